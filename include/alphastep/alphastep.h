@@ -1,0 +1,14 @@
+/// alphastep: generalized-alpha time integration of constrained mechanical systems.
+/// This header includes all others.
+#ifndef ALPHASTEP_ALPHASTEP_H
+#define ALPHASTEP_ALPHASTEP_H
+
+#include "alphastep/coefficients.h"
+#include "alphastep/integrator.h"
+#include "alphastep/matrix.h"
+#include "alphastep/problem.h"
+#include "alphastep/space.h"
+#include "alphastep/status.h"
+#include "alphastep/version.h"
+
+#endif

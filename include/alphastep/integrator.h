@@ -1,0 +1,147 @@
+/// The integrator: takes a problem and steps it through time.
+///
+///     as_integrator_def def = as_default_integrator_def();
+///     def.step = 1e-3;
+///     as_integrator_create(problem, &def, &integrator, &error);
+///     as_integrator_start(integrator, &(as_initial){.t = 0, .q = q0, .v = v0}, NULL, &error);
+///     as_integrator_advance(integrator, 1.0, &error);
+///     const as_state *s = as_integrator_state(integrator);
+///
+/// All memory is taken by create; no step allocates. An integrator belongs to one thread. A call that
+/// fails leaves the state as it was.
+#ifndef ALPHASTEP_INTEGRATOR_H
+#define ALPHASTEP_INTEGRATOR_H
+
+#include <stdbool.h>
+
+#include "alphastep/coefficients.h"
+#include "alphastep/export.h"
+#include "alphastep/problem.h"
+#include "alphastep/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum as_method {
+  AS_METHOD_INDEX3, ///< constraints at position level: cheapest; v violates B v = 0 by O(h^2)
+  AS_METHOD_INDEX2, ///< stabilized index-2: position and velocity level (the default)
+  AS_METHOD_SOI2,   ///< Jay and Negrut's SOI2
+} as_method;
+
+/// When a Newton iteration is accurate enough, and how it is run.
+typedef struct as_newton_def {
+  double rtol;        ///< relative tolerance on v' [-]
+  double atol;        ///< absolute tolerance on v'
+  const double *atol_component; ///< n numbers instead of atol; NULL: atol for all; copied
+  int max_iterations; ///< per step and factorization
+  bool reuse;         ///< keep a factorization over steps while it contracts
+} as_newton_def;
+
+/// How to integrate. Start from as_default_integrator_def(). Copied by create.
+typedef struct as_integrator_def {
+  as_method method;
+  double step;    ///< h > 0 [s] of as_integrator_advance()
+  double rho_inf; ///< spectral radius at infinite frequency, 0..1 [-]; 1: no damping
+  /// Instead of rho_inf: all four by hand or from as_coefficients_*(); NAN: from rho_inf.
+  as_coefficients coefficients;
+  bool check_coefficients; ///< refuse coefficients that are not second order and stable
+  bool improved_start;     ///< a_0 = v'_0 + D h v''_0 instead of v'_0
+  bool perturbed_start;    ///< index-3: perturb v_0 by O(h^2) so that lambda does not oscillate
+  bool project_start;      ///< bring q_0, v_0 onto the constraints; otherwise refuse them if off
+  as_newton_def newton;
+  as_log_fn *log; ///< receives warnings; may be NULL
+  void *log_user;
+} as_integrator_def;
+
+AS_API as_integrator_def as_default_integrator_def(void);
+
+/// Where to start. Velocities and states may be NULL: zero.
+typedef struct as_initial {
+  double t;        ///< [s]
+  const double *q; ///< required
+  const double *v;
+  const double *x;
+} as_initial;
+
+/// What as_integrator_start() did to the values it was given.
+typedef struct as_start_report {
+  double position_residual; ///< max |g| before projection
+  double velocity_residual; ///< max |g_t + B v|, |k| before projection, at the projected q
+  double position_change;   ///< sqrt(d^T M d) of the move d of q
+  double velocity_change;   ///< sqrt(d^T M d) of the change d of v
+  int position_iterations;
+  int velocity_iterations;
+  double position_drift; ///< max |g| after projection
+  double velocity_drift; ///< max |g_t + B v|, |k| after projection
+} as_start_report;
+
+/// The state at t. The arrays belong to the integrator and change with each step.
+typedef struct as_state {
+  double t;             ///< [s]
+  const double *q;      ///< configuration
+  const double *v;      ///< velocity; index-3: raw, see as_integrator_velocity()
+  const double *vdot;   ///< acceleration at t
+  const double *a;      ///< auxiliary acceleration, ~ v'(t + a_offset)
+  double a_offset;      ///< [s]; D h for a constant step
+  const double *lambda; ///< multipliers of g
+  const double *psi;    ///< multipliers of k
+  const double *eta;    ///< index-2: auxiliary multipliers of the last step, ~ 0; otherwise NULL
+  const double *x;      ///< first-order states
+  const double *y;      ///< outputs
+} as_state;
+
+/// Work done since start, and how well the constraints hold now.
+typedef struct as_statistics {
+  long steps;
+  long failed_steps;
+  long newton_iterations;
+  long factorizations;
+  long solves;
+  long mass_evaluations;
+  long force_evaluations;
+  long constraint_evaluations; ///< g, g_t + B v, k and their time derivatives
+  long jacobian_evaluations;   ///< assemblies of an iteration matrix
+  double last_step;            ///< [s]
+  double dynamics_residual;    ///< max |M v' - f| as last evaluated, before the last correction
+  double position_residual;    ///< max |g| likewise
+  double velocity_residual;    ///< max |g_t + B v|, |k| likewise (index-3: k only)
+  double contraction;          ///< last observed ratio of two Newton increments; 0 if none
+  double position_drift;       ///< max |g| at the current state
+  double velocity_drift;       ///< max |g_t + B v|, |k| at the current state
+} as_statistics;
+
+typedef struct as_integrator as_integrator;
+
+/// Takes all memory. The problem must outlive the integrator.
+AS_API as_status as_integrator_create(const as_problem *problem, const as_integrator_def *def,
+                                      as_integrator **out, as_error *error);
+AS_API void as_integrator_destroy(as_integrator *integrator);
+
+/// Sets the state: projects q and v onto the constraints with the least mass-weighted change, then
+/// solves for v', lambda, psi. `report` may be NULL. May be called again at any time.
+AS_API as_status as_integrator_start(as_integrator *integrator, const as_initial *initial,
+                                     as_start_report *report, as_error *error);
+
+/// One step of size h > 0; successive steps may differ.
+AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_error *error);
+
+/// Steps of def.step until t; the last one is stretched or shortened to land on t exactly. On failure
+/// the state is the one after the last good step.
+AS_API as_status as_integrator_advance(as_integrator *integrator, double t, as_error *error);
+
+AS_API const as_state *as_integrator_state(const as_integrator *integrator);
+
+/// v projected onto g_t + B v = 0 and k = 0 with the least mass-weighted change, n numbers: for
+/// output after index-3 steps. The state stays as it is.
+AS_API as_status as_integrator_velocity(as_integrator *integrator, double *v, as_error *error);
+
+/// Fills `out`; evaluates the constraints once for the drift.
+AS_API as_status as_integrator_statistics(as_integrator *integrator, as_statistics *out,
+                                          as_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

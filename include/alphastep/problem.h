@@ -1,0 +1,171 @@
+/// The problem: a constrained mechanical system given by C functions.
+///
+///     M(t,q) v' = f(t,q,v,lambda,psi,x,y)    q in a Lie group (alphastep/space.h), q' = q o v~
+///     0 = g(t,q)                             holonomic, multipliers lambda
+///     0 = k(t,q,v)                           nonholonomic, multipliers psi
+///     x' = phi(t,q,v,v',lambda,psi,x,y)      first-order (controller, actuator) states
+///     y  = chi(t,q,v,v',lambda,psi,x,y)      outputs, implicit in y
+///
+/// Sign: the common, additive case is f = f0(t,q,v,x,y) - B^T lambda - k_v^T psi with B = D_q g.
+/// D_q is the derivative along q o exp(eps w): n columns, one per velocity component.
+///
+/// Fill an as_problem_def from as_default_problem_def(), give the functions you have and create a
+/// problem. What is not given by formula is differenced. A problem is const once created and may be
+/// shared between threads if its callbacks may.
+#ifndef ALPHASTEP_PROBLEM_H
+#define ALPHASTEP_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alphastep/export.h"
+#include "alphastep/matrix.h"
+#include "alphastep/space.h"
+#include "alphastep/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where a callback is to be evaluated. What a function may not depend on is NULL.
+typedef struct as_point {
+  double t;             ///< time [s]
+  const double *q;      ///< configuration, as_space_nq() numbers
+  const double *v;      ///< velocity, n numbers
+  const double *vdot;   ///< acceleration v', n numbers
+  const double *lambda; ///< multipliers of g
+  const double *psi;    ///< multipliers of k
+  const double *x;      ///< first-order states
+  const double *y;      ///< outputs
+} as_point;
+
+/// What a callback returns. Any positive number means AS_RETRY, any negative one AS_FATAL.
+enum {
+  AS_DONE = 0,
+  AS_RETRY = 1,  ///< cannot be evaluated here; a smaller step may avoid the point
+  AS_FATAL = -1, ///< stop
+};
+
+/// The Jacobian blocks: ROW_COLUMN, the derivative of a function by an argument.
+typedef enum as_block {
+  AS_BLOCK_M,        ///< n x n: M(t,q); filled by the mass callback
+  AS_BLOCK_MA_Q,     ///< n x n: D_q (M(t,q) v') at fixed v'; zero if the mass is constant
+  AS_BLOCK_F_Q,      ///< n x n: D_q f, with -B^T lambda - k_v^T psi in it also in the additive case
+  AS_BLOCK_F_V,      ///< n x n: as above by v
+  AS_BLOCK_F_LAMBDA, ///< n x n_lambda: of a general force; an additive one is -B^T by itself
+  AS_BLOCK_F_PSI,    ///< n x n_psi: likewise
+  AS_BLOCK_F_X,      ///< n x n_x
+  AS_BLOCK_F_Y,      ///< n x n_y
+  AS_BLOCK_G_Q,      ///< n_lambda x n: B = D_q g
+  AS_BLOCK_GDOT_Q,   ///< n_lambda x n: D_q (g_t + B v) at fixed v
+  AS_BLOCK_K_Q,      ///< n_psi x n
+  AS_BLOCK_K_V,      ///< n_psi x n
+  AS_BLOCK_PHI_Q,    ///< n_x x n
+  AS_BLOCK_PHI_V,    ///< n_x x n
+  AS_BLOCK_PHI_VDOT, ///< n_x x n
+  AS_BLOCK_PHI_LAMBDA,
+  AS_BLOCK_PHI_PSI,
+  AS_BLOCK_PHI_X,
+  AS_BLOCK_PHI_Y,
+  AS_BLOCK_CHI_Q, ///< n_y x n
+  AS_BLOCK_CHI_V,
+  AS_BLOCK_CHI_VDOT,
+  AS_BLOCK_CHI_LAMBDA,
+  AS_BLOCK_CHI_PSI,
+  AS_BLOCK_CHI_X,
+  AS_BLOCK_CHI_Y,
+  AS_BLOCK_COUNT,
+} as_block;
+
+/// A set of blocks: bit `1u << block` for each.
+typedef unsigned as_block_set;
+#define AS_BLOCK_BIT(block) (1u << (unsigned)(block))
+
+/// Where a block comes from.
+typedef enum as_block_source {
+  AS_BLOCK_DIFFERENCED, ///< by central differences of the function, over the pattern
+  AS_BLOCK_GIVEN,       ///< by the jacobian callback
+  AS_BLOCK_ZERO,        ///< identically zero
+} as_block_source;
+
+typedef struct as_block_def {
+  as_block_source source;
+  as_pattern pattern; ///< empty: dense; copied by create
+} as_block_def;
+
+/// Is the constraint force part of what the force callback returns?
+typedef enum as_force_kind {
+  AS_FORCE_ADDITIVE, ///< the callback returns f0; the library subtracts B^T lambda + k_v^T psi
+  AS_FORCE_GENERAL,  ///< the callback returns f(t,q,v,lambda,psi,x,y) itself
+} as_force_kind;
+
+/// What a component is, for as_describe_fn.
+typedef enum as_quantity {
+  AS_QUANTITY_V,      ///< a velocity component, and its equation of motion
+  AS_QUANTITY_LAMBDA, ///< a holonomic constraint row, and its multiplier
+  AS_QUANTITY_PSI,    ///< a nonholonomic constraint row, and its multiplier
+  AS_QUANTITY_X,
+  AS_QUANTITY_Y,
+} as_quantity;
+
+/// Writes a vector-valued function's value to `out`, every component.
+typedef int as_vector_fn(const as_point *at, double *out, void *user);
+/// Adds the entries of M to `m`.
+typedef int as_matrix_fn(const as_point *at, as_matrix *m, void *user);
+/// Adds the entries of each block in `wanted` to blocks[block].
+typedef int as_jacobian_fn(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user);
+/// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
+typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
+
+/// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.
+typedef struct as_problem_def {
+  const as_space_part *parts; ///< the configuration space, a product of parts
+  int n_parts;
+  int n_lambda; ///< holonomic constraints
+  int n_psi;    ///< nonholonomic constraints
+  int n_x;      ///< first-order states
+  int n_y;      ///< outputs
+
+  bool mass_constant; ///< M depends neither on t nor on q
+  bool scleronomic;   ///< g and k do not depend on t explicitly; saves differences
+  as_force_kind force_kind;
+
+  as_matrix_fn *mass;       ///< M(t,q)
+  as_vector_fn *force;      ///< f0(t,q,v,x,y) or f(t,q,v,lambda,psi,x,y), see force_kind
+  as_vector_fn *constraint; ///< g(t,q)
+  /// g_t + B v as a function of (t,q,v); NULL: from B, and g_t by differences
+  as_vector_fn *constraint_rate;
+  /// d/dt (g_t + B v) at v' = 0, a function of (t,q,v); NULL: differenced
+  as_vector_fn *constraint_acceleration;
+  as_vector_fn *nonholonomic; ///< k(t,q,v)
+  /// d/dt k at v' = 0, a function of (t,q,v); NULL: differenced
+  as_vector_fn *nonholonomic_acceleration;
+  as_vector_fn *state_rate; ///< phi
+  as_vector_fn *output;     ///< chi
+  as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
+
+  as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced
+
+  /// Typical size of each of the n directions of motion, for difference increments; NULL: all 1.
+  const double *typical;
+  double time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v
+
+  as_describe_fn *describe; ///< may be NULL
+  void *user;               ///< passed to every callback
+} as_problem_def;
+
+typedef struct as_problem as_problem;
+
+AS_API as_problem_def as_default_problem_def(void);
+
+/// Checks the description and makes a problem.
+AS_API as_status as_problem_create(const as_problem_def *def, as_problem **out, as_error *error);
+AS_API void as_problem_destroy(as_problem *problem);
+
+AS_API const as_space *as_problem_space(const as_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
