@@ -1,0 +1,214 @@
+#include "lie/rotation.h"
+
+#include <math.h>
+
+// [LG.1] (a, x)(b, y) = (ab - x.y, a y + b x + x x y)
+void asi_so3_compose(const double *q1, const double *q2, double *out) {
+  const double w = q1[0] * q2[0] - q1[1] * q2[1] - q1[2] * q2[2] - q1[3] * q2[3];
+  const double x = q1[0] * q2[1] + q1[1] * q2[0] + q1[2] * q2[3] - q1[3] * q2[2];
+  const double y = q1[0] * q2[2] + q1[2] * q2[0] + q1[3] * q2[1] - q1[1] * q2[3];
+  const double z = q1[0] * q2[3] + q1[3] * q2[0] + q1[1] * q2[2] - q1[2] * q2[1];
+  out[0] = w;
+  out[1] = x;
+  out[2] = y;
+  out[3] = z;
+}
+
+// [LG.1] (a, x)^-1 = (a, -x)
+void asi_so3_inverse(const double *q, double *out) {
+  out[0] = q[0];
+  for (int i = 1; i < 4; i++) out[i] = -q[i];
+}
+
+void asi_so3_normalize(double *q) {
+  const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (int i = 0; i < 4; i++) q[i] /= length;
+}
+
+// [LG.2] R v = v + a y + x x y with y = 2 x x v
+static void rotate(double a, const double *x, const double *v, double *out) {
+  double y[3], xy[3];
+  asi_cross3(x, v, y);
+  for (int i = 0; i < 3; i++) y[i] *= 2.0;
+  asi_cross3(x, y, xy);
+  for (int i = 0; i < 3; i++) out[i] = v[i] + (a * y[i] + xy[i]);
+}
+
+void asi_so3_rotate(const double *q, const double *v, double *out) { rotate(q[0], q + 1, v, out); }
+
+void asi_so3_rotate_back(const double *q, const double *v, double *out) {
+  rotate(-q[0], q + 1, v, out); // (-a, x) is the inverse too
+}
+
+// [LG.2] R = I + 2 a x~ + 2 x~^2
+void asi_so3_matrix(const double *q, double *r) {
+  const double a = q[0], x = q[1], y = q[2], z = q[3];
+  r[0] = 1.0 - 2.0 * (y * y + z * z);
+  r[1] = 2.0 * (x * y - a * z);
+  r[2] = 2.0 * (x * z + a * y);
+  r[3] = 2.0 * (x * y + a * z);
+  r[4] = 1.0 - 2.0 * (x * x + z * z);
+  r[5] = 2.0 * (y * z - a * x);
+  r[6] = 2.0 * (x * z - a * y);
+  r[7] = 2.0 * (y * z + a * x);
+  r[8] = 1.0 - 2.0 * (x * x + y * y);
+}
+
+// sin(x)/x keeps its accuracy down to the smallest x: only zero itself is special.
+static double sinc(double x) { return x == 0.0 ? 1.0 : sin(x) / x; }
+
+// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
+void asi_so3_exp(const double *w, double *q) {
+  const double half = 0.5 * sqrt(asi_dot3(w, w));
+  const double k = 0.5 * sinc(half);
+  const double x = k * w[0], y = k * w[1], z = k * w[2];
+  q[0] = cos(half);
+  q[1] = x;
+  q[2] = y;
+  q[3] = z;
+}
+
+// [LG.4] log((a, x)) = 2 atan2(|x|, a)/|x| x, with (-a, -x) in place of (a, x) if a < 0
+void asi_so3_log(const double *q, double *w) {
+  const double sign = q[0] < 0.0 ? -1.0 : 1.0;
+  const double a = sign * q[0];
+  const double n = sqrt(asi_dot3(q + 1, q + 1));
+  // An n that has lost digits to underflow cancels: atan2(n, a) is n/a there.
+  const double k = sign * 2.0 * (n > 0.0 ? atan2(n, a) / n : 1.0 / a);
+  const double x = k * q[1], y = k * q[2], z = k * q[3];
+  w[0] = x;
+  w[1] = y;
+  w[2] = z;
+}
+
+// 1/n! for the series [LG.6]
+static const double inverse_factorial[] = {
+    1.0,
+    1.0,
+    1.0 / 2.0,
+    1.0 / 6.0,
+    1.0 / 24.0,
+    1.0 / 120.0,
+    1.0 / 720.0,
+    1.0 / 5040.0,
+    1.0 / 40320.0,
+    1.0 / 362880.0,
+    1.0 / 3628800.0,
+    1.0 / 39916800.0,
+    1.0 / 479001600.0,
+    1.0 / 6227020800.0,
+    1.0 / 87178291200.0,
+    1.0 / 1307674368000.0,
+    1.0 / 20922789888000.0,
+    1.0 / 355687428096000.0,
+    1.0 / 6402373705728000.0,
+    1.0 / 121645100408832000.0,
+    1.0 / 2432902008176640000.0,
+    1.0 / 51090942171709440000.0,
+    1.0 / 1124000727777607680000.0,
+    1.0 / 25852016738884976640000.0,
+    1.0 / 620448401733239439360000.0,
+    1.0 / 15511210043330985984000000.0,
+    1.0 / 403291461126605635584000000.0,
+    1.0 / 10888869450418352160768000000.0,
+    1.0 / 304888344611713860501504000000.0,
+    1.0 / 8841761993739701954543616000000.0,
+    1.0 / 265252859812191058636308480000000.0,
+    1.0 / 8222838654177922817725562880000000.0,
+};
+
+// Below this squared angle (just above pi^2) c, p and r are summed as series: their closed forms
+// cancel, while the terms of the series add up to at most four times the sum.
+static const double series_limit = 10.0;
+
+// As many terms as leave a remainder below 1e-17 of the sum; a time step's angle needs few.
+static int series_terms(double s) { return s < 0.01 ? 5 : 14; }
+
+// [LG.5] b = (1 - cos th)/th^2 = sinc(th/2)^2/2, c = (th - sin th)/th^3
+// [LG.6] c = sum_k (-s)^k/(2k+3)!
+void asi_so3_coefficients(double s, double *b, double *c) {
+  const double th = sqrt(s);
+  const double half_sinc = sinc(0.5 * th);
+  *b = 0.5 * half_sinc * half_sinc;
+  if (s < series_limit) {
+    double sum = 0.0;
+    for (int k = series_terms(s) - 1; k >= 0; k--) sum = inverse_factorial[2 * k + 3] - s * sum;
+    *c = sum;
+  } else {
+    *c = (1.0 - sinc(th)) / s;
+  }
+}
+
+// [LG.7] p = 2 db/ds = (sinc th - 2b)/s, r = 2 dc/ds = (b - 3c)/s
+// [LG.6] p = -sum_k (-s)^k (2k+2)/(2k+4)!, r = -sum_k (-s)^k (2k+2)/(2k+5)!
+void asi_so3_coefficient_rates(double s, double *p, double *r) {
+  if (s < series_limit) {
+    double p_sum = 0.0, r_sum = 0.0;
+    for (int k = series_terms(s) - 1; k >= 0; k--) {
+      p_sum = (2 * k + 2) * inverse_factorial[2 * k + 4] - s * p_sum;
+      r_sum = (2 * k + 2) * inverse_factorial[2 * k + 5] - s * r_sum;
+    }
+    *p = -p_sum;
+    *r = -r_sum;
+  } else {
+    double b, c;
+    asi_so3_coefficients(s, &b, &c);
+    *p = (sinc(sqrt(s)) - 2.0 * b) / s;
+    *r = (b - 3.0 * c) / s;
+  }
+}
+
+// v + k1 w x v + k2 w x (w x v): the form of T, T^-1 and their transposes
+static void quadratic_times(const double *w, double k1, double k2, const double *v, double *out) {
+  double wv[3], wwv[3];
+  asi_cross3(w, v, wv);
+  asi_cross3(w, wv, wwv);
+  for (int i = 0; i < 3; i++) out[i] = v[i] + (k1 * wv[i] + k2 * wwv[i]);
+}
+
+// [LG.5] T(w) = I - b w~ + c w~^2
+void asi_so3_tangent(const double *w, double *t) {
+  double b, c;
+  const double x = w[0], y = w[1], z = w[2];
+  asi_so3_coefficients(asi_dot3(w, w), &b, &c);
+  t[0] = 1.0 - c * (y * y + z * z);
+  t[1] = c * x * y + b * z;
+  t[2] = c * x * z - b * y;
+  t[3] = c * x * y - b * z;
+  t[4] = 1.0 - c * (x * x + z * z);
+  t[5] = c * y * z + b * x;
+  t[6] = c * x * z + b * y;
+  t[7] = c * y * z - b * x;
+  t[8] = 1.0 - c * (x * x + y * y);
+}
+
+// [LG.5] T(w) v
+void asi_so3_tangent_times(const double *w, const double *v, double *out) {
+  double b, c;
+  asi_so3_coefficients(asi_dot3(w, w), &b, &c);
+  quadratic_times(w, -b, c, v, out);
+}
+
+// [LG.5] T(w)^T v = T(-w) v
+void asi_so3_tangent_transposed_times(const double *w, const double *v, double *out) {
+  double b, c;
+  asi_so3_coefficients(asi_dot3(w, w), &b, &c);
+  quadratic_times(w, b, c, v, out);
+}
+
+// [LG.8] d(s) = (1 - (th/2) cot(th/2))/th^2 = (b(s/4) - c(s/4)) / (4 sinc(th/2))
+static double inverse_coefficient(double s) {
+  double b, c;
+  asi_so3_coefficients(0.25 * s, &b, &c);
+  return (b - c) / (4.0 * sinc(0.5 * sqrt(s)));
+}
+
+// [LG.8] T(w)^-1 = I + w~/2 + d w~^2
+void asi_so3_tangent_solve(const double *w, const double *v, double *out) {
+  quadratic_times(w, 0.5, inverse_coefficient(asi_dot3(w, w)), v, out);
+}
+
+// [LG.8] T(w)^-T = T(-w)^-1
+void asi_so3_tangent_transposed_solve(const double *w, const double *v, double *out) {
+  quadratic_times(w, -0.5, inverse_coefficient(asi_dot3(w, w)), v, out);
+}
