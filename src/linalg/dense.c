@@ -1,0 +1,129 @@
+/// Dense LU with LAPACK: for systems of up to some dozens of unknowns.
+///
+/// The matrix is scaled by rows, then by columns, to largest entries of one, so that the condition
+/// estimate that decides on singularity knows neither units nor masses. A = R^-1 (L U) C^-1.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "linalg/solver.h"
+
+// LAPACK's Fortran interface: lengths of character arguments come last.
+void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *ipiv, int *info);
+void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
+             const int *ipiv, double *b, const int *ldb, int *info, size_t trans_length);
+void dgecon_(const char *norm, const int *n, const double *a, const int *lda, const double *anorm,
+             double *rcond, double *work, int *iwork, int *info, size_t norm_length);
+
+typedef struct dense_solver {
+  asi_solver base;
+  int n;
+  const int *col_start;
+  const int *row;
+  double *lu;           ///< n x n, by columns
+  double *row_scale;    ///< n
+  double *column_scale; ///< n
+  double *work;         ///< 4 n
+  int *pivot;           ///< n
+  int *integer_work;    ///< n
+} dense_solver;
+
+// Below this reciprocal condition number of the scaled matrix the solution has no correct digit.
+#define SINGULAR_RCOND (4.0 * DBL_EPSILON)
+
+/// Row and column scales; returns the first empty row or column, or -1.
+static int scale(dense_solver *s, const double *value) {
+  memset(s->row_scale, 0, (size_t)s->n * sizeof(double));
+  for (int j = 0; j < s->n; ++j)
+    for (int p = s->col_start[j]; p < s->col_start[j + 1]; ++p)
+      s->row_scale[s->row[p]] = fmax(s->row_scale[s->row[p]], fabs(value[p]));
+  for (int i = 0; i < s->n; ++i) {
+    if (!(s->row_scale[i] > 0.0)) return i;
+    s->row_scale[i] = 1.0 / s->row_scale[i];
+  }
+  for (int j = 0; j < s->n; ++j) {
+    double largest = 0.0;
+    for (int p = s->col_start[j]; p < s->col_start[j + 1]; ++p)
+      largest = fmax(largest, fabs(value[p]) * s->row_scale[s->row[p]]);
+    if (!(largest > 0.0)) return j;
+    s->column_scale[j] = 1.0 / largest;
+  }
+  return -1;
+}
+
+static as_status dense_factor(asi_solver *solver, const double *value, int *culprit) {
+  dense_solver *s = (dense_solver *)solver;
+  const int n = s->n;
+  if (n == 0) return AS_OK;
+  *culprit = scale(s, value);
+  if (*culprit >= 0) return AS_ERR_SINGULAR;
+  memset(s->lu, 0, (size_t)n * (size_t)n * sizeof(double));
+  double norm = 0.0;
+  for (int j = 0; j < n; ++j) {
+    double *column = s->lu + (size_t)j * (size_t)n;
+    double sum = 0.0;
+    for (int p = s->col_start[j]; p < s->col_start[j + 1]; ++p) {
+      const int i = s->row[p];
+      column[i] = value[p] * s->row_scale[i] * s->column_scale[j];
+      sum += fabs(column[i]);
+    }
+    norm = fmax(norm, sum);
+  }
+  int info = 0;
+  dgetrf_(&n, &n, s->lu, &n, s->pivot, &info);
+  double rcond = 0.0;
+  if (info == 0) dgecon_("1", &n, s->lu, &n, &norm, &rcond, s->work, s->integer_work, &info, 1);
+  if (rcond > SINGULAR_RCOND) return AS_OK;
+  // The smallest pivot stands in a column that depends on those before it.
+  *culprit = 0;
+  for (int j = 1; j < n; ++j) {
+    const size_t k = (size_t)*culprit * ((size_t)n + 1);
+    if (fabs(s->lu[(size_t)j * ((size_t)n + 1)]) < fabs(s->lu[k])) *culprit = j;
+  }
+  return AS_ERR_SINGULAR;
+}
+
+static void dense_solve(asi_solver *solver, double *b) {
+  const dense_solver *s = (const dense_solver *)solver;
+  const int one = 1;
+  int info = 0;
+  if (s->n == 0) return;
+  for (int i = 0; i < s->n; ++i) b[i] *= s->row_scale[i];
+  dgetrs_("N", &s->n, &one, s->lu, &s->n, s->pivot, b, &s->n, &info, 1);
+  for (int j = 0; j < s->n; ++j) b[j] *= s->column_scale[j];
+}
+
+static void dense_destroy(asi_solver *solver) {
+  dense_solver *s = (dense_solver *)solver;
+  free(s->lu);
+  free(s->row_scale);
+  free(s->column_scale);
+  free(s->work);
+  free(s->pivot);
+  free(s->integer_work);
+  free(s);
+}
+
+static const asi_solver_ops dense_ops = {"dense LAPACK", dense_factor, dense_solve, dense_destroy};
+
+as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
+                           as_error *error) {
+  dense_solver *s = asi_calloc(1, sizeof *s);
+  if (s == NULL) return asi_fail_memory(error);
+  const size_t count = (size_t)n;
+  *s = (dense_solver){.base = {&dense_ops}, .n = n, .col_start = col_start, .row = row};
+  s->lu = asi_calloc(count * count, sizeof(double));
+  s->row_scale = asi_calloc(count, sizeof(double));
+  s->column_scale = asi_calloc(count, sizeof(double));
+  s->work = asi_calloc(4 * count, sizeof(double));
+  s->pivot = asi_calloc(count, sizeof(int));
+  s->integer_work = asi_calloc(count, sizeof(int));
+  if (!s->lu || !s->row_scale || !s->column_scale || !s->work || !s->pivot || !s->integer_work) {
+    dense_destroy(&s->base);
+    return asi_fail_memory(error);
+  }
+  *out = &s->base;
+  return AS_OK;
+}
