@@ -1,0 +1,286 @@
+/// The collocated methods: generalized-alpha with the equilibrium at the end of the step, for
+/// constraints in index-3 or stabilized index-2 (Gear-Gupta-Leimkuhler) form.
+///
+/// O. Bruels, M. Arnold, The generalized-alpha scheme as a linear multistep integrator, 2008;
+/// M. Arnold, O. Bruels, A. Cardona, Error analysis of generalized-alpha Lie group time integration
+/// methods for constrained mechanical systems, Numer. Math. 2014.
+///
+/// alpha_m and alpha_f weight the OLD value; D = alpha_m - alpha_f. The auxiliary variable a_n is
+/// close to v'(t_n + d_n), d_n = D h for a constant step.
+///
+/// Unknowns of a step: z = (v', lambda, psi, eta/h), the last only in index-2. Equations, scaled so
+/// that no block of the iteration matrix depends on h to leading order:
+///     index-3: M v' - f,  g / (beta h^2),       k / (gamma h)
+///     index-2: M v' - f,  g' / (gamma h),       k / (gamma h),  g / (beta h^2)
+#include <math.h>
+#include <string.h>
+
+#include "core/integrator.h"
+
+/// Where each unknown starts in z; the equations of lambda, psi and eta stand in the same places.
+typedef struct layout {
+  int lambda, psi, eta, size;
+} layout;
+
+static bool is_stabilized(const as_integrator *s) { return s->def.method == AS_METHOD_INDEX2; }
+
+static layout layout_of(const as_integrator *s) {
+  const as_problem *p = s->problem;
+  layout at;
+  at.lambda = p->n;
+  at.psi = at.lambda + p->def.n_lambda;
+  at.eta = at.psi + p->def.n_psi;
+  at.size = at.eta + (is_stabilized(s) ? p->def.n_lambda : 0);
+  return at;
+}
+
+/// [GA.8] the iteration matrix, with kap = (1 - alpha_f) / (1 - alpha_m), K = D_q (M v' - f):
+///
+///                v'                                       eta/h                 lambda     psi
+///   M v'-f       M + kap (-gamma h f_v + beta h^2 K T)    -h^2 K T B_n^T        -f_lambda  -f_psi
+///   g/(beta h^2) kap B T                                  -B T B_n^T / beta
+///   g'/(gamma h) kap (B + (beta h/gamma) Z T)             -(h/gamma) Z T B_n^T
+///   k/(gamma h)  kap (k_v + (beta h/gamma) k_q T)         -(h/gamma) k_q T B_n^T
+static int list_terms(const as_integrator *s, asi_term *term) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  const double h = s->h, gamma = s->gamma, beta = s->c.beta;
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  const int row_g = is_stabilized(s) ? at.eta : at.lambda;
+  int i = 0;
+  // Columns of v'.
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -kap * gamma * h};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_VIA_T, kap * beta * h * h};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_T, -kap * beta * h * h};
+  term[i++] = (asi_term){row_g, 0, AS_BLOCK_G_Q, false, ASI_VIA_T, kap};
+  term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, kap};
+  term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_Q, false, ASI_VIA_T, kap * beta * h / gamma};
+  if (is_stabilized(s)) {
+    term[i++] = (asi_term){at.lambda, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, kap};
+    term[i++] = (asi_term){at.lambda, 0, AS_BLOCK_GDOT_Q, false, ASI_VIA_T, kap * beta * h / gamma};
+  }
+  // Columns of lambda and psi.
+  if (p->def.force_kind == AS_FORCE_ADDITIVE) {
+    term[i++] = (asi_term){0, at.lambda, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, 1.0};
+    term[i++] = (asi_term){0, at.psi, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, 1.0};
+  } else {
+    term[i++] = (asi_term){0, at.lambda, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){0, at.psi, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -1.0};
+  }
+  // Columns of eta/h.
+  if (is_stabilized(s) && p->def.n_lambda > 0) {
+    term[i++] = (asi_term){0, at.eta, AS_BLOCK_MA_Q, false, ASI_VIA_T_BT, -h * h};
+    term[i++] = (asi_term){0, at.eta, AS_BLOCK_F_Q, false, ASI_VIA_T_BT, h * h};
+    term[i++] = (asi_term){at.eta, at.eta, AS_BLOCK_G_Q, false, ASI_VIA_T_BT, -1.0 / beta};
+    term[i++] = (asi_term){at.lambda, at.eta, AS_BLOCK_GDOT_Q, false, ASI_VIA_T_BT, -h / gamma};
+    term[i++] = (asi_term){at.psi, at.eta, AS_BLOCK_K_Q, false, ASI_VIA_T_BT, -h / gamma};
+  }
+  return i;
+}
+
+static as_status collocated_create(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  const bool with_bt = is_stabilized(s) && p->def.n_lambda > 0;
+  asi_term terms[ASI_MAX_TERMS];
+  as_status status = asi_motion_init(&s->motion, p, with_bt, error);
+  if (status == AS_OK && with_bt)
+    status = asi_matrix_init(&s->b_n, &p->pattern[AS_BLOCK_G_Q], error);
+  if (status) return status;
+  s->h = 1.0; // any: only the pattern counts here
+  s->gamma = s->c.gamma;
+  const int n_terms = list_terms(s, terms);
+  return asi_system_init(&s->step, p, &s->motion, layout_of(s).size, terms, n_terms, error);
+}
+
+// ---- the start of a step ------------------------------------------------------------------------
+
+static bool same_step(double h1, double h2) { return fabs(h1 - h2) <= 1e-9 * h1; }
+
+/// [GA.5] d_{n+1} = (D h - alpha_m d_n) / (1 - alpha_m)
+static double next_offset(const as_integrator *s, double h, double d) {
+  return (s->D * h - s->c.alpha_m * d) / (1.0 - s->c.alpha_m);
+}
+
+/// [GA.6] gamma_n = (h/2 - d_n) / (h + d_{n+1} - d_n), which is 1/2 - D for a constant step
+static double second_order_gamma(const as_integrator *s, double h, double d0, double d1) {
+  const double nominal = s->c.gamma;
+  if (fabs(d0 - s->D * h) <= 1e-9 * h) return nominal;
+  return (h / 2.0 - d0) / (h + d1 - d0) + (nominal - (0.5 - s->D));
+}
+
+/// Sets d0, d1, gamma, v0 and a0 for a step of size h.
+static as_status start_of_step(as_integrator *s, double h) {
+  const as_problem *p = s->problem;
+  const bool index3 = s->def.method == AS_METHOD_INDEX3 && p->def.n_lambda > 0;
+  as_status status = AS_OK;
+  s->h = h;
+  s->d0 = s->first ? s->D * h : s->state.a_offset;
+  s->d1 = next_offset(s, h, s->d0);
+  s->gamma = second_order_gamma(s, h, s->d0, s->d1);
+  memcpy(s->v0, s->now.v, (size_t)p->n * sizeof(double));
+  memcpy(s->a0, s->now.a, (size_t)p->n * sizeof(double));
+  if (s->first) {
+    status = asi_start_rates(s, h);
+    // [ST.7] a_0 = v'_0 + D h v''_0
+    if (status == AS_OK && s->def.improved_start)
+      for (int i = 0; i < p->n; ++i) s->a0[i] = s->now.vdot[i] + s->D * h * s->rate.vdot[i];
+    if (status == AS_OK && s->def.perturbed_start && index3)
+      status = asi_index3_velocity(s, s->rate.vdot, s->v0);
+    return status;
+  }
+  if (!(s->gamma >= 0.4 && s->gamma <= 1.6 * s->c.gamma)) {
+    // [GA.7] a run of shrinking steps: move a_n to where a constant step has it instead
+    for (int i = 0; i < p->n; ++i) s->a0[i] += (s->D * h - s->d0) * s->rate.a[i];
+    s->d0 = s->d1 = s->D * h;
+    s->gamma = s->c.gamma;
+  }
+  if (index3 && !same_step(h, s->last_h)) status = asi_index3_velocity(s, s->rate.a, s->v0);
+  return status;
+}
+
+static as_status collocated_begin(as_integrator *s, double h) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  asi_term terms[ASI_MAX_TERMS];
+  as_status status = start_of_step(s, h);
+  if (status) return status;
+  asi_system_set_factors(&s->step, terms, list_terms(s, terms));
+  if (is_stabilized(s) && p->def.n_lambda > 0) {
+    const as_point point = {.t = s->state.t, .q = s->now.q};
+    status = asi_blocks(s, &point, AS_BLOCK_BIT(AS_BLOCK_G_Q));
+    if (status) return status;
+    memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value,
+           (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double));
+  }
+  // [GA.9] predictor: linear extrapolation of v', lambda, psi and eta/h
+  for (int i = 0; i < p->n; ++i) s->z[i] = s->now.vdot[i] + h * s->rate.vdot[i];
+  for (int i = 0; i < p->def.n_lambda; ++i)
+    s->z[at.lambda + i] = s->now.lambda[i] + h * s->rate.lambda[i];
+  for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] + h * s->rate.psi[i];
+  for (int i = at.eta; i < at.size; ++i)
+    s->z[i] = (s->now.eta[i - at.eta] + h * s->rate.eta[i - at.eta]) / h;
+  return AS_OK;
+}
+
+// ---- the equations ------------------------------------------------------------------------------
+
+/// Fills the trial from z.
+static void update(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  const double h = s->h, beta = s->c.beta, gamma = s->gamma;
+  const double am = s->c.alpha_m, af = s->c.alpha_f;
+  const asi_values *now = &s->now, *next = &s->next;
+  memcpy(next->vdot, s->z, (size_t)p->n * sizeof(double));
+  memcpy(next->lambda, s->z + at.lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(next->psi, s->z + at.psi, (size_t)p->def.n_psi * sizeof(double));
+  for (int i = 0; i < p->n; ++i) {
+    // [GA.2] (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) v'_1 + alpha_f v'_0
+    next->a[i] = ((1.0 - af) * next->vdot[i] + af * now->vdot[i] - am * s->a0[i]) / (1.0 - am);
+    // [GA.3] v_1 = v_0 + h [(1 - gamma) a_0 + gamma a_1]
+    next->v[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * next->a[i]);
+    // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
+    s->xi[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * next->a[i]);
+  }
+  if (is_stabilized(s) && p->def.n_lambda > 0) {
+    for (int i = 0; i < p->def.n_lambda; ++i) next->eta[i] = h * s->z[at.eta + i];
+    asi_matrix_multiply_transposed_add(&s->b_n, -h, next->eta, s->xi);
+  }
+  as_space_move(p->space, now->q, s->xi, next->q);
+}
+
+static as_point trial_point(const as_integrator *s) {
+  return (as_point){.t = s->t1,
+                    .q = s->next.q,
+                    .v = s->next.v,
+                    .vdot = s->next.vdot,
+                    .lambda = s->next.lambda,
+                    .psi = s->next.psi};
+}
+
+/// The blocks that the equations themselves take at the trial.
+static as_block_set equation_blocks(const as_integrator *s) {
+  as_block_set needs = asi_eval_needs(s->problem, ASI_FN_MA) | asi_eval_needs(s->problem, ASI_FN_F);
+  if (is_stabilized(s)) needs |= asi_eval_needs(s->problem, ASI_FN_GDOT);
+  return needs;
+}
+
+static void scale(double *x, int n, double factor) {
+  for (int i = 0; i < n; ++i) x[i] *= factor;
+}
+
+static as_status collocated_evaluate(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  const int m = p->def.n_lambda;
+  double *r = s->residual, *f = s->work_n, *g = r + (is_stabilized(s) ? at.eta : at.lambda);
+  as_statistics *log = &s->statistics;
+  update(s);
+  const as_point point = trial_point(s);
+  as_status status = asi_blocks(s, &point, equation_blocks(s));
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_MA, &point, s->block, r);
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &point, s->block, f);
+  if (status) return status;
+  for (int i = 0; i < p->n; ++i) r[i] -= f[i];
+  log->dynamics_residual = asi_max_abs(r, p->n);
+  log->velocity_residual = 0.0;
+  if (m > 0) {
+    status = asi_eval_function(&s->eval, ASI_FN_G, &point, s->block, g);
+    if (status) return status;
+    log->position_residual = asi_max_abs(g, m);
+    scale(g, m, 1.0 / (s->c.beta * s->h * s->h));
+  }
+  if (m > 0 && is_stabilized(s)) {
+    status = asi_eval_function(&s->eval, ASI_FN_GDOT, &point, s->block, r + at.lambda);
+    if (status) return status;
+    log->velocity_residual = asi_max_abs(r + at.lambda, m);
+    scale(r + at.lambda, m, 1.0 / (s->gamma * s->h));
+  }
+  if (p->def.n_psi > 0) {
+    status = asi_eval_function(&s->eval, ASI_FN_K, &point, s->block, r + at.psi);
+    if (status) return status;
+    log->velocity_residual = fmax(log->velocity_residual, asi_max_abs(r + at.psi, p->def.n_psi));
+    scale(r + at.psi, p->def.n_psi, 1.0 / (s->gamma * s->h));
+  }
+  return AS_OK;
+}
+
+static as_status collocated_linearize(as_integrator *s) {
+  const as_point point = trial_point(s);
+  as_block_set wanted = 0;
+  for (int i = 0; i < s->step.n_terms; ++i)
+    if (s->step.term[i].factor != 0.0) wanted |= AS_BLOCK_BIT(s->step.term[i].block);
+  const as_status status = asi_blocks(s, &point, wanted & ~equation_blocks(s));
+  if (status) return status;
+  asi_motion_update(&s->motion, s->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
+  asi_system_assemble(&s->step, s->block, &s->motion);
+  return AS_OK;
+}
+
+// ---- the end of a step --------------------------------------------------------------------------
+
+static void divided_difference(double *rate, const double *next, const double *now, int n,
+                               double dt) {
+  for (int i = 0; i < n; ++i) rate[i] = (next[i] - now[i]) / dt;
+}
+
+static void collocated_accept(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const asi_values old = s->now;
+  update(s); // the last Newton increment has changed z
+  divided_difference(s->rate.vdot, s->next.vdot, s->now.vdot, p->n, s->h);
+  divided_difference(s->rate.a, s->next.a, s->a0, p->n, s->h + s->d1 - s->d0);
+  divided_difference(s->rate.lambda, s->next.lambda, s->now.lambda, p->def.n_lambda, s->h);
+  divided_difference(s->rate.psi, s->next.psi, s->now.psi, p->def.n_psi, s->h);
+  if (is_stabilized(s) && !s->first)
+    divided_difference(s->rate.eta, s->next.eta, s->now.eta, p->def.n_lambda, s->h);
+  s->now = s->next;
+  s->next = old;
+  s->state.a_offset = s->d1;
+}
+
+const asi_method asi_method_index3 = {"index-3",           collocated_create,    collocated_begin,
+                                      collocated_evaluate, collocated_linearize, collocated_accept};
+const asi_method asi_method_index2 = {"index-2",           collocated_create,    collocated_begin,
+                                      collocated_evaluate, collocated_linearize, collocated_accept};

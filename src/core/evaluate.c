@@ -1,0 +1,354 @@
+/// Calls a problem's callbacks, see evaluate.h.
+///
+/// What a problem does not give is differenced: blocks by central differences over a colouring of
+/// their pattern, derivatives along the motion by a fourth-order formula.
+#include "core/evaluate.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+// ---- checks -------------------------------------------------------------------------------------
+
+static as_quantity quantity_of(asi_function function) {
+  switch (function) {
+  case ASI_FN_MA:
+  case ASI_FN_F: return AS_QUANTITY_V;
+  case ASI_FN_G:
+  case ASI_FN_GDOT: return AS_QUANTITY_LAMBDA;
+  case ASI_FN_K: return AS_QUANTITY_PSI;
+  case ASI_FN_PHI: return AS_QUANTITY_X;
+  case ASI_FN_CHI: return AS_QUANTITY_Y;
+  }
+  return AS_QUANTITY_V;
+}
+
+static as_status check_code(asi_evaluator *e, int code, const char *callback, double t) {
+  if (code == 0) return AS_OK;
+  if (code > 0)
+    return asi_fail(e->error, AS_ERR_RETRY, t, callback,
+                    "The %s callback could not be evaluated at t = %.9g s (it returned %d).",
+                    callback, t, code);
+  return asi_fail(e->error, AS_ERR_CALLBACK, t, callback,
+                  "The %s callback reported a fatal failure at t = %.9g s (it returned %d).",
+                  callback, t, code);
+}
+
+static as_status check_vector(asi_evaluator *e, const char *callback, asi_function function,
+                              const double *value, double t) {
+  const int n = asi_function_size(e->problem, function);
+  for (int i = 0; i < n; ++i) {
+    if (isfinite(value[i])) continue;
+    char name[64];
+    asi_component_name(e->problem, quantity_of(function), i, name, sizeof name);
+    return asi_fail(e->error, AS_ERR_NONFINITE, t, name,
+                    "The %s callback returned %g for %s at t = %.9g s.", callback, value[i], name,
+                    t);
+  }
+  return AS_OK;
+}
+
+static as_status check_matrix(asi_evaluator *e, const char *callback, as_block block,
+                              const as_matrix *m, double t) {
+  const char *name = asi_block_describe(block).name;
+  if (m->stray_row >= 0 || m->stray_col >= 0)
+    return asi_fail(e->error, AS_ERR_ARGUMENT, t, name,
+                    "The %s callback wrote entry (%d, %d) of block %s, which is outside its "
+                    "pattern.",
+                    callback, m->stray_row, m->stray_col, name);
+  for (int j = 0; j < m->cols; ++j)
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+      if (!isfinite(m->value[k]))
+        return asi_fail(e->error, AS_ERR_NONFINITE, t, name,
+                        "The %s callback returned %g for entry (%d, %d) of block %s at t = %.9g s.",
+                        callback, m->value[k], m->row[k], j, name, t);
+  return AS_OK;
+}
+
+static as_status call_vector(asi_evaluator *e, as_vector_fn *callback, const char *name,
+                             asi_function function, const as_point *at, double *out) {
+  const as_status status = check_code(e, callback(at, out, e->problem->def.user), name, at->t);
+  return status ? status : check_vector(e, name, function, out, at->t);
+}
+
+// ---- functions ----------------------------------------------------------------------------------
+
+as_block_set asi_eval_needs(const as_problem *p, asi_function function) {
+  as_block_set needs = 0;
+  if (function == ASI_FN_MA) needs = AS_BLOCK_BIT(AS_BLOCK_M);
+  if (function == ASI_FN_F && p->def.force_kind == AS_FORCE_ADDITIVE)
+    needs = AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V);
+  if (function == ASI_FN_GDOT && p->def.constraint_rate == NULL)
+    needs = AS_BLOCK_BIT(AS_BLOCK_G_Q);
+  return needs & p->present;
+}
+
+/// [DI.1] F'(0) = (F(-2e) - 8 F(-e) + 8 F(e) - F(2e)) / (12 e) + O(e^4)
+static const double stencil_place[4] = {-2.0, -1.0, 1.0, 2.0};
+static const double stencil_weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
+
+/// The increment of [DI.1] in time: a thousandth of the time over which the motion changes.
+static double time_increment(const as_problem *p, const double *v) {
+  double scale = p->def.time_scale;
+  if (isnan(scale)) {
+    scale = 1.0;
+    for (int i = 0; i < p->n; ++i) scale = fmin(scale, p->typical[i] / fabs(v[i]));
+  }
+  return 1e-3 * scale;
+}
+
+/// Adds g_t, by differences in t alone.
+static as_status add_time_derivative(asi_evaluator *e, const as_point *at, double *out) {
+  const as_problem *p = e->problem;
+  const double increment = time_increment(p, at->v);
+  for (int s = 0; s < 4; ++s) {
+    as_point moved = {.t = at->t + stencil_place[s] * increment, .q = at->q};
+    const as_status status =
+        call_vector(e, p->def.constraint, "constraint", ASI_FN_G, &moved, e->moved_value);
+    if (status) return status;
+    for (int i = 0; i < p->def.n_lambda; ++i)
+      out[i] += stencil_weight[s] / increment * e->moved_value[i];
+  }
+  return AS_OK;
+}
+
+/// Without a callback: B v + g_t.
+static as_status constraint_rate(asi_evaluator *e, const as_point *at, const as_matrix *blocks,
+                                 double *out) {
+  const as_problem *p = e->problem;
+  if (p->def.constraint_rate)
+    return call_vector(e, p->def.constraint_rate, "constraint_rate", ASI_FN_GDOT, at, out);
+  memset(out, 0, (size_t)p->def.n_lambda * sizeof(double));
+  asi_matrix_multiply_add(&blocks[AS_BLOCK_G_Q], 1.0, at->v, out);
+  return p->def.scleronomic ? AS_OK : add_time_derivative(e, at, out);
+}
+
+/// [GA.1] f = f0 - B^T lambda - k_v^T psi if additive
+static as_status force(asi_evaluator *e, const as_point *at, const as_matrix *blocks, double *out) {
+  const as_problem *p = e->problem;
+  ++e->count->force_evaluations;
+  const as_status status = call_vector(e, p->def.force, "force", ASI_FN_F, at, out);
+  if (status || p->def.force_kind == AS_FORCE_GENERAL) return status;
+  if (p->def.n_lambda > 0)
+    asi_matrix_multiply_transposed_add(&blocks[AS_BLOCK_G_Q], -1.0, at->lambda, out);
+  if (p->def.n_psi > 0)
+    asi_matrix_multiply_transposed_add(&blocks[AS_BLOCK_K_V], -1.0, at->psi, out);
+  return AS_OK;
+}
+
+as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
+                            const as_matrix *blocks, double *out) {
+  const as_problem *p = e->problem;
+  as_point point = *at;
+  switch (function) {
+  case ASI_FN_MA:
+    memset(out, 0, (size_t)p->n * sizeof(double));
+    asi_matrix_multiply_add(&blocks[AS_BLOCK_M], 1.0, at->vdot, out);
+    return AS_OK;
+  case ASI_FN_F:
+    point.vdot = NULL;
+    return force(e, &point, blocks, out);
+  case ASI_FN_G:
+    ++e->count->constraint_evaluations;
+    point = (as_point){.t = at->t, .q = at->q};
+    return call_vector(e, p->def.constraint, "constraint", function, &point, out);
+  case ASI_FN_GDOT:
+    ++e->count->constraint_evaluations;
+    point = (as_point){.t = at->t, .q = at->q, .v = at->v};
+    return constraint_rate(e, &point, blocks, out);
+  case ASI_FN_K:
+    ++e->count->constraint_evaluations;
+    point = (as_point){.t = at->t, .q = at->q, .v = at->v};
+    return call_vector(e, p->def.nonholonomic, "nonholonomic", function, &point, out);
+  case ASI_FN_PHI: return call_vector(e, p->def.state_rate, "state_rate", function, at, out);
+  case ASI_FN_CHI: return call_vector(e, p->def.output, "output", function, at, out);
+  }
+  return AS_OK;
+}
+
+/// Differences a rate (g_t + B v, or k) along q o exp(s v), t + s, at fixed v: [DI.1] with F(s).
+static as_status difference_along_motion(asi_evaluator *e, asi_function function,
+                                         const as_point *at, double *out) {
+  const as_problem *p = e->problem;
+  const int n = asi_function_size(p, function);
+  const double increment = time_increment(p, at->v);
+  double *direction = e->work[0].argument, *value = e->work[0].plus;
+  memset(out, 0, (size_t)n * sizeof(double));
+  for (int s = 0; s < 4; ++s) {
+    const double time = stencil_place[s] * increment;
+    for (int i = 0; i < p->n; ++i) direction[i] = time * at->v[i];
+    as_space_move(p->space, at->q, direction, e->moved_q);
+    as_point moved = {.t = at->t + time, .q = e->moved_q, .v = at->v};
+    as_status status = asi_eval_blocks(e, &moved, asi_eval_needs(p, function), e->moved);
+    if (status == AS_OK) status = asi_eval_function(e, function, &moved, e->moved, value);
+    if (status) return status;
+    for (int i = 0; i < n; ++i) out[i] += stencil_weight[s] / increment * value[i];
+  }
+  return AS_OK;
+}
+
+as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at, double *out) {
+  as_vector_fn *callback = e->problem->def.constraint_acceleration;
+  const as_point point = {.t = at->t, .q = at->q, .v = at->v};
+  if (callback == NULL) return difference_along_motion(e, ASI_FN_GDOT, &point, out);
+  ++e->count->constraint_evaluations;
+  return call_vector(e, callback, "constraint_acceleration", ASI_FN_GDOT, &point, out);
+}
+
+as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out) {
+  as_vector_fn *callback = e->problem->def.nonholonomic_acceleration;
+  const as_point point = {.t = at->t, .q = at->q, .v = at->v};
+  if (callback == NULL) return difference_along_motion(e, ASI_FN_K, &point, out);
+  ++e->count->constraint_evaluations;
+  return call_vector(e, callback, "nonholonomic_acceleration", ASI_FN_K, &point, out);
+}
+
+// ---- blocks -------------------------------------------------------------------------------------
+
+static as_status eval_mass(asi_evaluator *e, const as_point *at, as_matrix *m) {
+  const as_point point = {.t = at->t, .q = at->q};
+  ++e->count->mass_evaluations;
+  asi_matrix_clear(m);
+  const as_status status =
+      check_code(e, e->problem->def.mass(&point, m, e->problem->def.user), "mass", at->t);
+  return status ? status : check_matrix(e, "mass", AS_BLOCK_M, m, at->t);
+}
+
+static as_status eval_given(asi_evaluator *e, const as_point *at, as_block_set wanted,
+                            as_matrix *blocks) {
+  const as_problem *p = e->problem;
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block)
+    if (wanted & AS_BLOCK_BIT(block)) asi_matrix_clear(&blocks[block]);
+  as_status status =
+      check_code(e, p->def.jacobian(at, wanted, blocks, p->def.user), "jacobian", at->t);
+  for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
+    if (wanted & AS_BLOCK_BIT(block))
+      status = check_matrix(e, "jacobian", (as_block)block, &blocks[block], at->t);
+  return status;
+}
+
+/// Where an argument stands in a point.
+static const double **argument_of(as_point *at, asi_argument argument) {
+  switch (argument) {
+  case ASI_ARG_Q: return &at->q;
+  case ASI_ARG_V: return &at->v;
+  case ASI_ARG_VDOT: return &at->vdot;
+  case ASI_ARG_LAMBDA: return &at->lambda;
+  case ASI_ARG_PSI: return &at->psi;
+  case ASI_ARG_X: return &at->x;
+  case ASI_ARG_Y: return &at->y;
+  }
+  return NULL;
+}
+
+/// Moves all columns of one colour by `sign` increments and evaluates the function there.
+static as_status eval_moved(asi_evaluator *e, asi_block_info info, const as_point *at,
+                            const asi_colouring *colours, int colour, double sign,
+                            const double *increment, asi_difference_work *work, double *out) {
+  const as_problem *p = e->problem;
+  as_point moved = *at;
+  const double **argument = argument_of(&moved, info.argument);
+  const int size = asi_argument_size(p, info.argument);
+  const bool on_group = info.argument == ASI_ARG_Q;
+  for (int j = 0; j < size; ++j) work->argument[j] = on_group ? 0.0 : (*argument)[j];
+  for (int c = colours->start[colour]; c < colours->start[colour + 1]; ++c)
+    work->argument[colours->column[c]] += sign * increment[colours->column[c]];
+  if (on_group) as_space_move(p->space, at->q, work->argument, work->q);
+  *argument = on_group ? work->q : work->argument;
+  const as_block_set needs = asi_eval_needs(p, info.function);
+  as_status status = needs ? asi_eval_blocks(e, &moved, needs, e->moved) : AS_OK;
+  if (status) return status;
+  return asi_eval_function(e, info.function, &moved, e->moved, out);
+}
+
+/// [DI.2] column j = (F(+e_j) - F(-e_j)) / (2 e_j), all columns of a colour at once
+static as_status eval_differenced(asi_evaluator *e, const as_point *at, as_block block,
+                                  as_matrix *m) {
+  const as_problem *p = e->problem;
+  const asi_block_info info = asi_block_describe(block);
+  const asi_colouring *colours = &p->colouring[block];
+  const as_block_set needs = asi_eval_needs(p, info.function) & ~AS_BLOCK_BIT(AS_BLOCK_M);
+  const bool inner = block == AS_BLOCK_G_Q || block == AS_BLOCK_K_V;
+  asi_difference_work *work = &e->work[inner];
+  // cbrt(eps) balances truncation and round-off; differences of differences are noisier.
+  const double relative = (needs & ~p->given) ? 1e-4 : cbrt(DBL_EPSILON);
+  as_point point = *at;
+  const double *argument = *argument_of(&point, info.argument);
+  double *increment = work->argument + p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x +
+                      p->def.n_y; // second half of the array
+  for (int j = 0; j < m->cols; ++j) {
+    const bool mechanical = info.argument <= ASI_ARG_VDOT;
+    const double typical = mechanical ? p->typical[j] : 1.0;
+    increment[j] =
+        relative * (info.argument == ASI_ARG_Q ? typical : fmax(fabs(argument[j]), typical));
+  }
+  for (int colour = 0; colour < colours->n_colours; ++colour) {
+    as_status status = eval_moved(e, info, at, colours, colour, 1.0, increment, work, work->plus);
+    if (status == AS_OK)
+      status = eval_moved(e, info, at, colours, colour, -1.0, increment, work, work->minus);
+    if (status) return status;
+    for (int c = colours->start[colour]; c < colours->start[colour + 1]; ++c) {
+      const int j = colours->column[c];
+      for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+        m->value[k] = (work->plus[m->row[k]] - work->minus[m->row[k]]) / (2.0 * increment[j]);
+    }
+  }
+  return AS_OK;
+}
+
+as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wanted,
+                          as_matrix *blocks) {
+  const as_problem *p = e->problem;
+  as_status status = AS_OK;
+  wanted &= p->present;
+  if (wanted & AS_BLOCK_BIT(AS_BLOCK_M)) status = eval_mass(e, at, &blocks[AS_BLOCK_M]);
+  if (status == AS_OK && (wanted & p->given))
+    status = eval_given(e, at, wanted & p->given, blocks);
+  const as_block_set differenced = wanted & ~p->given & ~AS_BLOCK_BIT(AS_BLOCK_M);
+  for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
+    if (differenced & AS_BLOCK_BIT(block))
+      status = eval_differenced(e, at, (as_block)block, &blocks[block]);
+  return status;
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistics *count,
+                             as_error *error) {
+  *e = (asi_evaluator){.problem = p, .count = count, .error = error};
+  const size_t all =
+      (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
+  bool ok = true;
+  for (int level = 0; level < 2; ++level) {
+    asi_difference_work *w = &e->work[level];
+    w->q = asi_calloc((size_t)p->nq, sizeof(double));
+    w->argument = asi_calloc(2 * all, sizeof(double));
+    w->plus = asi_calloc(all, sizeof(double));
+    w->minus = asi_calloc(all, sizeof(double));
+    ok = ok && w->q && w->argument && w->plus && w->minus;
+  }
+  e->moved_q = asi_calloc((size_t)p->nq, sizeof(double));
+  e->moved_value = asi_calloc(all, sizeof(double));
+  ok = ok && e->moved_q && e->moved_value;
+  const as_block needed[] = {AS_BLOCK_M, AS_BLOCK_G_Q, AS_BLOCK_K_V};
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0] && ok; ++i)
+    if (p->present & AS_BLOCK_BIT(needed[i]))
+      ok = asi_matrix_init(&e->moved[needed[i]], &p->pattern[needed[i]], error) == AS_OK;
+  return ok ? AS_OK : asi_fail_memory(error);
+}
+
+void asi_evaluator_free(asi_evaluator *e) {
+  for (int level = 0; level < 2; ++level) {
+    free(e->work[level].q);
+    free(e->work[level].argument);
+    free(e->work[level].plus);
+    free(e->work[level].minus);
+  }
+  free(e->moved_q);
+  free(e->moved_value);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&e->moved[block]);
+}

@@ -1,0 +1,46 @@
+/// Calls a problem's callbacks: checks what comes back, counts, and differences what is not given.
+#ifndef ALPHASTEP_CORE_EVALUATE_H
+#define ALPHASTEP_CORE_EVALUATE_H
+
+#include "alphastep/integrator.h"
+#include "core/problem.h"
+
+/// Scratch for one level of differencing.
+typedef struct asi_difference_work {
+  double *q;        ///< a moved configuration
+  double *argument; ///< any other moved argument, or a direction of motion
+  double *plus;     ///< function values
+  double *minus;
+} asi_difference_work;
+
+typedef struct asi_evaluator {
+  const as_problem *problem;
+  as_statistics *count; ///< where evaluations are counted
+  as_error *error;      ///< where failures go; set by each public function
+  /// Differencing f needs B at moved points, which may be differenced itself: two levels.
+  asi_difference_work work[2];
+  as_matrix moved[AS_BLOCK_COUNT]; ///< M, G_Q and K_V at moved points
+  double *moved_q;                 ///< for derivatives along the motion
+  double *moved_value;
+} asi_evaluator;
+
+as_status asi_evaluator_init(asi_evaluator *e, const as_problem *problem, as_statistics *count,
+                             as_error *error);
+void asi_evaluator_free(asi_evaluator *e);
+
+/// The blocks that asi_eval_function() takes as current at its point.
+as_block_set asi_eval_needs(const as_problem *p, asi_function function);
+
+/// Evaluates blocks, by formula or by differences.
+as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wanted,
+                          as_matrix *blocks);
+
+/// Evaluates a function; `blocks` holds asi_eval_needs() at the same point.
+as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
+                            const as_matrix *blocks, double *out);
+
+/// d/dt (g_t + B v) at v' = 0, and d/dt k at v' = 0; uses at->t, q and v.
+as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at, double *out);
+as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out);
+
+#endif

@@ -1,0 +1,401 @@
+/// The integrator's public functions: memory, steps, statistics.
+#include "core/integrator.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+// ---- small tools shared by the integrator's files -------------------------------------------------
+
+double asi_max_abs(const double *x, int n) {
+  double largest = 0.0;
+  for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(x[i]));
+  return largest;
+}
+
+as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) {
+  if (s->mass_known) wanted &= ~AS_BLOCK_BIT(AS_BLOCK_M);
+  const as_status status = wanted ? asi_eval_blocks(&s->eval, at, wanted, s->block) : AS_OK;
+  if (status == AS_OK && s->problem->def.mass_constant && (wanted & AS_BLOCK_BIT(AS_BLOCK_M)))
+    s->mass_known = true;
+  return status;
+}
+
+/// Names the unknown in a column of a system: v', lambda, psi, or index-2's eta.
+static void unknown_name(const as_problem *p, int column, char *text, size_t size) {
+  const int psi = p->n + p->def.n_lambda, eta = psi + p->def.n_psi;
+  if (column < p->n)
+    asi_component_name(p, AS_QUANTITY_V, column, text, size);
+  else if (column < psi)
+    asi_component_name(p, AS_QUANTITY_LAMBDA, column - p->n, text, size);
+  else if (column < eta)
+    asi_component_name(p, AS_QUANTITY_PSI, column - psi, text, size);
+  else
+    asi_component_name(p, AS_QUANTITY_LAMBDA, column - eta, text, size);
+}
+
+as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
+  int culprit = 0;
+  ++s->statistics.factorizations;
+  const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
+  if (status == AS_OK) return AS_OK;
+  char name[64];
+  unknown_name(s->problem, culprit, name, sizeof name);
+  return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, name,
+                  "The equations for %s are singular at t = %.9g s: %s is not determined by them (a "
+                  "redundant constraint, or a motion without inertia).",
+                  what, t, name);
+}
+
+void asi_solve(as_integrator *s, asi_system *system, double *b) {
+  ++s->statistics.solves;
+  system->solver->ops->solve(system->solver, b);
+}
+
+// ---- create and destroy ---------------------------------------------------------------------------
+
+as_integrator_def as_default_integrator_def(void) {
+  const double unset = (double)NAN;
+  return (as_integrator_def){
+      .method = AS_METHOD_INDEX2,
+      .step = unset,
+      .rho_inf = 0.8,
+      .coefficients = {unset, unset, unset, unset},
+      .check_coefficients = true,
+      .improved_start = true,
+      .perturbed_start = true,
+      .project_start = true,
+      .newton = {.rtol = 1e-8, .atol = 1e-12, .max_iterations = 20, .reuse = true},
+  };
+}
+
+static as_status choose_coefficients(as_integrator *s, as_error *error) {
+  const as_coefficients *given = &s->def.coefficients;
+  as_status status = AS_OK;
+  s->c = *given;
+  if (isnan(given->alpha_m) && isnan(given->alpha_f) && isnan(given->beta) && isnan(given->gamma))
+    status = as_coefficients_chung_hulbert(s->def.rho_inf, &s->c, error);
+  if (status == AS_OK && s->def.check_coefficients) status = as_coefficients_check(&s->c, error);
+  if (status) return status;
+  const as_problem *p = s->problem;
+  if (!(isfinite(s->c.alpha_m) && isfinite(s->c.alpha_f) && s->c.beta >= 0.0 && s->c.gamma > 0.0 &&
+        s->c.alpha_m < 1.0 && s->c.alpha_f < 1.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "coefficients",
+                    "alpha_m = %g and alpha_f = %g must be below 1, beta = %g not negative and "
+                    "gamma = %g positive.",
+                    s->c.alpha_m, s->c.alpha_f, s->c.beta, s->c.gamma);
+  if (s->c.beta == 0.0 && p->def.n_lambda > 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "beta",
+                    "beta = 0 (an explicit position update) cannot satisfy %d holonomic "
+                    "constraints: choose beta > 0.",
+                    p->def.n_lambda);
+  s->D = s->c.alpha_m - s->c.alpha_f;
+  if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3 && s->def.log != NULL &&
+      (s->D >= 0.0 || s->c.beta <= 0.25 - 0.5 * s->D))
+    s->def.log(AS_LOG_WARNING,
+               "These coefficients do not damp high frequencies (as with rho_inf = 1): errors of "
+               "index-3 multipliers will oscillate and not die out.",
+               s->def.log_user);
+  return AS_OK;
+}
+
+static as_status check_def(const as_problem *p, const as_integrator_def *def, as_error *error) {
+  if (!(isnan(def->step) || (def->step > 0.0 && isfinite(def->step))))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "step",
+                    "step = %g s is not a positive number.", def->step);
+  if (def->method != AS_METHOD_INDEX3 && def->method != AS_METHOD_INDEX2 &&
+      def->method != AS_METHOD_SOI2)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "method", "There is no method %d.",
+                    (int)def->method);
+  if (def->method == AS_METHOD_SOI2)
+    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, "method",
+                    "This version offers the methods index-3 and index-2, not SOI2.");
+  if (p->def.n_x > 0 || p->def.n_y > 0)
+    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
+                    "This version does not integrate first-order states x and outputs y.");
+  if (!(def->newton.rtol >= 0.0) || !(def->newton.rtol < 1.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
+                    "newton.rtol = %g is not in [0, 1).", def->newton.rtol);
+  if (def->newton.max_iterations < 1)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.max_iterations",
+                    "newton.max_iterations = %d is not positive.", def->newton.max_iterations);
+  for (int i = 0; i < (def->newton.atol_component ? p->n : 1); ++i) {
+    const double atol = def->newton.atol_component ? def->newton.atol_component[i] : def->newton.atol;
+    if (!(atol > 0.0 && isfinite(atol)))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.atol",
+                      "newton.atol = %g (component %d) is not a positive number.", atol, i);
+  }
+  return AS_OK;
+}
+
+/// Hands out `count` doubles of the arena; on the first pass, with no arena yet, only counts.
+static double *take(double *arena, size_t *used, size_t count) {
+  double *const place = arena ? arena + *used : NULL;
+  *used += count;
+  return place;
+}
+
+static size_t lay_out_values(asi_values *x, const as_problem *p, double *arena, size_t used) {
+  const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda;
+  x->q = take(arena, &used, (size_t)p->nq);
+  x->v = take(arena, &used, n);
+  x->vdot = take(arena, &used, n);
+  x->a = take(arena, &used, n);
+  x->lambda = take(arena, &used, m);
+  x->psi = take(arena, &used, (size_t)p->def.n_psi);
+  x->eta = take(arena, &used, m);
+  return used;
+}
+
+/// Lays out all arrays and returns how many doubles they take.
+static size_t lay_out(as_integrator *s, double *arena) {
+  const as_problem *p = s->problem;
+  const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda, k = (size_t)p->def.n_psi;
+  const size_t unknowns = n + 2 * m + k;
+  size_t used = lay_out_values(&s->now, p, arena, 0);
+  used = lay_out_values(&s->next, p, arena, used);
+  s->rate.vdot = take(arena, &used, n);
+  s->rate.a = take(arena, &used, n);
+  s->rate.lambda = take(arena, &used, m);
+  s->rate.psi = take(arena, &used, k);
+  s->rate.eta = take(arena, &used, m);
+  s->atol = take(arena, &used, n);
+  s->v0 = take(arena, &used, n);
+  s->a0 = take(arena, &used, n);
+  s->xi = take(arena, &used, n);
+  s->weight = take(arena, &used, n);
+  s->work_n = take(arena, &used, n);
+  s->z = take(arena, &used, unknowns);
+  s->predicted = take(arena, &used, unknowns);
+  s->residual = take(arena, &used, unknowns);
+  s->increment = take(arena, &used, unknowns);
+  s->kkt_rhs = take(arena, &used, n + m + k);
+  return used;
+}
+
+static as_status create_parts(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  as_status status = choose_coefficients(s, error);
+  if (status) return status;
+  s->method = s->def.method == AS_METHOD_INDEX3 ? &asi_method_index3 : &asi_method_index2;
+  s->arena = asi_calloc(lay_out(s, NULL), sizeof(double));
+  if (s->arena == NULL) return asi_fail_memory(error);
+  lay_out(s, s->arena);
+  for (int i = 0; i < p->n; ++i)
+    s->atol[i] = s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
+  s->def.newton.atol_component = NULL;
+  status = asi_evaluator_init(&s->eval, p, &s->statistics, error);
+  for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
+    if (p->present & AS_BLOCK_BIT(block))
+      status = asi_matrix_init(&s->block[block], &p->pattern[block], error);
+  if (status == AS_OK) status = s->method->create(s, error);
+  if (status == AS_OK) status = asi_start_create(s, error);
+  return status;
+}
+
+as_status as_integrator_create(const as_problem *problem, const as_integrator_def *def,
+                               as_integrator **out, as_error *error) {
+  if (problem == NULL || def == NULL || out == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_integrator_create needs a problem, a description and a place for the "
+                    "integrator.");
+  *out = NULL;
+  as_status status = check_def(problem, def, error);
+  if (status) return status;
+  as_integrator *s = asi_calloc(1, sizeof *s);
+  if (s == NULL) return asi_fail_memory(error);
+  s->problem = problem;
+  s->def = *def;
+  status = create_parts(s, error);
+  if (status) {
+    as_integrator_destroy(s);
+    return status;
+  }
+  *out = s;
+  return AS_OK;
+}
+
+void as_integrator_destroy(as_integrator *s) {
+  if (s == NULL) return;
+  asi_system_free(&s->step);
+  asi_system_free(&s->kkt);
+  asi_system_free(&s->projection);
+  asi_motion_free(&s->motion);
+  asi_evaluator_free(&s->eval);
+  asi_matrix_free(&s->b_n);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
+  free(s->arena);
+  free(s);
+}
+
+// ---- start ----------------------------------------------------------------------------------------
+
+static void publish(as_integrator *s) {
+  const asi_values *now = &s->now;
+  s->state.q = now->q;
+  s->state.v = now->v;
+  s->state.vdot = now->vdot;
+  s->state.a = now->a;
+  s->state.lambda = now->lambda;
+  s->state.psi = now->psi;
+  s->state.eta = s->def.method == AS_METHOD_INDEX2 ? now->eta : NULL;
+}
+
+static as_status check_initial(as_integrator *s, const as_initial *initial, as_error *error) {
+  if (initial == NULL || initial->q == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "q",
+                    "as_integrator_start needs a starting configuration q.");
+  if (!isfinite(initial->t))
+    return asi_fail(error, AS_ERR_ARGUMENT, initial->t, "t", "The starting time %g is not finite.",
+                    initial->t);
+  for (int i = 0; initial->v && i < s->problem->n; ++i) {
+    if (isfinite(initial->v[i])) continue;
+    char name[64];
+    asi_component_name(s->problem, AS_QUANTITY_V, i, name, sizeof name);
+    return asi_fail(error, AS_ERR_ARGUMENT, initial->t, name, "The starting velocity of %s is %g.",
+                    name, initial->v[i]);
+  }
+  return as_space_check(s->problem->space, initial->q, error);
+}
+
+/// Computes consistent values into s->next.
+static as_status consistent_values(as_integrator *s, const as_initial *initial,
+                                   as_start_report *report) {
+  const as_problem *p = s->problem;
+  const asi_values *x = &s->next;
+  const size_t n = (size_t)p->n * sizeof(double);
+  as_status status = AS_OK;
+  memcpy(s->now.q, initial->q, (size_t)p->nq * sizeof(double));
+  as_space_normalize(p->space, s->now.q);
+  memcpy(x->q, s->now.q, (size_t)p->nq * sizeof(double));
+  if (p->def.n_lambda > 0)
+    status = asi_project_position(s, initial->t, s->now.q, x->q, report);
+  if (initial->v)
+    memcpy(x->v, initial->v, n);
+  else
+    memset(x->v, 0, n);
+  if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
+    status = asi_project_velocity(s, initial->t, x->q, x->v, report);
+  memset(x->vdot, 0, n);
+  memset(x->lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
+  memset(x->psi, 0, (size_t)p->def.n_psi * sizeof(double));
+  memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
+  if (status == AS_OK)
+    status = asi_solve_acceleration(s, initial->t, x->q, x->v, x->vdot, x->lambda, x->psi);
+  memcpy(x->a, x->vdot, n);
+  return status;
+}
+
+as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_start_report *report,
+                              as_error *error) {
+  as_status status = check_initial(s, initial, error);
+  if (status) return status;
+  as_start_report own_report = {0};
+  const as_statistics old_statistics = s->statistics;
+  s->statistics = (as_statistics){0};
+  s->eval.error = error;
+  s->mass_known = false;
+  status = consistent_values(s, initial, &own_report);
+  if (status) {
+    s->statistics = old_statistics;
+    return status;
+  }
+  const asi_values old = s->now;
+  s->now = s->next;
+  s->next = old;
+  publish(s);
+  s->state.t = initial->t;
+  s->state.a_offset = 0.0;
+  s->started = s->first = true;
+  s->factor_h = (double)NAN;
+  s->contraction = 1.0;
+  s->uncertain = 0;
+  s->last_h = (double)NAN;
+  if (report) *report = own_report;
+  return AS_OK;
+}
+
+// ---- step -----------------------------------------------------------------------------------------
+
+/// One step of size h that ends at t1 (t + h to round-off).
+static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+  if (!s->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The integrator has not been started: call as_integrator_start first.");
+  if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
+                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
+  s->eval.error = error;
+  s->t1 = t1;
+  as_status status = s->method->begin(s, h);
+  if (status == AS_OK) status = asi_newton(s);
+  if (status) {
+    ++s->statistics.failed_steps;
+    s->factor_h = (double)NAN;
+    return status;
+  }
+  s->method->accept(s);
+  publish(s);
+  s->state.t = t1;
+  s->last_h = s->statistics.last_step = h;
+  s->first = false;
+  ++s->statistics.steps;
+  return AS_OK;
+}
+
+as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
+  return take_step(s, h, s->state.t + h, error);
+}
+
+as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
+  const double h = s->def.step, t0 = s->state.t;
+  if (!(h > 0.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
+                    "as_integrator_advance needs a step size in the integrator's description.");
+  if (!(t >= t0 && isfinite(t)))
+    return asi_fail(error, AS_ERR_ARGUMENT, t0, "t",
+                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", t0, t);
+  if (!((t - t0) / h < 9e15))
+    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
+                    "From t = %.9g s to %.9g s there are too many steps of %g s.", t0, t, h);
+  if (t == t0) return AS_OK;
+  const long n = (long)fmax(1.0, round((t - t0) / h));
+  for (long i = 1; i < n; ++i) {
+    const as_status status = take_step(s, h, t0 + (double)i * h, error);
+    if (status) return status;
+  }
+  const double rest = t - (t0 + (double)(n - 1) * h);
+  return take_step(s, fabs(rest - h) <= 1e-9 * h ? h : rest, t, error);
+}
+
+// ---- what a caller may ask ------------------------------------------------------------------------
+
+const as_state *as_integrator_state(const as_integrator *s) { return &s->state; }
+
+as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
+  const as_problem *p = s->problem;
+  const as_statistics saved = s->statistics;
+  as_start_report report;
+  s->eval.error = error;
+  memcpy(v, s->now.v, (size_t)p->n * sizeof(double));
+  as_status status = AS_OK;
+  if (p->def.n_lambda + p->def.n_psi > 0)
+    status = asi_project_velocity(s, s->state.t, s->now.q, v, &report);
+  s->statistics = saved; // output is not the integrator's work
+  return status;
+}
+
+as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_error *error) {
+  const as_statistics saved = s->statistics;
+  s->eval.error = error;
+  *out = saved;
+  const as_status status =
+      s->started ? asi_drift(s, s->state.t, s->now.q, s->now.v, &out->position_drift,
+                             &out->velocity_drift)
+                 : AS_OK;
+  s->statistics = saved;
+  return status;
+}

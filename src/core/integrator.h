@@ -1,0 +1,134 @@
+/// What the integrator's files share: its workspace and the parts of a step.
+///
+/// integrator.c  create, step, advance, statistics: the public functions
+/// start.c       projection, consistent accelerations, starting values
+/// newton.c      solves one step's equations
+/// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
+#ifndef ALPHASTEP_CORE_INTEGRATOR_H
+#define ALPHASTEP_CORE_INTEGRATOR_H
+
+#include "alphastep/integrator.h"
+#include "core/evaluate.h"
+#include "core/system.h"
+
+/// The variables of a state, or of a trial for the next one.
+typedef struct asi_values {
+  double *q;
+  double *v;
+  double *vdot;
+  double *a;
+  double *lambda;
+  double *psi;
+  double *eta;
+} asi_values;
+
+/// A method: residual and iteration matrix of one step, nothing else.
+typedef struct asi_method {
+  const char *name;
+  /// Makes integrator->step and what else the method needs; called once, by create.
+  as_status (*create)(as_integrator *s, as_error *error);
+  /// Sets up a step of size h from the current state and predicts its unknowns, integrator->z.
+  as_status (*begin)(as_integrator *s, double h);
+  /// Evaluates the step's equations at z into integrator->residual.
+  as_status (*evaluate)(as_integrator *s);
+  /// Assembles the iteration matrix at the z that was evaluated last.
+  as_status (*linearize)(as_integrator *s);
+  /// Makes the trial at z the new state.
+  void (*accept)(as_integrator *s);
+} asi_method;
+
+struct as_integrator {
+  const as_problem *problem;
+  as_integrator_def def;
+  as_coefficients c;
+  double D; ///< alpha_m - alpha_f
+  const asi_method *method;
+  bool started;
+  bool first; ///< no step taken since start
+
+  as_statistics statistics;
+  asi_evaluator eval;
+  as_matrix block[AS_BLOCK_COUNT]; ///< at the point that was evaluated last
+  bool mass_known;                 ///< a constant mass matrix has been evaluated
+  asi_motion motion;
+  as_matrix b_n;         ///< index-2: B at the start of the step
+  asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
+  asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
+  asi_system step;       ///< the method's iteration matrix
+
+  double *arena; ///< all the arrays below
+  double *atol;  ///< n
+
+  as_state state; ///< points into now
+  asi_values now;
+  asi_values next;
+  /// Time derivatives, by divided differences over the last step or at the start: of v', lambda, psi
+  /// and eta at t, and of v' seen through a.
+  struct {
+    double *vdot, *lambda, *psi, *eta, *a;
+  } rate;
+
+  // One step.
+  double t1;             ///< end of the step [s]
+  double h;              ///< its size [s]
+  double gamma;          ///< gamma_n
+  double d0;             ///< a_n ~ v'(t_n + d0) [s]
+  double d1;             ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
+  double last_h;         ///< of the last accepted step [s]
+  double *v0;            ///< v_n with its start or step-change correction
+  double *a0;            ///< a_n likewise
+  double *xi;            ///< q_{n+1} = q_n o exp(xi)
+  double *z;             ///< unknowns
+  double *residual;      ///< of the step's equations
+  double *predicted;     ///< z as the step begins
+  double *increment;     ///< of z
+  double *weight;        ///< n: the tolerance of each component of v'
+  double *work_n;        ///< n
+  double *kkt_rhs;       ///< n + n_lambda + n_psi
+
+  // Newton.
+  double factor_h;     ///< h and gamma of the last factorization; NAN: none
+  double factor_gamma;
+  double contraction;  ///< last observed
+  long uncertain;      ///< steps since it was observed
+};
+
+extern const asi_method asi_method_index3;
+extern const asi_method asi_method_index2;
+
+// start.c ------------------------------------------------------------------------------------------
+
+/// Makes kkt and projection.
+as_status asi_start_create(as_integrator *s, as_error *error);
+/// Brings q onto g = 0; q0 is where it comes from.
+as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
+                               as_start_report *report);
+/// Brings v onto g_t + B v = 0 and k = 0.
+as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
+                               as_start_report *report);
+/// Solves for v', lambda, psi; takes them as a first guess.
+as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, const double *v,
+                                 double *vdot, double *lambda, double *psi);
+/// The rates of v', lambda and psi at the current state, by differences over +-h.
+as_status asi_start_rates(as_integrator *s, double h);
+/// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda.
+as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v);
+/// The largest |g|, and the largest |g_t + B v| and |k|.
+as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,
+                    double *velocity);
+
+// newton.c -----------------------------------------------------------------------------------------
+
+/// Solves the step's equations, starting from the predicted z.
+as_status asi_newton(as_integrator *s);
+
+// integrator.c -------------------------------------------------------------------------------------
+
+/// Evaluates blocks into s->block, a constant mass matrix only once.
+as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
+/// Factorizes an assembled system; `what` says in a message what could not be determined.
+as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what);
+void asi_solve(as_integrator *s, asi_system *system, double *b);
+double asi_max_abs(const double *x, int n);
+
+#endif

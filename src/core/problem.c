@@ -1,0 +1,232 @@
+/// Checks a problem's description, copies it, and prepares patterns and colourings.
+#include "core/problem.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static const asi_block_info block_info[AS_BLOCK_COUNT] = {
+    [AS_BLOCK_M] = {"M", ASI_FN_MA, ASI_ARG_VDOT},
+    [AS_BLOCK_MA_Q] = {"MA_Q", ASI_FN_MA, ASI_ARG_Q},
+    [AS_BLOCK_F_Q] = {"F_Q", ASI_FN_F, ASI_ARG_Q},
+    [AS_BLOCK_F_V] = {"F_V", ASI_FN_F, ASI_ARG_V},
+    [AS_BLOCK_F_LAMBDA] = {"F_LAMBDA", ASI_FN_F, ASI_ARG_LAMBDA},
+    [AS_BLOCK_F_PSI] = {"F_PSI", ASI_FN_F, ASI_ARG_PSI},
+    [AS_BLOCK_F_X] = {"F_X", ASI_FN_F, ASI_ARG_X},
+    [AS_BLOCK_F_Y] = {"F_Y", ASI_FN_F, ASI_ARG_Y},
+    [AS_BLOCK_G_Q] = {"G_Q", ASI_FN_G, ASI_ARG_Q},
+    [AS_BLOCK_GDOT_Q] = {"GDOT_Q", ASI_FN_GDOT, ASI_ARG_Q},
+    [AS_BLOCK_K_Q] = {"K_Q", ASI_FN_K, ASI_ARG_Q},
+    [AS_BLOCK_K_V] = {"K_V", ASI_FN_K, ASI_ARG_V},
+    [AS_BLOCK_PHI_Q] = {"PHI_Q", ASI_FN_PHI, ASI_ARG_Q},
+    [AS_BLOCK_PHI_V] = {"PHI_V", ASI_FN_PHI, ASI_ARG_V},
+    [AS_BLOCK_PHI_VDOT] = {"PHI_VDOT", ASI_FN_PHI, ASI_ARG_VDOT},
+    [AS_BLOCK_PHI_LAMBDA] = {"PHI_LAMBDA", ASI_FN_PHI, ASI_ARG_LAMBDA},
+    [AS_BLOCK_PHI_PSI] = {"PHI_PSI", ASI_FN_PHI, ASI_ARG_PSI},
+    [AS_BLOCK_PHI_X] = {"PHI_X", ASI_FN_PHI, ASI_ARG_X},
+    [AS_BLOCK_PHI_Y] = {"PHI_Y", ASI_FN_PHI, ASI_ARG_Y},
+    [AS_BLOCK_CHI_Q] = {"CHI_Q", ASI_FN_CHI, ASI_ARG_Q},
+    [AS_BLOCK_CHI_V] = {"CHI_V", ASI_FN_CHI, ASI_ARG_V},
+    [AS_BLOCK_CHI_VDOT] = {"CHI_VDOT", ASI_FN_CHI, ASI_ARG_VDOT},
+    [AS_BLOCK_CHI_LAMBDA] = {"CHI_LAMBDA", ASI_FN_CHI, ASI_ARG_LAMBDA},
+    [AS_BLOCK_CHI_PSI] = {"CHI_PSI", ASI_FN_CHI, ASI_ARG_PSI},
+    [AS_BLOCK_CHI_X] = {"CHI_X", ASI_FN_CHI, ASI_ARG_X},
+    [AS_BLOCK_CHI_Y] = {"CHI_Y", ASI_FN_CHI, ASI_ARG_Y},
+};
+
+asi_block_info asi_block_describe(as_block block) { return block_info[block]; }
+
+int asi_function_size(const as_problem *p, asi_function function) {
+  switch (function) {
+  case ASI_FN_MA:
+  case ASI_FN_F: return p->n;
+  case ASI_FN_G:
+  case ASI_FN_GDOT: return p->def.n_lambda;
+  case ASI_FN_K: return p->def.n_psi;
+  case ASI_FN_PHI: return p->def.n_x;
+  case ASI_FN_CHI: return p->def.n_y;
+  }
+  return 0;
+}
+
+int asi_argument_size(const as_problem *p, asi_argument argument) {
+  switch (argument) {
+  case ASI_ARG_Q:
+  case ASI_ARG_V:
+  case ASI_ARG_VDOT: return p->n;
+  case ASI_ARG_LAMBDA: return p->def.n_lambda;
+  case ASI_ARG_PSI: return p->def.n_psi;
+  case ASI_ARG_X: return p->def.n_x;
+  case ASI_ARG_Y: return p->def.n_y;
+  }
+  return 0;
+}
+
+void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
+                        size_t size) {
+  static const char *const prefix[] = {"v", "lambda", "psi", "x", "y"};
+  if (p->def.describe != NULL)
+    p->def.describe(quantity, index, text, size, p->def.user);
+  else
+    snprintf(text, size, "%s[%d]", prefix[quantity], index);
+}
+
+as_problem_def as_default_problem_def(void) { return (as_problem_def){.time_scale = (double)NAN}; }
+
+static as_status missing(as_error *error, const char *name, const char *why) {
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                  "The problem has no %s callback, which %s needs.", name, why);
+}
+
+static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *error) {
+  const struct {
+    const char *name;
+    int value;
+  } counts[] = {
+      {"n_lambda", d->n_lambda}, {"n_psi", d->n_psi}, {"n_x", d->n_x}, {"n_y", d->n_y}};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
+    if (counts[i].value < 0)
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, counts[i].name, "%s = %d is negative.",
+                      counts[i].name, counts[i].value);
+  if (d->mass == NULL) return missing(error, "mass", "every problem");
+  if (d->force == NULL) return missing(error, "force", "every problem");
+  if (d->n_lambda > 0 && d->constraint == NULL) return missing(error, "constraint", "n_lambda > 0");
+  if (d->n_psi > 0 && d->nonholonomic == NULL) return missing(error, "nonholonomic", "n_psi > 0");
+  if (d->n_x > 0 && d->state_rate == NULL) return missing(error, "state_rate", "n_x > 0");
+  if (d->n_y > 0 && d->output == NULL) return missing(error, "output", "n_y > 0");
+  if (!(isnan(d->time_scale) || (d->time_scale > 0.0 && isfinite(d->time_scale))))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "time_scale",
+                    "time_scale = %g is neither positive nor NAN.", d->time_scale);
+  return AS_OK;
+}
+
+/// Greedy colouring of the columns: a column gets the first colour that no column with a common row
+/// has.
+static as_status colour(asi_colouring *c, const asi_pattern *p, as_error *error) {
+  asi_row_view rows = {0};
+  int *colour_of = asi_calloc((size_t)p->cols, sizeof(int));
+  int *taken_by = asi_calloc((size_t)p->cols + 1, sizeof(int)); // colour -> last column it barred
+  c->start = asi_calloc((size_t)p->cols + 2, sizeof(int));
+  c->column = asi_calloc((size_t)p->cols, sizeof(int));
+  as_status status = asi_row_view_init(&rows, p, error);
+  if (status == AS_OK && (!colour_of || !taken_by || !c->start || !c->column))
+    status = asi_fail_memory(error);
+  if (status == AS_OK) {
+    for (int j = 0; j < p->cols; ++j) taken_by[j] = -1;
+    for (int j = 0; j < p->cols; ++j) {
+      for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k)
+        for (int s = rows.start[p->row[k]]; s < rows.start[p->row[k] + 1]; ++s)
+          if (rows.col[s] < j) taken_by[colour_of[rows.col[s]]] = j;
+      int free_colour = 0;
+      while (taken_by[free_colour] == j) ++free_colour;
+      colour_of[j] = free_colour;
+      if (free_colour >= c->n_colours) c->n_colours = free_colour + 1;
+    }
+    // The same counting sort as asi_row_view_init.
+    for (int j = 0; j < p->cols; ++j) ++c->start[colour_of[j] + 1];
+    for (int k = 0; k < c->n_colours; ++k) c->start[k + 1] += c->start[k];
+    for (int j = p->cols - 1; j >= 0; --j) c->column[--c->start[colour_of[j] + 1]] = j;
+    for (int k = 0; k < c->n_colours; ++k) c->start[k] = c->start[k + 1];
+    c->start[c->n_colours] = p->cols;
+  }
+  asi_row_view_free(&rows);
+  free(colour_of);
+  free(taken_by);
+  return status;
+}
+
+/// Which blocks exist, and where they come from.
+static as_block_source block_source(const as_problem *p, as_block block) {
+  const asi_block_info info = block_info[block];
+  const bool additive = p->def.force_kind == AS_FORCE_ADDITIVE;
+  if (asi_function_size(p, info.function) == 0 || asi_argument_size(p, info.argument) == 0)
+    return AS_BLOCK_ZERO;
+  if (block == AS_BLOCK_M) return AS_BLOCK_GIVEN;
+  if (block == AS_BLOCK_MA_Q && p->def.mass_constant) return AS_BLOCK_ZERO;
+  if ((block == AS_BLOCK_F_LAMBDA || block == AS_BLOCK_F_PSI) && additive) return AS_BLOCK_ZERO;
+  return p->def.block[block].source;
+}
+
+static as_status prepare_block(as_problem *p, as_block block, as_error *error) {
+  const asi_block_info info = block_info[block];
+  const as_block_source source = block_source(p, block);
+  if (source == AS_BLOCK_ZERO) return AS_OK;
+  if (source != AS_BLOCK_GIVEN && source != AS_BLOCK_DIFFERENCED)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, info.name,
+                    "Block %s has the unknown source %d.", info.name, (int)source);
+  const bool given = source == AS_BLOCK_GIVEN && block != AS_BLOCK_M;
+  if (given && p->def.jacobian == NULL) return missing(error, "jacobian", info.name);
+  as_status status = asi_pattern_init(
+      &p->pattern[block], asi_function_size(p, info.function),
+      asi_argument_size(p, info.argument), p->def.block[block].pattern, info.name, error);
+  if (status) return status;
+  p->present |= AS_BLOCK_BIT(block);
+  if (given) p->given |= AS_BLOCK_BIT(block);
+  if (source == AS_BLOCK_DIFFERENCED)
+    status = colour(&p->colouring[block], &p->pattern[block], error);
+  if (status == AS_OK && block == AS_BLOCK_G_Q)
+    status = asi_row_view_init(&p->g_q_rows, &p->pattern[block], error);
+  if (status == AS_OK && block == AS_BLOCK_K_V)
+    status = asi_row_view_init(&p->k_v_rows, &p->pattern[block], error);
+  return status;
+}
+
+static as_status prepare(as_problem *p, const as_problem_def *def, as_error *error) {
+  as_status status = as_space_create(def->parts, def->n_parts, &p->space, error);
+  if (status) return status;
+  p->n = as_space_nv(p->space);
+  p->nq = as_space_nq(p->space);
+  if ((double)p->n + 2.0 * (double)def->n_lambda + (double)def->n_psi + (double)def->n_x +
+          (double)def->n_y >
+      (double)INT_MAX)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The problem has too many unknowns.");
+  p->typical = asi_calloc((size_t)p->n, sizeof(double));
+  if (p->typical == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < p->n; ++i) {
+    p->typical[i] = def->typical ? def->typical[i] : 1.0;
+    if (!(p->typical[i] > 0.0 && isfinite(p->typical[i])))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "typical",
+                      "typical[%d] = %g is not a positive number.", i, p->typical[i]);
+  }
+  for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
+    status = prepare_block(p, (as_block)block, error);
+  return status;
+}
+
+as_status as_problem_create(const as_problem_def *def, as_problem **out, as_error *error) {
+  if (out == NULL || def == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_problem_create needs a description and a place for the problem.");
+  *out = NULL;
+  as_status status = check_counts_and_callbacks(def, error);
+  if (status) return status;
+  as_problem *p = asi_calloc(1, sizeof *p);
+  if (p == NULL) return asi_fail_memory(error);
+  p->def = *def;
+  status = prepare(p, def, error);
+  if (status) {
+    as_problem_destroy(p);
+    return status;
+  }
+  *out = p;
+  return AS_OK;
+}
+
+void as_problem_destroy(as_problem *p) {
+  if (p == NULL) return;
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
+    asi_pattern_free(&p->pattern[block]);
+    free(p->colouring[block].start);
+    free(p->colouring[block].column);
+  }
+  asi_row_view_free(&p->g_q_rows);
+  asi_row_view_free(&p->k_v_rows);
+  free(p->typical);
+  as_space_destroy(p->space);
+  free(p);
+}
+
+const as_space *as_problem_space(const as_problem *p) { return p->space; }

@@ -1,0 +1,66 @@
+/// The problem as the integrator sees it: checked, with patterns, colourings and names.
+#ifndef ALPHASTEP_CORE_PROBLEM_H
+#define ALPHASTEP_CORE_PROBLEM_H
+
+#include "alphastep/problem.h"
+#include "linalg/matrix.h"
+
+/// The functions of a problem that have Jacobian blocks.
+typedef enum asi_function {
+  ASI_FN_MA,   ///< M(t,q) v'
+  ASI_FN_F,    ///< f, constraint forces included
+  ASI_FN_G,    ///< g
+  ASI_FN_GDOT, ///< g_t + B v
+  ASI_FN_K,    ///< k
+  ASI_FN_PHI,  ///< phi
+  ASI_FN_CHI,  ///< chi
+} asi_function;
+
+/// The arguments they are differentiated by.
+typedef enum asi_argument {
+  ASI_ARG_Q,
+  ASI_ARG_V,
+  ASI_ARG_VDOT,
+  ASI_ARG_LAMBDA,
+  ASI_ARG_PSI,
+  ASI_ARG_X,
+  ASI_ARG_Y,
+} asi_argument;
+
+/// What a block is the derivative of, and by what.
+typedef struct asi_block_info {
+  const char *name;
+  asi_function function;
+  asi_argument argument;
+} asi_block_info;
+
+/// Columns of one colour share no row: one pair of differences serves them all.
+typedef struct asi_colouring {
+  int n_colours;
+  int *start;  ///< n_colours + 1
+  int *column; ///< the columns, colour by colour
+} asi_colouring;
+
+struct as_problem {
+  as_problem_def def; ///< parts, typical and patterns are not to be used: see below
+  as_space *space;
+  int n;  ///< velocities
+  int nq; ///< numbers of a configuration
+  double *typical;
+  as_block_set present; ///< blocks with entries
+  as_block_set given;   ///< of these, the ones that the callback fills
+  asi_pattern pattern[AS_BLOCK_COUNT];
+  asi_colouring colouring[AS_BLOCK_COUNT]; ///< of differenced blocks
+  asi_row_view g_q_rows;                   ///< B by rows, for B^T
+  asi_row_view k_v_rows;
+};
+
+asi_block_info asi_block_describe(as_block block);
+int asi_function_size(const as_problem *p, asi_function function);
+int asi_argument_size(const as_problem *p, asi_argument argument);
+
+/// Writes a component's name: the problem's own, or like `lambda[3]`.
+void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
+                        size_t size);
+
+#endif

@@ -1,0 +1,350 @@
+/// Starting values: projection onto the constraints, consistent accelerations and multipliers, and
+/// the corrections that make index-3 multipliers second order from the first step on.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/integrator.h"
+
+enum { MAX_PROJECTIONS = 50, MAX_ACCELERATION_ITERATIONS = 20 };
+
+// A constraint residual, in units of its row of B, beyond which starting values are inconsistent.
+#define INCONSISTENT 1e-8
+
+/// [ST.1] [M -f_lambda -f_psi; B 0 0; k_v 0 0], or with `orthogonal` B^T and k_v^T instead
+static int kkt_terms(const as_problem *p, bool orthogonal, asi_term *term) {
+  const int n = p->n, l = p->n + p->def.n_lambda;
+  int i = 0;
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
+  if (orthogonal || p->def.force_kind == AS_FORCE_ADDITIVE) {
+    term[i++] = (asi_term){0, n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, 1.0};
+    term[i++] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, 1.0};
+  } else {
+    term[i++] = (asi_term){0, n, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){0, l, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -1.0};
+  }
+  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
+  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+  return i;
+}
+
+as_status asi_start_create(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  const int size = p->n + p->def.n_lambda + p->def.n_psi;
+  asi_term terms[8];
+  int n_terms = kkt_terms(p, false, terms);
+  as_status status = asi_system_init(&s->kkt, p, &s->motion, size, terms, n_terms, error);
+  if (status == AS_OK && p->def.force_kind == AS_FORCE_GENERAL) {
+    n_terms = kkt_terms(p, true, terms);
+    status = asi_system_init(&s->projection, p, &s->motion, size, terms, n_terms, error);
+  }
+  return status;
+}
+
+static asi_system *projection_system(as_integrator *s) {
+  return s->problem->def.force_kind == AS_FORCE_GENERAL ? &s->projection : &s->kkt;
+}
+
+/// Takes the k rows and their multipliers out of an assembled projection matrix: positions are free
+/// to move against nonholonomic constraints.
+static void drop_nonholonomic(asi_system *system, const as_problem *p) {
+  const int first = p->n + p->def.n_lambda;
+  for (int j = 0; j < system->size; ++j)
+    for (int k = system->pattern.col_start[j]; k < system->pattern.col_start[j + 1]; ++k)
+      if (j >= first || system->pattern.row[k] >= first)
+        system->value[k] = system->pattern.row[k] == j ? 1.0 : 0.0;
+}
+
+static const as_block_set projection_blocks =
+    AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V);
+
+/// sqrt(d^T M d) with the last evaluated mass matrix; the sign of an indefinite M is ignored.
+static double mass_norm(as_integrator *s, const double *d) {
+  memset(s->work_n, 0, (size_t)s->problem->n * sizeof(double));
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, d, s->work_n);
+  double sum = 0.0;
+  for (int i = 0; i < s->problem->n; ++i) sum += d[i] * s->work_n[i];
+  return sqrt(fabs(sum));
+}
+
+/// The largest residual in units of its row of a Jacobian, and where it is.
+static double worst_row(const as_matrix *jacobian, const asi_row_view *rows, const double *residual,
+                        int *worst) {
+  double largest = 0.0;
+  *worst = 0;
+  for (int i = 0; i < jacobian->rows; ++i) {
+    double norm = 0.0;
+    for (int k = rows->start[i]; k < rows->start[i + 1]; ++k)
+      norm = hypot(norm, jacobian->value[rows->position[k]]);
+    const double scaled = fabs(residual[i]) / fmax(norm, DBL_MIN);
+    if (scaled > largest) {
+      largest = scaled;
+      *worst = i;
+    }
+  }
+  return largest;
+}
+
+static as_status fail_inconsistent(as_integrator *s, double t, as_quantity quantity, int row,
+                                   const char *level, double residual) {
+  char name[64];
+  asi_component_name(s->problem, quantity, row, name, sizeof name);
+  return asi_fail(s->eval.error, AS_ERR_INCONSISTENT, t, name,
+                  "The starting %s cannot be used at t = %.9g s: constraint %s is off by %.3g in "
+                  "units of its gradient, more than %.0e%s.",
+                  level, t, name, residual, INCONSISTENT,
+                  s->def.project_start ? ", and projection does not bring it closer"
+                                       : ", and projection is switched off");
+}
+
+/// [ST.2] minimise d^T M d / 2 with q = q_0 o exp(d), g(q) = 0: the Newton step e solves
+/// [M B^T; B 0] (e, mu) = (-M d, -g), q <- q o exp(e).
+as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
+                               as_start_report *report) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  double *rhs = s->kkt_rhs, *g = rhs + n;
+  double best = INFINITY;
+  int worst = 0;
+  report->position_iterations = 0;
+  memcpy(q, q0, (size_t)p->nq * sizeof(double));
+  for (int iteration = 0;; ++iteration) {
+    const as_point at = {.t = t, .q = q};
+    as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q));
+    if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
+    if (status) return status;
+    const double largest = asi_max_abs(g, m);
+    const double scaled = worst_row(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, &worst);
+    if (iteration == 0) report->position_residual = largest;
+    report->position_drift = largest;
+    report->position_iterations = iteration;
+    as_space_difference(p->space, q0, q, s->xi);
+    // Done when another step gains nothing, at round-off; the first step is free.
+    const bool at_round_off = scaled <= 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(q, p->nq));
+    const bool stalled = scaled > 0.5 * best && iteration > 3;
+    if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || stalled) {
+      if (!(scaled <= INCONSISTENT))
+        return fail_inconsistent(s, t, AS_QUANTITY_LAMBDA, worst, "position", scaled);
+      report->position_change = mass_norm(s, s->xi);
+      return AS_OK;
+    }
+    best = fmin(best, scaled);
+    memset(s->work_n, 0, (size_t)n * sizeof(double));
+    asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, s->work_n);
+    memcpy(rhs, s->work_n, (size_t)n * sizeof(double));
+    for (int i = 0; i < m; ++i) g[i] = -g[i];
+    memset(rhs + n + m, 0, (size_t)p->def.n_psi * sizeof(double));
+    asi_system *system = projection_system(s);
+    asi_system_assemble(system, s->block, &s->motion);
+    drop_nonholonomic(system, p);
+    status = asi_factor(s, system, t, "the projection of the starting position");
+    if (status) return status;
+    asi_solve(s, system, rhs);
+    as_space_move(p->space, q, rhs, q);
+  }
+}
+
+/// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
+as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
+                               as_start_report *report) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
+  double best = INFINITY;
+  memset(s->xi, 0, (size_t)n * sizeof(double)); // the change so far
+  for (int iteration = 0;; ++iteration) {
+    const as_point at = {.t = t, .q = q, .v = v};
+    as_status status = asi_blocks(s, &at, projection_blocks);
+    if (status == AS_OK && m > 0)
+      status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);
+    if (status == AS_OK && p->def.n_psi > 0)
+      status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
+    if (status) return status;
+    const double largest = asi_max_abs(gdot, m + p->def.n_psi);
+    int worst_g = 0, worst_k = 0;
+    const double scaled_g =
+        m > 0 ? worst_row(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, gdot, &worst_g) : 0.0;
+    const double scaled_k =
+        p->def.n_psi > 0 ? worst_row(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, &worst_k) : 0.0;
+    const double scaled = fmax(scaled_g, scaled_k), speed = fmax(1.0, asi_max_abs(v, n));
+    if (iteration == 0) report->velocity_residual = largest;
+    report->velocity_drift = largest;
+    report->velocity_iterations = iteration;
+    const bool at_round_off = scaled <= 64.0 * DBL_EPSILON * speed;
+    const bool stalled = scaled > 0.5 * best && iteration > 3;
+    if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || stalled) {
+      if (!(scaled <= INCONSISTENT * speed))
+        return fail_inconsistent(s, t, scaled_g >= scaled_k ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
+                                 scaled_g >= scaled_k ? worst_g : worst_k, "velocity", scaled);
+      report->velocity_change = mass_norm(s, s->xi);
+      return AS_OK;
+    }
+    best = fmin(best, scaled);
+    memset(rhs, 0, (size_t)n * sizeof(double));
+    asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, rhs);
+    for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
+    asi_system *system = projection_system(s);
+    asi_system_assemble(system, s->block, &s->motion);
+    status = asi_factor(s, system, t, "the projection of the starting velocity");
+    if (status) return status;
+    asi_solve(s, system, rhs);
+    for (int i = 0; i < n; ++i) {
+      s->xi[i] += rhs[i];
+      v[i] += rhs[i];
+    }
+  }
+}
+
+/// [ST.4] M v' = f(t,q,v,lambda,psi), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
+/// the right are total time derivatives at v' = 0. One linear solve and one refinement if f is
+/// additive, Newton's method if not.
+as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, const double *v,
+                                 double *vdot, double *lambda, double *psi) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda, size = n + m + p->def.n_psi;
+  const bool general = p->def.force_kind == AS_FORCE_GENERAL;
+  const as_point at = {.t = t, .q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi};
+  const as_block_set multiplier_blocks =
+      AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI);
+  double *r = s->kkt_rhs, *gacc = s->residual, *kacc = s->residual + m, *f = s->work_n;
+  as_status status = asi_blocks(s, &at, projection_blocks | multiplier_blocks);
+  if (status == AS_OK && m > 0) status = asi_eval_constraint_acceleration(&s->eval, &at, gacc);
+  if (status == AS_OK && p->def.n_psi > 0)
+    status = asi_eval_nonholonomic_acceleration(&s->eval, &at, kacc);
+  double change = INFINITY;
+  for (int iteration = 0; status == AS_OK; ++iteration) {
+    if (general && iteration > 0) status = asi_blocks(s, &at, multiplier_blocks);
+    if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, f);
+    if (status) break;
+    const double force = asi_max_abs(f, n);
+    for (int i = 0; i < size; ++i) r[i] = i < n ? f[i] : -gacc[i - n];
+    asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, vdot, r);
+    if (m > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -1.0, vdot, r + n);
+    if (p->def.n_psi > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], -1.0, vdot, r + n + m);
+    if (general || iteration == 0) {
+      asi_system_assemble(&s->kkt, s->block, &s->motion);
+      status = asi_factor(s, &s->kkt, t, "the accelerations and multipliers");
+      if (status) break;
+    }
+    asi_solve(s, &s->kkt, r);
+    for (int i = 0; i < n; ++i) vdot[i] += r[i];
+    for (int i = 0; i < m; ++i) lambda[i] += r[n + i];
+    for (int i = 0; i < p->def.n_psi; ++i) psi[i] += r[n + m + i];
+    const double previous = change;
+    change = fmax(asi_max_abs(r, n) / fmax(asi_max_abs(vdot, n), DBL_MIN),
+                  asi_max_abs(r + n, size - n) /
+                      fmax(fmax(asi_max_abs(lambda, m), asi_max_abs(psi, p->def.n_psi)) + force,
+                           DBL_MIN));
+    if (!general && iteration == 1) break;
+    // Quadratic convergence: the step after this one would be below round-off, or already is.
+    if (general && (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous))) break;
+    if (iteration == MAX_ACCELERATION_ITERATIONS || !isfinite(change))
+      status = asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
+                        "The accelerations and multipliers could not be found at t = %.9g s: they "
+                        "still change by %.3g (relative) after %d iterations.",
+                        t, change, iteration + 1);
+  }
+  return status;
+}
+
+/// v', lambda and psi where the motion is at t + e, to second order: q o exp(e v + e^2 v'/2),
+/// v + e v'. Adds factor times the result to the rates.
+static as_status add_neighbour(as_integrator *s, double e, double factor) {
+  const as_problem *p = s->problem;
+  const asi_values *now = &s->now, *next = &s->next;
+  for (int i = 0; i < p->n; ++i) {
+    s->xi[i] = e * now->v[i] + 0.5 * e * e * now->vdot[i];
+    next->v[i] = now->v[i] + e * now->vdot[i];
+  }
+  as_space_move(p->space, now->q, s->xi, next->q);
+  memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
+  memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
+  const as_status status = asi_solve_acceleration(s, s->state.t + e, next->q, next->v, next->vdot,
+                                                  next->lambda, next->psi);
+  if (status) return status;
+  for (int i = 0; i < p->n; ++i) s->rate.vdot[i] += factor * (next->vdot[i] - now->vdot[i]);
+  for (int i = 0; i < p->def.n_lambda; ++i)
+    s->rate.lambda[i] += factor * (next->lambda[i] - now->lambda[i]);
+  for (int i = 0; i < p->def.n_psi; ++i) s->rate.psi[i] += factor * (next->psi[i] - now->psi[i]);
+  return AS_OK;
+}
+
+static void clear_rates(as_integrator *s) {
+  const as_problem *p = s->problem;
+  memset(s->rate.vdot, 0, (size_t)p->n * sizeof(double));
+  memset(s->rate.a, 0, (size_t)p->n * sizeof(double));
+  memset(s->rate.lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
+  memset(s->rate.psi, 0, (size_t)p->def.n_psi * sizeof(double));
+  memset(s->rate.eta, 0, (size_t)p->def.n_lambda * sizeof(double));
+}
+
+/// [ST.5] v'' = (v'(t + h) - v'(t - h)) / (2 h); where t - h cannot be evaluated,
+/// (v'(t + 0.01 h) - v'(t)) / (0.01 h)
+as_status asi_start_rates(as_integrator *s, double h) {
+  clear_rates(s);
+  if (!s->def.improved_start && !s->def.perturbed_start) return AS_OK;
+  as_status status = add_neighbour(s, h, 0.5 / h);
+  if (status == AS_OK) status = add_neighbour(s, -h, -0.5 / h);
+  if (!as_status_is_recoverable(status)) return status;
+  clear_rates(s);
+  return add_neighbour(s, 0.01 * h, 100.0 / h);
+}
+
+/// [ST.6] M dv - f_lambda mu - f_psi nu = 0, B dv = B l/h - (g_t + B v), k_v dv = -k,
+/// l/h = h^2 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
+as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  const double h = s->h, beta = s->c.beta;
+  const double factor = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
+  double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m, *l = s->xi;
+  const as_point at = {.t = s->state.t,
+                       .q = s->now.q,
+                       .v = v,
+                       .vdot = s->now.vdot,
+                       .lambda = s->now.lambda,
+                       .psi = s->now.psi};
+  as_status status = asi_blocks(s, &at,
+                                projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) |
+                                    AS_BLOCK_BIT(AS_BLOCK_F_PSI));
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);
+  if (status == AS_OK && p->def.n_psi > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
+  if (status) return status;
+  as_space_bracket(p->space, v, s->now.vdot, l);
+  for (int i = 0; i < n; ++i) l[i] = h * h * (factor * vddot[i] + l[i] / 12.0);
+  memset(rhs, 0, (size_t)n * sizeof(double));
+  for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, l, gdot);
+  asi_system_assemble(&s->kkt, s->block, &s->motion);
+  status = asi_factor(s, &s->kkt, s->state.t, "the corrected velocity");
+  if (status) return status;
+  asi_solve(s, &s->kkt, rhs);
+  for (int i = 0; i < n; ++i) v[i] += rhs[i];
+  return AS_OK;
+}
+
+as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,
+                    double *velocity) {
+  const as_problem *p = s->problem;
+  const as_point at = {.t = t, .q = q, .v = v};
+  double *value = s->kkt_rhs;
+  as_status status = AS_OK;
+  *position = *velocity = 0.0;
+  if (p->def.n_lambda > 0) {
+    status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_GDOT));
+    if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, value);
+    if (status) return status;
+    *position = asi_max_abs(value, p->def.n_lambda);
+    status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, value);
+    if (status) return status;
+    *velocity = asi_max_abs(value, p->def.n_lambda);
+  }
+  if (p->def.n_psi > 0) {
+    status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, value);
+    *velocity = fmax(*velocity, asi_max_abs(value, p->def.n_psi));
+  }
+  return status;
+}

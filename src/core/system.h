@@ -1,0 +1,65 @@
+/// A linear system put together from Jacobian blocks.
+///
+/// The matrix is a sum of terms: a block, or its transpose, times a factor, placed at a row and a
+/// column offset, and taken "via" a matrix that says how the block's argument moves with the unknown:
+///
+///     A[row.., col..] += factor * block * via,     via = I, T or T B_n^T
+///
+/// T is the space's tangent operator at the current increment xi, B_n the constraint Jacobian at the
+/// start of the step. A method's iteration matrix is a list of such terms that reads like its formula.
+/// The pattern is fixed when the system is made; assembly fills the solver's values column by column.
+#ifndef ALPHASTEP_CORE_SYSTEM_H
+#define ALPHASTEP_CORE_SYSTEM_H
+
+#include "core/problem.h"
+#include "linalg/solver.h"
+
+typedef enum asi_via { ASI_VIA_IDENTITY, ASI_VIA_T, ASI_VIA_T_BT, ASI_VIA_COUNT } asi_via;
+
+typedef struct asi_term {
+  int row; ///< offset of the block's first row
+  int col; ///< offset of its first column
+  as_block block;
+  bool transposed; ///< only AS_BLOCK_G_Q and AS_BLOCK_K_V
+  asi_via via;
+  double factor;
+} asi_term;
+
+/// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
+typedef struct asi_motion {
+  asi_pattern t_pattern; ///< n x n
+  as_matrix t;
+  asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
+  as_matrix t_bt;
+} asi_motion;
+
+enum { ASI_MAX_TERMS = 32 };
+
+typedef struct asi_system {
+  const as_problem *problem;
+  int size;
+  int n_terms;
+  asi_term term[ASI_MAX_TERMS];
+  asi_pattern pattern;
+  double *value;  ///< over the pattern
+  double *column; ///< size: one column while it is summed
+  asi_solver *solver;
+} asi_system;
+
+as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_error *error);
+void asi_motion_free(asi_motion *m);
+/// Evaluates T(xi) and, if b_n is not NULL, T B_n^T.
+void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, const as_matrix *b_n);
+
+/// Drops terms whose block is zero, finds the pattern and makes a solver for it.
+as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion, int size,
+                          const asi_term *terms, int n_terms, as_error *error);
+void asi_system_free(asi_system *s);
+
+/// Takes over the factors of a list with the same terms in the same order.
+void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms);
+
+/// Sums the terms into `value`.
+void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion);
+
+#endif
