@@ -1,0 +1,95 @@
+// The `alphastep` command: finds the subcommand and hands over.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alphastep/version.h"
+#include "cli.h"
+
+typedef struct subcommand {
+  const char *name;
+  const char *summary;
+  cli_exit (*run)(int argc, char **argv);
+} subcommand;
+
+static const subcommand subcommands[] = {
+    {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
+};
+enum { N_SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
+
+void cli_complain(const char *format, ...) {
+  fputs("alphastep: ", stderr);
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+}
+
+static void print_help(void) {
+  fputs("Usage: alphastep COMMAND [ARGUMENT...]\n"
+        "       alphastep --help | --version\n"
+        "\n"
+        "Generalized-alpha time integration of constrained mechanical systems.\n"
+        "\n"
+        "Commands (each explains itself with --help):\n",
+        stdout);
+  for (int i = 0; i < N_SUBCOMMANDS; i++) {
+    printf("  %-8s  %s\n", subcommands[i].name, subcommands[i].summary);
+  }
+  fputs(
+      "\n"
+      "Exit status: 0 done; 1 a check fell short; 2 bad usage or input; 3 a simulation could not\n"
+      "go on; 4 the output could not be written.\n",
+      stdout);
+}
+
+static cli_exit refuse(const char *word) {
+  if (word[0] == '-') {
+    cli_complain("Unknown option `%s`; see `alphastep --help`.", word);
+    return CLI_USAGE;
+  }
+  int nearest = 0;
+  for (int i = 1; i < N_SUBCOMMANDS; i++) {
+    if (word_distance(word, subcommands[i].name) < word_distance(word, subcommands[nearest].name)) {
+      nearest = i;
+    }
+  }
+  const char *name = subcommands[nearest].name;
+  if (word_is_close(word, word_distance(word, name))) {
+    cli_complain("Unknown command `%s`; did you mean `%s`?", word, name);
+  } else {
+    cli_complain("Unknown command `%s`; see `alphastep --help`.", word);
+  }
+  return CLI_USAGE;
+}
+
+static cli_exit dispatch(int argc, char **argv) {
+  if (argc < 2) {
+    cli_complain("Which command? See `alphastep --help`.");
+    return CLI_USAGE;
+  }
+  const char *word = argv[1];
+  for (int i = 0; i < N_SUBCOMMANDS; i++) {
+    if (strcmp(word, subcommands[i].name) == 0) return subcommands[i].run(argc - 2, argv + 2);
+  }
+  int help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+  int version = strcmp(word, "--version") == 0;
+  if (!help && !version) return refuse(word);
+  if (argc > 2) {
+    cli_complain("`%s` stands alone, but `%s` follows.", word, argv[2]);
+    return CLI_USAGE;
+  }
+  if (help) print_help();
+  if (version) printf("alphastep %s\n", as_version());
+  return CLI_DONE;
+}
+
+int main(int argc, char **argv) {
+  cli_exit status = dispatch(argc, argv);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    cli_complain("The output could not be written.");
+    return CLI_OUTPUT;
+  }
+  return (int)status;
+}

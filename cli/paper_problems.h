@@ -1,0 +1,48 @@
+/// The papers' test problems, each with its exact solution or with a reference solution that does
+/// not depend on the library: Runge and Kutta's method with small steps in minimal coordinates.
+#ifndef ALPHASTEP_CLI_PAPER_PROBLEMS_H
+#define ALPHASTEP_CLI_PAPER_PROBLEMS_H
+
+#include "alphastep/problem.h"
+#include "alphastep/status.h"
+
+/// Makes a problem; as_problem_destroy() it.
+typedef as_status paper_problem_fn(as_problem **out, as_error *error);
+
+// The pendulum in Cartesian coordinates (paper_pendulum.c).
+
+/// The motion in minimal coordinates.
+typedef struct pendulum_motion {
+  double angle; ///< from the lowest position, anticlockwise [rad]
+  double rate;  ///< [rad/s]
+} pendulum_motion;
+
+paper_problem_fn pendulum_problem;
+/// At x = x0, moving to the right with the energy m/2 - m g l.
+pendulum_motion pendulum_start(double x0);
+void pendulum_advance(pendulum_motion *motion, double h); ///< by the time h [s]
+void pendulum_coordinates(const pendulum_motion *motion, double *q, double *v);
+double pendulum_multiplier(const pendulum_motion *motion);
+
+// A coordinate that is bound to q = t^3 (paper_cubic.c).
+
+paper_problem_fn cubic_problem;
+double cubic_multiplier(double t); ///< exact
+
+// The heavy top on R^3 x SO(3) (paper_top.c).
+
+/// The motion as a body that turns about its pivot.
+typedef struct top_motion {
+  double quaternion[4]; ///< w x y z, body to world
+  double omega[3];      ///< angular velocity, body frame [rad/s]
+} top_motion;
+
+paper_problem_fn top_problem;
+top_motion top_start(void);
+void top_advance(top_motion *motion, double h); ///< by the time h [s]
+void top_coordinates(const top_motion *motion, double *q, double *v);
+void top_multipliers(const top_motion *motion, double *lambda);
+/// sqrt(|x - x_ref|^2 + |log(R^T R_ref)|^2) between a configuration q and the motion.
+double top_distance(const double *q, const top_motion *motion);
+
+#endif

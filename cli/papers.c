@@ -1,0 +1,341 @@
+// `alphastep papers`: repeats the papers' experiments and compares what comes out with the numbers
+// that are expected.
+//
+// Rows are chosen by name, their runs made once each, and the rows printed as a table or as JSON.
+// The observed order of a row is log2(e(2h) / e(h)); the run with twice the step is made for it
+// even if its own row is not chosen, so that a row reads the same alone and among others.
+//
+// The command never calls setlocale(): printf and strtod use a decimal point everywhere.
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "papers.h"
+
+static const paper *const papers[] = {&paper_abc};
+enum { N_PAPERS = sizeof papers / sizeof papers[0] };
+
+static const double WITHIN = 0.01; // relative distance to the expected number
+
+/// What came out of a run.
+typedef struct run_result {
+  bool made;
+  as_status status;
+  double out[PAPER_OUTPUTS];
+} run_result;
+
+/// A chosen row and what is known about it.
+typedef struct entry {
+  const paper *source;
+  const paper_row *row;
+  double measured; ///< NAN: the run failed
+  double order;    ///< NAN: none
+  bool ok;
+} entry;
+
+typedef struct request {
+  bool json;
+  bool help;
+  char **names; ///< the names among the arguments, moved to the front of argv
+  int n_names;
+} request;
+
+static void print_help(void) {
+  fputs(
+      "Usage: alphastep papers [NAME...] [--json]\n"
+      "\n"
+      "Repeats numerical experiments of the papers that the methods come from. Each row shows the\n"
+      "number printed in the paper (where it prints one), the expected one, recomputed\n"
+      "independently, the one measured now, and the observed order. A row is ok if it is within\n"
+      "1 % of what is expected, or below it where a limit `<=` is given.\n"
+      "\n"
+      "NAME     an id or its first words, such as `abc-top`; default: every row\n"
+      "--json   write an array of objects {id, paper, what, published, measured, order}\n"
+      "--help   this text\n"
+      "\n"
+      "Papers:\n",
+      stdout);
+  for (int p = 0; p < N_PAPERS; p++) printf("  %s: %s\n", papers[p]->citation, papers[p]->title);
+  fputs("\n"
+        "Exit status: 0 every chosen row is ok; 1 a row falls short; 2 bad usage; 3 a simulation\n"
+        "failed; 4 the output could not be written.\n",
+        stdout);
+}
+
+// ---- choosing rows
+
+/// Is `name` the id, or its first words?
+static bool names_row(const char *name, const char *id) {
+  size_t n = strlen(name);
+  return strncmp(name, id, n) == 0 && (id[n] == '\0' || id[n] == '-');
+}
+
+static bool is_known(const char *name) {
+  for (int p = 0; p < N_PAPERS; p++) {
+    for (int i = 0; i < papers[p]->n_rows; i++) {
+      if (names_row(name, papers[p]->rows[i].id)) return true;
+    }
+  }
+  return false;
+}
+
+/// Says that `name` is unknown and which id, or first words of an id, is nearest to it.
+static void complain_unknown(const char *name) {
+  char nearest[80] = "";
+  int least = -1;
+  for (int p = 0; p < N_PAPERS; p++) {
+    for (int i = 0; i < papers[p]->n_rows; i++) {
+      const char *id = papers[p]->rows[i].id;
+      for (size_t n = 1; n <= strlen(id) && n < sizeof nearest; n++) {
+        if (id[n] != '\0' && id[n] != '-') continue;
+        char words[sizeof nearest];
+        memcpy(words, id, n);
+        words[n] = '\0';
+        int distance = word_distance(name, words);
+        if (least >= 0 && distance >= least) continue;
+        least = distance;
+        memcpy(nearest, words, n + 1);
+      }
+    }
+  }
+  if (least >= 0 && word_is_close(name, least)) {
+    cli_complain("No experiment is named `%s`; did you mean `%s`?", name, nearest);
+  } else {
+    cli_complain("No experiment is named `%s`; `alphastep papers` lists all.", name);
+  }
+}
+
+static cli_exit read_arguments(int argc, char **argv, request *r) {
+  *r = (request){.names = argv};
+  bool options = true; // until `--`
+  for (int i = 0; i < argc; i++) {
+    char *word = argv[i];
+    if (!options || word[0] != '-') {
+      r->names[r->n_names++] = word;
+    } else if (strcmp(word, "--") == 0) {
+      options = false;
+    } else if (strcmp(word, "--json") == 0) {
+      r->json = true;
+    } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+      r->help = true;
+    } else {
+      cli_complain("Unknown option `%s`; see `alphastep papers --help`.", word);
+      return CLI_USAGE;
+    }
+  }
+  if (r->help) return CLI_DONE;
+  for (int i = 0; i < r->n_names; i++) {
+    if (!is_known(r->names[i])) {
+      complain_unknown(r->names[i]);
+      return CLI_USAGE;
+    }
+  }
+  return CLI_DONE;
+}
+
+static bool is_chosen(const request *r, const char *id) {
+  if (r->n_names == 0) return true;
+  for (int i = 0; i < r->n_names; i++) {
+    if (names_row(r->names[i], id)) return true;
+  }
+  return false;
+}
+
+// ---- measuring
+
+/// Makes the run if that has not been done yet.
+static const run_result *make_run(const paper *source, int run, run_result *results) {
+  run_result *result = &results[run];
+  if (result->made) return result;
+  as_error error = {.message = ""};
+  result->made = true;
+  result->status = source->runs[run].measure(source->runs[run].setting, result->out, &error);
+  if (result->status != AS_OK) {
+    const char *id = "";
+    for (int i = source->n_rows - 1; i >= 0; i--) {
+      if (source->rows[i].run == run) id = source->rows[i].id;
+    }
+    cli_complain("%s: %s: %s", id, as_status_name(result->status), error.message);
+  }
+  return result;
+}
+
+static bool has_row(const paper *source, int run, int output) {
+  for (int i = 0; i < source->n_rows; i++) {
+    if (source->rows[i].run == run && source->rows[i].output == output) return true;
+  }
+  return false;
+}
+
+static entry measure(const paper *source, const paper_row *row, run_result *results) {
+  entry e = {.source = source, .row = row, .measured = (double)NAN, .order = (double)NAN};
+  const run_result *fine = make_run(source, row->run, results);
+  if (fine->status != AS_OK) return e;
+  e.measured = fine->out[row->output];
+
+  // Comparisons with a measured NAN fail.
+  if (row->judge == PAPER_AT_MOST) {
+    e.ok = e.measured <= row->expected;
+  } else {
+    e.ok = fabs(e.measured - row->expected) <= WITHIN * fabs(row->expected);
+  }
+
+  int twice = source->runs[row->run].twice;
+  if (twice == PAPER_NONE || !has_row(source, twice, row->output)) return e;
+  const run_result *coarse = make_run(source, twice, results);
+  if (coarse->status == AS_OK) e.order = log2(coarse->out[row->output] / e.measured);
+  return e;
+}
+
+// ---- printing
+
+static void print_cell(double x, const char *format, int width) {
+  char text[32];
+  snprintf(text, sizeof text, format, x);
+  printf("  %*s", width, isfinite(x) ? text : "-");
+}
+
+static void print_table(const entry *entries, int n) {
+  int id_width = (int)strlen("id");
+  int what_width = (int)strlen("what");
+  for (int i = 0; i < n; i++) {
+    int id_length = (int)strlen(entries[i].row->id);
+    int what_length = (int)strlen(entries[i].row->what);
+    if (id_length > id_width) id_width = id_length;
+    if (what_length > what_width) what_width = what_length;
+  }
+  const paper *source = NULL;
+  int n_ok = 0;
+  for (int i = 0; i < n; i++) {
+    const entry *e = &entries[i];
+    if (e->source != source) {
+      source = e->source;
+      printf("%s%s: %s\n", i > 0 ? "\n" : "", source->citation, source->title);
+      printf("%-*s  %-*s  %9s  %10s  %10s  %5s\n", id_width, "id", what_width, "what", "published",
+             "expected", "measured", "order");
+    }
+    printf("%-*s  %-*s", id_width, e->row->id, what_width, e->row->what);
+    print_cell(e->row->published, "%.3g", 9);
+    print_cell(e->row->expected, e->row->judge == PAPER_AT_MOST ? "<= %.4g" : "%.4g", 10);
+    print_cell(e->measured, "%.4g", 10);
+    print_cell(e->order, "%.2f", 5);
+    printf("  %s\n", e->ok ? "ok" : "NO");
+    n_ok += e->ok;
+  }
+  printf("\n%d of %d rows are as expected.\n", n_ok, n);
+}
+
+static void print_json_string(const char *s) {
+  putchar('"');
+  for (; *s != '\0'; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c < 0x20) {
+      printf("\\u%04x", (unsigned)c);
+    } else {
+      if (c == '"' || c == '\\') putchar('\\');
+      putchar(c);
+    }
+  }
+  putchar('"');
+}
+
+/// The shortest decimal that reads back as x; null if there is no number.
+static void print_json_number(double x) {
+  if (!isfinite(x)) {
+    fputs("null", stdout);
+    return;
+  }
+  char text[32];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, x);
+    if (strtod(text, NULL) == x) break;
+  }
+  fputs(text, stdout);
+}
+
+static void print_json(const entry *entries, int n) {
+  putchar('[');
+  for (int i = 0; i < n; i++) {
+    fputs(i > 0 ? ",\n {\"id\": " : "\n {\"id\": ", stdout);
+    print_json_string(entries[i].row->id);
+    fputs(", \"paper\": ", stdout);
+    print_json_string(entries[i].source->citation);
+    fputs(", \"what\": ", stdout);
+    print_json_string(entries[i].row->what);
+    fputs(", \"published\": ", stdout);
+    print_json_number(entries[i].row->published);
+    fputs(", \"measured\": ", stdout);
+    print_json_number(entries[i].measured);
+    fputs(", \"order\": ", stdout);
+    print_json_number(entries[i].order);
+    putchar('}');
+  }
+  fputs("\n]\n", stdout);
+}
+
+/// Names on stderr each row that falls short. (A failed run has been named already.)
+static void complain_short(const entry *e) {
+  if (e->ok || isnan(e->measured)) return;
+  if (e->row->judge == PAPER_AT_MOST) {
+    cli_complain("%s: measured %.6g, which is above the limit %.6g.", e->row->id, e->measured,
+                 e->row->expected);
+  } else {
+    cli_complain("%s: measured %.6g, which is more than 1 %% from the expected %.6g.", e->row->id,
+                 e->measured, e->row->expected);
+  }
+}
+
+/// Measures the chosen rows of one paper and appends them to `entries`.
+static cli_exit measure_paper(const paper *source, const request *r, entry *entries, int *n) {
+  run_result *results = calloc((size_t)source->n_runs, sizeof *results);
+  if (results == NULL) {
+    cli_complain("Out of memory.");
+    return CLI_SIMULATION;
+  }
+  cli_exit status = CLI_DONE;
+  for (int i = 0; i < source->n_rows; i++) {
+    if (!is_chosen(r, source->rows[i].id)) continue;
+    entry e = measure(source, &source->rows[i], results);
+    if (!e.ok && status == CLI_DONE) status = CLI_FELL_SHORT;
+    entries[(*n)++] = e;
+  }
+  for (int i = 0; i < source->n_runs; i++) {
+    if (results[i].made && results[i].status != AS_OK) status = CLI_SIMULATION;
+  }
+  free(results);
+  return status;
+}
+
+cli_exit papers_command(int argc, char **argv) {
+  request r;
+  cli_exit status = read_arguments(argc, argv, &r);
+  if (status != CLI_DONE) return status;
+  if (r.help) {
+    print_help();
+    return CLI_DONE;
+  }
+
+  size_t n_rows = 0;
+  for (int p = 0; p < N_PAPERS; p++) n_rows += (size_t)papers[p]->n_rows;
+  entry *entries = calloc(n_rows, sizeof *entries);
+  if (entries == NULL) {
+    cli_complain("Out of memory.");
+    return CLI_SIMULATION;
+  }
+  int n = 0;
+  for (int p = 0; p < N_PAPERS; p++) {
+    cli_exit s = measure_paper(papers[p], &r, entries, &n);
+    if (s > status) status = s;
+  }
+  if (r.json) {
+    print_json(entries, n);
+  } else {
+    print_table(entries, n);
+  }
+  for (int i = 0; i < n; i++) complain_short(&entries[i]);
+  free(entries);
+  return status;
+}
