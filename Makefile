@@ -1,0 +1,96 @@
+# Two commands do everything on a fresh Debian or Ubuntu machine:
+#
+#   make run        install what is missing, build, check the results of the papers
+#   make test       install what is missing, run the whole suite: gcc, clang, sanitizers
+#
+# and, on a machine that has the packages:
+#
+#   make            build/alphastep and the libraries
+#   make lint       clang-format, clang-tidy, cppcheck, shellcheck, equation labels
+#   make valgrind   the tests, without the slow ones, under valgrind
+#   make format     format the sources
+#   make install    into PREFIX (/usr/local)
+#   make clean
+#
+# CMakeLists.txt knows how things are built; this file only knows in which ways.
+
+PREFIX ?= /usr/local
+BUILD = build
+JOBS := $(shell nproc)
+
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+CPPCHECK ?= cppcheck
+
+# The steps of a target run in order; each step uses all processors.
+.NOTPARALLEL:
+.PHONY: all build run test lint valgrind format install clean
+
+all: build
+
+# $(call cmake,DIRECTORY,OPTIONS) configures and builds. An existing directory keeps its generator.
+define cmake
+	@$(call configure,$(1),$(2))
+	@MAKEFLAGS= cmake --build $(1) --parallel $(JOBS)
+endef
+configure = \
+  if [ -z "$$CMAKE_GENERATOR" ] && command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; \
+  cmake -S . -B $(1) $(2) --log-level=WARNING >/dev/null
+ctest = MAKEFLAGS= ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure --no-tests=error \
+  --no-label-summary
+
+build:
+	$(call cmake,$(BUILD),-DALPHASTEP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
+
+run:
+	@tools/bootstrap run
+	$(call cmake,$(BUILD),-DALPHASTEP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
+	$(BUILD)/alphastep papers
+
+test:
+	@tools/bootstrap test
+	@echo "== gcc"
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	@$(call ctest,$(BUILD)/gcc)
+	@echo "== clang"
+	$(call cmake,$(BUILD)/clang,-DCMAKE_C_COMPILER=clang -DALPHASTEP_WERROR=ON)
+	@$(call ctest,$(BUILD)/clang)
+	@echo "== gcc, address and undefined behaviour sanitizers"
+	$(call cmake,$(BUILD)/sanitize,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_SANITIZE=ON)
+	@$(call ctest,$(BUILD)/sanitize) --label-exclude tree
+
+valgrind:
+	@tools/bootstrap valgrind
+	$(call cmake,$(BUILD)/valgrind,-DCMAKE_C_COMPILER=gcc "-DALPHASTEP_TEST_LAUNCHER=valgrind;--quiet;--leak-check=full;--error-exitcode=99")
+	@$(call ctest,$(BUILD)/valgrind) --label-regex unit --label-exclude 'slow|long-double'
+
+# ---- sources ---------------------------------------------------------------------------------------
+
+sources = $(shell find include src cli tests examples -name '*.[ch]' 2>/dev/null | sort)
+# tests/install is a project of its own, not part of the build that clang-tidy looks at.
+units = $(filter-out tests/install/%,$(filter %.c,$(sources)))
+scripts = tools/bootstrap .ci/run $(wildcard tests/*.sh tests/*/*.sh)
+
+lint:
+	@tools/bootstrap lint
+	@echo "== clang-format"
+	@$(CLANG_FORMAT) --dry-run -Werror $(sources)
+	@echo "== labels"
+	@tools/check-labels
+	@echo "== shellcheck"
+	@if command -v shellcheck >/dev/null; then shellcheck $(scripts); else echo "not installed"; fi
+	@echo "== cppcheck"
+	@$(CPPCHECK) --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+	  --error-exitcode=1 --suppress=missingIncludeSystem -j $(JOBS) -Iinclude -Isrc -Itests $(units)
+	@echo "== clang-tidy"
+	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DALPHASTEP_TESTS=ON)
+	@printf '%s\n' $(units) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p $(BUILD)/lint
+
+format:
+	@$(CLANG_FORMAT) -i $(sources)
+
+install: build
+	@cmake --install $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
