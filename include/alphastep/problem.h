@@ -146,6 +146,13 @@ typedef struct as_problem_def {
 
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced
 
+  /// Which body each of the n velocity components belongs to, numbers from 0 on; NULL: one body per
+  /// factor of the space, one per dimension of R^n. Large problems are ordered by bodies and joints.
+  const int *body;
+  /// Which joint each of the n_lambda rows of g belongs to, numbers from 0 on; NULL: successive rows that
+  /// touch the same bodies make a joint.
+  const int *joint;
+
   /// Typical size of each of the n directions of motion, for difference increments; NULL: all 1.
   const double *typical;
   double time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v

@@ -37,11 +37,7 @@ static void unknown_name(const as_problem *p, int column, char *text, size_t siz
     asi_component_name(p, AS_QUANTITY_LAMBDA, column - eta, text, size);
 }
 
-as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
-  int culprit = 0;
-  ++s->statistics.factorizations;
-  const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
-  if (status == AS_OK) return AS_OK;
+static as_status fail_singular(as_integrator *s, double t, const char *what, int culprit) {
   char name[64];
   unknown_name(s->problem, culprit, name, sizeof name);
   return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, name,
@@ -50,9 +46,22 @@ as_status asi_factor(as_integrator *s, asi_system *system, double t, const char 
                   what, t, name);
 }
 
-void asi_solve(as_integrator *s, asi_system *system, double *b) {
+as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
+  int culprit = 0;
+  ++s->statistics.factorizations;
+  const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
+  if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
+  return status ? fail_singular(s, t, what, culprit) : AS_OK;
+}
+
+as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b) {
   ++s->statistics.solves;
-  system->solver->ops->solve(system->solver, b);
+  const as_status status = system->solver->ops->solve(system->solver, b);
+  if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
+  if (status)
+    return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, NULL,
+                    "A linear system could not be solved accurately at t = %.9g s.", t);
+  return AS_OK;
 }
 
 // ---- create and destroy ---------------------------------------------------------------------------

@@ -128,7 +128,7 @@ as_status asi_newton(as_integrator *s);
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what);
-void asi_solve(as_integrator *s, asi_system *system, double *b);
+as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b);
 double asi_max_abs(const double *x, int n);
 
 #endif

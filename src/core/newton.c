@@ -85,7 +85,8 @@ static as_status iterate(as_integrator *s, bool renew, double *norm) {
   if (status) return status;
   ++s->statistics.newton_iterations;
   memcpy(s->increment, s->residual, (size_t)s->step.size * sizeof(double));
-  asi_solve(s, &s->step, s->increment);
+  status = asi_solve(s, &s->step, s->t1, s->increment);
+  if (status) return status;
   for (int i = 0; i < s->step.size; ++i) s->z[i] -= s->increment[i];
   *norm = weighted_norm(s);
   return AS_OK;

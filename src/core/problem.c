@@ -174,6 +174,64 @@ static as_status prepare_block(as_problem *p, as_block block, as_error *error) {
   return status;
 }
 
+/// Takes over given numbers of bodies or joints: from 0 on, each below `limit`.
+static as_status copy_groups(const int *given, int n, int *out, int *count, const char *name,
+                             as_error *error) {
+  *count = 0;
+  for (int i = 0; i < n; ++i) {
+    if (given[i] < 0 || given[i] >= n)
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                      "%s[%d] = %d is not a number from 0 to %d.", name, i, given[i], n - 1);
+    out[i] = given[i];
+    if (given[i] >= *count) *count = given[i] + 1;
+  }
+  return AS_OK;
+}
+
+/// One body per factor of the space, one per dimension of R^n.
+static void default_bodies(as_problem *p, const as_problem_def *def) {
+  int component = 0;
+  p->n_bodies = 0;
+  for (int part = 0; part < def->n_parts; ++part) {
+    const as_space_kind kind = def->parts[part].kind;
+    const int size = kind == AS_SPACE_RN ? 1 : kind == AS_SPACE_SO3 ? 3 : 6;
+    for (int copy = 0; copy < def->parts[part].count; ++copy, ++p->n_bodies)
+      for (int i = 0; i < size; ++i) p->body_of[component++] = p->n_bodies;
+  }
+}
+
+/// Whether two rows of B touch the same bodies.
+static bool same_bodies(const as_problem *p, int row1, int row2) {
+  const asi_row_view *b = &p->g_q_rows;
+  int s1 = b->start[row1], s2 = b->start[row2];
+  const int end1 = b->start[row1 + 1], end2 = b->start[row2 + 1];
+  while (s1 < end1 && s2 < end2) {
+    const int body = p->body_of[b->col[s1]];
+    if (p->body_of[b->col[s2]] != body) return false;
+    while (s1 < end1 && p->body_of[b->col[s1]] == body) ++s1;
+    while (s2 < end2 && p->body_of[b->col[s2]] == body) ++s2;
+  }
+  return s1 == end1 && s2 == end2;
+}
+
+static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_error *error) {
+  as_status status = AS_OK;
+  p->body_of = asi_calloc((size_t)p->n, sizeof(int));
+  p->joint_of = asi_calloc((size_t)def->n_lambda, sizeof(int));
+  if (p->body_of == NULL || p->joint_of == NULL) return asi_fail_memory(error);
+  if (def->body)
+    status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
+  else
+    default_bodies(p, def);
+  if (status || def->n_lambda == 0) return status;
+  if (def->joint)
+    return copy_groups(def->joint, def->n_lambda, p->joint_of, &p->n_joints, "joint", error);
+  for (int i = 1; i < def->n_lambda; ++i)
+    p->joint_of[i] = p->joint_of[i - 1] + !same_bodies(p, i - 1, i);
+  p->n_joints = p->joint_of[def->n_lambda - 1] + 1;
+  return AS_OK;
+}
+
 static as_status prepare(as_problem *p, const as_problem_def *def, as_error *error) {
   as_status status = as_space_create(def->parts, def->n_parts, &p->space, error);
   if (status) return status;
@@ -193,7 +251,7 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
   }
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     status = prepare_block(p, (as_block)block, error);
-  return status;
+  return status ? status : prepare_groups(p, def, error);
 }
 
 as_status as_problem_create(const as_problem_def *def, as_problem **out, as_error *error) {
@@ -225,6 +283,8 @@ void as_problem_destroy(as_problem *p) {
   asi_row_view_free(&p->g_q_rows);
   asi_row_view_free(&p->k_v_rows);
   free(p->typical);
+  free(p->body_of);
+  free(p->joint_of);
   as_space_destroy(p->space);
   free(p);
 }

@@ -47,6 +47,10 @@ struct as_problem {
   int n;  ///< velocities
   int nq; ///< numbers of a configuration
   double *typical;
+  int n_bodies;
+  int *body_of; ///< n: the body of each velocity component
+  int n_joints;
+  int *joint_of; ///< n_lambda: the joint of each row of g
   as_block_set present; ///< blocks with entries
   as_block_set given;   ///< of these, the ones that the callback fills
   asi_pattern pattern[AS_BLOCK_COUNT];

@@ -105,7 +105,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   double *rhs = s->kkt_rhs, *g = rhs + n;
-  double best = INFINITY;
+  double best = (double)INFINITY;
   int worst = 0;
   report->position_iterations = 0;
   memcpy(q, q0, (size_t)p->nq * sizeof(double));
@@ -140,7 +140,8 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
     drop_nonholonomic(system, p);
     status = asi_factor(s, system, t, "the projection of the starting position");
     if (status) return status;
-    asi_solve(s, system, rhs);
+    status = asi_solve(s, system, t, rhs);
+    if (status) return status;
     as_space_move(p->space, q, rhs, q);
   }
 }
@@ -151,7 +152,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
-  double best = INFINITY;
+  double best = (double)INFINITY;
   memset(s->xi, 0, (size_t)n * sizeof(double)); // the change so far
   for (int iteration = 0;; ++iteration) {
     const as_point at = {.t = t, .q = q, .v = v};
@@ -188,7 +189,8 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     asi_system_assemble(system, s->block, &s->motion);
     status = asi_factor(s, system, t, "the projection of the starting velocity");
     if (status) return status;
-    asi_solve(s, system, rhs);
+    status = asi_solve(s, system, t, rhs);
+    if (status) return status;
     for (int i = 0; i < n; ++i) {
       s->xi[i] += rhs[i];
       v[i] += rhs[i];
@@ -212,7 +214,7 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
   if (status == AS_OK && m > 0) status = asi_eval_constraint_acceleration(&s->eval, &at, gacc);
   if (status == AS_OK && p->def.n_psi > 0)
     status = asi_eval_nonholonomic_acceleration(&s->eval, &at, kacc);
-  double change = INFINITY;
+  double change = (double)INFINITY;
   for (int iteration = 0; status == AS_OK; ++iteration) {
     if (general && iteration > 0) status = asi_blocks(s, &at, multiplier_blocks);
     if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, f);
@@ -227,7 +229,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
       status = asi_factor(s, &s->kkt, t, "the accelerations and multipliers");
       if (status) break;
     }
-    asi_solve(s, &s->kkt, r);
+    status = asi_solve(s, &s->kkt, t, r);
+    if (status) break;
     for (int i = 0; i < n; ++i) vdot[i] += r[i];
     for (int i = 0; i < m; ++i) lambda[i] += r[n + i];
     for (int i = 0; i < p->def.n_psi; ++i) psi[i] += r[n + m + i];
@@ -321,7 +324,8 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   asi_system_assemble(&s->kkt, s->block, &s->motion);
   status = asi_factor(s, &s->kkt, s->state.t, "the corrected velocity");
   if (status) return status;
-  asi_solve(s, &s->kkt, rhs);
+  status = asi_solve(s, &s->kkt, s->state.t, rhs);
+  if (status) return status;
   for (int i = 0; i < n; ++i) v[i] += rhs[i];
   return AS_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/ordering.h"
 #include "lie/space.h"
 
 // ---- patterns -----------------------------------------------------------------------------------
@@ -61,20 +62,81 @@ static as_status build_pattern(asi_pattern *p, int rows, int cols, list_column_f
   return ok ? AS_OK : asi_fail_memory(error);
 }
 
+// ---- products -----------------------------------------------------------------------------------
+
+static void free_products(asi_products *p) {
+  free(p->dest);
+  free(p->left);
+  free(p->right);
+  *p = (asi_products){0};
+}
+
+/// Visits the products of a matrix product in a fixed order. With p->dest NULL it only counts.
+typedef void visit_products_fn(asi_products *p, const void *context);
+
+static as_status build_products(asi_products *p, bool two_factors, visit_products_fn *visit,
+                                const void *context, as_error *error) {
+  asi_products counted = {0};
+  visit(&counted, context);
+  p->count = 0;
+  p->dest = asi_calloc((size_t)counted.count, sizeof(int));
+  p->left = asi_calloc((size_t)counted.count, sizeof(int));
+  p->right = two_factors ? asi_calloc((size_t)counted.count, sizeof(int)) : NULL;
+  if (p->dest == NULL || p->left == NULL || (two_factors && p->right == NULL))
+    return asi_fail_memory(error);
+  visit(p, context);
+  return AS_OK;
+}
+
+static void add_product(asi_products *p, const asi_pattern *target, int row, int col, int left,
+                        int right) {
+  if (p->dest) {
+    const as_matrix m = {.rows = target->rows,
+                         .cols = target->cols,
+                         .col_start = target->col_start,
+                         .row = target->row};
+    p->dest[p->count] = as_matrix_position(&m, row, col);
+    p->left[p->count] = left;
+    if (p->right) p->right[p->count] = right;
+    assert(p->dest[p->count] >= 0);
+  }
+  ++p->count;
+}
+
+static void accumulate(const asi_products *p, double factor, const double *left,
+                       const double *right, double *value) {
+  if (p->right)
+    for (int i = 0; i < p->count; ++i)
+      value[p->dest[i]] += factor * left[p->left[i]] * right[p->right[i]];
+  else
+    for (int i = 0; i < p->count; ++i) value[p->dest[i]] += factor * left[p->left[i]];
+}
+
 // ---- T and T B_n^T ------------------------------------------------------------------------------
 
 typedef struct t_bt_context {
   const as_problem *problem;
-  const asi_pattern *t;
+  const asi_motion *motion;
 } t_bt_context;
 
 /// Column i of T B^T is a sum of the T columns that row i of B names.
 static void list_t_bt_column(row_list *list, int i, const void *context) {
   const t_bt_context *c = context;
   const asi_row_view *b = &c->problem->g_q_rows;
+  const asi_pattern *t = &c->motion->t_pattern;
   for (int s = b->start[i]; s < b->start[i + 1]; ++s)
-    for (int k = c->t->col_start[b->col[s]]; k < c->t->col_start[b->col[s] + 1]; ++k)
-      list_row(list, c->t->row[k], i);
+    for (int k = t->col_start[b->col[s]]; k < t->col_start[b->col[s] + 1]; ++k)
+      list_row(list, t->row[k], i);
+}
+
+static void visit_t_bt(asi_products *p, const void *context) {
+  const t_bt_context *c = context;
+  const asi_row_view *b = &c->problem->g_q_rows;
+  const asi_pattern *t = &c->motion->t_pattern;
+  for (int i = 0; i < c->problem->def.n_lambda; ++i)
+    for (int s = b->start[i]; s < b->start[i + 1]; ++s)
+      for (int k = t->col_start[b->col[s]]; k < t->col_start[b->col[s] + 1]; ++k)
+        add_product(p, &c->motion->t_bt_pattern, t->row[k], i, b->position[s], k);
 }
 
 as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_error *error) {
@@ -85,16 +147,16 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
   if (m->t_pattern.col_start == NULL || m->t_pattern.row == NULL) return asi_fail_memory(error);
   asi_space_tangent_pattern(p->space, m->t_pattern.col_start, m->t_pattern.row);
   as_status status = asi_matrix_init(&m->t, &m->t_pattern, error);
-  if (status == AS_OK && with_bt) {
-    const t_bt_context context = {p, &m->t_pattern};
-    status = build_pattern(&m->t_bt_pattern, p->n, p->def.n_lambda, list_t_bt_column, &context,
-                           error);
-    if (status == AS_OK) status = asi_matrix_init(&m->t_bt, &m->t_bt_pattern, error);
-  }
+  if (status || !with_bt) return status;
+  const t_bt_context context = {p, m};
+  status = build_pattern(&m->t_bt_pattern, p->n, p->def.n_lambda, list_t_bt_column, &context, error);
+  if (status == AS_OK) status = asi_matrix_init(&m->t_bt, &m->t_bt_pattern, error);
+  if (status == AS_OK) status = build_products(&m->t_times_bt, true, visit_t_bt, &context, error);
   return status;
 }
 
 void asi_motion_free(asi_motion *m) {
+  free_products(&m->t_times_bt);
   asi_matrix_free(&m->t);
   asi_matrix_free(&m->t_bt);
   asi_pattern_free(&m->t_pattern);
@@ -105,17 +167,10 @@ void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, con
   asi_space_tangent_fill(p->space, xi, m->t.value);
   if (b_n == NULL) return;
   asi_matrix_clear(&m->t_bt);
-  for (int i = 0; i < m->t_bt.cols; ++i) {
-    for (int s = p->g_q_rows.start[i]; s < p->g_q_rows.start[i + 1]; ++s) {
-      const int j = p->g_q_rows.col[s];
-      const double b = b_n->value[p->g_q_rows.position[s]];
-      for (int k = m->t.col_start[j]; k < m->t.col_start[j + 1]; ++k)
-        as_matrix_add(&m->t_bt, m->t.row[k], i, b * m->t.value[k]);
-    }
-  }
+  accumulate(&m->t_times_bt, 1.0, b_n->value, m->t.value, m->t_bt.value);
 }
 
-// ---- columns of a term --------------------------------------------------------------------------
+// ---- the system ---------------------------------------------------------------------------------
 
 static const as_matrix *via_matrix(const asi_motion *motion, asi_via via) {
   if (via == ASI_VIA_T) return &motion->t;
@@ -129,43 +184,16 @@ static int term_columns(const as_problem *p, const asi_term *term) {
   return term->transposed ? block->rows : block->cols;
 }
 
-/// Adds factor * (column j of the term's block, or of its transpose) to `column`.
-static void add_block_column(const as_problem *p, const asi_term *term, const as_matrix *block,
-                             int j, double factor, double *column) {
-  double *out = column + term->row;
-  if (term->transposed) {
-    const asi_row_view *view = term->block == AS_BLOCK_G_Q ? &p->g_q_rows : &p->k_v_rows;
-    for (int s = view->start[j]; s < view->start[j + 1]; ++s)
-      out[view->col[s]] += factor * block->value[view->position[s]];
-  } else {
-    for (int k = block->col_start[j]; k < block->col_start[j + 1]; ++k)
-      out[block->row[k]] += factor * block->value[k];
-  }
-}
-
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion) {
-  for (int j = 0; j < s->size; ++j) {
-    const int begin = s->pattern.col_start[j], end = s->pattern.col_start[j + 1];
-    for (int k = begin; k < end; ++k) s->column[s->pattern.row[k]] = 0.0;
-    for (int i = 0; i < s->n_terms; ++i) {
-      const asi_term *term = &s->term[i];
-      const int local = j - term->col;
-      if (local < 0 || local >= term_columns(s->problem, term) || term->factor == 0.0) continue;
-      const as_matrix *block = &blocks[term->block];
-      const as_matrix *via = via_matrix(motion, term->via);
-      if (via == NULL) {
-        add_block_column(s->problem, term, block, local, term->factor, s->column);
-      } else {
-        for (int k = via->col_start[local]; k < via->col_start[local + 1]; ++k)
-          add_block_column(s->problem, term, block, via->row[k], term->factor * via->value[k],
-                           s->column);
-      }
-    }
-    for (int k = begin; k < end; ++k) s->value[k] = s->column[s->pattern.row[k]];
+  memset(s->value, 0, (size_t)asi_pattern_nnz(&s->pattern) * sizeof(double));
+  for (int i = 0; i < s->n_terms; ++i) {
+    const asi_term *term = &s->term[i];
+    const as_matrix *via = via_matrix(motion, term->via);
+    if (term->factor == 0.0) continue;
+    accumulate(&s->products[i], term->factor, blocks[term->block].value, via ? via->value : NULL,
+               s->value);
   }
 }
-
-// ---- the system ---------------------------------------------------------------------------------
 
 static void list_block_column(row_list *list, const as_problem *p, const asi_term *term, int j,
                               int column) {
@@ -204,27 +232,86 @@ static void list_system_column(row_list *list, int j, const void *context) {
   }
 }
 
+typedef struct term_context {
+  const asi_system *system;
+  const asi_term *term;
+  const as_matrix *via;
+} term_context;
+
+/// The products of column `col` of the system: (column j of the term's block) times entry `right` of via.
+static void visit_block_column(asi_products *p, const term_context *c, int j, int col, int right) {
+  const as_problem *problem = c->system->problem;
+  const asi_pattern *target = &c->system->pattern, *block = &problem->pattern[c->term->block];
+  if (c->term->transposed) {
+    const asi_row_view *view =
+        c->term->block == AS_BLOCK_G_Q ? &problem->g_q_rows : &problem->k_v_rows;
+    for (int s = view->start[j]; s < view->start[j + 1]; ++s)
+      add_product(p, target, c->term->row + view->col[s], col, view->position[s], right);
+  } else {
+    for (int k = block->col_start[j]; k < block->col_start[j + 1]; ++k)
+      add_product(p, target, c->term->row + block->row[k], col, k, right);
+  }
+}
+
+static void visit_term(asi_products *p, const void *context) {
+  const term_context *c = context;
+  const int cols = term_columns(c->system->problem, c->term);
+  for (int j = 0; j < cols; ++j) {
+    const int col = c->term->col + j;
+    if (c->via == NULL) {
+      visit_block_column(p, c, j, col, 0);
+    } else {
+      for (int k = c->via->col_start[j]; k < c->via->col_start[j + 1]; ++k)
+        visit_block_column(p, c, c->via->row[k], col, k);
+    }
+  }
+}
+
+/// Dense LU is faster for systems smaller than this.
+enum { MIN_SPARSE = 50 };
+
+static as_status make_solver(asi_system *s, as_error *error) {
+  const int n = s->size;
+  const int *col_start = s->pattern.col_start, *row = s->pattern.row;
+  if (n < MIN_SPARSE || (double)col_start[n] > 0.5 * (double)n * (double)n)
+    return asi_dense_create(n, col_start, row, &s->solver, error);
+  int *order = NULL;
+  as_status status = asi_order_by_graph(s->problem, n, &order, error);
+  if (status == AS_OK)
+    status = asi_klu_create(n, col_start, row, order,
+                            ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
+                            &s->solver, error);
+  free(order);
+  return status;
+}
+
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion, int size,
                           const asi_term *terms, int n_terms, as_error *error) {
   assert(n_terms <= ASI_MAX_TERMS);
   *s = (asi_system){.problem = p, .size = size};
-  for (int i = 0; i < n_terms; ++i)
-    if (p->present & AS_BLOCK_BIT(terms[i].block)) s->term[s->n_terms++] = terms[i];
+  for (int i = 0; i < n_terms; ++i) {
+    if (!(p->present & AS_BLOCK_BIT(terms[i].block))) continue;
+    asi_term *term = &s->term[s->n_terms++];
+    *term = terms[i];
+    if (term->via == ASI_VIA_T && asi_space_is_linear(p->space)) term->via = ASI_VIA_IDENTITY;
+  }
   const system_context context = {s, motion};
-  const as_status status =
-      build_pattern(&s->pattern, size, size, list_system_column, &context, error);
+  as_status status = build_pattern(&s->pattern, size, size, list_system_column, &context, error);
   if (status) return status;
   s->value = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
-  s->column = asi_calloc((size_t)size, sizeof(double));
-  if (s->value == NULL || s->column == NULL) return asi_fail_memory(error);
-  return asi_dense_create(size, s->pattern.col_start, s->pattern.row, &s->solver, error);
+  if (s->value == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < s->n_terms && status == AS_OK; ++i) {
+    const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
+    status = build_products(&s->products[i], one.via != NULL, visit_term, &one, error);
+  }
+  return status ? status : make_solver(s, error);
 }
 
 void asi_system_free(asi_system *s) {
   if (s->solver) s->solver->ops->destroy(s->solver);
+  for (int i = 0; i < s->n_terms; ++i) free_products(&s->products[i]);
   asi_pattern_free(&s->pattern);
   free(s->value);
-  free(s->column);
   *s = (asi_system){0};
 }
 

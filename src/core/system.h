@@ -7,7 +7,8 @@
 ///
 /// T is the space's tangent operator at the current increment xi, B_n the constraint Jacobian at the
 /// start of the step. A method's iteration matrix is a list of such terms that reads like its formula.
-/// The pattern is fixed when the system is made; assembly fills the solver's values column by column.
+/// The pattern is fixed when the system is made, and so is the place that each product goes to: assembly
+/// writes straight into the values that are factorized.
 #ifndef ALPHASTEP_CORE_SYSTEM_H
 #define ALPHASTEP_CORE_SYSTEM_H
 
@@ -25,12 +26,22 @@ typedef struct asi_term {
   double factor;
 } asi_term;
 
+/// value[dest] += factor * a[left] * b[right], entry by entry: a product of sparse matrices whose
+/// patterns are known, flattened once.
+typedef struct asi_products {
+  int count;
+  int *dest;
+  int *left;
+  int *right; ///< NULL: no second factor
+} asi_products;
+
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
 typedef struct asi_motion {
   asi_pattern t_pattern; ///< n x n
   as_matrix t;
   asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
   as_matrix t_bt;
+  asi_products t_times_bt;
 } asi_motion;
 
 enum { ASI_MAX_TERMS = 32 };
@@ -40,9 +51,9 @@ typedef struct asi_system {
   int size;
   int n_terms;
   asi_term term[ASI_MAX_TERMS];
+  asi_products products[ASI_MAX_TERMS]; ///< of each term, into value
   asi_pattern pattern;
-  double *value;  ///< over the pattern
-  double *column; ///< size: one column while it is summed
+  double *value; ///< over the pattern
   asi_solver *solver;
 } asi_system;
 
@@ -51,7 +62,9 @@ void asi_motion_free(asi_motion *m);
 /// Evaluates T(xi) and, if b_n is not NULL, T B_n^T.
 void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, const as_matrix *b_n);
 
-/// Drops terms whose block is zero, finds the pattern and makes a solver for it.
+/// Which unknowns a system has, in this order: v', lambda, psi and, if there is room, one more per lambda.
+/// Drops terms whose block is zero, finds the pattern and makes a solver for it: dense LAPACK for small
+/// systems, KLU otherwise.
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion, int size,
                           const asi_term *terms, int n_terms, as_error *error);
 void asi_system_free(asi_system *s);

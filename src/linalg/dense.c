@@ -28,6 +28,7 @@ typedef struct dense_solver {
   double *work;         ///< 4 n
   int *pivot;           ///< n
   int *integer_work;    ///< n
+  long factorizations;
 } dense_solver;
 
 // Below this reciprocal condition number of the scaled matrix the solution has no correct digit.
@@ -53,10 +54,11 @@ static int scale(dense_solver *s, const double *value) {
   return -1;
 }
 
-static as_status dense_factor(asi_solver *solver, const double *value, int *culprit) {
+static as_status dense_factor(asi_solver *solver, double *value, int *culprit) {
   dense_solver *s = (dense_solver *)solver;
   const int n = s->n;
   if (n == 0) return AS_OK;
+  ++s->factorizations;
   *culprit = scale(s, value);
   if (*culprit >= 0) return AS_ERR_SINGULAR;
   memset(s->lu, 0, (size_t)n * (size_t)n * sizeof(double));
@@ -85,14 +87,26 @@ static as_status dense_factor(asi_solver *solver, const double *value, int *culp
   return AS_ERR_SINGULAR;
 }
 
-static void dense_solve(asi_solver *solver, double *b) {
+static as_status dense_solve(asi_solver *solver, double *b) {
   const dense_solver *s = (const dense_solver *)solver;
   const int one = 1;
   int info = 0;
-  if (s->n == 0) return;
+  if (s->n == 0) return AS_OK;
   for (int i = 0; i < s->n; ++i) b[i] *= s->row_scale[i];
   dgetrs_("N", &s->n, &one, s->lu, &s->n, s->pivot, b, &s->n, &info, 1);
   for (int j = 0; j < s->n; ++j) b[j] *= s->column_scale[j];
+  return AS_OK;
+}
+
+static void dense_info(const asi_solver *solver, asi_solver_info *out) {
+  const dense_solver *s = (const dense_solver *)solver;
+  const double n = s->n;
+  *out = (asi_solver_info){.backend = "dense LAPACK",
+                           .order = "natural",
+                           .fill = n * n,
+                           .factor_operations = 2.0 / 3.0 * n * n * n,
+                           .solve_operations = 2.0 * n * n,
+                           .full_factorizations = s->factorizations};
 }
 
 static void dense_destroy(asi_solver *solver) {
@@ -106,7 +120,7 @@ static void dense_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops dense_ops = {"dense LAPACK", dense_factor, dense_solve, dense_destroy};
+static const asi_solver_ops dense_ops = {dense_factor, dense_solve, dense_info, dense_destroy};
 
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error) {

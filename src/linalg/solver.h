@@ -1,4 +1,7 @@
 /// Linear solvers behind one small vtable, over one fixed compressed-column pattern.
+///
+/// create (analyse) -> factor (with new values, as often as needed) -> solve. Memory is taken by create
+/// and by the first factor; later factorizations reuse it.
 #ifndef ALPHASTEP_LINALG_SOLVER_H
 #define ALPHASTEP_LINALG_SOLVER_H
 
@@ -6,13 +9,25 @@
 
 typedef struct asi_solver asi_solver;
 
+/// What a factorization cost and looks like.
+typedef struct asi_solver_info {
+  const char *backend;
+  const char *order; ///< how unknowns are ordered
+  double fill;       ///< entries of L + U, diagonal of L not counted
+  double factor_operations;
+  double solve_operations;
+  long full_factorizations; ///< with a new search for pivots
+} asi_solver_info;
+
 typedef struct asi_solver_ops {
-  const char *name;
-  /// Factorizes the matrix with the given values. AS_ERR_SINGULAR if it is singular to working
-  /// precision: then *culprit is a column that depends on others. The previous factors are lost.
-  as_status (*factor)(asi_solver *solver, const double *value, int *culprit);
+  /// Factorizes the matrix with the given values, which are not modified and must stay until the next
+  /// solve.
+  /// AS_ERR_SINGULAR if it is singular to working precision: then *culprit is a column that depends on
+  /// others. The previous factors are lost. AS_ERR_MEMORY if memory runs out.
+  as_status (*factor)(asi_solver *solver, double *value, int *culprit);
   /// Solves with the last factors, in place.
-  void (*solve)(asi_solver *solver, double *b);
+  as_status (*solve)(asi_solver *solver, double *b);
+  void (*info)(const asi_solver *solver, asi_solver_info *out);
   void (*destroy)(asi_solver *solver);
 } asi_solver_ops;
 
@@ -24,5 +39,18 @@ struct asi_solver {
 /// Dense LU by LAPACK, rows and columns scaled. The pattern must outlive the solver.
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error);
+
+/// The orders that the sparse solver may choose from: a set of bits.
+enum {
+  ASI_ORDER_GIVEN = 1,   ///< the permutation handed to create
+  ASI_ORDER_NATURAL = 2, ///< as the columns come
+  ASI_ORDER_AMD = 4,
+  ASI_ORDER_COLAMD = 8,
+};
+
+/// Sparse LU by KLU. The order with the least measured fill is taken at the first factorization.
+/// `order` may be NULL; copied. The pattern must outlive the solver.
+as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
+                         unsigned allowed_orders, asi_solver **out, as_error *error);
 
 #endif

@@ -1,0 +1,12 @@
+/// Orders the unknowns of a system by the graph of bodies and joints.
+#ifndef ALPHASTEP_CORE_ORDERING_H
+#define ALPHASTEP_CORE_ORDERING_H
+
+#include "core/problem.h"
+
+/// Makes an order for a system with unknowns v', lambda, psi and, if size is larger by n_lambda, eta:
+/// order[k] is the k-th unknown to eliminate. *order is NULL if there are no constraints; otherwise the
+/// caller frees it.
+as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_error *error);
+
+#endif

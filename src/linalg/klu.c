@@ -1,0 +1,279 @@
+/// Sparse LU with KLU.
+///
+/// Traps of KLU that are handled here:
+/// - Its block triangular form costs much and gains nothing on mechanisms: btf = 0, and the pattern has
+///   to hold the diagonal, zeros included.
+/// - AMD does not know that multipliers have a zero diagonal; pivots leave it, and the fill it predicted
+///   is lost. So the fill of each order is measured, and an order that eliminates a joint after its
+///   bodies is preferred by its numbers.
+/// - klu_refactor keeps the old pivots and may return success with a useless answer. The first solution
+///   after it is checked by its componentwise backward error; if it is bad the matrix is factorized anew,
+///   with a search for pivots.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <klu.h>
+
+#include "base/error.h"
+#include "linalg/solver.h"
+
+// Ratio of smallest to largest pivot, columns scaled to one, below which a matrix counts as singular.
+#define SINGULAR_PIVOT 1e-14
+// Componentwise backward error above which a solution is not believed.
+#define BAD_SOLUTION 1e-10
+// AMD and COLAMD may fill catastrophically on matrices with zero diagonal: measured on small ones only.
+enum { MAX_BLIND_ORDER = 2000 };
+
+typedef struct klu_solver {
+  asi_solver base;
+  int n;
+  int *col_start; ///< n + 1; KLU wants pointers to non-const
+  int *row;
+  int *order; ///< n, or NULL
+  unsigned allowed;
+  const char *order_name;
+  double *value; ///< of the last factorization
+  klu_common common;
+  klu_symbolic *symbolic;
+  klu_numeric *numeric;
+  bool unchecked;     ///< refactorized, and no solution looked at yet
+  double *right_side; ///< n: b while a solution is checked
+  double *residual;   ///< n
+  double *magnitude;  ///< n: |A| |x| + |b|
+  double *column_max; ///< n: largest row-scaled entry of each column
+  double factor_operations;
+  long full_factorizations;
+} klu_solver;
+
+static void free_factors(klu_solver *s) {
+  if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
+  if (s->symbolic) klu_free_symbolic(&s->symbolic, &s->common);
+}
+
+/// The status of the last KLU call as ours.
+static as_status klu_status(const klu_solver *s) {
+  switch (s->common.status) {
+  case KLU_OK: return AS_OK;
+  case KLU_SINGULAR: return AS_ERR_SINGULAR;
+  default: return AS_ERR_MEMORY; // out of memory, or more entries than an int can count
+  }
+}
+
+/// Refuses factors with pivots that are round-off, given that each column is scaled to one.
+static as_status check_pivots(klu_solver *s, int *culprit) {
+  const double *pivot = s->numeric->Udiag, *row_scale = s->numeric->Rs;
+  double smallest = (double)INFINITY, largest = 0.0;
+  for (int j = 0; j < s->n; ++j) {
+    double entry = 0.0;
+    for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k)
+      entry = fmax(entry, fabs(s->value[k]) / row_scale[s->row[k]]);
+    s->column_max[j] = entry;
+  }
+  for (int k = 0; k < s->n; ++k) { // pivot k eliminates column Q[k]
+    const double scaled = fabs(pivot[k]) / s->column_max[s->symbolic->Q[k]];
+    if (!(scaled >= smallest)) {
+      smallest = scaled;
+      *culprit = s->symbolic->Q[k];
+    }
+    largest = fmax(largest, scaled);
+  }
+  return smallest > SINGULAR_PIVOT * largest ? AS_OK : AS_ERR_SINGULAR;
+}
+
+/// Analyses and factorizes with one order; on success the factors replace those at hand if they have
+/// less fill.
+static as_status try_order(klu_solver *s, unsigned kind, int *culprit) {
+  static const struct {
+    unsigned kind;
+    const char *name;
+  } names[] = {{ASI_ORDER_GIVEN, "bodies and joints"},
+               {ASI_ORDER_NATURAL, "natural"},
+               {ASI_ORDER_AMD, "AMD"},
+               {ASI_ORDER_COLAMD, "COLAMD"}};
+  klu_symbolic *symbolic = NULL;
+  if (kind == ASI_ORDER_GIVEN || kind == ASI_ORDER_NATURAL) {
+    int *order = kind == ASI_ORDER_GIVEN ? s->order : NULL;
+    symbolic = klu_analyze_given(s->n, s->col_start, s->row, order, order, &s->common);
+  } else {
+    s->common.ordering = kind == ASI_ORDER_COLAMD;
+    symbolic = klu_analyze(s->n, s->col_start, s->row, &s->common);
+  }
+  if (symbolic == NULL) return klu_status(s);
+  klu_numeric *numeric = klu_factor(s->col_start, s->row, s->value, symbolic, &s->common);
+  ++s->full_factorizations;
+  if (numeric == NULL) {
+    const as_status status = klu_status(s);
+    if (status == AS_ERR_SINGULAR) *culprit = s->common.singular_col;
+    klu_free_symbolic(&symbolic, &s->common);
+    return status;
+  }
+  if (s->numeric && s->numeric->lnz + s->numeric->unz <= numeric->lnz + numeric->unz) {
+    klu_free_numeric(&numeric, &s->common);
+    klu_free_symbolic(&symbolic, &s->common);
+    return AS_OK;
+  }
+  free_factors(s);
+  s->symbolic = symbolic;
+  s->numeric = numeric;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+    if (names[i].kind == kind) s->order_name = names[i].name;
+  return AS_OK;
+}
+
+static bool has_zero_diagonal(const klu_solver *s) {
+  for (int j = 0; j < s->n; ++j) {
+    bool found = false;
+    for (int k = s->col_start[j]; k < s->col_start[j + 1] && !found; ++k)
+      found = s->row[k] == j && s->value[k] != 0.0;
+    if (!found) return true;
+  }
+  return false;
+}
+
+/// The first factorization: tries the allowed orders and keeps the best.
+static as_status choose_order(klu_solver *s, int *culprit) {
+  unsigned orders = s->allowed;
+  if (s->order == NULL) orders &= ~(unsigned)ASI_ORDER_GIVEN;
+  const unsigned safe = orders & (ASI_ORDER_GIVEN | ASI_ORDER_NATURAL);
+  if (safe && s->n > MAX_BLIND_ORDER && has_zero_diagonal(s)) orders = safe;
+  as_status status = AS_OK;
+  for (unsigned kind = ASI_ORDER_GIVEN; kind <= ASI_ORDER_COLAMD; kind *= 2)
+    if (orders & kind) {
+      const as_status tried = try_order(s, kind, culprit);
+      if (tried != AS_OK && status == AS_OK) status = tried;
+    }
+  if (s->numeric == NULL) return status;
+  klu_flops(s->symbolic, s->numeric, &s->common);
+  s->factor_operations = s->common.flops;
+  return AS_OK;
+}
+
+/// A factorization with a new search for pivots, in the order chosen before.
+static as_status factor_anew(klu_solver *s, int *culprit) {
+  if (s->symbolic == NULL) return choose_order(s, culprit);
+  if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
+  s->numeric = klu_factor(s->col_start, s->row, s->value, s->symbolic, &s->common);
+  ++s->full_factorizations;
+  if (s->numeric) return AS_OK;
+  const as_status status = klu_status(s);
+  if (status == AS_ERR_SINGULAR) *culprit = s->common.singular_col;
+  return status;
+}
+
+static as_status klu_backend_factor(asi_solver *solver, double *value, int *culprit) {
+  klu_solver *s = (klu_solver *)solver;
+  s->value = value;
+  s->unchecked = false;
+  *culprit = 0;
+  if (s->n == 0) return AS_OK;
+  if (s->numeric) {
+    s->unchecked = klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common) &&
+                   s->common.status == KLU_OK && check_pivots(s, culprit) == AS_OK;
+    if (s->unchecked) return AS_OK;
+  }
+  as_status status = factor_anew(s, culprit);
+  if (status == AS_OK) status = check_pivots(s, culprit);
+  return status;
+}
+
+/// max_i |b - A x|_i / (|A| |x| + |b|)_i: the smallest relative change of A and b that makes x exact.
+static double backward_error(klu_solver *s, const double *b, const double *x) {
+  for (int i = 0; i < s->n; ++i) {
+    s->residual[i] = b[i];
+    s->magnitude[i] = fabs(b[i]);
+  }
+  for (int j = 0; j < s->n; ++j) {
+    for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k) {
+      const double product = s->value[k] * x[j];
+      s->residual[s->row[k]] -= product;
+      s->magnitude[s->row[k]] += fabs(product);
+    }
+  }
+  double largest = 0.0;
+  for (int i = 0; i < s->n; ++i) {
+    const double error = fabs(s->residual[i]) / (s->magnitude[i] + DBL_MIN);
+    if (!(error <= largest)) largest = error; // a NaN stays
+  }
+  return largest;
+}
+
+static as_status klu_backend_solve(asi_solver *solver, double *b) {
+  klu_solver *s = (klu_solver *)solver;
+  if (s->n == 0) return AS_OK;
+  if (!s->unchecked) {
+    klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
+    return AS_OK;
+  }
+  memcpy(s->right_side, b, (size_t)s->n * sizeof(double));
+  klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
+  s->unchecked = false;
+  if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
+  int culprit = 0;
+  as_status status = factor_anew(s, &culprit);
+  if (status == AS_OK) status = check_pivots(s, &culprit);
+  if (status) return status;
+  memcpy(b, s->right_side, (size_t)s->n * sizeof(double));
+  klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
+  if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
+  // One step of refinement.
+  klu_solve(s->symbolic, s->numeric, s->n, 1, s->residual, &s->common);
+  for (int i = 0; i < s->n; ++i) b[i] += s->residual[i];
+  return AS_OK;
+}
+
+static void klu_backend_info(const asi_solver *solver, asi_solver_info *out) {
+  const klu_solver *s = (const klu_solver *)solver;
+  const double fill =
+      s->numeric ? (double)s->numeric->lnz + (double)s->numeric->unz - (double)s->n : 0.0;
+  *out = (asi_solver_info){.backend = "KLU",
+                           .order = s->order_name,
+                           .fill = fill,
+                           .factor_operations = s->factor_operations,
+                           .solve_operations = 2.0 * fill,
+                           .full_factorizations = s->full_factorizations};
+}
+
+static void klu_backend_destroy(asi_solver *solver) {
+  klu_solver *s = (klu_solver *)solver;
+  free_factors(s);
+  free(s->col_start);
+  free(s->row);
+  free(s->order);
+  free(s->right_side);
+  free(s->residual);
+  free(s->magnitude);
+  free(s->column_max);
+  free(s);
+}
+
+static const asi_solver_ops klu_ops = {klu_backend_factor, klu_backend_solve, klu_backend_info,
+                                       klu_backend_destroy};
+
+as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
+                         unsigned allowed_orders, asi_solver **out, as_error *error) {
+  klu_solver *s = asi_calloc(1, sizeof *s);
+  if (s == NULL) return asi_fail_memory(error);
+  const size_t count = (size_t)n, nnz = (size_t)col_start[n];
+  *s = (klu_solver){.base = {&klu_ops}, .n = n, .allowed = allowed_orders, .order_name = "none"};
+  s->col_start = asi_calloc(count + 1, sizeof(int));
+  s->row = asi_calloc(nnz, sizeof(int));
+  s->order = order ? asi_calloc(count, sizeof(int)) : NULL;
+  s->right_side = asi_calloc(count, sizeof(double));
+  s->residual = asi_calloc(count, sizeof(double));
+  s->magnitude = asi_calloc(count, sizeof(double));
+  s->column_max = asi_calloc(count, sizeof(double));
+  if (!s->col_start || !s->row || (order && !s->order) || !s->right_side || !s->residual ||
+      !s->magnitude || !s->column_max) {
+    klu_backend_destroy(&s->base);
+    return asi_fail_memory(error);
+  }
+  memcpy(s->col_start, col_start, (count + 1) * sizeof(int));
+  memcpy(s->row, row, nnz * sizeof(int));
+  if (order) memcpy(s->order, order, count * sizeof(int));
+  klu_defaults(&s->common);
+  s->common.btf = 0;
+  *out = &s->base;
+  return AS_OK;
+}

@@ -1,0 +1,352 @@
+/// Memory: create takes all of it, nothing after that allocates, and wherever it runs out there is an
+/// AS_ERR_MEMORY and no leak.
+///
+/// The linker sends every malloc, calloc, realloc and free of this program and of the library through
+/// the functions here (-Wl,--wrap). Shared libraries keep their own: what LAPACK takes inside is not
+/// seen, nor is what cmocka takes.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alphastep/alphastep.h"
+#include "problems/problems.h"
+
+// ---- the counting allocator ---------------------------------------------------------------------
+
+static struct {
+  long taken;   ///< allocations so far, failed ones too
+  long live;    ///< blocks not yet freed
+  long fail_at; ///< which of the coming ones fails: 1 is the next; 0: none
+  bool fail_on; ///< and all after it
+  long failed;
+} memory;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void __real_free(void *block);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void __wrap_free(void *block);
+
+static bool must_fail(void) {
+  ++memory.taken;
+  if (memory.fail_at == 0) return false;
+  if (memory.fail_at > 1) {
+    --memory.fail_at;
+    return false;
+  }
+  if (!memory.fail_on) memory.fail_at = 0;
+  ++memory.failed;
+  return true;
+}
+
+static void *count(void *block) {
+  if (block) ++memory.live;
+  return block;
+}
+
+void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
+
+void *__wrap_calloc(size_t n, size_t size) {
+  return must_fail() ? NULL : count(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+  if (must_fail()) return NULL;
+  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
+}
+
+void __wrap_free(void *block) {
+  if (block) --memory.live;
+  __real_free(block);
+}
+
+/// The wrapping itself works: otherwise every test below passes without testing anything.
+static void test_wrapping(void **state) {
+  (void)state;
+  const long taken = memory.taken, live = memory.live;
+  as_space *space = NULL;
+  as_error error;
+  assert_int_equal(as_space_create(&(as_space_part){AS_SPACE_SE3, 2}, 1, &space, &error), AS_OK);
+  assert_true(memory.taken > taken);
+  assert_true(memory.live > live);
+  as_space_destroy(space);
+  assert_int_equal(memory.live, live);
+}
+
+// ---- a problem with everything in it ------------------------------------------------------------
+
+// A skate on the plane, q = (x, y, theta), pushed; k = -sin(theta) x' + cos(theta) y', g = x - y^2.
+
+static int skate_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at;
+  (void)user;
+  for (int i = 0; i < 3; ++i) as_matrix_add(m, i, i, 1.0 + i);
+  return AS_DONE;
+}
+
+static int skate_force(const as_point *at, double *out, void *user) {
+  (void)user;
+  const double s = sin(at->q[2]), c = cos(at->q[2]);
+  out[0] = 1.0 - at->lambda[0] + s * at->psi[0];
+  out[1] = 2.0 * at->q[1] * at->lambda[0] - c * at->psi[0];
+  out[2] = -at->v[2];
+  return AS_DONE;
+}
+
+static int skate_constraint(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = at->q[0] - at->q[1] * at->q[1];
+  return AS_DONE;
+}
+
+static int skate_nonholonomic(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = -sin(at->q[2]) * at->v[0] + cos(at->q[2]) * at->v[1];
+  return AS_DONE;
+}
+
+static const as_space_part r3[] = {{AS_SPACE_RN, 3}};
+static const double skate_q0[] = {0.25, 0.5, 0.3};
+static const double skate_v0[] = {0.0, 0.0, 0.7};
+
+/// A general force, all blocks differenced, over sparse patterns: every allocation there is.
+static as_problem_def skate_def(void) {
+  static const int all_start[] = {0, 1, 2, 3}, diagonal[] = {0, 1, 2};
+  as_problem_def def = as_default_problem_def();
+  def.parts = r3;
+  def.n_parts = 1;
+  def.n_lambda = def.n_psi = 1;
+  def.force_kind = AS_FORCE_GENERAL;
+  def.mass = skate_mass;
+  def.force = skate_force;
+  def.constraint = skate_constraint;
+  def.nonholonomic = skate_nonholonomic;
+  def.block[AS_BLOCK_M].pattern = (as_pattern){all_start, diagonal};
+  def.block[AS_BLOCK_F_V].pattern = (as_pattern){all_start, diagonal};
+  return def;
+}
+
+typedef struct subject {
+  const char *name;
+  as_problem_def def;
+  const double *q0, *v0;
+  double h;
+} subject;
+
+static subject as_given(const test_problem *p) {
+  return (subject){p->name, p->def, p->q0, p->v0, p->t_end / 1000.0};
+}
+
+/// Without formulas: blocks, rate and acceleration differenced.
+static subject as_differenced(const test_problem *p) {
+  subject s = as_given(p);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block)
+    s.def.block[block].source = AS_BLOCK_DIFFERENCED;
+  s.def.jacobian = NULL;
+  s.def.constraint_rate = s.def.constraint_acceleration = NULL;
+  return s;
+}
+
+static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
+
+// ---- no allocation after create -----------------------------------------------------------------
+
+static void must_be_ok(const subject *p, as_status status, const as_error *error) {
+  if (status) fail_msg("%s: %s: %s", p->name, as_status_name(status), error->message);
+}
+
+static void must_not_allocate(const subject *p, const char *what, long taken) {
+  if (memory.taken != taken)
+    fail_msg("%s: %s allocates %ld times", p->name, what, memory.taken - taken);
+}
+
+static void run_without_memory(const subject *p, as_method method) {
+  as_integrator_def how = as_default_integrator_def();
+  as_problem *problem = NULL;
+  as_integrator *integrator = NULL;
+  as_error error;
+  as_statistics statistics;
+  double v[64];
+  const long live = memory.live;
+  how.method = method;
+  how.step = p->h;
+  must_be_ok(p, as_problem_create(&p->def, &problem, &error), &error);
+  must_be_ok(p, as_integrator_create(problem, &how, &integrator, &error), &error);
+  assert_true(as_space_nv(as_problem_space(problem)) <= 64);
+  const as_initial initial = {.q = p->q0, .v = p->v0};
+  const long taken = memory.taken, held = memory.live;
+  must_be_ok(p, as_integrator_start(integrator, &initial, NULL, &error), &error);
+  must_not_allocate(p, "start", taken);
+  must_be_ok(p, as_integrator_step(integrator, p->h, &error), &error);
+  must_not_allocate(p, "the first step", taken);
+  must_be_ok(p, as_integrator_advance(integrator, 10.0 * p->h, &error), &error);
+  must_be_ok(p, as_integrator_step(integrator, 0.7 * p->h, &error), &error);
+  must_not_allocate(p, "a step", taken);
+  must_be_ok(p, as_integrator_velocity(integrator, v, &error), &error);
+  must_not_allocate(p, "velocity", taken);
+  must_be_ok(p, as_integrator_statistics(integrator, &statistics, &error), &error);
+  must_not_allocate(p, "statistics", taken);
+  const as_initial again = {.t = as_integrator_state(integrator)->t, .q = p->q0, .v = p->v0};
+  must_be_ok(p, as_integrator_start(integrator, &again, NULL, &error), &error);
+  must_not_allocate(p, "another start", taken);
+  // Steps that fail, too; the second one need not.
+  assert_int_equal(as_integrator_step(integrator, -1.0, &error), AS_ERR_ARGUMENT);
+  (void)as_integrator_step(integrator, 1e6 * p->h, &error);
+  must_not_allocate(p, "a failing step", taken);
+  assert_int_equal(memory.live, held);
+  as_integrator_destroy(integrator);
+  as_problem_destroy(problem);
+  assert_int_equal(memory.live, live);
+}
+
+static void test_no_allocation(void **state) {
+  (void)state;
+  const subject skate = {"skate", skate_def(), skate_q0, skate_v0, 0.01};
+  for (int m = 0; m < 2; ++m) {
+    run_without_memory(&skate, methods[m]);
+    for (int i = 0; i < problem_count(); ++i) {
+      const subject given = as_given(problem_get(i)), differenced = as_differenced(problem_get(i));
+      run_without_memory(&given, methods[m]);
+      run_without_memory(&differenced, methods[m]);
+    }
+  }
+}
+
+// ---- each allocation failing in turn ------------------------------------------------------------
+
+/// What is created; a function of this type stores the result in *out.
+typedef as_status create_fn(const void *context, void **out, as_error *error);
+typedef void destroy_fn(void *made);
+
+/// Makes the first, the second ... allocation fail, alone or with all after it, until none is left.
+static void fail_in_turn(const char *what, create_fn *create, destroy_fn *destroy,
+                         const void *context) {
+  as_error error;
+  void *made = NULL;
+  const long live = memory.live, before = memory.taken;
+  assert_int_equal(create(context, &made, &error), AS_OK);
+  const long needed = memory.taken - before;
+  assert_non_null(made);
+  assert_true(needed > 0 && memory.live > live);
+  destroy(made);
+  assert_int_equal(memory.live, live);
+  for (int fail_on = 0; fail_on < 2; ++fail_on) {
+    for (long n = 1; n <= needed; ++n) {
+      void *out = &made; // anything but NULL
+      error = (as_error){.status = AS_OK};
+      memory.failed = 0;
+      memory.fail_on = fail_on;
+      memory.fail_at = n;
+      const as_status status = create(context, &out, &error);
+      memory.fail_at = 0;
+      if (memory.failed == 0) fail_msg("%s: allocation %ld was not reached", what, n);
+      if (status != AS_ERR_MEMORY || error.status != AS_ERR_MEMORY || error.message[0] == '\0')
+        fail_msg("%s: allocation %ld of %ld fails, but the status is %s: %s", what, n, needed,
+                 as_status_name(status), error.message);
+      if (out != NULL) fail_msg("%s: allocation %ld fails, but *out is not NULL", what, n);
+      if (memory.live != live)
+        fail_msg("%s: allocation %ld of %ld fails: %ld blocks leak", what, n, needed,
+                 memory.live - live);
+    }
+  }
+  // The error struct is not required.
+  memory.fail_at = 1;
+  void *out = NULL;
+  assert_int_equal(create(context, &out, NULL), AS_ERR_MEMORY);
+  memory.fail_at = 0;
+  print_message("%s: %ld allocations\n", what, needed);
+}
+
+static as_status create_space(const void *context, void **out, as_error *error) {
+  (void)context;
+  as_space *space = *out;
+  const as_space_part parts[] = {{AS_SPACE_RN, 3}, {AS_SPACE_SE3, 2}};
+  const as_status status = as_space_create(parts, 2, &space, error);
+  *out = space;
+  return status;
+}
+
+static void destroy_space(void *made) { as_space_destroy(made); }
+
+static as_status create_problem(const void *context, void **out, as_error *error) {
+  as_problem *problem = *out;
+  const as_status status = as_problem_create(context, &problem, error);
+  *out = problem;
+  return status;
+}
+
+static void destroy_problem(void *made) { as_problem_destroy(made); }
+
+typedef struct integrator_context {
+  const as_problem *problem;
+  as_integrator_def def;
+} integrator_context;
+
+static as_status create_integrator(const void *context, void **out, as_error *error) {
+  const integrator_context *c = context;
+  as_integrator *integrator = *out;
+  const as_status status = as_integrator_create(c->problem, &c->def, &integrator, error);
+  *out = integrator;
+  return status;
+}
+
+static void destroy_integrator(void *made) { as_integrator_destroy(made); }
+
+static void check_problem(const subject *p) {
+  const long live = memory.live;
+  char what[128];
+  as_error error;
+  as_problem *problem = NULL;
+  must_be_ok(p, as_problem_create(&p->def, &problem, &error), &error);
+  for (int m = 0; m < 2; ++m) {
+    integrator_context context = {problem, as_default_integrator_def()};
+    context.def.method = methods[m];
+    snprintf(what, sizeof what, "%s, integrator, method %d", p->name, (int)methods[m]);
+    fail_in_turn(what, create_integrator, destroy_integrator, &context);
+  }
+  snprintf(what, sizeof what, "%s, problem", p->name);
+  fail_in_turn(what, create_problem, destroy_problem, &p->def);
+  as_problem_destroy(problem);
+  assert_int_equal(memory.live, live);
+}
+
+static void test_space_out_of_memory(void **state) {
+  (void)state;
+  fail_in_turn("space", create_space, destroy_space, NULL);
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  const subject subjects[] = {
+      {"skate", skate_def(), skate_q0, skate_v0, 0.01},
+      as_given(problem_oscillator()),
+      as_given(problem_pendulum()),
+      as_differenced(problem_pendulum()),
+      as_given(problem_friction_wire()),
+      as_differenced(problem_friction_wire()),
+      as_given(problem_two_bodies_se3()),
+      as_differenced(problem_two_bodies_se3()),
+      as_differenced(problem_double_pendulum_slider()),
+  };
+  for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; ++i) check_problem(&subjects[i]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_wrapping),
+      cmocka_unit_test(test_no_allocation),
+      cmocka_unit_test(test_space_out_of_memory),
+      cmocka_unit_test(test_out_of_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
