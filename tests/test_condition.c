@@ -2,7 +2,6 @@
 /// condition does not depend on the step size.
 ///
 /// The matrix is the one that the integrator itself assembled (core/integrator.h).
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

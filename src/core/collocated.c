@@ -109,6 +109,23 @@ static double second_order_gamma(const as_integrator *s, double h, double d0, do
   return (h / 2.0 - d0) / (h + d1 - d0) + (nominal - (0.5 - s->D));
 }
 
+/// Two points to extrapolate from, before there are steps: the start, and the start less h times the
+/// rates.
+static void begin_history(as_integrator *s, double h) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  asi_predictor_reset(&s->predictor);
+  memset(s->z, 0, (size_t)at.size * sizeof(double));
+  for (int back = 1; back >= 0; --back) {
+    const double e = back * h;
+    for (int i = 0; i < p->n; ++i) s->z[i] = s->now.vdot[i] - e * s->rate.vdot[i];
+    for (int i = 0; i < p->def.n_lambda; ++i)
+      s->z[at.lambda + i] = s->now.lambda[i] - e * s->rate.lambda[i];
+    for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] - e * s->rate.psi[i];
+    asi_predictor_push(&s->predictor, s->state.t - e, s->z);
+  }
+}
+
 /// Sets d0, d1, gamma, v0 and a0 for a step of size h.
 static as_status start_of_step(as_integrator *s, double h) {
   const as_problem *p = s->problem;
@@ -122,6 +139,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   memcpy(s->a0, s->now.a, (size_t)p->n * sizeof(double));
   if (s->first) {
     status = asi_start_rates(s, h);
+    if (status == AS_OK) begin_history(s, h);
     // [ST.7] a_0 = v'_0 + D h v''_0
     if (status == AS_OK && s->def.improved_start)
       for (int i = 0; i < p->n; ++i) s->a0[i] = s->now.vdot[i] + s->D * h * s->rate.vdot[i];
@@ -131,17 +149,16 @@ static as_status start_of_step(as_integrator *s, double h) {
   }
   if (!(s->gamma >= 0.4 && s->gamma <= 1.6 * s->c.gamma)) {
     // [GA.7] a run of shrinking steps: move a_n to where a constant step has it instead
-    for (int i = 0; i < p->n; ++i) s->a0[i] += (s->D * h - s->d0) * s->rate.a[i];
+    for (int i = 0; i < p->n; ++i) s->a0[i] += (s->D * h - s->d0) * s->a_rate[i];
     s->d0 = s->d1 = s->D * h;
     s->gamma = s->c.gamma;
   }
-  if (index3 && !same_step(h, s->last_h)) status = asi_index3_velocity(s, s->rate.a, s->v0);
+  if (index3 && !same_step(h, s->last_h)) status = asi_index3_velocity(s, s->a_rate, s->v0);
   return status;
 }
 
 static as_status collocated_begin(as_integrator *s, double h) {
   const as_problem *p = s->problem;
-  const layout at = layout_of(s);
   asi_term terms[ASI_MAX_TERMS];
   as_status status = start_of_step(s, h);
   if (status) return status;
@@ -153,13 +170,8 @@ static as_status collocated_begin(as_integrator *s, double h) {
     memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value,
            (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double));
   }
-  // [GA.9] predictor: linear extrapolation of v', lambda, psi and eta/h
-  for (int i = 0; i < p->n; ++i) s->z[i] = s->now.vdot[i] + h * s->rate.vdot[i];
-  for (int i = 0; i < p->def.n_lambda; ++i)
-    s->z[at.lambda + i] = s->now.lambda[i] + h * s->rate.lambda[i];
-  for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] + h * s->rate.psi[i];
-  for (int i = at.eta; i < at.size; ++i)
-    s->z[i] = (s->now.eta[i - at.eta] + h * s->rate.eta[i - at.eta]) / h;
+  // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
+  asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
   return AS_OK;
 }
 
@@ -260,21 +272,13 @@ static as_status collocated_linearize(as_integrator *s) {
 
 // ---- the end of a step --------------------------------------------------------------------------
 
-static void divided_difference(double *rate, const double *next, const double *now, int n,
-                               double dt) {
-  for (int i = 0; i < n; ++i) rate[i] = (next[i] - now[i]) / dt;
-}
-
 static void collocated_accept(as_integrator *s) {
-  const as_problem *p = s->problem;
   const asi_values old = s->now;
   update(s); // the last Newton increment has changed z
-  divided_difference(s->rate.vdot, s->next.vdot, s->now.vdot, p->n, s->h);
-  divided_difference(s->rate.a, s->next.a, s->a0, p->n, s->h + s->d1 - s->d0);
-  divided_difference(s->rate.lambda, s->next.lambda, s->now.lambda, p->def.n_lambda, s->h);
-  divided_difference(s->rate.psi, s->next.psi, s->now.psi, p->def.n_psi, s->h);
-  if (is_stabilized(s) && !s->first)
-    divided_difference(s->rate.eta, s->next.eta, s->now.eta, p->def.n_lambda, s->h);
+  for (int i = 0; i < s->problem->n; ++i)
+    s->a_rate[i] = (s->next.a[i] - s->a0[i]) / (s->h + s->d1 - s->d0);
+  asi_predictor_learn(&s->predictor, s->t1, s->z);
+  asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
   s->state.a_offset = s->d1;

@@ -167,10 +167,9 @@ static size_t lay_out(as_integrator *s, double *arena) {
   size_t used = lay_out_values(&s->now, p, arena, 0);
   used = lay_out_values(&s->next, p, arena, used);
   s->rate.vdot = take(arena, &used, n);
-  s->rate.a = take(arena, &used, n);
+  s->a_rate = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
   s->rate.psi = take(arena, &used, k);
-  s->rate.eta = take(arena, &used, m);
   s->atol = take(arena, &used, n);
   s->v0 = take(arena, &used, n);
   s->a0 = take(arena, &used, n);
@@ -182,6 +181,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->residual = take(arena, &used, unknowns);
   s->increment = take(arena, &used, unknowns);
   s->kkt_rhs = take(arena, &used, n + m + k);
+  for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);
   return used;
 }
 
@@ -202,6 +202,8 @@ static as_status create_parts(as_integrator *s, as_error *error) {
       status = asi_matrix_init(&s->block[block], &p->pattern[block], error);
   if (status == AS_OK) status = s->method->create(s, error);
   if (status == AS_OK) status = asi_start_create(s, error);
+  s->predictor.size = s->step.size;
+  s->predictor.n = p->n;
   return status;
 }
 
@@ -320,8 +322,10 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->state.a_offset = 0.0;
   s->started = s->first = true;
   s->factor_h = (double)NAN;
-  s->contraction = 1.0;
+  s->contraction = s->fresh_contraction = 0.5;
   s->uncertain = 0;
+  s->first_norm = 0.0;
+  asi_predictor_reset(&s->predictor);
   s->last_h = (double)NAN;
   if (report) *report = own_report;
   return AS_OK;

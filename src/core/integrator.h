@@ -9,6 +9,7 @@
 
 #include "alphastep/integrator.h"
 #include "core/evaluate.h"
+#include "core/predictor.h"
 #include "core/system.h"
 
 /// The variables of a state, or of a trial for the next one.
@@ -62,11 +63,12 @@ struct as_integrator {
   as_state state; ///< points into now
   asi_values now;
   asi_values next;
-  /// Time derivatives, by divided differences over the last step or at the start: of v', lambda, psi
-  /// and eta at t, and of v' seen through a.
+  /// Time derivatives of v', lambda and psi at the start, by differences.
   struct {
-    double *vdot, *lambda, *psi, *eta, *a;
+    double *vdot, *lambda, *psi;
   } rate;
+  double *a_rate; ///< of v', seen through a over the last step
+  asi_predictor predictor;
 
   // One step.
   double t1;             ///< end of the step [s]
@@ -89,8 +91,10 @@ struct as_integrator {
   // Newton.
   double factor_h;     ///< h and gamma of the last factorization; NAN: none
   double factor_gamma;
-  double contraction;  ///< last observed
-  long uncertain;      ///< steps since it was observed
+  double contraction;       ///< observed with the factors at hand, or expected of them
+  double fresh_contraction; ///< observed with new factors
+  long uncertain;           ///< steps since contraction was observed
+  double first_norm;        ///< of the first increment of the last step
 };
 
 extern const asi_method asi_method_index3;

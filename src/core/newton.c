@@ -1,6 +1,7 @@
 /// Newton's method for one step.
 ///
-/// The iteration matrix is kept, over steps too, while it contracts well. Convergence is judged on
+/// The iteration matrix is kept, over steps too, while that costs less than a new one. Convergence is
+/// judged on
 /// the increments of v' alone, in a weighted root-mean-square norm with the tolerance as unit; never
 /// on lambda, whose round-off grows like 1/h^2. All decisions follow from numbers of the run itself,
 /// never from a clock: runs are repeatable.
@@ -11,14 +12,13 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-// A factorization that contracts worse than this is renewed.
-#define SLOW_CONTRACTION 0.2
 // The estimated error of v' must fall below this fraction of the tolerance.
 #define SAFETY 0.1
-
-// No contraction better than this is believed before it is seen: a ratio observed with a fresh
-// matrix says little about the same matrix a step later.
+// A contraction worse than this is no convergence.
+#define SLOWEST 0.9
+// No contraction better than these is believed before it is seen, with old and with new factors.
 #define GUESS_FLOOR 1e-2
+#define FRESH_GUESS_FLOOR 1e-3
 
 /// [NW.1] w_i = rtol |v'_i| + atol_i, not below what round-off in the constraints allows:
 /// 4e-16 |q| / (beta h^2) in index-3, 4e-16 |v| / (gamma h) in index-2
@@ -48,7 +48,7 @@ static double weighted_norm(const as_integrator *s) {
 static bool is_stagnant(const as_integrator *s, int iteration, double contraction) {
   const as_problem *p = s->problem;
   const double dvdot = asi_max_abs(s->increment, p->n);
-  return iteration >= 4 && contraction > SLOW_CONTRACTION &&
+  return iteration >= 4 && contraction > 0.2 &&
          s->c.beta * s->h * s->h * dvdot < 1e-11 * (1.0 + asi_max_abs(s->next.q, p->nq)) &&
          s->gamma * s->h * dvdot < 1e-7 * (1.0 + asi_max_abs(s->next.v, p->n));
 }
@@ -75,6 +75,8 @@ static as_status factorize(as_integrator *s) {
   if (status) return status;
   s->factor_h = s->h;
   s->factor_gamma = s->gamma;
+  s->contraction = s->fresh_contraction;
+  s->uncertain = 0;
   return AS_OK;
 }
 
@@ -92,43 +94,71 @@ static as_status iterate(as_integrator *s, bool renew, double *norm) {
   return AS_OK;
 }
 
+/// [NW.4] iterations that bring an increment of size `norm` to convergence with contraction r
+static double iterations_to_go(double norm, double r) {
+  if (!(r < SLOWEST)) return (double)INFINITY;
+  const double target = SAFETY * (1.0 - r) / r;
+  return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
+}
+
+/// [NW.5] whether new factors, and the fewer iterations they need, cost less than going on with the old
+/// ones; in operations, a Newton iteration being a solve and an evaluation of about the same size.
+static bool renewal_pays(const as_integrator *s, double norm, double r) {
+  const double old_iterations = iterations_to_go(norm, r);
+  const double new_iterations = iterations_to_go(norm, fmax(s->fresh_contraction, 1e-12));
+  asi_solver_info info;
+  s->step.solver->ops->info(s->step.solver, &info);
+  double assembly = 0.0;
+  for (int i = 0; i < s->step.n_terms; ++i) assembly += 4.0 * s->step.products[i].count;
+  const double iteration = 2.0 * info.solve_operations;
+  return info.factor_operations + assembly + new_iterations * iteration <
+         old_iterations * iteration;
+}
+
 as_status asi_newton(as_integrator *s) {
-  double *const predicted = s->predicted;
-  memcpy(predicted, s->z, (size_t)s->step.size * sizeof(double));
+  const size_t size = (size_t)s->step.size * sizeof(double);
+  memcpy(s->predicted, s->z, size);
   set_weights(s);
-  const bool usable =
-      s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma;
-  bool renew = !usable, renewed = false;
+  const bool usable = s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma;
+  double guess = fmin(fmax(s->contraction, GUESS_FLOOR) * (double)(1 + s->uncertain), SLOWEST);
+  bool renew = !usable || renewal_pays(s, s->first_norm, guess);
+  bool renewed = false, after_new = false;
   double previous = 0.0; // norm of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
     double norm = 0.0;
     const as_status status = iterate(s, renew, &norm);
+    const bool first_of_new = renew;
     renewed = renewed || renew;
+    renew = false;
     // Old factors may lead astray: begin again with new ones before giving up.
     const bool astray = status == AS_OK && (!isfinite(norm) || (previous > 0.0 && norm > previous));
     if ((as_status_is_recoverable(status) || astray) && !renewed) {
-      memcpy(s->z, predicted, (size_t)s->step.size * sizeof(double));
+      memcpy(s->z, s->predicted, size);
       renew = true;
       previous = 0.0;
       continue;
     }
     if (status) return status;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
-    // [NW.3] error after this increment ~ norm * r / (1 - r), with the ratio r of two increments; on
-    // the first iteration r is guessed from those seen before, the longer ago the more cautiously.
-    double r = fmin(fmax(s->contraction, GUESS_FLOOR) * (double)(1 + s->uncertain), 0.9);
-    if (previous > 0.0) {
+    if (iteration == 1) s->first_norm = norm;
+    // [NW.3] error after this increment ~ norm * r / (1 - r), with the ratio r of two increments; before
+    // there are two, r is guessed from those seen in earlier steps, the longer ago the more cautiously.
+    double r = guess;
+    if (first_of_new) r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
+    if (previous > 0.0 && !first_of_new) {
       r = norm / previous;
       s->statistics.contraction = r;
       s->contraction = fmax(0.3 * s->contraction, r);
       s->uncertain = 0;
+      if (after_new) s->fresh_contraction = fmax(0.3 * s->fresh_contraction, r);
     }
+    after_new = first_of_new;
     const bool converged = r < 1.0 && norm * r / (1.0 - r) <= SAFETY;
     if (converged || norm <= DBL_EPSILON || is_stagnant(s, iteration, r)) {
       ++s->uncertain;
       return AS_OK;
     }
-    renew = previous > 0.0 && r > SLOW_CONTRACTION;
+    if (previous > 0.0 && !first_of_new) renew = r > SLOWEST || renewal_pays(s, norm * r, r);
     previous = norm;
   }
   return fail_to_converge(s, s->def.newton.max_iterations);

@@ -277,10 +277,8 @@ static as_status add_neighbour(as_integrator *s, double e, double factor) {
 static void clear_rates(as_integrator *s) {
   const as_problem *p = s->problem;
   memset(s->rate.vdot, 0, (size_t)p->n * sizeof(double));
-  memset(s->rate.a, 0, (size_t)p->n * sizeof(double));
   memset(s->rate.lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(s->rate.psi, 0, (size_t)p->def.n_psi * sizeof(double));
-  memset(s->rate.eta, 0, (size_t)p->def.n_lambda * sizeof(double));
 }
 
 /// [ST.5] v'' = (v'(t + h) - v'(t - h)) / (2 h); where t - h cannot be evaluated,

@@ -23,7 +23,7 @@
 #define SINGULAR_PIVOT 1e-14
 // Componentwise backward error above which a solution is not believed.
 #define BAD_SOLUTION 1e-10
-// AMD and COLAMD may fill catastrophically on matrices with zero diagonal: measured on small ones only.
+// Orders that know nothing of zero diagonals may fill catastrophically: measured on small matrices only.
 enum { MAX_BLIND_ORDER = 2000 };
 
 typedef struct klu_solver {
@@ -61,23 +61,29 @@ static as_status klu_status(const klu_solver *s) {
   }
 }
 
-/// Refuses factors with pivots that are round-off, given that each column is scaled to one.
-static as_status check_pivots(klu_solver *s, int *culprit) {
-  const double *pivot = s->numeric->Udiag, *row_scale = s->numeric->Rs;
-  double smallest = (double)INFINITY, largest = 0.0;
+/// The largest entry of each column, rows scaled as KLU does.
+static void measure_columns(klu_solver *s) {
+  const double *row_scale = s->numeric->Rs;
   for (int j = 0; j < s->n; ++j) {
     double entry = 0.0;
     for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k)
       entry = fmax(entry, fabs(s->value[k]) / row_scale[s->row[k]]);
     s->column_max[j] = entry;
   }
+}
+
+/// Refuses factors with pivots that are round-off, given that each column is scaled to one. The columns
+/// are measured at full factorizations only: this is a test of magnitudes.
+static as_status check_pivots(klu_solver *s, int *culprit) {
+  const double *pivot = s->numeric->Udiag;
+  double smallest = (double)INFINITY, largest = 0.0;
   for (int k = 0; k < s->n; ++k) { // pivot k eliminates column Q[k]
     const double scaled = fabs(pivot[k]) / s->column_max[s->symbolic->Q[k]];
     if (!(scaled >= smallest)) {
       smallest = scaled;
       *culprit = s->symbolic->Q[k];
     }
-    largest = fmax(largest, scaled);
+    if (scaled > largest) largest = scaled;
   }
   return smallest > SINGULAR_PIVOT * largest ? AS_OK : AS_ERR_SINGULAR;
 }
@@ -136,8 +142,8 @@ static bool has_zero_diagonal(const klu_solver *s) {
 static as_status choose_order(klu_solver *s, int *culprit) {
   unsigned orders = s->allowed;
   if (s->order == NULL) orders &= ~(unsigned)ASI_ORDER_GIVEN;
-  const unsigned safe = orders & (ASI_ORDER_GIVEN | ASI_ORDER_NATURAL);
-  if (safe && s->n > MAX_BLIND_ORDER && has_zero_diagonal(s)) orders = safe;
+  if ((orders & ASI_ORDER_GIVEN) && s->n > MAX_BLIND_ORDER && has_zero_diagonal(s))
+    orders = ASI_ORDER_GIVEN;
   as_status status = AS_OK;
   for (unsigned kind = ASI_ORDER_GIVEN; kind <= ASI_ORDER_COLAMD; kind *= 2)
     if (orders & kind) {
@@ -152,14 +158,21 @@ static as_status choose_order(klu_solver *s, int *culprit) {
 
 /// A factorization with a new search for pivots, in the order chosen before.
 static as_status factor_anew(klu_solver *s, int *culprit) {
-  if (s->symbolic == NULL) return choose_order(s, culprit);
-  if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
-  s->numeric = klu_factor(s->col_start, s->row, s->value, s->symbolic, &s->common);
-  ++s->full_factorizations;
-  if (s->numeric) return AS_OK;
-  const as_status status = klu_status(s);
-  if (status == AS_ERR_SINGULAR) *culprit = s->common.singular_col;
-  return status;
+  if (s->symbolic == NULL) {
+    const as_status status = choose_order(s, culprit);
+    if (status) return status;
+  } else {
+    if (s->numeric) klu_free_numeric(&s->numeric, &s->common);
+    s->numeric = klu_factor(s->col_start, s->row, s->value, s->symbolic, &s->common);
+    ++s->full_factorizations;
+    if (s->numeric == NULL) {
+      const as_status status = klu_status(s);
+      if (status == AS_ERR_SINGULAR) *culprit = s->common.singular_col;
+      return status;
+    }
+  }
+  measure_columns(s);
+  return check_pivots(s, culprit);
 }
 
 static as_status klu_backend_factor(asi_solver *solver, double *value, int *culprit) {
@@ -173,9 +186,7 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
                    s->common.status == KLU_OK && check_pivots(s, culprit) == AS_OK;
     if (s->unchecked) return AS_OK;
   }
-  as_status status = factor_anew(s, culprit);
-  if (status == AS_OK) status = check_pivots(s, culprit);
-  return status;
+  return factor_anew(s, culprit);
 }
 
 /// max_i |b - A x|_i / (|A| |x| + |b|)_i: the smallest relative change of A and b that makes x exact.
@@ -211,8 +222,7 @@ static as_status klu_backend_solve(asi_solver *solver, double *b) {
   s->unchecked = false;
   if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
   int culprit = 0;
-  as_status status = factor_anew(s, &culprit);
-  if (status == AS_OK) status = check_pivots(s, &culprit);
+  const as_status status = factor_anew(s, &culprit);
   if (status) return status;
   memcpy(b, s->right_side, (size_t)s->n * sizeof(double));
   klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);

@@ -1,0 +1,427 @@
+/// Newton's iteration: its counts, its reuse of factorizations, its tolerances and round-off.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/integrator.h"
+#include "problems/problems.h"
+
+enum { MAX_SIZE = 32 };
+
+static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
+static const char *const method_names[] = {"index-3", "index-2"};
+
+// ---- a run ----------------------------------------------------------------------------------------
+
+typedef struct run {
+  const char *name;
+  as_problem *problem;
+  as_integrator *integrator;
+} run;
+
+static void stop_if(as_status status, const run *r, const as_error *error) {
+  if (status) fail_msg("%s: %s: %s", r->name, as_status_name(status), error->message);
+}
+
+/// A started integrator; `problem_def` instead of the problem's own description if not NULL.
+static run run_open(const test_problem *p, const as_problem_def *problem_def,
+                    const as_integrator_def *def) {
+  run r = {.name = p->name};
+  as_error error = {0};
+  const as_initial initial = {.t = p->t0, .q = p->q0, .v = p->v0};
+  stop_if(as_problem_create(problem_def ? problem_def : &p->def, &r.problem, &error), &r, &error);
+  stop_if(as_integrator_create(r.problem, def, &r.integrator, &error), &r, &error);
+  stop_if(as_integrator_start(r.integrator, &initial, NULL, &error), &r, &error);
+  assert_true(r.integrator->problem->nq <= MAX_SIZE);
+  return r;
+}
+
+static void run_close(run *r) {
+  as_integrator_destroy(r->integrator);
+  as_problem_destroy(r->problem);
+}
+
+static void run_steps(run *r, double h, int n) {
+  as_error error = {0};
+  for (int i = 0; i < n; ++i) stop_if(as_integrator_step(r->integrator, h, &error), r, &error);
+}
+
+static as_statistics run_statistics(const run *r) {
+  as_error error = {0};
+  as_statistics s;
+  stop_if(as_integrator_statistics(r->integrator, &s, &error), r, &error);
+  return s;
+}
+
+static double largest_difference(const double *x, const double *y, int n) {
+  double d = 0.0;
+  for (int i = 0; i < n; ++i) d = fmax(d, fabs(x[i] - y[i]));
+  return d;
+}
+
+static double largest(const double *x, int n) {
+  const double zero[MAX_SIZE] = {0};
+  return largest_difference(x, zero, n);
+}
+
+// ---- counts ---------------------------------------------------------------------------------------
+
+/// A problem's own callbacks, and how often each was called.
+typedef struct counted {
+  const as_problem_def *def;
+  long mass, force, constraints, matrices;
+} counted;
+
+static int counted_mass(const as_point *at, as_matrix *m, void *user) {
+  counted *c = user;
+  ++c->mass;
+  return c->def->mass(at, m, c->def->user);
+}
+
+static int counted_force(const as_point *at, double *out, void *user) {
+  counted *c = user;
+  ++c->force;
+  return c->def->force(at, out, c->def->user);
+}
+
+static int counted_constraint(const as_point *at, double *out, void *user) {
+  counted *c = user;
+  ++c->constraints;
+  return c->def->constraint(at, out, c->def->user);
+}
+
+static int counted_rate(const as_point *at, double *out, void *user) {
+  counted *c = user;
+  ++c->constraints;
+  return c->def->constraint_rate(at, out, c->def->user);
+}
+
+static int counted_acceleration(const as_point *at, double *out, void *user) {
+  counted *c = user;
+  ++c->constraints;
+  return c->def->constraint_acceleration(at, out, c->def->user);
+}
+
+/// F_Q is wanted for an iteration matrix only.
+static int counted_jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
+                            void *user) {
+  counted *c = user;
+  if (wanted & AS_BLOCK_BIT(AS_BLOCK_F_Q)) ++c->matrices;
+  return c->def->jacobian(at, wanted, blocks, c->def->user);
+}
+
+static as_problem_def counting(counted *c) {
+  as_problem_def def = *c->def;
+  def.mass = counted_mass;
+  def.force = counted_force;
+  if (def.constraint) def.constraint = counted_constraint;
+  if (def.constraint_rate) def.constraint_rate = counted_rate;
+  if (def.constraint_acceleration) def.constraint_acceleration = counted_acceleration;
+  def.jacobian = counted_jacobian;
+  def.user = c;
+  return def;
+}
+
+static void check_counts(const run *r, const counted *c) {
+  const counted called = *c; // before the drift is evaluated, which is not the integrator's work
+  const as_statistics s = run_statistics(r);
+  assert_int_equal(s.mass_evaluations, called.mass);
+  assert_int_equal(s.force_evaluations, called.force);
+  assert_int_equal(s.constraint_evaluations, called.constraints);
+  assert_int_equal(s.jacobian_evaluations, called.matrices);
+}
+
+static void test_counts(void **state) {
+  (void)state;
+  for (int i = 0; i < 2 * problem_count(); ++i) {
+    const test_problem *p = problem_get(i / 2);
+    if (p->def.block[AS_BLOCK_F_Q].source != AS_BLOCK_GIVEN) continue;
+    const double h = 1e-3 * p->def.time_scale;
+    counted c = {.def = &p->def};
+    const as_problem_def problem_def = counting(&c);
+    as_integrator_def def = as_default_integrator_def();
+    def.method = methods[i % 2];
+    run r = run_open(p, &problem_def, &def);
+    const as_statistics start = run_statistics(&r);
+    assert_int_equal(start.steps, 0);
+    assert_int_equal(start.newton_iterations, 0);
+    assert_int_equal(start.jacobian_evaluations, 0);
+    assert_true(start.force_evaluations > 0);
+    c = (counted){.def = &p->def,
+                  .mass = start.mass_evaluations,
+                  .force = start.force_evaluations,
+                  .constraints = start.constraint_evaluations};
+    run_steps(&r, h, 1); // the first one also evaluates the neighbours of the start
+    check_counts(&r, &c);
+    const as_statistics one = run_statistics(&r);
+    c = (counted){.def = &p->def,
+                  .mass = one.mass_evaluations,
+                  .force = one.force_evaluations,
+                  .constraints = one.constraint_evaluations,
+                  .matrices = one.jacobian_evaluations};
+    run_steps(&r, h, 20);
+    check_counts(&r, &c);
+    const as_statistics s = run_statistics(&r);
+    assert_int_equal(s.steps, 21);
+    assert_int_equal(s.failed_steps, 0);
+    assert_true(s.last_step == h);
+    // After the first step: one force evaluation and one solve per iteration, and a factorization for
+    // each matrix.
+    const long iterations = s.newton_iterations - one.newton_iterations;
+    assert_true(iterations >= 20);
+    assert_int_equal(s.force_evaluations - one.force_evaluations, iterations);
+    assert_int_equal(s.solves - one.solves, iterations);
+    assert_int_equal(s.factorizations - one.factorizations,
+                     s.jacobian_evaluations - one.jacobian_evaluations);
+    if (p->def.mass_constant) assert_int_equal(s.mass_evaluations, 1);
+    run_close(&r);
+  }
+}
+
+// ---- reuse ----------------------------------------------------------------------------------------
+
+typedef struct reuse_case {
+  const test_problem *(*problem)(void);
+  double h;
+} reuse_case;
+
+static const reuse_case reuse_cases[] = {{problem_pendulum, 0.01}, {problem_heavy_top_slow, 0.002}};
+
+static void test_reuse(void **state) {
+  (void)state;
+  enum { STEPS = 200 };
+  for (int i = 0; i < 4; ++i) {
+    const reuse_case *c = &reuse_cases[i / 2];
+    const test_problem *p = c->problem();
+    as_integrator_def def = as_default_integrator_def();
+    def.method = methods[i % 2];
+    run kept = run_open(p, NULL, &def);
+    def.newton.reuse = false;
+    run renewed = run_open(p, NULL, &def);
+    run_steps(&kept, c->h, STEPS);
+    run_steps(&renewed, c->h, STEPS);
+    const as_statistics a = run_statistics(&kept), b = run_statistics(&renewed);
+    printf("%-16s %s: %ld matrices and %ld iterations in %d steps, without reuse %ld and %ld\n",
+           p->name, method_names[i % 2], a.jacobian_evaluations, a.newton_iterations, STEPS,
+           b.jacobian_evaluations, b.newton_iterations);
+    assert_true(b.jacobian_evaluations >= STEPS);
+    assert_true(5 * a.jacobian_evaluations <= STEPS);
+    const as_state *x = as_integrator_state(kept.integrator);
+    const as_state *y = as_integrator_state(renewed.integrator);
+    const int n = kept.problem->n, nq = kept.problem->nq;
+    const double dq = largest_difference(x->q, y->q, nq), dv = largest_difference(x->v, y->v, n);
+    const double da = largest_difference(x->vdot, y->vdot, n);
+    printf("   q differs by %.1e, v by %.1e, v' by %.1e\n", dq, dv, da);
+    // rtol = 1e-8 of v', summed up over the steps in v and q.
+    const double tolerance = 1e-8 * largest(y->vdot, n) * (1.0 + STEPS * c->h);
+    if (!(dq <= tolerance && dv <= tolerance && da <= 100.0 * tolerance))
+      fail_msg("%s: with reuse q is off by %g, v by %g, v' by %g; tolerance %g", p->name, dq, dv,
+               da, tolerance);
+    run_close(&kept);
+    run_close(&renewed);
+  }
+}
+
+/// The matrix of a linear problem with a fixed step never changes.
+static void test_linear_problem_factorizes_once(void **state) {
+  (void)state;
+  const as_integrator_def def = as_default_integrator_def();
+  run r = run_open(problem_oscillator(), NULL, &def);
+  run_steps(&r, 0.01, 500);
+  as_statistics s = run_statistics(&r);
+  assert_int_equal(s.jacobian_evaluations, 1);
+  assert_true(s.newton_iterations <= 1000);
+  run_steps(&r, 0.02, 1); // another step, another matrix
+  s = run_statistics(&r);
+  assert_int_equal(s.jacobian_evaluations, 2);
+  run_close(&r);
+}
+
+// ---- tolerances -----------------------------------------------------------------------------------
+
+typedef struct end_error {
+  double q, v, lambda;
+} end_error;
+
+static end_error error_at_end(const test_problem *p, const as_integrator_def *def, double h,
+                              int n) {
+  double q[MAX_SIZE], v[MAX_SIZE], lambda[MAX_SIZE], d[MAX_SIZE];
+  run r = run_open(p, NULL, def);
+  run_steps(&r, h, n);
+  const as_state *s = as_integrator_state(r.integrator);
+  p->exact(p, s->t, q, v, NULL, lambda);
+  as_space_difference(r.problem->space, q, s->q, d);
+  const end_error e = {largest(d, r.problem->n), largest_difference(s->v, v, r.problem->n),
+                       largest_difference(s->lambda, lambda, p->def.n_lambda)};
+  run_close(&r);
+  return e;
+}
+
+/// The default tolerance is far below the error of the method.
+static void test_tolerance_is_small_enough(void **state) {
+  (void)state;
+  const reuse_case cases[] = {{problem_pendulum, 0.01}, {problem_heavy_top_fast, 0.0005}};
+  for (int i = 0; i < 4; ++i) {
+    const test_problem *p = cases[i / 2].problem();
+    as_integrator_def def = as_default_integrator_def();
+    def.method = methods[i % 2];
+    const end_error usual = error_at_end(p, &def, cases[i / 2].h, 200);
+    def.newton.rtol = 1e-12;
+    const end_error tight = error_at_end(p, &def, cases[i / 2].h, 200);
+    printf("%-16s %s: errors %.6e %.6e %.6e, tighter %.6e %.6e %.6e\n", p->name,
+           method_names[i % 2], usual.q, usual.v, usual.lambda, tight.q, tight.v, tight.lambda);
+    if (!(fabs(usual.q / tight.q - 1.0) <= 1e-3 && fabs(usual.v / tight.v - 1.0) <= 1e-3 &&
+          fabs(usual.lambda / tight.lambda - 1.0) <= 1e-3))
+      fail_msg("%s: errors %g %g %g become %g %g %g with rtol = 1e-12", p->name, usual.q, usual.v,
+               usual.lambda, tight.q, tight.v, tight.lambda);
+  }
+}
+
+/// The largest |g'| over a run with the given rtol: what the iteration left unsolved.
+static double unsolved(const test_problem *p, double h, double rtol, bool reuse) {
+  as_integrator_def def = as_default_integrator_def();
+  def.newton.rtol = rtol;
+  def.newton.reuse = reuse;
+  run r = run_open(p, NULL, &def);
+  double e = 0.0;
+  for (int i = 0; i < 500; ++i) {
+    run_steps(&r, h, 1);
+    e = fmax(e, run_statistics(&r).velocity_drift);
+  }
+  run_close(&r);
+  return e;
+}
+
+/// A tighter tolerance is met, also while a factorization is kept over steps: with a matrix that is
+/// not of this step, slow progress is not yet round-off. g' of index-2 is below gamma h rtol |v'|.
+static void test_tolerance_is_met(void **state) {
+  (void)state;
+  const reuse_case cases[] = {{problem_pendulum, 0.01},
+                              {problem_pendulum_horizontal, 0.01},
+                              {problem_heavy_top_slow, 0.01},
+                              {problem_two_bodies, 0.01}};
+  int failures = 0;
+  for (int i = 0; i < 8; ++i) {
+    const test_problem *p = cases[i / 2].problem();
+    const bool reuse = i % 2 == 1;
+    const double rtol[] = {1e-8, 1e-10, 1e-12};
+    for (int k = 0; k < 3; ++k) {
+      const double e = unsolved(p, cases[i / 2].h, rtol[k], reuse);
+      const double bound = fmax(cases[i / 2].h * rtol[k] * 20.0, 1e-13); // |v'| < 20 or so
+      printf("%-20s reuse %d, rtol %g: |g'| %.1e, bound %.1e\n", p->name, reuse, rtol[k], e, bound);
+      if (e <= bound) continue;
+      print_error("%s, reuse = %d, rtol = %g: |g'| = %g > %g\n", p->name, reuse, rtol[k], e, bound);
+      ++failures;
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+/// Two uncoupled unit masses on nonlinear springs q'' = -q - c q^3.
+static int springs_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at;
+  (void)user;
+  as_matrix_add(m, 0, 0, 1.0);
+  as_matrix_add(m, 1, 1, 1.0);
+  return AS_DONE;
+}
+
+static int springs_force(const as_point *at, double *out, void *user) {
+  (void)user;
+  for (int i = 0; i < 2; ++i) out[i] = -at->q[i] - 5.0 * at->q[i] * at->q[i] * at->q[i];
+  return AS_DONE;
+}
+
+/// v' after one large step, with a tolerance for each mass.
+static void vdot_after_step(const double *atol, double rtol, double *vdot, long *iterations) {
+  static const as_space_part space[] = {{AS_SPACE_RN, 2}};
+  const double q0[] = {1.0, 1.0}, v0[] = {3.0, 3.0};
+  test_problem p = {.name = "springs", .def = as_default_problem_def(), .q0 = q0, .v0 = v0};
+  p.def.parts = space;
+  p.def.n_parts = 1;
+  p.def.mass_constant = p.def.scleronomic = true;
+  p.def.mass = springs_mass;
+  p.def.force = springs_force;
+  as_integrator_def def = as_default_integrator_def();
+  def.newton.rtol = rtol;
+  double copy[] = {atol[0], atol[1]};
+  def.newton.atol_component = copy;
+  def.newton.atol = 1e300; // must not be used
+  run r = run_open(&p, NULL, &def);
+  copy[0] = copy[1] = NAN; // copied by create
+  run_steps(&r, 0.5, 1);
+  memcpy(vdot, as_integrator_state(r.integrator)->vdot, 2 * sizeof(double));
+  *iterations = run_statistics(&r).newton_iterations;
+  run_close(&r);
+}
+
+static void test_atol_component(void **state) {
+  (void)state;
+  const double tight[] = {1e-13, 1e-13}, loose[] = {1e6, 1e6}, first[] = {1e-13, 1e6};
+  const double second[] = {1e6, 1e-13};
+  double exact[2], vdot[2];
+  long n_tight, n_loose, n;
+  vdot_after_step(tight, 0.0, exact, &n_tight);
+  vdot_after_step(loose, 0.0, vdot, &n_loose);
+  assert_true(fabs(exact[0] - exact[1]) <= 1e-12); // both masses do the same
+  assert_true(fabs(vdot[0] - exact[0]) >= 1e-6);   // the loose one stops early
+  assert_true(n_loose < n_tight);
+  vdot_after_step(first, 0.0, vdot, &n);
+  assert_true(fabs(vdot[0] - exact[0]) <= 1e-12 && n > n_loose);
+  vdot_after_step(second, 0.0, vdot, &n);
+  assert_true(fabs(vdot[1] - exact[1]) <= 1e-12 && n > n_loose);
+}
+
+// ---- round-off ------------------------------------------------------------------------------------
+
+/// At tiny steps round-off in g / (beta h^2) is far above rtol |v'|; the iteration ends nevertheless,
+/// soon, and q and v stay good.
+static void check_tiny_steps(const test_problem *p, int method, double h) {
+  as_integrator_def def = as_default_integrator_def();
+  double q[MAX_SIZE], v[MAX_SIZE], d[MAX_SIZE];
+  def.method = methods[method];
+  run r = run_open(p, NULL, &def);
+  run_steps(&r, h, 100);
+  const as_statistics s = run_statistics(&r);
+  const as_state *x = as_integrator_state(r.integrator);
+  if (!(s.newton_iterations <= 300))
+    fail_msg("%s, %s, h = %g: %ld iterations in 100 steps", p->name, method_names[method], h,
+             s.newton_iterations);
+  p->exact(p, x->t, q, v, NULL, NULL);
+  if (isfinite(q[0])) { // exact() may be a table
+    as_space_difference(r.problem->space, q, x->q, d);
+    const double dq = largest(d, r.problem->n), dv = largest_difference(v, x->v, r.problem->n);
+    if (!(dq <= 1e-11 && dv <= 1e-7))
+      fail_msg("%s, %s, h = %g: after 100 steps q is off by %g, v by %g", p->name,
+               method_names[method], h, dq, dv);
+  }
+  run_close(&r);
+}
+
+static void test_tiny_steps(void **state) {
+  (void)state;
+  for (int i = 0; i < 2 * problem_count(); ++i) {
+    check_tiny_steps(problem_get(i / 2), i % 2, 1e-6);
+    check_tiny_steps(problem_get(i / 2), i % 2, 1e-7);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_reuse),
+      cmocka_unit_test(test_linear_problem_factorizes_once),
+      cmocka_unit_test(test_tolerance_is_small_enough),
+      cmocka_unit_test(test_tolerance_is_met),
+      cmocka_unit_test(test_atol_component),
+      cmocka_unit_test(test_tiny_steps),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
