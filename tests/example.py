@@ -5,7 +5,7 @@ usage: example.py PROGRAM README
 
 The first block between lines of ``` in the README is the expected output. Words must agree; numbers
 must agree to 1e-4 (relative, or 1e-8 absolute), numbers in exponential notation (errors, residuals) to a
-factor of two or 1e-12, whole numbers (counts of work) to 10 %.
+factor of two or 1e-7, whole numbers (counts of work) to 10 %.
 """
 
 import re
@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 def agree(expected, found):
     x, y = float(expected), float(found)
     if "e" in expected:
-        return abs(x - y) <= max(abs(x), abs(y)) / 2 or max(abs(x), abs(y)) < 1e-12
+        return abs(x - y) <= max(abs(x), abs(y)) / 2 or max(abs(x), abs(y)) < 1e-7
     if "." in expected:
         return abs(x - y) <= max(1e-4 * abs(x), 1e-8)
     return abs(x - y) <= 0.1 * abs(x)

@@ -1,9 +1,9 @@
-/// Memory: create takes all of it, nothing after that allocates, and wherever it runs out there is an
-/// AS_ERR_MEMORY and no leak.
+/// Memory: create takes all of it, nothing after that allocates, and wherever it runs out there is
+/// an AS_ERR_MEMORY and no leak.
 ///
-/// The linker sends every malloc, calloc, realloc and free of this program and of the library through
-/// the functions here (-Wl,--wrap). Shared libraries keep their own: what LAPACK takes inside is not
-/// seen, nor is what cmocka takes.
+/// The linker sends every malloc, calloc, realloc and free of this program and of the library
+/// through the functions here (-Wl,--wrap). Shared libraries keep their own: what LAPACK and KLU
+/// take inside is not seen, nor is what cmocka takes.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

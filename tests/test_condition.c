@@ -25,7 +25,7 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
 static const char *const method_names[] = {"index-3", "index-2"};
 
-// ---- a started integrator -------------------------------------------------------------------------
+// ---- a started integrator -----------------------------------------------------------------------
 
 typedef struct run {
   as_problem *problem;
@@ -65,7 +65,7 @@ static void dense_matrix(const as_integrator *s, double *out) {
       out[j * a->size + a->pattern.row[k]] = a->value[k];
 }
 
-// ---- the condition number -------------------------------------------------------------------------
+// ---- the condition number -----------------------------------------------------------------------
 
 /// The ratio of the largest and the smallest singular value of the matrix of the last step.
 static double condition(const as_integrator *s) {
@@ -119,7 +119,7 @@ static void test_independent_of_step(void **state) {
   for (int i = 0; i < problem_count(); ++i) {
     const test_problem *p = problem_get(i);
     for (int k = 0; k < 2; ++k) {
-      double least = INFINITY, most = 0.0;
+      double least = (double)INFINITY, most = 0.0;
       for (int e = 3; e <= 6; ++e) {
         const double c = condition_at(p, methods[k], pow(10.0, -e));
         least = fmin(least, c);
@@ -135,7 +135,7 @@ static void test_independent_of_step(void **state) {
   assert_int_equal(failures, 0);
 }
 
-// ---- a problem with everything --------------------------------------------------------------------
+// ---- a problem with everything ------------------------------------------------------------------
 
 // No mechanism: smooth functions of all their arguments on R^2 x SO(3), so that no term of the
 // iteration matrix is zero. q = (q0, q1, quaternion), one g(t,q), one k(t,q,v) that is not linear in v;
@@ -207,7 +207,7 @@ static test_problem problem_with_everything(as_force_kind kind) {
   return p;
 }
 
-// ---- the derivative -------------------------------------------------------------------------------
+// ---- the derivative -----------------------------------------------------------------------------
 
 /// "v'[2]", "lambda[0]", ...: an unknown, or with `row` the equation in its place.
 static void name_of(const as_integrator *s, int i, bool row, char *text, size_t size) {
@@ -265,7 +265,9 @@ static void difference_column(as_integrator *s, const char *name, const double *
 static void enter_step(run *r, const test_problem *p, double h, as_error *error) {
   as_integrator *s = r->integrator;
   const int n = s->problem->n;
-  run_steps(r, p->name, 0.006, 2);
+  const double scale = p->def.time_scale; // NAN where the library is to find it
+  const double shorter = scale < 0.3 ? 0.02 * scale : 0.006;
+  run_steps(r, p->name, shorter, 2);
   s->eval.error = error;
   s->t1 = s->state.t + h;
   if (s->method->begin(s, h)) fail_msg("%s: %s", p->name, error->message);
@@ -323,7 +325,8 @@ static void test_tangent(void **state) {
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < problem_count(); ++i) {
       failures += check_tangent(problem_get(i), k, 0.01, 1e-8);
-      failures += check_tangent(problem_get(i), k, 0.1, 1e-7);
+      if (problem_get(i)->def.time_scale > 0.2) // else q would turn many times
+        failures += check_tangent(problem_get(i), k, 0.1, 1e-8);
     }
   assert_int_equal(failures, 0);
 }

@@ -22,7 +22,7 @@ enum { MAX_SIZE = 32 };
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
 static const char *const method_names[] = {"index-3", "index-2"};
 
-// ---- one run --------------------------------------------------------------------------------------
+// ---- one run ------------------------------------------------------------------------------------
 
 /// Largest values over a run.
 typedef struct extremes {
@@ -94,7 +94,7 @@ static as_integrator_def description(as_method method, double rho_inf) {
   return def;
 }
 
-// ---- energy ---------------------------------------------------------------------------------------
+// ---- energy -------------------------------------------------------------------------------------
 
 typedef struct energy_case {
   const test_problem *(*problem)(void);
@@ -215,7 +215,7 @@ static void test_oscillator_energy_decay(void **state) {
   }
 }
 
-// ---- constraints ----------------------------------------------------------------------------------
+// ---- constraints --------------------------------------------------------------------------------
 
 typedef struct drift_case {
   const test_problem *(*problem)(void);

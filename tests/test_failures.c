@@ -1,6 +1,6 @@
-/// What happens when things go wrong: every caller's mistake, every misbehaving callback, every
-/// numerical failure ends in the right status and in one sentence that names the culprit, and leaves
-/// the state bitwise as it was.
+/// What happens when things go wrong: every caller's mistake, every misbehaving callback and every
+/// numerical failure ends in the right status and in one sentence that names the culprit, and it
+/// leaves the state bitwise as it was.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -415,8 +415,8 @@ static as_status perform(as_integrator *integrator, const subject *p, phase when
   return AS_OK;
 }
 
-/// Runs `p` with a fault (NULL: without) in the given phase and then to its end without it. False if
-/// the fault was never called for.
+/// Runs `p` with a fault (NULL: without) in the given phase and then to its end without it. False
+/// if the fault was never called for.
 static bool run(const subject *p, as_method method, bool reuse, phase when, const fault *f,
                 snapshot *end) {
   wrapper w = {.inner = p->def};
@@ -468,9 +468,9 @@ static bool run(const subject *p, as_method method, bool reuse, phase when, cons
 }
 
 /// A failed step loses the factors kept from the step before, and if Newton's method has moved by
-/// then, the guess of their contraction changes: the run goes on equal to the undisturbed one only to
-/// Newton's tolerance. A failed start, or a failure before Newton's method moves where no factors are
-/// kept, leaves no trace at all.
+/// then, the guess of their contraction changes: the run goes on equal to the undisturbed one only
+/// to Newton's tolerance. A failed start leaves no trace at all, nor does a failure before Newton's
+/// method moves if no factors are kept.
 #define CONTINUED 1e-9
 
 /// Puts one fault everywhere; returns in how many places it was called for.

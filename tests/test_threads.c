@@ -1,4 +1,5 @@
-/// One const problem shared by integrators in several threads: each gives bitwise what it gives alone.
+/// One const problem shared by integrators in several threads: each gives bitwise what it gives
+/// alone.
 #define _POSIX_C_SOURCE 200809L // barriers
 
 #include <math.h>

@@ -26,7 +26,8 @@ typedef struct as_matrix {
   const int *row;       ///< row of each value
   double *value;        ///< col_start[cols] numbers
   bool dense;           ///< every entry is in the pattern: value[j * rows + i] is entry (i, j)
-  int stray_row;        ///< the first entry added outside the pattern, or -1
+  bool stray;           ///< an entry was added outside the pattern, the first one here:
+  int stray_row;
   int stray_col;
 } as_matrix;
 

@@ -55,7 +55,7 @@ static as_status check_vector(asi_evaluator *e, const char *callback, asi_functi
 static as_status check_matrix(asi_evaluator *e, const char *callback, as_block block,
                               const as_matrix *m, double t) {
   const char *name = asi_block_describe(block).name;
-  if (m->stray_row >= 0 || m->stray_col >= 0)
+  if (m->stray)
     return asi_fail(e->error, AS_ERR_ARGUMENT, t, name,
                     "The %s callback wrote entry (%d, %d) of block %s, which is outside its "
                     "pattern.",

@@ -90,8 +90,9 @@ static as_status choose_coefficients(as_integrator *s, as_error *error) {
   if (status == AS_OK && s->def.check_coefficients) status = as_coefficients_check(&s->c, error);
   if (status) return status;
   const as_problem *p = s->problem;
-  if (!(isfinite(s->c.alpha_m) && isfinite(s->c.alpha_f) && s->c.beta >= 0.0 && s->c.gamma > 0.0 &&
-        s->c.alpha_m < 1.0 && s->c.alpha_f < 1.0))
+  if (!(isfinite(s->c.alpha_m) && isfinite(s->c.alpha_f) && isfinite(s->c.beta) &&
+        isfinite(s->c.gamma) && s->c.beta >= 0.0 && s->c.gamma > 0.0 && s->c.alpha_m < 1.0 &&
+        s->c.alpha_f < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "coefficients",
                     "alpha_m = %g and alpha_f = %g must be below 1, beta = %g not negative and "
                     "gamma = %g positive.",
@@ -181,6 +182,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->residual = take(arena, &used, unknowns);
   s->increment = take(arena, &used, unknowns);
   s->kkt_rhs = take(arena, &used, n + m + k);
+  s->q_given = take(arena, &used, (size_t)p->nq);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);
   return used;
 }
@@ -244,6 +246,15 @@ void as_integrator_destroy(as_integrator *s) {
 
 // ---- start ----------------------------------------------------------------------------------------
 
+static as_status check_started(const as_integrator *s, as_error *error) {
+  if (s == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The integrator is NULL.");
+  if (!s->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The integrator has not been started: call as_integrator_start first.");
+  return AS_OK;
+}
+
 static void publish(as_integrator *s) {
   const asi_values *now = &s->now;
   s->state.q = now->q;
@@ -256,6 +267,8 @@ static void publish(as_integrator *s) {
 }
 
 static as_status check_initial(as_integrator *s, const as_initial *initial, as_error *error) {
+  if (s == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The integrator is NULL.");
   if (initial == NULL || initial->q == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "q",
                     "as_integrator_start needs a starting configuration q.");
@@ -279,17 +292,17 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   const asi_values *x = &s->next;
   const size_t n = (size_t)p->n * sizeof(double);
   as_status status = AS_OK;
-  memcpy(s->now.q, initial->q, (size_t)p->nq * sizeof(double));
-  as_space_normalize(p->space, s->now.q);
-  memcpy(x->q, s->now.q, (size_t)p->nq * sizeof(double));
+  memcpy(s->q_given, initial->q, (size_t)p->nq * sizeof(double));
+  as_space_normalize(p->space, s->q_given);
+  memcpy(x->q, s->q_given, (size_t)p->nq * sizeof(double));
   if (p->def.n_lambda > 0)
-    status = asi_project_position(s, initial->t, s->now.q, x->q, report);
+    status = asi_project_position(s, initial->t, s->q_given, x->q, report);
   if (initial->v)
     memcpy(x->v, initial->v, n);
   else
     memset(x->v, 0, n);
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, initial->t, x->q, x->v, report);
+    status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, report);
   memset(x->vdot, 0, n);
   memset(x->lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(x->psi, 0, (size_t)p->def.n_psi * sizeof(double));
@@ -322,8 +335,9 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->state.a_offset = 0.0;
   s->started = s->first = true;
   s->factor_h = (double)NAN;
-  s->contraction = s->fresh_contraction = 0.5;
-  s->uncertain = 0;
+  s->fresh_contraction = 0.1;
+  s->fresh_seen = false;
+  s->contraction_age = 0;
   s->first_norm = 0.0;
   asi_predictor_reset(&s->predictor);
   s->last_h = (double)NAN;
@@ -335,9 +349,6 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
 
 /// One step of size h that ends at t1 (t + h to round-off).
 static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
-  if (!s->started)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-                    "The integrator has not been started: call as_integrator_start first.");
   if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
     return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
                     "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
@@ -355,15 +366,19 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
   s->state.t = t1;
   s->last_h = s->statistics.last_step = h;
   s->first = false;
+  ++s->factor_age;
   ++s->statistics.steps;
   return AS_OK;
 }
 
 as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
-  return take_step(s, h, s->state.t + h, error);
+  const as_status status = check_started(s, error);
+  return status ? status : take_step(s, h, s->state.t + h, error);
 }
 
 as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
+  const as_status started = check_started(s, error);
+  if (started) return started;
   const double h = s->def.step, t0 = s->state.t;
   if (!(h > 0.0))
     return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
@@ -389,6 +404,11 @@ as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
 const as_state *as_integrator_state(const as_integrator *s) { return &s->state; }
 
 as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
+  const as_status started = check_started(s, error);
+  if (started) return started;
+  if (v == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "v",
+                    "as_integrator_velocity needs a place for the velocity.");
   const as_problem *p = s->problem;
   const as_statistics saved = s->statistics;
   as_start_report report;
@@ -396,12 +416,15 @@ as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
   memcpy(v, s->now.v, (size_t)p->n * sizeof(double));
   as_status status = AS_OK;
   if (p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, s->state.t, s->now.q, v, &report);
+    status = asi_project_velocity(s, s->state.t, s->now.q, v, true, &report);
   s->statistics = saved; // output is not the integrator's work
   return status;
 }
 
 as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_error *error) {
+  if (s == NULL || out == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_integrator_statistics needs an integrator and a place for the numbers.");
   const as_statistics saved = s->statistics;
   s->eval.error = error;
   *out = saved;

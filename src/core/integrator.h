@@ -86,14 +86,17 @@ struct as_integrator {
   double *increment;     ///< of z
   double *weight;        ///< n: the tolerance of each component of v'
   double *work_n;        ///< n
+  double *q_given;       ///< nq: what start was given, quaternions normalized
   double *kkt_rhs;       ///< n + n_lambda + n_psi
 
   // Newton.
   double factor_h;     ///< h and gamma of the last factorization; NAN: none
   double factor_gamma;
-  double contraction;       ///< observed with the factors at hand, or expected of them
-  double fresh_contraction; ///< observed with new factors
-  long uncertain;           ///< steps since contraction was observed
+  long factor_age;          ///< steps since the factors at hand were made
+  double contraction;       ///< last observed with them, when they were
+  long contraction_age;     ///< this old; 0: not observed since the step they were made in
+  double fresh_contraction; ///< observed with new factors, or
+  bool fresh_seen;          ///< if not, assumed
   double first_norm;        ///< of the first increment of the last step
 };
 
@@ -107,9 +110,9 @@ as_status asi_start_create(as_integrator *s, as_error *error);
 /// Brings q onto g = 0; q0 is where it comes from.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
                                as_start_report *report);
-/// Brings v onto g_t + B v = 0 and k = 0.
+/// Brings v onto g_t + B v = 0 and k = 0; unless it may be moved, only checks it.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
-                               as_start_report *report);
+                               bool may_move, as_start_report *report);
 /// Solves for v', lambda, psi; takes them as a first guess.
 as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, const double *v,
                                  double *vdot, double *lambda, double *psi);
@@ -117,6 +120,9 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
 as_status asi_start_rates(as_integrator *s, double h);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda.
 as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v);
+/// out = B^T lambda + k_v^T psi, or minus its counterpart f_lambda lambda + f_psi psi if f is general.
+void asi_constraint_force(const as_integrator *s, const double *lambda, const double *psi,
+                          double *out);
 /// The largest |g|, and the largest |g_t + B v| and |k|.
 as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,
                     double *velocity);

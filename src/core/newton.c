@@ -1,10 +1,9 @@
 /// Newton's method for one step.
 ///
-/// The iteration matrix is kept, over steps too, while that costs less than a new one. Convergence is
-/// judged on
-/// the increments of v' alone, in a weighted root-mean-square norm with the tolerance as unit; never
-/// on lambda, whose round-off grows like 1/h^2. All decisions follow from numbers of the run itself,
-/// never from a clock: runs are repeatable.
+/// Factors of the iteration matrix are kept, over steps too, while that costs less than new ones.
+/// Convergence is judged on the increments of v' and on those of the constraint forces, never on lambda
+/// itself: it may be undetermined, and its units differ from row to row. All decisions follow from
+/// numbers of the run, never from a clock: runs are repeatable.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -12,29 +11,41 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-// The estimated error of v' must fall below this fraction of the tolerance.
+// The estimated error must fall below this fraction of the tolerance.
 #define SAFETY 0.1
 // A contraction worse than this is no convergence.
 #define SLOWEST 0.9
 // No contraction better than these is believed before it is seen, with old and with new factors.
 #define GUESS_FLOOR 1e-2
 #define FRESH_GUESS_FLOOR 1e-3
+// What factors of an earlier step are expected to do before that was observed.
+#define UNSEEN_CONTRACTION 0.1
 
-/// [NW.1] w_i = rtol |v'_i| + atol_i, not below what round-off in the constraints allows:
-/// 4e-16 |q| / (beta h^2) in index-3, 4e-16 |v| / (gamma h) in index-2
-static void set_weights(as_integrator *s) {
+// ---- norms ----------------------------------------------------------------------------------------
+
+/// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) in index-3, 4e-16 |v| / (gamma h) in
+/// index-2; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
+static double round_off(const as_integrator *s) {
   const as_problem *p = s->problem;
-  const double h = s->h;
+  const as_block_set b = AS_BLOCK_BIT(AS_BLOCK_G_Q);
   double floor = 0.0;
   if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3)
-    floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * h * h);
+    floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
   else if (p->def.n_lambda + p->def.n_psi > 0)
-    floor = 4e-16 * asi_max_abs(s->now.v, p->n) / (s->gamma * h);
-  for (int i = 0; i < p->n; ++i)
+    floor = 4e-16 * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
+  if (s->def.method != AS_METHOD_INDEX3 && p->def.constraint_rate == NULL && (p->present & ~p->given & b))
+    floor *= 1e5;
+  return floor;
+}
+
+/// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
+static void set_weights(as_integrator *s) {
+  const double floor = round_off(s);
+  for (int i = 0; i < s->problem->n; ++i)
     s->weight[i] = fmax(s->def.newton.rtol * fabs(s->z[i]) + s->atol[i], floor);
 }
 
-static double weighted_norm(const as_integrator *s) {
+static double acceleration_norm(const as_integrator *s) {
   double sum = 0.0;
   for (int i = 0; i < s->problem->n; ++i) {
     const double e = s->increment[i] / s->weight[i];
@@ -43,21 +54,25 @@ static double weighted_norm(const as_integrator *s) {
   return sqrt(sum / s->problem->n);
 }
 
-/// [NW.2] what is left is round-off: the increments no longer shrink, and they move neither q
-/// (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (1 + |v|)) visibly
-static bool is_stagnant(const as_integrator *s, int iteration, double contraction) {
+/// [NW.7] max |B^T dlambda| / (rtol max |B^T lambda| + max |M| w): the same tolerance for the forces
+static double force_norm(as_integrator *s) {
   const as_problem *p = s->problem;
-  const double dvdot = asi_max_abs(s->increment, p->n);
-  return iteration >= 4 && contraction > 0.2 &&
-         s->c.beta * s->h * s->h * dvdot < 1e-11 * (1.0 + asi_max_abs(s->next.q, p->nq)) &&
-         s->gamma * s->h * dvdot < 1e-7 * (1.0 + asi_max_abs(s->next.v, p->n));
+  const int n = p->n, psi = n + p->def.n_lambda;
+  if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  asi_constraint_force(s, s->z + n, s->z + psi, s->work_n);
+  const double force = asi_max_abs(s->work_n, n);
+  asi_constraint_force(s, s->increment + n, s->increment + psi, s->work_n);
+  const double change = asi_max_abs(s->work_n, n);
+  const double least = 4.0 * round_off(s) + s->atol[0];
+  return change / (s->def.newton.rtol * force +
+                   least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }
 
 static as_status fail_to_converge(as_integrator *s, int iterations) {
   int worst = 0;
   for (int i = 1; i < s->problem->n; ++i)
-    if (!(fabs(s->increment[i]) / s->weight[i] <=
-          fabs(s->increment[worst]) / s->weight[worst]))
+    if (!(fabs(s->increment[i]) / s->weight[i] <= fabs(s->increment[worst]) / s->weight[worst]))
       worst = i;
   char name[64];
   asi_component_name(s->problem, AS_QUANTITY_V, worst, name, sizeof name);
@@ -65,6 +80,46 @@ static as_status fail_to_converge(as_integrator *s, int iterations) {
                   "Newton's method did not converge in the step to t = %.9g s: the acceleration of "
                   "%s still changes by %.3g (tolerance %.3g) after %d iterations.",
                   s->t1, name, fabs(s->increment[worst]), s->weight[worst], iterations);
+}
+
+// ---- old factors or new ones ----------------------------------------------------------------------
+
+/// [NW.4] iterations that bring an increment of size `norm` to convergence with contraction r
+static double iterations_to_go(double norm, double r) {
+  if (!(r < SLOWEST)) return (double)INFINITY;
+  const double target = SAFETY * (1.0 - r) / r;
+  return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
+}
+
+/// [NW.5] whether new factors, and the fewer iterations they need, cost less than going on with the old
+/// ones. Counted in operations of a solve (two per entry of the factors); the weights of the other kinds
+/// of work were measured once: 1.7 for a flop of a factorization, 40 per unknown and a call for an
+/// evaluation of the equations, 2 for an entry of a given block, 1 for a product of assembly.
+static bool renewal_pays(const as_integrator *s, double norm, double r) {
+  const as_problem *p = s->problem;
+  asi_solver_info info;
+  s->step.solver->ops->info(s->step.solver, &info);
+  const double evaluation = 40.0 * s->step.size + 300.0;
+  const double iteration = info.solve_operations + evaluation;
+  double renewal = 1.7 * info.factor_operations + evaluation;
+  as_block_set seen = 0;
+  for (int i = 0; i < s->step.n_terms; ++i) {
+    const as_block block = s->step.term[i].block;
+    renewal += s->step.products[i].count;
+    if (seen & AS_BLOCK_BIT(block)) continue;
+    seen |= AS_BLOCK_BIT(block);
+    renewal += p->colouring[block].n_colours > 0 ? 2.0 * p->colouring[block].n_colours * evaluation
+                                                 : 2.0 * asi_pattern_nnz(&p->pattern[block]);
+  }
+  return renewal + iterations_to_go(norm, fmax(s->fresh_contraction, FRESH_GUESS_FLOOR)) * iteration <
+         iterations_to_go(norm, r) * iteration;
+}
+
+/// What the factors at hand, made some steps ago, will do in this step.
+static double expected_contraction(const as_integrator *s) {
+  if (s->contraction_age == 0) return fmax(s->fresh_contraction, UNSEEN_CONTRACTION);
+  const double growth = (double)s->factor_age / (double)s->contraction_age;
+  return fmin(fmax(s->contraction, GUESS_FLOOR) * growth, SLOWEST);
 }
 
 static as_status factorize(as_integrator *s) {
@@ -75,12 +130,26 @@ static as_status factorize(as_integrator *s) {
   if (status) return status;
   s->factor_h = s->h;
   s->factor_gamma = s->gamma;
-  s->contraction = s->fresh_contraction;
-  s->uncertain = 0;
+  s->factor_age = 0;
+  s->contraction_age = 0;
   return AS_OK;
 }
 
-/// One Newton iteration with the factors at hand, or new ones: `norm` of the increment.
+/// Remembers a ratio of two increments, made with factors of this step or an earlier one.
+static void observe_contraction(as_integrator *s, double r) {
+  s->statistics.contraction = r;
+  if (s->factor_age == 0) {
+    s->fresh_contraction = s->fresh_seen ? fmax(0.3 * s->fresh_contraction, r) : r;
+    s->fresh_seen = true;
+  } else {
+    s->contraction = s->contraction_age > 0 ? fmax(0.3 * s->contraction, r) : r;
+    s->contraction_age = s->factor_age;
+  }
+}
+
+// ---- the iteration --------------------------------------------------------------------------------
+
+/// One iteration with the factors at hand, or new ones; the size of the increment in tolerances.
 static as_status iterate(as_integrator *s, bool renew, double *norm) {
   as_status status = s->method->evaluate(s);
   if (status == AS_OK && renew) status = factorize(s);
@@ -90,29 +159,17 @@ static as_status iterate(as_integrator *s, bool renew, double *norm) {
   status = asi_solve(s, &s->step, s->t1, s->increment);
   if (status) return status;
   for (int i = 0; i < s->step.size; ++i) s->z[i] -= s->increment[i];
-  *norm = weighted_norm(s);
+  *norm = fmax(acceleration_norm(s), force_norm(s));
   return AS_OK;
 }
 
-/// [NW.4] iterations that bring an increment of size `norm` to convergence with contraction r
-static double iterations_to_go(double norm, double r) {
-  if (!(r < SLOWEST)) return (double)INFINITY;
-  const double target = SAFETY * (1.0 - r) / r;
-  return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
-}
-
-/// [NW.5] whether new factors, and the fewer iterations they need, cost less than going on with the old
-/// ones; in operations, a Newton iteration being a solve and an evaluation of about the same size.
-static bool renewal_pays(const as_integrator *s, double norm, double r) {
-  const double old_iterations = iterations_to_go(norm, r);
-  const double new_iterations = iterations_to_go(norm, fmax(s->fresh_contraction, 1e-12));
-  asi_solver_info info;
-  s->step.solver->ops->info(s->step.solver, &info);
-  double assembly = 0.0;
-  for (int i = 0; i < s->step.n_terms; ++i) assembly += 4.0 * s->step.products[i].count;
-  const double iteration = 2.0 * info.solve_operations;
-  return info.factor_operations + assembly + new_iterations * iteration <
-         old_iterations * iteration;
+/// [NW.2] what is left is round-off: with new factors the increments do not shrink, and they move neither
+/// q (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (1 + |v|)) visibly
+static bool is_round_off(const as_integrator *s) {
+  const as_problem *p = s->problem;
+  const double dvdot = asi_max_abs(s->increment, p->n);
+  return s->c.beta * s->h * s->h * dvdot < 1e-11 * (1.0 + asi_max_abs(s->next.q, p->nq)) &&
+         s->gamma * s->h * dvdot < 1e-7 * (1.0 + asi_max_abs(s->next.v, p->n));
 }
 
 as_status asi_newton(as_integrator *s) {
@@ -120,18 +177,17 @@ as_status asi_newton(as_integrator *s) {
   memcpy(s->predicted, s->z, size);
   set_weights(s);
   const bool usable = s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma;
-  double guess = fmin(fmax(s->contraction, GUESS_FLOOR) * (double)(1 + s->uncertain), SLOWEST);
-  bool renew = !usable || renewal_pays(s, s->first_norm, guess);
-  bool renewed = false, after_new = false;
-  double previous = 0.0; // norm of the increment before; 0: none
+  bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
+  bool renewed = false;
+  double previous = 0.0; // size of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
+    const bool fresh = renew; // factors of this very iterate
     double norm = 0.0;
     const as_status status = iterate(s, renew, &norm);
-    const bool first_of_new = renew;
     renewed = renewed || renew;
     renew = false;
     // Old factors may lead astray: begin again with new ones before giving up.
-    const bool astray = status == AS_OK && (!isfinite(norm) || (previous > 0.0 && norm > previous));
+    const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
     if ((as_status_is_recoverable(status) || astray) && !renewed) {
       memcpy(s->z, s->predicted, size);
       renew = true;
@@ -141,24 +197,22 @@ as_status asi_newton(as_integrator *s) {
     if (status) return status;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
     if (iteration == 1) s->first_norm = norm;
-    // [NW.3] error after this increment ~ norm * r / (1 - r), with the ratio r of two increments; before
-    // there are two, r is guessed from those seen in earlier steps, the longer ago the more cautiously.
-    double r = guess;
-    if (first_of_new) r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
-    if (previous > 0.0 && !first_of_new) {
+    // [NW.3] error after this increment ~ norm r / (1 - r), with the ratio r of two increments. Before
+    // there are two of them in this step, r is what was seen in earlier ones, if anything was.
+    double r = 1.0;
+    if (previous > 0.0 && !fresh) {
       r = norm / previous;
-      s->statistics.contraction = r;
-      s->contraction = fmax(0.3 * s->contraction, r);
-      s->uncertain = 0;
-      if (after_new) s->fresh_contraction = fmax(0.3 * s->fresh_contraction, r);
+      observe_contraction(s, r);
+    } else if (fresh) {
+      r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
+    } else if (s->contraction_age > 0) {
+      r = expected_contraction(s);
     }
-    after_new = first_of_new;
     const bool converged = r < 1.0 && norm * r / (1.0 - r) <= SAFETY;
-    if (converged || norm <= DBL_EPSILON || is_stagnant(s, iteration, r)) {
-      ++s->uncertain;
-      return AS_OK;
-    }
-    if (previous > 0.0 && !first_of_new) renew = r > SLOWEST || renewal_pays(s, norm * r, r);
+    const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
+    if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
+    if (previous > 0.0)
+      renew = r > SLOWEST || (iteration >= 3 && r > 0.5) || renewal_pays(s, norm * r, r);
     previous = norm;
   }
   return fail_to_converge(s, s->def.newton.max_iterations);

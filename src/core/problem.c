@@ -91,6 +91,9 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
     if (counts[i].value < 0)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, counts[i].name, "%s = %d is negative.",
                       counts[i].name, counts[i].value);
+  if (d->force_kind != AS_FORCE_ADDITIVE && d->force_kind != AS_FORCE_GENERAL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "force_kind", "There is no force_kind %d.",
+                    (int)d->force_kind);
   if (d->mass == NULL) return missing(error, "mass", "every problem");
   if (d->force == NULL) return missing(error, "force", "every problem");
   if (d->n_lambda > 0 && d->constraint == NULL) return missing(error, "constraint", "n_lambda > 0");

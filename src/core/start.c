@@ -148,7 +148,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
 
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
-                               as_start_report *report) {
+                               bool may_move, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
@@ -174,7 +174,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     report->velocity_iterations = iteration;
     const bool at_round_off = scaled <= 64.0 * DBL_EPSILON * speed;
     const bool stalled = scaled > 0.5 * best && iteration > 3;
-    if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || stalled) {
+    if (!may_move || iteration == MAX_PROJECTIONS || at_round_off || stalled) {
       if (!(scaled <= INCONSISTENT * speed))
         return fail_inconsistent(s, t, scaled_g >= scaled_k ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
                                  scaled_g >= scaled_k ? worst_g : worst_k, "velocity", scaled);
@@ -326,6 +326,22 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   if (status) return status;
   for (int i = 0; i < n; ++i) v[i] += rhs[i];
   return AS_OK;
+}
+
+void asi_constraint_force(const as_integrator *s, const double *lambda, const double *psi,
+                          double *out) {
+  const as_problem *p = s->problem;
+  const bool general = p->def.force_kind == AS_FORCE_GENERAL;
+  const as_block_set present = p->present;
+  memset(out, 0, (size_t)p->n * sizeof(double));
+  if (!general && p->def.n_lambda > 0)
+    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, lambda, out);
+  if (!general && p->def.n_psi > 0)
+    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, psi, out);
+  if (general && (present & AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA)))
+    asi_matrix_multiply_add(&s->block[AS_BLOCK_F_LAMBDA], -1.0, lambda, out);
+  if (general && (present & AS_BLOCK_BIT(AS_BLOCK_F_PSI)))
+    asi_matrix_multiply_add(&s->block[AS_BLOCK_F_PSI], -1.0, psi, out);
 }
 
 as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,

@@ -27,7 +27,8 @@ void as_matrix_add(as_matrix *m, int row, int col, double x) {
   const int position = as_matrix_position(m, row, col);
   if (position >= 0) {
     m->value[position] += x;
-  } else if (m->stray_row < 0) {
+  } else if (!m->stray) {
+    m->stray = true;
     m->stray_row = row;
     m->stray_col = col;
   }
@@ -142,6 +143,7 @@ void asi_matrix_free(as_matrix *m) {
 
 void asi_matrix_clear(as_matrix *m) {
   memset(m->value, 0, (size_t)m->col_start[m->cols] * sizeof(double));
+  m->stray = false;
   m->stray_row = m->stray_col = -1;
 }
 
