@@ -407,7 +407,7 @@ static void test_backends(void **state) {
     printf("%s: dense and sparse differ by %.1e in q, %.1e in v, %.1e in lambda\n", method_names[k],
            q, v, lambda);
     assert_true(q < 1e-10 && v < 1e-9);
-    assert_true(lambda < 1e-5); // of 100 N; the tolerance of Newton's method is 1e-8
+    assert_true(lambda < 1e-4); // of 100 N; index-3 has round-off of eps |q| / h^2 in it
     run_close(&sparse);
     run_close(&dense);
     for (int block = 0; block < AS_BLOCK_COUNT; ++block) free(wrapped.sparse[block].value);

@@ -291,8 +291,8 @@ static void test_explicit_is_second_order(void **state) {
   }
 }
 
-// Where beta = 0 and f does not depend on v, the iteration matrix is M and q is known before v': one
-// iteration solves the step, and a second one, which only confirms it, changes nothing.
+// Where beta = 0 and f does not depend on v, the iteration matrix is M and q is known before v':
+// one iteration solves the step, and a second one, which only confirms it, changes nothing.
 static void test_explicit_iterates_with_mass(void **state) {
   (void)state;
   const test_problem *p = problem_oscillator(); // m = 2
@@ -484,8 +484,8 @@ static const spectrum spectra[] = {
     {1, {1, 1, 1, 1, 1, 1, 1, 1, 1}},
 };
 
-/// The matrix that takes (q, h v, h^2 a) over one step of the library, by columns: one step from each
-/// unit vector. No public start has a_0 off v'_0 freely, so a_0 is put into the integrator's state.
+/// The matrix that takes (q, h v, h^2 a) over one step of the library, by columns: one step from
+/// each unit vector. No public start has a_0 off v'_0 freely, so a_0 is put into the state by hand.
 static void amplification(const as_problem *problem, const as_coefficients *c, double h,
                           double *matrix) {
   for (int j = 0; j < 3; ++j) {

@@ -92,7 +92,7 @@ static double condition_at(const test_problem *p, as_method method, double h) {
 
 // To leading order in h the pendulum's matrix (m = 1, |B| = l = 1) is, along the rod,
 //
-//     index-3  [1 1; kap 0]        index-2  [1 1 0; kap 0 0; kap 0 -1/beta]      in (v', lambda, eta/h)
+//     index-3  [1 1; kap 0]    index-2  [1 1 0; kap 0 0; kap 0 -1/beta]    in (v', lambda, eta/h)
 //
 // and 1 across it: 2.887 and 6.335 for rho_inf = 0.8, where kap = 5/6 and beta = 25/81. (An unknown
 // eta/(kap beta h) would bring the second down to 4.002.)
@@ -138,7 +138,7 @@ static void test_independent_of_step(void **state) {
 // ---- a problem with everything ------------------------------------------------------------------
 
 // No mechanism: smooth functions of all their arguments on R^2 x SO(3), so that no term of the
-// iteration matrix is zero. q = (q0, q1, quaternion), one g(t,q), one k(t,q,v) that is not linear in v;
+// iteration matrix is zero. q = (q0, q1, quaternion), one g(t,q), one k(t,q,v) not linear in v;
 // all Jacobian blocks are differenced by the library.
 
 static int all_mass(const as_point *at, as_matrix *m, void *user) {
@@ -260,8 +260,8 @@ static void difference_column(as_integrator *s, const char *name, const double *
   }
 }
 
-/// Goes to the middle of a step of size h after two shorter ones, so that gamma_n is not the nominal
-/// one, and away from the solution, so that no residual is small.
+/// Goes to the middle of a step of size h after two shorter ones, so that gamma_n is not nominal,
+/// and away from the solution, so that no residual is small.
 static void enter_step(run *r, const test_problem *p, double h, as_error *error) {
   as_integrator *s = r->integrator;
   const int n = s->problem->n;

@@ -1,9 +1,9 @@
 /// Invariants over long runs: energy, constraints at both levels, unit quaternions.
 ///
-/// With rho_inf = 1 nothing is damped: the energy error of a conservative system is O(h^2) and does not
-/// grow (index-2: to O(h^3) t, because its correction of q is not symmetric in time). Index-3 needs
-/// damping: with rho_inf = 1 errors of lambda grow like n^2 and end a long run, so it is looked at
-/// over a short time only. With rho_inf < 1 motions of Omega = w h lose energy at O(Omega^3) w t.
+/// With rho_inf = 1 nothing is damped: the energy error of a conservative system is O(h^2) and
+/// hardly grows (index-2: a drift of about h^3 t is seen). Index-3 needs damping: with rho_inf = 1
+/// long runs break down, so it is looked at over a short time only. With rho_inf < 1 motions of
+/// Omega = w h lose energy at O(Omega^3) w t.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -617,7 +617,7 @@ static void test_failure_inside_advance(void **state) {
   assert_true(t >= 0.02 && t <= 0.3);
   expect_ok(as_integrator_statistics(integrator, &statistics, &error), &error);
   assert_int_equal(statistics.steps, lround(t / 0.01));
-  assert_int_equal(statistics.failed_steps, 1);
+  assert_true(statistics.failed_steps > 1); // tried again in smaller parts
   expect_ok(as_integrator_advance(integrator, 1.0, &error), &error);
   assert_true(as_integrator_state(integrator)->t == 1.0);
   as_integrator_destroy(integrator);
@@ -1128,15 +1128,10 @@ static void test_singular(void **state) {
     as_error error = blank();
     how.method = methods[i];
 
-    // One constraint given twice: its second multiplier is not determined.
+    // One constraint given twice is redundant, not singular: test_redundancy has more of it.
     as_problem_def def = particle(2, circle_twice);
     as_status status = attempt(&def, &how, &on_circle, 0.01, 1, &error);
-    expect_failure(status, AS_ERR_SINGULAR, &error, "lambda[1]");
-    assert_string_equal(error.component, "lambda[1]");
-    def.describe = name_parts;
-    status = attempt(&def, &how, &on_circle, 0.01, 1, &error);
-    expect_failure(status, AS_ERR_SINGULAR, &error, "joint \"B\"");
-    assert_string_equal(error.component, "joint \"B\"");
+    expect_ok(status, &error);
 
     // A direction that nothing holds and that has no inertia.
     def = particle(0, NULL);
@@ -1148,13 +1143,6 @@ static void test_singular(void **state) {
     status = attempt(&def, &how, &on_circle, 0.01, 1, &error);
     expect_failure(status, AS_ERR_SINGULAR, &error, "slide \"B\"");
     assert_true(error.t == 0.0);
-
-    // Off the constraint, where the projection finds it out first.
-    def = particle(2, circle_twice);
-    const as_initial off = {.q = (const double[]){0.7, 0.8}};
-    status = attempt(&def, &how, &off, 0.01, 1, &error);
-    expect_failure(status, AS_ERR_SINGULAR, &error, "lambda[1]");
-    expect_failure(status, AS_ERR_SINGULAR, &error, "projection");
   }
 }
 
@@ -1186,9 +1174,9 @@ static void test_singular_step(void **state) {
   def.jacobian = swapping_jacobian;
   def.block[AS_BLOCK_F_V].source = AS_BLOCK_GIVEN;
   def.block[AS_BLOCK_F_Q].source = AS_BLOCK_ZERO;
-  expect_failure(attempt(&def, &how, &on_circle, 0.5, 1, &error), AS_ERR_SINGULAR, &error, "v[1]");
-  assert_true(error.t == 0.5);
-  assert_non_null(strstr(error.message, "0.5 s"));
+  // Singular at this step only: taken in two parts instead.
+  expect_ok(attempt(&def, &how, &on_circle, 0.5, 1, &error), &error);
+  assert_int_equal(error.status, AS_OK);
   expect_ok(attempt(&def, &how, &on_circle, 0.4, 1, &error), &error);
 }
 

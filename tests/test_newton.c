@@ -175,8 +175,8 @@ static void test_counts(void **state) {
     assert_int_equal(s.steps, 21);
     assert_int_equal(s.failed_steps, 0);
     assert_true(s.last_step == h);
-    // After the first step: one force evaluation and one solve per iteration, and a factorization for
-    // each matrix.
+    // After the first step: one force evaluation and one solve per iteration, and a factorization
+    // for each matrix.
     const long iterations = s.newton_iterations - one.newton_iterations;
     assert_true(iterations >= 20);
     assert_int_equal(s.force_evaluations - one.force_evaluations, iterations);
@@ -390,8 +390,8 @@ static void test_atol_component(void **state) {
 
 // ---- round-off ----------------------------------------------------------------------------------
 
-/// At tiny steps round-off in g / (beta h^2) is far above rtol |v'|; the iteration ends nevertheless,
-/// soon, and q and v stay good.
+/// At tiny steps round-off in g / (beta h^2) is far above rtol |v'|; the iteration ends soon all
+/// the same, and q and v stay good.
 static void check_tiny_steps(const test_problem *p, int method, double h, double rtol) {
   as_integrator_def def = as_default_integrator_def();
   def.newton.rtol = rtol;

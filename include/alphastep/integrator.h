@@ -74,6 +74,12 @@ typedef struct as_start_report {
   int velocity_iterations;
   double position_drift; ///< max |g| after projection
   double velocity_drift; ///< max |g_t + B v|, |k| after projection
+  int degrees_of_freedom; ///< n less the rank of the constraints
+  int n_redundant;        ///< constraint rows that others imply
+  int n_nearly_redundant; ///< rows that others nearly imply; or the start is nearly singular
+  /// Which rows, the redundant ones first: numbers of g, then n_lambda + numbers of k. Belongs to the
+  /// integrator.
+  const int *redundant;
 } as_start_report;
 
 /// The state at t. The arrays belong to the integrator and change with each step.

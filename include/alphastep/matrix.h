@@ -17,6 +17,9 @@ typedef struct as_pattern {
   const int *row;       ///< col_start[cols] numbers
 } as_pattern;
 
+/// Notes where entries are added, for as_problem_detect() in alphastep/check.h.
+typedef struct as_recorder as_recorder;
+
 /// A matrix over a pattern. A callback finds it filled with zeros and adds its entries, either with
 /// as_matrix_add() or straight into `value` at positions it has looked up once.
 typedef struct as_matrix {
@@ -29,6 +32,7 @@ typedef struct as_matrix {
   bool stray;           ///< an entry was added outside the pattern, the first one here:
   int stray_row;
   int stray_col;
+  as_recorder *recorder; ///< NULL, but while patterns are detected: then there is no `value`
 } as_matrix;
 
 /// Where entry (row, col) stands in `value`, or -1 if it is outside the pattern.

@@ -222,6 +222,15 @@ static void scale(double *x, int n, double factor) {
   for (int i = 0; i < n; ++i) x[i] *= factor;
 }
 
+/// [RE.3] what a multiplier may move the constraint in its place: e/d^2 for lambda and psi,
+/// e/(beta D^2) for eta/h
+static double softness(const as_integrator *s, int i) {
+  const layout at = layout_of(s);
+  const asi_redundancy *r = &s->redundancy;
+  return i < at.eta ? s->compliance * r->inverse_d2[i - at.lambda]
+                    : s->compliance * r->inverse_D2[i - at.eta] / s->c.beta;
+}
+
 static as_status collocated_evaluate(as_integrator *s) {
   const as_problem *p = s->problem;
   const layout at = layout_of(s);
@@ -255,6 +264,7 @@ static as_status collocated_evaluate(as_integrator *s) {
     log->velocity_residual = fmax(log->velocity_residual, asi_max_abs(r + at.psi, p->def.n_psi));
     scale(r + at.psi, p->def.n_psi, 1.0 / (s->gamma * s->h));
   }
+  for (int i = at.lambda; i < at.size && s->compliance > 0.0; ++i) r[i] -= softness(s, i) * s->z[i];
   return AS_OK;
 }
 
@@ -267,6 +277,8 @@ static as_status collocated_linearize(as_integrator *s) {
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
   asi_system_assemble(&s->step, s->block, &s->motion);
+  for (int i = s->problem->n; i < s->step.size && s->compliance > 0.0; ++i)
+    s->step.value[s->step.diagonal[i]] -= softness(s, i);
   return AS_OK;
 }
 

@@ -91,8 +91,8 @@ as_block_set asi_eval_needs(const as_problem *p, asi_function function) {
 static const double stencil_place[4] = {-2.0, -1.0, 1.0, 2.0};
 static const double stencil_weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
 
-/// The increment of [DI.1] in time: a thousandth of the time over which the motion changes.
-static double time_increment(const as_problem *p, const double *v) {
+/// The increment of [DI.1] in time.
+double asi_time_increment(const as_problem *p, const double *v) {
   double scale = p->def.time_scale;
   if (isnan(scale)) {
     scale = 1.0;
@@ -104,7 +104,7 @@ static double time_increment(const as_problem *p, const double *v) {
 /// Adds g_t, by differences in t alone.
 static as_status add_time_derivative(asi_evaluator *e, const as_point *at, double *out) {
   const as_problem *p = e->problem;
-  const double increment = time_increment(p, at->v);
+  const double increment = asi_time_increment(p, at->v);
   for (int s = 0; s < 4; ++s) {
     as_point moved = {.t = at->t + stencil_place[s] * increment, .q = at->q};
     const as_status status =
@@ -170,12 +170,11 @@ as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_po
   return AS_OK;
 }
 
-/// Differences a rate (g_t + B v, or k) along q o exp(s v), t + s, at fixed v: [DI.1] with F(s).
-static as_status difference_along_motion(asi_evaluator *e, asi_function function,
-                                         const as_point *at, double *out) {
+/// [DI.1] with F(s) at q o exp(s v), t + s, fixed v
+as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const as_point *at,
+                                double increment, double *out) {
   const as_problem *p = e->problem;
   const int n = asi_function_size(p, function);
-  const double increment = time_increment(p, at->v);
   double *direction = e->work[0].argument, *value = e->work[0].plus;
   memset(out, 0, (size_t)n * sizeof(double));
   for (int s = 0; s < 4; ++s) {
@@ -194,7 +193,8 @@ static as_status difference_along_motion(asi_evaluator *e, asi_function function
 as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at, double *out) {
   as_vector_fn *callback = e->problem->def.constraint_acceleration;
   const as_point point = {.t = at->t, .q = at->q, .v = at->v};
-  if (callback == NULL) return difference_along_motion(e, ASI_FN_GDOT, &point, out);
+  const double increment = asi_time_increment(e->problem, at->v);
+  if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_GDOT, &point, increment, out);
   ++e->count->constraint_evaluations;
   return call_vector(e, callback, "constraint_acceleration", ASI_FN_GDOT, &point, out);
 }
@@ -202,7 +202,8 @@ as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at,
 as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out) {
   as_vector_fn *callback = e->problem->def.nonholonomic_acceleration;
   const as_point point = {.t = at->t, .q = at->q, .v = at->v};
-  if (callback == NULL) return difference_along_motion(e, ASI_FN_K, &point, out);
+  const double increment = asi_time_increment(e->problem, at->v);
+  if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_K, &point, increment, out);
   ++e->count->constraint_evaluations;
   return call_vector(e, callback, "nonholonomic_acceleration", ASI_FN_K, &point, out);
 }
@@ -245,18 +246,34 @@ static const double **argument_of(as_point *at, asi_argument argument) {
   return NULL;
 }
 
-/// Moves all columns of one colour by `sign` increments and evaluates the function there.
-static as_status eval_moved(asi_evaluator *e, asi_block_info info, const as_point *at,
-                            const asi_colouring *colours, int colour, double sign,
-                            const double *increment, asi_difference_work *work, double *out) {
+void asi_increments(const as_problem *p, asi_argument argument, const as_point *at, double relative,
+                    double *out) {
+  as_point point = *at;
+  const double *value = *argument_of(&point, argument);
+  const int size = asi_argument_size(p, argument);
+  for (int j = 0; j < size; ++j) {
+    const double typical = argument <= ASI_ARG_VDOT ? p->typical[j] : 1.0;
+    out[j] = relative * (argument == ASI_ARG_Q ? typical : fmax(fabs(value[j]), typical));
+  }
+}
+
+/// Scratch for a block: B and k_v may be differenced while another block is.
+static asi_difference_work *work_for(asi_evaluator *e, as_block block) {
+  return &e->work[block == AS_BLOCK_G_Q || block == AS_BLOCK_K_V];
+}
+
+as_status asi_eval_moved(asi_evaluator *e, as_block block, const as_point *at, const int *columns,
+                         int n_columns, double factor, const double *increment, double *out) {
   const as_problem *p = e->problem;
+  const asi_block_info info = asi_block_describe(block);
+  asi_difference_work *work = work_for(e, block);
   as_point moved = *at;
   const double **argument = argument_of(&moved, info.argument);
   const int size = asi_argument_size(p, info.argument);
   const bool on_group = info.argument == ASI_ARG_Q;
   for (int j = 0; j < size; ++j) work->argument[j] = on_group ? 0.0 : (*argument)[j];
-  for (int c = colours->start[colour]; c < colours->start[colour + 1]; ++c)
-    work->argument[colours->column[c]] += sign * increment[colours->column[c]];
+  for (int c = 0; c < n_columns; ++c)
+    work->argument[columns[c]] += factor * increment[columns[c]];
   if (on_group) as_space_move(p->space, at->q, work->argument, work->q);
   *argument = on_group ? work->q : work->argument;
   const as_block_set needs = asi_eval_needs(p, info.function);
@@ -272,27 +289,22 @@ static as_status eval_differenced(asi_evaluator *e, const as_point *at, as_block
   const asi_block_info info = asi_block_describe(block);
   const asi_colouring *colours = &p->colouring[block];
   const as_block_set needs = asi_eval_needs(p, info.function) & ~AS_BLOCK_BIT(AS_BLOCK_M);
-  const bool inner = block == AS_BLOCK_G_Q || block == AS_BLOCK_K_V;
-  asi_difference_work *work = &e->work[inner];
+  asi_difference_work *work = work_for(e, block);
   // cbrt(eps) balances truncation and round-off; differences of differences are noisier.
   const double relative = (needs & ~p->given) ? 1e-4 : cbrt(DBL_EPSILON);
-  as_point point = *at;
-  const double *argument = *argument_of(&point, info.argument);
   double *increment = work->argument + p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x +
                       p->def.n_y; // second half of the array
-  for (int j = 0; j < m->cols; ++j) {
-    const bool mechanical = info.argument <= ASI_ARG_VDOT;
-    const double typical = mechanical ? p->typical[j] : 1.0;
-    increment[j] =
-        relative * (info.argument == ASI_ARG_Q ? typical : fmax(fabs(argument[j]), typical));
-  }
+  asi_increments(p, info.argument, at, relative, increment);
   for (int colour = 0; colour < colours->n_colours; ++colour) {
-    as_status status = eval_moved(e, info, at, colours, colour, 1.0, increment, work, work->plus);
+    const int *columns = colours->column + colours->start[colour];
+    const int n_columns = colours->start[colour + 1] - colours->start[colour];
+    as_status status =
+        asi_eval_moved(e, block, at, columns, n_columns, 1.0, increment, work->plus);
     if (status == AS_OK)
-      status = eval_moved(e, info, at, colours, colour, -1.0, increment, work, work->minus);
+      status = asi_eval_moved(e, block, at, columns, n_columns, -1.0, increment, work->minus);
     if (status) return status;
-    for (int c = colours->start[colour]; c < colours->start[colour + 1]; ++c) {
-      const int j = colours->column[c];
+    for (int c = 0; c < n_columns; ++c) {
+      const int j = columns[c];
       for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
         m->value[k] = (work->plus[m->row[k]] - work->minus[m->row[k]]) / (2.0 * increment[j]);
     }

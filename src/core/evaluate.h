@@ -39,6 +39,23 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
 as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
                             const as_matrix *blocks, double *out);
 
+/// `relative` times the size of each component of an argument at a point: |component| or its typical
+/// size; for directions of motion the latter.
+void asi_increments(const as_problem *p, asi_argument argument, const as_point *at, double relative,
+                    double *out);
+
+/// Evaluates a block's function where the components `columns` of its argument are moved by `factor`
+/// times their increments, along the group for q.
+as_status asi_eval_moved(asi_evaluator *e, as_block block, const as_point *at, const int *columns,
+                         int n_columns, double factor, const double *increment, double *out);
+
+/// A thousandth of the time over which the motion changes, for derivatives along it.
+double asi_time_increment(const as_problem *p, const double *v);
+
+/// Differences g, g_t + B v or k along q o exp(s v), t + s, at fixed v.
+as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const as_point *at,
+                                double increment, double *out);
+
 /// d/dt (g_t + B v) at v' = 0, and d/dt k at v' = 0; uses at->t, q and v.
 as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at, double *out);
 as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out);

@@ -192,8 +192,10 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   as_status status = choose_coefficients(s, error);
   if (status) return status;
   s->method = s->def.method == AS_METHOD_INDEX3 ? &asi_method_index3 : &asi_method_index2;
-  s->arena = asi_calloc(lay_out(s, NULL), sizeof(double));
-  if (s->arena == NULL) return asi_fail_memory(error);
+  s->arena_size = lay_out(s, NULL);
+  s->arena = asi_calloc(s->arena_size, sizeof(double));
+  s->backup = asi_calloc(s->arena_size, sizeof(double));
+  if (s->arena == NULL || s->backup == NULL) return asi_fail_memory(error);
   lay_out(s, s->arena);
   for (int i = 0; i < p->n; ++i)
     s->atol[i] = s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
@@ -204,6 +206,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
       status = asi_matrix_init(&s->block[block], &p->pattern[block], error);
   if (status == AS_OK) status = s->method->create(s, error);
   if (status == AS_OK) status = asi_start_create(s, error);
+  if (status == AS_OK) status = asi_redundancy_init(s, error);
   s->predictor.size = s->step.size;
   s->predictor.n = p->n;
   return status;
@@ -240,7 +243,9 @@ void as_integrator_destroy(as_integrator *s) {
   asi_evaluator_free(&s->eval);
   asi_matrix_free(&s->b_n);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
+  asi_redundancy_free(&s->redundancy);
   free(s->arena);
+  free(s->backup);
   free(s);
 }
 
@@ -285,6 +290,55 @@ static as_status check_initial(as_integrator *s, const as_initial *initial, as_e
   return as_space_check(s->problem->space, initial->q, error);
 }
 
+/// Says which rows are redundant, or nearly.
+static void warn_of_redundancy(const as_integrator *s, bool nearly) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  const int first = nearly ? r->n_redundant : 0;
+  const int count = nearly ? r->n_nearly : r->n_redundant;
+  if (count == 0 || s->def.log == NULL) return;
+  char names[256] = "", message[512];
+  for (int i = 0; i < count && i < 8; ++i) {
+    const int row = r->redundant[first + i];
+    const bool holonomic = row < p->def.n_lambda;
+    char name[64];
+    asi_component_name(p, holonomic ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
+                       holonomic ? row : row - p->def.n_lambda, name, sizeof name);
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", name);
+  }
+  snprintf(message, sizeof message, "%d of %d constraint rows are %s: %s%s. %s", count, r->rows,
+           nearly ? "nearly redundant" : "redundant", names, count > 8 ? ", ..." : "",
+           nearly ? "Their multipliers may be far too large."
+                  : "Their multipliers are chosen as small as possible.");
+  s->def.log(AS_LOG_WARNING, message, s->def.log_user);
+}
+
+/// Finds the rank of the constraints at q and switches the compliance on if it is short.
+static as_status find_redundancy(as_integrator *s, double t, const double *q, const double *v,
+                                 as_start_report *report) {
+  const as_problem *p = s->problem;
+  asi_redundancy *r = &s->redundancy;
+  const as_point at = {.t = t, .q = q, .v = v};
+  as_status status = asi_blocks(s, &at,
+                                AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) |
+                                    AS_BLOCK_BIT(AS_BLOCK_K_V));
+  if (status) return status;
+  asi_redundancy_scale(s);
+  status = asi_redundancy_find(s, t);
+  if (status) return status;
+  if (r->n_redundant > 0)
+    s->base_compliance = s->def.method == AS_METHOD_INDEX3 ? 1e-6 : 1e-8; // [RE.3]
+  s->compliance = s->base_compliance;
+  warn_of_redundancy(s, false);
+  warn_of_redundancy(s, true);
+  report->n_redundant = r->n_redundant;
+  report->n_nearly_redundant = r->n_nearly;
+  report->redundant = r->redundant;
+  report->degrees_of_freedom = p->n - (r->rows - r->n_redundant);
+  return AS_OK;
+}
+
 /// Computes consistent values into s->next.
 static as_status consistent_values(as_integrator *s, const as_initial *initial,
                                    as_start_report *report) {
@@ -301,8 +355,12 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
     memcpy(x->v, initial->v, n);
   else
     memset(x->v, 0, n);
+  report->degrees_of_freedom = p->n;
+  s->compliance = s->base_compliance = 0.0;
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
     status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, report);
+  if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
+    status = find_redundancy(s, initial->t, x->q, x->v, report);
   memset(x->vdot, 0, n);
   memset(x->lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(x->psi, 0, (size_t)p->def.n_psi * sizeof(double));
@@ -347,15 +405,13 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
 
 // ---- step -----------------------------------------------------------------------------------------
 
-/// One step of size h that ends at t1 (t + h to round-off).
-static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
-  if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
-    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
-                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
-  s->eval.error = error;
+/// Tries one step of size h that ends at t1 (t + h to round-off), with compliance e.
+static as_status try_step(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
+  s->compliance = e;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);
+  s->compliance = s->base_compliance;
   if (status) {
     ++s->statistics.failed_steps;
     s->factor_h = (double)NAN;
@@ -369,6 +425,56 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
   ++s->factor_age;
   ++s->statistics.steps;
   return AS_OK;
+}
+
+enum { MAX_SPLITS = 6 };
+
+/// [RE.5] A step that has failed with `status` is tried again with more compliance, which carries it over
+/// a singular position, and then in two parts of 0.6 h and 0.4 h: halves would meet the singular point
+/// again.
+static as_status rescue_step(as_integrator *s, double h, double t1, as_status status, int splits) {
+  static const double compliance[] = {1e-4, 1e-2};
+  for (int i = 0; i < 2 && s->redundancy.rows > 0; ++i)
+    if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
+      status = try_step(s, h, t1, compliance[i]);
+  const double middle = s->state.t + 0.6 * h;
+  if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
+  const struct {
+    double from, to;
+  } parts[] = {{s->state.t, middle}, {middle, t1}};
+  status = AS_OK;
+  for (int i = 0; i < 2 && status == AS_OK; ++i) {
+    const double part = parts[i].to - parts[i].from;
+    status = try_step(s, part, parts[i].to, s->base_compliance);
+    if (as_status_is_recoverable(status))
+      status = rescue_step(s, part, parts[i].to, status, splits + 1);
+  }
+  return status;
+}
+
+/// A step that leaves everything as it was if it fails, with the error of its first attempt.
+static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+  if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
+                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
+  s->eval.error = error;
+  const as_status status = try_step(s, h, t1, s->base_compliance);
+  if (!as_status_is_recoverable(status)) return status;
+  const as_integrator saved = *s;
+  as_error ignored;
+  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+  s->eval.error = &ignored;
+  const as_status rescued = rescue_step(s, h, t1, status, 0);
+  s->eval.error = error;
+  if (rescued == AS_OK) {
+    if (error) *error = (as_error){.t = (double)NAN};
+    return AS_OK;
+  }
+  const as_statistics statistics = s->statistics;
+  *s = saved;
+  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+  s->statistics = statistics;
+  return status;
 }
 
 as_status as_integrator_step(as_integrator *s, double h, as_error *error) {

@@ -10,6 +10,7 @@
 #include "alphastep/integrator.h"
 #include "core/evaluate.h"
 #include "core/predictor.h"
+#include "core/redundancy.h"
 #include "core/system.h"
 
 /// The variables of a state, or of a trial for the next one.
@@ -56,8 +57,13 @@ struct as_integrator {
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
   asi_system step;       ///< the method's iteration matrix
+  asi_redundancy redundancy;
+  double compliance;      ///< e of [RE.3] in use; 0: none
+  double base_compliance; ///< what a step begins with
 
   double *arena; ///< all the arrays below
+  size_t arena_size;
+  double *backup; ///< a copy of the arena, while a step is split
   double *atol;  ///< n
 
   as_state state; ///< points into now
@@ -90,8 +96,9 @@ struct as_integrator {
   double *kkt_rhs;       ///< n + n_lambda + n_psi
 
   // Newton.
-  double factor_h;     ///< h and gamma of the last factorization; NAN: none
+  double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
+  double factor_compliance;
   long factor_age;          ///< steps since the factors at hand were made
   double contraction;       ///< last observed with them, when they were
   long contraction_age;     ///< this old; 0: not observed since the step they were made in
@@ -105,6 +112,11 @@ extern const asi_method asi_method_index2;
 
 // start.c ------------------------------------------------------------------------------------------
 
+/// [RE.3] Subtracts e / d^2 from the diagonal of the rows of an assembled matrix with unknowns v',
+/// lambda, psi.
+void asi_add_compliance(const as_integrator *s, asi_system *system, double e);
+/// The system that projects: kkt, if that is symmetric.
+asi_system *asi_projection_system(as_integrator *s);
 /// Makes kkt and projection.
 as_status asi_start_create(as_integrator *s, as_error *error);
 /// Brings q onto g = 0; q0 is where it comes from.

@@ -130,6 +130,7 @@ static as_status factorize(as_integrator *s) {
   if (status) return status;
   s->factor_h = s->h;
   s->factor_gamma = s->gamma;
+  s->factor_compliance = s->compliance;
   s->factor_age = 0;
   s->contraction_age = 0;
   return AS_OK;
@@ -176,7 +177,8 @@ as_status asi_newton(as_integrator *s) {
   const size_t size = (size_t)s->step.size * sizeof(double);
   memcpy(s->predicted, s->z, size);
   set_weights(s);
-  const bool usable = s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma;
+  const bool usable = s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma &&
+                      s->factor_compliance == s->compliance;
   bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
   bool renewed = false;
   double previous = 0.0; // size of the increment before; 0: none

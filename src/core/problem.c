@@ -191,7 +191,8 @@ static as_status copy_groups(const int *given, int n, int *out, int *count, cons
   return AS_OK;
 }
 
-/// One body per factor of the space, one per dimension of R^n.
+/// One body per factor of the space, one per dimension of R^n; which components turn a body that can
+/// also be moved.
 static void default_bodies(as_problem *p, const as_problem_def *def) {
   int component = 0;
   p->n_bodies = 0;
@@ -199,7 +200,10 @@ static void default_bodies(as_problem *p, const as_problem_def *def) {
     const as_space_kind kind = def->parts[part].kind;
     const int size = kind == AS_SPACE_RN ? 1 : kind == AS_SPACE_SO3 ? 3 : 6;
     for (int copy = 0; copy < def->parts[part].count; ++copy, ++p->n_bodies)
-      for (int i = 0; i < size; ++i) p->body_of[component++] = p->n_bodies;
+      for (int i = 0; i < size; ++i, ++component) {
+        p->body_of[component] = p->n_bodies;
+        p->is_rotation[component] = i >= 3;
+      }
   }
 }
 
@@ -220,12 +224,13 @@ static bool same_bodies(const as_problem *p, int row1, int row2) {
 static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_error *error) {
   as_status status = AS_OK;
   p->body_of = asi_calloc((size_t)p->n, sizeof(int));
+  p->is_rotation = asi_calloc((size_t)p->n, sizeof(bool));
   p->joint_of = asi_calloc((size_t)def->n_lambda, sizeof(int));
-  if (p->body_of == NULL || p->joint_of == NULL) return asi_fail_memory(error);
+  if (p->body_of == NULL || p->is_rotation == NULL || p->joint_of == NULL)
+    return asi_fail_memory(error);
+  default_bodies(p, def);
   if (def->body)
     status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
-  else
-    default_bodies(p, def);
   if (status || def->n_lambda == 0) return status;
   if (def->joint)
     return copy_groups(def->joint, def->n_lambda, p->joint_of, &p->n_joints, "joint", error);
@@ -287,6 +292,7 @@ void as_problem_destroy(as_problem *p) {
   asi_row_view_free(&p->k_v_rows);
   free(p->typical);
   free(p->body_of);
+  free(p->is_rotation);
   free(p->joint_of);
   as_space_destroy(p->space);
   free(p);

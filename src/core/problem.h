@@ -48,7 +48,8 @@ struct as_problem {
   int nq; ///< numbers of a configuration
   double *typical;
   int n_bodies;
-  int *body_of; ///< n: the body of each velocity component
+  int *body_of;      ///< n: the body of each velocity component
+  bool *is_rotation; ///< n: it turns a body that can also be moved
   int n_joints;
   int *joint_of; ///< n_lambda: the joint of each row of g
   as_block_set present; ///< blocks with entries

@@ -2,6 +2,7 @@
 /// the corrections that make index-3 multipliers second order from the first step on.
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -42,8 +43,15 @@ as_status asi_start_create(as_integrator *s, as_error *error) {
   return status;
 }
 
-static asi_system *projection_system(as_integrator *s) {
+asi_system *asi_projection_system(as_integrator *s) {
   return s->problem->def.force_kind == AS_FORCE_GENERAL ? &s->projection : &s->kkt;
+}
+
+void asi_add_compliance(const as_integrator *s, asi_system *system, double e) {
+  const int n = s->problem->n;
+  if (e == 0.0) return;
+  for (int i = 0; i < s->redundancy.rows; ++i)
+    system->value[system->diagonal[n + i]] -= e * s->redundancy.inverse_d2[i];
 }
 
 /// Takes the k rows and their multipliers out of an assembled projection matrix: positions are free
@@ -68,91 +76,125 @@ static double mass_norm(as_integrator *s, const double *d) {
   return sqrt(fabs(sum));
 }
 
-/// The largest residual in units of its row of a Jacobian, and where it is.
-static double worst_row(const as_matrix *jacobian, const asi_row_view *rows, const double *residual,
-                        int *worst) {
+/// Residuals in units of their rows of a Jacobian into `scaled`; returns the largest.
+static double scale_residual(const as_matrix *jacobian, const asi_row_view *rows,
+                             const double *residual, double *scaled) {
   double largest = 0.0;
-  *worst = 0;
   for (int i = 0; i < jacobian->rows; ++i) {
     double norm = 0.0;
     for (int k = rows->start[i]; k < rows->start[i + 1]; ++k)
       norm = hypot(norm, jacobian->value[rows->position[k]]);
-    const double scaled = fabs(residual[i]) / fmax(norm, DBL_MIN);
-    if (scaled > largest) {
-      largest = scaled;
-      *worst = i;
-    }
+    scaled[i] = fabs(residual[i]) / fmax(norm, DBL_MIN);
+    largest = fmax(largest, scaled[i]);
   }
   return largest;
 }
 
-static as_status fail_inconsistent(as_integrator *s, double t, as_quantity quantity, int row,
-                                   const char *level, double residual) {
-  char name[64];
-  asi_component_name(s->problem, quantity, row, name, sizeof name);
+/// Names the rows whose residual is at least a tenth of the worst one's, up to four of them.
+static as_status fail_inconsistent(as_integrator *s, double t, const char *level, double worst,
+                                   const double *scaled, int first_row, int rows) {
+  const as_problem *p = s->problem;
+  char names[200] = "", name[64] = "";
+  int named = 0;
+  for (int i = 0; i < rows && named < 4; ++i) {
+    if (!(scaled[i] >= 0.1 * worst)) continue;
+    const int row = first_row + i;
+    const bool holonomic = row < p->def.n_lambda;
+    asi_component_name(p, holonomic ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
+                       holonomic ? row : row - p->def.n_lambda, name, sizeof name);
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", named > 0 ? ", " : "", name);
+    ++named;
+  }
   return asi_fail(s->eval.error, AS_ERR_INCONSISTENT, t, name,
-                  "The starting %s cannot be used at t = %.9g s: constraint %s is off by %.3g in "
-                  "units of its gradient, more than %.0e%s.",
-                  level, t, name, residual, INCONSISTENT,
-                  s->def.project_start ? ", and projection does not bring it closer"
-                                       : ", and projection is switched off");
+                  "The starting %s cannot be used at t = %.9g s: %s off by %.3g in units of the "
+                  "gradient, more than %.0e, %s.",
+                  level, t, names, worst, INCONSISTENT,
+                  s->def.project_start ? "and projection does not bring it closer (these constraints "
+                                         "contradict each other or cannot be reached)"
+                                       : "and projection is switched off");
 }
 
-/// [ST.2] minimise d^T M d / 2 with q = q_0 o exp(d), g(q) = 0: the Newton step e solves
-/// [M B^T; B 0] (e, mu) = (-M d, -g), q <- q o exp(e).
+// [RE.4] Compliance while projecting: enough to bear redundant rows, or, where that does not get on,
+// singular ones.
+static const double projection_compliance[2] = {1e-8, 1e-3};
+
+/// Solves M x + B^T mu + k_v^T nu = rhs_n, B x - e/d^2 (mu - mu_old) = ..., in place; `multiplier` holds
+/// mu_old, nu_old and receives the new ones, so that the compliance fades as the iteration converges.
+static as_status solve_projection(as_integrator *s, double t, double e, bool with_k, double *rhs,
+                                  double *multiplier, const char *what) {
+  const as_problem *p = s->problem;
+  const int n = p->n, rows = s->redundancy.rows;
+  asi_system *system = asi_projection_system(s);
+  asi_system_assemble(system, s->block, &s->motion);
+  asi_add_compliance(s, system, e);
+  if (!with_k) drop_nonholonomic(system, p);
+  for (int i = 0; i < (with_k ? rows : p->def.n_lambda); ++i)
+    rhs[n + i] -= e * s->redundancy.inverse_d2[i] * multiplier[i];
+  as_status status = asi_factor(s, system, t, what);
+  if (status == AS_OK) status = asi_solve(s, system, t, rhs);
+  if (status == AS_OK) memcpy(multiplier, rhs + n, (size_t)rows * sizeof(double));
+  return status;
+}
+
+/// [ST.2] minimise d^T M d / 2 with q = q_0 o exp(d), g(q) = 0: the Newton step x solves
+/// [M B^T; B 0] (x, mu) = (-M d, -g), q <- q o exp(x).
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
                                as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
-  double *rhs = s->kkt_rhs, *g = rhs + n;
+  double *rhs = s->kkt_rhs, *g = rhs + n, *multiplier = s->residual, *scaled = s->increment;
   double best = (double)INFINITY;
-  int worst = 0;
-  report->position_iterations = 0;
+  int effort = 0, tries = 0;
+  memset(multiplier, 0, (size_t)s->redundancy.rows * sizeof(double));
   memcpy(q, q0, (size_t)p->nq * sizeof(double));
   for (int iteration = 0;; ++iteration) {
     const as_point at = {.t = t, .q = q};
     as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q));
     if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
     if (status) return status;
+    if (iteration == 0) asi_redundancy_scale(s);
     const double largest = asi_max_abs(g, m);
-    const double scaled = worst_row(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, &worst);
+    const double worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
     if (iteration == 0) report->position_residual = largest;
     report->position_drift = largest;
     report->position_iterations = iteration;
     as_space_difference(p->space, q0, q, s->xi);
-    // Done when another step gains nothing, at round-off; the first step is free.
-    const bool at_round_off = scaled <= 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(q, p->nq));
-    const bool stalled = scaled > 0.5 * best && iteration > 3;
-    if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || stalled) {
-      if (!(scaled <= INCONSISTENT))
-        return fail_inconsistent(s, t, AS_QUANTITY_LAMBDA, worst, "position", scaled);
+    const bool at_round_off = worst <= 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(q, p->nq));
+    tries = worst > 0.5 * best ? tries + 1 : 0;
+    if (tries > 3 && worst > INCONSISTENT && effort == 0) {
+      effort = 1;
+      tries = 0;
+    }
+    if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || tries > 3) {
+      if (!(worst <= INCONSISTENT))
+        return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
       report->position_change = mass_norm(s, s->xi);
       return AS_OK;
     }
-    best = fmin(best, scaled);
+    best = fmin(best, worst);
     memset(s->work_n, 0, (size_t)n * sizeof(double));
     asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, s->work_n);
     memcpy(rhs, s->work_n, (size_t)n * sizeof(double));
     for (int i = 0; i < m; ++i) g[i] = -g[i];
     memset(rhs + n + m, 0, (size_t)p->def.n_psi * sizeof(double));
-    asi_system *system = projection_system(s);
-    asi_system_assemble(system, s->block, &s->motion);
-    drop_nonholonomic(system, p);
-    status = asi_factor(s, system, t, "the projection of the starting position");
-    if (status) return status;
-    status = asi_solve(s, system, t, rhs);
+    status = solve_projection(s, t, projection_compliance[effort], false, rhs, multiplier,
+                              "the projection of the starting position");
     if (status) return status;
     as_space_move(p->space, q, rhs, q);
   }
 }
 
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
-as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
-                               bool may_move, as_start_report *report) {
+as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v, bool may_move,
+                               as_start_report *report) {
   const as_problem *p = s->problem;
-  const int n = p->n, m = p->def.n_lambda;
+  const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows;
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
+  double *multiplier = s->residual, *scaled = s->increment;
   double best = (double)INFINITY;
+  int tries = 0;
+  memset(multiplier, 0, (size_t)rows * sizeof(double));
   memset(s->xi, 0, (size_t)n * sizeof(double)); // the change so far
   for (int iteration = 0;; ++iteration) {
     const as_point at = {.t = t, .q = q, .v = v};
@@ -162,34 +204,29 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (status == AS_OK && p->def.n_psi > 0)
       status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
     if (status) return status;
-    const double largest = asi_max_abs(gdot, m + p->def.n_psi);
-    int worst_g = 0, worst_k = 0;
-    const double scaled_g =
-        m > 0 ? worst_row(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, gdot, &worst_g) : 0.0;
-    const double scaled_k =
-        p->def.n_psi > 0 ? worst_row(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, &worst_k) : 0.0;
-    const double scaled = fmax(scaled_g, scaled_k), speed = fmax(1.0, asi_max_abs(v, n));
+    if (iteration == 0) asi_redundancy_scale(s);
+    const double largest = asi_max_abs(gdot, rows), speed = fmax(1.0, asi_max_abs(v, n));
+    double worst = 0.0;
+    if (m > 0) worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, gdot, scaled);
+    if (p->def.n_psi > 0)
+      worst = fmax(worst, scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, scaled + m));
     if (iteration == 0) report->velocity_residual = largest;
     report->velocity_drift = largest;
     report->velocity_iterations = iteration;
-    const bool at_round_off = scaled <= 64.0 * DBL_EPSILON * speed;
-    const bool stalled = scaled > 0.5 * best && iteration > 3;
-    if (!may_move || iteration == MAX_PROJECTIONS || at_round_off || stalled) {
-      if (!(scaled <= INCONSISTENT * speed))
-        return fail_inconsistent(s, t, scaled_g >= scaled_k ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
-                                 scaled_g >= scaled_k ? worst_g : worst_k, "velocity", scaled);
+    const bool at_round_off = worst <= 64.0 * DBL_EPSILON * speed;
+    tries = worst > 0.5 * best ? tries + 1 : 0;
+    if (!may_move || iteration == MAX_PROJECTIONS || at_round_off || tries > 3) {
+      if (!(worst <= INCONSISTENT * speed))
+        return fail_inconsistent(s, t, "velocity", worst, scaled, 0, rows);
       report->velocity_change = mass_norm(s, s->xi);
       return AS_OK;
     }
-    best = fmin(best, scaled);
+    best = fmin(best, worst);
     memset(rhs, 0, (size_t)n * sizeof(double));
     asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, rhs);
-    for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
-    asi_system *system = projection_system(s);
-    asi_system_assemble(system, s->block, &s->motion);
-    status = asi_factor(s, system, t, "the projection of the starting velocity");
-    if (status) return status;
-    status = asi_solve(s, system, t, rhs);
+    for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
+    status = solve_projection(s, t, projection_compliance[0], true, rhs, multiplier,
+                              "the projection of the starting velocity");
     if (status) return status;
     for (int i = 0; i < n; ++i) {
       s->xi[i] += rhs[i];
@@ -224,8 +261,11 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
     asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, vdot, r);
     if (m > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -1.0, vdot, r + n);
     if (p->def.n_psi > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], -1.0, vdot, r + n + m);
+    for (int i = 0; i < size - n && s->compliance > 0.0; ++i)
+      r[n + i] += s->compliance * s->redundancy.inverse_d2[i] * (i < m ? lambda[i] : psi[i - m]);
     if (general || iteration == 0) {
       asi_system_assemble(&s->kkt, s->block, &s->motion);
+      asi_add_compliance(s, &s->kkt, s->compliance);
       status = asi_factor(s, &s->kkt, t, "the accelerations and multipliers");
       if (status) break;
     }
@@ -320,6 +360,7 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
   asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, l, gdot);
   asi_system_assemble(&s->kkt, s->block, &s->motion);
+  asi_add_compliance(s, &s->kkt, s->compliance);
   status = asi_factor(s, &s->kkt, s->state.t, "the corrected velocity");
   if (status) return status;
   status = asi_solve(s, &s->kkt, s->state.t, rhs);

@@ -299,7 +299,13 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
   as_status status = build_pattern(&s->pattern, size, size, list_system_column, &context, error);
   if (status) return status;
   s->value = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
-  if (s->value == NULL) return asi_fail_memory(error);
+  s->diagonal = asi_calloc((size_t)size, sizeof(int));
+  if (s->value == NULL || s->diagonal == NULL) return asi_fail_memory(error);
+  const as_matrix matrix = {.rows = size,
+                            .cols = size,
+                            .col_start = s->pattern.col_start,
+                            .row = s->pattern.row};
+  for (int j = 0; j < size; ++j) s->diagonal[j] = as_matrix_position(&matrix, j, j);
   for (int i = 0; i < s->n_terms && status == AS_OK; ++i) {
     const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
     status = build_products(&s->products[i], one.via != NULL, visit_term, &one, error);
@@ -312,6 +318,7 @@ void asi_system_free(asi_system *s) {
   for (int i = 0; i < s->n_terms; ++i) free_products(&s->products[i]);
   asi_pattern_free(&s->pattern);
   free(s->value);
+  free(s->diagonal);
   *s = (asi_system){0};
 }
 

@@ -54,6 +54,7 @@ typedef struct asi_system {
   asi_products products[ASI_MAX_TERMS]; ///< of each term, into value
   asi_pattern pattern;
   double *value; ///< over the pattern
+  int *diagonal; ///< size: where the diagonal stands in value
   asi_solver *solver;
 } asi_system;
 

@@ -27,6 +27,8 @@ void as_matrix_add(as_matrix *m, int row, int col, double x) {
   const int position = as_matrix_position(m, row, col);
   if (position >= 0) {
     m->value[position] += x;
+  } else if (m->recorder && row >= 0 && row < m->rows && col >= 0 && col < m->cols) {
+    asi_recorder_add(m->recorder, row, col);
   } else if (!m->stray) {
     m->stray = true;
     m->stray_row = row;
@@ -142,9 +144,65 @@ void asi_matrix_free(as_matrix *m) {
 }
 
 void asi_matrix_clear(as_matrix *m) {
-  memset(m->value, 0, (size_t)m->col_start[m->cols] * sizeof(double));
+  if (m->value) memset(m->value, 0, (size_t)m->col_start[m->cols] * sizeof(double));
   m->stray = false;
   m->stray_row = m->stray_col = -1;
+}
+
+static int compare_entries(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/// Sorts the entries and keeps each once.
+static void compact(as_recorder *r) {
+  if (r->count == 0) return;
+  qsort(r->entry, r->count, sizeof r->entry[0], compare_entries);
+  size_t kept = 1;
+  for (size_t k = 1; k < r->count; ++k)
+    if (r->entry[k] != r->entry[kept - 1]) r->entry[kept++] = r->entry[k];
+  r->count = kept;
+}
+
+void asi_recorder_add(as_recorder *r, int row, int col) {
+  if (r->failed) return;
+  if (r->count == r->capacity) {
+    compact(r);
+    if (r->count >= r->capacity / 2) { // few repetitions: more room, so that the next sort is far off
+      const size_t capacity = 2 * r->capacity + 64;
+      int64_t *entry = capacity > SIZE_MAX / sizeof *entry
+                           ? NULL
+                           : realloc(r->entry, capacity * sizeof *entry);
+      r->failed = entry == NULL;
+      if (r->failed) return;
+      r->entry = entry;
+      r->capacity = capacity;
+    }
+  }
+  r->entry[r->count++] = (int64_t)col * r->rows + row;
+}
+
+as_status asi_recorder_pattern(as_recorder *r, asi_pattern *out, as_error *error) {
+  *out = (asi_pattern){.rows = r->rows, .cols = r->cols};
+  compact(r);
+  if (r->failed || r->count > INT_MAX) return asi_fail_memory(error);
+  out->col_start = asi_calloc((size_t)r->cols + 1, sizeof(int));
+  out->row = asi_calloc(r->count, sizeof(int));
+  if (out->col_start == NULL || out->row == NULL) {
+    asi_pattern_free(out);
+    return asi_fail_memory(error);
+  }
+  for (size_t k = 0; k < r->count; ++k) {
+    ++out->col_start[r->entry[k] / r->rows + 1];
+    out->row[k] = (int)(r->entry[k] % r->rows);
+  }
+  for (int j = 0; j < r->cols; ++j) out->col_start[j + 1] += out->col_start[j];
+  return AS_OK;
+}
+
+void asi_recorder_free(as_recorder *r) {
+  free(r->entry);
+  *r = (as_recorder){0};
 }
 
 void asi_matrix_multiply_add(const as_matrix *m, double factor, const double *x, double *y) {

@@ -2,6 +2,9 @@
 #ifndef ALPHASTEP_LINALG_MATRIX_H
 #define ALPHASTEP_LINALG_MATRIX_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "alphastep/matrix.h"
 #include "alphastep/status.h"
 
@@ -36,6 +39,21 @@ as_status asi_matrix_init(as_matrix *m, const asi_pattern *p, as_error *error);
 void asi_matrix_free(as_matrix *m);
 /// All values zero, no stray entry.
 void asi_matrix_clear(as_matrix *m);
+
+/// Collects entries in any order, each as often as it comes: memory goes with the different ones.
+struct as_recorder {
+  int rows;
+  int cols;
+  int64_t *entry; ///< col * rows + row
+  size_t count;
+  size_t capacity;
+  bool failed; ///< memory ran out
+};
+
+void asi_recorder_add(as_recorder *r, int row, int col);
+/// The entries as a pattern, with arrays of its own.
+as_status asi_recorder_pattern(as_recorder *r, asi_pattern *out, as_error *error);
+void asi_recorder_free(as_recorder *r);
 
 void asi_matrix_multiply_add(const as_matrix *m, double factor, const double *x, double *y);
 void asi_matrix_multiply_transposed_add(const as_matrix *m, double factor, const double *x,

@@ -48,6 +48,15 @@ test_problem *loops_fourbar(void);
 /// exact.
 test_problem *loops_fourbar_off(const double offset[3]);
 
+/// n x n rigid bodies, each joined to its right and its lower neighbour by a spherical joint, the two upper
+/// corners to the ground: 3 (2 n (n - 1) + 2) independent rows that close (n - 1)^2 loops. With `springs`, springs
+/// between neighbours couple their bodies in F_Q. At rest. Without exact.
+test_problem *loops_lattice(int n, bool springs);
+
+/// A tree of rigid bodies with spherical joints: body i hangs on body (i - 1)/branches, body 0 on the
+/// ground; a chain for branches = 1. At rest. Without exact.
+test_problem *loops_tree(int n_bodies, int branches);
+
 // The pendulum with two rows, R^2 ----------------------------------------------------------------------
 
 /// The pendulum of [ABC] Example 1 with its row twice, the second one scaled by 3: g = s (x^2 + y^2 - 1)/2,
@@ -57,7 +66,8 @@ test_problem *loops_pendulum_twice(void);
 
 /// The multipliers at t with the least |lambda/d| for any scaling d of the rows:
 /// lambda_i = Lambda s_i d_i^2 / (s_1^2 d_1^2 + s_2^2 d_2^2).
-void loops_pendulum_twice_lambda(const test_problem *p, double t, const double d[2], double lambda[2]);
+void loops_pendulum_twice_lambda(const test_problem *p, double t, const double d[2],
+                                 double lambda[2]);
 
 /// The pendulum with the contradictory rows x^2 + y^2 - 1 and x^2 + y^2 - 1.1. Without exact.
 test_problem *loops_pendulum_contradictory(void);

@@ -181,8 +181,7 @@ static void put_lambda(const nfourbar *c, double psi, double bend, const double 
   double before = 0.0; // F_rx of the coupler before
   for (int i = 0; i <= c->N; ++i) {
     const double Ty = i == 0 || i == c->N ? -up / 2.0 : -up;
-    const double Tx =
-        (m * L / 3.0 * bend - (m * c->g / 2.0 - Ty) * sin(psi)) / cos(psi);
+    const double Tx = (m * L / 3.0 * bend - (m * c->g / 2.0 - Ty) * sin(psi)) / cos(psi);
     double *row = lambda + 6 * i;
     row[0] = Tx - m * a[0] / 2.0; // the tip moves twice as far as the centre
     row[1] = Ty - m * (a[1] / 2.0 + c->g);
@@ -205,7 +204,7 @@ static void exact(const test_problem *p, double t, double *q, double *v, double 
   const double a[2] = {k * bend - s * w * w, -s * bend - k * w * w}; // of the tips
   for (int i = 0; i <= c->N; ++i) {
     const double pin = i * c->L;
-    put_rod(q, 2 * i, pin + s / 2.0, k / 2.0, acos(0.0) - y[0]);
+    put_rod(q, 2 * i, pin + s / 2.0, k / 2.0, 1.5707963267948966 - y[0]);
     put_rod(v, 2 * i, k * w / 2.0, -s * w / 2.0, -w);
     put_rod(vdot, 2 * i, a[0] / 2.0, a[1] / 2.0, -bend);
     if (i == c->N) break;
@@ -220,7 +219,8 @@ static double energy(const test_problem *p, const double *q, const double *v) {
   const nfourbar *c = p->def.user;
   double sum = 0.0;
   for (int b = 0; b <= 2 * c->N; ++b, q += 3, v += 3)
-    sum += c->m * ((v[0] * v[0] + v[1] * v[1] + c->L * c->L / 12.0 * v[2] * v[2]) / 2.0 + c->g * q[1]);
+    sum +=
+        c->m * ((v[0] * v[0] + v[1] * v[1] + c->L * c->L / 12.0 * v[2] * v[2]) / 2.0 + c->g * q[1]);
   return sum;
 }
 

@@ -143,8 +143,8 @@ static test_problem *make(const char *name, pendulum parameters) {
 }
 
 test_problem *loops_pendulum_twice(void) {
-  test_problem *p = make("pendulum_twice",
-                         (pendulum){.m = 1.0, .g = 9.81, .s = {1.0, 3.0}, .l2 = {1.0, 1.0}});
+  test_problem *p =
+      make("pendulum_twice", (pendulum){.m = 1.0, .g = 9.81, .s = {1.0, 3.0}, .l2 = {1.0, 1.0}});
   p->exact = exact;
   return p;
 }

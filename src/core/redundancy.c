@@ -1,0 +1,335 @@
+/// Redundant constraints.
+///
+/// Planar loops in space and overconstrained mechanisms have constraint rows that the others imply. The
+/// motion does not mind, but the multipliers are not determined and a plain LU factorization fails. They
+/// are found at the start by the rank of the scaled constraint matrix G = D [B; k_v] c, which knows
+/// neither units nor masses, and made unique by a compliance (see [RE.3]).
+#include "core/redundancy.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/integrator.h"
+
+// sigma / sigma_1 below which a row is redundant; up to NEAR it is nearly so.
+#define REDUNDANT 1e-10
+#define NEAR 1e-3
+
+void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, double *a,
+             const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
+             double *work, const int *lwork, int *info, size_t jobu_length, size_t jobvt_length);
+
+as_status asi_redundancy_init(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  asi_redundancy *r = &s->redundancy;
+  const size_t n = (size_t)p->n, rows = (size_t)(p->def.n_lambda + p->def.n_psi);
+  r->rows = (int)rows;
+  r->column_scale = asi_calloc(n, sizeof(double));
+  r->inverse_D2 = asi_calloc(rows, sizeof(double));
+  r->inverse_d2 = asi_calloc(rows, sizeof(double));
+  r->probe = asi_calloc(n + rows, sizeof(double));
+  r->redundant = asi_calloc(rows, sizeof(int));
+  if (!r->column_scale || !r->inverse_D2 || !r->inverse_d2 || !r->probe || !r->redundant)
+    return asi_fail_memory(error);
+  return AS_OK;
+}
+
+void asi_redundancy_free(asi_redundancy *r) {
+  free(r->column_scale);
+  free(r->inverse_D2);
+  free(r->inverse_d2);
+  free(r->probe);
+  free(r->redundant);
+  *r = (asi_redundancy){0};
+}
+
+// ---- scaling --------------------------------------------------------------------------------------
+
+/// A run over the entries of one row of [B; k_v].
+typedef struct row_entries {
+  const asi_row_view *view;
+  const double *value;
+  int begin, end;
+} row_entries;
+
+static row_entries entries_of(const as_integrator *s, int row) {
+  const as_problem *p = s->problem;
+  const bool holonomic = row < p->def.n_lambda;
+  const asi_row_view *view = holonomic ? &p->g_q_rows : &p->k_v_rows;
+  const int local = holonomic ? row : row - p->def.n_lambda;
+  return (row_entries){view, s->block[holonomic ? AS_BLOCK_G_Q : AS_BLOCK_K_V].value,
+                       view->start[local], view->start[local + 1]};
+}
+
+/// [RE.1] c = 1 for translations, 1 / l_b for rotations, l_b the largest lever arm at which a row takes
+/// hold of body b: |rotation part| / |translation part|
+static void scale_columns(as_integrator *s, double *lever) {
+  const as_problem *p = s->problem;
+  for (int b = 0; b < p->n_bodies; ++b) lever[b] = 0.0;
+  for (int row = 0; row < s->redundancy.rows; ++row) {
+    const row_entries e = entries_of(s, row);
+    for (int k = e.begin; k < e.end;) { // columns of one body follow each other
+      const int body = p->body_of[e.view->col[k]];
+      double turn = 0.0, move = 0.0;
+      for (; k < e.end && p->body_of[e.view->col[k]] == body; ++k) {
+        const double x = e.value[e.view->position[k]];
+        *(p->is_rotation[e.view->col[k]] ? &turn : &move) += x * x;
+      }
+      if (move > 0.0) lever[body] = fmax(lever[body], sqrt(turn / move));
+    }
+  }
+  for (int k = 0; k < p->n; ++k) {
+    const double l = lever[p->body_of[k]];
+    s->redundancy.column_scale[k] = p->is_rotation[k] && l > 0.0 ? 1.0 / l : 1.0;
+  }
+}
+
+/// The scaled mass of each body: the largest M_kk c_k^2.
+static void body_masses(const as_integrator *s, double *mass) {
+  const as_problem *p = s->problem;
+  const as_matrix *m = &s->block[AS_BLOCK_M];
+  double heaviest = 0.0;
+  for (int b = 0; b < p->n_bodies; ++b) mass[b] = 0.0;
+  for (int j = 0; j < p->n; ++j) {
+    const int k = as_matrix_position(m, j, j);
+    const double c = s->redundancy.column_scale[j];
+    if (k >= 0) mass[p->body_of[j]] = fmax(mass[p->body_of[j]], fabs(m->value[k]) * c * c);
+    heaviest = fmax(heaviest, mass[p->body_of[j]]);
+  }
+  if (heaviest == 0.0) heaviest = 1.0;
+  for (int b = 0; b < p->n_bodies; ++b) mass[b] = fmax(mass[b], 1e-6 * heaviest);
+}
+
+/// [RE.2] D = 1 / (root mean square of the scaled rows of a joint that do, or do not, move bodies);
+/// d = D sqrt(m), m the mass of the heavier of the bodies that the row joins
+void asi_redundancy_scale(as_integrator *s) {
+  const as_problem *p = s->problem;
+  asi_redundancy *r = &s->redundancy;
+  // n + rows numbers are room for as many bodies: each has at least one component.
+  double *per_body = r->probe;
+  scale_columns(s, per_body);
+  body_masses(s, per_body);
+  for (int first = 0; first < r->rows;) {
+    int end = first + 1;
+    while (end < p->def.n_lambda && p->joint_of[end] == p->joint_of[first]) ++end;
+    for (int kind = 0; kind < 2; ++kind) { // rows that only turn bodies; rows that move them
+      double sum = 0.0;
+      int count = 0;
+      for (int pass = 0; pass < 2; ++pass) {
+        for (int row = first; row < end; ++row) {
+          const row_entries e = entries_of(s, row);
+          double square = 0.0, mass = 0.0;
+          bool moves = false;
+          for (int k = e.begin; k < e.end; ++k) {
+            const int col = e.view->col[k];
+            const double x = e.value[e.view->position[k]] * r->column_scale[col];
+            square += x * x;
+            moves = moves || (x != 0.0 && !p->is_rotation[col]);
+            if (x != 0.0) mass = fmax(mass, per_body[p->body_of[col]]);
+          }
+          if (moves != (kind == 1)) continue;
+          if (pass == 0) {
+            sum += square;
+            ++count;
+          } else {
+            r->inverse_D2[row] = fmax(sum / count, DBL_MIN);
+            r->inverse_d2[row] = r->inverse_D2[row] / fmax(mass, DBL_MIN);
+          }
+        }
+      }
+    }
+    first = end;
+  }
+}
+
+// ---- rank -----------------------------------------------------------------------------------------
+
+/// Puts I, G and G^T into the projection matrix, with -e on the diagonal of the rows.
+static as_status factor_scaled(as_integrator *s, double e, double t) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  for (int row = 0; row < r->rows; ++row) {
+    const bool holonomic = row < p->def.n_lambda;
+    const row_entries x = entries_of(s, row);
+    double *value = s->block[holonomic ? AS_BLOCK_G_Q : AS_BLOCK_K_V].value;
+    for (int k = x.begin; k < x.end; ++k)
+      value[x.view->position[k]] *= r->column_scale[x.view->col[k]] / sqrt(r->inverse_D2[row]);
+  }
+  asi_system *system = asi_projection_system(s);
+  asi_system_assemble(system, s->block, &s->motion);
+  for (int j = 0; j < p->n; ++j) // I in place of M
+    for (int k = system->pattern.col_start[j]; k < system->pattern.col_start[j + 1]; ++k)
+      if (system->pattern.row[k] < p->n) system->value[k] = system->pattern.row[k] == j ? 1.0 : 0.0;
+  for (int j = p->n; j < system->size; ++j) system->value[system->diagonal[j]] -= e;
+  return asi_factor(s, system, t, "the rank of the constraints");
+}
+
+/// G^T y into `out`, n numbers.
+static void multiply_transposed(const as_integrator *s, const double *y, double *out) {
+  const as_problem *p = s->problem;
+  memset(out, 0, (size_t)p->n * sizeof(double));
+  if (p->def.n_lambda > 0)
+    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, y, out);
+  if (p->def.n_psi > 0)
+    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, y + p->def.n_lambda, out);
+}
+
+static double norm2(const double *x, int n) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+  return sqrt(sum);
+}
+
+/// Takes the components along the found vectors out of y.
+static void orthogonalize(double *y, const double *basis, int count, int rows) {
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    for (int b = 0; b < count; ++b) {
+      const double *v = basis + (size_t)b * (size_t)rows;
+      double product = 0.0;
+      for (int i = 0; i < rows; ++i) product += v[i] * y[i];
+      for (int i = 0; i < rows; ++i) y[i] -= product * v[i];
+    }
+  }
+}
+
+/// A repeatable number in [-1, 1].
+static double random_number(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) / 4503599627370496.0 - 1.0;
+}
+
+/// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
+/// twice through the filter e (G G^T + e)^-1. False if there is none left.
+static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis, int count,
+                                  uint64_t *seed, bool *found) {
+  const as_problem *p = s->problem;
+  asi_redundancy *r = &s->redundancy;
+  double *x = r->probe, *y = r->probe + p->n;
+  for (int i = 0; i < r->rows; ++i) y[i] = random_number(seed);
+  orthogonalize(y, basis, count, r->rows);
+  const double before = norm2(y, r->rows);
+  for (int pass = 0; pass < 2; ++pass) {
+    memset(x, 0, (size_t)p->n * sizeof(double));
+    const as_status status = asi_solve(s, asi_projection_system(s), t, x);
+    if (status) return status;
+    for (int i = 0; i < r->rows; ++i) y[i] *= -e;
+    orthogonalize(y, basis, count, r->rows);
+  }
+  const double after = norm2(y, r->rows);
+  // What remains of a random vector if one direction in all these rows is kept.
+  *found = after > 0.05 * before / sqrt((double)r->rows) && count < r->rows;
+  for (int i = 0; i < r->rows && *found; ++i) y[i] /= after;
+  return AS_OK;
+}
+
+/// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting.
+static void choose_rows(double *basis, int count, int rows, int *chosen) {
+  for (int b = 0; b < count; ++b) {
+    int best = 0;
+    int column = b;
+    double largest = -1.0;
+    for (int c = b; c < count; ++c)
+      for (int i = 0; i < rows; ++i) {
+        const double x = fabs(basis[(size_t)c * (size_t)rows + (size_t)i]);
+        if (x >= largest * (1.0 - 1e-6)) { // among equals the last
+          largest = fmax(x, largest);
+          best = i;
+          column = c;
+        }
+      }
+    double *pivot = basis + (size_t)b * (size_t)rows, *other = basis + (size_t)column * (size_t)rows;
+    for (int i = 0; i < rows && column != b; ++i) {
+      const double swap = pivot[i];
+      pivot[i] = other[i];
+      other[i] = swap;
+    }
+    chosen[b] = best;
+    for (int c = b + 1; c < count; ++c) {
+      double *v = basis + (size_t)c * (size_t)rows;
+      const double factor = v[best] / pivot[best];
+      for (int i = 0; i < rows; ++i) v[i] -= factor * pivot[i];
+    }
+  }
+}
+
+/// Turns the basis of the suspicious space into singular vectors of G, smallest singular value first, and
+/// counts how many are redundant.
+static as_status classify(as_integrator *s, double *basis, int count) {
+  const int n = s->problem->n, rows = s->redundancy.rows;
+  asi_redundancy *r = &s->redundancy;
+  const size_t work_size = (size_t)(8 * (n + count) + 64);
+  double *image = asi_calloc((size_t)n * (size_t)count, sizeof(double));
+  double *sigma = asi_calloc((size_t)count, sizeof(double));
+  double *vt = asi_calloc((size_t)count * (size_t)count, sizeof(double));
+  double *work = asi_calloc(work_size, sizeof(double));
+  double *turned = asi_calloc((size_t)rows * (size_t)count, sizeof(double));
+  as_status status = AS_OK;
+  if (!image || !sigma || !vt || !work || !turned) {
+    status = asi_fail_memory(s->eval.error);
+  } else {
+    for (int b = 0; b < count; ++b)
+      multiply_transposed(s, basis + (size_t)b * (size_t)rows, image + (size_t)b * (size_t)n);
+    const int one = 1, lwork = (int)work_size;
+    int info = 0;
+    dgesvd_("N", "A", &n, &count, image, &n, sigma, &(double){0}, &one, vt, &count, work, &lwork, &info,
+            1, 1);
+    const int known = n < count ? n : count; // the rest of sigma is zero
+    r->n_redundant = r->n_nearly = 0;
+    for (int b = 0; b < count; ++b) {
+      const int from = count - 1 - b; // LAPACK sorts downwards
+      const double value = from < known ? sigma[from] : 0.0;
+      if (value < REDUNDANT)
+        ++r->n_redundant;
+      else
+        ++r->n_nearly;
+      for (int c = 0; c < count; ++c)
+        for (int i = 0; i < rows; ++i)
+          turned[(size_t)b * (size_t)rows + (size_t)i] +=
+              vt[(size_t)c * (size_t)count + (size_t)from] * basis[(size_t)c * (size_t)rows + (size_t)i];
+    }
+    choose_rows(turned, r->n_redundant, rows, r->redundant);
+    choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows,
+                r->redundant + r->n_redundant);
+  }
+  free(image);
+  free(sigma);
+  free(vt);
+  free(work);
+  free(turned);
+  return status;
+}
+
+as_status asi_redundancy_find(as_integrator *s, double t) {
+  asi_redundancy *r = &s->redundancy;
+  const int rows = r->rows;
+  // A long chain has singular values of the order 1 / length without being near anything.
+  const double near = fmin(NEAR, 1e-2 / rows), e = fmax(1e-10, near * near);
+  uint64_t seed = 20071;
+  double *basis = NULL; // taken only if something is found
+  int count = 0, capacity = 0;
+  r->n_redundant = r->n_nearly = 0;
+  as_status status = factor_scaled(s, e, t);
+  for (bool found = true; status == AS_OK;) {
+    status = next_null_vector(s, e, t, basis, count, &seed, &found);
+    if (status || !found) break;
+    if (count == capacity) {
+      capacity = 2 * capacity + 8;
+      double *grown = realloc(basis, (size_t)capacity * (size_t)rows * sizeof(double));
+      if (grown == NULL) {
+        status = asi_fail_memory(s->eval.error);
+        break;
+      }
+      basis = grown;
+    }
+    memcpy(basis + (size_t)count * (size_t)rows, r->probe + s->problem->n, (size_t)rows * sizeof(double));
+    ++count;
+  }
+  if (status == AS_OK && count > 0) status = classify(s, basis, count);
+  free(basis);
+  return status;
+}

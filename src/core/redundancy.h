@@ -1,0 +1,30 @@
+/// Redundant constraints: scaling, rank, and the compliance that makes their multipliers unique.
+#ifndef ALPHASTEP_CORE_REDUNDANCY_H
+#define ALPHASTEP_CORE_REDUNDANCY_H
+
+#include "alphastep/status.h"
+
+typedef struct as_integrator as_integrator;
+
+/// What is known of the constraint rows, g first, then k.
+typedef struct asi_redundancy {
+  int rows;
+  double *column_scale; ///< n: 1, or 1 / lever arm for rotations
+  double *inverse_D2;   ///< rows: 1 / D^2, the mean square of a scaled row
+  double *inverse_d2;   ///< rows: the same over the mass that the row holds
+  double *probe;        ///< n + rows: right-hand sides of the rank test
+  int n_redundant;      ///< rows that the others imply
+  int n_nearly;         ///< rows that they nearly imply
+  int *redundant;       ///< rows: which, the redundant ones first, then the nearly redundant
+} asi_redundancy;
+
+as_status asi_redundancy_init(as_integrator *s, as_error *error);
+void asi_redundancy_free(asi_redundancy *r);
+
+/// Measures the rows with the blocks M, G_Q and K_V at hand.
+void asi_redundancy_scale(as_integrator *s);
+
+/// Finds the rank of the constraints with the blocks at hand, which it overwrites.
+as_status asi_redundancy_find(as_integrator *s, double t);
+
+#endif
