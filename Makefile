@@ -8,6 +8,7 @@
 #   make            build/alphastep and the libraries
 #   make lint       clang-format, clang-tidy, cppcheck, shellcheck, equation labels
 #   make valgrind   the tests, without the slow ones, under valgrind
+#   make bench      times and instructions of a step; takes ten minutes
 #   make format     format the sources
 #   make install    into PREFIX (/usr/local)
 #   make clean
@@ -24,7 +25,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test lint valgrind format install clean
+.PHONY: all build run test lint valgrind bench format install clean
 
 all: build
 
@@ -64,12 +65,25 @@ valgrind:
 	$(call cmake,$(BUILD)/valgrind,-DCMAKE_C_COMPILER=gcc "-DALPHASTEP_TEST_LAUNCHER=valgrind;--quiet;--leak-check=full;--error-exitcode=99")
 	@$(call ctest,$(BUILD)/valgrind) --label-regex unit --label-exclude 'slow|long-double'
 
+bench:
+	@tools/bootstrap bench
+	$(call cmake,$(BUILD)/bench,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_TESTS=OFF -DALPHASTEP_BENCH=ON)
+	@echo "== time: step, and one factorization and solve of its matrix; Newton iterations and factorizations per step"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/steps table --csv $(BUILD)/bench/steps.csv
+	@echo "== a large chain"
+	@$(BUILD)/bench/bench/steps large
+	@echo "== a motion that dies out"
+	@$(BUILD)/bench/bench/steps decay
+	@echo "== instructions"
+	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
+	@echo "tables: $(BUILD)/bench/steps.csv, $(BUILD)/bench/instructions.csv"
+
 # ---- sources ---------------------------------------------------------------------------------------
 
-sources = $(shell find include src cli tests examples -name '*.[ch]' 2>/dev/null | sort)
+sources = $(shell find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # tests/install is a project of its own, not part of the build that clang-tidy looks at.
 units = $(filter-out tests/install/%,$(filter %.c,$(sources)))
-scripts = tools/bootstrap .ci/run $(wildcard tests/*.sh tests/*/*.sh)
+scripts = tools/bootstrap .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
 
 lint:
 	@tools/bootstrap lint
@@ -83,7 +97,7 @@ lint:
 	@$(CPPCHECK) --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -j $(JOBS) -Iinclude -Isrc -Itests $(units)
 	@echo "== clang-tidy"
-	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DALPHASTEP_TESTS=ON)
+	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DALPHASTEP_TESTS=ON -DALPHASTEP_BENCH=ON)
 	@printf '%s\n' $(units) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p $(BUILD)/lint
 
 format:

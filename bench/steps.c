@@ -1,7 +1,7 @@
 /// Measures what a step costs: time, Newton iterations, and time in units of one refactorization plus one
 /// solve of the step's own matrix. See docs/performance.md.
 ///
-/// usage: steps [table] [--csv FILE]               all problems, methods and policies
+/// usage: steps [table [NAME | --csv FILE]]        all problems, or one; all methods and policies
 ///        steps large [LINKS]                      a chain too large for anything but linear growth
 ///        steps decay                              a motion that dies out: no slower for being small
 ///        steps count NAME METHOD POLICY STEPS     takes steps, for a tool that counts instructions
@@ -86,6 +86,7 @@ typedef struct result {
   double linear;     ///< one factorization and one solve [s]
   double iterations; ///< per step
   double factorizations;
+  long full; ///< factorizations with a search for pivots, in one repetition
   double error;
 } result;
 
@@ -122,6 +123,12 @@ static double mean(const double *x, int n) {
   return sum / n;
 }
 
+static long full_factorizations(const run *r) {
+  asi_solver_info info;
+  r->integrator->step.solver->ops->info(r->integrator->step.solver, &info);
+  return info.full_factorizations;
+}
+
 static result measure(subject *s, int method, bool reuse) {
   enum { REPETITIONS = 7, BETWEEN = 10 }; // linear algebra is timed after every tenth step
   run r = run_open(s, methods[method], reuse);
@@ -136,13 +143,17 @@ static result measure(subject *s, int method, bool reuse) {
   for (int i = 0; i < samples; ++i) linear_time[i] = (double)INFINITY;
   as_statistics begin, end;
   as_error error;
+  long full = 0;
   for (int repetition = 0; repetition < REPETITIONS; ++repetition) {
     run_restart(&r);
     stop_if(as_integrator_statistics(r.integrator, &begin, &error), &error);
+    full = 0;
     for (int i = 0; i < steps; ++i) {
+      const long full_before = full_factorizations(&r);
       const double start = seconds();
       stop_if(as_integrator_step(r.integrator, s->h, &error), &error);
       keep_least(&step_time[i], seconds() - start);
+      full += full_factorizations(&r) - full_before;
       if (i % BETWEEN == BETWEEN - 1) keep_least(&linear_time[i / BETWEEN], time_linear(&r, b));
     }
     stop_if(as_integrator_statistics(r.integrator, &end, &error), &error);
@@ -158,6 +169,7 @@ static result measure(subject *s, int method, bool reuse) {
       .linear = mean(linear_time, samples),
       .iterations = (double)(end.newton_iterations - begin.newton_iterations) / steps,
       .factorizations = (double)(end.factorizations - begin.factorizations) / steps,
+      .full = full,
       .error = s->error ? s->error(s, as_integrator_state(r.integrator)) : (double)NAN,
   };
   free(step_time);
@@ -168,9 +180,9 @@ static result measure(subject *s, int method, bool reuse) {
 }
 
 static void print_result(const result *r) {
-  printf("%-12s %-8s %-6s %-6s %11.2f %11.2f %8.2f %8.2f %8.2f", r->problem, r->method, r->policy,
-         r->backend, 1e6 * r->step, 1e6 * r->linear, r->step / r->linear, r->iterations,
-         r->factorizations);
+  printf("%-12s %-8s %-6s %-12s %11.2f %11.2f %8.2f %8.2f %8.2f %5ld", r->problem, r->method,
+         r->policy, r->backend, 1e6 * r->step, 1e6 * r->linear, r->step / r->linear, r->iterations,
+         r->factorizations, r->full);
   if (isnan(r->error))
     printf("          -\n");
   else
@@ -179,17 +191,22 @@ static void print_result(const result *r) {
 }
 
 static void write_result(FILE *csv, const result *r) {
-  fprintf(csv, "%s,%s,%s,%s,%.3f,%.3f,%.4f,%.4f,%.4f,", r->problem, r->method, r->policy, r->backend,
-          1e6 * r->step, 1e6 * r->linear, r->step / r->linear, r->iterations, r->factorizations);
+  fprintf(csv, "%s,%s,%s,%s,%.3f,%.3f,%.4f,%.4f,%.4f,%ld,", r->problem, r->method, r->policy,
+          r->backend, 1e6 * r->step, 1e6 * r->linear, r->step / r->linear, r->iterations,
+          r->factorizations, r->full);
   if (isnan(r->error))
     fprintf(csv, "\n"); // not known
   else
     fprintf(csv, "%.3e\n", r->error);
 }
 
-static int table(const char *csv_path) {
-  static const char *const names[] = {"chain-10",    "chain-100", "chain-1000",
-                                      "chain-10000", "top",       "andrews"};
+/// Prints the table, of one problem if `only` is not NULL.
+static int table(const char *csv_path, const char *only) {
+  result goal[2][2] = {{{0}}}; // of chain-1000
+  const char *const all[] = {"chain-10",    "chain-100", "chain-1000",
+                             "chain-10000", "top",       "andrews"};
+  const char *const *names = only ? &only : all;
+  const size_t n_names = only ? 1 : sizeof all / sizeof all[0];
   FILE *csv = NULL;
   if (csv_path) {
     csv = fopen(csv_path, "w");
@@ -198,21 +215,32 @@ static int table(const char *csv_path) {
       return 4;
     }
     fprintf(csv, "problem,method,policy,backend,step_us,factor_and_solve_us,ratio,"
-                 "newton_iterations_per_step,factorizations_per_step,error\n");
+                 "newton_iterations_per_step,factorizations_per_step,full_factorizations,error\n");
   }
-  printf("%-12s %-8s %-6s %-6s %11s %11s %8s %8s %8s %10s\n", "problem", "method", "policy", "solver",
-         "step/us", "fac+sol/us", "ratio", "newton", "factor", "error");
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+  printf("%-12s %-8s %-6s %-12s %11s %11s %8s %8s %8s %5s %10s\n", "problem", "method", "policy",
+         "solver", "step/us", "linear/us", "ratio", "newton", "factor", "full", "error");
+  for (size_t i = 0; i < n_names; ++i) {
     subject s;
-    if (!subject_open(&s, names[i])) stop_without_memory(NULL);
+    if (!subject_open(&s, names[i])) {
+      fprintf(stderr, "steps: no problem \"%s\"\n", names[i]);
+      return 2;
+    }
     for (int method = 0; method < 2; ++method) {
       for (int reuse = 0; reuse < 2; ++reuse) {
         const result r = measure(&s, method, reuse);
         print_result(&r);
+        if (strcmp(names[i], "chain-1000") == 0) goal[method][reuse] = r;
         if (csv) write_result(csv, &r);
       }
     }
     subject_close(&s);
+  }
+  for (int method = 0; method < 2 && goal[0][0].problem; ++method) {
+    const result *renew = &goal[method][0], *reuse = &goal[method][1];
+    printf("1000 links, %s: a step takes %.2f (renew) or %.2f (reuse) times a factorization and a solve "
+           "(goal: at most 2.5), and %.2f (goal: at most 1.3) or %.2f Newton iterations\n",
+           method_names[method], renew->step / renew->linear, reuse->step / reuse->linear,
+           renew->iterations, reuse->iterations);
   }
   if (csv && fclose(csv) != 0) {
     perror(csv_path);
@@ -327,10 +355,10 @@ static int count(char **argument) {
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "table";
   int status = 2;
-  if (argc <= 2 && strcmp(mode, "table") == 0) {
-    status = table(NULL);
+  if (argc <= 3 && strcmp(mode, "table") == 0) {
+    status = table(NULL, argc == 3 ? argv[2] : NULL);
   } else if (argc == 4 && strcmp(mode, "table") == 0 && strcmp(argv[2], "--csv") == 0) {
-    status = table(argv[3]);
+    status = table(argv[3], NULL);
   } else if (argc <= 3 && strcmp(mode, "large") == 0) {
     large(argc == 3 ? (int)strtol(argv[2], NULL, 10) : 100000);
     status = 0;
@@ -341,7 +369,7 @@ int main(int argc, char **argv) {
     status = count(argv + 2);
   }
   if (status == 2)
-    fprintf(stderr, "usage: steps [table [--csv FILE] | large [LINKS] | decay | "
+    fprintf(stderr, "usage: steps [table [NAME | --csv FILE] | large [LINKS] | decay | "
                     "count NAME index-3|index-2 renew|reuse STEPS]\n");
   return status;
 }

@@ -7,8 +7,9 @@
 ///     as_integrator_advance(integrator, 1.0, &error);
 ///     const as_state *s = as_integrator_state(integrator);
 ///
-/// All memory is taken by create; no step allocates. An integrator belongs to one thread. A call that
-/// fails leaves the state as it was.
+/// All memory is taken by create and start; no step allocates (but the sparse solver may, when it has to
+/// look for new pivots). An integrator belongs to one thread. A call that fails leaves the state as it was.
+/// While a step is taken, denormal numbers are flushed to zero, in callbacks too.
 #ifndef ALPHASTEP_INTEGRATOR_H
 #define ALPHASTEP_INTEGRATOR_H
 
@@ -129,7 +130,8 @@ AS_API void as_integrator_destroy(as_integrator *integrator);
 AS_API as_status as_integrator_start(as_integrator *integrator, const as_initial *initial,
                                      as_start_report *report, as_error *error);
 
-/// One step of size h > 0; successive steps may differ.
+/// One step of size h > 0; successive steps may differ. A step that cannot be taken is tried again with
+/// compliant constraints and in smaller parts that end at the same time.
 AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_error *error);
 
 /// Steps of def.step until t; the last one is stretched or shortened to land on t exactly. On failure

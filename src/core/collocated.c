@@ -170,8 +170,10 @@ static as_status collocated_begin(as_integrator *s, double h) {
     memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value,
            (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double));
   }
-  // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
+  // [GA.9] predictor: extrapolation of v', lambda and psi; eta = 0, as in the exact solution: after a
+  // singular position it may hold anything
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
+  memset(s->z + layout_of(s).eta, 0, (size_t)(layout_of(s).size - layout_of(s).eta) * sizeof(double));
   return AS_OK;
 }
 

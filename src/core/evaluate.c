@@ -14,7 +14,7 @@
 
 // ---- checks -------------------------------------------------------------------------------------
 
-static as_quantity quantity_of(asi_function function) {
+as_quantity asi_function_quantity(asi_function function) {
   switch (function) {
   case ASI_FN_MA:
   case ASI_FN_F: return AS_QUANTITY_V;
@@ -44,7 +44,7 @@ static as_status check_vector(asi_evaluator *e, const char *callback, asi_functi
   for (int i = 0; i < n; ++i) {
     if (isfinite(value[i])) continue;
     char name[64];
-    asi_component_name(e->problem, quantity_of(function), i, name, sizeof name);
+    asi_component_name(e->problem, asi_function_quantity(function), i, name, sizeof name);
     return asi_fail(e->error, AS_ERR_NONFINITE, t, name,
                     "The %s callback returned %g for %s at t = %.9g s.", callback, value[i], name,
                     t);
@@ -82,8 +82,7 @@ as_block_set asi_eval_needs(const as_problem *p, asi_function function) {
   if (function == ASI_FN_MA) needs = AS_BLOCK_BIT(AS_BLOCK_M);
   if (function == ASI_FN_F && p->def.force_kind == AS_FORCE_ADDITIVE)
     needs = AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V);
-  if (function == ASI_FN_GDOT && p->def.constraint_rate == NULL)
-    needs = AS_BLOCK_BIT(AS_BLOCK_G_Q);
+  if (function == ASI_FN_GDOT && p->def.constraint_rate == NULL) needs = AS_BLOCK_BIT(AS_BLOCK_G_Q);
   return needs & p->present;
 }
 
@@ -149,9 +148,7 @@ as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_po
     memset(out, 0, (size_t)p->n * sizeof(double));
     asi_matrix_multiply_add(&blocks[AS_BLOCK_M], 1.0, at->vdot, out);
     return AS_OK;
-  case ASI_FN_F:
-    point.vdot = NULL;
-    return force(e, &point, blocks, out);
+  case ASI_FN_F: point.vdot = NULL; return force(e, &point, blocks, out);
   case ASI_FN_G:
     ++e->count->constraint_evaluations;
     point = (as_point){.t = at->t, .q = at->q};
@@ -272,8 +269,7 @@ as_status asi_eval_moved(asi_evaluator *e, as_block block, const as_point *at, c
   const int size = asi_argument_size(p, info.argument);
   const bool on_group = info.argument == ASI_ARG_Q;
   for (int j = 0; j < size; ++j) work->argument[j] = on_group ? 0.0 : (*argument)[j];
-  for (int c = 0; c < n_columns; ++c)
-    work->argument[columns[c]] += factor * increment[columns[c]];
+  for (int c = 0; c < n_columns; ++c) work->argument[columns[c]] += factor * increment[columns[c]];
   if (on_group) as_space_move(p->space, at->q, work->argument, work->q);
   *argument = on_group ? work->q : work->argument;
   const as_block_set needs = asi_eval_needs(p, info.function);
@@ -291,15 +287,15 @@ static as_status eval_differenced(asi_evaluator *e, const as_point *at, as_block
   const as_block_set needs = asi_eval_needs(p, info.function) & ~AS_BLOCK_BIT(AS_BLOCK_M);
   asi_difference_work *work = work_for(e, block);
   // cbrt(eps) balances truncation and round-off; differences of differences are noisier.
-  const double relative = (needs & ~p->given) ? 1e-4 : cbrt(DBL_EPSILON);
+  const double best = (needs & ~p->given) ? 1e-4 : cbrt(DBL_EPSILON);
+  const double relative = e->relative > 0.0 ? e->relative : best;
   double *increment = work->argument + p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x +
                       p->def.n_y; // second half of the array
   asi_increments(p, info.argument, at, relative, increment);
   for (int colour = 0; colour < colours->n_colours; ++colour) {
     const int *columns = colours->column + colours->start[colour];
     const int n_columns = colours->start[colour + 1] - colours->start[colour];
-    as_status status =
-        asi_eval_moved(e, block, at, columns, n_columns, 1.0, increment, work->plus);
+    as_status status = asi_eval_moved(e, block, at, columns, n_columns, 1.0, increment, work->plus);
     if (status == AS_OK)
       status = asi_eval_moved(e, block, at, columns, n_columns, -1.0, increment, work->minus);
     if (status) return status;
@@ -318,8 +314,7 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
   as_status status = AS_OK;
   wanted &= p->present;
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_M)) status = eval_mass(e, at, &blocks[AS_BLOCK_M]);
-  if (status == AS_OK && (wanted & p->given))
-    status = eval_given(e, at, wanted & p->given, blocks);
+  if (status == AS_OK && (wanted & p->given)) status = eval_given(e, at, wanted & p->given, blocks);
   const as_block_set differenced = wanted & ~p->given & ~AS_BLOCK_BIT(AS_BLOCK_M);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (differenced & AS_BLOCK_BIT(block))
@@ -332,8 +327,7 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistics *count,
                              as_error *error) {
   *e = (asi_evaluator){.problem = p, .count = count, .error = error};
-  const size_t all =
-      (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
+  const size_t all = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
   bool ok = true;
   for (int level = 0; level < 2; ++level) {
     asi_difference_work *w = &e->work[level];

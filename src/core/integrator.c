@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/denormals.h"
 #include "base/error.h"
 
 // ---- small tools shared by the integrator's files -------------------------------------------------
@@ -290,42 +291,52 @@ static as_status check_initial(as_integrator *s, const as_initial *initial, as_e
   return as_space_check(s->problem->space, initial->q, error);
 }
 
-/// Says which rows are redundant, or nearly.
-static void warn_of_redundancy(const as_integrator *s, bool nearly) {
-  const as_problem *p = s->problem;
-  const asi_redundancy *r = &s->redundancy;
-  const int first = nearly ? r->n_redundant : 0;
-  const int count = nearly ? r->n_nearly : r->n_redundant;
-  if (count == 0 || s->def.log == NULL) return;
-  char names[256] = "", message[512];
+/// Lists names of rows, up to eight of them.
+static void name_rows(const as_problem *p, const int *rows, int count, char *text, size_t size) {
+  text[0] = '\0';
   for (int i = 0; i < count && i < 8; ++i) {
-    const int row = r->redundant[first + i];
-    const bool holonomic = row < p->def.n_lambda;
+    const bool holonomic = rows[i] < p->def.n_lambda;
     char name[64];
     asi_component_name(p, holonomic ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
-                       holonomic ? row : row - p->def.n_lambda, name, sizeof name);
-    const size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", name);
+                       holonomic ? rows[i] : rows[i] - p->def.n_lambda, name, sizeof name);
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", name);
   }
-  snprintf(message, sizeof message, "%d of %d constraint rows are %s: %s%s. %s", count, r->rows,
-           nearly ? "nearly redundant" : "redundant", names, count > 8 ? ", ..." : "",
+  const size_t used = strlen(text);
+  if (count > 8) snprintf(text + used, size - used, ", ...");
+}
+
+/// Says which rows are redundant, or nearly.
+static void warn_of_redundancy(const as_integrator *s, bool nearly) {
+  const asi_redundancy *r = &s->redundancy;
+  const int count = nearly ? r->n_nearly : r->n_redundant;
+  if (count == 0 || s->def.log == NULL) return;
+  char names[256], message[512];
+  name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names, sizeof names);
+  snprintf(message, sizeof message, "%d of %d constraint rows are %s: %s. %s", count, r->rows,
+           nearly ? "nearly redundant" : "redundant", names,
            nearly ? "Their multipliers may be far too large."
                   : "Their multipliers are chosen as small as possible.");
   s->def.log(AS_LOG_WARNING, message, s->def.log_user);
 }
 
-/// Finds the rank of the constraints at q and switches the compliance on if it is short.
+/// Finds rows that others imply, or nearly, at a point.
 static as_status find_redundancy(as_integrator *s, double t, const double *q, const double *v,
-                                 as_start_report *report) {
-  const as_problem *p = s->problem;
-  asi_redundancy *r = &s->redundancy;
+                                 double near) {
   const as_point at = {.t = t, .q = q, .v = v};
-  as_status status = asi_blocks(s, &at,
-                                AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) |
-                                    AS_BLOCK_BIT(AS_BLOCK_K_V));
+  const as_status status = asi_blocks(s, &at,
+                                      AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) |
+                                          AS_BLOCK_BIT(AS_BLOCK_K_V));
   if (status) return status;
   asi_redundancy_scale(s);
-  status = asi_redundancy_find(s, t);
+  return asi_redundancy_find(s, t, near);
+}
+
+/// Finds the rank of the constraints at the start and switches the compliance on if it is short.
+static as_status prepare_constraints(as_integrator *s, double t, const double *q, const double *v,
+                                     as_start_report *report) {
+  const asi_redundancy *r = &s->redundancy;
+  const as_status status = find_redundancy(s, t, q, v, asi_redundancy_near(s));
   if (status) return status;
   if (r->n_redundant > 0)
     s->base_compliance = s->def.method == AS_METHOD_INDEX3 ? 1e-6 : 1e-8; // [RE.3]
@@ -335,7 +346,7 @@ static as_status find_redundancy(as_integrator *s, double t, const double *q, co
   report->n_redundant = r->n_redundant;
   report->n_nearly_redundant = r->n_nearly;
   report->redundant = r->redundant;
-  report->degrees_of_freedom = p->n - (r->rows - r->n_redundant);
+  report->degrees_of_freedom = s->problem->n - (r->rows - r->n_redundant);
   return AS_OK;
 }
 
@@ -360,7 +371,7 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
     status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, report);
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
-    status = find_redundancy(s, initial->t, x->q, x->v, report);
+    status = prepare_constraints(s, initial->t, x->q, x->v, report);
   memset(x->vdot, 0, n);
   memset(x->lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(x->psi, 0, (size_t)p->def.n_psi * sizeof(double));
@@ -405,12 +416,17 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
 
 // ---- step -----------------------------------------------------------------------------------------
 
+// How far constraints may give way while compliance carries a step over a singular position.
+#define MAX_GIVE 1e-5
+
 /// Tries one step of size h that ends at t1 (t + h to round-off), with compliance e.
 static as_status try_step(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
   s->compliance = e;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);
+  if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
+    status = AS_ERR_CONVERGENCE;
   s->compliance = s->base_compliance;
   if (status) {
     ++s->statistics.failed_steps;
@@ -452,8 +468,34 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
   return status;
 }
 
+// Rows up to this singular value are named when a step fails for good.
+#define SUSPICIOUS 0.1
+
+/// After a step has failed for good: adds to its error which constraint rows are close to dependent.
+static void explain_failure(as_integrator *s, as_status status, as_error *error) {
+  asi_redundancy *r = &s->redundancy;
+  const int usual = r->n_redundant;
+  if (error == NULL || r->rows == 0 ||
+      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
+    return;
+  as_error ignored;
+  const as_error original = *error;
+  s->eval.error = &ignored;
+  const as_status found = find_redundancy(s, s->state.t, s->now.q, s->now.v, SUSPICIOUS);
+  s->eval.error = error;
+  const int count = r->n_redundant + r->n_nearly;
+  if (found == AS_OK && count > usual) {
+    char names[200];
+    name_rows(s->problem, r->redundant, count, names, sizeof names);
+    *error = original;
+    const size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used,
+             " The constraints are close to singular there: %s depend on the others.", names);
+  }
+}
+
 /// A step that leaves everything as it was if it fails, with the error of its first attempt.
-static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+static as_status take_safe_step(as_integrator *s, double h, double t1, as_error *error) {
   if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
     return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
                     "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
@@ -474,6 +516,15 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
   *s = saved;
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
   s->statistics = statistics;
+  explain_failure(s, status, error);
+  s->factor_h = (double)NAN;
+  return status;
+}
+
+static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+  const asi_float_mode mode = asi_flush_denormals();
+  const as_status status = take_safe_step(s, h, t1, error);
+  asi_restore_denormals(mode);
   return status;
 }
 

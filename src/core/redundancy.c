@@ -257,6 +257,11 @@ static void choose_rows(double *basis, int count, int rows, int *chosen) {
   }
 }
 
+static int compare_rows(const void *a, const void *b) {
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
 /// Turns the basis of the suspicious space into singular vectors of G, smallest singular value first, and
 /// counts how many are redundant.
 static as_status classify(as_integrator *s, double *basis, int count) {
@@ -295,6 +300,8 @@ static as_status classify(as_integrator *s, double *basis, int count) {
     choose_rows(turned, r->n_redundant, rows, r->redundant);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows,
                 r->redundant + r->n_redundant);
+    qsort(r->redundant, (size_t)r->n_redundant, sizeof(int), compare_rows);
+    qsort(r->redundant + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);
   }
   free(image);
   free(sigma);
@@ -304,11 +311,15 @@ static as_status classify(as_integrator *s, double *basis, int count) {
   return status;
 }
 
-as_status asi_redundancy_find(as_integrator *s, double t) {
+double asi_redundancy_near(const as_integrator *s) {
+  // A long chain has singular values of the order 1 / length without being near anything.
+  return fmin(NEAR, 1e-2 / s->redundancy.rows);
+}
+
+as_status asi_redundancy_find(as_integrator *s, double t, double near) {
   asi_redundancy *r = &s->redundancy;
   const int rows = r->rows;
-  // A long chain has singular values of the order 1 / length without being near anything.
-  const double near = fmin(NEAR, 1e-2 / rows), e = fmax(1e-10, near * near);
+  const double e = fmax(1e-10, near * near);
   uint64_t seed = 20071;
   double *basis = NULL; // taken only if something is found
   int count = 0, capacity = 0;

@@ -24,7 +24,11 @@ void asi_redundancy_free(asi_redundancy *r);
 /// Measures the rows with the blocks M, G_Q and K_V at hand.
 void asi_redundancy_scale(as_integrator *s);
 
-/// Finds the rank of the constraints with the blocks at hand, which it overwrites.
-as_status asi_redundancy_find(as_integrator *s, double t);
+/// The singular value, relative to the largest, below which rows count as nearly redundant.
+double asi_redundancy_near(const as_integrator *s);
+
+/// Finds the redundant and, up to the singular value `near`, the nearly redundant rows, with the blocks at
+/// hand, which it overwrites.
+as_status asi_redundancy_find(as_integrator *s, double t, double near);
 
 #endif

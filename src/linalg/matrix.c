@@ -168,11 +168,11 @@ void asi_recorder_add(as_recorder *r, int row, int col) {
   if (r->failed) return;
   if (r->count == r->capacity) {
     compact(r);
-    if (r->count >= r->capacity / 2) { // few repetitions: more room, so that the next sort is far off
+    // With few repetitions more room is needed, also so that the next sort is far off.
+    if (r->count >= r->capacity / 2) {
       const size_t capacity = 2 * r->capacity + 64;
-      int64_t *entry = capacity > SIZE_MAX / sizeof *entry
-                           ? NULL
-                           : realloc(r->entry, capacity * sizeof *entry);
+      int64_t *entry =
+          capacity > SIZE_MAX / sizeof *entry ? NULL : realloc(r->entry, capacity * sizeof *entry);
       r->failed = entry == NULL;
       if (r->failed) return;
       r->entry = entry;

@@ -1,0 +1,204 @@
+/// Detects the patterns of a problem's blocks, see alphastep/check.h.
+///
+/// M and given blocks: their callback fills a matrix that only records. Differenced blocks: an entry is
+/// where moving one component changes a row at all. What does not depend on the component is computed
+/// from the same numbers and agrees in every bit: no tolerance is needed, unless the function rests on
+/// differences itself, whose round-off depends on more.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/check.h"
+#include "base/error.h"
+#include "core/evaluate.h"
+#include "core/sample.h"
+
+struct as_patterns {
+  asi_pattern pattern[AS_BLOCK_COUNT];
+};
+
+void as_patterns_destroy(as_patterns *patterns) {
+  if (patterns == NULL) return;
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_pattern_free(&patterns->pattern[block]);
+  free(patterns);
+}
+
+/// What looking for patterns needs besides the problem.
+typedef struct detector {
+  asi_sampler sample;
+  as_statistics count;
+  asi_evaluator eval;
+  as_recorder recorder[AS_BLOCK_COUNT];
+  as_matrix recording[AS_BLOCK_COUNT]; ///< without pattern and values
+  double *memory;
+  double *increment, *plus, *minus;
+  double *noise; ///< changes of each row that mean nothing
+} detector;
+
+static as_status detector_init(detector *d, const as_problem *p, const as_check_def *how,
+                               const int *no_columns, as_error *error) {
+  *d = (detector){0};
+  as_status status = asi_sampler_init(&d->sample, p, how, error);
+  if (status == AS_OK) status = asi_evaluator_init(&d->eval, p, &d->count, error);
+  if (status) return status;
+  const size_t size = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
+  d->memory = asi_calloc(4 * size, sizeof(double));
+  if (d->memory == NULL) return asi_fail_memory(error);
+  d->increment = d->memory;
+  d->plus = d->increment + size;
+  d->minus = d->plus + size;
+  d->noise = d->minus + size;
+  d->eval.relative = how->increment;
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
+    const asi_block_info info = asi_block_describe((as_block)block);
+    const int rows = asi_function_size(p, info.function);
+    const int cols = asi_argument_size(p, info.argument);
+    d->recorder[block] = (as_recorder){.rows = rows, .cols = cols};
+    d->recording[block] = (as_matrix){
+        .rows = rows, .cols = cols, .col_start = no_columns, .recorder = &d->recorder[block]};
+  }
+  return AS_OK;
+}
+
+static void detector_free(detector *d) {
+  asi_sampler_free(&d->sample);
+  asi_evaluator_free(&d->eval);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_recorder_free(&d->recorder[block]);
+  free(d->memory);
+}
+
+/// Round-off in rows of f that hold B^T lambda + k_v^T psi, and of g_t + B v, made of differences: of
+/// g's and k's terms, |B| |q|, over the increment.
+static void measure_noise(detector *d, asi_function function, const as_point *at) {
+  const as_problem *p = d->sample.problem;
+  const as_matrix *blocks = d->eval.moved;
+  const as_block base[] = {AS_BLOCK_G_Q, AS_BLOCK_K_V};
+  const as_block_set needs = asi_eval_needs(p, function);
+  double q_size = 1.0;
+  for (int i = 0; i < p->nq; ++i) q_size = fmax(q_size, fabs(at->q[i]));
+  const double round_off = 1e4 * DBL_EPSILON * q_size;
+  memset(d->noise, 0, (size_t)asi_function_size(p, function) * sizeof(double));
+  for (int b = 0; b < 2; ++b) {
+    const as_matrix *m = &blocks[base[b]];
+    const double *multiplier = b == 0 ? at->lambda : at->psi;
+    if (!(needs & AS_BLOCK_BIT(base[b]))) continue;
+    const bool differenced = !(p->given & AS_BLOCK_BIT(base[b]));
+    for (int j = 0; j < m->cols; ++j) {
+      for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) {
+        const double size = round_off * fabs(m->value[k]);
+        if (function == ASI_FN_F && differenced)
+          d->noise[j] += size / d->eval.relative * fabs(multiplier[m->row[k]]);
+        if (function == ASI_FN_GDOT && differenced)
+          d->noise[m->row[k]] += size / d->eval.relative * fabs(at->v[j]);
+        if (function == ASI_FN_GDOT && !p->def.scleronomic)
+          d->noise[m->row[k]] += size / asi_time_increment(p, at->v);
+      }
+    }
+  }
+}
+
+/// Notes each row that changes with each component of the argument.
+static as_status detect_differenced(detector *d, as_block block, const as_point *at) {
+  const as_problem *p = d->sample.problem;
+  const asi_block_info info = asi_block_describe(block);
+  const int rows = asi_function_size(p, info.function), cols = asi_argument_size(p, info.argument);
+  as_status status = AS_OK;
+  asi_increments(p, info.argument, at, d->sample.def->increment, d->increment);
+  for (int j = 0; j < cols && status == AS_OK; ++j) {
+    status = asi_eval_moved(&d->eval, block, at, &j, 1, 1.0, d->increment, d->plus);
+    if (status == AS_OK)
+      status = asi_eval_moved(&d->eval, block, at, &j, 1, -1.0, d->increment, d->minus);
+    if (status == AS_OK && j == 0) measure_noise(d, info.function, at);
+    for (int i = 0; i < rows && status == AS_OK; ++i)
+      if (fabs(d->plus[i] - d->minus[i]) > d->noise[i]) asi_recorder_add(&d->recorder[block], i, j);
+  }
+  return status;
+}
+
+/// Finds the patterns of the blocks `wanted`. The description's other blocks have patterns, right or
+/// empty; empty ones must not enter the functions that are differenced.
+static as_status detect(const as_problem_def *def, const as_check_def *how, as_block_set wanted,
+                        const int *no_columns, as_patterns *out, as_error *error) {
+  as_problem *p = NULL;
+  detector d = {0};
+  as_status status = as_problem_create(def, &p, error);
+  if (status) return status;
+  status = detector_init(&d, p, how, no_columns, error);
+  wanted &= p->present;
+  const as_block_set recorded = wanted & (p->given | AS_BLOCK_BIT(AS_BLOCK_M));
+  for (int k = 0; k < how->n_points && status == AS_OK; ++k) {
+    const as_point at = asi_sampler_point(&d.sample, k);
+    status = asi_eval_blocks(&d.eval, &at, recorded, d.recording);
+    for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
+      if (wanted & ~recorded & AS_BLOCK_BIT(block))
+        status = detect_differenced(&d, (as_block)block, &at);
+  }
+  for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
+    if (wanted & AS_BLOCK_BIT(block))
+      status = asi_recorder_pattern(&d.recorder[block], &out->pattern[block], error);
+  detector_free(&d);
+  as_problem_destroy(p);
+  return status;
+}
+
+/// Points blocks to the patterns found so far.
+static void use_patterns(as_problem_def *def, const as_patterns *found, as_block_set blocks) {
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block)
+    if ((blocks & AS_BLOCK_BIT(block)) && found->pattern[block].col_start != NULL)
+      def->block[block].pattern =
+          (as_pattern){found->pattern[block].col_start, found->pattern[block].row};
+}
+
+/// How many columns the widest block may have.
+static as_status count_columns(const as_problem_def *def, size_t *count, as_error *error) {
+  as_space *space = NULL;
+  const as_status status = as_space_create(def->parts, def->n_parts, &space, error);
+  if (status) return status;
+  const int sizes[] = {as_space_nv(space), def->n_lambda, def->n_psi, def->n_x, def->n_y};
+  *count = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
+    if (sizes[i] > 0 && (size_t)sizes[i] > *count) *count = (size_t)sizes[i];
+  as_space_destroy(space);
+  return AS_OK;
+}
+
+as_status as_problem_detect(as_problem_def *def, const as_check_def *how, as_patterns **out,
+                            as_error *error) {
+  if (out) *out = NULL;
+  if (def == NULL || how == NULL || out == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_problem_detect needs two descriptions and a place for the patterns.");
+  size_t n_columns;
+  as_status status = count_columns(def, &n_columns, error);
+  if (status) return status;
+  int *no_columns = asi_calloc(n_columns + 1, sizeof(int)); // a pattern without entries
+  as_patterns *found = asi_calloc(1, sizeof *found);
+  if (no_columns == NULL || found == NULL) status = asi_fail_memory(error);
+
+  // What is missing, and of that what others need: f needs B and k_v, M v' needs M.
+  as_problem_def work = *def;
+  as_block_set missing = 0;
+  as_block_set first =
+      AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
+    const as_pattern given = def->block[block].pattern;
+    if (given.col_start != NULL || given.row != NULL) continue;
+    missing |= AS_BLOCK_BIT(block);
+    if (def->block[block].source == AS_BLOCK_GIVEN) first |= AS_BLOCK_BIT(block);
+    work.block[block].pattern = (as_pattern){no_columns, no_columns};
+  }
+  if (status == AS_OK) status = detect(&work, how, missing & first, no_columns, found, error);
+  if (status == AS_OK) {
+    use_patterns(&work, found, missing);
+    status = detect(&work, how, missing & ~first, no_columns, found, error);
+  }
+  free(no_columns);
+  if (status) {
+    as_patterns_destroy(found);
+    return status;
+  }
+  use_patterns(def, found, missing);
+  *out = found;
+  return AS_OK;
+}
