@@ -186,15 +186,23 @@ static as_status difference(checker *c, as_block block, const as_point *at, int 
   return AS_OK;
 }
 
-/// scale_i = |F_i| + sum_j |entry_ij| size_j
+/// scale_i = |F_i| + sum_j |entry_ij| size_j, for q the size of its largest number; and not much below
+/// that of other rows: terms may cancel exactly.
 static as_status measure_scale(checker *c, as_block block, const as_point *at, const as_matrix *m) {
   const as_status status =
       asi_eval_moved(&c->eval, block, at, NULL, 0, 0.0, c->increment, c->scale);
   if (status) return status;
+  double per_increment = 1.0 / c->def->increment;
+  if (asi_block_describe(block).argument == ASI_ARG_Q)
+    for (int i = 0; i < c->problem->nq; ++i)
+      per_increment = fmax(per_increment, fabs(at->q[i]) / c->def->increment);
   for (int i = 0; i < m->rows; ++i) c->scale[i] = fabs(c->scale[i]);
   for (int j = 0; j < m->cols; ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
-      c->scale[m->row[k]] += fabs(m->value[k]) * c->increment[j] / c->def->increment;
+      c->scale[m->row[k]] += fabs(m->value[k]) * c->increment[j] * per_increment;
+  double largest = 0.0;
+  for (int i = 0; i < m->rows; ++i) largest = fmax(largest, c->scale[i]);
+  for (int i = 0; i < m->rows; ++i) c->scale[i] = fmax(c->scale[i], 1e-3 * largest);
   return AS_OK;
 }
 

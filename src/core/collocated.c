@@ -157,6 +157,17 @@ static as_status start_of_step(as_integrator *s, double h) {
   return status;
 }
 
+/// After a singular position eta may hold anything that B_n^T did not see then. An eta that would move q
+/// by more than a hundredth of a step is not believed: it is zero in the exact solution.
+static void distrust_eta(as_integrator *s) {
+  const as_problem *p = s->problem;
+  double *eta = s->z + layout_of(s).eta; // over h
+  memset(s->work_n, 0, (size_t)p->n * sizeof(double));
+  asi_matrix_multiply_transposed_add(&s->b_n, s->h, eta, s->work_n);
+  if (!(asi_max_abs(s->work_n, p->n) <= 0.01 * asi_max_abs(s->v0, p->n)))
+    memset(eta, 0, (size_t)p->def.n_lambda * sizeof(double));
+}
+
 static as_status collocated_begin(as_integrator *s, double h) {
   const as_problem *p = s->problem;
   asi_term terms[ASI_MAX_TERMS];
@@ -170,10 +181,9 @@ static as_status collocated_begin(as_integrator *s, double h) {
     memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value,
            (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double));
   }
-  // [GA.9] predictor: extrapolation of v', lambda and psi; eta = 0, as in the exact solution: after a
-  // singular position it may hold anything
+  // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
-  memset(s->z + layout_of(s).eta, 0, (size_t)(layout_of(s).size - layout_of(s).eta) * sizeof(double));
+  if (is_stabilized(s) && p->def.n_lambda > 0) distrust_eta(s);
   return AS_OK;
 }
 

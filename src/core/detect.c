@@ -34,6 +34,7 @@ typedef struct detector {
   double *memory;
   double *increment, *plus, *minus;
   double *noise; ///< changes of each row that mean nothing
+  double *terms; ///< the size of the terms of each constraint
 } detector;
 
 static as_status detector_init(detector *d, const as_problem *p, const as_check_def *how,
@@ -43,12 +44,13 @@ static as_status detector_init(detector *d, const as_problem *p, const as_check_
   if (status == AS_OK) status = asi_evaluator_init(&d->eval, p, &d->count, error);
   if (status) return status;
   const size_t size = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
-  d->memory = asi_calloc(4 * size, sizeof(double));
+  d->memory = asi_calloc(5 * size, sizeof(double));
   if (d->memory == NULL) return asi_fail_memory(error);
   d->increment = d->memory;
   d->plus = d->increment + size;
   d->minus = d->plus + size;
   d->noise = d->minus + size;
+  d->terms = d->noise + size;
   d->eval.relative = how->increment;
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
     const asi_block_info info = asi_block_describe((as_block)block);
@@ -68,33 +70,32 @@ static void detector_free(detector *d) {
   free(d->memory);
 }
 
-/// Round-off in rows of f that hold B^T lambda + k_v^T psi, and of g_t + B v, made of differences: of
-/// g's and k's terms, |B| |q|, over the increment.
+/// Round-off in what is made of differences: B^T lambda + k_v^T psi in f, and g_t + B v. An entry of B
+/// or k_v has that of its row's terms, |B| |q|, over the increment.
 static void measure_noise(detector *d, asi_function function, const as_point *at) {
   const as_problem *p = d->sample.problem;
-  const as_matrix *blocks = d->eval.moved;
   const as_block base[] = {AS_BLOCK_G_Q, AS_BLOCK_K_V};
-  const as_block_set needs = asi_eval_needs(p, function);
   double q_size = 1.0;
   for (int i = 0; i < p->nq; ++i) q_size = fmax(q_size, fabs(at->q[i]));
   const double round_off = 1e4 * DBL_EPSILON * q_size;
   memset(d->noise, 0, (size_t)asi_function_size(p, function) * sizeof(double));
   for (int b = 0; b < 2; ++b) {
-    const as_matrix *m = &blocks[base[b]];
+    if (!(asi_eval_needs(p, function) & AS_BLOCK_BIT(base[b]))) continue;
+    const as_matrix *m = &d->eval.moved[base[b]];
     const double *multiplier = b == 0 ? at->lambda : at->psi;
-    if (!(needs & AS_BLOCK_BIT(base[b]))) continue;
-    const bool differenced = !(p->given & AS_BLOCK_BIT(base[b]));
+    const bool given = p->given & AS_BLOCK_BIT(base[b]);
+    memset(d->terms, 0, (size_t)m->rows * sizeof(double));
+    for (int k = 0; k < m->col_start[m->cols]; ++k) d->terms[m->row[k]] += fabs(m->value[k]);
     for (int j = 0; j < m->cols; ++j) {
       for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) {
-        const double size = round_off * fabs(m->value[k]);
-        if (function == ASI_FN_F && differenced)
-          d->noise[j] += size / d->eval.relative * fabs(multiplier[m->row[k]]);
-        if (function == ASI_FN_GDOT && differenced)
-          d->noise[m->row[k]] += size / d->eval.relative * fabs(at->v[j]);
-        if (function == ASI_FN_GDOT && !p->def.scleronomic)
-          d->noise[m->row[k]] += size / asi_time_increment(p, at->v);
+        const int i = m->row[k];
+        const double size = given ? 0.0 : round_off / d->eval.relative * d->terms[i];
+        if (function == ASI_FN_F) d->noise[j] += size * fabs(multiplier[i]);
+        if (function == ASI_FN_GDOT) d->noise[i] += size * fabs(at->v[j]);
       }
     }
+    for (int i = 0; i < m->rows && function == ASI_FN_GDOT && !p->def.scleronomic; ++i)
+      d->noise[i] += round_off / asi_time_increment(p, at->v) * d->terms[i];
   }
 }
 
