@@ -39,6 +39,16 @@ typedef struct as_newton_def {
   bool reuse;         ///< keep a factorization over steps while it contracts
 } as_newton_def;
 
+/// Choices of the SOI2 method.
+typedef struct as_soi2_def {
+  /// M_alpha of the momentum p = M_alpha a: false: the matrix that the last step used; true: evaluated
+  /// again at t + D h. The same if the mass is constant.
+  bool reevaluate_mass;
+  /// First step: solve M_alpha a = (1 - D) f_0 + D f_1 together with the step, as Jay and Negrut do,
+  /// instead of improved_start.
+  bool implicit_start;
+} as_soi2_def;
+
 /// How to integrate. Start from as_default_integrator_def(). Copied by create.
 typedef struct as_integrator_def {
   as_method method;
@@ -47,9 +57,11 @@ typedef struct as_integrator_def {
   /// Instead of rho_inf: all four by hand or from as_coefficients_*(); NAN: from rho_inf.
   as_coefficients coefficients;
   bool check_coefficients; ///< refuse coefficients that are not second order and stable
+  bool step_corrections;   ///< keep second order when h changes; off only to see what happens
   bool improved_start;     ///< a_0 = v'_0 + D h v''_0 instead of v'_0
   bool perturbed_start;    ///< index-3: perturb v_0 by O(h^2) so that lambda does not oscillate
   bool project_start;      ///< bring q_0, v_0 onto the constraints; otherwise refuse them if off
+  as_soi2_def soi2;
   as_newton_def newton;
   as_log_fn *log; ///< receives warnings; may be NULL
   void *log_user;

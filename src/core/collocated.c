@@ -132,7 +132,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   const bool index3 = s->def.method == AS_METHOD_INDEX3 && p->def.n_lambda > 0;
   as_status status = AS_OK;
   s->h = h;
-  s->d0 = s->first ? s->D * h : s->state.a_offset;
+  s->d0 = s->first || !s->def.step_corrections ? s->D * h : s->state.a_offset;
   s->d1 = next_offset(s, h, s->d0);
   s->gamma = second_order_gamma(s, h, s->d0, s->d1);
   memcpy(s->v0, s->now.v, (size_t)p->n * sizeof(double));
@@ -153,7 +153,7 @@ static as_status start_of_step(as_integrator *s, double h) {
     s->d0 = s->d1 = s->D * h;
     s->gamma = s->c.gamma;
   }
-  if (index3 && !same_step(h, s->last_h)) status = asi_index3_velocity(s, s->a_rate, s->v0);
+  if (index3 && s->def.step_corrections && !same_step(h, s->last_h)) status = asi_index3_velocity(s, s->a_rate, s->v0);
   return status;
 }
 

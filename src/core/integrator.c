@@ -75,6 +75,7 @@ as_integrator_def as_default_integrator_def(void) {
       .rho_inf = 0.8,
       .coefficients = {unset, unset, unset, unset},
       .check_coefficients = true,
+      .step_corrections = true,
       .improved_start = true,
       .perturbed_start = true,
       .project_start = true,
