@@ -287,7 +287,7 @@ static int check_tangent(const test_problem *p, int method, double h, double tol
   enter_step(&r, p, h, &error);
   memcpy(z, s->z, sizeof(double) * (size_t)size);
   residual_at(s, p->name, z, column);
-  if (s->method->linearize(s)) fail_msg("%s: %s", p->name, error.message);
+  if (s->method->linearize(s, false)) fail_msg("%s: %s", p->name, error.message);
   dense_matrix(s, a);
   for (int i = 0; i < size; ++i)
     for (int j = 0; j < size; ++j) row_scale[i] = fmax(row_scale[i], fabs(a[j * size + i]));

@@ -847,8 +847,6 @@ static void test_integrator_arguments(void **state) {
     refuse_integrator(problem, &def, AS_ERR_ARGUMENT, "rho_inf = ");
   }
   def = good;
-  def.method = AS_METHOD_SOI2;
-  refuse_integrator(problem, &def, AS_ERR_UNSUPPORTED, "SOI2");
   def.method = (as_method)42;
   refuse_integrator(problem, &def, AS_ERR_ARGUMENT, "method 42");
 

@@ -1,4 +1,4 @@
-/// Second order in q, v, v', a and lambda, for every test problem and both collocated methods.
+/// Second order in q, v, v', a and lambda, for every test problem and every method.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 
 typedef struct order_case {
   const test_problem *(*problem)(void);
-  double h;         ///< the coarser of two steps [s]
-  double times[3];  ///< where errors are looked at; multiples of h [s]
+  double h;          ///< the coarser of two steps [s]
+  double times[3];   ///< where errors are looked at; multiples of h [s]
   bool a_from_table; ///< exact() knows only certain times: a cannot be compared at t + D h
 } order_case;
 
@@ -73,12 +73,18 @@ static void test_index3(void **state) {
   check_orders(AS_METHOD_INDEX3);
 }
 
+static void test_soi2(void **state) {
+  (void)state;
+  check_orders(AS_METHOD_SOI2);
+}
+
 static void test_index2(void **state) {
   (void)state;
   check_orders(AS_METHOD_INDEX2);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_index3), cmocka_unit_test(test_index2)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_index3), cmocka_unit_test(test_index2),
+                                     cmocka_unit_test(test_soi2)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

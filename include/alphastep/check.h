@@ -71,8 +71,8 @@ typedef struct as_patterns as_patterns;
 /// as_matrix_add_block(), zeros too. A callback that writes straight into `value` must give its pattern
 /// itself: there is no `value` while entries are recorded. Differenced blocks have the entries that
 /// change when a component of the argument is moved; an entry that happens to vanish at all points is
-/// missed, so give as_problem_check() other points, or more. Memory goes with the number of entries,
-/// work with the number of columns times the cost of a function.
+/// missed, so let as_problem_check() look at other points. Memory goes with the number of entries; work
+/// with the entries per row and the logarithm of the number of columns.
 ///
 /// On failure the description is unchanged and *out is NULL.
 AS_API as_status as_problem_detect(as_problem_def *def, const as_check_def *how, as_patterns **out,

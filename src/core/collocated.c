@@ -89,8 +89,10 @@ static as_status collocated_create(as_integrator *s, as_error *error) {
   if (status) return status;
   s->h = 1.0; // any: only the pattern counts here
   s->gamma = s->c.gamma;
+  s->unknowns = layout_of(s).size;
+  s->active = &s->step;
   const int n_terms = list_terms(s, terms);
-  return asi_system_init(&s->step, p, &s->motion, layout_of(s).size, terms, n_terms, error);
+  return asi_system_init(&s->step, p, &s->motion, s->unknowns, terms, n_terms, error);
 }
 
 // ---- the start of a step ------------------------------------------------------------------------
@@ -280,7 +282,8 @@ static as_status collocated_evaluate(as_integrator *s) {
   return AS_OK;
 }
 
-static as_status collocated_linearize(as_integrator *s) {
+static as_status collocated_linearize(as_integrator *s, bool again) {
+  (void)again;
   const as_point point = trial_point(s);
   as_block_set wanted = 0;
   for (int i = 0; i < s->step.n_terms; ++i)
@@ -291,7 +294,11 @@ static as_status collocated_linearize(as_integrator *s) {
   asi_system_assemble(&s->step, s->block, &s->motion);
   for (int i = s->problem->n; i < s->step.size && s->compliance > 0.0; ++i)
     s->step.value[s->step.diagonal[i]] -= softness(s, i);
-  return AS_OK;
+  return asi_factor(s, &s->step, s->t1, "a step");
+}
+
+static as_status collocated_solve(as_integrator *s, double *b) {
+  return asi_solve(s, &s->step, s->t1, b);
 }
 
 // ---- the end of a step --------------------------------------------------------------------------
@@ -309,6 +316,8 @@ static void collocated_accept(as_integrator *s) {
 }
 
 const asi_method asi_method_index3 = {"index-3",           collocated_create,    collocated_begin,
-                                      collocated_evaluate, collocated_linearize, collocated_accept};
+                                      collocated_evaluate, collocated_linearize, collocated_solve,
+                                      collocated_accept};
 const asi_method asi_method_index2 = {"index-2",           collocated_create,    collocated_begin,
-                                      collocated_evaluate, collocated_linearize, collocated_accept};
+                                      collocated_evaluate, collocated_linearize, collocated_solve,
+                                      collocated_accept};

@@ -1,7 +1,7 @@
 /// Detects the patterns of a problem's blocks, see alphastep/check.h.
 ///
 /// M and given blocks: their callback fills a matrix that only records. Differenced blocks: an entry is
-/// where moving one component changes a row at all. What does not depend on the component is computed
+/// where moving a component changes a row at all. What does not depend on the component is computed
 /// from the same numbers and agrees in every bit: no tolerance is needed, unless the function rests on
 /// differences itself, whose round-off depends on more.
 #include <float.h>
@@ -35,6 +35,10 @@ typedef struct detector {
   double *increment, *plus, *minus;
   double *noise; ///< changes of each row that mean nothing
   double *terms; ///< the size of the terms of each constraint
+  int *indices;
+  int *columns;    ///< that are moved together
+  int *claimed_by; ///< the interval of columns that claims a row, or -1
+  int *done;       ///< intervals that have been moved
 } detector;
 
 static as_status detector_init(detector *d, const as_problem *p, const as_check_def *how,
@@ -45,7 +49,11 @@ static as_status detector_init(detector *d, const as_problem *p, const as_check_
   if (status) return status;
   const size_t size = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
   d->memory = asi_calloc(5 * size, sizeof(double));
-  if (d->memory == NULL) return asi_fail_memory(error);
+  d->indices = asi_calloc(3 * size, sizeof(int));
+  if (d->memory == NULL || d->indices == NULL) return asi_fail_memory(error);
+  d->columns = d->indices;
+  d->claimed_by = d->columns + size;
+  d->done = d->claimed_by + size;
   d->increment = d->memory;
   d->plus = d->increment + size;
   d->minus = d->plus + size;
@@ -68,6 +76,7 @@ static void detector_free(detector *d) {
   asi_evaluator_free(&d->eval);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_recorder_free(&d->recorder[block]);
   free(d->memory);
+  free(d->indices);
 }
 
 /// Round-off in what is made of differences: B^T lambda + k_v^T psi in f, and g_t + B v. An entry of B
@@ -99,21 +108,63 @@ static void measure_noise(detector *d, asi_function function, const as_point *at
   }
 }
 
-/// Notes each row that changes with each component of the argument.
-static as_status detect_differenced(detector *d, as_block block, const as_point *at) {
-  const as_problem *p = d->sample.problem;
-  const asi_block_info info = asi_block_describe(block);
-  const int rows = asi_function_size(p, info.function), cols = asi_argument_size(p, info.argument);
-  as_status status = AS_OK;
-  asi_increments(p, info.argument, at, d->sample.def->increment, d->increment);
-  for (int j = 0; j < cols && status == AS_OK; ++j) {
-    status = asi_eval_moved(&d->eval, block, at, &j, 1, 1.0, d->increment, d->plus);
+/// Which rows change with which of the intervals of `width` columns? Candidates are the rows that
+/// changed with twice that width, the columns of `wide`. Intervals without a common candidate are moved
+/// together.
+static as_status halve(detector *d, as_block block, const as_point *at, int64_t width,
+                       const asi_pattern *wide, as_recorder *found) {
+  const asi_function function = asi_block_describe(block).function;
+  memset(d->done, 0, (size_t)found->cols * sizeof(int));
+  for (int first = 0; first < found->cols; ++first) {
+    int n_columns = 0;
+    for (int i = 0; i < wide->rows; ++i) d->claimed_by[i] = -1;
+    for (int c = first; c < found->cols; ++c) {
+      const int begin = wide->col_start[c / 2], end = wide->col_start[c / 2 + 1];
+      bool is_free = !d->done[c] && begin < end;
+      for (int k = begin; k < end && is_free; ++k) is_free = d->claimed_by[wide->row[k]] < 0;
+      if (!is_free) continue;
+      d->done[c] = 1;
+      for (int k = begin; k < end; ++k) d->claimed_by[wide->row[k]] = c;
+      for (int64_t j = c * width; j < (c + 1) * width && j < d->recorder[block].cols; ++j)
+        d->columns[n_columns++] = (int)j;
+    }
+    if (n_columns == 0) continue;
+    as_status status =
+        asi_eval_moved(&d->eval, block, at, d->columns, n_columns, 1.0, d->increment, d->plus);
     if (status == AS_OK)
-      status = asi_eval_moved(&d->eval, block, at, &j, 1, -1.0, d->increment, d->minus);
-    if (status == AS_OK && j == 0) measure_noise(d, info.function, at);
-    for (int i = 0; i < rows && status == AS_OK; ++i)
-      if (fabs(d->plus[i] - d->minus[i]) > d->noise[i]) asi_recorder_add(&d->recorder[block], i, j);
+      status =
+          asi_eval_moved(&d->eval, block, at, d->columns, n_columns, -1.0, d->increment, d->minus);
+    if (status) return status;
+    measure_noise(d, function, at);
+    for (int i = 0; i < wide->rows; ++i)
+      if (d->claimed_by[i] >= 0 && fabs(d->plus[i] - d->minus[i]) > d->noise[i])
+        asi_recorder_add(found, i, d->claimed_by[i]);
   }
+  return AS_OK;
+}
+
+/// Moves all columns, then halves, quarters ... that the rows which changed can depend on: with few
+/// entries per row, much less work than column by column. Random increments do not cancel.
+static as_status detect_differenced(detector *d, as_block block, const as_point *at) {
+  const asi_block_info info = asi_block_describe(block);
+  const int rows = d->recorder[block].rows, cols = d->recorder[block].cols;
+  asi_increments(d->sample.problem, info.argument, at, d->sample.def->increment, d->increment);
+  for (int j = 0; j < cols; ++j) d->increment[j] *= fabs(asi_draw(&d->sample.state));
+  asi_pattern wide;
+  as_status status = asi_pattern_init(&wide, rows, 1, (as_pattern){0}, info.name, d->eval.error);
+  int64_t width = 1;
+  while (width < cols) width *= 2;
+  for (; width > 0 && status == AS_OK; width /= 2) {
+    as_recorder found = {.rows = rows, .cols = (int)((cols + width - 1) / width)};
+    status = halve(d, block, at, width, &wide, &found);
+    asi_pattern_free(&wide);
+    if (status == AS_OK) status = asi_recorder_pattern(&found, &wide, d->eval.error);
+    asi_recorder_free(&found);
+  }
+  for (int j = 0; j < cols && status == AS_OK; ++j)
+    for (int k = wide.col_start[j]; k < wide.col_start[j + 1]; ++k)
+      asi_recorder_add(&d->recorder[block], wide.row[k], j);
+  asi_pattern_free(&wide);
   return status;
 }
 

@@ -25,9 +25,11 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) 
   return status;
 }
 
-/// Names the unknown in a column of a system: v', lambda, psi, or index-2's eta.
-static void unknown_name(const as_problem *p, int column, char *text, size_t size) {
+/// Names the unknown in a column of a system: v', lambda, psi, and then index-2's eta or SOI2's second
+/// stage.
+static void unknown_name(const as_problem *p, int columns, int column, char *text, size_t size) {
   const int psi = p->n + p->def.n_lambda, eta = psi + p->def.n_psi;
+  if (columns == 2 * eta) column %= eta;
   if (column < p->n)
     asi_component_name(p, AS_QUANTITY_V, column, text, size);
   else if (column < psi)
@@ -38,9 +40,10 @@ static void unknown_name(const as_problem *p, int column, char *text, size_t siz
     asi_component_name(p, AS_QUANTITY_LAMBDA, column - eta, text, size);
 }
 
-static as_status fail_singular(as_integrator *s, double t, const char *what, int culprit) {
+static as_status fail_singular(as_integrator *s, const asi_system *system, double t, const char *what,
+                               int culprit) {
   char name[64];
-  unknown_name(s->problem, culprit, name, sizeof name);
+  unknown_name(s->problem, system->size, culprit, name, sizeof name);
   return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, name,
                   "The equations for %s are singular at t = %.9g s: %s is not determined by them (a "
                   "redundant constraint, or a motion without inertia).",
@@ -52,7 +55,7 @@ as_status asi_factor(as_integrator *s, asi_system *system, double t, const char 
   ++s->statistics.factorizations;
   const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
-  return status ? fail_singular(s, t, what, culprit) : AS_OK;
+  return status ? fail_singular(s, system, t, what, culprit) : AS_OK;
 }
 
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b) {
@@ -122,9 +125,6 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
       def->method != AS_METHOD_SOI2)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "method", "There is no method %d.",
                     (int)def->method);
-  if (def->method == AS_METHOD_SOI2)
-    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, "method",
-                    "This version offers the methods index-3 and index-2, not SOI2.");
   if (p->def.n_x > 0 || p->def.n_y > 0)
     return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
                     "This version does not integrate first-order states x and outputs y.");
@@ -166,7 +166,8 @@ static size_t lay_out_values(asi_values *x, const as_problem *p, double *arena, 
 static size_t lay_out(as_integrator *s, double *arena) {
   const as_problem *p = s->problem;
   const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda, k = (size_t)p->def.n_psi;
-  const size_t unknowns = n + 2 * m + k;
+  const size_t unknowns = s->def.method == AS_METHOD_SOI2 ? 2 * (n + m + k) : n + 2 * m + k;
+  const size_t soi2 = s->def.method == AS_METHOD_SOI2 ? n : 0;
   size_t used = lay_out_values(&s->now, p, arena, 0);
   used = lay_out_values(&s->next, p, arena, used);
   s->rate.vdot = take(arena, &used, n);
@@ -177,6 +178,12 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->v0 = take(arena, &used, n);
   s->a0 = take(arena, &used, n);
   s->xi = take(arena, &used, n);
+  s->p = take(arena, &used, soi2);
+  s->p0 = take(arena, &used, soi2);
+  s->a_before = take(arena, &used, soi2);
+  s->p_before = take(arena, &used, soi2);
+  s->f0 = take(arena, &used, soi2);
+  s->v_tilde = take(arena, &used, soi2);
   s->weight = take(arena, &used, n);
   s->work_n = take(arena, &used, n);
   s->z = take(arena, &used, unknowns);
@@ -193,7 +200,10 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
   as_status status = choose_coefficients(s, error);
   if (status) return status;
-  s->method = s->def.method == AS_METHOD_INDEX3 ? &asi_method_index3 : &asi_method_index2;
+  static const asi_method *const methods[] = {[AS_METHOD_INDEX3] = &asi_method_index3,
+                                              [AS_METHOD_INDEX2] = &asi_method_index2,
+                                              [AS_METHOD_SOI2] = &asi_method_soi2};
+  s->method = methods[s->def.method];
   s->arena_size = lay_out(s, NULL);
   s->arena = asi_calloc(s->arena_size, sizeof(double));
   s->backup = asi_calloc(s->arena_size, sizeof(double));
@@ -209,7 +219,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = s->method->create(s, error);
   if (status == AS_OK) status = asi_start_create(s, error);
   if (status == AS_OK) status = asi_redundancy_init(s, error);
-  s->predictor.size = s->step.size;
+  s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
   return status;
 }
@@ -239,6 +249,7 @@ as_status as_integrator_create(const as_problem *problem, const as_integrator_de
 void as_integrator_destroy(as_integrator *s) {
   if (s == NULL) return;
   asi_system_free(&s->step);
+  asi_system_free(&s->shared);
   asi_system_free(&s->kkt);
   asi_system_free(&s->projection);
   asi_motion_free(&s->motion);

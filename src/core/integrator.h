@@ -4,6 +4,7 @@
 /// start.c       projection, consistent accelerations, starting values
 /// newton.c      solves one step's equations
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
+/// soi2.c        the SOI2 method
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
@@ -33,8 +34,11 @@ typedef struct asi_method {
   as_status (*begin)(as_integrator *s, double h);
   /// Evaluates the step's equations at z into integrator->residual.
   as_status (*evaluate)(as_integrator *s);
-  /// Assembles the iteration matrix at the z that was evaluated last.
-  as_status (*linearize)(as_integrator *s);
+  /// Assembles and factorizes the iteration matrix at the z that was evaluated last; `again`: not for the
+  /// first time in this step.
+  as_status (*linearize)(as_integrator *s, bool again);
+  /// Solves with the iteration matrix, in place.
+  as_status (*solve)(as_integrator *s, double *b);
   /// Makes the trial at z the new state.
   void (*accept)(as_integrator *s);
 } asi_method;
@@ -57,6 +61,8 @@ struct as_integrator {
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
   asi_system step;       ///< the method's iteration matrix
+  asi_system shared;     ///< SOI2: a smaller one that serves both stages
+  asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;
   double compliance;      ///< e of [RE.3] in use; 0: none
   double base_compliance; ///< what a step begins with
@@ -83,8 +89,15 @@ struct as_integrator {
   double d0;             ///< a_n ~ v'(t_n + d0) [s]
   double d1;             ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
   double last_h;         ///< of the last accepted step [s]
+  int unknowns;          ///< how many a step has
   double *v0;            ///< v_n with its start or step-change correction
   double *a0;            ///< a_n likewise
+  double *p;             ///< SOI2: M_1 a of the last step
+  double *p0;            ///< SOI2: p_n with its step-change correction
+  double *a_before;      ///< SOI2: a0 and p0 of the last step
+  double *p_before;
+  double *f0;            ///< SOI2: the force at the start of the step
+  double *v_tilde;       ///< SOI2: the velocity of the tilde stage
   double *xi;            ///< q_{n+1} = q_n o exp(xi)
   double *z;             ///< unknowns
   double *residual;      ///< of the step's equations
@@ -109,6 +122,7 @@ struct as_integrator {
 
 extern const asi_method asi_method_index3;
 extern const asi_method asi_method_index2;
+extern const asi_method asi_method_soi2;
 
 // start.c ------------------------------------------------------------------------------------------
 

@@ -23,48 +23,57 @@
 
 // ---- norms ----------------------------------------------------------------------------------------
 
-/// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) in index-3, 4e-16 |v| / (gamma h) in
-/// index-2; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
-static double round_off(const as_integrator *s) {
+/// SOI2 has two stages, each with its own v', lambda and psi; the second one meets the position
+/// constraints.
+static int stages(const as_integrator *s) {
+  return s->def.method == AS_METHOD_SOI2 && s->problem->def.n_lambda > 0 ? 2 : 1;
+}
+
+static const double *stage_of(const as_integrator *s, const double *z, int stage) {
+  return z + stage * (s->problem->n + s->problem->def.n_lambda + s->problem->def.n_psi);
+}
+
+/// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) where positions are constrained by v',
+/// 4e-16 |v| / (gamma h) where velocities are; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
+static double round_off(const as_integrator *s, int stage) {
   const as_problem *p = s->problem;
   const as_block_set b = AS_BLOCK_BIT(AS_BLOCK_G_Q);
-  double floor = 0.0;
-  if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3)
-    floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
-  else if (p->def.n_lambda + p->def.n_psi > 0)
-    floor = 4e-16 * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
-  if (s->def.method != AS_METHOD_INDEX3 && p->def.constraint_rate == NULL && (p->present & ~p->given & b))
-    floor *= 1e5;
-  return floor;
+  if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
+  if (p->def.n_lambda > 0 && (s->def.method == AS_METHOD_INDEX3 || stage == 1))
+    return 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
+  const bool noisy = p->def.constraint_rate == NULL && (p->present & ~p->given & b);
+  return (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
 }
 
 /// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
 static void set_weights(as_integrator *s) {
-  const double floor = round_off(s);
+  const double floor = round_off(s, stages(s) - 1);
   for (int i = 0; i < s->problem->n; ++i)
     s->weight[i] = fmax(s->def.newton.rtol * fabs(s->z[i]) + s->atol[i], floor);
 }
 
-static double acceleration_norm(const as_integrator *s) {
+static double acceleration_norm(const as_integrator *s, int stage) {
+  const double *increment = stage_of(s, s->increment, stage);
   double sum = 0.0;
   for (int i = 0; i < s->problem->n; ++i) {
-    const double e = s->increment[i] / s->weight[i];
+    const double e = increment[i] / s->weight[i];
     sum += e * e;
   }
   return sqrt(sum / s->problem->n);
 }
 
 /// [NW.7] max |B^T dlambda| / (rtol max |B^T lambda| + max |M| w): the same tolerance for the forces
-static double force_norm(as_integrator *s) {
+static double force_norm(as_integrator *s, int stage) {
   const as_problem *p = s->problem;
   const int n = p->n, psi = n + p->def.n_lambda;
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
+  const double *z = stage_of(s, s->z, stage), *increment = stage_of(s, s->increment, stage);
   const as_matrix *mass = &s->block[AS_BLOCK_M];
-  asi_constraint_force(s, s->z + n, s->z + psi, s->work_n);
+  asi_constraint_force(s, z + n, z + psi, s->work_n);
   const double force = asi_max_abs(s->work_n, n);
-  asi_constraint_force(s, s->increment + n, s->increment + psi, s->work_n);
+  asi_constraint_force(s, increment + n, increment + psi, s->work_n);
   const double change = asi_max_abs(s->work_n, n);
-  const double least = 4.0 * round_off(s) + s->atol[0];
+  const double least = 4.0 * round_off(s, stage) + s->atol[0];
   return change / (s->def.newton.rtol * force +
                    least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }
@@ -98,14 +107,15 @@ static double iterations_to_go(double norm, double r) {
 static bool renewal_pays(const as_integrator *s, double norm, double r) {
   const as_problem *p = s->problem;
   asi_solver_info info;
-  s->step.solver->ops->info(s->step.solver, &info);
-  const double evaluation = 40.0 * s->step.size + 300.0;
-  const double iteration = info.solve_operations + evaluation;
+  s->active->solver->ops->info(s->active->solver, &info);
+  const double evaluation = 40.0 * s->unknowns + 300.0;
+  const double solves = s->unknowns > s->active->size ? 2.0 : 1.0; // SOI2's stages
+  const double iteration = solves * info.solve_operations + evaluation;
   double renewal = 1.7 * info.factor_operations + evaluation;
   as_block_set seen = 0;
-  for (int i = 0; i < s->step.n_terms; ++i) {
-    const as_block block = s->step.term[i].block;
-    renewal += s->step.products[i].count;
+  for (int i = 0; i < s->active->n_terms; ++i) {
+    const as_block block = s->active->term[i].block;
+    renewal += s->active->products[i].count;
     if (seen & AS_BLOCK_BIT(block)) continue;
     seen |= AS_BLOCK_BIT(block);
     renewal += p->colouring[block].n_colours > 0 ? 2.0 * p->colouring[block].n_colours * evaluation
@@ -122,11 +132,10 @@ static double expected_contraction(const as_integrator *s) {
   return fmin(fmax(s->contraction, GUESS_FLOOR) * growth, SLOWEST);
 }
 
-static as_status factorize(as_integrator *s) {
+static as_status factorize(as_integrator *s, bool again) {
   ++s->statistics.jacobian_evaluations;
   s->factor_h = (double)NAN;
-  as_status status = s->method->linearize(s);
-  if (status == AS_OK) status = asi_factor(s, &s->step, s->t1, "a step");
+  const as_status status = s->method->linearize(s, again);
   if (status) return status;
   s->factor_h = s->h;
   s->factor_gamma = s->gamma;
@@ -151,16 +160,18 @@ static void observe_contraction(as_integrator *s, double r) {
 // ---- the iteration --------------------------------------------------------------------------------
 
 /// One iteration with the factors at hand, or new ones; the size of the increment in tolerances.
-static as_status iterate(as_integrator *s, bool renew, double *norm) {
+static as_status iterate(as_integrator *s, bool renew, bool again, double *norm) {
   as_status status = s->method->evaluate(s);
-  if (status == AS_OK && renew) status = factorize(s);
+  if (status == AS_OK && renew) status = factorize(s, again);
   if (status) return status;
   ++s->statistics.newton_iterations;
-  memcpy(s->increment, s->residual, (size_t)s->step.size * sizeof(double));
-  status = asi_solve(s, &s->step, s->t1, s->increment);
+  memcpy(s->increment, s->residual, (size_t)s->unknowns * sizeof(double));
+  status = s->method->solve(s, s->increment);
   if (status) return status;
-  for (int i = 0; i < s->step.size; ++i) s->z[i] -= s->increment[i];
-  *norm = fmax(acceleration_norm(s), force_norm(s));
+  for (int i = 0; i < s->unknowns; ++i) s->z[i] -= s->increment[i];
+  *norm = 0.0;
+  for (int stage = 0; stage < stages(s); ++stage)
+    *norm = fmax(*norm, fmax(acceleration_norm(s, stage), force_norm(s, stage)));
   return AS_OK;
 }
 
@@ -174,7 +185,7 @@ static bool is_round_off(const as_integrator *s) {
 }
 
 as_status asi_newton(as_integrator *s) {
-  const size_t size = (size_t)s->step.size * sizeof(double);
+  const size_t size = (size_t)s->unknowns * sizeof(double);
   memcpy(s->predicted, s->z, size);
   set_weights(s);
   const bool usable = s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma &&
@@ -185,7 +196,7 @@ as_status asi_newton(as_integrator *s) {
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
     const bool fresh = renew; // factors of this very iterate
     double norm = 0.0;
-    const as_status status = iterate(s, renew, &norm);
+    const as_status status = iterate(s, renew, renewed, &norm);
     renewed = renewed || renew;
     renew = false;
     // Old factors may lead astray: begin again with new ones before giving up.

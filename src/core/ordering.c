@@ -246,15 +246,16 @@ static void expand(const graph *g, const as_problem *p, int size, const int *seq
   memset(start, 0, ((size_t)g->n_nodes + 1) * sizeof(int));
   for (int pass = 0; pass < 2; ++pass) {
     for (int j = 0; j < size; ++j) {
+      const int k = size == 2 * eta ? j % eta : j; // two stages, or eta after psi
       int node = 0;
-      if (j < n)
-        node = p->body_of[j];
-      else if (j < psi)
-        node = lambda_node[j - n];
-      else if (j < eta)
-        node = psi_node[j - psi];
+      if (k < n)
+        node = p->body_of[k];
+      else if (k < psi)
+        node = lambda_node[k - n];
+      else if (k < eta)
+        node = psi_node[k - psi];
       else
-        node = lambda_node[j - eta];
+        node = lambda_node[k - eta];
       if (pass == 0)
         ++start[rank[node] + 1];
       else

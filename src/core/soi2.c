@@ -1,0 +1,384 @@
+/// The SOI2 method: generalized-alpha with a weighted residual, second order in index-2 form.
+///
+/// L. O. Jay, D. Negrut, A second order extension of the generalized-alpha method for constrained systems
+/// in mechanics, 2008; L. O. Jay, Convergence of the generalized-alpha method for constrained systems in
+/// mechanics with nonholonomic constraints, 2011. On Lie groups: here.
+///
+/// alpha_m and alpha_f weight the OLD value; D = alpha_m - alpha_f. a is close to v' at t + D h, and
+/// p = M_alpha a to the momentum balance there. With holonomic constraints a step has two stages that
+/// share everything but their accelerations and multipliers: the tilde stage moves q onto g = 0, the other
+/// one v onto g' = 0. Without them the stages coincide and there is one.
+///
+/// Unknowns: z = (a_1, lambda_1, psi_1; a~, lambda~, psi~). Equations, scaled to be independent of h:
+///     R(a_1, lambda_1, psi_1),  g'/(gamma h),  k(v_1)/(gamma h);  R(a~, lambda~, psi~),  g/(beta h^2),
+///     k(v~)/(gamma h)
+#include <math.h>
+#include <string.h>
+
+#include "core/integrator.h"
+
+static int stride_of(const as_problem *p) { return p->n + p->def.n_lambda + p->def.n_psi; }
+static bool has_tilde(const as_integrator *s) { return s->problem->def.n_lambda > 0; }
+static int size_of(const as_integrator *s) { return stride_of(s->problem) * (has_tilde(s) ? 2 : 1); }
+
+// A shared matrix that contracts worse than this is given up for the full one.
+#define SHARED_CONTRACTION 0.2
+
+// ---- matrices -------------------------------------------------------------------------------------
+
+/// [SO.6] the full matrix. q moves with a~ only, v with a_1 only, in the forces of both stages:
+///
+///             a_1                                       a~                                     lambda
+///   R         (1-alpha_m) M_1 - (1-alpha_f) gamma h f_v  -(1-alpha_f) beta h^2 f_q T           *
+///   g'/(gh)   B                                         (beta h/gamma) Z T
+///   k/(gh)    k_v                                       (beta h/gamma) k_q T
+///   R~        -(1-alpha_f) gamma h f_v                  (1-alpha_m) M_1 - (1-alpha_f) beta h^2 f_q T  *
+///   g/(bh^2)                                            B T
+///   k~/(gh)                                             k_v + (beta h/gamma) k_q T
+///
+/// * -(1-alpha_f) f_lambda, f_psi in the columns of the stage's own multipliers. Without holonomic
+/// constraints a~ is a_1.
+static int list_full(const as_integrator *s, asi_term *term) {
+  const as_problem *p = s->problem;
+  const int n = p->n, l = p->n + p->def.n_lambda, stride = stride_of(p);
+  const int tilde = has_tilde(s) ? stride : 0;
+  const double h = s->h, beta = s->c.beta, gamma = s->c.gamma;
+  const double wm = 1.0 - s->c.alpha_m, wf = 1.0 - s->c.alpha_f;
+  int i = 0;
+  for (int stage = 0; stage <= tilde; stage += stride) { // rows of a stage
+    term[i++] = (asi_term){stage, stage, AS_BLOCK_M, false, ASI_VIA_IDENTITY, wm};
+    term[i++] = (asi_term){stage, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -wf * gamma * h};
+    term[i++] = (asi_term){stage, tilde, AS_BLOCK_F_Q, false, ASI_VIA_T, -wf * beta * h * h};
+    if (p->def.force_kind == AS_FORCE_ADDITIVE) {
+      term[i++] = (asi_term){stage, stage + n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, wf};
+      term[i++] = (asi_term){stage, stage + l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, wf};
+    } else {
+      term[i++] = (asi_term){stage, stage + n, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -wf};
+      term[i++] = (asi_term){stage, stage + l, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -wf};
+    }
+    term[i++] = (asi_term){stage + l, stage, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+    term[i++] = (asi_term){stage + l, tilde, AS_BLOCK_K_Q, false, ASI_VIA_T, beta * h / gamma};
+  }
+  if (has_tilde(s)) {
+    term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
+    term[i++] = (asi_term){n, tilde, AS_BLOCK_GDOT_Q, false, ASI_VIA_T, beta * h / gamma};
+    term[i++] = (asi_term){tilde + n, tilde, AS_BLOCK_G_Q, false, ASI_VIA_T, 1.0};
+  }
+  return i;
+}
+
+/// [SO.7] the shared matrix, to leading order in h the diagonal block of both stages:
+/// [(1-alpha_m) M_1, -(1-alpha_f) f_lambda, -(1-alpha_f) f_psi; B; k_v]
+static int list_shared(const as_integrator *s, asi_term *term) {
+  const as_problem *p = s->problem;
+  const int n = p->n, l = p->n + p->def.n_lambda;
+  const double wm = 1.0 - s->c.alpha_m, wf = 1.0 - s->c.alpha_f;
+  int i = 0;
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, wm};
+  if (p->def.force_kind == AS_FORCE_ADDITIVE) {
+    term[i++] = (asi_term){0, n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, wf};
+    term[i++] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, wf};
+  } else {
+    term[i++] = (asi_term){0, n, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -wf};
+    term[i++] = (asi_term){0, l, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -wf};
+  }
+  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
+  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+  return i;
+}
+
+static as_status soi2_create(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  asi_term terms[ASI_MAX_TERMS];
+  as_status status = asi_motion_init(&s->motion, p, false, error);
+  if (status) return status;
+  s->h = 1.0; // any: only the pattern counts here
+  s->unknowns = size_of(s);
+  int n_terms = list_full(s, terms);
+  status = asi_system_init(&s->step, p, &s->motion, s->unknowns, terms, n_terms, error);
+  if (status == AS_OK && has_tilde(s)) {
+    n_terms = list_shared(s, terms);
+    status = asi_system_init(&s->shared, p, &s->motion, stride_of(p), terms, n_terms, error);
+  }
+  s->active = has_tilde(s) ? &s->shared : &s->step;
+  return status;
+}
+
+// ---- the start of a step --------------------------------------------------------------------------
+
+/// M at time t_0 + e, where the motion is to first order: q_0 o exp(e v_0). Into block M.
+static as_status mass_at(as_integrator *s, double e) {
+  const as_problem *p = s->problem;
+  for (int i = 0; i < p->n; ++i) s->xi[i] = e * s->now.v[i];
+  as_space_move(p->space, s->now.q, s->xi, s->next.q);
+  const as_point at = {.t = s->state.t + e, .q = s->next.q};
+  return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
+}
+
+/// [SO.5] p = M(t_0 + D h) a
+static as_status momentum(as_integrator *s, const double *a, double *p) {
+  const as_status status = mass_at(s, s->D * s->h);
+  memset(p, 0, (size_t)s->problem->n * sizeof(double));
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, a, p);
+  return status;
+}
+
+/// Two points to extrapolate from, before there are steps.
+static void begin_history(as_integrator *s, double h) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda, stride = stride_of(p);
+  asi_predictor_reset(&s->predictor);
+  for (int back = 1; back >= 0; --back) {
+    // a_1 is close to v' at t_1 + D h.
+    const double e = back * h, shift = s->def.improved_start ? s->D * h : 0.0;
+    for (int stage = 0; stage < s->unknowns; stage += stride) {
+      double *z = s->z + stage;
+      for (int i = 0; i < n; ++i) z[i] = s->now.vdot[i] + (shift - e) * s->rate.vdot[i];
+      for (int i = 0; i < m; ++i) z[n + i] = s->now.lambda[i] - e * s->rate.lambda[i];
+      for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->now.psi[i] - e * s->rate.psi[i];
+    }
+    asi_predictor_push(&s->predictor, s->state.t - e, s->z);
+  }
+}
+
+/// M_alpha a = p with the factors made by begin_implicit.
+static as_status solve_mass(as_integrator *s, const double *p, double *a) {
+  const int n = s->problem->n;
+  memset(s->kkt_rhs, 0, (size_t)s->kkt.size * sizeof(double));
+  memcpy(s->kkt_rhs, p, (size_t)n * sizeof(double));
+  const as_status status = asi_solve(s, &s->kkt, s->state.t, s->kkt_rhs);
+  memcpy(a, s->kkt_rhs, (size_t)n * sizeof(double));
+  return status;
+}
+
+/// Factorizes M_alpha alone, in the place of the starting matrix.
+static as_status begin_implicit(as_integrator *s) {
+  const int n = s->problem->n;
+  as_status status = mass_at(s, s->D * s->h);
+  if (status) return status;
+  asi_system_assemble(&s->kkt, s->block, &s->motion);
+  for (int j = 0; j < s->kkt.size; ++j)
+    for (int k = s->kkt.pattern.col_start[j]; k < s->kkt.pattern.col_start[j + 1]; ++k)
+      if (j >= n || s->kkt.pattern.row[k] >= n)
+        s->kkt.value[k] = s->kkt.pattern.row[k] == j ? 1.0 : 0.0;
+  return asi_factor(s, &s->kkt, s->state.t, "the first acceleration");
+}
+
+/// The first step's a and p.
+static as_status first_acceleration(as_integrator *s, double h) {
+  const int n = s->problem->n;
+  as_status status = asi_start_rates(s, h);
+  if (status) return status;
+  begin_history(s, h);
+  // [SO.4] a = v'_0 + D h v''_0, or v'_0
+  for (int i = 0; i < n; ++i)
+    s->a0[i] = s->now.vdot[i] + (s->def.improved_start ? s->D * h * s->rate.vdot[i] : 0.0);
+  status = momentum(s, s->a0, s->p0);
+  if (status == AS_OK && s->def.soi2.implicit_start) status = begin_implicit(s);
+  return status;
+}
+
+static as_status soi2_begin(as_integrator *s, double h) {
+  const as_problem *p = s->problem;
+  const int n = p->n;
+  asi_term terms[ASI_MAX_TERMS];
+  as_status status = AS_OK;
+  s->h = h;
+  s->gamma = s->c.gamma;
+  s->d0 = s->d1 = s->D * h;
+  memcpy(s->v0, s->now.v, (size_t)n * sizeof(double));
+  memcpy(s->a0, s->now.a, (size_t)n * sizeof(double));
+  memcpy(s->p0, s->p, (size_t)n * sizeof(double));
+  if (s->first) {
+    status = first_acceleration(s, h);
+  } else {
+    // [SO.8] a <- a + D (h_n/h_{n-1} - 1) (a - a_before), p likewise: from t_n + D h_{n-1} to t_n + D h_n
+    const double shift = s->def.step_corrections ? s->D * (h / s->last_h - 1.0) : 0.0;
+    for (int i = 0; i < n; ++i) {
+      s->a0[i] += shift * (s->a0[i] - s->a_before[i]);
+      s->p0[i] += shift * (s->p0[i] - s->p_before[i]);
+    }
+    if (s->def.soi2.reevaluate_mass) status = momentum(s, s->a0, s->p0);
+  }
+  if (status) return status;
+  // f_0 at the start of the step.
+  const as_point at = {.t = s->state.t,
+                       .q = s->now.q,
+                       .v = s->now.v,
+                       .lambda = s->now.lambda,
+                       .psi = s->now.psi};
+  status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_F));
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, s->f0);
+  // [SO.3] M_1 = M(t_0 + (1 + D) h, q_0 o exp((1 + D) h v_0))
+  if (status == AS_OK) status = mass_at(s, (1.0 + s->D) * h);
+  if (status) return status;
+  asi_system_set_factors(&s->step, terms, list_full(s, terms));
+  asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
+  return AS_OK;
+}
+
+// ---- the equations --------------------------------------------------------------------------------
+
+/// Fills the trial from z.
+static void update(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const int n = p->n;
+  const double h = s->h, beta = s->c.beta, gamma = s->c.gamma;
+  const double *a1 = s->z, *tilde = s->z + (has_tilde(s) ? stride_of(p) : 0);
+  for (int i = 0; i < n; ++i) {
+    // [SO.1] v_1 = v_0 + h [(1 - gamma) a + gamma a_1], v~ likewise with a~;
+    //        q_1 = q_0 o exp(h v_0 + h^2 [(1/2 - beta) a + beta a~])
+    s->next.a[i] = a1[i];
+    s->next.v[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * a1[i]);
+    s->v_tilde[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * tilde[i]);
+    s->xi[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * tilde[i]);
+  }
+  memcpy(s->next.lambda, s->z + n, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(s->next.psi, s->z + n + p->def.n_lambda, (size_t)p->def.n_psi * sizeof(double));
+  as_space_move(p->space, s->now.q, s->xi, s->next.q);
+}
+
+static as_point trial_point(const as_integrator *s) {
+  return (as_point){.t = s->t1,
+                    .q = s->next.q,
+                    .v = s->next.v,
+                    .lambda = s->next.lambda,
+                    .psi = s->next.psi};
+}
+
+static as_block_set equation_blocks(const as_integrator *s) {
+  return asi_eval_needs(s->problem, ASI_FN_F) | asi_eval_needs(s->problem, ASI_FN_GDOT);
+}
+
+/// f at (t_1, q_1, v_1) with the tilde stage's multipliers: if f is additive, from the one at hand.
+static as_status tilde_force(as_integrator *s, const double *f1, double *out) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  const double *tilde = s->z + stride_of(p);
+  if (p->def.force_kind == AS_FORCE_GENERAL) {
+    as_point at = trial_point(s);
+    at.lambda = tilde + n;
+    at.psi = tilde + n + m;
+    return asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, out);
+  }
+  memcpy(out, f1, (size_t)n * sizeof(double));
+  asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, s->next.lambda, out);
+  asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], -1.0, tilde + n, out);
+  if (p->def.n_psi > 0) {
+    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, s->next.psi, out);
+    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], -1.0, tilde + n + m, out);
+  }
+  return AS_OK;
+}
+
+/// [SO.2] R = (1 - alpha_m) M_1 a_1 + alpha_m p - (1 - alpha_f) f_1 - alpha_f f_0
+static void weighted_residual(const as_integrator *s, const double *a, const double *f, double *r) {
+  const double am = s->c.alpha_m, af = s->c.alpha_f;
+  for (int i = 0; i < s->problem->n; ++i)
+    r[i] = am * s->p0[i] - (1.0 - af) * f[i] - af * s->f0[i];
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0 - am, a, r);
+}
+
+/// Evaluates constraint rows, remembers their size and scales them.
+static as_status constraint_rows(as_integrator *s, asi_function function, const as_point *at,
+                                 double factor, double *largest, double *r) {
+  const int rows = asi_function_size(s->problem, function);
+  if (rows == 0) return AS_OK;
+  const as_status status = asi_eval_function(&s->eval, function, at, s->block, r);
+  if (status) return status;
+  *largest = fmax(*largest, asi_max_abs(r, rows));
+  for (int i = 0; i < rows; ++i) r[i] *= factor;
+  return AS_OK;
+}
+
+static as_status soi2_evaluate(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const int n = p->n, l = n + p->def.n_lambda, stride = stride_of(p);
+  const double per_velocity = 1.0 / (s->c.gamma * s->h);
+  const double per_position = 1.0 / (s->c.beta * s->h * s->h);
+  double *r = s->residual, *r_tilde = r + stride, *f = s->work_n;
+  as_statistics *log = &s->statistics;
+  update(s);
+  as_point at = trial_point(s);
+  as_status status = asi_blocks(s, &at, equation_blocks(s));
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, f);
+  if (status == AS_OK && s->first && s->def.soi2.implicit_start) {
+    // [SO.9] first step: p = M_alpha a = (1 - D) f_0 + D f_1, followed from iterate to iterate
+    for (int i = 0; i < n; ++i) s->p0[i] = (1.0 - s->D) * s->f0[i] + s->D * f[i];
+    status = solve_mass(s, s->p0, s->a0);
+  }
+  if (status) return status;
+  log->position_residual = log->velocity_residual = 0.0;
+  weighted_residual(s, s->z, f, r);
+  log->dynamics_residual = asi_max_abs(r, n);
+  if (has_tilde(s)) {
+    status = tilde_force(s, f, r_tilde); // r_tilde holds f~ for a moment
+    if (status) return status;
+    memcpy(f, r_tilde, (size_t)n * sizeof(double));
+    weighted_residual(s, s->z + stride, f, r_tilde);
+    status = constraint_rows(s, ASI_FN_GDOT, &at, per_velocity, &log->velocity_residual, r + n);
+    if (status == AS_OK)
+      status = constraint_rows(s, ASI_FN_G, &at, per_position, &log->position_residual, r_tilde + n);
+  }
+  if (status == AS_OK)
+    status = constraint_rows(s, ASI_FN_K, &at, per_velocity, &log->velocity_residual, r + l);
+  if (status == AS_OK && has_tilde(s)) {
+    at.v = s->v_tilde;
+    status = constraint_rows(s, ASI_FN_K, &at, per_velocity, &log->velocity_residual, r_tilde + l);
+  }
+  for (int i = 0; i < s->unknowns && s->compliance > 0.0; ++i) // [RE.3]
+    if (i % stride >= n)
+      r[i] -= s->compliance * s->redundancy.inverse_d2[i % stride - n] * s->z[i];
+  return status;
+}
+
+static as_status soi2_linearize(as_integrator *s, bool again) {
+  const int stride = stride_of(s->problem), n = s->problem->n;
+  const as_point at = trial_point(s);
+  // Stiff forces spoil the shared matrix, at every step.
+  if (s->active == &s->shared && (again || (s->fresh_seen && s->fresh_contraction > SHARED_CONTRACTION))) {
+    s->active = &s->step;
+    s->fresh_seen = false;
+    s->fresh_contraction = 0.1;
+  }
+  asi_system *system = s->active;
+  as_block_set wanted = 0;
+  for (int i = 0; i < system->n_terms; ++i)
+    if (system->term[i].factor != 0.0) wanted |= AS_BLOCK_BIT(system->term[i].block);
+  wanted &= ~(equation_blocks(s) | AS_BLOCK_BIT(AS_BLOCK_M));
+  const as_status status = asi_blocks(s, &at, wanted);
+  if (status) return status;
+  asi_motion_update(&s->motion, s->problem, s->xi, NULL);
+  asi_system_assemble(system, s->block, &s->motion);
+  for (int i = 0; i < system->size && s->compliance > 0.0; ++i)
+    if (i % stride >= n)
+      system->value[system->diagonal[i]] -= s->compliance * s->redundancy.inverse_d2[i % stride - n];
+  return asi_factor(s, system, s->t1, "a step");
+}
+
+static as_status soi2_solve(as_integrator *s, double *b) {
+  const as_status status = asi_solve(s, s->active, s->t1, b);
+  if (status || s->active == &s->step) return status;
+  return asi_solve(s, s->active, s->t1, b + stride_of(s->problem)); // the tilde stage
+}
+
+static void soi2_accept(as_integrator *s) {
+  const int n = s->problem->n;
+  const asi_values old = s->now;
+  update(s);
+  memcpy(s->a_before, s->a0, (size_t)n * sizeof(double));
+  memcpy(s->p_before, s->p0, (size_t)n * sizeof(double));
+  memset(s->p, 0, (size_t)n * sizeof(double));
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, s->next.a, s->p);
+  // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
+  for (int i = 0; i < n; ++i)
+    s->next.vdot[i] = s->next.a[i] - s->D * (s->next.a[i] - s->a0[i]);
+  asi_predictor_learn(&s->predictor, s->t1, s->z);
+  asi_predictor_push(&s->predictor, s->t1, s->z);
+  s->now = s->next;
+  s->next = old;
+  s->state.a_offset = s->d1;
+}
+
+const asi_method asi_method_soi2 = {"SOI2",         soi2_create,    soi2_begin, soi2_evaluate,
+                                    soi2_linearize, soi2_solve, soi2_accept};
