@@ -8,7 +8,7 @@ program=$1
 csv=$2
 shift 2
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(chain-10 chain-100 chain-1000 chain-10000 top andrews)
+[ ${#names[@]} -gt 0 ] || names=(chain-10 chain-100 chain-1000 chain-10000 top fourbar-40 andrews)
 few=20
 many=40
 

@@ -74,7 +74,8 @@ static void run_close(run *r) {
 
 static void run_steps(const run *r, int steps) {
   as_error error;
-  for (int i = 0; i < steps; ++i) stop_if(as_integrator_step(r->integrator, r->s->h, &error), &error);
+  for (int i = 0; i < steps; ++i)
+    stop_if(as_integrator_step(r->integrator, r->s->h, &error), &error);
 }
 
 // ---- the table ----------------------------------------------------------------------------------------
@@ -203,8 +204,8 @@ static void write_result(FILE *csv, const result *r) {
 /// Prints the table, of one problem if `only` is not NULL.
 static int table(const char *csv_path, const char *only) {
   result goal[2][2] = {{{0}}}; // of chain-1000
-  const char *const all[] = {"chain-10",    "chain-100", "chain-1000",
-                             "chain-10000", "top",       "andrews"};
+  const char *const all[] = {"chain-10", "chain-100",  "chain-1000", "chain-10000",
+                             "top",      "fourbar-40", "andrews"};
   const char *const *names = only ? &only : all;
   const size_t n_names = only ? 1 : sizeof all / sizeof all[0];
   FILE *csv = NULL;
@@ -237,7 +238,8 @@ static int table(const char *csv_path, const char *only) {
   }
   for (int method = 0; method < 2 && goal[0][0].problem; ++method) {
     const result *renew = &goal[method][0], *reuse = &goal[method][1];
-    printf("1000 links, %s: a step takes %.2f (renew) or %.2f (reuse) times a factorization and a solve "
+    printf("1000 links, %s: a step takes %.2f (renew) or %.2f (reuse) times a factorization and a "
+           "solve "
            "(goal: at most 2.5), and %.2f (goal: at most 1.3) or %.2f Newton iterations\n",
            method_names[method], renew->step / renew->linear, reuse->step / reuse->linear,
            renew->iterations, reuse->iterations);
@@ -294,21 +296,33 @@ static void large(int n_links) {
 
 // ---- decay --------------------------------------------------------------------------------------------
 
-/// Takes steps until t and reports on them.
+static int compare_double(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/// Takes steps until t and reports on them, with the median time of a step.
 static void print_stage(const run *r, const char *what, double t) {
   as_statistics begin, end;
   as_error error;
   const as_state *state = as_integrator_state(r->integrator);
   const int steps = (int)lround((t - state->t) / r->s->h);
   stop_if(as_integrator_statistics(r->integrator, &begin, &error), &error);
-  const double start = seconds();
-  run_steps(r, steps);
-  const double time = (seconds() - start) / steps;
+  double *time = malloc((size_t)steps * sizeof(double));
+  stop_without_memory(time);
+  for (int i = 0; i < steps; ++i) {
+    const double start = seconds();
+    run_steps(r, 1);
+    time[i] = seconds() - start;
+  }
+  qsort(time, (size_t)steps, sizeof(double), compare_double);
+  const double median = time[steps / 2];
+  free(time);
   stop_if(as_integrator_statistics(r->integrator, &end, &error), &error);
   double largest = 0.0;
   for (int i = 0; i < r->s->part.count; ++i) largest = fmax(largest, fabs(state->v[i]));
   printf("  %-22s t = %5.1f s  max |v| = %8.1e  %7.2f us and %.2f Newton iterations a step\n", what,
-         state->t, largest, 1e6 * time,
+         state->t, largest, 1e6 * median,
          (double)(end.newton_iterations - begin.newton_iterations) / steps);
 }
 
@@ -318,7 +332,8 @@ static void decay(void) {
     subject s;
     if (!subject_open_bar(&s, MASSES, spread)) stop_without_memory(NULL);
     run r = run_open(&s, AS_METHOD_INDEX2, true);
-    printf("bar of %d masses, %s displaced at the start\n", MASSES, spread ? "all" : "only the first");
+    printf("bar of %d masses, %s displaced at the start\n", MASSES,
+           spread ? "all" : "only the first");
     print_stage(&r, "at once", 20.0);
     print_stage(&r, "small", 40.0);
     print_stage(&r, "(on the way)", 680.0);
@@ -342,7 +357,8 @@ static int index_of(const char *text, const char *const *names) {
 
 static int count(char **argument) {
   subject s;
-  const int method = index_of(argument[1], method_names), policy = index_of(argument[2], policy_names);
+  const int method = index_of(argument[1], method_names),
+            policy = index_of(argument[2], policy_names);
   const long steps = strtol(argument[3], NULL, 10);
   if (method < 0 || policy < 0 || steps < 0 || !subject_open(&s, argument[0])) return 2;
   run r = run_open(&s, methods[method], policy == 1);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problems/loops.h"
 #include "problems/problems.h"
 
 static double *copied(const double *x, int n) {
@@ -47,19 +48,20 @@ static bool open_chain(subject *s, int n_links) {
 // ---- problems of the tests --------------------------------------------------------------------------
 
 static double q_error(const subject *s, const as_state *state) {
-  enum { MOST = 64 };
+  enum { MOST = 512 };
   const test_problem *p = s->data;
   double q[MOST], d[MOST], sum = 0.0;
   as_space *space = NULL;
   if (as_space_create(p->def.parts, p->def.n_parts, &space, NULL)) return (double)NAN;
   const int n = as_space_nv(space);
-  if (n <= MOST && as_space_nq(space) <= MOST) {
+  const bool fits = n <= MOST && as_space_nq(space) <= MOST;
+  if (fits) {
     p->exact(p, state->t, q, NULL, NULL, NULL);
     as_space_difference(space, q, state->q, d);
     for (int i = 0; i < n; ++i) sum += d[i] * d[i];
   }
   as_space_destroy(space);
-  return sqrt(sum);
+  return fits ? sqrt(sum) : (double)NAN;
 }
 
 static bool open_test_problem(subject *s, const test_problem *p, double h, double t_end) {
@@ -84,6 +86,12 @@ bool subject_open(subject *s, const char *name) {
     const long n = strtol(name + 6, NULL, 10);
     return n > 0 && n <= 10000000 && open_chain(s, (int)n);
   }
+  if (strncmp(name, "fourbar-", 8) == 0) {
+    const long n = strtol(name + 8, NULL, 10);
+    if (n < 1 || n > 100000) return false;
+    s->loops = loops_nfourbar((int)n);
+    return open_test_problem(s, s->loops, 1e-3, 1.0);
+  }
   if (strcmp(name, "top") == 0) return open_test_problem(s, problem_heavy_top_fast(), 1e-3, 1.0);
   if (strcmp(name, "andrews") == 0) return open_test_problem(s, problem_andrews(), 1e-5, 0.03);
   return false;
@@ -91,6 +99,7 @@ bool subject_open(subject *s, const char *name) {
 
 void subject_close(subject *s) {
   chain_free(&s->links);
+  if (s->loops) loops_free(s->loops);
   free(s->pattern);
   free(s->q0);
   free(s->v0);

@@ -16,14 +16,16 @@ typedef struct subject {
   double *v0;
   /// How far the state is from the exact one after all steps; NULL: not known.
   double (*error)(const struct subject *s, const as_state *state);
-  const void *data;   ///< for error()
-  chain links;        ///< if it is a chain
-  as_space_part part; ///< if it is a bar
-  int *pattern;       ///< likewise
+  const void *data;           ///< for error()
+  chain links;                ///< if it is a chain
+  struct test_problem *loops; ///< if it is made of four-bar linkages
+  as_space_part part;         ///< if it is a bar
+  int *pattern;               ///< likewise
 } subject;
 
-/// The subject of that name, `chain-N` (N links), `top` or `andrews`; false if there is none. It must stay
-/// where it is until it is closed.
+/// The subject of that name: `chain-N` (N links), `fourbar-N` (N four-bar linkages in a row, with a singular
+/// position on the way), `top` or `andrews`; false if there is none. It must stay where it is until it is
+/// closed.
 bool subject_open(subject *s, const char *name);
 void subject_close(subject *s);
 

@@ -45,4 +45,26 @@ void top_multipliers(const top_motion *motion, double *lambda);
 /// sqrt(|x - x_ref|^2 + |log(R^T R_ref)|^2) between a configuration q and the motion.
 double top_distance(const double *q, const top_motion *motion);
 
+// Two problems with the motion q = (exp(t), exp(-2t)) (paper_exponential.c).
+
+paper_problem_fn exponential_problem;              ///< lambda = exp(-t), psi = exp(t)
+paper_problem_fn exponential_nonholonomic_problem; ///< psi = exp(-t); no lambda
+void exponential_coordinates(double t, double *q, double *v, double *a); ///< exact
+
+// A rolling disk (paper_disk.c).
+
+/// The motion with the speed over ground eliminated.
+typedef struct disk_motion {
+  double q[5];    ///< position x, y, and the angles lean, heading, spin
+  double rate[3]; ///< of the angles
+} disk_motion;
+
+paper_problem_fn disk_problem;
+paper_problem_fn disk_printed_problem; ///< with the fourth force as the paper prints it
+disk_motion disk_start(void);
+void disk_advance(disk_motion *motion, double h); ///< by the time h
+void disk_coordinates(const disk_motion *motion, double *q, double *v);
+void disk_multipliers(const disk_motion *motion, double *psi);
+double disk_energy(const double *q, const double *v); ///< kinetic and potential
+
 #endif

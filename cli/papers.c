@@ -1,7 +1,8 @@
 // `alphastep papers`: repeats the papers' experiments and compares what comes out with the numbers
 // that are expected.
 //
-// Rows are chosen by name, their runs made once each, and the rows printed as a table or as JSON.
+// Rows are chosen by name, their runs made once each, and the rows printed as a table or as JSON;
+// figures.c draws the figures that show chosen rows.
 // The observed order of a row is log2(e(2h) / e(h)); the run with twice the step is made for it
 // even if its own row is not chosen, so that a row reads the same alone and among others.
 //
@@ -15,17 +16,11 @@
 #include "cli.h"
 #include "papers.h"
 
-static const paper *const papers[] = {&paper_abc};
+static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j};
 enum { N_PAPERS = sizeof papers / sizeof papers[0] };
 
-static const double WITHIN = 0.01; // relative distance to the expected number
-
-/// What came out of a run.
-typedef struct run_result {
-  bool made;
-  as_status status;
-  double out[PAPER_OUTPUTS];
-} run_result;
+static const double WITHIN = 0.01;      // relative distance to the expected number
+static const double SECOND_ORDER = 1.9; // the least observed order that counts as second
 
 /// A chosen row and what is known about it.
 typedef struct entry {
@@ -39,26 +34,34 @@ typedef struct entry {
 typedef struct request {
   bool json;
   bool help;
+  const char *plot; ///< where figures go; NULL: none are drawn
   char **names; ///< the names among the arguments, moved to the front of argv
   int n_names;
 } request;
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep papers [NAME...] [--json]\n"
+      "Usage: alphastep papers [NAME...] [--json] [--plot DIR]\n"
       "\n"
       "Repeats numerical experiments of the papers that the methods come from. Each row shows the\n"
       "number printed in the paper (where it prints one), the expected one, recomputed\n"
       "independently, the one measured now, and the observed order. A row is ok if it is within\n"
-      "1 % of what is expected, or below it where a limit `<=` is given.\n"
+      "1 % of what is expected (and of second order, where that is the point), or below it where a\n"
+      "limit `<=` is given.\n"
       "\n"
-      "NAME     an id or its first words, such as `abc-top`; default: every row\n"
-      "--json   write an array of objects {id, paper, what, published, measured, order}\n"
-      "--help   this text\n"
+      "NAME        an id or its first words, such as `abc-top`; default: every row\n"
+      "--json      write an array of objects {id, paper, what, published, measured, order}\n"
+      "--plot DIR  also draw the figures that show these rows, as DIR/FIGURE.svg; DIR is made if\n"
+      "            needed\n"
+      "--help      this text\n"
       "\n"
       "Papers:\n",
       stdout);
   for (int p = 0; p < N_PAPERS; p++) printf("  %s: %s\n", papers[p]->citation, papers[p]->title);
+  fputs("\nFigures:\n", stdout);
+  for (int p = 0; p < N_PAPERS; p++) {
+    for (int i = 0; i < papers[p]->n_figures; i++) printf("  %s\n", papers[p]->figures[i].name);
+  }
   fputs("\n"
         "Exit status: 0 every chosen row is ok; 1 a row falls short; 2 bad usage; 3 a simulation\n"
         "failed; 4 the output could not be written.\n",

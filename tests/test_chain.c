@@ -355,11 +355,11 @@ static void make_dense(run *r, const chain *original, dense_chain *d) {
     const as_pattern *pattern = &original->def.block[block].pattern;
     if (pattern->row == NULL) continue;
     const int cols = 6 * original->n_links;
-    d->sparse[block] = (as_matrix){
-        .cols = cols,
-        .col_start = pattern->col_start,
-        .row = pattern->row,
-        .value = calloc((size_t)pattern->col_start[cols], sizeof(double))};
+    d->sparse[block] =
+        (as_matrix){.cols = cols,
+                    .col_start = pattern->col_start,
+                    .row = pattern->row,
+                    .value = calloc((size_t)pattern->col_start[cols], sizeof(double))};
     assert_non_null(d->sparse[block].value);
     def->block[block].pattern = (as_pattern){0};
   }
@@ -435,8 +435,9 @@ static void test_memory_is_linear(void **state) {
     const long small = bytes_of(1000, methods[k]), medium = bytes_of(2000, methods[k]);
     const long large = bytes_of(4000, methods[k]);
     const double ratio = (double)(large - medium) / (double)(medium - small);
-    printf("%s: %ld bytes a link; from 2000 to 4000 links %.3f times what it is from 1000 to 2000\n",
-           method_names[k], (large - medium) / 2000, ratio);
+    printf(
+        "%s: %ld bytes a link; from 2000 to 4000 links %.3f times what it is from 1000 to 2000\n",
+        method_names[k], (large - medium) / 2000, ratio);
     assert_true(ratio > 1.95 && ratio < 2.05);
   }
 }

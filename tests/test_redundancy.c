@@ -75,7 +75,8 @@ static double distance(const double *x, const double *y, int n) {
 static void check_order(const char *what, double coarse, double fine, double least) {
   const double order = log2(coarse / fine);
   printf("  %-12s %10.3e %10.3e order %.3f\n", what, coarse, fine, order);
-  if (!(order >= least)) fail_msg("%s: order %.3f < %.2f (%g, %g)", what, order, least, coarse, fine);
+  if (!(order >= least))
+    fail_msg("%s: order %.3f < %.2f (%g, %g)", what, order, least, coarse, fine);
 }
 
 // ---- redundant and consistent ---------------------------------------------------------------------
@@ -349,9 +350,9 @@ static void test_nearly_redundant(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_duplicate_row),      cmocka_unit_test(test_planar_linkage_in_space),
-      cmocka_unit_test(test_contradictions),     cmocka_unit_test(test_assembly),
-      cmocka_unit_test(test_flat_positions),     cmocka_unit_test(test_on_the_singularity),
+      cmocka_unit_test(test_duplicate_row),    cmocka_unit_test(test_planar_linkage_in_space),
+      cmocka_unit_test(test_contradictions),   cmocka_unit_test(test_assembly),
+      cmocka_unit_test(test_flat_positions),   cmocka_unit_test(test_on_the_singularity),
       cmocka_unit_test(test_nearly_redundant),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

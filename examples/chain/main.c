@@ -20,8 +20,8 @@ static void report(const chain *c, const as_state *s, const double *v, const as_
   printf("  energy error        %.1e of what a fall by one link sets free\n", energy / unit);
   printf("  constraint          |g| = %.1e, |g'| = %.1e\n", work->position_drift,
          work->velocity_drift);
-  printf("  work                %ld steps, %ld Newton iterations, %ld factorizations\n", work->steps,
-         work->newton_iterations, work->factorizations);
+  printf("  work                %ld steps, %ld Newton iterations, %ld factorizations\n",
+         work->steps, work->newton_iterations, work->factorizations);
 }
 
 static as_status run(const chain *c, const as_problem *problem, as_method method, double step,

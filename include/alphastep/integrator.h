@@ -75,6 +75,10 @@ typedef struct as_initial {
   const double *q; ///< required
   const double *v;
   const double *x;
+  /// First guesses of the multipliers, for forces that depend on them nonlinearly; NULL: zero, and one if
+  /// that does not serve.
+  const double *lambda;
+  const double *psi;
 } as_initial;
 
 /// What as_integrator_start() did to the values it was given.

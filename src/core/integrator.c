@@ -362,6 +362,15 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   return AS_OK;
 }
 
+/// First guesses of v', lambda and psi at the start: those given, else zero and `value`.
+static void guess_multipliers(as_integrator *s, const as_initial *initial, double value) {
+  const as_problem *p = s->problem;
+  memset(s->next.vdot, 0, (size_t)p->n * sizeof(double));
+  for (int i = 0; i < p->def.n_lambda; ++i)
+    s->next.lambda[i] = initial->lambda ? initial->lambda[i] : value;
+  for (int i = 0; i < p->def.n_psi; ++i) s->next.psi[i] = initial->psi ? initial->psi[i] : value;
+}
+
 /// Computes consistent values into s->next.
 static as_status consistent_values(as_integrator *s, const as_initial *initial,
                                    as_start_report *report) {
@@ -384,12 +393,21 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
     status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, report);
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
     status = prepare_constraints(s, initial->t, x->q, x->v, report);
-  memset(x->vdot, 0, n);
-  memset(x->lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
-  memset(x->psi, 0, (size_t)p->def.n_psi * sizeof(double));
   memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
-  if (status == AS_OK)
+  if (status == AS_OK) {
+    guess_multipliers(s, initial, 0.0);
     status = asi_solve_acceleration(s, initial->t, x->q, x->v, x->vdot, x->lambda, x->psi);
+  }
+  const bool guessed = initial->lambda == NULL || initial->psi == NULL;
+  if (as_status_is_recoverable(status) && guessed && p->def.force_kind == AS_FORCE_GENERAL) {
+    // A force with a power of the multipliers does not depend on them at zero.
+    guess_multipliers(s, initial, 1.0);
+    const as_error original = s->eval.error ? *s->eval.error : (as_error){0};
+    const as_status first = status;
+    status = asi_solve_acceleration(s, initial->t, x->q, x->v, x->vdot, x->lambda, x->psi);
+    if (status && s->eval.error) *s->eval.error = original;
+    if (status) status = first;
+  }
   memcpy(x->a, x->vdot, n);
   return status;
 }

@@ -197,11 +197,13 @@ as_status asi_newton(as_integrator *s) {
     const bool fresh = renew; // factors of this very iterate
     double norm = 0.0;
     const as_status status = iterate(s, renew, renewed, &norm);
-    renewed = renewed || renew;
+    if (renew) renewed = true;
     renew = false;
-    // Old factors may lead astray: begin again with new ones before giving up.
+    // Old factors, or SOI2's approximate ones, may lead astray: begin again with better ones before
+    // giving up.
     const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
-    if ((as_status_is_recoverable(status) || astray) && !renewed) {
+    const bool approximate = s->active == &s->shared;
+    if ((as_status_is_recoverable(status) || astray) && (!renewed || approximate)) {
       memcpy(s->z, s->predicted, size);
       renew = true;
       previous = 0.0;
@@ -225,7 +227,7 @@ as_status asi_newton(as_integrator *s) {
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
     if (previous > 0.0)
-      renew = r > SLOWEST || (iteration >= 3 && r > 0.5) || renewal_pays(s, norm * r, r);
+      renew = r > 0.5 || renewal_pays(s, norm * r, r);
     previous = norm;
   }
   return fail_to_converge(s, s->def.newton.max_iterations);

@@ -321,16 +321,26 @@ static void clear_rates(as_integrator *s) {
   memset(s->rate.psi, 0, (size_t)p->def.n_psi * sizeof(double));
 }
 
-/// [ST.5] v'' = (v'(t + h) - v'(t - h)) / (2 h); where t - h cannot be evaluated,
-/// (v'(t + 0.01 h) - v'(t)) / (0.01 h)
+/// How far from the start v' is looked at: h, or, if accelerations are so large that h does not resolve
+/// the motion, the time in which they move something by a hundredth of its typical size.
+static double neighbour_distance(const as_integrator *s, double h) {
+  const as_problem *p = s->problem;
+  double e = h;
+  for (int i = 0; i < p->n; ++i) e = fmin(e, sqrt(0.02 * p->typical[i] / fabs(s->now.vdot[i])));
+  return e;
+}
+
+/// [ST.5] v'' = (v'(t + e) - v'(t - e)) / (2 e); where t - e cannot be evaluated,
+/// (v'(t + 0.01 e) - v'(t)) / (0.01 e)
 as_status asi_start_rates(as_integrator *s, double h) {
   clear_rates(s);
   if (!s->def.improved_start && !s->def.perturbed_start) return AS_OK;
-  as_status status = add_neighbour(s, h, 0.5 / h);
-  if (status == AS_OK) status = add_neighbour(s, -h, -0.5 / h);
+  const double e = neighbour_distance(s, h);
+  as_status status = add_neighbour(s, e, 0.5 / e);
+  if (status == AS_OK) status = add_neighbour(s, -e, -0.5 / e);
   if (!as_status_is_recoverable(status)) return status;
   clear_rates(s);
-  return add_neighbour(s, 0.01 * h, 100.0 / h);
+  return add_neighbour(s, 0.01 * e, 100.0 / e);
 }
 
 /// [ST.6] M dv - f_lambda mu - f_psi nu = 0, B dv = B l/h - (g_t + B v), k_v dv = -k,

@@ -38,8 +38,8 @@ const nonholonomic_problem *nonholonomic_jn8(void); ///< [JN] section 8: g and k
 const nonholonomic_problem *nonholonomic_j71(void); ///< [J] (7.1): k alone
 
 // The rolling disk in R^5, M(q).
-const nonholonomic_problem *nonholonomic_disk(void);         ///< [J] (7.2), f4 corrected
-const nonholonomic_problem *nonholonomic_disk_printed(void); ///< [J] (7.2) as printed; no energy
+const nonholonomic_problem *nonholonomic_disk(void);          ///< [J] (7.2), f4 corrected
+const nonholonomic_problem *nonholonomic_disk_printed(void);  ///< [J] (7.2) as printed; no energy
 const nonholonomic_problem *nonholonomic_disk_physical(void); ///< rolls the way it spins
 const nonholonomic_problem *nonholonomic_disk_held(void);     ///< g: its lean is kept; closed form
 const nonholonomic_problem *nonholonomic_disk_guided(void);   ///< g(q): lean and heading coupled

@@ -190,8 +190,7 @@ static void chaplygin_exact(const nonholonomic_problem *p, double t, double *q, 
   const sleigh *c = p->def.user;
   edge o = edge_start(p);
   double k = sqrt(c->J / c->m + c->a * c->a), h = hypot(o.u, k * o.w);
-  chaplygin f = {
-      .a = c->a, .k = k, .h = h, .c0 = atanh(o.u / h), .theta0 = o.theta, .t0 = p->t0};
+  chaplygin f = {.a = c->a, .k = k, .h = h, .c0 = atanh(o.u / h), .theta0 = o.theta, .t0 = p->t0};
   double place[] = {o.x, o.y};
   reference_ode(place_rhs, &f, 2, p->t0, t, 0.05, place);
   o.x = place[0];

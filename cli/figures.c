@@ -1,0 +1,134 @@
+// `alphastep papers --plot`: turns the runs of a figure into a plot and writes its file.
+#define _POSIX_C_SOURCE 200809L // mkdir, strdup
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+#include "papers.h"
+#include "plot.h"
+
+// ---- points
+
+typedef struct points {
+  double x[PAPER_POINTS];
+  double y[PAPER_POINTS];
+  int n;
+} points;
+
+/// A number of a run and of those with twice, four times, ... its step.
+static as_status collect_orders(const paper *source, const paper_figure *figure, paper_curve curve,
+                                run_result *results, points *out) {
+  double step = figure->step;
+  out->n = 0;
+  for (int run = curve.run; run != PAPER_NONE && out->n < PAPER_POINTS;
+       run = source->runs[run].twice) {
+    const run_result *result = paper_make_run(source, run, figure->name, results);
+    if (result->status != AS_OK) return result->status;
+    out->x[out->n] = step;
+    out->y[out->n] = result->out[curve.output];
+    out->n++;
+    step *= 2.0;
+  }
+  return AS_OK;
+}
+
+static as_status collect_trace(const paper *source, const paper_figure *figure, paper_curve curve,
+                               points *out) {
+  as_error error = {.message = ""};
+  as_status status =
+      figure->trace(source->runs[curve.run].setting, out->x, out->y, &out->n, &error);
+  if (status != AS_OK) {
+    cli_complain("%s: %s: %s", figure->name, as_status_name(status), error.message);
+  }
+  return status;
+}
+
+// ---- files
+
+static cli_exit complain_path(const char *path) {
+  cli_complain("`%s` could not be written: %s.", path, strerror(errno));
+  return CLI_OUTPUT;
+}
+
+cli_exit figure_make_directory(const char *directory) {
+  char *path = strdup(directory);
+  if (path == NULL) {
+    cli_complain("Out of memory.");
+    return CLI_SIMULATION;
+  }
+  // What is above it first. A failure there shows when the directory itself is made.
+  for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    if (slash == path) continue;
+    *slash = '\0';
+    (void)mkdir(path, 0777);
+    *slash = '/';
+  }
+  free(path);
+  struct stat found;
+  if (mkdir(directory, 0777) == 0 || (errno == EEXIST && stat(directory, &found) == 0)) {
+    return CLI_DONE; // a file of that name shows when a figure is written into it
+  }
+  return complain_path(directory);
+}
+
+static cli_exit write_file(const plot *p, const char *directory, const char *name) {
+  size_t size = strlen(directory) + strlen(name) + sizeof "/.svg";
+  char *path = malloc(size);
+  if (path == NULL) {
+    cli_complain("Out of memory.");
+    return CLI_SIMULATION;
+  }
+  snprintf(path, size, "%s/%s.svg", directory, name);
+  cli_exit status = CLI_DONE;
+  FILE *out = fopen(path, "w");
+  if (out == NULL) {
+    status = complain_path(path);
+  } else {
+    plot_write(out, p);
+    int failed = ferror(out);
+    if (fclose(out) != 0 || failed) status = complain_path(path);
+  }
+  free(path);
+  return status;
+}
+
+// ---- figures
+
+cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
+                     run_result *results) {
+  points *all = calloc((size_t)PLOT_PANELS * PLOT_CURVES, sizeof *all);
+  if (all == NULL) {
+    cli_complain("Out of memory.");
+    return CLI_SIMULATION;
+  }
+  plot p = {
+      .kind = figure->trace == NULL ? PLOT_ORDERS : PLOT_TRACES,
+      .title = figure->title,
+      .note = figure->note,
+      .same_scale = figure->same_scale,
+      .n_curves = figure->n_curves,
+      .n_panels = figure->n_panels,
+  };
+  memcpy(p.label, figure->label, sizeof p.label);
+  as_status status = AS_OK;
+  for (int i = 0; i < figure->n_panels; i++) {
+    const paper_panel *panel = &figure->panel[i];
+    p.panel[i].title = panel->title;
+    p.panel[i].x_label = figure->x_label;
+    p.panel[i].y_label = panel->y_label;
+    for (int c = 0; c < figure->n_curves && status == AS_OK; c++) {
+      points *here = &all[i * PLOT_CURVES + c];
+      status = figure->trace == NULL
+                   ? collect_orders(source, figure, panel->curve[c], results, here)
+                   : collect_trace(source, figure, panel->curve[c], here);
+      p.panel[i].curve[c] = (plot_curve){here->x, here->y, here->n};
+    }
+  }
+  cli_exit done = status == AS_OK ? write_file(&p, directory, figure->name) : CLI_SIMULATION;
+  free(all);
+  return done;
+}

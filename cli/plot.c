@@ -1,0 +1,376 @@
+// Line plots as SVG. Lengths are in user units, one CSS pixel each; y points down.
+//
+// A panel maps a value x to left + (u(x) - low)/(high - low) width with u(x) = x or log10(x), and y
+// likewise from its bottom up.
+#include <math.h>
+#include <string.h>
+
+#include "plot.h"
+
+// ---- looks
+
+enum {
+  HEIGHT = 520,
+  PANEL_WIDTH = 410,
+  PANEL_TOP = 128,
+  PANEL_HEIGHT = 320,
+  LEFT = 84,  // left of each panel, for its y axis
+  RIGHT = 26, // right of each panel
+  TITLE_Y = 34,
+  NOTE_Y = 56,
+  LEGEND_Y = 83,
+  NARROWEST = 640,
+};
+
+static const char INK[] = "#222222";
+static const char FAINT_INK[] = "#666666";
+static const char GRID[] = "#e4e4e4";
+static const char FRAME[] = "#999999";
+
+/// How a curve looks. Neighbours that coincide can be told apart: a dashed line lies on a full one,
+/// a dot in an open square.
+typedef struct look {
+  const char *colour;
+  const char *dash;   // of the line, "" if it is full
+  const char *marker; // a path around (0, 0)
+  bool open;          // the marker is an outline
+} look;
+
+static const look looks[PLOT_CURVES] = {
+    {"#0b62a4", "", "M-5-5H5V5H-5Z", true},
+    {"#d9480f", "7 5", "M-3.2 0A3.2 3.2 0 1 1 3.2 0A3.2 3.2 0 1 1-3.2 0Z", false},
+    {"#2b8a3e", "", "M0-5.2L4.8 3.4H-4.8Z", false},
+    {"#862e9c", "", "M0-5L5 0L0 5L-5 0Z", false},
+    {"#495057", "", "M0 5.2L4.8-3.4H-4.8Z", true},
+};
+
+// ---- text
+
+/// Writes one run of characters, moved by dy from the baseline of the one before.
+static void write_run(FILE *out, const char *text, size_t n, bool italic, int level, double dy) {
+  if (n == 0) return;
+  fputs("<tspan", out);
+  if (italic) fputs(" font-style=\"italic\"", out);
+  if (level != 0) fputs(" font-size=\"75%\"", out);
+  if (dy != 0.0) fprintf(out, " dy=\"%g\"", dy);
+  fputc('>', out);
+  for (size_t i = 0; i < n; i++) {
+    switch (text[i]) {
+    case '<': fputs("&lt;", out); break;
+    case '>': fputs("&gt;", out); break;
+    case '&': fputs("&amp;", out); break;
+    default: fputc(text[i], out);
+    }
+  }
+  fputs("</tspan>", out);
+}
+
+/// Writes text with markup. The runs between `*`, `_{`, `^{` and `}` become tspans; each is shifted
+/// against the last one that was written, whose level was `at`.
+static void write_marked(FILE *out, const char *text) {
+  const double rise = 4.5;
+  bool italic = false;
+  int level = 0; // 1: exponent, -1: index
+  int at = 0;
+  for (;;) {
+    size_t n = 0;
+    while (text[n] != '\0' && text[n] != '*' && text[n] != '}' &&
+           !((text[n] == '_' || text[n] == '^') && text[n + 1] == '{')) {
+      n++;
+    }
+    write_run(out, text, n, italic, level, rise * (at - level));
+    if (n > 0) at = level;
+    text += n;
+    switch (*text) {
+    case '*': italic = !italic; break;
+    case '}': level = 0; break;
+    case '_': level = -1, text++; break;
+    case '^': level = 1, text++; break;
+    default: return;
+    }
+    text++;
+  }
+}
+
+/// `anchor` is start, middle or end.
+static void write_text(FILE *out, double x, double y, const char *anchor, int size,
+                       const char *colour, const char *text) {
+  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y,
+          anchor, size, colour);
+  write_marked(out, text);
+  fputs("</text>\n", out);
+}
+
+/// About how wide a text of size 13 is drawn.
+static double width_of(const char *text) {
+  double width = 0.0;
+  for (; *text != '\0'; text++) {
+    bool continues = ((unsigned char)*text & 0xC0) == 0x80; // a further byte of a character
+    if (!continues && strchr("*_^{}", *text) == NULL) width += 7.2;
+  }
+  return width;
+}
+
+/// A number with a true minus sign.
+static void format_number(char *text, size_t size, double x) {
+  snprintf(text, size, "%s%g", x < 0.0 ? "\u2212" : "", fabs(x));
+}
+
+// ---- axes
+
+/// The range of an axis, in u, and where it lies on the page.
+typedef struct axis {
+  bool log;
+  double low, high; // of u
+  double start;     // where u = low is
+  double length;    // from there to u = high; negative: upwards
+} axis;
+
+static double scale(const axis *a, double x) { return a->log ? log10(x) : x; }
+
+static double place(const axis *a, double x) {
+  return a->start + (scale(a, x) - a->low) / (a->high - a->low) * a->length;
+}
+
+static bool can_show(plot_kind kind, double x, double y) {
+  if (!isfinite(x) || !isfinite(y)) return false;
+  return kind == PLOT_TRACES || (x > 0.0 && y > 0.0);
+}
+
+/// Widens the range of x and y by the points of a panel.
+static void fit(const plot *p, const plot_panel *panel, axis *x, axis *y) {
+  for (int c = 0; c < p->n_curves; c++) {
+    const plot_curve *curve = &panel->curve[c];
+    for (int i = 0; i < curve->n; i++) {
+      if (!can_show(p->kind, curve->x[i], curve->y[i])) continue;
+      x->low = fmin(x->low, scale(x, curve->x[i]));
+      x->high = fmax(x->high, scale(x, curve->x[i]));
+      y->low = fmin(y->low, scale(y, curve->y[i]));
+      y->high = fmax(y->high, scale(y, curve->y[i]));
+    }
+  }
+}
+
+/// Adds a margin at both ends, and makes a range of a single value or of none.
+static void pad(axis *a, double margin) {
+  if (!(a->low <= a->high)) a->low = 0.0, a->high = 1.0;
+  double span = a->high - a->low;
+  if (span < 1e-9 * (1.0 + fabs(a->low))) {
+    margin = 0.5;
+    span = 1.0;
+  }
+  a->low -= margin * span;
+  a->high += margin * span;
+}
+
+static void write_line(FILE *out, double x1, double y1, double x2, double y2, const char *colour) {
+  fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\"/>\n", x1, y1, x2, y2, colour);
+}
+
+static void write_x_tick(FILE *out, const axis *x, const axis *y, double value) {
+  char text[32];
+  format_number(text, sizeof text, value);
+  double at = place(x, value);
+  write_line(out, at, y->start, at, y->start + y->length, GRID);
+  write_text(out, at, y->start + 20.0, "middle", 12, INK, text);
+}
+
+static void write_y_tick(FILE *out, const axis *x, const axis *y, double value, const char *text) {
+  double at = place(y, value);
+  write_line(out, x->start, at, x->start + x->length, at, GRID);
+  write_text(out, x->start - 8.0, at + 4.0, "end", 12, INK, text);
+}
+
+/// The distance 1, 2 or 5 times a power of ten that gives about `wanted` ticks.
+static double tick_distance(const axis *a, int wanted) {
+  double rough = (a->high - a->low) / wanted;
+  double power = pow(10.0, floor(log10(rough)));
+  double digit = rough / power;
+  return power * (digit < 1.5 ? 1.0 : digit < 3.5 ? 2.0 : digit < 7.5 ? 5.0 : 10.0);
+}
+
+/// Ticks at multiples of a round distance.
+static void write_linear_ticks(FILE *out, const axis *x, const axis *y, bool along_x) {
+  const axis *a = along_x ? x : y;
+  double distance = tick_distance(a, 6);
+  int last = (int)floor(a->high / distance + 1e-9);
+  for (int i = (int)ceil(a->low / distance - 1e-9); i <= last; i++) {
+    double value = i * distance;
+    if (along_x) {
+      write_x_tick(out, x, y, value);
+    } else {
+      char text[32];
+      format_number(text, sizeof text, value);
+      write_y_tick(out, x, y, value, text);
+    }
+  }
+}
+
+/// Ticks at powers of ten; on a short axis at 2 and 5 times them too.
+static void write_decade_ticks(FILE *out, const axis *x, const axis *y) {
+  static const int digits[] = {1, 2, 5};
+  int n_digits = y->high - y->low < 1.6 ? 3 : 1;
+  int every = 1 + (int)((y->high - y->low) / 9.0);
+  bool plain = y->low > -3.0 && y->high < 4.0;
+  for (int e = (int)floor(y->low); e <= (int)floor(y->high); e++) {
+    for (int k = 0; k < n_digits; k++) {
+      double u = e + log10(digits[k]);
+      if (u < y->low || u > y->high || e % every != 0) continue;
+      char text[48];
+      double value = digits[k] * pow(10.0, e);
+      if (plain) {
+        snprintf(text, sizeof text, "%g", value);
+      } else {
+        static const char *const factor[] = {"", "2\u00b7", "5\u00b7"};
+        snprintf(text, sizeof text, "%s10^{%s%d}", factor[k], e < 0 ? "\u2212" : "",
+                 e < 0 ? -e : e);
+      }
+      write_y_tick(out, x, y, value, text);
+    }
+  }
+}
+
+static void write_axes(FILE *out, const plot *p, const plot_panel *panel, const axis *x,
+                       const axis *y) {
+  if (p->kind == PLOT_ORDERS) {
+    const plot_curve *first = &panel->curve[0];
+    for (int i = 0; i < first->n; i++) write_x_tick(out, x, y, first->x[i]);
+    write_decade_ticks(out, x, y);
+  } else {
+    write_linear_ticks(out, x, y, true);
+    write_linear_ticks(out, x, y, false);
+    if (y->low < 0.0 && y->high > 0.0) {
+      write_line(out, x->start, place(y, 0.0), x->start + x->length, place(y, 0.0), FRAME);
+    }
+  }
+  fprintf(out,
+          "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
+          "stroke=\"%s\"/>\n",
+          x->start, y->start + y->length, x->length, -y->length, FRAME);
+  double middle = x->start + 0.5 * x->length;
+  write_text(out, x->start, y->start + y->length - 10.0, "start", 13, INK, panel->title);
+  write_text(out, middle, y->start + 46.0, "middle", 13, INK, panel->x_label);
+  fprintf(out, "<g transform=\"translate(%.1f %.1f) rotate(-90)\">", x->start - 60.0,
+          y->start + 0.5 * y->length);
+  write_text(out, 0.0, 0.0, "middle", 13, INK, panel->y_label);
+  fputs("</g>\n", out);
+}
+
+// ---- curves
+
+/// Lines of slope 1 and 2 from a common point at the lower right, where errors seldom are.
+static void write_guides(FILE *out, const axis *x, const axis *y) {
+  double x1 = x->start + 0.5 * x->length;
+  double x2 = x->start + 0.84 * x->length;
+  double y1 = y->start + 0.05 * y->length;
+  double per_decade = y->length / (y->high - y->low); // of error
+  double decades = 0.34 * (x->high - x->low);         // of the step
+  for (int slope = 1; slope <= 2; slope++) {
+    double y2 = y1 + slope * decades * per_decade;
+    fprintf(out,
+            "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"1.2\" "
+            "stroke-dasharray=\"2 3\"/>\n",
+            x1, y1, x2, y2, FAINT_INK);
+    char text[16];
+    snprintf(text, sizeof text, "slope %d", slope);
+    write_text(out, x2 + 6.0, y2 + 4.0, "start", 12, FAINT_INK, text);
+  }
+}
+
+static void write_marker(FILE *out, const look *l, double x, double y) {
+  fprintf(out,
+          "<path transform=\"translate(%.2f %.2f)\" d=\"%s\" fill=\"%s\" stroke=\"%s\" "
+          "stroke-width=\"1.6\"/>\n",
+          x, y, l->marker, l->open ? "none" : l->colour, l->open ? l->colour : "none");
+}
+
+static void write_curve(FILE *out, const plot *p, const plot_curve *curve, const look *l,
+                        const axis *x, const axis *y) {
+  bool orders = p->kind == PLOT_ORDERS;
+  fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\"",
+          l->colour, orders ? "1.8" : "1.2");
+  if (orders && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
+  fputs(" d=\"", out);
+  bool drawing = false; // false: the next point begins a new line
+  for (int i = 0; i < curve->n; i++) {
+    bool shown = can_show(p->kind, curve->x[i], curve->y[i]);
+    if (shown) {
+      fprintf(out, "%c%.2f %.2f", drawing ? 'L' : 'M', place(x, curve->x[i]),
+              place(y, curve->y[i]));
+    }
+    drawing = shown;
+  }
+  fputs("\"/>\n", out);
+  for (int i = 0; i < curve->n; i++) {
+    if (!can_show(p->kind, curve->x[i], curve->y[i])) continue;
+    double px = place(x, curve->x[i]);
+    double py = place(y, curve->y[i]);
+    if (orders) {
+      write_marker(out, l, px, py);
+    } else {
+      fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"1.8\" fill=\"%s\"/>\n", px, py, l->colour);
+    }
+  }
+}
+
+static void write_legend(FILE *out, const plot *p) {
+  double x = LEFT;
+  for (int c = 0; c < p->n_curves; c++) {
+    const look *l = &looks[c];
+    bool orders = p->kind == PLOT_ORDERS;
+    fprintf(out, "<path d=\"M%.1f %dh30\" stroke=\"%s\" stroke-width=\"1.8\"", x, LEGEND_Y,
+            l->colour);
+    if (orders && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
+    fputs("/>\n", out);
+    if (orders) write_marker(out, l, x + 15.0, LEGEND_Y);
+    write_text(out, x + 38.0, LEGEND_Y + 4.5, "start", 13, INK, p->label[c]);
+    x += 38.0 + width_of(p->label[c]) + 24.0;
+  }
+}
+
+// ---- the whole
+
+void plot_write(FILE *out, const plot *p) {
+  bool log = p->kind == PLOT_ORDERS;
+  axis x[PLOT_PANELS];
+  axis y[PLOT_PANELS];
+  for (int i = 0; i < p->n_panels; i++) {
+    double left = LEFT + i * (LEFT + PANEL_WIDTH + RIGHT);
+    double low = (double)INFINITY;
+    x[i] = (axis){log, low, -low, left, PANEL_WIDTH};
+    y[i] = (axis){log, low, -low, PANEL_TOP + PANEL_HEIGHT, -PANEL_HEIGHT};
+    if (p->n_panels == 1) x[i].length = NARROWEST - LEFT - RIGHT;
+    fit(p, &p->panel[i], &x[i], &y[i]);
+  }
+  for (int i = 1; i < p->n_panels && p->same_scale; i++) {
+    y[0].low = fmin(y[0].low, y[i].low);
+    y[0].high = fmax(y[0].high, y[i].high);
+  }
+  for (int i = 0; i < p->n_panels; i++) {
+    if (p->same_scale) y[i].low = y[0].low, y[i].high = y[0].high;
+  }
+  for (int i = 0; i < p->n_panels; i++) {
+    pad(&x[i], log ? 0.06 : 0.0);
+    pad(&y[i], 0.08);
+  }
+
+  int width = p->n_panels == 1 ? NARROWEST : p->n_panels * (LEFT + PANEL_WIDTH + RIGHT);
+  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
+  fprintf(out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+          "viewBox=\"0 0 %d %d\" fill=\"none\" "
+          "font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
+          width, HEIGHT, width, HEIGHT);
+  fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", width, HEIGHT);
+  write_text(out, LEFT, TITLE_Y, "start", 18, INK, p->title);
+  write_text(out, LEFT, NOTE_Y, "start", 13, FAINT_INK, p->note);
+  write_legend(out, p);
+  for (int i = 0; i < p->n_panels; i++) {
+    write_axes(out, p, &p->panel[i], &x[i], &y[i]);
+    if (log) write_guides(out, &x[i], &y[i]);
+    for (int c = 0; c < p->n_curves; c++) {
+      write_curve(out, p, &p->panel[i].curve[c], &looks[c], &x[i], &y[i]);
+    }
+  }
+  fputs("</svg>\n", out);
+}

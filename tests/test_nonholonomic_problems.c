@@ -1,0 +1,443 @@
+/// The test problems with nonholonomic constraints: their solutions, Jacobian blocks and rates.
+///
+/// Whoever trusts a convergence test must trust the problem's solution first. For every problem:
+/// - its solution satisfies M v' = f, g = 0 and k = 0 and the derivatives of both, moves with v,
+///   keeps the energy, and is the one that the integrator starts from;
+/// - every formula that could be given is given, and agrees with differences;
+/// - and where independent numbers exist, the solution agrees with them.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alphastep/alphastep.h"
+#include "problems/nonholonomic.h"
+
+enum { MAX = 12 }; // more than any n, nq, n_lambda or n_psi here
+
+// Comparison.
+
+/// Fails unless |value - expected| <= tolerance; NAN fails.
+static void check_near(const char *problem, const char *what, int i, double t, double value,
+                       double expected, double tolerance) {
+  if (!(fabs(value - expected) <= tolerance)) {
+    fail_msg("%s: %s[%d] = %.17g at t = %g, expected %.17g, off by %.3g > %.3g", problem, what, i,
+             value, t, expected, fabs(value - expected), tolerance);
+  }
+}
+
+static double largest(const double *x, int n) {
+  double m = 0.0;
+  for (int i = 0; i < n; i++) {
+    m = fmax(m, fabs(x[i]));
+  }
+  return m;
+}
+
+/// Each number within `relative` of the largest expected one.
+static void check_vector(const char *problem, const char *what, double t, const double *value,
+                         const double *expected, int n, double relative) {
+  double scale = largest(expected, n);
+  for (int i = 0; i < n; i++) {
+    check_near(problem, what, i, t, value[i], expected[i], relative * scale);
+  }
+}
+
+// A problem with its space, and a point of it.
+
+typedef struct subject {
+  const nonholonomic_problem *p;
+  as_problem *problem;
+  const as_space *space;
+  int n, nq, n_lambda, n_psi;
+} subject;
+
+static subject subject_open(const nonholonomic_problem *p) {
+  subject s = {.p = p, .n_lambda = p->def.n_lambda, .n_psi = p->def.n_psi};
+  as_error error;
+  if (as_problem_create(&p->def, &s.problem, &error)) {
+    fail_msg("%s: %s", p->name, error.message);
+  }
+  s.space = as_problem_space(s.problem);
+  s.n = as_space_nv(s.space);
+  s.nq = as_space_nq(s.space);
+  assert_true(s.n <= MAX && s.nq <= MAX && s.n_lambda <= MAX && s.n_psi <= MAX);
+  return s;
+}
+
+static void subject_close(subject *s) { as_problem_destroy(s->problem); }
+
+typedef struct sample {
+  double t;
+  double q[MAX], v[MAX], vdot[MAX], lambda[MAX], psi[MAX];
+} sample;
+
+static sample solution(const subject *s, double t) {
+  sample x = {.t = t};
+  s->p->exact(s->p, t, x.q, x.v, x.vdot, x.lambda, x.psi);
+  return x;
+}
+
+// Evaluation, with dense matrices and with what a function may not depend on left NULL.
+
+typedef struct dense {
+  double value[MAX * MAX];
+  as_matrix m;
+} dense;
+
+static void dense_init(dense *d, int rows, int cols) {
+  memset(d->value, 0, sizeof d->value);
+  d->m = (as_matrix){.rows = rows, .cols = cols, .value = d->value, .dense = true};
+}
+
+static double entry(const dense *d, int i, int j) { return d->value[j * d->m.rows + i]; }
+
+static void mass_at(const subject *s, const sample *x, dense *out) {
+  dense_init(out, s->n, s->n);
+  as_point at = {.t = x->t, .q = x->q};
+  assert_int_equal(s->p->def.mass(&at, &out->m, s->p->def.user), AS_DONE);
+  assert_false(out->m.stray);
+}
+
+/// G_Q or K_V.
+static void gradient_at(const subject *s, as_block block, const sample *x, dense *out) {
+  as_matrix blocks[AS_BLOCK_COUNT];
+  memset(blocks, 0, sizeof blocks);
+  dense_init(out, block == AS_BLOCK_G_Q ? s->n_lambda : s->n_psi, s->n);
+  as_point at = {.t = x->t, .q = x->q, .v = block == AS_BLOCK_G_Q ? NULL : x->v};
+  blocks[block] = out->m;
+  assert_int_equal(s->p->def.jacobian(&at, AS_BLOCK_BIT(block), blocks, s->p->def.user), AS_DONE);
+  assert_false(blocks[block].stray);
+}
+
+static void times(const dense *d, const double *x, double *out) {
+  for (int i = 0; i < d->m.rows; i++) {
+    out[i] = 0.0;
+    for (int j = 0; j < d->m.cols; j++) {
+      out[i] += entry(d, i, j) * x[j];
+    }
+  }
+}
+
+/// out -= d^T x; returns the largest product.
+static double subtract_transposed(const dense *d, const double *x, double *out) {
+  double size = 0.0;
+  for (int j = 0; j < d->m.cols; j++) {
+    for (int i = 0; i < d->m.rows; i++) {
+      out[j] -= entry(d, i, j) * x[i];
+      size = fmax(size, fabs(entry(d, i, j) * x[i]));
+    }
+  }
+  return size;
+}
+
+static void evaluate(const subject *s, as_vector_fn *f, bool moving, const sample *x, double *out) {
+  as_point at = {.t = x->t, .q = x->q, .v = moving ? x->v : NULL};
+  assert_int_equal(f(&at, out, s->p->def.user), AS_DONE);
+}
+
+/// f with the constraint forces in it; returns the size of the terms that make it up.
+static double total_force(const subject *s, const sample *x, double *out) {
+  const as_problem_def *def = &s->p->def;
+  as_point at = {.t = x->t, .q = x->q, .v = x->v};
+  if (def->force_kind == AS_FORCE_GENERAL) {
+    at.lambda = x->lambda;
+    at.psi = x->psi;
+  }
+  assert_int_equal(def->force(&at, out, def->user), AS_DONE);
+  double size = largest(out, s->n);
+  if (def->force_kind == AS_FORCE_ADDITIVE) {
+    dense d;
+    if (s->n_lambda > 0) {
+      gradient_at(s, AS_BLOCK_G_Q, x, &d);
+      size = fmax(size, subtract_transposed(&d, x->lambda, out));
+    }
+    gradient_at(s, AS_BLOCK_K_V, x, &d);
+    size = fmax(size, subtract_transposed(&d, x->psi, out));
+  }
+  return size;
+}
+
+// The tests over all problems.
+
+typedef void subject_test(subject *s);
+
+static void for_each_problem(subject_test *test) {
+  for (int i = 0; i < nonholonomic_count(); i++) {
+    subject s = subject_open(nonholonomic_get(i));
+    test(&s);
+    subject_close(&s);
+  }
+}
+
+/// Times at which exact() is asked: start, end and between.
+enum { TIMES = 6 };
+static double test_time(const subject *s, int k) {
+  return s->p->t0 + (s->p->t_end - s->p->t0) * k / (TIMES - 1);
+}
+
+static void starting_values_are_exact(subject *s) {
+  sample x = solution(s, s->p->t0);
+  double xi[MAX];
+  as_space_difference(s->space, s->p->q0, x.q, xi);
+  for (int i = 0; i < s->n; i++) {
+    check_near(s->p->name, "q0", i, x.t, xi[i], 0.0, 1e-14);
+  }
+  check_vector(s->p->name, "v0", x.t, x.v, s->p->v0, s->n, 1e-14);
+}
+
+static void solution_satisfies_equations(subject *s) {
+  const as_problem_def *def = &s->p->def;
+  const char *name = s->p->name;
+  for (int k = 0; k < TIMES; k++) {
+    sample x = solution(s, test_time(s, k));
+    double left[MAX], right[MAX], residual[MAX], product[MAX];
+    dense d;
+    mass_at(s, &x, &d);
+    times(&d, x.vdot, left);
+    double force_scale = total_force(s, &x, right) + 1e-3;
+    for (int i = 0; i < s->n; i++) {
+      check_near(name, "M v' - f", i, x.t, left[i], right[i], 1e-12 * force_scale);
+    }
+    double v_scale = 1.0 + largest(x.v, s->n);
+    double a_scale = v_scale * v_scale + largest(x.vdot, s->n);
+    if (s->n_lambda > 0) {
+      evaluate(s, def->constraint, false, &x, residual);
+      for (int i = 0; i < s->n_lambda; i++) {
+        check_near(name, "g", i, x.t, residual[i], 0.0, 2e-14);
+      }
+      evaluate(s, def->constraint_rate, true, &x, residual);
+      for (int i = 0; i < s->n_lambda; i++) {
+        check_near(name, "g_t + B v", i, x.t, residual[i], 0.0, 1e-14 * v_scale);
+      }
+      evaluate(s, def->constraint_acceleration, true, &x, residual);
+      gradient_at(s, AS_BLOCK_G_Q, &x, &d);
+      times(&d, x.vdot, product);
+      for (int i = 0; i < s->n_lambda; i++) {
+        check_near(name, "d/dt(g_t + B v)", i, x.t, product[i], -residual[i], 1e-13 * a_scale);
+      }
+    }
+    evaluate(s, def->nonholonomic, true, &x, residual);
+    for (int i = 0; i < s->n_psi; i++) {
+      check_near(name, "k", i, x.t, residual[i], 0.0, 1e-14 * v_scale * v_scale);
+    }
+    evaluate(s, def->nonholonomic_acceleration, true, &x, residual);
+    gradient_at(s, AS_BLOCK_K_V, &x, &d);
+    times(&d, x.vdot, product);
+    for (int i = 0; i < s->n_psi; i++) {
+      check_near(name, "dk/dt", i, x.t, product[i], -residual[i], 1e-13 * v_scale * a_scale);
+    }
+  }
+}
+
+/// q' = q o v~ and dv/dt = v', by differences of exact().
+static void solution_moves_with_v(subject *s) {
+  double h = 1e-3 * s->p->def.time_scale;
+  for (int k = 0; k < TIMES; k++) {
+    double t = test_time(s, k), q_rate[MAX] = {0}, v_rate[MAX] = {0};
+    sample x = solution(s, t);
+    const double shift[] = {-2.0, -1.0, 1.0, 2.0}, weight[] = {1.0, -8.0, 8.0, -1.0};
+    for (int j = 0; j < 4; j++) {
+      sample y = solution(s, t + shift[j] * h);
+      double xi[MAX];
+      as_space_difference(s->space, x.q, y.q, xi);
+      for (int i = 0; i < s->n; i++) {
+        q_rate[i] += weight[j] * xi[i] / (12.0 * h);
+        v_rate[i] += weight[j] * y.v[i] / (12.0 * h);
+      }
+    }
+    for (int i = 0; i < s->n; i++) {
+      check_near(s->p->name, "q'", i, t, q_rate[i], x.v[i], 1e-9 * (1.0 + largest(x.v, s->n)));
+      check_near(s->p->name, "v'", i, t, v_rate[i], x.vdot[i],
+                 1e-9 * (1.0 + largest(x.vdot, s->n)));
+    }
+  }
+}
+
+/// Along the solution the integrator's own starting values are v', lambda and psi of the solution.
+static void solution_starts_the_integrator(subject *s) {
+  as_integrator_def def = as_default_integrator_def();
+  def.step = 1e-3;
+  as_integrator *integrator;
+  as_error error;
+  if (as_integrator_create(s->problem, &def, &integrator, &error)) {
+    fail_msg("%s: %s", s->p->name, error.message);
+  }
+  for (int k = 0; k < TIMES; k++) {
+    sample x = solution(s, test_time(s, k));
+    as_start_report report;
+    as_initial initial = {.t = x.t, .q = x.q, .v = x.v};
+    if (as_integrator_start(integrator, &initial, &report, &error)) {
+      fail_msg("%s: %s", s->p->name, error.message);
+    }
+    assert_int_equal(report.n_redundant, 0);
+    const as_state *state = as_integrator_state(integrator);
+    check_vector(s->p->name, "start v'", x.t, state->vdot, x.vdot, s->n, 1e-11);
+    check_vector(s->p->name, "start lambda", x.t, state->lambda, x.lambda, s->n_lambda, 1e-11);
+    check_vector(s->p->name, "start psi", x.t, state->psi, x.psi, s->n_psi, 1e-11);
+  }
+  as_integrator_destroy(integrator);
+}
+
+static void energy_is_kept(subject *s) {
+  if (s->p->energy == NULL) {
+    return;
+  }
+  double start = s->p->energy(s->p, s->p->q0, s->p->v0);
+  for (int k = 0; k < TIMES; k++) {
+    sample x = solution(s, test_time(s, k));
+    double now = s->p->energy(s->p, x.q, x.v);
+    check_near(s->p->name, "energy", k, x.t, now, start, 2e-13 * (fabs(start) + 1.0));
+  }
+}
+
+static const as_block blocks_of_motion[] = {AS_BLOCK_MA_Q,     AS_BLOCK_F_Q,   AS_BLOCK_F_V,
+                                            AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI, AS_BLOCK_G_Q,
+                                            AS_BLOCK_GDOT_Q,   AS_BLOCK_K_Q,   AS_BLOCK_K_V};
+
+/// Does the problem have this block at all?
+static bool has_block(const as_problem_def *def, as_block block) {
+  bool general = def->force_kind == AS_FORCE_GENERAL;
+  switch (block) {
+  case AS_BLOCK_MA_Q: return !def->mass_constant;
+  case AS_BLOCK_F_LAMBDA: return general && def->n_lambda > 0;
+  case AS_BLOCK_F_PSI: return general;
+  case AS_BLOCK_G_Q:
+  case AS_BLOCK_GDOT_Q: return def->n_lambda > 0;
+  default: return true;
+  }
+}
+
+static void formulas_are_given(subject *s) {
+  const as_problem_def *def = &s->p->def;
+  for (size_t i = 0; i < sizeof blocks_of_motion / sizeof blocks_of_motion[0]; i++) {
+    as_block block = blocks_of_motion[i];
+    if (has_block(def, block) && def->block[block].source == AS_BLOCK_DIFFERENCED) {
+      fail_msg("%s: block %d is not given", s->p->name, (int)block);
+    }
+  }
+  assert_non_null(def->nonholonomic_acceleration);
+  assert_true(def->n_lambda == 0 || def->constraint_rate != NULL);
+  assert_true(def->n_lambda == 0 || def->constraint_acceleration != NULL);
+}
+
+static void formulas_match_differences(subject *s) {
+  for (int k = 0; k < TIMES; k++) {
+    sample x = solution(s, test_time(s, k));
+    as_check_def def = as_default_check_def();
+    def.near =
+        (as_point){.t = x.t, .q = x.q, .v = x.v, .vdot = x.vdot, .lambda = x.lambda, .psi = x.psi};
+    def.seed = (unsigned)k;
+    def.tolerance = 1e-8;
+    as_error error;
+    if (as_problem_check(s->problem, &def, NULL, &error)) {
+      fail_msg("%s: %s", s->p->name, error.message);
+    }
+  }
+}
+
+static void test_starting_values(void **state) {
+  (void)state;
+  for_each_problem(starting_values_are_exact);
+}
+
+static void test_equations(void **state) {
+  (void)state;
+  for_each_problem(solution_satisfies_equations);
+}
+
+static void test_motion(void **state) {
+  (void)state;
+  for_each_problem(solution_moves_with_v);
+}
+
+static void test_start(void **state) {
+  (void)state;
+  for_each_problem(solution_starts_the_integrator);
+}
+
+static void test_energy(void **state) {
+  (void)state;
+  for_each_problem(energy_is_kept);
+}
+
+static void test_formulas(void **state) {
+  (void)state;
+  for_each_problem(formulas_are_given);
+  for_each_problem(formulas_match_differences);
+}
+
+// Independent numbers.
+
+/// [J] (7.2) with f4 corrected: extrapolation of the index-reduced equations in 80 bits.
+static void test_disk_reference(void **state) {
+  (void)state;
+  const nonholonomic_problem *p = nonholonomic_disk();
+  static const double psi1[] = {0.372208163086, 13.419067732275};
+  static const double y10[] = {1.024486015149, 0.020159250166, 4.443259949783, 0.100412799225,
+                               1.925340266680};
+  static const double z10[] = {0.081540795809, 0.008215369253, -3.494811110113, 0.050708691476,
+                               0.081953606834};
+  static const double psi10[] = {2.744856895635, -25.980101069052};
+  double q[5], v[5], psi[2];
+  p->exact(p, 1.0, NULL, NULL, NULL, NULL, psi);
+  check_vector(p->name, "psi", 1.0, psi, psi1, 2, 1e-12);
+  p->exact(p, 10.0, q, v, NULL, NULL, psi);
+  check_vector(p->name, "y", 10.0, q, y10, 5, 1e-12);
+  check_vector(p->name, "z", 10.0, v, z10, 5, 1e-12);
+  check_vector(p->name, "psi", 10.0, psi, psi10, 2, 1e-12);
+}
+
+/// As [J] prints f4, the energy is not kept.
+static void test_disk_printed(void **state) {
+  (void)state;
+  const nonholonomic_problem *p = nonholonomic_disk(), *printed = nonholonomic_disk_printed();
+  double start = p->energy(p, printed->q0, printed->v0), worst = 0.0;
+  for (int k = 0; k <= 20; k++) {
+    double q[5], v[5];
+    printed->exact(printed, 0.5 * k, q, v, NULL, NULL, NULL);
+    worst = fmax(worst, fabs(p->energy(p, q, v) - start));
+  }
+  check_near(printed->name, "energy error", 0, 10.0, worst, 5e-3, 1e-3);
+}
+
+/// Chaplygin's sleigh: the edge (x, y), the heading, u, w and the lateral force; closed form and
+/// quadrature with 20 digits.
+static void test_sleigh_reference(void **state) {
+  (void)state;
+  static const double rows[][7] = {
+      {1.0, 0.8235010280523353052688, 1.003301201874239894417, 1.467231285606897368894,
+       1.673191826372095226353, 0.9746177974577402769479, 1.381968247917851899807},
+      {2.0, 0.3585077856056082483951, 2.668852065606507955997, 2.114909695873111143161,
+       1.807301740160160185136, 0.3984300121728988610769, 0.6102400460441643364251},
+      {5.0, -3.663966360101140359579, 6.349650348860546374437, 2.518118973093921741273,
+       1.832933726462331807197, 0.02449331963264226971333, 0.03804629798956948083116},
+      {10.0, -11.21367277410798067031, 11.54555077116439318358, 2.544149716096392616413,
+       1.833030269334013026162, 0.0002318140534211756955038, 0.0003601035396423957363692}};
+  const nonholonomic_problem *p = nonholonomic_sleigh();
+  const double a = 0.3;
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    double q[3], v[3], psi, t = rows[k][0];
+    p->exact(p, t, q, v, NULL, NULL, &psi);
+    double c = cos(q[2]), s = sin(q[2]);
+    const double value[] = {q[0] - a * c, q[1] - a * s, q[2], c * v[0] + s * v[1], v[2], -psi};
+    for (int i = 0; i < 6; i++) {
+      check_near(p->name, "reference", i, t, value[i], rows[k][i + 1], 1e-14 * (1.0 + t));
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_starting_values),  cmocka_unit_test(test_equations),
+      cmocka_unit_test(test_motion),           cmocka_unit_test(test_start),
+      cmocka_unit_test(test_energy),           cmocka_unit_test(test_formulas),
+      cmocka_unit_test(test_disk_reference),   cmocka_unit_test(test_disk_printed),
+      cmocka_unit_test(test_sleigh_reference),
+  };
+  return cmocka_run_group_tests_name("nonholonomic problems", tests, NULL, NULL);
+}
