@@ -1,11 +1,12 @@
 // `alphastep papers --plot`: turns the runs of a figure into a plot and writes its file.
-#define _POSIX_C_SOURCE 200809L // mkdir, strdup
+#define _POSIX_C_SOURCE 200809L // mkdir, access, strdup
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "papers.h"
@@ -68,11 +69,16 @@ cli_exit figure_make_directory(const char *directory) {
     *slash = '/';
   }
   free(path);
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return complain_path(directory);
   struct stat found;
-  if (mkdir(directory, 0777) == 0 || (errno == EEXIST && stat(directory, &found) == 0)) {
-    return CLI_DONE; // a file of that name shows when a figure is written into it
+  if (stat(directory, &found) != 0) return complain_path(directory);
+  if (!S_ISDIR(found.st_mode)) {
+    errno = ENOTDIR;
+    return complain_path(directory);
   }
-  return complain_path(directory);
+  // Better said before the runs than after them.
+  if (access(directory, W_OK | X_OK) != 0) return complain_path(directory);
+  return CLI_DONE;
 }
 
 static cli_exit write_file(const plot *p, const char *directory, const char *name) {

@@ -111,6 +111,32 @@ static void complain_unknown(const char *name) {
   }
 }
 
+static bool is_chosen(const request *r, const char *id) {
+  if (r->n_names == 0) return true;
+  for (int i = 0; i < r->n_names; i++) {
+    if (names_row(r->names[i], id)) return true;
+  }
+  return false;
+}
+
+/// Does the figure show a chosen row?
+static bool is_figure_chosen(const request *r, const paper *source, const paper_figure *figure) {
+  for (int i = 0; i < source->n_rows; i++) {
+    const char *id = source->rows[i].id;
+    if (names_row(figure->name, id) && is_chosen(r, id)) return true;
+  }
+  return false;
+}
+
+static bool has_figure(const request *r) {
+  for (int p = 0; p < N_PAPERS; p++) {
+    for (int i = 0; i < papers[p]->n_figures; i++) {
+      if (is_figure_chosen(r, papers[p], &papers[p]->figures[i])) return true;
+    }
+  }
+  return false;
+}
+
 static cli_exit read_arguments(int argc, char **argv, request *r) {
   *r = (request){.names = argv};
   bool options = true; // until `--`
@@ -122,6 +148,14 @@ static cli_exit read_arguments(int argc, char **argv, request *r) {
       options = false;
     } else if (strcmp(word, "--json") == 0) {
       r->json = true;
+    } else if (strcmp(word, "--plot") == 0) {
+      if (i + 1 == argc || argv[i + 1][0] == '-') {
+        cli_complain("`--plot` needs a directory: `--plot DIR`.");
+        return CLI_USAGE;
+      }
+      r->plot = argv[++i];
+    } else if (strncmp(word, "--plot=", strlen("--plot=")) == 0) {
+      r->plot = word + strlen("--plot=");
     } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
       r->help = true;
     } else {
@@ -136,60 +170,47 @@ static cli_exit read_arguments(int argc, char **argv, request *r) {
       return CLI_USAGE;
     }
   }
-  return CLI_DONE;
-}
-
-static bool is_chosen(const request *r, const char *id) {
-  if (r->n_names == 0) return true;
-  for (int i = 0; i < r->n_names; i++) {
-    if (names_row(r->names[i], id)) return true;
+  if (r->plot != NULL && !has_figure(r)) {
+    cli_complain("No figure shows these rows; `alphastep papers --help` lists the figures.");
+    return CLI_USAGE;
   }
-  return false;
+  return CLI_DONE;
 }
 
 // ---- measuring
 
-/// Makes the run if that has not been done yet.
-static const run_result *make_run(const paper *source, int run, run_result *results) {
+const run_result *paper_make_run(const paper *source, int run, const char *id,
+                                 run_result *results) {
   run_result *result = &results[run];
   if (result->made) return result;
   as_error error = {.message = ""};
   result->made = true;
   result->status = source->runs[run].measure(source->runs[run].setting, result->out, &error);
   if (result->status != AS_OK) {
-    const char *id = "";
-    for (int i = source->n_rows - 1; i >= 0; i--) {
-      if (source->rows[i].run == run) id = source->rows[i].id;
-    }
     cli_complain("%s: %s: %s", id, as_status_name(result->status), error.message);
   }
   return result;
 }
 
-static bool has_row(const paper *source, int run, int output) {
-  for (int i = 0; i < source->n_rows; i++) {
-    if (source->rows[i].run == run && source->rows[i].output == output) return true;
-  }
-  return false;
-}
-
 static entry measure(const paper *source, const paper_row *row, run_result *results) {
   entry e = {.source = source, .row = row, .measured = (double)NAN, .order = (double)NAN};
-  const run_result *fine = make_run(source, row->run, results);
+  const run_result *fine = paper_make_run(source, row->run, row->id, results);
   if (fine->status != AS_OK) return e;
   e.measured = fine->out[row->output];
 
-  // Comparisons with a measured NAN fail.
-  if (row->judge == PAPER_AT_MOST) {
-    e.ok = e.measured <= row->expected;
-  } else {
-    e.ok = fabs(e.measured - row->expected) <= WITHIN * fabs(row->expected);
+  int twice = source->runs[row->run].twice;
+  if (twice != PAPER_NONE) {
+    const run_result *coarse = paper_make_run(source, twice, row->id, results);
+    if (coarse->status == AS_OK) e.order = log2(coarse->out[row->output] / e.measured);
   }
 
-  int twice = source->runs[row->run].twice;
-  if (twice == PAPER_NONE || !has_row(source, twice, row->output)) return e;
-  const run_result *coarse = make_run(source, twice, results);
-  if (coarse->status == AS_OK) e.order = log2(coarse->out[row->output] / e.measured);
+  // Comparisons with NAN fail.
+  bool near = fabs(e.measured - row->expected) <= WITHIN * fabs(row->expected);
+  switch (row->judge) {
+  case PAPER_WITHIN: e.ok = near; break;
+  case PAPER_SECOND_ORDER: e.ok = near && e.order >= SECOND_ORDER; break;
+  case PAPER_AT_MOST: e.ok = e.measured <= row->expected; break;
+  }
   return e;
 }
 

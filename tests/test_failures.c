@@ -1206,15 +1206,11 @@ static void test_convergence(void **state) {
     assert_string_equal(error.component, "v[0]");
     assert_true(error.t == 3.25);
 
-    const test_problem *p = problem_pendulum();
-    const as_initial swing = {.t = p->t0, .q = p->q0, .v = p->v0};
-    def = p->def;
     def.describe = name_parts;
-    how.newton.max_iterations = 1;
-    how.newton.rtol = 1e-12;
-    status = attempt(&def, &how, &swing, 0.1, 1, &error);
+    how.newton.max_iterations = 3;
+    status = attempt(&def, &how, &initial, 0.25, 1, &error);
     expect_failure(status, AS_ERR_CONVERGENCE, &error, "slide \"");
-    expect_failure(status, AS_ERR_CONVERGENCE, &error, "t = 0.1 s");
+    expect_failure(status, AS_ERR_CONVERGENCE, &error, "3 iterations");
     assert_non_null(strstr(error.component, "slide \""));
   }
 }

@@ -399,7 +399,8 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
     status = asi_solve_acceleration(s, initial->t, x->q, x->v, x->vdot, x->lambda, x->psi);
   }
   const bool guessed = initial->lambda == NULL || initial->psi == NULL;
-  if (as_status_is_recoverable(status) && guessed && p->def.force_kind == AS_FORCE_GENERAL) {
+  if ((status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE) && guessed &&
+      p->def.force_kind == AS_FORCE_GENERAL) {
     // A force with a power of the multipliers does not depend on them at zero.
     guess_multipliers(s, initial, 1.0);
     const as_error original = s->eval.error ? *s->eval.error : (as_error){0};
