@@ -20,6 +20,7 @@
 #include "alphastep/alphastep.h"
 #include "paper_problems.h"
 #include "papers.h"
+#include "simulation.h"
 
 /// The method and how it starts.
 typedef enum variant {
@@ -39,30 +40,15 @@ typedef struct setting {
 
 // ---- shared by the simulations
 
-typedef struct simulation {
-  as_problem *problem;
-  as_integrator *integrator;
-} simulation;
-
 static as_status begin(simulation *sim, paper_problem_fn *make, const setting *s, const double *q,
                        const double *v, as_error *error) {
-  *sim = (simulation){NULL, NULL};
   as_integrator_def def = as_default_integrator_def();
   def.method = s->variant == INDEX2 ? AS_METHOD_INDEX2 : AS_METHOD_INDEX3;
   def.step = s->step;
   def.rho_inf = s->rho_inf;
   def.improved_start = s->variant == SHIFTED || s->variant == PERTURBED;
   def.perturbed_start = s->variant == PERTURBED;
-  as_status status = make(&sim->problem, error);
-  if (status != AS_OK) return status;
-  status = as_integrator_create(sim->problem, &def, &sim->integrator, error);
-  if (status != AS_OK) return status;
-  return as_integrator_start(sim->integrator, &(as_initial){.t = 0.0, .q = q, .v = v}, NULL, error);
-}
-
-static void end(simulation *sim) {
-  if (sim->integrator != NULL) as_integrator_destroy(sim->integrator);
-  if (sim->problem != NULL) as_problem_destroy(sim->problem);
+  return simulation_begin(sim, make, &def, q, v, error);
 }
 
 /// The larger of a maximum so far and a new value; a NAN stays.
@@ -123,8 +109,8 @@ static as_status measure_amplification(const void *data, double *out, as_error *
 
 // ---- the pendulum
 
-/// max |lambda - lambda_ref| up to t_end.
-static as_status measure_pendulum(const void *data, double *out, as_error *error) {
+/// The error of lambda, exact less numerical, at the mesh points t_0, t_1, ... up to t_end.
+static as_status trace_pendulum(const void *data, double *t, double *out, int *n, as_error *error) {
   const setting *s = data;
   pendulum_motion reference = pendulum_start(s->x0);
   double q[2], v[2];
@@ -132,16 +118,29 @@ static as_status measure_pendulum(const void *data, double *out, as_error *error
   simulation sim;
   as_status status = begin(&sim, pendulum_problem, s, q, v, error);
   int steps = (int)lround(s->t_end / s->step);
-  double most = 0.0;
-  for (int n = 1; n <= steps && status == AS_OK; n++) {
-    status = as_integrator_step(sim.integrator, s->step, error);
-    if (status != AS_OK) break;
-    pendulum_advance(&reference, s->step);
-    double lambda = as_integrator_state(sim.integrator)->lambda[0];
-    most = larger(most, fabs(lambda - pendulum_multiplier(&reference)));
+  *n = 0;
+  for (int i = 0; i <= steps && *n < PAPER_POINTS && status == AS_OK; i++) {
+    if (i > 0) {
+      status = as_integrator_step(sim.integrator, s->step, error);
+      if (status != AS_OK) break;
+      pendulum_advance(&reference, s->step);
+    }
+    const as_state *state = as_integrator_state(sim.integrator);
+    t[*n] = state->t;
+    out[*n] = pendulum_multiplier(&reference) - state->lambda[0];
+    ++*n;
   }
-  end(&sim);
-  out[0] = most;
+  simulation_end(&sim);
+  return status;
+}
+
+/// The largest error of lambda up to t_end.
+static as_status measure_pendulum(const void *data, double *out, as_error *error) {
+  double t[PAPER_POINTS], e[PAPER_POINTS];
+  int n;
+  as_status status = trace_pendulum(data, t, e, &n, error);
+  out[0] = 0.0;
+  for (int i = 1; i < n; i++) out[0] = larger(out[0], fabs(e[i]));
   return status;
 }
 
@@ -171,7 +170,7 @@ static as_status measure_cubic(const void *data, double *out, as_error *error) {
     const as_state *state = as_integrator_state(sim.integrator);
     most = larger(most, fabs(cubic_multiplier(state->t) - state->lambda[0] - e[1]));
   }
-  end(&sim);
+  simulation_end(&sim);
   out[0] = most;
   return status;
 }
@@ -209,7 +208,7 @@ static as_status measure_top(const void *data, double *out, as_error *error) {
       out[LATER_Q] = larger(out[LATER_Q], top_distance(state->q, &reference));
     }
   }
-  end(&sim);
+  simulation_end(&sim);
   return status;
 }
 
@@ -228,9 +227,12 @@ enum {
   EQUILIBRIUM_PERTURBED_2E2,
   EQUILIBRIUM_PERTURBED_1E2,
   CUBIC,
-  TOP_PLAIN_06,
-  TOP_PERTURBED_06,
-  TOP_INDEX2_06,
+  TRANSIENT_PLAIN_06,
+  TRANSIENT_PERTURBED_06,
+  TRANSIENT_INDEX2_06,
+  TRANSIENT_PLAIN_09,
+  TRANSIENT_PERTURBED_09,
+  TRANSIENT_INDEX2_09,
   TOP_PLAIN_2E3,
   TOP_PLAIN_1E3,
   TOP_PLAIN_5E4,
@@ -270,9 +272,12 @@ static const paper_run runs[N_RUNS] = {
     [CUBIC] = {measure_cubic,
                &(const setting){.variant = SHIFTED, .rho_inf = 0.9, .step = 1e-2, .t_end = 0.6},
                PAPER_NONE},
-    [TOP_PLAIN_06] = {TOP(PLAIN, 0.6, 1e-3, 0.06), PAPER_NONE},
-    [TOP_PERTURBED_06] = {TOP(PERTURBED, 0.6, 1e-3, 0.06), PAPER_NONE},
-    [TOP_INDEX2_06] = {TOP(INDEX2, 0.6, 1e-3, 0.06), PAPER_NONE},
+    [TRANSIENT_PLAIN_06] = {TOP(PLAIN, 0.6, 1e-3, 0.06), PAPER_NONE},
+    [TRANSIENT_PERTURBED_06] = {TOP(PERTURBED, 0.6, 1e-3, 0.06), PAPER_NONE},
+    [TRANSIENT_INDEX2_06] = {TOP(INDEX2, 0.6, 1e-3, 0.06), PAPER_NONE},
+    [TRANSIENT_PLAIN_09] = {TOP(PLAIN, 0.9, 1e-3, 0.06), PAPER_NONE},
+    [TRANSIENT_PERTURBED_09] = {TOP(PERTURBED, 0.9, 1e-3, 0.06), PAPER_NONE},
+    [TRANSIENT_INDEX2_09] = {TOP(INDEX2, 0.9, 1e-3, 0.06), PAPER_NONE},
     [TOP_PLAIN_2E3] = {TOP(PLAIN, 0.9, 2e-3, 1.0), PAPER_NONE},
     [TOP_PLAIN_1E3] = {TOP(PLAIN, 0.9, 1e-3, 1.0), TOP_PLAIN_2E3},
     [TOP_PLAIN_5E4] = {TOP(PLAIN, 0.9, 5e-4, 1.0), TOP_PLAIN_1E3},
@@ -330,22 +335,22 @@ static const paper_row rows[] = {
      CUBIC, 0, NO_NUMBER, 1e-8, PAPER_AT_MOST},
     {"abc-top-transient-index3-plain-rho0.9",
      "top, index-3, plain start, rho_inf 0.9, 60 steps: error of lambda",
-     TOP_PLAIN_1E3, TRANSIENT_LAMBDA, NO_NUMBER, 122.4, PAPER_WITHIN},
+     TRANSIENT_PLAIN_09, TRANSIENT_LAMBDA, NO_NUMBER, 122.4, PAPER_WITHIN},
     {"abc-top-transient-index3-perturbed-rho0.9",
      "top, index-3, perturbed start, rho_inf 0.9, 60 steps: error of lambda",
-     TOP_PERTURBED_1E3, TRANSIENT_LAMBDA, NO_NUMBER, 2.12, PAPER_WITHIN},
+     TRANSIENT_PERTURBED_09, TRANSIENT_LAMBDA, NO_NUMBER, 2.12, PAPER_WITHIN},
     {"abc-top-transient-index2-rho0.9",
      "top, index-2, rho_inf 0.9, 60 steps: error of lambda",
-     TOP_INDEX2_1E3, TRANSIENT_LAMBDA, NO_NUMBER, 1.24, PAPER_WITHIN},
+     TRANSIENT_INDEX2_09, TRANSIENT_LAMBDA, NO_NUMBER, 1.24, PAPER_WITHIN},
     {"abc-top-transient-index3-plain-rho0.6",
      "top, index-3, plain start, rho_inf 0.6, 60 steps: error of lambda",
-     TOP_PLAIN_06, TRANSIENT_LAMBDA, NO_NUMBER, 26.4, PAPER_WITHIN},
+     TRANSIENT_PLAIN_06, TRANSIENT_LAMBDA, NO_NUMBER, 26.4, PAPER_WITHIN},
     {"abc-top-transient-index3-perturbed-rho0.6",
      "top, index-3, perturbed start, rho_inf 0.6, 60 steps: error of lambda",
-     TOP_PERTURBED_06, TRANSIENT_LAMBDA, NO_NUMBER, 2.17, PAPER_WITHIN},
+     TRANSIENT_PERTURBED_06, TRANSIENT_LAMBDA, NO_NUMBER, 2.17, PAPER_WITHIN},
     {"abc-top-transient-index2-rho0.6",
      "top, index-2, rho_inf 0.6, 60 steps: error of lambda",
-     TOP_INDEX2_06, TRANSIENT_LAMBDA, NO_NUMBER, 1.89, PAPER_WITHIN},
+     TRANSIENT_INDEX2_06, TRANSIENT_LAMBDA, NO_NUMBER, 1.89, PAPER_WITHIN},
     {"abc-top-index3-plain-q-h2e-3",
      "top, index-3, plain start, h 2e-3: error of q",
      TOP_PLAIN_2E3, LATER_Q, NO_NUMBER, 5.160e-2, PAPER_WITHIN},
@@ -421,6 +426,55 @@ static const paper_row rows[] = {
 };
 // clang-format on
 
+static const paper_figure figures[] = {
+    {
+        .name = "abc-pendulum",
+        .title = "Pendulum: error of *\u03bb* in the transient phase",
+        .note =
+            "After Arnold, Br\u00fcls, Cardona 2014, figure 1: index 3, *\u03c1*_{\u221e} = 0.9, "
+            "*x*_{0} = 0.2; exact less numerical *\u03bb*; note the different scales",
+        .x_label = "time *t* [s]",
+        .trace = trace_pendulum,
+        .n_curves = 2,
+        .label = {"*h* = 0.02 s", "*h* = 0.01 s"},
+        .n_panels = 2,
+        .panel =
+            {
+                {"Plain start",
+                 "error of *\u03bb*",
+                 {{PENDULUM_PLAIN_2E2, 0}, {PENDULUM_PLAIN_1E2, 0}}},
+                {"Perturbed start",
+                 "error of *\u03bb*",
+                 {{PENDULUM_PERTURBED_2E2, 0}, {PENDULUM_PERTURBED_1E2, 0}}},
+            },
+    },
+    {
+        .name = "abc-top",
+        .title = "Heavy top: errors beyond the transient phase",
+        .note =
+            "After Arnold, Br\u00fcls, Cardona 2014, figure 6: maxima over 0.1 s < *t* \u2264 1 s, "
+            "*\u03c1*_{\u221e} = 0.9",
+        .x_label = "step *h* [s]",
+        .step = 2.5e-4,
+        .n_curves = 3,
+        .label = {"index 3, plain start", "index 3, perturbed start", "index 2"},
+        .n_panels = 2,
+        .panel =
+            {
+                {"Configuration",
+                 "error of *q*",
+                 {{TOP_PLAIN_25E5, LATER_Q},
+                  {TOP_PERTURBED_25E5, LATER_Q},
+                  {TOP_INDEX2_25E5, LATER_Q}}},
+                {"Multipliers",
+                 "error of *\u03bb* [N]",
+                 {{TOP_PLAIN_25E5, LATER_LAMBDA},
+                  {TOP_PERTURBED_25E5, LATER_LAMBDA},
+                  {TOP_INDEX2_25E5, LATER_LAMBDA}}},
+            },
+    },
+};
+
 const paper paper_abc = {
     .citation = "Arnold, Bruels, Cardona 2014",
     .title =
@@ -430,4 +484,6 @@ const paper paper_abc = {
     .n_rows = sizeof rows / sizeof rows[0],
     .runs = runs,
     .n_runs = N_RUNS,
+    .figures = figures,
+    .n_figures = sizeof figures / sizeof figures[0],
 };

@@ -80,8 +80,7 @@ static void plain_force(const double *q, const double *v, double factor, double 
   double product = v[2] * v[3];
   out[0] = MR * (-squares * g.s3 * g.s4 + 2.0 * product * g.c3 * g.c4);
   out[1] = MR * (squares * g.s3 * g.c4 + 2.0 * product * g.c3 * g.s4);
-  out[2] = K * v[3] * v[3] * g.s3 * g.c3 + INERTIA2 * v[3] * v[4] * g.c3 +
-           MR * GRAVITY * g.s3;
+  out[2] = K * v[3] * v[3] * g.s3 * g.c3 + INERTIA2 * v[3] * v[4] * g.c3 + MR * GRAVITY * g.s3;
   out[3] = -(2.0 * K * v[3] * g.s3 + factor * INERTIA2 * v[4]) * g.c3 * v[2];
   out[4] = -INERTIA2 * product * g.c3;
 }
@@ -301,8 +300,8 @@ void disk_multipliers(const disk_motion *motion, double *psi) {
   double q[DIM], v[DIM], f[DIM];
   disk_coordinates(motion, q, v);
   plain_force(q, v, 1.0, f);
-  double speed_rate = RADIUS * d.rate[2];        // of r v5
-  double turn = RADIUS * u[1] * u[2];            // v4 r v5
+  double speed_rate = RADIUS * d.rate[2];          // of r v5
+  double turn = RADIUS * u[1] * u[2];              // v4 r v5
   double x_rate = speed_rate * g.c4 - turn * g.s4; // v1'
   double y_rate = speed_rate * g.s4 + turn * g.c4; // v2'
   psi[0] = f[0] - MASS * x_rate + MR * (g.c3 * g.s4 * d.rate[0] + g.s3 * g.c4 * d.rate[1]);

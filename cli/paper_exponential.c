@@ -74,7 +74,7 @@ static void shared_by_multiplier(const as_point *at, double mu, as_matrix *block
 
 static as_problem_def shared_def(void) {
   static const as_space_part plane = {AS_SPACE_RN, 2};
-  static const as_block given[] = {AS_BLOCK_MA_Q, AS_BLOCK_F_Q, AS_BLOCK_F_V,
+  static const as_block given[] = {AS_BLOCK_MA_Q,  AS_BLOCK_F_Q, AS_BLOCK_F_V,
                                    AS_BLOCK_F_PSI, AS_BLOCK_K_Q, AS_BLOCK_K_V};
   as_problem_def def = as_default_problem_def();
   def.parts = &plane;
@@ -218,8 +218,7 @@ static int lone_nonholonomic_acceleration(const as_point *at, double *out, void 
   return AS_DONE;
 }
 
-static int lone_jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
-                            void *user) {
+static int lone_jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
   (void)user;
   const double *q = at->q;
   const double *v = at->v;

@@ -209,7 +209,7 @@ static void write_linear_ticks(FILE *out, const axis *x, const axis *y, bool alo
 /// Ticks at powers of ten; on a short axis at 2 and 5 times them too.
 static void write_decade_ticks(FILE *out, const axis *x, const axis *y) {
   static const int digits[] = {1, 2, 5};
-  int n_digits = y->high - y->low < 1.6 ? 3 : 1;
+  int n_digits = y->high - y->low < 2.5 ? 3 : 1;
   int every = 1 + (int)((y->high - y->low) / 9.0);
   bool plain = y->low > -3.0 && y->high < 4.0;
   for (int e = (int)floor(y->low); e <= (int)floor(y->high); e++) {
@@ -356,11 +356,12 @@ void plot_write(FILE *out, const plot *p) {
 
   int width = p->n_panels == 1 ? NARROWEST : p->n_panels * (LEFT + PANEL_WIDTH + RIGHT);
   fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
-  fprintf(out,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-          "viewBox=\"0 0 %d %d\" fill=\"none\" "
-          "font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
-          width, HEIGHT, width, HEIGHT);
+  fprintf(
+      out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%d\" height=\"%d\" "
+      "viewBox=\"0 0 %d %d\" fill=\"none\" "
+      "font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
+      width, HEIGHT, width, HEIGHT);
   fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", width, HEIGHT);
   write_text(out, LEFT, TITLE_Y, "start", 18, INK, p->title);
   write_text(out, LEFT, NOTE_Y, "start", 13, FAINT_INK, p->note);

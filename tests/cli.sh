@@ -90,6 +90,71 @@ papers "$tmp/chosen" --json "$prefix"
 grep -E "^$prefix(-|\$)" "$tmp/all" | cmp -s - "$tmp/chosen" ||
   fail "papers $prefix: does not show exactly the rows of that name"
 
+# --plot draws the figures that show chosen rows, in a directory that it makes, and stdout stays as it
+# was.
+refuses --plot papers --plot
+refuses --plot papers --plot --json
+refuses --plo papers --plo "$tmp/figures"
+refuses figure papers abc-cubic --plot "$tmp/figures" # no figure shows it
+[ ! -e "$tmp/figures" ] || fail "papers --plot: makes a directory in spite of bad usage"
+
+# Each file is well-formed, an SVG with a size, a path and a text, has no NaN in its coordinates and
+# refers to nothing outside.
+is_svg() {
+  python3 -c '
+import re, sys, xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+for name in sys.argv[1:]:
+    try:
+        root = tree.parse(name).getroot()
+        if root.tag != svg + "svg" or not float(root.get("width")) > 0:
+            raise ValueError("not an svg")
+        if root.find(".//" + svg + "path") is None or root.find(".//" + svg + "text") is None:
+            raise ValueError("empty")
+        for node in root.iter():
+            if node.tag in (svg + "script", svg + "style", svg + "image"):
+                raise ValueError("has a " + node.tag)
+            for key, value in node.attrib.items():
+                if key.endswith("href") or "url(" in value or re.search(r"\b(nan|inf)", value):
+                    raise ValueError(key + "=" + value)
+    except (ValueError, TypeError, OSError, tree.ParseError) as error:
+        sys.exit("  " + name + ": " + repr(error))
+' "$@"
+}
+
+papers "$tmp/chosen" --json --plot "$tmp/figures/all"
+cmp -s "$tmp/all" "$tmp/chosen" || fail "papers --plot: changes what is on stdout"
+figures=(abc-pendulum abc-top jn-soi2 j-71 j-disk)
+
+is_svg "$tmp"/figures/all/*.svg || fail "papers --plot: not the SVG it should be"
+for figure in "${figures[@]}"; do
+  [ -s "$tmp/figures/all/$figure.svg" ] || fail "papers --plot: no $figure.svg"
+done
+
+succeeds papers j-disk-y-h0.0125 abc-cubic --plot="$tmp/figures/one"
+[ "$(ls "$tmp/figures/one")" = j-disk.svg ] || fail "papers j-disk-y-h0.0125 --plot: not just j-disk.svg"
+cmp -s "$tmp/figures/one/j-disk.svg" "$tmp/figures/all/j-disk.svg" ||
+  fail "papers j-disk-y-h0.0125 --plot: not the figure that all rows give"
+
+# A figure that cannot be written: exit 4 and one line that names the place.
+cannot_plot() {
+  local place=$1
+  run papers j-71 --json --plot "$place"
+  [ "$status" = 4 ] || fail "papers --plot $place: exit status $status, not 4"
+  [ "$(wc -l <"$tmp/err")" = 1 ] || fail "papers --plot $place: not one line on stderr"
+  grep -qF -e "$place" "$tmp/err" || fail "papers --plot $place: stderr does not name it"
+}
+cannot_plot "$tmp/all"          # a file
+cannot_plot "$tmp/all/figures"  # below a file
+cannot_plot ""
+mkdir -p "$tmp/figures/taken/j-71.svg"
+cannot_plot "$tmp/figures/taken"
+if [ -w /dev/full ]; then
+  mkdir "$tmp/figures/full"
+  ln -s /dev/full "$tmp/figures/full/j-71.svg"
+  cannot_plot "$tmp/figures/full"
+fi
+
 # A failed write is not a success.
 if [ -w /dev/full ]; then
   status=0

@@ -1193,6 +1193,7 @@ static void test_convergence(void **state) {
     as_problem_def def = as_default_problem_def();
     as_error error = blank();
     how.method = methods[i];
+    how.improved_start = how.perturbed_start = false; // nothing to differentiate here
     def.parts = r1;
     def.n_parts = 1;
     def.mass = unit_mass;

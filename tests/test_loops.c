@@ -47,7 +47,7 @@ static double *numbers(int count) {
   return x;
 }
 
-// ---- a problem and a point of it ----------------------------------------------------------------------
+// ---- a problem and a point of it ----------------------------------------------------------------
 
 typedef struct subject {
   test_problem *p;
@@ -104,7 +104,7 @@ static void to_random(subject *s, uint64_t *state) {
   free(xi);
 }
 
-// ---- evaluation ---------------------------------------------------------------------------------------
+// ---- evaluation ---------------------------------------------------------------------------------
 
 /// A block over its own pattern, spread out: rows x cols numbers by columns, to be freed.
 static double *block_at(const subject *s, as_block block) {
@@ -174,7 +174,7 @@ static void total_force(const subject *s, double *out) {
   free(B);
 }
 
-// ---- differences --------------------------------------------------------------------------------------
+// ---- differences --------------------------------------------------------------------------------
 
 typedef enum argument { BY_Q, BY_V, BY_TIME } argument;
 
@@ -208,7 +208,7 @@ static void difference(const subject *s, function *f, argument by, int j, double
   free(e);
 }
 
-// ---- for each problem ---------------------------------------------------------------------------------
+// ---- for each problem ---------------------------------------------------------------------------
 
 typedef void subject_test(subject *s);
 
@@ -407,9 +407,10 @@ static void test_library(void **state) {
   for_each_problem(library_takes_it);
 }
 
-// ---- rank and assembly --------------------------------------------------------------------------------
+// ---- rank and assembly --------------------------------------------------------------------------
 
-/// Least squares with least |x|: b is replaced by x; returns the rank of A (rows x cols, by columns).
+/// Least squares with least |x|: b is replaced by x; returns the rank of A (rows x cols, by
+/// columns).
 static int least_squares(int rows, int cols, double *A, double *b, double rcond) {
   const int one = 1, longest = rows > cols ? rows : cols, length = 8 * (rows + cols) + 64;
   double *singular = numbers(longest), *work = numbers(length);
@@ -429,8 +430,8 @@ static int rank_of_b(const subject *s) {
   return rank;
 }
 
-/// Goes where |g| is least, from the starting values; returns max |g| there. Directions that are nearly free are
-/// left alone: redundant rows that contradict each other make such directions.
+/// Goes where |g| is least, from the starting values; returns max |g| there. Directions that are
+/// nearly free are left alone: redundant rows that contradict each other make such directions.
 static double assemble(subject *s) {
   double *x = numbers(s->n + s->m), *g = numbers(s->m);
   constraint(s, g);
@@ -531,7 +532,7 @@ static void test_assembly(void **state) {
   check_assembly(loops_pendulum_contradictory(), 0.049, 0.11);
 }
 
-// ---- numbers from elsewhere ---------------------------------------------------------------------------
+// ---- numbers from elsewhere ---------------------------------------------------------------------
 
 /// Elliptic functions in closed form, 20 digits.
 static void test_nfourbar_references(void **state) {

@@ -2,7 +2,7 @@
 ///
 /// Whoever trusts a convergence test must trust the problem's solution first. For every problem:
 /// - its solution satisfies M v' = f, g = 0 and k = 0 and the derivatives of both, moves with v,
-///   keeps the energy, and is the one that the integrator starts from;
+///   keeps the energy, and its v', lambda, psi are the only ones near that fit q and v;
 /// - every formula that could be given is given, and agrees with differences;
 /// - and where independent numbers exist, the solution agrees with them.
 #include <math.h>
@@ -16,6 +16,8 @@
 
 #include "alphastep/alphastep.h"
 #include "problems/nonholonomic.h"
+#include "problems/reference_ode.h"
+#include "problems/rotation.h"
 
 enum { MAX = 12 }; // more than any n, nq, n_lambda or n_psi here
 
@@ -109,6 +111,17 @@ static void gradient_at(const subject *s, as_block block, const sample *x, dense
   memset(blocks, 0, sizeof blocks);
   dense_init(out, block == AS_BLOCK_G_Q ? s->n_lambda : s->n_psi, s->n);
   as_point at = {.t = x->t, .q = x->q, .v = block == AS_BLOCK_G_Q ? NULL : x->v};
+  blocks[block] = out->m;
+  assert_int_equal(s->p->def.jacobian(&at, AS_BLOCK_BIT(block), blocks, s->p->def.user), AS_DONE);
+  assert_false(blocks[block].stray);
+}
+
+/// F_LAMBDA or F_PSI.
+static void force_gradient_at(const subject *s, as_block block, const sample *x, dense *out) {
+  as_matrix blocks[AS_BLOCK_COUNT];
+  memset(blocks, 0, sizeof blocks);
+  dense_init(out, s->n, block == AS_BLOCK_F_LAMBDA ? s->n_lambda : s->n_psi);
+  as_point at = {.t = x->t, .q = x->q, .v = x->v, .lambda = x->lambda, .psi = x->psi};
   blocks[block] = out->m;
   assert_int_equal(s->p->def.jacobian(&at, AS_BLOCK_BIT(block), blocks, s->p->def.user), AS_DONE);
   assert_false(blocks[block].stray);
@@ -251,36 +264,72 @@ static void solution_moves_with_v(subject *s) {
       }
     }
     for (int i = 0; i < s->n; i++) {
-      check_near(s->p->name, "q'", i, t, q_rate[i], x.v[i], 1e-9 * (1.0 + largest(x.v, s->n)));
+      check_near(s->p->name, "q'", i, t, q_rate[i], x.v[i], 1e-8 * (1.0 + largest(x.v, s->n)));
       check_near(s->p->name, "v'", i, t, v_rate[i], x.vdot[i],
-                 1e-9 * (1.0 + largest(x.vdot, s->n)));
+                 1e-8 * (1.0 + largest(x.vdot, s->n)));
     }
   }
 }
 
-/// Along the solution the integrator's own starting values are v', lambda and psi of the solution.
-static void solution_starts_the_integrator(subject *s) {
-  as_integrator_def def = as_default_integrator_def();
-  def.step = 1e-3;
-  as_integrator *integrator;
-  as_error error;
-  if (as_integrator_create(s->problem, &def, &integrator, &error)) {
-    fail_msg("%s: %s", s->p->name, error.message);
-  }
+/// Newton's method on M v' = f with the acceleration-level constraints, from values near those of the
+/// solution, finds them: the solution is regular and v', lambda, psi belong to q, v.
+static void accelerations_solve_the_start(subject *s) {
+  const as_problem_def *def = &s->p->def;
+  int n = s->n, m = s->n_lambda, size = n + m + s->n_psi;
+  bool general = def->force_kind == AS_FORCE_GENERAL;
   for (int k = 0; k < TIMES; k++) {
-    sample x = solution(s, test_time(s, k));
-    as_start_report report;
-    as_initial initial = {.t = x.t, .q = x.q, .v = x.v};
-    if (as_integrator_start(integrator, &initial, &report, &error)) {
-      fail_msg("%s: %s", s->p->name, error.message);
+    sample x = solution(s, test_time(s, k)), y = x;
+    dense M, B, K, f_lambda, f_psi;
+    mass_at(s, &x, &M);
+    gradient_at(s, AS_BLOCK_K_V, &x, &K);
+    if (m > 0) {
+      gradient_at(s, AS_BLOCK_G_Q, &x, &B);
     }
-    assert_int_equal(report.n_redundant, 0);
-    const as_state *state = as_integrator_state(integrator);
-    check_vector(s->p->name, "start v'", x.t, state->vdot, x.vdot, s->n, 1e-11);
-    check_vector(s->p->name, "start lambda", x.t, state->lambda, x.lambda, s->n_lambda, 1e-11);
-    check_vector(s->p->name, "start psi", x.t, state->psi, x.psi, s->n_psi, 1e-11);
+    for (int i = 0; i < n; i++) {
+      y.vdot[i] *= 0.9;
+      y.lambda[i] *= 0.9;
+      y.psi[i] *= 0.9;
+    }
+    for (int iteration = 0; iteration < (general ? 8 : 2); iteration++) {
+      double A[9 * MAX * MAX] = {0}, r[3 * MAX], product[MAX], f[MAX];
+      if (general) {
+        force_gradient_at(s, AS_BLOCK_F_PSI, &y, &f_psi);
+      }
+      if (general && m > 0) {
+        force_gradient_at(s, AS_BLOCK_F_LAMBDA, &y, &f_lambda);
+      }
+      times(&M, y.vdot, product);
+      total_force(s, &y, f);
+      evaluate(s, def->nonholonomic_acceleration, true, &x, r + n + m);
+      if (m > 0) {
+        evaluate(s, def->constraint_acceleration, true, &x, r + n);
+      }
+      for (int i = 0; i < n; i++) {
+        r[i] = product[i] - f[i];
+        for (int j = 0; j < n; j++) {
+          A[i * size + j] = entry(&M, i, j);
+        }
+        for (int j = 0; j < m; j++) {
+          A[i * size + n + j] = general ? -entry(&f_lambda, i, j) : entry(&B, j, i);
+          A[(n + j) * size + i] = entry(&B, j, i);
+          r[n + j] += entry(&B, j, i) * y.vdot[i];
+        }
+        for (int j = 0; j < s->n_psi; j++) {
+          A[i * size + n + m + j] = general ? -entry(&f_psi, i, j) : entry(&K, j, i);
+          A[(n + m + j) * size + i] = entry(&K, j, i);
+          r[n + m + j] += entry(&K, j, i) * y.vdot[i];
+        }
+      }
+      reference_solve(size, A, r);
+      for (int i = 0; i < size; i++) {
+        double *unknown = i < n ? &y.vdot[i] : i < n + m ? &y.lambda[i - n] : &y.psi[i - n - m];
+        *unknown -= r[i];
+      }
+    }
+    check_vector(s->p->name, "start v'", x.t, y.vdot, x.vdot, n, 1e-12);
+    check_vector(s->p->name, "start lambda", x.t, y.lambda, x.lambda, m, 1e-12);
+    check_vector(s->p->name, "start psi", x.t, y.psi, x.psi, s->n_psi, 1e-12);
   }
-  as_integrator_destroy(integrator);
 }
 
 static void energy_is_kept(subject *s) {
@@ -357,7 +406,7 @@ static void test_motion(void **state) {
 
 static void test_start(void **state) {
   (void)state;
-  for_each_problem(solution_starts_the_integrator);
+  for_each_problem(accelerations_solve_the_start);
 }
 
 static void test_energy(void **state) {
@@ -402,7 +451,7 @@ static void test_disk_printed(void **state) {
     printed->exact(printed, 0.5 * k, q, v, NULL, NULL, NULL);
     worst = fmax(worst, fabs(p->energy(p, q, v) - start));
   }
-  check_near(printed->name, "energy error", 0, 10.0, worst, 5e-3, 1e-3);
+  check_near(printed->name, "energy error", 0, 10.0, worst, 4.9e-3, 1e-4);
 }
 
 /// Chaplygin's sleigh: the edge (x, y), the heading, u, w and the lateral force; closed form and
@@ -431,13 +480,113 @@ static void test_sleigh_reference(void **state) {
   }
 }
 
+/// The rolling disk in maximal coordinates: quadruple precision; the contact force is -(psi, lambda).
+static void test_rolling_disk_reference(void **state) {
+  (void)state;
+  static const struct {
+    double t, q[7], v[6], contact[3];
+  } rows[] = {
+      {0.5,
+       {2.20741532148613918956e+00, 9.93423818920576999999e-01, 9.32472654212180089851e-01,
+        -6.98597528697136179703e-03, 4.74956704845850152138e-01, 3.06261071158336202236e-01,
+        -8.24967563583084360551e-01},
+       {3.91092330367310181214e+00, 4.33759886413527250644e+00, -2.17888555825422584691e+00,
+        -8.01160580863376169816e+00, -1.24791887210835087476e+01, 1.57369918516166215363e+00},
+       {-5.07057778984754906516e+02, 1.62609073594882194079e+02, -4.38650953444038278963e+02}},
+      {1.0,
+       {2.77719890894206658610e+00, 3.23552939857704103055e+00, 6.92281875202220860771e-01,
+        4.33601552225025389826e-01, 2.94126827673199162557e-01, 2.29512119255465883753e-01,
+        8.20245871837105675187e-01},
+       {-4.57370410761363128620e-01, 2.84461232371774533091e+00, 5.08107874250685952541e-02,
+        7.71769796797720054860e+00, 1.70227859011448632486e+01, -2.88073444358998363899e+00},
+       {1.97531981636467245912e+02, 4.18820697057249203231e+01, 1.57349116374655781668e+03}},
+      {1.5,
+       {1.51863946311403968977e+00, 5.17980946219119461448e+00, 9.34778634690283066556e-01,
+        -6.74689222133974618563e-01, 4.20892517559307071197e-01, 3.81095920637607366304e-01,
+        -4.71603479071364686922e-01},
+       {-5.11790058995228381948e+00, 2.84495863657729013514e+00, 2.13702452276198402392e+00,
+        -4.27063936565694895860e+00, -1.41823952838858027875e+01, 1.63180828472565997199e+00},
+       {-4.14203144932234526480e+02, -3.22865314092682036402e+02, -4.42194344348048675531e+02}},
+      {2.0,
+       {-8.89764519318870891271e-01, 5.41445916604683075214e+00, 9.99999998679896056343e-01,
+        5.81032681081743855094e-01, 6.82112214051226943640e-01, -1.86271940896915221994e-01,
+        4.03021978298441950997e-01},
+       {-4.74558499504511246679e+00, -1.57592300298791858036e+00, -4.94137331702501863557e-06,
+        1.14319061328126500057e+01, 9.71109453843998615909e+00, 4.99948617926735372061e+00},
+       {-8.17842256644723213146e+01, 2.09670216671402475553e+02, 1.46941920990421812516e+02}},
+  };
+  const nonholonomic_problem *p = nonholonomic_rolling_disk();
+  subject s = subject_open(p);
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    sample x = solution(&s, rows[k].t);
+    double xi[6];
+    const double contact[] = {-x.psi[0], -x.psi[1], -x.lambda[0]};
+    as_space_difference(s.space, rows[k].q, x.q, xi);
+    for (int i = 0; i < 6; i++) {
+      check_near(p->name, "reference q", i, x.t, xi[i], 0.0, 1e-12);
+    }
+    check_vector(p->name, "reference v", x.t, x.v, rows[k].v, 6, 1e-12);
+    check_vector(p->name, "contact force", x.t, contact, rows[k].contact, 3, 1e-12);
+  }
+  subject_close(&s);
+}
+
+/// On SE(3) the same motion as on R^3xSO(3), with velocities turned into the body.
+static void test_formulations_agree(void **state) {
+  (void)state;
+  const nonholonomic_problem *world[] = {nonholonomic_rolling_disk(), nonholonomic_fin()};
+  const nonholonomic_problem *body[] = {nonholonomic_rolling_disk_se3(), nonholonomic_fin_se3()};
+  for (int k = 0; k < 2; k++) {
+    subject s = subject_open(world[k]), b = subject_open(body[k]);
+    sample x = solution(&s, s.p->t_end), y = solution(&b, b.p->t_end);
+    double R[9], velocity[3];
+    mat_from_quaternion(y.q + 3, R);
+    mat_vec(R, y.v, velocity);
+    check_vector(b.p->name, "q", x.t, y.q, x.q, 7, 1e-13);
+    check_vector(b.p->name, "x'", x.t, velocity, x.v, 3, 1e-13);
+    check_vector(b.p->name, "W", x.t, y.v + 3, x.v + 3, 3, 1e-13);
+    check_vector(b.p->name, "lambda", x.t, y.lambda, x.lambda, s.n_lambda, 1e-13);
+    check_vector(b.p->name, "psi", x.t, y.psi, x.psi, s.n_psi, 1e-13);
+    subject_close(&s);
+    subject_close(&b);
+  }
+}
+
+/// The disk in R^5 moves as the one in maximal coordinates: with o = -1 and f4 corrected, its
+/// equations are those of a rolling disk. The contact force along the plane is -psi in both.
+static void test_disk_coordinates_agree(void **state) {
+  (void)state;
+  const nonholonomic_problem *angles = nonholonomic_disk_physical();
+  const nonholonomic_problem *maximal = nonholonomic_rolling_disk_slow();
+  for (int k = 0; k <= 6; k++) {
+    double t = 0.5 * k, y[5], z[5], psi[2], q[7], v[6], force[2], R[9];
+    angles->exact(angles, t, y, z, NULL, NULL, psi);
+    maximal->exact(maximal, t, q, v, NULL, NULL, force);
+    mat_from_quaternion(q + 3, R);
+    double s3 = sin(y[2]), c3 = cos(y[2]), s4 = sin(y[3]), c4 = cos(y[3]);
+    const double centre[] = {y[0] - s3 * s4, y[1] + s3 * c4, c3};
+    const double axis[] = {c3 * s4, -c3 * c4, s3};
+    check_vector(maximal->name, "centre", t, q, centre, 3, 1e-12);
+    check_vector(maximal->name, "axis", t, (double[]){R[2], R[5], R[8]}, axis, 3, 1e-12);
+    check_near(maximal->name, "spin", 0, t, v[5], z[4] + z[3] * s3, 1e-12);
+    check_vector(maximal->name, "force", t, force, psi, 2, 1e-11);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_starting_values),  cmocka_unit_test(test_equations),
-      cmocka_unit_test(test_motion),           cmocka_unit_test(test_start),
-      cmocka_unit_test(test_energy),           cmocka_unit_test(test_formulas),
-      cmocka_unit_test(test_disk_reference),   cmocka_unit_test(test_disk_printed),
+      cmocka_unit_test(test_starting_values),
+      cmocka_unit_test(test_equations),
+      cmocka_unit_test(test_motion),
+      cmocka_unit_test(test_start),
+      cmocka_unit_test(test_energy),
+      cmocka_unit_test(test_formulas),
+      cmocka_unit_test(test_disk_reference),
+      cmocka_unit_test(test_disk_printed),
       cmocka_unit_test(test_sleigh_reference),
+      cmocka_unit_test(test_rolling_disk_reference),
+      cmocka_unit_test(test_formulations_agree),
+      cmocka_unit_test(test_disk_coordinates_agree),
   };
   return cmocka_run_group_tests_name("nonholonomic problems", tests, NULL, NULL);
 }

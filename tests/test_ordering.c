@@ -2,10 +2,13 @@
 ///
 /// - The order by bodies and joints is a permutation, whatever the graph looks like.
 /// - Chains and trees fill hardly at all, and the fill grows like N.
-/// - On a lattice of loops with coupled bodies it fills at most a third of what AMD does. Slow: AMD's factors
+/// - On a lattice of loops with coupled bodies it fills at most a third of what AMD does. Slow:
+///   AMD's factors
 ///   alone take about 6 s.
-/// - KLU: a stored zero diagonal costs nothing; answers are right also if old pivots have become useless.
-/// - KLU and dense LU agree, and refuse singular matrices by naming a column that depends on others.
+/// - KLU: a stored zero diagonal costs nothing; answers are right also if old pivots have become
+///   useless.
+/// - KLU and dense LU agree, and refuse singular matrices by naming a column that depends on
+///   others.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +60,7 @@ static void check_permutation(const char *what, const int *order, int n) {
   free(seen);
 }
 
-// ---- iteration matrices -------------------------------------------------------------------------------
+// ---- iteration matrices -------------------------------------------------------------------------
 
 /// The iteration matrix of a problem's first step.
 typedef struct iteration {
@@ -152,7 +155,7 @@ static void test_fill_of_lattices(void **state) {
   }
 }
 
-// ---- any graph ----------------------------------------------------------------------------------------
+// ---- any graph ----------------------------------------------------------------------------------
 
 static int no_matrix(const as_point *at, as_matrix *m, void *user) {
   (void)at, (void)m, (void)user;
@@ -181,8 +184,8 @@ static as_pattern random_pattern(int rows, int cols, double density, uint64_t *s
   return (as_pattern){col_start, row};
 }
 
-/// Rows without entries, bodies without joints, joints of many bodies, rows of one joint apart from each
-/// other, nonholonomic rows: everything must come out exactly once.
+/// Rows without entries, bodies without joints, joints of many bodies, rows of one joint apart from
+/// each other, nonholonomic rows: everything must come out exactly once.
 static void test_any_graph(void **state) {
   (void)state;
   uint64_t random = 1;
@@ -240,7 +243,7 @@ static void test_any_graph(void **state) {
   }
 }
 
-// ---- small matrices -----------------------------------------------------------------------------------
+// ---- small matrices -----------------------------------------------------------------------------
 
 enum { MAX = 80 };
 
@@ -312,10 +315,11 @@ static void solve_dense(const matrix *m, const double *b, double *x) {
   solver->ops->destroy(solver);
 }
 
-/// About four entries per row, well conditioned, then rows and columns scaled by up to 10^+-spread.
-static void random_matrix(matrix *m, int n, double spread, double *column_scale, uint64_t *state) {
+/// About four entries per row, the largest `shift` columns off the diagonal, well conditioned; then
+/// rows and columns scaled by up to 10^+-spread.
+static void random_matrix(matrix *m, int n, int shift, double spread, double *column_scale,
+                          uint64_t *state) {
   double row_scale[MAX];
-  int shift = random_below(state, n); // the large entries need not be on the diagonal
   memset(m, 0, sizeof *m);
   m->n = n;
   for (int i = 0; i < n; ++i) {
@@ -334,9 +338,10 @@ static void test_backends_agree(void **state) {
   uint64_t random = 7;
   for (int k = 0; k < 300; ++k) {
     const int n = 1 + random_below(&random, MAX);
-    const double spread = k % 3 == 0 ? 6.0 : 0.0;
+    const double spread = k % 3 == 0 ? 4.0 : 0.0;
+    const int shift = k % 2 == 0 ? random_below(&random, n) : 0;
     double scale[MAX], b[MAX], expected[MAX], x[MAX];
-    random_matrix(&m, n, spread, scale, &random);
+    random_matrix(&m, n, shift, spread, scale, &random);
     find_pattern(&m, NULL, true);
     for (int i = 0; i < n; ++i) {
       expected[i] = 1.0 + random_number(&random);
@@ -355,7 +360,7 @@ static void test_backends_agree(void **state) {
         memcpy(x, b, sizeof x);
         assert_int_equal(solver->ops->solve(solver, x), AS_OK);
         for (int j = 0; j < n; ++j) x[j] *= scale[j];
-        if (!(distance(x, expected, n) <= 1e-11))
+        if (!(distance(x, expected, n) <= 1e-8))
           fail_msg("matrix %d, n = %d: %s is off by %g", k, n, backend_names[kind],
                    distance(x, expected, n));
       }
@@ -364,7 +369,7 @@ static void test_backends_agree(void **state) {
   }
 }
 
-// ---- singular matrices --------------------------------------------------------------------------------
+// ---- singular matrices --------------------------------------------------------------------------
 
 /// The rank of m, rows and columns scaled to one, without column `skip` (-1: with all).
 static int rank_without(const matrix *m, int skip) {
@@ -395,7 +400,8 @@ typedef enum fault { EMPTY_COLUMN, EMPTY_ROW, TWICE, SUM_OF_TWO, ROWS_TWICE, FAU
 static const char *const fault_names[] = {"empty column", "empty row", "equal columns",
                                           "column a sum of two", "proportional rows"};
 
-/// Makes a matrix singular. The entries keep their places: zeros stay in the pattern if m's was found before.
+/// Makes a matrix singular. The entries keep their places: zeros stay in the pattern if m's was
+/// found before.
 static void spoil(matrix *m, fault kind, uint64_t *state) {
   const int n = m->n, a = random_below(state, n), b = (a + 1 + random_below(state, n - 1)) % n;
   const int c = (a + 1) % n == b ? (a + 2) % n : (a + 1) % n;
@@ -417,7 +423,7 @@ static void test_singular_matrices(void **state) {
     const fault kind = (fault)(k % FAULTS);
     const int n = 3 + random_below(&random, 40);
     double scale[MAX];
-    random_matrix(&m, n, k % 2 == 0 ? 4.0 : 0.0, scale, &random);
+    random_matrix(&m, n, 0, k % 2 == 0 ? 2.0 : 0.0, scale, &random);
     spoil(&m, kind, &random);
     find_pattern(&m, NULL, true);
     const int rank = rank_without(&m, -1);
@@ -438,7 +444,37 @@ static void test_singular_matrices(void **state) {
   }
 }
 
-/// A matrix that becomes singular, and regular again, over the same pattern and with the same solver.
+/// In these only one column is not to blame; each backend must leave it alone.
+static void test_singular_by_hand(void **state) {
+  (void)state;
+  static matrix m;
+  const struct {
+    const char *name;
+    double a[3][3];
+    int innocent;
+  } cases[] = {{"empty row", {{0, 0, 0}, {1, 0, 0}, {0, 1, 1}}, 0},
+               {"empty column", {{1, 0, 2}, {0, 0, 3}, {2, 0, 1}}, -1},
+               {"equal columns", {{0, 2, 2}, {1, 1, 1}, {1, 3, 3}}, 0},
+               {"round-off", {{1, 0.1, 0.3}, {1, 0.2, 0.6}, {2, 0.3, 0.9}}, 0},
+               {"round-off, scaled", {{1e9, 1e2, 3e8}, {1e3, 2e-4, 6e2}, {2, 3e-7, 0.9}}, 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k)
+    for (int b = 0; b < BACKENDS; ++b) {
+      int culprit = -1;
+      m.n = 3;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) m.a[i][j] = cases[k].a[i][j];
+      find_pattern(&m, NULL, true);
+      asi_solver *solver = solver_for(&m, (backend)b, ALL_ORDERS);
+      const as_status status = solver->ops->factor(solver, values_of(&m, &m, m.value), &culprit);
+      if (status != AS_ERR_SINGULAR || culprit == cases[k].innocent || culprit < 0 || culprit > 2)
+        fail_msg("%s: %s says %s, column %d", cases[k].name, backend_names[b],
+                 as_status_name(status), culprit);
+      solver->ops->destroy(solver);
+    }
+}
+
+/// A matrix that becomes singular, and regular again, over the same pattern and with the same
+/// solver.
 static void test_singular_then_regular(void **state) {
   (void)state;
   static matrix good, bad;
@@ -446,7 +482,7 @@ static void test_singular_then_regular(void **state) {
   for (int k = 0; k < 10 * FAULTS; ++k) {
     const int n = 50;
     double scale[MAX], b[MAX], expected[MAX], x[MAX];
-    random_matrix(&good, n, 0.0, scale, &random);
+    random_matrix(&good, n, 0, 0.0, scale, &random);
     bad = good;
     spoil(&bad, (fault)(k % FAULTS), &random);
     find_pattern(&good, &bad, true);
@@ -457,14 +493,13 @@ static void test_singular_then_regular(void **state) {
       for (int round = 0; round < 4; ++round) {
         int culprit = -1;
         const matrix *m = round % 2 == 0 ? &good : &bad;
-        const as_status status =
-            solver->ops->factor(solver, values_of(m, &good, good.value), &culprit);
-        if (status != (round % 2 == 0 ? AS_OK : AS_ERR_SINGULAR))
+        as_status status = solver->ops->factor(solver, values_of(m, &good, good.value), &culprit);
+        memcpy(x, b, sizeof x);
+        if (status == AS_OK) status = solver->ops->solve(solver, x); // old pivots may pass at first
+        if (status != (m == &good ? AS_OK : AS_ERR_SINGULAR))
           fail_msg("%s, matrix %d, round %d: %s says %s", fault_names[k % FAULTS], k, round,
                    backend_names[kind], as_status_name(status));
         if (status) continue;
-        memcpy(x, b, sizeof x);
-        assert_int_equal(solver->ops->solve(solver, x), AS_OK);
         if (!(distance(x, expected, n) <= 1e-8))
           fail_msg("%s, matrix %d, round %d: %s is off by %g", fault_names[k % FAULTS], k, round,
                    backend_names[kind], distance(x, expected, n));
@@ -474,7 +509,7 @@ static void test_singular_then_regular(void **state) {
   }
 }
 
-// ---- KLU's traps --------------------------------------------------------------------------------------
+// ---- KLU's traps --------------------------------------------------------------------------------
 
 /// Multipliers have no diagonal; KLU is given one of zeros. It costs at most the zeros themselves.
 static void test_stored_diagonal(void **state) {
@@ -514,10 +549,34 @@ static void test_stored_diagonal(void **state) {
   }
 }
 
-/// A well conditioned band matrix with, from row `at` on, a cluster: a cyclic permutation, of condition one, plus
-/// `pivot` on its diagonal. KLU pivots on the diagonal while that is large and refactors with it when it is tiny:
-/// then the last pivot is about pivot^(1 - size), and that is how much round-off grows. `coupled` to the rest,
-/// or not.
+/// AMD and others fill a large system with multipliers catastrophically, also if its diagonal holds
+/// a small compliance instead of zeros: they must not even be tried.
+static void test_blind_orders(void **state) {
+  (void)state;
+  iteration it = iteration_open(loops_tree(300, 2), AS_METHOD_INDEX3);
+  for (int compliant = 0; compliant < 2; ++compliant) {
+    asi_solver *solver = NULL;
+    as_error error = {0};
+    asi_solver_info info;
+    int culprit = 0;
+    for (int j = it.problem->n; j < it.n; ++j)
+      for (int k = it.col_start[j]; k < it.col_start[j + 1]; ++k)
+        if (it.row[k] == j) it.value[k] = compliant ? -1e-10 : 0.0;
+    stop_if(asi_klu_create(it.n, it.col_start, it.row, it.order, ALL_ORDERS, &solver, &error),
+            &error);
+    assert_int_equal(solver->ops->factor(solver, it.value, &culprit), AS_OK);
+    solver->ops->info(solver, &info);
+    assert_string_equal(info.order, "bodies and joints");
+    assert_int_equal(info.full_factorizations, 1);
+    solver->ops->destroy(solver);
+  }
+  iteration_close(&it);
+}
+
+/// A well conditioned band matrix with, from row `at` on, a cluster: a cyclic permutation, of
+/// condition one, plus `pivot` on its diagonal. KLU pivots on the diagonal while that is large and
+/// refactors with it when it is tiny: then the last pivot is about pivot^(1 - size), and that is
+/// how much round-off grows. `coupled` to the rest, or not.
 static void cluster_matrix(matrix *m, int n, int at, int size, double pivot, bool coupled) {
   memset(m, 0, sizeof *m);
   m->n = n;
@@ -535,8 +594,8 @@ static void cluster_matrix(matrix *m, int n, int at, int size, double pivot, boo
     }
 }
 
-/// Solves right sides in turn with a solver that has factorized the first matrix, then the second, and compares
-/// with dense LU. `quiet`: the first right side is zero in and around the cluster.
+/// Solves right sides in turn with a solver that has factorized the first matrix, then the second,
+/// and compares with dense LU. `quiet`: the first right side is zero in and around the cluster.
 static void check_trap(int size, double pivot, unsigned orders, bool coupled, bool quiet) {
   static matrix first, second;
   const int n = 60, at = 20;
@@ -570,7 +629,8 @@ static void check_trap(int size, double pivot, unsigned orders, bool coupled, bo
 
 enum { MAX_CLUSTER = 8 };
 
-/// Pivots of all sizes; those just above 10^(-14/size) pass a test of ratios of pivots, and harm most.
+/// Pivots of all sizes; those just above 10^(-14/size) pass a test of ratios of pivots, and harm
+/// most.
 static void check_traps(bool coupled, bool quiet) {
   const unsigned orders[] = {ASI_ORDER_NATURAL, ASI_ORDER_AMD, ASI_ORDER_COLAMD};
   const double pivots[] = {1e-1, 1e-2, 1e-4, 1e-8, 1e-12, 1e-15, 1e-20, 1e-200, 0.0};
@@ -596,14 +656,11 @@ static void test_old_pivots_unnoticed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_any_graph),
-      cmocka_unit_test(test_fill_of_trees),
-      cmocka_unit_test(test_backends_agree),
-      cmocka_unit_test(test_singular_matrices),
-      cmocka_unit_test(test_singular_then_regular),
-      cmocka_unit_test(test_stored_diagonal),
-      cmocka_unit_test(test_old_pivots),
-      cmocka_unit_test(test_old_pivots_unnoticed),
+      cmocka_unit_test(test_any_graph),        cmocka_unit_test(test_fill_of_trees),
+      cmocka_unit_test(test_backends_agree),   cmocka_unit_test(test_singular_matrices),
+      cmocka_unit_test(test_singular_by_hand), cmocka_unit_test(test_singular_then_regular),
+      cmocka_unit_test(test_stored_diagonal),  cmocka_unit_test(test_blind_orders),
+      cmocka_unit_test(test_old_pivots),       cmocka_unit_test(test_old_pivots_unnoticed),
       cmocka_unit_test(test_fill_of_lattices),
   };
   return cmocka_run_group_tests_name("ordering", tests, NULL, NULL);

@@ -6,8 +6,8 @@
 ///     F(+e) - F(-e)  =  2 entry_ij e_j  in a row i that column j claims,  0  in a row nobody claims
 ///
 /// holds if and only if the entries and the pattern are right (but for accidents of measure zero).
-/// Where it does not, the columns are moved one by one to find the entry. A block without entries
-/// takes one group, a dense one n.
+/// Where it does not, each half of the columns is moved, and so on to find the entry. A block without
+/// entries takes one group, a dense one n.
 #include "alphastep/check.h"
 
 #include <float.h>
@@ -167,12 +167,13 @@ static bool is_nested(const as_problem *p, asi_function function) {
 
 /// [DI.1] for the columns that are moved, times their increments; the two central differences in it
 /// tell how good it is.
-static as_status difference(checker *c, as_block block, const as_point *at, int n_columns) {
+static as_status difference(checker *c, as_block block, const as_point *at, const int *columns,
+                            int n_columns) {
   static const double factor[4] = {-2.0, -1.0, 1.0, 2.0};
   const asi_function function = asi_block_describe(block).function;
   const double round_off = is_nested(c->problem, function) ? ROUND_OFF_NESTED : ROUND_OFF;
   for (int s = 0; s < 4; ++s) {
-    const as_status status = asi_eval_moved(&c->eval, block, at, c->columns, n_columns, factor[s],
+    const as_status status = asi_eval_moved(&c->eval, block, at, columns, n_columns, factor[s],
                                             c->increment, c->value[s]);
     if (status) return status;
   }
@@ -240,16 +241,11 @@ static double row_error(const checker *c, as_block block, const as_matrix *m, in
   return relative_error(c, given, c->slope[i], noise);
 }
 
-/// Moves one column and notes what its rows show.
-static as_status inspect_column(checker *c, as_block block, const as_point *at, const as_matrix *m,
-                                int column) {
+/// Notes what the rows show when one column was moved.
+static void note_column(checker *c, as_block block, const as_point *at, const as_matrix *m,
+                        int column) {
   const asi_block_info info = asi_block_describe(block);
   const as_block_source source = declared_source(c->problem, block);
-  c->columns[0] = column;
-  const as_status status = difference(c, block, at, 1);
-  if (status) return status;
-  release_rows(c, m->rows);
-  claim(c, m, column);
   for (int i = 0; i < m->rows; ++i) {
     const bool inside = c->claimed_by[i] >= 0;
     // What the library has differenced is not to blame for what a wrong pattern does to it.
@@ -262,7 +258,28 @@ static as_status inspect_column(checker *c, as_block block, const as_point *at, 
          (as_check_fault){info.name, i, column, inside ? m->value[c->position[i]] : 0.0,
                           c->slope[i] / c->increment[column], at->t});
   }
-  return AS_OK;
+}
+
+/// Moves columns that claim different rows; if something is wrong, each half of them, and so on.
+static as_status inspect(checker *c, as_block block, const as_point *at, const as_matrix *m,
+                         const int *columns, int n_columns) {
+  as_status status = difference(c, block, at, columns, n_columns);
+  if (status) return status;
+  double worst = 0.0;
+  release_rows(c, m->rows);
+  for (int k = 0; k < n_columns; ++k) claim(c, m, columns[k]);
+  for (int i = 0; i < m->rows; ++i) worst = fmax(worst, row_error(c, block, m, i));
+  if (worst <= c->def->tolerance) {
+    if (!(worst <= c->report.block[block])) c->report.block[block] = worst; // NAN at first
+    return AS_OK;
+  }
+  if (n_columns == 1) {
+    note_column(c, block, at, m, columns[0]);
+    return AS_OK;
+  }
+  const int half = n_columns / 2;
+  status = inspect(c, block, at, m, columns, half);
+  return status ? status : inspect(c, block, at, m, columns + half, n_columns - half);
 }
 
 /// Moves columns until none is left, as many at a time as claim different rows. `m` holds the block.
@@ -281,21 +298,7 @@ static as_status compare_block(checker *c, as_block block, const as_point *at, c
       c->done[j] = 1;
       c->columns[n_columns++] = j;
     }
-    status = difference(c, block, at, n_columns);
-    double worst = 0.0;
-    for (int i = 0; i < m->rows && status == AS_OK; ++i)
-      worst = fmax(worst, row_error(c, block, m, i));
-    if (worst <= c->def->tolerance) {
-      note(c, &c->report.block[block], worst, FAULT_ENTRY, AS_QUANTITY_V, (as_check_fault){0});
-      continue;
-    }
-    // The list of columns is needed anew for each of them: keep it as marks.
-    for (int k = 0; k < n_columns; ++k) c->done[c->columns[k]] = 2;
-    for (int j = first; j < m->cols && status == AS_OK; ++j) {
-      if (c->done[j] != 2) continue;
-      c->done[j] = 1;
-      status = inspect_column(c, block, at, m, j);
-    }
+    status = inspect(c, block, at, m, c->columns, n_columns);
   }
   return status;
 }

@@ -86,7 +86,7 @@ static void measure_noise(detector *d, asi_function function, const as_point *at
   const as_block base[] = {AS_BLOCK_G_Q, AS_BLOCK_K_V};
   double q_size = 1.0;
   for (int i = 0; i < p->nq; ++i) q_size = fmax(q_size, fabs(at->q[i]));
-  const double round_off = 1e4 * DBL_EPSILON * q_size;
+  const double round_off = 1e2 * DBL_EPSILON * q_size;
   memset(d->noise, 0, (size_t)asi_function_size(p, function) * sizeof(double));
   for (int b = 0; b < 2; ++b) {
     if (!(asi_eval_needs(p, function) & AS_BLOCK_BIT(base[b]))) continue;

@@ -370,7 +370,7 @@ static const as_space_part space[] = {{AS_SPACE_RN, 5}};
                                   [AS_BLOCK_GDOT_Q] = {.source = AS_BLOCK_GIVEN},                  \
                                   [AS_BLOCK_K_Q] = {.source = AS_BLOCK_GIVEN},                     \
                                   [AS_BLOCK_K_V] = {.source = AS_BLOCK_GIVEN}},                    \
-  .time_scale = 0.5, .user = &(parameters)
+  .time_scale = 0.3, .user = &(parameters)
 
 #define GUIDED(parameters)                                                                         \
   FREE(parameters), .n_lambda = 1, .constraint = constraint, .constraint_rate = constraint_rate,   \
@@ -410,7 +410,7 @@ const nonholonomic_problem *nonholonomic_disk_printed(void) {
 
 const nonholonomic_problem *nonholonomic_disk_physical(void) {
   static disk parameters = {DISK, .o = -1.0};
-  static const double q0[] = {0.1, 0.0, 0.3, 0.0, 1.0};
+  static const double q0[] = {0.1, 0.0, 0.2837941092083279, 0.0, 0.0}; // sin(lean) = 0.28
   static const double v0[] = {-3.0, 0.0, 0.2, -0.5, 3.0};
   static const nonholonomic_problem problem = {
       .name = "disk_physical",

@@ -1,13 +1,13 @@
 /// A planar four-bar linkage in space, see loops.h.
 ///
-/// In the mechanism's own plane, with u(a) = (cos a, sin a) and the angles a_0, a_1, a_2 of crank, coupler and
-/// rocker, D = (d, 0) the rocker's ground joint:
+/// In the mechanism's own plane, with u(a) = (cos a, sin a) and the angles a_0, a_1, a_2 of crank,
+/// coupler and rocker, D = (d, 0) the rocker's ground joint:
 ///
 ///     l_0 u(a_0) + l_1 u(a_1) = D + l_2 u(a_2)
 ///
-/// Body i is turned by R_i = R Z(a_i) C_i^T: R takes the plane's axes to the world, Z turns about the plane's
-/// normal, and C_i, any rotation, takes link axes (x along the link) to the body's own. So its
-/// axis is n_i = C_i e_z in its own frame, and its angular velocity n_i a_i'.
+/// Body i is turned by R_i = R Z(a_i) C_i^T: R takes the plane's axes to the world, Z turns about
+/// the plane's normal, and C_i, any rotation, takes link axes (x along the link) to the body's own.
+/// So its axis is n_i = C_i e_z in its own frame, and its angular velocity n_i a_i'.
 ///
 /// Reference in a_0: with W = d(x_i, a_i)/da_0, (W^T M W) a_0'' = W^T (Q - M W' a_0').
 #include <math.h>
@@ -33,7 +33,7 @@ static const double own[LINKS][4] = {
     {0.7, 0.1, 0.7, -0.1}, {0.1, 0.5, 0.7, -0.5}, {-0.5, 0.7, 0.5, 0.1}};
 static const double gravity[3] = {2.0, -8.5, 3.0}; // in the plane's axes [m/s^2]
 
-/// The angle of the crank, or of its start, and everything that follows from it.
+/// The links' angles and all that follows from them.
 typedef struct pose {
   double angle[LINKS], rate[LINKS], second[LINKS];
   double x[LINKS][2], v[LINKS][2], a[LINKS][2]; ///< of the centres, in the plane
@@ -170,21 +170,20 @@ static void to_body(int i, const double *a, double *out) {
   mat_t_vec(Ct, a, out);
 }
 
-/// A point of link i at `along` from its first joint, in the body's frame; i < 0 or the last: the ground, where
-/// it is a point of the plane.
+/// A point of link i, given in link axes from its first joint, in the body's frame from its centre.
 static void point_of(int i, const double *a, double *out) {
   const double from_centre[3] = {a[0] - centre[i][0], a[1] - centre[i][1], a[2] - centre[i][2]};
   to_body(i, from_centre, out);
 }
 
-/// Joint i holds link i by its first end (the rocker: joint 3 holds it by its far end).
+/// The joints around the loop; joint i = 0, 1, 2 has link i for its body a.
 static void give_joints(mechanism *c, const double *offset) {
   const double e[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, zero[3] = {0};
   const double end[LINKS][3] = {{length[0], 0, 0}, {length[1], 0, 0}, {length[2], 0, 0}};
   const double pin[3] = {ground + offset[0], offset[1], offset[2]};
   double R[9];
   mat_from_quaternion(plane, R);
-  // Crank and ground, crank and coupler, rocker and coupler, rocker and ground. Body a is link `a`.
+  // Crank on ground, coupler on crank, rocker on coupler, rocker on ground.
   const int a[4] = {0, 1, 2, 2}, b[4] = {-1, 0, 1, -1};
   const double *at_a[4] = {zero, zero, end[2], zero}, *at_b[4] = {zero, end[0], end[1], pin};
   for (int i = 0; i < 4; ++i) {

@@ -1,7 +1,8 @@
 /// Many rigid bodies: lattices with loops and trees without, see loops.h.
 ///
-/// Positions, turnings and joints are random, the same in every run: a joint is put somewhere between the centres
-/// of its bodies, and its points follow, p = R^T (P - x). Nothing is aligned, so no rows are redundant.
+/// Positions, turnings and joints are random, the same in every run: a joint is put somewhere
+/// between the centres of its bodies, and its points follow, p = R^T (P - x). Nothing is aligned,
+/// so no rows are redundant.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -110,7 +111,7 @@ test_problem *loops_tree(int n_bodies, int branches) {
   double *q = loops_take(p, 7 * (size_t)n_bodies, sizeof *q);
   uint64_t state = 2;
   for (int i = 0; i < n_bodies; ++i) {
-    const int before = (i - 1) / branches;
+    const int before = i == 0 ? 0 : (i - 1) / branches;
     const double *from = q + 7 * before; // of body 0: zero still
     const double x = from[0] + 0.7 * random_number(&state),
                  y = from[1] + 0.7 * random_number(&state);

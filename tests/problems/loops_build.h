@@ -21,7 +21,8 @@ typedef struct place_list {
 /// Adds the rows x cols places with their corner at (row, col).
 void places_add(place_list *list, int row, int col, int rows, int cols);
 
-/// Makes the list the pattern of a block that the jacobian or mass callback fills; empties the list.
+/// Makes the list the pattern of a block that the jacobian or mass callback fills; empties the
+/// list.
 void places_give(place_list *list, test_problem *p, as_block block, int cols);
 
 #endif

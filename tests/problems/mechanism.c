@@ -60,7 +60,7 @@ static direction difference(const frame *a, const double *pa, const frame *b, co
   return d;
 }
 
-// ---- functions ----------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------
 
 static int mass(const as_point *at, as_matrix *m, void *user) {
   const mechanism *c = user;
@@ -131,9 +131,9 @@ static int constraint_acceleration(const as_point *at, double *out, void *user) 
   return constraint_derivative(at, 2, out, user);
 }
 
-// ---- Jacobian blocks ----------------------------------------------------------------------------------
+// ---- Jacobian blocks ----------------------------------------------------------------------------
 
-/// Adds s X~ Y with X = p~ R^T... : the places of one body's rotation in another's torque, see below.
+/// Adds s X Y, 3 x 3 matrices.
 static void add_product(as_matrix *m, int row, int col, double s, const double *X,
                         const double *Y) {
   double product[9];
@@ -191,7 +191,8 @@ static void add_cosine_rows(const frame *f, const double *n, const direction *e,
   }
 }
 
-/// F_Q of the torque -mu n x R_f^T R_o e on f: by f's turning -mu n~ (R_f^T R_o e)~, by o's mu n~ R_f^T R_o e~
+/// F_Q of the torque -mu n x R_f^T R_o e on f: by f's turning -mu n~ (R_f^T R_o e)~, by o's mu n~
+/// R_f^T R_o e~
 static void add_cosine_f_q(const frame *f, const double *n, const frame *o, const double *e,
                            double mu, as_matrix *m) {
   double skew[9], other[9], relative[9], left[9], world[3], own[3];
@@ -280,7 +281,7 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
   return AS_DONE;
 }
 
-// ---- description --------------------------------------------------------------------------------------
+// ---- description --------------------------------------------------------------------------------
 
 static double energy(const test_problem *p, const double *q, const double *v) {
   const mechanism *c = p->def.user;

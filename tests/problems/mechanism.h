@@ -1,8 +1,9 @@
-/// Rigid bodies on (R^3 x SO(3))^n with spherical and revolute joints and springs: equations by formula.
+/// Rigid bodies on (R^3 x SO(3))^n with spherical and revolute joints and springs: equations by
+/// formula.
 ///
-/// A joint joins the point x + R pa of body a with the point x + R pb of body b; body -1 is the ground, with
-/// x = 0 and R = I. Rows: the points' difference (three) and, if it is revolute, the cosines between
-/// a's axis and two directions across in b (two):
+/// A joint joins the point x + R pa of body a with the point x + R pb of body b; body -1 is the
+/// ground, with x = 0 and R = I. Rows: the points' difference (three) and, if it is revolute, the
+/// cosines between a's axis and two directions across in b (two):
 ///
 ///     g = P_a - P_b,    (R_a axis) . (R_b across_i),  i = 0, 1
 ///

@@ -1,7 +1,7 @@
 /// N four-bar linkages in a row, planar, see loops.h.
 ///
-/// Rod b has its centre at r, its angle phi, u = (cos phi, sin phi), and its ends at r -+ L/2 u. Even rods are
-/// cranks, odd ones couplers; crank i is rod 2 i. The rows, two each:
+/// Rod b has its centre at r, its angle phi, u = (cos phi, sin phi), and its ends at r -+ L/2 u.
+/// Even rods are cranks, odd ones couplers; crank i is rod 2 i. The rows, two each:
 ///
 ///     6 i         pin of crank i          (r - L/2 u)_{2i} - (i L, 0)
 ///     6 i + 2     crank i, coupler i      (r + L/2 u)_{2i} - (r - L/2 u)_{2i+1}
@@ -9,9 +9,10 @@
 ///
 /// Derivatives by phi: u_phi = n = (-sin phi, cos phi), u_phiphi = -u.
 ///
-/// Reference: psi'' = k sin(psi), phi = pi/2 - psi. With F_l, F_r the forces of its cranks on coupler i, the
-/// couplers, which only translate with the tips' acceleration a, give F_ly = F_ry = m (a_y + g)/2 and
-/// F_lx + F_rx = m a_x; the moment of crank i about its pin gives the force T = -F_r,i-1 - F_l,i on its tip:
+/// Reference: psi'' = k sin(psi), phi = pi/2 - psi. With F_l, F_r the forces of its cranks on
+/// coupler i, the couplers, which only translate with the tips' acceleration a, give F_ly = F_ry =
+/// m (a_y + g)/2 and F_lx + F_rx = m a_x; the moment of crank i about its pin gives the force T =
+/// -F_r,i-1 - F_l,i on its tip:
 ///
 ///     m L^2/3 psi'' = m g L/2 sin(psi) + L (T_x cos(psi) - T_y sin(psi))
 #include <math.h>

@@ -49,4 +49,19 @@ const nonholonomic_problem *nonholonomic_disk_driven(void);   ///< g(t,q): its l
 const nonholonomic_problem *nonholonomic_sleigh(void);        ///< Chaplygin's; closed form
 const nonholonomic_problem *nonholonomic_sleigh_moving(void); ///< k(t,q,v): on a moving slope
 
+// A point in R^3 whose speed is prescribed: k is nonlinear in v.
+const nonholonomic_problem *nonholonomic_speed_constant(void); ///< closed form
+const nonholonomic_problem *nonholonomic_speed_varied(void);   ///< k(t,v)
+
+// Bodies that roll, in maximal coordinates: g and k.
+const nonholonomic_problem *nonholonomic_rolling_disk(void);      ///< R^3xSO(3)
+const nonholonomic_problem *nonholonomic_rolling_disk_se3(void);  ///< SE(3), the same motion
+const nonholonomic_problem *nonholonomic_rolling_disk_slow(void); ///< moves as disk_physical
+const nonholonomic_problem *nonholonomic_rolling_ball(void);      ///< SE(3), out of balance
+
+// A body with a fin: it falls, but does not move sideways.
+const nonholonomic_problem *nonholonomic_fin(void); ///< R^3xSO(3)
+const nonholonomic_problem *
+nonholonomic_fin_se3(void); ///< SE(3), the same motion; k linear in v alone
+
 #endif

@@ -331,8 +331,7 @@ static void exact(const nonholonomic_problem *p, double t, double *q, double *v,
   }
   reference_put(q, (double[]){y[7], y[8], -vec_dot(o.G, o.c), y[0], y[1], y[2], y[3]}, 7);
   reference_put(v, (double[]){velocity[0], velocity[1], velocity[2], y[4], y[5], y[6]}, 6);
-  reference_put(vdot, (double[]){second[0], second[1], second[2], alpha[0], alpha[1], alpha[2]},
-                6);
+  reference_put(vdot, (double[]){second[0], second[1], second[2], alpha[0], alpha[1], alpha[2]}, 6);
   reference_put(lambda, (double[]){-contact[2]}, 1);
   reference_put(psi, (double[]){-contact[0], -contact[1]}, 2);
 }
@@ -413,8 +412,8 @@ const nonholonomic_problem *nonholonomic_rolling_disk_slow(void) {
                               .r = 1.0,
                               .g = 10.0,
                               .reference_step = 0.02};
-  static const double q0[] = {0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  static const double v0[] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+  static const double q0[] = {0.1, 0.28, 0.96, 0.8, 0.6, 0.0, 0.0};
+  static const double v0[] = {-2.86, 0.192, -0.056, -0.2, -0.48, 2.86};
   static const nonholonomic_problem problem = {.name = "rolling_disk_slow",
                                                ROLLING(parameters, r3so3, 0.3),
                                                .t_end = 3.0,
@@ -423,6 +422,18 @@ const nonholonomic_problem *nonholonomic_rolling_disk_slow(void) {
   return &problem;
 }
 
-#define LOADED_BALL                                                                                \
-  .ball = true, .m = 1.2, .J = {0.3, 0.02, 0.0, 0.02, 0.35, -0.01, 0.0, -0.01, 0.25}, .r = 0.5,    \
-  .middle = {0.05, -0.1, 0.15}, .g = 9.81, .reference_step = 0.02
+const nonholonomic_problem *nonholonomic_rolling_ball(void) {
+  static roller parameters = {.se3 = true,
+                              .ball = true,
+                              .m = 1.2,
+                              .J = {0.13, 0.01, 0.0, 0.01, 0.15, -0.005, 0.0, -0.005, 0.11},
+                              .r = 0.5,
+                              .middle = {0.05, -0.1, 0.15},
+                              .g = 9.81,
+                              .reference_step = 0.02};
+  static const double q0[] = {0.0, 0.0, 0.38312, 0.8, 0.0, 0.36, -0.48};
+  static const double v0[] = {-0.1112, -0.9478, -0.4836, 2.0, -1.0, 1.5};
+  static const nonholonomic_problem problem = {
+      .name = "rolling_ball", ROLLING(parameters, se3, 0.2), .t_end = 3.0, .q0 = q0, .v0 = v0};
+  return &problem;
+}
