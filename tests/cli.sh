@@ -125,7 +125,6 @@ for name in sys.argv[1:]:
 papers "$tmp/chosen" --json --plot "$tmp/figures/all"
 cmp -s "$tmp/all" "$tmp/chosen" || fail "papers --plot: changes what is on stdout"
 figures=(abc-pendulum abc-top jn-soi2 j-71 j-disk)
-
 is_svg "$tmp"/figures/all/*.svg || fail "papers --plot: not the SVG it should be"
 for figure in "${figures[@]}"; do
   [ -s "$tmp/figures/all/$figure.svg" ] || fail "papers --plot: no $figure.svg"
@@ -144,8 +143,8 @@ cannot_plot() {
   [ "$(wc -l <"$tmp/err")" = 1 ] || fail "papers --plot $place: not one line on stderr"
   grep -qF -e "$place" "$tmp/err" || fail "papers --plot $place: stderr does not name it"
 }
-cannot_plot "$tmp/all"          # a file
-cannot_plot "$tmp/all/figures"  # below a file
+cannot_plot "$tmp/all"         # a file
+cannot_plot "$tmp/all/figures" # below a file
 cannot_plot ""
 mkdir -p "$tmp/figures/taken/j-71.svg"
 cannot_plot "$tmp/figures/taken"

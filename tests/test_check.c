@@ -662,6 +662,7 @@ static as_problem_def add_up(adding_chain *a, const chain *c) {
     const as_block block = mechanical[i];
     const as_pattern p = c->def.block[block].pattern;
     const bool constraints = block == AS_BLOCK_G_Q || block == AS_BLOCK_GDOT_Q;
+    assert_non_null(p.col_start);
     a->own[block] = (as_matrix){.rows = (constraints ? 3 : 6) * c->n_links,
                                 .cols = 6 * c->n_links,
                                 .col_start = p.col_start,
@@ -701,7 +702,7 @@ static void test_detect_added(void **state) {
 /// formula's pattern.
 static void test_detect_differenced(void **state) {
   (void)state;
-  enum { LINKS = 12, COLS = 6 * LINKS };
+  enum { LINKS = 200, COLS = 6 * LINKS };
   for (int variant = 0; variant < 3; ++variant) {
     chain_subject s;
     adding_chain adding;

@@ -214,10 +214,12 @@ typedef void subject_test(subject *s);
 
 static void for_each_problem(subject_test *test) {
   const double in_plane[3] = {1e-3, 0.0, 0.0};
-  test_problem *all[] = {loops_nfourbar(1),      loops_nfourbar(2),
-                         loops_nfourbar(40),     loops_nfourbar_off(2, in_plane),
-                         loops_fourbar(),        loops_fourbar_off(in_plane),
-                         loops_pendulum_twice(), loops_pendulum_contradictory()};
+  test_problem *all[] = {loops_nfourbar(1),       loops_nfourbar(2),
+                         loops_nfourbar(40),      loops_nfourbar_off(2, in_plane),
+                         loops_fourbar(),         loops_fourbar_off(in_plane),
+                         loops_pendulum_twice(),  loops_pendulum_contradictory(),
+                         loops_lattice(1, false), loops_lattice(4, false),
+                         loops_lattice(4, true),  loops_tree(7, 2)};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
     subject s = subject_open(all[i]);
     test(&s);

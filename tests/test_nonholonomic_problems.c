@@ -271,8 +271,8 @@ static void solution_moves_with_v(subject *s) {
   }
 }
 
-/// Newton's method on M v' = f with the acceleration-level constraints, from values near those of the
-/// solution, finds them: the solution is regular and v', lambda, psi belong to q, v.
+/// Newton's method on M v' = f with the acceleration-level constraints, from values near those of
+/// the solution, finds them: the system is regular, and v', lambda, psi belong to q, v.
 static void accelerations_solve_the_start(subject *s) {
   const as_problem_def *def = &s->p->def;
   int n = s->n, m = s->n_lambda, size = n + m + s->n_psi;
@@ -291,7 +291,7 @@ static void accelerations_solve_the_start(subject *s) {
       y.psi[i] *= 0.9;
     }
     for (int iteration = 0; iteration < (general ? 8 : 2); iteration++) {
-      double A[9 * MAX * MAX] = {0}, r[3 * MAX], product[MAX], f[MAX];
+      double A[9 * MAX * MAX] = {0}, r[3 * MAX], product[MAX] = {0}, f[MAX] = {0};
       if (general) {
         force_gradient_at(s, AS_BLOCK_F_PSI, &y, &f_psi);
       }
@@ -480,7 +480,8 @@ static void test_sleigh_reference(void **state) {
   }
 }
 
-/// The rolling disk in maximal coordinates: quadruple precision; the contact force is -(psi, lambda).
+/// The rolling disk in maximal coordinates: integrated in quadruple precision. The contact force is
+/// -(psi, lambda).
 static void test_rolling_disk_reference(void **state) {
   (void)state;
   static const struct {

@@ -325,7 +325,10 @@ static void random_matrix(matrix *m, int n, int shift, double spread, double *co
   for (int i = 0; i < n; ++i) {
     row_scale[i] = pow(10.0, spread * random_number(state));
     column_scale[i] = pow(10.0, spread * random_number(state));
-    for (int k = 0; k < 3; ++k) m->a[i][random_below(state, n)] = random_number(state);
+    for (int k = 0; k < 3; ++k) {
+      const int j = random_below(state, n);
+      m->a[i][j] = random_number(state);
+    }
     m->a[i][(i + shift) % n] = 4.0;
   }
   for (int i = 0; i < n; ++i)
@@ -456,6 +459,7 @@ static void test_singular_by_hand(void **state) {
                {"empty column", {{1, 0, 2}, {0, 0, 3}, {2, 0, 1}}, -1},
                {"equal columns", {{0, 2, 2}, {1, 1, 1}, {1, 3, 3}}, 0},
                {"round-off", {{1, 0.1, 0.3}, {1, 0.2, 0.6}, {2, 0.3, 0.9}}, 0},
+               {"round-off, then zero", {{-2.7, -0.9, -0.4}, {0.6, 0.2, 0}, {-2.4, -0.8, 0}}, 2},
                {"round-off, scaled", {{1e9, 1e2, 3e8}, {1e3, 2e-4, 6e2}, {2, 3e-7, 0.9}}, 0}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k)
     for (int b = 0; b < BACKENDS; ++b) {

@@ -75,7 +75,7 @@ static as_status checker_init(checker *c, const as_problem *p, const as_check_de
   if (status == AS_OK) status = asi_evaluator_init(&c->eval, p, &c->count, error);
   if (status) return status;
   c->eval.relative = INCREMENT_NESTED;
-  const size_t size = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
+  const size_t size = asi_total_size(p);
   c->memory = asi_calloc(8 * size, sizeof(double));
   c->indices = asi_calloc(4 * size, sizeof(int));
   if (c->memory == NULL || c->indices == NULL) return asi_fail_memory(error);

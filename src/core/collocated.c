@@ -155,7 +155,13 @@ static as_status start_of_step(as_integrator *s, double h) {
     s->d0 = s->d1 = s->D * h;
     s->gamma = s->c.gamma;
   }
-  if (index3 && s->def.step_corrections && !same_step(h, s->last_h)) status = asi_index3_velocity(s, s->a_rate, s->v0);
+  // Once steps have changed, every step is corrected: offset and gamma take a while to settle.
+  s->varying = s->varying || !same_step(h, s->last_h);
+  if (index3 && s->varying && s->def.step_corrections) {
+    // [GA.10] beyond the ratio up to which this is stable, v is only projected
+    const double limit = s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
+    status = asi_index3_velocity(s, h > limit * s->last_h ? NULL : s->a_rate, s->v0);
+  }
   return status;
 }
 

@@ -47,7 +47,7 @@ static as_status detector_init(detector *d, const as_problem *p, const as_check_
   as_status status = asi_sampler_init(&d->sample, p, how, error);
   if (status == AS_OK) status = asi_evaluator_init(&d->eval, p, &d->count, error);
   if (status) return status;
-  const size_t size = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
+  const size_t size = asi_total_size(p);
   d->memory = asi_calloc(5 * size, sizeof(double));
   d->indices = asi_calloc(3 * size, sizeof(int));
   if (d->memory == NULL || d->indices == NULL) return asi_fail_memory(error);
@@ -114,13 +114,15 @@ static void measure_noise(detector *d, asi_function function, const as_point *at
 static as_status halve(detector *d, as_block block, const as_point *at, int64_t width,
                        const asi_pattern *wide, as_recorder *found) {
   const asi_function function = asi_block_describe(block).function;
-  memset(d->done, 0, (size_t)found->cols * sizeof(int));
+  for (int c = 0; c < found->cols; ++c) // those without candidates need not be moved
+    d->done[c] = wide->col_start[c / 2] == wide->col_start[c / 2 + 1];
   for (int first = 0; first < found->cols; ++first) {
+    if (d->done[first]) continue;
     int n_columns = 0;
     for (int i = 0; i < wide->rows; ++i) d->claimed_by[i] = -1;
     for (int c = first; c < found->cols; ++c) {
       const int begin = wide->col_start[c / 2], end = wide->col_start[c / 2 + 1];
-      bool is_free = !d->done[c] && begin < end;
+      bool is_free = !d->done[c];
       for (int k = begin; k < end && is_free; ++k) is_free = d->claimed_by[wide->row[k]] < 0;
       if (!is_free) continue;
       d->done[c] = 1;
@@ -128,7 +130,6 @@ static as_status halve(detector *d, as_block block, const as_point *at, int64_t 
       for (int64_t j = c * width; j < (c + 1) * width && j < d->recorder[block].cols; ++j)
         d->columns[n_columns++] = (int)j;
     }
-    if (n_columns == 0) continue;
     as_status status =
         asi_eval_moved(&d->eval, block, at, d->columns, n_columns, 1.0, d->increment, d->plus);
     if (status == AS_OK)

@@ -289,8 +289,7 @@ static as_status eval_differenced(asi_evaluator *e, const as_point *at, as_block
   // cbrt(eps) balances truncation and round-off; differences of differences are noisier.
   const double best = (needs & ~p->given) ? 1e-4 : cbrt(DBL_EPSILON);
   const double relative = e->relative > 0.0 ? e->relative : best;
-  double *increment = work->argument + p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x +
-                      p->def.n_y; // second half of the array
+  double *increment = work->argument + asi_total_size(p); // second half of the array
   asi_increments(p, info.argument, at, relative, increment);
   for (int colour = 0; colour < colours->n_colours; ++colour) {
     const int *columns = colours->column + colours->start[colour];
@@ -324,10 +323,15 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
 
 // ---- memory -------------------------------------------------------------------------------------
 
+size_t asi_total_size(const as_problem *p) {
+  return (size_t)p->n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi + (size_t)p->def.n_x +
+         (size_t)p->def.n_y;
+}
+
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistics *count,
                              as_error *error) {
   *e = (asi_evaluator){.problem = p, .count = count, .error = error};
-  const size_t all = (size_t)(p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y);
+  const size_t all = asi_total_size(p);
   bool ok = true;
   for (int level = 0; level < 2; ++level) {
     asi_difference_work *w = &e->work[level];

@@ -17,7 +17,7 @@ typedef struct asi_evaluator {
   const as_problem *problem;
   as_statistics *count; ///< where evaluations are counted
   as_error *error;      ///< where failures go; set by each public function
-  double relative;      ///< increment of differenced blocks over typical sizes; 0: the best for each
+  double relative; ///< increment of differenced blocks over typical sizes; 0: the best for each
   /// Differencing f needs B at moved points, which may be differenced itself: two levels.
   asi_difference_work work[2];
   as_matrix moved[AS_BLOCK_COUNT]; ///< M, G_Q and K_V at moved points
@@ -28,6 +28,9 @@ typedef struct asi_evaluator {
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *problem, as_statistics *count,
                              as_error *error);
 void asi_evaluator_free(asi_evaluator *e);
+
+/// How many numbers there are besides q: an array that long holds any function or argument.
+size_t asi_total_size(const as_problem *p);
 
 /// What a function's components are called after.
 as_quantity asi_function_quantity(asi_function function);

@@ -40,14 +40,15 @@ static void unknown_name(const as_problem *p, int columns, int column, char *tex
     asi_component_name(p, AS_QUANTITY_LAMBDA, column - eta, text, size);
 }
 
-static as_status fail_singular(as_integrator *s, const asi_system *system, double t, const char *what,
-                               int culprit) {
+static as_status fail_singular(as_integrator *s, const asi_system *system, double t,
+                               const char *what, int culprit) {
   char name[64];
   unknown_name(s->problem, system->size, culprit, name, sizeof name);
-  return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, name,
-                  "The equations for %s are singular at t = %.9g s: %s is not determined by them (a "
-                  "redundant constraint, or a motion without inertia).",
-                  what, t, name);
+  return asi_fail(
+      s->eval.error, AS_ERR_SINGULAR, t, name,
+      "The equations for %s are singular at t = %.9g s: %s is not determined by them (a "
+      "redundant constraint, or a motion without inertia).",
+      what, t, name);
 }
 
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
@@ -135,7 +136,8 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.max_iterations",
                     "newton.max_iterations = %d is not positive.", def->newton.max_iterations);
   for (int i = 0; i < (def->newton.atol_component ? p->n : 1); ++i) {
-    const double atol = def->newton.atol_component ? def->newton.atol_component[i] : def->newton.atol;
+    const double atol =
+        def->newton.atol_component ? def->newton.atol_component[i] : def->newton.atol;
     if (!(atol > 0.0 && isfinite(atol)))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.atol",
                       "newton.atol = %g (component %d) is not a positive number.", atol, i);
@@ -210,7 +212,8 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (s->arena == NULL || s->backup == NULL) return asi_fail_memory(error);
   lay_out(s, s->arena);
   for (int i = 0; i < p->n; ++i)
-    s->atol[i] = s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
+    s->atol[i] =
+        s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
   s->def.newton.atol_component = NULL;
   status = asi_evaluator_init(&s->eval, p, &s->statistics, error);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
@@ -336,9 +339,8 @@ static void warn_of_redundancy(const as_integrator *s, bool nearly) {
 static as_status find_redundancy(as_integrator *s, double t, const double *q, const double *v,
                                  double near) {
   const as_point at = {.t = t, .q = q, .v = v};
-  const as_status status = asi_blocks(s, &at,
-                                      AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) |
-                                          AS_BLOCK_BIT(AS_BLOCK_K_V));
+  const as_status status = asi_blocks(
+      s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V));
   if (status) return status;
   asi_redundancy_scale(s);
   return asi_redundancy_find(s, t, near);
@@ -381,8 +383,7 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   memcpy(s->q_given, initial->q, (size_t)p->nq * sizeof(double));
   as_space_normalize(p->space, s->q_given);
   memcpy(x->q, s->q_given, (size_t)p->nq * sizeof(double));
-  if (p->def.n_lambda > 0)
-    status = asi_project_position(s, initial->t, s->q_given, x->q, report);
+  if (p->def.n_lambda > 0) status = asi_project_position(s, initial->t, s->q_given, x->q, report);
   if (initial->v)
     memcpy(x->v, initial->v, n);
   else
@@ -434,6 +435,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->state.t = initial->t;
   s->state.a_offset = 0.0;
   s->started = s->first = true;
+  s->varying = false;
   s->factor_h = (double)NAN;
   s->fresh_contraction = 0.1;
   s->fresh_seen = false;
@@ -486,9 +488,7 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
       status = try_step(s, h, t1, compliance[i]);
   const double middle = s->state.t + 0.6 * h;
   if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
-  const struct {
-    double from, to;
-  } parts[] = {{s->state.t, middle}, {middle, t1}};
+  const struct { double from, to; } parts[] = {{s->state.t, middle}, {middle, t1}};
   status = AS_OK;
   for (int i = 0; i < 2 && status == AS_OK; ++i) {
     const double part = parts[i].to - parts[i].from;
@@ -506,8 +506,7 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
 static void explain_failure(as_integrator *s, as_status status, as_error *error) {
   asi_redundancy *r = &s->redundancy;
   const int usual = r->n_redundant;
-  if (error == NULL || r->rows == 0 ||
-      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
+  if (error == NULL || r->rows == 0 || (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
     return;
   as_error ignored;
   const as_error original = *error;
@@ -616,10 +615,9 @@ as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_erro
   const as_statistics saved = s->statistics;
   s->eval.error = error;
   *out = saved;
-  const as_status status =
-      s->started ? asi_drift(s, s->state.t, s->now.q, s->now.v, &out->position_drift,
-                             &out->velocity_drift)
-                 : AS_OK;
+  const as_status status = s->started ? asi_drift(s, s->state.t, s->now.q, s->now.v,
+                                                  &out->position_drift, &out->velocity_drift)
+                                      : AS_OK;
   s->statistics = saved;
   return status;
 }

@@ -70,7 +70,7 @@ struct as_integrator {
   double *arena; ///< all the arrays below
   size_t arena_size;
   double *backup; ///< a copy of the arena, while a step is split
-  double *atol;  ///< n
+  double *atol;   ///< n
 
   as_state state; ///< points into now
   asi_values now;
@@ -83,30 +83,31 @@ struct as_integrator {
   asi_predictor predictor;
 
   // One step.
-  double t1;             ///< end of the step [s]
-  double h;              ///< its size [s]
-  double gamma;          ///< gamma_n
-  double d0;             ///< a_n ~ v'(t_n + d0) [s]
-  double d1;             ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
-  double last_h;         ///< of the last accepted step [s]
-  int unknowns;          ///< how many a step has
-  double *v0;            ///< v_n with its start or step-change correction
-  double *a0;            ///< a_n likewise
-  double *p;             ///< SOI2: M_1 a of the last step
-  double *p0;            ///< SOI2: p_n with its step-change correction
-  double *a_before;      ///< SOI2: a0 and p0 of the last step
+  double t1;        ///< end of the step [s]
+  double h;         ///< its size [s]
+  double gamma;     ///< gamma_n
+  double d0;        ///< a_n ~ v'(t_n + d0) [s]
+  double d1;        ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
+  double last_h;    ///< of the last accepted step [s]
+  bool varying;     ///< steps have differed since the start
+  int unknowns;     ///< how many a step has
+  double *v0;       ///< v_n with its start or step-change correction
+  double *a0;       ///< a_n likewise
+  double *p;        ///< SOI2: M_1 a of the last step
+  double *p0;       ///< SOI2: p_n with its step-change correction
+  double *a_before; ///< SOI2: a0 and p0 of the last step
   double *p_before;
-  double *f0;            ///< SOI2: the force at the start of the step
-  double *v_tilde;       ///< SOI2: the velocity of the tilde stage
-  double *xi;            ///< q_{n+1} = q_n o exp(xi)
-  double *z;             ///< unknowns
-  double *residual;      ///< of the step's equations
-  double *predicted;     ///< z as the step begins
-  double *increment;     ///< of z
-  double *weight;        ///< n: the tolerance of each component of v'
-  double *work_n;        ///< n
-  double *q_given;       ///< nq: what start was given, quaternions normalized
-  double *kkt_rhs;       ///< n + n_lambda + n_psi
+  double *f0;        ///< SOI2: the force at the start of the step
+  double *v_tilde;   ///< SOI2: the velocity of the tilde stage
+  double *xi;        ///< q_{n+1} = q_n o exp(xi)
+  double *z;         ///< unknowns
+  double *residual;  ///< of the step's equations
+  double *predicted; ///< z as the step begins
+  double *increment; ///< of z
+  double *weight;    ///< n: the tolerance of each component of v'
+  double *work_n;    ///< n
+  double *q_given;   ///< nq: what start was given, quaternions normalized
+  double *kkt_rhs;   ///< n + n_lambda + n_psi
 
   // Newton.
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
@@ -144,7 +145,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
                                  double *vdot, double *lambda, double *psi);
 /// The rates of v', lambda and psi at the current state, by differences over +-h.
 as_status asi_start_rates(as_integrator *s, double h);
-/// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda.
+/// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With
+/// vddot NULL it is only projected.
 as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v);
 /// out = B^T lambda + k_v^T psi, or minus its counterpart f_lambda lambda + f_psi psi if f is general.
 void asi_constraint_force(const as_integrator *s, const double *lambda, const double *psi,

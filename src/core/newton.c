@@ -121,7 +121,8 @@ static bool renewal_pays(const as_integrator *s, double norm, double r) {
     renewal += p->colouring[block].n_colours > 0 ? 2.0 * p->colouring[block].n_colours * evaluation
                                                  : 2.0 * asi_pattern_nnz(&p->pattern[block]);
   }
-  return renewal + iterations_to_go(norm, fmax(s->fresh_contraction, FRESH_GUESS_FLOOR)) * iteration <
+  return renewal +
+             iterations_to_go(norm, fmax(s->fresh_contraction, FRESH_GUESS_FLOOR)) * iteration <
          iterations_to_go(norm, r) * iteration;
 }
 
@@ -226,8 +227,7 @@ as_status asi_newton(as_integrator *s) {
     const bool converged = r < 1.0 && norm * r / (1.0 - r) <= SAFETY;
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
-    if (previous > 0.0)
-      renew = r > 0.5 || renewal_pays(s, norm * r, r);
+    if (previous > 0.0) renew = r > 0.5 || renewal_pays(s, norm * r, r);
     previous = norm;
   }
   return fail_to_converge(s, s->def.newton.max_iterations);

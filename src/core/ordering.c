@@ -22,8 +22,9 @@
 typedef struct graph {
   int n_bodies;
   int n_nodes;
-  int *start;     ///< n_nodes + 1
-  int *neighbour; ///< bodies of a joint, joints and coupled bodies of a body; sorted, without doubles
+  int *start; ///< n_nodes + 1
+  int *
+      neighbour; ///< bodies of a joint, joints and coupled bodies of a body; sorted, without doubles
 } graph;
 
 typedef struct edge {
@@ -160,8 +161,8 @@ static bool is_ready(const graph *g, const bool *gone, int joint) {
 
 /// Appends the core as `wanted` has it, but no joint before its bodies: one that comes too early follows
 /// the last of them. place[node] is where a node stands in `wanted`.
-static int append_core(const graph *g, bool *gone, const int *wanted, const int *place, int n_wanted,
-                       int *sequence, int count) {
+static int append_core(const graph *g, bool *gone, const int *wanted, const int *place,
+                       int n_wanted, int *sequence, int count) {
   for (int i = 0; i < n_wanted; ++i) {
     const int node = wanted[i];
     if (gone[node] || (node >= g->n_bodies && !is_ready(g, gone, node))) continue;
@@ -169,7 +170,8 @@ static int append_core(const graph *g, bool *gone, const int *wanted, const int 
     sequence[count++] = node;
     for (int k = g->start[node]; k < g->start[node + 1] && node < g->n_bodies; ++k) {
       const int joint = g->neighbour[k];
-      if (joint < g->n_bodies || gone[joint] || place[joint] > i || !is_ready(g, gone, joint)) continue;
+      if (joint < g->n_bodies || gone[joint] || place[joint] > i || !is_ready(g, gone, joint))
+        continue;
       gone[joint] = true;
       sequence[count++] = joint;
     }
@@ -179,8 +181,8 @@ static int append_core(const graph *g, bool *gone, const int *wanted, const int 
 
 /// AMD's order of some nodes of the graph; joints that share a body count as neighbours if there are no
 /// bodies among the nodes. `index` is scratch for all nodes, `out` receives the nodes.
-static as_status amd_of(const graph *g, const int *nodes, int n, bool joints_only, int *index, int *out,
-                        as_error *error) {
+static as_status amd_of(const graph *g, const int *nodes, int n, bool joints_only, int *index,
+                        int *out, as_error *error) {
   edge_list list = {0};
   for (int i = 0; i < g->n_nodes; ++i) index[i] = -1;
   for (int i = 0; i < n; ++i) index[nodes[i]] = i;

@@ -85,8 +85,7 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
   const struct {
     const char *name;
     int value;
-  } counts[] = {
-      {"n_lambda", d->n_lambda}, {"n_psi", d->n_psi}, {"n_x", d->n_x}, {"n_y", d->n_y}};
+  } counts[] = {{"n_lambda", d->n_lambda}, {"n_psi", d->n_psi}, {"n_x", d->n_x}, {"n_y", d->n_y}};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
     if (counts[i].value < 0)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, counts[i].name, "%s = %d is negative.",
@@ -162,9 +161,9 @@ static as_status prepare_block(as_problem *p, as_block block, as_error *error) {
                     "Block %s has the unknown source %d.", info.name, (int)source);
   const bool given = source == AS_BLOCK_GIVEN && block != AS_BLOCK_M;
   if (given && p->def.jacobian == NULL) return missing(error, "jacobian", info.name);
-  as_status status = asi_pattern_init(
-      &p->pattern[block], asi_function_size(p, info.function),
-      asi_argument_size(p, info.argument), p->def.block[block].pattern, info.name, error);
+  as_status status = asi_pattern_init(&p->pattern[block], asi_function_size(p, info.function),
+                                      asi_argument_size(p, info.argument),
+                                      p->def.block[block].pattern, info.name, error);
   if (status) return status;
   p->present |= AS_BLOCK_BIT(block);
   if (given) p->given |= AS_BLOCK_BIT(block);
@@ -229,8 +228,7 @@ static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_err
   if (p->body_of == NULL || p->is_rotation == NULL || p->joint_of == NULL)
     return asi_fail_memory(error);
   default_bodies(p, def);
-  if (def->body)
-    status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
+  if (def->body) status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
   if (status || def->n_lambda == 0) return status;
   if (def->joint)
     return copy_groups(def->joint, def->n_lambda, p->joint_of, &p->n_joints, "joint", error);
@@ -248,7 +246,8 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
   if ((double)p->n + 2.0 * (double)def->n_lambda + (double)def->n_psi + (double)def->n_x +
           (double)def->n_y >
       (double)INT_MAX)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The problem has too many unknowns.");
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The problem has too many unknowns.");
   p->typical = asi_calloc((size_t)p->n, sizeof(double));
   if (p->typical == NULL) return asi_fail_memory(error);
   for (int i = 0; i < p->n; ++i) {

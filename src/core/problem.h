@@ -51,7 +51,7 @@ struct as_problem {
   int *body_of;      ///< n: the body of each velocity component
   bool *is_rotation; ///< n: it turns a body that can also be moved
   int n_joints;
-  int *joint_of; ///< n_lambda: the joint of each row of g
+  int *joint_of;        ///< n_lambda: the joint of each row of g
   as_block_set present; ///< blocks with entries
   as_block_set given;   ///< of these, the ones that the callback fills
   asi_pattern pattern[AS_BLOCK_COUNT];

@@ -173,8 +173,7 @@ static as_status factor_scaled(as_integrator *s, double e, double t) {
 static void multiply_transposed(const as_integrator *s, const double *y, double *out) {
   const as_problem *p = s->problem;
   memset(out, 0, (size_t)p->n * sizeof(double));
-  if (p->def.n_lambda > 0)
-    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, y, out);
+  if (p->def.n_lambda > 0) asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, y, out);
   if (p->def.n_psi > 0)
     asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, y + p->def.n_lambda, out);
 }
@@ -205,8 +204,8 @@ static double random_number(uint64_t *state) {
 
 /// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
 /// twice through the filter e (G G^T + e)^-1. False if there is none left.
-static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis, int count,
-                                  uint64_t *seed, bool *found) {
+static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis,
+                                  int count, uint64_t *seed, bool *found) {
   const as_problem *p = s->problem;
   asi_redundancy *r = &s->redundancy;
   double *x = r->probe, *y = r->probe + p->n;
@@ -242,7 +241,8 @@ static void choose_rows(double *basis, int count, int rows, int *chosen) {
           column = c;
         }
       }
-    double *pivot = basis + (size_t)b * (size_t)rows, *other = basis + (size_t)column * (size_t)rows;
+    double *pivot = basis + (size_t)b * (size_t)rows,
+           *other = basis + (size_t)column * (size_t)rows;
     for (int i = 0; i < rows && column != b; ++i) {
       const double swap = pivot[i];
       pivot[i] = other[i];
@@ -281,8 +281,8 @@ static as_status classify(as_integrator *s, double *basis, int count) {
       multiply_transposed(s, basis + (size_t)b * (size_t)rows, image + (size_t)b * (size_t)n);
     const int one = 1, lwork = (int)work_size;
     int info = 0;
-    dgesvd_("N", "A", &n, &count, image, &n, sigma, &(double){0}, &one, vt, &count, work, &lwork, &info,
-            1, 1);
+    dgesvd_("N", "A", &n, &count, image, &n, sigma, &(double){0}, &one, vt, &count, work, &lwork,
+            &info, 1, 1);
     const int known = n < count ? n : count; // the rest of sigma is zero
     r->n_redundant = r->n_nearly = 0;
     for (int b = 0; b < count; ++b) {
@@ -295,7 +295,8 @@ static as_status classify(as_integrator *s, double *basis, int count) {
       for (int c = 0; c < count; ++c)
         for (int i = 0; i < rows; ++i)
           turned[(size_t)b * (size_t)rows + (size_t)i] +=
-              vt[(size_t)c * (size_t)count + (size_t)from] * basis[(size_t)c * (size_t)rows + (size_t)i];
+              vt[(size_t)c * (size_t)count + (size_t)from] *
+              basis[(size_t)c * (size_t)rows + (size_t)i];
     }
     choose_rows(turned, r->n_redundant, rows, r->redundant);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows,
@@ -337,7 +338,8 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near) {
       }
       basis = grown;
     }
-    memcpy(basis + (size_t)count * (size_t)rows, r->probe + s->problem->n, (size_t)rows * sizeof(double));
+    memcpy(basis + (size_t)count * (size_t)rows, r->probe + s->problem->n,
+           (size_t)rows * sizeof(double));
     ++count;
   }
   if (status == AS_OK && count > 0) status = classify(s, basis, count);

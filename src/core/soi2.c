@@ -19,8 +19,12 @@
 
 static int stride_of(const as_problem *p) { return p->n + p->def.n_lambda + p->def.n_psi; }
 static bool has_tilde(const as_integrator *s) { return s->problem->def.n_lambda > 0; }
-static int size_of(const as_integrator *s) { return stride_of(s->problem) * (has_tilde(s) ? 2 : 1); }
+static int size_of(const as_integrator *s) {
+  return stride_of(s->problem) * (has_tilde(s) ? 2 : 1);
+}
 
+// Up to this ratio of successive steps a and p are extrapolated.
+#define MAX_RATIO 4.0
 // A shared matrix that contracts worse than this is given up for the full one.
 #define SHARED_CONTRACTION 0.2
 
@@ -192,8 +196,10 @@ static as_status soi2_begin(as_integrator *s, double h) {
   if (s->first) {
     status = first_acceleration(s, h);
   } else {
-    // [SO.8] a <- a + D (h_n/h_{n-1} - 1) (a - a_before), p likewise: from t_n + D h_{n-1} to t_n + D h_n
-    const double shift = s->def.step_corrections ? s->D * (h / s->last_h - 1.0) : 0.0;
+    // [SO.8] a <- a + D (h_n/h_{n-1} - 1) (a - a_before), p likewise: from t_n + D h_{n-1} to t_n + D h_n;
+    // with larger ratios the extrapolation would be unstable
+    const double ratio = fmin(h / s->last_h, MAX_RATIO);
+    const double shift = s->def.step_corrections ? s->D * (ratio - 1.0) : 0.0;
     for (int i = 0; i < n; ++i) {
       s->a0[i] += shift * (s->a0[i] - s->a_before[i]);
       s->p0[i] += shift * (s->p0[i] - s->p_before[i]);
@@ -202,11 +208,8 @@ static as_status soi2_begin(as_integrator *s, double h) {
   }
   if (status) return status;
   // f_0 at the start of the step.
-  const as_point at = {.t = s->state.t,
-                       .q = s->now.q,
-                       .v = s->now.v,
-                       .lambda = s->now.lambda,
-                       .psi = s->now.psi};
+  const as_point at = {
+      .t = s->state.t, .q = s->now.q, .v = s->now.v, .lambda = s->now.lambda, .psi = s->now.psi};
   status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_F));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, s->f0);
   // [SO.3] M_1 = M(t_0 + (1 + D) h, q_0 o exp((1 + D) h v_0))
@@ -239,11 +242,8 @@ static void update(as_integrator *s) {
 }
 
 static as_point trial_point(const as_integrator *s) {
-  return (as_point){.t = s->t1,
-                    .q = s->next.q,
-                    .v = s->next.v,
-                    .lambda = s->next.lambda,
-                    .psi = s->next.psi};
+  return (as_point){
+      .t = s->t1, .q = s->next.q, .v = s->next.v, .lambda = s->next.lambda, .psi = s->next.psi};
 }
 
 static as_block_set equation_blocks(const as_integrator *s) {
@@ -274,8 +274,7 @@ static as_status tilde_force(as_integrator *s, const double *f1, double *out) {
 /// [SO.2] R = (1 - alpha_m) M_1 a_1 + alpha_m p - (1 - alpha_f) f_1 - alpha_f f_0
 static void weighted_residual(const as_integrator *s, const double *a, const double *f, double *r) {
   const double am = s->c.alpha_m, af = s->c.alpha_f;
-  for (int i = 0; i < s->problem->n; ++i)
-    r[i] = am * s->p0[i] - (1.0 - af) * f[i] - af * s->f0[i];
+  for (int i = 0; i < s->problem->n; ++i) r[i] = am * s->p0[i] - (1.0 - af) * f[i] - af * s->f0[i];
   asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0 - am, a, r);
 }
 
@@ -318,7 +317,8 @@ static as_status soi2_evaluate(as_integrator *s) {
     weighted_residual(s, s->z + stride, f, r_tilde);
     status = constraint_rows(s, ASI_FN_GDOT, &at, per_velocity, &log->velocity_residual, r + n);
     if (status == AS_OK)
-      status = constraint_rows(s, ASI_FN_G, &at, per_position, &log->position_residual, r_tilde + n);
+      status =
+          constraint_rows(s, ASI_FN_G, &at, per_position, &log->position_residual, r_tilde + n);
   }
   if (status == AS_OK)
     status = constraint_rows(s, ASI_FN_K, &at, per_velocity, &log->velocity_residual, r + l);
@@ -327,8 +327,7 @@ static as_status soi2_evaluate(as_integrator *s) {
     status = constraint_rows(s, ASI_FN_K, &at, per_velocity, &log->velocity_residual, r_tilde + l);
   }
   for (int i = 0; i < s->unknowns && s->compliance > 0.0; ++i) // [RE.3]
-    if (i % stride >= n)
-      r[i] -= s->compliance * s->redundancy.inverse_d2[i % stride - n] * s->z[i];
+    if (i % stride >= n) r[i] -= s->compliance * s->redundancy.inverse_d2[i % stride - n] * s->z[i];
   return status;
 }
 
@@ -336,7 +335,8 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
   const int stride = stride_of(s->problem), n = s->problem->n;
   const as_point at = trial_point(s);
   // Stiff forces spoil the shared matrix, at every step.
-  if (s->active == &s->shared && (again || (s->fresh_seen && s->fresh_contraction > SHARED_CONTRACTION))) {
+  if (s->active == &s->shared &&
+      (again || (s->fresh_seen && s->fresh_contraction > SHARED_CONTRACTION))) {
     s->active = &s->step;
     s->fresh_seen = false;
     s->fresh_contraction = 0.1;
@@ -352,7 +352,8 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
   asi_system_assemble(system, s->block, &s->motion);
   for (int i = 0; i < system->size && s->compliance > 0.0; ++i)
     if (i % stride >= n)
-      system->value[system->diagonal[i]] -= s->compliance * s->redundancy.inverse_d2[i % stride - n];
+      system->value[system->diagonal[i]] -=
+          s->compliance * s->redundancy.inverse_d2[i % stride - n];
   return asi_factor(s, system, s->t1, "a step");
 }
 
@@ -371,8 +372,7 @@ static void soi2_accept(as_integrator *s) {
   memset(s->p, 0, (size_t)n * sizeof(double));
   asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, s->next.a, s->p);
   // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
-  for (int i = 0; i < n; ++i)
-    s->next.vdot[i] = s->next.a[i] - s->D * (s->next.a[i] - s->a0[i]);
+  for (int i = 0; i < n; ++i) s->next.vdot[i] = s->next.a[i] - s->D * (s->next.a[i] - s->a0[i]);
   asi_predictor_learn(&s->predictor, s->t1, s->z);
   asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
@@ -380,5 +380,5 @@ static void soi2_accept(as_integrator *s) {
   s->state.a_offset = s->d1;
 }
 
-const asi_method asi_method_soi2 = {"SOI2",         soi2_create,    soi2_begin, soi2_evaluate,
-                                    soi2_linearize, soi2_solve, soi2_accept};
+const asi_method asi_method_soi2 = {"SOI2",         soi2_create, soi2_begin, soi2_evaluate,
+                                    soi2_linearize, soi2_solve,  soi2_accept};

@@ -110,9 +110,10 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *level
                   "The starting %s cannot be used at t = %.9g s: %s off by %.3g in units of the "
                   "gradient, more than %.0e, %s.",
                   level, t, names, worst, INCONSISTENT,
-                  s->def.project_start ? "and projection does not bring it closer (these constraints "
-                                         "contradict each other or cannot be reached)"
-                                       : "and projection is switched off");
+                  s->def.project_start
+                      ? "and projection does not bring it closer (these constraints "
+                        "contradict each other or cannot be reached)"
+                      : "and projection is switched off");
 }
 
 // [RE.4] Compliance while projecting: enough to bear redundant rows, or, where that does not get on,
@@ -167,8 +168,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
       tries = 0;
     }
     if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || tries > 3) {
-      if (!(worst <= INCONSISTENT))
-        return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
+      if (!(worst <= INCONSISTENT)) return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
       report->position_change = mass_norm(s, s->xi);
       return AS_OK;
     }
@@ -186,8 +186,8 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
 }
 
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
-as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v, bool may_move,
-                               as_start_report *report) {
+as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
+                               bool may_move, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows;
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
@@ -275,10 +275,10 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
     for (int i = 0; i < m; ++i) lambda[i] += r[n + i];
     for (int i = 0; i < p->def.n_psi; ++i) psi[i] += r[n + m + i];
     const double previous = change;
-    change = fmax(asi_max_abs(r, n) / fmax(asi_max_abs(vdot, n), DBL_MIN),
-                  asi_max_abs(r + n, size - n) /
-                      fmax(fmax(asi_max_abs(lambda, m), asi_max_abs(psi, p->def.n_psi)) + force,
-                           DBL_MIN));
+    change = fmax(
+        asi_max_abs(r, n) / fmax(asi_max_abs(vdot, n), DBL_MIN),
+        asi_max_abs(r + n, size - n) /
+            fmax(fmax(asi_max_abs(lambda, m), asi_max_abs(psi, p->def.n_psi)) + force, DBL_MIN));
     if (!general && iteration == 1) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
     if (general && (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous))) break;
@@ -357,15 +357,14 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
                        .vdot = s->now.vdot,
                        .lambda = s->now.lambda,
                        .psi = s->now.psi};
-  as_status status = asi_blocks(s, &at,
-                                projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) |
-                                    AS_BLOCK_BIT(AS_BLOCK_F_PSI));
+  as_status status = asi_blocks(
+      s, &at, projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);
   if (status == AS_OK && p->def.n_psi > 0)
     status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
   if (status) return status;
   as_space_bracket(p->space, v, s->now.vdot, l);
-  for (int i = 0; i < n; ++i) l[i] = h * h * (factor * vddot[i] + l[i] / 12.0);
+  for (int i = 0; i < n; ++i) l[i] = vddot ? h * h * (factor * vddot[i] + l[i] / 12.0) : 0.0;
   memset(rhs, 0, (size_t)n * sizeof(double));
   for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
   asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, l, gdot);

@@ -149,7 +149,8 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
   as_status status = asi_matrix_init(&m->t, &m->t_pattern, error);
   if (status || !with_bt) return status;
   const t_bt_context context = {p, m};
-  status = build_pattern(&m->t_bt_pattern, p->n, p->def.n_lambda, list_t_bt_column, &context, error);
+  status =
+      build_pattern(&m->t_bt_pattern, p->n, p->def.n_lambda, list_t_bt_column, &context, error);
   if (status == AS_OK) status = asi_matrix_init(&m->t_bt, &m->t_bt_pattern, error);
   if (status == AS_OK) status = build_products(&m->t_times_bt, true, visit_t_bt, &context, error);
   return status;
@@ -301,10 +302,8 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
   s->value = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
   s->diagonal = asi_calloc((size_t)size, sizeof(int));
   if (s->value == NULL || s->diagonal == NULL) return asi_fail_memory(error);
-  const as_matrix matrix = {.rows = size,
-                            .cols = size,
-                            .col_start = s->pattern.col_start,
-                            .row = s->pattern.row};
+  const as_matrix matrix = {
+      .rows = size, .cols = size, .col_start = s->pattern.col_start, .row = s->pattern.row};
   for (int j = 0; j < size; ++j) s->diagonal[j] = as_matrix_position(&matrix, j, j);
   for (int i = 0; i < s->n_terms && status == AS_OK; ++i) {
     const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
@@ -325,6 +324,7 @@ void asi_system_free(asi_system *s) {
 void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms) {
   int kept = 0;
   for (int i = 0; i < n_terms; ++i)
-    if (s->problem->present & AS_BLOCK_BIT(terms[i].block)) s->term[kept++].factor = terms[i].factor;
+    if (s->problem->present & AS_BLOCK_BIT(terms[i].block))
+      s->term[kept++].factor = terms[i].factor;
   assert(kept == s->n_terms);
 }

@@ -1,5 +1,5 @@
-/// The rolling disk of [J] (7.2), R^5: y = (x, y, lean, heading, spin), z = y'. The disk touches the
-/// plane at (x, y); its centre is at (x - r s3 s4, y + r s3 c4, r c3). s3 = sin(y3) and so on.
+/// The rolling disk of [J] (7.2), R^5: y = (x, y, lean, heading, spin), z = y'. The disk touches
+/// the plane at (x, y); its centre is at (x - r s3 s4, y + r s3 c4, r c3). s3 = sin(y3) and so on.
 ///
 ///     T = m/2 (z1^2 + z2^2 + r^2 z3^2 + r^2 z4^2 s3^2)
 ///         - m r (z3 c3 (z1 s4 - z2 c4) + z4 s3 (z1 c4 + z2 s4))
@@ -16,9 +16,9 @@
 ///          [ -I2 z3 z4 c3                                    ]
 ///     0 = k = (z1 - o r c4 z5, z2 - o r s4 z5)                      o = +1 or -1
 ///
-/// [J] prints f4 without -I2 z5 z3 c3: then the energy is not kept. [J] also has o = +1, although the
-/// T above turns the disk by z5 around (s4 c3, -c4 c3, s3), for which rolling is o = -1; with o = +1
-/// the contact runs against the spin: an ideal constraint too, but not that of a rolling disk.
+/// [J] prints f4 without -I2 z5 z3 c3: then the energy is not kept. [J] also has o = +1, although
+/// the T above turns the disk by z5 around (s4 c3, -c4 c3, s3), for which rolling is o = -1; with
+/// o = +1 the contact runs against the spin: an ideal constraint too, but no rolling.
 ///
 /// A guide may hold the disk besides: 0 = g = y3 - lean - bend sin(y4) - drive sin(W t).
 ///

@@ -97,9 +97,10 @@ static int nonholonomic_acceleration(const as_point *at, double *out, void *user
 
 static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
   const fin *c = user;
-  double R[9], x[9], y[9], u[3], arm[3];
+  double R[9], x[9];
   mat_from_quaternion(at->q + 3, R);
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_F_Q)) {
+    double y[9];
     if (c->se3) { // of -m g G
       mat_skew(-c->m * c->g, R + 6, y);
     } else { // of -R e2 psi
@@ -119,6 +120,7 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
     }
   }
   if ((wanted & AS_BLOCK_BIT(AS_BLOCK_K_Q)) && !c->se3) {
+    double u[3];
     velocity_in_body(c, at, u);
     mat_skew(1.0, u, x);
     as_matrix_add_block(&blocks[AS_BLOCK_K_Q], 0, 3, 1, 3, x + 3);
@@ -127,6 +129,7 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
     for (int i = 0; i < 3; i++) {
       as_matrix_add(&blocks[AS_BLOCK_K_V], 0, i, c->se3 ? (double)(i == 1) : R[3 * i + 1]);
     }
+    double arm[3];
     lever(c, arm);
     as_matrix_add_block(&blocks[AS_BLOCK_K_V], 0, 3, 1, 3, arm);
   }
@@ -263,9 +266,9 @@ static double energy(const nonholonomic_problem *p, const double *q, const doubl
           .time_scale = 0.2,                                                                       \
           .user = &(parameters),                                                                   \
   },                                                                                               \
-  .t0 = 0.0, .t_end = 2.0, .q0 = q0, .exact = exact, .energy = energy
+  .t0 = 0.0, .t_end = 2.0, .q0 = start_q, .exact = exact, .energy = energy
 
-static const double q0[] = {0.0, 0.0, 0.0, 0.5, 0.5, -0.5, 0.5};
+static const double start_q[] = {0.0, 0.0, 0.0, 0.5, 0.5, -0.5, 0.5};
 
 // W = (1, -2, 1.5), u = (3, 0.95, -0.4): u2 = W1 a3 - W3 a1.
 

@@ -1,16 +1,18 @@
 /// Two made-up problems in R^2 with M(t,y) not symmetric and a force that is not additive in the
-/// multipliers: [JN] section 8, with a holonomic and a nonholonomic constraint, and [J] (7.1), with a
-/// nonholonomic one alone. z = y'.
+/// multipliers: [JN] section 8, with a holonomic and a nonholonomic constraint, and [J] (7.1), with
+/// a nonholonomic one alone. z = y'.
 ///
 ///     M = [ y1              y2 - exp(-2t) ]
 ///         [ sin(y1-exp(t))  y1 y2         ]
 ///     f = [ exp(t) (y1 z2 + 2 y2 z1)                + c1 ]
 ///         [ exp(-t) (y2 z2/2 - 2 y1 z1 y2 z2)       + c2 ]
 ///
-/// [JN]  c1 = exp(2t) y1 lambda - y1 z2 psi - 2      c2 = exp(-t) y2 lambda^2 - y1 y2 z1 psi^3 + exp(3t)
-///       g = y1^2 y2 - 1                             k = y1 z1 z2 + 2
-/// [J]   c1 = exp(2t) y1 psi                         c2 = exp(-t) y2 psi^2
-///                                                   k = z1^2 z2 + 6 y1 y2 z1 - 4
+/// [JN]  c1 = exp(2t) y1 lambda - y1 z2 psi - 2
+///       c2 = exp(-t) y2 lambda^2 - y1 y2 z1 psi^3 + exp(3t)
+///       g = y1^2 y2 - 1,    k = y1 z1 z2 + 2
+/// [J]   c1 = exp(2t) y1 psi
+///       c2 = exp(-t) y2 psi^2
+///       k = z1^2 z2 + 6 y1 y2 z1 - 4
 ///
 /// Both have y = (exp(t), exp(-2t)); lambda = exp(-t), psi = exp(t) in [JN], psi = exp(-t) in [J].
 #include <math.h>
@@ -69,8 +71,8 @@ static void exact_motion(double t, double *q, double *v, double *vdot) {
 }
 
 static const as_space_part space[] = {{AS_SPACE_RN, 2}};
-static const double q0[] = {1.0, 1.0};
-static const double v0[] = {1.0, -2.0};
+static const double start_q[] = {1.0, 1.0};
+static const double start_v[] = {1.0, -2.0};
 
 // [JN] section 8.
 
@@ -199,8 +201,8 @@ const nonholonomic_problem *nonholonomic_jn8(void) {
           },
       .t0 = 0.0,
       .t_end = 1.0,
-      .q0 = q0,
-      .v0 = v0,
+      .q0 = start_q,
+      .v0 = start_v,
       .exact = jn8_exact,
   };
   return &problem;
@@ -289,8 +291,8 @@ const nonholonomic_problem *nonholonomic_j71(void) {
           },
       .t0 = 0.0,
       .t_end = 1.0,
-      .q0 = q0,
-      .v0 = v0,
+      .q0 = start_q,
+      .v0 = start_v,
       .exact = j71_exact,
   };
   return &problem;

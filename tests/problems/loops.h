@@ -63,7 +63,8 @@ test_problem *loops_tree(int n_bodies, int branches);
 
 // The pendulum with two rows, R^2 -----------------------------------------------------------------
 
-/// The pendulum of [ABC] Example 1 with its row twice: g = s (x^2 + y^2 - 1)/2 with s = 1 and 3.
+/// The pendulum of [ABC] Example 1 with its row twice: g = s (x^2 + y^2 - 1)/2 with s = 1 and 3. The
+/// rows are declared as two joints: a scale common to the rows of a joint would be another choice.
 /// exact gives the multipliers with the least |lambda/d| for d_i = sqrt(m)/|B_i|: half of the force
 /// from each row, lambda = (1/2, 1/6) Lambda, where Lambda is the multiplier of a single row.
 test_problem *loops_pendulum_twice(void);

@@ -3,11 +3,13 @@
 /// As in problems.h, each carries its callbacks with all Jacobian blocks by formula, consistent
 /// starting values and a solution that owes nothing to the integrator: a closed form, or the
 /// equations of motion in minimal coordinates, which satisfy the constraints by construction,
-/// integrated to about 1e-12 (reference_ode.h). Everything is const and static; nothing is to be freed.
+/// integrated to about 1e-12 (reference_ode.h). Everything is const and static; nothing is to be
+/// freed.
 ///
-/// [JN] Jay, Negrut: A second order extension of the generalized-alpha method for constrained systems
-/// in mechanics, 2008. [J] Jay: Convergence of the generalized-alpha method for constrained systems in
-/// mechanics with nonholonomic constraints, 2011.
+/// [JN] Jay, Negrut: A second order extension of the generalized-alpha method for constrained
+/// systems in mechanics, 2008.
+/// [J] Jay: Convergence of the generalized-alpha method for constrained systems in mechanics with
+/// nonholonomic constraints, 2011.
 #ifndef TESTS_PROBLEMS_NONHOLONOMIC_H
 #define TESTS_PROBLEMS_NONHOLONOMIC_H
 

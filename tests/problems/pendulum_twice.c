@@ -114,6 +114,7 @@ static test_problem *make(const char *name, pendulum parameters) {
   static const as_space_part space[] = {{AS_SPACE_RN, 2}};
   static const double q0[] = {0.2, -0.9797958971132712};
   static const double v0[] = {0.7612172366071899, 0.15538281775825558};
+  static const int joint[] = {0, 1}; // two rods side by side, so that each row has its own scale
   test_problem *p = loops_new(name);
   pendulum *c = loops_take(p, 1, sizeof *c);
   *c = parameters;
@@ -133,6 +134,7 @@ static test_problem *make(const char *name, pendulum parameters) {
   def->block[AS_BLOCK_F_V].source = AS_BLOCK_ZERO;
   def->block[AS_BLOCK_G_Q].source = AS_BLOCK_GIVEN;
   def->block[AS_BLOCK_GDOT_Q].source = AS_BLOCK_GIVEN;
+  def->joint = joint;
   def->time_scale = 1.0;
   def->user = c;
   p->t_end = 2.0;

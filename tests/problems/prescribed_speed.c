@@ -1,5 +1,5 @@
-/// A point in R^3 that falls with a prescribed speed, as Appell's machines do: a constraint that is not
-/// linear in v, with forces along it after Chetaev.
+/// A point in R^3 that falls with a prescribed speed: a constraint that is not linear in v, as in
+/// Appell's machine, with the force along k_v after Chetaev.
 ///
 ///     m v' = (0, 0, -m g) - 2 psi v,    0 = k = |v|^2 - s^2,    s = speed + swing sin(W t)
 ///
@@ -120,8 +120,8 @@ static void constant_exact(const nonholonomic_problem *p, double t, double *q, d
 // Instances.
 
 static const as_space_part space[] = {{AS_SPACE_RN, 3}};
-static const double q0[] = {0.0, 0.5, 1.0};
-static const double v0[] = {2.0, 1.0, 2.0}; // |v| = 3
+static const double start_q[] = {0.0, 0.5, 1.0};
+static const double start_v[] = {2.0, 1.0, 2.0}; // |v| = 3
 
 #define FALLER(parameters)                                                                         \
   .parts = space, .n_parts = 1, .n_psi = 1, .mass_constant = true, .mass = mass, .force = force,   \
@@ -140,8 +140,8 @@ const nonholonomic_problem *nonholonomic_speed_constant(void) {
       .def = {FALLER(parameters), .scleronomic = true},
       .t0 = 0.0,
       .t_end = 1.5,
-      .q0 = q0,
-      .v0 = v0,
+      .q0 = start_q,
+      .v0 = start_v,
       .exact = constant_exact,
   };
   return &problem;
@@ -154,8 +154,8 @@ const nonholonomic_problem *nonholonomic_speed_varied(void) {
       .def = {FALLER(parameters)},
       .t0 = 0.0,
       .t_end = 1.5,
-      .q0 = q0,
-      .v0 = v0,
+      .q0 = start_q,
+      .v0 = start_v,
       .exact = exact,
   };
   return &problem;

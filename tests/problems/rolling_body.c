@@ -1,18 +1,18 @@
-/// A rigid body that rolls on the plane z = 0, in maximal coordinates, on R^3xSO(3) or on SE(3): a disk
-/// with a sharp rim, or a ball whose centre of mass is not its middle.
+/// A rigid body that rolls on the plane z = 0, in maximal coordinates, on R^3xSO(3) or on SE(3): a
+/// disk with a sharp rim, or a ball whose centre of mass is not its middle.
 ///
 /// x is the centre of mass, R the rotation, W the angular velocity in the body, u = R^T x',
-/// G = R^T e_z the vertical as the body sees it, and c(G) the contact as seen from the centre of mass:
+/// G = R^T e_z the vertical as the body sees it, c(G) the contact as seen from the centre of mass:
 ///
 ///     disk   axis = third of the body     c = -r (G1, G2, 0)/sqrt(G1^2 + G2^2)
 ///     ball   middle at d                  c = d - r G
 ///
-/// In both cases c moves along the surface, dc.G = 0, and the height of the contact and its material
-/// point's velocity make one holonomic and two nonholonomic constraints:
+/// In both cases c moves along the surface, dc.G = 0. The contact's height and the velocity S of
+/// the body's point there make one holonomic and two nonholonomic constraints:
 ///
-///     0 = g = x3 + G.c         0 = k = first two of x' + R (W x c); the third is g'
+///     0 = g = x3 + G.c         0 = k = (S1, S2),  S = x' + R (W x c);  S3 = g'
 ///
-/// With p = R^T (psi1, psi2, lambda), minus the contact force, gravity downwards, S = x' + R (W x c):
+/// (-psi1, -psi2, -lambda) is the contact force. With p = R^T (psi1, psi2, lambda):
 ///
 ///     R^3xSO(3)   m x'' = -m g e_z - (psi1, psi2, lambda)         J W' = -W x J W - c x p
 ///     SE(3)       m u'  = -m g G - m W x u - p                    likewise

@@ -14,8 +14,8 @@
 ///     -psi = m (u w + s' + a w' + slope sin(theta)),        edge' = u e + s n
 ///
 /// Chaplygin's sleigh (slope = 0, U = 0) has the closed form u = h tanh(c), w = h/(k cosh(c)),
-/// c = a h t/k^2 + atanh(u0/h), theta = (k/a)(gd(c) - gd(c0)), k^2 = J/m + a^2, h^2 = u^2 + k^2 w^2;
-/// its place is a quadrature.
+/// c = a h t/k^2 + atanh(u0/h), theta = (k/a)(gd(c) - gd(c0)), gd(c) = atan(sinh(c)), with
+/// k^2 = J/m + a^2 and h^2 = u^2 + k^2 w^2; its place is a quadrature.
 #include <math.h>
 
 #include "problems/nonholonomic.h"
