@@ -17,6 +17,7 @@
 #include "alphastep/alphastep.h"
 #include "core/problem.h"
 #include "linalg/matrix.h"
+#include "problems/nonholonomic.h"
 #include "problems/problems.h"
 
 #include "../examples/chain/chain.c" // NOLINT(bugprone-suspicious-include)
@@ -48,32 +49,44 @@ static as_problem_def without_formulas(const as_problem_def *given) {
   for (int block = 0; block < AS_BLOCK_COUNT; ++block)
     def.block[block].source = AS_BLOCK_DIFFERENCED;
   def.jacobian = NULL;
-  def.constraint_rate = def.constraint_acceleration = NULL;
+  def.constraint_rate = def.constraint_acceleration = def.nonholonomic_acceleration = NULL;
   return def;
+}
+
+static void must_pass(const char *name, const as_problem_def *given, as_point near) {
+  const as_problem_def defs[] = {*given, without_formulas(given)};
+  for (int d = 0; d < 2; ++d) {
+    double worst = 0.0;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      as_check_def how = as_default_check_def();
+      as_check_report report;
+      as_error error;
+      how.near = near;
+      how.seed = seed;
+      must_be_ok(name, check_def_near(&defs[d], &how, &report, &error), &error);
+      assert_null(report.fault.what);
+      worst = fmax(worst, worst_of(&report));
+      // All that there is was compared.
+      assert_true(report.block[AS_BLOCK_F_Q] >= 0.0 && report.block[AS_BLOCK_F_V] >= 0.0);
+      assert_true((report.block[AS_BLOCK_G_Q] >= 0.0) == (given->n_lambda > 0));
+      assert_true((report.block[AS_BLOCK_K_V] >= 0.0) == (given->n_psi > 0));
+      assert_true((report.block[AS_BLOCK_MA_Q] >= 0.0) == !given->mass_constant);
+    }
+    print_message("%-26s %s: worst relative error %.1e\n", name, d ? "differenced" : "given",
+                  worst);
+    assert_true(worst <= 1e-7);
+  }
 }
 
 static void test_problems_pass(void **state) {
   (void)state;
   for (int i = 0; i < problem_count(); ++i) {
     const test_problem *p = problem_get(i);
-    const as_problem_def defs[] = {p->def, without_formulas(&p->def)};
-    for (int d = 0; d < 2; ++d) {
-      double worst = 0.0;
-      for (unsigned seed = 1; seed <= 20; ++seed) {
-        as_check_def how = as_default_check_def();
-        as_check_report report;
-        as_error error;
-        how.near = (as_point){.t = p->t0, .q = p->q0, .v = p->v0};
-        how.seed = seed;
-        must_be_ok(p->name, check_def_near(&defs[d], &how, &report, &error), &error);
-        assert_null(report.fault.what);
-        worst = fmax(worst, worst_of(&report));
-        for (int block = AS_BLOCK_M + 1; block < AS_BLOCK_COUNT && d == 0; ++block)
-          if (p->def.block[block].source == AS_BLOCK_GIVEN) assert_true(report.block[block] >= 0.0);
-      }
-      print_message("%-26s %s: worst relative error %.1e\n", p->name, d ? "differenced" : "given",
-                    worst);
-    }
+    must_pass(p->name, &p->def, (as_point){.t = p->t0, .q = p->q0, .v = p->v0});
+  }
+  for (int i = 0; i < nonholonomic_count(); ++i) {
+    const nonholonomic_problem *p = nonholonomic_get(i);
+    must_pass(p->name, &p->def, (as_point){.t = p->t0, .q = p->q0, .v = p->v0});
   }
 }
 
@@ -662,12 +675,12 @@ static as_problem_def add_up(adding_chain *a, const chain *c) {
     const as_block block = mechanical[i];
     const as_pattern p = c->def.block[block].pattern;
     const bool constraints = block == AS_BLOCK_G_Q || block == AS_BLOCK_GDOT_Q;
-    assert_non_null(p.col_start);
+    const int n_entries = p.col_start ? p.col_start[6 * c->n_links] : 1;
     a->own[block] = (as_matrix){.rows = (constraints ? 3 : 6) * c->n_links,
                                 .cols = 6 * c->n_links,
                                 .col_start = p.col_start,
                                 .row = p.row};
-    a->own[block].value = calloc((size_t)p.col_start[6 * c->n_links], sizeof(double));
+    a->own[block].value = calloc((size_t)n_entries + 1, sizeof(double));
     assert_non_null(a->own[block].value);
     def.block[block].pattern = (as_pattern){NULL, NULL};
   }

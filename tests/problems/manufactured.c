@@ -300,7 +300,7 @@ static int force(const as_point *at, double *out, void *user) {
 
 // ---- description -----------------------------------------------------------------------------------
 
-as_problem_def manufactured_def(const manufactured *m) {
+as_problem_def manufactured_def(manufactured *m) {
   static const as_space_part r4 = {AS_SPACE_RN, 4}, r3so3 = {AS_SPACE_R3SO3, 1},
                              se3 = {AS_SPACE_SE3, 1};
   as_problem_def def = as_default_problem_def();
@@ -323,6 +323,6 @@ as_problem_def manufactured_def(const manufactured *m) {
   }
   if (m->holonomic || m->nonholonomic) def.jacobian = jacobian;
   def.time_scale = 1.0;
-  memcpy(&def.user, &m, sizeof m); // callbacks only read it
+  def.user = m;
   return def;
 }

@@ -36,8 +36,8 @@ typedef struct manufactured {
   bool general;        ///< f is general in the multipliers
 } manufactured;
 
-/// The description of `m`, to which it points.
-as_problem_def manufactured_def(const manufactured *m);
+/// The description of `m`, to which it points; callbacks only read it.
+as_problem_def manufactured_def(manufactured *m);
 
 /// The solution at t, for every t; any pointer may be NULL.
 void manufactured_exact(const manufactured *m, double t, double *q, double *v, double *vdot,
