@@ -20,24 +20,26 @@ export OPENBLAS_NUM_THREADS=1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# count NAME METHOD POLICY STEPS: instructions of a whole run
+# count NAME METHOD POLICY STEPS: Newton iterations and instructions of a whole run
 count() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$log" "$program" count "$@"
   sed -n 's/.*Collected : *\([0-9]*\).*/\1/p' "$log"
 }
 
 declare -A per_step
-echo "problem,method,policy,instructions_per_step" >"$csv"
-printf '%-12s %-8s %-6s %20s\n' problem method policy 'instructions/step'
+echo "problem,method,policy,instructions_per_step,newton_iterations_per_step" >"$csv"
+printf '%-12s %-8s %-6s %20s %18s\n' problem method policy instructions/step 'newton/step'
 for name in "${names[@]}"; do
   for method in index-3 index-2; do
     for policy in renew reuse; do
-      first=$(count "$name" "$method" "$policy" "$few")
-      second=$(count "$name" "$method" "$policy" "$many")
-      instructions=$(((second - first) / (many - few)))
+      mapfile -t first < <(count "$name" "$method" "$policy" "$few")
+      mapfile -t second < <(count "$name" "$method" "$policy" "$many")
+      iterations=$(((second[0] - first[0]) * 100 / (many - few)))
+      iterations=$(printf '%d.%02d' $((iterations / 100)) $((iterations % 100)))
+      instructions=$(((second[1] - first[1]) / (many - few)))
       per_step[$name,$method,$policy]=$instructions
-      printf '%-12s %-8s %-6s %20d\n' "$name" "$method" "$policy" "$instructions"
-      echo "$name,$method,$policy,$instructions" >>"$csv"
+      printf '%-12s %-8s %-6s %20d %18s\n' "$name" "$method" "$policy" "$instructions" "$iterations"
+      echo "$name,$method,$policy,$instructions,$iterations" >>"$csv"
     done
   done
 done

@@ -6,6 +6,8 @@
 ///        steps decay                              a motion that dies out: no slower for being small
 ///        steps count NAME METHOD POLICY STEPS     takes steps, for a tool that counts instructions
 ///
+/// The last one prints how many Newton iterations that took.
+///
 /// A run is repeated; of each step the fastest repetition counts, because other programs only ever add time.
 /// The state after a step does not depend on the clock, so repetitions do the same work.
 #define _POSIX_C_SOURCE 200809L
@@ -363,6 +365,10 @@ static int count(char **argument) {
   if (method < 0 || policy < 0 || steps < 0 || !subject_open(&s, argument[0])) return 2;
   run r = run_open(&s, methods[method], policy == 1);
   run_steps(&r, (int)steps);
+  as_statistics work;
+  as_error error;
+  stop_if(as_integrator_statistics(r.integrator, &work, &error), &error);
+  printf("%ld\n", work.newton_iterations);
   run_close(&r);
   subject_close(&s);
   return 0;

@@ -194,6 +194,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->increment = take(arena, &used, unknowns);
   s->kkt_rhs = take(arena, &used, n + m + k);
   s->q_given = take(arena, &used, (size_t)p->nq);
+  s->q_best = take(arena, &used, (size_t)p->nq);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);
   return used;
 }

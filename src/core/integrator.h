@@ -106,6 +106,7 @@ struct as_integrator {
   double *increment; ///< of z
   double *weight;    ///< n: the tolerance of each component of v'
   double *work_n;    ///< n
+  double *q_best;    ///< nq: the best position of a projection so far
   double *q_given;   ///< nq: what start was given, quaternions normalized
   double *kkt_rhs;   ///< n + n_lambda + n_psi
 

@@ -155,6 +155,11 @@ static as_block_source block_source(const as_problem *p, as_block block) {
 static as_status prepare_block(as_problem *p, as_block block, as_error *error) {
   const asi_block_info info = block_info[block];
   const as_block_source source = block_source(p, block);
+  const bool constrains =
+      (block == AS_BLOCK_G_Q && p->def.n_lambda > 0) || (block == AS_BLOCK_K_V && p->def.n_psi > 0);
+  if (source == AS_BLOCK_ZERO && constrains)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, info.name,
+                    "Block %s is declared zero: such constraints constrain nothing.", info.name);
   if (source == AS_BLOCK_ZERO) return AS_OK;
   if (source != AS_BLOCK_GIVEN && source != AS_BLOCK_DIFFERENCED)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, info.name,

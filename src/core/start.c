@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-enum { MAX_PROJECTIONS = 50, MAX_ACCELERATION_ITERATIONS = 20 };
+enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20 };
 
 // A constraint residual, in units of its row of B, beyond which starting values are inconsistent.
 #define INCONSISTENT 1e-8
@@ -116,9 +116,10 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *level
                       : "and projection is switched off");
 }
 
-// [RE.4] Compliance while projecting: enough to bear redundant rows, or, where that does not get on,
-// singular ones.
-static const double projection_compliance[2] = {1e-8, 1e-3};
+// [RE.4] Compliance while projecting: enough to bear redundant rows; more where a step would lead away.
+#define LEAST_COMPLIANCE 1e-8
+#define FIRST_DAMPING 1e-3
+#define MOST_DAMPING 1e6
 
 /// Solves M x + B^T mu + k_v^T nu = rhs_n, B x - e/d^2 (mu - mu_old) = ..., in place; `multiplier` holds
 /// mu_old, nu_old and receives the new ones, so that the compliance fades as the iteration converges.
@@ -139,14 +140,15 @@ static as_status solve_projection(as_integrator *s, double t, double e, bool wit
 }
 
 /// [ST.2] minimise d^T M d / 2 with q = q_0 o exp(d), g(q) = 0: the Newton step x solves
-/// [M B^T; B 0] (x, mu) = (-M d, -g), q <- q o exp(x).
+/// [M B^T; B 0] (x, mu) = (-M d, -g), q <- q o exp(x). A step that makes g larger is taken back and
+/// repeated with more compliance, as Levenberg and Marquardt do.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
                                as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   double *rhs = s->kkt_rhs, *g = rhs + n, *multiplier = s->residual, *scaled = s->increment;
-  double best = (double)INFINITY;
-  int effort = 0, tries = 0;
+  double best = (double)INFINITY, compliance = LEAST_COMPLIANCE;
+  int idle = 0; // steps in a row that gained little
   memset(multiplier, 0, (size_t)s->redundancy.rows * sizeof(double));
   memcpy(q, q0, (size_t)p->nq * sizeof(double));
   for (int iteration = 0;; ++iteration) {
@@ -155,30 +157,40 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
     if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
     if (status) return status;
     if (iteration == 0) asi_redundancy_scale(s);
-    const double largest = asi_max_abs(g, m);
-    const double worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
-    if (iteration == 0) report->position_residual = largest;
-    report->position_drift = largest;
+    double worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
+    if (iteration == 0) report->position_residual = asi_max_abs(g, m);
     report->position_iterations = iteration;
-    as_space_difference(p->space, q0, q, s->xi);
+    idle = worst > 0.5 * best ? idle + 1 : 0;
+    const bool away = worst > best && worst > INCONSISTENT;
     const bool at_round_off = worst <= 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(q, p->nq));
-    tries = worst > 0.5 * best ? tries + 1 : 0;
-    if (tries > 3 && worst > INCONSISTENT && effort == 0) {
-      effort = 1;
-      tries = 0;
+    const bool exhausted = iteration >= MAX_PROJECTIONS || compliance > MOST_DAMPING ||
+                           (idle > 3 && (worst <= INCONSISTENT || idle > 12));
+    if (away) { // back to the best position, and more carefully from there
+      memcpy(q, s->q_best, (size_t)p->nq * sizeof(double));
+      memset(multiplier, 0, (size_t)s->redundancy.rows * sizeof(double));
+      compliance = fmax(FIRST_DAMPING, 10.0 * compliance);
+      status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q));
+      if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
+      if (status) return status;
+      worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
+    } else {
+      memcpy(s->q_best, q, (size_t)p->nq * sizeof(double));
+      compliance = fmax(LEAST_COMPLIANCE, 0.1 * compliance);
+      best = worst;
     }
-    if (!s->def.project_start || iteration == MAX_PROJECTIONS || at_round_off || tries > 3) {
+    as_space_difference(p->space, q0, q, s->xi);
+    if (!s->def.project_start || at_round_off || exhausted) {
+      report->position_drift = asi_max_abs(g, m);
       if (!(worst <= INCONSISTENT)) return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
       report->position_change = mass_norm(s, s->xi);
       return AS_OK;
     }
-    best = fmin(best, worst);
     memset(s->work_n, 0, (size_t)n * sizeof(double));
     asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, s->work_n);
     memcpy(rhs, s->work_n, (size_t)n * sizeof(double));
     for (int i = 0; i < m; ++i) g[i] = -g[i];
     memset(rhs + n + m, 0, (size_t)p->def.n_psi * sizeof(double));
-    status = solve_projection(s, t, projection_compliance[effort], false, rhs, multiplier,
+    status = solve_projection(s, t, compliance, false, rhs, multiplier,
                               "the projection of the starting position");
     if (status) return status;
     as_space_move(p->space, q, rhs, q);
@@ -225,7 +237,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     memset(rhs, 0, (size_t)n * sizeof(double));
     asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
-    status = solve_projection(s, t, projection_compliance[0], true, rhs, multiplier,
+    status = solve_projection(s, t, LEAST_COMPLIANCE, true, rhs, multiplier,
                               "the projection of the starting velocity");
     if (status) return status;
     for (int i = 0; i < n; ++i) {

@@ -33,18 +33,19 @@ typedef struct dense_solver {
 
 // Below this reciprocal condition number of the scaled matrix the solution has no correct digit.
 #define SINGULAR_RCOND (4.0 * DBL_EPSILON)
+// A pivot of the scaled matrix that is nothing but round-off.
+#define NEGLIGIBLE_PIVOT 1e-14
 // What calling LAPACK costs before it does anything, in operations.
 enum { CALL_FACTOR = 3000, CALL_SOLVE = 300 };
 
-/// Row and column scales; returns the first empty row or column, or -1.
+/// Row and column scales; returns the first empty column, or -1.
 static int scale(dense_solver *s, const double *value) {
   memset(s->row_scale, 0, (size_t)s->n * sizeof(double));
   for (int j = 0; j < s->n; ++j)
     for (int p = s->col_start[j]; p < s->col_start[j + 1]; ++p)
       s->row_scale[s->row[p]] = fmax(s->row_scale[s->row[p]], fabs(value[p]));
   for (int i = 0; i < s->n; ++i) {
-    if (!(s->row_scale[i] > 0.0)) return i;
-    s->row_scale[i] = 1.0 / s->row_scale[i];
+    s->row_scale[i] = s->row_scale[i] > 0.0 ? 1.0 / s->row_scale[i] : 1.0;
   }
   for (int j = 0; j < s->n; ++j) {
     double largest = 0.0;
@@ -80,11 +81,15 @@ static as_status dense_factor(asi_solver *solver, double *value, int *culprit) {
   double rcond = 0.0;
   if (info == 0) dgecon_("1", &n, s->lu, &n, &norm, &rcond, s->work, s->integer_work, &info, 1);
   if (rcond > SINGULAR_RCOND) return AS_OK;
-  // The smallest pivot stands in a column that depends on those before it.
+  // The first negligible pivot, or the smallest, stands in a column that depends on those before it.
   *culprit = 0;
-  for (int j = 1; j < n; ++j) {
-    const size_t k = (size_t)*culprit * ((size_t)n + 1);
-    if (fabs(s->lu[(size_t)j * ((size_t)n + 1)]) < fabs(s->lu[k])) *culprit = j;
+  for (int j = 0; j < n; ++j) {
+    const double pivot = fabs(s->lu[(size_t)j * ((size_t)n + 1)]);
+    if (pivot < fabs(s->lu[(size_t)*culprit * ((size_t)n + 1)])) *culprit = j;
+    if (!(pivot > NEGLIGIBLE_PIVOT)) {
+      *culprit = j;
+      break;
+    }
   }
   return AS_ERR_SINGULAR;
 }

@@ -6,9 +6,9 @@
 /// - AMD does not know that multipliers have a zero diagonal; pivots leave it, and the fill it predicted
 ///   is lost. So the fill of each order is measured, and an order that eliminates a joint after its
 ///   bodies is preferred by its numbers.
-/// - klu_refactor keeps the old pivots and may return success with a useless answer. The first solution
-///   after it is checked by its componentwise backward error; if it is bad the matrix is factorized anew,
-///   with a search for pivots.
+/// - klu_refactor keeps the old pivots and may return success with a useless answer. Entries that grow a
+///   hundred times more than with fresh pivots give it away; besides, the first solution is checked by its
+///   componentwise backward error. Then the matrix is factorized anew, with a search for pivots.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 // Componentwise backward error above which a solution is not believed.
 #define BAD_SOLUTION 1e-10
 // Orders that know nothing of zero diagonals may fill catastrophically: measured on small matrices only.
-enum { MAX_BLIND_ORDER = 2000 };
+enum { MAX_BLIND_ORDER = 500 };
 
 typedef struct klu_solver {
   asi_solver base;
@@ -43,6 +43,7 @@ typedef struct klu_solver {
   double *residual;   ///< n
   double *magnitude;  ///< n: |A| |x| + |b|
   double *column_max; ///< n: largest row-scaled entry of each column
+  double growth;      ///< reciprocal pivot growth of the last full factorization
   double factor_operations;
   long full_factorizations;
 } klu_solver;
@@ -61,9 +62,10 @@ static as_status klu_status(const klu_solver *s) {
   }
 }
 
-/// The largest entry of each column, rows scaled as KLU does.
+/// The largest entry of each column, rows scaled as KLU does: Rs[k] belongs to row Pnum[k].
 static void measure_columns(klu_solver *s) {
-  const double *row_scale = s->numeric->Rs;
+  double *row_scale = s->magnitude;
+  for (int k = 0; k < s->n; ++k) row_scale[s->numeric->Pnum[k]] = s->numeric->Rs[k];
   for (int j = 0; j < s->n; ++j) {
     double entry = 0.0;
     for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k)
@@ -72,20 +74,29 @@ static void measure_columns(klu_solver *s) {
   }
 }
 
-/// Refuses factors with pivots that are round-off, given that each column is scaled to one. The columns
-/// are measured at full factorizations only: this is a test of magnitudes.
+/// Refuses factors with pivots that are round-off, given that each column is scaled to one: the first of
+/// them stands in a column that depends on those eliminated before. The columns are measured at full
+/// factorizations only: this is a test of magnitudes.
 static as_status check_pivots(klu_solver *s, int *culprit) {
   const double *pivot = s->numeric->Udiag;
-  double smallest = (double)INFINITY, largest = 0.0;
-  for (int k = 0; k < s->n; ++k) { // pivot k eliminates column Q[k]
-    const double scaled = fabs(pivot[k]) / s->column_max[s->symbolic->Q[k]];
-    if (!(scaled >= smallest)) {
-      smallest = scaled;
-      *culprit = s->symbolic->Q[k];
-    }
+  const int *column = s->symbolic->Q; // pivot k eliminates column Q[k]
+  double largest = 0.0;
+  for (int k = 0; k < s->n; ++k) {
+    const double scaled = fabs(pivot[k]) / s->column_max[column[k]];
     if (scaled > largest) largest = scaled;
   }
-  return smallest > SINGULAR_PIVOT * largest ? AS_OK : AS_ERR_SINGULAR;
+  for (int k = 0; k < s->n; ++k) {
+    if (fabs(pivot[k]) > SINGULAR_PIVOT * largest * s->column_max[column[k]]) continue;
+    *culprit = column[k];
+    return AS_ERR_SINGULAR;
+  }
+  return AS_OK;
+}
+
+/// max |U_j| over max |A_j|, the worst column's reciprocal: how much entries have grown in elimination.
+static double reciprocal_growth(klu_solver *s) {
+  klu_rgrowth(s->col_start, s->row, s->value, s->symbolic, s->numeric, &s->common);
+  return s->common.rgrowth;
 }
 
 /// Analyses and factorizes with one order; on success the factors replace those at hand if they have
@@ -128,12 +139,15 @@ static as_status try_order(klu_solver *s, unsigned kind, int *culprit) {
   return AS_OK;
 }
 
+/// Whether a diagonal entry is zero, or next to nothing in its column.
 static bool has_zero_diagonal(const klu_solver *s) {
   for (int j = 0; j < s->n; ++j) {
-    bool found = false;
-    for (int k = s->col_start[j]; k < s->col_start[j + 1] && !found; ++k)
-      found = s->row[k] == j && s->value[k] != 0.0;
-    if (!found) return true;
+    double diagonal = 0.0, largest = 0.0;
+    for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k) {
+      if (s->row[k] == j) diagonal = fabs(s->value[k]);
+      largest = fmax(largest, fabs(s->value[k]));
+    }
+    if (diagonal <= 1e-5 * largest) return true;
   }
   return false;
 }
@@ -172,6 +186,7 @@ static as_status factor_anew(klu_solver *s, int *culprit) {
     }
   }
   measure_columns(s);
+  s->growth = reciprocal_growth(s);
   return check_pivots(s, culprit);
 }
 
@@ -183,7 +198,8 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
   if (s->n == 0) return AS_OK;
   if (s->numeric) {
     s->unchecked = klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common) &&
-                   s->common.status == KLU_OK && check_pivots(s, culprit) == AS_OK;
+                   s->common.status == KLU_OK && check_pivots(s, culprit) == AS_OK &&
+                   reciprocal_growth(s) > 0.01 * s->growth;
     if (s->unchecked) return AS_OK;
   }
   return factor_anew(s, culprit);
@@ -284,6 +300,7 @@ as_status asi_klu_create(int n, const int *col_start, const int *row, const int 
   if (order) memcpy(s->order, order, count * sizeof(int));
   klu_defaults(&s->common);
   s->common.btf = 0;
+  s->common.halt_if_singular = 0; // pivots are looked at in check_pivots
   *out = &s->base;
   return AS_OK;
 }
