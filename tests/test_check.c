@@ -451,7 +451,8 @@ static void test_zero_blocks(void **state) {
     as_error error;
     const as_check_def how = near_made_up();
     make_up(&p, PLANT_ZERO, block, 0, 0);
-    if (block == AS_BLOCK_G_Q || block == AS_BLOCK_K_V) { // refused before there is anything to check
+    if (block == AS_BLOCK_G_Q ||
+        block == AS_BLOCK_K_V) { // refused before there is anything to check
       as_problem *problem = NULL;
       assert_int_equal(as_problem_create(&p.def, &problem, &error), AS_ERR_ARGUMENT);
       assert_non_null(strstr(error.message, asi_block_describe(block).name));

@@ -226,8 +226,7 @@ static as_pattern write_pattern(const chain *c, as_block block, int **memory) {
           add_rows(&w, 6 * i + k, 1);
         break;
       case AS_BLOCK_G_Q:
-        for (int j = 0; j < joints; ++j)
-          add_rows(&w, 3 * (i + j) + (turns ? 0 : k), turns ? 3 : 1);
+        for (int j = 0; j < joints; ++j) add_rows(&w, 3 * (i + j) + (turns ? 0 : k), turns ? 3 : 1);
         break;
       case AS_BLOCK_GDOT_Q:
         if (turns) add_rows(&w, 3 * i, 3 * joints);
@@ -299,7 +298,8 @@ double chain_energy(const chain *c, const double *q, const double *v) {
   double sum = 0.0;
   for (int i = 0; i < c->n_links; ++i, q += 7, v += 6) {
     sum += c->mass * (c->gravity * q[2] + (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / 2.0);
-    sum += (c->inertia_axial * v[3] * v[3] + c->inertia_lateral * (v[4] * v[4] + v[5] * v[5])) / 2.0;
+    sum +=
+        (c->inertia_axial * v[3] * v[3] + c->inertia_lateral * (v[4] * v[4] + v[5] * v[5])) / 2.0;
   }
   return sum;
 }

@@ -15,9 +15,9 @@ typedef struct chain {
   double inertia_axial;   ///< [kg m^2]
   double inertia_lateral; ///< [kg m^2]
   double gravity;         ///< along -z [m/s^2]
-  double damping;         ///< of each link's motion: force per velocity [N s/m], torque likewise [N m s]
-  as_problem_def def;     ///< for as_problem_create; user points to this struct
-  int *pattern;           ///< memory of the patterns
+  double damping; ///< of each link's motion: force per velocity [N s/m], torque likewise [N m s]
+  as_problem_def def; ///< for as_problem_create; user points to this struct
+  int *pattern;       ///< memory of the patterns
   as_space_part part;
 } chain;
 

@@ -10,10 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double mass_ = 15.0;                               // [kg]
-static const double inertia[3] = {0.234375, 0.46875, 0.234375}; // [kg m^2], about the centre of mass
-static const double X[3] = {0.0, 1.0, 0.0};                     // [m]
-static const double gravity[3] = {0.0, 0.0, -9.81};             // [m/s^2]
+static const double mass_ = 15.0; // [kg]
+static const double inertia[3] = {0.234375, 0.46875,
+                                  0.234375};        // [kg m^2], about the centre of mass
+static const double X[3] = {0.0, 1.0, 0.0};         // [m]
+static const double gravity[3] = {0.0, 0.0, -9.81}; // [m/s^2]
 
 /// Rotation matrix of the quaternion at q + 3, by rows.
 static void rotation(const double *q, double R[9]) {
@@ -125,7 +126,8 @@ static as_status run(const as_problem *problem, as_method method, as_error *erro
     const as_state *s = as_integrator_state(integrator);
     printf("%s\n", method == AS_METHOD_INDEX3 ? "index-3" : "index-2");
     printf("  position [m]        %11.6f %11.6f %11.6f\n", s->q[0], s->q[1], s->q[2]);
-    printf("  reaction [N]        %11.4f %11.4f %11.4f\n", s->lambda[0], s->lambda[1], s->lambda[2]);
+    printf("  reaction [N]        %11.4f %11.4f %11.4f\n", s->lambda[0], s->lambda[1],
+           s->lambda[2]);
     printf("  energy [J]          %11.4f (started with %.4f)\n", energy(s->q, v), energy(q0, v0));
     printf("  constraint          |g| = %.1e, |g'| = %.1e\n", statistics.position_drift,
            statistics.velocity_drift);

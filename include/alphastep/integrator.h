@@ -32,11 +32,11 @@ typedef enum as_method {
 
 /// When a Newton iteration is accurate enough, and how it is run.
 typedef struct as_newton_def {
-  double rtol;        ///< relative tolerance on v' [-]
-  double atol;        ///< absolute tolerance on v'
+  double rtol;                  ///< relative tolerance on v' [-]
+  double atol;                  ///< absolute tolerance on v'
   const double *atol_component; ///< n numbers instead of atol; NULL: atol for all; copied
-  int max_iterations; ///< per step and factorization
-  bool reuse;         ///< keep a factorization over steps while it contracts
+  int max_iterations;           ///< per step and factorization
+  bool reuse;                   ///< keep a factorization over steps while it contracts
 } as_newton_def;
 
 /// Choices of the SOI2 method.
@@ -89,8 +89,8 @@ typedef struct as_start_report {
   double velocity_change;   ///< sqrt(d^T M d) of the change d of v
   int position_iterations;
   int velocity_iterations;
-  double position_drift; ///< max |g| after projection
-  double velocity_drift; ///< max |g_t + B v|, |k| after projection
+  double position_drift;  ///< max |g| after projection
+  double velocity_drift;  ///< max |g_t + B v|, |k| after projection
   int degrees_of_freedom; ///< n less the rank of the constraints
   int n_redundant;        ///< constraint rows that others imply
   int n_nearly_redundant; ///< rows that others nearly imply; or the start is nearly singular

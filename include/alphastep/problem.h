@@ -155,7 +155,8 @@ typedef struct as_problem_def {
 
   /// Typical size of each of the n directions of motion, for difference increments; NULL: all 1.
   const double *typical;
-  double time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v
+  double
+      time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v
 
   as_describe_fn *describe; ///< may be NULL
   void *user;               ///< passed to every callback
