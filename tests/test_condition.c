@@ -338,9 +338,10 @@ static void test_tangent_of_everything(void **state) {
   for (int k = 0; k < 2; ++k) {
     const test_problem additive = problem_with_everything(AS_FORCE_ADDITIVE);
     const test_problem general = problem_with_everything(AS_FORCE_GENERAL);
-    for (double h = 0.01; h < 0.2; h *= 10.0) {
-      failures += check_tangent(&additive, k, h, 1e-7);
-      failures += check_tangent(&general, k, h, 1e-7);
+    const double h[] = {0.01, 0.1};
+    for (int i = 0; i < 2; ++i) {
+      failures += check_tangent(&additive, k, h[i], 1e-7);
+      failures += check_tangent(&general, k, h[i], 1e-7);
     }
   }
   assert_int_equal(failures, 0);

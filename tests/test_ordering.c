@@ -175,7 +175,7 @@ static int no_blocks(const as_point *at, as_block_set wanted, as_matrix *blocks,
 /// A random pattern with about `density` of the entries; the caller frees both arrays.
 static as_pattern random_pattern(int rows, int cols, double density, uint64_t *state) {
   int *col_start = take((size_t)cols + 1, sizeof(int));
-  int *row = take((size_t)(rows * cols), sizeof(int)), count = 0;
+  int *row = take((size_t)rows * (size_t)cols, sizeof(int)), count = 0;
   for (int j = 0; j < cols; ++j) {
     for (int i = 0; i < rows; ++i)
       if (random_number(state) < 2.0 * density - 1.0) row[count++] = i;
@@ -343,7 +343,7 @@ static void test_backends_agree(void **state) {
     const int n = 1 + random_below(&random, MAX);
     const double spread = k % 3 == 0 ? 4.0 : 0.0;
     const int shift = k % 2 == 0 ? random_below(&random, n) : 0;
-    double scale[MAX], b[MAX], expected[MAX], x[MAX];
+    double scale[MAX], b[MAX] = {0}, expected[MAX], x[MAX];
     random_matrix(&m, n, shift, spread, scale, &random);
     find_pattern(&m, NULL, true);
     for (int i = 0; i < n; ++i) {
@@ -485,7 +485,7 @@ static void test_singular_then_regular(void **state) {
   uint64_t random = 13;
   for (int k = 0; k < 10 * FAULTS; ++k) {
     const int n = 50;
-    double scale[MAX], b[MAX], expected[MAX], x[MAX];
+    double scale[MAX], b[MAX] = {0}, expected[MAX], x[MAX];
     random_matrix(&good, n, 0, 0.0, scale, &random);
     bad = good;
     spoil(&bad, (fault)(k % FAULTS), &random);

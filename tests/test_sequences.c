@@ -103,6 +103,7 @@ typedef struct subject {
 } subject;
 
 static const as_problem_def *def_of(const subject *x) {
+  assert_true(x->plain || x->rolling);
   return x->plain ? &x->plain->def : &x->rolling->def;
 }
 
@@ -126,10 +127,11 @@ static void drive(const subject *x, as_integrator_def how, const sequence *s, do
   as_problem *problem = NULL;
   as_integrator *integrator = NULL;
   as_error failure = {0};
-  const double t0 = x->plain ? x->plain->t0 : x->rolling->t0;
-  const as_initial initial = {.t = t0,
-                              .q = x->plain ? x->plain->q0 : x->rolling->q0,
-                              .v = x->plain ? x->plain->v0 : x->rolling->v0};
+  as_initial initial = {0};
+  if (x->plain)
+    initial = (as_initial){.t = x->plain->t0, .q = x->plain->q0, .v = x->plain->v0};
+  else if (x->rolling)
+    initial = (as_initial){.t = x->rolling->t0, .q = x->rolling->q0, .v = x->rolling->v0};
   assert_int_equal(as_problem_create(def_of(x), &problem, &failure), AS_OK);
   assert_int_equal(as_integrator_create(problem, &how, &integrator, &failure), AS_OK);
   assert_int_equal(as_integrator_start(integrator, &initial, NULL, &failure), AS_OK);

@@ -116,6 +116,7 @@ static void compare(const test_problem *p, const as_problem_def *def) {
     for (int i = 0; i < N_THREADS; ++i) {
       check(&together[i]);
       assert_int_equal(together[i].count, alone[i].count);
+      // Bits are what is compared here. NOLINTNEXTLINE
       if (memcmp(together[i].number, alone[i].number, sizeof alone[i].number) != 0)
         fail_msg("%s, round %d: thread %d ends elsewhere than alone", p->name, round, i);
       assert_int_equal(together[i].statistics.newton_iterations,

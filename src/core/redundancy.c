@@ -27,7 +27,7 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
 as_status asi_redundancy_init(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
   asi_redundancy *r = &s->redundancy;
-  const size_t n = (size_t)p->n, rows = (size_t)(p->def.n_lambda + p->def.n_psi);
+  const size_t n = (size_t)p->n, rows = (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
   r->rows = (int)rows;
   r->column_scale = asi_calloc(n, sizeof(double));
   r->inverse_D2 = asi_calloc(rows, sizeof(double));
@@ -267,7 +267,7 @@ static int compare_rows(const void *a, const void *b) {
 static as_status classify(as_integrator *s, double *basis, int count) {
   const int n = s->problem->n, rows = s->redundancy.rows;
   asi_redundancy *r = &s->redundancy;
-  const size_t work_size = (size_t)(8 * (n + count) + 64);
+  const size_t work_size = 8 * ((size_t)n + (size_t)count) + 64;
   double *image = asi_calloc((size_t)n * (size_t)count, sizeof(double));
   double *sigma = asi_calloc((size_t)count, sizeof(double));
   double *vt = asi_calloc((size_t)count * (size_t)count, sizeof(double));

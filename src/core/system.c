@@ -105,6 +105,7 @@ static void add_product(asi_products *p, const asi_pattern *target, int row, int
 
 static void accumulate(const asi_products *p, double factor, const double *left,
                        const double *right, double *value) {
+  assert(p->right == NULL || right != NULL);
   if (p->right)
     for (int i = 0; i < p->count; ++i)
       value[p->dest[i]] += factor * left[p->left[i]] * right[p->right[i]];

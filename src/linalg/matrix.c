@@ -43,9 +43,11 @@ void as_matrix_add_block(as_matrix *m, int row, int col, int rows, int cols, con
 
 static as_status check_pattern(int rows, int cols, as_pattern given, const char *name,
                                as_error *error) {
-  if (given.col_start == NULL || given.row == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The pattern of block %s has only one of col_start and row.", name);
+  if (given.col_start == NULL || given.row == NULL) {
+    asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+             "The pattern of block %s has only one of col_start and row.", name);
+    return AS_ERR_ARGUMENT;
+  }
   if (given.col_start[0] != 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The pattern of block %s starts at %d instead of 0.", name, given.col_start[0]);

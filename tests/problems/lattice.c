@@ -88,7 +88,10 @@ test_problem *loops_lattice(int n, bool springs) {
   mechanism *c = p->def.user;
   double *q = loops_take(p, 7 * (size_t)(n * n), sizeof *q);
   uint64_t state = 1;
-  for (int i = 0; i < n * n; ++i) place_body(&c->body[i], i % n, -(i / n), 0.0, q + 7 * i, &state);
+  for (int i = 0; i < n * n; ++i) {
+    const int column = i % n, row = i / n;
+    place_body(&c->body[i], column, -row, 0.0, q + 7 * i, &state);
+  }
   int count = 0;
   for (int i = 0; i < n * n; ++i) {
     const int other[2] = {i + 1, i + n};

@@ -38,7 +38,7 @@ typedef struct direction {
 } direction;
 
 static direction direction_of(const frame *f, const double *a) {
-  direction d;
+  direction d = {{0}, {0}, {0}};
   double spin[3], twice[3];
   vec_cross(f->W, a, spin);
   vec_cross(f->W, spin, twice);
