@@ -463,7 +463,7 @@ static void test_ranks(void **state) {
     assert_int_equal(s.m, 6 * N + 2);
     assert_int_equal(rank_of_b(&s), s.m);
     for (int b = 0; b <= 2 * N; ++b) { // flat, to the right
-      s.q[3 * b] = 0.5 + (double)(b / 2 + b % 2);
+      s.q[3 * b] = 0.5 + (b - b % 2) * 0.5 + b % 2;
       s.q[3 * b + 1] = s.q[3 * b + 2] = 0.0;
     }
     double *g = numbers(s.m);
