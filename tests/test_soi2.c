@@ -204,7 +204,8 @@ static void test_full_matrix(void **state) {
     for (int j = 0; j < size; ++j) {
       // Accelerations are moved so far that q changes by about 1e-6.
       const double z = s->z[j];
-      const double e = j % stride < problem->n ? big : 1e-3 * fmax(1.0, fabs(z));
+      const int local = j < stride ? j : j - stride;
+      const double e = local < problem->n ? big : 1e-3 * fmax(1.0, fabs(z));
       s->z[j] = z + e;
       assert_int_equal(s->method->evaluate(s), AS_OK);
       for (int r = 0; r < size; ++r) plus[r] = s->residual[r];
