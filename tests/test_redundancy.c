@@ -347,11 +347,74 @@ static void test_nearly_redundant(void **state) {
   }
 }
 
+// ---- nonholonomic rows that repeat holonomic ones ---------------------------------------------------
+
+static int sphere(const as_point *at, double *g, void *user) {
+  (void)user;
+  g[0] = (at->q[0] * at->q[0] + at->q[1] * at->q[1] + at->q[2] * at->q[2] - 1.0) / 2.0;
+  return AS_DONE;
+}
+
+/// The rate of `sphere`, and something of its own.
+static int sphere_rate(const as_point *at, double *k, void *user) {
+  (void)user;
+  k[0] = 2.0 * (at->q[0] * at->v[0] + at->q[1] * at->v[1] + at->q[2] * at->v[2]);
+  k[1] = at->q[0] * at->v[1] - at->q[1] * at->v[0];
+  return AS_DONE;
+}
+
+static void test_repeated_rate(void **state) {
+  (void)state;
+  const as_method all[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+  for (int m = 0; m < 3; ++m) {
+    const as_space_part part = {AS_SPACE_RN, 3};
+    as_problem_def def = as_default_problem_def();
+    def.parts = &part;
+    def.n_parts = 1;
+    def.n_lambda = 1;
+    def.n_psi = 2;
+    def.mass_constant = def.scleronomic = true;
+    def.mass = unit_mass;
+    def.force = weight;
+    def.constraint = sphere;
+    def.nonholonomic = sphere_rate;
+    run r = {0};
+    as_integrator_def how = as_default_integrator_def();
+    how.method = all[m];
+    how.step = 0.005;
+    how.log = remember;
+    how.log_user = &r;
+    assert_int_equal(as_problem_create(&def, &r.made, &r.error), AS_OK);
+    assert_int_equal(as_integrator_create(r.made, &how, &r.integrator, &r.error), AS_OK);
+    const double q[] = {0.6, 0.0, -0.8}, v[] = {0.8, 0.0, 0.6};
+    const as_initial initial = {.q = q, .v = v};
+    if (as_integrator_start(r.integrator, &initial, &r.report, &r.error))
+      fail_msg("%s", r.error.message);
+    assert_int_equal(r.report.n_redundant, 1);
+    assert_int_equal(r.report.degrees_of_freedom, 1);
+    assert_true(r.report.redundant[0] == 0 ||
+                r.report.redundant[0] == 1); // g, or the first row of k
+    assert_true(strstr(r.last_warning, "lambda[0]") || strstr(r.last_warning, "psi[0]"));
+    const as_status status = as_integrator_advance(r.integrator, 0.5, &r.error);
+    if (status) fail_msg("%s", r.error.message);
+    const as_state *s = as_integrator_state(r.integrator);
+    assert_true(fabs(s->q[1]) < 1e-9); // a plane pendulum
+    const double energy = (s->v[0] * s->v[0] + s->v[2] * s->v[2]) / 2.0 + 9.81 * s->q[2];
+    assert_true(fabs(energy - (0.5 - 9.81 * 0.8)) < 2e-3);
+    as_integrator_destroy(r.integrator);
+    as_problem_destroy(r.made);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_duplicate_row),    cmocka_unit_test(test_planar_linkage_in_space),
-      cmocka_unit_test(test_contradictions),   cmocka_unit_test(test_assembly),
-      cmocka_unit_test(test_flat_positions),   cmocka_unit_test(test_on_the_singularity),
+      cmocka_unit_test(test_repeated_rate),
+      cmocka_unit_test(test_duplicate_row),
+      cmocka_unit_test(test_planar_linkage_in_space),
+      cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_assembly),
+      cmocka_unit_test(test_flat_positions),
+      cmocka_unit_test(test_on_the_singularity),
       cmocka_unit_test(test_nearly_redundant),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,8 +295,56 @@ static void test_ratios_beyond_the_reset(void **state) {
     }
 }
 
+// ---- a step taken again -----------------------------------------------------------------------------
+
+/// The two bodies with a force that can be made to fail.
+static bool broken;
+
+static int breakable_force(const as_point *at, double *f, void *user) {
+  return broken ? AS_RETRY : problem_two_bodies()->def.force(at, f, user);
+}
+
+/// Everything that depends on h is made anew from saved originals: after a failed step of size 3 h a step of
+/// size h gives the same bits as if nothing had happened, at the start and later.
+static void test_taken_again(void **state) {
+  (void)state;
+  const test_problem *p = problem_two_bodies();
+  as_problem_def def = p->def;
+  def.force = breakable_force;
+  for (int m = 0; m < 3; ++m) {
+    as_problem *problem = NULL;
+    as_integrator *integrator[2];
+    as_error error;
+    as_integrator_def how = as_default_integrator_def();
+    how.method = methods[m];
+    assert_int_equal(as_problem_create(&def, &problem, &error), AS_OK);
+    for (int k = 0; k < 2; ++k) {
+      const as_initial initial = {.t = p->t0, .q = p->q0, .v = p->v0};
+      assert_int_equal(as_integrator_create(problem, &how, &integrator[k], &error), AS_OK);
+      assert_int_equal(as_integrator_start(integrator[k], &initial, NULL, &error), AS_OK);
+    }
+    const double h[] = {1e-3, 2e-3, 2e-3, 1.5e-3, 3e-3, 3e-3};
+    for (int i = 0; i < 6; ++i) {
+      broken = true;
+      assert_int_equal(as_integrator_step(integrator[0], 3.0 * h[i], &error), AS_ERR_RETRY);
+      broken = false;
+      for (int k = 0; k < 2; ++k)
+        assert_int_equal(as_integrator_step(integrator[k], h[i], &error), AS_OK);
+      const as_state *x = as_integrator_state(integrator[0]),
+                     *y = as_integrator_state(integrator[1]);
+      for (int j = 0; j < 14; ++j) assert_true(x->q[j] == y->q[j]);
+      for (int j = 0; j < 12; ++j)
+        assert_true(x->v[j] == y->v[j] && x->a[j] == y->a[j] && x->vdot[j] == y->vdot[j]);
+      for (int j = 0; j < 6; ++j) assert_true(x->lambda[j] == y->lambda[j]);
+    }
+    for (int k = 0; k < 2; ++k) as_integrator_destroy(integrator[k]);
+    as_problem_destroy(problem);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_taken_again),
       cmocka_unit_test(test_all_sequences),
       cmocka_unit_test(test_alternating_little_damping),
       cmocka_unit_test(test_without_corrections),
