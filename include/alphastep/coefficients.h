@@ -30,6 +30,20 @@ AS_API as_status as_coefficients_hht(double alpha, as_coefficients *out, as_erro
 AS_API as_status as_coefficients_newmark(double beta, double gamma, as_coefficients *out,
                                          as_error *error);
 
+/// The coefficients for first-order states x: delta_m and delta_f weight the OLD value too.
+typedef struct as_state_coefficients {
+  double delta_m;
+  double delta_f;
+  double theta;
+} as_state_coefficients;
+
+/// Jansen, Whiting and Hulbert's optimal set for a spectral radius rho_inf in [0, 1].
+AS_API as_status as_coefficients_jansen(double rho_inf, as_state_coefficients *out,
+                                        as_error *error);
+/// Refuses coefficients that are not second order (theta = 1/2 - delta_m + delta_f) or not stable
+/// (delta_m <= delta_f <= 1/2).
+AS_API as_status as_state_coefficients_check(const as_state_coefficients *c, as_error *error);
+
 /// Refuses coefficients that are not second order (gamma = 1/2 - D) or not unconditionally stable
 /// (alpha_m <= alpha_f <= 1/2, beta >= 1/4 - D/2; beta = 0 is admitted) and says which condition
 /// fails and by how much.

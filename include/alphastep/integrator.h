@@ -56,6 +56,9 @@ typedef struct as_integrator_def {
   double rho_inf; ///< spectral radius at infinite frequency, 0..1 [-]; 1: no damping
   /// Instead of rho_inf: all four by hand or from as_coefficients_*(); NAN: from rho_inf.
   as_coefficients coefficients;
+  /// For first-order states: spectral radius, NAN: rho_inf; or all three by hand, NAN: from it.
+  double state_rho_inf;
+  as_state_coefficients state_coefficients;
   bool check_coefficients; ///< refuse coefficients that are not second order and stable
   bool step_corrections;   ///< keep second order when h changes; off only to see what happens
   bool improved_start;     ///< a_0 = v'_0 + D h v''_0 instead of v'_0
@@ -79,6 +82,7 @@ typedef struct as_initial {
   /// that does not serve.
   const double *lambda;
   const double *psi;
+  const double *y; ///< first guess of the outputs; NULL: zero
 } as_initial;
 
 /// What as_integrator_start() did to the values it was given.
@@ -111,6 +115,9 @@ typedef struct as_state {
   const double *psi;    ///< multipliers of k
   const double *eta;    ///< index-2: auxiliary multipliers of the last step, ~ 0; otherwise NULL
   const double *x;      ///< first-order states
+  const double *xdot;   ///< x' at t
+  const double *w;      ///< auxiliary rate of x, ~ x'(t + w_offset)
+  double w_offset;      ///< [s]
   const double *y;      ///< outputs
 } as_state;
 

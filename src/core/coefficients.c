@@ -72,3 +72,33 @@ as_status as_coefficients_check(const as_coefficients *c, as_error *error) {
                     c->beta, 0.25 - 0.5 * D);
   return AS_OK;
 }
+
+as_status as_coefficients_jansen(double rho_inf, as_state_coefficients *out, as_error *error) {
+  if (!(rho_inf >= 0.0 && rho_inf <= 1.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rho_inf",
+                    "rho_inf = %g is not between 0 and 1.", rho_inf);
+  // [CO.6] delta_m = (3 rho - 1) / (2 (rho + 1)), delta_f = rho / (rho + 1), theta = 1/2 + delta_f - delta_m
+  const double delta_m = (3.0 * rho_inf - 1.0) / (2.0 * (rho_inf + 1.0));
+  const double delta_f = rho_inf / (rho_inf + 1.0);
+  *out = (as_state_coefficients){delta_m, delta_f, 0.5 + delta_f - delta_m};
+  return AS_OK;
+}
+
+as_status as_state_coefficients_check(const as_state_coefficients *c, as_error *error) {
+  const double round_off = 1e-12, D = c->delta_m - c->delta_f;
+  if (!isfinite(c->delta_m) || !isfinite(c->delta_f) || !isfinite(c->theta))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "state_coefficients",
+                    "A coefficient is not a number: delta_m = %g, delta_f = %g, theta = %g.",
+                    c->delta_m, c->delta_f, c->theta);
+  if (!(fabs(c->theta - (0.5 - D)) <= round_off))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "theta",
+                    "theta = %.15g is not 1/2 - delta_m + delta_f = %.15g: states would be first "
+                    "order only.",
+                    c->theta, 0.5 - D);
+  if (!(D <= round_off) || !(c->delta_f <= 0.5 + round_off))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "delta_m",
+                    "delta_m = %g, delta_f = %g: the method for states would be unstable unless "
+                    "delta_m <= delta_f <= 1/2.",
+                    c->delta_m, c->delta_f);
+  return AS_OK;
+}

@@ -17,9 +17,9 @@
 
 #include "core/integrator.h"
 
-/// Where each unknown starts in z; the equations of lambda, psi and eta stand in the same places.
+/// Where each unknown starts in z; the equations of lambda, psi, eta, x' and y stand in the same places.
 typedef struct layout {
-  int lambda, psi, eta, size;
+  int lambda, psi, eta, x, y, size;
 } layout;
 
 static bool is_stabilized(const as_integrator *s) { return s->def.method == AS_METHOD_INDEX2; }
@@ -30,8 +30,47 @@ static layout layout_of(const as_integrator *s) {
   at.lambda = p->n;
   at.psi = at.lambda + p->def.n_lambda;
   at.eta = at.psi + p->def.n_psi;
-  at.size = at.eta + (is_stabilized(s) ? p->def.n_lambda : 0);
+  at.x = at.eta + (is_stabilized(s) ? p->def.n_lambda : 0);
+  at.y = at.x + p->def.n_x;
+  at.size = at.y + p->def.n_y;
   return at;
+}
+
+/// [GA.13] what first-order states and outputs add to the matrix, with kap_x = (1-delta_f)/(1-delta_m):
+/// columns of x' and y in the equations of motion, -kap_x theta h f_x and -f_y; rows of x',
+///   v': -(phi_v' + kap gamma h phi_v + kap beta h^2 phi_q T),  eta/h: h^2 phi_q T B_n^T,  lambda:
+///   -phi_lambda,  psi: -phi_psi,  x': I - kap_x theta h phi_x,  y: -phi_y,
+/// and of y alike with chi. The identities are put on the diagonal when the matrix is assembled.
+static int list_state_terms(const as_integrator *s, asi_term *term, int i) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  const double h = s->h, kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  if (p->def.n_x + p->def.n_y == 0) return i;
+  const double kap_x = p->def.n_x > 0 ? (1.0 - s->cx.delta_f) / (1.0 - s->cx.delta_m) : 0.0;
+  const double by_v = -kap * s->gamma * h, by_q = -kap * s->c.beta * h * h;
+  const double by_x = -kap_x * s->theta * h;
+  term[i++] = (asi_term){0, at.x, AS_BLOCK_F_X, false, ASI_VIA_IDENTITY, by_x};
+  term[i++] = (asi_term){0, at.y, AS_BLOCK_F_Y, false, ASI_VIA_IDENTITY, -1.0};
+  const struct {
+    int row;
+    as_block q, v, vdot, lambda, psi, x, y;
+  } functions[] = {{at.x, AS_BLOCK_PHI_Q, AS_BLOCK_PHI_V, AS_BLOCK_PHI_VDOT, AS_BLOCK_PHI_LAMBDA,
+                    AS_BLOCK_PHI_PSI, AS_BLOCK_PHI_X, AS_BLOCK_PHI_Y},
+                   {at.y, AS_BLOCK_CHI_Q, AS_BLOCK_CHI_V, AS_BLOCK_CHI_VDOT, AS_BLOCK_CHI_LAMBDA,
+                    AS_BLOCK_CHI_PSI, AS_BLOCK_CHI_X, AS_BLOCK_CHI_Y}};
+  for (int f = 0; f < 2; ++f) {
+    const int row = functions[f].row;
+    term[i++] = (asi_term){row, 0, functions[f].vdot, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){row, 0, functions[f].v, false, ASI_VIA_IDENTITY, by_v};
+    term[i++] = (asi_term){row, 0, functions[f].q, false, ASI_VIA_T, by_q};
+    term[i++] = (asi_term){row, at.lambda, functions[f].lambda, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){row, at.psi, functions[f].psi, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){row, at.x, functions[f].x, false, ASI_VIA_IDENTITY, by_x};
+    term[i++] = (asi_term){row, at.y, functions[f].y, false, ASI_VIA_IDENTITY, -1.0};
+    if (is_stabilized(s) && p->def.n_lambda > 0)
+      term[i++] = (asi_term){row, at.eta, functions[f].q, false, ASI_VIA_T_BT, h * h};
+  }
+  return i;
 }
 
 /// [GA.8] the iteration matrix, with kap = (1 - alpha_f) / (1 - alpha_m), K = D_q (M v' - f):
@@ -76,7 +115,7 @@ static int list_terms(const as_integrator *s, asi_term *term) {
     term[i++] = (asi_term){at.lambda, at.eta, AS_BLOCK_GDOT_Q, false, ASI_VIA_T_BT, -h / gamma};
     term[i++] = (asi_term){at.psi, at.eta, AS_BLOCK_K_Q, false, ASI_VIA_T_BT, -h / gamma};
   }
-  return i;
+  return list_state_terms(s, term, i);
 }
 
 static as_status collocated_create(as_integrator *s, as_error *error) {
@@ -89,6 +128,7 @@ static as_status collocated_create(as_integrator *s, as_error *error) {
   if (status) return status;
   s->h = 1.0; // any: only the pattern counts here
   s->gamma = s->c.gamma;
+  s->theta = s->cx.theta;
   s->unknowns = layout_of(s).size;
   s->active = &s->step;
   const int n_terms = list_terms(s, terms);
@@ -124,8 +164,31 @@ static void begin_history(as_integrator *s, double h) {
     for (int i = 0; i < p->def.n_lambda; ++i)
       s->z[at.lambda + i] = s->now.lambda[i] - e * s->rate.lambda[i];
     for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] - e * s->rate.psi[i];
+    for (int i = 0; i < p->def.n_x; ++i) s->z[at.x + i] = s->now.xdot[i] - e * s->rate.xdot[i];
+    for (int i = 0; i < p->def.n_y; ++i) s->z[at.y + i] = s->now.y[i] - e * s->rate.y[i];
     asi_predictor_push(&s->predictor, s->state.t - e, s->z);
   }
+}
+
+/// [GA.12] dx_{n+1} = (D_x h - delta_m dx_n) / (1 - delta_m), theta_n = (h/2 - dx_n) / (h + dx_{n+1} - dx_n):
+/// as d_n and gamma_n; and w_n, moved to D_x h instead where theta_n runs away
+static void start_of_states(as_integrator *s, double h) {
+  const int nx = s->problem->def.n_x;
+  if (nx == 0) return;
+  s->dx0 = s->first || !s->def.step_corrections ? s->Dx * h : s->state.w_offset;
+  s->dx1 = (s->Dx * h - s->cx.delta_m * s->dx0) / (1.0 - s->cx.delta_m);
+  s->theta = s->cx.theta;
+  if (fabs(s->dx0 - s->Dx * h) > 1e-9 * h)
+    s->theta += (h / 2.0 - s->dx0) / (h + s->dx1 - s->dx0) - (0.5 - s->Dx);
+  memcpy(s->w0, s->now.w, (size_t)nx * sizeof(double));
+  if (s->first || (s->theta >= 0.4 && s->theta <= 1.6 * s->cx.theta)) return;
+  // x'' from x' and w of the last step would need more history; x' itself is at hand.
+  for (int i = 0; i < nx; ++i) {
+    const double rate = s->dx0 != 0.0 ? (s->now.w[i] - s->now.xdot[i]) / s->dx0 : 0.0;
+    s->w0[i] = s->now.xdot[i] + s->Dx * h * rate;
+  }
+  s->dx0 = s->dx1 = s->Dx * h;
+  s->theta = s->cx.theta;
 }
 
 /// Sets d0, d1, gamma, v0 and a0 for a step of size h.
@@ -137,6 +200,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   s->d0 = s->first || !s->def.step_corrections ? s->D * h : s->state.a_offset;
   s->d1 = next_offset(s, h, s->d0);
   s->gamma = second_order_gamma(s, h, s->d0, s->d1);
+  start_of_states(s, h);
   memcpy(s->v0, s->now.v, (size_t)p->n * sizeof(double));
   memcpy(s->a0, s->now.a, (size_t)p->n * sizeof(double));
   if (s->first) {
@@ -145,6 +209,8 @@ static as_status start_of_step(as_integrator *s, double h) {
     // [ST.7] a_0 = v'_0 + D h v''_0
     if (status == AS_OK && s->def.improved_start)
       for (int i = 0; i < p->n; ++i) s->a0[i] = s->now.vdot[i] + s->D * h * s->rate.vdot[i];
+    if (status == AS_OK && s->def.improved_start)
+      for (int i = 0; i < p->def.n_x; ++i) s->w0[i] = s->now.xdot[i] + s->Dx * h * s->rate.xdot[i];
     if (status == AS_OK && s->def.perturbed_start && index3)
       status = asi_index3_velocity(s, s->rate.vdot, s->v0);
     return status;
@@ -215,6 +281,15 @@ static void update(as_integrator *s) {
     // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
     s->xi[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * next->a[i]);
   }
+  for (int i = 0; i < p->def.n_x; ++i) {
+    // [GA.11] (1 - delta_m) w_1 + delta_m w_0 = (1 - delta_f) x'_1 + delta_f x'_0,
+    //         x_1 = x_0 + h [(1 - theta) w_0 + theta w_1]
+    const double dm = s->cx.delta_m, df = s->cx.delta_f;
+    next->xdot[i] = s->z[at.x + i];
+    next->w[i] = ((1.0 - df) * next->xdot[i] + df * now->xdot[i] - dm * s->w0[i]) / (1.0 - dm);
+    next->x[i] = now->x[i] + h * ((1.0 - s->theta) * s->w0[i] + s->theta * next->w[i]);
+  }
+  memcpy(next->y, s->z + at.y, (size_t)p->def.n_y * sizeof(double));
   if (is_stabilized(s) && p->def.n_lambda > 0) {
     for (int i = 0; i < p->def.n_lambda; ++i) next->eta[i] = h * s->z[at.eta + i];
     asi_matrix_multiply_transposed_add(&s->b_n, -h, next->eta, s->xi);
@@ -228,7 +303,9 @@ static as_point trial_point(const as_integrator *s) {
                     .v = s->next.v,
                     .vdot = s->next.vdot,
                     .lambda = s->next.lambda,
-                    .psi = s->next.psi};
+                    .psi = s->next.psi,
+                    .x = s->next.x,
+                    .y = s->next.y};
 }
 
 /// The blocks that the equations themselves take at the trial.
@@ -284,7 +361,17 @@ static as_status collocated_evaluate(as_integrator *s) {
     log->velocity_residual = fmax(log->velocity_residual, asi_max_abs(r + at.psi, p->def.n_psi));
     scale(r + at.psi, p->def.n_psi, 1.0 / (s->gamma * s->h));
   }
-  for (int i = at.lambda; i < at.size && s->compliance > 0.0; ++i) r[i] -= softness(s, i) * s->z[i];
+  for (int i = at.lambda; i < at.x && s->compliance > 0.0; ++i) r[i] -= softness(s, i) * s->z[i];
+  if (p->def.n_x > 0) {
+    status = asi_eval_function(&s->eval, ASI_FN_PHI, &point, s->block, r + at.x);
+    if (status) return status;
+    for (int i = at.x; i < at.y; ++i) r[i] = s->z[i] - r[i];
+  }
+  if (p->def.n_y > 0) {
+    status = asi_eval_function(&s->eval, ASI_FN_CHI, &point, s->block, r + at.y);
+    if (status) return status;
+    for (int i = at.y; i < at.size; ++i) r[i] = s->z[i] - r[i];
+  }
   return AS_OK;
 }
 
@@ -298,8 +385,10 @@ static as_status collocated_linearize(as_integrator *s, bool again) {
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
   asi_system_assemble(&s->step, s->block, &s->motion);
-  for (int i = s->problem->n; i < s->step.size && s->compliance > 0.0; ++i)
+  const layout at = layout_of(s);
+  for (int i = at.lambda; i < at.x && s->compliance > 0.0; ++i)
     s->step.value[s->step.diagonal[i]] -= softness(s, i);
+  for (int i = at.x; i < at.size; ++i) s->step.value[s->step.diagonal[i]] += 1.0;
   return asi_factor(s, &s->step, s->t1, "a step");
 }
 
@@ -319,6 +408,7 @@ static void collocated_accept(as_integrator *s) {
   s->now = s->next;
   s->next = old;
   s->state.a_offset = s->d1;
+  s->state.w_offset = s->dx1;
 }
 
 const asi_method asi_method_index3 = {"index-3",           collocated_create,    collocated_begin,

@@ -29,6 +29,13 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) 
 /// stage.
 static void unknown_name(const as_problem *p, int columns, int column, char *text, size_t size) {
   const int psi = p->n + p->def.n_lambda, eta = psi + p->def.n_psi;
+  const int states = columns - p->def.n_x - p->def.n_y; // kkt and projection have none
+  if (states >= eta && column >= states) {
+    const bool is_x = column < states + p->def.n_x;
+    asi_component_name(p, is_x ? AS_QUANTITY_X : AS_QUANTITY_Y,
+                       column - states - (is_x ? 0 : p->def.n_x), text, size);
+    return;
+  }
   if (columns == 2 * eta) column %= eta;
   if (column < p->n)
     asi_component_name(p, AS_QUANTITY_V, column, text, size);
@@ -78,6 +85,8 @@ as_integrator_def as_default_integrator_def(void) {
       .step = unset,
       .rho_inf = 0.8,
       .coefficients = {unset, unset, unset, unset},
+      .state_rho_inf = unset,
+      .state_coefficients = {unset, unset, unset},
       .check_coefficients = true,
       .step_corrections = true,
       .improved_start = true,
@@ -118,6 +127,24 @@ static as_status choose_coefficients(as_integrator *s, as_error *error) {
   return AS_OK;
 }
 
+static as_status choose_state_coefficients(as_integrator *s, as_error *error) {
+  const as_state_coefficients *given = &s->def.state_coefficients;
+  const double rho = isnan(s->def.state_rho_inf) ? s->def.rho_inf : s->def.state_rho_inf;
+  as_status status = AS_OK;
+  s->cx = *given;
+  if (isnan(given->delta_m) && isnan(given->delta_f) && isnan(given->theta))
+    status = as_coefficients_jansen(rho, &s->cx, error);
+  if (status == AS_OK && s->def.check_coefficients)
+    status = as_state_coefficients_check(&s->cx, error);
+  if (status) return status;
+  if (!(s->cx.delta_m < 1.0 && s->cx.delta_f < 1.0 && s->cx.theta > 0.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "state_coefficients",
+                    "delta_m = %g and delta_f = %g must be below 1, theta = %g positive.",
+                    s->cx.delta_m, s->cx.delta_f, s->cx.theta);
+  s->Dx = s->cx.delta_m - s->cx.delta_f;
+  return AS_OK;
+}
+
 static as_status check_def(const as_problem *p, const as_integrator_def *def, as_error *error) {
   if (!(isnan(def->step) || (def->step > 0.0 && isfinite(def->step))))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "step",
@@ -126,9 +153,11 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
       def->method != AS_METHOD_SOI2)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "method", "There is no method %d.",
                     (int)def->method);
-  if (p->def.n_x > 0 || p->def.n_y > 0)
-    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
-                    "This version does not integrate first-order states x and outputs y.");
+  if (def->method == AS_METHOD_SOI2 && p->def.n_x + p->def.n_y > 0)
+    return asi_fail(
+        error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
+        "SOI2 does not take first-order states and outputs: its accelerations belong to "
+        "t + D h, not to t, where a controller sees them. Use index-2.");
   if (!(def->newton.rtol >= 0.0) || !(def->newton.rtol < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
                     "newton.rtol = %g is not in [0, 1).", def->newton.rtol);
@@ -161,6 +190,10 @@ static size_t lay_out_values(asi_values *x, const as_problem *p, double *arena, 
   x->lambda = take(arena, &used, m);
   x->psi = take(arena, &used, (size_t)p->def.n_psi);
   x->eta = take(arena, &used, m);
+  x->x = take(arena, &used, (size_t)p->def.n_x);
+  x->xdot = take(arena, &used, (size_t)p->def.n_x);
+  x->w = take(arena, &used, (size_t)p->def.n_x);
+  x->y = take(arena, &used, (size_t)p->def.n_y);
   return used;
 }
 
@@ -168,7 +201,9 @@ static size_t lay_out_values(asi_values *x, const as_problem *p, double *arena, 
 static size_t lay_out(as_integrator *s, double *arena) {
   const as_problem *p = s->problem;
   const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda, k = (size_t)p->def.n_psi;
-  const size_t unknowns = s->def.method == AS_METHOD_SOI2 ? 2 * (n + m + k) : n + 2 * m + k;
+  const size_t nx = (size_t)p->def.n_x, ny = (size_t)p->def.n_y;
+  const size_t unknowns =
+      s->def.method == AS_METHOD_SOI2 ? 2 * (n + m + k) : n + 2 * m + k + nx + ny;
   const size_t soi2 = s->def.method == AS_METHOD_SOI2 ? n : 0;
   size_t used = lay_out_values(&s->now, p, arena, 0);
   used = lay_out_values(&s->next, p, arena, used);
@@ -176,6 +211,9 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->a_rate = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
   s->rate.psi = take(arena, &used, k);
+  s->rate.xdot = take(arena, &used, nx);
+  s->rate.y = take(arena, &used, ny);
+  s->w0 = take(arena, &used, nx);
   s->atol = take(arena, &used, n);
   s->v0 = take(arena, &used, n);
   s->a0 = take(arena, &used, n);
@@ -192,7 +230,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->predicted = take(arena, &used, unknowns);
   s->residual = take(arena, &used, unknowns);
   s->increment = take(arena, &used, unknowns);
-  s->kkt_rhs = take(arena, &used, n + m + k);
+  s->kkt_rhs = take(arena, &used, n + m + k + nx + ny);
   s->q_given = take(arena, &used, (size_t)p->nq);
   s->q_best = take(arena, &used, (size_t)p->nq);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);
@@ -202,6 +240,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
 static as_status create_parts(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
   as_status status = choose_coefficients(s, error);
+  if (status == AS_OK && p->def.n_x > 0) status = choose_state_coefficients(s, error);
   if (status) return status;
   static const asi_method *const methods[] = {[AS_METHOD_INDEX3] = &asi_method_index3,
                                               [AS_METHOD_INDEX2] = &asi_method_index2,
@@ -256,6 +295,7 @@ void as_integrator_destroy(as_integrator *s) {
   asi_system_free(&s->shared);
   asi_system_free(&s->kkt);
   asi_system_free(&s->projection);
+  asi_system_free(&s->consistent);
   asi_motion_free(&s->motion);
   asi_evaluator_free(&s->eval);
   asi_matrix_free(&s->b_n);
@@ -285,6 +325,10 @@ static void publish(as_integrator *s) {
   s->state.a = now->a;
   s->state.lambda = now->lambda;
   s->state.psi = now->psi;
+  s->state.x = now->x;
+  s->state.xdot = now->xdot;
+  s->state.w = now->w;
+  s->state.y = now->y;
   s->state.eta = s->def.method == AS_METHOD_INDEX2 ? now->eta : NULL;
 }
 
@@ -297,6 +341,10 @@ static as_status check_initial(as_integrator *s, const as_initial *initial, as_e
   if (!isfinite(initial->t))
     return asi_fail(error, AS_ERR_ARGUMENT, initial->t, "t", "The starting time %g is not finite.",
                     initial->t);
+  for (int i = 0; initial->x && i < s->problem->def.n_x; ++i)
+    if (!isfinite(initial->x[i]))
+      return asi_fail(error, AS_ERR_ARGUMENT, initial->t, "x", "The starting state x[%d] is %g.", i,
+                      initial->x[i]);
   for (int i = 0; initial->v && i < s->problem->n; ++i) {
     if (isfinite(initial->v[i])) continue;
     char name[64];
@@ -365,13 +413,16 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   return AS_OK;
 }
 
-/// First guesses of v', lambda and psi at the start: those given, else zero and `value`.
-static void guess_multipliers(as_integrator *s, const as_initial *initial, double value) {
+/// The given x, and first guesses of v', lambda, psi, x' and y: those given, else zero and `value`.
+static void guess_values(as_integrator *s, const as_initial *initial, double value) {
   const as_problem *p = s->problem;
   memset(s->next.vdot, 0, (size_t)p->n * sizeof(double));
   for (int i = 0; i < p->def.n_lambda; ++i)
     s->next.lambda[i] = initial->lambda ? initial->lambda[i] : value;
   for (int i = 0; i < p->def.n_psi; ++i) s->next.psi[i] = initial->psi ? initial->psi[i] : value;
+  for (int i = 0; i < p->def.n_x; ++i) s->next.x[i] = initial->x ? initial->x[i] : 0.0;
+  memset(s->next.xdot, 0, (size_t)p->def.n_x * sizeof(double));
+  for (int i = 0; i < p->def.n_y; ++i) s->next.y[i] = initial->y ? initial->y[i] : 0.0;
 }
 
 /// Computes consistent values into s->next.
@@ -397,21 +448,22 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
     status = prepare_constraints(s, initial->t, x->q, x->v, report);
   memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
   if (status == AS_OK) {
-    guess_multipliers(s, initial, 0.0);
-    status = asi_solve_acceleration(s, initial->t, x->q, x->v, x->vdot, x->lambda, x->psi);
+    guess_values(s, initial, 0.0);
+    status = asi_solve_acceleration(s, initial->t, x);
   }
   const bool guessed = initial->lambda == NULL || initial->psi == NULL;
   if ((status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE) && guessed &&
       p->def.force_kind == AS_FORCE_GENERAL) {
     // A force with a power of the multipliers does not depend on them at zero.
-    guess_multipliers(s, initial, 1.0);
+    guess_values(s, initial, 1.0);
     const as_error original = s->eval.error ? *s->eval.error : (as_error){0};
     const as_status first = status;
-    status = asi_solve_acceleration(s, initial->t, x->q, x->v, x->vdot, x->lambda, x->psi);
+    status = asi_solve_acceleration(s, initial->t, x);
     if (status && s->eval.error) *s->eval.error = original;
     if (status) status = first;
   }
   memcpy(x->a, x->vdot, n);
+  memcpy(x->w, x->xdot, (size_t)p->def.n_x * sizeof(double));
   return status;
 }
 
@@ -434,7 +486,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->next = old;
   publish(s);
   s->state.t = initial->t;
-  s->state.a_offset = 0.0;
+  s->state.a_offset = s->state.w_offset = 0.0;
   s->started = s->first = true;
   s->varying = false;
   s->factor_h = (double)NAN;

@@ -23,6 +23,10 @@ typedef struct asi_values {
   double *lambda;
   double *psi;
   double *eta;
+  double *x;
+  double *xdot;
+  double *w;
+  double *y;
 } asi_values;
 
 /// A method: residual and iteration matrix of one step, nothing else.
@@ -48,6 +52,8 @@ struct as_integrator {
   as_integrator_def def;
   as_coefficients c;
   double D; ///< alpha_m - alpha_f
+  as_state_coefficients cx;
+  double Dx; ///< delta_m - delta_f
   const asi_method *method;
   bool started;
   bool first; ///< no step taken since start
@@ -59,6 +65,7 @@ struct as_integrator {
   asi_motion motion;
   as_matrix b_n;         ///< index-2: B at the start of the step
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
+  asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
   asi_system step;       ///< the method's iteration matrix
   asi_system shared;     ///< SOI2: a smaller one that serves both stages
@@ -75,9 +82,9 @@ struct as_integrator {
   as_state state; ///< points into now
   asi_values now;
   asi_values next;
-  /// Time derivatives of v', lambda and psi at the start, by differences.
+  /// Time derivatives of v', lambda, psi, x' and y at the start, by differences.
   struct {
-    double *vdot, *lambda, *psi;
+    double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
   double *a_rate; ///< of v', seen through a over the last step
   asi_predictor predictor;
@@ -88,10 +95,14 @@ struct as_integrator {
   double gamma;     ///< gamma_n
   double d0;        ///< a_n ~ v'(t_n + d0) [s]
   double d1;        ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
+  double theta;     ///< theta_n
+  double dx0;       ///< w_n ~ x'(t_n + dx0) [s]
+  double dx1;       ///< w_{n+1} ~ x'(t_{n+1} + dx1) [s]
   double last_h;    ///< of the last accepted step [s]
   bool varying;     ///< steps have differed since the start
   int unknowns;     ///< how many a step has
   double *v0;       ///< v_n with its start or step-change correction
+  double *w0;       ///< w_n likewise
   double *a0;       ///< a_n likewise
   double *p;        ///< SOI2: M_1 a of the last step
   double *p0;       ///< SOI2: p_n with its step-change correction
@@ -141,9 +152,8 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
 /// Brings v onto g_t + B v = 0 and k = 0; unless it may be moved, only checks it.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, as_start_report *report);
-/// Solves for v', lambda, psi; takes them as a first guess.
-as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, const double *v,
-                                 double *vdot, double *lambda, double *psi);
+/// Solves for v', lambda, psi, x' and y where t, q, v and x are as given; takes them as a first guess.
+as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at);
 /// The rates of v', lambda and psi at the current state, by differences over +-h.
 as_status asi_start_rates(as_integrator *s, double h);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With

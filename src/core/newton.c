@@ -78,6 +78,23 @@ static double force_norm(as_integrator *s, int stage) {
                    least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }
 
+/// [NW.8] max |dx'_i| h / (rtol (|x_i| + h |x'_i|) + atol h) and max |dy_i| / (rtol (|y_i| + 1e-3 |y|) + atol)
+static double state_norm(const as_integrator *s) {
+  const as_problem *p = s->problem;
+  const int nx = p->def.n_x, ny = p->def.n_y, x = s->unknowns - nx - ny, y = x + nx;
+  const double rtol = s->def.newton.rtol, atol = s->def.newton.atol, h = s->h;
+  const double largest = asi_max_abs(s->z + y, ny);
+  double norm = 0.0;
+  for (int i = 0; i < nx; ++i) {
+    const double size = fabs(s->next.x[i]) + h * fabs(s->z[x + i]);
+    norm = fmax(norm, h * fabs(s->increment[x + i]) / (rtol * size + atol * h));
+  }
+  for (int i = 0; i < ny; ++i)
+    norm = fmax(norm,
+                fabs(s->increment[y + i]) / (rtol * (fabs(s->z[y + i]) + 1e-3 * largest) + atol));
+  return norm;
+}
+
 static as_status fail_to_converge(as_integrator *s, int iterations) {
   int worst = 0;
   for (int i = 1; i < s->problem->n; ++i)
@@ -170,7 +187,7 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
   status = s->method->solve(s, s->increment);
   if (status) return status;
   for (int i = 0; i < s->unknowns; ++i) s->z[i] -= s->increment[i];
-  *norm = 0.0;
+  *norm = s->def.method == AS_METHOD_SOI2 ? 0.0 : state_norm(s);
   for (int stage = 0; stage < stages(s); ++stage)
     *norm = fmax(*norm, fmax(acceleration_norm(s, stage), force_norm(s, stage)));
   return AS_OK;

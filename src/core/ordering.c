@@ -9,6 +9,7 @@
 ///    joints in AMD's order of the joint graph (a Schur complement onto the joints).
 /// 3. If core bodies are coupled to each other (springs, or joints with curvature), AMD orders the mixed
 ///    graph, and a joint that would come before one of its bodies waits for it.
+/// 4. States and outputs that touch little of the mechanism come before it, the others after it.
 #include "core/ordering.h"
 
 #include <stdlib.h>
@@ -267,10 +268,52 @@ static void expand(const graph *g, const as_problem *p, int size, const int *seq
   }
 }
 
+/// How many mechanical unknowns each state and output is coupled to, from the patterns.
+static void count_couplings(const as_problem *p, int *count) {
+  const as_block rows[] = {
+      AS_BLOCK_PHI_Q, AS_BLOCK_PHI_V, AS_BLOCK_PHI_VDOT, AS_BLOCK_PHI_LAMBDA, AS_BLOCK_PHI_PSI,
+      AS_BLOCK_CHI_Q, AS_BLOCK_CHI_V, AS_BLOCK_CHI_VDOT, AS_BLOCK_CHI_LAMBDA, AS_BLOCK_CHI_PSI};
+  for (size_t b = 0; b < sizeof rows / sizeof rows[0]; ++b) {
+    const asi_pattern *pattern = &p->pattern[rows[b]];
+    const int first = rows[b] >= AS_BLOCK_CHI_Q ? p->def.n_x : 0;
+    for (int k = 0; (p->present & AS_BLOCK_BIT(rows[b])) && k < asi_pattern_nnz(pattern); ++k)
+      ++count[first + pattern->row[k]];
+  }
+  const as_block columns[] = {AS_BLOCK_F_X, AS_BLOCK_F_Y};
+  for (int b = 0; b < 2; ++b) {
+    const asi_pattern *pattern = &p->pattern[columns[b]];
+    for (int j = 0; (p->present & AS_BLOCK_BIT(columns[b])) && j < pattern->cols; ++j)
+      count[(b == 0 ? 0 : p->def.n_x) + j] += pattern->col_start[j + 1] - pattern->col_start[j];
+  }
+}
+
+// A state that touches more of the mechanism than this is eliminated last, the others first.
+enum { FEW_COUPLINGS = 48 };
+
+/// Puts states and outputs before and after the order of the `mechanical` unknowns that come first in
+/// `order`.
+static as_status insert_states(const as_problem *p, int mechanical, int *order, as_error *error) {
+  const int n = p->def.n_x + p->def.n_y;
+  int *count = asi_calloc((size_t)n, sizeof(int));
+  if (count == NULL) return asi_fail_memory(error);
+  count_couplings(p, count);
+  int few = 0, last = mechanical + n;
+  for (int i = 0; i < n; ++i) few += count[i] <= FEW_COUPLINGS;
+  memmove(order + few, order, (size_t)mechanical * sizeof(int));
+  for (int i = n - 1; i >= 0; --i)
+    order[count[i] <= FEW_COUPLINGS ? --few : --last] = mechanical + i;
+  free(count);
+  return AS_OK;
+}
+
 as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_error *error) {
   const int m = p->def.n_lambda, n_psi = p->def.n_psi;
   *order = NULL;
   if (m + n_psi == 0) return AS_OK;
+  // Systems without states are no larger than this; SOI2's have none.
+  const bool has_states = p->def.n_x + p->def.n_y > 0 && size > p->n + m + n_psi;
+  const int all = size;
+  if (has_states) size -= p->def.n_x + p->def.n_y;
   graph g = {.n_bodies = p->n_bodies, .n_nodes = p->n_bodies + p->n_joints + n_psi};
   const size_t nodes = (size_t)g.n_nodes;
   int *lambda_node = asi_calloc((size_t)m, sizeof(int));
@@ -286,7 +329,7 @@ as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_erro
   int *sequence = asi_calloc(nodes, sizeof(int));
   const size_t edges = g.start ? (size_t)g.start[g.n_nodes] : 0;
   int *work = asi_calloc(3 * nodes + edges + 1, sizeof(int));
-  int *result = asi_calloc((size_t)size, sizeof(int));
+  int *result = asi_calloc((size_t)all, sizeof(int));
   if (status == AS_OK && (!gone || !sequence || !work || !result)) status = asi_fail_memory(error);
   if (status == AS_OK) {
     const int count = prune(&g, gone, work, sequence);
@@ -294,6 +337,9 @@ as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_erro
   }
   if (status == AS_OK) {
     expand(&g, p, size, sequence, lambda_node, psi_node, work, result);
+    if (has_states) status = insert_states(p, size, result, error);
+  }
+  if (status == AS_OK) {
     *order = result;
     result = NULL;
   }

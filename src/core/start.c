@@ -30,15 +30,37 @@ static int kkt_terms(const as_problem *p, bool orthogonal, asi_term *term) {
   return i;
 }
 
+/// [ST.8] the same with x' and y: rows x' - phi and y - chi at fixed x; their identity is put on the
+/// diagonal when the matrix is assembled
+static int consistent_terms(const as_problem *p, asi_term *term) {
+  const int n = p->n, l = n + p->def.n_lambda, x = l + p->def.n_psi, y = x + p->def.n_x;
+  int i = kkt_terms(p, false, term);
+  term[i++] = (asi_term){0, y, AS_BLOCK_F_Y, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_VDOT, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, n, AS_BLOCK_PHI_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, l, AS_BLOCK_PHI_PSI, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, y, AS_BLOCK_PHI_Y, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_VDOT, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, n, AS_BLOCK_CHI_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, l, AS_BLOCK_CHI_PSI, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, y, AS_BLOCK_CHI_Y, false, ASI_VIA_IDENTITY, -1.0};
+  return i;
+}
+
 as_status asi_start_create(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
   const int size = p->n + p->def.n_lambda + p->def.n_psi;
-  asi_term terms[8];
+  asi_term terms[ASI_MAX_TERMS];
   int n_terms = kkt_terms(p, false, terms);
   as_status status = asi_system_init(&s->kkt, p, &s->motion, size, terms, n_terms, error);
   if (status == AS_OK && p->def.force_kind == AS_FORCE_GENERAL) {
     n_terms = kkt_terms(p, true, terms);
     status = asi_system_init(&s->projection, p, &s->motion, size, terms, n_terms, error);
+  }
+  if (status == AS_OK && p->def.n_x + p->def.n_y > 0) {
+    n_terms = consistent_terms(p, terms);
+    status = asi_system_init(&s->consistent, p, &s->motion, size + p->def.n_x + p->def.n_y, terms,
+                             n_terms, error);
   }
   return status;
 }
@@ -247,53 +269,92 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
   }
 }
 
-/// [ST.4] M v' = f(t,q,v,lambda,psi), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
-/// the right are total time derivatives at v' = 0. One linear solve and one refinement if f is
-/// additive, Newton's method if not.
-as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, const double *v,
-                                 double *vdot, double *lambda, double *psi) {
+static as_block_set blocks_of(const asi_system *system) {
+  as_block_set set = 0;
+  for (int i = 0; i < system->n_terms; ++i) set |= AS_BLOCK_BIT(system->term[i].block);
+  return set;
+}
+
+/// The residual of [ST.4] at a guess, negative: what the increments have to bring. `acceleration` holds the
+/// acceleration-level terms of the constraints without v'. Returns the size of the force.
+static as_status acceleration_residual(as_integrator *s, const as_point *point,
+                                       const double *acceleration, double *r, double *force) {
   const as_problem *p = s->problem;
-  const int n = p->n, m = p->def.n_lambda, size = n + m + p->def.n_psi;
-  const bool general = p->def.force_kind == AS_FORCE_GENERAL;
-  const as_point at = {.t = t, .q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi};
-  const as_block_set multiplier_blocks =
-      AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI);
-  double *r = s->kkt_rhs, *gacc = s->residual, *kacc = s->residual + m, *f = s->work_n;
-  as_status status = asi_blocks(s, &at, projection_blocks | multiplier_blocks);
-  if (status == AS_OK && m > 0) status = asi_eval_constraint_acceleration(&s->eval, &at, gacc);
+  const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi, x = n + rows,
+            y = x + p->def.n_x;
+  as_status status = asi_eval_function(&s->eval, ASI_FN_F, point, s->block, r);
+  if (status == AS_OK && p->def.n_x > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_PHI, point, s->block, r + x);
+  if (status == AS_OK && p->def.n_y > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_CHI, point, s->block, r + y);
+  if (status) return status;
+  *force = asi_max_abs(r, n);
+  for (int i = 0; i < rows; ++i) r[n + i] = -acceleration[i];
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, point->vdot, r);
+  if (m > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -1.0, point->vdot, r + n);
+  if (p->def.n_psi > 0)
+    asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], -1.0, point->vdot, r + n + m);
+  for (int i = 0; i < rows && s->compliance > 0.0; ++i)
+    r[n + i] += s->compliance * s->redundancy.inverse_d2[i] *
+                (i < m ? point->lambda[i] : point->psi[i - m]);
+  return AS_OK;
+}
+
+/// [ST.4] M v' = f(t,q,v,lambda,psi,x,y), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
+/// the right are total time derivatives at v' = 0; x' = phi, y = chi. One linear solve and one refinement
+/// if f is additive and there are no x and y, Newton's method if not.
+as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi, nx = p->def.n_x,
+            ny = p->def.n_y;
+  const int size = n + rows + nx + ny;
+  asi_system *system = nx + ny > 0 ? &s->consistent : &s->kkt;
+  const bool linear = p->def.force_kind == AS_FORCE_ADDITIVE && nx + ny == 0;
+  const as_point point = {.t = t,
+                          .q = at->q,
+                          .v = at->v,
+                          .vdot = at->vdot,
+                          .lambda = at->lambda,
+                          .psi = at->psi,
+                          .x = at->x,
+                          .y = at->y};
+  const as_block_set fixed = projection_blocks;
+  double *r = s->kkt_rhs, *acceleration = s->residual;
+  as_status status = asi_blocks(s, &point, blocks_of(system));
+  if (status == AS_OK && m > 0)
+    status = asi_eval_constraint_acceleration(&s->eval, &point, acceleration);
   if (status == AS_OK && p->def.n_psi > 0)
-    status = asi_eval_nonholonomic_acceleration(&s->eval, &at, kacc);
+    status = asi_eval_nonholonomic_acceleration(&s->eval, &point, acceleration + m);
   double change = (double)INFINITY;
   for (int iteration = 0; status == AS_OK; ++iteration) {
-    if (general && iteration > 0) status = asi_blocks(s, &at, multiplier_blocks);
-    if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, f);
-    if (status) break;
-    const double force = asi_max_abs(f, n);
-    for (int i = 0; i < size; ++i) r[i] = i < n ? f[i] : -gacc[i - n];
-    asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, vdot, r);
-    if (m > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -1.0, vdot, r + n);
-    if (p->def.n_psi > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], -1.0, vdot, r + n + m);
-    for (int i = 0; i < size - n && s->compliance > 0.0; ++i)
-      r[n + i] += s->compliance * s->redundancy.inverse_d2[i] * (i < m ? lambda[i] : psi[i - m]);
-    if (general || iteration == 0) {
-      asi_system_assemble(&s->kkt, s->block, &s->motion);
-      asi_add_compliance(s, &s->kkt, s->compliance);
-      status = asi_factor(s, &s->kkt, t, "the accelerations and multipliers");
-      if (status) break;
+    double force = 0.0;
+    if (!linear && iteration > 0) status = asi_blocks(s, &point, blocks_of(system) & ~fixed);
+    if (status == AS_OK) status = acceleration_residual(s, &point, acceleration, r, &force);
+    for (int i = 0; i < nx; ++i) r[n + rows + i] -= at->xdot[i];
+    for (int i = 0; i < ny; ++i) r[n + rows + nx + i] -= at->y[i];
+    if (status == AS_OK && (!linear || iteration == 0)) {
+      asi_system_assemble(system, s->block, &s->motion);
+      asi_add_compliance(s, system, s->compliance);
+      for (int i = n + rows; i < size; ++i) system->value[system->diagonal[i]] += 1.0;
+      status = asi_factor(s, system, t, "the accelerations and multipliers");
     }
-    status = asi_solve(s, &s->kkt, t, r);
+    if (status == AS_OK) status = asi_solve(s, system, t, r);
     if (status) break;
-    for (int i = 0; i < n; ++i) vdot[i] += r[i];
-    for (int i = 0; i < m; ++i) lambda[i] += r[n + i];
-    for (int i = 0; i < p->def.n_psi; ++i) psi[i] += r[n + m + i];
+    for (int i = 0; i < n; ++i) at->vdot[i] += r[i];
+    for (int i = 0; i < m; ++i) at->lambda[i] += r[n + i];
+    for (int i = 0; i < p->def.n_psi; ++i) at->psi[i] += r[n + m + i];
+    for (int i = 0; i < nx; ++i) at->xdot[i] += r[n + rows + i];
+    for (int i = 0; i < ny; ++i) at->y[i] += r[n + rows + nx + i];
     const double previous = change;
-    change = fmax(
-        asi_max_abs(r, n) / fmax(asi_max_abs(vdot, n), DBL_MIN),
-        asi_max_abs(r + n, size - n) /
-            fmax(fmax(asi_max_abs(lambda, m), asi_max_abs(psi, p->def.n_psi)) + force, DBL_MIN));
-    if (!general && iteration == 1) break;
+    const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
+    change = asi_max_abs(r, n) / fmax(asi_max_abs(at->vdot, n), DBL_MIN);
+    change = fmax(change, asi_max_abs(r + n, rows) / fmax(multipliers + force, DBL_MIN));
+    change = fmax(change, asi_max_abs(r + n + rows, nx) / fmax(asi_max_abs(at->xdot, nx), DBL_MIN));
+    change =
+        fmax(change, asi_max_abs(r + n + rows + nx, ny) / fmax(asi_max_abs(at->y, ny), DBL_MIN));
+    if (linear && iteration == 1) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
-    if (general && (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous))) break;
+    if (!linear && (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous))) break;
     if (iteration == MAX_ACCELERATION_ITERATIONS || !isfinite(change))
       status = asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
                         "The accelerations and multipliers could not be found at t = %.9g s: they "
@@ -303,8 +364,13 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const double *q, co
   return status;
 }
 
-/// v', lambda and psi where the motion is at t + e, to second order: q o exp(e v + e^2 v'/2),
-/// v + e v'. Adds factor times the result to the rates.
+static void add_difference(double *rate, double factor, const double *next, const double *now,
+                           int n) {
+  for (int i = 0; i < n; ++i) rate[i] += factor * (next[i] - now[i]);
+}
+
+/// v', lambda, psi, x' and y where the motion is at t + e, to second order: q o exp(e v + e^2 v'/2),
+/// v + e v', x + e x'. Adds factor times the result to the rates.
 static as_status add_neighbour(as_integrator *s, double e, double factor) {
   const as_problem *p = s->problem;
   const asi_values *now = &s->now, *next = &s->next;
@@ -312,17 +378,20 @@ static as_status add_neighbour(as_integrator *s, double e, double factor) {
     s->xi[i] = e * now->v[i] + 0.5 * e * e * now->vdot[i];
     next->v[i] = now->v[i] + e * now->vdot[i];
   }
+  for (int i = 0; i < p->def.n_x; ++i) next->x[i] = now->x[i] + e * now->xdot[i];
   as_space_move(p->space, now->q, s->xi, next->q);
   memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
   memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
   memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
-  const as_status status = asi_solve_acceleration(s, s->state.t + e, next->q, next->v, next->vdot,
-                                                  next->lambda, next->psi);
+  memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
+  memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
+  const as_status status = asi_solve_acceleration(s, s->state.t + e, next);
   if (status) return status;
-  for (int i = 0; i < p->n; ++i) s->rate.vdot[i] += factor * (next->vdot[i] - now->vdot[i]);
-  for (int i = 0; i < p->def.n_lambda; ++i)
-    s->rate.lambda[i] += factor * (next->lambda[i] - now->lambda[i]);
-  for (int i = 0; i < p->def.n_psi; ++i) s->rate.psi[i] += factor * (next->psi[i] - now->psi[i]);
+  add_difference(s->rate.vdot, factor, next->vdot, now->vdot, p->n);
+  add_difference(s->rate.lambda, factor, next->lambda, now->lambda, p->def.n_lambda);
+  add_difference(s->rate.psi, factor, next->psi, now->psi, p->def.n_psi);
+  add_difference(s->rate.xdot, factor, next->xdot, now->xdot, p->def.n_x);
+  add_difference(s->rate.y, factor, next->y, now->y, p->def.n_y);
   return AS_OK;
 }
 
@@ -331,6 +400,8 @@ static void clear_rates(as_integrator *s) {
   memset(s->rate.vdot, 0, (size_t)p->n * sizeof(double));
   memset(s->rate.lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(s->rate.psi, 0, (size_t)p->def.n_psi * sizeof(double));
+  memset(s->rate.xdot, 0, (size_t)p->def.n_x * sizeof(double));
+  memset(s->rate.y, 0, (size_t)p->def.n_y * sizeof(double));
 }
 
 /// How far from the start v' is looked at: h, or, if accelerations are so large that h does not resolve
@@ -368,7 +439,9 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
                        .v = v,
                        .vdot = s->now.vdot,
                        .lambda = s->now.lambda,
-                       .psi = s->now.psi};
+                       .psi = s->now.psi,
+                       .x = s->now.x,
+                       .y = s->now.y};
   as_status status = asi_blocks(
       s, &at, projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);

@@ -44,7 +44,7 @@ typedef struct asi_motion {
   asi_products t_times_bt;
 } asi_motion;
 
-enum { ASI_MAX_TERMS = 32 };
+enum { ASI_MAX_TERMS = 40 };
 
 typedef struct asi_system {
   const as_problem *problem;
