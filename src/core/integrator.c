@@ -157,7 +157,7 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
     return asi_fail(
         error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
         "SOI2 does not take first-order states and outputs: its accelerations belong to "
-        "t + D h, not to t, where a controller sees them. Use index-2.");
+        "t + D h, not to t, where a controller sees them; use index-2.");
   if (!(def->newton.rtol >= 0.0) || !(def->newton.rtol < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
                     "newton.rtol = %g is not in [0, 1).", def->newton.rtol);
