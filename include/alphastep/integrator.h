@@ -83,6 +83,7 @@ typedef struct as_initial {
   const double *lambda;
   const double *psi;
   const double *y; ///< first guess of the outputs; NULL: zero
+  const double *u; ///< held signals before the first samples; NULL: zero
 } as_initial;
 
 /// What as_integrator_start() did to the values it was given.
@@ -119,6 +120,7 @@ typedef struct as_state {
   const double *w;      ///< auxiliary rate of x, ~ x'(t + w_offset)
   double w_offset;      ///< [s]
   const double *y;      ///< outputs
+  const double *u;      ///< held signals
 } as_state;
 
 /// Work done since start, and how well the constraints hold now.
@@ -153,12 +155,14 @@ AS_API void as_integrator_destroy(as_integrator *integrator);
 AS_API as_status as_integrator_start(as_integrator *integrator, const as_initial *initial,
                                      as_start_report *report, as_error *error);
 
-/// One step of size h > 0; successive steps may differ. A step that cannot be taken is tried again with
+/// One step of size h > 0; successive steps may differ. Where samples lie inside, it is taken in parts that
+/// end on them; samples at its end are taken too. A step that cannot be taken is tried again with
 /// compliant constraints and in smaller parts that end at the same time.
 AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_error *error);
 
-/// Steps of def.step until t; the last one is stretched or shortened to land on t exactly. On failure
-/// the state is the one after the last good step.
+/// Steps of def.step until t; the last one is stretched or shortened to land on t exactly. With samplers the
+/// steps between two samples are equal, and at most def.step. On failure the state is the one after the last
+/// good step.
 AS_API as_status as_integrator_advance(as_integrator *integrator, double t, as_error *error);
 
 AS_API const as_state *as_integrator_state(const as_integrator *integrator);

@@ -37,6 +37,7 @@ typedef struct as_point {
   const double *psi;    ///< multipliers of k
   const double *x;      ///< first-order states
   const double *y;      ///< outputs
+  const double *u;      ///< held signals of sampled controllers, constant between samples
 } as_point;
 
 /// What a callback returns. Any positive number means AS_RETRY, any negative one AS_FATAL.
@@ -117,6 +118,19 @@ typedef int as_jacobian_fn(const as_point *at, as_block_set wanted, as_matrix *b
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
+/// A sampled controller: at t = offset + k period, k = 0, 1, ..., reads the state and sets some of the held
+/// signals u, which then stay as they are until its next sample.
+typedef struct as_sampler_def {
+  double period; ///< > 0 [s]
+  double offset; ///< time of the first sample [s]
+  double delay;  ///< from a sample to when its result takes effect, 0 <= delay < period [s]
+  int first;     ///< its signals are u[first] ... u[first + count - 1]
+  int count;
+  /// Writes the new signals, `count` numbers that hold the old ones on entry. The point is the state just
+  /// before the sample, with v', lambda, psi, x, y and all of u.
+  as_vector_fn *sample;
+} as_sampler_def;
+
 /// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.
 typedef struct as_problem_def {
   const as_space_part *parts; ///< the configuration space, a product of parts
@@ -125,6 +139,7 @@ typedef struct as_problem_def {
   int n_psi;    ///< nonholonomic constraints
   int n_x;      ///< first-order states
   int n_y;      ///< outputs
+  int n_u;      ///< held signals
 
   bool mass_constant; ///< M depends neither on t nor on q
   bool scleronomic;   ///< g and k do not depend on t explicitly; saves differences
@@ -140,8 +155,10 @@ typedef struct as_problem_def {
   as_vector_fn *nonholonomic; ///< k(t,q,v)
   /// d/dt k at v' = 0, a function of (t,q,v); NULL: differenced
   as_vector_fn *nonholonomic_acceleration;
-  as_vector_fn *state_rate; ///< phi
-  as_vector_fn *output;     ///< chi
+  as_vector_fn *state_rate;       ///< phi
+  as_vector_fn *output;           ///< chi
+  const as_sampler_def *samplers; ///< n_samplers of them
+  int n_samplers;
   as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
 
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced

@@ -148,7 +148,10 @@ as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_po
     memset(out, 0, (size_t)p->n * sizeof(double));
     asi_matrix_multiply_add(&blocks[AS_BLOCK_M], 1.0, at->vdot, out);
     return AS_OK;
-  case ASI_FN_F: point.vdot = NULL; return force(e, &point, blocks, out);
+  case ASI_FN_F:
+    point.vdot = NULL;
+    point.u = e->u;
+    return force(e, &point, blocks, out);
   case ASI_FN_G:
     ++e->count->constraint_evaluations;
     point = (as_point){.t = at->t, .q = at->q};
@@ -161,8 +164,12 @@ as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_po
     ++e->count->constraint_evaluations;
     point = (as_point){.t = at->t, .q = at->q, .v = at->v};
     return call_vector(e, p->def.nonholonomic, "nonholonomic", function, &point, out);
-  case ASI_FN_PHI: return call_vector(e, p->def.state_rate, "state_rate", function, at, out);
-  case ASI_FN_CHI: return call_vector(e, p->def.output, "output", function, at, out);
+  case ASI_FN_PHI:
+    point.u = e->u;
+    return call_vector(e, p->def.state_rate, "state_rate", function, &point, out);
+  case ASI_FN_CHI:
+    point.u = e->u;
+    return call_vector(e, p->def.output, "output", function, &point, out);
   }
   return AS_OK;
 }
@@ -221,8 +228,10 @@ static as_status eval_given(asi_evaluator *e, const as_point *at, as_block_set w
   const as_problem *p = e->problem;
   for (int block = 0; block < AS_BLOCK_COUNT; ++block)
     if (wanted & AS_BLOCK_BIT(block)) asi_matrix_clear(&blocks[block]);
+  as_point point = *at;
+  point.u = e->u;
   as_status status =
-      check_code(e, p->def.jacobian(at, wanted, blocks, p->def.user), "jacobian", at->t);
+      check_code(e, p->def.jacobian(&point, wanted, blocks, p->def.user), "jacobian", at->t);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (wanted & AS_BLOCK_BIT(block))
       status = check_matrix(e, "jacobian", (as_block)block, &blocks[block], at->t);
@@ -343,7 +352,8 @@ as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistic
   }
   e->moved_q = asi_calloc((size_t)p->nq, sizeof(double));
   e->moved_value = asi_calloc(all, sizeof(double));
-  ok = ok && e->moved_q && e->moved_value;
+  e->u = asi_calloc((size_t)p->def.n_u, sizeof(double));
+  ok = ok && e->moved_q && e->moved_value && e->u;
   const as_block needed[] = {AS_BLOCK_M, AS_BLOCK_G_Q, AS_BLOCK_K_V};
   for (size_t i = 0; i < sizeof needed / sizeof needed[0] && ok; ++i)
     if (p->present & AS_BLOCK_BIT(needed[i]))
@@ -360,5 +370,6 @@ void asi_evaluator_free(asi_evaluator *e) {
   }
   free(e->moved_q);
   free(e->moved_value);
+  free(e->u);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&e->moved[block]);
 }

@@ -23,6 +23,7 @@ typedef struct asi_evaluator {
   as_matrix moved[AS_BLOCK_COUNT]; ///< M, G_Q and K_V at moved points
   double *moved_q;                 ///< for derivatives along the motion
   double *moved_value;
+  double *u; ///< held signals, part of every point
 } asi_evaluator;
 
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *problem, as_statistics *count,

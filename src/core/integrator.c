@@ -262,6 +262,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = s->method->create(s, error);
   if (status == AS_OK) status = asi_start_create(s, error);
   if (status == AS_OK) status = asi_redundancy_init(s, error);
+  if (status == AS_OK) status = asi_sampling_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
   return status;
@@ -301,6 +302,7 @@ void as_integrator_destroy(as_integrator *s) {
   asi_matrix_free(&s->b_n);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
   asi_redundancy_free(&s->redundancy);
+  asi_sampling_free(s);
   free(s->arena);
   free(s->backup);
   free(s);
@@ -329,6 +331,7 @@ static void publish(as_integrator *s) {
   s->state.xdot = now->xdot;
   s->state.w = now->w;
   s->state.y = now->y;
+  s->state.u = s->eval.u;
   s->state.eta = s->def.method == AS_METHOD_INDEX2 ? now->eta : NULL;
 }
 
@@ -476,6 +479,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
+  asi_sampling_start(s, initial->t, initial->u);
   status = consistent_values(s, initial, &own_report);
   if (status) {
     s->statistics = old_statistics;
@@ -488,7 +492,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->state.t = initial->t;
   s->state.a_offset = s->state.w_offset = 0.0;
   s->started = s->first = true;
-  s->varying = false;
+  s->varying = s->forward = false;
   s->factor_h = (double)NAN;
   s->fresh_contraction = 0.1;
   s->fresh_seen = false;
@@ -497,7 +501,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   asi_predictor_reset(&s->predictor);
   s->last_h = (double)NAN;
   if (report) *report = own_report;
-  return AS_OK;
+  return asi_sampling_act(s);
 }
 
 // ---- step -----------------------------------------------------------------------------------------
@@ -523,7 +527,7 @@ static as_status try_step(as_integrator *s, double h, double t1, double e) {
   publish(s);
   s->state.t = t1;
   s->last_h = s->statistics.last_step = h;
-  s->first = false;
+  s->first = s->forward = false;
   ++s->factor_age;
   ++s->statistics.steps;
   return AS_OK;
@@ -604,16 +608,46 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   return status;
 }
 
+/// A step that flushes denormals, and the samples at its end.
 static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
   const asi_float_mode mode = asi_flush_denormals();
-  const as_status status = take_safe_step(s, h, t1, error);
+  as_status status = take_safe_step(s, h, t1, error);
+  if (status == AS_OK && s->problem->def.n_samplers > 0) status = asi_sampling_act(s);
   asi_restore_denormals(mode);
   return status;
 }
 
+/// Steps from the current time to t: `most` at the most, the last one stretched or shortened.
+static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
+  const double t0 = s->state.t;
+  const long n = (long)fmax(1.0, round((t - t0) / most));
+  for (long i = 1; i < n; ++i) {
+    const as_status status = take_step(s, most, t0 + (double)i * most, error);
+    if (status) return status;
+  }
+  const double rest = t - (t0 + (double)(n - 1) * most);
+  return take_step(s, fabs(rest - most) <= 1e-9 * most ? most : rest, t, error);
+}
+
+/// The same with samples on the way: equal steps from one to the next.
+static as_status take_sampled_steps(as_integrator *s, double most, double t, as_error *error) {
+  while (s->state.t < t) {
+    const double next = asi_sampling_next(s), gap = fmin(next, t) - s->state.t;
+    // A sample next to t is at t.
+    const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
+    const double n = fmax(1.0, ceil(gap / most - 1e-9));
+    const as_status status = take_steps(s, gap / n, end, error);
+    if (status) return status;
+  }
+  return AS_OK;
+}
+
 as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
   const as_status status = check_started(s, error);
-  return status ? status : take_step(s, h, s->state.t + h, error);
+  if (status) return status;
+  const bool sampled = s->problem->def.n_samplers > 0 && h > 0.0 && isfinite(h);
+  return sampled ? take_sampled_steps(s, h, s->state.t + h, error)
+                 : take_step(s, h, s->state.t + h, error);
 }
 
 as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
@@ -630,13 +664,8 @@ as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
     return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
                     "From t = %.9g s to %.9g s there are too many steps of %g s.", t0, t, h);
   if (t == t0) return AS_OK;
-  const long n = (long)fmax(1.0, round((t - t0) / h));
-  for (long i = 1; i < n; ++i) {
-    const as_status status = take_step(s, h, t0 + (double)i * h, error);
-    if (status) return status;
-  }
-  const double rest = t - (t0 + (double)(n - 1) * h);
-  return take_step(s, fabs(rest - h) <= 1e-9 * h ? h : rest, t, error);
+  return s->problem->def.n_samplers > 0 ? take_sampled_steps(s, h, t, error)
+                                        : take_steps(s, h, t, error);
 }
 
 // ---- what a caller may ask ------------------------------------------------------------------------

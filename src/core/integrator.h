@@ -5,6 +5,7 @@
 /// newton.c      solves one step's equations
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
 /// soi2.c        the SOI2 method
+/// sampling.c    sampled controllers
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
@@ -121,6 +122,11 @@ struct as_integrator {
   double *q_given;   ///< nq: what start was given, quaternions normalized
   double *kkt_rhs;   ///< n + n_lambda + n_psi
 
+  // Sampled controllers.
+  struct asi_sampler *sampler; ///< problem->def.n_samplers of them
+  double *held;                ///< n_u: results that wait for their delay
+  bool forward;                ///< a restart: do not look back
+
   // Newton.
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
@@ -165,6 +171,18 @@ void asi_constraint_force(const as_integrator *s, const double *lambda, const do
 /// The largest |g|, and the largest |g_t + B v| and |k|.
 as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,
                     double *velocity);
+
+// sampling.c ---------------------------------------------------------------------------------------
+
+as_status asi_sampling_create(as_integrator *s, as_error *error);
+void asi_sampling_free(as_integrator *s);
+/// Forgets what is pending and sets u; samples before t are over.
+void asi_sampling_start(as_integrator *s, double t, const double *u);
+/// The next time at which something is sampled or takes effect; infinity if there is none [s].
+double asi_sampling_next(const as_integrator *s);
+/// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
+/// lambda, psi, x' and y are found anew and the next step is a first one.
+as_status asi_sampling_act(as_integrator *s);
 
 // newton.c -----------------------------------------------------------------------------------------
 

@@ -99,6 +99,7 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
   if (d->n_psi > 0 && d->nonholonomic == NULL) return missing(error, "nonholonomic", "n_psi > 0");
   if (d->n_x > 0 && d->state_rate == NULL) return missing(error, "state_rate", "n_x > 0");
   if (d->n_y > 0 && d->output == NULL) return missing(error, "output", "n_y > 0");
+  if (d->n_samplers > 0 && d->samplers == NULL) return missing(error, "samplers", "n_samplers > 0");
   if (!(isnan(d->time_scale) || (d->time_scale > 0.0 && isfinite(d->time_scale))))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "time_scale",
                     "time_scale = %g is neither positive nor NAN.", d->time_scale);
@@ -243,6 +244,30 @@ static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_err
   return AS_OK;
 }
 
+static as_status prepare_samplers(as_problem *p, const as_problem_def *def, as_error *error) {
+  p->sampler = asi_calloc((size_t)def->n_samplers, sizeof *p->sampler);
+  if (p->sampler == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < def->n_samplers; ++i) {
+    const as_sampler_def *one = &def->samplers[i];
+    p->sampler[i] = *one;
+    if (!(one->period > 0.0 && isfinite(one->period)) || !isfinite(one->offset))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "period",
+                      "Sampler %d has the period %g s and the offset %g s: the period must be a "
+                      "positive number, the offset a number.",
+                      i, one->period, one->offset);
+    if (!(one->delay >= 0.0 && one->delay < one->period))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "delay",
+                      "Sampler %d has a delay of %g s, which is not between 0 and its period %g s.",
+                      i, one->delay, one->period);
+    if (one->first < 0 || one->count < 0 || one->first > def->n_u - one->count)
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "u",
+                      "Sampler %d sets u[%d] to u[%d], but there are %d held signals.", i,
+                      one->first, one->first + one->count - 1, def->n_u);
+    if (one->sample == NULL) return missing(error, "sample", "each sampler");
+  }
+  return AS_OK;
+}
+
 static as_status prepare(as_problem *p, const as_problem_def *def, as_error *error) {
   as_status status = as_space_create(def->parts, def->n_parts, &p->space, error);
   if (status) return status;
@@ -263,7 +288,8 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
   }
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     status = prepare_block(p, (as_block)block, error);
-  return status ? status : prepare_groups(p, def, error);
+  if (status == AS_OK) status = prepare_groups(p, def, error);
+  return status ? status : prepare_samplers(p, def, error);
 }
 
 as_status as_problem_create(const as_problem_def *def, as_problem **out, as_error *error) {
@@ -295,6 +321,7 @@ void as_problem_destroy(as_problem *p) {
   asi_row_view_free(&p->g_q_rows);
   asi_row_view_free(&p->k_v_rows);
   free(p->typical);
+  free(p->sampler);
   free(p->body_of);
   free(p->is_rotation);
   free(p->joint_of);

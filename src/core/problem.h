@@ -47,6 +47,7 @@ struct as_problem {
   int n;  ///< velocities
   int nq; ///< numbers of a configuration
   double *typical;
+  as_sampler_def *sampler; ///< def.n_samplers
   int n_bodies;
   int *body_of;      ///< n: the body of each velocity component
   bool *is_rotation; ///< n: it turns a body that can also be moved

@@ -419,8 +419,11 @@ as_status asi_start_rates(as_integrator *s, double h) {
   clear_rates(s);
   if (!s->def.improved_start && !s->def.perturbed_start) return AS_OK;
   const double e = neighbour_distance(s, h);
-  as_status status = add_neighbour(s, e, 0.5 / e);
-  if (status == AS_OK) status = add_neighbour(s, -e, -0.5 / e);
+  as_status status = AS_ERR_RETRY;
+  if (!s->forward) {
+    status = add_neighbour(s, e, 0.5 / e);
+    if (status == AS_OK) status = add_neighbour(s, -e, -0.5 / e);
+  }
   if (!as_status_is_recoverable(status)) return status;
   clear_rates(s);
   return add_neighbour(s, 0.01 * e, 100.0 / e);

@@ -1,0 +1,136 @@
+/// Sampled controllers: held signals u that change at sample times only.
+///
+/// Steps end on sample times, exactly. There the inputs are read from the converged state; the new u jumps,
+/// and v', lambda, psi, x' and y jump with it: they are solved for anew, and the next step starts as the
+/// first one does, looking forward only. So second order holds between samples and across them.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/integrator.h"
+
+/// Where a sampler stands.
+struct asi_sampler {
+  long long next; ///< number of its next sample
+  bool pending;   ///< a result waits
+  double due;     ///< until then [s]
+};
+
+as_status asi_sampling_create(as_integrator *s, as_error *error) {
+  const as_problem_def *def = &s->problem->def;
+  s->sampler = asi_calloc((size_t)def->n_samplers, sizeof *s->sampler);
+  s->held = asi_calloc((size_t)def->n_u, sizeof(double));
+  return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
+}
+
+void asi_sampling_free(as_integrator *s) {
+  free(s->sampler);
+  free(s->held);
+}
+
+/// [SA.1] sample k of a controller is at offset + k period: multiplied, not summed up
+static double sample_time(const as_sampler_def *def, long long k) {
+  return def->offset + (double)k * def->period;
+}
+
+/// Whether two times are the same to round-off.
+static bool is_at(double t, double time, double period) { return fabs(t - time) <= 1e-10 * period; }
+
+void asi_sampling_start(as_integrator *s, double t, const double *u) {
+  const as_problem_def *def = &s->problem->def;
+  for (int i = 0; i < def->n_u; ++i) s->eval.u[i] = u ? u[i] : 0.0;
+  for (int i = 0; i < def->n_samplers; ++i) {
+    const as_sampler_def *one = &s->problem->sampler[i];
+    long long k = (long long)fmax(0.0, floor((t - one->offset) / one->period) - 1.0);
+    while (sample_time(one, k) < t && !is_at(t, sample_time(one, k), one->period)) ++k;
+    s->sampler[i] = (struct asi_sampler){.next = k};
+  }
+}
+
+double asi_sampling_next(const as_integrator *s) {
+  double next = (double)INFINITY;
+  for (int i = 0; i < s->problem->def.n_samplers; ++i) {
+    next = fmin(next, sample_time(&s->problem->sampler[i], s->sampler[i].next));
+    if (s->sampler[i].pending) next = fmin(next, s->sampler[i].due);
+  }
+  return next;
+}
+
+/// Calls the controllers that are due, all with the same point, and keeps their results.
+static as_status take_samples(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const asi_values *now = &s->now;
+  const as_point at = {.t = s->state.t,
+                       .q = now->q,
+                       .v = now->v,
+                       .vdot = now->vdot,
+                       .lambda = now->lambda,
+                       .psi = now->psi,
+                       .x = now->x,
+                       .y = now->y,
+                       .u = s->eval.u};
+  for (int i = 0; i < p->def.n_samplers; ++i) {
+    const as_sampler_def *one = &p->sampler[i];
+    const double time = sample_time(one, s->sampler[i].next);
+    if (!is_at(at.t, time, one->period)) continue;
+    double *result = s->held + one->first;
+    memcpy(result, s->eval.u + one->first, (size_t)one->count * sizeof(double));
+    const int code = one->sample(&at, result, p->def.user);
+    if (code != AS_DONE)
+      return asi_fail(s->eval.error, AS_ERR_CALLBACK, at.t, "sample",
+                      "The sample callback of sampler %d failed at t = %.9g s (it returned %d).", i,
+                      at.t, code);
+    for (int k = 0; k < one->count; ++k)
+      if (!isfinite(result[k]))
+        return asi_fail(s->eval.error, AS_ERR_CALLBACK, at.t, "u",
+                        "The sample callback of sampler %d returned %g for u[%d] at t = %.9g s.", i,
+                        result[k], one->first + k, at.t);
+    s->sampler[i].pending = true;
+    s->sampler[i].due = time + one->delay;
+    ++s->sampler[i].next;
+  }
+  return AS_OK;
+}
+
+/// Finds v', lambda, psi, x' and y that belong to the new u.
+static as_status restart(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const asi_values *now = &s->now, *next = &s->next;
+  memcpy(next->q, now->q, (size_t)p->nq * sizeof(double));
+  memcpy(next->v, now->v, (size_t)p->n * sizeof(double));
+  memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
+  memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
+  memcpy(next->x, now->x, (size_t)p->def.n_x * sizeof(double));
+  memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
+  memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
+  const as_status status = asi_solve_acceleration(s, s->state.t, next);
+  if (status) return status;
+  memcpy(now->vdot, next->vdot, (size_t)p->n * sizeof(double));
+  memcpy(now->a, next->vdot, (size_t)p->n * sizeof(double));
+  memcpy(now->lambda, next->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(now->psi, next->psi, (size_t)p->def.n_psi * sizeof(double));
+  memcpy(now->xdot, next->xdot, (size_t)p->def.n_x * sizeof(double));
+  memcpy(now->w, next->xdot, (size_t)p->def.n_x * sizeof(double));
+  memcpy(now->y, next->y, (size_t)p->def.n_y * sizeof(double));
+  s->state.a_offset = s->state.w_offset = 0.0;
+  s->first = s->forward = true;
+  return AS_OK;
+}
+
+as_status asi_sampling_act(as_integrator *s) {
+  const as_problem *p = s->problem;
+  bool changed = false;
+  const as_status status = take_samples(s);
+  if (status) return status;
+  for (int i = 0; i < p->def.n_samplers; ++i) {
+    const as_sampler_def *one = &p->sampler[i];
+    if (!s->sampler[i].pending || !is_at(s->state.t, s->sampler[i].due, one->period)) continue;
+    const size_t size = (size_t)one->count * sizeof(double);
+    changed = changed || memcmp(s->eval.u + one->first, s->held + one->first, size) != 0;
+    memcpy(s->eval.u + one->first, s->held + one->first, size);
+    s->sampler[i].pending = false;
+  }
+  return changed ? restart(s) : AS_OK;
+}
