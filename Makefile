@@ -8,7 +8,7 @@
 #   make            build/alphastep and the libraries
 #   make lint       clang-format, clang-tidy, cppcheck, shellcheck, equation labels
 #   make valgrind   the tests, without the slow ones, under valgrind
-#   make bench      times and instructions of a step; takes ten minutes
+#   make bench      times and instructions of a step; takes a quarter of an hour
 #   make format     format the sources
 #   make install    into PREFIX (/usr/local)
 #   make clean

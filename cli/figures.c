@@ -41,7 +41,7 @@ static as_status collect_trace(const paper *source, const paper_figure *figure, 
                                points *out) {
   as_error error = {.message = ""};
   as_status status =
-      figure->trace(source->runs[curve.run].setting, out->x, out->y, &out->n, &error);
+      figure->trace(source->runs[curve.run].setting, curve.output, out->x, out->y, &out->n, &error);
   if (status != AS_OK) {
     cli_complain("%s: %s: %s", figure->name, as_status_name(status), error.message);
   }
@@ -115,6 +115,7 @@ cli_exit figure_draw(const paper *source, const paper_figure *figure, const char
       .kind = figure->trace == NULL ? PLOT_ORDERS : PLOT_TRACES,
       .title = figure->title,
       .note = figure->note,
+      .smooth = figure->smooth,
       .same_scale = figure->same_scale,
       .n_curves = figure->n_curves,
       .n_panels = figure->n_panels,
@@ -127,6 +128,7 @@ cli_exit figure_draw(const paper *source, const paper_figure *figure, const char
     p.panel[i].x_label = figure->x_label;
     p.panel[i].y_label = panel->y_label;
     for (int c = 0; c < figure->n_curves && status == AS_OK; c++) {
+      if (panel->curve[c].run == PAPER_NONE) continue;
       points *here = &all[i * PLOT_CURVES + c];
       status = figure->trace == NULL
                    ? collect_orders(source, figure, panel->curve[c], results, here)

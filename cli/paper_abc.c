@@ -110,7 +110,9 @@ static as_status measure_amplification(const void *data, double *out, as_error *
 // ---- the pendulum
 
 /// The error of lambda, exact less numerical, at the mesh points t_0, t_1, ... up to t_end.
-static as_status trace_pendulum(const void *data, double *t, double *out, int *n, as_error *error) {
+static as_status trace_pendulum(const void *data, int output, double *t, double *out, int *n,
+                                as_error *error) {
+  (void)output; // there is only one
   const setting *s = data;
   pendulum_motion reference = pendulum_start(s->x0);
   double q[2], v[2];
@@ -138,7 +140,7 @@ static as_status trace_pendulum(const void *data, double *t, double *out, int *n
 static as_status measure_pendulum(const void *data, double *out, as_error *error) {
   double t[PAPER_POINTS], e[PAPER_POINTS];
   int n;
-  as_status status = trace_pendulum(data, t, e, &n, error);
+  as_status status = trace_pendulum(data, 0, t, e, &n, error);
   out[0] = 0.0;
   for (int i = 1; i < n; i++) out[0] = larger(out[0], fabs(e[i]));
   return status;

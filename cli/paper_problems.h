@@ -67,4 +67,17 @@ void disk_coordinates(const disk_motion *motion, double *q, double *v);
 void disk_multipliers(const disk_motion *motion, double *psi);
 double disk_energy(const double *q, const double *v); ///< kinetic and potential
 
+// A spring-mass system with a controller (paper_spring.c).
+
+/// The motion with the acceleration and the outputs eliminated.
+typedef struct spring_motion {
+  double q; ///< position [m]
+  double v; ///< velocity [m/s]
+  double x; ///< state of the controller [N]
+} spring_motion;
+
+paper_problem_fn spring_problem;
+spring_motion spring_start(void);
+void spring_advance(spring_motion *motion, double h); ///< by the time h [s]
+
 #endif

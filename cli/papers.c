@@ -16,7 +16,7 @@
 #include "cli.h"
 #include "papers.h"
 
-static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j};
+static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j, &paper_ba};
 enum { N_PAPERS = sizeof papers / sizeof papers[0] };
 
 static const double WITHIN = 0.01;      // relative distance to the expected number

@@ -46,14 +46,15 @@ typedef struct paper_row {
 
 // ---- figures
 
-/// Writes a number over time: up to PAPER_POINTS points, how many to `n`.
-typedef as_status paper_trace_fn(const void *setting, double *t, double *out, int *n,
+/// Writes a number over time, the one that a curve asks for by `output`: up to PAPER_POINTS points, how
+/// many to `n`.
+typedef as_status paper_trace_fn(const void *setting, int output, double *t, double *out, int *n,
                                  as_error *error);
 
 /// A curve belongs to a run: its trace or, in a plot of orders, one of its numbers, which is
 /// followed through the runs with twice the step, four times the step and so on.
 typedef struct paper_curve {
-  int run;
+  int run; ///< PAPER_NONE: the panel does not have this curve
   int output;
 } paper_curve;
 
@@ -70,6 +71,7 @@ typedef struct paper_figure {
   const char *x_label;
   paper_trace_fn *trace; ///< NULL: errors against the step
   double step;           ///< of the curves' runs; unused by traces
+  bool smooth;           ///< traces are lines without dots
   bool same_scale;       ///< the panels have the same range of y
   int n_curves;
   const char *label[PLOT_CURVES];
@@ -93,6 +95,7 @@ typedef struct paper {
 extern const paper paper_abc; ///< Arnold, Bruels, Cardona (paper_abc.c)
 extern const paper paper_jn;  ///< Jay, Negrut (paper_jay.c)
 extern const paper paper_j;   ///< Jay (paper_jay.c)
+extern const paper paper_ba;  ///< Bruels, Arnold (paper_ba.c)
 
 /// What came out of a run.
 typedef struct run_result {

@@ -40,7 +40,7 @@ static const look looks[PLOT_CURVES] = {
     {"#0b62a4", "", "M-5-5H5V5H-5Z", true},
     {"#d9480f", "7 5", "M-3.2 0A3.2 3.2 0 1 1 3.2 0A3.2 3.2 0 1 1-3.2 0Z", false},
     {"#2b8a3e", "", "M0-5.2L4.8 3.4H-4.8Z", false},
-    {"#862e9c", "", "M0-5L5 0L0 5L-5 0Z", false},
+    {"#862e9c", "7 5", "M0-5L5 0L0 5L-5 0Z", false},
     {"#495057", "", "M0 5.2L4.8-3.4H-4.8Z", true},
 };
 
@@ -284,12 +284,17 @@ static void write_marker(FILE *out, const look *l, double x, double y) {
           x, y, l->marker, l->open ? "none" : l->colour, l->open ? l->colour : "none");
 }
 
+/// Are the points of a trace marked, on a thin line?
+static bool is_dotted(const plot *p) { return p->kind == PLOT_TRACES && !p->smooth; }
+
 static void write_curve(FILE *out, const plot *p, const plot_curve *curve, const look *l,
                         const axis *x, const axis *y) {
+  if (curve->n == 0) return;
   bool orders = p->kind == PLOT_ORDERS;
+  bool dotted = is_dotted(p);
   fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\"",
-          l->colour, orders ? "1.8" : "1.2");
-  if (orders && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
+          l->colour, dotted ? "1.2" : "1.8");
+  if (!dotted && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
   fputs(" d=\"", out);
   bool drawing = false; // false: the next point begins a new line
   for (int i = 0; i < curve->n; i++) {
@@ -307,7 +312,7 @@ static void write_curve(FILE *out, const plot *p, const plot_curve *curve, const
     double py = place(y, curve->y[i]);
     if (orders) {
       write_marker(out, l, px, py);
-    } else {
+    } else if (dotted) {
       fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"1.8\" fill=\"%s\"/>\n", px, py, l->colour);
     }
   }
@@ -320,7 +325,7 @@ static void write_legend(FILE *out, const plot *p) {
     bool orders = p->kind == PLOT_ORDERS;
     fprintf(out, "<path d=\"M%.1f %dh30\" stroke=\"%s\" stroke-width=\"1.8\"", x, LEGEND_Y,
             l->colour);
-    if (orders && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
+    if (!is_dotted(p) && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
     fputs("/>\n", out);
     if (orders) write_marker(out, l, x + 15.0, LEGEND_Y);
     write_text(out, x + 38.0, LEGEND_Y + 4.5, "start", 13, INK, p->label[c]);

@@ -12,7 +12,7 @@
 enum { PLOT_CURVES = 5, PLOT_PANELS = 2 }; ///< at most
 
 /// Points in the order of x. A point that is not finite, or not positive in a log-log plot, is left
-/// out.
+/// out. Without points there is no curve.
 typedef struct plot_curve {
   const double *x;
   const double *y;
@@ -35,6 +35,7 @@ typedef struct plot {
   plot_kind kind;
   const char *title;
   const char *note;
+  bool smooth;     ///< traces are lines without dots
   bool same_scale; ///< the panels have the same range of y
   int n_curves;
   const char *label[PLOT_CURVES];

@@ -124,7 +124,7 @@ for name in sys.argv[1:]:
 
 papers "$tmp/chosen" --json --plot "$tmp/figures/all"
 cmp -s "$tmp/all" "$tmp/chosen" || fail "papers --plot: changes what is on stdout"
-figures=(abc-pendulum abc-top jn-soi2 j-71 j-disk)
+figures=(abc-pendulum abc-top jn-soi2 j-71 j-disk ba-spring ba-varstep)
 is_svg "$tmp"/figures/all/*.svg || fail "papers --plot: not the SVG it should be"
 for figure in "${figures[@]}"; do
   [ -s "$tmp/figures/all/$figure.svg" ] || fail "papers --plot: no $figure.svg"

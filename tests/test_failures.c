@@ -469,8 +469,8 @@ static bool run(const subject *p, as_method method, bool reuse, phase when, cons
 
 /// A failed step loses the factors kept from the step before, and if Newton's method has moved by
 /// then, the guess of their contraction changes: the run goes on equal to the undisturbed one only
-/// to Newton's tolerance. A failed start leaves no trace at all, nor does a failure before Newton's
-/// method moves if no factors are kept.
+/// to Newton's tolerance. A failed start leaves no trace at all (with a general force it costs the kept
+/// factors), nor does a failure before Newton's method moves if no factors are kept.
 #define CONTINUED 1e-9
 
 /// Puts one fault everywhere; returns in how many places it was called for.
@@ -485,7 +485,9 @@ static int try_everywhere(const subject *p, as_method method, fault f) {
         if (!run(p, method, reuse, (phase)when, &f, &disturbed)) continue;
         ++reached;
         run(p, method, reuse, (phase)when, NULL, &undisturbed);
-        const bool bitwise = when == START || when == RESTART || (!reuse && waits[i] == 0);
+        const bool keeps = p->def.force_kind == AS_FORCE_ADDITIVE || !reuse;
+        const bool bitwise =
+            when == START || (when == RESTART && keeps) || (!reuse && waits[i] == 0);
         const double d = distance(&undisturbed, &disturbed);
         if (bitwise ? !same(&disturbed, &undisturbed) : !(d <= CONTINUED))
           fail_msg("%s, method %d, phase %d, wait %d, reuse %d: after a failure of the %s callback "

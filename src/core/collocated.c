@@ -222,8 +222,8 @@ static as_status start_of_step(as_integrator *s, double h) {
     s->gamma = s->c.gamma;
   }
   // Once steps have changed, every step is corrected: offset and gamma take a while to settle.
-  s->varying = s->varying || !same_step(h, s->last_h);
-  if (index3 && s->varying && s->def.step_corrections) {
+  s->varies = s->varying || !same_step(h, s->last_h);
+  if (index3 && s->varies && s->def.step_corrections) {
     // [GA.10] beyond the ratio up to which this is stable, v is only projected
     const double limit = s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
     status = asi_index3_velocity(s, h > limit * s->last_h ? NULL : s->a_rate, s->v0);
@@ -409,6 +409,7 @@ static void collocated_accept(as_integrator *s) {
   s->next = old;
   s->state.a_offset = s->d1;
   s->state.w_offset = s->dx1;
+  s->varying = !s->first && s->varies;
 }
 
 const asi_method asi_method_index3 = {"index-3",           collocated_create,    collocated_begin,

@@ -11,9 +11,14 @@
 
 // ---- small tools shared by the integrator's files -------------------------------------------------
 
+double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
+
 double asi_max_abs(const double *x, int n) {
   double largest = 0.0;
-  for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(x[i]));
+  for (int i = 0; i < n; ++i) {
+    if (isnan(x[i])) return x[i];
+    if (fabs(x[i]) > largest) largest = fabs(x[i]);
+  }
   return largest;
 }
 
@@ -231,6 +236,11 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->residual = take(arena, &used, unknowns);
   s->increment = take(arena, &used, unknowns);
   s->kkt_rhs = take(arena, &used, n + m + k + nx + ny);
+  s->redundancy.rows = (int)(m + k);
+  s->redundancy.column_scale = take(arena, &used, n);
+  s->redundancy.inverse_D2 = take(arena, &used, m + k);
+  s->redundancy.inverse_d2 = take(arena, &used, m + k);
+  s->redundancy.probe = take(arena, &used, n + m + k);
   s->q_given = take(arena, &used, (size_t)p->nq);
   s->q_best = take(arena, &used, (size_t)p->nq);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);
@@ -308,6 +318,16 @@ void as_integrator_destroy(as_integrator *s) {
   free(s);
 }
 
+/// A call that has succeeded leaves no failure of a first attempt behind.
+static as_status succeed(as_error *error) {
+  if (error) {
+    error->status = AS_OK;
+    error->t = (double)NAN;
+    error->component[0] = error->message[0] = '\0';
+  }
+  return AS_OK;
+}
+
 // ---- start ----------------------------------------------------------------------------------------
 
 static as_status check_started(const as_integrator *s, as_error *error) {
@@ -344,10 +364,21 @@ static as_status check_initial(as_integrator *s, const as_initial *initial, as_e
   if (!isfinite(initial->t))
     return asi_fail(error, AS_ERR_ARGUMENT, initial->t, "t", "The starting time %g is not finite.",
                     initial->t);
-  for (int i = 0; initial->x && i < s->problem->def.n_x; ++i)
-    if (!isfinite(initial->x[i]))
-      return asi_fail(error, AS_ERR_ARGUMENT, initial->t, "x", "The starting state x[%d] is %g.", i,
-                      initial->x[i]);
+  const as_problem_def *def = &s->problem->def;
+  const struct {
+    const char *name;
+    const double *value;
+    int n;
+  } given[] = {{"x", initial->x, def->n_x},
+               {"y", initial->y, def->n_y},
+               {"u", initial->u, def->n_u},
+               {"lambda", initial->lambda, def->n_lambda},
+               {"psi", initial->psi, def->n_psi}};
+  for (size_t k = 0; k < sizeof given / sizeof given[0]; ++k)
+    for (int i = 0; given[k].value && i < given[k].n; ++i)
+      if (!isfinite(given[k].value[i]))
+        return asi_fail(error, AS_ERR_ARGUMENT, initial->t, given[k].name,
+                        "The starting value of %s[%d] is %g.", given[k].name, i, given[k].value[i]);
   for (int i = 0; initial->v && i < s->problem->n; ++i) {
     if (isfinite(initial->v[i])) continue;
     char name[64];
@@ -389,21 +420,22 @@ static void warn_of_redundancy(const as_integrator *s, bool nearly) {
 
 /// Finds rows that others imply, or nearly, at a point.
 static as_status find_redundancy(as_integrator *s, double t, const double *q, const double *v,
-                                 double near) {
+                                 double near, int most) {
   const as_point at = {.t = t, .q = q, .v = v};
   const as_status status = asi_blocks(
       s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V));
   if (status) return status;
   asi_redundancy_scale(s);
-  return asi_redundancy_find(s, t, near);
+  return asi_redundancy_find(s, t, near, most);
 }
 
 /// Finds the rank of the constraints at the start and switches the compliance on if it is short.
 static as_status prepare_constraints(as_integrator *s, double t, const double *q, const double *v,
                                      as_start_report *report) {
   const asi_redundancy *r = &s->redundancy;
-  const as_status status = find_redundancy(s, t, q, v, asi_redundancy_near(s));
+  const as_status status = find_redundancy(s, t, q, v, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
   if (status) return status;
+  memcpy(r->redundant, r->found, (size_t)r->rows * sizeof(int));
   if (r->n_redundant > 0)
     s->base_compliance = s->def.method == AS_METHOD_INDEX3 ? 1e-6 : 1e-8; // [RE.3]
   s->compliance = s->base_compliance;
@@ -446,7 +478,7 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   report->degrees_of_freedom = p->n;
   s->compliance = s->base_compliance = 0.0;
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, report);
+    status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, true, report);
   if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
     status = prepare_constraints(s, initial->t, x->q, x->v, report);
   memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
@@ -475,16 +507,24 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   as_status status = check_initial(s, initial, error);
   if (status) return status;
   as_start_report own_report = {0};
-  const as_statistics old_statistics = s->statistics;
+  const as_integrator saved = *s;
+  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+  memcpy(s->held, s->eval.u, (size_t)s->problem->def.n_u * sizeof(double));
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
-  asi_sampling_start(s, initial->t, initial->u);
+  for (int i = 0; i < s->problem->def.n_u; ++i) s->eval.u[i] = initial->u ? initial->u[i] : 0.0;
   status = consistent_values(s, initial, &own_report);
   if (status) {
-    s->statistics = old_statistics;
+    *s = saved;
+    memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+    memcpy(s->eval.u, s->held, (size_t)s->problem->def.n_u * sizeof(double));
+    s->mass_known = false; // blocks may hold anything now
+    if (s->problem->def.force_kind == AS_FORCE_GENERAL)
+      s->factor_h = (double)NAN; // [NW.7] reads f_lambda
     return status;
   }
+  asi_sampling_start(s, initial->t);
   const asi_values old = s->now;
   s->now = s->next;
   s->next = old;
@@ -501,7 +541,8 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   asi_predictor_reset(&s->predictor);
   s->last_h = (double)NAN;
   if (report) *report = own_report;
-  return asi_sampling_act(s);
+  status = asi_sampling_act(s);
+  return status ? status : succeed(error);
 }
 
 // ---- step -----------------------------------------------------------------------------------------
@@ -556,29 +597,30 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
   return status;
 }
 
-// Rows up to this singular value are named when a step fails for good.
-#define SUSPICIOUS 0.1
-
-/// After a step has failed for good: adds to its error which constraint rows are close to dependent.
+/// After a step has failed for good: adds to its error which constraint rows are close to dependent where it
+/// began. The arena is put back afterwards: the search measures the rows anew.
 static void explain_failure(as_integrator *s, as_status status, as_error *error) {
-  asi_redundancy *r = &s->redundancy;
-  const int usual = r->n_redundant;
-  if (error == NULL || r->rows == 0 || (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
+  const asi_redundancy usual = s->redundancy;
+  if (error == NULL || usual.rows == 0 ||
+      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
     return;
   as_error ignored;
-  const as_error original = *error;
   s->eval.error = &ignored;
-  const as_status found = find_redundancy(s, s->state.t, s->now.q, s->now.v, SUSPICIOUS);
-  s->eval.error = error;
-  const int count = r->n_redundant + r->n_nearly;
-  if (found == AS_OK && count > usual) {
+  const double near = 10.0 * asi_redundancy_near(s);
+  const as_status found =
+      find_redundancy(s, s->state.t, s->now.q, s->now.v, near, usual.n_redundant + 8);
+  const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
+  if (found == AS_OK && count > usual.n_redundant) {
     char names[200];
-    name_rows(s->problem, r->redundant, count, names, sizeof names);
-    *error = original;
+    name_rows(s->problem, s->redundancy.found, count, names, sizeof names);
     const size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used,
-             " The constraints are close to singular there: %s depend on the others.", names);
+             " The constraints are close to singular where it began: %s depend on the others.",
+             names);
   }
+  s->eval.error = error;
+  s->redundancy = usual;
+  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
 }
 
 /// A step that leaves everything as it was if it fails, with the error of its first attempt.
@@ -587,19 +629,33 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
     return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
                     "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
   s->eval.error = error;
+  const struct {
+    double contraction, fresh_contraction, first_norm;
+    long contraction_age;
+    bool fresh_seen;
+    asi_system *active;
+  } memory = {s->contraction,     s->fresh_contraction, s->first_norm,
+              s->contraction_age, s->fresh_seen,        s->active};
   const as_status status = try_step(s, h, t1, s->base_compliance);
   if (!as_status_is_recoverable(status)) return status;
+  s->contraction = memory.contraction;
+  s->fresh_contraction = memory.fresh_contraction;
+  s->first_norm = memory.first_norm;
+  s->contraction_age = memory.contraction_age;
+  s->fresh_seen = memory.fresh_seen;
+  s->active = memory.active;
   const as_integrator saved = *s;
   as_error ignored;
   memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
   s->eval.error = &ignored;
   const as_status rescued = rescue_step(s, h, t1, status, 0);
-  s->eval.error = error;
   if (rescued == AS_OK) {
-    if (error) *error = (as_error){.t = (double)NAN};
+    s->eval.error = error;
     return AS_OK;
   }
-  const as_statistics statistics = s->statistics;
+  as_statistics statistics = s->statistics; // work was done, but no step
+  statistics.steps = saved.statistics.steps;
+  statistics.last_step = saved.statistics.last_step;
   *s = saved;
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
   s->statistics = statistics;
@@ -614,7 +670,7 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
   as_status status = take_safe_step(s, h, t1, error);
   if (status == AS_OK && s->problem->def.n_samplers > 0) status = asi_sampling_act(s);
   asi_restore_denormals(mode);
-  return status;
+  return status ? status : succeed(error);
 }
 
 /// Steps from the current time to t: `most` at the most, the last one stretched or shortened.
@@ -685,7 +741,7 @@ as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
   memcpy(v, s->now.v, (size_t)p->n * sizeof(double));
   as_status status = AS_OK;
   if (p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, s->state.t, s->now.q, v, true, &report);
+    status = asi_project_velocity(s, s->state.t, s->now.q, v, true, false, &report);
   s->statistics = saved; // output is not the integrator's work
   return status;
 }

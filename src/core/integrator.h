@@ -101,6 +101,7 @@ struct as_integrator {
   double dx1;       ///< w_{n+1} ~ x'(t_{n+1} + dx1) [s]
   double last_h;    ///< of the last accepted step [s]
   bool varying;     ///< steps have differed since the start
+  bool varies;      ///< the same with this step
   int unknowns;     ///< how many a step has
   double *v0;       ///< v_n with its start or step-change correction
   double *w0;       ///< w_n likewise
@@ -155,9 +156,10 @@ as_status asi_start_create(as_integrator *s, as_error *error);
 /// Brings q onto g = 0; q0 is where it comes from.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
                                as_start_report *report);
-/// Brings v onto g_t + B v = 0 and k = 0; unless it may be moved, only checks it.
+/// Brings v onto g_t + B v = 0 and k = 0; unless it may be moved, only checks it. At a start the rows are
+/// measured anew.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
-                               bool may_move, as_start_report *report);
+                               bool may_move, bool measure, as_start_report *report);
 /// Solves for v', lambda, psi, x' and y where t, q, v and x are as given; takes them as a first guess.
 as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at);
 /// The rates of v', lambda and psi at the current state, by differences over +-h.
@@ -176,8 +178,8 @@ as_status asi_drift(as_integrator *s, double t, const double *q, const double *v
 
 as_status asi_sampling_create(as_integrator *s, as_error *error);
 void asi_sampling_free(as_integrator *s);
-/// Forgets what is pending and sets u; samples before t are over.
-void asi_sampling_start(as_integrator *s, double t, const double *u);
+/// Forgets what is pending; samples before t are over.
+void asi_sampling_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
 double asi_sampling_next(const as_integrator *s);
 /// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
@@ -196,6 +198,9 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what);
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b);
+/// The largest |x_i|; NaN if there is one among them.
 double asi_max_abs(const double *x, int n);
+/// The larger of two numbers; NaN if one is.
+double asi_worse(double a, double b);
 
 #endif

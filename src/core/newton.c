@@ -78,6 +78,23 @@ static double force_norm(as_integrator *s, int stage) {
                    least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }
 
+/// [NW.9] index-2: B_n^T d(eta/h) / beta is to q what an increment of v' is, and is measured like one, with
+/// the round-off of positions
+static double position_norm(as_integrator *s) {
+  const as_problem *p = s->problem;
+  if (s->def.method != AS_METHOD_INDEX2 || p->def.n_lambda == 0) return 0.0;
+  const int eta = p->n + p->def.n_lambda + p->def.n_psi;
+  const double floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
+  memset(s->work_n, 0, (size_t)p->n * sizeof(double));
+  asi_matrix_multiply_transposed_add(&s->b_n, 1.0 / s->c.beta, s->increment + eta, s->work_n);
+  double sum = 0.0;
+  for (int i = 0; i < p->n; ++i) {
+    const double e = s->work_n[i] / fmax(s->weight[i], floor);
+    sum += e * e;
+  }
+  return sqrt(sum / p->n);
+}
+
 /// [NW.8] max |dx'_i| h / (rtol (|x_i| + h |x'_i|) + atol h) and max |dy_i| / (rtol (|y_i| + 1e-3 |y|) + atol)
 static double state_norm(const as_integrator *s) {
   const as_problem *p = s->problem;
@@ -87,7 +104,7 @@ static double state_norm(const as_integrator *s) {
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {
     const double size = fabs(s->next.x[i]) + h * fabs(s->z[x + i]);
-    norm = fmax(norm, h * fabs(s->increment[x + i]) / (rtol * size + atol * h));
+    norm = asi_worse(norm, h * fabs(s->increment[x + i]) / (rtol * size + atol * h));
   }
   for (int i = 0; i < ny; ++i)
     norm = fmax(norm,
@@ -189,7 +206,8 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
   for (int i = 0; i < s->unknowns; ++i) s->z[i] -= s->increment[i];
   *norm = s->def.method == AS_METHOD_SOI2 ? 0.0 : state_norm(s);
   for (int stage = 0; stage < stages(s); ++stage)
-    *norm = fmax(*norm, fmax(acceleration_norm(s, stage), force_norm(s, stage)));
+    *norm = asi_worse(*norm, asi_worse(acceleration_norm(s, stage), force_norm(s, stage)));
+  *norm = asi_worse(*norm, position_norm(s));
   return AS_OK;
 }
 
@@ -197,7 +215,9 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
 /// q (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (1 + |v|)) visibly
 static bool is_round_off(const as_integrator *s) {
   const as_problem *p = s->problem;
-  const double dvdot = asi_max_abs(s->increment, p->n);
+  double dvdot = 0.0;
+  for (int stage = 0; stage < stages(s); ++stage)
+    dvdot = asi_worse(dvdot, asi_max_abs(stage_of(s, s->increment, stage), p->n));
   return s->c.beta * s->h * s->h * dvdot < 1e-11 * (1.0 + asi_max_abs(s->next.q, p->nq)) &&
          s->gamma * s->h * dvdot < 1e-7 * (1.0 + asi_max_abs(s->next.v, p->n));
 }
@@ -206,7 +226,8 @@ as_status asi_newton(as_integrator *s) {
   const size_t size = (size_t)s->unknowns * sizeof(double);
   memcpy(s->predicted, s->z, size);
   set_weights(s);
-  const bool usable = s->def.newton.reuse && s->factor_h == s->h && s->factor_gamma == s->gamma &&
+  const bool usable = s->def.newton.reuse && fabs(s->factor_h - s->h) <= 1e-9 * s->h &&
+                      fabs(s->factor_gamma - s->gamma) <= 1e-9 &&
                       s->factor_compliance == s->compliance;
   bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
   bool renewed = false;

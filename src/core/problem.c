@@ -68,10 +68,9 @@ int asi_argument_size(const as_problem *p, asi_argument argument) {
 void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
                         size_t size) {
   static const char *const prefix[] = {"v", "lambda", "psi", "x", "y"};
-  if (p->def.describe != NULL)
-    p->def.describe(quantity, index, text, size, p->def.user);
-  else
-    snprintf(text, size, "%s[%d]", prefix[quantity], index);
+  text[0] = '\0';
+  if (p->def.describe != NULL) p->def.describe(quantity, index, text, size, p->def.user);
+  if (text[0] == '\0') snprintf(text, size, "%s[%d]", prefix[quantity], index);
 }
 
 as_problem_def as_default_problem_def(void) { return (as_problem_def){.time_scale = (double)NAN}; }

@@ -25,28 +25,13 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
              double *work, const int *lwork, int *info, size_t jobu_length, size_t jobvt_length);
 
 as_status asi_redundancy_init(as_integrator *s, as_error *error) {
-  const as_problem *p = s->problem;
-  asi_redundancy *r = &s->redundancy;
-  const size_t n = (size_t)p->n, rows = (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
-  r->rows = (int)rows;
-  r->column_scale = asi_calloc(n, sizeof(double));
-  r->inverse_D2 = asi_calloc(rows, sizeof(double));
-  r->inverse_d2 = asi_calloc(rows, sizeof(double));
-  r->probe = asi_calloc(n + rows, sizeof(double));
-  r->redundant = asi_calloc(rows, sizeof(int));
-  if (!r->column_scale || !r->inverse_D2 || !r->inverse_d2 || !r->probe || !r->redundant)
-    return asi_fail_memory(error);
-  return AS_OK;
+  const size_t rows = (size_t)s->redundancy.rows;
+  s->redundancy.redundant = asi_calloc(2 * rows, sizeof(int));
+  s->redundancy.found = s->redundancy.redundant ? s->redundancy.redundant + rows : NULL;
+  return s->redundancy.redundant ? AS_OK : asi_fail_memory(error);
 }
 
-void asi_redundancy_free(asi_redundancy *r) {
-  free(r->column_scale);
-  free(r->inverse_D2);
-  free(r->inverse_d2);
-  free(r->probe);
-  free(r->redundant);
-  *r = (asi_redundancy){0};
-}
+void asi_redundancy_free(asi_redundancy *r) { free(r->redundant); }
 
 // ---- scaling --------------------------------------------------------------------------------------
 
@@ -283,6 +268,10 @@ static as_status classify(as_integrator *s, double *basis, int count) {
     int info = 0;
     dgesvd_("N", "A", &n, &count, image, &n, sigma, &(double){0}, &one, vt, &count, work, &lwork,
             &info, 1, 1);
+    if (info != 0)
+      status = asi_fail(
+          s->eval.error, AS_ERR_SINGULAR, s->state.t, NULL,
+          "The rank of the constraints could not be found (LAPACK's dgesvd returned %d).", info);
     const int known = n < count ? n : count; // the rest of sigma is zero
     r->n_redundant = r->n_nearly = 0;
     for (int b = 0; b < count; ++b) {
@@ -298,11 +287,11 @@ static as_status classify(as_integrator *s, double *basis, int count) {
               vt[(size_t)c * (size_t)count + (size_t)from] *
               basis[(size_t)c * (size_t)rows + (size_t)i];
     }
-    choose_rows(turned, r->n_redundant, rows, r->redundant);
+    choose_rows(turned, r->n_redundant, rows, r->found);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows,
-                r->redundant + r->n_redundant);
-    qsort(r->redundant, (size_t)r->n_redundant, sizeof(int), compare_rows);
-    qsort(r->redundant + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);
+                r->found + r->n_redundant);
+    qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);
+    qsort(r->found + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);
   }
   free(image);
   free(sigma);
@@ -317,7 +306,7 @@ double asi_redundancy_near(const as_integrator *s) {
   return fmin(NEAR, 1e-2 / s->redundancy.rows);
 }
 
-as_status asi_redundancy_find(as_integrator *s, double t, double near) {
+as_status asi_redundancy_find(as_integrator *s, double t, double near, int most) {
   asi_redundancy *r = &s->redundancy;
   const int rows = r->rows;
   const double e = fmax(1e-10, near * near);
@@ -326,7 +315,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near) {
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
   as_status status = factor_scaled(s, e, t);
-  for (bool found = true; status == AS_OK;) {
+  for (bool found = true; status == AS_OK && count < most;) {
     status = next_null_vector(s, e, t, basis, count, &seed, &found);
     if (status || !found) break;
     if (count == capacity) {

@@ -15,7 +15,8 @@ typedef struct asi_redundancy {
   double *probe;        ///< n + rows: right-hand sides of the rank test
   int n_redundant;      ///< rows that the others imply
   int n_nearly;         ///< rows that they nearly imply
-  int *redundant;       ///< rows: which, the redundant ones first, then the nearly redundant
+  int *redundant;       ///< rows: which, the redundant ones first, as of the start
+  int *found;           ///< rows: the same, of the last search
 } asi_redundancy;
 
 as_status asi_redundancy_init(as_integrator *s, as_error *error);
@@ -27,8 +28,11 @@ void asi_redundancy_scale(as_integrator *s);
 /// The singular value, relative to the largest, below which rows count as nearly redundant.
 double asi_redundancy_near(const as_integrator *s);
 
-/// Finds the redundant and, up to the singular value `near`, the nearly redundant rows, with the blocks at
-/// hand, which it overwrites.
-as_status asi_redundancy_find(as_integrator *s, double t, double near);
+/// How many redundant rows are looked for at the most: beyond, the cost would grow with their cube.
+enum { ASI_MOST_REDUNDANT = 200 };
+
+/// Finds the redundant and, up to the singular value `near`, the nearly redundant rows, `most` of them, with
+/// the blocks at hand, which it overwrites.
+as_status asi_redundancy_find(as_integrator *s, double t, double near, int most);
 
 #endif

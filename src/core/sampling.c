@@ -37,9 +37,8 @@ static double sample_time(const as_sampler_def *def, long long k) {
 /// Whether two times are the same to round-off.
 static bool is_at(double t, double time, double period) { return fabs(t - time) <= 1e-10 * period; }
 
-void asi_sampling_start(as_integrator *s, double t, const double *u) {
+void asi_sampling_start(as_integrator *s, double t) {
   const as_problem_def *def = &s->problem->def;
-  for (int i = 0; i < def->n_u; ++i) s->eval.u[i] = u ? u[i] : 0.0;
   for (int i = 0; i < def->n_samplers; ++i) {
     const as_sampler_def *one = &s->problem->sampler[i];
     long long k = (long long)fmax(0.0, floor((t - one->offset) / one->period) - 1.0);

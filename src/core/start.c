@@ -221,7 +221,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
 
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
-                               bool may_move, as_start_report *report) {
+                               bool may_move, bool measure, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows;
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
@@ -238,7 +238,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (status == AS_OK && p->def.n_psi > 0)
       status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
     if (status) return status;
-    if (iteration == 0) asi_redundancy_scale(s);
+    if (iteration == 0 && measure) asi_redundancy_scale(s);
     const double largest = asi_max_abs(gdot, rows), speed = fmax(1.0, asi_max_abs(v, n));
     double worst = 0.0;
     if (m > 0) worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, gdot, scaled);
@@ -348,13 +348,15 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     const double previous = change;
     const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
     change = asi_max_abs(r, n) / fmax(asi_max_abs(at->vdot, n), DBL_MIN);
-    change = fmax(change, asi_max_abs(r + n, rows) / fmax(multipliers + force, DBL_MIN));
-    change = fmax(change, asi_max_abs(r + n + rows, nx) / fmax(asi_max_abs(at->xdot, nx), DBL_MIN));
-    change =
-        fmax(change, asi_max_abs(r + n + rows + nx, ny) / fmax(asi_max_abs(at->y, ny), DBL_MIN));
-    if (linear && iteration == 1) break;
+    change = asi_worse(change, asi_max_abs(r + n, rows) / fmax(multipliers + force, DBL_MIN));
+    const double *dx = r + n + rows, *dy = dx + nx;
+    change = asi_worse(change, asi_max_abs(dx, nx) / fmax(asi_max_abs(at->xdot, nx), DBL_MIN));
+    change = asi_worse(change, asi_max_abs(dy, ny) / fmax(asi_max_abs(at->y, ny), DBL_MIN));
+    if (linear && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
-    if (!linear && (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous))) break;
+    if (!linear && isfinite(change) &&
+        (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous)))
+      break;
     if (iteration == MAX_ACCELERATION_ITERATIONS || !isfinite(change))
       status = asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
                         "The accelerations and multipliers could not be found at t = %.9g s: they "

@@ -78,6 +78,11 @@ static as_status build_products(asi_products *p, bool two_factors, visit_product
                                 const void *context, as_error *error) {
   asi_products counted = {0};
   visit(&counted, context);
+  if (counted.count < 0)
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+        "The iteration matrix would be a sum of too many products: give the blocks sparse "
+        "patterns.");
   p->count = 0;
   p->dest = asi_calloc((size_t)counted.count, sizeof(int));
   p->left = asi_calloc((size_t)counted.count, sizeof(int));
@@ -87,6 +92,8 @@ static as_status build_products(asi_products *p, bool two_factors, visit_product
   visit(p, context);
   return AS_OK;
 }
+
+enum { MOST_PRODUCTS = 1 << 30 };
 
 static void add_product(asi_products *p, const asi_pattern *target, int row, int col, int left,
                         int right) {
@@ -100,7 +107,7 @@ static void add_product(asi_products *p, const asi_pattern *target, int row, int
     if (p->right) p->right[p->count] = right;
     assert(p->dest[p->count] >= 0);
   }
-  ++p->count;
+  if (p->count >= 0) p->count = p->count < MOST_PRODUCTS ? p->count + 1 : -1; // -1: too many
 }
 
 static void accumulate(const asi_products *p, double factor, const double *left,

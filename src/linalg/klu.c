@@ -221,7 +221,8 @@ static double backward_error(klu_solver *s, const double *b, const double *x) {
   double largest = 0.0;
   for (int i = 0; i < s->n; ++i) {
     const double error = fabs(s->residual[i]) / (s->magnitude[i] + DBL_MIN);
-    if (!(error <= largest)) largest = error; // a NaN stays
+    if (isnan(error)) return error;
+    if (error > largest) largest = error;
   }
   return largest;
 }
@@ -246,7 +247,7 @@ static as_status klu_backend_solve(asi_solver *solver, double *b) {
   // One step of refinement.
   klu_solve(s->symbolic, s->numeric, s->n, 1, s->residual, &s->common);
   for (int i = 0; i < s->n; ++i) b[i] += s->residual[i];
-  return AS_OK;
+  return backward_error(s, s->right_side, b) <= BAD_SOLUTION ? AS_OK : AS_ERR_SINGULAR;
 }
 
 static void klu_backend_info(const asi_solver *solver, asi_solver_info *out) {

@@ -1,0 +1,272 @@
+// The experiments of Bruels, Arnold, "The generalized-alpha scheme as a linear multistep integrator:
+// toward a general mechatronic simulator", J. Comput. Nonlinear Dynamics, 2008, with the controlled
+// spring-mass system: a controller's first-order state x and its outputs are integrated together
+// with the motion.
+//
+// rho_inf = 0.8 for the motion (Chung and Hulbert's set) and for x (Jansen's). The first a is v'_0 and
+// the first w is x'_0. The paper prints no numbers, only figures. Some rows are values of q, q' and x
+// with h = 0.1, which a second implementation of the method has given too; others are relative errors
+// at t = 5 with steps that alternate between 0.3 H and 0.7 H, with and without the update (29) of
+// gamma and theta for steps that change.
+#include <math.h>
+#include <stddef.h>
+
+#include "alphastep/alphastep.h"
+#include "paper_problems.h"
+#include "papers.h"
+#include "simulation.h"
+
+/// The numbers that a run gives: values or relative errors at the end. A trace has g_a as well.
+enum { Q, QDOT, X, ACTUATOR };
+
+typedef struct setting {
+  double step;      ///< h, or the length H of two steps 0.3 H and 0.7 H [s]
+  double t_end;     ///< [s]
+  bool alternating; ///< 0.3 H, 0.7 H, 0.3 H, ...
+  bool corrections; ///< when the step changes
+} setting;
+
+/// End the simulation also if this fails.
+static as_status begin(simulation *sim, const setting *s, as_error *error) {
+  as_integrator_def def = as_default_integrator_def();
+  def.step = s->step;
+  def.rho_inf = 0.8;
+  def.state_rho_inf = 0.8;
+  def.step_corrections = s->corrections;
+  def.improved_start = false;
+  def.perturbed_start = false;
+  spring_motion start = spring_start(); // x = 0, as the integrator has it
+  return simulation_begin(sim, spring_problem, &def, &start.q, &start.v, error);
+}
+
+/// A step h, or the two steps that make H.
+static as_status advance(simulation *sim, const setting *s, as_error *error) {
+  if (!s->alternating) return as_integrator_step(sim->integrator, s->step, error);
+  as_status status = as_integrator_step(sim->integrator, 0.3 * s->step, error);
+  if (status != AS_OK) return status;
+  return as_integrator_step(sim->integrator, 0.7 * s->step, error);
+}
+
+/// q, q' and x at t_end.
+static as_status measure_values(const void *data, double *out, as_error *error) {
+  const setting *s = data;
+  simulation sim;
+  as_status status = begin(&sim, s, error);
+  int n = (int)lround(s->t_end / s->step);
+  for (int i = 0; i < n && status == AS_OK; i++) status = advance(&sim, s, error);
+  if (status == AS_OK) {
+    const as_state *state = as_integrator_state(sim.integrator);
+    out[Q] = state->q[0];
+    out[QDOT] = state->v[0];
+    out[X] = state->x[0];
+  }
+  simulation_end(&sim);
+  return status;
+}
+
+/// Their relative errors.
+static as_status measure_errors(const void *data, double *out, as_error *error) {
+  const setting *s = data;
+  as_status status = measure_values(data, out, error);
+  if (status != AS_OK) return status;
+  spring_motion reference = spring_start();
+  spring_advance(&reference, s->t_end);
+  out[Q] = fabs(out[Q] / reference.q - 1.0);
+  out[QDOT] = fabs(out[QDOT] / reference.v - 1.0);
+  out[X] = fabs(out[X] / reference.x - 1.0);
+  return AS_OK;
+}
+
+/// One of q, q', x and g_a from t = 0 to t_end.
+static as_status trace(const void *data, int output, double *t, double *out, int *n,
+                       as_error *error) {
+  const setting *s = data;
+  simulation sim;
+  as_status status = begin(&sim, s, error);
+  int steps = (int)lround(s->t_end / s->step);
+  *n = 0;
+  for (int i = 0; i <= steps && *n < PAPER_POINTS && status == AS_OK; i++) {
+    if (i > 0) status = advance(&sim, s, error);
+    if (status != AS_OK) break;
+    const as_state *state = as_integrator_state(sim.integrator);
+    t[*n] = state->t;
+    switch (output) {
+    case Q: out[*n] = state->q[0]; break;
+    case QDOT: out[*n] = state->v[0]; break;
+    case X: out[*n] = state->x[0]; break;
+    default: out[*n] = state->y[1]; break;
+    }
+    ++*n;
+  }
+  simulation_end(&sim);
+  return status;
+}
+
+// ---- runs and rows
+
+enum {
+  T5,
+  T10,
+  T20,
+  CONSTANT_01,
+  CONSTANT_005,
+  CONSTANT_0025,
+  CONSTANT_00125,
+  CONSTANT_000625,
+  CONSTANT_0003125,
+  WITH_01,
+  WITH_005,
+  WITH_0025,
+  WITH_00125,
+  WITH_000625,
+  WITH_0003125,
+  WITHOUT_01,
+  WITHOUT_005,
+  WITHOUT_0025,
+  WITHOUT_00125,
+  WITHOUT_000625,
+  WITHOUT_0003125,
+  N_RUNS,
+};
+
+// clang-format off
+#define VALUES(t) \
+  measure_values, &(const setting){.step = 0.1, .t_end = (t), .corrections = true}
+#define CONSTANT(h) \
+  measure_errors, &(const setting){.step = (h), .t_end = 5.0, .corrections = true}
+#define ALTERNATING(length, correct) \
+  measure_errors, \
+  &(const setting){.step = (length), .t_end = 5.0, .alternating = true, .corrections = (correct)}
+// clang-format on
+
+static const paper_run runs[N_RUNS] = {
+    [T5] = {VALUES(5.0), PAPER_NONE},
+    [T10] = {VALUES(10.0), PAPER_NONE},
+    [T20] = {VALUES(20.0), PAPER_NONE},
+    [CONSTANT_01] = {CONSTANT(0.1), PAPER_NONE},
+    [CONSTANT_005] = {CONSTANT(0.05), CONSTANT_01},
+    [CONSTANT_0025] = {CONSTANT(0.025), CONSTANT_005},
+    [CONSTANT_00125] = {CONSTANT(0.0125), CONSTANT_0025},
+    [CONSTANT_000625] = {CONSTANT(0.00625), CONSTANT_00125},
+    [CONSTANT_0003125] = {CONSTANT(0.003125), CONSTANT_000625},
+    [WITH_01] = {ALTERNATING(0.1, true), PAPER_NONE},
+    [WITH_005] = {ALTERNATING(0.05, true), WITH_01},
+    [WITH_0025] = {ALTERNATING(0.025, true), WITH_005},
+    [WITH_00125] = {ALTERNATING(0.0125, true), WITH_0025},
+    [WITH_000625] = {ALTERNATING(0.00625, true), WITH_00125},
+    [WITH_0003125] = {ALTERNATING(0.003125, true), WITH_000625},
+    [WITHOUT_01] = {ALTERNATING(0.1, false), PAPER_NONE},
+    [WITHOUT_005] = {ALTERNATING(0.05, false), WITHOUT_01},
+    [WITHOUT_0025] = {ALTERNATING(0.025, false), WITHOUT_005},
+    [WITHOUT_00125] = {ALTERNATING(0.0125, false), WITHOUT_0025},
+    [WITHOUT_000625] = {ALTERNATING(0.00625, false), WITHOUT_00125},
+    [WITHOUT_0003125] = {ALTERNATING(0.003125, false), WITHOUT_000625},
+};
+
+#define NO_NUMBER ((double)NAN)
+
+// clang-format off
+static const paper_row rows[] = {
+    // id, what, run, output, published, expected, judge
+    {"ba-spring-q-t5",
+     "controlled spring-mass, h 0.1: q at t = 5",
+     T5, Q, NO_NUMBER, -0.569897683826, PAPER_WITHIN},
+    {"ba-spring-q-t10",
+     "controlled spring-mass, h 0.1: q at t = 10",
+     T10, Q, NO_NUMBER, -0.336433366269, PAPER_WITHIN},
+    {"ba-spring-q-t20",
+     "controlled spring-mass, h 0.1: q at t = 20",
+     T20, Q, NO_NUMBER, -0.108927987694, PAPER_WITHIN},
+    {"ba-spring-qdot-t5",
+     "controlled spring-mass, h 0.1: q' at t = 5",
+     T5, QDOT, NO_NUMBER, 2.052987649185, PAPER_WITHIN},
+    {"ba-spring-qdot-t10",
+     "controlled spring-mass, h 0.1: q' at t = 10",
+     T10, QDOT, NO_NUMBER, -0.106062692013, PAPER_WITHIN},
+    {"ba-spring-qdot-t20",
+     "controlled spring-mass, h 0.1: q' at t = 20",
+     T20, QDOT, NO_NUMBER, 0.012644716875, PAPER_WITHIN},
+    {"ba-spring-x-t5",
+     "controlled spring-mass, h 0.1: x at t = 5",
+     T5, X, NO_NUMBER, -3.348650952505, PAPER_WITHIN},
+    {"ba-spring-x-t10",
+     "controlled spring-mass, h 0.1: x at t = 10",
+     T10, X, NO_NUMBER, -0.156954924400, PAPER_WITHIN},
+    {"ba-spring-x-t20",
+     "controlled spring-mass, h 0.1: x at t = 20",
+     T20, X, NO_NUMBER, -0.110579446471, PAPER_WITHIN},
+    {"ba-varstep-with-q",
+     "steps 0.3 H, 0.7 H, H 0.003125, with (29): error of q",
+     WITH_0003125, Q, NO_NUMBER, 2.48e-6, PAPER_SECOND_ORDER},
+    {"ba-varstep-with-x",
+     "steps 0.3 H, 0.7 H, H 0.003125, with (29): error of x",
+     WITH_0003125, X, NO_NUMBER, 9.15e-7, PAPER_SECOND_ORDER},
+    {"ba-varstep-without-q",
+     "steps 0.3 H, 0.7 H, H 0.003125, without (29): error of q",
+     WITHOUT_0003125, Q, NO_NUMBER, 6.7e-5, PAPER_WITHIN},
+    {"ba-varstep-without-x",
+     "steps 0.3 H, 0.7 H, H 0.003125, without (29): error of x",
+     WITHOUT_0003125, X, NO_NUMBER, 2.89e-5, PAPER_WITHIN},
+};
+// clang-format on
+
+// ---- figures
+
+static const paper_figure figures[] = {
+    {
+        .name = "ba-spring",
+        .title = "Controlled spring-mass system: saturation, then linear decay",
+        .note = "After Br\u00fcls, Arnold 2008, figures 3 and 4: *h* = 0.1 s, "
+                "*\u03c1*_{\u221e} = 0.8",
+        .x_label = "time *t* [s]",
+        .trace = trace,
+        .smooth = true,
+        .n_curves = 4,
+        .label = {"position *q*", "velocity *q*\u2032", "desired force *g*^{d} = *x*",
+                  "actuator force *g*^{a}"},
+        .n_panels = 2,
+        .panel =
+            {
+                {"Motion of the mass",
+                 "*q* [m], *q*\u2032 [m/s]",
+                 {{T20, Q}, {T20, QDOT}, {PAPER_NONE, 0}, {PAPER_NONE, 0}}},
+                {"Controller and actuator",
+                 "*g*^{d}, *g*^{a} [N]",
+                 {{PAPER_NONE, 0}, {PAPER_NONE, 0}, {T20, X}, {T20, ACTUATOR}}},
+            },
+    },
+    {
+        .name = "ba-varstep",
+        .title = "Controlled spring-mass system: constant and alternating steps",
+        .note = "After Br\u00fcls, Arnold 2008, figures 5 and 6: relative errors at *t* = 5 s, "
+                "*\u03c1*_{\u221e} = 0.8",
+        .x_label = "step *h*, or length *H* of two steps [s]",
+        .step = 0.003125,
+        .same_scale = true,
+        .n_curves = 3,
+        .label = {"constant *h*", "0.3*H*, 0.7*H* with the update of *\u03b3* and *\u03b8*",
+                  "0.3*H*, 0.7*H* without it"},
+        .n_panels = 2,
+        .panel =
+            {
+                {"Position",
+                 "relative error of *q*",
+                 {{CONSTANT_0003125, Q}, {WITH_0003125, Q}, {WITHOUT_0003125, Q}}},
+                {"State of the controller",
+                 "relative error of *x*",
+                 {{CONSTANT_0003125, X}, {WITH_0003125, X}, {WITHOUT_0003125, X}}},
+            },
+    },
+};
+
+const paper paper_ba = {
+    .citation = "Bruels, Arnold 2008",
+    .title = "The generalized-alpha scheme as a linear multistep integrator: toward a general "
+             "mechatronic simulator, J. Comput. Nonlinear Dynamics",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof rows[0],
+    .runs = runs,
+    .n_runs = N_RUNS,
+    .figures = figures,
+    .n_figures = sizeof figures / sizeof figures[0],
+};
