@@ -19,8 +19,9 @@
 static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j, &paper_ba};
 enum { N_PAPERS = sizeof papers / sizeof papers[0] };
 
-static const double WITHIN = 0.01;      // relative distance to the expected number
-static const double SECOND_ORDER = 1.9; // the least observed order that counts as second
+static const double WITHIN = 0.01;       // relative distance to the expected number
+static const double WITHIN_VALUE = 1e-6; // the same for values of a solution
+static const double SECOND_ORDER = 1.9;  // the least observed order that counts as second
 
 /// A chosen row and what is known about it.
 typedef struct entry {
@@ -213,6 +214,9 @@ static entry measure(const paper *source, const paper_row *row, run_result *resu
   bool near = is_near(e.measured, row->expected);
   switch (row->judge) {
   case PAPER_WITHIN: e.ok = near; break;
+  case PAPER_VALUE:
+    e.ok = fabs(e.measured - row->expected) <= WITHIN_VALUE * fabs(row->expected);
+    break;
   case PAPER_SECOND_ORDER: e.ok = near && e.order >= SECOND_ORDER; break;
   case PAPER_AT_MOST: e.ok = e.measured <= row->expected; break;
   }
@@ -311,6 +315,9 @@ static void complain_short(const entry *e) {
   if (e->row->judge == PAPER_AT_MOST) {
     cli_complain("%s: measured %.6g, which is above the limit %.6g.", e->row->id, e->measured,
                  e->row->expected);
+  } else if (e->row->judge == PAPER_VALUE) {
+    cli_complain("%s: measured %.12g, which is more than 1e-6 (relative) from the expected %.12g.",
+                 e->row->id, e->measured, e->row->expected);
   } else if (!is_near(e->measured, e->row->expected)) {
     cli_complain("%s: measured %.6g, which is more than 1 %% from the expected %.6g.", e->row->id,
                  e->measured, e->row->expected);

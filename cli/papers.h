@@ -30,6 +30,7 @@ typedef struct paper_run {
 /// How a measured number is judged.
 typedef enum paper_judge {
   PAPER_WITHIN,       ///< within 1 % of what is expected
+  PAPER_VALUE,        ///< within 1e-6: a value of the solution, not an error
   PAPER_SECOND_ORDER, ///< the same, and the observed order is at least 1.9
   PAPER_AT_MOST,      ///< not above what is expected
 } paper_judge;

@@ -148,6 +148,34 @@ static void test_planar_linkage_in_space(void **state) {
   }
 }
 
+/// Output and failed restarts leave the run as it was, redundant rows and all.
+static void test_undisturbed(void **state) {
+  (void)state;
+  for (int m = 0; m < 2; ++m) {
+    run r[2];
+    for (int k = 0; k < 2; ++k) open_run(&r[k], loops_fourbar(), methods[m], 0.004);
+    for (int i = 0; i < 50; ++i) {
+      double v[18];
+      for (int k = 0; k < 2; ++k)
+        assert_int_equal(as_integrator_step(r[k].integrator, 0.004, &r[k].error), AS_OK);
+      assert_int_equal(as_integrator_velocity(r[1].integrator, v, &r[1].error), AS_OK);
+      if (i % 10 != 9) continue;
+      double q[21];
+      memcpy(q, r[1].problem->q0, sizeof q);
+      q[0] += 100.0; // torn apart
+      q[14] -= 100.0;
+      const as_initial torn = {.t = 0.0, .q = q};
+      const as_status status = as_integrator_start(r[1].integrator, &torn, NULL, &r[1].error);
+      if (status == AS_OK) fail_msg("this should not assemble");
+    }
+    const as_state *x = as_integrator_state(r[0].integrator);
+    const as_state *y = as_integrator_state(r[1].integrator);
+    for (int i = 0; i < 21; ++i) assert_true(x->q[i] == y->q[i]);
+    for (int i = 0; i < 20; ++i) assert_true(x->lambda[i] == y->lambda[i]);
+    for (int k = 0; k < 2; ++k) close_run(&r[k]);
+  }
+}
+
 // ---- contradictory --------------------------------------------------------------------------------
 
 static void refused(test_problem *p, const char *name1, const char *name2) {
@@ -408,13 +436,10 @@ static void test_repeated_rate(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_repeated_rate),
-      cmocka_unit_test(test_duplicate_row),
-      cmocka_unit_test(test_planar_linkage_in_space),
-      cmocka_unit_test(test_contradictions),
-      cmocka_unit_test(test_assembly),
-      cmocka_unit_test(test_flat_positions),
-      cmocka_unit_test(test_on_the_singularity),
+      cmocka_unit_test(test_repeated_rate),    cmocka_unit_test(test_undisturbed),
+      cmocka_unit_test(test_duplicate_row),    cmocka_unit_test(test_planar_linkage_in_space),
+      cmocka_unit_test(test_contradictions),   cmocka_unit_test(test_assembly),
+      cmocka_unit_test(test_flat_positions),   cmocka_unit_test(test_on_the_singularity),
       cmocka_unit_test(test_nearly_redundant),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
