@@ -15,9 +15,11 @@
 #define SAFETY 0.1
 // A contraction worse than this is no convergence.
 #define SLOWEST 0.9
-// No contraction better than these is believed before it is seen, with old and with new factors.
+// No contraction better than these is believed before it is seen: with old factors, with new ones, and
+// with new ones when it is decided whether they pay.
 #define GUESS_FLOOR 1e-2
-#define FRESH_GUESS_FLOOR 1e-3
+#define FRESH_GUESS_FLOOR 1e-5
+#define FRESH_PLANNING_FLOOR 1e-3
 // What factors of an earlier step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
 
@@ -156,7 +158,7 @@ static bool renewal_pays(const as_integrator *s, double norm, double r) {
                                                  : 2.0 * asi_pattern_nnz(&p->pattern[block]);
   }
   return renewal +
-             iterations_to_go(norm, fmax(s->fresh_contraction, FRESH_GUESS_FLOOR)) * iteration <
+             iterations_to_go(norm, fmax(s->fresh_contraction, FRESH_PLANNING_FLOOR)) * iteration <
          iterations_to_go(norm, r) * iteration;
 }
 

@@ -42,6 +42,7 @@ typedef struct klu_solver {
   double *right_side; ///< n: b while a solution is checked
   double *residual;   ///< n
   double *magnitude;  ///< n: |A| |x| + |b|
+  double *row_scale;  ///< n: KLU's, by rows, of the last full factorization
   double *column_max; ///< n: largest row-scaled entry of each column
   double growth;      ///< reciprocal pivot growth of the last full factorization
   double factor_operations;
@@ -64,7 +65,7 @@ static as_status klu_status(const klu_solver *s) {
 
 /// The largest entry of each column, rows scaled as KLU does: Rs[k] belongs to row Pnum[k].
 static void measure_columns(klu_solver *s) {
-  double *row_scale = s->magnitude;
+  double *row_scale = s->row_scale;
   for (int k = 0; k < s->n; ++k) row_scale[s->numeric->Pnum[k]] = s->numeric->Rs[k];
   for (int j = 0; j < s->n; ++j) {
     double entry = 0.0;
@@ -205,11 +206,14 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
   return factor_anew(s, culprit);
 }
 
-/// max_i |b - A x|_i / (|A| |x| + |b|)_i: the smallest relative change of A and b that makes x exact.
+/// max_i |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): the smallest relative change of A and b that
+/// makes x exact, but for rows whose terms are all next to nothing.
 static double backward_error(klu_solver *s, const double *b, const double *x) {
+  double size = 0.0;
   for (int i = 0; i < s->n; ++i) {
     s->residual[i] = b[i];
     s->magnitude[i] = fabs(b[i]);
+    if (fabs(x[i]) > size) size = fabs(x[i]);
   }
   for (int j = 0; j < s->n; ++j) {
     for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k) {
@@ -220,7 +224,8 @@ static double backward_error(klu_solver *s, const double *b, const double *x) {
   }
   double largest = 0.0;
   for (int i = 0; i < s->n; ++i) {
-    const double error = fabs(s->residual[i]) / (s->magnitude[i] + DBL_MIN);
+    const double scale = s->magnitude[i] + 1e-6 * size * s->row_scale[i] + DBL_MIN;
+    const double error = fabs(s->residual[i]) / scale;
     if (isnan(error)) return error;
     if (error > largest) largest = error;
   }
@@ -271,6 +276,7 @@ static void klu_backend_destroy(asi_solver *solver) {
   free(s->right_side);
   free(s->residual);
   free(s->magnitude);
+  free(s->row_scale);
   free(s->column_max);
   free(s);
 }
@@ -290,9 +296,10 @@ as_status asi_klu_create(int n, const int *col_start, const int *row, const int 
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
+  s->row_scale = asi_calloc(count, sizeof(double));
   s->column_max = asi_calloc(count, sizeof(double));
   if (!s->col_start || !s->row || (order && !s->order) || !s->right_side || !s->residual ||
-      !s->magnitude || !s->column_max) {
+      !s->magnitude || !s->row_scale || !s->column_max) {
     klu_backend_destroy(&s->base);
     return asi_fail_memory(error);
   }
