@@ -22,15 +22,15 @@ struct mechatronic_problem {
   as_problem_def def; ///< def.user points to the parameters
   double t0;          ///< [s]
   double t_end;       ///< a suggestion; exact() holds beyond it [s]
-  int steps;          ///< over which order 2 shows; twice as many still do not meet
-                      ///< round-off
-  const double *q0;   ///< consistent starting values
+  int steps; ///< over which order 2 shows; twice as many still do not meet
+             ///< round-off
+  const double *q0; ///< consistent starting values
   const double *v0;
   const double *x0;
   /// Writes the solution at t: q, v, v', lambda, x and y; any pointer may be
   /// NULL.
-  void (*exact)(const mechatronic_problem *p, double t, double *q, double *v, double *vdot,
-                double *lambda, double *x, double *y);
+  void (*exact)(const mechatronic_problem *p, double t, double *q, double *v,
+                double *vdot, double *lambda, double *x, double *y);
 };
 
 /// All problems below but mechatronic_circuit(), one by one.
