@@ -1,7 +1,9 @@
 /// What the integrator's files share: its workspace and the parts of a step.
 ///
-/// integrator.c  create, step, advance, statistics: the public functions
-/// start.c       projection, consistent accelerations, starting values
+/// integrator.c  create, destroy, statistics
+/// initial.c     start: what is given is checked, projected and completed
+/// step.c        step, advance; what is done when a step fails
+/// start.c       the systems behind it: projection, consistent accelerations, corrections
 /// newton.c      solves one step's equations
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
 /// soi2.c        the SOI2 method
@@ -144,6 +146,14 @@ extern const asi_method asi_method_index3;
 extern const asi_method asi_method_index2;
 extern const asi_method asi_method_soi2;
 
+// initial.c ----------------------------------------------------------------------------------------
+
+/// Lists names of constraint rows, up to eight of them.
+void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, size_t size);
+/// Finds rows that others imply, or nearly (up to the singular value `near`), at most `most`, at a point.
+as_status asi_find_redundancy(as_integrator *s, double t, const double *q, const double *v,
+                              double near, int most);
+
 // start.c ------------------------------------------------------------------------------------------
 
 /// [RE.3] Subtracts e / d^2 from the diagonal of the rows of an assembled matrix with unknowns v',
@@ -193,6 +203,12 @@ as_status asi_newton(as_integrator *s);
 
 // integrator.c -------------------------------------------------------------------------------------
 
+/// Clears an error that a failed first attempt may have left; returns AS_OK.
+as_status asi_succeed(as_error *error);
+/// Refuses an integrator that is NULL or has not been started.
+as_status asi_check_started(const as_integrator *s, as_error *error);
+/// Lets the state point to the current values.
+void asi_publish(as_integrator *s);
 /// Evaluates blocks into s->block, a constant mass matrix only once.
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.

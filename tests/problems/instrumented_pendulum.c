@@ -1,27 +1,20 @@
-/// A pendulum in Cartesian coordinates, q = (q1, q2), with sensors and
-/// actuators.
+/// A pendulum in Cartesian coordinates, q = (q1, q2), with sensors and actuators.
 ///
-///     m q'' = (0, -m g) + T e + N q - lambda q,   0 = (q1^2 + q2^2 - l^2) / 2,
-///     e = (-q2, q1) / l
+///     m q'' = (0, -m g) + T e + N q - lambda q,   0 = (q1^2 + q2^2 - l^2) / 2,   e = (-q2, q1) / l
 ///
-/// with a tangential force T and a radial one N l from its controller. In the
-/// angle from below, where q = l (sin, -cos), e = (cos, sin):
+/// with a tangential force T and a radial one N l from its controller. In the angle from below, where
+/// q = l (sin, -cos), e = (cos, sin):
 ///
-///     m l angle'' = -m g sin(angle) + T,   lambda = m (angle'^2 + g/l
-///     cos(angle)) + N
+///     m l angle'' = -m g sin(angle) + T,   lambda = m (angle'^2 + g/l cos(angle)) + N
 ///
 /// Three of them:
-/// - accelerometer: y1 = e . q'', y2 = kappa m A tanh(y1 / A) (an algebraic
-/// loop of gain kappa), x' =
-///   (y1 - x) / tau, T = y2 - c x. The reference solves the loop by Newton's
-///   method.
-/// - force sensor: x' = (lambda - x) / tau, y = kappa (x + s lambda), T = -y e
-/// . q', N = r y. The
+/// - accelerometer: y1 = e . q'', y2 = kappa m A tanh(y1 / A) (an algebraic loop of gain kappa),
+///   x' = (y1 - x) / tau, T = y2 - c x. The reference solves the loop by Newton's method.
+/// - force sensor: x' = (lambda - x) / tau, y = kappa (x + s lambda), T = -y e . q', N = r y. The
 ///   loop through lambda is linear.
-/// - circuit: L x' = u - R x - k w, w = e . q' / l, u = U sin(t) + y, y = -D w;
-/// T = k x / l. With epsilon =
-///   L / R = 1e-6 the solution without initial layer is x = F - epsilon F' +
-///   O(epsilon^2), F = (u - k w)/R.
+/// - circuit: L x' = u - R x - k w, w = e . q' / l, u = U sin(t) + y, y = -D w; T = k x / l. With
+///   epsilon = L / R = 1e-6 the solution without initial layer is x = F - epsilon F' +
+///   O(epsilon^2), F = (u - k w) / R.
 #include <math.h>
 
 #include "problems/mechatronic.h"
@@ -42,8 +35,7 @@ typedef struct pendulum {
   double U, R, L, k, D; ///< circuit
 } pendulum;
 
-// ---- mechanics
-// --------------------------------------------------------------------------------------
+// ---- mechanics ------------------------------------------------------------------------------------
 
 static int mass(const as_point *at, as_matrix *m, void *user) {
   (void)at;
@@ -58,8 +50,7 @@ static double across(const pendulum *c, const double *q, const double *u) {
 }
 
 /// T and N.
-static void controlled(const pendulum *c, const as_point *at, double *T,
-                       double *N) {
+static void controlled(const pendulum *c, const as_point *at, double *T, double *N) {
   *N = 0.0;
   if (c->kind == ACCELEROMETER) {
     *T = at->y[1] - c->c * at->x[0];
@@ -92,19 +83,15 @@ static int constraint_rate(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
-static int constraint_acceleration(const as_point *at, double *out,
-                                   void *user) {
+static int constraint_acceleration(const as_point *at, double *out, void *user) {
   (void)user;
   out[0] = at->v[0] * at->v[0] + at->v[1] * at->v[1];
   return AS_DONE;
 }
 
-// ---- states and outputs
-// -------------------------------------------------------------------------------
+// ---- states and outputs ---------------------------------------------------------------------------
 
-static double voltage(const pendulum *c, double t, double y) {
-  return c->U * sin(t) + y;
-}
+static double voltage(const pendulum *c, double t, double y) { return c->U * sin(t) + y; }
 
 static int state_rate(const as_point *at, double *out, void *user) {
   const pendulum *c = user;
@@ -113,9 +100,9 @@ static int state_rate(const as_point *at, double *out, void *user) {
   else if (c->kind == FORCE_SENSOR)
     out[0] = (at->lambda[0] - at->x[0]) / c->tau;
   else
-    out[0] = (voltage(c, at->t, at->y[0]) - c->R * at->x[0] -
-              c->k * across(c, at->q, at->v) / c->l) /
-             c->L;
+    out[0] =
+        (voltage(c, at->t, at->y[0]) - c->R * at->x[0] - c->k * across(c, at->q, at->v) / c->l) /
+        c->L;
   return AS_DONE;
 }
 
@@ -141,27 +128,24 @@ static int output(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
-// ---- Jacobian blocks
-// ----------------------------------------------------------------------------------
+// ---- Jacobian blocks ------------------------------------------------------------------------------
 
-static void add(as_block_set wanted, as_matrix *blocks, as_block block, int row,
-                int col, double value) {
-  if (wanted & AS_BLOCK_BIT(block))
-    as_matrix_add(&blocks[block], row, col, value);
+static void add(as_block_set wanted, as_matrix *blocks, as_block block, int row, int col,
+                double value) {
+  if (wanted & AS_BLOCK_BIT(block)) as_matrix_add(&blocks[block], row, col, value);
 }
 
 /// Row 0 of a block: factor times the derivative of e . u by q, or by u.
-static void add_across(const pendulum *c, as_block_set wanted,
-                       as_matrix *blocks, as_block by_q, as_block by_u,
-                       const as_point *at, const double *u, double factor) {
+static void add_across(const pendulum *c, as_block_set wanted, as_matrix *blocks, as_block by_q,
+                       as_block by_u, const as_point *at, const double *u, double factor) {
   add(wanted, blocks, by_q, 0, 0, factor * u[1] / c->l);
   add(wanted, blocks, by_q, 0, 1, -factor * u[0] / c->l);
   add(wanted, blocks, by_u, 0, 0, -factor * at->q[1] / c->l);
   add(wanted, blocks, by_u, 0, 1, factor * at->q[0] / c->l);
 }
 
-static void force_blocks(const pendulum *c, const as_point *at,
-                         as_block_set wanted, as_matrix *blocks) {
+static void force_blocks(const pendulum *c, const as_point *at, as_block_set wanted,
+                         as_matrix *blocks) {
   const double *q = at->q, *v = at->v, e[2] = {-q[1] / c->l, q[0] / c->l};
   double T, N;
   controlled(c, at, &T, &N);
@@ -180,14 +164,12 @@ static void force_blocks(const pendulum *c, const as_point *at,
       for (int j = 0; j < 2; j++) {
         add(wanted, blocks, AS_BLOCK_F_V, i, j, -at->y[0] * e[i] * e[j]);
       }
-      add(wanted, blocks, AS_BLOCK_F_Y, i, 0,
-          -across(c, q, v) * e[i] + c->r * q[i]);
+      add(wanted, blocks, AS_BLOCK_F_Y, i, 0, -across(c, q, v) * e[i] + c->r * q[i]);
     }
   }
 }
 
-static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
-                    void *user) {
+static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
   const pendulum *c = user;
   for (int i = 0; i < 2; i++) {
     add(wanted, blocks, AS_BLOCK_G_Q, 0, i, at->q[i]);
@@ -200,13 +182,10 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
   if (c->kind == ACCELEROMETER) {
     add(wanted, blocks, AS_BLOCK_PHI_X, 0, 0, -1.0 / c->tau);
     add(wanted, blocks, AS_BLOCK_PHI_Y, 0, 0, 1.0 / c->tau);
-    if (wanted &
-        (AS_BLOCK_BIT(AS_BLOCK_CHI_Q) | AS_BLOCK_BIT(AS_BLOCK_CHI_VDOT)))
-      add_across(c, wanted, blocks, AS_BLOCK_CHI_Q, AS_BLOCK_CHI_VDOT, at,
-                 at->vdot, 1.0);
+    if (wanted & (AS_BLOCK_BIT(AS_BLOCK_CHI_Q) | AS_BLOCK_BIT(AS_BLOCK_CHI_VDOT)))
+      add_across(c, wanted, blocks, AS_BLOCK_CHI_Q, AS_BLOCK_CHI_VDOT, at, at->vdot, 1.0);
     if (wanted & AS_BLOCK_BIT(AS_BLOCK_CHI_Y))
-      as_matrix_add(&blocks[AS_BLOCK_CHI_Y], 1, 0,
-                    saturated_slope(c, at->y[0]));
+      as_matrix_add(&blocks[AS_BLOCK_CHI_Y], 1, 0, saturated_slope(c, at->y[0]));
   } else if (c->kind == FORCE_SENSOR) {
     add(wanted, blocks, AS_BLOCK_PHI_X, 0, 0, -1.0 / c->tau);
     add(wanted, blocks, AS_BLOCK_PHI_LAMBDA, 0, 0, 1.0 / c->tau);
@@ -216,20 +195,17 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
     add(wanted, blocks, AS_BLOCK_PHI_X, 0, 0, -c->R / c->L);
     add(wanted, blocks, AS_BLOCK_PHI_Y, 0, 0, 1.0 / c->L);
     if (wanted & (AS_BLOCK_BIT(AS_BLOCK_PHI_Q) | AS_BLOCK_BIT(AS_BLOCK_PHI_V)))
-      add_across(c, wanted, blocks, AS_BLOCK_PHI_Q, AS_BLOCK_PHI_V, at, at->v,
-                 -c->k / c->l / c->L);
+      add_across(c, wanted, blocks, AS_BLOCK_PHI_Q, AS_BLOCK_PHI_V, at, at->v, -c->k / c->l / c->L);
     if (wanted & (AS_BLOCK_BIT(AS_BLOCK_CHI_Q) | AS_BLOCK_BIT(AS_BLOCK_CHI_V)))
-      add_across(c, wanted, blocks, AS_BLOCK_CHI_Q, AS_BLOCK_CHI_V, at, at->v,
-                 -c->D / c->l);
+      add_across(c, wanted, blocks, AS_BLOCK_CHI_Q, AS_BLOCK_CHI_V, at, at->v, -c->D / c->l);
   }
   return AS_DONE;
 }
 
-// ---- reference
-// ----------------------------------------------------------------------------------------
+// ---- reference ------------------------------------------------------------------------------------
 
-/// What belongs to z = (angle, angle', x): angle'', lambda, x' and y. The
-/// circuit's x is found here.
+/// What belongs to z = (angle, angle', x): angle'', lambda, x' and y. The circuit's x is found
+/// here.
 typedef struct motion {
   double wdot, lambda, x, x_rate, y[2];
 } motion;
@@ -242,8 +218,7 @@ static motion motion_at(const pendulum *c, double t, const double *z) {
     // m a = m weight + y2(a) - c x
     double a = weight;
     for (int i = 0; i < 50; i++) {
-      a -= (c->m * (a - weight) - saturated(c, a) + c->c * s.x) /
-           (c->m - saturated_slope(c, a));
+      a -= (c->m * (a - weight) - saturated(c, a) + c->c * s.x) / (c->m - saturated_slope(c, a));
     }
     s.y[0] = a;
     s.y[1] = saturated(c, a);
@@ -256,10 +231,8 @@ static motion motion_at(const pendulum *c, double t, const double *z) {
     s.wdot = (weight - s.y[0] * c->l * w / c->m) / c->l;
     s.x_rate = (s.lambda - s.x) / c->tau;
   } else {
-    // x = F - epsilon F', F' = (U cos(t) - (D + k) w') / R, m l^2 w' = m l
-    // weight + k x
-    const double epsilon = c->L / c->R, b = (c->D + c->k) / c->R,
-                 inertia = c->m * c->l * c->l;
+    // x = F - epsilon F', F' = (U cos(t) - (D + k) w') / R, m l^2 w' = m l weight + k x
+    const double epsilon = c->L / c->R, b = (c->D + c->k) / c->R, inertia = c->m * c->l * c->l;
     const double F = (c->U * sin(t)) / c->R - b * w;
     s.x = (F - epsilon * (c->U * cos(t) / c->R - b * weight / c->l)) /
           (1.0 - epsilon * b * c->k / inertia);
@@ -277,41 +250,35 @@ static void rhs(double t, const double *z, double *dz, const void *context) {
   dz[2] = s.x_rate;
 }
 
-static void exact(const mechatronic_problem *p, double t, double *q, double *v,
-                  double *vdot, double *lambda, double *x, double *y) {
+static void exact(const mechatronic_problem *p, double t, double *q, double *v, double *vdot,
+                  double *lambda, double *x, double *y) {
   const pendulum *c = p->def.user;
-  double z[3] = {atan2(p->q0[0], -p->q0[1]), across(c, p->q0, p->v0) / c->l,
-                 p->x0[0]};
+  double z[3] = {atan2(p->q0[0], -p->q0[1]), across(c, p->q0, p->v0) / c->l, p->x0[0]};
   reference_ode(rhs, c, 3, p->t0, t, 0.02, z);
   const motion s = motion_at(c, t, z);
   const double sine = c->l * sin(z[0]), cosine = c->l * cos(z[0]), w = z[1];
   reference_put(q, (double[]){sine, -cosine}, 2);
   reference_put(v, (double[]){cosine * w, sine * w}, 2);
-  reference_put(vdot,
-                (double[]){cosine * s.wdot - sine * w * w,
-                           sine * s.wdot + cosine * w * w},
+  reference_put(vdot, (double[]){cosine * s.wdot - sine * w * w, sine * s.wdot + cosine * w * w},
                 2);
   reference_put(lambda, &s.lambda, 1);
   reference_put(x, &s.x, 1);
   reference_put(y, s.y, p->def.n_y);
 }
 
-// ---- instances
-// ----------------------------------------------------------------------------------------
+// ---- instances ------------------------------------------------------------------------------------
 
 static const as_space_part space[] = {{AS_SPACE_RN, 2}};
 
 // Everything of a description but the blocks.
-#define PENDULUM(parameters, outputs)                                          \
-  .parts = space, .n_parts = 1, .n_lambda = 1, .n_x = 1, .n_y = (outputs),     \
-  .mass_constant = true, .scleronomic = true, .mass = mass, .force = force,    \
-  .constraint = constraint, .constraint_rate = constraint_rate,                \
-  .constraint_acceleration = constraint_acceleration,                          \
-  .state_rate = state_rate, .output = output, .jacobian = jacobian,            \
-  .time_scale = 0.2, .user = &(parameters)
+#define PENDULUM(parameters, outputs)                                                              \
+  .parts = space, .n_parts = 1, .n_lambda = 1, .n_x = 1, .n_y = (outputs), .mass_constant = true,  \
+  .scleronomic = true, .mass = mass, .force = force, .constraint = constraint,                     \
+  .constraint_rate = constraint_rate, .constraint_acceleration = constraint_acceleration,          \
+  .state_rate = state_rate, .output = output, .jacobian = jacobian, .time_scale = 0.2,             \
+  .user = &(parameters)
 
-#define MECHANICS                                                              \
-  MECHATRONIC_GIVEN(F_Q), MECHATRONIC_GIVEN(G_Q), MECHATRONIC_GIVEN(GDOT_Q)
+#define MECHANICS MECHATRONIC_GIVEN(F_Q), MECHATRONIC_GIVEN(G_Q), MECHATRONIC_GIVEN(GDOT_Q)
 
 const mechatronic_problem *mechatronic_accelerometer(void) {
   static pendulum parameters = {.kind = ACCELEROMETER,
@@ -326,15 +293,13 @@ const mechatronic_problem *mechatronic_accelerometer(void) {
   static const mechatronic_problem problem = {
       .name = "accelerometer",
       .def = {PENDULUM(parameters, 2),
-              .block = {MECHANICS, MECHATRONIC_ZERO(F_V),
-                        MECHATRONIC_GIVEN(F_X), MECHATRONIC_GIVEN(F_Y),
-                        MECHATRONIC_ZERO(PHI_Q), MECHATRONIC_ZERO(PHI_V),
-                        MECHATRONIC_ZERO(PHI_VDOT),
-                        MECHATRONIC_ZERO(PHI_LAMBDA), MECHATRONIC_GIVEN(PHI_X),
-                        MECHATRONIC_GIVEN(PHI_Y), MECHATRONIC_GIVEN(CHI_Q),
-                        MECHATRONIC_ZERO(CHI_V), MECHATRONIC_GIVEN(CHI_VDOT),
-                        MECHATRONIC_ZERO(CHI_LAMBDA), MECHATRONIC_ZERO(CHI_X),
-                        MECHATRONIC_GIVEN(CHI_Y)}},
+              .block = {MECHANICS, MECHATRONIC_ZERO(F_V), MECHATRONIC_GIVEN(F_X),
+                        MECHATRONIC_GIVEN(F_Y), MECHATRONIC_ZERO(PHI_Q), MECHATRONIC_ZERO(PHI_V),
+                        MECHATRONIC_ZERO(PHI_VDOT), MECHATRONIC_ZERO(PHI_LAMBDA),
+                        MECHATRONIC_GIVEN(PHI_X), MECHATRONIC_GIVEN(PHI_Y),
+                        MECHATRONIC_GIVEN(CHI_Q), MECHATRONIC_ZERO(CHI_V),
+                        MECHATRONIC_GIVEN(CHI_VDOT), MECHATRONIC_ZERO(CHI_LAMBDA),
+                        MECHATRONIC_ZERO(CHI_X), MECHATRONIC_GIVEN(CHI_Y)}},
       .t0 = 0.0,
       .t_end = 2.0,
       .steps = 400,
@@ -358,12 +323,10 @@ const mechatronic_problem *mechatronic_force_sensor(void) {
   static const mechatronic_problem problem = {
       .name = "force_sensor",
       .def = {PENDULUM(parameters, 1),
-              .block = {MECHANICS, MECHATRONIC_GIVEN(F_V),
-                        MECHATRONIC_ZERO(F_X), MECHATRONIC_GIVEN(F_Y),
-                        MECHATRONIC_ZERO(PHI_Q), MECHATRONIC_ZERO(PHI_V),
-                        MECHATRONIC_ZERO(PHI_VDOT),
-                        MECHATRONIC_GIVEN(PHI_LAMBDA), MECHATRONIC_GIVEN(PHI_X),
-                        MECHATRONIC_ZERO(PHI_Y), MECHATRONIC_ZERO(CHI_Q),
+              .block = {MECHANICS, MECHATRONIC_GIVEN(F_V), MECHATRONIC_ZERO(F_X),
+                        MECHATRONIC_GIVEN(F_Y), MECHATRONIC_ZERO(PHI_Q), MECHATRONIC_ZERO(PHI_V),
+                        MECHATRONIC_ZERO(PHI_VDOT), MECHATRONIC_GIVEN(PHI_LAMBDA),
+                        MECHATRONIC_GIVEN(PHI_X), MECHATRONIC_ZERO(PHI_Y), MECHATRONIC_ZERO(CHI_Q),
                         MECHATRONIC_ZERO(CHI_V), MECHATRONIC_ZERO(CHI_VDOT),
                         MECHATRONIC_GIVEN(CHI_LAMBDA), MECHATRONIC_GIVEN(CHI_X),
                         MECHATRONIC_ZERO(CHI_Y)}},
@@ -393,15 +356,13 @@ const mechatronic_problem *mechatronic_circuit(void) {
   static const mechatronic_problem problem = {
       .name = "circuit",
       .def = {PENDULUM(parameters, 1),
-              .block = {MECHANICS, MECHATRONIC_ZERO(F_V),
-                        MECHATRONIC_GIVEN(F_X), MECHATRONIC_ZERO(F_Y),
-                        MECHATRONIC_GIVEN(PHI_Q), MECHATRONIC_GIVEN(PHI_V),
-                        MECHATRONIC_ZERO(PHI_VDOT),
-                        MECHATRONIC_ZERO(PHI_LAMBDA), MECHATRONIC_GIVEN(PHI_X),
-                        MECHATRONIC_GIVEN(PHI_Y), MECHATRONIC_GIVEN(CHI_Q),
-                        MECHATRONIC_GIVEN(CHI_V), MECHATRONIC_ZERO(CHI_VDOT),
-                        MECHATRONIC_ZERO(CHI_LAMBDA), MECHATRONIC_ZERO(CHI_X),
-                        MECHATRONIC_ZERO(CHI_Y)}},
+              .block = {MECHANICS, MECHATRONIC_ZERO(F_V), MECHATRONIC_GIVEN(F_X),
+                        MECHATRONIC_ZERO(F_Y), MECHATRONIC_GIVEN(PHI_Q), MECHATRONIC_GIVEN(PHI_V),
+                        MECHATRONIC_ZERO(PHI_VDOT), MECHATRONIC_ZERO(PHI_LAMBDA),
+                        MECHATRONIC_GIVEN(PHI_X), MECHATRONIC_GIVEN(PHI_Y),
+                        MECHATRONIC_GIVEN(CHI_Q), MECHATRONIC_GIVEN(CHI_V),
+                        MECHATRONIC_ZERO(CHI_VDOT), MECHATRONIC_ZERO(CHI_LAMBDA),
+                        MECHATRONIC_ZERO(CHI_X), MECHATRONIC_ZERO(CHI_Y)}},
       .t0 = 0.0,
       .t_end = 2.0,
       .steps = 1000,

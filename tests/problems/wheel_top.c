@@ -1,18 +1,17 @@
-/// A heavy top on R^3xSO(3), as in [ABC] section 5 but slower, with a reaction
-/// wheel.
+/// A heavy top on R^3xSO(3), as in [ABC] section 5 but slower, with a reaction wheel.
 ///
-/// Centre of mass at X in the body frame; the tip stays at the origin. The
-/// wheel spins about the unit axis e of the body with the angular momentum x1
-/// (beyond what it has at rest in the body), which the torque y changes; x2 is
-/// the filtered rate of turn about e, and y is fed the angular acceleration as
-/// well:
+/// Centre of mass at X in the body frame; the tip stays at the origin. The wheel spins about the unit
+/// axis e of the body with the angular momentum x1 (beyond what it has at rest in the body), which
+/// the torque y changes; x2 is the filtered rate of turn about e, and y is fed the angular
+/// acceleration as well:
 ///
 ///     m p'' = m gravity + lambda,   0 = -p + R X
 ///     J W' = -W x (J W + x1 e) - y e - X x R^T lambda
 ///     x1' = y,   x2' = (e . W - x2) / tau,   y = K x2 + D e . W'
 ///
-/// Reference: (quaternion, W, x1, x2) about the tip: (J_0 + D e e^T) W' = -W x
-/// (J_0 W + x1 e) - K x2 e + m X x R^T gravity, J_0 = J + m (|X|^2 I - X X^T).
+/// Reference: (quaternion, W, x1, x2) about the tip:
+///     (J_0 + D e e^T) W' = -W x (J_0 W + x1 e) - K x2 e + m X x R^T gravity
+/// with J_0 = J + m (|X|^2 I - X X^T).
 #include <math.h>
 
 #include "problems/mechatronic.h"
@@ -39,8 +38,8 @@ static int mass(const as_point *at, as_matrix *m, void *user) {
 }
 
 /// -W x (J W + x1 e) - y e
-static void torque(const top *c, const double *J, const double *W, double x1,
-                   double y, double *out) {
+static void torque(const top *c, const double *J, const double *W, double x1, double y,
+                   double *out) {
   double wheel[3];
   gyroscopic_torque(J, W, out);
   vec_cross(c->e, W, wheel);
@@ -80,8 +79,7 @@ static int constraint_rate(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
-static int constraint_acceleration(const as_point *at, double *out,
-                                   void *user) {
+static int constraint_acceleration(const as_point *at, double *out, void *user) {
   const top *c = user;
   double R[9], turn[3];
   mat_from_quaternion(at->q + 3, R);
@@ -104,8 +102,8 @@ static int output(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
-static void mechanical_blocks(const top *c, const as_point *at,
-                              as_block_set wanted, as_matrix *blocks) {
+static void mechanical_blocks(const top *c, const as_point *at, as_block_set wanted,
+                              as_matrix *blocks) {
   double R[9], skew[9], other[9], product[9], turn[3];
   mat_from_quaternion(at->q + 3, R);
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_F_Q)) { // of -X x R^T lambda
@@ -141,8 +139,7 @@ static void mechanical_blocks(const top *c, const as_point *at,
   }
 }
 
-static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
-                    void *user) {
+static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
   const top *c = user;
   mechanical_blocks(c, at, wanted, blocks);
   for (int i = 0; i < 3; i++) {
@@ -155,10 +152,8 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks,
   }
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_PHI_X))
     as_matrix_add(&blocks[AS_BLOCK_PHI_X], 1, 1, -1.0 / c->tau);
-  if (wanted & AS_BLOCK_BIT(AS_BLOCK_PHI_Y))
-    as_matrix_add(&blocks[AS_BLOCK_PHI_Y], 0, 0, 1.0);
-  if (wanted & AS_BLOCK_BIT(AS_BLOCK_CHI_X))
-    as_matrix_add(&blocks[AS_BLOCK_CHI_X], 0, 1, c->K);
+  if (wanted & AS_BLOCK_BIT(AS_BLOCK_PHI_Y)) as_matrix_add(&blocks[AS_BLOCK_PHI_Y], 0, 0, 1.0);
+  if (wanted & AS_BLOCK_BIT(AS_BLOCK_CHI_X)) as_matrix_add(&blocks[AS_BLOCK_CHI_X], 0, 1, c->K);
   return AS_DONE;
 }
 
@@ -191,11 +186,10 @@ static void rhs(double t, const double *z, double *dz, const void *context) {
   dz[8] = (vec_dot(c->e, z + 4) - z[8]) / c->tau;
 }
 
-static void exact(const mechatronic_problem *p, double t, double *q, double *v,
-                  double *vdot, double *lambda, double *x, double *y) {
+static void exact(const mechatronic_problem *p, double t, double *q, double *v, double *vdot,
+                  double *lambda, double *x, double *y) {
   const top *c = p->def.user;
-  double z[9], R[9], Wdot[3], position[3], turn[3], twice[3], acceleration[3],
-      velocity[3];
+  double z[9], R[9], Wdot[3], position[3], turn[3], twice[3], acceleration[3], velocity[3];
   reference_put(z, p->q0 + 3, 4);
   reference_put(z + 4, p->v0 + 3, 3);
   reference_put(z + 7, p->x0, 2);
@@ -217,35 +211,30 @@ static void exact(const mechatronic_problem *p, double t, double *q, double *v,
   reference_put(q, position, 3);
   reference_put(v, velocity, 3);
   reference_put(vdot, acceleration, 3);
-  if (q)
-    reference_put(q + 3, z, 4);
-  if (v)
-    reference_put(v + 3, z + 4, 3);
-  if (vdot)
-    reference_put(vdot + 3, Wdot, 3);
-  reference_put(lambda,
-                (double[]){c->m * acceleration[0], c->m * acceleration[1],
-                           c->m * (acceleration[2] + c->g)},
-                3);
+  if (q) reference_put(q + 3, z, 4);
+  if (v) reference_put(v + 3, z + 4, 3);
+  if (vdot) reference_put(vdot + 3, Wdot, 3);
+  reference_put(
+      lambda,
+      (double[]){c->m * acceleration[0], c->m * acceleration[1], c->m * (acceleration[2] + c->g)},
+      3);
   reference_put(x, z + 7, 2);
   reference_put(y, (double[]){c->K * z[8] + c->D * vec_dot(c->e, Wdot)}, 1);
 }
 
 const mechatronic_problem *mechatronic_wheel_top(void) {
-  static top parameters = {
-      .m = 15.0,
-      .J = {0.234375, 0.0, 0.0, 0.0, 0.46875, 0.0, 0.0, 0.0, 0.234375},
-      .X = {0.0, 1.0, 0.0},
-      .e = {0.6, 0.0, 0.8},
-      .g = 9.81,
-      .K = 8.0,
-      .D = 3.0,
-      .tau = 0.1};
+  static top parameters = {.m = 15.0,
+                           .J = {0.234375, 0.0, 0.0, 0.0, 0.46875, 0.0, 0.0, 0.0, 0.234375},
+                           .X = {0.0, 1.0, 0.0},
+                           .e = {0.6, 0.0, 0.8},
+                           .g = 9.81,
+                           .K = 8.0,
+                           .D = 3.0,
+                           .tau = 0.1};
   static const as_space_part space[] = {{AS_SPACE_R3SO3, 1}};
   // v = W x X
   static const double q0[] = {0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0};
-  static const double v0[] = {1.5, 0.0, 0.5, 0.5, 12.0, -1.5},
-                      x0[] = {2.0, 0.0};
+  static const double v0[] = {1.5, 0.0, 0.5, 0.5, 12.0, -1.5}, x0[] = {2.0, 0.0};
   static const mechatronic_problem problem = {
       .name = "wheel_top",
       .def =
@@ -265,13 +254,11 @@ const mechatronic_problem *mechatronic_wheel_top(void) {
               .state_rate = state_rate,
               .output = output,
               .jacobian = jacobian,
-              .block = {MECHATRONIC_GIVEN(F_Q), MECHATRONIC_GIVEN(F_V),
-                        MECHATRONIC_GIVEN(F_X), MECHATRONIC_GIVEN(F_Y),
-                        MECHATRONIC_GIVEN(G_Q), MECHATRONIC_GIVEN(GDOT_Q),
+              .block = {MECHATRONIC_GIVEN(F_Q), MECHATRONIC_GIVEN(F_V), MECHATRONIC_GIVEN(F_X),
+                        MECHATRONIC_GIVEN(F_Y), MECHATRONIC_GIVEN(G_Q), MECHATRONIC_GIVEN(GDOT_Q),
                         MECHATRONIC_ZERO(PHI_Q), MECHATRONIC_GIVEN(PHI_V),
-                        MECHATRONIC_ZERO(PHI_VDOT),
-                        MECHATRONIC_ZERO(PHI_LAMBDA), MECHATRONIC_GIVEN(PHI_X),
-                        MECHATRONIC_GIVEN(PHI_Y), MECHATRONIC_ZERO(CHI_Q),
+                        MECHATRONIC_ZERO(PHI_VDOT), MECHATRONIC_ZERO(PHI_LAMBDA),
+                        MECHATRONIC_GIVEN(PHI_X), MECHATRONIC_GIVEN(PHI_Y), MECHATRONIC_ZERO(CHI_Q),
                         MECHATRONIC_ZERO(CHI_V), MECHATRONIC_GIVEN(CHI_VDOT),
                         MECHATRONIC_ZERO(CHI_LAMBDA), MECHATRONIC_GIVEN(CHI_X),
                         MECHATRONIC_ZERO(CHI_Y)},

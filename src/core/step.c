@@ -1,0 +1,185 @@
+/// Taking steps: one that leaves everything as it was if it fails, one that is rescued, many to a given time.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/denormals.h"
+#include "base/error.h"
+#include "core/integrator.h"
+
+// How far constraints may give way while compliance carries a step over a singular position.
+#define MAX_GIVE 1e-5
+
+/// Tries one step of size h that ends at t1 (t + h to round-off), with compliance e.
+static as_status try_step(as_integrator *s, double h, double t1, double e) {
+  s->t1 = t1;
+  s->compliance = e;
+  as_status status = s->method->begin(s, h);
+  if (status == AS_OK) status = asi_newton(s);
+  if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
+    status = AS_ERR_CONVERGENCE;
+  s->compliance = s->base_compliance;
+  if (status) {
+    ++s->statistics.failed_steps;
+    s->factor_h = (double)NAN;
+    return status;
+  }
+  s->method->accept(s);
+  asi_publish(s);
+  s->state.t = t1;
+  s->last_h = s->statistics.last_step = h;
+  s->first = s->forward = false;
+  ++s->factor_age;
+  ++s->statistics.steps;
+  return AS_OK;
+}
+
+enum { MAX_SPLITS = 6 };
+
+/// [RE.5] A step that has failed with `status` is tried again with more compliance, which carries it over
+/// a singular position, and then in two parts of 0.6 h and 0.4 h: halves would meet the singular point
+/// again.
+static as_status rescue_step(as_integrator *s, double h, double t1, as_status status, int splits) {
+  static const double compliance[] = {1e-4, 1e-2};
+  for (int i = 0; i < 2 && s->redundancy.rows > 0; ++i)
+    if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
+      status = try_step(s, h, t1, compliance[i]);
+  const double middle = s->state.t + 0.6 * h;
+  if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
+  const struct { double from, to; } parts[] = {{s->state.t, middle}, {middle, t1}};
+  status = AS_OK;
+  for (int i = 0; i < 2 && status == AS_OK; ++i) {
+    const double part = parts[i].to - parts[i].from;
+    status = try_step(s, part, parts[i].to, s->base_compliance);
+    if (as_status_is_recoverable(status))
+      status = rescue_step(s, part, parts[i].to, status, splits + 1);
+  }
+  return status;
+}
+
+/// After a step has failed for good: adds to its error which constraint rows are close to dependent where it
+/// began. The arena is put back afterwards: the search measures the rows anew.
+static void explain_failure(as_integrator *s, as_status status, as_error *error) {
+  const asi_redundancy usual = s->redundancy;
+  if (error == NULL || usual.rows == 0 ||
+      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
+    return;
+  as_error ignored;
+  s->eval.error = &ignored;
+  const double near = 10.0 * asi_redundancy_near(s);
+  const as_status found =
+      asi_find_redundancy(s, s->state.t, s->now.q, s->now.v, near, usual.n_redundant + 8);
+  const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
+  if (found == AS_OK && count > usual.n_redundant) {
+    char names[200];
+    asi_name_rows(s->problem, s->redundancy.found, count, names, sizeof names);
+    const size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used,
+             " The constraints are close to singular where it began: %s depend on the others.",
+             names);
+  }
+  s->eval.error = error;
+  s->redundancy = usual;
+  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+}
+
+/// A step that leaves everything as it was if it fails, with the error of its first attempt.
+static as_status take_safe_step(as_integrator *s, double h, double t1, as_error *error) {
+  if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
+                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
+  s->eval.error = error;
+  const struct {
+    double contraction, fresh_contraction, first_norm;
+    long contraction_age;
+    bool fresh_seen;
+    asi_system *active;
+  } memory = {s->contraction,     s->fresh_contraction, s->first_norm,
+              s->contraction_age, s->fresh_seen,        s->active};
+  const as_status status = try_step(s, h, t1, s->base_compliance);
+  if (!as_status_is_recoverable(status)) return status;
+  s->contraction = memory.contraction;
+  s->fresh_contraction = memory.fresh_contraction;
+  s->first_norm = memory.first_norm;
+  s->contraction_age = memory.contraction_age;
+  s->fresh_seen = memory.fresh_seen;
+  s->active = memory.active;
+  const as_integrator saved = *s;
+  as_error ignored;
+  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+  s->eval.error = &ignored;
+  const as_status rescued = rescue_step(s, h, t1, status, 0);
+  if (rescued == AS_OK) {
+    s->eval.error = error;
+    return AS_OK;
+  }
+  as_statistics statistics = s->statistics; // work was done, but no step
+  statistics.steps = saved.statistics.steps;
+  statistics.last_step = saved.statistics.last_step;
+  *s = saved;
+  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+  s->statistics = statistics;
+  explain_failure(s, status, error);
+  s->factor_h = (double)NAN;
+  return status;
+}
+
+/// A step that flushes denormals, and the samples at its end.
+static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+  const asi_float_mode mode = asi_flush_denormals();
+  as_status status = take_safe_step(s, h, t1, error);
+  if (status == AS_OK && s->problem->def.n_samplers > 0) status = asi_sampling_act(s);
+  asi_restore_denormals(mode);
+  return status ? status : asi_succeed(error);
+}
+
+/// Steps from the current time to t: `most` at the most, the last one stretched or shortened.
+static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
+  const double t0 = s->state.t;
+  const long n = (long)fmax(1.0, round((t - t0) / most));
+  for (long i = 1; i < n; ++i) {
+    const as_status status = take_step(s, most, t0 + (double)i * most, error);
+    if (status) return status;
+  }
+  const double rest = t - (t0 + (double)(n - 1) * most);
+  return take_step(s, fabs(rest - most) <= 1e-9 * most ? most : rest, t, error);
+}
+
+/// The same with samples on the way: equal steps from one to the next.
+static as_status take_sampled_steps(as_integrator *s, double most, double t, as_error *error) {
+  while (s->state.t < t) {
+    const double next = asi_sampling_next(s), gap = fmin(next, t) - s->state.t;
+    // A sample next to t is at t.
+    const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
+    const double n = fmax(1.0, ceil(gap / most - 1e-9));
+    const as_status status = take_steps(s, gap / n, end, error);
+    if (status) return status;
+  }
+  return AS_OK;
+}
+
+as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const bool sampled = s->problem->def.n_samplers > 0 && h > 0.0 && isfinite(h);
+  return sampled ? take_sampled_steps(s, h, s->state.t + h, error)
+                 : take_step(s, h, s->state.t + h, error);
+}
+
+as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
+  const as_status started = asi_check_started(s, error);
+  if (started) return started;
+  const double h = s->def.step, t0 = s->state.t;
+  if (!(h > 0.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
+                    "as_integrator_advance needs a step size in the integrator's description.");
+  if (!(t >= t0 && isfinite(t)))
+    return asi_fail(error, AS_ERR_ARGUMENT, t0, "t",
+                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", t0, t);
+  if (!((t - t0) / h < 9e15))
+    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
+                    "From t = %.9g s to %.9g s there are too many steps of %g s.", t0, t, h);
+  if (t == t0) return AS_OK;
+  return s->problem->def.n_samplers > 0 ? take_sampled_steps(s, h, t, error)
+                                        : take_steps(s, h, t, error);
+}
