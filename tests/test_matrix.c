@@ -1,7 +1,7 @@
-/// Second order in every variable, for every combination of method, space, constraints, mass, force and
-/// steps, on problems with a chosen solution (problems/manufactured.h). One line per combination:
+/// Second order in every variable, for every combination of method, states, space, constraints, mass, force
+/// and steps, on problems with a chosen solution (problems/manufactured.h). One line per combination:
 ///
-///     index-3 R^4       g(q)            M      additive fixed       q 2.00 v 2.00 vdot 2.00 a 2.00 lambda 2.00
+///     index-3 none R^4       g(q)            M      additive fixed       q 2.00 v 2.00 vdot 2.00 a 2.00 lambda 2.00
 ///
 /// Orders are those of the largest errors over all mesh points, between the two finer of three step sizes.
 /// Coarser ones are not asymptotic yet: between 40 and 80 steps 17 combinations have orders from 1.80 to
@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -36,11 +37,13 @@ enum { STRIDE = 7 };
 enum { STRIDE = 1 };
 #endif
 
-enum { N_VARIABLES = 6, N_RUNS = 3, COARSE_STEPS = 80 };
+enum { N_VARIABLES = 10, N_RUNS = 3, COARSE_STEPS = 80 };
 static const double t_end = 1.0;
 static const double least_order = 1.9;
 
-static const char *const variables[N_VARIABLES] = {"q", "v", "vdot", "a", "lambda", "psi"};
+/// xdot and those beside it belong to problems with states; see has_variable().
+static const char *const variables[N_VARIABLES] = {"q",   "v", "vdot", "a", "lambda",
+                                                   "psi", "x", "xdot", "w", "y"};
 
 // ---- the table -------------------------------------------------------------------------------------
 
@@ -63,6 +66,7 @@ static const struct {
                    {"g(t,q)", true, false, true},        {"k(t,q,v)", false, true, true},
                    {"g(t,q) k(t,q,v)", true, true, true}};
 
+static const char *const states[] = {"none", "x y"};
 static const char *const masses[] = {"M", "M(t,q)"};
 static const char *const forces[] = {"additive", "general"};
 static const char *const steps[] = {"fixed", "alternating"};
@@ -70,20 +74,23 @@ static const char *const steps[] = {"fixed", "alternating"};
 #define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 typedef struct cell {
-  int method, space, constraints, mass, force, steps; ///< places in the tables above
+  int method, states, space, constraints, mass, force, steps; ///< places in the tables above
 } cell;
 
+static bool takes_states(int method) { return methods[method].method != AS_METHOD_SOI2; }
+
 /// The first cell is all zeros; false after the last one. Steps change fastest, methods slowest. There is
-/// no general force without multipliers.
+/// no general force without multipliers, and SOI2 takes no states.
 static bool next_cell(cell *c) {
-  int *const digit[] = {&c->steps, &c->force, &c->mass, &c->constraints, &c->space, &c->method};
-  const int base[] = {LENGTH(steps),       LENGTH(forces), LENGTH(masses),
-                      LENGTH(constraints), LENGTH(spaces), LENGTH(methods)};
+  int *const digit[] = {&c->steps, &c->force,  &c->mass,  &c->constraints,
+                        &c->space, &c->states, &c->method};
+  const int base[] = {LENGTH(steps),  LENGTH(forces), LENGTH(masses), LENGTH(constraints),
+                      LENGTH(spaces), LENGTH(states), LENGTH(methods)};
   do {
     int i = 0;
     while (i < LENGTH(base) && ++*digit[i] == base[i]) *digit[i++] = 0;
     if (i == LENGTH(base)) return false;
-  } while (c->constraints == 0 && c->force == 1);
+  } while ((c->constraints == 0 && c->force == 1) || (c->states == 1 && !takes_states(c->method)));
   return true;
 }
 
@@ -93,18 +100,21 @@ static manufactured problem_of(const cell *c) {
                         .nonholonomic = constraints[c->constraints].nonholonomic,
                         .moving = constraints[c->constraints].moving,
                         .mass_varies = c->mass == 1,
-                        .general = c->force == 1};
+                        .general = c->force == 1,
+                        .states = c->states == 1};
 }
 
 static bool has_variable(const cell *c, int variable) {
   if (variable == 4) return constraints[c->constraints].holonomic;
   if (variable == 5) return constraints[c->constraints].nonholonomic;
+  if (variable >= 6) return c->states == 1;
   return true;
 }
 
 static void print_name(const cell *c) {
-  printf("%-7s %-9s %-15s %-6s %-8s %-11s", methods[c->method].name, spaces[c->space].name,
-         constraints[c->constraints].name, masses[c->mass], forces[c->force], steps[c->steps]);
+  printf("%-7s %-4s %-9s %-15s %-6s %-8s %-11s", methods[c->method].name, states[c->states],
+         spaces[c->space].name, constraints[c->constraints].name, masses[c->mass], forces[c->force],
+         steps[c->steps]);
 }
 
 // ---- one cell --------------------------------------------------------------------------------------
@@ -128,17 +138,24 @@ static void raise_errors(const manufactured *m, const as_problem_def *def, const
                          const as_state *s, double *error) {
   double q[MANUFACTURED_NQ], v[MANUFACTURED_NV], vdot[MANUFACTURED_NV], a[MANUFACTURED_NV];
   double lambda[MANUFACTURED_NLAMBDA], psi[MANUFACTURED_NPSI], d[MANUFACTURED_NV];
+  double x[MANUFACTURED_NX], xdot[MANUFACTURED_NX], w[MANUFACTURED_NX], y[MANUFACTURED_NY];
   const double zero[MANUFACTURED_NV] = {0};
   const int n = as_space_nv(space);
   manufactured_exact(m, s->t, q, v, vdot, lambda, psi);
   manufactured_exact(m, s->t + s->a_offset, NULL, NULL, a, NULL, NULL);
+  manufactured_exact_states(s->t, x, xdot, y);
+  manufactured_exact_states(s->t + s->w_offset, NULL, w, NULL);
   as_space_difference(space, q, s->q, d);
   const double now[N_VARIABLES] = {distance(d, zero, n),
                                    distance(v, s->v, n),
                                    distance(vdot, s->vdot, n),
                                    distance(a, s->a, n),
                                    distance(lambda, s->lambda, def->n_lambda),
-                                   distance(psi, s->psi, def->n_psi)};
+                                   distance(psi, s->psi, def->n_psi),
+                                   distance(x, s->x, def->n_x),
+                                   distance(xdot, s->xdot, def->n_x),
+                                   distance(w, s->w, def->n_x),
+                                   distance(y, s->y, def->n_y)};
   for (int i = 0; i < N_VARIABLES; ++i)
     if (!(now[i] <= error[i])) error[i] = now[i]; // NAN stays
 }
@@ -148,15 +165,16 @@ static as_status run(const cell *c, const as_integrator_def *def, int n, double 
                      as_error *error) {
   manufactured m = problem_of(c);
   const as_problem_def problem_def = manufactured_def(&m);
-  double q[MANUFACTURED_NQ], v[MANUFACTURED_NV];
+  double q[MANUFACTURED_NQ], v[MANUFACTURED_NV], x[MANUFACTURED_NX];
   as_problem *problem = NULL;
   as_integrator *integrator = NULL;
   manufactured_exact(&m, 0.0, q, v, NULL, NULL, NULL);
+  manufactured_exact_states(0.0, x, NULL, NULL);
   for (int i = 0; i < N_VARIABLES; ++i) largest[i] = 0.0;
   as_status status = as_problem_create(&problem_def, &problem, error);
   if (!status) status = as_integrator_create(problem, def, &integrator, error);
   if (!status) {
-    const as_initial initial = {.t = 0.0, .q = q, .v = v};
+    const as_initial initial = {.t = 0.0, .q = q, .v = v, .x = m.states ? x : NULL};
     status = as_integrator_start(integrator, &initial, NULL, error);
   }
   for (int i = 0; i < n && !status; ++i) {
@@ -198,7 +216,7 @@ static double lowest_order(const cell *c, const outcome *o) {
 // ---- the table on paper ----------------------------------------------------------------------------
 
 static void write_head(FILE *file) {
-  fprintf(file, "method,space,constraints,mass,force,steps");
+  fprintf(file, "method,states,space,constraints,mass,force,steps");
   for (int i = 0; i < N_VARIABLES; ++i) fprintf(file, ",order_%s", variables[i]);
   for (int k = 0; k < N_RUNS; ++k)
     for (int i = 0; i < N_VARIABLES; ++i)
@@ -207,9 +225,9 @@ static void write_head(FILE *file) {
 }
 
 static void write_row(FILE *file, const cell *c, const outcome *o) {
-  fprintf(file, "\"%s\",\"%s\",\"%s\",\"%s\",\"%s\",\"%s\"", methods[c->method].name,
-          spaces[c->space].name, constraints[c->constraints].name, masses[c->mass],
-          forces[c->force], steps[c->steps]);
+  fprintf(file, "\"%s\",\"%s\",\"%s\",\"%s\",\"%s\",\"%s\",\"%s\"", methods[c->method].name,
+          states[c->states], spaces[c->space].name, constraints[c->constraints].name,
+          masses[c->mass], forces[c->force], steps[c->steps]);
   for (int k = -1; k < N_RUNS; ++k)
     for (int i = 0; i < N_VARIABLES; ++i) {
       if (!has_variable(c, i))

@@ -5,7 +5,13 @@
 
 #include "problems/rotation.h"
 
-enum { NQ = MANUFACTURED_NQ, NV = MANUFACTURED_NV, NG = MANUFACTURED_NLAMBDA };
+enum {
+  NQ = MANUFACTURED_NQ,
+  NV = MANUFACTURED_NV,
+  NG = MANUFACTURED_NLAMBDA,
+  NX = MANUFACTURED_NX,
+  NY = MANUFACTURED_NY,
+};
 
 static int size_v(const manufactured *m) { return m->space == AS_SPACE_RN ? 4 : 6; }
 static int size_lambda(const manufactured *m) {
@@ -73,6 +79,17 @@ void manufactured_exact(const manufactured *m, double t, double *q, double *v, d
     mat_t_vec(R, second, vdot);
     for (int i = 0; i < 3; ++i) vdot[i] -= turn[i];
   }
+}
+
+void manufactured_exact_states(double t, double *x, double *xdot, double *y) {
+  const jet chosen[NX] = {wave(t, 0.0, 0.1, 0.5, 1.9, 0.3), wave(t, 0.3, 0.0, 0.4, 2.2, 1.5)};
+  for (int i = 0; i < NX; ++i) {
+    if (x != NULL) x[i] = chosen[i].x;
+    if (xdot != NULL) xdot[i] = chosen[i].d;
+  }
+  if (y == NULL) return;
+  y[0] = wave(t, 0.2, 0.0, 0.6, 1.5, 0.0).x;
+  y[1] = wave(t, 0.0, 0.0, 0.7, 2.4, 2.0).x;
 }
 
 // ---- constraints -----------------------------------------------------------------------------------
@@ -293,8 +310,65 @@ static int force(const as_point *at, double *out, void *user) {
     out[i] = -0.5 * (x - v[i]) - 0.1 * (x * x * x - v[i] * v[i] * v[i]) - 4.0 * stretch[i];
     for (int j = 0; j < n; ++j) out[i] += M[i * n + j] * vdot[j];
   }
+  if (m->states) {
+    static const double E[NV][NX] = {{0.4, 0.2},  {-0.3, 0.5}, {0.2, -0.4},
+                                     {0.5, -0.2}, {0.3, 0.3},  {-0.2, 0.4}};
+    static const double F[NV][NY] = {{0.2, 0.5}, {0.4, 0.3},  {-0.3, 0.2},
+                                     {0.3, 0.2}, {-0.2, 0.3}, {0.4, -0.2}};
+    double x[NX], y[NY];
+    manufactured_exact_states(at->t, x, NULL, y);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < NX; ++j) out[i] -= E[i][j] * (at->x[j] - x[j]);
+      for (int j = 0; j < NY; ++j) out[i] -= F[i][j] * (at->y[j] - y[j]);
+    }
+  }
   add_reaction(m, &chosen, 1.0, out);
   if (m->general) add_reaction(m, at, -1.0, out);
+  return AS_DONE;
+}
+
+// ---- states and outputs ----------------------------------------------------------------------------
+
+/// How far a point is from the chosen solution; lambda and psi are zero where there are none.
+typedef struct deviation {
+  double q[NV], v[NV], vdot[NV], lambda[NG], psi, x[NX], y[NY];
+  double x_cubed, y_cubed; ///< of the first components: x^3 - x(t)^3
+} deviation;
+
+static deviation deviation_of(const manufactured *m, const as_point *at) {
+  deviation d = {0};
+  double q[NQ], v[NV], vdot[NV], lambda[NG], psi[1], x[NX], y[NY];
+  manufactured_exact(m, at->t, q, v, vdot, lambda, psi);
+  manufactured_exact_states(at->t, x, NULL, y);
+  eval_stretch(m, q, at->q, d.q);
+  for (int i = 0; i < size_v(m); ++i) {
+    d.v[i] = at->v[i] - v[i];
+    d.vdot[i] = at->vdot[i] - vdot[i];
+  }
+  for (int i = 0; i < size_lambda(m); ++i) d.lambda[i] = at->lambda[i] - lambda[i];
+  if (m->nonholonomic) d.psi = at->psi[0] - psi[0];
+  for (int i = 0; i < NX; ++i) d.x[i] = at->x[i] - x[i];
+  for (int i = 0; i < NY; ++i) d.y[i] = at->y[i] - y[i];
+  d.x_cubed = at->x[0] * at->x[0] * at->x[0] - x[0] * x[0] * x[0];
+  d.y_cubed = at->y[0] * at->y[0] * at->y[0] - y[0] * y[0] * y[0];
+  return d;
+}
+
+static int state_rate(const as_point *at, double *out, void *user) {
+  const deviation d = deviation_of(user, at);
+  manufactured_exact_states(at->t, NULL, out, NULL);
+  out[0] += -1.5 * d.x[0] + 0.8 * d.x[1] - 0.2 * d.x_cubed + 0.4 * d.q[1] + 0.3 * d.vdot[0] +
+            0.3 * d.lambda[0] + 0.2 * d.psi;
+  out[1] += -0.8 * d.x[0] - d.x[1] + 0.5 * d.v[1] + 0.3 * d.y[0] - 0.4 * d.y[1];
+  return AS_DONE;
+}
+
+static int output(const as_point *at, double *out, void *user) {
+  const deviation d = deviation_of(user, at);
+  manufactured_exact_states(at->t, NULL, NULL, out);
+  out[0] += 0.5 * d.x[0] + 0.3 * d.q[2] - 0.4 * d.y_cubed;
+  out[1] += 0.2 * d.vdot[0] + 0.1 * d.vdot[1] + 0.15 * d.lambda[0] - 0.1 * d.lambda[1] +
+            0.15 * d.psi + 0.3 * d.v[0] - 0.25 * d.x[1] + 0.3 * d.y[0];
   return AS_DONE;
 }
 
@@ -322,6 +396,12 @@ as_problem_def manufactured_def(manufactured *m) {
     def.block[AS_BLOCK_K_V].source = AS_BLOCK_GIVEN;
   }
   if (m->holonomic || m->nonholonomic) def.jacobian = jacobian;
+  if (m->states) {
+    def.n_x = NX;
+    def.n_y = NY;
+    def.state_rate = state_rate;
+    def.output = output;
+  }
   def.time_scale = 1.0;
   def.user = m;
   return def;
