@@ -78,8 +78,10 @@ static as_status run(pendulum p, result *r, as_error *error) {
   as_status status = as_problem_create(&description, &problem, error);
   if (status == AS_OK) status = as_integrator_create(problem, &how, &integrator, error);
   if (status == AS_OK) status = as_integrator_start(integrator, &initial, NULL, error);
-  if (status == AS_OK) r->first = as_integrator_state(integrator)->y[0];
-  if (status == AS_OK) status = as_integrator_advance(integrator, 3.0, error);
+  if (status == AS_OK) {
+    r->first = as_integrator_state(integrator)->y[0];
+    status = as_integrator_advance(integrator, 3.0, error);
+  }
   if (status == AS_OK) {
     const as_state *s = as_integrator_state(integrator);
     r->angle = atan2(s->q[0], -s->q[1]);

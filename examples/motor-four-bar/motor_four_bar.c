@@ -20,7 +20,7 @@ static const double w = 6.0, gain = 4.0;                // speed loop [rad/s], [
 
 static int mass(const as_point *at, as_matrix *out, void *user) {
   (void)user;
-  const double coupling = m1 * a * b / 2.0 * cos(at->q[0] - at->q[1]);
+  const double coupling = 0.5 * m1 * a * b * cos(at->q[0] - at->q[1]);
   as_matrix_add(out, 0, 0, (m0 / 3.0 + m1) * a * a);
   as_matrix_add(out, 0, 1, coupling);
   as_matrix_add(out, 1, 0, coupling);
@@ -31,10 +31,10 @@ static int mass(const as_point *at, as_matrix *out, void *user) {
 
 static int force(const as_point *at, double *f, void *user) {
   (void)user;
-  const double *q = at->q, *v = at->v, coupling = m1 * a * b / 2.0 * sin(q[0] - q[1]);
-  f[0] = -coupling * v[1] * v[1] - (m0 / 2.0 + m1) * g * a * cos(q[0]) + k * at->x[0];
-  f[1] = coupling * v[0] * v[0] - m1 / 2.0 * g * b * cos(q[1]);
-  f[2] = -m2 / 2.0 * g * c * cos(q[2]) - load * v[2];
+  const double *q = at->q, *v = at->v, coupling = 0.5 * m1 * a * b * sin(q[0] - q[1]);
+  f[0] = -coupling * v[1] * v[1] - (0.5 * m0 + m1) * g * a * cos(q[0]) + k * at->x[0];
+  f[1] = coupling * v[0] * v[0] - 0.5 * m1 * g * b * cos(q[1]);
+  f[2] = -0.5 * m2 * g * c * cos(q[2]) - load * v[2];
   return AS_DONE;
 }
 

@@ -140,6 +140,7 @@ struct as_integrator {
   double fresh_contraction; ///< observed with new factors, or
   bool fresh_seen;          ///< if not, assumed
   double first_norm;        ///< of the first increment of the last step
+  double noise;             ///< what round-off may leave of an increment, in tolerances
 };
 
 extern const asi_method asi_method_index3;

@@ -50,8 +50,14 @@ static double round_off(const as_integrator *s, int stage) {
 /// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
 static void set_weights(as_integrator *s) {
   const double floor = round_off(s, stages(s) - 1);
-  for (int i = 0; i < s->problem->n; ++i)
-    s->weight[i] = fmax(s->def.newton.rtol * fabs(s->z[i]) + s->atol[i], floor);
+  double largest = 0.0;
+  for (int i = 0; i < s->problem->n; ++i) {
+    const double wanted = s->def.newton.rtol * fabs(s->z[i]) + s->atol[i];
+    s->weight[i] = fmax(wanted, floor);
+    largest = fmax(largest, wanted);
+  }
+  // Where round-off is the tolerance, increments of half of it are nothing but that.
+  s->noise = floor > 0.1 * largest ? 0.5 : 0.0;
 }
 
 static double acceleration_norm(const as_integrator *s, int stage) {
@@ -258,7 +264,7 @@ as_status asi_newton(as_integrator *s) {
     double r = 1.0;
     if (previous > 0.0 && !fresh) {
       r = norm / previous;
-      observe_contraction(s, r);
+      observe_contraction(s, fmax(norm - s->noise, 0.0) / previous);
     } else if (fresh) {
       r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
     } else if (s->contraction_age > 0) {

@@ -358,7 +358,7 @@ static int state_rate(const as_point *at, double *out, void *user) {
   const deviation d = deviation_of(user, at);
   manufactured_exact_states(at->t, NULL, out, NULL);
   out[0] += -1.5 * d.x[0] + 0.8 * d.x[1] - 0.2 * d.x_cubed + 0.4 * d.q[1] + 0.3 * d.vdot[0] +
-            0.3 * d.lambda[0] + 0.2 * d.psi;
+            0.2 * d.psi - 0.3 * d.lambda[0];
   out[1] += -0.8 * d.x[0] - d.x[1] + 0.5 * d.v[1] + 0.3 * d.y[0] - 0.4 * d.y[1];
   return AS_DONE;
 }
