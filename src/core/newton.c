@@ -190,7 +190,6 @@ static as_status factorize(as_integrator *s, bool again) {
 
 /// Remembers a ratio of two increments, made with factors of this step or an earlier one.
 static void observe_contraction(as_integrator *s, double r) {
-  s->statistics.contraction = r;
   if (s->factor_age == 0) {
     s->fresh_contraction = s->fresh_seen ? fmax(0.3 * s->fresh_contraction, r) : r;
     s->fresh_seen = true;
@@ -264,6 +263,7 @@ as_status asi_newton(as_integrator *s) {
     double r = 1.0;
     if (previous > 0.0 && !fresh) {
       r = norm / previous;
+      s->statistics.contraction = r;
       observe_contraction(s, fmax(norm - s->noise, 0.0) / previous);
     } else if (fresh) {
       r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
