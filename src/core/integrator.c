@@ -58,7 +58,7 @@ static as_status fail_singular(as_integrator *s, const asi_system *system, doubl
   return asi_fail(
       s->eval.error, AS_ERR_SINGULAR, t, name,
       "The equations for %s are singular at t = %.9g s: %s is not determined by them (a "
-      "redundant constraint, or a motion without inertia).",
+      "redundant constraint, a motion without inertia, or an algebraic loop of gain one).",
       what, t, name);
 }
 

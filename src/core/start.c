@@ -415,10 +415,40 @@ static double neighbour_distance(const as_integrator *s, double h) {
   return e;
 }
 
+/// Whether a step of h resolves the states: h times the row sums of |phi_x| does not exceed one. If not, x'' is
+/// that of a transient which the step jumps over, and so may v'' be.
+static as_status resolves_states(as_integrator *s, double h, bool *yes) {
+  const as_problem *p = s->problem;
+  *yes = true;
+  if (!(p->present & AS_BLOCK_BIT(AS_BLOCK_PHI_X))) return AS_OK;
+  const asi_values *now = &s->now;
+  const as_point at = {.t = s->state.t,
+                       .q = now->q,
+                       .v = now->v,
+                       .vdot = now->vdot,
+                       .lambda = now->lambda,
+                       .psi = now->psi,
+                       .x = now->x,
+                       .y = now->y};
+  const as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_PHI_X));
+  if (status) return status;
+  const as_matrix *m = &s->block[AS_BLOCK_PHI_X];
+  memset(s->rate.xdot, 0, (size_t)p->def.n_x * sizeof(double)); // row sums, for a moment
+  for (int j = 0; j < m->cols; ++j)
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+      s->rate.xdot[m->row[k]] += fabs(m->value[k]);
+  *yes = h * asi_max_abs(s->rate.xdot, p->def.n_x) <= 1.0;
+  return AS_OK;
+}
+
 /// [ST.5] v'' = (v'(t + e) - v'(t - e)) / (2 e); where t - e cannot be evaluated,
 /// (v'(t + 0.01 e) - v'(t)) / (0.01 e)
 as_status asi_start_rates(as_integrator *s, double h) {
   clear_rates(s);
+  bool resolved = true;
+  const as_status checked = resolves_states(s, h, &resolved);
+  clear_rates(s);
+  if (checked || !resolved) return checked;
   if (!s->def.improved_start && !s->def.perturbed_start) return AS_OK;
   const double e = neighbour_distance(s, h);
   as_status status = AS_ERR_RETRY;
