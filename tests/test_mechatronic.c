@@ -370,7 +370,8 @@ static void test_stiff_layer(void **state) {
       const double x = fabs(s->x[0] - z.x[0]), q = largest_difference(s->q, z.q, 2);
       printf("%s, start %s: after 100 steps x is off by %.1e, q by %.1e\n", method_names[m],
              improved ? "improved" : "plain", x, q);
-      assert_true(improved ? x < 0.1 && q < 1e-2 : x < 1e-3 && q < 1e-5);
+      assert_true(x < 1e-3 &&
+                  q < 1e-5); // the improved start stands back where h does not resolve x
       run_close(&r);
     }
 }
