@@ -300,6 +300,29 @@ static as_status acceleration_residual(as_integrator *s, const as_point *point,
   return AS_OK;
 }
 
+/// The accelerations did not settle: if outputs run away, a loop of gain one is at fault, singular but for the
+/// errors of differences; otherwise Newton's method.
+static as_status fail_unsettled(as_integrator *s, double t, const double *dy, int iterations,
+                                double change) {
+  const as_problem *p = s->problem;
+  int worst = 0;
+  for (int i = 1; i < p->def.n_y; ++i)
+    if (!(fabs(dy[i]) <= fabs(dy[worst]))) worst = i;
+  if (p->def.n_y > 0 && !(fabs(dy[worst]) <= 1e3)) {
+    char name[64];
+    asi_component_name(p, AS_QUANTITY_Y, worst, name, sizeof name);
+    return asi_fail(
+        s->eval.error, AS_ERR_SINGULAR, t, name,
+        "The outputs are not determined at t = %.9g s: %s still changes by %.3g after %d "
+        "iterations (an algebraic loop of gain one?).",
+        t, name, dy[worst], iterations);
+  }
+  return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
+                  "The accelerations and multipliers could not be found at t = %.9g s: they still "
+                  "change by %.3g (relative) after %d iterations.",
+                  t, change, iterations);
+}
+
 /// [ST.4] M v' = f(t,q,v,lambda,psi,x,y), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
 /// the right are total time derivatives at v' = 0; x' = phi, y = chi. One linear solve and one refinement
 /// if f is additive and there are no x and y, Newton's method if not.
@@ -358,10 +381,7 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
         (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous)))
       break;
     if (iteration == MAX_ACCELERATION_ITERATIONS || !isfinite(change))
-      status = asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
-                        "The accelerations and multipliers could not be found at t = %.9g s: they "
-                        "still change by %.3g (relative) after %d iterations.",
-                        t, change, iteration + 1);
+      status = fail_unsettled(s, t, dy, iteration + 1, change);
   }
   return status;
 }
