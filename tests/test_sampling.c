@@ -211,7 +211,7 @@ static void exact_pendulum(double t_end, double *angle, double *rate) {
     u = -0.05 * lambda * sin(th) - 0.3 * w * cos(th);
     for (int i = 0; i < 500; ++i) {
       const double h = 0.05 / 500.0;
-      double kt[4], kw[4];
+      double kt[4] = {0}, kw[4] = {0};
       for (int j = 0; j < 4; ++j) {
         const double c = j == 0 ? 0.0 : j == 3 ? h : h / 2.0;
         const double a = th + (j ? c * kt[j - 1] : 0.0), b = w + (j ? c * kw[j - 1] : 0.0);
