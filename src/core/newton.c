@@ -44,7 +44,9 @@ static double round_off(const as_integrator *s, int stage) {
   if (p->def.n_lambda > 0 && (s->def.method == AS_METHOD_INDEX3 || stage == 1))
     return 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
   const bool noisy = p->def.constraint_rate == NULL && (p->present & ~p->given & b);
-  return (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
+  const double rate = (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
+  // Round-off in q reaches v' through the forces, which turn with it.
+  return fmax(rate, 4e-16 * asi_max_abs(s->now.q, p->nq) * asi_max_abs(s->now.vdot, p->n));
 }
 
 /// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
