@@ -378,10 +378,7 @@ static as_status collocated_evaluate(as_integrator *s) {
 static as_status collocated_linearize(as_integrator *s, bool again) {
   (void)again;
   const as_point point = trial_point(s);
-  as_block_set wanted = 0;
-  for (int i = 0; i < s->step.n_terms; ++i)
-    if (s->step.term[i].factor != 0.0) wanted |= AS_BLOCK_BIT(s->step.term[i].block);
-  const as_status status = asi_blocks(s, &point, wanted & ~equation_blocks(s));
+  const as_status status = asi_blocks(s, &point, asi_system_blocks(&s->step) & ~equation_blocks(s));
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
   asi_system_assemble(&s->step, s->block, &s->motion);

@@ -342,11 +342,8 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
     s->fresh_contraction = 0.1;
   }
   asi_system *system = s->active;
-  as_block_set wanted = 0;
-  for (int i = 0; i < system->n_terms; ++i)
-    if (system->term[i].factor != 0.0) wanted |= AS_BLOCK_BIT(system->term[i].block);
-  wanted &= ~(equation_blocks(s) | AS_BLOCK_BIT(AS_BLOCK_M));
-  const as_status status = asi_blocks(s, &at, wanted);
+  const as_block_set at_hand = equation_blocks(s) | AS_BLOCK_BIT(AS_BLOCK_M);
+  const as_status status = asi_blocks(s, &at, asi_system_blocks(system) & ~at_hand);
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, NULL);
   asi_system_assemble(system, s->block, &s->motion);

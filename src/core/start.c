@@ -269,12 +269,6 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
   }
 }
 
-static as_block_set blocks_of(const asi_system *system) {
-  as_block_set set = 0;
-  for (int i = 0; i < system->n_terms; ++i) set |= AS_BLOCK_BIT(system->term[i].block);
-  return set;
-}
-
 /// The residual of [ST.4] at a guess, negative: what the increments have to bring. `acceleration` holds the
 /// acceleration-level terms of the constraints without v'. Returns the size of the force.
 static as_status acceleration_residual(as_integrator *s, const as_point *point,
@@ -343,7 +337,7 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
                           .y = at->y};
   const as_block_set fixed = projection_blocks;
   double *r = s->kkt_rhs, *acceleration = s->residual;
-  as_status status = asi_blocks(s, &point, blocks_of(system));
+  as_status status = asi_blocks(s, &point, asi_system_blocks(system));
   if (status == AS_OK && m > 0)
     status = asi_eval_constraint_acceleration(&s->eval, &point, acceleration);
   if (status == AS_OK && p->def.n_psi > 0)
@@ -351,7 +345,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
   double change = (double)INFINITY;
   for (int iteration = 0; status == AS_OK; ++iteration) {
     double force = 0.0;
-    if (!linear && iteration > 0) status = asi_blocks(s, &point, blocks_of(system) & ~fixed);
+    if (!linear && iteration > 0)
+      status = asi_blocks(s, &point, asi_system_blocks(system) & ~fixed);
     if (status == AS_OK) status = acceleration_residual(s, &point, acceleration, r, &force);
     for (int i = 0; i < nx; ++i) r[n + rows + i] -= at->xdot[i];
     for (int i = 0; i < ny; ++i) r[n + rows + nx + i] -= at->y[i];

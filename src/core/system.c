@@ -336,3 +336,10 @@ void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms) {
       s->term[kept++].factor = terms[i].factor;
   assert(kept == s->n_terms);
 }
+
+as_block_set asi_system_blocks(const asi_system *s) {
+  as_block_set set = 0;
+  for (int i = 0; i < s->n_terms; ++i)
+    if (s->term[i].factor != 0.0) set |= AS_BLOCK_BIT(s->term[i].block);
+  return set;
+}

@@ -73,6 +73,9 @@ void asi_system_free(asi_system *s);
 /// Takes over the factors of a list with the same terms in the same order.
 void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms);
 
+/// The blocks of all terms whose factor is not zero.
+as_block_set asi_system_blocks(const asi_system *s);
+
 /// Sums the terms into `value`.
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion);
 
