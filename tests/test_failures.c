@@ -55,6 +55,7 @@ static void test_status(void **state) {
       {AS_ERR_NONFINITE, "AS_ERR_NONFINITE", true},
       {AS_ERR_CONVERGENCE, "AS_ERR_CONVERGENCE", true},
       {AS_ERR_SINGULAR, "AS_ERR_SINGULAR", true},
+      {AS_ERR_TOLERANCE, "AS_ERR_TOLERANCE", false},
       {AS_ERR_INCONSISTENT, "AS_ERR_INCONSISTENT", false},
   };
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
@@ -873,8 +874,8 @@ static void test_integrator_arguments(void **state) {
   def.coefficients = (as_coefficients){0.0, 0.0, 0.25, 0.0};
   refuse_integrator(problem, &def, AS_ERR_ARGUMENT, "gamma = 0");
 
-  const double bad_rtol[] = {-1e-8, 1.0, nan_value};
-  for (int i = 0; i < 3; ++i) {
+  const double bad_rtol[] = {-1e-8, 1.0};
+  for (int i = 0; i < 2; ++i) {
     def = good;
     def.newton.rtol = bad_rtol[i];
     refuse_integrator(problem, &def, AS_ERR_ARGUMENT, "newton.rtol");
@@ -974,14 +975,6 @@ static void test_run_arguments(void **state) {
   expect_ok(as_integrator_advance(integrator, 2.0, &error), &error); // no way to go
   const snapshot after = take_snapshot(integrator, problem, &def);
   assert_true(same(&before, &after));
-  as_integrator_destroy(integrator);
-
-  // No step size for advance.
-  how.step = nan_value;
-  expect_ok(as_integrator_create(problem, &how, &integrator, &error), &error);
-  expect_ok(as_integrator_start(integrator, &initial, NULL, &error), &error);
-  expect_failure(as_integrator_advance(integrator, 3.0, &error), AS_ERR_ARGUMENT, &error,
-                 "step size");
   as_integrator_destroy(integrator);
   as_problem_destroy(problem);
 

@@ -24,6 +24,7 @@ typedef enum as_status {
   AS_ERR_NONFINITE,    ///< a callback or a solution produced NaN or infinity
   AS_ERR_CONVERGENCE,  ///< Newton's method did not converge
   AS_ERR_SINGULAR,     ///< a linear system could not be solved
+  AS_ERR_TOLERANCE,    ///< a step would have to be smaller than the smallest one allowed
   AS_ERR_INCONSISTENT, ///< the starting values cannot be brought onto the constraints
 } as_status;
 

@@ -182,9 +182,11 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   const asi_values old = s->now;
   s->now = s->next;
   s->next = old;
-  asi_publish(s);
-  s->state.t = initial->t;
-  s->state.a_offset = s->state.w_offset = 0.0;
+  s->t = initial->t;
+  s->a_offset = s->w_offset = 0.0;
+  s->last.known = false;
+  asi_publish(s, s->t, &s->now);
+  asi_control_start(s);
   s->started = s->first = true;
   s->varying = s->forward = false;
   s->factor_h = (double)NAN;

@@ -96,7 +96,15 @@ as_integrator_def as_default_integrator_def(void) {
       .improved_start = true,
       .perturbed_start = true,
       .project_start = true,
-      .newton = {.rtol = 1e-8, .atol = 1e-12, .max_iterations = 20, .reuse = true},
+      .tolerance = {.rtol = 1e-4,
+                    .atol_position = unset,
+                    .atol_rotation = unset,
+                    .atol_velocity = unset,
+                    .atol_state = unset,
+                    .first_step = unset,
+                    .min_step = 0.0,
+                    .max_step = (double)INFINITY},
+      .newton = {.rtol = unset, .atol = 1e-12, .max_iterations = 20, .reuse = true},
   };
 }
 
@@ -162,7 +170,7 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
         error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
         "SOI2 does not take first-order states and outputs: its accelerations belong to "
         "t + D h, not to t, where a controller sees them; use index-2.");
-  if (!(def->newton.rtol >= 0.0) || !(def->newton.rtol < 1.0))
+  if (!isnan(def->newton.rtol) && !(def->newton.rtol >= 0.0 && def->newton.rtol < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
                     "newton.rtol = %g is not in [0, 1).", def->newton.rtol);
   if (def->newton.max_iterations < 1)
@@ -211,6 +219,15 @@ static size_t lay_out(as_integrator *s, double *arena) {
   const size_t soi2 = s->def.method == AS_METHOD_SOI2 ? n : 0;
   size_t used = lay_out_values(&s->now, p, arena, 0);
   used = lay_out_values(&s->next, p, arena, used);
+  used = lay_out_values(&s->shown, p, arena, used);
+  used = lay_out_values(&s->last.from, p, arena, used);
+  used = lay_out_values(&s->last.to, p, arena, used);
+  s->control.size = take(arena, &used, 2 * n + nx);
+  s->control.new_size = take(arena, &used, 2 * n + nx);
+  s->control.atol = take(arena, &used, 2 * n + nx);
+  s->control.estimate = take(arena, &used, 2 * n + nx);
+  s->last.xi = take(arena, &used, n);
+  s->last.u = take(arena, &used, (size_t)p->def.n_u);
   s->rate.vdot = take(arena, &used, n);
   s->a_rate = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
@@ -272,6 +289,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_start_create(s, error);
   if (status == AS_OK) status = asi_redundancy_init(s, error);
   if (status == AS_OK) status = asi_sampling_create(s, error);
+  if (status == AS_OK) status = asi_control_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
   return status;
@@ -338,20 +356,22 @@ as_status asi_check_started(const as_integrator *s, as_error *error) {
   return AS_OK;
 }
 
-void asi_publish(as_integrator *s) {
-  const asi_values *now = &s->now;
-  s->state.q = now->q;
-  s->state.v = now->v;
-  s->state.vdot = now->vdot;
-  s->state.a = now->a;
-  s->state.lambda = now->lambda;
-  s->state.psi = now->psi;
-  s->state.x = now->x;
-  s->state.xdot = now->xdot;
-  s->state.w = now->w;
-  s->state.y = now->y;
-  s->state.u = s->eval.u;
-  s->state.eta = s->def.method == AS_METHOD_INDEX2 ? now->eta : NULL;
+void asi_publish(as_integrator *s, double t, const asi_values *at) {
+  s->state = (as_state){.t = t,
+                        .q = at->q,
+                        .v = at->v,
+                        .vdot = at->vdot,
+                        .a = at->a,
+                        .a_offset = s->a_offset,
+                        .lambda = at->lambda,
+                        .psi = at->psi,
+                        .eta = s->def.method == AS_METHOD_INDEX2 ? at->eta : NULL,
+                        .x = at->x,
+                        .xdot = at->xdot,
+                        .w = at->w,
+                        .w_offset = s->w_offset,
+                        .y = at->y,
+                        .u = s->eval.u};
 }
 
 // ---- what a caller may ask ------------------------------------------------------------------------
@@ -368,10 +388,10 @@ as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
   const as_statistics saved = s->statistics;
   as_start_report report;
   s->eval.error = error;
-  memcpy(v, s->now.v, (size_t)p->n * sizeof(double));
+  memcpy(v, s->state.v, (size_t)p->n * sizeof(double));
   as_status status = AS_OK;
   if (p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, s->state.t, s->now.q, v, true, false, &report);
+    status = asi_project_velocity(s, s->state.t, s->state.q, v, true, false, &report);
   s->statistics = saved; // output is not the integrator's work
   return status;
 }
@@ -383,7 +403,8 @@ as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_erro
   const as_statistics saved = s->statistics;
   s->eval.error = error;
   *out = saved;
-  const as_status status = s->started ? asi_drift(s, s->state.t, s->now.q, s->now.v,
+  out->next_step = s->control.h;
+  const as_status status = s->started ? asi_drift(s, s->state.t, s->state.q, s->state.v,
                                                   &out->position_drift, &out->velocity_drift)
                                       : AS_OK;
   s->statistics = saved;

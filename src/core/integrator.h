@@ -8,6 +8,8 @@
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
 /// soi2.c        the SOI2 method
 /// sampling.c    sampled controllers
+/// control.c     automatic steps: the error of a step, the size of the next
+/// dense.c       the state anywhere in the last step
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
@@ -82,9 +84,26 @@ struct as_integrator {
   double *backup; ///< a copy of the arena, while a step is split
   double *atol;   ///< n
 
-  as_state state; ///< points into now
-  asi_values now;
-  asi_values next;
+  double t;        ///< end of the last step [s]
+  double a_offset; ///< now.a ~ v'(t + a_offset) [s]
+  double w_offset; ///< now.w ~ x'(t + w_offset) [s]
+  asi_values now;  ///< at t
+  asi_values next; ///< a trial for the end of the next step; scratch otherwise
+
+  // What the caller sees: at t, or interpolated inside the last step.
+  as_state state; ///< points into now or shown
+  asi_values shown;
+  struct {
+    bool known;         ///< there is one
+    double t0, h;       ///< from t0 to t0 + h [s]
+    double a_offset[2]; ///< at its ends
+    double w_offset[2];
+    asi_values from; ///< the values at t0
+    asi_values to;   ///< those at its end, if now has jumped since
+    bool jumped;
+    double *xi; ///< q_1 = q_0 o exp(xi)
+    double *u;  ///< held signals during the step, if they have changed since
+  } last;       ///< the last step
   /// Time derivatives of v', lambda, psi, x' and y at the start, by differences.
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
@@ -125,12 +144,24 @@ struct as_integrator {
   double *q_given;   ///< nq: what start was given, quaternions normalized
   double *kkt_rhs;   ///< n + n_lambda + n_psi
 
+  // Automatic steps.
+  struct {
+    double h;         ///< proposed for the next step; NAN: none yet
+    double error;     ///< of the last accepted step, in tolerances; at least a hundredth
+    bool rejected;    ///< the last attempt was
+    double *size;     ///< n + n + n_x: the largest sizes of q, v and x so far
+    double *new_size; ///< the same with the trial
+    double *atol;     ///< n + n + n_x
+    double *estimate; ///< n + n + n_x: the error of a step
+  } control;
+
   // Sampled controllers.
   struct asi_sampler *sampler; ///< problem->def.n_samplers of them
   double *held;                ///< n_u: results that wait for their delay
   bool forward;                ///< a restart: do not look back
 
   // Newton.
+  double newton_rtol;
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
   double factor_compliance;
@@ -185,6 +216,33 @@ void asi_constraint_force(const as_integrator *s, const double *lambda, const do
 as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,
                     double *velocity);
 
+// step.c -------------------------------------------------------------------------------------------
+
+/// Solves the equations of a step of size h that ends at t1 (t + h to round-off), with compliance e. Nothing
+/// is accepted.
+as_status asi_solve_step(as_integrator *s, double h, double t1, double e);
+/// Makes the step that was solved last the new state.
+void asi_accept_step(as_integrator *s);
+
+// control.c ----------------------------------------------------------------------------------------
+
+/// Checks tolerances and spreads them over the components.
+as_status asi_control_create(as_integrator *s, as_error *error);
+/// Forgets what was learned; sizes are those of the current state.
+void asi_control_start(as_integrator *s);
+/// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
+/// time that is of interest, for the first step of a system at rest.
+as_status asi_automatic_step(as_integrator *s, double stop, double hint);
+
+// dense.c ------------------------------------------------------------------------------------------
+
+/// Remembers a step that has just been accepted; the values at its start are in s->next.
+void asi_dense_remember(as_integrator *s, double t0, double a_offset, double w_offset);
+/// Keeps the values at the end of the last step, which are about to jump.
+void asi_dense_keep_end(as_integrator *s);
+/// Lets the state show the values at t, inside the last step or at its end.
+void asi_dense_show(as_integrator *s, double t);
+
 // sampling.c ---------------------------------------------------------------------------------------
 
 as_status asi_sampling_create(as_integrator *s, as_error *error);
@@ -208,8 +266,8 @@ as_status asi_newton(as_integrator *s);
 as_status asi_succeed(as_error *error);
 /// Refuses an integrator that is NULL or has not been started.
 as_status asi_check_started(const as_integrator *s, as_error *error);
-/// Lets the state point to the current values.
-void asi_publish(as_integrator *s);
+/// Lets the state point to some values.
+void asi_publish(as_integrator *s, double t, const asi_values *at);
 /// Evaluates blocks into s->block, a constant mass matrix only once.
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.

@@ -54,7 +54,7 @@ static void set_weights(as_integrator *s) {
   const double floor = round_off(s, stages(s) - 1);
   double largest = 0.0;
   for (int i = 0; i < s->problem->n; ++i) {
-    const double wanted = s->def.newton.rtol * fabs(s->z[i]) + s->atol[i];
+    const double wanted = s->newton_rtol * fabs(s->z[i]) + s->atol[i];
     s->weight[i] = fmax(wanted, floor);
     largest = fmax(largest, wanted);
   }
@@ -84,7 +84,7 @@ static double force_norm(as_integrator *s, int stage) {
   asi_constraint_force(s, increment + n, increment + psi, s->work_n);
   const double change = asi_max_abs(s->work_n, n);
   const double least = 4.0 * round_off(s, stage) + s->atol[0];
-  return change / (s->def.newton.rtol * force +
+  return change / (s->newton_rtol * force +
                    least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }
 
@@ -109,7 +109,7 @@ static double position_norm(as_integrator *s) {
 static double state_norm(const as_integrator *s) {
   const as_problem *p = s->problem;
   const int nx = p->def.n_x, ny = p->def.n_y, x = s->unknowns - nx - ny, y = x + nx;
-  const double rtol = s->def.newton.rtol, atol = s->def.newton.atol, h = s->h;
+  const double rtol = s->newton_rtol, atol = s->def.newton.atol, h = s->h;
   const double largest = asi_max_abs(s->z + y, ny);
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {

@@ -60,7 +60,7 @@ double asi_sampling_next(const as_integrator *s) {
 static as_status take_samples(as_integrator *s) {
   const as_problem *p = s->problem;
   const asi_values *now = &s->now;
-  const as_point at = {.t = s->state.t,
+  const as_point at = {.t = s->t,
                        .q = now->q,
                        .v = now->v,
                        .vdot = now->vdot,
@@ -104,7 +104,7 @@ static as_status restart(as_integrator *s) {
   memcpy(next->x, now->x, (size_t)p->def.n_x * sizeof(double));
   memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
   memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
-  const as_status status = asi_solve_acceleration(s, s->state.t, next);
+  const as_status status = asi_solve_acceleration(s, s->t, next);
   if (status) return status;
   memcpy(now->vdot, next->vdot, (size_t)p->n * sizeof(double));
   memcpy(now->a, next->vdot, (size_t)p->n * sizeof(double));
@@ -113,8 +113,9 @@ static as_status restart(as_integrator *s) {
   memcpy(now->xdot, next->xdot, (size_t)p->def.n_x * sizeof(double));
   memcpy(now->w, next->xdot, (size_t)p->def.n_x * sizeof(double));
   memcpy(now->y, next->y, (size_t)p->def.n_y * sizeof(double));
-  s->state.a_offset = s->state.w_offset = 0.0;
+  s->a_offset = s->w_offset = 0.0;
   s->first = s->forward = true;
+  asi_publish(s, s->t, now);
   return AS_OK;
 }
 
@@ -125,8 +126,9 @@ as_status asi_sampling_act(as_integrator *s) {
   if (status) return status;
   for (int i = 0; i < p->def.n_samplers; ++i) {
     const as_sampler_def *one = &p->sampler[i];
-    if (!s->sampler[i].pending || !is_at(s->state.t, s->sampler[i].due, one->period)) continue;
+    if (!s->sampler[i].pending || !is_at(s->t, s->sampler[i].due, one->period)) continue;
     const size_t size = (size_t)one->count * sizeof(double);
+    if (!changed) asi_dense_keep_end(s);
     changed = changed || memcmp(s->eval.u + one->first, s->held + one->first, size) != 0;
     memcpy(s->eval.u + one->first, s->held + one->first, size);
     s->sampler[i].pending = false;

@@ -10,8 +10,7 @@
 // How far constraints may give way while compliance carries a step over a singular position.
 #define MAX_GIVE 1e-5
 
-/// Tries one step of size h that ends at t1 (t + h to round-off), with compliance e.
-static as_status try_step(as_integrator *s, double h, double t1, double e) {
+as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
   s->compliance = e;
   as_status status = s->method->begin(s, h);
@@ -22,16 +21,27 @@ static as_status try_step(as_integrator *s, double h, double t1, double e) {
   if (status) {
     ++s->statistics.failed_steps;
     s->factor_h = (double)NAN;
-    return status;
   }
+  return status;
+}
+
+void asi_accept_step(as_integrator *s) {
+  const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
   s->method->accept(s);
-  asi_publish(s);
-  s->state.t = t1;
-  s->last_h = s->statistics.last_step = h;
+  s->t = s->t1;
+  asi_dense_remember(s, t0, a_offset, w_offset);
+  asi_publish(s, s->t, &s->now);
+  s->last_h = s->statistics.last_step = s->h;
   s->first = s->forward = false;
   ++s->factor_age;
   ++s->statistics.steps;
-  return AS_OK;
+}
+
+/// Tries one step.
+static as_status try_step(as_integrator *s, double h, double t1, double e) {
+  const as_status status = asi_solve_step(s, h, t1, e);
+  if (status == AS_OK) asi_accept_step(s);
+  return status;
 }
 
 enum { MAX_SPLITS = 6 };
@@ -44,9 +54,9 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
   for (int i = 0; i < 2 && s->redundancy.rows > 0; ++i)
     if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
       status = try_step(s, h, t1, compliance[i]);
-  const double middle = s->state.t + 0.6 * h;
+  const double middle = s->t + 0.6 * h;
   if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
-  const struct { double from, to; } parts[] = {{s->state.t, middle}, {middle, t1}};
+  const struct { double from, to; } parts[] = {{s->t, middle}, {middle, t1}};
   status = AS_OK;
   for (int i = 0; i < 2 && status == AS_OK; ++i) {
     const double part = parts[i].to - parts[i].from;
@@ -68,7 +78,7 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
   s->eval.error = &ignored;
   const double near = 10.0 * asi_redundancy_near(s);
   const as_status found =
-      asi_find_redundancy(s, s->state.t, s->now.q, s->now.v, near, usual.n_redundant + 8);
+      asi_find_redundancy(s, s->t, s->now.q, s->now.v, near, usual.n_redundant + 8);
   const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
   if (found == AS_OK && count > usual.n_redundant) {
     char names[200];
@@ -85,10 +95,11 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
 
 /// A step that leaves everything as it was if it fails, with the error of its first attempt.
 static as_status take_safe_step(as_integrator *s, double h, double t1, as_error *error) {
-  if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
-    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
-                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
+  if (!(h > 0.0 && isfinite(h) && t1 > s->t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->t, "step",
+                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->t);
   s->eval.error = error;
+  s->newton_rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
   const struct {
     double contraction, fresh_contraction, first_norm;
     long contraction_age;
@@ -135,7 +146,7 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
 
 /// Steps from the current time to t: `most` at the most, the last one stretched or shortened.
 static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
-  const double t0 = s->state.t;
+  const double t0 = s->t;
   const long n = (long)fmax(1.0, round((t - t0) / most));
   for (long i = 1; i < n; ++i) {
     const as_status status = take_step(s, most, t0 + (double)i * most, error);
@@ -147,8 +158,8 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
 
 /// The same with samples on the way: equal steps from one to the next.
 static as_status take_sampled_steps(as_integrator *s, double most, double t, as_error *error) {
-  while (s->state.t < t) {
-    const double next = asi_sampling_next(s), gap = fmin(next, t) - s->state.t;
+  while (s->t < t) {
+    const double next = asi_sampling_next(s), gap = fmin(next, t) - s->t;
     // A sample next to t is at t.
     const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
     const double n = fmax(1.0, ceil(gap / most - 1e-9));
@@ -158,28 +169,65 @@ static as_status take_sampled_steps(as_integrator *s, double most, double t, as_
   return AS_OK;
 }
 
+/// An automatic step and the samples at its end.
+static as_status take_automatic_step(as_integrator *s, double stop, double hint, as_error *error) {
+  const double next = s->problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
+  const asi_float_mode mode = asi_flush_denormals();
+  s->eval.error = error;
+  as_status status = asi_automatic_step(s, fmin(stop, next), hint);
+  if (status) {
+    memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+    explain_failure(s, status, error);
+  } else if (s->problem->def.n_samplers > 0) {
+    status = asi_sampling_act(s);
+  }
+  asi_restore_denormals(mode);
+  return status ? status : asi_succeed(error);
+}
+
+// ---- what a caller may ask ------------------------------------------------------------------------
+
 as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
   const as_status status = asi_check_started(s, error);
   if (status) return status;
   const bool sampled = s->problem->def.n_samplers > 0 && h > 0.0 && isfinite(h);
-  return sampled ? take_sampled_steps(s, h, s->state.t + h, error)
-                 : take_step(s, h, s->state.t + h, error);
+  return sampled ? take_sampled_steps(s, h, s->t + h, error) : take_step(s, h, s->t + h, error);
+}
+
+as_status as_integrator_next(as_integrator *s, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  return isnan(s->def.step) ? take_automatic_step(s, (double)INFINITY, s->t + 1.0, error)
+                            : as_integrator_step(s, s->def.step, error);
+}
+
+as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double t0 = s->last.known ? s->last.t0 : s->t;
+  if (!(t >= t0 && t <= s->t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->t, "t",
+                    "t = %.9g s is not inside the last step, from %.9g s to %.9g s.", t, t0, s->t);
+  asi_dense_show(s, t);
+  return AS_OK;
 }
 
 as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
-  const as_status started = asi_check_started(s, error);
-  if (started) return started;
-  const double h = s->def.step, t0 = s->state.t;
-  if (!(h > 0.0))
-    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
-                    "as_integrator_advance needs a step size in the integrator's description.");
-  if (!(t >= t0 && isfinite(t)))
-    return asi_fail(error, AS_ERR_ARGUMENT, t0, "t",
-                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", t0, t);
-  if (!((t - t0) / h < 9e15))
-    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
-                    "From t = %.9g s to %.9g s there are too many steps of %g s.", t0, t, h);
-  if (t == t0) return AS_OK;
-  return s->problem->def.n_samplers > 0 ? take_sampled_steps(s, h, t, error)
-                                        : take_steps(s, h, t, error);
+  as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double h = s->def.step;
+  if (!(t >= s->state.t && isfinite(t)))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "t",
+                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", s->state.t, t);
+  if (!isnan(h) && !((t - s->t) / h < 9e15))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->t, "step",
+                    "From t = %.9g s to %.9g s there are too many steps of %g s.", s->t, t, h);
+  if (s->t < t && !isnan(h))
+    status = s->problem->def.n_samplers > 0 ? take_sampled_steps(s, h, t, error)
+                                            : take_steps(s, h, t, error);
+  const double stop = s->def.tolerance.land ? t : (double)INFINITY;
+  while (s->t < t && status == AS_OK) status = take_automatic_step(s, stop, t, error);
+  if (status) return status;
+  asi_dense_show(s, t);
+  return AS_OK;
 }
