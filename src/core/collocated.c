@@ -397,7 +397,6 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 
 static void collocated_accept(as_integrator *s) {
   const asi_values old = s->now;
-  update(s); // the last Newton increment has changed z
   for (int i = 0; i < s->problem->n; ++i)
     s->a_rate[i] = (s->next.a[i] - s->a0[i]) / (s->h + s->d1 - s->d0);
   asi_predictor_learn(&s->predictor, s->t1, s->z);
@@ -409,9 +408,19 @@ static void collocated_accept(as_integrator *s) {
   s->varying = !s->first && s->varies;
 }
 
-const asi_method asi_method_index3 = {"index-3",           collocated_create,    collocated_begin,
-                                      collocated_evaluate, collocated_linearize, collocated_solve,
+const asi_method asi_method_index3 = {"index-3",
+                                      collocated_create,
+                                      collocated_begin,
+                                      collocated_evaluate,
+                                      collocated_linearize,
+                                      collocated_solve,
+                                      update,
                                       collocated_accept};
-const asi_method asi_method_index2 = {"index-2",           collocated_create,    collocated_begin,
-                                      collocated_evaluate, collocated_linearize, collocated_solve,
+const asi_method asi_method_index2 = {"index-2",
+                                      collocated_create,
+                                      collocated_begin,
+                                      collocated_evaluate,
+                                      collocated_linearize,
+                                      collocated_solve,
+                                      update,
                                       collocated_accept};

@@ -23,6 +23,10 @@
 #define AFTER_FAILURE 0.25
 // Errors below this are as good as this.
 #define LEAST_ERROR 1e-2
+// After a rejection h does not grow for some steps.
+#define PATIENCE 5
+// Components smaller than this share of the largest of their kind are measured by that.
+#define LEAST_SIZE 1e-2
 
 // Newton's relative tolerance on v', over the tolerance of a step.
 #define NEWTON_SHARE 0.1
@@ -105,16 +109,20 @@ static void measure(const as_integrator *s, const asi_values *at, const double *
 void asi_control_start(as_integrator *s) {
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
-  s->control.rejected = false;
+  s->control.patience = 0;
   measure(s, &s->now, NULL, s->control.size);
 }
 
-/// [SC.3] sqrt(mean((e_i / (rtol size_i + atol_i))^2)) over components from `first` on
-static double norm(const as_integrator *s, const double *size, int first, int count) {
+/// [SC.3] sqrt(mean((e_i / (rtol size_i + atol_i))^2)) over components from `first` on, where the size is not
+/// below a hundredth of the largest one, and e_i less its round-off
+static double norm(const as_integrator *s, const double *size, int first, int count,
+                   double round_off) {
   const double *e = s->control.estimate + first, *atol = s->control.atol + first;
+  const double least = LEAST_SIZE * asi_max_abs(size + first, count), rtol = s->def.tolerance.rtol;
   double sum = 0.0;
   for (int i = 0; i < count; ++i) {
-    const double ratio = e[i] / (s->def.tolerance.rtol * size[first + i] + atol[i]);
+    const double tolerated = rtol * fmax(size[first + i], least) + atol[i];
+    const double ratio = asi_worse(fabs(e[i]) - round_off, 0.0) / tolerated;
     sum += ratio * ratio;
   }
   return count > 0 ? sqrt(sum / count) : 0.0;
@@ -122,42 +130,66 @@ static double norm(const as_integrator *s, const double *size, int first, int co
 
 // ---- the error of a step --------------------------------------------------------------------------
 
-/// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
-static void position_error(as_integrator *s) {
+/// [SC.6] the mean rates of v and x over the trial step; before there are two older ones, v'_0 - h v''_0/2 and
+/// v'_0 - 3 h v''_0/2
+static void find_means(as_integrator *s) {
   const as_problem *p = s->problem;
-  const double h = s->h, beta = s->c.beta;
-  const double factor = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
-  const double *before = s->def.method == AS_METHOD_SOI2 ? s->a0 : s->now.vdot;
-  double *e = s->control.estimate;
-  as_space_bracket(p->space, s->v0, s->now.vdot, e);
-  for (int i = 0; i < p->n; ++i) e[i] = h * h * (factor * (s->z[i] - before[i]) + h * e[i] / 12.0);
+  const int n = p->n, nx = p->def.n_x;
+  double *const *mean = s->control.mean;
+  for (int i = 0; i < n; ++i) mean[0][i] = (s->next.v[i] - s->v0[i]) / s->h;
+  for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) / s->h;
+  s->control.mean_h[0] = s->h;
+  for (int k = 1; k < 3 && s->first; ++k) {
+    const double back = (k - 0.5) * s->h;
+    for (int i = 0; i < n; ++i) mean[k][i] = s->now.vdot[i] - back * s->rate.vdot[i];
+    for (int i = 0; i < nx; ++i) mean[k][n + i] = s->now.xdot[i] - back * s->rate.xdot[i];
+    s->control.mean_h[k] = s->h;
+  }
 }
 
-/// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f;
-/// v''' = 2 [(v'_1 - v'_0)/h - (v'_0 - v'_-1)/h_-1] / (h + h_-1)
-static void rate_error(const as_integrator *s, double coefficient, int at, int count, double *e) {
-  const asi_predictor *past = &s->predictor;
-  const double h = s->h, h_before = past->t[0] - past->t[1];
-  // In a first step the second difference is the derivative at its beginning.
-  const double distance = s->first ? h : h + h_before;
-  const double factor = 2.0 * coefficient * h * h * h / distance;
-  const double *z = s->z + at, *z0 = past->z[0] + at, *z1 = past->z[1] + at;
-  for (int i = 0; i < count; ++i) e[i] = factor * ((z[i] - z0[i]) / h - (z0[i] - z1[i]) / h_before);
+static void remember_means(as_integrator *s) {
+  double *const oldest = s->control.mean[2];
+  s->control.mean[2] = s->control.mean[1];
+  s->control.mean[1] = s->control.mean[0];
+  s->control.mean[0] = oldest;
+  s->control.mean_h[2] = s->control.mean_h[1];
+  s->control.mean_h[1] = s->control.mean_h[0];
+}
+
+/// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
+/// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
+static void find_errors(as_integrator *s, double by_v, double by_x) {
+  const as_problem *p = s->problem;
+  const int n = p->n, nx = p->def.n_x;
+  const double h = s->h, beta = s->c.beta, h3 = h * h * h;
+  const double by_q = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
+  const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  // [SC.6] from the middle of one step to that of the next
+  const double h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
+  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2), between = 0.5 * (late + early);
+  double *e_q = s->control.estimate, *e_v = e_q + n;
+  as_space_bracket(p->space, s->v0, s->now.vdot, e_q);
+  for (int i = 0; i < n + nx; ++i) {
+    const double second = (m0[i] - m1[i]) / late;
+    const double third = (second - (m1[i] - m2[i]) / early) / between;
+    if (i < n) e_q[i] = h3 * (by_q * second + e_q[i] / 12.0);
+    e_v[i] = h3 * (i < n ? by_v : by_x) * third;
+  }
 }
 
 /// The error of the step that was solved last, in tolerances.
 static double estimate_error(as_integrator *s) {
-  const as_problem *p = s->problem;
-  const int n = p->n, nx = p->def.n_x;
-  double *e = s->control.estimate;
-  position_error(s);
-  rate_error(s, 1.0 / 12.0 - s->D * (0.5 - s->c.alpha_f), 0, n, e + n);
-  if (nx > 0)
-    rate_error(s, 1.0 / 12.0 - s->Dx * (0.5 - s->cx.delta_f), s->unknowns - nx - p->def.n_y, nx,
-               e + 2 * n);
+  const int n = s->problem->n, nx = s->problem->def.n_x;
+  const double by_v = 1.0 / 12.0 - s->D * (0.5 - s->c.alpha_f);
+  const double by_x = 1.0 / 12.0 - s->Dx * (0.5 - s->cx.delta_f);
+  find_means(s);
+  find_errors(s, by_v, by_x);
   measure(s, &s->next, s->control.size, s->control.new_size);
   const double *size = s->control.new_size;
-  return asi_worse(norm(s, size, 0, n), asi_worse(norm(s, size, n, n), norm(s, size, 2 * n, nx)));
+  // Three means make v''', each with round-off.
+  const double round_off = 4.0 * by_v * s->h * asi_round_off(s, s->def.method == AS_METHOD_SOI2);
+  const double of_q = norm(s, size, 0, n, 0.0), of_v = norm(s, size, n, n, round_off);
+  return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx, 0.0)));
 }
 
 // ---- the size of the next step --------------------------------------------------------------------
@@ -170,9 +202,9 @@ static as_status choose_first_step(as_integrator *s, double hint, double *h) {
   const asi_values *now = &s->now;
   double *e = s->control.estimate;
   memcpy(e, now->vdot, (size_t)n * sizeof(double));
-  const double by_acceleration = 1.0 / sqrt(norm(s, s->control.size, 0, n));
+  const double by_acceleration = 1.0 / sqrt(norm(s, s->control.size, 0, n, 0.0));
   memcpy(e, now->v, (size_t)n * sizeof(double));
-  const double by_velocity = 10.0 / norm(s, s->control.size, 0, n);
+  const double by_velocity = 10.0 / norm(s, s->control.size, 0, n, 0.0);
   double guess = fmin(by_acceleration, by_velocity);
   const double idle = 1e-2 * (hint - s->t);
   if (!(guess < idle)) guess = idle;
@@ -181,7 +213,7 @@ static as_status choose_first_step(as_integrator *s, double hint, double *h) {
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
   const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
-  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n)));
+  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n, 0.0)));
   *h = fmin(fmin(by_rate, 10.0 * guess), idle);
   return AS_OK;
 }
@@ -190,12 +222,12 @@ static as_status choose_first_step(as_integrator *s, double hint, double *h) {
 static void propose(as_integrator *s, double h, double e, bool shortened) {
   const double bounded = fmax(e, LEAST_ERROR);
   double factor = SAFETY * pow(bounded, -0.7 / 3.0) * pow(s->control.error, 0.4 / 3.0);
-  factor = fmin(fmax(factor, LEAST_FACTOR), s->control.rejected ? 1.0 : MOST_FACTOR);
+  factor = fmin(fmax(factor, LEAST_FACTOR), s->control.patience > 0 ? 1.0 : MOST_FACTOR);
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
   // A step that was cut short to land somewhere says little against the size before.
   s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
   s->control.error = bounded;
-  s->control.rejected = false;
+  if (s->control.patience > 0) --s->control.patience;
 }
 
 static as_status fail_tolerance(as_integrator *s, double h, double least, double e) {
@@ -259,6 +291,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       s->statistics.error = error;
       if (error <= 1.0) {
         asi_accept_step(s);
+        remember_means(s);
         double *const size = s->control.size;
         s->control.size = s->control.new_size;
         s->control.new_size = size;
@@ -278,7 +311,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         return status;
       }
     }
-    s->control.rejected = true;
+    s->control.patience = PATIENCE;
     h = smaller;
   }
 }

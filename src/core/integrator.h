@@ -48,7 +48,9 @@ typedef struct asi_method {
   as_status (*linearize)(as_integrator *s, bool again);
   /// Solves with the iteration matrix, in place.
   as_status (*solve)(as_integrator *s, double *b);
-  /// Makes the trial at z the new state.
+  /// Fills the trial, integrator->next, from z.
+  void (*update)(as_integrator *s);
+  /// Makes the trial the new state.
   void (*accept)(as_integrator *s);
 } asi_method;
 
@@ -148,11 +150,13 @@ struct as_integrator {
   struct {
     double h;         ///< proposed for the next step; NAN: none yet
     double error;     ///< of the last accepted step, in tolerances; at least a hundredth
-    bool rejected;    ///< the last attempt was
+    int patience;     ///< steps for which h does not grow after a rejection
     double *size;     ///< n + n + n_x: the largest sizes of q, v and x so far
     double *new_size; ///< the same with the trial
     double *atol;     ///< n + n + n_x
     double *estimate; ///< n + n + n_x: the error of a step
+    double *mean[3];  ///< n + n_x: mean v' and x' of the trial and of the last two steps
+    double mean_h[3]; ///< sizes of these steps [s]
   } control;
 
   // Sampled controllers.
@@ -257,6 +261,8 @@ as_status asi_sampling_act(as_integrator *s);
 
 // newton.c -----------------------------------------------------------------------------------------
 
+/// Round-off in v' of a step; `stage` counts those of SOI2, otherwise 0.
+double asi_round_off(const as_integrator *s, int stage);
 /// Solves the step's equations, starting from the predicted z.
 as_status asi_newton(as_integrator *s);
 

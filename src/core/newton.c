@@ -37,7 +37,7 @@ static const double *stage_of(const as_integrator *s, const double *z, int stage
 
 /// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) where positions are constrained by v',
 /// 4e-16 |v| / (gamma h) where velocities are; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
-static double round_off(const as_integrator *s, int stage) {
+double asi_round_off(const as_integrator *s, int stage) {
   const as_problem *p = s->problem;
   const as_block_set b = AS_BLOCK_BIT(AS_BLOCK_G_Q);
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
@@ -51,7 +51,7 @@ static double round_off(const as_integrator *s, int stage) {
 
 /// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
 static void set_weights(as_integrator *s) {
-  const double floor = round_off(s, stages(s) - 1);
+  const double floor = asi_round_off(s, stages(s) - 1);
   double largest = 0.0;
   for (int i = 0; i < s->problem->n; ++i) {
     const double wanted = s->newton_rtol * fabs(s->z[i]) + s->atol[i];
@@ -83,7 +83,7 @@ static double force_norm(as_integrator *s, int stage) {
   const double force = asi_max_abs(s->work_n, n);
   asi_constraint_force(s, increment + n, increment + psi, s->work_n);
   const double change = asi_max_abs(s->work_n, n);
-  const double least = 4.0 * round_off(s, stage) + s->atol[0];
+  const double least = 4.0 * asi_round_off(s, stage) + s->atol[0];
   return change / (s->newton_rtol * force +
                    least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }

@@ -363,7 +363,6 @@ static as_status soi2_solve(as_integrator *s, double *b) {
 static void soi2_accept(as_integrator *s) {
   const int n = s->problem->n;
   const asi_values old = s->now;
-  update(s);
   memcpy(s->a_before, s->a0, (size_t)n * sizeof(double));
   memcpy(s->p_before, s->p0, (size_t)n * sizeof(double));
   memset(s->p, 0, (size_t)n * sizeof(double));
@@ -378,4 +377,4 @@ static void soi2_accept(as_integrator *s) {
 }
 
 const asi_method asi_method_soi2 = {"SOI2",         soi2_create, soi2_begin, soi2_evaluate,
-                                    soi2_linearize, soi2_solve,  soi2_accept};
+                                    soi2_linearize, soi2_solve,  update,     soi2_accept};

@@ -18,6 +18,7 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
     status = AS_ERR_CONVERGENCE;
   s->compliance = s->base_compliance;
+  if (status == AS_OK) s->method->update(s); // the last increment has changed z
   if (status) {
     ++s->statistics.failed_steps;
     s->factor_h = (double)NAN;
