@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "alphastep/coefficients.h"
+#include "alphastep/event.h"
 #include "alphastep/export.h"
 #include "alphastep/problem.h"
 #include "alphastep/status.h"
@@ -90,8 +91,14 @@ typedef struct as_integrator_def {
   as_tolerance tolerance;  ///< of automatic steps
   as_soi2_def soi2;
   as_newton_def newton;
-  as_log_fn *log; ///< receives warnings; may be NULL
+  const as_event_def *events; ///< n_events of them; copied
+  int n_events;
+  double event_tolerance; ///< how closely events are located [s]; NAN: to round-off
+  as_log_fn *log;         ///< receives remarks; may be NULL
   void *log_user;
+  /// Asked before each step: true ends the call with AS_INTERRUPTED. May be NULL.
+  as_interrupt_fn *interrupt;
+  void *interrupt_user;
 } as_integrator_def;
 
 AS_API as_integrator_def as_default_integrator_def(void);
@@ -108,6 +115,8 @@ typedef struct as_initial {
   const double *psi;
   const double *y; ///< first guess of the outputs; NULL: zero
   const double *u; ///< held signals before the first samples; NULL: zero
+  /// n_lambda + n_psi: which constraints hold; the multipliers of the others are zero. NULL: all.
+  const bool *active;
 } as_initial;
 
 /// What as_integrator_start() did to the values it was given.
@@ -203,6 +212,9 @@ AS_API as_status as_integrator_next(as_integrator *integrator, as_error *error);
 /// Shows the state at a time inside the last step, ends included: q, v and x by cubics (q on the group), v',
 /// lambda, psi and y by straight lines, all second order. Later steps do not notice.
 AS_API as_status as_integrator_interpolate(as_integrator *integrator, double t, as_error *error);
+
+/// The last event. The array belongs to the integrator.
+AS_API as_event_report as_integrator_event(const as_integrator *integrator);
 
 AS_API const as_state *as_integrator_state(const as_integrator *integrator);
 

@@ -62,8 +62,25 @@ static as_status fail_singular(as_integrator *s, const asi_system *system, doubl
       what, t, name);
 }
 
+/// [EV.1] Inactive rows, which are empty, get a one on the diagonal: their multipliers stay zero.
+static void close_inactive_rows(const as_integrator *s, asi_system *system) {
+  const as_problem *p = s->problem;
+  const int m = p->def.n_lambda, rows = m + p->def.n_psi;
+  // Where the rows stand once more: index-2's eta, SOI2's second stage.
+  int again = 0;
+  if (system == &s->step && s->def.method == AS_METHOD_INDEX2) again = p->n + rows;
+  if (system == &s->step && s->def.method == AS_METHOD_SOI2 && m > 0) again = 2 * p->n + rows;
+  const int rows_again = s->def.method == AS_METHOD_INDEX2 ? m : rows;
+  for (int i = 0; i < rows; ++i) {
+    if (!s->eval.inactive[i]) continue;
+    system->value[system->diagonal[p->n + i]] = 1.0;
+    if (again > 0 && i < rows_again) system->value[system->diagonal[again + i]] = 1.0;
+  }
+}
+
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
   int culprit = 0;
+  if (s->eval.n_inactive > 0) close_inactive_rows(s, system);
   ++s->statistics.factorizations;
   const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
@@ -104,6 +121,7 @@ as_integrator_def as_default_integrator_def(void) {
                     .first_step = unset,
                     .min_step = 0.0,
                     .max_step = (double)INFINITY},
+      .event_tolerance = unset,
       .newton = {.rtol = unset, .atol = 1e-12, .max_iterations = 20, .reuse = true},
   };
 }
@@ -229,6 +247,9 @@ static size_t lay_out(as_integrator *s, double *arena) {
   for (int i = 0; i < 3; ++i) s->control.mean[i] = take(arena, &used, n + nx);
   s->last.xi = take(arena, &used, n);
   s->last.u = take(arena, &used, (size_t)p->def.n_u);
+  s->impulse = take(arena, &used, m + k);
+  s->restitution = take(arena, &used, m + k);
+  s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
   s->a_rate = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
@@ -291,6 +312,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_redundancy_init(s, error);
   if (status == AS_OK) status = asi_sampling_create(s, error);
   if (status == AS_OK) status = asi_control_create(s, error);
+  if (status == AS_OK) status = asi_events_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
   return status;
@@ -331,6 +353,7 @@ void as_integrator_destroy(as_integrator *s) {
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
   asi_redundancy_free(&s->redundancy);
   asi_sampling_free(s);
+  asi_events_free(s);
   free(s->arena);
   free(s->backup);
   free(s);

@@ -8,6 +8,7 @@
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
 /// soi2.c        the SOI2 method
 /// sampling.c    sampled controllers
+/// events.c      what happens when functions cross zero
 /// control.c     automatic steps: the error of a step, the size of the next
 /// dense.c       the state anywhere in the last step
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
@@ -164,6 +165,17 @@ struct as_integrator {
   double *held;                ///< n_u: results that wait for their delay
   bool forward;                ///< a restart: do not look back
 
+  // Events.
+  bool open;               ///< events and samples of the last step have not all happened yet
+  double settled;          ///< those up to here have [s]
+  struct asi_event *event; ///< def.n_events of them
+  as_event_report report;  ///< the last one
+  double *impulse;         ///< n_lambda + n_psi
+  double *restitution;     ///< n_lambda + n_psi
+  double *target; ///< n_lambda + n_psi: what g_t + B v and k are projected to; zero but in impacts
+  bool *holds;    ///< n_lambda + n_psi: constraints, as actions want them
+  bool *was_inactive; ///< n_lambda + n_psi
+
   // Newton.
   double newton_rtol;
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
@@ -190,6 +202,13 @@ void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, 
 as_status asi_find_redundancy(as_integrator *s, double t, const double *q, const double *v,
                               double near, int most);
 
+/// Goes on from t, where q, v and x are those of s->next, and lambda, psi and y there are first guesses, with
+/// the constraints that are active (n_lambda + n_psi) and those that are struck: finds all that belongs to
+/// it. If that fails, nothing has changed.
+as_status asi_restart(as_integrator *s, const bool *active, const double *restitution);
+/// Goes on from t, where only forces have jumped.
+as_status asi_restart_forces(as_integrator *s);
+
 // start.c ------------------------------------------------------------------------------------------
 
 /// [RE.3] Subtracts e / d^2 from the diagonal of the rows of an assembled matrix with unknowns v',
@@ -199,11 +218,11 @@ void asi_add_compliance(const as_integrator *s, asi_system *system, double e);
 asi_system *asi_projection_system(as_integrator *s);
 /// Makes kkt and projection.
 as_status asi_start_create(as_integrator *s, as_error *error);
-/// Brings q onto g = 0; q0 is where it comes from.
+/// Brings q onto g = 0; q0 is where it comes from. Unless it may be moved, only checks it.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
-                               as_start_report *report);
-/// Brings v onto g_t + B v = 0 and k = 0; unless it may be moved, only checks it. At a start the rows are
-/// measured anew.
+                               bool may_move, as_start_report *report);
+/// Brings g_t + B v and k to s->target; unless v may be moved, only checks it. At a start the rows are
+/// measured anew. Leaves the multipliers of the change in s->residual.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, bool measure, as_start_report *report);
 /// Solves for v', lambda, psi, x' and y where t, q, v and x are as given; takes them as a first guess.
@@ -256,8 +275,22 @@ void asi_sampling_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
 double asi_sampling_next(const as_integrator *s);
 /// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
-/// lambda, psi, x' and y are found anew and the next step is a first one.
-as_status asi_sampling_act(as_integrator *s);
+/// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
+as_status asi_sampling_act(as_integrator *s, bool *jumped);
+
+// events.c -----------------------------------------------------------------------------------------
+
+as_status asi_events_create(as_integrator *s, as_error *error);
+void asi_events_free(as_integrator *s);
+/// Takes the signs of all functions at the current state.
+as_status asi_events_start(as_integrator *s);
+/// Takes the signs again, after something has jumped.
+as_status asi_events_look(as_integrator *s);
+/// Whether there are events in the last step that have not happened yet.
+as_status asi_events_pending(as_integrator *s, bool *pending);
+/// Lets the events of the last step happen that lie at or before `until`, in their order. AS_STOPPED: one
+/// asked to stop, and its state is shown.
+as_status asi_events_act(as_integrator *s, double until);
 
 // newton.c -----------------------------------------------------------------------------------------
 

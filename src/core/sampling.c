@@ -92,36 +92,9 @@ static as_status take_samples(as_integrator *s) {
   return AS_OK;
 }
 
-/// Finds v', lambda, psi, x' and y that belong to the new u.
-static as_status restart(as_integrator *s) {
+as_status asi_sampling_act(as_integrator *s, bool *jumped) {
   const as_problem *p = s->problem;
-  const asi_values *now = &s->now, *next = &s->next;
-  memcpy(next->q, now->q, (size_t)p->nq * sizeof(double));
-  memcpy(next->v, now->v, (size_t)p->n * sizeof(double));
-  memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
-  memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
-  memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
-  memcpy(next->x, now->x, (size_t)p->def.n_x * sizeof(double));
-  memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
-  const as_status status = asi_solve_acceleration(s, s->t, next);
-  if (status) return status;
-  memcpy(now->vdot, next->vdot, (size_t)p->n * sizeof(double));
-  memcpy(now->a, next->vdot, (size_t)p->n * sizeof(double));
-  memcpy(now->lambda, next->lambda, (size_t)p->def.n_lambda * sizeof(double));
-  memcpy(now->psi, next->psi, (size_t)p->def.n_psi * sizeof(double));
-  memcpy(now->xdot, next->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(now->w, next->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(now->y, next->y, (size_t)p->def.n_y * sizeof(double));
-  s->a_offset = s->w_offset = 0.0;
-  s->first = s->forward = true;
-  asi_publish(s, s->t, now);
-  return AS_OK;
-}
-
-as_status asi_sampling_act(as_integrator *s) {
-  const as_problem *p = s->problem;
-  bool changed = false;
+  bool changed = *jumped = false;
   const as_status status = take_samples(s);
   if (status) return status;
   for (int i = 0; i < p->def.n_samplers; ++i) {
@@ -133,5 +106,6 @@ as_status asi_sampling_act(as_integrator *s) {
     memcpy(s->eval.u + one->first, s->held + one->first, size);
     s->sampler[i].pending = false;
   }
-  return changed ? restart(s) : AS_OK;
+  *jumped = changed;
+  return changed ? asi_restart_forces(s) : AS_OK;
 }

@@ -165,7 +165,7 @@ static as_status solve_projection(as_integrator *s, double t, double e, bool wit
 /// [M B^T; B 0] (x, mu) = (-M d, -g), q <- q o exp(x). A step that makes g larger is taken back and
 /// repeated with more compliance, as Levenberg and Marquardt do.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
-                               as_start_report *report) {
+                               bool may_move, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   double *rhs = s->kkt_rhs, *g = rhs + n, *multiplier = s->residual, *scaled = s->increment;
@@ -201,7 +201,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
       best = worst;
     }
     as_space_difference(p->space, q0, q, s->xi);
-    if (!s->def.project_start || at_round_off || exhausted) {
+    if (!may_move || at_round_off || exhausted) {
       report->position_drift = asi_max_abs(g, m);
       if (!(worst <= INCONSISTENT)) return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
       report->position_change = mass_norm(s, s->xi);
@@ -238,6 +238,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (status == AS_OK && p->def.n_psi > 0)
       status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
     if (status) return status;
+    for (int i = 0; i < rows; ++i) gdot[i] -= s->target[i];
     if (iteration == 0 && measure) asi_redundancy_scale(s);
     const double largest = asi_max_abs(gdot, rows), speed = fmax(1.0, asi_max_abs(v, n));
     double worst = 0.0;
