@@ -14,6 +14,7 @@
 #define ALPHASTEP_INTEGRATOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "alphastep/coefficients.h"
 #include "alphastep/event.h"
@@ -225,6 +226,21 @@ AS_API as_status as_integrator_velocity(as_integrator *integrator, double *v, as
 /// Fills `out`; evaluates the constraints once for the drift.
 AS_API as_status as_integrator_statistics(as_integrator *integrator, as_statistics *out,
                                           as_error *error);
+
+/// Writes all that the integrator knows to `data`: one that is made from the same problem and description, in
+/// another process too, and loads it goes on bit for bit. `size` is the room there is, and becomes the bytes
+/// needed; with data NULL nothing else happens. What callbacks keep for themselves is not in it.
+AS_API as_status as_integrator_save(as_integrator *integrator, void *data, size_t *size,
+                                    as_error *error);
+/// Takes up a saved state; needs no start. One that is damaged or does not fit is refused, and nothing has
+/// changed.
+AS_API as_status as_integrator_load(as_integrator *integrator, const void *data, size_t size,
+                                    as_error *error);
+/// The same with a file, which is replaced in one piece.
+AS_API as_status as_integrator_save_file(as_integrator *integrator, const char *path,
+                                         as_error *error);
+AS_API as_status as_integrator_load_file(as_integrator *integrator, const char *path,
+                                         as_error *error);
 
 #ifdef __cplusplus
 }

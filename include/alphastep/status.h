@@ -27,6 +27,7 @@ typedef enum as_status {
   AS_ERR_TOLERANCE,    ///< a step would have to be smaller than the smallest one allowed
   AS_ERR_INCONSISTENT, ///< the starting values cannot be brought onto the constraints
   AS_ERR_ZENO,         ///< an event happens again and again in no time
+  AS_ERR_FILE,         ///< a file cannot be read or written, or is not what it should be
   AS_STOPPED,          ///< no failure: an event asked to stop; the state is the one there
   AS_INTERRUPTED, ///< no failure: the interrupt callback asked to stop, after the last whole step
 } as_status;

@@ -67,6 +67,25 @@ void asi_events_free(as_integrator *s) {
   free(s->was_inactive);
 }
 
+void asi_events_visit(as_integrator *s, asi_archive *a) {
+  asi_archive_bool(a, &s->open);
+  asi_archive_double(a, &s->settled);
+  asi_archive_doubles(a, s->impulse, (size_t)s->redundancy.rows);
+  asi_archive_int(a, &s->report.index, -1, s->def.n_events > 0 ? s->def.n_events - 1 : -1);
+  asi_archive_int(a, &s->report.direction, -1, 1);
+  asi_archive_double(a, &s->report.t);
+  asi_archive_long(a, &s->report.count);
+  s->report.impulse = s->impulse;
+  for (int i = 0; i < s->def.n_events; ++i) {
+    struct asi_event *e = &s->event[i];
+    asi_archive_int(a, &e->sign, -1, 1);
+    asi_archive_double(a, &e->from);
+    asi_archive_double(a, &e->first);
+    asi_archive_double(a, &e->last);
+    asi_archive_int(a, &e->quick, 0, ZENO_COUNT);
+  }
+}
+
 // ---- the functions --------------------------------------------------------------------------------
 
 static as_point point_of(const as_state *state) {

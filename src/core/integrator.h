@@ -8,6 +8,7 @@
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
 /// soi2.c        the SOI2 method
 /// sampling.c    sampled controllers
+/// save.c        states in memory and in files
 /// events.c      what happens when functions cross zero
 /// control.c     automatic steps: the error of a step, the size of the next
 /// dense.c       the state anywhere in the last step
@@ -15,6 +16,7 @@
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
 #include "alphastep/integrator.h"
+#include "base/archive.h"
 #include "core/evaluate.h"
 #include "core/predictor.h"
 #include "core/redundancy.h"
@@ -270,6 +272,8 @@ void asi_dense_show(as_integrator *s, double t);
 
 as_status asi_sampling_create(as_integrator *s, as_error *error);
 void asi_sampling_free(as_integrator *s);
+/// Saves or loads where the samplers stand.
+void asi_sampling_visit(as_integrator *s, asi_archive *a);
 /// Forgets what is pending; samples before t are over.
 void asi_sampling_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
@@ -282,6 +286,8 @@ as_status asi_sampling_act(as_integrator *s, bool *jumped);
 
 as_status asi_events_create(as_integrator *s, as_error *error);
 void asi_events_free(as_integrator *s);
+/// Saves or loads what is known of the events.
+void asi_events_visit(as_integrator *s, asi_archive *a);
 /// Takes the signs of all functions at the current state.
 as_status asi_events_start(as_integrator *s);
 /// Takes the signs again, after something has jumped.

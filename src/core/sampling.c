@@ -29,6 +29,19 @@ void asi_sampling_free(as_integrator *s) {
   free(s->held);
 }
 
+void asi_sampling_visit(as_integrator *s, asi_archive *a) {
+  const as_problem_def *def = &s->problem->def;
+  asi_archive_doubles(a, s->held, (size_t)def->n_u);
+  for (int i = 0; i < def->n_samplers; ++i) {
+    uint64_t next = (uint64_t)s->sampler[i].next;
+    asi_archive_word(a, &next);
+    if (a->mode == ASI_ARCHIVE_READ && next > INT64_MAX) a->damaged = true;
+    if (a->mode == ASI_ARCHIVE_READ && !a->damaged) s->sampler[i].next = (long long)next;
+    asi_archive_bool(a, &s->sampler[i].pending);
+    asi_archive_double(a, &s->sampler[i].due);
+  }
+}
+
 /// [SA.1] sample k of a controller is at offset + k period: multiplied, not summed up
 static double sample_time(const as_sampler_def *def, long long k) {
   return def->offset + (double)k * def->period;
