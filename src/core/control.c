@@ -292,6 +292,11 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       if (error <= 1.0) {
         asi_accept_step(s);
         remember_means(s);
+        if (e > s->base_compliance)
+          asi_log(s, AS_LOG_INFO,
+                  "The step from t = %.9g s to %.9g s could be taken only with compliant "
+                  "constraints: %s",
+                  s->last.t0, s->t, first_error.message);
         double *const size = s->control.size;
         s->control.size = s->control.new_size;
         s->control.new_size = size;

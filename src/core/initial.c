@@ -61,14 +61,13 @@ static void warn_of_redundancy(const as_integrator *s, bool nearly) {
   const asi_redundancy *r = &s->redundancy;
   const int count = nearly ? r->n_nearly : r->n_redundant;
   if (count == 0 || s->def.log == NULL) return;
-  char names[256], message[512];
+  char names[256];
   asi_name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names,
                 sizeof names);
-  snprintf(message, sizeof message, "%d of %d constraint rows are %s: %s. %s", count, r->rows,
-           nearly ? "nearly redundant" : "redundant", names,
-           nearly ? "Their multipliers may be far too large."
-                  : "Their multipliers are chosen as small as possible.");
-  s->def.log(AS_LOG_WARNING, message, s->def.log_user);
+  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows are %s: %s. %s", count, r->rows,
+          nearly ? "nearly redundant" : "redundant", names,
+          nearly ? "Their multipliers may be far too large."
+                 : "Their multipliers are chosen as small as possible.");
 }
 
 /// Finds rows that others imply, or nearly, at a point.

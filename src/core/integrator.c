@@ -2,6 +2,7 @@
 #include "core/integrator.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,16 @@ double asi_max_abs(const double *x, int n) {
     if (fabs(x[i]) > largest) largest = fabs(x[i]);
   }
   return largest;
+}
+
+void asi_log(const as_integrator *s, as_log_level level, const char *format, ...) {
+  if (s->def.log == NULL) return;
+  char message[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  s->def.log(level, message, s->def.log_user);
 }
 
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) {
@@ -148,12 +159,11 @@ static as_status choose_coefficients(as_integrator *s, as_error *error) {
                     "constraints: choose beta > 0.",
                     p->def.n_lambda);
   s->D = s->c.alpha_m - s->c.alpha_f;
-  if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3 && s->def.log != NULL &&
+  if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3 &&
       (s->D >= 0.0 || s->c.beta <= 0.25 - 0.5 * s->D))
-    s->def.log(AS_LOG_WARNING,
-               "These coefficients do not damp high frequencies (as with rho_inf = 1): errors of "
-               "index-3 multipliers will oscillate and not die out.",
-               s->def.log_user);
+    asi_log(s, AS_LOG_WARNING,
+            "These coefficients do not damp high frequencies (as with rho_inf = 1): errors of "
+            "index-3 multipliers will oscillate and not die out.");
   return AS_OK;
 }
 

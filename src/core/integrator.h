@@ -307,6 +307,9 @@ as_status asi_newton(as_integrator *s);
 
 // integrator.c -------------------------------------------------------------------------------------
 
+/// Tells the log callback, if there is one.
+void asi_log(const as_integrator *s, as_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /// Clears an error that a failed first attempt may have left; returns AS_OK.
 as_status asi_succeed(as_error *error);
 /// Refuses an integrator that is NULL or has not been started.

@@ -128,6 +128,12 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   const as_status rescued = rescue_step(s, h, t1, status, 0);
   if (rescued == AS_OK) {
     s->eval.error = error;
+    asi_log(
+        s, AS_LOG_INFO,
+        "The step from t = %.9g s to %.9g s could be taken only with compliant constraints or in "
+        "parts (%ld of them): %s",
+        saved.t, s->t, s->statistics.steps - saved.statistics.steps,
+        error ? error->message : "it failed at first.");
     return AS_OK;
   }
   as_statistics statistics = s->statistics; // work was done, but no step
