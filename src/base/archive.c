@@ -1,16 +1,21 @@
 #include "base/archive.h"
 
+#include <limits.h>
 #include <string.h>
 
 void asi_archive_word(asi_archive *a, uint64_t *x) {
-  if (a->mode != ASI_ARCHIVE_COUNT && a->size - a->used < 8) {
+  if (a->mode == ASI_ARCHIVE_COUNT) {
+    a->used += 8;
+    return;
+  }
+  if (a->size - a->used < 8) {
     a->damaged = true;
     return;
   }
   unsigned char *byte = a->data + a->used;
-  if (a->mode == ASI_ARCHIVE_WRITE)
+  if (a->mode == ASI_ARCHIVE_WRITE) {
     for (int i = 0; i < 8; ++i) byte[i] = (unsigned char)(*x >> (8 * i));
-  if (a->mode == ASI_ARCHIVE_READ) {
+  } else {
     *x = 0;
     for (int i = 0; i < 8; ++i) *x |= (uint64_t)byte[i] << (8 * i);
   }
@@ -37,24 +42,29 @@ void asi_archive_bool(asi_archive *a, bool *x) {
   *x = value != 0;
 }
 
-void asi_archive_int(asi_archive *a, int *x, int least, int most) {
-  long value = *x;
-  asi_archive_long(a, &value);
-  if (a->mode != ASI_ARCHIVE_READ) return;
-  if (value < least || value > most)
+/// A whole number, as two's complement in 64 bits.
+static void visit_whole(asi_archive *a, int64_t *x, int64_t least, int64_t most) {
+  uint64_t bits = (uint64_t)*x;
+  int64_t value = 0;
+  asi_archive_word(a, &bits);
+  if (a->mode != ASI_ARCHIVE_READ || a->damaged) return;
+  memcpy(&value, &bits, sizeof value);
+  if (!a->trusted && (value < least || value > most))
     a->damaged = true;
   else
-    *x = (int)value;
+    *x = value;
 }
 
-void asi_archive_long(asi_archive *a, long *x) {
-  uint64_t bits = (uint64_t)*x;
-  asi_archive_word(a, &bits);
-  if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
-    int64_t value = 0;
-    memcpy(&value, &bits, sizeof value);
-    *x = (long)value;
-  }
+void asi_archive_int(asi_archive *a, int *x, int least, int most) {
+  int64_t value = *x;
+  visit_whole(a, &value, least, most);
+  *x = (int)value;
+}
+
+void asi_archive_count(asi_archive *a, long *x) {
+  int64_t value = *x;
+  visit_whole(a, &value, 0, LONG_MAX / 2);
+  *x = (long)value;
 }
 
 uint64_t asi_checksum(const unsigned char *data, size_t size) {

@@ -18,9 +18,11 @@ typedef enum asi_archive_mode {
 typedef struct asi_archive {
   asi_archive_mode mode;
   unsigned char *data;
-  size_t size;  ///< room, or what there is to read
-  size_t used;  ///< bytes so far
-  bool damaged; ///< reading: too short, or a number that cannot be
+  size_t size;    ///< room, or what there is to read
+  size_t used;    ///< bytes so far
+  bool trusted;   ///< reading: our own copy, whose numbers may be anything
+  bool damaged;   ///< reading: too short, or a number that cannot be
+  bool no_memory; ///< reading: memory ran out
 } asi_archive;
 
 void asi_archive_word(asi_archive *a, uint64_t *x);
@@ -29,7 +31,8 @@ void asi_archive_doubles(asi_archive *a, double *x, size_t count);
 void asi_archive_bool(asi_archive *a, bool *x);
 /// A whole number; one outside least ... most is damage.
 void asi_archive_int(asi_archive *a, int *x, int least, int most);
-void asi_archive_long(asi_archive *a, long *x);
+/// Something that is counted, and counted on: a number that is negative or next to overflow is damage.
+void asi_archive_count(asi_archive *a, long *x);
 
 /// FNV-1a, 64 bit.
 uint64_t asi_checksum(const unsigned char *data, size_t size);

@@ -74,7 +74,7 @@ void asi_events_visit(as_integrator *s, asi_archive *a) {
   asi_archive_int(a, &s->report.index, -1, s->def.n_events > 0 ? s->def.n_events - 1 : -1);
   asi_archive_int(a, &s->report.direction, -1, 1);
   asi_archive_double(a, &s->report.t);
-  asi_archive_long(a, &s->report.count);
+  asi_archive_count(a, &s->report.count);
   s->report.impulse = s->impulse;
   for (int i = 0; i < s->def.n_events; ++i) {
     struct asi_event *e = &s->event[i];

@@ -49,7 +49,7 @@ static void visit_statistics(as_statistics *x, asi_archive *a) {
   double *const sizes[] = {&x->last_step,         &x->error,
                            &x->dynamics_residual, &x->position_residual,
                            &x->velocity_residual, &x->contraction};
-  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) asi_archive_long(a, counts[i]);
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) asi_archive_count(a, counts[i]);
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) asi_archive_double(a, sizes[i]);
 }
 
@@ -119,9 +119,9 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->factor_h);
   asi_archive_double(a, &s->factor_gamma);
   asi_archive_double(a, &s->factor_compliance);
-  asi_archive_long(a, &s->factor_age);
+  asi_archive_count(a, &s->factor_age);
   asi_archive_double(a, &s->contraction);
-  asi_archive_long(a, &s->contraction_age);
+  asi_archive_count(a, &s->contraction_age);
   asi_archive_double(a, &s->fresh_contraction);
   asi_archive_bool(a, &s->fresh_seen);
   asi_archive_double(a, &s->first_norm);

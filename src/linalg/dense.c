@@ -120,7 +120,7 @@ static void dense_visit(asi_solver *solver, double *value, asi_archive *a) {
   dense_solver *s = (dense_solver *)solver;
   const size_t n = (size_t)s->n;
   (void)value;
-  asi_archive_long(a, &s->factorizations);
+  asi_archive_count(a, &s->factorizations);
   if (s->factorizations == 0) return;
   asi_archive_doubles(a, s->lu, n * n);
   asi_archive_doubles(a, s->row_scale, n);

@@ -298,7 +298,7 @@ static void klu_backend_visit(asi_solver *solver, double *value, asi_archive *a)
   if (known) asi_archive_doubles(a, s->full_value, (size_t)s->col_start[s->n]);
   asi_archive_bool(a, &s->refactored);
   asi_archive_bool(a, &s->unchecked);
-  asi_archive_long(a, &full);
+  asi_archive_count(a, &full);
   if (a->mode != ASI_ARCHIVE_READ || a->damaged) return;
   free_factors(s);
   const bool fits = kind == ASI_ORDER_NATURAL || kind == ASI_ORDER_AMD ||
