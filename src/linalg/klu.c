@@ -275,35 +275,43 @@ static void klu_backend_info(const asi_solver *solver, asi_solver_info *out) {
 }
 
 /// Makes the factors again: the full factorization and then, with its pivots, the last one.
-static bool rebuild(klu_solver *s, unsigned kind, double *value) {
+static as_status rebuild(klu_solver *s, unsigned kind, double *value) {
   int culprit = 0;
   s->value = s->full_value;
-  if (try_order(s, kind, &culprit) != AS_OK || s->numeric == NULL) return false;
-  klu_flops(s->symbolic, s->numeric, &s->common);
-  s->factor_operations = s->common.flops;
+  const as_status status = try_order(s, kind, &culprit);
+  if (status) return status;
   measure_columns(s);
   s->growth = reciprocal_growth(s);
   s->value = value;
-  return !s->refactored ||
-         klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common) != 0;
+  if (!s->refactored ||
+      klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common))
+    return AS_OK;
+  return klu_status(s);
 }
 
 static void klu_backend_visit(asi_solver *solver, double *value, asi_archive *a) {
   klu_solver *s = (klu_solver *)solver;
   bool known = s->numeric != NULL;
+  asi_archive_bool(a, &known);
+  if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
+    free_factors(s);
+    s->full_factorizations = 0;
+  }
+  if (!known || a->damaged) return;
   int kind = (int)s->order_kind;
   long full = s->full_factorizations;
-  asi_archive_bool(a, &known);
-  asi_archive_int(a, &kind, known ? ASI_ORDER_GIVEN : 0, ASI_ORDER_COLAMD);
-  if (known) asi_archive_doubles(a, s->full_value, (size_t)s->col_start[s->n]);
+  asi_archive_int(a, &kind, ASI_ORDER_GIVEN, ASI_ORDER_COLAMD);
+  asi_archive_doubles(a, s->full_value, (size_t)s->col_start[s->n]);
   asi_archive_bool(a, &s->refactored);
   asi_archive_bool(a, &s->unchecked);
+  asi_archive_double(a, &s->factor_operations); // of the first factors, not of these
   asi_archive_count(a, &full);
   if (a->mode != ASI_ARCHIVE_READ || a->damaged) return;
-  free_factors(s);
   const bool fits = kind == ASI_ORDER_NATURAL || kind == ASI_ORDER_AMD ||
                     kind == ASI_ORDER_COLAMD || (kind == ASI_ORDER_GIVEN && s->order != NULL);
-  if (known && (!fits || !rebuild(s, (unsigned)kind, value))) a->damaged = true;
+  const as_status status = fits ? rebuild(s, (unsigned)kind, value) : AS_ERR_FILE;
+  if (status) a->damaged = true;
+  if (status == AS_ERR_MEMORY) a->no_memory = true;
   s->full_factorizations = full;
 }
 
