@@ -71,7 +71,7 @@ void asi_events_visit(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->open);
   asi_archive_double(a, &s->settled);
   asi_archive_doubles(a, s->impulse, (size_t)s->redundancy.rows);
-  asi_archive_int(a, &s->report.index, -1, s->def.n_events > 0 ? s->def.n_events - 1 : -1);
+  asi_archive_int(a, &s->report.index, -1, s->def.n_events - 1);
   asi_archive_int(a, &s->report.direction, -1, 1);
   asi_archive_double(a, &s->report.t);
   asi_archive_count(a, &s->report.count);

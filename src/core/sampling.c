@@ -3,6 +3,7 @@
 /// Steps end on sample times, exactly. There the inputs are read from the converged state; the new u jumps,
 /// and v', lambda, psi, x' and y jump with it: they are solved for anew, and the next step starts as the
 /// first one does, looking forward only. So second order holds between samples and across them.
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,19 +30,6 @@ void asi_sampling_free(as_integrator *s) {
   free(s->held);
 }
 
-void asi_sampling_visit(as_integrator *s, asi_archive *a) {
-  const as_problem_def *def = &s->problem->def;
-  asi_archive_doubles(a, s->held, (size_t)def->n_u);
-  for (int i = 0; i < def->n_samplers; ++i) {
-    uint64_t next = (uint64_t)s->sampler[i].next;
-    asi_archive_word(a, &next);
-    if (a->mode == ASI_ARCHIVE_READ && next > INT64_MAX) a->damaged = true;
-    if (a->mode == ASI_ARCHIVE_READ && !a->damaged) s->sampler[i].next = (long long)next;
-    asi_archive_bool(a, &s->sampler[i].pending);
-    asi_archive_double(a, &s->sampler[i].due);
-  }
-}
-
 /// [SA.1] sample k of a controller is at offset + k period: multiplied, not summed up
 static double sample_time(const as_sampler_def *def, long long k) {
   return def->offset + (double)k * def->period;
@@ -49,6 +37,28 @@ static double sample_time(const as_sampler_def *def, long long k) {
 
 /// Whether two times are the same to round-off.
 static bool is_at(double t, double time, double period) { return fabs(t - time) <= 1e-10 * period; }
+
+/// Whether what was read can be: no sample and no result is overdue, and counting does not overflow.
+static bool makes_sense(const struct asi_sampler *x, const as_sampler_def *def, double t) {
+  const double least = t - 1e-9 * def->period;
+  return (double)x->next <= 0x1p53 && sample_time(def, x->next) >= least &&
+         (!x->pending || (x->due >= least && x->due <= t + 2.0 * def->period));
+}
+
+void asi_sampling_visit(as_integrator *s, asi_archive *a) {
+  const as_problem_def *def = &s->problem->def;
+  asi_archive_doubles(a, s->held, (size_t)def->n_u);
+  for (int i = 0; i < def->n_samplers; ++i) {
+    struct asi_sampler *x = &s->sampler[i];
+    uint64_t next = (uint64_t)x->next;
+    asi_archive_word(a, &next);
+    asi_archive_bool(a, &x->pending);
+    asi_archive_double(a, &x->due);
+    if (a->mode != ASI_ARCHIVE_READ || a->damaged) continue;
+    x->next = next <= INT64_MAX ? (long long)next : LLONG_MAX;
+    if (!a->trusted && !makes_sense(x, &s->problem->sampler[i], s->t)) a->damaged = true;
+  }
+}
 
 void asi_sampling_start(as_integrator *s, double t) {
   const as_problem_def *def = &s->problem->def;
