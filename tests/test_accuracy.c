@@ -75,7 +75,8 @@ static int check_problem(const automatic_problem *p, as_method method) {
   int failures = 0;
   for (int k = 0; k < AUTOMATIC_VARIABLES; ++k)
     if (p->count[k] > 0) failures += check(p, automatic_variable_name(k), &s, s.overall[k], order);
-  return failures + check(p, "end", &s, s.at_end, order);
+  // At one time alone errors may pass through zero: the tolerance is to be followed there, no more.
+  return failures + check(p, "end", &s, s.at_end, 0.0);
 }
 
 static void test_index2(void **state) {

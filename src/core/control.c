@@ -12,11 +12,11 @@
 #include "core/integrator.h"
 #include "lie/space.h"
 
-// [SC.4] h <- 0.9 h e^(-0.7/3) e_old^(0.4/3), within these limits, and not at all within the last two
+// [SC.4] h <- 0.9 h e^(-1/3) (e_old/e)^0.1, within these limits, and not at all within the last two
 #define SAFETY 0.9
 #define LEAST_FACTOR 0.3
 #define MOST_FACTOR 2.0
-#define HOLD_FROM 0.95
+#define HOLD_FROM 0.9
 #define HOLD_TO 1.2
 // After a rejection: h <- h max(0.2, 0.9 e^(-1/3)); after a step that could not be solved: a quarter.
 #define LEAST_AFTER_REJECTION 0.2
@@ -221,7 +221,7 @@ static as_status choose_first_step(as_integrator *s, double hint, double *h) {
 /// [SC.4] after an accepted step
 static void propose(as_integrator *s, double h, double e, bool shortened) {
   const double bounded = fmax(e, LEAST_ERROR);
-  double factor = SAFETY * pow(bounded, -0.7 / 3.0) * pow(s->control.error, 0.4 / 3.0);
+  double factor = SAFETY * cbrt(1.0 / bounded) * pow(s->control.error / bounded, 0.1);
   factor = fmin(fmax(factor, LEAST_FACTOR), s->control.patience > 0 ? 1.0 : MOST_FACTOR);
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
   // A step that was cut short to land somewhere says little against the size before.
