@@ -2,11 +2,12 @@
 /// for the same error. See docs/automatic-steps.md.
 ///
 /// usage: accuracy [--csv FILE] [--fixed-csv FILE] [--plot DIR] [PROBLEM ...]
+///        accuracy --markdown
 ///
 /// Writes to stdout: for each problem and method the errors and the work for rtol = 1e-3 ... 1e-7; fitted
 /// slopes and what they miss; and the comparison with fixed steps where the time scale varies. Errors are
-/// relative to the size of a variable and a root mean square over three times, the last one the end, unless
-/// called end errors. Exit status: 0 also if a goal is missed; 1 if a run fails.
+/// relative to the sizes of components, a root mean square over them and over three times; "at end" is the
+/// last time alone and the worst variable. Exit status: 0 also if a goal is missed; 1 if a run fails.
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -129,52 +130,55 @@ typedef struct verdict {
   int checked, missed;
 } verdict;
 
-static void miss(verdict *v, const char *what, double value, double goal) {
-  printf("  MISSED %s %.2f, goal %.1f;", what, value, goal);
-  ++v->missed;
-}
-
-/// Fits one variable and prints the slopes: against steps from all tolerances, and without the coarsest;
-/// against rtol, overall and at the end.
-static void judge(const automatic_problem *p, int method, const series *s, int k, verdict *v) {
-  double steps[TOLERANCES], overall[TOLERANCES], at_end[TOLERANCES], growth = 0.0;
+/// Fits a series of errors against steps (all, and without the coarsest) and against rtol, prints the slopes
+/// and the worst growth from one rtol to the next, and what of that misses a goal.
+static void judge(const char *problem, int method, const char *what, const series *s,
+                  const double *error, verdict *v) {
+  double steps[TOLERANCES], growth = 0.0;
   for (int i = 0; i < TOLERANCES; ++i) {
     steps[i] = (double)s->run[i].work.steps;
-    overall[i] = s->run[i].overall[k];
-    at_end[i] = s->run[i].at_end[k];
-    if (i > 0) growth = fmax(growth, at_end[i] / at_end[i - 1]);
+    if (i > 0) growth = fmax(growth, error[i] / error[i - 1]);
   }
-  const double order = -automatic_slope(steps, overall, TOLERANCES);
-  const double fine = -automatic_slope(steps + 1, overall + 1, TOLERANCES - 1);
-  const double by_rtol = automatic_slope(tolerances, overall, TOLERANCES);
-  const double end_by_rtol = automatic_slope(tolerances, at_end, TOLERANCES);
-  printf("%-18s %-8s %-7s %7.2f %7.2f %7.2f %7.2f %7.2f", p->name, method_names[method],
-         automatic_variable_name(k), order, fine, by_rtol, end_by_rtol, growth);
+  const double order = -automatic_slope(steps, error, TOLERANCES);
+  const double fine = -automatic_slope(steps + 1, error + 1, TOLERANCES - 1);
+  const double by_rtol = automatic_slope(tolerances, error, TOLERANCES);
+  const bool met[] = {order >= LEAST_ORDER, by_rtol >= LEAST_RTOL_SLOPE, growth <= MOST_GROWTH};
+  printf("%-18s %-8s %-7s %7.2f %7.2f %7.2f %7.2f", problem, method_names[method], what, order,
+         fine, by_rtol, growth);
   ++v->checked;
-  const int before = v->missed;
-  if (!(order >= LEAST_ORDER)) miss(v, "order", order, LEAST_ORDER);
-  if (!(by_rtol >= LEAST_RTOL_SLOPE)) miss(v, "by rtol", by_rtol, LEAST_RTOL_SLOPE);
-  if (!(end_by_rtol >= LEAST_RTOL_SLOPE)) miss(v, "at end", end_by_rtol, LEAST_RTOL_SLOPE);
-  if (!(growth <= MOST_GROWTH)) miss(v, "growth", growth, MOST_GROWTH);
-  if (v->missed > before) v->missed = before + 1;
+  if (!(met[0] && met[1] && met[2])) {
+    ++v->missed;
+    printf("  MISSED:%s%s%s", met[0] ? "" : " steps", met[1] ? "" : " rtol",
+           met[2] ? "" : " growth");
+  }
   printf("\n");
+}
+
+static void judge_all(const automatic_problem *p, int method, const series *s, verdict *v) {
+  double error[TOLERANCES];
+  for (int k = 0; k < VARIABLES; ++k) {
+    if (p->count[k] == 0) continue;
+    for (int i = 0; i < TOLERANCES; ++i) error[i] = s->run[i].overall[k];
+    judge(p->name, method, automatic_variable_name(k), s, error, v);
+  }
+  for (int i = 0; i < TOLERANCES; ++i) error[i] = worst(s->run[i].at_end);
+  judge(p->name, method, "at end", s, error, v);
 }
 
 static void print_slopes(const subject *all, int n) {
   verdict v = {0};
-  printf("\n== slopes: overall error against steps (all; without rtol = 1e-3), against rtol; end "
-         "error "
-         "against rtol;\n   the worst growth of the end error from one rtol to the next\n");
-  printf("%-18s %-8s %-7s %7s %7s %7s %7s %7s\n", "problem", "method", "", "steps", "fine", "rtol",
-         "at end", "growth");
+  printf("\n== slopes of the error: against steps (all; without rtol = 1e-3) and rtol; its worst "
+         "growth "
+         "from one rtol to the next\n");
+  printf("%-18s %-8s %-7s %7s %7s %7s %7s\n", "problem", "method", "error", "steps", "fine", "rtol",
+         "growth");
   for (int i = 0; i < n; ++i)
     for (int m = 0; m < METHODS; ++m)
-      for (int k = 0; k < VARIABLES && all[i].of[m].offered; ++k)
-        if (all[i].p->count[k] > 0) judge(all[i].p, m, &all[i].of[m], k, &v);
-  printf(
-      "goals: order at least %.1f, slopes against rtol at least %.1f, growth at most %.0f: %d of "
-      "%d series meet them\n",
-      LEAST_ORDER, LEAST_RTOL_SLOPE, MOST_GROWTH, v.checked - v.missed, v.checked);
+      if (all[i].of[m].offered) judge_all(all[i].p, m, &all[i].of[m], &v);
+  printf("goals: slope against steps at least %.1f, against rtol at least %.1f, growth at most "
+         "%.0f: %d "
+         "of %d series meet them\n",
+         LEAST_ORDER, LEAST_RTOL_SLOPE, MOST_GROWTH, v.checked - v.missed, v.checked);
 }
 
 /// The end error over rtol^(2/3), the largest and the smallest over the tolerances: what to expect.
@@ -299,6 +303,29 @@ static void compare_with_fixed(const automatic_problem *p, int method, const ser
         exp(mean[k][2]));
 }
 
+// ---- for the documentation ------------------------------------------------------------------------------
+
+/// The tables of docs/automatic-steps.md.
+static void print_markdown(const subject *all, int n) {
+  printf("| problem |");
+  for (int i = 0; i < TOLERANCES; ++i) printf(" rtol %.0e |", tolerances[i]);
+  printf(" error / rtol^(2/3) |\n|---|");
+  for (int i = 0; i <= TOLERANCES; ++i) printf("---|");
+  printf("\n");
+  for (int k = 0; k < n; ++k) {
+    const series *s = &all[k].of[INDEX2];
+    double least = (double)INFINITY, most = 0.0;
+    printf("| %s |", all[k].p->name);
+    for (int i = 0; i < TOLERANCES; ++i) {
+      const double e = worst(s->run[i].at_end), c = e / pow(tolerances[i], 2.0 / 3.0);
+      least = fmin(least, c);
+      most = fmax(most, c);
+      printf(" %.1e, %ld |", e, s->run[i].work.steps);
+    }
+    printf(" %.2g to %.2g |\n", least, most);
+  }
+}
+
 // ---- pictures -------------------------------------------------------------------------------------------
 
 /// Error against steps and against rtol, of the default method.
@@ -354,53 +381,20 @@ static bool close_csv(FILE *file, const char *path) {
   return false;
 }
 
-int main(int argc, char **argv) {
-  enum { MOST = 32 };
-  const char *csv_path = NULL, *fixed_path = NULL, *directory = NULL;
-  int first = 1;
-  for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
-    const char **where = strcmp(argv[first], "--csv") == 0         ? &csv_path
-                         : strcmp(argv[first], "--fixed-csv") == 0 ? &fixed_path
-                         : strcmp(argv[first], "--plot") == 0      ? &directory
-                                                                   : NULL;
-    if (where == NULL) break;
-    *where = argv[first + 1];
-  }
-  static subject all[MOST];
-  int n = 0;
-  for (int i = 0; i < automatic_count() && n < MOST; ++i) {
-    bool wanted = first == argc;
-    for (int a = first; a < argc; ++a) wanted = wanted || strcmp(argv[a], automatic_name(i)) == 0;
-    if (wanted) all[n++].p = automatic_open(i);
-  }
-  if (n == 0) {
-    fprintf(stderr, "usage: accuracy [--csv FILE] [--fixed-csv FILE] [--plot DIR] [PROBLEM ...]\n"
-                    "problems:");
-    for (int i = 0; i < automatic_count(); ++i) fprintf(stderr, " %s", automatic_name(i));
-    fprintf(stderr, "\n");
-    return 2;
-  }
-  bool written = true;
-  FILE *csv = open_csv(csv_path);
-  if (csv) write_csv_header(csv);
-  print_header();
-  for (int i = 0; i < n; ++i) {
-    for (int m = 0; m < METHODS; ++m) {
-      all[i].of[m] = make_series(all[i].p, m);
-      if (!all[i].of[m].offered) continue;
-      print_series(all[i].p, m, &all[i].of[m]);
-      if (csv) write_series(csv, all[i].p, m, &all[i].of[m]);
-    }
-    if (directory) written = draw(all[i].p, &all[i].of[INDEX2], directory) && written;
-  }
-  print_slopes(all, n);
-  print_constants(all, n);
-  FILE *fixed_csv = open_csv(fixed_path);
-  if (fixed_csv)
-    fprintf(fixed_csv, "problem,method,rtol,error,fixed_newton_rtol,steps,fixed_steps,"
-                       "newton_iterations,fixed_newton_iterations,factorizations,"
-                       "fixed_factorizations,iterations_ratio,factorizations_ratio,work_ratio,"
-                       "time_ratio\n");
+static int usage(void) {
+  fprintf(stderr, "usage: accuracy [--csv FILE] [--fixed-csv FILE] [--plot DIR] [PROBLEM ...]\n"
+                  "       accuracy --markdown\n"
+                  "problems:");
+  for (int i = 0; i < automatic_count(); ++i) fprintf(stderr, " %s", automatic_name(i));
+  fprintf(stderr, "\n");
+  return 2;
+}
+
+static void print_comparison(const subject *all, int n, FILE *csv) {
+  if (csv)
+    fprintf(csv, "problem,method,rtol,error,fixed_newton_rtol,steps,fixed_steps,newton_iterations,"
+                 "fixed_newton_iterations,factorizations,fixed_factorizations,iterations_ratio,"
+                 "factorizations_ratio,work_ratio,time_ratio\n");
   printf("\n== automatic against fixed steps, for the same error of the worst variable\n");
   printf("%-18s %-8s %6s %8s %6s %13s %15s %13s %27s\n", "", "", "", "", "newton", "steps",
          "newton", "factor", "ratios");
@@ -409,9 +403,53 @@ int main(int argc, char **argv) {
          "factor", "work", "time");
   for (int i = 0; i < n; ++i)
     for (int m = 0; m < METHODS && all[i].p->varies; ++m)
-      if (all[i].of[m].offered) compare_with_fixed(all[i].p, m, &all[i].of[m], fixed_csv);
+      if (all[i].of[m].offered) compare_with_fixed(all[i].p, m, &all[i].of[m], csv);
+}
+
+int main(int argc, char **argv) {
+  enum { MOST = 32 };
+  static subject all[MOST];
+  const char *csv_path = NULL, *fixed_path = NULL, *directory = NULL;
+  const bool markdown = argc == 2 && strcmp(argv[1], "--markdown") == 0;
+  int first = markdown ? argc : 1, n = 0;
+  for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+    const char **where = strcmp(argv[first], "--csv") == 0         ? &csv_path
+                         : strcmp(argv[first], "--fixed-csv") == 0 ? &fixed_path
+                         : strcmp(argv[first], "--plot") == 0      ? &directory
+                                                                   : NULL;
+    if (where == NULL) return usage();
+    *where = argv[first + 1];
+  }
+  for (int i = 0; i < automatic_count() && n < MOST; ++i) {
+    bool wanted = first == argc;
+    for (int a = first; a < argc; ++a) wanted = wanted || strcmp(argv[a], automatic_name(i)) == 0;
+    if (wanted) all[n++].p = automatic_open(i);
+  }
+  if (n == 0) return usage();
+  for (int i = 0; i < n; ++i)
+    for (int m = 0; m < METHODS; ++m) all[i].of[m] = make_series(all[i].p, m);
+
+  bool written = true;
+  if (markdown) {
+    print_markdown(all, n);
+  } else {
+    FILE *csv = open_csv(csv_path), *fixed_csv = open_csv(fixed_path);
+    if (csv) write_csv_header(csv);
+    print_header();
+    for (int i = 0; i < n; ++i) {
+      for (int m = 0; m < METHODS; ++m) {
+        if (!all[i].of[m].offered) continue;
+        print_series(all[i].p, m, &all[i].of[m]);
+        if (csv) write_series(csv, all[i].p, m, &all[i].of[m]);
+      }
+      if (directory) written = draw(all[i].p, &all[i].of[INDEX2], directory) && written;
+    }
+    print_slopes(all, n);
+    print_constants(all, n);
+    print_comparison(all, n, fixed_csv);
+    written = close_csv(csv, csv_path) && written;
+    written = close_csv(fixed_csv, fixed_path) && written;
+  }
   for (int i = 0; i < n; ++i) automatic_close(all[i].p);
-  written = close_csv(csv, csv_path) && written;
-  written = close_csv(fixed_csv, fixed_path) && written;
   return written ? 0 : 4;
 }
