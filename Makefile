@@ -8,7 +8,7 @@
 #   make            build/alphastep and the libraries
 #   make lint       clang-format, clang-tidy, cppcheck, shellcheck, equation labels
 #   make valgrind   the tests, without the slow ones, under valgrind
-#   make bench      times and instructions of a step; takes a quarter of an hour
+#   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
 #   make format     format the sources
 #   make install    into PREFIX (/usr/local)
 #   make clean
@@ -76,7 +76,12 @@ bench:
 	@$(BUILD)/bench/bench/steps decay
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
-	@echo "tables: $(BUILD)/bench/steps.csv, $(BUILD)/bench/instructions.csv"
+	@echo "== accuracy of automatic steps"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/accuracy --csv $(BUILD)/bench/accuracy.csv \
+	  --fixed-csv $(BUILD)/bench/fixed.csv --plot $(BUILD)/bench
+	@echo "== a million steps"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
+	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"
 
 # ---- sources ---------------------------------------------------------------------------------------
 
