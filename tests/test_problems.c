@@ -624,7 +624,7 @@ static void test_stiff_pendulum(void **state) {
   rates_match_differences(&s);
   for (int k = 0; k < TIMES; k++) {
     const sample x = solution(&s, test_time(&s, k));
-    double left[MAX], right[MAX], g, rate;
+    double left[MAX] = {0}, right[MAX] = {0}, g = (double)NAN, rate = (double)NAN;
     mass_times_vdot(&s, &x, left);
     total_force(&s, &x, right);
     for (int i = 0; i < s.n; i++) check_near(s.p->name, "M v' - f", i, k, left[i], right[i], 1e-7);

@@ -81,7 +81,7 @@ const char *automatic_name(int index) {
   return list[index].name;
 }
 
-const char *automatic_variable_name(automatic_variable variable) {
+const char *automatic_variable_name(int variable) {
   static const char *const names[AUTOMATIC_VARIABLES] = {"q", "v", "lambda", "psi", "x"};
   return names[variable];
 }
@@ -97,20 +97,21 @@ typedef struct opened {
 #define TAKE_FROM(p, from)                                                                         \
   ((p)->def = (from)->def, (p)->t0 = (from)->t0, (p)->q0 = (from)->q0, (p)->v0 = (from)->v0)
 
-/// The solution at times[i] goes to e.
+/// Fills exact[i], the solution at times[i].
 static void solve(automatic_problem *p, const entry *e, const test_problem *four_bar, int i) {
-  const test_problem *plain = e->from == FOUR_BAR ? four_bar : e->from == PLAIN ? e->plain() : NULL;
   const double t = p->times[i];
   double(*x)[AUTOMATIC_MAX] = p->exact[i];
   double *q = x[AUTOMATIC_Q], *v = x[AUTOMATIC_V], *lambda = x[AUTOMATIC_LAMBDA];
-  if (e->from == NONHOLONOMIC) {
-    const nonholonomic_problem *from = nonholonomic_sleigh();
-    from->exact(from, t, q, v, NULL, lambda, x[AUTOMATIC_PSI]);
-  } else if (e->from == MECHATRONIC) {
-    const mechatronic_problem *from = mechatronic_spring();
-    from->exact(from, t, q, v, NULL, lambda, x[AUTOMATIC_X], NULL);
-  } else {
-    plain->exact(plain, t, q, v, NULL, lambda);
+  const test_problem *plain = four_bar;
+  switch (e->from) {
+  case NONHOLONOMIC:
+    nonholonomic_sleigh()->exact(nonholonomic_sleigh(), t, q, v, NULL, lambda, x[AUTOMATIC_PSI]);
+    break;
+  case MECHATRONIC:
+    mechatronic_spring()->exact(mechatronic_spring(), t, q, v, NULL, lambda, x[AUTOMATIC_X], NULL);
+    break;
+  case PLAIN: plain = e->plain(); // fall through
+  case FOUR_BAR: plain->exact(plain, t, q, v, NULL, lambda); break;
   }
 }
 

@@ -15,14 +15,14 @@ enum {
 };
 
 /// What is compared with the exact solution.
-typedef enum automatic_variable {
+enum {
   AUTOMATIC_Q,
   AUTOMATIC_V,
   AUTOMATIC_LAMBDA,
   AUTOMATIC_PSI,
   AUTOMATIC_X,
   AUTOMATIC_VARIABLES
-} automatic_variable;
+};
 
 typedef struct automatic_problem {
   const char *name;
@@ -47,7 +47,7 @@ automatic_problem *automatic_open(int index);
 void automatic_close(automatic_problem *p);
 
 /// "q", "v", "lambda", "psi", "x"
-const char *automatic_variable_name(automatic_variable variable);
+const char *automatic_variable_name(int variable);
 
 typedef struct automatic_run {
   as_status status;
