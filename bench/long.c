@@ -4,7 +4,8 @@
 /// usage: long [STEPS]        a million unless given
 ///
 /// For the fast heavy top and for a damped chain of three links, which comes to rest, each method, fixed and
-/// automatic steps, a line at 1000, 10000, ... steps:
+/// automatic steps, a line at 1000, 10000, ... steps. The chain's automatic steps are at most 10 ms: at rest they would
+/// grow without limit, and g with them.
 ///
 ///   |g|, |g'|    the largest in the last thousand steps, and after any hundred so far, in units of round-off:
 ///                2.2e-16 |q| and 2.2e-16 |v| with the largest components of the motion so far. Index-3 does not

@@ -23,7 +23,7 @@ typedef struct entry {
   sizes size[AUTOMATIC_VARIABLES];
 } entry;
 
-// Ends lie away from the positions in which the four-bar's lambda is not unique. Sizes are the largest on the
+// Ends: of the pendulum and the four-bar such that no error happens to pass through zero there. Sizes are the largest on the
 // way, rounded; of whole vectors where a body has one, and not below a hundredth of the largest.
 static const entry list[] = {
     {"swinging_pendulum", PLAIN, problem_pendulum_over_top, 2.6, true, {{1}, {6}, {50}}},
