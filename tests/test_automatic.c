@@ -762,6 +762,33 @@ static void test_components(void **state) {
   run_close(&r);
 }
 
+static int push(const as_point *at, double *f, void *user) {
+  (void)user;
+  f[0] = 10.0 + 5.0 * sin(20.0 * at->t);
+  return AS_DONE;
+}
+
+/// Sizes are those of accepted states: a first attempt that would have led far away does not loosen the
+/// tolerance of what follows.
+static void test_sizes(void **state) {
+  (void)state;
+  subject s = {.name = "pushed", .def = as_default_problem_def()};
+  s.def.parts = &line;
+  s.def.n_parts = 1;
+  s.def.mass_constant = true;
+  s.def.mass = ball_mass;
+  s.def.force = push;
+  for (int m = 0; m < 3; ++m) {
+    as_integrator_def how = automatic(methods[m], 1e-5);
+    how.tolerance.first_step = 1e-4;
+    const long near = steps_to(&s, &how, 1.0);
+    how.tolerance.first_step = 100.0;
+    const long far = steps_to(&s, &how, 1.0);
+    printf("pushed, %s: %ld steps, %ld after an attempt of 100 s\n", method_names[m], near, far);
+    assert_true(far > near / 2);
+  }
+}
+
 /// Rotations have a tolerance of their own, in rad.
 static void test_kinds(void **state) {
   (void)state;
@@ -1161,11 +1188,11 @@ int main(void) {
       cmocka_unit_test(test_impossible),   cmocka_unit_test(test_max_step),
       cmocka_unit_test(test_first_step),   cmocka_unit_test(test_settles),
       cmocka_unit_test(test_learns),       cmocka_unit_test(test_components),
-      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_absolute),
-      cmocka_unit_test(test_refused),      cmocka_unit_test(test_at_rest),
-      cmocka_unit_test(test_driven_later), cmocka_unit_test(test_samples),
-      cmocka_unit_test(test_at_samples),   cmocka_unit_test(test_redundant),
-      cmocka_unit_test(test_singular),
+      cmocka_unit_test(test_sizes),        cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_absolute),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_at_rest),      cmocka_unit_test(test_driven_later),
+      cmocka_unit_test(test_samples),      cmocka_unit_test(test_at_samples),
+      cmocka_unit_test(test_redundant),    cmocka_unit_test(test_singular),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
