@@ -60,7 +60,7 @@ static int list_subjects(subject *x) {
 
 // ---- sequences of steps -----------------------------------------------------------------------------
 
-enum { COARSE = 192, MAX_STEPS = 2 * COARSE };
+enum { COARSE = 128, MAX_STEPS = 2 * COARSE };
 typedef enum pattern { FIXED, ALTERNATING, RANDOM, N_PATTERNS } pattern;
 static const char *const pattern_names[] = {"fixed", "alternating", "random"};
 
@@ -95,7 +95,7 @@ static void add_errors_inside(const subject *x, const run *r, double t0, double 
   show(r, t1);
 }
 
-/// Errors inside eight steps of the last quarter.
+/// Errors inside four steps of the last quarter.
 static void drive(const subject *x, as_integrator_def how, pattern kind, int n, double *sums) {
   double h[MAX_STEPS];
   list_steps(kind, n, h);
@@ -105,7 +105,7 @@ static void drive(const subject *x, as_integrator_def how, pattern kind, int n, 
     as_error error = {0};
     const double t0 = as_integrator_state(r.integrator)->t;
     must(as_integrator_step(r.integrator, h[i] * (x->t_end - x->t0), &error), &error);
-    if (4 * i >= 3 * n && i % (n / 32) == n / 32 - 1) add_errors_inside(x, &r, t0, sums);
+    if (4 * i >= 3 * n && i % (n / 16) == n / 16 - 1) add_errors_inside(x, &r, t0, sums);
   }
   run_close(&r);
 }
@@ -148,7 +148,7 @@ static void test_order(void **state) {
   assert_int_equal(failures, 0);
 }
 
-/// Errors at 40 times in the second half, and the number of steps there.
+/// Errors at 20 times in the second half, and the number of steps there.
 static long drive_automatic(const subject *x, as_integrator_def how, double *sums) {
   as_statistics half = {0}, end = {0};
   as_error error = {0};
@@ -157,8 +157,8 @@ static long drive_automatic(const subject *x, as_integrator_def how, double *sum
   memset(sums, 0, SUBJECT_VARIABLES * sizeof *sums);
   must(as_integrator_advance(r.integrator, middle, &error), &error);
   must(as_integrator_statistics(r.integrator, &half, &error), &error);
-  for (int i = 1; i <= 40; ++i) {
-    const double t = middle + i * (x->t_end - middle) / 40.0;
+  for (int i = 1; i <= 20; ++i) {
+    const double t = middle + i * (x->t_end - middle) / 20.0;
     must(as_integrator_advance(r.integrator, t, &error), &error);
     assert_true(as_integrator_state(r.integrator)->t == t);
     subject_add_errors(x, as_problem_space(r.problem), as_integrator_state(r.integrator), sums);

@@ -496,6 +496,7 @@ static int try_everywhere(const subject *p, as_method method, fault f) {
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; ++i) {
       for (int reuse = 0; reuse < 2; ++reuse) {
         snapshot disturbed = {0}, undisturbed = {0};
+        if (when >= FIRST_AUTOMATIC_STEP && !reuse) continue; // nothing new
         f.wait = waits[i];
         if (!run(p, method, reuse, (phase)when, &f, &disturbed)) continue;
         ++reached;
