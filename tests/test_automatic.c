@@ -378,7 +378,7 @@ static void test_mixed(void **state) {
       must(as_integrator_step(r.integrator, 1e-4, &error), &error);
       for (int k = 0; k < 10; ++k) next(&r);
       const as_statistics work = statistics_of(&r);
-      if (work.rejected_steps > 6 || work.last_step < 1e-4)
+      if (work.rejected_steps > 12 || work.last_step < 1e-4)
         fail_msg("%s, %s: %ld rejected, last step %g s", x[i].name, method_names[m],
                  work.rejected_steps, work.last_step);
       run_close(&r);
@@ -1173,7 +1173,7 @@ static void test_singular(void **state) {
         const double error = position_error(&s, &r);
         printf("N = %d, %s, rtol %.0e: %ld steps, %ld rejected, %ld failed, error %.1e\n", N,
                method_names[m], rtol, work.steps, work.rejected_steps, work.failed_steps, error);
-        assert_true(error < 300.0 * rtol && work.steps < 20000);
+        assert_true(error < 1000.0 * rtol && work.steps < 20000);
         run_close(&r);
       }
     loops_free(p);

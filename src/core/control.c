@@ -12,10 +12,10 @@
 #include "core/integrator.h"
 #include "lie/space.h"
 
-// [SC.4] h <- 0.9 h e^(-1/3) (e_old/e)^0.1, within these limits, and not at all within the last two
+// [SC.4] h <- 0.9 h e^(-1/4) (e_old/e)^0.1, within these limits, and not at all within the last two
 #define SAFETY 0.9
 #define LEAST_FACTOR 0.3
-#define MOST_FACTOR 2.0
+#define MOST_FACTOR 1.5
 #define HOLD_FROM 0.9
 #define HOLD_TO 1.2
 // After a rejection: h <- h max(0.2, 0.9 e^(-1/3)); after a step that could not be solved: a quarter.
@@ -156,6 +156,25 @@ static void remember_means(as_integrator *s) {
   s->control.mean_h[1] = s->control.mean_h[0];
 }
 
+void asi_control_note(as_integrator *s) {
+  find_means(s);
+  remember_means(s);
+}
+
+void asi_control_limit_weights(as_integrator *s) {
+  const int n = s->problem->n;
+  const double *size = s->control.size, *atol = s->control.atol, rtol = s->def.tolerance.rtol;
+  const double least_q = LEAST_SIZE * asi_max_abs(size, n);
+  const double least_v = LEAST_SIZE * asi_max_abs(size + n, n);
+  const double by_q = NEWTON_SHARE / (fmax(s->c.beta, DBL_MIN) * s->h * s->h);
+  const double by_v = NEWTON_SHARE / (s->gamma * s->h);
+  for (int i = 0; i < n; ++i) {
+    const double q = rtol * fmax(size[i], least_q) + atol[i];
+    const double v = rtol * fmax(size[n + i], least_v) + atol[n + i];
+    s->weight[i] = fmin(s->weight[i], fmin(by_q * q, by_v * v));
+  }
+}
+
 /// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
 /// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
 static void find_errors(as_integrator *s, double by_v, double by_x) {
@@ -166,7 +185,9 @@ static void find_errors(as_integrator *s, double by_v, double by_x) {
   const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
   // [SC.6] from the middle of one step to that of the next
   const double h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
-  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2), between = 0.5 * (late + early);
+  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2);
+  // In a first step the older means know nothing of v''': what differs is h^2 v'''/6, not h^2 v'''.
+  const double between = 0.5 * (late + early) / (s->first ? 6.0 : 1.0);
   double *e_q = s->control.estimate, *e_v = e_q + n;
   as_space_bracket(p->space, s->v0, s->now.vdot, e_q);
   for (int i = 0; i < n + nx; ++i) {
@@ -195,33 +216,31 @@ static double estimate_error(as_integrator *s) {
 // ---- the size of the next step --------------------------------------------------------------------
 
 /// [SC.5] a first step: one whose v'' makes a tenth of the tolerated error, where v'' is looked at over the
-/// time in which v and v' move q by its tolerance
+/// time in which v' (or, if that is zero, v) moves q by its tolerance
 static as_status choose_first_step(as_integrator *s, double hint, double *h) {
   const as_problem *p = s->problem;
   const int n = p->n;
   const asi_values *now = &s->now;
   double *e = s->control.estimate;
   memcpy(e, now->vdot, (size_t)n * sizeof(double));
-  const double by_acceleration = 1.0 / sqrt(norm(s, s->control.size, 0, n, 0.0));
+  double guess = 1.0 / sqrt(norm(s, s->control.size, 0, n, 0.0));
   memcpy(e, now->v, (size_t)n * sizeof(double));
-  const double by_velocity = 10.0 / norm(s, s->control.size, 0, n, 0.0);
-  double guess = fmin(by_acceleration, by_velocity);
-  const double idle = 1e-2 * (hint - s->t);
-  if (!(guess < idle)) guess = idle;
+  if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n, 0.0);
+  if (!isfinite(guess)) guess = 1e-2 * (hint - s->t); // at rest
   guess = fmin(guess, s->def.tolerance.max_step);
   const as_status status = asi_start_rates(s, guess);
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
   const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
   const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n, 0.0)));
-  *h = fmin(fmin(by_rate, 10.0 * guess), idle);
+  *h = fmin(by_rate, 10.0 * guess);
   return AS_OK;
 }
 
 /// [SC.4] after an accepted step
 static void propose(as_integrator *s, double h, double e, bool shortened) {
   const double bounded = fmax(e, LEAST_ERROR);
-  double factor = SAFETY * cbrt(1.0 / bounded) * pow(s->control.error / bounded, 0.1);
+  double factor = SAFETY * pow(1.0 / bounded, 0.25) * pow(s->control.error / bounded, 0.1);
   factor = fmin(fmax(factor, LEAST_FACTOR), s->control.patience > 0 ? 1.0 : MOST_FACTOR);
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
   // A step that was cut short to land somewhere says little against the size before.
@@ -263,7 +282,7 @@ static as_status fail_tolerance(as_integrator *s, double h, double least, double
 static double first_attempt(const as_integrator *s, double stop) {
   const as_tolerance *tol = &s->def.tolerance;
   const double h = fmin(fmax(s->control.h, tol->min_step), tol->max_step), rest = stop - s->t;
-  if (rest <= 1.001 * h) return rest;
+  if (rest <= fmin(1.001 * h, tol->max_step)) return rest;
   return rest < 2.0 * h ? 0.5 * rest : h;
 }
 
@@ -272,15 +291,17 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   static const double compliance[] = {0.0, 0.0, 0.0, 1e-4, 1e-2};
   as_error first_error = {0};
   int failures = 0;
+  as_status first_status = AS_OK;
   if (isnan(s->control.h)) {
     const as_status status = choose_first_step(s, fmin(stop, hint), &s->control.h);
     if (status) return status;
   }
+  s->controlled = true;
   s->newton_rtol =
       isnan(s->def.newton.rtol) ? fmax(NEWTON_SHARE * tol->rtol, 1e-10) : s->def.newton.rtol;
   double h = first_attempt(s, stop);
-  const bool shortened = h < 0.999 * s->control.h;
-  const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fabs(s->t));
+  bool shortened = h < 0.999 * s->control.h;
+  const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fmax(fabs(s->t), h));
   for (;;) {
     const double rest = stop - s->t;
     const double e = fmax(compliance[failures], s->base_compliance);
@@ -310,13 +331,15 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       if (h <= least) return fail_tolerance(s, h, least, error);
     } else {
       if (!as_status_is_recoverable(status)) return status;
+      if (failures == 0) first_status = status;
       if (failures == 0) first_error = s->eval.error ? *s->eval.error : first_error;
       if (++failures == 5 || smaller < least) {
         if (s->eval.error) *s->eval.error = first_error;
-        return status;
+        return first_status;
       }
     }
     s->control.patience = PATIENCE;
-    h = smaller;
+    shortened = false;
+    h = smaller < rest && rest < 2.0 * smaller ? 0.5 * rest : smaller;
   }
 }

@@ -78,6 +78,7 @@ static void move(as_integrator *s, cubic c, const asi_values *from, const asi_va
   for (int i = 0; i < p->n; ++i)
     xi[i] = c.change * s->last.xi[i] + c.from * from->v[i] + c.to * xi[i];
   as_space_move(p->space, from->q, xi, s->shown.q);
+  if (c.change == 0.0) copy(s->shown.q, from->q, p->nq);
 }
 
 void asi_dense_show(as_integrator *s, double t) {

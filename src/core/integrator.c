@@ -438,6 +438,9 @@ as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_erro
   s->eval.error = error;
   *out = saved;
   out->next_step = s->control.h;
+  if (!isnan(out->next_step))
+    out->next_step =
+        fmin(fmax(out->next_step, s->def.tolerance.min_step), s->def.tolerance.max_step);
   const as_status status = s->started ? asi_drift(s, s->state.t, s->state.q, s->state.v,
                                                   &out->position_drift, &out->velocity_drift)
                                       : AS_OK;

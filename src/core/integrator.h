@@ -180,6 +180,7 @@ struct as_integrator {
 
   // Newton.
   double newton_rtol;
+  bool controlled; ///< the step's error is
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
   double factor_compliance;
@@ -255,6 +256,10 @@ void asi_accept_step(as_integrator *s);
 as_status asi_control_create(as_integrator *s, as_error *error);
 /// Forgets what was learned; sizes are those of the current state.
 void asi_control_start(as_integrator *s);
+/// Notes a step of given size that has been solved, for later automatic ones.
+void asi_control_note(as_integrator *s);
+/// [SC.8] Newton's tolerance for v' in automatic steps: not more than a tenth of what q and v are allowed.
+void asi_control_limit_weights(as_integrator *s);
 /// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
 /// time that is of interest, for the first step of a system at rest.
 as_status asi_automatic_step(as_integrator *s, double stop, double hint);

@@ -62,6 +62,9 @@ static void set_weights(as_integrator *s) {
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
   s->noise = floor > 0.1 * largest ? 0.5 : 0.0;
+  if (!s->controlled) return;
+  asi_control_limit_weights(s);
+  for (int i = 0; i < s->problem->n; ++i) s->weight[i] = fmax(s->weight[i], floor);
 }
 
 static double acceleration_norm(const as_integrator *s, int stage) {
@@ -249,6 +252,10 @@ as_status asi_newton(as_integrator *s) {
     const as_status status = iterate(s, renew, renewed, &norm);
     if (renew) renewed = true;
     renew = false;
+    // Other factors would not help where the prediction itself cannot be evaluated.
+    if ((status == AS_ERR_RETRY || status == AS_ERR_NONFINITE) &&
+        memcmp(s->z, s->predicted, size) == 0)
+      return status;
     // Old factors, or SOI2's approximate ones, may lead astray: begin again with better ones before
     // giving up.
     const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));

@@ -43,6 +43,7 @@ void asi_accept_step(as_integrator *s) {
 /// Tries one step.
 static as_status try_step(as_integrator *s, double h, double t1, double e) {
   const as_status status = asi_solve_step(s, h, t1, e);
+  if (status == AS_OK) asi_control_note(s);
   if (status == AS_OK) asi_accept_step(s);
   return status;
 }
@@ -106,6 +107,7 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
 static as_status take_safe_step(as_integrator *s, double h, double t1, as_error *error) {
   s->eval.error = error;
   s->newton_rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
+  s->controlled = false;
   const struct {
     double contraction, fresh_contraction, first_norm;
     long contraction_age;
@@ -229,7 +231,11 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
   if (status) return status;
   const double next = s->problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
   const asi_float_mode mode = asi_flush_denormals();
-  status = asi_automatic_step(s, fmin(stop, next), hint);
+  // A sample next to the time that is asked for is at it.
+  const bool at_hint = fabs(next - hint) <= 1e-11 * fmax(1.0, fabs(hint));
+  const double end = at_hint ? hint : fmin(stop, next);
+  s->eval.error = error;
+  status = asi_automatic_step(s, end, hint);
   if (status) {
     memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
     explain_failure(s, status, error);
