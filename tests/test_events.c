@@ -222,6 +222,59 @@ static void test_tolerance(void **state) {
   }
 }
 
+typedef enum shape { STRAIGHT, CUBE, EXPONENTIAL, JUMP, LOPSIDED_JUMP, N_SHAPES } shape;
+
+typedef struct shaped {
+  shape shape;
+  int calls;
+  double t;
+} shaped;
+
+/// Passes zero where q = 0.517.
+static int shaped_value(const as_point *at, double *out, void *user) {
+  shaped *f = user;
+  const double q = at->q[0] - 0.517;
+  ++f->calls;
+  switch (f->shape) {
+  case STRAIGHT: *out = q; break;
+  case CUBE: *out = q * q * q; break;
+  case EXPONENTIAL: *out = expm1(200.0 * q); break;
+  case JUMP: *out = q < 0.0 ? -1.0 : 1.0; break;
+  case LOPSIDED_JUMP: *out = q < 0.0 ? -1.0 : 1e-9; break;
+  case N_SHAPES: break;
+  }
+  return AS_DONE;
+}
+
+static int shaped_act(as_event *event, void *user) {
+  shaped *f = user;
+  f->t = event->at->t;
+  return AS_EVENT_CONTINUE;
+}
+
+/// The search is quick where the function is smooth, and never much slower than halving.
+static void test_search(void **state) {
+  (void)state;
+  static const int most[] = {16, 160, 24, 160, 160};
+  for (int i = 0; i < N_SHAPES; ++i) {
+    scene s = {.w.event = {{PLACE, 10.0}}};
+    open_scene(&s, 1, NULL, AS_METHOD_INDEX2, 0.1, 0.0, 1.0);
+    as_integrator_destroy(s.r.integrator);
+    shaped f = {.shape = (shape)i};
+    const as_event_def event = {.value = shaped_value, .act = shaped_act, .user = &f};
+    const as_integrator_def how = rig_how(AS_METHOD_INDEX2, 0.1, &event, 1);
+    const double q0 = 0.0, v0 = 1.0;
+    assert_int_equal(as_integrator_create(s.r.problem, &how, &s.r.integrator, NULL), AS_OK);
+    assert_int_equal(
+        as_integrator_start(s.r.integrator, &(as_initial){.q = &q0, .v = &v0}, NULL, NULL), AS_OK);
+    rig_advance(&s.r, 1.0);
+    printf("shape %d: %d calls in 10 steps\n", i, f.calls);
+    assert_near("time", f.t, 0.517, i == CUBE ? 1e-6 : 1e-15);
+    assert_true(f.calls <= 12 + most[i]);
+    rig_free(&s.r);
+  }
+}
+
 // ---- mesh points and starts --------------------------------------------------------------------------------
 
 /// A crossing where a step ends happens once, there.
@@ -710,6 +763,7 @@ int main(void) {
       cmocka_unit_test(test_prevented),
       cmocka_unit_test(test_simultaneous),
       cmocka_unit_test(test_tolerance),
+      cmocka_unit_test(test_search),
       cmocka_unit_test(test_at_a_mesh_point),
       cmocka_unit_test(test_back_at_the_next_mesh_point),
       cmocka_unit_test(test_zero_at_start),
