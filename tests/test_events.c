@@ -133,7 +133,9 @@ static void test_several_in_a_step(void **state) {
   static const int answers[] = {AS_EVENT_CONTINUE, AS_EVENT_CHANGE};
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 4; ++k) {
-      scene s = {.w.event = {{PLACE, 0.58, .scale = 3.0}, {PLACE, 0.52}, {TIME, 0.55}}};
+      scene s = {.w.event = {{.what = PLACE, .threshold = 0.58, .scale = 3.0},
+                             {.what = PLACE, .threshold = 0.52},
+                             {.what = TIME, .threshold = 0.55}}};
       for (int i = 0; i < 3; ++i) s.w.event[i].answer = answers[k % 2];
       open_scene(&s, 3, NULL, rig_methods[m], k < 2 ? 0.1 : automatic, 0.0, 1.0);
       rig_advance(&s.r, 1.0);
@@ -158,8 +160,9 @@ static void test_several_in_a_step(void **state) {
 /// An event that another one prevents does not happen.
 static void test_prevented(void **state) {
   (void)state;
-  scene s = {.w.event = {{PLACE, 0.58, .answer = AS_EVENT_CHANGE},
-                         {PLACE, 0.52, .answer = AS_EVENT_CHANGE, .add_to_v = -2.0}}};
+  scene s = {
+      .w.event = {{.what = PLACE, .threshold = 0.58, .answer = AS_EVENT_CHANGE},
+                  {.what = PLACE, .threshold = 0.52, .answer = AS_EVENT_CHANGE, .add_to_v = -2.0}}};
   const int rising[] = {1, 1};
   open_scene(&s, 2, rising, AS_METHOD_INDEX2, 0.1, 0.0, 1.0);
   const as_state *now = rig_advance(&s.r, 1.0);
@@ -174,10 +177,15 @@ static void test_prevented(void **state) {
 static void test_simultaneous(void **state) {
   (void)state;
   for (int m = 0; m < 3; ++m) {
-    scene s = {.w.event = {{PLACE, 0.5, .answer = AS_EVENT_CHANGE, .add_to_v = 1.0},
-                           {TIME, 0.5, .scale = 7.0, .answer = AS_EVENT_CONTINUE},
-                           {PLACE, 0.5, .scale = -4.0, .answer = AS_EVENT_CHANGE, .add_to_v = 2.0},
-                           {PLACE, 2.5, .answer = AS_EVENT_CONTINUE}}};
+    scene s = {
+        .w.event = {{.what = PLACE, .threshold = 0.5, .answer = AS_EVENT_CHANGE, .add_to_v = 1.0},
+                    {.what = TIME, .threshold = 0.5, .scale = 7.0, .answer = AS_EVENT_CONTINUE},
+                    {.what = PLACE,
+                     .threshold = 0.5,
+                     .scale = -4.0,
+                     .answer = AS_EVENT_CHANGE,
+                     .add_to_v = 2.0},
+                    {.what = PLACE, .threshold = 2.5, .answer = AS_EVENT_CONTINUE}}};
     open_scene(&s, 4, NULL, rig_methods[m], 0.3, 0.0, 1.0);
     const as_state *now = rig_advance(&s.r, 1.0);
     assert_int_equal(s.w.n, 4);
@@ -200,7 +208,8 @@ static void test_tolerance(void **state) {
   (void)state;
   static const double tolerances[] = {1e-3, 1e-6};
   for (int k = 0; k < 2; ++k) {
-    scene s = {.w.event = {{PLACE, 0.5002}, {PLACE, 0.5}}};
+    scene s = {
+        .w.event = {{.what = PLACE, .threshold = 0.5002}, {.what = PLACE, .threshold = 0.5}}};
     open_scene(&s, 2, NULL, AS_METHOD_INDEX2, 0.3, 0.0, 1.0);
     as_integrator_destroy(s.r.integrator);
     as_integrator_def how = rig_how(AS_METHOD_INDEX2, 0.3, s.events, 2);
@@ -257,7 +266,7 @@ static void test_search(void **state) {
   (void)state;
   static const int most[] = {16, 160, 24, 160, 160};
   for (int i = 0; i < N_SHAPES; ++i) {
-    scene s = {.w.event = {{PLACE, 10.0}}};
+    scene s = {.w.event = {{.what = PLACE, .threshold = 10.0}}};
     open_scene(&s, 1, NULL, AS_METHOD_INDEX2, 0.1, 0.0, 1.0);
     as_integrator_destroy(s.r.integrator);
     shaped f = {.shape = (shape)i};
@@ -284,7 +293,8 @@ static void test_at_a_mesh_point(void **state) {
                                 AS_EVENT_CHANGE | AS_EVENT_STOP};
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 8; ++k) {
-      scene s = {.w.event = {{PLACE, k < 4 ? 0.5 : 0.3, .answer = answers[k % 4]}}};
+      scene s = {
+          .w.event = {{.what = PLACE, .threshold = k < 4 ? 0.5 : 0.3, .answer = answers[k % 4]}}};
       open_scene(&s, 1, NULL, rig_methods[m], k < 4 ? 0.125 : 0.1, 0.0, 1.0);
       const double at = k < 4 ? 0.5 : 0.3;
       if (answers[k % 4] & AS_EVENT_STOP) {
@@ -305,7 +315,8 @@ static void test_back_at_the_next_mesh_point(void **state) {
   static const int answers[] = {AS_EVENT_CONTINUE, AS_EVENT_CHANGE};
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 2; ++k) {
-      scene s = {.w = {.push = -2.0, .event = {{PLACE, 0.5, .answer = answers[k]}}}};
+      scene s = {
+          .w = {.push = -2.0, .event = {{.what = PLACE, .threshold = 0.5, .answer = answers[k]}}}};
       open_scene(&s, 1, NULL, rig_methods[m], 0.5, 0.0, 1.5);
       rig_advance(&s.r, 3.0);
       assert_int_equal(s.w.n, 2);
@@ -324,7 +335,7 @@ static void test_zero_at_start(void **state) {
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 8; ++k) {
       const double v0 = k % 2 ? -1.0 : 1.0;
-      scene s = {.w = {.spring = 1.0, .event = {{functions[k / 2 % 2], 0.0}}}};
+      scene s = {.w = {.spring = 1.0, .event = {{.what = functions[k / 2 % 2], .threshold = 0.0}}}};
       open_scene(&s, 1, NULL, rig_methods[m], k < 4 ? 0.01 : automatic, 0.0, v0);
       rig_advance(&s.r, 1.0);
       assert_int_equal(s.w.n, 0);
@@ -338,7 +349,7 @@ static void test_zero_at_start(void **state) {
       rig_free(&s.r);
     }
   // From rest: the speed is zero and leaves at once.
-  scene s = {.w = {.spring = 1.0, .event = {{SPEED, 0.0}}}};
+  scene s = {.w = {.spring = 1.0, .event = {{.what = SPEED, .threshold = 0.0}}}};
   open_scene(&s, 1, NULL, AS_METHOD_INDEX2, 0.01, 1.0, 0.0);
   rig_advance(&s.r, 7.0);
   assert_int_equal(s.w.n, 2);
@@ -350,7 +361,10 @@ static void test_zero_at_start(void **state) {
 static void test_directions(void **state) {
   (void)state;
   for (int k = 0; k < 2; ++k) {
-    scene s = {.w = {.spring = 1.0, .event = {{PLACE, 0.0}, {PLACE, 0.0}, {PLACE, 0.0}}}};
+    scene s = {.w = {.spring = 1.0,
+                     .event = {{.what = PLACE, .threshold = 0.0},
+                               {.what = PLACE, .threshold = 0.0},
+                               {.what = PLACE, .threshold = 0.0}}}};
     const int directions[] = {-1, 1, 0};
     open_scene(&s, 3, directions, AS_METHOD_INDEX2, k ? 0.01 : automatic, 1.0, 0.0); // cos t
     rig_advance(&s.r, 20.0); // crosses at pi/2 + k pi: 6 times
@@ -371,13 +385,13 @@ static void test_directions(void **state) {
 /// A touch is not a crossing; nor is a dip that lies between the ends of a step. Smaller steps see the dip.
 static void test_touch(void **state) {
   (void)state;
-  scene s = {.w.event = {{PLACE_SQUARED, 0.5}}};
+  scene s = {.w.event = {{.what = PLACE_SQUARED, .threshold = 0.5}}};
   open_scene(&s, 1, NULL, AS_METHOD_INDEX2, 0.07, 0.0, 1.0);
   rig_advance(&s.r, 1.0);
   assert_int_equal(s.w.n, 0);
   rig_free(&s.r);
   for (int k = 0; k < 2; ++k) { // cos t is below -0.995 from 3.04 to 3.24
-    scene dip = {.w = {.spring = 1.0, .event = {{PLACE, -0.995}}}};
+    scene dip = {.w = {.spring = 1.0, .event = {{.what = PLACE, .threshold = -0.995}}}};
     open_scene(&dip, 1, NULL, AS_METHOD_INDEX2, k ? 0.05 : 0.42, 1.0, 0.0);
     rig_advance(&dip.r, 4.4);
     assert_int_equal(dip.w.n, k ? 2 : 0);
@@ -393,8 +407,10 @@ static void test_stop(void **state) {
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 4; ++k) {
       const int answer = k % 2 ? AS_EVENT_STOP | AS_EVENT_CHANGE : AS_EVENT_STOP;
-      scene s = {.w.event = {{PLACE, 0.58, .answer = answer, .add_to_v = k % 2 ? 0.5 : 0.0},
-                             {PLACE, 0.52, .answer = answer, .add_to_v = k % 2 ? 1.0 : 0.0}}};
+      scene s = {
+          .w.event = {
+              {.what = PLACE, .threshold = 0.58, .answer = answer, .add_to_v = k % 2 ? 0.5 : 0.0},
+              {.what = PLACE, .threshold = 0.52, .answer = answer, .add_to_v = k % 2 ? 1.0 : 0.0}}};
       open_scene(&s, 2, NULL, rig_methods[m], k < 2 ? 0.1 : automatic, 0.0, 1.0);
       const as_state *now = rig_advance_to(&s.r, 2.0, AS_STOPPED);
       assert_near("first stop", now->t, 0.52, 1e-14);
@@ -419,7 +435,7 @@ static void test_stop(void **state) {
 /// No action at all is a stop.
 static void test_stop_without_action(void **state) {
   (void)state;
-  scene s = {.w.event = {{PLACE, 0.5}}};
+  scene s = {.w.event = {{.what = PLACE, .threshold = 0.5}}};
   open_scene(&s, 1, NULL, AS_METHOD_INDEX2, 0.1, 0.0, 1.0);
   as_integrator_destroy(s.r.integrator);
   s.events[0].act = NULL;
@@ -487,8 +503,11 @@ static void test_not_before_its_time(void **state) {
   for (int m = 0; m < 3; ++m) {
     double q = 0.0;
     for (int with = 0; with < 2; ++with) {
-      scene s = {.w = {.spring = 1.0,
-                       .event = {{PLACE, 0.7, .answer = AS_EVENT_CHANGE, .add_to_v = -3.0}}}};
+      scene s = {
+          .w = {
+              .spring = 1.0,
+              .event = {
+                  {.what = PLACE, .threshold = 0.7, .answer = AS_EVENT_CHANGE, .add_to_v = -3.0}}}};
       const int down[] = {-1};
       open_scene(&s, with, down, rig_methods[m], automatic, 1.0, 0.0); // cos t
       as_integrator_destroy(s.r.integrator);
@@ -501,7 +520,7 @@ static void test_not_before_its_time(void **state) {
       const double at = acos(0.7);
       const as_state *now = as_integrator_state(s.r.integrator);
       // In small bites up to just before; the step that covers the event is taken long before.
-      for (double t = 0.0; t < at - 0.03; t += 0.01) rig_advance(&s.r, t);
+      for (int i = 0; 0.01 * i < at - 0.03; ++i) rig_advance(&s.r, 0.01 * i);
       as_statistics work;
       as_integrator_statistics(s.r.integrator, &work, NULL);
       assert_true(work.last_step > 0.05);
@@ -528,8 +547,10 @@ static void test_not_before_its_time(void **state) {
 /// The step that an event has ended can be looked at up to the event, as it was; not behind it.
 static void test_interpolation_before_an_event(void **state) {
   (void)state;
-  scene s = {
-      .w.event = {{PLACE, 0.55, .answer = AS_EVENT_CHANGE | AS_EVENT_STOP, .add_to_v = 2.0}}};
+  scene s = {.w.event = {{.what = PLACE,
+                          .threshold = 0.55,
+                          .answer = AS_EVENT_CHANGE | AS_EVENT_STOP,
+                          .add_to_v = 2.0}}};
   open_scene(&s, 1, NULL, AS_METHOD_INDEX2, 0.1, 0.0, 1.0);
   rig_advance_to(&s.r, 1.0, AS_STOPPED);
   const as_state *now = as_integrator_state(s.r.integrator);
@@ -564,8 +585,9 @@ static void test_samples(void **state) {
   static const as_space_part line = {AS_SPACE_RN, 1};
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 2; ++k) {
-      scene s = {.w.event = {{PLACE, 0.25, .answer = AS_EVENT_CHANGE, .add_to_v = 1.0},
-                             {TIME, 0.4, .answer = AS_EVENT_CHANGE, .add_to_v = 3.0}}};
+      scene s = {.w.event = {
+                     {.what = PLACE, .threshold = 0.25, .answer = AS_EVENT_CHANGE, .add_to_v = 1.0},
+                     {.what = TIME, .threshold = 0.4, .answer = AS_EVENT_CHANGE, .add_to_v = 3.0}}};
       const as_sampler_def sampler = {
           .period = 0.1, .first = 0, .count = 2, .sample = sample_speed};
       as_problem_def def = as_default_problem_def();
@@ -743,7 +765,7 @@ static void test_failing_actions(void **state) {
     for (int k = 0; k < 4; ++k) {
       scene s = {.w = {.fail_at = 1,
                        .spoil = k % 2 ? spoil_v : NULL,
-                       .event = {{PLACE, 0.52, .answer = AS_EVENT_CHANGE}}}};
+                       .event = {{.what = PLACE, .threshold = 0.52, .answer = AS_EVENT_CHANGE}}}};
       open_scene(&s, 1, NULL, rig_methods[m], k < 2 ? 0.1 : automatic, 0.0, 1.0);
       rig_advance_to(&s.r, 1.0, AS_ERR_CALLBACK);
       assert_non_null(strstr(s.r.error.message, messages[k % 2]));

@@ -87,7 +87,7 @@ static void test_rod_is_caught(void **state) {
   static const double height = 1.1, after = 0.25;
   static const bool nothing[3] = {false};
   for (int m = 0; m < 3; ++m) {
-    double error[2], error_lambda[2];
+    double error[2] = {0}, error_lambda[2] = {0};
     for (int level = 0; level < 2; ++level) {
       falling_rod rod = {false};
       const as_event_def event = {
@@ -325,7 +325,7 @@ static void test_skate_begins_to_hold(void **state) {
   static const bool slides = false;
   static const double q0[] = {0.0, 0.2, 0.3}, v0[] = {1.25, 0.6, 1.7};
   for (int m = 0; m < 3; ++m) {
-    double error[2];
+    double error[2] = {0};
     for (int level = 0; level < 3; ++level) {
       const as_event_def event = {
           .name = "ice", .value = skate_place, .direction = 1, .act = skate_holds};

@@ -158,7 +158,7 @@ static void test_stick_slip(void **state) {
   const double exact = exact_period(&b);
   for (int m = 0; m < 3; ++m) {
     for (int kind = 0; kind < 2; ++kind) {
-      double error[3];
+      double error[3] = {0};
       for (int level = 0; level < 3; ++level)
         error[level] =
             fabs(period(rig_methods[m], 0.01 / (1 << level), 1e-4, kind == 1, 6) - exact);
@@ -277,7 +277,7 @@ static void test_hysteresis(void **state) {
       def.user = &c;
       rig r = rig_make(&def, &how, &(as_initial){.q = &q0});
       for (int k = 0; k <= 20; ++k) {
-        double x, v, q, times[32];
+        double x, v, q, times[32] = {0};
         const as_state *s = rig_advance(&r, end + 0.02 * k);
         const int switches = exact_heater(&c, s->t, &x, &v, &q, times);
         assert_int_equal(c.switches, switches);
@@ -342,7 +342,7 @@ static void test_function_that_jumps(void **state) {
       def.user = &c;
       rig r = rig_make(&def, &how, &(as_initial){.q = &q0});
       rig_advance(&r, 4.0);
-      double x, v, q, times[32];
+      double x, v, q, times[32] = {0};
       assert_int_equal(c.switches, exact_heater(&c, 4.0, &x, &v, &q, times));
       for (int i = 0; i < c.switches; ++i) assert_near("time", c.t[i], times[i], k ? 2e-2 : 2e-4);
       rig_free(&r);
@@ -399,7 +399,7 @@ static void test_parameters(void **state) {
   static const double q0 = 1.0;
   const double pi = acos(-1.0);
   for (int m = 0; m < 3; ++m) {
-    double error[2];
+    double error[2] = {0};
     for (int level = 0; level < 2; ++level) {
       oscillator o = {.mass = 2.0, .spring = 8.0, .earliest = (double)INFINITY};
       const as_event_def event = {
@@ -459,8 +459,10 @@ static int do_kick(as_event *event, void *user) {
   return AS_EVENT_CHANGE | AS_EVENT_STOP;
 }
 
+/// The largest errors of every variable.
+enum { OF_Q, OF_V, OF_VDOT, OF_A, OF_LAMBDA, OF_X, OF_XDOT, OF_Y, N_ERRORS };
 typedef struct all_errors {
-  double q, v, vdot, a, lambda, x, xdot, y;
+  double of[N_ERRORS];
 } all_errors;
 
 static double largest(double old, const double *x, const double *y, int n) {
@@ -469,12 +471,11 @@ static double largest(double old, const double *x, const double *y, int n) {
 }
 
 static void print_orders(const char *name, int method, const all_errors *e, bool states) {
-  const double *c = &e[0].q, *f = &e[1].q;
   static const char *const names[] = {"q", "v", "v'", "a", "lambda", "x", "x'", "y"};
   printf("%s, method %d:", name, method);
-  for (int i = 0; i < (states ? 8 : 5); ++i) {
-    const double order = log2(c[i] / f[i]);
-    printf(" %s %.1e %.2f", names[i], f[i], order);
+  for (int i = 0; i < (states ? N_ERRORS : OF_X); ++i) {
+    const double order = log2(e[0].of[i] / e[1].of[i]);
+    printf(" %s %.1e %.2f", names[i], e[1].of[i], order);
     if (!(order > 1.85)) fail_msg("%s: order %.2f of %s", name, order, names[i]);
   }
   printf("\n");
@@ -504,7 +505,7 @@ static all_errors kicked(const test_problem *p, as_method method, double h, doub
   how.newton.rtol = 1e-11;
   rig r = rig_make(&p->def, &how, &(as_initial){.t = p->t0, .q = p->q0, .v = p->v0});
   const as_space *space = as_problem_space(r.problem);
-  all_errors e = {0};
+  all_errors e = {{0}};
   const as_state *s = rig_advance_to(&r, end, AS_STOPPED);
   assert_near("the kick", s->t, at, 1e-2 * (end - at));
   while (s->t < end) {
@@ -513,11 +514,11 @@ static all_errors kicked(const test_problem *p, as_method method, double h, doub
     after.exact(&after, s->t, q, v, vdot, lambda);
     after.exact(&after, s->t + s->a_offset, NULL, NULL, a, NULL);
     as_space_difference(space, q, s->q, d);
-    e.q = largest(e.q, d, zero, n);
-    e.v = largest(e.v, s->v, v, n);
-    e.vdot = largest(e.vdot, s->vdot, vdot, n);
-    e.a = largest(e.a, s->a, a, n);
-    e.lambda = largest(e.lambda, s->lambda, lambda, p->def.n_lambda);
+    e.of[OF_Q] = largest(e.of[OF_Q], d, zero, n);
+    e.of[OF_V] = largest(e.of[OF_V], s->v, v, n);
+    e.of[OF_VDOT] = largest(e.of[OF_VDOT], s->vdot, vdot, n);
+    e.of[OF_A] = largest(e.of[OF_A], s->a, a, n);
+    e.of[OF_LAMBDA] = largest(e.of[OF_LAMBDA], s->lambda, lambda, p->def.n_lambda);
   }
   assert_int_equal(k.count, 1);
   rig_free(&r);
@@ -573,7 +574,7 @@ static all_errors kicked_with_states(const mechatronic_problem *p, as_method met
   as_integrator_def how = rig_how(method, h, &event, 1);
   how.newton.rtol = 1e-11;
   rig r = rig_make(&p->def, &how, &(as_initial){.t = p->t0, .q = p->q0, .v = p->v0, .x = p->x0});
-  all_errors e = {0};
+  all_errors e = {{0}};
   const as_state *s = rig_advance_to(&r, end, AS_STOPPED);
   assert_near("the kick", s->t, at, 1e-2 * (end - at));
   while (s->t < end) {
@@ -585,15 +586,15 @@ static all_errors kicked_with_states(const mechatronic_problem *p, as_method met
     after.exact(&after, s->t + s->a_offset, NULL, NULL, a, NULL, NULL, NULL);
     after.exact(&after, s->t + d, NULL, NULL, NULL, NULL, ahead, NULL);
     after.exact(&after, s->t - d, NULL, NULL, NULL, NULL, behind, NULL);
-    e.q = largest(e.q, s->q, q, n); // in R^n
-    e.v = largest(e.v, s->v, v, n);
-    e.vdot = largest(e.vdot, s->vdot, vdot, n);
-    e.a = largest(e.a, s->a, a, n);
-    e.lambda = largest(e.lambda, s->lambda, lambda, p->def.n_lambda);
-    e.x = largest(e.x, s->x, x, n_x);
+    e.of[OF_Q] = largest(e.of[OF_Q], s->q, q, n); // in R^n
+    e.of[OF_V] = largest(e.of[OF_V], s->v, v, n);
+    e.of[OF_VDOT] = largest(e.of[OF_VDOT], s->vdot, vdot, n);
+    e.of[OF_A] = largest(e.of[OF_A], s->a, a, n);
+    e.of[OF_LAMBDA] = largest(e.of[OF_LAMBDA], s->lambda, lambda, p->def.n_lambda);
+    e.of[OF_X] = largest(e.of[OF_X], s->x, x, n_x);
     for (int i = 0; i < n_x; ++i)
-      e.xdot = fmax(e.xdot, fabs(s->xdot[i] - (ahead[i] - behind[i]) / (2.0 * d)));
-    e.y = largest(e.y, s->y, y, p->def.n_y);
+      e.of[OF_XDOT] = fmax(e.of[OF_XDOT], fabs(s->xdot[i] - (ahead[i] - behind[i]) / (2.0 * d)));
+    e.of[OF_Y] = largest(e.of[OF_Y], s->y, y, p->def.n_y);
   }
   assert_int_equal(k.count, 1);
   rig_free(&r);
