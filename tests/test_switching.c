@@ -350,6 +350,54 @@ static void test_function_that_jumps(void **state) {
   }
 }
 
+/// A clock: an event sets the time of the next one. Ticks that are quick, but regular, are no accumulation, even
+/// long after the first.
+typedef struct ticking {
+  double next, period; ///< [s]
+  int ticks;
+} ticking;
+
+static int free_force(const as_point *at, double *f, void *user) {
+  (void)at, (void)user;
+  f[0] = 0.0;
+  return AS_DONE;
+}
+
+static int until_tick(const as_point *at, double *out, void *user) {
+  const ticking *c = user;
+  *out = at->t - c->next;
+  return AS_DONE;
+}
+
+static int tick(as_event *event, void *user) {
+  ticking *c = user;
+  assert_near("tick", event->at->t, c->next, 1e-12);
+  c->next += c->ticks++ == 0 ? 300.0 : c->period;
+  return AS_EVENT_CHANGE;
+}
+
+static void test_clock(void **state) {
+  (void)state;
+  static const as_space_part line = {AS_SPACE_RN, 1};
+  static const double q0 = 0.0, v0 = 1.0, periods[] = {2e-5, 3e-7, 0.37};
+  for (int k = 0; k < 6; ++k) {
+    ticking c = {.next = 0.5, .period = periods[k % 3]};
+    const as_event_def event = {.value = until_tick, .direction = k % 2, .act = tick, .user = &c};
+    const as_integrator_def how = rig_how(AS_METHOD_INDEX2, k < 3 ? 0.1 : automatic, &event, 1);
+    as_problem_def def = as_default_problem_def();
+    def.parts = &line;
+    def.n_parts = 1;
+    def.mass_constant = true;
+    def.mass = unit_mass;
+    def.force = free_force;
+    rig r = rig_make(&def, &how, &(as_initial){.q = &q0, .v = &v0});
+    const as_state *now = rig_advance(&r, 300.5 + 200.5 * c.period);
+    assert_int_equal(c.ticks, 202);
+    assert_near("place", now->q[0], now->t, 1e-9);
+    rig_free(&r);
+  }
+}
+
 // ---- changed parameters --------------------------------------------------------------------------------
 
 /// An oscillator whose spring and mass change each time it passes q = 0 downwards.
@@ -623,11 +671,9 @@ static void test_order_with_states(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_stick_slip),
-      cmocka_unit_test(test_hysteresis),
-      cmocka_unit_test(test_function_that_jumps),
-      cmocka_unit_test(test_parameters),
-      cmocka_unit_test(test_order_across_restarts),
+      cmocka_unit_test(test_stick_slip),          cmocka_unit_test(test_hysteresis),
+      cmocka_unit_test(test_function_that_jumps), cmocka_unit_test(test_clock),
+      cmocka_unit_test(test_parameters),          cmocka_unit_test(test_order_across_restarts),
       cmocka_unit_test(test_order_with_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
