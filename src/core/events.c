@@ -18,12 +18,17 @@
 #define ZENO_SHARE 1e-7
 enum { ZENO_COUNT = 5 };
 
+// What is left of a function at an event that has been located, in terms of its values around it. One that is
+// larger after a change has jumped.
+#define LEFT_OVER 1e-3
+
 struct asi_event {
   as_event_def def; ///< its name stands below
   char name[64];
   int sign;     ///< of the function after `settled`; 0: not known
   double from;  ///< where that was looked at; crossings are looked for behind it [s]
   double end;   ///< the function at the end of the last step
+  double size;  ///< the larger of its values around the last crossing
   double root;  ///< where it crosses zero in that step; infinity: nowhere [s]
   double first; ///< when it first changed something; NAN: not yet [s]
   double last;  ///< when it last did [s]
@@ -148,14 +153,15 @@ static as_status evaluate_ahead(as_integrator *s, const struct asi_event *e, dou
   return evaluate(s, e, &at, value);
 }
 
-/// The sign of a function at the current state. Where it is zero, or said to be, that of its increase right
-/// after; what is left of it at an event that has been located counts as nothing.
-static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_zero) {
+/// The sign of a function at the current state. Where it is zero, that of its increase right after; so too
+/// what is left of it at an event that has just happened, unless the event made it jump.
+static as_status take_sign(as_integrator *s, struct asi_event *e, bool happened) {
   double value = 0.0, ahead = 0.0;
   as_status status = evaluate_at(s, e, s->t, &value);
   e->sign = sign_of(value);
   e->from = s->t;
-  if (status || (e->sign != 0 && !is_zero)) return status;
+  const bool is_zero = e->sign == 0 || (happened && fabs(value) <= LEFT_OVER * e->size);
+  if (status || !is_zero) return status;
   double d = fmax(100.0 * time_tolerance(s), 1e-11 * fmax(1.0, fabs(s->t)));
   for (int tries = 0; tries < 6 && status == AS_OK; ++tries, d *= 10.0) {
     status = evaluate_ahead(s, e, d, &ahead);
@@ -190,6 +196,7 @@ static as_status locate(as_integrator *s, struct asi_event *e) {
   const double tolerance = time_tolerance(s);
   double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end;
   as_status status = evaluate_at(s, e, a, &fa);
+  e->size = fmax(fabs(fa), fabs(fb));
   for (bool halve = false; status == AS_OK && b - a > tolerance;) {
     const double width = b - a;
     double c = a + 0.5 * width, fc = 0.0;
@@ -380,7 +387,7 @@ static as_status settle_signs(as_integrator *s) {
     struct asi_event *e = &s->event[i];
     if (e->from >= s->t) continue; // a very short step
     e->sign = sign_of(e->end);
-    const as_status status = e->end == 0.0 ? take_sign(s, e, true) : AS_OK;
+    const as_status status = e->end == 0.0 ? take_sign(s, e, false) : AS_OK;
     if (status) return status;
   }
   s->settled = s->t;
