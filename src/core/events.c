@@ -409,9 +409,9 @@ as_status asi_events_act(as_integrator *s, double until) {
       status = change(s, next, tolerance);
     } else {
       for (int i = 0; i < s->def.n_events; ++i)
-        if (s->event[i].root <= next + tolerance)
-          s->event[i].sign = s->event[i].end != 0.0 ? sign_of(s->event[i].end) : 0;
+        if (s->event[i].root <= next + tolerance) s->event[i].sign = sign_of(s->event[i].end);
       s->settled = next;
+      if (next == s->t) status = settle_signs(s);
     }
     if (status == AS_OK && (wish & AS_EVENT_STOP)) status = stop(s, next);
     if (status) return status;
