@@ -14,8 +14,9 @@
 #include "core/integrator.h"
 
 // An event that changes something this many times in a row, each time within this share of the time since
-// the first, will never end.
+// the first, will never end; nor will one whose next time would be too close to be seen.
 #define ZENO_SHARE 1e-7
+#define ZENO_GAP 1e-10
 enum { ZENO_COUNT = 5 };
 
 // What is left of a function at an event that has been located, in terms of its values around it. One that is
@@ -32,6 +33,7 @@ struct asi_event {
   double root;  ///< where it crosses zero in that step; infinity: nowhere [s]
   double first; ///< when it first changed something; NAN: not yet [s]
   double last;  ///< when it last did [s]
+  double gap;   ///< between the last two times [s]
   int quick;    ///< how often in a row in no time
 };
 
@@ -87,6 +89,7 @@ void asi_events_visit(as_integrator *s, asi_archive *a) {
     asi_archive_double(a, &e->from);
     asi_archive_double(a, &e->first);
     asi_archive_double(a, &e->last);
+    asi_archive_double(a, &e->gap);
     asi_archive_int(a, &e->quick, 0, ZENO_COUNT);
   }
 }
@@ -182,7 +185,7 @@ as_status asi_events_look(as_integrator *s) {
 
 as_status asi_events_start(as_integrator *s) {
   for (int i = 0; i < s->def.n_events; ++i) {
-    s->event[i].first = s->event[i].last = (double)NAN;
+    s->event[i].first = s->event[i].last = s->event[i].gap = (double)NAN;
     s->event[i].quick = 0;
   }
   return asi_events_look(s);
@@ -338,16 +341,18 @@ static void cut_step(as_integrator *s, double t) {
 
 static as_status check_zeno(as_integrator *s, struct asi_event *e, double t) {
   const double gap = t - e->last, since = t - e->first;
+  const double expected = gap < e->gap ? gap * gap / e->gap : gap;
   if (isnan(e->first)) e->first = t;
   e->last = t;
+  e->gap = gap;
   e->quick = gap <= ZENO_SHARE * since ? e->quick + 1 : 0;
-  if (e->quick < ZENO_COUNT) return AS_OK;
+  const bool unseen = e->quick > 0 && expected <= ZENO_GAP * fmax(1.0, fabs(t));
+  if (e->quick < ZENO_COUNT && !unseen) return AS_OK;
   e->quick = 0;
   return asi_fail(s->eval.error, AS_ERR_ZENO, t, e->name,
-                  "Event %s happens again and again in no time at t = %.12g s (%d times in a row "
-                  "within %.3g s or less): let it come to rest, for example by activating a "
-                  "constraint.",
-                  e->name, t, ZENO_COUNT, gap);
+                  "Event %s happens again and again in no time at t = %.12g s, the last time after "
+                  "%.3g s: let it come to rest, for example by activating a constraint.",
+                  e->name, t, gap);
 }
 
 /// Makes what the actions at t have changed the current state.
