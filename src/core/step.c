@@ -202,7 +202,8 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
 }
 
 /// Steps of a given size to t; from sample to sample they are equal. A first step after an event that would
-/// be very short passes t instead, and the state there is interpolated.
+/// be short, and much shorter than the next, passes t instead by a whole step, and the state at t is
+/// interpolated.
 static as_status advance_by(as_integrator *s, double most, double t, bool exactly,
                             as_error *error) {
   const bool sampled = s->problem->def.n_samplers > 0;
@@ -213,8 +214,8 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
     // A sample next to t is at t.
     const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
     const double n = fmax(1.0, ceil(gap / most - 1e-9));
-    if (!exactly && !sampled && s->forward && gap < 0.1 * most) {
-      status = take_step(s, most, s->t + most, error);
+    if (!exactly && !sampled && s->forward && gap < 0.5 * most) {
+      status = take_step(s, gap + most, t + most, error);
       if (status == AS_OK) status = settle(s, t, error);
     } else {
       status = take_steps(s, sampled ? gap / n : most, end, error);
