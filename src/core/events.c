@@ -194,32 +194,37 @@ as_status asi_events_start(as_integrator *s) {
 // ---- crossings ------------------------------------------------------------------------------------
 
 /// [EV.3] The end of a bracket in which the function leaves its old sign, not longer than the tolerance:
-/// regula falsi after Illinois, halved where that gains too little.
+/// regula falsi after Illinois, halved where three steps together gain too little.
 static as_status locate(as_integrator *s, struct asi_event *e) {
   const double tolerance = time_tolerance(s);
-  double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end;
+  double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end, width = b - a;
+  int moved = 0; // which end moved last: -1: a, 1: b
   as_status status = evaluate_at(s, e, a, &fa);
   e->size = fmax(fabs(fa), fabs(fb));
-  for (bool halve = false; status == AS_OK && b - a > tolerance;) {
-    const double width = b - a;
-    double c = a + 0.5 * width, fc = 0.0;
-    if (!halve && fa * e->sign > 0.0 && fb * e->sign < 0.0) {
-      c = b - fb * width / (fb - fa);
+  for (int i = 1; status == AS_OK && b - a > tolerance; ++i) {
+    double c = a + 0.5 * (b - a), fc = 0.0;
+    const bool halve = i % 3 == 0 && b - a > 0.5 * width;
+    if (!halve && fa * e->sign > 0.0 && fb * e->sign <= 0.0) {
+      c = b - fb * (b - a) / (fb - fa);
       // Not closer to an end than the tolerance asks: the bracket is to shrink from both sides.
       c = fmin(fmax(c, a + 0.5 * tolerance), b - 0.5 * tolerance);
     }
     if (!(c > a && c < b)) break;
     status = evaluate_at(s, e, c, &fc);
-    if (fc * e->sign > 0.0) {
+    const int moves = fc * e->sign > 0.0 ? -1 : 1;
+    // An end that stays where it is for the second time counts half.
+    const double weight = moves == moved ? 0.5 : 1.0;
+    if (moves < 0) {
       a = c;
       fa = fc;
-      fb *= 0.5;
+      fb *= weight;
     } else {
       b = c;
       fb = fc;
-      fa *= 0.5;
+      fa *= weight;
     }
-    halve = b - a > 0.5 * width;
+    moved = halve ? 0 : moves;
+    if (i % 3 == 0) width = b - a;
   }
   e->root = s->t - b <= tolerance ? s->t : b;
   return status;
