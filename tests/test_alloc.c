@@ -252,6 +252,110 @@ static void test_no_allocation(void **state) {
   }
 }
 
+// ---- events ----------------------------------------------------------------------------------------
+
+/// A pendulum with a stop that is struck, or holds, in turn: g_1 = x - 0.3.
+static int stopped_constraint(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+  out[1] = at->q[0] - 0.3;
+  return AS_DONE;
+}
+
+static int stopped_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at, (void)user;
+  as_matrix_add(m, 0, 0, 1.0);
+  as_matrix_add(m, 1, 1, 1.0);
+  return AS_DONE;
+}
+
+static int stopped_force(const as_point *at, double *out, void *user) {
+  (void)at, (void)user;
+  out[0] = 0.0;
+  out[1] = -9.81;
+  return AS_DONE;
+}
+
+static int stopped_value(const as_point *at, double *out, void *user) {
+  (void)user;
+  *out = at->q[0] - 0.3 + 1e-9 * at->t; // while the stop holds, no crossing by round-off
+  return AS_DONE;
+}
+
+typedef struct stopped {
+  bool hold; ///< the stop holds the bob instead of throwing it back
+  int hits;
+  double after; ///< it holds so long [s]
+  double until;
+} stopped;
+
+static int stopped_hit(as_event *event, void *user) {
+  stopped *s = user;
+  ++s->hits;
+  event->restitution[1] = s->hold ? 0.0 : 0.9;
+  event->active[1] = s->hold;
+  s->until = s->hold ? event->at->t + s->after : (double)INFINITY;
+  return AS_EVENT_CHANGE;
+}
+
+static int stopped_timer(const as_point *at, double *out, void *user) {
+  const stopped *s = user;
+  *out = isfinite(s->until) ? at->t - s->until : -1.0;
+  return AS_DONE;
+}
+
+static int stopped_release(as_event *event, void *user) {
+  stopped *s = user;
+  s->until = (double)INFINITY;
+  event->active[1] = false;
+  return AS_EVENT_CHANGE;
+}
+
+/// Steps with events that do not happen, that restart, and that change which constraints hold take no memory.
+static void test_events_without_memory(void **state) {
+  (void)state;
+  static const as_space_part plane = {AS_SPACE_RN, 2};
+  static const bool free_swing[] = {true, false};
+  static const double q0[] = {-0.6, -0.8};
+  const as_method all[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+  for (int m = 0; m < 3; ++m)
+    for (int k = 0; k < 4; ++k) {
+      stopped s = {.hold = k / 2, .after = 0.1, .until = (double)INFINITY};
+      const as_event_def events[] = {
+          {.value = stopped_value, .direction = 1, .act = stopped_hit, .user = &s},
+          {.value = stopped_timer, .act = stopped_release, .user = &s}};
+      as_problem_def def = as_default_problem_def();
+      as_integrator_def how = as_default_integrator_def();
+      as_problem *problem = NULL;
+      as_integrator *integrator = NULL;
+      as_error error;
+      def.parts = &plane;
+      def.n_parts = 1;
+      def.n_lambda = 2;
+      def.mass_constant = def.scleronomic = true;
+      def.mass = stopped_mass;
+      def.force = stopped_force;
+      def.constraint = stopped_constraint;
+      how.method = all[m];
+      how.step = k % 2 ? (double)NAN : 0.01;
+      how.events = events;
+      how.n_events = 2;
+      assert_int_equal(as_problem_create(&def, &problem, &error), AS_OK);
+      assert_int_equal(as_integrator_create(problem, &how, &integrator, &error), AS_OK);
+      const long taken = memory.taken, held = memory.live;
+      const as_initial initial = {.q = q0, .active = free_swing};
+      assert_int_equal(as_integrator_start(integrator, &initial, NULL, &error), AS_OK);
+      for (int i = 1; i <= 30; ++i)
+        if (as_integrator_advance(integrator, 0.1 * i, &error)) fail_msg("%s", error.message);
+      assert_true(s.hits > 0);
+      if (memory.taken != taken)
+        fail_msg("method %d, case %d: %ld allocations", m, k, memory.taken - taken);
+      assert_int_equal(memory.live, held);
+      as_integrator_destroy(integrator);
+      as_problem_destroy(problem);
+    }
+}
+
 // ---- each allocation failing in turn ------------------------------------------------------------
 
 /// What is created; a function of this type stores the result in *out.
@@ -337,10 +441,13 @@ static void check_problem(const subject *p) {
   char what[128];
   as_error error;
   as_problem *problem = NULL;
+  const as_event_def event = {.name = "never", .value = stopped_value};
   must_be_ok(p, as_problem_create(&p->def, &problem, &error), &error);
   for (int m = 0; m < 2; ++m) {
     integrator_context context = {problem, as_default_integrator_def()};
     context.def.method = methods[m];
+    context.def.events = &event;
+    context.def.n_events = 1;
     snprintf(what, sizeof what, "%s, integrator, method %d", p->name, (int)methods[m]);
     fail_in_turn(what, create_integrator, destroy_integrator, &context);
   }
@@ -375,6 +482,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wrapping),
       cmocka_unit_test(test_no_allocation),
+      cmocka_unit_test(test_events_without_memory),
       cmocka_unit_test(test_space_out_of_memory),
       cmocka_unit_test(test_out_of_memory),
   };

@@ -13,10 +13,16 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-// An event that changes something this many times in a row, each time within this share of the time since
-// the first, will never end.
+// An event that changes something this many times in a row, each time sooner than the last and within this share
+// of the time since the first, will never end; nor will one that comes steadily sooner, if the next time would be
+// too close to be seen.
 #define ZENO_SHARE 1e-7
+#define ZENO_GAP 1e-10
 enum { ZENO_COUNT = 5 };
+
+// What may be left of a function at its event after the state was brought onto the constraints, in terms of its
+// values around it. If more is left, it has jumped.
+#define LEFT_OVER 1e-3
 
 struct asi_event {
   as_event_def def; ///< its name stands below
@@ -24,9 +30,13 @@ struct asi_event {
   int sign;     ///< of the function after `settled`; 0: not known
   double from;  ///< where that was looked at; crossings are looked for behind it [s]
   double end;   ///< the function at the end of the last step
+  double size;  ///< the larger of its values around the last crossing
+  double left;  ///< what is left of it there
   double root;  ///< where it crosses zero in that step; infinity: nowhere [s]
   double first; ///< when it first changed something; NAN: not yet [s]
   double last;  ///< when it last did [s]
+  double gap;   ///< between the last two times [s]
+  double ratio; ///< of that to the one before
   int quick;    ///< how often in a row in no time
 };
 
@@ -82,6 +92,8 @@ void asi_events_visit(as_integrator *s, asi_archive *a) {
     asi_archive_double(a, &e->from);
     asi_archive_double(a, &e->first);
     asi_archive_double(a, &e->last);
+    asi_archive_double(a, &e->gap);
+    asi_archive_double(a, &e->ratio);
     asi_archive_int(a, &e->quick, 0, ZENO_COUNT);
   }
 }
@@ -148,14 +160,15 @@ static as_status evaluate_ahead(as_integrator *s, const struct asi_event *e, dou
   return evaluate(s, e, &at, value);
 }
 
-/// The sign of a function at the current state. Where it is zero, or said to be, that of its increase right
-/// after; what is left of it at an event that has been located counts as nothing.
-static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_zero) {
+/// The sign of a function at the current state. Where it is zero, that of its increase right after; so too, if it
+/// `is_left` over from an event that has just happened and did not make it jump.
+static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_left) {
   double value = 0.0, ahead = 0.0;
   as_status status = evaluate_at(s, e, s->t, &value);
   e->sign = sign_of(value);
   e->from = s->t;
-  if (status || (e->sign != 0 && !is_zero)) return status;
+  const bool is_zero = e->sign == 0 || (is_left && fabs(value) <= LEFT_OVER * e->size);
+  if (status || !is_zero) return status;
   double d = fmax(100.0 * time_tolerance(s), 1e-11 * fmax(1.0, fabs(s->t)));
   for (int tries = 0; tries < 6 && status == AS_OK; ++tries, d *= 10.0) {
     status = evaluate_ahead(s, e, d, &ahead);
@@ -177,6 +190,7 @@ as_status asi_events_look(as_integrator *s) {
 as_status asi_events_start(as_integrator *s) {
   for (int i = 0; i < s->def.n_events; ++i) {
     s->event[i].first = s->event[i].last = (double)NAN;
+    s->event[i].gap = s->event[i].ratio = (double)NAN;
     s->event[i].quick = 0;
   }
   return asi_events_look(s);
@@ -185,31 +199,37 @@ as_status asi_events_start(as_integrator *s) {
 // ---- crossings ------------------------------------------------------------------------------------
 
 /// [EV.3] The end of a bracket in which the function leaves its old sign, not longer than the tolerance:
-/// regula falsi after Illinois, halved where that gains too little.
+/// regula falsi after Illinois, halved where three steps together gain too little.
 static as_status locate(as_integrator *s, struct asi_event *e) {
   const double tolerance = time_tolerance(s);
-  double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end;
+  double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end, width = b - a;
+  int moved = 0; // which end moved last: -1: a, 1: b
   as_status status = evaluate_at(s, e, a, &fa);
-  for (bool halve = false; status == AS_OK && b - a > tolerance;) {
-    const double width = b - a;
-    double c = a + 0.5 * width, fc = 0.0;
-    if (!halve && fa * e->sign > 0.0 && fb * e->sign < 0.0) {
-      c = b - fb * width / (fb - fa);
+  e->size = fmax(fabs(fa), fabs(fb));
+  for (int i = 1; status == AS_OK && b - a > tolerance; ++i) {
+    double c = a + 0.5 * (b - a), fc = 0.0;
+    const bool halve = i % 3 == 0 && b - a > 0.5 * width;
+    if (!halve && fa * e->sign > 0.0 && fb * e->sign <= 0.0) {
+      c = b - fb * (b - a) / (fb - fa);
       // Not closer to an end than the tolerance asks: the bracket is to shrink from both sides.
       c = fmin(fmax(c, a + 0.5 * tolerance), b - 0.5 * tolerance);
     }
     if (!(c > a && c < b)) break;
     status = evaluate_at(s, e, c, &fc);
-    if (fc * e->sign > 0.0) {
+    const int moves = fc * e->sign > 0.0 ? -1 : 1;
+    // An end that stays where it is for the second time counts half.
+    const double weight = moves == moved ? 0.5 : 1.0;
+    if (moves < 0) {
       a = c;
       fa = fc;
-      fb *= 0.5;
+      fb *= weight;
     } else {
       b = c;
       fb = fc;
-      fa *= 0.5;
+      fa *= weight;
     }
-    halve = b - a > 0.5 * width;
+    moved = halve ? 0 : moves;
+    if (i % 3 == 0) width = b - a;
   }
   e->root = s->t - b <= tolerance ? s->t : b;
   return status;
@@ -269,6 +289,11 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
   *wish = AS_EVENT_CONTINUE;
   for (int i = 0; i < s->def.n_events; ++i) {
     struct asi_event *e = &s->event[i];
+    const as_status status = e->root <= t + tolerance ? evaluate(s, e, &at, &e->left) : AS_OK;
+    if (status) return status;
+  }
+  for (int i = 0; i < s->def.n_events; ++i) {
+    struct asi_event *e = &s->event[i];
     if (!(e->root <= t + tolerance)) continue;
     as_event event = {.index = i,
                       .direction = -e->sign,
@@ -315,6 +340,18 @@ static as_status check_change(as_integrator *s, double t) {
   return as_space_check(p->space, s->next.q, s->eval.error);
 }
 
+/// Whether actions have changed the function of an event that has happened, or the state that it sees.
+static as_status find_jump(as_integrator *s, const struct asi_event *e, bool *jumped) {
+  as_point at = point_of(&s->state);
+  double value = 0.0;
+  at.q = s->next.q;
+  at.v = s->next.v;
+  at.x = s->next.x;
+  const as_status status = evaluate(s, e, &at, &value);
+  *jumped = value != e->left;
+  return status;
+}
+
 /// Ends the last step at t: the interpolated state there becomes the current one.
 static void cut_step(as_integrator *s, double t) {
   const asi_values *now = &s->now;
@@ -330,23 +367,34 @@ static void cut_step(as_integrator *s, double t) {
 }
 
 static as_status check_zeno(as_integrator *s, struct asi_event *e, double t) {
-  const double gap = t - e->last, since = t - e->first;
+  const double gap = t - e->last, since = t - e->first, ratio = gap / e->gap;
+  const double least = ZENO_GAP * fmax(1.0, fabs(t));
+  const bool sooner = ratio < 1.0 - 1e-5;
+  const bool steadily = sooner && ratio <= 2.0 * e->ratio && ratio >= 0.5 * e->ratio;
+  const bool quick = (sooner && gap <= ZENO_SHARE * since) || gap <= least;
   if (isnan(e->first)) e->first = t;
   e->last = t;
-  e->quick = gap <= ZENO_SHARE * since ? e->quick + 1 : 0;
-  if (e->quick < ZENO_COUNT) return AS_OK;
+  e->gap = gap;
+  e->ratio = ratio;
+  e->quick = quick ? e->quick + 1 : 0;
+  if (e->quick < ZENO_COUNT && !(steadily && gap * ratio <= least)) return AS_OK;
   e->quick = 0;
   return asi_fail(s->eval.error, AS_ERR_ZENO, t, e->name,
-                  "Event %s happens again and again in no time at t = %.12g s (%d times in a row "
-                  "within %.3g s or less): let it come to rest, for example by activating a "
-                  "constraint.",
-                  e->name, t, ZENO_COUNT, gap);
+                  "Event %s happens again and again in no time at t = %.12g s, the last time after "
+                  "%.3g s: let it come to rest, for example by activating a constraint.",
+                  e->name, t, gap);
 }
 
 /// Makes what the actions at t have changed the current state.
 static as_status change(as_integrator *s, double t, double tolerance) {
   const as_problem *p = s->problem;
   as_status status = check_change(s, t);
+  for (int i = 0; i < s->def.n_events && status == AS_OK; ++i) {
+    struct asi_event *e = &s->event[i];
+    bool jumped = false;
+    if (e->root <= t + tolerance) status = find_jump(s, e, &jumped);
+    if (jumped) e->size = 0.0;
+  }
   if (status) return status;
   cut_step(s, t);
   copy(s->next.vdot, s->now.vdot, p->n);
@@ -380,7 +428,7 @@ static as_status settle_signs(as_integrator *s) {
     struct asi_event *e = &s->event[i];
     if (e->from >= s->t) continue; // a very short step
     e->sign = sign_of(e->end);
-    const as_status status = e->end == 0.0 ? take_sign(s, e, true) : AS_OK;
+    const as_status status = e->end == 0.0 ? take_sign(s, e, false) : AS_OK;
     if (status) return status;
   }
   s->settled = s->t;
@@ -402,9 +450,9 @@ as_status asi_events_act(as_integrator *s, double until) {
       status = change(s, next, tolerance);
     } else {
       for (int i = 0; i < s->def.n_events; ++i)
-        if (s->event[i].root <= next + tolerance)
-          s->event[i].sign = s->event[i].end != 0.0 ? sign_of(s->event[i].end) : 0;
+        if (s->event[i].root <= next + tolerance) s->event[i].sign = sign_of(s->event[i].end);
       s->settled = next;
+      if (next == s->t) status = settle_signs(s);
     }
     if (status == AS_OK && (wish & AS_EVENT_STOP)) status = stop(s, next);
     if (status) return status;

@@ -233,7 +233,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->contraction_age = 0;
   s->first_norm = 0.0;
   asi_predictor_reset(&s->predictor);
-  s->last_h = (double)NAN;
+  s->last_h = s->mesh.h = (double)NAN;
   if (report) *report = own_report;
   bool jumped = false;
   status = asi_sampling_act(s, &jumped);

@@ -116,6 +116,11 @@ struct as_integrator {
   double *a_rate; ///< of v', seen through a over the last step
   asi_predictor predictor;
 
+  struct {
+    double t0, h; ///< steps of a given size end at t0 + i h; h is NAN: none yet [s]
+    long count;   ///< i of the last one
+  } mesh;
+
   // One step.
   double t1;        ///< end of the step [s]
   double h;         ///< its size [s]

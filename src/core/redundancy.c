@@ -123,7 +123,8 @@ void asi_redundancy_scale(as_integrator *s) {
             ++count;
           } else {
             r->inverse_D2[row] = fmax(sum / count, DBL_MIN);
-            r->inverse_d2[row] = r->inverse_D2[row] / fmax(mass, DBL_MIN);
+            // a row that does not hold is empty
+            r->inverse_d2[row] = mass > 0.0 ? r->inverse_D2[row] / mass : 1.0;
           }
         }
       }

@@ -86,6 +86,9 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->p_before, soi2);
   asi_archive_double(a, &s->last_h);
   asi_archive_bool(a, &s->varying);
+  asi_archive_double(a, &s->mesh.t0);
+  asi_archive_double(a, &s->mesh.h);
+  asi_archive_count(a, &s->mesh.count);
   asi_archive_bool(a, &s->first);
   asi_archive_bool(a, &s->forward);
   asi_archive_double(a, &s->control.h);

@@ -318,6 +318,14 @@ static as_status fail_unsettled(as_integrator *s, double t, const double *dy, in
                   t, change, iterations);
 }
 
+/// How much an increment has changed some values, relative to them before or after, whichever is more: at
+/// most about 1, also where they have become zero.
+static double relative_change(const double *increment, const double *value, int n, double size) {
+  const double step = asi_max_abs(increment, n);
+  if (value) size = asi_max_abs(value, n);
+  return step / fmax(fmax(size, step), DBL_MIN);
+}
+
 /// [ST.4] M v' = f(t,q,v,lambda,psi,x,y), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
 /// the right are total time derivatives at v' = 0; x' = phi, y = chi. One linear solve and one refinement
 /// if f is additive and there are no x and y, Newton's method if not.
@@ -366,11 +374,11 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     for (int i = 0; i < ny; ++i) at->y[i] += r[n + rows + nx + i];
     const double previous = change;
     const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
-    change = asi_max_abs(r, n) / fmax(asi_max_abs(at->vdot, n), DBL_MIN);
-    change = asi_worse(change, asi_max_abs(r + n, rows) / fmax(multipliers + force, DBL_MIN));
     const double *dx = r + n + rows, *dy = dx + nx;
-    change = asi_worse(change, asi_max_abs(dx, nx) / fmax(asi_max_abs(at->xdot, nx), DBL_MIN));
-    change = asi_worse(change, asi_max_abs(dy, ny) / fmax(asi_max_abs(at->y, ny), DBL_MIN));
+    change = relative_change(r, at->vdot, n, 0.0);
+    change = asi_worse(change, relative_change(r + n, NULL, rows, multipliers + force));
+    change = asi_worse(change, relative_change(dx, at->xdot, nx, 0.0));
+    change = asi_worse(change, relative_change(dy, at->y, ny, 0.0));
     if (linear && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
     if (!linear && isfinite(change) &&

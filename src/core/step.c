@@ -187,15 +187,22 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
 }
 
 /// Steps from the current time to t: `most` at the most, the last one stretched or shortened. Ends early
-/// where an event has changed something.
+/// where an event has changed something. Mesh points are multiplied, not summed up, and go on where an earlier
+/// call has left them: interruptions do not show in the last bit.
 static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
-  const double t0 = s->t;
-  const long n = (long)fmax(1.0, round((t - t0) / most));
-  for (long i = 1; i <= n; ++i) {
+  if (!(s->mesh.h == most && s->t == s->mesh.t0 + (double)s->mesh.count * most)) {
+    s->mesh.t0 = s->t;
+    s->mesh.h = most;
+    s->mesh.count = 0;
+  }
+  const double t0 = s->mesh.t0;
+  const long n = (long)fmax((double)s->mesh.count + 1.0, round((t - t0) / most));
+  for (long i = s->mesh.count + 1; i <= n; ++i) {
     const double end = i < n ? t0 + (double)i * most : t;
     const double rest = t - (t0 + (double)(n - 1) * most);
     const double h = i < n || fabs(rest - most) <= 1e-9 * most ? most : rest;
     as_status status = take_step(s, h, end, error);
+    if (status == AS_OK) s->mesh.count = i;
     if (status == AS_OK) status = settle(s, s->t, error);
     if (status) return status;
     if (s->t != end) return AS_OK;
@@ -204,7 +211,8 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
 }
 
 /// Steps of a given size to t; from sample to sample they are equal. A first step after an event that would
-/// be very short passes t instead, and the state there is interpolated.
+/// be short, and much shorter than the next, passes t instead by a whole step, and the state at t is
+/// interpolated.
 static as_status advance_by(as_integrator *s, double most, double t, bool exactly,
                             as_error *error) {
   const bool sampled = s->problem->def.n_samplers > 0;
@@ -215,8 +223,8 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
     // A sample next to t is at t.
     const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
     const double n = fmax(1.0, ceil(gap / most - 1e-9));
-    if (!exactly && !sampled && s->forward && gap < 0.1 * most) {
-      status = take_step(s, most, s->t + most, error);
+    if (!exactly && !sampled && s->forward && gap < 0.5 * most) {
+      status = take_step(s, gap + most, t + most, error);
       if (status == AS_OK) status = settle(s, t, error);
     } else {
       status = take_steps(s, sampled ? gap / n : most, end, error);
