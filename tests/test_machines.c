@@ -1,0 +1,103 @@
+/// Machines against known motions: second order in positions, velocities and reactions, with every method and
+/// in every way that a machine is modelled.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machines.h"
+
+typedef struct errors {
+  double position, velocity, reaction;
+} errors;
+
+static double distance2(const double *x, const double *y, int n) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
+  return sum;
+}
+
+static errors run(const machine *subject, int variant, as_method method, double h) {
+  as_model *model = subject->build(variant);
+  as_integrator_def def = as_default_integrator_def();
+  as_integrator *integrator = NULL;
+  as_error error = {0};
+  errors e = {0};
+  def.method = method;
+  def.step = h;
+  as_status status = as_integrator_create(as_model_problem(model), &def, &integrator, &error);
+  if (status == AS_OK)
+    status = as_integrator_start(integrator, as_model_initial(model), NULL, &error);
+  reading now = {0}, exact = {0};
+  if (status == AS_OK) subject->reference(0.0, &now);
+  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+    status = as_integrator_advance(integrator, subject->times[i], &error);
+    if (status) break;
+    now.n_position = now.n_velocity = now.n_reaction = 0;
+    exact = (reading){0};
+    subject->read(model, as_integrator_state(integrator), &now);
+    subject->reference(subject->times[i], &exact);
+    assert_int_equal(now.n_position, exact.n_position);
+    assert_int_equal(now.n_velocity, exact.n_velocity);
+    assert_int_equal(now.n_reaction, exact.n_reaction);
+    e.position += distance2(now.position, exact.position, now.n_position);
+    e.velocity += distance2(now.velocity, exact.velocity, now.n_velocity);
+    e.reaction += distance2(now.reaction, exact.reaction, now.n_reaction);
+  }
+  as_integrator_destroy(integrator);
+  as_model_destroy(model);
+  if (status) fail_msg("%s, variant %d: %s", subject->name, variant, error.message);
+  return (errors){sqrt(e.position), sqrt(e.velocity), sqrt(e.reaction)};
+}
+
+static int check(const char *name, int variant, const char *what, double coarse, double fine) {
+  const double order = log2(coarse / fine);
+  printf("  %-20s %d  %-8s %10.3e %10.3e  order %.3f\n", name, variant, what, coarse, fine, order);
+  if (order >= 1.9) return 0;
+  print_error("%s, variant %d: the error of %s falls from %g to %g: order %.3f < 1.9\n", name,
+              variant, what, coarse, fine, order);
+  return 1;
+}
+
+static void check_machines(const machine *machines, int n, as_method method) {
+  int failures = 0;
+  for (int i = 0; i < n; ++i) {
+    const machine *m = &machines[i];
+    for (int variant = 0; variant < m->n_variants; ++variant) {
+      const errors coarse = run(m, variant, method, m->h);
+      const errors fine = run(m, variant, method, m->h / 2.0);
+      failures += check(m->name, variant, "position", coarse.position, fine.position);
+      failures += check(m->name, variant, "velocity", coarse.velocity, fine.velocity);
+      if (coarse.reaction > 0.0)
+        failures += check(m->name, variant, "reaction", coarse.reaction, fine.reaction);
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+static void test_index3(void **state) {
+  (void)state;
+  check_machines(machines_small, n_machines_small, AS_METHOD_INDEX3);
+}
+
+static void test_index2(void **state) {
+  (void)state;
+  check_machines(machines_small, n_machines_small, AS_METHOD_INDEX2);
+}
+
+static void test_soi2(void **state) {
+  (void)state;
+  check_machines(machines_small, n_machines_small, AS_METHOD_SOI2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_index3), cmocka_unit_test(test_index2),
+                                     cmocka_unit_test(test_soi2)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
