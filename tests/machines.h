@@ -42,7 +42,7 @@ typedef struct machine {
   void (*read)(const as_model *model, const as_state *state, reading *out);
   void (*reference)(double t, reading *out);
   double h;        ///< the coarser of two steps [s]
-  double times[3]; ///< where errors are looked at [s]
+  double times[3]; ///< where errors are looked at [s]; NAN: none
 } machine;
 
 extern const machine machines_small[], machines_large[];

@@ -36,7 +36,7 @@ static errors run(const machine *subject, int variant, as_method method, double 
     status = as_integrator_start(integrator, as_model_initial(model), NULL, &error);
   reading now = {0}, exact = {0};
   if (status == AS_OK) subject->reference(0.0, &now);
-  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+  for (int i = 0; i < 3 && status == AS_OK && isfinite(subject->times[i]); ++i) {
     status = as_integrator_advance(integrator, subject->times[i], &error);
     if (status) break;
     now.n_position = now.n_velocity = now.n_reaction = 0;
@@ -73,7 +73,8 @@ static void check_machines(const machine *machines, int n, as_method method) {
       const errors coarse = run(m, variant, method, m->h);
       const errors fine = run(m, variant, method, m->h / 2.0);
       failures += check(m->name, variant, "position", coarse.position, fine.position);
-      failures += check(m->name, variant, "velocity", coarse.velocity, fine.velocity);
+      if (coarse.velocity > 0.0)
+        failures += check(m->name, variant, "velocity", coarse.velocity, fine.velocity);
       if (coarse.reaction > 0.0)
         failures += check(m->name, variant, "reaction", coarse.reaction, fine.reaction);
     }
@@ -84,16 +85,19 @@ static void check_machines(const machine *machines, int n, as_method method) {
 static void test_index3(void **state) {
   (void)state;
   check_machines(machines_small, n_machines_small, AS_METHOD_INDEX3);
+  check_machines(machines_large, n_machines_large, AS_METHOD_INDEX3);
 }
 
 static void test_index2(void **state) {
   (void)state;
   check_machines(machines_small, n_machines_small, AS_METHOD_INDEX2);
+  check_machines(machines_large, n_machines_large, AS_METHOD_INDEX2);
 }
 
 static void test_soi2(void **state) {
   (void)state;
   check_machines(machines_small, n_machines_small, AS_METHOD_SOI2);
+  check_machines(machines_large, n_machines_large, AS_METHOD_SOI2);
 }
 
 int main(void) {
