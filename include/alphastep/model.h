@@ -253,6 +253,44 @@ AS_API as_status as_builder_add_load(as_builder *builder, const as_load_def *def
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
                                         as_error *error);
 
+// ---- start ------------------------------------------------------------------------------------------
+
+/// Where a joint's coordinate is to start, besides the bodies' poses. From as_default_coordinate_def().
+typedef struct as_coordinate_def {
+  as_joint_id joint; ///< required
+  int coordinate;    ///< a displacement or an angle, from 0
+  double value;      ///< [m or rad]; NAN: whatever it is
+  double rate;       ///< [m/s or rad/s]; NAN: likewise
+} as_coordinate_def;
+
+AS_API as_coordinate_def as_default_coordinate_def(void);
+
+/// Notes a wanted start, for as_builder_assemble().
+AS_API as_status as_builder_set_coordinate(as_builder *builder, const as_coordinate_def *def,
+                                           as_error *error);
+
+enum { AS_REDUNDANT_JOINTS = 16 };
+
+/// What assembly found and did.
+typedef struct as_assembly_report {
+  double gap; ///< the largest row of a joint before, at the poses given [m, or sine of an angle]
+  as_joint_id gap_joint;  ///< its joint; AS_NONE if there are no joints
+  double largest_move;    ///< how far a centre of mass was moved at most [m]
+  as_body_id moved_body;  ///< which one
+  double velocity_change; ///< sqrt(d^T M d) of the change of the velocities
+  int degrees_of_freedom; ///< velocities less the rank of the constraints
+  int n_redundant;        ///< constraint rows that others imply
+  int n_redundant_joints; ///< joints with such rows; the first few are
+  as_joint_id redundant_joint[AS_REDUNDANT_JOINTS];
+} as_assembly_report;
+
+/// Moves the bodies' starting poses and velocities so that all joints hold at t = 0 and the wanted coordinates
+/// have their values, with the least mass-weighted change. Coordinates are led to their values in small
+/// steps, so that a mechanism stays in the branch it is drawn in. Motions count as joints. If it fails, the
+/// sentence names the joints with the largest gaps, and the builder is unchanged. `report` may be NULL.
+AS_API as_status as_builder_assemble(as_builder *builder, as_assembly_report *report,
+                                     as_error *error);
+
 /// Makes the model; the builder stays as it is and may be added to and built again.
 AS_API as_status as_builder_build(const as_builder *builder, as_model **out, as_error *error);
 AS_API void as_model_destroy(as_model *model);

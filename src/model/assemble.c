@@ -222,8 +222,11 @@ static int force(const as_point *at, double *out, void *user) {
 }
 
 static int constraint(const as_point *at, double *out, void *user) {
+  const as_model *m = user;
   const target to = {.g = out};
-  return evaluate(user, at, &to);
+  const int code = evaluate(m, at, &to);
+  for (int i = 0; i < m->n_lambda && m->gap; ++i) out[i] -= m->gap_factor * m->gap[i];
+  return code;
 }
 
 static int constraint_rate(const as_point *at, double *out, void *user) {

@@ -38,7 +38,64 @@ void as_builder_destroy(as_builder *b) {
   free(b->curve);
   free(b->place);
   free(b->data);
+  free(b->wanted);
   free(b);
+}
+
+/// Copies an array in place of the pointer to it; `room` becomes `count`.
+static bool copy_array(void **array, int count, int *room, size_t size) {
+  void *copy = asi_calloc((size_t)count, size);
+  if (copy && count > 0) memcpy(copy, *array, (size_t)count * size);
+  *array = copy;
+  *room = copy ? count : 0;
+  return copy != NULL;
+}
+
+as_builder *asi_builder_copy(const as_builder *b) {
+  as_builder *c = asi_calloc(1, sizeof *c);
+  if (c == NULL) return NULL;
+  *c = *b;
+  bool ok = true;
+  for (int s = 0; s < ASI_SORTS; ++s) // each sets its own part, whatever the others did
+    ok = (asi_names_copy(&c->names[s], &b->names[s], NULL) == AS_OK) && ok;
+  const struct {
+    void *from;
+    int count;
+    size_t size;
+    int *room;
+  } arrays[] = {{b->body, b->n_bodies, sizeof *b->body, &c->room_bodies},
+                {b->frame, b->n_frames, sizeof *b->frame, &c->room_frames},
+                {b->joint, b->n_joints, sizeof *b->joint, &c->room_joints},
+                {b->force, b->n_forces, sizeof *b->force, &c->room_forces},
+                {b->element, b->n_elements, sizeof *b->element, &c->room_elements},
+                {b->pattern, b->n_patterns, sizeof *b->pattern, &c->room_patterns},
+                {b->place, b->n_places, sizeof *b->place, &c->room_places},
+                {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted}};
+  enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
+  void *copy[ARRAYS];
+  for (int i = 0; i < ARRAYS; ++i) {
+    copy[i] = arrays[i].from;
+    ok = copy_array(&copy[i], arrays[i].count, arrays[i].room, arrays[i].size) && ok;
+  }
+  c->body = copy[0];
+  c->frame = copy[1];
+  c->joint = copy[2];
+  c->force = copy[3];
+  c->element = copy[4];
+  c->pattern = copy[5];
+  c->place = copy[6];
+  c->wanted = copy[7];
+  c->data = asi_calloc(b->data_used, 1);
+  c->data_room = b->data_used;
+  if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);
+  c->n_curves = c->room_curves = 0;
+  c->curve = asi_calloc((size_t)b->n_curves, sizeof *c->curve);
+  if (c->curve) c->room_curves = b->n_curves;
+  for (; ok && c->curve && c->n_curves < b->n_curves; ++c->n_curves)
+    if (asi_curve_copy(&c->curve[c->n_curves], &b->curve[c->n_curves], NULL)) ok = false;
+  if (ok && c->data && c->curve) return c;
+  as_builder_destroy(c);
+  return NULL;
 }
 
 bool asi_grow(void **array, int count, int *room, size_t size) {

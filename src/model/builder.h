@@ -78,7 +78,12 @@ struct as_builder {
   int n_places, room_places;
   unsigned char *data;
   size_t data_used, data_room;
+  as_coordinate_def *wanted; ///< starting values of coordinates
+  int n_wanted, room_wanted;
 };
+
+/// A builder of its own with the same contents; NULL if memory runs out.
+as_builder *asi_builder_copy(const as_builder *b);
 
 /// Room for one more in an array that grows; false if memory runs out.
 bool asi_grow(void **array, int count, int *room, size_t size);

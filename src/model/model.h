@@ -75,6 +75,8 @@ struct as_model {
   double *q0, *v0;
   as_problem *problem;
   as_initial initial;
+  const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
+  double gap_factor; ///< how much of them
 };
 
 /// Fills the callbacks of a description.

@@ -88,7 +88,11 @@ static bool make_room(asi_names *names, size_t size) {
 
 as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_error *error) {
   char made[32];
-  if (name == NULL) snprintf(made, sizeof made, "%s %d", asi_sort_name(sort), names->count);
+  if (name == NULL) { // the next number that nobody has taken
+    int number = names->count;
+    do snprintf(made, sizeof made, "%s %d", asi_sort_name(sort), number++);
+    while (asi_names_find(names, made) >= 0);
+  }
   const char *text = name ? name : made;
   const as_status status = check_name(sort, text, error);
   if (status) return status;
