@@ -185,7 +185,7 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
     const asi_shape *shape = &m->shape[p->shape];
     unsigned wanted = useful(shape, all), held = 0;
     if (wanted == 0) continue;
-    if (shape->se3) wanted = asi_se3_needs(wanted);
+    if (shape->se3) wanted = asi_se3_needs(shape, wanted);
     as_element_input in = {.t = at->t, .lambda = at->lambda ? at->lambda + p->row : NULL};
     for (int b = 0; b < p->e.n_bodies; ++b)
       in.body[b] = look_up(&bodies, m, at, p->e.body[b], &held);

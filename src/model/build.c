@@ -131,6 +131,16 @@ static bool any_in(const bool *m, int columns, int row, int rows, int col) {
   return false;
 }
 
+/// Notes which 3 x 3 blocks there are before asi_se3_transform() spreads them.
+static void note_blocks(asi_shape *shape, const asi_element_flags *f) {
+  const int columns = 6 * shape->n_bodies;
+  for (int i = 0; i < 2 * shape->n_bodies; ++i)
+    for (int j = 0; j < 2 * shape->n_bodies; ++j) {
+      shape->f_q_block[i][j] = any_in(f->f_q, columns, 3 * i, 3, 3 * j);
+      shape->f_v_block[i][j] = any_in(f->f_v, columns, 3 * i, 3, 3 * j);
+    }
+}
+
 /// What asi_se3_transform() does to the patterns.
 static void spread_flags(const asi_shape *shape, asi_element_flags *f) {
   const int columns = 6 * shape->n_bodies;
@@ -192,6 +202,7 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   shape->force = flags.force;
   for (int i = 0; i < shape->n_bodies; ++i)
     shape->se3 = shape->se3 || shape->role[i] == ASI_ROLE_SE3;
+  note_blocks(shape, &flags);
   spread_flags(shape, &flags);
   return list_entries(shape, &flags, error);
 }

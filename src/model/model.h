@@ -35,6 +35,9 @@ typedef struct asi_shape {
   int n_bodies, n_rows;
   int count[ASI_LOCAL_BLOCKS];
   unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * 6 n_bodies + column
+  /// Which 3 x 3 blocks the element itself writes, of f_q and of f_v; only where a body is on SE(3).
+  bool f_q_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
+  bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
 } asi_shape;
 
 /// An element in its place.
@@ -110,7 +113,7 @@ typedef struct asi_local {
 /// asi_se3_needs().
 void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsigned wanted,
                        asi_local *local);
-unsigned asi_se3_needs(unsigned wanted);
+unsigned asi_se3_needs(const asi_shape *shape, unsigned wanted);
 
 /// The body of an element, where q and v (may be NULL) say; the ground is at rest.
 void asi_model_motion(const as_model *m, int body, const double *q, const double *v,

@@ -9,25 +9,39 @@
 #include "elements/vector.h"
 #include "model/model.h"
 
-unsigned asi_se3_needs(unsigned wanted) {
+unsigned asi_se3_needs(const asi_shape *shape, unsigned wanted) {
   if (wanted & (ASI_WANT_GDOT_Q | ASI_WANT_ACCELERATION)) wanted |= ASI_WANT_G_Q;
-  if (wanted & ASI_WANT_F_Q) wanted |= ASI_WANT_FORCE | ASI_WANT_F_V | ASI_WANT_G_Q;
+  if (wanted & ASI_WANT_F_Q) {
+    if (shape->n_rows > 0) wanted |= ASI_WANT_G_Q;
+    if (shape->force) wanted |= ASI_WANT_FORCE;
+    if (shape->count[ASI_F_V] > 0) wanted |= ASI_WANT_F_V;
+  }
   return wanted;
 }
 
-/// Columns x of a matrix times R.
-static void turn_columns(double *m, int rows, int columns, int first, const double *R) {
-  for (int i = 0; i < rows; ++i) {
-    double *x = m + i * columns + first, turned[3];
+typedef const bool block_flags[2 * AS_ELEMENT_BODIES];
+
+/// Columns x of body b times R, in rows `first` ... `first + rows - 1`.
+static void turn_columns(double *m, int columns, int first, int rows, int b, const double *R) {
+  for (int i = first; i < first + rows; ++i) {
+    double *x = m + i * columns + 6 * b, turned[3];
     asi_rotate_back(R, x, turned); // x^T R
     asi_copy(turned, x);
   }
 }
 
-/// Rows x of a matrix: R^T from the left.
-static void turn_rows(double *m, int columns, int first, const double *R) {
+/// The same for a square matrix, where the element has written blocks.
+static void turn_column_blocks(double *m, block_flags *written, int columns, int b,
+                               const double *R) {
+  for (int i = 0; 3 * i < columns; ++i)
+    if (written[i][2 * b]) turn_columns(m, columns, 3 * i, 3, b, R);
+}
+
+/// Rows x of body b of a square matrix: R^T from the left, where the element has written blocks.
+static void turn_row_blocks(double *m, block_flags *written, int columns, int b, const double *R) {
   for (int j = 0; j < columns; ++j) {
-    double *at = m + first * columns + j;
+    if (!written[2 * b][j / 3]) continue;
+    double *at = m + 6 * b * columns + j;
     const double x[3] = {at[0], at[columns], at[2 * columns]};
     double turned[3];
     asi_rotate_back(R, x, turned);
@@ -35,13 +49,13 @@ static void turn_rows(double *m, int columns, int first, const double *R) {
   }
 }
 
-/// target_theta += by_v (-R u~), row by row: x^T (-R u~) = (u x R^T x)^T
-static void add_turning(double *target, const double *by_v, int rows, int columns, int first,
+/// target_theta += by_v (-R u~) in some rows: x^T (-R u~) = (u x R^T x)^T
+static void add_turning(double *target, const double *by_v, int columns, int first, int rows, int b,
                         const double *R, const double *u) {
-  for (int i = 0; i < rows; ++i) {
+  for (int i = first; i < first + rows; ++i) {
     double back[3];
-    asi_rotate_back(R, by_v + i * columns + first, back);
-    asi_add_cross(1.0, u, back, target + i * columns + first + 3);
+    asi_rotate_back(R, by_v + i * columns + 6 * b, back);
+    asi_add_cross(1.0, u, back, target + i * columns + 6 * b + 3);
   }
 }
 
@@ -50,16 +64,29 @@ static void turn_force(const asi_shape *shape, const as_element_input *in, unsig
                        asi_local *local) {
   const int columns = 6 * shape->n_bodies, first = 6 * b;
   const double *R = in->body[b]->R;
-  if (wanted & ASI_WANT_F_V) turn_rows(local->f_v, columns, first, R);
+  if (wanted & ASI_WANT_F_V) turn_row_blocks(local->f_v, shape->f_v_block, columns, b, R);
   if (wanted & ASI_WANT_F_Q) {
-    double f[3], f_in_body[3];
-    asi_copy(local->force + first, f);
+    double f[3] = {0}, f_in_body[3];
+    if (wanted & ASI_WANT_FORCE) asi_copy(local->force + first, f);
     for (int r = 0; r < shape->n_rows; ++r)
       asi_add(-in->lambda[r], local->g_q + r * columns + first, f);
     asi_rotate_back(R, f, f_in_body);
-    turn_rows(local->f_q, columns, first, R);
+    turn_row_blocks(local->f_q, shape->f_q_block, columns, b, R);
     asi_add_skew(1.0, f_in_body, local->f_q + first * columns + first + 3, columns);
   }
+}
+
+/// Columns of body b of the square matrices.
+static void turn_tangents(const asi_shape *shape, unsigned wanted, int b, const double *R,
+                          const double *u, asi_local *local) {
+  const int columns = 6 * shape->n_bodies;
+  if (wanted & ASI_WANT_F_Q) {
+    for (int i = 0; 3 * i < columns && (wanted & ASI_WANT_F_V); ++i)
+      if (shape->f_v_block[i][2 * b])
+        add_turning(local->f_q, local->f_v, columns, 3 * i, 3, b, R, u);
+    turn_column_blocks(local->f_q, shape->f_q_block, columns, b, R);
+  }
+  if (wanted & ASI_WANT_F_V) turn_column_blocks(local->f_v, shape->f_v_block, columns, b, R);
 }
 
 void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsigned wanted,
@@ -85,15 +112,11 @@ void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsig
       for (int r = 0; r < rows; ++r)
         local->acceleration[r] += asi_dot(local->g_q + r * columns + first, v1);
     }
-    if (wanted & ASI_WANT_F_Q) {
-      add_turning(local->f_q, local->f_v, columns, columns, first, body->R, u);
-      turn_columns(local->f_q, columns, columns, first, body->R);
-    }
-    if (wanted & ASI_WANT_F_V) turn_columns(local->f_v, columns, columns, first, body->R);
+    turn_tangents(shape, wanted, b, body->R, u, local);
     if (wanted & ASI_WANT_GDOT_Q) {
-      add_turning(local->gdot_q, local->g_q, rows, columns, first, body->R, u);
-      turn_columns(local->gdot_q, rows, columns, first, body->R);
+      add_turning(local->gdot_q, local->g_q, columns, 0, rows, b, body->R, u);
+      turn_columns(local->gdot_q, columns, 0, rows, b, body->R);
     }
-    if (wanted & ASI_WANT_G_Q) turn_columns(local->g_q, rows, columns, first, body->R);
+    if (wanted & ASI_WANT_G_Q) turn_columns(local->g_q, columns, 0, rows, b, body->R);
   }
 }
