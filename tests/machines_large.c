@@ -18,8 +18,8 @@ static const double origin[3] = {0, 0, 0};
 
 /// A row of a table: NAN beyond it.
 static const double *find_row(const double *table, int rows, int width, double t) {
-  static const double unknown[1 + 2 * READING_SIZE] = {NAN, NAN, NAN, NAN, NAN,
-                                                       NAN, NAN, NAN, NAN, NAN};
+  static double unknown[1 + 2 * READING_SIZE];
+  for (int i = 0; i < 1 + 2 * READING_SIZE; ++i) unknown[i] = (double)NAN;
   for (int i = 0; i < rows; ++i)
     if (fabs(table[i * width] - t) < 1e-9) return table + (size_t)(i * width);
   return unknown;
@@ -408,18 +408,31 @@ static void read_links(const as_model *m, const as_state *s, reading *r) {
 }
 
 static void links_reference(double t, reading *r) {
-  static const double tip[2] = {7.527507986527, -4.906153396808}, unknown[2] = {NAN, NAN};
+  static const double tip[2] = {7.527507986527, -4.906153396808},
+                      unknown[2] = {(double)NAN, (double)NAN};
   reading_position(r, t == 1.0 ? tip : unknown, 2);
 }
 
 // ---- all of them ----------------------------------------------------------------------------------------
 
 const machine machines_large[] = {
-    {"Andrews", 3, build_andrews, read_andrews, andrews_reference, 1e-5, {0.01, NAN, NAN}},
+    {"Andrews",
+     3,
+     build_andrews,
+     read_andrews,
+     andrews_reference,
+     1e-5,
+     {0.01, (double)NAN, (double)NAN}},
     {"flyball", 2, build_flyball, read_flyball, flyball_reference, 0.001, {0.25, 0.5, 0.75}},
     {"car axis", 1, build_car_axis, read_car_axis, car_axis_reference, 0.0005, {0.5, 1.0, 1.5}},
     {"4 beads", 1, build_four_beads, read_last, four_beads_reference, 0.001, {0.2, 0.4, 0.6}},
     {"8 beads", 1, build_eight_beads, read_last, eight_beads_reference, 0.0005, {0.2, 0.4, 0.6}},
-    {"10 links", 3, build_links, read_links, links_reference, 0.002, {1.0, NAN, NAN}},
+    {"10 links",
+     3,
+     build_links,
+     read_links,
+     links_reference,
+     0.002,
+     {1.0, (double)NAN, (double)NAN}},
 };
 const int n_machines_large = (int)(sizeof machines_large / sizeof machines_large[0]);

@@ -24,13 +24,13 @@ typedef struct pose {
 static as_space *se3;
 
 static pose compose(pose a, pose b) {
-  pose out;
+  pose out = {{0}};
   as_space_compose(se3, a.q, b.q, out.q);
   return out;
 }
 
 static pose inverse(pose a) {
-  pose out;
+  pose out = {{0}};
   as_space_inverse(se3, a.q, out.q);
   return out;
 }
@@ -46,7 +46,7 @@ static pose turn(int axis, double angle) {
 /// By a rotation vector.
 static pose spin(const double *w) {
   const double xi[6] = {0, 0, 0, w[0], w[1], w[2]};
-  pose p;
+  pose p = {{0}};
   as_space_exp(se3, xi, p.q);
   return p;
 }

@@ -1,5 +1,5 @@
-/// Machines against known motions: second order in positions, velocities and reactions, with every method and
-/// in every way that a machine is modelled.
+/// Machines against known motions: second order in positions, velocities and reactions, with every method; and
+/// in every way that a machine is modelled, the large ones with index-2 only, to save time.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,11 +65,14 @@ static int check(const char *name, int variant, const char *what, double coarse,
   return 1;
 }
 
-static void check_machines(const machine *machines, int n, as_method method) {
+enum { ALL = 9 };
+
+/// At most so many variants of each.
+static void check_machines(const machine *machines, int n, as_method method, int most) {
   int failures = 0;
   for (int i = 0; i < n; ++i) {
     const machine *m = &machines[i];
-    for (int variant = 0; variant < m->n_variants; ++variant) {
+    for (int variant = 0; variant < m->n_variants && variant < most; ++variant) {
       const errors coarse = run(m, variant, method, m->h);
       const errors fine = run(m, variant, method, m->h / 2.0);
       failures += check(m->name, variant, "position", coarse.position, fine.position);
@@ -84,20 +87,20 @@ static void check_machines(const machine *machines, int n, as_method method) {
 
 static void test_index3(void **state) {
   (void)state;
-  check_machines(machines_small, n_machines_small, AS_METHOD_INDEX3);
-  check_machines(machines_large, n_machines_large, AS_METHOD_INDEX3);
+  check_machines(machines_small, n_machines_small, AS_METHOD_INDEX3, ALL);
+  check_machines(machines_large, n_machines_large, AS_METHOD_INDEX3, 1);
 }
 
 static void test_index2(void **state) {
   (void)state;
-  check_machines(machines_small, n_machines_small, AS_METHOD_INDEX2);
-  check_machines(machines_large, n_machines_large, AS_METHOD_INDEX2);
+  check_machines(machines_small, n_machines_small, AS_METHOD_INDEX2, ALL);
+  check_machines(machines_large, n_machines_large, AS_METHOD_INDEX2, ALL);
 }
 
 static void test_soi2(void **state) {
   (void)state;
-  check_machines(machines_small, n_machines_small, AS_METHOD_SOI2);
-  check_machines(machines_large, n_machines_large, AS_METHOD_SOI2);
+  check_machines(machines_small, n_machines_small, AS_METHOD_SOI2, ALL);
+  check_machines(machines_large, n_machines_large, AS_METHOD_SOI2, 1);
 }
 
 int main(void) {

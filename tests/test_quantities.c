@@ -112,7 +112,7 @@ static double imbalance(const as_model *m, as_method method, double h, as_meter 
   for (int i = 0; i <= (int)lround(1.0 / h); ++i) {
     if (i > 0 && as_integrator_step(integrator, h, &error)) fail_msg("%s", error.message);
     const as_state *s = as_integrator_state(integrator);
-    as_energy energy;
+    as_energy energy = {0};
     if (as_meter_update(meter, m, s, &error) || as_model_energy(m, s, &energy, &error))
       fail_msg("%s", error.message);
     const double sum =

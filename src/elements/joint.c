@@ -248,7 +248,7 @@ static int evaluate_moving(const as_element_input *in, const as_element_output *
                            const void *data) {
   const asi_moving_joint *m = data;
   double store[2][36], length[3] = {m->joint.length, 0.0, 0.0};
-  asi_frame_now A, B;
+  asi_frame_now A = asi_frame_at_rest(&m->joint.frame[0]), B = A;
   int code = asi_frame_move(&m->joint.frame[0], &m->motion[0], in->t, store[0], &A);
   if (code == AS_DONE)
     code = asi_frame_move(&m->joint.frame[1], &m->motion[1], in->t, store[1], &B);

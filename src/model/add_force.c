@@ -128,8 +128,7 @@ as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_forc
     asi_builder_reset(b, mark);
     return status;
   }
-  asi_element_flags flags;
-  memset(&flags, 0, sizeof flags);
+  asi_element_flags flags = {0};
   flags.n_bodies = 2;
   flags.force = true;
   flag_all(flags.f_q, ASI_PAIR * ASI_PAIR);
@@ -176,8 +175,7 @@ as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_fo
     asi_builder_reset(b, mark);
     return status;
   }
-  asi_element_flags flags;
-  memset(&flags, 0, sizeof flags);
+  asi_element_flags flags = {0};
   flags.n_bodies = 2;
   flags.force = true;
   flag_turns(flags.f_q);
@@ -211,8 +209,7 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
   snprintf(what, sizeof what, "The factor of load \"%.48s\"", name);
   status = asi_builder_curve(b, def->factor, what, &data.factor, error);
   if (status) return status;
-  asi_element_flags flags;
-  memset(&flags, 0, sizeof flags);
+  asi_element_flags flags = {0};
   flags.n_bodies = 2;
   flags.force = true;
   for (int i = 0; i < 3; ++i)
@@ -288,8 +285,7 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *
   if (status) return status;
   const asi_mark mark = asi_builder_mark(b);
   const int columns = 6 * def->n_bodies;
-  asi_element_flags flags;
-  memset(&flags, 0, sizeof flags);
+  asi_element_flags flags = {0};
   flags.n_bodies = def->n_bodies;
   flags.n_rows = def->n_rows;
   flags.force = !def->forceless;

@@ -84,8 +84,7 @@ static as_status append(as_builder *b, const char *given_name, as_joint_kind kin
                                 offsetof(asi_moving_joint, motion[1].turn),
                                 offsetof(asi_moving_joint, length)};
   asi_moving_joint data = *m;
-  asi_element_flags flags;
-  memset(&flags, 0, sizeof flags); // padding too: patterns are compared byte by byte
+  asi_element_flags flags = {0};
   flags.n_bodies = 2;
   flags.n_rows = asi_joint_rows(&data.joint);
   asi_joint_pattern(&data.joint, flags.f_q, flags.g_q, flags.gdot_q);

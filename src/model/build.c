@@ -179,7 +179,7 @@ static as_status list_entries(asi_shape *shape, const asi_element_flags *f, as_e
   for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
     const bool square = k == ASI_F_Q || k == ASI_F_V;
     const int rows = square ? columns : shape->n_rows;
-    shape->local[k] = asi_calloc((size_t)(rows * columns), sizeof *shape->local[k]);
+    shape->local[k] = asi_calloc((size_t)rows * (size_t)columns, sizeof *shape->local[k]);
     if (shape->local[k] == NULL) return asi_fail_memory(error);
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < columns; ++j)

@@ -135,11 +135,18 @@ as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what
   return AS_OK;
 }
 
+static bool same_flags(const asi_element_flags *a, const asi_element_flags *b) {
+  return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows && a->force == b->force &&
+         memcmp(a->f_q, b->f_q, sizeof a->f_q) == 0 && memcmp(a->f_v, b->f_v, sizeof a->f_v) == 0 &&
+         memcmp(a->g_q, b->g_q, sizeof a->g_q) == 0 &&
+         memcmp(a->gdot_q, b->gdot_q, sizeof a->gdot_q) == 0;
+}
+
 static as_status find_pattern(as_builder *b, const asi_element_flags *flags, int *out,
                               as_error *error) {
   // Elements of a kind follow each other, as a rule.
   for (int i = b->n_patterns - 1; i >= 0; --i)
-    if (memcmp(&b->pattern[i], flags, sizeof *flags) == 0) {
+    if (same_flags(&b->pattern[i], flags)) {
       *out = i;
       return AS_OK;
     }

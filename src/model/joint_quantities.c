@@ -200,7 +200,7 @@ as_status as_model_coordinates(const as_model *m, const as_state *state, as_join
                                as_error *error) {
   const int n = as_model_joint_coordinates(m, joint);
   if (n == 0) return asi_check_joint(m, joint, error);
-  placed_frame frame[2];
+  placed_frame frame[2] = {{{0}, {0}, {{0}}, {0}}};
   const as_status status = joint_frames(m, state, joint, frame, error);
   if (status) return status;
   const relative r = compare(frame);
@@ -245,7 +245,7 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
   asi_rotate(body[1].R, torque, out->torque);
   asi_copy(body[1].x, out->point);
   const double *axis[3] = {body[0].R, body[0].R + 3, body[0].R + 6};
-  placed_frame frame[2];
+  placed_frame frame[2] = {{{0}, {0}, {{0}}, {0}}};
   double first[3][3];
   if (info->ours) {
     status = joint_frames(m, state, joint, frame, error);
