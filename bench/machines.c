@@ -45,8 +45,8 @@ static double cpu_seconds(void) {
 
 // ---- the chain ------------------------------------------------------------------------------------------
 
-/// Links of 1 m and 1 kg, 5 cm thick, horizontal and at rest, on spherical joints.
-static as_model *build_chain(int n_links) {
+/// Links of 1 m and 1 kg, 5 cm thick, horizontal and at rest.
+static as_model *build_chain(int n_links, as_joint_kind kind, as_space_kind space) {
   as_error error;
   as_builder *b = NULL;
   as_model *model = NULL;
@@ -58,8 +58,10 @@ static as_model *build_chain(int n_links) {
     link.inertia[0] = 0.00125;
     link.inertia[1] = link.inertia[2] = 0.0839583333333333333;
     link.position[0] = i + 0.5;
+    link.space = space;
     as_joint_def joint = as_default_joint_def();
-    joint.kind = AS_JOINT_SPHERICAL;
+    joint.kind = kind;
+    joint.axis[1] = 1.0;
     joint.point[0] = i;
     joint.body[0] = last;
     stop_if(as_builder_add_body(b, &link, &last, &error), &error);
@@ -176,7 +178,7 @@ static void print_outcome(const char *what, const outcome *o, double seconds_of_
 static void compare(int n_links) {
   const double goal = 1e-5;
   double ida_time = 0.0;
-  as_model *m = build_chain(n_links);
+  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
   printf("%d links, 1 s, tip within %.0e m\n", n_links, goal);
 #ifdef HAVE_IDA
   const outcome ida = run_ida(m, goal);
@@ -205,9 +207,9 @@ static void compare(int n_links) {
     (result) = (cpu_seconds() - start_) / CALLS;                                                   \
   } while (0)
 
-static void parts(int n_links) {
+static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
   enum { CALLS = 50 };
-  as_model *m = build_chain(n_links);
+  as_model *m = build_chain(n_links, kind, space);
   for (int method = 0; method < 2; ++method) {
     as_integrator *integrator = create(m, method, false, 0.0);
     as_error error;
@@ -232,11 +234,12 @@ static void parts(int n_links) {
              solver->ops->solve(solver, f)),
             linear);
     const double all = residual[0] + residual[1] + residual[2] + (method == 1 ? residual[3] : 0.0);
-    printf("%d links, %s: step %.1f us; residual %.1f, Jacobian %.1f, factorization and solve %.1f "
-           "us: "
+    printf("%d links, %s, %s, %s: step %.1f us; residual %.1f, Jacobian %.1f, factorization and "
+           "solve %.1f us: "
            "evaluation/linear algebra = %.2f (goal: at most 1)\n",
-           n_links, method_names[method], 1e6 * step, 1e6 * all, 1e6 * jacobian, 1e6 * linear,
-           (all + jacobian) / linear);
+           n_links, kind == AS_JOINT_SPHERICAL ? "balls" : "hinges",
+           space == AS_SPACE_SE3 ? "SE(3)" : "R^3xSO(3)", method_names[method], 1e6 * step,
+           1e6 * all, 1e6 * jacobian, 1e6 * linear, (all + jacobian) / linear);
     free(f);
     as_integrator_destroy(integrator);
   }
@@ -261,7 +264,7 @@ static void large(int n_links) {
   enum { STEPS = 10 };
   double start = cpu_seconds();
   as_error error;
-  as_model *m = build_chain(n_links);
+  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
   printf("%d links: built in %.2f s, %.0f MB\n", n_links, cpu_seconds() - start,
          memory_mb("VmRSS:"));
   for (int method = 0; method < 2; ++method) {
@@ -285,7 +288,7 @@ static int count(char **argument) {
             steps = (int)strtol(argument[2], NULL, 10);
   const int method = strcmp(argument[1], method_names[1]) == 0;
   if (n_links < 1 || steps < 0 || strcmp(argument[1], method_names[method]) != 0) return 2;
-  as_model *m = build_chain(n_links);
+  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
   as_integrator *integrator = create(m, method, false, 0.0);
   as_error error;
   as_statistics work;
@@ -309,7 +312,11 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (strcmp(mode, "parts") == 0 && argc <= 3) {
-    parts(argc == 3 ? (int)strtol(argv[2], NULL, 10) : 1000);
+    const int n_links = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 1000;
+    parts(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+    parts(n_links, AS_JOINT_REVOLUTE, AS_SPACE_R3SO3);
+    parts(n_links, AS_JOINT_SPHERICAL, AS_SPACE_SE3);
+    parts(n_links, AS_JOINT_REVOLUTE, AS_SPACE_SE3);
     return 0;
   }
   if (strcmp(mode, "large") == 0 && argc <= 3) {
