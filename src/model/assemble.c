@@ -127,83 +127,117 @@ static double *local_block(asi_local *local, int block) {
   return all[block];
 }
 
-/// Zeros: only the entries that are read afterwards, or all that a transformation reads.
-static void clear(const asi_shape *shape, unsigned wanted, asi_local *local) {
+/// A block that an element adds to.
+typedef struct addition {
+  int block;                   ///< asi_local_block
+  int count;                   ///< entries
+  const unsigned short *entry; ///< where they stand in the element's matrix
+  double *from;                ///< the element's matrix
+  size_t size;                 ///< its size
+  double *to;                  ///< the values of the problem's block; NULL: only needed for others
+} addition;
+
+/// What is to be done for elements of one shape: elements of a kind follow each other, as a rule.
+typedef struct plan {
+  int shape; ///< its number, -1: none yet
+  unsigned wanted;
+  as_element_output out;
+  int n_additions;
+  addition addition[ASI_LOCAL_BLOCKS];
+} plan;
+
+static void plan_blocks(const asi_shape *shape, asi_local *local, const target *to, plan *p) {
   const int columns = 6 * shape->n_bodies;
-  if (wanted & ASI_WANT_FORCE) memset(local->force, 0, (size_t)columns * sizeof(double));
+  p->n_additions = 0;
   for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
-    if (!(wanted & block_want[k])) continue;
-    double *m = local_block(local, k);
-    const int rows = k == ASI_F_Q || k == ASI_F_V ? columns : shape->n_rows;
-    if (shape->se3)
-      memset(m, 0, (size_t)(rows * columns) * sizeof(double));
-    else
-      for (int i = 0; i < shape->count[k]; ++i) m[shape->local[k][i]] = 0.0;
-  }
-  if (shape->n_rows == 0) return;
-  memset(local->g, 0, sizeof local->g);
-  memset(local->rate, 0, sizeof local->rate);
-  memset(local->acceleration, 0, sizeof local->acceleration);
-}
-
-static void scatter_force(const as_model *m, const asi_placed *p, const asi_local *local,
-                          double *force) {
-  for (int b = 0; b < p->e.n_bodies; ++b) {
-    if (p->e.body[b] < 0) continue;
-    const asi_body *body = &m->body[p->e.body[b]];
-    for (int k = 0; k < body->n; ++k) force[body->v + k] += local->force[6 * b + k];
-  }
-}
-
-static void scatter(const as_model *m, const asi_placed *p, unsigned wanted, asi_local *local,
-                    const target *to) {
-  const asi_shape *shape = &m->shape[p->shape];
-  if (to->force && (wanted & ASI_WANT_FORCE)) scatter_force(m, p, local, to->force);
-  for (int r = 0; r < shape->n_rows; ++r) {
-    if (to->g) to->g[p->row + r] = local->g[r];
-    if (to->rate) to->rate[p->row + r] = local->rate[r];
-    if (to->acceleration) to->acceleration[p->row + r] = local->acceleration[r];
-  }
-  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+    if (!(p->wanted & block_want[k])) continue;
     const as_block block = asi_global_block((asi_local_block)k);
-    if (!(wanted & block_want[k]) || !(to->block_set & AS_BLOCK_BIT(block))) continue;
-    const double *from = local_block(local, k);
-    const int *position = m->position + p->position[k];
-    const unsigned short *entry = shape->local[k];
-    double *value = to->blocks[block].value;
-    for (int i = 0; i < shape->count[k]; ++i) value[position[i]] += from[entry[i]];
+    const bool goes_out = to->block_set & AS_BLOCK_BIT(block);
+    const int rows = k == ASI_F_Q || k == ASI_F_V ? columns : shape->n_rows;
+    p->addition[p->n_additions++] = (addition){.block = k,
+                                               .count = shape->count[k],
+                                               .entry = shape->local[k],
+                                               .from = local_block(local, k),
+                                               .size = (size_t)(rows * columns) * sizeof(double),
+                                               .to = goes_out ? to->blocks[block].value : NULL};
+  }
+}
+
+static void make_plan(const as_model *m, int number, asi_local *local, const target *to, plan *p) {
+  const asi_shape *shape = &m->shape[number];
+  p->shape = number;
+  p->wanted = useful(shape, wants(to));
+  if (p->wanted && shape->se3) p->wanted = asi_se3_needs(shape, p->wanted);
+  p->out = (as_element_output){
+      .force = p->wanted & ASI_WANT_FORCE ? local->force : NULL,
+      .f_q = p->wanted & ASI_WANT_F_Q ? local->f_q : NULL,
+      .f_v = p->wanted & ASI_WANT_F_V ? local->f_v : NULL,
+      .g = p->wanted & ASI_WANT_G ? local->g : NULL,
+      .g_q = p->wanted & ASI_WANT_G_Q ? local->g_q : NULL,
+      .rate = p->wanted & ASI_WANT_RATE ? local->rate : NULL,
+      .gdot_q = p->wanted & ASI_WANT_GDOT_Q ? local->gdot_q : NULL,
+      .acceleration = p->wanted & ASI_WANT_ACCELERATION ? local->acceleration : NULL,
+  };
+  plan_blocks(shape, local, to, p);
+}
+
+/// Zeros: only the entries that are read afterwards, or all that a transformation reads.
+static void clear(const asi_shape *shape, const plan *p) {
+  if (p->out.force) memset(p->out.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
+  const size_t rows = (size_t)shape->n_rows * sizeof(double);
+  if (p->out.g) memset(p->out.g, 0, rows);
+  if (p->out.rate) memset(p->out.rate, 0, rows);
+  if (p->out.acceleration) memset(p->out.acceleration, 0, rows);
+  for (int k = 0; k < p->n_additions; ++k) {
+    const addition *a = &p->addition[k];
+    if (shape->se3)
+      memset(a->from, 0, a->size);
+    else
+      for (int i = 0; i < a->count; ++i) a->from[a->entry[i]] = 0.0;
+  }
+}
+
+static void scatter_force(const as_model *m, const asi_placed *e, const double *from,
+                          double *force) {
+  for (int b = 0; b < e->e.n_bodies; ++b) {
+    if (e->e.body[b] < 0) continue;
+    const asi_body *body = &m->body[e->e.body[b]];
+    for (int k = 0; k < body->n; ++k) force[body->v + k] += from[6 * b + k];
+  }
+}
+
+static void scatter(const as_model *m, const asi_placed *e, const plan *p, const target *to) {
+  if (to->force && p->out.force) scatter_force(m, e, p->out.force, to->force);
+  const size_t rows = (size_t)e->e.n_rows * sizeof(double);
+  if (to->g) memcpy(to->g + e->row, p->out.g, rows);
+  if (to->rate) memcpy(to->rate + e->row, p->out.rate, rows);
+  if (to->acceleration) memcpy(to->acceleration + e->row, p->out.acceleration, rows);
+  for (int k = 0; k < p->n_additions; ++k) {
+    const addition *a = &p->addition[k];
+    const int *position = m->position + e->position[a->block];
+    for (int i = 0; i < a->count && a->to; ++i) a->to[position[i]] += a->from[a->entry[i]];
   }
 }
 
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
-  const unsigned all = wants(to);
   recent bodies;
   asi_local local = {.force = {0}};
+  plan p = {.shape = -1};
   forget(&bodies);
   for (int i = 0; i < m->n_elements; ++i) {
-    const asi_placed *p = &m->element[i];
-    const asi_shape *shape = &m->shape[p->shape];
-    unsigned wanted = useful(shape, all), held = 0;
-    if (wanted == 0) continue;
-    if (shape->se3) wanted = asi_se3_needs(shape, wanted);
-    as_element_input in = {.t = at->t, .lambda = at->lambda ? at->lambda + p->row : NULL};
-    for (int b = 0; b < p->e.n_bodies; ++b)
-      in.body[b] = look_up(&bodies, m, at, p->e.body[b], &held);
-    clear(shape, wanted, &local);
-    const as_element_output out = {
-        .force = wanted & ASI_WANT_FORCE ? local.force : NULL,
-        .f_q = wanted & ASI_WANT_F_Q ? local.f_q : NULL,
-        .f_v = wanted & ASI_WANT_F_V ? local.f_v : NULL,
-        .g = wanted & ASI_WANT_G ? local.g : NULL,
-        .g_q = wanted & ASI_WANT_G_Q ? local.g_q : NULL,
-        .rate = wanted & ASI_WANT_RATE ? local.rate : NULL,
-        .gdot_q = wanted & ASI_WANT_GDOT_Q ? local.gdot_q : NULL,
-        .acceleration = wanted & ASI_WANT_ACCELERATION ? local.acceleration : NULL,
-    };
-    const int code = p->e.type->evaluate(&in, &out, p->data);
+    const asi_placed *e = &m->element[i];
+    if (e->shape != p.shape) make_plan(m, e->shape, &local, to, &p);
+    if (p.wanted == 0) continue;
+    const asi_shape *shape = &m->shape[e->shape];
+    unsigned held = 0;
+    as_element_input in = {.t = at->t, .lambda = at->lambda ? at->lambda + e->row : NULL};
+    for (int b = 0; b < e->e.n_bodies; ++b)
+      in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
+    clear(shape, &p);
+    const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code;
-    if (shape->se3) asi_se3_transform(shape, &in, wanted, &local);
-    scatter(m, p, wanted, &local, to);
+    if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
+    scatter(m, e, &p, to);
   }
   return AS_DONE;
 }
