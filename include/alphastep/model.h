@@ -77,8 +77,8 @@ typedef enum as_body_kind {
 
 /// A body and its starting pose. Start from as_default_body_def().
 typedef struct as_body_def {
-  const char *name;    ///< unique, printable, without . and /; NULL: `body 3`
-  as_body_kind kind;   ///<
+  const char *name; ///< unique, printable, without . and /; NULL: `body 3`
+  as_body_kind kind;
   as_space_kind space; ///< AS_SPACE_R3SO3 or AS_SPACE_SE3, of a rigid body
   double mass;         ///< > 0 [kg], required
   double inertia
@@ -194,8 +194,8 @@ AS_API as_torsion_def as_default_torsion_def(void);
 /// A force and a torque on a body, times a function of time. The torque may have its opposite on another.
 typedef struct as_load_def {
   const char *name;
-  as_frame_id frame;      ///< acts at its origin; AS_NONE: from what follows
-  as_body_id body;        ///<
+  as_frame_id frame; ///< acts at its origin; AS_NONE: from what follows
+  as_body_id body;
   double point[3];        ///< in the world at the starting pose [m]; only a force needs it
   bool follows;           ///< force and torque are in the frame's axes; otherwise in the world's
   double force[3];        ///< [N]

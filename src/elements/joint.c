@@ -36,10 +36,14 @@ static void put(asi_joint *joint, asi_row row) { joint->part[joint->n_parts++] =
 
 int asi_joint_rows(asi_joint *joint) {
   int rows = 0;
-  joint->points = false;
+  joint->need = ASI_NEED_NOTHING;
   for (int k = 0; k < joint->n_parts; ++k) {
     rows += joint->part[k].kind == ASI_ROW_POINT ? 3 : 1;
-    joint->points = joint->points || joint->part[k].kind != ASI_ROW_AXES;
+    const asi_row_kind kind = (asi_row_kind)joint->part[k].kind;
+    const asi_need need = kind == ASI_ROW_AXES    ? ASI_NEED_NOTHING
+                          : kind == ASI_ROW_POINT ? ASI_NEED_VALUE
+                                                  : ASI_NEED_ALWAYS;
+    if (need > joint->need) joint->need = need;
   }
   return rows;
 }
@@ -162,7 +166,7 @@ static int evaluate_parts(const asi_joint *joint, const asi_frame_now *A, const 
                           const double length[3], const as_element_input *in,
                           const as_element_output *out) {
   asi_pair pair;
-  asi_pair_init(&pair, in, out, A, B, joint->points);
+  asi_pair_init(&pair, in, out, A, B, joint->need);
   int r = 0;
   for (int k = 0; k < joint->n_parts; ++k) {
     const asi_row row = joint->part[k];

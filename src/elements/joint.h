@@ -14,7 +14,7 @@ typedef struct asi_joint {
   double length; ///< of a distance row that does not change
   asi_row part[ASI_JOINT_PARTS];
   int n_parts;
-  bool points; ///< a row needs the distance of the origins
+  asi_need need; ///< what its rows need of the origins
 } asi_joint;
 
 /// How a frame moves against its body: p + shift along its axes, then a turn about one of them.
@@ -37,7 +37,7 @@ extern const as_element_type asi_moving_joint_type;
 
 /// Sets the parts of a kind (not of AS_JOINT_MOTION); returns the number of rows.
 int asi_joint_compose(asi_joint *joint, as_joint_kind kind);
-/// Counts rows and sets `points`.
+/// Counts rows and sets `need`.
 int asi_joint_rows(asi_joint *joint);
 
 /// Flags by rows: f_q 12 x 12, g_q and gdot_q rows x 12; all false on entry.

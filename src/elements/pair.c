@@ -29,17 +29,19 @@ static void point(const as_body_motion *body, const double *p, double *out) {
 }
 
 void asi_pair_init(asi_pair *pair, const as_element_input *in, const as_element_output *out,
-                   const asi_frame_now *A, const asi_frame_now *B, bool points) {
+                   const asi_frame_now *A, const asi_frame_now *B, asi_need need) {
   const as_body_motion *a = in->body[0], *b = in->body[1];
   pair->a = a;
   pair->b = b;
   pair->A = *A;
   pair->B = *B;
-  if (!points) return;
-  double Pa[3], Pb[3];
-  point(a, A->p, Pa);
-  point(b, B->p, Pb);
-  asi_sum(Pa, -1.0, Pb, pair->D);
+  if (need == ASI_NEED_NOTHING) return;
+  if (need == ASI_NEED_ALWAYS || out->g) {
+    double Pa[3], Pb[3];
+    point(a, A->p, Pa);
+    point(b, B->p, Pb);
+    asi_sum(Pa, -1.0, Pb, pair->D);
+  }
   if (out->rate || out->gdot_q || out->acceleration) {
     double ra[3], rb[3];
     asi_local_rate(a, A->p, A->p1, pair->wa);

@@ -41,9 +41,15 @@ typedef struct asi_pair {
   double D2[3];        ///< second derivative at v' = 0; only if accelerations are wanted
 } asi_pair;
 
-/// `points`: D is needed.
+/// When rows need D, the difference of the origins.
+typedef enum asi_need {
+  ASI_NEED_NOTHING, ///< never, nor its rates
+  ASI_NEED_VALUE,   ///< only for g itself
+  ASI_NEED_ALWAYS,  ///< for tangents too
+} asi_need;
+
 void asi_pair_init(asi_pair *pair, const as_element_input *in, const as_element_output *out,
-                   const asi_frame_now *A, const asi_frame_now *B, bool points);
+                   const asi_frame_now *A, const asi_frame_now *B, asi_need need);
 
 /// Rate W of a vector of a body, from the body.
 void asi_local_rate(const as_body_motion *body, const double *a, const double *a1, double *out);

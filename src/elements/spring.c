@@ -33,7 +33,7 @@ static int measure(const asi_spring *s, const as_element_input *in, bool rates, 
   with.lambda = &tension;
   const asi_frame_now A = asi_frame_at_rest(&s->frame[0]), B = asi_frame_at_rest(&s->frame[1]);
   asi_pair pair;
-  asi_pair_init(&pair, in, &line, &A, &B, true);
+  asi_pair_init(&pair, in, &line, &A, &B, ASI_NEED_ALWAYS);
   return asi_distance_row(&pair, zero, &with, &line, 0);
 }
 

@@ -67,7 +67,7 @@ double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_fra
   const as_element_input in = {.body = {a, b}};
   const as_element_output out = {0};
   asi_pair pair;
-  asi_pair_init(&pair, &in, &out, A, B, false);
+  asi_pair_init(&pair, &in, &out, A, B, ASI_NEED_NOTHING);
   twist x;
   return measure(&pair, &in, near, &x) ? x.phi : near;
 }
@@ -88,7 +88,7 @@ static asi_pair pair_of(const asi_torsion *s, const as_element_input *in) {
   const as_element_output out = {0};
   const asi_frame_now A = asi_frame_at_rest(&s->frame[0]), B = asi_frame_at_rest(&s->frame[1]);
   asi_pair pair;
-  asi_pair_init(&pair, in, &out, &A, &B, false);
+  asi_pair_init(&pair, in, &out, &A, &B, ASI_NEED_NOTHING);
   return pair;
 }
 
