@@ -336,6 +336,51 @@ static void test_unwrapping(void **state) {
   as_model_destroy(m);
 }
 
+static int wave(double t, double out[3], void *user) {
+  (void)user;
+  out[0] = 0.3 * sin(2.0 * t);
+  out[1] = 0.6 * cos(2.0 * t);
+  out[2] = -1.2 * sin(2.0 * t);
+  return AS_DONE;
+}
+
+/// A frame that moves against a body that moves: where it is, by hand; how fast, by differences.
+static void test_moving_frame(void **state) {
+  (void)state;
+  static const as_curve swing = {.function = wave}, turns = {.slope = 3.0};
+  as_builder *b = machine_builder(0, 0, 0);
+  as_body_def rotor = machine_round_body("rotor", 1.0, 0.2, true);
+  rotor.angular_velocity[2] = 2.0;
+  as_frame_def def = as_default_frame_def();
+  def.body = machine_body(b, &rotor);
+  def.position[0] = 1.0;
+  def.shift[0] = &swing;
+  def.turn = &turns;
+  as_error error;
+  as_frame_id id;
+  assert_int_equal(as_builder_add_frame(b, &def, &id, &error), AS_OK);
+  as_model *m = machine_build(b);
+  const double e = 1e-5, t0 = 0.4;
+  as_frame_motion at[3];
+  for (int k = 0; k < 3; ++k) { // the rotor turns evenly
+    const double t = t0 + (k - 1) * e, q[7] = {0, 0, 0, cos(t), 0, 0, sin(t)};
+    const double v[6] = {0, 0, 0, 0, 0, 2.0};
+    const as_state s = {.t = t, .q = q, .v = v};
+    assert_int_equal(as_model_frame_motion(m, &s, id, &at[k], &error), AS_OK);
+  }
+  const double radius = 1.0 + 0.3 * sin(2.0 * t0);
+  const joint_case none = {.kind = AS_JOINT_MOTION};
+  check_vector("position", &none, at[1].position,
+               (double[]){radius * cos(2.0 * t0), radius * sin(2.0 * t0), 0}, 3, 1e-12);
+  check_vector("x axis", &none, (double[]){at[1].R[0], at[1].R[3], at[1].R[6]},
+               (double[]){cos(5.0 * t0), sin(5.0 * t0), 0}, 3, 1e-12);
+  check_vector("angular velocity", &none, at[1].angular_velocity, (double[]){0, 0, 5.0}, 3, 1e-12);
+  double speed[3];
+  for (int i = 0; i < 3; ++i) speed[i] = (at[2].position[i] - at[0].position[i]) / (2.0 * e);
+  check_vector("velocity", &none, at[1].velocity, speed, 3, 1e-8);
+  as_model_destroy(m);
+}
+
 static int open_space(void **state) {
   (void)state;
   return as_space_create(&(as_space_part){AS_SPACE_SE3, 1}, 1, &se3, NULL) != AS_OK;
@@ -349,8 +394,8 @@ static int close_space(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_statics), cmocka_unit_test(test_coordinates),
+      cmocka_unit_test(test_statics),    cmocka_unit_test(test_coordinates),
       cmocka_unit_test(test_cantilever), cmocka_unit_test(test_motor),
-      cmocka_unit_test(test_unwrapping)};
+      cmocka_unit_test(test_unwrapping), cmocka_unit_test(test_moving_frame)};
   return cmocka_run_group_tests(tests, open_space, close_space);
 }

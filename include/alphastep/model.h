@@ -313,7 +313,7 @@ AS_API as_force_id as_model_find_force(const as_model *model, const char *name);
 AS_API const char *as_model_body_name(const as_model *model, as_body_id body);
 AS_API const char *as_model_joint_name(const as_model *model, as_joint_id joint);
 AS_API const char *as_model_force_name(const as_model *model, as_force_id force);
-/// Where a body's numbers stand in q and v, and a joint's rows in lambda.
+/// Where a body's numbers stand in q and v, and a joint's rows in lambda; -1 if there is no such thing.
 AS_API int as_model_body_q(const as_model *model, as_body_id body);
 AS_API int as_model_body_v(const as_model *model, as_body_id body);
 AS_API int as_model_joint_row(const as_model *model, as_joint_id joint);

@@ -227,6 +227,9 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
                             as_reaction *out, as_error *error) {
   as_status status = asi_check_joint(m, joint, error);
   if (status) return status;
+  if (state->lambda == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
+                    "A reaction needs a state with lambda.");
   const asi_joint_info *info = &m->joint[joint];
   const asi_placed *p = &m->element[info->element];
   *out = (as_reaction){{0}, {0}, {0}, {0}, {0}};

@@ -36,14 +36,23 @@ const char *as_model_force_name(const as_model *m, as_force_id force) {
   return asi_names_get(&m->names[ASI_SORT_FORCE], force);
 }
 
-int as_model_body_q(const as_model *m, as_body_id body) { return m->body[body].q; }
-int as_model_body_v(const as_model *m, as_body_id body) { return m->body[body].v; }
+static bool is_body(const as_model *m, as_body_id body) { return body >= 0 && body < m->n_bodies; }
+static bool is_joint(const as_model *m, as_joint_id joint) {
+  return joint >= 0 && joint < m->n_joints;
+}
+
+int as_model_body_q(const as_model *m, as_body_id body) {
+  return is_body(m, body) ? m->body[body].q : -1;
+}
+int as_model_body_v(const as_model *m, as_body_id body) {
+  return is_body(m, body) ? m->body[body].v : -1;
+}
 
 int as_model_joint_row(const as_model *m, as_joint_id joint) {
-  return m->element[m->joint[joint].element].row;
+  return is_joint(m, joint) ? m->element[m->joint[joint].element].row : -1;
 }
 int as_model_joint_rows(const as_model *m, as_joint_id joint) {
-  return m->element[m->joint[joint].element].e.n_rows;
+  return is_joint(m, joint) ? m->element[m->joint[joint].element].e.n_rows : 0;
 }
 as_joint_id as_model_row_joint(const as_model *m, int row) {
   return row >= 0 && row < m->n_lambda ? m->row_joint[row] : AS_NONE;
