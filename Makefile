@@ -7,8 +7,9 @@
 #
 #   make            build/alphastep and the libraries
 #   make lint       clang-format, clang-tidy, cppcheck, shellcheck, equation labels
+#   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
 #   make valgrind   the tests, without the slow ones, under valgrind
-#   make bench      times and instructions of a step; takes a quarter of an hour
+#   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
 #   make format     format the sources
 #   make install    into PREFIX (/usr/local)
 #   make clean
@@ -18,6 +19,8 @@
 PREFIX ?= /usr/local
 BUILD = build
 JOBS := $(shell nproc)
+FUZZ_SECONDS ?= 60
+fuzzers = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 CLANG_FORMAT ?= clang-format
 CLANG_TIDY ?= clang-tidy
@@ -25,7 +28,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test lint valgrind bench format install clean
+.PHONY: all build run test lint fuzz valgrind bench format install clean
 
 all: build
 
@@ -65,6 +68,19 @@ valgrind:
 	$(call cmake,$(BUILD)/valgrind,-DCMAKE_C_COMPILER=gcc "-DALPHASTEP_TEST_LAUNCHER=valgrind;--quiet;--leak-check=full;--error-exitcode=99")
 	@$(call ctest,$(BUILD)/valgrind) --label-regex unit --label-exclude 'slow|long-double'
 
+# A fuzzer begins with the inputs that it writes itself and with what earlier runs have found. What fails is left
+# in build/fuzz: run the fuzzer with that file.
+fuzz:
+	@tools/bootstrap test
+	$(call cmake,$(BUILD)/fuzz,-DCMAKE_C_COMPILER=clang -DALPHASTEP_FUZZ=ON -DALPHASTEP_EXAMPLES=OFF -DALPHASTEP_CLI=OFF)
+	@for fuzzer in $(fuzzers); do \
+	  echo "== $$fuzzer"; \
+	  mkdir -p $(BUILD)/fuzz/$$fuzzer && \
+	  $(BUILD)/fuzz/tests/fuzz/$$fuzzer --seeds=$(BUILD)/fuzz/$$fuzzer && \
+	  OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/tests/fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+	    -max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/$$fuzzer || exit 1; \
+	done
+
 bench:
 	@tools/bootstrap bench
 	$(call cmake,$(BUILD)/bench,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_TESTS=OFF -DALPHASTEP_BENCH=ON)
@@ -80,7 +96,12 @@ bench:
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines large
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
-	@echo "tables: $(BUILD)/bench/steps.csv, $(BUILD)/bench/instructions.csv"
+	@echo "== accuracy of automatic steps"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/accuracy --csv $(BUILD)/bench/accuracy.csv \
+	  --fixed-csv $(BUILD)/bench/fixed.csv --plot $(BUILD)/bench
+	@echo "== a million steps"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
+	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"
 
 # ---- sources ---------------------------------------------------------------------------------------
 
@@ -101,7 +122,7 @@ lint:
 	@$(CPPCHECK) --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -j $(JOBS) -Iinclude -Isrc -Itests $(units)
 	@echo "== clang-tidy"
-	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DALPHASTEP_TESTS=ON -DALPHASTEP_BENCH=ON)
+	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DALPHASTEP_TESTS=ON -DALPHASTEP_FUZZ=ON -DALPHASTEP_BENCH=ON)
 	@printf '%s\n' $(units) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p $(BUILD)/lint
 
 format:

@@ -127,6 +127,8 @@ cli_exit figure_draw(const paper *source, const paper_figure *figure, const char
     p.panel[i].title = panel->title;
     p.panel[i].x_label = figure->x_label;
     p.panel[i].y_label = panel->y_label;
+    p.panel[i].guides[0] = 1.0;
+    p.panel[i].guides[1] = 2.0;
     for (int c = 0; c < figure->n_curves && status == AS_OK; c++) {
       if (panel->curve[c].run == PAPER_NONE) continue;
       points *here = &all[i * PLOT_CURVES + c];

@@ -167,9 +167,7 @@ static void write_line(FILE *out, double x1, double y1, double x2, double y2, co
   fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\"/>\n", x1, y1, x2, y2, colour);
 }
 
-static void write_x_tick(FILE *out, const axis *x, const axis *y, double value) {
-  char text[32];
-  format_number(text, sizeof text, value);
+static void write_x_tick(FILE *out, const axis *x, const axis *y, double value, const char *text) {
   double at = place(x, value);
   write_line(out, at, y->start, at, y->start + y->length, GRID);
   write_text(out, at, y->start + 20.0, "middle", 12, INK, text);
@@ -179,6 +177,11 @@ static void write_y_tick(FILE *out, const axis *x, const axis *y, double value, 
   double at = place(y, value);
   write_line(out, x->start, at, x->start + x->length, at, GRID);
   write_text(out, x->start - 8.0, at + 4.0, "end", 12, INK, text);
+}
+
+static void write_tick(FILE *out, const axis *x, const axis *y, bool along_x, double value,
+                       const char *text) {
+  (along_x ? write_x_tick : write_y_tick)(out, x, y, value, text);
 }
 
 /// The distance 1, 2 or 5 times a power of ten that gives about `wanted` ticks.
@@ -195,27 +198,23 @@ static void write_linear_ticks(FILE *out, const axis *x, const axis *y, bool alo
   double distance = tick_distance(a, 6);
   int last = (int)floor(a->high / distance + 1e-9);
   for (int i = (int)ceil(a->low / distance - 1e-9); i <= last; i++) {
-    double value = i * distance;
-    if (along_x) {
-      write_x_tick(out, x, y, value);
-    } else {
-      char text[32];
-      format_number(text, sizeof text, value);
-      write_y_tick(out, x, y, value, text);
-    }
+    char text[32];
+    format_number(text, sizeof text, i * distance);
+    write_tick(out, x, y, along_x, i * distance, text);
   }
 }
 
 /// Ticks at powers of ten; on a short axis at 2 and 5 times them too.
-static void write_decade_ticks(FILE *out, const axis *x, const axis *y) {
+static void write_decade_ticks(FILE *out, const axis *x, const axis *y, bool along_x) {
   static const int digits[] = {1, 2, 5};
-  int n_digits = y->high - y->low < 2.5 ? 3 : 1;
-  int every = 1 + (int)((y->high - y->low) / 9.0);
-  bool plain = y->low > -3.0 && y->high < 4.0;
-  for (int e = (int)floor(y->low); e <= (int)floor(y->high); e++) {
+  const axis *a = along_x ? x : y;
+  int n_digits = a->high - a->low < 2.5 ? 3 : 1;
+  int every = 1 + (int)((a->high - a->low) / 9.0);
+  bool plain = a->low > -3.0 && a->high < (along_x ? 6.0 : 4.0);
+  for (int e = (int)floor(a->low); e <= (int)floor(a->high); e++) {
     for (int k = 0; k < n_digits; k++) {
       double u = e + log10(digits[k]);
-      if (u < y->low || u > y->high || e % every != 0) continue;
+      if (u < a->low || u > a->high || e % every != 0) continue;
       char text[48];
       double value = digits[k] * pow(10.0, e);
       if (plain) {
@@ -225,17 +224,30 @@ static void write_decade_ticks(FILE *out, const axis *x, const axis *y) {
         snprintf(text, sizeof text, "%s10^{%s%d}", factor[k], e < 0 ? "\u2212" : "",
                  e < 0 ? -e : e);
       }
-      write_y_tick(out, x, y, value, text);
+      write_tick(out, x, y, along_x, value, text);
     }
+  }
+}
+
+/// Ticks where the first curve has points.
+static void write_point_ticks(FILE *out, const plot_panel *panel, const axis *x, const axis *y) {
+  const plot_curve *first = &panel->curve[0];
+  for (int i = 0; i < first->n; i++) {
+    char text[32];
+    format_number(text, sizeof text, first->x[i]);
+    write_x_tick(out, x, y, first->x[i], text);
   }
 }
 
 static void write_axes(FILE *out, const plot *p, const plot_panel *panel, const axis *x,
                        const axis *y) {
   if (p->kind == PLOT_ORDERS) {
-    const plot_curve *first = &panel->curve[0];
-    for (int i = 0; i < first->n; i++) write_x_tick(out, x, y, first->x[i]);
-    write_decade_ticks(out, x, y);
+    if (panel->decades) {
+      write_decade_ticks(out, x, y, true);
+    } else {
+      write_point_ticks(out, panel, x, y);
+    }
+    write_decade_ticks(out, x, y, false);
   } else {
     write_linear_ticks(out, x, y, true);
     write_linear_ticks(out, x, y, false);
@@ -258,22 +270,32 @@ static void write_axes(FILE *out, const plot *p, const plot_panel *panel, const 
 
 // ---- curves
 
-/// Lines of slope 1 and 2 from a common point at the lower right, where errors seldom are.
-static void write_guides(FILE *out, const axis *x, const axis *y) {
-  double x1 = x->start + 0.5 * x->length;
-  double x2 = x->start + 0.84 * x->length;
+/// Dotted lines from a common point at the bottom, where errors seldom are: rising ones to the right, falling
+/// ones to the left of it.
+static void write_guides(FILE *out, const plot_panel *panel, const axis *x, const axis *y) {
   double y1 = y->start + 0.05 * y->length;
   double per_decade = y->length / (y->high - y->low); // of error
   double decades = 0.34 * (x->high - x->low);         // of the step
-  for (int slope = 1; slope <= 2; slope++) {
-    double y2 = y1 + slope * decades * per_decade;
+  for (int i = 0; i < 2; i++) {
+    double slope = panel->guides[i];
+    if (slope == 0.0) continue;
+    double x1 = x->start + (slope > 0.0 ? 0.5 : 0.38) * x->length;
+    double x2 = x1 + (slope > 0.0 ? 0.34 : -0.34) * x->length;
+    double y2 = y1 + fabs(slope) * decades * per_decade;
     fprintf(out,
             "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"1.2\" "
             "stroke-dasharray=\"2 3\"/>\n",
             x1, y1, x2, y2, FAINT_INK);
-    char text[16];
-    snprintf(text, sizeof text, "slope %d", slope);
-    write_text(out, x2 + 6.0, y2 + 4.0, "start", 12, FAINT_INK, text);
+    char text[24] = "slope 2/3", number[16];
+    if (fabs(slope - 2.0 / 3.0) > 1e-3) {
+      format_number(number, sizeof number, slope);
+      snprintf(text, sizeof text, "slope %s", number);
+    }
+    if (slope > 0.0) {
+      write_text(out, x2 + 6.0, y2 + 4.0, "start", 12, FAINT_INK, text);
+    } else {
+      write_text(out, x1 + 6.0, y1 + 4.0, "start", 12, FAINT_INK, text);
+    }
   }
 }
 
@@ -373,7 +395,7 @@ void plot_write(FILE *out, const plot *p) {
   write_legend(out, p);
   for (int i = 0; i < p->n_panels; i++) {
     write_axes(out, p, &p->panel[i], &x[i], &y[i]);
-    if (log) write_guides(out, &x[i], &y[i]);
+    if (log) write_guides(out, &p->panel[i], &x[i], &y[i]);
     for (int c = 0; c < p->n_curves; c++) {
       write_curve(out, p, &p->panel[i].curve[c], &looks[c], &x[i], &y[i]);
     }

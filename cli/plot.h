@@ -23,12 +23,14 @@ typedef struct plot_panel {
   const char *title;
   const char *x_label;
   const char *y_label;
+  double guides[2]; ///< log-log: slopes of dotted lines; 0: none
+  bool decades;     ///< log-log: ticks of x at powers of ten, not where the first curve has points
   plot_curve curve[PLOT_CURVES];
 } plot_panel;
 
 typedef enum plot_kind {
   PLOT_TRACES, ///< linear axes
-  PLOT_ORDERS, ///< both axes logarithmic, lines of slope 1 and 2; ticks where the first curve has points
+  PLOT_ORDERS, ///< both axes logarithmic
 } plot_kind;
 
 typedef struct plot {

@@ -209,15 +209,45 @@ static void run_without_memory(const subject *p, as_method method) {
   assert_int_equal(memory.live, live);
 }
 
+/// The same with automatic steps, some of which are rejected, and states inside of them.
+static void run_automatic_without_memory(const subject *p, as_method method) {
+  as_integrator_def how = as_default_integrator_def();
+  as_problem *problem = NULL;
+  as_integrator *integrator = NULL;
+  as_error error;
+  const long live = memory.live;
+  how.method = method;
+  how.tolerance.first_step = 100.0 * p->h;
+  must_be_ok(p, as_problem_create(&p->def, &problem, &error), &error);
+  must_be_ok(p, as_integrator_create(problem, &how, &integrator, &error), &error);
+  const as_initial initial = {.q = p->q0, .v = p->v0};
+  const long taken = memory.taken;
+  must_be_ok(p, as_integrator_start(integrator, &initial, NULL, &error), &error);
+  for (int i = 0; i < 5; ++i) {
+    const double t = as_integrator_state(integrator)->t;
+    must_be_ok(p, as_integrator_next(integrator, &error), &error);
+    const double end = as_integrator_state(integrator)->t;
+    must_be_ok(p, as_integrator_interpolate(integrator, 0.5 * (t + end), &error), &error);
+    must_be_ok(p, as_integrator_advance(integrator, end, &error), &error);
+    must_not_allocate(p, "an automatic step", taken);
+  }
+  as_integrator_destroy(integrator);
+  as_problem_destroy(problem);
+  assert_int_equal(memory.live, live);
+}
+
 static void test_no_allocation(void **state) {
   (void)state;
   const subject skate = {"skate", skate_def(), skate_q0, skate_v0, 0.01};
   for (int m = 0; m < 2; ++m) {
     run_without_memory(&skate, methods[m]);
+    run_automatic_without_memory(&skate, methods[m]);
     for (int i = 0; i < problem_count(); ++i) {
       const subject given = as_given(problem_get(i)), differenced = as_differenced(problem_get(i));
       run_without_memory(&given, methods[m]);
       run_without_memory(&differenced, methods[m]);
+      run_automatic_without_memory(&given, methods[m]);
+      run_automatic_without_memory(&differenced, methods[m]);
     }
   }
 }

@@ -445,10 +445,11 @@ static void test_memory_is_linear(void **state) {
 static void test_no_allocation_in_steps(void **state) {
   (void)state;
   if (!memory_is_counted()) skip();
-  for (int k = 0; k < 2; ++k) {
+  const double steps[] = {1e-3, (double)NAN}; // given and automatic
+  for (int k = 0; k < 4; ++k) {
     run r;
     run_init(&r, 100);
-    run_start(&r, methods[k], 1e-3);
+    run_start(&r, methods[k % 2], steps[k / 2]);
     run_advance(&r, 1e-3); // the first factorization looks for an order of elimination
     const long before = memory.taken;
     run_advance(&r, 0.2);

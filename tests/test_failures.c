@@ -55,6 +55,7 @@ static void test_status(void **state) {
       {AS_ERR_NONFINITE, "AS_ERR_NONFINITE", true},
       {AS_ERR_CONVERGENCE, "AS_ERR_CONVERGENCE", true},
       {AS_ERR_SINGULAR, "AS_ERR_SINGULAR", true},
+      {AS_ERR_TOLERANCE, "AS_ERR_TOLERANCE", false},
       {AS_ERR_INCONSISTENT, "AS_ERR_INCONSISTENT", false},
   };
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
@@ -352,13 +353,23 @@ static double distance(const snapshot *a, const snapshot *b) {
   for (int i = 0; i < a->count; ++i) scale = fmax(scale, fabs(a->number[i]));
   for (int i = 0; i < a->count; ++i) {
     const double d = fabs(a->number[i] - b->number[i]) / scale;
-    if (!(d <= largest)) largest = d; // NAN too
+    if (isnan(d)) return d;
+    largest = fmax(largest, d);
   }
   return largest;
 }
 
 /// When the failure comes.
-typedef enum phase { START, RESTART, FIRST_STEP, LATER_STEP, CHANGED_STEP, N_PHASES } phase;
+typedef enum phase {
+  START,
+  RESTART,
+  FIRST_STEP,
+  LATER_STEP,
+  CHANGED_STEP,
+  FIRST_AUTOMATIC_STEP,
+  LATER_AUTOMATIC_STEP,
+  N_PHASES,
+} phase;
 
 typedef struct subject {
   const char *name;
@@ -410,6 +421,8 @@ static as_status perform(as_integrator *integrator, const subject *p, phase when
   case FIRST_STEP:
   case LATER_STEP: return as_integrator_step(integrator, p->h, error);
   case CHANGED_STEP: return as_integrator_step(integrator, 1.3 * p->h, error);
+  case FIRST_AUTOMATIC_STEP:
+  case LATER_AUTOMATIC_STEP: return as_integrator_next(integrator, error);
   case N_PHASES: break;
   }
   return AS_OK;
@@ -431,7 +444,9 @@ static bool run(const subject *p, as_method method, bool reuse, phase when, cons
   expect_ok(as_problem_create(&def, &problem, &error), &error);
   expect_ok(as_integrator_create(problem, &how, &integrator, &error), &error);
   if (when != START) expect_ok(start(integrator, p, 0.0, 1.0, &error), &error);
-  if (when != START && when != FIRST_STEP) steps(integrator, p->h, 4);
+  for (int i = 0; i < 4 && when == LATER_AUTOMATIC_STEP; ++i)
+    expect_ok(as_integrator_next(integrator, &error), &error);
+  if (when == RESTART || when == LATER_STEP || when == CHANGED_STEP) steps(integrator, p->h, 4);
   bool reached = true;
   if (f) {
     const bool started = when != START;
@@ -481,6 +496,7 @@ static int try_everywhere(const subject *p, as_method method, fault f) {
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; ++i) {
       for (int reuse = 0; reuse < 2; ++reuse) {
         snapshot disturbed = {0}, undisturbed = {0};
+        if (when >= FIRST_AUTOMATIC_STEP && !reuse) continue; // nothing new
         f.wait = waits[i];
         if (!run(p, method, reuse, (phase)when, &f, &disturbed)) continue;
         ++reached;
@@ -873,11 +889,18 @@ static void test_integrator_arguments(void **state) {
   def.coefficients = (as_coefficients){0.0, 0.0, 0.25, 0.0};
   refuse_integrator(problem, &def, AS_ERR_ARGUMENT, "gamma = 0");
 
-  const double bad_rtol[] = {-1e-8, 1.0, nan_value};
+  const double bad_rtol[] = {-1e-8, 1.0, (double)INFINITY};
   for (int i = 0; i < 3; ++i) {
     def = good;
     def.newton.rtol = bad_rtol[i];
     refuse_integrator(problem, &def, AS_ERR_ARGUMENT, "newton.rtol");
+  }
+  const double good_rtol[] = {nan_value, 0.0, 1e-3}; // NAN: derived
+  for (int i = 0; i < 3; ++i) {
+    def = good;
+    def.newton.rtol = good_rtol[i];
+    expect_ok(as_integrator_create(problem, &def, &integrator, &error), &error);
+    as_integrator_destroy(integrator);
   }
   const double bad_atol[] = {0.0, -1e-8, nan_value, (double)INFINITY};
   for (int i = 0; i < 4; ++i) {
@@ -937,6 +960,9 @@ static void test_run_arguments(void **state) {
                  unstarted);
   expect_failure(as_integrator_advance(integrator, 0.0, &error), AS_ERR_ARGUMENT, &error,
                  unstarted);
+  expect_failure(as_integrator_next(integrator, &error), AS_ERR_ARGUMENT, &error, unstarted);
+  expect_failure(as_integrator_interpolate(integrator, 0.0, &error), AS_ERR_ARGUMENT, &error,
+                 unstarted);
   expect_failure(as_integrator_velocity(integrator, v, &error), AS_ERR_ARGUMENT, &error, unstarted);
   assert_int_equal(as_integrator_step(integrator, 0.1, NULL), AS_ERR_ARGUMENT);
 
@@ -971,17 +997,14 @@ static void test_run_arguments(void **state) {
                    "t = 2 s");
   expect_failure(as_integrator_advance(integrator, 1e300, &error), AS_ERR_ARGUMENT, &error,
                  "too many steps");
+  const double outside[] = {1.999, 2.001, nan_value, (double)INFINITY};
+  for (int i = 0; i < 4; ++i)
+    expect_failure(as_integrator_interpolate(integrator, outside[i], &error), AS_ERR_ARGUMENT,
+                   &error, "not inside the last step");
   expect_ok(as_integrator_advance(integrator, 2.0, &error), &error); // no way to go
+  expect_ok(as_integrator_interpolate(integrator, 2.0, &error), &error);
   const snapshot after = take_snapshot(integrator, problem, &def);
   assert_true(same(&before, &after));
-  as_integrator_destroy(integrator);
-
-  // No step size for advance.
-  how.step = nan_value;
-  expect_ok(as_integrator_create(problem, &how, &integrator, &error), &error);
-  expect_ok(as_integrator_start(integrator, &initial, NULL, &error), &error);
-  expect_failure(as_integrator_advance(integrator, 3.0, &error), AS_ERR_ARGUMENT, &error,
-                 "step size");
   as_integrator_destroy(integrator);
   as_problem_destroy(problem);
 
@@ -1005,6 +1028,9 @@ static void test_null_integrator(void **state) {
                  "integrator");
   expect_failure(as_integrator_step(NULL, 0.1, &error), AS_ERR_ARGUMENT, &error, "integrator");
   expect_failure(as_integrator_advance(NULL, 0.1, &error), AS_ERR_ARGUMENT, &error, "integrator");
+  expect_failure(as_integrator_next(NULL, &error), AS_ERR_ARGUMENT, &error, "integrator");
+  expect_failure(as_integrator_interpolate(NULL, 0.1, &error), AS_ERR_ARGUMENT, &error,
+                 "integrator");
   expect_failure(as_integrator_velocity(NULL, v, &error), AS_ERR_ARGUMENT, &error, "integrator");
   expect_failure(as_integrator_statistics(NULL, &statistics, &error), AS_ERR_ARGUMENT, &error,
                  "integrator");

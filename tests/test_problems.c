@@ -596,6 +596,51 @@ static void test_spherical_angles_reference(void **state) {
   }
 }
 
+/// The double pendulum of points is at the place of the one in angles.
+static void test_double_pendulum_points_reference(void **state) {
+  (void)state;
+  const test_problem *p = problem_double_pendulum_points();
+  for (size_t k = 0; k < sizeof double_pendulum / sizeof double_pendulum[0]; k++) {
+    const reference *r = &double_pendulum[k];
+    double q[4], v[4];
+    p->exact(p, r->t, q, v, NULL, NULL);
+    const double s[2] = {sin(r->q[0]), sin(r->q[1])}, c[2] = {cos(r->q[0]), cos(r->q[1])};
+    const double w[2] = {r->v[0], r->v[1]};
+    check_vector(p->name, "r", q, (double[]){s[0], -c[0], s[0] + s[1], -c[0] - c[1]}, 4, 1e-11);
+    check_vector(
+        p->name, "r'", v,
+        (double[]){c[0] * w[0], s[0] * w[0], c[0] * w[0] + c[1] * w[1], s[0] * w[0] + s[1] * w[1]},
+        4, r->t > 0.0 ? 1e-11 : 0.0);
+  }
+}
+
+/// What holds for the problems of the list holds for the stiff one too, which is left out there because round-off
+/// in its length is multiplied by its stiffness.
+static void test_stiff_pendulum(void **state) {
+  (void)state;
+  subject s = subject_open(problem_stiff_pendulum());
+  starting_values_are_exact(&s);
+  blocks_match_differences(&s);
+  rates_match_differences(&s);
+  for (int k = 0; k < TIMES; k++) {
+    const sample x = solution(&s, test_time(&s, k));
+    double left[MAX] = {0}, right[MAX] = {0}, g = (double)NAN, rate = (double)NAN;
+    mass_times_vdot(&s, &x, left);
+    total_force(&s, &x, right);
+    for (int i = 0; i < s.n; i++) check_near(s.p->name, "M v' - f", i, k, left[i], right[i], 1e-7);
+    constraint(&s, &x, &g);
+    constraint_rate(&s, &x, &rate);
+    check_near(s.p->name, "g", 0, k, g, 0.0, 1e-14);
+    check_near(s.p->name, "g_t + B v", 0, k, rate, 0.0, 1e-13);
+    // The fast vibration, damped like exp(-1000 t) and more, is not there: the spring is as long as its slow
+    // force makes it.
+    const double d[2] = {x.q[2] - x.q[0], x.q[3] - x.q[1]}, length = hypot(d[0], d[1]);
+    const double pull = -(x.vdot[2] * d[0] + (x.vdot[3] + 9.81) * d[1]) / length;
+    check_near(s.p->name, "length", 0, k, 1e8 * (length - 1.0), pull, 1e-2);
+  }
+  subject_close(&s);
+}
+
 /// On SE(3) the same motion as on R^3xSO(3), with velocities turned into the body.
 static void test_formulations_agree(void **state) {
   (void)state;
@@ -632,6 +677,8 @@ int main(void) {
       cmocka_unit_test(test_references),
       cmocka_unit_test(test_heavy_top_early),
       cmocka_unit_test(test_spherical_angles_reference),
+      cmocka_unit_test(test_double_pendulum_points_reference),
+      cmocka_unit_test(test_stiff_pendulum),
       cmocka_unit_test(test_formulations_agree),
   };
   return cmocka_run_group_tests_name("problems", tests, NULL, NULL);

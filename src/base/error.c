@@ -20,6 +20,11 @@ const char *as_status_name(as_status status) {
   case AS_ERR_NONFINITE: return "AS_ERR_NONFINITE";
   case AS_ERR_CONVERGENCE: return "AS_ERR_CONVERGENCE";
   case AS_ERR_SINGULAR: return "AS_ERR_SINGULAR";
+  case AS_ERR_ZENO: return "AS_ERR_ZENO";
+  case AS_ERR_FILE: return "AS_ERR_FILE";
+  case AS_STOPPED: return "AS_STOPPED";
+  case AS_INTERRUPTED: return "AS_INTERRUPTED";
+  case AS_ERR_TOLERANCE: return "AS_ERR_TOLERANCE";
   case AS_ERR_INCONSISTENT: return "AS_ERR_INCONSISTENT";
   }
   return "unknown status";

@@ -166,7 +166,7 @@ static void begin_history(as_integrator *s, double h) {
     for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] - e * s->rate.psi[i];
     for (int i = 0; i < p->def.n_x; ++i) s->z[at.x + i] = s->now.xdot[i] - e * s->rate.xdot[i];
     for (int i = 0; i < p->def.n_y; ++i) s->z[at.y + i] = s->now.y[i] - e * s->rate.y[i];
-    asi_predictor_push(&s->predictor, s->state.t - e, s->z);
+    asi_predictor_push(&s->predictor, s->t - e, s->z);
   }
 }
 
@@ -175,7 +175,7 @@ static void begin_history(as_integrator *s, double h) {
 static void start_of_states(as_integrator *s, double h) {
   const int nx = s->problem->def.n_x;
   if (nx == 0) return;
-  s->dx0 = s->first || !s->def.step_corrections ? s->Dx * h : s->state.w_offset;
+  s->dx0 = s->first || !s->def.step_corrections ? s->Dx * h : s->w_offset;
   s->dx1 = (s->Dx * h - s->cx.delta_m * s->dx0) / (1.0 - s->cx.delta_m);
   s->theta = s->cx.theta;
   if (fabs(s->dx0 - s->Dx * h) > 1e-9 * h)
@@ -197,7 +197,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   const bool index3 = s->def.method == AS_METHOD_INDEX3 && p->def.n_lambda > 0;
   as_status status = AS_OK;
   s->h = h;
-  s->d0 = s->first || !s->def.step_corrections ? s->D * h : s->state.a_offset;
+  s->d0 = s->first || !s->def.step_corrections ? s->D * h : s->a_offset;
   s->d1 = next_offset(s, h, s->d0);
   s->gamma = second_order_gamma(s, h, s->d0, s->d1);
   start_of_states(s, h);
@@ -249,7 +249,7 @@ static as_status collocated_begin(as_integrator *s, double h) {
   if (status) return status;
   asi_system_set_factors(&s->step, terms, list_terms(s, terms));
   if (is_stabilized(s) && p->def.n_lambda > 0) {
-    const as_point point = {.t = s->state.t, .q = s->now.q};
+    const as_point point = {.t = s->t, .q = s->now.q};
     status = asi_blocks(s, &point, AS_BLOCK_BIT(AS_BLOCK_G_Q));
     if (status) return status;
     memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value,
@@ -397,21 +397,30 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 
 static void collocated_accept(as_integrator *s) {
   const asi_values old = s->now;
-  update(s); // the last Newton increment has changed z
   for (int i = 0; i < s->problem->n; ++i)
     s->a_rate[i] = (s->next.a[i] - s->a0[i]) / (s->h + s->d1 - s->d0);
   asi_predictor_learn(&s->predictor, s->t1, s->z);
   asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
-  s->state.a_offset = s->d1;
-  s->state.w_offset = s->dx1;
+  s->a_offset = s->d1;
+  s->w_offset = s->dx1;
   s->varying = !s->first && s->varies;
 }
 
-const asi_method asi_method_index3 = {"index-3",           collocated_create,    collocated_begin,
-                                      collocated_evaluate, collocated_linearize, collocated_solve,
+const asi_method asi_method_index3 = {"index-3",
+                                      collocated_create,
+                                      collocated_begin,
+                                      collocated_evaluate,
+                                      collocated_linearize,
+                                      collocated_solve,
+                                      update,
                                       collocated_accept};
-const asi_method asi_method_index2 = {"index-2",           collocated_create,    collocated_begin,
-                                      collocated_evaluate, collocated_linearize, collocated_solve,
+const asi_method asi_method_index2 = {"index-2",
+                                      collocated_create,
+                                      collocated_begin,
+                                      collocated_evaluate,
+                                      collocated_linearize,
+                                      collocated_solve,
+                                      update,
                                       collocated_accept};

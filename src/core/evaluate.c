@@ -75,6 +75,27 @@ static as_status call_vector(asi_evaluator *e, as_vector_fn *callback, const cha
   return status ? status : check_vector(e, name, function, out, at->t);
 }
 
+// ---- constraints that do not hold at present ----------------------------------------------------
+
+/// Sets the components of inactive rows to zero; `first` is the row of the first component.
+static void mask_vector(const asi_evaluator *e, int first, int count, double *value) {
+  for (int i = 0; i < count && e->n_inactive > 0; ++i)
+    if (e->inactive[first + i]) value[i] = 0.0;
+}
+
+static void mask_blocks(const asi_evaluator *e, as_block_set wanted, as_matrix *blocks) {
+  static const as_block constraint_blocks[] = {AS_BLOCK_G_Q, AS_BLOCK_GDOT_Q, AS_BLOCK_K_Q,
+                                               AS_BLOCK_K_V};
+  for (int b = 0; b < 4 && e->n_inactive > 0; ++b) {
+    const as_block block = constraint_blocks[b];
+    const as_matrix *m = &blocks[block];
+    if (!(wanted & AS_BLOCK_BIT(block))) continue;
+    const bool *inactive = e->inactive + (b < 2 ? 0 : e->problem->def.n_lambda);
+    for (int k = 0; k < m->col_start[m->cols]; ++k)
+      if (inactive[m->row[k]]) m->value[k] = 0.0;
+  }
+}
+
 // ---- functions ----------------------------------------------------------------------------------
 
 as_block_set asi_eval_needs(const as_problem *p, asi_function function) {
@@ -139,8 +160,8 @@ static as_status force(asi_evaluator *e, const as_point *at, const as_matrix *bl
   return AS_OK;
 }
 
-as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
-                            const as_matrix *blocks, double *out) {
+static as_status call_function(asi_evaluator *e, asi_function function, const as_point *at,
+                               const as_matrix *blocks, double *out) {
   const as_problem *p = e->problem;
   as_point point = *at;
   switch (function) {
@@ -174,6 +195,16 @@ as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_po
   return AS_OK;
 }
 
+as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
+                            const as_matrix *blocks, double *out) {
+  const as_problem_def *def = &e->problem->def;
+  const as_status status = call_function(e, function, at, blocks, out);
+  if (status) return status;
+  if (function == ASI_FN_G || function == ASI_FN_GDOT) mask_vector(e, 0, def->n_lambda, out);
+  if (function == ASI_FN_K) mask_vector(e, def->n_lambda, def->n_psi, out);
+  return AS_OK;
+}
+
 /// [DI.1] with F(s) at q o exp(s v), t + s, fixed v
 as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const as_point *at,
                                 double increment, double *out) {
@@ -200,7 +231,10 @@ as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at,
   const double increment = asi_time_increment(e->problem, at->v);
   if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_GDOT, &point, increment, out);
   ++e->count->constraint_evaluations;
-  return call_vector(e, callback, "constraint_acceleration", ASI_FN_GDOT, &point, out);
+  const as_status status =
+      call_vector(e, callback, "constraint_acceleration", ASI_FN_GDOT, &point, out);
+  mask_vector(e, 0, e->problem->def.n_lambda, out);
+  return status;
 }
 
 as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out) {
@@ -209,7 +243,10 @@ as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *a
   const double increment = asi_time_increment(e->problem, at->v);
   if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_K, &point, increment, out);
   ++e->count->constraint_evaluations;
-  return call_vector(e, callback, "nonholonomic_acceleration", ASI_FN_K, &point, out);
+  const as_status status =
+      call_vector(e, callback, "nonholonomic_acceleration", ASI_FN_K, &point, out);
+  mask_vector(e, e->problem->def.n_lambda, e->problem->def.n_psi, out);
+  return status;
 }
 
 // ---- blocks -------------------------------------------------------------------------------------
@@ -327,6 +364,7 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (differenced & AS_BLOCK_BIT(block))
       status = eval_differenced(e, at, (as_block)block, &blocks[block]);
+  if (status == AS_OK) mask_blocks(e, wanted, blocks);
   return status;
 }
 
@@ -353,7 +391,8 @@ as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistic
   e->moved_q = asi_calloc((size_t)p->nq, sizeof(double));
   e->moved_value = asi_calloc(all, sizeof(double));
   e->u = asi_calloc((size_t)p->def.n_u, sizeof(double));
-  ok = ok && e->moved_q && e->moved_value && e->u;
+  e->inactive = asi_calloc((size_t)p->def.n_lambda + (size_t)p->def.n_psi, sizeof(bool));
+  ok = ok && e->moved_q && e->moved_value && e->u && e->inactive;
   const as_block needed[] = {AS_BLOCK_M, AS_BLOCK_G_Q, AS_BLOCK_K_V};
   for (size_t i = 0; i < sizeof needed / sizeof needed[0] && ok; ++i)
     if (p->present & AS_BLOCK_BIT(needed[i]))
@@ -371,5 +410,6 @@ void asi_evaluator_free(asi_evaluator *e) {
   free(e->moved_q);
   free(e->moved_value);
   free(e->u);
+  free(e->inactive);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&e->moved[block]);
 }

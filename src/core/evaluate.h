@@ -24,6 +24,9 @@ typedef struct asi_evaluator {
   double *moved_q;                 ///< for derivatives along the motion
   double *moved_value;
   double *u; ///< held signals, part of every point
+  /// n_lambda + n_psi: constraint rows that do not hold at present; their values and Jacobians are zero.
+  bool *inactive;
+  int n_inactive;
 } asi_evaluator;
 
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *problem, as_statistics *count,

@@ -61,14 +61,13 @@ static void warn_of_redundancy(const as_integrator *s, bool nearly) {
   const asi_redundancy *r = &s->redundancy;
   const int count = nearly ? r->n_nearly : r->n_redundant;
   if (count == 0 || s->def.log == NULL) return;
-  char names[256], message[512];
+  char names[256];
   asi_name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names,
                 sizeof names);
-  snprintf(message, sizeof message, "%d of %d constraint rows are %s: %s. %s", count, r->rows,
-           nearly ? "nearly redundant" : "redundant", names,
-           nearly ? "Their multipliers may be far too large."
-                  : "Their multipliers are chosen as small as possible.");
-  s->def.log(AS_LOG_WARNING, message, s->def.log_user);
+  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows are %s: %s. %s", count, r->rows,
+          nearly ? "nearly redundant" : "redundant", names,
+          nearly ? "Their multipliers may be far too large."
+                 : "Their multipliers are chosen as small as possible.");
 }
 
 /// Finds rows that others imply, or nearly, at a point.
@@ -98,48 +97,87 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   report->n_redundant = r->n_redundant;
   report->n_nearly_redundant = r->n_nearly;
   report->redundant = r->redundant;
-  report->degrees_of_freedom = s->problem->n - (r->rows - r->n_redundant);
+  report->degrees_of_freedom = s->problem->n - (r->rows - s->eval.n_inactive - r->n_redundant);
   return AS_OK;
 }
 
-/// The given x, and first guesses of v', lambda, psi, x' and y: those given, else zero and `value`.
+/// First guesses of v', lambda, psi, x' and y: those given, else zero and, for multipliers, `value`.
 static void guess_values(as_integrator *s, const as_initial *initial, double value) {
   const as_problem *p = s->problem;
   memset(s->next.vdot, 0, (size_t)p->n * sizeof(double));
   for (int i = 0; i < p->def.n_lambda; ++i)
     s->next.lambda[i] = initial->lambda ? initial->lambda[i] : value;
   for (int i = 0; i < p->def.n_psi; ++i) s->next.psi[i] = initial->psi ? initial->psi[i] : value;
-  for (int i = 0; i < p->def.n_x; ++i) s->next.x[i] = initial->x ? initial->x[i] : 0.0;
   memset(s->next.xdot, 0, (size_t)p->def.n_x * sizeof(double));
   for (int i = 0; i < p->def.n_y; ++i) s->next.y[i] = initial->y ? initial->y[i] : 0.0;
 }
+
+/// [EV.1] constraints that do not hold have empty rows and no multipliers
+static void set_active(as_integrator *s, const bool *active) {
+  s->eval.n_inactive = 0;
+  for (int i = 0; i < s->redundancy.rows; ++i) {
+    s->eval.inactive[i] = active != NULL && !active[i];
+    s->eval.n_inactive += s->eval.inactive[i];
+  }
+}
+
+/// Brings q and v of s->next onto the constraints.
+static as_status project(as_integrator *s, double t, bool may_move, as_start_report *report) {
+  const as_problem *p = s->problem;
+  const asi_values *x = &s->next;
+  as_status status = AS_OK;
+  as_space_normalize(p->space, x->q);
+  memcpy(s->q_given, x->q, (size_t)p->nq * sizeof(double));
+  if (p->def.n_lambda > 0) status = asi_project_position(s, t, s->q_given, x->q, may_move, report);
+  if (status == AS_OK && s->redundancy.rows > 0)
+    status = asi_project_velocity(s, t, x->q, x->v, may_move, true, report);
+  return status;
+}
+
+/// Solves for v', lambda, psi, x' and y of s->next.
+static as_status solve_rest(as_integrator *s, double t) {
+  const as_problem *p = s->problem;
+  const asi_values *x = &s->next;
+  for (int i = 0; i < s->redundancy.rows && s->eval.n_inactive > 0; ++i)
+    if (s->eval.inactive[i])
+      *(i < p->def.n_lambda ? x->lambda + i : x->psi + i - p->def.n_lambda) = 0.0;
+  const as_status status = asi_solve_acceleration(s, t, x);
+  memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(x->a, x->vdot, (size_t)p->n * sizeof(double));
+  memcpy(x->w, x->xdot, (size_t)p->def.n_x * sizeof(double));
+  return status;
+}
+
+/// Makes s->next the current values; the next step is a first one.
+static void go_on(as_integrator *s) {
+  const asi_values old = s->now;
+  s->now = s->next;
+  s->next = old;
+  s->a_offset = s->w_offset = 0.0;
+  s->first = true;
+  asi_publish(s, s->t, &s->now);
+}
+
+// ---- start ----------------------------------------------------------------------------------------
 
 /// Computes consistent values into s->next.
 static as_status consistent_values(as_integrator *s, const as_initial *initial,
                                    as_start_report *report) {
   const as_problem *p = s->problem;
   const asi_values *x = &s->next;
-  const size_t n = (size_t)p->n * sizeof(double);
-  as_status status = AS_OK;
-  memcpy(s->q_given, initial->q, (size_t)p->nq * sizeof(double));
-  as_space_normalize(p->space, s->q_given);
-  memcpy(x->q, s->q_given, (size_t)p->nq * sizeof(double));
-  if (p->def.n_lambda > 0) status = asi_project_position(s, initial->t, s->q_given, x->q, report);
-  if (initial->v)
-    memcpy(x->v, initial->v, n);
-  else
-    memset(x->v, 0, n);
+  const double t = initial->t;
+  memcpy(x->q, initial->q, (size_t)p->nq * sizeof(double));
+  for (int i = 0; i < p->n; ++i) x->v[i] = initial->v ? initial->v[i] : 0.0;
+  for (int i = 0; i < p->def.n_x; ++i) x->x[i] = initial->x ? initial->x[i] : 0.0;
   report->degrees_of_freedom = p->n;
+  set_active(s, initial->active);
   s->compliance = s->base_compliance = 0.0;
-  if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, initial->t, x->q, x->v, s->def.project_start, true, report);
-  if (status == AS_OK && p->def.n_lambda + p->def.n_psi > 0)
-    status = prepare_constraints(s, initial->t, x->q, x->v, report);
-  memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
-  if (status == AS_OK) {
-    guess_values(s, initial, 0.0);
-    status = asi_solve_acceleration(s, initial->t, x);
-  }
+  as_status status = project(s, t, s->def.project_start, report);
+  if (status == AS_OK && s->redundancy.rows > 0)
+    status = prepare_constraints(s, t, x->q, x->v, report);
+  if (status) return status;
+  guess_values(s, initial, 0.0);
+  status = solve_rest(s, t);
   const bool guessed = initial->lambda == NULL || initial->psi == NULL;
   if ((status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE) && guessed &&
       p->def.force_kind == AS_FORCE_GENERAL) {
@@ -147,12 +185,10 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
     guess_values(s, initial, 1.0);
     const as_error original = s->eval.error ? *s->eval.error : (as_error){0};
     const as_status first = status;
-    status = asi_solve_acceleration(s, initial->t, x);
+    status = solve_rest(s, t);
     if (status && s->eval.error) *s->eval.error = original;
     if (status) status = first;
   }
-  memcpy(x->a, x->vdot, n);
-  memcpy(x->w, x->xdot, (size_t)p->def.n_x * sizeof(double));
   return status;
 }
 
@@ -161,9 +197,11 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   as_status status = check_initial(s, initial, error);
   if (status) return status;
   as_start_report own_report = {0};
+  const int rows = s->redundancy.rows;
   const as_integrator saved = *s;
   memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
   memcpy(s->held, s->eval.u, (size_t)s->problem->def.n_u * sizeof(double));
+  for (int i = 0; i < rows; ++i) s->holds[i] = !s->eval.inactive[i];
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
@@ -173,20 +211,22 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
     *s = saved;
     memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
     memcpy(s->eval.u, s->held, (size_t)s->problem->def.n_u * sizeof(double));
+    set_active(s, s->holds);
     s->mass_known = false; // blocks may hold anything now
     if (s->problem->def.force_kind == AS_FORCE_GENERAL)
       s->factor_h = (double)NAN; // [NW.7] reads f_lambda
     return status;
   }
   asi_sampling_start(s, initial->t);
-  const asi_values old = s->now;
-  s->now = s->next;
-  s->next = old;
-  asi_publish(s);
-  s->state.t = initial->t;
-  s->state.a_offset = s->state.w_offset = 0.0;
-  s->started = s->first = true;
-  s->varying = s->forward = false;
+  s->t = initial->t;
+  s->last.known = false;
+  go_on(s);
+  asi_control_start(s);
+  s->started = true;
+  s->varying = s->forward = s->open = false;
+  s->settled = s->t;
+  s->report = (as_event_report){.index = -1, .impulse = s->impulse};
+  memset(s->impulse, 0, (size_t)rows * sizeof(double));
   s->factor_h = (double)NAN;
   s->fresh_contraction = 0.1;
   s->fresh_seen = false;
@@ -195,6 +235,98 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   asi_predictor_reset(&s->predictor);
   s->last_h = (double)NAN;
   if (report) *report = own_report;
-  status = asi_sampling_act(s);
+  bool jumped = false;
+  status = asi_sampling_act(s, &jumped);
+  if (status == AS_OK) status = asi_events_start(s);
   return status ? status : asi_succeed(error);
+}
+
+// ---- restarts -------------------------------------------------------------------------------------
+
+/// [EV.2] struck constraints, active or not, take part in the projection of v, and leave it with
+/// -restitution times the rate they came with
+static as_status set_targets(as_integrator *s, const double *restitution) {
+  const as_problem *p = s->problem;
+  const int m = p->def.n_lambda, rows = s->redundancy.rows;
+  bool any = false;
+  for (int i = 0; i < rows; ++i) {
+    if (isnan(restitution[i])) continue;
+    any = true;
+    s->eval.n_inactive -= s->eval.inactive[i];
+    s->eval.inactive[i] = false;
+  }
+  if (!any) return AS_OK;
+  const as_point at = {.t = s->t, .q = s->next.q, .v = s->next.v};
+  as_status status = AS_OK;
+  if (m > 0) status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_GDOT));
+  if (status == AS_OK && m > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, s->target);
+  if (status == AS_OK && p->def.n_psi > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, s->target + m);
+  for (int i = 0; i < rows; ++i)
+    s->target[i] = isnan(restitution[i]) ? 0.0 : -restitution[i] * s->target[i];
+  return status;
+}
+
+/// Positions of s->next onto the constraints that hold from now on, velocities also onto those that are
+/// struck; then the rest.
+static as_status complete_change(as_integrator *s, const bool *active, const double *restitution,
+                                 bool others) {
+  const as_problem *p = s->problem;
+  const asi_values *x = &s->next;
+  const int rows = s->redundancy.rows;
+  as_start_report report = {0};
+  as_status status = AS_OK;
+  set_active(s, active);
+  as_space_normalize(p->space, x->q);
+  memcpy(s->q_given, x->q, (size_t)p->nq * sizeof(double));
+  if (p->def.n_lambda > 0) status = asi_project_position(s, s->t, s->q_given, x->q, true, &report);
+  if (status == AS_OK) status = set_targets(s, restitution);
+  if (status == AS_OK && rows > 0)
+    status = asi_project_velocity(s, s->t, x->q, x->v, true, true, &report);
+  if (status == AS_OK) memcpy(s->impulse, s->residual, (size_t)rows * sizeof(double));
+  memset(s->target, 0, (size_t)rows * sizeof(double));
+  set_active(s, active);
+  if (status == AS_OK && others) status = prepare_constraints(s, s->t, x->q, x->v, &report);
+  return status ? status : solve_rest(s, s->t);
+}
+
+as_status asi_restart(as_integrator *s, const bool *active, const double *restitution) {
+  const int rows = s->redundancy.rows;
+  bool others = false;
+  for (int i = 0; i < rows; ++i) others = others || active[i] == s->eval.inactive[i];
+  memcpy(s->was_inactive, s->eval.inactive, (size_t)rows * sizeof(bool));
+  const int n_inactive = s->eval.n_inactive;
+  const double compliance = s->base_compliance;
+  if (others) s->compliance = s->base_compliance = 0.0;
+  s->mass_known = false; // parameters may have changed
+  const as_status status = complete_change(s, active, restitution, others);
+  s->factor_h = (double)NAN;
+  if (status) {
+    memcpy(s->eval.inactive, s->was_inactive, (size_t)rows * sizeof(bool));
+    s->eval.n_inactive = n_inactive;
+    s->compliance = s->base_compliance = compliance;
+    return status;
+  }
+  go_on(s);
+  s->forward = true;
+  return AS_OK;
+}
+
+as_status asi_restart_forces(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const asi_values *now = &s->now, *next = &s->next;
+  memcpy(next->q, now->q, (size_t)p->nq * sizeof(double));
+  memcpy(next->v, now->v, (size_t)p->n * sizeof(double));
+  memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
+  memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
+  memcpy(next->x, now->x, (size_t)p->def.n_x * sizeof(double));
+  memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
+  memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
+  const as_status status = solve_rest(s, s->t);
+  if (status) return status;
+  go_on(s);
+  s->forward = true;
+  return AS_OK;
 }

@@ -2,6 +2,7 @@
 #include "core/integrator.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,16 @@ double asi_max_abs(const double *x, int n) {
     if (fabs(x[i]) > largest) largest = fabs(x[i]);
   }
   return largest;
+}
+
+void asi_log(const as_integrator *s, as_log_level level, const char *format, ...) {
+  if (s->def.log == NULL) return;
+  char message[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  s->def.log(level, message, s->def.log_user);
 }
 
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) {
@@ -62,8 +73,25 @@ static as_status fail_singular(as_integrator *s, const asi_system *system, doubl
       what, t, name);
 }
 
+/// [EV.1] Inactive rows, which are empty, get a one on the diagonal: their multipliers stay zero.
+static void close_inactive_rows(const as_integrator *s, asi_system *system) {
+  const as_problem *p = s->problem;
+  const int m = p->def.n_lambda, rows = m + p->def.n_psi;
+  // Where the rows stand once more: index-2's eta, SOI2's second stage.
+  int again = 0;
+  if (system == &s->step && s->def.method == AS_METHOD_INDEX2) again = p->n + rows;
+  if (system == &s->step && s->def.method == AS_METHOD_SOI2 && m > 0) again = 2 * p->n + rows;
+  const int rows_again = s->def.method == AS_METHOD_INDEX2 ? m : rows;
+  for (int i = 0; i < rows; ++i) {
+    if (!s->eval.inactive[i]) continue;
+    system->value[system->diagonal[p->n + i]] = 1.0;
+    if (again > 0 && i < rows_again) system->value[system->diagonal[again + i]] = 1.0;
+  }
+}
+
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
   int culprit = 0;
+  if (s->eval.n_inactive > 0) close_inactive_rows(s, system);
   ++s->statistics.factorizations;
   const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
@@ -96,7 +124,16 @@ as_integrator_def as_default_integrator_def(void) {
       .improved_start = true,
       .perturbed_start = true,
       .project_start = true,
-      .newton = {.rtol = 1e-8, .atol = 1e-12, .max_iterations = 20, .reuse = true},
+      .tolerance = {.rtol = 1e-4,
+                    .atol_position = unset,
+                    .atol_rotation = unset,
+                    .atol_velocity = unset,
+                    .atol_state = unset,
+                    .first_step = unset,
+                    .min_step = 0.0,
+                    .max_step = (double)INFINITY},
+      .event_tolerance = unset,
+      .newton = {.rtol = unset, .atol = 1e-12, .max_iterations = 20, .reuse = true},
   };
 }
 
@@ -122,12 +159,11 @@ static as_status choose_coefficients(as_integrator *s, as_error *error) {
                     "constraints: choose beta > 0.",
                     p->def.n_lambda);
   s->D = s->c.alpha_m - s->c.alpha_f;
-  if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3 && s->def.log != NULL &&
+  if (p->def.n_lambda > 0 && s->def.method == AS_METHOD_INDEX3 &&
       (s->D >= 0.0 || s->c.beta <= 0.25 - 0.5 * s->D))
-    s->def.log(AS_LOG_WARNING,
-               "These coefficients do not damp high frequencies (as with rho_inf = 1): errors of "
-               "index-3 multipliers will oscillate and not die out.",
-               s->def.log_user);
+    asi_log(s, AS_LOG_WARNING,
+            "These coefficients do not damp high frequencies (as with rho_inf = 1): errors of "
+            "index-3 multipliers will oscillate and not die out.");
   return AS_OK;
 }
 
@@ -162,7 +198,7 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
         error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
         "SOI2 does not take first-order states and outputs: its accelerations belong to "
         "t + D h, not to t, where a controller sees them; use index-2.");
-  if (!(def->newton.rtol >= 0.0) || !(def->newton.rtol < 1.0))
+  if (!isnan(def->newton.rtol) && !(def->newton.rtol >= 0.0 && def->newton.rtol < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
                     "newton.rtol = %g is not in [0, 1).", def->newton.rtol);
   if (def->newton.max_iterations < 1)
@@ -211,6 +247,19 @@ static size_t lay_out(as_integrator *s, double *arena) {
   const size_t soi2 = s->def.method == AS_METHOD_SOI2 ? n : 0;
   size_t used = lay_out_values(&s->now, p, arena, 0);
   used = lay_out_values(&s->next, p, arena, used);
+  used = lay_out_values(&s->shown, p, arena, used);
+  used = lay_out_values(&s->last.from, p, arena, used);
+  used = lay_out_values(&s->last.to, p, arena, used);
+  s->control.size = take(arena, &used, 2 * n + nx);
+  s->control.new_size = take(arena, &used, 2 * n + nx);
+  s->control.atol = take(arena, &used, 2 * n + nx);
+  s->control.estimate = take(arena, &used, 2 * n + nx);
+  for (int i = 0; i < 3; ++i) s->control.mean[i] = take(arena, &used, n + nx);
+  s->last.xi = take(arena, &used, n);
+  s->last.u = take(arena, &used, (size_t)p->def.n_u);
+  s->impulse = take(arena, &used, m + k);
+  s->restitution = take(arena, &used, m + k);
+  s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
   s->a_rate = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
@@ -272,6 +321,8 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_start_create(s, error);
   if (status == AS_OK) status = asi_redundancy_init(s, error);
   if (status == AS_OK) status = asi_sampling_create(s, error);
+  if (status == AS_OK) status = asi_control_create(s, error);
+  if (status == AS_OK) status = asi_events_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
   return status;
@@ -312,6 +363,7 @@ void as_integrator_destroy(as_integrator *s) {
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
   asi_redundancy_free(&s->redundancy);
   asi_sampling_free(s);
+  asi_events_free(s);
   free(s->arena);
   free(s->backup);
   free(s);
@@ -338,20 +390,22 @@ as_status asi_check_started(const as_integrator *s, as_error *error) {
   return AS_OK;
 }
 
-void asi_publish(as_integrator *s) {
-  const asi_values *now = &s->now;
-  s->state.q = now->q;
-  s->state.v = now->v;
-  s->state.vdot = now->vdot;
-  s->state.a = now->a;
-  s->state.lambda = now->lambda;
-  s->state.psi = now->psi;
-  s->state.x = now->x;
-  s->state.xdot = now->xdot;
-  s->state.w = now->w;
-  s->state.y = now->y;
-  s->state.u = s->eval.u;
-  s->state.eta = s->def.method == AS_METHOD_INDEX2 ? now->eta : NULL;
+void asi_publish(as_integrator *s, double t, const asi_values *at) {
+  s->state = (as_state){.t = t,
+                        .q = at->q,
+                        .v = at->v,
+                        .vdot = at->vdot,
+                        .a = at->a,
+                        .a_offset = s->a_offset,
+                        .lambda = at->lambda,
+                        .psi = at->psi,
+                        .eta = s->def.method == AS_METHOD_INDEX2 ? at->eta : NULL,
+                        .x = at->x,
+                        .xdot = at->xdot,
+                        .w = at->w,
+                        .w_offset = s->w_offset,
+                        .y = at->y,
+                        .u = s->eval.u};
 }
 
 // ---- what a caller may ask ------------------------------------------------------------------------
@@ -368,10 +422,10 @@ as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
   const as_statistics saved = s->statistics;
   as_start_report report;
   s->eval.error = error;
-  memcpy(v, s->now.v, (size_t)p->n * sizeof(double));
+  memcpy(v, s->state.v, (size_t)p->n * sizeof(double));
   as_status status = AS_OK;
   if (p->def.n_lambda + p->def.n_psi > 0)
-    status = asi_project_velocity(s, s->state.t, s->now.q, v, true, false, &report);
+    status = asi_project_velocity(s, s->state.t, s->state.q, v, true, false, &report);
   s->statistics = saved; // output is not the integrator's work
   return status;
 }
@@ -383,7 +437,8 @@ as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_erro
   const as_statistics saved = s->statistics;
   s->eval.error = error;
   *out = saved;
-  const as_status status = s->started ? asi_drift(s, s->state.t, s->now.q, s->now.v,
+  out->next_step = s->control.h;
+  const as_status status = s->started ? asi_drift(s, s->state.t, s->state.q, s->state.v,
                                                   &out->position_drift, &out->velocity_drift)
                                       : AS_OK;
   s->statistics = saved;

@@ -8,10 +8,15 @@
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
 /// soi2.c        the SOI2 method
 /// sampling.c    sampled controllers
+/// save.c        states in memory and in files
+/// events.c      what happens when functions cross zero
+/// control.c     automatic steps: the error of a step, the size of the next
+/// dense.c       the state anywhere in the last step
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
 #include "alphastep/integrator.h"
+#include "base/archive.h"
 #include "core/evaluate.h"
 #include "core/predictor.h"
 #include "core/redundancy.h"
@@ -46,7 +51,9 @@ typedef struct asi_method {
   as_status (*linearize)(as_integrator *s, bool again);
   /// Solves with the iteration matrix, in place.
   as_status (*solve)(as_integrator *s, double *b);
-  /// Makes the trial at z the new state.
+  /// Fills the trial, integrator->next, from z.
+  void (*update)(as_integrator *s);
+  /// Makes the trial the new state.
   void (*accept)(as_integrator *s);
 } asi_method;
 
@@ -82,9 +89,26 @@ struct as_integrator {
   double *backup; ///< a copy of the arena, while a step is split
   double *atol;   ///< n
 
-  as_state state; ///< points into now
-  asi_values now;
-  asi_values next;
+  double t;        ///< end of the last step [s]
+  double a_offset; ///< now.a ~ v'(t + a_offset) [s]
+  double w_offset; ///< now.w ~ x'(t + w_offset) [s]
+  asi_values now;  ///< at t
+  asi_values next; ///< a trial for the end of the next step; scratch otherwise
+
+  // What the caller sees: at t, or interpolated inside the last step.
+  as_state state; ///< points into now or shown
+  asi_values shown;
+  struct {
+    bool known;         ///< there is one
+    double t0, h;       ///< from t0 to t0 + h [s]
+    double a_offset[2]; ///< at its ends
+    double w_offset[2];
+    asi_values from; ///< the values at t0
+    asi_values to;   ///< those at its end, if now has jumped since
+    bool jumped;
+    double *xi; ///< q_1 = q_0 o exp(xi)
+    double *u;  ///< held signals during the step, if they have changed since
+  } last;       ///< the last step
   /// Time derivatives of v', lambda, psi, x' and y at the start, by differences.
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
@@ -125,12 +149,37 @@ struct as_integrator {
   double *q_given;   ///< nq: what start was given, quaternions normalized
   double *kkt_rhs;   ///< n + n_lambda + n_psi
 
+  // Automatic steps.
+  struct {
+    double h;         ///< proposed for the next step; NAN: none yet
+    double error;     ///< of the last accepted step, in tolerances; at least a hundredth
+    int patience;     ///< steps for which h does not grow after a rejection
+    double *size;     ///< n + n + n_x: the largest sizes of q, v and x so far
+    double *new_size; ///< the same with the trial
+    double *atol;     ///< n + n + n_x
+    double *estimate; ///< n + n + n_x: the error of a step
+    double *mean[3];  ///< n + n_x: mean v' and x' of the trial and of the last two steps
+    double mean_h[3]; ///< sizes of these steps [s]
+  } control;
+
   // Sampled controllers.
   struct asi_sampler *sampler; ///< problem->def.n_samplers of them
   double *held;                ///< n_u: results that wait for their delay
   bool forward;                ///< a restart: do not look back
 
+  // Events.
+  bool open;               ///< events and samples of the last step have not all happened yet
+  double settled;          ///< those up to here have [s]
+  struct asi_event *event; ///< def.n_events of them
+  as_event_report report;  ///< the last one
+  double *impulse;         ///< n_lambda + n_psi
+  double *restitution;     ///< n_lambda + n_psi
+  double *target; ///< n_lambda + n_psi: what g_t + B v and k are projected to; zero but in impacts
+  bool *holds;    ///< n_lambda + n_psi: constraints, as actions want them
+  bool *was_inactive; ///< n_lambda + n_psi
+
   // Newton.
+  double newton_rtol;
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
   double factor_compliance;
@@ -155,6 +204,13 @@ void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, 
 as_status asi_find_redundancy(as_integrator *s, double t, const double *q, const double *v,
                               double near, int most);
 
+/// Goes on from t, where q, v and x are those of s->next, and lambda, psi and y there are first guesses, with
+/// the constraints that are active (n_lambda + n_psi) and those that are struck: finds all that belongs to
+/// it. If that fails, nothing has changed.
+as_status asi_restart(as_integrator *s, const bool *active, const double *restitution);
+/// Goes on from t, where only forces have jumped.
+as_status asi_restart_forces(as_integrator *s);
+
 // start.c ------------------------------------------------------------------------------------------
 
 /// [RE.3] Subtracts e / d^2 from the diagonal of the rows of an assembled matrix with unknowns v',
@@ -164,11 +220,11 @@ void asi_add_compliance(const as_integrator *s, asi_system *system, double e);
 asi_system *asi_projection_system(as_integrator *s);
 /// Makes kkt and projection.
 as_status asi_start_create(as_integrator *s, as_error *error);
-/// Brings q onto g = 0; q0 is where it comes from.
+/// Brings q onto g = 0; q0 is where it comes from. Unless it may be moved, only checks it.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
-                               as_start_report *report);
-/// Brings v onto g_t + B v = 0 and k = 0; unless it may be moved, only checks it. At a start the rows are
-/// measured anew.
+                               bool may_move, as_start_report *report);
+/// Brings g_t + B v and k to s->target; unless v may be moved, only checks it. At a start the rows are
+/// measured anew. Leaves the multipliers of the change in s->residual.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, bool measure, as_start_report *report);
 /// Solves for v', lambda, psi, x' and y where t, q, v and x are as given; takes them as a first guess.
@@ -185,31 +241,81 @@ void asi_constraint_force(const as_integrator *s, const double *lambda, const do
 as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,
                     double *velocity);
 
+// step.c -------------------------------------------------------------------------------------------
+
+/// Solves the equations of a step of size h that ends at t1 (t + h to round-off), with compliance e. Nothing
+/// is accepted.
+as_status asi_solve_step(as_integrator *s, double h, double t1, double e);
+/// Makes the step that was solved last the new state.
+void asi_accept_step(as_integrator *s);
+
+// control.c ----------------------------------------------------------------------------------------
+
+/// Checks tolerances and spreads them over the components.
+as_status asi_control_create(as_integrator *s, as_error *error);
+/// Forgets what was learned; sizes are those of the current state.
+void asi_control_start(as_integrator *s);
+/// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
+/// time that is of interest, for the first step of a system at rest.
+as_status asi_automatic_step(as_integrator *s, double stop, double hint);
+
+// dense.c ------------------------------------------------------------------------------------------
+
+/// Remembers a step that has just been accepted; the values at its start are in s->next.
+void asi_dense_remember(as_integrator *s, double t0, double a_offset, double w_offset);
+/// Keeps the values at the end of the last step, which are about to jump.
+void asi_dense_keep_end(as_integrator *s);
+/// Lets the state show the values at t, inside the last step or at its end.
+void asi_dense_show(as_integrator *s, double t);
+
 // sampling.c ---------------------------------------------------------------------------------------
 
 as_status asi_sampling_create(as_integrator *s, as_error *error);
 void asi_sampling_free(as_integrator *s);
+/// Saves or loads where the samplers stand.
+void asi_sampling_visit(as_integrator *s, asi_archive *a);
 /// Forgets what is pending; samples before t are over.
 void asi_sampling_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
 double asi_sampling_next(const as_integrator *s);
 /// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
-/// lambda, psi, x' and y are found anew and the next step is a first one.
-as_status asi_sampling_act(as_integrator *s);
+/// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
+as_status asi_sampling_act(as_integrator *s, bool *jumped);
+
+// events.c -----------------------------------------------------------------------------------------
+
+as_status asi_events_create(as_integrator *s, as_error *error);
+void asi_events_free(as_integrator *s);
+/// Saves or loads what is known of the events.
+void asi_events_visit(as_integrator *s, asi_archive *a);
+/// Takes the signs of all functions at the current state.
+as_status asi_events_start(as_integrator *s);
+/// Takes the signs again, after something has jumped.
+as_status asi_events_look(as_integrator *s);
+/// Whether there are events in the last step that have not happened yet.
+as_status asi_events_pending(as_integrator *s, bool *pending);
+/// Lets the events of the last step happen that lie at or before `until`, in their order. AS_STOPPED: one
+/// asked to stop, and its state is shown.
+as_status asi_events_act(as_integrator *s, double until);
 
 // newton.c -----------------------------------------------------------------------------------------
 
+/// Round-off in v' of a step; `stage` counts those of SOI2, otherwise 0.
+double asi_round_off(const as_integrator *s, int stage);
 /// Solves the step's equations, starting from the predicted z.
 as_status asi_newton(as_integrator *s);
 
 // integrator.c -------------------------------------------------------------------------------------
 
+/// Tells the log callback, if there is one.
+void asi_log(const as_integrator *s, as_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /// Clears an error that a failed first attempt may have left; returns AS_OK.
 as_status asi_succeed(as_error *error);
 /// Refuses an integrator that is NULL or has not been started.
 as_status asi_check_started(const as_integrator *s, as_error *error);
-/// Lets the state point to the current values.
-void asi_publish(as_integrator *s);
+/// Lets the state point to some values.
+void asi_publish(as_integrator *s, double t, const asi_values *at);
 /// Evaluates blocks into s->block, a constant mass matrix only once.
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.

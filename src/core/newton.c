@@ -20,6 +20,8 @@
 #define GUESS_FLOOR 1e-2
 #define FRESH_GUESS_FLOOR 1e-5
 #define FRESH_PLANNING_FLOOR 1e-3
+// After a change of the step gamma_n takes a while to settle; factors with a gamma this close are still tried.
+#define USABLE_GAMMA 0.1
 // What factors of an earlier step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
 
@@ -37,7 +39,7 @@ static const double *stage_of(const as_integrator *s, const double *z, int stage
 
 /// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) where positions are constrained by v',
 /// 4e-16 |v| / (gamma h) where velocities are; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
-static double round_off(const as_integrator *s, int stage) {
+double asi_round_off(const as_integrator *s, int stage) {
   const as_problem *p = s->problem;
   const as_block_set b = AS_BLOCK_BIT(AS_BLOCK_G_Q);
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
@@ -51,10 +53,10 @@ static double round_off(const as_integrator *s, int stage) {
 
 /// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
 static void set_weights(as_integrator *s) {
-  const double floor = round_off(s, stages(s) - 1);
+  const double floor = asi_round_off(s, stages(s) - 1);
   double largest = 0.0;
   for (int i = 0; i < s->problem->n; ++i) {
-    const double wanted = s->def.newton.rtol * fabs(s->z[i]) + s->atol[i];
+    const double wanted = s->newton_rtol * fabs(s->z[i]) + s->atol[i];
     s->weight[i] = fmax(wanted, floor);
     largest = fmax(largest, wanted);
   }
@@ -83,8 +85,8 @@ static double force_norm(as_integrator *s, int stage) {
   const double force = asi_max_abs(s->work_n, n);
   asi_constraint_force(s, increment + n, increment + psi, s->work_n);
   const double change = asi_max_abs(s->work_n, n);
-  const double least = 4.0 * round_off(s, stage) + s->atol[0];
-  return change / (s->def.newton.rtol * force +
+  const double least = 4.0 * asi_round_off(s, stage) + s->atol[0];
+  return change / (s->newton_rtol * force +
                    least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
 }
 
@@ -109,7 +111,7 @@ static double position_norm(as_integrator *s) {
 static double state_norm(const as_integrator *s) {
   const as_problem *p = s->problem;
   const int nx = p->def.n_x, ny = p->def.n_y, x = s->unknowns - nx - ny, y = x + nx;
-  const double rtol = s->def.newton.rtol, atol = s->def.newton.atol, h = s->h;
+  const double rtol = s->newton_rtol, atol = s->def.newton.atol, h = s->h;
   const double largest = asi_max_abs(s->z + y, ny);
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {
@@ -236,7 +238,7 @@ as_status asi_newton(as_integrator *s) {
   memcpy(s->predicted, s->z, size);
   set_weights(s);
   const bool usable = s->def.newton.reuse && fabs(s->factor_h - s->h) <= 1e-9 * s->h &&
-                      fabs(s->factor_gamma - s->gamma) <= 1e-9 &&
+                      fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA &&
                       s->factor_compliance == s->compliance;
   bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
   bool renewed = false;

@@ -270,7 +270,7 @@ static as_status classify(as_integrator *s, double *basis, int count) {
             &info, 1, 1);
     if (info != 0)
       status = asi_fail(
-          s->eval.error, AS_ERR_SINGULAR, s->state.t, NULL,
+          s->eval.error, AS_ERR_SINGULAR, s->t, NULL,
           "The rank of the constraints could not be found (LAPACK's dgesvd returned %d).", info);
     const int known = n < count ? n : count; // the rest of sigma is zero
     r->n_redundant = r->n_nearly = 0;

@@ -3,6 +3,7 @@
 /// Steps end on sample times, exactly. There the inputs are read from the converged state; the new u jumps,
 /// and v', lambda, psi, x' and y jump with it: they are solved for anew, and the next step starts as the
 /// first one does, looking forward only. So second order holds between samples and across them.
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,28 @@ static double sample_time(const as_sampler_def *def, long long k) {
 /// Whether two times are the same to round-off.
 static bool is_at(double t, double time, double period) { return fabs(t - time) <= 1e-10 * period; }
 
+/// Whether what was read can be: no sample and no result is overdue, and counting does not overflow.
+static bool makes_sense(const struct asi_sampler *x, const as_sampler_def *def, double t) {
+  const double least = t - 1e-9 * def->period;
+  return (double)x->next <= 0x1p53 && sample_time(def, x->next) >= least &&
+         (!x->pending || (x->due >= least && x->due <= t + 2.0 * def->period));
+}
+
+void asi_sampling_visit(as_integrator *s, asi_archive *a) {
+  const as_problem_def *def = &s->problem->def;
+  asi_archive_doubles(a, s->held, (size_t)def->n_u);
+  for (int i = 0; i < def->n_samplers; ++i) {
+    struct asi_sampler *x = &s->sampler[i];
+    uint64_t next = (uint64_t)x->next;
+    asi_archive_word(a, &next);
+    asi_archive_bool(a, &x->pending);
+    asi_archive_double(a, &x->due);
+    if (a->mode != ASI_ARCHIVE_READ || a->damaged) continue;
+    x->next = next <= INT64_MAX ? (long long)next : LLONG_MAX;
+    if (!a->trusted && !makes_sense(x, &s->problem->sampler[i], s->t)) a->damaged = true;
+  }
+}
+
 void asi_sampling_start(as_integrator *s, double t) {
   const as_problem_def *def = &s->problem->def;
   for (int i = 0; i < def->n_samplers; ++i) {
@@ -60,7 +83,7 @@ double asi_sampling_next(const as_integrator *s) {
 static as_status take_samples(as_integrator *s) {
   const as_problem *p = s->problem;
   const asi_values *now = &s->now;
-  const as_point at = {.t = s->state.t,
+  const as_point at = {.t = s->t,
                        .q = now->q,
                        .v = now->v,
                        .vdot = now->vdot,
@@ -92,44 +115,20 @@ static as_status take_samples(as_integrator *s) {
   return AS_OK;
 }
 
-/// Finds v', lambda, psi, x' and y that belong to the new u.
-static as_status restart(as_integrator *s) {
+as_status asi_sampling_act(as_integrator *s, bool *jumped) {
   const as_problem *p = s->problem;
-  const asi_values *now = &s->now, *next = &s->next;
-  memcpy(next->q, now->q, (size_t)p->nq * sizeof(double));
-  memcpy(next->v, now->v, (size_t)p->n * sizeof(double));
-  memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
-  memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
-  memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
-  memcpy(next->x, now->x, (size_t)p->def.n_x * sizeof(double));
-  memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
-  const as_status status = asi_solve_acceleration(s, s->state.t, next);
-  if (status) return status;
-  memcpy(now->vdot, next->vdot, (size_t)p->n * sizeof(double));
-  memcpy(now->a, next->vdot, (size_t)p->n * sizeof(double));
-  memcpy(now->lambda, next->lambda, (size_t)p->def.n_lambda * sizeof(double));
-  memcpy(now->psi, next->psi, (size_t)p->def.n_psi * sizeof(double));
-  memcpy(now->xdot, next->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(now->w, next->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(now->y, next->y, (size_t)p->def.n_y * sizeof(double));
-  s->state.a_offset = s->state.w_offset = 0.0;
-  s->first = s->forward = true;
-  return AS_OK;
-}
-
-as_status asi_sampling_act(as_integrator *s) {
-  const as_problem *p = s->problem;
-  bool changed = false;
+  bool changed = *jumped = false;
   const as_status status = take_samples(s);
   if (status) return status;
   for (int i = 0; i < p->def.n_samplers; ++i) {
     const as_sampler_def *one = &p->sampler[i];
-    if (!s->sampler[i].pending || !is_at(s->state.t, s->sampler[i].due, one->period)) continue;
+    if (!s->sampler[i].pending || !is_at(s->t, s->sampler[i].due, one->period)) continue;
     const size_t size = (size_t)one->count * sizeof(double);
+    if (!changed) asi_dense_keep_end(s);
     changed = changed || memcmp(s->eval.u + one->first, s->held + one->first, size) != 0;
     memcpy(s->eval.u + one->first, s->held + one->first, size);
     s->sampler[i].pending = false;
   }
-  return changed ? restart(s) : AS_OK;
+  *jumped = changed;
+  return changed ? asi_restart_forces(s) : AS_OK;
 }

@@ -115,7 +115,7 @@ static as_status mass_at(as_integrator *s, double e) {
   const as_problem *p = s->problem;
   for (int i = 0; i < p->n; ++i) s->xi[i] = e * s->now.v[i];
   as_space_move(p->space, s->now.q, s->xi, s->next.q);
-  const as_point at = {.t = s->state.t + e, .q = s->next.q};
+  const as_point at = {.t = s->t + e, .q = s->next.q};
   return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
 }
 
@@ -141,7 +141,7 @@ static void begin_history(as_integrator *s, double h) {
       for (int i = 0; i < m; ++i) z[n + i] = s->now.lambda[i] - e * s->rate.lambda[i];
       for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->now.psi[i] - e * s->rate.psi[i];
     }
-    asi_predictor_push(&s->predictor, s->state.t - e, s->z);
+    asi_predictor_push(&s->predictor, s->t - e, s->z);
   }
 }
 
@@ -150,7 +150,7 @@ static as_status solve_mass(as_integrator *s, const double *p, double *a) {
   const int n = s->problem->n;
   memset(s->kkt_rhs, 0, (size_t)s->kkt.size * sizeof(double));
   memcpy(s->kkt_rhs, p, (size_t)n * sizeof(double));
-  const as_status status = asi_solve(s, &s->kkt, s->state.t, s->kkt_rhs);
+  const as_status status = asi_solve(s, &s->kkt, s->t, s->kkt_rhs);
   memcpy(a, s->kkt_rhs, (size_t)n * sizeof(double));
   return status;
 }
@@ -165,7 +165,7 @@ static as_status begin_implicit(as_integrator *s) {
     for (int k = s->kkt.pattern.col_start[j]; k < s->kkt.pattern.col_start[j + 1]; ++k)
       if (j >= n || s->kkt.pattern.row[k] >= n)
         s->kkt.value[k] = s->kkt.pattern.row[k] == j ? 1.0 : 0.0;
-  return asi_factor(s, &s->kkt, s->state.t, "the first acceleration");
+  return asi_factor(s, &s->kkt, s->t, "the first acceleration");
 }
 
 /// The first step's a and p.
@@ -209,7 +209,7 @@ static as_status soi2_begin(as_integrator *s, double h) {
   if (status) return status;
   // f_0 at the start of the step.
   const as_point at = {
-      .t = s->state.t, .q = s->now.q, .v = s->now.v, .lambda = s->now.lambda, .psi = s->now.psi};
+      .t = s->t, .q = s->now.q, .v = s->now.v, .lambda = s->now.lambda, .psi = s->now.psi};
   status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_F));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, s->f0);
   // [SO.3] M_1 = M(t_0 + (1 + D) h, q_0 o exp((1 + D) h v_0))
@@ -363,7 +363,6 @@ static as_status soi2_solve(as_integrator *s, double *b) {
 static void soi2_accept(as_integrator *s) {
   const int n = s->problem->n;
   const asi_values old = s->now;
-  update(s);
   memcpy(s->a_before, s->a0, (size_t)n * sizeof(double));
   memcpy(s->p_before, s->p0, (size_t)n * sizeof(double));
   memset(s->p, 0, (size_t)n * sizeof(double));
@@ -374,8 +373,8 @@ static void soi2_accept(as_integrator *s) {
   asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
-  s->state.a_offset = s->d1;
+  s->a_offset = s->d1;
 }
 
 const asi_method asi_method_soi2 = {"SOI2",         soi2_create, soi2_begin, soi2_evaluate,
-                                    soi2_linearize, soi2_solve,  soi2_accept};
+                                    soi2_linearize, soi2_solve,  update,     soi2_accept};

@@ -165,7 +165,7 @@ static as_status solve_projection(as_integrator *s, double t, double e, bool wit
 /// [M B^T; B 0] (x, mu) = (-M d, -g), q <- q o exp(x). A step that makes g larger is taken back and
 /// repeated with more compliance, as Levenberg and Marquardt do.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
-                               as_start_report *report) {
+                               bool may_move, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   double *rhs = s->kkt_rhs, *g = rhs + n, *multiplier = s->residual, *scaled = s->increment;
@@ -201,7 +201,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
       best = worst;
     }
     as_space_difference(p->space, q0, q, s->xi);
-    if (!s->def.project_start || at_round_off || exhausted) {
+    if (!may_move || at_round_off || exhausted) {
       report->position_drift = asi_max_abs(g, m);
       if (!(worst <= INCONSISTENT)) return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
       report->position_change = mass_norm(s, s->xi);
@@ -238,6 +238,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (status == AS_OK && p->def.n_psi > 0)
       status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
     if (status) return status;
+    for (int i = 0; i < rows; ++i) gdot[i] -= s->target[i];
     if (iteration == 0 && measure) asi_redundancy_scale(s);
     const double largest = asi_max_abs(gdot, rows), speed = fmax(1.0, asi_max_abs(v, n));
     double worst = 0.0;
@@ -402,7 +403,7 @@ static as_status add_neighbour(as_integrator *s, double e, double factor) {
   memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
   memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
   memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
-  const as_status status = asi_solve_acceleration(s, s->state.t + e, next);
+  const as_status status = asi_solve_acceleration(s, s->t + e, next);
   if (status) return status;
   add_difference(s->rate.vdot, factor, next->vdot, now->vdot, p->n);
   add_difference(s->rate.lambda, factor, next->lambda, now->lambda, p->def.n_lambda);
@@ -437,7 +438,7 @@ static as_status resolves_states(as_integrator *s, double h, bool *yes) {
   *yes = true;
   if (!(p->present & AS_BLOCK_BIT(AS_BLOCK_PHI_X))) return AS_OK;
   const asi_values *now = &s->now;
-  const as_point at = {.t = s->state.t,
+  const as_point at = {.t = s->t,
                        .q = now->q,
                        .v = now->v,
                        .vdot = now->vdot,
@@ -484,7 +485,7 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   const double h = s->h, beta = s->c.beta;
   const double factor = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m, *l = s->xi;
-  const as_point at = {.t = s->state.t,
+  const as_point at = {.t = s->t,
                        .q = s->now.q,
                        .v = v,
                        .vdot = s->now.vdot,
@@ -505,9 +506,9 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, l, gdot);
   asi_system_assemble(&s->kkt, s->block, &s->motion);
   asi_add_compliance(s, &s->kkt, s->compliance);
-  status = asi_factor(s, &s->kkt, s->state.t, "the corrected velocity");
+  status = asi_factor(s, &s->kkt, s->t, "the corrected velocity");
   if (status) return status;
-  status = asi_solve(s, &s->kkt, s->state.t, rhs);
+  status = asi_solve(s, &s->kkt, s->t, rhs);
   if (status) return status;
   for (int i = 0; i < n; ++i) v[i] += rhs[i];
   return AS_OK;

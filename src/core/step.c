@@ -10,8 +10,7 @@
 // How far constraints may give way while compliance carries a step over a singular position.
 #define MAX_GIVE 1e-5
 
-/// Tries one step of size h that ends at t1 (t + h to round-off), with compliance e.
-static as_status try_step(as_integrator *s, double h, double t1, double e) {
+as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
   s->compliance = e;
   as_status status = s->method->begin(s, h);
@@ -19,40 +18,60 @@ static as_status try_step(as_integrator *s, double h, double t1, double e) {
   if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
     status = AS_ERR_CONVERGENCE;
   s->compliance = s->base_compliance;
+  if (status == AS_OK) s->method->update(s); // the last increment has changed z
   if (status) {
     ++s->statistics.failed_steps;
     s->factor_h = (double)NAN;
-    return status;
   }
+  return status;
+}
+
+void asi_accept_step(as_integrator *s) {
+  const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
   s->method->accept(s);
-  asi_publish(s);
-  s->state.t = t1;
-  s->last_h = s->statistics.last_step = h;
+  s->t = s->t1;
+  asi_dense_remember(s, t0, a_offset, w_offset);
+  asi_publish(s, s->t, &s->now);
+  s->last_h = s->statistics.last_step = s->h;
   s->first = s->forward = false;
+  s->open = true;
+  s->settled = t0;
   ++s->factor_age;
   ++s->statistics.steps;
-  return AS_OK;
+}
+
+/// Tries one step.
+static as_status try_step(as_integrator *s, double h, double t1, double e) {
+  const as_status status = asi_solve_step(s, h, t1, e);
+  if (status == AS_OK) asi_accept_step(s);
+  return status;
 }
 
 enum { MAX_SPLITS = 6 };
 
 /// [RE.5] A step that has failed with `status` is tried again with more compliance, which carries it over
 /// a singular position, and then in two parts of 0.6 h and 0.4 h: halves would meet the singular point
-/// again.
+/// again. Where an event lies in the first part, the second has to wait: then it ends earlier.
 static as_status rescue_step(as_integrator *s, double h, double t1, as_status status, int splits) {
   static const double compliance[] = {1e-4, 1e-2};
   for (int i = 0; i < 2 && s->redundancy.rows > 0; ++i)
     if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
       status = try_step(s, h, t1, compliance[i]);
-  const double middle = s->state.t + 0.6 * h;
+  const double middle = s->t + 0.6 * h;
   if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
-  const struct { double from, to; } parts[] = {{s->state.t, middle}, {middle, t1}};
+  const struct { double from, to; } parts[] = {{s->t, middle}, {middle, t1}};
   status = AS_OK;
   for (int i = 0; i < 2 && status == AS_OK; ++i) {
     const double part = parts[i].to - parts[i].from;
     status = try_step(s, part, parts[i].to, s->base_compliance);
     if (as_status_is_recoverable(status))
       status = rescue_step(s, part, parts[i].to, status, splits + 1);
+    bool pending = s->t < parts[i].to;
+    if (status == AS_OK && s->def.n_events > 0 && !pending && i == 0) {
+      status = asi_events_pending(s, &pending);
+      if (status == AS_OK && !pending) status = asi_events_act(s, s->t);
+    }
+    if (pending) return status;
   }
   return status;
 }
@@ -68,7 +87,7 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
   s->eval.error = &ignored;
   const double near = 10.0 * asi_redundancy_near(s);
   const as_status found =
-      asi_find_redundancy(s, s->state.t, s->now.q, s->now.v, near, usual.n_redundant + 8);
+      asi_find_redundancy(s, s->t, s->now.q, s->now.v, near, usual.n_redundant + 8);
   const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
   if (found == AS_OK && count > usual.n_redundant) {
     char names[200];
@@ -85,10 +104,8 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
 
 /// A step that leaves everything as it was if it fails, with the error of its first attempt.
 static as_status take_safe_step(as_integrator *s, double h, double t1, as_error *error) {
-  if (!(h > 0.0 && isfinite(h) && t1 > s->state.t))
-    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "step",
-                    "A step of %g s from t = %.9g s does not move forward in time.", h, s->state.t);
   s->eval.error = error;
+  s->newton_rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
   const struct {
     double contraction, fresh_contraction, first_norm;
     long contraction_age;
@@ -111,6 +128,12 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   const as_status rescued = rescue_step(s, h, t1, status, 0);
   if (rescued == AS_OK) {
     s->eval.error = error;
+    asi_log(
+        s, AS_LOG_INFO,
+        "The step from t = %.9g s to %.9g s could be taken only with compliant constraints or in "
+        "parts (%ld of them): %s",
+        saved.t, s->t, s->statistics.steps - saved.statistics.steps,
+        error ? error->message : "it failed at first.");
     return AS_OK;
   }
   as_statistics statistics = s->statistics; // work was done, but no step
@@ -124,62 +147,150 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   return status;
 }
 
-/// A step that flushes denormals, and the samples at its end.
-static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+/// Lets events and samples of the last step happen that lie at or before `until`. AS_STOPPED: an event asked
+/// to stop.
+static as_status settle(as_integrator *s, double until, as_error *error) {
+  if (!s->open) return AS_OK;
   const asi_float_mode mode = asi_flush_denormals();
-  as_status status = take_safe_step(s, h, t1, error);
-  if (status == AS_OK && s->problem->def.n_samplers > 0) status = asi_sampling_act(s);
+  as_status status = AS_OK;
+  s->eval.error = error;
+  if (s->def.n_events > 0) status = asi_events_act(s, until);
+  if (status == AS_OK && until >= s->t) {
+    s->open = false;
+    bool jumped = false;
+    if (s->problem->def.n_samplers > 0) status = asi_sampling_act(s, &jumped);
+    if (status == AS_OK && jumped) status = asi_events_look(s);
+  }
+  asi_restore_denormals(mode);
+  return status;
+}
+
+/// What comes before every step: what is left of the last one, and the question whether to go on.
+static as_status before_step(as_integrator *s, as_error *error) {
+  const as_status status = settle(s, s->t, error);
+  if (status || s->def.interrupt == NULL || !s->def.interrupt(s->def.interrupt_user)) return status;
+  asi_publish(s, s->t, &s->now);
+  return asi_fail(error, AS_INTERRUPTED, s->t, NULL,
+                  "The integration was interrupted at t = %.9g s.", s->t);
+}
+
+/// A step that flushes denormals.
+static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+  as_status status = before_step(s, error);
+  if (status) return status;
+  const asi_float_mode mode = asi_flush_denormals();
+  status = take_safe_step(s, h, t1, error);
   asi_restore_denormals(mode);
   return status ? status : asi_succeed(error);
 }
 
-/// Steps from the current time to t: `most` at the most, the last one stretched or shortened.
+/// Steps from the current time to t: `most` at the most, the last one stretched or shortened. Ends early
+/// where an event has changed something.
 static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
-  const double t0 = s->state.t;
+  const double t0 = s->t;
   const long n = (long)fmax(1.0, round((t - t0) / most));
-  for (long i = 1; i < n; ++i) {
-    const as_status status = take_step(s, most, t0 + (double)i * most, error);
+  for (long i = 1; i <= n; ++i) {
+    const double end = i < n ? t0 + (double)i * most : t;
+    const double rest = t - (t0 + (double)(n - 1) * most);
+    const double h = i < n || fabs(rest - most) <= 1e-9 * most ? most : rest;
+    as_status status = take_step(s, h, end, error);
+    if (status == AS_OK) status = settle(s, s->t, error);
     if (status) return status;
+    if (s->t != end) return AS_OK;
   }
-  const double rest = t - (t0 + (double)(n - 1) * most);
-  return take_step(s, fabs(rest - most) <= 1e-9 * most ? most : rest, t, error);
+  return AS_OK;
 }
 
-/// The same with samples on the way: equal steps from one to the next.
-static as_status take_sampled_steps(as_integrator *s, double most, double t, as_error *error) {
-  while (s->state.t < t) {
-    const double next = asi_sampling_next(s), gap = fmin(next, t) - s->state.t;
+/// Steps of a given size to t; from sample to sample they are equal. A first step after an event that would
+/// be very short passes t instead, and the state there is interpolated.
+static as_status advance_by(as_integrator *s, double most, double t, bool exactly,
+                            as_error *error) {
+  const bool sampled = s->problem->def.n_samplers > 0;
+  as_status status = settle(s, t, error);
+  while (s->t < t && status == AS_OK) {
+    const double next = sampled ? asi_sampling_next(s) : (double)INFINITY;
+    const double gap = fmin(next, t) - s->t;
     // A sample next to t is at t.
     const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
     const double n = fmax(1.0, ceil(gap / most - 1e-9));
-    const as_status status = take_steps(s, gap / n, end, error);
-    if (status) return status;
+    if (!exactly && !sampled && s->forward && gap < 0.1 * most) {
+      status = take_step(s, most, s->t + most, error);
+      if (status == AS_OK) status = settle(s, t, error);
+    } else {
+      status = take_steps(s, sampled ? gap / n : most, end, error);
+    }
   }
-  return AS_OK;
+  return status;
+}
+
+/// An automatic step.
+static as_status take_automatic_step(as_integrator *s, double stop, double hint, as_error *error) {
+  as_status status = before_step(s, error);
+  if (status) return status;
+  const double next = s->problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
+  const asi_float_mode mode = asi_flush_denormals();
+  status = asi_automatic_step(s, fmin(stop, next), hint);
+  if (status) {
+    memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+    explain_failure(s, status, error);
+  }
+  asi_restore_denormals(mode);
+  return status ? status : asi_succeed(error);
+}
+
+// ---- what a caller may ask ------------------------------------------------------------------------
+
+static as_status fail_standing(const as_integrator *s, double h, as_error *error) {
+  return asi_fail(error, AS_ERR_ARGUMENT, s->t, "step",
+                  "A step of %g s from t = %.9g s does not move forward in time.", h, s->t);
 }
 
 as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
   const as_status status = asi_check_started(s, error);
   if (status) return status;
-  const bool sampled = s->problem->def.n_samplers > 0 && h > 0.0 && isfinite(h);
-  return sampled ? take_sampled_steps(s, h, s->state.t + h, error)
-                 : take_step(s, h, s->state.t + h, error);
+  const double t = s->t + h;
+  if (!(h > 0.0 && isfinite(h) && t > s->t)) return fail_standing(s, h, error);
+  return advance_by(s, h, t, true, error);
+}
+
+as_status as_integrator_next(as_integrator *s, as_error *error) {
+  as_status status = asi_check_started(s, error);
+  if (status) return status;
+  if (!isnan(s->def.step)) return as_integrator_step(s, s->def.step, error);
+  status = settle(s, s->t, error);
+  if (status == AS_OK) status = take_automatic_step(s, (double)INFINITY, s->t + 1.0, error);
+  return status ? status : settle(s, s->t, error);
+}
+
+as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double t0 = s->last.known ? s->last.t0 : s->t;
+  if (!(t >= t0 && t <= s->t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->t, "t",
+                    "t = %.9g s is not inside the last step, from %.9g s to %.9g s.", t, t0, s->t);
+  asi_dense_show(s, t);
+  return AS_OK;
 }
 
 as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
-  const as_status started = asi_check_started(s, error);
-  if (started) return started;
-  const double h = s->def.step, t0 = s->state.t;
-  if (!(h > 0.0))
-    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
-                    "as_integrator_advance needs a step size in the integrator's description.");
-  if (!(t >= t0 && isfinite(t)))
-    return asi_fail(error, AS_ERR_ARGUMENT, t0, "t",
-                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", t0, t);
-  if (!((t - t0) / h < 9e15))
-    return asi_fail(error, AS_ERR_ARGUMENT, t0, "step",
-                    "From t = %.9g s to %.9g s there are too many steps of %g s.", t0, t, h);
-  if (t == t0) return AS_OK;
-  return s->problem->def.n_samplers > 0 ? take_sampled_steps(s, h, t, error)
-                                        : take_steps(s, h, t, error);
+  as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double h = s->def.step;
+  if (!(t >= s->state.t && isfinite(t)))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "t",
+                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", s->state.t, t);
+  if (!isnan(h) && !((t - s->t) / h < 9e15))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->t, "step",
+                    "From t = %.9g s to %.9g s there are too many steps of %g s.", s->t, t, h);
+  if (!isnan(h)) status = advance_by(s, h, t, false, error);
+  const double last = s->def.tolerance.land ? t : (double)INFINITY;
+  if (isnan(h)) status = settle(s, t, error);
+  while (isnan(h) && s->t < t && status == AS_OK) {
+    status = take_automatic_step(s, last, t, error);
+    if (status == AS_OK) status = settle(s, t, error);
+  }
+  if (status) return status;
+  asi_dense_show(s, t);
+  return AS_OK;
 }

@@ -337,6 +337,12 @@ void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms) {
   assert(kept == s->n_terms);
 }
 
+void asi_system_visit(asi_system *s, asi_archive *a) {
+  if (s->solver == NULL) return;
+  asi_archive_doubles(a, s->value, (size_t)asi_pattern_nnz(&s->pattern));
+  if (!a->damaged) s->solver->ops->visit(s->solver, s->value, a);
+}
+
 as_block_set asi_system_blocks(const asi_system *s) {
   as_block_set set = 0;
   for (int i = 0; i < s->n_terms; ++i)

@@ -12,6 +12,7 @@
 #ifndef ALPHASTEP_CORE_SYSTEM_H
 #define ALPHASTEP_CORE_SYSTEM_H
 
+#include "base/archive.h"
 #include "core/problem.h"
 #include "linalg/solver.h"
 
@@ -75,6 +76,9 @@ void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms);
 
 /// The blocks of all terms whose factor is not zero.
 as_block_set asi_system_blocks(const asi_system *s);
+
+/// Saves or loads values and factors; a system that was not made has none.
+void asi_system_visit(asi_system *s, asi_archive *a);
 
 /// Sums the terms into `value`.
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion);

@@ -383,6 +383,35 @@ void as_space_normalize(const as_space *space, double *q) {
   }
 }
 
+static double norm3(const double *a) { return sqrt(asi_dot3(a, a)); }
+
+static void fill3(double *out, double value) { out[0] = out[1] = out[2] = value; }
+
+void asi_space_sizes(const as_space *space, const double *q, const double *v, double *q_size,
+                     double *v_size) {
+  for (factor f = first_factor(space); is_factor(space, &f); next_factor(space, &f)) {
+    const double *x = q + f.q, *w = v + f.v;
+    double *size = q_size + f.v, *rate = v_size + f.v;
+    const int turn = f.nv - 3; // where the rotation is
+    for (int i = 0; i < f.nv && f.kind == AS_SPACE_RN; i++) {
+      size[i] = fabs(x[i]);
+      rate[i] = fabs(w[i]);
+    }
+    if (f.kind == AS_SPACE_RN) continue;
+    fill3(size + turn, 1.0);
+    fill3(rate + turn, norm3(w + turn));
+    if (f.kind == AS_SPACE_SO3) continue;
+    fill3(size, norm3(x));
+    fill3(rate, norm3(w));
+  }
+}
+
+void asi_space_spread(const as_space *space, double position, double rotation, double *out) {
+  for (factor f = first_factor(space); is_factor(space, &f); next_factor(space, &f))
+    for (int i = 0; i < f.nv; i++)
+      out[f.v + i] = f.kind == AS_SPACE_RN || i < f.nv - 3 ? position : rotation;
+}
+
 int asi_space_tangent_nnz(const as_space *space) { return space->tangent_nnz; }
 
 void asi_space_tangent_pattern(const as_space *space, int *col_start, int *row) {

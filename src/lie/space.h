@@ -17,6 +17,13 @@ struct as_space {
 /// True if all parts are R^n: T is the identity and the bracket is zero.
 bool asi_space_is_linear(const as_space *space);
 
+/// The size of each component of q along the directions of motion, and of v: of whole vectors for positions,
+/// velocities and angular velocities of bodies; 1 rad for rotations.
+void asi_space_sizes(const as_space *space, const double *q, const double *v, double *q_size,
+                     double *v_size);
+/// Writes `position` to the directions that move and `rotation` to those that turn; R^n moves.
+void asi_space_spread(const as_space *space, double position, double rotation, double *out);
+
 /// T(xi) as an nv x nv matrix in compressed columns, rows increasing, over a pattern that does not
 /// depend on xi: the diagonal on R^n and on the positions of R^3 x SO(3), 3 x 3 blocks for
 /// rotations, and for SE(3) the three nonzero blocks of [T U; 0 T].

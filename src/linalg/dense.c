@@ -116,6 +116,18 @@ static void dense_info(const asi_solver *solver, asi_solver_info *out) {
                            .full_factorizations = s->factorizations};
 }
 
+static void dense_visit(asi_solver *solver, double *value, asi_archive *a) {
+  dense_solver *s = (dense_solver *)solver;
+  const size_t n = (size_t)s->n;
+  (void)value;
+  asi_archive_count(a, &s->factorizations);
+  if (s->factorizations == 0) return;
+  asi_archive_doubles(a, s->lu, n * n);
+  asi_archive_doubles(a, s->row_scale, n);
+  asi_archive_doubles(a, s->column_scale, n);
+  for (size_t i = 0; i < n; ++i) asi_archive_int(a, &s->pivot[i], 1, s->n);
+}
+
 static void dense_destroy(asi_solver *solver) {
   dense_solver *s = (dense_solver *)solver;
   free(s->lu);
@@ -127,7 +139,8 @@ static void dense_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops dense_ops = {dense_factor, dense_solve, dense_info, dense_destroy};
+static const asi_solver_ops dense_ops = {dense_factor, dense_solve, dense_info, dense_visit,
+                                         dense_destroy};
 
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error) {

@@ -34,11 +34,14 @@ typedef struct klu_solver {
   int *order; ///< n, or NULL
   unsigned allowed;
   const char *order_name;
-  double *value; ///< of the last factorization
+  unsigned order_kind; ///< the order that was chosen
+  double *value;       ///< of the last factorization
+  double *full_value;  ///< of the last full factorization, which chose the pivots
   klu_common common;
   klu_symbolic *symbolic;
   klu_numeric *numeric;
-  bool unchecked;     ///< refactorized, and no solution looked at yet
+  bool refactored;    ///< the factors at hand use the pivots of an earlier matrix
+  bool unchecked;     ///< and no solution has been looked at yet
   double *right_side; ///< n: b while a solution is checked
   double *residual;   ///< n
   double *magnitude;  ///< n: |A| |x| + |b|
@@ -137,6 +140,7 @@ static as_status try_order(klu_solver *s, unsigned kind, int *culprit) {
   s->numeric = numeric;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (names[i].kind == kind) s->order_name = names[i].name;
+  s->order_kind = kind;
   return AS_OK;
 }
 
@@ -186,6 +190,8 @@ static as_status factor_anew(klu_solver *s, int *culprit) {
       return status;
     }
   }
+  memcpy(s->full_value, s->value, (size_t)s->col_start[s->n] * sizeof(double));
+  s->refactored = false;
   measure_columns(s);
   s->growth = reciprocal_growth(s);
   return check_pivots(s, culprit);
@@ -201,6 +207,7 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
     s->unchecked = klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common) &&
                    s->common.status == KLU_OK && check_pivots(s, culprit) == AS_OK &&
                    reciprocal_growth(s) > 0.01 * s->growth;
+    s->refactored = s->unchecked;
     if (s->unchecked) return AS_OK;
   }
   return factor_anew(s, culprit);
@@ -267,6 +274,47 @@ static void klu_backend_info(const asi_solver *solver, asi_solver_info *out) {
                            .full_factorizations = s->full_factorizations};
 }
 
+/// Makes the factors again: the full factorization and then, with its pivots, the last one.
+static as_status rebuild(klu_solver *s, unsigned kind, double *value) {
+  int culprit = 0;
+  s->value = s->full_value;
+  const as_status status = try_order(s, kind, &culprit);
+  if (status) return status;
+  measure_columns(s);
+  s->growth = reciprocal_growth(s);
+  s->value = value;
+  if (!s->refactored ||
+      klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common))
+    return AS_OK;
+  return klu_status(s);
+}
+
+static void klu_backend_visit(asi_solver *solver, double *value, asi_archive *a) {
+  klu_solver *s = (klu_solver *)solver;
+  bool known = s->numeric != NULL;
+  asi_archive_bool(a, &known);
+  if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
+    free_factors(s);
+    s->full_factorizations = 0;
+  }
+  if (!known || a->damaged) return;
+  int kind = (int)s->order_kind;
+  long full = s->full_factorizations;
+  asi_archive_int(a, &kind, ASI_ORDER_GIVEN, ASI_ORDER_COLAMD);
+  asi_archive_doubles(a, s->full_value, (size_t)s->col_start[s->n]);
+  asi_archive_bool(a, &s->refactored);
+  asi_archive_bool(a, &s->unchecked);
+  asi_archive_double(a, &s->factor_operations); // of the first factors, not of these
+  asi_archive_count(a, &full);
+  if (a->mode != ASI_ARCHIVE_READ || a->damaged) return;
+  const bool fits = kind == ASI_ORDER_NATURAL || kind == ASI_ORDER_AMD ||
+                    kind == ASI_ORDER_COLAMD || (kind == ASI_ORDER_GIVEN && s->order != NULL);
+  const as_status status = fits ? rebuild(s, (unsigned)kind, value) : AS_ERR_FILE;
+  if (status) a->damaged = true;
+  if (status == AS_ERR_MEMORY) a->no_memory = true;
+  s->full_factorizations = full;
+}
+
 static void klu_backend_destroy(asi_solver *solver) {
   klu_solver *s = (klu_solver *)solver;
   free_factors(s);
@@ -278,11 +326,12 @@ static void klu_backend_destroy(asi_solver *solver) {
   free(s->magnitude);
   free(s->row_scale);
   free(s->column_max);
+  free(s->full_value);
   free(s);
 }
 
 static const asi_solver_ops klu_ops = {klu_backend_factor, klu_backend_solve, klu_backend_info,
-                                       klu_backend_destroy};
+                                       klu_backend_visit, klu_backend_destroy};
 
 as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
                          unsigned allowed_orders, asi_solver **out, as_error *error) {
@@ -298,8 +347,9 @@ as_status asi_klu_create(int n, const int *col_start, const int *row, const int 
   s->magnitude = asi_calloc(count, sizeof(double));
   s->row_scale = asi_calloc(count, sizeof(double));
   s->column_max = asi_calloc(count, sizeof(double));
+  s->full_value = asi_calloc(nnz, sizeof(double));
   if (!s->col_start || !s->row || (order && !s->order) || !s->right_side || !s->residual ||
-      !s->magnitude || !s->row_scale || !s->column_max) {
+      !s->magnitude || !s->row_scale || !s->column_max || !s->full_value) {
     klu_backend_destroy(&s->base);
     return asi_fail_memory(error);
   }

@@ -6,6 +6,7 @@
 #define ALPHASTEP_LINALG_SOLVER_H
 
 #include "alphastep/status.h"
+#include "base/archive.h"
 
 typedef struct asi_solver asi_solver;
 
@@ -28,6 +29,9 @@ typedef struct asi_solver_ops {
   /// Solves with the last factors, in place.
   as_status (*solve)(asi_solver *solver, double *b);
   void (*info)(const asi_solver *solver, asi_solver_info *out);
+  /// Saves what it takes to make the same factors again, to the last bit, or makes them; `value` holds the
+  /// values of the last factorization.
+  void (*visit)(asi_solver *solver, double *value, asi_archive *a);
   void (*destroy)(asi_solver *solver);
 } asi_solver_ops;
 

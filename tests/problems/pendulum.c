@@ -142,3 +142,11 @@ const test_problem *problem_pendulum_horizontal(void) {
   static const test_problem problem = {.name = "pendulum_horizontal", PENDULUM, .q0 = q0, .v0 = v0};
   return &problem;
 }
+
+/// At the bottom theta'^2 = 4 g/l + 1: 1 rad/s is left at the top, of 6.3 rad/s.
+const test_problem *problem_pendulum_over_top(void) {
+  static const double q0[] = {0.0, -1.0};
+  static const double v0[] = {6.343500610861483, 0.0};
+  static const test_problem problem = {.name = "pendulum_over_top", PENDULUM, .q0 = q0, .v0 = v0};
+  return &problem;
+}

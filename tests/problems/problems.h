@@ -26,7 +26,7 @@ struct test_problem {
   double (*energy)(const test_problem *p, const double *q, const double *v);
 };
 
-/// All problems below, one by one.
+/// All problems below but problem_stiff_pendulum(), one by one.
 int problem_count(void);
 const test_problem *problem_get(int index);
 
@@ -39,13 +39,19 @@ const test_problem *problem_spherical_pendulum_angles(void); ///< in angles, M(q
 const test_problem *problem_pendulum(void);               ///< [ABC] Example 1, x0 = 0.2
 const test_problem *problem_pendulum_bottom(void);        ///< [ABC] Example 1, x0 = 0
 const test_problem *problem_pendulum_horizontal(void);    ///< from rest at (-1, 0)
+const test_problem *problem_pendulum_over_top(void);      ///< turns over, slowly at the top
 const test_problem *problem_spherical_pendulum(void);     ///< in R^3
 const test_problem *problem_driven_pendulum(void);        ///< g(t,q): the pivot is moved
 const test_problem *problem_double_pendulum_slider(void); ///< M(q) and a constraint
+const test_problem *problem_double_pendulum_points(void); ///< two points in R^2, two rods
 const test_problem *problem_friction_wire(void);          ///< f not linear in lambda
 const test_problem *problem_slider_crank(void);           ///< spring and damper
 const test_problem *problem_car_axis(void);               ///< g(t,q), stiff springs
 const test_problem *problem_andrews(void);                ///< 7 bodies, M(q); exact() from a table
+
+/// The same with a stiff, damped spring as its second rod, on its slow motion. Its reference is good to
+/// 1e-8 in lambda.
+const test_problem *problem_stiff_pendulum(void);
 
 // Lie groups.
 const test_problem *problem_free_rotation(void);      ///< SO(3), Dzhanibekov's flips

@@ -1,0 +1,322 @@
+/// Automatic steps: the error of a step, and the size of the next one.
+///
+/// The error that one step adds is known to leading order from the method's coefficients and from v'' and
+/// v''', which differences of v' give. A step whose error is too large is taken again with a smaller size;
+/// otherwise the error decides the next size. Small changes are not made, so that factors can be kept.
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/integrator.h"
+#include "lie/space.h"
+
+// [SC.4] h <- 0.9 h e^(-1/3) (e_old/e)^0.1, within these limits, and not at all within the last two
+#define SAFETY 0.9
+#define LEAST_FACTOR 0.3
+#define MOST_FACTOR 2.0
+#define HOLD_FROM 0.9
+#define HOLD_TO 1.2
+// After a rejection: h <- h max(0.2, 0.9 e^(-1/3)); after a step that could not be solved: a quarter.
+#define LEAST_AFTER_REJECTION 0.2
+#define AFTER_FAILURE 0.25
+// Errors below this are as good as this.
+#define LEAST_ERROR 1e-2
+// After a rejection h does not grow for some steps.
+#define PATIENCE 5
+// Components smaller than this share of the largest of their kind are measured by that.
+#define LEAST_SIZE 1e-2
+
+// Newton's relative tolerance on v', over the tolerance of a step.
+#define NEWTON_SHARE 0.1
+
+// ---- tolerances -----------------------------------------------------------------------------------
+
+static double or_default(double atol, double rtol) { return isnan(atol) ? 1e-3 * rtol : atol; }
+
+static as_status check_tolerance(const as_tolerance *tol, as_error *error) {
+  const struct {
+    const char *name;
+    double value;
+    bool may_be_zero, may_be_infinite;
+  } numbers[] = {{"rtol", tol->rtol, true, false},
+                 {"atol_position", or_default(tol->atol_position, 1.0), false, false},
+                 {"atol_rotation", or_default(tol->atol_rotation, 1.0), false, false},
+                 {"atol_velocity", or_default(tol->atol_velocity, 1.0), false, false},
+                 {"atol_state", or_default(tol->atol_state, 1.0), false, false},
+                 {"first_step", isnan(tol->first_step) ? 1.0 : tol->first_step, false, false},
+                 {"min_step", tol->min_step, true, false},
+                 {"max_step", tol->max_step, false, true}};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+    const double x = numbers[i].value;
+    if ((x > 0.0 || (x == 0.0 && numbers[i].may_be_zero)) &&
+        (isfinite(x) || (x > 0.0 && numbers[i].may_be_infinite)))
+      continue;
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, numbers[i].name,
+                    "tolerance.%s = %g is not a positive number.", numbers[i].name, x);
+  }
+  if (!(tol->rtol < 1.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rtol",
+                    "tolerance.rtol = %g is not below 1.", tol->rtol);
+  if (!(tol->min_step <= tol->max_step))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "min_step",
+                    "tolerance.min_step = %g s exceeds max_step = %g s.", tol->min_step,
+                    tol->max_step);
+  return AS_OK;
+}
+
+as_status asi_control_create(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  const int n = p->n, nx = p->def.n_x;
+  as_tolerance *tol = &s->def.tolerance;
+  as_status status = check_tolerance(tol, error);
+  if (status) return status;
+  const double rtol = tol->rtol;
+  double *atol = s->control.atol;
+  asi_space_spread(p->space, or_default(tol->atol_position, rtol),
+                   or_default(tol->atol_rotation, rtol), atol);
+  for (int i = 0; i < n; ++i) atol[n + i] = or_default(tol->atol_velocity, rtol);
+  for (int i = 0; i < nx; ++i) atol[2 * n + i] = or_default(tol->atol_state, rtol);
+  if (tol->atol_q) memcpy(atol, tol->atol_q, (size_t)n * sizeof(double));
+  if (tol->atol_v) memcpy(atol + n, tol->atol_v, (size_t)n * sizeof(double));
+  if (tol->atol_x) memcpy(atol + 2 * n, tol->atol_x, (size_t)nx * sizeof(double));
+  tol->atol_q = tol->atol_v = tol->atol_x = NULL;
+  for (int i = 0; i < 2 * n + nx; ++i)
+    if (!(atol[i] > 0.0 && isfinite(atol[i])))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "atol",
+                      "The absolute tolerance of %c[%d], %g, is not a positive number.",
+                      i < n       ? 'q'
+                      : i < 2 * n ? 'v'
+                                  : 'x',
+                      i < n       ? i
+                      : i < 2 * n ? i - n
+                                  : i - 2 * n,
+                      atol[i]);
+  return AS_OK;
+}
+
+/// Sizes of q, v and x somewhere, not smaller than `least`.
+static void measure(const as_integrator *s, const asi_values *at, const double *least,
+                    double *size) {
+  const as_problem *p = s->problem;
+  const int n = p->n, nx = p->def.n_x;
+  asi_space_sizes(p->space, at->q, at->v, size, size + n);
+  for (int i = 0; i < nx; ++i) size[2 * n + i] = fabs(at->x[i]);
+  for (int i = 0; i < 2 * n + nx && least; ++i) size[i] = fmax(size[i], least[i]);
+}
+
+void asi_control_start(as_integrator *s) {
+  s->control.h = s->def.tolerance.first_step;
+  s->control.error = 1.0;
+  s->control.patience = 0;
+  measure(s, &s->now, NULL, s->control.size);
+}
+
+/// [SC.3] sqrt(mean((e_i / (rtol size_i + atol_i))^2)) over components from `first` on, where the size is not
+/// below a hundredth of the largest one, and e_i less its round-off
+static double norm(const as_integrator *s, const double *size, int first, int count,
+                   double round_off) {
+  const double *e = s->control.estimate + first, *atol = s->control.atol + first;
+  const double least = LEAST_SIZE * asi_max_abs(size + first, count), rtol = s->def.tolerance.rtol;
+  double sum = 0.0;
+  for (int i = 0; i < count; ++i) {
+    const double tolerated = rtol * fmax(size[first + i], least) + atol[i];
+    const double ratio = asi_worse(fabs(e[i]) - round_off, 0.0) / tolerated;
+    sum += ratio * ratio;
+  }
+  return count > 0 ? sqrt(sum / count) : 0.0;
+}
+
+// ---- the error of a step --------------------------------------------------------------------------
+
+/// [SC.6] the mean rates of v and x over the trial step; before there are two older ones, v'_0 - h v''_0/2 and
+/// v'_0 - 3 h v''_0/2
+static void find_means(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const int n = p->n, nx = p->def.n_x;
+  double *const *mean = s->control.mean;
+  for (int i = 0; i < n; ++i) mean[0][i] = (s->next.v[i] - s->v0[i]) / s->h;
+  for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) / s->h;
+  s->control.mean_h[0] = s->h;
+  for (int k = 1; k < 3 && s->first; ++k) {
+    const double back = (k - 0.5) * s->h;
+    for (int i = 0; i < n; ++i) mean[k][i] = s->now.vdot[i] - back * s->rate.vdot[i];
+    for (int i = 0; i < nx; ++i) mean[k][n + i] = s->now.xdot[i] - back * s->rate.xdot[i];
+    s->control.mean_h[k] = s->h;
+  }
+}
+
+static void remember_means(as_integrator *s) {
+  double *const oldest = s->control.mean[2];
+  s->control.mean[2] = s->control.mean[1];
+  s->control.mean[1] = s->control.mean[0];
+  s->control.mean[0] = oldest;
+  s->control.mean_h[2] = s->control.mean_h[1];
+  s->control.mean_h[1] = s->control.mean_h[0];
+}
+
+/// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
+/// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
+static void find_errors(as_integrator *s, double by_v, double by_x) {
+  const as_problem *p = s->problem;
+  const int n = p->n, nx = p->def.n_x;
+  const double h = s->h, beta = s->c.beta, h3 = h * h * h;
+  const double by_q = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
+  const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  // [SC.6] from the middle of one step to that of the next
+  const double h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
+  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2), between = 0.5 * (late + early);
+  double *e_q = s->control.estimate, *e_v = e_q + n;
+  as_space_bracket(p->space, s->v0, s->now.vdot, e_q);
+  for (int i = 0; i < n + nx; ++i) {
+    const double second = (m0[i] - m1[i]) / late;
+    const double third = (second - (m1[i] - m2[i]) / early) / between;
+    if (i < n) e_q[i] = h3 * (by_q * second + e_q[i] / 12.0);
+    e_v[i] = h3 * (i < n ? by_v : by_x) * third;
+  }
+}
+
+/// The error of the step that was solved last, in tolerances.
+static double estimate_error(as_integrator *s) {
+  const int n = s->problem->n, nx = s->problem->def.n_x;
+  const double by_v = 1.0 / 12.0 - s->D * (0.5 - s->c.alpha_f);
+  const double by_x = 1.0 / 12.0 - s->Dx * (0.5 - s->cx.delta_f);
+  find_means(s);
+  find_errors(s, by_v, by_x);
+  measure(s, &s->next, s->control.size, s->control.new_size);
+  const double *size = s->control.new_size;
+  // Three means make v''', each with round-off.
+  const double round_off = 4.0 * by_v * s->h * asi_round_off(s, s->def.method == AS_METHOD_SOI2);
+  const double of_q = norm(s, size, 0, n, 0.0), of_v = norm(s, size, n, n, round_off);
+  return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx, 0.0)));
+}
+
+// ---- the size of the next step --------------------------------------------------------------------
+
+/// [SC.5] a first step: one whose v'' makes a tenth of the tolerated error, where v'' is looked at over the
+/// time in which v and v' move q by its tolerance
+static as_status choose_first_step(as_integrator *s, double hint, double *h) {
+  const as_problem *p = s->problem;
+  const int n = p->n;
+  const asi_values *now = &s->now;
+  double *e = s->control.estimate;
+  memcpy(e, now->vdot, (size_t)n * sizeof(double));
+  const double by_acceleration = 1.0 / sqrt(norm(s, s->control.size, 0, n, 0.0));
+  memcpy(e, now->v, (size_t)n * sizeof(double));
+  const double by_velocity = 10.0 / norm(s, s->control.size, 0, n, 0.0);
+  double guess = fmin(by_acceleration, by_velocity);
+  const double idle = 1e-2 * (hint - s->t);
+  if (!(guess < idle)) guess = idle;
+  guess = fmin(guess, s->def.tolerance.max_step);
+  const as_status status = asi_start_rates(s, guess);
+  if (status) return status;
+  memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
+  const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
+  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n, 0.0)));
+  *h = fmin(fmin(by_rate, 10.0 * guess), idle);
+  return AS_OK;
+}
+
+/// [SC.4] after an accepted step
+static void propose(as_integrator *s, double h, double e, bool shortened) {
+  const double bounded = fmax(e, LEAST_ERROR);
+  double factor = SAFETY * cbrt(1.0 / bounded) * pow(s->control.error / bounded, 0.1);
+  factor = fmin(fmax(factor, LEAST_FACTOR), s->control.patience > 0 ? 1.0 : MOST_FACTOR);
+  if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
+  // A step that was cut short to land somewhere says little against the size before.
+  s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
+  s->control.error = bounded;
+  if (s->control.patience > 0) --s->control.patience;
+}
+
+static as_status fail_tolerance(as_integrator *s, double h, double least, double e) {
+  const as_problem *p = s->problem;
+  const int n = p->n, total = 2 * n + p->def.n_x;
+  int worst = 0;
+  double largest = 0.0;
+  for (int i = 0; i < total; ++i) {
+    const double ratio = fabs(s->control.estimate[i]) /
+                         (s->def.tolerance.rtol * s->control.new_size[i] + s->control.atol[i]);
+    if (ratio <= largest) continue;
+    largest = ratio;
+    worst = i;
+  }
+  char name[64];
+  if (worst < 2 * n)
+    asi_component_name(p, AS_QUANTITY_V, worst % n, name, sizeof name);
+  else
+    asi_component_name(p, AS_QUANTITY_X, worst - 2 * n, name, sizeof name);
+  return asi_fail(
+      s->eval.error, AS_ERR_TOLERANCE, s->t, name,
+      "The tolerance cannot be met at t = %.9g s: a step of %.3g s has an error of %.3g "
+      "tolerances, most of it in the %s of %s, and steps below %.3g s are not allowed.",
+      s->t, h, e,
+      worst < n       ? "position"
+      : worst < 2 * n ? "velocity"
+                      : "value",
+      name, least);
+}
+
+/// The size of the attempt that begins a step; the last before `stop` is stretched a little or halved, so
+/// that no tiny one is left.
+static double first_attempt(const as_integrator *s, double stop) {
+  const as_tolerance *tol = &s->def.tolerance;
+  const double h = fmin(fmax(s->control.h, tol->min_step), tol->max_step), rest = stop - s->t;
+  if (rest <= 1.001 * h) return rest;
+  return rest < 2.0 * h ? 0.5 * rest : h;
+}
+
+as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
+  const as_tolerance *tol = &s->def.tolerance;
+  static const double compliance[] = {0.0, 0.0, 0.0, 1e-4, 1e-2};
+  as_error first_error = {0};
+  int failures = 0;
+  if (isnan(s->control.h)) {
+    const as_status status = choose_first_step(s, fmin(stop, hint), &s->control.h);
+    if (status) return status;
+  }
+  s->newton_rtol =
+      isnan(s->def.newton.rtol) ? fmax(NEWTON_SHARE * tol->rtol, 1e-10) : s->def.newton.rtol;
+  double h = first_attempt(s, stop);
+  const bool shortened = h < 0.999 * s->control.h;
+  const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fabs(s->t));
+  for (;;) {
+    const double rest = stop - s->t;
+    const double e = fmax(compliance[failures], s->base_compliance);
+    const as_status status = asi_solve_step(s, h, h == rest ? stop : s->t + h, e);
+    double smaller = AFTER_FAILURE * h;
+    if (status == AS_OK) {
+      const double error = estimate_error(s);
+      s->statistics.error = error;
+      if (error <= 1.0) {
+        asi_accept_step(s);
+        remember_means(s);
+        if (e > s->base_compliance)
+          asi_log(s, AS_LOG_INFO,
+                  "The step from t = %.9g s to %.9g s could be taken only with compliant "
+                  "constraints: %s",
+                  s->last.t0, s->t, first_error.message);
+        double *const size = s->control.size;
+        s->control.size = s->control.new_size;
+        s->control.new_size = size;
+        propose(s, h, error, shortened);
+        return AS_OK;
+      }
+      ++s->statistics.rejected_steps;
+      smaller = h * fmax(LEAST_AFTER_REJECTION, SAFETY * cbrt(1.0 / error));
+      if (!(smaller < h)) smaller = AFTER_FAILURE * h; // the error is not a number
+      if (smaller < least && h > least) smaller = least;
+      if (h <= least) return fail_tolerance(s, h, least, error);
+    } else {
+      if (!as_status_is_recoverable(status)) return status;
+      if (failures == 0) first_error = s->eval.error ? *s->eval.error : first_error;
+      if (++failures == 5 || smaller < least) {
+        if (s->eval.error) *s->eval.error = first_error;
+        return status;
+      }
+    }
+    s->control.patience = PATIENCE;
+    h = smaller;
+  }
+}

@@ -1,0 +1,106 @@
+/// The state anywhere in the last step.
+///
+/// q, v and x are cubics through the values and rates at both ends, q in the coordinates xi of the step,
+/// q = q_0 o exp(xi(theta)), so that it stays on the group; v', lambda, psi, y and the auxiliary variables
+/// are straight lines. All are continuous across steps and as accurate as the method: order 2. Where
+/// values jump at the end of the step (a sample, an event), its own end is kept.
+#include <string.h>
+
+#include "core/integrator.h"
+
+void asi_dense_remember(as_integrator *s, double t0, double a_offset, double w_offset) {
+  const asi_values scratch = s->last.from;
+  double *const xi = s->last.xi;
+  s->last.from = s->next;
+  s->next = scratch;
+  s->last.xi = s->xi;
+  s->xi = xi;
+  s->last.known = true;
+  s->last.jumped = false;
+  s->last.t0 = t0;
+  s->last.h = s->t - t0;
+  s->last.a_offset[0] = a_offset;
+  s->last.a_offset[1] = s->a_offset;
+  s->last.w_offset[0] = w_offset;
+  s->last.w_offset[1] = s->w_offset;
+}
+
+static void copy(double *to, const double *from, int n) {
+  memcpy(to, from, (size_t)n * sizeof(double));
+}
+
+void asi_dense_keep_end(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const asi_values *to = &s->last.to, *now = &s->now;
+  if (!s->last.known || s->last.jumped) return;
+  s->last.jumped = true;
+  copy(to->q, now->q, p->nq);
+  copy(to->v, now->v, p->n);
+  copy(to->vdot, now->vdot, p->n);
+  copy(to->a, now->a, p->n);
+  copy(to->lambda, now->lambda, p->def.n_lambda);
+  copy(to->psi, now->psi, p->def.n_psi);
+  copy(to->eta, now->eta, p->def.n_lambda);
+  copy(to->x, now->x, p->def.n_x);
+  copy(to->xdot, now->xdot, p->def.n_x);
+  copy(to->w, now->w, p->def.n_x);
+  copy(to->y, now->y, p->def.n_y);
+  copy(s->last.u, s->eval.u, p->def.n_u);
+}
+
+static void linear(double *out, double theta, const double *from, const double *to, int n) {
+  for (int i = 0; i < n; ++i) out[i] = from[i] + theta * (to[i] - from[i]);
+}
+
+/// [DO.1] theta^2 (3 - 2 theta), theta (1 - theta)^2 h, -theta^2 (1 - theta) h: the weights of x_1 - x_0, x'_0
+/// and x'_1 in Hermite's cubic
+typedef struct cubic {
+  double change, from, to;
+} cubic;
+
+static cubic cubic_at(double theta, double h) {
+  const double rest = 1.0 - theta;
+  return (cubic){theta * theta * (3.0 - 2.0 * theta), theta * rest * rest * h,
+                 -theta * theta * rest * h};
+}
+
+static void hermite(double *out, cubic c, const double *x0, const double *rate0, const double *x1,
+                    const double *rate1, int n) {
+  for (int i = 0; i < n; ++i)
+    out[i] = x0[i] + c.change * (x1[i] - x0[i]) + c.from * rate0[i] + c.to * rate1[i];
+}
+
+/// [DO.2] q = q_0 o exp(xi(theta)) with xi(0) = 0, xi(1) = xi, xi'(0) = h v_0, xi'(1) = h T(xi)^-1 v_1
+static void move(as_integrator *s, cubic c, const asi_values *from, const asi_values *to) {
+  const as_problem *p = s->problem;
+  double *const xi = s->xi;
+  as_space_tangent_inverse(p->space, s->last.xi, to->v, xi);
+  for (int i = 0; i < p->n; ++i)
+    xi[i] = c.change * s->last.xi[i] + c.from * from->v[i] + c.to * xi[i];
+  as_space_move(p->space, from->q, xi, s->shown.q);
+}
+
+void asi_dense_show(as_integrator *s, double t) {
+  asi_publish(s, s->t, &s->now);
+  if (t == s->t || !s->last.known) return;
+  const as_problem *p = s->problem;
+  const asi_values *from = &s->last.from, *to = s->last.jumped ? &s->last.to : &s->now;
+  const double theta = (t - s->last.t0) / s->last.h;
+  const cubic c = cubic_at(theta, s->last.h);
+  const asi_values *out = &s->shown;
+  move(s, c, from, to);
+  hermite(out->v, c, from->v, from->vdot, to->v, to->vdot, p->n);
+  hermite(out->x, c, from->x, from->xdot, to->x, to->xdot, p->def.n_x);
+  linear(out->vdot, theta, from->vdot, to->vdot, p->n);
+  linear(out->a, theta, from->a, to->a, p->n);
+  linear(out->lambda, theta, from->lambda, to->lambda, p->def.n_lambda);
+  linear(out->psi, theta, from->psi, to->psi, p->def.n_psi);
+  linear(out->xdot, theta, from->xdot, to->xdot, p->def.n_x);
+  linear(out->w, theta, from->w, to->w, p->def.n_x);
+  linear(out->y, theta, from->y, to->y, p->def.n_y);
+  copy(out->eta, to->eta, p->def.n_lambda);
+  asi_publish(s, t, out);
+  linear(&s->state.a_offset, theta, &s->last.a_offset[0], &s->last.a_offset[1], 1);
+  linear(&s->state.w_offset, theta, &s->last.w_offset[0], &s->last.w_offset[1], 1);
+  if (s->last.jumped) s->state.u = s->last.u;
+}

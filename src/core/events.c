@@ -1,0 +1,415 @@
+/// Events: what happens when functions of the state cross zero.
+///
+/// After a step the sign of each function at its end is compared with the sign it had; a crossing is located
+/// on the dense output, and the earliest comes first. An action that changes something ends the step there:
+/// the interpolated state becomes the current one, is made consistent with what holds from now on, and the
+/// next step is a first one, looking forward only. So second order holds across events.
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/integrator.h"
+
+// An event that changes something this many times in a row, each time within this share of the time since
+// the first, will never end.
+#define ZENO_SHARE 1e-7
+enum { ZENO_COUNT = 5 };
+
+struct asi_event {
+  as_event_def def; ///< its name stands below
+  char name[64];
+  int sign;     ///< of the function after `settled`; 0: not known
+  double from;  ///< where that was looked at; crossings are looked for behind it [s]
+  double end;   ///< the function at the end of the last step
+  double root;  ///< where it crosses zero in that step; infinity: nowhere [s]
+  double first; ///< when it first changed something; NAN: not yet [s]
+  double last;  ///< when it last did [s]
+  int quick;    ///< how often in a row in no time
+};
+
+as_status asi_events_create(as_integrator *s, as_error *error) {
+  const int n = s->def.n_events;
+  const size_t rows = (size_t)s->redundancy.rows;
+  if (n < 0 || (n > 0 && s->def.events == NULL))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "events",
+                    "n_events = %d, but events is NULL or the number is negative.", n);
+  if (!isnan(s->def.event_tolerance) && !(s->def.event_tolerance > 0.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "event_tolerance",
+                    "event_tolerance = %g s is not a positive number.", s->def.event_tolerance);
+  s->event = asi_calloc((size_t)n, sizeof *s->event);
+  s->holds = asi_calloc(rows, sizeof(bool));
+  s->was_inactive = asi_calloc(rows, sizeof(bool));
+  if (!s->event || !s->holds || !s->was_inactive) return asi_fail_memory(error);
+  for (int i = 0; i < n; ++i) {
+    struct asi_event *e = &s->event[i];
+    e->def = s->def.events[i];
+    if (e->def.value == NULL)
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "value", "Event %d has no function.", i);
+    if (e->def.direction < -1 || e->def.direction > 1)
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "direction",
+                      "The direction of event %d is %d, not -1, 0 or 1.", i, e->def.direction);
+    if (e->def.name)
+      snprintf(e->name, sizeof e->name, "\"%s\"", e->def.name);
+    else
+      snprintf(e->name, sizeof e->name, "%d", i);
+    e->def.name = e->name;
+  }
+  s->def.events = NULL;
+  return AS_OK;
+}
+
+void asi_events_free(as_integrator *s) {
+  free(s->event);
+  free(s->holds);
+  free(s->was_inactive);
+}
+
+void asi_events_visit(as_integrator *s, asi_archive *a) {
+  asi_archive_bool(a, &s->open);
+  asi_archive_double(a, &s->settled);
+  asi_archive_doubles(a, s->impulse, (size_t)s->redundancy.rows);
+  asi_archive_int(a, &s->report.index, -1, s->def.n_events - 1);
+  asi_archive_int(a, &s->report.direction, -1, 1);
+  asi_archive_double(a, &s->report.t);
+  asi_archive_count(a, &s->report.count);
+  s->report.impulse = s->impulse;
+  for (int i = 0; i < s->def.n_events; ++i) {
+    struct asi_event *e = &s->event[i];
+    asi_archive_int(a, &e->sign, -1, 1);
+    asi_archive_double(a, &e->from);
+    asi_archive_double(a, &e->first);
+    asi_archive_double(a, &e->last);
+    asi_archive_int(a, &e->quick, 0, ZENO_COUNT);
+  }
+}
+
+// ---- the functions --------------------------------------------------------------------------------
+
+static as_point point_of(const as_state *state) {
+  return (as_point){.t = state->t,
+                    .q = state->q,
+                    .v = state->v,
+                    .vdot = state->vdot,
+                    .lambda = state->lambda,
+                    .psi = state->psi,
+                    .x = state->x,
+                    .y = state->y,
+                    .u = state->u};
+}
+
+static as_status evaluate(as_integrator *s, const struct asi_event *e, const as_point *at,
+                          double *value) {
+  *value = (double)NAN;
+  const int code = e->def.value(at, value, e->def.user);
+  if (code != AS_DONE)
+    return asi_fail(s->eval.error, AS_ERR_CALLBACK, at->t, e->name,
+                    "The function of event %s failed at t = %.9g s (it returned %d).", e->name,
+                    at->t, code);
+  if (!isfinite(*value))
+    return asi_fail(s->eval.error, AS_ERR_CALLBACK, at->t, e->name,
+                    "The function of event %s is %g at t = %.9g s.", e->name, *value, at->t);
+  return AS_OK;
+}
+
+/// At a time inside the last step, which is shown.
+static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double t, double *value) {
+  asi_dense_show(s, t);
+  const as_point at = point_of(&s->state);
+  return evaluate(s, e, &at, value);
+}
+
+static int sign_of(double x) { return (x > 0.0) - (x < 0.0); }
+
+static double time_tolerance(const as_integrator *s) {
+  const double least = 4.0 * DBL_EPSILON * fmax(fabs(s->t), fabs(s->settled));
+  return isnan(s->def.event_tolerance) ? least : fmax(s->def.event_tolerance, least);
+}
+
+/// A function a little after the current state, along the motion.
+static as_status evaluate_ahead(as_integrator *s, const struct asi_event *e, double d,
+                                double *value) {
+  const as_problem *p = s->problem;
+  const asi_values *now = &s->now, *moved = &s->shown;
+  for (int i = 0; i < p->n; ++i) {
+    s->xi[i] = d * now->v[i] + 0.5 * d * d * now->vdot[i];
+    moved->v[i] = now->v[i] + d * now->vdot[i];
+  }
+  for (int i = 0; i < p->def.n_x; ++i) moved->x[i] = now->x[i] + d * now->xdot[i];
+  as_space_move(p->space, now->q, s->xi, moved->q);
+  asi_publish(s, s->t, now);
+  as_point at = point_of(&s->state);
+  at.t = s->t + d;
+  at.q = moved->q;
+  at.v = moved->v;
+  at.x = moved->x;
+  return evaluate(s, e, &at, value);
+}
+
+/// The sign of a function at the current state. Where it is zero, or said to be, that of its increase right
+/// after; what is left of it at an event that has been located counts as nothing.
+static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_zero) {
+  double value = 0.0, ahead = 0.0;
+  as_status status = evaluate_at(s, e, s->t, &value);
+  e->sign = sign_of(value);
+  e->from = s->t;
+  if (status || (e->sign != 0 && !is_zero)) return status;
+  double d = fmax(100.0 * time_tolerance(s), 1e-11 * fmax(1.0, fabs(s->t)));
+  for (int tries = 0; tries < 6 && status == AS_OK; ++tries, d *= 10.0) {
+    status = evaluate_ahead(s, e, d, &ahead);
+    if (tries == 0) e->sign = sign_of(ahead - value);
+    e->from = s->t + d;
+    if (e->sign == 0 || sign_of(ahead) == e->sign) break;
+  }
+  return status;
+}
+
+as_status asi_events_look(as_integrator *s) {
+  as_status status = AS_OK;
+  for (int i = 0; i < s->def.n_events && status == AS_OK; ++i)
+    status = take_sign(s, &s->event[i], false);
+  asi_publish(s, s->t, &s->now);
+  return status;
+}
+
+as_status asi_events_start(as_integrator *s) {
+  for (int i = 0; i < s->def.n_events; ++i) {
+    s->event[i].first = s->event[i].last = (double)NAN;
+    s->event[i].quick = 0;
+  }
+  return asi_events_look(s);
+}
+
+// ---- crossings ------------------------------------------------------------------------------------
+
+/// [EV.3] The end of a bracket in which the function leaves its old sign, not longer than the tolerance:
+/// regula falsi after Illinois, halved where that gains too little.
+static as_status locate(as_integrator *s, struct asi_event *e) {
+  const double tolerance = time_tolerance(s);
+  double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end;
+  as_status status = evaluate_at(s, e, a, &fa);
+  for (bool halve = false; status == AS_OK && b - a > tolerance;) {
+    const double width = b - a;
+    double c = a + 0.5 * width, fc = 0.0;
+    if (!halve && fa * e->sign > 0.0 && fb * e->sign < 0.0) {
+      c = b - fb * width / (fb - fa);
+      // Not closer to an end than the tolerance asks: the bracket is to shrink from both sides.
+      c = fmin(fmax(c, a + 0.5 * tolerance), b - 0.5 * tolerance);
+    }
+    if (!(c > a && c < b)) break;
+    status = evaluate_at(s, e, c, &fc);
+    if (fc * e->sign > 0.0) {
+      a = c;
+      fa = fc;
+      fb *= 0.5;
+    } else {
+      b = c;
+      fb = fc;
+      fa *= 0.5;
+    }
+    halve = b - a > 0.5 * width;
+  }
+  e->root = s->t - b <= tolerance ? s->t : b;
+  return status;
+}
+
+/// Looks for crossings behind `settled` in the last step; `next` is the earliest.
+static as_status find_crossings(as_integrator *s, double *next) {
+  *next = (double)INFINITY;
+  for (int i = 0; i < s->def.n_events; ++i) {
+    struct asi_event *e = &s->event[i];
+    e->root = (double)INFINITY;
+    as_status status = evaluate_at(s, e, s->t, &e->end);
+    const bool crosses = e->sign * sign_of(e->end) < 0 || (e->sign != 0 && e->end == 0.0);
+    if (status == AS_OK && crosses && e->from < s->t && e->def.direction * e->sign <= 0)
+      status = locate(s, e);
+    if (status) return status;
+    *next = fmin(*next, e->root);
+  }
+  asi_publish(s, s->t, &s->now);
+  return AS_OK;
+}
+
+as_status asi_events_pending(as_integrator *s, bool *pending) {
+  double next = 0.0;
+  const as_status status = find_crossings(s, &next);
+  *pending = isfinite(next);
+  return status;
+}
+
+// ---- actions --------------------------------------------------------------------------------------
+
+static void copy(double *to, const double *from, int n) {
+  memcpy(to, from, (size_t)n * sizeof(double));
+}
+
+static void copy_values(const as_problem *p, const asi_values *to, const as_state *from) {
+  copy(to->q, from->q, p->nq);
+  copy(to->v, from->v, p->n);
+  copy(to->vdot, from->vdot, p->n);
+  copy(to->lambda, from->lambda, p->def.n_lambda);
+  copy(to->psi, from->psi, p->def.n_psi);
+  copy(to->x, from->x, p->def.n_x);
+  copy(to->xdot, from->xdot, p->def.n_x);
+  copy(to->y, from->y, p->def.n_y);
+}
+
+/// Calls the actions of all events at `t`; what they ask for together.
+static as_status call_actions(as_integrator *s, double t, double tolerance, int *wish) {
+  const as_problem *p = s->problem;
+  asi_dense_show(s, t);
+  const as_point at = point_of(&s->state);
+  copy_values(p, &s->next, &s->state);
+  for (int i = 0; i < s->redundancy.rows; ++i) {
+    s->holds[i] = !s->eval.inactive[i];
+    s->restitution[i] = (double)NAN;
+  }
+  *wish = AS_EVENT_CONTINUE;
+  for (int i = 0; i < s->def.n_events; ++i) {
+    struct asi_event *e = &s->event[i];
+    if (!(e->root <= t + tolerance)) continue;
+    as_event event = {.index = i,
+                      .direction = -e->sign,
+                      .at = &at,
+                      .q = s->next.q,
+                      .v = s->next.v,
+                      .x = s->next.x,
+                      .active = s->holds,
+                      .restitution = s->restitution};
+    const int answer = e->def.act ? e->def.act(&event, e->def.user) : AS_EVENT_STOP;
+    if (answer < 0 || answer > (AS_EVENT_CHANGE | AS_EVENT_STOP))
+      return asi_fail(s->eval.error, AS_ERR_CALLBACK, t, e->name,
+                      "The action of event %s failed at t = %.9g s (it returned %d).", e->name, t,
+                      answer);
+    *wish |= answer;
+    s->report.index = i;
+    s->report.direction = event.direction;
+    s->report.t = t;
+    ++s->report.count;
+  }
+  return AS_OK;
+}
+
+/// Refuses what actions may have written.
+static as_status check_change(as_integrator *s, double t) {
+  const as_problem *p = s->problem;
+  const struct {
+    const char *name;
+    const double *value;
+    int n;
+  } parts[] = {{"v", s->next.v, p->n}, {"x", s->next.x, p->def.n_x}};
+  for (int k = 0; k < 2; ++k)
+    for (int i = 0; i < parts[k].n; ++i)
+      if (!isfinite(parts[k].value[i]))
+        return asi_fail(s->eval.error, AS_ERR_CALLBACK, t, parts[k].name,
+                        "An event has set %s[%d] to %g at t = %.9g s.", parts[k].name, i,
+                        parts[k].value[i], t);
+  for (int i = 0; i < s->redundancy.rows; ++i)
+    if (!(isnan(s->restitution[i]) || (s->restitution[i] >= 0.0 && s->restitution[i] <= 1.0)))
+      return asi_fail(s->eval.error, AS_ERR_CALLBACK, t, "restitution",
+                      "An event has set the restitution of row %d to %g at t = %.9g s: it is not "
+                      "between 0 and 1.",
+                      i, s->restitution[i], t);
+  return as_space_check(p->space, s->next.q, s->eval.error);
+}
+
+/// Ends the last step at t: the interpolated state there becomes the current one.
+static void cut_step(as_integrator *s, double t) {
+  const asi_values *now = &s->now;
+  asi_dense_keep_end(s);
+  s->t = t; // the dense output still knows where the step ended
+  copy_values(s->problem, now, &s->state);
+  copy(now->a, now->vdot, s->problem->n);
+  copy(now->w, now->xdot, s->problem->def.n_x);
+  s->a_offset = s->w_offset = 0.0;
+  s->first = s->forward = true;
+  s->control.h = fmin(s->control.h, s->last.h); // a part of a step is no reason for larger ones
+  asi_publish(s, t, now);
+}
+
+static as_status check_zeno(as_integrator *s, struct asi_event *e, double t) {
+  const double gap = t - e->last, since = t - e->first;
+  if (isnan(e->first)) e->first = t;
+  e->last = t;
+  e->quick = gap <= ZENO_SHARE * since ? e->quick + 1 : 0;
+  if (e->quick < ZENO_COUNT) return AS_OK;
+  e->quick = 0;
+  return asi_fail(s->eval.error, AS_ERR_ZENO, t, e->name,
+                  "Event %s happens again and again in no time at t = %.12g s (%d times in a row "
+                  "within %.3g s or less): let it come to rest, for example by activating a "
+                  "constraint.",
+                  e->name, t, ZENO_COUNT, gap);
+}
+
+/// Makes what the actions at t have changed the current state.
+static as_status change(as_integrator *s, double t, double tolerance) {
+  const as_problem *p = s->problem;
+  as_status status = check_change(s, t);
+  if (status) return status;
+  cut_step(s, t);
+  copy(s->next.vdot, s->now.vdot, p->n);
+  copy(s->next.lambda, s->now.lambda, p->def.n_lambda);
+  copy(s->next.psi, s->now.psi, p->def.n_psi);
+  copy(s->next.xdot, s->now.xdot, p->def.n_x);
+  copy(s->next.y, s->now.y, p->def.n_y);
+  s->settled = t;
+  status = asi_restart(s, s->holds, s->restitution);
+  for (int i = 0; i < s->def.n_events && status == AS_OK; ++i) {
+    struct asi_event *e = &s->event[i];
+    const bool happened = e->root <= t + tolerance;
+    e->root = (double)INFINITY;
+    status = take_sign(s, e, happened);
+    if (status == AS_OK && happened) status = check_zeno(s, e, t);
+  }
+  asi_publish(s, s->t, &s->now);
+  return status;
+}
+
+static as_status stop(as_integrator *s, double t) {
+  const struct asi_event *e = &s->event[s->report.index];
+  asi_dense_show(s, t);
+  return asi_fail(s->eval.error, AS_STOPPED, t, e->name,
+                  "Event %s stopped the integration at t = %.12g s.", e->name, t);
+}
+
+/// The step is over: what the functions are at its end they are from now on.
+static as_status settle_signs(as_integrator *s) {
+  for (int i = 0; i < s->def.n_events; ++i) {
+    struct asi_event *e = &s->event[i];
+    if (e->from >= s->t) continue; // a very short step
+    e->sign = sign_of(e->end);
+    const as_status status = e->end == 0.0 ? take_sign(s, e, true) : AS_OK;
+    if (status) return status;
+  }
+  s->settled = s->t;
+  asi_publish(s, s->t, &s->now);
+  return AS_OK;
+}
+
+as_status asi_events_act(as_integrator *s, double until) {
+  while (s->settled < s->t) {
+    const double tolerance = time_tolerance(s);
+    double next = 0.0;
+    int wish = AS_EVENT_CONTINUE;
+    as_status status = find_crossings(s, &next);
+    if (status) return status;
+    if (!isfinite(next) || next > until) return until >= s->t ? settle_signs(s) : AS_OK;
+    status = call_actions(s, next, tolerance, &wish);
+    if (status) return status;
+    if (wish & AS_EVENT_CHANGE) {
+      status = change(s, next, tolerance);
+    } else {
+      for (int i = 0; i < s->def.n_events; ++i)
+        if (s->event[i].root <= next + tolerance)
+          s->event[i].sign = s->event[i].end != 0.0 ? sign_of(s->event[i].end) : 0;
+      s->settled = next;
+    }
+    if (status == AS_OK && (wish & AS_EVENT_STOP)) status = stop(s, next);
+    if (status) return status;
+  }
+  return AS_OK;
+}
+
+as_event_report as_integrator_event(const as_integrator *s) { return s->report; }

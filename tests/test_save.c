@@ -1,0 +1,370 @@
+/// Saved states: a run that is saved and taken up again, at every point and by another integrator, is bit for
+/// bit the run that never was.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/problem.h"
+#include "problems/loops.h"
+#include "problems/mechatronic.h"
+#include "problems/nonholonomic.h"
+#include "problems/problems.h"
+#include "saved.h"
+
+static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+static const char *const method_names[] = {"index-3", "index-2", "SOI2"};
+
+typedef enum manner { FIXED, SEQUENCE, INTERPOLATED, LANDING, NEXT, MIXED, N_MANNERS } manner;
+static const char *const manner_names[] = {"fixed",   "sequence", "interpolated",
+                                           "landing", "next",     "mixed"};
+
+enum { MOST_ACTIONS = 64 };
+
+// ---- one run --------------------------------------------------------------------------------------
+
+static bool interrupting; // answered to the integrator that asks
+
+static bool interrupt(void *user) {
+  (void)user;
+  return interrupting;
+}
+
+static as_error error; // of the last call
+
+typedef struct course {
+  const saved_subject *subject;
+  manner manner;
+  as_integrator_def how;
+  as_problem *problem;
+} course;
+
+static course prepare(const saved_subject *subject, as_method method, manner how) {
+  course c = {.subject = subject, .manner = how, .how = as_default_integrator_def()};
+  c.how.method = method;
+  c.how.events = subject->events;
+  c.how.n_events = subject->n_events;
+  c.how.interrupt = interrupt;
+  c.how.tolerance.land = how == LANDING;
+  if (subject->rtol > 0.0) c.how.tolerance.rtol = subject->rtol;
+  if (how == FIXED) c.how.step = subject->h;
+  if (as_problem_create(&subject->def, &c.problem, &error)) fail_msg("%s", error.message);
+  return c;
+}
+
+static as_integrator *make(const course *c) {
+  as_integrator *integrator = NULL;
+  if (as_integrator_create(c->problem, &c->how, &integrator, &error)) fail_msg("%s", error.message);
+  return integrator;
+}
+
+static as_integrator *start(const course *c) {
+  as_integrator *integrator = make(c);
+  if (as_integrator_start(integrator, &c->subject->initial, NULL, &error))
+    fail_msg("%s: %s", c->subject->name, error.message);
+  return integrator;
+}
+
+/// One call, the i-th of a run.
+static as_status act(const course *c, as_integrator *s, int i) {
+  static const double ratio[] = {1.0, 1.0, 2.0, 0.5, 1.3, 0.1, 3.0, 1.0, 5.0, 0.02, 0.02};
+  const double h = c->subject->h, t = as_integrator_state(s)->t;
+  const double goal = c->subject->initial.t + (i + 1) * (c->manner == FIXED ? 2.5 : 1.7) * h;
+  interrupting = i % 7 == 4;
+  manner how = c->manner;
+  if (how == MIXED) how = i % 5 < 2 ? NEXT : i % 5 == 2 ? SEQUENCE : INTERPOLATED;
+  switch (how) {
+  case SEQUENCE: return as_integrator_step(s, h * ratio[i % 11], &error);
+  case NEXT: return as_integrator_next(s, &error);
+  case INTERPOLATED:
+    if (i % 3 == 2) return as_integrator_interpolate(s, t - 1e-3 * h, &error);
+    break;
+  default: break;
+  }
+  return as_integrator_advance(s, fmax(t, goal), &error);
+}
+
+/// A call and all that can be seen after it.
+static void act_and_look(const course *c, as_integrator *s, int i, saved_view *view) {
+  error = (as_error){0};
+  view->size = 0;
+  const as_status status = act(c, s, i);
+  interrupting = false;
+  saved_look(view, c->problem, s, status, &error);
+  if (i % 4 == 3) { // projects with factors that steps use too
+    double v[512] = {0};
+    assert_true(c->problem->n <= 512);
+    saved_note(view, v, as_integrator_velocity(s, v, &error) ? 0 : c->problem->n);
+  }
+}
+
+static void must_load(const course *c, as_integrator *s, const unsigned char *data, size_t size,
+                      int i) {
+  if (as_integrator_load(s, data, size, &error))
+    fail_msg("%s, %s, %s: the state after call %d is refused: %s", c->subject->name,
+             method_names[c->how.method], manner_names[c->manner], i, error.message);
+}
+
+static void must_be_same(const course *c, const saved_view *a, const saved_view *b,
+                         const char *what, int i) {
+  if (saved_same(a, b)) return;
+  size_t at = 0;
+  while (at < a->size && at < b->size && a->data[at] == b->data[at]) ++at;
+  fail_msg("%s, %s, %s: %s differs at call %d (byte %zu of %zu)", c->subject->name,
+           method_names[c->how.method], manner_names[c->manner], what, i, at, a->size);
+}
+
+/// What an uninterrupted run shows after each call, and what it saves.
+typedef struct chronicle {
+  saved_view view[MOST_ACTIONS + 1];
+  unsigned char *state[MOST_ACTIONS + 1];
+  size_t size[MOST_ACTIONS + 1];
+} chronicle;
+
+static void compare_bytes(const course *c, const chronicle *x, as_integrator *s, int i,
+                          const char *what) {
+  size_t size = 0;
+  unsigned char *bytes = saved_bytes(s, &size);
+  assert_non_null(bytes);
+  if (size != x->size[i] || memcmp(bytes, x->state[i], size) != 0) {
+    size_t at = 0;
+    while (at < size && at < x->size[i] && bytes[at] == x->state[i][at]) ++at;
+    fail_msg("%s, %s, %s: %s saves something else after call %d (byte %zu of %zu)",
+             c->subject->name, method_names[c->how.method], manner_names[c->manner], what, i, at,
+             size);
+  }
+  free(bytes);
+}
+
+/// Handed over after each call: to a new integrator, or to and fro between two that know the past.
+static void run_relay(const course *c, const chronicle *x, bool fresh) {
+  const char *const what = fresh ? "a run handed on" : "a run handed to and fro";
+  as_integrator *one = start(c), *other = make(c);
+  saved_view view = {0}, before = {0};
+  for (int i = 0; i < c->subject->actions; ++i) {
+    size_t size = 0;
+    unsigned char *bytes = saved_bytes(one, &size);
+    assert_non_null(bytes);
+    before.size = view.size = 0;
+    saved_glance(&before, c->problem, one);
+    if (fresh) {
+      as_integrator_destroy(other);
+      other = make(c);
+    }
+    must_load(c, other, bytes, size, i - 1);
+    free(bytes);
+    saved_glance(&view, c->problem, other);
+    must_be_same(c, &before, &view, "a state that was loaded", i - 1);
+    as_integrator *const swap = one;
+    one = other;
+    other = swap;
+    act_and_look(c, one, i, &view);
+    must_be_same(c, &x->view[i + 1], &view, what, i);
+    compare_bytes(c, x, one, i + 1, what);
+  }
+  saved_view_free(&view);
+  saved_view_free(&before);
+  as_integrator_destroy(one);
+  as_integrator_destroy(other);
+}
+
+/// Taken up once and run to the end.
+static void run_from(const course *c, const chronicle *x, int first) {
+  as_integrator *s = make(c);
+  saved_view view = {0};
+  must_load(c, s, x->state[first], x->size[first], first - 1);
+  for (int i = first; i < c->subject->actions; ++i) {
+    act_and_look(c, s, i, &view);
+    must_be_same(c, &x->view[i + 1], &view, "a run taken up", i);
+  }
+  saved_view_free(&view);
+  as_integrator_destroy(s);
+}
+
+static long statuses[64]; // that calls have returned
+
+static void follow(const saved_subject *subject, as_method method, manner how) {
+  const course c = prepare(subject, method, how);
+  chronicle x = {0};
+  saved_view view = {0};
+  const int n = subject->actions;
+  assert_true(n <= MOST_ACTIONS);
+  // The run that never saves, and one that does after each call.
+  as_integrator *plain = start(&c), *saving = start(&c);
+  for (int i = -1; i < n; ++i) {
+    if (i >= 0) {
+      act_and_look(&c, plain, i, &x.view[i + 1]);
+      act_and_look(&c, saving, i, &view);
+      must_be_same(&c, &x.view[i + 1], &view, "a run that saves", i);
+      as_status status;
+      memcpy(&status, view.data, sizeof status);
+      ++statuses[status];
+    }
+    x.state[i + 1] = saved_bytes(saving, &x.size[i + 1]);
+    assert_non_null(x.state[i + 1]);
+  }
+  run_relay(&c, &x, true);
+  run_relay(&c, &x, false);
+  for (int first = 0; first < n; first += n / 4 + 1) run_from(&c, &x, first);
+  for (int i = 0; i <= n; ++i) {
+    saved_view_free(&x.view[i]);
+    free(x.state[i]);
+  }
+  saved_view_free(&view);
+  as_integrator_destroy(plain);
+  as_integrator_destroy(saving);
+  as_problem_destroy(c.problem);
+}
+
+/// All methods and manners.
+static void follow_all(const saved_subject *subject) {
+  for (int m = 0; m < 3; ++m) {
+    if (methods[m] == AS_METHOD_SOI2 && subject->def.n_x + subject->def.n_y > 0) continue;
+    for (int how = 0; how < N_MANNERS; ++how) follow(subject, methods[m], (manner)how);
+  }
+}
+
+// ---- the problems ---------------------------------------------------------------------------------
+
+static saved_subject of_problem(const test_problem *p, double share) {
+  return (saved_subject){.name = p->name,
+                         .def = p->def,
+                         .initial = {.t = p->t0, .q = p->q0, .v = p->v0},
+                         .h = share * (p->t_end - p->t0),
+                         .actions = 11};
+}
+
+static void test_spaces_and_constraints(void **state) {
+  (void)state;
+  const test_problem *problems[] = {
+      problem_oscillator(),         problem_double_pendulum(),        problem_pendulum(),
+      problem_driven_pendulum(),    problem_double_pendulum_slider(), problem_friction_wire(),
+      problem_car_axis(),           problem_free_rotation(),          problem_heavy_top_slow(),
+      problem_heavy_top_slow_se3(), problem_two_bodies_se3(),         problem_free_body()};
+  for (size_t i = 0; i < sizeof problems / sizeof problems[0]; ++i) {
+    const saved_subject subject = of_problem(problems[i], 0.005);
+    follow_all(&subject);
+  }
+}
+
+/// Blocks that are differenced, over steps that are too long for old factors.
+static void test_differenced(void **state) {
+  (void)state;
+  saved_subject subject = of_problem(problem_two_bodies(), 0.02);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block)
+    subject.def.block[block].source = AS_BLOCK_DIFFERENCED;
+  subject.def.jacobian = NULL;
+  subject.def.constraint_rate = subject.def.constraint_acceleration = NULL;
+  follow_all(&subject);
+}
+
+static void test_nonholonomic(void **state) {
+  (void)state;
+  const nonholonomic_problem *problems[] = {
+      nonholonomic_jn8(),          nonholonomic_j71(),
+      nonholonomic_disk_guided(),  nonholonomic_sleigh_moving(),
+      nonholonomic_speed_varied(), nonholonomic_rolling_disk_se3(),
+      nonholonomic_fin()};
+  for (size_t i = 0; i < sizeof problems / sizeof problems[0]; ++i) {
+    const nonholonomic_problem *p = problems[i];
+    const saved_subject subject = {.name = p->name,
+                                   .def = p->def,
+                                   .initial = {.t = p->t0, .q = p->q0, .v = p->v0},
+                                   .h = 0.005 * (p->t_end - p->t0),
+                                   .actions = 11};
+    follow_all(&subject);
+  }
+}
+
+static void test_states_and_outputs(void **state) {
+  (void)state;
+  for (int i = 0; i < mechatronic_count(); ++i) {
+    const mechatronic_problem *p = mechatronic_get(i);
+    const saved_subject subject = {.name = p->name,
+                                   .def = p->def,
+                                   .initial = {.t = p->t0, .q = p->q0, .v = p->v0, .x = p->x0},
+                                   .h = (p->t_end - p->t0) / p->steps,
+                                   .actions = 11};
+    follow_all(&subject);
+  }
+}
+
+/// Redundant rows, with compliance; positions where all rows depend on each other.
+static void test_redundant_and_singular(void **state) {
+  (void)state;
+  test_problem *fourbar = loops_fourbar(), *twice = loops_pendulum_twice(),
+               *flat = loops_nfourbar(2);
+  saved_subject subject = of_problem(fourbar, 0.005);
+  follow_all(&subject);
+  subject = of_problem(twice, 0.005);
+  follow_all(&subject);
+  subject = of_problem(flat, 0.01);
+  subject.actions = 40;
+  follow_all(&subject);
+  loops_free(fourbar);
+  loops_free(twice);
+  loops_free(flat);
+}
+
+/// Sparse factors, many of them made with the pivots of an earlier matrix.
+static void test_sparse(void **state) {
+  (void)state;
+  test_problem *flat = loops_nfourbar(6), *lattice = loops_lattice(3, true);
+  saved_subject subject = of_problem(flat, 0.01);
+  subject.actions = 36;
+  follow_all(&subject);
+  subject = of_problem(lattice, 0.02);
+  subject.actions = 8;
+  follow_all(&subject);
+  loops_free(flat);
+  loops_free(lattice);
+}
+
+static void test_samplers(void **state) {
+  (void)state;
+  const saved_subject samplers = saved_samplers(), pendulum = saved_sampled_pendulum();
+  follow_all(&samplers);
+  follow_all(&pendulum);
+}
+
+static void test_events(void **state) {
+  (void)state;
+  const saved_subject subjects[] = {saved_ball(), saved_zeno(), saved_stops(), saved_tiny()};
+  memset(statuses, 0, sizeof statuses);
+  for (int i = 0; i < 4; ++i) follow_all(&subjects[i]);
+  assert_true(statuses[AS_STOPPED] > 10 && statuses[AS_ERR_ZENO] > 0);
+}
+
+static void test_failed_and_interrupted(void **state) {
+  (void)state;
+  const saved_subject wall = saved_wall(AS_RETRY), end = saved_wall(AS_FATAL);
+  memset(statuses, 0, sizeof statuses);
+  for (int how = 0; how < N_MANNERS; ++how) {
+    follow(&wall, AS_METHOD_INDEX3, (manner)how);
+    follow(&wall, AS_METHOD_INDEX2, (manner)how);
+    follow(&end, AS_METHOD_SOI2, (manner)how);
+  }
+  assert_true(statuses[AS_ERR_RETRY] > 10 && statuses[AS_ERR_CALLBACK] > 10);
+  assert_true(statuses[AS_INTERRUPTED] > 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_spaces_and_constraints),
+      cmocka_unit_test(test_differenced),
+      cmocka_unit_test(test_nonholonomic),
+      cmocka_unit_test(test_states_and_outputs),
+      cmocka_unit_test(test_redundant_and_singular),
+      cmocka_unit_test(test_sparse),
+      cmocka_unit_test(test_samplers),
+      cmocka_unit_test(test_events),
+      cmocka_unit_test(test_failed_and_interrupted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
