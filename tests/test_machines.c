@@ -23,7 +23,8 @@ static double distance2(const double *x, const double *y, int n) {
   return sum;
 }
 
-static errors run(const machine *subject, int variant, as_method method, double h) {
+/// Equal steps of h, or automatic ones by a tolerance if h is NAN.
+static errors run(const machine *subject, int variant, as_method method, double h, double rtol) {
   as_model *model = subject->build(variant);
   as_integrator_def def = as_default_integrator_def();
   as_integrator *integrator = NULL;
@@ -31,6 +32,7 @@ static errors run(const machine *subject, int variant, as_method method, double 
   errors e = {0};
   def.method = method;
   def.step = h;
+  if (isnan(h)) def.tolerance.rtol = rtol;
   as_status status = as_integrator_create(as_model_problem(model), &def, &integrator, &error);
   if (status == AS_OK)
     status = as_integrator_start(integrator, as_model_initial(model), NULL, &error);
@@ -73,8 +75,8 @@ static void check_machines(const machine *machines, int n, as_method method, int
   for (int i = 0; i < n; ++i) {
     const machine *m = &machines[i];
     for (int variant = 0; variant < m->n_variants && variant < most; ++variant) {
-      const errors coarse = run(m, variant, method, m->h);
-      const errors fine = run(m, variant, method, m->h / 2.0);
+      const errors coarse = run(m, variant, method, m->h, 0.0);
+      const errors fine = run(m, variant, method, m->h / 2.0, 0.0);
       failures += check(m->name, variant, "position", coarse.position, fine.position);
       if (coarse.velocity > 0.0)
         failures += check(m->name, variant, "velocity", coarse.velocity, fine.velocity);
@@ -103,8 +105,25 @@ static void test_soi2(void **state) {
   check_machines(machines_large, n_machines_large, AS_METHOD_SOI2, 1);
 }
 
+/// Automatic steps and dense output work for machines as for any problem: errors follow the tolerance.
+static void test_automatic(void **state) {
+  (void)state;
+  const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+  const machine *const subjects[] = {&machines_small[0], &machines_small[8], &machines_large[1]};
+  for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; ++i)
+    for (size_t k = 0; k < sizeof methods / sizeof methods[0]; ++k) {
+      const errors loose = run(subjects[i], 0, methods[k], (double)NAN, 1e-3);
+      const errors tight = run(subjects[i], 0, methods[k], (double)NAN, 1e-5);
+      print_message("  %-16s method %d: error of position %.1e, then %.1e; velocity %.1e, %.1e\n",
+                    subjects[i]->name, (int)methods[k], loose.position, tight.position,
+                    loose.velocity, tight.velocity);
+      assert_true(tight.position < 2e-3 && tight.position < loose.position / 4.0);
+      assert_true(tight.velocity < loose.velocity / 4.0);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_index3), cmocka_unit_test(test_index2),
-                                     cmocka_unit_test(test_soi2)};
+                                     cmocka_unit_test(test_soi2), cmocka_unit_test(test_automatic)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
