@@ -90,6 +90,10 @@ bench:
 	@$(BUILD)/bench/bench/steps large
 	@echo "== a motion that dies out"
 	@$(BUILD)/bench/bench/steps decay
+	@echo "== machines: to the same error as IDA, parts of a step, 100000 links"
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines compare
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines parts
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines large
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
 	@echo "== accuracy of automatic steps"

@@ -1,0 +1,334 @@
+/// Measures machines: a chain of links built with the model interface, against IDA of SUNDIALS in the same run
+/// (if it was there when this was built), and large chains.
+///
+/// usage: machines [compare [LINKS...]]      CPU time to the same error of the tip, 1e-5 m
+///        machines parts [LINKS]             what evaluations cost beside the linear algebra of a step
+///        machines large [LINKS]             100000 links
+///        machines count LINKS METHOD STEPS  takes steps, for a tool that counts instructions
+///
+/// Each run is repeated and the fastest counts. Times are CPU time of this process, one thread. To compare, both
+/// sides are tuned: IDA's tolerance and KLU's order, our number of steps; Newton's method stops at the goal.
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "alphastep/alphastep.h"
+#include "core/integrator.h"
+#ifdef HAVE_IDA
+#include "ida_chain.h"
+#endif
+
+static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
+static const char *const method_names[] = {"index-3", "index-2"};
+
+static void stop_if(as_status status, const as_error *error) {
+  if (status == AS_OK) return;
+  fprintf(stderr, "machines: %s\n", error->message);
+  exit(1);
+}
+
+static void *take(size_t count, size_t size) {
+  void *block = calloc(count, size);
+  if (block) return block;
+  fprintf(stderr, "machines: out of memory\n");
+  exit(1);
+}
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// ---- the chain ------------------------------------------------------------------------------------------
+
+/// Links of 1 m and 1 kg, 5 cm thick, horizontal and at rest.
+static as_model *build_chain(int n_links, as_joint_kind kind, as_space_kind space) {
+  as_error error;
+  as_builder *b = NULL;
+  as_model *model = NULL;
+  as_body_id last = AS_GROUND;
+  stop_if(as_builder_create(&(as_model_def){.gravity = {0, 0, -9.81}}, &b, &error), &error);
+  for (int i = 0; i < n_links; ++i) {
+    as_body_def link = as_default_body_def();
+    link.mass = 1.0;
+    link.inertia[0] = 0.00125;
+    link.inertia[1] = link.inertia[2] = 0.0839583333333333333;
+    link.position[0] = i + 0.5;
+    link.space = space;
+    as_joint_def joint = as_default_joint_def();
+    joint.kind = kind;
+    joint.axis[1] = 1.0;
+    joint.point[0] = i;
+    joint.body[0] = last;
+    stop_if(as_builder_add_body(b, &link, &last, &error), &error);
+    joint.body[1] = last;
+    stop_if(as_builder_add_joint(b, &joint, NULL, &error), &error);
+  }
+  stop_if(as_builder_build(b, &model, &error), &error);
+  as_builder_destroy(b);
+  return model;
+}
+
+/// How far the tip is after a second from where an independent program has it; NAN: not known.
+static double tip_error(int n_links, const double tip[3]) {
+  static const struct {
+    int n_links;
+    double x, z;
+  } known[] = {{10, 7.527507986527, -4.906153396808},
+               {100, 99.037539198921, -4.905},
+               {1000, 999.564837964703, -4.905}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+    if (known[i].n_links == n_links) return hypot(tip[0] - known[i].x, tip[2] - known[i].z);
+  return (double)NAN;
+}
+
+/// `tolerance`: of Newton's method, relative and absolute; 0: as usual.
+static as_integrator *create(const as_model *m, int method, bool reuse, double tolerance) {
+  as_integrator_def def = as_default_integrator_def();
+  as_integrator *integrator = NULL;
+  as_error error;
+  if (tolerance > 0.0) def.newton.rtol = def.newton.atol = tolerance;
+  def.method = methods[method];
+  def.newton.reuse = reuse;
+  stop_if(as_integrator_create(as_model_problem(m), &def, &integrator, &error), &error);
+  return integrator;
+}
+
+// ---- to the same error ------------------------------------------------------------------------------------
+
+typedef struct outcome {
+  double seconds, error;
+  long steps, factorizations, iterations;
+} outcome;
+
+/// A second in equal steps; the start counts.
+static outcome run(const as_model *m, as_integrator *integrator, int steps) {
+  as_error error;
+  as_statistics work;
+  const double start = cpu_seconds();
+  stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
+  for (int i = 0; i < steps; ++i)
+    stop_if(as_integrator_step(integrator, 1.0 / steps, &error), &error);
+  const double seconds = cpu_seconds() - start;
+  stop_if(as_integrator_statistics(integrator, &work, &error), &error);
+  as_body_motion end;
+  const int last = as_model_bodies(m) - 1;
+  as_model_body_motion(m, as_integrator_state(integrator), last, &end);
+  const double tip[3] = {end.x[0] + 0.5 * end.R[0], end.x[1] + 0.5 * end.R[3],
+                         end.x[2] + 0.5 * end.R[6]};
+  return (outcome){seconds, tip_error(last + 1, tip), work.steps, work.factorizations,
+                   work.newton_iterations};
+}
+
+enum { REPETITIONS = 3 };
+
+/// The fewest steps with an error of at most `goal`, by bisection; then the fastest of some runs.
+static outcome run_to(const as_model *m, as_integrator *integrator, double goal) {
+  int low = 50, high = 500;
+  while (high - low > 2) {
+    const int middle = (low + high) / 2;
+    if (run(m, integrator, middle).error <= goal)
+      high = middle;
+    else
+      low = middle;
+  }
+  outcome best = run(m, integrator, high);
+  for (int i = 1; i < REPETITIONS; ++i) {
+    const outcome again = run(m, integrator, high);
+    if (again.seconds < best.seconds) best = again;
+  }
+  return best;
+}
+
+#ifdef HAVE_IDA
+/// The fastest of all tolerances that reach the goal, with unknowns as they are numbered; then of all orders.
+static outcome run_ida(const as_model *m, double goal) {
+  enum { TOLERANCES = 14, CHOICES = 4 };
+  as_error error;
+  outcome best = {.seconds = (double)INFINITY};
+  double best_rtol = 1e-5;
+  as_integrator *integrator = create(m, 0, true, 0.0);
+  stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
+  const as_state *s = as_integrator_state(integrator);
+  for (int k = 0; k < TOLERANCES + CHOICES; ++k) {
+    const int choice = k < TOLERANCES ? 0 : k - TOLERANCES; // natural; natural, btf; AMD; COLAMD
+    const double rtol = k < TOLERANCES ? 1e-3 * pow(10.0, -k / 4.0) : best_rtol;
+    const ida_options o = {as_model_bodies(m), 1.0,     rtol,     choice < 2 ? 2 : choice - 2,
+                           choice == 1,        s->vdot, s->lambda};
+    const ida_result r = ida_chain_run(&o);
+    const double e = tip_error(o.n_links, r.tip);
+    if (r.status || !(e <= goal) || !(r.seconds < best.seconds)) continue;
+    best = (outcome){r.seconds, e, r.steps, r.jacobians, r.iterations};
+    best_rtol = rtol;
+  }
+  as_integrator_destroy(integrator);
+  return best;
+}
+#endif
+
+static void print_outcome(const char *what, const outcome *o, double seconds_of_ida) {
+  printf("  %-16s %9.4f s  %5ld steps  %5ld matrices  %5ld iterations  error %.1e", what,
+         o->seconds, o->steps, o->factorizations, o->iterations, o->error);
+  if (seconds_of_ida > 0.0) printf("  1/%.1f of IDA", seconds_of_ida / o->seconds);
+  printf("\n");
+  fflush(stdout);
+}
+
+static void compare(int n_links) {
+  const double goal = 1e-5;
+  double ida_time = 0.0;
+  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+  printf("%d links, 1 s, tip within %.0e m\n", n_links, goal);
+#ifdef HAVE_IDA
+  const outcome ida = run_ida(m, goal);
+  print_outcome("IDA", &ida, 0.0);
+  ida_time = ida.seconds;
+#endif
+  for (int method = 0; method < 2; ++method)
+    for (int reuse = 0; reuse < 2; ++reuse) {
+      char what[32];
+      as_integrator *integrator = create(m, method, reuse, goal);
+      const outcome o = run_to(m, integrator, goal);
+      snprintf(what, sizeof what, "%s, %s", method_names[method], reuse ? "reuse" : "renew");
+      print_outcome(what, &o, ida_time);
+      as_integrator_destroy(integrator);
+    }
+  as_model_destroy(m);
+}
+
+// ---- what evaluations cost --------------------------------------------------------------------------------
+
+/// Mean time of a call, from enough of them to be seen.
+#define MEASURE(call, result)                                                                      \
+  do {                                                                                             \
+    const double start_ = cpu_seconds();                                                           \
+    for (int i_ = 0; i_ < CALLS; ++i_) (void)(call);                                               \
+    (result) = (cpu_seconds() - start_) / CALLS;                                                   \
+  } while (0)
+
+static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
+  enum { CALLS = 50 };
+  as_model *m = build_chain(n_links, kind, space);
+  for (int method = 0; method < 2; ++method) {
+    as_integrator *integrator = create(m, method, false, 0.0);
+    as_error error;
+    stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
+    double step, residual[4], jacobian, linear;
+    MEASURE(as_integrator_step(integrator, 1e-3, &error), step);
+    const as_state *s = as_integrator_state(integrator);
+    const as_point at = {.t = s->t, .q = s->q, .v = s->v, .vdot = s->vdot, .lambda = s->lambda};
+    const as_problem_def *def = &as_model_problem(m)->def;
+    double *f = take((size_t)integrator->step.size, sizeof(double));
+    as_matrix *blocks = integrator->block;
+    as_block_set tangents = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_F_V);
+    if (method == 1) tangents |= AS_BLOCK_BIT(AS_BLOCK_GDOT_Q);
+    MEASURE(def->force(&at, f, def->user), residual[0]);
+    MEASURE(def->constraint(&at, f, def->user), residual[1]);
+    MEASURE(def->jacobian(&at, AS_BLOCK_BIT(AS_BLOCK_G_Q), blocks, def->user), residual[2]);
+    MEASURE(def->constraint_rate(&at, f, def->user), residual[3]);
+    MEASURE(def->jacobian(&at, tangents, blocks, def->user), jacobian);
+    asi_solver *solver = integrator->step.solver;
+    int culprit;
+    MEASURE((solver->ops->factor(solver, integrator->step.value, &culprit),
+             solver->ops->solve(solver, f)),
+            linear);
+    const double all = residual[0] + residual[1] + residual[2] + (method == 1 ? residual[3] : 0.0);
+    printf("%d links, %s, %s, %s: step %.1f us; residual %.1f, Jacobian %.1f, factorization and "
+           "solve %.1f us: "
+           "evaluation/linear algebra = %.2f (goal: at most 1)\n",
+           n_links, kind == AS_JOINT_SPHERICAL ? "balls" : "hinges",
+           space == AS_SPACE_SE3 ? "SE(3)" : "R^3xSO(3)", method_names[method], 1e6 * step,
+           1e6 * all, 1e6 * jacobian, 1e6 * linear, (all + jacobian) / linear);
+    free(f);
+    as_integrator_destroy(integrator);
+  }
+  as_model_destroy(m);
+}
+
+// ---- large ------------------------------------------------------------------------------------------------
+
+/// A line of /proc/self/status in MB; NAN where there is no such file.
+static double memory_mb(const char *key) {
+  FILE *file = fopen("/proc/self/status", "r");
+  if (file == NULL) return (double)NAN;
+  char line[256];
+  double kb = (double)NAN;
+  while (fgets(line, sizeof line, file))
+    if (strncmp(line, key, strlen(key)) == 0) kb = strtod(line + strlen(key), NULL);
+  fclose(file);
+  return kb / 1024.0;
+}
+
+static void large(int n_links) {
+  enum { STEPS = 10 };
+  double start = cpu_seconds();
+  as_error error;
+  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+  printf("%d links: built in %.2f s, %.0f MB\n", n_links, cpu_seconds() - start,
+         memory_mb("VmRSS:"));
+  for (int method = 0; method < 2; ++method) {
+    start = cpu_seconds();
+    as_integrator *integrator = create(m, method, false, 0.0);
+    stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
+    const double opened = cpu_seconds() - start;
+    stop_if(as_integrator_step(integrator, 1e-3, &error), &error);
+    start = cpu_seconds();
+    for (int i = 0; i < STEPS; ++i) stop_if(as_integrator_step(integrator, 1e-3, &error), &error);
+    printf("  %s: create and start %.2f s, then %.3f s a step; peak memory so far %.0f MB\n",
+           method_names[method], opened, (cpu_seconds() - start) / STEPS, memory_mb("VmHWM:"));
+    fflush(stdout);
+    as_integrator_destroy(integrator);
+  }
+  as_model_destroy(m);
+}
+
+static int count(char **argument) {
+  const int n_links = (int)strtol(argument[0], NULL, 10),
+            steps = (int)strtol(argument[2], NULL, 10);
+  const int method = strcmp(argument[1], method_names[1]) == 0;
+  if (n_links < 1 || steps < 0 || strcmp(argument[1], method_names[method]) != 0) return 2;
+  as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+  as_integrator *integrator = create(m, method, false, 0.0);
+  as_error error;
+  as_statistics work;
+  stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
+  for (int i = 0; i < steps; ++i) stop_if(as_integrator_step(integrator, 1e-3, &error), &error);
+  stop_if(as_integrator_statistics(integrator, &work, &error), &error);
+  printf("%ld\n", work.newton_iterations);
+  as_integrator_destroy(integrator);
+  as_model_destroy(m);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const char *mode = argc > 1 ? argv[1] : "compare";
+  if (strcmp(mode, "compare") == 0) {
+    for (int i = 2; i < argc; ++i) compare((int)strtol(argv[i], NULL, 10));
+    if (argc <= 2) {
+      compare(100);
+      compare(1000);
+    }
+    return 0;
+  }
+  if (strcmp(mode, "parts") == 0 && argc <= 3) {
+    const int n_links = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 1000;
+    parts(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
+    parts(n_links, AS_JOINT_REVOLUTE, AS_SPACE_R3SO3);
+    parts(n_links, AS_JOINT_SPHERICAL, AS_SPACE_SE3);
+    parts(n_links, AS_JOINT_REVOLUTE, AS_SPACE_SE3);
+    return 0;
+  }
+  if (strcmp(mode, "large") == 0 && argc <= 3) {
+    large(argc == 3 ? (int)strtol(argv[2], NULL, 10) : 100000);
+    return 0;
+  }
+  if (strcmp(mode, "count") == 0 && argc == 5 && count(argv + 2) == 0) return 0;
+  fprintf(stderr,
+          "usage: machines [compare [LINKS...] | parts [LINKS] | large [LINKS] | count LINKS "
+          "index-3|index-2 STEPS]\n");
+  return 2;
+}

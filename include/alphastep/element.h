@@ -1,0 +1,90 @@
+/// Elements: what acts between the bodies of a model. The interface that our own joints and springs use.
+///
+/// An element touches up to AS_ELEMENT_BODIES bodies. Whatever space a body lives on, an element sees it
+/// the same way and writes the same way, six numbers per body:
+///
+///     moves     dx: displacement of the centre of mass, world axes     dtheta: rotation, body axes
+///     velocity  v = x' in world axes                                   omega in body axes
+///     force     in world axes                                          torque about the centre of mass, body axes
+///
+/// with R -> R exp(dtheta~). The model takes these to the body's own space: on SE(3) translations are
+/// seen from the body, a point mass and the ground have no rotation to move.
+///
+/// Signs: the element's constraint rows g act with f = f0 - g_q^T lambda. Constraint rows are written
+/// "first less second", so that lambda is what the first body does to the second.
+#ifndef ALPHASTEP_ELEMENT_H
+#define ALPHASTEP_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alphastep/export.h"
+#include "alphastep/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  AS_ELEMENT_BODIES = 4, ///< the most bodies of an element
+  AS_ELEMENT_ROWS = 6,   ///< the most constraint rows of an element
+  AS_ELEMENT_COLUMNS = 6 * AS_ELEMENT_BODIES,
+};
+
+/// A body as elements see it. The ground is at the origin, at rest.
+typedef struct as_body_motion {
+  double x[3];     ///< centre of mass, world [m]
+  double R[9];     ///< body to world, by rows
+  double v[3];     ///< velocity of the centre of mass, world [m/s]; 0 where only q is known
+  double omega[3]; ///< angular velocity, body axes [rad/s]; likewise
+} as_body_motion;
+
+/// Where an element is evaluated.
+typedef struct as_element_input {
+  double t;                                      ///< [s]
+  const as_body_motion *body[AS_ELEMENT_BODIES]; ///< n_bodies of them
+  const double *lambda;                          ///< multipliers of its rows where f_q is wanted
+} as_element_input;
+
+/// Where it writes: NULL is not wanted. Everything is zero on entry. Matrices are stored by rows, with
+/// 6 n_bodies columns: dx and dtheta (or v and omega) of each body.
+typedef struct as_element_output {
+  double *force;        ///< 6 n_bodies
+  double *f_q;          ///< 6 n_bodies rows: D_q of force and of -g_q^T lambda
+  double *f_v;          ///< 6 n_bodies rows
+  double *g;            ///< n_rows
+  double *g_q;          ///< n_rows rows
+  double *rate;         ///< g_t + g_q v
+  double *gdot_q;       ///< n_rows rows: D_q of rate at fixed v
+  double *acceleration; ///< d/dt rate at v' = 0
+} as_element_output;
+
+/// Energy that flows through an element, all per second [W].
+typedef struct as_element_power {
+  double dissipated; ///< turned into heat, >= 0 for a damper
+  double supplied;   ///< brought in from outside by applied forces
+} as_element_power;
+
+/// What an element is: functions, shared by all elements of a kind. Pure: no allocation, no memory.
+typedef struct as_element_type {
+  const char *kind; ///< for messages: `spring`
+  /// Returns AS_DONE, AS_RETRY or AS_FATAL as a problem's callbacks do.
+  int (*evaluate)(const as_element_input *in, const as_element_output *out, const void *data);
+  double (*potential)(const as_element_input *in, const void *data); ///< [J]; NULL: none
+  void (*power)(const as_element_input *in, as_element_power *out,
+                const void *data); ///< NULL: none
+} as_element_type;
+
+/// Which entries of an element's matrices can be nonzero: flags by rows; NULL: all of them.
+typedef struct as_element_pattern {
+  const bool *f_q;
+  const bool *f_v;
+  const bool *g_q;
+  const bool *gdot_q;
+} as_element_pattern;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

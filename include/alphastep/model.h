@@ -1,0 +1,328 @@
+/// Machines: bodies, joints and forces, built into a model that is one problem of the integrator.
+///
+///     as_builder *b;
+///     as_builder_create(&(as_model_def){.gravity = {0, 0, -9.81}}, &b, &error);
+///     as_body_def top = as_default_body_def();     // name, mass, inertia, position ...
+///     as_builder_add_body(b, &top, &body, &error);
+///     as_joint_def tip = as_default_joint_def();   // kind, bodies, point ...
+///     as_builder_add_joint(b, &tip, &joint, &error);
+///     as_model *model;
+///     as_builder_build(b, &model, &error);
+///     as_integrator_create(as_model_problem(model), ...);
+///     as_integrator_start(integrator, as_model_initial(model), ...);
+///
+/// A model is const once built: it may be shared between threads and integrators. Every failure is a
+/// status and a sentence that names the thing. Descriptions are copied, with what they point to.
+///
+/// Conventions. A body's pose takes body to world. Inertia is about the centre of mass in body axes;
+/// angular velocity is in body axes, velocity is that of the centre of mass in world axes. A joint joins
+/// a frame on the first body (A) with one on the second (B); its axis is z of both. Its reaction is the
+/// force and torque that the first body exerts on the second, at the second frame's origin.
+#ifndef ALPHASTEP_MODEL_H
+#define ALPHASTEP_MODEL_H
+
+#include <stdbool.h>
+
+#include "alphastep/element.h"
+#include "alphastep/export.h"
+#include "alphastep/integrator.h"
+#include "alphastep/problem.h"
+#include "alphastep/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- names of things --------------------------------------------------------------------------------
+
+typedef int as_body_id;
+typedef int as_frame_id;
+typedef int as_joint_id;
+typedef int as_force_id;
+
+enum {
+  AS_GROUND = -1, ///< the body that does not move
+  AS_NONE = -2,   ///< no body, no frame: not given
+};
+
+// ---- functions of one variable ----------------------------------------------------------------------
+
+/// Writes value, first and second derivative at x.
+typedef int as_curve_fn(double x, double out[3], void *user);
+
+typedef enum as_interpolation {
+  AS_SPLINE,   ///< cubic, two continuous derivatives: for motions
+  AS_MONOTONE, ///< cubic, one continuous derivative, no overshoot: for characteristics
+} as_interpolation;
+
+/// A smooth function: by C function, by table, or constant + slope x, in this order. Beyond its ends a
+/// table goes on straight.
+typedef struct as_curve {
+  double constant;
+  double slope;
+  const double *x; ///< n increasing numbers
+  const double *y;
+  int n; ///< 0: no table
+  as_interpolation interpolation;
+  as_curve_fn *function;
+  void *user;
+} as_curve;
+
+// ---- bodies and frames ------------------------------------------------------------------------------
+
+typedef enum as_body_kind {
+  AS_BODY_RIGID,
+  AS_BODY_POINT, ///< a point mass: three translations, nothing to turn
+} as_body_kind;
+
+/// A body and its starting pose. Start from as_default_body_def().
+typedef struct as_body_def {
+  const char *name; ///< unique, printable, without . and /; NULL: `body 3`
+  as_body_kind kind;
+  as_space_kind space; ///< AS_SPACE_R3SO3 or AS_SPACE_SE3, of a rigid body
+  double mass;         ///< > 0 [kg], required
+  double inertia
+      [6]; ///< about the centre of mass, body axes: xx yy zz xy xz yz [kg m^2]; xx yy zz required
+  double center_of_mass[3];   ///< in the body's frame [m]
+  double position[3];         ///< of the body's frame in the world [m]
+  double quaternion[4];       ///< body to world, w x y z
+  double velocity[3];         ///< of the centre of mass, world axes [m/s]
+  double angular_velocity[3]; ///< body axes [rad/s]
+} as_body_def;
+
+AS_API as_body_def as_default_body_def(void);
+
+/// A frame fixed to a body (a marker), or moved against it in a given way. From as_default_frame_def().
+typedef struct as_frame_def {
+  const char *name;     ///< NULL: `frame 3`
+  as_body_id body;      ///< required
+  bool in_world;        ///< position and quaternion are in the world at the bodies' starting pose
+  double position[3];   ///< in the body's frame [m]
+  double quaternion[4]; ///< frame to body
+  /// Prescribed motion, functions of time [s]: shift along its axes as they are at rest [m], then a turn
+  /// [rad] about its axis `turn_axis` (0 x, 1 y, 2 z). NULL: none.
+  const as_curve *shift[3];
+  const as_curve *turn;
+  int turn_axis;
+} as_frame_def;
+
+AS_API as_frame_def as_default_frame_def(void);
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+/// What a joint leaves free; its coordinates, in this order, are of frame B as seen from frame A.
+typedef enum as_joint_kind {
+  AS_JOINT_FIXED,          ///< nothing
+  AS_JOINT_REVOLUTE,       ///< angle about z
+  AS_JOINT_PRISMATIC,      ///< displacement along z
+  AS_JOINT_CYLINDRICAL,    ///< displacement along z, angle about z
+  AS_JOINT_SPHERICAL,      ///< rotation vector
+  AS_JOINT_UNIVERSAL,      ///< angle about x of A, angle about y of B
+  AS_JOINT_PLANAR,         ///< displacements along x and y of A, angle about z
+  AS_JOINT_POINT_ON_LINE,  ///< displacement along z of A, rotation vector
+  AS_JOINT_POINT_ON_PLANE, ///< displacements along x and y of A, rotation vector
+  AS_JOINT_DISTANCE,       ///< everything but the distance of the origins; no coordinates
+  AS_JOINT_MOTION,         ///< a joint's coordinate follows a function of time
+} as_joint_kind;
+
+enum { AS_JOINT_COORDINATES = 5 }; ///< the most that a joint has
+
+/// A joint between two frames; or, without frames, between two bodies at a place in the world at the
+/// starting pose. From as_default_joint_def().
+typedef struct as_joint_def {
+  const char *name; ///< NULL: `joint 3`
+  as_joint_kind kind;
+  as_frame_id frame[2];   ///< on the first and the second body; AS_NONE: from what follows
+  as_body_id body[2];     ///< the first may be AS_GROUND, the second too
+  double point[3];        ///< [m]; of a distance joint: on the first body
+  double second_point[3]; ///< of a distance joint, on the second body [m]
+  double axis[3];         ///< z of both frames; of a universal joint x of A; of any length
+  /// x of both frames, made perpendicular to the axis; of a universal joint y of B. All zero: any.
+  double second_axis[3];
+  const as_curve *length; ///< of a distance joint, against time; NULL: as at the start
+} as_joint_def;
+
+AS_API as_joint_def as_default_joint_def(void);
+
+/// Makes a coordinate of a joint follow a function of time. It counts as a joint itself: its reaction is
+/// the force or torque that drives.
+typedef struct as_motion_def {
+  const char *name;    ///< NULL: `joint 3`
+  as_joint_id joint;   ///< required
+  int coordinate;      ///< which one, a displacement or an angle, from 0
+  const as_curve *law; ///< coordinate [m or rad] against time [s]; required
+} as_motion_def;
+
+AS_API as_motion_def as_default_motion_def(void);
+
+// ---- forces -----------------------------------------------------------------------------------------
+
+/// A spring and damper between the origins of two frames: tension
+///     stiffness (l - length) + damping l' + spring(l - length) + damper(l').
+typedef struct as_spring_def {
+  const char *name;     ///< NULL: `force 3`
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];
+  double point[2][3];     ///< in the world at the starting pose [m]
+  double stiffness;       ///< [N/m]
+  double damping;         ///< [N s/m]
+  double length;          ///< unstretched [m]; NAN: as at the start
+  const as_curve *spring; ///< tension [N] against extension [m]
+  const as_curve *damper; ///< tension [N] against its rate [m/s]
+} as_spring_def;
+
+AS_API as_spring_def as_default_spring_def(void);
+
+/// A torsional spring and damper about z of two frames, which stays within half a turn of its angle at
+/// rest: torque on the first body about z, its opposite on the second,
+///     stiffness (phi - angle) + damping phi' + spring(phi - angle) + damper(phi').
+typedef struct as_torsion_def {
+  const char *name;
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];
+  double axis[3];         ///< in the world at the starting pose
+  double second_axis[3];  ///< x of both frames; all zero: any
+  double stiffness;       ///< [N m/rad]
+  double damping;         ///< [N m s/rad]
+  double angle;           ///< of B against A at rest [rad]; NAN: as at the start
+  const as_curve *spring; ///< torque [N m] against angle [rad]
+  const as_curve *damper; ///< torque [N m] against rate [rad/s]
+} as_torsion_def;
+
+AS_API as_torsion_def as_default_torsion_def(void);
+
+/// A force and a torque on a body, times a function of time. The torque may have its opposite on another.
+typedef struct as_load_def {
+  const char *name;
+  as_frame_id frame; ///< acts at its origin; AS_NONE: from what follows
+  as_body_id body;
+  double point[3];        ///< in the world at the starting pose [m]; only a force needs it
+  bool follows;           ///< force and torque are in the frame's axes; otherwise in the world's
+  double force[3];        ///< [N]
+  double torque[3];       ///< [N m]
+  as_body_id reaction;    ///< the body that the torque acts back on; AS_NONE, AS_GROUND: nobody
+  const as_curve *factor; ///< of time [s]; NULL: 1
+} as_load_def;
+
+AS_API as_load_def as_default_load_def(void);
+
+/// An element of your own, see alphastep/element.h. From as_default_element_def().
+typedef struct as_element_def {
+  const char *name;            ///< NULL: `force 3`
+  const as_element_type *type; ///< required; must outlive the model
+  as_body_id body[AS_ELEMENT_BODIES];
+  int n_bodies;
+  int n_rows;       ///< of constraints
+  const void *data; ///< data_size bytes, copied
+  size_t data_size;
+  bool rheonomic; ///< g depends on t
+  bool forceless; ///< it writes no force and no f_v, and f_q only of its constraints
+  as_element_pattern pattern;
+} as_element_def;
+
+AS_API as_element_def as_default_element_def(void);
+
+// ---- building ---------------------------------------------------------------------------------------
+
+typedef struct as_model_def {
+  double gravity[3]; ///< [m/s^2]
+} as_model_def;
+
+typedef struct as_builder as_builder;
+typedef struct as_model as_model;
+
+AS_API as_status as_builder_create(const as_model_def *def, as_builder **out, as_error *error);
+AS_API void as_builder_destroy(as_builder *builder);
+
+/// Each adds one thing and writes its id; `id` may be NULL. On failure the builder is unchanged.
+AS_API as_status as_builder_add_body(as_builder *builder, const as_body_def *def, as_body_id *id,
+                                     as_error *error);
+AS_API as_status as_builder_add_frame(as_builder *builder, const as_frame_def *def, as_frame_id *id,
+                                      as_error *error);
+AS_API as_status as_builder_add_joint(as_builder *builder, const as_joint_def *def, as_joint_id *id,
+                                      as_error *error);
+AS_API as_status as_builder_add_motion(as_builder *builder, const as_motion_def *def,
+                                       as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_spring(as_builder *builder, const as_spring_def *def,
+                                       as_force_id *id, as_error *error);
+AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_def *def,
+                                        as_force_id *id, as_error *error);
+AS_API as_status as_builder_add_load(as_builder *builder, const as_load_def *def, as_force_id *id,
+                                     as_error *error);
+/// With constraint rows it counts as a joint, else as a force: the id is of that kind.
+AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
+                                        as_error *error);
+
+// ---- start ------------------------------------------------------------------------------------------
+
+/// Where a joint's coordinate is to start, besides the bodies' poses. From as_default_coordinate_def().
+typedef struct as_coordinate_def {
+  as_joint_id joint; ///< required
+  int coordinate;    ///< a displacement or an angle, from 0
+  double value;      ///< [m or rad]; NAN: whatever it is
+  double rate;       ///< [m/s or rad/s]; NAN: likewise
+} as_coordinate_def;
+
+AS_API as_coordinate_def as_default_coordinate_def(void);
+
+/// Notes a wanted start, for as_builder_assemble().
+AS_API as_status as_builder_set_coordinate(as_builder *builder, const as_coordinate_def *def,
+                                           as_error *error);
+
+enum { AS_REDUNDANT_JOINTS = 16 };
+
+/// What assembly found and did.
+typedef struct as_assembly_report {
+  double gap; ///< the largest row of a joint before, at the poses given [m, or sine of an angle]
+  as_joint_id gap_joint;  ///< its joint; AS_NONE if there are no joints
+  double largest_move;    ///< how far a centre of mass was moved at most [m]
+  as_body_id moved_body;  ///< which one
+  double velocity_change; ///< sqrt(d^T M d) of the change of the velocities
+  int degrees_of_freedom; ///< velocities less the rank of the constraints
+  int n_redundant;        ///< constraint rows that others imply
+  int n_redundant_joints; ///< joints with such rows; the first few are
+  as_joint_id redundant_joint[AS_REDUNDANT_JOINTS];
+} as_assembly_report;
+
+/// Moves the bodies' starting poses and velocities so that all joints hold at t = 0 and the wanted coordinates
+/// have their values, with the least mass-weighted change. Coordinates are led to their values in small
+/// steps, so that a mechanism stays in the branch it is drawn in. Motions count as joints. If it fails, the
+/// sentence names the joints with the largest gaps, and the builder is unchanged. `report` may be NULL.
+AS_API as_status as_builder_assemble(as_builder *builder, as_assembly_report *report,
+                                     as_error *error);
+
+/// Makes the model; the builder stays as it is and may be added to and built again.
+AS_API as_status as_builder_build(const as_builder *builder, as_model **out, as_error *error);
+AS_API void as_model_destroy(as_model *model);
+
+// ---- the model --------------------------------------------------------------------------------------
+
+/// The problem that the integrator takes; it belongs to the model.
+AS_API const as_problem *as_model_problem(const as_model *model);
+/// The starting pose and velocities as given, at t = 0; as_integrator_start() brings them onto the constraints.
+AS_API const as_initial *as_model_initial(const as_model *model);
+
+AS_API int as_model_bodies(const as_model *model); ///< how many, without the ground
+AS_API int as_model_joints(const as_model *model);
+AS_API int as_model_forces(const as_model *model);
+/// Ids by name; AS_NONE if there is none.
+AS_API as_body_id as_model_find_body(const as_model *model, const char *name);
+AS_API as_frame_id as_model_find_frame(const as_model *model, const char *name);
+AS_API as_joint_id as_model_find_joint(const as_model *model, const char *name);
+AS_API as_force_id as_model_find_force(const as_model *model, const char *name);
+AS_API const char *as_model_body_name(const as_model *model, as_body_id body);
+AS_API const char *as_model_joint_name(const as_model *model, as_joint_id joint);
+AS_API const char *as_model_force_name(const as_model *model, as_force_id force);
+/// Where a body's numbers stand in q and v, and a joint's rows in lambda; -1 if there is no such thing.
+AS_API int as_model_body_q(const as_model *model, as_body_id body);
+AS_API int as_model_body_v(const as_model *model, as_body_id body);
+AS_API int as_model_joint_row(const as_model *model, as_joint_id joint);
+AS_API int as_model_joint_rows(const as_model *model, as_joint_id joint); ///< how many
+/// The joint that a row of g belongs to, e.g. one that as_start_report calls redundant.
+AS_API as_joint_id as_model_row_joint(const as_model *model, int row);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

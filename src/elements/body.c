@@ -1,0 +1,137 @@
+/// The equations of a rigid body, about its centre of mass.
+///
+///     R^3 x SO(3):  m x'' = m gravity + ...               J omega' = -omega x J omega + ...
+///     SE(3), u = R^T x':  m u' = R^T m gravity - m omega x u + ...,   the same for omega
+///
+///     f_v:  D(-omega x J omega) = ((J omega)~ - omega~ J) domega,   D(-m omega x u) = m u~ domega - m omega~ du
+///     f_q:  D(R^T m gravity) = (R^T m gravity)~ dtheta on SE(3), else none
+#include "elements/body.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "elements/vector.h"
+
+const as_body_motion asi_ground_motion = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+
+/// Eigenvalues of a symmetric matrix, increasing, by Jacobi's rotations.
+static void principal_moments(const double J[9], double moment[3]) {
+  double A[9];
+  for (int i = 0; i < 9; ++i) A[i] = J[i];
+  for (int sweep = 0; sweep < 30; ++sweep)
+    for (int p = 0; p < 2; ++p)
+      for (int q = p + 1; q < 3; ++q) {
+        const double off = A[3 * p + q];
+        if (off == 0.0) continue;
+        const double theta = (A[4 * q] - A[4 * p]) / (2.0 * off);
+        const double t = copysign(1.0, theta) / (fabs(theta) + hypot(theta, 1.0));
+        const double c = 1.0 / hypot(t, 1.0), s = t * c;
+        for (int k = 0; k < 3; ++k) { // columns
+          const double x = A[3 * k + p], y = A[3 * k + q];
+          A[3 * k + p] = c * x - s * y;
+          A[3 * k + q] = s * x + c * y;
+        }
+        for (int k = 0; k < 3; ++k) { // rows
+          const double x = A[3 * p + k], y = A[3 * q + k];
+          A[3 * p + k] = c * x - s * y;
+          A[3 * q + k] = s * x + c * y;
+        }
+      }
+  const double a = A[0], b = A[4], c = A[8];
+  moment[0] = fmin(a, fmin(b, c));
+  moment[2] = fmax(a, fmax(b, c));
+  moment[1] = a + b + c - moment[0] - moment[2];
+}
+
+as_status asi_inertia_check(const double J[9], const char *name, as_error *error) {
+  double moment[3];
+  for (int i = 0; i < 9; ++i)
+    if (!isfinite(J[i]))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                      "The inertia of body \"%s\" has an entry %g kg m^2.", name, J[i]);
+  principal_moments(J, moment);
+  if (!(moment[0] > 0.0))
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, name,
+        "The inertia of body \"%s\" is not positive definite: its principal moments are %g, %g "
+        "and %g kg m^2.",
+        name, moment[0], moment[1], moment[2]);
+  if (!(moment[0] + moment[1] >= moment[2] * (1.0 - 1e-9)))
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, name,
+        "No body has the inertia of body \"%s\": its largest principal moment %g kg m^2 is "
+        "more than the sum of the others, %g and %g kg m^2.",
+        name, moment[2], moment[0], moment[1]);
+  return AS_OK;
+}
+
+void asi_body_motion(const asi_body *body, const double *q, const double *v, as_body_motion *out) {
+  q += body->q;
+  asi_copy(q, out->x);
+  const bool rigid = body->n == 6;
+  if (rigid) {
+    const double w = q[3], x = q[4], y = q[5], z = q[6];
+    double *R = out->R;
+    R[0] = 1 - 2 * (y * y + z * z), R[1] = 2 * (x * y - w * z), R[2] = 2 * (x * z + w * y);
+    R[3] = 2 * (x * y + w * z), R[4] = 1 - 2 * (x * x + z * z), R[5] = 2 * (y * z - w * x);
+    R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
+  } else {
+    for (int i = 0; i < 9; ++i) out->R[i] = asi_ground_motion.R[i];
+  }
+  asi_set(0.0, 0.0, 0.0, out->v);
+  asi_set(0.0, 0.0, 0.0, out->omega);
+  if (v == NULL) return;
+  v += body->v;
+  if (body->se3)
+    asi_rotate(out->R, v, out->v);
+  else
+    asi_copy(v, out->v);
+  if (rigid) asi_copy(v + 3, out->omega);
+}
+
+void asi_body_force(const asi_body *body, const as_body_motion *at, const double *gravity,
+                    double *out) {
+  double weight[3], momentum[3];
+  for (int i = 0; i < 3; ++i) weight[i] = body->mass * gravity[i];
+  if (!body->se3) {
+    asi_copy(weight, out);
+  } else {
+    double u[3];
+    asi_rotate_back(at->R, weight, out);
+    asi_rotate_back(at->R, at->v, u);
+    asi_add_cross(-body->mass, at->omega, u, out);
+  }
+  if (body->n < 6) return;
+  asi_set(0.0, 0.0, 0.0, out + 3);
+  if (body->round) return;
+  asi_rotate(body->J, at->omega, momentum);
+  asi_add_cross(-1.0, at->omega, momentum, out + 3);
+}
+
+void asi_body_f_v(const asi_body *body, const as_body_motion *at, double *out) {
+  if (!body->round) {
+    double momentum[3];
+    asi_rotate(body->J, at->omega, momentum);
+    asi_add_skew(1.0, momentum, out + 21, 6);
+    asi_add_skew_times(-1.0, at->omega, body->J, out + 21, 6);
+  }
+  if (!body->se3) return;
+  double u[3];
+  asi_rotate_back(at->R, at->v, u);
+  asi_add_skew(-body->mass, at->omega, out, 6);
+  asi_add_skew(body->mass, u, out + 3, 6);
+}
+
+void asi_body_f_q(const asi_body *body, const as_body_motion *at, const double *gravity,
+                  double *out) {
+  if (!body->se3) return;
+  double pull[3];
+  asi_rotate_back(at->R, gravity, pull);
+  asi_add_skew(body->mass, pull, out + 3, 6);
+}
+
+double asi_body_kinetic(const asi_body *body, const as_body_motion *at) {
+  double momentum[3];
+  asi_rotate(body->J, at->omega, momentum);
+  return (body->mass * asi_dot(at->v, at->v) + asi_dot(momentum, at->omega)) / 2.0;
+}

@@ -1,0 +1,35 @@
+/// Bodies: what their numbers in q and v mean, their inertia, gravity.
+#ifndef ALPHASTEP_ELEMENTS_BODY_H
+#define ALPHASTEP_ELEMENTS_BODY_H
+
+#include "alphastep/model.h"
+
+typedef struct asi_body {
+  double mass;
+  double J[9];   ///< about the centre of mass, body axes
+  int q, v;      ///< where its numbers begin
+  int n;         ///< velocity components: 6, or 3 of a point mass
+  bool se3;      ///< translations are seen from the body
+  bool round;    ///< J is a multiple of the identity: no gyroscopic torque
+  double com[3]; ///< centre of mass in the frame that the user gave
+} asi_body;
+
+/// Refuses a tensor that no body can have; `name` is for the sentence.
+as_status asi_inertia_check(const double J[9], const char *name, as_error *error);
+
+/// Reads a body's pose, and its velocity unless v is NULL.
+void asi_body_motion(const asi_body *body, const double *q, const double *v, as_body_motion *out);
+
+extern const as_body_motion asi_ground_motion;
+
+/// f0 of the body alone, body->n numbers: gravity and gyroscopic terms.
+void asi_body_force(const asi_body *body, const as_body_motion *at, const double *gravity,
+                    double *out);
+/// Its derivatives by v and by q: 6 x 6 by rows, added. Only of a rigid body.
+void asi_body_f_v(const asi_body *body, const as_body_motion *at, double *out);
+void asi_body_f_q(const asi_body *body, const as_body_motion *at, const double *gravity,
+                  double *out);
+
+double asi_body_kinetic(const asi_body *body, const as_body_motion *at);
+
+#endif

@@ -1,0 +1,33 @@
+/// Smooth functions of one variable, as motions and characteristics use them.
+#ifndef ALPHASTEP_ELEMENTS_CURVE_H
+#define ALPHASTEP_ELEMENTS_CURVE_H
+
+#include "alphastep/model.h"
+
+/// A curve of our own: const once made.
+typedef struct asi_curve {
+  as_curve given;   ///< constant, slope, function, user; x and y are not to be used
+  int n;            ///< points of the table
+  double *x;        ///< n
+  double *y;        ///< n
+  double *slope;    ///< n: derivative at each point
+  double *integral; ///< n: integral from x[0] to each point
+} asi_curve;
+
+/// Copies and checks; `what` begins the sentence of a failure.
+as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as_error *error);
+as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error);
+void asi_curve_free(asi_curve *c);
+
+/// Value, first and second derivative; AS_DONE or what the C function returns.
+int asi_curve_evaluate(const asi_curve *c, double x, double out[3]);
+/// The integral from 0 to x.
+double asi_curve_integral(const asi_curve *c, double x);
+
+/// A curve in an element's data: which one, and where it is in the model.
+typedef struct asi_curve_ref {
+  int index; ///< in the builder, -1: none
+  const asi_curve *curve;
+} asi_curve_ref;
+
+#endif

@@ -1,0 +1,90 @@
+/// A spring and damper between two points: a tension S(l, l') along the line that joins them.
+///
+///     D = P_a - P_b,  l = |D|,  e = D/l,  l' = e . D'
+///     f = -S l_q^T,   l_q = e^T C,  C = D_q D as in distance.c          S > 0 pulls the bodies together
+///
+/// With N = (I - e e^T)/l and l'_q = e^T D_q D' + D'^T N C (distance.c):
+///
+///     f_q = -l_q^T (S_l l_q + S_l' l'_q) - S D_q(l_q^T)                 f_v = -S_l' l_q^T l_q
+///
+/// D_q(l_q^T) S is the curvature of a distance row with the multiplier S, so that row does all the work.
+/// Where the points coincide the direction is undefined: no force, unless S(0) is not zero (AS_RETRY).
+#include "elements/spring.h"
+#include "alphastep/problem.h"
+#include "elements/vector.h"
+
+/// Length, its rate and their gradients, as wanted.
+typedef struct extension {
+  double l, rate;
+  double l_q[ASI_PAIR], rate_q[ASI_PAIR];
+} extension;
+
+/// Evaluates a distance row of zero length; `f_q` receives -S D_q(l_q^T) if it is not NULL.
+static int measure(const asi_spring *s, const as_element_input *in, bool rates, double tension,
+                   double *f_q, extension *out) {
+  const double zero[3] = {0};
+  *out = (extension){0};
+  const as_element_output line = {.g = &out->l,
+                                  .g_q = out->l_q,
+                                  .rate = &out->rate,
+                                  .gdot_q = rates ? out->rate_q : NULL,
+                                  .f_q = f_q};
+  as_element_input with = *in;
+  with.lambda = &tension;
+  const asi_frame_now A = asi_frame_at_rest(&s->frame[0]), B = asi_frame_at_rest(&s->frame[1]);
+  asi_pair pair;
+  asi_pair_init(&pair, in, &line, &A, &B, ASI_NEED_ALWAYS);
+  return asi_distance_row(&pair, zero, &with, &line, 0);
+}
+
+/// The points coincide: a law without tension there is stiff in all directions alike.
+static int at_zero_length(const asi_spring *s, const as_element_output *out) {
+  double law[3];
+  const int code = asi_law_evaluate(&s->law, -s->law.rest, 0.0, law);
+  if (code) return code;
+  if (law[0] != 0.0) return AS_RETRY;
+  if (out->f_q) {
+    asi_add_identity(-law[1], out->f_q + ASI_XA * ASI_PAIR + ASI_XA, ASI_PAIR);
+    asi_add_identity(law[1], out->f_q + ASI_XA * ASI_PAIR + ASI_XB, ASI_PAIR);
+    asi_add_identity(law[1], out->f_q + ASI_XB * ASI_PAIR + ASI_XA, ASI_PAIR);
+    asi_add_identity(-law[1], out->f_q + ASI_XB * ASI_PAIR + ASI_XB, ASI_PAIR);
+  }
+  return AS_DONE;
+}
+
+static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
+  const asi_spring *s = data;
+  extension x;
+  if (measure(s, in, false, 0.0, NULL, &x)) return at_zero_length(s, out);
+  double law[3];
+  const int code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
+  if (code) return code;
+  if (out->force)
+    for (int i = 0; i < ASI_PAIR; ++i) out->force[i] -= law[0] * x.l_q[i];
+  if (out->f_q) {
+    measure(s, in, true, law[0], out->f_q, &x);
+    for (int i = 0; i < ASI_PAIR; ++i)
+      for (int j = 0; j < ASI_PAIR; ++j)
+        out->f_q[i * ASI_PAIR + j] -= x.l_q[i] * (law[1] * x.l_q[j] + law[2] * x.rate_q[j]);
+  }
+  if (out->f_v)
+    for (int i = 0; i < ASI_PAIR; ++i)
+      for (int j = 0; j < ASI_PAIR; ++j) out->f_v[i * ASI_PAIR + j] -= law[2] * x.l_q[i] * x.l_q[j];
+  return AS_DONE;
+}
+
+static double potential(const as_element_input *in, const void *data) {
+  const asi_spring *s = data;
+  extension x;
+  if (measure(s, in, false, 0.0, NULL, &x)) x.l = 0.0;
+  return asi_law_potential(&s->law, x.l - s->law.rest);
+}
+
+static void power(const as_element_input *in, as_element_power *out, const void *data) {
+  const asi_spring *s = data;
+  extension x;
+  if (measure(s, in, false, 0.0, NULL, &x)) x.rate = 0.0;
+  out->dissipated = asi_law_dissipated(&s->law, x.rate);
+}
+
+const as_element_type asi_spring_type = {"spring", evaluate, potential, power};

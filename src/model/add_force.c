@@ -1,0 +1,304 @@
+/// Adds springs, loads and elements of the user's own to a builder.
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elements/spring.h"
+#include "elements/vector.h"
+#include "model/builder.h"
+
+static const double world_axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+as_spring_def as_default_spring_def(void) {
+  return (as_spring_def){
+      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .length = (double)NAN};
+}
+
+as_torsion_def as_default_torsion_def(void) {
+  return (as_torsion_def){
+      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .angle = (double)NAN};
+}
+
+as_load_def as_default_load_def(void) {
+  return (as_load_def){.frame = AS_NONE, .body = AS_NONE, .reaction = AS_NONE};
+}
+
+as_element_def as_default_element_def(void) { return (as_element_def){0}; }
+
+/// Appends a force element and its name, or takes everything back.
+static as_status append(as_builder *b, const char *given_name, const asi_element *e,
+                        const asi_element_flags *flags, const void *data, size_t size,
+                        const size_t *refs, int n_refs, asi_mark mark, as_force_id *id,
+                        as_error *error) {
+  as_status status = asi_builder_element(b, e, flags, data, size, refs, n_refs, error);
+  void *array = b->force;
+  if (status == AS_OK && !asi_grow(&array, b->n_forces, &b->room_forces, sizeof *b->force))
+    status = asi_fail_memory(error);
+  b->force = array;
+  if (status == AS_OK)
+    status = asi_names_add(&b->names[ASI_SORT_FORCE], ASI_SORT_FORCE, given_name, error);
+  if (status) {
+    asi_builder_reset(b, mark);
+    return status;
+  }
+  b->force[b->n_forces] = b->n_elements - 1;
+  if (id) *id = b->n_forces;
+  ++b->n_forces;
+  return AS_OK;
+}
+
+static void flag_all(bool *m, int n) {
+  for (int i = 0; i < n; ++i) m[i] = true;
+}
+
+/// Two frames that do not move, on different bodies.
+static as_status two_sides(const as_builder *b, const asi_side_def def[2], const char *name,
+                           asi_frame frame[2], int body[2], as_error *error) {
+  for (int s = 0; s < 2; ++s) {
+    asi_marker side;
+    const as_status status = asi_builder_side(b, &def[s], ASI_SORT_FORCE, name, &side, error);
+    if (status) return status;
+    if (side.moving)
+      return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, name,
+                      "The force \"%s\" is on a frame that moves against its body.", name);
+    frame[s] = side.frame;
+    body[s] = side.body;
+  }
+  if (body[0] == body[1])
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The force \"%s\" has both ends on one body.", name);
+  return AS_OK;
+}
+
+/// What the law of a spring is made from.
+typedef struct law_def {
+  double stiffness, damping, rest;
+  const as_curve *spring, *damper;
+} law_def;
+
+static as_status make_law(as_builder *b, const law_def *def, const char *name, asi_law *law,
+                          as_error *error) {
+  char what[96];
+  *law = (asi_law){.stiffness = def->stiffness, .damping = def->damping, .rest = def->rest};
+  if (!(def->stiffness >= 0.0 && isfinite(def->stiffness)))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The stiffness of force \"%s\" is %g.", name, def->stiffness);
+  if (!(def->damping >= 0.0 && isfinite(def->damping)))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The damping of force \"%s\" is %g.",
+                    name, def->damping);
+  if (!isfinite(def->rest))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The length or angle at rest of force \"%s\" is %g.", name, def->rest);
+  snprintf(what, sizeof what, "The spring of force \"%.48s\"", name);
+  as_status status = asi_builder_curve(b, def->spring, what, &law->spring, error);
+  snprintf(what, sizeof what, "The damper of force \"%.48s\"", name);
+  if (status == AS_OK) status = asi_builder_curve(b, def->damper, what, &law->damper, error);
+  return status;
+}
+
+static double point_distance(const as_builder *b, const asi_frame frame[2], const int body[2]) {
+  double P[2][3];
+  for (int s = 0; s < 2; ++s) {
+    const as_body_motion *at = asi_builder_pose(b, body[s]);
+    asi_rotate(at->R, frame[s].p, P[s]);
+    asi_add(1.0, at->x, P[s]);
+  }
+  asi_add(-1.0, P[1], P[0]);
+  return asi_norm(P[0]);
+}
+
+as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_force_id *id,
+                                as_error *error) {
+  static const size_t refs[] = {offsetof(asi_spring, law.spring), offsetof(asi_spring, law.damper)};
+  char store[32];
+  const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
+  const asi_mark mark = asi_builder_mark(b);
+  asi_spring data = {0};
+  asi_element e = {.type = &asi_spring_type, .n_bodies = 2};
+  const asi_side_def side[2] = {{def->frame[0], def->body[0], def->point[0], world_axes},
+                                {def->frame[1], def->body[1], def->point[1], world_axes}};
+  as_status status = two_sides(b, side, name, data.frame, e.body, error);
+  if (status) return status;
+  const double length = isnan(def->length) ? point_distance(b, data.frame, e.body) : def->length;
+  const law_def law = {def->stiffness, def->damping, length, def->spring, def->damper};
+  status = make_law(b, &law, name, &data.law, error);
+  if (status) {
+    asi_builder_reset(b, mark);
+    return status;
+  }
+  asi_element_flags flags = {0};
+  flags.n_bodies = 2;
+  flags.force = true;
+  flag_all(flags.f_q, ASI_PAIR * ASI_PAIR);
+  if (def->damping > 0.0 || def->damper) flag_all(flags.f_v, ASI_PAIR * ASI_PAIR);
+  return append(b, def->name, &e, &flags, &data, sizeof data, refs, 2, mark, id, error);
+}
+
+/// Rows and columns of rotations only.
+static void flag_turns(bool *m) {
+  for (int i = 0; i < ASI_PAIR; ++i)
+    for (int j = 0; j < ASI_PAIR; ++j) m[i * ASI_PAIR + j] = i % 6 >= 3 && j % 6 >= 3;
+}
+
+as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_force_id *id,
+                                 as_error *error) {
+  static const size_t refs[] = {offsetof(asi_torsion, law.spring),
+                                offsetof(asi_torsion, law.damper)};
+  char store[32];
+  const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
+  const asi_mark mark = asi_builder_mark(b);
+  const bool by_frames = def->frame[0] != AS_NONE && def->frame[1] != AS_NONE;
+  const bool has_axis = def->axis[0] != 0.0 || def->axis[1] != 0.0 || def->axis[2] != 0.0;
+  const double origin[3] = {0};
+  double axes[9];
+  if (!asi_triad(def->axis, 2, def->second_axis, 0, axes) || (!by_frames && !has_axis))
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, name,
+        "The torsional spring \"%s\" has no axis, or axes that are parallel or not finite.", name);
+  asi_torsion data = {0};
+  asi_element e = {.type = &asi_torsion_type, .n_bodies = 2};
+  const asi_side_def side[2] = {{def->frame[0], def->body[0], origin, axes},
+                                {def->frame[1], def->body[1], origin, axes}};
+  as_status status = two_sides(b, side, name, data.frame, e.body, error);
+  if (status) return status;
+  double angle = def->angle;
+  if (isnan(angle)) {
+    const asi_frame_now A = asi_frame_at_rest(&data.frame[0]),
+                        B = asi_frame_at_rest(&data.frame[1]);
+    angle = asi_twist(asi_builder_pose(b, e.body[0]), asi_builder_pose(b, e.body[1]), &A, &B, 0.0);
+  }
+  const law_def law = {def->stiffness, def->damping, angle, def->spring, def->damper};
+  status = make_law(b, &law, name, &data.law, error);
+  if (status) {
+    asi_builder_reset(b, mark);
+    return status;
+  }
+  asi_element_flags flags = {0};
+  flags.n_bodies = 2;
+  flags.force = true;
+  flag_turns(flags.f_q);
+  if (def->damping > 0.0 || def->damper) flag_turns(flags.f_v);
+  return append(b, def->name, &e, &flags, &data, sizeof data, refs, 2, mark, id, error);
+}
+
+as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id *id,
+                              as_error *error) {
+  static const size_t refs[] = {offsetof(asi_load, factor)};
+  char store[32], what[96];
+  const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
+  const asi_mark mark = asi_builder_mark(b);
+  const as_body_id back = def->reaction == AS_NONE ? AS_GROUND : def->reaction;
+  const asi_side_def side = {def->frame, def->body, def->point, world_axes};
+  asi_marker marker;
+  as_status status = asi_builder_side(b, &side, ASI_SORT_FORCE, name, &marker, error);
+  if (status == AS_OK) status = asi_builder_check_body(b, back, ASI_SORT_FORCE, name, error);
+  if (status) return status;
+  for (int i = 0; i < 3; ++i)
+    if (!isfinite(def->force[i]) || !isfinite(def->torque[i]))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                      "Component %d of the load \"%s\" is %g N and %g N m.", i, name, def->force[i],
+                      def->torque[i]);
+  if (marker.body < 0 || marker.body == back)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The load \"%s\" acts on %s.", name,
+                    marker.body < 0 ? "the ground" : "a body and, with its reaction, on itself");
+  asi_load data = {.frame = marker.frame, .follows = def->follows};
+  asi_copy(def->force, data.force);
+  asi_copy(def->torque, data.torque);
+  snprintf(what, sizeof what, "The factor of load \"%.48s\"", name);
+  status = asi_builder_curve(b, def->factor, what, &data.factor, error);
+  if (status) return status;
+  asi_element_flags flags = {0};
+  flags.n_bodies = 2;
+  flags.force = true;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      flags.f_q[(ASI_XA + i) * ASI_PAIR + ASI_TA + j] = def->follows;
+      flags.f_q[(ASI_TA + i) * ASI_PAIR + ASI_TA + j] = !def->follows;
+      flags.f_q[(ASI_TB + i) * ASI_PAIR + ASI_TA + j] = def->follows;
+      flags.f_q[(ASI_TB + i) * ASI_PAIR + ASI_TB + j] = true;
+    }
+  const asi_element e = {.type = &asi_load_type, .body = {marker.body, back}, .n_bodies = 2};
+  return append(b, def->name, &e, &flags, &data, sizeof data, refs, 1, mark, id, error);
+}
+
+// ---- elements of the user's own -----------------------------------------------------------------------
+
+static void take_flags(const bool *given, bool *out, int n) {
+  for (int i = 0; i < n; ++i) out[i] = given == NULL || given[i];
+}
+
+static as_status check_element(const as_builder *b, const as_element_def *def, const char *name,
+                               as_error *error) {
+  const asi_sort sort = def->n_rows > 0 ? ASI_SORT_JOINT : ASI_SORT_FORCE;
+  if (def->type == NULL || def->type->evaluate == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" has no evaluate function.", name);
+  if (def->n_bodies < 1 || def->n_bodies > AS_ELEMENT_BODIES || def->n_rows < 0 ||
+      def->n_rows > AS_ELEMENT_ROWS)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" has %d bodies (1 to %d) and %d rows (0 to %d).", name,
+                    def->n_bodies, AS_ELEMENT_BODIES, def->n_rows, AS_ELEMENT_ROWS);
+  if (def->data_size > 0 && def->data == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The element \"%s\" has no data.",
+                    name);
+  for (int i = 0; i < def->n_bodies; ++i) {
+    const as_status status = asi_builder_check_body(b, def->body[i], sort, name, error);
+    if (status) return status;
+    for (int j = 0; j < i; ++j)
+      if (def->body[j] == def->body[i] && def->body[i] >= 0)
+        return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                        "The element \"%s\" has body \"%s\" twice.", name,
+                        asi_names_get(&b->names[ASI_SORT_BODY], def->body[i]));
+  }
+  return AS_OK;
+}
+
+/// Like append(), for an element with rows.
+static as_status append_joint(as_builder *b, const as_element_def *def, const asi_element *e,
+                              const asi_element_flags *flags, asi_mark mark, int *id,
+                              as_error *error) {
+  as_status status = asi_builder_element(b, e, flags, def->data, def->data_size, NULL, 0, error);
+  void *array = b->joint;
+  if (status == AS_OK && !asi_grow(&array, b->n_joints, &b->room_joints, sizeof *b->joint))
+    status = asi_fail_memory(error);
+  b->joint = array;
+  if (status == AS_OK)
+    status = asi_names_add(&b->names[ASI_SORT_JOINT], ASI_SORT_JOINT, def->name, error);
+  if (status) {
+    asi_builder_reset(b, mark);
+    return status;
+  }
+  b->joint[b->n_joints] = (asi_joint_info){AS_JOINT_MOTION, b->n_elements - 1, false, false};
+  if (id) *id = b->n_joints;
+  ++b->n_joints;
+  return AS_OK;
+}
+
+as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *id,
+                                 as_error *error) {
+  char store[32];
+  const asi_sort sort = def->n_rows > 0 ? ASI_SORT_JOINT : ASI_SORT_FORCE;
+  const char *name = asi_builder_name(b, sort, def->name, store);
+  const as_status status = check_element(b, def, name, error);
+  if (status) return status;
+  const asi_mark mark = asi_builder_mark(b);
+  const int columns = 6 * def->n_bodies;
+  asi_element_flags flags = {0};
+  flags.n_bodies = def->n_bodies;
+  flags.n_rows = def->n_rows;
+  flags.force = !def->forceless;
+  take_flags(def->pattern.f_q, flags.f_q, columns * columns);
+  if (!def->forceless) take_flags(def->pattern.f_v, flags.f_v, columns * columns);
+  take_flags(def->pattern.g_q, flags.g_q, def->n_rows * columns);
+  take_flags(def->pattern.gdot_q, flags.gdot_q, def->n_rows * columns);
+  asi_element e = {.type = def->type,
+                   .n_bodies = def->n_bodies,
+                   .n_rows = def->n_rows,
+                   .rheonomic = def->rheonomic};
+  for (int i = 0; i < AS_ELEMENT_BODIES; ++i)
+    e.body[i] = i < def->n_bodies ? def->body[i] : AS_GROUND;
+  if (def->n_rows > 0) return append_joint(b, def, &e, &flags, mark, id, error);
+  return append(b, def->name, &e, &flags, def->data, def->data_size, NULL, 0, mark, id, error);
+}

@@ -1,0 +1,317 @@
+/// The callbacks of a model's problem: one pass over bodies, one over elements, local matrices added to the
+/// problem's blocks at positions that are known.
+///
+/// A body's rotation matrix is made once while the elements that touch it follow each other: the last few
+/// are kept on the stack. So a model has no memory that changes, and threads may share it.
+#include <stdio.h>
+#include <string.h>
+
+#include "elements/vector.h"
+#include "model/model.h"
+
+// ---- bodies -----------------------------------------------------------------------------------------
+
+enum { KEPT = 6 }; // more than the bodies of an element
+
+typedef struct recent {
+  int body[KEPT];
+  int next;
+  as_body_motion motion[KEPT];
+} recent;
+
+static void forget(recent *r) {
+  for (int i = 0; i < KEPT; ++i) r->body[i] = -1;
+  r->next = 0;
+}
+
+void asi_model_motion(const as_model *m, int body, const double *q, const double *v,
+                      as_body_motion *out) {
+  if (body < 0)
+    *out = asi_ground_motion;
+  else
+    asi_body_motion(&m->body[body], q, v, out);
+}
+
+/// The body's motion; places in `held` are not given to another.
+static const as_body_motion *look_up(recent *r, const as_model *m, const as_point *at, int body,
+                                     unsigned *held) {
+  if (body < 0) return &asi_ground_motion;
+  int place = 0;
+  while (place < KEPT && r->body[place] != body) ++place;
+  if (place == KEPT) {
+    while (*held & (1u << r->next)) r->next = (r->next + 1) % KEPT;
+    place = r->next;
+    r->next = (r->next + 1) % KEPT;
+    r->body[place] = body;
+    asi_body_motion(&m->body[body], at->q, at->v, &r->motion[place]);
+  }
+  *held |= 1u << place;
+  return &r->motion[place];
+}
+
+static int mass(const as_point *at, as_matrix *out, void *user) {
+  const as_model *m = user;
+  (void)at;
+  memcpy(out->value, m->mass, m->n_mass * sizeof(double));
+  return AS_DONE;
+}
+
+/// Adds a 3 x 3 block of a 6 x 6 matrix by rows at its columns' positions.
+static void add_block(double *value, const int position[3], const double *block) {
+  for (int j = 0; j < 3 && position[0] >= 0; ++j)
+    for (int i = 0; i < 3; ++i) value[position[j] + i] += block[6 * i + j];
+}
+
+static void body_blocks(const as_model *m, const as_point *at, as_block_set wanted,
+                        as_matrix *blocks) {
+  const bool f_v = wanted & AS_BLOCK_BIT(AS_BLOCK_F_V), f_q = wanted & AS_BLOCK_BIT(AS_BLOCK_F_Q);
+  if (!f_v && !f_q) return;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    const asi_body_place *place = &m->body_place[i];
+    if (body->n < 6 || (body->round && !body->se3) || (!f_v && !body->se3)) continue;
+    as_body_motion motion;
+    double local[36] = {0};
+    asi_body_motion(body, at->q, at->v, &motion);
+    if (f_v) {
+      double *value = blocks[AS_BLOCK_F_V].value;
+      asi_body_f_v(body, &motion, local);
+      add_block(value, place->turn_turn, local + 21);
+      add_block(value, place->move_move, local);
+      add_block(value, place->move_turn, local + 3);
+    }
+    if (f_q && place->pull[0] >= 0) {
+      double pull[36] = {0};
+      asi_body_f_q(body, &motion, m->gravity, pull);
+      add_block(blocks[AS_BLOCK_F_Q].value, place->pull, pull + 3);
+    }
+  }
+}
+
+// ---- elements ---------------------------------------------------------------------------------------
+
+/// Where an element's results go; NULL: not wanted.
+typedef struct target {
+  double *force, *g, *rate, *acceleration;
+  as_matrix *blocks;
+  as_block_set block_set;
+} target;
+
+static unsigned wants(const target *to) {
+  unsigned wanted = 0;
+  if (to->force) wanted |= ASI_WANT_FORCE;
+  if (to->g) wanted |= ASI_WANT_G;
+  if (to->rate) wanted |= ASI_WANT_RATE;
+  if (to->acceleration) wanted |= ASI_WANT_ACCELERATION;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_Q)) wanted |= ASI_WANT_F_Q;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_V)) wanted |= ASI_WANT_F_V;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_G_Q)) wanted |= ASI_WANT_G_Q;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_GDOT_Q)) wanted |= ASI_WANT_GDOT_Q;
+  return wanted;
+}
+
+static const unsigned block_want[ASI_LOCAL_BLOCKS] = {ASI_WANT_F_Q, ASI_WANT_F_V, ASI_WANT_G_Q,
+                                                      ASI_WANT_GDOT_Q};
+
+/// Leaves what the element has nothing to say to.
+static unsigned useful(const asi_shape *shape, unsigned wanted) {
+  if (shape->n_rows == 0) wanted &= ~(unsigned)(ASI_WANT_G | ASI_WANT_RATE | ASI_WANT_ACCELERATION);
+  if (!shape->force) wanted &= ~(unsigned)ASI_WANT_FORCE;
+  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
+    if (shape->count[k] == 0) wanted &= ~block_want[k];
+  return wanted;
+}
+
+static double *local_block(asi_local *local, int block) {
+  double *const all[ASI_LOCAL_BLOCKS] = {local->f_q, local->f_v, local->g_q, local->gdot_q};
+  return all[block];
+}
+
+/// A block that an element adds to.
+typedef struct addition {
+  int block;                   ///< asi_local_block
+  int count;                   ///< entries
+  const unsigned short *entry; ///< where they stand in the element's matrix
+  double *from;                ///< the element's matrix
+  size_t size;                 ///< its size
+  double *to;                  ///< the values of the problem's block; NULL: only needed for others
+} addition;
+
+/// What is to be done for elements of one shape: elements of a kind follow each other, as a rule.
+typedef struct plan {
+  int shape; ///< its number, -1: none yet
+  unsigned wanted;
+  as_element_output out;
+  int n_additions;
+  addition addition[ASI_LOCAL_BLOCKS];
+} plan;
+
+static void plan_blocks(const asi_shape *shape, asi_local *local, const target *to, plan *p) {
+  const int columns = 6 * shape->n_bodies;
+  p->n_additions = 0;
+  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+    if (!(p->wanted & block_want[k])) continue;
+    const as_block block = asi_global_block((asi_local_block)k);
+    const bool goes_out = to->block_set & AS_BLOCK_BIT(block);
+    const int rows = k == ASI_F_Q || k == ASI_F_V ? columns : shape->n_rows;
+    p->addition[p->n_additions++] = (addition){.block = k,
+                                               .count = shape->count[k],
+                                               .entry = shape->local[k],
+                                               .from = local_block(local, k),
+                                               .size = (size_t)(rows * columns) * sizeof(double),
+                                               .to = goes_out ? to->blocks[block].value : NULL};
+  }
+}
+
+static void make_plan(const as_model *m, int number, asi_local *local, const target *to, plan *p) {
+  const asi_shape *shape = &m->shape[number];
+  p->shape = number;
+  p->wanted = useful(shape, wants(to));
+  if (p->wanted && shape->se3) p->wanted = asi_se3_needs(shape, p->wanted);
+  p->out = (as_element_output){
+      .force = p->wanted & ASI_WANT_FORCE ? local->force : NULL,
+      .f_q = p->wanted & ASI_WANT_F_Q ? local->f_q : NULL,
+      .f_v = p->wanted & ASI_WANT_F_V ? local->f_v : NULL,
+      .g = p->wanted & ASI_WANT_G ? local->g : NULL,
+      .g_q = p->wanted & ASI_WANT_G_Q ? local->g_q : NULL,
+      .rate = p->wanted & ASI_WANT_RATE ? local->rate : NULL,
+      .gdot_q = p->wanted & ASI_WANT_GDOT_Q ? local->gdot_q : NULL,
+      .acceleration = p->wanted & ASI_WANT_ACCELERATION ? local->acceleration : NULL,
+  };
+  plan_blocks(shape, local, to, p);
+}
+
+/// Zeros: only the entries that are read afterwards, or all that a transformation reads.
+static void clear(const asi_shape *shape, const plan *p) {
+  if (p->out.force) memset(p->out.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
+  const size_t rows = (size_t)shape->n_rows * sizeof(double);
+  if (p->out.g) memset(p->out.g, 0, rows);
+  if (p->out.rate) memset(p->out.rate, 0, rows);
+  if (p->out.acceleration) memset(p->out.acceleration, 0, rows);
+  for (int k = 0; k < p->n_additions; ++k) {
+    const addition *a = &p->addition[k];
+    if (shape->se3)
+      memset(a->from, 0, a->size);
+    else
+      for (int i = 0; i < a->count; ++i) a->from[a->entry[i]] = 0.0;
+  }
+}
+
+static void scatter_force(const as_model *m, const asi_placed *e, const double *from,
+                          double *force) {
+  for (int b = 0; b < e->e.n_bodies; ++b) {
+    if (e->e.body[b] < 0) continue;
+    const asi_body *body = &m->body[e->e.body[b]];
+    for (int k = 0; k < body->n; ++k) force[body->v + k] += from[6 * b + k];
+  }
+}
+
+static void scatter(const as_model *m, const asi_placed *e, const plan *p, const target *to) {
+  if (to->force && p->out.force) scatter_force(m, e, p->out.force, to->force);
+  const size_t rows = (size_t)e->e.n_rows * sizeof(double);
+  if (to->g) memcpy(to->g + e->row, p->out.g, rows);
+  if (to->rate) memcpy(to->rate + e->row, p->out.rate, rows);
+  if (to->acceleration) memcpy(to->acceleration + e->row, p->out.acceleration, rows);
+  for (int k = 0; k < p->n_additions; ++k) {
+    const addition *a = &p->addition[k];
+    const int *position = m->position + e->position[a->block];
+    for (int i = 0; i < a->count && a->to; ++i) a->to[position[i]] += a->from[a->entry[i]];
+  }
+}
+
+static int evaluate(const as_model *m, const as_point *at, const target *to) {
+  recent bodies;
+  asi_local local = {.force = {0}};
+  plan p = {.shape = -1};
+  forget(&bodies);
+  for (int i = 0; i < m->n_elements; ++i) {
+    const asi_placed *e = &m->element[i];
+    if (e->shape != p.shape) make_plan(m, e->shape, &local, to, &p);
+    if (p.wanted == 0) continue;
+    const asi_shape *shape = &m->shape[e->shape];
+    unsigned held = 0;
+    as_element_input in = {.t = at->t, .lambda = at->lambda ? at->lambda + e->row : NULL};
+    for (int b = 0; b < e->e.n_bodies; ++b)
+      in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
+    clear(shape, &p);
+    const int code = e->e.type->evaluate(&in, &p.out, e->data);
+    if (code) return code;
+    if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
+    scatter(m, e, &p, to);
+  }
+  return AS_DONE;
+}
+
+// ---- callbacks --------------------------------------------------------------------------------------
+
+static int force(const as_point *at, double *out, void *user) {
+  const as_model *m = user;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    as_body_motion motion;
+    asi_body_motion(&m->body[i], at->q, at->v, &motion);
+    asi_body_force(&m->body[i], &motion, m->gravity, out + m->body[i].v);
+  }
+  const target to = {.force = out};
+  return evaluate(m, at, &to);
+}
+
+static int constraint(const as_point *at, double *out, void *user) {
+  const as_model *m = user;
+  const target to = {.g = out};
+  const int code = evaluate(m, at, &to);
+  for (int i = 0; i < m->n_lambda && m->gap; ++i) out[i] -= m->gap_factor * m->gap[i];
+  return code;
+}
+
+static int constraint_rate(const as_point *at, double *out, void *user) {
+  const target to = {.rate = out};
+  return evaluate(user, at, &to);
+}
+
+static int constraint_acceleration(const as_point *at, double *out, void *user) {
+  const target to = {.acceleration = out};
+  return evaluate(user, at, &to);
+}
+
+static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
+  const as_model *m = user;
+  const target to = {.blocks = blocks, .block_set = wanted};
+  body_blocks(m, at, wanted, blocks);
+  return evaluate(m, at, &to);
+}
+
+static void describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
+  const as_model *m = user;
+  if (quantity == AS_QUANTITY_LAMBDA) {
+    const int joint = m->row_joint[index];
+    const asi_placed *p = &m->element[m->joint[joint].element];
+    const char *name = asi_names_get(&m->names[ASI_SORT_JOINT], joint);
+    if (p->e.n_rows > 1)
+      snprintf(text, size, "joint \"%.40s\", row %d", name, index - p->row);
+    else
+      snprintf(text, size, "joint \"%.40s\"", name);
+    return;
+  }
+  if (quantity != AS_QUANTITY_V) return;
+  int low = 0, high = m->n_bodies - 1; // the last body whose numbers begin at or before index
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (m->body[middle].v <= index)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const int component = index - m->body[low].v;
+  snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], low),
+           component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
+}
+
+void asi_model_callbacks(as_problem_def *def) {
+  def->mass = mass;
+  def->force = force;
+  def->constraint = constraint;
+  def->constraint_rate = constraint_rate;
+  def->constraint_acceleration = constraint_acceleration;
+  def->jacobian = jacobian;
+  def->describe = describe;
+}

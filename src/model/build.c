@@ -1,0 +1,524 @@
+/// Builds a model: numbers bodies and rows, finds the blocks' patterns and each entry's place in them.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elements/vector.h"
+#include "model/model.h"
+
+as_block asi_global_block(asi_local_block block) {
+  static const as_block global[ASI_LOCAL_BLOCKS] = {AS_BLOCK_F_Q, AS_BLOCK_F_V, AS_BLOCK_G_Q,
+                                                    AS_BLOCK_GDOT_Q};
+  return global[block];
+}
+
+/// Copies an array of `count` things; NULL if memory runs out.
+static void *copy_array(const void *from, int count, size_t size) {
+  void *to = asi_calloc((size_t)count, size);
+  if (to && count > 0) memcpy(to, from, (size_t)count * size);
+  return to;
+}
+
+// ---- copies of what the builder has -----------------------------------------------------------------
+
+static as_status copy_curves(as_model *m, const as_builder *b, as_error *error) {
+  m->curve = asi_calloc((size_t)b->n_curves, sizeof *m->curve);
+  m->data = asi_calloc(b->data_used, 1);
+  if (m->curve == NULL || m->data == NULL) return asi_fail_memory(error);
+  for (; m->n_curves < b->n_curves; ++m->n_curves) {
+    const as_status status = asi_curve_copy(&m->curve[m->n_curves], &b->curve[m->n_curves], error);
+    if (status) return status;
+  }
+  if (b->data_used > 0) memcpy(m->data, b->data, b->data_used);
+  for (int i = 0; i < b->n_places; ++i) {
+    const asi_curve_ref ref = {b->place[i].curve, &m->curve[b->place[i].curve]};
+    memcpy(m->data + b->place[i].offset, &ref, sizeof ref);
+  }
+  return AS_OK;
+}
+
+static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
+  asi_copy(b->gravity, m->gravity);
+  m->n_bodies = b->n_bodies;
+  m->n_frames = b->n_frames;
+  m->n_joints = b->n_joints;
+  m->n_forces = b->n_forces;
+  m->n_elements = b->n_elements;
+  for (int s = 0; s < ASI_SORTS; ++s) {
+    const as_status status = asi_names_copy(&m->names[s], &b->names[s], error);
+    if (status) return status;
+  }
+  m->body = asi_calloc((size_t)b->n_bodies, sizeof *m->body);
+  m->body_place = asi_calloc((size_t)b->n_bodies, sizeof *m->body_place);
+  m->frame = copy_array(b->frame, b->n_frames, sizeof *m->frame);
+  m->joint = copy_array(b->joint, b->n_joints, sizeof *m->joint);
+  m->force = copy_array(b->force, b->n_forces, sizeof *m->force);
+  m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
+  if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element)
+    return asi_fail_memory(error);
+  return copy_curves(m, b, error);
+}
+
+// ---- numbers ----------------------------------------------------------------------------------------
+
+static as_status number_bodies(as_model *m, const as_builder *b, as_error *error) {
+  for (int i = 0; i < b->n_bodies; ++i) {
+    asi_body *body = &m->body[i];
+    *body = b->body[i].body;
+    body->q = m->nq;
+    body->v = m->n;
+    m->nq += body->n == 6 ? 7 : 3;
+    m->n += body->n;
+  }
+  m->q0 = asi_calloc((size_t)m->nq, sizeof(double));
+  m->v0 = asi_calloc((size_t)m->n, sizeof(double));
+  if (m->q0 == NULL || m->v0 == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < b->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    const asi_body_start *start = &b->body[i];
+    asi_copy(start->at.x, m->q0 + body->q);
+    if (body->se3)
+      asi_rotate_back(start->at.R, start->at.v, m->v0 + body->v);
+    else
+      asi_copy(start->at.v, m->v0 + body->v);
+    if (body->n < 6) continue;
+    memcpy(m->q0 + body->q + 3, start->quaternion, sizeof start->quaternion);
+    asi_copy(start->at.omega, m->v0 + body->v + 3);
+  }
+  m->initial = (as_initial){.q = m->q0, .v = m->v0};
+  return AS_OK;
+}
+
+static as_status number_rows(as_model *m, const as_builder *b, as_error *error) {
+  for (int i = 0; i < b->n_elements; ++i) {
+    asi_placed *p = &m->element[i];
+    p->e = b->element[i];
+    p->data = m->data + p->e.data;
+    p->row = m->n_lambda;
+    m->n_lambda += p->e.n_rows;
+  }
+  m->row_joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
+  if (m->row_joint == NULL) return asi_fail_memory(error);
+  for (int j = 0; j < m->n_joints; ++j) {
+    const asi_placed *p = &m->element[m->joint[j].element];
+    for (int r = 0; r < p->e.n_rows; ++r) m->row_joint[p->row + r] = j;
+  }
+  return AS_OK;
+}
+
+// ---- shapes -----------------------------------------------------------------------------------------
+
+static asi_body_role role_of(const as_model *m, int body) {
+  if (body < 0) return ASI_ROLE_GROUND;
+  if (m->body[body].n < 6) return ASI_ROLE_POINT;
+  return m->body[body].se3 ? ASI_ROLE_SE3 : ASI_ROLE_R3SO3;
+}
+
+/// Flags 3 rows x 3 columns if any of them is, or if `also`.
+static void fill_block(bool *m, int columns, int row, int rows, int col, bool also) {
+  bool any = also;
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < 3; ++j) any = any || m[(row + i) * columns + col + j];
+  for (int i = 0; i < rows && any; ++i)
+    for (int j = 0; j < 3; ++j) m[(row + i) * columns + col + j] = true;
+}
+
+static bool any_in(const bool *m, int columns, int row, int rows, int col) {
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (m[(row + i) * columns + col + j]) return true;
+  return false;
+}
+
+/// Notes which 3 x 3 blocks there are before asi_se3_transform() spreads them.
+static void note_blocks(asi_shape *shape, const asi_element_flags *f) {
+  const int columns = 6 * shape->n_bodies;
+  for (int i = 0; i < 2 * shape->n_bodies; ++i)
+    for (int j = 0; j < 2 * shape->n_bodies; ++j) {
+      shape->f_q_block[i][j] = any_in(f->f_q, columns, 3 * i, 3, 3 * j);
+      shape->f_v_block[i][j] = any_in(f->f_v, columns, 3 * i, 3, 3 * j);
+    }
+}
+
+/// What asi_se3_transform() does to the patterns.
+static void spread_flags(const asi_shape *shape, asi_element_flags *f) {
+  const int columns = 6 * shape->n_bodies;
+  for (int b = 0; b < shape->n_bodies; ++b) {
+    if (shape->role[b] != ASI_ROLE_SE3) continue;
+    const int first = 6 * b;
+    bool pulled = f->force;
+    for (int r = 0; r < shape->n_rows; ++r) {
+      const bool moves = any_in(f->g_q, columns, r, 1, first);
+      pulled = pulled || moves;
+      fill_block(f->g_q, columns, r, 1, first, false);
+      fill_block(f->gdot_q, columns, r, 1, first, false);
+      fill_block(f->gdot_q, columns, r, 1, first + 3, moves);
+    }
+    for (int k = 0; k < columns; k += 3) { // rows of this body, columns of others
+      fill_block(f->f_q, columns, first, 3, k, pulled && k == first + 3);
+      fill_block(f->f_v, columns, first, 3, k, false);
+    }
+    for (int k = 0; k < columns; k += 3) { // columns of this body
+      fill_block(f->f_q, columns, k, 3, first + 3, any_in(f->f_v, columns, k, 3, first));
+      fill_block(f->f_q, columns, k, 3, first, false);
+      fill_block(f->f_v, columns, k, 3, first, false);
+    }
+  }
+}
+
+/// Whether a body can be moved that way.
+static bool is_there(const asi_shape *shape, int column) {
+  const asi_body_role role = shape->role[column / 6];
+  return role != ASI_ROLE_GROUND && (role != ASI_ROLE_POINT || column % 6 < 3);
+}
+
+static as_status list_entries(asi_shape *shape, const asi_element_flags *f, as_error *error) {
+  const int columns = 6 * shape->n_bodies;
+  const bool *const flags[ASI_LOCAL_BLOCKS] = {f->f_q, f->f_v, f->g_q, f->gdot_q};
+  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+    const bool square = k == ASI_F_Q || k == ASI_F_V;
+    const int rows = square ? columns : shape->n_rows;
+    shape->local[k] = asi_calloc((size_t)rows * (size_t)columns, sizeof *shape->local[k]);
+    if (shape->local[k] == NULL) return asi_fail_memory(error);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j)
+        if (flags[k][i * columns + j] && is_there(shape, j) && (!square || is_there(shape, i)))
+          shape->local[k][shape->count[k]++] = (unsigned short)(i * columns + j);
+  }
+  return AS_OK;
+}
+
+static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wanted, int *room,
+                           as_error *error) {
+  void *array = m->shape;
+  if (!asi_grow(&array, m->n_shapes, room, sizeof *m->shape)) return asi_fail_memory(error);
+  m->shape = array;
+  asi_shape *shape = &m->shape[m->n_shapes++];
+  *shape = *wanted;
+  asi_element_flags flags = b->pattern[shape->pattern];
+  shape->n_bodies = flags.n_bodies;
+  shape->n_rows = flags.n_rows;
+  shape->force = flags.force;
+  for (int i = 0; i < shape->n_bodies; ++i)
+    shape->se3 = shape->se3 || shape->role[i] == ASI_ROLE_SE3;
+  note_blocks(shape, &flags);
+  spread_flags(shape, &flags);
+  return list_entries(shape, &flags, error);
+}
+
+static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) {
+  int room = 0;
+  for (int i = 0; i < m->n_elements; ++i) {
+    asi_placed *p = &m->element[i];
+    asi_shape wanted = {.pattern = p->e.pattern};
+    for (int k = 0; k < p->e.n_bodies; ++k) wanted.role[k] = role_of(m, p->e.body[k]);
+    int s = 0;
+    while (s < m->n_shapes && (m->shape[s].pattern != wanted.pattern ||
+                               memcmp(m->shape[s].role, wanted.role, sizeof wanted.role) != 0))
+      ++s;
+    p->shape = s;
+    const as_status status = s < m->n_shapes ? AS_OK : add_shape(m, b, &wanted, &room, error);
+    if (status) return status;
+  }
+  return AS_OK;
+}
+
+// ---- patterns and positions -------------------------------------------------------------------------
+
+/// Row and column in the problem's block of an entry of an element's matrix.
+static void place_of(const as_model *m, const asi_placed *p, int block, int entry, int *row,
+                     int *col) {
+  const int columns = 6 * p->e.n_bodies, i = entry / columns, j = entry % columns;
+  *col = m->body[p->e.body[j / 6]].v + j % 6;
+  *row = block == ASI_F_Q || block == ASI_F_V ? m->body[p->e.body[i / 6]].v + i % 6 : p->row + i;
+}
+
+static void record_block(as_recorder *r, int row, int col) {
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 3; ++i) asi_recorder_add(r, row + i, col + j);
+}
+
+static bool has_gravity(const as_model *m) {
+  return m->gravity[0] != 0.0 || m->gravity[1] != 0.0 || m->gravity[2] != 0.0;
+}
+
+static void record_bodies(const as_model *m, as_recorder *f_q, as_recorder *f_v) {
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    const int x = body->v, turn = x + 3;
+    if (body->n == 6 && !body->round) record_block(f_v, turn, turn);
+    if (!body->se3) continue;
+    record_block(f_v, x, x);
+    record_block(f_v, x, turn);
+    if (has_gravity(m)) record_block(f_q, x, turn);
+  }
+}
+
+static as_status find_patterns(const as_model *m, asi_pattern pattern[ASI_LOCAL_BLOCKS],
+                               as_error *error) {
+  as_recorder record[ASI_LOCAL_BLOCKS] = {{0}};
+  as_status status = AS_OK;
+  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+    record[k].rows = k == ASI_F_Q || k == ASI_F_V ? m->n : m->n_lambda;
+    record[k].cols = m->n;
+  }
+  record_bodies(m, &record[ASI_F_Q], &record[ASI_F_V]);
+  for (int i = 0; i < m->n_elements; ++i) {
+    const asi_placed *p = &m->element[i];
+    const asi_shape *shape = &m->shape[p->shape];
+    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
+      for (int e = 0; e < shape->count[k]; ++e) {
+        int row, col;
+        place_of(m, p, k, shape->local[k][e], &row, &col);
+        asi_recorder_add(&record[k], row, col);
+      }
+  }
+  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+    if (status == AS_OK && record[k].rows > 0)
+      status = asi_recorder_pattern(&record[k], &pattern[k], error);
+    asi_recorder_free(&record[k]);
+  }
+  return status;
+}
+
+static as_matrix matrix_over(const asi_pattern *p) {
+  return (as_matrix){.rows = p->rows, .cols = p->cols, .col_start = p->col_start, .row = p->row};
+}
+
+static void find_columns(const asi_pattern *p, int row, int col, bool there, int position[3]) {
+  const as_matrix m = matrix_over(p);
+  for (int j = 0; j < 3; ++j) position[j] = there ? as_matrix_position(&m, row, col + j) : -1;
+}
+
+static void place_bodies(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS]) {
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    asi_body_place *place = &m->body_place[i];
+    const int x = body->v, turn = x + 3;
+    const asi_pattern *f_v = &pattern[ASI_F_V];
+    find_columns(f_v, turn, turn, body->n == 6 && !body->round, place->turn_turn);
+    find_columns(f_v, x, x, body->se3, place->move_move);
+    find_columns(f_v, x, turn, body->se3, place->move_turn);
+    find_columns(&pattern[ASI_F_Q], x, turn, body->se3 && has_gravity(m), place->pull);
+  }
+}
+
+static as_status place_elements(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS],
+                                as_error *error) {
+  size_t total = 0;
+  for (int i = 0; i < m->n_elements; ++i)
+    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+      m->element[i].position[k] = total;
+      total += (size_t)m->shape[m->element[i].shape].count[k];
+    }
+  m->position = asi_calloc(total, sizeof(int));
+  if (m->position == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < m->n_elements; ++i) {
+    const asi_placed *p = &m->element[i];
+    const asi_shape *shape = &m->shape[p->shape];
+    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+      const as_matrix matrix = matrix_over(&pattern[k]);
+      for (int e = 0; e < shape->count[k]; ++e) {
+        int row, col;
+        place_of(m, p, k, shape->local[k][e], &row, &col);
+        m->position[p->position[k] + (size_t)e] = as_matrix_position(&matrix, row, col);
+      }
+    }
+  }
+  return AS_OK;
+}
+
+/// M: masses on the diagonal, inertia tensors without their zeros.
+static as_status find_mass(as_model *m, asi_pattern *pattern, as_error *error) {
+  *pattern = (asi_pattern){.rows = m->n, .cols = m->n};
+  pattern->col_start = asi_calloc((size_t)m->n + 1, sizeof(int));
+  pattern->row = asi_calloc(3 * (size_t)m->n, sizeof(int));
+  m->mass = asi_calloc(3 * (size_t)m->n, sizeof(double));
+  if (!pattern->col_start || !pattern->row || !m->mass) return asi_fail_memory(error);
+  int count = 0;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    for (int j = 0; j < body->n; ++j) {
+      for (int k = j < 3 ? j : 3; k < (j < 3 ? j + 1 : 6); ++k) {
+        const double x = j < 3 ? body->mass : body->J[3 * (k - 3) + j - 3];
+        if (x == 0.0 && k != j) continue;
+        m->mass[count] = x;
+        pattern->row[count++] = body->v + k;
+      }
+      pattern->col_start[body->v + j + 1] = count;
+    }
+  }
+  m->n_mass = (size_t)count;
+  return AS_OK;
+}
+
+// ---- the problem ------------------------------------------------------------------------------------
+
+/// An element with rows and the bodies it joins, for numbering joints by what they join.
+typedef struct pairing {
+  int low, high, element;
+} pairing;
+
+static int compare_pairings(const void *a, const void *b) {
+  const pairing *x = a, *y = b;
+  if (x->low != y->low) return x->low < y->low ? -1 : 1;
+  if (x->high != y->high) return x->high < y->high ? -1 : 1;
+  return (x->element > y->element) - (x->element < y->element);
+}
+
+/// Joints between the same two bodies count as one when unknowns are ordered: a driven joint is still a leaf.
+static as_status group_joints(const as_model *m, int *joint, as_error *error) {
+  pairing *list = asi_calloc((size_t)m->n_joints, sizeof *list);
+  if (list == NULL) return asi_fail_memory(error);
+  int count = 0;
+  for (int i = 0; i < m->n_elements; ++i) {
+    const asi_element *e = &m->element[i].e;
+    if (e->n_rows == 0) continue;
+    const int a = e->body[0], b = e->n_bodies == 2 ? e->body[1] : -2 - i;
+    list[count++] = (pairing){a < b ? a : b, a < b ? b : a, i};
+  }
+  if (count > 0) qsort(list, (size_t)count, sizeof *list, compare_pairings);
+  int group = -1;
+  for (int k = 0; k < count; ++k) {
+    if (k == 0 || list[k].low != list[k - 1].low || list[k].high != list[k - 1].high) ++group;
+    const asi_placed *p = &m->element[list[k].element];
+    for (int r = 0; r < p->e.n_rows; ++r) joint[p->row + r] = group;
+  }
+  free(list);
+  return AS_OK;
+}
+
+/// Runs of bodies on the same space; `parts` has room for one per body.
+static int list_parts(const as_model *m, as_space_part *parts) {
+  int n = 0;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    const as_space_kind kind = body->n < 6 ? AS_SPACE_RN
+                               : body->se3 ? AS_SPACE_SE3
+                                           : AS_SPACE_R3SO3;
+    const int count = kind == AS_SPACE_RN ? 3 : 1;
+    if (n > 0 && parts[n - 1].kind == kind)
+      parts[n - 1].count += count;
+    else
+      parts[n++] = (as_space_part){kind, count};
+  }
+  return n;
+}
+
+/// A length of the machine: how far its frames and bodies lie from each other, roughly.
+static double typical_length(const as_model *m) {
+  double largest = 0.0;
+  for (int i = 0; i < m->n_joints; ++i) {
+    const asi_placed *p = &m->element[m->joint[i].element];
+    const asi_joint *joint = p->data;
+    for (int s = 0; s < 2 && m->joint[i].ours; ++s)
+      if (p->e.body[s] >= 0) largest = fmax(largest, asi_norm(joint->frame[s].p));
+  }
+  return largest > 0.0 ? largest : 1.0;
+}
+
+static void set_block(as_problem_def *def, as_block block, const asi_pattern *pattern) {
+  const bool empty = pattern->col_start == NULL || asi_pattern_nnz(pattern) == 0;
+  def->block[block].source = empty ? AS_BLOCK_ZERO : AS_BLOCK_GIVEN;
+  if (!empty) def->block[block].pattern = (as_pattern){pattern->col_start, pattern->row};
+}
+
+static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS],
+                              const asi_pattern *mass, as_error *error) {
+  as_problem_def def = as_default_problem_def();
+  as_space_part *parts = asi_calloc((size_t)m->n_bodies, sizeof *parts);
+  int *body = asi_calloc((size_t)m->n, sizeof(int));
+  int *joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
+  double *typical = asi_calloc((size_t)m->n, sizeof(double));
+  as_status status = AS_OK;
+  if (!parts || !body || !joint || !typical) status = asi_fail_memory(error);
+  if (status == AS_OK) status = group_joints(m, joint, error);
+  if (status == AS_OK) {
+    const double length = typical_length(m);
+    for (int i = 0; i < m->n_bodies; ++i)
+      for (int k = 0; k < m->body[i].n; ++k) {
+        body[m->body[i].v + k] = i;
+        typical[m->body[i].v + k] = k < 3 ? length : 1.0;
+      }
+    def.parts = parts;
+    def.n_parts = list_parts(m, parts);
+    def.n_lambda = m->n_lambda;
+    def.mass_constant = true;
+    def.scleronomic = true;
+    for (int i = 0; i < m->n_elements; ++i)
+      if (m->element[i].e.rheonomic) def.scleronomic = false;
+    asi_model_callbacks(&def);
+    set_block(&def, AS_BLOCK_M, mass);
+    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
+      set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
+    def.body = body;
+    def.joint = joint;
+    def.typical = typical;
+    def.user = m;
+    status = as_problem_create(&def, &m->problem, error);
+  }
+  free(parts);
+  free(body);
+  free(joint);
+  free(typical);
+  return status;
+}
+
+static as_status place_all(as_model *m, as_error *error) {
+  asi_pattern pattern[ASI_LOCAL_BLOCKS] = {{0}}, mass = {0};
+  as_status status = find_patterns(m, pattern, error);
+  if (status == AS_OK) status = place_elements(m, pattern, error);
+  if (status == AS_OK) place_bodies(m, pattern);
+  if (status == AS_OK) status = find_mass(m, &mass, error);
+  if (status == AS_OK) status = make_problem(m, pattern, &mass, error);
+  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) asi_pattern_free(&pattern[k]);
+  asi_pattern_free(&mass);
+  return status;
+}
+
+as_status as_builder_build(const as_builder *b, as_model **out, as_error *error) {
+  if (out == NULL || b == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_builder_build needs a builder and a place for the model.");
+  *out = NULL;
+  if (b->n_bodies == 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The model has no bodies.");
+  as_model *m = asi_calloc(1, sizeof *m);
+  if (m == NULL) return asi_fail_memory(error);
+  as_status status = copy_parts(m, b, error);
+  if (status == AS_OK) status = number_bodies(m, b, error);
+  if (status == AS_OK) status = number_rows(m, b, error);
+  if (status == AS_OK) status = find_shapes(m, b, error);
+  if (status == AS_OK) status = place_all(m, error);
+  if (status) {
+    as_model_destroy(m);
+    return status;
+  }
+  *out = m;
+  return AS_OK;
+}
+
+void as_model_destroy(as_model *m) {
+  if (m == NULL) return;
+  as_problem_destroy(m->problem);
+  for (int s = 0; s < ASI_SORTS; ++s) asi_names_free(&m->names[s]);
+  for (int i = 0; i < m->n_curves; ++i) asi_curve_free(&m->curve[i]);
+  for (int i = 0; i < m->n_shapes; ++i)
+    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) free(m->shape[i].local[k]);
+  free(m->shape);
+  free(m->body);
+  free(m->body_place);
+  free(m->frame);
+  free(m->joint);
+  free(m->force);
+  free(m->element);
+  free(m->position);
+  free(m->curve);
+  free(m->data);
+  free(m->mass);
+  free(m->row_joint);
+  free(m->q0);
+  free(m->v0);
+  free(m);
+}

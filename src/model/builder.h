@@ -1,0 +1,133 @@
+/// The builder: descriptions checked and turned into elements, before anything is numbered.
+#ifndef ALPHASTEP_MODEL_BUILDER_H
+#define ALPHASTEP_MODEL_BUILDER_H
+
+#include "alphastep/model.h"
+#include "elements/body.h"
+#include "elements/joint.h"
+#include "model/names.h"
+
+/// A body with its starting pose.
+typedef struct asi_body_start {
+  asi_body body;
+  double quaternion[4];
+  as_body_motion at;
+} asi_body_start;
+
+/// A frame on a body, perhaps one that moves against it.
+typedef struct asi_marker {
+  int body;
+  asi_frame frame;
+  bool moving;
+  asi_frame_motion motion;
+} asi_marker;
+
+/// An element: which functions, which data, which bodies.
+typedef struct asi_element {
+  const as_element_type *type;
+  size_t data; ///< where its data begin
+  int body[AS_ELEMENT_BODIES];
+  int n_bodies;
+  int n_rows;
+  int pattern; ///< number of its pattern
+  bool rheonomic;
+} asi_element;
+
+/// Which entries of an element's matrices can be nonzero, by rows of 6 n_bodies.
+typedef struct asi_element_flags {
+  int n_bodies, n_rows;
+  bool force; ///< it writes a force
+  bool f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  bool f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  bool g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool gdot_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+} asi_element_flags;
+
+/// What is known of a joint besides its element.
+typedef struct asi_joint_info {
+  as_joint_kind kind;
+  int element;
+  bool ours;   ///< its data begin with an asi_joint
+  bool moving; ///< a frame of it moves, or its length
+} asi_joint_info;
+
+/// Where in the data a curve is referred to.
+typedef struct asi_curve_place {
+  size_t offset;
+  int curve;
+} asi_curve_place;
+
+struct as_builder {
+  double gravity[3];
+  asi_names names[ASI_SORTS];
+  asi_body_start *body;
+  int n_bodies, room_bodies;
+  asi_marker *frame;
+  int n_frames, room_frames;
+  asi_joint_info *joint;
+  int n_joints, room_joints;
+  int *force; ///< elements of forces
+  int n_forces, room_forces;
+  asi_element *element;
+  int n_elements, room_elements;
+  asi_element_flags *pattern;
+  int n_patterns, room_patterns;
+  asi_curve *curve;
+  int n_curves, room_curves;
+  asi_curve_place *place;
+  int n_places, room_places;
+  unsigned char *data;
+  size_t data_used, data_room;
+  as_coordinate_def *wanted; ///< starting values of coordinates
+  int n_wanted, room_wanted;
+};
+
+/// A builder of its own with the same contents; NULL if memory runs out.
+as_builder *asi_builder_copy(const as_builder *b);
+
+/// Room for one more in an array that grows; false if memory runs out.
+bool asi_grow(void **array, int count, int *room, size_t size);
+
+/// What to go back to if adding fails.
+typedef struct asi_mark {
+  int n_elements, n_patterns, n_curves, n_places;
+  size_t data_used;
+} asi_mark;
+
+asi_mark asi_builder_mark(const as_builder *b);
+void asi_builder_reset(as_builder *b, asi_mark mark);
+
+/// Takes a curve over, if there is one, and refers to it.
+as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what,
+                            asi_curve_ref *ref, as_error *error);
+
+/// Appends an element with a copy of its data; `refs` are the offsets of curve references in them.
+as_status asi_builder_element(as_builder *b, const asi_element *element,
+                              const asi_element_flags *flags, const void *data, size_t size,
+                              const size_t *refs, int n_refs, as_error *error);
+
+/// Whether there is such a body, or AS_GROUND; `what` is the thing that asks.
+as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
+                                 const char *what, as_error *error);
+/// The body's starting pose, of the ground too.
+const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body);
+
+/// A frame by its number, or one on a body at a place in the world with axes x, y, z there (by rows).
+typedef struct asi_side_def {
+  as_frame_id frame;
+  as_body_id body;
+  const double *point;
+  const double *axes; ///< 9
+} asi_side_def;
+
+as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sort sort,
+                           const char *name, asi_marker *out, as_error *error);
+
+/// Axes x, y, z by rows with `main` along axis `k` and `second` near axis `l`; zero vectors: any. False if
+/// they are parallel or not finite.
+bool asi_triad(const double *main, int k, const double *second, int l, double axes[9]);
+
+/// The name that a thing has or will have, for messages.
+const char *asi_builder_name(const as_builder *b, asi_sort sort, const char *name, char store[32]);
+
+#endif

@@ -1,0 +1,59 @@
+/// What a model tells about itself: counts, names, places.
+#include "model/model.h"
+
+const as_problem *as_model_problem(const as_model *m) { return m->problem; }
+const as_initial *as_model_initial(const as_model *m) { return &m->initial; }
+
+int as_model_bodies(const as_model *m) { return m->n_bodies; }
+int as_model_joints(const as_model *m) { return m->n_joints; }
+int as_model_forces(const as_model *m) { return m->n_forces; }
+
+static int find(const as_model *m, asi_sort sort, const char *name) {
+  const int number = asi_names_find(&m->names[sort], name);
+  return number >= 0 ? number : AS_NONE;
+}
+
+as_body_id as_model_find_body(const as_model *m, const char *name) {
+  return find(m, ASI_SORT_BODY, name);
+}
+as_frame_id as_model_find_frame(const as_model *m, const char *name) {
+  return find(m, ASI_SORT_FRAME, name);
+}
+as_joint_id as_model_find_joint(const as_model *m, const char *name) {
+  return find(m, ASI_SORT_JOINT, name);
+}
+as_force_id as_model_find_force(const as_model *m, const char *name) {
+  return find(m, ASI_SORT_FORCE, name);
+}
+
+const char *as_model_body_name(const as_model *m, as_body_id body) {
+  return body == AS_GROUND ? "ground" : asi_names_get(&m->names[ASI_SORT_BODY], body);
+}
+const char *as_model_joint_name(const as_model *m, as_joint_id joint) {
+  return asi_names_get(&m->names[ASI_SORT_JOINT], joint);
+}
+const char *as_model_force_name(const as_model *m, as_force_id force) {
+  return asi_names_get(&m->names[ASI_SORT_FORCE], force);
+}
+
+static bool is_body(const as_model *m, as_body_id body) { return body >= 0 && body < m->n_bodies; }
+static bool is_joint(const as_model *m, as_joint_id joint) {
+  return joint >= 0 && joint < m->n_joints;
+}
+
+int as_model_body_q(const as_model *m, as_body_id body) {
+  return is_body(m, body) ? m->body[body].q : -1;
+}
+int as_model_body_v(const as_model *m, as_body_id body) {
+  return is_body(m, body) ? m->body[body].v : -1;
+}
+
+int as_model_joint_row(const as_model *m, as_joint_id joint) {
+  return is_joint(m, joint) ? m->element[m->joint[joint].element].row : -1;
+}
+int as_model_joint_rows(const as_model *m, as_joint_id joint) {
+  return is_joint(m, joint) ? m->element[m->joint[joint].element].e.n_rows : 0;
+}
+as_joint_id as_model_row_joint(const as_model *m, int row) {
+  return row >= 0 && row < m->n_lambda ? m->row_joint[row] : AS_NONE;
+}

@@ -1,0 +1,122 @@
+/// A model: bodies and elements, numbered, with everything that an evaluation needs at hand.
+#ifndef ALPHASTEP_MODEL_MODEL_H
+#define ALPHASTEP_MODEL_MODEL_H
+
+#include "alphastep/model.h"
+#include "linalg/matrix.h"
+#include "model/builder.h"
+
+/// The local matrices of an element.
+typedef enum asi_local_block {
+  ASI_F_Q,
+  ASI_F_V,
+  ASI_G_Q,
+  ASI_GDOT_Q,
+  ASI_LOCAL_BLOCKS
+} asi_local_block;
+
+as_block asi_global_block(asi_local_block block);
+
+/// How a body enters an element's matrices.
+typedef enum asi_body_role {
+  ASI_ROLE_GROUND,
+  ASI_ROLE_POINT,
+  ASI_ROLE_R3SO3,
+  ASI_ROLE_SE3
+} asi_body_role;
+
+/// What elements have in common that have the same pattern on bodies of the same spaces: the entries of their
+/// matrices that go into the problem's blocks.
+typedef struct asi_shape {
+  int pattern;
+  asi_body_role role[AS_ELEMENT_BODIES];
+  bool force; ///< it writes a force
+  bool se3;   ///< a body is on SE(3): local matrices have to be transformed
+  int n_bodies, n_rows;
+  int count[ASI_LOCAL_BLOCKS];
+  unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * 6 n_bodies + column
+  /// Which 3 x 3 blocks the element itself writes, of f_q and of f_v; only where a body is on SE(3).
+  bool f_q_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
+  bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
+} asi_shape;
+
+/// An element in its place.
+typedef struct asi_placed {
+  asi_element e;
+  const void *data;
+  int shape;
+  int row;                           ///< of lambda
+  size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
+} asi_placed;
+
+/// Where a body's own 3 x 3 blocks begin, column by column; -1: there is none.
+typedef struct asi_body_place {
+  int turn_turn[3]; ///< F_V: torque by omega
+  int move_move[3]; ///< F_V, SE(3): force by u
+  int move_turn[3]; ///< F_V, SE(3): force by omega
+  int pull[3];      ///< F_Q, SE(3): weight by theta
+} asi_body_place;
+
+struct as_model {
+  double gravity[3];
+  int n, nq, n_lambda;
+  asi_names names[ASI_SORTS];
+  int n_bodies, n_frames, n_joints, n_forces, n_elements, n_shapes, n_curves;
+  asi_body *body;
+  asi_body_place *body_place;
+  asi_marker *frame;
+  asi_joint_info *joint;
+  int *force;
+  asi_placed *element;
+  asi_shape *shape;
+  int *position; ///< lists of positions in the blocks' values
+  asi_curve *curve;
+  unsigned char *data;
+  double *mass; ///< the values of M
+  size_t n_mass;
+  int *row_joint; ///< n_lambda
+  double *q0, *v0;
+  as_problem *problem;
+  as_initial initial;
+  const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
+  double gap_factor; ///< how much of them
+};
+
+/// Fills the callbacks of a description.
+void asi_model_callbacks(as_problem_def *def);
+
+// ---- evaluation of single elements ------------------------------------------------------------------
+
+/// What to evaluate.
+enum {
+  ASI_WANT_FORCE = 1,
+  ASI_WANT_F_Q = 2,
+  ASI_WANT_F_V = 4,
+  ASI_WANT_G = 8,
+  ASI_WANT_G_Q = 16,
+  ASI_WANT_RATE = 32,
+  ASI_WANT_GDOT_Q = 64,
+  ASI_WANT_ACCELERATION = 128,
+};
+
+/// Room for what an element writes.
+typedef struct asi_local {
+  double force[AS_ELEMENT_COLUMNS];
+  double g[AS_ELEMENT_ROWS], rate[AS_ELEMENT_ROWS], acceleration[AS_ELEMENT_ROWS];
+  double g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  double gdot_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  double f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  double f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+} asi_local;
+
+/// Takes what an element wrote to the spaces of its bodies, see se3_local.c. What `wanted` needs besides is
+/// asi_se3_needs().
+void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsigned wanted,
+                       asi_local *local);
+unsigned asi_se3_needs(const asi_shape *shape, unsigned wanted);
+
+/// The body of an element, where q and v (may be NULL) say; the ground is at rest.
+void asi_model_motion(const as_model *m, int body, const double *q, const double *v,
+                      as_body_motion *out);
+
+#endif

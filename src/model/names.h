@@ -1,0 +1,40 @@
+/// Names of bodies, frames, joints and forces: stored once, found by hashing.
+#ifndef ALPHASTEP_MODEL_NAMES_H
+#define ALPHASTEP_MODEL_NAMES_H
+
+#include <stddef.h>
+
+#include "alphastep/status.h"
+
+typedef enum asi_sort {
+  ASI_SORT_BODY,
+  ASI_SORT_FRAME,
+  ASI_SORT_JOINT,
+  ASI_SORT_FORCE,
+  ASI_SORTS
+} asi_sort;
+
+/// The names of one sort of things, by number.
+typedef struct asi_names {
+  char *text; ///< all names, each with its end
+  size_t used, room;
+  size_t *start; ///< of each name
+  int count, capacity;
+  int *slot;   ///< hash table of numbers, -1: free
+  int n_slots; ///< a power of two, or 0
+} asi_names;
+
+/// Appends a name (NULL: made of the sort and its number) and gives its number: the count so far. Refuses
+/// what is not printable, has a `.` or a `/`, or is there already.
+as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_error *error);
+as_status asi_names_copy(asi_names *names, const asi_names *from, as_error *error);
+void asi_names_free(asi_names *names);
+
+/// The number of a name, -1 if there is none.
+int asi_names_find(const asi_names *names, const char *name);
+/// The name of a number; "" if there is none.
+const char *asi_names_get(const asi_names *names, int number);
+
+const char *asi_sort_name(asi_sort sort);
+
+#endif

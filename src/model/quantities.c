@@ -1,0 +1,153 @@
+/// What a machine does, see quantities.h: energies, momenta, powers, gaps.
+#include "alphastep/quantities.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elements/vector.h"
+#include "model/look.h"
+
+as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
+                          as_body_motion body[AS_ELEMENT_BODIES]) {
+  as_element_input in = {.t = state->t, .lambda = state->lambda ? state->lambda + p->row : NULL};
+  for (int b = 0; b < p->e.n_bodies; ++b) {
+    asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
+    in.body[b] = &body[b];
+  }
+  return in;
+}
+
+as_status asi_fail_element(const as_model *m, int element, double t, as_error *error) {
+  for (int i = 0; i < m->n_joints; ++i)
+    if (m->joint[i].element == element)
+      return asi_fail(error, AS_ERR_RETRY, t, asi_names_get(&m->names[ASI_SORT_JOINT], i),
+                      "The joint \"%s\" could not be evaluated at t = %.9g s.",
+                      asi_names_get(&m->names[ASI_SORT_JOINT], i), t);
+  for (int i = 0; i < m->n_forces; ++i)
+    if (m->force[i] == element)
+      return asi_fail(error, AS_ERR_RETRY, t, asi_names_get(&m->names[ASI_SORT_FORCE], i),
+                      "The force \"%s\" could not be evaluated at t = %.9g s.",
+                      asi_names_get(&m->names[ASI_SORT_FORCE], i), t);
+  return AS_ERR_RETRY;
+}
+
+as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error) {
+  if (joint >= 0 && joint < m->n_joints) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no joint %d.", joint);
+}
+
+void as_model_body_motion(const as_model *m, const as_state *state, as_body_id body,
+                          as_body_motion *out) {
+  asi_model_motion(m, body, state->q, state->v, out);
+}
+
+as_status as_model_energy(const as_model *m, const as_state *state, as_energy *out,
+                          as_error *error) {
+  as_body_motion body[AS_ELEMENT_BODIES];
+  *out = (as_energy){0};
+  for (int i = 0; i < m->n_bodies; ++i) {
+    asi_model_motion(m, i, state->q, state->v, &body[0]);
+    out->kinetic += asi_body_kinetic(&m->body[i], &body[0]);
+    out->potential -= m->body[i].mass * asi_dot(m->gravity, body[0].x);
+  }
+  for (int i = 0; i < m->n_elements; ++i) {
+    const asi_placed *p = &m->element[i];
+    if (p->e.type->potential == NULL) continue;
+    const as_element_input in = asi_look(m, state, p, body);
+    const double energy = p->e.type->potential(&in, p->data);
+    if (!isfinite(energy)) return asi_fail_element(m, i, state->t, error);
+    out->potential += energy;
+  }
+  return AS_OK;
+}
+
+/// What a prescribed motion brings in: -lambda . B v = lambda . g_t, since g' = g_t + B v.
+static bool motion_power(const asi_placed *p, const as_element_input *in, double *out) {
+  double rate[AS_ELEMENT_ROWS] = {0}, g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0};
+  const as_element_output want = {.rate = rate, .g_q = g_q};
+  if (p->e.type->evaluate(in, &want, p->data)) return false;
+  for (int r = 0; r < p->e.n_rows; ++r) {
+    double explicit_rate = rate[r];
+    for (int b = 0; b < p->e.n_bodies; ++b) {
+      const double *line = g_q + (r * p->e.n_bodies + b) * 6;
+      explicit_rate -= asi_dot(line, in->body[b]->v) + asi_dot(line + 3, in->body[b]->omega);
+    }
+    *out += in->lambda[r] * explicit_rate;
+  }
+  return true;
+}
+
+as_status as_model_power(const as_model *m, const as_state *state, as_power *out, as_error *error) {
+  *out = (as_power){0};
+  for (int i = 0; i < m->n_elements; ++i) {
+    const asi_placed *p = &m->element[i];
+    if (p->e.type->power == NULL && !p->e.rheonomic) continue;
+    as_body_motion body[AS_ELEMENT_BODIES];
+    as_element_power power = {0};
+    const as_element_input in = asi_look(m, state, p, body);
+    if (p->e.type->power) p->e.type->power(&in, &power, p->data);
+    out->dissipated += power.dissipated;
+    out->forces += power.supplied;
+    const bool driven = p->e.rheonomic && p->e.n_rows > 0 && in.lambda;
+    if (!isfinite(power.dissipated) || !isfinite(power.supplied) ||
+        (driven && !motion_power(p, &in, &out->motions)))
+      return asi_fail_element(m, i, state->t, error);
+  }
+  return AS_OK;
+}
+
+as_status as_meter_update(as_meter *meter, const as_model *m, const as_state *state,
+                          as_error *error) {
+  as_power now;
+  const as_status status = as_model_power(m, state, &now, error);
+  if (status) return status;
+  if (meter->started) {
+    const double half = (state->t - meter->t) / 2.0;
+    meter->dissipated += half * (meter->power.dissipated + now.dissipated);
+    meter->forces += half * (meter->power.forces + now.forces);
+    meter->motions += half * (meter->power.motions + now.motions);
+  }
+  meter->started = true;
+  meter->t = state->t;
+  meter->power = now;
+  return AS_OK;
+}
+
+void as_model_momentum(const as_model *m, const as_state *state, as_momentum *out) {
+  *out = (as_momentum){0};
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    as_body_motion at;
+    double spin[3], world[3];
+    asi_model_motion(m, i, state->q, state->v, &at);
+    asi_rotate(body->J, at.omega, spin);
+    asi_rotate(at.R, spin, world);
+    out->mass += body->mass;
+    asi_add(body->mass, at.x, out->center_of_mass);
+    asi_add(body->mass, at.v, out->linear);
+    asi_add_cross(body->mass, at.x, at.v, out->angular);
+    asi_add(1.0, world, out->angular);
+  }
+  for (int k = 0; k < 3; ++k) out->center_of_mass[k] /= out->mass;
+}
+
+as_status as_model_gap(const as_model *m, const as_state *state, as_joint_id joint, as_gap *out,
+                       as_error *error) {
+  const as_status status = asi_check_joint(m, joint, error);
+  if (status) return status;
+  const int element = m->joint[joint].element;
+  const asi_placed *p = &m->element[element];
+  double g[AS_ELEMENT_ROWS] = {0}, rate[AS_ELEMENT_ROWS] = {0};
+  as_body_motion body[AS_ELEMENT_BODIES];
+  const as_element_input in = asi_look(m, state, p, body);
+  const as_element_output want = {.g = g, .rate = rate};
+  if (p->e.type->evaluate(&in, &want, p->data))
+    return asi_fail_element(m, element, state->t, error);
+  *out = (as_gap){0};
+  for (int r = 0; r < p->e.n_rows; ++r) {
+    out->position = fmax(out->position, fabs(g[r]));
+    out->velocity = fmax(out->velocity, fabs(rate[r]));
+  }
+  return AS_OK;
+}

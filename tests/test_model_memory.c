@@ -1,0 +1,263 @@
+/// Memory of models: nothing allocates once a machine runs, wherever memory runs out there is AS_ERR_MEMORY and
+/// no leak, and one model serves several threads.
+///
+/// The linker sends every malloc, calloc, realloc and free through the functions here (-Wl,--wrap).
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alphastep/alphastep.h"
+
+static struct {
+  _Atomic long taken; ///< allocations so far
+  _Atomic long live;  ///< blocks not yet freed
+  long fail_at;       ///< which of the coming ones fails, and all after it; 0: none
+  long failed;
+} memory;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void __real_free(void *block);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void __wrap_free(void *block);
+
+static bool must_fail(void) {
+  ++memory.taken;
+  if (memory.fail_at == 0) return false;
+  if (memory.fail_at > 1) {
+    --memory.fail_at;
+    return false;
+  }
+  ++memory.failed;
+  return true;
+}
+
+static void *count(void *block) {
+  if (block) ++memory.live;
+  return block;
+}
+
+void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
+
+void *__wrap_calloc(size_t n, size_t size) {
+  return must_fail() ? NULL : count(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+  if (must_fail()) return NULL;
+  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
+}
+
+void __wrap_free(void *block) {
+  if (block) --memory.live;
+  __real_free(block);
+}
+
+// ---- a machine with one of everything -------------------------------------------------------------------
+
+static as_status add_bodies(as_builder *b, as_error *error) {
+  as_status status = AS_OK;
+  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+    as_body_def body = as_default_body_def();
+    body.kind = i == 2 ? AS_BODY_POINT : AS_BODY_RIGID;
+    body.space = i == 1 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
+    body.mass = 1.0;
+    body.inertia[0] = 0.2;
+    body.inertia[1] = body.inertia[2] = 0.3;
+    body.position[0] = i + 0.5;
+    status = as_builder_add_body(b, &body, NULL, error);
+  }
+  return status;
+}
+
+static as_status add_joints(as_builder *b, as_error *error) {
+  const as_curve law = {.slope = 0.5};
+  as_frame_def frame = as_default_frame_def();
+  frame.body = AS_GROUND;
+  frame.shift[0] = &law;
+  as_frame_id moving;
+  as_status status = as_builder_add_frame(b, &frame, &moving, error);
+  as_joint_def joint = as_default_joint_def();
+  as_motion_def motion = as_default_motion_def();
+  joint.name = "shoulder";
+  joint.kind = AS_JOINT_REVOLUTE;
+  joint.body[0] = AS_GROUND;
+  joint.body[1] = 0;
+  joint.axis[1] = 1.0;
+  if (status == AS_OK) status = as_builder_add_joint(b, &joint, &motion.joint, error);
+  motion.law = &law;
+  if (status == AS_OK) status = as_builder_add_motion(b, &motion, NULL, error);
+  joint.name = NULL;
+  joint.kind = AS_JOINT_SPHERICAL;
+  joint.body[0] = 0;
+  joint.body[1] = 1;
+  joint.point[0] = 1.0;
+  if (status == AS_OK) status = as_builder_add_joint(b, &joint, NULL, error);
+  return status;
+}
+
+static as_status add_forces(as_builder *b, as_error *error) {
+  static const double x[] = {-1.0, 0.0, 2.0}, y[] = {-5.0, 0.0, 20.0};
+  const as_curve table = {.x = x, .y = y, .n = 3};
+  as_spring_def spring = as_default_spring_def();
+  spring.body[0] = 1;
+  spring.body[1] = 2;
+  spring.point[0][0] = 2.0;
+  spring.point[1][0] = 2.5;
+  spring.spring = &table;
+  spring.damping = 0.1;
+  as_load_def load = as_default_load_def();
+  load.body = 1;
+  load.torque[2] = 0.1;
+  as_status status = as_builder_add_spring(b, &spring, NULL, error);
+  return status ? status : as_builder_add_load(b, &load, NULL, error);
+}
+
+static as_status make(as_model **out, as_error *error) {
+  as_builder *b = NULL;
+  *out = NULL;
+  as_status status = as_builder_create(&(as_model_def){.gravity = {0, 0, -9.81}}, &b, error);
+  if (status == AS_OK) status = add_bodies(b, error);
+  if (status == AS_OK) status = add_joints(b, error);
+  if (status == AS_OK) status = add_forces(b, error);
+  as_coordinate_def wanted = as_default_coordinate_def();
+  wanted.joint = 0;
+  wanted.rate = 0.5;
+  if (status == AS_OK) status = as_builder_set_coordinate(b, &wanted, error);
+  if (status == AS_OK) status = as_builder_assemble(b, NULL, error);
+  if (status == AS_OK) status = as_builder_build(b, out, error);
+  as_builder_destroy(b);
+  return status;
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  as_model *m = NULL;
+  as_error error;
+  const long live = memory.live, before = memory.taken;
+  if (make(&m, &error)) fail_msg("%s", error.message);
+  const long needed = memory.taken - before;
+  as_model_destroy(m);
+  assert_int_equal(memory.live, live);
+  for (long n = 1; n <= needed; ++n) {
+    memory.failed = 0;
+    memory.fail_at = n;
+    const as_status status = make(&m, &error);
+    memory.fail_at = 0;
+    assert_true(memory.failed > 0);
+    if (status != AS_ERR_MEMORY || m != NULL)
+      fail_msg("allocation %ld of %ld fails, but the status is %s: %s", n, needed,
+               as_status_name(status), error.message);
+    if (memory.live != live)
+      fail_msg("allocation %ld of %ld fails: %ld blocks leak", n, needed, memory.live - live);
+  }
+  print_message("  %ld allocations\n", needed);
+}
+
+// ---- nothing allocates --------------------------------------------------------------------------------
+
+static void read_all(const as_model *m, const as_state *s, as_meter *meter) {
+  as_error error;
+  as_energy energy;
+  as_momentum momentum;
+  as_reaction reaction;
+  as_gap gap;
+  double c[AS_JOINT_COORDINATES], rate[AS_JOINT_COORDINATES];
+  as_status status = as_meter_update(meter, m, s, &error);
+  if (status == AS_OK) status = as_model_energy(m, s, &energy, &error);
+  as_model_momentum(m, s, &momentum);
+  for (int j = 0; j < as_model_joints(m) && status == AS_OK; ++j) {
+    status = as_model_coordinates(m, s, j, NULL, c, rate, &error);
+    if (status == AS_OK) status = as_model_reaction(m, s, j, &reaction, &error);
+    if (status == AS_OK) status = as_model_gap(m, s, j, &gap, &error);
+  }
+  if (status) fail_msg("%s", error.message);
+}
+
+static void test_no_allocation(void **state) {
+  (void)state;
+  const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+  as_model *m = NULL;
+  as_error error;
+  if (make(&m, &error)) fail_msg("%s", error.message);
+  for (int k = 0; k < 3; ++k) {
+    as_integrator_def def = as_default_integrator_def();
+    as_integrator *integrator = NULL;
+    as_meter meter = {0};
+    def.method = methods[k];
+    assert_int_equal(as_integrator_create(as_model_problem(m), &def, &integrator, &error), AS_OK);
+    assert_int_equal(as_integrator_start(integrator, as_model_initial(m), NULL, &error), AS_OK);
+    const long taken = memory.taken;
+    for (int i = 0; i < 20; ++i) {
+      if (as_integrator_step(integrator, 1e-3, &error)) fail_msg("%s", error.message);
+      read_all(m, as_integrator_state(integrator), &meter);
+    }
+    assert_int_equal(memory.taken, taken);
+    as_integrator_destroy(integrator);
+  }
+  as_model_destroy(m);
+}
+
+// ---- threads ------------------------------------------------------------------------------------------
+
+enum { THREADS = 4, NUMBERS = 17 };
+
+typedef struct job {
+  const as_model *model;
+  as_status status;
+  double q[NUMBERS];
+} job;
+
+static void *run(void *argument) {
+  job *j = argument;
+  as_integrator_def def = as_default_integrator_def();
+  as_integrator *integrator = NULL;
+  def.step = 1e-3;
+  j->status = as_integrator_create(as_model_problem(j->model), &def, &integrator, NULL);
+  if (j->status == AS_OK)
+    j->status = as_integrator_start(integrator, as_model_initial(j->model), NULL, NULL);
+  if (j->status == AS_OK) j->status = as_integrator_advance(integrator, 0.3, NULL);
+  if (j->status == AS_OK) memcpy(j->q, as_integrator_state(integrator)->q, sizeof j->q);
+  as_integrator_destroy(integrator);
+  return NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  as_model *m = NULL;
+  as_error error;
+  if (make(&m, &error)) fail_msg("%s", error.message);
+  assert_int_equal(as_space_nq(as_problem_space(as_model_problem(m))), NUMBERS);
+  job alone = {.model = m}, jobs[THREADS];
+  pthread_t thread[THREADS];
+  run(&alone);
+  assert_int_equal(alone.status, AS_OK);
+  for (int i = 0; i < THREADS; ++i) {
+    jobs[i] = (job){.model = m};
+    assert_int_equal(pthread_create(&thread[i], NULL, run, &jobs[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    pthread_join(thread[i], NULL);
+    assert_int_equal(jobs[i].status, AS_OK);
+    assert_memory_equal(jobs[i].q, alone.q, sizeof alone.q);
+  }
+  as_model_destroy(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_out_of_memory),
+                                     cmocka_unit_test(test_no_allocation),
+                                     cmocka_unit_test(test_threads)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
