@@ -314,13 +314,17 @@ void saved_view_free(saved_view *view) {
   *view = (saved_view){0};
 }
 
+unsigned char *saved_room(size_t size) {
+  unsigned char *room = calloc(size > 0 ? size : 1, 1);
+  if (room == NULL) abort();
+  return room;
+}
+
 unsigned char *saved_bytes(as_integrator *integrator, size_t *size) {
-  if (as_integrator_save(integrator, NULL, size, NULL)) return NULL;
-  unsigned char *data = malloc(*size);
-  if (data == NULL) abort();
-  if (as_integrator_save(integrator, data, size, NULL) == AS_OK) return data;
-  free(data);
-  return NULL;
+  if (as_integrator_save(integrator, NULL, size, NULL)) abort();
+  unsigned char *data = saved_room(*size);
+  if (as_integrator_save(integrator, data, size, NULL)) abort();
+  return data;
 }
 
 void saved_seal(unsigned char *data, size_t size) {

@@ -47,7 +47,9 @@ void saved_note(saved_view *view, const double *x, int n);
 bool saved_same(const saved_view *a, const saved_view *b);
 void saved_view_free(saved_view *view);
 
-/// A saved state in memory of its own; size receives its length. NULL if it cannot be saved.
+/// Memory, or no test at all.
+unsigned char *saved_room(size_t size);
+/// A saved state in memory of its own; size receives its length. Aborts if it cannot be saved.
 unsigned char *saved_bytes(as_integrator *integrator, size_t *size);
 /// Makes the checksum in the head right again.
 void saved_seal(unsigned char *data, size_t size);

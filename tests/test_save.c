@@ -131,10 +131,10 @@ static void compare_bytes(const course *c, const chronicle *x, as_integrator *s,
                           const char *what) {
   size_t size = 0;
   unsigned char *bytes = saved_bytes(s, &size);
-  assert_non_null(bytes);
-  if (size != x->size[i] || memcmp(bytes, x->state[i], size) != 0) {
-    size_t at = 0;
-    while (at < size && at < x->size[i] && bytes[at] == x->state[i][at]) ++at;
+  const unsigned char *expected = x->state[i];
+  size_t at = 0;
+  while (at < size && at < x->size[i] && bytes[at] == expected[at]) ++at;
+  if (at < size || at < x->size[i]) {
     fail_msg("%s, %s, %s: %s saves something else after call %d (byte %zu of %zu)",
              c->subject->name, method_names[c->how.method], manner_names[c->manner], what, i, at,
              size);
@@ -150,7 +150,6 @@ static void run_relay(const course *c, const chronicle *x, bool fresh) {
   for (int i = 0; i < c->subject->actions; ++i) {
     size_t size = 0;
     unsigned char *bytes = saved_bytes(one, &size);
-    assert_non_null(bytes);
     before.size = view.size = 0;
     saved_glance(&before, c->problem, one);
     if (fresh) {
@@ -207,7 +206,6 @@ static void follow(const saved_subject *subject, as_method method, manner how) {
       ++statuses[status];
     }
     x.state[i + 1] = saved_bytes(saving, &x.size[i + 1]);
-    assert_non_null(x.state[i + 1]);
   }
   run_relay(&c, &x, true);
   run_relay(&c, &x, false);

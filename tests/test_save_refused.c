@@ -97,7 +97,6 @@ static void must_be_refused(traveller *x, const void *data, size_t size, const c
 static void must_save_the_same(traveller *x, const unsigned char *bytes, size_t size) {
   size_t now = 0;
   unsigned char *again = saved_bytes(x->integrator, &now);
-  assert_non_null(again);
   assert_int_equal(now, size);
   assert_memory_equal(again, bytes, size);
   free(again);
@@ -128,8 +127,7 @@ static void test_arguments(void **state) {
   size = 0;
   assert_int_equal(as_integrator_save(x.integrator, NULL, &size, &error), AS_OK);
   const size_t needed = size;
-  unsigned char *room = calloc(needed + 8, 1);
-  assert_non_null(room);
+  unsigned char *room = saved_room(needed + 8);
   size = needed - 1;
   assert_int_equal(as_integrator_save(x.integrator, room, &size, &error), AS_ERR_ARGUMENT);
   assert_non_null(strstr(error.message, "bytes"));
@@ -202,8 +200,7 @@ static void test_damaged(void **state) {
     travel(&x, 7, NULL);
     travel(&y, 7, NULL);
     unsigned char *bytes = saved_bytes(x.integrator, &size);
-    unsigned char *copy = calloc(size + 1, 1);
-    assert_true(bytes != NULL && copy != NULL);
+    unsigned char *copy = saved_room(size + 1);
     memcpy(copy, bytes, size);
     for (size_t length = 0; length < size; ++length)
       must_be_refused(&x, copy, length, length < 16 ? "not a state of alphastep" : "it is cut off");
@@ -269,7 +266,6 @@ static void must_not_fit(const saved_subject *from, as_integrator_def *from_how,
     if (started) start(&y);
     unsigned char *bytes = saved_bytes(x.integrator, &size),
                   *own = started ? saved_bytes(y.integrator, &own_size) : NULL;
-    assert_non_null(bytes);
     must_be_refused(&y, bytes, size, words);
     if (started) must_save_the_same(&y, own, own_size);
     if (!started)
@@ -378,7 +374,6 @@ static void test_refused_before_start(void **state) {
     start(&x);
     for (int i = 0; i < 4; ++i) travel(&x, 9, NULL);
     unsigned char *bytes = saved_bytes(x.integrator, &size);
-    assert_non_null(bytes);
     leave(&x);
     // The last number decides whether factors can be made; before it everything has been read.
     for (int i = 0; i < 8; ++i) bytes[size - 8 + (size_t)i] = 0xff;
@@ -460,8 +455,7 @@ static void mutate(const saved_subject *subject, as_method method, bool automati
   make(&x, subject, method, automatic);
   start(&x);
   travel(&x, calls, NULL);
-  unsigned char *good = saved_bytes(x.integrator, &size), *bytes = malloc(size);
-  assert_true(good != NULL && bytes != NULL);
+  unsigned char *good = saved_bytes(x.integrator, &size), *bytes = saved_room(size);
   for (size_t at = HEAD + 8 * FACTS; at < size; at += 8) {
     if (next_random(&seed) % share != 0) continue;
     const int n_words = (int)(sizeof odd_words / sizeof odd_words[0]),
@@ -616,7 +610,7 @@ enum { CALLS = 14, N_CASES = 6 };
 /// The cases that go on in another process; the problem of the last ones is to be freed.
 static void make_case(traveller *x, saved_subject *subject, int index, test_problem **p) {
   *p = NULL;
-  if (index == 0) *subject = saved_stops();
+  *subject = saved_stops();
   if (index == 1) *subject = saved_samplers();
   if (index == 2) *subject = of_problem(problem_heavy_top_slow_se3());
   if (index >= 3) *subject = of_problem(*p = loops_nfourbar(6));
@@ -677,8 +671,7 @@ static void test_another_process(void **state) {
     assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     FILE *file = fopen(to, "rb");
     assert_non_null(file);
-    unsigned char *seen = malloc(view.size + 1);
-    assert_non_null(seen);
+    unsigned char *seen = saved_room(view.size + 1);
     assert_int_equal(fread(seen, 1, view.size + 1, file), view.size);
     fclose(file);
     assert_memory_equal(seen, view.data, view.size);
@@ -702,7 +695,8 @@ static int remove_folder(void **state) {
 
 int main(int argc, char **argv) {
   program = argv[0];
-  if (argc == 5 && strcmp(argv[1], "go-on") == 0) return go_on(atoi(argv[2]), argv[3], argv[4]);
+  if (argc == 5 && strcmp(argv[1], "go-on") == 0)
+    return go_on((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arguments),
       cmocka_unit_test(test_layout),
