@@ -14,7 +14,7 @@
 #include "problems/nonholonomic.h"
 #include "saved.h"
 
-enum { HEAD = 40, FACTS = 8 * (21 + AS_BLOCK_COUNT), N_CASES = 16, MOST_STEPS = 300 };
+enum { HEAD = 40, FACTS = 8 * (21 + AS_BLOCK_COUNT), N_CASES = 16, MOST_STEPS = 40 };
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
