@@ -17,7 +17,8 @@ typedef struct saved_subject {
   int actions; ///< how many make everything happen
   const as_event_def *events;
   int n_events;
-  double rtol; ///< of automatic steps; 0: the default
+  double rtol;        ///< of automatic steps; 0: the default
+  int max_iterations; ///< of Newton's method; 0: the default
 } saved_subject;
 
 /// Problems with samplers and events; the arrays belong to this file.

@@ -53,6 +53,7 @@ static course prepare(const saved_subject *subject, as_method method, manner how
   c.how.interrupt = interrupt;
   c.how.tolerance.land = how == LANDING;
   if (subject->rtol > 0.0) c.how.tolerance.rtol = subject->rtol;
+  if (subject->max_iterations > 0) c.how.newton.max_iterations = subject->max_iterations;
   if (how == FIXED) c.how.step = subject->h;
   if (as_problem_create(&subject->def, &c.problem, &error)) fail_msg("%s", error.message);
   return c;
@@ -302,6 +303,12 @@ static void test_redundant_and_singular(void **state) {
   follow_all(&subject);
   subject = of_problem(twice, 0.005);
   follow_all(&subject);
+  // Steps that fail say which rows depend on others, besides those that always do.
+  subject.max_iterations = 2;
+  subject.h *= 10.0;
+  memset(statuses, 0, sizeof statuses);
+  follow_all(&subject);
+  assert_true(statuses[AS_ERR_CONVERGENCE] > 10);
   subject = of_problem(flat, 0.01);
   subject.actions = 40;
   follow_all(&subject);
