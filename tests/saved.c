@@ -181,7 +181,7 @@ static int bounce(as_event *event, void *user) {
 
 static int bounce_forever(as_event *event, void *user) {
   (void)user;
-  event->restitution[0] = 0.3;
+  event->restitution[0] = 0.2;
   return AS_EVENT_CHANGE;
 }
 
@@ -206,7 +206,9 @@ saved_subject saved_ball(void) {
 saved_subject saved_zeno(void) {
   static const as_event_def event = {
       .name = "floor", .value = height, .direction = -1, .act = bounce_forever};
-  return ball("zeno", &event);
+  saved_subject s = ball("zeno", &event);
+  s.actions = 60;
+  return s;
 }
 
 // Two free points on a line, one hardly moving.

@@ -85,8 +85,11 @@ static void travel(traveller *x, int calls, saved_view *view) {
 }
 
 static void must_be_refused(traveller *x, const void *data, size_t size, const char *words) {
+  const as_state before = *as_integrator_state(x->integrator);
   error = (as_error){0};
   const as_status status = as_integrator_load(x->integrator, data, size, &error);
+  const as_state *after = as_integrator_state(x->integrator);
+  assert_true(after->t == before.t && after->q == before.q && after->u == before.u);
   if (status != AS_ERR_FILE) fail_msg("\"%s\" is expected, but the state is taken", words);
   assert_int_equal(error.status, AS_ERR_FILE);
   const size_t length = strlen(error.message);
