@@ -374,11 +374,24 @@ static int sample_angle(const as_point *at, double *u, void *user) {
   return AS_DONE;
 }
 
+static int twelve_times(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = sin(12.0 * at->q[2]);
+  return AS_DONE;
+}
+
+static int knock(as_event *event, void *user) {
+  (void)user;
+  event->v[0] += 0.05;
+  return AS_EVENT_CHANGE;
+}
+
 static saved_subject make_general(const test_problem *p, bool controlled) {
   static const int first_row[] = {0};
   static int velocity_start[N_V + 1];
   static const int one_start[] = {0, 1};
   static const as_sampler_def sampler = {.period = 0.07, .count = 1, .sample = sample_angle};
+  static const as_event_def event = {.name = "knock", .value = twelve_times, .act = knock};
   saved_subject s = of_problem(p, 0.01);
   linkages.def = p->def;
   linkages.b = p->def.block[AS_BLOCK_G_Q].pattern;
@@ -388,6 +401,8 @@ static saved_subject make_general(const test_problem *p, bool controlled) {
   s.def.force = whole_force;
   s.def.block[AS_BLOCK_F_LAMBDA].pattern = (as_pattern){linkages.col_start, linkages.row};
   s.actions = 36;
+  s.events = &event; // impulses show how projections are rounded
+  s.n_events = controlled ? 0 : 1;
   if (!controlled) return s;
   for (int j = 3; j <= N_V; ++j) velocity_start[j] = 1;
   for (int block = AS_BLOCK_PHI_Q; block <= AS_BLOCK_PHI_Y; ++block)
