@@ -210,7 +210,7 @@ static void follow(const saved_subject *subject, as_method method, manner how) {
   }
   run_relay(&c, &x, true);
   run_relay(&c, &x, false);
-  for (int first = 0; first < n; first += n / 4 + 1) run_from(&c, &x, first);
+  for (int first = 0; first < n; first += n / 2 + 1) run_from(&c, &x, first);
   for (int i = 0; i <= n; ++i) {
     saved_view_free(&x.view[i]);
     free(x.state[i]);
@@ -400,7 +400,7 @@ static saved_subject make_general(const test_problem *p, bool controlled) {
   s.def.force_kind = AS_FORCE_GENERAL;
   s.def.force = whole_force;
   s.def.block[AS_BLOCK_F_LAMBDA].pattern = (as_pattern){linkages.col_start, linkages.row};
-  s.actions = 36;
+  s.actions = 28;
   s.events = &event; // impulses show how projections are rounded
   s.n_events = controlled ? 0 : 1;
   if (!controlled) return s;
@@ -432,7 +432,7 @@ static void test_sparse(void **state) {
   (void)state;
   test_problem *flat = loops_nfourbar(6), *lattice = loops_lattice(3, true);
   saved_subject subject = of_problem(flat, 0.01);
-  subject.actions = 36;
+  subject.actions = 28;
   follow_all(&subject);
   subject = of_problem(lattice, 0.02);
   subject.actions = 8;
