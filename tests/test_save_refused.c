@@ -1,6 +1,7 @@
 /// Saved states that cannot be used are refused with a sentence, and nothing has changed; files; another process;
 /// the layout of the bytes.
 #define _XOPEN_SOURCE 700
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "core/integrator.h"
 #include "core/problem.h"
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
@@ -406,6 +408,164 @@ static void test_refused_before_start(void **state) {
 
 // ---- contents that are damaged where no checksum tells ----------------------------------------------
 
+/// Makes one number of an integrator senseless; false if there are no more.
+static bool spoil(as_integrator *s, int index) {
+  const double nan = (double)NAN;
+  double *const values[] = {s->now.q,   s->now.v, s->now.vdot, s->now.a, s->now.lambda,
+                            s->now.psi, s->now.x, s->now.xdot, s->now.w, s->now.y};
+  if (index < 10) {
+    values[index][0] = index % 2 ? nan : (double)INFINITY;
+    return true;
+  }
+  switch (index) {
+  case 10: s->t = s->state.t = (double)INFINITY; return true;
+  case 11: s->t = nan; return true;
+  case 12: s->last.t0 = s->t + 1.0; return true;
+  case 13: s->last.h = 0.0; return true;
+  case 14: s->last.h = nan; return true;
+  case 15: s->state.t = s->last.t0 - 1.0; return true;
+  case 16: s->state.t = s->t + 1.0; return true;
+  case 17: s->control.h = 0.0; return true;
+  case 18: s->control.h = -1.0; return true;
+  case 19: s->control.h = (double)INFINITY; return true;
+  case 20: s->control.error = 0.0; return true;
+  case 21: s->control.error = 2.0; return true;
+  case 22: s->control.error = nan; return true;
+  case 23: s->control.patience = -1; return true;
+  case 24: s->control.patience = 1 << 30; return true;
+  case 25: s->predictor.count = 0; return true;
+  case 26: s->predictor.points = 0; return true;
+  case 27: s->predictor.points = ASI_HISTORY + 1; return true;
+  case 28: s->redundancy.n_redundant = s->redundancy.rows + 1; return true;
+  case 29: s->factor_age = -1; return true;
+  case 30: s->contraction_age = LONG_MAX; return true;
+  case 31: s->statistics.steps = LONG_MAX; return true;
+  case 32: s->statistics.solves = LONG_MIN; return true;
+  case 33: s->report.index = s->def.n_events; return true;
+  case 34: s->report.direction = 2; return true;
+  case 35: s->report.count = -1; return true;
+  case 36: s->active = &s->shared; return true;
+  default: return false;
+  }
+}
+
+/// A joint, a blade, a state and an output: one of each.
+static int bead_force(const as_point *at, double *f, void *user) {
+  (void)user;
+  f[0] = 1.0 - at->x[0];
+  f[1] = at->y[0];
+  f[2] = -9.81;
+  return AS_DONE;
+}
+
+static int bead_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at, (void)user;
+  for (int i = 0; i < 3; ++i) as_matrix_add(m, i, i, 1.0);
+  return AS_DONE;
+}
+
+static int bead_plane(const as_point *at, double *g, void *user) {
+  (void)user;
+  g[0] = at->q[2] - 0.1 * at->q[0];
+  return AS_DONE;
+}
+
+static int bead_blade(const as_point *at, double *k, void *user) {
+  (void)user;
+  k[0] = at->v[1] - 0.2 * at->q[0] * at->v[0];
+  return AS_DONE;
+}
+
+static int bead_rate(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = at->v[0] - at->x[0];
+  return AS_DONE;
+}
+
+static int bead_output(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = -0.3 * at->v[1];
+  return AS_DONE;
+}
+
+static int bead_far(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = at->q[0] - 0.01;
+  return AS_DONE;
+}
+
+static int bead_go_on(as_event *event, void *user) {
+  (void)event, (void)user;
+  return AS_EVENT_CONTINUE;
+}
+
+static saved_subject saved_bead(void) {
+  static const as_space_part space = {AS_SPACE_RN, 3};
+  static const double q0[] = {0.0, 0.0, 0.0}, v0[] = {0.3, 0.0, 0.03};
+  static const as_event_def event = {.value = bead_far, .act = bead_go_on};
+  saved_subject s = {.name = "bead", .def = as_default_problem_def(), .h = 0.02};
+  s.def.parts = &space;
+  s.def.n_parts = s.def.n_lambda = s.def.n_psi = s.def.n_x = s.def.n_y = 1;
+  s.def.mass_constant = s.def.scleronomic = true;
+  s.def.mass = bead_mass;
+  s.def.force = bead_force;
+  s.def.constraint = bead_plane;
+  s.def.nonholonomic = bead_blade;
+  s.def.state_rate = bead_rate;
+  s.def.output = bead_output;
+  s.initial = (as_initial){.q = q0, .v = v0};
+  s.events = &event;
+  s.n_events = 1;
+  return s;
+}
+
+/// Each number that a run could stumble over is refused by itself.
+static void test_senseless(void **state) {
+  (void)state;
+  const saved_subject subject = saved_bead();
+  traveller x;
+  size_t size = 0;
+  make(&x, &subject, AS_METHOD_INDEX2, true);
+  start(&x);
+  travel(&x, 6, NULL);
+  unsigned char *good = saved_bytes(x.integrator, &size);
+  for (int index = 0;; ++index) {
+    traveller y;
+    size_t spoiled = 0;
+    make(&y, &subject, AS_METHOD_INDEX2, true);
+    if (as_integrator_load(y.integrator, good, size, &error)) fail_msg("%s", error.message);
+    const bool more = spoil(y.integrator, index);
+    unsigned char *bytes = saved_bytes(y.integrator, &spoiled);
+    if (more) {
+      print_message("%d ", index);
+      must_be_refused(&x, bytes, spoiled, "its contents make no sense");
+    }
+    free(bytes);
+    leave(&y);
+    if (!more) break;
+  }
+  print_message("\n");
+  must_save_the_same(&x, good, size);
+  free(good);
+  // Factors that are said to be there, before any were made.
+  start(&x);
+  x.integrator->factor_h = subject.h;
+  good = saved_bytes(x.integrator, &size);
+  must_be_refused(&x, good, size, "its contents make no sense");
+  free(good);
+  leave(&x);
+  // Samples that are long overdue.
+  const saved_subject sampled = saved_samplers();
+  make(&x, &sampled, AS_METHOD_INDEX2, true);
+  start(&x);
+  travel(&x, 6, NULL);
+  x.integrator->t = x.integrator->state.t = 10.0;
+  good = saved_bytes(x.integrator, &size);
+  must_be_refused(&x, good, size, "its contents make no sense");
+  free(good);
+  leave(&x);
+}
+
 static unsigned next_random(unsigned *seed) {
   *seed = *seed * 1664525u + 1013904223u;
   return *seed >> 8;
@@ -706,6 +866,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_damaged),
       cmocka_unit_test(test_mismatched),
       cmocka_unit_test(test_refused_before_start),
+      cmocka_unit_test(test_senseless),
       cmocka_unit_test(test_mutations),
       cmocka_unit_test(test_files),
       cmocka_unit_test(test_another_process),
