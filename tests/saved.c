@@ -181,7 +181,7 @@ static int bounce(as_event *event, void *user) {
 
 static int bounce_forever(as_event *event, void *user) {
   (void)user;
-  event->restitution[0] = 0.3;
+  event->restitution[0] = 0.2;
   return AS_EVENT_CHANGE;
 }
 
@@ -206,7 +206,9 @@ saved_subject saved_ball(void) {
 saved_subject saved_zeno(void) {
   static const as_event_def event = {
       .name = "floor", .value = height, .direction = -1, .act = bounce_forever};
-  return ball("zeno", &event);
+  saved_subject s = ball("zeno", &event);
+  s.actions = 60;
+  return s;
 }
 
 // Two free points on a line, one hardly moving.
@@ -314,13 +316,17 @@ void saved_view_free(saved_view *view) {
   *view = (saved_view){0};
 }
 
+unsigned char *saved_room(size_t size) {
+  unsigned char *room = calloc(size > 0 ? size : 1, 1);
+  if (room == NULL) abort();
+  return room;
+}
+
 unsigned char *saved_bytes(as_integrator *integrator, size_t *size) {
-  if (as_integrator_save(integrator, NULL, size, NULL)) return NULL;
-  unsigned char *data = malloc(*size);
-  if (data == NULL) abort();
-  if (as_integrator_save(integrator, data, size, NULL) == AS_OK) return data;
-  free(data);
-  return NULL;
+  if (as_integrator_save(integrator, NULL, size, NULL)) abort();
+  unsigned char *data = saved_room(*size);
+  if (as_integrator_save(integrator, data, size, NULL)) abort();
+  return data;
 }
 
 void saved_seal(unsigned char *data, size_t size) {

@@ -17,7 +17,8 @@ typedef struct saved_subject {
   int actions; ///< how many make everything happen
   const as_event_def *events;
   int n_events;
-  double rtol; ///< of automatic steps; 0: the default
+  double rtol;        ///< of automatic steps; 0: the default
+  int max_iterations; ///< of Newton's method; 0: the default
 } saved_subject;
 
 /// Problems with samplers and events; the arrays belong to this file.
@@ -47,7 +48,9 @@ void saved_note(saved_view *view, const double *x, int n);
 bool saved_same(const saved_view *a, const saved_view *b);
 void saved_view_free(saved_view *view);
 
-/// A saved state in memory of its own; size receives its length. NULL if it cannot be saved.
+/// Memory, or no test at all.
+unsigned char *saved_room(size_t size);
+/// A saved state in memory of its own; size receives its length. Aborts if it cannot be saved.
 unsigned char *saved_bytes(as_integrator *integrator, size_t *size);
 /// Makes the checksum in the head right again.
 void saved_seal(unsigned char *data, size_t size);

@@ -478,6 +478,53 @@ static void test_out_of_memory(void **state) {
   for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; ++i) check_problem(&subjects[i]);
 }
 
+/// One call after the other, each of its allocations failing in turn: it says so, leaks nothing, and the state
+/// is as it was.
+static void test_saving_out_of_memory(void **state) {
+  (void)state;
+  const as_problem_def def = skate_def();
+  const as_integrator_def how = as_default_integrator_def();
+  const as_initial initial = {.q = skate_q0, .v = skate_v0};
+  const char *const path = "test_alloc.state";
+  static unsigned char before[16384], after[16384];
+  as_problem *problem = NULL;
+  as_integrator *integrator = NULL;
+  as_error error;
+  assert_int_equal(as_problem_create(&def, &problem, &error), AS_OK);
+  assert_int_equal(as_integrator_create(problem, &how, &integrator, &error), AS_OK);
+  assert_int_equal(as_integrator_start(integrator, &initial, NULL, &error), AS_OK);
+  assert_int_equal(as_integrator_step(integrator, 0.01, &error), AS_OK);
+  size_t size = sizeof before;
+  assert_int_equal(as_integrator_save(integrator, before, &size, &error), AS_OK);
+  assert_int_equal(as_integrator_save_file(integrator, path, &error), AS_OK);
+  for (int call = 0; call < 3; ++call) {
+    const long live = memory.live;
+    long failures = 0;
+    for (long n = 1;; ++n) {
+      memory.failed = 0;
+      memory.fail_on = 0;
+      memory.fail_at = n;
+      as_status status = AS_OK;
+      if (call == 0) status = as_integrator_save_file(integrator, path, &error);
+      if (call == 1) status = as_integrator_load(integrator, before, size, &error);
+      if (call == 2) status = as_integrator_load_file(integrator, path, &error);
+      memory.fail_at = 0;
+      assert_int_equal(memory.live, live);
+      if (status == AS_OK && memory.failed == 0) break;
+      size_t now = sizeof after;
+      assert_int_equal(as_integrator_save(integrator, after, &now, NULL), AS_OK);
+      assert_int_equal(now, size);
+      assert_memory_equal(before, after, size);
+      assert_int_equal(status, AS_ERR_MEMORY);
+      ++failures;
+    }
+    assert_true(failures > 0);
+  }
+  remove(path);
+  as_integrator_destroy(integrator);
+  as_problem_destroy(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wrapping),
@@ -485,6 +532,7 @@ int main(void) {
       cmocka_unit_test(test_events_without_memory),
       cmocka_unit_test(test_space_out_of_memory),
       cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_saving_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /// Saved states that cannot be used are refused with a sentence, and nothing has changed; files; another process;
 /// the layout of the bytes.
 #define _XOPEN_SOURCE 700
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "core/integrator.h"
 #include "core/problem.h"
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
@@ -85,8 +87,11 @@ static void travel(traveller *x, int calls, saved_view *view) {
 }
 
 static void must_be_refused(traveller *x, const void *data, size_t size, const char *words) {
+  const as_state before = *as_integrator_state(x->integrator);
   error = (as_error){0};
   const as_status status = as_integrator_load(x->integrator, data, size, &error);
+  const as_state *after = as_integrator_state(x->integrator);
+  assert_true(after->t == before.t && after->q == before.q && after->u == before.u);
   if (status != AS_ERR_FILE) fail_msg("\"%s\" is expected, but the state is taken", words);
   assert_int_equal(error.status, AS_ERR_FILE);
   const size_t length = strlen(error.message);
@@ -97,7 +102,6 @@ static void must_be_refused(traveller *x, const void *data, size_t size, const c
 static void must_save_the_same(traveller *x, const unsigned char *bytes, size_t size) {
   size_t now = 0;
   unsigned char *again = saved_bytes(x->integrator, &now);
-  assert_non_null(again);
   assert_int_equal(now, size);
   assert_memory_equal(again, bytes, size);
   free(again);
@@ -128,8 +132,7 @@ static void test_arguments(void **state) {
   size = 0;
   assert_int_equal(as_integrator_save(x.integrator, NULL, &size, &error), AS_OK);
   const size_t needed = size;
-  unsigned char *room = calloc(needed + 8, 1);
-  assert_non_null(room);
+  unsigned char *room = saved_room(needed + 8);
   size = needed - 1;
   assert_int_equal(as_integrator_save(x.integrator, room, &size, &error), AS_ERR_ARGUMENT);
   assert_non_null(strstr(error.message, "bytes"));
@@ -202,8 +205,7 @@ static void test_damaged(void **state) {
     travel(&x, 7, NULL);
     travel(&y, 7, NULL);
     unsigned char *bytes = saved_bytes(x.integrator, &size);
-    unsigned char *copy = calloc(size + 1, 1);
-    assert_true(bytes != NULL && copy != NULL);
+    unsigned char *copy = saved_room(size + 1);
     memcpy(copy, bytes, size);
     for (size_t length = 0; length < size; ++length)
       must_be_refused(&x, copy, length, length < 16 ? "not a state of alphastep" : "it is cut off");
@@ -269,7 +271,6 @@ static void must_not_fit(const saved_subject *from, as_integrator_def *from_how,
     if (started) start(&y);
     unsigned char *bytes = saved_bytes(x.integrator, &size),
                   *own = started ? saved_bytes(y.integrator, &own_size) : NULL;
-    assert_non_null(bytes);
     must_be_refused(&y, bytes, size, words);
     if (started) must_save_the_same(&y, own, own_size);
     if (!started)
@@ -378,7 +379,6 @@ static void test_refused_before_start(void **state) {
     start(&x);
     for (int i = 0; i < 4; ++i) travel(&x, 9, NULL);
     unsigned char *bytes = saved_bytes(x.integrator, &size);
-    assert_non_null(bytes);
     leave(&x);
     // The last number decides whether factors can be made; before it everything has been read.
     for (int i = 0; i < 8; ++i) bytes[size - 8 + (size_t)i] = 0xff;
@@ -407,6 +407,164 @@ static void test_refused_before_start(void **state) {
 }
 
 // ---- contents that are damaged where no checksum tells ----------------------------------------------
+
+/// Makes one number of an integrator senseless; false if there are no more.
+static bool spoil(as_integrator *s, int index) {
+  const double nan = (double)NAN;
+  double *const values[] = {s->now.q,   s->now.v, s->now.vdot, s->now.a, s->now.lambda,
+                            s->now.psi, s->now.x, s->now.xdot, s->now.w, s->now.y};
+  if (index < 10) {
+    values[index][0] = index % 2 ? nan : (double)INFINITY;
+    return true;
+  }
+  switch (index) {
+  case 10: s->t = s->state.t = (double)INFINITY; return true;
+  case 11: s->t = nan; return true;
+  case 12: s->last.t0 = s->t + 1.0; return true;
+  case 13: s->last.h = 0.0; return true;
+  case 14: s->last.h = nan; return true;
+  case 15: s->state.t = s->last.t0 - 1.0; return true;
+  case 16: s->state.t = s->t + 1.0; return true;
+  case 17: s->control.h = 0.0; return true;
+  case 18: s->control.h = -1.0; return true;
+  case 19: s->control.h = (double)INFINITY; return true;
+  case 20: s->control.error = 0.0; return true;
+  case 21: s->control.error = 2.0; return true;
+  case 22: s->control.error = nan; return true;
+  case 23: s->control.patience = -1; return true;
+  case 24: s->control.patience = 1 << 30; return true;
+  case 25: s->predictor.count = 0; return true;
+  case 26: s->predictor.points = 0; return true;
+  case 27: s->predictor.points = ASI_HISTORY + 1; return true;
+  case 28: s->redundancy.n_redundant = s->redundancy.rows + 1; return true;
+  case 29: s->factor_age = -1; return true;
+  case 30: s->contraction_age = LONG_MAX; return true;
+  case 31: s->statistics.steps = LONG_MAX; return true;
+  case 32: s->statistics.solves = LONG_MIN; return true;
+  case 33: s->report.index = s->def.n_events; return true;
+  case 34: s->report.direction = 2; return true;
+  case 35: s->report.count = -1; return true;
+  case 36: s->active = &s->shared; return true;
+  default: return false;
+  }
+}
+
+/// A joint, a blade, a state and an output: one of each.
+static int bead_force(const as_point *at, double *f, void *user) {
+  (void)user;
+  f[0] = 1.0 - at->x[0];
+  f[1] = at->y[0];
+  f[2] = -9.81;
+  return AS_DONE;
+}
+
+static int bead_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at, (void)user;
+  for (int i = 0; i < 3; ++i) as_matrix_add(m, i, i, 1.0);
+  return AS_DONE;
+}
+
+static int bead_plane(const as_point *at, double *g, void *user) {
+  (void)user;
+  g[0] = at->q[2] - 0.1 * at->q[0];
+  return AS_DONE;
+}
+
+static int bead_blade(const as_point *at, double *k, void *user) {
+  (void)user;
+  k[0] = at->v[1] - 0.2 * at->q[0] * at->v[0];
+  return AS_DONE;
+}
+
+static int bead_rate(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = at->v[0] - at->x[0];
+  return AS_DONE;
+}
+
+static int bead_output(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = -0.3 * at->v[1];
+  return AS_DONE;
+}
+
+static int bead_far(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = at->q[0] - 0.01;
+  return AS_DONE;
+}
+
+static int bead_go_on(as_event *event, void *user) {
+  (void)event, (void)user;
+  return AS_EVENT_CONTINUE;
+}
+
+static saved_subject saved_bead(void) {
+  static const as_space_part space = {AS_SPACE_RN, 3};
+  static const double q0[] = {0.0, 0.0, 0.0}, v0[] = {0.3, 0.0, 0.03};
+  static const as_event_def event = {.value = bead_far, .act = bead_go_on};
+  saved_subject s = {.name = "bead", .def = as_default_problem_def(), .h = 0.02};
+  s.def.parts = &space;
+  s.def.n_parts = s.def.n_lambda = s.def.n_psi = s.def.n_x = s.def.n_y = 1;
+  s.def.mass_constant = s.def.scleronomic = true;
+  s.def.mass = bead_mass;
+  s.def.force = bead_force;
+  s.def.constraint = bead_plane;
+  s.def.nonholonomic = bead_blade;
+  s.def.state_rate = bead_rate;
+  s.def.output = bead_output;
+  s.initial = (as_initial){.q = q0, .v = v0};
+  s.events = &event;
+  s.n_events = 1;
+  return s;
+}
+
+/// Each number that a run could stumble over is refused by itself.
+static void test_senseless(void **state) {
+  (void)state;
+  const saved_subject subject = saved_bead();
+  traveller x;
+  size_t size = 0;
+  make(&x, &subject, AS_METHOD_INDEX2, true);
+  start(&x);
+  travel(&x, 6, NULL);
+  unsigned char *good = saved_bytes(x.integrator, &size);
+  for (int index = 0;; ++index) {
+    traveller y;
+    size_t spoiled = 0;
+    make(&y, &subject, AS_METHOD_INDEX2, true);
+    if (as_integrator_load(y.integrator, good, size, &error)) fail_msg("%s", error.message);
+    const bool more = spoil(y.integrator, index);
+    unsigned char *bytes = saved_bytes(y.integrator, &spoiled);
+    if (more) {
+      print_message("%d ", index);
+      must_be_refused(&x, bytes, spoiled, "its contents make no sense");
+    }
+    free(bytes);
+    leave(&y);
+    if (!more) break;
+  }
+  print_message("\n");
+  must_save_the_same(&x, good, size);
+  free(good);
+  // Factors that are said to be there, before any were made.
+  start(&x);
+  x.integrator->factor_h = subject.h;
+  good = saved_bytes(x.integrator, &size);
+  must_be_refused(&x, good, size, "its contents make no sense");
+  free(good);
+  leave(&x);
+  // Samples that are long overdue.
+  const saved_subject sampled = saved_samplers();
+  make(&x, &sampled, AS_METHOD_INDEX2, true);
+  start(&x);
+  travel(&x, 6, NULL);
+  x.integrator->t = x.integrator->state.t = 10.0;
+  good = saved_bytes(x.integrator, &size);
+  must_be_refused(&x, good, size, "its contents make no sense");
+  free(good);
+  leave(&x);
+}
 
 static unsigned next_random(unsigned *seed) {
   *seed = *seed * 1664525u + 1013904223u;
@@ -460,8 +618,7 @@ static void mutate(const saved_subject *subject, as_method method, bool automati
   make(&x, subject, method, automatic);
   start(&x);
   travel(&x, calls, NULL);
-  unsigned char *good = saved_bytes(x.integrator, &size), *bytes = malloc(size);
-  assert_true(good != NULL && bytes != NULL);
+  unsigned char *good = saved_bytes(x.integrator, &size), *bytes = saved_room(size);
   for (size_t at = HEAD + 8 * FACTS; at < size; at += 8) {
     if (next_random(&seed) % share != 0) continue;
     const int n_words = (int)(sizeof odd_words / sizeof odd_words[0]),
@@ -616,7 +773,7 @@ enum { CALLS = 14, N_CASES = 6 };
 /// The cases that go on in another process; the problem of the last ones is to be freed.
 static void make_case(traveller *x, saved_subject *subject, int index, test_problem **p) {
   *p = NULL;
-  if (index == 0) *subject = saved_stops();
+  *subject = saved_stops();
   if (index == 1) *subject = saved_samplers();
   if (index == 2) *subject = of_problem(problem_heavy_top_slow_se3());
   if (index >= 3) *subject = of_problem(*p = loops_nfourbar(6));
@@ -677,8 +834,7 @@ static void test_another_process(void **state) {
     assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     FILE *file = fopen(to, "rb");
     assert_non_null(file);
-    unsigned char *seen = malloc(view.size + 1);
-    assert_non_null(seen);
+    unsigned char *seen = saved_room(view.size + 1);
     assert_int_equal(fread(seen, 1, view.size + 1, file), view.size);
     fclose(file);
     assert_memory_equal(seen, view.data, view.size);
@@ -702,13 +858,15 @@ static int remove_folder(void **state) {
 
 int main(int argc, char **argv) {
   program = argv[0];
-  if (argc == 5 && strcmp(argv[1], "go-on") == 0) return go_on(atoi(argv[2]), argv[3], argv[4]);
+  if (argc == 5 && strcmp(argv[1], "go-on") == 0)
+    return go_on((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arguments),
       cmocka_unit_test(test_layout),
       cmocka_unit_test(test_damaged),
       cmocka_unit_test(test_mismatched),
       cmocka_unit_test(test_refused_before_start),
+      cmocka_unit_test(test_senseless),
       cmocka_unit_test(test_mutations),
       cmocka_unit_test(test_files),
       cmocka_unit_test(test_another_process),

@@ -303,7 +303,6 @@ static void klu_backend_visit(asi_solver *solver, double *value, asi_archive *a)
   asi_archive_int(a, &kind, ASI_ORDER_GIVEN, ASI_ORDER_COLAMD);
   asi_archive_doubles(a, s->full_value, (size_t)s->col_start[s->n]);
   asi_archive_bool(a, &s->refactored);
-  asi_archive_bool(a, &s->unchecked);
   asi_archive_double(a, &s->factor_operations); // of the first factors, not of these
   asi_archive_count(a, &full);
   if (a->mode != ASI_ARCHIVE_READ || a->damaged) return;
@@ -313,6 +312,7 @@ static void klu_backend_visit(asi_solver *solver, double *value, asi_archive *a)
   if (status) a->damaged = true;
   if (status == AS_ERR_MEMORY) a->no_memory = true;
   s->full_factorizations = full;
+  s->unchecked = false; // a solution follows each factorization
 }
 
 static void klu_backend_destroy(asi_solver *solver) {

@@ -14,7 +14,7 @@
 #include "problems/nonholonomic.h"
 #include "saved.h"
 
-enum { HEAD = 40, FACTS = 8 * (21 + AS_BLOCK_COUNT), N_CASES = 16, MOST_STEPS = 300 };
+enum { HEAD = 40, FACTS = 8 * (21 + AS_BLOCK_COUNT), N_CASES = 16, MOST_STEPS = 40 };
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -81,7 +81,6 @@ static void add_case(int index, saved_subject subject, as_method method, bool au
        "a problem cannot be started");
   travel(c, calls);
   c->good = saved_bytes(c->integrator, &c->size);
-  must(c->good != NULL, "a state cannot be saved");
 }
 
 static saved_subject of_loops(const test_problem *p) {
@@ -144,8 +143,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 /// A file with the facts of the case and a state that is given.
 static unsigned char *wrap(const fuzz_case *c, const uint8_t *state, size_t size, size_t *whole) {
   *whole = HEAD + FACTS + size;
-  unsigned char *bytes = malloc(*whole);
-  must(bytes != NULL, "out of memory");
+  unsigned char *bytes = saved_room(*whole);
   memcpy(bytes, c->good, HEAD + FACTS);
   if (size > 0) memcpy(bytes + HEAD + FACTS, state, size);
   for (int i = 0; i < 8; ++i) bytes[24 + i] = (unsigned char)((uint64_t)(FACTS + size) >> (8 * i));
@@ -200,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   must(status == AS_ERR_FILE && error.message[0] != '\0', "it is refused without a sentence");
   size_t now = 0;
   unsigned char *left = saved_bytes(c->integrator, &now);
-  must(left != NULL && now == c->size && memcmp(left, c->good, now) == 0,
+  must(now == c->size && memcmp(left, c->good, now) == 0,
        "a state that is refused has changed something");
   free(left);
   return 0;
