@@ -20,6 +20,8 @@
 #define GUESS_FLOOR 1e-2
 #define FRESH_GUESS_FLOOR 1e-5
 #define FRESH_PLANNING_FLOOR 1e-3
+// After a change of the step gamma_n takes a while to settle; factors with a gamma this close are still tried.
+#define USABLE_GAMMA 0.1
 // What factors of an earlier step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
 
@@ -236,7 +238,7 @@ as_status asi_newton(as_integrator *s) {
   memcpy(s->predicted, s->z, size);
   set_weights(s);
   const bool usable = s->def.newton.reuse && fabs(s->factor_h - s->h) <= 1e-9 * s->h &&
-                      fabs(s->factor_gamma - s->gamma) <= 1e-9 &&
+                      fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA &&
                       s->factor_compliance == s->compliance;
   bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
   bool renewed = false;
