@@ -24,6 +24,8 @@
 #define USABLE_GAMMA 0.1
 // What factors of an earlier step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
+// A component of v' below this fraction of its like need not be relatively as exact as they are.
+#define LEAST_SIZE 0.01
 
 // ---- norms ----------------------------------------------------------------------------------------
 
@@ -51,17 +53,25 @@ double asi_round_off(const as_integrator *s, int stage) {
   return fmax(rate, 4e-16 * asi_max_abs(s->now.q, p->nq) * asi_max_abs(s->now.vdot, p->n));
 }
 
-/// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
+/// [NW.1] w_i = rtol max(|v'_i|, 0.01 max |v'|) + atol_i, not below round-off; the largest v' is that of the
+/// rotations of bodies for these, of all else for all else
 static void set_weights(as_integrator *s) {
+  const as_problem *p = s->problem;
   const double floor = asi_round_off(s, stages(s) - 1);
-  double largest = 0.0;
-  for (int i = 0; i < s->problem->n; ++i) {
-    const double wanted = s->newton_rtol * fabs(s->z[i]) + s->atol[i];
+  double largest[2] = {0.0, 0.0};
+  for (int i = 0; i < p->n; ++i) {
+    double *of_kind = &largest[p->is_rotation[i]];
+    *of_kind = fmax(*of_kind, fabs(s->z[i]));
+  }
+  double widest = 0.0;
+  for (int i = 0; i < p->n; ++i) {
+    const double size = fmax(fabs(s->z[i]), LEAST_SIZE * largest[p->is_rotation[i]]);
+    const double wanted = s->newton_rtol * size + s->atol[i];
     s->weight[i] = fmax(wanted, floor);
-    largest = fmax(largest, wanted);
+    widest = fmax(widest, wanted);
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
-  s->noise = floor > 0.1 * largest ? 0.5 : 0.0;
+  s->noise = floor > 0.1 * widest ? 0.5 : 0.0;
 }
 
 static double acceleration_norm(const as_integrator *s, int stage) {
