@@ -354,6 +354,22 @@ static void test_one_iteration_is_enough(void **state) {
   }
 }
 
+/// Far from the origin round-off of positions reaches v' through eta. It is not taken for slow convergence.
+static void test_round_off_takes_no_iterations(void **state) {
+  (void)state;
+  run r;
+  run_init(&r, 10000);
+  const as_integrator_def def = how_to_count(AS_METHOD_INDEX2, false, 1e-8);
+  run_start_as(&r, &def);
+  run_advance(&r, 0.03);
+  const long before = iterations_so_far(&r);
+  run_advance(&r, 0.045);
+  const long iterations = iterations_so_far(&r) - before;
+  run_close(&r);
+  printf("10000 links: %ld iterations in 15 steps\n", iterations);
+  assert_true(iterations <= 19); // 1.3 a step
+}
+
 // ---- dense and sparse ---------------------------------------------------------------------------------
 
 /// The chain with dense patterns: its matrices are filled over the sparse ones, and copied.
@@ -520,6 +536,7 @@ int main(void) {
       cmocka_unit_test(test_derivatives),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_one_iteration_is_enough),
+      cmocka_unit_test(test_round_off_takes_no_iterations),
       cmocka_unit_test(test_backends),
       cmocka_unit_test(test_memory_is_linear),
       cmocka_unit_test(test_no_allocation_in_steps),
