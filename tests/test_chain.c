@@ -3,6 +3,7 @@
 /// - its Jacobian blocks and constraint rates agree with differences;
 /// - its tip converges with order 2 to values computed by others;
 /// - dense and sparse linear algebra give the same motion;
+/// - with new factors a step takes one Newton iteration or little more, and that is enough;
 /// - memory grows like N, and steps after the first take none, KLU included.
 #include <math.h>
 #include <setjmp.h>
@@ -95,19 +96,23 @@ static void run_init(run *r, int n_links) {
 }
 
 /// Makes problem and integrator, and starts from horizontal at rest.
-static void run_start(run *r, as_method method, double h) {
+static void run_start_as(run *r, const as_integrator_def *def) {
   as_error error = {0};
-  as_integrator_def def = as_default_integrator_def();
-  def.method = method;
-  def.step = h;
   double *q0 = malloc(7 * (size_t)r->c.n_links * sizeof(double));
   assert_non_null(q0);
   chain_straight(&r->c, q0);
   const as_initial initial = {.q = q0};
   stop_if(as_problem_create(&r->c.def, &r->problem, &error), &error);
-  stop_if(as_integrator_create(r->problem, &def, &r->integrator, &error), &error);
+  stop_if(as_integrator_create(r->problem, def, &r->integrator, &error), &error);
   stop_if(as_integrator_start(r->integrator, &initial, NULL, &error), &error);
   free(q0);
+}
+
+static void run_start(run *r, as_method method, double h) {
+  as_integrator_def def = as_default_integrator_def();
+  def.method = method;
+  def.step = h;
+  run_start_as(r, &def);
 }
 
 static void run_advance(run *r, double t) {
@@ -297,6 +302,74 @@ static void test_order(void **state) {
   }
 }
 
+// ---- Newton iterations ----------------------------------------------------------------------------------
+
+static as_integrator_def how_to_count(as_method method, bool reuse, double rtol) {
+  as_integrator_def def = as_default_integrator_def();
+  def.method = method;
+  def.step = 1e-3;
+  def.newton.reuse = reuse;
+  def.newton.rtol = rtol;
+  return def;
+}
+
+static long iterations_so_far(const run *r) {
+  as_statistics work;
+  as_error error;
+  stop_if(as_integrator_statistics(r->integrator, &work, &error), &error);
+  return work.newton_iterations;
+}
+
+/// Iterations in a second, 1000 steps, and the tip after it.
+static long iterations_and_tip(const as_integrator_def *def, double *tip) {
+  run r;
+  run_init(&r, 100);
+  run_start_as(&r, def);
+  run_advance(&r, 1.0);
+  chain_tip(&r.c, as_integrator_state(r.integrator)->q, tip);
+  const long iterations = iterations_so_far(&r);
+  run_close(&r);
+  return iterations;
+}
+
+/// With new factors in each step one iteration does, but for the first steps, and a thousand times tighter
+/// tolerance moves the tip by less than a hundredth of its error; so with kept factors.
+static void test_one_iteration_is_enough(void **state) {
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    as_integrator_def def = how_to_count(methods[k], false, 1e-11);
+    double tight[3], tip[3];
+    iterations_and_tip(&def, tight);
+    const double error = hypot(tight[0] - 99.037539198921, tight[2] + 4.905);
+    for (int reuse = 0; reuse < 2; ++reuse) {
+      def = how_to_count(methods[k], reuse, 1e-8);
+      const long iterations = iterations_and_tip(&def, tip);
+      const double moved = hypot(tip[0] - tight[0], tip[2] - tight[2]);
+      printf(
+          "%s, %s factors: %ld iterations in 1000 steps; error of the tip %.2e, by Newton %.1e\n",
+          method_names[k], reuse ? "kept" : "new", iterations, error, moved);
+      assert_true(moved <= 0.01 * error);
+      if (!reuse) assert_true(iterations <= 1030);
+    }
+  }
+}
+
+/// Far from the origin round-off of positions reaches v' through eta. It is not taken for slow convergence.
+static void test_round_off_takes_no_iterations(void **state) {
+  (void)state;
+  run r;
+  run_init(&r, 10000);
+  const as_integrator_def def = how_to_count(AS_METHOD_INDEX2, false, 1e-8);
+  run_start_as(&r, &def);
+  run_advance(&r, 0.03);
+  const long before = iterations_so_far(&r);
+  run_advance(&r, 0.045);
+  const long iterations = iterations_so_far(&r) - before;
+  run_close(&r);
+  printf("10000 links: %ld iterations in 15 steps\n", iterations);
+  assert_true(iterations <= 19); // 1.3 a step
+}
+
 // ---- dense and sparse ---------------------------------------------------------------------------------
 
 /// The chain with dense patterns: its matrices are filled over the sparse ones, and copied.
@@ -463,6 +536,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_derivatives),
       cmocka_unit_test(test_order),
+      cmocka_unit_test(test_one_iteration_is_enough),
+      cmocka_unit_test(test_round_off_takes_no_iterations),
       cmocka_unit_test(test_backends),
       cmocka_unit_test(test_memory_is_linear),
       cmocka_unit_test(test_no_allocation_in_steps),

@@ -24,6 +24,8 @@
 #define USABLE_GAMMA 0.1
 // What factors of an earlier step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
+// A component of v' below this fraction of its like need not be relatively as exact as they are.
+#define LEAST_SIZE 0.01
 
 // ---- norms ----------------------------------------------------------------------------------------
 
@@ -51,17 +53,25 @@ double asi_round_off(const as_integrator *s, int stage) {
   return fmax(rate, 4e-16 * asi_max_abs(s->now.q, p->nq) * asi_max_abs(s->now.vdot, p->n));
 }
 
-/// [NW.1] w_i = rtol |v'_i| + atol_i, not below round-off
+/// [NW.1] w_i = rtol max(|v'_i|, 0.01 max |v'|) + atol_i, not below round-off; the largest v' is that of the
+/// rotations of bodies for these, of all else for all else
 static void set_weights(as_integrator *s) {
+  const as_problem *p = s->problem;
   const double floor = asi_round_off(s, stages(s) - 1);
-  double largest = 0.0;
-  for (int i = 0; i < s->problem->n; ++i) {
-    const double wanted = s->newton_rtol * fabs(s->z[i]) + s->atol[i];
+  double largest[2] = {0.0, 0.0};
+  for (int i = 0; i < p->n; ++i) {
+    double *of_kind = &largest[p->is_rotation[i]];
+    *of_kind = fmax(*of_kind, fabs(s->z[i]));
+  }
+  double widest = 0.0;
+  for (int i = 0; i < p->n; ++i) {
+    const double size = fmax(fabs(s->z[i]), LEAST_SIZE * largest[p->is_rotation[i]]);
+    const double wanted = s->newton_rtol * size + s->atol[i];
     s->weight[i] = fmax(wanted, floor);
-    largest = fmax(largest, wanted);
+    widest = fmax(widest, wanted);
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
-  s->noise = floor > 0.1 * largest ? 0.5 : 0.0;
+  s->noise = floor > 0.1 * widest ? 0.5 : 0.0;
   if (!s->controlled) return;
   asi_control_limit_weights(s);
   for (int i = 0; i < s->problem->n; ++i) s->weight[i] = fmax(s->weight[i], floor);
@@ -236,6 +246,25 @@ static bool is_round_off(const as_integrator *s) {
          s->gamma * s->h * dvdot < 1e-7 * (1.0 + asi_max_abs(s->next.v, p->n));
 }
 
+/// [NW.10] Before this increment the positions met their constraints to round-off, |g| <= 4e-16 |q|, and the
+/// other equations were solved far better than needed: |g'|, |k| <= 1e-3 rtol gamma h |v'| and
+/// |M v' - f| <= 1e-3 rtol (|B^T lambda| + |M| |v'|). Then an increment below the tolerance is round-off, and
+/// says nothing about contraction.
+static bool only_round_off_is_left(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const as_statistics *residual = &s->statistics;
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  const double little = 1e-3 * s->newton_rtol, vdot = asi_max_abs(s->next.vdot, p->n);
+  if (s->def.method != AS_METHOD_INDEX2 || p->def.n_lambda == 0 || p->def.n_x + p->def.n_y > 0)
+    return false;
+  if (!(residual->position_residual <= 4e-16 * asi_max_abs(s->next.q, p->nq) &&
+        residual->velocity_residual <= little * s->gamma * s->h * vdot))
+    return false;
+  asi_constraint_force(s, s->next.lambda, s->next.psi, s->work_n);
+  const double inertia = asi_max_abs(mass->value, mass->col_start[mass->cols]) * vdot;
+  return residual->dynamics_residual <= little * (asi_max_abs(s->work_n, p->n) + inertia);
+}
+
 as_status asi_newton(as_integrator *s) {
   const size_t size = (size_t)s->unknowns * sizeof(double);
   memcpy(s->predicted, s->z, size);
@@ -271,17 +300,18 @@ as_status asi_newton(as_integrator *s) {
     if (iteration == 1) s->first_norm = norm;
     // [NW.3] error after this increment ~ norm r / (1 - r), with the ratio r of two increments. Before
     // there are two of them in this step, r is what was seen in earlier ones, if anything was.
+    const bool noise = norm <= 1.0 && previous > 0.0 && only_round_off_is_left(s);
     double r = 1.0;
     if (previous > 0.0 && !fresh) {
       r = norm / previous;
       s->statistics.contraction = r;
-      observe_contraction(s, fmax(norm - s->noise, 0.0) / previous);
+      observe_contraction(s, noise ? 0.0 : fmax(norm - s->noise, 0.0) / previous);
     } else if (fresh) {
       r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
     } else if (s->contraction_age > 0) {
       r = expected_contraction(s);
     }
-    const bool converged = r < 1.0 && norm * r / (1.0 - r) <= SAFETY;
+    const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
     if (previous > 0.0) renew = r > 0.5 || renewal_pays(s, norm * r, r);
