@@ -547,7 +547,9 @@ static void test_senseless(void **state) {
   print_message("\n");
   must_save_the_same(&x, good, size);
   free(good);
+  leave(&x);
   // Factors that are said to be there, before any were made.
+  make(&x, &subject, AS_METHOD_INDEX2, true);
   start(&x);
   x.integrator->factor_h = subject.h;
   good = saved_bytes(x.integrator, &size);
