@@ -229,7 +229,9 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   memset(s->impulse, 0, (size_t)rows * sizeof(double));
   s->factor_h = (double)NAN;
   s->fresh_contraction = 0.1;
+  s->active = s->shared.size > 0 ? &s->shared : &s->step;
   s->fresh_seen = false;
+  s->fresh_norm = 1.0;
   s->contraction_age = 0;
   s->first_norm = 0.0;
   asi_predictor_reset(&s->predictor);

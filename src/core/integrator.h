@@ -194,6 +194,7 @@ struct as_integrator {
   long contraction_age;     ///< this old; 0: not observed since the step they were made in
   double fresh_contraction; ///< observed with new factors, or
   bool fresh_seen;          ///< if not, assumed
+  double fresh_norm;        ///< of the increment that it was observed for
   double first_norm;        ///< of the first increment of the last step
   double noise;             ///< what round-off may leave of an increment, in tolerances
 };

@@ -205,10 +205,21 @@ static as_status factorize(as_integrator *s, bool again) {
   return AS_OK;
 }
 
-/// Remembers a ratio of two increments, made with factors of this step or an earlier one.
-static void observe_contraction(as_integrator *s, double r) {
+/// What new factors will do for an increment of size `norm`: convergence is quadratic, so larger increments than
+/// those that were observed contract less. With SOI2's approximate factors it is linear.
+static double fresh_contraction(const as_integrator *s, double norm) {
+  const bool quadratic = s->fresh_seen && s->active != &s->shared;
+  const double larger = quadratic ? fmax(1.0, norm / s->fresh_norm) : 1.0;
+  return fmin(fmax(s->fresh_contraction * larger, FRESH_GUESS_FLOOR), SLOWEST);
+}
+
+/// Remembers a ratio of two increments, the first of size `norm`, made with factors of this step or an earlier
+/// one.
+static void observe_contraction(as_integrator *s, double norm, double r) {
   if (s->factor_age == 0) {
-    s->fresh_contraction = s->fresh_seen ? fmax(0.3 * s->fresh_contraction, r) : r;
+    const double faded = s->fresh_seen ? 0.3 * s->fresh_contraction : 0.0;
+    if (r >= faded) s->fresh_norm = norm;
+    s->fresh_contraction = fmax(faded, r);
     s->fresh_seen = true;
   } else {
     s->contraction = s->contraction_age > 0 ? fmax(0.3 * s->contraction, r) : r;
@@ -305,9 +316,9 @@ as_status asi_newton(as_integrator *s) {
     if (previous > 0.0 && !fresh) {
       r = norm / previous;
       s->statistics.contraction = r;
-      observe_contraction(s, noise ? 0.0 : fmax(norm - s->noise, 0.0) / previous);
+      observe_contraction(s, previous, noise ? 0.0 : fmax(norm - s->noise, 0.0) / previous);
     } else if (fresh) {
-      r = fmax(s->fresh_contraction, FRESH_GUESS_FLOOR);
+      r = fresh_contraction(s, norm);
     } else if (s->contraction_age > 0) {
       r = expected_contraction(s);
     }

@@ -128,6 +128,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_count(a, &s->contraction_age);
   asi_archive_double(a, &s->fresh_contraction);
   asi_archive_bool(a, &s->fresh_seen);
+  asi_archive_double(a, &s->fresh_norm);
   asi_archive_double(a, &s->first_norm);
   asi_archive_bool(a, &s->mass_known);
   // Blocks that are not evaluated anew before they are used: M, if constant, and what [NW.7] reads.
