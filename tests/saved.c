@@ -237,6 +237,29 @@ saved_subject saved_tiny(void) {
   return s;
 }
 
+static int tick(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = sin(at->t / 2e-11);
+  return AS_DONE;
+}
+
+static int shake(as_event *event, void *user) {
+  (void)user;
+  event->v[1] = -event->v[1];
+  return AS_EVENT_CHANGE;
+}
+
+saved_subject saved_ticks(void) {
+  static const as_event_def event = {.name = "tick", .value = tick, .act = shake};
+  static const double q0[] = {0.01, 0.0}, v0[] = {1.0, 1.0};
+  saved_subject s = {.name = "ticks", .def = bare(&plane), .h = 2e-11, .actions = 16};
+  s.def.force = no_force;
+  s.initial = (as_initial){.q = q0, .v = v0};
+  s.events = &event;
+  s.n_events = 1;
+  return s;
+}
+
 static int blocked_weight(const as_point *at, double *f, void *user) {
   return at->t > 0.25 ? *(const int *)user : weight(at, f, user);
 }

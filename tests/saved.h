@@ -27,6 +27,7 @@ saved_subject
 saved_sampled_pendulum(void);    ///< a constraint, a sampler, an event that changes nothing
 saved_subject saved_ball(void);  ///< bounces and comes to rest on a constraint
 saved_subject saved_zeno(void);  ///< bounces forever: ends in AS_ERR_ZENO
+saved_subject saved_ticks(void); ///< an event that comes again too soon: AS_ERR_ZENO
 saved_subject saved_stops(void); ///< a pendulum with events that stop it and turn it around
 saved_subject saved_tiny(void);  ///< stops where numbers below the normal ones show
 /// A pendulum whose forces cannot be evaluated from some time on: what they return then.

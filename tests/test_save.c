@@ -459,6 +459,11 @@ static void test_events(void **state) {
   memset(statuses, 0, sizeof statuses);
   follow(&zeno, AS_METHOD_INDEX2, NEXT);
   assert_true(statuses[AS_ERR_ZENO] > 0);
+  const saved_subject ticks = saved_ticks();
+  memset(statuses, 0, sizeof statuses);
+  follow(&ticks, AS_METHOD_INDEX2, FIXED);
+  follow(&ticks, AS_METHOD_INDEX2, SEQUENCE);
+  assert_true(statuses[AS_ERR_ZENO] > 0);
 }
 
 static void test_failed_and_interrupted(void **state) {

@@ -557,7 +557,9 @@ static void test_senseless(void **state) {
   free(good);
   leave(&x);
   // Samples that are long overdue.
-  const saved_subject sampled = saved_samplers();
+  saved_subject sampled = saved_samplers();
+  sampled.def.samplers += 1; // without delay: no result waits
+  sampled.def.n_samplers = 1;
   make(&x, &sampled, AS_METHOD_INDEX2, true);
   start(&x);
   travel(&x, 6, NULL);

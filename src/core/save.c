@@ -177,7 +177,7 @@ static bool makes_sense(const as_integrator *s) {
   const double t0 = s->last.known ? s->last.t0 : s->t, h = s->control.h;
   asi_solver_info info;
   s->active->solver->ops->info(s->active->solver, &info);
-  return isfinite(s->t) && t0 <= s->t && (!s->last.known || s->last.h > 0.0) && s->state.t >= t0 &&
+  return isfinite(s->t) && (!s->last.known || s->last.h > 0.0) && s->state.t >= t0 &&
          s->state.t <= s->t && as_space_check(p->space, now->q, NULL) == AS_OK &&
          all_finite(now->v, n) && all_finite(now->vdot, n) && all_finite(now->a, n) &&
          all_finite(now->lambda, m) && all_finite(now->psi, p->def.n_psi) &&
