@@ -49,7 +49,7 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   if (!isnan(s->def.event_tolerance) && !(s->def.event_tolerance > 0.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "event_tolerance",
                     "event_tolerance = %g s is not a positive number.", s->def.event_tolerance);
-  s->event = asi_calloc((size_t)n, sizeof *s->event);
+  s->event = asi_calloc(2 * (size_t)n, sizeof *s->event); // behind it a copy
   s->holds = asi_calloc(rows, sizeof(bool));
   s->was_inactive = asi_calloc(rows, sizeof(bool));
   if (!s->event || !s->holds || !s->was_inactive) return asi_fail_memory(error);
@@ -69,6 +69,16 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   }
   s->def.events = NULL;
   return AS_OK;
+}
+
+void asi_events_keep(as_integrator *s) {
+  const size_t n = (size_t)s->def.n_events;
+  memcpy(s->event + n, s->event, n * sizeof *s->event);
+}
+
+void asi_events_take_back(as_integrator *s) {
+  const size_t n = (size_t)s->def.n_events;
+  memcpy(s->event, s->event + n, n * sizeof *s->event);
 }
 
 void asi_events_free(as_integrator *s) {

@@ -192,33 +192,10 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   return status;
 }
 
-as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_start_report *report,
-                              as_error *error) {
-  as_status status = check_initial(s, initial, error);
-  if (status) return status;
-  as_start_report own_report = {0};
-  const int rows = s->redundancy.rows;
-  const as_integrator saved = *s;
-  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
-  memcpy(s->held, s->eval.u, (size_t)s->problem->def.n_u * sizeof(double));
-  for (int i = 0; i < rows; ++i) s->holds[i] = !s->eval.inactive[i];
-  s->statistics = (as_statistics){0};
-  s->eval.error = error;
-  s->mass_known = false;
-  for (int i = 0; i < s->problem->def.n_u; ++i) s->eval.u[i] = initial->u ? initial->u[i] : 0.0;
-  status = consistent_values(s, initial, &own_report);
-  if (status) {
-    *s = saved;
-    memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
-    memcpy(s->eval.u, s->held, (size_t)s->problem->def.n_u * sizeof(double));
-    set_active(s, s->holds);
-    s->mass_known = false; // blocks may hold anything now
-    if (s->problem->def.force_kind == AS_FORCE_GENERAL)
-      s->factor_h = (double)NAN; // [NW.7] reads f_lambda
-    return status;
-  }
-  asi_sampling_start(s, initial->t);
-  s->t = initial->t;
+/// Makes the consistent values in s->next a start at t.
+static as_status begin(as_integrator *s, double t) {
+  asi_sampling_start(s, t);
+  s->t = t;
   s->last.known = false;
   go_on(s);
   asi_control_start(s);
@@ -226,21 +203,50 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->varying = s->forward = s->open = false;
   s->settled = s->t;
   s->report = (as_event_report){.index = -1, .impulse = s->impulse};
-  memset(s->impulse, 0, (size_t)rows * sizeof(double));
+  memset(s->impulse, 0, (size_t)s->redundancy.rows * sizeof(double));
   s->factor_h = (double)NAN;
-  s->fresh_contraction = 0.1;
   s->active = s->shared.size > 0 ? &s->shared : &s->step;
+  s->fresh_contraction = 0.1;
   s->fresh_seen = false;
   s->fresh_norm = 1.0;
   s->contraction_age = 0;
   s->first_norm = 0.0;
   asi_predictor_reset(&s->predictor);
   s->last_h = s->mesh.h = (double)NAN;
-  if (report) *report = own_report;
   bool jumped = false;
-  status = asi_sampling_act(s, &jumped);
-  if (status == AS_OK) status = asi_events_start(s);
-  return status ? status : asi_succeed(error);
+  const as_status status = asi_sampling_act(s, &jumped);
+  return status ? status : asi_events_start(s);
+}
+
+as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_start_report *report,
+                              as_error *error) {
+  as_status status = check_initial(s, initial, error);
+  if (status) return status;
+  as_start_report own_report = {0};
+  const as_integrator saved = *s;
+  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+  asi_sampling_keep(s);
+  asi_events_keep(s);
+  for (int i = 0; i < s->redundancy.rows; ++i) s->was_inactive[i] = s->eval.inactive[i];
+  s->statistics = (as_statistics){0};
+  s->eval.error = error;
+  s->mass_known = false;
+  for (int i = 0; i < s->problem->def.n_u; ++i) s->eval.u[i] = initial->u ? initial->u[i] : 0.0;
+  status = consistent_values(s, initial, &own_report);
+  if (status == AS_OK) status = begin(s, initial->t);
+  if (status) {
+    *s = saved;
+    memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+    asi_sampling_take_back(s);
+    asi_events_take_back(s);
+    memcpy(s->eval.inactive, s->was_inactive, (size_t)s->redundancy.rows * sizeof(bool));
+    s->mass_known = false; // blocks may hold anything now
+    if (s->problem->def.force_kind == AS_FORCE_GENERAL)
+      s->factor_h = (double)NAN; // [NW.7] reads f_lambda
+    return status;
+  }
+  if (report) *report = own_report;
+  return asi_succeed(error);
 }
 
 // ---- restarts -------------------------------------------------------------------------------------

@@ -283,6 +283,9 @@ void asi_dense_show(as_integrator *s, double t);
 
 as_status asi_sampling_create(as_integrator *s, as_error *error);
 void asi_sampling_free(as_integrator *s);
+/// Copies where the samplers stand, and u, for a start that may fail; puts the copy back.
+void asi_sampling_keep(as_integrator *s);
+void asi_sampling_take_back(as_integrator *s);
 /// Saves or loads where the samplers stand.
 void asi_sampling_visit(as_integrator *s, asi_archive *a);
 /// Forgets what is pending; samples before t are over.
@@ -297,6 +300,9 @@ as_status asi_sampling_act(as_integrator *s, bool *jumped);
 
 as_status asi_events_create(as_integrator *s, as_error *error);
 void asi_events_free(as_integrator *s);
+/// Copies what is known of the events; puts the copy back.
+void asi_events_keep(as_integrator *s);
+void asi_events_take_back(as_integrator *s);
 /// Saves or loads what is known of the events.
 void asi_events_visit(as_integrator *s, asi_archive *a);
 /// Takes the signs of all functions at the current state.

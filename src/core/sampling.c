@@ -20,9 +20,24 @@ struct asi_sampler {
 
 as_status asi_sampling_create(as_integrator *s, as_error *error) {
   const as_problem_def *def = &s->problem->def;
-  s->sampler = asi_calloc((size_t)def->n_samplers, sizeof *s->sampler);
-  s->held = asi_calloc((size_t)def->n_u, sizeof(double));
+  // Behind each a copy, for a start that fails; behind held one of u, too.
+  s->sampler = asi_calloc(2 * (size_t)def->n_samplers, sizeof *s->sampler);
+  s->held = asi_calloc(3 * (size_t)def->n_u, sizeof(double));
   return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
+}
+
+void asi_sampling_keep(as_integrator *s) {
+  const size_t n = (size_t)s->problem->def.n_samplers, nu = (size_t)s->problem->def.n_u;
+  memcpy(s->sampler + n, s->sampler, n * sizeof *s->sampler);
+  memcpy(s->held + nu, s->held, nu * sizeof(double));
+  memcpy(s->held + 2 * nu, s->eval.u, nu * sizeof(double));
+}
+
+void asi_sampling_take_back(as_integrator *s) {
+  const size_t n = (size_t)s->problem->def.n_samplers, nu = (size_t)s->problem->def.n_u;
+  memcpy(s->sampler, s->sampler + n, n * sizeof *s->sampler);
+  memcpy(s->held, s->held + nu, nu * sizeof(double));
+  memcpy(s->eval.u, s->held + 2 * nu, nu * sizeof(double));
 }
 
 void asi_sampling_free(as_integrator *s) {
