@@ -139,6 +139,43 @@ static void test_failing_function(void **state) {
   }
 }
 
+static int count_only(as_event *event, void *user) {
+  (void)event;
+  ++*(int *)user;
+  return AS_EVENT_CONTINUE;
+}
+
+/// Says no where the pendulum starts on the left.
+static int refuses_left(const as_point *at, double *out, void *user) {
+  (void)user;
+  *out = at->q[1];
+  return at->q[0] < 0.0 ? AS_FATAL : AS_DONE;
+}
+
+/// A start whose event function fails is taken back: the run goes on as if it had not been tried.
+static void test_failing_start(void **state) {
+  (void)state;
+  const test_problem *p = problem_pendulum();
+  const as_event_def event = {.value = refuses_left, .act = count_only, .user = &(int){0}};
+  const double left[] = {-p->q0[0], p->q0[1]};
+  for (int m = 0; m < 3; ++m) {
+    const as_integrator_def how = rig_how(rig_methods[m], 0.005, &event, 1);
+    double q[2][2];
+    for (int with = 0; with < 2; ++with) {
+      rig r = rig_make(&p->def, &how, &(as_initial){.q = p->q0, .v = p->v0});
+      rig_advance(&r, 0.02);
+      if (with)
+        assert_int_equal(
+            as_integrator_start(r.integrator, &(as_initial){.t = 7.0, .q = left}, NULL, &r.error),
+            AS_ERR_CALLBACK);
+      memcpy(q[with], rig_advance(&r, 0.04)->q, sizeof q[with]);
+      rig_free(&r);
+    }
+    assert_near("x", q[1][0], q[0][0], 1e-9); // a failed start loses kept factors
+    assert_near("y", q[1][1], q[0][1], 1e-9);
+  }
+}
+
 static void test_refused(void **state) {
   (void)state;
   const test_problem *p = problem_pendulum();
@@ -179,12 +216,6 @@ static int roaming(const as_point *at, double *out, void *user) {
   (void)user;
   *out = sin(60.0 * at->q[0]) + 0.3 * at->v[0] + 0.01 * at->lambda[0] + 1e-3 * at->vdot[0];
   return AS_DONE;
-}
-
-static int count_only(as_event *event, void *user) {
-  (void)event;
-  ++*(int *)user;
-  return AS_EVENT_CONTINUE;
 }
 
 typedef struct patience {
@@ -337,9 +368,9 @@ static void test_log(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_misdeeds), cmocka_unit_test(test_failing_function),
-      cmocka_unit_test(test_refused),  cmocka_unit_test(test_interrupt),
-      cmocka_unit_test(test_log),
+      cmocka_unit_test(test_misdeeds),      cmocka_unit_test(test_failing_function),
+      cmocka_unit_test(test_failing_start), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_interrupt),     cmocka_unit_test(test_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
