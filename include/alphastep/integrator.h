@@ -199,7 +199,8 @@ AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_erro
 
 /// Takes steps until t and shows the state there. On failure it is the one after the last good step.
 ///
-/// Steps of def.step: the last one is stretched or shortened to land on t exactly; with samplers the steps
+/// Steps of def.step: the last one is stretched or shortened to land on t exactly (a first step after an event
+/// that would be short passes t instead, and the state there is interpolated); with samplers the steps
 /// between two samples are equal, and at most def.step.
 ///
 /// Automatic steps: as large as def.tolerance allows. They do not depend on t: the last one may end behind it,

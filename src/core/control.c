@@ -217,7 +217,7 @@ static double estimate_error(as_integrator *s) {
 
 /// [SC.5] a first step: one whose v'' makes a tenth of the tolerated error, where v'' is looked at over the
 /// time in which v' (or, if that is zero, v) moves q by its tolerance
-static as_status choose_first_step(as_integrator *s, double hint, double *h) {
+static as_status choose_first_step(as_integrator *s, double stop, double hint, double *h) {
   const as_problem *p = s->problem;
   const int n = p->n;
   const asi_values *now = &s->now;
@@ -227,7 +227,7 @@ static as_status choose_first_step(as_integrator *s, double hint, double *h) {
   memcpy(e, now->v, (size_t)n * sizeof(double));
   if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n, 0.0);
   if (!isfinite(guess)) guess = 1e-2 * (hint - s->t); // at rest
-  guess = fmin(guess, s->def.tolerance.max_step);
+  guess = fmin(fmin(guess, s->def.tolerance.max_step), stop - s->t);
   const as_status status = asi_start_rates(s, guess);
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
@@ -293,7 +293,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   int failures = 0;
   as_status first_status = AS_OK;
   if (isnan(s->control.h)) {
-    const as_status status = choose_first_step(s, fmin(stop, hint), &s->control.h);
+    const as_status status = choose_first_step(s, stop, fmin(stop, hint), &s->control.h);
     if (status) return status;
   }
   s->controlled = true;

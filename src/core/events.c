@@ -414,15 +414,16 @@ static as_status change(as_integrator *s, double t, double tolerance) {
   copy(s->next.y, s->now.y, p->def.n_y);
   s->settled = t;
   status = asi_restart(s, s->holds, s->restitution);
+  as_status zeno = AS_OK; // the others take their signs all the same
   for (int i = 0; i < s->def.n_events && status == AS_OK; ++i) {
     struct asi_event *e = &s->event[i];
     const bool happened = e->root <= t + tolerance;
     e->root = (double)INFINITY;
     status = take_sign(s, e, happened);
-    if (status == AS_OK && happened) status = check_zeno(s, e, t);
+    if (status == AS_OK && happened && zeno == AS_OK) zeno = check_zeno(s, e, t);
   }
   asi_publish(s, s->t, &s->now);
-  return status;
+  return status ? status : zeno;
 }
 
 static as_status stop(as_integrator *s, double t) {

@@ -292,6 +292,8 @@ void asi_sampling_visit(as_integrator *s, asi_archive *a);
 void asi_sampling_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
 double asi_sampling_next(const as_integrator *s);
+/// Whether a time at which something is sampled is t, to round-off.
+bool asi_sampling_is_at(const as_integrator *s, double time, double t);
 /// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
 /// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
 as_status asi_sampling_act(as_integrator *s, bool *jumped);

@@ -20,9 +20,9 @@ struct asi_sampler {
 
 as_status asi_sampling_create(as_integrator *s, as_error *error) {
   const as_problem_def *def = &s->problem->def;
-  // Behind each a copy, for a start that fails; behind held one of u, too.
+  // Behind each a copy, for a start that fails; behind held one of u, too, and one for samples that fail.
   s->sampler = asi_calloc(2 * (size_t)def->n_samplers, sizeof *s->sampler);
-  s->held = asi_calloc(3 * (size_t)def->n_u, sizeof(double));
+  s->held = asi_calloc(4 * (size_t)def->n_u, sizeof(double));
   return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
 }
 
@@ -51,11 +51,24 @@ static double sample_time(const as_sampler_def *def, long long k) {
 }
 
 /// Whether two times are the same to round-off.
-static bool is_at(double t, double time, double period) { return fabs(t - time) <= 1e-10 * period; }
+static double slack(double t, double period) {
+  return fmin(fmax(1e-10 * period, 1e-11 * fmax(1.0, fabs(t))), 1e-3 * period);
+}
+
+static bool is_at(double t, double time, double period) {
+  return fabs(t - time) <= slack(t, period);
+}
+
+bool asi_sampling_is_at(const as_integrator *s, double time, double t) {
+  const int n = s->problem->def.n_samplers;
+  bool all = n > 0;
+  for (int i = 0; i < n; ++i) all = all && is_at(t, time, s->problem->sampler[i].period);
+  return all;
+}
 
 /// Whether what was read can be: no sample and no result is overdue, and counting does not overflow.
 static bool makes_sense(const struct asi_sampler *x, const as_sampler_def *def, double t) {
-  const double least = t - 1e-9 * def->period;
+  const double least = t - 2.0 * slack(t, def->period);
   return (double)x->next <= 0x1p53 && sample_time(def, x->next) >= least &&
          (!x->pending || (x->due >= least && x->due <= t + 2.0 * def->period));
 }
@@ -133,8 +146,10 @@ static as_status take_samples(as_integrator *s) {
 as_status asi_sampling_act(as_integrator *s, bool *jumped) {
   const as_problem *p = s->problem;
   bool changed = *jumped = false;
-  const as_status status = take_samples(s);
+  double *const old_u = s->held + 3 * (size_t)p->def.n_u;
+  as_status status = take_samples(s);
   if (status) return status;
+  memcpy(old_u, s->eval.u, (size_t)p->def.n_u * sizeof(double));
   for (int i = 0; i < p->def.n_samplers; ++i) {
     const as_sampler_def *one = &p->sampler[i];
     if (!s->sampler[i].pending || !is_at(s->t, s->sampler[i].due, one->period)) continue;
@@ -145,5 +160,11 @@ as_status asi_sampling_act(as_integrator *s, bool *jumped) {
     s->sampler[i].pending = false;
   }
   *jumped = changed;
-  return changed ? asi_restart_forces(s) : AS_OK;
+  if (changed) status = asi_restart_forces(s);
+  if (status == AS_OK) return AS_OK;
+  // The results still wait, and so they will be tried again.
+  memcpy(s->eval.u, old_u, (size_t)p->def.n_u * sizeof(double));
+  for (int i = 0; i < p->def.n_samplers; ++i)
+    if (is_at(s->t, s->sampler[i].due, p->sampler[i].period)) s->sampler[i].pending = true;
+  return status;
 }

@@ -159,11 +159,13 @@ static as_status settle(as_integrator *s, double until, as_error *error) {
   s->eval.error = error;
   if (s->def.n_events > 0) status = asi_events_act(s, until);
   if (status == AS_OK && until >= s->t) {
-    s->open = false;
     bool jumped = false;
     if (s->problem->def.n_samplers > 0) status = asi_sampling_act(s, &jumped);
     if (status == AS_OK && jumped) status = asi_events_look(s);
+    s->open = status != AS_OK;
   }
+  if (status && status != AS_STOPPED) // not somewhere on the way to an event
+    asi_dense_show(s, fmax(fmin(until, s->t), s->last.known ? s->last.t0 : s->t));
   asi_restore_denormals(mode);
   return status;
 }
@@ -222,13 +224,15 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
     const double next = sampled ? asi_sampling_next(s) : (double)INFINITY;
     const double gap = fmin(next, t) - s->t;
     // A sample next to t is at t.
-    const double end = t - fmin(next, t) <= 1e-10 * most ? t : fmin(next, t);
-    const double n = fmax(1.0, ceil(gap / most - 1e-9));
+    const double end = sampled && asi_sampling_is_at(s, next, t) ? t : fmin(next, t);
+    const double n = fmax(1.0, ceil(gap / most - 1e-9)), equal = gap / n;
+    // After an interruption between two samples the steps stay what they were.
+    const bool as_before = fabs(equal - s->mesh.h) <= 1e-9 * equal;
     if (!exactly && !sampled && s->forward && gap < 0.5 * most) {
       status = take_step(s, gap + most, t + most, error);
       if (status == AS_OK) status = settle(s, t, error);
     } else {
-      status = take_steps(s, sampled ? gap / n : most, end, error);
+      status = take_steps(s, !sampled ? most : as_before ? s->mesh.h : equal, end, error);
     }
   }
   return status;
@@ -241,7 +245,7 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
   const double next = s->problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
   const asi_float_mode mode = asi_flush_denormals();
   // A sample next to the time that is asked for is at it.
-  const bool at_hint = fabs(next - hint) <= 1e-11 * fmax(1.0, fabs(hint));
+  const bool at_hint = asi_sampling_is_at(s, next, hint);
   const double end = at_hint ? hint : fmin(stop, next);
   s->eval.error = error;
   status = asi_automatic_step(s, end, hint);
@@ -307,5 +311,5 @@ as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
   }
   if (status) return status;
   asi_dense_show(s, t);
-  return AS_OK;
+  return asi_succeed(error);
 }
