@@ -667,7 +667,7 @@ static void test_mutations(void **state) {
 
 // ---- files ----------------------------------------------------------------------------------------
 
-static char folder[] = "/tmp/alphastep-XXXXXX";
+static char folder[] = "alphastep-XXXXXX";
 
 static const char *path_of(const char *name) {
   static char path[256];

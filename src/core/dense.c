@@ -31,20 +31,9 @@ static void copy(double *to, const double *from, int n) {
 
 void asi_dense_keep_end(as_integrator *s) {
   const as_problem *p = s->problem;
-  const asi_values *to = &s->last.to, *now = &s->now;
   if (!s->last.known || s->last.jumped) return;
   s->last.jumped = true;
-  copy(to->q, now->q, p->nq);
-  copy(to->v, now->v, p->n);
-  copy(to->vdot, now->vdot, p->n);
-  copy(to->a, now->a, p->n);
-  copy(to->lambda, now->lambda, p->def.n_lambda);
-  copy(to->psi, now->psi, p->def.n_psi);
-  copy(to->eta, now->eta, p->def.n_lambda);
-  copy(to->x, now->x, p->def.n_x);
-  copy(to->xdot, now->xdot, p->def.n_x);
-  copy(to->w, now->w, p->def.n_x);
-  copy(to->y, now->y, p->def.n_y);
+  asi_copy_values(p, &s->now, &s->last.to);
   copy(s->last.u, s->eval.u, p->def.n_u);
 }
 

@@ -322,16 +322,7 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
 }
 
 as_status asi_restart_forces(as_integrator *s) {
-  const as_problem *p = s->problem;
-  const asi_values *now = &s->now, *next = &s->next;
-  memcpy(next->q, now->q, (size_t)p->nq * sizeof(double));
-  memcpy(next->v, now->v, (size_t)p->n * sizeof(double));
-  memcpy(next->vdot, now->vdot, (size_t)p->n * sizeof(double));
-  memcpy(next->lambda, now->lambda, (size_t)p->def.n_lambda * sizeof(double));
-  memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
-  memcpy(next->x, now->x, (size_t)p->def.n_x * sizeof(double));
-  memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
-  memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
+  asi_copy_values(s->problem, &s->now, &s->next);
   const as_status status = solve_rest(s, s->t);
   if (status) return status;
   go_on(s);

@@ -22,6 +22,22 @@ double asi_max_abs(const double *x, int n) {
   return largest;
 }
 
+void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
+  const size_t n = (size_t)p->n * sizeof(double), m = (size_t)p->def.n_lambda * sizeof(double);
+  const size_t nx = (size_t)p->def.n_x * sizeof(double);
+  memcpy(to->q, from->q, (size_t)p->nq * sizeof(double));
+  memcpy(to->v, from->v, n);
+  memcpy(to->vdot, from->vdot, n);
+  memcpy(to->a, from->a, n);
+  memcpy(to->lambda, from->lambda, m);
+  memcpy(to->psi, from->psi, (size_t)p->def.n_psi * sizeof(double));
+  memcpy(to->eta, from->eta, m);
+  memcpy(to->x, from->x, nx);
+  memcpy(to->xdot, from->xdot, nx);
+  memcpy(to->w, from->w, nx);
+  memcpy(to->y, from->y, (size_t)p->def.n_y * sizeof(double));
+}
+
 void asi_log(const as_integrator *s, as_log_level level, const char *format, ...) {
   if (s->def.log == NULL) return;
   char message[512];

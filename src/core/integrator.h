@@ -326,6 +326,7 @@ as_status asi_newton(as_integrator *s);
 
 // integrator.c -------------------------------------------------------------------------------------
 
+void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to);
 /// Tells the log callback, if there is one.
 void asi_log(const as_integrator *s, as_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
