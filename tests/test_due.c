@@ -45,8 +45,8 @@ static int sample(const as_point *at, double *u, void *user) {
   return code;
 }
 
-static as_integrator *open(mass_on_spring *x, double period, double delay, as_integrator_def how,
-                           as_problem **problem) {
+static as_integrator *open_spring(mass_on_spring *x, double period, double delay,
+                                  as_integrator_def how, as_problem **problem) {
   static const as_space_part line = {AS_SPACE_RN, 1};
   const as_sampler_def sampler = {.period = period, .delay = delay, .count = 1, .sample = sample};
   const double q = 1000.0;
@@ -79,7 +79,7 @@ static void test_samples_next_to_outputs(void **state) {
     as_integrator_def how = as_default_integrator_def();
     how.tolerance.land = mode == 1;
     if (mode > 1) how.step = mode == 2 ? 1.0 : 1e-2;
-    as_integrator *integrator = open(&x, 1e-3, 0.0, how, &problem);
+    as_integrator *integrator = open_spring(&x, 1e-3, 0.0, how, &problem);
     double t = 0.0;
     for (int i = 0; i < 8000; ++i) {
       t += 1e-3;
@@ -104,7 +104,7 @@ static void test_failed_sample(void **state) {
       as_problem *problem = NULL;
       as_integrator_def how = as_default_integrator_def();
       if (mode) how.step = 0.02;
-      as_integrator *integrator = open(&x, 0.1, 0.0, how, &problem);
+      as_integrator *integrator = open_spring(&x, 0.1, 0.0, how, &problem);
       if (with) assert_int_equal(as_integrator_advance(integrator, 1.0, NULL), AS_ERR_CALLBACK);
       assert_int_equal(as_integrator_advance(integrator, 1.0, NULL), AS_OK);
       assert_int_equal(x.samples, 11);
@@ -124,7 +124,7 @@ static void test_waiting_results(void **state) {
     as_problem *problem = NULL;
     as_integrator_def how = as_default_integrator_def();
     how.step = 0.01;
-    as_integrator *integrator = open(&x, 0.1, 0.05, how, &problem);
+    as_integrator *integrator = open_spring(&x, 0.1, 0.05, how, &problem);
     assert_int_equal(as_integrator_advance(integrator, 0.42, NULL), AS_OK);
     const double q = 0.0;
     if (with) {
@@ -148,7 +148,7 @@ static void test_nothing_behind(void **state) {
   as_problem *problem = NULL;
   as_integrator_def how = as_default_integrator_def();
   how.tolerance.land = true;
-  as_integrator *integrator = open(&x, 100.0, 0.0, how, &problem);
+  as_integrator *integrator = open_spring(&x, 100.0, 0.0, how, &problem);
   assert_int_equal(as_integrator_advance(integrator, 1.0, NULL), AS_OK);
   assert_true(x.latest <= 1.0);
   shut(integrator, problem);
@@ -173,7 +173,7 @@ static void test_failed_event(void **state) {
   as_integrator_def how = as_default_integrator_def();
   how.events = &event;
   how.n_events = 1;
-  as_integrator *integrator = open(&x, 100.0, 0.0, how, &problem);
+  as_integrator *integrator = open_spring(&x, 100.0, 0.0, how, &problem);
   assert_int_equal(as_integrator_advance(integrator, 0.49, NULL), AS_ERR_CALLBACK);
   assert_true(as_integrator_state(integrator)->t == 0.49);
   assert_int_equal(as_integrator_advance(integrator, 0.49, NULL), AS_OK);
