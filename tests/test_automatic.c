@@ -1180,8 +1180,108 @@ static void test_singular(void **state) {
   }
 }
 
+// ---- rotations, and rest ----------------------------------------------------------------------------
+
+static int round_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at, (void)user;
+  for (int i = 0; i < 3; ++i) as_matrix_add(m, i, i, 1.0);
+  return AS_DONE;
+}
+
+/// A torque that turns with the ball.
+static int round_torque(const as_point *at, double *f, void *user) {
+  (void)at, (void)user;
+  f[0] = 0.0;
+  f[1] = 3.0;
+  f[2] = -2.0;
+  return AS_DONE;
+}
+
+/// A ball with a constant torque in its own axes: v is linear in time, so that the error of a step on SO(3) is
+/// the bracket [v, v'] h^3/12 and nothing else.
+static void test_bracket(void **state) {
+  (void)state;
+  static const as_space_part space = {AS_SPACE_SO3, 1};
+  const double q0[] = {1.0, 0.0, 0.0, 0.0}, v0[] = {4.0, 1.0, 0.5}, h = 1e-2, atol = 1e-4;
+  for (int m = 0; m < 3; ++m) {
+    as_problem *problem = NULL;
+    as_problem_def def = as_default_problem_def();
+    def.parts = &space;
+    def.n_parts = 1;
+    def.mass_constant = true;
+    def.mass = round_mass;
+    def.force = round_torque;
+    assert_int_equal(as_problem_create(&def, &problem, NULL), AS_OK);
+    double q[2][4], error = 0.0;
+    for (int fine = 0; fine < 2; ++fine) {
+      as_integrator *integrator = NULL;
+      as_integrator_def how = automatic(methods[m], 0.0);
+      how.tolerance.atol_position = how.tolerance.atol_velocity = how.tolerance.atol_state = 1.0;
+      how.tolerance.atol_rotation = atol;
+      how.tolerance.first_step = h;
+      if (fine) how.step = h / 64.0;
+      const as_initial initial = {.q = q0, .v = v0};
+      as_statistics work;
+      assert_int_equal(as_integrator_create(problem, &how, &integrator, NULL), AS_OK);
+      assert_int_equal(as_integrator_start(integrator, &initial, NULL, NULL), AS_OK);
+      if (fine)
+        assert_int_equal(as_integrator_advance(integrator, h, NULL), AS_OK);
+      else
+        assert_int_equal(as_integrator_next(integrator, NULL), AS_OK);
+      assert_int_equal(as_integrator_statistics(integrator, &work, NULL), AS_OK);
+      if (!fine) error = work.error;
+      memcpy(q[fine], as_integrator_state(integrator)->q, sizeof q[fine]);
+      as_integrator_destroy(integrator);
+    }
+    double d[3];
+    as_space_difference(as_problem_space(problem), q[0], q[1], d);
+    const double found = sqrt((d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / 3.0) / atol;
+    printf("%s: error %.3e, estimated %.3e tolerances\n", method_names[m], found, error);
+    assert_true(found > 0.0 && fabs(error / found - 1.0) < 0.1);
+    as_problem_destroy(problem);
+  }
+}
+
+static int damped_weight(const as_point *at, double *f, void *user) {
+  (void)user;
+  f[0] = -5.0 * at->v[0];
+  f[1] = -5.0 * at->v[1] - 9.81;
+  return AS_DONE;
+}
+
+/// A pendulum that comes to rest: steps grow without end, and the constraint still holds to a tenth of the
+/// tolerance.
+static void test_rest(void **state) {
+  (void)state;
+  const test_problem *p = problem_pendulum();
+  for (int m = 0; m < 3; ++m) {
+    as_problem *problem = NULL;
+    as_integrator *integrator = NULL;
+    as_problem_def def = p->def;
+    const as_integrator_def how = automatic(methods[m], 1e-4);
+    const as_initial initial = {.q = p->q0, .v = p->v0};
+    as_statistics work = {0};
+    double worst = 0.0;
+    def.force = damped_weight;
+    def.block[AS_BLOCK_F_Q] = def.block[AS_BLOCK_F_V] = (as_block_def){0}; // differenced
+    assert_int_equal(as_problem_create(&def, &problem, NULL), AS_OK);
+    assert_int_equal(as_integrator_create(problem, &how, &integrator, NULL), AS_OK);
+    assert_int_equal(as_integrator_start(integrator, &initial, NULL, NULL), AS_OK);
+    for (int i = 0; i < 300; ++i) {
+      assert_int_equal(as_integrator_next(integrator, NULL), AS_OK);
+      assert_int_equal(as_integrator_statistics(integrator, &work, NULL), AS_OK);
+      if (i >= 200) worst = fmax(worst, work.position_drift);
+    }
+    printf("%s: steps of %.1e s at rest, |g| up to %.1e\n", method_names[m], work.last_step, worst);
+    assert_true(work.last_step > 1e3 && worst < 0.1 * how.tolerance.rtol); // [SC.8], size 1 m
+    as_integrator_destroy(integrator);
+    as_problem_destroy(problem);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bracket),      cmocka_unit_test(test_rest),
       cmocka_unit_test(test_output_times), cmocka_unit_test(test_land),
       cmocka_unit_test(test_pass),         cmocka_unit_test(test_next),
       cmocka_unit_test(test_repeatable),   cmocka_unit_test(test_rejected),
