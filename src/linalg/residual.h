@@ -1,0 +1,20 @@
+/// How well a solution satisfies its equations.
+#ifndef ALPHASTEP_LINALG_RESIDUAL_H
+#define ALPHASTEP_LINALG_RESIDUAL_H
+
+/// A x = b.
+typedef struct asi_equations {
+  int n;
+  const int *col_start, *row;
+  const double *value;
+  const double *row_scale; ///< the largest entry of each row, roughly
+  const double *b;
+} asi_equations;
+
+/// max_i |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): the smallest relative change of A and b that
+/// makes x exact, but for rows whose terms are all next to nothing. `residual` receives b - A x, `magnitude`
+/// is scratch; n numbers each.
+double asi_backward_error(const asi_equations *e, const double *x, double *residual,
+                          double *magnitude);
+
+#endif
