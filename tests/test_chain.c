@@ -447,7 +447,7 @@ static void make_dense(run *r, const chain *original, dense_chain *d) {
 
 static const char *backend(const run *r) {
   asi_solver_info info;
-  r->integrator->step.solver->ops->info(r->integrator->step.solver, &info);
+  r->integrator->active->solver->ops->info(r->integrator->active->solver, &info);
   return info.backend;
 }
 

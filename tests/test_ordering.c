@@ -83,6 +83,10 @@ static iteration iteration_open(test_problem *p, as_method method) {
   stop_if(as_problem_create(&p->def, &it.problem, &error), &error);
   stop_if(as_integrator_create(it.problem, &def, &it.integrator, &error), &error);
   stop_if(as_integrator_start(it.integrator, &initial, NULL, &error), &error);
+  if (method == AS_METHOD_INDEX2) { // the matrix with eta
+    stop_if(asi_index2_couple(it.integrator, &error), &error);
+    it.integrator->active = &it.integrator->step;
+  }
   stop_if(as_integrator_step(it.integrator, def.step, &error), &error);
   const asi_system *step = &it.integrator->step;
   it.n = step->size;

@@ -325,7 +325,26 @@ static as_status insert_states(const as_problem *p, int mechanical, int *order, 
   return AS_OK;
 }
 
+/// Leaves only the unknowns lambda of an order of v', lambda and psi.
+static void keep_multipliers(const as_problem *p, asi_elimination *e) {
+  int blocks = 0, kept = 0;
+  for (int i = 0; i < e->n_blocks; ++i) {
+    const int from = e->first[i], to = e->first[i + 1];
+    const int one = e->order[from] - p->n;
+    if (one < 0 || one >= p->def.n_lambda) continue;
+    e->first[blocks++] = kept;
+    for (int k = from; k < to; ++k) e->order[kept++] = e->order[k] - p->n;
+  }
+  e->first[blocks] = kept;
+  e->n_blocks = blocks;
+}
+
 as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error) {
+  if (size == p->def.n_lambda && size > 0) {
+    const as_status status = asi_order_by_graph(p, p->n + size + p->def.n_psi, out, error);
+    if (status == AS_OK) keep_multipliers(p, out);
+    return status;
+  }
   const int m = p->def.n_lambda, n_psi = p->def.n_psi;
   *out = (asi_elimination){0};
   if (m + n_psi == 0) return AS_OK;

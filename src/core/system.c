@@ -276,13 +276,11 @@ static void visit_term(asi_products *p, const void *context) {
   }
 }
 
-/// Dense LU is faster for systems smaller than this.
-enum { MIN_SPARSE = 50 };
-
 static as_status make_solver(asi_system *s, as_error *error) {
   const int n = s->size;
   const int *col_start = s->pattern.col_start, *row = s->pattern.row;
-  if (n < MIN_SPARSE || (double)col_start[n] > 0.5 * (double)n * (double)n)
+  const bool small = n < ASI_MIN_SPARSE && n != s->problem->def.n_lambda;
+  if (small || (double)col_start[n] > 0.5 * (double)n * (double)n)
     return asi_dense_create(n, col_start, row, &s->solver, error);
   asi_elimination graph = {0};
   as_status status = asi_order_by_graph(s->problem, n, &graph, error);

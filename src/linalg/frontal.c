@@ -23,6 +23,9 @@
 #define BAD_SOLUTION 1e-10
 // KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
 #define FEWEST_PIVOTS 2.5
+// What an operation takes, in those of KLU; measured on a chain of 1000 links.
+#define FACTOR_COST 0.2
+#define SOLVE_COST 0.35
 enum { LARGEST_BLOCK = 24, LONGEST_WAIT = 1024 };
 
 typedef struct frontal_solver {
@@ -320,10 +323,10 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   return AS_OK;
 }
 
-static double error_of(frontal_solver *s, const double *x) {
+static bool is_good(frontal_solver *s, const double *x) {
   const asi_equations e = {s->fronts.n, s->col_start, s->row,
                            s->value,    s->row_scale, s->right_side};
-  return asi_backward_error(&e, x, s->residual, s->magnitude);
+  return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
 }
 
 static as_status frontal_solve(asi_solver *solver, double *b) {
@@ -337,7 +340,7 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
   s->unchecked = false;
   memcpy(s->right_side, b, n * sizeof(double));
   solve_fronts(s, b);
-  if (error_of(s, b) <= BAD_SOLUTION) {
+  if (is_good(s, b)) {
     s->patience = 1;
     return AS_OK;
   }
@@ -358,8 +361,8 @@ static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   *out = (asi_solver_info){.backend = "blocks",
                            .order = "bodies and joints",
                            .fill = s->fronts.entries,
-                           .factor_operations = s->fronts.operations,
-                           .solve_operations = 2.0 * s->fronts.entries,
+                           .factor_operations = FACTOR_COST * s->fronts.operations,
+                           .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries,
                            .full_factorizations = s->by_other + (s->known ? 1 : 0)};
 }
 

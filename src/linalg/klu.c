@@ -213,9 +213,9 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
   return factor_anew(s, culprit);
 }
 
-static double backward_error(klu_solver *s, const double *b, const double *x) {
+static bool is_good(klu_solver *s, const double *b, const double *x) {
   const asi_equations e = {s->n, s->col_start, s->row, s->value, s->row_scale, b};
-  return asi_backward_error(&e, x, s->residual, s->magnitude);
+  return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
 }
 
 static as_status klu_backend_solve(asi_solver *solver, double *b) {
@@ -228,17 +228,17 @@ static as_status klu_backend_solve(asi_solver *solver, double *b) {
   memcpy(s->right_side, b, (size_t)s->n * sizeof(double));
   klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
   s->unchecked = false;
-  if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
+  if (is_good(s, s->right_side, b)) return AS_OK;
   int culprit = 0;
   const as_status status = factor_anew(s, &culprit);
   if (status) return status;
   memcpy(b, s->right_side, (size_t)s->n * sizeof(double));
   klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
-  if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
+  if (is_good(s, s->right_side, b)) return AS_OK;
   // One step of refinement.
   klu_solve(s->symbolic, s->numeric, s->n, 1, s->residual, &s->common);
   for (int i = 0; i < s->n; ++i) b[i] += s->residual[i];
-  return backward_error(s, s->right_side, b) <= BAD_SOLUTION ? AS_OK : AS_ERR_SINGULAR;
+  return is_good(s, s->right_side, b) ? AS_OK : AS_ERR_SINGULAR;
 }
 
 static void klu_backend_info(const asi_solver *solver, asi_solver_info *out) {

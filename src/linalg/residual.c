@@ -3,8 +3,8 @@
 #include <float.h>
 #include <math.h>
 
-double asi_backward_error(const asi_equations *e, const double *x, double *residual,
-                          double *magnitude) {
+bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double *residual,
+                   double *magnitude) {
   double size = 0.0;
   for (int i = 0; i < e->n; ++i) {
     residual[i] = e->b[i];
@@ -18,12 +18,10 @@ double asi_backward_error(const asi_equations *e, const double *x, double *resid
       magnitude[e->row[k]] += fabs(product);
     }
   }
-  double largest = 0.0;
+  bool ok = true; // not so if there is a NaN
   for (int i = 0; i < e->n; ++i) {
     const double scale = magnitude[i] + 1e-6 * size * e->row_scale[i] + DBL_MIN;
-    const double error = fabs(residual[i]) / scale;
-    if (isnan(error)) return error;
-    if (error > largest) largest = error;
+    ok = ok && fabs(residual[i]) <= tolerance * scale;
   }
-  return largest;
+  return ok;
 }

@@ -2,6 +2,8 @@
 #ifndef ALPHASTEP_LINALG_RESIDUAL_H
 #define ALPHASTEP_LINALG_RESIDUAL_H
 
+#include <stdbool.h>
+
 /// A x = b.
 typedef struct asi_equations {
   int n;
@@ -11,10 +13,10 @@ typedef struct asi_equations {
   const double *b;
 } asi_equations;
 
-/// max_i |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): the smallest relative change of A and b that
-/// makes x exact, but for rows whose terms are all next to nothing. `residual` receives b - A x, `magnitude`
-/// is scratch; n numbers each.
-double asi_backward_error(const asi_equations *e, const double *x, double *residual,
-                          double *magnitude);
+/// Whether |b - A x|_i <= tolerance ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|) for all i: a relative change of A and b
+/// that small makes x exact, but for rows whose terms are all next to nothing. `residual` receives b - A x,
+/// `magnitude` is scratch; n numbers each.
+bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double *residual,
+                   double *magnitude);
 
 #endif

@@ -13,9 +13,9 @@ typedef struct asi_solver asi_solver;
 /// What a factorization cost and looks like.
 typedef struct asi_solver_info {
   const char *backend;
-  const char *order; ///< how unknowns are ordered
-  double fill;       ///< entries of L + U, diagonal of L not counted
-  double factor_operations;
+  const char *order;        ///< how unknowns are ordered
+  double fill;              ///< entries of L + U, diagonal of L not counted
+  double factor_operations; ///< those of KLU that take the same time
   double solve_operations;
   long full_factorizations; ///< with a new search for pivots
 } asi_solver_info;
