@@ -43,6 +43,7 @@ typedef int as_force_id;
 enum {
   AS_GROUND = -1, ///< the body that does not move
   AS_NONE = -2,   ///< no body, no frame: not given
+  AS_SELF = -3,   ///< of an element: the element itself
 };
 
 // ---- functions of one variable ----------------------------------------------------------------------
@@ -212,11 +213,15 @@ typedef struct as_element_def {
   const as_element_type *type; ///< required; must outlive the model
   as_body_id body[AS_ELEMENT_BODIES];
   int n_bodies;
-  int n_rows;       ///< of constraints
-  const void *data; ///< data_size bytes, copied
+  int n_rows;          ///< of constraints g(t, q)
+  int n_velocity_rows; ///< of constraints k(t, q, v)
+  const void *data;    ///< data_size bytes, copied
   size_t data_size;
-  bool rheonomic; ///< g depends on t
-  bool forceless; ///< it writes no force and no f_v, and f_q only of its constraints
+  bool rheonomic; ///< g or k depends on t
+  bool
+      forceless; ///< it writes no force, f_q only of its constraints, and f_v only if pattern.f_v is set
+  /// Its force depends on the multipliers of this joint's rows g; AS_SELF: of its own; AS_NONE: of none.
+  as_joint_id reads;
   as_element_pattern pattern;
 } as_element_def;
 
@@ -318,7 +323,10 @@ AS_API int as_model_body_q(const as_model *model, as_body_id body);
 AS_API int as_model_body_v(const as_model *model, as_body_id body);
 AS_API int as_model_joint_row(const as_model *model, as_joint_id joint);
 AS_API int as_model_joint_rows(const as_model *model, as_joint_id joint); ///< how many
-/// The joint that a row of g belongs to, e.g. one that as_start_report calls redundant.
+/// Where a joint's velocity rows stand in psi, and how many it has.
+AS_API int as_model_joint_velocity_row(const as_model *model, as_joint_id joint);
+AS_API int as_model_joint_velocity_rows(const as_model *model, as_joint_id joint);
+/// The joint that a row belongs to, e.g. one that as_start_report calls redundant: rows of g, then those of k.
 AS_API as_joint_id as_model_row_joint(const as_model *model, int row);
 
 #ifdef __cplusplus
