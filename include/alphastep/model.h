@@ -156,6 +156,47 @@ typedef struct as_motion_def {
 
 AS_API as_motion_def as_default_motion_def(void);
 
+// ---- rolling and skating ----------------------------------------------------------------------------
+
+typedef enum as_rolling_shape {
+  AS_ROLLING_DISK, ///< thin: it touches with its rim
+  AS_ROLLING_SPHERE,
+} as_rolling_shape;
+
+/// A disk or a sphere of the second body rolls on a plane of the first without slipping. It counts as a joint: one
+/// row g (it touches) and two velocity rows (it does not slip), along x and y of the plane's frame. By frames, z of the
+/// first is the plane's normal, the second is at the centre and its z is a disk's axis; or by bodies and
+/// what follows, in the world at the starting pose. From as_default_rolling_def().
+typedef struct as_rolling_def {
+  const char *name; ///< NULL: `joint 3`
+  as_rolling_shape shape;
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of what rolls
+  double point[3];      ///< of the plane [m]
+  double normal[3];     ///< of the plane, to the side on which it rolls; of any length
+  double direction[3];  ///< x of the plane's frame, made perpendicular to the normal; all zero: any
+  double center[3];     ///< of what rolls [m]
+  double axis[3];       ///< of a disk; of any length
+  double radius;        ///< > 0 [m], required
+} as_rolling_def;
+
+AS_API as_rolling_def as_default_rolling_def(void);
+
+/// A skate, or knife edge: a point of the second body moves over a plane of the first along its blade, not
+/// sideways. It counts as a joint with one velocity row; what keeps it on the plane is another joint. By frames, z
+/// of the first is the plane's normal, the second is at the point and its x is along the blade; or by bodies
+/// and what follows, in the world at the starting pose. From as_default_skate_def().
+typedef struct as_skate_def {
+  const char *name;     ///< NULL: `joint 3`
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of the blade
+  double point[3];      ///< of the blade [m]
+  double normal[3];     ///< of the plane; of any length
+  double direction[3];  ///< of the blade; of any length
+} as_skate_def;
+
+AS_API as_skate_def as_default_skate_def(void);
+
 // ---- forces -----------------------------------------------------------------------------------------
 
 /// A spring and damper between the origins of two frames: tension
@@ -248,6 +289,10 @@ AS_API as_status as_builder_add_joint(as_builder *builder, const as_joint_def *d
                                       as_error *error);
 AS_API as_status as_builder_add_motion(as_builder *builder, const as_motion_def *def,
                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_rolling(as_builder *builder, const as_rolling_def *def,
+                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_skate(as_builder *builder, const as_skate_def *def, as_joint_id *id,
+                                      as_error *error);
 AS_API as_status as_builder_add_spring(as_builder *builder, const as_spring_def *def,
                                        as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_def *def,
