@@ -443,6 +443,27 @@ static void test_table(void **state) {
   }
 }
 
+/// A saved state goes on as if nothing had happened, with psi and a general force in it.
+static void test_saved(void **state) {
+  (void)state;
+  as_model *m = build_skate(true, true, false, NULL);
+  as_integrator *first = start(m, AS_METHOD_INDEX2, 1e-2),
+                *second = start(m, AS_METHOD_INDEX2, 1e-2);
+  static unsigned char data[1 << 16];
+  size_t size = sizeof data;
+  as_error error;
+  if (as_integrator_advance(first, 0.5, &error) || as_integrator_save(first, data, &size, &error) ||
+      as_integrator_load(second, data, size, &error) || as_integrator_advance(first, 1.0, &error) ||
+      as_integrator_advance(second, 1.0, &error))
+    fail_msg("%s", error.message);
+  const as_state *a = as_integrator_state(first), *b = as_integrator_state(second);
+  assert_memory_equal(a->q, b->q, 7 * sizeof(double));
+  assert_memory_equal(a->psi, b->psi, sizeof(double));
+  as_integrator_destroy(first);
+  as_integrator_destroy(second);
+  as_model_destroy(m);
+}
+
 /// The problem stays additive unless a force reads multipliers.
 static void test_additive(void **state) {
   (void)state;
@@ -531,7 +552,7 @@ int main(void) {
       cmocka_unit_test(test_tangents),   cmocka_unit_test(test_circle),
       cmocka_unit_test(test_quantities), cmocka_unit_test(test_drag),
       cmocka_unit_test(test_table),      cmocka_unit_test(test_pushed),
-      cmocka_unit_test(test_additive),   cmocka_unit_test(test_names),
-      cmocka_unit_test(test_refusals)};
+      cmocka_unit_test(test_additive),   cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_names),      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
