@@ -216,7 +216,7 @@ static double turntable_balance(bool se3, as_method method, double h) {
     if (i > 0 && as_integrator_step(integrator, h, &error)) fail_msg("%s", error.message);
     as_state now = *as_integrator_state(integrator);
     double v[12];
-    as_energy energy;
+    as_energy energy = {0};
     assert_int_equal(as_integrator_velocity(integrator, v, &error), AS_OK);
     now.v = v;
     if (as_meter_update(&meter, m, &now, &error) || as_model_energy(m, &now, &energy, &error))
@@ -463,7 +463,7 @@ static void test_assembly(void **state) {
   def.body[1] = machine_body(b, &body);
   def.center[2] = 0.5;
   def.radius = ball_radius;
-  as_assembly_report report;
+  as_assembly_report report = {0};
   if (as_builder_add_rolling(b, &def, NULL, &error) || as_builder_assemble(b, &report, &error))
     fail_msg("%s", error.message);
   assert_near("gap", report.gap, 0.3, 1e-12);
