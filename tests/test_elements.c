@@ -98,11 +98,13 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
   if (as_builder_build(p->builder, &model, &error))
     fail_msg("%s, %s: %s", what, spaces, error.message);
   as_builder_destroy(p->builder);
-  double v[18], lambda[16], zero = 0.0;
+  double v[18], lambda[16], psi[8], zero = 0.0;
   for (int i = 0; i < 18; ++i) v[i] = random_number();
   for (int i = 0; i < 16; ++i) lambda[i] = 2.0 * random_number();
+  for (int i = 0; i < 8; ++i) psi[i] = 2.0 * random_number();
   as_check_def def = as_default_check_def();
   def.near = (as_point){.t = 0.3, .q = as_model_initial(model)->q, .v = v, .lambda = lambda};
+  def.near.psi = psi;
   def.near.x = def.near.y = &zero;
   def.spread = 0.3;
   def.seed = (unsigned)(seed >> 40);
@@ -272,10 +274,68 @@ static void test_loads(void **state) {
   for (int variant = 0; variant < 4; ++variant) for_all_spaces(add_load, variant, "load", true);
 }
 
+// ---- rolling and skating ----------------------------------------------------------------------------
+
+static void add_rolling(pair *p, int shape) {
+  as_error error;
+  as_rolling_def def = as_default_rolling_def();
+  def.shape = (as_rolling_shape)shape;
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.radius = 0.7;
+  if (as_builder_add_rolling(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void add_skate(pair *p, int variant) {
+  (void)variant;
+  as_error error;
+  as_skate_def def = as_default_skate_def();
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  if (as_builder_add_skate(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_rolling(void **state) {
+  (void)state;
+  for_all_spaces(add_rolling, AS_ROLLING_DISK, "rolling disk", false);
+  for_all_spaces(add_rolling, AS_ROLLING_SPHERE, "rolling sphere", false);
+  for_all_spaces(add_skate, 0, "skate", false);
+}
+
+// ---- friction in joints -----------------------------------------------------------------------------
+
+static const int coordinates[AS_JOINT_MOTION] = {
+    [AS_JOINT_REVOLUTE] = 1,      [AS_JOINT_PRISMATIC] = 1,     [AS_JOINT_CYLINDRICAL] = 2,
+    [AS_JOINT_SPHERICAL] = 3,     [AS_JOINT_UNIVERSAL] = 2,     [AS_JOINT_PLANAR] = 3,
+    [AS_JOINT_POINT_ON_LINE] = 4, [AS_JOINT_POINT_ON_PLANE] = 5};
+
+/// Dry and viscous; smooth on the scale of the differences.
+static void add_friction(pair *p, int kind) {
+  as_error error;
+  as_joint_def joint = as_default_joint_def();
+  joint.kind = (as_joint_kind)kind;
+  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  as_joint_friction_def def = as_default_joint_friction_def();
+  if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
+  def.coefficient = kind <= AS_JOINT_SPHERICAL ? 0.4 : 0.0;
+  def.radius = 0.3;
+  def.length = 0.6;
+  def.shoulder_radius = 0.5;
+  def.transition_speed = 0.4;
+  def.small_force = 0.7;
+  for (int j = 0; j < coordinates[kind]; ++j) def.damping[j] = 0.5 + 0.3 * j;
+  if (as_builder_add_joint_friction(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_friction(void **state) {
+  (void)state;
+  for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
+    if (coordinates[kind] > 0) for_all_spaces(add_friction, kind, joint_name[kind], false);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_joints),   cmocka_unit_test(test_moving_joints),
       cmocka_unit_test(test_motions),  cmocka_unit_test(test_springs),
-      cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads)};
+      cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads),
+      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
