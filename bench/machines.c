@@ -231,11 +231,12 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
     MEASURE(def->jacobian(&at, AS_BLOCK_BIT(AS_BLOCK_G_Q), blocks, def->user), residual[2]);
     MEASURE(def->constraint_rate(&at, f, def->user), residual[3]);
     MEASURE(def->jacobian(&at, tangents, blocks, def->user), jacobian);
+    const size_t size = (size_t)integrator->unknowns * sizeof(double);
     asi_solver *solver = integrator->active->solver, *eta = integrator->eta.solver;
     int culprit;
     MEASURE((solver->ops->factor(solver, integrator->active->value, &culprit),
              eta ? eta->ops->factor(eta, integrator->eta.value, &culprit) : AS_OK,
-             integrator->method->solve(integrator, f)),
+             memcpy(f, integrator->residual, size), integrator->method->solve(integrator, f)),
             linear);
     const double all = residual[0] + residual[1] + residual[2] + (method == 1 ? residual[3] : 0.0);
     printf("%d links, %s, %s, %s: step %.1f us; residual %.1f, Jacobian %.1f, factorization and "
