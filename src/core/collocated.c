@@ -410,17 +410,32 @@ static as_status collocated_evaluate(as_integrator *s) {
   return AS_OK;
 }
 
-// A matrix without eta that contracts worse than this is given up for the full one.
+// A matrix without eta that contracts worse than this is given up for the full one,
 #define DECOUPLED_CONTRACTION 0.05
+// in this step; after so many such steps in a row, for good.
+enum { ALWAYS_COUPLED = 5 };
+
+static void use_matrix(as_integrator *s, asi_system *system) {
+  s->active = system;
+  s->fresh_seen = false;
+  s->fresh_contraction = 0.1;
+}
 
 /// Goes over to the matrix of all unknowns if the one without eta does not do.
 static as_status choose_matrix(as_integrator *s, bool again) {
   const bool slow = s->fresh_seen && s->fresh_contraction > DECOUPLED_CONTRACTION;
   if (s->active == &s->step || !(again || slow)) return AS_OK;
-  s->active = &s->step;
-  s->fresh_seen = false;
-  s->fresh_contraction = 0.1;
+  use_matrix(s, &s->step);
   return asi_index2_couple(s, s->eval.error);
+}
+
+/// Counts steps that took the full matrix, and goes back to the other one before the next.
+static void return_to_decoupled(as_integrator *s) {
+  if (s->eta.solver == NULL || s->coupled_steps == ALWAYS_COUPLED) return;
+  s->coupled_steps = s->active == &s->step ? s->coupled_steps + 1 : 0;
+  if (s->active == &s->shared || s->coupled_steps == ALWAYS_COUPLED) return;
+  use_matrix(s, &s->shared);
+  s->factor_h = (double)NAN;
 }
 
 as_status asi_index2_couple(as_integrator *s, as_error *error) {
@@ -523,6 +538,7 @@ static void collocated_accept(as_integrator *s) {
   s->a_offset = s->d1;
   s->w_offset = s->dx1;
   s->varying = !s->first && s->varies;
+  return_to_decoupled(s);
 }
 
 const asi_method asi_method_index3 = {"index-3",

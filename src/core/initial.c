@@ -206,6 +206,7 @@ static as_status begin(as_integrator *s, double t) {
   memset(s->impulse, 0, (size_t)s->redundancy.rows * sizeof(double));
   s->factor_h = (double)NAN;
   s->active = s->shared.size > 0 ? &s->shared : &s->step;
+  s->coupled_steps = 0;
   s->fresh_contraction = 0.1;
   s->fresh_seen = false;
   s->fresh_norm = 1.0;

@@ -80,6 +80,7 @@ struct as_integrator {
   asi_system step;       ///< the method's iteration matrix
   asi_system shared;     ///< SOI2: a smaller one that serves both stages; index-2: one without eta
   asi_system eta;        ///< index-2: that of eta alone
+  int coupled_steps;     ///< index-2: successive steps that took `step` although there is `shared`
   double *eta_part;      ///< its right side, and another one of `shared`
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;

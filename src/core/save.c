@@ -120,8 +120,10 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &shared);
   if (a->mode == ASI_ARCHIVE_READ && shared && s->shared.size == 0) a->damaged = true;
   if (a->mode == ASI_ARCHIVE_READ && !a->damaged) s->active = shared ? &s->shared : &s->step;
-  if (s->eta.solver) // T of the last factorization: [GA.14]
+  if (s->eta.solver) { // and T of the last factorization: [GA.14]
+    asi_archive_int(a, &s->coupled_steps, 0, 1000);
     asi_archive_doubles(a, s->motion.t.value, (size_t)s->motion.t.col_start[s->motion.t.cols]);
+  }
   asi_archive_double(a, &s->factor_h);
   asi_archive_double(a, &s->factor_gamma);
   asi_archive_double(a, &s->factor_compliance);
