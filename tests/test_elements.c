@@ -29,12 +29,17 @@ static void random_vector(double size, double *out) {
   for (int i = 0; i < 3; ++i) out[i] = size * random_number();
 }
 
+/// Half of any angle, or of nearly pi.
+static double random_half(bool near_pi) {
+  return near_pi ? 1.5707963267948966 + 5e-4 * random_number() : 3.0 * random_number();
+}
+
 /// A rotation by any angle, or by nearly pi.
 static void random_quaternion(bool near_pi, double *q) {
   double axis[3], norm = 0.0;
   random_vector(1.0, axis);
   for (int i = 0; i < 3; ++i) norm += axis[i] * axis[i];
-  const double half = near_pi ? 1.5707963267948966 + 5e-4 * random_number() : 3.0 * random_number();
+  const double half = random_half(near_pi);
   q[0] = cos(half);
   for (int i = 0; i < 3; ++i) q[1 + i] = sin(half) * axis[i] / sqrt(norm);
 }
@@ -49,6 +54,7 @@ typedef struct pair {
   as_builder *builder;
   as_body_id body[2];
   as_frame_id frame[2];
+  double spread; ///< of the points looked at
 } pair;
 
 static as_body_id add_body(as_builder *b, space kind, bool near_pi) {
@@ -71,7 +77,7 @@ static as_body_id add_body(as_builder *b, space kind, bool near_pi) {
 }
 
 static pair pair_open(space first, space second, bool near_pi) {
-  pair p;
+  pair p = {.spread = 0.3};
   as_error error;
   const as_model_def model = {.gravity = {0.3, -1.0, -9.81}};
   assert_int_equal(as_builder_create(&model, &p.builder, &error), AS_OK);
@@ -91,6 +97,48 @@ static pair pair_open(space first, space second, bool near_pi) {
   return p;
 }
 
+static void compose(const double *p, const double *q, double *out) {
+  out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3];
+  out[1] = p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2];
+  out[2] = p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1];
+  out[3] = p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0];
+}
+
+/// Frames on two bodies whose z axes point much the same way, within 1 rad; turned against each other about z by
+/// twice `half`.
+static void aligned_frames(const as_body_id body[2], double half, as_frame_def frame[2]) {
+  const double twist[4] = {cos(half), 0, 0, sin(half)};
+  const double tilt = 0.5 * random_number(), about = 3.0 * random_number();
+  const double bend[4] = {cos(tilt), sin(tilt) * cos(about), sin(tilt) * sin(about), 0};
+  double turned[4];
+  for (int s = 0; s < 2; ++s) {
+    frame[s] = as_default_frame_def();
+    frame[s].body = body[s];
+    frame[s].in_world = true;
+    random_vector(1.0, frame[s].position);
+  }
+  random_quaternion(random_number() > 0.0, frame[0].quaternion);
+  compose(frame[0].quaternion, twist, turned);
+  compose(turned, bend, frame[1].quaternion);
+}
+
+static void add_frames(as_builder *b, const as_frame_def def[2], as_frame_id out[2]) {
+  as_error error;
+  for (int s = 0; s < 2; ++s)
+    if (as_builder_add_frame(b, &def[s], &out[s], &error)) fail_msg("%s", error.message);
+}
+
+/// Frames for a joint: any, but those of a screw and of a constant-velocity joint as aligned as they need to be.
+static void joint_frames(const pair *p, int kind, as_frame_id out[2]) {
+  as_frame_def frame[2];
+  memcpy(out, p->frame, sizeof p->frame);
+  if (kind != AS_JOINT_SCREW && kind != AS_JOINT_CONSTANT_VELOCITY) return;
+  aligned_frames(p->body,
+                 kind == AS_JOINT_SCREW ? random_half(random_number() > 0.0) : random_number(),
+                 frame);
+  add_frames(p->builder, frame, out);
+}
+
 /// Builds and checks; closes the builder.
 static void pair_check(pair *p, const char *what, const char *spaces) {
   as_error error = {0};
@@ -98,13 +146,13 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
   if (as_builder_build(p->builder, &model, &error))
     fail_msg("%s, %s: %s", what, spaces, error.message);
   as_builder_destroy(p->builder);
-  double v[18], lambda[16], zero = 0.0;
-  for (int i = 0; i < 18; ++i) v[i] = random_number();
+  double v[30], lambda[16], zero = 0.0;
+  for (int i = 0; i < 30; ++i) v[i] = random_number();
   for (int i = 0; i < 16; ++i) lambda[i] = 2.0 * random_number();
   as_check_def def = as_default_check_def();
   def.near = (as_point){.t = 0.3, .q = as_model_initial(model)->q, .v = v, .lambda = lambda};
   def.near.x = def.near.y = &zero;
-  def.spread = 0.3;
+  def.spread = p->spread;
   def.seed = (unsigned)(seed >> 40);
   as_check_report report;
   if (as_problem_check(as_model_problem(model), &def, &report, &error))
@@ -148,13 +196,14 @@ static void add_joint(pair *p, int kind) {
   as_error error;
   as_joint_def def = as_default_joint_def();
   def.kind = (as_joint_kind)kind;
-  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.lead = -9.0;
+  joint_frames(p, kind, def.frame);
   if (as_builder_add_joint(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
 static const char *const joint_name[] = {
-    "fixed",     "revolute", "prismatic",     "cylindrical",    "spherical",
-    "universal", "planar",   "point on line", "point on plane", "distance"};
+    "fixed",  "revolute",      "prismatic",      "cylindrical", "spherical", "universal",
+    "planar", "point on line", "point on plane", "distance",    "screw",     "constant velocity"};
 
 static void test_joints(void **state) {
   (void)state;
@@ -168,18 +217,19 @@ static void add_moving_joint(pair *p, int kind) {
   as_error error;
   as_joint_def def = as_default_joint_def();
   def.kind = (as_joint_kind)kind;
+  as_frame_def frame[2];
+  aligned_frames(p->body, 0.3 * random_number(), frame);
   for (int s = 0; s < 2; ++s) {
-    as_frame_def frame = as_default_frame_def();
-    frame.body = p->body[s];
-    random_vector(1.0, frame.position);
-    random_quaternion(s == 1, frame.quaternion);
-    frame.shift[s] = &table;
-    frame.shift[2] = &swing;
-    frame.turn = s ? &swing : &table;
-    frame.turn_axis = 2 - s;
-    if (as_builder_add_frame(p->builder, &frame, &def.frame[s], &error))
-      fail_msg("%s", error.message);
+    if (kind != AS_JOINT_CONSTANT_VELOCITY) {
+      frame[s].in_world = false;
+      random_quaternion(s == 1, frame[s].quaternion);
+    }
+    frame[s].shift[s] = &table;
+    frame[s].shift[2] = &swing;
+    frame[s].turn = s ? &swing : &table;
+    frame[s].turn_axis = 2 - s;
   }
+  add_frames(p->builder, frame, def.frame);
   const as_curve length = {.constant = 1.0, .slope = 0.3};
   def.length = kind == AS_JOINT_DISTANCE ? &length : NULL;
   if (as_builder_add_joint(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
@@ -188,20 +238,22 @@ static void add_moving_joint(pair *p, int kind) {
 static void test_moving_joints(void **state) {
   (void)state;
   for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
-    for_all_spaces(add_moving_joint, kind, joint_name[kind], false);
+    if (kind != AS_JOINT_SCREW) // which refuses
+      for_all_spaces(add_moving_joint, kind, joint_name[kind], false);
 }
 
 /// A joint and a motion of each of its coordinates, as far as they can be prescribed.
 static void add_motions(pair *p, int kind) {
   static const int driven[AS_JOINT_MOTION] = {
-      [AS_JOINT_REVOLUTE] = 1,      [AS_JOINT_PRISMATIC] = 1, [AS_JOINT_CYLINDRICAL] = 2,
-      [AS_JOINT_UNIVERSAL] = 2,     [AS_JOINT_PLANAR] = 3,    [AS_JOINT_POINT_ON_LINE] = 1,
-      [AS_JOINT_POINT_ON_PLANE] = 2};
+      [AS_JOINT_REVOLUTE] = 1,       [AS_JOINT_PRISMATIC] = 1, [AS_JOINT_CYLINDRICAL] = 2,
+      [AS_JOINT_UNIVERSAL] = 2,      [AS_JOINT_PLANAR] = 3,    [AS_JOINT_POINT_ON_LINE] = 1,
+      [AS_JOINT_POINT_ON_PLANE] = 2, [AS_JOINT_SCREW] = 2};
   as_error error;
   as_motion_def def = as_default_motion_def();
   as_joint_def joint = as_default_joint_def();
   joint.kind = (as_joint_kind)kind;
-  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  joint.lead = 11.0;
+  joint_frames(p, kind, joint.frame);
   if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
   for (int c = 0; c < driven[kind]; ++c) {
     def.coordinate = c;
@@ -214,6 +266,43 @@ static void test_motions(void **state) {
   (void)state;
   for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
     for_all_spaces(add_motions, kind, joint_name[kind], false);
+}
+
+// ---- couplings --------------------------------------------------------------------------------------
+
+/// Variants: bit 0 a rack, bit 1 four bodies instead of a carrier, bits 2 and 3 a joint turned round. The pair are
+/// the wheels. Only the coupling counts: its joints are there for their frames.
+static void add_coupling(pair *p, int variant) {
+  as_error error;
+  const bool near_pi = random_number() > 0.0, rack = variant & 1;
+  const as_body_id carrier = add_body(p->builder, near_pi ? SE3 : R3SO3, near_pi);
+  const as_body_id other = variant & 2 ? add_body(p->builder, R3SO3, near_pi) : carrier;
+  as_joint_id joint[2];
+  p->spread = 0.05; // well within a quarter of a tooth
+  for (int s = 0; s < 2; ++s) {
+    const bool back = variant & (4 << s);
+    const as_body_id by = s ? other : carrier;
+    as_joint_def def = as_default_joint_def();
+    def.kind = s && rack ? AS_JOINT_PRISMATIC : AS_JOINT_REVOLUTE;
+    as_frame_def frame[2];
+    aligned_frames((as_body_id[]){back ? p->body[s] : by, back ? by : p->body[s]},
+                   random_half(near_pi), frame);
+    add_frames(p->builder, frame, def.frame);
+    if (as_builder_add_joint(p->builder, &def, &joint[s], &error)) fail_msg("%s", error.message);
+  }
+  if (rack) {
+    as_rack_def def = {NULL, joint[0], joint[1], variant & 4 ? -1.1 : 0.9};
+    if (as_builder_add_rack(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+  } else {
+    as_gear_def def = {NULL, {joint[0], joint[1]}, {34, 51}, variant & 8};
+    if (as_builder_add_gear(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+  }
+}
+
+static void test_couplings(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 16; ++variant)
+    for_all_spaces(add_coupling, variant, variant & 1 ? "rack" : "gear", false);
 }
 
 // ---- forces -----------------------------------------------------------------------------------------
@@ -274,8 +363,9 @@ static void test_loads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_joints),   cmocka_unit_test(test_moving_joints),
-      cmocka_unit_test(test_motions),  cmocka_unit_test(test_springs),
-      cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads)};
+      cmocka_unit_test(test_joints),  cmocka_unit_test(test_moving_joints),
+      cmocka_unit_test(test_motions), cmocka_unit_test(test_couplings),
+      cmocka_unit_test(test_springs), cmocka_unit_test(test_torsions),
+      cmocka_unit_test(test_loads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

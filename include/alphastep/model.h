@@ -112,17 +112,20 @@ AS_API as_frame_def as_default_frame_def(void);
 
 /// What a joint leaves free; its coordinates, in this order, are of frame B as seen from frame A.
 typedef enum as_joint_kind {
-  AS_JOINT_FIXED,          ///< nothing
-  AS_JOINT_REVOLUTE,       ///< angle about z
-  AS_JOINT_PRISMATIC,      ///< displacement along z
-  AS_JOINT_CYLINDRICAL,    ///< displacement along z, angle about z
-  AS_JOINT_SPHERICAL,      ///< rotation vector
-  AS_JOINT_UNIVERSAL,      ///< angle about x of A, angle about y of B
-  AS_JOINT_PLANAR,         ///< displacements along x and y of A, angle about z
-  AS_JOINT_POINT_ON_LINE,  ///< displacement along z of A, rotation vector
-  AS_JOINT_POINT_ON_PLANE, ///< displacements along x and y of A, rotation vector
-  AS_JOINT_DISTANCE,       ///< everything but the distance of the origins; no coordinates
-  AS_JOINT_MOTION,         ///< a joint's coordinate follows a function of time
+  AS_JOINT_FIXED,             ///< nothing
+  AS_JOINT_REVOLUTE,          ///< angle about z
+  AS_JOINT_PRISMATIC,         ///< displacement along z
+  AS_JOINT_CYLINDRICAL,       ///< displacement along z, angle about z
+  AS_JOINT_SPHERICAL,         ///< rotation vector
+  AS_JOINT_UNIVERSAL,         ///< angle about x of A, angle about y of B
+  AS_JOINT_PLANAR,            ///< displacements along x and y of A, angle about z
+  AS_JOINT_POINT_ON_LINE,     ///< displacement along z of A, rotation vector
+  AS_JOINT_POINT_ON_PLANE,    ///< displacements along x and y of A, rotation vector
+  AS_JOINT_DISTANCE,          ///< everything but the distance of the origins; no coordinates
+  AS_JOINT_SCREW,             ///< displacement along z, angle about z, which go together
+  AS_JOINT_CONSTANT_VELOCITY, ///< rotation vector, across z; both bodies turn evenly about their z
+  AS_JOINT_MOTION,            ///< a joint's coordinate follows a function of time
+  AS_JOINT_COUPLING,          ///< the coordinates of two joints go together
 } as_joint_kind;
 
 enum { AS_JOINT_COORDINATES = 5 }; ///< the most that a joint has
@@ -137,9 +140,12 @@ typedef struct as_joint_def {
   double point[3];        ///< [m]; of a distance joint: on the first body
   double second_point[3]; ///< of a distance joint, on the second body [m]
   double axis[3];         ///< z of both frames; of a universal joint x of A; of any length
-  /// x of both frames, made perpendicular to the axis; of a universal joint y of B. All zero: any.
+  /// x of both frames, made perpendicular to the axis; of a universal joint y of B. All zero: any. Of a
+  /// constant-velocity joint z of B. All zero: the shafts are in line.
   double second_axis[3];
   const as_curve *length; ///< of a distance joint, against time; NULL: as at the start
+  /// Of a screw: how far the second body advances along z in a turn about z [m]; negative: left-handed.
+  double lead;
 } as_joint_def;
 
 AS_API as_joint_def as_default_joint_def(void);
@@ -154,6 +160,32 @@ typedef struct as_motion_def {
 } as_motion_def;
 
 AS_API as_motion_def as_default_motion_def(void);
+
+// Couplings. Each lets a coordinate of one joint go with that of another, and counts as a joint itself, with one
+// row. A body that both joints have is the carrier, and the other two are the wheels (or wheel and rack); if
+// there is none, the second bodies of the joints are. Angles and displacements are those of the wheels as seen
+// from what carries them, about and along the joints' z axes. They mesh as they are at the starting pose.
+
+/// Two toothed wheels. The multiplier is the torque on the second wheel about its axis [N m].
+typedef struct as_gear_def {
+  const char *name;     ///< NULL: `joint 3`
+  as_joint_id joint[2]; ///< with an angle about z: revolute, cylindrical, ...; required
+  int teeth[2];         ///< of the first and the second wheel, > 0; required
+  bool internal;        ///< they turn the same way about their axes; otherwise opposite ways
+} as_gear_def;
+
+AS_API as_gear_def as_default_gear_def(void);
+
+/// A pinion that moves a rack. The multiplier is the force on the rack along its axis [N].
+typedef struct as_rack_def {
+  const char *name;   ///< NULL: `joint 3`
+  as_joint_id pinion; ///< with an angle about z: revolute, cylindrical, ...; required
+  as_joint_id rack;   ///< with a displacement along z: prismatic, cylindrical, ...; required
+  double
+      radius; ///< the rack's way per angle of the pinion [m/rad]: its pitch radius, or minus that; required
+} as_rack_def;
+
+AS_API as_rack_def as_default_rack_def(void);
 
 // ---- forces -----------------------------------------------------------------------------------------
 
@@ -243,6 +275,10 @@ AS_API as_status as_builder_add_joint(as_builder *builder, const as_joint_def *d
                                       as_error *error);
 AS_API as_status as_builder_add_motion(as_builder *builder, const as_motion_def *def,
                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_gear(as_builder *builder, const as_gear_def *def, as_joint_id *id,
+                                     as_error *error);
+AS_API as_status as_builder_add_rack(as_builder *builder, const as_rack_def *def, as_joint_id *id,
+                                     as_error *error);
 AS_API as_status as_builder_add_spring(as_builder *builder, const as_spring_def *def,
                                        as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_def *def,

@@ -5,6 +5,7 @@
 #include "alphastep/element.h"
 #include "elements/curve.h"
 #include "elements/rows.h"
+#include "elements/twist.h"
 
 /// Spring and damper of one coordinate c at rest at `rest`:
 ///     stiffness (c - rest) + damping c' + spring(c - rest) + damper(c')
@@ -39,9 +40,5 @@ typedef struct asi_load {
 extern const as_element_type asi_spring_type;
 extern const as_element_type asi_torsion_type;
 extern const as_element_type asi_load_type;
-
-/// Angle of B against A about z, within half a turn of `near`.
-double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_frame_now *A,
-                 const asi_frame_now *B, double near);
 
 #endif

@@ -199,6 +199,20 @@ as_status asi_builder_element(as_builder *b, const asi_element *element,
   return AS_OK;
 }
 
+as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info, as_joint_id *id,
+                            as_error *error) {
+  void *array = b->joint;
+  if (!asi_grow(&array, b->n_joints, &b->room_joints, sizeof *b->joint))
+    return asi_fail_memory(error);
+  b->joint = array;
+  const as_status status = asi_names_add(&b->names[ASI_SORT_JOINT], ASI_SORT_JOINT, name, error);
+  if (status) return status;
+  b->joint[b->n_joints] = info;
+  if (id) *id = b->n_joints;
+  ++b->n_joints;
+  return AS_OK;
+}
+
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
                                  const char *what, as_error *error) {
   if (body == AS_GROUND || (body >= 0 && body < b->n_bodies)) return AS_OK;

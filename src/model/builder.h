@@ -106,6 +106,10 @@ as_status asi_builder_element(as_builder *b, const asi_element *element,
                               const asi_element_flags *flags, const void *data, size_t size,
                               const size_t *refs, int n_refs, as_error *error);
 
+/// Appends a joint and its name; `id` may be NULL.
+as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info, as_joint_id *id,
+                            as_error *error);
+
 /// Whether there is such a body, or AS_GROUND; `what` is the thing that asks.
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
                                  const char *what, as_error *error);

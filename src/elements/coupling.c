@@ -1,0 +1,121 @@
+/// One row that couples the coordinates of two joints, on up to four bodies.
+///
+/// A state does not know how often a wheel has turned: angles are known up to whole turns. Wheels have whole
+/// numbers of teeth. So the sum
+///
+///     gear   z_1 phi_1 +- z_2 phi_2,     z_1, z_2 without a common factor
+///     rack   s/r - phi
+///
+/// changes by whole turns when an angle does, or a rack moves on by a whole turn of its pinion, and
+///
+///     g = -unit wrap(k_0 c_0 + k_1 c_1 - offset),   wrap to (-pi, pi]        unit = 1/z_2 [rad] or r [m]
+///
+/// is one number, smooth where it is small, that vanishes where the teeth mesh as they did at the start.
+/// lambda is the torque on the second wheel about its axis, or the force on the rack along it. All derivatives
+/// are sums of those of twist.c and separation.c with the factors -unit k. More than a quarter of a turn off, the row
+/// asks for a smaller step (AS_RETRY): half a turn off, it would slip a tooth, one of z_1, of z_2 or between.
+#include "elements/coupling.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "alphastep/problem.h"
+#include "elements/joint.h"
+#include "elements/twist.h"
+
+static const asi_row displacement = {ASI_ROW_SEPARATION, 2, 0, -1}; // z_a . (P_b - P_a)
+static const asi_row angle = {ASI_ROW_TWIST, 0, 0, 1};
+
+/// Room for what a coordinate gives.
+typedef struct local {
+  double g, rate, acceleration, g_q[ASI_PAIR], gdot_q[ASI_PAIR], f_q[ASI_PAIR * ASI_PAIR];
+} local;
+
+static as_element_output point_to(local *x, const as_element_output *wanted) {
+  return (as_element_output){.g = wanted->g ? &x->g : NULL,
+                             .rate = wanted->rate ? &x->rate : NULL,
+                             .acceleration = wanted->acceleration ? &x->acceleration : NULL,
+                             .g_q = wanted->g_q ? x->g_q : NULL,
+                             .gdot_q = wanted->gdot_q ? x->gdot_q : NULL,
+                             .f_q = wanted->f_q ? x->f_q : NULL};
+}
+
+/// A coordinate and its derivatives; f_q with the multiplier `lambda`.
+static int measure(const asi_coupling_side *side, const as_element_input *in,
+                   const as_element_output *wanted, double lambda, local *x) {
+  const asi_frame_now A = asi_frame_at_rest(&side->frame[0]),
+                      B = asi_frame_at_rest(&side->frame[1]);
+  const as_element_input two = {
+      .t = in->t, .body = {in->body[side->body[0]], in->body[side->body[1]]}, .lambda = &lambda};
+  const as_element_output out = point_to(x, wanted);
+  asi_pair pair;
+  memset(x, 0, sizeof *x);
+  asi_pair_init(&pair, &two, &out, &A, &B, side->angle ? ASI_NEED_NOTHING : ASI_NEED_ALWAYS);
+  if (side->angle) return asi_twist_row(&pair, 1.0, 0.0, &two, &out, 0);
+  asi_separation_row(&pair, displacement, &two, &out, 0);
+  return AS_DONE;
+}
+
+double asi_coupling_sum(const asi_coupling *c, const as_element_input *in) {
+  double unused;
+  const as_element_output value = {.g = &unused};
+  double sum = 0.0;
+  for (int s = 0; s < 2; ++s) {
+    local x;
+    if (measure(&c->side[s], in, &value, 0.0, &x)) return (double)NAN;
+    sum += c->side[s].factor * x.g;
+  }
+  return sum;
+}
+
+/// The column of the element where column j of a pair stands.
+static int place(const asi_coupling_side *side, int j) { return 6 * side->body[j / 6] + j % 6; }
+
+static void add_tangents(const asi_coupling_side *side, double factor, const local *x, int columns,
+                         const as_element_output *out) {
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    const int row = place(side, i);
+    if (out->g_q) out->g_q[row] += factor * x->g_q[i];
+    if (out->gdot_q) out->gdot_q[row] += factor * x->gdot_q[i];
+    for (int j = 0; j < ASI_PAIR && out->f_q; ++j)
+      out->f_q[row * columns + place(side, j)] += x->f_q[i * ASI_PAIR + j];
+  }
+}
+
+static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
+  const asi_coupling *c = data;
+  double sum = -c->offset;
+  for (int s = 0; s < 2; ++s) {
+    const double factor = -c->unit * c->side[s].factor;
+    local x;
+    const int code = measure(&c->side[s], in, out, out->f_q ? factor * in->lambda[0] : 0.0, &x);
+    if (code) return code;
+    sum += c->side[s].factor * x.g;
+    if (out->rate) out->rate[0] += factor * x.rate;
+    if (out->acceleration) out->acceleration[0] += factor * x.acceleration;
+    if (out->g_q || out->gdot_q || out->f_q)
+      add_tangents(&c->side[s], factor, &x, 6 * c->n_bodies, out);
+  }
+  if (out->g == NULL) return AS_DONE;
+  const double off = asi_unwrap(sum, 0.0);
+  out->g[0] = -c->unit * off;
+  return asi_in_mesh(off) ? AS_DONE : AS_RETRY;
+}
+
+void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdot_q) {
+  for (int s = 0; s < 2; ++s) {
+    const asi_coupling_side *side = &c->side[s];
+    const asi_joint alone = {.part = {side->angle ? angle : displacement}, .n_parts = 1};
+    bool f[ASI_PAIR * ASI_PAIR] = {0}, g[ASI_PAIR] = {0}, gdot[ASI_PAIR] = {0};
+    asi_joint_pattern(&alone, f, g, gdot);
+    for (int i = 0; i < ASI_PAIR; ++i) {
+      const int row = place(side, i);
+      g_q[row] = g_q[row] || g[i];
+      gdot_q[row] = gdot_q[row] || gdot[i];
+      for (int j = 0; j < ASI_PAIR; ++j)
+        if (f[i * ASI_PAIR + j]) f_q[row * 6 * c->n_bodies + place(side, j)] = true;
+    }
+  }
+}
+
+const as_element_type asi_coupling_type = {"coupling", evaluate, NULL, NULL};
