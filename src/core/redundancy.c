@@ -189,7 +189,8 @@ static double random_number(uint64_t *state) {
 }
 
 /// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
-/// twice through the filter e (G G^T + e)^-1. False if there is none left.
+/// twice through the filter e (G G^T + e)^-1. False if there is none left, or, once in 25 times, if the random
+/// vector happens to be across what is left.
 static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis,
                                   int count, uint64_t *seed, bool *found) {
   const as_problem *p = s->problem;
@@ -307,6 +308,16 @@ double asi_redundancy_near(const as_integrator *s) {
   return fmin(NEAR, 1e-2 / s->redundancy.rows);
 }
 
+/// The same, but for one time in 10^7.
+static as_status search(as_integrator *s, double e, double t, const double *basis, int count,
+                        uint64_t *seed, bool *found) {
+  as_status status = AS_OK;
+  *found = false;
+  for (int probe = 0; probe < 5 && status == AS_OK && !*found; ++probe)
+    status = next_null_vector(s, e, t, basis, count, seed, found);
+  return status;
+}
+
 as_status asi_redundancy_find(as_integrator *s, double t, double near, int most) {
   asi_redundancy *r = &s->redundancy;
   const int rows = r->rows;
@@ -317,7 +328,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   r->n_redundant = r->n_nearly = 0;
   as_status status = factor_scaled(s, e, t);
   for (bool found = true; status == AS_OK && count < most;) {
-    status = next_null_vector(s, e, t, basis, count, &seed, &found);
+    status = search(s, e, t, basis, count, &seed, &found);
     if (status || !found) break;
     if (count == capacity) {
       capacity = 2 * capacity + 8;
