@@ -68,7 +68,7 @@ void __wrap_free(void *block) {
 
 static as_status add_bodies(as_builder *b, as_error *error) {
   as_status status = AS_OK;
-  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+  for (int i = 0; i < 4 && status == AS_OK; ++i) {
     as_body_def body = as_default_body_def();
     body.kind = i == 2 ? AS_BODY_POINT : AS_BODY_RIGID;
     body.space = i == 1 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
@@ -104,6 +104,15 @@ static as_status add_joints(as_builder *b, as_error *error) {
   joint.body[1] = 1;
   joint.point[0] = 1.0;
   if (status == AS_OK) status = as_builder_add_joint(b, &joint, NULL, error);
+  as_gear_def gear = as_default_gear_def();
+  gear.joint[0] = motion.joint;
+  gear.teeth[0] = 20;
+  gear.teeth[1] = 30;
+  joint.kind = AS_JOINT_CYLINDRICAL;
+  joint.body[0] = AS_GROUND;
+  joint.body[1] = 3;
+  if (status == AS_OK) status = as_builder_add_joint(b, &joint, &gear.joint[1], error);
+  if (status == AS_OK) status = as_builder_add_gear(b, &gear, NULL, error);
   return status;
 }
 
@@ -211,7 +220,7 @@ static void test_no_allocation(void **state) {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-enum { THREADS = 4, NUMBERS = 17 };
+enum { THREADS = 4, NUMBERS = 24 };
 
 typedef struct job {
   const as_model *model;
