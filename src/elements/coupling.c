@@ -12,15 +12,19 @@
 ///
 /// is one number, smooth where it is small, that vanishes where the teeth mesh as they did at the start.
 /// lambda is the torque on the second wheel about its axis, or the force on the rack along it. All derivatives
-/// are sums of those of twist.c and separation.c with the factors -unit k. More than a quarter of a turn off, the row
-/// asks for a smaller step (AS_RETRY): half a turn off, it would slip a tooth, one of z_1, of z_2 or between.
+/// are sums of those of twist.c and separation.c with the factors -unit k.
+///
+/// A long step could slip: begin where teeth mesh and end where they mesh too, but a tooth further. Each coordinate tells by its rates how far it has gone, at least up to half a turn, so
+///
+///     slip = sum of k (c_1 - c_0),   angles: within half a turn of h (phi'_0 + phi'_1)/2
+///
+/// is zero, or a whole turn or more after a slip. Screws are looked at in the same way: k = 1/p, -1.
 #include "elements/coupling.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "alphastep/problem.h"
-#include "elements/joint.h"
 #include "elements/twist.h"
 
 static const asi_row displacement = {ASI_ROW_SEPARATION, 2, 0, -1}; // z_a . (P_b - P_a)
@@ -68,6 +72,32 @@ double asi_coupling_sum(const asi_coupling *c, const as_element_input *in) {
   return sum;
 }
 
+bool asi_coupling_slips(const asi_coupling *c, const as_element_input *from,
+                        const as_element_input *to) {
+  double unused;
+  const as_element_output wanted = {.g = &unused, .rate = &unused};
+  double slip = 0.0;
+  for (int s = 0; s < 2; ++s) {
+    const asi_coupling_side *side = &c->side[s];
+    local x0, x1;
+    if (measure(side, from, &wanted, 0.0, &x0) || measure(side, to, &wanted, 0.0, &x1)) return true;
+    const double moved = x1.g - x0.g, expected = (to->t - from->t) * (x0.rate + x1.rate) / 2.0;
+    slip += side->factor * (side->angle ? asi_unwrap(moved, expected) : moved);
+  }
+  return !(fabs(slip) < 3.0); // half a turn
+}
+
+asi_coupling asi_coupling_of_screw(const asi_joint *joint) {
+  asi_coupling c = {.n_bodies = 2, .unit = joint->advance};
+  for (int s = 0; s < 2; ++s) {
+    c.side[s] = (asi_coupling_side){.body = {0, 1}, .angle = s == 0};
+    memcpy(c.side[s].frame, joint->frame, sizeof joint->frame);
+  }
+  c.side[0].factor = -1.0;
+  c.side[1].factor = 1.0 / joint->advance;
+  return c;
+}
+
 /// The column of the element where column j of a pair stands.
 static int place(const asi_coupling_side *side, int j) { return 6 * side->body[j / 6] + j % 6; }
 
@@ -97,9 +127,8 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
       add_tangents(&c->side[s], factor, &x, 6 * c->n_bodies, out);
   }
   if (out->g == NULL) return AS_DONE;
-  const double off = asi_unwrap(sum, 0.0);
-  out->g[0] = -c->unit * off;
-  return asi_in_mesh(off) ? AS_DONE : AS_RETRY;
+  out->g[0] = -c->unit * asi_unwrap(sum, 0.0);
+  return AS_DONE;
 }
 
 void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdot_q) {

@@ -84,7 +84,7 @@ void asi_separation_row(const asi_pair *pair, asi_row row, const as_element_inpu
 int asi_distance_row(const asi_pair *pair, const double length[3], const as_element_input *in,
                      const as_element_output *out, int r);
 
-/// Displacement along z = offset + advance * angle. AS_RETRY more than a quarter of a turn away.
+/// Displacement along z = offset + advance * angle. AS_RETRY where there is no angle.
 int asi_screw_row(const asi_pair *pair, double advance, double offset, const as_element_input *in,
                   const as_element_output *out, int r);
 

@@ -5,8 +5,7 @@
 ///
 /// The row is that of separation.c and p times that of twist.c. phi is known up to whole turns: it is taken within
 /// half a turn of (s - s_0)/p, so the row is smooth until it errs by half a turn, and means the same on each of
-/// them. More than a quarter of a turn off, it asks for a smaller step (AS_RETRY) rather than slip into the next.
-#include "alphastep/problem.h"
+/// them. That a step does not slip into the next is seen to when it ends, see coupling.c.
 #include "elements/twist.h"
 
 int asi_screw_row(const asi_pair *pair, double advance, double offset, const as_element_input *in,
@@ -18,7 +17,5 @@ int asi_screw_row(const asi_pair *pair, double advance, double offset, const as_
     out->g[r] += offset;
     near = -out->g[r] / advance; // the angle where g = 0
   }
-  const int code = asi_twist_row(pair, advance, near, in, out, r);
-  if (code) return code;
-  return out->g && !asi_in_mesh(out->g[r] / advance) ? AS_RETRY : AS_DONE;
+  return asi_twist_row(pair, advance, near, in, out, r);
 }

@@ -27,8 +27,6 @@ double asi_unwrap(double angle, double near) {
   return angle - 2.0 * half_turn * floor((angle - near) / (2.0 * half_turn) + 0.5);
 }
 
-bool asi_in_mesh(double angle) { return fabs(angle) <= half_turn / 2.0; }
-
 static void add_up(const asi_pair *pair, const asi_row rows[2], unsigned wanted,
                    asi_axes_sum *out) {
   const as_element_input in = {0};

@@ -42,8 +42,4 @@ int asi_twist_row(const asi_pair *pair, double factor, double near, const as_ele
 /// Brings an angle within half a turn of another.
 double asi_unwrap(double angle, double near);
 
-/// Whether an angle that is to vanish, known up to whole turns, is surely the right one of them: within a
-/// quarter of a turn. Beyond that a step had better be shorter than slip into the next.
-bool asi_in_mesh(double angle);
-
 #endif
