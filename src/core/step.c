@@ -20,9 +20,14 @@ static as_status check_end(const as_integrator *s) {
   int row = -1;
   const int code = def->check_step(&from, &to, &row, def->user);
   if (code == AS_DONE) return AS_OK;
+  if (code < 0)
+    return asi_fail(s->eval.error, AS_ERR_CALLBACK, s->t, "check_step",
+                    "The check_step callback reported a fatal failure at t = %.9g s (it returned "
+                    "%d).",
+                    s->t1, code);
   if (row >= 0 && row < def->n_lambda)
     asi_component_name(s->problem, AS_QUANTITY_LAMBDA, row, name, sizeof name);
-  return asi_fail(s->eval.error, code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK, s->t, name,
+  return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, name,
                   "The step from t = %.9g s to %.9g s is too long to tell where %s holds.", s->t,
                   s->t1, name);
 }
