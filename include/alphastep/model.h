@@ -112,20 +112,21 @@ AS_API as_frame_def as_default_frame_def(void);
 
 /// What a joint leaves free; its coordinates, in this order, are of frame B as seen from frame A.
 typedef enum as_joint_kind {
-  AS_JOINT_FIXED,             ///< nothing
-  AS_JOINT_REVOLUTE,          ///< angle about z
-  AS_JOINT_PRISMATIC,         ///< displacement along z
-  AS_JOINT_CYLINDRICAL,       ///< displacement along z, angle about z
-  AS_JOINT_SPHERICAL,         ///< rotation vector
-  AS_JOINT_UNIVERSAL,         ///< angle about x of A, angle about y of B
-  AS_JOINT_PLANAR,            ///< displacements along x and y of A, angle about z
-  AS_JOINT_POINT_ON_LINE,     ///< displacement along z of A, rotation vector
-  AS_JOINT_POINT_ON_PLANE,    ///< displacements along x and y of A, rotation vector
-  AS_JOINT_DISTANCE,          ///< everything but the distance of the origins; no coordinates
-  AS_JOINT_SCREW,             ///< displacement along z, angle about z, which go together
-  AS_JOINT_CONSTANT_VELOCITY, ///< rotation vector, across z; both bodies turn evenly about their z
-  AS_JOINT_MOTION,            ///< a joint's coordinate follows a function of time
-  AS_JOINT_COUPLING,          ///< the coordinates of two joints go together
+  AS_JOINT_FIXED,          ///< nothing
+  AS_JOINT_REVOLUTE,       ///< angle about z
+  AS_JOINT_PRISMATIC,      ///< displacement along z
+  AS_JOINT_CYLINDRICAL,    ///< displacement along z, angle about z
+  AS_JOINT_SPHERICAL,      ///< rotation vector
+  AS_JOINT_UNIVERSAL,      ///< angle about x of A, angle about y of B
+  AS_JOINT_PLANAR,         ///< displacements along x and y of A, angle about z
+  AS_JOINT_POINT_ON_LINE,  ///< displacement along z of A, rotation vector
+  AS_JOINT_POINT_ON_PLANE, ///< displacements along x and y of A, rotation vector
+  AS_JOINT_DISTANCE,       ///< everything but the distance of the origins; no coordinates
+  AS_JOINT_SCREW,          ///< displacement along z, angle about z, which go together
+  /// Rotation vector, across z; both bodies turn alike about their z.
+  AS_JOINT_CONSTANT_VELOCITY,
+  AS_JOINT_MOTION,   ///< a joint's coordinate follows a function of time
+  AS_JOINT_COUPLING, ///< coordinates of two joints go together: gears, racks
 } as_joint_kind;
 
 enum { AS_JOINT_COORDINATES = 5 }; ///< the most that a joint has
@@ -181,8 +182,8 @@ typedef struct as_rack_def {
   const char *name;   ///< NULL: `joint 3`
   as_joint_id pinion; ///< with an angle about z: revolute, cylindrical, ...; required
   as_joint_id rack;   ///< with a displacement along z: prismatic, cylindrical, ...; required
-  double
-      radius; ///< the rack's way per angle of the pinion [m/rad]: its pitch radius, or minus that; required
+  /// The rack's way per radian of the pinion: its pitch radius, or minus that if it goes backwards [m]; required.
+  double radius;
 } as_rack_def;
 
 AS_API as_rack_def as_default_rack_def(void);

@@ -45,8 +45,9 @@ typedef struct as_reaction {
   double torque_in_joint[3]; ///< likewise
 } as_reaction;
 
+/// Of an element of your own: on its second body, about that body's centre of mass, in the axes of the first.
 /// Of a gear or a rack: on its second wheel (the rack), at the origin of frame B of its second joint, in the axes
-/// of A there. Of an element of your own: on its second body, about that body's centre of mass, in the axes of the first.
+/// of A there.
 AS_API as_status as_model_reaction(const as_model *model, const as_state *state, as_joint_id joint,
                                    as_reaction *out, as_error *error);
 

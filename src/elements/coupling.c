@@ -14,7 +14,8 @@
 /// lambda is the torque on the second wheel about its axis, or the force on the rack along it. All derivatives
 /// are sums of those of twist.c and separation.c with the factors -unit k.
 ///
-/// A long step could slip: begin where teeth mesh and end where they mesh too, but a tooth further. Each coordinate tells by its rates how far it has gone, at least up to half a turn, so
+/// A long step could slip: begin where teeth mesh and end where they mesh too, but a tooth further. Each coordinate
+/// tells by its rates how far it has gone, at least up to half a turn, so
 ///
 ///     slip = sum of k (c_1 - c_0),   angles: within half a turn of h (phi'_0 + phi'_1)/2
 ///
@@ -84,7 +85,7 @@ bool asi_coupling_slips(const asi_coupling *c, const as_element_input *from,
     const double moved = x1.g - x0.g, expected = (to->t - from->t) * (x0.rate + x1.rate) / 2.0;
     slip += side->factor * (side->angle ? asi_unwrap(moved, expected) : moved);
   }
-  return !(fabs(slip) < 3.0); // half a turn
+  return !(fabs(slip) < 3.0); // half a turn or so
 }
 
 asi_coupling asi_coupling_of_screw(const asi_joint *joint) {

@@ -146,7 +146,7 @@ as_status as_builder_add_gear(as_builder *b, const as_gear_def *def, as_joint_id
                     "The wheels of the gear \"%s\" have %d and %d teeth; both must have some.",
                     name, def->teeth[0], def->teeth[1]);
   const int common = common_divisor(def->teeth[0], def->teeth[1]);
-  const double first = def->teeth[0] / common, second = def->teeth[1] / common;
+  const int first = def->teeth[0] / common, second = def->teeth[1] / common; // no rest
   const coupling_def coupling = {.kind = "gear",
                                  .given_name = def->name,
                                  .name = name,

@@ -34,8 +34,8 @@ static as_status joint_axes(const as_joint_def *def, const char *name, double ax
                      1e-6 * asi_norm(def->axis) * asi_norm(def->second_axis)))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The axes of the universal joint \"%s\" are not perpendicular.", name);
-  const double *beside =
-      def->kind == AS_JOINT_CONSTANT_VELOCITY ? (double[3]){0} : def->second_axis;
+  static const double any[3] = {0};
+  const double *beside = def->kind == AS_JOINT_CONSTANT_VELOCITY ? any : def->second_axis;
   const bool ok = universal ? asi_triad(def->axis, 0, def->second_axis, 1, axes)
                             : asi_triad(def->axis, 2, beside, 0, axes);
   if (!ok)
