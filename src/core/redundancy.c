@@ -19,6 +19,10 @@
 // sigma / sigma_1 below which a row is redundant; up to NEAR it is nearly so.
 #define REDUNDANT 1e-10
 #define NEAR 1e-3
+// e of the filter that redundant rows pass and nearly redundant ones do not.
+#define SHARP 1e-12
+// A random vector may happen to miss the last direction, one in 25 does: the rank is known after three of them.
+enum { MOST_MISSES = 3 };
 
 void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, double *a,
              const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
@@ -135,7 +139,7 @@ void asi_redundancy_scale(as_integrator *s) {
 
 // ---- rank -----------------------------------------------------------------------------------------
 
-/// Turns the blocks G_Q and K_V into G.
+/// Scales the blocks to G.
 static void scale_blocks(as_integrator *s) {
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
@@ -193,24 +197,21 @@ static double random_number(uint64_t *state) {
   return (double)(*state >> 11) / 4503599627370496.0 - 1.0;
 }
 
-/// y, the rows of r->probe, twice through the filter e (G G^T + e)^-1, and orthogonal to those found.
+/// r->probe <- e (G G^T + e)^-1 y, without what lies along the found vectors.
 static as_status filter(as_integrator *s, double e, double t, const double *basis, int count) {
   const as_problem *p = s->problem;
   asi_redundancy *r = &s->redundancy;
   double *x = r->probe, *y = r->probe + p->n;
-  for (int pass = 0; pass < 2; ++pass) {
-    memset(x, 0, (size_t)p->n * sizeof(double));
-    const as_status status = asi_solve(s, asi_projection_system(s), t, x);
-    if (status) return status;
-    for (int i = 0; i < r->rows; ++i) y[i] *= -e;
-    orthogonalize(y, basis, count, r->rows);
-  }
+  memset(x, 0, (size_t)p->n * sizeof(double));
+  const as_status status = asi_solve(s, asi_projection_system(s), t, x);
+  if (status) return status;
+  for (int i = 0; i < r->rows; ++i) y[i] *= -e;
+  orthogonalize(y, basis, count, r->rows);
   return AS_OK;
 }
 
 /// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
-/// twice through the filter e (G G^T + e)^-1. False if there is none left, or, once in 25 times, if the random
-/// vector happens to be across what is left.
+/// twice through the filter. False if it had nothing left.
 static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis,
                                   int count, uint64_t *seed, bool *found) {
   asi_redundancy *r = &s->redundancy;
@@ -218,13 +219,35 @@ static as_status next_null_vector(as_integrator *s, double e, double t, const do
   for (int i = 0; i < r->rows; ++i) y[i] = random_number(seed);
   orthogonalize(y, basis, count, r->rows);
   const double before = norm2(y, r->rows);
-  const as_status status = filter(s, e, t, basis, count);
-  if (status) return status;
+  for (int pass = 0; pass < 2; ++pass) {
+    const as_status status = filter(s, e, t, basis, count);
+    if (status) return status;
+  }
   const double after = norm2(y, r->rows);
   // What remains of a random vector if one direction in all these rows is kept.
   *found = after > 0.05 * before / sqrt((double)r->rows) && count < r->rows;
   for (int i = 0; i < r->rows && *found; ++i) y[i] /= after;
   return AS_OK;
+}
+
+/// Near a singular position the vectors found hold a little of its direction, and would not look redundant any
+/// more: a sharper filter takes it out.
+static as_status sharpen(as_integrator *s, double t, double *basis, int count) {
+  asi_redundancy *r = &s->redundancy;
+  const size_t size = (size_t)r->rows * sizeof(double);
+  double *y = r->probe + s->problem->n;
+  as_status status = factor_scaled(s, SHARP, t);
+  for (int b = 0; b < count && status == AS_OK; ++b) {
+    double *vector = basis + (size_t)b * (size_t)r->rows;
+    memcpy(y, vector, size);
+    status = filter(s, SHARP, t, basis, b);
+    const double norm = norm2(y, r->rows);
+    if (status || !(norm > 0.0)) continue;
+    for (int i = 0; i < r->rows; ++i) y[i] /= norm;
+    orthogonalize(y, basis, b, r->rows);
+    memcpy(vector, y, size);
+  }
+  return status;
 }
 
 /// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting.
@@ -263,32 +286,9 @@ static int compare_rows(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/// Counts how many of the singular vectors, smallest singular value first, are redundant. What the wide filter of the
-/// search has left of other directions would hide it; so each goes through a narrow one first.
-static as_status count_redundant(as_integrator *s, double t, double *vectors, int count) {
-  asi_redundancy *r = &s->redundancy;
-  const int n = s->problem->n, rows = r->rows;
-  double *x = r->probe, *y = r->probe + n;
-  const double e = 1e-12;
-  as_status status = factor_scaled(s, e, t);
-  r->n_redundant = 0;
-  while (status == AS_OK && r->n_redundant < count) {
-    double *v = vectors + (size_t)r->n_redundant * (size_t)rows;
-    memcpy(y, v, (size_t)rows * sizeof(double));
-    status = filter(s, e, t, vectors, r->n_redundant);
-    const double size = norm2(y, rows);
-    multiply_transposed(s, y, x);
-    if (status || !(size > 0.5) || !(norm2(x, n) < REDUNDANT * size)) break;
-    for (int i = 0; i < rows; ++i) v[i] = y[i] / size;
-    ++r->n_redundant;
-  }
-  r->n_nearly = count - r->n_redundant;
-  return status;
-}
-
 /// Turns the basis of the suspicious space into singular vectors of G, smallest singular value first, and
 /// counts how many are redundant.
-static as_status classify(as_integrator *s, double t, double *basis, int count) {
+static as_status classify(as_integrator *s, double *basis, int count) {
   const int n = s->problem->n, rows = s->redundancy.rows;
   asi_redundancy *r = &s->redundancy;
   const size_t work_size = 8 * ((size_t)n + (size_t)count) + 64;
@@ -311,15 +311,21 @@ static as_status classify(as_integrator *s, double t, double *basis, int count) 
       status = asi_fail(
           s->eval.error, AS_ERR_SINGULAR, s->t, NULL,
           "The rank of the constraints could not be found (LAPACK's dgesvd returned %d).", info);
+    const int known = n < count ? n : count; // the rest of sigma is zero
+    r->n_redundant = r->n_nearly = 0;
     for (int b = 0; b < count; ++b) {
       const int from = count - 1 - b; // LAPACK sorts downwards
+      const double value = from < known ? sigma[from] : 0.0;
+      if (value < REDUNDANT)
+        ++r->n_redundant;
+      else
+        ++r->n_nearly;
       for (int c = 0; c < count; ++c)
         for (int i = 0; i < rows; ++i)
           turned[(size_t)b * (size_t)rows + (size_t)i] +=
               vt[(size_t)c * (size_t)count + (size_t)from] *
               basis[(size_t)c * (size_t)rows + (size_t)i];
     }
-    if (status == AS_OK) status = count_redundant(s, t, turned, count);
     choose_rows(turned, r->n_redundant, rows, r->found);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows,
                 r->found + r->n_redundant);
@@ -339,16 +345,6 @@ double asi_redundancy_near(const as_integrator *s) {
   return fmin(NEAR, 1e-2 / s->redundancy.rows);
 }
 
-/// The same, but for one time in 10^7.
-static as_status search(as_integrator *s, double e, double t, const double *basis, int count,
-                        uint64_t *seed, bool *found) {
-  as_status status = AS_OK;
-  *found = false;
-  for (int probe = 0; probe < 5 && status == AS_OK && !*found; ++probe)
-    status = next_null_vector(s, e, t, basis, count, seed, found);
-  return status;
-}
-
 as_status asi_redundancy_find(as_integrator *s, double t, double near, int most) {
   asi_redundancy *r = &s->redundancy;
   const int rows = r->rows;
@@ -359,9 +355,11 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   r->n_redundant = r->n_nearly = 0;
   scale_blocks(s);
   as_status status = factor_scaled(s, e, t);
-  for (bool found = true; status == AS_OK && count < most;) {
-    status = search(s, e, t, basis, count, &seed, &found);
-    if (status || !found) break;
+  for (int misses = 0; status == AS_OK && count < most && misses < MOST_MISSES;) {
+    bool found = false;
+    status = next_null_vector(s, e, t, basis, count, &seed, &found);
+    misses = found ? 0 : misses + 1;
+    if (status || !found) continue;
     if (count == capacity) {
       capacity = 2 * capacity + 8;
       double *grown = realloc(basis, (size_t)capacity * (size_t)rows * sizeof(double));
@@ -375,7 +373,8 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
            (size_t)rows * sizeof(double));
     ++count;
   }
-  if (status == AS_OK && count > 0) status = classify(s, t, basis, count);
+  if (status == AS_OK && count > 0) status = sharpen(s, t, basis, count);
+  if (status == AS_OK && count > 0) status = classify(s, basis, count);
   free(basis);
   return status;
 }
