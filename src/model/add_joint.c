@@ -128,7 +128,7 @@ static as_status set_length(as_builder *b, const as_joint_def *def, const char *
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The points of the distance joint \"%s\" coincide at the start.", name);
   snprintf(what, sizeof what, "The length of joint \"%.48s\"", name);
-  return asi_builder_curve(b, def->length, what, &m->length, error);
+  return asi_builder_motion(b, def->length, what, &m->length, error);
 }
 
 as_status as_builder_add_joint(as_builder *b, const as_joint_def *def, as_joint_id *id,
@@ -234,7 +234,7 @@ as_status as_builder_add_motion(as_builder *b, const as_motion_def *def, as_join
   as_status status = check_motion(b, def, name, &coordinate, error);
   if (status) return status;
   snprintf(what, sizeof what, "The law of motion \"%.48s\"", name);
-  status = asi_builder_curve(b, def->law, what, &law, error);
+  status = asi_builder_motion(b, def->law, what, &law, error);
   if (status) return status;
   const asi_element *of = &b->element[b->joint[def->joint].element];
   asi_moving_joint m = {.length = {-1, NULL}};
