@@ -17,7 +17,8 @@
 ///     D r'  = rho e'_q + rho' (e' c_q + e_q c' + e c'_q) + rho'' e c' c_q
 ///     sum_i M_i D r_i,q^T = rho sum M_i D e_i,q^T + rho' (E^T c_q + c_q^T E) + (M . e) (rho'' c_q^T c_q + rho' D c_q^T)
 ///
-/// with E = sum M_i e_i,q. rho obeys (1 - c^2) rho' = c rho - 1/2; near c = 1 it is a series in 1 - c.
+/// with E = sum M_i e_i,q. rho obeys (1 - c^2) rho' = c rho - 1/2; near c = 1 it is a series in 1 - c. At delta from
+/// half a turn rounding errors grow as delta^-2 in f_q.
 #include "elements/bushing.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ static const asi_row trace[3] = {
     {ASI_ROW_AXES, X, X, 1}, {ASI_ROW_AXES, Y, Y, 1}, {ASI_ROW_AXES, Z, Z, 1}};
 
 /// rho = sum b_n (1 - c)^n/2,  b_n = b_{n-1} n/(2 n + 1)
-void asi_rotation_ratio(double c, double out[3]) {
+void asi_rotation_ratio(double c, double s, double out[3]) {
   const double e = 1.0 - c;
   if (e < 0.1) { // the terms fall by twenty
     enum { TERMS = 16 };
@@ -55,10 +56,9 @@ void asi_rotation_ratio(double c, double out[3]) {
     }
     return;
   }
-  const double s2 = e * (1.0 + c);
-  out[0] = acos(c) / (2.0 * sqrt(s2));
-  out[1] = (c * out[0] - 0.5) / s2;
-  out[2] = (out[0] + 3.0 * c * out[1]) / s2;
+  out[0] = atan2(s, c) / (2.0 * s);
+  out[1] = (c * out[0] - 0.5) / (s * s);
+  out[2] = (out[0] + 3.0 * c * out[1]) / (s * s);
 }
 
 /// The coordinates and what they are made of.
@@ -105,8 +105,9 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
     x->c.q[j] /= 2.0;
     x->c.rate_q[j] /= 2.0;
   }
+  const double e[3] = {x->e[0].value, x->e[1].value, x->e[2].value};
   if (!(1.0 + x->c.value > least)) return AS_RETRY;
-  asi_rotation_ratio(x->c.value, x->rho);
+  asi_rotation_ratio(x->c.value, asi_norm(e) / 2.0, x->rho);
   for (int i = 0; i < 3; ++i) turn(x, i);
   for (int i = 0; i < ASI_BUSHING; ++i) {
     x->S[i] = 0.0;

@@ -14,7 +14,7 @@ typedef struct asi_bushing {
 
 extern const as_element_type asi_bushing_type;
 
-/// rho(c) = theta/(2 sin theta) at c = cos theta, and its first two derivatives by c, for -1 < c <= 1.
-void asi_rotation_ratio(double c, double out[3]);
+/// rho(c) = theta/(2 sin theta) at c = cos theta > -1 and s = sin theta >= 0, and its first two derivatives by c.
+void asi_rotation_ratio(double c, double s, double out[3]);
 
 #endif
