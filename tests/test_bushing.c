@@ -285,7 +285,7 @@ static void test_shaken(void **state) {
   as_model *model = machine_build(b);
   for (int k = 0; k < 3; ++k) {
     as_meter meter;
-    drive_balance(model, rig_methods[k], 0.002, 1.0, 2e-2, &meter);
+    drive_balance(model, rig_methods[k], 0.002, 1.0, 3e-3, &meter);
     assert_true(meter.forces > 1.0);
     drive_orders("shaken", model, rig_methods[k], 0.002, 1.0);
   }

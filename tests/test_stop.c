@@ -257,7 +257,7 @@ static void test_energy(void **state) {
       as_model *model = build_pendulum(se3, damped ? 0.4 : 0.0);
       for (int k = 0; k < 3; ++k) {
         as_meter meter;
-        drive_balance(model, rig_methods[k], 0.004, 1.0, 2e-2, &meter);
+        drive_balance(model, rig_methods[k], 0.004, 1.0, 1e-2, &meter);
         assert_true(damped ? meter.dissipated > 1.0 : meter.dissipated == 0.0);
       }
       as_model_destroy(model);
@@ -284,7 +284,7 @@ static void test_moving_stop(void **state) {
   add_stop(b, id, 0, 0.02, (double)NAN, (as_penalty){.stiffness = 3e4, .exponent = 1.5});
   as_model *model = machine_build(b);
   as_meter meter;
-  drive_balance(model, AS_METHOD_INDEX2, 1e-4, 0.1, 1e-2, &meter);
+  drive_balance(model, AS_METHOD_INDEX2, 1e-4, 0.1, 5e-5, &meter);
   as_integrator *integrator;
   const as_state *s = drive_to(model, AS_METHOD_INDEX2, 5e-5, 0.1, &integrator);
   assert_near("speed", s->v[2], 3.0, 2e-4);
