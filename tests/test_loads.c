@@ -140,6 +140,30 @@ static void test_turning_frame(void **state) {
   }
 }
 
+/// A nozzle that is shifted along x at 0.2 m/s pushes along y of its disk: the torque F 0.2 t makes it spin at
+/// F 0.2 t^2/(2 J).
+static void test_shifted_nozzle(void **state) {
+  (void)state;
+  static const as_curve shifting = {.slope = 0.2};
+  as_builder *b = machine_builder(0, 0, 0);
+  as_error error;
+  as_frame_def frame = as_default_frame_def();
+  as_body_def disk = machine_round_body("disk", mass, moment, true);
+  frame.body = machine_body(b, &disk);
+  frame.shift[0] = &shifting;
+  as_load_def jet = as_default_load_def();
+  if (as_builder_add_frame(b, &frame, &jet.frame, &error)) fail_msg("%s", error.message);
+  jet.follows = true;
+  jet.force[1] = force;
+  if (as_builder_add_load(b, &jet, NULL, &error)) fail_msg("%s", error.message);
+  as_model *m = machine_build(b);
+  as_integrator *integrator;
+  const as_state *s = drive_to(m, AS_METHOD_INDEX2, 1e-3, 1.3, &integrator);
+  assert_near("spin", s->v[5], force * 0.2 * 1.3 * 1.3 / (2.0 * moment), 1e-6);
+  as_integrator_destroy(integrator);
+  as_model_destroy(m);
+}
+
 // ---- springs on frames that move --------------------------------------------------------------------
 
 static const double amplitude = 0.05, drive = 7.0;
@@ -225,8 +249,8 @@ static void test_shaken_torsion(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_thruster), cmocka_unit_test(test_no_potential),
-      cmocka_unit_test(test_turning_frame), cmocka_unit_test(test_shaken_spring),
-      cmocka_unit_test(test_shaken_torsion)};
+      cmocka_unit_test(test_thruster),      cmocka_unit_test(test_no_potential),
+      cmocka_unit_test(test_turning_frame), cmocka_unit_test(test_shifted_nozzle),
+      cmocka_unit_test(test_shaken_spring), cmocka_unit_test(test_shaken_torsion)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "drive.h"
+#include "elements/penalty.h"
 #include "machines.h"
 #include "rig.h"
 
@@ -39,6 +40,48 @@ static as_model *build_bead(double mass, double speed, double d, as_penalty law)
       machine_joint(b, "wire", AS_JOINT_POINT_ON_LINE, AS_GROUND, bead, origin, x_axis);
   add_stop(b, wire, 0, -d, d, law);
   return machine_build(b);
+}
+
+// ---- the law itself ---------------------------------------------------------------------------------
+
+/// Derivatives against differences, inside the onset and beyond; two continuous derivatives where they are promised;
+/// the elastic force is the derivative of the potential; it never pulls and never brings energy.
+static void test_law(void **state) {
+  (void)state;
+  static const asi_penalty laws[] = {{1e3, 1.0, 0.5, 0.1, {-1, NULL}},
+                                     {2e3, 1.5, 2.0, 0.2, {-1, NULL}},
+                                     {5e3, 2.5, 1.0, 0.0, {-1, NULL}},
+                                     {1e3, 1.0, 0.0, 0.0, {-1, NULL}}};
+  for (size_t k = 0; k < sizeof laws / sizeof laws[0]; ++k) {
+    const asi_penalty *p = &laws[k];
+    for (int i = -3; i < 40; ++i)
+      for (int j = -20; j <= 20; ++j) {
+        const double x = 0.0101 * i, v = 0.501 * j, e = 1e-6;
+        double at[3], deep[3], shallow[3], fast[3], slow[3];
+        asi_penalty_evaluate(p, x, v, at);
+        asi_penalty_evaluate(p, x + e, v, deep);
+        asi_penalty_evaluate(p, x - e, v, shallow);
+        asi_penalty_evaluate(p, x, v + e, fast);
+        asi_penalty_evaluate(p, x, v - e, slow);
+        assert_true(at[0] >= 0.0 && asi_penalty_dissipated(p, x, v) >= 0.0);
+        if (i == 0) continue;
+        assert_near("by depth", at[1], (deep[0] - shallow[0]) / (2.0 * e), 1e-3 + 1e-6 * at[1]);
+        assert_near("by rate", at[2], (fast[0] - slow[0]) / (2.0 * e), 1e-5 + 1e-6 * at[2]);
+        if (j != 0) continue;
+        const double slope =
+            (asi_penalty_potential(p, x + e) - asi_penalty_potential(p, x - e)) / (2.0 * e);
+        assert_near("potential", slope, at[0], 1e-6 + 1e-8 * at[0]);
+      }
+    for (int i = 0; i < 2 && p->onset > 0.0; ++i) { // where the onset begins and ends
+      const double x = i * p->onset, e = 1e-7 * p->onset;
+      double before[3], after[3];
+      asi_penalty_evaluate(p, x - e, 0.0, before);
+      asi_penalty_evaluate(p, x + e, 0.0, after);
+      // Two continuous derivatives: the first one changes by e times the second.
+      assert_near("slope", after[1], before[1],
+                  1e-4 * p->stiffness * pow(p->onset, p->exponent - 1.0));
+    }
+  }
 }
 
 // ---- impacts by hand --------------------------------------------------------------------------------
@@ -358,9 +401,10 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rattle),      cmocka_unit_test(test_restitution),
-      cmocka_unit_test(test_curve),       cmocka_unit_test(test_coordinates),
-      cmocka_unit_test(test_order),       cmocka_unit_test(test_energy),
-      cmocka_unit_test(test_moving_stop), cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_law),         cmocka_unit_test(test_rattle),
+      cmocka_unit_test(test_restitution), cmocka_unit_test(test_curve),
+      cmocka_unit_test(test_coordinates), cmocka_unit_test(test_order),
+      cmocka_unit_test(test_energy),      cmocka_unit_test(test_moving_stop),
+      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

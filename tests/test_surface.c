@@ -110,6 +110,23 @@ static void test_no_overshoot(void **state) {
   }
 }
 
+/// Steep narrow cells beside a wide one: the curves' slopes alone would lead beyond 1 between 0, 1, 1 and 1.
+static void test_steep_neighbours(void **state) {
+  (void)state;
+  static const double x[4] = {-0.01, 0.0, 1.0, 2.0},
+                      z[16] = {-20, -10, -10, -10, -10, 0, 1, 1, -10, 1, 1, 1, -10, 1, 1, 1};
+  const as_surface def = {.x = x, .y = x, .z = z, .nx = 4, .ny = 4, .interpolation = AS_MONOTONE};
+  asi_surface *s = NULL;
+  as_error error;
+  if (asi_surface_make(&def, "The surface", &s, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i <= 50; ++i)
+    for (int j = 0; j <= 50; ++j) {
+      const double found = value(s, i / 50.0, j / 50.0, 0);
+      assert_true(found >= -1e-14 && found <= 1.0 + 1e-14);
+    }
+  free(s);
+}
+
 /// 3 + 2 x - y + 0.5 x y is met everywhere, beyond the ends too.
 static void test_product(void **state) {
   (void)state;
@@ -287,9 +304,10 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_derivatives),    cmocka_unit_test(test_smooth),
-      cmocka_unit_test(test_no_overshoot),   cmocka_unit_test(test_product),
-      cmocka_unit_test(test_integral),       cmocka_unit_test(test_same_spring),
-      cmocka_unit_test(test_spring_balance), cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_derivatives),  cmocka_unit_test(test_smooth),
+      cmocka_unit_test(test_no_overshoot), cmocka_unit_test(test_steep_neighbours),
+      cmocka_unit_test(test_product),      cmocka_unit_test(test_integral),
+      cmocka_unit_test(test_same_spring),  cmocka_unit_test(test_spring_balance),
+      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
