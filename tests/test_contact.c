@@ -102,6 +102,53 @@ static void test_dropped_ball(void **state) {
   as_model_destroy(model);
 }
 
+/// Automatic steps find the bounces: a ball thrown with a backspin that stops it, m v r = J w, comes to rest on the
+/// floor; without damping and friction the energy stays.
+static void test_automatic(void **state) {
+  (void)state;
+  const double m = 1.0, r = 0.05, moment = 0.001, g = 9.81;
+  for (int rough = 0; rough < 2; ++rough) {
+    as_builder *b = machine_builder(0, 0, -g);
+    as_error error;
+    as_body_def ball = machine_round_body("ball", m, moment, false);
+    ball.position[2] = 0.5;
+    ball.velocity[0] = 1.0;
+    ball.angular_velocity[1] = -m * r / moment;
+    const as_body_id id = machine_body(b, &ball);
+    as_contact_def def = on_floor(id, ball.position, r, 1e6);
+    if (rough) {
+      def.friction = 0.3;
+      def.slip_speed = 1e-3;
+      def.law.damping = 1.0;
+    }
+    add_contact(b, &def);
+    as_model *model = machine_build(b);
+    as_integrator_def how = as_default_integrator_def();
+    how.tolerance.rtol = 1e-6;
+    as_integrator *integrator = NULL;
+    as_statistics work;
+    as_energy energy;
+    if (as_integrator_create(as_model_problem(model), &how, &integrator, &error) ||
+        as_integrator_start(integrator, as_model_initial(model), NULL, &error) ||
+        as_integrator_advance(integrator, 3.0, &error) ||
+        as_integrator_statistics(integrator, &work, &error) ||
+        as_model_energy(model, as_integrator_state(integrator), &energy, &error))
+      fail_msg("%s", error.message);
+    const as_state *s = as_integrator_state(integrator);
+    const double start = m * g * 0.5 + m / 2.0 + pow(m * r, 2) / (2.0 * moment);
+    print_message("  %ld steps, energy %.6f of %.6f J\n", work.steps,
+                  energy.kinetic + energy.potential, start);
+    if (rough) {
+      assert_near("speed", s->v[0], 0.0, 1e-4);
+      assert_near("spin", s->v[4], 0.0, 1e-3);
+    } else {
+      assert_near("energy", energy.kinetic + energy.potential, start, 1e-3 * start);
+    }
+    as_integrator_destroy(integrator);
+    as_model_destroy(model);
+  }
+}
+
 // ---- friction ---------------------------------------------------------------------------------------
 
 /// How far friction mu s/sqrt(s^2 + e^2) lets a body slide: the integral of sqrt(v^2 + e^2) over mu g.
@@ -350,10 +397,10 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_hertz),        cmocka_unit_test(test_dropped_ball),
-      cmocka_unit_test(test_block),        cmocka_unit_test(test_creep),
-      cmocka_unit_test(test_sliding_ball), cmocka_unit_test(test_momentum),
-      cmocka_unit_test(test_order),        cmocka_unit_test(test_energy),
-      cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_hertz),     cmocka_unit_test(test_dropped_ball),
+      cmocka_unit_test(test_automatic), cmocka_unit_test(test_block),
+      cmocka_unit_test(test_creep),     cmocka_unit_test(test_sliding_ball),
+      cmocka_unit_test(test_momentum),  cmocka_unit_test(test_order),
+      cmocka_unit_test(test_energy),    cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
