@@ -239,6 +239,37 @@ static void test_same_spring(void **state) {
   }
 }
 
+/// A spring of 30 N/m that becomes 90 N/m beyond a kink: period pi (sqrt(m/30) + sqrt(m/90)). The error stays below a
+/// multiple of h^2, however steps and kinks lie.
+static void test_kinks(void **state) {
+  (void)state;
+  static const double x[3] = {-1.0, 0.0, 1.0}, y[3] = {-30.0, 0.0, 90.0};
+  static const as_curve table = {.x = x, .y = y, .n = 3, .interpolation = AS_LINEAR};
+  static const int steps[] = {50, 71, 100, 137, 200, 283, 400, 571, 800};
+  const double m = 0.8, pi = 3.14159265358979323846;
+  const double period = pi * (sqrt(m / 30.0) + sqrt(m / 90.0));
+  as_builder *b = machine_builder(0, 0, 0);
+  as_error error;
+  as_spring_def spring = as_default_spring_def();
+  spring.body[0] = AS_GROUND;
+  spring.body[1] = machine_point(b, "bead", m, (double[]){2, 0, 0}, (double[]){1.5, 0, 0});
+  spring.point[1][0] = 2.0;
+  spring.spring = &table;
+  if (as_builder_add_spring(b, &spring, NULL, &error)) fail_msg("%s", error.message);
+  as_model *model = machine_build(b);
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i) {
+    const double h = period / steps[i];
+    as_integrator *integrator;
+    const as_state *s = drive_to(model, AS_METHOD_INDEX2, h, 3.0 * period, &integrator);
+    const double off = hypot((s->q[0] - 2.0) * sqrt(60.0 / m), s->v[0] - 1.5);
+    print_message("  %d steps a period: error %.2e, %.1f (h/period)^2\n", steps[i], off,
+                  off * steps[i] * steps[i]);
+    assert_true(off < 200.0 / steps[i] / steps[i]);
+    as_integrator_destroy(integrator);
+  }
+  as_model_destroy(model);
+}
+
 static void test_spring_balance(void **state) {
   (void)state;
   as_model *m = build_bead(DRY);
@@ -304,10 +335,10 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_derivatives),  cmocka_unit_test(test_smooth),
-      cmocka_unit_test(test_no_overshoot), cmocka_unit_test(test_steep_neighbours),
-      cmocka_unit_test(test_product),      cmocka_unit_test(test_integral),
-      cmocka_unit_test(test_same_spring),  cmocka_unit_test(test_spring_balance),
-      cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_derivatives),    cmocka_unit_test(test_smooth),
+      cmocka_unit_test(test_no_overshoot),   cmocka_unit_test(test_steep_neighbours),
+      cmocka_unit_test(test_product),        cmocka_unit_test(test_integral),
+      cmocka_unit_test(test_same_spring),    cmocka_unit_test(test_kinks),
+      cmocka_unit_test(test_spring_balance), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
