@@ -449,13 +449,15 @@ static void add_contact(pair *p, int variant) {
   } else {
     def.radius = 9.0;
   }
-  if (as_builder_add_contact(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+  const as_status status = as_builder_add_contact(p->builder, &def, NULL, &error);
+  if (status && strstr(error.message, "the axes of the point mass")) return; // no plane on it
+  if (status) fail_msg("%s", error.message);
 }
 
 static void test_contacts(void **state) {
   (void)state;
   for (int variant = 0; variant < 8; ++variant)
-    for_all_spaces(add_contact, variant, "contact", false);
+    for_all_spaces(add_contact, variant, "contact", true);
 }
 
 static void add_load(pair *p, int variant) {
