@@ -12,7 +12,7 @@
 ///
 /// is one number, smooth where it is small, that vanishes where the teeth mesh as they did at the start.
 /// lambda is the torque on the second wheel about its axis, or the force on the rack along it. All derivatives
-/// are sums of those of twist.c and separation.c with the factors -unit k.
+/// are sums of those of coordinate.c with the factors -unit k.
 ///
 /// A long step could slip: begin where teeth mesh and end where they mesh too, but a tooth further. Each coordinate
 /// tells by its rates how far it has gone, at least up to half a turn, so
@@ -26,63 +26,40 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
-#include "elements/twist.h"
+#include "elements/coordinate.h"
 
-static const asi_row displacement = {ASI_ROW_SEPARATION, 2, 0, -1}; // z_a . (P_b - P_a)
-static const asi_row angle = {ASI_ROW_TWIST, 0, 0, 1};
-
-/// Room for what a coordinate gives.
-typedef struct local {
-  double g, rate, acceleration, g_q[ASI_PAIR], gdot_q[ASI_PAIR], f_q[ASI_PAIR * ASI_PAIR];
-} local;
-
-static as_element_output point_to(local *x, const as_element_output *wanted) {
-  return (as_element_output){.g = wanted->g ? &x->g : NULL,
-                             .rate = wanted->rate ? &x->rate : NULL,
-                             .acceleration = wanted->acceleration ? &x->acceleration : NULL,
-                             .g_q = wanted->g_q ? x->g_q : NULL,
-                             .gdot_q = wanted->gdot_q ? x->gdot_q : NULL,
-                             .f_q = wanted->f_q ? x->f_q : NULL};
+static asi_coordinate coordinate_of(const asi_coupling_side *side) {
+  return (asi_coordinate){side->angle ? ASI_COORDINATE_ANGLE : ASI_COORDINATE_SHIFT, 2};
 }
 
-/// A coordinate and its derivatives; f_q with the multiplier `lambda`.
-static int measure(const asi_coupling_side *side, const as_element_input *in,
-                   const as_element_output *wanted, double lambda, local *x) {
+/// A side's coordinate; false where there is none.
+static bool measure(const asi_coupling_side *side, const as_element_input *in, asi_measure *x) {
   const asi_frame_now A = asi_frame_at_rest(&side->frame[0]),
                       B = asi_frame_at_rest(&side->frame[1]);
-  const as_element_input two = {
-      .t = in->t, .body = {in->body[side->body[0]], in->body[side->body[1]]}, .lambda = &lambda};
-  const as_element_output out = point_to(x, wanted);
-  asi_pair pair;
-  memset(x, 0, sizeof *x);
-  asi_pair_init(&pair, &two, &out, &A, &B, side->angle ? ASI_NEED_NOTHING : ASI_NEED_ALWAYS);
-  if (side->angle) return asi_twist_row(&pair, 1.0, 0.0, &two, &out, 0);
-  asi_separation_row(&pair, displacement, &two, &out, 0);
-  return AS_DONE;
+  const as_element_input two = {.t = in->t,
+                                .body = {in->body[side->body[0]], in->body[side->body[1]]}};
+  return asi_measure_coordinate(x, coordinate_of(side), &two, &A, &B, 0.0);
 }
 
 double asi_coupling_sum(const asi_coupling *c, const as_element_input *in) {
-  double unused;
-  const as_element_output value = {.g = &unused};
   double sum = 0.0;
   for (int s = 0; s < 2; ++s) {
-    local x;
-    if (measure(&c->side[s], in, &value, 0.0, &x)) return (double)NAN;
-    sum += c->side[s].factor * x.g;
+    asi_measure x;
+    if (!measure(&c->side[s], in, &x)) return (double)NAN;
+    sum += c->side[s].factor * x.value;
   }
   return sum;
 }
 
 bool asi_coupling_slips(const asi_coupling *c, const as_element_input *from,
                         const as_element_input *to) {
-  double unused;
-  const as_element_output wanted = {.g = &unused, .rate = &unused};
   double slip = 0.0;
   for (int s = 0; s < 2; ++s) {
     const asi_coupling_side *side = &c->side[s];
-    local x0, x1;
-    if (measure(side, from, &wanted, 0.0, &x0) || measure(side, to, &wanted, 0.0, &x1)) return true;
-    const double moved = x1.g - x0.g, expected = (to->t - from->t) * (x0.rate + x1.rate) / 2.0;
+    asi_measure x0, x1;
+    if (!measure(side, from, &x0) || !measure(side, to, &x1)) return true;
+    const double moved = x1.value - x0.value,
+                 expected = (to->t - from->t) * (x0.rate + x1.rate) / 2.0;
     slip += side->factor * (side->angle ? asi_unwrap(moved, expected) : moved);
   }
   return !(fabs(slip) < 3.0); // half a turn or so
@@ -102,14 +79,17 @@ asi_coupling asi_coupling_of_screw(const asi_joint *joint) {
 /// The column of the element where column j of a pair stands.
 static int place(const asi_coupling_side *side, int j) { return 6 * side->body[j / 6] + j % 6; }
 
-static void add_tangents(const asi_coupling_side *side, double factor, const local *x, int columns,
-                         const as_element_output *out) {
+/// Adds a side's part of the tangents; f_q with the multiplier `lambda`, where it is wanted.
+static void add_tangents(const asi_coupling_side *side, double factor, double lambda,
+                         const asi_measure *x, int columns, const as_element_output *out) {
+  double f_q[ASI_PAIR * ASI_PAIR] = {0};
+  if (out->f_q) asi_measure_curvature(x, factor * lambda, f_q);
   for (int i = 0; i < ASI_PAIR; ++i) {
     const int row = place(side, i);
-    if (out->g_q) out->g_q[row] += factor * x->g_q[i];
-    if (out->gdot_q) out->gdot_q[row] += factor * x->gdot_q[i];
+    if (out->g_q) out->g_q[row] += factor * x->q[i];
+    if (out->gdot_q) out->gdot_q[row] += factor * x->rate_q[i];
     for (int j = 0; j < ASI_PAIR && out->f_q; ++j)
-      out->f_q[row * columns + place(side, j)] += x->f_q[i * ASI_PAIR + j];
+      out->f_q[row * columns + place(side, j)] += f_q[i * ASI_PAIR + j];
   }
 }
 
@@ -118,14 +98,13 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   double sum = -c->offset;
   for (int s = 0; s < 2; ++s) {
     const double factor = -c->unit * c->side[s].factor;
-    local x;
-    const int code = measure(&c->side[s], in, out, out->f_q ? factor * in->lambda[0] : 0.0, &x);
-    if (code) return code;
-    sum += c->side[s].factor * x.g;
+    asi_measure x;
+    if (!measure(&c->side[s], in, &x)) return AS_RETRY;
+    sum += c->side[s].factor * x.value;
     if (out->rate) out->rate[0] += factor * x.rate;
     if (out->acceleration) out->acceleration[0] += factor * x.acceleration;
     if (out->g_q || out->gdot_q || out->f_q)
-      add_tangents(&c->side[s], factor, &x, 6 * c->n_bodies, out);
+      add_tangents(&c->side[s], factor, out->f_q ? in->lambda[0] : 0.0, &x, 6 * c->n_bodies, out);
   }
   if (out->g == NULL) return AS_DONE;
   out->g[0] = -c->unit * asi_unwrap(sum, 0.0);
@@ -135,7 +114,8 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdot_q) {
   for (int s = 0; s < 2; ++s) {
     const asi_coupling_side *side = &c->side[s];
-    const asi_joint alone = {.part = {side->angle ? angle : displacement}, .n_parts = 1};
+    const asi_row row_of = {side->angle ? ASI_ROW_TWIST : ASI_ROW_SEPARATION, 2, 0, 1};
+    const asi_joint alone = {.part = {row_of}, .n_parts = 1};
     bool f[ASI_PAIR * ASI_PAIR] = {0}, g[ASI_PAIR] = {0}, gdot[ASI_PAIR] = {0};
     asi_joint_pattern(&alone, f, g, gdot);
     for (int i = 0; i < ASI_PAIR; ++i) {

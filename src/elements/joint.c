@@ -13,7 +13,7 @@
 ///     screw           x_a . D   y_a . D   y_a . z_b  -x_a . z_b   p phi - s
 ///     constant vel.   point   -phi
 ///
-/// where D = P_a - P_b, s = -z_a . D, and phi is the angle about z (twist.c, screw.c). The multiplier of u . w is the
+/// where D = P_a - P_b, s = -z_a . D, and phi is the angle about z (screw.c). The multiplier of u . w is the
 /// torque about u x w: about x, y, z of the joint in turn. A fixed joint's last rows also vanish after half a turn
 /// about an axis; a motion never gets there.
 ///
@@ -29,7 +29,6 @@
 #include <string.h>
 
 #include "alphastep/problem.h"
-#include "elements/twist.h"
 #include "elements/vector.h"
 
 enum { X, Y, Z };

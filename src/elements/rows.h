@@ -84,6 +84,9 @@ void asi_separation_row(const asi_pair *pair, asi_row row, const as_element_inpu
 int asi_distance_row(const asi_pair *pair, const double length[3], const as_element_input *in,
                      const as_element_output *out, int r);
 
+/// Adds factor times the angle of B against A about z, within half a turn of `near`. AS_RETRY where there is none.
+int asi_twist_row(const asi_pair *pair, double factor, double near, const as_element_input *in,
+                  const as_element_output *out, int r);
 /// Displacement along z = offset + advance * angle. AS_RETRY where there is no angle.
 int asi_screw_row(const asi_pair *pair, double advance, double offset, const as_element_input *in,
                   const as_element_output *out, int r);

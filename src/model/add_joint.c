@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "elements/twist.h"
+#include "elements/spring.h"
 #include "elements/vector.h"
 #include "model/builder.h"
 
@@ -148,7 +148,7 @@ static as_status set_length(as_builder *b, const as_joint_def *def, const char *
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The points of the distance joint \"%s\" coincide at the start.", name);
   snprintf(what, sizeof what, "The length of joint \"%.48s\"", name);
-  return asi_builder_curve(b, def->length, what, &m->length, error);
+  return asi_builder_motion(b, def->length, what, &m->length, error);
 }
 
 /// A screw that is as it is at the starting pose.
@@ -280,7 +280,7 @@ as_status as_builder_add_motion(as_builder *b, const as_motion_def *def, as_join
   as_status status = check_motion(b, def, name, &coordinate, error);
   if (status) return status;
   snprintf(what, sizeof what, "The law of motion \"%.48s\"", name);
-  status = asi_builder_curve(b, def->law, what, &law, error);
+  status = asi_builder_motion(b, def->law, what, &law, error);
   if (status) return status;
   const asi_element *of = &b->element[b->joint[def->joint].element];
   asi_moving_joint m = {.length = {-1, NULL}};

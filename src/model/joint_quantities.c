@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/coordinate.h"
 #include "elements/coupling.h"
-#include "elements/twist.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
 #include "model/look.h"
