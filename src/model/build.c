@@ -548,6 +548,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     for (int i = 0; i < m->n_elements; ++i)
       if (m->element[i].e.rheonomic) def.scleronomic = false;
     asi_model_callbacks(&def);
+    def.check_step = asi_model_check_step(m);
     set_block(&def, AS_BLOCK_M, mass);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);

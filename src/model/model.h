@@ -95,6 +95,8 @@ struct as_model {
 
 /// Fills the callbacks of a description.
 void asi_model_callbacks(as_problem_def *def);
+/// The check of steps; NULL if the model has nothing to be checked.
+as_step_fn *asi_model_check_step(const as_model *m);
 
 // ---- evaluation of single elements ------------------------------------------------------------------
 

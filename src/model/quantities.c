@@ -45,6 +45,26 @@ void as_model_body_motion(const as_model *m, const as_state *state, as_body_id b
   asi_model_motion(m, body, state->q, state->v, out);
 }
 
+as_status as_model_force(const as_model *m, const as_state *state, as_force_id force, int body,
+                         as_wrench *out, as_error *error) {
+  if (force < 0 || force >= m->n_forces)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no force %d.", force);
+  const asi_placed *p = &m->element[m->force[force]];
+  if (body < 0 || body >= p->e.n_bodies)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The force \"%s\" has no body %d: it has %d.",
+                    asi_names_get(&m->names[ASI_SORT_FORCE], force), body, p->e.n_bodies);
+  as_body_motion motion[AS_ELEMENT_BODIES];
+  double f[AS_ELEMENT_COLUMNS] = {0};
+  const as_element_input in = asi_look(m, state, p, motion);
+  const as_element_output want = {.force = f};
+  if (p->e.type->evaluate(&in, &want, p->data))
+    return asi_fail_element(m, m->force[force], state->t, error);
+  asi_copy(f + 6 * body, out->force);
+  asi_rotate(motion[body].R, f + 6 * body + 3, out->torque);
+  return AS_OK;
+}
+
 as_status as_model_energy(const as_model *m, const as_state *state, as_energy *out,
                           as_error *error) {
   as_body_motion body[AS_ELEMENT_BODIES];
