@@ -208,6 +208,10 @@ extern const asi_method asi_method_soi2;
 
 // initial.c ----------------------------------------------------------------------------------------
 
+/// Refuses a start with numbers that are missing or not finite.
+as_status asi_check_initial(const as_problem *p, const as_initial *initial, as_error *error);
+/// Says which constraints hold, n_lambda + n_psi flags; NULL: all.
+void asi_set_active(as_integrator *s, const bool *active);
 /// Lists names of constraint rows, up to eight of them.
 void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, size_t size);
 /// Finds rows that others imply, or nearly (up to the singular value `near`), at most `most`, at a point.
@@ -237,8 +241,13 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
 /// measured anew. Leaves the multipliers of the change in s->residual.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, bool measure, as_start_report *report);
+/// How accelerations are found: a set of bits.
+enum {
+  ASI_TIME_STANDS = 1, ///< the constraints are at rest: their rows say B v' = 0, k_v v' = 0
+  ASI_EXACT_ROWS = 2,  ///< [RE.4] compliance acts on the change of lambda and psi only, and fades
+};
 /// Solves for v', lambda, psi, x' and y where t, q, v and x are as given; takes them as a first guess.
-as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at);
+as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at, unsigned how);
 /// The rates of v', lambda and psi at the current state, by differences over +-h.
 as_status asi_start_rates(as_integrator *s, double h);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With
