@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20 };
+enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20, MAX_FADING_ITERATIONS = 200 };
 
 // A constraint residual, in units of its row of B, beyond which starting values are inconsistent.
 #define INCONSISTENT 1e-8
@@ -319,11 +319,10 @@ static as_status fail_unsettled(as_integrator *s, double t, const double *dy, in
                   t, change, iterations);
 }
 
-/// How much an increment has changed some values, relative to them before or after, whichever is more: at
-/// most about 1, also where they have become zero.
-static double relative_change(const double *increment, const double *value, int n, double size) {
+/// How much an increment has changed some values of a size, relative to them before or after, whichever is
+/// more: at most about 1, also where they have become zero.
+static double relative_change(const double *increment, int n, double size) {
   const double step = asi_max_abs(increment, n);
-  if (value) size = asi_max_abs(value, n);
   return step / fmax(fmax(size, step), DBL_MIN);
 }
 
@@ -341,6 +340,15 @@ static as_status acceleration_terms(as_integrator *s, const as_point *point, uns
   if (status == AS_OK && p->def.n_psi > 0)
     status = asi_eval_nonholonomic_acceleration(&s->eval, point, out + m);
   return status;
+}
+
+/// The accelerations that constraint forces of this size give to the heaviest: near an equilibrium v' itself is
+/// nothing but their round-off.
+static double held_acceleration(const as_integrator *s, const asi_values *at) {
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  asi_constraint_force(s, at->lambda, at->psi, s->work_n);
+  return asi_max_abs(s->work_n, s->problem->n) /
+         fmax(asi_max_abs(mass->value, mass->col_start[mass->cols]), DBL_MIN);
 }
 
 /// [ST.4] M v' = f(t,q,v,lambda,psi,x,y), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
@@ -363,6 +371,7 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
                           .y = at->y};
   const bool exact = how & ASI_EXACT_ROWS, fades = exact && s->compliance > 0.0;
   const double give = exact ? 0.0 : s->compliance;
+  const int most = fades && linear ? MAX_FADING_ITERATIONS : MAX_ACCELERATION_ITERATIONS;
   const as_block_set fixed = projection_blocks;
   double *r = s->kkt_rhs, *acceleration = s->residual;
   as_status status = asi_blocks(s, &point, asi_system_blocks(system));
@@ -391,16 +400,17 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     const double previous = change;
     const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
     const double *dx = r + n + rows, *dy = dx + nx;
-    change = relative_change(r, at->vdot, n, 0.0);
-    change = asi_worse(change, relative_change(r + n, NULL, rows, multipliers + force));
-    change = asi_worse(change, relative_change(dx, at->xdot, nx, 0.0));
-    change = asi_worse(change, relative_change(dy, at->y, ny, 0.0));
+    const double held = exact ? held_acceleration(s, at) : 0.0;
+    change = relative_change(r, n, fmax(asi_max_abs(at->vdot, n), held));
+    change = asi_worse(change, relative_change(r + n, rows, multipliers + force));
+    change = asi_worse(change, relative_change(dx, nx, asi_max_abs(at->xdot, nx)));
+    change = asi_worse(change, relative_change(dy, ny, asi_max_abs(at->y, ny)));
     if (linear && !fades && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
     if ((!linear || fades) && isfinite(change) &&
         (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous)))
       break;
-    if (iteration == MAX_ACCELERATION_ITERATIONS || !isfinite(change))
+    if (iteration == most || !isfinite(change))
       status = fail_unsettled(s, t, dy, iteration + 1, change);
   }
   return status;
