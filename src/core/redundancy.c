@@ -20,7 +20,7 @@
 #define REDUNDANT 1e-10
 #define NEAR 1e-3
 // e of the filter that redundant rows pass and nearly redundant ones do not.
-#define SHARP 1e-14
+#define SHARP 1e-12
 // A random vector may happen to miss the last direction, one in 25 does: the rank is known after three of them.
 enum { MOST_MISSES = 3 };
 
