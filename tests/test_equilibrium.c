@@ -255,6 +255,125 @@ static void four_bar_with_redundant_rows(void **state) {
   }
 }
 
+/// N parallelograms in a row, N + 1 posts and N bars of revolute joints in space: 3 N redundant rows, one freedom. The first
+/// post leans by a against its spring: k (a - a0) = ((N + 1) m / 2 + N M) g l sin a.
+typedef struct row_data {
+  int n;
+  double post, bar, l, k, rest;
+} row_data;
+
+static double row_torque(double a, const void *user) {
+  const row_data *d = user;
+  return d->k * (a - d->rest) - (0.5 * (d->n + 1) * d->post + d->n * d->bar) * g * d->l * sin(a);
+}
+
+static void row_of_four_bars(void **state) {
+  (void)state;
+  const row_data d = {6, 0.5, 1.0, 0.4, 60.0, 0.4};
+  const double exact = bench_root(row_torque, &d, 0.4, 2.0);
+  as_builder *b = machine_builder(0, -g, 0);
+  const double up = 0.5 * pi - d.rest, dx = d.l * cos(up), dy = d.l * sin(up);
+  as_body_id post = AS_NONE, bar = AS_NONE;
+  for (int i = 0; i <= d.n; ++i) {
+    const double foot[3] = {i, 0, 0}, head[3] = {i + dx, dy, 0};
+    post = bench_link(b, i == d.n ? "last" : NULL, d.post, d.l, foot[0], foot[1], up, i % 2);
+    machine_joint(b, NULL, AS_JOINT_REVOLUTE, AS_GROUND, post, foot, z_axis);
+    if (i == 0) bench_torsion(b, "spring", AS_GROUND, post, d.k);
+    if (i > 0) machine_joint(b, NULL, AS_JOINT_REVOLUTE, bar, post, head, z_axis);
+    if (i == d.n) break;
+    bar = bench_link(b, NULL, d.bar, 1.0, head[0], head[1], 0.0, i % 2);
+    machine_joint(b, NULL, AS_JOINT_REVOLUTE, post, bar, head, z_axis);
+  }
+  bench x = bench_make(b);
+  const as_state *s = bench_rest(&x);
+  assert_near("angle", 0.5 * pi - bench_angle(&x, s, "last"), exact, 1e-11);
+  assert_int_equal(x.found.n_redundant, 3 * d.n);
+  assert_int_equal(x.found.degrees_of_freedom, 1);
+  assert_int_equal(x.found.stability, AS_STABLE);
+  const double mass = (d.n + 1) * d.post * d.l * d.l / 3.0 + d.n * d.bar * d.l * d.l;
+  const double stiffness = d.k - (0.5 * (d.n + 1) * d.post + d.n * d.bar) * g * d.l * cos(exact);
+  assert_near("frequency", x.found.softest, stiffness / mass, 1e-8);
+  bench_free(&x);
+}
+
+// ---- any start ------------------------------------------------------------------------------------
+
+/// A repeatable number between -1 and 1.
+static double any(uint64_t *seed) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*seed >> 11) / 4503599627370496.0 - 1.0;
+}
+
+static void any_direction(uint64_t *seed, int n, double *out) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) out[i] = any(seed);
+  for (int i = 0; i < n; ++i) sum += out[i] * out[i];
+  for (int i = 0; i < n; ++i) out[i] /= sqrt(sum);
+}
+
+/// An arm of links in any position, with springs from their ends to anywhere.
+static bench any_arm(uint64_t *seed, int links, double stiffness) {
+  as_builder *b = machine_builder(0, 0, -g);
+  double end[3] = {0};
+  as_body_id last = AS_GROUND;
+  as_error error;
+  for (int i = 0; i < links; ++i) {
+    as_body_def def = machine_round_body(NULL, exp(2.0 * any(seed)), 0.1, i % 2);
+    as_joint_def joint = as_default_joint_def();
+    as_spring_def spring = as_default_spring_def();
+    double *q = def.quaternion, other[3];
+    any_direction(seed, 4, q);
+    const double along[3] = {1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]),
+                             2.0 * (q[1] * q[2] + q[0] * q[3]), 2.0 * (q[1] * q[3] - q[0] * q[2])};
+    for (int c = 0; c < 3; ++c) def.position[c] = end[c] + 0.5 * along[c];
+    const as_body_id link = machine_body(b, &def);
+    joint.kind = i == 0 ? AS_JOINT_UNIVERSAL : i == 1 ? AS_JOINT_REVOLUTE : AS_JOINT_SPHERICAL;
+    joint.body[0] = last;
+    joint.body[1] = link;
+    memcpy(joint.point, end, sizeof end);
+    any_direction(seed, 3, joint.axis);
+    any_direction(seed, 3, other);
+    for (int c = 0; c < 3; ++c) {
+      const int u = (c + 1) % 3, v = (c + 2) % 3;
+      joint.second_axis[c] = joint.axis[u] * other[v] - joint.axis[v] * other[u];
+    }
+    if (as_builder_add_joint(b, &joint, NULL, &error)) fail_msg("%s", error.message);
+    spring.body[0] = AS_GROUND;
+    spring.body[1] = last = link;
+    for (int c = 0; c < 3; ++c) {
+      end[c] += along[c];
+      spring.point[0][c] = 3.0 * any(seed);
+      spring.point[1][c] = end[c] + 0.2 * any(seed);
+    }
+    spring.stiffness = stiffness * exp(3.0 * any(seed));
+    spring.length = 0.5 + fabs(any(seed));
+    if (as_builder_add_spring(b, &spring, NULL, &error)) fail_msg("%s", error.message);
+  }
+  return bench_make(b);
+}
+
+static void any_start_ends_in_a_stable_place(void **state) {
+  (void)state;
+  const double stiffness[] = {0.01, 50.0, 1e4};
+  uint64_t seed = 12345;
+  for (int k = 0; k < 3; ++k) {
+    int most = 0, pushed = 0;
+    for (int i = 0; i < 60; ++i) {
+      bench x = any_arm(&seed, 1 + i % 5, stiffness[k]);
+      bench_rest(&x);
+      if (x.found.stability != AS_STABLE)
+        fail_msg("arm %d: stability %d, kappa %g", i, (int)x.found.stability, x.found.softest);
+      // A billionth of the weights, or of the round-off of the stiff springs' forces.
+      assert_true(x.found.unbalanced < 1e-10 * fmax(1.0, stiffness[k]));
+      most = x.found.iterations > most ? x.found.iterations : most;
+      pushed += x.found.pushed;
+      bench_free(&x);
+    }
+    printf("  60 arms with springs of about %g N/m: at most %d iterations, %d pushed off\n",
+           stiffness[k], most, pushed);
+  }
+}
+
 // ---- buckling -------------------------------------------------------------------------------------
 
 /// Two links of length l with a spring k between them, upright, pressed by P: V = k (2 a)^2 / 2 - 2 P l (1 - cos a),
@@ -466,6 +585,8 @@ int main(void) {
       cmocka_unit_test(chain_hangs_as_a_catenary),
       cmocka_unit_test(long_chain_is_solved_sparsely),
       cmocka_unit_test(four_bar_with_redundant_rows),
+      cmocka_unit_test(row_of_four_bars),
+      cmocka_unit_test(any_start_ends_in_a_stable_place),
       cmocka_unit_test(column_buckles_at_its_load),
       cmocka_unit_test(column_finds_its_buckled_shape),
       cmocka_unit_test(symmetric_start_is_pushed_off),

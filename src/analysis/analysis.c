@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 as_analysis_def as_default_analysis_def(void) {
-  return (as_analysis_def){.max_iterations = 1000, .stability_limit = 600, .shortest_part = 1e-6};
+  return (as_analysis_def){.max_iterations = 3000, .stability_limit = 600, .shortest_part = 1e-6};
 }
 
 static as_status check_def(const as_analysis_def *def, as_error *error) {
