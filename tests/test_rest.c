@@ -324,6 +324,8 @@ static void nonsense_is_refused(void **state) {
                    AS_ERR_ARGUMENT);
   assert_int_equal(as_analysis_equilibrium(NULL, &(as_initial){.q = q}, NULL, NULL),
                    AS_ERR_ARGUMENT);
+  assert_int_equal(as_analysis_begin_motion(NULL, &(as_initial){.q = q}, NULL, NULL),
+                   AS_ERR_ARGUMENT);
   assert_int_equal(as_analysis_follow_motion(x.analysis, 1.0, NULL, &x.error), AS_ERR_ARGUMENT);
   // A failure leaves the state as it was, a success no trace of failures on the way.
   rest(&x, &(as_initial){.t = 4.0, .q = q});

@@ -294,6 +294,7 @@ static void nonsense_is_refused(void **state) {
   assert_non_null(strstr(x.error.message, "values[1]"));
   assert_int_equal(as_analysis_sweep(NULL, initial, &def, NULL, &x.error), AS_ERR_ARGUMENT);
   assert_int_equal(as_analysis_sweep(x.analysis, NULL, &def, NULL, &x.error), AS_ERR_ARGUMENT);
+  assert_int_equal(as_analysis_sweep(x.analysis, initial, NULL, NULL, &x.error), AS_ERR_ARGUMENT);
   bench_free(&x);
 }
 

@@ -124,7 +124,9 @@ static as_status check_freedom(as_analysis *a, double t) {
 as_status as_analysis_begin_motion(as_analysis *a, const as_initial *initial,
                                    as_motion_report *report, as_error *error) {
   as_motion_report own = {.parts = 1};
-  if (a != NULL && a->problem->def.n_x + a->problem->def.n_samplers > 0)
+  if (a == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The analysis is NULL.");
+  if (a->problem->def.n_x + a->problem->def.n_samplers > 0)
     return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, NULL,
                     "A problem with %s has a history: its motion cannot be found without "
                     "integrating it.",

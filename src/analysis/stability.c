@@ -177,6 +177,7 @@ static as_status fail_stability(const as_analysis *a, double t, const char *why)
 static as_status find_eigenvalues(as_analysis *a, double t, reduction *r, as_equilibrium *found) {
   as_integrator *s = a->s;
   const int one = 1;
+  double none = 0.0;
   int info = 0;
   if (!find_free(s, r)) return fail_stability(a, t, "LAPACK's dgeqp3 failed");
   if (a->problem->present & AS_BLOCK_BIT(AS_BLOCK_F_Q))
@@ -184,7 +185,7 @@ static as_status find_eigenvalues(as_analysis *a, double t, reduction *r, as_equ
   reduce(&s->block[AS_BLOCK_M], 1.0, r, r->m);
   if (!divide_by_mass(r)) return fail_stability(a, t, "a motion has no inertia");
   const double largest = asi_max_abs(r->k, r->free * r->free);
-  dgeev_("N", "V", &r->free, r->k, &r->free, r->re, r->im, &(double){0}, &one, r->vector, &r->free,
+  dgeev_("N", "V", &r->free, r->k, &r->free, r->re, r->im, &none, &one, r->vector, &r->free,
          r->work, &r->work_size, &info, 1, 1);
   if (info != 0) return fail_stability(a, t, "LAPACK's dgeev did not converge");
   classify(a, r, fmax(largest, a->stiffness), found);

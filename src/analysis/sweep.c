@@ -191,7 +191,7 @@ static as_status reach(sweep *w, double value) {
 }
 
 static as_status check_def(const as_sweep_def *def, as_error *error) {
-  if (def == NULL || def->values == NULL || def->n_values < 1)
+  if (def->values == NULL || def->n_values < 1)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "values",
                     "A sweep needs values of its parameter.");
   for (int i = 0; i < def->n_values; ++i)
@@ -218,9 +218,9 @@ static as_status begin(sweep *w, const as_initial *initial, as_error *error) {
 
 as_status as_analysis_sweep(as_analysis *a, const as_initial *initial, const as_sweep_def *def,
                             as_sweep_report *report, as_error *error) {
-  if (a == NULL || initial == NULL)
+  if (a == NULL || initial == NULL || def == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-                    "A sweep needs an analysis and a start.");
+                    "A sweep needs an analysis, a start and a description.");
   as_status status = check_def(def, error);
   if (status) return status;
   const double unknown = (double)NAN;
