@@ -259,6 +259,35 @@ static void states_come_to_rest_too(void **state) {
   drop(&x);
 }
 
+// ---- a spring that saturates ----------------------------------------------------------------------
+
+/// f = -atan(100 (q - 2)) + 0.5: far away Newton's method would go ever further, to and fro.
+static int saturating(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = 0.5 - atan(100.0 * (at->q[0] - 2.0));
+  return AS_DONE;
+}
+
+static void saturating_spring_is_found_from_afar(void **state) {
+  (void)state;
+  static const as_space_part space = {AS_SPACE_RN, 1};
+  as_problem_def def = as_default_problem_def();
+  def.parts = &space;
+  def.n_parts = 1;
+  def.mass_constant = true;
+  def.mass = servo_mass;
+  def.force = saturating;
+  subject x = make(&def);
+  const double starts[] = {-300.0, 1.9, 2.5, 40.0};
+  for (int i = 0; i < 4; ++i) {
+    const as_state *s = rest(&x, &(as_initial){.q = &starts[i]});
+    printf("  from %g: %d iterations\n", starts[i], x.found.iterations);
+    assert_near("q", s->q[0], 2.0 + 0.01 * tan(0.5), 1e-13);
+    assert_true(x.found.iterations < 60);
+  }
+  drop(&x);
+}
+
 // ---- forces without a potential -------------------------------------------------------------------
 
 /// A point held by springs of 1 and 1.2 N/m and a force across, f = -diag(1, 1.2) q + s (y, -x): kappa is complex
@@ -365,6 +394,7 @@ int main(void) {
       cmocka_unit_test(skate_glides_along_its_heading),
       cmocka_unit_test(prescribed_speed_allows_no_rest),
       cmocka_unit_test(states_come_to_rest_too),
+      cmocka_unit_test(saturating_spring_is_found_from_afar),
       cmocka_unit_test(flutter_is_unstable),
       cmocka_unit_test(nonsense_is_refused),
       cmocka_unit_test(search_can_be_interrupted),
