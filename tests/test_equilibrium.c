@@ -296,6 +296,32 @@ static void row_of_four_bars(void **state) {
   bench_free(&x);
 }
 
+/// A door on two like hinges, one above the other: what statics does not determine, how they share the weight, is
+/// shared evenly; the couple that holds it level is determined.
+static void door_on_two_hinges(void **state) {
+  (void)state;
+  const double low[3] = {0, 0, 0}, high[3] = {0, 0, 2}, mass = 30.0, width = 0.8;
+  as_builder *b = machine_builder(0, 0, -g);
+  as_body_def def = machine_round_body("door", mass, 4.0, false);
+  def.position[0] = 0.5 * width;
+  def.position[2] = 1.0;
+  const as_body_id door = machine_body(b, &def);
+  machine_joint(b, "low", AS_JOINT_REVOLUTE, AS_GROUND, door, low, z_axis);
+  machine_joint(b, "high", AS_JOINT_REVOLUTE, AS_GROUND, door, high, z_axis);
+  bench x = bench_make(b);
+  const as_state *s = bench_rest(&x);
+  const as_reaction r[2] = {bench_reaction(&x, s, "low"), bench_reaction(&x, s, "high")};
+  assert_int_equal(x.found.n_redundant, 5);
+  assert_int_equal(x.found.stability, AS_NEUTRAL);
+  assert_near("low", r[0].force[2], 0.5 * mass * g, 1e-6);
+  assert_near("high", r[1].force[2], 0.5 * mass * g, 1e-6);
+  assert_near("weight", r[0].force[2] + r[1].force[2], mass * g, 1e-11);
+  // About y, at the lower hinge: the weight at half the width, the upper hinge at 2 m.
+  const double moment = r[0].torque[1] + r[1].torque[1] + 2.0 * r[1].force[0];
+  assert_near("moment", moment, -0.5 * width * mass * g, 1e-11);
+  bench_free(&x);
+}
+
 // ---- any start ------------------------------------------------------------------------------------
 
 /// A repeatable number between -1 and 1.
@@ -586,6 +612,7 @@ int main(void) {
       cmocka_unit_test(long_chain_is_solved_sparsely),
       cmocka_unit_test(four_bar_with_redundant_rows),
       cmocka_unit_test(row_of_four_bars),
+      cmocka_unit_test(door_on_two_hinges),
       cmocka_unit_test(any_start_ends_in_a_stable_place),
       cmocka_unit_test(column_buckles_at_its_load),
       cmocka_unit_test(column_finds_its_buckled_shape),

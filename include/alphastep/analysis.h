@@ -49,7 +49,7 @@ AS_API as_status as_analysis_create(const as_problem *problem, const as_analysis
                                     as_analysis **out, as_error *error);
 AS_API void as_analysis_destroy(as_analysis *analysis);
 
-/// What the last successful call has found. The arrays belong to the analysis and change with the next call.
+/// What the last successful call has found; no arrays before the first. They belong to the analysis and change with the next call.
 AS_API const as_state *as_analysis_state(const as_analysis *analysis);
 
 // ---- equilibrium ------------------------------------------------------------------------------------
