@@ -322,6 +322,52 @@ static void door_on_two_hinges(void **state) {
   bench_free(&x);
 }
 
+/// A ball rolls on a slope and hangs by a spring: it comes to rest where k (s - s0) = m g sin, the ground bears m g cos,
+/// nothing holds its spin.
+static void ball_rolls_to_rest(void **state) {
+  (void)state;
+  const double slope = 0.3, mass = 2.0, r = 0.1, k = 50.0, anchor[3] = {0, r, 0};
+  for (int se3 = 0; se3 < 2; ++se3) {
+    as_builder *b = machine_builder(g * sin(slope), -g * cos(slope), 0);
+    as_body_def def = machine_round_body("ball", mass, 0.4 * mass * r * r, se3);
+    def.position[0] = 1.1;
+    def.position[1] = r;
+    def.position[2] = 0.4; // off its line: it will roll to the side too
+    const as_body_id ball = machine_body(b, &def);
+    as_rolling_def roll = as_default_rolling_def();
+    as_spring_def spring = as_default_spring_def();
+    as_error error;
+    roll.name = "ground";
+    roll.shape = AS_ROLLING_SPHERE;
+    roll.body[0] = AS_GROUND;
+    roll.body[1] = ball;
+    roll.normal[1] = 1.0;
+    roll.radius = r;
+    memcpy(roll.center, def.position, sizeof roll.center);
+    if (as_builder_add_rolling(b, &roll, NULL, &error)) fail_msg("%s", error.message);
+    spring.body[0] = AS_GROUND;
+    spring.body[1] = ball;
+    memcpy(spring.point[0], anchor, sizeof anchor);
+    memcpy(spring.point[1], def.position, sizeof def.position);
+    spring.stiffness = k;
+    spring.length = 0.8;
+    if (as_builder_add_spring(b, &spring, NULL, &error)) fail_msg("%s", error.message);
+    bench x = bench_make(b);
+    const as_state *s = bench_rest(&x);
+    const as_body_motion at = bench_body(&x, s, "ball");
+    assert_near("along", at.x[0], 0.8 + mass * g * sin(slope) / k, 1e-12);
+    assert_near("height", at.x[1], r, 1e-14);
+    assert_near("side", at.x[2], 0.0, 1e-12);
+    const as_reaction ground = bench_reaction(&x, s, "ground");
+    assert_near("normal", ground.force[1], mass * g * cos(slope), 1e-11);
+    assert_near("friction", hypot(ground.force[0], ground.force[2]), 0.0, 1e-11);
+    assert_int_equal(x.found.degrees_of_freedom, 3);
+    assert_int_equal(x.found.stability, AS_NEUTRAL);
+    assert_int_equal(x.found.n_neutral, 1);
+    bench_free(&x);
+  }
+}
+
 // ---- any start ------------------------------------------------------------------------------------
 
 /// A repeatable number between -1 and 1.
@@ -613,6 +659,7 @@ int main(void) {
       cmocka_unit_test(four_bar_with_redundant_rows),
       cmocka_unit_test(row_of_four_bars),
       cmocka_unit_test(door_on_two_hinges),
+      cmocka_unit_test(ball_rolls_to_rest),
       cmocka_unit_test(any_start_ends_in_a_stable_place),
       cmocka_unit_test(column_buckles_at_its_load),
       cmocka_unit_test(column_finds_its_buckled_shape),

@@ -427,6 +427,49 @@ static void platform_legs_carry_it(void **state) {
   }
 }
 
+// ---- forces that depend on reactions --------------------------------------------------------------
+
+/// s = 0.3 sin 2 t
+static int to_and_fro(double t, double out[3], void *user) {
+  (void)user;
+  out[0] = 0.3 * sin(2.0 * t);
+  out[1] = 0.6 * cos(2.0 * t);
+  out[2] = -1.2 * sin(2.0 * t);
+  return AS_DONE;
+}
+
+/// A block is moved along a slope with dry friction, which depends on its reaction: the drive's force is
+/// m s'' + m g sin + mu N s'/sqrt(s'^2 + v_t^2), N = (m g cos)^2/sqrt((m g cos)^2 + small^2).
+static void block_with_friction_is_driven(void **state) {
+  (void)state;
+  const double slope = 0.4, m = 5.0, mu = 0.3, speed = 1e-2, small = 0.5;
+  const as_curve law = {.function = to_and_fro};
+  as_error error;
+  as_builder *b = machine_builder(-g * sin(slope), -g * cos(slope), 0);
+  as_body_def def = machine_round_body("block", m, 0.1, true);
+  const as_body_id block = machine_body(b, &def);
+  as_joint_friction_def friction = as_default_joint_friction_def();
+  friction.joint = machine_joint(b, "guide", AS_JOINT_PRISMATIC, AS_GROUND, block, origin, x_axis);
+  friction.coefficient = mu;
+  friction.transition_speed = speed;
+  friction.small_force = small;
+  if (as_builder_add_joint_friction(b, &friction, NULL, &error)) fail_msg("%s", error.message);
+  bench_motion(b, "drive", friction.joint, &law);
+  bench x = bench_make(b);
+  const as_state *s = begin(&x, NULL);
+  const double weight = m * g * cos(slope), N = weight * weight / hypot(weight, small);
+  for (int i = 0; i <= 40; ++i) {
+    double law_at[3];
+    if (i > 0) s = follow(&x, 0.1 * i, NULL);
+    to_and_fro(s->t, law_at, NULL);
+    const double rubs = mu * N * law_at[1] / hypot(law_at[1], speed);
+    assert_near("drive", bench_lambda(&x, s, "drive"), m * law_at[2] + m * g * sin(slope) + rubs,
+                1e-11);
+    assert_near("guide", bench_reaction(&x, s, "guide").force[1], weight, 1e-11);
+  }
+  bench_free(&x);
+}
+
 // ---- singular positions, impossible ones, freedom ---------------------------------------------------
 
 /// A parallelogram whose crank turns with 1 rad/s from `angle`; flat at multiples of pi.
@@ -586,6 +629,7 @@ int main(void) {
       cmocka_unit_test(slider_crank_follows_its_closed_form),
       cmocka_unit_test(torque_fed_back_makes_the_motion),
       cmocka_unit_test(platform_legs_carry_it),
+      cmocka_unit_test(block_with_friction_is_driven),
       cmocka_unit_test(parallelogram_passes_flat_positions),
       cmocka_unit_test(rank_is_found_near_singular_positions),
       cmocka_unit_test(unreachable_position_is_named),
