@@ -126,8 +126,8 @@ static void test_automatic(void **state) {
     as_integrator_def how = as_default_integrator_def();
     how.tolerance.rtol = 1e-6;
     as_integrator *integrator = NULL;
-    as_statistics work;
-    as_energy energy;
+    as_statistics work = {0};
+    as_energy energy = {0};
     if (as_integrator_create(as_model_problem(model), &how, &integrator, &error) ||
         as_integrator_start(integrator, as_model_initial(model), NULL, &error) ||
         as_integrator_advance(integrator, 3.0, &error) ||

@@ -48,10 +48,10 @@ static as_model *build_bead(double mass, double speed, double d, as_penalty law)
 /// the elastic force is the derivative of the potential; it never pulls and never brings energy.
 static void test_law(void **state) {
   (void)state;
-  static const asi_penalty laws[] = {{1e3, 1.0, 0.5, 0.1, {-1, NULL}},
-                                     {2e3, 1.5, 2.0, 0.2, {-1, NULL}},
-                                     {5e3, 2.5, 1.0, 0.0, {-1, NULL}},
-                                     {1e3, 1.0, 0.0, 0.0, {-1, NULL}}};
+  static const asi_penalty laws[] = {{1e3, 1.0, 0.5, 0.1, {-1, NULL}, {-1, NULL}},
+                                     {2e3, 1.5, 2.0, 0.2, {-1, NULL}, {-1, NULL}},
+                                     {5e3, 2.5, 1.0, 0.0, {-1, NULL}, {-1, NULL}},
+                                     {1e3, 1.0, 0.0, 0.0, {-1, NULL}, {-1, NULL}}};
   for (size_t k = 0; k < sizeof laws / sizeof laws[0]; ++k) {
     const asi_penalty *p = &laws[k];
     for (int i = -3; i < 40; ++i)
@@ -123,22 +123,22 @@ static double factor(double s) { return s >= 0.0 ? 1.0 + s : 1.0 / (1.0 - s + s 
 
 /// m v dv = -E(x) D(c v) dx: what goes in is the integral of v/D(c v) up to v, what comes out that of v/D(-c v), and
 /// both are the integral of E/m. Simpson's rule; the rebound speed by halving.
-static double energy_like(double c, double speed, double sign) {
+static double energy_like(double (*D)(double), double c, double speed, double sign) {
   enum { N = 2000 };
   double sum = 0.0;
   for (int i = 0; i <= N; ++i) {
     const double v = speed * i / N, weight = i == 0 || i == N ? 1.0 : i % 2 ? 4.0 : 2.0;
-    sum += weight * v / factor(sign * c * v);
+    sum += weight * v / D(sign * c * v);
   }
   return sum * speed / (3.0 * N);
 }
 
-static double rebound(double c, double speed) {
-  const double in = energy_like(c, speed, 1.0);
+static double rebound(double (*D)(double), double c, double speed) {
+  const double in = energy_like(D, c, speed, 1.0);
   double low = 0.0, high = speed;
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2.0;
-    if (energy_like(c, middle, -1.0) < in)
+    if (energy_like(D, c, middle, -1.0) < in)
       low = middle;
     else
       high = middle;
@@ -168,14 +168,54 @@ static void test_restitution(void **state) {
           fail_msg("%s", error.message);
         least = fmin(least, -drive_force(model, s, 0).force[0]);
       } while (s->v[0] > 0.0 || s->q[0] > 0.001);
-      print_message("  c v = %-5g: rebound %.6f of %.6f\n", c * v, -s->v[0] / v, rebound(c, v) / v);
-      assert_near("rebound", -s->v[0] / v, rebound(c, v) / v, 3e-5);
+      print_message("  c v = %-5g: rebound %.6f of %.6f\n", c * v, -s->v[0] / v,
+                    rebound(factor, c, v) / v);
+      assert_near("rebound", -s->v[0] / v, rebound(factor, c, v) / v, 3e-5);
       if (v < 0.1)
         assert_near("rebound, small", -s->v[0] / v, 1.0 - 2.0 * c * v / 3.0, 2.0 * v * v);
       assert_true(least >= 0.0); // it never pulls
       as_integrator_destroy(integrator);
       as_model_destroy(model);
     }
+}
+
+/// Hunt and Crossley's own law as a function of two variables, which is cut off where it would pull.
+static int hunt_crossley(double x, double v, double out[3], void *user) {
+  const double k = 1e4, c = *(const double *)user, e = k * x * sqrt(x);
+  out[0] = e * (1.0 + c * v);
+  out[1] = 1.5 * k * sqrt(x) * (1.0 + c * v);
+  out[2] = e * c;
+  return AS_DONE;
+}
+
+static double plain_factor(double s) { return 1.0 + s; }
+
+static void test_surface(void **state) {
+  (void)state;
+  static double c[2] = {0.4, 30.0};
+  for (int k = 0; k < 2; ++k) {
+    const as_surface law = {.function = hunt_crossley, .user = &c[k]};
+    as_model *model = build_bead(0.5, 1.0, 0.001, (as_penalty){.surface = &law, .exponent = 1.0});
+    as_integrator *integrator = drive_start(model, AS_METHOD_INDEX2, 1e-5);
+    const as_state *s = as_integrator_state(integrator);
+    as_error error;
+    double least = 0.0;
+    while (s->t < 0.5) {
+      if (as_integrator_step(integrator, 1e-5, &error)) fail_msg("%s", error.message);
+      if (s->q[0] > 0.0) least = fmin(least, -drive_force(model, s, 0).force[0]);
+      if (s->q[0] < 0.0005 && s->v[0] < 0.0) break;
+    }
+    print_message("  c v = %g: rebound %.6f\n", c[k], -s->v[0]);
+    // For a large c v it cannot come back faster than 1/c, where the force vanishes.
+    if (k == 0) assert_near("rebound", -s->v[0], rebound(plain_factor, c[0], 1.0), 1e-5);
+    if (k == 1) assert_near("rebound", -s->v[0], 1.0 / c[1], 1e-5);
+    assert_true(least >= 0.0);
+    as_meter meter;
+    drive_balance(model, AS_METHOD_INDEX2, 1e-4, 0.1, 1e-4, &meter);
+    assert_true(meter.dissipated > 0.1);
+    as_integrator_destroy(integrator);
+    as_model_destroy(model);
+  }
 }
 
 /// The elastic force as a table of depth: straight pieces, so that the potential is known. The bead of energy 0.25 J
@@ -377,6 +417,16 @@ static void test_refused(void **state) {
   expect_refused(as_builder_add_stop(b, &def, NULL, &error), &error,
                  "onset of force \"bump\" is nan");
   def.law.onset = 0.0;
+  static const as_curve table = {.slope = 1.0};
+  static const as_surface surface = {.nx = 3};
+  def.law.surface = &surface;
+  expect_refused(as_builder_add_stop(b, &def, NULL, &error), &error,
+                 "surface of force \"bump\" has a table of 3 by 0 points");
+  def.law.curve = &table;
+  expect_refused(as_builder_add_stop(b, &def, NULL, &error), &error,
+                 "\"bump\" has both a curve and a surface");
+  def.law.curve = NULL;
+  def.law.surface = NULL;
   const as_joint_id ball =
       machine_joint(b, "ball", AS_JOINT_SPHERICAL, AS_GROUND, id, origin, NULL);
   as_stop_def turn = def;
@@ -403,8 +453,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_law),         cmocka_unit_test(test_rattle),
       cmocka_unit_test(test_restitution), cmocka_unit_test(test_curve),
-      cmocka_unit_test(test_coordinates), cmocka_unit_test(test_order),
-      cmocka_unit_test(test_energy),      cmocka_unit_test(test_moving_stop),
-      cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_surface),     cmocka_unit_test(test_coordinates),
+      cmocka_unit_test(test_order),       cmocka_unit_test(test_energy),
+      cmocka_unit_test(test_moving_stop), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

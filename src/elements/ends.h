@@ -2,8 +2,6 @@
 #ifndef ALPHASTEP_ELEMENTS_ENDS_H
 #define ALPHASTEP_ELEMENTS_ENDS_H
 
-#include <stddef.h>
-
 #include "elements/joint.h"
 
 typedef struct asi_ends {
@@ -22,12 +20,5 @@ int asi_ends_move(const asi_ends *ends, double t, asi_ends_now *now);
 
 /// Power of the forces f on two bodies, 12 numbers.
 double asi_pair_power(const as_element_input *in, const double *f);
-
-/// Offsets of the curve references of a frame's motion, and of both ends, in an element's data.
-#define ASI_MOTION_REFS(type, motion)                                                              \
-  offsetof(type, motion.shift[0]), offsetof(type, motion.shift[1]),                                \
-      offsetof(type, motion.shift[2]), offsetof(type, motion.turn)
-#define ASI_ENDS_REFS(type, ends)                                                                  \
-  ASI_MOTION_REFS(type, ends.motion[0]), ASI_MOTION_REFS(type, ends.motion[1])
 
 #endif

@@ -13,12 +13,15 @@
 ///
 /// which differs from 1 + s only at third order, has two continuous derivatives, is positive and increases
 /// everywhere. So F >= 0, and E (D - 1) x' >= 0 is what it dissipates.
+///
+/// Or F = max(0, z(x, x')) is a function of two variables; then z(x, 0) counts as elastic and F - z(x, 0) as damping.
 #include "elements/penalty.h"
 
 #include <math.h>
 
 #include "alphastep/problem.h"
 #include "elements/gauss.h"
+#include "elements/surface.h"
 
 /// E and E_x at x > 0.
 static int elastic(const asi_penalty *p, double x, double out[2]) {
@@ -49,9 +52,16 @@ static void damping(double s, double out[2]) {
   out[1] = (1.0 - 2.0 * s) / (w * w);
 }
 
+static int given(const asi_surface *both, double depth, double rate, double out[3]) {
+  const int code = asi_surface_evaluate(both, depth, rate, out);
+  if (code == AS_DONE && out[0] < 0.0) out[0] = out[1] = out[2] = 0.0;
+  return code;
+}
+
 int asi_penalty_evaluate(const asi_penalty *p, double depth, double rate, double out[3]) {
   out[0] = out[1] = out[2] = 0.0;
   if (!(depth > 0.0)) return AS_DONE;
+  if (p->both.curve) return given(p->both.curve->surface, depth, rate, out);
   double E[2], D[2];
   const int code = elastic(p, depth, E);
   if (code) return code;
@@ -71,6 +81,7 @@ static double elastic_force(double x, const void *data) {
 double asi_penalty_potential(const asi_penalty *p, double depth) {
   enum { PIECES = 16 };
   if (!(depth > 0.0)) return 0.0;
+  if (p->both.curve) return asi_surface_integral(p->both.curve->surface, depth);
   if (p->curve.curve) return asi_curve_integral(p->curve.curve, depth);
   const double w = p->onset, n = p->exponent + 1.0;
   const double soft = w > 0.0 ? asi_gauss(elastic_force, p, 0.0, fmin(depth, w), PIECES) : 0.0;
@@ -79,9 +90,8 @@ double asi_penalty_potential(const asi_penalty *p, double depth) {
 }
 
 double asi_penalty_dissipated(const asi_penalty *p, double depth, double rate) {
-  double E[2], D[2];
-  if (!(depth > 0.0)) return 0.0;
-  if (elastic(p, depth, E)) return (double)NAN;
-  damping(p->damping * rate, D);
-  return E[0] * (D[0] - 1.0) * rate;
+  double now[3], still[3];
+  if (asi_penalty_evaluate(p, depth, rate, now) || asi_penalty_evaluate(p, depth, 0.0, still))
+    return (double)NAN;
+  return (now[0] - still[0]) * rate;
 }

@@ -10,6 +10,7 @@ typedef struct asi_penalty {
   double damping;      ///< [s/m]
   double onset;        ///< depth over which the stiffness comes up [m]; 0: at once
   asi_curve_ref curve; ///< elastic force against depth instead
+  asi_curve_ref both;  ///< a surface: the whole force against depth and rate instead
 } asi_penalty;
 
 /// Force and its derivatives by depth and by its rate. AS_DONE or what the curve returns.

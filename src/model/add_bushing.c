@@ -59,7 +59,6 @@ static as_status take_matrix(const double *diagonal, const double *full, const c
 
 as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_force_id *id,
                                  as_error *error) {
-  static const size_t refs[] = {ASI_ENDS_REFS(asi_bushing, ends)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   asi_bushing data = {0};
@@ -68,8 +67,8 @@ as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_fo
                          .flags = {.n_bodies = 2, .force = true},
                          .data = &data,
                          .size = sizeof data,
-                         .refs = refs,
-                         .n_refs = sizeof refs / sizeof refs[0],
+                         .motions = offsetof(asi_bushing, ends.motion),
+                         .n_motions = 2,
                          .mark = asi_builder_mark(b)};
   double axes[9];
   if (!asi_triad(def->axis, 2, def->second_axis, 0, axes))

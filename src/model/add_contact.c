@@ -31,7 +31,7 @@ as_status asi_builder_penalty(as_builder *b, const as_penalty *def, const char *
                        .exponent = def->exponent,
                        .damping = def->damping,
                        .onset = def->onset};
-  if (!def->curve && !(def->stiffness > 0.0 && isfinite(def->stiffness)))
+  if (!def->curve && !def->surface && !(def->stiffness > 0.0 && isfinite(def->stiffness)))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The stiffness of force \"%s\" is %g; it must be a positive number.", name,
                     def->stiffness);
@@ -42,9 +42,15 @@ as_status asi_builder_penalty(as_builder *b, const as_penalty *def, const char *
   as_status status = asi_check_not_negative(def->damping, "damping", name, error);
   if (status == AS_OK) status = asi_check_not_negative(def->onset, "onset", name, error);
   if (status) return status;
-  snprintf(what, sizeof what, "The curve of force \"%.48s\"", name);
-  return asi_builder_curve(b, def->curve, what, &out->curve, error);
+  if (def->curve && def->surface)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The force \"%s\" has both a curve and a surface.", name);
+  snprintf(what, sizeof what, "The %s of force \"%.48s\"", def->curve ? "curve" : "surface", name);
+  status = asi_builder_curve(b, def->curve, what, &out->curve, error);
+  return status ? status : asi_builder_surface(b, def->surface, what, &out->both, error);
 }
+
+static bool is_damped(const as_penalty *def) { return def->surface || def->damping > 0.0; }
 
 // ---- stops ------------------------------------------------------------------------------------------
 
@@ -97,7 +103,7 @@ static as_status stop_ends(const as_builder *b, const as_stop_def *def, const ch
 
 as_status as_builder_add_stop(as_builder *b, const as_stop_def *def, as_force_id *id,
                               as_error *error) {
-  static const size_t refs[] = {offsetof(asi_stop, law.curve), ASI_ENDS_REFS(asi_stop, ends)};
+  static const size_t refs[] = {offsetof(asi_stop, law.curve), offsetof(asi_stop, law.both)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   asi_stop data = {.lower = isnan(def->lower) ? (double)-INFINITY : def->lower,
@@ -109,6 +115,8 @@ as_status as_builder_add_stop(as_builder *b, const as_stop_def *def, as_force_id
                          .size = sizeof data,
                          .refs = refs,
                          .n_refs = sizeof refs / sizeof refs[0],
+                         .motions = offsetof(asi_stop, ends.motion),
+                         .n_motions = 2,
                          .mark = asi_builder_mark(b)};
   as_status status = stop_ends(b, def, name, &data, force.element.body, error);
   const bool angle = data.coordinate.kind != ASI_COORDINATE_SHIFT;
@@ -122,7 +130,7 @@ as_status as_builder_add_stop(as_builder *b, const as_stop_def *def, as_force_id
     for (int j = 0; j < ASI_PAIR; ++j) {
       const bool there = !angle || (i % 6 >= 3 && j % 6 >= 3);
       force.flags.f_q[i * ASI_PAIR + j] = there;
-      force.flags.f_v[i * ASI_PAIR + j] = there && def->law.damping > 0.0;
+      force.flags.f_v[i * ASI_PAIR + j] = there && is_damped(&def->law);
     }
   return asi_builder_force(b, &force, id, error);
 }
@@ -156,7 +164,7 @@ static as_status contact_ends(const as_builder *b, const as_contact_def *def, co
 
 as_status as_builder_add_contact(as_builder *b, const as_contact_def *def, as_force_id *id,
                                  as_error *error) {
-  static const size_t refs[] = {offsetof(asi_contact, law.curve)};
+  static const size_t refs[] = {offsetof(asi_contact, law.curve), offsetof(asi_contact, law.both)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   asi_contact data = {
@@ -181,6 +189,6 @@ as_status as_builder_add_contact(as_builder *b, const as_contact_def *def, as_fo
   status = asi_builder_penalty(b, &def->law, name, &data.law, error);
   if (status) return status;
   asi_flag_pair(force.flags.f_q);
-  if (def->law.damping > 0.0 || def->friction > 0.0) asi_flag_pair(force.flags.f_v);
+  if (is_damped(&def->law) || def->friction > 0.0) asi_flag_pair(force.flags.f_v);
   return asi_builder_force(b, &force, id, error);
 }

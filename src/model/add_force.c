@@ -27,10 +27,27 @@ as_load_def as_default_load_def(void) {
 
 as_element_def as_default_element_def(void) { return (as_element_def){.reads = AS_NONE}; }
 
+enum { MOST_REFS = 16 };
+
+/// The offsets of all curve references in an element's data; returns how many.
+static int list_refs(const asi_force_def *def, size_t refs[MOST_REFS]) {
+  static const size_t of_motion[] = {
+      offsetof(asi_frame_motion, shift[0]), offsetof(asi_frame_motion, shift[1]),
+      offsetof(asi_frame_motion, shift[2]), offsetof(asi_frame_motion, turn)};
+  int n = 0;
+  for (int i = 0; i < def->n_refs; ++i) refs[n++] = def->refs[i];
+  for (int m = 0; m < def->n_motions; ++m)
+    for (int k = 0; k < 4; ++k)
+      refs[n++] = def->motions + (size_t)m * sizeof(asi_frame_motion) + of_motion[k];
+  return n;
+}
+
 as_status asi_builder_force(as_builder *b, const asi_force_def *def, as_force_id *id,
                             as_error *error) {
-  as_status status = asi_builder_element(b, &def->element, &def->flags, def->data, def->size,
-                                         def->refs, def->n_refs, error);
+  size_t refs[MOST_REFS];
+  const int n_refs = list_refs(def, refs);
+  as_status status =
+      asi_builder_element(b, &def->element, &def->flags, def->data, def->size, refs, n_refs, error);
   void *array = b->force;
   if (status == AS_OK && !asi_grow(&array, b->n_forces, &b->room_forces, sizeof *b->force))
     status = asi_fail_memory(error);
@@ -154,7 +171,7 @@ static as_status start_length(const as_builder *b, const asi_ends *ends, const i
 as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_force_id *id,
                                 as_error *error) {
   static const size_t refs[] = {offsetof(asi_spring, law.spring), offsetof(asi_spring, law.damper),
-                                offsetof(asi_spring, law.both), ASI_ENDS_REFS(asi_spring, ends)};
+                                offsetof(asi_spring, law.both)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   asi_spring data = {0};
@@ -165,6 +182,8 @@ as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_forc
                          .size = sizeof data,
                          .refs = refs,
                          .n_refs = sizeof refs / sizeof refs[0],
+                         .motions = offsetof(asi_spring, ends.motion),
+                         .n_motions = 2,
                          .mark = asi_builder_mark(b)};
   const asi_side_def side[2] = {{def->frame[0], def->body[0], def->point[0], asi_world_axes},
                                 {def->frame[1], def->body[1], def->point[1], asi_world_axes}};
@@ -217,8 +236,7 @@ static as_status torsion_ends(const as_builder *b, const as_torsion_def *def, co
 as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_force_id *id,
                                  as_error *error) {
   static const size_t refs[] = {offsetof(asi_torsion, law.spring),
-                                offsetof(asi_torsion, law.damper), offsetof(asi_torsion, law.both),
-                                ASI_ENDS_REFS(asi_torsion, ends)};
+                                offsetof(asi_torsion, law.damper), offsetof(asi_torsion, law.both)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   asi_torsion data = {0};
@@ -229,6 +247,8 @@ as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_fo
                          .size = sizeof data,
                          .refs = refs,
                          .n_refs = sizeof refs / sizeof refs[0],
+                         .motions = offsetof(asi_torsion, ends.motion),
+                         .n_motions = 2,
                          .mark = asi_builder_mark(b)};
   as_status status = torsion_ends(b, def, name, &data.ends, force.element.body, error);
   if (status) return status;
@@ -250,7 +270,7 @@ as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_fo
 
 as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id *id,
                               as_error *error) {
-  static const size_t refs[] = {offsetof(asi_load, factor), ASI_MOTION_REFS(asi_load, motion)};
+  static const size_t refs[] = {offsetof(asi_load, factor)};
   char store[32], what[96];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   const as_body_id back = def->reaction == AS_NONE ? AS_GROUND : def->reaction;
@@ -280,6 +300,8 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
       .size = sizeof data,
       .refs = refs,
       .n_refs = sizeof refs / sizeof refs[0],
+      .motions = offsetof(asi_load, motion),
+      .n_motions = 1,
       .mark = asi_builder_mark(b)};
   snprintf(what, sizeof what, "The factor of load \"%.48s\"", name);
   status = asi_builder_curve(b, def->factor, what, &data.factor, error);

@@ -17,6 +17,8 @@ typedef struct asi_force_def {
   size_t size;
   const size_t *refs; ///< offsets of curve references in the data
   int n_refs;
+  size_t motions; ///< offset of the first of n_motions asi_frame_motion in the data
+  int n_motions;
   asi_mark mark; ///< what to go back to
 } asi_force_def;
 
