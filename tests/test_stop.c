@@ -439,11 +439,19 @@ static void test_refused(void **state) {
   as_model_destroy(m);
   as_force_id stop;
   assert_int_equal(as_builder_add_stop(b, &def, &stop, &error), AS_OK);
+  as_joint_friction_def friction = as_default_joint_friction_def();
+  friction.name = "brake";
+  friction.joint = def.joint;
+  friction.coefficient = friction.radius = 0.1;
+  as_force_id brake;
+  assert_int_equal(as_builder_add_joint_friction(b, &friction, &brake, &error), AS_OK);
   m = machine_build(b);
   assert_int_equal(as_model_find_force(m, "bump"), stop);
   const as_state s = {.q = as_model_initial(m)->q, .v = as_model_initial(m)->v};
   as_wrench w;
   expect_refused(as_model_force(m, &s, 7, 0, &w, &error), &error, "There is no force 7");
+  expect_refused(as_model_force(m, &s, brake, 0, &w, &error), &error,
+                 "\"brake\" depends on reactions: it needs a state with lambda");
   expect_refused(as_model_force(m, &s, stop, 2, &w, &error), &error,
                  "force \"bump\" has no body 2: it has 2");
   as_model_destroy(m);

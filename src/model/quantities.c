@@ -54,6 +54,10 @@ as_status as_model_force(const as_model *m, const as_state *state, as_force_id f
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "The force \"%s\" has no body %d: it has %d.",
                     asi_names_get(&m->names[ASI_SORT_FORCE], force), body, p->e.n_bodies);
+  if (p->e.n_read > 0 && state->lambda == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
+                    "The force \"%s\" depends on reactions: it needs a state with lambda.",
+                    asi_names_get(&m->names[ASI_SORT_FORCE], force));
   as_body_motion motion[AS_ELEMENT_BODIES];
   double f[AS_ELEMENT_COLUMNS] = {0};
   const as_element_input in = asi_look(m, state, p, motion);
