@@ -11,8 +11,10 @@
 #include "alphastep/model.h"
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
+#include "alphastep/results.h"
 #include "alphastep/space.h"
 #include "alphastep/status.h"
 #include "alphastep/version.h"
+#include "alphastep/words.h"
 
 #endif

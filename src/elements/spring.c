@@ -87,4 +87,15 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->dissipated = asi_law_dissipated(&s->law, x.rate);
 }
 
+int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[3]) {
+  extension x;
+  double law[3];
+  if (measure(s, in, false, 0.0, NULL, &x)) x.l = x.rate = 0.0;
+  const int code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
+  out[0] = x.l;
+  out[1] = x.rate;
+  out[2] = law[0];
+  return code;
+}
+
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};

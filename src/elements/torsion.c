@@ -127,4 +127,16 @@ static void power(const as_element_input *in, as_element_power *out, const void 
       measure(&pair, in, t->law.rest, &x) ? asi_law_dissipated(&t->law, x.rate) : (double)NAN;
 }
 
+int asi_torsion_look(const asi_torsion *t, const as_element_input *in, double out[3]) {
+  const asi_pair pair = pair_of(t, in);
+  twist x;
+  double law[3];
+  if (!measure(&pair, in, t->law.rest, &x)) return AS_RETRY;
+  const int code = asi_law_evaluate(&t->law, x.phi - t->law.rest, x.rate, law);
+  out[0] = x.phi;
+  out[1] = x.rate;
+  out[2] = law[0];
+  return code;
+}
+
 const as_element_type asi_torsion_type = {"torsional spring", evaluate, potential, power};
