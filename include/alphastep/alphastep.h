@@ -14,6 +14,7 @@
 #include "alphastep/results.h"
 #include "alphastep/space.h"
 #include "alphastep/status.h"
+#include "alphastep/survey.h"
 #include "alphastep/version.h"
 #include "alphastep/words.h"
 

@@ -218,6 +218,7 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sor
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "The %s \"%s\" uses frame %d, which is not there.", asi_sort_name(sort), name,
                       def->frame);
+    b->frame[def->frame].used = true;
     *out = b->frame[def->frame];
     return AS_OK;
   }
