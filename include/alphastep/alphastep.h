@@ -6,6 +6,7 @@
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
+#include "alphastep/file.h"
 #include "alphastep/integrator.h"
 #include "alphastep/matrix.h"
 #include "alphastep/model.h"
