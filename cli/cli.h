@@ -17,11 +17,4 @@ cli_exit papers_command(int argc, char **argv);
 /// Prints `alphastep: `, the sentence and a line feed on stderr.
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn
-/// `a` into `b`.
-int word_distance(const char *a, const char *b);
-
-/// Is a word at this distance close enough to `typed` to ask "did you mean"?
-int word_is_close(const char *typed, int distance);
-
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alphastep/version.h"
+#include "alphastep/words.h"
 #include "cli.h"
 
 typedef struct subcommand {
@@ -51,12 +52,12 @@ static cli_exit refuse(const char *word) {
   }
   int nearest = 0;
   for (int i = 1; i < N_SUBCOMMANDS; i++) {
-    if (word_distance(word, subcommands[i].name) < word_distance(word, subcommands[nearest].name)) {
+    if (as_word_distance(word, subcommands[i].name) < as_word_distance(word, subcommands[nearest].name)) {
       nearest = i;
     }
   }
   const char *name = subcommands[nearest].name;
-  if (word_is_close(word, word_distance(word, name))) {
+  if (as_word_is_close(word, as_word_distance(word, name))) {
     cli_complain("Unknown command `%s`; did you mean `%s`?", word, name);
   } else {
     cli_complain("Unknown command `%s`; see `alphastep --help`.", word);

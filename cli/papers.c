@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/words.h"
 #include "cli.h"
 #include "papers.h"
 
@@ -99,14 +100,14 @@ static void complain_unknown(const char *name) {
         char words[sizeof nearest];
         memcpy(words, id, n);
         words[n] = '\0';
-        int distance = word_distance(name, words);
+        int distance = as_word_distance(name, words);
         if (least >= 0 && distance >= least) continue;
         least = distance;
         memcpy(nearest, words, n + 1);
       }
     }
   }
-  if (least >= 0 && word_is_close(name, least)) {
+  if (least >= 0 && as_word_is_close(name, least)) {
     cli_complain("No experiment is named `%s`; did you mean `%s`?", name, nearest);
   } else {
     cli_complain("No experiment is named `%s`; `alphastep papers` lists all.", name);

@@ -15,5 +15,6 @@
 #include "alphastep/space.h"
 #include "alphastep/status.h"
 #include "alphastep/version.h"
+#include "alphastep/words.h"
 
 #endif
