@@ -52,8 +52,7 @@ static cli_exit refuse(const char *word) {
   }
   int nearest = 0;
   for (int i = 1; i < N_SUBCOMMANDS; i++) {
-    if (as_word_distance(word, subcommands[i].name) <
-        as_word_distance(word, subcommands[nearest].name)) {
+    if (as_word_distance(word, subcommands[i].name) < as_word_distance(word, subcommands[nearest].name)) {
       nearest = i;
     }
   }

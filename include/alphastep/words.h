@@ -1,4 +1,4 @@
-/// Mistyped words: which of the known ones was meant, for "did you mean" in messages.
+/// Which known word is nearest to a mistyped one: for "did you mean".
 #ifndef ALPHASTEP_WORDS_H
 #define ALPHASTEP_WORDS_H
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn
-/// `a` into `b`.
+/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn `a` into
+/// `b`.
 AS_API int as_word_distance(const char *a, const char *b);
 
 /// Is a word at this distance close enough to `typed` to ask "did you mean"?
