@@ -884,6 +884,7 @@ static void test_full_disk(void **state) {
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   const as_status status = as_run_go(run, as_csv_row, csv, NULL, &error);
   const as_status again = as_csv_row(9.0, NULL, as_channels_count(as_run_channels(run)), csv, NULL);
+  const long rows = as_csv_rows(csv);
   as_csv_close(csv, NULL);
   setrlimit(RLIMIT_FSIZE, &old);
   assert_int_equal(status, AS_ERR_FILE);
@@ -892,6 +893,9 @@ static void test_full_disk(void **state) {
   char *text = read_all(path);
   const size_t size = strlen(text);
   assert_true(size > 100000 && size <= 200001 && text[size - 1] == '\n');
+  long lines = 0;
+  for (const char *c = text; *c; ++c) lines += *c == '\n';
+  assert_int_equal(lines, rows + 1);
   free(text);
   assert_int_equal(as_csv_create("/dev/full", as_run_channels(run), &csv, &error), AS_ERR_FILE);
   assert_null(csv);

@@ -128,6 +128,8 @@ AS_API as_status as_csv_create(const char *path, const as_channels *channels, as
 AS_API as_status as_csv_row(double t, const double *row, int n, void *csv, as_error *error);
 /// Hands over what is waiting to the file.
 AS_API as_status as_csv_flush(as_csv *csv, as_error *error);
+/// Whole rows that are in the file.
+AS_API long as_csv_rows(const as_csv *csv);
 /// Flushes, closes and frees; NULL is fine.
 AS_API as_status as_csv_close(as_csv *csv, as_error *error);
 

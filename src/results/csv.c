@@ -23,6 +23,7 @@ struct as_csv {
   char *text; ///< room bytes
   size_t used, room;
   off_t written; ///< bytes in the file, whole lines only
+  long lines;    ///< in the file
   bool broken;   ///< a piece could not be written
   int n;         ///< columns without the time
 };
@@ -32,6 +33,13 @@ static as_status fail_write(as_csv *csv, int number, as_error *error) {
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", csv->path,
                   strerror(number));
 }
+
+static void note_written(as_csv *csv, size_t size) {
+  csv->written += (off_t)size;
+  for (size_t i = 0; i < size; ++i) csv->lines += csv->text[i] == '\n';
+}
+
+long as_csv_rows(const as_csv *csv) { return csv->lines > 0 ? csv->lines - 1 : 0; }
 
 as_status as_csv_flush(as_csv *csv, as_error *error) {
   size_t done = 0;
@@ -44,14 +52,14 @@ as_status as_csv_flush(as_csv *csv, as_error *error) {
     if (count <= 0) {
       const int number = count < 0 ? errno : ENOSPC;
       while (done > 0 && csv->text[done - 1] != '\n') --done;
-      csv->written += (off_t)done;
+      note_written(csv, done);
       const int cut = ftruncate(csv->file, csv->written);
       (void)cut; // what has no length need not be cut
       return fail_write(csv, number, error);
     }
     done += (size_t)count;
   }
-  csv->written += (off_t)done;
+  note_written(csv, done);
   csv->used = 0;
   return AS_OK;
 }

@@ -15,6 +15,7 @@ typedef enum level { LEVEL_GROUP, LEVEL_OBJECT, LEVEL_QUANTITY, LEVEL_COMPONENT 
 /// The deepest level where a selection found nothing, and what there is instead.
 typedef struct miss {
   level where;
+  asi_group group;
   const char *part;
   int distance; ///< of the nearest candidate; -1: there is none
   char nearest[64];
@@ -31,6 +32,7 @@ typedef struct selector {
   const char *text; ///< the selection as it was given
   char *part[PARTS];
   int n_parts;
+  asi_group group; ///< that is looked at
   miss miss;
   as_error *error;
 } selector;
@@ -137,7 +139,8 @@ static bool matches(const char *pattern, const char *text) {
 static void note_miss(selector *s, level where, const char *part, int object, const char *name) {
   miss *m = &s->miss;
   if (m->distance < 0 || where > m->where)
-    *m = (miss){.where = where, .part = part, .distance = 1000, .first_object = object};
+    *m = (miss){
+        .where = where, .group = s->group, .part = part, .distance = 1000, .first_object = object};
   if (where < m->where) return;
   const int distance = as_word_distance(part, name);
   if (distance < m->distance) {
@@ -194,17 +197,19 @@ static bool select_of_group(selector *s, asi_group group) {
 
 static as_status fail_miss(const selector *s) {
   const miss *m = &s->miss;
-  static const char *const what[] = {"group", "object", "quantity", "component"};
+  static const char *const what[] = {"group", NULL, "quantity", "component"};
+  static const char *const objects[] = {"body", "frame", "joint", "force"};
   char hint[320] = "";
   if (m->distance >= 0 && m->nearest[0] && as_word_is_close(m->part, m->distance))
     snprintf(hint, sizeof hint, "did you mean `%s`?", m->nearest);
   else if (m->list[0])
-    snprintf(hint, sizeof hint, "there are: %s.", m->list);
+    snprintf(hint, sizeof hint, "there are: %s%s", m->list, m->listed > MOST_LISTED ? "" : ".");
   else
     snprintf(hint, sizeof hint, "there are none.");
   return asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, s->text,
                   "The output `%.80s` names the %s `%.60s`, which is not there; %s", s->text,
-                  what[m->where], m->part ? m->part : "", hint);
+                  m->where == LEVEL_OBJECT ? objects[m->group] : what[m->where],
+                  m->part ? m->part : "", hint);
 }
 
 /// Splits at points. False if there are too many parts or empty ones.
@@ -241,6 +246,7 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
   for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g) {
     if (!takes(s, LEVEL_GROUP, 0, 0, asi_group_name((asi_group)g))) continue;
     known = true;
+    s->group = (asi_group)g;
     if (!select_of_group(s, (asi_group)g)) status = asi_fail_memory(s->error);
   }
   // Nothing new is fine if it is there already: then nothing was missed.

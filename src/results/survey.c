@@ -208,9 +208,6 @@ static void check_units(survey *s) {
     warn(s, "A joint is %.4g m away from the centre of mass of its body: are lengths in metres?",
          farthest);
   for (int i = 0; i < m->n_bodies; ++i) check_body(s, i, heaviest);
-  for (int i = 0; i < m->n_frames; ++i)
-    if (!m->frame[i].used)
-      warn(s, "Frame \"%.60s\" is used by no joint and no force.", as_model_frame_name(m, i));
 }
 
 // ---- time scales ------------------------------------------------------------------------------------
