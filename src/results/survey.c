@@ -294,6 +294,10 @@ static void check_periods(survey *s) {
          s->how->step, fast, fastest);
 }
 
+static void hear(as_log_level level, const char *message, void *user) {
+  if (level == AS_LOG_WARNING) warn(user, "%.250s", message);
+}
+
 // ---- the whole --------------------------------------------------------------------------------------
 
 static as_status look(survey *s, as_error *error) {
@@ -308,7 +312,11 @@ static as_status look(survey *s, as_error *error) {
   s->reach = asi_calloc((size_t)m->n_bodies, sizeof *s->reach);
   s->touched = asi_calloc((size_t)m->n_bodies, sizeof *s->touched);
   if (s->reach == NULL || s->touched == NULL) return asi_fail_memory(error);
-  as_status status = as_integrator_create(as_model_problem(m), s->how, &s->integrator, error);
+  as_integrator_def how = *s->how;
+  how.log = hear;
+  how.log_user = s;
+  how.interrupt = NULL;
+  as_status status = as_integrator_create(as_model_problem(m), &how, &s->integrator, error);
   if (status == AS_OK) status = count_loops(s, error);
   if (status == AS_OK) status = look_at_start(s, error);
   if (status == AS_OK) status = look_at_sizes(s, error);
