@@ -168,7 +168,7 @@ static bool take_data(as_builder *b, const void *data, size_t size, size_t *offs
     b->data = grown;
     b->data_room = room;
   }
-  memset(b->data + b->data_used, 0, *offset - b->data_used);
+  if (*offset > b->data_used) memset(b->data + b->data_used, 0, *offset - b->data_used);
   if (size > 0) memcpy(b->data + *offset, data, size);
   b->data_used = *offset + size;
   return true;

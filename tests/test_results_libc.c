@@ -1,6 +1,9 @@
-/// Memory of runs: a row allocates nothing, and wherever memory runs out there is AS_ERR_MEMORY and no leak.
+/// What the C library may do to a run: memory that runs out gives AS_ERR_MEMORY and no leak, a row needs none, and a
+/// printf that writes commas does not show in a table.
 ///
-/// The linker sends every malloc, calloc, realloc and free through the functions here (-Wl,--wrap).
+/// The linker sends every malloc, calloc, realloc, free and snprintf through the functions here (-Wl,--wrap).
+#define _POSIX_C_SOURCE 200809L // fileno
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,6 +61,21 @@ void *__wrap_realloc(void *block, size_t size) {
 void __wrap_free(void *block) {
   if (block) --memory.live;
   __real_free(block);
+}
+
+static bool commas; ///< for points, as in many locales
+
+int __wrap_snprintf(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int __wrap_snprintf(char *to, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int n = vsnprintf(to, size, format, arguments);
+  va_end(arguments);
+  for (char *c = to; commas && size > 0 && *c; ++c)
+    if (*c == '.') *c = ',';
+  return n;
 }
 
 // ---- a machine ----------------------------------------------------------------------------------------
@@ -135,6 +153,33 @@ static void test_no_allocation(void **state) {
   as_model_destroy(m);
 }
 
+// ---- a decimal comma ------------------------------------------------------------------------------------
+
+static void test_commas(void **state) {
+  (void)state;
+  static const char *const one[] = {"solver.h"};
+  as_model *m = build();
+  as_channels *c = NULL;
+  as_csv *csv = NULL;
+  as_error error;
+  FILE *file = tmpfile();
+  char path[64], text[200] = "";
+  assert_non_null(file);
+  sprintf(path, "/proc/self/fd/%d", fileno(file));
+  if (as_channels_create(m, one, 1, &c, &error)) fail_msg("%s", error.message);
+  commas = true;
+  as_status status = as_csv_create(path, c, &csv, &error);
+  if (status == AS_OK) status = as_csv_row(1.25, (double[]){-3.5e-300}, 1, csv, &error);
+  if (status == AS_OK) status = as_csv_close(csv, &error);
+  commas = false;
+  if (status) fail_msg("%s", error.message);
+  assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+  assert_string_equal(text, "time [s],solver.h [s]\n1.25,-3.5000000000000002e-300\n");
+  fclose(file);
+  as_channels_destroy(c);
+  as_model_destroy(m);
+}
+
 // ---- memory runs out ------------------------------------------------------------------------------------
 
 /// Makes all there is and takes it away again.
@@ -177,6 +222,7 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation),
+                                     cmocka_unit_test(test_commas),
                                      cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
