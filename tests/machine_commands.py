@@ -208,6 +208,9 @@ def test_failed_files(model):
         os.mkdir("full")
         os.symlink("/dev/full", "full/results.csv")
         expect(4, "full/results.csv cannot be written: No space left", "run", model, "-o", "full", "--force")
+    os.makedirs("taken/summary.json")
+    expect(4, "taken/summary.json", "run", model, "-o", "taken", "--force")
+    check(os.listdir("taken") == ["summary.json"], os.listdir("taken"))
     size = 30000
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
     result = expect(4, "small/results.csv cannot be written: File too large", "run", model, "-o", "small", preexec_fn=limit)
@@ -249,14 +252,14 @@ def wait_for(what, process):
 
 
 def started(folder):
-    return lambda: os.path.exists(folder + "/results.csv") and read(folder + "/results.csv").count("\n") > 3
+    return lambda: os.path.exists(folder + "/results.csv") and read(folder + "/results.csv").count("\n") > 1
 
 
 def test_signals(model):
     for number in (signal.SIGINT, signal.SIGTERM):
         folder = f"signal-{number}"
         process = subprocess.Popen(
-            [COMMAND, "run", model, "-o", folder, "--set", "simulate.t_end=100000"],
+            [COMMAND, "run", model, "-o", folder, "--set", "simulate.t_end=100000", "--set", "output.interval=100"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for(started(folder), process)
         check(summary(folder)["status"] == "running", summary(folder))
