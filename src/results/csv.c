@@ -116,7 +116,7 @@ static as_status open_file(as_csv *csv, const char *path, const as_channels *cha
   csv->text = asi_calloc(csv->room, 1);
   csv->path = asi_calloc(strlen(path) + 1, 1);
   if (csv->text == NULL || csv->path == NULL) return asi_fail_memory(error);
-  strcpy(csv->path, path);
+  memcpy(csv->path, path, strlen(path));
   if (!put_titles(csv, channels)) return asi_fail_memory(error);
   csv->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   return csv->file < 0 ? fail_write(csv, errno, error) : as_csv_flush(csv, error);

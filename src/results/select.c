@@ -231,7 +231,7 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
   if (text == NULL)
     return asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, NULL, "A selected output is NULL.");
   if (copy == NULL) return asi_fail_memory(s->error);
-  strcpy(copy, text);
+  memcpy(copy, text, strlen(text) + 1);
   s->text = text;
   s->miss = (miss){.distance = -1};
   as_status status = AS_OK;
