@@ -14,6 +14,9 @@ typedef enum cli_exit {
 /// `alphastep papers`: argv holds what follows the word `papers`.
 cli_exit papers_command(int argc, char **argv);
 
+/// `alphastep schema`: likewise.
+cli_exit schema_command(int argc, char **argv);
+
 /// Prints `alphastep: `, the sentence and a line feed on stderr.
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -15,6 +15,7 @@ typedef struct subcommand {
 
 static const subcommand subcommands[] = {
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
+    {"schema", "print the JSON Schema of model files", schema_command},
 };
 enum { N_SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
@@ -52,7 +53,8 @@ static cli_exit refuse(const char *word) {
   }
   int nearest = 0;
   for (int i = 1; i < N_SUBCOMMANDS; i++) {
-    if (as_word_distance(word, subcommands[i].name) < as_word_distance(word, subcommands[nearest].name)) {
+    if (as_word_distance(word, subcommands[i].name) <
+        as_word_distance(word, subcommands[nearest].name)) {
       nearest = i;
     }
   }
