@@ -19,6 +19,9 @@ cli_exit papers_command(int argc, char **argv);
 cli_exit run_command(int argc, char **argv);
 cli_exit check_command(int argc, char **argv);
 
+/// `alphastep schema`: likewise.
+cli_exit schema_command(int argc, char **argv);
+
 /// Prints `alphastep: `, the sentence and a line feed on stderr.
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /// Complains that a file could not be written, because of errno.

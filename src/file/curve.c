@@ -13,7 +13,8 @@ static const char *const interpolations[] = {
 #define AT(field) offsetof(curve_thing, field)
 static const asi_key keys[] = {
     {"constant", ASI_KEY_NUMBER, AT(constant), .otherwise = "0", .text = "value at 0"},
-    {"slope", ASI_KEY_NUMBER, AT(slope), .otherwise = "0", .text = "slope of a straight line"},
+    {"slope", ASI_KEY_NUMBER, AT(slope), .instead_of = "table", .otherwise = "0",
+     .text = "slope of a straight line"},
     {"table", ASI_KEY_ROWS, AT(table), .least = 2, .most = 2, .instead_of = "constant",
      .text = "pairs [x, y] with increasing x; beyond its ends the function goes on straight"},
     {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = interpolations, .with = "table",

@@ -70,20 +70,16 @@ static as_status build(asi_reader *r, as_error *error) {
   return status;
 }
 
-static bool out_of_memory(const asi_reader *r) {
-  return r->no_memory || r->arena->failed || r->scratch.failed;
-}
-
 static as_status read_all(asi_reader *r, const char *path, const char *text, size_t size,
                           const char *const *settings, int n_settings) {
   as_error error;
   as_status status = asi_read_sources(r, path, text, size);
-  if (status || r->wrong || out_of_memory(r)) return status;
+  if (status || asi_out_of_memory(r)) return status;
   asi_apply_settings(r, settings, n_settings);
   asi_collect_parameters(r);
-  if (out_of_memory(r)) return AS_ERR_MEMORY;
+  if (asi_out_of_memory(r)) return AS_ERR_MEMORY;
   status = asi_read_roots(r, &error);
-  if (status || r->wrong || out_of_memory(r)) return status;
+  if (status || r->wrong || asi_out_of_memory(r)) return status;
   status = build(r, &error);
   if (status && status != AS_ERR_MEMORY) asi_complain_file(r, 0, "%s", error.message);
   asi_publish_parameters(r);
@@ -92,7 +88,7 @@ static as_status read_all(asi_reader *r, const char *path, const char *text, siz
 
 /// The status of everything that went wrong.
 static as_status sum_up(asi_reader *r, as_status status) {
-  if (status == AS_ERR_MEMORY || out_of_memory(r)) {
+  if (status == AS_ERR_MEMORY || asi_out_of_memory(r)) {
     r->messages->n = 1;
     r->messages->message[0] = (as_message){.text = "error: out of memory"};
     return AS_ERR_MEMORY;

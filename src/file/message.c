@@ -133,8 +133,20 @@ void asi_complain_file(asi_reader *r, int file, const char *format, ...) {
   va_end(arguments);
 }
 
+void asi_complain_fault(int file, int line, int column, const char *sentence, void *user) {
+  asi_reader *r = user;
+  const asi_path *path = r->path;
+  const asi_value at = {.file = file, .line = line, .column = column};
+  r->path = NULL; // of a tree that is not there yet
+  asi_complain(r, &at, "%s", sentence);
+  r->path = path;
+}
+
 bool asi_would_keep(const asi_reader *r, const asi_value *at) {
-  return !is_full(r) || compare(spot_at(r, at, 0), spot_of(r, AS_MESSAGES - 1)) < 0;
+  const spot here = spot_at(r, at, 0);
+  for (int i = 0; i < r->messages->n; ++i)
+    if (compare(here, spot_of(r, i)) == 0) return false;
+  return !is_full(r) || compare(here, spot_of(r, AS_MESSAGES - 1)) < 0;
 }
 
 as_place asi_place(const asi_reader *r, const asi_value *at) {
@@ -152,7 +164,9 @@ void asi_hint_try(asi_hint *hint, const char *candidate) {
 }
 
 const char *asi_hint_text(asi_hint *hint) {
-  if (hint->best == NULL || !as_word_is_close(hint->word, hint->distance)) return "";
+  const bool close = hint->best && as_word_is_close(hint->word, hint->distance) &&
+                     hint->distance < (int)strlen(hint->word);
+  if (!close) return "";
   snprintf(hint->text, sizeof hint->text, "; did you mean \"%.80s\"?", hint->best);
   return hint->text;
 }

@@ -6,7 +6,10 @@
 #include "base/error.h"
 #include "file/reader.h"
 
-enum { MOST_WAITING = 100 }; ///< parameters that wait for one another
+enum {
+  MOST_WAITING = 100, ///< parameters that wait for one another
+  MOST_HINTS = 1000,
+};
 
 static void define(asi_reader *r, const asi_value *key, const asi_value *value) {
   if (!asi_is_parameter_name(key->text)) {
@@ -72,9 +75,11 @@ static bool look_up(const char *name, double *number, char sentence[160], void *
   const int found = asi_names_find(&r->parameter_names, name);
   if (found < 0) {
     asi_hint hint = {.word = name};
-    for (int i = 0; i < r->n_parameters; ++i)
+    const bool look = r->hints++ < MOST_HINTS; // all of 100000 turns may be wrong
+    for (int i = 0; i < r->n_parameters && look; ++i)
       asi_hint_try(&hint, asi_names_get(&r->parameter_names, i));
-    snprintf(sentence, 160, "there is no parameter \"%s\"%s", name, asi_hint_text(&hint));
+    snprintf(sentence, 160, "\"%s\" is neither a number nor a parameter%s", name,
+             asi_hint_text(&hint));
     return false;
   }
   r->parameters[found].used = true;

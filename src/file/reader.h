@@ -11,7 +11,7 @@
 
 enum {
   ASI_MOST_FILES = 100,      ///< that are read
-  ASI_MOST_THINGS = 5000000, ///< bodies, joints, ... and turns of `repeat`
+  ASI_MOST_THINGS = 2000000, ///< bodies, joints, ... and turns of `repeat`
 };
 
 /// A file, a setting.
@@ -63,6 +63,7 @@ struct asi_reader {
   asi_definition *parameters;
   int n_parameters, room_parameters;
   int lookups; ///< parameters that wait for others
+  int hints;   ///< parameters that were looked for in vain
   const asi_index *index;
   const asi_path *path;
   as_builder *builder;
@@ -72,6 +73,10 @@ struct asi_reader {
   double gravity[3];
   bool assemble; ///< the file says so
 };
+
+static inline bool asi_out_of_memory(const asi_reader *r) {
+  return r->no_memory || r->arena->failed || r->scratch.failed;
+}
 
 // ---- messages (message.c) ---------------------------------------------------------------------------
 
@@ -83,7 +88,9 @@ void asi_complain_at(asi_reader *r, const asi_value *at, int shift, const char *
 /// Something is wrong with a file as a whole.
 void asi_complain_file(asi_reader *r, int file, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/// Would a message here be kept? If not there is no need to look for suggestions.
+/// What is wrong with a file's tree (asi_fault_fn; user is the reader).
+void asi_complain_fault(int file, int line, int column, const char *sentence, void *user);
+/// Would the first message at a place be kept? If not there is no need to look for suggestions.
 bool asi_would_keep(const asi_reader *r, const asi_value *at);
 as_place asi_place(const asi_reader *r, const asi_value *at);
 
@@ -140,6 +147,8 @@ bool asi_read_choice(asi_reader *r, const asi_value *v, const char *const *choic
 void asi_read_things(asi_reader *r, const asi_value *map, const asi_section *section, bool late);
 /// Reads the things of a list, which have no names; their adders get NULL.
 void asi_read_list(asi_reader *r, const asi_value *list, const asi_section *section);
+/// Counts one more thing; true: there are too many, which is told once.
+bool asi_too_many(asi_reader *r, const asi_value *at);
 /// The kind of a thing, NULL if it has none.
 const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *at,
                             const asi_section *section);
@@ -150,7 +159,6 @@ void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double cen
 
 // ---- functions of one variable (curve.c) ------------------------------------------------------------
 
-extern const asi_table asi_curve_table;
 /// A number, or a mapping; the curve is in the scratch arena.
 bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out);
 
@@ -162,7 +170,6 @@ typedef struct asi_turn {
   double angle, angle_deg; ///< NAN: not given
 } asi_turn;
 
-extern const asi_table asi_turn_table;
 asi_turn asi_default_turn(void);
 /// Sets the quaternion if a turn was given.
 as_status asi_turn_apply(const asi_turn *turn, double quaternion[4], as_error *error);

@@ -55,7 +55,7 @@ typedef struct group_thing {
 
 #define AT(field) offsetof(root_thing, field)
 static const asi_key root_keys[] = {
-    {"alphastep", ASI_KEY_INTEGER, AT(version), .required = true,
+    {"alphastep", ASI_KEY_INTEGER, AT(version), .required = true, .least = 1, .most = 1,
      .text = "version of the format: 1"},
     {"title", ASI_KEY_TEXT, AT(title), .text = "the machine's name"},
     {"description", ASI_KEY_TEXT, AT(description), .text = "a few words about it"},
@@ -127,15 +127,12 @@ static void read_group(asi_reader *r, const asi_value *v, pass now) {
   group_thing group = {.index = "i", .from = 1};
   r->broken = false;
   asi_read_object(r, v, v, &asi_group_table, &group);
-  if (r->broken || r->arena->failed || !check_index(r, v, group.index)) return;
+  if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index)) return;
   const asi_path *path = r->path;
   asi_index index = {group.index, group.from, r->index};
   r->index = &index;
-  for (long i = group.from; i <= group.to && !r->no_memory; ++i) {
-    if (++r->things > ASI_MOST_THINGS) {
-      asi_complain(r, v, "more than %d things", ASI_MOST_THINGS);
-      break;
-    }
+  for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
+    if (asi_too_many(r, v)) break;
     index.number = (int)i;
     read_contents(r, &group.contents, now);
   }

@@ -73,12 +73,13 @@ static bool holds_names(const char *key, int depth) {
   return row && (row->type == ASI_KEY_THINGS || row->type == ASI_KEY_PARAMETERS);
 }
 
-static void complain_missing(asi_reader *r, const setting *s, const asi_value *in) {
+static void complain_missing(asi_reader *r, const setting *s, const asi_value *in,
+                             const char *above) {
   asi_hint hint = {.word = s->part};
   for (int i = 0; in->type == ASI_MAP && i < in->count; ++i)
     asi_hint_try(&hint, in->item[2 * i]->text);
-  asi_complain(r, s->value, "there is no \"%.80s\" in %s of the file%s", s->part,
-               asi_value_what(in), asi_hint_text(&hint));
+  asi_complain(r, s->value, "there is no \"%.80s\" in %.80s%s", s->part, above ? above : "the file",
+               asi_hint_text(&hint));
 }
 
 static void apply(asi_reader *r, asi_value *root, setting *s) {
@@ -88,7 +89,7 @@ static void apply(asi_reader *r, asi_value *root, setting *s) {
     asi_value **slot = find_slot(in, s->part);
     const bool last = is_last(s);
     if (slot == NULL && (!last || in->type != ASI_MAP || (above && holds_names(above, depth)))) {
-      complain_missing(r, s, in);
+      complain_missing(r, s, in, above);
       return;
     }
     if (last) {
@@ -107,18 +108,24 @@ static void apply(asi_reader *r, asi_value *root, setting *s) {
   }
 }
 
-/// The file that has the first part, the model file if none has.
-static asi_value *root_with(const asi_reader *r, const char *part) {
+/// Has a file the first part, and the second one if that is a name of the user's?
+static bool has_start(asi_value *root, const setting *s) {
+  asi_value **slot = root ? find_slot(root, s->part) : NULL;
+  if (slot == NULL || is_last(s) || !holds_names(s->part, 1)) return slot != NULL;
+  return find_slot(*slot, s->part + strlen(s->part) + 1) != NULL;
+}
+
+/// The file that a path is about: of several the one that counts most; the model file if there is none.
+static asi_value *root_with(const asi_reader *r, const setting *s) {
   for (int f = r->n_order - 1; f >= 0; --f) {
     asi_value *root = r->file[r->order[f]].root;
-    if (asi_value_get(root, part)) return root;
+    if (has_start(root, s)) return root;
   }
   return r->file[0].root;
 }
 
 static void apply_text(asi_reader *r, const char *text, int file) {
   const char *equals = strchr(text, '=');
-  asi_fault fault;
   if (equals == NULL || equals == text) {
     asi_complain_file(r, file, "a setting is path.to.value=text");
     return;
@@ -126,15 +133,12 @@ static void apply_text(asi_reader *r, const char *text, int file) {
   setting s = {.length = (size_t)(equals - text), .file = file};
   s.path = asi_arena_text(r->arena, text, s.length);
   if (s.path == NULL) return;
-  s.value = asi_value_parse(equals + 1, strlen(equals + 1), file, r->arena, &fault);
-  if (s.value == NULL) {
-    if (!r->arena->failed) asi_complain_file(r, file, "the value is none: %s", fault.sentence);
-    return;
-  }
+  s.value = asi_value_parse(equals + 1, strlen(equals + 1), file, r->arena, asi_complain_fault, r);
+  if (s.value == NULL) return;
   for (char *c = s.path; *c; ++c)
     if (*c == '.') *c = '\0';
   s.part = s.path;
-  asi_value *root = root_with(r, s.part);
+  asi_value *root = root_with(r, &s);
   if (root && root->type == ASI_MAP) apply(r, root, &s);
 }
 

@@ -103,16 +103,12 @@ static bool keep_source(asi_reader *r, const char *path, const char *text, size_
 }
 
 static void parse_file(asi_reader *r, int number, const char *text, size_t size) {
-  asi_fault fault;
   if (size > ASI_MOST_BYTES) {
     asi_complain_file(r, number, "the file has more than %d MiB", ASI_MOST_BYTES >> 20);
     return;
   }
   if (!keep_source(r, r->file[number].path, text, size)) return;
-  r->file[number].root = asi_value_parse(text, size, number, r->arena, &fault);
-  if (r->file[number].root || r->arena->failed) return;
-  const asi_value at = {.file = number, .line = fault.line, .column = fault.column};
-  asi_complain(r, &at, "%s", fault.sentence);
+  r->file[number].root = asi_value_parse(text, size, number, r->arena, asi_complain_fault, r);
 }
 
 // ---- includes ---------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
   if (thing == NULL) return;
   if (kind->prepare) kind->prepare(thing);
   asi_read_object(r, v, at, kind->table, thing);
-  if (r->broken || r->arena->failed || r->scratch.failed) return;
+  if (r->broken || asi_out_of_memory(r)) return;
   const as_status status = kind->add(r, kind, name, thing, &error);
   if (status == AS_ERR_MEMORY)
     r->no_memory = true;
@@ -49,9 +49,13 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
     asi_complain(r, at, "%s", error.message);
 }
 
-static bool is_too_much(asi_reader *r, const asi_value *at) {
-  if (++r->things <= ASI_MOST_THINGS) return false;
-  asi_complain(r, at, "more than %d things", ASI_MOST_THINGS);
+bool asi_too_many(asi_reader *r, const asi_value *at) {
+  if (r->things < ASI_MOST_THINGS) {
+    ++r->things;
+    return false;
+  }
+  if (r->things == ASI_MOST_THINGS) asi_complain(r, at, "more than %d things", ASI_MOST_THINGS);
+  r->things = ASI_MOST_THINGS + 1;
   return true;
 }
 
@@ -86,8 +90,8 @@ void asi_read_things(asi_reader *r, const asi_value *map, const asi_section *sec
     asi_complain(r, map, "must be a mapping of names, not %s", asi_value_what(map));
     return;
   }
-  for (int i = 0; i < map->count && !r->no_memory; ++i) {
-    if (is_too_much(r, map->item[2 * i])) return;
+  for (int i = 0; i < map->count && !asi_out_of_memory(r); ++i) {
+    if (asi_too_many(r, map->item[2 * i])) return;
     read_named(r, map->item[2 * i], map->item[2 * i + 1], section, late);
   }
 }
@@ -99,7 +103,7 @@ void asi_read_list(asi_reader *r, const asi_value *list, const asi_section *sect
     asi_complain(r, list, "must be a list, not %s", asi_value_what(list));
     return;
   }
-  for (int i = 0; i < list->count && !r->no_memory; ++i) {
+  for (int i = 0; i < list->count && !asi_out_of_memory(r); ++i) {
     const asi_path path = {NULL, i, outer};
     r->path = &path;
     const asi_kind *kind = asi_kind_of(r, list->item[i], list->item[i], section);

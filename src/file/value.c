@@ -54,6 +54,8 @@ static void set_type(asi_value *v) {
 
 // ---- the tree ---------------------------------------------------------------------------------------
 
+enum { MOST_TOLD = 100 }; ///< double keys of a mapping
+
 /// A list or a mapping whose end has not come.
 typedef struct open_value {
   asi_value *value;
@@ -67,7 +69,8 @@ typedef struct anchor {
 
 typedef struct parse {
   asi_arena *arena;
-  asi_fault *fault;
+  asi_fault_fn *fault;
+  void *user;
   int file;
   asi_value **stack; ///< items of all that is open
   int n_stack, room_stack;
@@ -79,10 +82,9 @@ typedef struct parse {
   asi_value *root;
 } parse;
 
-static bool refuse(parse *p, yaml_mark_t mark, const char *sentence) {
-  p->fault->line = (int)mark.line + 1;
-  p->fault->column = (int)mark.column + 1;
-  snprintf(p->fault->sentence, sizeof p->fault->sentence, "%s", sentence);
+/// Tells what is wrong; false, for callers that cannot go on.
+static bool refuse(const parse *p, yaml_mark_t mark, const char *sentence) {
+  p->fault(p->file, (int)mark.line + 1, (int)mark.column + 1, sentence, p->user);
   return false;
 }
 
@@ -158,8 +160,8 @@ static bool take_scalar(parse *p, const yaml_event_t *event) {
   const yaml_mark_t mark = event->start_mark;
   const char *text = (const char *)event->data.scalar.value;
   const size_t length = event->data.scalar.length;
-  if (event->data.scalar.tag) return refuse(p, mark, "tags (!...) are not supported");
-  if (strlen(text) != length) return refuse(p, mark, "a text may not hold the character \\0");
+  if (event->data.scalar.tag) refuse(p, mark, "tags (!...) are not supported");
+  if (strlen(text) != length) refuse(p, mark, "a text may not hold the character \\0");
   asi_value *v = new_value(p, event, ASI_TEXT);
   char *copy = v ? asi_arena_text(p->arena, text, length) : NULL;
   if (copy == NULL) return false;
@@ -172,7 +174,7 @@ static bool take_scalar(parse *p, const yaml_event_t *event) {
 static bool begin(parse *p, const yaml_event_t *event, asi_value_type type, const yaml_char_t *name,
                   const yaml_char_t *tag) {
   const yaml_mark_t mark = event->start_mark;
-  if (tag) return refuse(p, mark, "tags (!...) are not supported");
+  if (tag) refuse(p, mark, "tags (!...) are not supported");
   if (p->depth == ASI_MOST_DEPTH)
     return refuse(p, mark, "lists and mappings stand more than 64 deep inside each other");
   asi_value *v = new_value(p, event, type);
@@ -193,31 +195,60 @@ static yaml_mark_t mark_of(const asi_value *v) {
   return (yaml_mark_t){.line = (size_t)v->line - 1, .column = (size_t)v->column - 1};
 }
 
-/// The keys of a mapping are texts and all different.
-static bool check_keys(parse *p, const asi_value *map) {
+/// Can it be a key?
+static bool check_key(const parse *p, const asi_value *key) {
+  if (key->text == NULL)
+    return refuse(p, mark_of(key), "a key must be a text, not a list or a mapping");
+  if (!key->quoted && strcmp(key->text, "<<") == 0)
+    return refuse(p, mark_of(key), "merge keys (<<) are not supported");
+  return true;
+}
+
+/// Takes away what has no good key.
+static void drop_bad_keys(const parse *p, asi_value *map) {
+  int n = 0;
+  for (int i = 0; i < map->count; ++i) {
+    asi_value *key = map->item[2 * i], *value = map->item[2 * i + 1];
+    if (!check_key(p, key)) continue;
+    map->item[2 * n] = key;
+    map->item[2 * n + 1] = value;
+    ++n;
+  }
+  map->count = n;
+}
+
+/// Takes away a key that is there already.
+static void drop_key(asi_value *map, const asi_value *key) {
+  int i = map->count - 1;
+  while (i > 0 && map->item[2 * i] != key) --i;
+  for (; i + 1 < map->count; ++i) {
+    map->item[2 * i] = map->item[2 * i + 2];
+    map->item[2 * i + 1] = map->item[2 * i + 3];
+  }
+  --map->count;
+}
+
+/// The keys of a mapping are texts and all different; what is not is told and left out.
+static bool check_keys(parse *p, asi_value *map) {
   char sentence[160];
-  asi_value **key = malloc(((size_t)map->count + 1) * sizeof *key);
+  drop_bad_keys(p, map);
+  const int n = map->count;
+  asi_value **key = malloc(((size_t)n + 1) * sizeof *key);
   if (key == NULL) {
     p->arena->failed = true;
     return false;
   }
-  bool good = true;
-  for (int i = 0; i < map->count && good; ++i) {
-    key[i] = map->item[2 * i];
-    if (key[i]->text == NULL)
-      good = refuse(p, mark_of(key[i]), "a key must be a text, not a list or a mapping");
-    else if (!key[i]->quoted && strcmp(key[i]->text, "<<") == 0)
-      good = refuse(p, mark_of(key[i]), "merge keys (<<) are not supported");
+  for (int i = 0; i < n; ++i) key[i] = map->item[2 * i];
+  qsort(key, (size_t)n, sizeof(asi_value *), by_text);
+  for (int i = 1, told = 0; i < n; ++i) {
+    if (strcmp(key[i - 1]->text, key[i]->text) != 0 || ++told > MOST_TOLD) continue;
+    snprintf(sentence, sizeof sentence, "the key \"%.60s\" is there already, in line %d",
+             key[i]->text, key[i - 1]->line);
+    refuse(p, mark_of(key[i]), sentence);
+    drop_key(map, key[i]);
   }
-  if (good) qsort(key, (size_t)map->count, sizeof(asi_value *), by_text);
-  for (int i = 1; i < map->count && good; ++i)
-    if (strcmp(key[i - 1]->text, key[i]->text) == 0) {
-      snprintf(sentence, sizeof sentence, "the key \"%.60s\" is there already, in line %d",
-               key[i]->text, key[i - 1]->line);
-      good = refuse(p, mark_of(key[i]), sentence);
-    }
   free(key);
-  return good;
+  return true;
 }
 
 static bool end(parse *p, yaml_mark_t mark) {
@@ -283,20 +314,19 @@ static bool take_events(parse *p, yaml_parser_t *parser) {
     good = take_event(p, &event);
     yaml_event_delete(&event);
   }
-  if (good && p->root == NULL) return refuse(p, (yaml_mark_t){0}, "the file is empty");
+  if (good && p->root == NULL) return refuse(p, (yaml_mark_t){0}, "nothing is written here");
   return good;
 }
 
 asi_value *asi_value_parse(const char *text, size_t size, int file, asi_arena *arena,
-                           asi_fault *fault) {
+                           asi_fault_fn *fault, void *user) {
   yaml_parser_t parser;
-  *fault = (asi_fault){0};
   if (!yaml_parser_initialize(&parser)) {
     arena->failed = true;
     return NULL;
   }
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-  parse p = {.arena = arena, .fault = fault, .file = file};
+  parse p = {.arena = arena, .fault = fault, .user = user, .file = file};
   const bool good = take_events(&p, &parser);
   yaml_parser_delete(&parser);
   free(p.stack);

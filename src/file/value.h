@@ -38,16 +38,13 @@ struct asi_value {
   asi_value **item; ///< of a list: the items; of a mapping: key, value, key, value ...
 };
 
-/// What is wrong with a text that is no tree, and where.
-typedef struct asi_fault {
-  int line, column;
-  char sentence[256];
-} asi_fault;
+/// Is told what is wrong with a text, and where.
+typedef void asi_fault_fn(int file, int line, int column, const char *sentence, void *user);
 
-/// Reads a whole YAML or JSON text into values in the arena. NULL: it is none, `fault` says why; or, if
-/// arena->failed, there is no memory.
+/// Reads a whole YAML or JSON text into values in the arena. NULL: it is none; or, if arena->failed, there is no
+/// memory. Of small faults the tree is free: what is wrong has been left out of it.
 asi_value *asi_value_parse(const char *text, size_t size, int file, asi_arena *arena,
-                           asi_fault *fault);
+                           asi_fault_fn *fault, void *user);
 
 /// The value of a key, NULL if it is not there (or this is no mapping).
 asi_value *asi_value_get(const asi_value *map, const char *key);
