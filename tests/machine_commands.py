@@ -340,7 +340,7 @@ def test_help(_):
         text = expect(0, None, "help", command).stdout
         check(text == run(command, "--help").stdout, command, "help and --help differ")
         check(re.search(rf"^\.B alphastep {command}$", man, re.M), "the man page has no", command)
-        for option in re.findall(r"^(-[-\w]+)", text, re.M):
+        for option in re.findall(r"^ *(-[-\w]+)(?: [A-Z=]+)*  ", text, re.M):
             check(option in man, "the man page lacks", option)
     expect(2, "did you mean `run`?", "help", "rum")
     expect(2, "One command", "help", "run", "check")
