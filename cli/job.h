@@ -25,7 +25,7 @@ typedef struct job {
   bool started; ///< a row was written
   as_start_report start;
   long rows;
-  double t;              ///< of the last row [s]
+  double t;              ///< how far it came [s]
   int column[WATCHED];   ///< -1: not among the channels
   double worst[WATCHED]; ///< largest absolute value
   double seconds;        ///< that it took

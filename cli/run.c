@@ -63,7 +63,6 @@ static as_status write_row(double t, const double *row, int n, void *user, as_er
   as_status status = as_csv_row(t, row, n, j->csv, error);
   if (status != AS_OK) return status;
   j->started = true;
-  j->t = t;
   for (int i = 0; i < WATCHED; i++) {
     if (j->column[i] >= 0) j->worst[i] = fmax(j->worst[i], fabs(row[j->column[i]]));
   }
@@ -206,6 +205,7 @@ static cli_exit run_job(job *j) {
   j->flushed = j->progress.began;
   as_status status = as_run_go(j->run, write_row, j, &j->start, &error);
   j->seconds = progress_clock() - j->progress.began;
+  if (j->started) j->t = as_integrator_state(as_run_integrator(j->run))->t;
   progress_end(&j->progress);
   cli_exit result = judge(status);
   if (status != AS_OK && status != AS_STOPPED && status != AS_INTERRUPTED) {
@@ -213,7 +213,7 @@ static cli_exit run_job(job *j) {
     if (j->started) cli_complain("What was computed up to there is in `%s`.", j->folder);
   } else if (status == AS_INTERRUPTED) {
     cli_complain("%s: interrupted; what was computed up to t = %.6g s is in `%s`.",
-                 j->request->model, as_integrator_state(as_run_integrator(j->run))->t, j->folder);
+                 j->request->model, j->t, j->folder);
   }
   as_error trouble = error;
   result = close_files(j, result, &trouble);

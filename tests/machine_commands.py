@@ -230,7 +230,7 @@ def test_stuck(_):
     s = summary("stuck")
     check(s["status"] == "failed" and "t = 1." in s["message"] and 1.3 < s["t"] < 1.6, s)
     _, rows = table("stuck")
-    check(len(rows) == s["rows"] > 5 and rows[-1][0] == s["t"], len(rows), s)
+    check(len(rows) == s["rows"] > 5 and 0 <= s["t"] - rows[-1][0] < 0.05, len(rows), s)
     check(os.path.exists("stuck/state.bin"), "no state after a failure")
     expect(3, "7 steps", "run", model, "-o", "short", "--set", "simulate.max_steps=7")
     check(summary("short")["statistics"]["steps"] == 7, summary("short"))
@@ -240,6 +240,14 @@ def test_stuck(_):
     names, rows = table("apart")
     check(names[0] == "time [s]" and rows == [], names, rows)
     check(run("check", "apart.yaml").returncode == 3, "check of what cannot start")
+
+
+def test_overflow(_):
+    text = PENDULUM.replace("simulate", "forces: {wind: {type: load, body: 'bob, \"heavy\" é', "
+                            "force: [1, 0, 0], factor: {table: [[0, 0], [0.5, 0], [0.6, 1.0e+300]], interpolation: monotone}}}\nsimulate")
+    expect(3, "t = 0.5", "run", write("storm.yaml", text), "-o", "storm")
+    _, rows = table("storm")
+    check(summary("storm")["status"] == "failed" and 0.4 < rows[-1][0] < 0.6, rows[-1][0], summary("storm"))
 
 
 def wait_for(what, process):
@@ -270,7 +278,8 @@ def test_signals(model):
         check("interrupted" in errors and len(errors.splitlines()) == 1, errors)
         s = summary(folder)
         _, rows = table(folder)
-        check(s["status"] == "interrupted" and s["rows"] == len(rows) and s["t"] == rows[-1][0], s, len(rows))
+        check(s["status"] == "interrupted" and s["rows"] == len(rows), s, len(rows))
+        check(0 <= s["t"] - rows[-1][0] < 100, s, rows[-1][0])
         check(os.path.getsize(folder + "/state.bin") > 100, "no state")
 
 

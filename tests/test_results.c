@@ -660,6 +660,55 @@ static void test_interruption(void **state) {
   as_model_destroy(m);
 }
 
+/// A stone bounces on the floor, at -1 m, without loss, and the run stops at the second bounce.
+static int above_floor(const as_point *at, double *out, void *user) {
+  (void)user;
+  *out = at->q[2] + 1.0;
+  return AS_DONE;
+}
+
+static int bounce(as_event *event, void *user) {
+  int *bounces = user;
+  event->v[2] = -event->v[2];
+  return ++*bounces == 2 ? AS_EVENT_CHANGE | AS_EVENT_STOP : AS_EVENT_CHANGE;
+}
+
+static void test_events(void **state) {
+  (void)state;
+  static const char *const wanted[] = {"bodies.stone", "solver.h"};
+  const double g = 9.81, fall = sqrt(2.0 / g);
+  as_builder *b = machine_builder(0, 0, -g);
+  machine_point(b, "stone", 1.0, origin, x_axis);
+  as_model *m = machine_build(b);
+  for (int automatic = 0; automatic < 2; ++automatic) {
+    int bounces = 0;
+    as_error error;
+    const as_event_def event = {
+        .name = "floor", .value = above_floor, .direction = -1, .act = bounce, .user = &bounces};
+    as_run_def def = fixed_run(AS_METHOD_INDEX2, automatic ? (double)NAN : 0.01, 2.0);
+    def.integrator.events = &event;
+    def.integrator.n_events = 1;
+    def.channels = wanted;
+    def.n_channels = 2;
+    def.interval = 0.003;
+    kept *k = keep_open(m, &def);
+    assert_int_equal(as_run_go(k->run, keep_row, k, NULL, &error), AS_STOPPED);
+    assert_near("t", as_integrator_state(as_run_integrator(k->run))->t, 3.0 * fall, 1e-6);
+    assert_int_equal(k->rows, (int)(3.0 * fall / 0.003) + 1);
+    assert_int_equal(as_run_go(k->run, keep_row, k, NULL, &error), AS_OK);
+    assert_true(k->t[k->rows - 1] == 2.0);
+    for (int i = 0; i < k->rows; ++i) {
+      const double since = fmod(k->t[i] + fall, 2.0 * fall) - fall; // the top of each arc
+      assert_near("z", value(k, i, "bodies.stone.position.z"), -g / 2.0 * since * since, 1e-5);
+      if (fabs(since) < fall - 1e-5)
+        assert_near("vz", value(k, i, "bodies.stone.velocity.z"), -g * since, 1e-5);
+      assert_near("x", value(k, i, "bodies.stone.position.x"), k->t[i], 1e-9);
+    }
+    keep_free(k);
+  }
+  as_model_destroy(m);
+}
+
 /// What fails says so, and rows up to there are kept.
 static void test_failures(void **state) {
   (void)state;
@@ -909,8 +958,9 @@ int main(void) {
       cmocka_unit_test(test_defaults),     cmocka_unit_test(test_refused_selections),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_times),
       cmocka_unit_test(test_last_row),     cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_interruption), cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_refused_runs), cmocka_unit_test(test_csv),
-      cmocka_unit_test(test_reproducible), cmocka_unit_test(test_full_disk)};
+      cmocka_unit_test(test_interruption), cmocka_unit_test(test_events),
+      cmocka_unit_test(test_failures),     cmocka_unit_test(test_refused_runs),
+      cmocka_unit_test(test_csv),          cmocka_unit_test(test_reproducible),
+      cmocka_unit_test(test_full_disk)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
