@@ -2,26 +2,34 @@
 #ifndef ALPHASTEP_CLI_H
 #define ALPHASTEP_CLI_H
 
+#include <stdbool.h>
+
 /// The exit status of the command.
 typedef enum cli_exit {
   CLI_DONE = 0,
   CLI_FELL_SHORT = 1, ///< a check fell short
   CLI_USAGE = 2,      ///< bad usage or input
   CLI_SIMULATION = 3, ///< a simulation could not go on
-  CLI_OUTPUT = 4,     ///< the output could not be written
+  CLI_OUTPUT = 4,     ///< a file could not be read or written
+  CLI_SIGNAL = 128,   ///< and the number of the signal that ended it: 130 after Ctrl-C
 } cli_exit;
 
-/// `alphastep papers`: argv holds what follows the word `papers`.
+/// The commands: argv holds what follows the command's name.
 cli_exit papers_command(int argc, char **argv);
+cli_exit run_command(int argc, char **argv);
+cli_exit check_command(int argc, char **argv);
+
+/// `alphastep schema`: likewise.
+cli_exit schema_command(int argc, char **argv);
 
 /// Prints `alphastep: `, the sentence and a line feed on stderr.
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/// Complains that a file could not be written, because of errno.
+cli_exit cli_complain_path(const char *path);
+cli_exit cli_complain_memory(void);
 
-/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn
-/// `a` into `b`.
-int word_distance(const char *a, const char *b);
-
-/// Is a word at this distance close enough to `typed` to ask "did you mean"?
-int word_is_close(const char *typed, int distance);
+/// Whether argv[*i] is the option `name` with a value, `--name VALUE` or `--name=VALUE`; *i goes on to the value. If
+/// the value is missing, complains and makes it NULL.
+bool cli_option(int argc, char **argv, int *i, const char *name, const char **value);
 
 #endif

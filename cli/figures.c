@@ -1,14 +1,10 @@
 // `alphastep papers --plot`: turns the runs of a figure into a plot and writes its file.
-#define _POSIX_C_SOURCE 200809L // mkdir, access, strdup
-
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "folder.h"
 #include "papers.h"
 #include "plot.h"
 
@@ -50,37 +46,6 @@ static as_status collect_trace(const paper *source, const paper_figure *figure, 
 
 // ---- files
 
-static cli_exit complain_path(const char *path) {
-  cli_complain("`%s` could not be written: %s.", path, strerror(errno));
-  return CLI_OUTPUT;
-}
-
-cli_exit figure_make_directory(const char *directory) {
-  char *path = strdup(directory);
-  if (path == NULL) {
-    cli_complain("Out of memory.");
-    return CLI_SIMULATION;
-  }
-  // What is above it first. A failure there shows when the directory itself is made.
-  for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-    if (slash == path) continue;
-    *slash = '\0';
-    (void)mkdir(path, 0777);
-    *slash = '/';
-  }
-  free(path);
-  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return complain_path(directory);
-  struct stat found;
-  if (stat(directory, &found) != 0) return complain_path(directory);
-  if (!S_ISDIR(found.st_mode)) {
-    errno = ENOTDIR;
-    return complain_path(directory);
-  }
-  // Better said before the runs than after them.
-  if (access(directory, W_OK | X_OK) != 0) return complain_path(directory);
-  return CLI_DONE;
-}
-
 static cli_exit write_file(const plot *p, const char *directory, const char *name) {
   size_t size = strlen(directory) + strlen(name) + sizeof "/.svg";
   char *path = malloc(size);
@@ -92,11 +57,11 @@ static cli_exit write_file(const plot *p, const char *directory, const char *nam
   cli_exit status = CLI_DONE;
   FILE *out = fopen(path, "w");
   if (out == NULL) {
-    status = complain_path(path);
+    status = cli_complain_path(path);
   } else {
     plot_write(out, p);
     int failed = ferror(out);
-    if (fclose(out) != 0 || failed) status = complain_path(path);
+    if (fclose(out) != 0 || failed) status = cli_complain_path(path);
   }
   free(path);
   return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alphastep/version.h"
+#include "alphastep/words.h"
 #include "cli.h"
 
 typedef struct subcommand {
@@ -13,7 +14,10 @@ typedef struct subcommand {
 } subcommand;
 
 static const subcommand subcommands[] = {
+    {"run", "simulate a machine from a model file and write its results", run_command},
+    {"check", "look at a machine without running it", check_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
+    {"schema", "print the JSON Schema of model files", schema_command},
 };
 enum { N_SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
@@ -26,13 +30,34 @@ void cli_complain(const char *format, ...) {
   fputc('\n', stderr);
 }
 
+cli_exit cli_complain_memory(void) {
+  cli_complain("Out of memory.");
+  return CLI_SIMULATION;
+}
+
+bool cli_option(int argc, char **argv, int *i, const char *name, const char **value) {
+  const char *word = argv[*i];
+  size_t n = strlen(name);
+  if (strncmp(word, name, n) != 0 || (word[n] != '\0' && word[n] != '=')) return false;
+  *value = NULL;
+  if (word[n] == '=') {
+    *value = word + n + 1;
+  } else if (*i + 1 < argc && argv[*i + 1][0] != '-') {
+    *value = argv[++*i];
+  } else {
+    cli_complain("`%s` needs a value.", name);
+  }
+  return true;
+}
+
 static void print_help(void) {
   fputs("Usage: alphastep COMMAND [ARGUMENT...]\n"
+        "       alphastep help [COMMAND]\n"
         "       alphastep --help | --version\n"
         "\n"
         "Generalized-alpha time integration of constrained mechanical systems.\n"
         "\n"
-        "Commands (each explains itself with --help):\n",
+        "Commands (`alphastep help COMMAND` explains each):\n",
         stdout);
   for (int i = 0; i < N_SUBCOMMANDS; i++) {
     printf("  %-8s  %s\n", subcommands[i].name, subcommands[i].summary);
@@ -40,7 +65,7 @@ static void print_help(void) {
   fputs(
       "\n"
       "Exit status: 0 done; 1 a check fell short; 2 bad usage or input; 3 a simulation could not\n"
-      "go on; 4 the output could not be written.\n",
+      "go on; 4 a file could not be read or written; 130 interrupted by Ctrl-C.\n",
       stdout);
 }
 
@@ -51,17 +76,41 @@ static cli_exit refuse(const char *word) {
   }
   int nearest = 0;
   for (int i = 1; i < N_SUBCOMMANDS; i++) {
-    if (word_distance(word, subcommands[i].name) < word_distance(word, subcommands[nearest].name)) {
+    if (as_word_distance(word, subcommands[i].name) <
+        as_word_distance(word, subcommands[nearest].name)) {
       nearest = i;
     }
   }
   const char *name = subcommands[nearest].name;
-  if (word_is_close(word, word_distance(word, name))) {
+  if (as_word_is_close(word, as_word_distance(word, name))) {
     cli_complain("Unknown command `%s`; did you mean `%s`?", word, name);
   } else {
     cli_complain("Unknown command `%s`; see `alphastep --help`.", word);
   }
   return CLI_USAGE;
+}
+
+static const subcommand *find_subcommand(const char *word) {
+  for (int i = 0; i < N_SUBCOMMANDS; i++) {
+    if (strcmp(word, subcommands[i].name) == 0) return &subcommands[i];
+  }
+  return NULL;
+}
+
+/// `alphastep help [COMMAND]`; argv holds what follows `help`.
+static cli_exit help_command(int argc, char **argv) {
+  if (argc == 0) {
+    print_help();
+    return CLI_DONE;
+  }
+  if (argc > 1) {
+    cli_complain("One command at a time: `%s` follows `%s`.", argv[1], argv[0]);
+    return CLI_USAGE;
+  }
+  const subcommand *command = find_subcommand(argv[0]);
+  if (command == NULL) return refuse(argv[0]);
+  char option[] = "--help";
+  return command->run(1, (char *[]){option});
 }
 
 static cli_exit dispatch(int argc, char **argv) {
@@ -70,9 +119,9 @@ static cli_exit dispatch(int argc, char **argv) {
     return CLI_USAGE;
   }
   const char *word = argv[1];
-  for (int i = 0; i < N_SUBCOMMANDS; i++) {
-    if (strcmp(word, subcommands[i].name) == 0) return subcommands[i].run(argc - 2, argv + 2);
-  }
+  const subcommand *command = find_subcommand(word);
+  if (command != NULL) return command->run(argc - 2, argv + 2);
+  if (strcmp(word, "help") == 0) return help_command(argc - 2, argv + 2);
   int help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
   int version = strcmp(word, "--version") == 0;
   if (!help && !version) return refuse(word);

@@ -5,15 +5,16 @@
 // figures.c draws the figures that show chosen rows.
 // The observed order of a row is log2(e(2h) / e(h)); the run with twice the step is made for it
 // even if its own row is not chosen, so that a row reads the same alone and among others.
-//
-// The command never calls setlocale(): printf and strtod use a decimal point everywhere.
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/words.h"
 #include "cli.h"
+#include "folder.h"
+#include "json.h"
 #include "papers.h"
 
 static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j, &paper_ba};
@@ -99,14 +100,14 @@ static void complain_unknown(const char *name) {
         char words[sizeof nearest];
         memcpy(words, id, n);
         words[n] = '\0';
-        int distance = word_distance(name, words);
+        int distance = as_word_distance(name, words);
         if (least >= 0 && distance >= least) continue;
         least = distance;
         memcpy(nearest, words, n + 1);
       }
     }
   }
-  if (least >= 0 && word_is_close(name, least)) {
+  if (least >= 0 && as_word_is_close(name, least)) {
     cli_complain("No experiment is named `%s`; did you mean `%s`?", name, nearest);
   } else {
     cli_complain("No experiment is named `%s`; `alphastep papers` lists all.", name);
@@ -261,49 +262,21 @@ static void print_table(const entry *entries, int n) {
   printf("\n%d of %d rows are as expected.\n", n_ok, n);
 }
 
-static void print_json_string(const char *s) {
-  putchar('"');
-  for (; *s != '\0'; s++) {
-    unsigned char c = (unsigned char)*s;
-    if (c < 0x20) {
-      printf("\\u%04x", (unsigned)c);
-    } else {
-      if (c == '"' || c == '\\') putchar('\\');
-      putchar(c);
-    }
-  }
-  putchar('"');
-}
-
-/// The shortest decimal that reads back as x; null if there is no number.
-static void print_json_number(double x) {
-  if (!isfinite(x)) {
-    fputs("null", stdout);
-    return;
-  }
-  char text[32];
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
-  }
-  fputs(text, stdout);
-}
-
 static void print_json(const entry *entries, int n) {
   putchar('[');
   for (int i = 0; i < n; i++) {
     fputs(i > 0 ? ",\n {\"id\": " : "\n {\"id\": ", stdout);
-    print_json_string(entries[i].row->id);
+    json_string(stdout, entries[i].row->id);
     fputs(", \"paper\": ", stdout);
-    print_json_string(entries[i].source->citation);
+    json_string(stdout, entries[i].source->citation);
     fputs(", \"what\": ", stdout);
-    print_json_string(entries[i].row->what);
+    json_string(stdout, entries[i].row->what);
     fputs(", \"published\": ", stdout);
-    print_json_number(entries[i].row->published);
+    json_number(stdout, entries[i].row->published);
     fputs(", \"measured\": ", stdout);
-    print_json_number(entries[i].measured);
+    json_number(stdout, entries[i].measured);
     fputs(", \"order\": ", stdout);
-    print_json_number(entries[i].order);
+    json_number(stdout, entries[i].order);
     putchar('}');
   }
   fputs("\n]\n", stdout);
@@ -364,7 +337,7 @@ cli_exit papers_command(int argc, char **argv) {
     return CLI_DONE;
   }
   if (r.plot != NULL) {
-    status = figure_make_directory(r.plot);
+    status = folder_make(r.plot);
     if (status != CLI_DONE) return status;
   }
 

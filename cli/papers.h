@@ -109,9 +109,6 @@ typedef struct run_result {
 /// failure is complained about in the name of `id`.
 const run_result *paper_make_run(const paper *source, int run, const char *id, run_result *results);
 
-/// Makes a directory for figures, and those above it, unless it is there. Complains.
-cli_exit figure_make_directory(const char *directory);
-
 /// Makes the runs that a figure needs and writes it to DIRECTORY/NAME.svg. Complains.
 cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
                      run_result *results);

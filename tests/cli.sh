@@ -74,6 +74,12 @@ grep -qF -e "$version" "$tmp/out" || fail "--version: does not say $version"
 succeeds --help
 grep -q papers "$tmp/out" || fail "--help: does not mention papers"
 
+succeeds schema
+python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$tmp/out" || fail "schema: stdout is not JSON"
+succeeds schema --keys
+succeeds schema --help
+refuses --nonsense schema --nonsense
+
 refuses --nonsense --nonsense
 refuses nonsense nonsense
 refuses --nonsense papers --nonsense

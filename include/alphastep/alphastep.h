@@ -7,13 +7,17 @@
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
+#include "alphastep/file.h"
 #include "alphastep/integrator.h"
 #include "alphastep/matrix.h"
 #include "alphastep/model.h"
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
+#include "alphastep/results.h"
 #include "alphastep/space.h"
 #include "alphastep/status.h"
+#include "alphastep/survey.h"
 #include "alphastep/version.h"
+#include "alphastep/words.h"
 
 #endif

@@ -504,6 +504,10 @@ AS_API const as_initial *as_model_initial(const as_model *model);
 AS_API int as_model_bodies(const as_model *model); ///< how many, without the ground
 AS_API int as_model_joints(const as_model *model);
 AS_API int as_model_forces(const as_model *model);
+AS_API int as_model_frames(const as_model *model);
+AS_API const char *as_model_frame_name(const as_model *model, as_frame_id frame);
+/// Whether a joint or a force is attached to a frame.
+AS_API bool as_model_frame_used(const as_model *model, as_frame_id frame);
 /// Ids by name; AS_NONE if there is none.
 AS_API as_body_id as_model_find_body(const as_model *model, const char *name);
 AS_API as_frame_id as_model_find_frame(const as_model *model, const char *name);

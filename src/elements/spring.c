@@ -100,4 +100,17 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied = law[0] * x.rate + asi_pair_power(in, f);
 }
 
+int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[3]) {
+  extension x;
+  double law[3];
+  int code = asi_ends_move(&s->ends, in->t, &x.ends);
+  if (code) return code;
+  if (measure(in, false, 0.0, NULL, &x)) x.l = x.rate = 0.0;
+  code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
+  out[0] = x.l;
+  out[1] = x.rate;
+  out[2] = law[0];
+  return code;
+}
+
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};

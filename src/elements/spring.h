@@ -42,6 +42,11 @@ extern const as_element_type asi_spring_type;
 extern const as_element_type asi_torsion_type;
 extern const as_element_type asi_load_type;
 
+/// Length [m], its rate [m/s], tension [N]; AS_DONE or what the law returns.
+int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);
+/// Angle [rad], its rate [rad/s], torque on the first body about z [N m]; likewise.
+int asi_torsion_look(const asi_torsion *torsion, const as_element_input *in, double out[3]);
+
 /// Angle of B against A about z, within half a turn of `near`.
 double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_frame_now *A,
                  const asi_frame_now *B, double near);

@@ -58,4 +58,17 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->supplied = law[0] * x.rate + asi_pair_power(in, f);
 }
 
+int asi_torsion_look(const asi_torsion *t, const as_element_input *in, double out[3]) {
+  asi_ends_now ends;
+  asi_measure x;
+  double law[3];
+  int code = measure(t, in, &ends, &x);
+  if (code == AS_DONE) code = asi_law_evaluate(&t->law, x.value - t->law.rest, x.rate, law);
+  if (code) return code;
+  out[0] = x.value;
+  out[1] = x.rate;
+  out[2] = law[0];
+  return AS_DONE;
+}
+
 const as_element_type asi_torsion_type = {"torsional spring", evaluate, potential, power};

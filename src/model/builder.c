@@ -200,7 +200,7 @@ static bool take_data(as_builder *b, const void *data, size_t size, size_t *offs
     b->data = grown;
     b->data_room = room;
   }
-  memset(b->data + b->data_used, 0, *offset - b->data_used);
+  if (*offset > b->data_used) memset(b->data + b->data_used, 0, *offset - b->data_used);
   if (size > 0) memcpy(b->data + *offset, data, size);
   b->data_used = *offset + size;
   return true;
@@ -264,6 +264,7 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sor
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "The %s \"%s\" uses frame %d, which is not there.", asi_sort_name(sort), name,
                       def->frame);
+    b->frame[def->frame].used = true;
     *out = b->frame[def->frame];
     return AS_OK;
   }

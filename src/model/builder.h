@@ -19,6 +19,7 @@ typedef struct asi_marker {
   int body;
   asi_frame frame;
   bool moving;
+  bool used; ///< by a joint or a force
   asi_frame_motion motion;
 } asi_marker;
 

@@ -8,6 +8,14 @@ int as_model_bodies(const as_model *m) { return m->n_bodies; }
 int as_model_joints(const as_model *m) { return m->n_joints; }
 int as_model_forces(const as_model *m) { return m->n_forces; }
 
+int as_model_frames(const as_model *m) { return m->n_frames; }
+const char *as_model_frame_name(const as_model *m, as_frame_id frame) {
+  return asi_names_get(&m->names[ASI_SORT_FRAME], frame);
+}
+bool as_model_frame_used(const as_model *m, as_frame_id frame) {
+  return frame >= 0 && frame < m->n_frames && m->frame[frame].used;
+}
+
 static int find(const as_model *m, asi_sort sort, const char *name) {
   const int number = asi_names_find(&m->names[sort], name);
   return number >= 0 ? number : AS_NONE;

@@ -5,7 +5,7 @@
 // and d(i-2,j-2) + 1 if two neighbours are swapped, kept as three rows of its table.
 #include <string.h>
 
-#include "cli.h"
+#include "alphastep/words.h"
 
 enum { LONGEST = 80 }; // longer words are compared by their first LONGEST characters
 
@@ -16,7 +16,7 @@ static int length_of(const char *word) {
   return n < LONGEST ? (int)n : LONGEST;
 }
 
-int word_distance(const char *a, const char *b) {
+int as_word_distance(const char *a, const char *b) {
   int na = length_of(a);
   int nb = length_of(b);
   int table[3][LONGEST + 1];
@@ -36,4 +36,6 @@ int word_distance(const char *a, const char *b) {
   return table[na % 3][nb];
 }
 
-int word_is_close(const char *typed, int distance) { return distance <= 1 + length_of(typed) / 5; }
+bool as_word_is_close(const char *typed, int distance) {
+  return distance <= 1 + length_of(typed) / 5;
+}

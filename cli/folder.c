@@ -1,0 +1,89 @@
+// Folders that results go to, see folder.h.
+#define _POSIX_C_SOURCE 200809L // mkdir, access, strdup, opendir
+
+#include "folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+cli_exit cli_complain_path(const char *path) {
+  cli_complain("`%s` could not be written: %s.", path, strerror(errno));
+  return CLI_OUTPUT;
+}
+
+cli_exit folder_make(const char *folder) {
+  char *path = strdup(folder);
+  if (path == NULL) return cli_complain_memory();
+  // What is above it first. A failure there shows when the folder itself is made.
+  for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    if (slash == path) continue;
+    *slash = '\0';
+    (void)mkdir(path, 0777);
+    *slash = '/';
+  }
+  free(path);
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_complain_path(folder);
+  struct stat found;
+  if (stat(folder, &found) != 0) return cli_complain_path(folder);
+  if (!S_ISDIR(found.st_mode)) {
+    errno = ENOTDIR;
+    return cli_complain_path(folder);
+  }
+  // Better said before the runs than after them.
+  if (access(folder, W_OK | X_OK) != 0) return cli_complain_path(folder);
+  return CLI_DONE;
+}
+
+bool folder_is_used(const char *folder) {
+  DIR *open = opendir(folder);
+  bool used = false;
+  if (open == NULL) return false;
+  for (const struct dirent *entry; !used && (entry = readdir(open)) != NULL;) {
+    used = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  }
+  closedir(open);
+  return used;
+}
+
+char *folder_path(const char *folder, const char *name) {
+  size_t size = strlen(folder) + strlen(name) + 2;
+  char *path = malloc(size);
+  if (path != NULL) snprintf(path, size, "%s/%s", folder, name);
+  return path;
+}
+
+cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
+                        const void *user) {
+  size_t size = strlen(path) + sizeof ".new";
+  char *beside = malloc(size);
+  if (beside == NULL) return cli_complain_memory();
+  snprintf(beside, size, "%s.new", path);
+  cli_exit status = CLI_DONE;
+  FILE *out = fopen(beside, "w");
+  if (out == NULL) {
+    status = cli_complain_path(path);
+  } else {
+    write(out, user);
+    bool failed = fflush(out) != 0 || ferror(out);
+    int reason = errno;
+    if (fclose(out) != 0 && !failed) {
+      failed = true;
+      reason = errno;
+    }
+    if (!failed && rename(beside, path) != 0) {
+      failed = true;
+      reason = errno;
+    }
+    if (failed) {
+      (void)remove(beside);
+      errno = reason;
+      status = cli_complain_path(path);
+    }
+  }
+  free(beside);
+  return status;
+}

@@ -1,0 +1,37 @@
+/// One run of `alphastep run`: what it works on and what is known of it.
+#ifndef ALPHASTEP_CLI_JOB_H
+#define ALPHASTEP_CLI_JOB_H
+
+#include <stdio.h>
+
+#include "alphastep/results.h"
+#include "machine.h"
+#include "progress.h"
+
+/// Channels that are watched: the largest size of each goes into the summary.
+enum { WATCH_BALANCE, WATCH_POSITION, WATCH_VELOCITY, WATCHED };
+
+typedef struct job {
+  const machine_request *request;
+  as_machine *machine;
+  as_run *run;
+  as_csv *csv;
+  const char *folder;
+  char *table, *summary, *state; ///< paths of the files
+  progress progress;
+  double flushed; ///< when, by the clock [s]
+  const char *status;
+  const char *message;
+  bool started; ///< a row was written
+  as_start_report start;
+  long rows;
+  double t;              ///< how far it came [s]
+  int column[WATCHED];   ///< -1: not among the channels
+  double worst[WATCHED]; ///< largest absolute value
+  double seconds;        ///< that it took
+} job;
+
+/// Writes the summary of a job.
+void summary_write(FILE *out, const void *job);
+
+#endif

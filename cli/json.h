@@ -1,0 +1,27 @@
+/// JSON, written piece by piece.
+#ifndef ALPHASTEP_CLI_JSON_H
+#define ALPHASTEP_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/// A text in quotes.
+void json_string(FILE *out, const char *text);
+/// The shortest decimal that reads back as x; null if there is no number.
+void json_number(FILE *out, double x);
+
+/// An object that is being written, one member after the other, each on its own line.
+typedef struct json_object {
+  FILE *out;
+  int indent;
+  bool filled;
+} json_object;
+
+json_object json_begin(FILE *out, int indent);
+/// Writes comma, line feed and `"key": `; the value follows.
+void json_key(json_object *object, const char *key);
+void json_add_string(json_object *object, const char *key, const char *text); ///< NULL: null
+void json_add_number(json_object *object, const char *key, double x);
+void json_end(json_object *object);
+
+#endif

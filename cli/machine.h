@@ -1,0 +1,24 @@
+/// What the commands that take a model file share: arguments, loading, complaints.
+#ifndef ALPHASTEP_CLI_MACHINE_H
+#define ALPHASTEP_CLI_MACHINE_H
+
+#include "alphastep/file.h"
+#include "cli.h"
+
+typedef struct machine_request {
+  const char *model;     ///< path
+  const char **settings; ///< `path=value`, n_settings of them
+  int n_settings;
+  const char *folder; ///< -o; NULL: not given
+  bool force, quiet, json, help;
+} machine_request;
+
+/// Reads the arguments of `alphastep COMMAND`; `writes`: it takes -o, --force and --quiet. Complains.
+cli_exit machine_arguments(int argc, char **argv, const char *command, bool writes,
+                           machine_request *r);
+void machine_arguments_free(machine_request *r);
+
+/// Loads the model file and looks for its outputs in the model. Prints what is wrong, each on its line.
+cli_exit machine_open(const machine_request *r, as_machine **machine);
+
+#endif

@@ -1,0 +1,287 @@
+// `alphastep run`: simulates a machine and writes its results.
+//
+// Everything that can be refused is refused before the folder is touched. From then on there is a summary.json that
+// says how it stands, and results.csv grows row by row; whatever happens, both stay readable.
+#define _POSIX_C_SOURCE 200809L // sigaction, strdup
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "folder.h"
+#include "job.h"
+
+static const double FLUSH_PAUSE = 1.0; // between two flushes of the table [s]
+
+// ---- signals
+
+static volatile sig_atomic_t caught; // number of the signal; 0: none
+
+static void catch_signal(int number) { caught = number; }
+
+/// The first signal ends the run after its step; a second one of the same kind ends the process.
+static void listen(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < 3; i++) {
+    struct sigaction old;
+    // Who started us with `nohup` or in the background wants the signal ignored.
+    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+    sigaction(numbers[i], &action, NULL);
+  }
+  // A file that becomes too large is a failed write, not the end of the process.
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+static bool is_interrupted(void *user) {
+  (void)user;
+  return caught != 0;
+}
+
+// ---- what the library calls
+
+static void complain_log(as_log_level level, const char *message, void *user) {
+  const job *j = user;
+  if (level == AS_LOG_WARNING && !j->request->quiet) {
+    cli_complain("%s: warning: %s", j->request->model, message);
+  }
+}
+
+static void show_progress(double t, void *user) {
+  job *j = user;
+  progress_show(&j->progress, t);
+  double now = progress_clock();
+  if (now - j->flushed < FLUSH_PAUSE) return;
+  j->flushed = now;
+  (void)as_csv_flush(j->csv, NULL); // a failure is seen with the next row
+}
+
+static as_status write_row(double t, const double *row, int n, void *user, as_error *error) {
+  job *j = user;
+  as_status status = as_csv_row(t, row, n, j->csv, error);
+  if (status != AS_OK) return status;
+  j->started = true;
+  for (int i = 0; i < WATCHED; i++) {
+    if (j->column[i] >= 0) j->worst[i] = fmax(j->worst[i], fabs(row[j->column[i]]));
+  }
+  return AS_OK;
+}
+
+// ---- setting up
+
+static void find_watched(job *j) {
+  static const char *const name[WATCHED] = {"energy.balance", "drift.position", "drift.velocity"};
+  const as_channels *channels = as_run_channels(j->run);
+  for (int i = 0; i < WATCHED; i++) j->column[i] = -1;
+  for (int c = 0; c < as_channels_count(channels); c++) {
+    for (int i = 0; i < WATCHED; i++) {
+      if (strcmp(as_channels_get(channels, c).name, name[i]) == 0) j->column[i] = c;
+    }
+  }
+}
+
+static cli_exit prepare_run(job *j) {
+  const as_machine *machine = j->machine;
+  if (isnan(machine->simulation.t_end)) {
+    cli_complain("%s: there is no `simulate:` with a `t_end`, so there is nothing to run.",
+                 j->request->model);
+    return CLI_USAGE;
+  }
+  as_run_def def = as_default_run_def();
+  def.integrator = machine->simulation.integrator;
+  def.integrator.interrupt = is_interrupted;
+  def.integrator.log = complain_log;
+  def.integrator.log_user = j;
+  def.t_end = machine->simulation.t_end;
+  def.max_steps = machine->simulation.max_steps;
+  def.channels = machine->output.channels;
+  def.n_channels = machine->output.n_channels;
+  def.interval = machine->output.interval;
+  def.times = machine->output.times;
+  def.n_times = machine->output.n_times;
+  def.progress = show_progress;
+  def.progress_user = j;
+  as_error error;
+  as_status status = as_run_create(machine->model, &def, &j->run, &error);
+  if (status != AS_OK) {
+    cli_complain("%s: %s", j->request->model, error.message);
+    return status == AS_ERR_MEMORY ? CLI_SIMULATION : CLI_USAGE;
+  }
+  find_watched(j);
+  return CLI_DONE;
+}
+
+/// `pendulum-results` for `models/pendulum.yaml`; NULL if memory runs out.
+static char *default_folder(const char *model) {
+  const char *slash = strrchr(model, '/');
+  const char *name = slash != NULL ? slash + 1 : model;
+  const char *point = strrchr(name, '.');
+  int length = point != NULL && point != name ? (int)(point - name) : (int)strlen(name);
+  size_t size = (size_t)length + sizeof "-results";
+  char *folder = malloc(size);
+  if (folder != NULL) snprintf(folder, size, "%.*s-results", length, name);
+  return folder;
+}
+
+static cli_exit prepare_folder(job *j) {
+  if (folder_is_used(j->folder) && !j->request->force) {
+    cli_complain(
+        "`%s` is not empty: choose another folder with `-o DIR`, or let the results there be "
+        "replaced with `--force`.",
+        j->folder);
+    return CLI_USAGE;
+  }
+  cli_exit status = folder_make(j->folder);
+  if (status != CLI_DONE) return status;
+  j->table = folder_path(j->folder, "results.csv");
+  j->summary = folder_path(j->folder, "summary.json");
+  j->state = folder_path(j->folder, "state.bin");
+  if (j->table == NULL || j->summary == NULL || j->state == NULL) return cli_complain_memory();
+  (void)remove(j->state); // of an earlier run
+  j->status = "running";
+  status = folder_replace(j->summary, summary_write, j);
+  if (status != CLI_DONE) return status;
+  as_error error;
+  if (as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error) == AS_OK) return CLI_DONE;
+  cli_complain("%s", error.message);
+  return CLI_OUTPUT;
+}
+
+// ---- running
+
+/// Closes the table and saves the state; complains. `status` is how it stands until now.
+static cli_exit close_files(job *j, cli_exit status, as_error *error) {
+  as_status written = status == CLI_OUTPUT ? AS_OK : as_csv_flush(j->csv, error);
+  j->rows = as_csv_rows(j->csv);
+  as_status closed = as_csv_close(j->csv, written == AS_OK ? error : NULL);
+  j->csv = NULL;
+  as_status saved = AS_OK;
+  if (j->started && status != CLI_OUTPUT && written == AS_OK && closed == AS_OK) {
+    saved = as_integrator_save_file(as_run_integrator(j->run), j->state, error);
+  }
+  if (written == AS_OK && closed == AS_OK && saved == AS_OK) return status;
+  cli_complain("%s", error->message);
+  return CLI_OUTPUT;
+}
+
+static cli_exit judge(as_status status) {
+  switch (status) {
+  case AS_OK:
+  case AS_STOPPED: return CLI_DONE;
+  case AS_INTERRUPTED: return (cli_exit)(CLI_SIGNAL + caught);
+  case AS_ERR_FILE: return CLI_OUTPUT;
+  default: return CLI_SIMULATION;
+  }
+}
+
+static const char *status_word(as_status status) {
+  switch (status) {
+  case AS_OK: return "done";
+  case AS_STOPPED: return "stopped";
+  case AS_INTERRUPTED: return "interrupted";
+  default: return "failed";
+  }
+}
+
+static void print_end(const job *j) {
+  as_statistics s;
+  if (as_integrator_statistics(as_run_integrator(j->run), &s, NULL) != AS_OK) return;
+  printf("%s: %.6g s simulated in %.3g s, %ld steps, %ld Newton iterations", j->request->model,
+         j->t, j->seconds, s.steps, s.newton_iterations);
+  if (j->column[WATCH_BALANCE] >= 0) {
+    printf(", energy off by at most %.2g J", j->worst[WATCH_BALANCE]);
+  }
+  if (j->column[WATCH_POSITION] >= 0) printf(", drift %.2g m", j->worst[WATCH_POSITION]);
+  printf("\n%ld rows of %d channels are in %s.\n", j->rows,
+         as_channels_count(as_run_channels(j->run)), j->table);
+}
+
+static cli_exit run_job(job *j) {
+  as_error error = {.message = ""};
+  listen();
+  j->progress = progress_begin(j->machine->simulation.t_end, !j->request->quiet);
+  j->flushed = j->progress.began;
+  as_status status = as_run_go(j->run, write_row, j, &j->start, &error);
+  j->seconds = progress_clock() - j->progress.began;
+  if (j->started) j->t = as_integrator_state(as_run_integrator(j->run))->t;
+  progress_end(&j->progress);
+  cli_exit result = judge(status);
+  if (status != AS_OK && status != AS_STOPPED && status != AS_INTERRUPTED) {
+    cli_complain("%s: %s", j->request->model, error.message);
+    if (j->started) cli_complain("What was computed up to there is in `%s`.", j->folder);
+  } else if (status == AS_INTERRUPTED) {
+    cli_complain("%s: interrupted; what was computed up to t = %.6g s is in `%s`.",
+                 j->request->model, j->t, j->folder);
+  }
+  as_error trouble = error;
+  result = close_files(j, result, &trouble);
+  j->status = result == CLI_OUTPUT ? "failed" : status_word(status);
+  j->message = result == CLI_OUTPUT ? trouble.message : error.message;
+  if (folder_replace(j->summary, summary_write, j) != CLI_DONE) result = CLI_OUTPUT;
+  if (j->request->json) {
+    summary_write(stdout, j);
+  } else if (result == CLI_DONE && !j->request->quiet) {
+    print_end(j);
+  }
+  return result;
+}
+
+static cli_exit run_machine(const machine_request *r) {
+  job j = {.request = r, .message = "", .folder = r->folder};
+  char *made = NULL;
+  cli_exit status = machine_open(r, &j.machine);
+  if (status != CLI_DONE) return status;
+  if (j.folder == NULL) j.folder = made = default_folder(r->model);
+  if (j.folder == NULL) status = cli_complain_memory();
+  if (status == CLI_DONE) status = prepare_run(&j);
+  if (status == CLI_DONE) status = prepare_folder(&j);
+  if (status == CLI_DONE) status = run_job(&j);
+  as_run_destroy(j.run);
+  as_machine_destroy(j.machine);
+  free(j.table);
+  free(j.summary);
+  free(j.state);
+  free(made);
+  return status;
+}
+
+static void print_help(void) {
+  fputs(
+      "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--force] [--quiet] [--json]\n"
+      "\n"
+      "Simulates the machine that the file MODEL (YAML or JSON) describes and writes to the "
+      "folder\n"
+      "DIR, which is made if needed:\n"
+      "\n"
+      "  results.csv   the channels chosen in the file, or a default set, against time\n"
+      "  summary.json  how it stands: status, message, options, statistics\n"
+      "  state.bin     the state at the end\n"
+      "\n"
+      "-o DIR            where to; default: the model's name and `-results`, here\n"
+      "--set PATH=VALUE  replaces a value of the file: `--set simulate.t_end=2`\n"
+      "--force           replaces results that are there already\n"
+      "--quiet           no progress, no summary, no warnings; errors only\n"
+      "--json            the summary as JSON on stdout\n"
+      "--help            this text\n"
+      "\n"
+      "On a terminal the progress is shown. Ctrl-C ends the run after the step it is in; what was\n"
+      "computed is kept.\n"
+      "\n"
+      "Exit status: 0 done; 2 bad usage or input; 3 the simulation could not go on (what was\n"
+      "computed is kept); 4 a file could not be read or written; 130 interrupted by Ctrl-C.\n",
+      stdout);
+}
+
+cli_exit run_command(int argc, char **argv) {
+  machine_request r;
+  cli_exit status = machine_arguments(argc, argv, "run", true, &r);
+  if (status == CLI_DONE && r.help) {
+    print_help();
+  } else if (status == CLI_DONE) {
+    status = run_machine(&r);
+  }
+  machine_arguments_free(&r);
+  return status;
+}

@@ -1,0 +1,114 @@
+// summary.json: what was run, how, and how it ended. All but the last member is the same whenever the same is run.
+#include <math.h>
+
+#include "alphastep/version.h"
+#include "job.h"
+#include "json.h"
+
+static const char *method_name(as_method method) {
+  switch (method) {
+  case AS_METHOD_INDEX3: return "index3";
+  case AS_METHOD_SOI2: return "soi2";
+  case AS_METHOD_INDEX2: break;
+  }
+  return "index2";
+}
+
+static void write_settings(FILE *out, const machine_request *r) {
+  putc('[', out);
+  for (int i = 0; i < r->n_settings; i++) {
+    if (i > 0) fputs(", ", out);
+    json_string(out, r->settings[i]);
+  }
+  putc(']', out);
+}
+
+static void write_options(FILE *out, const as_machine *machine) {
+  const as_simulation *simulation = &machine->simulation;
+  const as_integrator_def *how = &simulation->integrator;
+  bool automatic = isnan(how->step);
+  json_object o = json_begin(out, 2);
+  json_add_string(&o, "method", method_name(how->method));
+  json_add_number(&o, "rho_inf", how->rho_inf);
+  json_add_number(&o, "step", how->step);
+  if (automatic) {
+    json_add_number(&o, "rtol", how->tolerance.rtol);
+    json_add_number(&o, "min_step", how->tolerance.min_step);
+    json_add_number(&o, "max_step", how->tolerance.max_step);
+  }
+  json_add_number(&o, "t_end", simulation->t_end);
+  json_add_number(&o, "max_steps", (double)simulation->max_steps);
+  json_add_number(&o, "interval", machine->output.interval);
+  json_add_number(&o, "times", machine->output.n_times);
+  json_end(&o);
+}
+
+static void write_machine(FILE *out, const job *j) {
+  const as_model *model = j->machine->model;
+  json_object o = json_begin(out, 2);
+  json_add_number(&o, "bodies", as_model_bodies(model));
+  json_add_number(&o, "joints", as_model_joints(model));
+  json_add_number(&o, "forces", as_model_forces(model));
+  if (j->started) {
+    json_add_number(&o, "degrees_of_freedom", j->start.degrees_of_freedom);
+    json_add_number(&o, "redundant_rows", j->start.n_redundant);
+    json_add_number(&o, "gap", j->start.position_residual);
+  }
+  json_end(&o);
+}
+
+static void write_statistics(FILE *out, const job *j) {
+  as_statistics s;
+  if (as_integrator_statistics(as_run_integrator(j->run), &s, NULL) != AS_OK) {
+    s.position_drift = s.velocity_drift = (double)NAN;
+  }
+  json_object o = json_begin(out, 2);
+  json_add_number(&o, "steps", (double)s.steps);
+  json_add_number(&o, "failed_steps", (double)s.failed_steps);
+  json_add_number(&o, "rejected_steps", (double)s.rejected_steps);
+  json_add_number(&o, "newton_iterations", (double)s.newton_iterations);
+  json_add_number(&o, "factorizations", (double)s.factorizations);
+  json_add_number(&o, "solves", (double)s.solves);
+  json_add_number(&o, "force_evaluations", (double)s.force_evaluations);
+  json_add_number(&o, "jacobian_evaluations", (double)s.jacobian_evaluations);
+  json_add_number(&o, "last_step", s.last_step);
+  json_add_number(&o, "position_drift", s.position_drift);
+  json_add_number(&o, "velocity_drift", s.velocity_drift);
+  json_end(&o);
+}
+
+static void write_largest(FILE *out, const job *j) {
+  static const char *const name[WATCHED] = {"energy.balance", "drift.position", "drift.velocity"};
+  json_object o = json_begin(out, 2);
+  for (int i = 0; i < WATCHED; i++) {
+    if (j->column[i] >= 0) json_add_number(&o, name[i], j->worst[i]);
+  }
+  json_end(&o);
+}
+
+void summary_write(FILE *out, const void *user) {
+  const job *j = user;
+  json_object o = json_begin(out, 0);
+  json_add_string(&o, "status", j->status);
+  json_add_string(&o, "message", j->message);
+  json_add_string(&o, "version", as_version());
+  json_add_string(&o, "model", j->request->model);
+  json_add_string(&o, "title", j->machine->title);
+  json_key(&o, "settings");
+  write_settings(out, j->request);
+  json_key(&o, "options");
+  write_options(out, j->machine);
+  json_key(&o, "machine");
+  write_machine(out, j);
+  json_add_number(&o, "t", j->t);
+  json_add_number(&o, "rows", (double)j->rows);
+  json_add_number(&o, "channels", as_channels_count(as_run_channels(j->run)));
+  json_key(&o, "largest");
+  write_largest(out, j);
+  json_key(&o, "statistics");
+  write_statistics(out, j);
+  json_key(&o, "seconds"); // by the wall clock: the only thing that differs from run to run
+  json_number(out, j->seconds);
+  json_end(&o);
+  putc('\n', out);
+}

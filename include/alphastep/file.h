@@ -1,0 +1,165 @@
+/// Machines from model files (YAML or JSON): read, checked and built, with everything else that a file says.
+///
+///     as_messages messages;
+///     as_machine *machine;
+///     const char *settings[] = {"parameters.n=100", "simulate.step=1e-3"};
+///     if (as_machine_load("model.yaml", settings, 2, &machine, &messages)) {
+///       for (int i = 0; i < messages.n; ++i) fprintf(stderr, "%s\n", messages.message[i].text);
+///       exit(2);
+///     }
+///     as_integrator_def def = machine->simulation.integrator;   // set log and interrupt, if wanted
+///     as_integrator_create(as_model_problem(machine->model), &def, &integrator, &error);
+///     as_integrator_start(integrator, as_model_initial(machine->model), NULL, &error);
+///
+/// docs/model-file.md says what stands in a file. Numbers are read the same way in every locale.
+#ifndef ALPHASTEP_FILE_H
+#define ALPHASTEP_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alphastep/export.h"
+#include "alphastep/integrator.h"
+#include "alphastep/model.h"
+#include "alphastep/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- messages ---------------------------------------------------------------------------------------
+
+enum { AS_MESSAGES = 20 }; ///< the most that are kept
+
+/// One thing that is wrong, as a compiler would say it: `model.yaml:12:7: error: ...`
+typedef struct as_message {
+  int line, column; ///< from 1; 0: not in a file, or about a file as a whole
+  char text[1024];  ///< the whole line, place included, without a line feed
+} as_message;
+
+/// All that is wrong, by place: files in the order they were opened, lines, columns.
+typedef struct as_messages {
+  int n;
+  bool more; ///< there was more than AS_MESSAGES
+  as_message message[AS_MESSAGES];
+} as_messages;
+
+/// Where a value was written.
+typedef struct as_place {
+  const char *file; ///< path; or `--set ...` of a setting, then line and column are 0
+  int line, column; ///< from 1
+} as_place;
+
+// ---- what a file says besides the model ---------------------------------------------------------------
+
+/// `simulate:`
+typedef struct as_simulation {
+  double t_end;                 ///< [s]; NAN: the file has no `simulate:`
+  long max_steps;               ///< give up after so many steps; 0: never
+  as_integrator_def integrator; ///< method, step or tolerance, rho_inf, newton; else the defaults
+} as_simulation;
+
+/// `output:`
+typedef struct as_output {
+  double interval;     ///< between output times, from 0 [s]; NAN: not given
+  const double *times; ///< n_times increasing times >= 0 [s], instead of interval
+  int n_times;
+  const char *const *channels; ///< n_channels names, as written; not looked up. 0: not given
+  const as_place *channel_places;
+  int n_channels;
+} as_output;
+
+typedef enum as_shape_kind {
+  AS_SHAPE_BOX,      ///< size, about the shape's origin
+  AS_SHAPE_SPHERE,   ///< radius
+  AS_SHAPE_CYLINDER, ///< radius, length along z, about the origin
+  AS_SHAPE_CAPSULE,  ///< likewise; length without the caps
+  AS_SHAPE_POLYLINE, ///< points; radius of the line, 0: thin
+  AS_SHAPE_MESH,     ///< file, scale
+} as_shape_kind;
+
+/// A shape to be drawn; it has no mass.
+typedef struct as_shape {
+  as_shape_kind kind;
+  as_body_id body;      ///< AS_GROUND too
+  double position[3];   ///< of its origin, from the body's centre of mass, body axes [m]
+  double quaternion[4]; ///< shape to body, w x y z
+  double size[3];       ///< of a box along x, y, z [m]
+  double radius;        ///< [m]
+  double length;        ///< [m]
+  const double *points; ///< 3 n_points, in the shape's frame [m]
+  int n_points;
+  const char *file; ///< of a mesh: path, relative to the working directory as the model file's is
+  double scale;     ///< of a mesh: metres per unit of its file
+  double color[4];  ///< red green blue opacity, 0..1; NAN: not given
+} as_shape;
+
+/// One of `parameters:`
+typedef struct as_parameter {
+  const char *name;
+  double value;   ///< after settings
+  bool used;      ///< something in the file depends on it
+  as_place place; ///< of its value
+} as_parameter;
+
+/// A file that was read, the model file first.
+typedef struct as_source {
+  const char *path;
+  const char *text; ///< size bytes, and a zero
+  size_t size;
+} as_source;
+
+// ---- machines ---------------------------------------------------------------------------------------
+
+typedef struct as_machine_store as_machine_store;
+
+/// A machine from a file. Read it; what it points to belongs to it.
+typedef struct as_machine {
+  const char *title;       ///< NULL: none
+  const char *description; ///< NULL: none
+  as_model *model;         ///< built; after assembly if there was one
+  as_builder *builder;     ///< what it was built from
+  /// The bodies were moved by as_builder_assemble(), because the file says `assemble: true` or where a joint
+  /// starts. Otherwise as_integrator_start() closes small gaps.
+  bool assembled;
+  as_assembly_report assembly; ///< of that
+  as_simulation simulation;
+  as_output output;
+  as_shape *shapes;
+  int n_shapes;
+  const char *const *frames; ///< names of the n_frames frames, by as_frame_id
+  int n_frames;
+  as_parameter *parameters;
+  int n_parameters;
+  as_source *sources;
+  int n_sources;
+  as_machine_store *store; ///< the memory of all this
+} as_machine;
+
+/// Reads a file and what it includes, sets values from outside (`path.to.value=text`), builds the model.
+/// AS_ERR_ARGUMENT: something is wrong with what was read, `messages` says what; AS_ERR_FILE: a file cannot be read;
+/// AS_ERR_MEMORY. Then *out is NULL, and there is at least one message.
+AS_API as_status as_machine_load(const char *path, const char *const *settings, int n_settings,
+                                 as_machine **out, as_messages *messages);
+/// The same from text in memory; `path` is what messages call it, and where includes are looked for.
+AS_API as_status as_machine_parse(const char *text, size_t size, const char *path,
+                                  const char *const *settings, int n_settings, as_machine **out,
+                                  as_messages *messages);
+AS_API void as_machine_destroy(as_machine *machine);
+
+/// What joint coordinates are called in files: `angle`, `displacement_x`, ...; "" if there is none.
+AS_API const char *as_joint_coordinate_name(as_joint_kind kind, int coordinate);
+
+// ---- about files ------------------------------------------------------------------------------------
+
+/// The JSON Schema (draft-07) of model files. Writes at most `room` bytes, the last a zero, as snprintf does, and
+/// returns the length of the whole text.
+AS_API size_t as_file_schema(char *text, size_t room);
+/// The table of all keys in Markdown, as in docs/model-file.md.
+AS_API size_t as_file_reference(char *text, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,140 @@
+/// Results: channels by name, runs that fill them, tables that keep them.
+///
+///     as_run_def def = as_default_run_def();
+///     def.t_end = 1.0;
+///     as_run_create(model, &def, &run, &error);
+///     as_csv_create("results.csv", as_run_channels(run), &csv, &error);
+///     as_run_go(run, as_csv_row, csv, NULL, &error);
+///     as_csv_close(csv, &error);
+///
+/// A channel is one number that changes along a run. Its name says where it is found:
+///
+///     bodies.NAME.position.x       centre of mass, world [m]; .quaternion.w .velocity.x (world)
+///                                  .angular_velocity.x (body axes) .acceleration.x .angular_acceleration.x
+///     frames.NAME.position.x       origin, world [m]; .velocity.x .angular_velocity.x (all in world axes)
+///     joints.NAME.force.x          on the second body, world [N]; .torque.x; .force_in_joint.x .torque_in_joint.x
+///     joints.NAME.angle            or .displacement .rotation.x ..., and .angle_rate ...: what the joint leaves free
+///     joints.NAME.drive            of a prescribed motion: the force or torque that drives
+///     forces.NAME.force.x          on the second body (a load: on its body), world [N]; .torque.x about its centre
+///                                  of mass; .length .tension ... of springs; .energy .dissipated .supplied
+///     energy.kinetic               .potential .dissipated .work .balance [J]
+///     momentum.linear.x            .angular.x .center_of_mass.x
+///     solver.h                     .newton_iterations .error: of the step that a time lies in
+///     drift.position               .velocity: of the constraints, at the end of that step
+///
+/// A selection may leave the last parts away (`joints.crank` is all of that joint) and use * for any text
+/// (`bodies.*.position`). A name that has a * of its own is found first.
+#ifndef ALPHASTEP_RESULTS_H
+#define ALPHASTEP_RESULTS_H
+
+#include "alphastep/integrator.h"
+#include "alphastep/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- channels ---------------------------------------------------------------------------------------
+
+typedef struct as_channel {
+  const char *name; ///< `bodies.top.position.x`
+  const char *unit; ///< `m`; `-` if there is none
+} as_channel;
+
+/// Channels that were chosen. They remember how often joints have turned: one set belongs to one run.
+typedef struct as_channels as_channels;
+
+enum {
+  AS_DEFAULT_BODIES = 1000
+}; ///< with more bodies than these, the default set has no bodies and joints
+
+/// Finds `n` selections in a model, which has to outlive the channels. n = 0: the default set, which is positions,
+/// quaternions and velocities of bodies, coordinates and reactions of joints, energies, drift and the step. A
+/// channel that is selected twice is there once.
+AS_API as_status as_channels_create(const as_model *model, const char *const *selections, int n,
+                                    as_channels **out, as_error *error);
+AS_API void as_channels_destroy(as_channels *channels);
+AS_API int as_channels_count(const as_channels *channels);
+AS_API as_channel as_channels_get(const as_channels *channels, int index);
+
+/// What channels are read from.
+typedef struct as_view {
+  const as_state *state;    ///< with v on the constraints
+  double dissipated;        ///< energy turned into heat since the start [J]
+  double work;              ///< energy brought in since the start [J]
+  double start_energy;      ///< kinetic and potential energy at the start [J]
+  double h;                 ///< the step [s]
+  double newton_iterations; ///< that it took, with attempts that failed
+  double error;             ///< of an automatic step, in tolerances
+  double position_drift;    ///< at its end
+  double velocity_drift;
+} as_view;
+
+/// Writes as_channels_count() numbers. Nothing is allocated.
+AS_API as_status as_channels_evaluate(as_channels *channels, const as_view *view, double *out,
+                                      as_error *error);
+/// Lets angles follow between evaluations: once a step, so that they never jump.
+AS_API as_status as_channels_follow(as_channels *channels, const as_state *state, as_error *error);
+
+// ---- runs -------------------------------------------------------------------------------------------
+
+/// Receives one row of results. Anything but AS_OK, with a sentence, ends the run.
+typedef as_status as_row_fn(double t, const double *row, int n, void *user, as_error *error);
+/// Hears of each step: the end of it.
+typedef void as_progress_fn(double t, void *user);
+
+/// What to run and what to write down. From as_default_run_def().
+typedef struct as_run_def {
+  as_integrator_def integrator; ///< how; its interrupt callback ends the run after a whole step
+  double t_end;                 ///< > 0 [s], required
+  long max_steps;               ///< give up after so many steps; 0: never
+  const char *const *channels;  ///< selections; copied
+  int n_channels;               ///< 0: the default set
+  /// Rows come at the start, at multiples of `interval` [s] (NAN: t_end/500) and at t_end. Steps do not
+  /// depend on it.
+  double interval;
+  const double *times; ///< n_times increasing times from 0 to t_end instead [s]; copied
+  int n_times;
+  as_progress_fn *progress; ///< may be NULL
+  void *progress_user;
+} as_run_def;
+
+AS_API as_run_def as_default_run_def(void);
+
+typedef struct as_run as_run;
+
+/// Makes integrator and channels. The model has to outlive the run.
+AS_API as_status as_run_create(const as_model *model, const as_run_def *def, as_run **out,
+                               as_error *error);
+AS_API void as_run_destroy(as_run *run);
+AS_API const as_channels *as_run_channels(const as_run *run);
+AS_API as_integrator *as_run_integrator(as_run *run);
+
+/// Starts and goes to t_end, giving each row to `row`. Returns AS_OK, AS_STOPPED (an event) or
+/// AS_INTERRUPTED, then call it again to go on; or a failure. Rows up to where it came have been given. `report`
+/// (of the start) may be NULL.
+AS_API as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *report,
+                           as_error *error);
+
+// ---- tables -----------------------------------------------------------------------------------------
+
+/// A file of comma-separated values: a line of names, `time [s]` first, then a line per row, each number with 17
+/// digits whatever the locale. There are only whole lines in it, also after a disk was full.
+typedef struct as_csv as_csv;
+
+AS_API as_status as_csv_create(const char *path, const as_channels *channels, as_csv **out,
+                               as_error *error);
+/// An as_row_fn whose user is the as_csv.
+AS_API as_status as_csv_row(double t, const double *row, int n, void *csv, as_error *error);
+/// Hands over what is waiting to the file.
+AS_API as_status as_csv_flush(as_csv *csv, as_error *error);
+/// Whole rows that are in the file.
+AS_API long as_csv_rows(const as_csv *csv);
+/// Flushes, closes and frees; NULL is fine.
+AS_API as_status as_csv_close(as_csv *csv, as_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

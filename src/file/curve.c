@@ -1,0 +1,67 @@
+/// Functions of one variable in files: a number, a straight line or a table.
+#include "file/reader.h"
+
+typedef struct curve_thing {
+  double constant, slope;
+  asi_rows table;
+  int interpolation;
+} curve_thing;
+
+static const char *const interpolations[] = {
+    [AS_SPLINE] = "spline", [AS_MONOTONE] = "monotone", NULL};
+
+#define AT(field) offsetof(curve_thing, field)
+static const asi_key keys[] = {
+    {"constant", ASI_KEY_NUMBER, AT(constant), .otherwise = "0", .text = "value at 0"},
+    {"slope", ASI_KEY_NUMBER, AT(slope), .instead_of = "table", .otherwise = "0",
+     .text = "slope of a straight line"},
+    {"table", ASI_KEY_ROWS, AT(table), .least = 2, .most = 2, .instead_of = "constant",
+     .text = "pairs [x, y] with increasing x; beyond its ends the function goes on straight"},
+    {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = interpolations, .with = "table",
+     .otherwise = "spline",
+     .text =
+         "cubic between the pairs: spline has two continuous derivatives (for motions), monotone "
+         "has no overshoot (for characteristics)"},
+};
+#undef AT
+
+const asi_table asi_curve_table = {"function", NULL, keys, ASI_COUNT(keys)};
+
+static bool increases(asi_reader *r, const asi_value *v, const asi_rows *table) {
+  const asi_value *rows = asi_value_get(v, "table");
+  for (int i = 1; i < table->n; ++i)
+    if (!(table->number[2 * i] > table->number[2 * i - 2])) {
+      asi_complain(r, rows->item[i], "x must increase, but %g follows %g", table->number[2 * i],
+                   table->number[2 * i - 2]);
+      return false;
+    }
+  return true;
+}
+
+bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out) {
+  as_curve *curve = asi_arena_take(&r->scratch, sizeof *curve);
+  if (curve == NULL) return false;
+  *out = curve;
+  if (v->type != ASI_MAP) return asi_read_number(r, v, &curve->constant);
+  const bool broken = r->broken;
+  curve_thing thing = {0};
+  r->broken = false;
+  asi_read_object(r, v, v, &asi_curve_table, &thing);
+  if (!r->broken) r->broken = !increases(r, v, &thing.table);
+  const bool good = !r->broken;
+  r->broken = r->broken || broken;
+  *curve = (as_curve){.constant = thing.constant, .slope = thing.slope};
+  if (!good || thing.table.n == 0) return good;
+  const int n = thing.table.n;
+  double *x = asi_arena_take(&r->scratch, 2 * (size_t)n * sizeof(double));
+  if (x == NULL) return false;
+  for (int i = 0; i < n; ++i) {
+    x[i] = thing.table.number[2 * i];
+    x[n + i] = thing.table.number[2 * i + 1];
+  }
+  curve->n = n;
+  curve->x = x;
+  curve->y = x + n;
+  curve->interpolation = (as_interpolation)thing.interpolation;
+  return true;
+}

@@ -1,0 +1,292 @@
+/// Joints and motions in files.
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elements/joint.h"
+#include "file/reader.h"
+
+// ---- coordinates ------------------------------------------------------------------------------------
+
+/// What a coordinate is called.
+enum {
+  ANGLE,
+  ANGLE_X,
+  ANGLE_Y,
+  DISPLACEMENT,
+  DISPLACEMENT_X,
+  DISPLACEMENT_Y,
+  ROTATION_X,
+  ROTATION_Y,
+  ROTATION_Z,
+  N_PLAIN = ROTATION_X, ///< those that can be prescribed
+};
+
+static const char *const coordinate_names[] = {
+    "angle",          "angle_x",    "angle_y",    "displacement", "displacement_x",
+    "displacement_y", "rotation_x", "rotation_y", "rotation_z",   NULL};
+
+static int slot_of(asi_coordinate c) {
+  switch (c.kind) {
+  case ASI_COORDINATE_SHIFT:
+    return c.axis == 2 ? DISPLACEMENT : c.axis == 1 ? DISPLACEMENT_Y : DISPLACEMENT_X;
+  case ASI_COORDINATE_ANGLE: return ANGLE;
+  case ASI_COORDINATE_ANGLE_A: return ANGLE_X;
+  case ASI_COORDINATE_ANGLE_B: return ANGLE_Y;
+  case ASI_COORDINATE_ROTATION: return ROTATION_X + c.axis;
+  }
+  return ANGLE;
+}
+
+const char *as_joint_coordinate_name(as_joint_kind kind, int coordinate) {
+  asi_coordinate all[AS_JOINT_COORDINATES];
+  const int n = asi_joint_coordinates(kind, all);
+  return coordinate >= 0 && coordinate < n ? coordinate_names[slot_of(all[coordinate])] : "";
+}
+
+// ---- starting values --------------------------------------------------------------------------------
+
+/// NAN: not given.
+typedef struct start_thing {
+  double value[N_PLAIN], degrees[N_PLAIN], rate[N_PLAIN];
+} start_thing;
+
+static void clear_start(start_thing *s) {
+  for (int i = 0; i < N_PLAIN; ++i) s->value[i] = s->degrees[i] = s->rate[i] = (double)NAN;
+}
+
+#define AT(field) offsetof(start_thing, field)
+#define ANGLE_KEYS(slot, name, about)                                                              \
+  {name, ASI_KEY_NUMBER, AT(value[slot]), .unit = "rad", .text = "angle about " about},            \
+      {name "_deg",       ASI_KEY_NUMBER,     AT(degrees[slot]),                                   \
+       .unit = "degrees", .instead_of = name, .text = "the same in degrees"},                      \
+  {                                                                                                \
+    name "_rate", ASI_KEY_NUMBER, AT(rate[slot]), .unit = "rad/s", .text = "its rate"              \
+  }
+#define DISPLACEMENT_KEYS(slot, name, along)                                                       \
+  {name, ASI_KEY_NUMBER, AT(value[slot]), .unit = "m", .text = "displacement along " along}, {     \
+    name "_rate", ASI_KEY_NUMBER, AT(rate[slot]), .unit = "m/s", .text = "its rate"                \
+  }
+
+static const asi_key angle_keys[] = {ANGLE_KEYS(ANGLE, "angle", "the axis")};
+static const asi_key sliding_keys[] = {DISPLACEMENT_KEYS(DISPLACEMENT, "displacement", "the axis")};
+static const asi_key plane_keys[] = {
+    DISPLACEMENT_KEYS(DISPLACEMENT_X, "displacement_x", "x of the first frame"),
+    DISPLACEMENT_KEYS(DISPLACEMENT_Y, "displacement_y", "y of the first frame")};
+static const asi_key cross_keys[] = {ANGLE_KEYS(ANGLE_X, "angle_x", "the axis"),
+                                     ANGLE_KEYS(ANGLE_Y, "angle_y", "the second axis")};
+#undef AT
+
+static const asi_table angle_start = {"start of an angle", NULL, angle_keys, ASI_COUNT(angle_keys)},
+                       sliding_start = {"start of a displacement", NULL, sliding_keys,
+                                        ASI_COUNT(sliding_keys)},
+                       cylinder_start = {"start of a cylindrical joint", &angle_start, sliding_keys,
+                                         ASI_COUNT(sliding_keys)},
+                       plane_start = {"start on a plane", NULL, plane_keys, ASI_COUNT(plane_keys)},
+                       planar_start = {"start of a planar joint", &angle_start, plane_keys,
+                                       ASI_COUNT(plane_keys)},
+                       cross_start = {"start of a universal joint", NULL, cross_keys,
+                                      ASI_COUNT(cross_keys)};
+
+static as_status set_start(asi_reader *r, as_joint_id joint, as_joint_kind kind,
+                           const start_thing *start, as_error *error) {
+  asi_coordinate all[AS_JOINT_COORDINATES];
+  const int n = asi_joint_coordinates(kind, all);
+  as_status status = AS_OK;
+  for (int i = 0; i < n && status == AS_OK; ++i) {
+    const int slot = slot_of(all[i]);
+    if (slot >= N_PLAIN) continue;
+    as_coordinate_def def = as_default_coordinate_def();
+    def.joint = joint;
+    def.coordinate = i;
+    def.value = isnan(start->degrees[slot])
+                    ? start->value[slot]
+                    : start->degrees[slot] * (3.14159265358979323846 / 180.0);
+    def.rate = start->rate[slot];
+    if (isnan(def.value) && isnan(def.rate)) continue;
+    status = as_builder_set_coordinate(r->builder, &def, error);
+  }
+  return status;
+}
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+typedef struct joint_thing {
+  as_joint_def def;
+  start_thing start;
+} joint_thing;
+
+#define AT(field) offsetof(joint_thing, field)
+#define START(of)                                                                                  \
+  {                                                                                                \
+    "start", ASI_KEY_OBJECT, AT(start),                                                            \
+        .table = &(of),                                                                            \
+        .text = "where its coordinates are to start; the machine is then assembled"                \
+  }
+#define AXIS(needed, what)                                                                         \
+  {                                                                                                \
+    "axis", ASI_KEY_VECTOR, AT(def.axis), .required = needed, .least = 3, .most = 3,               \
+                                          .with = "bodies", .text = what                           \
+  }
+#define SECOND_AXIS(needed, what)                                                                  \
+  {                                                                                                \
+    "second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .required = needed, .least = 3, .most = 3, \
+                                                        .with = "bodies", .text = what             \
+  }
+#define X_AXIS "x of both frames, made perpendicular to the axis; without it any"
+
+static const asi_key joint_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of joint"},
+    {"bodies", ASI_KEY_NAMES, AT(def.body), .required = true, .most = 2, .sort = ASI_SORT_BODY,
+     .text = "first and second body; either may be `ground`"},
+    {"frames", ASI_KEY_NAMES, AT(def.frame), .most = 2, .sort = ASI_SORT_FRAME,
+     .instead_of = "bodies",
+     .text = "frames on the first and the second body, its axis being their z"},
+    {"point", ASI_KEY_VECTOR, AT(def.point), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .unit = "m", .text = "where it is, in the world at the start"},
+};
+static const asi_key loose_keys[] = {
+    AXIS(false, "z of both frames, in the world at the start; without it any"),
+    SECOND_AXIS(false, X_AXIS)};
+static const asi_key axis_keys[] = {
+    AXIS(true, "z of both frames, in the world at the start, of any length"),
+    SECOND_AXIS(false, X_AXIS)};
+static const asi_key angle_joint_keys[] = {START(angle_start)};
+static const asi_key sliding_joint_keys[] = {START(sliding_start)};
+static const asi_key cylinder_joint_keys[] = {START(cylinder_start)};
+static const asi_key plane_joint_keys[] = {START(plane_start)};
+static const asi_key planar_joint_keys[] = {START(planar_start)};
+static const asi_key universal_keys[] = {
+    AXIS(true, "x of the first frame, in the world at the start, of any length"),
+    SECOND_AXIS(true, "y of the second frame, perpendicular to the axis"), START(cross_start)};
+static const asi_key distance_keys[] = {
+    {"second_point", ASI_KEY_VECTOR, AT(def.second_point), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .unit = "m",
+     .text = "the point on the second body; `point` is on the first"},
+    {"length", ASI_KEY_CURVE, AT(def.length), .unit = "m", .otherwise = "as at the start",
+     .text = "the distance, a function of time"},
+};
+#undef AT
+
+static const asi_table joint_table = {"joint", NULL, joint_keys, ASI_COUNT(joint_keys)},
+                       loose_table = {"fixed or spherical joint", &joint_table, loose_keys,
+                                      ASI_COUNT(loose_keys)},
+                       axis_table = {"joint with an axis", &joint_table, axis_keys,
+                                     ASI_COUNT(axis_keys)},
+                       angle_table = {"revolute joint", &axis_table, angle_joint_keys, 1},
+                       sliding_table = {"joint that slides", &axis_table, sliding_joint_keys, 1},
+                       cylinder_table = {"cylindrical joint", &axis_table, cylinder_joint_keys, 1},
+                       plane_table = {"joint on a plane", &axis_table, plane_joint_keys, 1},
+                       planar_table = {"planar joint", &axis_table, planar_joint_keys, 1},
+                       universal_table = {"universal joint", &joint_table, universal_keys,
+                                          ASI_COUNT(universal_keys)},
+                       distance_table = {"distance joint", &joint_table, distance_keys,
+                                         ASI_COUNT(distance_keys)};
+
+static void prepare_joint(void *out) {
+  joint_thing *thing = out;
+  thing->def = as_default_joint_def();
+  clear_start(&thing->start);
+}
+
+static as_status add_joint(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                           as_error *error) {
+  joint_thing *thing = read;
+  as_joint_id id;
+  thing->def.name = name;
+  thing->def.kind = (as_joint_kind)kind->code;
+  const as_status status = as_builder_add_joint(r->builder, &thing->def, &id, error);
+  return status ? status : set_start(r, id, thing->def.kind, &thing->start, error);
+}
+
+// ---- motions ----------------------------------------------------------------------------------------
+
+typedef struct motion_thing {
+  as_motion_def def;
+  int coordinate; ///< its name; -1: the only one
+} motion_thing;
+
+static const char *const plain_names[] = {
+    "angle", "angle_x", "angle_y", "displacement", "displacement_x", "displacement_y", NULL};
+
+#define AT(field) offsetof(motion_thing, field)
+static const asi_key motion_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "`motion`"},
+    {"joint", ASI_KEY_NAME, AT(def.joint), .required = true, .sort = ASI_SORT_JOINT,
+     .text = "the joint that it drives"},
+    {"coordinate", ASI_KEY_CHOICE, AT(coordinate), .choices = plain_names,
+     .otherwise = "the joint's only one", .text = "which of the joint's coordinates"},
+    {"law", ASI_KEY_CURVE, AT(def.law), .required = true, .unit = "m or rad",
+     .text = "the coordinate, a function of time"},
+};
+#undef AT
+
+static const asi_table motion_table = {"motion", NULL, motion_keys, ASI_COUNT(motion_keys)};
+
+static void prepare_motion(void *out) {
+  motion_thing *thing = out;
+  thing->def = as_default_motion_def();
+  thing->coordinate = -1;
+}
+
+/// The number of the coordinate that is meant.
+static as_status choose_coordinate(const asi_reader *r, const char *name, motion_thing *thing,
+                                   as_error *error) {
+  asi_coordinate all[AS_JOINT_COORDINATES];
+  const as_joint_id joint = thing->def.joint;
+  const int n = asi_joint_coordinates(r->builder->joint[joint].kind, all);
+  int found = -1, matches = 0;
+  for (int i = 0; i < n; ++i)
+    if (thing->coordinate < 0 ? slot_of(all[i]) < N_PLAIN : slot_of(all[i]) == thing->coordinate) {
+      found = i;
+      ++matches;
+    }
+  thing->def.coordinate = found;
+  if (matches == 1) return AS_OK;
+  const char *of = asi_names_get(&r->builder->names[ASI_SORT_JOINT], joint);
+  if (thing->coordinate >= 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The joint \"%s\" has no %s.", of,
+                    plain_names[thing->coordinate]);
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                  matches == 0 ? "The joint \"%s\" has no coordinate that could be driven."
+                               : "The joint \"%s\" has several coordinates: say which.",
+                  of);
+}
+
+static as_status add_motion(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                            as_error *error) {
+  motion_thing *thing = read;
+  (void)kind;
+  thing->def.name = name;
+  const as_status status = choose_coordinate(r, name, thing, error);
+  return status ? status : as_builder_add_motion(r->builder, &thing->def, NULL, error);
+}
+
+// ---- all of them ------------------------------------------------------------------------------------
+
+#define JOINT(type, code, table, text)                                                             \
+  { type, code, &(table), sizeof(joint_thing), prepare_joint, add_joint, false, text }
+static const asi_kind kinds[] = {
+    JOINT("fixed", AS_JOINT_FIXED, loose_table, "leaves nothing free"),
+    JOINT("revolute", AS_JOINT_REVOLUTE, angle_table, "a hinge: leaves the angle about the axis"),
+    JOINT("prismatic", AS_JOINT_PRISMATIC, sliding_table,
+          "a slider: leaves the displacement along the axis"),
+    JOINT("cylindrical", AS_JOINT_CYLINDRICAL, cylinder_table,
+          "leaves the displacement along the axis and the angle about it"),
+    JOINT("spherical", AS_JOINT_SPHERICAL, loose_table, "a ball joint: leaves all rotations"),
+    JOINT("universal", AS_JOINT_UNIVERSAL, universal_table,
+          "a Cardan joint: leaves the angles about two perpendicular axes, one on each body"),
+    JOINT("planar", AS_JOINT_PLANAR, planar_table,
+          "leaves displacements in the plane across the axis and the angle about the axis"),
+    JOINT("point_on_line", AS_JOINT_POINT_ON_LINE, sliding_table,
+          "a point of the second body stays on a line of the first"),
+    JOINT("point_on_plane", AS_JOINT_POINT_ON_PLANE, plane_table,
+          "a point of the second body stays in a plane of the first, across the axis"),
+    JOINT("distance", AS_JOINT_DISTANCE, distance_table,
+          "a massless rod: keeps the distance of two points"),
+    {"motion", AS_JOINT_MOTION, &motion_table, sizeof(motion_thing), prepare_motion, add_motion,
+     true,
+     "makes a displacement or an angle of a joint follow a function of time; its reaction is the "
+     "force or torque that drives"},
+};
+const asi_section asi_joints = {"joint", ASI_SORT_JOINT, kinds, ASI_COUNT(kinds), false};

@@ -1,0 +1,172 @@
+/// Messages: the first ones by place are kept, one per place and kind, so that a mistake inside `repeat` is told
+/// once.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alphastep/words.h"
+#include "file/reader.h"
+
+typedef struct spot {
+  int file, line, column;
+} spot;
+
+static int compare(spot a, spot b) {
+  if (a.file != b.file) return a.file < b.file ? -1 : 1;
+  if (a.line != b.line) return a.line < b.line ? -1 : 1;
+  return (a.column > b.column) - (a.column < b.column);
+}
+
+static spot spot_of(const asi_reader *r, int i) {
+  const as_message *m = &r->messages->message[i];
+  return (spot){r->file_of[i], m->line, m->column};
+}
+
+static bool is_full(const asi_reader *r) { return r->messages->n == AS_MESSAGES; }
+
+/// Makes room where a message belongs; NULL: it is there already, or comes too late.
+static as_message *insert(asi_reader *r, spot at, const char *format) {
+  as_messages *all = r->messages;
+  int i = all->n;
+  while (i > 0 && compare(at, spot_of(r, i - 1)) < 0) --i;
+  for (int k = i - 1; k >= 0 && compare(at, spot_of(r, k)) == 0; --k)
+    if (r->format[k] == format) return NULL;
+  if (is_full(r)) all->more = true;
+  if (i == AS_MESSAGES) return NULL;
+  const int last = is_full(r) ? AS_MESSAGES - 1 : all->n++;
+  for (int k = last; k > i; --k) {
+    all->message[k] = all->message[k - 1];
+    r->format[k] = r->format[k - 1];
+    r->file_of[k] = r->file_of[k - 1];
+  }
+  r->format[i] = format;
+  r->file_of[i] = at.file;
+  all->message[i] = (as_message){.line = at.line, .column = at.column};
+  return &all->message[i];
+}
+
+// ---- sentences --------------------------------------------------------------------------------------
+
+typedef struct pen {
+  char *text;
+  size_t used, room;
+} pen;
+
+__attribute__((format(printf, 2, 0))) static void put_list(pen *p, const char *format,
+                                                           va_list arguments) {
+  if (p->used + 1 >= p->room) return;
+  const int n = vsnprintf(p->text + p->used, p->room - p->used, format, arguments);
+  if (n > 0) p->used += (size_t)n;
+  if (p->used >= p->room) p->used = p->room - 1;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(pen *p, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  put_list(p, format, arguments);
+  va_end(arguments);
+}
+
+static void put_path(pen *p, const asi_path *path) {
+  if (path->outer) {
+    put_path(p, path->outer);
+    put(p, ".");
+  }
+  if (path->key)
+    put(p, "%.80s", path->key);
+  else
+    put(p, "%d", path->number);
+}
+
+/// Long paths lose their beginning.
+static void put_place(pen *p, const asi_reader *r, spot at) {
+  const char *path = r->file[at.file].path;
+  const size_t length = strlen(path), most = 400;
+  put(p, "%s%s", length > most ? "..." : "", length > most ? path + length - most : path);
+  if (at.line > 0) put(p, ":%d:%d", at.line, at.column);
+  put(p, ": error: ");
+}
+
+static void put_indices(pen *p, const asi_index *index) {
+  for (const asi_index *k = index; k; k = k->outer)
+    put(p, "%s%s = %d%s", k == index ? " (" : ", ", k->name, k->number, k->outer ? "" : ")");
+}
+
+__attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot at,
+                                                           const char *format, va_list arguments) {
+  r->wrong = r->broken = true;
+  as_message *message = insert(r, at, format);
+  if (message == NULL) return;
+  pen p = {message->text, 0, sizeof message->text};
+  put_place(&p, r, at);
+  if (r->path) {
+    put_path(&p, r->path);
+    put(&p, ": ");
+  }
+  put_list(&p, format, arguments);
+  put_indices(&p, r->index);
+}
+
+static spot spot_at(const asi_reader *r, const asi_value *at, int shift) {
+  if (r->file[at->file].setting) return (spot){at->file, 0, 0};
+  return (spot){at->file, at->line, at->column + shift};
+}
+
+void asi_complain_at(asi_reader *r, const asi_value *at, int shift, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(r, spot_at(r, at, shift), format, arguments);
+  va_end(arguments);
+}
+
+void asi_complain(asi_reader *r, const asi_value *at, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(r, spot_at(r, at, 0), format, arguments);
+  va_end(arguments);
+}
+
+void asi_complain_file(asi_reader *r, int file, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(r, (spot){file, 0, 0}, format, arguments);
+  va_end(arguments);
+}
+
+void asi_complain_fault(int file, int line, int column, const char *sentence, void *user) {
+  asi_reader *r = user;
+  const asi_path *path = r->path;
+  const asi_value at = {.file = file, .line = line, .column = column};
+  r->path = NULL; // of a tree that is not there yet
+  asi_complain(r, &at, "%s", sentence);
+  r->path = path;
+}
+
+bool asi_would_keep(const asi_reader *r, const asi_value *at) {
+  const spot here = spot_at(r, at, 0);
+  for (int i = 0; i < r->messages->n; ++i)
+    if (compare(here, spot_of(r, i)) == 0) return false;
+  return !is_full(r) || compare(here, spot_of(r, AS_MESSAGES - 1)) < 0;
+}
+
+as_place asi_place(const asi_reader *r, const asi_value *at) {
+  const spot s = spot_at(r, at, 0);
+  return (as_place){r->file[s.file].path, s.line, s.column};
+}
+
+// ---- did you mean -----------------------------------------------------------------------------------
+
+void asi_hint_try(asi_hint *hint, const char *candidate) {
+  const int distance = as_word_distance(hint->word, candidate);
+  if (hint->best && distance >= hint->distance) return;
+  hint->best = candidate;
+  hint->distance = distance;
+}
+
+const char *asi_hint_text(asi_hint *hint) {
+  const bool close = hint->best && as_word_is_close(hint->word, hint->distance) &&
+                     hint->distance < (int)strlen(hint->word);
+  if (!close) return "";
+  snprintf(hint->text, sizeof hint->text, "; did you mean \"%.80s\"?", hint->best);
+  return hint->text;
+}

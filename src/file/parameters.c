@@ -1,0 +1,123 @@
+/// `parameters:` numbers with names. They may depend on each other, in any order; a file's own hold over those of
+/// the files it includes.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/reader.h"
+
+enum {
+  MOST_WAITING = 100, ///< parameters that wait for one another
+  MOST_HINTS = 1000,
+};
+
+static void define(asi_reader *r, const asi_value *key, const asi_value *value) {
+  if (!asi_is_parameter_name(key->text)) {
+    asi_complain(
+        r, key,
+        "\"%.60s\" cannot name a parameter: letters, digits and _, no digit first, fewer than "
+        "%d, and neither pi nor a function",
+        key->text, ASI_NAME_LENGTH);
+    return;
+  }
+  int number = asi_names_find(&r->parameter_names, key->text);
+  if (number < 0) {
+    void *array = r->parameters;
+    if (!asi_grow(&array, r->n_parameters, &r->room_parameters, sizeof *r->parameters) ||
+        asi_names_add(&r->parameter_names, ASI_SORT_BODY, key->text, NULL)) {
+      if (array) r->parameters = array;
+      r->no_memory = true;
+      return;
+    }
+    r->parameters = array;
+    number = r->n_parameters++;
+  }
+  r->parameters[number] = (asi_definition){.value = value};
+}
+
+/// The number of a parameter, once those that it depends on have theirs. No sentence: what is wrong has been said.
+static bool settle(asi_reader *r, int number, char sentence[160]) {
+  asi_definition *p = &r->parameters[number];
+  const char *name = asi_names_get(&r->parameter_names, number);
+  if (p->progress == ASI_READY) return true;
+  if (p->progress == ASI_BUSY) {
+    snprintf(sentence, 160, "the parameter %s depends on itself", name);
+    return false;
+  }
+  if (p->progress == ASI_BROKEN) return false; // it has been said why
+  if (r->lookups >= MOST_WAITING) {
+    snprintf(sentence, 160, "more than %d parameters depend on one another", MOST_WAITING);
+    return false;
+  }
+  const asi_path section = {"parameters", 0, NULL}, path = {name, 0, &section}, *back = r->path;
+  const asi_index *index = r->index;
+  const bool broken = r->broken;
+  r->path = &path;
+  r->index = NULL;
+  p->progress = ASI_BUSY;
+  ++r->lookups;
+  const bool good = asi_read_number(r, p->value, &p->number);
+  --r->lookups;
+  p->progress = good ? ASI_READY : ASI_BROKEN;
+  r->path = back;
+  r->index = index;
+  r->broken = broken;
+  return good;
+}
+
+static bool look_up(const char *name, double *number, char sentence[160], void *user) {
+  asi_reader *r = user;
+  for (const asi_index *k = r->index; k; k = k->outer)
+    if (strcmp(k->name, name) == 0) {
+      *number = k->number;
+      return true;
+    }
+  const int found = asi_names_find(&r->parameter_names, name);
+  if (found < 0) {
+    asi_hint hint = {.word = name};
+    const bool look = r->hints++ < MOST_HINTS; // all of 100000 turns may be wrong
+    for (int i = 0; i < r->n_parameters && look; ++i)
+      asi_hint_try(&hint, asi_names_get(&r->parameter_names, i));
+    snprintf(sentence, 160, "\"%s\" is neither a number nor a parameter%s", name,
+             asi_hint_text(&hint));
+    return false;
+  }
+  r->parameters[found].used = true;
+  if (!settle(r, found, sentence)) return false;
+  *number = r->parameters[found].number;
+  return true;
+}
+
+bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip) {
+  return asi_arithmetic(text, length, look_up, r, out, slip);
+}
+
+void asi_collect_parameters(asi_reader *r) {
+  const asi_path path = {"parameters", 0, NULL};
+  for (int f = 0; f < r->n_order; ++f) {
+    const asi_value *map = asi_value_get(r->file[r->order[f]].root, "parameters");
+    if (map == NULL) continue;
+    r->path = &path;
+    if (map->type != ASI_MAP)
+      asi_complain(r, map, "must be a mapping of names to numbers, not %s", asi_value_what(map));
+    else
+      for (int i = 0; i < map->count; ++i) define(r, map->item[2 * i], map->item[2 * i + 1]);
+    r->path = NULL;
+  }
+  char sentence[160];
+  for (int i = 0; i < r->n_parameters; ++i) (void)settle(r, i, sentence);
+}
+
+void asi_publish_parameters(asi_reader *r) {
+  as_machine *m = r->machine;
+  m->parameters = asi_arena_take(r->arena, (size_t)r->n_parameters * sizeof *m->parameters);
+  if (m->parameters == NULL) return;
+  m->n_parameters = r->n_parameters;
+  for (int i = 0; i < r->n_parameters; ++i) {
+    const char *name = asi_names_get(&r->parameter_names, i);
+    m->parameters[i] = (as_parameter){.name = asi_arena_text(r->arena, name, strlen(name)),
+                                      .value = r->parameters[i].number,
+                                      .used = r->parameters[i].used,
+                                      .place = asi_place(r, r->parameters[i].value)};
+  }
+}

@@ -1,0 +1,435 @@
+/// Reads values by the table: from a mapping to a struct.
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/reader.h"
+
+// ---- tables -----------------------------------------------------------------------------------------
+
+const asi_key *asi_table_key(const asi_table *table, int i) {
+  int before = 0;
+  for (const asi_table *t = table->base; t; t = t->base) before += t->n;
+  if (i >= before) return i - before < table->n ? &table->key[i - before] : NULL;
+  return asi_table_key(table->base, i);
+}
+
+const asi_key *asi_table_find(const asi_table *table, const char *name) {
+  for (const asi_table *t = table; t; t = t->base)
+    for (int i = 0; i < t->n; ++i)
+      if (strcmp(t->key[i].name, name) == 0) return &t->key[i];
+  return NULL;
+}
+
+// ---- scalars ----------------------------------------------------------------------------------------
+
+static bool wrong_type(asi_reader *r, const asi_value *v, const char *wanted) {
+  if (v->type == ASI_TEXT)
+    asi_complain(r, v, "must be %s, not the text \"%.60s\"", wanted, v->text);
+  else if (v->text && v->type != ASI_NULL)
+    asi_complain(r, v, "must be %s, not %s", wanted, v->text);
+  else
+    asi_complain(r, v, "must be %s, not %s", wanted, asi_value_what(v));
+  return false;
+}
+
+/// Complains about an expression at its place inside the text.
+static bool slipped(asi_reader *r, const asi_value *v, size_t shift, const asi_slip *slip) {
+  r->broken = true;
+  if (slip->sentence[0])
+    asi_complain_at(r, v, (int)(shift + slip->at) + v->quoted, "%s", slip->sentence);
+  return false;
+}
+
+static bool means_no_number(const char *text) {
+  static const char *const word[] = {".nan", ".NaN", ".NAN", "nan", "NaN", "NAN",      ".inf",
+                                     ".Inf", ".INF", "inf",  "Inf", "INF", "infinity", "Infinity"};
+  if (text[0] == '-' || text[0] == '+') ++text;
+  for (int i = 0; i < ASI_COUNT(word); ++i)
+    if (strcmp(text, word[i]) == 0) return true;
+  return false;
+}
+
+static bool is_number_in_quotes(const asi_value *v) {
+  double number;
+  const char *text = v->text + (v->text[0] == '-' || v->text[0] == '+');
+  const size_t n = asi_scan_number(text, &number);
+  return v->quoted && n > 0 && text[n] == '\0';
+}
+
+bool asi_read_number(asi_reader *r, const asi_value *v, double *out) {
+  asi_slip slip;
+  *out = (double)NAN;
+  if (v->type == ASI_NUMBER) {
+    if (!isfinite(v->number)) {
+      asi_complain(r, v, "the number %.60s is too large", v->text);
+      return false;
+    }
+    *out = v->number;
+    return true;
+  }
+  if (v->type != ASI_TEXT) return wrong_type(r, v, "a number");
+  if (means_no_number(v->text)) {
+    asi_complain(r, v, "must be a finite number, not %s", v->text);
+    return false;
+  }
+  if (is_number_in_quotes(v)) {
+    asi_complain(r, v, "must be a number, not a text: write %s without quotes", v->text);
+    return false;
+  }
+  return asi_evaluate(r, v->text, strlen(v->text), out, &slip) || slipped(r, v, 0, &slip);
+}
+
+bool asi_read_integer(asi_reader *r, const asi_value *v, int *out) {
+  double number;
+  if (!asi_read_number(r, v, &number)) return false;
+  if (number != floor(number) || fabs(number) > INT_MAX) {
+    asi_complain(r, v, "must be a whole number of at most %d, not %.17g", INT_MAX, number);
+    return false;
+  }
+  *out = (int)number;
+  return true;
+}
+
+static bool read_boolean(asi_reader *r, const asi_value *v, bool *out) {
+  if (v->type != ASI_BOOLEAN) return wrong_type(r, v, "true or false");
+  *out = v->number != 0.0;
+  return true;
+}
+
+// ---- texts ------------------------------------------------------------------------------------------
+
+/// Replaces each ${...}; NULL if one is wrong.
+static const char *fill_in(asi_reader *r, const asi_value *v) {
+  char out[512];
+  size_t used = 0;
+  const char *from = v->text;
+  for (const char *at = strstr(from, "${"); at; at = strstr(from, "${")) {
+    const char *close = strchr(at, '}');
+    const size_t shift = (size_t)(at - v->text) + 2;
+    double number;
+    asi_slip slip;
+    if (close == NULL) {
+      asi_complain(r, v, "a ${ without } in \"%.60s\"", v->text);
+      return NULL;
+    }
+    if (!asi_evaluate(r, at + 2, (size_t)(close - at) - 2, &number, &slip)) {
+      slipped(r, v, shift, &slip);
+      return NULL;
+    }
+    if (number != floor(number) || fabs(number) > 1e15) {
+      asi_complain_at(r, v, (int)shift, "%.*s is %.17g; inside a text it must be a whole number",
+                      (int)(close - at) + 1, at, number);
+      return NULL;
+    }
+    const int n =
+        snprintf(out + used, sizeof out - used, "%.*s%.0f", (int)(at - from), from, number);
+    if (n < 0 || (size_t)n >= sizeof out - used) break;
+    used += (size_t)n;
+    from = close + 1;
+  }
+  const size_t rest = strlen(from);
+  if (strstr(from, "${") || used + rest >= sizeof out) {
+    asi_complain(r, v, "a text with ${...} that has more than %zu characters", sizeof out - 1);
+    return NULL;
+  }
+  memcpy(out + used, from, rest);
+  return asi_arena_text(&r->scratch, out, used + rest);
+}
+
+const char *asi_read_key(asi_reader *r, const asi_value *key) {
+  return strstr(key->text, "${") ? fill_in(r, key) : key->text;
+}
+
+const char *asi_read_text(asi_reader *r, const asi_value *v) {
+  if (v->type == ASI_TEXT) return asi_read_key(r, v);
+  if (v->text && v->type != ASI_NULL)
+    asi_complain(r, v, "must be a text; put %.60s in quotes if it is one", v->text);
+  else
+    (void)wrong_type(r, v, "a text");
+  return NULL;
+}
+
+bool asi_read_choice(asi_reader *r, const asi_value *v, const char *const *choices, int *out) {
+  char all[256] = "";
+  size_t used = 0;
+  const char *text = asi_read_text(r, v);
+  if (text == NULL) return false;
+  asi_hint hint = {.word = text};
+  for (int i = 0; choices[i]; ++i) {
+    if (strcmp(choices[i], text) == 0) {
+      *out = i;
+      return true;
+    }
+    asi_hint_try(&hint, choices[i]);
+    if (used < sizeof all)
+      used +=
+          (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", choices[i]);
+  }
+  asi_complain(r, v, "\"%.60s\" is none of %s%s", text, all, asi_hint_text(&hint));
+  return false;
+}
+
+static bool read_text(asi_reader *r, const asi_value *v, const char **out) {
+  const char *text = asi_read_text(r, v);
+  if (text == NULL) return false;
+  *out = text == v->text ? text : asi_arena_text(r->arena, text, strlen(text));
+  return true;
+}
+
+static bool read_path(asi_reader *r, const asi_value *v, const char **out) {
+  if (v->type != ASI_TEXT) return wrong_type(r, v, "the path of a file");
+  *out = asi_beside(r, v);
+  return *out != NULL;
+}
+
+// ---- names of things --------------------------------------------------------------------------------
+
+static int find_thing(const asi_reader *r, asi_sort sort, const char *name) {
+  if (sort == ASI_SORT_BODY && strcmp(name, "ground") == 0) return AS_GROUND;
+  const int found = asi_names_find(&r->builder->names[sort], name);
+  return found >= 0 ? found : AS_NONE;
+}
+
+static bool read_name(asi_reader *r, const asi_value *v, asi_sort sort, int *out) {
+  const char *name = asi_read_text(r, v);
+  if (name == NULL) return false;
+  *out = find_thing(r, sort, name);
+  if (*out != AS_NONE) return true;
+  r->broken = true;
+  if (asi_names_find(&r->failed[sort], name) >= 0 || !asi_would_keep(r, v)) return false;
+  asi_hint hint = {.word = name};
+  const asi_names *lists[2] = {&r->builder->names[sort], &r->failed[sort]};
+  for (int k = 0; k < 2; ++k)
+    for (int i = 0; i < lists[k]->count; ++i) asi_hint_try(&hint, asi_names_get(lists[k], i));
+  if (sort == ASI_SORT_BODY) asi_hint_try(&hint, "ground");
+  asi_complain(r, v, "there is no %s \"%.80s\"%s", asi_sort_name(sort), name, asi_hint_text(&hint));
+  return false;
+}
+
+// ---- lists ------------------------------------------------------------------------------------------
+
+static bool check_count(asi_reader *r, const asi_value *v, int least, int most, const char *what) {
+  if (v->type != ASI_LIST) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "a list of %s", what);
+    return wrong_type(r, v, wanted);
+  }
+  if (v->count >= least && v->count <= most) return true;
+  if (least == most)
+    asi_complain(r, v, "must be %d %s, not %d", least, what, v->count);
+  else if (most == INT_MAX)
+    asi_complain(r, v, "must be at least %d %s, not %d", least, what, v->count);
+  else
+    asi_complain(r, v, "must be %d to %d %s, not %d", least, most, what, v->count);
+  return false;
+}
+
+static bool in_range(asi_reader *r, const asi_value *v, asi_range range, double x,
+                     const char *unit) {
+  const char *blank = unit ? " " : "";
+  if (unit == NULL) unit = "";
+  if (range == ASI_POSITIVE && !(x > 0.0))
+    asi_complain(r, v, "must be greater than 0%s%s, not %g", blank, unit, x);
+  else if (range == ASI_NOT_NEGATIVE && !(x >= 0.0))
+    asi_complain(r, v, "must not be negative, but is %g%s%s", x, blank, unit);
+  else if (range == ASI_FRACTION && !(x >= 0.0 && x <= 1.0))
+    asi_complain(r, v, "must be from 0 to 1, not %g", x);
+  else
+    return true;
+  return false;
+}
+
+static bool read_numbers(asi_reader *r, const asi_value *v, const asi_key *key, double *out) {
+  bool good = true;
+  const asi_path *outer = r->path;
+  for (int i = 0; i < v->count; ++i) {
+    const asi_path path = {NULL, i, outer};
+    r->path = &path;
+    good = asi_read_number(r, v->item[i], &out[i]) &&
+           in_range(r, v->item[i], key->range, out[i], key->unit) && good;
+    r->path = outer;
+  }
+  return good;
+}
+
+static bool read_vector(asi_reader *r, const asi_value *v, const asi_key *key, double *out) {
+  return check_count(r, v, key->least, key->most, "numbers") && read_numbers(r, v, key, out);
+}
+
+static bool read_list_of_numbers(asi_reader *r, const asi_value *v, const asi_key *key,
+                                 asi_rows *out) {
+  if (!check_count(r, v, key->least, INT_MAX, "numbers")) return false;
+  out->n = v->count;
+  out->number = asi_arena_take(&r->scratch, (size_t)v->count * sizeof(double));
+  return out->number && read_numbers(r, v, key, out->number);
+}
+
+static bool read_rows(asi_reader *r, const asi_value *v, const asi_key *key, asi_rows *out) {
+  bool good = true;
+  const asi_path *outer = r->path;
+  if (!check_count(r, v, key->least, INT_MAX, "lists")) return false;
+  out->n = v->count;
+  out->number = asi_arena_take(&r->scratch, (size_t)v->count * (size_t)key->most * sizeof(double));
+  for (int i = 0; i < v->count && out->number; ++i) {
+    const asi_path path = {NULL, i, outer};
+    r->path = &path;
+    good = check_count(r, v->item[i], key->most, key->most, "numbers") &&
+           read_numbers(r, v->item[i], key, out->number + (ptrdiff_t)i * key->most) && good;
+    r->path = outer;
+  }
+  return out->number && good;
+}
+
+const double *asi_keep_numbers(asi_reader *r, const double *number, int n) {
+  if (n == 0) return NULL;
+  double *kept = asi_arena_take(r->arena, (size_t)n * sizeof *kept);
+  return kept ? memcpy(kept, number, (size_t)n * sizeof *kept) : NULL;
+}
+
+static bool read_names(asi_reader *r, const asi_value *v, const asi_key *key, int *out) {
+  char what[32];
+  bool good = true;
+  const asi_path *outer = r->path;
+  snprintf(what, sizeof what, "names of %s", key->sort == ASI_SORT_BODY ? "bodies" : "frames");
+  if (!check_count(r, v, key->most, key->most, what)) return false;
+  for (int i = 0; i < key->most; ++i) {
+    const asi_path path = {NULL, i, outer};
+    r->path = &path;
+    good = read_name(r, v->item[i], key->sort, &out[i]) && good;
+    for (int k = 0; k < i && good; ++k)
+      if (out[k] == out[i]) {
+        asi_complain(r, v->item[i], "\"%.80s\" is joined with itself", v->item[i]->text);
+        good = false;
+      }
+    r->path = outer;
+  }
+  return good;
+}
+
+static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_texts *out) {
+  const bool one = one_will_do && v->type != ASI_LIST;
+  bool good = true;
+  const asi_path *outer = r->path;
+  if (!one && !check_count(r, v, 1, INT_MAX, "texts")) return false;
+  out->n = one ? 1 : v->count;
+  out->text = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->text);
+  out->value = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->value);
+  if (out->text == NULL || out->value == NULL) return false;
+  for (int i = 0; i < out->n; ++i) {
+    const asi_path path = {NULL, i, outer};
+    if (!one) r->path = &path;
+    out->value[i] = one ? v : v->item[i];
+    good = read_text(r, out->value[i], &out->text[i]) && good;
+    r->path = outer;
+  }
+  return good;
+}
+
+// ---- objects ----------------------------------------------------------------------------------------
+
+static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, void *out) {
+  switch (key->type) {
+  case ASI_KEY_NUMBER: {
+    double *x = out;
+    return asi_read_number(r, v, x) && in_range(r, v, key->range, *x, key->unit);
+  }
+  case ASI_KEY_INTEGER: {
+    int *i = out;
+    return asi_read_integer(r, v, i) && in_range(r, v, key->range, *i, key->unit);
+  }
+  case ASI_KEY_BOOLEAN: return read_boolean(r, v, out);
+  case ASI_KEY_TEXT: return read_text(r, v, out);
+  case ASI_KEY_CHOICE: return asi_read_choice(r, v, key->choices, out);
+  case ASI_KEY_VECTOR: return read_vector(r, v, key, out);
+  case ASI_KEY_ROWS: return read_rows(r, v, key, out);
+  case ASI_KEY_NUMBERS: return read_list_of_numbers(r, v, key, out);
+  case ASI_KEY_TEXTS: return read_texts(r, v, false, out);
+  case ASI_KEY_PATH: return read_path(r, v, out);
+  case ASI_KEY_FILES: return read_texts(r, v, true, out);
+  case ASI_KEY_NAME: return read_name(r, v, key->sort, out);
+  case ASI_KEY_NAMES: return read_names(r, v, key, out);
+  case ASI_KEY_CURVE: return asi_read_curve(r, v, out);
+  case ASI_KEY_OBJECT:
+    asi_read_object(r, v, v, key->table, out);
+    return true; // it has set r->broken itself
+  case ASI_KEY_THINGS:
+  case ASI_KEY_GROUPS:
+  case ASI_KEY_PARAMETERS: *(const asi_value **)out = v; return true;
+  case ASI_KEY_SHAPES:
+    *(int *)out = r->machine->n_shapes;
+    asi_read_list(r, v, key->section);
+    return true;                  // likewise
+  case ASI_KEY_KIND: return true; // has been read to find the table
+  }
+  return false;
+}
+
+static void complain_unknown(asi_reader *r, const asi_value *key, const asi_table *table) {
+  asi_hint hint = {.word = key->text};
+  const asi_key *known;
+  for (int i = 0; (known = asi_table_key(table, i)) != NULL; ++i) asi_hint_try(&hint, known->name);
+  asi_complain(r, key, "there is no key \"%.60s\" here%s", key->text, asi_hint_text(&hint));
+}
+
+/// Does another key that is given take the place of this one?
+static bool is_replaced(const asi_value *v, const asi_table *table, const asi_key *key) {
+  const asi_key *other;
+  for (int i = 0; (other = asi_table_key(table, i)) != NULL; ++i)
+    if (other->instead_of && strcmp(other->instead_of, key->name) == 0 &&
+        asi_value_get(v, other->name))
+      return true;
+  return false;
+}
+
+/// Keys that exclude or need each other.
+static void check_together(asi_reader *r, const asi_value *v, const asi_key *key) {
+  const asi_value *given = asi_value_get(v, key->name);
+  if (given && key->instead_of && asi_value_get(v, key->instead_of))
+    asi_complain(r, given, "only one of \"%s\" and \"%s\" can be given", key->instead_of,
+                 key->name);
+  if (given && key->with && asi_value_get(v, key->with) == NULL)
+    asi_complain(r, given, "\"%s\" can only be given with \"%s\"", key->name, key->with);
+}
+
+/// All that is missing in one sentence.
+static void check_missing(asi_reader *r, const asi_value *v, const asi_value *at,
+                          const asi_table *table) {
+  char list[256] = "";
+  size_t used = 0;
+  const asi_key *key;
+  for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i) {
+    const bool needed = key->required && (key->with == NULL || asi_value_get(v, key->with));
+    if (!needed || asi_value_get(v, key->name) || is_replaced(v, table, key)) continue;
+    if (used < sizeof list)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"", used > 0 ? ", " : "",
+                               key->name);
+  }
+  if (used > 0) asi_complain(r, at, "missing: %s", list);
+}
+
+void asi_read_object(asi_reader *r, const asi_value *v, const asi_value *at, const asi_table *table,
+                     void *out) {
+  const asi_path *outer = r->path;
+  const asi_key *key;
+  if (v->type != ASI_MAP) {
+    (void)wrong_type(r, v, "a mapping");
+    return;
+  }
+  for (int i = 0; i < v->count; ++i) {
+    key = asi_table_find(table, v->item[2 * i]->text);
+    if (key == NULL) {
+      complain_unknown(r, v->item[2 * i], table);
+      continue;
+    }
+    const asi_path path = {key->name, 0, outer};
+    r->path = &path;
+    if (!read_value(r, v->item[2 * i + 1], key, (char *)out + key->offset)) r->broken = true;
+    r->path = outer;
+  }
+  for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i)
+    if (key->instead_of || key->with) check_together(r, v, key);
+  check_missing(r, v, at, table);
+}

@@ -1,0 +1,177 @@
+/// What the parts of the reader share while a file is read.
+#ifndef ALPHASTEP_FILE_READER_H
+#define ALPHASTEP_FILE_READER_H
+
+#include "alphastep/file.h"
+#include "file/arena.h"
+#include "file/arithmetic.h"
+#include "file/table.h"
+#include "file/value.h"
+#include "model/builder.h"
+
+enum {
+  ASI_MOST_FILES = 100,      ///< that are read
+  ASI_MOST_THINGS = 2000000, ///< bodies, joints, ... and turns of `repeat`
+};
+
+/// A file, a setting.
+typedef struct asi_file {
+  const char *path; ///< `--set ...` of a setting
+  asi_value *root;  ///< NULL: it could not be read
+  bool setting;
+  unsigned long long device, number; ///< which file it is
+} asi_file;
+
+/// An index of `repeat`, the innermost first.
+typedef struct asi_index {
+  const char *name;
+  int number;
+  const struct asi_index *outer;
+} asi_index;
+
+/// Where the reader is, for messages: bodies.crank.mass; the innermost first.
+typedef struct asi_path {
+  const char *key; ///< NULL: `number` counts
+  int number;
+  const struct asi_path *outer;
+} asi_path;
+
+typedef enum asi_progress { ASI_WAITING, ASI_BUSY, ASI_READY, ASI_BROKEN } asi_progress;
+
+typedef struct asi_definition {
+  const asi_value *value;
+  asi_progress progress;
+  double number;
+  bool used;
+} asi_definition;
+
+struct asi_reader {
+  as_machine *machine;
+  asi_arena *arena;  ///< of the machine
+  asi_arena scratch; ///< of the thing that is read
+  as_messages *messages;
+  const char *format[AS_MESSAGES]; ///< what the messages were made with
+  int file_of[AS_MESSAGES];
+  bool wrong;  ///< there was a message
+  bool broken; ///< something about the thing that is read is wrong: it cannot be added
+  bool no_memory;
+  asi_file *file; ///< as opened, then the settings
+  int n_files, room_files;
+  int order[ASI_MOST_FILES]; ///< as they count: what is included before what includes it
+  int n_order;
+  asi_names parameter_names;
+  asi_definition *parameters;
+  int n_parameters, room_parameters;
+  int lookups; ///< parameters that wait for others
+  int hints;   ///< parameters that were looked for in vain
+  const asi_index *index;
+  const asi_path *path;
+  as_builder *builder;
+  asi_names failed[ASI_SORTS]; ///< things that could not be added: others may still name them
+  long things;
+  int room_shapes;
+  double gravity[3];
+  bool assemble; ///< the file says so
+};
+
+static inline bool asi_out_of_memory(const asi_reader *r) {
+  return r->no_memory || r->arena->failed || r->scratch.failed;
+}
+
+// ---- messages (message.c) ---------------------------------------------------------------------------
+
+/// Notes that something is wrong at a value, or a few characters behind its start.
+void asi_complain(asi_reader *r, const asi_value *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void asi_complain_at(asi_reader *r, const asi_value *at, int shift, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/// Something is wrong with a file as a whole.
+void asi_complain_file(asi_reader *r, int file, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/// What is wrong with a file's tree (asi_fault_fn; user is the reader).
+void asi_complain_fault(int file, int line, int column, const char *sentence, void *user);
+/// Would the first message at a place be kept? If not there is no need to look for suggestions.
+bool asi_would_keep(const asi_reader *r, const asi_value *at);
+as_place asi_place(const asi_reader *r, const asi_value *at);
+
+/// `; did you mean "mass"?`: keeps the candidate that is nearest to a word.
+typedef struct asi_hint {
+  const char *word;
+  const char *best;
+  int distance;
+  char text[112];
+} asi_hint;
+
+void asi_hint_try(asi_hint *hint, const char *candidate);
+/// The words to put at the end of a sentence, or "".
+const char *asi_hint_text(asi_hint *hint);
+
+// ---- files (sources.c), settings (settings.c), parameters (parameters.c) ------------------------------
+
+/// Opens a file (text NULL: from the disk) and what it includes. AS_ERR_FILE: one cannot be read.
+as_status asi_read_sources(asi_reader *r, const char *path, const char *text, size_t size);
+/// A path that a value gives, as seen from the folder of its file; NULL: it leads out of it.
+const char *asi_beside(asi_reader *r, const asi_value *v);
+/// Adds a file to the list; its number, or -1 without memory.
+int asi_add_file(asi_reader *r, asi_file file);
+void asi_apply_settings(asi_reader *r, const char *const *settings, int n);
+
+void asi_collect_parameters(asi_reader *r);
+/// Puts them into the machine, after all else has been read.
+void asi_publish_parameters(asi_reader *r);
+/// Evaluates an expression of parameters and indices. A slip without a sentence has been told already.
+bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip);
+
+// ---- values (read.c) --------------------------------------------------------------------------------
+
+/// Each complains and returns false if the value is not what it should be.
+bool asi_read_number(asi_reader *r, const asi_value *v, double *out);
+bool asi_read_integer(asi_reader *r, const asi_value *v, int *out);
+/// With ${...} replaced by numbers; NULL if it is no text.
+const char *asi_read_text(asi_reader *r, const asi_value *v);
+/// The same of the key of a mapping: any scalar.
+const char *asi_read_key(asi_reader *r, const asi_value *key);
+/// Numbers that the machine keeps.
+const double *asi_keep_numbers(asi_reader *r, const double *number, int n);
+
+/// Fills a struct from a mapping by its table; sets r->broken if something is wrong. `at` is what messages about
+/// missing keys point to.
+void asi_read_object(asi_reader *r, const asi_value *v, const asi_value *at, const asi_table *table,
+                     void *out);
+/// The number of a choice; false: it is none, and that has been said.
+bool asi_read_choice(asi_reader *r, const asi_value *v, const char *const *choices, int *out);
+
+// ---- things (things.c) ------------------------------------------------------------------------------
+
+/// Reads all things of a section in a mapping; late ones or the others.
+void asi_read_things(asi_reader *r, const asi_value *map, const asi_section *section, bool late);
+/// Reads the things of a list, which have no names; their adders get NULL.
+void asi_read_list(asi_reader *r, const asi_value *list, const asi_section *section);
+/// Counts one more thing; true: there are too many, which is told once.
+bool asi_too_many(asi_reader *r, const asi_value *at);
+/// The kind of a thing, NULL if it has none.
+const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *at,
+                            const asi_section *section);
+
+/// Gives the shapes from number `first` on, which are the ground's when they are read, to a body whose centre of
+/// mass is given in its frame.
+void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]);
+
+// ---- functions of one variable (curve.c) ------------------------------------------------------------
+
+/// A number, or a mapping; the curve is in the scratch arena.
+bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out);
+
+// ---- rotations (rotation.c) -------------------------------------------------------------------------
+
+/// `rotation: {axis: [0, 0, 1], angle_deg: 30}`
+typedef struct asi_turn {
+  double axis[3];
+  double angle, angle_deg; ///< NAN: not given
+} asi_turn;
+
+asi_turn asi_default_turn(void);
+/// Sets the quaternion if a turn was given.
+as_status asi_turn_apply(const asi_turn *turn, double quaternion[4], as_error *error);
+
+#endif

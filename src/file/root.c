@@ -1,0 +1,206 @@
+/// The keys of a whole file and of a group that is repeated; and the way through them.
+///
+/// Bodies come first, wherever they stand, then frames, joints, joints that refer to joints, forces: so that a thing may
+/// be named before it is described. Each of these passes goes through the included files, the file itself, and the
+/// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
+/// the machine only.
+#include "file/root.h"
+
+#include <string.h>
+
+#include "file/run.h"
+
+// ---- keys -------------------------------------------------------------------------------------------
+
+enum { BODIES, FRAMES, JOINTS, FORCES, N_SECTIONS };
+
+/// Things, in a file or in a group.
+typedef struct contents {
+  const asi_value *things[N_SECTIONS];
+  const asi_value *groups;
+} contents;
+
+typedef struct root_thing {
+  contents contents;
+  int version;
+  const char *title, *description;
+  asi_texts include;
+  const asi_value *parameters;
+  double gravity[3];
+  bool assemble;
+  int first_shape;
+  asi_simulate simulate;
+  asi_output output;
+} root_thing;
+
+typedef struct group_thing {
+  contents contents;
+  const char *index;
+  int from, to;
+} group_thing;
+
+#define CONTENTS(field)                                                                            \
+  {"bodies", ASI_KEY_THINGS, AT(field.things[BODIES]), .section = &asi_bodies,                     \
+   .text = "what has mass"},                                                                       \
+      {"frames", ASI_KEY_THINGS, AT(field.things[FRAMES]), .section = &asi_frames,                 \
+       .text = "places on bodies that joints and forces refer to"},                                \
+      {"joints", ASI_KEY_THINGS, AT(field.things[JOINTS]), .section = &asi_joints,                 \
+       .text = "what holds bodies together, and what drives them"},                                \
+      {"forces", ASI_KEY_THINGS, AT(field.things[FORCES]), .section = &asi_forces,                 \
+       .text = "springs, dampers, loads"},                                                         \
+  {                                                                                                \
+    "repeat", ASI_KEY_GROUPS, AT(field.groups),                                                    \
+        .table = &asi_group_table, .text = "things that are there many times, with an index"       \
+  }
+
+#define AT(field) offsetof(root_thing, field)
+static const asi_key root_keys[] = {
+    {"alphastep", ASI_KEY_INTEGER, AT(version), .required = true, .least = 1, .most = 1,
+     .text = "version of the format: 1"},
+    {"title", ASI_KEY_TEXT, AT(title), .text = "the machine's name"},
+    {"description", ASI_KEY_TEXT, AT(description), .text = "a few words about it"},
+    {"include", ASI_KEY_FILES, AT(include),
+     .text =
+         "other model files whose contents come before this one's: one path or a list, relative to "
+         "this file and below its folder"},
+    {"parameters", ASI_KEY_PARAMETERS, AT(parameters),
+     .text = "numbers with names, to be used in place of numbers and in expressions"},
+    {"gravity", ASI_KEY_VECTOR, AT(gravity), .least = 3, .most = 3, .unit = "m/s^2",
+     .otherwise = "[0, 0, 0]", .text = "acceleration of free fall"},
+    CONTENTS(contents),
+    {"shapes", ASI_KEY_SHAPES, AT(first_shape), .section = &asi_shapes,
+     .text = "what is drawn of the ground"},
+    {"assemble", ASI_KEY_BOOLEAN, AT(assemble), .otherwise = "if a joint has `start`",
+     .text = "move the bodies until all joints fit, before the simulation; small gaps are closed "
+             "without it"},
+    {"simulate", ASI_KEY_OBJECT, AT(simulate), .table = &asi_simulate_table,
+     .text = "how to simulate"},
+    {"output", ASI_KEY_OBJECT, AT(output), .table = &asi_output_table,
+     .text = "what to write, and when"},
+};
+#undef AT
+const asi_table asi_root_table = {"model", NULL, root_keys, ASI_COUNT(root_keys)};
+
+#define AT(field) offsetof(group_thing, field)
+static const asi_key group_keys[] = {
+    {"index", ASI_KEY_TEXT, AT(index), .otherwise = "i",
+     .text = "name of the index, to be used in expressions and, as ${i}, in names"},
+    {"from", ASI_KEY_INTEGER, AT(from), .otherwise = "1", .text = "its first value"},
+    {"to", ASI_KEY_INTEGER, AT(to), .required = true,
+     .text = "its last value; less than `from`: nothing is made"},
+    CONTENTS(contents),
+};
+#undef AT
+const asi_table asi_group_table = {"group", NULL, group_keys, ASI_COUNT(group_keys)};
+
+// ---- things -----------------------------------------------------------------------------------------
+
+/// A pass: which section, and whether late things or the others.
+typedef struct pass {
+  int section;
+  bool late;
+} pass;
+
+static const pass passes[] = {
+    {BODIES, false}, {FRAMES, false}, {JOINTS, false}, {JOINTS, true}, {FORCES, false}};
+static const char *const section_keys[N_SECTIONS] = {"bodies", "frames", "joints", "forces"};
+
+static void read_contents(asi_reader *r, const contents *c, pass now);
+
+static bool check_index(asi_reader *r, const asi_value *v, const char *name) {
+  const asi_value *at = asi_value_get(v, "index");
+  if (at == NULL) at = v;
+  bool taken = asi_names_find(&r->parameter_names, name) >= 0;
+  for (const asi_index *k = r->index; k; k = k->outer) taken = taken || strcmp(k->name, name) == 0;
+  if (taken)
+    asi_complain(r, at, "the index \"%.60s\" has the name of a parameter or of an outer index",
+                 name);
+  else if (!asi_is_parameter_name(name))
+    asi_complain(r, at, "\"%.60s\" cannot name an index: letters, digits and _, no digit first",
+                 name);
+  else
+    return true;
+  return false;
+}
+
+static void read_group(asi_reader *r, const asi_value *v, pass now) {
+  group_thing group = {.index = "i", .from = 1};
+  r->broken = false;
+  asi_read_object(r, v, v, &asi_group_table, &group);
+  if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index)) return;
+  const asi_path *path = r->path;
+  asi_index index = {group.index, group.from, r->index};
+  r->index = &index;
+  for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
+    if (asi_too_many(r, v)) break;
+    index.number = (int)i;
+    read_contents(r, &group.contents, now);
+  }
+  r->index = index.outer;
+  r->path = path;
+}
+
+static void read_groups(asi_reader *r, const asi_value *list, pass now) {
+  const asi_path outer = {"repeat", 0, r->path};
+  if (list == NULL) return;
+  r->path = &outer;
+  if (list->type != ASI_LIST)
+    asi_complain(r, list, "must be a list of groups, not %s", asi_value_what(list));
+  else
+    for (int i = 0; i < list->count; ++i) {
+      const asi_path path = {NULL, i, &outer};
+      r->path = &path;
+      read_group(r, list->item[i], now);
+      r->path = &outer;
+    }
+  r->path = outer.outer;
+}
+
+static void read_contents(asi_reader *r, const contents *c, pass now) {
+  static const asi_section *const sections[N_SECTIONS] = {&asi_bodies, &asi_frames, &asi_joints,
+                                                          &asi_forces};
+  const asi_path path = {section_keys[now.section], 0, r->path};
+  r->path = &path;
+  asi_read_things(r, c->things[now.section], sections[now.section], now.late);
+  r->path = path.outer;
+  read_groups(r, c->groups, now);
+}
+
+// ---- files ------------------------------------------------------------------------------------------
+
+/// What a file says besides things; a later file holds over an earlier one.
+static void take_settings(asi_reader *r, const asi_value *root, const root_thing *read) {
+  as_machine *m = r->machine;
+  const asi_value *version = asi_value_get(root, "alphastep");
+  const asi_value *output = asi_value_get(root, "output");
+  if (version && version->type == ASI_NUMBER && read->version != 1)
+    asi_complain(r, version, "this program reads version 1 of the format, not %d", read->version);
+  if (read->title) m->title = read->title;
+  if (read->description) m->description = read->description;
+  if (asi_value_get(root, "gravity")) memcpy(r->gravity, read->gravity, sizeof r->gravity);
+  if (asi_value_get(root, "assemble")) r->assemble = read->assemble;
+  if (asi_value_get(root, "simulate")) asi_take_simulate(r, &read->simulate);
+  if (output && !r->broken) asi_take_output(r, output, &read->output);
+}
+
+static void read_root(asi_reader *r, const asi_value *root, contents *out) {
+  root_thing read = {.simulate = asi_default_simulate(), .output = asi_default_output()};
+  r->broken = false;
+  asi_read_object(r, root, root, &asi_root_table, &read);
+  take_settings(r, root, &read);
+  *out = read.contents;
+}
+
+as_status asi_read_roots(asi_reader *r, as_error *error) {
+  contents *all = asi_arena_take(r->arena, (size_t)r->n_order * sizeof *all);
+  if (all == NULL) return AS_ERR_MEMORY;
+  for (int f = 0; f < r->n_order; ++f)
+    if (r->file[r->order[f]].root) read_root(r, r->file[r->order[f]].root, &all[f]);
+  as_model_def def;
+  memcpy(def.gravity, r->gravity, sizeof def.gravity);
+  as_status status = as_builder_create(&def, &r->machine->builder, error);
+  r->builder = r->machine->builder;
+  for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p)
+    for (int f = 0; f < r->n_order; ++f) read_contents(r, &all[f], passes[p]);
+  return status;
+}

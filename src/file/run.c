@@ -1,0 +1,122 @@
+/// `simulate:` and `output:`.
+#include "file/run.h"
+
+#include <math.h>
+
+// ---- simulate ---------------------------------------------------------------------------------------
+
+static const char *const methods[] = {
+    [AS_METHOD_INDEX3] = "index3", [AS_METHOD_INDEX2] = "index2", [AS_METHOD_SOI2] = "soi2", NULL};
+
+#define AT(field) offsetof(asi_simulate, field)
+#define TOLERANCE(name, field, of_unit, what)                                                      \
+  {                                                                                                \
+    name, ASI_KEY_NUMBER, AT(field), .range = ASI_NOT_NEGATIVE, .unit = of_unit,                   \
+                                     .otherwise = "atol", .text = what                             \
+  }
+static const asi_key tolerance_keys[] = {
+    {"rtol", ASI_KEY_NUMBER, AT(def.tolerance.rtol), .range = ASI_POSITIVE, .otherwise = "1e-4",
+     .text = "error of a step relative to the largest size of a component so far"},
+    {"atol", ASI_KEY_NUMBER, AT(atol), .range = ASI_NOT_NEGATIVE, .otherwise = "rtol/1000",
+     .text = "absolute error of a step, in the units of each component"},
+    TOLERANCE("atol_position", def.tolerance.atol_position, "m", "of positions"),
+    TOLERANCE("atol_rotation", def.tolerance.atol_rotation, "rad", "of rotations"),
+    TOLERANCE("atol_velocity", def.tolerance.atol_velocity, "m/s, rad/s", "of velocities"),
+    {"first_step", ASI_KEY_NUMBER, AT(def.tolerance.first_step), .range = ASI_POSITIVE, .unit = "s",
+     .otherwise = "chosen", .text = "the first step"},
+    {"min_step", ASI_KEY_NUMBER, AT(def.tolerance.min_step), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .otherwise = "0", .text = "a step that would have to be smaller is an error"},
+    {"max_step", ASI_KEY_NUMBER, AT(def.tolerance.max_step), .range = ASI_POSITIVE, .unit = "s",
+     .otherwise = "none", .text = "the largest step"},
+};
+static const asi_table tolerance_table = {"tolerance", NULL, tolerance_keys,
+                                          ASI_COUNT(tolerance_keys)};
+
+static const asi_key newton_keys[] = {
+    {"rtol", ASI_KEY_NUMBER, AT(def.newton.rtol), .range = ASI_POSITIVE,
+     .otherwise = "1e-8, or a tenth of tol.rtol", .text = "relative tolerance on accelerations"},
+    {"atol", ASI_KEY_NUMBER, AT(def.newton.atol), .range = ASI_NOT_NEGATIVE,
+     .unit = "m/s^2, rad/s^2", .otherwise = "1e-12", .text = "absolute tolerance on accelerations"},
+    {"max_iterations", ASI_KEY_INTEGER, AT(def.newton.max_iterations), .range = ASI_POSITIVE,
+     .otherwise = "20", .text = "per step and factorization"},
+    {"reuse", ASI_KEY_BOOLEAN, AT(def.newton.reuse), .otherwise = "true",
+     .text = "keep a factorization over steps while it contracts"},
+};
+static const asi_table newton_table = {"newton", NULL, newton_keys, ASI_COUNT(newton_keys)};
+
+static const asi_key simulate_keys[] = {
+    {"t_end", ASI_KEY_NUMBER, AT(t_end), .required = true, .range = ASI_POSITIVE, .unit = "s",
+     .text = "simulate from 0 to this time"},
+    {"tol", ASI_KEY_OBJECT, 0, .table = &tolerance_table, .otherwise = "rtol 1e-4, atol 1e-7",
+     .text = "automatic steps, and how accurate they are"},
+    {"step", ASI_KEY_NUMBER, AT(def.step), .range = ASI_POSITIVE, .unit = "s", .instead_of = "tol",
+     .text = "a constant step"},
+    {"method", ASI_KEY_CHOICE, AT(method), .choices = methods, .otherwise = "index2",
+     .text =
+         "formulation of the constraints: index2 keeps positions and velocities on them, index3 "
+         "positions only, soi2 is Jay and Negrut's method"},
+    {"rho_inf", ASI_KEY_NUMBER, AT(def.rho_inf), .range = ASI_FRACTION, .otherwise = "0.8",
+     .text = "spectral radius at infinite frequency: 1 damps nothing, 0 damps high frequencies at "
+             "once"},
+    {"max_steps", ASI_KEY_INTEGER, AT(max_steps), .range = ASI_POSITIVE, .otherwise = "no limit",
+     .text = "give up after so many steps"},
+    {"newton", ASI_KEY_OBJECT, 0, .table = &newton_table, .text = "the iteration inside a step"},
+};
+#undef AT
+const asi_table asi_simulate_table = {"simulate", NULL, simulate_keys, ASI_COUNT(simulate_keys)};
+
+asi_simulate asi_default_simulate(void) {
+  const as_integrator_def def = as_default_integrator_def();
+  return (asi_simulate){
+      .t_end = (double)NAN, .method = (int)def.method, .atol = (double)NAN, .def = def};
+}
+
+void asi_take_simulate(asi_reader *r, const asi_simulate *read) {
+  as_simulation *s = &r->machine->simulation;
+  *s = (as_simulation){read->t_end, read->max_steps, read->def};
+  s->integrator.method = (as_method)read->method;
+  as_tolerance *tolerance = &s->integrator.tolerance;
+  double *const each[] = {&tolerance->atol_position, &tolerance->atol_rotation,
+                          &tolerance->atol_velocity, &tolerance->atol_state};
+  for (int i = 0; i < ASI_COUNT(each); ++i)
+    if (isnan(*each[i])) *each[i] = read->atol;
+}
+
+// ---- output -----------------------------------------------------------------------------------------
+
+#define AT(field) offsetof(asi_output, field)
+static const asi_key output_keys[] = {
+    {"interval", ASI_KEY_NUMBER, AT(interval), .range = ASI_POSITIVE, .unit = "s",
+     .text = "time between outputs, from 0 on"},
+    {"times", ASI_KEY_NUMBERS, AT(times), .range = ASI_NOT_NEGATIVE, .least = 1, .unit = "s",
+     .instead_of = "interval", .text = "increasing times of output"},
+    {"channels", ASI_KEY_TEXTS, AT(channels),
+     .text =
+         "what is written, e.g. `bodies.top.position.x`, `joints.tip.force.z`, `energy.kinetic`"},
+};
+#undef AT
+const asi_table asi_output_table = {"output", NULL, output_keys, ASI_COUNT(output_keys)};
+
+asi_output asi_default_output(void) { return (asi_output){.interval = (double)NAN}; }
+
+void asi_take_output(asi_reader *r, const asi_value *v, const asi_output *read) {
+  const asi_path outer = {"output", 0, NULL}, path = {"times", 0, &outer};
+  const asi_value *times = asi_value_get(v, "times");
+  as_output *out = &r->machine->output;
+  const int n = read->channels.n;
+  as_place *places = asi_arena_take(r->arena, (size_t)n * sizeof *places);
+  if (places == NULL) return;
+  *out = (as_output){.interval = read->interval,
+                     .times = asi_keep_numbers(r, read->times.number, read->times.n),
+                     .n_times = read->times.n,
+                     .channels = read->channels.text,
+                     .channel_places = places,
+                     .n_channels = n};
+  for (int i = 0; i < n; ++i) places[i] = asi_place(r, read->channels.value[i]);
+  r->path = &path;
+  for (int i = 1; i < out->n_times && out->times; ++i)
+    if (!(out->times[i] > out->times[i - 1]))
+      asi_complain(r, times->item[i], "must increase, but %g follows %g", out->times[i],
+                   out->times[i - 1]);
+  r->path = NULL;
+}

@@ -1,0 +1,30 @@
+/// What `simulate:` and `output:` are read into.
+#ifndef ALPHASTEP_FILE_RUN_H
+#define ALPHASTEP_FILE_RUN_H
+
+#include "file/reader.h"
+
+typedef struct asi_simulate {
+  double t_end;
+  int max_steps;
+  int method;
+  double atol; ///< of all kinds; NAN: not given
+  as_integrator_def def;
+} asi_simulate;
+
+typedef struct asi_output {
+  double interval;
+  asi_rows times;
+  asi_texts channels;
+} asi_output;
+
+extern const asi_table asi_simulate_table, asi_output_table;
+
+asi_simulate asi_default_simulate(void);
+asi_output asi_default_output(void);
+
+/// Takes over what was read; complains about times that do not increase.
+void asi_take_simulate(asi_reader *r, const asi_simulate *read);
+void asi_take_output(asi_reader *r, const asi_value *v, const asi_output *read);
+
+#endif

@@ -1,0 +1,115 @@
+/// Shapes in files: what is drawn of a body.
+#include <math.h>
+
+#include "base/error.h"
+#include "elements/vector.h"
+#include "file/reader.h"
+#include "model/builder.h"
+
+typedef struct shape_thing {
+  as_shape shape;
+  asi_turn turn;
+  asi_rows points;
+} shape_thing;
+
+#define AT(field) offsetof(shape_thing, field)
+#define SHAPE_RADIUS(what)                                                                         \
+  {                                                                                                \
+    "radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,           \
+                                                .unit = "m", .text = what                          \
+  }
+static const asi_key shape_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of shape"},
+    {"position", ASI_KEY_VECTOR, AT(shape.position), .least = 3, .most = 3, .unit = "m",
+     .otherwise = "[0, 0, 0]", .text = "of its origin, in the body's frame"},
+    {"quaternion", ASI_KEY_VECTOR, AT(shape.quaternion), .least = 4, .most = 4,
+     .otherwise = "[1, 0, 0, 0]", .text = "shape to body: w, x, y, z, of length 1"},
+    {"rotation", ASI_KEY_OBJECT, AT(turn), .table = &asi_turn_table, .instead_of = "quaternion",
+     .text = "the same, by axis and angle"},
+    {"color", ASI_KEY_VECTOR, AT(shape.color), .range = ASI_FRACTION, .least = 3, .most = 4,
+     .text = "red, green, blue and perhaps opacity"},
+};
+static const asi_key box_keys[] = {
+    {"size", ASI_KEY_VECTOR, AT(shape.size), .required = true, .range = ASI_POSITIVE, .least = 3,
+     .most = 3, .unit = "m", .text = "along x, y, z"},
+};
+static const asi_key sphere_keys[] = {SHAPE_RADIUS("radius")};
+static const asi_key rod_keys[] = {
+    SHAPE_RADIUS("radius"),
+    {"length", ASI_KEY_NUMBER, AT(shape.length), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "along z, from -length/2 to length/2; of a capsule without its caps"},
+};
+static const asi_key polyline_keys[] = {
+    {"points", ASI_KEY_ROWS, AT(points), .required = true, .least = 2, .most = 3, .unit = "m",
+     .text = "points [x, y, z] that are joined by straight lines"},
+    {"radius", ASI_KEY_NUMBER, AT(shape.radius), .range = ASI_NOT_NEGATIVE, .unit = "m",
+     .otherwise = "0: a thin line", .text = "of the line"},
+};
+static const asi_key mesh_keys[] = {
+    {"file", ASI_KEY_PATH, AT(shape.file), .required = true,
+     .text = "a mesh file (STL or OBJ), relative to this file and below its folder"},
+    {"scale", ASI_KEY_NUMBER, AT(shape.scale), .range = ASI_POSITIVE, .unit = "m", .otherwise = "1",
+     .text = "length of one unit of the mesh"},
+};
+#undef AT
+
+static const asi_table shape_table = {"shape", NULL, shape_keys, ASI_COUNT(shape_keys)},
+                       box_table = {"box", &shape_table, box_keys, ASI_COUNT(box_keys)},
+                       sphere_table = {"sphere", &shape_table, sphere_keys, ASI_COUNT(sphere_keys)},
+                       rod_table = {"cylinder or capsule", &shape_table, rod_keys,
+                                    ASI_COUNT(rod_keys)},
+                       polyline_table = {"polyline", &shape_table, polyline_keys,
+                                         ASI_COUNT(polyline_keys)},
+                       mesh_table = {"mesh", &shape_table, mesh_keys, ASI_COUNT(mesh_keys)};
+
+static void prepare(void *out) {
+  shape_thing *thing = out;
+  thing->turn = asi_default_turn();
+  thing->shape.quaternion[0] = 1.0;
+  thing->shape.scale = 1.0;
+  for (int i = 0; i < 4; ++i) thing->shape.color[i] = (double)NAN;
+}
+
+static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                     as_error *error) {
+  shape_thing *thing = read;
+  as_shape *shape = &thing->shape;
+  as_machine *m = r->machine;
+  (void)name;
+  const as_status status = asi_turn_apply(&thing->turn, shape->quaternion, error);
+  if (status) return status;
+  const double *q = shape->quaternion, size = sqrt(asi_dot(q, q) + q[3] * q[3]);
+  if (!(fabs(size - 1.0) <= 1e-6))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "quaternion",
+                    "The quaternion has the length %.9g instead of 1.", size);
+  if (!isnan(shape->color[0]) && isnan(shape->color[3])) shape->color[3] = 1.0;
+  shape->kind = (as_shape_kind)kind->code;
+  shape->body = AS_GROUND;
+  shape->points = asi_keep_numbers(r, thing->points.number, 3 * thing->points.n);
+  shape->n_points = thing->points.n;
+  void *array = m->shapes;
+  if (!asi_grow(&array, m->n_shapes, &r->room_shapes, sizeof *shape)) return asi_fail_memory(error);
+  m->shapes = array;
+  m->shapes[m->n_shapes++] = *shape;
+  return AS_OK;
+}
+
+#define SHAPE(type, code, table, text)                                                             \
+  { type, code, &(table), sizeof(shape_thing), prepare, add, false, text }
+static const asi_kind kinds[] = {
+    SHAPE("box", AS_SHAPE_BOX, box_table, "a box about its origin"),
+    SHAPE("sphere", AS_SHAPE_SPHERE, sphere_table, "a sphere about its origin"),
+    SHAPE("cylinder", AS_SHAPE_CYLINDER, rod_table, "a cylinder along z"),
+    SHAPE("capsule", AS_SHAPE_CAPSULE, rod_table, "a cylinder along z with round caps"),
+    SHAPE("polyline", AS_SHAPE_POLYLINE, polyline_table, "a line through points"),
+    SHAPE("mesh", AS_SHAPE_MESH, mesh_table, "a mesh from a file"),
+};
+const asi_section asi_shapes = {"shape", ASI_SORTS, kinds, ASI_COUNT(kinds), false};
+
+void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]) {
+  for (int i = first; i < r->machine->n_shapes; ++i) {
+    as_shape *shape = &r->machine->shapes[i];
+    shape->body = body;
+    asi_add(-1.0, center, shape->position);
+  }
+}

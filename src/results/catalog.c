@@ -1,0 +1,172 @@
+/// What channels there are: groups, their objects, the quantities of each.
+#include "elements/spring.h"
+#include "results/channels.h"
+
+int asi_source_size(asi_source_kind kind) {
+  static const int size[ASI_SOURCES] = {
+      [ASI_SOURCE_BODY] = 13,    [ASI_SOURCE_ACCELERATION] = 6,
+      [ASI_SOURCE_FRAME] = 9,    [ASI_SOURCE_REACTION] = 12,
+      [ASI_SOURCE_DRIVE] = 1,    [ASI_SOURCE_COORDINATES] = 2 * AS_JOINT_COORDINATES,
+      [ASI_SOURCE_ACTION] = 6,   [ASI_SOURCE_LAW] = 3,
+      [ASI_SOURCE_FLOW] = 3,     [ASI_SOURCE_ENERGY] = 5,
+      [ASI_SOURCE_MOMENTUM] = 9, [ASI_SOURCE_SOLVER] = 3,
+      [ASI_SOURCE_DRIFT] = 2,
+  };
+  return size[kind];
+}
+
+const char *asi_group_name(asi_group group) {
+  static const char *const name[ASI_GROUPS] = {"bodies", "frames",   "joints", "forces",
+                                               "energy", "momentum", "solver", "drift"};
+  return name[group];
+}
+
+bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_FORCES; }
+
+const asi_names *asi_group_names(const as_model *m, asi_group group) {
+  static const asi_sort sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT, ASI_SORT_FORCE};
+  return &m->names[sort[group]];
+}
+
+int asi_group_objects(const as_model *m, asi_group group) {
+  return asi_group_has_objects(group) ? asi_group_names(m, group)->count : 0;
+}
+
+/// A list that is being filled.
+typedef struct list {
+  asi_channel_quantity *out;
+  int n;
+} list;
+
+static void add(list *l, const char *name, const char *unit, asi_source_kind source, int first,
+                const char *axes) {
+  asi_channel_quantity *q = &l->out[l->n++];
+  *q = (asi_channel_quantity){.name = name, .unit = unit, .source = source, .first = first};
+  for (int i = 0; axes[i]; ++i) q->axes[i] = axes[i];
+}
+
+// ---- bodies and frames ------------------------------------------------------------------------------
+
+static void add_body(list *l, const asi_body *body) {
+  const bool turns = body->n == 6;
+  add(l, "position", "m", ASI_SOURCE_BODY, 0, "xyz");
+  if (turns) add(l, "quaternion", "-", ASI_SOURCE_BODY, 3, "wxyz");
+  add(l, "velocity", "m/s", ASI_SOURCE_BODY, 7, "xyz");
+  if (turns) add(l, "angular_velocity", "rad/s", ASI_SOURCE_BODY, 10, "xyz");
+  add(l, "acceleration", "m/s^2", ASI_SOURCE_ACCELERATION, 0, "xyz");
+  if (turns) add(l, "angular_acceleration", "rad/s^2", ASI_SOURCE_ACCELERATION, 3, "xyz");
+}
+
+static void add_frame(list *l) {
+  add(l, "position", "m", ASI_SOURCE_FRAME, 0, "xyz");
+  add(l, "velocity", "m/s", ASI_SOURCE_FRAME, 3, "xyz");
+  add(l, "angular_velocity", "rad/s", ASI_SOURCE_FRAME, 6, "xyz");
+}
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+/// Coordinates of one kind; `axes` names them if there are several.
+typedef struct family {
+  const char *name, *unit, *rate_name, *rate_unit;
+} family;
+
+static family family_of(asi_coordinate_kind kind) {
+  switch (kind) {
+  case ASI_COORDINATE_SHIFT: return (family){"displacement", "m", "displacement_rate", "m/s"};
+  case ASI_COORDINATE_ROTATION: return (family){"rotation", "rad", "rotation_rate", "rad/s"};
+  case ASI_COORDINATE_ANGLE:
+  case ASI_COORDINATE_ANGLE_A:
+  case ASI_COORDINATE_ANGLE_B: break;
+  }
+  return (family){"angle", "rad", "angle_rate", "rad/s"};
+}
+
+/// Coordinates that follow each other and have the same name are its components.
+static void add_coordinates(list *l, as_joint_kind kind) {
+  asi_coordinate c[AS_JOINT_COORDINATES];
+  const int n = asi_joint_coordinates(kind, c);
+  for (int first = 0, end; first < n; first = end) {
+    const family f = family_of(c[first].kind);
+    char axes[AS_JOINT_COORDINATES + 1] = "";
+    for (end = first; end < n && family_of(c[end].kind).name == f.name; ++end)
+      axes[end - first] = "xyz"[c[end].axis];
+    if (end - first == 1) axes[0] = '\0';
+    add(l, f.name, f.unit, ASI_SOURCE_COORDINATES, first, axes);
+    add(l, f.rate_name, f.rate_unit, ASI_SOURCE_COORDINATES, AS_JOINT_COORDINATES + first, axes);
+  }
+}
+
+static void add_joint(list *l, const as_model *m, int joint) {
+  const asi_joint_info *info = &m->joint[joint];
+  const asi_placed *p = &m->element[info->element];
+  if (info->ours) add_coordinates(l, info->kind);
+  if (info->ours && info->kind == AS_JOINT_MOTION) {
+    const asi_joint *data = p->data;
+    const bool turns = data->part[0].kind == ASI_ROW_AXES;
+    add(l, "drive", turns ? "N m" : "N", ASI_SOURCE_DRIVE, 0, "");
+  }
+  if (p->e.n_bodies < 2) return;
+  add(l, "force", "N", ASI_SOURCE_REACTION, 0, "xyz");
+  add(l, "torque", "N m", ASI_SOURCE_REACTION, 3, "xyz");
+  add(l, "force_in_joint", "N", ASI_SOURCE_REACTION, 6, "xyz");
+  add(l, "torque_in_joint", "N m", ASI_SOURCE_REACTION, 9, "xyz");
+}
+
+// ---- forces -----------------------------------------------------------------------------------------
+
+static void add_force(list *l, const asi_placed *p) {
+  if (p->e.type == &asi_spring_type) {
+    add(l, "length", "m", ASI_SOURCE_LAW, 0, "");
+    add(l, "length_rate", "m/s", ASI_SOURCE_LAW, 1, "");
+    add(l, "tension", "N", ASI_SOURCE_LAW, 2, "");
+  }
+  if (p->e.type == &asi_torsion_type) {
+    add(l, "angle", "rad", ASI_SOURCE_LAW, 0, "");
+    add(l, "angle_rate", "rad/s", ASI_SOURCE_LAW, 1, "");
+    add(l, "moment", "N m", ASI_SOURCE_LAW, 2, "");
+  }
+  add(l, "force", "N", ASI_SOURCE_ACTION, 0, "xyz");
+  add(l, "torque", "N m", ASI_SOURCE_ACTION, 3, "xyz");
+  if (p->e.type->potential) add(l, "energy", "J", ASI_SOURCE_FLOW, 0, "");
+  if (p->e.type->power) add(l, "dissipated", "W", ASI_SOURCE_FLOW, 1, "");
+  if (p->e.type->power) add(l, "supplied", "W", ASI_SOURCE_FLOW, 2, "");
+}
+
+// ---- the machine as a whole -------------------------------------------------------------------------
+
+static void add_energy(list *l) {
+  static const char *const name[] = {"kinetic", "potential", "dissipated", "work", "balance"};
+  for (int i = 0; i < 5; ++i) add(l, name[i], "J", ASI_SOURCE_ENERGY, i, "");
+}
+
+static void add_momentum(list *l) {
+  add(l, "linear", "kg m/s", ASI_SOURCE_MOMENTUM, 0, "xyz");
+  add(l, "angular", "kg m^2/s", ASI_SOURCE_MOMENTUM, 3, "xyz");
+  add(l, "center_of_mass", "m", ASI_SOURCE_MOMENTUM, 6, "xyz");
+}
+
+static void add_solver(list *l) {
+  add(l, "h", "s", ASI_SOURCE_SOLVER, 0, "");
+  add(l, "newton_iterations", "-", ASI_SOURCE_SOLVER, 1, "");
+  add(l, "error", "-", ASI_SOURCE_SOLVER, 2, "");
+}
+
+int asi_quantities(const as_model *m, asi_group group, int object,
+                   asi_channel_quantity out[ASI_QUANTITIES]) {
+  list l = {out, 0};
+  switch (group) {
+  case ASI_GROUP_BODIES: add_body(&l, &m->body[object]); break;
+  case ASI_GROUP_FRAMES: add_frame(&l); break;
+  case ASI_GROUP_JOINTS: add_joint(&l, m, object); break;
+  case ASI_GROUP_FORCES: add_force(&l, &m->element[m->force[object]]); break;
+  case ASI_GROUP_ENERGY: add_energy(&l); break;
+  case ASI_GROUP_MOMENTUM: add_momentum(&l); break;
+  case ASI_GROUP_SOLVER: add_solver(&l); break;
+  case ASI_GROUP_DRIFT:
+    add(&l, "position", "m", ASI_SOURCE_DRIFT, 0, "");
+    add(&l, "velocity", "m/s", ASI_SOURCE_DRIFT, 1, "");
+    break;
+  case ASI_GROUPS: break;
+  }
+  return l.n;
+}

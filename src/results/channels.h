@@ -1,0 +1,91 @@
+/// Channels inside: groups hold objects, objects have quantities, quantities are read from sources.
+///
+/// A source is one evaluation of the model that gives several numbers, such as the reaction of a joint; a channel
+/// is one of these numbers. catalog.c says what there is, select.c finds names in it once, and evaluate.c
+/// knows only sources and places.
+#ifndef ALPHASTEP_RESULTS_CHANNELS_H
+#define ALPHASTEP_RESULTS_CHANNELS_H
+
+#include <stdint.h>
+
+#include "alphastep/results.h"
+#include "model/model.h"
+
+/// The first part of a channel's name.
+typedef enum asi_group {
+  ASI_GROUP_BODIES,
+  ASI_GROUP_FRAMES,
+  ASI_GROUP_JOINTS,
+  ASI_GROUP_FORCES,
+  ASI_GROUP_ENERGY,
+  ASI_GROUP_MOMENTUM,
+  ASI_GROUP_SOLVER,
+  ASI_GROUP_DRIFT,
+  ASI_GROUPS
+} asi_group;
+
+typedef enum asi_source_kind {
+  ASI_SOURCE_BODY,         ///< position 3, quaternion 4, velocity 3, angular velocity 3
+  ASI_SOURCE_ACCELERATION, ///< of the centre of mass 3, angular 3
+  ASI_SOURCE_FRAME,        ///< position 3, velocity 3, angular velocity 3
+  ASI_SOURCE_REACTION,     ///< force 3, torque 3, both in the joint's axes 3 + 3
+  ASI_SOURCE_COORDINATES,  ///< 5, rates 5
+  ASI_SOURCE_DRIVE,        ///< 1
+  ASI_SOURCE_ACTION,       ///< force 3, torque 3
+  ASI_SOURCE_LAW,          ///< coordinate, rate, value of a spring's law
+  ASI_SOURCE_FLOW,         ///< potential, dissipated, supplied
+  ASI_SOURCE_ENERGY,       ///< kinetic, potential, dissipated, work, balance
+  ASI_SOURCE_MOMENTUM,     ///< linear 3, angular 3, centre of mass 3
+  ASI_SOURCE_SOLVER,       ///< h, iterations, error
+  ASI_SOURCE_DRIFT,        ///< position, velocity
+  ASI_SOURCES
+} asi_source_kind;
+
+/// How many numbers a source gives.
+int asi_source_size(asi_source_kind kind);
+
+/// One or several numbers with a name.
+typedef struct asi_channel_quantity {
+  const char *name;
+  const char *unit;
+  asi_source_kind source;
+  int first;    ///< among the source's numbers
+  char axes[5]; ///< names of the components, one letter each; "": one number, no component
+} asi_channel_quantity;
+
+enum { ASI_QUANTITIES = 16 }; ///< the most that an object has
+
+const char *asi_group_name(asi_group group);
+/// How many objects a group has; 0 if it has quantities itself.
+int asi_group_objects(const as_model *model, asi_group group);
+/// Whether names of objects stand between group and quantity.
+bool asi_group_has_objects(asi_group group);
+/// Names of its objects; only if it has them.
+const asi_names *asi_group_names(const as_model *model, asi_group group);
+/// What an object has (`object` 0 of a group without objects); returns how many.
+int asi_quantities(const as_model *model, asi_group group, int object,
+                   asi_channel_quantity out[ASI_QUANTITIES]);
+
+typedef struct asi_source {
+  asi_source_kind kind;
+  int object;
+  int first; ///< where its numbers begin in values
+} asi_source;
+
+struct as_channels {
+  const as_model *model;
+  asi_source *source;
+  int n_sources, room_sources;
+  int *pick;         ///< of each channel: where it is in values
+  size_t *name;      ///< of each channel: where its name begins in text
+  const char **unit; ///< of each channel
+  int n, room[3];    ///< channels; room in pick, name, unit
+  char *text;
+  size_t text_used, text_room;
+  double *values; ///< of all sources; coordinates of joints are remembered here
+  int n_values;
+  double t;      ///< when coordinates were last looked at [s]
+  bool followed; ///< they have been
+};
+
+#endif

@@ -1,0 +1,168 @@
+/// Comma-separated values. Whole lines are collected and handed over in large pieces; if a piece cannot be written
+/// whole, the file is cut back to its last whole line.
+#define _POSIX_C_SOURCE 200809L // open, write, ftruncate
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alphastep/results.h"
+#include "base/error.h"
+
+enum {
+  PIECE = 1 << 16, ///< bytes that are collected
+  NUMBER = 32,     ///< the most that a number and its comma take
+};
+
+struct as_csv {
+  int file;
+  char *path;
+  char *text; ///< room bytes
+  size_t used, room;
+  off_t written; ///< bytes in the file, whole lines only
+  long lines;    ///< in the file
+  bool broken;   ///< a piece could not be written
+  int n;         ///< columns without the time
+};
+
+static as_status fail_write(as_csv *csv, int number, as_error *error) {
+  csv->broken = true;
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", csv->path,
+                  strerror(number));
+}
+
+static void note_written(as_csv *csv, size_t size) {
+  csv->written += (off_t)size;
+  for (size_t i = 0; i < size; ++i) csv->lines += csv->text[i] == '\n';
+}
+
+long as_csv_rows(const as_csv *csv) { return csv->lines > 0 ? csv->lines - 1 : 0; }
+
+as_status as_csv_flush(as_csv *csv, as_error *error) {
+  size_t done = 0;
+  if (csv->broken)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written any more.",
+                    csv->path);
+  while (done < csv->used) {
+    const ssize_t count = write(csv->file, csv->text + done, csv->used - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      const int number = count < 0 ? errno : ENOSPC;
+      while (done > 0 && csv->text[done - 1] != '\n') --done;
+      note_written(csv, done);
+      const int cut = ftruncate(csv->file, csv->written);
+      (void)cut; // what has no length need not be cut
+      return fail_write(csv, number, error);
+    }
+    done += (size_t)count;
+  }
+  note_written(csv, done);
+  csv->used = 0;
+  return AS_OK;
+}
+
+/// With a decimal point whatever the locale has.
+static size_t put_number(char *to, double x) {
+  char text[64];
+  size_t n = 0;
+  snprintf(text, sizeof text, "%.17g", x);
+  for (const char *c = text; *c; ++c) {
+    if (strchr("+-0123456789aefin", *c))
+      to[n++] = *c;
+    else if (to[n - 1] != '.')
+      to[n++] = '.';
+  }
+  return n;
+}
+
+static bool put_char(as_csv *csv, char c) {
+  if (csv->used == csv->room) {
+    char *grown = realloc(csv->text, 2 * csv->room);
+    if (grown == NULL) return false;
+    csv->text = grown;
+    csv->room *= 2;
+  }
+  csv->text[csv->used++] = c;
+  return true;
+}
+
+/// `name [unit]`, in quotes if it has commas or quotes, which are doubled.
+static bool put_title(as_csv *csv, const char *name, const char *unit) {
+  const bool quoted = strpbrk(name, ",\"") != NULL;
+  bool ok = !quoted || put_char(csv, '"');
+  for (const char *c = name; *c && ok; ++c)
+    ok = (*c != '"' || put_char(csv, '"')) && put_char(csv, *c);
+  ok = ok && put_char(csv, ' ') && put_char(csv, '[');
+  for (const char *c = unit; *c && ok; ++c) ok = put_char(csv, *c);
+  return ok && put_char(csv, ']') && (!quoted || put_char(csv, '"'));
+}
+
+static bool put_titles(as_csv *csv, const as_channels *channels) {
+  bool ok = put_title(csv, "time", "s");
+  for (int i = 0; i < csv->n && ok; ++i) {
+    const as_channel c = as_channels_get(channels, i);
+    ok = put_char(csv, ',') && put_title(csv, c.name, c.unit);
+  }
+  return ok && put_char(csv, '\n');
+}
+
+static as_status open_file(as_csv *csv, const char *path, const as_channels *channels,
+                           as_error *error) {
+  csv->n = as_channels_count(channels);
+  csv->room = (size_t)PIECE + ((size_t)csv->n + 1) * NUMBER;
+  csv->text = asi_calloc(csv->room, 1);
+  csv->path = asi_calloc(strlen(path) + 1, 1);
+  if (csv->text == NULL || csv->path == NULL) return asi_fail_memory(error);
+  memcpy(csv->path, path, strlen(path));
+  if (!put_titles(csv, channels)) return asi_fail_memory(error);
+  csv->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return csv->file < 0 ? fail_write(csv, errno, error) : as_csv_flush(csv, error);
+}
+
+as_status as_csv_create(const char *path, const as_channels *channels, as_csv **out,
+                        as_error *error) {
+  *out = NULL;
+  as_csv *csv = asi_calloc(1, sizeof *csv);
+  if (csv == NULL) return asi_fail_memory(error);
+  csv->file = -1;
+  const as_status status = open_file(csv, path, channels, error);
+  if (status) {
+    csv->broken = true; // nothing more to be written
+    as_csv_close(csv, NULL);
+    return status;
+  }
+  *out = csv;
+  return AS_OK;
+}
+
+as_status as_csv_row(double t, const double *row, int n, void *user, as_error *error) {
+  as_csv *csv = user;
+  if (n != csv->n)
+    return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a table of %d.", n,
+                    csv->n);
+  if (csv->broken || csv->used + ((size_t)n + 1) * NUMBER > csv->room) {
+    const as_status status = as_csv_flush(csv, error);
+    if (status) return status;
+  }
+  csv->used += put_number(csv->text + csv->used, t);
+  for (int i = 0; i < n; ++i) {
+    csv->text[csv->used++] = ',';
+    csv->used += put_number(csv->text + csv->used, row[i]);
+  }
+  csv->text[csv->used++] = '\n';
+  return AS_OK;
+}
+
+as_status as_csv_close(as_csv *csv, as_error *error) {
+  if (csv == NULL) return AS_OK;
+  as_status status = csv->broken ? AS_OK : as_csv_flush(csv, error);
+  if (csv->file >= 0 && close(csv->file) != 0 && status == AS_OK && !csv->broken)
+    status = fail_write(csv, errno, error);
+  free(csv->path);
+  free(csv->text);
+  free(csv);
+  return status;
+}

@@ -1,0 +1,193 @@
+/// Channels from a state: each source is evaluated once, then numbers are picked.
+#include <string.h>
+
+#include "alphastep/quantities.h"
+#include "base/error.h"
+#include "elements/spring.h"
+#include "elements/vector.h"
+#include "model/look.h"
+#include "results/channels.h"
+
+// ---- bodies and frames ------------------------------------------------------------------------------
+
+static void look_at_body(const as_model *m, const as_state *state, int body, double *out) {
+  as_body_motion at;
+  as_model_body_motion(m, state, body, &at);
+  asi_copy(at.x, out);
+  if (m->body[body].n == 6) memcpy(out + 3, state->q + m->body[body].q + 3, 4 * sizeof *out);
+  asi_copy(at.v, out + 7);
+  asi_copy(at.omega, out + 10);
+}
+
+/// On SE(3), v = R u: v' = R (u' + omega x u).
+static void look_at_acceleration(const as_model *m, const as_state *state, int body, double *out) {
+  const asi_body *b = &m->body[body];
+  const double *v = state->v + b->v, *vdot = state->vdot + b->v;
+  asi_copy(vdot, out);
+  if (b->n == 6) asi_copy(vdot + 3, out + 3);
+  if (!b->se3) return;
+  as_body_motion at;
+  double local[3];
+  as_model_body_motion(m, state, body, &at);
+  asi_copy(vdot, local);
+  asi_add_cross(1.0, v + 3, v, local);
+  asi_rotate(at.R, local, out);
+}
+
+static as_status look_at_frame(const as_model *m, const as_state *state, int frame, double *out,
+                               as_error *error) {
+  as_frame_motion at;
+  const as_status status = as_model_frame_motion(m, state, frame, &at, error);
+  if (status) return status;
+  asi_copy(at.position, out);
+  asi_copy(at.velocity, out + 3);
+  asi_copy(at.angular_velocity, out + 6);
+  return AS_OK;
+}
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+static as_status look_at_reaction(const as_model *m, const as_state *state, int joint, double *out,
+                                  as_error *error) {
+  as_reaction r;
+  const as_status status = as_model_reaction(m, state, joint, &r, error);
+  if (status) return status;
+  asi_copy(r.force, out);
+  asi_copy(r.torque, out + 3);
+  asi_copy(r.force_in_joint, out + 6);
+  asi_copy(r.torque_in_joint, out + 9);
+  return AS_OK;
+}
+
+/// Angles are looked for where they would be at their last rate: so they may turn more than once a step.
+static as_status look_at_coordinates(const as_channels *c, const as_state *state, int joint,
+                                     double *values, as_error *error) {
+  double near[AS_JOINT_COORDINATES];
+  double *rate = values + AS_JOINT_COORDINATES;
+  asi_coordinate kind[AS_JOINT_COORDINATES];
+  const int n = asi_joint_coordinates(c->model->joint[joint].kind, kind);
+  for (int i = 0; i < n; ++i) {
+    near[i] = values[i];
+    if (c->followed && kind[i].kind != ASI_COORDINATE_ROTATION)
+      near[i] += (state->t - c->t) * rate[i];
+  }
+  return as_model_coordinates(c->model, state, joint, c->followed ? near : NULL, values, rate,
+                              error);
+}
+
+// ---- forces -----------------------------------------------------------------------------------------
+
+/// On the second body, as reactions are; a load acts on its first.
+static as_status look_at_action(const as_model *m, const as_state *state, int element, double *out,
+                                as_error *error) {
+  const asi_placed *p = &m->element[element];
+  const int on = p->e.n_bodies > 1 && p->e.type != &asi_load_type ? 1 : 0;
+  double force[AS_ELEMENT_COLUMNS] = {0};
+  as_body_motion body[AS_ELEMENT_BODIES];
+  const as_element_input in = asi_look(m, state, p, body);
+  const as_element_output want = {.force = force};
+  if (p->e.type->evaluate(&in, &want, p->data))
+    return asi_fail_element(m, element, state->t, error);
+  asi_copy(force + 6 * on, out);
+  asi_rotate(body[on].R, force + 6 * on + 3, out + 3);
+  return AS_OK;
+}
+
+static as_status look_at_law(const as_model *m, const as_state *state, int element, double *out,
+                             as_error *error) {
+  const asi_placed *p = &m->element[element];
+  as_body_motion body[AS_ELEMENT_BODIES];
+  const as_element_input in = asi_look(m, state, p, body);
+  const int code = p->e.type == &asi_spring_type ? asi_spring_look(p->data, &in, out)
+                                                 : asi_torsion_look(p->data, &in, out);
+  return code ? asi_fail_element(m, element, state->t, error) : AS_OK;
+}
+
+static void look_at_flow(const as_model *m, const as_state *state, int element, double *out) {
+  const asi_placed *p = &m->element[element];
+  as_body_motion body[AS_ELEMENT_BODIES];
+  as_element_power power = {0};
+  const as_element_input in = asi_look(m, state, p, body);
+  if (p->e.type->power) p->e.type->power(&in, &power, p->data);
+  out[0] = p->e.type->potential ? p->e.type->potential(&in, p->data) : 0.0;
+  out[1] = power.dissipated;
+  out[2] = power.supplied;
+}
+
+// ---- the machine as a whole -------------------------------------------------------------------------
+
+static as_status look_at_energy(const as_model *m, const as_view *view, double *out,
+                                as_error *error) {
+  as_energy energy;
+  const as_status status = as_model_energy(m, view->state, &energy, error);
+  if (status) return status;
+  out[0] = energy.kinetic;
+  out[1] = energy.potential;
+  out[2] = view->dissipated;
+  out[3] = view->work;
+  out[4] = energy.kinetic + energy.potential + view->dissipated - view->work - view->start_energy;
+  return AS_OK;
+}
+
+static void look_at_momentum(const as_model *m, const as_state *state, double *out) {
+  as_momentum momentum;
+  as_model_momentum(m, state, &momentum);
+  asi_copy(momentum.linear, out);
+  asi_copy(momentum.angular, out + 3);
+  asi_copy(momentum.center_of_mass, out + 6);
+}
+
+static as_status look_at(const as_channels *c, asi_source source, const as_view *view,
+                         as_error *error) {
+  const as_model *m = c->model;
+  const as_state *state = view->state;
+  const int object = source.object;
+  double *out = c->values + source.first;
+  switch (source.kind) {
+  case ASI_SOURCE_BODY: look_at_body(m, state, object, out); break;
+  case ASI_SOURCE_ACCELERATION: look_at_acceleration(m, state, object, out); break;
+  case ASI_SOURCE_FRAME: return look_at_frame(m, state, object, out, error);
+  case ASI_SOURCE_REACTION: return look_at_reaction(m, state, object, out, error);
+  case ASI_SOURCE_COORDINATES: return look_at_coordinates(c, state, object, out, error);
+  case ASI_SOURCE_DRIVE: out[0] = state->lambda[as_model_joint_row(m, object)]; break;
+  case ASI_SOURCE_ACTION: return look_at_action(m, state, m->force[object], out, error);
+  case ASI_SOURCE_LAW: return look_at_law(m, state, m->force[object], out, error);
+  case ASI_SOURCE_FLOW: look_at_flow(m, state, m->force[object], out); break;
+  case ASI_SOURCE_ENERGY: return look_at_energy(m, view, out, error);
+  case ASI_SOURCE_MOMENTUM: look_at_momentum(m, state, out); break;
+  case ASI_SOURCE_SOLVER:
+    out[0] = view->h;
+    out[1] = view->newton_iterations;
+    out[2] = view->error;
+    break;
+  case ASI_SOURCE_DRIFT:
+    out[0] = view->position_drift;
+    out[1] = view->velocity_drift;
+    break;
+  case ASI_SOURCES: break;
+  }
+  return AS_OK;
+}
+
+as_status as_channels_evaluate(as_channels *c, const as_view *view, double *out, as_error *error) {
+  for (int i = 0; i < c->n_sources; ++i) {
+    const as_status status = look_at(c, c->source[i], view, error);
+    if (status) return status;
+  }
+  c->followed = true;
+  c->t = view->state->t;
+  for (int i = 0; i < c->n; ++i) out[i] = c->values[c->pick[i]];
+  return AS_OK;
+}
+
+as_status as_channels_follow(as_channels *c, const as_state *state, as_error *error) {
+  for (int i = 0; i < c->n_sources; ++i) {
+    if (c->source[i].kind != ASI_SOURCE_COORDINATES) continue;
+    const as_status status =
+        look_at_coordinates(c, state, c->source[i].object, c->values + c->source[i].first, error);
+    if (status) return status;
+  }
+  c->followed = true;
+  c->t = state->t;
+  return AS_OK;
+}

@@ -1,0 +1,340 @@
+/// Runs: steps to the end, rows at their own times.
+///
+/// Steps and rows have nothing to do with each other: the integrator is always sent to t_end and stopped after each
+/// step by its interrupt callback, which does not show in the last bit; rows are interpolated in the step
+/// that they lie in. A step that was rescued in parts is known only from the start of its last part on: before that,
+/// rows come from Hermite's cubic over what is missing, which is as accurate as over a whole step.
+///
+/// The work of dampers, forces and motions is added up once a step by the trapezoidal rule, and from the last
+/// step to the time of a row.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/quantities.h"
+#include "base/error.h"
+#include "core/integrator.h"
+#include "results/channels.h"
+
+/// A copy of the variables that channels depend on.
+typedef struct copy {
+  double t;
+  double *q, *v, *vdot, *lambda, *psi;
+} copy;
+
+struct as_run {
+  const as_model *model;
+  as_run_def def;
+  double *times; ///< def.n_times
+  as_integrator *integrator;
+  as_channels *channels;
+  bool metered;  ///< energies are wanted
+  bool drifting; ///< drift is wanted
+  bool started;
+  bool stepped;     ///< in this call of advance
+  bool interrupted; ///< by the caller
+  long next;        ///< number of the next row
+  long iterations;  ///< of Newton, so far
+  as_meter meter;
+  as_view view;
+  copy before; ///< the end of the last step but one
+  copy shown;  ///< a state that the integrator cannot show
+  double *row;
+  double *xi;       ///< n
+  double *velocity; ///< n: projected
+};
+
+as_run_def as_default_run_def(void) {
+  return (as_run_def){
+      .integrator = as_default_integrator_def(), .t_end = (double)NAN, .interval = (double)NAN};
+}
+
+// ---- create -----------------------------------------------------------------------------------------
+
+static as_status check_def(const as_run_def *def, as_error *error) {
+  if (!(def->t_end > 0.0 && isfinite(def->t_end)))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "t_end",
+                    "t_end = %g s is not a positive number.", def->t_end);
+  if (!isnan(def->interval) && !(def->interval > 0.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "interval",
+                    "The output interval of %g s is not positive.", def->interval);
+  if (def->n_times == 0 && def->t_end / def->interval > 1e9)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "interval",
+                    "An output interval of %g s would give more than 1e9 rows up to t_end = %g s.",
+                    def->interval, def->t_end);
+  for (int i = 0; i < def->n_times; ++i) {
+    const double least = i > 0 ? def->times[i - 1] : -1.0;
+    if (!(def->times[i] >= 0.0 && def->times[i] <= def->t_end && def->times[i] > least))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "times",
+                      "Output time %d, %g s, is not between the one before and t_end = %g s.", i,
+                      def->times[i], def->t_end);
+  }
+  return AS_OK;
+}
+
+/// Asked before each step: one step in each call of advance.
+static bool ask(void *user) {
+  as_run *run = user;
+  if (run->stepped) return true;
+  const as_integrator_def *def = &run->def.integrator;
+  run->interrupted = def->interrupt && def->interrupt(def->interrupt_user);
+  run->stepped = true;
+  return run->interrupted;
+}
+
+static bool make_copy(copy *c, const as_problem *p) {
+  c->q = asi_calloc((size_t)p->nq, sizeof(double));
+  c->v = asi_calloc((size_t)p->n, sizeof(double));
+  c->vdot = asi_calloc((size_t)p->n, sizeof(double));
+  c->lambda = asi_calloc((size_t)p->def.n_lambda, sizeof(double));
+  c->psi = asi_calloc((size_t)p->def.n_psi, sizeof(double));
+  return c->q && c->v && c->vdot && c->lambda && c->psi;
+}
+
+static void free_copy(copy *c) {
+  free(c->q);
+  free(c->v);
+  free(c->vdot);
+  free(c->lambda);
+  free(c->psi);
+}
+
+static as_status create_parts(as_run *run, as_error *error) {
+  const as_problem *p = as_model_problem(run->model);
+  as_integrator_def how = run->def.integrator;
+  how.interrupt = ask;
+  how.interrupt_user = run;
+  as_status status = as_integrator_create(p, &how, &run->integrator, error);
+  if (status == AS_OK)
+    status = as_channels_create(run->model, run->def.channels, run->def.n_channels, &run->channels,
+                                error);
+  if (status) return status;
+  for (int i = 0; i < run->channels->n_sources; ++i) {
+    run->metered = run->metered || run->channels->source[i].kind == ASI_SOURCE_ENERGY;
+    run->drifting = run->drifting || run->channels->source[i].kind == ASI_SOURCE_DRIFT;
+  }
+  run->times = asi_calloc((size_t)run->def.n_times, sizeof(double));
+  run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
+  run->xi = asi_calloc((size_t)p->n, sizeof(double));
+  run->velocity = asi_calloc((size_t)p->n, sizeof(double));
+  if (!run->times || !run->row || !run->xi || !run->velocity || !make_copy(&run->before, p) ||
+      !make_copy(&run->shown, p))
+    return asi_fail_memory(error);
+  if (run->def.n_times > 0)
+    memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
+  if (isnan(run->def.interval)) run->def.interval = run->def.t_end / 500.0;
+  run->def.channels = NULL; // neither is needed again
+  run->def.times = NULL;
+  return AS_OK;
+}
+
+as_status as_run_create(const as_model *model, const as_run_def *def, as_run **out,
+                        as_error *error) {
+  *out = NULL;
+  as_status status = check_def(def, error);
+  if (status) return status;
+  as_run *run = asi_calloc(1, sizeof *run);
+  if (run == NULL) return asi_fail_memory(error);
+  run->model = model;
+  run->def = *def;
+  status = create_parts(run, error);
+  if (status) {
+    as_run_destroy(run);
+    return status;
+  }
+  *out = run;
+  return AS_OK;
+}
+
+void as_run_destroy(as_run *run) {
+  if (run == NULL) return;
+  as_integrator_destroy(run->integrator);
+  as_channels_destroy(run->channels);
+  free(run->times);
+  free(run->row);
+  free(run->xi);
+  free(run->velocity);
+  free_copy(&run->before);
+  free_copy(&run->shown);
+  free(run);
+}
+
+const as_channels *as_run_channels(const as_run *run) { return run->channels; }
+as_integrator *as_run_integrator(as_run *run) { return run->integrator; }
+
+// ---- rows -------------------------------------------------------------------------------------------
+
+/// When row `i` is due; infinity: there is none.
+static double time_of_row(const as_run *run, long i) {
+  if (run->def.n_times > 0) return i < run->def.n_times ? run->times[i] : (double)INFINITY;
+  const double t = (double)i * run->def.interval, end = run->def.t_end;
+  if (t < end * (1.0 - 1e-9)) return t;
+  // The first one that is not before the end is at the end.
+  return (double)(i - 1) * run->def.interval < end * (1.0 - 1e-9) ? end : (double)INFINITY;
+}
+
+static void keep(copy *to, const as_state *from, const as_problem *p) {
+  const size_t n = (size_t)p->n * sizeof(double);
+  to->t = from->t;
+  memcpy(to->q, from->q, (size_t)p->nq * sizeof(double));
+  memcpy(to->v, from->v, n);
+  memcpy(to->vdot, from->vdot, n);
+  memcpy(to->lambda, from->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(to->psi, from->psi, (size_t)p->def.n_psi * sizeof(double));
+}
+
+static void mix(double *out, double theta, const double *from, const double *to, int n) {
+  for (int i = 0; i < n; ++i) out[i] = from[i] + theta * (to[i] - from[i]);
+}
+
+/// [DO.1], [DO.2] over the part of a step that the integrator has forgotten: from `before` to the state `to`.
+static as_state show_forgotten(as_run *run, const as_state *to, double t) {
+  const as_problem *p = as_model_problem(run->model);
+  const copy *from = &run->before, *out = &run->shown;
+  const double h = to->t - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
+  const double change = theta * theta * (3.0 - 2.0 * theta);
+  const double begin = theta * rest * rest * h, end = -theta * theta * rest * h;
+  as_space_difference(p->space, from->q, to->q, run->xi);
+  as_space_tangent_inverse(p->space, run->xi, to->v, run->velocity);
+  for (int i = 0; i < p->n; ++i) {
+    run->xi[i] = change * run->xi[i] + begin * from->v[i] + end * run->velocity[i];
+    out->v[i] =
+        from->v[i] + change * (to->v[i] - from->v[i]) + begin * from->vdot[i] + end * to->vdot[i];
+  }
+  as_space_move(p->space, from->q, run->xi, out->q);
+  mix(out->vdot, theta, from->vdot, to->vdot, p->n);
+  mix(out->lambda, theta, from->lambda, to->lambda, p->def.n_lambda);
+  mix(out->psi, theta, from->psi, to->psi, p->def.n_psi);
+  as_state state = *to;
+  state.t = t;
+  state.q = out->q;
+  state.v = out->v;
+  state.vdot = out->vdot;
+  state.lambda = out->lambda;
+  state.psi = out->psi;
+  return state;
+}
+
+/// The state at a time inside the last step; index-3 velocities are brought onto the constraints.
+static as_status show(as_run *run, double t, as_state *out, as_error *error) {
+  as_integrator *s = run->integrator;
+  const double known = s->last.known ? s->last.t0 : s->t;
+  as_status status = as_integrator_interpolate(s, fmax(t, known), error);
+  if (status) return status;
+  *out = *as_integrator_state(s);
+  if (t < known) {
+    *out = show_forgotten(run, out, t);
+  } else if (run->def.integrator.method == AS_METHOD_INDEX3) {
+    status = as_integrator_velocity(s, run->velocity, error);
+    out->v = run->velocity;
+  }
+  return status;
+}
+
+static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as_error *error) {
+  as_state state;
+  as_meter meter = run->meter;
+  as_status status = show(run, t, &state, error);
+  if (status == AS_OK && run->metered) status = as_meter_update(&meter, run->model, &state, error);
+  if (status) return status;
+  run->view.state = &state;
+  run->view.dissipated = meter.dissipated;
+  run->view.work = meter.forces + meter.motions;
+  status = as_channels_evaluate(run->channels, &run->view, run->row, error);
+  return status ? status : row(t, run->row, run->channels->n, user, error);
+}
+
+/// All rows that are due at or before a time.
+static as_status write_rows(as_run *run, double until, as_row_fn *row, void *user,
+                            as_error *error) {
+  as_status status = AS_OK;
+  for (double t; (t = time_of_row(run, run->next)) <= until && status == AS_OK;) {
+    status = write_row(run, t, row, user, error);
+    if (status == AS_OK) ++run->next;
+  }
+  return status;
+}
+
+// ---- steps ------------------------------------------------------------------------------------------
+
+/// What channels say of the last step; drift is looked at only if a row is due before `until`.
+static as_status note_step(as_run *run, double until, as_error *error) {
+  as_integrator *s = run->integrator;
+  as_view *view = &run->view;
+  view->h = s->statistics.last_step;
+  view->error = isnan(run->def.integrator.step) ? s->statistics.error : 0.0;
+  view->newton_iterations = (double)(s->statistics.newton_iterations - run->iterations);
+  run->iterations = s->statistics.newton_iterations;
+  if (!run->drifting || time_of_row(run, run->next) > until) return AS_OK;
+  as_statistics now;
+  as_status status = as_integrator_interpolate(s, s->t, error);
+  if (status == AS_OK) status = as_integrator_statistics(s, &now, error);
+  if (status == AS_OK) {
+    view->position_drift = now.position_drift;
+    view->velocity_drift = now.velocity_drift;
+  }
+  return status;
+}
+
+static as_status start(as_run *run, as_start_report *report, as_error *error) {
+  as_integrator *s = run->integrator;
+  as_energy energy = {0};
+  as_status status = as_integrator_start(s, as_model_initial(run->model), report, error);
+  if (status == AS_OK && run->metered)
+    status = as_model_energy(run->model, as_integrator_state(s), &energy, error);
+  if (status == AS_OK && run->metered)
+    status = as_meter_update(&run->meter, run->model, as_integrator_state(s), error);
+  if (status == AS_OK) status = note_step(run, 0.0, error);
+  if (status) return status;
+  run->view.h = run->view.error = run->view.newton_iterations = 0.0; // no step yet
+  run->view.start_energy = energy.kinetic + energy.potential;
+  keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
+  run->started = true;
+  return AS_OK;
+}
+
+/// What follows a step: rows, work, angles.
+static as_status finish_step(as_run *run, double until, as_row_fn *row, void *user,
+                             as_error *error) {
+  as_integrator *s = run->integrator;
+  as_status status = note_step(run, until, error);
+  if (status == AS_OK) status = write_rows(run, until, row, user, error);
+  if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
+  if (status) return status;
+  const as_state *state = as_integrator_state(s);
+  if (run->metered) status = as_meter_update(&run->meter, run->model, state, error);
+  if (status == AS_OK) status = as_channels_follow(run->channels, state, error);
+  keep(&run->before, state, as_model_problem(run->model));
+  if (run->def.progress) run->def.progress(until, run->def.progress_user);
+  return status;
+}
+
+static as_status check_steps(const as_run *run, as_error *error) {
+  const as_integrator *s = run->integrator;
+  if (run->def.max_steps == 0 || s->statistics.steps < run->def.max_steps) return AS_OK;
+  return asi_fail(error, AS_ERR_TOLERANCE, s->t, "max_steps",
+                  "%ld steps were taken up to t = %.9g s, as many as allowed.", s->statistics.steps,
+                  s->t);
+}
+
+as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *report,
+                    as_error *error) {
+  as_integrator *s = run->integrator;
+  as_status status = AS_OK;
+  if (!run->started) {
+    status = start(run, report, error);
+    if (status == AS_OK) status = write_rows(run, s->t, row, user, error);
+  }
+  while (status == AS_OK && run->before.t < run->def.t_end) {
+    status = check_steps(run, error);
+    if (status) break;
+    run->stepped = run->interrupted = false;
+    const as_status step = as_integrator_advance(s, run->def.t_end, error);
+    if (step == AS_INTERRUPTED && run->interrupted) return step;
+    if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED) return step;
+    status = finish_step(run, s->state.t, row, user, error);
+    if (status == AS_OK && step == AS_STOPPED) return AS_STOPPED;
+  }
+  if (status == AS_OK) asi_succeed(error);
+  return status;
+}

@@ -1,0 +1,314 @@
+/// Selections: names and patterns become channels, once; afterwards there are only numbers.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/words.h"
+#include "base/error.h"
+#include "results/channels.h"
+
+enum { PARTS = 4, MOST_LISTED = 8 };
+
+/// The parts of a name, from left to right.
+typedef enum level { LEVEL_GROUP, LEVEL_OBJECT, LEVEL_QUANTITY, LEVEL_COMPONENT } level;
+
+/// The deepest level where a selection found nothing, and what there is instead.
+typedef struct miss {
+  level where;
+  asi_group group;
+  const char *part;
+  int distance; ///< of the nearest candidate; -1: there is none
+  char nearest[64];
+  int first_object; ///< whose candidates are listed
+  int listed;
+  char list[256];
+} miss;
+
+typedef struct selector {
+  as_channels *out;
+  int *slot[ASI_SOURCES]; ///< of each object: where its source's numbers begin, -1: nowhere yet
+  bool *taken;            ///< of each value: it is a channel
+  int room_taken;
+  const char *text; ///< the selection as it was given
+  char *part[PARTS];
+  int n_parts;
+  asi_group group; ///< that is looked at
+  miss miss;
+  as_error *error;
+} selector;
+
+// ---- channels ---------------------------------------------------------------------------------------
+
+static bool add_text(as_channels *c, const char *text) {
+  const size_t size = strlen(text);
+  if (c->text_used + size + 1 > c->text_room) {
+    const size_t room = 2 * (c->text_room + size) + 256;
+    char *grown = realloc(c->text, room);
+    if (grown == NULL) return false;
+    c->text = grown;
+    c->text_room = room;
+  }
+  memcpy(c->text + c->text_used, text, size + 1);
+  c->text_used += size;
+  return true;
+}
+
+/// Where the numbers of a source begin; a new one if it is not there yet. -1: memory has run out.
+static int find_source(selector *s, asi_group group, int object, asi_source_kind kind) {
+  as_channels *c = s->out;
+  const int objects = asi_group_has_objects(group) ? asi_group_objects(c->model, group) : 1;
+  if (s->slot[kind] == NULL) {
+    s->slot[kind] = asi_calloc((size_t)objects, sizeof(int));
+    if (s->slot[kind] == NULL) return -1;
+    for (int i = 0; i < objects; ++i) s->slot[kind][i] = -1;
+  }
+  if (s->slot[kind][object] >= 0) return s->slot[kind][object];
+  void *sources = c->source;
+  if (!asi_grow(&sources, c->n_sources, &c->room_sources, sizeof *c->source)) return -1;
+  c->source = sources;
+  const int size = asi_source_size(kind);
+  while (s->room_taken < c->n_values + size) {
+    const int room = 2 * s->room_taken + 64;
+    bool *taken = realloc(s->taken, (size_t)room * sizeof *taken);
+    if (taken == NULL) return -1;
+    memset(taken + s->room_taken, 0, (size_t)(room - s->room_taken) * sizeof *taken);
+    s->taken = taken;
+    s->room_taken = room;
+  }
+  c->source[c->n_sources++] = (asi_source){kind, object, c->n_values};
+  c->n_values += size;
+  return s->slot[kind][object] = c->n_values - size;
+}
+
+static bool add_channel(selector *s, asi_group group, int object, const asi_channel_quantity *q,
+                        int component) {
+  as_channels *c = s->out;
+  const int first = find_source(s, group, object, q->source);
+  if (first < 0) return false;
+  const int place = first + q->first + component;
+  if (s->taken[place]) return true;
+  void *pick = c->pick, *name = c->name;
+  void *unit = (void *)c->unit;
+  const bool room = asi_grow(&pick, c->n, &c->room[0], sizeof *c->pick);
+  c->pick = pick;
+  const bool room_name = asi_grow(&name, c->n, &c->room[1], sizeof *c->name);
+  c->name = name;
+  const bool room_unit = asi_grow(&unit, c->n, &c->room[2], sizeof *c->unit);
+  c->unit = unit;
+  if (!room || !room_name || !room_unit) return false;
+  const size_t begin = c->text_used;
+  const char axis[3] = {'.', q->axes[component], '\0'};
+  bool written = add_text(c, asi_group_name(group));
+  if (asi_group_has_objects(group))
+    written = written && add_text(c, ".") &&
+              add_text(c, asi_names_get(asi_group_names(c->model, group), object));
+  written = written && add_text(c, ".") && add_text(c, q->name);
+  if (q->axes[0]) written = written && add_text(c, axis);
+  if (!written) return false;
+  ++c->text_used; // keep the end
+  c->pick[c->n] = place;
+  c->name[c->n] = begin;
+  c->unit[c->n++] = q->unit;
+  s->taken[place] = true;
+  return true;
+}
+
+// ---- matching ---------------------------------------------------------------------------------------
+
+/// * stands for any text.
+static bool matches(const char *pattern, const char *text) {
+  const char *star = NULL, *again = NULL;
+  while (*text) {
+    if (*pattern == '*') {
+      star = pattern++;
+      again = text;
+    } else if (*pattern == *text) {
+      ++pattern;
+      ++text;
+    } else if (star) {
+      pattern = star + 1;
+      text = ++again;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') ++pattern;
+  return *pattern == '\0';
+}
+
+static void note_miss(selector *s, level where, const char *part, int object, const char *name) {
+  miss *m = &s->miss;
+  if (m->distance < 0 || where > m->where)
+    *m = (miss){
+        .where = where, .group = s->group, .part = part, .distance = 1000, .first_object = object};
+  if (where < m->where) return;
+  const int distance = as_word_distance(part, name);
+  if (distance < m->distance) {
+    m->distance = distance;
+    snprintf(m->nearest, sizeof m->nearest, "%s", name);
+  }
+  if (object != m->first_object || m->listed > MOST_LISTED) return;
+  const size_t used = strlen(m->list);
+  snprintf(m->list + used, sizeof m->list - used, "%s%s", m->listed ? ", " : "",
+           m->listed < MOST_LISTED ? name : "...");
+  ++m->listed;
+}
+
+/// Whether a name is what a part of the selection asks for; a part that is not there asks for anything.
+static bool takes(selector *s, level where, int part, int object, const char *name) {
+  if (part >= s->n_parts || matches(s->part[part], name)) return true;
+  note_miss(s, where, s->part[part], object, name);
+  return false;
+}
+
+/// All that is selected of an object; `part` is that of the quantity. False: memory has run out.
+static bool select_of_object(selector *s, asi_group group, int object, int part) {
+  asi_channel_quantity q[ASI_QUANTITIES];
+  const int n = asi_quantities(s->out->model, group, object, q);
+  for (int i = 0; i < n; ++i) {
+    if (!takes(s, LEVEL_QUANTITY, part, object, q[i].name)) continue;
+    const int components = q[i].axes[0] ? (int)strlen(q[i].axes) : 1;
+    if (q[i].axes[0] == '\0' && part + 1 < s->n_parts) {
+      note_miss(s, LEVEL_COMPONENT, s->part[part + 1], object, "");
+      continue;
+    }
+    for (int k = 0; k < components; ++k) {
+      const char axis[2] = {q[i].axes[k], '\0'};
+      if (axis[0] && !takes(s, LEVEL_COMPONENT, part + 1, object, axis)) continue;
+      if (!add_channel(s, group, object, &q[i], k)) return false;
+    }
+  }
+  return true;
+}
+
+static bool select_of_group(selector *s, asi_group group) {
+  if (!asi_group_has_objects(group)) return select_of_object(s, group, 0, 1);
+  const asi_names *names = asi_group_names(s->out->model, group);
+  const int exact = s->n_parts > 1 ? asi_names_find(names, s->part[1]) : -1;
+  if (exact >= 0) return select_of_object(s, group, exact, 2);
+  for (int i = 0; i < names->count; ++i)
+    if (takes(s, LEVEL_OBJECT, 1, 0, asi_names_get(names, i)) && !select_of_object(s, group, i, 2))
+      return false;
+  if (names->count == 0 && s->n_parts > 1) note_miss(s, LEVEL_OBJECT, s->part[1], 0, "");
+  return true;
+}
+
+// ---- selections -------------------------------------------------------------------------------------
+
+static as_status fail_miss(const selector *s) {
+  const miss *m = &s->miss;
+  static const char *const what[] = {"group", NULL, "quantity", "component"};
+  static const char *const objects[] = {"body", "frame", "joint", "force"};
+  char hint[320] = "";
+  if (m->distance >= 0 && m->nearest[0] && as_word_is_close(m->part, m->distance))
+    snprintf(hint, sizeof hint, "did you mean `%s`?", m->nearest);
+  else if (m->list[0])
+    snprintf(hint, sizeof hint, "there are: %s%s", m->list, m->listed > MOST_LISTED ? "" : ".");
+  else
+    snprintf(hint, sizeof hint, "there are none.");
+  return asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, s->text,
+                  "The output `%.80s` names the %s `%.60s`, which is not there; %s", s->text,
+                  m->where == LEVEL_OBJECT ? objects[m->group] : what[m->where],
+                  m->part ? m->part : "", hint);
+}
+
+/// Splits at points. False if there are too many parts or empty ones.
+static bool split(selector *s, char *text) {
+  s->n_parts = 0;
+  for (char *part = text; part != NULL;) {
+    char *point = strchr(part, '.');
+    if (point) *point = '\0';
+    if (*part == '\0' || s->n_parts == PARTS) return false;
+    s->part[s->n_parts++] = part;
+    part = point ? point + 1 : NULL;
+  }
+  return true;
+}
+
+/// Adds what a selection chooses, which may be nothing only if that is `allowed`.
+static as_status select_text(selector *s, const char *text, bool allowed) {
+  char *copy = text ? malloc(strlen(text) + 1) : NULL;
+  if (text == NULL)
+    return asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, NULL, "A selected output is NULL.");
+  if (copy == NULL) return asi_fail_memory(s->error);
+  memcpy(copy, text, strlen(text) + 1);
+  s->text = text;
+  s->miss = (miss){.distance = -1};
+  as_status status = AS_OK;
+  const as_channels *c = s->out;
+  const int before = c->n;
+  bool known = false;
+  if (!split(s, copy))
+    status = asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, text,
+                      "The output `%.80s` is not like `bodies.NAME.position.x`: up to four parts "
+                      "with points between them.",
+                      text);
+  for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g) {
+    if (!takes(s, LEVEL_GROUP, 0, 0, asi_group_name((asi_group)g))) continue;
+    known = true;
+    s->group = (asi_group)g;
+    if (!select_of_group(s, (asi_group)g)) status = asi_fail_memory(s->error);
+  }
+  // Nothing new is fine if it is there already: then nothing was missed.
+  const bool nothing = c->n == before && (!known || s->miss.distance >= 0);
+  if (status == AS_OK && nothing && !allowed) status = fail_miss(s);
+  free(copy);
+  return status;
+}
+
+static as_status select_defaults(selector *s) {
+  static const char *const small[] = {
+      "bodies.*.position", "bodies.*.quaternion",   "bodies.*.velocity",
+      "joints.*.angle",    "joints.*.displacement", "joints.*.rotation",
+      "joints.*.drive",    "joints.*.force",        "joints.*.torque",
+  };
+  static const char *const always[] = {"energy", "drift", "solver.h"};
+  const int n_small = sizeof small / sizeof small[0], n_always = sizeof always / sizeof always[0];
+  const bool all = as_model_bodies(s->out->model) <= AS_DEFAULT_BODIES;
+  as_status status = AS_OK;
+  for (int i = 0; all && i < n_small && status == AS_OK; ++i)
+    status = select_text(s, small[i], true);
+  for (int i = 0; i < n_always && status == AS_OK; ++i) status = select_text(s, always[i], true);
+  return status;
+}
+
+as_status as_channels_create(const as_model *model, const char *const *selections, int n,
+                             as_channels **out, as_error *error) {
+  *out = NULL;
+  as_channels *c = asi_calloc(1, sizeof *c);
+  if (c == NULL) return asi_fail_memory(error);
+  c->model = model;
+  selector s = {.out = c, .error = error};
+  as_status status = n > 0 ? AS_OK : select_defaults(&s);
+  for (int i = 0; i < n && status == AS_OK; ++i) status = select_text(&s, selections[i], false);
+  for (int k = 0; k < ASI_SOURCES; ++k) free(s.slot[k]);
+  free(s.taken);
+  if (status == AS_OK) {
+    c->values = asi_calloc((size_t)c->n_values, sizeof(double));
+    if (c->values == NULL) status = asi_fail_memory(error);
+  }
+  if (status) {
+    as_channels_destroy(c);
+    return status;
+  }
+  *out = c;
+  return AS_OK;
+}
+
+void as_channels_destroy(as_channels *c) {
+  if (c == NULL) return;
+  free(c->source);
+  free(c->pick);
+  free(c->name);
+  free((void *)c->unit);
+  free(c->text);
+  free(c->values);
+  free(c);
+}
+
+int as_channels_count(const as_channels *c) { return c->n; }
+
+as_channel as_channels_get(const as_channels *c, int i) {
+  if (i < 0 || i >= c->n) return (as_channel){"", ""};
+  return (as_channel){c->text + c->name[i], c->unit[i]};
+}

@@ -1,0 +1,93 @@
+/// Model files of any bytes: the reader gives a machine or messages, sorted by place, and never fails otherwise.
+///
+/// The inputs to begin with are the files of tests/files and the examples. Texts that repeat things more than a few
+/// hundred times are left out: they are slow, not interesting.
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/alphastep.h"
+#include "files.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds, const char *what) {
+  if (holds) return;
+  fprintf(stderr, "fuzz_file: %s\n", what);
+  abort();
+}
+
+static void write_seed(const char *from, const char *folder, int number) {
+  char path[4096];
+  char *text = files_read(from);
+  snprintf(path, sizeof path, "%s/file%02d", folder, number);
+  FILE *file = fopen(path, "wb");
+  must(file != NULL, "a seed cannot be written");
+  fputs(text, file);
+  must(fclose(file) == 0, "a seed cannot be written");
+  free(text);
+}
+
+static void write_seeds(const char *folder) {
+  static const char *const from[] = {"tests/files/good", "tests/files/wrong",
+                                     "examples/machines/four-bar", "examples/machines/heavy-top"};
+  int n = 0;
+  for (size_t k = 0; k < sizeof from / sizeof from[0]; ++k) {
+    DIR *all = opendir(files_path(from[k]));
+    must(all != NULL, "the files are not there");
+    for (const struct dirent *entry = readdir(all); entry; entry = readdir(all)) {
+      char path[512];
+      if (strstr(entry->d_name, ".yaml") == NULL && strstr(entry->d_name, ".json") == NULL)
+        continue;
+      snprintf(path, sizeof path, "%s/%.200s", from[k], entry->d_name);
+      write_seed(path, folder, n++);
+    }
+    closedir(all);
+  }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  for (int i = 1; i < *argc; ++i)
+    if (strncmp((*argv)[i], "--seeds=", 8) == 0) {
+      write_seeds((*argv)[i] + 8);
+      exit(0);
+    }
+  return 0;
+}
+
+static bool is_slow(const char *text) {
+  if (strstr(text, "repeat") == NULL) return false;
+  int digits = 0;
+  for (; *text; ++text) {
+    digits = *text >= '0' && *text <= '9' ? digits + 1 : 0;
+    if (digits > 3 || *text == '^' || *text == '*' || *text == '/') return true;
+  }
+  return false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static as_messages messages;
+  static const char *const setting = "simulate.step=1";
+  as_machine *machine = NULL;
+  char *text = malloc(size + 1);
+  must(text != NULL, "there is no memory");
+  if (size > 0) memcpy(text, data, size);
+  text[size] = '\0';
+  const bool slow = is_slow(text);
+  free(text);
+  if (slow) return 0;
+  const int n_settings = size % 2 == 0;
+  const as_status status = as_machine_parse((const char *)data, size, "fuzz.yaml", &setting,
+                                            n_settings, &machine, &messages);
+  must((status == AS_OK) == (machine != NULL), "neither a machine nor a failure");
+  must((status == AS_OK) == (messages.n == 0), "a failure without messages, or the other way");
+  must(messages.n <= AS_MESSAGES, "too many messages");
+  for (int i = 0; i < messages.n; ++i)
+    must(strstr(messages.message[i].text, "error: ") != NULL, "a message without its mark");
+  as_machine_destroy(machine);
+  return 0;
+}

@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""`alphastep run` and `alphastep check`: files, exit status, what goes to stdout and what to stderr.
+
+usage: machine_commands.py COMMAND MAN_PAGE
+"""
+
+import csv
+import json
+import math
+import os
+import pty
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+COMMAND, MAN_PAGE = sys.argv[1:]
+PATIENCE = 120  # s; for something that takes a second
+
+PENDULUM = """alphastep: 1
+title: Pendulum
+gravity: [0, 0, -9.81]
+parameters: {unused: 3, m: 1}
+bodies:
+  'bob, "heavy" é': {mass: m, inertia: [0.1, 0.1, 0.1], position: [1, 0, 0]}
+frames:
+  spare: {body: ground}
+joints:
+  pivot: {type: revolute, bodies: [ground, 'bob, "heavy" é'], point: [0, 0, 0], axis: [0, 1, 0]}
+simulate: {t_end: 1, step: 1.0e-3}
+output: {interval: 0.01}
+"""
+
+# The bob is pulled away from a point 3 m off, but a rod of 1 m holds it: at a distance of 4 m that ends.
+STUCK = """alphastep: 1
+bodies:
+  bob: {type: point, mass: 1, position: [0.6, 0.8, 0]}
+joints:
+  rod: {type: distance, bodies: [ground, bob], point: [0, 0, 0], second_point: [0.6, 0.8, 0]}
+  pull: {type: distance, bodies: [ground, bob], point: [3, 0, 0], second_point: [0.6, 0.8, 0],
+         length: {table: [[0, 2.53], [0.5, 2.53], [1, 3], [2, 5]]}}
+assemble: true
+simulate: {t_end: 2, step: 0.01}
+output: {interval: 0.05}
+"""
+
+failures = []
+
+
+def check(condition, *words):
+    if not condition:
+        failures.append(" ".join(str(word) for word in words))
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        **options,
+    )
+
+
+def expect(status, words, *arguments, **options):
+    """Runs the command; it must end with this status and say these words on stderr (None: nothing)."""
+    result = run(*arguments, **options)
+    check(result.returncode == status, arguments, "exit status", result.returncode, "not", status, result.stderr)
+    if words is None:
+        check(result.stderr == "", arguments, "stderr:", result.stderr)
+    else:
+        check(words in result.stderr, arguments, "stderr lacks", words, ":", result.stderr)
+    return result
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def refuse(word):
+    raise ValueError(word + " is not JSON")
+
+
+def read_json(text):
+    return json.loads(text, parse_constant=refuse)
+
+
+def summary(folder):
+    return read_json(read(folder + "/summary.json"))
+
+
+def table(folder):
+    """Names and rows of results.csv, which must have whole lines only."""
+    text = read(folder + "/results.csv")
+    check(text.endswith("\n"), folder, "results.csv: the last line is not whole")
+    lines = list(csv.reader(text.splitlines()))
+    rows = [[float(x) for x in line] for line in lines[1:]]
+    check(all(len(row) == len(lines[0]) for row in rows), folder, "results.csv: lines differ in length")
+    check(all(math.isfinite(x) for row in rows for x in row), folder, "results.csv: not finite")
+    return lines[0], rows
+
+
+def test_run(model):
+    result = expect(0, None, "run", model, "-o", "out")
+    check(len(result.stdout.splitlines()) == 2 and "1000 steps" in result.stdout, "stdout:", result.stdout)
+    check("out/results.csv" in result.stdout, "stdout does not say where results are:", result.stdout)
+    check(sorted(os.listdir("out")) == ["results.csv", "state.bin", "summary.json"], os.listdir("out"))
+    names, rows = table("out")
+    check(names[0] == "time [s]", names[0])
+    for name in (
+        'bodies.bob, "heavy" é.position.x [m]',
+        'bodies.bob, "heavy" é.quaternion.w [-]',
+        "joints.pivot.angle [rad]",
+        "joints.pivot.force.z [N]",
+        "energy.balance [J]",
+        "drift.position [m]",
+        "solver.h [s]",
+    ):
+        check(name in names, name, "is not among", names)
+    check(len(rows) == 101 and rows[0][0] == 0 and rows[-1][0] == 1, "rows:", len(rows), rows[-1][0])
+    # phi'' = m g l / (J + m l^2) cos(phi) against the z axis: energy at each row
+    angle = names.index("joints.pivot.angle [rad]")
+    height = names.index('bodies.bob, "heavy" é.position.z [m]')
+    kinetic = names.index("energy.kinetic [J]")
+    for row in rows:
+        check(abs(row[height] + math.sin(row[angle])) < 1e-9, "angle and position differ at", row[0])
+        check(abs(row[kinetic] + 9.81 * row[height]) < 1e-4, "energy at", row[0], row[kinetic])
+    s = summary("out")
+    check(s["status"] == "done" and s["message"] == "" and s["t"] == 1 and s["rows"] == 101, s)
+    check(s["statistics"]["steps"] == 1000 and s["statistics"]["newton_iterations"] >= 1000, s)
+    check(s["options"]["method"] == "index2" and s["options"]["step"] == 1e-3, s)
+    check(s["machine"]["degrees_of_freedom"] == 1 and s["settings"] == [], s)
+    check(s["largest"]["energy.balance"] < 1e-4, s)
+
+
+def test_again(model):
+    expect(0, None, "run", model, "-o", "out2")
+    check(read("out/results.csv") == read("out2/results.csv"), "the same file gives another table")
+    one, two = summary("out"), summary("out2")
+    check(list(one)[-1] == "seconds" and one.pop("seconds") is not None and two.pop("seconds") is not None, one)
+    check(one == two, "the same file gives another summary")
+    expect(2, "not empty", "run", model, "-o", "out2")
+    result = expect(0, None, "run", model, "-o", "out2", "--force", "--quiet", "--set", "simulate.t_end=0.5")
+    check(result.stdout == "", "--quiet:", result.stdout)
+    check(summary("out2")["t"] == 0.5 and summary("out2")["settings"] == ["simulate.t_end=0.5"], summary("out2"))
+    result = expect(0, None, "run", model, "-o", "deep/in/it", "--json")
+    check(read_json(result.stdout) == summary("deep/in/it"), "--json is not the summary")
+    expect(0, None, "run", model, "-q")
+    check(os.path.exists("pendulum-results/results.csv"), "no default folder", os.listdir("."))
+    for locale in ("de_DE.UTF-8", "C"):
+        expect(0, None, "run", model, "-q", "--force", "-o", "out2", env={**os.environ, "LC_ALL": locale})
+        check(read("out/results.csv") == read("out2/results.csv"), "the table depends on the locale", locale)
+
+
+def test_refused(model):
+    expect(2, "Which model", "run")
+    expect(2, "One model", "run", model, model)
+    expect(2, "--nonsense", "run", model, "--nonsense")
+    expect(2, "`-o` needs", "run", model, "-o")
+    expect(2, "`--set` needs", "run", model, "--set")
+    expect(2, "--set nothing", "run", model, "--set", "nothing")
+    expect(2, "--force", "check", model, "--force")
+    expect(2, "error", "run", model, "--set", "simulate.t_nd=1")
+    expect(4, "missing.yaml", "run", "missing.yaml")
+    expect(4, "missing.yaml", "check", "missing.yaml")
+    expect(2, "bad.yaml:1:", "run", write("bad.yaml", "alphastep: 1\nbodys: {}\n".replace("1\nb", "1, b")))
+    text = PENDULUM.replace("0.01}", "0.01, channels: [bodies.bob, joints.pivto.angle]}")
+    result = expect(2, "channels.yaml:12:", "run", write("channels.yaml", text))
+    check(len(result.stderr.splitlines()) == 2 and "did you mean `pivot`?" in result.stderr, result.stderr)
+    text = PENDULUM.replace("simulate: {t_end: 1, step: 1.0e-3}\n", "")
+    expect(2, "simulate", "run", write("endless.yaml", text))
+    expect(0, None, "check", "endless.yaml")
+    text = PENDULUM.replace("interval: 0.01", "times: [0.5, 2]")
+    expect(2, "Output time 1, 2 s", "run", write("late.yaml", text))
+    for name in ("bad", "channels", "endless", "late", "missing"):
+        check(not os.path.exists(name + "-results"), name, "was refused and has a folder")
+
+
+def test_times(_):
+    text = PENDULUM.replace("interval: 0.01", "times: [0, 0.1234, 1], channels: [solver, bodies.bob*.position.z]")
+    expect(0, None, "run", write("times.yaml", text), "-o", "times", "-q")
+    names, rows = table("times")
+    check([row[0] for row in rows] == [0, 0.1234, 1], rows)
+    check(len(names) == 5 and names[1] == "solver.h [s]", names)
+
+
+def test_failed_files(model):
+    write("file", "")
+    expect(4, "file/below", "run", model, "-o", "file/below")
+    expect(4, "file", "run", model, "-o", "file")
+    if os.geteuid() != 0:
+        os.mkdir("locked", 0o500)
+        expect(4, "locked", "run", model, "-o", "locked")
+    if os.path.exists("/dev/full"):
+        os.mkdir("full")
+        os.symlink("/dev/full", "full/results.csv")
+        expect(4, "full/results.csv cannot be written: No space left", "run", model, "-o", "full", "--force")
+    os.makedirs("taken/summary.json")
+    expect(4, "taken/summary.json", "run", model, "-o", "taken", "--force")
+    check(os.listdir("taken") == ["summary.json"], os.listdir("taken"))
+    size = 30000
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
+    result = expect(4, "small/results.csv cannot be written: File too large", "run", model, "-o", "small", preexec_fn=limit)
+    check(result.stdout == "", result.stdout)
+    _, rows = table("small")
+    check(len(rows) > 10 and summary("small")["status"] == "failed", len(rows), summary("small"))
+    check("File too large" in summary("small")["message"], summary("small"))
+    check(summary("small")["rows"] == len(rows), summary("small")["rows"], len(rows))
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([COMMAND, "check", model], stdout=full, stderr=subprocess.PIPE, check=False)
+    check(result.returncode == 4, "check >/dev/full: exit status", result.returncode)
+
+
+def test_stuck(_):
+    model = write("stuck.yaml", STUCK)
+    expect(3, "t = 1.", "run", model, "-o", "stuck")
+    s = summary("stuck")
+    check(s["status"] == "failed" and "t = 1." in s["message"] and 1.3 < s["t"] < 1.6, s)
+    _, rows = table("stuck")
+    check(len(rows) == s["rows"] > 5 and 0 <= s["t"] - rows[-1][0] < 0.05, len(rows), s)
+    check(os.path.exists("stuck/state.bin"), "no state after a failure")
+    expect(3, "7 steps", "run", model, "-o", "short", "--set", "simulate.max_steps=7")
+    check(summary("short")["statistics"]["steps"] == 7, summary("short"))
+    text = STUCK.replace("[[0, 2.53], [0.5, 2.53], [1, 3], [2, 5]]", "[[0, 6], [2, 6]]").replace("assemble: true\n", "")
+    result = run("run", write("apart.yaml", text), "-o", "apart")
+    check(result.returncode == 3 and summary("apart")["status"] == "failed", result)
+    names, rows = table("apart")
+    check(names[0] == "time [s]" and rows == [], names, rows)
+    check(run("check", "apart.yaml").returncode == 3, "check of what cannot start")
+
+
+def test_overflow(_):
+    text = PENDULUM.replace("simulate", "forces: {wind: {type: load, body: 'bob, \"heavy\" é', "
+                            "force: [1, 0, 0], factor: {table: [[0, 0], [0.5, 0], [0.6, 1.0e+300]], interpolation: monotone}}}\nsimulate")
+    expect(3, "t = 0.5", "run", write("storm.yaml", text), "-o", "storm")
+    _, rows = table("storm")
+    check(summary("storm")["status"] == "failed" and 0.4 < rows[-1][0] < 0.6, rows[-1][0], summary("storm"))
+
+
+def wait_for(what, process):
+    """Waits until something is true; a row is there after a second or two."""
+    end = time.monotonic() + PATIENCE / 4
+    while not what():
+        if process.poll() is not None or time.monotonic() > end:
+            check(False, "nothing was written in time, or the run ended by itself", process.returncode)
+            return
+        time.sleep(0.02)
+
+
+def started(folder):
+    return lambda: os.path.exists(folder + "/results.csv") and read(folder + "/results.csv").count("\n") > 1
+
+
+def test_signals(model):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        folder = f"signal-{number}"
+        process = subprocess.Popen(
+            [COMMAND, "run", model, "-o", folder, "--set", "simulate.t_end=100000", "--set", "output.interval=100"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(started(folder), process)
+        check(summary(folder)["status"] == "running", summary(folder))
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=PATIENCE)
+        check(process.returncode == 128 + number, "signal", number, "exit status", process.returncode, errors)
+        check("interrupted" in errors and len(errors.splitlines()) == 1, errors)
+        s = summary(folder)
+        _, rows = table(folder)
+        check(s["status"] == "interrupted" and s["rows"] == len(rows), s, len(rows))
+        check(0 <= s["t"] - rows[-1][0] < 100, s, rows[-1][0])
+        check(os.path.getsize(folder + "/state.bin") > 100, "no state")
+
+
+def test_vanished(model):
+    process = subprocess.Popen(
+        [COMMAND, "run", model, "-o", "gone", "--set", "simulate.t_end=100000"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(started("gone"), process)
+    shutil.rmtree("gone")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    check(process.returncode == 4 and "gone/summary.json" in errors, process.returncode, errors)
+
+
+def on_terminal(*arguments, **environment):
+    """Runs the command with stderr on a terminal; returns what it shows there."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=follower,
+                               env={**os.environ, **environment})
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(leader)
+    check(process.wait(timeout=PATIENCE) == 0, arguments, "exit status", process.returncode)
+    return shown.decode()
+
+
+def test_progress(model):
+    shown = on_terminal("run", model, "-o", "shown", NO_COLOR="1")
+    line = r" *\d+ %  t = \S+ s of 1 s  \S+ x real time  (\d+ s|\?) left *"
+    lines = [part for part in shown.split("\r") if part.strip()]
+    check(lines and all(re.fullmatch(line, part) for part in lines), repr(shown))
+    check(shown.endswith("\r") and shown.rsplit("\r", 2)[1].strip() == "", repr(shown[-100:]))
+    check("\x1b" not in shown, "an escape sequence", repr(shown))
+    check(on_terminal("run", model, "-o", "shown", "--force", "--quiet") == "", "--quiet shows progress")
+
+
+def test_check(model):
+    result = expect(0, None, "check", model)
+    for words in ("bodies              1, 1 kg, centre of mass (1, 0, 0) m", "degrees of freedom  1 of 6",
+                  "0 closed loops", "1 s in 1000 steps of 0.001 s"):
+        check(words in result.stdout, words, "is not in", result.stdout)
+    warnings = [line for line in result.stdout.splitlines() if line.startswith("warning: ")]
+    check(len(warnings) == 2 and "pendulum.yaml:4:" in warnings[0] and "`unused`" in warnings[0], warnings)
+    check('frame "spare"' in warnings[1], warnings)
+    s = read_json(expect(0, None, "check", model, "--json").stdout)
+    check(s["degrees_of_freedom"] == 1 and s["mass"] == 1 and s["loops"] == 0 and len(s["warnings"]) == 2, s)
+    check(s["redundant_joints"] == [] and s["center_of_mass"] == [1, 0, 0], s)
+    text = PENDULUM.replace("0.01}", "0.01, channels: [frames.spare.position]}").replace("unused: 3, ", "")
+    s = read_json(expect(0, None, "check", write("used.yaml", text), "--json").stdout)
+    check(s["warnings"] == [] and s["channels"] == 3, s)
+    check(not os.path.exists("used-results"), "check writes")
+
+
+def test_help(_):
+    man = read(MAN_PAGE).replace("\\-", "-")
+    whole = expect(0, None, "help").stdout
+    check(whole == run("--help").stdout, "help and --help differ")
+    for command in re.findall(r"^  (\w+)  ", whole, re.M):
+        text = expect(0, None, "help", command).stdout
+        check(text == run(command, "--help").stdout, command, "help and --help differ")
+        check(re.search(rf"^\.B alphastep {command}$", man, re.M), "the man page has no", command)
+        for option in re.findall(r"^ *(-[-\w]+)(?: [A-Z=]+)*  ", text, re.M):
+            check(option in man, "the man page lacks", option)
+    expect(2, "did you mean `run`?", "help", "rum")
+    expect(2, "One command", "help", "run", "check")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        model = write("pendulum.yaml", PENDULUM)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                before = len(failures)
+                try:
+                    test(model)
+                except (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError) as error:
+                    check(False, name, repr(error))
+                print(name, "ok" if len(failures) == before else "FAILED", flush=True)
+        os.chdir("/")
+    for failure in failures:
+        print("FAILED:", failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+sys.exit(main())

@@ -1,0 +1,120 @@
+/// Memory while a file is read: wherever it runs out there is AS_ERR_MEMORY, a message and no leak.
+///
+/// The linker sends every malloc, calloc, realloc and free through the functions here (-Wl,--wrap). libyaml's own go
+/// another way; libyaml looks after itself.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alphastep/alphastep.h"
+#include "files.h"
+
+static struct {
+  long live;    ///< blocks not yet freed
+  long fail_at; ///< which of the coming ones fails, and all after it; 0: none
+  long failed;
+} memory;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void __real_free(void *block);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void __wrap_free(void *block);
+
+static bool must_fail(void) {
+  if (memory.fail_at == 0) return false;
+  if (memory.fail_at > 1) {
+    --memory.fail_at;
+    return false;
+  }
+  ++memory.failed;
+  return true;
+}
+
+static void *count(void *block) {
+  if (block) ++memory.live;
+  return block;
+}
+
+void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
+
+void *__wrap_calloc(size_t n, size_t size) {
+  return must_fail() ? NULL : count(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+  if (must_fail()) return NULL;
+  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
+}
+
+void __wrap_free(void *block) {
+  if (block) --memory.live;
+  __real_free(block);
+}
+
+static as_status load(const char *path, const char *const *settings, int n) {
+  static as_messages messages;
+  static char whole[4096];
+  as_machine *m = NULL;
+  snprintf(whole, sizeof whole, "%s", files_path(path));
+  const as_status status = as_machine_load(whole, settings, n, &m, &messages);
+  if ((status == AS_OK) != (m != NULL) || (status == AS_OK) != (messages.n == 0))
+    fail_msg("%s, %d messages", as_status_name(status), messages.n);
+  if (status == AS_ERR_MEMORY)
+    assert_string_equal(messages.message[0].text, "error: out of memory");
+  as_machine_destroy(m);
+  return status;
+}
+
+/// Returns how many allocations there are.
+static long fail_each(const char *path, const char *const *settings, int n, as_status expected,
+                      long stride) {
+  const long live = memory.live;
+  for (long k = 1;; k += stride) {
+    memory.fail_at = k;
+    memory.failed = 0;
+    const as_status status = load(path, settings, n);
+    memory.fail_at = 0;
+    assert_int_equal(memory.live, live);
+    if (memory.failed == 0) {
+      assert_int_equal(status, expected);
+      return k;
+    }
+    // The assembly may get by without an allocation that failed; a file that cannot be read for want of memory is
+    // refused as such.
+    if (status != AS_ERR_MEMORY && status != AS_ERR_FILE && status != expected)
+      fail_msg("allocation %ld of %s: %s", k, path, as_status_name(status));
+  }
+}
+
+static void test_good(void **state) {
+  (void)state;
+  const char *const settings[] = {"parameters.m=7", "bodies.bob.velocity=[m, 0, 0]",
+                                  "simulate.tol=null"};
+  const long n = fail_each("tests/files/good/everything.yaml", settings, 3, AS_OK, 1);
+  const long k = fail_each("examples/machines/chain/model.yaml", NULL, 0, AS_OK, 1);
+  print_message("  %ld and %ld allocations\n", n, k);
+  assert_true(n > 100 && k > 50);
+}
+
+static void test_wrong(void **state) {
+  (void)state;
+  (void)fail_each("tests/files/wrong/repeat.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
+  (void)fail_each("tests/files/wrong/names.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
+  (void)fail_each("tests/files/wrong/include_wrong.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_wrong)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+/// What the C library may do to a run: memory that runs out gives AS_ERR_MEMORY and no leak, a row needs none, and a
+/// printf that writes commas does not show in a table.
+///
+/// The linker sends every malloc, calloc, realloc, free and snprintf through the functions here (-Wl,--wrap).
+#define _POSIX_C_SOURCE 200809L // fileno
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machines.h"
+#include "rig.h"
+
+static struct {
+  long taken;   ///< allocations so far
+  long live;    ///< blocks not yet freed
+  long fail_at; ///< which of the coming ones fails, and all after it; 0: none
+} memory;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void __real_free(void *block);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void __wrap_free(void *block);
+
+static bool must_fail(void) {
+  ++memory.taken;
+  if (memory.fail_at > 1) {
+    --memory.fail_at;
+    return false;
+  }
+  return memory.fail_at == 1;
+}
+
+static void *count(void *block) {
+  if (block) ++memory.live;
+  return block;
+}
+
+void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
+
+void *__wrap_calloc(size_t n, size_t size) {
+  return must_fail() ? NULL : count(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+  if (must_fail()) return NULL;
+  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
+}
+
+void __wrap_free(void *block) {
+  if (block) --memory.live;
+  __real_free(block);
+}
+
+static bool commas; ///< for points, as in many locales
+
+int __wrap_snprintf(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int __wrap_snprintf(char *to, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int n = vsnprintf(to, size, format, arguments);
+  va_end(arguments);
+  for (char *c = to; commas && size > 0 && *c; ++c)
+    if (*c == '.') *c = ',';
+  return n;
+}
+
+// ---- a machine ----------------------------------------------------------------------------------------
+
+static const char *const everything[] = {"*"};
+static const double origin[3] = {0, 0, 0}, axis[3] = {0, 0, 1};
+
+/// Two links, a spring and a frame.
+static as_model *build(void) {
+  as_builder *b = machine_builder(0, -9.81, 0);
+  as_body_def def = machine_round_body("upper", 1.0, 0.1, false);
+  def.position[0] = 0.5;
+  const as_body_id upper = machine_body(b, &def);
+  def = machine_round_body("lower", 1.0, 0.1, true);
+  def.position[0] = 1.5;
+  const as_body_id lower = machine_body(b, &def);
+  machine_joint(b, "hook", AS_JOINT_REVOLUTE, AS_GROUND, upper, origin, axis);
+  machine_joint(b, "knee", AS_JOINT_SPHERICAL, upper, lower, (double[]){1, 0, 0}, NULL);
+  as_spring_def spring = as_default_spring_def();
+  as_frame_def frame = as_default_frame_def();
+  as_error error;
+  spring.body[0] = AS_GROUND;
+  spring.body[1] = lower;
+  spring.point[0][1] = 2.0;
+  spring.point[1][0] = 2.0;
+  spring.stiffness = 10.0;
+  frame.body = lower;
+  if (as_builder_add_spring(b, &spring, NULL, &error) ||
+      as_builder_add_frame(b, &frame, NULL, &error))
+    fail_msg("%s", error.message);
+  return machine_build(b);
+}
+
+static as_run_def how(as_method method) {
+  as_run_def def = as_default_run_def();
+  def.integrator.method = method;
+  def.integrator.step = 1e-3;
+  def.t_end = 0.05;
+  def.interval = 7e-4;
+  def.channels = everything;
+  def.n_channels = 1;
+  return def;
+}
+
+// ---- nothing allocates --------------------------------------------------------------------------------
+
+/// Allocations when the first row came, and when the last one did.
+typedef struct seen {
+  long first, last;
+  int rows;
+} seen;
+
+static as_status note(double t, const double *row, int n, void *user, as_error *error) {
+  (void)t, (void)row, (void)n, (void)error;
+  seen *s = user;
+  if (s->rows++ == 0) s->first = memory.taken;
+  s->last = memory.taken;
+  return AS_OK;
+}
+
+static void test_no_allocation(void **state) {
+  (void)state;
+  as_model *m = build();
+  for (int i = 0; i < 3; ++i) {
+    const as_run_def def = how(rig_methods[i]);
+    as_run *run = NULL;
+    as_error error;
+    seen s = {0};
+    if (as_run_create(m, &def, &run, &error) || as_run_go(run, note, &s, NULL, &error))
+      fail_msg("%s", error.message);
+    assert_int_equal(s.rows, 73);
+    assert_int_equal(s.last, s.first);
+    as_run_destroy(run);
+  }
+  as_model_destroy(m);
+}
+
+// ---- a decimal comma ------------------------------------------------------------------------------------
+
+static void test_commas(void **state) {
+  (void)state;
+  static const char *const one[] = {"solver.h"};
+  as_model *m = build();
+  as_channels *c = NULL;
+  as_csv *csv = NULL;
+  as_error error;
+  FILE *file = tmpfile();
+  char path[64], text[200] = "";
+  assert_non_null(file);
+  sprintf(path, "/proc/self/fd/%d", fileno(file));
+  if (as_channels_create(m, one, 1, &c, &error)) fail_msg("%s", error.message);
+  commas = true;
+  as_status status = as_csv_create(path, c, &csv, &error);
+  if (status == AS_OK) status = as_csv_row(1.25, (double[]){-3.5e-300}, 1, csv, &error);
+  if (status == AS_OK) status = as_csv_close(csv, &error);
+  commas = false;
+  if (status) fail_msg("%s", error.message);
+  assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+  assert_string_equal(text, "time [s],solver.h [s]\n1.25,-3.5000000000000002e-300\n");
+  fclose(file);
+  as_channels_destroy(c);
+  as_model_destroy(m);
+}
+
+// ---- memory runs out ------------------------------------------------------------------------------------
+
+/// Makes all there is and takes it away again.
+static as_status make_all(const as_model *m, as_error *error) {
+  const as_run_def def = how(AS_METHOD_INDEX3);
+  as_run *run = NULL;
+  as_csv *csv = NULL;
+  as_survey *survey = NULL;
+  as_status status = as_run_create(m, &def, &run, error);
+  if (status == AS_OK) status = as_csv_create("/dev/null", as_run_channels(run), &csv, error);
+  if (status == AS_OK) status = as_run_go(run, as_csv_row, csv, NULL, error);
+  if (status == AS_OK) status = as_survey_create(m, &def.integrator, 1.0, &survey, error);
+  as_survey_destroy(survey);
+  as_csv_close(csv, NULL);
+  as_run_destroy(run);
+  return status;
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  as_model *m = build();
+  as_error error;
+  const long live = memory.live, before = memory.taken;
+  if (make_all(m, &error)) fail_msg("%s", error.message);
+  const long needed = memory.taken - before;
+  assert_int_equal(memory.live, live);
+  for (long n = 1; n <= needed; ++n) {
+    memory.fail_at = n;
+    const as_status status = make_all(m, &error);
+    memory.fail_at = 0;
+    if (status != AS_ERR_MEMORY)
+      fail_msg("allocation %ld of %ld fails, but the status is %s: %s", n, needed,
+               as_status_name(status), error.message);
+    if (memory.live != live)
+      fail_msg("allocation %ld of %ld fails: %ld blocks leak", n, needed, memory.live - live);
+  }
+  print_message("  %ld allocations\n", needed);
+  as_model_destroy(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation),
+                                     cmocka_unit_test(test_commas),
+                                     cmocka_unit_test(test_out_of_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
