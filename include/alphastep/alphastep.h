@@ -12,7 +12,9 @@
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
 #include "alphastep/space.h"
+#include "alphastep/sparse.h"
 #include "alphastep/status.h"
+#include "alphastep/superelement.h"
 #include "alphastep/version.h"
 
 #endif

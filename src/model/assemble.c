@@ -8,6 +8,7 @@
 
 #include "elements/vector.h"
 #include "model/model.h"
+#include "model/superelements.h"
 
 // ---- bodies -----------------------------------------------------------------------------------------
 
@@ -167,7 +168,7 @@ static void make_plan(const as_model *m, int number, asi_local *local, const tar
   const asi_shape *shape = &m->shape[number];
   p->shape = number;
   p->wanted = useful(shape, wants(to));
-  if (p->wanted && shape->se3) p->wanted = asi_se3_needs(shape, p->wanted);
+  if (p->wanted && (shape->se3 || shape->node)) p->wanted = asi_se3_needs(shape, p->wanted);
   p->out = (as_element_output){
       .force = p->wanted & ASI_WANT_FORCE ? local->force : NULL,
       .f_q = p->wanted & ASI_WANT_F_Q ? local->f_q : NULL,
@@ -190,7 +191,7 @@ static void clear(const asi_shape *shape, const plan *p) {
   if (p->out.acceleration) memset(p->out.acceleration, 0, rows);
   for (int k = 0; k < p->n_additions; ++k) {
     const addition *a = &p->addition[k];
-    if (shape->se3)
+    if (shape->se3 || shape->node)
       memset(a->from, 0, a->size);
     else
       for (int i = 0; i < a->count; ++i) a->from[a->entry[i]] = 0.0;
@@ -202,7 +203,10 @@ static void scatter_force(const as_model *m, const asi_placed *e, const double *
   for (int b = 0; b < e->e.n_bodies; ++b) {
     if (e->e.body[b] < 0) continue;
     const asi_body *body = &m->body[e->e.body[b]];
-    for (int k = 0; k < body->n; ++k) force[body->v + k] += from[6 * b + k];
+    for (int k = 0; k < body->n; ++k) {
+      const int at = asi_body_place_of(body, k);
+      if (at >= 0) force[at] += from[6 * b + k];
+    }
   }
 }
 
@@ -237,6 +241,7 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code;
     if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
+    if (shape->node) asi_node_transform(m, shape, e, &in, at->q, at->v, p.wanted, &local);
     scatter(m, e, &p, to);
   }
   return AS_DONE;
@@ -248,9 +253,12 @@ static int force(const as_point *at, double *out, void *user) {
   const as_model *m = user;
   for (int i = 0; i < m->n_bodies; ++i) {
     as_body_motion motion;
+    if (m->body[i].node) continue;
     asi_body_motion(&m->body[i], at->q, at->v, &motion);
     asi_body_force(&m->body[i], &motion, m->gravity, out + m->body[i].v);
   }
+  const int code = asi_superelements_force(m, at, out);
+  if (code) return code;
   const target to = {.force = out};
   return evaluate(m, at, &to);
 }
@@ -277,6 +285,7 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
   const as_model *m = user;
   const target to = {.blocks = blocks, .block_set = wanted};
   body_blocks(m, at, wanted, blocks);
+  asi_superelements_blocks(m, wanted, blocks);
   return evaluate(m, at, &to);
 }
 
@@ -293,17 +302,16 @@ static void describe(as_quantity quantity, int index, char *text, size_t size, v
     return;
   }
   if (quantity != AS_QUANTITY_V) return;
-  int low = 0, high = m->n_bodies - 1; // the last body whose numbers begin at or before index
-  while (low < high) {
-    const int middle = low + (high - low + 1) / 2;
-    if (m->body[middle].v <= index)
-      low = middle;
-    else
-      high = middle - 1;
+  for (int i = 0; i < m->n_superelements; ++i)
+    if (index >= m->superelement[i].v && index < m->superelement[i].v + m->superelement[i].n)
+      snprintf(text, size, "superelement \"%.32s\", coordinate %d",
+               asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], i), index - m->superelement[i].v);
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const int component = index - m->body[i].v;
+    if (m->body[i].node || component < 0 || component >= m->body[i].n) continue;
+    snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], i),
+             component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
   }
-  const int component = index - m->body[low].v;
-  snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], low),
-           component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
 }
 
 void asi_model_callbacks(as_problem_def *def) {
