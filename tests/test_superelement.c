@@ -7,6 +7,7 @@
 /// - A bar with its mass at the nodes moves as point masses between springs do.
 /// - A beam carries a load with the reactions of a cantilever, falls as a whole, has its mass and momentum;
 ///   with a rigid body on its end everything converges with order 2 and energy is kept.
+/// - A coordinate without mass moves with a body, or is named; a start off the joints is assembled.
 /// - A bar of 10000 coordinates that holds a body is factorized almost without fill.
 #include <math.h>
 #include <setjmp.h>
@@ -660,6 +661,112 @@ static void test_loaded_beam_momentum(void **state) {
   assert_second_order("angular momentum", d[0].angular, d[1].angular);
 }
 
+// ---- without mass, and assembled ----------------------------------------------------------------------
+
+/// Three coordinates in a row; the last has a mass of its own, or is held to a point mass, or has none.
+typedef enum last { OWN_MASS, HELD, MASSLESS } last;
+
+static as_model *make_row(last kind) {
+  as_error error;
+  const as_entry mass[] = {{0, 0, 1.0}, {1, 1, 2.0}, {2, 2, 3.0}};
+  const as_entry stiffness[] = {{0, 0, 100}, {0, 1, -50}, {1, 0, -50}, {1, 1, 100},
+                                {1, 2, -50}, {2, 1, -50}, {2, 2, 60}};
+  const double u[3] = {0.1, 0.0, 0.0};
+  const as_superelement_node node = {{0}, {2, -1, -1, -1, -1, -1}};
+  structure s = {.n = 3, .n_nodes = 1};
+  stop_if(as_sparse_create(3, 3, mass, kind == OWN_MASS ? 3 : 2, &s.mass, &error), &error);
+  stop_if(as_sparse_create(3, 3, stiffness, 7, &s.stiffness, &error), &error);
+  as_superelement_def def = structure_def(&s);
+  def.name = "row";
+  def.node = &node;
+  def.displacement = u;
+  as_builder *b = open_builder(0.0);
+  as_body_id end = AS_NONE, body = AS_NONE;
+  if (kind == HELD) {
+    as_body_def point = as_default_body_def();
+    point.kind = AS_BODY_POINT;
+    point.mass = 3.0;
+    stop_if(as_builder_add_body(b, &point, &body, &error), &error);
+  }
+  end = add_node(b, "end", add_superelement(b, &def), 0);
+  if (kind == HELD)
+    add_joint(b, AS_JOINT_SPHERICAL, body, end, (const double[3]){0}, (const double[3]){0});
+  structure_free(&s);
+  return build(b);
+}
+
+/// A coordinate without mass moves with the body that it is held to; otherwise the start says which it is.
+static void test_without_mass(void **state) {
+  (void)state;
+  for (int k = 0; k < 3; ++k) {
+    as_model *own = make_row(OWN_MASS), *held = make_row(HELD);
+    as_integrator *one = start(own, rig_methods[k], 0.8), *two = start(held, rig_methods[k], 0.8);
+    for (int i = 0; i < 100; ++i) {
+      step(one, 0.01);
+      step(two, 0.01);
+    }
+    const as_state *s = as_integrator_state(one), *t = as_integrator_state(two);
+    for (int i = 0; i < 3; ++i) {
+      assert_near("displacement", t->q[3 + i], s->q[i], 1e-10);
+      assert_near("acceleration", t->vdot[3 + i], s->vdot[i], 1e-7);
+    }
+    as_integrator_destroy(one);
+    as_integrator_destroy(two);
+    as_model_destroy(own);
+    as_model_destroy(held);
+  }
+  as_error error;
+  as_integrator *integrator = NULL;
+  const as_integrator_def how = as_default_integrator_def();
+  as_model *loose = make_row(MASSLESS);
+  stop_if(as_integrator_create(as_model_problem(loose), &how, &integrator, &error), &error);
+  assert_int_equal(as_integrator_start(integrator, as_model_initial(loose), NULL, &error),
+                   AS_ERR_SINGULAR);
+  assert_non_null(strstr(error.message, "superelement \"row\", coordinate 2"));
+  as_integrator_destroy(integrator);
+  as_model_destroy(loose);
+}
+
+/// A body drawn off the node it is to be pinned to: both are moved, by their masses, and the builder knows.
+static void test_assembly(void **state) {
+  (void)state;
+  as_error error;
+  structure bar = structure_bar(1, 1.0, 1.0, 6.0, false, false); // M = [2 1; 1 2]
+  as_superelement_def def = structure_def(&bar);
+  as_builder *b = open_builder(0.0);
+  const as_body_id end = add_node(b, "end", add_superelement(b, &def), 1);
+  as_body_def point = as_default_body_def();
+  as_body_id body;
+  point.kind = AS_BODY_POINT;
+  point.mass = 1.5; // as much as the end of the bar: det M / m_00
+  point.position[0] = 1.2;
+  point.velocity[0] = 0.4;
+  stop_if(as_builder_add_body(b, &point, &body, &error), &error);
+  as_frame_def frame = as_default_frame_def();
+  as_joint_def joint = as_default_joint_def();
+  joint.kind = AS_JOINT_SPHERICAL;
+  for (int i = 0; i < 2; ++i) {
+    frame.body = i ? body : end;
+    stop_if(as_builder_add_frame(b, &frame, &joint.frame[i], &error), &error);
+  }
+  stop_if(as_builder_add_joint(b, &joint, NULL, &error), &error);
+  as_assembly_report report;
+  stop_if(as_builder_assemble(b, &report, &error), &error);
+  assert_near("gap", report.gap, 0.2, 1e-12);
+  assert_near("largest move", report.largest_move, 0.1, 1e-12);
+  // d = (-0.1, 0.2) of the bar and -0.2 of the point: 2 (0.01 - 0.02 + 0.04) + 1.5 0.04
+  assert_near("change of velocity", report.velocity_change, sqrt(0.12), 1e-12);
+  as_model *m = build(b);
+  const as_initial *initial = as_model_initial(m);
+  const double q[] = {1.1, 0, 0, -0.05, 0.1}, v[] = {0.2, 0, 0, -0.1, 0.2};
+  for (int i = 0; i < 5; ++i) {
+    assert_near("q", initial->q[i], q[i], 1e-12);
+    assert_near("v", initial->v[i], v[i], 1e-12);
+  }
+  as_model_destroy(m);
+  structure_free(&bar);
+}
+
 // ---- large --------------------------------------------------------------------------------------------
 
 static void test_fill(void **state) {
@@ -709,11 +816,17 @@ static void test_fill(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_frequencies),          cmocka_unit_test(test_bar_at_rest),
-      cmocka_unit_test(test_modal_solution),       cmocka_unit_test(test_masses_and_springs),
-      cmocka_unit_test(test_cantilever),           cmocka_unit_test(test_free_fall),
-      cmocka_unit_test(test_loaded_beam_order),    cmocka_unit_test(test_loaded_beam_energy),
-      cmocka_unit_test(test_loaded_beam_momentum), cmocka_unit_test(test_fill)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frequencies),
+                                     cmocka_unit_test(test_bar_at_rest),
+                                     cmocka_unit_test(test_modal_solution),
+                                     cmocka_unit_test(test_masses_and_springs),
+                                     cmocka_unit_test(test_cantilever),
+                                     cmocka_unit_test(test_free_fall),
+                                     cmocka_unit_test(test_loaded_beam_order),
+                                     cmocka_unit_test(test_loaded_beam_energy),
+                                     cmocka_unit_test(test_loaded_beam_momentum),
+                                     cmocka_unit_test(test_without_mass),
+                                     cmocka_unit_test(test_assembly),
+                                     cmocka_unit_test(test_fill)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
