@@ -95,7 +95,7 @@ static as_body_id add_node(as_builder *b, space kind, bool near_pi) {
   for (int k = 0; k < 3; ++k)
     if (nodes[kind].coordinate[3 + k] >= 0)
       u[nodes[kind].coordinate[3 + k]] = 2.0 * acos(fabs(q[0])) * q[1 + k] / norm;
-  if (kind != PLANAR_NODE) random_quaternion(near_pi, def.quaternion);
+  random_quaternion(near_pi, def.quaternion);
   random_vector(1.0, def.position);
   as_node_def node = {0};
   if (as_builder_add_superelement(b, &def, &node.superelement, &error))
@@ -154,11 +154,13 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
   if (as_builder_build(p->builder, &model, &error))
     fail_msg("%s, %s: %s", what, spaces, error.message);
   as_builder_destroy(p->builder);
-  double v[20], lambda[16], zero = 0.0;
+  double v[20], lambda[16], psi[8], zero = 0.0;
   for (int i = 0; i < 20; ++i) v[i] = random_number();
   for (int i = 0; i < 16; ++i) lambda[i] = 2.0 * random_number();
+  for (int i = 0; i < 8; ++i) psi[i] = 2.0 * random_number();
   as_check_def def = as_default_check_def();
   def.near = (as_point){.t = 0.3, .q = as_model_initial(model)->q, .v = v, .lambda = lambda};
+  def.near.psi = psi;
   def.near.x = def.near.y = &zero;
   def.spread = 0.3;
   def.seed = (unsigned)(seed >> 40);
@@ -171,6 +173,7 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
 /// Calls `add` for every pair of spaces that it takes.
 static void for_all_spaces(void (*add)(pair *p, int variant), int variant, const char *what,
                            bool points) {
+  seed = 1; // so that what is added here does not change the poses of others
   for (int round = 0; round < 2; ++round)
     for (int first = GROUND; first < SPACES; ++first)
       for (int second = GROUND; second < SPACES; ++second) {
@@ -328,10 +331,75 @@ static void test_loads(void **state) {
   for (int variant = 0; variant < 4; ++variant) for_all_spaces(add_load, variant, "load", true);
 }
 
+// ---- rolling and skating ----------------------------------------------------------------------------
+
+static void add_rolling(pair *p, int shape) {
+  as_error error;
+  as_rolling_def def = as_default_rolling_def();
+  def.shape = (as_rolling_shape)shape;
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.radius = 0.7;
+  if (as_builder_add_rolling(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void add_skate(pair *p, int variant) {
+  (void)variant;
+  as_error error;
+  as_skate_def def = as_default_skate_def();
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  if (as_builder_add_skate(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_rolling(void **state) {
+  (void)state;
+  for_all_spaces(add_rolling, AS_ROLLING_DISK, "rolling disk", false);
+  for_all_spaces(add_rolling, AS_ROLLING_SPHERE, "rolling sphere", false);
+  for_all_spaces(add_skate, 0, "skate", false);
+}
+
+// ---- a force that reads a joint's multipliers -------------------------------------------------------
+
+/// On both bodies: f = -N (v, omega), N = sqrt(1 + |read|^2).
+static int drag_evaluate(const as_element_input *in, const as_element_output *out,
+                         const void *data) {
+  (void)data;
+  const double *r = in->read;
+  const double N = sqrt(1.0 + r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+  for (int i = 0; i < 12; ++i) {
+    const as_body_motion *body = in->body[i / 6];
+    const double speed = i % 6 < 3 ? body->v[i % 6] : body->omega[i % 6 - 3];
+    if (out->force) out->force[i] = -N * speed;
+    if (out->f_v) out->f_v[13 * i] = -N;
+    for (int k = 0; k < 3 && out->f_lambda; ++k) out->f_lambda[3 * i + k] = -speed * r[k] / N;
+  }
+  return AS_DONE;
+}
+
+static void add_drag(pair *p, int kind) {
+  static const as_element_type type = {"drag", drag_evaluate, NULL, NULL};
+  as_error error;
+  as_joint_def joint = as_default_joint_def();
+  as_element_def def = as_default_element_def();
+  joint.kind = (as_joint_kind)kind;
+  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  if (as_builder_add_joint(p->builder, &joint, &def.reads, &error)) fail_msg("%s", error.message);
+  def.type = &type;
+  def.n_bodies = 2;
+  def.body[0] = p->body[0];
+  def.body[1] = p->body[1];
+  if (as_builder_add_element(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_reading(void **state) {
+  (void)state;
+  for_all_spaces(add_drag, AS_JOINT_SPHERICAL, "drag", true);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_joints),   cmocka_unit_test(test_moving_joints),
       cmocka_unit_test(test_motions),  cmocka_unit_test(test_springs),
-      cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads)};
+      cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads),
+      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_reading)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ typedef int as_force_id;
 enum {
   AS_GROUND = -1, ///< the body that does not move
   AS_NONE = -2,   ///< no body, no frame: not given
+  AS_SELF = -3,   ///< of an element: the element itself
 };
 
 // ---- functions of one variable ----------------------------------------------------------------------
@@ -155,6 +156,47 @@ typedef struct as_motion_def {
 
 AS_API as_motion_def as_default_motion_def(void);
 
+// ---- rolling and skating ----------------------------------------------------------------------------
+
+typedef enum as_rolling_shape {
+  AS_ROLLING_DISK, ///< thin: it touches with its rim
+  AS_ROLLING_SPHERE,
+} as_rolling_shape;
+
+/// A disk or a sphere of the second body rolls on a plane of the first without slipping. It counts as a joint: one
+/// row g (it touches) and two velocity rows (it does not slip), along x and y of the plane's frame. By frames, z of the
+/// first is the plane's normal, the second is at the centre and its z is a disk's axis; or by bodies and
+/// what follows, in the world at the starting pose. From as_default_rolling_def().
+typedef struct as_rolling_def {
+  const char *name; ///< NULL: `joint 3`
+  as_rolling_shape shape;
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of what rolls
+  double point[3];      ///< of the plane [m]
+  double normal[3];     ///< of the plane, to the side on which it rolls; of any length
+  double direction[3];  ///< x of the plane's frame, made perpendicular to the normal; all zero: any
+  double center[3];     ///< of what rolls [m]
+  double axis[3];       ///< of a disk; of any length
+  double radius;        ///< > 0 [m], required
+} as_rolling_def;
+
+AS_API as_rolling_def as_default_rolling_def(void);
+
+/// A skate, or knife edge: a point of the second body moves over a plane of the first along its blade, not
+/// sideways. It counts as a joint with one velocity row; what keeps it on the plane is another joint. By frames, z
+/// of the first is the plane's normal, the second is at the point and its x is along the blade; or by bodies
+/// and what follows, in the world at the starting pose. From as_default_skate_def().
+typedef struct as_skate_def {
+  const char *name;     ///< NULL: `joint 3`
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of the blade
+  double point[3];      ///< of the blade [m]
+  double normal[3];     ///< of the plane; of any length
+  double direction[3];  ///< of the blade; of any length
+} as_skate_def;
+
+AS_API as_skate_def as_default_skate_def(void);
+
 // ---- forces -----------------------------------------------------------------------------------------
 
 /// A spring and damper between the origins of two frames: tension
@@ -212,11 +254,15 @@ typedef struct as_element_def {
   const as_element_type *type; ///< required; must outlive the model
   as_body_id body[AS_ELEMENT_BODIES];
   int n_bodies;
-  int n_rows;       ///< of constraints
-  const void *data; ///< data_size bytes, copied
+  int n_rows;          ///< of constraints g(t, q)
+  int n_velocity_rows; ///< of constraints k(t, q, v)
+  const void *data;    ///< data_size bytes, copied
   size_t data_size;
-  bool rheonomic; ///< g depends on t
-  bool forceless; ///< it writes no force and no f_v, and f_q only of its constraints
+  bool rheonomic; ///< g or k depends on t
+  bool
+      forceless; ///< it writes no force, f_q only of its constraints, and f_v only if pattern.f_v is set
+  /// Its force depends on the multipliers of this joint's rows g; AS_SELF: of its own; AS_NONE: of none.
+  as_joint_id reads;
   as_element_pattern pattern;
 } as_element_def;
 
@@ -243,6 +289,10 @@ AS_API as_status as_builder_add_joint(as_builder *builder, const as_joint_def *d
                                       as_error *error);
 AS_API as_status as_builder_add_motion(as_builder *builder, const as_motion_def *def,
                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_rolling(as_builder *builder, const as_rolling_def *def,
+                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_skate(as_builder *builder, const as_skate_def *def, as_joint_id *id,
+                                      as_error *error);
 AS_API as_status as_builder_add_spring(as_builder *builder, const as_spring_def *def,
                                        as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_def *def,
@@ -318,7 +368,10 @@ AS_API int as_model_body_q(const as_model *model, as_body_id body);
 AS_API int as_model_body_v(const as_model *model, as_body_id body);
 AS_API int as_model_joint_row(const as_model *model, as_joint_id joint);
 AS_API int as_model_joint_rows(const as_model *model, as_joint_id joint); ///< how many
-/// The joint that a row of g belongs to, e.g. one that as_start_report calls redundant.
+/// Where a joint's velocity rows stand in psi, and how many it has.
+AS_API int as_model_joint_velocity_row(const as_model *model, as_joint_id joint);
+AS_API int as_model_joint_velocity_rows(const as_model *model, as_joint_id joint);
+/// The joint that a row belongs to, e.g. one that as_start_report calls redundant: rows of g, then those of k.
 AS_API as_joint_id as_model_row_joint(const as_model *model, int row);
 
 #ifdef __cplusplus

@@ -59,7 +59,7 @@ AS_API as_status as_model_energy(const as_model *model, const as_state *state, a
 
 /// Energy that flows, all per second [W].
 typedef struct as_power {
-  double dissipated; ///< in dampers
+  double dissipated; ///< in dampers and by friction
   double forces;     ///< brought in by applied forces
   double motions;    ///< brought in by prescribed motions
 } as_power;
@@ -95,7 +95,7 @@ AS_API void as_model_momentum(const as_model *model, const as_state *state, as_m
 /// How far a joint is from holding: the largest of its rows.
 typedef struct as_gap {
   double position; ///< |g| [m, or sine of an angle]
-  double velocity; ///< |g'|
+  double velocity; ///< |g'|, and |k| of velocity rows
 } as_gap;
 
 AS_API as_status as_model_gap(const as_model *model, const as_state *state, as_joint_id joint,

@@ -25,7 +25,7 @@ as_load_def as_default_load_def(void) {
   return (as_load_def){.frame = AS_NONE, .body = AS_NONE, .reaction = AS_NONE};
 }
 
-as_element_def as_default_element_def(void) { return (as_element_def){0}; }
+as_element_def as_default_element_def(void) { return (as_element_def){.reads = AS_NONE}; }
 
 /// Appends a force element and its name, or takes everything back.
 static as_status append(as_builder *b, const char *given_name, const asi_element *e,
@@ -229,9 +229,40 @@ static void take_flags(const bool *given, bool *out, int n) {
   for (int i = 0; i < n; ++i) out[i] = given == NULL || given[i];
 }
 
+static asi_sort element_sort(const as_element_def *def) {
+  return def->n_rows > 0 || def->n_velocity_rows > 0 ? ASI_SORT_JOINT : ASI_SORT_FORCE;
+}
+
+/// How many multipliers the element reads, and of which joint.
+static as_status check_reads(const as_builder *b, const as_element_def *def, const char *name,
+                             asi_element *e, as_error *error) {
+  e->reads = def->reads == AS_SELF ? b->n_joints : def->reads;
+  if (def->reads == AS_NONE) return AS_OK;
+  if (def->forceless)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" has no force that could depend on multipliers.", name);
+  if (def->reads == AS_SELF) {
+    e->n_read = def->n_rows;
+  } else if (def->reads >= 0 && def->reads < b->n_joints) {
+    e->n_read = b->element[b->joint[def->reads].element].n_rows;
+  } else {
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" reads the multipliers of joint %d, which is not there.",
+                    name, def->reads);
+  }
+  if (e->n_read == 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" reads the multipliers of %s%s%s, which has no rows.", name,
+                    def->reads == AS_SELF ? "itself" : "joint \"",
+                    def->reads == AS_SELF ? ""
+                                          : asi_names_get(&b->names[ASI_SORT_JOINT], def->reads),
+                    def->reads == AS_SELF ? "" : "\"");
+  return AS_OK;
+}
+
 static as_status check_element(const as_builder *b, const as_element_def *def, const char *name,
                                as_error *error) {
-  const asi_sort sort = def->n_rows > 0 ? ASI_SORT_JOINT : ASI_SORT_FORCE;
+  const asi_sort sort = element_sort(def);
   if (def->type == NULL || def->type->evaluate == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has no evaluate function.", name);
@@ -240,6 +271,10 @@ static as_status check_element(const as_builder *b, const as_element_def *def, c
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has %d bodies (1 to %d) and %d rows (0 to %d).", name,
                     def->n_bodies, AS_ELEMENT_BODIES, def->n_rows, AS_ELEMENT_ROWS);
+  if (def->n_velocity_rows < 0 || def->n_velocity_rows > AS_ELEMENT_ROWS)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The element \"%s\" has %d velocity rows (0 to %d).", name,
+                    def->n_velocity_rows, AS_ELEMENT_ROWS);
   if (def->data_size > 0 && def->data == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The element \"%s\" has no data.",
                     name);
@@ -279,26 +314,33 @@ static as_status append_joint(as_builder *b, const as_element_def *def, const as
 as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *id,
                                  as_error *error) {
   char store[32];
-  const asi_sort sort = def->n_rows > 0 ? ASI_SORT_JOINT : ASI_SORT_FORCE;
-  const char *name = asi_builder_name(b, sort, def->name, store);
-  const as_status status = check_element(b, def, name, error);
+  const char *name = asi_builder_name(b, element_sort(def), def->name, store);
+  asi_element e = {.type = def->type,
+                   .n_bodies = def->n_bodies,
+                   .n_rows = def->n_rows,
+                   .n_velocity_rows = def->n_velocity_rows,
+                   .rheonomic = def->rheonomic};
+  as_status status = check_element(b, def, name, error);
+  if (status == AS_OK) status = check_reads(b, def, name, &e, error);
   if (status) return status;
   const asi_mark mark = asi_builder_mark(b);
   const int columns = 6 * def->n_bodies;
   asi_element_flags flags = {0};
   flags.n_bodies = def->n_bodies;
   flags.n_rows = def->n_rows;
+  flags.n_velocity_rows = def->n_velocity_rows;
+  flags.n_read = e.n_read;
   flags.force = !def->forceless;
   take_flags(def->pattern.f_q, flags.f_q, columns * columns);
-  if (!def->forceless) take_flags(def->pattern.f_v, flags.f_v, columns * columns);
+  if (!def->forceless || def->pattern.f_v)
+    take_flags(def->pattern.f_v, flags.f_v, columns * columns);
   take_flags(def->pattern.g_q, flags.g_q, def->n_rows * columns);
   take_flags(def->pattern.gdot_q, flags.gdot_q, def->n_rows * columns);
-  asi_element e = {.type = def->type,
-                   .n_bodies = def->n_bodies,
-                   .n_rows = def->n_rows,
-                   .rheonomic = def->rheonomic};
+  take_flags(def->pattern.k_q, flags.k_q, def->n_velocity_rows * columns);
+  take_flags(def->pattern.k_v, flags.k_v, def->n_velocity_rows * columns);
+  take_flags(def->pattern.f_lambda, flags.f_lambda, columns * e.n_read);
   for (int i = 0; i < AS_ELEMENT_BODIES; ++i)
     e.body[i] = i < def->n_bodies ? def->body[i] : AS_GROUND;
-  if (def->n_rows > 0) return append_joint(b, def, &e, &flags, mark, id, error);
+  if (element_sort(def) == ASI_SORT_JOINT) return append_joint(b, def, &e, &flags, mark, id, error);
   return append(b, def->name, &e, &flags, def->data, def->data_size, NULL, 0, mark, id, error);
 }

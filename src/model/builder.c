@@ -152,7 +152,11 @@ as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what
 }
 
 static bool same_flags(const asi_element_flags *a, const asi_element_flags *b) {
-  return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows && a->force == b->force &&
+  return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows &&
+         a->n_velocity_rows == b->n_velocity_rows && a->n_read == b->n_read &&
+         a->force == b->force && memcmp(a->k_q, b->k_q, sizeof a->k_q) == 0 &&
+         memcmp(a->k_v, b->k_v, sizeof a->k_v) == 0 &&
+         memcmp(a->f_lambda, b->f_lambda, sizeof a->f_lambda) == 0 &&
          memcmp(a->f_q, b->f_q, sizeof a->f_q) == 0 && memcmp(a->f_v, b->f_v, sizeof a->f_v) == 0 &&
          memcmp(a->g_q, b->g_q, sizeof a->g_q) == 0 &&
          memcmp(a->gdot_q, b->gdot_q, sizeof a->gdot_q) == 0;

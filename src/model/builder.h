@@ -32,18 +32,25 @@ typedef struct asi_element {
   int body[AS_ELEMENT_BODIES];
   int n_bodies;
   int n_rows;
+  int n_velocity_rows;
+  int n_read;  ///< multipliers that its force depends on
+  int reads;   ///< the joint that they belong to, if there are any
   int pattern; ///< number of its pattern
   bool rheonomic;
 } asi_element;
 
 /// Which entries of an element's matrices can be nonzero, by rows of 6 n_bodies.
 typedef struct asi_element_flags {
-  int n_bodies, n_rows;
+  int n_bodies, n_rows, n_velocity_rows;
+  int n_read; ///< multipliers that it reads
   bool force; ///< it writes a force
   bool f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   bool f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   bool g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
   bool gdot_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool k_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool f_lambda[AS_ELEMENT_COLUMNS * AS_ELEMENT_ROWS]; ///< by rows of n_read
 } asi_element_flags;
 
 /// What is known of a joint besides its element.

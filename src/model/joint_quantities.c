@@ -222,28 +222,36 @@ as_status as_model_coordinates(const as_model *m, const as_state *state, as_join
 
 // ---- reactions --------------------------------------------------------------------------------------
 
-/// [force; torque about the centre of mass] on the second body is -g_q^T lambda; moved to the point.
+/// [force; torque about the centre of mass] on the second body is -g_q^T lambda - k_v^T psi; moved to the point.
 as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_id joint,
                             as_reaction *out, as_error *error) {
   as_status status = asi_check_joint(m, joint, error);
   if (status) return status;
-  if (state->lambda == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
-                    "A reaction needs a state with lambda.");
   const asi_joint_info *info = &m->joint[joint];
   const asi_placed *p = &m->element[info->element];
+  if ((state->lambda == NULL && p->e.n_rows > 0) ||
+      (state->psi == NULL && p->e.n_velocity_rows > 0))
+    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
+                    "A reaction needs a state with lambda%s.",
+                    p->e.n_velocity_rows > 0 ? " and psi" : "");
   *out = (as_reaction){{0}, {0}, {0}, {0}, {0}};
   if (p->e.n_bodies < 2) return AS_OK;
   double g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0}, torque[3] = {0}, from[3];
+  double k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
-  const as_element_output want = {.g_q = g_q};
+  const as_element_output want = {.g_q = g_q, .k_v = k_v};
   if (p->e.type->evaluate(&in, &want, p->data))
     return asi_fail_element(m, info->element, state->t, error);
   for (int r = 0; r < p->e.n_rows; ++r) {
     const double *line = g_q + r * 6 * p->e.n_bodies + 6;
     asi_add(-in.lambda[r], line, out->force);
     asi_add(-in.lambda[r], line + 3, torque);
+  }
+  for (int r = 0; r < p->e.n_velocity_rows; ++r) {
+    const double *line = k_v + r * 6 * p->e.n_bodies + 6;
+    asi_add(-in.psi[r], line, out->force);
+    asi_add(-in.psi[r], line + 3, torque);
   }
   asi_rotate(body[1].R, torque, out->torque);
   asi_copy(body[1].x, out->point);

@@ -6,12 +6,17 @@
 #include "linalg/matrix.h"
 #include "model/builder.h"
 
-/// The local matrices of an element.
+/// The local matrices of an element, and where the force is general, its constraint forces by multipliers.
 typedef enum asi_local_block {
   ASI_F_Q,
   ASI_F_V,
   ASI_G_Q,
   ASI_GDOT_Q,
+  ASI_K_Q,
+  ASI_K_V,
+  ASI_F_LAMBDA,
+  ASI_REACTION,          ///< -g_q^T, in F_LAMBDA; entries are those of g_q
+  ASI_VELOCITY_REACTION, ///< -k_v^T, in F_PSI; entries are those of k_v
   ASI_LOCAL_BLOCKS
 } asi_local_block;
 
@@ -35,9 +40,11 @@ typedef struct asi_shape {
   bool se3;   ///< a body is on SE(3): local matrices have to be transformed
   bool node;  ///< a body is a node: likewise
   unsigned char freedom[AS_ELEMENT_BODIES]; ///< bit k: the body can be moved along column k
-  int n_bodies, n_rows;
+  unsigned offers;                          ///< what it has something to say to: ASI_WANT_...
+  int n_bodies, n_rows, n_velocity_rows, n_read;
   int count[ASI_LOCAL_BLOCKS];
-  unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * 6 n_bodies + column
+  size_t bytes[ASI_LOCAL_BLOCKS];          ///< of the element's matrix
+  unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * columns + column
   /// Which 3 x 3 blocks the element itself writes, of f_q and of f_v; only where a body is on SE(3).
   bool f_q_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
   bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
@@ -49,6 +56,8 @@ typedef struct asi_placed {
   const void *data;
   int shape;
   int row;                           ///< of lambda
+  int velocity_row;                  ///< of psi
+  int read_row;                      ///< of lambda: the first that it reads
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
@@ -62,7 +71,9 @@ typedef struct asi_body_place {
 
 struct as_model {
   double gravity[3];
-  int n, nq, n_lambda;
+  int n, nq, n_lambda, n_psi;
+  bool general; ///< a force depends on multipliers
+  int n_blocks; ///< local blocks that there can be: the first so many
   asi_names names[ASI_SORTS];
   int n_bodies, n_frames, n_joints, n_forces, n_elements, n_shapes, n_curves;
   asi_body *body;
@@ -77,7 +88,7 @@ struct as_model {
   unsigned char *data;
   double *mass; ///< the values of M
   size_t n_mass;
-  int *row_joint; ///< n_lambda
+  int *row_joint; ///< n_lambda + n_psi
   double *q0, *v0;
   as_problem *problem;
   as_initial initial;
@@ -103,7 +114,15 @@ enum {
   ASI_WANT_RATE = 32,
   ASI_WANT_GDOT_Q = 64,
   ASI_WANT_ACCELERATION = 128,
+  ASI_WANT_K = 256,
+  ASI_WANT_K_Q = 512,
+  ASI_WANT_K_V = 1024,
+  ASI_WANT_K_RATE = 2048,
+  ASI_WANT_F_LAMBDA = 4096,
 };
+
+/// What a local block needs.
+extern const unsigned asi_block_want[ASI_LOCAL_BLOCKS];
 
 /// Room for what an element writes.
 typedef struct asi_local {
@@ -113,6 +132,11 @@ typedef struct asi_local {
   double gdot_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
   double f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   double f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  // From here on only for models with velocity rows or general forces.
+  double k[AS_ELEMENT_ROWS], k_rate[AS_ELEMENT_ROWS];
+  double k_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  double k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  double f_lambda[AS_ELEMENT_COLUMNS * AS_ELEMENT_ROWS];
 } asi_local;
 
 /// Takes what an element wrote to the spaces of its bodies, see se3_local.c. What `wanted` needs besides is

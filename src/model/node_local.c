@@ -6,7 +6,7 @@
 ///
 ///     F_u,theta = F_x,phi P      F_theta += F_omega D(T theta')      of g' F_omega is g_phi
 ///     force rows: P^T f,   D(P^T f) = P^T D f,  and D(T^T f_phi) in theta by theta
-///     g'' at theta'' = 0 has omega' = D(T theta') theta':   g'' += g_phi omega'
+///     at theta'' = 0 there is omega' = D(T theta') theta':   g'' += g_phi omega',   k' += k_omega omega'
 #include "elements/vector.h"
 #include "lie/rotation.h"
 #include "model/model.h"
@@ -42,7 +42,7 @@ static void turn_columns(double *m, int columns, int rows, int b, const node_now
   }
 }
 
-/// Rows of body b of a square matrix: P^T from the left.
+/// Rows of body b: P^T from the left.
 static void turn_rows(double *m, int columns, int b, const node_now *now) {
   for (int j = 0; j < columns; ++j) {
     double *at = m + 6 * b * columns + j, x[6], turned[6];
@@ -68,10 +68,13 @@ static void turn_tangents(const asi_shape *shape, const as_element_input *in, un
   const int columns = 6 * shape->n_bodies;
   double torque[3] = {0}, curvature[9];
   if (wanted & ASI_WANT_F_V) turn_rows(local->f_v, columns, b, now);
+  if (wanted & ASI_WANT_F_LAMBDA) turn_rows(local->f_lambda, shape->n_read, b, now);
   if (wanted & ASI_WANT_F_Q) {
     if (wanted & ASI_WANT_FORCE) asi_copy(local->force + 6 * b + 3, torque);
     for (int r = 0; r < shape->n_rows; ++r)
       asi_add(-in->lambda[r], local->g_q + r * columns + 6 * b + 3, torque);
+    for (int r = 0; r < shape->n_velocity_rows; ++r)
+      asi_add(-in->psi[r], local->k_v + r * columns + 6 * b + 3, torque);
     asi_tangent_rate(now->theta, torque, true, curvature);
     turn_rows(local->f_q, columns, b, now);
     turn_columns(local->f_q, columns, columns, b, now);
@@ -81,20 +84,19 @@ static void turn_tangents(const asi_shape *shape, const as_element_input *in, un
   if (wanted & ASI_WANT_F_V) turn_columns(local->f_v, columns, columns, b, now);
 }
 
-static void turn_constraints(const asi_shape *shape, unsigned wanted, int b, const node_now *now,
-                             asi_local *local) {
-  const int columns = 6 * shape->n_bodies, rows = shape->n_rows;
-  if (wanted & ASI_WANT_GDOT_Q) {
-    turn_columns(local->gdot_q, columns, rows, b, now);
-    add_spin(local->gdot_q, local->g_q, columns, rows, b, now);
+/// Rows by q and by velocities, and their rate; NULL: not wanted. `by_v` is turned last: others need it.
+static void turn_constraints(double *by_q, double *by_v, double *rate, int columns, int rows, int b,
+                             const node_now *now) {
+  if (by_q) {
+    turn_columns(by_q, columns, rows, b, now);
+    add_spin(by_q, by_v, columns, rows, b, now);
   }
-  if (wanted & ASI_WANT_ACCELERATION) {
+  if (rate) {
     double omega1[3];
     asi_rotate(now->spin, now->theta1, omega1);
-    for (int r = 0; r < rows; ++r)
-      local->acceleration[r] += asi_dot(local->g_q + r * columns + 6 * b + 3, omega1);
+    for (int r = 0; r < rows; ++r) rate[r] += asi_dot(by_v + r * columns + 6 * b + 3, omega1);
   }
-  if (wanted & ASI_WANT_G_Q) turn_columns(local->g_q, columns, rows, b, now);
+  if (by_v) turn_columns(by_v, columns, rows, b, now);
 }
 
 void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_placed *e,
@@ -111,7 +113,14 @@ void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_pla
       asi_copy(turned, force);
       asi_copy(turned + 3, force + 3);
     }
-    turn_constraints(shape, wanted, b, &now, local);
+    const int columns = 6 * shape->n_bodies;
+    turn_constraints(wanted & ASI_WANT_GDOT_Q ? local->gdot_q : NULL,
+                     wanted & ASI_WANT_G_Q ? local->g_q : NULL,
+                     wanted & ASI_WANT_ACCELERATION ? local->acceleration : NULL, columns,
+                     shape->n_rows, b, &now);
+    turn_constraints(
+        wanted & ASI_WANT_K_Q ? local->k_q : NULL, wanted & ASI_WANT_K_V ? local->k_v : NULL,
+        wanted & ASI_WANT_K_RATE ? local->k_rate : NULL, columns, shape->n_velocity_rows, b, &now);
   }
 }
 
@@ -127,20 +136,38 @@ static bool fill(bool *m, int columns, int row, int rows, int col, bool also) {
   return any;
 }
 
+/// Rows by q and by velocities of the node at column `move`; says whether one of them is turned.
+static bool fill_rows(bool *by_q, bool *by_v, int columns, int rows, int move) {
+  bool any = false;
+  for (int r = 0; r < rows; ++r) {
+    const bool turns = fill(by_v, columns, r, 1, move + 3, false);
+    fill(by_v, columns, r, 1, move, false);
+    fill(by_q, columns, r, 1, move, false);
+    fill(by_q, columns, r, 1, move + 3, turns);
+    any = any || turns;
+  }
+  return any;
+}
+
+/// Three rows of one column, if any of them is flagged.
+static void fill_column(bool *m, int columns, int row, int col) {
+  bool any = false;
+  for (int i = row; i < row + 3; ++i) any = any || m[i * columns + col];
+  for (int i = row; i < row + 3; ++i) m[i * columns + col] = any;
+}
+
 void asi_node_spread(const asi_shape *shape, asi_element_flags *f) {
   const int columns = 6 * shape->n_bodies;
   for (int b = 0; b < shape->n_bodies; ++b) {
     if (shape->role[b] != ASI_ROLE_NODE) continue;
     const int move = 6 * b, turn = move + 3;
-    bool twisted = f->force;
-    for (int r = 0; r < shape->n_rows; ++r) {
-      const bool turns = fill(f->g_q, columns, r, 1, turn, false);
-      twisted = twisted || turns;
-      fill(f->g_q, columns, r, 1, move, false);
-      fill(f->gdot_q, columns, r, 1, move, false);
-      fill(f->gdot_q, columns, r, 1, turn, turns);
+    const bool by_g = fill_rows(f->gdot_q, f->g_q, columns, shape->n_rows, move);
+    const bool by_k = fill_rows(f->k_q, f->k_v, columns, shape->n_velocity_rows, move);
+    fill(f->f_q, columns, turn, 3, turn, f->force || by_g || by_k);
+    for (int k = 0; k < shape->n_read; ++k) {
+      fill_column(f->f_lambda, shape->n_read, move, k);
+      fill_column(f->f_lambda, shape->n_read, turn, k);
     }
-    fill(f->f_q, columns, turn, 3, turn, twisted);
     for (int k = 0; k < columns; k += 3) {
       for (int c = move; c <= turn; c += 3) {
         const bool by_v = fill(f->f_v, columns, k, 3, c, false); // columns of the node
