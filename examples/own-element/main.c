@@ -1,5 +1,5 @@
 /// A machine with two elements of our own: a lever whose roller runs in an elliptic slot of a carriage, held up
-/// by a gas spring.
+/// by a gas spring that stands on the carriage.
 ///
 /// First the tangents are checked against differences, of the elements as they are and of a gas spring with a
 /// term missing. Then the machine runs, with the whole balance of energy, once more with half the step.
@@ -51,7 +51,7 @@ static void add_bodies(as_builder *b, machine *m) {
 static void add_own_elements(as_builder *b, machine *m, double fault) {
   as_error error;
   const ellipse slot = {.half = {0.4, 0.25}, .point = {0, 0, 0.2}};
-  const gas_spring spring = {.point = {{0, -0.6, 0}, {0, 0, -0.1}}, // the ground's is in the world
+  const gas_spring spring = {.point = {{0, -0.6, 0}, {0, 0, -0.1}},
                              .force = 30.0,
                              .length = 0.7,
                              .gas_length = 0.3,
@@ -72,7 +72,7 @@ static void add_own_elements(as_builder *b, machine *m, double fault) {
   def = as_default_element_def();
   def.name = "gas spring";
   def.type = &gas_spring_type;
-  def.body[0] = AS_GROUND;
+  def.body[0] = m->carriage;
   def.body[1] = m->lever;
   def.n_bodies = 2;
   def.data = &spring;
