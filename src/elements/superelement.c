@@ -1,12 +1,12 @@
 /// The equations of a linear structure.
 ///
-///     M u'' = factor(t) load + M T g - K u - C u'       F_Q = -K, F_V = -C
-///     kinetic energy u'^T M u' / 2      potential u^T K u / 2 - g^T T^T M (X + u)      dissipated u'^T C u'
+///     M u'' = factor(t) load + M S g - K u - C u'       F_Q = -K, F_V = -C
+///     kinetic energy u'^T M u' / 2      potential u^T K u / 2 - g^T S^T M (X + u)      dissipated u'^T C u'
 ///
-/// T holds the displacements of the coordinates when all nodes are moved by one along world axes, W those when
+/// S holds the displacements of the coordinates when all nodes are moved by one along world axes, W those when
 /// they are turned about them at the origin: a displacement along e of a node at X has e . axis and
 /// (axis x X) . e, a rotation about e has 0 and e . axis. X are the nodes' positions, seen as displacements.
-/// Momentum is T^T M u', angular momentum W^T M u': to first order in u, as the structure itself is.
+/// Momentum is S^T M u', angular momentum W^T M u': to first order in u, as the structure itself is.
 #include "elements/superelement.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void node_position(const asi_superelement *s, int node, double *x) {
   asi_add(1.0, s->x, x);
 }
 
-/// Column k of [T W]; n numbers.
+/// Column k of [S W]; n numbers.
 static void rigid_motion(const asi_superelement *s, int k, double *out) {
   memset(out, 0, (size_t)s->n * sizeof(double));
   double axis[3] = {0};
@@ -72,7 +72,7 @@ static void rigid_motion(const asi_superelement *s, int k, double *out) {
   }
 }
 
-/// Sums of a column of M T: mass moved along axis k, and with which moment in direction l at u = 0.
+/// Sums of a column of M S: mass moved along axis k, and with which moment in direction l at u = 0.
 static double moment_at_rest(const asi_superelement *s, const double *momentum, int k, int l) {
   double sum = 0.0;
   for (int i = 0; i < s->n_nodes; ++i) {
@@ -85,7 +85,7 @@ static double moment_at_rest(const asi_superelement *s, const double *momentum, 
   return sum;
 }
 
-/// M T and M W, and from them the mass, its centre and the weight.
+/// M S and M W, and from them the mass, its centre and the weight.
 static bool find_mass(asi_superelement *s, const double *gravity) {
   double *motion = asi_calloc((size_t)s->n, sizeof(double));
   if (motion == NULL) return false;
