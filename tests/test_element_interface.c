@@ -312,6 +312,41 @@ static void test_circle(void **state) {
     }
 }
 
+/// A skate whose edge is switched off goes straight on while it turns; then it is set down again, which takes the
+/// speed across the blade away.
+static void test_lifted(void **state) {
+  (void)state;
+  for (int se3 = 0; se3 < 2; ++se3)
+    for (int k = 0; k < 3; ++k) {
+      as_model *m = build_skate(se3, true, false, NULL);
+      as_integrator *integrator = start(m, rig_methods[k], 1e-2);
+      as_error error;
+      as_initial initial = *as_model_initial(m);
+      bool active[4] = {true, true, true, true};
+      active[3 + as_model_joint_velocity_row(m, as_model_find_joint(m, "edge"))] = false;
+      initial.active = active;
+      if (as_integrator_start(integrator, &initial, NULL, &error) ||
+          as_integrator_advance(integrator, 0.5, &error))
+        fail_msg("%s", error.message);
+      const as_state *s = as_integrator_state(integrator);
+      as_body_motion at;
+      as_model_body_motion(m, s, 0, &at);
+      assert_near("v_y", at.v[1], 0.0, se3 ? 1e-4 : 1e-9); // on SE(3) not exact
+      assert_near("psi", s->psi[0], 0.0, 1e-12);
+      assert_true(at.R[3] > 0.05); // it has turned
+      const double along = at.R[0] * at.v[0] + at.R[3] * at.v[1];
+      double q[7], v[6];
+      memcpy(q, s->q, sizeof q);
+      memcpy(v, s->v, sizeof v);
+      initial = (as_initial){.q = q, .v = v};
+      if (as_integrator_start(integrator, &initial, NULL, &error)) fail_msg("%s", error.message);
+      as_model_body_motion(m, s, 0, &at);
+      assert_near("speed", hypot(at.v[0], at.v[1]), along, 1e-9);
+      as_integrator_destroy(integrator);
+      as_model_destroy(m);
+    }
+}
+
 static void test_quantities(void **state) {
   (void)state;
   for (int se3 = 0; se3 < 2; ++se3) {
@@ -443,6 +478,27 @@ static void test_table(void **state) {
   }
 }
 
+/// A saved state goes on as if nothing had happened, with psi and a general force in it.
+static void test_saved(void **state) {
+  (void)state;
+  as_model *m = build_skate(true, true, false, NULL);
+  as_integrator *first = start(m, AS_METHOD_INDEX2, 1e-2),
+                *second = start(m, AS_METHOD_INDEX2, 1e-2);
+  static unsigned char data[1 << 16];
+  size_t size = sizeof data;
+  as_error error;
+  if (as_integrator_advance(first, 0.5, &error) || as_integrator_save(first, data, &size, &error) ||
+      as_integrator_load(second, data, size, &error) || as_integrator_advance(first, 1.0, &error) ||
+      as_integrator_advance(second, 1.0, &error))
+    fail_msg("%s", error.message);
+  const as_state *a = as_integrator_state(first), *b = as_integrator_state(second);
+  assert_memory_equal(a->q, b->q, 7 * sizeof(double));
+  assert_memory_equal(a->psi, b->psi, sizeof(double));
+  as_integrator_destroy(first);
+  as_integrator_destroy(second);
+  as_model_destroy(m);
+}
+
 /// The problem stays additive unless a force reads multipliers.
 static void test_additive(void **state) {
   (void)state;
@@ -531,7 +587,8 @@ int main(void) {
       cmocka_unit_test(test_tangents),   cmocka_unit_test(test_circle),
       cmocka_unit_test(test_quantities), cmocka_unit_test(test_drag),
       cmocka_unit_test(test_table),      cmocka_unit_test(test_pushed),
-      cmocka_unit_test(test_additive),   cmocka_unit_test(test_names),
+      cmocka_unit_test(test_additive),   cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_lifted),     cmocka_unit_test(test_names),
       cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -395,11 +395,43 @@ static void test_reading(void **state) {
   for_all_spaces(add_drag, AS_JOINT_SPHERICAL, "drag", true);
 }
 
+// ---- friction in joints -----------------------------------------------------------------------------
+
+static const int coordinates[AS_JOINT_MOTION] = {
+    [AS_JOINT_REVOLUTE] = 1,      [AS_JOINT_PRISMATIC] = 1,     [AS_JOINT_CYLINDRICAL] = 2,
+    [AS_JOINT_SPHERICAL] = 3,     [AS_JOINT_UNIVERSAL] = 2,     [AS_JOINT_PLANAR] = 3,
+    [AS_JOINT_POINT_ON_LINE] = 4, [AS_JOINT_POINT_ON_PLANE] = 5};
+
+/// Dry and viscous; smooth on the scale of the differences.
+static void add_friction(pair *p, int kind) {
+  as_error error;
+  as_joint_def joint = as_default_joint_def();
+  joint.kind = (as_joint_kind)kind;
+  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  as_joint_friction_def def = as_default_joint_friction_def();
+  if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
+  def.coefficient = kind <= AS_JOINT_SPHERICAL ? 0.4 : 0.0;
+  def.radius = 0.3;
+  def.length = 0.6;
+  def.shoulder_radius = 0.5;
+  def.transition_speed = 0.4;
+  def.small_force = 0.7;
+  for (int j = 0; j < coordinates[kind]; ++j) def.damping[j] = 0.5 + 0.3 * j;
+  if (as_builder_add_joint_friction(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_friction(void **state) {
+  (void)state;
+  for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
+    if (coordinates[kind] > 0) for_all_spaces(add_friction, kind, joint_name[kind], false);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_joints),   cmocka_unit_test(test_moving_joints),
       cmocka_unit_test(test_motions),  cmocka_unit_test(test_springs),
       cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads),
-      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_reading)};
+      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_reading),
+      cmocka_unit_test(test_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,12 @@ static as_status add_joints(as_builder *b, as_error *error) {
   joint.body[1] = 1;
   joint.point[0] = 1.0;
   if (status == AS_OK) status = as_builder_add_joint(b, &joint, NULL, error);
-  return status;
+  as_skate_def skate = as_default_skate_def();
+  skate.body[0] = AS_GROUND;
+  skate.body[1] = 1;
+  skate.point[0] = 2.0;
+  skate.normal[2] = skate.direction[0] = 1.0;
+  return status ? status : as_builder_add_skate(b, &skate, NULL, error);
 }
 
 static as_status add_forces(as_builder *b, as_error *error) {
@@ -120,8 +125,13 @@ static as_status add_forces(as_builder *b, as_error *error) {
   as_load_def load = as_default_load_def();
   load.body = 1;
   load.torque[2] = 0.1;
+  as_joint_friction_def friction = as_default_joint_friction_def();
+  friction.joint = 0;
+  friction.coefficient = 0.1;
+  friction.radius = 0.02;
   as_status status = as_builder_add_spring(b, &spring, NULL, error);
-  return status ? status : as_builder_add_load(b, &load, NULL, error);
+  if (status == AS_OK) status = as_builder_add_load(b, &load, NULL, error);
+  return status ? status : as_builder_add_joint_friction(b, &friction, NULL, error);
 }
 
 /// A bar of two coordinates along x between the point mass and nothing.

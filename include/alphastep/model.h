@@ -248,6 +248,27 @@ typedef struct as_load_def {
 
 AS_API as_load_def as_default_load_def(void);
 
+/// Friction in a joint that does not move in a given way: dry (Coulomb) and viscous, against the rates of its
+/// coordinates. Dry friction of a revolute, prismatic, cylindrical or spherical joint is
+///     coefficient N sliding/sqrt(sliding^2 + transition_speed^2)
+/// where it rubs; N comes from the joint's own reaction, so that it is solved for together with it. See
+/// docs/elements/joint-friction.md. From as_default_joint_friction_def().
+typedef struct as_joint_friction_def {
+  const char *name;   ///< NULL: `force 3`
+  as_joint_id joint;  ///< required
+  double coefficient; ///< of dry friction [-]; 0: none
+  double
+      radius; ///< of the pin or ball [m]; of a guide half its width, 0: torque about it does not count
+  double length; ///< of the bearing or guide, its middle at B [m]; 0: bending moments do not count
+  double
+      shoulder_radius; ///< mean radius at which a pin's shoulder rubs [m]; 0: axial force does not count
+  double transition_speed; ///< sliding speed at which friction is 0.7 of its full size [m/s]; 1e-3
+  double small_force;      ///< normal force below which friction fades [N]; 1e-3
+  double damping[AS_JOINT_COORDINATES]; ///< of each coordinate [N s/m or N m s]
+} as_joint_friction_def;
+
+AS_API as_joint_friction_def as_default_joint_friction_def(void);
+
 /// An element of your own, see alphastep/element.h. From as_default_element_def().
 typedef struct as_element_def {
   const char *name;            ///< NULL: `force 3`
@@ -299,6 +320,9 @@ AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_de
                                         as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_load(as_builder *builder, const as_load_def *def, as_force_id *id,
                                      as_error *error);
+AS_API as_status as_builder_add_joint_friction(as_builder *builder,
+                                               const as_joint_friction_def *def, as_force_id *id,
+                                               as_error *error);
 /// With constraint rows it counts as a joint, else as a force: the id is of that kind.
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
                                         as_error *error);
