@@ -122,7 +122,7 @@ static size_t list_entries(double factor, const as_sparse *m, as_entry *out) {
 
 as_sparse *sparse_sum(double a, const as_sparse *A, double b, const as_sparse *B) {
   as_entry *entries =
-      calloc((size_t)(A->col_start[A->cols] + B->col_start[B->cols]), sizeof *entries);
+      calloc((size_t)A->col_start[A->cols] + (size_t)B->col_start[B->cols], sizeof *entries);
   size_t n = list_entries(a, A, entries);
   n += list_entries(b, B, entries + n);
   as_sparse *sum = make(A->rows, A->cols, entries, n);

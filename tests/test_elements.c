@@ -47,7 +47,7 @@ static const char *const space_name[SPACES] = {
     "ground", "point", "node without rotations", "R3xSO3", "SE3", "node", "planar node"};
 
 /// Whether it has nothing to turn.
-static bool is_point(int kind) { return kind == POINT || kind == MOVING_NODE; }
+static bool is_point(space kind) { return kind == POINT || kind == MOVING_NODE; }
 
 typedef struct pair {
   as_builder *builder;
@@ -178,7 +178,7 @@ static void for_all_spaces(void (*add)(pair *p, int variant), int variant, const
     for (int first = GROUND; first < SPACES; ++first)
       for (int second = GROUND; second < SPACES; ++second) {
         if (first == GROUND && second == GROUND) continue;
-        if (!points && (is_point(first) || is_point(second))) continue;
+        if (!points && (is_point((space)first) || is_point((space)second))) continue;
         char spaces[64];
         snprintf(spaces, sizeof spaces, "%s and %s", space_name[first], space_name[second]);
         pair p = pair_open((space)first, (space)second, round == 1);

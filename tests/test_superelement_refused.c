@@ -38,7 +38,7 @@ static int open(void **state) {
   good = structure_bar(2, 1.0, 1.0, 1.0, false, true);
   def = structure_def(&good);
   def.name = "bar";
-  return as_builder_create(&(as_model_def){.gravity = {0}}, &builder, &error);
+  return (int)as_builder_create(&(as_model_def){.gravity = {0}}, &builder, &error);
 }
 
 /// After everything that was refused the builder takes the good one and builds.

@@ -129,11 +129,16 @@ static as_status number_rows(as_model *m, const as_builder *b, as_error *error) 
 
 // ---- shapes -----------------------------------------------------------------------------------------
 
+static bool has_world_axes(const asi_node *node) {
+  for (int i = 0; i < 9; ++i)
+    if (node->Q[i] != (i % 4 == 0 ? 1.0 : 0.0)) return false;
+  return true;
+}
+
 static asi_body_role role_of(const as_model *m, int body) {
   if (body < 0) return ASI_ROLE_GROUND;
   const asi_node *node = m->body[body].node;
-  if (node && (m->body[body].n == 6 || memcmp(node->Q, asi_ground_motion.R, sizeof node->Q) != 0))
-    return ASI_ROLE_NODE;
+  if (node && (m->body[body].n == 6 || !has_world_axes(node))) return ASI_ROLE_NODE;
   if (m->body[body].n < 6) return ASI_ROLE_POINT;
   return m->body[body].se3 ? ASI_ROLE_SE3 : ASI_ROLE_R3SO3;
 }
@@ -555,7 +560,8 @@ static void set_block(as_problem_def *def, as_block block, const asi_pattern *pa
 static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS],
                               const asi_pattern *mass, as_error *error) {
   as_problem_def def = as_default_problem_def();
-  as_space_part *parts = asi_calloc((size_t)(m->n_bodies + m->n_superelements), sizeof *parts);
+  as_space_part *parts =
+      asi_calloc((size_t)m->n_bodies + (size_t)m->n_superelements, sizeof *parts);
   int *body = asi_calloc((size_t)m->n, sizeof(int));
   int *joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
   double *typical = asi_calloc((size_t)m->n, sizeof(double));

@@ -84,9 +84,10 @@ static void turn_tangents(const asi_shape *shape, const as_element_input *in, un
   if (wanted & ASI_WANT_F_V) turn_columns(local->f_v, columns, columns, b, now);
 }
 
-/// Rows by q and by velocities, and their rate; NULL: not wanted. `by_v` is turned last: others need it.
+/// Rows by q and by velocities, and their rate; NULL: not wanted. The others need `by_v`, which is turned last.
 static void turn_constraints(double *by_q, double *by_v, double *rate, int columns, int rows, int b,
                              const node_now *now) {
+  if (by_v == NULL) return;
   if (by_q) {
     turn_columns(by_q, columns, rows, b, now);
     add_spin(by_q, by_v, columns, rows, b, now);
@@ -96,7 +97,7 @@ static void turn_constraints(double *by_q, double *by_v, double *rate, int colum
     asi_rotate(now->spin, now->theta1, omega1);
     for (int r = 0; r < rows; ++r) rate[r] += asi_dot(by_v + r * columns + 6 * b + 3, omega1);
   }
-  if (by_v) turn_columns(by_v, columns, rows, b, now);
+  turn_columns(by_v, columns, rows, b, now);
 }
 
 void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_placed *e,
