@@ -212,10 +212,9 @@ static void scatter_force(const as_model *m, const asi_placed *e, const double *
   for (int b = 0; b < e->e.n_bodies; ++b) {
     if (e->e.body[b] < 0) continue;
     const asi_body *body = &m->body[e->e.body[b]];
-    for (int k = 0; k < body->n; ++k) {
-      const int at = asi_body_place_of(body, k);
-      if (at >= 0) force[at] += from[6 * b + k];
-    }
+    for (int k = 0; k < body->n && !body->node; ++k) force[body->v + k] += from[6 * b + k];
+    for (int k = 0; k < body->n && body->node; ++k)
+      if (body->node->at[k] >= 0) force[body->node->at[k]] += from[6 * b + k];
   }
 }
 

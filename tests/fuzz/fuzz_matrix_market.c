@@ -14,8 +14,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const seeds[] = {
-    "%%MatrixMarket matrix coordinate real general\n% comment\n3 2 3\n3 1 -1.5e2\n1 2 .2\n3 1 "
-    "7d0\n",
+    "%%MatrixMarket matrix coordinate real general\n% x\n3 2 3\n3 1 -1.5e2\n1 2 .2\n3 1 7d0\n",
     "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 4\n\n2 1 -3\n",
     "%%MatrixMarket matrix array real general\n2 2\n1\n2.5\n0\n-4e-3\n",
     "%%MatrixMarket matrix array real symmetric\r\n2 2\r\n1\r\n2\r\n3\r\n",
