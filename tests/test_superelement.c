@@ -156,6 +156,54 @@ static void test_bar_at_rest(void **state) {
   structure_free(&bar);
 }
 
+/// Writes the lower triangle of a symmetric matrix to a file and reads it again.
+static as_sparse *through_file(const as_sparse *m, const char *name) {
+  as_error error;
+  as_sparse *read = NULL;
+  FILE *file = fopen(name, "wb");
+  assert_non_null(file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%% a bar\n%d %d %d\n", m->rows,
+          m->cols, (m->col_start[m->cols] + m->cols) / 2);
+  for (int j = 0; j < m->cols; ++j)
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+      if (m->row[k] >= j) fprintf(file, "%d %d %.17g\n", m->row[k] + 1, j + 1, m->value[k]);
+  assert_int_equal(fclose(file), 0);
+  const as_status status = as_sparse_read(name, &read, &error);
+  remove(name);
+  stop_if(status, &error);
+  return read;
+}
+
+/// A bar by files moves as the bar itself, to the last bit.
+static void test_files(void **state) {
+  (void)state;
+  structure bar = structure_bar(BAR, bar_length, bar_EA, bar_mass, false, true);
+  as_sparse *mass = through_file(bar.mass, "test_superelement_M.mtx");
+  as_sparse *stiffness = through_file(bar.stiffness, "test_superelement_K.mtx");
+  double mode[BAR], q[2][BAR];
+  bar_mode(0, mode);
+  for (int by_file = 0; by_file < 2; ++by_file) {
+    as_superelement_def def = structure_def(&bar);
+    def.displacement = mode;
+    if (by_file) {
+      def.mass = mass;
+      def.stiffness = stiffness;
+    }
+    as_builder *b = open_builder(0.0);
+    add_superelement(b, &def);
+    as_model *m = build(b);
+    as_integrator *integrator = start(m, AS_METHOD_INDEX2, 0.8);
+    for (int i = 0; i < 20; ++i) step(integrator, 0.01);
+    memcpy(q[by_file], as_integrator_state(integrator)->q, sizeof q[0]);
+    as_integrator_destroy(integrator);
+    as_model_destroy(m);
+  }
+  for (int i = 0; i < BAR; ++i) assert_true(q[0][i] == q[1][i]);
+  as_sparse_destroy(mass);
+  as_sparse_destroy(stiffness);
+  structure_free(&bar);
+}
+
 // ---- against the exact modal solution -----------------------------------------------------------------
 
 /// Mode 0 is driven so that it is sin(W t), mode 2 dies out from 1; C = a M + b K.
@@ -488,8 +536,9 @@ static void test_free_fall(void **state) {
   def.velocity = v;
   for (int k = 0; k < 4; ++k) def.quaternion[k] = 0.5; // its axis is the world's y
   def.position[0] = 3.0;
+  def.position[2] = 0.7;
   as_builder *b = open_builder(9.81);
-  add_superelement(b, &def);
+  const as_body_id end = add_node(b, "end", add_superelement(b, &def), BEAM);
   as_model *m = build(b);
   as_integrator *integrator = start(m, AS_METHOD_INDEX2, 0.8);
   const as_state *s = as_integrator_state(integrator);
@@ -502,19 +551,28 @@ static void test_free_fall(void **state) {
   assert_near("centre y", p.center_of_mass[1], L / 2.0, 1e-12);
   assert_near("momentum along the axis", p.linear[1], 0.5 * M, 1e-12);
   assert_near("momentum across", p.linear[2], 0.2 * M * L / 2.0, 1e-12);
-  // About the origin, x: y v_z summed up; z: x v_y, at x = 3.
-  assert_near("angular momentum x", p.angular[0], 0.2 * M * L * L / 3.0, 1e-12);
+  // About the origin, at x = 3 and z = 0.7: y v_z - z v_y, -x v_z, x v_y summed up.
+  assert_near("angular momentum x", p.angular[0], 0.2 * M * L * L / 3.0 - 0.7 * 0.5 * M, 1e-12);
   assert_near("angular momentum y", p.angular[1], -3.0 * 0.2 * M * L / 2.0, 1e-12);
   assert_near("angular momentum z", p.angular[2], 3.0 * 0.5 * M, 1e-12);
   stop_if(as_model_energy(m, s, &energy, NULL), &(as_error){0});
   assert_near("kinetic energy", energy.kinetic, 0.5 * M * 0.25 + 0.5 * 0.04 * M * L * L / 3.0,
               1e-12);
+  assert_near("potential energy", energy.potential, M * 9.81 * 0.7, 1e-12);
+  as_body_motion at;
+  as_model_body_motion(m, s, end, &at);
+  const double x[3] = {3.0, L, 0.7}, speed[3] = {0.0, 0.5, 0.2 * L}, omega[3] = {0.0, 0.0, 0.2};
+  for (int k = 0; k < 3; ++k) {
+    assert_near("place of the end", at.x[k], x[k], 1e-12);
+    assert_near("speed of the end", at.v[k], speed[k], 1e-12);
+    assert_near("spin of the end, its own axes", at.omega[k], omega[k], 1e-12);
+  }
   for (int i = 0; i < beam.n; ++i) // the world's z is the beam's y
     assert_near("acceleration", s->vdot[i], i % 6 == 1 ? -9.81 : 0.0, 1e-8);
   for (int i = 0; i < 50; ++i) step(integrator, 0.01);
   as_model_momentum(m, as_integrator_state(integrator), &p);
   assert_near("centre y later", p.center_of_mass[1], L / 2.0 + 0.5 * 0.5, 1e-10);
-  assert_near("centre z later", p.center_of_mass[2], 0.2 * L / 2.0 * 0.5 - 0.5 * 9.81 * 0.25,
+  assert_near("centre z later", p.center_of_mass[2], 0.7 + 0.2 * L / 2.0 * 0.5 - 0.5 * 9.81 * 0.25,
               1e-10);
   as_integrator_destroy(integrator);
   as_model_destroy(m);
@@ -818,6 +876,7 @@ static void test_fill(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_frequencies),
                                      cmocka_unit_test(test_bar_at_rest),
+                                     cmocka_unit_test(test_files),
                                      cmocka_unit_test(test_modal_solution),
                                      cmocka_unit_test(test_masses_and_springs),
                                      cmocka_unit_test(test_cantilever),
