@@ -216,7 +216,7 @@ static double turntable_balance(bool se3, as_method method, double h) {
     if (i > 0 && as_integrator_step(integrator, h, &error)) fail_msg("%s", error.message);
     as_state now = *as_integrator_state(integrator);
     double v[12];
-    as_energy energy;
+    as_energy energy = {0};
     assert_int_equal(as_integrator_velocity(integrator, v, &error), AS_OK);
     now.v = v;
     if (as_meter_update(&meter, m, &now, &error) || as_model_energy(m, &now, &energy, &error))
@@ -463,7 +463,7 @@ static void test_assembly(void **state) {
   def.body[1] = machine_body(b, &body);
   def.center[2] = 0.5;
   def.radius = ball_radius;
-  as_assembly_report report;
+  as_assembly_report report = {0};
   if (as_builder_add_rolling(b, &def, NULL, &error) || as_builder_assemble(b, &report, &error))
     fail_msg("%s", error.message);
   assert_near("gap", report.gap, 0.3, 1e-12);
@@ -475,6 +475,46 @@ static void test_assembly(void **state) {
   assert_near("v_x", initial->v[0], 0.5, 1e-10);
   assert_near("omega_y", initial->v[4], 0.5 / ball_radius, 1e-10);
   as_model_destroy(m);
+}
+
+/// Two blades of one skate say the same: it is found out and named, and the motion is that of one blade, each with half
+/// the force.
+static void test_redundant(void **state) {
+  (void)state;
+  const double w = 0.7, speed = 1.5;
+  for (int k = 0; k < 3; ++k) {
+    as_error error;
+    as_builder *b = machine_builder(0, 0, -g);
+    as_body_def body = machine_round_body("body", sleigh, sleigh_J, k == 1);
+    body.velocity[0] = speed;
+    body.angular_velocity[2] = w;
+    const as_body_id id = machine_body(b, &body);
+    machine_joint(b, "ice", AS_JOINT_PLANAR, AS_GROUND, id, (double[]){0, 0, 0},
+                  (double[]){0, 0, 1});
+    as_skate_def def = as_default_skate_def();
+    def.body[0] = AS_GROUND;
+    def.body[1] = id;
+    def.normal[2] = def.direction[0] = 1.0;
+    as_joint_id blade[2] = {AS_NONE, AS_NONE};
+    as_assembly_report report = {0};
+    for (int i = 0; i < 2; ++i)
+      if (as_builder_add_skate(b, &def, &blade[i], &error)) fail_msg("%s", error.message);
+    if (as_builder_assemble(b, &report, &error)) fail_msg("%s", error.message);
+    assert_int_equal(report.degrees_of_freedom, 2);
+    assert_int_equal(report.n_redundant, 1);
+    assert_int_equal(report.n_redundant_joints, 1);
+    assert_true(report.redundant_joint[0] == blade[0] || report.redundant_joint[0] == blade[1]);
+    as_model *m = machine_build(b);
+    as_integrator *integrator = start(m, rig_methods[k], 0.005);
+    if (as_integrator_advance(integrator, 1.0, &error)) fail_msg("%s", error.message);
+    const as_state *s = as_integrator_state(integrator);
+    as_body_motion at;
+    as_model_body_motion(m, s, id, &at);
+    assert_near("x", at.x[0], speed / w * sin(w), 1e-5);
+    for (int i = 0; i < 2; ++i) assert_near("psi", s->psi[i], sleigh * speed * w / 2.0, 1e-4);
+    as_integrator_destroy(integrator);
+    as_model_destroy(m);
+  }
 }
 
 // ---- refusals -----------------------------------------------------------------------------------------------------------
@@ -556,6 +596,7 @@ int main(void) {
                                      cmocka_unit_test(test_wobble),
                                      cmocka_unit_test(test_sleigh),
                                      cmocka_unit_test(test_reaction),
+                                     cmocka_unit_test(test_redundant),
                                      cmocka_unit_test(test_assembly),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,8 +188,11 @@ static double random_number(uint64_t *state) {
   return (double)(*state >> 11) / 4503599627370496.0 - 1.0;
 }
 
+// A random vector hardly sees a direction once in 25 times: so many in a row see none before we believe it.
+enum { PROBES = 4 };
+
 /// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
-/// twice through the filter e (G G^T + e)^-1. False if there is none left.
+/// twice through the filter e (G G^T + e)^-1. False if it sees none.
 static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis,
                                   int count, uint64_t *seed, bool *found) {
   const as_problem *p = s->problem;
@@ -316,9 +319,12 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
   as_status status = factor_scaled(s, e, t);
-  for (bool found = true; status == AS_OK && count < most;) {
+  for (int misses = 0; status == AS_OK && count < most && misses < PROBES;) {
+    bool found = false;
     status = next_null_vector(s, e, t, basis, count, &seed, &found);
-    if (status || !found) break;
+    if (status) break;
+    misses = found ? 0 : misses + 1;
+    if (!found) continue;
     if (count == capacity) {
       capacity = 2 * capacity + 8;
       double *grown = realloc(basis, (size_t)capacity * (size_t)rows * sizeof(double));

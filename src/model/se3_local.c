@@ -121,7 +121,7 @@ void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsig
     if (shape->role[b] != ASI_ROLE_SE3) continue;
     const as_body_motion *body = in->body[b];
     const int first = 6 * b;
-    double u[3], turned[3], spin[3], v1[3];
+    double u[3], turned[3], spin[3], v1[3] = {0};
     asi_rotate_back(body->R, body->v, u);
     if (wanted & ASI_WANT_FORCE) {
       asi_rotate_back(body->R, local->force + first, turned);
