@@ -78,7 +78,9 @@ struct as_integrator {
   asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
   asi_system step;       ///< the method's iteration matrix
-  asi_system shared;     ///< SOI2: a smaller one that serves both stages
+  asi_system shared;     ///< SOI2: a smaller one that serves both stages; index-2: one without eta
+  asi_system eta;        ///< index-2: that of eta alone
+  double *eta_part;      ///< its right side, and another one of `shared`
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;
   double compliance;      ///< e of [RE.3] in use; 0: none
@@ -316,6 +318,11 @@ as_status asi_events_pending(as_integrator *s, bool *pending);
 /// Lets the events of the last step happen that lie at or before `until`, in their order. AS_STOPPED: one
 /// asked to stop, and its state is shown.
 as_status asi_events_act(as_integrator *s, double until);
+
+// collocated.c -------------------------------------------------------------------------------------
+
+/// Makes index-2's matrix of all unknowns, if there is only that without eta so far.
+as_status asi_index2_couple(as_integrator *s, as_error *error);
 
 // newton.c -----------------------------------------------------------------------------------------
 
