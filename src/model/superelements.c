@@ -105,18 +105,28 @@ void asi_superelements_mass(const as_model *m, int count, int *col_start, int *r
   }
 }
 
-/// Each coordinate counts as a body of its own when unknowns are ordered.
+/// The coordinates of a node count as a body when unknowns are ordered, others each as one of its own.
 void asi_superelements_groups(const as_model *m, int next, double length, int *body,
                               double *typical) {
   for (int i = 0; i < m->n_superelements; ++i) {
     const asi_superelement *s = &m->superelement[i];
     for (int k = 0; k < s->n; ++k) {
-      body[s->v + k] = next++;
+      body[s->v + k] = -1;
       typical[s->v + k] = length;
     }
-    for (int k = 0; k < s->n_nodes; ++k)
-      for (int c = 3; c < 6; ++c)
-        if (s->node[k].coordinate[c] >= 0) typical[s->v + s->node[k].coordinate[c]] = 1.0;
+    for (int k = 0; k < s->n_nodes; ++k) {
+      bool any = false;
+      for (int c = 0; c < 6; ++c) {
+        const int coordinate = s->node[k].coordinate[c];
+        if (coordinate < 0) continue;
+        body[s->v + coordinate] = next;
+        if (c >= 3) typical[s->v + coordinate] = 1.0;
+        any = true;
+      }
+      next += any;
+    }
+    for (int k = 0; k < s->n; ++k)
+      if (body[s->v + k] < 0) body[s->v + k] = next++;
   }
 }
 
