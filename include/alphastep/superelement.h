@@ -39,7 +39,7 @@ typedef struct as_superelement_node {
 ///
 /// Checked: sizes, symmetry (to 1e-9 of the largest entry of a matrix), and of M that no entry of its diagonal is
 /// negative and that m_ij^2 <= m_ii m_jj, which every positive semidefinite matrix fulfils. A coordinate
-/// without any mass must be held by joints alone.
+/// without any mass must be held by joints to something that has some; otherwise the start names it.
 typedef struct as_superelement_def {
   const char *name;                 ///< NULL: `superelement 3`
   const as_sparse *mass;            ///< n x n [kg], required
