@@ -106,8 +106,8 @@ bench:
 # ---- sources ---------------------------------------------------------------------------------------
 
 sources = $(shell find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | sort)
-# tests/install is a project of its own, not part of the build that clang-tidy looks at.
-units = $(filter-out tests/install/%,$(filter %.c,$(sources)))
+# These are projects of their own, not part of the build that clang-tidy looks at.
+units = $(filter-out tests/install/% examples/own-element/%,$(filter %.c,$(sources)))
 scripts = tools/bootstrap .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
 
 lint:

@@ -47,8 +47,12 @@ static void random_quaternion(bool near_pi, double *q) {
 // ---- a pair of bodies -------------------------------------------------------------------------------
 
 /// What a body of the pair is.
-typedef enum space { GROUND, POINT, R3SO3, SE3, SPACES } space;
-static const char *const space_name[SPACES] = {"ground", "point", "R3xSO3", "SE3"};
+typedef enum space { GROUND, POINT, MOVING_NODE, R3SO3, SE3, NODE, PLANAR_NODE, SPACES } space;
+static const char *const space_name[SPACES] = {
+    "ground", "point", "node without rotations", "R3xSO3", "SE3", "node", "planar node"};
+
+/// Whether it has nothing to turn.
+static bool is_point(space kind) { return kind == POINT || kind == MOVING_NODE; }
 
 typedef struct pair {
   as_builder *builder;
@@ -57,10 +61,62 @@ typedef struct pair {
   double spread; ///< of the points looked at
 } pair;
 
+/// A symmetric matrix of 7 x 7, some of its entries left out.
+static as_sparse *random_matrix(double diagonal) {
+  as_error error;
+  as_entry entries[49];
+  size_t n = 0;
+  for (int i = 0; i < 7; ++i) {
+    entries[n++] = (as_entry){i, i, diagonal + random_number()};
+    for (int j = i + 1 + i % 2; j < 7; j += 2) {
+      const double x = 0.2 * random_number();
+      entries[n++] = (as_entry){i, j, x};
+      entries[n++] = (as_entry){j, i, x};
+    }
+  }
+  as_sparse *m = NULL;
+  if (as_sparse_create(7, 7, entries, n, &m, &error)) fail_msg("%s", error.message);
+  return m;
+}
+
+/// A node of a superelement that stands anywhere; rotations are as large as they get.
+static as_body_id add_node(as_builder *b, space kind, bool near_pi) {
+  static const as_superelement_node nodes[] = {
+      [MOVING_NODE] = {{0.1, 0.2, -0.3}, {4, 6, 1, -1, -1, -1}},
+      [NODE] = {{0.1, 0.2, -0.3}, {4, 6, 1, 0, 2, 5}},
+      [PLANAR_NODE] = {{0.1, 0.2, -0.3}, {3, 1, -1, -1, -1, 2}}};
+  as_error error;
+  as_sparse *matrix[3] = {random_matrix(3.0), random_matrix(5.0), random_matrix(2.0)};
+  double u[7], q[4], norm;
+  as_superelement_def def = as_default_superelement_def();
+  def.mass = matrix[0];
+  def.stiffness = matrix[1];
+  def.damping = matrix[2];
+  def.node = &nodes[kind];
+  def.n_nodes = 1;
+  def.displacement = u;
+  for (int i = 0; i < 7; ++i) u[i] = random_number();
+  random_quaternion(near_pi, q);
+  norm = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (int k = 0; k < 3; ++k)
+    if (nodes[kind].coordinate[3 + k] >= 0)
+      u[nodes[kind].coordinate[3 + k]] = 2.0 * acos(fabs(q[0])) * q[1 + k] / norm;
+  random_quaternion(near_pi, def.quaternion);
+  random_vector(1.0, def.position);
+  as_node_def node = {0};
+  if (as_builder_add_superelement(b, &def, &node.superelement, &error))
+    fail_msg("%s", error.message);
+  as_body_id id = AS_NONE;
+  if (as_builder_add_node(b, &node, &id, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 3; ++i) as_sparse_destroy(matrix[i]);
+  return id;
+}
+
 static as_body_id add_body(as_builder *b, space kind, bool near_pi) {
   as_error error;
   as_body_id id = AS_GROUND;
   if (kind == GROUND) return id;
+  if (kind == NODE || kind == MOVING_NODE || kind == PLANAR_NODE) return add_node(b, kind, near_pi);
   as_body_def def = as_default_body_def();
   def.kind = kind == POINT ? AS_BODY_POINT : AS_BODY_RIGID;
   def.space = kind == SE3 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
@@ -86,7 +142,7 @@ static pair pair_open(space first, space second, bool near_pi) {
     p.body[s] = add_body(p.builder, spaces[s], near_pi);
     as_frame_def frame = as_default_frame_def();
     frame.body = p.body[s];
-    if (spaces[s] != POINT) {
+    if (!is_point(spaces[s])) {
       random_vector(1.0, frame.position);
       random_quaternion(near_pi, frame.quaternion);
     }
@@ -146,8 +202,8 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
   if (as_builder_build(p->builder, &model, &error))
     fail_msg("%s, %s: %s", what, spaces, error.message);
   as_builder_destroy(p->builder);
-  double v[30], lambda[16], psi[8], zero = 0.0;
-  for (int i = 0; i < 30; ++i) v[i] = random_number();
+  double v[40], lambda[16], psi[8], zero = 0.0;
+  for (int i = 0; i < 40; ++i) v[i] = random_number();
   for (int i = 0; i < 16; ++i) lambda[i] = 2.0 * random_number();
   for (int i = 0; i < 8; ++i) psi[i] = 2.0 * random_number();
   as_check_def def = as_default_check_def();
@@ -165,11 +221,12 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
 /// Calls `add` for every pair of spaces that it takes.
 static void for_all_spaces(void (*add)(pair *p, int variant), int variant, const char *what,
                            bool points) {
+  seed = 1; // so that what is added here does not change the poses of others
   for (int round = 0; round < 2; ++round)
     for (int first = GROUND; first < SPACES; ++first)
       for (int second = GROUND; second < SPACES; ++second) {
         if (first == GROUND && second == GROUND) continue;
-        if (!points && (first == POINT || second == POINT)) continue;
+        if (!points && (is_point((space)first) || is_point((space)second))) continue;
         char spaces[64];
         snprintf(spaces, sizeof spaces, "%s and %s", space_name[first], space_name[second]);
         pair p = pair_open((space)first, (space)second, round == 1);
@@ -595,6 +652,44 @@ static void test_rolling(void **state) {
   for_all_spaces(add_skate, 0, "skate", false);
 }
 
+// ---- a force that reads a joint's multipliers -------------------------------------------------------
+
+/// On both bodies: f = -N (v, omega), N = sqrt(1 + |read|^2).
+static int drag_evaluate(const as_element_input *in, const as_element_output *out,
+                         const void *data) {
+  (void)data;
+  const double *r = in->read;
+  const double N = sqrt(1.0 + r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+  for (int i = 0; i < 12; ++i) {
+    const as_body_motion *body = in->body[i / 6];
+    const double speed = i % 6 < 3 ? body->v[i % 6] : body->omega[i % 6 - 3];
+    if (out->force) out->force[i] = -N * speed;
+    if (out->f_v) out->f_v[13 * i] = -N;
+    for (int k = 0; k < 3 && out->f_lambda; ++k) out->f_lambda[3 * i + k] = -speed * r[k] / N;
+  }
+  return AS_DONE;
+}
+
+static void add_drag(pair *p, int kind) {
+  static const as_element_type type = {"drag", drag_evaluate, NULL, NULL};
+  as_error error;
+  as_joint_def joint = as_default_joint_def();
+  as_element_def def = as_default_element_def();
+  joint.kind = (as_joint_kind)kind;
+  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  if (as_builder_add_joint(p->builder, &joint, &def.reads, &error)) fail_msg("%s", error.message);
+  def.type = &type;
+  def.n_bodies = 2;
+  def.body[0] = p->body[0];
+  def.body[1] = p->body[1];
+  if (as_builder_add_element(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_reading(void **state) {
+  (void)state;
+  for_all_spaces(add_drag, AS_JOINT_SPHERICAL, "drag", true);
+}
+
 // ---- friction in joints -----------------------------------------------------------------------------
 
 static const int coordinates[AS_JOINT_MOTION] = {
@@ -634,6 +729,7 @@ int main(void) {
       cmocka_unit_test(test_loads),    cmocka_unit_test(test_surfaces),
       cmocka_unit_test(test_bushings), cmocka_unit_test(test_moving_forces),
       cmocka_unit_test(test_stops),    cmocka_unit_test(test_contacts),
-      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_friction)};
+      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_reading)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,36 @@ static as_status add_more_forces(as_builder *b, as_error *error) {
   return status ? status : as_builder_add_contact(b, &contact, NULL, error);
 }
 
+/// A bar of two coordinates along x between the point mass and nothing.
+static as_status add_superelement(as_builder *b, as_error *error) {
+  static const as_entry mass[] = {{0, 0, 0.2}, {1, 1, 0.2}};
+  static const as_entry stiffness[] = {{0, 0, 9.0}, {0, 1, -9.0}, {1, 0, -9.0}, {1, 1, 9.0}};
+  static const char load[] = "%%MatrixMarket matrix array real general\n2 1\n0\n0.3\n";
+  static const as_superelement_node node = {{2.5, 0, 0}, {0, -1, -1, -1, -1, -1}};
+  const as_curve rising = {.slope = 1.0};
+  as_sparse *m[3] = {NULL, NULL, NULL};
+  as_status status = as_sparse_create(2, 2, mass, 2, &m[0], error);
+  if (status == AS_OK) status = as_sparse_create(2, 2, stiffness, 4, &m[1], error);
+  if (status == AS_OK) status = as_sparse_parse(load, sizeof load - 1, "load", &m[2], error);
+  as_superelement_def bar = as_default_superelement_def();
+  bar.mass = m[0];
+  bar.stiffness = bar.damping = m[1];
+  bar.load = m[2];
+  bar.factor = &rising;
+  bar.node = &node;
+  bar.n_nodes = 1;
+  as_node_def end = {0};
+  as_joint_def joint = as_default_joint_def();
+  joint.kind = AS_JOINT_SPHERICAL;
+  joint.body[0] = 2;
+  joint.point[0] = 2.5;
+  if (status == AS_OK) status = as_builder_add_superelement(b, &bar, &end.superelement, error);
+  if (status == AS_OK) status = as_builder_add_node(b, &end, &joint.body[1], error);
+  if (status == AS_OK) status = as_builder_add_joint(b, &joint, NULL, error);
+  for (int i = 0; i < 3; ++i) as_sparse_destroy(m[i]);
+  return status;
+}
+
 static as_status make(as_model **out, as_error *error) {
   as_builder *b = NULL;
   *out = NULL;
@@ -182,6 +212,7 @@ static as_status make(as_model **out, as_error *error) {
   if (status == AS_OK) status = add_joints(b, error);
   if (status == AS_OK) status = add_forces(b, error);
   if (status == AS_OK) status = add_more_forces(b, error);
+  if (status == AS_OK) status = add_superelement(b, error);
   as_coordinate_def wanted = as_default_coordinate_def();
   wanted.joint = 0;
   wanted.rate = 0.5;
@@ -266,7 +297,7 @@ static void test_no_allocation(void **state) {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-enum { THREADS = 4, NUMBERS = 24 };
+enum { THREADS = 4, NUMBERS = 26 };
 
 typedef struct job {
   const as_model *model;

@@ -126,8 +126,8 @@ void asi_redundancy_scale(as_integrator *s) {
             sum += square;
             ++count;
           } else {
-            r->inverse_D2[row] = fmax(sum / count, DBL_MIN);
-            // a row that does not hold is empty
+            // a row that does not hold is empty; so is one that nothing can move
+            r->inverse_D2[row] = sum > 0.0 ? fmax(sum / count, DBL_MIN) : 1.0;
             r->inverse_d2[row] = mass > 0.0 ? r->inverse_D2[row] / mass : 1.0;
           }
         }

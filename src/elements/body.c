@@ -66,6 +66,10 @@ as_status asi_inertia_check(const double J[9], const char *name, as_error *error
 }
 
 void asi_body_motion(const asi_body *body, const double *q, const double *v, as_body_motion *out) {
+  if (body->node) {
+    asi_node_motion(body->node, q, v, out);
+    return;
+  }
   q += body->q;
   asi_copy(q, out->x);
   const bool rigid = body->n == 6;

@@ -3,16 +3,23 @@
 #define ALPHASTEP_ELEMENTS_BODY_H
 
 #include "alphastep/model.h"
+#include "elements/node.h"
 
 typedef struct asi_body {
   double mass;
-  double J[9];   ///< about the centre of mass, body axes
-  int q, v;      ///< where its numbers begin
-  int n;         ///< velocity components: 6, or 3 of a point mass
-  bool se3;      ///< translations are seen from the body
-  bool round;    ///< J is a multiple of the identity: no gyroscopic torque
-  double com[3]; ///< centre of mass in the frame that the user gave
+  double J[9];          ///< about the centre of mass, body axes
+  int q, v;             ///< where its numbers begin
+  int n;                ///< velocity components: 6, or 3 of a point mass
+  bool se3;             ///< translations are seen from the body
+  bool round;           ///< J is a multiple of the identity: no gyroscopic torque
+  double com[3];        ///< centre of mass in the frame that the user gave
+  const asi_node *node; ///< NULL, or what it is a node of: then mass and J are zero
 } asi_body;
+
+/// Where a column of the body stands in v; -1: it cannot be moved that way. Only for k < n.
+static inline int asi_body_place_of(const asi_body *body, int k) {
+  return body->node ? body->node->at[k] : body->v + k;
+}
 
 /// Refuses a tensor that no body can have; `name` is for the sentence.
 as_status asi_inertia_check(const double J[9], const char *name, as_error *error);

@@ -9,6 +9,7 @@
 
 #include "elements/vector.h"
 #include "model/model.h"
+#include "model/superelements.h"
 
 // ---- bodies -----------------------------------------------------------------------------------------
 
@@ -168,7 +169,7 @@ static void make_plan(const as_model *m, int number, unsigned wanted, asi_local 
   const asi_shape *shape = &m->shape[number];
   p->shape = number;
   p->wanted = wanted & shape->offers;
-  if (p->wanted && shape->se3) p->wanted = asi_se3_needs(shape, p->wanted);
+  if (p->wanted && (shape->se3 || shape->node)) p->wanted = asi_se3_needs(shape, p->wanted);
   p->out = (as_element_output){
       .force = p->wanted & ASI_WANT_FORCE ? local->force : NULL,
       .f_q = p->wanted & ASI_WANT_F_Q ? local->f_q : NULL,
@@ -199,7 +200,7 @@ static void clear(const asi_shape *shape, const plan *p) {
   if (p->out.k_rate) memset(p->out.k_rate, 0, velocity_rows);
   for (int k = 0; k < p->n_additions; ++k) {
     const addition *a = &p->addition[k];
-    if (shape->se3)
+    if (shape->se3 || shape->node)
       memset(a->from, 0, a->size);
     else
       for (int i = 0; i < a->count; ++i) a->from[a->entry[i]] = 0.0;
@@ -211,14 +212,22 @@ static void scatter_force(const as_model *m, const asi_placed *e, const double *
   for (int b = 0; b < e->e.n_bodies; ++b) {
     if (e->e.body[b] < 0) continue;
     const asi_body *body = &m->body[e->e.body[b]];
-    for (int k = 0; k < body->n; ++k) force[body->v + k] += from[6 * b + k];
+    for (int k = 0; k < body->n && !body->node; ++k) force[body->v + k] += from[6 * b + k];
+    for (int k = 0; k < body->n && body->node; ++k)
+      if (body->node->at[k] >= 0) force[body->node->at[k]] += from[6 * b + k];
   }
 }
 
-/// force -= m^T multipliers, over the entries of g_q or k_v.
+/// force -= m^T multipliers, over the entries of g_q or k_v. A node that cannot be moved along an axis of its own
+/// has force along all of the world's until it is transformed.
 static void pull(const asi_shape *shape, int block, const double *matrix, const double *multiplier,
                  double *force) {
   const int columns = 6 * shape->n_bodies;
+  if (shape->node) {
+    const int entries = columns * (block == ASI_G_Q ? shape->n_rows : shape->n_velocity_rows);
+    for (int i = 0; i < entries; ++i) force[i % columns] -= matrix[i] * multiplier[i / columns];
+    return;
+  }
   for (int i = 0; i < shape->count[block]; ++i) {
     const int entry = shape->local[block][i];
     force[entry % columns] -= matrix[entry] * multiplier[entry / columns];
@@ -275,6 +284,7 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
       pull(shape, ASI_K_V, local.k_v, in.psi, local.force);
     }
     if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
+    if (shape->node) asi_node_transform(m, shape, e, &in, at->q, at->v, p.wanted, &local);
     scatter(m, e, &p, to);
   }
   return AS_DONE;
@@ -286,9 +296,12 @@ static int force(const as_point *at, double *out, void *user) {
   const as_model *m = user;
   for (int i = 0; i < m->n_bodies; ++i) {
     as_body_motion motion;
+    if (m->body[i].node) continue;
     asi_body_motion(&m->body[i], at->q, at->v, &motion);
     asi_body_force(&m->body[i], &motion, m->gravity, out + m->body[i].v);
   }
+  const int code = asi_superelements_force(m, at, out);
+  if (code) return code;
   const target to = {.force = out};
   return evaluate(m, at, &to);
 }
@@ -325,6 +338,7 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
   const as_model *m = user;
   const target to = {.blocks = blocks, .block_set = wanted};
   body_blocks(m, at, wanted, blocks);
+  asi_superelements_blocks(m, wanted, blocks);
   return evaluate(m, at, &to);
 }
 
@@ -344,17 +358,16 @@ static void describe(as_quantity quantity, int index, char *text, size_t size, v
     return;
   }
   if (quantity != AS_QUANTITY_V) return;
-  int low = 0, high = m->n_bodies - 1; // the last body whose numbers begin at or before index
-  while (low < high) {
-    const int middle = low + (high - low + 1) / 2;
-    if (m->body[middle].v <= index)
-      low = middle;
-    else
-      high = middle - 1;
+  for (int i = 0; i < m->n_superelements; ++i)
+    if (index >= m->superelement[i].v && index < m->superelement[i].v + m->superelement[i].n)
+      snprintf(text, size, "superelement \"%.32s\", coordinate %d",
+               asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], i), index - m->superelement[i].v);
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const int component = index - m->body[i].v;
+    if (m->body[i].node || component < 0 || component >= m->body[i].n) continue;
+    snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], i),
+             component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
   }
-  const int component = index - m->body[low].v;
-  snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], low),
-           component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
 }
 
 void asi_model_callbacks(as_problem_def *def) {

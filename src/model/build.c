@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "elements/vector.h"
 #include "model/model.h"
+#include "model/superelements.h"
 
 as_block asi_global_block(asi_local_block block) {
   static const as_block global[ASI_LOCAL_BLOCKS] = {
@@ -62,7 +63,8 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
   if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element)
     return asi_fail_memory(error);
-  return copy_curves(m, b, error);
+  const as_status status = copy_curves(m, b, error);
+  return status ? status : asi_superelements_copy(m, b, error);
 }
 
 // ---- numbers ----------------------------------------------------------------------------------------
@@ -71,17 +73,21 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
   for (int i = 0; i < b->n_bodies; ++i) {
     asi_body *body = &m->body[i];
     *body = b->body[i].body;
+    if (b->body[i].is_node) continue;
     body->q = m->nq;
     body->v = m->n;
     m->nq += body->n == 6 ? 7 : 3;
     m->n += body->n;
   }
+  const as_status status = asi_superelements_number(m, b, error);
+  if (status) return status;
   m->q0 = asi_calloc((size_t)m->nq, sizeof(double));
   m->v0 = asi_calloc((size_t)m->n, sizeof(double));
   if (m->q0 == NULL || m->v0 == NULL) return asi_fail_memory(error);
   for (int i = 0; i < b->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
     const asi_body_start *start = &b->body[i];
+    if (body->node) continue;
     asi_copy(start->at.x, m->q0 + body->q);
     if (body->se3)
       asi_rotate_back(start->at.R, start->at.v, m->v0 + body->v);
@@ -91,6 +97,7 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
     memcpy(m->q0 + body->q + 3, start->quaternion, sizeof start->quaternion);
     asi_copy(start->at.omega, m->v0 + body->v + 3);
   }
+  asi_superelements_start(m);
   m->initial = (as_initial){.q = m->q0, .v = m->v0};
   return AS_OK;
 }
@@ -122,10 +129,26 @@ static as_status number_rows(as_model *m, const as_builder *b, as_error *error) 
 
 // ---- shapes -----------------------------------------------------------------------------------------
 
+static bool has_world_axes(const asi_node *node) {
+  for (int i = 0; i < 9; ++i)
+    if (node->Q[i] != (i % 4 == 0 ? 1.0 : 0.0)) return false;
+  return true;
+}
+
 static asi_body_role role_of(const as_model *m, int body) {
   if (body < 0) return ASI_ROLE_GROUND;
+  const asi_node *node = m->body[body].node;
+  if (node && (m->body[body].n == 6 || !has_world_axes(node))) return ASI_ROLE_NODE;
   if (m->body[body].n < 6) return ASI_ROLE_POINT;
   return m->body[body].se3 ? ASI_ROLE_SE3 : ASI_ROLE_R3SO3;
+}
+
+/// Columns that a body can be moved along, as bits.
+static unsigned char freedom_of(const as_model *m, int body) {
+  unsigned bits = 0;
+  for (int k = 0; body >= 0 && k < m->body[body].n; ++k)
+    if (asi_body_place_of(&m->body[body], k) >= 0) bits |= 1u << k;
+  return (unsigned char)bits;
 }
 
 /// Flags 3 rows x 3 columns if any of them is, or if `also`.
@@ -197,8 +220,7 @@ static void spread_flags(const asi_shape *shape, asi_element_flags *f) {
 
 /// Whether a body can be moved that way.
 static bool is_there(const asi_shape *shape, int column) {
-  const asi_body_role role = shape->role[column / 6];
-  return role != ASI_ROLE_GROUND && (role != ASI_ROLE_POINT || column % 6 < 3);
+  return shape->freedom[column / 6] & (1u << (column % 6));
 }
 
 typedef struct local_size {
@@ -271,10 +293,13 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   shape->n_velocity_rows = flags.n_velocity_rows;
   shape->n_read = flags.n_read;
   shape->force = flags.force;
-  for (int i = 0; i < shape->n_bodies; ++i)
+  for (int i = 0; i < shape->n_bodies; ++i) {
     shape->se3 = shape->se3 || shape->role[i] == ASI_ROLE_SE3;
+    shape->node = shape->node || shape->role[i] == ASI_ROLE_NODE;
+  }
   note_blocks(shape, &flags);
   spread_flags(shape, &flags);
+  asi_node_spread(shape, &flags);
   const as_status status = list_entries(shape, &flags, m->n_blocks, error);
   shape->offers = offers_of(m, shape);
   return status;
@@ -285,10 +310,15 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
   for (int i = 0; i < m->n_elements; ++i) {
     asi_placed *p = &m->element[i];
     asi_shape wanted = {.pattern = p->e.pattern};
-    for (int k = 0; k < p->e.n_bodies; ++k) wanted.role[k] = role_of(m, p->e.body[k]);
+    for (int k = 0; k < p->e.n_bodies; ++k) {
+      wanted.role[k] = role_of(m, p->e.body[k]);
+      wanted.freedom[k] = freedom_of(m, p->e.body[k]);
+    }
     int s = 0;
-    while (s < m->n_shapes && (m->shape[s].pattern != wanted.pattern ||
-                               memcmp(m->shape[s].role, wanted.role, sizeof wanted.role) != 0))
+    while (s < m->n_shapes &&
+           (m->shape[s].pattern != wanted.pattern ||
+            memcmp(m->shape[s].role, wanted.role, sizeof wanted.role) != 0 ||
+            memcmp(m->shape[s].freedom, wanted.freedom, sizeof wanted.freedom) != 0))
       ++s;
     p->shape = s;
     const as_status status = s < m->n_shapes ? AS_OK : add_shape(m, b, &wanted, &room, error);
@@ -301,7 +331,7 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
 
 /// The number in v of a row or column of an element's matrix.
 static int component(const as_model *m, const asi_placed *p, int i) {
-  return m->body[p->e.body[i / 6]].v + i % 6;
+  return asi_body_place_of(&m->body[p->e.body[i / 6]], i % 6);
 }
 
 typedef struct spot {
@@ -363,6 +393,7 @@ static as_status find_patterns(const as_model *m, asi_pattern pattern[ASI_LOCAL_
     record[ASI_VELOCITY_REACTION] = (as_recorder){.rows = m->n, .cols = m->n_psi};
   }
   record_bodies(m, &record[ASI_F_Q], &record[ASI_F_V]);
+  asi_superelements_record(m, &record[ASI_F_Q], &record[ASI_F_V]);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
     const asi_shape *shape = &m->shape[p->shape];
@@ -430,13 +461,14 @@ static as_status place_elements(as_model *m, const asi_pattern pattern[ASI_LOCAL
 static as_status find_mass(as_model *m, asi_pattern *pattern, as_error *error) {
   *pattern = (asi_pattern){.rows = m->n, .cols = m->n};
   pattern->col_start = asi_calloc((size_t)m->n + 1, sizeof(int));
-  pattern->row = asi_calloc(3 * (size_t)m->n, sizeof(int));
-  m->mass = asi_calloc(3 * (size_t)m->n, sizeof(double));
+  const size_t most = 3 * (size_t)m->n + asi_superelements_mass_entries(m);
+  pattern->row = asi_calloc(most, sizeof(int));
+  m->mass = asi_calloc(most, sizeof(double));
   if (!pattern->col_start || !pattern->row || !m->mass) return asi_fail_memory(error);
   int count = 0;
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
-    for (int j = 0; j < body->n; ++j) {
+    for (int j = 0; j < body->n && !body->node; ++j) {
       for (int k = j < 3 ? j : 3; k < (j < 3 ? j + 1 : 6); ++k) {
         const double x = j < 3 ? body->mass : body->J[3 * (k - 3) + j - 3];
         if (x == 0.0 && k != j) continue;
@@ -446,7 +478,8 @@ static as_status find_mass(as_model *m, asi_pattern *pattern, as_error *error) {
       pattern->col_start[body->v + j + 1] = count;
     }
   }
-  m->n_mass = (size_t)count;
+  asi_superelements_mass(m, count, pattern->col_start, pattern->row, m->mass);
+  m->n_mass = (size_t)pattern->col_start[m->n];
   return AS_OK;
 }
 
@@ -486,11 +519,12 @@ static as_status group_joints(const as_model *m, int *joint, as_error *error) {
   return AS_OK;
 }
 
-/// Runs of bodies on the same space; `parts` has room for one per body.
+/// Runs of bodies on the same space, then superelements; `parts` has room for one per body and superelement.
 static int list_parts(const as_model *m, as_space_part *parts) {
   int n = 0;
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
+    if (body->node) continue;
     const as_space_kind kind = body->n < 6 ? AS_SPACE_RN
                                : body->se3 ? AS_SPACE_SE3
                                            : AS_SPACE_R3SO3;
@@ -500,6 +534,8 @@ static int list_parts(const as_model *m, as_space_part *parts) {
     else
       parts[n++] = (as_space_part){kind, count};
   }
+  for (int i = 0; i < m->n_superelements; ++i)
+    parts[n++] = (as_space_part){AS_SPACE_RN, m->superelement[i].n};
   return n;
 }
 
@@ -524,7 +560,8 @@ static void set_block(as_problem_def *def, as_block block, const asi_pattern *pa
 static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS],
                               const asi_pattern *mass, as_error *error) {
   as_problem_def def = as_default_problem_def();
-  as_space_part *parts = asi_calloc((size_t)m->n_bodies, sizeof *parts);
+  as_space_part *parts =
+      asi_calloc((size_t)m->n_bodies + (size_t)m->n_superelements, sizeof *parts);
   int *body = asi_calloc((size_t)m->n, sizeof(int));
   int *joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
   double *typical = asi_calloc((size_t)m->n, sizeof(double));
@@ -533,11 +570,16 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
   if (status == AS_OK) status = group_joints(m, joint, error);
   if (status == AS_OK) {
     const double length = typical_length(m);
-    for (int i = 0; i < m->n_bodies; ++i)
+    int n_groups = 0;
+    for (int i = 0; i < m->n_bodies; ++i) {
+      if (m->body[i].node) continue;
       for (int k = 0; k < m->body[i].n; ++k) {
-        body[m->body[i].v + k] = i;
+        body[m->body[i].v + k] = n_groups;
         typical[m->body[i].v + k] = k < 3 ? length : 1.0;
       }
+      ++n_groups;
+    }
+    asi_superelements_groups(m, n_groups, length, body, typical);
     def.parts = parts;
     def.n_parts = list_parts(m, parts);
     def.n_lambda = m->n_lambda;
@@ -570,6 +612,8 @@ static as_status place_all(as_model *m, as_error *error) {
   as_status status = find_patterns(m, pattern, error);
   if (status == AS_OK) status = place_elements(m, pattern, error);
   if (status == AS_OK) place_bodies(m, pattern);
+  const as_matrix f_q = matrix_over(&pattern[ASI_F_Q]), f_v = matrix_over(&pattern[ASI_F_V]);
+  if (status == AS_OK) status = asi_superelements_place(m, &f_q, &f_v, error);
   if (status == AS_OK) status = find_mass(m, &mass, error);
   if (status == AS_OK) status = make_problem(m, pattern, &mass, error);
   for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) asi_pattern_free(&pattern[k]);
@@ -582,7 +626,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_builder_build needs a builder and a place for the model.");
   *out = NULL;
-  if (b->n_bodies == 0)
+  if (b->n_bodies + b->n_superelements == 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The model has no bodies.");
   as_model *m = asi_calloc(1, sizeof *m);
   if (m == NULL) return asi_fail_memory(error);
@@ -606,6 +650,9 @@ void as_model_destroy(as_model *m) {
   for (int i = 0; i < m->n_curves; ++i) asi_curve_free(&m->curve[i]);
   for (int i = 0; i < m->n_shapes; ++i)
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) free(m->shape[i].local[k]);
+  for (int i = 0; i < m->n_superelements; ++i) asi_superelement_free(&m->superelement[i]);
+  free(m->superelement);
+  free(m->node);
   free(m->shape);
   free(m->body);
   free(m->body_place);

@@ -30,6 +30,8 @@ void as_builder_destroy(as_builder *b) {
   if (b == NULL) return;
   for (int s = 0; s < ASI_SORTS; ++s) asi_names_free(&b->names[s]);
   for (int i = 0; i < b->n_curves; ++i) asi_curve_free(&b->curve[i]);
+  for (int i = 0; i < b->n_superelements; ++i) asi_superelement_free(&b->superelement[i]);
+  free(b->superelement);
   free(b->body);
   free(b->frame);
   free(b->joint);
@@ -50,6 +52,19 @@ static bool copy_array(void **array, int count, int *room, size_t size) {
   *array = copy;
   *room = copy ? count : 0;
   return copy != NULL;
+}
+
+/// Copies superelements; what there is of them can be freed, also if memory runs out.
+static bool copy_superelements(as_builder *c, const as_builder *b) {
+  c->n_superelements = 0;
+  c->room_superelements = b->n_superelements;
+  c->superelement = asi_calloc((size_t)b->n_superelements, sizeof *c->superelement);
+  if (c->superelement == NULL) return false;
+  while (c->n_superelements < b->n_superelements) {
+    const int i = c->n_superelements++;
+    if (!asi_superelement_copy(&c->superelement[i], &b->superelement[i])) return false;
+  }
+  return true;
 }
 
 as_builder *asi_builder_copy(const as_builder *b) {
@@ -94,6 +109,7 @@ as_builder *asi_builder_copy(const as_builder *b) {
   if (c->curve) c->room_curves = b->n_curves;
   for (; ok && c->curve && c->n_curves < b->n_curves; ++c->n_curves)
     if (asi_curve_copy(&c->curve[c->n_curves], &b->curve[c->n_curves], NULL)) ok = false;
+  if (!copy_superelements(c, b)) ok = false;
   if (ok && c->data && c->curve) return c;
   as_builder_destroy(c);
   return NULL;

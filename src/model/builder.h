@@ -5,6 +5,7 @@
 #include "alphastep/model.h"
 #include "elements/body.h"
 #include "elements/joint.h"
+#include "elements/superelement.h"
 #include "model/names.h"
 
 /// A body with its starting pose.
@@ -12,6 +13,8 @@ typedef struct asi_body_start {
   asi_body body;
   double quaternion[4];
   as_body_motion at;
+  bool is_node; ///< of a superelement:
+  int superelement, node;
 } asi_body_start;
 
 /// A frame on a body, perhaps one that moves against it.
@@ -88,6 +91,8 @@ struct as_builder {
   size_t data_used, data_room;
   as_coordinate_def *wanted; ///< starting values of coordinates
   int n_wanted, room_wanted;
+  asi_superelement *superelement;
+  int n_superelements, room_superelements;
 };
 
 /// A builder of its own with the same contents; NULL if memory runs out.

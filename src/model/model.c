@@ -50,10 +50,10 @@ static bool is_joint(const as_model *m, as_joint_id joint) {
 }
 
 int as_model_body_q(const as_model *m, as_body_id body) {
-  return is_body(m, body) ? m->body[body].q : -1;
+  return is_body(m, body) && !m->body[body].node ? m->body[body].q : -1;
 }
 int as_model_body_v(const as_model *m, as_body_id body) {
-  return is_body(m, body) ? m->body[body].v : -1;
+  return is_body(m, body) && !m->body[body].node ? m->body[body].v : -1;
 }
 
 int as_model_joint_row(const as_model *m, as_joint_id joint) {

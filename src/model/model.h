@@ -27,7 +27,8 @@ typedef enum asi_body_role {
   ASI_ROLE_GROUND,
   ASI_ROLE_POINT,
   ASI_ROLE_R3SO3,
-  ASI_ROLE_SE3
+  ASI_ROLE_SE3,
+  ASI_ROLE_NODE ///< of a superelement, with rotations or turned axes
 } asi_body_role;
 
 /// What elements have in common that have the same pattern on bodies of the same spaces: the entries of their
@@ -35,9 +36,11 @@ typedef enum asi_body_role {
 typedef struct asi_shape {
   int pattern;
   asi_body_role role[AS_ELEMENT_BODIES];
-  bool force;      ///< it writes a force
-  bool se3;        ///< a body is on SE(3): local matrices have to be transformed
-  unsigned offers; ///< what it has something to say to: ASI_WANT_...
+  bool force; ///< it writes a force
+  bool se3;   ///< a body is on SE(3): local matrices have to be transformed
+  bool node;  ///< a body is a node: likewise
+  unsigned char freedom[AS_ELEMENT_BODIES]; ///< bit k: the body can be moved along column k
+  unsigned offers;                          ///< what it has something to say to: ASI_WANT_...
   int n_bodies, n_rows, n_velocity_rows, n_read;
   int count[ASI_LOCAL_BLOCKS];
   size_t bytes[ASI_LOCAL_BLOCKS];          ///< of the element's matrix
@@ -91,6 +94,9 @@ struct as_model {
   as_initial initial;
   const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
   double gap_factor; ///< how much of them
+  asi_superelement *superelement;
+  int n_superelements;
+  asi_node *node; ///< n_bodies; only of bodies that are nodes
 };
 
 /// Fills the callbacks of a description.
@@ -140,6 +146,13 @@ typedef struct asi_local {
 void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsigned wanted,
                        asi_local *local);
 unsigned asi_se3_needs(const asi_shape *shape, unsigned wanted);
+
+/// The same for nodes of superelements, see node_local.c; after the above, which says what is needed.
+void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_placed *e,
+                        const as_element_input *in, const double *q, const double *v,
+                        unsigned wanted, asi_local *local);
+/// What it does to patterns.
+void asi_node_spread(const asi_shape *shape, asi_element_flags *f);
 
 /// The body of an element, where q and v (may be NULL) say; the ground is at rest.
 void asi_model_motion(const as_model *m, int body, const double *q, const double *v,

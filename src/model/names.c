@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 const char *asi_sort_name(asi_sort sort) {
-  static const char *const name[ASI_SORTS] = {"body", "frame", "joint", "force"};
+  static const char *const name[ASI_SORTS] = {"body", "frame", "joint", "force", "superelement"};
   return name[sort];
 }
 

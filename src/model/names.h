@@ -1,4 +1,4 @@
-/// Names of bodies, frames, joints and forces: stored once, found by hashing.
+/// Names of bodies, frames, joints, forces and superelements: stored once, found by hashing.
 #ifndef ALPHASTEP_MODEL_NAMES_H
 #define ALPHASTEP_MODEL_NAMES_H
 
@@ -11,6 +11,7 @@ typedef enum asi_sort {
   ASI_SORT_FRAME,
   ASI_SORT_JOINT,
   ASI_SORT_FORCE,
+  ASI_SORT_SUPERELEMENT,
   ASI_SORTS
 } asi_sort;
 

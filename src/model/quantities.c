@@ -78,6 +78,11 @@ as_status as_model_energy(const as_model *m, const as_state *state, as_energy *o
     out->kinetic += asi_body_kinetic(&m->body[i], &body[0]);
     out->potential -= m->body[i].mass * asi_dot(m->gravity, body[0].x);
   }
+  for (int i = 0; i < m->n_superelements; ++i) {
+    const asi_superelement *s = &m->superelement[i];
+    out->kinetic += asi_superelement_kinetic(s, state->v + s->v);
+    out->potential += asi_superelement_potential(s, state->q + s->q);
+  }
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
     if (p->e.type->potential == NULL) continue;
@@ -114,8 +119,26 @@ static bool motion_power(const asi_placed *p, const as_element_input *in, double
   return true;
 }
 
+static as_status superelement_power(const as_model *m, const as_state *state, as_power *out,
+                                    as_error *error) {
+  for (int i = 0; i < m->n_superelements; ++i) {
+    const asi_superelement *s = &m->superelement[i];
+    const char *name = asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], i);
+    as_element_power power;
+    if (!asi_superelement_power(s, state->t, state->v + s->v, &power))
+      return asi_fail(error, AS_ERR_RETRY, state->t, name,
+                      "The load of superelement \"%s\" could not be evaluated at t = %.9g s.", name,
+                      state->t);
+    out->dissipated += power.dissipated;
+    out->forces += power.supplied;
+  }
+  return AS_OK;
+}
+
 as_status as_model_power(const as_model *m, const as_state *state, as_power *out, as_error *error) {
   *out = (as_power){0};
+  const as_status status = superelement_power(m, state, out, error);
+  if (status) return status;
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
     const bool moves = p->e.rheonomic || p->e.n_velocity_rows > 0;
@@ -167,7 +190,12 @@ void as_model_momentum(const as_model *m, const as_state *state, as_momentum *ou
     asi_add_cross(body->mass, at.x, at.v, out->angular);
     asi_add(1.0, world, out->angular);
   }
-  for (int k = 0; k < 3; ++k) out->center_of_mass[k] /= out->mass;
+  for (int i = 0; i < m->n_superelements; ++i) {
+    const asi_superelement *s = &m->superelement[i];
+    asi_superelement_momentum(s, state->q + s->q, state->v + s->v, &out->mass, out->center_of_mass,
+                              out->linear, out->angular);
+  }
+  for (int k = 0; k < 3 && out->mass > 0.0; ++k) out->center_of_mass[k] /= out->mass;
 }
 
 as_status as_model_gap(const as_model *m, const as_state *state, as_joint_id joint, as_gap *out,

@@ -272,13 +272,26 @@ static as_status look_at_rank(assembly *a, as_assembly_report *report, as_error 
   return AS_OK;
 }
 
+/// The part of superelements in what follows.
+static double superelement_change(const as_model *m, const double *v, const double *old) {
+  double sum = 0.0;
+  for (int i = 0; i < m->n_superelements; ++i) {
+    const asi_superelement *s = &m->superelement[i];
+    const double *x = v + s->v, *y = old + s->v;
+    for (int j = 0; j < s->n; ++j)
+      for (int k = s->M->col_start[j]; k < s->M->col_start[j + 1]; ++k)
+        sum += (x[j] - y[j]) * s->M->value[k] * (x[s->M->row[k]] - y[s->M->row[k]]);
+  }
+  return sum;
+}
+
 /// sqrt(d^T M d) of the difference of two velocities.
 static double velocity_change(const as_model *m, const double *v, const double *old) {
-  double sum = 0.0;
+  double sum = superelement_change(m, v, old);
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
     double d[6] = {0}, momentum[3];
-    for (int k = 0; k < body->n; ++k) d[k] = v[body->v + k] - old[body->v + k];
+    for (int k = 0; k < body->n && !body->node; ++k) d[k] = v[body->v + k] - old[body->v + k];
     asi_rotate(body->J, d + 3, momentum);
     sum += body->mass * asi_dot(d, d) + asi_dot(momentum, d + 3);
   }
@@ -290,15 +303,22 @@ static void take_over(as_builder *b, const assembly *a, as_assembly_report *repo
   report->moved_body = AS_NONE;
   for (int i = 0; i < b->n_bodies; ++i) {
     const asi_body *body = &a->model->body[i];
+    as_body_motion now;
     double d[3];
-    asi_sum(a->q + body->q, -1.0, b->body[i].at.x, d);
+    asi_body_motion(body, a->q, a->v, &now);
+    asi_sum(now.x, -1.0, b->body[i].at.x, d);
     if (asi_norm(d) > report->largest_move || report->moved_body == AS_NONE) {
       report->largest_move = asi_norm(d);
       report->moved_body = i;
     }
-    asi_body_motion(body, a->q, a->v, &b->body[i].at);
-    if (body->n == 6)
+    b->body[i].at = now;
+    if (body->n == 6 && !body->node)
       memcpy(b->body[i].quaternion, a->q + body->q + 3, sizeof b->body[i].quaternion);
+  }
+  for (int i = 0; i < b->n_superelements; ++i) {
+    const asi_superelement *s = &a->model->superelement[i];
+    memcpy(b->superelement[i].u0, a->q + s->q, (size_t)s->n * sizeof(double));
+    memcpy(b->superelement[i].v0, a->v + s->v, (size_t)s->n * sizeof(double));
   }
 }
 

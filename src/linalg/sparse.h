@@ -1,0 +1,23 @@
+/// Sparse matrices of numbers, see alphastep/sparse.h.
+#ifndef ALPHASTEP_LINALG_SPARSE_H
+#define ALPHASTEP_LINALG_SPARSE_H
+
+#include "alphastep/matrix.h"
+#include "alphastep/sparse.h"
+
+/// A copy of its own; NULL if memory runs out.
+as_sparse *asi_sparse_copy(const as_sparse *from);
+
+/// The same matrix for functions of linalg/matrix.h.
+static inline as_matrix asi_sparse_view(const as_sparse *m) {
+  return (as_matrix){.rows = m->rows,
+                     .cols = m->cols,
+                     .col_start = m->col_start,
+                     .row = m->row,
+                     .value = m->value};
+}
+
+/// How many entries are stored.
+static inline int asi_sparse_nnz(const as_sparse *m) { return m->col_start[m->cols]; }
+
+#endif
