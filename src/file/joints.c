@@ -56,25 +56,39 @@ static void clear_start(start_thing *s) {
 }
 
 #define AT(field) offsetof(start_thing, field)
-#define ANGLE_KEYS(slot, name, about)                                                              \
-  {name, ASI_KEY_NUMBER, AT(value[slot]), .unit = "rad", .text = "angle about " about},            \
-      {name "_deg",       ASI_KEY_NUMBER,     AT(degrees[slot]),                                   \
-       .unit = "degrees", .instead_of = name, .text = "the same in degrees"},                      \
-  {                                                                                                \
-    name "_rate", ASI_KEY_NUMBER, AT(rate[slot]), .unit = "rad/s", .text = "its rate"              \
-  }
-#define DISPLACEMENT_KEYS(slot, name, along)                                                       \
-  {name, ASI_KEY_NUMBER, AT(value[slot]), .unit = "m", .text = "displacement along " along}, {     \
-    name "_rate", ASI_KEY_NUMBER, AT(rate[slot]), .unit = "m/s", .text = "its rate"                \
-  }
-
-static const asi_key angle_keys[] = {ANGLE_KEYS(ANGLE, "angle", "the axis")};
-static const asi_key sliding_keys[] = {DISPLACEMENT_KEYS(DISPLACEMENT, "displacement", "the axis")};
+static const asi_key angle_keys[] = {
+    {"angle", ASI_KEY_NUMBER, AT(value[ANGLE]), .unit = "rad", .text = "angle about the axis"},
+    {"angle_deg", ASI_KEY_NUMBER, AT(degrees[ANGLE]), .unit = "degrees", .instead_of = "angle",
+     .text = "the same in degrees"},
+    {"angle_rate", ASI_KEY_NUMBER, AT(rate[ANGLE]), .unit = "rad/s", .text = "its rate"},
+};
+static const asi_key sliding_keys[] = {
+    {"displacement", ASI_KEY_NUMBER, AT(value[DISPLACEMENT]), .unit = "m",
+     .text = "displacement along the axis"},
+    {"displacement_rate", ASI_KEY_NUMBER, AT(rate[DISPLACEMENT]), .unit = "m/s",
+     .text = "its rate"},
+};
 static const asi_key plane_keys[] = {
-    DISPLACEMENT_KEYS(DISPLACEMENT_X, "displacement_x", "x of the first frame"),
-    DISPLACEMENT_KEYS(DISPLACEMENT_Y, "displacement_y", "y of the first frame")};
-static const asi_key cross_keys[] = {ANGLE_KEYS(ANGLE_X, "angle_x", "the axis"),
-                                     ANGLE_KEYS(ANGLE_Y, "angle_y", "the second axis")};
+    {"displacement_x", ASI_KEY_NUMBER, AT(value[DISPLACEMENT_X]), .unit = "m",
+     .text = "displacement along x of the first frame"},
+    {"displacement_x_rate", ASI_KEY_NUMBER, AT(rate[DISPLACEMENT_X]), .unit = "m/s",
+     .text = "its rate"},
+    {"displacement_y", ASI_KEY_NUMBER, AT(value[DISPLACEMENT_Y]), .unit = "m",
+     .text = "displacement along y of the first frame"},
+    {"displacement_y_rate", ASI_KEY_NUMBER, AT(rate[DISPLACEMENT_Y]), .unit = "m/s",
+     .text = "its rate"},
+};
+static const asi_key cross_keys[] = {
+    {"angle_x", ASI_KEY_NUMBER, AT(value[ANGLE_X]), .unit = "rad", .text = "angle about the axis"},
+    {"angle_x_deg", ASI_KEY_NUMBER, AT(degrees[ANGLE_X]), .unit = "degrees",
+     .instead_of = "angle_x", .text = "the same in degrees"},
+    {"angle_x_rate", ASI_KEY_NUMBER, AT(rate[ANGLE_X]), .unit = "rad/s", .text = "its rate"},
+    {"angle_y", ASI_KEY_NUMBER, AT(value[ANGLE_Y]), .unit = "rad",
+     .text = "angle about the second axis"},
+    {"angle_y_deg", ASI_KEY_NUMBER, AT(degrees[ANGLE_Y]), .unit = "degrees",
+     .instead_of = "angle_y", .text = "the same in degrees"},
+    {"angle_y_rate", ASI_KEY_NUMBER, AT(rate[ANGLE_Y]), .unit = "rad/s", .text = "its rate"},
+};
 #undef AT
 
 static const asi_table angle_start = {"start of an angle", NULL, angle_keys, ASI_COUNT(angle_keys)},
@@ -117,22 +131,7 @@ typedef struct joint_thing {
 } joint_thing;
 
 #define AT(field) offsetof(joint_thing, field)
-#define START(of)                                                                                  \
-  {                                                                                                \
-    "start", ASI_KEY_OBJECT, AT(start),                                                            \
-        .table = &(of),                                                                            \
-        .text = "where its coordinates are to start; the machine is then assembled"                \
-  }
-#define AXIS(needed, what)                                                                         \
-  {                                                                                                \
-    "axis", ASI_KEY_VECTOR, AT(def.axis), .required = needed, .least = 3, .most = 3,               \
-                                          .with = "bodies", .text = what                           \
-  }
-#define SECOND_AXIS(needed, what)                                                                  \
-  {                                                                                                \
-    "second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .required = needed, .least = 3, .most = 3, \
-                                                        .with = "bodies", .text = what             \
-  }
+#define START_TEXT "where its coordinates are to start; the machine is then assembled"
 #define X_AXIS "x of both frames, made perpendicular to the axis; without it any"
 
 static const asi_key joint_keys[] = {
@@ -146,19 +145,39 @@ static const asi_key joint_keys[] = {
      .with = "bodies", .unit = "m", .text = "where it is, in the world at the start"},
 };
 static const asi_key loose_keys[] = {
-    AXIS(false, "z of both frames, in the world at the start; without it any"),
-    SECOND_AXIS(false, X_AXIS)};
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .least = 3, .most = 3, .with = "bodies",
+     .text = "z of both frames, in the world at the start; without it any"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
+     .text = X_AXIS},
+};
 static const asi_key axis_keys[] = {
-    AXIS(true, "z of both frames, in the world at the start, of any length"),
-    SECOND_AXIS(false, X_AXIS)};
-static const asi_key angle_joint_keys[] = {START(angle_start)};
-static const asi_key sliding_joint_keys[] = {START(sliding_start)};
-static const asi_key cylinder_joint_keys[] = {START(cylinder_start)};
-static const asi_key plane_joint_keys[] = {START(plane_start)};
-static const asi_key planar_joint_keys[] = {START(planar_start)};
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .text = "z of both frames, in the world at the start, of any length"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
+     .text = X_AXIS},
+};
+static const asi_key angle_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &angle_start, .text = START_TEXT},
+};
+static const asi_key sliding_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &sliding_start, .text = START_TEXT},
+};
+static const asi_key cylinder_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &cylinder_start, .text = START_TEXT},
+};
+static const asi_key plane_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &plane_start, .text = START_TEXT},
+};
+static const asi_key planar_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &planar_start, .text = START_TEXT},
+};
 static const asi_key universal_keys[] = {
-    AXIS(true, "x of the first frame, in the world at the start, of any length"),
-    SECOND_AXIS(true, "y of the second frame, perpendicular to the axis"), START(cross_start)};
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .text = "x of the first frame, in the world at the start, of any length"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .text = "y of the second frame, perpendicular to the axis"},
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &cross_start, .text = START_TEXT},
+};
 static const asi_key distance_keys[] = {
     {"second_point", ASI_KEY_VECTOR, AT(def.second_point), .required = true, .least = 3, .most = 3,
      .with = "bodies", .unit = "m",

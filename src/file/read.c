@@ -130,13 +130,12 @@ static const char *fill_in(asi_reader *r, const asi_value *v) {
     used += (size_t)n;
     from = close + 1;
   }
-  const size_t rest = strlen(from);
-  if (strstr(from, "${") || used + rest >= sizeof out) {
+  const bool cut = strstr(from, "${") != NULL;
+  if (cut || (size_t)snprintf(out + used, sizeof out - used, "%s", from) >= sizeof out - used) {
     asi_complain(r, v, "a text with ${...} that has more than %zu characters", sizeof out - 1);
     return NULL;
   }
-  memcpy(out + used, from, rest);
-  return asi_arena_text(&r->scratch, out, used + rest);
+  return asi_arena_text(&r->scratch, out, strlen(out));
 }
 
 const char *asi_read_key(asi_reader *r, const asi_value *key) {
@@ -316,7 +315,7 @@ static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_
   if (!one && !check_count(r, v, 1, INT_MAX, "texts")) return false;
   out->n = one ? 1 : v->count;
   out->text = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->text);
-  out->value = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->value);
+  out->value = asi_arena_take(r->arena, (size_t)out->n * sizeof(asi_value *));
   if (out->text == NULL || out->value == NULL) return false;
   for (int i = 0; i < out->n; ++i) {
     const asi_path path = {NULL, i, outer};

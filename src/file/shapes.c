@@ -13,11 +13,6 @@ typedef struct shape_thing {
 } shape_thing;
 
 #define AT(field) offsetof(shape_thing, field)
-#define SHAPE_RADIUS(what)                                                                         \
-  {                                                                                                \
-    "radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,           \
-                                                .unit = "m", .text = what                          \
-  }
 static const asi_key shape_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of shape"},
     {"position", ASI_KEY_VECTOR, AT(shape.position), .least = 3, .most = 3, .unit = "m",
@@ -33,9 +28,11 @@ static const asi_key box_keys[] = {
     {"size", ASI_KEY_VECTOR, AT(shape.size), .required = true, .range = ASI_POSITIVE, .least = 3,
      .most = 3, .unit = "m", .text = "along x, y, z"},
 };
-static const asi_key sphere_keys[] = {SHAPE_RADIUS("radius")};
+static const asi_key sphere_keys[] = {{"radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true,
+                                       .range = ASI_POSITIVE, .unit = "m", .text = "radius"}};
 static const asi_key rod_keys[] = {
-    SHAPE_RADIUS("radius"),
+    {"radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "radius"},
     {"length", ASI_KEY_NUMBER, AT(shape.length), .required = true, .range = ASI_POSITIVE,
      .unit = "m", .text = "along z, from -length/2 to length/2; of a capsule without its caps"},
 };

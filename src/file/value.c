@@ -5,7 +5,7 @@
 /// 017, 1_000, 1:30 and .inf are texts, and refused wherever a number or true or false is wanted.
 #include "file/value.h"
 
-#include <limits.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static bool push(parse *p, asi_value *v, yaml_mark_t mark) {
   }
   if (p->n_stack == p->room_stack) {
     const int room = 2 * p->room_stack + 64;
-    asi_value **stack = realloc(p->stack, (size_t)room * sizeof *stack);
+    asi_value **stack = realloc(p->stack, (size_t)room * sizeof(asi_value *));
     if (stack == NULL) {
       p->arena->failed = true;
       return false;
@@ -233,7 +233,7 @@ static bool check_keys(parse *p, asi_value *map) {
   char sentence[160];
   drop_bad_keys(p, map);
   const int n = map->count;
-  asi_value **key = malloc(((size_t)n + 1) * sizeof *key);
+  asi_value **key = malloc(((size_t)n + 1) * sizeof(asi_value *));
   if (key == NULL) {
     p->arena->failed = true;
     return false;
@@ -254,6 +254,7 @@ static bool check_keys(parse *p, asi_value *map) {
 static bool end(parse *p, yaml_mark_t mark) {
   const open_value *open = &p->open[--p->depth];
   asi_value *v = open->value;
+  assert(v);
   const int n = p->n_stack - open->first;
   v->item = asi_arena_take(p->arena, (size_t)n * sizeof(asi_value *));
   if (v->item == NULL) return false;
