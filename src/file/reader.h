@@ -11,7 +11,7 @@
 
 enum {
   ASI_MOST_FILES = 100,      ///< that are read
-  ASI_MOST_THINGS = 2000000, ///< bodies, joints, ... and turns of `repeat`
+  ASI_MOST_THINGS = 2000000, ///< of a section, with the turns of `repeat`
 };
 
 /// A file, a setting.

@@ -202,7 +202,9 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   memcpy(def.gravity, r->gravity, sizeof def.gravity);
   as_status status = as_builder_create(&def, &r->machine->builder, error);
   r->builder = r->machine->builder;
-  for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p)
+  for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p) {
+    if (r->things <= ASI_MOST_THINGS) r->things = 0;
     for (int f = 0; f < r->n_order; ++f) read_contents(r, &all[f], passes[p]);
+  }
   return status;
 }

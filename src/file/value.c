@@ -319,9 +319,50 @@ static bool take_events(parse *p, yaml_parser_t *parser) {
   return good;
 }
 
+// ---- JSON -------------------------------------------------------------------------------------------
+
+/// The number of \uXXXX, or -1 if there is no such thing.
+static long escape_at(const char *text) {
+  char digits_of[5] = {0};
+  if (strncmp(text, "\\u", 2) != 0 || strspn(text + 2, "0123456789abcdefABCDEF") < 4) return -1;
+  memcpy(digits_of, text + 2, 4);
+  return strtol(digits_of, NULL, 16);
+}
+
+/// JSON writes characters beyond 16 bits as two escapes, \uD83D\uDE00, YAML as one, \U0001F600: turns the former
+/// into the latter, in place. `text` ends with a zero.
+static size_t join_escapes(char *text, size_t size) {
+  size_t to = 0;
+  for (size_t from = 0; from < size;) {
+    const long high = escape_at(text + from), low = high >= 0 ? escape_at(text + from + 6) : -1;
+    if (high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+      to += (size_t)snprintf(text + to, 12, "\\U%08lX",
+                             0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+      from += 12;
+      continue;
+    }
+    const size_t n = text[from] == '\\' && from + 1 < size ? 2 : 1; // an escape is not looked into
+    memmove(text + to, text + from, n);
+    to += n;
+    from += n;
+  }
+  return to;
+}
+
+/// A copy with such escapes joined, if the text is JSON and may have some; otherwise NULL.
+static char *json_copy(const char *text, size_t *size, asi_arena *arena) {
+  const size_t blank = strspn(text, " \t\r\n");
+  if (text[blank] != '{' || strstr(text, "\\u") == NULL) return NULL;
+  char *copy = asi_arena_text(arena, text, *size);
+  if (copy) *size = join_escapes(copy, *size);
+  return copy;
+}
+
 asi_value *asi_value_parse(const char *text, size_t size, int file, asi_arena *arena,
                            asi_fault_fn *fault, void *user) {
   yaml_parser_t parser;
+  const char *joined = json_copy(text, &size, arena);
+  if (joined) text = joined;
   if (!yaml_parser_initialize(&parser)) {
     arena->failed = true;
     return NULL;
