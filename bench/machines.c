@@ -222,7 +222,7 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
     const as_state *s = as_integrator_state(integrator);
     const as_point at = {.t = s->t, .q = s->q, .v = s->v, .vdot = s->vdot, .lambda = s->lambda};
     const as_problem_def *def = &as_model_problem(m)->def;
-    double *f = take((size_t)integrator->step.size, sizeof(double));
+    double *f = take((size_t)integrator->unknowns, sizeof(double));
     as_matrix *blocks = integrator->block;
     as_block_set tangents = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_F_V);
     if (method == 1) tangents |= AS_BLOCK_BIT(AS_BLOCK_GDOT_Q);
@@ -231,10 +231,12 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
     MEASURE(def->jacobian(&at, AS_BLOCK_BIT(AS_BLOCK_G_Q), blocks, def->user), residual[2]);
     MEASURE(def->constraint_rate(&at, f, def->user), residual[3]);
     MEASURE(def->jacobian(&at, tangents, blocks, def->user), jacobian);
-    asi_solver *solver = integrator->step.solver;
+    const size_t size = (size_t)integrator->unknowns * sizeof(double);
+    asi_solver *solver = integrator->active->solver, *eta = integrator->eta.solver;
     int culprit;
-    MEASURE((solver->ops->factor(solver, integrator->step.value, &culprit),
-             solver->ops->solve(solver, f)),
+    MEASURE((solver->ops->factor(solver, integrator->active->value, &culprit),
+             eta ? eta->ops->factor(eta, integrator->eta.value, &culprit) : AS_OK,
+             memcpy(f, integrator->residual, size), integrator->method->solve(integrator, f)),
             linear);
     const double all = residual[0] + residual[1] + residual[2] + (method == 1 ? residual[3] : 0.0);
     printf("%d links, %s, %s, %s: step %.1f us; residual %.1f, Jacobian %.1f, factorization and "

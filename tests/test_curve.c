@@ -92,11 +92,36 @@ static void test_monotone(void **state) {
   asi_curve_free(&c);
 }
 
-/// Two points make a straight line, with either interpolation.
+/// Straight pieces: by hand, and at a point of the table the slope of the piece to its right, at the last one that to
+/// its left.
+static void test_linear(void **state) {
+  (void)state;
+  const double x[] = {-1.0, 0.5, 2.0, 4.0}, y[] = {0.0, 3.0, 3.0, -1.0};
+  const double slope[] = {2.0, 0.0, -2.0, -2.0};
+  asi_curve c = make(&(as_curve){.x = x, .y = y, .n = 4, .interpolation = AS_LINEAR});
+  for (int i = 0; i < 4; ++i) {
+    assert_true(value(&c, x[i], 0) == y[i]);
+    assert_true(value(&c, x[i], 1) == slope[i]);
+    assert_true(value(&c, x[i], 2) == 0.0);
+  }
+  const double place[] = {-2.0, -0.25, 1.0, 3.0, 5.0}, expected[] = {-2.0, 1.5, 3.0, 1.0, -3.0};
+  for (int i = 0; i < 5; ++i) assert_true(fabs(value(&c, place[i], 0) - expected[i]) < 1e-15);
+  check_consistent(&c, -3.0, 6.0);
+  // From 0 to 3: a trapezium 2 to 3 over 0.5, 3 over 1.5, and 3 to 1 over 1.
+  assert_true(fabs(asi_curve_integral(&c, 3.0) - (1.25 + 4.5 + 2.0)) < 1e-14);
+  asi_curve copy;
+  as_error error;
+  assert_int_equal(asi_curve_copy(&copy, &c, &error), AS_OK);
+  asi_curve_free(&c);
+  assert_true(value(&copy, 3.0, 0) == 1.0);
+  asi_curve_free(&copy);
+}
+
+/// Two points make a straight line, with any interpolation.
 static void test_two_points(void **state) {
   (void)state;
   const double x[] = {1.0, 3.0}, y[] = {2.0, -2.0};
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 3; ++k) {
     asi_curve c = make(&(as_curve){.x = x, .y = y, .n = 2, .interpolation = (as_interpolation)k});
     for (int i = -10; i <= 10; ++i) assert_true(fabs(value(&c, i, 0) - (4.0 - 2.0 * i)) < 1e-12);
     check_consistent(&c, -1.0, 5.0);
@@ -107,6 +132,7 @@ static void test_two_points(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_line_and_function),
                                      cmocka_unit_test(test_spline), cmocka_unit_test(test_monotone),
+                                     cmocka_unit_test(test_linear),
                                      cmocka_unit_test(test_two_points)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

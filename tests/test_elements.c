@@ -29,12 +29,17 @@ static void random_vector(double size, double *out) {
   for (int i = 0; i < 3; ++i) out[i] = size * random_number();
 }
 
+/// Half of any angle, or of nearly pi.
+static double random_half(bool near_pi) {
+  return near_pi ? 1.5707963267948966 + 5e-4 * random_number() : 3.0 * random_number();
+}
+
 /// A rotation by any angle, or by nearly pi.
 static void random_quaternion(bool near_pi, double *q) {
   double axis[3], norm = 0.0;
   random_vector(1.0, axis);
   for (int i = 0; i < 3; ++i) norm += axis[i] * axis[i];
-  const double half = near_pi ? 1.5707963267948966 + 5e-4 * random_number() : 3.0 * random_number();
+  const double half = random_half(near_pi);
   q[0] = cos(half);
   for (int i = 0; i < 3; ++i) q[1 + i] = sin(half) * axis[i] / sqrt(norm);
 }
@@ -49,6 +54,7 @@ typedef struct pair {
   as_builder *builder;
   as_body_id body[2];
   as_frame_id frame[2];
+  double spread; ///< of the points looked at
 } pair;
 
 static as_body_id add_body(as_builder *b, space kind, bool near_pi) {
@@ -71,7 +77,7 @@ static as_body_id add_body(as_builder *b, space kind, bool near_pi) {
 }
 
 static pair pair_open(space first, space second, bool near_pi) {
-  pair p;
+  pair p = {.spread = 0.3};
   as_error error;
   const as_model_def model = {.gravity = {0.3, -1.0, -9.81}};
   assert_int_equal(as_builder_create(&model, &p.builder, &error), AS_OK);
@@ -91,6 +97,48 @@ static pair pair_open(space first, space second, bool near_pi) {
   return p;
 }
 
+static void compose(const double *p, const double *q, double *out) {
+  out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3];
+  out[1] = p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2];
+  out[2] = p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1];
+  out[3] = p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0];
+}
+
+/// Frames on two bodies whose z axes point much the same way, within 1 rad; turned against each other about z by
+/// twice `half`.
+static void aligned_frames(const as_body_id body[2], double half, as_frame_def frame[2]) {
+  const double twist[4] = {cos(half), 0, 0, sin(half)};
+  const double tilt = 0.5 * random_number(), about = 3.0 * random_number();
+  const double bend[4] = {cos(tilt), sin(tilt) * cos(about), sin(tilt) * sin(about), 0};
+  double turned[4];
+  for (int s = 0; s < 2; ++s) {
+    frame[s] = as_default_frame_def();
+    frame[s].body = body[s];
+    frame[s].in_world = true;
+    random_vector(1.0, frame[s].position);
+  }
+  random_quaternion(random_number() > 0.0, frame[0].quaternion);
+  compose(frame[0].quaternion, twist, turned);
+  compose(turned, bend, frame[1].quaternion);
+}
+
+static void add_frames(as_builder *b, const as_frame_def def[2], as_frame_id out[2]) {
+  as_error error;
+  for (int s = 0; s < 2; ++s)
+    if (as_builder_add_frame(b, &def[s], &out[s], &error)) fail_msg("%s", error.message);
+}
+
+/// Frames for a joint: any, but those of a screw and of a constant-velocity joint as aligned as they need to be.
+static void joint_frames(const pair *p, int kind, as_frame_id out[2]) {
+  as_frame_def frame[2];
+  memcpy(out, p->frame, sizeof p->frame);
+  if (kind != AS_JOINT_SCREW && kind != AS_JOINT_CONSTANT_VELOCITY) return;
+  aligned_frames(p->body,
+                 kind == AS_JOINT_SCREW ? random_half(random_number() > 0.0) : random_number(),
+                 frame);
+  add_frames(p->builder, frame, out);
+}
+
 /// Builds and checks; closes the builder.
 static void pair_check(pair *p, const char *what, const char *spaces) {
   as_error error = {0};
@@ -98,13 +146,15 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
   if (as_builder_build(p->builder, &model, &error))
     fail_msg("%s, %s: %s", what, spaces, error.message);
   as_builder_destroy(p->builder);
-  double v[18], lambda[16], zero = 0.0;
-  for (int i = 0; i < 18; ++i) v[i] = random_number();
+  double v[30], lambda[16], psi[8], zero = 0.0;
+  for (int i = 0; i < 30; ++i) v[i] = random_number();
   for (int i = 0; i < 16; ++i) lambda[i] = 2.0 * random_number();
+  for (int i = 0; i < 8; ++i) psi[i] = 2.0 * random_number();
   as_check_def def = as_default_check_def();
   def.near = (as_point){.t = 0.3, .q = as_model_initial(model)->q, .v = v, .lambda = lambda};
+  def.near.psi = psi;
   def.near.x = def.near.y = &zero;
-  def.spread = 0.3;
+  def.spread = p->spread;
   def.seed = (unsigned)(seed >> 40);
   as_check_report report;
   if (as_problem_check(as_model_problem(model), &def, &report, &error))
@@ -148,13 +198,14 @@ static void add_joint(pair *p, int kind) {
   as_error error;
   as_joint_def def = as_default_joint_def();
   def.kind = (as_joint_kind)kind;
-  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.lead = -9.0;
+  joint_frames(p, kind, def.frame);
   if (as_builder_add_joint(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
 static const char *const joint_name[] = {
-    "fixed",     "revolute", "prismatic",     "cylindrical",    "spherical",
-    "universal", "planar",   "point on line", "point on plane", "distance"};
+    "fixed",  "revolute",      "prismatic",      "cylindrical", "spherical", "universal",
+    "planar", "point on line", "point on plane", "distance",    "screw",     "constant velocity"};
 
 static void test_joints(void **state) {
   (void)state;
@@ -168,18 +219,19 @@ static void add_moving_joint(pair *p, int kind) {
   as_error error;
   as_joint_def def = as_default_joint_def();
   def.kind = (as_joint_kind)kind;
+  as_frame_def frame[2];
+  aligned_frames(p->body, 0.3 * random_number(), frame);
   for (int s = 0; s < 2; ++s) {
-    as_frame_def frame = as_default_frame_def();
-    frame.body = p->body[s];
-    random_vector(1.0, frame.position);
-    random_quaternion(s == 1, frame.quaternion);
-    frame.shift[s] = &table;
-    frame.shift[2] = &swing;
-    frame.turn = s ? &swing : &table;
-    frame.turn_axis = 2 - s;
-    if (as_builder_add_frame(p->builder, &frame, &def.frame[s], &error))
-      fail_msg("%s", error.message);
+    if (kind != AS_JOINT_CONSTANT_VELOCITY) {
+      frame[s].in_world = false;
+      random_quaternion(s == 1, frame[s].quaternion);
+    }
+    frame[s].shift[s] = &table;
+    frame[s].shift[2] = &swing;
+    frame[s].turn = s ? &swing : &table;
+    frame[s].turn_axis = 2 - s;
   }
+  add_frames(p->builder, frame, def.frame);
   const as_curve length = {.constant = 1.0, .slope = 0.3};
   def.length = kind == AS_JOINT_DISTANCE ? &length : NULL;
   if (as_builder_add_joint(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
@@ -188,20 +240,22 @@ static void add_moving_joint(pair *p, int kind) {
 static void test_moving_joints(void **state) {
   (void)state;
   for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
-    for_all_spaces(add_moving_joint, kind, joint_name[kind], false);
+    if (kind != AS_JOINT_SCREW) // which refuses
+      for_all_spaces(add_moving_joint, kind, joint_name[kind], false);
 }
 
 /// A joint and a motion of each of its coordinates, as far as they can be prescribed.
 static void add_motions(pair *p, int kind) {
   static const int driven[AS_JOINT_MOTION] = {
-      [AS_JOINT_REVOLUTE] = 1,      [AS_JOINT_PRISMATIC] = 1, [AS_JOINT_CYLINDRICAL] = 2,
-      [AS_JOINT_UNIVERSAL] = 2,     [AS_JOINT_PLANAR] = 3,    [AS_JOINT_POINT_ON_LINE] = 1,
-      [AS_JOINT_POINT_ON_PLANE] = 2};
+      [AS_JOINT_REVOLUTE] = 1,       [AS_JOINT_PRISMATIC] = 1, [AS_JOINT_CYLINDRICAL] = 2,
+      [AS_JOINT_UNIVERSAL] = 2,      [AS_JOINT_PLANAR] = 3,    [AS_JOINT_POINT_ON_LINE] = 1,
+      [AS_JOINT_POINT_ON_PLANE] = 2, [AS_JOINT_SCREW] = 2};
   as_error error;
   as_motion_def def = as_default_motion_def();
   as_joint_def joint = as_default_joint_def();
   joint.kind = (as_joint_kind)kind;
-  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  joint.lead = 11.0;
+  joint_frames(p, kind, joint.frame);
   if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
   for (int c = 0; c < driven[kind]; ++c) {
     def.coordinate = c;
@@ -214,6 +268,43 @@ static void test_motions(void **state) {
   (void)state;
   for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
     for_all_spaces(add_motions, kind, joint_name[kind], false);
+}
+
+// ---- couplings --------------------------------------------------------------------------------------
+
+/// Variants: bit 0 a rack, bit 1 four bodies instead of a carrier, bits 2 and 3 a joint turned round. The pair are
+/// the wheels. Only the coupling counts: its joints are there for their frames.
+static void add_coupling(pair *p, int variant) {
+  as_error error;
+  const bool near_pi = random_number() > 0.0, rack = variant & 1;
+  const as_body_id carrier = add_body(p->builder, near_pi ? SE3 : R3SO3, near_pi);
+  const as_body_id other = variant & 2 ? add_body(p->builder, R3SO3, near_pi) : carrier;
+  as_joint_id joint[2];
+  p->spread = 0.05; // well within a quarter of a tooth
+  for (int s = 0; s < 2; ++s) {
+    const bool back = variant & (4 << s);
+    const as_body_id by = s ? other : carrier;
+    as_joint_def def = as_default_joint_def();
+    def.kind = s && rack ? AS_JOINT_PRISMATIC : AS_JOINT_REVOLUTE;
+    as_frame_def frame[2];
+    aligned_frames((as_body_id[]){back ? p->body[s] : by, back ? by : p->body[s]},
+                   random_half(near_pi), frame);
+    add_frames(p->builder, frame, def.frame);
+    if (as_builder_add_joint(p->builder, &def, &joint[s], &error)) fail_msg("%s", error.message);
+  }
+  if (rack) {
+    as_rack_def def = {NULL, joint[0], joint[1], variant & 4 ? -1.1 : 0.9};
+    if (as_builder_add_rack(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+  } else {
+    as_gear_def def = {NULL, {joint[0], joint[1]}, {34, 51}, variant & 8};
+    if (as_builder_add_gear(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+  }
+}
+
+static void test_couplings(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 16; ++variant)
+    for_all_spaces(add_coupling, variant, variant & 1 ? "rack" : "gear", false);
 }
 
 // ---- forces -----------------------------------------------------------------------------------------
@@ -254,6 +345,212 @@ static void test_torsions(void **state) {
     for_all_spaces(add_torsion, variant, "torsional spring", false);
 }
 
+/// Tension or torque of two variables: a function, and tables of either kind.
+static int softening(double x, double y, double out[3], void *user) {
+  (void)user;
+  out[0] = 5.0 * sin(x) + 2.0 * y * exp(0.1 * x);
+  out[1] = 5.0 * cos(x) + 0.2 * y * exp(0.1 * x);
+  out[2] = 2.0 * exp(0.1 * x);
+  return AS_DONE;
+}
+
+static const double grid_x[] = {-40.0, 40.0}, grid_y[] = {-60.0, 60.0},
+                    grid_z[] = {-90.0, -11.0, 7.0, 80.0};
+static const as_surface surface[3] = {
+    {.function = softening},
+    {.x = grid_x, .y = grid_y, .z = grid_z, .nx = 2, .ny = 2, .interpolation = AS_LINEAR},
+    {.x = grid_x, .y = grid_y, .z = grid_z, .nx = 2, .ny = 2, .interpolation = AS_MONOTONE}};
+
+static void add_surface_spring(pair *p, int variant) {
+  as_error error;
+  as_spring_def def = as_default_spring_def();
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.length = 0.4;
+  def.law = &surface[variant];
+  if (as_builder_add_spring(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void add_surface_torsion(pair *p, int variant) {
+  as_error error;
+  as_torsion_def def = as_default_torsion_def();
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.law = &surface[variant];
+  if (as_builder_add_torsion(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_surfaces(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 3; ++variant) {
+    for_all_spaces(add_surface_spring, variant, "spring with a surface", true);
+    for_all_spaces(add_surface_torsion, variant, "torsional spring with a surface", false);
+  }
+}
+
+/// Gives the pair frames whose axes differ by less than a radian, somewhere in the world: what measures angles is
+/// smooth around there.
+static void align_frames(pair *p) {
+  as_error error;
+  double q[4], w[3];
+  random_quaternion(true, q);
+  for (int s = 0; s < 2; ++s) {
+    as_frame_def frame = as_default_frame_def();
+    frame.body = p->body[s];
+    frame.in_world = true;
+    random_vector(1.0, frame.position);
+    memcpy(frame.quaternion, q, sizeof q);
+    if (as_builder_add_frame(p->builder, &frame, &p->frame[s], &error))
+      fail_msg("%s", error.message);
+    random_vector(0.25, w); // q o (1, w), normalized
+    const double n = 1.0 / sqrt(1.0 + w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    const double r[4] = {n * q[0], n * q[1], n * q[2], n * q[3]};
+    q[0] = r[0] - r[1] * w[0] - r[2] * w[1] - r[3] * w[2];
+    q[1] = r[1] + r[0] * w[0] + r[2] * w[2] - r[3] * w[1];
+    q[2] = r[2] + r[0] * w[1] + r[3] * w[0] - r[1] * w[2];
+    q[3] = r[3] + r[0] * w[2] + r[1] * w[1] - r[2] * w[0];
+  }
+}
+
+/// Gives the pair frames that move.
+static void move_frames(pair *p) {
+  as_error error;
+  for (int s = 0; s < 2; ++s) {
+    as_frame_def frame = as_default_frame_def();
+    frame.body = p->body[s];
+    random_vector(1.0, frame.position);
+    random_quaternion(s == 1, frame.quaternion);
+    frame.shift[s] = &table;
+    frame.shift[2] = &swing;
+    frame.turn = s ? &swing : &table;
+    frame.turn_axis = 2 - s;
+    if (as_builder_add_frame(p->builder, &frame, &p->frame[s], &error))
+      fail_msg("%s", error.message);
+  }
+}
+
+static void add_bushing(pair *p, int variant) {
+  as_error error;
+  as_bushing_def def = as_default_bushing_def();
+  double K[36], C[36], G[36], H[36]; // K = G G^T, C = H H^T: full, without negative eigenvalues
+  align_frames(p);
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  for (int i = 0; i < 6; ++i) {
+    def.stiffness[i] = 3.0 + i;
+    def.damping[i] = variant == 0 ? 0.0 : 0.3 + 0.2 * i;
+  }
+  for (int i = 0; i < 36; ++i) {
+    G[i] = random_number();
+    H[i] = random_number();
+  }
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) {
+      K[6 * i + j] = C[6 * i + j] = 0.0;
+      for (int k = 0; k < 6; ++k) {
+        K[6 * i + j] += G[6 * i + k] * G[6 * j + k];
+        C[6 * i + j] += H[6 * i + k] * H[6 * j + k];
+      }
+    }
+  def.stiffness_matrix = variant == 2 ? K : NULL;
+  def.damping_matrix = variant == 2 ? C : NULL;
+  if (as_builder_add_bushing(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_bushings(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 3; ++variant)
+    for_all_spaces(add_bushing, variant, "bushing", false);
+}
+
+/// Springs and loads between frames that move.
+static void add_moving_force(pair *p, int variant) {
+  move_frames(p);
+  if (variant == 0) add_spring(p, 1);
+  if (variant == 1) add_torsion(p, 1);
+  if (variant < 2 || p->body[1] == AS_GROUND) return;
+  as_error error;
+  as_load_def load = as_default_load_def();
+  load.frame = p->frame[1];
+  load.reaction = p->body[0];
+  load.follows = variant == 3;
+  random_vector(5.0, load.force);
+  random_vector(5.0, load.torque);
+  if (as_builder_add_load(p->builder, &load, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_moving_forces(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 4; ++variant)
+    for_all_spaces(add_moving_force, variant, "force on moving frames", false);
+}
+
+/// Stops that are pressed, by a radian or by metres. Bit 0: damped; bit 1: at the lower limit.
+static int stop_joint, stop_coordinate;
+
+static void add_stop(pair *p, int variant) {
+  as_error error;
+  as_joint_def joint = as_default_joint_def();
+  as_stop_def def = as_default_stop_def();
+  align_frames(p);
+  joint.kind = (as_joint_kind)stop_joint;
+  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
+  def.coordinate = stop_coordinate;
+  const bool shift = stop_joint != AS_JOINT_REVOLUTE && stop_joint != AS_JOINT_UNIVERSAL &&
+                     !(stop_joint == AS_JOINT_CYLINDRICAL && stop_coordinate == 1) &&
+                     !(stop_joint == AS_JOINT_PLANAR && stop_coordinate == 2);
+  if (variant & 2)
+    def.lower = shift ? 9.0 : 1.5;
+  else
+    def.upper = shift ? -9.0 : -1.5;
+  def.law = (as_penalty){.stiffness = 4.0, .exponent = 2.3, .onset = 0.02};
+  if (variant & 1) def.law.damping = 0.7;
+  if (as_builder_add_stop(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_stops(void **state) {
+  (void)state;
+  static const int coordinates[AS_JOINT_MOTION] = {
+      [AS_JOINT_REVOLUTE] = 1,      [AS_JOINT_PRISMATIC] = 1, [AS_JOINT_CYLINDRICAL] = 2,
+      [AS_JOINT_UNIVERSAL] = 2,     [AS_JOINT_PLANAR] = 3,    [AS_JOINT_POINT_ON_LINE] = 1,
+      [AS_JOINT_POINT_ON_PLANE] = 2};
+  for (stop_joint = 0; stop_joint < AS_JOINT_MOTION; ++stop_joint)
+    for (stop_coordinate = 0; stop_coordinate < coordinates[stop_joint]; ++stop_coordinate)
+      for (int variant = 0; variant < 4; ++variant)
+        for_all_spaces(add_stop, variant, joint_name[stop_joint], false);
+}
+
+/// Deep contact, so that the points around are in contact too. Bit 0: damped; bit 1: with friction; bit 2: a point.
+static void add_contact(pair *p, int variant) {
+  as_error error;
+  as_contact_def def = as_default_contact_def();
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.law = (as_penalty){.stiffness = 0.5, .exponent = 1.5, .onset = 1.0};
+  def.law.damping = variant & 1 ? 0.3 : 0.0;
+  def.friction = variant & 2 ? 0.6 : 0.0;
+  def.slip_speed = 0.8;
+  if (variant & 4) { // the plane far above the point
+    as_frame_def frame = as_default_frame_def();
+    frame.body = p->body[0];
+    random_quaternion(false, frame.quaternion);
+    const double *q = frame.quaternion; // 9 m along its own z
+    frame.position[0] = 18.0 * (q[1] * q[3] + q[0] * q[2]);
+    frame.position[1] = 18.0 * (q[2] * q[3] - q[0] * q[1]);
+    frame.position[2] = 9.0 * (1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]));
+    if (as_builder_add_frame(p->builder, &frame, &def.frame[0], &error))
+      fail_msg("%s", error.message);
+  } else {
+    def.radius = 9.0;
+  }
+  const as_status status = as_builder_add_contact(p->builder, &def, NULL, &error);
+  if (status && strstr(error.message, "the axes of the point mass")) return; // no plane on it
+  if (status) fail_msg("%s", error.message);
+}
+
+static void test_contacts(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 8; ++variant)
+    for_all_spaces(add_contact, variant, "contact", true);
+}
+
 static void add_load(pair *p, int variant) {
   as_error error;
   as_load_def def = as_default_load_def();
@@ -272,10 +569,71 @@ static void test_loads(void **state) {
   for (int variant = 0; variant < 4; ++variant) for_all_spaces(add_load, variant, "load", true);
 }
 
+// ---- rolling and skating ----------------------------------------------------------------------------
+
+static void add_rolling(pair *p, int shape) {
+  as_error error;
+  as_rolling_def def = as_default_rolling_def();
+  def.shape = (as_rolling_shape)shape;
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  def.radius = 0.7;
+  if (as_builder_add_rolling(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void add_skate(pair *p, int variant) {
+  (void)variant;
+  as_error error;
+  as_skate_def def = as_default_skate_def();
+  memcpy(def.frame, p->frame, sizeof def.frame);
+  if (as_builder_add_skate(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_rolling(void **state) {
+  (void)state;
+  for_all_spaces(add_rolling, AS_ROLLING_DISK, "rolling disk", false);
+  for_all_spaces(add_rolling, AS_ROLLING_SPHERE, "rolling sphere", false);
+  for_all_spaces(add_skate, 0, "skate", false);
+}
+
+// ---- friction in joints -----------------------------------------------------------------------------
+
+static const int coordinates[AS_JOINT_MOTION] = {
+    [AS_JOINT_REVOLUTE] = 1,      [AS_JOINT_PRISMATIC] = 1,     [AS_JOINT_CYLINDRICAL] = 2,
+    [AS_JOINT_SPHERICAL] = 3,     [AS_JOINT_UNIVERSAL] = 2,     [AS_JOINT_PLANAR] = 3,
+    [AS_JOINT_POINT_ON_LINE] = 4, [AS_JOINT_POINT_ON_PLANE] = 5};
+
+/// Dry and viscous; smooth on the scale of the differences.
+static void add_friction(pair *p, int kind) {
+  as_error error;
+  as_joint_def joint = as_default_joint_def();
+  joint.kind = (as_joint_kind)kind;
+  memcpy(joint.frame, p->frame, sizeof joint.frame);
+  as_joint_friction_def def = as_default_joint_friction_def();
+  if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
+  def.coefficient = kind <= AS_JOINT_SPHERICAL ? 0.4 : 0.0;
+  def.radius = 0.3;
+  def.length = 0.6;
+  def.shoulder_radius = 0.5;
+  def.transition_speed = 0.4;
+  def.small_force = 0.7;
+  for (int j = 0; j < coordinates[kind]; ++j) def.damping[j] = 0.5 + 0.3 * j;
+  if (as_builder_add_joint_friction(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_friction(void **state) {
+  (void)state;
+  for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
+    if (coordinates[kind] > 0) for_all_spaces(add_friction, kind, joint_name[kind], false);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_joints),   cmocka_unit_test(test_moving_joints),
-      cmocka_unit_test(test_motions),  cmocka_unit_test(test_springs),
-      cmocka_unit_test(test_torsions), cmocka_unit_test(test_loads)};
+      cmocka_unit_test(test_motions),  cmocka_unit_test(test_couplings),
+      cmocka_unit_test(test_springs),  cmocka_unit_test(test_torsions),
+      cmocka_unit_test(test_loads),    cmocka_unit_test(test_surfaces),
+      cmocka_unit_test(test_bushings), cmocka_unit_test(test_moving_forces),
+      cmocka_unit_test(test_stops),    cmocka_unit_test(test_contacts),
+      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

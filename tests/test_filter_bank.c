@@ -127,7 +127,7 @@ static double fill_of(int n_links, int n_x, as_method method, const char **backe
     assert_true(fabs(s->x[i]) <= fabs(v) + 1e-6);
   }
   asi_solver_info info;
-  integrator->step.solver->ops->info(integrator->step.solver, &info);
+  integrator->active->solver->ops->info(integrator->active->solver, &info);
   *backend = info.backend;
   as_integrator_destroy(integrator);
   as_problem_destroy(problem);

@@ -77,6 +77,8 @@ static const joint_case cases[] = {
     {AS_JOINT_POINT_ON_LINE, 4, {0.4, 0.3, -0.2, 0.5}, {0.7}, {3, -4, 0}, {0, 0, 0}},
     {AS_JOINT_POINT_ON_PLANE, 5, {0.4, 0.6, 0.3, -0.2, 0.5}, {0.7, -0.2}, {0, 0, 5}, {0, 0, 0}},
     {AS_JOINT_DISTANCE, 0, {0}, {0}, {0, 0, 0}, {0, 0, 0}},
+    {AS_JOINT_SCREW, 2, {0.4, 2.1}, {-0.13, 1.3}, {3, -4, 5}, {0.6, -0.7, 0.5}}, // -0.1 m/rad
+    {AS_JOINT_CONSTANT_VELOCITY, 3, {0.4, -0.3, 0}, {0}, {3, -4, 5}, {0, 0, 0}},
 };
 
 /// B as seen from A when the coordinates are c.
@@ -84,7 +86,9 @@ static pose relative_pose(as_joint_kind kind, const double *c) {
   switch (kind) {
   case AS_JOINT_REVOLUTE: return turn(2, c[0]);
   case AS_JOINT_PRISMATIC: return shift(0, 0, c[0]);
+  case AS_JOINT_SCREW:
   case AS_JOINT_CYLINDRICAL: return compose(shift(0, 0, c[0]), turn(2, c[1]));
+  case AS_JOINT_CONSTANT_VELOCITY:
   case AS_JOINT_SPHERICAL: return spin(c);
   case AS_JOINT_UNIVERSAL: return compose(turn(0, c[0]), turn(1, c[1]));
   case AS_JOINT_PLANAR: return compose(shift(c[0], c[1], 0), turn(2, c[2]));
@@ -127,6 +131,10 @@ static void world_load(const joint_case *k, pose a, double *force, double *torqu
     double torque_in_a[3];
     for (int i = 0; i < 3; ++i) torque_in_a[i] = 0.9 * along[i];
     rotate(a, torque_in_a, torque);
+  }
+  if (k->kind == AS_JOINT_CONSTANT_VELOCITY) { // along the bisector: z turned by half of the bend
+    const double half[3] = {k->c[0] / 2.0, k->c[1] / 2.0, 0};
+    rotate(compose(a, spin(half)), (double[]){0, 0, 0.9}, torque);
   }
   if (k->kind == AS_JOINT_DISTANCE) {
     const double pull[3] = {0.3 * 2.0, -0.4 * 2.0, 1.2 * 2.0}; // 2.6 N outwards
@@ -180,6 +188,7 @@ static as_model *build(const joint_case *k, bool turned_round, as_space_kind spa
   as_joint_def joint = as_default_joint_def();
   joint.name = "joint";
   joint.kind = k->kind;
+  joint.lead = -0.6283185307179586;
   const as_frame_id on_ground = add_frame(b, AS_GROUND, frame_a),
                     on_body = add_frame(b, id, frame_b);
   joint.frame[turned_round] = on_ground;

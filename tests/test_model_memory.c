@@ -68,7 +68,7 @@ void __wrap_free(void *block) {
 
 static as_status add_bodies(as_builder *b, as_error *error) {
   as_status status = AS_OK;
-  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+  for (int i = 0; i < 4 && status == AS_OK; ++i) {
     as_body_def body = as_default_body_def();
     body.kind = i == 2 ? AS_BODY_POINT : AS_BODY_RIGID;
     body.space = i == 1 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
@@ -104,6 +104,21 @@ static as_status add_joints(as_builder *b, as_error *error) {
   joint.body[1] = 1;
   joint.point[0] = 1.0;
   if (status == AS_OK) status = as_builder_add_joint(b, &joint, NULL, error);
+  as_skate_def skate = as_default_skate_def();
+  skate.body[0] = AS_GROUND;
+  skate.body[1] = 1;
+  skate.point[0] = 2.0;
+  skate.normal[2] = skate.direction[0] = 1.0;
+  if (status == AS_OK) status = as_builder_add_skate(b, &skate, NULL, error);
+  as_gear_def gear = as_default_gear_def();
+  gear.joint[0] = motion.joint;
+  gear.teeth[0] = 20;
+  gear.teeth[1] = 30;
+  joint.kind = AS_JOINT_CYLINDRICAL;
+  joint.body[0] = AS_GROUND;
+  joint.body[1] = 3;
+  if (status == AS_OK) status = as_builder_add_joint(b, &joint, &gear.joint[1], error);
+  if (status == AS_OK) status = as_builder_add_gear(b, &gear, NULL, error);
   return status;
 }
 
@@ -120,8 +135,43 @@ static as_status add_forces(as_builder *b, as_error *error) {
   as_load_def load = as_default_load_def();
   load.body = 1;
   load.torque[2] = 0.1;
+  as_joint_friction_def friction = as_default_joint_friction_def();
+  friction.joint = 0;
+  friction.coefficient = 0.1;
+  friction.radius = 0.02;
   as_status status = as_builder_add_spring(b, &spring, NULL, error);
-  return status ? status : as_builder_add_load(b, &load, NULL, error);
+  if (status == AS_OK) status = as_builder_add_load(b, &load, NULL, error);
+  return status ? status : as_builder_add_joint_friction(b, &friction, NULL, error);
+}
+
+/// A bushing, a stop and a contact; laws with tables.
+static as_status add_more_forces(as_builder *b, as_error *error) {
+  static const double x[] = {-1.0, 0.0, 2.0}, y[] = {0.0, 0.0, 20.0}, z[9] = {0.0, 0.0, 1.0};
+  const as_curve table = {.x = x, .y = y, .n = 3, .interpolation = AS_LINEAR};
+  const as_surface law = {.x = x, .y = x, .z = z, .nx = 3, .ny = 3, .interpolation = AS_MONOTONE};
+  as_torsion_def torsion = as_default_torsion_def();
+  torsion.body[0] = 0;
+  torsion.body[1] = 1;
+  torsion.axis[2] = 1.0;
+  torsion.law = &law;
+  as_bushing_def bushing = as_default_bushing_def();
+  bushing.body[0] = 0;
+  bushing.body[1] = 1;
+  bushing.stiffness[3] = bushing.damping[3] = 0.1;
+  as_stop_def stop = as_default_stop_def();
+  stop.joint = 0;
+  stop.upper = -0.1;
+  stop.law.curve = &table;
+  as_contact_def contact = as_default_contact_def();
+  contact.body[0] = 1;
+  contact.body[1] = 2;
+  contact.normal[0] = contact.radius = 1.0;
+  contact.center[0] = 2.5;
+  contact.law.stiffness = contact.friction = contact.slip_speed = 0.1;
+  as_status status = as_builder_add_torsion(b, &torsion, NULL, error);
+  if (status == AS_OK) status = as_builder_add_bushing(b, &bushing, NULL, error);
+  if (status == AS_OK) status = as_builder_add_stop(b, &stop, NULL, error);
+  return status ? status : as_builder_add_contact(b, &contact, NULL, error);
 }
 
 static as_status make(as_model **out, as_error *error) {
@@ -131,6 +181,7 @@ static as_status make(as_model **out, as_error *error) {
   if (status == AS_OK) status = add_bodies(b, error);
   if (status == AS_OK) status = add_joints(b, error);
   if (status == AS_OK) status = add_forces(b, error);
+  if (status == AS_OK) status = add_more_forces(b, error);
   as_coordinate_def wanted = as_default_coordinate_def();
   wanted.joint = 0;
   wanted.rate = 0.5;
@@ -182,6 +233,10 @@ static void read_all(const as_model *m, const as_state *s, as_meter *meter) {
     if (status == AS_OK) status = as_model_reaction(m, s, j, &reaction, &error);
     if (status == AS_OK) status = as_model_gap(m, s, j, &gap, &error);
   }
+  for (int f = 0; f < as_model_forces(m) && status == AS_OK; ++f) {
+    as_wrench wrench;
+    status = as_model_force(m, s, f, 1, &wrench, &error);
+  }
   if (status) fail_msg("%s", error.message);
 }
 
@@ -211,7 +266,7 @@ static void test_no_allocation(void **state) {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-enum { THREADS = 4, NUMBERS = 17 };
+enum { THREADS = 4, NUMBERS = 24 };
 
 typedef struct job {
   const as_model *model;

@@ -70,7 +70,7 @@ typedef struct iteration {
   int n;
   const int *col_start, *row;
   double *value;
-  int *order; ///< by bodies and joints
+  asi_elimination graph; ///< by bodies and joints
 } iteration;
 
 static iteration iteration_open(test_problem *p, as_method method) {
@@ -83,19 +83,23 @@ static iteration iteration_open(test_problem *p, as_method method) {
   stop_if(as_problem_create(&p->def, &it.problem, &error), &error);
   stop_if(as_integrator_create(it.problem, &def, &it.integrator, &error), &error);
   stop_if(as_integrator_start(it.integrator, &initial, NULL, &error), &error);
+  if (method == AS_METHOD_INDEX2) { // the matrix with eta
+    stop_if(asi_index2_couple(it.integrator, &error), &error);
+    it.integrator->active = &it.integrator->step;
+  }
   stop_if(as_integrator_step(it.integrator, def.step, &error), &error);
   const asi_system *step = &it.integrator->step;
   it.n = step->size;
   it.col_start = step->pattern.col_start;
   it.row = step->pattern.row;
   it.value = step->value;
-  stop_if(asi_order_by_graph(it.problem, it.n, &it.order, &error), &error);
-  check_permutation(p->name, it.order, it.n);
+  stop_if(asi_order_by_graph(it.problem, it.n, &it.graph, &error), &error);
+  check_permutation(p->name, it.graph.order, it.n);
   return it;
 }
 
 static void iteration_close(iteration *it) {
-  free(it->order);
+  asi_elimination_free(&it->graph);
   as_integrator_destroy(it->integrator);
   as_problem_destroy(it->problem);
   loops_free(it->p);
@@ -107,7 +111,8 @@ static double fill_of(const iteration *it, unsigned order) {
   as_error error = {0};
   asi_solver_info info;
   int culprit = 0;
-  stop_if(asi_klu_create(it->n, it->col_start, it->row, it->order, order, &solver, &error), &error);
+  stop_if(asi_klu_create(it->n, it->col_start, it->row, it->graph.order, order, &solver, &error),
+          &error);
   assert_int_equal(solver->ops->factor(solver, it->value, &culprit), AS_OK);
   solver->ops->info(solver, &info);
   solver->ops->destroy(solver);
@@ -225,14 +230,14 @@ static void test_any_graph(void **state) {
     as_error error = {0};
     stop_if(as_problem_create(&def, &p, &error), &error);
     for (int with_eta = 0; with_eta < 2; ++with_eta) {
-      int *order = NULL;
+      asi_elimination graph = {0};
       const int size = n + m + n_psi + with_eta * m;
-      stop_if(asi_order_by_graph(p, size, &order, &error), &error);
+      stop_if(asi_order_by_graph(p, size, &graph, &error), &error);
       if (m + n_psi == 0)
-        assert_null(order);
+        assert_null(graph.order);
       else
-        check_permutation("random graph", order, size);
-      free(order);
+        check_permutation("random graph", graph.order, size);
+      asi_elimination_free(&graph);
     }
     as_problem_destroy(p);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i) {
@@ -285,8 +290,8 @@ static double distance(const double *x, const double *y, int n) {
   return off / size;
 }
 
-typedef enum backend { DENSE, KLU, BACKENDS } backend;
-static const char *const backend_names[] = {"dense", "KLU"};
+typedef enum backend { DENSE, KLU, BLOCKS, BACKENDS } backend;
+static const char *const backend_names[] = {"dense", "KLU", "blocks"};
 enum { ALL_ORDERS = ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD };
 
 static asi_solver *solver_for(const matrix *pattern, backend kind, unsigned orders) {
@@ -295,7 +300,19 @@ static asi_solver *solver_for(const matrix *pattern, backend kind, unsigned orde
   if (kind == DENSE)
     stop_if(asi_dense_create(pattern->n, pattern->col_start, pattern->row, &solver, &error),
             &error);
-  else
+  if (kind == BLOCKS) { // five unknowns each, in their own order
+    int order[MAX], first[MAX + 1];
+    asi_elimination blocks = {order, first, 0};
+    for (int i = 0; i < pattern->n; ++i) {
+      order[i] = i;
+      if (i % 5 == 0) first[blocks.n_blocks++] = i;
+    }
+    first[blocks.n_blocks] = pattern->n;
+    stop_if(
+        asi_frontal_create(pattern->n, pattern->col_start, pattern->row, &blocks, &solver, &error),
+        &error);
+  }
+  if (solver == NULL)
     stop_if(
         asi_klu_create(pattern->n, pattern->col_start, pattern->row, NULL, orders, &solver, &error),
         &error);
@@ -566,7 +583,7 @@ static void test_blind_orders(void **state) {
     for (int j = it.problem->n; j < it.n; ++j)
       for (int k = it.col_start[j]; k < it.col_start[j + 1]; ++k)
         if (it.row[k] == j) it.value[k] = compliant ? -1e-10 : 0.0;
-    stop_if(asi_klu_create(it.n, it.col_start, it.row, it.order, ALL_ORDERS, &solver, &error),
+    stop_if(asi_klu_create(it.n, it.col_start, it.row, it.graph.order, ALL_ORDERS, &solver, &error),
             &error);
     assert_int_equal(solver->ops->factor(solver, it.value, &culprit), AS_OK);
     solver->ops->info(solver, &info);

@@ -3,6 +3,7 @@
 #ifndef ALPHASTEP_ALPHASTEP_H
 #define ALPHASTEP_ALPHASTEP_H
 
+#include "alphastep/analysis.h"
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"

@@ -10,8 +10,12 @@
 /// with R -> R exp(dtheta~). The model takes these to the body's own space: on SE(3) translations are
 /// seen from the body, a point mass and the ground have no rotation to move.
 ///
-/// Signs: the element's constraint rows g act with f = f0 - g_q^T lambda. Constraint rows are written
-/// "first less second", so that lambda is what the first body does to the second.
+/// Signs: the element's constraint rows g act with f = f0 - g_q^T lambda, its velocity rows k(t, q, v), which
+/// need not be the rate of anything, with -k_v^T psi. Rows are written "first less second", so that a multiplier
+/// is what the first body does to the second.
+///
+/// A force may depend on the multipliers of a joint, `read`: friction does. The problem of a model that has such
+/// an element is AS_FORCE_GENERAL.
 #ifndef ALPHASTEP_ELEMENT_H
 #define ALPHASTEP_ELEMENT_H
 
@@ -27,7 +31,7 @@ extern "C" {
 
 enum {
   AS_ELEMENT_BODIES = 4, ///< the most bodies of an element
-  AS_ELEMENT_ROWS = 6,   ///< the most constraint rows of an element
+  AS_ELEMENT_ROWS = 6,   ///< the most constraint rows of an element, and the most velocity rows
   AS_ELEMENT_COLUMNS = 6 * AS_ELEMENT_BODIES,
 };
 
@@ -44,19 +48,27 @@ typedef struct as_element_input {
   double t;                                      ///< [s]
   const as_body_motion *body[AS_ELEMENT_BODIES]; ///< n_bodies of them
   const double *lambda;                          ///< multipliers of its rows where f_q is wanted
+  const double *psi;                             ///< of its velocity rows, likewise
+  const double
+      *read; ///< of g's rows of the joint that it reads, where force, f_q, f_v or f_lambda is
 } as_element_input;
 
 /// Where it writes: NULL is not wanted. Everything is zero on entry. Matrices are stored by rows, with
 /// 6 n_bodies columns: dx and dtheta (or v and omega) of each body.
 typedef struct as_element_output {
   double *force;        ///< 6 n_bodies
-  double *f_q;          ///< 6 n_bodies rows: D_q of force and of -g_q^T lambda
-  double *f_v;          ///< 6 n_bodies rows
+  double *f_q;          ///< 6 n_bodies rows: D_q of force, of -g_q^T lambda and of -k_v^T psi
+  double *f_v;          ///< 6 n_bodies rows; with -D_v(k_v^T psi) if k is not linear in v
+  double *f_lambda;     ///< 6 n_bodies rows, a column for each number of `read`: of force alone
   double *g;            ///< n_rows
   double *g_q;          ///< n_rows rows
   double *rate;         ///< g_t + g_q v
   double *gdot_q;       ///< n_rows rows: D_q of rate at fixed v
   double *acceleration; ///< d/dt rate at v' = 0
+  double *k;            ///< n_velocity_rows
+  double *k_q;          ///< n_velocity_rows rows: D_q of k at fixed v
+  double *k_v;          ///< n_velocity_rows rows
+  double *k_rate;       ///< d/dt k at v' = 0
 } as_element_output;
 
 /// Energy that flows through an element, all per second [W].
@@ -81,6 +93,9 @@ typedef struct as_element_pattern {
   const bool *f_v;
   const bool *g_q;
   const bool *gdot_q;
+  const bool *k_q;
+  const bool *k_v;
+  const bool *f_lambda;
 } as_element_pattern;
 
 #ifdef __cplusplus

@@ -43,9 +43,10 @@ typedef int as_force_id;
 enum {
   AS_GROUND = -1, ///< the body that does not move
   AS_NONE = -2,   ///< no body, no frame: not given
+  AS_SELF = -3,   ///< of an element: the element itself
 };
 
-// ---- functions of one variable ----------------------------------------------------------------------
+// ---- functions of one and two variables -------------------------------------------------------------
 
 /// Writes value, first and second derivative at x.
 typedef int as_curve_fn(double x, double out[3], void *user);
@@ -53,6 +54,7 @@ typedef int as_curve_fn(double x, double out[3], void *user);
 typedef enum as_interpolation {
   AS_SPLINE,   ///< cubic, two continuous derivatives: for motions
   AS_MONOTONE, ///< cubic, one continuous derivative, no overshoot: for characteristics
+  AS_LINEAR, ///< straight pieces; the slope jumps at the points: for characteristics, not for motions
 } as_interpolation;
 
 /// A smooth function: by C function, by table, or constant + slope x, in this order. Beyond its ends a
@@ -67,6 +69,21 @@ typedef struct as_curve {
   as_curve_fn *function;
   void *user;
 } as_curve;
+
+/// Writes z and its derivatives by x and by y.
+typedef int as_surface_fn(double x, double y, double out[3], void *user);
+
+/// A function of two variables: by C function, or by a table over a grid, linear or monotone. Beyond its ends a table
+/// goes on straight.
+typedef struct as_surface {
+  const double *x; ///< nx increasing numbers
+  const double *y; ///< ny increasing numbers
+  const double *z; ///< z[i ny + j] at x[i], y[j]
+  int nx, ny;
+  as_interpolation interpolation; ///< AS_LINEAR or AS_MONOTONE
+  as_surface_fn *function;
+  void *user;
+} as_surface;
 
 // ---- bodies and frames ------------------------------------------------------------------------------
 
@@ -122,7 +139,11 @@ typedef enum as_joint_kind {
   AS_JOINT_POINT_ON_LINE,  ///< displacement along z of A, rotation vector
   AS_JOINT_POINT_ON_PLANE, ///< displacements along x and y of A, rotation vector
   AS_JOINT_DISTANCE,       ///< everything but the distance of the origins; no coordinates
-  AS_JOINT_MOTION,         ///< a joint's coordinate follows a function of time
+  AS_JOINT_SCREW,          ///< displacement along z, angle about z, which go together
+  /// Rotation vector, across z; both bodies turn alike about their z.
+  AS_JOINT_CONSTANT_VELOCITY,
+  AS_JOINT_MOTION,   ///< a joint's coordinate follows a function of time
+  AS_JOINT_COUPLING, ///< coordinates of two joints go together: gears, racks
 } as_joint_kind;
 
 enum { AS_JOINT_COORDINATES = 5 }; ///< the most that a joint has
@@ -137,9 +158,12 @@ typedef struct as_joint_def {
   double point[3];        ///< [m]; of a distance joint: on the first body
   double second_point[3]; ///< of a distance joint, on the second body [m]
   double axis[3];         ///< z of both frames; of a universal joint x of A; of any length
-  /// x of both frames, made perpendicular to the axis; of a universal joint y of B. All zero: any.
+  /// x of both frames, made perpendicular to the axis; of a universal joint y of B. All zero: any. Of a
+  /// constant-velocity joint z of B. All zero: the shafts are in line.
   double second_axis[3];
   const as_curve *length; ///< of a distance joint, against time; NULL: as at the start
+  /// Of a screw: how far the second body advances along z in a turn about z [m]; negative: left-handed.
+  double lead;
 } as_joint_def;
 
 AS_API as_joint_def as_default_joint_def(void);
@@ -155,10 +179,77 @@ typedef struct as_motion_def {
 
 AS_API as_motion_def as_default_motion_def(void);
 
+// ---- rolling and skating ----------------------------------------------------------------------------
+
+typedef enum as_rolling_shape {
+  AS_ROLLING_DISK, ///< thin: it touches with its rim
+  AS_ROLLING_SPHERE,
+} as_rolling_shape;
+
+/// A disk or a sphere of the second body rolls on a plane of the first without slipping. It counts as a joint: one
+/// row g (it touches) and two velocity rows (it does not slip), along x and y of the plane's frame. By frames, z of the
+/// first is the plane's normal, the second is at the centre and its z is a disk's axis; or by bodies and
+/// what follows, in the world at the starting pose. From as_default_rolling_def().
+typedef struct as_rolling_def {
+  const char *name; ///< NULL: `joint 3`
+  as_rolling_shape shape;
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of what rolls
+  double point[3];      ///< of the plane [m]
+  double normal[3];     ///< of the plane, to the side on which it rolls; of any length
+  double direction[3];  ///< x of the plane's frame, made perpendicular to the normal; all zero: any
+  double center[3];     ///< of what rolls [m]
+  double axis[3];       ///< of a disk; of any length
+  double radius;        ///< > 0 [m], required
+} as_rolling_def;
+
+AS_API as_rolling_def as_default_rolling_def(void);
+
+/// A skate, or knife edge: a point of the second body moves over a plane of the first along its blade, not
+/// sideways. It counts as a joint with one velocity row; what keeps it on the plane is another joint. By frames, z
+/// of the first is the plane's normal, the second is at the point and its x is along the blade; or by bodies
+/// and what follows, in the world at the starting pose. From as_default_skate_def().
+typedef struct as_skate_def {
+  const char *name;     ///< NULL: `joint 3`
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of the blade
+  double point[3];      ///< of the blade [m]
+  double normal[3];     ///< of the plane; of any length
+  double direction[3];  ///< of the blade; of any length
+} as_skate_def;
+
+AS_API as_skate_def as_default_skate_def(void);
+
+// Couplings. Each lets a coordinate of one joint go with that of another, and counts as a joint itself, with one
+// row. A body that both joints have is the carrier, and the other two are the wheels (or wheel and rack); if
+// there is none, the second bodies of the joints are. Angles and displacements are those of the wheels as seen
+// from what carries them, about and along the joints' z axes. They mesh as they are at the starting pose.
+
+/// Two toothed wheels. The multiplier is the torque on the second wheel about its axis [N m].
+typedef struct as_gear_def {
+  const char *name;     ///< NULL: `joint 3`
+  as_joint_id joint[2]; ///< with an angle about z: revolute, cylindrical, ...; required
+  int teeth[2];         ///< of the first and the second wheel, > 0; required
+  bool internal;        ///< they turn the same way about their axes; otherwise opposite ways
+} as_gear_def;
+
+AS_API as_gear_def as_default_gear_def(void);
+
+/// A pinion that moves a rack. The multiplier is the force on the rack along its axis [N].
+typedef struct as_rack_def {
+  const char *name;   ///< NULL: `joint 3`
+  as_joint_id pinion; ///< with an angle about z: revolute, cylindrical, ...; required
+  as_joint_id rack;   ///< with a displacement along z: prismatic, cylindrical, ...; required
+  /// The rack's way per radian of the pinion: its pitch radius, or minus that if it goes backwards [m]; required.
+  double radius;
+} as_rack_def;
+
+AS_API as_rack_def as_default_rack_def(void);
+
 // ---- forces -----------------------------------------------------------------------------------------
 
 /// A spring and damper between the origins of two frames: tension
-///     stiffness (l - length) + damping l' + spring(l - length) + damper(l').
+///     stiffness (l - length) + damping l' + spring(l - length) + damper(l') + law(l - length, l').
 typedef struct as_spring_def {
   const char *name;     ///< NULL: `force 3`
   as_frame_id frame[2]; ///< AS_NONE: from what follows
@@ -169,13 +260,14 @@ typedef struct as_spring_def {
   double length;          ///< unstretched [m]; NAN: as at the start
   const as_curve *spring; ///< tension [N] against extension [m]
   const as_curve *damper; ///< tension [N] against its rate [m/s]
+  const as_surface *law;  ///< tension [N] against extension [m] and rate [m/s]
 } as_spring_def;
 
 AS_API as_spring_def as_default_spring_def(void);
 
 /// A torsional spring and damper about z of two frames, which stays within half a turn of its angle at
 /// rest: torque on the first body about z, its opposite on the second,
-///     stiffness (phi - angle) + damping phi' + spring(phi - angle) + damper(phi').
+///     stiffness (phi - angle) + damping phi' + spring(phi - angle) + damper(phi') + law(phi - angle, phi').
 typedef struct as_torsion_def {
   const char *name;
   as_frame_id frame[2]; ///< AS_NONE: from what follows
@@ -187,6 +279,7 @@ typedef struct as_torsion_def {
   double angle;           ///< of B against A at rest [rad]; NAN: as at the start
   const as_curve *spring; ///< torque [N m] against angle [rad]
   const as_curve *damper; ///< torque [N m] against rate [rad/s]
+  const as_surface *law;  ///< torque [N m] against angle [rad] and rate [rad/s]
 } as_torsion_def;
 
 AS_API as_torsion_def as_default_torsion_def(void);
@@ -206,17 +299,104 @@ typedef struct as_load_def {
 
 AS_API as_load_def as_default_load_def(void);
 
+/// Friction in a joint that does not move in a given way: dry (Coulomb) and viscous, against the rates of its
+/// coordinates. Dry friction of a revolute, prismatic, cylindrical or spherical joint is
+///     coefficient N sliding/sqrt(sliding^2 + transition_speed^2)
+/// where it rubs; N comes from the joint's own reaction, so that it is solved for together with it. See
+/// docs/elements/joint-friction.md. From as_default_joint_friction_def().
+typedef struct as_joint_friction_def {
+  const char *name;   ///< NULL: `force 3`
+  as_joint_id joint;  ///< required
+  double coefficient; ///< of dry friction [-]; 0: none
+  double
+      radius; ///< of the pin or ball [m]; of a guide half its width, 0: torque about it does not count
+  double length; ///< of the bearing or guide, its middle at B [m]; 0: bending moments do not count
+  double
+      shoulder_radius; ///< mean radius at which a pin's shoulder rubs [m]; 0: axial force does not count
+  double transition_speed; ///< sliding speed at which friction is 0.7 of its full size [m/s]; 1e-3
+  double small_force;      ///< normal force below which friction fades [N]; 1e-3
+  double damping[AS_JOINT_COORDINATES]; ///< of each coordinate [N s/m or N m s]
+} as_joint_friction_def;
+
+AS_API as_joint_friction_def as_default_joint_friction_def(void);
+
+/// A bushing: stiffness and damping in six directions between two frames that coincide when it is unloaded. Its
+/// coordinates are the displacement of frame B in the axes of A and its rotation vector against A (below half a turn).
+typedef struct as_bushing_def {
+  const char *name;     ///< NULL: `force 3`
+  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_body_id body[2];
+  double point[3];       ///< in the world at the starting pose [m]
+  double axis[3];        ///< z of both frames; all zero: the world's
+  double second_axis[3]; ///< x of both frames; all zero: any
+  double stiffness[6];   ///< along x y z [N/m], about x y z [N m/rad]
+  double damping[6];     ///< [N s/m], [N m s/rad]
+  /// 6 x 6 instead, symmetric and without negative eigenvalues; NULL: the diagonals above.
+  const double *stiffness_matrix;
+  const double *damping_matrix;
+} as_bushing_def;
+
+AS_API as_bushing_def as_default_bushing_def(void);
+
+/// What stops and contacts push with, at the depth x: an elastic force E = stiffness x^exponent, times 1 + damping x'
+/// while the depth grows; while it shrinks times less than one, but never negative: it does not pull. With an onset
+/// the stiffness comes up smoothly over that depth: x above is then x less half the onset, beyond it.
+typedef struct as_penalty {
+  double stiffness;      ///< > 0 [N/m^exponent, N m/rad^exponent], required unless there is a table
+  double exponent;       ///< >= 1 [-]
+  double damping;        ///< >= 0 [s/m, s/rad]
+  double onset;          ///< >= 0 [m, rad]
+  const as_curve *curve; ///< E [N, N m] against depth [m, rad] instead; zero at zero
+  /// All of it [N, N m] against depth and its rate [m/s, rad/s] instead; where it is negative it counts as zero.
+  const as_surface *surface;
+} as_penalty;
+
+/// Stops of a coordinate of a joint, a displacement or an angle, beyond an upper and a lower limit. An angle is looked
+/// at within half a turn of the middle of the limits, or of the only one.
+typedef struct as_stop_def {
+  const char *name;
+  as_joint_id joint; ///< required
+  int coordinate;    ///< which one, from 0
+  double lower;      ///< [m, rad]; NAN: none
+  double upper;      ///< likewise
+  as_penalty law;    ///< exponent 1.5, no damping
+} as_stop_def;
+
+AS_API as_stop_def as_default_stop_def(void);
+
+/// A sphere or a point against a plane, with friction: friction N h(s), h = s/sqrt(s^2 + slip_speed^2), against the
+/// slip s where they touch. The plane's first body may be the ground; z of the first frame is its outward normal.
+typedef struct as_contact_def {
+  const char *name;
+  as_frame_id
+      frame[2]; ///< of the plane, and at the centre of the sphere; AS_NONE: from what follows
+  as_body_id body[2];
+  double point[3];   ///< on the plane, in the world at the starting pose [m]
+  double normal[3];  ///< out of the plane, of any length
+  double center[3];  ///< of the sphere, in the world at the starting pose [m]
+  double radius;     ///< >= 0 [m]; 0: a point
+  as_penalty law;    ///< exponent 1.5, no damping
+  double friction;   ///< coefficient >= 0 [-]
+  double slip_speed; ///< > 0 [m/s], required with friction
+} as_contact_def;
+
+AS_API as_contact_def as_default_contact_def(void);
+
 /// An element of your own, see alphastep/element.h. From as_default_element_def().
 typedef struct as_element_def {
   const char *name;            ///< NULL: `force 3`
   const as_element_type *type; ///< required; must outlive the model
   as_body_id body[AS_ELEMENT_BODIES];
   int n_bodies;
-  int n_rows;       ///< of constraints
-  const void *data; ///< data_size bytes, copied
+  int n_rows;          ///< of constraints g(t, q)
+  int n_velocity_rows; ///< of constraints k(t, q, v)
+  const void *data;    ///< data_size bytes, copied
   size_t data_size;
-  bool rheonomic; ///< g depends on t
-  bool forceless; ///< it writes no force and no f_v, and f_q only of its constraints
+  bool rheonomic; ///< g or k depends on t
+  bool
+      forceless; ///< it writes no force, f_q only of its constraints, and f_v only if pattern.f_v is set
+  /// Its force depends on the multipliers of this joint's rows g; AS_SELF: of its own; AS_NONE: of none.
+  as_joint_id reads;
   as_element_pattern pattern;
 } as_element_def;
 
@@ -243,12 +423,31 @@ AS_API as_status as_builder_add_joint(as_builder *builder, const as_joint_def *d
                                       as_error *error);
 AS_API as_status as_builder_add_motion(as_builder *builder, const as_motion_def *def,
                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_rolling(as_builder *builder, const as_rolling_def *def,
+                                        as_joint_id *id, as_error *error);
+AS_API as_status as_builder_add_skate(as_builder *builder, const as_skate_def *def, as_joint_id *id,
+                                      as_error *error);
+
+AS_API as_status as_builder_add_gear(as_builder *builder, const as_gear_def *def, as_joint_id *id,
+                                     as_error *error);
+AS_API as_status as_builder_add_rack(as_builder *builder, const as_rack_def *def, as_joint_id *id,
+                                     as_error *error);
 AS_API as_status as_builder_add_spring(as_builder *builder, const as_spring_def *def,
                                        as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_def *def,
                                         as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_load(as_builder *builder, const as_load_def *def, as_force_id *id,
                                      as_error *error);
+AS_API as_status as_builder_add_joint_friction(as_builder *builder,
+                                               const as_joint_friction_def *def, as_force_id *id,
+                                               as_error *error);
+
+AS_API as_status as_builder_add_bushing(as_builder *builder, const as_bushing_def *def,
+                                        as_force_id *id, as_error *error);
+AS_API as_status as_builder_add_stop(as_builder *builder, const as_stop_def *def, as_force_id *id,
+                                     as_error *error);
+AS_API as_status as_builder_add_contact(as_builder *builder, const as_contact_def *def,
+                                        as_force_id *id, as_error *error);
 /// With constraint rows it counts as a joint, else as a force: the id is of that kind.
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
                                         as_error *error);
@@ -318,7 +517,10 @@ AS_API int as_model_body_q(const as_model *model, as_body_id body);
 AS_API int as_model_body_v(const as_model *model, as_body_id body);
 AS_API int as_model_joint_row(const as_model *model, as_joint_id joint);
 AS_API int as_model_joint_rows(const as_model *model, as_joint_id joint); ///< how many
-/// The joint that a row of g belongs to, e.g. one that as_start_report calls redundant.
+/// Where a joint's velocity rows stand in psi, and how many it has.
+AS_API int as_model_joint_velocity_row(const as_model *model, as_joint_id joint);
+AS_API int as_model_joint_velocity_rows(const as_model *model, as_joint_id joint);
+/// The joint that a row belongs to, e.g. one that as_start_report calls redundant: rows of g, then those of k.
 AS_API as_joint_id as_model_row_joint(const as_model *model, int row);
 
 #ifdef __cplusplus

@@ -118,6 +118,10 @@ typedef int as_jacobian_fn(const as_point *at, as_block_set wanted, as_matrix *b
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
+/// Whether a step may end where it does: AS_DONE, or AS_RETRY if it is too long, with the row of g that says so
+/// (or -1) in *row.
+typedef int as_step_fn(const as_point *from, const as_point *to, int *row, void *user);
+
 /// A sampled controller: at t = offset + k period, k = 0, 1, ..., reads the state and sets some of the held
 /// signals u, which then stay as they are until its next sample.
 typedef struct as_sampler_def {
@@ -160,6 +164,9 @@ typedef struct as_problem_def {
   const as_sampler_def *samplers; ///< n_samplers of them
   int n_samplers;
   as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
+  /// Looks at t, q and v at the ends of each step before it counts; for constraints that hold in several
+  /// places close to each other, as the teeth of gears do: a long step might end in the wrong one. May be NULL.
+  as_step_fn *check_step;
 
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced
 

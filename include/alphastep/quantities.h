@@ -46,12 +46,25 @@ typedef struct as_reaction {
 } as_reaction;
 
 /// Of an element of your own: on its second body, about that body's centre of mass, in the axes of the first.
+/// Of a gear or a rack: on its second wheel (the rack), at the origin of frame B of its second joint, in the axes
+/// of A there.
 AS_API as_status as_model_reaction(const as_model *model, const as_state *state, as_joint_id joint,
                                    as_reaction *out, as_error *error);
 
+/// A force and a torque on a body.
+typedef struct as_wrench {
+  double force[3];  ///< world axes [N]
+  double torque[3]; ///< about the centre of mass, world axes [N m]
+} as_wrench;
+
+/// What a force exerts on one of its bodies: 0 the first, 1 the second, ... Of a load: 0 its body, 1 the one that its
+/// torque acts back on.
+AS_API as_status as_model_force(const as_model *model, const as_state *state, as_force_id force,
+                                int body, as_wrench *out, as_error *error);
+
 typedef struct as_energy {
   double kinetic;   ///< [J]
-  double potential; ///< of gravity, zero at the origin, and of springs [J]
+  double potential; ///< of gravity, zero at the origin, and of what is elastic [J]
 } as_energy;
 
 AS_API as_status as_model_energy(const as_model *model, const as_state *state, as_energy *out,
@@ -59,8 +72,8 @@ AS_API as_status as_model_energy(const as_model *model, const as_state *state, a
 
 /// Energy that flows, all per second [W].
 typedef struct as_power {
-  double dissipated; ///< in dampers
-  double forces;     ///< brought in by applied forces
+  double dissipated; ///< in dampers, by damping in contacts and by friction
+  double forces;     ///< brought in by applied forces, and by springs whose ends are moved
   double motions;    ///< brought in by prescribed motions
 } as_power;
 
@@ -95,7 +108,7 @@ AS_API void as_model_momentum(const as_model *model, const as_state *state, as_m
 /// How far a joint is from holding: the largest of its rows.
 typedef struct as_gap {
   double position; ///< |g| [m, or sine of an angle]
-  double velocity; ///< |g'|
+  double velocity; ///< |g'|, and |k| of velocity rows
 } as_gap;
 
 AS_API as_status as_model_gap(const as_model *model, const as_state *state, as_joint_id joint,

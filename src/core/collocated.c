@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "core/integrator.h"
 
 /// Where each unknown starts in z; the equations of lambda, psi, eta, x' and y stand in the same places.
@@ -24,16 +25,19 @@ typedef struct layout {
 
 static bool is_stabilized(const as_integrator *s) { return s->def.method == AS_METHOD_INDEX2; }
 
-static layout layout_of(const as_integrator *s) {
-  const as_problem *p = s->problem;
+static layout layout_with(const as_problem *p, int n_eta) {
   layout at;
   at.lambda = p->n;
   at.psi = at.lambda + p->def.n_lambda;
   at.eta = at.psi + p->def.n_psi;
-  at.x = at.eta + (is_stabilized(s) ? p->def.n_lambda : 0);
+  at.x = at.eta + n_eta;
   at.y = at.x + p->def.n_x;
   at.size = at.y + p->def.n_y;
   return at;
+}
+
+static layout layout_of(const as_integrator *s) {
+  return layout_with(s->problem, is_stabilized(s) ? s->problem->def.n_lambda : 0);
 }
 
 /// [GA.13] what first-order states and outputs add to the matrix, with kap_x = (1-delta_f)/(1-delta_m):
@@ -41,9 +45,9 @@ static layout layout_of(const as_integrator *s) {
 ///   v': -(phi_v' + kap gamma h phi_v + kap beta h^2 phi_q T),  eta/h: h^2 phi_q T B_n^T,  lambda:
 ///   -phi_lambda,  psi: -phi_psi,  x': I - kap_x theta h phi_x,  y: -phi_y,
 /// and of y alike with chi. The identities are put on the diagonal when the matrix is assembled.
-static int list_state_terms(const as_integrator *s, asi_term *term, int i) {
+static int list_state_terms(const as_integrator *s, const layout at, bool with_eta, asi_term *term,
+                            int i) {
   const as_problem *p = s->problem;
-  const layout at = layout_of(s);
   const double h = s->h, kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
   if (p->def.n_x + p->def.n_y == 0) return i;
   const double kap_x = p->def.n_x > 0 ? (1.0 - s->cx.delta_f) / (1.0 - s->cx.delta_m) : 0.0;
@@ -67,8 +71,7 @@ static int list_state_terms(const as_integrator *s, asi_term *term, int i) {
     term[i++] = (asi_term){row, at.psi, functions[f].psi, false, ASI_VIA_IDENTITY, -1.0};
     term[i++] = (asi_term){row, at.x, functions[f].x, false, ASI_VIA_IDENTITY, by_x};
     term[i++] = (asi_term){row, at.y, functions[f].y, false, ASI_VIA_IDENTITY, -1.0};
-    if (is_stabilized(s) && p->def.n_lambda > 0)
-      term[i++] = (asi_term){row, at.eta, functions[f].q, false, ASI_VIA_T_BT, h * h};
+    if (with_eta) term[i++] = (asi_term){row, at.eta, functions[f].q, false, ASI_VIA_T_BT, h * h};
   }
   return i;
 }
@@ -80,19 +83,23 @@ static int list_state_terms(const as_integrator *s, asi_term *term, int i) {
 ///   g/(beta h^2) kap B T                                  -B T B_n^T / beta
 ///   g'/(gamma h) kap (B + (beta h/gamma) Z T)             -(h/gamma) Z T B_n^T
 ///   k/(gamma h)  kap (k_v + (beta h/gamma) k_q T)         -(h/gamma) k_q T B_n^T
-static int list_terms(const as_integrator *s, asi_term *term) {
+///
+/// [GA.14] Index-2, large systems: eta/h moves the other equations by h and h^2 only, so to leading order it
+/// is found after the other unknowns, from its own, B T B_n^T d(eta/h) = beta (kap B T dv' - residual). The
+/// matrix of the others is about that of index-3. `with_eta` false leaves eta out.
+static int list_terms(const as_integrator *s, bool with_eta, asi_term *term) {
   const as_problem *p = s->problem;
-  const layout at = layout_of(s);
+  const layout at = layout_with(p, with_eta ? p->def.n_lambda : 0);
   const double h = s->h, gamma = s->gamma, beta = s->c.beta;
   const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
-  const int row_g = is_stabilized(s) ? at.eta : at.lambda;
   int i = 0;
   // Columns of v'.
   term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
   term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -kap * gamma * h};
   term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_VIA_T, kap * beta * h * h};
   term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_T, -kap * beta * h * h};
-  term[i++] = (asi_term){row_g, 0, AS_BLOCK_G_Q, false, ASI_VIA_T, kap};
+  if (with_eta || !is_stabilized(s))
+    term[i++] = (asi_term){with_eta ? at.eta : at.lambda, 0, AS_BLOCK_G_Q, false, ASI_VIA_T, kap};
   term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, kap};
   term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_Q, false, ASI_VIA_T, kap * beta * h / gamma};
   if (is_stabilized(s)) {
@@ -108,20 +115,48 @@ static int list_terms(const as_integrator *s, asi_term *term) {
     term[i++] = (asi_term){0, at.psi, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -1.0};
   }
   // Columns of eta/h.
-  if (is_stabilized(s) && p->def.n_lambda > 0) {
+  if (with_eta) {
     term[i++] = (asi_term){0, at.eta, AS_BLOCK_MA_Q, false, ASI_VIA_T_BT, -h * h};
     term[i++] = (asi_term){0, at.eta, AS_BLOCK_F_Q, false, ASI_VIA_T_BT, h * h};
     term[i++] = (asi_term){at.eta, at.eta, AS_BLOCK_G_Q, false, ASI_VIA_T_BT, -1.0 / beta};
     term[i++] = (asi_term){at.lambda, at.eta, AS_BLOCK_GDOT_Q, false, ASI_VIA_T_BT, -h / gamma};
     term[i++] = (asi_term){at.psi, at.eta, AS_BLOCK_K_Q, false, ASI_VIA_T_BT, -h / gamma};
   }
-  return list_state_terms(s, term, i);
+  return list_state_terms(s, at, with_eta, term, i);
+}
+
+static bool has_eta(const as_integrator *s) {
+  return is_stabilized(s) && s->problem->def.n_lambda > 0;
+}
+
+/// The matrix of all unknowns.
+static as_status make_coupled(as_integrator *s, as_error *error) {
+  asi_term terms[ASI_MAX_TERMS];
+  const int n_terms = list_terms(s, has_eta(s), terms);
+  return asi_system_init(&s->step, s->problem, &s->motion, s->unknowns, terms, n_terms, error);
+}
+
+/// The matrix of eta/h, whose factor does not depend on the step.
+static asi_term eta_term(const as_integrator *s) {
+  return (asi_term){0, 0, AS_BLOCK_G_Q, false, ASI_VIA_T_BT, -1.0 / s->c.beta};
+}
+
+static as_status make_decoupled(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  asi_term terms[ASI_MAX_TERMS];
+  const asi_term eta = eta_term(s);
+  const int n_terms = list_terms(s, false, terms);
+  s->eta_part =
+      asi_calloc((size_t)p->def.n_lambda + (size_t)layout_with(p, 0).size, sizeof(double));
+  if (s->eta_part == NULL) return asi_fail_memory(error);
+  const as_status status =
+      asi_system_init(&s->shared, p, &s->motion, layout_with(p, 0).size, terms, n_terms, error);
+  return status ? status : asi_system_init(&s->eta, p, &s->motion, p->def.n_lambda, &eta, 1, error);
 }
 
 static as_status collocated_create(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
-  const bool with_bt = is_stabilized(s) && p->def.n_lambda > 0;
-  asi_term terms[ASI_MAX_TERMS];
+  const bool with_bt = has_eta(s);
   as_status status = asi_motion_init(&s->motion, p, with_bt, error);
   if (status == AS_OK && with_bt)
     status = asi_matrix_init(&s->b_n, &p->pattern[AS_BLOCK_G_Q], error);
@@ -130,9 +165,9 @@ static as_status collocated_create(as_integrator *s, as_error *error) {
   s->gamma = s->c.gamma;
   s->theta = s->cx.theta;
   s->unknowns = layout_of(s).size;
-  s->active = &s->step;
-  const int n_terms = list_terms(s, terms);
-  return asi_system_init(&s->step, p, &s->motion, s->unknowns, terms, n_terms, error);
+  const bool decoupled = has_eta(s) && s->unknowns >= ASI_MIN_SPARSE;
+  s->active = decoupled ? &s->shared : &s->step;
+  return decoupled ? make_decoupled(s, error) : make_coupled(s, error);
 }
 
 // ---- the start of a step ------------------------------------------------------------------------
@@ -243,12 +278,12 @@ static void distrust_eta(as_integrator *s) {
 }
 
 static as_status collocated_begin(as_integrator *s, double h) {
-  const as_problem *p = s->problem;
   asi_term terms[ASI_MAX_TERMS];
   as_status status = start_of_step(s, h);
   if (status) return status;
-  asi_system_set_factors(&s->step, terms, list_terms(s, terms));
-  if (is_stabilized(s) && p->def.n_lambda > 0) {
+  asi_system_set_factors(s->active, terms,
+                         list_terms(s, has_eta(s) && s->active == &s->step, terms));
+  if (has_eta(s)) {
     const as_point point = {.t = s->t, .q = s->now.q};
     status = asi_blocks(s, &point, AS_BLOCK_BIT(AS_BLOCK_G_Q));
     if (status) return status;
@@ -257,7 +292,7 @@ static as_status collocated_begin(as_integrator *s, double h) {
   }
   // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
-  if (is_stabilized(s) && p->def.n_lambda > 0) distrust_eta(s);
+  if (has_eta(s)) distrust_eta(s);
   return AS_OK;
 }
 
@@ -290,7 +325,7 @@ static void update(as_integrator *s) {
     next->x[i] = now->x[i] + h * ((1.0 - s->theta) * s->w0[i] + s->theta * next->w[i]);
   }
   memcpy(next->y, s->z + at.y, (size_t)p->def.n_y * sizeof(double));
-  if (is_stabilized(s) && p->def.n_lambda > 0) {
+  if (has_eta(s)) {
     for (int i = 0; i < p->def.n_lambda; ++i) next->eta[i] = h * s->z[at.eta + i];
     asi_matrix_multiply_transposed_add(&s->b_n, -h, next->eta, s->xi);
   }
@@ -375,22 +410,119 @@ static as_status collocated_evaluate(as_integrator *s) {
   return AS_OK;
 }
 
+// A matrix without eta that contracts worse than this is given up for the full one,
+#define DECOUPLED_CONTRACTION 0.05
+// in this step; after so many such steps in a row, for good.
+enum { ALWAYS_COUPLED = 5 };
+
+static void use_matrix(as_integrator *s, asi_system *system) {
+  s->active = system;
+  s->fresh_seen = false;
+  s->fresh_contraction = 0.1;
+}
+
+/// Goes over to the matrix of all unknowns if the one without eta does not do.
+static as_status choose_matrix(as_integrator *s, bool again) {
+  const bool slow = s->fresh_seen && s->fresh_contraction > DECOUPLED_CONTRACTION;
+  if (s->active == &s->step || !(again || slow)) return AS_OK;
+  use_matrix(s, &s->step);
+  return asi_index2_couple(s, s->eval.error);
+}
+
+/// Counts steps that took the full matrix, and goes back to the other one before the next.
+static void return_to_decoupled(as_integrator *s) {
+  if (s->eta.solver == NULL || s->coupled_steps == ALWAYS_COUPLED) return;
+  s->coupled_steps = s->active == &s->step ? s->coupled_steps + 1 : 0;
+  if (s->active == &s->shared || s->coupled_steps == ALWAYS_COUPLED) return;
+  use_matrix(s, &s->shared);
+  s->factor_h = (double)NAN;
+}
+
+as_status asi_index2_couple(as_integrator *s, as_error *error) {
+  asi_term terms[ASI_MAX_TERMS];
+  if (s->step.solver == NULL) return make_coupled(s, error);
+  asi_system_set_factors(&s->step, terms, list_terms(s, true, terms));
+  return AS_OK;
+}
+
+static as_status factor_eta(as_integrator *s) {
+  const int m = s->problem->def.n_lambda, eta = layout_of(s).eta;
+  asi_system_assemble(&s->eta, s->block, &s->motion);
+  for (int i = 0; i < m && s->compliance > 0.0; ++i)
+    s->eta.value[s->eta.diagonal[i]] -= softness(s, eta + i);
+  return asi_factor(s, &s->eta, s->t1, "a step");
+}
+
 static as_status collocated_linearize(as_integrator *s, bool again) {
-  (void)again;
+  as_status status = choose_matrix(s, again);
+  if (status) return status;
+  asi_system *system = s->active;
   const as_point point = trial_point(s);
-  const as_status status = asi_blocks(s, &point, asi_system_blocks(&s->step) & ~equation_blocks(s));
+  status = asi_blocks(s, &point, asi_system_blocks(system) & ~equation_blocks(s));
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
-  asi_system_assemble(&s->step, s->block, &s->motion);
-  const layout at = layout_of(s);
+  asi_system_assemble(system, s->block, &s->motion);
+  const bool with_eta = has_eta(s) && system == &s->step;
+  const layout at = layout_with(s->problem, with_eta ? s->problem->def.n_lambda : 0);
   for (int i = at.lambda; i < at.x && s->compliance > 0.0; ++i)
-    s->step.value[s->step.diagonal[i]] -= softness(s, i);
-  for (int i = at.x; i < at.size; ++i) s->step.value[s->step.diagonal[i]] += 1.0;
-  return asi_factor(s, &s->step, s->t1, "a step");
+    system->value[system->diagonal[i]] -= softness(s, i);
+  for (int i = at.x; i < at.size; ++i) system->value[system->diagonal[i]] += 1.0;
+  status = asi_factor(s, system, s->t1, "a step");
+  return status || system == &s->step ? status : factor_eta(s);
+}
+
+/// out += factor (block) x, if there is such a block.
+static void add_product(const as_integrator *s, as_block block, double factor, const double *x,
+                        double *out) {
+  if (s->problem->present & AS_BLOCK_BIT(block))
+    asi_matrix_multiply_add(&s->block[block], factor, x, out);
+}
+
+/// What d(eta/h) does to the other equations, by the blocks that the factors were made of.
+static void couple_eta(as_integrator *s, const double *eta, double *out) {
+  const layout at = layout_of(s);
+  const double h = s->h;
+  double *moved = s->work_n; // q, for T B_n^T d(eta/h)
+  memset(moved, 0, (size_t)s->problem->n * sizeof(double));
+  memset(out, 0, (size_t)s->shared.size * sizeof(double));
+  asi_matrix_multiply_add(&s->motion.t_bt, 1.0, eta, moved);
+  add_product(s, AS_BLOCK_MA_Q, -h * h, moved, out);
+  add_product(s, AS_BLOCK_F_Q, h * h, moved, out);
+  add_product(s, AS_BLOCK_GDOT_Q, -h / s->gamma, moved, out + at.lambda);
+  add_product(s, AS_BLOCK_K_Q, -h / s->gamma, moved, out + at.psi);
+  add_product(s, AS_BLOCK_PHI_Q, h * h, moved, out + at.eta);
+  add_product(s, AS_BLOCK_CHI_Q, h * h, moved, out + at.eta + s->problem->def.n_x);
+}
+
+/// [GA.14] first all but eta/h, then eta/h; and, as long as the blocks are those of the factors, once more the
+/// others for what that eta/h does to them
+static as_status solve_decoupled(as_integrator *s, double *b) {
+  const as_problem *p = s->problem;
+  const layout at = layout_of(s);
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  const size_t n_eta = (size_t)p->def.n_lambda * sizeof(double);
+  const size_t states = (size_t)(at.size - at.x) * sizeof(double);
+  double *eta = s->eta_part, *again = s->eta_part + p->def.n_lambda;
+  memcpy(eta, b + at.eta, n_eta);
+  memmove(b + at.eta, b + at.x, states);
+  as_status status = asi_solve(s, &s->shared, s->t1, b);
+  if (status) return status;
+  memset(s->work_n, 0, (size_t)p->n * sizeof(double));
+  asi_matrix_multiply_add(&s->motion.t, 1.0, b, s->work_n);
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -kap, s->work_n, eta);
+  status = asi_solve(s, &s->eta, s->t1, eta);
+  if (status == AS_OK && s->factor_age == 0) {
+    couple_eta(s, eta, again);
+    status = asi_solve(s, &s->shared, s->t1, again);
+    for (int i = 0; i < s->shared.size; ++i) b[i] -= again[i];
+  }
+  memmove(b + at.x, b + at.eta, states);
+  memcpy(b + at.eta, eta, n_eta);
+  return status;
 }
 
 static as_status collocated_solve(as_integrator *s, double *b) {
-  return asi_solve(s, &s->step, s->t1, b);
+  return s->active == &s->step ? asi_solve(s, &s->step, s->t1, b) : solve_decoupled(s, b);
 }
 
 // ---- the end of a step --------------------------------------------------------------------------
@@ -406,6 +538,7 @@ static void collocated_accept(as_integrator *s) {
   s->a_offset = s->d1;
   s->w_offset = s->dx1;
   s->varying = !s->first && s->varies;
+  return_to_decoupled(s);
 }
 
 const asi_method asi_method_index3 = {"index-3",

@@ -60,7 +60,10 @@ static as_status check_matrix(asi_evaluator *e, const char *callback, as_block b
                     "The %s callback wrote entry (%d, %d) of block %s, which is outside its "
                     "pattern.",
                     callback, m->stray_row, m->stray_col, name);
-  for (int j = 0; j < m->cols; ++j)
+  const int nnz = m->col_start[m->cols];
+  double nothing = 0.0; // NaN if a value is not finite
+  for (int k = 0; k < nnz; ++k) nothing += 0.0 * m->value[k];
+  for (int j = 0; j < m->cols && isnan(nothing); ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
       if (!isfinite(m->value[k]))
         return asi_fail(e->error, AS_ERR_NONFINITE, t, name,

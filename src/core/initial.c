@@ -7,16 +7,13 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-static as_status check_initial(as_integrator *s, const as_initial *initial, as_error *error) {
-  if (s == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The integrator is NULL.");
+as_status asi_check_initial(const as_problem *p, const as_initial *initial, as_error *error) {
   if (initial == NULL || initial->q == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "q",
-                    "as_integrator_start needs a starting configuration q.");
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "q", "A start needs a configuration q.");
   if (!isfinite(initial->t))
     return asi_fail(error, AS_ERR_ARGUMENT, initial->t, "t", "The starting time %g is not finite.",
                     initial->t);
-  const as_problem_def *def = &s->problem->def;
+  const as_problem_def *def = &p->def;
   const struct {
     const char *name;
     const double *value;
@@ -31,14 +28,14 @@ static as_status check_initial(as_integrator *s, const as_initial *initial, as_e
       if (!isfinite(given[k].value[i]))
         return asi_fail(error, AS_ERR_ARGUMENT, initial->t, given[k].name,
                         "The starting value of %s[%d] is %g.", given[k].name, i, given[k].value[i]);
-  for (int i = 0; initial->v && i < s->problem->n; ++i) {
+  for (int i = 0; initial->v && i < p->n; ++i) {
     if (isfinite(initial->v[i])) continue;
     char name[64];
-    asi_component_name(s->problem, AS_QUANTITY_V, i, name, sizeof name);
+    asi_component_name(p, AS_QUANTITY_V, i, name, sizeof name);
     return asi_fail(error, AS_ERR_ARGUMENT, initial->t, name, "The starting velocity of %s is %g.",
                     name, initial->v[i]);
   }
-  return as_space_check(s->problem->space, initial->q, error);
+  return as_space_check(p->space, initial->q, error);
 }
 
 /// Lists names of rows, up to eight of them.
@@ -113,7 +110,7 @@ static void guess_values(as_integrator *s, const as_initial *initial, double val
 }
 
 /// [EV.1] constraints that do not hold have empty rows and no multipliers
-static void set_active(as_integrator *s, const bool *active) {
+void asi_set_active(as_integrator *s, const bool *active) {
   s->eval.n_inactive = 0;
   for (int i = 0; i < s->redundancy.rows; ++i) {
     s->eval.inactive[i] = active != NULL && !active[i];
@@ -141,7 +138,7 @@ static as_status solve_rest(as_integrator *s, double t) {
   for (int i = 0; i < s->redundancy.rows && s->eval.n_inactive > 0; ++i)
     if (s->eval.inactive[i])
       *(i < p->def.n_lambda ? x->lambda + i : x->psi + i - p->def.n_lambda) = 0.0;
-  const as_status status = asi_solve_acceleration(s, t, x);
+  const as_status status = asi_solve_acceleration(s, t, x, 0);
   memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
   memcpy(x->a, x->vdot, (size_t)p->n * sizeof(double));
   memcpy(x->w, x->xdot, (size_t)p->def.n_x * sizeof(double));
@@ -170,7 +167,7 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   for (int i = 0; i < p->n; ++i) x->v[i] = initial->v ? initial->v[i] : 0.0;
   for (int i = 0; i < p->def.n_x; ++i) x->x[i] = initial->x ? initial->x[i] : 0.0;
   report->degrees_of_freedom = p->n;
-  set_active(s, initial->active);
+  asi_set_active(s, initial->active);
   s->compliance = s->base_compliance = 0.0;
   as_status status = project(s, t, s->def.project_start, report);
   if (status == AS_OK && s->redundancy.rows > 0)
@@ -206,6 +203,7 @@ static as_status begin(as_integrator *s, double t) {
   memset(s->impulse, 0, (size_t)s->redundancy.rows * sizeof(double));
   s->factor_h = (double)NAN;
   s->active = s->shared.size > 0 ? &s->shared : &s->step;
+  s->coupled_steps = 0;
   s->fresh_contraction = 0.1;
   s->fresh_seen = false;
   s->fresh_norm = 1.0;
@@ -220,7 +218,9 @@ static as_status begin(as_integrator *s, double t) {
 
 as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_start_report *report,
                               as_error *error) {
-  as_status status = check_initial(s, initial, error);
+  if (s == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The integrator is NULL.");
+  as_status status = asi_check_initial(s->problem, initial, error);
   if (status) return status;
   as_start_report own_report = {0};
   const as_integrator saved = *s;
@@ -285,7 +285,7 @@ static as_status complete_change(as_integrator *s, const bool *active, const dou
   const int rows = s->redundancy.rows;
   as_start_report report = {0};
   as_status status = AS_OK;
-  set_active(s, active);
+  asi_set_active(s, active);
   as_space_normalize(p->space, x->q);
   memcpy(s->q_given, x->q, (size_t)p->nq * sizeof(double));
   if (p->def.n_lambda > 0) status = asi_project_position(s, s->t, s->q_given, x->q, true, &report);
@@ -294,7 +294,7 @@ static as_status complete_change(as_integrator *s, const bool *active, const dou
     status = asi_project_velocity(s, s->t, x->q, x->v, true, true, &report);
   if (status == AS_OK) memcpy(s->impulse, s->residual, (size_t)rows * sizeof(double));
   memset(s->target, 0, (size_t)rows * sizeof(double));
-  set_active(s, active);
+  asi_set_active(s, active);
   if (status == AS_OK && others) status = prepare_constraints(s, s->t, x->q, x->v, &report);
   return status ? status : solve_rest(s, s->t);
 }

@@ -61,6 +61,7 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) 
 static void unknown_name(const as_problem *p, int columns, int column, char *text, size_t size) {
   const int psi = p->n + p->def.n_lambda, eta = psi + p->def.n_psi;
   const int states = columns - p->def.n_x - p->def.n_y; // kkt and projection have none
+  if (columns == p->def.n_lambda) column += p->n;       // eta alone
   if (states >= eta && column >= states) {
     const bool is_x = column < states + p->def.n_x;
     asi_component_name(p, is_x ? AS_QUANTITY_X : AS_QUANTITY_Y,
@@ -98,7 +99,9 @@ static void close_inactive_rows(const as_integrator *s, asi_system *system) {
   if (system == &s->step && s->def.method == AS_METHOD_INDEX2) again = p->n + rows;
   if (system == &s->step && s->def.method == AS_METHOD_SOI2 && m > 0) again = 2 * p->n + rows;
   const int rows_again = s->def.method == AS_METHOD_INDEX2 ? m : rows;
-  for (int i = 0; i < rows; ++i) {
+  for (int i = 0; i < m && system == &s->eta; ++i)
+    if (s->eval.inactive[i]) system->value[system->diagonal[i]] = 1.0;
+  for (int i = 0; i < rows && system != &s->eta; ++i) {
     if (!s->eval.inactive[i]) continue;
     system->value[system->diagonal[p->n + i]] = 1.0;
     if (again > 0 && i < rows_again) system->value[system->diagonal[again + i]] = 1.0;
@@ -108,14 +111,14 @@ static void close_inactive_rows(const as_integrator *s, asi_system *system) {
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
   int culprit = 0;
   if (s->eval.n_inactive > 0) close_inactive_rows(s, system);
-  ++s->statistics.factorizations;
+  if (system != &s->eta) ++s->statistics.factorizations; // it goes with another one
   const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
   return status ? fail_singular(s, system, t, what, culprit) : AS_OK;
 }
 
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b) {
-  ++s->statistics.solves;
+  if (system != &s->eta) ++s->statistics.solves;
   const as_status status = system->solver->ops->solve(system->solver, b);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
   if (status)
@@ -370,6 +373,8 @@ void as_integrator_destroy(as_integrator *s) {
   if (s == NULL) return;
   asi_system_free(&s->step);
   asi_system_free(&s->shared);
+  asi_system_free(&s->eta);
+  free(s->eta_part);
   asi_system_free(&s->kkt);
   asi_system_free(&s->projection);
   asi_system_free(&s->consistent);

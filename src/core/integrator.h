@@ -78,7 +78,10 @@ struct as_integrator {
   asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
   asi_system step;       ///< the method's iteration matrix
-  asi_system shared;     ///< SOI2: a smaller one that serves both stages
+  asi_system shared;     ///< SOI2: a smaller one that serves both stages; index-2: one without eta
+  asi_system eta;        ///< index-2: that of eta alone
+  int coupled_steps;     ///< index-2: successive steps that took `step` although there is `shared`
+  double *eta_part;      ///< its right side, and another one of `shared`
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;
   double compliance;      ///< e of [RE.3] in use; 0: none
@@ -205,6 +208,10 @@ extern const asi_method asi_method_soi2;
 
 // initial.c ----------------------------------------------------------------------------------------
 
+/// Refuses a start with numbers that are missing or not finite.
+as_status asi_check_initial(const as_problem *p, const as_initial *initial, as_error *error);
+/// Says which constraints hold, n_lambda + n_psi flags; NULL: all.
+void asi_set_active(as_integrator *s, const bool *active);
 /// Lists names of constraint rows, up to eight of them.
 void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, size_t size);
 /// Finds rows that others imply, or nearly (up to the singular value `near`), at most `most`, at a point.
@@ -234,8 +241,13 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
 /// measured anew. Leaves the multipliers of the change in s->residual.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, bool measure, as_start_report *report);
+/// How accelerations are found: a set of bits.
+enum {
+  ASI_TIME_STANDS = 1, ///< the constraints are at rest: their rows say B v' = 0, k_v v' = 0
+  ASI_EXACT_ROWS = 2,  ///< [RE.4] compliance acts on the change of lambda and psi only, and fades
+};
 /// Solves for v', lambda, psi, x' and y where t, q, v and x are as given; takes them as a first guess.
-as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at);
+as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at, unsigned how);
 /// The rates of v', lambda and psi at the current state, by differences over +-h.
 as_status asi_start_rates(as_integrator *s, double h);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With
@@ -316,6 +328,11 @@ as_status asi_events_pending(as_integrator *s, bool *pending);
 /// Lets the events of the last step happen that lie at or before `until`, in their order. AS_STOPPED: one
 /// asked to stop, and its state is shown.
 as_status asi_events_act(as_integrator *s, double until);
+
+// collocated.c -------------------------------------------------------------------------------------
+
+/// Makes index-2's matrix of all unknowns, if there is only that without eta so far.
+as_status asi_index2_couple(as_integrator *s, as_error *error);
 
 // newton.c -----------------------------------------------------------------------------------------
 

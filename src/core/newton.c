@@ -27,6 +27,9 @@
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
 
+/// fmax without its care for NaN, and without a call.
+static double larger(double a, double b) { return a > b ? a : b; }
+
 // ---- norms ----------------------------------------------------------------------------------------
 
 /// SOI2 has two stages, each with its own v', lambda and psi; the second one meets the position
@@ -61,20 +64,20 @@ static void set_weights(as_integrator *s) {
   double largest[2] = {0.0, 0.0};
   for (int i = 0; i < p->n; ++i) {
     double *of_kind = &largest[p->is_rotation[i]];
-    *of_kind = fmax(*of_kind, fabs(s->z[i]));
+    *of_kind = larger(fabs(s->z[i]), *of_kind);
   }
   double widest = 0.0;
   for (int i = 0; i < p->n; ++i) {
-    const double size = fmax(fabs(s->z[i]), LEAST_SIZE * largest[p->is_rotation[i]]);
+    const double size = larger(LEAST_SIZE * largest[p->is_rotation[i]], fabs(s->z[i]));
     const double wanted = s->newton_rtol * size + s->atol[i];
-    s->weight[i] = fmax(wanted, floor);
-    widest = fmax(widest, wanted);
+    s->weight[i] = larger(wanted, floor);
+    widest = larger(wanted, widest);
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
   s->noise = floor > 0.1 * widest ? 0.5 : 0.0;
   if (!s->controlled) return;
   asi_control_limit_weights(s);
-  for (int i = 0; i < s->problem->n; ++i) s->weight[i] = fmax(s->weight[i], floor);
+  for (int i = 0; i < s->problem->n; ++i) s->weight[i] = larger(s->weight[i], floor);
 }
 
 static double acceleration_norm(const as_integrator *s, int stage) {
@@ -114,7 +117,7 @@ static double position_norm(as_integrator *s) {
   asi_matrix_multiply_transposed_add(&s->b_n, 1.0 / s->c.beta, s->increment + eta, s->work_n);
   double sum = 0.0;
   for (int i = 0; i < p->n; ++i) {
-    const double e = s->work_n[i] / fmax(s->weight[i], floor);
+    const double e = s->work_n[i] / larger(s->weight[i], floor);
     sum += e * e;
   }
   return sqrt(sum / p->n);
@@ -165,12 +168,14 @@ static double iterations_to_go(double norm, double r) {
 /// evaluation of the equations, 2 for an entry of a given block, 1 for a product of assembly.
 static bool renewal_pays(const as_integrator *s, double norm, double r) {
   const as_problem *p = s->problem;
-  asi_solver_info info;
+  asi_solver_info info, eta = {0};
   s->active->solver->ops->info(s->active->solver, &info);
+  const bool approximate = s->active == &s->shared;
+  if (approximate && s->eta.solver) s->eta.solver->ops->info(s->eta.solver, &eta);
   const double evaluation = 40.0 * s->unknowns + 300.0;
-  const double solves = s->unknowns > s->active->size ? 2.0 : 1.0; // SOI2's stages
-  const double iteration = solves * info.solve_operations + evaluation;
-  double renewal = 1.7 * info.factor_operations + evaluation;
+  const double solves = approximate && !s->eta.solver ? 2.0 : 1.0; // SOI2's stages
+  const double iteration = solves * info.solve_operations + eta.solve_operations + evaluation;
+  double renewal = 1.7 * (info.factor_operations + eta.factor_operations) + evaluation;
   as_block_set seen = 0;
   for (int i = 0; i < s->active->n_terms; ++i) {
     const as_block block = s->active->term[i].block;
@@ -206,9 +211,10 @@ static as_status factorize(as_integrator *s, bool again) {
 }
 
 /// What new factors will do for an increment of size `norm`: convergence is quadratic, so larger increments than
-/// those that were observed contract less. With SOI2's approximate factors it is linear.
+/// those that were observed contract less. With SOI2's approximate factors it is linear; index-2's, without eta,
+/// are corrected for it.
 static double fresh_contraction(const as_integrator *s, double norm) {
-  const bool quadratic = s->fresh_seen && s->active != &s->shared;
+  const bool quadratic = s->fresh_seen && (s->active != &s->shared || s->eta.solver);
   const double larger = quadratic ? fmax(1.0, norm / s->fresh_norm) : 1.0;
   return fmin(fmax(s->fresh_contraction * larger, FRESH_GUESS_FLOOR), SLOWEST);
 }

@@ -240,32 +240,51 @@ static as_status order_core(const graph *g, bool *gone, int *work, int *sequence
   return AS_OK;
 }
 
+/// The node of each mechanical unknown, and which of its node's kinds it is: v', lambda, psi, eta, or the same
+/// of a second stage.
+typedef struct label {
+  int node, kind;
+} label;
+
+static void label_unknowns(const as_problem *p, int size, const int *lambda_node,
+                           const int *psi_node, label *out) {
+  const int n = p->n, psi = n + p->def.n_lambda, eta = psi + p->def.n_psi;
+  for (int j = 0; j < size; ++j) {
+    const bool second = size == 2 * eta && j >= eta; // of two stages
+    const int k = second ? j - eta : j;
+    if (k < n)
+      out[j] = (label){p->body_of[k], 0};
+    else if (k < psi)
+      out[j] = (label){lambda_node[k - n], 0};
+    else if (k < eta)
+      out[j] = (label){psi_node[k - psi], 0};
+    else
+      out[j] = (label){lambda_node[k - eta], 1};
+    if (second) out[j].kind = 1;
+  }
+}
+
 /// Turns a sequence of nodes into an order of unknowns: those of a node in their own order.
-static void expand(const graph *g, const as_problem *p, int size, const int *sequence,
-                   const int *lambda_node, const int *psi_node, int *work, int *order) {
-  const int n = p->n, m = p->def.n_lambda, psi = n + m, eta = psi + p->def.n_psi;
+static void expand(const graph *g, int size, const int *sequence, const label *labels, int *work,
+                   int *order) {
   int *rank = work, *start = work + g->n_nodes; // where a node comes; where its unknowns begin
   for (int i = 0; i < g->n_nodes; ++i) rank[sequence[i]] = i;
   memset(start, 0, ((size_t)g->n_nodes + 1) * sizeof(int));
-  for (int pass = 0; pass < 2; ++pass) {
-    for (int j = 0; j < size; ++j) {
-      const int k = size == 2 * eta ? j % eta : j; // two stages, or eta after psi
-      int node = 0;
-      if (k < n)
-        node = p->body_of[k];
-      else if (k < psi)
-        node = lambda_node[k - n];
-      else if (k < eta)
-        node = psi_node[k - psi];
-      else
-        node = lambda_node[k - eta];
-      if (pass == 0)
-        ++start[rank[node] + 1];
-      else
-        order[start[rank[node]]++] = j;
-    }
-    for (int i = 0; i < g->n_nodes && pass == 0; ++i) start[i + 1] += start[i];
+  for (int j = 0; j < size; ++j) ++start[rank[labels[j].node] + 1];
+  for (int i = 0; i < g->n_nodes; ++i) start[i + 1] += start[i];
+  for (int j = 0; j < size; ++j) order[start[rank[labels[j].node]]++] = j;
+}
+
+/// A block begins where the label changes; each state and output, from `mechanical` on, is one of its own.
+static void find_blocks(int size, int mechanical, const label *labels, asi_elimination *e) {
+  for (int k = 0; k < size; ++k) {
+    const int j = e->order[k], before = k > 0 ? e->order[k - 1] : -1;
+    const bool same = before >= 0 && j < mechanical && before < mechanical &&
+                      labels[j].node == labels[before].node &&
+                      labels[j].kind == labels[before].kind;
+    if (!same) e->first[e->n_blocks++] = k;
   }
+  e->first[e->n_blocks] = size;
 }
 
 /// How many mechanical unknowns each state and output is coupled to, from the patterns.
@@ -306,14 +325,32 @@ static as_status insert_states(const as_problem *p, int mechanical, int *order, 
   return AS_OK;
 }
 
-as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_error *error) {
+/// Leaves only the unknowns lambda of an order of v', lambda and psi.
+static void keep_multipliers(const as_problem *p, asi_elimination *e) {
+  int blocks = 0, kept = 0;
+  for (int i = 0; i < e->n_blocks; ++i) {
+    const int from = e->first[i], to = e->first[i + 1];
+    const int one = e->order[from] - p->n;
+    if (one < 0 || one >= p->def.n_lambda) continue;
+    e->first[blocks++] = kept;
+    for (int k = from; k < to; ++k) e->order[kept++] = e->order[k] - p->n;
+  }
+  e->first[blocks] = kept;
+  e->n_blocks = blocks;
+}
+
+as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error) {
+  if (size == p->def.n_lambda && size > 0) {
+    const as_status status = asi_order_by_graph(p, p->n + size + p->def.n_psi, out, error);
+    if (status == AS_OK) keep_multipliers(p, out);
+    return status;
+  }
   const int m = p->def.n_lambda, n_psi = p->def.n_psi;
-  *order = NULL;
+  *out = (asi_elimination){0};
   if (m + n_psi == 0) return AS_OK;
   // Systems without states are no larger than this; SOI2's have none.
   const bool has_states = p->def.n_x + p->def.n_y > 0 && size > p->n + m + n_psi;
-  const int all = size;
-  if (has_states) size -= p->def.n_x + p->def.n_y;
+  const int mechanical = has_states ? size - p->def.n_x - p->def.n_y : size;
   graph g = {.n_bodies = p->n_bodies, .n_nodes = p->n_bodies + p->n_joints + n_psi};
   const size_t nodes = (size_t)g.n_nodes;
   int *lambda_node = asi_calloc((size_t)m, sizeof(int));
@@ -329,20 +366,24 @@ as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_erro
   int *sequence = asi_calloc(nodes, sizeof(int));
   const size_t edges = g.start ? (size_t)g.start[g.n_nodes] : 0;
   int *work = asi_calloc(3 * nodes + edges + 1, sizeof(int));
-  int *result = asi_calloc((size_t)all, sizeof(int));
-  if (status == AS_OK && (!gone || !sequence || !work || !result)) status = asi_fail_memory(error);
+  label *labels = asi_calloc((size_t)mechanical, sizeof *labels);
+  out->order = asi_calloc((size_t)size, sizeof(int));
+  out->first = asi_calloc((size_t)size + 1, sizeof(int));
+  if (status == AS_OK && (!gone || !sequence || !work || !labels || !out->order || !out->first))
+    status = asi_fail_memory(error);
   if (status == AS_OK) {
     const int count = prune(&g, gone, work, sequence);
     status = order_core(&g, gone, work, sequence, count, error);
   }
   if (status == AS_OK) {
-    expand(&g, p, size, sequence, lambda_node, psi_node, work, result);
-    if (has_states) status = insert_states(p, size, result, error);
+    label_unknowns(p, mechanical, lambda_node, psi_node, labels);
+    expand(&g, mechanical, sequence, labels, work, out->order);
+    if (has_states) status = insert_states(p, mechanical, out->order, error);
   }
-  if (status == AS_OK) {
-    *order = result;
-    result = NULL;
-  }
+  if (status == AS_OK)
+    find_blocks(size, mechanical, labels, out);
+  else
+    asi_elimination_free(out);
   free(lambda_node);
   free(psi_node);
   free(g.start);
@@ -350,6 +391,6 @@ as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_erro
   free(gone);
   free(sequence);
   free(work);
-  free(result);
+  free(labels);
   return status;
 }

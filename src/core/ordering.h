@@ -3,11 +3,13 @@
 #define ALPHASTEP_CORE_ORDERING_H
 
 #include "core/problem.h"
+#include "linalg/solver.h"
 
 /// Makes an order for a system with unknowns v', lambda, psi and, if size is larger by n_lambda, eta, or, if
-/// it is twice as large, a second set of the same, and after these x' and y:
-/// order[k] is the k-th unknown to eliminate. *order is NULL if there are no constraints; otherwise the
-/// caller frees it.
-as_status asi_order_by_graph(const as_problem *p, int size, int **order, as_error *error);
+/// it is twice as large, a second set of the same, and after these x' and y; or, if size is n_lambda, of these
+/// alone:
+/// order[k] is the k-th unknown to eliminate. Without constraints there is no order. Blocks are the unknowns of
+/// one kind of a body or joint.
+as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error);
 
 #endif

@@ -19,6 +19,10 @@
 // sigma / sigma_1 below which a row is redundant; up to NEAR it is nearly so.
 #define REDUNDANT 1e-10
 #define NEAR 1e-3
+// e of the filter that redundant rows pass and nearly redundant ones do not.
+#define SHARP 1e-12
+// A random vector may happen to miss the last direction, one in 25 does: the rank is known after three of them.
+enum { MOST_MISSES = 3 };
 
 void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, double *a,
              const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
@@ -135,8 +139,8 @@ void asi_redundancy_scale(as_integrator *s) {
 
 // ---- rank -----------------------------------------------------------------------------------------
 
-/// Puts I, G and G^T into the projection matrix, with -e on the diagonal of the rows.
-static as_status factor_scaled(as_integrator *s, double e, double t) {
+/// Scales the blocks to G.
+static void scale_blocks(as_integrator *s) {
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
   for (int row = 0; row < r->rows; ++row) {
@@ -146,6 +150,11 @@ static as_status factor_scaled(as_integrator *s, double e, double t) {
     for (int k = x.begin; k < x.end; ++k)
       value[x.view->position[k]] *= r->column_scale[x.view->col[k]] / sqrt(r->inverse_D2[row]);
   }
+}
+
+/// Puts I, G and G^T into the projection matrix, with -e on the diagonal of the rows.
+static as_status factor_scaled(as_integrator *s, double e, double t) {
+  const as_problem *p = s->problem;
   asi_system *system = asi_projection_system(s);
   asi_system_assemble(system, s->block, &s->motion);
   for (int j = 0; j < p->n; ++j) // I in place of M
@@ -188,28 +197,57 @@ static double random_number(uint64_t *state) {
   return (double)(*state >> 11) / 4503599627370496.0 - 1.0;
 }
 
-/// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
-/// twice through the filter e (G G^T + e)^-1. False if there is none left.
-static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis,
-                                  int count, uint64_t *seed, bool *found) {
+/// r->probe <- e (G G^T + e)^-1 y, without what lies along the found vectors.
+static as_status filter(as_integrator *s, double e, double t, const double *basis, int count) {
   const as_problem *p = s->problem;
   asi_redundancy *r = &s->redundancy;
   double *x = r->probe, *y = r->probe + p->n;
+  memset(x, 0, (size_t)p->n * sizeof(double));
+  const as_status status = asi_solve(s, asi_projection_system(s), t, x);
+  if (status) return status;
+  for (int i = 0; i < r->rows; ++i) y[i] *= -e;
+  orthogonalize(y, basis, count, r->rows);
+  return AS_OK;
+}
+
+/// Finds the next unit vector y with |G^T y| < about sqrt(e), orthogonal to those found: a random vector,
+/// twice through the filter. False if it had nothing left.
+static as_status next_null_vector(as_integrator *s, double e, double t, const double *basis,
+                                  int count, uint64_t *seed, bool *found) {
+  asi_redundancy *r = &s->redundancy;
+  double *y = r->probe + s->problem->n;
   for (int i = 0; i < r->rows; ++i) y[i] = random_number(seed);
   orthogonalize(y, basis, count, r->rows);
   const double before = norm2(y, r->rows);
   for (int pass = 0; pass < 2; ++pass) {
-    memset(x, 0, (size_t)p->n * sizeof(double));
-    const as_status status = asi_solve(s, asi_projection_system(s), t, x);
+    const as_status status = filter(s, e, t, basis, count);
     if (status) return status;
-    for (int i = 0; i < r->rows; ++i) y[i] *= -e;
-    orthogonalize(y, basis, count, r->rows);
   }
   const double after = norm2(y, r->rows);
   // What remains of a random vector if one direction in all these rows is kept.
   *found = after > 0.05 * before / sqrt((double)r->rows) && count < r->rows;
   for (int i = 0; i < r->rows && *found; ++i) y[i] /= after;
   return AS_OK;
+}
+
+/// Near a singular position the vectors found hold a little of its direction, and would not look redundant any
+/// more: a sharper filter takes it out.
+static as_status sharpen(as_integrator *s, double t, double *basis, int count) {
+  asi_redundancy *r = &s->redundancy;
+  const size_t size = (size_t)r->rows * sizeof(double);
+  double *y = r->probe + s->problem->n;
+  as_status status = factor_scaled(s, SHARP, t);
+  for (int b = 0; b < count && status == AS_OK; ++b) {
+    double *vector = basis + (size_t)b * (size_t)r->rows;
+    memcpy(y, vector, size);
+    status = filter(s, SHARP, t, basis, b);
+    const double norm = norm2(y, r->rows);
+    if (status || !(norm > 0.0)) continue;
+    for (int i = 0; i < r->rows; ++i) y[i] /= norm;
+    orthogonalize(y, basis, b, r->rows);
+    memcpy(vector, y, size);
+  }
+  return status;
 }
 
 /// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting.
@@ -315,10 +353,13 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   double *basis = NULL; // taken only if something is found
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
+  scale_blocks(s);
   as_status status = factor_scaled(s, e, t);
-  for (bool found = true; status == AS_OK && count < most;) {
+  for (int misses = 0; status == AS_OK && count < most && misses < MOST_MISSES;) {
+    bool found = false;
     status = next_null_vector(s, e, t, basis, count, &seed, &found);
-    if (status || !found) break;
+    misses = found ? 0 : misses + 1;
+    if (status || !found) continue;
     if (count == capacity) {
       capacity = 2 * capacity + 8;
       double *grown = realloc(basis, (size_t)capacity * (size_t)rows * sizeof(double));
@@ -332,6 +373,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
            (size_t)rows * sizeof(double));
     ++count;
   }
+  if (status == AS_OK && count > 0) status = sharpen(s, t, basis, count);
   if (status == AS_OK && count > 0) status = classify(s, basis, count);
   free(basis);
   return status;

@@ -120,6 +120,10 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &shared);
   if (a->mode == ASI_ARCHIVE_READ && shared && s->shared.size == 0) a->damaged = true;
   if (a->mode == ASI_ARCHIVE_READ && !a->damaged) s->active = shared ? &s->shared : &s->step;
+  if (s->eta.solver) { // and T of the last factorization: [GA.14]
+    asi_archive_int(a, &s->coupled_steps, 0, 1000);
+    asi_archive_doubles(a, s->motion.t.value, (size_t)s->motion.t.col_start[s->motion.t.cols]);
+  }
   asi_archive_double(a, &s->factor_h);
   asi_archive_double(a, &s->factor_gamma);
   asi_archive_double(a, &s->factor_compliance);
@@ -138,6 +142,20 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
     if ((p->present & AS_BLOCK_BIT(kept[i])) && (kept[i] != AS_BLOCK_M || s->mass_known))
       asi_archive_doubles(a, m->value, (size_t)m->col_start[m->cols]);
   }
+}
+
+/// The matrix of all unknowns, which index-2 may not have needed yet.
+static void visit_coupled(as_integrator *s, asi_archive *a) {
+  bool made = s->step.solver != NULL;
+  asi_archive_bool(a, &made);
+  if (a->mode == ASI_ARCHIVE_READ && !a->damaged && !made) {
+    if (s->eta.solver == NULL) a->damaged = true;
+    if (!a->damaged) asi_system_free(&s->step);
+  }
+  if (a->damaged || !made) return;
+  if (s->step.solver == NULL && asi_index2_couple(s, s->eval.error))
+    a->no_memory = a->damaged = true;
+  if (!a->damaged) asi_system_visit(&s->step, a);
 }
 
 static void visit_state(as_integrator *s, asi_archive *a) {
@@ -159,7 +177,8 @@ static void visit_state(as_integrator *s, asi_archive *a) {
   if (a->mode == ASI_ARCHIVE_READ) asi_dense_show(s, shown);
   // To the last bit, whatever the treatment of denormals was when they were computed.
   if (s->state.q == s->shown.q) visit_values(s, &s->shown, a);
-  asi_system *const systems[] = {&s->step, &s->shared, &s->kkt, &s->projection, &s->consistent};
+  visit_coupled(s, a);
+  asi_system *const systems[] = {&s->shared, &s->eta, &s->kkt, &s->projection, &s->consistent};
   for (int i = 0; i < 5 && !a->damaged; ++i) asi_system_visit(systems[i], a);
 }
 

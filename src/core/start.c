@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20 };
+enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20, MAX_FADING_ITERATIONS = 200 };
 
 // A constraint residual, in units of its row of B, beyond which starting values are inconsistent.
 #define INCONSISTENT 1e-8
@@ -271,9 +271,11 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
 }
 
 /// The residual of [ST.4] at a guess, negative: what the increments have to bring. `acceleration` holds the
-/// acceleration-level terms of the constraints without v'. Returns the size of the force.
+/// acceleration-level terms of the constraints without v', `give` the compliance that lambda and psi act on.
+/// Returns the size of the force.
 static as_status acceleration_residual(as_integrator *s, const as_point *point,
-                                       const double *acceleration, double *r, double *force) {
+                                       const double *acceleration, double give, double *r,
+                                       double *force) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi, x = n + rows,
             y = x + p->def.n_x;
@@ -289,9 +291,8 @@ static as_status acceleration_residual(as_integrator *s, const as_point *point,
   if (m > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -1.0, point->vdot, r + n);
   if (p->def.n_psi > 0)
     asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], -1.0, point->vdot, r + n + m);
-  for (int i = 0; i < rows && s->compliance > 0.0; ++i)
-    r[n + i] += s->compliance * s->redundancy.inverse_d2[i] *
-                (i < m ? point->lambda[i] : point->psi[i - m]);
+  for (int i = 0; i < rows && give > 0.0; ++i)
+    r[n + i] += give * s->redundancy.inverse_d2[i] * (i < m ? point->lambda[i] : point->psi[i - m]);
   return AS_OK;
 }
 
@@ -318,18 +319,42 @@ static as_status fail_unsettled(as_integrator *s, double t, const double *dy, in
                   t, change, iterations);
 }
 
-/// How much an increment has changed some values, relative to them before or after, whichever is more: at
-/// most about 1, also where they have become zero.
-static double relative_change(const double *increment, const double *value, int n, double size) {
+/// How much an increment has changed some values of a size, relative to them before or after, whichever is
+/// more: at most about 1, also where they have become zero.
+static double relative_change(const double *increment, int n, double size) {
   const double step = asi_max_abs(increment, n);
-  if (value) size = asi_max_abs(value, n);
   return step / fmax(fmax(size, step), DBL_MIN);
+}
+
+/// The terms of [ST.4] in the rows that do not depend on v'.
+static as_status acceleration_terms(as_integrator *s, const as_point *point, unsigned how,
+                                    double *out) {
+  const as_problem *p = s->problem;
+  const int m = p->def.n_lambda;
+  as_status status = AS_OK;
+  if (how & ASI_TIME_STANDS) {
+    memset(out, 0, (size_t)s->redundancy.rows * sizeof(double));
+    return AS_OK;
+  }
+  if (m > 0) status = asi_eval_constraint_acceleration(&s->eval, point, out);
+  if (status == AS_OK && p->def.n_psi > 0)
+    status = asi_eval_nonholonomic_acceleration(&s->eval, point, out + m);
+  return status;
+}
+
+/// The accelerations that constraint forces of this size give to the heaviest: near an equilibrium v' itself is
+/// nothing but their round-off.
+static double held_acceleration(const as_integrator *s, const asi_values *at) {
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  asi_constraint_force(s, at->lambda, at->psi, s->work_n);
+  return asi_max_abs(s->work_n, s->problem->n) /
+         fmax(asi_max_abs(mass->value, mass->col_start[mass->cols]), DBL_MIN);
 }
 
 /// [ST.4] M v' = f(t,q,v,lambda,psi,x,y), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
 /// the right are total time derivatives at v' = 0; x' = phi, y = chi. One linear solve and one refinement
-/// if f is additive and there are no x and y, Newton's method if not.
-as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at) {
+/// if f is additive and there are no x and y, Newton's method if not, or if compliance is to fade.
+as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at, unsigned how) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi, nx = p->def.n_x,
             ny = p->def.n_y;
@@ -344,19 +369,19 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
                           .psi = at->psi,
                           .x = at->x,
                           .y = at->y};
+  const bool exact = how & ASI_EXACT_ROWS, fades = exact && s->compliance > 0.0;
+  const double give = exact ? 0.0 : s->compliance;
+  const int most = fades && linear ? MAX_FADING_ITERATIONS : MAX_ACCELERATION_ITERATIONS;
   const as_block_set fixed = projection_blocks;
   double *r = s->kkt_rhs, *acceleration = s->residual;
   as_status status = asi_blocks(s, &point, asi_system_blocks(system));
-  if (status == AS_OK && m > 0)
-    status = asi_eval_constraint_acceleration(&s->eval, &point, acceleration);
-  if (status == AS_OK && p->def.n_psi > 0)
-    status = asi_eval_nonholonomic_acceleration(&s->eval, &point, acceleration + m);
+  if (status == AS_OK) status = acceleration_terms(s, &point, how, acceleration);
   double change = (double)INFINITY;
   for (int iteration = 0; status == AS_OK; ++iteration) {
     double force = 0.0;
     if (!linear && iteration > 0)
       status = asi_blocks(s, &point, asi_system_blocks(system) & ~fixed);
-    if (status == AS_OK) status = acceleration_residual(s, &point, acceleration, r, &force);
+    if (status == AS_OK) status = acceleration_residual(s, &point, acceleration, give, r, &force);
     for (int i = 0; i < nx; ++i) r[n + rows + i] -= at->xdot[i];
     for (int i = 0; i < ny; ++i) r[n + rows + nx + i] -= at->y[i];
     if (status == AS_OK && (!linear || iteration == 0)) {
@@ -375,16 +400,17 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     const double previous = change;
     const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
     const double *dx = r + n + rows, *dy = dx + nx;
-    change = relative_change(r, at->vdot, n, 0.0);
-    change = asi_worse(change, relative_change(r + n, NULL, rows, multipliers + force));
-    change = asi_worse(change, relative_change(dx, at->xdot, nx, 0.0));
-    change = asi_worse(change, relative_change(dy, at->y, ny, 0.0));
-    if (linear && iteration == 1 && isfinite(change)) break;
+    const double held = exact ? held_acceleration(s, at) : 0.0;
+    change = relative_change(r, n, fmax(asi_max_abs(at->vdot, n), held));
+    change = asi_worse(change, relative_change(r + n, rows, multipliers + force));
+    change = asi_worse(change, relative_change(dx, nx, asi_max_abs(at->xdot, nx)));
+    change = asi_worse(change, relative_change(dy, ny, asi_max_abs(at->y, ny)));
+    if (linear && !fades && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
-    if (!linear && isfinite(change) &&
+    if ((!linear || fades) && isfinite(change) &&
         (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous)))
       break;
-    if (iteration == MAX_ACCELERATION_ITERATIONS || !isfinite(change))
+    if (iteration == most || !isfinite(change))
       status = fail_unsettled(s, t, dy, iteration + 1, change);
   }
   return status;
@@ -411,7 +437,7 @@ static as_status add_neighbour(as_integrator *s, double e, double factor) {
   memcpy(next->psi, now->psi, (size_t)p->def.n_psi * sizeof(double));
   memcpy(next->xdot, now->xdot, (size_t)p->def.n_x * sizeof(double));
   memcpy(next->y, now->y, (size_t)p->def.n_y * sizeof(double));
-  const as_status status = asi_solve_acceleration(s, s->t + e, next);
+  const as_status status = asi_solve_acceleration(s, s->t + e, next, 0);
   if (status) return status;
   add_difference(s->rate.vdot, factor, next->vdot, now->vdot, p->n);
   add_difference(s->rate.lambda, factor, next->lambda, now->lambda, p->def.n_lambda);

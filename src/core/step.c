@@ -10,6 +10,28 @@
 // How far constraints may give way while compliance carries a step over a singular position.
 #define MAX_GIVE 1e-5
 
+/// Asks the problem whether the step may end at the trial.
+static as_status check_end(const as_integrator *s) {
+  const as_problem_def *def = &s->problem->def;
+  if (def->check_step == NULL) return AS_OK;
+  const as_point from = {.t = s->t, .q = s->now.q, .v = s->now.v};
+  const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v};
+  char name[64] = "a constraint";
+  int row = -1;
+  const int code = def->check_step(&from, &to, &row, def->user);
+  if (code == AS_DONE) return AS_OK;
+  if (code < 0)
+    return asi_fail(s->eval.error, AS_ERR_CALLBACK, s->t, "check_step",
+                    "The check_step callback reported a fatal failure at t = %.9g s (it returned "
+                    "%d).",
+                    s->t1, code);
+  if (row >= 0 && row < def->n_lambda)
+    asi_component_name(s->problem, AS_QUANTITY_LAMBDA, row, name, sizeof name);
+  return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, name,
+                  "The step from t = %.9g s to %.9g s is too long to tell where %s holds.", s->t,
+                  s->t1, name);
+}
+
 as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
   s->compliance = e;
@@ -18,7 +40,10 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
     status = AS_ERR_CONVERGENCE;
   s->compliance = s->base_compliance;
-  if (status == AS_OK) s->method->update(s); // the last increment has changed z
+  if (status == AS_OK) {
+    s->method->update(s); // the last increment has changed z
+    status = check_end(s);
+  }
   if (status) {
     ++s->statistics.failed_steps;
     s->factor_h = (double)NAN;

@@ -276,21 +276,21 @@ static void visit_term(asi_products *p, const void *context) {
   }
 }
 
-/// Dense LU is faster for systems smaller than this.
-enum { MIN_SPARSE = 50 };
-
 static as_status make_solver(asi_system *s, as_error *error) {
   const int n = s->size;
   const int *col_start = s->pattern.col_start, *row = s->pattern.row;
-  if (n < MIN_SPARSE || (double)col_start[n] > 0.5 * (double)n * (double)n)
+  const bool small = n < ASI_MIN_SPARSE && n != s->problem->def.n_lambda;
+  if (small || (double)col_start[n] > 0.5 * (double)n * (double)n)
     return asi_dense_create(n, col_start, row, &s->solver, error);
-  int *order = NULL;
-  as_status status = asi_order_by_graph(s->problem, n, &order, error);
-  if (status == AS_OK)
-    status = asi_klu_create(n, col_start, row, order,
+  asi_elimination graph = {0};
+  as_status status = asi_order_by_graph(s->problem, n, &graph, error);
+  if (status == AS_OK && graph.order)
+    status = asi_frontal_create(n, col_start, row, &graph, &s->solver, error);
+  if (status == AS_OK && s->solver == NULL)
+    status = asi_klu_create(n, col_start, row, graph.order,
                             ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
                             &s->solver, error);
-  free(order);
+  asi_elimination_free(&graph);
   return status;
 }
 

@@ -45,7 +45,10 @@ typedef struct asi_motion {
   asi_products t_times_bt;
 } asi_motion;
 
-enum { ASI_MAX_TERMS = 40 };
+enum {
+  ASI_MAX_TERMS = 40,
+  ASI_MIN_SPARSE = 50, ///< dense LU is faster for systems smaller than this
+};
 
 typedef struct asi_system {
   const as_problem *problem;
@@ -64,7 +67,8 @@ void asi_motion_free(asi_motion *m);
 /// Evaluates T(xi) and, if b_n is not NULL, T B_n^T.
 void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, const as_matrix *b_n);
 
-/// Which unknowns a system has, in this order: v', lambda, psi and, if there is room, one more per lambda.
+/// Which unknowns a system has, in this order: v', lambda, psi and, if there is room, one more per lambda; or
+/// these alone.
 /// Drops terms whose block is zero, finds the pattern and makes a solver for it: dense LAPACK for small
 /// systems, KLU otherwise.
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion, int size,

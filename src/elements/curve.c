@@ -1,11 +1,12 @@
-/// Curves: tables are cubic between their points, by values and slopes there (Hermite).
+/// Curves: tables are cubic between their points, by values and slopes there (Hermite), or straight.
 ///
 /// With u = (x - x_i)/h, h = x_{i+1} - x_i, d = (y_{i+1} - y_i)/h and slopes s, between two points
 ///
 ///     y = y_i + h u (s_i + u ((3 d - 2 s_i - s_{i+1}) + u (s_i + s_{i+1} - 2 d)))
 ///
 /// Spline: slopes such that second derivatives agree at the points and vanish at the ends. Monotone: the
-/// weighted harmonic mean of the neighbouring d (Fritsch and Butland), zero where d changes its sign.
+/// weighted harmonic mean of the neighbouring d (Fritsch and Butland), zero where d changes its sign. Linear: s = d;
+/// at a point of the table, where the slope jumps, it is that of the piece to the right.
 #include "elements/curve.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/gauss.h"
+#include "elements/surface.h"
 
 static as_status check(const as_curve *def, const char *what, as_error *error) {
   if (!isfinite(def->constant) || !isfinite(def->slope))
@@ -30,7 +33,8 @@ static as_status check(const as_curve *def, const char *what, as_error *error) {
                       "%s has a table whose x does not increase from %g to %g.", what,
                       def->x[i - 1], def->x[i]);
   }
-  if (def->interpolation != AS_SPLINE && def->interpolation != AS_MONOTONE)
+  if (def->interpolation != AS_SPLINE && def->interpolation != AS_MONOTONE &&
+      def->interpolation != AS_LINEAR)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "%s has the unknown interpolation %d.", what, (int)def->interpolation);
   return AS_OK;
@@ -65,23 +69,35 @@ static void spline_slopes(asi_curve *c, double *upper) {
   for (int i = n - 2; i >= 0; --i) c->slope[i] -= upper[i] * c->slope[i + 1];
 }
 
+double asi_monotone_slope(double h0, double d0, double h1, double d1) {
+  const double w0 = 2.0 * h1 + h0, w1 = h1 + 2.0 * h0;
+  return d0 * d1 > 0.0 ? (w0 + w1) / (w0 / d0 + w1 / d1) : 0.0;
+}
+
 static void monotone_slopes(asi_curve *c) {
   const int n = c->n;
   for (int i = 0; i < n; ++i) {
     const int left = i > 0 ? i - 1 : 0, right = i + 1 < n ? i : n - 2;
     const double h0 = c->x[left + 1] - c->x[left], h1 = c->x[right + 1] - c->x[right];
     const double d0 = (c->y[left + 1] - c->y[left]) / h0, d1 = (c->y[right + 1] - c->y[right]) / h1;
-    const double w0 = 2.0 * h1 + h0, w1 = h1 + 2.0 * h0;
-    c->slope[i] = d0 * d1 > 0.0 ? (w0 + w1) / (w0 / d0 + w1 / d1) : 0.0;
-    if (left == right) c->slope[i] = d0;
+    c->slope[i] = left == right ? d0 : asi_monotone_slope(h0, d0, h1, d1);
+  }
+}
+
+/// Of the piece to the right of each point; the last point has that of the last piece.
+static void linear_slopes(asi_curve *c) {
+  for (int i = 0; i < c->n; ++i) {
+    const int k = i + 1 < c->n ? i : i - 1;
+    c->slope[i] = (c->y[k + 1] - c->y[k]) / (c->x[k + 1] - c->x[k]);
   }
 }
 
 /// One piece at u in [0, 1]: value, derivatives and the integral from its left end.
 static void piece(const asi_curve *c, int i, double u, double out[4]) {
   const double h = c->x[i + 1] - c->x[i], d = (c->y[i + 1] - c->y[i]) / h;
-  const double s = c->slope[i], a = 3.0 * d - 2.0 * s - c->slope[i + 1],
-               b = s + c->slope[i + 1] - 2.0 * d;
+  const double s = c->slope[i], s1 = c->slope[i + 1];
+  const bool straight = c->given.interpolation == AS_LINEAR;
+  const double a = straight ? 0.0 : 3.0 * d - 2.0 * s - s1, b = straight ? 0.0 : s + s1 - 2.0 * d;
   out[0] = c->y[i] + h * u * (s + u * (a + u * b));
   out[1] = s + u * (2.0 * a + 3.0 * u * b);
   out[2] = (2.0 * a + 6.0 * u * b) / h;
@@ -111,6 +127,8 @@ as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as
   memcpy(c->y, def->y, (size_t)c->n * sizeof(double));
   if (def->interpolation == AS_MONOTONE)
     monotone_slopes(c);
+  else if (def->interpolation == AS_LINEAR)
+    linear_slopes(c);
   else
     spline_slopes(c, c->integral);
   c->integral[0] = 0.0;
@@ -124,6 +142,10 @@ as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as
 
 as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error) {
   *c = (asi_curve){.given = from->given};
+  if (from->surface) {
+    c->surface = asi_surface_copy(from->surface);
+    return c->surface ? AS_OK : asi_fail_memory(error);
+  }
   const as_status status = take(c, from->n, error);
   if (status == AS_OK && c->n > 0) memcpy(c->x, from->x, 4 * (size_t)c->n * sizeof(double));
   return status;
@@ -131,7 +153,20 @@ as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error) {
 
 void asi_curve_free(asi_curve *c) {
   free(c->x);
+  free(c->surface);
   *c = (asi_curve){0};
+}
+
+int asi_find_piece(const double *x, int n, double at) {
+  int low = 0, high = n - 1; // x[low] <= at <= x[high]
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if (x[middle] <= at)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 /// A table's value, derivatives and its integral from x[0].
@@ -146,14 +181,7 @@ static void table(const asi_curve *c, double x, double out[4]) {
     out[3] = c->integral[end] + e * (y + s * e / 2.0);
     return;
   }
-  int low = 0, high = last; // x[low] <= x <= x[high]
-  while (high - low > 1) {
-    const int middle = low + (high - low) / 2;
-    if (c->x[middle] <= x)
-      low = middle;
-    else
-      high = middle;
-  }
+  const int low = asi_find_piece(c->x, c->n, x);
   piece(c, low, (x - c->x[low]) / (c->x[low + 1] - c->x[low]), out);
   out[3] += c->integral[low];
 }
@@ -172,25 +200,15 @@ int asi_curve_evaluate(const asi_curve *c, double x, double out[3]) {
   return 0;
 }
 
-/// A C function's integral: Gauss' rule with four points in 64 pieces.
-static double integrate(const asi_curve *c, double x) {
-  static const double node[2] = {0.33998104358485626, 0.86113631159405258};
-  static const double weight[2] = {0.65214515486254614, 0.34785484513745386};
-  enum { PIECES = 64 };
-  const double half = x / (2.0 * PIECES);
-  double sum = 0.0;
-  for (int i = 0; i < PIECES; ++i)
-    for (int k = 0; k < 4; ++k) {
-      double out[3] = {0};
-      const double place = (2.0 * i + 1.0 + (k % 2 ? 1.0 : -1.0) * node[k / 2]) * half;
-      c->given.function(place, out, c->given.user);
-      sum += weight[k / 2] * out[0];
-    }
-  return sum * half;
+static double value_at(double x, const void *data) {
+  double out[3] = {0};
+  asi_curve_evaluate(data, x, out);
+  return out[0];
 }
 
 double asi_curve_integral(const asi_curve *c, double x) {
-  if (c->given.function) return integrate(c, x);
+  enum { PIECES = 64 };
+  if (c->given.function) return asi_gauss(value_at, c, 0.0, x, PIECES);
   if (c->n == 0) return x * (c->given.constant + c->given.slope * x / 2.0);
   double at[4], zero[4];
   table(c, x, at);

@@ -1,17 +1,21 @@
-/// Smooth functions of one variable, as motions and characteristics use them.
+/// Functions of one variable, as motions and characteristics use them.
 #ifndef ALPHASTEP_ELEMENTS_CURVE_H
 #define ALPHASTEP_ELEMENTS_CURVE_H
 
 #include "alphastep/model.h"
 
-/// A curve of our own: const once made.
+struct asi_surface;
+
+/// A curve of our own: const once made. It may be a function of two variables instead: whatever keeps curves keeps
+/// these too.
 typedef struct asi_curve {
-  as_curve given;   ///< constant, slope, function, user; x and y are not to be used
-  int n;            ///< points of the table
-  double *x;        ///< n
-  double *y;        ///< n
-  double *slope;    ///< n: derivative at each point
-  double *integral; ///< n: integral from x[0] to each point
+  as_curve given;              ///< constant, slope, function, user; x and y are not to be used
+  int n;                       ///< points of the table
+  double *x;                   ///< n
+  double *y;                   ///< n
+  double *slope;               ///< n: derivative at each point
+  double *integral;            ///< n: integral from x[0] to each point
+  struct asi_surface *surface; ///< NULL: a curve
 } asi_curve;
 
 /// Copies and checks; `what` begins the sentence of a failure.
@@ -23,6 +27,11 @@ void asi_curve_free(asi_curve *c);
 int asi_curve_evaluate(const asi_curve *c, double x, double out[3]);
 /// The integral from 0 to x.
 double asi_curve_integral(const asi_curve *c, double x);
+
+/// The place of `at` in a table: x[i] <= at <= x[i + 1], on the right of a point; at lies between the ends.
+int asi_find_piece(const double *x, int n, double at);
+/// The slope of a monotone table between pieces of the widths h0, h1 and difference quotients d0, d1.
+double asi_monotone_slope(double h0, double d0, double h1, double d1);
 
 /// A curve in an element's data: which one, and where it is in the model.
 typedef struct asi_curve_ref {

@@ -10,9 +10,20 @@
 ///     point on line   x_a . D   y_a . D
 ///     point on plane  z_a . D
 ///     distance        |D| - l
+///     screw           x_a . D   y_a . D   y_a . z_b  -x_a . z_b   p phi - s
+///     constant vel.   point   -phi
 ///
-/// where D = P_a - P_b. The multiplier of u . w is the torque about u x w: about x, y, z of the joint in turn.
-/// A fixed joint's last rows also vanish after half a turn about an axis; a motion never gets there.
+/// where D = P_a - P_b, s = -z_a . D, and phi is the angle about z (screw.c). The multiplier of u . w is the
+/// torque about u x w: about x, y, z of the joint in turn. A fixed joint's last rows also vanish after half a turn
+/// about an axis; a motion never gets there.
+///
+/// Constant velocity: B is reached from A by a bend alone, about an axis across both shafts. Let A turn by alpha
+/// about its z and B by beta about its own, and let T be the bend between what they turn in: B against A is
+/// R_z(-alpha) T R_z(beta), and phi = beta - alpha for any bend. In the row -phi the torque on B is, where phi = 0,
+///
+///     lambda s_q/c = lambda (x_a x y_b - y_a x x_b)/(1 + z_a . z_b)
+///
+/// along the bisector of the shafts; with its component along z_a, and along z_b, equal to lambda.
 #include "elements/joint.h"
 
 #include <string.h>
@@ -31,6 +42,8 @@ static const asi_row x_on_z = {ASI_ROW_AXES, X, Z, -1};
 static const asi_row z_on_x = {ASI_ROW_AXES, Z, X, 1};
 static const asi_row x_on_y = {ASI_ROW_AXES, X, Y, 1};
 static const asi_row distance = {ASI_ROW_DISTANCE, 0, 0, 1};
+static const asi_row untwisted = {ASI_ROW_TWIST, 0, 0, 1};
+static const asi_row screw = {ASI_ROW_SCREW, 0, 0, 1};
 
 static void put(asi_joint *joint, asi_row row) { joint->part[joint->n_parts++] = row; }
 
@@ -40,7 +53,8 @@ int asi_joint_rows(asi_joint *joint) {
   for (int k = 0; k < joint->n_parts; ++k) {
     rows += joint->part[k].kind == ASI_ROW_POINT ? 3 : 1;
     const asi_row_kind kind = (asi_row_kind)joint->part[k].kind;
-    const asi_need need = kind == ASI_ROW_AXES    ? ASI_NEED_NOTHING
+    const bool turns = kind == ASI_ROW_AXES || kind == ASI_ROW_TWIST;
+    const asi_need need = turns                   ? ASI_NEED_NOTHING
                           : kind == ASI_ROW_POINT ? ASI_NEED_VALUE
                                                   : ASI_NEED_ALWAYS;
     if (need > joint->need) joint->need = need;
@@ -70,10 +84,12 @@ int asi_joint_compose(asi_joint *joint, as_joint_kind kind) {
     put(joint, x_on_y);
     break;
   case AS_JOINT_CYLINDRICAL:
+  case AS_JOINT_SCREW:
     put(joint, across_x);
     put(joint, across_y);
     put(joint, y_on_z);
     put(joint, x_on_z);
+    if (kind == AS_JOINT_SCREW) put(joint, screw);
     break;
   case AS_JOINT_SPHERICAL: put(joint, point); break;
   case AS_JOINT_UNIVERSAL:
@@ -91,15 +107,21 @@ int asi_joint_compose(asi_joint *joint, as_joint_kind kind) {
     break;
   case AS_JOINT_POINT_ON_PLANE: put(joint, across_z); break;
   case AS_JOINT_DISTANCE: put(joint, distance); break;
-  case AS_JOINT_MOTION: break;
+  case AS_JOINT_CONSTANT_VELOCITY:
+    put(joint, point);
+    put(joint, untwisted);
+    break;
+  case AS_JOINT_MOTION:
+  case AS_JOINT_COUPLING: break;
   }
   return asi_joint_rows(joint);
 }
 
 const char *asi_joint_kind_name(as_joint_kind kind) {
-  static const char *const name[] = {"fixed",          "revolute",  "prismatic", "cylindrical",
-                                     "spherical",      "universal", "planar",    "point-on-line",
-                                     "point-on-plane", "distance",  "motion"};
+  static const char *const name[] = {
+      "fixed",  "revolute",      "prismatic",      "cylindrical", "spherical", "universal",
+      "planar", "point-on-line", "point-on-plane", "distance",    "screw",     "constant-velocity",
+      "motion", "coupling"};
   return name[kind];
 }
 
@@ -135,6 +157,7 @@ void asi_joint_pattern(const asi_joint *joint, bool *f_q, bool *g_q, bool *gdot_
       r += 2;
       break;
     case ASI_ROW_AXES:
+    case ASI_ROW_TWIST:
       flag(g_q, r, ASI_TA, 1, 3);
       flag(g_q, r, ASI_TB, 1, 3);
       flag(gdot_q, r, ASI_TA, 1, 3);
@@ -142,6 +165,7 @@ void asi_joint_pattern(const asi_joint *joint, bool *f_q, bool *g_q, bool *gdot_
       flag_turns(f_q, true);
       break;
     case ASI_ROW_SEPARATION:
+    case ASI_ROW_SCREW:
       flag(g_q, r, 0, 1, ASI_PAIR);
       flag(gdot_q, r, 0, 1, ASI_PAIR);
       flag_turns(f_q, true);
@@ -178,8 +202,12 @@ static int evaluate_parts(const asi_joint *joint, const asi_frame_now *A, const 
     } else if (row.kind == ASI_ROW_SEPARATION) {
       asi_separation_row(&pair, row, in, out, r++);
     } else {
-      const int code = asi_distance_row(&pair, length, in, out, r++);
+      const int code = row.kind == ASI_ROW_DISTANCE ? asi_distance_row(&pair, length, in, out, r)
+                       : row.kind == ASI_ROW_TWIST
+                           ? asi_twist_row(&pair, -1.0, 0.0, in, out, r)
+                           : asi_screw_row(&pair, joint->advance, joint->offset, in, out, r);
       if (code) return code;
+      ++r;
     }
   }
   return AS_DONE;
@@ -268,14 +296,16 @@ const as_element_type asi_moving_joint_type = {"joint", evaluate_moving, NULL, N
 int asi_joint_coordinates(as_joint_kind kind, asi_coordinate out[AS_JOINT_COORDINATES]) {
   int n = 0;
   const bool rotations = kind == AS_JOINT_SPHERICAL || kind == AS_JOINT_POINT_ON_LINE ||
-                         kind == AS_JOINT_POINT_ON_PLANE;
+                         kind == AS_JOINT_POINT_ON_PLANE || kind == AS_JOINT_CONSTANT_VELOCITY;
   if (kind == AS_JOINT_PLANAR || kind == AS_JOINT_POINT_ON_PLANE) {
     out[n++] = (asi_coordinate){ASI_COORDINATE_SHIFT, X};
     out[n++] = (asi_coordinate){ASI_COORDINATE_SHIFT, Y};
   }
-  if (kind == AS_JOINT_PRISMATIC || kind == AS_JOINT_CYLINDRICAL || kind == AS_JOINT_POINT_ON_LINE)
+  if (kind == AS_JOINT_PRISMATIC || kind == AS_JOINT_CYLINDRICAL || kind == AS_JOINT_SCREW ||
+      kind == AS_JOINT_POINT_ON_LINE)
     out[n++] = (asi_coordinate){ASI_COORDINATE_SHIFT, Z};
-  if (kind == AS_JOINT_REVOLUTE || kind == AS_JOINT_CYLINDRICAL || kind == AS_JOINT_PLANAR)
+  if (kind == AS_JOINT_REVOLUTE || kind == AS_JOINT_CYLINDRICAL || kind == AS_JOINT_SCREW ||
+      kind == AS_JOINT_PLANAR)
     out[n++] = (asi_coordinate){ASI_COORDINATE_ANGLE, Z};
   if (kind == AS_JOINT_UNIVERSAL) {
     out[n++] = (asi_coordinate){ASI_COORDINATE_ANGLE_A, X};

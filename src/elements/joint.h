@@ -11,7 +11,9 @@ enum { ASI_JOINT_PARTS = 6 };
 /// A joint's data. A part is one row, or three where it is ASI_ROW_POINT.
 typedef struct asi_joint {
   asi_frame frame[2];
-  double length; ///< of a distance row that does not change
+  double length;  ///< of a distance row that does not change
+  double advance; ///< of a screw [m/rad]
+  double offset;  ///< of a screw: displacement at angle 0 [m]
   asi_row part[ASI_JOINT_PARTS];
   int n_parts;
   asi_need need; ///< what its rows need of the origins

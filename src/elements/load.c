@@ -6,36 +6,41 @@
 /// In the frame's axes (A): F_b = A F, T_b = A T are fixed in the body:
 ///     f_x = R F_b,  f_theta = p x F_b + T_b,  D f_x = -R F_b~;  second body: -R_2^T R T_b,
 ///     D_theta = R_2^T R T_b~,  D_theta2 = -(R_2^T R T_b)~
+///
+/// A force that follows has no potential: f_q is not symmetric, and the work done on a way round is not zero. All of
+/// it counts as supplied. p and A may be given functions of time.
 #include <math.h>
 
 #include "alphastep/problem.h"
 #include "elements/spring.h"
 #include "elements/vector.h"
 
-/// Force and torque now: in the world, and in the body's axes.
+/// Force and torque now: in the world, and in the body's axes; where they act, from the body.
 typedef struct wrench {
+  double p[3];
   double force[3], torque[3], force_in_body[3], torque_in_body[3];
 } wrench;
 
 /// A vector of the frame's axes in those of the body.
-static void out_of_frame(const asi_frame *frame, const double *x, double *out) {
-  for (int i = 0; i < 3; ++i)
-    out[i] = x[0] * frame->axis[i] + x[1] * frame->axis[3 + i] + x[2] * frame->axis[6 + i];
+static void out_of_frame(const double *axis, const double *x, double *out) {
+  for (int i = 0; i < 3; ++i) out[i] = x[0] * axis[i] + x[1] * axis[3 + i] + x[2] * axis[6 + i];
 }
 
 static int now(const asi_load *load, const as_element_input *in, wrench *w) {
   const double *R = in->body[0]->R;
-  double factor[3] = {1.0, 0.0, 0.0};
-  if (load->factor.curve) {
-    const int code = asi_curve_evaluate(load->factor.curve, in->t, factor);
-    if (code) return code;
-  }
+  double factor[3] = {1.0, 0.0, 0.0}, store[36];
+  asi_frame_now frame;
+  int code = asi_frame_move(&load->frame, &load->motion, in->t, store, &frame);
+  if (code == AS_DONE && load->factor.curve)
+    code = asi_curve_evaluate(load->factor.curve, in->t, factor);
+  if (code) return code;
+  asi_copy(frame.p, w->p);
   double force[3] = {0}, torque[3] = {0};
   asi_add(factor[0], load->force, force);
   asi_add(factor[0], load->torque, torque);
   if (load->follows) {
-    out_of_frame(&load->frame, force, w->force_in_body);
-    out_of_frame(&load->frame, torque, w->torque_in_body);
+    out_of_frame(frame.axis, force, w->force_in_body);
+    out_of_frame(frame.axis, torque, w->torque_in_body);
     asi_rotate(R, w->force_in_body, w->force);
     asi_rotate(R, w->torque_in_body, w->torque);
   } else {
@@ -61,7 +66,7 @@ static void add_tangent(const asi_load *load, const as_element_input *in, const 
     return;
   }
   double *turn = f_q + ASI_TA * ASI_PAIR + ASI_TA;
-  asi_add_skew_skew(1.0, load->frame.p, w->force_in_body, turn, ASI_PAIR);
+  asi_add_skew_skew(1.0, w->p, w->force_in_body, turn, ASI_PAIR);
   asi_add_skew(1.0, w->torque_in_body, turn, ASI_PAIR);
 }
 
@@ -74,7 +79,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
     double back[3];
     asi_rotate_back(in->body[1]->R, w.torque, back);
     asi_add(1.0, w.force, out->force + ASI_XA);
-    asi_add_cross(1.0, load->frame.p, w.force_in_body, out->force + ASI_TA);
+    asi_add_cross(1.0, w.p, w.force_in_body, out->force + ASI_TA);
     asi_add(1.0, w.torque_in_body, out->force + ASI_TA);
     asi_add(-1.0, back, out->force + ASI_TB);
   }
@@ -85,14 +90,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
   double f[ASI_PAIR] = {0};
   const as_element_output force = {.force = f};
-  if (evaluate(in, &force, data)) {
-    out->supplied = (double)NAN;
-    return;
-  }
-  out->supplied = 0.0;
-  for (int b = 0; b < 2; ++b)
-    out->supplied +=
-        asi_dot(f + 6 * b, in->body[b]->v) + asi_dot(f + 6 * b + 3, in->body[b]->omega);
+  out->supplied = evaluate(in, &force, data) ? (double)NAN : asi_pair_power(in, f);
 }
 
 const as_element_type asi_load_type = {"load", evaluate, NULL, power};

@@ -62,6 +62,8 @@ typedef enum asi_row_kind {
   ASI_ROW_AXES,       ///< an axis of A is perpendicular to one of B
   ASI_ROW_SEPARATION, ///< P_b lies in the plane of P_a across an axis of A
   ASI_ROW_DISTANCE,   ///< |P_a - P_b| is given
+  ASI_ROW_TWIST,      ///< B is not turned against A about z
+  ASI_ROW_SCREW,      ///< B advances along z as it turns about it
 } asi_row_kind;
 
 typedef struct asi_row {
@@ -81,6 +83,13 @@ void asi_separation_row(const asi_pair *pair, asi_row row, const as_element_inpu
 /// `length` and its two derivatives. AS_RETRY where the points coincide.
 int asi_distance_row(const asi_pair *pair, const double length[3], const as_element_input *in,
                      const as_element_output *out, int r);
+
+/// Adds factor times the angle of B against A about z, within half a turn of `near`. AS_RETRY where there is none.
+int asi_twist_row(const asi_pair *pair, double factor, double near, const as_element_input *in,
+                  const as_element_output *out, int r);
+/// Displacement along z = offset + advance * angle. AS_RETRY where there is no angle.
+int asi_screw_row(const asi_pair *pair, double advance, double offset, const as_element_input *in,
+                  const as_element_output *out, int r);
 
 /// -D_q (g_q^T lambda) of an axes row, into a 12 x 12 matrix; torsional springs use it too.
 void asi_axes_curvature(const asi_pair *pair, asi_row row, double lambda, double *f_q);

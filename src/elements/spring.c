@@ -8,32 +8,36 @@
 ///     f_q = -l_q^T (S_l l_q + S_l' l'_q) - S D_q(l_q^T)                 f_v = -S_l' l_q^T l_q
 ///
 /// D_q(l_q^T) S is the curvature of a distance row with the multiplier S, so that row does all the work.
+/// Where an end moves against its body l depends on t besides; the motion brings in S l_t = S l' + f . v.
 /// Where the points coincide the direction is undefined: no force, unless S(0) is not zero (AS_RETRY).
 #include "elements/spring.h"
+
+#include <math.h>
+#include <string.h>
+
 #include "alphastep/problem.h"
 #include "elements/vector.h"
 
-/// Length, its rate and their gradients, as wanted.
+/// The ends now; length, its rate and their gradients, as wanted.
 typedef struct extension {
+  asi_ends_now ends;
   double l, rate;
   double l_q[ASI_PAIR], rate_q[ASI_PAIR];
 } extension;
 
-/// Evaluates a distance row of zero length; `f_q` receives -S D_q(l_q^T) if it is not NULL.
-static int measure(const asi_spring *s, const as_element_input *in, bool rates, double tension,
-                   double *f_q, extension *out) {
+/// Evaluates a distance row of zero length between the ends; `f_q` receives -S D_q(l_q^T) if it is not NULL.
+static int measure(const as_element_input *in, bool rates, double tension, double *f_q,
+                   extension *x) {
   const double zero[3] = {0};
-  *out = (extension){0};
-  const as_element_output line = {.g = &out->l,
-                                  .g_q = out->l_q,
-                                  .rate = &out->rate,
-                                  .gdot_q = rates ? out->rate_q : NULL,
-                                  .f_q = f_q};
+  x->l = x->rate = 0.0;
+  memset(x->l_q, 0, sizeof x->l_q);
+  memset(x->rate_q, 0, sizeof x->rate_q);
+  const as_element_output line = {
+      .g = &x->l, .g_q = x->l_q, .rate = &x->rate, .gdot_q = rates ? x->rate_q : NULL, .f_q = f_q};
   as_element_input with = *in;
   with.lambda = &tension;
-  const asi_frame_now A = asi_frame_at_rest(&s->frame[0]), B = asi_frame_at_rest(&s->frame[1]);
   asi_pair pair;
-  asi_pair_init(&pair, in, &line, &A, &B, ASI_NEED_ALWAYS);
+  asi_pair_init(&pair, in, &line, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
   return asi_distance_row(&pair, zero, &with, &line, 0);
 }
 
@@ -55,14 +59,16 @@ static int at_zero_length(const asi_spring *s, const as_element_output *out) {
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
   const asi_spring *s = data;
   extension x;
-  if (measure(s, in, false, 0.0, NULL, &x)) return at_zero_length(s, out);
+  int code = asi_ends_move(&s->ends, in->t, &x.ends);
+  if (code) return code;
+  if (measure(in, false, 0.0, NULL, &x)) return at_zero_length(s, out);
   double law[3];
-  const int code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
+  code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
   if (code) return code;
   if (out->force)
     for (int i = 0; i < ASI_PAIR; ++i) out->force[i] -= law[0] * x.l_q[i];
   if (out->f_q) {
-    measure(s, in, true, law[0], out->f_q, &x);
+    measure(in, true, law[0], out->f_q, &x);
     for (int i = 0; i < ASI_PAIR; ++i)
       for (int j = 0; j < ASI_PAIR; ++j)
         out->f_q[i * ASI_PAIR + j] -= x.l_q[i] * (law[1] * x.l_q[j] + law[2] * x.rate_q[j]);
@@ -76,15 +82,22 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 static double potential(const as_element_input *in, const void *data) {
   const asi_spring *s = data;
   extension x;
-  if (measure(s, in, false, 0.0, NULL, &x)) x.l = 0.0;
+  if (asi_ends_move(&s->ends, in->t, &x.ends)) return (double)NAN;
+  if (measure(in, false, 0.0, NULL, &x)) x.l = 0.0;
   return asi_law_potential(&s->law, x.l - s->law.rest);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
   const asi_spring *s = data;
   extension x;
-  if (measure(s, in, false, 0.0, NULL, &x)) x.rate = 0.0;
-  out->dissipated = asi_law_dissipated(&s->law, x.rate);
+  double law[3], f[ASI_PAIR] = {0};
+  out->dissipated = (double)NAN;
+  if (asi_ends_move(&s->ends, in->t, &x.ends)) return;
+  if (measure(in, false, 0.0, NULL, &x)) x.l = x.rate = 0.0;
+  if (asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law)) return;
+  for (int i = 0; i < ASI_PAIR; ++i) f[i] = -law[0] * x.l_q[i];
+  out->dissipated = asi_law_dissipated(&s->law, x.l - s->law.rest, x.rate);
+  out->supplied = law[0] * x.rate + asi_pair_power(in, f);
 }
 
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};

@@ -4,33 +4,35 @@
 
 #include "alphastep/element.h"
 #include "elements/curve.h"
-#include "elements/rows.h"
+#include "elements/ends.h"
 
 /// Spring and damper of one coordinate c at rest at `rest`:
-///     stiffness (c - rest) + damping c' + spring(c - rest) + damper(c')
+///     stiffness (c - rest) + damping c' + spring(c - rest) + damper(c') + both(c - rest, c')
 typedef struct asi_law {
   double stiffness, damping, rest;
   asi_curve_ref spring, damper;
+  asi_curve_ref both; ///< a surface
 } asi_law;
 
 /// Its value, and derivatives by c and by c'.
 int asi_law_evaluate(const asi_law *law, double extension, double rate, double out[3]);
 double asi_law_potential(const asi_law *law, double extension);
-/// Power that the damping part takes.
-double asi_law_dissipated(const asi_law *law, double rate);
+/// Power that the damping part takes: all that differs from the law at rest.
+double asi_law_dissipated(const asi_law *law, double extension, double rate);
 
 typedef struct asi_spring {
   asi_law law;
-  asi_frame frame[2];
+  asi_ends ends;
 } asi_spring;
 
 typedef struct asi_torsion {
   asi_law law;
-  asi_frame frame[2];
+  asi_ends ends;
 } asi_torsion;
 
 typedef struct asi_load {
   asi_frame frame;
+  asi_frame_motion motion;
   double force[3], torque[3];
   bool follows;
   asi_curve_ref factor;

@@ -9,7 +9,6 @@
 /// - klu_refactor keeps the old pivots and may return success with a useless answer. Entries that grow a
 ///   hundred times more than with fresh pivots give it away; besides, the first solution is checked by its
 ///   componentwise backward error. Then the matrix is factorized anew, with a search for pivots.
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <klu.h>
 
 #include "base/error.h"
+#include "linalg/residual.h"
 #include "linalg/solver.h"
 
 // Ratio of smallest to largest pivot, columns scaled to one, below which a matrix counts as singular.
@@ -213,30 +213,9 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
   return factor_anew(s, culprit);
 }
 
-/// max_i |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): the smallest relative change of A and b that
-/// makes x exact, but for rows whose terms are all next to nothing.
-static double backward_error(klu_solver *s, const double *b, const double *x) {
-  double size = 0.0;
-  for (int i = 0; i < s->n; ++i) {
-    s->residual[i] = b[i];
-    s->magnitude[i] = fabs(b[i]);
-    if (fabs(x[i]) > size) size = fabs(x[i]);
-  }
-  for (int j = 0; j < s->n; ++j) {
-    for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k) {
-      const double product = s->value[k] * x[j];
-      s->residual[s->row[k]] -= product;
-      s->magnitude[s->row[k]] += fabs(product);
-    }
-  }
-  double largest = 0.0;
-  for (int i = 0; i < s->n; ++i) {
-    const double scale = s->magnitude[i] + 1e-6 * size * s->row_scale[i] + DBL_MIN;
-    const double error = fabs(s->residual[i]) / scale;
-    if (isnan(error)) return error;
-    if (error > largest) largest = error;
-  }
-  return largest;
+static bool is_good(klu_solver *s, const double *b, const double *x) {
+  const asi_equations e = {s->n, s->col_start, s->row, s->value, s->row_scale, b};
+  return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
 }
 
 static as_status klu_backend_solve(asi_solver *solver, double *b) {
@@ -249,17 +228,17 @@ static as_status klu_backend_solve(asi_solver *solver, double *b) {
   memcpy(s->right_side, b, (size_t)s->n * sizeof(double));
   klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
   s->unchecked = false;
-  if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
+  if (is_good(s, s->right_side, b)) return AS_OK;
   int culprit = 0;
   const as_status status = factor_anew(s, &culprit);
   if (status) return status;
   memcpy(b, s->right_side, (size_t)s->n * sizeof(double));
   klu_solve(s->symbolic, s->numeric, s->n, 1, b, &s->common);
-  if (backward_error(s, s->right_side, b) <= BAD_SOLUTION) return AS_OK;
+  if (is_good(s, s->right_side, b)) return AS_OK;
   // One step of refinement.
   klu_solve(s->symbolic, s->numeric, s->n, 1, s->residual, &s->common);
   for (int i = 0; i < s->n; ++i) b[i] += s->residual[i];
-  return backward_error(s, s->right_side, b) <= BAD_SOLUTION ? AS_OK : AS_ERR_SINGULAR;
+  return is_good(s, s->right_side, b) ? AS_OK : AS_ERR_SINGULAR;
 }
 
 static void klu_backend_info(const asi_solver *solver, asi_solver_info *out) {

@@ -13,9 +13,9 @@ typedef struct asi_solver asi_solver;
 /// What a factorization cost and looks like.
 typedef struct asi_solver_info {
   const char *backend;
-  const char *order; ///< how unknowns are ordered
-  double fill;       ///< entries of L + U, diagonal of L not counted
-  double factor_operations;
+  const char *order;        ///< how unknowns are ordered
+  double fill;              ///< entries of L + U, diagonal of L not counted
+  double factor_operations; ///< those of KLU that take the same time
   double solve_operations;
   long full_factorizations; ///< with a new search for pivots
 } asi_solver_info;
@@ -52,9 +52,23 @@ enum {
   ASI_ORDER_COLAMD = 8,
 };
 
+/// An order of elimination by blocks: unknowns that may be taken as one, small dense matrix.
+typedef struct asi_elimination {
+  int *order; ///< the k-th unknown to eliminate; NULL: there is none
+  int *first; ///< n_blocks + 1: where blocks begin in the order
+  int n_blocks;
+} asi_elimination;
+
+void asi_elimination_free(asi_elimination *e);
+
 /// Sparse LU by KLU. The order with the least measured fill is taken at the first factorization.
 /// `order` may be NULL; copied. The pattern must outlive the solver.
 as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
                          unsigned allowed_orders, asi_solver **out, as_error *error);
+
+/// Sparse LU by blocks, pivots searched within each only; matrices for which that fails go to KLU.
+/// *out is NULL if KLU is to be preferred: blocks are too small or too large.
+as_status asi_frontal_create(int n, const int *col_start, const int *row,
+                             const asi_elimination *elimination, asi_solver **out, as_error *error);
 
 #endif

@@ -114,8 +114,8 @@ static as_status take_motion(as_builder *b, const as_frame_def *def, const char 
   as_status status = AS_OK;
   snprintf(what, sizeof what, "The motion of frame \"%.48s\"", name);
   for (int k = 0; k < 3 && status == AS_OK; ++k)
-    status = asi_builder_curve(b, def->shift[k], what, &out->motion.shift[k], error);
-  if (status == AS_OK) status = asi_builder_curve(b, def->turn, what, &out->motion.turn, error);
+    status = asi_builder_motion(b, def->shift[k], what, &out->motion.shift[k], error);
+  if (status == AS_OK) status = asi_builder_motion(b, def->turn, what, &out->motion.turn, error);
   if (status) return status;
   if (def->turn && (def->turn_axis < 0 || def->turn_axis > 2))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,

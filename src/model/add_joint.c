@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/spring.h"
 #include "elements/vector.h"
 #include "model/builder.h"
 
 as_joint_def as_default_joint_def(void) {
-  return (as_joint_def){.frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}};
+  return (as_joint_def){
+      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .lead = (double)NAN};
 }
 
 as_motion_def as_default_motion_def(void) { return (as_motion_def){.joint = AS_NONE}; }
@@ -32,12 +34,34 @@ static as_status joint_axes(const as_joint_def *def, const char *name, double ax
                      1e-6 * asi_norm(def->axis) * asi_norm(def->second_axis)))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The axes of the universal joint \"%s\" are not perpendicular.", name);
+  static const double any[3] = {0};
+  const double *beside = def->kind == AS_JOINT_CONSTANT_VELOCITY ? any : def->second_axis;
   const bool ok = universal ? asi_triad(def->axis, 0, def->second_axis, 1, axes)
-                            : asi_triad(def->axis, 2, def->second_axis, 0, axes);
+                            : asi_triad(def->axis, 2, beside, 0, axes);
   if (!ok)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The axes of the joint \"%s\" are parallel or not finite.", name);
   return AS_OK;
+}
+
+/// Bends the axes so that z comes along `shaft`, on the shortest way: with the unit vectors z and w and n = z x w,
+/// a -> a + n x a + n x (n x a)/(1 + z . w). False if they are opposite or not finite.
+static bool bend_axes(const double *shaft, double axes[9]) {
+  const double size = asi_norm(shaft);
+  double n[3], z[3];
+  asi_copy(axes + 6, z);
+  asi_cross(z, shaft, n);
+  for (int i = 0; i < 3; ++i) n[i] /= size;
+  const double c = 1.0 + asi_dot(z, shaft) / size;
+  if (!(c > 1e-6)) return false;
+  for (int k = 0; k < 3; ++k) {
+    double once[3], twice[3];
+    asi_cross(n, axes + 3 * k, once);
+    asi_cross(n, once, twice);
+    asi_add(1.0, once, axes + 3 * k);
+    asi_add(1.0 / c, twice, axes + 3 * k);
+  }
+  return true;
 }
 
 static as_status joint_sides(const as_builder *b, const as_joint_def *def, const char *name,
@@ -46,8 +70,12 @@ static as_status joint_sides(const as_builder *b, const as_joint_def *def, const
   as_status status = AS_OK;
   if (def->frame[0] == AS_NONE || def->frame[1] == AS_NONE)
     status = joint_axes(def, name, axes, error);
+  const bool bent = def->kind == AS_JOINT_CONSTANT_VELOCITY && !is_zero(def->second_axis);
   for (int s = 0; s < 2 && status == AS_OK; ++s) {
     const bool other = s == 1 && def->kind == AS_JOINT_DISTANCE;
+    if (s == 1 && bent && def->frame[1] == AS_NONE && !bend_axes(def->second_axis, axes))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                      "The shafts of the joint \"%s\" are opposite or not finite.", name);
     const asi_side_def given = {def->frame[s], def->body[s], other ? def->second_point : def->point,
                                 axes};
     status = asi_builder_side(b, &given, ASI_SORT_JOINT, name, &side[s], error);
@@ -94,19 +122,11 @@ static as_status append(as_builder *b, const char *given_name, as_joint_kind kin
                          .n_rows = flags.n_rows,
                          .rheonomic = moving};
   const size_t size = moving ? sizeof data : sizeof data.joint;
-  as_status status = asi_builder_element(b, &e, &flags, &data, size, refs,
-                                         moving ? (int)(sizeof refs / sizeof refs[0]) : 0, error);
+  const as_status status = asi_builder_element(
+      b, &e, &flags, &data, size, refs, moving ? (int)(sizeof refs / sizeof refs[0]) : 0, error);
   if (status) return status;
-  void *array = b->joint;
-  if (!asi_grow(&array, b->n_joints, &b->room_joints, sizeof *b->joint))
-    return asi_fail_memory(error);
-  b->joint = array;
-  status = asi_names_add(&b->names[ASI_SORT_JOINT], ASI_SORT_JOINT, given_name, error);
-  if (status) return status;
-  b->joint[b->n_joints] = (asi_joint_info){kind, b->n_elements - 1, true, moving};
-  if (id) *id = b->n_joints;
-  ++b->n_joints;
-  return AS_OK;
+  return asi_builder_joint(b, given_name, (asi_joint_info){kind, b->n_elements - 1, true, moving},
+                           id, error);
 }
 
 /// The distance of two origins at the starting pose.
@@ -128,7 +148,32 @@ static as_status set_length(as_builder *b, const as_joint_def *def, const char *
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The points of the distance joint \"%s\" coincide at the start.", name);
   snprintf(what, sizeof what, "The length of joint \"%.48s\"", name);
-  return asi_builder_curve(b, def->length, what, &m->length, error);
+  return asi_builder_motion(b, def->length, what, &m->length, error);
+}
+
+/// A screw that is as it is at the starting pose.
+static as_status set_lead(const as_builder *b, const as_joint_def *def, const char *name,
+                          const asi_marker side[2], asi_joint *joint, as_error *error) {
+  if (!isfinite(def->lead) || def->lead == 0.0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The lead of the screw joint \"%s\" is %g m; it must be a number other than 0.",
+                    name, def->lead);
+  if (side[0].moving || side[1].moving)
+    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, name,
+                    "The screw joint \"%s\" has a frame that moves: add a motion of its angle "
+                    "instead.",
+                    name);
+  const asi_frame_now A = asi_frame_at_rest(&side[0].frame), B = asi_frame_at_rest(&side[1].frame);
+  const as_element_input at = {
+      .body = {asi_builder_pose(b, side[0].body), asi_builder_pose(b, side[1].body)}};
+  const as_element_output nothing = {0};
+  asi_pair pair;
+  double z[3];
+  asi_pair_init(&pair, &at, &nothing, &A, &B, ASI_NEED_ALWAYS);
+  asi_rotate(pair.a->R, A.axis + 6, z);
+  joint->advance = def->lead / 6.283185307179586477;
+  joint->offset = -asi_dot(z, pair.D) - joint->advance * asi_twist(pair.a, pair.b, &A, &B, 0.0);
+  return AS_OK;
 }
 
 as_status as_builder_add_joint(as_builder *b, const as_joint_def *def, as_joint_id *id,
@@ -155,6 +200,7 @@ as_status as_builder_add_joint(as_builder *b, const as_joint_def *def, as_joint_
   }
   asi_joint_compose(&m.joint, def->kind);
   if (def->kind == AS_JOINT_DISTANCE) status = set_length(b, def, name, side, &m, error);
+  if (def->kind == AS_JOINT_SCREW) status = set_lead(b, def, name, side, &m.joint, error);
   moving = moving || m.length.index >= 0;
   if (status == AS_OK) {
     const int body[2] = {side[0].body, side[1].body};
@@ -234,7 +280,7 @@ as_status as_builder_add_motion(as_builder *b, const as_motion_def *def, as_join
   as_status status = check_motion(b, def, name, &coordinate, error);
   if (status) return status;
   snprintf(what, sizeof what, "The law of motion \"%.48s\"", name);
-  status = asi_builder_curve(b, def->law, what, &law, error);
+  status = asi_builder_motion(b, def->law, what, &law, error);
   if (status) return status;
   const asi_element *of = &b->element[b->joint[def->joint].element];
   asi_moving_joint m = {.length = {-1, NULL}};

@@ -3,6 +3,7 @@
 ///
 /// A body's rotation matrix is made once while the elements that touch it follow each other: the last few
 /// are kept on the stack. So a model has no memory that changes, and threads may share it.
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,14 +93,15 @@ static void body_blocks(const as_model *m, const as_point *at, as_block_set want
 
 /// Where an element's results go; NULL: not wanted.
 typedef struct target {
-  double *force, *g, *rate, *acceleration;
+  double *force, *g, *rate, *acceleration, *k, *k_rate;
   as_matrix *blocks;
   as_block_set block_set;
 } target;
 
-static unsigned wants(const target *to) {
+static unsigned wants(const as_model *m, const target *to) {
   unsigned wanted = 0;
   if (to->force) wanted |= ASI_WANT_FORCE;
+  if (to->force && m->general) wanted |= ASI_WANT_G_Q | ASI_WANT_K_V;
   if (to->g) wanted |= ASI_WANT_G;
   if (to->rate) wanted |= ASI_WANT_RATE;
   if (to->acceleration) wanted |= ASI_WANT_ACCELERATION;
@@ -107,23 +109,19 @@ static unsigned wants(const target *to) {
   if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_V)) wanted |= ASI_WANT_F_V;
   if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_G_Q)) wanted |= ASI_WANT_G_Q;
   if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_GDOT_Q)) wanted |= ASI_WANT_GDOT_Q;
-  return wanted;
-}
-
-static const unsigned block_want[ASI_LOCAL_BLOCKS] = {ASI_WANT_F_Q, ASI_WANT_F_V, ASI_WANT_G_Q,
-                                                      ASI_WANT_GDOT_Q};
-
-/// Leaves what the element has nothing to say to.
-static unsigned useful(const asi_shape *shape, unsigned wanted) {
-  if (shape->n_rows == 0) wanted &= ~(unsigned)(ASI_WANT_G | ASI_WANT_RATE | ASI_WANT_ACCELERATION);
-  if (!shape->force) wanted &= ~(unsigned)ASI_WANT_FORCE;
-  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
-    if (shape->count[k] == 0) wanted &= ~block_want[k];
+  if (to->k) wanted |= ASI_WANT_K;
+  if (to->k_rate) wanted |= ASI_WANT_K_RATE;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_K_Q)) wanted |= ASI_WANT_K_Q;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_K_V)) wanted |= ASI_WANT_K_V;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA)) wanted |= ASI_WANT_F_LAMBDA | ASI_WANT_G_Q;
+  if (to->block_set & AS_BLOCK_BIT(AS_BLOCK_F_PSI)) wanted |= ASI_WANT_K_V;
   return wanted;
 }
 
 static double *local_block(asi_local *local, int block) {
-  double *const all[ASI_LOCAL_BLOCKS] = {local->f_q, local->f_v, local->g_q, local->gdot_q};
+  double *const all[ASI_LOCAL_BLOCKS] = {local->f_q,      local->f_v, local->g_q,
+                                         local->gdot_q,   local->k_q, local->k_v,
+                                         local->f_lambda, local->g_q, local->k_v};
   return all[block];
 }
 
@@ -132,6 +130,7 @@ typedef struct addition {
   int block;                   ///< asi_local_block
   int count;                   ///< entries
   const unsigned short *entry; ///< where they stand in the element's matrix
+  bool subtracts;              ///< constraint forces
   double *from;                ///< the element's matrix
   size_t size;                 ///< its size
   double *to;                  ///< the values of the problem's block; NULL: only needed for others
@@ -146,27 +145,29 @@ typedef struct plan {
   addition addition[ASI_LOCAL_BLOCKS];
 } plan;
 
-static void plan_blocks(const asi_shape *shape, asi_local *local, const target *to, plan *p) {
-  const int columns = 6 * shape->n_bodies;
+static void plan_blocks(const as_model *m, const asi_shape *shape, asi_local *local,
+                        const target *to, plan *p) {
   p->n_additions = 0;
-  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
-    if (!(p->wanted & block_want[k])) continue;
+  for (int k = 0; k < m->n_blocks; ++k) {
+    if (!(p->wanted & asi_block_want[k])) continue;
     const as_block block = asi_global_block((asi_local_block)k);
-    const bool goes_out = to->block_set & AS_BLOCK_BIT(block);
-    const int rows = k == ASI_F_Q || k == ASI_F_V ? columns : shape->n_rows;
+    const bool goes_out = to->block_set & AS_BLOCK_BIT(block), subtracts = k >= ASI_REACTION;
+    if (subtracts && !goes_out) continue;
     p->addition[p->n_additions++] = (addition){.block = k,
                                                .count = shape->count[k],
                                                .entry = shape->local[k],
+                                               .subtracts = subtracts,
                                                .from = local_block(local, k),
-                                               .size = (size_t)(rows * columns) * sizeof(double),
+                                               .size = shape->bytes[k],
                                                .to = goes_out ? to->blocks[block].value : NULL};
   }
 }
 
-static void make_plan(const as_model *m, int number, asi_local *local, const target *to, plan *p) {
+static void make_plan(const as_model *m, int number, unsigned wanted, asi_local *local,
+                      const target *to, plan *p) {
   const asi_shape *shape = &m->shape[number];
   p->shape = number;
-  p->wanted = useful(shape, wants(to));
+  p->wanted = wanted & shape->offers;
   if (p->wanted && shape->se3) p->wanted = asi_se3_needs(shape, p->wanted);
   p->out = (as_element_output){
       .force = p->wanted & ASI_WANT_FORCE ? local->force : NULL,
@@ -177,8 +178,13 @@ static void make_plan(const as_model *m, int number, asi_local *local, const tar
       .rate = p->wanted & ASI_WANT_RATE ? local->rate : NULL,
       .gdot_q = p->wanted & ASI_WANT_GDOT_Q ? local->gdot_q : NULL,
       .acceleration = p->wanted & ASI_WANT_ACCELERATION ? local->acceleration : NULL,
+      .k = p->wanted & ASI_WANT_K ? local->k : NULL,
+      .k_q = p->wanted & ASI_WANT_K_Q ? local->k_q : NULL,
+      .k_v = p->wanted & ASI_WANT_K_V ? local->k_v : NULL,
+      .k_rate = p->wanted & ASI_WANT_K_RATE ? local->k_rate : NULL,
+      .f_lambda = p->wanted & ASI_WANT_F_LAMBDA ? local->f_lambda : NULL,
   };
-  plan_blocks(shape, local, to, p);
+  plan_blocks(m, shape, local, to, p);
 }
 
 /// Zeros: only the entries that are read afterwards, or all that a transformation reads.
@@ -188,6 +194,9 @@ static void clear(const asi_shape *shape, const plan *p) {
   if (p->out.g) memset(p->out.g, 0, rows);
   if (p->out.rate) memset(p->out.rate, 0, rows);
   if (p->out.acceleration) memset(p->out.acceleration, 0, rows);
+  const size_t velocity_rows = (size_t)shape->n_velocity_rows * sizeof(double);
+  if (p->out.k) memset(p->out.k, 0, velocity_rows);
+  if (p->out.k_rate) memset(p->out.k_rate, 0, velocity_rows);
   for (int k = 0; k < p->n_additions; ++k) {
     const addition *a = &p->addition[k];
     if (shape->se3)
@@ -206,36 +215,65 @@ static void scatter_force(const as_model *m, const asi_placed *e, const double *
   }
 }
 
+/// force -= m^T multipliers, over the entries of g_q or k_v.
+static void pull(const asi_shape *shape, int block, const double *matrix, const double *multiplier,
+                 double *force) {
+  const int columns = 6 * shape->n_bodies;
+  for (int i = 0; i < shape->count[block]; ++i) {
+    const int entry = shape->local[block][i];
+    force[entry % columns] -= matrix[entry] * multiplier[entry / columns];
+  }
+}
+
 static void scatter(const as_model *m, const asi_placed *e, const plan *p, const target *to) {
   if (to->force && p->out.force) scatter_force(m, e, p->out.force, to->force);
   const size_t rows = (size_t)e->e.n_rows * sizeof(double);
   if (to->g) memcpy(to->g + e->row, p->out.g, rows);
   if (to->rate) memcpy(to->rate + e->row, p->out.rate, rows);
   if (to->acceleration) memcpy(to->acceleration + e->row, p->out.acceleration, rows);
+  const size_t velocity_rows = (size_t)e->e.n_velocity_rows * sizeof(double);
+  if (to->k) memcpy(to->k + e->velocity_row, p->out.k, velocity_rows);
+  if (to->k_rate) memcpy(to->k_rate + e->velocity_row, p->out.k_rate, velocity_rows);
   for (int k = 0; k < p->n_additions; ++k) {
     const addition *a = &p->addition[k];
     const int *position = m->position + e->position[a->block];
-    for (int i = 0; i < a->count && a->to; ++i) a->to[position[i]] += a->from[a->entry[i]];
+    if (a->subtracts)
+      for (int i = 0; i < a->count; ++i) a->to[position[i]] -= a->from[a->entry[i]];
+    else
+      for (int i = 0; i < a->count && a->to; ++i) a->to[position[i]] += a->from[a->entry[i]];
   }
+}
+
+static as_element_input input_at(const as_point *at, const asi_placed *e) {
+  return (as_element_input){.t = at->t,
+                            .lambda = at->lambda ? at->lambda + e->row : NULL,
+                            .psi = at->psi ? at->psi + e->velocity_row : NULL,
+                            .read = at->lambda ? at->lambda + e->read_row : NULL};
 }
 
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
   recent bodies;
-  asi_local local = {.force = {0}};
+  asi_local local;
   plan p = {.shape = -1};
+  const unsigned wanted = wants(m, to);
+  memset(&local, 0, m->n_blocks > ASI_K_Q ? sizeof local : offsetof(asi_local, k));
   forget(&bodies);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *e = &m->element[i];
-    if (e->shape != p.shape) make_plan(m, e->shape, &local, to, &p);
+    if (e->shape != p.shape) make_plan(m, e->shape, wanted, &local, to, &p);
     if (p.wanted == 0) continue;
     const asi_shape *shape = &m->shape[e->shape];
     unsigned held = 0;
-    as_element_input in = {.t = at->t, .lambda = at->lambda ? at->lambda + e->row : NULL};
+    as_element_input in = input_at(at, e);
     for (int b = 0; b < e->e.n_bodies; ++b)
       in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
     clear(shape, &p);
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code;
+    if (m->general && to->force) {
+      pull(shape, ASI_G_Q, local.g_q, in.lambda, local.force);
+      pull(shape, ASI_K_V, local.k_v, in.psi, local.force);
+    }
     if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
     scatter(m, e, &p, to);
   }
@@ -273,6 +311,16 @@ static int constraint_acceleration(const as_point *at, double *out, void *user) 
   return evaluate(user, at, &to);
 }
 
+static int nonholonomic(const as_point *at, double *out, void *user) {
+  const target to = {.k = out};
+  return evaluate(user, at, &to);
+}
+
+static int nonholonomic_acceleration(const as_point *at, double *out, void *user) {
+  const target to = {.k_rate = out};
+  return evaluate(user, at, &to);
+}
+
 static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
   const as_model *m = user;
   const target to = {.blocks = blocks, .block_set = wanted};
@@ -282,11 +330,14 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
 
 static void describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
   const as_model *m = user;
-  if (quantity == AS_QUANTITY_LAMBDA) {
-    const int joint = m->row_joint[index];
+  if (quantity == AS_QUANTITY_LAMBDA || quantity == AS_QUANTITY_PSI) {
+    const bool velocity = quantity == AS_QUANTITY_PSI;
+    const int joint = m->row_joint[velocity ? m->n_lambda + index : index];
     const asi_placed *p = &m->element[m->joint[joint].element];
     const char *name = asi_names_get(&m->names[ASI_SORT_JOINT], joint);
-    if (p->e.n_rows > 1)
+    if (velocity)
+      snprintf(text, size, "joint \"%.40s\", velocity row %d", name, index - p->velocity_row);
+    else if (p->e.n_rows > 1)
       snprintf(text, size, "joint \"%.40s\", row %d", name, index - p->row);
     else
       snprintf(text, size, "joint \"%.40s\"", name);
@@ -312,6 +363,8 @@ void asi_model_callbacks(as_problem_def *def) {
   def->constraint = constraint;
   def->constraint_rate = constraint_rate;
   def->constraint_acceleration = constraint_acceleration;
+  def->nonholonomic = nonholonomic;
+  def->nonholonomic_acceleration = nonholonomic_acceleration;
   def->jacobian = jacobian;
   def->describe = describe;
 }

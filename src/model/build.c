@@ -8,10 +8,15 @@
 #include "model/model.h"
 
 as_block asi_global_block(asi_local_block block) {
-  static const as_block global[ASI_LOCAL_BLOCKS] = {AS_BLOCK_F_Q, AS_BLOCK_F_V, AS_BLOCK_G_Q,
-                                                    AS_BLOCK_GDOT_Q};
+  static const as_block global[ASI_LOCAL_BLOCKS] = {
+      AS_BLOCK_F_Q, AS_BLOCK_F_V,      AS_BLOCK_G_Q,      AS_BLOCK_GDOT_Q, AS_BLOCK_K_Q,
+      AS_BLOCK_K_V, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};
   return global[block];
 }
+
+const unsigned asi_block_want[ASI_LOCAL_BLOCKS] = {ASI_WANT_F_Q,      ASI_WANT_F_V, ASI_WANT_G_Q,
+                                                   ASI_WANT_GDOT_Q,   ASI_WANT_K_Q, ASI_WANT_K_V,
+                                                   ASI_WANT_F_LAMBDA, ASI_WANT_G_Q, ASI_WANT_K_V};
 
 /// Copies an array of `count` things; NULL if memory runs out.
 static void *copy_array(const void *from, int count, size_t size) {
@@ -96,13 +101,21 @@ static as_status number_rows(as_model *m, const as_builder *b, as_error *error) 
     p->e = b->element[i];
     p->data = m->data + p->e.data;
     p->row = m->n_lambda;
+    p->velocity_row = m->n_psi;
     m->n_lambda += p->e.n_rows;
+    m->n_psi += p->e.n_velocity_rows;
+    if (p->e.n_read == 0) continue;
+    m->general = true;
+    p->read_row = m->element[m->joint[p->e.reads].element].row; // itself, or one before it
   }
-  m->row_joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
+  m->n_blocks = m->general ? ASI_LOCAL_BLOCKS : m->n_psi > 0 ? ASI_F_LAMBDA : ASI_K_Q;
+  m->row_joint = asi_calloc((size_t)m->n_lambda + (size_t)m->n_psi, sizeof(int));
   if (m->row_joint == NULL) return asi_fail_memory(error);
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_placed *p = &m->element[m->joint[j].element];
     for (int r = 0; r < p->e.n_rows; ++r) m->row_joint[p->row + r] = j;
+    for (int r = 0; r < p->e.n_velocity_rows; ++r)
+      m->row_joint[m->n_lambda + p->velocity_row + r] = j;
   }
   return AS_OK;
 }
@@ -122,6 +135,13 @@ static void fill_block(bool *m, int columns, int row, int rows, int col, bool al
     for (int j = 0; j < 3; ++j) any = any || m[(row + i) * columns + col + j];
   for (int i = 0; i < rows && any; ++i)
     for (int j = 0; j < 3; ++j) m[(row + i) * columns + col + j] = true;
+}
+
+/// Flags 3 rows of a column if any of them is.
+static void fill_column(bool *m, int columns, int row, int col) {
+  bool *at = m + row * columns + col;
+  const bool any = at[0] || at[columns] || at[2 * columns];
+  for (int i = 0; i < 3; ++i) at[i * columns] = any;
 }
 
 static bool any_in(const bool *m, int columns, int row, int rows, int col) {
@@ -155,6 +175,14 @@ static void spread_flags(const asi_shape *shape, asi_element_flags *f) {
       fill_block(f->gdot_q, columns, r, 1, first, false);
       fill_block(f->gdot_q, columns, r, 1, first + 3, moves);
     }
+    for (int r = 0; r < shape->n_velocity_rows; ++r) {
+      const bool moves = any_in(f->k_v, columns, r, 1, first);
+      pulled = pulled || moves;
+      fill_block(f->k_v, columns, r, 1, first, false);
+      fill_block(f->k_q, columns, r, 1, first, false);
+      fill_block(f->k_q, columns, r, 1, first + 3, moves);
+    }
+    for (int k = 0; k < shape->n_read; ++k) fill_column(f->f_lambda, shape->n_read, first, k);
     for (int k = 0; k < columns; k += 3) { // rows of this body, columns of others
       fill_block(f->f_q, columns, first, 3, k, pulled && k == first + 3);
       fill_block(f->f_v, columns, first, 3, k, false);
@@ -173,20 +201,61 @@ static bool is_there(const asi_shape *shape, int column) {
   return role != ASI_ROLE_GROUND && (role != ASI_ROLE_POINT || column % 6 < 3);
 }
 
-static as_status list_entries(asi_shape *shape, const asi_element_flags *f, as_error *error) {
-  const int columns = 6 * shape->n_bodies;
-  const bool *const flags[ASI_LOCAL_BLOCKS] = {f->f_q, f->f_v, f->g_q, f->gdot_q};
-  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
-    const bool square = k == ASI_F_Q || k == ASI_F_V;
-    const int rows = square ? columns : shape->n_rows;
-    shape->local[k] = asi_calloc((size_t)rows * (size_t)columns, sizeof *shape->local[k]);
+typedef struct local_size {
+  int rows, columns;
+} local_size;
+
+/// How large an element's matrix is.
+static local_size block_size(const asi_shape *shape, int block) {
+  const int all = 6 * shape->n_bodies;
+  switch ((asi_local_block)block) {
+  case ASI_F_Q:
+  case ASI_F_V: return (local_size){all, all};
+  case ASI_G_Q:
+  case ASI_GDOT_Q:
+  case ASI_REACTION: return (local_size){shape->n_rows, all};
+  case ASI_K_Q:
+  case ASI_K_V:
+  case ASI_VELOCITY_REACTION: return (local_size){shape->n_velocity_rows, all};
+  case ASI_F_LAMBDA: return (local_size){all, shape->n_read};
+  case ASI_LOCAL_BLOCKS: break;
+  }
+  return (local_size){0, 0};
+}
+
+/// Whether an entry's row and column, as far as they are a body's, are there.
+static bool is_entry(const asi_shape *shape, int block, int i, int j) {
+  const bool forces = block == ASI_F_Q || block == ASI_F_V || block == ASI_F_LAMBDA;
+  return (!forces || is_there(shape, i)) && (block == ASI_F_LAMBDA || is_there(shape, j));
+}
+
+static as_status list_entries(asi_shape *shape, const asi_element_flags *f, int n_blocks,
+                              as_error *error) {
+  const bool *const flags[ASI_LOCAL_BLOCKS] = {f->f_q, f->f_v,      f->g_q, f->gdot_q, f->k_q,
+                                               f->k_v, f->f_lambda, f->g_q, f->k_v};
+  for (int k = 0; k < n_blocks; ++k) {
+    const local_size size = block_size(shape, k);
+    shape->bytes[k] = (size_t)size.rows * (size_t)size.columns * sizeof(double);
+    shape->local[k] = asi_calloc((size_t)size.rows * (size_t)size.columns, sizeof *shape->local[k]);
     if (shape->local[k] == NULL) return asi_fail_memory(error);
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < columns; ++j)
-        if (flags[k][i * columns + j] && is_there(shape, j) && (!square || is_there(shape, i)))
-          shape->local[k][shape->count[k]++] = (unsigned short)(i * columns + j);
+    for (int i = 0; i < size.rows; ++i)
+      for (int j = 0; j < size.columns; ++j)
+        if (flags[k][i * size.columns + j] && is_entry(shape, k, i, j))
+          shape->local[k][shape->count[k]++] = (unsigned short)(i * size.columns + j);
   }
   return AS_OK;
+}
+
+/// In a general model the constraint forces of an element are part of its force.
+static unsigned offers_of(const as_model *m, const asi_shape *shape) {
+  const bool rows = shape->n_rows > 0, velocity_rows = shape->n_velocity_rows > 0;
+  unsigned offers = 0;
+  if (shape->force || (m->general && (rows || velocity_rows))) offers |= ASI_WANT_FORCE;
+  if (rows) offers |= ASI_WANT_G | ASI_WANT_RATE | ASI_WANT_ACCELERATION;
+  if (velocity_rows) offers |= ASI_WANT_K | ASI_WANT_K_RATE;
+  for (int k = 0; k < m->n_blocks; ++k)
+    if (shape->count[k] > 0) offers |= asi_block_want[k];
+  return offers;
 }
 
 static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wanted, int *room,
@@ -199,12 +268,16 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   asi_element_flags flags = b->pattern[shape->pattern];
   shape->n_bodies = flags.n_bodies;
   shape->n_rows = flags.n_rows;
+  shape->n_velocity_rows = flags.n_velocity_rows;
+  shape->n_read = flags.n_read;
   shape->force = flags.force;
   for (int i = 0; i < shape->n_bodies; ++i)
     shape->se3 = shape->se3 || shape->role[i] == ASI_ROLE_SE3;
   note_blocks(shape, &flags);
   spread_flags(shape, &flags);
-  return list_entries(shape, &flags, error);
+  const as_status status = list_entries(shape, &flags, m->n_blocks, error);
+  shape->offers = offers_of(m, shape);
+  return status;
 }
 
 static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) {
@@ -226,13 +299,36 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
 
 // ---- patterns and positions -------------------------------------------------------------------------
 
-/// Row and column in the problem's block of an entry of an element's matrix.
-static void place_of(const as_model *m, const asi_placed *p, int block, int entry, int *row,
-                     int *col) {
-  const int columns = 6 * p->e.n_bodies, i = entry / columns, j = entry % columns;
-  *col = m->body[p->e.body[j / 6]].v + j % 6;
-  *row = block == ASI_F_Q || block == ASI_F_V ? m->body[p->e.body[i / 6]].v + i % 6 : p->row + i;
+/// The number in v of a row or column of an element's matrix.
+static int component(const as_model *m, const asi_placed *p, int i) {
+  return m->body[p->e.body[i / 6]].v + i % 6;
 }
+
+typedef struct spot {
+  int row, col;
+} spot;
+
+/// Row and column in the problem's block of an entry of an element's matrix.
+static spot place_of(const as_model *m, const asi_placed *p, int block, int entry) {
+  const int columns = block_size(&m->shape[p->shape], block).columns;
+  const int i = entry / columns, j = entry % columns;
+  switch ((asi_local_block)block) {
+  case ASI_F_Q:
+  case ASI_F_V: return (spot){component(m, p, i), component(m, p, j)};
+  case ASI_G_Q:
+  case ASI_GDOT_Q: return (spot){p->row + i, component(m, p, j)};
+  case ASI_K_Q:
+  case ASI_K_V: return (spot){p->velocity_row + i, component(m, p, j)};
+  case ASI_F_LAMBDA: return (spot){component(m, p, i), p->read_row + j};
+  case ASI_REACTION: return (spot){component(m, p, j), p->row + i};
+  case ASI_VELOCITY_REACTION: return (spot){component(m, p, j), p->velocity_row + i};
+  case ASI_LOCAL_BLOCKS: break;
+  }
+  return (spot){0, 0};
+}
+
+/// Which pattern a local block's entries are in: two go into F_LAMBDA.
+static int pattern_of(int block) { return block == ASI_REACTION ? ASI_F_LAMBDA : block; }
 
 static void record_block(as_recorder *r, int row, int col) {
   for (int j = 0; j < 3; ++j)
@@ -259,9 +355,12 @@ static as_status find_patterns(const as_model *m, asi_pattern pattern[ASI_LOCAL_
                                as_error *error) {
   as_recorder record[ASI_LOCAL_BLOCKS] = {{0}};
   as_status status = AS_OK;
-  for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
-    record[k].rows = k == ASI_F_Q || k == ASI_F_V ? m->n : m->n_lambda;
-    record[k].cols = m->n;
+  record[ASI_F_Q] = record[ASI_F_V] = (as_recorder){.rows = m->n, .cols = m->n};
+  record[ASI_G_Q] = record[ASI_GDOT_Q] = (as_recorder){.rows = m->n_lambda, .cols = m->n};
+  record[ASI_K_Q] = record[ASI_K_V] = (as_recorder){.rows = m->n_psi, .cols = m->n};
+  if (m->general) {
+    record[ASI_F_LAMBDA] = (as_recorder){.rows = m->n, .cols = m->n_lambda};
+    record[ASI_VELOCITY_REACTION] = (as_recorder){.rows = m->n, .cols = m->n_psi};
   }
   record_bodies(m, &record[ASI_F_Q], &record[ASI_F_V]);
   for (int i = 0; i < m->n_elements; ++i) {
@@ -269,13 +368,12 @@ static as_status find_patterns(const as_model *m, asi_pattern pattern[ASI_LOCAL_
     const asi_shape *shape = &m->shape[p->shape];
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       for (int e = 0; e < shape->count[k]; ++e) {
-        int row, col;
-        place_of(m, p, k, shape->local[k][e], &row, &col);
-        asi_recorder_add(&record[k], row, col);
+        const spot at = place_of(m, p, k, shape->local[k][e]);
+        asi_recorder_add(&record[pattern_of(k)], at.row, at.col);
       }
   }
   for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
-    if (status == AS_OK && record[k].rows > 0)
+    if (status == AS_OK && record[k].rows > 0 && record[k].cols > 0)
       status = asi_recorder_pattern(&record[k], &pattern[k], error);
     asi_recorder_free(&record[k]);
   }
@@ -318,11 +416,10 @@ static as_status place_elements(as_model *m, const asi_pattern pattern[ASI_LOCAL
     const asi_placed *p = &m->element[i];
     const asi_shape *shape = &m->shape[p->shape];
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
-      const as_matrix matrix = matrix_over(&pattern[k]);
+      const as_matrix matrix = matrix_over(&pattern[pattern_of(k)]);
       for (int e = 0; e < shape->count[k]; ++e) {
-        int row, col;
-        place_of(m, p, k, shape->local[k][e], &row, &col);
-        m->position[p->position[k] + (size_t)e] = as_matrix_position(&matrix, row, col);
+        const spot at = place_of(m, p, k, shape->local[k][e]);
+        m->position[p->position[k] + (size_t)e] = as_matrix_position(&matrix, at.row, at.col);
       }
     }
   }
@@ -444,14 +541,17 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.parts = parts;
     def.n_parts = list_parts(m, parts);
     def.n_lambda = m->n_lambda;
+    def.n_psi = m->n_psi;
+    def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
     def.mass_constant = true;
     def.scleronomic = true;
     for (int i = 0; i < m->n_elements; ++i)
       if (m->element[i].e.rheonomic) def.scleronomic = false;
     asi_model_callbacks(&def);
+    def.check_step = asi_model_check_step(m);
     set_block(&def, AS_BLOCK_M, mass);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
-      set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
+      if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
     def.body = body;
     def.joint = joint;
     def.typical = typical;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/surface.h"
 #include "elements/vector.h"
 
 as_status as_builder_create(const as_model_def *def, as_builder **out, as_error *error) {
@@ -121,22 +122,53 @@ void asi_builder_reset(as_builder *b, asi_mark mark) {
   b->data_used = mark.data_used;
 }
 
-as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what,
-                            asi_curve_ref *ref, as_error *error) {
-  *ref = (asi_curve_ref){-1, NULL};
-  if (def == NULL) return AS_OK;
+/// Room for one more curve.
+static as_status grow_curves(as_builder *b, as_error *error) {
   void *array = b->curve;
   if (!asi_grow(&array, b->n_curves, &b->room_curves, sizeof *b->curve))
     return asi_fail_memory(error);
   b->curve = array;
-  const as_status status = asi_curve_init(&b->curve[b->n_curves], def, what, error);
+  return AS_OK;
+}
+
+as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what,
+                            asi_curve_ref *ref, as_error *error) {
+  *ref = (asi_curve_ref){-1, NULL};
+  if (def == NULL) return AS_OK;
+  as_status status = grow_curves(b, error);
+  if (status == AS_OK) status = asi_curve_init(&b->curve[b->n_curves], def, what, error);
   if (status) return status;
   ref->index = b->n_curves++;
   return AS_OK;
 }
 
+as_status asi_builder_motion(as_builder *b, const as_curve *def, const char *what,
+                             asi_curve_ref *ref, as_error *error) {
+  if (def && def->n > 0 && def->function == NULL && def->interpolation == AS_LINEAR)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "%s has a table with straight pieces: its velocity would jump.", what);
+  return asi_builder_curve(b, def, what, ref, error);
+}
+
+as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *what,
+                              asi_curve_ref *ref, as_error *error) {
+  *ref = (asi_curve_ref){-1, NULL};
+  if (def == NULL) return AS_OK;
+  asi_surface *surface = NULL;
+  as_status status = grow_curves(b, error);
+  if (status == AS_OK) status = asi_surface_make(def, what, &surface, error);
+  if (status) return status;
+  b->curve[b->n_curves] = (asi_curve){.surface = surface};
+  ref->index = b->n_curves++;
+  return AS_OK;
+}
+
 static bool same_flags(const asi_element_flags *a, const asi_element_flags *b) {
-  return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows && a->force == b->force &&
+  return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows &&
+         a->n_velocity_rows == b->n_velocity_rows && a->n_read == b->n_read &&
+         a->force == b->force && memcmp(a->k_q, b->k_q, sizeof a->k_q) == 0 &&
+         memcmp(a->k_v, b->k_v, sizeof a->k_v) == 0 &&
+         memcmp(a->f_lambda, b->f_lambda, sizeof a->f_lambda) == 0 &&
          memcmp(a->f_q, b->f_q, sizeof a->f_q) == 0 && memcmp(a->f_v, b->f_v, sizeof a->f_v) == 0 &&
          memcmp(a->g_q, b->g_q, sizeof a->g_q) == 0 &&
          memcmp(a->gdot_q, b->gdot_q, sizeof a->gdot_q) == 0;
@@ -196,6 +228,20 @@ as_status asi_builder_element(as_builder *b, const asi_element *element,
     return asi_fail_memory(error);
   b->element = array;
   b->element[b->n_elements++] = e;
+  return AS_OK;
+}
+
+as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info, as_joint_id *id,
+                            as_error *error) {
+  void *array = b->joint;
+  if (!asi_grow(&array, b->n_joints, &b->room_joints, sizeof *b->joint))
+    return asi_fail_memory(error);
+  b->joint = array;
+  const as_status status = asi_names_add(&b->names[ASI_SORT_JOINT], ASI_SORT_JOINT, name, error);
+  if (status) return status;
+  b->joint[b->n_joints] = info;
+  if (id) *id = b->n_joints;
+  ++b->n_joints;
   return AS_OK;
 }
 

@@ -29,18 +29,25 @@ typedef struct asi_element {
   int body[AS_ELEMENT_BODIES];
   int n_bodies;
   int n_rows;
+  int n_velocity_rows;
+  int n_read;  ///< multipliers that its force depends on
+  int reads;   ///< the joint that they belong to, if there are any
   int pattern; ///< number of its pattern
   bool rheonomic;
 } asi_element;
 
 /// Which entries of an element's matrices can be nonzero, by rows of 6 n_bodies.
 typedef struct asi_element_flags {
-  int n_bodies, n_rows;
+  int n_bodies, n_rows, n_velocity_rows;
+  int n_read; ///< multipliers that it reads
   bool force; ///< it writes a force
   bool f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   bool f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   bool g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
   bool gdot_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool k_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  bool f_lambda[AS_ELEMENT_COLUMNS * AS_ELEMENT_ROWS]; ///< by rows of n_read
 } asi_element_flags;
 
 /// What is known of a joint besides its element.
@@ -101,10 +108,21 @@ void asi_builder_reset(as_builder *b, asi_mark mark);
 as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what,
                             asi_curve_ref *ref, as_error *error);
 
+/// The same for a motion, which may not have kinks.
+as_status asi_builder_motion(as_builder *b, const as_curve *def, const char *what,
+                             asi_curve_ref *ref, as_error *error);
+/// The same for a function of two variables.
+as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *what,
+                              asi_curve_ref *ref, as_error *error);
+
 /// Appends an element with a copy of its data; `refs` are the offsets of curve references in them.
 as_status asi_builder_element(as_builder *b, const asi_element *element,
                               const asi_element_flags *flags, const void *data, size_t size,
                               const size_t *refs, int n_refs, as_error *error);
+
+/// Appends a joint and its name; `id` may be NULL.
+as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info, as_joint_id *id,
+                            as_error *error);
 
 /// Whether there is such a body, or AS_GROUND; `what` is the thing that asks.
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,

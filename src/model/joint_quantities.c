@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/coordinate.h"
+#include "elements/coupling.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
 #include "model/look.h"
@@ -82,7 +84,7 @@ as_status as_model_frame_motion(const as_model *m, const as_state *state, as_fra
   return AS_OK;
 }
 
-/// Both frames of a joint in the world.
+/// Both frames of a joint in the world; of a coupling those of its second joint.
 static as_status joint_frames(const as_model *m, const as_state *state, as_joint_id id,
                               placed_frame frame[2], as_error *error) {
   as_status status = asi_check_joint(m, id, error);
@@ -90,26 +92,21 @@ static as_status joint_frames(const as_model *m, const as_state *state, as_joint
   const asi_joint_info *info = &m->joint[id];
   const asi_placed *p = &m->element[info->element];
   const asi_moving_joint *moving = info->moving && info->kind != AS_JOINT_MOTION ? p->data : NULL;
-  const asi_joint *joint = p->data;
+  const asi_coupling *coupling = info->kind == AS_JOINT_COUPLING ? p->data : NULL;
+  const asi_frame *fixed = coupling ? coupling->side[1].frame : ((const asi_joint *)p->data)->frame;
   as_body_motion body[AS_ELEMENT_BODIES];
   asi_look(m, state, p, body);
   for (int s = 0; s < 2; ++s) {
     double store[36];
     asi_frame_now now;
-    if (!frame_now(&joint->frame[s], moving ? &moving->motion[s] : NULL, state->t, store, &now))
+    if (!frame_now(&fixed[s], moving ? &moving->motion[s] : NULL, state->t, store, &now))
       return asi_fail_element(m, info->element, state->t, error);
-    place_frame(&body[s], &now, &frame[s]);
+    place_frame(&body[coupling ? coupling->side[1].body[s] : s], &now, &frame[s]);
   }
   return AS_OK;
 }
 
 // ---- coordinates ------------------------------------------------------------------------------------
-
-static const double full_turn = 6.283185307179586477;
-
-static double unwrap(double angle, double near) {
-  return angle - full_turn * floor((angle - near) / full_turn + 0.5);
-}
 
 /// Rotation vectors of the same rotation differ by whole turns along its axis: the one closest to `near`.
 static void unwrap_vector(double *w, const double *near) {
@@ -117,7 +114,7 @@ static void unwrap_vector(double *w, const double *near) {
   if (near == NULL || angle < 1e-8) return;
   double along[3];
   for (int i = 0; i < 3; ++i) along[i] = w[i] / angle;
-  const double turns = unwrap(angle, asi_dot(near, along));
+  const double turns = asi_unwrap(angle, asi_dot(near, along));
   for (int i = 0; i < 3; ++i) w[i] = turns * along[i];
 }
 
@@ -213,7 +210,7 @@ as_status as_model_coordinates(const as_model *m, const as_state *state, as_join
     if (coordinates == NULL) continue;
     const bool angle = c[i].kind != ASI_COORDINATE_SHIFT && c[i].kind != ASI_COORDINATE_ROTATION;
     coordinates[i] = coordinate(&r, c[i]);
-    if (angle) coordinates[i] = unwrap(coordinates[i], old[i]);
+    if (angle) coordinates[i] = asi_unwrap(coordinates[i], old[i]);
   }
   if (coordinates && near && c[n - 1].kind == ASI_COORDINATE_ROTATION)
     unwrap_vector(coordinates + n - 3, old + n - 3);
@@ -222,22 +219,25 @@ as_status as_model_coordinates(const as_model *m, const as_state *state, as_join
 
 // ---- reactions --------------------------------------------------------------------------------------
 
-/// [force; torque about the centre of mass] on the second body is -g_q^T lambda; moved to the point.
+/// [force; torque about the centre of mass] on the second body is -g_q^T lambda - k_v^T psi; moved to the point.
 as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_id joint,
                             as_reaction *out, as_error *error) {
   as_status status = asi_check_joint(m, joint, error);
   if (status) return status;
-  if (state->lambda == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
-                    "A reaction needs a state with lambda.");
   const asi_joint_info *info = &m->joint[joint];
   const asi_placed *p = &m->element[info->element];
+  if ((state->lambda == NULL && p->e.n_rows > 0) ||
+      (state->psi == NULL && p->e.n_velocity_rows > 0))
+    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
+                    "A reaction needs a state with lambda%s.",
+                    p->e.n_velocity_rows > 0 ? " and psi" : "");
   *out = (as_reaction){{0}, {0}, {0}, {0}, {0}};
   if (p->e.n_bodies < 2) return AS_OK;
   double g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0}, torque[3] = {0}, from[3];
+  double k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
-  const as_element_output want = {.g_q = g_q};
+  const as_element_output want = {.g_q = g_q, .k_v = k_v};
   if (p->e.type->evaluate(&in, &want, p->data))
     return asi_fail_element(m, info->element, state->t, error);
   for (int r = 0; r < p->e.n_rows; ++r) {
@@ -245,12 +245,17 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
     asi_add(-in.lambda[r], line, out->force);
     asi_add(-in.lambda[r], line + 3, torque);
   }
+  for (int r = 0; r < p->e.n_velocity_rows; ++r) {
+    const double *line = k_v + r * 6 * p->e.n_bodies + 6;
+    asi_add(-in.psi[r], line, out->force);
+    asi_add(-in.psi[r], line + 3, torque);
+  }
   asi_rotate(body[1].R, torque, out->torque);
   asi_copy(body[1].x, out->point);
   const double *axis[3] = {body[0].R, body[0].R + 3, body[0].R + 6};
   placed_frame frame[2] = {{{0}, {0}, {{0}}, {0}}};
   double first[3][3];
-  if (info->ours) {
+  if (info->ours || info->kind == AS_JOINT_COUPLING) {
     status = joint_frames(m, state, joint, frame, error);
     if (status) return status;
     asi_copy(frame[1].P, out->point);

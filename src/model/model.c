@@ -54,6 +54,12 @@ int as_model_joint_row(const as_model *m, as_joint_id joint) {
 int as_model_joint_rows(const as_model *m, as_joint_id joint) {
   return is_joint(m, joint) ? m->element[m->joint[joint].element].e.n_rows : 0;
 }
+int as_model_joint_velocity_row(const as_model *m, as_joint_id joint) {
+  return is_joint(m, joint) ? m->element[m->joint[joint].element].velocity_row : -1;
+}
+int as_model_joint_velocity_rows(const as_model *m, as_joint_id joint) {
+  return is_joint(m, joint) ? m->element[m->joint[joint].element].e.n_velocity_rows : 0;
+}
 as_joint_id as_model_row_joint(const as_model *m, int row) {
-  return row >= 0 && row < m->n_lambda ? m->row_joint[row] : AS_NONE;
+  return row >= 0 && row < m->n_lambda + m->n_psi ? m->row_joint[row] : AS_NONE;
 }

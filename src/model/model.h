@@ -6,12 +6,17 @@
 #include "linalg/matrix.h"
 #include "model/builder.h"
 
-/// The local matrices of an element.
+/// The local matrices of an element, and where the force is general, its constraint forces by multipliers.
 typedef enum asi_local_block {
   ASI_F_Q,
   ASI_F_V,
   ASI_G_Q,
   ASI_GDOT_Q,
+  ASI_K_Q,
+  ASI_K_V,
+  ASI_F_LAMBDA,
+  ASI_REACTION,          ///< -g_q^T, in F_LAMBDA; entries are those of g_q
+  ASI_VELOCITY_REACTION, ///< -k_v^T, in F_PSI; entries are those of k_v
   ASI_LOCAL_BLOCKS
 } asi_local_block;
 
@@ -30,11 +35,13 @@ typedef enum asi_body_role {
 typedef struct asi_shape {
   int pattern;
   asi_body_role role[AS_ELEMENT_BODIES];
-  bool force; ///< it writes a force
-  bool se3;   ///< a body is on SE(3): local matrices have to be transformed
-  int n_bodies, n_rows;
+  bool force;      ///< it writes a force
+  bool se3;        ///< a body is on SE(3): local matrices have to be transformed
+  unsigned offers; ///< what it has something to say to: ASI_WANT_...
+  int n_bodies, n_rows, n_velocity_rows, n_read;
   int count[ASI_LOCAL_BLOCKS];
-  unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * 6 n_bodies + column
+  size_t bytes[ASI_LOCAL_BLOCKS];          ///< of the element's matrix
+  unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * columns + column
   /// Which 3 x 3 blocks the element itself writes, of f_q and of f_v; only where a body is on SE(3).
   bool f_q_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
   bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
@@ -46,6 +53,8 @@ typedef struct asi_placed {
   const void *data;
   int shape;
   int row;                           ///< of lambda
+  int velocity_row;                  ///< of psi
+  int read_row;                      ///< of lambda: the first that it reads
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
@@ -59,7 +68,9 @@ typedef struct asi_body_place {
 
 struct as_model {
   double gravity[3];
-  int n, nq, n_lambda;
+  int n, nq, n_lambda, n_psi;
+  bool general; ///< a force depends on multipliers
+  int n_blocks; ///< local blocks that there can be: the first so many
   asi_names names[ASI_SORTS];
   int n_bodies, n_frames, n_joints, n_forces, n_elements, n_shapes, n_curves;
   asi_body *body;
@@ -74,7 +85,7 @@ struct as_model {
   unsigned char *data;
   double *mass; ///< the values of M
   size_t n_mass;
-  int *row_joint; ///< n_lambda
+  int *row_joint; ///< n_lambda + n_psi
   double *q0, *v0;
   as_problem *problem;
   as_initial initial;
@@ -84,6 +95,8 @@ struct as_model {
 
 /// Fills the callbacks of a description.
 void asi_model_callbacks(as_problem_def *def);
+/// The check of steps; NULL if the model has nothing to be checked.
+as_step_fn *asi_model_check_step(const as_model *m);
 
 // ---- evaluation of single elements ------------------------------------------------------------------
 
@@ -97,7 +110,15 @@ enum {
   ASI_WANT_RATE = 32,
   ASI_WANT_GDOT_Q = 64,
   ASI_WANT_ACCELERATION = 128,
+  ASI_WANT_K = 256,
+  ASI_WANT_K_Q = 512,
+  ASI_WANT_K_V = 1024,
+  ASI_WANT_K_RATE = 2048,
+  ASI_WANT_F_LAMBDA = 4096,
 };
+
+/// What a local block needs.
+extern const unsigned asi_block_want[ASI_LOCAL_BLOCKS];
 
 /// Room for what an element writes.
 typedef struct asi_local {
@@ -107,6 +128,11 @@ typedef struct asi_local {
   double gdot_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
   double f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   double f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  // From here on only for models with velocity rows or general forces.
+  double k[AS_ELEMENT_ROWS], k_rate[AS_ELEMENT_ROWS];
+  double k_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  double k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
+  double f_lambda[AS_ELEMENT_COLUMNS * AS_ELEMENT_ROWS];
 } asi_local;
 
 /// Takes what an element wrote to the spaces of its bodies, see se3_local.c. What `wanted` needs besides is

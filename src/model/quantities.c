@@ -10,7 +10,10 @@
 
 as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
                           as_body_motion body[AS_ELEMENT_BODIES]) {
-  as_element_input in = {.t = state->t, .lambda = state->lambda ? state->lambda + p->row : NULL};
+  as_element_input in = {.t = state->t,
+                         .lambda = state->lambda ? state->lambda + p->row : NULL,
+                         .psi = state->psi ? state->psi + p->velocity_row : NULL,
+                         .read = state->lambda ? state->lambda + p->read_row : NULL};
   for (int b = 0; b < p->e.n_bodies; ++b) {
     asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
     in.body[b] = &body[b];
@@ -42,6 +45,30 @@ void as_model_body_motion(const as_model *m, const as_state *state, as_body_id b
   asi_model_motion(m, body, state->q, state->v, out);
 }
 
+as_status as_model_force(const as_model *m, const as_state *state, as_force_id force, int body,
+                         as_wrench *out, as_error *error) {
+  if (force < 0 || force >= m->n_forces)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no force %d.", force);
+  const asi_placed *p = &m->element[m->force[force]];
+  if (body < 0 || body >= p->e.n_bodies)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The force \"%s\" has no body %d: it has %d.",
+                    asi_names_get(&m->names[ASI_SORT_FORCE], force), body, p->e.n_bodies);
+  if (p->e.n_read > 0 && state->lambda == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
+                    "The force \"%s\" depends on reactions: it needs a state with lambda.",
+                    asi_names_get(&m->names[ASI_SORT_FORCE], force));
+  as_body_motion motion[AS_ELEMENT_BODIES];
+  double f[AS_ELEMENT_COLUMNS] = {0};
+  const as_element_input in = asi_look(m, state, p, motion);
+  const as_element_output want = {.force = f};
+  if (p->e.type->evaluate(&in, &want, p->data))
+    return asi_fail_element(m, m->force[force], state->t, error);
+  asi_copy(f + 6 * body, out->force);
+  asi_rotate(motion[body].R, f + 6 * body + 3, out->torque);
+  return AS_OK;
+}
+
 as_status as_model_energy(const as_model *m, const as_state *state, as_energy *out,
                           as_error *error) {
   as_body_motion body[AS_ELEMENT_BODIES];
@@ -62,19 +89,28 @@ as_status as_model_energy(const as_model *m, const as_state *state, as_energy *o
   return AS_OK;
 }
 
-/// What a prescribed motion brings in: -lambda . B v = lambda . g_t, since g' = g_t + B v.
+/// The part of a row's rate that is not its gradient times the velocities.
+static double explicit_rate(const asi_placed *p, const as_element_input *in, double rate,
+                            const double *gradient) {
+  for (int b = 0; b < p->e.n_bodies; ++b) {
+    const double *line = gradient + 6 * b;
+    rate -= asi_dot(line, in->body[b]->v) + asi_dot(line + 3, in->body[b]->omega);
+  }
+  return rate;
+}
+
+/// What a prescribed motion brings in: -lambda . B v = lambda . g_t, since g' = g_t + B v = 0; of velocity
+/// rows -psi . k_v v = psi . (k - k_v v).
 static bool motion_power(const asi_placed *p, const as_element_input *in, double *out) {
   double rate[AS_ELEMENT_ROWS] = {0}, g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0};
-  const as_element_output want = {.rate = rate, .g_q = g_q};
+  double k[AS_ELEMENT_ROWS] = {0}, k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0};
+  const as_element_output want = {.rate = rate, .g_q = g_q, .k = k, .k_v = k_v};
+  const int columns = 6 * p->e.n_bodies;
   if (p->e.type->evaluate(in, &want, p->data)) return false;
-  for (int r = 0; r < p->e.n_rows; ++r) {
-    double explicit_rate = rate[r];
-    for (int b = 0; b < p->e.n_bodies; ++b) {
-      const double *line = g_q + (r * p->e.n_bodies + b) * 6;
-      explicit_rate -= asi_dot(line, in->body[b]->v) + asi_dot(line + 3, in->body[b]->omega);
-    }
-    *out += in->lambda[r] * explicit_rate;
-  }
+  for (int r = 0; r < p->e.n_rows; ++r)
+    *out += in->lambda[r] * explicit_rate(p, in, rate[r], g_q + r * columns);
+  for (int r = 0; r < p->e.n_velocity_rows; ++r)
+    *out += in->psi[r] * explicit_rate(p, in, k[r], k_v + r * columns);
   return true;
 }
 
@@ -82,14 +118,16 @@ as_status as_model_power(const as_model *m, const as_state *state, as_power *out
   *out = (as_power){0};
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
-    if (p->e.type->power == NULL && !p->e.rheonomic) continue;
+    const bool moves = p->e.rheonomic || p->e.n_velocity_rows > 0;
+    if (p->e.type->power == NULL && !moves) continue;
     as_body_motion body[AS_ELEMENT_BODIES];
     as_element_power power = {0};
     const as_element_input in = asi_look(m, state, p, body);
     if (p->e.type->power) p->e.type->power(&in, &power, p->data);
     out->dissipated += power.dissipated;
     out->forces += power.supplied;
-    const bool driven = p->e.rheonomic && p->e.n_rows > 0 && in.lambda;
+    const bool known = (p->e.n_rows == 0 || in.lambda) && (p->e.n_velocity_rows == 0 || in.psi);
+    const bool driven = moves && known && p->e.n_rows + p->e.n_velocity_rows > 0;
     if (!isfinite(power.dissipated) || !isfinite(power.supplied) ||
         (driven && !motion_power(p, &in, &out->motions)))
       return asi_fail_element(m, i, state->t, error);
@@ -138,10 +176,10 @@ as_status as_model_gap(const as_model *m, const as_state *state, as_joint_id joi
   if (status) return status;
   const int element = m->joint[joint].element;
   const asi_placed *p = &m->element[element];
-  double g[AS_ELEMENT_ROWS] = {0}, rate[AS_ELEMENT_ROWS] = {0};
+  double g[AS_ELEMENT_ROWS] = {0}, rate[AS_ELEMENT_ROWS] = {0}, k[AS_ELEMENT_ROWS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
-  const as_element_output want = {.g = g, .rate = rate};
+  const as_element_output want = {.g = g, .rate = rate, .k = k};
   if (p->e.type->evaluate(&in, &want, p->data))
     return asi_fail_element(m, element, state->t, error);
   *out = (as_gap){0};
@@ -149,5 +187,6 @@ as_status as_model_gap(const as_model *m, const as_state *state, as_joint_id joi
     out->position = fmax(out->position, fabs(g[r]));
     out->velocity = fmax(out->velocity, fabs(rate[r]));
   }
+  for (int r = 0; r < p->e.n_velocity_rows; ++r) out->velocity = fmax(out->velocity, fabs(k[r]));
   return AS_OK;
 }

@@ -179,6 +179,7 @@ static as_status fail_assembly(const assembly *a, as_status status, as_error *er
   double gap;
   as_joint_id joint;
   if (find_gap(a, &gap, &joint, error) || joint == AS_NONE) return status;
+  if (!(gap > 1e-8)) return status; // closed: what went wrong is said already
   const char *name = asi_names_get(&a->b->names[ASI_SORT_JOINT], joint);
   return asi_fail(
       error, status, 0.0, name,

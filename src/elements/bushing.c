@@ -1,0 +1,201 @@
+/// A bushing between two frames: with six coordinates z of frame B against frame A, a stress
+///
+///     S = K z + C z'                                  K, C: 6 x 6, symmetric
+///     f = -z_q^T S,    f_q = -z_q^T (K z_q + C D_q z') - sum_i S_i D_q z_i,q^T,    f_v = -z_q^T C z_q
+///
+/// The potential z^T K z/2 depends on how the frames lie against each other only, so momentum is kept; z'^T C z' is
+/// dissipated. z is the displacement P_b - P_a in the axes of A, each a separation row, then the rotation vector r of B
+/// against A. Of all vectors that one could take it makes the torque about a fixed axis proportional to the angle,
+/// up to half a turn; there, r is undefined (AS_RETRY). With the axes' products S_ij = a_i . b_j and
+///
+///     e_x = S_zy - S_yz, ...   (2 sin theta along the axis)         c = (S_xx + S_yy + S_zz - 1)/2 = cos theta
+///     r = rho(c) e,      rho = theta/(2 sin theta)
+///
+/// everything is made of axes rows, whose gradients, rates and curvatures are known (axes.c):
+///
+///     r_q   = rho e_q + rho' e c_q                          r' = rho e' + rho' e c'
+///     D r'  = rho e'_q + rho' (e' c_q + e_q c' + e c'_q) + rho'' e c' c_q
+///     sum_i M_i D r_i,q^T = rho sum M_i D e_i,q^T + rho' (E^T c_q + c_q^T E) + (M . e) (rho'' c_q^T c_q + rho' D c_q^T)
+///
+/// with E = sum M_i e_i,q. rho obeys (1 - c^2) rho' = c rho - 1/2; near c = 1 it is a series in 1 - c. At delta from
+/// half a turn rounding errors grow as delta^-2 in f_q.
+#include "elements/bushing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "alphastep/problem.h"
+#include "elements/coordinate.h"
+#include "elements/vector.h"
+
+enum { X, Y, Z };
+
+static const asi_row shift[3] = {
+    {ASI_ROW_SEPARATION, X, 0, -1}, {ASI_ROW_SEPARATION, Y, 0, -1}, {ASI_ROW_SEPARATION, Z, 0, -1}};
+static const asi_row sine[3][2] = {{{ASI_ROW_AXES, Z, Y, 1}, {ASI_ROW_AXES, Y, Z, -1}},
+                                   {{ASI_ROW_AXES, X, Z, 1}, {ASI_ROW_AXES, Z, X, -1}},
+                                   {{ASI_ROW_AXES, Y, X, 1}, {ASI_ROW_AXES, X, Y, -1}}};
+static const asi_row trace[3] = {
+    {ASI_ROW_AXES, X, X, 1}, {ASI_ROW_AXES, Y, Y, 1}, {ASI_ROW_AXES, Z, Z, 1}};
+
+/// rho = sum b_n (1 - c)^n/2,  b_n = b_{n-1} n/(2 n + 1)
+void asi_rotation_ratio(double c, double s, double out[3]) {
+  const double e = 1.0 - c;
+  if (e < 0.1) { // the terms fall by twenty
+    enum { TERMS = 16 };
+    double b = 0.5, power[3] = {1.0, 0.0, 0.0}; // e^n, n e^(n-1), n (n-1) e^(n-2)
+    out[0] = out[1] = out[2] = 0.0;
+    for (int n = 0; n < TERMS; ++n) {
+      out[0] += b * power[0];
+      out[1] -= b * power[1];
+      out[2] += b * power[2];
+      power[2] = power[2] * e + 2.0 * power[1];
+      power[1] = power[1] * e + power[0];
+      power[0] *= e;
+      b *= (n + 1.0) / (2.0 * n + 3.0);
+    }
+    return;
+  }
+  out[0] = atan2(s, c) / (2.0 * s);
+  out[1] = (c * out[0] - 0.5) / (s * s);
+  out[2] = (out[0] + 3.0 * c * out[1]) / (s * s);
+}
+
+/// The coordinates and what they are made of.
+typedef struct bend {
+  asi_ends_now ends;
+  asi_pair pair;
+  asi_row_sum z[ASI_BUSHING];
+  asi_row_sum e[3], c;
+  double rho[3];
+  double S[ASI_BUSHING];
+} bend;
+
+static void turn(bend *x, int i) {
+  const asi_row_sum *e = &x->e[i], *c = &x->c;
+  const double *rho = x->rho;
+  asi_row_sum *r = &x->z[3 + i];
+  r->value = rho[0] * e->value;
+  r->rate = rho[0] * e->rate + rho[1] * e->value * c->rate;
+  for (int j = 0; j < ASI_PAIR; ++j) {
+    r->q[j] = rho[0] * e->q[j] + rho[1] * e->value * c->q[j];
+    r->rate_q[j] = rho[0] * e->rate_q[j] +
+                   rho[1] * (e->rate * c->q[j] + e->q[j] * c->rate + e->value * c->rate_q[j]) +
+                   rho[2] * e->value * c->rate * c->q[j];
+  }
+}
+
+static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
+  const double least = 1e-8; // 1 + cos theta: within 1e-4 of half a turn
+  const int code = asi_ends_move(&b->ends, in->t, &x->ends);
+  if (code) return code;
+  memset(x->z, 0, sizeof x->z);
+  for (int i = 0; i < 3; ++i) {
+    asi_row_sum *z = &x->z[i];
+    const as_element_output out = {
+        .g = &z->value, .g_q = z->q, .rate = &z->rate, .gdot_q = z->rate_q};
+    if (i == 0) asi_pair_init(&x->pair, in, &out, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
+    asi_separation_row(&x->pair, shift[i], in, &out, 0);
+    x->e[i] = asi_axes_sum(&x->pair, sine[i], 2, in);
+  }
+  x->c = asi_axes_sum(&x->pair, trace, 3, in);
+  x->c.value = fmin((x->c.value - 1.0) / 2.0, 1.0);
+  x->c.rate /= 2.0;
+  for (int j = 0; j < ASI_PAIR; ++j) {
+    x->c.q[j] /= 2.0;
+    x->c.rate_q[j] /= 2.0;
+  }
+  const double e[3] = {x->e[0].value, x->e[1].value, x->e[2].value};
+  if (!(1.0 + x->c.value > least)) return AS_RETRY;
+  asi_rotation_ratio(x->c.value, asi_norm(e) / 2.0, x->rho);
+  for (int i = 0; i < 3; ++i) turn(x, i);
+  for (int i = 0; i < ASI_BUSHING; ++i) {
+    x->S[i] = 0.0;
+    for (int k = 0; k < ASI_BUSHING; ++k)
+      x->S[i] +=
+          b->K[ASI_BUSHING * i + k] * x->z[k].value + b->C[ASI_BUSHING * i + k] * x->z[k].rate;
+  }
+  return AS_DONE;
+}
+
+/// -sum_i S_i D_q z_i,q^T
+static void add_curvature(const bend *x, const as_element_input *in, double *f_q) {
+  const double *M = x->S + 3, *rho = x->rho, *c_q = x->c.q;
+  double E[ASI_PAIR] = {0}, Me = 0.0;
+  as_element_input with = *in;
+  const as_element_output out = {.f_q = f_q};
+  for (int i = 0; i < 3; ++i) {
+    with.lambda = &x->S[i];
+    asi_separation_row(&x->pair, shift[i], &with, &out, 0);
+    for (int k = 0; k < 2; ++k) asi_axes_curvature(&x->pair, sine[i][k], rho[0] * M[i], f_q);
+    for (int j = 0; j < ASI_PAIR; ++j) E[j] += M[i] * x->e[i].q[j];
+    Me += M[i] * x->e[i].value;
+  }
+  for (int k = 0; k < 3; ++k) asi_axes_curvature(&x->pair, trace[k], rho[1] * Me / 2.0, f_q);
+  for (int i = 0; i < ASI_PAIR; ++i)
+    for (int j = 0; j < ASI_PAIR; ++j)
+      f_q[i * ASI_PAIR + j] -=
+          rho[1] * (E[i] * c_q[j] + c_q[i] * E[j]) + rho[2] * Me * c_q[i] * c_q[j];
+}
+
+/// out -= z_q^T D, D = K z_q + C D_q z', or C z_q alone
+static void add_stiffness(const asi_bushing *b, const bend *x, bool by_velocity, double *out) {
+  for (int i = 0; i < ASI_BUSHING; ++i) {
+    double line[ASI_PAIR] = {0};
+    for (int k = 0; k < ASI_BUSHING; ++k) {
+      const double K = b->K[ASI_BUSHING * i + k], C = b->C[ASI_BUSHING * i + k];
+      for (int j = 0; j < ASI_PAIR; ++j)
+        line[j] += by_velocity ? C * x->z[k].q[j] : K * x->z[k].q[j] + C * x->z[k].rate_q[j];
+    }
+    for (int j = 0; j < ASI_PAIR; ++j)
+      for (int l = 0; l < ASI_PAIR; ++l) out[j * ASI_PAIR + l] -= x->z[i].q[j] * line[l];
+  }
+}
+
+static void add_force(const bend *x, double *force) {
+  for (int i = 0; i < ASI_BUSHING; ++i)
+    for (int j = 0; j < ASI_PAIR; ++j) force[j] -= x->S[i] * x->z[i].q[j];
+}
+
+static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
+  const asi_bushing *b = data;
+  bend x;
+  const int code = measure(b, in, &x);
+  if (code) return code;
+  if (out->force) add_force(&x, out->force);
+  if (out->f_q) {
+    add_stiffness(b, &x, false, out->f_q);
+    add_curvature(&x, in, out->f_q);
+  }
+  if (out->f_v) add_stiffness(b, &x, true, out->f_v);
+  return AS_DONE;
+}
+
+static double potential(const as_element_input *in, const void *data) {
+  const asi_bushing *b = data;
+  bend x;
+  if (measure(b, in, &x)) return (double)NAN;
+  double sum = 0.0;
+  for (int i = 0; i < ASI_BUSHING; ++i)
+    for (int k = 0; k < ASI_BUSHING; ++k)
+      sum += b->K[ASI_BUSHING * i + k] * x.z[i].value * x.z[k].value / 2.0;
+  return sum;
+}
+
+static void power(const as_element_input *in, as_element_power *out, const void *data) {
+  const asi_bushing *b = data;
+  bend x;
+  double f[ASI_PAIR] = {0};
+  out->dissipated = (double)NAN;
+  if (measure(b, in, &x)) return;
+  add_force(&x, f);
+  out->dissipated = 0.0;
+  out->supplied = asi_pair_power(in, f); // S . z_t = S . z' + f . v, where a frame moves
+  for (int i = 0; i < ASI_BUSHING; ++i) {
+    out->supplied += x.S[i] * x.z[i].rate;
+    for (int k = 0; k < ASI_BUSHING; ++k)
+      out->dissipated += b->C[ASI_BUSHING * i + k] * x.z[i].rate * x.z[k].rate;
+  }
+}
+
+const as_element_type asi_bushing_type = {"bushing", evaluate, potential, power};

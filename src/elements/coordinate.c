@@ -1,0 +1,136 @@
+/// Coordinates c of frame B against frame A, and a force or torque S(c, c') against them: f = -S c_q^T,
+///
+///     f_q = -c_q^T (S_c c_q + S_c' D_q c') - S D_q c_q^T           f_v = -S_c' c_q^T c_q
+///
+/// A displacement along an axis u of A is -u . (P_a - P_b), a separation row (separation.c). An angle is
+/// phi = atan2(s, c) with sums s and c of axes rows (axes.c), whose gradients, rates and curvatures are known:
+///
+///     about z of both      s = y_a . x_b - x_a . y_b     c = x_a . x_b + y_a . y_b
+///     about x of A         s = z_a . y_b                 c = y_a . y_b           (universal joint)
+///     about y of B         s = x_a . z_b                 c = x_a . x_b           (universal joint)
+///
+/// The first is the angle about z where the z axes agree, and smooth unless they are opposite. With n = s^2 + c^2 and
+/// m = s s_q + c c_q
+///
+///     phi_q  = (c s_q - s c_q)/n                  phi' = (c s' - s c')/n
+///     phi'_q = (c s'_q - s c'_q + s' c_q - c' s_q)/n - 2 phi' m/n
+///     phi''  = (c s'' - s c'' - 2 phi' (s s' + c c'))/n
+///     D phi_q^T = (c D s_q^T - s D c_q^T + s_q^T c_q - c_q^T s_q)/n - 2 phi_q^T m/n
+#include "elements/coordinate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "elements/vector.h"
+
+enum { X, Y, Z };
+
+/// The rows of an angle's sine and cosine.
+typedef struct angle_rows {
+  int n;
+  asi_row sine[2], cosine[2];
+} angle_rows;
+
+static const angle_rows *rows_of(asi_coordinate_kind kind) {
+  static const angle_rows about_z = {2,
+                                     {{ASI_ROW_AXES, Y, X, 1}, {ASI_ROW_AXES, X, Y, -1}},
+                                     {{ASI_ROW_AXES, X, X, 1}, {ASI_ROW_AXES, Y, Y, 1}}};
+  static const angle_rows about_x = {1, {{ASI_ROW_AXES, Z, Y, 1}}, {{ASI_ROW_AXES, Y, Y, 1}}};
+  static const angle_rows about_y = {1, {{ASI_ROW_AXES, X, Z, 1}}, {{ASI_ROW_AXES, X, X, 1}}};
+  if (kind == ASI_COORDINATE_ANGLE_A) return &about_x;
+  return kind == ASI_COORDINATE_ANGLE_B ? &about_y : &about_z;
+}
+
+asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
+                         const as_element_input *in) {
+  asi_row_sum x = {0};
+  const as_element_output out = {.g = &x.value,
+                                 .g_q = x.q,
+                                 .rate = &x.rate,
+                                 .gdot_q = x.rate_q,
+                                 .acceleration = &x.acceleration};
+  for (int k = 0; k < n; ++k) asi_axes_row(pair, rows[k], in, &out, 0);
+  return x;
+}
+
+double asi_unwrap(double angle, double near) {
+  const double turn = 6.283185307179586477;
+  return angle - turn * floor((angle - near) / turn + 0.5);
+}
+
+static asi_row displacement(asi_coordinate of) {
+  return (asi_row){ASI_ROW_SEPARATION, (signed char)of.axis, 0, -1};
+}
+
+static bool measure_angle(asi_measure *x, const as_element_input *in, double near) {
+  const angle_rows *rows = rows_of(x->of.kind);
+  x->sine = asi_axes_sum(&x->pair, rows->sine, rows->n, in);
+  x->cosine = asi_axes_sum(&x->pair, rows->cosine, rows->n, in);
+  const asi_row_sum *S = &x->sine, *C = &x->cosine;
+  const double s = S->value, c = C->value;
+  x->n = s * s + c * c;
+  if (!(x->n > 0.0)) return false;
+  x->value = asi_unwrap(atan2(s, c), near);
+  x->rate = (c * S->rate - s * C->rate) / x->n;
+  x->acceleration =
+      (c * S->acceleration - s * C->acceleration - 2.0 * x->rate * (s * S->rate + c * C->rate)) /
+      x->n;
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    x->q[i] = (c * S->q[i] - s * C->q[i]) / x->n;
+    x->m[i] = s * S->q[i] + c * C->q[i];
+    x->rate_q[i] = (c * S->rate_q[i] - s * C->rate_q[i] + S->rate * C->q[i] - C->rate * S->q[i] -
+                    2.0 * x->rate * x->m[i]) /
+                   x->n;
+  }
+  return true;
+}
+
+bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_input *in,
+                            const asi_frame_now *A, const asi_frame_now *B, double near) {
+  const bool shift = of.kind == ASI_COORDINATE_SHIFT;
+  x->of = of;
+  x->value = x->rate = x->acceleration = 0.0;
+  memset(x->q, 0, sizeof x->q);
+  memset(x->rate_q, 0, sizeof x->rate_q);
+  const as_element_output out = {.g = &x->value,
+                                 .g_q = x->q,
+                                 .rate = &x->rate,
+                                 .gdot_q = x->rate_q,
+                                 .acceleration = &x->acceleration};
+  asi_pair_init(&x->pair, in, &out, A, B, shift ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
+  if (!shift) return measure_angle(x, in, near);
+  asi_separation_row(&x->pair, displacement(of), in, &out, 0);
+  return true;
+}
+
+void asi_measure_curvature(const asi_measure *x, double force, double *f_q) {
+  if (x->of.kind == ASI_COORDINATE_SHIFT) {
+    const as_element_input in = {.body = {x->pair.a, x->pair.b}, .lambda = &force};
+    const as_element_output out = {.f_q = f_q};
+    asi_separation_row(&x->pair, displacement(x->of), &in, &out, 0);
+    return;
+  }
+  const angle_rows *rows = rows_of(x->of.kind);
+  const double s = x->sine.value / x->n, c = x->cosine.value / x->n;
+  const double *s_q = x->sine.q, *c_q = x->cosine.q;
+  for (int k = 0; k < rows->n; ++k) {
+    asi_axes_curvature(&x->pair, rows->sine[k], force * c, f_q);
+    asi_axes_curvature(&x->pair, rows->cosine[k], -force * s, f_q);
+  }
+  for (int i = 0; i < ASI_PAIR; ++i)
+    for (int j = 0; j < ASI_PAIR; ++j)
+      f_q[i * ASI_PAIR + j] -=
+          force / x->n * (s_q[i] * c_q[j] - c_q[i] * s_q[j] - 2.0 * x->q[i] * x->m[j]);
+}
+
+void asi_act_along(const asi_measure *x, const double law[3], const as_element_output *out) {
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    if (out->force) out->force[i] -= law[0] * x->q[i];
+    for (int j = 0; j < ASI_PAIR; ++j) {
+      if (out->f_q)
+        out->f_q[i * ASI_PAIR + j] -= x->q[i] * (law[1] * x->q[j] + law[2] * x->rate_q[j]);
+      if (out->f_v) out->f_v[i * ASI_PAIR + j] -= law[2] * x->q[i] * x->q[j];
+    }
+  }
+  if (out->f_q) asi_measure_curvature(x, law[0], out->f_q);
+}

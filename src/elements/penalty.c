@@ -1,0 +1,97 @@
+/// A one-sided force F = E(x) D(c x') against a depth x, zero where x <= 0.
+///
+/// Elastic part: E = k y(x)^p. With an onset w the stiffness comes up smoothly, y' = 3 u^2 - 2 u^3, u = x/w:
+///
+///     y = w (u^3 - u^4/2)   for 0 < x < w,      y = x - w/2   beyond,      y = x   without an onset
+///
+/// y has two continuous derivatives; without an onset E has those of x^p: one if p > 1, two if p > 2. Or E is a curve.
+///
+/// Damping part, with s = c x': Hunt and Crossley's 1 + s while the depth grows. While it shrinks 1 + s would pull
+/// below s = -1; instead
+///
+///     D(s) = 1 + s   for s >= 0,      D(s) = 1/(1 - s + s^2) = (1 + s)/(1 + s^3)   for s < 0
+///
+/// which differs from 1 + s only at third order, has two continuous derivatives, is positive and increases
+/// everywhere. So F >= 0, and E (D - 1) x' >= 0 is what it dissipates.
+///
+/// Or F = max(0, z(x, x')) is a function of two variables; then z(x, 0) counts as elastic and F - z(x, 0) as damping.
+#include "elements/penalty.h"
+
+#include <math.h>
+
+#include "alphastep/problem.h"
+#include "elements/gauss.h"
+#include "elements/surface.h"
+
+/// E and E_x at x > 0.
+static int elastic(const asi_penalty *p, double x, double out[2]) {
+  if (p->curve.curve) {
+    double at[3];
+    const int code = asi_curve_evaluate(p->curve.curve, x, at);
+    out[0] = at[0];
+    out[1] = at[1];
+    return code;
+  }
+  const double w = p->onset, u = x < w ? x / w : 1.0;
+  const double y = x < w ? w * u * u * u * (1.0 - u / 2.0) : x - w / 2.0;
+  const double power = p->stiffness * pow(y, p->exponent - 1.0);
+  out[0] = power * y;
+  out[1] = p->exponent * power * u * u * (3.0 - 2.0 * u);
+  return AS_DONE;
+}
+
+/// D and D_s.
+static void damping(double s, double out[2]) {
+  if (s >= 0.0) {
+    out[0] = 1.0 + s;
+    out[1] = 1.0;
+    return;
+  }
+  const double w = 1.0 - s + s * s;
+  out[0] = 1.0 / w;
+  out[1] = (1.0 - 2.0 * s) / (w * w);
+}
+
+static int given(const asi_surface *both, double depth, double rate, double out[3]) {
+  const int code = asi_surface_evaluate(both, depth, rate, out);
+  if (code == AS_DONE && out[0] < 0.0) out[0] = out[1] = out[2] = 0.0;
+  return code;
+}
+
+int asi_penalty_evaluate(const asi_penalty *p, double depth, double rate, double out[3]) {
+  out[0] = out[1] = out[2] = 0.0;
+  if (!(depth > 0.0)) return AS_DONE;
+  if (p->both.curve) return given(p->both.curve->surface, depth, rate, out);
+  double E[2], D[2];
+  const int code = elastic(p, depth, E);
+  if (code) return code;
+  damping(p->damping * rate, D);
+  out[0] = E[0] * D[0];
+  out[1] = E[1] * D[0];
+  out[2] = E[0] * D[1] * p->damping;
+  return AS_DONE;
+}
+
+static double elastic_force(double x, const void *data) {
+  double E[2] = {0};
+  elastic(data, x, E);
+  return E[0];
+}
+
+double asi_penalty_potential(const asi_penalty *p, double depth) {
+  enum { PIECES = 16 };
+  if (!(depth > 0.0)) return 0.0;
+  if (p->both.curve) return asi_surface_integral(p->both.curve->surface, depth);
+  if (p->curve.curve) return asi_curve_integral(p->curve.curve, depth);
+  const double w = p->onset, n = p->exponent + 1.0;
+  const double soft = w > 0.0 ? asi_gauss(elastic_force, p, 0.0, fmin(depth, w), PIECES) : 0.0;
+  if (depth <= w) return soft;
+  return soft + p->stiffness / n * (pow(depth - w / 2.0, n) - pow(w / 2.0, n));
+}
+
+double asi_penalty_dissipated(const asi_penalty *p, double depth, double rate) {
+  double now[3], still[3];
+  if (asi_penalty_evaluate(p, depth, rate, now) || asi_penalty_evaluate(p, depth, 0.0, still))
+    return (double)NAN;
+  return (now[0] - still[0]) * rate;
+}

@@ -1,0 +1,22 @@
+/// The force of a stop or a contact against its depth: it pushes, it damps, it never pulls.
+#ifndef ALPHASTEP_ELEMENTS_PENALTY_H
+#define ALPHASTEP_ELEMENTS_PENALTY_H
+
+#include "elements/curve.h"
+
+typedef struct asi_penalty {
+  double stiffness;    ///< [N/m^exponent]
+  double exponent;     ///< >= 1
+  double damping;      ///< [s/m]
+  double onset;        ///< depth over which the stiffness comes up [m]; 0: at once
+  asi_curve_ref curve; ///< elastic force against depth instead
+  asi_curve_ref both;  ///< a surface: the whole force against depth and rate instead
+} asi_penalty;
+
+/// Force and its derivatives by depth and by its rate. AS_DONE or what the curve returns.
+int asi_penalty_evaluate(const asi_penalty *p, double depth, double rate, double out[3]);
+double asi_penalty_potential(const asi_penalty *p, double depth);
+/// Power that the damping takes, >= 0.
+double asi_penalty_dissipated(const asi_penalty *p, double depth, double rate);
+
+#endif

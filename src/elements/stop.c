@@ -1,0 +1,68 @@
+/// Stops of a joint coordinate c: a one-sided force F (penalty.c) beyond an upper and a lower limit,
+///
+///     S = F(c - upper, c') - F(lower - c, -c')           f = -S c_q^T          (coordinate.c)
+///
+/// so that S is the force that drives c back. The potential is that of the elastic parts.
+#include "elements/stop.h"
+
+#include <math.h>
+
+#include "alphastep/problem.h"
+#include "elements/coordinate.h"
+
+static int measure(const asi_stop *s, const as_element_input *in, asi_ends_now *ends,
+                   asi_measure *x) {
+  const int code = asi_ends_move(&s->ends, in->t, ends);
+  if (code) return code;
+  return asi_measure_coordinate(x, s->coordinate, in, &ends->A, &ends->B, s->near) ? AS_DONE
+                                                                                   : AS_RETRY;
+}
+
+/// S, S_c, S_c'
+static int law(const asi_stop *s, const asi_measure *x, double out[3]) {
+  double above[3], below[3];
+  int code = asi_penalty_evaluate(&s->law, x->value - s->upper, x->rate, above);
+  if (code == AS_DONE) code = asi_penalty_evaluate(&s->law, s->lower - x->value, -x->rate, below);
+  if (code) return code;
+  out[0] = above[0] - below[0];
+  out[1] = above[1] + below[1];
+  out[2] = above[2] + below[2];
+  return AS_DONE;
+}
+
+static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
+  const asi_stop *s = data;
+  asi_ends_now ends;
+  asi_measure x;
+  double S[3];
+  int code = measure(s, in, &ends, &x);
+  if (code == AS_DONE) code = law(s, &x, S);
+  if (code == AS_DONE && (S[0] != 0.0 || S[1] != 0.0)) asi_act_along(&x, S, out);
+  return code;
+}
+
+static double potential(const as_element_input *in, const void *data) {
+  const asi_stop *s = data;
+  asi_ends_now ends;
+  asi_measure x;
+  if (measure(s, in, &ends, &x)) return (double)NAN;
+  return asi_penalty_potential(&s->law, x.value - s->upper) +
+         asi_penalty_potential(&s->law, s->lower - x.value);
+}
+
+static void power(const as_element_input *in, as_element_power *out, const void *data) {
+  const asi_stop *s = data;
+  asi_ends_now ends;
+  asi_measure x;
+  double S[3], f[ASI_PAIR] = {0};
+  if (measure(s, in, &ends, &x) || law(s, &x, S)) {
+    out->dissipated = (double)NAN;
+    return;
+  }
+  asi_act_along(&x, S, &(as_element_output){.force = f});
+  out->dissipated = asi_penalty_dissipated(&s->law, x.value - s->upper, x.rate) +
+                    asi_penalty_dissipated(&s->law, s->lower - x.value, -x.rate);
+  out->supplied = S[0] * x.rate + asi_pair_power(in, f);
+}
+
+const as_element_type asi_stop_type = {"stop", evaluate, potential, power};

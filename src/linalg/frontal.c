@@ -1,0 +1,458 @@
+/// Sparse LU by blocks (multifrontal): bodies and joints are eliminated as small dense matrices.
+///
+/// Pivots are searched within a front's own rows only. That is enough as long as a joint comes after a body
+/// that it holds: bodies have their mass, a joint then has B S^-1 B^T. Where it is not enough (redundant
+/// constraints, singular positions, masses next to nothing) a pivot is much smaller than expected, or the
+/// first solution does not satisfy its equations; then KLU factorizes the matrix, and some of those after it.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "linalg/fronts.h"
+#include "linalg/residual.h"
+#include "linalg/solver.h"
+
+// A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
+// largest entry is searched, and below that fraction none is used.
+#define GOOD_PIVOT 1e-2
+#define SMALLEST_PIVOT 1e-12
+// A diagonal entry below this fraction of its column counts as zero.
+#define ZERO_DIAGONAL 1e-5
+// Componentwise backward error above which a solution is not believed.
+#define BAD_SOLUTION 1e-10
+// KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
+#define FEWEST_PIVOTS 2.5
+// What an operation takes, in those of KLU; measured on a chain of 1000 links.
+#define FACTOR_COST 0.2
+#define SOLVE_COST 0.35
+enum { LARGEST_BLOCK = 24, LONGEST_WAIT = 1024 };
+
+typedef struct frontal_solver {
+  asi_solver base;
+  asi_fronts fronts;
+  const int *col_start, *row;
+  double *value;    ///< of the last factorization
+  double *store;    ///< P and L of all fronts
+  double *stack;    ///< what fronts leave for their parents
+  int *swap;        ///< n: the row of its front that was exchanged with that of pivot k
+  double *y;        ///< n: a solution in the order of elimination
+  double *rest;     ///< of the others of one front
+  double *expected; ///< n: size of each pivot, in the order of elimination
+  double *row_scale, *right_side, *residual, *magnitude; ///< n, for checking solutions
+  bool measured;                                         ///< expected and row_scale are known
+  bool unchecked;                                        ///< no solution has been looked at yet
+  asi_solver *klu;                                       ///< NULL: not needed so far
+  bool by_klu;                                           ///< the factors at hand are KLU's
+  int wait;      ///< so many factorizations are KLU's before the fronts are tried again
+  int patience;  ///< how many it was the last time
+  long by_other; ///< factorizations that KLU made
+  bool known;    ///< there are factors
+} frontal_solver;
+
+// ---- elimination ------------------------------------------------------------------------------------
+
+/// Brings the row with the largest entry of column k to row k; false if it is not above `least`.
+static bool exchange(double *P, int w, int length, int k, double least, int *swap) {
+  int best = k;
+  for (int i = k + 1; i < w; ++i)
+    if (fabs(P[i * length + k]) > fabs(P[best * length + k])) best = i;
+  for (int j = 0; best != k && j < length; ++j) {
+    const double kept = P[k * length + j];
+    P[k * length + j] = P[best * length + j];
+    P[best * length + j] = kept;
+  }
+  *swap = best;
+  return fabs(P[k * length + k]) > least;
+}
+
+#define INLINED static inline __attribute__((always_inline))
+
+/// Two numbers, for which processors have one instruction; they need not stand at an even place.
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/// row -= l other, from an even place on, n numbers with n even
+INLINED void subtract(double *row, double l, const double *other, int from, int n) {
+  const pair factor = {l, l};
+#pragma GCC unroll 8
+  for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+}
+
+/// Eliminates the w pivots of a front. False if a pivot is too small, or not a number. Inlined with constant
+/// numbers for the usual sizes. Rows are worked on from an even place on, so an entry that is done may change: l
+/// is written after that.
+INLINED bool eliminate_front(double *restrict P, double *restrict L, double *restrict S, int w,
+                             int r, const double *expected, int *swap) {
+  const int width = w + (w & 1), stride = r + (r & 1), length = width + stride;
+#pragma GCC unroll 8
+  for (int k = 0; k < w; ++k) {
+    double *const pivot_row = P + k * length;
+    swap[k] = k;
+    if (!(fabs(pivot_row[k]) > GOOD_PIVOT * expected[k]) &&
+        !exchange(P, w, length, k, SMALLEST_PIVOT * expected[k], &swap[k]))
+      return false;
+    const double inverse = 1.0 / pivot_row[k];
+    pivot_row[k] = inverse;
+#pragma GCC unroll 8
+    for (int i = k + 1; i < w; ++i) {
+      const double l = P[i * length + k] * inverse;
+      subtract(P + i * length, l, pivot_row, (k + 1) & ~1, length);
+      P[i * length + k] = l;
+    }
+  }
+  for (int i = 0; i < r; ++i) {
+    double *const row = L + i * width;
+#pragma GCC unroll 8
+    for (int k = 0; k < w; ++k) {
+      const double l = row[k] * P[k * length + k];
+      subtract(row, l, P + k * length, (k + 1) & ~1, width);
+      row[k] = l;
+      subtract(S + i * stride, l, P + k * length + w, 0, stride);
+    }
+  }
+  return true;
+}
+
+/// Calls an inlined function with constant numbers of pivots and others where they are usual ones.
+#define FOR_SIZES(f, CALL)                                                                         \
+  switch ((f)->w < 256 && (f)->r < 256 ? 256 * (f)->w + (f)->r : 0) {                              \
+  case 256 * 6 + 3: CALL(6, 3); break;                                                             \
+  case 256 * 3 + 6: CALL(3, 6); break;                                                             \
+  case 256 * 6 + 5: CALL(6, 5); break;                                                             \
+  case 256 * 5 + 6: CALL(5, 6); break;                                                             \
+  case 256 * 6 + 6: CALL(6, 6); break;                                                             \
+  case 256 * 9 + 6: CALL(9, 6); break;                                                             \
+  case 256 * 3 + 12: CALL(3, 12); break;                                                           \
+  default: CALL((f)->w, (f)->r);                                                                   \
+  }
+
+static bool eliminate(double *P, double *L, double *S, const asi_front *f, const double *expected,
+                      int *swap) {
+  bool ok = false;
+#define ELIMINATE(pivots, others) ok = eliminate_front(P, L, S, pivots, others, expected, swap)
+  FOR_SIZES(f, ELIMINATE)
+#undef ELIMINATE
+  return ok;
+}
+
+/// Adds what a child has left to its parent's front.
+static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_front *child,
+                      const double *left, double *P, double *L, double *S) {
+  const int length = f->length, r = child->r, inside = child->inside;
+  const int *place = fronts->place + child->rest;
+  if (child->shift >= 0 && inside == r) { // the usual case: all are pivots, one after the other
+    for (int i = 0; i < r; ++i, left += child->stride) {
+      double *to = P + (child->shift + i) * length + child->shift;
+      for (int j = 0; j < r; ++j) to[j] += left[j];
+    }
+    return;
+  }
+  for (int i = 0; i < r; ++i, left += child->stride) {
+    if (i < inside) {
+      double *to = P + place[i] * length;
+      for (int j = 0; j < r; ++j) to[place[j]] += left[j];
+    } else {
+      double *to = L + (place[i] - f->w) * f->width;
+      for (int j = 0; j < inside; ++j) to[place[j]] += left[j];
+      to = S + (place[i] - f->w) * f->stride - f->w;
+      for (int j = inside; j < r; ++j) to[place[j]] += left[j];
+    }
+  }
+}
+
+static bool factor_fronts(frontal_solver *s) {
+  const asi_fronts *fronts = &s->fronts;
+  memset(s->store, 0, fronts->n_store * sizeof(double));
+  for (int i = 0; i < fronts->n_fronts; ++i) {
+    const asi_front *f = &fronts->front[i];
+    double *P = s->store + f->store, *L = P + f->w * f->length, *S = s->stack + f->work;
+    for (size_t k = f->entry; k < f[1].entry; ++k)
+      P[fronts->target[k]] = s->value[fronts->source[k]];
+    memset(S, 0, (size_t)(f->r * f->stride) * sizeof(double));
+    for (int k = 0; k < f->n_children; ++k) {
+      const asi_front *child = &fronts->front[fronts->child[f->child + (size_t)k]];
+      take_over(fronts, f, child, s->stack + child->left, P, L, S);
+    }
+    if (!eliminate(P, L, S, f, s->expected + f->first, s->swap + f->first)) return false;
+    if (f->left != f->work)
+      memmove(s->stack + f->left, S, (size_t)(f->r * f->stride) * sizeof(double));
+  }
+  return true;
+}
+
+/// Solves with the L of a front: its pivots in p, their part of the others subtracted from y.
+INLINED void forward_front(const double *restrict P, const double *restrict L, int w, int r,
+                           const int *swap, const int *rest, double *restrict p,
+                           double *restrict y) {
+  const int width = w + (w & 1), length = width + r + (r & 1);
+  for (int k = 0; k < w; ++k) {
+    const double kept = p[swap[k]];
+    p[swap[k]] = p[k];
+    p[k] = kept;
+  }
+#pragma GCC unroll 8
+  for (int j = 0; j < w; ++j)
+#pragma GCC unroll 8
+    for (int k = j + 1; k < w; ++k) p[k] -= P[k * length + j] * p[j];
+  for (int k = 0; k < r; ++k) {
+    double sum = 0.0;
+#pragma GCC unroll 8
+    for (int j = 0; j < w; ++j) sum += L[k * width + j] * p[j];
+    y[rest[k]] -= sum;
+  }
+}
+
+/// Solves with the U of a front for its pivots; the others are known.
+INLINED void backward_front(const double *restrict P, int w, int r, const int *rest,
+                            double *restrict p, const double *restrict y) {
+  const int length = w + (w & 1) + r + (r & 1);
+  for (int k = 0; k < w; ++k) {
+    double sum = 0.0;
+#pragma GCC unroll 8
+    for (int j = 0; j < r; ++j) sum += P[k * length + w + j] * y[rest[j]];
+    p[k] -= sum;
+  }
+#pragma GCC unroll 8
+  for (int j = w - 1; j >= 0; --j) {
+    p[j] *= P[j * length + j];
+#pragma GCC unroll 8
+    for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
+  }
+}
+
+static void solve_fronts(const frontal_solver *s, double *b) {
+  const asi_fronts *fronts = &s->fronts;
+  double *y = s->y;
+  for (int k = 0; k < fronts->n; ++k) y[k] = b[fronts->order[k]];
+  for (int i = 0; i < fronts->n_fronts; ++i) {
+    const asi_front *f = &fronts->front[i];
+    const double *P = s->store + f->store;
+#define FORWARD(pivots, others)                                                                    \
+  forward_front(P, P + f->w * f->length, pivots, others, s->swap + f->first,                       \
+                fronts->rest + f->rest, y + f->first, y)
+    FOR_SIZES(f, FORWARD)
+#undef FORWARD
+  }
+  for (int i = fronts->n_fronts - 1; i >= 0; --i) {
+    const asi_front *f = &fronts->front[i];
+#define BACKWARD(pivots, others)                                                                   \
+  backward_front(s->store + f->store, pivots, others, fronts->rest + f->rest, y + f->first, y)
+    FOR_SIZES(f, BACKWARD)
+#undef BACKWARD
+  }
+  for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = y[k];
+}
+
+// ---- what to expect ---------------------------------------------------------------------------------
+
+/// Measures the rows, and how large pivots should be: the diagonal where there is one; where it is zero, what
+/// its neighbours with a diagonal make of it, sum |a_ki a_ik / a_ii|. A test of magnitudes, so it is not done
+/// for every matrix.
+static void measure(frontal_solver *s) {
+  const int n = s->fronts.n;
+  double *diagonal = s->residual, *largest = s->magnitude, *sum = s->y;
+  for (int j = 0; j < n; ++j) diagonal[j] = largest[j] = sum[j] = s->row_scale[j] = 0.0;
+  for (int j = 0; j < n; ++j)
+    for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k) {
+      const double size = fabs(s->value[k]);
+      if (s->row[k] == j) diagonal[j] = size;
+      largest[j] = fmax(largest[j], size);
+      s->row_scale[s->row[k]] = fmax(s->row_scale[s->row[k]], size);
+    }
+  for (int j = 0; j < n; ++j)
+    if (diagonal[j] <= ZERO_DIAGONAL * largest[j]) diagonal[j] = 0.0;
+  // a_ki a_ik as a_ik^2: constraint rows and constraint forces are alike.
+  for (int j = 0; j < n; ++j)
+    for (int k = s->col_start[j]; k < s->col_start[j + 1] && diagonal[j] == 0.0; ++k)
+      if (diagonal[s->row[k]] > 0.0) sum[j] += s->value[k] * s->value[k] / diagonal[s->row[k]];
+  for (int k = 0; k < n; ++k) {
+    const int j = s->fronts.order[k];
+    s->expected[k] = diagonal[j] > 0.0 ? diagonal[j] : sum[j];
+  }
+  s->measured = true;
+}
+
+// ---- the solver -------------------------------------------------------------------------------------
+
+static as_status need_klu(frontal_solver *s) {
+  if (s->klu) return AS_OK;
+  as_error error;
+  return asi_klu_create(s->fronts.n, s->col_start, s->row, s->fronts.order,
+                        ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
+                        &s->klu, &error);
+}
+
+static as_status factor_by_klu(frontal_solver *s, int *culprit) {
+  const as_status status = need_klu(s);
+  s->by_klu = true;
+  ++s->by_other;
+  return status ? status : s->klu->ops->factor(s->klu, s->value, culprit);
+}
+
+/// The fronts failed: KLU is to take this matrix and the next ones, twice as many as the last time.
+static void step_back(frontal_solver *s) {
+  s->wait = s->patience;
+  if (s->patience < LONGEST_WAIT) s->patience *= 2;
+}
+
+static as_status frontal_factor(asi_solver *solver, double *value, int *culprit) {
+  frontal_solver *s = (frontal_solver *)solver;
+  *culprit = 0;
+  s->value = value;
+  s->unchecked = false;
+  s->known = true;
+  if (s->wait > 0) {
+    --s->wait;
+    return factor_by_klu(s, culprit);
+  }
+  const bool stale = s->measured;
+  if (!s->measured) measure(s);
+  bool ok = factor_fronts(s);
+  if (!ok && stale) {
+    measure(s);
+    ok = factor_fronts(s);
+  }
+  if (!ok) {
+    step_back(s);
+    return factor_by_klu(s, culprit);
+  }
+  if (s->klu) s->klu->ops->destroy(s->klu);
+  s->klu = NULL;
+  s->by_klu = false;
+  s->unchecked = true;
+  return AS_OK;
+}
+
+static bool is_good(frontal_solver *s, const double *x) {
+  const asi_equations e = {s->fronts.n, s->col_start, s->row,
+                           s->value,    s->row_scale, s->right_side};
+  return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
+}
+
+static as_status frontal_solve(asi_solver *solver, double *b) {
+  frontal_solver *s = (frontal_solver *)solver;
+  const size_t n = (size_t)s->fronts.n;
+  if (s->by_klu) return s->klu->ops->solve(s->klu, b);
+  if (!s->unchecked) {
+    solve_fronts(s, b);
+    return AS_OK;
+  }
+  s->unchecked = false;
+  memcpy(s->right_side, b, n * sizeof(double));
+  solve_fronts(s, b);
+  if (is_good(s, b)) {
+    s->patience = 1;
+    return AS_OK;
+  }
+  step_back(s);
+  int culprit = 0;
+  const as_status status = factor_by_klu(s, &culprit);
+  if (status) return status;
+  memcpy(b, s->right_side, n * sizeof(double));
+  return s->klu->ops->solve(s->klu, b);
+}
+
+static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
+  const frontal_solver *s = (const frontal_solver *)solver;
+  if (s->by_klu && s->klu) {
+    s->klu->ops->info(s->klu, out);
+    return;
+  }
+  *out = (asi_solver_info){.backend = "blocks",
+                           .order = "bodies and joints",
+                           .fill = s->fronts.entries,
+                           .factor_operations = FACTOR_COST * s->fronts.operations,
+                           .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries,
+                           .full_factorizations = s->by_other + (s->known ? 1 : 0)};
+}
+
+static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
+  frontal_solver *s = (frontal_solver *)solver;
+  const size_t n = (size_t)s->fronts.n;
+  asi_archive_bool(a, &s->known);
+  asi_archive_bool(a, &s->measured);
+  asi_archive_bool(a, &s->by_klu);
+  asi_archive_int(a, &s->wait, 0, LONGEST_WAIT);
+  asi_archive_int(a, &s->patience, 1, LONGEST_WAIT);
+  asi_archive_count(a, &s->by_other);
+  if (a->mode == ASI_ARCHIVE_READ && s->klu) {
+    s->klu->ops->destroy(s->klu);
+    s->klu = NULL;
+  }
+  if (a->damaged || !s->known) return;
+  if (s->measured) {
+    asi_archive_doubles(a, s->expected, n);
+    asi_archive_doubles(a, s->row_scale, n);
+    for (size_t i = 0; i < n; ++i)
+      if (!isfinite(s->expected[i]) || !isfinite(s->row_scale[i])) a->damaged = true;
+  }
+  if (a->mode == ASI_ARCHIVE_READ && s->by_klu && need_klu(s)) {
+    a->no_memory = a->damaged = true;
+    return;
+  }
+  if (s->by_klu) {
+    s->klu->ops->visit(s->klu, value, a);
+  } else if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
+    s->value = value;
+    s->unchecked = false; // a solution follows each factorization
+    if (!factor_fronts(s)) a->damaged = true;
+  }
+}
+
+static void frontal_destroy(asi_solver *solver) {
+  frontal_solver *s = (frontal_solver *)solver;
+  if (s->klu) s->klu->ops->destroy(s->klu);
+  asi_fronts_free(&s->fronts);
+  free(s->store);
+  free(s->stack);
+  free(s->swap);
+  free(s->y);
+  free(s->rest);
+  free(s->expected);
+  free(s->row_scale);
+  free(s->right_side);
+  free(s->residual);
+  free(s->magnitude);
+  free(s);
+}
+
+static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve, frontal_info,
+                                           frontal_visit, frontal_destroy};
+
+static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {
+  for (int i = 0; i < e->n_blocks; ++i)
+    if (e->first[i + 1] - e->first[i] > LARGEST_BLOCK) return false;
+  return f->n >= FEWEST_PIVOTS * f->n_fronts;
+}
+
+as_status asi_frontal_create(int n, const int *col_start, const int *row,
+                             const asi_elimination *elimination, asi_solver **out,
+                             as_error *error) {
+  *out = NULL;
+  frontal_solver *s = asi_calloc(1, sizeof *s);
+  if (s == NULL) return asi_fail_memory(error);
+  *s = (frontal_solver){.base = {&frontal_ops}, .col_start = col_start, .row = row, .patience = 1};
+  as_status status = asi_fronts_init(&s->fronts, n, col_start, row, elimination, error);
+  if (status || !is_worth_while(&s->fronts, elimination)) {
+    frontal_destroy(&s->base);
+    return status;
+  }
+  const size_t count = (size_t)n;
+  s->store = asi_calloc(s->fronts.n_store, sizeof(double));
+  s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
+  s->swap = asi_calloc(count, sizeof(int));
+  s->y = asi_calloc(count, sizeof(double));
+  s->rest = asi_calloc((size_t)s->fronts.largest, sizeof(double));
+  s->expected = asi_calloc(count, sizeof(double));
+  s->row_scale = asi_calloc(count, sizeof(double));
+  s->right_side = asi_calloc(count, sizeof(double));
+  s->residual = asi_calloc(count, sizeof(double));
+  s->magnitude = asi_calloc(count, sizeof(double));
+  if (!s->store || !s->stack || !s->swap || !s->y || !s->rest || !s->expected || !s->row_scale ||
+      !s->right_side || !s->residual || !s->magnitude) {
+    frontal_destroy(&s->base);
+    return asi_fail_memory(error);
+  }
+  *out = &s->base;
+  return AS_OK;
+}

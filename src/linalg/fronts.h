@@ -1,0 +1,59 @@
+/// Fronts: small dense matrices that a block multifrontal factorization works on, found once from a pattern.
+///
+/// Unknowns come in blocks (a body, the multipliers of a joint) with an order of elimination. Eliminating
+/// a block couples all that it touches; so the blocks form a tree, each one's parent being the first of those
+/// it is then coupled to. A front is one block, or several in a row that touch the same: w pivots and the
+/// r unknowns that they are coupled to and that come later,
+///
+///     [ P  ]   w rows of w + r     becomes  L11 \ U11, U12
+///     [ L  S ] r rows of w, of r   becomes  L21, and what is left, S - L21 U12, for the parent
+///
+/// P and L hold entries of the matrix and are kept; S only collects what the children leave.
+#ifndef ALPHASTEP_LINALG_FRONTS_H
+#define ALPHASTEP_LINALG_FRONTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alphastep/status.h"
+#include "linalg/solver.h"
+
+typedef struct asi_front {
+  int first;  ///< its pivots are first ... first + w - 1 in the order of elimination
+  int w, r;   ///< pivots, others
+  int stride; ///< of the rows of S: r, made even
+  int width;  ///< of the rows of L: w, made even
+  int length; ///< of the rows of P: width + stride
+  int inside; ///< how many of its others are pivots of the parent's front
+  int shift; ///< where its others begin in the parent's front if they follow each other there, else -1
+  int n_children;
+  size_t child; ///< where the list of its children begins
+  size_t rest;  ///< where the list of its others begins, and of their places in the parent's front
+  size_t store; ///< where P begins, then L
+  size_t left;  ///< where what it leaves goes
+  size_t work;  ///< where S is while the front is at work
+  size_t entry; ///< where its list of entries begins, up to that of the next front
+} asi_front;
+
+typedef struct asi_fronts {
+  int n, n_fronts;
+  int *order;       ///< n: the k-th unknown to eliminate
+  asi_front *front; ///< n_fronts + 1
+  int *child;       ///< children of fronts
+  int *rest;        ///< others, by their place in the order
+  int *place;       ///< and where they stand in the parent's front
+  int *source;      ///< entries of the matrix: position among its values
+  int *target;      ///< and in P or L, counted from where P begins
+  size_t n_store;
+  size_t n_stack;    ///< the most that matrices left take, S of the front at work included
+  int largest;       ///< w + r of the largest front
+  double operations; ///< of a factorization: multiplications and additions
+  double entries;    ///< of L and U
+} asi_fronts;
+
+/// Finds the fronts of a pattern.
+as_status asi_fronts_init(asi_fronts *f, int n, const int *col_start, const int *row,
+                          const asi_elimination *elimination, as_error *error);
+void asi_fronts_free(asi_fronts *f);
+
+#endif

@@ -1,0 +1,92 @@
+/// Adds bushings to a builder.
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elements/bushing.h"
+#include "elements/vector.h"
+#include "model/add_force.h"
+
+enum { N = ASI_BUSHING };
+
+as_bushing_def as_default_bushing_def(void) {
+  return (as_bushing_def){.frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}};
+}
+
+/// Elimination without exchanges: what is left on the diagonal must not be negative, and where it is zero so must
+/// be its row; both but for rounding.
+static bool has_negative_eigenvalue(const double *matrix) {
+  double m[N * N], least[N];
+  memcpy(m, matrix, sizeof m);
+  for (int i = 0; i < N; ++i) least[i] = 1e-12 * fabs(m[N * i + i]);
+  for (int k = 0; k < N; ++k) {
+    if (m[N * k + k] < -least[k]) return true;
+    for (int i = k + 1; i < N; ++i) {
+      if (m[N * k + k] <= least[k]) {
+        if (fabs(m[N * i + k]) > sqrt(least[k] * least[i])) return true;
+        continue;
+      }
+      const double factor = m[N * i + k] / m[N * k + k];
+      for (int j = k + 1; j < N; ++j) m[N * i + j] -= factor * m[N * k + j];
+    }
+  }
+  return false;
+}
+
+static as_status take_matrix(const double *diagonal, const double *full, const char *what,
+                             const char *name, double *out, as_error *error) {
+  for (int i = 0; i < N * N; ++i)
+    out[i] = full ? full[i] : i % (N + 1) == 0 ? diagonal[i / (N + 1)] : 0.0;
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      const double x = out[N * i + j], y = out[N * j + i];
+      if (!isfinite(x) || (i == j && x < 0.0))
+        return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                        "The %s of bushing \"%s\" has %g in row %d, column %d.", what, name, x, i,
+                        j);
+      if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)))
+        return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                        "The %s of bushing \"%s\" is not symmetric: %g in row %d, column %d, but "
+                        "%g across the diagonal.",
+                        what, name, x, i, j, y);
+    }
+  if (has_negative_eigenvalue(out))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The %s of bushing \"%s\" has a negative eigenvalue.", what, name);
+  return AS_OK;
+}
+
+as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_force_id *id,
+                                 as_error *error) {
+  char store[32];
+  const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
+  asi_bushing data = {0};
+  asi_force_def force = {.name = def->name,
+                         .element = {.type = &asi_bushing_type, .n_bodies = 2},
+                         .flags = {.n_bodies = 2, .force = true},
+                         .data = &data,
+                         .size = sizeof data,
+                         .motions = offsetof(asi_bushing, ends.motion),
+                         .n_motions = 2,
+                         .mark = asi_builder_mark(b)};
+  double axes[9];
+  if (!asi_triad(def->axis, 2, def->second_axis, 0, axes))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The axes of the bushing \"%s\" are parallel or not finite.", name);
+  const asi_side_def side[2] = {{def->frame[0], def->body[0], def->point, axes},
+                                {def->frame[1], def->body[1], def->point, axes}};
+  as_status status = asi_builder_ends(b, side, name, &data.ends, force.element.body, error);
+  for (int s = 0; s < 2 && status == AS_OK; ++s)
+    status = asi_check_axes(b, force.element.body[s], name, error);
+  if (status == AS_OK)
+    status = take_matrix(def->stiffness, def->stiffness_matrix, "stiffness", name, data.K, error);
+  if (status == AS_OK)
+    status = take_matrix(def->damping, def->damping_matrix, "damping", name, data.C, error);
+  if (status) return status;
+  bool damped = false;
+  for (int i = 0; i < N * N; ++i) damped = damped || data.C[i] != 0.0;
+  asi_flag_pair(force.flags.f_q);
+  if (damped) asi_flag_pair(force.flags.f_v);
+  return asi_builder_force(b, &force, id, error);
+}
