@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "elements/vector.h"
+#include "file/kinds.h"
 #include "file/reader.h"
 
 // ---- springs ----------------------------------------------------------------------------------------
@@ -31,6 +32,9 @@ static const asi_key spring_keys[] = {
      .text = "characteristic besides the stiffness, a function of the deflection [m]"},
     {"damper", ASI_KEY_CURVE, AT(def.damper), .unit = "N",
      .text = "characteristic besides the damping, a function of the rate [m/s]"},
+    {"law", ASI_KEY_SURFACE, AT(def.law), .unit = "N",
+     .text = "characteristic besides all these, a function of the deflection [m] and of its rate "
+             "[m/s]"},
 };
 #undef AT
 static const asi_table spring_table = {"spring", NULL, spring_keys, ASI_COUNT(spring_keys)};
@@ -75,6 +79,9 @@ static const asi_key torsion_keys[] = {
      .text = "characteristic besides the stiffness, a function of the deflection [rad]"},
     {"damper", ASI_KEY_CURVE, AT(def.damper), .unit = "N m",
      .text = "characteristic besides the damping, a function of the rate [rad/s]"},
+    {"law", ASI_KEY_SURFACE, AT(def.law), .unit = "N m",
+     .text = "characteristic besides all these, a function of the deflection [rad] and of its rate "
+             "[rad/s]"},
 };
 #undef AT
 static const asi_table torsion_table = {"torsional spring", NULL, torsion_keys,
@@ -144,15 +151,34 @@ static as_status add_load(asi_reader *r, const asi_kind *kind, const char *name,
 
 // ---- all of them ------------------------------------------------------------------------------------
 
-static const asi_kind kinds[] = {
-    {"spring", 0, &spring_table, sizeof(spring_thing), prepare_spring, add_spring,
-     .text =
-         "a spring and damper between two points: tension = stiffness (l - length) + damping l' + "
-         "spring(l - length) + damper(l')"},
-    {"torsion", 0, &torsion_table, sizeof(torsion_thing), prepare_torsion, add_torsion,
-     .text = "a torsional spring and damper about an axis of two bodies, within half a turn of its "
+static const asi_kind
+    spring_kind = {"spring",
+                   0,
+                   &spring_table,
+                   sizeof(spring_thing),
+                   prepare_spring,
+                   add_spring,
+                   .text = "a spring and damper between two points: tension = stiffness (l - "
+                           "length) + damping l' + "
+                           "spring(l - length) + damper(l') + law(l - length, l')"},
+    torsion_kind =
+        {"torsion",
+         0,
+         &torsion_table,
+         sizeof(torsion_thing),
+         prepare_torsion,
+         add_torsion,
+         .text =
+             "a torsional spring and damper about an axis of two bodies, within half a turn of its "
              "angle at rest"},
-    {"load", 0, &load_table, sizeof(load_thing), prepare_load, add_load,
-     .text = "a force and a torque on a body, times a function of time"},
-};
+    load_kind = {"load",
+                 0,
+                 &load_table,
+                 sizeof(load_thing),
+                 prepare_load,
+                 add_load,
+                 .text = "a force and a torque on a body, times a function of time"};
+static const asi_kind *const kinds[] = {
+    &spring_kind,      &torsion_kind,  &load_kind,       &asi_joint_friction_kind,
+    &asi_bushing_kind, &asi_stop_kind, &asi_contact_kind};
 const asi_section asi_forces = {"force", ASI_SORT_FORCE, kinds, ASI_COUNT(kinds), false};
