@@ -113,12 +113,20 @@ static cli_exit prepare_run(job *j) {
   return CLI_DONE;
 }
 
-/// `pendulum-results` for `models/pendulum.yaml`; NULL if memory runs out.
+/// `pendulum-results` for `models/pendulum.yaml` and for `pendulum/model.yaml`; NULL if memory runs out.
 static char *default_folder(const char *model) {
   const char *slash = strrchr(model, '/');
   const char *name = slash != NULL ? slash + 1 : model;
   const char *point = strrchr(name, '.');
   int length = point != NULL && point != name ? (int)(point - name) : (int)strlen(name);
+  if (length == 5 && strncmp(name, "model", 5) == 0 && slash != NULL) {
+    const char *parent = slash;
+    while (parent > model && parent[-1] != '/') --parent;
+    if (parent < slash && *parent != '.') {
+      name = parent;
+      length = (int)(slash - parent);
+    }
+  }
   size_t size = (size_t)length + sizeof "-results";
   char *folder = malloc(size);
   if (folder != NULL) snprintf(folder, size, "%.*s-results", length, name);
@@ -259,7 +267,8 @@ static void print_help(void) {
       "  summary.json  how it stands: status, message, options, statistics\n"
       "  state.bin     the state at the end\n"
       "\n"
-      "-o DIR            where to; default: the model's name and `-results`, here\n"
+      "-o DIR            where to; default: the model's name (of NAME/model.yaml: NAME) and\n"
+      "                  `-results`, here\n"
       "--set PATH=VALUE  replaces a value of the file: `--set simulate.t_end=2`\n"
       "--force           replaces results that are there already\n"
       "--quiet           no progress, no summary, no warnings; errors only\n"

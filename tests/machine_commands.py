@@ -160,6 +160,14 @@ def test_again(model):
     check(read_json(result.stdout) == summary("deep/in/it"), "--json is not the summary")
     expect(0, None, "run", model, "-q")
     check(os.path.exists("pendulum-results/results.csv"), "no default folder", os.listdir("."))
+    os.mkdir("swing")
+    shutil.copy(model, "swing/model.yaml")
+    for path in ("swing/model.yaml", "./swing/../swing/model.yaml"):
+        expect(0, None, "run", path, "-q", "--force")
+        check(os.path.exists("swing-results/results.csv"), "no default folder", os.listdir("."))
+        shutil.rmtree("swing-results")
+    expect(0, None, "run", "model.yaml", "-q", cwd="swing")
+    check(os.path.exists("swing/model-results/results.csv"), "no default folder", os.listdir("swing"))
     for locale in ("de_DE.UTF-8", "C"):
         expect(0, None, "run", model, "-q", "--force", "-o", "out2", env={**os.environ, "LC_ALL": locale})
         check(read("out/results.csv") == read("out2/results.csv"), "the table depends on the locale", locale)

@@ -407,6 +407,29 @@ static void test_selections(void **state) {
   as_model_destroy(m);
 }
 
+/// A skate has no drive, and its joint no place among the multipliers of positions.
+static void test_skate(void **state) {
+  (void)state;
+  as_builder *b;
+  as_error error;
+  as_body_def body = as_default_body_def();
+  as_skate_def skate = as_default_skate_def();
+  body.mass = body.inertia[0] = body.inertia[1] = body.inertia[2] = 1.0;
+  skate.body[0] = AS_GROUND;
+  skate.normal[2] = skate.direction[0] = 1.0;
+  for (int k = 0; k < 3; ++k) skate.point[k] = 0.0;
+  if (as_builder_create(&(as_model_def){.gravity = {0, 0, 0}}, &b, &error) ||
+      as_builder_add_body(b, &body, &skate.body[1], &error) ||
+      as_builder_add_skate(b, &skate, NULL, &error))
+    fail_msg("%s", error.message);
+  as_model *m;
+  if (as_builder_build(b, &m, &error)) fail_msg("%s", error.message);
+  assert_int_equal(count(m, "joints.*.force"), 3);
+  assert_int_equal(count(m, "joints"), 12);
+  as_builder_destroy(b);
+  as_model_destroy(m);
+}
+
 static void test_defaults(void **state) {
   (void)state;
   as_model *m = build_engine(false);
@@ -952,15 +975,23 @@ static void test_full_disk(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_direct),       cmocka_unit_test(test_newtons_law),
-      cmocka_unit_test(test_balance),      cmocka_unit_test(test_selections),
-      cmocka_unit_test(test_defaults),     cmocka_unit_test(test_refused_selections),
-      cmocka_unit_test(test_turns),        cmocka_unit_test(test_times),
-      cmocka_unit_test(test_last_row),     cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_interruption), cmocka_unit_test(test_events),
-      cmocka_unit_test(test_failures),     cmocka_unit_test(test_refused_runs),
-      cmocka_unit_test(test_csv),          cmocka_unit_test(test_reproducible),
-      cmocka_unit_test(test_full_disk)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct),
+                                     cmocka_unit_test(test_newtons_law),
+                                     cmocka_unit_test(test_balance),
+                                     cmocka_unit_test(test_selections),
+                                     cmocka_unit_test(test_skate),
+                                     cmocka_unit_test(test_defaults),
+                                     cmocka_unit_test(test_refused_selections),
+                                     cmocka_unit_test(test_turns),
+                                     cmocka_unit_test(test_times),
+                                     cmocka_unit_test(test_last_row),
+                                     cmocka_unit_test(test_parts),
+                                     cmocka_unit_test(test_interruption),
+                                     cmocka_unit_test(test_events),
+                                     cmocka_unit_test(test_failures),
+                                     cmocka_unit_test(test_refused_runs),
+                                     cmocka_unit_test(test_csv),
+                                     cmocka_unit_test(test_reproducible),
+                                     cmocka_unit_test(test_full_disk)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

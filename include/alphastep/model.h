@@ -144,6 +144,7 @@ typedef enum as_joint_kind {
   AS_JOINT_CONSTANT_VELOCITY,
   AS_JOINT_MOTION,   ///< a joint's coordinate follows a function of time
   AS_JOINT_COUPLING, ///< coordinates of two joints go together: gears, racks
+  AS_JOINT_OTHER,    ///< no coordinates: rolling, skates, elements of one's own
 } as_joint_kind;
 
 enum { AS_JOINT_COORDINATES = 5 }; ///< the most that a joint has

@@ -112,6 +112,7 @@ int asi_joint_compose(asi_joint *joint, as_joint_kind kind) {
     put(joint, untwisted);
     break;
   case AS_JOINT_MOTION:
+  case AS_JOINT_OTHER:
   case AS_JOINT_COUPLING: break;
   }
   return asi_joint_rows(joint);
@@ -121,7 +122,7 @@ const char *asi_joint_kind_name(as_joint_kind kind) {
   static const char *const name[] = {
       "fixed",  "revolute",      "prismatic",      "cylindrical", "spherical", "universal",
       "planar", "point-on-line", "point-on-plane", "distance",    "screw",     "constant-velocity",
-      "motion", "coupling"};
+      "motion", "coupling",      "other"};
   return name[kind];
 }
 

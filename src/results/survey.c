@@ -46,7 +46,7 @@ static int find_root(int *parent, int i) {
   return i;
 }
 
-/// Each joint that joins what is joined already closes a loop.
+/// Each joint that joins what is joined already closes a loop; one that only velocities know does not.
 static as_status count_loops(survey *s, as_error *error) {
   const as_model *m = s->model;
   int *parent = asi_calloc((size_t)m->n_bodies + 1, sizeof(int)); // the last one is the ground
@@ -54,7 +54,7 @@ static as_status count_loops(survey *s, as_error *error) {
   for (int i = 0; i <= m->n_bodies; ++i) parent[i] = i;
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_element *e = &m->element[m->joint[j].element].e;
-    if (e->n_bodies != 2 || (m->joint[j].ours && m->joint[j].kind == AS_JOINT_MOTION)) continue;
+    if (e->n_bodies != 2 || e->n_rows == 0 || m->joint[j].kind == AS_JOINT_MOTION) continue;
     const int first = find_root(parent, e->body[0] < 0 ? m->n_bodies : e->body[0]);
     const int second = find_root(parent, e->body[1] < 0 ? m->n_bodies : e->body[1]);
     s->out->loops += first == second;
@@ -307,7 +307,7 @@ static as_status look(survey *s, as_error *error) {
   out->joints = m->n_joints;
   out->forces = m->n_forces;
   out->velocities = m->n;
-  out->rows = m->n_lambda;
+  out->rows = m->n_lambda + m->n_psi;
   out->moved_body = AS_NONE;
   s->reach = asi_calloc((size_t)m->n_bodies, sizeof *s->reach);
   s->touched = asi_calloc((size_t)m->n_bodies, sizeof *s->touched);

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Runs a machine of examples/machines and compares its results with the numbers in its README.
+
+usage: machine_example.py COMMAND FOLDER
+
+A line of the README that is indented by four spaces and begins with `build/alphastep run` or `check` is run. Tables
+with this head, below it, are about its results:
+
+    | time [s] | channel | value | within |
+
+The time is one of the rows; `all` holds for every row, `max` and `min` for the largest and smallest of them, and
+`check` is about what `alphastep check --json` says of the same machine. A channel may be a sum or a difference of
+several, `a + b - c`. `within` is the largest difference that is allowed; `or more` and `or less` make the value a
+limit. (VERBOSE=1 shows what was found.)
+
+If there is an expected.py beside the README, the lines that it prints are in the README: numbers that were computed
+without alphastep stay what they are.
+"""
+
+import csv
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+COMMAND, FOLDER = sys.argv[1:]
+HEAD = ["time [s]", "channel", "value", "within"]
+TERM = re.compile(r"(^|[-+] )(.+?)(?= [-+] |$)")
+failures = []
+
+
+def check(condition, *words):
+    if not condition:
+        failures.append(" ".join(str(word) for word in words))
+
+
+def alphastep(*arguments):
+    result = subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    check(result.returncode == 0 and not result.stderr, arguments, "ends with", result.returncode, result.stderr)
+    return result.stdout
+
+
+class Results:
+    """What a line of the README gives: rows by time, and the answers of `check`."""
+
+    def __init__(self, words, folder):
+        options = [os.path.join(FOLDER, "model.yaml") if word.endswith("model.yaml") else word for word in words]
+        self.facts = json.loads(alphastep("check", "--json", *options))
+        check(self.facts["warnings"] == [], "check warns:", self.facts["warnings"])
+        alphastep("run", *options, "--quiet", "-o", folder)
+        with open(folder + "/results.csv", encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file))
+        self.column = {name.rsplit(" [", 1)[0]: i for i, name in enumerate(lines[0])}
+        self.rows = [[float(x) for x in line] for line in lines[1:]]
+
+    def value(self, row, channel):
+        total = 0.0
+        for sign, name in TERM.findall(channel):
+            total += (-1 if sign == "- " else 1) * row[self.column[name]]
+        return total
+
+    def values(self, when, channel):
+        if when == "check":
+            return [float(self.facts[channel])]
+        if when in ("all", "max", "min"):
+            values = [self.value(row, channel) for row in self.rows]
+            return values if when == "all" else [max(values) if when == "max" else min(values)]
+        return [self.value(row, channel) for row in self.rows if math.isclose(row[0], float(when), abs_tol=1e-12)][:1]
+
+
+def compare(results, when, channel, value, within):
+    if channel not in results.facts and any(name not in results.column for _, name in TERM.findall(channel)):
+        check(False, channel, "is not among", ", ".join(results.column))
+        return
+    found = results.values(when, channel)
+    check(found, "no row at", when)
+    if not found:
+        return
+    expected = float(value)
+    if within == "or more":
+        worst, good = min(found), min(found) >= expected
+    elif within == "or less":
+        worst, good = max(found), max(found) <= expected
+    else:
+        worst = max(found, key=lambda x: abs(x - expected))
+        good = abs(worst - expected) <= float(within)
+    words = f"{when}: {channel} is {worst!r}, expected {value} ({within})"
+    check(good, words)
+    if "VERBOSE" in os.environ:
+        print(words)
+
+
+def main():
+    with open(FOLDER + "/README.md", encoding="utf-8") as file:
+        text = file.read()
+    results, inside, compared, runs = None, False, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for line in text.splitlines():
+            words = re.fullmatch(r"    build/alphastep run (.*)", line)
+            if words:
+                runs += 1
+                results = Results(shlex.split(words.group(1)), f"{folder}/{runs}")
+            cells = [cell.strip().strip("`") for cell in line.split("|")[1:-1]]
+            if cells == HEAD:
+                inside = True
+            elif not cells:
+                inside = False
+            elif inside and not set(cells[0]) <= set("-:"):
+                compare(results, *cells)
+                compared += 1
+    check(compared > 0, "the README has no numbers")
+    script = FOLDER + "/expected.py"
+    if os.path.exists(script):
+        printed = subprocess.run([sys.executable, script], check=True, stdout=subprocess.PIPE, text=True).stdout
+        for line in printed.splitlines():
+            check(line in text.splitlines(), "the README lacks", line)
+    for failure in failures:
+        print("FAILED:", failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
