@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian or Ubuntu machine:
 #
-#   make run        install what is missing, build, check the results of the papers
+#   make run        install what is missing, build, drop a landing gear and say where its results are
 #   make test       install what is missing, run the whole suite: gcc, clang, sanitizers
 #
 # and, on a machine that has the packages:
@@ -20,6 +20,7 @@ PREFIX ?= /usr/local
 BUILD = build
 JOBS := $(shell nproc)
 FUZZ_SECONDS ?= 60
+flagship = examples/machines/landing-gear
 fuzzers = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 CLANG_FORMAT ?= clang-format
@@ -49,7 +50,8 @@ build:
 run:
 	@tools/bootstrap run
 	$(call cmake,$(BUILD),-DALPHASTEP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
-	$(BUILD)/alphastep papers
+	$(BUILD)/alphastep run $(flagship)/model.yaml -o $(BUILD)/results --force
+	@echo "What there is to see: $(flagship)/README.md. Other machines: examples/machines/README.md."
 
 test:
 	@tools/bootstrap test

@@ -48,7 +48,7 @@ class Results:
     """What a line of the README gives: rows by time, and the answers of `check`."""
 
     def __init__(self, words, folder):
-        options = [os.path.join(FOLDER, "model.yaml") if word.endswith("model.yaml") else word for word in words]
+        options = [os.path.join(FOLDER, os.path.basename(word)) if word.endswith(".yaml") else word for word in words]
         self.facts = json.loads(alphastep("check", "--json", *options))
         check(self.facts["warnings"] == [], "check warns:", self.facts["warnings"])
         alphastep("run", *options, "--quiet", "-o", folder)
