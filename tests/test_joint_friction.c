@@ -508,6 +508,48 @@ static void test_assembly(void **state) {
   as_model_destroy(m);
 }
 
+/// What is held at rest has no accelerations but those of round-off, and starts all the same: arms that hang
+/// on each other, at angles that no number has exactly.
+static void test_held(void **state) {
+  (void)state;
+  enum { ARMS = 20 };
+  const as_curve still = {0};
+  const double y[3] = {0, 1, 0};
+  as_error error;
+  as_builder *b = machine_builder(0.3, 0, -g);
+  as_body_id last = AS_GROUND;
+  double place[3] = {0, 0, 0};
+  for (int i = 0; i < ARMS; ++i) {
+    const double angle = 0.3 + 0.7 * i;
+    as_body_def arm = machine_round_body(NULL, mass, 0.06, false);
+    arm.quaternion[0] = cos(angle / 2.0);
+    arm.quaternion[2] = sin(angle / 2.0);
+    arm.center_of_mass[2] = -0.5;
+    memcpy(arm.position, place, sizeof place);
+    const as_body_id id = machine_body(b, &arm);
+    const as_joint_id joint = machine_joint(b, NULL, AS_JOINT_REVOLUTE, last, id, place, y);
+    as_joint_friction_def friction = dry(joint);
+    friction.name = NULL;
+    add_friction(b, &friction);
+    as_motion_def motion = as_default_motion_def();
+    motion.joint = joint;
+    motion.law = &still;
+    if (as_builder_add_motion(b, &motion, NULL, &error)) fail_msg("%s", error.message);
+    place[0] -= sin(angle);
+    place[2] -= cos(angle);
+    last = id;
+  }
+  as_model *m = machine_build(b);
+  as_integrator *integrator = start(m, AS_METHOD_INDEX2, 0.01);
+  as_reaction hook;
+  if (as_model_reaction(m, as_integrator_state(integrator), 0, &hook, &error))
+    fail_msg("%s", error.message);
+  assert_near("force", hook.force[2], ARMS * mass * g, 1e-9);
+  assert_near("force", hook.force[0], -ARMS * mass * 0.3, 1e-9);
+  as_integrator_destroy(integrator);
+  as_model_destroy(m);
+}
+
 static void refuse(as_builder *b, const as_joint_friction_def *def, const char *part) {
   as_error error = {0};
   assert_int_not_equal(as_builder_add_joint_friction(b, def, NULL, &error), AS_OK);
@@ -578,6 +620,6 @@ int main(void) {
       cmocka_unit_test(test_order),     cmocka_unit_test(test_balance),
       cmocka_unit_test(test_automatic), cmocka_unit_test(test_damping),
       cmocka_unit_test(test_decay),     cmocka_unit_test(test_assembly),
-      cmocka_unit_test(test_refusals)};
+      cmocka_unit_test(test_held),      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -400,8 +400,7 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     const double previous = change;
     const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
     const double *dx = r + n + rows, *dy = dx + nx;
-    const double held = exact ? held_acceleration(s, at) : 0.0;
-    change = relative_change(r, n, fmax(asi_max_abs(at->vdot, n), held));
+    change = relative_change(r, n, fmax(asi_max_abs(at->vdot, n), held_acceleration(s, at)));
     change = asi_worse(change, relative_change(r + n, rows, multipliers + force));
     change = asi_worse(change, relative_change(dx, nx, asi_max_abs(at->xdot, nx)));
     change = asi_worse(change, relative_change(dy, ny, asi_max_abs(at->y, ny)));
