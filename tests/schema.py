@@ -52,7 +52,7 @@ def load(path):
 
 def check_files(validator, source):
     good = glob.glob(source + "/tests/files/good/**/*.*", recursive=True)
-    good += glob.glob(source + "/examples/machines/*/model.yaml")
+    good += glob.glob(source + "/examples/machines/*/*.yaml")
     wrong = glob.glob(source + "/tests/files/wrong/*.*")
     wrong = [path for path in wrong if "#! schema\n" in open(path, encoding="utf-8").read()]
     failed = len(good) < 8 or len(wrong) < 8
