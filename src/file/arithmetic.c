@@ -116,7 +116,7 @@ static bool call(scan *s, const function *f, size_t start, double *out) {
       if (next == ',' || next == ')')
         return slip(s, s->at, "the function %s takes %d number%s", f->name, wanted,
                     wanted > 1 ? "s" : "");
-      return unexpected(s, i + 1 < wanted ? "," : ")");
+      return unexpected(s, i + 1 < wanted ? ", (inside [ ] and { } it needs quotes)" : ")");
     }
   }
   ++s->at;
