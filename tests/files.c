@@ -73,12 +73,14 @@ static void compare(const char *what, const double *a, const double *b, int n, d
 void files_same_motion(const as_model *one, const as_model *other, as_method method, double step,
                        int steps, double tolerance) {
   as_error error;
-  int size[2][3];
+  int size[2][4]; // of q, v, lambda and psi
   const as_model *model[2] = {one, other};
   as_integrator *integrator[2];
   for (int k = 0; k < 2; ++k) {
     const int bodies = as_model_bodies(model[k]), joints = as_model_joints(model[k]);
     const int last = joints - 1;
+    size[k][3] = 0;
+    for (int j = 0; j < joints; ++j) size[k][3] += as_model_joint_velocity_rows(model[k], j);
     size[k][0] = as_model_body_q(model[k], bodies - 1);
     size[k][1] = as_model_body_v(model[k], bodies - 1);
     size[k][2] =
@@ -94,6 +96,7 @@ void files_same_motion(const as_model *one, const as_model *other, as_method met
     compare("q", a->q, b->q, size[0][0] + 3, tolerance);
     compare("v", a->v, b->v, size[0][1] + 3, tolerance);
     compare("lambda", a->lambda, b->lambda, size[0][2], tolerance);
+    compare("psi", a->psi, b->psi, size[0][3], tolerance);
   }
   for (int k = 0; k < 2; ++k) as_integrator_destroy(integrator[k]);
 }

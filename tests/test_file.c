@@ -73,7 +73,7 @@ static void test_locale(void **state) {
 static void test_json(void **state) {
   (void)state;
   as_machine *m = files_load("tests/files/good/json.json", NULL, 0);
-  assert_string_equal(m->title, "JSON \"quoted\" \xc3\xa9 / \\");
+  assert_string_equal(m->title, "JSON \"quoted\" \xc3\xa9 / \\ \xf0\x9f\x98\x80 \\ud83d\\ude00");
   assert_int_equal(as_model_bodies(m->model), 4);
   assert_int_equal(as_model_find_body(m->model, "p3"), 3);
   assert_int_equal(m->simulation.integrator.method, AS_METHOD_SOI2);

@@ -106,7 +106,7 @@ static bool number(scan *s, double *out) {
 
 static bool call(scan *s, const function *f, size_t start, double *out) {
   const int wanted = f->two ? 2 : 1;
-  double argument[2];
+  double argument[2] = {0};
   if (peek(s) != '(') return slip(s, start, "the function %s needs ( ) behind it", f->name);
   for (int i = 0; i < wanted; ++i) {
     ++s->at; // the parenthesis or the comma
@@ -170,7 +170,7 @@ static bool signed_power(scan *s, double *out) {
   } else {
     good = atom(s, out);
     if (good && peek(s) == '^') {
-      double exponent;
+      double exponent = 0.0;
       const size_t at = s->at++;
       good = signed_power(s, &exponent);
       if (good) {
@@ -187,7 +187,7 @@ static bool signed_power(scan *s, double *out) {
 static bool product(scan *s, double *out) {
   if (!signed_power(s, out)) return false;
   for (char c = peek(s); c == '*' || c == '/'; c = peek(s)) {
-    double factor;
+    double factor = 0.0;
     const size_t at = s->at++;
     if (!signed_power(s, &factor)) return false;
     const double left = *out;
@@ -200,7 +200,7 @@ static bool product(scan *s, double *out) {
 static bool sum(scan *s, double *out) {
   if (!product(s, out)) return false;
   for (char c = peek(s); c == '+' || c == '-'; c = peek(s)) {
-    double term;
+    double term = 0.0;
     const size_t at = s->at++;
     if (!product(s, &term)) return false;
     const double left = *out;
@@ -212,6 +212,7 @@ static bool sum(scan *s, double *out) {
 
 bool asi_arithmetic(const char *text, size_t length, asi_lookup_fn *lookup, void *user,
                     double *result, asi_slip *out) {
+  *result = 0.0;
   scan s = {.text = text, .length = length, .lookup = lookup, .user = user, .slip = out};
   *out = (asi_slip){0};
   if (!sum(&s, result)) return false;

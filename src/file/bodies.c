@@ -72,12 +72,17 @@ static as_status add_body(asi_reader *r, const asi_kind *kind, const char *name,
   return status;
 }
 
-static const asi_kind body_kinds[] = {
-    {"rigid", AS_BODY_RIGID, &rigid_table, sizeof(body_thing), prepare_body, add_body,
-     .text = "a rigid body"},
-    {"point", AS_BODY_POINT, &point_table, sizeof(body_thing), prepare_body, add_body,
-     .text = "a point mass: three translations, nothing to turn"},
-};
+static const asi_kind rigid_kind = {
+    "rigid",      AS_BODY_RIGID, &rigid_table,          sizeof(body_thing),
+    prepare_body, add_body,      .text = "a rigid body"};
+static const asi_kind point_kind = {"point",
+                                    AS_BODY_POINT,
+                                    &point_table,
+                                    sizeof(body_thing),
+                                    prepare_body,
+                                    add_body,
+                                    .text = "a point mass: three translations, nothing to turn"};
+static const asi_kind *const body_kinds[] = {&rigid_kind, &point_kind};
 const asi_section asi_bodies = {"body", ASI_SORT_BODY, body_kinds, ASI_COUNT(body_kinds), true};
 
 // ---- frames -----------------------------------------------------------------------------------------
@@ -130,8 +135,13 @@ static as_status add_frame(asi_reader *r, const asi_kind *kind, const char *name
   return status ? status : as_builder_add_frame(r->builder, &thing->def, NULL, error);
 }
 
-static const asi_kind frame_kinds[] = {
-    {NULL, 0, &frame_table, sizeof(frame_thing), prepare_frame, add_frame,
-     .text = "a frame fixed to a body (a marker), or moved against it in a given way"},
-};
+static const asi_kind frame_kind = {
+    NULL,
+    0,
+    &frame_table,
+    sizeof(frame_thing),
+    prepare_frame,
+    add_frame,
+    .text = "a frame fixed to a body (a marker), or moved against it in a given way"};
+static const asi_kind *const frame_kinds[] = {&frame_kind};
 const asi_section asi_frames = {"frame", ASI_SORT_FRAME, frame_kinds, 1, true};

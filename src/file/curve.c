@@ -1,4 +1,4 @@
-/// Functions of one variable in files: a number, a straight line or a table.
+/// Functions in files. Of one variable: a number, a straight line or a table; of two: a table.
 #include "file/reader.h"
 
 typedef struct curve_thing {
@@ -8,7 +8,7 @@ typedef struct curve_thing {
 } curve_thing;
 
 static const char *const interpolations[] = {
-    [AS_SPLINE] = "spline", [AS_MONOTONE] = "monotone", NULL};
+    [AS_SPLINE] = "spline", [AS_MONOTONE] = "monotone", [AS_LINEAR] = "linear", NULL};
 
 #define AT(field) offsetof(curve_thing, field)
 static const asi_key keys[] = {
@@ -19,9 +19,8 @@ static const asi_key keys[] = {
      .text = "pairs [x, y] with increasing x; beyond its ends the function goes on straight"},
     {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = interpolations, .with = "table",
      .otherwise = "spline",
-     .text =
-         "cubic between the pairs: spline has two continuous derivatives (for motions), monotone "
-         "has no overshoot (for characteristics)"},
+     .text = "between the pairs: spline is cubic with two continuous derivatives (for motions), "
+             "monotone is cubic without overshoot, linear is straight (both for characteristics)"},
 };
 #undef AT
 
@@ -64,4 +63,52 @@ bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out) {
   curve->y = x + n;
   curve->interpolation = (as_interpolation)thing.interpolation;
   return true;
+}
+
+// ---- of two variables -------------------------------------------------------------------------------
+
+typedef struct surface_thing {
+  asi_rows x, y, z;
+  int interpolation; ///< number of the choice
+} surface_thing;
+
+static const char *const surface_choices[] = {"linear", "monotone", NULL};
+static const as_interpolation surface_interpolations[] = {AS_LINEAR, AS_MONOTONE};
+
+#define AT(field) offsetof(surface_thing, field)
+static const asi_key surface_keys[] = {
+    {"x", ASI_KEY_NUMBERS, AT(x), .required = true, .least = 2,
+     .text = "increasing numbers of the first variable"},
+    {"y", ASI_KEY_NUMBERS, AT(y), .required = true, .least = 2,
+     .text = "increasing numbers of the second variable"},
+    {"z", ASI_KEY_ROWS, AT(z), .required = true, .least = 2,
+     .text = "a row for each x, with a value for each y"},
+    {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = surface_choices,
+     .otherwise = "linear",
+     .text = "between them: linear has kinks, monotone is smooth without overshoot"},
+};
+#undef AT
+const asi_table asi_surface_table = {"function of two variables", NULL, surface_keys,
+                                     ASI_COUNT(surface_keys)};
+
+bool asi_read_surface(asi_reader *r, const asi_value *v, const as_surface **out) {
+  as_surface *surface = asi_arena_take(&r->scratch, sizeof *surface);
+  if (surface == NULL) return false;
+  *out = surface;
+  const bool broken = r->broken;
+  surface_thing thing = {0};
+  r->broken = false;
+  asi_read_object(r, v, v, &asi_surface_table, &thing);
+  if (!r->broken && (thing.z.n != thing.x.n || thing.z.columns != thing.y.n))
+    asi_complain(r, v, "there are %d x and %d y, but z has %d rows of %d numbers", thing.x.n,
+                 thing.y.n, thing.z.n, thing.z.columns);
+  const bool good = !r->broken;
+  r->broken = r->broken || broken;
+  *surface = (as_surface){.x = thing.x.number,
+                          .y = thing.y.number,
+                          .z = thing.z.number,
+                          .nx = thing.x.n,
+                          .ny = thing.y.n,
+                          .interpolation = surface_interpolations[thing.interpolation]};
+  return good;
 }

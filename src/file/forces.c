@@ -2,41 +2,8 @@
 #include <math.h>
 
 #include "elements/vector.h"
+#include "file/kinds.h"
 #include "file/reader.h"
-
-#define FORCE_TYPE                                                                                 \
-  { "type", ASI_KEY_KIND, 0, .required = true, .text = "kind of force" }
-#define TWO_BODIES                                                                                 \
-  {"bodies",                                                                                       \
-   ASI_KEY_NAMES,                                                                                  \
-   AT(def.body),                                                                                   \
-   .required = true,                                                                               \
-   .most = 2,                                                                                      \
-   .sort = ASI_SORT_BODY,                                                                          \
-   .text = "first and second body; either may be `ground`"},                                       \
-  {                                                                                                \
-    "frames", ASI_KEY_NAMES, AT(def.frame), .most = 2, .sort = ASI_SORT_FRAME,                     \
-                                            .instead_of = "bodies",                                \
-                                            .text = "frames on the first and the second body"      \
-  }
-#define LAW(force, coordinate, per)                                                                \
-  {"stiffness",                                                                                    \
-   ASI_KEY_NUMBER,                                                                                 \
-   AT(def.stiffness),                                                                              \
-   .range = ASI_NOT_NEGATIVE,                                                                      \
-   .unit = force "/" coordinate,                                                                   \
-   .otherwise = "0",                                                                               \
-   .text = "stiffness"},                                                                           \
-      {"damping",   ASI_KEY_NUMBER,   AT(def.damping),          .range = ASI_NOT_NEGATIVE,         \
-       .unit = per, .otherwise = "0", .text = "viscous damping"},                                  \
-      {"spring", ASI_KEY_CURVE, AT(def.spring), .unit = force,                                     \
-       .text =                                                                                     \
-           "characteristic besides the stiffness, a function of the deflection [" coordinate "]"}, \
-  {                                                                                                \
-    "damper", ASI_KEY_CURVE, AT(def.damper),                                                       \
-        .unit = force,                                                                             \
-        .text = "characteristic besides the damping, a function of the rate [" coordinate "/s]"    \
-  }
 
 // ---- springs ----------------------------------------------------------------------------------------
 
@@ -46,15 +13,28 @@ typedef struct spring_thing {
 
 #define AT(field) offsetof(spring_thing, field)
 static const asi_key spring_keys[] = {
-    FORCE_TYPE,
-    TWO_BODIES,
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of force"},
+    {"bodies", ASI_KEY_NAMES, AT(def.body), .required = true, .most = 2, .sort = ASI_SORT_BODY,
+     .text = "first and second body; either may be `ground`"},
+    {"frames", ASI_KEY_NAMES, AT(def.frame), .most = 2, .sort = ASI_SORT_FRAME,
+     .instead_of = "bodies", .text = "frames on the first and the second body"},
     {"point", ASI_KEY_VECTOR, AT(def.point[0]), .required = true, .least = 3, .most = 3,
      .with = "bodies", .unit = "m", .text = "its end on the first body, in the world at the start"},
     {"second_point", ASI_KEY_VECTOR, AT(def.point[1]), .required = true, .least = 3, .most = 3,
      .with = "bodies", .unit = "m", .text = "its end on the second body"},
     {"length", ASI_KEY_NUMBER, AT(def.length), .range = ASI_NOT_NEGATIVE, .unit = "m",
      .otherwise = "as at the start", .text = "unstretched length"},
-    LAW("N", "m", "N s/m"),
+    {"stiffness", ASI_KEY_NUMBER, AT(def.stiffness), .range = ASI_NOT_NEGATIVE, .unit = "N/m",
+     .otherwise = "0", .text = "stiffness"},
+    {"damping", ASI_KEY_NUMBER, AT(def.damping), .range = ASI_NOT_NEGATIVE, .unit = "N s/m",
+     .otherwise = "0", .text = "viscous damping"},
+    {"spring", ASI_KEY_CURVE, AT(def.spring), .unit = "N",
+     .text = "characteristic besides the stiffness, a function of the deflection [m]"},
+    {"damper", ASI_KEY_CURVE, AT(def.damper), .unit = "N",
+     .text = "characteristic besides the damping, a function of the rate [m/s]"},
+    {"law", ASI_KEY_SURFACE, AT(def.law), .unit = "N",
+     .text = "characteristic besides all these, a function of the deflection [m] and of its rate "
+             "[m/s]"},
 };
 #undef AT
 static const asi_table spring_table = {"spring", NULL, spring_keys, ASI_COUNT(spring_keys)};
@@ -78,8 +58,11 @@ typedef struct torsion_thing {
 
 #define AT(field) offsetof(torsion_thing, field)
 static const asi_key torsion_keys[] = {
-    FORCE_TYPE,
-    TWO_BODIES,
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of force"},
+    {"bodies", ASI_KEY_NAMES, AT(def.body), .required = true, .most = 2, .sort = ASI_SORT_BODY,
+     .text = "first and second body; either may be `ground`"},
+    {"frames", ASI_KEY_NAMES, AT(def.frame), .most = 2, .sort = ASI_SORT_FRAME,
+     .instead_of = "bodies", .text = "frames on the first and the second body"},
     {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
      .with = "bodies", .text = "z of both frames, in the world at the start"},
     {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
@@ -88,7 +71,17 @@ static const asi_key torsion_keys[] = {
      .text = "angle of the second frame against the first at rest"},
     {"angle_deg", ASI_KEY_NUMBER, AT(angle_deg), .unit = "degrees", .instead_of = "angle",
      .text = "the same in degrees"},
-    LAW("N m", "rad", "N m s/rad"),
+    {"stiffness", ASI_KEY_NUMBER, AT(def.stiffness), .range = ASI_NOT_NEGATIVE, .unit = "N m/rad",
+     .otherwise = "0", .text = "stiffness"},
+    {"damping", ASI_KEY_NUMBER, AT(def.damping), .range = ASI_NOT_NEGATIVE, .unit = "N m s/rad",
+     .otherwise = "0", .text = "viscous damping"},
+    {"spring", ASI_KEY_CURVE, AT(def.spring), .unit = "N m",
+     .text = "characteristic besides the stiffness, a function of the deflection [rad]"},
+    {"damper", ASI_KEY_CURVE, AT(def.damper), .unit = "N m",
+     .text = "characteristic besides the damping, a function of the rate [rad/s]"},
+    {"law", ASI_KEY_SURFACE, AT(def.law), .unit = "N m",
+     .text = "characteristic besides all these, a function of the deflection [rad] and of its rate "
+             "[rad/s]"},
 };
 #undef AT
 static const asi_table torsion_table = {"torsional spring", NULL, torsion_keys,
@@ -118,7 +111,7 @@ typedef struct load_thing {
 
 #define AT(field) offsetof(load_thing, field)
 static const asi_key load_keys[] = {
-    FORCE_TYPE,
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of force"},
     {"body", ASI_KEY_NAME, AT(def.body), .required = true, .sort = ASI_SORT_BODY,
      .text = "the body that it acts on"},
     {"frame", ASI_KEY_NAME, AT(def.frame), .sort = ASI_SORT_FRAME, .instead_of = "body",
@@ -158,15 +151,34 @@ static as_status add_load(asi_reader *r, const asi_kind *kind, const char *name,
 
 // ---- all of them ------------------------------------------------------------------------------------
 
-static const asi_kind kinds[] = {
-    {"spring", 0, &spring_table, sizeof(spring_thing), prepare_spring, add_spring,
-     .text =
-         "a spring and damper between two points: tension = stiffness (l - length) + damping l' + "
-         "spring(l - length) + damper(l')"},
-    {"torsion", 0, &torsion_table, sizeof(torsion_thing), prepare_torsion, add_torsion,
-     .text = "a torsional spring and damper about an axis of two bodies, within half a turn of its "
+static const asi_kind
+    spring_kind = {"spring",
+                   0,
+                   &spring_table,
+                   sizeof(spring_thing),
+                   prepare_spring,
+                   add_spring,
+                   .text = "a spring and damper between two points: tension = stiffness (l - "
+                           "length) + damping l' + "
+                           "spring(l - length) + damper(l') + law(l - length, l')"},
+    torsion_kind =
+        {"torsion",
+         0,
+         &torsion_table,
+         sizeof(torsion_thing),
+         prepare_torsion,
+         add_torsion,
+         .text =
+             "a torsional spring and damper about an axis of two bodies, within half a turn of its "
              "angle at rest"},
-    {"load", 0, &load_table, sizeof(load_thing), prepare_load, add_load,
-     .text = "a force and a torque on a body, times a function of time"},
-};
+    load_kind = {"load",
+                 0,
+                 &load_table,
+                 sizeof(load_thing),
+                 prepare_load,
+                 add_load,
+                 .text = "a force and a torque on a body, times a function of time"};
+static const asi_kind *const kinds[] = {
+    &spring_kind,      &torsion_kind,  &load_kind,       &asi_joint_friction_kind,
+    &asi_bushing_kind, &asi_stop_kind, &asi_contact_kind};
 const asi_section asi_forces = {"force", ASI_SORT_FORCE, kinds, ASI_COUNT(kinds), false};

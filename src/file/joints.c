@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "elements/joint.h"
+#include "file/kinds.h"
 #include "file/reader.h"
 
 // ---- coordinates ------------------------------------------------------------------------------------
@@ -44,6 +45,30 @@ const char *as_joint_coordinate_name(as_joint_kind kind, int coordinate) {
   return coordinate >= 0 && coordinate < n ? coordinate_names[slot_of(all[coordinate])] : "";
 }
 
+const char *const asi_coordinate_names[] = {
+    "angle", "angle_x", "angle_y", "displacement", "displacement_x", "displacement_y", NULL};
+
+as_status asi_choose_coordinate(const asi_reader *r, as_joint_id joint, int name, int *out,
+                                as_error *error) {
+  asi_coordinate all[AS_JOINT_COORDINATES];
+  const int n = asi_joint_coordinates(r->builder->joint[joint].kind, all);
+  int matches = 0;
+  for (int i = 0; i < n; ++i)
+    if (name < 0 ? slot_of(all[i]) < N_PLAIN : slot_of(all[i]) == name) {
+      *out = i;
+      ++matches;
+    }
+  if (matches == 1) return AS_OK;
+  const char *of = asi_names_get(&r->builder->names[ASI_SORT_JOINT], joint);
+  if (name >= 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, of, "The joint \"%s\" has no %s.", of,
+                    asi_coordinate_names[name]);
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, of,
+                  matches == 0 ? "The joint \"%s\" has no coordinate that could be meant."
+                               : "The joint \"%s\" has several coordinates: say which.",
+                  of);
+}
+
 // ---- starting values --------------------------------------------------------------------------------
 
 /// NAN: not given.
@@ -56,25 +81,39 @@ static void clear_start(start_thing *s) {
 }
 
 #define AT(field) offsetof(start_thing, field)
-#define ANGLE_KEYS(slot, name, about)                                                              \
-  {name, ASI_KEY_NUMBER, AT(value[slot]), .unit = "rad", .text = "angle about " about},            \
-      {name "_deg",       ASI_KEY_NUMBER,     AT(degrees[slot]),                                   \
-       .unit = "degrees", .instead_of = name, .text = "the same in degrees"},                      \
-  {                                                                                                \
-    name "_rate", ASI_KEY_NUMBER, AT(rate[slot]), .unit = "rad/s", .text = "its rate"              \
-  }
-#define DISPLACEMENT_KEYS(slot, name, along)                                                       \
-  {name, ASI_KEY_NUMBER, AT(value[slot]), .unit = "m", .text = "displacement along " along}, {     \
-    name "_rate", ASI_KEY_NUMBER, AT(rate[slot]), .unit = "m/s", .text = "its rate"                \
-  }
-
-static const asi_key angle_keys[] = {ANGLE_KEYS(ANGLE, "angle", "the axis")};
-static const asi_key sliding_keys[] = {DISPLACEMENT_KEYS(DISPLACEMENT, "displacement", "the axis")};
+static const asi_key angle_keys[] = {
+    {"angle", ASI_KEY_NUMBER, AT(value[ANGLE]), .unit = "rad", .text = "angle about the axis"},
+    {"angle_deg", ASI_KEY_NUMBER, AT(degrees[ANGLE]), .unit = "degrees", .instead_of = "angle",
+     .text = "the same in degrees"},
+    {"angle_rate", ASI_KEY_NUMBER, AT(rate[ANGLE]), .unit = "rad/s", .text = "its rate"},
+};
+static const asi_key sliding_keys[] = {
+    {"displacement", ASI_KEY_NUMBER, AT(value[DISPLACEMENT]), .unit = "m",
+     .text = "displacement along the axis"},
+    {"displacement_rate", ASI_KEY_NUMBER, AT(rate[DISPLACEMENT]), .unit = "m/s",
+     .text = "its rate"},
+};
 static const asi_key plane_keys[] = {
-    DISPLACEMENT_KEYS(DISPLACEMENT_X, "displacement_x", "x of the first frame"),
-    DISPLACEMENT_KEYS(DISPLACEMENT_Y, "displacement_y", "y of the first frame")};
-static const asi_key cross_keys[] = {ANGLE_KEYS(ANGLE_X, "angle_x", "the axis"),
-                                     ANGLE_KEYS(ANGLE_Y, "angle_y", "the second axis")};
+    {"displacement_x", ASI_KEY_NUMBER, AT(value[DISPLACEMENT_X]), .unit = "m",
+     .text = "displacement along x of the first frame"},
+    {"displacement_x_rate", ASI_KEY_NUMBER, AT(rate[DISPLACEMENT_X]), .unit = "m/s",
+     .text = "its rate"},
+    {"displacement_y", ASI_KEY_NUMBER, AT(value[DISPLACEMENT_Y]), .unit = "m",
+     .text = "displacement along y of the first frame"},
+    {"displacement_y_rate", ASI_KEY_NUMBER, AT(rate[DISPLACEMENT_Y]), .unit = "m/s",
+     .text = "its rate"},
+};
+static const asi_key cross_keys[] = {
+    {"angle_x", ASI_KEY_NUMBER, AT(value[ANGLE_X]), .unit = "rad", .text = "angle about the axis"},
+    {"angle_x_deg", ASI_KEY_NUMBER, AT(degrees[ANGLE_X]), .unit = "degrees",
+     .instead_of = "angle_x", .text = "the same in degrees"},
+    {"angle_x_rate", ASI_KEY_NUMBER, AT(rate[ANGLE_X]), .unit = "rad/s", .text = "its rate"},
+    {"angle_y", ASI_KEY_NUMBER, AT(value[ANGLE_Y]), .unit = "rad",
+     .text = "angle about the second axis"},
+    {"angle_y_deg", ASI_KEY_NUMBER, AT(degrees[ANGLE_Y]), .unit = "degrees",
+     .instead_of = "angle_y", .text = "the same in degrees"},
+    {"angle_y_rate", ASI_KEY_NUMBER, AT(rate[ANGLE_Y]), .unit = "rad/s", .text = "its rate"},
+};
 #undef AT
 
 static const asi_table angle_start = {"start of an angle", NULL, angle_keys, ASI_COUNT(angle_keys)},
@@ -117,22 +156,7 @@ typedef struct joint_thing {
 } joint_thing;
 
 #define AT(field) offsetof(joint_thing, field)
-#define START(of)                                                                                  \
-  {                                                                                                \
-    "start", ASI_KEY_OBJECT, AT(start),                                                            \
-        .table = &(of),                                                                            \
-        .text = "where its coordinates are to start; the machine is then assembled"                \
-  }
-#define AXIS(needed, what)                                                                         \
-  {                                                                                                \
-    "axis", ASI_KEY_VECTOR, AT(def.axis), .required = needed, .least = 3, .most = 3,               \
-                                          .with = "bodies", .text = what                           \
-  }
-#define SECOND_AXIS(needed, what)                                                                  \
-  {                                                                                                \
-    "second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .required = needed, .least = 3, .most = 3, \
-                                                        .with = "bodies", .text = what             \
-  }
+#define START_TEXT "where its coordinates are to start; the machine is then assembled"
 #define X_AXIS "x of both frames, made perpendicular to the axis; without it any"
 
 static const asi_key joint_keys[] = {
@@ -146,19 +170,51 @@ static const asi_key joint_keys[] = {
      .with = "bodies", .unit = "m", .text = "where it is, in the world at the start"},
 };
 static const asi_key loose_keys[] = {
-    AXIS(false, "z of both frames, in the world at the start; without it any"),
-    SECOND_AXIS(false, X_AXIS)};
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .least = 3, .most = 3, .with = "bodies",
+     .text = "z of both frames, in the world at the start; without it any"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
+     .text = X_AXIS},
+};
 static const asi_key axis_keys[] = {
-    AXIS(true, "z of both frames, in the world at the start, of any length"),
-    SECOND_AXIS(false, X_AXIS)};
-static const asi_key angle_joint_keys[] = {START(angle_start)};
-static const asi_key sliding_joint_keys[] = {START(sliding_start)};
-static const asi_key cylinder_joint_keys[] = {START(cylinder_start)};
-static const asi_key plane_joint_keys[] = {START(plane_start)};
-static const asi_key planar_joint_keys[] = {START(planar_start)};
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .text = "z of both frames, in the world at the start, of any length"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
+     .text = X_AXIS},
+};
+static const asi_key angle_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &angle_start, .text = START_TEXT},
+};
+static const asi_key sliding_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &sliding_start, .text = START_TEXT},
+};
+static const asi_key cylinder_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &cylinder_start, .text = START_TEXT},
+};
+static const asi_key plane_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &plane_start, .text = START_TEXT},
+};
+static const asi_key planar_joint_keys[] = {
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &planar_start, .text = START_TEXT},
+};
 static const asi_key universal_keys[] = {
-    AXIS(true, "x of the first frame, in the world at the start, of any length"),
-    SECOND_AXIS(true, "y of the second frame, perpendicular to the axis"), START(cross_start)};
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .text = "x of the first frame, in the world at the start, of any length"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .text = "y of the second frame, perpendicular to the axis"},
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &cross_start, .text = START_TEXT},
+};
+static const asi_key screw_keys[] = {
+    {"lead", ASI_KEY_NUMBER, AT(def.lead), .required = true, .unit = "m",
+     .text = "how far the second body advances in a turn; negative: left-handed"},
+    {"start", ASI_KEY_OBJECT, AT(start), .table = &cylinder_start, .text = START_TEXT},
+};
+static const asi_key shaft_keys[] = {
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies",
+     .text = "direction of the first shaft, in the world at the start, of any length"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
+     .otherwise = "in line", .text = "direction of the second shaft"},
+};
 static const asi_key distance_keys[] = {
     {"second_point", ASI_KEY_VECTOR, AT(def.second_point), .required = true, .least = 3, .most = 3,
      .with = "bodies", .unit = "m",
@@ -168,20 +224,19 @@ static const asi_key distance_keys[] = {
 };
 #undef AT
 
-static const asi_table joint_table = {"joint", NULL, joint_keys, ASI_COUNT(joint_keys)},
-                       loose_table = {"fixed or spherical joint", &joint_table, loose_keys,
-                                      ASI_COUNT(loose_keys)},
-                       axis_table = {"joint with an axis", &joint_table, axis_keys,
-                                     ASI_COUNT(axis_keys)},
-                       angle_table = {"revolute joint", &axis_table, angle_joint_keys, 1},
-                       sliding_table = {"joint that slides", &axis_table, sliding_joint_keys, 1},
-                       cylinder_table = {"cylindrical joint", &axis_table, cylinder_joint_keys, 1},
-                       plane_table = {"joint on a plane", &axis_table, plane_joint_keys, 1},
-                       planar_table = {"planar joint", &axis_table, planar_joint_keys, 1},
-                       universal_table = {"universal joint", &joint_table, universal_keys,
-                                          ASI_COUNT(universal_keys)},
-                       distance_table = {"distance joint", &joint_table, distance_keys,
-                                         ASI_COUNT(distance_keys)};
+static const asi_table
+    joint_table = {"joint", NULL, joint_keys, ASI_COUNT(joint_keys)},
+    loose_table = {"fixed or spherical joint", &joint_table, loose_keys, ASI_COUNT(loose_keys)},
+    axis_table = {"joint with an axis", &joint_table, axis_keys, ASI_COUNT(axis_keys)},
+    angle_table = {"revolute joint", &axis_table, angle_joint_keys, 1},
+    sliding_table = {"joint that slides", &axis_table, sliding_joint_keys, 1},
+    cylinder_table = {"cylindrical joint", &axis_table, cylinder_joint_keys, 1},
+    plane_table = {"joint on a plane", &axis_table, plane_joint_keys, 1},
+    planar_table = {"planar joint", &axis_table, planar_joint_keys, 1},
+    screw_table = {"screw", &axis_table, screw_keys, ASI_COUNT(screw_keys)},
+    shaft_table = {"constant-velocity joint", &joint_table, shaft_keys, ASI_COUNT(shaft_keys)},
+    universal_table = {"universal joint", &joint_table, universal_keys, ASI_COUNT(universal_keys)},
+    distance_table = {"distance joint", &joint_table, distance_keys, ASI_COUNT(distance_keys)};
 
 static void prepare_joint(void *out) {
   joint_thing *thing = out;
@@ -206,15 +261,12 @@ typedef struct motion_thing {
   int coordinate; ///< its name; -1: the only one
 } motion_thing;
 
-static const char *const plain_names[] = {
-    "angle", "angle_x", "angle_y", "displacement", "displacement_x", "displacement_y", NULL};
-
 #define AT(field) offsetof(motion_thing, field)
 static const asi_key motion_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "`motion`"},
     {"joint", ASI_KEY_NAME, AT(def.joint), .required = true, .sort = ASI_SORT_JOINT,
      .text = "the joint that it drives"},
-    {"coordinate", ASI_KEY_CHOICE, AT(coordinate), .choices = plain_names,
+    {"coordinate", ASI_KEY_CHOICE, AT(coordinate), .choices = asi_coordinate_names,
      .otherwise = "the joint's only one", .text = "which of the joint's coordinates"},
     {"law", ASI_KEY_CURVE, AT(def.law), .required = true, .unit = "m or rad",
      .text = "the coordinate, a function of time"},
@@ -229,36 +281,13 @@ static void prepare_motion(void *out) {
   thing->coordinate = -1;
 }
 
-/// The number of the coordinate that is meant.
-static as_status choose_coordinate(const asi_reader *r, const char *name, motion_thing *thing,
-                                   as_error *error) {
-  asi_coordinate all[AS_JOINT_COORDINATES];
-  const as_joint_id joint = thing->def.joint;
-  const int n = asi_joint_coordinates(r->builder->joint[joint].kind, all);
-  int found = -1, matches = 0;
-  for (int i = 0; i < n; ++i)
-    if (thing->coordinate < 0 ? slot_of(all[i]) < N_PLAIN : slot_of(all[i]) == thing->coordinate) {
-      found = i;
-      ++matches;
-    }
-  thing->def.coordinate = found;
-  if (matches == 1) return AS_OK;
-  const char *of = asi_names_get(&r->builder->names[ASI_SORT_JOINT], joint);
-  if (thing->coordinate >= 0)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The joint \"%s\" has no %s.", of,
-                    plain_names[thing->coordinate]);
-  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                  matches == 0 ? "The joint \"%s\" has no coordinate that could be driven."
-                               : "The joint \"%s\" has several coordinates: say which.",
-                  of);
-}
-
 static as_status add_motion(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                             as_error *error) {
   motion_thing *thing = read;
   (void)kind;
   thing->def.name = name;
-  const as_status status = choose_coordinate(r, name, thing, error);
+  const as_status status =
+      asi_choose_coordinate(r, thing->def.joint, thing->coordinate, &thing->def.coordinate, error);
   return status ? status : as_builder_add_motion(r->builder, &thing->def, NULL, error);
 }
 
@@ -266,27 +295,48 @@ static as_status add_motion(asi_reader *r, const asi_kind *kind, const char *nam
 
 #define JOINT(type, code, table, text)                                                             \
   { type, code, &(table), sizeof(joint_thing), prepare_joint, add_joint, false, text }
-static const asi_kind kinds[] = {
-    JOINT("fixed", AS_JOINT_FIXED, loose_table, "leaves nothing free"),
-    JOINT("revolute", AS_JOINT_REVOLUTE, angle_table, "a hinge: leaves the angle about the axis"),
-    JOINT("prismatic", AS_JOINT_PRISMATIC, sliding_table,
-          "a slider: leaves the displacement along the axis"),
-    JOINT("cylindrical", AS_JOINT_CYLINDRICAL, cylinder_table,
-          "leaves the displacement along the axis and the angle about it"),
-    JOINT("spherical", AS_JOINT_SPHERICAL, loose_table, "a ball joint: leaves all rotations"),
-    JOINT("universal", AS_JOINT_UNIVERSAL, universal_table,
-          "a Cardan joint: leaves the angles about two perpendicular axes, one on each body"),
-    JOINT("planar", AS_JOINT_PLANAR, planar_table,
-          "leaves displacements in the plane across the axis and the angle about the axis"),
-    JOINT("point_on_line", AS_JOINT_POINT_ON_LINE, sliding_table,
-          "a point of the second body stays on a line of the first"),
-    JOINT("point_on_plane", AS_JOINT_POINT_ON_PLANE, plane_table,
-          "a point of the second body stays in a plane of the first, across the axis"),
-    JOINT("distance", AS_JOINT_DISTANCE, distance_table,
-          "a massless rod: keeps the distance of two points"),
-    {"motion", AS_JOINT_MOTION, &motion_table, sizeof(motion_thing), prepare_motion, add_motion,
-     true,
-     "makes a displacement or an angle of a joint follow a function of time; its reaction is the "
-     "force or torque that drives"},
-};
+static const asi_kind
+    fixed_kind = JOINT("fixed", AS_JOINT_FIXED, loose_table, "leaves nothing free"),
+    revolute_kind = JOINT("revolute", AS_JOINT_REVOLUTE, angle_table,
+                          "a hinge: leaves the angle about the axis"),
+    prismatic_kind = JOINT("prismatic", AS_JOINT_PRISMATIC, sliding_table,
+                           "a slider: leaves the displacement along the axis"),
+    cylindrical_kind = JOINT("cylindrical", AS_JOINT_CYLINDRICAL, cylinder_table,
+                             "leaves the displacement along the axis and the angle about it"),
+    screw_kind = JOINT("screw", AS_JOINT_SCREW, screw_table,
+                       "displacement along the axis and angle about it go together"),
+    spherical_kind =
+        JOINT("spherical", AS_JOINT_SPHERICAL, loose_table, "a ball joint: leaves all rotations"),
+    universal_kind =
+        JOINT("universal", AS_JOINT_UNIVERSAL, universal_table,
+              "a Cardan joint: leaves the angles about two perpendicular axes, one on each body"),
+    constant_velocity_kind =
+        JOINT("constant_velocity", AS_JOINT_CONSTANT_VELOCITY, shaft_table,
+              "a homokinetic joint: the shafts bend against each other and turn alike"),
+    planar_kind =
+        JOINT("planar", AS_JOINT_PLANAR, planar_table,
+              "leaves displacements in the plane across the axis and the angle about the axis"),
+    point_on_line_kind = JOINT("point_on_line", AS_JOINT_POINT_ON_LINE, sliding_table,
+                               "a point of the second body stays on a line of the first"),
+    point_on_plane_kind =
+        JOINT("point_on_plane", AS_JOINT_POINT_ON_PLANE, plane_table,
+              "a point of the second body stays in a plane of the first, across the axis"),
+    distance_kind = JOINT("distance", AS_JOINT_DISTANCE, distance_table,
+                          "a massless rod: keeps the distance of two points"),
+    motion_kind = {"motion",
+                   AS_JOINT_MOTION,
+                   &motion_table,
+                   sizeof(motion_thing),
+                   prepare_motion,
+                   add_motion,
+                   true,
+                   "makes a displacement or an angle of a joint follow a function of time; its "
+                   "reaction is the "
+                   "force or torque that drives"};
+static const asi_kind *const kinds[] = {
+    &fixed_kind,    &revolute_kind,      &prismatic_kind,      &cylindrical_kind,
+    &screw_kind,    &spherical_kind,     &universal_kind,      &constant_velocity_kind,
+    &planar_kind,   &point_on_line_kind, &point_on_plane_kind, &distance_kind,
+    &motion_kind,   &asi_gear_kind,      &asi_rack_kind,       &asi_rolling_kind,
+    &asi_skate_kind};
 const asi_section asi_joints = {"joint", ASI_SORT_JOINT, kinds, ASI_COUNT(kinds), false};

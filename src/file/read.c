@@ -23,6 +23,11 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
   return NULL;
 }
 
+const char *asi_sort_plural(asi_sort sort) {
+  static const char *const name[ASI_SORTS] = {"bodies", "frames", "joints", "forces"};
+  return name[sort];
+}
+
 // ---- scalars ----------------------------------------------------------------------------------------
 
 static bool wrong_type(asi_reader *r, const asi_value *v, const char *wanted) {
@@ -130,13 +135,12 @@ static const char *fill_in(asi_reader *r, const asi_value *v) {
     used += (size_t)n;
     from = close + 1;
   }
-  const size_t rest = strlen(from);
-  if (strstr(from, "${") || used + rest >= sizeof out) {
+  const bool cut = strstr(from, "${") != NULL;
+  if (cut || (size_t)snprintf(out + used, sizeof out - used, "%s", from) >= sizeof out - used) {
     asi_complain(r, v, "a text with ${...} that has more than %zu characters", sizeof out - 1);
     return NULL;
   }
-  memcpy(out + used, from, rest);
-  return asi_arena_text(&r->scratch, out, used + rest);
+  return asi_arena_text(&r->scratch, out, strlen(out));
 }
 
 const char *asi_read_key(asi_reader *r, const asi_value *key) {
@@ -271,13 +275,21 @@ static bool read_rows(asi_reader *r, const asi_value *v, const asi_key *key, asi
   bool good = true;
   const asi_path *outer = r->path;
   if (!check_count(r, v, key->least, INT_MAX, "lists")) return false;
+  // Without a count of its own each row must be as long as the first.
+  const bool like_first = key->most == 0 && v->item[0]->type == ASI_LIST && v->item[0]->count > 0;
+  const int columns = like_first ? v->item[0]->count : key->most > 0 ? key->most : 1;
   out->n = v->count;
-  out->number = asi_arena_take(&r->scratch, (size_t)v->count * (size_t)key->most * sizeof(double));
+  out->columns = columns;
+  out->number = asi_arena_take(&r->scratch, (size_t)v->count * (size_t)columns * sizeof(double));
   for (int i = 0; i < v->count && out->number; ++i) {
     const asi_path path = {NULL, i, outer};
     r->path = &path;
-    good = check_count(r, v->item[i], key->most, key->most, "numbers") &&
-           read_numbers(r, v->item[i], key, out->number + (ptrdiff_t)i * key->most) && good;
+    const bool like = !like_first || v->item[i]->type != ASI_LIST || v->item[i]->count == columns;
+    if (!like)
+      asi_complain(r, v->item[i], "the first row has %d numbers, this one %d", columns,
+                   v->item[i]->count);
+    good = like && check_count(r, v->item[i], columns, columns, "numbers") &&
+           read_numbers(r, v->item[i], key, out->number + (ptrdiff_t)i * columns) && good;
     r->path = outer;
   }
   return out->number && good;
@@ -293,7 +305,7 @@ static bool read_names(asi_reader *r, const asi_value *v, const asi_key *key, in
   char what[32];
   bool good = true;
   const asi_path *outer = r->path;
-  snprintf(what, sizeof what, "names of %s", key->sort == ASI_SORT_BODY ? "bodies" : "frames");
+  snprintf(what, sizeof what, "names of %s", asi_sort_plural(key->sort));
   if (!check_count(r, v, key->most, key->most, what)) return false;
   for (int i = 0; i < key->most; ++i) {
     const asi_path path = {NULL, i, outer};
@@ -316,7 +328,7 @@ static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_
   if (!one && !check_count(r, v, 1, INT_MAX, "texts")) return false;
   out->n = one ? 1 : v->count;
   out->text = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->text);
-  out->value = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->value);
+  out->value = asi_arena_take(r->arena, (size_t)out->n * sizeof(asi_value *));
   if (out->text == NULL || out->value == NULL) return false;
   for (int i = 0; i < out->n; ++i) {
     const asi_path path = {NULL, i, outer};
@@ -352,6 +364,7 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_NAME: return read_name(r, v, key->sort, out);
   case ASI_KEY_NAMES: return read_names(r, v, key, out);
   case ASI_KEY_CURVE: return asi_read_curve(r, v, out);
+  case ASI_KEY_SURFACE: return asi_read_surface(r, v, out);
   case ASI_KEY_OBJECT:
     asi_read_object(r, v, v, key->table, out);
     return true; // it has set r->broken itself
@@ -384,12 +397,24 @@ static bool is_replaced(const asi_value *v, const asi_table *table, const asi_ke
   return false;
 }
 
+/// Another key that is given and that this one excludes: the one whose place it takes, or an earlier one that takes
+/// the same place.
+static const char *rival_of(const asi_value *v, const asi_table *table, const asi_key *key) {
+  const asi_key *other;
+  if (asi_value_get(v, key->instead_of)) return key->instead_of;
+  for (int i = 0; (other = asi_table_key(table, i)) != key; ++i)
+    if (other->instead_of && strcmp(other->instead_of, key->instead_of) == 0 &&
+        asi_value_get(v, other->name))
+      return other->name;
+  return NULL;
+}
+
 /// Keys that exclude or need each other.
-static void check_together(asi_reader *r, const asi_value *v, const asi_key *key) {
+static void check_together(asi_reader *r, const asi_value *v, const asi_table *table,
+                           const asi_key *key) {
   const asi_value *given = asi_value_get(v, key->name);
-  if (given && key->instead_of && asi_value_get(v, key->instead_of))
-    asi_complain(r, given, "only one of \"%s\" and \"%s\" can be given", key->instead_of,
-                 key->name);
+  const char *rival = given && key->instead_of ? rival_of(v, table, key) : NULL;
+  if (rival) asi_complain(r, given, "only one of \"%s\" and \"%s\" can be given", rival, key->name);
   if (given && key->with && asi_value_get(v, key->with) == NULL)
     asi_complain(r, given, "\"%s\" can only be given with \"%s\"", key->name, key->with);
 }
@@ -430,6 +455,6 @@ void asi_read_object(asi_reader *r, const asi_value *v, const asi_value *at, con
     r->path = outer;
   }
   for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i)
-    if (key->instead_of || key->with) check_together(r, v, key);
+    if (key->instead_of || key->with) check_together(r, v, table, key);
   check_missing(r, v, at, table);
 }

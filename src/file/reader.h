@@ -11,7 +11,7 @@
 
 enum {
   ASI_MOST_FILES = 100,      ///< that are read
-  ASI_MOST_THINGS = 2000000, ///< bodies, joints, ... and turns of `repeat`
+  ASI_MOST_THINGS = 2000000, ///< of a section, with the turns of `repeat`
 };
 
 /// A file, a setting.
@@ -157,10 +157,12 @@ const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *
 /// mass is given in its frame.
 void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]);
 
-// ---- functions of one variable (curve.c) ------------------------------------------------------------
+// ---- functions (curve.c) ----------------------------------------------------------------------------
 
 /// A number, or a mapping; the curve is in the scratch arena.
 bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out);
+/// A table of two variables; likewise.
+bool asi_read_surface(asi_reader *r, const asi_value *v, const as_surface **out);
 
 // ---- rotations (rotation.c) -------------------------------------------------------------------------
 

@@ -25,14 +25,18 @@ static void put_type(asi_sink *s, const asi_key *key) {
       asi_put(s, "%d to %d numbers", key->least, key->most);
     break;
   case ASI_KEY_NUMBERS: asi_put(s, "list of numbers"); break;
-  case ASI_KEY_ROWS: asi_put(s, "list of lists of %d numbers", key->most); break;
+  case ASI_KEY_ROWS:
+    if (key->most > 0)
+      asi_put(s, "list of lists of %d numbers", key->most);
+    else
+      asi_put(s, "list of lists of numbers");
+    break;
   case ASI_KEY_TEXTS: asi_put(s, "list of texts"); break;
   case ASI_KEY_FILES: asi_put(s, "path or list of paths"); break;
   case ASI_KEY_NAME: asi_put(s, "name of a %s", asi_sort_name(key->sort)); break;
-  case ASI_KEY_NAMES:
-    asi_put(s, "%d names of %s", key->most, key->sort == ASI_SORT_BODY ? "bodies" : "frames");
-    break;
+  case ASI_KEY_NAMES: asi_put(s, "%d names of %s", key->most, asi_sort_plural(key->sort)); break;
   case ASI_KEY_CURVE: asi_put(s, "[function](#function)"); break;
+  case ASI_KEY_SURFACE: asi_put(s, "[table](#function-of-two-variables)"); break;
   case ASI_KEY_OBJECT: {
     asi_put(s, "[keys](#");
     for (const char *c = key->table->name; *c; ++c) asi_put(s, "%c", *c == ' ' ? '-' : *c);
@@ -104,14 +108,14 @@ static bool has_row(const asi_kind *kind, const asi_key *row) {
 /// Which kinds have a key.
 static void put_kinds(asi_sink *s, const asi_section *section, const asi_key *row) {
   int count = 0;
-  for (int i = 0; i < section->n; ++i) count += has_row(&section->kind[i], row);
+  for (int i = 0; i < section->n; ++i) count += has_row(section->kind[i], row);
   if (count == section->n) {
     asi_put(s, " all |\n");
     return;
   }
   for (int i = 0, first = 1; i < section->n; ++i)
-    if (has_row(&section->kind[i], row)) {
-      asi_put(s, "%s%s", first ? " " : ", ", section->kind[i].type);
+    if (has_row(section->kind[i], row)) {
+      asi_put(s, "%s%s", first ? " " : ", ", section->kind[i]->type);
       first = 0;
     }
   asi_put(s, " |\n");
@@ -124,7 +128,7 @@ static void put_section_rows(asi_sink *s, const asi_section *section) {
       s,
       "\n| key | value | unit | if it is left out | meaning | of |\n|---|---|---|---|---|---|\n");
   for (int k = 0; k < section->n; ++k)
-    for (int i = 0; (key = asi_table_key(section->kind[k].table, i)) != NULL; ++i) {
+    for (int i = 0; (key = asi_table_key(section->kind[k]->table, i)) != NULL; ++i) {
       bool known = key->type == ASI_KEY_KIND;
       for (int j = 0; j < n && !known; ++j) known = seen[j] == key;
       if (known || n == MOST_ROWS) continue;
@@ -141,13 +145,13 @@ static void put_section_rows(asi_sink *s, const asi_section *section) {
 
 static void put_section(asi_sink *s, const char *name, const asi_section *section) {
   asi_put(s, "\n### %s\n\n", name);
-  if (section->kind[0].type == NULL) {
+  if (section->kind[0]->type == NULL) {
     asi_put(s,
             "Each is %s.\n\n| key | value | unit | if it is left out | meaning |\n"
             "|---|---|---|---|---|\n",
-            section->kind[0].text);
+            section->kind[0]->text);
     const asi_key *key;
-    for (int i = 0; (key = asi_table_key(section->kind[0].table, i)) != NULL; ++i) {
+    for (int i = 0; (key = asi_table_key(section->kind[0]->table, i)) != NULL; ++i) {
       put_row(s, key);
       asi_put(s, "\n");
     }
@@ -155,9 +159,9 @@ static void put_section(asi_sink *s, const char *name, const asi_section *sectio
   }
   asi_put(s, "| `type` | |\n|---|---|\n");
   for (int i = 0; i < section->n; ++i)
-    asi_put(s, "| `%s`%s | %s |\n", section->kind[i].type,
+    asi_put(s, "| `%s`%s | %s |\n", section->kind[i]->type,
             i == 0 && section->first_is_default ? " (if there is none)" : "",
-            section->kind[i].text);
+            section->kind[i]->text);
   put_section_rows(s, section);
 }
 
@@ -171,6 +175,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "forces", &asi_forces);
   put_section(&s, "shapes", &asi_shapes);
   put_table(&s, &asi_curve_table);
+  put_table(&s, &asi_surface_table);
   put_table(&s, &asi_turn_table);
   return s.length;
 }

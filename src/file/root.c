@@ -39,20 +39,6 @@ typedef struct group_thing {
   int from, to;
 } group_thing;
 
-#define CONTENTS(field)                                                                            \
-  {"bodies", ASI_KEY_THINGS, AT(field.things[BODIES]), .section = &asi_bodies,                     \
-   .text = "what has mass"},                                                                       \
-      {"frames", ASI_KEY_THINGS, AT(field.things[FRAMES]), .section = &asi_frames,                 \
-       .text = "places on bodies that joints and forces refer to"},                                \
-      {"joints", ASI_KEY_THINGS, AT(field.things[JOINTS]), .section = &asi_joints,                 \
-       .text = "what holds bodies together, and what drives them"},                                \
-      {"forces", ASI_KEY_THINGS, AT(field.things[FORCES]), .section = &asi_forces,                 \
-       .text = "springs, dampers, loads"},                                                         \
-  {                                                                                                \
-    "repeat", ASI_KEY_GROUPS, AT(field.groups),                                                    \
-        .table = &asi_group_table, .text = "things that are there many times, with an index"       \
-  }
-
 #define AT(field) offsetof(root_thing, field)
 static const asi_key root_keys[] = {
     {"alphastep", ASI_KEY_INTEGER, AT(version), .required = true, .least = 1, .most = 1,
@@ -67,7 +53,16 @@ static const asi_key root_keys[] = {
      .text = "numbers with names, to be used in place of numbers and in expressions"},
     {"gravity", ASI_KEY_VECTOR, AT(gravity), .least = 3, .most = 3, .unit = "m/s^2",
      .otherwise = "[0, 0, 0]", .text = "acceleration of free fall"},
-    CONTENTS(contents),
+    {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,
+     .text = "what has mass"},
+    {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
+     .text = "places on bodies that joints and forces refer to"},
+    {"joints", ASI_KEY_THINGS, AT(contents.things[JOINTS]), .section = &asi_joints,
+     .text = "what holds bodies together, and what drives them"},
+    {"forces", ASI_KEY_THINGS, AT(contents.things[FORCES]), .section = &asi_forces,
+     .text = "springs, dampers, loads"},
+    {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
+     .text = "things that are there many times, with an index"},
     {"shapes", ASI_KEY_SHAPES, AT(first_shape), .section = &asi_shapes,
      .text = "what is drawn of the ground"},
     {"assemble", ASI_KEY_BOOLEAN, AT(assemble), .otherwise = "if a joint has `start`",
@@ -88,7 +83,16 @@ static const asi_key group_keys[] = {
     {"from", ASI_KEY_INTEGER, AT(from), .otherwise = "1", .text = "its first value"},
     {"to", ASI_KEY_INTEGER, AT(to), .required = true,
      .text = "its last value; less than `from`: nothing is made"},
-    CONTENTS(contents),
+    {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,
+     .text = "what has mass"},
+    {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
+     .text = "places on bodies that joints and forces refer to"},
+    {"joints", ASI_KEY_THINGS, AT(contents.things[JOINTS]), .section = &asi_joints,
+     .text = "what holds bodies together, and what drives them"},
+    {"forces", ASI_KEY_THINGS, AT(contents.things[FORCES]), .section = &asi_forces,
+     .text = "springs, dampers, loads"},
+    {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
+     .text = "things that are there many times, with an index"},
 };
 #undef AT
 const asi_table asi_group_table = {"group", NULL, group_keys, ASI_COUNT(group_keys)};
@@ -128,16 +132,14 @@ static void read_group(asi_reader *r, const asi_value *v, pass now) {
   r->broken = false;
   asi_read_object(r, v, v, &asi_group_table, &group);
   if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index)) return;
-  const asi_path *path = r->path;
-  asi_index index = {group.index, group.from, r->index};
-  r->index = &index;
+  const asi_index *outer = r->index;
   for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
     if (asi_too_many(r, v)) break;
-    index.number = (int)i;
+    const asi_index index = {group.index, (int)i, outer};
+    r->index = &index;
     read_contents(r, &group.contents, now);
+    r->index = outer;
   }
-  r->index = index.outer;
-  r->path = path;
 }
 
 static void read_groups(asi_reader *r, const asi_value *list, pass now) {
@@ -200,7 +202,9 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   memcpy(def.gravity, r->gravity, sizeof def.gravity);
   as_status status = as_builder_create(&def, &r->machine->builder, error);
   r->builder = r->machine->builder;
-  for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p)
+  for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p) {
+    if (r->things <= ASI_MOST_THINGS) r->things = 0;
     for (int f = 0; f < r->n_order; ++f) read_contents(r, &all[f], passes[p]);
+  }
   return status;
 }

@@ -9,19 +9,17 @@ static const char *const methods[] = {
     [AS_METHOD_INDEX3] = "index3", [AS_METHOD_INDEX2] = "index2", [AS_METHOD_SOI2] = "soi2", NULL};
 
 #define AT(field) offsetof(asi_simulate, field)
-#define TOLERANCE(name, field, of_unit, what)                                                      \
-  {                                                                                                \
-    name, ASI_KEY_NUMBER, AT(field), .range = ASI_NOT_NEGATIVE, .unit = of_unit,                   \
-                                     .otherwise = "atol", .text = what                             \
-  }
 static const asi_key tolerance_keys[] = {
     {"rtol", ASI_KEY_NUMBER, AT(def.tolerance.rtol), .range = ASI_POSITIVE, .otherwise = "1e-4",
      .text = "error of a step relative to the largest size of a component so far"},
     {"atol", ASI_KEY_NUMBER, AT(atol), .range = ASI_NOT_NEGATIVE, .otherwise = "rtol/1000",
      .text = "absolute error of a step, in the units of each component"},
-    TOLERANCE("atol_position", def.tolerance.atol_position, "m", "of positions"),
-    TOLERANCE("atol_rotation", def.tolerance.atol_rotation, "rad", "of rotations"),
-    TOLERANCE("atol_velocity", def.tolerance.atol_velocity, "m/s, rad/s", "of velocities"),
+    {"atol_position", ASI_KEY_NUMBER, AT(def.tolerance.atol_position), .range = ASI_NOT_NEGATIVE,
+     .unit = "m", .otherwise = "atol", .text = "of positions"},
+    {"atol_rotation", ASI_KEY_NUMBER, AT(def.tolerance.atol_rotation), .range = ASI_NOT_NEGATIVE,
+     .unit = "rad", .otherwise = "atol", .text = "of rotations"},
+    {"atol_velocity", ASI_KEY_NUMBER, AT(def.tolerance.atol_velocity), .range = ASI_NOT_NEGATIVE,
+     .unit = "m/s, rad/s", .otherwise = "atol", .text = "of velocities"},
     {"first_step", ASI_KEY_NUMBER, AT(def.tolerance.first_step), .range = ASI_POSITIVE, .unit = "s",
      .otherwise = "chosen", .text = "the first step"},
     {"min_step", ASI_KEY_NUMBER, AT(def.tolerance.min_step), .range = ASI_NOT_NEGATIVE, .unit = "s",

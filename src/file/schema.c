@@ -8,7 +8,7 @@
 #include "file/sink.h"
 #include "file/table.h"
 
-enum { MOST_TABLES = 64 };
+enum { MOST_TABLES = 64, MOST_RIVALS = 8 };
 
 typedef struct writer {
   asi_sink sink;
@@ -86,7 +86,7 @@ static void put_array_of_numbers(asi_sink *s, int least, int most, asi_range ran
 
 static void put_rows(asi_sink *s, const asi_key *key) {
   asi_put(s, "\"type\": \"array\", \"minItems\": %d, \"items\": {", key->least);
-  put_array_of_numbers(s, key->most, key->most, key->range);
+  put_array_of_numbers(s, key->most > 0 ? key->most : 1, key->most, key->range);
   asi_put(s, "}");
 }
 
@@ -141,6 +141,11 @@ static void put_value(writer *w, const asi_key *key) {
     put_reference(w, &asi_curve_table);
     asi_put(s, "]");
     break;
+  case ASI_KEY_SURFACE:
+    asi_put(s, "\"allOf\": [");
+    put_reference(w, &asi_surface_table);
+    asi_put(s, "]");
+    break;
   case ASI_KEY_OBJECT:
     asi_put(s, "\"allOf\": [");
     put_reference(w, key->table);
@@ -170,18 +175,22 @@ static void comma(asi_sink *s, bool *first) {
   *first = false;
 }
 
-static const asi_key *replacement_of(const asi_table *table, const asi_key *key) {
+/// Keys of which there is exactly one, or at most one: a key and those that take its place. Returns how many.
+static int alternatives(const asi_table *table, const asi_key *key, const char *out[MOST_RIVALS]) {
   const asi_key *other;
-  for (int i = 0; (other = asi_table_key(table, i)) != NULL; ++i)
-    if (other->instead_of && strcmp(other->instead_of, key->name) == 0) return other;
-  return NULL;
+  int n = 0;
+  out[n++] = key->name;
+  for (int i = 0; (other = asi_table_key(table, i)) != NULL && n < MOST_RIVALS; ++i)
+    if (other->instead_of && strcmp(other->instead_of, key->name) == 0) out[n++] = other->name;
+  return n;
 }
 
 static void put_required(asi_sink *s, const asi_table *table) {
+  const char *names[MOST_RIVALS];
   bool first = true;
   const asi_key *key;
   for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i)
-    if (key->required && key->with == NULL && replacement_of(table, key) == NULL) {
+    if (key->required && key->with == NULL && alternatives(table, key, names) == 1) {
       asi_put(s, first ? ",\n      \"required\": [" : ", ");
       first = false;
       put_string(s, key->name);
@@ -189,20 +198,33 @@ static void put_required(asi_sink *s, const asi_table *table) {
   if (!first) asi_put(s, "]");
 }
 
-/// Keys of which there is exactly one, or at most one.
+static void put_one_of(asi_sink *s, const char *const *names, int n) {
+  asi_put(s, "{\"oneOf\": [");
+  for (int i = 0; i < n; ++i) asi_put(s, "%s{\"required\": [\"%s\"]}", i > 0 ? ", " : "", names[i]);
+  asi_put(s, "]}");
+}
+
+static void put_never_two(asi_sink *s, const char *const *names, int n) {
+  for (int i = 1; i < n; ++i)
+    for (int k = 0; k < i; ++k)
+      asi_put(s, "%s{\"not\": {\"required\": [\"%s\", \"%s\"]}}", i > 1 ? ", " : "", names[k],
+              names[i]);
+}
+
 static void put_alternatives(asi_sink *s, const asi_table *table) {
   bool first = true;
-  const asi_key *key, *other;
-  for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i)
-    if ((other = replacement_of(table, key)) != NULL) {
-      asi_put(s, first ? ",\n      \"allOf\": [" : ", ");
-      first = false;
-      if (key->required)
-        asi_put(s, "{\"oneOf\": [{\"required\": [\"%s\"]}, {\"required\": [\"%s\"]}]}", key->name,
-                other->name);
-      else
-        asi_put(s, "{\"not\": {\"required\": [\"%s\", \"%s\"]}}", key->name, other->name);
-    }
+  const asi_key *key;
+  for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i) {
+    const char *names[MOST_RIVALS];
+    const int n = alternatives(table, key, names);
+    if (n == 1) continue;
+    asi_put(s, first ? ",\n      \"allOf\": [" : ", ");
+    first = false;
+    if (key->required)
+      put_one_of(s, names, n);
+    else
+      put_never_two(s, names, n);
+  }
   if (!first) asi_put(s, "]");
 }
 
@@ -254,30 +276,30 @@ static void put_table(writer *w, const asi_table *table) {
 static void put_section(writer *w, const asi_section *section) {
   asi_sink *s = &w->sink;
   bool first = true;
-  if (section->kind[0].type == NULL) {
+  if (section->kind[0]->type == NULL) {
     asi_put(s, "\"allOf\": [");
-    put_reference(w, section->kind[0].table);
+    put_reference(w, section->kind[0]->table);
     asi_put(s, "]");
     return;
   }
   asi_put(s, "\"type\": \"object\",\n      \"properties\": {\"type\": {\"enum\": [");
   for (int i = 0; i < section->n; ++i) {
     comma(s, &first);
-    put_string(s, section->kind[i].type);
+    put_string(s, section->kind[i]->type);
   }
   asi_put(s, "]}},\n%s      \"allOf\": [\n        ",
           section->first_is_default ? "" : "      \"required\": [\"type\"],\n");
   if (section->first_is_default) {
     asi_put(s, "{\"if\": {\"not\": {\"required\": [\"type\"]}}, \"then\": ");
-    put_reference(w, section->kind[0].table);
+    put_reference(w, section->kind[0]->table);
     asi_put(s, "},\n        ");
   }
   for (int i = 0; i < section->n; ++i) {
     asi_put(s,
             "{\"if\": {\"required\": [\"type\"], \"properties\": {\"type\": {\"const\": \"%s\"}}}, "
             "\"then\": ",
-            section->kind[i].type);
-    put_reference(w, section->kind[i].table);
+            section->kind[i]->type);
+    put_reference(w, section->kind[i]->table);
     asi_put(s, i + 1 < section->n ? "},\n        " : "}\n      ]");
   }
 }

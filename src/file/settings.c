@@ -2,6 +2,7 @@
 ///
 /// What a path names must be there, except that a key which the format knows may be new in its mapping: an unknown
 /// one is found by the reader. `null` takes a key away. Items of lists are counted from 0.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,8 +148,7 @@ void asi_apply_settings(asi_reader *r, const char *const *settings, int n) {
     const size_t length = strlen(settings[i]);
     char *path = asi_arena_take(r->arena, length + 7);
     if (path == NULL) return;
-    memcpy(path, "--set ", 6);
-    memcpy(path + 6, settings[i], length);
+    snprintf(path, length + 7, "--set %s", settings[i]);
     const int file = asi_add_file(r, (asi_file){.path = path, .setting = true});
     if (file < 0) return;
     apply_text(r, settings[i], file);

@@ -13,11 +13,6 @@ typedef struct shape_thing {
 } shape_thing;
 
 #define AT(field) offsetof(shape_thing, field)
-#define SHAPE_RADIUS(what)                                                                         \
-  {                                                                                                \
-    "radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,           \
-                                                .unit = "m", .text = what                          \
-  }
 static const asi_key shape_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of shape"},
     {"position", ASI_KEY_VECTOR, AT(shape.position), .least = 3, .most = 3, .unit = "m",
@@ -33,9 +28,11 @@ static const asi_key box_keys[] = {
     {"size", ASI_KEY_VECTOR, AT(shape.size), .required = true, .range = ASI_POSITIVE, .least = 3,
      .most = 3, .unit = "m", .text = "along x, y, z"},
 };
-static const asi_key sphere_keys[] = {SHAPE_RADIUS("radius")};
+static const asi_key sphere_keys[] = {{"radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true,
+                                       .range = ASI_POSITIVE, .unit = "m", .text = "radius"}};
 static const asi_key rod_keys[] = {
-    SHAPE_RADIUS("radius"),
+    {"radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "radius"},
     {"length", ASI_KEY_NUMBER, AT(shape.length), .required = true, .range = ASI_POSITIVE,
      .unit = "m", .text = "along z, from -length/2 to length/2; of a capsule without its caps"},
 };
@@ -96,14 +93,18 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
 
 #define SHAPE(type, code, table, text)                                                             \
   { type, code, &(table), sizeof(shape_thing), prepare, add, false, text }
-static const asi_kind kinds[] = {
-    SHAPE("box", AS_SHAPE_BOX, box_table, "a box about its origin"),
-    SHAPE("sphere", AS_SHAPE_SPHERE, sphere_table, "a sphere about its origin"),
-    SHAPE("cylinder", AS_SHAPE_CYLINDER, rod_table, "a cylinder along z"),
-    SHAPE("capsule", AS_SHAPE_CAPSULE, rod_table, "a cylinder along z with round caps"),
-    SHAPE("polyline", AS_SHAPE_POLYLINE, polyline_table, "a line through points"),
-    SHAPE("mesh", AS_SHAPE_MESH, mesh_table, "a mesh from a file"),
-};
+static const asi_kind box_kind = SHAPE("box", AS_SHAPE_BOX, box_table, "a box about its origin"),
+                      sphere_kind = SHAPE("sphere", AS_SHAPE_SPHERE, sphere_table,
+                                          "a sphere about its origin"),
+                      cylinder_kind =
+                          SHAPE("cylinder", AS_SHAPE_CYLINDER, rod_table, "a cylinder along z"),
+                      capsule_kind = SHAPE("capsule", AS_SHAPE_CAPSULE, rod_table,
+                                           "a cylinder along z with round caps"),
+                      polyline_kind = SHAPE("polyline", AS_SHAPE_POLYLINE, polyline_table,
+                                            "a line through points"),
+                      mesh_kind = SHAPE("mesh", AS_SHAPE_MESH, mesh_table, "a mesh from a file");
+static const asi_kind *const kinds[] = {&box_kind,     &sphere_kind,   &cylinder_kind,
+                                        &capsule_kind, &polyline_kind, &mesh_kind};
 const asi_section asi_shapes = {"shape", ASI_SORTS, kinds, ASI_COUNT(kinds), false};
 
 void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]) {

@@ -108,7 +108,8 @@ static void parse_file(asi_reader *r, int number, const char *text, size_t size)
     return;
   }
   if (!keep_source(r, r->file[number].path, text, size)) return;
-  r->file[number].root = asi_value_parse(text, size, number, r->arena, asi_complain_fault, r);
+  const char *copy = r->machine->sources[r->machine->n_sources - 1].text; // with a zero behind it
+  r->file[number].root = asi_value_parse(copy, size, number, r->arena, asi_complain_fault, r);
 }
 
 // ---- includes ---------------------------------------------------------------------------------------

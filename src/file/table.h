@@ -19,13 +19,14 @@ typedef struct asi_section asi_section;
 
 /// What a key's value is; and what the reader writes at its offset.
 typedef enum asi_key_type {
-  ASI_KEY_NUMBER,     ///< double
-  ASI_KEY_INTEGER,    ///< int
-  ASI_KEY_BOOLEAN,    ///< bool
-  ASI_KEY_TEXT,       ///< const char *
-  ASI_KEY_CHOICE,     ///< int: which of `choices`
-  ASI_KEY_VECTOR,     ///< `least` to `most` numbers: double[most]
-  ASI_KEY_ROWS,       ///< a list of at least `least` lists of `most` numbers each: asi_rows
+  ASI_KEY_NUMBER,  ///< double
+  ASI_KEY_INTEGER, ///< int
+  ASI_KEY_BOOLEAN, ///< bool
+  ASI_KEY_TEXT,    ///< const char *
+  ASI_KEY_CHOICE,  ///< int: which of `choices`
+  ASI_KEY_VECTOR,  ///< `least` to `most` numbers: double[most]
+  /// A list of at least `least` lists of `most` numbers each (0: of any number, but all alike): asi_rows.
+  ASI_KEY_ROWS,
   ASI_KEY_NUMBERS,    ///< a list of at least `least` numbers: asi_rows with one column
   ASI_KEY_TEXTS,      ///< a list of texts: asi_texts
   ASI_KEY_PATH,       ///< of a file below the folder of this one: const char *
@@ -33,6 +34,7 @@ typedef enum asi_key_type {
   ASI_KEY_NAME,       ///< of a body, frame or joint: int, its id
   ASI_KEY_NAMES,      ///< `most` such names, all different: int[most]
   ASI_KEY_CURVE,      ///< const as_curve *, good until the thing has been added
+  ASI_KEY_SURFACE,    ///< const as_surface *, likewise
   ASI_KEY_OBJECT,     ///< keys of its own: a struct
   ASI_KEY_THINGS,     ///< a mapping of named things: const asi_value *
   ASI_KEY_SHAPES,     ///< a list of shapes, which are read at once: int, the number of the first
@@ -98,7 +100,7 @@ struct asi_kind {
 struct asi_section {
   const char *what; ///< `joint`
   asi_sort sort;
-  const asi_kind *kind;
+  const asi_kind *const *kind;
   int n;
   bool first_is_default; ///< without `type` it is of the first kind
 };
@@ -107,6 +109,7 @@ struct asi_section {
 typedef struct asi_rows {
   double *number; ///< by rows
   int n;          ///< rows
+  int columns;
 } asi_rows;
 
 typedef struct asi_texts {
@@ -115,11 +118,14 @@ typedef struct asi_texts {
   int n;
 } asi_texts;
 
+const char *asi_sort_plural(asi_sort sort);
+
 /// Key number `i` of a table, those of its base first; NULL: there are no more.
 const asi_key *asi_table_key(const asi_table *table, int i);
 const asi_key *asi_table_find(const asi_table *table, const char *name);
 
-extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_turn_table;
+extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_surface_table,
+    asi_turn_table;
 extern const asi_section asi_bodies, asi_frames, asi_joints, asi_forces, asi_shapes;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))

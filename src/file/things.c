@@ -7,7 +7,7 @@
 static void complain_type(asi_reader *r, const asi_value *at, const char *type,
                           const asi_section *section) {
   asi_hint hint = {.word = type};
-  for (int i = 0; i < section->n; ++i) asi_hint_try(&hint, section->kind[i].type);
+  for (int i = 0; i < section->n; ++i) asi_hint_try(&hint, section->kind[i]->type);
   asi_complain(r, at, "there is no %s of type \"%.60s\"%s", section->what, type,
                asi_hint_text(&hint));
 }
@@ -19,8 +19,8 @@ const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *
     return NULL;
   }
   const asi_value *type = asi_value_get(v, "type");
-  if (section->kind[0].type == NULL || (type == NULL && section->first_is_default))
-    return &section->kind[0];
+  if (section->kind[0]->type == NULL || (type == NULL && section->first_is_default))
+    return section->kind[0];
   if (type == NULL) {
     asi_complain(r, at, "missing: \"type\"");
     return NULL;
@@ -28,7 +28,7 @@ const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *
   const char *text = asi_read_text(r, type);
   if (text == NULL) return NULL;
   for (int i = 0; i < section->n; ++i)
-    if (strcmp(section->kind[i].type, text) == 0) return &section->kind[i];
+    if (strcmp(section->kind[i]->type, text) == 0) return section->kind[i];
   complain_type(r, type, text, section);
   return NULL;
 }

@@ -5,7 +5,7 @@
 /// 017, 1_000, 1:30 and .inf are texts, and refused wherever a number or true or false is wanted.
 #include "file/value.h"
 
-#include <limits.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static bool push(parse *p, asi_value *v, yaml_mark_t mark) {
   }
   if (p->n_stack == p->room_stack) {
     const int room = 2 * p->room_stack + 64;
-    asi_value **stack = realloc(p->stack, (size_t)room * sizeof *stack);
+    asi_value **stack = realloc(p->stack, (size_t)room * sizeof(asi_value *));
     if (stack == NULL) {
       p->arena->failed = true;
       return false;
@@ -233,7 +233,7 @@ static bool check_keys(parse *p, asi_value *map) {
   char sentence[160];
   drop_bad_keys(p, map);
   const int n = map->count;
-  asi_value **key = malloc(((size_t)n + 1) * sizeof *key);
+  asi_value **key = malloc(((size_t)n + 1) * sizeof(asi_value *));
   if (key == NULL) {
     p->arena->failed = true;
     return false;
@@ -254,6 +254,7 @@ static bool check_keys(parse *p, asi_value *map) {
 static bool end(parse *p, yaml_mark_t mark) {
   const open_value *open = &p->open[--p->depth];
   asi_value *v = open->value;
+  assert(v);
   const int n = p->n_stack - open->first;
   v->item = asi_arena_take(p->arena, (size_t)n * sizeof(asi_value *));
   if (v->item == NULL) return false;
@@ -318,9 +319,50 @@ static bool take_events(parse *p, yaml_parser_t *parser) {
   return good;
 }
 
+// ---- JSON -------------------------------------------------------------------------------------------
+
+/// The number of \uXXXX, or -1 if there is no such thing.
+static long escape_at(const char *text) {
+  char digits_of[5] = {0};
+  if (strncmp(text, "\\u", 2) != 0 || strspn(text + 2, "0123456789abcdefABCDEF") < 4) return -1;
+  memcpy(digits_of, text + 2, 4);
+  return strtol(digits_of, NULL, 16);
+}
+
+/// JSON writes characters beyond 16 bits as two escapes, \uD83D\uDE00, YAML as one, \U0001F600: turns the former
+/// into the latter, in place. `text` ends with a zero.
+static size_t join_escapes(char *text, size_t size) {
+  size_t to = 0;
+  for (size_t from = 0; from < size;) {
+    const long high = escape_at(text + from), low = high >= 0 ? escape_at(text + from + 6) : -1;
+    if (high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+      to += (size_t)snprintf(text + to, 12, "\\U%08lX",
+                             0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+      from += 12;
+      continue;
+    }
+    const size_t n = text[from] == '\\' && from + 1 < size ? 2 : 1; // an escape is not looked into
+    memmove(text + to, text + from, n);
+    to += n;
+    from += n;
+  }
+  return to;
+}
+
+/// A copy with such escapes joined, if the text is JSON and may have some; otherwise NULL.
+static char *json_copy(const char *text, size_t *size, asi_arena *arena) {
+  const size_t blank = strspn(text, " \t\r\n");
+  if (text[blank] != '{' || strstr(text, "\\u") == NULL) return NULL;
+  char *copy = asi_arena_text(arena, text, *size);
+  if (copy) *size = join_escapes(copy, *size);
+  return copy;
+}
+
 asi_value *asi_value_parse(const char *text, size_t size, int file, asi_arena *arena,
                            asi_fault_fn *fault, void *user) {
   yaml_parser_t parser;
+  const char *joined = json_copy(text, &size, arena);
+  if (joined) text = joined;
   if (!yaml_parser_initialize(&parser)) {
     arena->failed = true;
     return NULL;

@@ -41,7 +41,7 @@ struct asi_value {
 /// Is told what is wrong with a text, and where.
 typedef void asi_fault_fn(int file, int line, int column, const char *sentence, void *user);
 
-/// Reads a whole YAML or JSON text into values in the arena. NULL: it is none; or, if arena->failed, there is no
+/// Reads a whole YAML or JSON text, with a zero behind it, into values in the arena. NULL: it is none; or, if arena->failed, there is no
 /// memory. Of small faults the tree is free: what is wrong has been left out of it.
 asi_value *asi_value_parse(const char *text, size_t size, int file, asi_arena *arena,
                            asi_fault_fn *fault, void *user);

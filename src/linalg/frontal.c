@@ -162,10 +162,10 @@ static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_fr
 
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
-  memset(s->store, 0, fronts->n_store * sizeof(double));
   for (int i = 0; i < fronts->n_fronts; ++i) {
     const asi_front *f = &fronts->front[i];
     double *P = s->store + f->store, *L = P + f->w * f->length, *S = s->stack + f->work;
+    memset(P, 0, (size_t)(f->w * f->length + f->r * f->width) * sizeof(double));
     for (size_t k = f->entry; k < f[1].entry; ++k)
       P[fronts->target[k]] = s->value[fronts->source[k]];
     memset(S, 0, (size_t)(f->r * f->stride) * sizeof(double));
@@ -354,16 +354,15 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
 
 static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   const frontal_solver *s = (const frontal_solver *)solver;
-  if (s->by_klu && s->klu) {
+  if (s->by_klu && s->klu)
     s->klu->ops->info(s->klu, out);
-    return;
-  }
-  *out = (asi_solver_info){.backend = "blocks",
-                           .order = "bodies and joints",
-                           .fill = s->fronts.entries,
-                           .factor_operations = FACTOR_COST * s->fronts.operations,
-                           .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries,
-                           .full_factorizations = s->by_other + (s->known ? 1 : 0)};
+  else
+    *out = (asi_solver_info){.backend = "blocks",
+                             .order = "bodies and joints",
+                             .fill = s->fronts.entries,
+                             .factor_operations = FACTOR_COST * s->fronts.operations,
+                             .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries};
+  out->full_factorizations = s->by_other + (s->known ? 1 : 0);
 }
 
 static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {

@@ -1,0 +1,17 @@
+/// Kinds of joints and forces that have files of their own, and what they share.
+#ifndef ALPHASTEP_FILE_KINDS_H
+#define ALPHASTEP_FILE_KINDS_H
+
+#include "file/reader.h"
+
+extern const asi_kind asi_gear_kind, asi_rack_kind;                      // couplings.c
+extern const asi_kind asi_rolling_kind, asi_skate_kind;                  // rolling.c
+extern const asi_kind asi_joint_friction_kind;                           // friction.c
+extern const asi_kind asi_bushing_kind, asi_stop_kind, asi_contact_kind; // contacts.c
+
+/// Names of displacements and angles, and which of a joint's coordinates a name is; -1: its only one.
+extern const char *const asi_coordinate_names[];
+as_status asi_choose_coordinate(const asi_reader *r, as_joint_id joint, int name, int *out,
+                                as_error *error);
+
+#endif
