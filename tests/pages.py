@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The pages of the documentation: links lead somewhere, each element has a page with a figure that names all its
+keys, examples are models that the command accepts, and numbers by hand are what it computes.
+
+usage: pages.py COMMAND SOURCE_DIR
+"""
+
+import csv
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+COMMAND, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ELEMENTS = os.path.join(SOURCE, "docs", "elements")
+LARGEST_FIGURE = 4096  # bytes
+
+failures = []
+
+
+def check(condition, *words):
+    if not condition:
+        failures.append(" ".join(str(word) for word in words))
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=120)
+
+
+# ---- links ----------------------------------------------------------------------------------------
+
+
+def anchors(text):
+    """What a page's headings are called in links."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def check_links(page):
+    text = read(page)
+    links = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.S))
+    links += re.findall(r'src="([^"]+)"', text)
+    for link in links:
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        check(os.path.exists(target), page, "links to", link, "which is not there")
+        if anchor and os.path.exists(target):
+            check(anchor in anchors(read(target)), page, "links to", link, "which has no such heading")
+
+
+# ---- pages of elements ----------------------------------------------------------------------------
+
+# Types whose page has another name.
+PAGES = {
+    "rigid": "body", "point": "body", "load": "follower-force", "rack": "rack-and-pinion",
+}
+
+
+def keys_of_types():
+    """(type, key) of bodies, joints and forces, and (None, key) of frames, from the command's own table."""
+    out = []
+    sections = re.split(r"^### ", run("schema", "--keys").stdout, flags=re.M)
+    for section in sections:
+        name = section.split("\n", 1)[0]
+        types = re.findall(r"^\| `(?!type`)(\w+)`[^|]*\|[^|]*\|$", section, re.M)
+        for row in re.findall(r"^\| `\w+` \|.*\|.*\|.*\|.*\|.*$", section, re.M):
+            cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+            key = cells[0].strip("`")
+            if name in ("bodies", "joints", "forces"):
+                of = cells[-1].rstrip(" |")
+                out += [(t, key) for t in (types if of == "all" else of.split(", "))]
+            elif name == "frames":
+                out.append(("frame", key))
+    return out
+
+
+def check_keys():
+    pairs = keys_of_types()
+    check(len({t for t, _ in pairs}) > 20, "the table of keys has changed:", len(pairs), "keys were found")
+    for kind, key in pairs:
+        page = os.path.join(ELEMENTS, PAGES.get(kind, kind.replace("_", "-")) + ".md")
+        if not os.path.exists(page):
+            check(False, "there is no page", page, "for", kind)
+            continue
+        check(re.search(rf"`{key}`", read(page)), page, "does not name the key", key, "of", kind)
+
+
+def check_figure(name, text, index):
+    figure = os.path.join(ELEMENTS, name + ".svg")
+    check(f"]({name}.svg)" in text, name, "does not show its figure")
+    check(f'src="{name}.svg"' in index and f"]({name}.md)" in index, name, "is not in the list of pages")
+    if os.path.exists(figure):
+        check(os.path.getsize(figure) <= LARGEST_FIGURE, figure, "is larger than", LARGEST_FIGURE, "bytes")
+        xml.etree.ElementTree.parse(figure)
+    else:
+        check(False, "there is no", figure)
+
+
+def check_example(name, text, model):
+    result = run("check", model, "--json")
+    check(result.returncode == 0, name, "has an example that is refused:", result.stderr)
+    leaves = re.search(r"leaves\s+(\d)", text)
+    if result.returncode == 0 and leaves:
+        freedom = json.loads(result.stdout)["degrees_of_freedom"]
+        of = [int(n) for n in re.findall(r"\d", leaves.group(0) + text[leaves.end():leaves.end() + 60])]
+        check(freedom in of, name, "says", leaves.group(0), "but its example has", freedom)
+
+
+def check_elements(folder):
+    index = read(ELEMENTS, "README.md")
+    examples = 0
+    for page in sorted(glob.glob(os.path.join(ELEMENTS, "*.md"))):
+        name = os.path.basename(page)[:-3]
+        if name == "README":
+            continue
+        text = read(page)
+        check_figure(name, text, index)
+        for example in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S):
+            model = os.path.join(folder, name + ".yaml")
+            with open(model, "w", encoding="utf-8") as file:
+                file.write(example)
+            check_example(name, text, model)
+            examples += 1
+    check(examples >= 28, "only", examples, "examples were found")
+
+
+# ---- numbers by hand ------------------------------------------------------------------------------
+
+DOWN = "gravity=[0, 0, -9.81]"
+
+# page, settings, t_end [s], channel, the number to look at of its column, expected
+BY_HAND = [
+    ("gravity", [], 1, "bodies.stone.position.z", lambda x: x[-1], 95.095),
+    ("fixed", [DOWN], 0.1, "joints.clamp.force.z", lambda x: x[-1], 49.05),
+    ("fixed", [DOWN], 0.1, "joints.clamp.torque.y", lambda x: x[-1], -49.05),
+    ("motion", [], 2, "joints.pin.force_in_joint.x", min, -4.5),
+    ("motion", [], 2, "joints.motor.drive", lambda x: 1 + max(map(abs, x)), 1),
+    ("distance", ["gravity=[0, -9.81, 0]"], 1, "joints.rod.force.y", max, 29.43),
+    ("torsion", [], 0.1, "bodies.flap.angular_acceleration.z", lambda x: x[0], 7.48),
+    ("torsion", [], 0.1, "forces.coil.moment", lambda x: x[0], -2.618),
+    ("spring", [DOWN], 12, "forces.coil.length", lambda x: x[-1], 0.8981),
+]
+
+
+def check_by_hand(folder):
+    for name, settings, t_end, channel, look, expected in BY_HAND:
+        out = os.path.join(folder, "results")
+        sets = [f"simulate={{t_end: {t_end}, step: 1e-3}}",
+                f"output={{interval: 1e-3, channels: [{channel}]}}", *settings]
+        result = run("run", os.path.join(folder, name + ".yaml"), "-o", out, "--force", "--quiet",
+                     *[word for text in sets for word in ("--set", text)])
+        if result.returncode:
+            check(False, name, "does not run:", result.stderr)
+            continue
+        with open(os.path.join(out, "results.csv"), encoding="utf-8") as file:
+            column = [float(row[1]) for row in list(csv.reader(file))[1:]]
+        measured = look(column)
+        check(abs(measured - expected) <= 1e-3 * abs(expected), name, channel, "is", measured, "not", expected)
+
+
+def main():
+    pages = glob.glob(os.path.join(SOURCE, "*.md")) + glob.glob(os.path.join(SOURCE, "docs", "**", "*.md"), recursive=True)
+    pages += glob.glob(os.path.join(SOURCE, "examples", "**", "*.md"), recursive=True)
+    for page in pages:
+        check_links(page)
+    check_keys()
+    with tempfile.TemporaryDirectory() as folder:
+        check_elements(folder)
+        check_by_hand(folder)
+    print("\n".join(failures) or f"{len(pages)} pages")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
