@@ -117,6 +117,14 @@ def check_example(name, text, model):
         check(freedom in of, name, "says", leaves.group(0), "but its example has", freedom)
 
 
+def check_whole_models(page, folder):
+    for i, example in enumerate(re.findall(r"^```yaml\n(alphastep: 1\n.*?)^```", read(SOURCE, page), re.M | re.S)):
+        model = os.path.join(folder, f"{os.path.basename(page)[:-3]}-{i}.yaml")
+        with open(model, "w", encoding="utf-8") as file:
+            file.write(example)
+        check_example(page, "", model)
+
+
 def check_elements(folder):
     index = read(ELEMENTS, "README.md")
     examples = 0
@@ -177,6 +185,8 @@ def main():
     check_keys()
     with tempfile.TemporaryDirectory() as folder:
         check_elements(folder)
+        check_whole_models("README.md", folder)
+        check_whole_models(os.path.join("docs", "model-file.md"), folder)
         check_by_hand(folder)
     print("\n".join(failures) or f"{len(pages)} pages")
     return 1 if failures else 0
