@@ -177,6 +177,35 @@ def check_by_hand(folder):
         check(abs(measured - expected) <= 1e-3 * abs(expected), name, channel, "is", measured, "not", expected)
 
 
+# ---- errors of the rod, docs/choosing.md ----------------------------------------------------------
+
+
+def rod_error(model, out, *settings):
+    """Of the tutorial's pendulum after 1.45 s, where exactly it has -pi/2 - 5.42 rad/s (3/4 of its period - 1.45 s)."""
+    sets = ["output={times: [1.45], channels: [joints.pin.angle]}", *settings]
+    result = run("run", model, "-o", out, "--force", "--quiet", *[w for text in sets for w in ("--set", text)])
+    check(result.returncode == 0, "the rod does not run:", result.stderr)
+    return abs(float(read(out, "results.csv").splitlines()[-1].split(",")[1]) + 1.5708025)
+
+
+def check_rod(folder):
+    model, out = os.path.join(folder, "rod.yaml"), os.path.join(folder, "rod")
+    with open(model, "w", encoding="utf-8") as file:
+        file.write(re.search(r"^```yaml\n(.*?)^```", read(SOURCE, "docs", "tutorial.md"), re.M | re.S)[1])
+    text = read(SOURCE, "docs", "choosing.md")
+    cells = lambda row: [cell.strip() for cell in re.search(rf"^\| {row} \|(.*)\|$", text, re.M)[1].split("|")]
+    cases = []
+    for method, row in (("index2", r"error \[rad\], index-2"), ("index3", "index-3"), ("soi2", "SOI2")):
+        for step, shown in zip(cells(r"`step` \[s\]"), cells(row)):
+            cases.append((shown, f"simulate.step={step}", f"simulate.method={method}"))
+    for rtol, shown in zip(("1e-3", "1e-4", "1e-5", "1e-6"), cells(r"the rod, angle \[rad\]")):
+        cases.append((shown, f"simulate.tol={{rtol: {rtol}}}"))
+    check(len(cases) == 19, "the tables of choosing.md have changed:", len(cases), "errors were found")
+    for shown, *settings in cases:
+        measured = rod_error(model, out, *settings)
+        check(abs(measured - float(shown)) <= 0.05 * float(shown), "the rod's error with", *settings, "is", measured, "not", shown)
+
+
 def main():
     pages = glob.glob(os.path.join(SOURCE, "*.md")) + glob.glob(os.path.join(SOURCE, "docs", "**", "*.md"), recursive=True)
     pages += glob.glob(os.path.join(SOURCE, "examples", "**", "*.md"), recursive=True)
@@ -188,6 +217,7 @@ def main():
         check_whole_models("README.md", folder)
         check_whole_models(os.path.join("docs", "model-file.md"), folder)
         check_by_hand(folder)
+        check_rod(folder)
     print("\n".join(failures) or f"{len(pages)} pages")
     return 1 if failures else 0
 
