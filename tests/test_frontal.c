@@ -1,8 +1,5 @@
 /// Sparse LU by blocks: against dense LU on random matrices of trees, stars, loops and mechanisms; KLU where
 /// blocks do not do, and the way back; memory; saved factors; fill on a lattice of loops.
-///
-/// Allocations of the library go through the functions here, as in test_alloc.c; those inside KLU and LAPACK
-/// are not seen.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,52 +14,10 @@
 
 #include "core/integrator.h"
 #include "core/ordering.h"
+#include "counting.h"
 #include "linalg/fronts.h"
 #include "linalg/solver.h"
 #include "problems/loops.h"
-
-// ---- memory -----------------------------------------------------------------------------------------
-
-static struct {
-  long taken;   ///< allocations so far, failed ones too
-  long live;    ///< blocks not yet freed
-  long fail_at; ///< which of the coming ones fails: 1 is the next; 0: none
-} memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-static bool must_fail(void) {
-  ++memory.taken;
-  return memory.fail_at > 0 && --memory.fail_at == 0;
-}
-
-static void *count(void *block) {
-  if (block) ++memory.live;
-  return block;
-}
-
-void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
-
-void *__wrap_calloc(size_t n, size_t size) {
-  return must_fail() ? NULL : count(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-  if (must_fail()) return NULL;
-  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
-}
-
-void __wrap_free(void *block) {
-  if (block) --memory.live;
-  __real_free(block);
-}
 
 static void *take(size_t n, size_t size) {
   void *p = calloc(n + 1, size);
