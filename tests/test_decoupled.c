@@ -229,6 +229,53 @@ static void test_stiff(void **state) {
   }
 }
 
+/// What eta does to all other unknowns: to leading order in h the same as with the full matrix, for each kind of
+/// them.
+static void test_one_sweep(void **state) {
+  (void)state;
+  rope features = plain;
+  features.rolls = features.senses = true;
+  features.stiffness = 1e3;
+  rope *r = make_rope(features);
+  const as_integrator_def with = how();
+  runner both[2];
+  double *x[2];
+  for (int k = 0; k < 2; ++k) {
+    as_integrator *const s = (both[k] = start(&r->def, &with, r->q0, r->v0)).s;
+    if (k == 1) couple(s);
+    stop_if(as_integrator_step(s, 1e-3, &error));
+    x[k] = calloc((size_t)s->unknowns, sizeof(double));
+    assert_non_null(x[k]);
+    const int eta = ROPE_N + ROPE_ROWS + 1;
+    for (int i = 0; i < ROPE_ROWS; ++i) x[k][eta + i] = sin(1.0 + 3.0 * i);
+    s->factor_age = 0; // as in the step that has made the factors
+    stop_if(s->method->solve(s, x[k]));
+  }
+  const struct {
+    const char *name;
+    int from, count;
+  } parts[] = {{"v'", 0, ROPE_N},
+               {"lambda", ROPE_N, ROPE_ROWS},
+               {"psi", ROPE_N + ROPE_ROWS, 1},
+               {"eta", ROPE_N + ROPE_ROWS + 1, ROPE_ROWS},
+               {"x_0'", ROPE_N + 2 * ROPE_ROWS + 1, 1},
+               {"x_1'", ROPE_N + 2 * ROPE_ROWS + 2, 1},
+               {"y", ROPE_N + 2 * ROPE_ROWS + 3, 1}};
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+    const double size = asi_max_abs(x[1] + parts[i].from, parts[i].count);
+    double off = 0.0;
+    for (int k = parts[i].from; k < parts[i].from + parts[i].count; ++k)
+      off = asi_worse(off, fabs(x[0][k] - x[1][k]));
+    print_message("%s: %.1e of %.1e\n", parts[i].name, off, size);
+    assert_true(size > 0.0 && off <= 2e-3 * size);
+  }
+  for (int k = 0; k < 2; ++k) {
+    free(x[k]);
+    leave(&both[k]);
+  }
+  free(r);
+}
+
 // ---- order -------------------------------------------------------------------------------------------
 
 static void test_order(void **state) {
@@ -543,11 +590,12 @@ static void test_failed_step(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rope),         cmocka_unit_test(test_same_results),
-      cmocka_unit_test(test_stiff),        cmocka_unit_test(test_order),
-      cmocka_unit_test(test_released_row), cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_refused),      cmocka_unit_test(test_mutations),
-      cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_failed_step),
+      cmocka_unit_test(test_rope),        cmocka_unit_test(test_same_results),
+      cmocka_unit_test(test_one_sweep),   cmocka_unit_test(test_stiff),
+      cmocka_unit_test(test_order),       cmocka_unit_test(test_released_row),
+      cmocka_unit_test(test_saved),       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_mutations),   cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_failed_step),
   };
   return cmocka_run_group_tests_name("decoupled", tests, NULL, NULL);
 }
