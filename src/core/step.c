@@ -167,7 +167,9 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   as_statistics statistics = s->statistics; // work was done, but no step
   statistics.steps = saved.statistics.steps;
   statistics.last_step = saved.statistics.last_step;
+  const asi_system step = s->step; // index-2 may have made it on the way
   *s = saved;
+  s->step = step;
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
   s->statistics = statistics;
   explain_failure(s, status, error);
