@@ -452,6 +452,9 @@ static void test_refused(void **state) {
   expect_refused(as_model_force(m, &s, 7, 0, &w, &error), &error, "There is no force 7");
   expect_refused(as_model_force(m, &s, brake, 0, &w, &error), &error,
                  "\"brake\" depends on reactions: it needs a state with lambda");
+  as_power power;
+  expect_refused(as_model_power(m, &s, &power, &error), &error,
+                 "\"brake\" depends on reactions: it needs a state with lambda");
   expect_refused(as_model_force(m, &s, stop, 2, &w, &error), &error,
                  "force \"bump\" has no body 2: it has 2");
   as_model_destroy(m);
