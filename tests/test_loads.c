@@ -247,10 +247,47 @@ static void test_shaken_torsion(void **state) {
   as_model_destroy(damped);
 }
 
+/// Point masses do not turn: a torque on them, or one that acts back on them, would be lost.
+static void test_point_masses(void **state) {
+  (void)state;
+  as_builder *b = machine_builder(0, 0, 0);
+  const as_body_id bead = machine_point(b, "bead", 1.0, origin, origin);
+  const as_body_def round = machine_round_body("disk", mass, moment, false);
+  const as_body_id disk = machine_body(b, &round);
+  as_error error;
+  as_load_def load = as_default_load_def();
+  load.name = "motor";
+  load.body = bead;
+  load.force[0] = force;
+  assert_int_equal(as_builder_add_load(b, &load, NULL, &error), AS_OK);
+  load.name = "second motor";
+  load.torque[2] = 1.0;
+  assert_int_equal(as_builder_add_load(b, &load, NULL, &error), AS_ERR_ARGUMENT);
+  assert_string_equal(error.message, "The torque of load \"second motor\" is on the point mass "
+                                     "\"bead\", which does not turn.");
+  load.body = disk;
+  load.reaction = bead;
+  assert_int_equal(as_builder_add_load(b, &load, NULL, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "is on the point mass \"bead\""));
+  as_torsion_def torsion = as_default_torsion_def();
+  torsion.name = "coil";
+  torsion.axis[2] = 1.0;
+  for (int s = 0; s < 2; ++s) {
+    torsion.body[s] = bead;
+    torsion.body[1 - s] = disk;
+    assert_int_equal(as_builder_add_torsion(b, &torsion, NULL, &error), AS_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "\"coil\" needs the axes of the point mass \"bead\""));
+  }
+  as_model *m = machine_build(b);
+  assert_int_equal(as_model_forces(m), 1);
+  as_model_destroy(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_thruster),      cmocka_unit_test(test_no_potential),
       cmocka_unit_test(test_turning_frame), cmocka_unit_test(test_shifted_nozzle),
-      cmocka_unit_test(test_shaken_spring), cmocka_unit_test(test_shaken_torsion)};
+      cmocka_unit_test(test_shaken_spring), cmocka_unit_test(test_shaken_torsion),
+      cmocka_unit_test(test_point_masses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
