@@ -107,6 +107,9 @@ typedef enum as_quantity {
   AS_QUANTITY_PSI,    ///< a nonholonomic constraint row, and its multiplier
   AS_QUANTITY_X,
   AS_QUANTITY_Y,
+  /// Not a component: a number beyond AS_RETRY or AS_FATAL that a callback has returned, for who could not be
+  /// evaluated.
+  AS_QUANTITY_CODE,
 } as_quantity;
 
 /// Writes a vector-valued function's value to `out`, every component.
