@@ -324,6 +324,14 @@ static void test_named_failures(void **state) {
   }
   const as_curve length = {.constant = 1.0};
   as_builder *b = machine_builder(0, 0, 0);
+  as_spring_def spring = as_default_spring_def();
+  spring.name = "short";
+  spring.length = -0.1;
+  spring.body[0] = AS_GROUND;
+  spring.body[1] = machine_point(b, "anchor", 1.0, origin, origin);
+  assert_int_equal(as_builder_add_spring(b, &spring, NULL, &error), AS_ERR_ARGUMENT);
+  assert_string_equal(error.message,
+                      "The length of force \"short\" is -0.1 m; it must not be negative.");
   as_joint_def rod = as_default_joint_def();
   rod.name = "rod";
   rod.kind = AS_JOINT_DISTANCE;

@@ -257,7 +257,7 @@ typedef struct as_spring_def {
   double point[2][3];     ///< in the world at the starting pose [m]
   double stiffness;       ///< [N/m]
   double damping;         ///< [N s/m]
-  double length;          ///< unstretched [m]; NAN: as at the start
+  double length;          ///< unstretched, >= 0 [m]; NAN: as at the start
   const as_curve *spring; ///< tension [N] against extension [m]
   const as_curve *damper; ///< tension [N] against its rate [m/s]
   const as_surface *law;  ///< tension [N] against extension [m] and rate [m/s]

@@ -200,6 +200,9 @@ as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_forc
   double length = def->length;
   if (isnan(length)) status = start_length(b, &data.ends, force.element.body, name, &length, error);
   if (status) return status;
+  if (length < 0.0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The length of force \"%s\" is %g m; it must not be negative.", name, length);
   const law_def law = {def->stiffness, def->damping, length, def->spring, def->damper, def->law};
   status = make_law(b, &law, name, &data.law, error);
   if (status) {
