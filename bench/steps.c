@@ -172,9 +172,15 @@ static double mean(const double *x, int n) {
 }
 
 static long full_factorizations(const run *r) {
-  asi_solver_info info;
-  r->integrator->active->solver->ops->info(r->integrator->active->solver, &info);
-  return info.full_factorizations;
+  const asi_system *const systems[] = {&r->integrator->step, &r->integrator->shared};
+  long sum = 0;
+  for (int i = 0; i < 2; ++i) {
+    asi_solver_info info;
+    if (systems[i]->solver == NULL) continue;
+    systems[i]->solver->ops->info(systems[i]->solver, &info);
+    sum += info.full_factorizations;
+  }
+  return sum;
 }
 
 static result measure(subject *s, int method, bool reuse) {
