@@ -18,7 +18,7 @@ static as_status check_end(const as_integrator *s) {
   const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v};
   char name[64] = "a constraint";
   int row = -1;
-  const int code = def->check_step(&from, &to, &row, def->user);
+  const int code = def->check_step(&from, &to, s->eval.inactive, &row, def->user);
   if (code == AS_DONE) return AS_OK;
   if (code < 0)
     return asi_fail(s->eval.error, AS_ERR_CALLBACK, s->t, "check_step",
