@@ -71,7 +71,8 @@ struct asi_reader {
   long things;
   int room_shapes;
   double gravity[3];
-  bool assemble; ///< the file says so
+  const asi_value *output; ///< `output:` that counts; NULL: none
+  bool assemble;           ///< the file says so
 };
 
 static inline bool asi_out_of_memory(const asi_reader *r) {

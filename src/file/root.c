@@ -198,6 +198,7 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   if (all == NULL) return AS_ERR_MEMORY;
   for (int f = 0; f < r->n_order; ++f)
     if (r->file[r->order[f]].root) read_root(r, r->file[r->order[f]].root, &all[f]);
+  asi_check_output(r);
   as_model_def def;
   memcpy(def.gravity, r->gravity, sizeof def.gravity);
   as_status status = as_builder_create(&def, &r->machine->builder, error);
