@@ -56,6 +56,16 @@ char *folder_path(const char *folder, const char *name) {
   return path;
 }
 
+/// Writes over a file from its beginning. The old file's place suffices where the disk has no room for a second one.
+static bool write_over(const char *path, void (*write)(FILE *out, const void *user),
+                       const void *user) {
+  FILE *out = fopen(path, "r+");
+  if (out == NULL) return false;
+  write(out, user);
+  bool written = fflush(out) == 0 && ftruncate(fileno(out), ftello(out)) == 0;
+  return fclose(out) == 0 && written;
+}
+
 cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
                         const void *user) {
   size_t size = strlen(path) + sizeof ".new";
@@ -81,7 +91,10 @@ cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *u
     if (failed) {
       (void)remove(beside);
       errno = reason;
-      status = cli_complain_path(path);
+      if (reason != ENOSPC || !write_over(path, write, user)) {
+        errno = reason;
+        status = cli_complain_path(path);
+      }
     }
   }
   free(beside);

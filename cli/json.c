@@ -4,11 +4,29 @@
 #include <math.h>
 #include <stdlib.h>
 
+/// How many bytes the character at the beginning of a text has in UTF-8; 0: it is none.
+static size_t character_size(const char *text) {
+  const unsigned char *c = (const unsigned char *)text;
+  if (c[0] < 0x80) return 1;
+  size_t n = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
+  if (c[0] < 0xc2 || c[0] > 0xf4) return 0;
+  for (size_t i = 1; i < n; i++) {
+    if ((c[i] & 0xc0) != 0x80) return 0;
+  }
+  bool is_long = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
+  bool is_half = c[0] == 0xed && c[1] > 0x9f; // of a pair of UTF-16
+  return is_long || is_half || (c[0] == 0xf4 && c[1] > 0x8f) ? 0 : n;
+}
+
+/// Names of files need not be UTF-8, JSON must be: a byte that is not counts as U+FFFD.
 void json_string(FILE *out, const char *text) {
   putc('"', out);
-  for (; *text != '\0'; text++) {
+  for (size_t n; *text != '\0'; text += n > 0 ? n : 1) {
     unsigned char c = (unsigned char)*text;
-    if (c < 0x20) {
+    n = character_size(text);
+    if (n != 1) {
+      fprintf(out, "%.*s", n > 0 ? (int)n : 3, n > 0 ? text : "\xef\xbf\xbd");
+    } else if (c < 0x20) {
       fprintf(out, "\\u%04x", (unsigned)c);
     } else {
       if (c == '"' || c == '\\') putc('\\', out);

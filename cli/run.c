@@ -134,6 +134,7 @@ static char *default_folder(const char *model) {
 }
 
 static cli_exit prepare_folder(job *j) {
+  listen(); // before there is a summary that says `running`
   if (folder_is_used(j->folder) && !j->request->force) {
     cli_complain(
         "`%s` is not empty: choose another folder with `-o DIR`, or let the results there be "
@@ -208,7 +209,6 @@ static void print_end(const job *j) {
 
 static cli_exit run_job(job *j) {
   as_error error = {.message = ""};
-  listen();
   j->progress = progress_begin(j->machine->simulation.t_end, !j->request->quiet);
   j->flushed = j->progress.began;
   as_status status = as_run_go(j->run, write_row, j, &j->start, &error);

@@ -192,7 +192,16 @@ def test_refused(model):
     expect(2, "simulate", "run", write("endless.yaml", text))
     expect(0, None, "check", "endless.yaml")
     text = PENDULUM.replace("interval: 0.01", "times: [0.5, 2]")
-    expect(2, "Output time 1, 2 s", "run", write("late.yaml", text))
+    for command in ("run", "check"):
+        expect(2, "late.yaml:12:23: error: output.times: 2 s is after t_end = 1 s", command, write("late.yaml", text))
+        expect(2, "error: output.interval: 1e-12 s would give", command, model, "--set", "output.interval=1e-12")
+    expect(2, "cannot be set", "check", model, "--set", "include=missing.yaml")
+    text = PENDULUM.replace("spare", '"a\\nb\\e[31m"')
+    result = expect(2, "bad.yaml:8:3: error: frames.a?b?[31m: ", "check", write("bad.yaml", text))
+    check(len(result.stderr.splitlines()) == 1 and "\x1b" not in result.stderr, repr(result.stderr))
+    with open("bad.yaml", "wb") as file:
+        file.write(b"alphastep: 1\n# \xc3\xa9\ntitle: \xff\n")
+    expect(2, "bad.yaml:3:8: error: invalid leading UTF-8 octet", "check", "bad.yaml")
     for name in ("bad", "channels", "endless", "late", "missing"):
         check(not os.path.exists(name + "-results"), name, "was refused and has a folder")
 
@@ -203,6 +212,10 @@ def test_times(_):
     names, rows = table("times")
     check([row[0] for row in rows] == [0, 0.1234, 1], rows)
     check(len(names) == 5 and names[1] == "solver.h [s]", names)
+    text = text.replace("[solver, ", "[bodies.*.position, bodies.bob*.position.x, ")
+    expect(0, None, "run", write("twice.yaml", text), "-o", "twice", "-q")
+    names, _ = table("twice")
+    check(len(names) == 4, "what is chosen twice is not written once:", names)
 
 
 def test_failed_files(model):
@@ -230,6 +243,14 @@ def test_failed_files(model):
     with open("/dev/full", "w", encoding="utf-8") as full:
         result = subprocess.run([COMMAND, "check", model], stdout=full, stderr=subprocess.PIPE, check=False)
     check(result.returncode == 4, "check >/dev/full: exit status", result.returncode)
+
+
+def test_names_of_files(model):
+    os.mkdir(b"strange")
+    shutil.copy(model, b"strange/\xff\xc3\xa9.yaml")
+    for command in ("run", "check"):
+        result = subprocess.run([COMMAND, command, b"strange/\xff\xc3\xa9.yaml", "--json"], capture_output=True, check=False)
+        check(read_json(result.stdout.decode())["model"] == "strange/\ufffdé.yaml", result)
 
 
 def test_stuck(_):
@@ -289,6 +310,21 @@ def test_signals(model):
         check(s["status"] == "interrupted" and s["rows"] == len(rows), s, len(rows))
         check(0 <= s["t"] - rows[-1][0] < 100, s, rows[-1][0])
         check(os.path.getsize(folder + "/state.bin") > 100, "no state")
+
+
+def test_signal_at_once(model):
+    """From when there is a summary on, a signal is told there."""
+    for i in range(8):
+        folder = f"early-{i}"
+        process = subprocess.Popen(
+            [COMMAND, "run", model, "-o", folder, "--set", "simulate.t_end=100000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not os.path.exists(folder + "/summary.json") and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE)
+        check(process.returncode == 128 + signal.SIGTERM, "exit status", process.returncode)
+        check(summary(folder)["status"] == "interrupted", summary(folder)["status"])
 
 
 def test_vanished(model):

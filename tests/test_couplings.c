@@ -328,6 +328,45 @@ static void test_long_steps(void **state) {
   }
 }
 
+/// A clutch opens: wheels that no longer mesh may run past each other, in steps as long as before.
+static int half_a_second(const as_point *at, double *out, void *user) {
+  (void)user;
+  *out = at->t - 0.5;
+  return AS_DONE;
+}
+
+static int open_clutch(as_event *event, void *user) {
+  event->active[*(const int *)user] = false;
+  return AS_EVENT_CHANGE;
+}
+
+static void test_clutch(void **state) {
+  (void)state;
+  const double T = 4.0;
+  for (int k = 0; k < 3; ++k) {
+    const gear_train g = build_gear_train(T, 0.0);
+    int row = as_model_joint_row(g.model, as_model_find_joint(g.model, "outer"));
+    const as_event_def opens = {"clutch", half_a_second, 1, open_clutch, &row};
+    const as_integrator_def how = rig_how(rig_methods[k], 0.01, &opens, 1);
+    as_integrator *integrator = NULL;
+    as_error error;
+    must(as_integrator_create(as_model_problem(g.model), &how, &integrator, &error), &error);
+    must(as_integrator_start(integrator, as_model_initial(g.model), NULL, &error), &error);
+    must(as_integrator_advance(integrator, 1.0, &error), &error);
+    const as_state *s = as_integrator_state(integrator);
+    const double sum = g.J[0] + g.J[1] * ratio_2 * ratio_2 + g.J[2] * ratio_3 * ratio_3;
+    const double together = T / sum * 0.5;
+    assert_near("the first", spin(g.model, s, "first", 2), together + T / g.J[0] * 0.5, 1e-8);
+    assert_near("the second", spin(g.model, s, "second", 2), ratio_2 * together, 1e-8);
+    assert_near("the third", spin(g.model, s, "third", 2), ratio_3 * together, 1e-8);
+    as_statistics work;
+    must(as_integrator_statistics(integrator, &work, &error), &error);
+    assert_int_equal(work.failed_steps, 0);
+    as_integrator_destroy(integrator);
+    as_model_destroy(g.model);
+  }
+}
+
 /// The gap is how far the second wheel is from where it meshes: at most half a tooth.
 static void test_out_of_mesh(void **state) {
   (void)state;
@@ -864,6 +903,7 @@ int main(void) {
                                      cmocka_unit_test(test_gear_train),
                                      cmocka_unit_test(test_thousand_turns),
                                      cmocka_unit_test(test_long_steps),
+                                     cmocka_unit_test(test_clutch),
                                      cmocka_unit_test(test_out_of_mesh),
                                      cmocka_unit_test(test_planetary),
                                      cmocka_unit_test(test_planetary_torques),

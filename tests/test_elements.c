@@ -618,7 +618,12 @@ static void add_load(pair *p, int variant) {
   random_vector(5.0, def.torque);
   def.factor = &swing;
   if (p->body[1] == AS_GROUND) return;
-  if (as_builder_add_load(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+  as_status status = as_builder_add_load(p->builder, &def, NULL, &error);
+  if (status && strstr(error.message, "which does not turn")) { // a point mass: force alone
+    memset(def.torque, 0, sizeof def.torque);
+    status = as_builder_add_load(p->builder, &def, NULL, &error);
+  }
+  if (status) fail_msg("%s", error.message);
 }
 
 static void test_loads(void **state) {

@@ -322,6 +322,102 @@ static void door_on_two_hinges(void **state) {
   bench_free(&x);
 }
 
+/// A nut turns down its thread for four turns, until a stop bears it: k (depth) = m g.
+static void nut_comes_down_on_a_stop(void **state) {
+  (void)state;
+  const double mass = 1.5, k = 1e5, lead = 0.05, moment = 0.4;
+  as_builder *b = machine_builder(0, 0, -g);
+  const as_body_def def = machine_round_body("nut", mass, moment, false);
+  as_error error;
+  as_joint_def screw = as_default_joint_def();
+  as_stop_def stop = as_default_stop_def();
+  screw.kind = AS_JOINT_SCREW;
+  screw.body[0] = AS_GROUND;
+  screw.body[1] = machine_body(b, &def);
+  screw.axis[2] = 1.0;
+  screw.lead = lead;
+  assert_int_equal(as_builder_add_joint(b, &screw, &stop.joint, &error), AS_OK);
+  stop.lower = -0.2;
+  stop.law.stiffness = k;
+  stop.law.exponent = 1.0;
+  assert_int_equal(as_builder_add_stop(b, &stop, NULL, &error), AS_OK);
+  bench x = bench_make(b);
+  const as_state *s = bench_rest(&x);
+  const double p = lead / 6.283185307179586477, depth = mass * g / k;
+  assert_near("height", bench_body(&x, s, "nut").x[2], -0.2 - depth, 1e-9);
+  assert_near("angle", bench_angle(&x, s, "nut"), -depth / p, 1e-7);
+  assert_int_equal(x.found.stability, AS_STABLE);
+  assert_near("softest", x.found.softest, k / (mass + moment / (p * p)), 1e-6);
+  bench_free(&x);
+}
+
+/// A pendulum falls from level until the wheel that it drives three times as fast, phi = 3 theta, meets its stop at 1 rad:
+/// m g l cos theta = 3 k (phi - 1).
+static void geared_pendulum_meets_a_stop(void **state) {
+  (void)state;
+  const double mass = 1.5, l = 0.5, k = 200.0;
+  for (int se3 = 0; se3 < 2; ++se3) {
+    as_builder *b = machine_builder(0, -g, 0);
+    as_error error;
+    as_body_def def = machine_round_body("pendulum", mass, 0.1, se3);
+    def.position[0] = l;
+    const as_body_id pendulum = machine_body(b, &def);
+    def = machine_round_body("wheel", 1.0, 0.1, !se3);
+    def.position[1] = 1.0;
+    const as_body_id wheel = machine_body(b, &def);
+    as_gear_def gear = as_default_gear_def();
+    gear.joint[0] =
+        machine_joint(b, "pivot", AS_JOINT_REVOLUTE, AS_GROUND, pendulum, origin, z_axis);
+    gear.joint[1] =
+        machine_joint(b, "shaft", AS_JOINT_REVOLUTE, AS_GROUND, wheel, def.position, z_axis);
+    gear.teeth[0] = 51;
+    gear.teeth[1] = 17;
+    assert_int_equal(as_builder_add_gear(b, &gear, NULL, &error), AS_OK);
+    as_stop_def stop = as_default_stop_def();
+    stop.joint = gear.joint[1];
+    stop.lower = -1.0;
+    stop.upper = 1.0;
+    stop.law.stiffness = k;
+    stop.law.exponent = 1.0;
+    assert_int_equal(as_builder_add_stop(b, &stop, NULL, &error), AS_OK);
+    bench x = bench_make(b);
+    const as_state *s = bench_rest(&x);
+    const double theta = -bench_angle(&x, s, "pendulum"), phi = bench_angle(&x, s, "wheel");
+    assert_near("gear", phi, 3.0 * theta, 1e-9);
+    assert_near("torque", 3.0 * k * (phi - 1.0), mass * g * l * cos(theta), 1e-6);
+    assert_int_equal(x.found.stability, AS_STABLE);
+    bench_free(&x);
+  }
+}
+
+/// A ball that hangs in the air comes down on a plane: k depth^1.5 = m g. It may roll and slide and spin, but not sink.
+static void ball_comes_down_on_a_plane(void **state) {
+  (void)state;
+  const double mass = 1.5, r = 0.3, k = 1e4;
+  for (int se3 = 0; se3 < 2; ++se3) {
+    as_builder *b = machine_builder(0, 0, -g);
+    as_error error;
+    as_body_def def = machine_round_body("ball", mass, 0.1, se3);
+    def.position[2] = r + 0.2;
+    as_contact_def floor = as_default_contact_def();
+    floor.body[0] = AS_GROUND;
+    floor.body[1] = machine_body(b, &def);
+    floor.normal[2] = 1.0;
+    floor.center[2] = r + 0.2;
+    floor.radius = r;
+    floor.law.stiffness = k;
+    floor.friction = 0.3;
+    floor.slip_speed = 0.01;
+    assert_int_equal(as_builder_add_contact(b, &floor, NULL, &error), AS_OK);
+    bench x = bench_make(b);
+    const as_state *s = bench_rest(&x);
+    assert_near("height", bench_body(&x, s, "ball").x[2], r - pow(mass * g / k, 2.0 / 3.0), 1e-9);
+    assert_int_equal(x.found.stability, AS_NEUTRAL);
+    assert_int_equal(x.found.n_neutral, 5);
+    bench_free(&x);
+  }
+}
+
 /// A ball rolls on a slope and hangs by a spring: it comes to rest where k (s - s0) = m g sin, the ground bears m g cos,
 /// nothing holds its spin.
 static void ball_rolls_to_rest(void **state) {
@@ -659,6 +755,9 @@ int main(void) {
       cmocka_unit_test(four_bar_with_redundant_rows),
       cmocka_unit_test(row_of_four_bars),
       cmocka_unit_test(door_on_two_hinges),
+      cmocka_unit_test(nut_comes_down_on_a_stop),
+      cmocka_unit_test(geared_pendulum_meets_a_stop),
+      cmocka_unit_test(ball_comes_down_on_a_plane),
       cmocka_unit_test(ball_rolls_to_rest),
       cmocka_unit_test(any_start_ends_in_a_stable_place),
       cmocka_unit_test(column_buckles_at_its_load),

@@ -247,10 +247,108 @@ static void test_shaken_torsion(void **state) {
   as_model_destroy(damped);
 }
 
+/// Point masses do not turn: a torque on them, or one that acts back on them, would be lost.
+static void test_point_masses(void **state) {
+  (void)state;
+  as_builder *b = machine_builder(0, 0, 0);
+  const as_body_id bead = machine_point(b, "bead", 1.0, origin, origin);
+  const as_body_def round = machine_round_body("disk", mass, moment, false);
+  const as_body_id disk = machine_body(b, &round);
+  as_error error;
+  as_load_def load = as_default_load_def();
+  load.name = "motor";
+  load.body = bead;
+  load.force[0] = force;
+  assert_int_equal(as_builder_add_load(b, &load, NULL, &error), AS_OK);
+  load.name = "second motor";
+  load.torque[2] = 1.0;
+  assert_int_equal(as_builder_add_load(b, &load, NULL, &error), AS_ERR_ARGUMENT);
+  assert_string_equal(error.message, "The torque of load \"second motor\" is on the point mass "
+                                     "\"bead\", which does not turn.");
+  load.body = disk;
+  load.reaction = bead;
+  assert_int_equal(as_builder_add_load(b, &load, NULL, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "is on the point mass \"bead\""));
+  as_torsion_def torsion = as_default_torsion_def();
+  torsion.name = "coil";
+  torsion.axis[2] = 1.0;
+  for (int s = 0; s < 2; ++s) {
+    torsion.body[s] = bead;
+    torsion.body[1 - s] = disk;
+    assert_int_equal(as_builder_add_torsion(b, &torsion, NULL, &error), AS_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "\"coil\" needs the axes of the point mass \"bead\""));
+  }
+  as_model *m = machine_build(b);
+  assert_int_equal(as_model_forces(m), 1);
+  as_model_destroy(m);
+}
+
+static int refuse(double x, double out[3], void *user) {
+  (void)x;
+  out[0] = out[1] = out[2] = 0.0;
+  return *(const int *)user;
+}
+
+/// Starts, and expects what the sentence says.
+static void expect_start(as_builder *b, as_status status, const char *sentence) {
+  as_error error;
+  as_model *m = machine_build(b);
+  as_integrator *integrator = NULL;
+  const as_integrator_def how = rig_how(AS_METHOD_INDEX2, 0.01, NULL, 0);
+  assert_int_equal(as_integrator_create(as_model_problem(m), &how, &integrator, &error), AS_OK);
+  assert_int_equal(as_integrator_start(integrator, as_model_initial(m), NULL, &error), status);
+  if (status) assert_string_equal(error.message, sentence);
+  as_integrator_destroy(integrator);
+  as_model_destroy(m);
+}
+
+/// A spring that pulls where its ends coincide has no direction; who cannot be evaluated is named.
+static void test_named_failures(void **state) {
+  (void)state;
+  as_error error;
+  for (int k = 0; k < 4; ++k) {
+    int code = k == 2 ? 7 : -3; // any number is as good as AS_RETRY or AS_FATAL
+    const as_curve curve = {.function = refuse, .user = &code};
+    as_builder *b = machine_builder(0, 0, 0);
+    as_spring_def spring = as_default_spring_def();
+    spring.name = "stuck";
+    spring.body[0] = AS_GROUND;
+    spring.body[1] = machine_point(b, "bead", 1.0, origin, origin);
+    spring.stiffness = 10.0;
+    spring.length = k == 0 ? 0.1 : 0.0;
+    spring.spring = k < 2 ? NULL : &curve;
+    assert_int_equal(as_builder_add_spring(b, &spring, NULL, &error), AS_OK);
+    expect_start(b, (as_status[]){AS_ERR_RETRY, AS_OK, AS_ERR_RETRY, AS_ERR_CALLBACK}[k],
+                 "The force callback could not be evaluated at t = 0 s because of force "
+                 "\"stuck\".");
+  }
+  const as_curve length = {.constant = 1.0};
+  as_builder *b = machine_builder(0, 0, 0);
+  as_spring_def spring = as_default_spring_def();
+  spring.name = "short";
+  spring.length = -0.1;
+  spring.body[0] = AS_GROUND;
+  spring.body[1] = machine_point(b, "anchor", 1.0, origin, origin);
+  assert_int_equal(as_builder_add_spring(b, &spring, NULL, &error), AS_ERR_ARGUMENT);
+  assert_string_equal(error.message,
+                      "The length of force \"short\" is -0.1 m; it must not be negative.");
+  as_joint_def rod = as_default_joint_def();
+  rod.name = "rod";
+  rod.kind = AS_JOINT_DISTANCE;
+  rod.length = &length;
+  rod.body[0] = AS_GROUND;
+  rod.body[1] = machine_point(b, "bead", 1.0, origin, origin);
+  assert_int_equal(as_builder_add_joint(b, &rod, NULL, &error), AS_OK);
+  expect_start(b, AS_ERR_RETRY,
+               "The jacobian callback could not be evaluated at t = 0 s because of joint "
+               "\"rod\".");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_thruster),      cmocka_unit_test(test_no_potential),
       cmocka_unit_test(test_turning_frame), cmocka_unit_test(test_shifted_nozzle),
-      cmocka_unit_test(test_shaken_spring), cmocka_unit_test(test_shaken_torsion)};
+      cmocka_unit_test(test_shaken_spring), cmocka_unit_test(test_shaken_torsion),
+      cmocka_unit_test(test_point_masses),  cmocka_unit_test(test_named_failures)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

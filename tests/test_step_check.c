@@ -20,8 +20,10 @@ static struct {
   int asked;
 } check;
 
-static int check_step(const as_point *from, const as_point *to, int *row, void *user) {
+static int check_step(const as_point *from, const as_point *to, const bool *inactive, int *row,
+                      void *user) {
   (void)user;
+  assert_false(inactive[0]);
   ++check.asked;
   assert_true(from->t == check.end && to->t > from->t);
   assert_non_null(from->q);

@@ -241,6 +241,22 @@ static void test_curve(void **state) {
   as_model_destroy(model);
 }
 
+/// A curve that goes below zero does not make a stop pull: the bead goes on with what the first millimetre took.
+static void test_curve_below_zero(void **state) {
+  (void)state;
+  static const double x[] = {0.0, 0.001, 0.002}, y[] = {0.0, 10.0, -10.0};
+  static const as_curve table = {.x = x, .y = y, .n = 3, .interpolation = AS_LINEAR};
+  const double taken = 0.005 + 0.0025; // to 1 mm, and on to 1.5 mm, where the curve is zero [J]
+  as_model *model = build_bead(0.5, 1.0, 0.01, (as_penalty){.curve = &table, .exponent = 1.0});
+  as_integrator *integrator = drive_start(model, AS_METHOD_INDEX2, 1e-5);
+  const as_state *s = as_integrator_state(integrator);
+  as_error error;
+  if (as_integrator_advance(integrator, 0.03, &error)) fail_msg("%s", error.message);
+  assert_near("speed", s->v[0], sqrt(1.0 - 2.0 * taken / 0.5), 1e-6);
+  as_integrator_destroy(integrator);
+  as_model_destroy(model);
+}
+
 // ---- every coordinate -------------------------------------------------------------------------------
 
 typedef struct coordinate_case {
@@ -452,17 +468,25 @@ static void test_refused(void **state) {
   expect_refused(as_model_force(m, &s, 7, 0, &w, &error), &error, "There is no force 7");
   expect_refused(as_model_force(m, &s, brake, 0, &w, &error), &error,
                  "\"brake\" depends on reactions: it needs a state with lambda");
+  as_power power;
+  expect_refused(as_model_power(m, &s, &power, &error), &error,
+                 "\"brake\" depends on reactions: it needs a state with lambda");
   expect_refused(as_model_force(m, &s, stop, 2, &w, &error), &error,
                  "force \"bump\" has no body 2: it has 2");
   as_model_destroy(m);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_law),         cmocka_unit_test(test_rattle),
-      cmocka_unit_test(test_restitution), cmocka_unit_test(test_curve),
-      cmocka_unit_test(test_surface),     cmocka_unit_test(test_coordinates),
-      cmocka_unit_test(test_order),       cmocka_unit_test(test_energy),
-      cmocka_unit_test(test_moving_stop), cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law),
+                                     cmocka_unit_test(test_rattle),
+                                     cmocka_unit_test(test_restitution),
+                                     cmocka_unit_test(test_curve),
+                                     cmocka_unit_test(test_curve_below_zero),
+                                     cmocka_unit_test(test_surface),
+                                     cmocka_unit_test(test_coordinates),
+                                     cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_energy),
+                                     cmocka_unit_test(test_moving_stop),
+                                     cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

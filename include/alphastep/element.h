@@ -49,8 +49,8 @@ typedef struct as_element_input {
   const as_body_motion *body[AS_ELEMENT_BODIES]; ///< n_bodies of them
   const double *lambda;                          ///< multipliers of its rows where f_q is wanted
   const double *psi;                             ///< of its velocity rows, likewise
-  const double
-      *read; ///< of g's rows of the joint that it reads, where force, f_q, f_v or f_lambda is
+  const double *
+      read; ///< of g's rows of the joint that it reads, where force, f_q, f_v, f_lambda or power is
 } as_element_input;
 
 /// Where it writes: NULL is not wanted. Everything is zero on entry. Matrices are stored by rows, with

@@ -258,7 +258,7 @@ typedef struct as_spring_def {
   double point[2][3];     ///< in the world at the starting pose [m]
   double stiffness;       ///< [N/m]
   double damping;         ///< [N s/m]
-  double length;          ///< unstretched [m]; NAN: as at the start
+  double length;          ///< unstretched, >= 0 [m]; NAN: as at the start
   const as_curve *spring; ///< tension [N] against extension [m]
   const as_curve *damper; ///< tension [N] against its rate [m/s]
   const as_surface *law;  ///< tension [N] against extension [m] and rate [m/s]
@@ -343,11 +343,12 @@ AS_API as_bushing_def as_default_bushing_def(void);
 /// while the depth grows; while it shrinks times less than one, but never negative: it does not pull. With an onset
 /// the stiffness comes up smoothly over that depth: x above is then x less half the onset, beyond it.
 typedef struct as_penalty {
-  double stiffness;      ///< > 0 [N/m^exponent, N m/rad^exponent], required unless there is a table
-  double exponent;       ///< >= 1 [-]
-  double damping;        ///< >= 0 [s/m, s/rad]
-  double onset;          ///< >= 0 [m, rad]
-  const as_curve *curve; ///< E [N, N m] against depth [m, rad] instead; zero at zero
+  double stiffness; ///< > 0 [N/m^exponent, N m/rad^exponent], required unless there is a table
+  double exponent;  ///< >= 1 [-]
+  double damping;   ///< >= 0 [s/m, s/rad]
+  double onset;     ///< >= 0 [m, rad]
+  const as_curve
+      *curve; ///< E [N, N m] against depth [m, rad] instead; zero at zero; negative: zero
   /// All of it [N, N m] against depth and its rate [m/s, rad/s] instead; where it is negative it counts as zero.
   const as_surface *surface;
 } as_penalty;

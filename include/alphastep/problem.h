@@ -107,6 +107,9 @@ typedef enum as_quantity {
   AS_QUANTITY_PSI,    ///< a nonholonomic constraint row, and its multiplier
   AS_QUANTITY_X,
   AS_QUANTITY_Y,
+  /// Not a component: a number beyond AS_RETRY or AS_FATAL that a callback has returned, for who could not be
+  /// evaluated.
+  AS_QUANTITY_CODE,
 } as_quantity;
 
 /// Writes a vector-valued function's value to `out`, every component.
@@ -119,8 +122,9 @@ typedef int as_jacobian_fn(const as_point *at, as_block_set wanted, as_matrix *b
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
 /// Whether a step may end where it does: AS_DONE, or AS_RETRY if it is too long, with the row of g that says so
-/// (or -1) in *row.
-typedef int as_step_fn(const as_point *from, const as_point *to, int *row, void *user);
+/// (or -1) in *row. Rows of g, then of k, that are `inactive` do not hold now (as_event.active).
+typedef int as_step_fn(const as_point *from, const as_point *to, const bool *inactive, int *row,
+                       void *user);
 
 /// A sampled controller: at t = offset + k period, k = 0, 1, ..., reads the state and sets some of the held
 /// signals u, which then stay as they are until its next sample.

@@ -74,7 +74,7 @@ AS_API as_status as_model_energy(const as_model *model, const as_state *state, a
 typedef struct as_power {
   double dissipated; ///< in dampers, by damping in contacts and by friction
   double forces;     ///< brought in by applied forces, and by springs whose ends are moved
-  double motions;    ///< brought in by prescribed motions
+  double motions;    ///< brought in by prescribed motions; not known without lambda and psi: 0
 } as_power;
 
 AS_API as_status as_model_power(const as_model *model, const as_state *state, as_power *out,

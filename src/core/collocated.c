@@ -412,8 +412,7 @@ static as_status collocated_evaluate(as_integrator *s) {
 
 // A matrix without eta that contracts worse than this is given up for the full one,
 #define DECOUPLED_CONTRACTION 0.05
-// in this step; after so many such steps in a row, for good.
-enum { ALWAYS_COUPLED = 5 };
+// in this step; after ASI_ALWAYS_COUPLED such steps in a row, for good.
 
 static void use_matrix(as_integrator *s, asi_system *system) {
   s->active = system;
@@ -425,22 +424,27 @@ static void use_matrix(as_integrator *s, asi_system *system) {
 static as_status choose_matrix(as_integrator *s, bool again) {
   const bool slow = s->fresh_seen && s->fresh_contraction > DECOUPLED_CONTRACTION;
   if (s->active == &s->step || !(again || slow)) return AS_OK;
-  use_matrix(s, &s->step);
-  return asi_index2_couple(s, s->eval.error);
+  const as_status status = asi_index2_couple(s, s->eval.error);
+  if (status == AS_OK) use_matrix(s, &s->step);
+  return status;
 }
 
 /// Counts steps that took the full matrix, and goes back to the other one before the next.
 static void return_to_decoupled(as_integrator *s) {
-  if (s->eta.solver == NULL || s->coupled_steps == ALWAYS_COUPLED) return;
+  if (s->eta.solver == NULL || s->coupled_steps == ASI_ALWAYS_COUPLED) return;
   s->coupled_steps = s->active == &s->step ? s->coupled_steps + 1 : 0;
-  if (s->active == &s->shared || s->coupled_steps == ALWAYS_COUPLED) return;
+  if (s->active == &s->shared || s->coupled_steps == ASI_ALWAYS_COUPLED) return;
   use_matrix(s, &s->shared);
   s->factor_h = (double)NAN;
 }
 
 as_status asi_index2_couple(as_integrator *s, as_error *error) {
   asi_term terms[ASI_MAX_TERMS];
-  if (s->step.solver == NULL) return make_coupled(s, error);
+  if (s->step.solver == NULL) {
+    const as_status status = make_coupled(s, error);
+    if (status) asi_system_free(&s->step);
+    return status;
+  }
   asi_system_set_factors(&s->step, terms, list_terms(s, true, terms));
   return AS_OK;
 }

@@ -29,6 +29,14 @@ as_quantity asi_function_quantity(asi_function function) {
 
 static as_status check_code(asi_evaluator *e, int code, const char *callback, double t) {
   if (code == 0) return AS_OK;
+  const as_problem_def *def = &e->problem->def;
+  char culprit[64] = "";
+  if (def->describe && (code > AS_RETRY || code < AS_FATAL))
+    def->describe(AS_QUANTITY_CODE, code, culprit, sizeof culprit, def->user);
+  if (culprit[0] != '\0')
+    return asi_fail(e->error, code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK, t, culprit,
+                    "The %s callback could not be evaluated at t = %.9g s because of %s.", callback,
+                    t, culprit);
   if (code > 0)
     return asi_fail(e->error, AS_ERR_RETRY, t, callback,
                     "The %s callback could not be evaluated at t = %.9g s (it returned %d).",

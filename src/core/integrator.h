@@ -331,6 +331,10 @@ as_status asi_events_act(as_integrator *s, double until);
 
 // collocated.c -------------------------------------------------------------------------------------
 
+enum {
+  ASI_ALWAYS_COUPLED = 5
+}; ///< so many steps in a row with index-2's full matrix, and all others follow
+
 /// Makes index-2's matrix of all unknowns, if there is only that without eta so far.
 as_status asi_index2_couple(as_integrator *s, as_error *error);
 

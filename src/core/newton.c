@@ -215,8 +215,10 @@ static as_status factorize(as_integrator *s, bool again) {
 /// are corrected for it.
 static double fresh_contraction(const as_integrator *s, double norm) {
   const bool quadratic = s->fresh_seen && (s->active != &s->shared || s->eta.solver);
-  const double larger = quadratic ? fmax(1.0, norm / s->fresh_norm) : 1.0;
-  return fmin(fmax(s->fresh_contraction * larger, FRESH_GUESS_FLOOR), SLOWEST);
+  const double growth = quadratic ? fmax(1.0, norm / s->fresh_norm) : 1.0;
+  // A contraction much better than that, seen several times, is believed a little more.
+  const double floor = fmin(fmax(100.0 * s->fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
+  return fmin(fmax(s->fresh_contraction * growth, quadratic ? floor : FRESH_GUESS_FLOOR), SLOWEST);
 }
 
 /// Remembers a ratio of two increments, the first of size `norm`, made with factors of this step or an earlier

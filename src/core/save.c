@@ -121,7 +121,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   if (a->mode == ASI_ARCHIVE_READ && shared && s->shared.size == 0) a->damaged = true;
   if (a->mode == ASI_ARCHIVE_READ && !a->damaged) s->active = shared ? &s->shared : &s->step;
   if (s->eta.solver) { // and T of the last factorization: [GA.14]
-    asi_archive_int(a, &s->coupled_steps, 0, 1000);
+    asi_archive_int(a, &s->coupled_steps, 0, ASI_ALWAYS_COUPLED);
     asi_archive_doubles(a, s->motion.t.value, (size_t)s->motion.t.col_start[s->motion.t.cols]);
   }
   asi_archive_double(a, &s->factor_h);
@@ -149,12 +149,11 @@ static void visit_coupled(as_integrator *s, asi_archive *a) {
   bool made = s->step.solver != NULL;
   asi_archive_bool(a, &made);
   if (a->mode == ASI_ARCHIVE_READ && !a->damaged && !made) {
-    if (s->eta.solver == NULL) a->damaged = true;
+    if (s->eta.solver == NULL || s->active == &s->step) a->damaged = true;
     if (!a->damaged) asi_system_free(&s->step);
   }
   if (a->damaged || !made) return;
-  if (s->step.solver == NULL && asi_index2_couple(s, s->eval.error))
-    a->no_memory = a->damaged = true;
+  if (s->step.solver == NULL && asi_index2_couple(s, NULL)) a->no_memory = a->damaged = true;
   if (!a->damaged) asi_system_visit(&s->step, a);
 }
 
@@ -188,14 +187,19 @@ static bool all_finite(const double *x, int n) {
   return true;
 }
 
+static bool has_factors(const asi_system *system) {
+  asi_solver_info info;
+  system->solver->ops->info(system->solver, &info);
+  return info.full_factorizations > 0;
+}
+
 /// Whether a state that was read can be gone on from: a step must neither break nor run on forever.
 static bool makes_sense(const as_integrator *s) {
   const as_problem *p = s->problem;
   const asi_values *now = &s->now;
   const int n = p->n, m = p->def.n_lambda, nx = p->def.n_x;
   const double t0 = s->last.known ? s->last.t0 : s->t, h = s->control.h;
-  asi_solver_info info;
-  s->active->solver->ops->info(s->active->solver, &info);
+  const bool decoupled = s->eta.solver != NULL && s->active == &s->shared; // [GA.14]
   return isfinite(s->t) && (!s->last.known || s->last.h > 0.0) && s->state.t >= t0 &&
          s->state.t <= s->t && as_space_check(p->space, now->q, NULL) == AS_OK &&
          all_finite(now->v, n) && all_finite(now->vdot, n) && all_finite(now->a, n) &&
@@ -204,7 +208,7 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
          s->control.error > 0.0 && s->control.error <= 1.0 &&
          (s->first || s->predictor.count > 0) &&
-         (isnan(s->factor_h) || info.full_factorizations > 0);
+         (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }
 
 // ---- what it has to fit ---------------------------------------------------------------------------

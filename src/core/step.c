@@ -18,7 +18,7 @@ static as_status check_end(const as_integrator *s) {
   const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v};
   char name[64] = "a constraint";
   int row = -1;
-  const int code = def->check_step(&from, &to, &row, def->user);
+  const int code = def->check_step(&from, &to, s->eval.inactive, &row, def->user);
   if (code == AS_DONE) return AS_OK;
   if (code < 0)
     return asi_fail(s->eval.error, AS_ERR_CALLBACK, s->t, "check_step",
@@ -167,7 +167,9 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   as_statistics statistics = s->statistics; // work was done, but no step
   statistics.steps = saved.statistics.steps;
   statistics.last_step = saved.statistics.last_step;
+  const asi_system step = s->step; // index-2 may have made it on the way
   *s = saved;
+  s->step = step;
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
   s->statistics = statistics;
   explain_failure(s, status, error);

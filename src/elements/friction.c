@@ -224,10 +224,6 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   const asi_pair pair = asi_rate_pair(in, f->frame);
   asi_rate rate[AS_JOINT_COORDINATES];
   resistance r;
-  if (f->n_pads > 0 && in->read == NULL) {
-    out->dissipated = (double)NAN;
-    return;
-  }
   resist(f, in, &pair, rate, &r);
   for (int j = 0; j < f->n_coordinates; ++j) out->dissipated += r.tau[j] * rate[j].value;
 }

@@ -32,6 +32,28 @@ void asi_node_motion(const asi_node *node, const double *q, const double *v, as_
   asi_so3_tangent_times(u + 3, w + 3, out->omega);
 }
 
+void asi_node_quaternion(const asi_node *node, const double *q, double out[4]) {
+  double u[6], turn[4];
+  asi_node_gather(node, node->shift, q, u);
+  asi_so3_from_matrix(node->Q, out);
+  asi_so3_exp(u + 3, turn);
+  asi_so3_compose(out, turn, out);
+}
+
+/// omega' = T theta'' + D(T theta') theta'
+void asi_node_acceleration(const asi_node *node, const double *q, const double *v,
+                           const double *vdot, double out[6]) {
+  double u[6], w[6], a[6], rate[9], turned[3];
+  asi_node_gather(node, node->shift, q, u);
+  asi_node_gather(node, 0, v, w);
+  asi_node_gather(node, 0, vdot, a);
+  asi_rotate(node->Q, a, out);
+  asi_so3_tangent_times(u + 3, a + 3, out + 3);
+  asi_tangent_rate(u + 3, w + 3, false, rate);
+  asi_rotate(rate, w + 3, turned);
+  asi_add(1.0, turned, out + 3);
+}
+
 void asi_tangent_rate(const double *theta, const double *y, bool transposed, double out[9]) {
   const double sign = transposed ? 1.0 : -1.0;
   double b, c, p, r, cross[3], cross2[3];

@@ -17,6 +17,12 @@ void asi_node_gather(const asi_node *node, int shift, const double *from, double
 /// Its motion; v may be NULL.
 void asi_node_motion(const asi_node *node, const double *q, const double *v, as_body_motion *out);
 
+/// Its rotation to world, w x y z, with a continuous sign.
+void asi_node_quaternion(const asi_node *node, const double *q, double out[4]);
+/// v' in world axes and omega' in its own.
+void asi_node_acceleration(const asi_node *node, const double *q, const double *v,
+                           const double *vdot, double out[6]);
+
 /// D_theta (T(theta) y), or of T(theta)^T y: 3 x 3 by rows.
 void asi_tangent_rate(const double *theta, const double *y, bool transposed, double out[9]);
 

@@ -4,7 +4,8 @@
 ///
 ///     y = w (u^3 - u^4/2)   for 0 < x < w,      y = x - w/2   beyond,      y = x   without an onset
 ///
-/// y has two continuous derivatives; without an onset E has those of x^p: one if p > 1, two if p > 2. Or E is a curve.
+/// y has two continuous derivatives; without an onset E has those of x^p: one if p > 1, two if p > 2. Or E is a curve, cut off
+/// where it is negative: nothing pulls.
 ///
 /// Damping part, with s = c x': Hunt and Crossley's 1 + s while the depth grows. While it shrinks 1 + s would pull
 /// below s = -1; instead
@@ -28,9 +29,10 @@ static int elastic(const asi_penalty *p, double x, double out[2]) {
   if (p->curve.curve) {
     double at[3];
     const int code = asi_curve_evaluate(p->curve.curve, x, at);
-    out[0] = at[0];
-    out[1] = at[1];
-    return code;
+    if (code) return code;
+    out[0] = fmax(at[0], 0.0);
+    out[1] = at[0] < 0.0 ? 0.0 : at[1];
+    return AS_DONE;
   }
   const double w = p->onset, u = x < w ? x / w : 1.0;
   const double y = x < w ? w * u * u * u * (1.0 - u / 2.0) : x - w / 2.0;

@@ -1,7 +1,7 @@
 /// Bodies and frames in files.
 #include <math.h>
 
-#include "file/reader.h"
+#include "file/kinds.h"
 
 // ---- bodies -----------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ static const asi_kind point_kind = {"point",
                                     prepare_body,
                                     add_body,
                                     .text = "a point mass: three translations, nothing to turn"};
-static const asi_kind *const body_kinds[] = {&rigid_kind, &point_kind};
+static const asi_kind *const body_kinds[] = {&rigid_kind, &point_kind, &asi_node_kind};
 const asi_section asi_bodies = {"body", ASI_SORT_BODY, body_kinds, ASI_COUNT(body_kinds), true};
 
 // ---- frames -----------------------------------------------------------------------------------------

@@ -123,8 +123,8 @@ static const asi_key load_keys[] = {
     {"torque", ASI_KEY_VECTOR, AT(def.torque), .least = 3, .most = 3, .unit = "N m",
      .otherwise = "[0, 0, 0]", .text = "torque"},
     {"follows", ASI_KEY_BOOLEAN, AT(def.follows), .otherwise = "false",
-     .text = "force and torque are in the axes of the body (or frame) and turn with it, not in the "
-             "world's"},
+     .text = "force and torque turn with the body: they are in the axes of `frame`, or with `body` "
+             "in the axes that the world has at the start"},
     {"reaction", ASI_KEY_NAME, AT(def.reaction), .sort = ASI_SORT_BODY, .otherwise = "nobody",
      .text = "the body that the torque acts back on"},
     {"factor", ASI_KEY_CURVE, AT(def.factor), .otherwise = "1",

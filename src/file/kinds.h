@@ -4,6 +4,7 @@
 
 #include "file/reader.h"
 
+extern const asi_kind asi_node_kind;                                     // superelements.c
 extern const asi_kind asi_gear_kind, asi_rack_kind;                      // couplings.c
 extern const asi_kind asi_rolling_kind, asi_skate_kind;                  // rolling.c
 extern const asi_kind asi_joint_friction_kind;                           // friction.c

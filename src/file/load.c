@@ -93,7 +93,7 @@ static as_status sum_up(asi_reader *r, as_status status) {
     r->messages->message[0] = (as_message){.text = "error: out of memory"};
     return AS_ERR_MEMORY;
   }
-  if (status == AS_ERR_FILE) return status;
+  if (status == AS_ERR_FILE || r->unreadable) return AS_ERR_FILE;
   return status || r->wrong ? AS_ERR_ARGUMENT : AS_OK;
 }
 

@@ -105,6 +105,9 @@ __attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot a
   }
   put_list(&p, format, arguments);
   put_indices(&p, r->index);
+  // What a file says must not end the line or command the terminal.
+  for (char *c = message->text; *c; ++c)
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
 }
 
 static spot spot_at(const asi_reader *r, const asi_value *at, int shift) {

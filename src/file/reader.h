@@ -55,7 +55,8 @@ struct asi_reader {
   bool wrong;  ///< there was a message
   bool broken; ///< something about the thing that is read is wrong: it cannot be added
   bool no_memory;
-  asi_file *file; ///< as opened, then the settings
+  bool unreadable; ///< a file that a thing needs cannot be read
+  asi_file *file;  ///< as opened, then the settings
   int n_files, room_files;
   int order[ASI_MOST_FILES]; ///< as they count: what is included before what includes it
   int n_order;
@@ -71,7 +72,8 @@ struct asi_reader {
   long things;
   int room_shapes;
   double gravity[3];
-  bool assemble; ///< the file says so
+  const asi_value *output; ///< `output:` that counts; NULL: none
+  bool assemble;           ///< the file says so
 };
 
 static inline bool asi_out_of_memory(const asi_reader *r) {

@@ -170,6 +170,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_table(&s, &asi_root_table);
   put_table(&s, &asi_group_table);
   put_section(&s, "bodies", &asi_bodies);
+  put_section(&s, "superelements", &asi_superelements);
   put_section(&s, "frames", &asi_frames);
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);

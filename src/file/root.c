@@ -1,7 +1,7 @@
 /// The keys of a whole file and of a group that is repeated; and the way through them.
 ///
-/// Bodies come first, wherever they stand, then frames, joints, joints that refer to joints, forces: so that a thing may
-/// be named before it is described. Each of these passes goes through the included files, the file itself, and the
+/// Superelements come first, wherever they stand, then bodies, some of which are their nodes, frames, joints, joints
+/// that refer to joints, forces: so that a thing may be named before it is described. Each of these passes goes through the included files, the file itself, and the
 /// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
 /// the machine only.
 #include "file/root.h"
@@ -12,7 +12,7 @@
 
 // ---- keys -------------------------------------------------------------------------------------------
 
-enum { BODIES, FRAMES, JOINTS, FORCES, N_SECTIONS };
+enum { SUPERELEMENTS, BODIES, FRAMES, JOINTS, FORCES, N_SECTIONS };
 
 /// Things, in a file or in a group.
 typedef struct contents {
@@ -55,6 +55,8 @@ static const asi_key root_keys[] = {
      .otherwise = "[0, 0, 0]", .text = "acceleration of free fall"},
     {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,
      .text = "what has mass"},
+    {"superelements", ASI_KEY_THINGS, AT(contents.things[SUPERELEMENTS]),
+     .section = &asi_superelements, .text = "linear structures given by their matrices"},
     {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
      .text = "places on bodies that joints and forces refer to"},
     {"joints", ASI_KEY_THINGS, AT(contents.things[JOINTS]), .section = &asi_joints,
@@ -85,6 +87,8 @@ static const asi_key group_keys[] = {
      .text = "its last value; less than `from`: nothing is made"},
     {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,
      .text = "what has mass"},
+    {"superelements", ASI_KEY_THINGS, AT(contents.things[SUPERELEMENTS]),
+     .section = &asi_superelements, .text = "linear structures given by their matrices"},
     {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
      .text = "places on bodies that joints and forces refer to"},
     {"joints", ASI_KEY_THINGS, AT(contents.things[JOINTS]), .section = &asi_joints,
@@ -105,9 +109,10 @@ typedef struct pass {
   bool late;
 } pass;
 
-static const pass passes[] = {
-    {BODIES, false}, {FRAMES, false}, {JOINTS, false}, {JOINTS, true}, {FORCES, false}};
-static const char *const section_keys[N_SECTIONS] = {"bodies", "frames", "joints", "forces"};
+static const pass passes[] = {{SUPERELEMENTS, false}, {BODIES, false}, {FRAMES, false},
+                              {JOINTS, false},        {JOINTS, true},  {FORCES, false}};
+static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "frames", "joints",
+                                                     "forces"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
 
@@ -159,8 +164,8 @@ static void read_groups(asi_reader *r, const asi_value *list, pass now) {
 }
 
 static void read_contents(asi_reader *r, const contents *c, pass now) {
-  static const asi_section *const sections[N_SECTIONS] = {&asi_bodies, &asi_frames, &asi_joints,
-                                                          &asi_forces};
+  static const asi_section *const sections[N_SECTIONS] = {&asi_superelements, &asi_bodies,
+                                                          &asi_frames, &asi_joints, &asi_forces};
   const asi_path path = {section_keys[now.section], 0, r->path};
   r->path = &path;
   asi_read_things(r, c->things[now.section], sections[now.section], now.late);
@@ -198,6 +203,7 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   if (all == NULL) return AS_ERR_MEMORY;
   for (int f = 0; f < r->n_order; ++f)
     if (r->file[r->order[f]].root) read_root(r, r->file[r->order[f]].root, &all[f]);
+  asi_check_output(r);
   as_model_def def;
   memcpy(def.gravity, r->gravity, sizeof def.gravity);
   as_status status = as_builder_create(&def, &r->machine->builder, error);

@@ -110,11 +110,30 @@ void asi_take_output(asi_reader *r, const asi_value *v, const asi_output *read) 
                      .channels = read->channels.text,
                      .channel_places = places,
                      .n_channels = n};
+  r->output = v;
   for (int i = 0; i < n; ++i) places[i] = asi_place(r, read->channels.value[i]);
   r->path = &path;
   for (int i = 1; i < out->n_times && out->times; ++i)
     if (!(out->times[i] > out->times[i - 1]))
       asi_complain(r, times->item[i], "must increase, but %g follows %g", out->times[i],
                    out->times[i - 1]);
+  r->path = NULL;
+}
+
+/// Do the output times end with the simulation, and are the rows not too many? Both may stand in different files.
+void asi_check_output(asi_reader *r) {
+  const as_output *out = &r->machine->output;
+  const double t_end = r->machine->simulation.t_end;
+  const asi_path outer = {"output", 0, NULL};
+  asi_path path = {"times", 0, &outer};
+  const asi_value *times = asi_value_get(r->output, "times");
+  r->path = &path;
+  if (out->n_times > 0 && out->times && out->times[out->n_times - 1] > t_end)
+    asi_complain(r, times->item[out->n_times - 1], "%g s is after t_end = %g s",
+                 out->times[out->n_times - 1], t_end);
+  path.key = "interval";
+  if (t_end / out->interval > 1e9)
+    asi_complain(r, asi_value_get(r->output, "interval"),
+                 "%g s would give more than 1e9 rows up to t_end = %g s", out->interval, t_end);
   r->path = NULL;
 }

@@ -25,6 +25,8 @@ asi_output asi_default_output(void);
 
 /// Takes over what was read; complains about times that do not increase.
 void asi_take_simulate(asi_reader *r, const asi_simulate *read);
+/// To be called when all files have been read.
+void asi_check_output(asi_reader *r);
 void asi_take_output(asi_reader *r, const asi_value *v, const asi_output *read);
 
 #endif

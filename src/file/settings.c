@@ -139,6 +139,10 @@ static void apply_text(asi_reader *r, const char *text, int file) {
   for (char *c = s.path; *c; ++c)
     if (*c == '.') *c = '\0';
   s.part = s.path;
+  if (strcmp(s.part, "include") == 0) {
+    asi_complain(r, s.value, "what a file includes cannot be set from outside");
+    return;
+  }
   asi_value *root = root_with(r, &s);
   if (root && root->type == ASI_MAP) apply(r, root, &s);
 }

@@ -126,7 +126,8 @@ const asi_key *asi_table_find(const asi_table *table, const char *name);
 
 extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_surface_table,
     asi_turn_table;
-extern const asi_section asi_bodies, asi_frames, asi_joints, asi_forces, asi_shapes;
+extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
+    asi_shapes;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -287,6 +287,23 @@ static bool take_event(parse *p, const yaml_event_t *event) {
   }
 }
 
+/// Where a byte is; columns count characters, as libyaml's do. Of UTF-16 only the beginning is known.
+static yaml_mark_t mark_of_byte(const yaml_parser_t *parser) {
+  yaml_mark_t mark = {0};
+  const unsigned char *text = parser->input.string.start;
+  const size_t size = (size_t)(parser->input.string.end - text);
+  if (parser->encoding != YAML_UTF8_ENCODING) return mark;
+  for (size_t i = 0; i < parser->problem_offset && i < size; ++i) {
+    if (text[i] == '\n') {
+      ++mark.line;
+      mark.column = 0;
+    } else if ((text[i] & 0xc0) != 0x80) {
+      ++mark.column;
+    }
+  }
+  return mark;
+}
+
 /// What libyaml found wrong.
 static bool refuse_syntax(parse *p, const yaml_parser_t *parser) {
   char sentence[200];
@@ -295,15 +312,13 @@ static bool refuse_syntax(parse *p, const yaml_parser_t *parser) {
     return false;
   }
   const char *problem = parser->problem ? parser->problem : "not YAML";
-  if (parser->error == YAML_READER_ERROR)
-    snprintf(sentence, sizeof sentence, "%s, at byte %zu", problem, parser->problem_offset);
-  else if (parser->context)
+  const bool unreadable = parser->error == YAML_READER_ERROR;
+  if (!unreadable && parser->context)
     snprintf(sentence, sizeof sentence, "%s %s (line %zu)", problem, parser->context,
              parser->context_mark.line + 1);
   else
     snprintf(sentence, sizeof sentence, "%s", problem);
-  return refuse(p, parser->error == YAML_READER_ERROR ? parser->mark : parser->problem_mark,
-                sentence);
+  return refuse(p, unreadable ? mark_of_byte(parser) : parser->problem_mark, sentence);
 }
 
 static bool take_events(parse *p, yaml_parser_t *parser) {

@@ -57,6 +57,22 @@ void asi_so3_matrix(const double *q, double *r) {
 // sin(x)/x keeps its accuracy down to the smallest x: only zero itself is special.
 static double sinc(double x) { return x == 0.0 ? 1.0 : sin(x) / x; }
 
+/// From the largest of its four numbers, which the diagonal tells: 4 w^2 = 1 + tr R, 4 x^2 = 1 + 2 R_xx - tr R ...
+void asi_so3_from_matrix(const double *r, double *q) {
+  const double trace = r[0] + r[4] + r[8];
+  const double four[4] = {1.0 + trace, 1.0 + 2.0 * r[0] - trace, 1.0 + 2.0 * r[4] - trace,
+                          1.0 + 2.0 * r[8] - trace};
+  int k = 0;
+  for (int i = 1; i < 4; ++i)
+    if (four[i] > four[k]) k = i;
+  const double wx = r[7] - r[5], wy = r[2] - r[6], wz = r[3] - r[1]; // 4 w x ...
+  const double xy = r[1] + r[3], xz = r[2] + r[6], yz = r[5] + r[7];
+  const double row[4][4] = {
+      {four[0], wx, wy, wz}, {wx, four[1], xy, xz}, {wy, xy, four[2], yz}, {wz, xz, yz, four[3]}};
+  for (int i = 0; i < 4; ++i) q[i] = row[k][i];
+  asi_so3_normalize(q);
+}
+
 // [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
 void asi_so3_exp(const double *w, double *q) {
   const double half = 0.5 * sqrt(asi_dot3(w, w));

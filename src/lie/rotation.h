@@ -26,6 +26,8 @@ void asi_so3_rotate(const double *q, const double *v, double *out);      ///< R 
 void asi_so3_rotate_back(const double *q, const double *v, double *out); ///< R^T v: world to body
 void asi_so3_matrix(const double *q, double *r);                         ///< R
 
+void asi_so3_from_matrix(const double *r, double *q); ///< R to q
+
 void asi_so3_exp(const double *w, double *q);
 void asi_so3_log(const double *q, double *w); ///< the angle |w| is in [0, pi]
 

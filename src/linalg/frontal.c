@@ -162,10 +162,10 @@ static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_fr
 
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
-  memset(s->store, 0, fronts->n_store * sizeof(double));
   for (int i = 0; i < fronts->n_fronts; ++i) {
     const asi_front *f = &fronts->front[i];
     double *P = s->store + f->store, *L = P + f->w * f->length, *S = s->stack + f->work;
+    memset(P, 0, (size_t)(f->w * f->length + f->r * f->width) * sizeof(double));
     for (size_t k = f->entry; k < f[1].entry; ++k)
       P[fronts->target[k]] = s->value[fronts->source[k]];
     memset(S, 0, (size_t)(f->r * f->stride) * sizeof(double));
@@ -245,29 +245,26 @@ static void solve_fronts(const frontal_solver *s, double *b) {
 
 // ---- what to expect ---------------------------------------------------------------------------------
 
-/// Measures the rows, and how large pivots should be: the diagonal where there is one; where it is zero, what
-/// its neighbours with a diagonal make of it, sum |a_ki a_ik / a_ii|. A test of magnitudes, so it is not done
-/// for every matrix.
+/// Measures the rows, and how large pivots should be, in the order of elimination: the diagonal where there is
+/// one; where it is next to nothing in its column, what those eliminated before make of it, sum |a_ki a_ik / p_i|
+/// with their pivots p_i, if that is more. A test of magnitudes, so it is not done for every matrix.
 static void measure(frontal_solver *s) {
   const int n = s->fronts.n;
-  double *diagonal = s->residual, *largest = s->magnitude, *sum = s->y;
-  for (int j = 0; j < n; ++j) diagonal[j] = largest[j] = sum[j] = s->row_scale[j] = 0.0;
-  for (int j = 0; j < n; ++j)
-    for (int k = s->col_start[j]; k < s->col_start[j + 1]; ++k) {
-      const double size = fabs(s->value[k]);
-      if (s->row[k] == j) diagonal[j] = size;
-      largest[j] = fmax(largest[j], size);
-      s->row_scale[s->row[k]] = fmax(s->row_scale[s->row[k]], size);
-    }
-  for (int j = 0; j < n; ++j)
-    if (diagonal[j] <= ZERO_DIAGONAL * largest[j]) diagonal[j] = 0.0;
-  // a_ki a_ik as a_ik^2: constraint rows and constraint forces are alike.
-  for (int j = 0; j < n; ++j)
-    for (int k = s->col_start[j]; k < s->col_start[j + 1] && diagonal[j] == 0.0; ++k)
-      if (diagonal[s->row[k]] > 0.0) sum[j] += s->value[k] * s->value[k] / diagonal[s->row[k]];
+  double *pivot = s->magnitude; // of each unknown; 0: its turn has not come yet
+  for (int j = 0; j < n; ++j) pivot[j] = s->row_scale[j] = 0.0;
   for (int k = 0; k < n; ++k) {
     const int j = s->fronts.order[k];
-    s->expected[k] = diagonal[j] > 0.0 ? diagonal[j] : sum[j];
+    double diagonal = 0.0, largest = 0.0, sum = 0.0;
+    for (int i = s->col_start[j]; i < s->col_start[j + 1]; ++i) {
+      const int row = s->row[i];
+      const double size = fabs(s->value[i]);
+      if (row == j) diagonal = size;
+      // a_ki a_ik as a_ik^2: constraint rows and constraint forces are alike.
+      if (pivot[row] > 0.0) sum += size * size / pivot[row];
+      largest = fmax(largest, size);
+      s->row_scale[row] = fmax(s->row_scale[row], size);
+    }
+    s->expected[k] = pivot[j] = diagonal > ZERO_DIAGONAL * largest ? diagonal : fmax(diagonal, sum);
   }
   s->measured = true;
 }
@@ -283,14 +280,15 @@ static as_status need_klu(frontal_solver *s) {
 }
 
 static as_status factor_by_klu(frontal_solver *s, int *culprit) {
-  const as_status status = need_klu(s);
-  s->by_klu = true;
+  s->known = s->by_klu = need_klu(s) == AS_OK;
+  if (!s->known) return AS_ERR_MEMORY; // nor are there others: the fronts are half done
   ++s->by_other;
-  return status ? status : s->klu->ops->factor(s->klu, s->value, culprit);
+  return s->klu->ops->factor(s->klu, s->value, culprit);
 }
 
 /// The fronts failed: KLU is to take this matrix and the next ones, twice as many as the last time.
 static void step_back(frontal_solver *s) {
+  s->measured = false;
   s->wait = s->patience;
   if (s->patience < LONGEST_WAIT) s->patience *= 2;
 }
@@ -354,16 +352,15 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
 
 static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   const frontal_solver *s = (const frontal_solver *)solver;
-  if (s->by_klu && s->klu) {
+  if (s->by_klu && s->klu)
     s->klu->ops->info(s->klu, out);
-    return;
-  }
-  *out = (asi_solver_info){.backend = "blocks",
-                           .order = "bodies and joints",
-                           .fill = s->fronts.entries,
-                           .factor_operations = FACTOR_COST * s->fronts.operations,
-                           .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries,
-                           .full_factorizations = s->by_other + (s->known ? 1 : 0)};
+  else
+    *out = (asi_solver_info){.backend = "blocks",
+                             .order = "bodies and joints",
+                             .fill = s->fronts.entries,
+                             .factor_operations = FACTOR_COST * s->fronts.operations,
+                             .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries};
+  out->full_factorizations = s->known ? s->by_other + 1 : 0;
 }
 
 static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
@@ -379,15 +376,20 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
     s->klu->ops->destroy(s->klu);
     s->klu = NULL;
   }
-  if (a->damaged || !s->known) return;
+  if (s->by_klu && !s->known) a->damaged = true;
+  if (a->damaged || !s->known) {
+    s->known = s->by_klu = false;
+    return;
+  }
   if (s->measured) {
     asi_archive_doubles(a, s->expected, n);
     asi_archive_doubles(a, s->row_scale, n);
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n && a->mode == ASI_ARCHIVE_READ; ++i)
       if (!isfinite(s->expected[i]) || !isfinite(s->row_scale[i])) a->damaged = true;
   }
   if (a->mode == ASI_ARCHIVE_READ && s->by_klu && need_klu(s)) {
     a->no_memory = a->damaged = true;
+    s->known = s->by_klu = false;
     return;
   }
   if (s->by_klu) {
@@ -422,7 +424,7 @@ static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve, fronta
 static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {
   for (int i = 0; i < e->n_blocks; ++i)
     if (e->first[i + 1] - e->first[i] > LARGEST_BLOCK) return false;
-  return f->n >= FEWEST_PIVOTS * f->n_fronts;
+  return f->n >= FEWEST_PIVOTS * f->n_fronts && f->largest <= ASI_LARGEST_FRONT;
 }
 
 as_status asi_frontal_create(int n, const int *col_start, const int *row,

@@ -251,7 +251,9 @@ static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, 
     front->width = front->w + (front->w & 1);
     front->length = front->width + front->stride;
     front->store = f->n_store;
-    f->n_store += (size_t)(front->w * front->length) + (size_t)(front->r * front->width);
+    f->n_store +=
+        (size_t)front->w * (size_t)front->length + (size_t)front->r * (size_t)front->width;
+    if (front->w + front->r > f->largest) f->largest = front->w + front->r;
   }
   free(place);
   return AS_OK;
@@ -318,7 +320,6 @@ static void plan_work(asi_fronts *f) {
     if (top + size > f->n_stack) f->n_stack = top + size;
     front->left = front->n_children > 0 ? f->front[f->child[front->child]].left : top;
     top = front->left + size;
-    if (front->w + front->r > f->largest) f->largest = front->w + front->r;
     for (int k = 0; k < front->w; ++k) {
       const double left = front->w + front->r - k - 1;
       f->operations += left + 2.0 * left * left;
@@ -368,14 +369,17 @@ static as_status make_fronts(asi_fronts *f, const blocks *b, const coupling *c,
   int *front_at = asi_calloc((size_t)f->n, sizeof(int)); // of a place in the order
   as_status status = front_of && front_at ? AS_OK : asi_fail_memory(error);
   if (status == AS_OK) status = list_fronts(f, b, c, front_of, error);
-  if (status == AS_OK) {
+  const bool possible = f->largest <= ASI_LARGEST_FRONT;
+  if (status == AS_OK && possible) {
     int at = 0;
     for (int turn = 0; turn < b->n; ++turn)
       for (int i = 0; i < width(b, turn); ++i) front_at[at++] = front_of[turn];
     status = find_parents(f, front_at, error);
   }
-  if (status == AS_OK) plan_work(f);
-  if (status == AS_OK) status = place_entries(f, col_start, row, front_at, error);
+  if (status == AS_OK && possible) {
+    plan_work(f);
+    status = place_entries(f, col_start, row, front_at, error);
+  }
   free(front_of);
   free(front_at);
   return status;

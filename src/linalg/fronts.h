@@ -51,7 +51,10 @@ typedef struct asi_fronts {
   double entries;    ///< of L and U
 } asi_fronts;
 
-/// Finds the fronts of a pattern.
+/// The largest front that is worked on: places in it are counted by ints.
+enum { ASI_LARGEST_FRONT = 30000 };
+
+/// Finds the fronts of a pattern. If one is larger than that, only `largest` is of use.
 as_status asi_fronts_init(asi_fronts *f, int n, const int *col_start, const int *row,
                           const asi_elimination *elimination, as_error *error);
 void asi_fronts_free(asi_fronts *f);

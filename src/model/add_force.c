@@ -118,6 +118,14 @@ as_status asi_check_axes(const as_builder *b, int body, const char *name, as_err
                   asi_names_get(&b->names[ASI_SORT_BODY], body));
 }
 
+/// A torque would have nothing to turn.
+static as_status check_turns(const as_builder *b, int body, const char *name, as_error *error) {
+  if (body < 0 || b->body[body].body.n == 6) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                  "The torque of load \"%s\" is on the point mass \"%s\", which does not turn.",
+                  name, asi_names_get(&b->names[ASI_SORT_BODY], body));
+}
+
 // ---- springs ----------------------------------------------------------------------------------------
 
 /// What the law of a spring is made from.
@@ -192,6 +200,9 @@ as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_forc
   double length = def->length;
   if (isnan(length)) status = start_length(b, &data.ends, force.element.body, name, &length, error);
   if (status) return status;
+  if (length < 0.0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The length of force \"%s\" is %g m; it must not be negative.", name, length);
   const law_def law = {def->stiffness, def->damping, length, def->spring, def->damper, def->law};
   status = make_law(b, &law, name, &data.law, error);
   if (status) {
@@ -230,7 +241,9 @@ static as_status torsion_ends(const as_builder *b, const as_torsion_def *def, co
         "The torsional spring \"%s\" has no axis, or axes that are parallel or not finite.", name);
   const asi_side_def side[2] = {{def->frame[0], def->body[0], origin, axes},
                                 {def->frame[1], def->body[1], origin, axes}};
-  return asi_builder_ends(b, side, name, ends, body, error);
+  as_status status = asi_builder_ends(b, side, name, ends, body, error);
+  for (int s = 0; s < 2 && status == AS_OK; ++s) status = asi_check_axes(b, body[s], name, error);
+  return status;
 }
 
 as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_force_id *id,
@@ -287,6 +300,10 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
   if (marker.body < 0 || marker.body == back)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The load \"%s\" acts on %s.", name,
                     marker.body < 0 ? "the ground" : "a body and, with its reaction, on itself");
+  const bool turns = def->torque[0] != 0.0 || def->torque[1] != 0.0 || def->torque[2] != 0.0;
+  if (turns) status = check_turns(b, marker.body, name, error);
+  if (turns && status == AS_OK) status = check_turns(b, back, name, error);
+  if (status) return status;
   asi_load data = {.frame = marker.frame,
                    .motion = marker.moving ? marker.motion : asi_no_motion(),
                    .follows = def->follows};

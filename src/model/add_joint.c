@@ -244,7 +244,8 @@ static as_status check_motion(const as_builder *b, const as_motion_def *def, con
                               asi_coordinate *c, as_error *error) {
   if (def->joint < 0 || def->joint >= b->n_joints || !b->joint[def->joint].ours)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The motion \"%s\" is of joint %d, which is not there.", name, def->joint);
+                    "The motion \"%s\" is of joint %d, which is not there or has no coordinates.",
+                    name, def->joint);
   if (def->law == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The motion \"%s\" has no law.",
                     name);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elements/vector.h"
+#include "model/look.h"
 #include "model/model.h"
 #include "model/superelements.h"
 
@@ -260,6 +261,8 @@ static as_element_input input_at(const as_point *at, const asi_placed *e) {
                             .read = at->lambda ? at->lambda + e->read_row : NULL};
 }
 
+enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
+
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
   recent bodies;
   asi_local local;
@@ -278,7 +281,7 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
       in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
     clear(shape, &p);
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
-    if (code) return code;
+    if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
     if (m->general && to->force) {
       pull(shape, ASI_G_Q, local.g_q, in.lambda, local.force);
       pull(shape, ASI_K_V, local.k_v, in.psi, local.force);
@@ -301,7 +304,7 @@ static int force(const as_point *at, double *out, void *user) {
     asi_body_force(&m->body[i], &motion, m->gravity, out + m->body[i].v);
   }
   const int code = asi_superelements_force(m, at, out);
-  if (code) return code;
+  if (code) return code > 0 ? AS_RETRY : AS_FATAL;
   const target to = {.force = out};
   return evaluate(m, at, &to);
 }
@@ -344,6 +347,12 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
 
 static void describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
   const as_model *m = user;
+  if (quantity == AS_QUANTITY_CODE) {
+    asi_sort sort;
+    const char *name = asi_element_name(m, (index < 0 ? -index : index) - BLAMED, &sort);
+    snprintf(text, size, "%s \"%.48s\"", asi_sort_name(sort), name);
+    return;
+  }
   if (quantity == AS_QUANTITY_LAMBDA || quantity == AS_QUANTITY_PSI) {
     const bool velocity = quantity == AS_QUANTITY_PSI;
     const int joint = m->row_joint[velocity ? m->n_lambda + index : index];

@@ -8,6 +8,9 @@
 as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
                           as_body_motion body[AS_ELEMENT_BODIES]);
 
+/// The name of the joint or force that an element is.
+const char *asi_element_name(const as_model *m, int element, asi_sort *sort);
+
 /// AS_ERR_RETRY with a sentence that names the element.
 as_status asi_fail_element(const as_model *m, int element, double t, as_error *error);
 

@@ -1,6 +1,7 @@
 /// What a machine does, see quantities.h: energies, momenta, powers, gaps.
 #include "alphastep/quantities.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,18 +22,35 @@ as_element_input asi_look(const as_model *m, const as_state *state, const asi_pl
   return in;
 }
 
+const char *asi_element_name(const as_model *m, int element, asi_sort *sort) {
+  int number = 0;
+  *sort = ASI_SORT_JOINT;
+  while (number < m->n_joints && m->joint[number].element != element) ++number;
+  if (number < m->n_joints) return asi_names_get(&m->names[ASI_SORT_JOINT], number);
+  *sort = ASI_SORT_FORCE;
+  number = 0;
+  while (number < m->n_forces && m->force[number] != element) ++number;
+  assert(number < m->n_forces);
+  return asi_names_get(&m->names[ASI_SORT_FORCE], number);
+}
+
 as_status asi_fail_element(const as_model *m, int element, double t, as_error *error) {
-  for (int i = 0; i < m->n_joints; ++i)
-    if (m->joint[i].element == element)
-      return asi_fail(error, AS_ERR_RETRY, t, asi_names_get(&m->names[ASI_SORT_JOINT], i),
-                      "The joint \"%s\" could not be evaluated at t = %.9g s.",
-                      asi_names_get(&m->names[ASI_SORT_JOINT], i), t);
-  for (int i = 0; i < m->n_forces; ++i)
-    if (m->force[i] == element)
-      return asi_fail(error, AS_ERR_RETRY, t, asi_names_get(&m->names[ASI_SORT_FORCE], i),
-                      "The force \"%s\" could not be evaluated at t = %.9g s.",
-                      asi_names_get(&m->names[ASI_SORT_FORCE], i), t);
-  return AS_ERR_RETRY;
+  asi_sort sort;
+  const char *name = asi_element_name(m, element, &sort);
+  return asi_fail(error, AS_ERR_RETRY, t, name,
+                  "The %s \"%s\" could not be evaluated at t = %.9g s.", asi_sort_name(sort), name,
+                  t);
+}
+
+/// Forces that depend on reactions need them.
+static as_status check_read(const as_model *m, int element, const as_state *state,
+                            as_error *error) {
+  if (m->element[element].e.n_read == 0 || state->lambda) return AS_OK;
+  asi_sort sort;
+  const char *name = asi_element_name(m, element, &sort);
+  return asi_fail(error, AS_ERR_ARGUMENT, state->t, name,
+                  "The %s \"%s\" depends on reactions: it needs a state with lambda.",
+                  asi_sort_name(sort), name);
 }
 
 as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error) {
@@ -54,10 +72,8 @@ as_status as_model_force(const as_model *m, const as_state *state, as_force_id f
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "The force \"%s\" has no body %d: it has %d.",
                     asi_names_get(&m->names[ASI_SORT_FORCE], force), body, p->e.n_bodies);
-  if (p->e.n_read > 0 && state->lambda == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, state->t, NULL,
-                    "The force \"%s\" depends on reactions: it needs a state with lambda.",
-                    asi_names_get(&m->names[ASI_SORT_FORCE], force));
+  const as_status status = check_read(m, m->force[force], state, error);
+  if (status) return status;
   as_body_motion motion[AS_ELEMENT_BODIES];
   double f[AS_ELEMENT_COLUMNS] = {0};
   const as_element_input in = asi_look(m, state, p, motion);
@@ -137,12 +153,14 @@ static as_status superelement_power(const as_model *m, const as_state *state, as
 
 as_status as_model_power(const as_model *m, const as_state *state, as_power *out, as_error *error) {
   *out = (as_power){0};
-  const as_status status = superelement_power(m, state, out, error);
+  as_status status = superelement_power(m, state, out, error);
   if (status) return status;
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
     const bool moves = p->e.rheonomic || p->e.n_velocity_rows > 0;
     if (p->e.type->power == NULL && !moves) continue;
+    if (p->e.type->power) status = check_read(m, i, state, error);
+    if (status) return status;
     as_body_motion body[AS_ELEMENT_BODIES];
     as_element_power power = {0};
     const as_element_input in = asi_look(m, state, p, body);

@@ -7,13 +7,16 @@ static bool is_meshed(as_joint_kind kind) {
   return kind == AS_JOINT_SCREW || kind == AS_JOINT_COUPLING;
 }
 
-static int check_step(const as_point *from, const as_point *to, int *row, void *user) {
+static int check_step(const as_point *from, const as_point *to, const bool *inactive, int *row,
+                      void *user) {
   const as_model *m = user;
   const as_state at[2] = {{.t = from->t, .q = from->q, .v = from->v},
                           {.t = to->t, .q = to->q, .v = to->v}};
   for (int i = 0; i < m->n_joints; ++i) {
     if (!is_meshed(m->joint[i].kind)) continue;
     const asi_placed *p = &m->element[m->joint[i].element];
+    const int meshing = p->row + p->e.n_rows - 1;
+    if (inactive[meshing]) continue;
     as_body_motion before[AS_ELEMENT_BODIES], after[AS_ELEMENT_BODIES];
     const as_element_input first = asi_look(m, &at[0], p, before),
                            second = asi_look(m, &at[1], p, after);
@@ -21,7 +24,7 @@ static int check_step(const as_point *from, const as_point *to, int *row, void *
                                       ? asi_coupling_of_screw(p->data)
                                       : *(const asi_coupling *)p->data;
     if (!asi_coupling_slips(&coupling, &first, &second)) continue;
-    *row = p->row + p->e.n_rows - 1;
+    *row = meshing;
     return AS_RETRY;
   }
   return AS_DONE;

@@ -14,7 +14,11 @@ static void look_at_body(const as_model *m, const as_state *state, int body, dou
   as_body_motion at;
   as_model_body_motion(m, state, body, &at);
   asi_copy(at.x, out);
-  if (m->body[body].n == 6) memcpy(out + 3, state->q + m->body[body].q + 3, 4 * sizeof *out);
+  const asi_body *b = &m->body[body];
+  if (b->node)
+    asi_node_quaternion(b->node, state->q, out + 3);
+  else if (b->n == 6)
+    memcpy(out + 3, state->q + b->q + 3, 4 * sizeof *out);
   asi_copy(at.v, out + 7);
   asi_copy(at.omega, out + 10);
 }
@@ -22,6 +26,10 @@ static void look_at_body(const as_model *m, const as_state *state, int body, dou
 /// On SE(3), v = R u: v' = R (u' + omega x u).
 static void look_at_acceleration(const as_model *m, const as_state *state, int body, double *out) {
   const asi_body *b = &m->body[body];
+  if (b->node) {
+    asi_node_acceleration(b->node, state->q, state->v, state->vdot, out);
+    return;
+  }
   const double *v = state->v + b->v, *vdot = state->vdot + b->v;
   asi_copy(vdot, out);
   if (b->n == 6) asi_copy(vdot + 3, out + 3);

@@ -33,6 +33,7 @@ typedef struct selector {
   char *part[PARTS];
   int n_parts;
   asi_group group; ///< that is looked at
+  bool found;      ///< something, which may be a channel already
   miss miss;
   as_error *error;
 } selector;
@@ -86,6 +87,7 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
   const int first = find_source(s, group, object, q->source);
   if (first < 0) return false;
   const int place = first + q->first + component;
+  s->found = true;
   if (s->taken[place]) return true;
   void *pick = c->pick, *name = c->name;
   void *unit = (void *)c->unit;
@@ -234,10 +236,8 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
   memcpy(copy, text, strlen(text) + 1);
   s->text = text;
   s->miss = (miss){.distance = -1};
+  s->found = false;
   as_status status = AS_OK;
-  const as_channels *c = s->out;
-  const int before = c->n;
-  bool known = false;
   if (!split(s, copy))
     status = asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, text,
                       "The output `%.80s` is not like `bodies.NAME.position.x`: up to four parts "
@@ -245,13 +245,10 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
                       text);
   for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g) {
     if (!takes(s, LEVEL_GROUP, 0, 0, asi_group_name((asi_group)g))) continue;
-    known = true;
     s->group = (asi_group)g;
     if (!select_of_group(s, (asi_group)g)) status = asi_fail_memory(s->error);
   }
-  // Nothing new is fine if it is there already: then nothing was missed.
-  const bool nothing = c->n == before && (!known || s->miss.distance >= 0);
-  if (status == AS_OK && nothing && !allowed) status = fail_miss(s);
+  if (status == AS_OK && !s->found && !allowed) status = fail_miss(s);
   free(copy);
   return status;
 }

@@ -92,7 +92,10 @@ static as_status look_at_start(survey *s, as_error *error) {
   free(known);
   for (int i = 0; i < m->n_bodies; ++i) {
     double move[3];
-    asi_sum(state->q + m->body[i].q, -1.0, m->q0 + m->body[i].q, move);
+    as_body_motion given, at;
+    asi_model_motion(m, i, m->q0, NULL, &given);
+    as_model_body_motion(m, state, i, &at);
+    asi_sum(at.x, -1.0, given.x, move);
     if (!(asi_norm(move) > out->largest_move)) continue;
     out->largest_move = asi_norm(move);
     out->moved_body = i;
@@ -139,7 +142,11 @@ static as_status look_at_sizes(survey *s, as_error *error) {
   const as_state *state = as_integrator_state(s->integrator);
   double low[3], high[3];
   for (int k = 0; k < 3; ++k) low[k] = (double)INFINITY, high[k] = -(double)INFINITY;
-  for (int i = 0; i < m->n_bodies; ++i) stretch_box(low, high, state->q + m->body[i].q);
+  as_body_motion body;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    as_model_body_motion(m, state, i, &body);
+    stretch_box(low, high, body.x);
+  }
   for (int j = 0; j < m->n_joints; ++j) {
     if (!m->joint[j].ours) continue; // who knows where it is
     as_reaction at;
@@ -150,7 +157,8 @@ static as_status look_at_sizes(survey *s, as_error *error) {
     for (int b = 0; b < e->n_bodies; ++b) {
       if (e->body[b] < 0) continue;
       double from[3];
-      asi_sum(at.point, -1.0, state->q + m->body[e->body[b]].q, from);
+      as_model_body_motion(m, state, e->body[b], &body);
+      asi_sum(at.point, -1.0, body.x, from);
       s->reach[e->body[b]] = fmax(s->reach[e->body[b]], asi_norm(from));
     }
   }
@@ -207,7 +215,8 @@ static void check_units(survey *s) {
   if (farthest > 100.0 && g <= 1000.0)
     warn(s, "A joint is %.4g m away from the centre of mass of its body: are lengths in metres?",
          farthest);
-  for (int i = 0; i < m->n_bodies; ++i) check_body(s, i, heaviest);
+  for (int i = 0; i < m->n_bodies; ++i)
+    if (m->body[i].node == NULL) check_body(s, i, heaviest); // a node has no mass of its own
 }
 
 // ---- time scales ------------------------------------------------------------------------------------

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""The pages of the documentation: links lead somewhere, each element has a page with a figure that names all its
+keys, examples are models that the command accepts, and numbers by hand are what it computes.
+
+usage: pages.py COMMAND SOURCE_DIR
+"""
+
+import csv
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+COMMAND, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ELEMENTS = os.path.join(SOURCE, "docs", "elements")
+LARGEST_FIGURE = 4096  # bytes
+
+failures = []
+
+
+def check(condition, *words):
+    if not condition:
+        failures.append(" ".join(str(word) for word in words))
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=120)
+
+
+# ---- links ----------------------------------------------------------------------------------------
+
+
+def anchors(text):
+    """What a page's headings are called in links."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def check_links(page):
+    text = read(page)
+    links = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.S))
+    links += re.findall(r'src="([^"]+)"', text)
+    for link in links:
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        check(os.path.exists(target), page, "links to", link, "which is not there")
+        if anchor and os.path.exists(target):
+            check(anchor in anchors(read(target)), page, "links to", link, "which has no such heading")
+
+
+# ---- pages of elements ----------------------------------------------------------------------------
+
+# Types whose page has another name.
+PAGES = {
+    "rigid": "body", "point": "body", "load": "follower-force", "rack": "rack-and-pinion",
+}
+
+
+def keys_of_types():
+    """(type, key) of bodies, joints and forces, and (None, key) of frames, from the command's own table."""
+    out = []
+    sections = re.split(r"^### ", run("schema", "--keys").stdout, flags=re.M)
+    for section in sections:
+        name = section.split("\n", 1)[0]
+        types = re.findall(r"^\| `(?!type`)(\w+)`[^|]*\|[^|]*\|$", section, re.M)
+        for row in re.findall(r"^\| `\w+` \|.*\|.*\|.*\|.*\|.*$", section, re.M):
+            cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+            key = cells[0].strip("`")
+            if name in ("bodies", "joints", "forces"):
+                of = cells[-1].rstrip(" |")
+                out += [(t, key) for t in (types if of == "all" else of.split(", "))]
+            elif name == "frames":
+                out.append(("frame", key))
+    return out
+
+
+def check_keys():
+    pairs = keys_of_types()
+    check(len({t for t, _ in pairs}) > 20, "the table of keys has changed:", len(pairs), "keys were found")
+    for kind, key in pairs:
+        page = os.path.join(ELEMENTS, PAGES.get(kind, kind.replace("_", "-")) + ".md")
+        if not os.path.exists(page):
+            check(False, "there is no page", page, "for", kind)
+            continue
+        check(re.search(rf"`{key}`", read(page)), page, "does not name the key", key, "of", kind)
+
+
+def check_figure(name, text, index):
+    figure = os.path.join(ELEMENTS, name + ".svg")
+    check(f"]({name}.svg)" in text, name, "does not show its figure")
+    check(f'src="{name}.svg"' in index and f"]({name}.md)" in index, name, "is not in the list of pages")
+    if os.path.exists(figure):
+        check(os.path.getsize(figure) <= LARGEST_FIGURE, figure, "is larger than", LARGEST_FIGURE, "bytes")
+        xml.etree.ElementTree.parse(figure)
+    else:
+        check(False, "there is no", figure)
+
+
+def check_example(name, text, model):
+    result = run("check", model, "--json")
+    check(result.returncode == 0, name, "has an example that is refused:", result.stderr)
+    leaves = re.search(r"leaves\s+(\d)", text)
+    if result.returncode == 0 and leaves:
+        freedom = json.loads(result.stdout)["degrees_of_freedom"]
+        of = [int(n) for n in re.findall(r"\d", leaves.group(0) + text[leaves.end():leaves.end() + 60])]
+        check(freedom in of, name, "says", leaves.group(0), "but its example has", freedom)
+
+
+def check_whole_models(page, folder):
+    for i, example in enumerate(re.findall(r"^```yaml\n(alphastep: 1\n.*?)^```", read(SOURCE, page), re.M | re.S)):
+        model = os.path.join(folder, f"{os.path.basename(page)[:-3]}-{i}.yaml")
+        with open(model, "w", encoding="utf-8") as file:
+            file.write(example)
+        check_example(page, "", model)
+
+
+def check_elements(folder):
+    index = read(ELEMENTS, "README.md")
+    examples = 0
+    for page in sorted(glob.glob(os.path.join(ELEMENTS, "*.md"))):
+        name = os.path.basename(page)[:-3]
+        if name == "README":
+            continue
+        text = read(page)
+        check_figure(name, text, index)
+        for example in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S):
+            model = os.path.join(folder, name + ".yaml")
+            with open(model, "w", encoding="utf-8") as file:
+                file.write(example)
+            check_example(name, text, model)
+            examples += 1
+    check(examples >= 28, "only", examples, "examples were found")
+
+
+# ---- numbers by hand ------------------------------------------------------------------------------
+
+DOWN = "gravity=[0, 0, -9.81]"
+
+# page, settings, t_end [s], channel, the number to look at of its column, expected
+BY_HAND = [
+    ("gravity", [], 1, "bodies.stone.position.z", lambda x: x[-1], 95.095),
+    ("fixed", [DOWN], 0.1, "joints.clamp.force.z", lambda x: x[-1], 49.05),
+    ("fixed", [DOWN], 0.1, "joints.clamp.torque.y", lambda x: x[-1], -49.05),
+    ("motion", [], 2, "joints.pin.force_in_joint.x", min, -4.5),
+    ("motion", [], 2, "joints.motor.drive", lambda x: 1 + max(map(abs, x)), 1),
+    ("distance", ["gravity=[0, -9.81, 0]"], 1, "joints.rod.force.y", max, 29.43),
+    ("torsion", [], 0.1, "bodies.flap.angular_acceleration.z", lambda x: x[0], 7.48),
+    ("torsion", [], 0.1, "forces.coil.moment", lambda x: x[0], -2.618),
+    ("spring", [DOWN], 12, "forces.coil.length", lambda x: x[-1], 0.8981),
+]
+
+
+def check_by_hand(folder):
+    for name, settings, t_end, channel, look, expected in BY_HAND:
+        out = os.path.join(folder, "results")
+        sets = [f"simulate={{t_end: {t_end}, step: 1e-3}}",
+                f"output={{interval: 1e-3, channels: [{channel}]}}", *settings]
+        result = run("run", os.path.join(folder, name + ".yaml"), "-o", out, "--force", "--quiet",
+                     *[word for text in sets for word in ("--set", text)])
+        if result.returncode:
+            check(False, name, "does not run:", result.stderr)
+            continue
+        with open(os.path.join(out, "results.csv"), encoding="utf-8") as file:
+            column = [float(row[1]) for row in list(csv.reader(file))[1:]]
+        measured = look(column)
+        check(abs(measured - expected) <= 1e-3 * abs(expected), name, channel, "is", measured, "not", expected)
+
+
+# ---- errors of the rod, docs/choosing.md ----------------------------------------------------------
+
+
+def rod_error(model, out, *settings):
+    """Of the tutorial's pendulum after 1.45 s, where exactly it has -pi/2 - 5.42 rad/s (3/4 of its period - 1.45 s)."""
+    sets = ["output={times: [1.45], channels: [joints.pin.angle]}", *settings]
+    result = run("run", model, "-o", out, "--force", "--quiet", *[w for text in sets for w in ("--set", text)])
+    check(result.returncode == 0, "the rod does not run:", result.stderr)
+    return abs(float(read(out, "results.csv").splitlines()[-1].split(",")[1]) + 1.5708025)
+
+
+def check_rod(folder):
+    model, out = os.path.join(folder, "rod.yaml"), os.path.join(folder, "rod")
+    with open(model, "w", encoding="utf-8") as file:
+        file.write(re.search(r"^```yaml\n(.*?)^```", read(SOURCE, "docs", "tutorial.md"), re.M | re.S)[1])
+    text = read(SOURCE, "docs", "choosing.md")
+    cells = lambda row: [cell.strip() for cell in re.search(rf"^\| {row} \|(.*)\|$", text, re.M)[1].split("|")]
+    cases = []
+    for method, row in (("index2", r"error \[rad\], index-2"), ("index3", "index-3"), ("soi2", "SOI2")):
+        for step, shown in zip(cells(r"`step` \[s\]"), cells(row)):
+            cases.append((shown, f"simulate.step={step}", f"simulate.method={method}"))
+    for rtol, shown in zip(("1e-3", "1e-4", "1e-5", "1e-6"), cells(r"the rod, angle \[rad\]")):
+        cases.append((shown, f"simulate.tol={{rtol: {rtol}}}"))
+    check(len(cases) == 19, "the tables of choosing.md have changed:", len(cases), "errors were found")
+    for shown, *settings in cases:
+        measured = rod_error(model, out, *settings)
+        check(abs(measured - float(shown)) <= 0.05 * float(shown), "the rod's error with", *settings, "is", measured, "not", shown)
+
+
+def main():
+    pages = glob.glob(os.path.join(SOURCE, "*.md")) + glob.glob(os.path.join(SOURCE, "docs", "**", "*.md"), recursive=True)
+    pages += glob.glob(os.path.join(SOURCE, "examples", "**", "*.md"), recursive=True)
+    for page in pages:
+        check_links(page)
+    check_keys()
+    with tempfile.TemporaryDirectory() as folder:
+        check_elements(folder)
+        check_whole_models("README.md", folder)
+        check_whole_models(os.path.join("docs", "model-file.md"), folder)
+        check_by_hand(folder)
+        check_rod(folder)
+    print("\n".join(failures) or f"{len(pages)} pages")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
