@@ -64,6 +64,7 @@ def check_links(page):
 # Types whose page has another name.
 PAGES = {
     "rigid": "body", "point": "body", "load": "follower-force", "rack": "rack-and-pinion",
+    "node": "superelement",
 }
 
 
@@ -80,8 +81,8 @@ def keys_of_types():
             if name in ("bodies", "joints", "forces"):
                 of = cells[-1].rstrip(" |")
                 out += [(t, key) for t in (types if of == "all" else of.split(", "))]
-            elif name == "frames":
-                out.append(("frame", key))
+            elif name in ("frames", "superelements"):
+                out.append((name[:-1], key))
     return out
 
 
