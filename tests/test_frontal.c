@@ -76,10 +76,11 @@ static double *entry(matrix *m, int i, int j) {
 static void set_blocks(matrix *m, int n_blocks, const int *sizes, uint64_t *random) {
   memset(m->a, 0, (size_t)MAX * MAX * sizeof(double));
   memset(m->coupled, 0, sizeof m->coupled);
+  assert_true(n_blocks <= MAX_BLOCKS);
   m->n_blocks = n_blocks;
   for (int i = 0; i < n_blocks; ++i) m->first[i + 1] = m->first[i] + sizes[i];
   m->n = m->first[n_blocks];
-  assert_true(m->n <= MAX && n_blocks <= MAX_BLOCKS);
+  assert_true(m->n <= MAX);
   for (int i = 0; i < m->n; ++i) {
     const int other = random_below(random, i + 1);
     m->order[i] = m->order[other];
