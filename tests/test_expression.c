@@ -96,7 +96,7 @@ static const char *candidate(int i, void *user) {
   return i < KNOWN ? known[i].name : NULL;
 }
 
-static const asi_scope scope = {find, candidate, NULL};
+static const asi_scope scope = {find, candidate, NULL, 0};
 
 /// x^3 on table 3; it has no value from 10 on and fails from 20 on.
 static int cube(int table, double x, double out[3], void *user) {
@@ -265,6 +265,7 @@ static void test_functions_as_in_c(void **state) {
     }
   assert_true(value("atan2(x, y)", 0.0, -1.0, -2.0) == atan2(-1.0, -2.0));
   assert_true(value("x^y", 0.0, 1.7, -2.3) == pow(1.7, -2.3));
+  assert_true(fabs(slope("log10(x)", X, 2.0, 0.0) * 2.0 * log(10.0) - 1.0) < 1e-15);
 }
 
 /// Whole powers have exact derivatives at 0 and for negative bases, too.
@@ -294,7 +295,13 @@ static void test_choices(void **state) {
   assert_true(slope(safe, X, -1.0, 0.0) == -2.0);
   assert_true(slope(safe, X, 0.0, 0.0) == 0.0); // the slope of sqrt(0) is infinite
   assert_true(slope(safe, X, 4.0, 0.0) == 0.25);
-  assert_true(slope("if(sqrt(x) > 1, 1, x)", X, 0.0, 0.0) == 1.0);
+  static const char *const compared[] = {"<", "<=", ">", ">=", "==", "!="};
+  for (size_t i = 0; i < sizeof compared / sizeof compared[0]; ++i) {
+    char text[64];
+    snprintf(text, sizeof text, "x + (sqrt(x) %s 1)", compared[i]);
+    assert_true(slope(text, X, 0.0, 0.0) == 1.0);
+  }
+  assert_true(value("if(x < 0, t, y) - if(x > 0, t, y)", 5.0, 1.0, 2.0) == -3.0);
   assert_true(slope("max(x, 2*y)", X, 3.0, 1.0) == 1.0);
   assert_true(slope("max(x, 2*y)", Y, 3.0, 1.0) == 0.0);
   assert_true(slope("min(x, 2*y)", Y, 3.0, 1.0) == 2.0);
@@ -501,6 +508,18 @@ static void test_limits(void **state) {
   assert_string_equal(slip.sentence, "a name of more than 255 letters");
 }
 
+/// An expression that others wait for has the less room the deeper these are.
+static void test_depth_of_all(void **state) {
+  (void)state;
+  const asi_scope deep = {find, candidate, NULL, ASI_EXPRESSION_WAITING - 2};
+  asi_slip slip;
+  double number;
+  assert_int_equal(asi_expression_number("(1)", 3, &deep, &number, &slip), AS_OK);
+  assert_int_equal(asi_expression_number("((1))", 5, &deep, &number, &slip), AS_ERR_ARGUMENT);
+  assert_string_equal(slip.sentence, "the expression is nested too deeply");
+  assert_int_equal(slip.at, 2);
+}
+
 static void test_names_of_parameters(void **state) {
   (void)state;
   assert_true(asi_is_parameter_name("k"));
@@ -599,6 +618,7 @@ int main(void) {
       cmocka_unit_test(test_mistakes),
       cmocka_unit_test(test_ends_and_zeros),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_depth_of_all),
       cmocka_unit_test(test_names_of_parameters),
       cmocka_unit_test(test_blame),
       cmocka_unit_test(test_not_finite),

@@ -307,6 +307,7 @@ static asi_meaning find(compiler *s, size_t at, bool quoted, int *op, asi_named 
     return ASI_MEANS_CONSTANT;
   }
   const bool called = named->called = peek(s) == '(';
+  named->depth = s->scope->depth + s->depth;
   s->slip->at = at;
   const asi_meaning meaning = s->scope->find(name, named, s->scope->user);
   if (meaning == ASI_MEANS_NOTHING)
@@ -383,7 +384,7 @@ static int operator_at(compiler *s, int *precedence, size_t *length) {
 /// An atom and all operators behind it that bind as strongly as `least` or more. Whatever nests passes here.
 static bool climb(compiler *s, int least, operand *out) {
   (void)peek(s);
-  if (s->depth >= ASI_EXPRESSION_DEPTH)
+  if (s->depth >= ASI_EXPRESSION_DEPTH || s->scope->depth + s->depth >= ASI_EXPRESSION_WAITING)
     return slip(s, s->at, "the expression is nested too deeply");
   ++s->depth;
   bool good = atom(s, out), compared = false;

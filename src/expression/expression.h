@@ -19,6 +19,7 @@ enum {
   ASI_EXPRESSION_NAME = 256,     ///< of any name, with the zero behind it
   ASI_EXPRESSION_LENGTH = 10000, ///< characters of a text
   ASI_EXPRESSION_DEPTH = 128,    ///< parentheses, signs and operands inside one another
+  ASI_EXPRESSION_WAITING = 1000, ///< the same of all expressions that wait for one another
   ASI_EXPRESSION_VALUES = 1000,  ///< constants, slots and operations
   ASI_SENTENCE_LENGTH = 160,     ///< with the zero behind it
 };
@@ -43,6 +44,7 @@ typedef enum asi_meaning {
 /// What stands behind a name.
 typedef struct asi_named {
   double number;
+  int depth;      ///< given: how deep the expression is here, with those that wait for it
   bool called;    ///< given: a parenthesis follows
   int index;      ///< of a slot or of a table, as the caller counts them; not negative
   char *sentence; ///< room for ASI_SENTENCE_LENGTH
@@ -54,6 +56,7 @@ typedef struct asi_scope {
   /// The i-th name, NULL behind the last: to choose a "did you mean" from; may itself be NULL.
   const char *(*candidate)(int i, void *user);
   void *user;
+  int depth; ///< of expressions that wait for this one: `find` may compile others
 } asi_scope;
 
 // ---- compiling --------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ static void define(asi_reader *r, const asi_value *key, const asi_value *value) 
 }
 
 /// The number of a parameter, once those that it depends on have theirs. No sentence: what is wrong has been said.
-static bool settle(asi_reader *r, int number, char sentence[ASI_SENTENCE_LENGTH]) {
+static bool settle(asi_reader *r, int number, int depth, char sentence[ASI_SENTENCE_LENGTH]) {
   asi_definition *p = &r->parameters[number];
   const char *name = asi_names_get(&r->parameter_names, number);
   if (p->progress == ASI_READY) return true;
@@ -53,12 +53,15 @@ static bool settle(asi_reader *r, int number, char sentence[ASI_SENTENCE_LENGTH]
   const asi_path section = {"parameters", 0, NULL}, path = {name, 0, &section}, *back = r->path;
   const asi_index *index = r->index;
   const bool broken = r->broken;
+  const int depth_before = r->depth;
   r->path = &path;
   r->index = NULL;
   p->progress = ASI_BUSY;
   ++r->lookups;
+  r->depth = depth;
   const bool good = asi_read_number(r, p->value, &p->number);
   --r->lookups;
+  r->depth = depth_before;
   p->progress = good ? ASI_READY : ASI_BROKEN;
   r->path = back;
   r->index = index;
@@ -85,13 +88,13 @@ static asi_meaning look_up(const char *name, asi_named *named, void *user) {
     return ASI_MEANS_MISTAKE;
   }
   r->parameters[found].used = true;
-  if (!settle(r, found, named->sentence)) return ASI_MEANS_MISTAKE;
+  if (!settle(r, found, named->depth, named->sentence)) return ASI_MEANS_MISTAKE;
   named->number = r->parameters[found].number;
   return ASI_MEANS_CONSTANT;
 }
 
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip) {
-  const asi_scope scope = {.find = look_up, .user = r};
+  const asi_scope scope = {.find = look_up, .user = r, .depth = r->depth};
   return asi_expression_number(text, length, &scope, out, slip) == AS_OK;
 }
 
@@ -108,7 +111,7 @@ void asi_collect_parameters(asi_reader *r) {
     r->path = NULL;
   }
   char sentence[ASI_SENTENCE_LENGTH];
-  for (int i = 0; i < r->n_parameters; ++i) (void)settle(r, i, sentence);
+  for (int i = 0; i < r->n_parameters; ++i) (void)settle(r, i, 0, sentence);
 }
 
 void asi_publish_parameters(asi_reader *r) {

@@ -64,6 +64,7 @@ struct asi_reader {
   asi_definition *parameters;
   int n_parameters, room_parameters;
   int lookups; ///< parameters that wait for others
+  int depth;   ///< of the expressions that wait
   int hints;   ///< parameters that were looked for in vain
   const asi_index *index;
   const asi_path *path;
