@@ -183,7 +183,7 @@ __attribute__((always_inline)) static inline int asi_operate_one(int op, double 
 /// All operations but tables.
 __attribute__((always_inline)) static inline int asi_operate(int op, double a, double b, double c,
                                                              int order, asi_partials *d) {
-  *d = (asi_partials){0};
+  if (order > 0) *d = (asi_partials){0};
   switch (op) {
   case ASI_OP_ADD:
     d->f = a + b;
