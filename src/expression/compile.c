@@ -90,8 +90,8 @@ static bool unexpected(compiler *s, const char *wanted) {
 // ---- nodes ------------------------------------------------------------------------------------------
 
 static bool same(const node *a, const node *b) {
-  return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
-         memcmp(&a->number, &b->number, sizeof a->number) == 0;
+  return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c && a->number == b->number &&
+         !signbit(a->number) == !signbit(b->number);
 }
 
 /// Finds or adds a node.
@@ -173,7 +173,7 @@ static bool choose(compiler *s, operand c, operand a, operand b, size_t at, oper
 static bool smooth_step(compiler *s, const operand *argument, size_t at, operand *out) {
   const operand x = argument[0], x0 = argument[1], y0 = argument[2], x1 = argument[3],
                 y1 = argument[4];
-  operand u, width, height;
+  operand u = {.node = -1}, width = u, height = u;
   if (is_number(&x0) && is(&x1, x0.number))
     return slip(s, at, "the step begins and ends at %g", x0.number);
   return operate(s, ASI_OP_SUBTRACT, x, x0, at, &u) &&
@@ -289,7 +289,7 @@ static bool call(compiler *s, int op, size_t at, operand *out) {
 
 /// The name of a table stands before s->at.
 static bool table(compiler *s, int index, size_t at, operand *out) {
-  operand argument;
+  operand argument = {.node = -1};
   assert(index >= 0 && index <= UINT16_MAX);
   if (peek(s) != '(') return slip(s, at, "the table needs ( ) behind its name");
   return arguments(s, "of a table", 1, &argument) && settle(s, &argument, at) &&
@@ -354,31 +354,27 @@ static bool atom(compiler *s, operand *out) {
 
 /// The operator that follows, its precedence and length; -1: there is none.
 static int operator_at(compiler *s, int *precedence, size_t *length) {
-  static const struct {
-    char text[3];
-    int op, precedence;
-  } known[] = {
-      {"<=", ASI_OP_LESS_EQUAL, COMPARISON},
-      {">=", ASI_OP_GREATER_EQUAL, COMPARISON},
-      {"==", ASI_OP_EQUAL, COMPARISON},
-      {"!=", ASI_OP_UNEQUAL, COMPARISON},
-      {"<", ASI_OP_LESS, COMPARISON},
-      {">", ASI_OP_GREATER, COMPARISON},
-      {"+", ASI_OP_ADD, SUM},
-      {"-", ASI_OP_SUBTRACT, SUM},
-      {"*", ASI_OP_MULTIPLY, PRODUCT},
-      {"/", ASI_OP_DIVIDE, PRODUCT},
-      {"^", ASI_OP_POWER, POWER},
-  };
-  (void)peek(s);
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
-    const size_t n = strlen(known[i].text);
-    if (s->at + n > s->length || memcmp(s->text + s->at, known[i].text, n) != 0) continue;
-    *precedence = known[i].precedence;
-    *length = n;
-    return known[i].op;
+  const char c = peek(s);
+  const bool equal = s->at + 1 < s->length && s->text[s->at + 1] == '=';
+  *precedence = COMPARISON;
+  *length = equal ? 2 : 1;
+  switch (c) {
+  case '<': return equal ? ASI_OP_LESS_EQUAL : ASI_OP_LESS;
+  case '>': return equal ? ASI_OP_GREATER_EQUAL : ASI_OP_GREATER;
+  case '=': return equal ? ASI_OP_EQUAL : -1;
+  case '!': return equal ? ASI_OP_UNEQUAL : -1;
+  default: break;
   }
-  return -1;
+  *length = 1;
+  *precedence = c == '^' ? POWER : c == '*' || c == '/' ? PRODUCT : SUM;
+  switch (c) {
+  case '+': return ASI_OP_ADD;
+  case '-': return ASI_OP_SUBTRACT;
+  case '*': return ASI_OP_MULTIPLY;
+  case '/': return ASI_OP_DIVIDE;
+  case '^': return ASI_OP_POWER;
+  default: return -1;
+  }
 }
 
 /// An atom and all operators behind it that bind as strongly as `least` or more. Whatever nests passes here.
@@ -393,7 +389,7 @@ static bool climb(compiler *s, int least, operand *out) {
     size_t length = 0;
     const int op = operator_at(s, &precedence, &length);
     const size_t at = s->at;
-    operand right;
+    operand right = {.node = -1};
     if (op < 0 || precedence < least) break;
     if (precedence == COMPARISON && compared) {
       good = slip(s, at, "a comparison of a comparison: write (a < b)*(b < c), or parentheses");
@@ -443,8 +439,8 @@ static asi_expression *pack(const compiler *s, int root) {
   asi_expression *e = malloc(head.size);
   if (e == NULL) return NULL;
   *e = head;
-  int *slot = (int *)(e->constant + e->n_constants);
-  asi_instruction *code = (asi_instruction *)(slot + e->n_slots);
+  int *slot = (int *)(void *)(e->constant + e->n_constants);
+  asi_instruction *code = (asi_instruction *)(void *)(slot + e->n_slots);
   for (int i = 0; i <= root; ++i) {
     const node *n = &s->node[i];
     const int operands = asi_operations[n->op].operands;
@@ -483,7 +479,7 @@ static as_status compile(compiler *s, operand *out) {
 as_status asi_expression_compile(const char *text, size_t length, const asi_scope *scope,
                                  asi_expression **out, asi_slip *slip_out) {
   compiler s = {.text = text, .length = length, .scope = scope, .slip = slip_out};
-  operand root;
+  operand root = {.node = -1};
   *out = NULL;
   as_status status = compile(&s, &root);
   if (status == AS_OK && !settle(&s, &root, 0))
@@ -499,7 +495,7 @@ as_status asi_expression_compile(const char *text, size_t length, const asi_scop
 as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
                                 double *out, asi_slip *slip_out) {
   compiler s = {.text = text, .length = length, .scope = scope, .slip = slip_out};
-  operand root;
+  operand root = {.node = -1};
   *out = 0.0;
   as_status status = compile(&s, &root);
   if (status == AS_OK && !is_number(&root)) {

@@ -78,11 +78,11 @@ typedef struct asi_expression {
 
 /// The slots that the value depends on, each once; x and gradients are in this order.
 static inline const int *asi_expression_slots(const asi_expression *e) {
-  return (const int *)(e->constant + e->n_constants);
+  return (const int *)(const void *)(e->constant + e->n_constants);
 }
 
 static inline const asi_instruction *asi_expression_code(const asi_expression *e) {
-  return (const asi_instruction *)(asi_expression_slots(e) + e->n_slots);
+  return (const asi_instruction *)(const void *)(asi_expression_slots(e) + e->n_slots);
 }
 
 /// Compiles the first `length` characters of a text that is ended by a zero there or later; the character behind them
@@ -122,7 +122,7 @@ as_status asi_expression_gradient(const asi_expression *e, const double *x,
 as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
                                const asi_tables *tables, double out[3]);
 
-/// Why the last two or the first gave AS_ERR_NONFINITE: `sqrt(-1) is not a number`, at its place; `text` is the one
+/// Why one of these gave AS_ERR_NONFINITE: `sqrt(-1) is not a number`, at its place; `text` is the one
 /// that was compiled.
 void asi_expression_blame(const asi_expression *e, const char *text, const double *x,
                           const asi_tables *tables, asi_slip *slip);
