@@ -115,10 +115,35 @@ static void test_wrong_repeat(void **state) {
       "1\"; did you mean \"a 1\"? (i = 1)");
 }
 
+/// Parameters that need one another inside many parentheses: the depth of all counts, not that of each.
+static void test_deep_parameters(void **state) {
+  (void)state;
+  enum { PARAMETERS = 12, LEVELS = 100 };
+  static as_messages messages;
+  static char text[PARAMETERS * (2 * LEVELS + 40)];
+  as_machine *m = NULL;
+  char *end = text + sprintf(text, "alphastep: 1\nparameters:\n");
+  for (int i = PARAMETERS; i > 0; --i) {
+    end += sprintf(end, "  p%d: ", i);
+    for (int k = 0; k < LEVELS; ++k) *end++ = '(';
+    end += sprintf(end, "p%d", i - 1);
+    for (int k = 0; k < LEVELS; ++k) *end++ = ')';
+    *end++ = '\n';
+  }
+  end += sprintf(end, "  p0: 1\n");
+  assert_int_equal(
+      as_machine_parse(text, (size_t)(end - text), "text.yaml", NULL, 0, &m, &messages),
+      AS_ERR_ARGUMENT);
+  assert_int_equal(messages.n, 1);
+  assert_string_equal(messages.message[0].text,
+                      "text.yaml:12:98: error: parameters.p3: the expression is nested too deeply");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_messages),
       cmocka_unit_test(test_places),
+      cmocka_unit_test(test_deep_parameters),
       cmocka_unit_test(test_wrong_repeat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alphastep/words.h"
 #include "file/reader.h"
 
 typedef struct spot {
@@ -155,21 +154,4 @@ bool asi_would_keep(const asi_reader *r, const asi_value *at) {
 as_place asi_place(const asi_reader *r, const asi_value *at) {
   const spot s = spot_at(r, at, 0);
   return (as_place){r->file[s.file].path, s.line, s.column};
-}
-
-// ---- did you mean -----------------------------------------------------------------------------------
-
-void asi_hint_try(asi_hint *hint, const char *candidate) {
-  const int distance = as_word_distance(hint->word, candidate);
-  if (hint->best && distance >= hint->distance) return;
-  hint->best = candidate;
-  hint->distance = distance;
-}
-
-const char *asi_hint_text(asi_hint *hint) {
-  const bool close = hint->best && as_word_is_close(hint->word, hint->distance) &&
-                     hint->distance < (int)strlen(hint->word);
-  if (!close) return "";
-  snprintf(hint->text, sizeof hint->text, "; did you mean \"%.80s\"?", hint->best);
-  return hint->text;
 }

@@ -36,28 +36,32 @@ static void define(asi_reader *r, const asi_value *key, const asi_value *value) 
 }
 
 /// The number of a parameter, once those that it depends on have theirs. No sentence: what is wrong has been said.
-static bool settle(asi_reader *r, int number, char sentence[160]) {
+static bool settle(asi_reader *r, int number, int depth, char sentence[ASI_SENTENCE_LENGTH]) {
   asi_definition *p = &r->parameters[number];
   const char *name = asi_names_get(&r->parameter_names, number);
   if (p->progress == ASI_READY) return true;
   if (p->progress == ASI_BUSY) {
-    snprintf(sentence, 160, "the parameter %s depends on itself", name);
+    snprintf(sentence, ASI_SENTENCE_LENGTH, "the parameter %s depends on itself", name);
     return false;
   }
   if (p->progress == ASI_BROKEN) return false; // it has been said why
   if (r->lookups >= MOST_WAITING) {
-    snprintf(sentence, 160, "more than %d parameters depend on one another", MOST_WAITING);
+    snprintf(sentence, ASI_SENTENCE_LENGTH, "more than %d parameters depend on one another",
+             MOST_WAITING);
     return false;
   }
   const asi_path section = {"parameters", 0, NULL}, path = {name, 0, &section}, *back = r->path;
   const asi_index *index = r->index;
   const bool broken = r->broken;
+  const int depth_before = r->depth;
   r->path = &path;
   r->index = NULL;
   p->progress = ASI_BUSY;
   ++r->lookups;
+  r->depth = depth;
   const bool good = asi_read_number(r, p->value, &p->number);
   --r->lookups;
+  r->depth = depth_before;
   p->progress = good ? ASI_READY : ASI_BROKEN;
   r->path = back;
   r->index = index;
@@ -65,31 +69,33 @@ static bool settle(asi_reader *r, int number, char sentence[160]) {
   return good;
 }
 
-static bool look_up(const char *name, double *number, char sentence[160], void *user) {
+static asi_meaning look_up(const char *name, asi_named *named, void *user) {
   asi_reader *r = user;
   for (const asi_index *k = r->index; k; k = k->outer)
     if (strcmp(k->name, name) == 0) {
-      *number = k->number;
-      return true;
+      named->number = k->number;
+      return ASI_MEANS_CONSTANT;
     }
   const int found = asi_names_find(&r->parameter_names, name);
+  if (found < 0 && named->called) return ASI_MEANS_NOTHING;
   if (found < 0) {
     asi_hint hint = {.word = name};
     const bool look = r->hints++ < MOST_HINTS; // all of 100000 turns may be wrong
     for (int i = 0; i < r->n_parameters && look; ++i)
       asi_hint_try(&hint, asi_names_get(&r->parameter_names, i));
-    snprintf(sentence, 160, "\"%s\" is neither a number nor a parameter%s", name,
-             asi_hint_text(&hint));
-    return false;
+    snprintf(named->sentence, ASI_SENTENCE_LENGTH,
+             "\"%.63s\" is neither a number nor a parameter%s", name, asi_hint_text(&hint));
+    return ASI_MEANS_MISTAKE;
   }
   r->parameters[found].used = true;
-  if (!settle(r, found, sentence)) return false;
-  *number = r->parameters[found].number;
-  return true;
+  if (!settle(r, found, named->depth, named->sentence)) return ASI_MEANS_MISTAKE;
+  named->number = r->parameters[found].number;
+  return ASI_MEANS_CONSTANT;
 }
 
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip) {
-  return asi_arithmetic(text, length, look_up, r, out, slip);
+  const asi_scope scope = {.find = look_up, .user = r, .depth = r->depth};
+  return asi_expression_number(text, length, &scope, out, slip) == AS_OK;
 }
 
 void asi_collect_parameters(asi_reader *r) {
@@ -104,8 +110,8 @@ void asi_collect_parameters(asi_reader *r) {
       for (int i = 0; i < map->count; ++i) define(r, map->item[2 * i], map->item[2 * i + 1]);
     r->path = NULL;
   }
-  char sentence[160];
-  for (int i = 0; i < r->n_parameters; ++i) (void)settle(r, i, sentence);
+  char sentence[ASI_SENTENCE_LENGTH];
+  for (int i = 0; i < r->n_parameters; ++i) (void)settle(r, i, 0, sentence);
 }
 
 void asi_publish_parameters(asi_reader *r) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "file/reader.h"
 
 // ---- tables -----------------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 #define ALPHASTEP_FILE_READER_H
 
 #include "alphastep/file.h"
+#include "base/hint.h"
+#include "expression/expression.h"
 #include "file/arena.h"
-#include "file/arithmetic.h"
 #include "file/table.h"
 #include "file/value.h"
 #include "model/builder.h"
@@ -64,6 +65,7 @@ struct asi_reader {
   asi_definition *parameters;
   int n_parameters, room_parameters;
   int lookups; ///< parameters that wait for others
+  int depth;   ///< of the expressions that wait
   int hints;   ///< parameters that were looked for in vain
   const asi_index *index;
   const asi_path *path;
@@ -95,18 +97,6 @@ void asi_complain_fault(int file, int line, int column, const char *sentence, vo
 /// Would the first message at a place be kept? If not there is no need to look for suggestions.
 bool asi_would_keep(const asi_reader *r, const asi_value *at);
 as_place asi_place(const asi_reader *r, const asi_value *at);
-
-/// `; did you mean "mass"?`: keeps the candidate that is nearest to a word.
-typedef struct asi_hint {
-  const char *word;
-  const char *best;
-  int distance;
-  char text[112];
-} asi_hint;
-
-void asi_hint_try(asi_hint *hint, const char *candidate);
-/// The words to put at the end of a sentence, or "".
-const char *asi_hint_text(asi_hint *hint);
 
 // ---- files (sources.c), settings (settings.c), parameters (parameters.c) ------------------------------
 

@@ -52,8 +52,4 @@ asi_value *asi_value_get(const asi_value *map, const char *key);
 /// `a list`, `a number` ...: for messages.
 const char *asi_value_what(const asi_value *value);
 
-/// Reads a decimal number at the start of a text: digits, a point, more digits, an exponent; no sign.
-/// Returns its length; 0: there is none. Needs the C locale. The number is infinite if it is too large.
-size_t asi_scan_number(const char *text, double *number);
-
 #endif

@@ -1,0 +1,130 @@
+/// Expressions: `-k*(s - s0) - if(s < 0, c, 2*c)*v`, compiled once, evaluated with exact derivatives.
+///
+/// What a name means is told by the caller: a number that will not change, a slot (a quantity whose value is given at
+/// each evaluation) or a table (a function of one argument). An expression knows nothing of machines.
+///
+/// A compiled expression is one block of memory without pointers: it is const, may be shared between threads, copied
+/// with memcpy() and freed with free(). No evaluation allocates or recurses.
+#ifndef ALPHASTEP_EXPRESSION_EXPRESSION_H
+#define ALPHASTEP_EXPRESSION_EXPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alphastep/status.h"
+
+enum {
+  ASI_NAME_LENGTH = 64,          ///< of a parameter, with the zero behind it
+  ASI_EXPRESSION_NAME = 256,     ///< of any name, with the zero behind it
+  ASI_EXPRESSION_LENGTH = 10000, ///< characters of a text
+  ASI_EXPRESSION_DEPTH = 128,    ///< parentheses, signs and operands inside one another
+  ASI_EXPRESSION_WAITING = 1000, ///< the same of all expressions that wait for one another
+  ASI_EXPRESSION_VALUES = 1000,  ///< constants, slots and operations
+  ASI_SENTENCE_LENGTH = 160,     ///< with the zero behind it
+};
+
+/// What is wrong with an expression, and where.
+typedef struct asi_slip {
+  size_t at;        ///< bytes from the start of the text
+  int line, column; ///< the same place, from 1, in characters
+  char sentence[ASI_SENTENCE_LENGTH];
+} asi_slip;
+
+// ---- names ------------------------------------------------------------------------------------------
+
+typedef enum asi_meaning {
+  ASI_MEANS_NOTHING,  ///< there is no such name
+  ASI_MEANS_MISTAKE,  ///< `sentence` says why it may not be used; empty: that has been told already
+  ASI_MEANS_CONSTANT, ///< `number`
+  ASI_MEANS_SLOT,     ///< `index`
+  ASI_MEANS_TABLE,    ///< `index`; name(x)
+} asi_meaning;
+
+/// What stands behind a name.
+typedef struct asi_named {
+  double number;
+  int depth;      ///< given: how deep the expression is here, with those that wait for it
+  bool called;    ///< given: a parenthesis follows
+  int index;      ///< of a slot or of a table, as the caller counts them; not negative
+  char *sentence; ///< room for ASI_SENTENCE_LENGTH
+} asi_named;
+
+/// The names that an expression may use.
+typedef struct asi_scope {
+  asi_meaning (*find)(const char *name, asi_named *named, void *user);
+  /// The i-th name, NULL behind the last: to choose a "did you mean" from; may itself be NULL.
+  const char *(*candidate)(int i, void *user);
+  void *user;
+  int depth; ///< of expressions that wait for this one: `find` may compile others
+} asi_scope;
+
+// ---- compiling --------------------------------------------------------------------------------------
+
+typedef struct asi_instruction {
+  uint16_t op;
+  uint16_t a, b,
+      c;       ///< values: constants, slots, results of the operations before; b of a table: which
+  uint16_t at; ///< place in the text
+} asi_instruction;
+
+/// Constants, then slots, then instructions; values are numbered in this order.
+typedef struct asi_expression {
+  size_t size; ///< bytes of all
+  int n_constants, n_slots, n_code;
+  int result; ///< which value
+  double constant[];
+} asi_expression;
+
+/// The slots that the value depends on, each once; x and gradients are in this order.
+static inline const int *asi_expression_slots(const asi_expression *e) {
+  return (const int *)(const void *)(e->constant + e->n_constants);
+}
+
+static inline const asi_instruction *asi_expression_code(const asi_expression *e) {
+  return (const asi_instruction *)(const void *)(asi_expression_slots(e) + e->n_slots);
+}
+
+/// Compiles the first `length` characters of a text that is ended by a zero there or later; the character behind them
+/// continues no number. AS_ERR_ARGUMENT: `slip` says why; AS_ERR_MEMORY. Needs the C locale. Free with free().
+as_status asi_expression_compile(const char *text, size_t length, const asi_scope *scope,
+                                 asi_expression **out, asi_slip *slip);
+
+/// The same of an expression that must be a number, which is finite. Takes no memory as long as all names are
+/// constants.
+as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
+                                double *out, asi_slip *slip);
+
+/// Is it a letter or _, then letters, digits, _, and no name of a function or pi?
+bool asi_is_parameter_name(const char *text);
+
+// ---- evaluating -------------------------------------------------------------------------------------
+
+/// Writes value, first and second derivative of a table: AS_DONE, AS_RETRY or AS_FATAL.
+typedef int asi_table_fn(int table, double x, double out[3], void *user);
+
+/// What an evaluation is given besides the values of the slots.
+typedef struct asi_tables {
+  asi_table_fn *evaluate; ///< NULL: the expression has none
+  void *user;
+} asi_tables;
+
+/// The value at x[n_slots]. AS_ERR_NONFINITE: it is no finite number; AS_ERR_RETRY, AS_ERR_CALLBACK: by a table.
+as_status asi_expression_value(const asi_expression *e, const double *x, const asi_tables *tables,
+                               double *value);
+
+/// Also the derivatives by each slot; AS_ERR_NONFINITE also if one of these is not finite.
+as_status asi_expression_gradient(const asi_expression *e, const double *x,
+                                  const asi_tables *tables, double *value, double *gradient);
+
+/// Value, first and second derivative along a path on which slot k has the value, the first and the second derivative
+/// x[k]. For an expression of the time alone x[0] = {t, 1, 0}.
+as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
+                               const asi_tables *tables, double out[3]);
+
+/// Why one of these gave AS_ERR_NONFINITE: `sqrt(-1) is not a number`, at its place; `text` is the one
+/// that was compiled.
+void asi_expression_blame(const asi_expression *e, const char *text, const double *x,
+                          const asi_tables *tables, asi_slip *slip);
+
+#endif
