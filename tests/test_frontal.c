@@ -155,7 +155,7 @@ static void solve_dense(matrix *m, const double *b, double *x) {
 /// to the largest after division by `scale`, which may be NULL.
 static void must_agree(const char *what, matrix *m, asi_solver *solver, const double *scale,
                        uint64_t *random) {
-  double b[MAX] = {0}, x[MAX], y[MAX];
+  double b[MAX] = {0}, x[MAX] = {0}, y[MAX] = {0};
   int culprit = -1;
   const as_status status = solver->ops->factor(solver, values_of(m), &culprit);
   if (status) fail_msg("%s, n = %d: %s", what, m->n, as_status_name(status));
@@ -182,7 +182,7 @@ typedef enum shape { TREE, STAR, CHAIN, LOOPS, SHAPES } shape;
 static const char *const shape_names[] = {"tree", "star", "chain", "loops"};
 
 static void random_blocks(matrix *m, shape kind, uint64_t *random) {
-  int sizes[MAX_BLOCKS], n = 2 + random_below(random, 38);
+  int sizes[MAX_BLOCKS] = {0}, n = 2 + random_below(random, 38);
   for (int i = 0; i < n; ++i) sizes[i] = 2 + random_below(random, i % 7 == 0 ? 14 : 6);
   sizes[0] += 2 * n; // enough pivots to a front
   if (sizes[0] > 24) sizes[0] = 24;
@@ -222,7 +222,7 @@ static void test_scales(void **state) {
   uint64_t random = 6;
   matrix m = make_matrix();
   for (int k = 0; k < 40; ++k) {
-    double unit[MAX];
+    double unit[MAX] = {0};
     const bool alike = k % 2 == 0; // rows as columns: what units of bodies and joints do
     random_blocks(&m, (shape)(k / 2 % SHAPES), &random);
     fill_blocks(&m, 12.0, &random);
@@ -342,7 +342,7 @@ static void test_mechanisms(void **state) {
   matrix m = make_matrix();
   for (int k = 0; k < 20; ++k) {
     const double mass = pow(10.0, k - 10);
-    double unit[MAX];
+    double unit[MAX] = {0};
     make_mechanism(&m, 8, mass, false, &random);
     set_units(&m, mass, unit);
     asi_solver *solver = solver_of(&m);
@@ -510,7 +510,7 @@ static void test_changes(void **state) {
   matrix m = make_matrix(), start = make_matrix();
   for (int k = 0; k < 12; ++k) {
     const double mass = k % 2 == 0 ? 1e-3 : 1e3, factor = k % 4 < 2 ? 1e6 : 1e-6;
-    double unit[MAX];
+    double unit[MAX] = {0};
     make_mechanism(&m, 8, mass, false, &random);
     asi_solver *solver = solver_of(&m);
     set_units(&m, mass, unit);

@@ -264,8 +264,9 @@ static int leg_number[6] = {0, 1, 2, 3, 4, 5};
 
 /// Feet on the ground, and in the platform.
 static void leg_ends(int i, double foot[3], double head[3]) {
-  const double at_foot = pi / 3.0 * (double)((i + 1) / 2 * 2) + (i % 2 ? -0.2 : 0.2);
-  const double at_head = pi / 3.0 * (double)(i / 2 * 2 + 1) + (i % 2 ? 0.3 : -0.3);
+  const int pair_of_feet = (i + 1) / 2 * 2, pair_of_heads = i / 2 * 2 + 1;
+  const double at_foot = pi / 3.0 * pair_of_feet + (i % 2 ? -0.2 : 0.2);
+  const double at_head = pi / 3.0 * pair_of_heads + (i % 2 ? 0.3 : -0.3);
   foot[0] = 1.0 * cos(at_foot);
   foot[1] = 1.0 * sin(at_foot);
   foot[2] = 0.0;
@@ -525,7 +526,7 @@ static void rank_is_found_near_singular_positions(void **state) {
   for (int i = 0; i < 200; ++i) {
     const double angle = i < 100 ? 0.03 * (i + 1) : pi - pow(10.0, -0.03 * (i - 100));
     as_integrator *integrator = NULL;
-    as_start_report report;
+    as_start_report report = {0};
     bench x = parallelogram(angle);
     const as_integrator_def def = as_default_integrator_def();
     as_initial initial = *as_model_initial(x.model);

@@ -392,7 +392,7 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
     s->known = s->by_klu = false;
     return;
   }
-  if (s->by_klu) {
+  if (s->by_klu && s->klu) {
     s->klu->ops->visit(s->klu, value, a);
   } else if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
     s->value = value;

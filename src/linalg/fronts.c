@@ -159,7 +159,7 @@ static bool couple(coupling *c, const blocks *b, int turn, const int *first_chil
   size_t most = b->start[block + 1] - b->start[block];
   for (int k = first_child[turn]; k >= 0; k = sibling[k]) most += c->start[k + 1] - c->start[k];
   const size_t from = c->start[turn];
-  if (from + most > c->room) {
+  if (c->later == NULL || from + most > c->room) {
     const size_t room = 2 * c->room + most + 64;
     int *grown = realloc(c->later, room * sizeof(int));
     if (grown == NULL) return false;

@@ -5,9 +5,12 @@
 static const as_space_part space = {AS_SPACE_RN, ROPE_N};
 enum { LX = ROPE_N - 3, LY = ROPE_N - 2 }; // the last point
 
+/// The point that a coordinate is of.
+static int point_of(int i) { return i / 3; }
+
 static double mass_of(const rope *r, double t, int i) {
   const bool light = i % 3 == 2 && i / 3 % 2 == 1 && t < r->heavy_from;
-  return light ? 0.0 : 1.0 + 0.1 * (i / 3);
+  return light ? 0.0 : 1.0 + 0.1 * point_of(i);
 }
 
 static int mass(const as_point *at, as_matrix *m, void *user) {
@@ -24,7 +27,7 @@ static int force(const as_point *at, double *f, void *user) {
   if (at->t >= r->fails_from) return AS_RETRY;
   for (int i = 0; i < ROPE_N; ++i) {
     f[i] = i % 3 == 2 ? 0.0 : -r->damping * at->v[i];
-    if (i % 3 == 1) f[i] -= 9.81 * (1.0 + 0.1 * (i / 3));
+    if (i % 3 == 1) f[i] -= 9.81 * (1.0 + 0.1 * point_of(i));
   }
   for (int i = 1; i < ROPE_POINTS; ++i) { // bends in y
     double bend = 0.0;
@@ -217,8 +220,8 @@ void rope_init(rope *r) {
   for (int i = 0; i < ROPE_N; ++i) {
     r->body[i] = i / 6;
     const double along[] = {0.8, -0.6, 0.0}, across[] = {0.6, 0.8, 0.0};
-    r->q0[i] = (1 + i / 3) * along[i % 3];
-    r->v0[i] = 2.0 * (1 + i / 3) * across[i % 3];
+    r->q0[i] = (1 + point_of(i)) * along[i % 3];
+    r->v0[i] = 2.0 * (1 + point_of(i)) * across[i % 3];
   }
   // What holds coordinates without mass is far from their bodies: no pivot is found in these.
   for (int i = 0; i < ROPE_ROWS; ++i) r->joint[i] = r->heavy_from > 0.0 && i % 4 == 2 ? 0 : i / 4;
