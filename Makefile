@@ -96,6 +96,7 @@ bench:
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines compare
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines parts
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines large
+	@OPENBLAS_NUM_THREADS=1 bench/machine_file.sh $(BUILD)/bench/alphastep
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
 	@echo "== accuracy of automatic steps"
