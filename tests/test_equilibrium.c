@@ -313,8 +313,9 @@ static void door_on_two_hinges(void **state) {
   const as_reaction r[2] = {bench_reaction(&x, s, "low"), bench_reaction(&x, s, "high")};
   assert_int_equal(x.found.n_redundant, 5);
   assert_int_equal(x.found.stability, AS_NEUTRAL);
-  assert_near("low", r[0].force[2], 0.5 * mass * g, 1e-6);
-  assert_near("high", r[1].force[2], 0.5 * mass * g, 1e-6);
+  // How they share it is known to round-off over the compliance of 1e-8.
+  assert_near("low", r[0].force[2], 0.5 * mass * g, 1e-5);
+  assert_near("high", r[1].force[2], 0.5 * mass * g, 1e-5);
   assert_near("weight", r[0].force[2] + r[1].force[2], mass * g, 1e-11);
   // About y, at the lower hinge: the weight at half the width, the upper hinge at 2 m.
   const double moment = r[0].torque[1] + r[1].torque[1] + 2.0 * r[1].force[0];
