@@ -806,7 +806,7 @@ static void test_refused_runs(void **state) {
 
 // ---- tables -----------------------------------------------------------------------------------------
 
-static char folder[] = "/tmp/alphastep-results-XXXXXX";
+static char folder[] = "alphastep-results-XXXXXX"; // where the test runs
 static char path[64];
 
 static int make_folder(void **state) {
