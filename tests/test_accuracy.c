@@ -68,13 +68,10 @@ static int check(const automatic_problem *p, const char *what, const series *s, 
 }
 
 static int check_problem(const automatic_problem *p, as_method method) {
-  // Where the step changes, a stiff spring vibrates for a while, and the steps go down until it has ceased: more of
-  // them than the error is worth.
-  const double order = strcmp(p->name, "stiff_pendulum") == 0 ? 1.3 : 1.8;
   const series s = make_series(p, method);
   int failures = 0;
   for (int k = 0; k < AUTOMATIC_VARIABLES; ++k)
-    if (p->count[k] > 0) failures += check(p, automatic_variable_name(k), &s, s.overall[k], order);
+    if (p->count[k] > 0) failures += check(p, automatic_variable_name(k), &s, s.overall[k], 1.8);
   // At one time alone errors may pass through zero: the tolerance is to be followed there, no more.
   return failures + check(p, "end", &s, s.at_end, 0.0);
 }

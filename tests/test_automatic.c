@@ -322,7 +322,8 @@ static void test_repeatable(void **state) {
 enum { MAX_ACCEPTED = 3000 };
 
 /// A rejected step leaves nothing behind: an integrator that is given only the accepted sizes arrives at the
-/// same state.
+/// same state. But for one thing: what is stiff is found with the factors at hand, [GA.15], and these are those of the
+/// rejected step then. On SE(3) the kick makes gyroscopic forces stiff; there both agree to the tolerance.
 static void test_rejected(void **state) {
   (void)state;
   static subject x[MAX_SUBJECTS];
@@ -356,7 +357,9 @@ static void test_rejected(void **state) {
       const double distance = snapshot_distance(&a, &b);
       printf("%-20s %-8s %4d steps, %3ld rejected: %.1e\n", s.name, method_names[m], count,
              work.rejected_steps, distance);
-      if (!(distance <= 1e-8)) fail_msg("%s, %s: off by %g", s.name, method_names[m], distance);
+      const bool stiff = strcmp(s.name, "made on SE(3)") == 0;
+      if (!(distance <= (stiff ? 10.0 * how.tolerance.rtol : 1e-8)))
+        fail_msg("%s, %s: off by %g", s.name, method_names[m], distance);
       run_close(&r);
       run_close(&given);
     }

@@ -226,6 +226,58 @@ static void start_of_states(as_integrator *s, double h) {
   s->theta = s->cx.theta;
 }
 
+// How often [ST.6] is improved with the factors of a step, and how fast that has to become better.
+enum { MAX_REFINEMENTS = 12 };
+#define REFINING 0.5
+
+/// What is missing in [ST.6]: r = -(M dv - f_lambda mu - f_psi nu) and kap (wanted - B dv), kap (wanted - k_v dv)
+static void index3_residual(as_integrator *s, const double *dv, const double *mu,
+                            const double *wanted, double *r) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi;
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  memset(r, 0, (size_t)s->step.size * sizeof(double));
+  asi_constraint_force(s, mu, mu + m, r);
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, dv, r);
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, dv, r + n);
+  if (rows > m) asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], 1.0, dv, r + n + m);
+  for (int i = 0; i < n; ++i) r[i] = -r[i];
+  for (int i = 0; i < rows; ++i) {
+    const double give = s->compliance * s->redundancy.inverse_d2[i] * mu[i];
+    r[n + i] = kap * (wanted[i] - r[n + i] + give);
+  }
+}
+
+/// [ST.6] by the factors of a step, as long as they are close enough: its matrix differs by terms in h and by what has
+/// changed since. *done: that has served.
+static as_status refine_index3(as_integrator *s, const double *vddot, bool *done) {
+  const as_problem *p = s->problem;
+  const int n = p->n, rows = p->def.n_lambda + p->def.n_psi;
+  double *dv = s->z, *mu = dv + n, *r = s->residual, before = (double)INFINITY; // z is found later
+  as_status status = asi_index3_rows(s, vddot, s->v0);
+  memset(dv, 0, (size_t)(n + rows) * sizeof(double));
+  for (int i = 0; i < MAX_REFINEMENTS && status == AS_OK; ++i) {
+    index3_residual(s, dv, mu, s->kkt_rhs + n, r);
+    status = asi_solve(s, &s->step, s->t, r);
+    for (int k = 0; k < n + rows && status == AS_OK; ++k) dv[k] += r[k];
+    const double change = asi_max_abs(r, n);
+    *done = change <= s->newton_rtol * asi_max_abs(dv, n);
+    if (*done || !(change <= REFINING * before)) break;
+    before = change;
+  }
+  for (int i = 0; i < n && *done && status == AS_OK; ++i) s->v0[i] += dv[i];
+  return status;
+}
+
+static as_status correct_index3(as_integrator *s, const double *vddot) {
+  bool done = false;
+  if (s->def.newton.reuse && !isnan(s->factor_h)) {
+    const as_status status = refine_index3(s, vddot, &done);
+    if (status) return status;
+  }
+  return done ? AS_OK : asi_index3_velocity(s, vddot, s->v0);
+}
+
 /// Sets d0, d1, gamma, v0 and a0 for a step of size h.
 static as_status start_of_step(as_integrator *s, double h) {
   const as_problem *p = s->problem;
@@ -258,12 +310,11 @@ static as_status start_of_step(as_integrator *s, double h) {
   }
   // Once steps have changed, every step is corrected: offset and gamma take a while to settle.
   s->varies = s->varying || !same_step(h, s->last_h);
-  if (index3 && s->varies && s->def.step_corrections) {
-    // [GA.10] beyond the ratio up to which this is stable, v is only projected
-    const double limit = s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
-    status = asi_index3_velocity(s, h > limit * s->last_h ? NULL : s->a_rate, s->v0);
-  }
-  return status;
+  // [GA.10] beyond the ratio up to which this is stable, v is only projected
+  const bool with_lag = h <= s->last_h * s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
+  if (!s->varies || !s->def.step_corrections) return AS_OK;
+  if (index3) status = correct_index3(s, with_lag ? s->a_rate : NULL);
+  return status ? status : asi_follow_stiff(s, with_lag);
 }
 
 /// After a singular position eta may hold anything that B_n^T did not see then. An eta that would move q

@@ -152,6 +152,7 @@ static void go_on(as_integrator *s) {
   s->next = old;
   s->a_offset = s->w_offset = 0.0;
   s->first = true;
+  asi_path_forget(s);
   asi_publish(s, s->t, &s->now);
 }
 

@@ -281,6 +281,9 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
   s->a_rate = take(arena, &used, n);
+  for (int i = 0; i < ASI_PATH; ++i) s->path.mean[i] = take(arena, &used, n);
+  s->path.extra = take(arena, &used, n);
+  s->path.change = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
   s->rate.psi = take(arena, &used, k);
   s->rate.xdot = take(arena, &used, nx);

@@ -57,6 +57,8 @@ typedef struct asi_method {
   void (*accept)(as_integrator *s);
 } asi_method;
 
+enum { ASI_PATH = 3 }; ///< steps that a path is followed over
+
 struct as_integrator {
   const as_problem *problem;
   as_integrator_def def;
@@ -117,6 +119,14 @@ struct as_integrator {
     double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
   double *a_rate; ///< of v', seen through a over the last step
+  struct {
+    double *mean[ASI_PATH]; ///< n: of v over the last steps, by q; the latest first
+    double h[ASI_PATH];     ///< their sizes [s]
+    int count;              ///< how many there are
+    double lag;             ///< what the last one's v_0 lags behind, over v'' [s^2]
+    double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
+    double *change;         ///< n: scratch
+  } path;                   ///< where stiff directions come from, [GA.15]
   asi_predictor predictor;
 
   struct {
@@ -250,6 +260,8 @@ enum {
 as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at, unsigned how);
 /// The rates of v', lambda and psi at the current state, by differences over +-h.
 as_status asi_start_rates(as_integrator *s, double h);
+/// What B dv and k_v dv are to be in that correction, n_lambda + n_psi numbers behind the first n of s->kkt_rhs.
+as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With
 /// vddot NULL it is only projected.
 as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v);
@@ -267,6 +279,16 @@ as_status asi_drift(as_integrator *s, double t, const double *q, const double *v
 as_status asi_solve_step(as_integrator *s, double h, double t1, double e);
 /// Makes the step that was solved last the new state.
 void asi_accept_step(as_integrator *s);
+
+// stiff.c ------------------------------------------------------------------------------------------
+
+/// Forgets the path: a start, or a jump.
+void asi_path_forget(as_integrator *s);
+/// Notes the step that has just been solved, before it is accepted.
+void asi_path_note(as_integrator *s);
+/// Sets v0 and a0 of a step whose size has changed to what the path says, in stiff directions. Without lag, v0 only
+/// to the velocity itself.
+as_status asi_follow_stiff(as_integrator *s, bool with_lag);
 
 // control.c ----------------------------------------------------------------------------------------
 

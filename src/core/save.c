@@ -17,7 +17,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 1, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 2, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -81,6 +81,11 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
   asi_archive_doubles(a, s->a_rate, n);
+  asi_archive_int(a, &s->path.count, 0, ASI_PATH);
+  for (int i = 0; i < s->path.count; ++i) asi_archive_doubles(a, s->path.mean[i], n);
+  asi_archive_doubles(a, s->path.h, (size_t)s->path.count);
+  asi_archive_double(a, &s->path.lag);
+  asi_archive_doubles(a, s->path.extra, n);
   asi_archive_doubles(a, s->p, soi2);
   asi_archive_doubles(a, s->a_before, soi2);
   asi_archive_doubles(a, s->p_before, soi2);
@@ -193,6 +198,12 @@ static bool has_factors(const asi_system *system) {
   return info.full_factorizations > 0;
 }
 
+static bool path_makes_sense(const as_integrator *s) {
+  for (int i = 0; i < s->path.count; ++i)
+    if (!(s->path.h[i] > 0.0) || !all_finite(s->path.mean[i], s->problem->n)) return false;
+  return s->path.count == 0 || (s->path.lag != 0.0 && all_finite(s->path.extra, s->problem->n));
+}
+
 /// Whether a state that was read can be gone on from: a step must neither break nor run on forever.
 static bool makes_sense(const as_integrator *s) {
   const as_problem *p = s->problem;
@@ -206,7 +217,7 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->lambda, m) && all_finite(now->psi, p->def.n_psi) &&
          all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
-         s->control.error > 0.0 && s->control.error <= 1.0 &&
+         s->control.error > 0.0 && s->control.error <= 1.0 && path_makes_sense(s) &&
          (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }

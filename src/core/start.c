@@ -510,14 +510,14 @@ as_status asi_start_rates(as_integrator *s, double h) {
   return add_neighbour(s, 0.01 * e, 100.0 / e);
 }
 
-/// [ST.6] M dv - f_lambda mu - f_psi nu = 0, B dv = B l/h - (g_t + B v), k_v dv = -k,
+/// [ST.6] B dv = B l/h - (g_t + B v), k_v dv = -k: the right sides;
 /// l/h = h^2 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
-as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) {
+as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   const double h = s->h, beta = s->c.beta;
   const double factor = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
-  double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m, *l = s->xi;
+  double *gdot = s->kkt_rhs + n, *k = gdot + m, *l = s->xi;
   const as_point at = {.t = s->t,
                        .q = s->now.q,
                        .v = v,
@@ -534,9 +534,18 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   if (status) return status;
   as_space_bracket(p->space, v, s->now.vdot, l);
   for (int i = 0; i < n; ++i) l[i] = vddot ? h * h * (factor * vddot[i] + l[i] / 12.0) : 0.0;
-  memset(rhs, 0, (size_t)n * sizeof(double));
   for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
   asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, l, gdot);
+  return AS_OK;
+}
+
+/// [ST.6] M dv - f_lambda mu - f_psi nu = 0, with these rows
+as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) {
+  const int n = s->problem->n;
+  double *rhs = s->kkt_rhs;
+  as_status status = asi_index3_rows(s, vddot, v);
+  if (status) return status;
+  memset(rhs, 0, (size_t)n * sizeof(double));
   asi_system_assemble(&s->kkt, s->block, &s->motion);
   asi_add_compliance(s, &s->kkt, s->compliance);
   status = asi_factor(s, &s->kkt, s->t, "the corrected velocity");

@@ -53,6 +53,7 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
 
 void asi_accept_step(as_integrator *s) {
   const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
+  asi_path_note(s);
   s->method->accept(s);
   s->t = s->t1;
   asi_dense_remember(s, t0, a_offset, w_offset);

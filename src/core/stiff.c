@@ -1,0 +1,162 @@
+/// Stiff directions where steps change.
+///
+/// A stiff spring holds positions nearly as a constraint of index-3 does: q moves along its path, and v and a follow
+/// from q. Over a step of size h,
+///
+///     q_1 - q_0 = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1]
+///
+/// holds with the exact q if v_0 is the velocity plus l/h, l being the local error of [SC.1]. With another h another
+/// v_0 is right; with the old one the spring would ring with v' off by O(h), and the error estimate would see nothing
+/// else. For constraints this is cured by [ST.6]. Here v_0 and a_0 are set to what the last positions say, in stiff
+/// directions only.
+///
+/// [GA.15] q is a cubic p through the ends of the last three steps, and
+///
+///     v_0 <- v_0 + F (p' + l/h - e - v_0),    a_0 <- a_0 + F (p'' + d_n p''' - a_0)
+///
+/// F = 10 G^3 - 15 G^4 + 6 G^5, with G w = S^-1 (S - M) w, takes the part of w that S = M + kap (-gamma h f_v +
+/// beta h^2 K T) calls stiff: a mode of frequency omega has G = x/(1 + x), x = kap beta h^2 omega^2. S is the matrix
+/// of a step, its factors are at hand, and its constraint rows keep w on the constraints. e is how much, over h,
+/// constraints moved q in the last step beyond v and a (-B^T eta of index-2, beta h (a~ - a_1) of SOI2), scaled to
+/// this one.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/integrator.h"
+#include "lie/space.h"
+
+// With less of (S - M) w than this share of M w nothing is stiff, and nothing is done.
+#define LEAST_SHARE 0.5
+// F, by powers of G.
+static const double sharpen[] = {0.0, 0.0, 10.0, -15.0, 6.0};
+
+void asi_path_forget(as_integrator *s) { s->path.count = 0; }
+
+/// l/h over v'': h^2 [1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)]
+static double lag(const as_integrator *s) {
+  const double h = s->h, beta = s->c.beta;
+  return h * h * (1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h));
+}
+
+void asi_path_note(as_integrator *s) {
+  const int n = s->problem->n;
+  const double h = s->h, beta = s->c.beta;
+  double *const mean = s->path.mean[ASI_PATH - 1];
+  for (int k = ASI_PATH - 1; k > 0; --k) {
+    s->path.mean[k] = s->path.mean[k - 1];
+    s->path.h[k] = s->path.h[k - 1];
+  }
+  s->path.mean[0] = mean;
+  s->path.h[0] = h;
+  if (s->path.count < ASI_PATH) ++s->path.count;
+  s->path.lag = lag(s);
+  // The mean of v over the step, since xi = integral of v + h^3 [v,v']/12.
+  as_space_bracket(s->problem->space, s->v0, s->now.vdot, mean);
+  for (int i = 0; i < n; ++i) {
+    mean[i] = s->xi[i] / h - h * h * mean[i] / 12.0;
+    s->path.extra[i] =
+        s->xi[i] / h - s->v0[i] - h * ((0.5 - beta) * s->a0[i] + beta * s->next.a[i]);
+  }
+}
+
+/// p', p'' and p''' at the end of the last step.
+static void follow_path(const as_integrator *s, int i, double out[3]) {
+  const double *h = s->path.h;
+  const double d0 = s->path.mean[0][i], d1 = s->path.mean[1][i], d2 = s->path.mean[2][i];
+  const double late = (d0 - d1) / (h[0] + h[1]), early = (d1 - d2) / (h[1] + h[2]);
+  const double third = (late - early) / (h[0] + h[1] + h[2]);
+  out[0] = d0 + h[0] * (late + (h[0] + h[1]) * third);
+  out[1] = 2.0 * (late + (2.0 * h[0] + h[1]) * third);
+  out[2] = 6.0 * third;
+}
+
+/// out = A x
+static void multiply(const asi_system *system, const double *x, double *out) {
+  const asi_pattern *p = &system->pattern;
+  memset(out, 0, (size_t)system->size * sizeof(double));
+  for (int j = 0; j < system->size; ++j)
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k)
+      out[p->row[k]] += system->value[k] * x[j];
+}
+
+/// Where the unknowns of a stage begin.
+typedef struct stages {
+  int stride, last;
+} stages;
+
+static stages stages_of(const as_integrator *s) {
+  const as_problem_def *def = &s->problem->def;
+  const int stride = s->problem->n + def->n_lambda + def->n_psi;
+  return (stages){stride, s->def.method == AS_METHOD_SOI2 && def->n_lambda > 0 ? stride : 0};
+}
+
+/// r = (S - M) w in the equations of motion of each stage, zero elsewhere. Returns its size beside that of M w.
+static double stiff_force(as_integrator *s, const double *w, double *r) {
+  const int n = s->problem->n;
+  const stages stage = stages_of(s);
+  const double mass = s->def.method == AS_METHOD_SOI2 ? 1.0 - s->c.alpha_m : 1.0;
+  double *x = s->increment, *momentum = s->work_n;
+  memset(x, 0, (size_t)s->active->size * sizeof(double));
+  memset(momentum, 0, (size_t)n * sizeof(double));
+  for (int k = 0; k <= stage.last; k += stage.stride) memcpy(x + k, w, (size_t)n * sizeof(double));
+  multiply(s->active, x, r);
+  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], mass, w, momentum);
+  for (int i = n; i < s->active->size; ++i)
+    if (i < stage.last || i >= stage.last + n) r[i] = 0.0;
+  for (int k = 0; k <= stage.last; k += stage.stride)
+    for (int i = 0; i < n; ++i) r[k + i] -= momentum[i];
+  return asi_max_abs(r, n) / fmax(asi_max_abs(momentum, n), DBL_MIN);
+}
+
+/// target += F w; w is spoiled. *stiff: whether there was anything to add.
+static as_status add_stiff_part(as_integrator *s, double *w, double *target, bool *stiff) {
+  const int n = s->problem->n;
+  for (size_t power = 0; power < sizeof sharpen / sizeof sharpen[0]; ++power) {
+    const double share = stiff_force(s, w, s->residual);
+    if (power == 0) *stiff = share > LEAST_SHARE;
+    if (!*stiff) return AS_OK;
+    const as_status status = asi_solve(s, s->active, s->t, s->residual);
+    if (status) return status;
+    memcpy(w, s->residual, (size_t)n * sizeof(double));
+    for (int i = 0; i < n; ++i) target[i] += sharpen[power] * w[i];
+  }
+  return AS_OK;
+}
+
+/// p' + l/h - e - v_0
+static void velocity_gap(const as_integrator *s, bool with_lag, double *w) {
+  const double l = with_lag ? lag(s) : 0.0, scale = l / s->path.lag, twelfth = s->h * s->h / 12.0;
+  double path[3];
+  as_space_bracket(s->problem->space, s->now.v, s->now.vdot, w);
+  for (int i = 0; i < s->problem->n; ++i) {
+    follow_path(s, i, path);
+    const double bracket = with_lag ? twelfth * w[i] : 0.0;
+    w[i] = path[0] + l * path[2] + bracket - scale * s->path.extra[i] - s->v0[i];
+  }
+}
+
+/// p'' + d_n p''' - a_0
+static void acceleration_gap(const as_integrator *s, double *w) {
+  double path[3];
+  for (int i = 0; i < s->problem->n; ++i) {
+    follow_path(s, i, path);
+    w[i] = path[1] + s->d0 * path[2] - s->a0[i];
+  }
+}
+
+as_status asi_follow_stiff(as_integrator *s, bool with_lag) {
+  const as_point at = {.t = s->t, .q = s->now.q};
+  double *w = s->path.change;
+  bool stiff;
+  if (s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
+  // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
+  if (s->def.method == AS_METHOD_SOI2 && s->active == &s->shared) return AS_OK;
+  as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
+  if (status) return status;
+  velocity_gap(s, with_lag, w);
+  status = add_stiff_part(s, w, s->v0, &stiff);
+  if (status || !stiff) return status;
+  acceleration_gap(s, w);
+  return add_stiff_part(s, w, s->a0, &stiff);
+}
