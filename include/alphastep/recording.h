@@ -1,0 +1,115 @@
+/// Recordings: the results of a run in one file, results.h5 (HDF5), written as the run goes and read back.
+///
+///     as_recorder_def def = as_default_recorder_def();
+///     def.model = model;
+///     def.channels = as_run_channels(run);
+///     as_recorder_create("results.h5", &def, &recorder, &error);
+///     ... as_recorder_row(recorder, t, row, n, as_run_poses(run), &error) for each row ...
+///     as_recorder_close(recorder, &error);
+///
+///     as_recording_open("results.h5", &recording, &error);
+///     double *time = malloc(as_recording_rows(recording) * sizeof *time);
+///     as_recording_time(recording, time, &error);
+///     int angle = as_recording_find(recording, "joints.crank.angle");
+///     as_recording_read(recording, angle, out, &error);
+///
+/// docs/results.md has the layout of the file. Whatever happens to the process, results.h5 is whole: rows go to a second
+/// file beside it, PATH.new, and the two change their names when it is flushed.
+///
+/// The library behind it, HDF5, has one lock for all: use recorders and recordings of a process in one thread at a time.
+#ifndef ALPHASTEP_RECORDING_H
+#define ALPHASTEP_RECORDING_H
+
+#include "alphastep/export.h"
+#include "alphastep/results.h"
+#include "alphastep/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  AS_POSE = 7
+}; ///< numbers of a pose: position x y z, world [m]; quaternion w x y z, body to world
+
+/// A text that is kept with results, such as the model file.
+typedef struct as_named_text {
+  const char *name; ///< printable, no `/`, not `.`
+  const char *text;
+} as_named_text;
+
+// ---- writing ----------------------------------------------------------------------------------------
+
+/// What is recorded. From as_default_recorder_def().
+typedef struct as_recorder_def {
+  const as_model *model;       ///< required
+  const as_channels *channels; ///< required: those of the rows
+  const char *title;           ///< NULL: none
+  const as_named_text *texts;  ///< n_texts; copied
+  int n_texts;
+} as_recorder_def;
+
+AS_API as_recorder_def as_default_recorder_def(void);
+
+/// What writes a recording. Model and channels have to outlive it.
+typedef struct as_recorder as_recorder;
+
+/// Makes the file; one that is there is replaced.
+AS_API as_status as_recorder_create(const char *path, const as_recorder_def *def, as_recorder **out,
+                                    as_error *error);
+/// Goes on with a file behind its first `rows` rows, as if the others had never been. It has to hold the same
+/// channels of the same bodies; texts and title of `def` are not looked at.
+AS_API as_status as_recorder_continue(const char *path, const as_recorder_def *def, long rows,
+                                      as_recorder **out, as_error *error);
+/// Takes a row: the n numbers of the channels and the AS_POSE numbers of each body.
+AS_API as_status as_recorder_row(as_recorder *recorder, double t, const double *row, int n,
+                                 const double *poses, as_error *error);
+/// Brings all rows into the file. It happens by itself when many are waiting.
+AS_API as_status as_recorder_flush(as_recorder *recorder, as_error *error);
+/// Rows that are in the file.
+AS_API long as_recorder_rows(const as_recorder *recorder);
+/// Flushes, closes and frees; NULL is fine.
+AS_API as_status as_recorder_close(as_recorder *recorder, as_error *error);
+
+// ---- reading ----------------------------------------------------------------------------------------
+
+typedef struct as_recording as_recording;
+
+/// Opens a file for reading. AS_ERR_FILE with a sentence if it is damaged or none of ours.
+AS_API as_status as_recording_open(const char *path, as_recording **out, as_error *error);
+AS_API void as_recording_close(as_recording *recording); ///< NULL is fine
+
+AS_API long as_recording_rows(const as_recording *recording);
+/// The times of all rows [s].
+AS_API as_status as_recording_time(as_recording *recording, double *out, as_error *error);
+
+/// Channels: positions and quaternions of all bodies, and what was chosen. Names belong to the recording.
+AS_API int as_recording_count(const as_recording *recording);
+AS_API as_channel as_recording_channel(const as_recording *recording, int channel);
+/// The number of a channel; -1: it is not there.
+AS_API int as_recording_find(const as_recording *recording, const char *name);
+/// Marks what a selection (`bodies.*.position`) chooses: chosen[channel] = true, others stay as they are.
+AS_API as_status as_recording_select(const as_recording *recording, const char *selection,
+                                     bool *chosen, as_error *error);
+/// All rows of a channel.
+AS_API as_status as_recording_read(as_recording *recording, int channel, double *out,
+                                   as_error *error);
+
+/// Bodies, in the order of the model.
+AS_API int as_recording_bodies(const as_recording *recording);
+AS_API const char *as_recording_body_name(const as_recording *recording, int body);
+/// AS_POSE numbers of a body in each row; a point mass has the quaternion 1 0 0 0.
+AS_API as_status as_recording_poses(as_recording *recording, int body, double *out,
+                                    as_error *error);
+
+/// A text by name, such as `model`; NULL: it is not there. It belongs to the recording.
+AS_API const char *as_recording_text(as_recording *recording, const char *name);
+AS_API const char *as_recording_title(const as_recording *recording); ///< NULL: none
+AS_API const char *
+as_recording_version(const as_recording *recording); ///< of the library that wrote it
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
