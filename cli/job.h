@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "alphastep/recording.h"
 #include "alphastep/results.h"
 #include "machine.h"
 #include "progress.h"
@@ -16,10 +17,12 @@ typedef struct job {
   as_machine *machine;
   as_run *run;
   as_csv *csv;
+  as_results *results;
   const char *folder;
-  char *table, *summary, *state; ///< paths of the files
+  char *table, *recording, *summary, *state; ///< paths of the files
   progress progress;
-  double flushed; ///< when, by the clock [s]
+  double flushed;     ///< when, by the clock [s]
+  double flush_pause; ///< until the next time [s]
   const char *status;
   const char *message;
   bool started; ///< a row was written
@@ -33,5 +36,7 @@ typedef struct job {
 
 /// Writes the summary of a job.
 void summary_write(FILE *out, const void *job);
+/// The options that a machine is run with, as JSON; to be freed. NULL: memory has run out.
+char *summary_options(const as_machine *machine);
 
 #endif

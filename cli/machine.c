@@ -22,6 +22,9 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
                         cli_option(argc, argv, i, "--output", &value))) {
     if (value == NULL) return CLI_USAGE;
     r->folder = value;
+  } else if (writes && cli_option(argc, argv, i, "--resume", &value)) {
+    if (value == NULL) return CLI_USAGE;
+    r->resume = value;
   } else if (writes && strcmp(word, "--force") == 0) {
     r->force = true;
   } else if (writes && (strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0)) {
@@ -59,7 +62,11 @@ cli_exit machine_arguments(int argc, char **argv, const char *command, bool writ
       r->model = word;
     }
   }
-  if (r->model == NULL && !r->help) {
+  if (r->resume != NULL && (r->folder != NULL || r->force)) {
+    cli_complain("`--resume %s` goes on in that folder: leave `-o` and `--force` away.", r->resume);
+    return CLI_USAGE;
+  }
+  if (r->model == NULL && r->resume == NULL && !r->help) {
     cli_complain("Which model file? See `alphastep help %s`.", command);
     return CLI_USAGE;
   }

@@ -10,6 +10,7 @@ typedef struct machine_request {
   const char **settings; ///< `path=value`, n_settings of them
   int n_settings;
   const char *folder; ///< -o; NULL: not given
+  const char *resume; ///< --resume; NULL: not given
   bool force, quiet, json, help;
 } machine_request;
 

@@ -11,8 +11,10 @@
 
 #include "folder.h"
 #include "job.h"
+#include "keeping.h"
 
-static const double FLUSH_PAUSE = 1.0; // between two flushes of the table [s]
+static const double FLUSH_PAUSE = 1.0;  // between two flushes [s], at least
+static const double FLUSH_SHARE = 0.05; // of the time that flushes may take
 
 // ---- signals
 
@@ -53,14 +55,19 @@ static void show_progress(double t, void *user) {
   job *j = user;
   progress_show(&j->progress, t);
   double now = progress_clock();
-  if (now - j->flushed < FLUSH_PAUSE) return;
-  j->flushed = now;
-  (void)as_csv_flush(j->csv, NULL); // a failure is seen with the next row
+  if (now - j->flushed < j->flush_pause) return;
+  // A failure is seen with the next row. The state comes last: there are never fewer rows than it has given.
+  if (as_csv_flush(j->csv, NULL) == AS_OK && as_results_flush(j->results, NULL) == AS_OK) {
+    (void)as_run_save_file(j->run, j->state, NULL);
+  }
+  j->flushed = progress_clock();
+  j->flush_pause = fmax(FLUSH_PAUSE, (j->flushed - now) / FLUSH_SHARE);
 }
 
 static as_status write_row(double t, const double *row, int n, void *user, as_error *error) {
   job *j = user;
   as_status status = as_csv_row(t, row, n, j->csv, error);
+  if (status == AS_OK) status = as_results_row(j->results, t, row, n, as_run_poses(j->run), error);
   if (status != AS_OK) return status;
   j->started = true;
   for (int i = 0; i < WATCHED; i++) {
@@ -101,6 +108,8 @@ static cli_exit prepare_run(job *j) {
   def.interval = machine->output.interval;
   def.times = machine->output.times;
   def.n_times = machine->output.n_times;
+  def.poses = true;
+  def.tag = keeping_tag(j);
   def.progress = show_progress;
   def.progress_user = j;
   as_error error;
@@ -133,8 +142,18 @@ static char *default_folder(const char *model) {
   return folder;
 }
 
+static cli_exit prepare_paths(job *j) {
+  j->table = folder_path(j->folder, "results.csv");
+  j->recording = folder_path(j->folder, "results.h5");
+  j->summary = folder_path(j->folder, "summary.json");
+  j->state = folder_path(j->folder, "state.bin");
+  if (j->table == NULL || j->recording == NULL || j->summary == NULL || j->state == NULL) {
+    return cli_complain_memory();
+  }
+  return CLI_DONE;
+}
+
 static cli_exit prepare_folder(job *j) {
-  listen(); // before there is a summary that says `running`
   if (folder_is_used(j->folder) && !j->request->force) {
     cli_complain(
         "`%s` is not empty: choose another folder with `-o DIR`, or let the results there be "
@@ -144,16 +163,13 @@ static cli_exit prepare_folder(job *j) {
   }
   cli_exit status = folder_make(j->folder);
   if (status != CLI_DONE) return status;
-  j->table = folder_path(j->folder, "results.csv");
-  j->summary = folder_path(j->folder, "summary.json");
-  j->state = folder_path(j->folder, "state.bin");
-  if (j->table == NULL || j->summary == NULL || j->state == NULL) return cli_complain_memory();
   (void)remove(j->state); // of an earlier run
-  j->status = "running";
   status = folder_replace(j->summary, summary_write, j);
   if (status != CLI_DONE) return status;
   as_error error;
-  if (as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error) == AS_OK) return CLI_DONE;
+  if (as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error) == AS_OK) {
+    return keeping_create(j);
+  }
   cli_complain("%s", error.message);
   return CLI_OUTPUT;
 }
@@ -168,7 +184,7 @@ static cli_exit close_files(job *j, cli_exit status, as_error *error) {
   j->csv = NULL;
   as_status saved = AS_OK;
   if (j->started && status != CLI_OUTPUT && written == AS_OK && closed == AS_OK) {
-    saved = as_integrator_save_file(as_run_integrator(j->run), j->state, error);
+    saved = as_run_save_file(j->run, j->state, error);
   }
   if (written == AS_OK && closed == AS_OK && saved == AS_OK) return status;
   cli_complain("%s", error->message);
@@ -211,6 +227,7 @@ static cli_exit run_job(job *j) {
   as_error error = {.message = ""};
   j->progress = progress_begin(j->machine->simulation.t_end, !j->request->quiet);
   j->flushed = j->progress.began;
+  j->flush_pause = FLUSH_PAUSE;
   as_status status = as_run_go(j->run, write_row, j, &j->start, &error);
   j->seconds = progress_clock() - j->progress.began;
   if (j->started) j->t = as_integrator_state(as_run_integrator(j->run))->t;
@@ -237,18 +254,23 @@ static cli_exit run_job(job *j) {
 }
 
 static cli_exit run_machine(const machine_request *r) {
-  job j = {.request = r, .message = "", .folder = r->folder};
+  job j = {.request = r, .message = "", .status = "running"};
   char *made = NULL;
   cli_exit status = machine_open(r, &j.machine);
   if (status != CLI_DONE) return status;
+  j.folder = r->resume != NULL ? r->resume : r->folder;
   if (j.folder == NULL) j.folder = made = default_folder(r->model);
-  if (j.folder == NULL) status = cli_complain_memory();
+  status = j.folder == NULL ? cli_complain_memory() : prepare_paths(&j);
   if (status == CLI_DONE) status = prepare_run(&j);
-  if (status == CLI_DONE) status = prepare_folder(&j);
+  listen(); // before there is a summary that says `running`
+  if (status == CLI_DONE) status = r->resume != NULL ? keeping_resume(&j) : prepare_folder(&j);
   if (status == CLI_DONE) status = run_job(&j);
+  as_csv_close(j.csv, NULL);
+  as_results_close(j.results, NULL);
   as_run_destroy(j.run);
   as_machine_destroy(j.machine);
   free(j.table);
+  free(j.recording);
   free(j.summary);
   free(j.state);
   free(made);
@@ -258,18 +280,23 @@ static cli_exit run_machine(const machine_request *r) {
 static void print_help(void) {
   fputs(
       "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--force] [--quiet] [--json]\n"
+      "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--quiet] [--json]\n"
       "\n"
       "Simulates the machine that the file MODEL (YAML or JSON) describes and writes to the "
       "folder\n"
       "DIR, which is made if needed:\n"
       "\n"
       "  results.csv   the channels chosen in the file, or a default set, against time\n"
+      "  results.h5    the same and the poses of all bodies, in HDF5; with the model file\n"
       "  summary.json  how it stands: status, message, options, statistics\n"
-      "  state.bin     the state at the end\n"
+      "  state.bin     the state, to go on from; saved about once a second and at the end\n"
       "\n"
       "-o DIR            where to; default: the model's name (of NAME/model.yaml: NAME) and\n"
       "                  `-results`, here\n"
       "--set PATH=VALUE  replaces a value of the file: `--set simulate.t_end=2`\n"
+      "--resume DIR      goes on where the run in DIR was interrupted, killed or ended, and "
+      "appends\n"
+      "                  to its results; MODEL: where the file is now, if it has been moved\n"
       "--force           replaces results that are there already\n"
       "--quiet           no progress, no summary, no warnings; errors only\n"
       "--json            the summary as JSON on stdout\n"
@@ -289,7 +316,10 @@ cli_exit run_command(int argc, char **argv) {
   if (status == CLI_DONE && r.help) {
     print_help();
   } else if (status == CLI_DONE) {
-    status = run_machine(&r);
+    kept k = {.text = NULL};
+    if (r.resume != NULL) status = keeping_find(&r, &k);
+    if (status == CLI_DONE) status = run_machine(&r);
+    keeping_free(&k);
   }
   machine_arguments_free(&r);
   return status;

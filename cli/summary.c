@@ -1,5 +1,8 @@
 // summary.json: what was run, how, and how it ended. All but the last member is the same whenever the same is run.
+#define _POSIX_C_SOURCE 200809L // open_memstream
+
 #include <math.h>
+#include <stdlib.h>
 
 #include "alphastep/version.h"
 #include "job.h"
@@ -41,6 +44,17 @@ static void write_options(FILE *out, const as_machine *machine) {
   json_add_number(&o, "interval", machine->output.interval);
   json_add_number(&o, "times", machine->output.n_times);
   json_end(&o);
+}
+
+char *summary_options(const as_machine *machine) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  write_options(out, machine);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
 }
 
 static void write_machine(FILE *out, const job *j) {

@@ -13,6 +13,7 @@
 #include "alphastep/model.h"
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
+#include "alphastep/recording.h"
 #include "alphastep/results.h"
 #include "alphastep/space.h"
 #include "alphastep/sparse.h"

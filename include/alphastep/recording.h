@@ -1,11 +1,11 @@
 /// Recordings: the results of a run in one file, results.h5 (HDF5), written as the run goes and read back.
 ///
-///     as_recorder_def def = as_default_recorder_def();
+///     as_results_def def = as_default_results_def();
 ///     def.model = model;
 ///     def.channels = as_run_channels(run);
-///     as_recorder_create("results.h5", &def, &recorder, &error);
-///     ... as_recorder_row(recorder, t, row, n, as_run_poses(run), &error) for each row ...
-///     as_recorder_close(recorder, &error);
+///     as_results_create("results.h5", &def, &results, &error);
+///     ... as_results_row(results, t, row, n, as_run_poses(run), &error) for each row ...
+///     as_results_close(results, &error);
 ///
 ///     as_recording_open("results.h5", &recording, &error);
 ///     double *time = malloc(as_recording_rows(recording) * sizeof *time);
@@ -16,7 +16,7 @@
 /// docs/results.md has the layout of the file. Whatever happens to the process, results.h5 is whole: rows go to a second
 /// file beside it, PATH.new, and the two change their names when it is flushed.
 ///
-/// The library behind it, HDF5, has one lock for all: use recorders and recordings of a process in one thread at a time.
+/// The library behind it, HDF5, has one lock for all: use results and recordings of a process in one thread at a time.
 #ifndef ALPHASTEP_RECORDING_H
 #define ALPHASTEP_RECORDING_H
 
@@ -40,36 +40,36 @@ typedef struct as_named_text {
 
 // ---- writing ----------------------------------------------------------------------------------------
 
-/// What is recorded. From as_default_recorder_def().
-typedef struct as_recorder_def {
+/// What is recorded. From as_default_results_def().
+typedef struct as_results_def {
   const as_model *model;       ///< required
   const as_channels *channels; ///< required: those of the rows
   const char *title;           ///< NULL: none
   const as_named_text *texts;  ///< n_texts; copied
   int n_texts;
-} as_recorder_def;
+} as_results_def;
 
-AS_API as_recorder_def as_default_recorder_def(void);
+AS_API as_results_def as_default_results_def(void);
 
 /// What writes a recording. Model and channels have to outlive it.
-typedef struct as_recorder as_recorder;
+typedef struct as_results as_results;
 
 /// Makes the file; one that is there is replaced.
-AS_API as_status as_recorder_create(const char *path, const as_recorder_def *def, as_recorder **out,
-                                    as_error *error);
+AS_API as_status as_results_create(const char *path, const as_results_def *def, as_results **out,
+                                   as_error *error);
 /// Goes on with a file behind its first `rows` rows, as if the others had never been. It has to hold the same
 /// channels of the same bodies; texts and title of `def` are not looked at.
-AS_API as_status as_recorder_continue(const char *path, const as_recorder_def *def, long rows,
-                                      as_recorder **out, as_error *error);
+AS_API as_status as_results_continue(const char *path, const as_results_def *def, long rows,
+                                     as_results **out, as_error *error);
 /// Takes a row: the n numbers of the channels and the AS_POSE numbers of each body.
-AS_API as_status as_recorder_row(as_recorder *recorder, double t, const double *row, int n,
-                                 const double *poses, as_error *error);
+AS_API as_status as_results_row(as_results *results, double t, const double *row, int n,
+                                const double *poses, as_error *error);
 /// Brings all rows into the file. It happens by itself when many are waiting.
-AS_API as_status as_recorder_flush(as_recorder *recorder, as_error *error);
+AS_API as_status as_results_flush(as_results *results, as_error *error);
 /// Rows that are in the file.
-AS_API long as_recorder_rows(const as_recorder *recorder);
+AS_API long as_results_rows(const as_results *results);
 /// Flushes, closes and frees; NULL is fine.
-AS_API as_status as_recorder_close(as_recorder *recorder, as_error *error);
+AS_API as_status as_results_close(as_results *results, as_error *error);
 
 // ---- reading ----------------------------------------------------------------------------------------
 

@@ -95,6 +95,8 @@ typedef struct as_run_def {
   double interval;
   const double *times; ///< n_times increasing times from 0 to t_end instead [s]; copied
   int n_times;
+  bool poses;               ///< find poses of all bodies for each row, see as_run_poses()
+  unsigned long long tag;   ///< a saved run is loaded only where this is the same; any number
   as_progress_fn *progress; ///< may be NULL
   void *progress_user;
 } as_run_def;
@@ -109,12 +111,25 @@ AS_API as_status as_run_create(const as_model *model, const as_run_def *def, as_
 AS_API void as_run_destroy(as_run *run);
 AS_API const as_channels *as_run_channels(const as_run *run);
 AS_API as_integrator *as_run_integrator(as_run *run);
+/// Rows given so far.
+AS_API long as_run_rows(const as_run *run);
+/// While a row is given: positions and quaternions of all bodies, AS_POSE numbers each (alphastep/recording.h). NULL
+/// unless def.poses.
+AS_API const double *as_run_poses(const as_run *run);
 
 /// Starts and goes to t_end, giving each row to `row`. Returns AS_OK, AS_STOPPED (an event) or
 /// AS_INTERRUPTED, then call it again to go on; or a failure. Rows up to where it came have been given. `report`
 /// (of the start) may be NULL.
 AS_API as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *report,
                            as_error *error);
+
+/// Saves the whole run, its integrator included, in a file that is replaced in one piece; while a row is given it
+/// is not known whether that row counts, so do it from `progress` or between two calls of go.
+AS_API as_status as_run_save_file(as_run *run, const char *path, as_error *error);
+/// Takes up a saved run instead of starting: rows go on behind row as_run_rows(), bit for bit as if nothing had been. It
+/// needs the same model, channels, output times and tag; t_end may be later than it was (then a last row that was
+/// there only because of the old one is given back). Damaged or foreign files are refused; then destroy the run.
+AS_API as_status as_run_load_file(as_run *run, const char *path, as_error *error);
 
 // ---- tables -----------------------------------------------------------------------------------------
 
@@ -124,6 +139,9 @@ typedef struct as_csv as_csv;
 
 AS_API as_status as_csv_create(const char *path, const as_channels *channels, as_csv **out,
                                as_error *error);
+/// Goes on with a file of the same channels behind its first `rows` rows; others are cut off.
+AS_API as_status as_csv_continue(const char *path, const as_channels *channels, long rows,
+                                 as_csv **out, as_error *error);
 /// An as_row_fn whose user is the as_csv.
 AS_API as_status as_csv_row(double t, const double *row, int n, void *csv, as_error *error);
 /// Hands over what is waiting to the file.

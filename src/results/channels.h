@@ -88,4 +88,10 @@ struct as_channels {
   bool followed; ///< they have been
 };
 
+/// Position and quaternion of a body, AS_POSE numbers.
+void asi_body_pose(const as_model *model, const as_state *state, int body, double *out);
+
+/// Whether a text is what a pattern says, where * stands for any text.
+bool asi_matches(const char *pattern, const char *text);
+
 #endif

@@ -109,26 +109,54 @@ static bool put_titles(as_csv *csv, const as_channels *channels) {
   return ok && put_char(csv, '\n');
 }
 
-static as_status open_file(as_csv *csv, const char *path, const as_channels *channels,
-                           as_error *error) {
+/// Takes memory and puts the titles there.
+static as_status prepare(as_csv *csv, const char *path, const as_channels *channels,
+                         as_error *error) {
   csv->n = as_channels_count(channels);
   csv->room = (size_t)PIECE + ((size_t)csv->n + 1) * NUMBER;
   csv->text = asi_calloc(csv->room, 1);
   csv->path = asi_calloc(strlen(path) + 1, 1);
   if (csv->text == NULL || csv->path == NULL) return asi_fail_memory(error);
   memcpy(csv->path, path, strlen(path));
-  if (!put_titles(csv, channels)) return asi_fail_memory(error);
-  csv->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return put_titles(csv, channels) ? AS_OK : asi_fail_memory(error);
+}
+
+static as_status make_file(as_csv *csv, as_error *error) {
+  csv->file = open(csv->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   return csv->file < 0 ? fail_write(csv, errno, error) : as_csv_flush(csv, error);
 }
 
-as_status as_csv_create(const char *path, const as_channels *channels, as_csv **out,
-                        as_error *error) {
+/// Cuts a file off behind its first rows, if its titles are ours.
+static as_status cut_file(as_csv *csv, long rows, as_error *error) {
+  FILE *in = fopen(csv->path, "rb");
+  size_t titles = 0;
+  csv->written = 0;
+  for (int c; in && csv->lines <= rows && (c = getc(in)) != EOF; ++csv->written) {
+    if (titles < csv->used && (char)c != csv->text[titles++]) break;
+    if (c == '\n') ++csv->lines;
+  }
+  if (in) fclose(in);
+  if (titles < csv->used || csv->lines <= rows)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                    "%.300s cannot be continued: it does not hold %ld rows of these channels.",
+                    csv->path, rows);
+  csv->used = 0;
+  csv->file = open(csv->path, O_WRONLY | O_CLOEXEC);
+  if (csv->file < 0 || ftruncate(csv->file, csv->written) != 0 ||
+      lseek(csv->file, 0, SEEK_END) != csv->written)
+    return fail_write(csv, errno, error);
+  return AS_OK;
+}
+
+/// rows < 0: a new file.
+static as_status begin(const char *path, const as_channels *channels, long rows, as_csv **out,
+                       as_error *error) {
   *out = NULL;
   as_csv *csv = asi_calloc(1, sizeof *csv);
   if (csv == NULL) return asi_fail_memory(error);
   csv->file = -1;
-  const as_status status = open_file(csv, path, channels, error);
+  as_status status = prepare(csv, path, channels, error);
+  if (status == AS_OK) status = rows < 0 ? make_file(csv, error) : cut_file(csv, rows, error);
   if (status) {
     csv->broken = true; // nothing more to be written
     as_csv_close(csv, NULL);
@@ -136,6 +164,18 @@ as_status as_csv_create(const char *path, const as_channels *channels, as_csv **
   }
   *out = csv;
   return AS_OK;
+}
+
+as_status as_csv_create(const char *path, const as_channels *channels, as_csv **out,
+                        as_error *error) {
+  return begin(path, channels, -1, out, error);
+}
+
+as_status as_csv_continue(const char *path, const as_channels *channels, long rows, as_csv **out,
+                          as_error *error) {
+  if (rows < 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%ld rows cannot be kept.", rows);
+  return begin(path, channels, rows, out, error);
 }
 
 as_status as_csv_row(double t, const double *row, int n, void *user, as_error *error) {

@@ -10,15 +10,27 @@
 
 // ---- bodies and frames ------------------------------------------------------------------------------
 
+static void put_quaternion(const as_model *m, const as_state *state, int body, double *out) {
+  static const double unit[4] = {1.0, 0.0, 0.0, 0.0};
+  const asi_body *b = &m->body[body];
+  if (b->node)
+    asi_node_quaternion(b->node, state->q, out);
+  else
+    memcpy(out, b->n == 6 ? state->q + b->q + 3 : unit, sizeof unit);
+}
+
+void asi_body_pose(const as_model *m, const as_state *state, int body, double *out) {
+  as_body_motion at;
+  as_model_body_motion(m, state, body, &at);
+  asi_copy(at.x, out);
+  put_quaternion(m, state, body, out + 3);
+}
+
 static void look_at_body(const as_model *m, const as_state *state, int body, double *out) {
   as_body_motion at;
   as_model_body_motion(m, state, body, &at);
   asi_copy(at.x, out);
-  const asi_body *b = &m->body[body];
-  if (b->node)
-    asi_node_quaternion(b->node, state->q, out + 3);
-  else if (b->n == 6)
-    memcpy(out + 3, state->q + b->q + 3, 4 * sizeof *out);
+  put_quaternion(m, state, body, out + 3);
   asi_copy(at.v, out + 7);
   asi_copy(at.omega, out + 10);
 }

@@ -7,12 +7,15 @@
 ///
 /// The work of dampers, forces and motions is added up once a step by the trapezoidal rule, and from the last
 /// step to the time of a row.
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "alphastep/quantities.h"
+#include "alphastep/recording.h"
 #include "base/error.h"
+#include "base/memory_file.h"
 #include "core/integrator.h"
 #include "results/channels.h"
 
@@ -33,15 +36,21 @@ struct as_run {
   bool started;
   bool stepped;     ///< in this call of advance
   bool interrupted; ///< by the caller
-  long next;        ///< number of the next row
-  long iterations;  ///< of Newton, so far
+  bool partial;     ///< t is inside the last step: what follows a step has not been done
+  bool default_interval;
+  double t;        ///< how far it came [s]
+  double row_t;    ///< when the last row was [s]
+  long next;       ///< number of the next row
+  long iterations; ///< of Newton, so far
   as_meter meter;
   as_view view;
   copy before; ///< the end of the last step but one
   copy shown;  ///< a state that the integrator cannot show
   double *row;
+  double *poses;    ///< of the row; NULL: not wanted
   double *xi;       ///< n
   double *velocity; ///< n: projected
+  as_start_report report;
 };
 
 as_run_def as_default_run_def(void) {
@@ -117,12 +126,17 @@ static as_status create_parts(as_run *run, as_error *error) {
   run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
   run->xi = asi_calloc((size_t)p->n, sizeof(double));
   run->velocity = asi_calloc((size_t)p->n, sizeof(double));
+  if (run->def.poses) {
+    run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
+    if (!run->poses) return asi_fail_memory(error);
+  }
   if (!run->times || !run->row || !run->xi || !run->velocity || !make_copy(&run->before, p) ||
       !make_copy(&run->shown, p))
     return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
-  if (isnan(run->def.interval)) run->def.interval = run->def.t_end / 500.0;
+  run->default_interval = isnan(run->def.interval);
+  if (run->default_interval) run->def.interval = run->def.t_end / 500.0;
   run->def.channels = NULL; // neither is needed again
   run->def.times = NULL;
   return AS_OK;
@@ -152,6 +166,7 @@ void as_run_destroy(as_run *run) {
   as_channels_destroy(run->channels);
   free(run->times);
   free(run->row);
+  free(run->poses);
   free(run->xi);
   free(run->velocity);
   free_copy(&run->before);
@@ -161,6 +176,8 @@ void as_run_destroy(as_run *run) {
 
 const as_channels *as_run_channels(const as_run *run) { return run->channels; }
 as_integrator *as_run_integrator(as_run *run) { return run->integrator; }
+const double *as_run_poses(const as_run *run) { return run->poses; }
+long as_run_rows(const as_run *run) { return run->next; }
 
 // ---- rows -------------------------------------------------------------------------------------------
 
@@ -241,6 +258,9 @@ static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as
   run->view.dissipated = meter.dissipated;
   run->view.work = meter.forces + meter.motions;
   status = as_channels_evaluate(run->channels, &run->view, run->row, error);
+  for (int i = 0; run->poses && i < run->model->n_bodies; ++i)
+    asi_body_pose(run->model, &state, i, run->poses + (ptrdiff_t)AS_POSE * i);
+  run->row_t = t;
   return status ? status : row(t, run->row, run->channels->n, user, error);
 }
 
@@ -261,10 +281,12 @@ static as_status write_rows(as_run *run, double until, as_row_fn *row, void *use
 static as_status note_step(as_run *run, double until, as_error *error) {
   as_integrator *s = run->integrator;
   as_view *view = &run->view;
-  view->h = s->statistics.last_step;
-  view->error = isnan(run->def.integrator.step) ? s->statistics.error : 0.0;
-  view->newton_iterations = (double)(s->statistics.newton_iterations - run->iterations);
-  run->iterations = s->statistics.newton_iterations;
+  if (!run->partial) {
+    view->h = s->statistics.last_step;
+    view->error = isnan(run->def.integrator.step) ? s->statistics.error : 0.0;
+    view->newton_iterations = (double)(s->statistics.newton_iterations - run->iterations);
+    run->iterations = s->statistics.newton_iterations;
+  }
   if (!run->drifting || time_of_row(run, run->next) > until) return AS_OK;
   as_statistics now;
   as_status status = as_integrator_interpolate(s, s->t, error);
@@ -276,10 +298,10 @@ static as_status note_step(as_run *run, double until, as_error *error) {
   return status;
 }
 
-static as_status start(as_run *run, as_start_report *report, as_error *error) {
+static as_status start(as_run *run, as_error *error) {
   as_integrator *s = run->integrator;
   as_energy energy = {0};
-  as_status status = as_integrator_start(s, as_model_initial(run->model), report, error);
+  as_status status = as_integrator_start(s, as_model_initial(run->model), &run->report, error);
   if (status == AS_OK && run->metered)
     status = as_model_energy(run->model, as_integrator_state(s), &energy, error);
   if (status == AS_OK && run->metered)
@@ -289,11 +311,13 @@ static as_status start(as_run *run, as_start_report *report, as_error *error) {
   run->view.h = run->view.error = run->view.newton_iterations = 0.0; // no step yet
   run->view.start_energy = energy.kinetic + energy.potential;
   keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
+  run->t = s->t;
   run->started = true;
   return AS_OK;
 }
 
-/// What follows a step: rows, work, angles.
+/// What follows a step: rows, work, angles. If `until` is inside it, only rows: the rest waits for a run that goes
+/// further, which then is as if it had not been looked at in between.
 static as_status finish_step(as_run *run, double until, as_row_fn *row, void *user,
                              as_error *error) {
   as_integrator *s = run->integrator;
@@ -302,9 +326,12 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
   if (status) return status;
   const as_state *state = as_integrator_state(s);
-  if (run->metered) status = as_meter_update(&run->meter, run->model, state, error);
-  if (status == AS_OK) status = as_channels_follow(run->channels, state, error);
-  keep(&run->before, state, as_model_problem(run->model));
+  run->t = until;
+  run->partial = until < s->t;
+  if (run->metered && !run->partial)
+    status = as_meter_update(&run->meter, run->model, state, error);
+  if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
+  if (!run->partial) keep(&run->before, state, as_model_problem(run->model));
   if (run->def.progress) run->def.progress(until, run->def.progress_user);
   return status;
 }
@@ -321,14 +348,14 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
                     as_error *error) {
   as_integrator *s = run->integrator;
   as_status status = AS_OK;
-  if (!run->started) {
-    status = start(run, report, error);
-    if (status == AS_OK) status = write_rows(run, s->t, row, user, error);
-  }
-  while (status == AS_OK && run->before.t < run->def.t_end) {
-    status = check_steps(run, error);
+  if (!run->started) status = start(run, error);
+  if (report) *report = run->report;
+  if (status == AS_OK) status = write_rows(run, run->t, row, user, error);
+  while (status == AS_OK && run->t < run->def.t_end) {
+    if (!run->partial) status = check_steps(run, error);
     if (status) break;
-    run->stepped = run->interrupted = false;
+    run->stepped = run->partial; // what is left of a step comes first
+    run->interrupted = false;
     const as_status step = as_integrator_advance(s, run->def.t_end, error);
     if (step == AS_INTERRUPTED && run->interrupted) return step;
     if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED) return step;
@@ -337,4 +364,159 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
   }
   if (status == AS_OK) asi_succeed(error);
   return status;
+}
+
+// ---- saving -----------------------------------------------------------------------------------------
+
+static const char magic[16] = "alphastep run\n";
+enum { FORMAT = 1 };
+
+static uint64_t digest_names(const as_channels *c) {
+  return asi_checksum((const unsigned char *)c->text, c->text_used);
+}
+
+/// What has to be the same here and there, each with a name.
+static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
+  const size_t bytes = (size_t)run->def.n_times * sizeof(double);
+  const struct {
+    const char *name;
+    uint64_t value;
+  } facts[] = {
+      {"the model or its settings", run->def.tag},
+      {"the channels", digest_names(run->channels)},
+      {"the output times", asi_checksum((const unsigned char *)run->times, bytes)},
+      {"what is recorded", (uint64_t)(run->poses != NULL)},
+  };
+  for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i) {
+    uint64_t value = facts[i].value;
+    asi_archive_word(a, &value);
+    if (a->mode == ASI_ARCHIVE_READ && !a->damaged && value != facts[i].value)
+      return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                      "The saved run is another one: %s differed there.", facts[i].name);
+  }
+  return AS_OK;
+}
+
+static void visit_copy(copy *c, const as_problem *p, asi_archive *a) {
+  asi_archive_double(a, &c->t);
+  asi_archive_doubles(a, c->q, (size_t)p->nq);
+  asi_archive_doubles(a, c->v, (size_t)p->n);
+  asi_archive_doubles(a, c->vdot, (size_t)p->n);
+  asi_archive_doubles(a, c->lambda, (size_t)p->def.n_lambda);
+  asi_archive_doubles(a, c->psi, (size_t)p->def.n_psi);
+}
+
+static void visit_channels(as_channels *c, asi_archive *a) {
+  asi_archive_double(a, &c->t);
+  asi_archive_bool(a, &c->followed);
+  for (int i = 0; i < c->n_sources; ++i)
+    if (c->source[i].kind == ASI_SOURCE_COORDINATES)
+      asi_archive_doubles(a, c->values + c->source[i].first, 2 * (size_t)AS_JOINT_COORDINATES);
+}
+
+static void visit_report(as_start_report *r, asi_archive *a) {
+  double *const number[] = {&r->position_residual, &r->velocity_residual, &r->position_change,
+                            &r->velocity_change,   &r->position_drift,    &r->velocity_drift};
+  int *const count[] = {&r->position_iterations, &r->velocity_iterations, &r->degrees_of_freedom,
+                        &r->n_redundant, &r->n_nearly_redundant};
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
+  for (size_t i = 0; i < sizeof count / sizeof count[0]; ++i)
+    asi_archive_int(a, count[i], 0, INT_MAX);
+  if (a->mode == ASI_ARCHIVE_READ) r->redundant = NULL;
+}
+
+/// All that a run remembers besides what its integrator does.
+static void visit_memory(as_run *run, asi_archive *a) {
+  as_meter *m = &run->meter;
+  as_view *v = &run->view;
+  double *const number[] = {&run->t,
+                            &run->row_t,
+                            &run->def.interval,
+                            &m->t,
+                            &m->power.dissipated,
+                            &m->power.forces,
+                            &m->power.motions,
+                            &m->dissipated,
+                            &m->forces,
+                            &m->motions,
+                            &v->start_energy,
+                            &v->h,
+                            &v->newton_iterations,
+                            &v->error,
+                            &v->position_drift,
+                            &v->velocity_drift};
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
+  asi_archive_bool(a, &m->started);
+  asi_archive_bool(a, &run->partial);
+  asi_archive_count(a, &run->next);
+  asi_archive_count(a, &run->iterations);
+  visit_report(&run->report, a);
+  visit_copy(&run->before, as_model_problem(run->model), a);
+  visit_channels(run->channels, a);
+}
+
+static as_status fail_load(as_error *error, const char *why) {
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The saved run cannot be used: %s.", why);
+}
+
+as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
+  if (!run->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The run has not been started.");
+  asi_archive own = {.mode = ASI_ARCHIVE_COUNT};
+  size_t size = 0;
+  as_status status = as_integrator_save(run->integrator, NULL, &size, error);
+  if (status) return status;
+  (void)visit_facts(run, &own, NULL); // only reading may fail
+  visit_memory(run, &own);
+  asi_memory_file file;
+  status = asi_memory_file_make(&file, magic, FORMAT, own.used + size, error);
+  if (status) return status;
+  (void)visit_facts(run, &file.body, NULL);
+  visit_memory(run, &file.body);
+  status = as_integrator_save(run->integrator, file.body.data + own.used, &size, error);
+  if (status == AS_OK) status = asi_memory_file_write(&file, path, error);
+  asi_memory_file_free(&file);
+  return status;
+}
+
+/// Whether what was read can be gone on with.
+static as_status check_loaded(const as_run *run, double interval, as_error *error) {
+  const double t_end = run->def.t_end;
+  if (!(run->def.interval > 0.0 && run->t >= 0.0 && run->row_t <= run->t &&
+        isfinite(run->before.t)))
+    return fail_load(error, "its contents make no sense");
+  if (!run->default_interval && run->def.interval != interval)
+    return asi_fail(
+        error, AS_ERR_FILE, (double)NAN, NULL,
+        "The saved run is another one: its output interval is %.12g s, here it is %.12g s.",
+        run->def.interval, interval);
+  if (!(run->t <= t_end))
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                    "The saved run is at t = %.9g s already, behind t_end = %.9g s.", run->t,
+                    t_end);
+  if (run->def.n_times == 0 && t_end / run->def.interval > 1e9)
+    return fail_load(error, "there would be more than 1e9 rows");
+  return AS_OK;
+}
+
+as_status as_run_load_file(as_run *run, const char *path, as_error *error) {
+  if (run->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "A saved run is loaded into a run that has not been started.");
+  const double interval = run->def.interval;
+  asi_memory_file file;
+  as_status status = asi_memory_file_read(&file, path, magic, FORMAT, error);
+  asi_archive *a = &file.body;
+  if (status == AS_OK) status = visit_facts(run, a, error);
+  if (status == AS_OK) visit_memory(run, a);
+  if (status == AS_OK && a->damaged) status = fail_load(error, "its contents make no sense");
+  if (status == AS_OK) status = check_loaded(run, interval, error);
+  if (status == AS_OK)
+    status = as_integrator_load(run->integrator, a->data + a->used, a->size - a->used, error);
+  asi_memory_file_free(&file);
+  if (status) return status;
+  run->started = true;
+  // A row at an end that is none any more.
+  if (run->next > 0 && time_of_row(run, run->next - 1) != run->row_t) --run->next;
+  return AS_OK;
 }

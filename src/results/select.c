@@ -117,8 +117,7 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
 
 // ---- matching ---------------------------------------------------------------------------------------
 
-/// * stands for any text.
-static bool matches(const char *pattern, const char *text) {
+bool asi_matches(const char *pattern, const char *text) {
   const char *star = NULL, *again = NULL;
   while (*text) {
     if (*pattern == '*') {
@@ -158,7 +157,7 @@ static void note_miss(selector *s, level where, const char *part, int object, co
 
 /// Whether a name is what a part of the selection asks for; a part that is not there asks for anything.
 static bool takes(selector *s, level where, int part, int object, const char *name) {
-  if (part >= s->n_parts || matches(s->part[part], name)) return true;
+  if (part >= s->n_parts || asi_matches(s->part[part], name)) return true;
   note_miss(s, where, s->part[part], object, name);
   return false;
 }

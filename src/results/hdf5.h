@@ -1,0 +1,37 @@
+/// What writing and reading results.h5 share: its layout and care for the HDF5 library.
+///
+///     /                    attributes format = "alphastep results", format_version = 1, version, title
+///     /time                [row]
+///     /GROUP/QUANTITY      [row] or [row, component]: energy, momentum, solver, drift
+///     /GROUP/NAME/QUANTITY the same: bodies, frames, joints, forces
+///     /GROUP/QUANTITY      [row, object] or [row, object, component]: these, if there are more than 1000 bodies
+///     /GROUP/names         then: the names of all objects of that group
+///     /GROUP/QUANTITY_of   then: the numbers of the objects of a dataset, unless it has all
+///     /texts/NAME          texts
+///
+/// Datasets have the attributes `unit`, `columns` (names of the components) and `frame`.
+#ifndef ALPHASTEP_RESULTS_HDF5_H
+#define ALPHASTEP_RESULTS_HDF5_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+
+#define ASI_HDF5_FORMAT "alphastep results"
+enum { ASI_HDF5_VERSION = 1, ASI_HDF5_COLUMNS = 4 };
+
+/// What HDF5 did with its errors before we kept it silent.
+typedef struct asi_hdf5_voice {
+  H5E_auto2_t report;
+  void *data;
+} asi_hdf5_voice;
+
+/// HDF5 prints errors unless told otherwise. In between of these two it does not.
+asi_hdf5_voice asi_hdf5_hush(void);
+void asi_hdf5_restore(asi_hdf5_voice voice);
+
+/// How files are opened: without locks, so that results can be read while a run goes on.
+hid_t asi_hdf5_access(void);
+/// The type of a text of `size` bytes, its end included.
+hid_t asi_hdf5_text_type(size_t size);
+
+#endif

@@ -1,0 +1,661 @@
+/// Reading results.h5 back, see hdf5.h for its layout. Nothing in a file is trusted: what does not fit is refused.
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/recording.h"
+#include "alphastep/words.h"
+#include "base/error.h"
+#include "results/channels.h"
+#include "results/hdf5.h"
+
+enum { CACHE = 1 << 26 }; ///< bytes of a dataset that is read in one piece
+
+/// A dataset: its place, and which channels it has.
+typedef struct source {
+  size_t path; ///< in text
+  int rank;
+  hsize_t objects, columns;
+  bool many; ///< it has a dimension for objects
+} source;
+
+/// A channel: a place in a dataset.
+typedef struct channel {
+  size_t name, unit; ///< in text
+  int source;
+  int object, column;
+} channel;
+
+typedef struct body {
+  size_t name;
+  int position, quaternion; ///< first channels; quaternion -1: a point mass
+} body;
+
+typedef struct held_text {
+  char *name, *text;
+} held_text;
+
+struct as_recording {
+  char *path;
+  hid_t file;
+  long rows;
+  char *text; ///< names, paths, units
+  size_t used, room;
+  source *source;
+  channel *channel;
+  body *body;
+  held_text *held;
+  int n_sources, n_channels, n_bodies, n_held;
+  int room_sources, room_channels, room_bodies, room_held;
+  int *sorted; ///< channels by name
+  char *title, *version;
+  int cached; ///< number of the source in values, -1: none
+  double *values;
+};
+
+static as_status fail_open(const as_recording *r, const char *why, as_error *error) {
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %.200s.", r->path,
+                  why);
+}
+
+// ---- pieces -----------------------------------------------------------------------------------------
+
+/// Appends a text to the recording's; gives its place. SIZE_MAX: memory has run out.
+static size_t keep_text(as_recording *r, const char *text) {
+  const size_t size = strlen(text) + 1, place = r->used;
+  if (r->used + size > r->room) {
+    const size_t room = 2 * (r->room + size) + 1024;
+    char *grown = realloc(r->text, room);
+    if (grown == NULL) return SIZE_MAX;
+    r->text = grown;
+    r->room = room;
+  }
+  memcpy(r->text + place, text, size);
+  r->used += size;
+  return place;
+}
+
+/// Parts joined by points, NULL parts left out; to be freed. NULL: memory has run out.
+static char *join(const char *const part[4]) {
+  size_t size = 1;
+  for (int i = 0; i < 4; ++i) size += part[i] ? strlen(part[i]) + 1 : 0;
+  char *text = asi_calloc(size, 1);
+  for (int i = 0; i < 4 && text; ++i) {
+    if (part[i] && i > 0) strcat(text, ".");
+    if (part[i]) strcat(text, part[i]);
+  }
+  return text;
+}
+
+/// Whether a type is a text of fixed size; gives it with room for its end.
+static bool is_text(hid_t type, size_t *size) {
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) return false;
+  *size = H5Tget_size(type);
+  return *size > 0 && *size < ((size_t)1 << 31);
+}
+
+/// Texts of an attribute or dataset, each of `size` bytes with its end; to be freed. NULL: they are not like that.
+static char *read_texts(hid_t from, bool attribute, hsize_t most, hsize_t *n, size_t *size) {
+  const hid_t type = attribute ? H5Aget_type(from) : H5Dget_type(from);
+  const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  char *out = NULL;
+  size_t stored = 0;
+  if (is_text(type, &stored) && count > 0 && (hsize_t)count <= most) {
+    *n = (hsize_t)count;
+    *size = stored + 1;
+    const hid_t wanted = asi_hdf5_text_type(*size);
+    out = asi_calloc((size_t)count, *size);
+    const herr_t got = out == NULL ? -1
+                       : attribute ? H5Aread(from, wanted, out)
+                                   : H5Dread(from, wanted, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+    H5Tclose(wanted);
+    if (got < 0) {
+      free(out);
+      out = NULL;
+    }
+  }
+  H5Sclose(space);
+  H5Tclose(type);
+  return out;
+}
+
+/// A text that is an attribute; NULL: it is not there.
+static char *read_attribute(hid_t of, const char *name) {
+  if (H5Aexists(of, name) <= 0) return NULL;
+  const hid_t at = H5Aopen(of, name, H5P_DEFAULT);
+  hsize_t n = 0;
+  size_t size = 0;
+  char *text = at >= 0 ? read_texts(at, true, 1, &n, &size) : NULL;
+  H5Aclose(at);
+  return text;
+}
+
+// ---- datasets and channels --------------------------------------------------------------------------
+
+/// Names of objects, all of the same size; none unless there are many.
+typedef struct objects {
+  char *names;
+  hsize_t n;
+  size_t size;
+  int *numbers; ///< of a dataset's objects; NULL: all
+} objects;
+
+static bool add_channel(as_recording *r, const char *const part[4], size_t unit, int object,
+                        int column) {
+  void *list = r->channel;
+  if (!asi_grow(&list, r->n_channels, &r->room_channels, sizeof *r->channel)) return false;
+  r->channel = list;
+  char *name = join(part);
+  const size_t place = name ? keep_text(r, name) : SIZE_MAX;
+  free(name);
+  if (place == SIZE_MAX) return false;
+  r->channel[r->n_channels++] = (channel){place, unit, r->n_sources - 1, object, column};
+  return true;
+}
+
+/// The channels of the last source: `begin` is `bodies` or `bodies.NAME`.
+static bool add_channels(as_recording *r, const char *begin, const char *quantity,
+                         const objects *of, const char *columns, size_t unit) {
+  const source s = r->source[r->n_sources - 1];
+  for (hsize_t object = 0; object < s.objects; ++object) {
+    const hsize_t number = of && of->numbers ? (hsize_t)of->numbers[object] : object;
+    const char *who = s.many ? of->names + number * of->size : NULL;
+    for (hsize_t column = 0; column < s.columns; ++column) {
+      const char *const part[4] = {begin, who, quantity, columns ? columns + 2 * column : NULL};
+      if (!add_channel(r, part, unit, (int)object, (int)column)) return false;
+    }
+  }
+  return true;
+}
+
+/// Reads the shape of a dataset. Returns what is wrong with it, or NULL.
+static const char *measure(const as_recording *r, hid_t data, bool many, source *out) {
+  hsize_t size[3] = {0};
+  const hid_t space = H5Dget_space(data), type = H5Dget_type(data);
+  const char *wrong = NULL;
+  out->many = many;
+  out->objects = out->columns = 1;
+  out->rank = H5Sget_simple_extent_ndims(space);
+  const int least = many ? 2 : 1;
+  if (H5Tget_class(type) != H5T_FLOAT || out->rank < least || out->rank > least + 1)
+    wrong = "a dataset is not one of alphastep's";
+  else
+    H5Sget_simple_extent_dims(space, size, NULL);
+  if (!wrong && size[0] != (hsize_t)r->rows) wrong = "it is damaged: datasets differ in length";
+  if (many) out->objects = size[1];
+  if (out->rank > least) out->columns = size[least];
+  if (!wrong && (out->objects > INT_MAX || out->columns < 1 || out->columns > ASI_HDF5_COLUMNS))
+    wrong = "a dataset has a size that cannot be";
+  H5Sclose(space);
+  H5Tclose(type);
+  return wrong;
+}
+
+/// Letters of the columns, each with a zero behind it; to be freed.
+static char *read_columns(hid_t data, hsize_t n) {
+  if (H5Aexists(data, "columns") <= 0) return NULL;
+  const hid_t at = H5Aopen(data, "columns", H5P_DEFAULT);
+  hsize_t count = 0;
+  size_t size = 0;
+  char *text = read_texts(at, true, ASI_HDF5_COLUMNS, &count, &size);
+  H5Aclose(at);
+  if (text && count == n && size >= 2 && size <= 3) { // one letter and its end
+    for (hsize_t i = 0; i < n; ++i) text[2 * i] = text[i * size], text[2 * i + 1] = '\0';
+    return text;
+  }
+  free(text);
+  return NULL;
+}
+
+static as_status add_source(as_recording *r, hid_t data, const char *begin, const char *quantity,
+                            const objects *of, as_error *error) {
+  source s = {.path = 0};
+  const char *wrong = measure(r, data, of && of->names, &s);
+  if (wrong) return fail_open(r, wrong, error);
+  if (s.many && (of->numbers == NULL) && s.objects != of->n)
+    return fail_open(r, "it is damaged: there are more or fewer names than objects", error);
+  char *columns = s.rank > (s.many ? 2 : 1) ? read_columns(data, s.columns) : NULL;
+  char *unit = read_attribute(data, "unit");
+  const bool named = s.rank == (s.many ? 2 : 1) || columns != NULL;
+  as_status status = named && unit ? AS_OK : fail_open(r, "a dataset has no unit", error);
+  void *list = r->source;
+  const ssize_t length = H5Iget_name(data, NULL, 0);
+  char *path = asi_calloc((size_t)(length > 0 ? length : 0) + 1, 1);
+  if (path) H5Iget_name(data, path, (size_t)length + 1);
+  bool ok = path && asi_grow(&list, r->n_sources, &r->room_sources, sizeof *r->source);
+  r->source = list;
+  if (ok && status == AS_OK) {
+    s.path = keep_text(r, path);
+    const size_t at = keep_text(r, unit);
+    r->source[r->n_sources++] = s;
+    ok = s.path != SIZE_MAX && at != SIZE_MAX &&
+         (begin == NULL || add_channels(r, begin, quantity, of, columns, at));
+  }
+  free(path);
+  free(columns);
+  free(unit);
+  return status == AS_OK && !ok ? asi_fail_memory(error) : status;
+}
+
+// ---- groups -----------------------------------------------------------------------------------------
+
+/// What is being looked at while links are gone through.
+typedef struct visit {
+  as_recording *r;
+  const char *begin; ///< of names of channels
+  bool inside;       ///< an object
+  objects of;
+  as_status status;
+  as_error *error;
+} visit;
+
+static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, void *user);
+
+static as_status visit_group(visit *v, hid_t group) {
+  hsize_t at = 0;
+  H5_index_t order = H5_INDEX_CRT_ORDER;
+  if (H5Literate(group, order, H5_ITER_INC, &at, visit_link, v) < 0 && v->status == AS_OK) {
+    v->status = fail_open(v->r, "it is damaged", v->error);
+  }
+  return v->status;
+}
+
+/// Numbers of the objects of `quantity`, if it has not all of them; false: they are wrong.
+static bool read_numbers(hid_t group, const char *quantity, hsize_t n, objects *of) {
+  char name[256];
+  snprintf(name, sizeof name, "%s_of", quantity);
+  if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return true;
+  const hid_t data = H5Dopen2(group, name, H5P_DEFAULT), space = H5Dget_space(data);
+  bool ok = H5Sget_simple_extent_npoints(space) == (hssize_t)n;
+  of->numbers = ok ? asi_calloc((size_t)n, sizeof *of->numbers) : NULL;
+  ok =
+      of->numbers && H5Dread(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, of->numbers) >= 0;
+  for (hsize_t i = 0; i < n && ok; ++i) ok = of->numbers[i] >= 0 && (hsize_t)of->numbers[i] < of->n;
+  H5Sclose(space);
+  H5Dclose(data);
+  return ok;
+}
+
+static as_status visit_dataset(visit *v, hid_t group, hid_t data, const char *name) {
+  if (v->of.names == NULL) return add_source(v->r, data, v->begin, name, NULL, v->error);
+  hsize_t size[3] = {0};
+  const hid_t space = H5Dget_space(data);
+  if (H5Sget_simple_extent_ndims(space) <= 3) H5Sget_simple_extent_dims(space, size, NULL);
+  H5Sclose(space);
+  objects of = v->of;
+  as_status status = AS_OK;
+  if (!read_numbers(group, name, size[1], &of))
+    status = fail_open(v->r, "it is damaged: numbers of objects are wrong", v->error);
+  else
+    status = add_source(v->r, data, v->begin, name, &of, v->error);
+  free(of.numbers);
+  return status;
+}
+
+static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, void *user) {
+  visit *v = user;
+  (void)info;
+  const size_t length = strlen(name);
+  const bool helper =
+      v->of.names && !v->inside &&
+      (strcmp(name, "names") == 0 || (length > 3 && strcmp(name + length - 3, "_of") == 0));
+  if (helper) return 0;
+  const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+  if (object < 0) {
+    v->status = fail_open(v->r, "it is damaged", v->error);
+  } else if (H5Iget_type(object) == H5I_DATASET) {
+    v->status = visit_dataset(v, group, object, name);
+  } else if (H5Iget_type(object) == H5I_GROUP && !v->inside) {
+    const char *const part[4] = {v->begin, name, NULL, NULL};
+    char *begin = join(part);
+    visit below = {.r = v->r, .begin = begin, .inside = true, .error = v->error};
+    v->status = begin ? visit_group(&below, object) : asi_fail_memory(v->error);
+    free(begin);
+  }
+  H5Oclose(object);
+  return v->status ? -1 : 0;
+}
+
+static as_status read_group(as_recording *r, asi_group g, as_error *error) {
+  const char *name = asi_group_name(g);
+  if (H5Lexists(r->file, name, H5P_DEFAULT) <= 0) return AS_OK;
+  const hid_t group = H5Gopen2(r->file, name, H5P_DEFAULT);
+  if (group < 0) return fail_open(r, "it is damaged", error);
+  visit v = {.r = r, .begin = name, .error = error};
+  as_status status = AS_OK;
+  if (asi_group_has_objects(g) && H5Lexists(group, "names", H5P_DEFAULT) > 0) {
+    const hid_t data = H5Oopen(group, "names", H5P_DEFAULT);
+    if (H5Iget_type(data) == H5I_DATASET) { // a body may be called like that
+      v.of.names = read_texts(data, false, INT_MAX, &v.of.n, &v.of.size);
+      if (v.of.names == NULL) status = fail_open(r, "its names cannot be read", error);
+    }
+    H5Oclose(data);
+  }
+  if (status == AS_OK) status = visit_group(&v, group);
+  free(v.of.names);
+  H5Gclose(group);
+  return status;
+}
+
+// ---- names ------------------------------------------------------------------------------------------
+
+static const as_recording
+    *sorting; // qsort has no place for it; recordings are used by one thread at a time
+
+static int compare_names(const void *a, const void *b) {
+  const channel *list = sorting->channel;
+  return strcmp(sorting->text + list[*(const int *)a].name,
+                sorting->text + list[*(const int *)b].name);
+}
+
+static bool sort_channels(as_recording *r) {
+  r->sorted = asi_calloc((size_t)r->n_channels, sizeof *r->sorted);
+  if (r->sorted == NULL) return false;
+  for (int i = 0; i < r->n_channels; ++i) r->sorted[i] = i;
+  sorting = r;
+  qsort(r->sorted, (size_t)r->n_channels, sizeof *r->sorted, compare_names);
+  return true;
+}
+
+int as_recording_find(const as_recording *r, const char *name) {
+  int low = 0, high = r->n_channels - 1;
+  while (low <= high) {
+    const int middle = low + (high - low) / 2;
+    const int order = strcmp(name, r->text + r->channel[r->sorted[middle]].name);
+    if (order == 0) return r->sorted[middle];
+    if (order < 0)
+      high = middle - 1;
+    else
+      low = middle + 1;
+  }
+  return -1;
+}
+
+/// Whether the parts of a name, from left to right, are what those of a selection say; it may have fewer.
+static bool is_selected(const char *selection, const char *name) {
+  char part[2][1024];
+  while (*selection) {
+    const size_t n = strcspn(selection, "."), m = strcspn(name, ".");
+    if (n >= sizeof part[0] || m >= sizeof part[1] || m == 0) return false;
+    snprintf(part[0], sizeof part[0], "%.*s", (int)n, selection);
+    snprintf(part[1], sizeof part[1], "%.*s", (int)m, name);
+    if (!asi_matches(part[0], part[1])) return false;
+    selection += n + (selection[n] == '.');
+    name += m + (name[m] == '.');
+  }
+  return true;
+}
+
+as_status as_recording_select(const as_recording *r, const char *selection, bool *chosen,
+                              as_error *error) {
+  const int exact = as_recording_find(r, selection);
+  int nearest = -1, distance = INT_MAX;
+  bool found = exact >= 0;
+  if (found) chosen[exact] = true;
+  for (int i = 0; i < r->n_channels && exact < 0 && selection[0]; ++i) {
+    if (!is_selected(selection, as_recording_channel(r, i).name)) continue;
+    found = chosen[i] = true;
+  }
+  if (found) return AS_OK;
+  for (int i = 0; i < r->n_channels; ++i) {
+    const int d = as_word_distance(selection, as_recording_channel(r, i).name);
+    if (d < distance) nearest = i, distance = d;
+  }
+  const bool hint = nearest >= 0 && as_word_is_close(selection, distance);
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, selection,
+                  "`%.100s` is no channel of %.200s%s%.100s%s", selection, r->path,
+                  hint ? "; did you mean `" : ".",
+                  hint ? as_recording_channel(r, nearest).name : "", hint ? "`?" : "");
+}
+
+/// Bodies are what has a position, in the order of the file.
+static bool find_bodies(as_recording *r) {
+  for (int i = 0; i < r->n_channels; ++i) {
+    const char *name = r->text + r->channel[i].name;
+    const char *end = strstr(name, ".position.x");
+    if (strncmp(name, "bodies.", 7) != 0 || end == NULL || end[11] != '\0') continue;
+    const size_t length = (size_t)(end - name);
+    char *who = asi_calloc(length + 1, 1);
+    if (who) memcpy(who, name, length);
+    const char *const part[4] = {who, "quaternion", "w", NULL};
+    char *other = who ? join(part) : NULL;
+    const int quaternion = other ? as_recording_find(r, other) : -1;
+    const size_t place = other ? keep_text(r, who + 7) : SIZE_MAX;
+    free(other);
+    free(who);
+    if (place == SIZE_MAX) return false;
+    void *list = r->body;
+    if (!asi_grow(&list, r->n_bodies, &r->room_bodies, sizeof *r->body)) return false;
+    r->body = list;
+    r->body[r->n_bodies++] = (body){place, i, quaternion};
+  }
+  return true;
+}
+
+// ---- open and close ---------------------------------------------------------------------------------
+
+static as_status check_format(as_recording *r, as_error *error) {
+  char *format = read_attribute(r->file, "format");
+  const bool ours = format && strcmp(format, ASI_HDF5_FORMAT) == 0;
+  free(format);
+  if (!ours) return fail_open(r, "it is an HDF5 file, but not of alphastep", error);
+  int version = 0;
+  const hid_t at = H5Aopen(r->file, "format_version", H5P_DEFAULT);
+  const bool read = at >= 0 && H5Aread(at, H5T_NATIVE_INT, &version) >= 0;
+  H5Aclose(at);
+  if (!read || version != ASI_HDF5_VERSION) {
+    char why[80];
+    snprintf(why, sizeof why, "its format is %d, this library reads %d", version, ASI_HDF5_VERSION);
+    return fail_open(r, why, error);
+  }
+  r->title = read_attribute(r->file, "title");
+  r->version = read_attribute(r->file, "version");
+  return AS_OK;
+}
+
+static as_status read_rows(as_recording *r, as_error *error) {
+  const hid_t data = H5Dopen2(r->file, "time", H5P_DEFAULT);
+  if (data < 0) return fail_open(r, "it is damaged: there is no time", error);
+  const hid_t space = H5Dget_space(data);
+  hsize_t rows = 0;
+  if (H5Sget_simple_extent_ndims(space) == 1) H5Sget_simple_extent_dims(space, &rows, NULL);
+  H5Sclose(space);
+  r->rows = rows < (hsize_t)LONG_MAX / 64 ? (long)rows : -1;
+  const as_status status = r->rows < 0 ? fail_open(r, "it has too many rows", error)
+                                       : add_source(r, data, NULL, "time", NULL, error);
+  H5Dclose(data);
+  return status;
+}
+
+static as_status read_all(as_recording *r, as_error *error) {
+  const hid_t access = asi_hdf5_access();
+  r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
+  H5Pclose(access);
+  if (r->file < 0) {
+    FILE *there = fopen(r->path, "rb");
+    const bool found = there != NULL;
+    if (there) fclose(there);
+    return fail_open(r, found ? "it is damaged, or no HDF5 file" : "it cannot be opened", error);
+  }
+  as_status status = check_format(r, error);
+  if (status == AS_OK) status = read_rows(r, error);
+  for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g)
+    status = read_group(r, (asi_group)g, error);
+  if (status == AS_OK && !(sort_channels(r) && find_bodies(r))) status = asi_fail_memory(error);
+  return status;
+}
+
+as_status as_recording_open(const char *path, as_recording **out, as_error *error) {
+  *out = NULL;
+  if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
+  as_recording *r = asi_calloc(1, sizeof *r);
+  if (r == NULL) return asi_fail_memory(error);
+  r->file = -1;
+  r->cached = -1;
+  r->path = asi_calloc(strlen(path) + 1, 1);
+  as_status status = AS_OK;
+  const asi_hdf5_voice voice = asi_hdf5_hush();
+  if (r->path == NULL) {
+    status = asi_fail_memory(error);
+  } else {
+    memcpy(r->path, path, strlen(path));
+    status = read_all(r, error);
+  }
+  asi_hdf5_restore(voice);
+  if (status) {
+    as_recording_close(r);
+    return status;
+  }
+  *out = r;
+  return AS_OK;
+}
+
+void as_recording_close(as_recording *r) {
+  if (r == NULL) return;
+  if (r->file >= 0) H5Fclose(r->file);
+  for (int i = 0; i < r->n_held; ++i) {
+    free(r->held[i].name);
+    free(r->held[i].text);
+  }
+  free(r->held);
+  free(r->path);
+  free(r->text);
+  free(r->source);
+  free(r->channel);
+  free(r->body);
+  free(r->sorted);
+  free(r->title);
+  free(r->version);
+  free(r->values);
+  free(r);
+}
+
+// ---- reading ----------------------------------------------------------------------------------------
+
+long as_recording_rows(const as_recording *r) { return r->rows; }
+int as_recording_count(const as_recording *r) { return r->n_channels; }
+int as_recording_bodies(const as_recording *r) { return r->n_bodies; }
+const char *as_recording_title(const as_recording *r) { return r->title; }
+const char *as_recording_version(const as_recording *r) { return r->version ? r->version : ""; }
+
+as_channel as_recording_channel(const as_recording *r, int i) {
+  if (i < 0 || i >= r->n_channels) return (as_channel){"", ""};
+  return (as_channel){r->text + r->channel[i].name, r->text + r->channel[i].unit};
+}
+
+const char *as_recording_body_name(const as_recording *r, int i) {
+  return i >= 0 && i < r->n_bodies ? r->text + r->body[i].name : "";
+}
+
+/// All rows of one number of a dataset.
+static bool read_strip(hid_t data, const source *s, long rows, int object, int column,
+                       double *out) {
+  const hsize_t n = (hsize_t)rows;
+  hsize_t begin[3] = {0}, size[3] = {n, 1, 1};
+  begin[1] = s->many ? (hsize_t)object : (hsize_t)column;
+  begin[2] = (hsize_t)column;
+  const hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &n, NULL);
+  const bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
+                  H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
+  H5Sclose(memory);
+  H5Sclose(space);
+  return ok;
+}
+
+/// The same from a copy of the whole dataset, which is kept: neighbours are wanted next.
+static bool read_cached(as_recording *r, hid_t data, int which, int object, int column,
+                        double *out) {
+  const source *s = &r->source[which];
+  const size_t width = (size_t)s->objects * (size_t)s->columns;
+  if (r->cached != which) {
+    double *values = realloc(r->values, width * (size_t)r->rows * sizeof *values);
+    if (values == NULL) return false;
+    r->values = values;
+    r->cached = -1;
+    if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) return false;
+    r->cached = which;
+  }
+  const double *from = r->values + (size_t)object * (size_t)s->columns + (size_t)column;
+  for (long i = 0; i < r->rows; ++i) out[i] = from[(size_t)i * width];
+  return true;
+}
+
+static as_status read_source(as_recording *r, int which, int object, int column, double *out,
+                             as_error *error) {
+  if (r->rows == 0) return AS_OK;
+  const source *s = &r->source[which];
+  const asi_hdf5_voice voice = asi_hdf5_hush();
+  const hid_t data = H5Dopen2(r->file, r->text + s->path, H5P_DEFAULT);
+  const double size =
+      (double)s->objects * (double)s->columns * (double)r->rows * (double)sizeof(double);
+  const bool ok = data >= 0 && (size <= CACHE ? read_cached(r, data, which, object, column, out)
+                                              : read_strip(data, s, r->rows, object, column, out));
+  H5Dclose(data);
+  asi_hdf5_restore(voice);
+  return ok ? AS_OK : fail_open(r, "it is damaged: a dataset cannot be read", error);
+}
+
+as_status as_recording_time(as_recording *r, double *out, as_error *error) {
+  return read_source(r, 0, 0, 0, out, error);
+}
+
+as_status as_recording_read(as_recording *r, int i, double *out, as_error *error) {
+  if (i < 0 || i >= r->n_channels)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "There is no channel %d; there are %d.", i, r->n_channels);
+  const channel *c = &r->channel[i];
+  return read_source(r, c->source, c->object, c->column, out, error);
+}
+
+as_status as_recording_poses(as_recording *r, int i, double *out, as_error *error) {
+  if (i < 0 || i >= r->n_bodies)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no body %d; there are %d.",
+                    i, r->n_bodies);
+  double *column = asi_calloc((size_t)r->rows, sizeof *column);
+  if (column == NULL) return asi_fail_memory(error);
+  as_status status = AS_OK;
+  for (int k = 0; k < AS_POSE && status == AS_OK; ++k) {
+    const int from = k < 3 ? r->body[i].position + k : r->body[i].quaternion + k - 3;
+    const bool known = k < 3 || r->body[i].quaternion >= 0;
+    if (known) status = as_recording_read(r, from, column, error);
+    for (long row = 0; row < r->rows; ++row)
+      out[row * AS_POSE + k] = known ? column[row] : k == 3 ? 1.0 : 0.0;
+  }
+  free(column);
+  return status;
+}
+
+static char *read_long_text(as_recording *r, const char *name) {
+  const asi_hdf5_voice voice = asi_hdf5_hush();
+  const hid_t group = H5Gopen2(r->file, "texts", H5P_DEFAULT);
+  char *text = NULL;
+  if (group >= 0 && strchr(name, '/') == NULL && H5Lexists(group, name, H5P_DEFAULT) > 0) {
+    const hid_t data = H5Dopen2(group, name, H5P_DEFAULT);
+    hsize_t n = 0;
+    size_t size = 0;
+    if (data >= 0) text = read_texts(data, false, 1, &n, &size);
+    H5Dclose(data);
+  }
+  H5Gclose(group);
+  asi_hdf5_restore(voice);
+  return text;
+}
+
+const char *as_recording_text(as_recording *r, const char *name) {
+  for (int i = 0; i < r->n_held; ++i)
+    if (strcmp(r->held[i].name, name) == 0) return r->held[i].text;
+  void *list = r->held;
+  if (!asi_grow(&list, r->n_held, &r->room_held, sizeof *r->held)) return NULL;
+  r->held = list;
+  char *text = read_long_text(r, name), *copy = text ? asi_calloc(strlen(name) + 1, 1) : NULL;
+  if (copy == NULL) {
+    free(text);
+    return NULL;
+  }
+  memcpy(copy, name, strlen(name));
+  r->held[r->n_held++] = (held_text){copy, text};
+  return text;
+}

@@ -1,0 +1,525 @@
+/// Writing results.h5, so that a process may be killed at any time.
+///
+/// HDF5 changes many places of a file when it grows, in an order of its own; a file that is cut short in between may be
+/// unreadable. So there are two files of the same contents, PATH and PATH.new. Only the one that is called PATH.new is
+/// ever written to; when it is complete up to the last row, names are exchanged by renaming, and the other one, which
+/// is as old as the last flush, catches up next time. Whatever was in a file when it got the name PATH is still there
+/// when it is lost: PATH is whole at every moment, and stays so if PATH.new cannot be written.
+///
+/// It costs writing and compressing everything twice, and twice the room until the end.
+#define _POSIX_C_SOURCE 200809L // link
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alphastep/version.h"
+#include "base/error.h"
+#include "results/layout.h"
+
+enum {
+  WAITING = 1 << 22,    ///< bytes of lines that may wait
+  CHUNK_ROWS = 128,     ///< of a dataset of one object
+  CHUNK_OBJECTS = 1024, ///< of many objects
+  CHUNK_ROWS_MANY = 4,  ///< of many objects
+  DEFLATE = 1,          ///< more takes three times as long and saves a few percent of doubles
+};
+
+/// One of the two files.
+typedef struct twin {
+  hid_t file;
+  hid_t *dataset; ///< of each of the layout's
+  long rows;      ///< that are valid
+  bool longer;    ///< there are more
+} twin;
+
+struct as_results {
+  asi_layout layout;
+  char *path, *spare, *third; ///< PATH, PATH.new, PATH.old
+  twin twin[2];
+  int writable;  ///< which twin is called PATH.new
+  double *lines; ///< of rows first ... rows - 1
+  long first, rows;
+  long room;      ///< in lines
+  double *values; ///< for one dataset, as many as fit
+  size_t n_values;
+  bool broken; ///< something could not be written
+};
+
+as_results_def as_default_results_def(void) { return (as_results_def){.model = NULL}; }
+
+static as_status fail_write(as_results *r, as_error *error) {
+  r->broken = true;
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", r->path,
+                  errno ? strerror(errno) : "the HDF5 library failed");
+}
+
+// ---- making a file ----------------------------------------------------------------------------------
+
+static bool put_texts(hid_t place, const char *name, const char *const *text, int n) {
+  size_t size = 1;
+  for (int i = 0; i < n; ++i) size = size > strlen(text[i]) + 1 ? size : strlen(text[i]) + 1;
+  const hsize_t count = (hsize_t)n;
+  char *all = asi_calloc((size_t)n, size);
+  const hid_t type = asi_hdf5_text_type(size);
+  const hid_t space = n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL);
+  const hid_t at = H5Acreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  for (int i = 0; i < n && all; ++i) memcpy(all + (size_t)i * size, text[i], strlen(text[i]));
+  const bool ok = all && at >= 0 && H5Awrite(at, type, all) >= 0;
+  free(all);
+  H5Aclose(at);
+  H5Sclose(space);
+  H5Tclose(type);
+  return ok;
+}
+
+static bool put_text(hid_t place, const char *name, const char *text) {
+  return put_texts(place, name, &text, 1);
+}
+
+/// What things are made with: links in UTF-8, in the order of making; no times, so that files can be compared.
+typedef struct makers {
+  hid_t link, group, data;
+} makers;
+
+static makers make_makers(void) {
+  makers m = {H5Pcreate(H5P_LINK_CREATE), H5Pcreate(H5P_GROUP_CREATE),
+              H5Pcreate(H5P_DATASET_CREATE)};
+  H5Pset_char_encoding(m.link, H5T_CSET_UTF8);
+  H5Pset_link_creation_order(m.group, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_obj_track_times(m.group, false);
+  H5Pset_obj_track_times(m.data, false);
+  return m;
+}
+
+static void free_makers(makers *m) {
+  H5Pclose(m->link);
+  H5Pclose(m->group);
+  H5Pclose(m->data);
+}
+
+static hid_t make_group(hid_t in, const char *name, const makers *m) {
+  return H5Gcreate2(in, name, m->link, m->group, H5P_DEFAULT);
+}
+
+/// A dataset that does not change; NULL data: none.
+static bool put_fixed(hid_t in, const char *name, hid_t type, hid_t space, const void *data,
+                      const makers *m) {
+  const hid_t made = H5Dcreate2(in, name, type, space, m->link, m->data, H5P_DEFAULT);
+  const bool ok = made >= 0 && H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+  H5Dclose(made);
+  return ok;
+}
+
+static bool put_long_text(hid_t in, const char *name, const char *text, const makers *m) {
+  const hid_t type = asi_hdf5_text_type(strlen(text) + 1), space = H5Screate(H5S_SCALAR);
+  const bool ok = put_fixed(in, name, type, space, text, m);
+  H5Sclose(space);
+  H5Tclose(type);
+  return ok;
+}
+
+static bool put_all_texts(hid_t file, const as_results_def *def, const makers *m) {
+  const int version = ASI_HDF5_VERSION;
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t at =
+      H5Acreate2(file, "format_version", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  bool ok = H5Awrite(at, H5T_NATIVE_INT, &version) >= 0;
+  H5Aclose(at);
+  H5Sclose(space);
+  ok = ok && put_text(file, "format", ASI_HDF5_FORMAT) && put_text(file, "version", as_version());
+  if (def->title) ok = ok && put_text(file, "title", def->title);
+  const hid_t texts = make_group(file, "texts", m);
+  for (int i = 0; i < def->n_texts && ok; ++i)
+    ok = put_long_text(texts, def->texts[i].name, def->texts[i].text, m);
+  H5Gclose(texts);
+  return ok;
+}
+
+/// The names of all objects of a group, and the numbers of those that a dataset has.
+static bool put_names(hid_t group, const asi_names *names, const makers *m) {
+  size_t size = 1;
+  for (int i = 0; i < names->count; ++i) {
+    const size_t length = strlen(asi_names_get(names, i)) + 1;
+    size = size > length ? size : length;
+  }
+  char *all = asi_calloc((size_t)names->count, size);
+  if (all == NULL) return false;
+  for (int i = 0; i < names->count; ++i)
+    memcpy(all + (size_t)i * size, asi_names_get(names, i), strlen(asi_names_get(names, i)));
+  const hsize_t count = (hsize_t)names->count;
+  const hid_t type = asi_hdf5_text_type(size), space = H5Screate_simple(1, &count, NULL);
+  const bool ok = put_fixed(group, "names", type, space, all, m);
+  free(all);
+  H5Sclose(space);
+  H5Tclose(type);
+  return ok;
+}
+
+static bool put_numbers(hid_t group, const asi_dataset *d, const makers *m) {
+  char name[64];
+  snprintf(name, sizeof name, "%s_of", d->quantity);
+  const hsize_t count = (hsize_t)d->n_objects;
+  const hid_t space = H5Screate_simple(1, &count, NULL);
+  const bool ok = put_fixed(group, name, H5T_NATIVE_INT, space, d->objects, m);
+  H5Sclose(space);
+  return ok;
+}
+
+/// Row, object if there are many, component if it has some; returns how many dimensions.
+static int dimensions(const asi_dataset *d, hsize_t rows, hsize_t out[3]) {
+  int n = 0;
+  out[n++] = rows;
+  if (d->objects) out[n++] = (hsize_t)d->n_objects;
+  if (d->columns[0]) out[n++] = (hsize_t)d->n_columns;
+  return n;
+}
+
+static bool make_dataset(hid_t group, const asi_dataset *d, const makers *m) {
+  hsize_t now[3], most[3], chunk[3];
+  const int n = dimensions(d, 0, now);
+  dimensions(d, H5S_UNLIMITED, most);
+  dimensions(d, d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS, chunk);
+  if (d->objects && chunk[1] > CHUNK_OBJECTS) chunk[1] = CHUNK_OBJECTS;
+  const hid_t space = H5Screate_simple(n, now, most);
+  const hid_t how = H5Pcopy(m->data);
+  H5Pset_chunk(how, n, chunk);
+  H5Pset_shuffle(how);
+  H5Pset_deflate(how, DEFLATE);
+  const hid_t made =
+      H5Dcreate2(group, d->quantity, H5T_IEEE_F64LE, space, m->link, how, H5P_DEFAULT);
+  bool ok = made >= 0 && put_text(made, "unit", d->unit);
+  if (d->frame) ok = ok && put_text(made, "frame", d->frame);
+  if (d->columns[0]) {
+    char letter[ASI_HDF5_COLUMNS][2] = {{0}};
+    const char *column[ASI_HDF5_COLUMNS];
+    for (int i = 0; i < d->n_columns; ++i) letter[i][0] = d->columns[i], column[i] = letter[i];
+    ok = ok && put_texts(made, "columns", column, d->n_columns);
+  }
+  H5Dclose(made);
+  H5Pclose(how);
+  H5Sclose(space);
+  return ok;
+}
+
+/// Where a dataset is: opens its group.
+static hid_t open_place(hid_t file, const asi_layout *l, const asi_dataset *d) {
+  if (d->group == ASI_GROUPS) return H5Gopen2(file, "/", H5P_DEFAULT);
+  const hid_t group = H5Gopen2(file, asi_group_name(d->group), H5P_DEFAULT);
+  if (d->object < 0) return group;
+  const char *name = asi_names_get(asi_group_names(l->model, d->group), d->object);
+  const hid_t object = H5Gopen2(group, name, H5P_DEFAULT);
+  H5Gclose(group);
+  return object;
+}
+
+static bool make_groups(hid_t file, const asi_layout *l, const makers *m) {
+  bool ok = true;
+  for (int g = 0; g < ASI_GROUPS && ok; ++g) {
+    if (!l->grouped[g]) continue;
+    const hid_t group = make_group(file, asi_group_name((asi_group)g), m);
+    ok = group >= 0;
+    if (ok && l->many && asi_group_has_objects((asi_group)g))
+      ok = put_names(group, asi_group_names(l->model, (asi_group)g), m);
+    for (int i = 0, last = -1; i < l->n && ok; ++i) {
+      const asi_dataset *d = &l->dataset[i];
+      if ((int)d->group != g || d->object < 0 || d->object == last) continue;
+      const char *name = asi_names_get(asi_group_names(l->model, d->group), d->object);
+      const hid_t object = make_group(group, name, m);
+      ok = object >= 0;
+      H5Gclose(object);
+      last = d->object;
+    }
+    H5Gclose(group);
+  }
+  return ok;
+}
+
+static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def) {
+  makers m = make_makers();
+  bool ok = put_all_texts(file, def, &m) && make_groups(file, l, &m);
+  for (int i = 0; i < l->n && ok; ++i) {
+    const asi_dataset *d = &l->dataset[i];
+    const hid_t place = open_place(file, l, d);
+    ok = place >= 0 && make_dataset(place, d, &m);
+    if (ok && d->objects && d->n_objects < asi_group_objects(l->model, d->group))
+      ok = put_numbers(place, d, &m);
+    H5Gclose(place);
+  }
+  free_makers(&m);
+  return ok;
+}
+
+static as_status make_file(as_results *r, const as_results_def *def, as_error *error) {
+  const hid_t access = asi_hdf5_access(), made = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_link_creation_order(made, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_istore_k(made,
+                  8); // small nodes of the index of chunks: there may be thousands of datasets
+  H5Pset_obj_track_times(made, false);
+  errno = 0;
+  const hid_t file = H5Fcreate(r->spare, H5F_ACC_TRUNC, made, access);
+  bool ok = file >= 0 && fill_file(file, &r->layout, def);
+  if (file >= 0) ok = H5Fclose(file) >= 0 && ok;
+  H5Pclose(made);
+  H5Pclose(access);
+  return ok && rename(r->spare, r->path) == 0 ? AS_OK : fail_write(r, error);
+}
+
+// ---- two files --------------------------------------------------------------------------------------
+
+static bool copy_file(const char *from, const char *to) {
+  const int in = open(from, O_RDONLY | O_CLOEXEC);
+  const int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  char *piece = malloc(1 << 16);
+  bool ok = out >= 0 && piece != NULL;
+  for (ssize_t n; ok && (n = read(in, piece, 1 << 16)) != 0;)
+    for (ssize_t done = 0, put; ok && done < n; done += put)
+      ok = (put = write(out, piece + done, (size_t)(n - done))) > 0;
+  free(piece);
+  if (out >= 0) ok = close(out) == 0 && ok;
+  if (in >= 0) close(in);
+  return ok;
+}
+
+static bool fits(hid_t dataset, const asi_dataset *d, long rows, bool *longer) {
+  hsize_t wanted[3], found[3] = {0};
+  const int n = dimensions(d, (hsize_t)rows, wanted);
+  const hid_t space = H5Dget_space(dataset);
+  bool ok = H5Sget_simple_extent_ndims(space) == n;
+  if (ok) H5Sget_simple_extent_dims(space, found, NULL);
+  for (int i = 1; i < n; ++i) ok = ok && found[i] == wanted[i];
+  H5Sclose(space);
+  *longer = *longer || found[0] > wanted[0];
+  return ok && found[0] >= wanted[0];
+}
+
+/// Opens the file and its datasets.
+static bool open_twin(as_results *r, twin *t, const char *path, long rows) {
+  const asi_layout *l = &r->layout;
+  const hid_t access = asi_hdf5_access(), cache = H5Pcreate(H5P_DATASET_ACCESS);
+  H5Pset_chunk_cache(cache, 1, (size_t)1 << 20, 1.0); // only the last chunk is written again
+  t->file = H5Fopen(path, H5F_ACC_RDWR, access);
+  t->rows = rows;
+  t->longer = false;
+  bool ok = t->file >= 0;
+  for (int i = 0; i < l->n && ok; ++i) {
+    const hid_t place = open_place(t->file, l, &l->dataset[i]);
+    t->dataset[i] = H5Dopen2(place, l->dataset[i].quantity, cache);
+    H5Gclose(place);
+    ok = t->dataset[i] >= 0 && fits(t->dataset[i], &l->dataset[i], rows, &t->longer);
+  }
+  H5Pclose(cache);
+  H5Pclose(access);
+  return ok;
+}
+
+static bool close_twin(const asi_layout *l, twin *t) {
+  if (t->file < 0) return true;
+  for (int i = 0; i < l->n; ++i)
+    if (t->dataset[i] >= 0) H5Dclose(t->dataset[i]);
+  for (int i = 0; i < l->n; ++i) t->dataset[i] = -1;
+  const bool ok = H5Fclose(t->file) >= 0;
+  t->file = -1;
+  return ok;
+}
+
+static as_status open_twins(as_results *r, long rows, as_error *error) {
+  r->rows = r->first = rows;
+  r->writable = 1;
+  errno = 0;
+  if (!open_twin(r, &r->twin[0], r->path, rows))
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                    "%.300s cannot be continued: it does not hold %ld rows of these channels.",
+                    r->path, rows);
+  if (!copy_file(r->path, r->spare) || !open_twin(r, &r->twin[1], r->spare, rows))
+    return fail_write(r, error);
+  return AS_OK;
+}
+
+// ---- rows -------------------------------------------------------------------------------------------
+
+/// Writes the lines that a file lacks to one of its datasets.
+static bool write_lines(as_results *r, const twin *t, int i) {
+  const asi_dataset *d = &r->layout.dataset[i];
+  hsize_t size[3], begin[3] = {(hsize_t)t->rows, 0, 0};
+  const int n = dimensions(d, (hsize_t)r->rows, size);
+  const size_t width = (size_t)d->n_objects * (size_t)d->n_columns;
+  const long most = (long)(r->n_values / width); // rows at a time
+  bool ok = H5Dset_extent(t->dataset[i], size) >= 0;
+  const hid_t space = H5Dget_space(t->dataset[i]);
+  for (long row = t->rows; row < r->rows && ok; row += (long)size[0]) {
+    size[0] = (hsize_t)(r->rows - row < most ? r->rows - row : most);
+    begin[0] = (hsize_t)row;
+    double *to = r->values;
+    for (long k = row; k < row + (long)size[0]; ++k) {
+      const double *line = r->lines + (size_t)(k - r->first) * (size_t)r->layout.width;
+      for (size_t c = 0; c < width; ++c) *to++ = d->pick[c] < 0 ? (double)NAN : line[d->pick[c]];
+    }
+    const hid_t memory = H5Screate_simple(n, size, NULL);
+    ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
+         H5Dwrite(t->dataset[i], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, r->values) >= 0;
+    H5Sclose(memory);
+  }
+  H5Sclose(space);
+  return ok;
+}
+
+static bool catch_up(as_results *r, twin *t) {
+  bool ok = true;
+  for (int i = 0; i < r->layout.n && ok; ++i) ok = write_lines(r, t, i);
+  if (ok) ok = H5Fflush(t->file, H5F_SCOPE_LOCAL) >= 0;
+  if (ok) t->rows = r->rows;
+  t->longer = t->longer && !ok;
+  return ok;
+}
+
+/// Gives the two files each other's names. Where a file cannot have two names, the new one is copied.
+static bool exchange(as_results *r) {
+  (void)remove(r->third);
+  if (link(r->path, r->third) == 0) {
+    if (rename(r->spare, r->path) != 0) return false;
+    r->writable = 1 - r->writable;
+    return rename(r->third, r->spare) == 0;
+  }
+  twin *now = &r->twin[r->writable], *old = &r->twin[1 - r->writable];
+  (void)close_twin(&r->layout, old);
+  if (rename(r->spare, r->path) != 0 || !copy_file(r->path, r->spare)) return false;
+  r->writable = 1 - r->writable;
+  return open_twin(r, old, r->spare, now->rows);
+}
+
+/// Forgets the lines that both files have.
+static void drop_lines(as_results *r) {
+  const long both = r->twin[0].rows < r->twin[1].rows ? r->twin[0].rows : r->twin[1].rows;
+  const size_t width = (size_t)r->layout.width;
+  memmove(r->lines, r->lines + (size_t)(both - r->first) * width,
+          (size_t)(r->rows - both) * width * sizeof *r->lines);
+  r->first = both;
+}
+
+static as_status flush(as_results *r, as_error *error) {
+  if (r->broken)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written any more.",
+                    r->path);
+  const twin *shown = &r->twin[1 - r->writable];
+  if (shown->rows == r->rows && !shown->longer) return AS_OK;
+  errno = 0;
+  if (!catch_up(r, &r->twin[r->writable]) || !exchange(r)) return fail_write(r, error);
+  drop_lines(r);
+  return AS_OK;
+}
+
+as_status as_results_flush(as_results *r, as_error *error) {
+  const asi_hdf5_voice voice = asi_hdf5_hush();
+  const as_status status = flush(r, error);
+  asi_hdf5_restore(voice);
+  return status;
+}
+
+as_status as_results_row(as_results *r, double t, const double *row, int n, const double *poses,
+                         as_error *error) {
+  const int expected = r->layout.width - 1 - AS_POSE * r->layout.model->n_bodies;
+  if (n != expected)
+    return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a recording of %d.",
+                    n, expected);
+  // Half of the room is for lines that the other file has still to get.
+  if (r->broken || r->rows - r->twin[1 - r->writable].rows >= r->room / 2) {
+    const as_status status = as_results_flush(r, error);
+    if (status) return status;
+  }
+  double *line = r->lines + (size_t)(r->rows - r->first) * (size_t)r->layout.width;
+  line[0] = t;
+  memcpy(line + 1, row, (size_t)n * sizeof *line);
+  memcpy(line + 1 + n, poses, (size_t)(r->layout.width - 1 - n) * sizeof *line);
+  ++r->rows;
+  return AS_OK;
+}
+
+long as_results_rows(const as_results *r) { return r->twin[1 - r->writable].rows; }
+
+// ---- create and close -------------------------------------------------------------------------------
+
+static bool take_memory(as_results *r, const char *path) {
+  const size_t size = strlen(path) + 5, width = (size_t)r->layout.width;
+  r->path = asi_calloc(size, 1);
+  r->spare = asi_calloc(size, 1);
+  r->third = asi_calloc(size, 1);
+  r->room = (long)(WAITING / (width * sizeof(double)));
+  if (r->room < 2 * CHUNK_ROWS_MANY) r->room = 2 * CHUNK_ROWS_MANY;
+  r->lines = asi_calloc((size_t)r->room * width, sizeof *r->lines);
+  r->n_values = WAITING / 8 / sizeof *r->values;
+  if (r->n_values < width) r->n_values = width;
+  r->values = asi_calloc(r->n_values, sizeof *r->values);
+  for (int k = 0; k < 2; ++k) {
+    r->twin[k].dataset = asi_calloc((size_t)r->layout.n, sizeof(hid_t));
+    if (r->twin[k].dataset == NULL) return false;
+    for (int i = 0; i < r->layout.n; ++i) r->twin[k].dataset[i] = -1;
+  }
+  if (!r->path || !r->spare || !r->third || !r->lines || !r->values) return false;
+  snprintf(r->path, size, "%s", path);
+  snprintf(r->spare, size, "%s.new", path);
+  snprintf(r->third, size, "%s.old", path);
+  return true;
+}
+
+/// Frees without writing anything more.
+static void destroy(as_results *r) {
+  for (int k = 0; k < 2; ++k) {
+    if (r->twin[k].dataset) (void)close_twin(&r->layout, &r->twin[k]);
+    free(r->twin[k].dataset);
+  }
+  asi_layout_free(&r->layout);
+  free(r->path);
+  free(r->spare);
+  free(r->third);
+  free(r->lines);
+  free(r->values);
+  free(r);
+}
+
+/// rows < 0: a new file.
+static as_status begin(const char *path, const as_results_def *def, long rows, as_results **out,
+                       as_error *error) {
+  *out = NULL;
+  if (path == NULL || def->model == NULL || def->channels == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "Results need a path, a model and channels.");
+  as_results *r = asi_calloc(1, sizeof *r);
+  if (r == NULL) return asi_fail_memory(error);
+  r->twin[0].file = r->twin[1].file = -1;
+  const asi_hdf5_voice voice = asi_hdf5_hush();
+  as_status status = asi_layout_make(&r->layout, def->model, def->channels, error);
+  if (status == AS_OK && !take_memory(r, path)) status = asi_fail_memory(error);
+  if (status == AS_OK && rows < 0) status = make_file(r, def, error);
+  if (status == AS_OK) status = open_twins(r, rows < 0 ? 0 : rows, error);
+  if (status) destroy(r);
+  asi_hdf5_restore(voice);
+  if (status == AS_OK) *out = r;
+  return status;
+}
+
+as_status as_results_create(const char *path, const as_results_def *def, as_results **out,
+                            as_error *error) {
+  return begin(path, def, -1, out, error);
+}
+
+as_status as_results_continue(const char *path, const as_results_def *def, long rows,
+                              as_results **out, as_error *error) {
+  if (rows < 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%ld rows cannot be kept.", rows);
+  return begin(path, def, rows, out, error);
+}
+
+as_status as_results_close(as_results *r, as_error *error) {
+  if (r == NULL) return AS_OK;
+  const asi_hdf5_voice voice = asi_hdf5_hush();
+  as_status status = r->broken ? AS_OK : flush(r, error);
+  (void)remove(r->spare);
+  destroy(r);
+  asi_hdf5_restore(voice);
+  return status;
+}
