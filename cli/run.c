@@ -176,14 +176,20 @@ static cli_exit prepare_folder(job *j) {
 
 // ---- running
 
-/// Closes the table and saves the state; complains. `status` is how it stands until now.
+/// Closes the files and saves the state; complains. `status` is how it stands until now.
 static cli_exit close_files(job *j, cli_exit status, as_error *error) {
-  as_status written = status == CLI_OUTPUT ? AS_OK : as_csv_flush(j->csv, error);
+  bool told = status == CLI_OUTPUT; // what is wrong
+  as_status written = told ? AS_OK : as_csv_flush(j->csv, error);
+  if (!told && written == AS_OK) written = as_results_flush(j->results, error);
   j->rows = as_csv_rows(j->csv);
   as_status closed = as_csv_close(j->csv, written == AS_OK ? error : NULL);
+  bool silent = told || written != AS_OK || closed != AS_OK;
+  as_status closed_too = as_results_close(j->results, silent ? NULL : error);
+  if (closed == AS_OK && !told) closed = closed_too;
   j->csv = NULL;
+  j->results = NULL;
   as_status saved = AS_OK;
-  if (j->started && status != CLI_OUTPUT && written == AS_OK && closed == AS_OK) {
+  if (j->started && !told && written == AS_OK && closed == AS_OK) {
     saved = as_run_save_file(j->run, j->state, error);
   }
   if (written == AS_OK && closed == AS_OK && saved == AS_OK) return status;

@@ -7,7 +7,10 @@
 /// when it is lost: PATH is whole at every moment, and stays so if PATH.new cannot be written.
 ///
 /// It costs writing and compressing everything twice, and twice the room until the end.
-#define _POSIX_C_SOURCE 200809L // link
+///
+/// HDF5 does not recover from a write that fails: it would try again at the end of the process, and crash. So there is
+/// room for all that may come before it is asked to write.
+#define _POSIX_C_SOURCE 200809L // link, posix_fallocate
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +59,47 @@ static as_status fail_write(as_results *r, as_error *error) {
   r->broken = true;
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", r->path,
                   errno ? strerror(errno) : "the HDF5 library failed");
+}
+
+/// Makes a file longer by `size` bytes that are sure to be there; true also where that cannot be known.
+static bool reserve(const char *path, size_t size) {
+  const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return false;
+  const off_t end = lseek(file, 0, SEEK_END);
+  int number = posix_fallocate(file, end, (off_t)size);
+  if (number == EOPNOTSUPP || number == EINVAL) number = 0;
+  if (number && ftruncate(file, end) != 0) number = errno;
+  close(file);
+  errno = number;
+  return number == 0;
+}
+
+/// The most bytes that a flush adds: new rows, chunks and nodes of the index that are written anew elsewhere.
+static size_t most_bytes(const asi_layout *l, long rows) {
+  size_t sum = 0;
+  for (int i = 0; i < l->n; ++i) {
+    const asi_dataset *d = &l->dataset[i];
+    const size_t width = (size_t)d->n_objects * (size_t)d->n_columns * sizeof(double);
+    const size_t chunk = d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS;
+    sum += 2 * ((size_t)rows + chunk) * width + 4096;
+  }
+  return sum;
+}
+
+/// The most bytes of a file without rows.
+static size_t most_bytes_at_start(const asi_layout *l, const as_results_def *def) {
+  size_t sum = 65536 + 4096 * (size_t)l->n;
+  for (int i = 0; i < def->n_texts; ++i) sum += strlen(def->texts[i].text) + 1024;
+  for (int g = 0; g < ASI_GROUPS && l->many; ++g) {
+    const int n = asi_group_objects(l->model, (asi_group)g);
+    size_t longest = 8;
+    for (int i = 0; i < n; ++i) {
+      const size_t length = strlen(asi_names_get(asi_group_names(l->model, (asi_group)g), i));
+      longest = length > longest ? length : longest;
+    }
+    sum += (longest + 32) * (size_t)n;
+  }
+  return sum;
 }
 
 // ---- making a file ----------------------------------------------------------------------------------
@@ -255,12 +299,18 @@ static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def
 }
 
 static as_status make_file(as_results *r, const as_results_def *def, as_error *error) {
+  errno = 0;
+  (void)remove(r->spare);
+  if (!reserve(r->spare, most_bytes_at_start(&r->layout, def))) {
+    const int number = errno;
+    (void)remove(r->spare);
+    errno = number;
+    return fail_write(r, error);
+  }
   const hid_t access = asi_hdf5_access(), made = H5Pcreate(H5P_FILE_CREATE);
   H5Pset_link_creation_order(made, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  H5Pset_istore_k(made,
-                  8); // small nodes of the index of chunks: there may be thousands of datasets
+  H5Pset_istore_k(made, 8); // small nodes of the chunks' index: there may be thousands of datasets
   H5Pset_obj_track_times(made, false);
-  errno = 0;
   const hid_t file = H5Fcreate(r->spare, H5F_ACC_TRUNC, made, access);
   bool ok = file >= 0 && fill_file(file, &r->layout, def);
   if (file >= 0) ok = H5Fclose(file) >= 0 && ok;
@@ -369,9 +419,11 @@ static bool write_lines(as_results *r, const twin *t, int i) {
 }
 
 static bool catch_up(as_results *r, twin *t) {
-  bool ok = true;
+  bool ok = reserve(r->spare, most_bytes(&r->layout, r->rows - t->rows));
   for (int i = 0; i < r->layout.n && ok; ++i) ok = write_lines(r, t, i);
   if (ok) ok = H5Fflush(t->file, H5F_SCOPE_LOCAL) >= 0;
+  hsize_t size = 0; // without what was reserved
+  if (ok) ok = H5Fget_filesize(t->file, &size) >= 0 && truncate(r->spare, (off_t)size) == 0;
   if (ok) t->rows = r->rows;
   t->longer = t->longer && !ok;
   return ok;
