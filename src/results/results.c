@@ -501,7 +501,8 @@ static bool take_memory(as_results *r, const char *path) {
   r->spare = asi_calloc(size, 1);
   r->third = asi_calloc(size, 1);
   r->room = (long)(WAITING / (width * sizeof(double)));
-  if (r->room < 2 * CHUNK_ROWS_MANY) r->room = 2 * CHUNK_ROWS_MANY;
+  const long least = 2 * (r->layout.many ? CHUNK_ROWS_MANY : CHUNK_ROWS); // whole chunks
+  if (r->room < least) r->room = least;
   r->lines = asi_calloc((size_t)r->room * width, sizeof *r->lines);
   r->n_values = WAITING / 8 / sizeof *r->values;
   if (r->n_values < width) r->n_values = width;
