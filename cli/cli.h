@@ -18,6 +18,7 @@ typedef enum cli_exit {
 cli_exit papers_command(int argc, char **argv);
 cli_exit run_command(int argc, char **argv);
 cli_exit check_command(int argc, char **argv);
+cli_exit export_command(int argc, char **argv);
 
 /// `alphastep schema`: likewise.
 cli_exit schema_command(int argc, char **argv);
