@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""results.h5 as others see it (h5py, h5dump), runs that are killed and resumed, and `alphastep export`.
+
+usage: results_file.py COMMAND [KILLS]
+"""
+
+import csv
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import h5py
+    import numpy
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+COMMAND = os.path.abspath(sys.argv[1])
+KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+PATIENCE = 120  # s; for something that takes a second
+
+MODEL = """alphastep: 1
+title: Two bodies
+gravity: [0, 0, -9.81]
+parameters: {m: 1}
+bodies:
+  'bob, "heavy" é': {mass: m, inertia: [0.1, 0.1, 0.1], position: [1, 0, 0]}
+  bead: {type: point, mass: 0.5, position: [0, 0, 1], velocity: [0.3, 0.1, 0]}
+joints:
+  pivot: {type: revolute, bodies: [ground, 'bob, "heavy" é'], point: [0, 0, 0], axis: [0, 1, 0]}
+forces:
+  string: {type: spring, bodies: [ground, bead], point: [0, 0, 2], second_point: [0, 0, 1], stiffness: 20, damping: 0.1}
+include: more.yaml
+"""
+MORE = """alphastep: 1
+simulate: {t_end: 1, step: 1.0e-3}
+output: {interval: 0.01}
+"""
+# Long enough to be killed: about two seconds.
+LONG = ["--set", "simulate.t_end=40", "--set", "simulate.step=5.0e-4", "--set", "output.interval=0.005"]
+
+failures = []
+
+
+def check(condition, *words):
+    if not condition:
+        failures.append(" ".join(str(word) for word in words))
+
+
+def run(*arguments, **options):
+    return subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=PATIENCE, check=False, **options)
+
+
+def expect(status, words, *arguments, **options):
+    """Runs the command; it must end with this status and say these words on stderr (None: nothing)."""
+    result = run(*arguments, **options)
+    check(result.returncode == status, arguments, "exit status", result.returncode, "not", status, result.stderr)
+    if words is None:
+        check(result.stderr == "", arguments, "stderr:", result.stderr)
+    else:
+        check(words in result.stderr and len(result.stderr.splitlines()) == 1, arguments, "stderr:", result.stderr)
+    return result
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def table(text):
+    """Names with units, and columns."""
+    lines = list(csv.reader(text.splitlines()))
+    return lines[0], numpy.array([[float(x) for x in line] for line in lines[1:]]).T
+
+
+def datasets(path):
+    found = {}
+    with h5py.File(path, "r") as file:
+        file.visititems(lambda name, thing: found.__setitem__(name, thing[()]) if isinstance(thing, h5py.Dataset) else None)
+    return found
+
+
+def same(one, two):
+    return one.keys() == two.keys() and all(numpy.array_equal(one[name], two[name]) for name in one)
+
+
+def text_of(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def channel(file, name):
+    """Column of a channel, and its unit: the last part of its name is a column."""
+    parts = name.split(".")
+    data = file["/".join(parts)] if "/".join(parts) in file else file["/".join(parts[:-1])]
+    unit = text_of(data.attrs["unit"])
+    if data.ndim == 1:
+        return data[:], unit
+    columns = [text_of(column) for column in numpy.atleast_1d(data.attrs["columns"])]
+    return data[:, columns.index(parts[-1])], unit
+
+
+def test_layout():
+    expect(0, None, "run", "model.yaml", "-o", "out", "--set", "parameters.m=1.5", "-q")
+    names, columns = table(read("out/results.csv"))
+    with h5py.File("out/results.h5", "r") as file:
+        check(numpy.array_equal(file["time"][:], columns[0]), "times differ")
+        check(text_of(file["time"].attrs["unit"]) == "s", "time has no unit")
+        for name, column in zip(names[1:], columns[1:]):
+            name, unit = name[:-1].split(" [")
+            values, stored = channel(file, name)
+            check(numpy.array_equal(values, column), name, "differs from the table")
+            check(stored == unit, name, stored, unit)
+        position = file['bodies/bob, "heavy" é/position']
+        check(position.compression == "gzip" and position.shuffle and position.chunks[1] == 3, position.compression)
+        check(position.shape == (101, 3) and position.maxshape == (None, 3), position.shape)
+        check(text_of(position.attrs["frame"]) == "world", position.attrs["frame"])
+        check(text_of(file["joints/pivot/angle"].attrs["frame"]) == "first frame of the joint", "frame of an angle")
+        check("quaternion" not in file["bodies/bead"], "a point mass has a quaternion")
+        check(text_of(file.attrs["title"]) == "Two bodies", file.attrs["title"])
+        check(text_of(file.attrs["version"]) in run("--version").stdout, file.attrs["version"])
+        check(text_of(file["texts/model"][()]) == MODEL and text_of(file["texts/include 1"][()]) == MORE, "model text")
+        check(text_of(file["texts/setting 1"][()]) == "parameters.m=1.5", "settings")
+        check(json.loads(text_of(file["texts/options"][()]))["step"] == 1e-3, "options")
+    # Poses are there whatever is chosen.
+    expect(0, None, "run", "model.yaml", "-o", "few", "--set", "output.channels=[joints.pivot.force.z]", "-q")
+    found, few = datasets("out/results.h5"), datasets("few/results.h5")
+    for name in ('bodies/bob, "heavy" é/position', 'bodies/bob, "heavy" é/quaternion', "bodies/bead/position"):
+        check(few[name].shape[0] == 101 and name in found, name)
+    check(few["joints/pivot/force"].shape == (101, 1) and "energy/kinetic" not in few, few.keys())
+    check(few["joints/pivot/force"].shape == (101, 1), few["joints/pivot/force"].shape)
+
+
+def dump(path):
+    return subprocess.run(["h5dump", path], capture_output=True, text=True, check=False)
+
+
+def test_many():
+    bodies = "".join(f"  p{i}: {{type: point, mass: 1, position: [{i}, 0, 0], velocity: [0, {i}, 0]}}\n" for i in range(1001))
+    text = "alphastep: 1\nbodies:\n" + bodies + "simulate: {t_end: 1, step: 0.1}\noutput: {interval: 0.1}\n"
+    expect(0, None, "run", write("many.yaml", text), "-o", "many", "-q")
+    with h5py.File("many/results.h5", "r") as file:
+        check(file["bodies/position"].shape == (11, 1001, 3), file["bodies/position"].shape)
+        check([text_of(name) for name in file["bodies/names"][:]] == [f"p{i}" for i in range(1001)], "names")
+        check(abs(file["bodies/position"][10, 7, 1] - 7) < 1e-12, file["bodies/position"][10, 7])
+        check("energy/kinetic" in file, list(file))
+    result = expect(0, None, "export", "many", "--channels", "bodies.p7.position.y", "--times", "1:")
+    check(result.stdout == "time [s],bodies.p7.position.y [m]\n" + f"1,{7:.17g}\n"
+          or abs(float(result.stdout.splitlines()[1].split(",")[1]) - 7) < 1e-12, result.stdout)
+
+
+def start(folder, *arguments):
+    return subprocess.Popen([COMMAND, "run", *arguments, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            stdin=subprocess.DEVNULL)
+
+
+def look_at_rest(folder, whole, columns):
+    """After a kill: results.h5 is whole, the table has whole rows and the right ones."""
+    if not os.path.exists(folder + "/results.h5"):
+        return 0
+    result = dump(folder + "/results.h5")
+    check(result.returncode == 0 and result.stderr == "", "h5dump:", result.returncode, result.stderr)
+    found = datasets(folder + "/results.h5")
+    rows = found["time"].shape[0]
+    for name, values in found.items():
+        if not name.startswith("texts/"):
+            check(numpy.array_equal(values, whole[name][:rows]), name, "is wrong after a kill")
+    text = read(folder + "/results.csv")
+    lines = text[: text.rfind("\n") + 1]
+    check(columns.startswith(lines), "the table is wrong after a kill")
+    return rows
+
+
+def test_kill():
+    random.seed(2)
+    expect(0, None, "run", "model.yaml", "-o", "whole", "-q", *LONG)
+    whole, columns = datasets("whole/results.h5"), read("whole/results.csv")
+    began = time.monotonic()
+    expect(0, None, "run", "model.yaml", "-o", "again", "-q", *LONG)
+    seconds = time.monotonic() - began
+    process = start("killed", "model.yaml", "-o", "killed", *LONG)
+    resumed = with_rows = 0
+    for _ in range(KILLS):
+        time.sleep(random.uniform(0.0, 0.8 * seconds))
+        process.send_signal(signal.SIGKILL if random.random() < 0.8 else signal.SIGINT)
+        process.wait(timeout=PATIENCE)
+        with_rows += look_at_rest("killed", whole, columns) > 0
+        if process.returncode == 0 or not os.path.exists("killed/state.bin"):
+            shutil.rmtree("killed", ignore_errors=True)
+            process = start("killed", "model.yaml", "-o", "killed", *LONG)
+        else:
+            resumed += 1
+            process = start("killed", "--resume", "killed")
+    check(process.wait(timeout=PATIENCE) == 0, "resume: exit status", process.returncode)
+    check(same(datasets("killed/results.h5"), whole), "resumed results.h5 differs")
+    check(read("killed/results.csv") == columns, "the resumed table differs")
+    check(sorted(os.listdir("killed")) == sorted(os.listdir("whole")), os.listdir("killed"))
+    summary = json.loads(read("killed/summary.json"))
+    expected = json.loads(read("whole/summary.json"))
+    summary.pop("seconds"), expected.pop("seconds")
+    check(summary == expected, "the resumed summary differs", summary, expected)
+    print(f"  {KILLS} kills, {with_rows} with rows, {resumed} resumed", flush=True)
+    return resumed
+
+
+def test_interrupt():
+    """Ctrl-C, then the rest: also with automatic steps."""
+    settings = ["--set", "simulate={t_end: 300, tol: {rtol: 1.0e-7, atol: 1.0e-9}}", "--set", "output.interval=0.1"]
+    expect(0, None, "run", "model.yaml", "-o", "calm", "-q", *settings)
+    process = start("calm", "model.yaml", "-o", "broken", *settings)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=PATIENCE)
+    if process.returncode == 130 and os.path.exists("broken/state.bin"):
+        expect(0, None, "run", "--resume", "broken", "-q")
+    check(read("broken/results.csv") == read("calm/results.csv"), "the table differs")
+    check(same(datasets("broken/results.h5"), datasets("calm/results.h5")), "results.h5 differs")
+
+
+def test_extend():
+    automatic = "simulate={t_end: %s, tol: {rtol: 1.0e-5, atol: 1.0e-8}}"
+    for name, short, long in (("auto", automatic % 0.7, automatic % 2), ("step", "simulate.t_end=1", "simulate.t_end=2")):
+        expect(0, None, "run", "model.yaml", "-o", name + "-long", "-q", "--set", long)
+        expect(0, None, "run", "model.yaml", "-o", name, "-q", "--set", short)
+        expect(0, None, "run", "--resume", name, "--set", "simulate.t_end=2", "-q")
+        check(read(name + "/results.csv") == read(name + "-long/results.csv"), name, "the extended table differs")
+        one, two = datasets(name + "/results.h5"), datasets(name + "-long/results.h5")
+        for part in set(one) - {"texts/options", "texts/setting 1"}:
+            check(numpy.array_equal(one[part], two[part]), name, part, "differs")
+        rows = read(name + "/results.csv")
+        expect(0, None, "run", "--resume", name, "--set", "simulate.t_end=2", "-q")  # there is nothing left to do
+        check(read(name + "/results.csv") == rows, name, "the table has changed")
+
+
+def test_refused():
+    expect(0, None, "run", "model.yaml", "-o", "base", "-q")
+    table_then, results_then = read("base/results.csv"), datasets("base/results.h5")
+
+    def refused(status, words, *arguments):
+        expect(status, words, "run", "--resume", *arguments)
+        check(read("base/results.csv") == table_then and same(datasets("base/results.h5"), results_then),
+              arguments, "was refused and has changed something")
+
+    refused(4, "nowhere/results.h5 cannot be read: it cannot be opened", "nowhere")
+    refused(2, "leave `-o` and `--force` away", "base", "-o", "other")
+    refused(2, "leave `-o` and `--force` away", "base", "--force")
+    refused(2, "only `simulate.t_end` and", "base", "--set", "parameters.m=2")
+    refused(2, "is at t = 1 s already, behind t_end = 0.5 s", "base", "--set", "simulate.t_end=0.5")
+    write("other.yaml", MODEL.replace("mass: 0.5", "mass: 0.6"))
+    refused(2, "`other.yaml` is not what it was", "base", "other.yaml")
+    write("more.yaml", MORE.replace("0.01", "0.02"))
+    refused(2, "`more.yaml` is not what it was", "base")
+    write("more.yaml", MORE)
+    shutil.copytree("base", "bad")
+    os.remove("bad/state.bin")
+    refused(2, "bad/state.bin cannot be used: No such file", "bad")
+    with open("base/state.bin", "rb") as file:
+        state = bytearray(file.read())
+    for at in (3, 20, 30, 50, len(state) - 1):
+        changed = bytearray(state)
+        changed[at] ^= 4
+        with open("bad/state.bin", "wb") as file:
+            file.write(changed)
+        refused(2, "bad/state.bin cannot be used: ", "bad")
+    expect(0, None, "run", "model.yaml", "-o", "heavy", "-q", "--set", "parameters.m=7")
+    shutil.copy("heavy/state.bin", "bad/state.bin")
+    refused(2, "the model or its settings differed", "bad")
+    shutil.copy("base/state.bin", "bad/state.bin")
+    write("bad/results.csv", "\n".join(table_then.splitlines()[:50]) + "\n")
+    refused(4, "bad/results.csv cannot be continued", "bad")
+    write("bad/results.h5", "nonsense")
+    refused(4, "bad/results.h5 cannot be read: it is damaged, or no HDF5 file", "bad")
+    with h5py.File("bad/results.h5", "w") as file:
+        file["time"] = [1.0, 2.0]
+    refused(4, "it is an HDF5 file, but not of alphastep", "bad")
+    with h5py.File("base/results.h5", "r") as good, h5py.File("bad/results.h5", "w") as file:
+        for name in good:
+            good.copy(name, file)
+        for name, value in good.attrs.items():
+            file.attrs.create(name, value, dtype=good.attrs.get_id(name).dtype)
+        file["joints/pivot/angle"].resize((7,))
+    refused(4, "it is damaged: datasets differ in length", "bad")
+
+
+def test_full():
+    """A results.h5 that cannot grow stays what it was at the last flush."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600000, 600000))  # noqa: E731
+    expect(4, "small/results.h5 cannot be written: File too large", "run", "model.yaml", "-o", "small", "-q",
+           "--set", "simulate.t_end=8", "--set", "output={interval: 5.0e-4, channels: [energy.kinetic]}", preexec_fn=limit)
+    check(dump("small/results.h5").returncode == 0, "h5dump cannot read a file that could not grow")
+    check(sorted(os.listdir("small")) == ["results.csv", "results.h5", "summary.json"]
+          or sorted(os.listdir("small")) == ["results.csv", "results.h5", "state.bin", "summary.json"], os.listdir("small"))
+
+
+def read_mat(path):
+    """Matrices of a MAT file of version 4."""
+    found = {}
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 0
+    while at < len(data):
+        kind, rows, columns, imaginary, length = struct.unpack_from("<5i", data, at)
+        at += 20
+        name = data[at : at + length - 1].decode("ascii")
+        at += length
+        check(kind in (0, 51) and imaginary == 0 and data[at - 1] == 0, name, kind, imaginary)
+        item = 8 if kind == 0 else 1
+        values = numpy.frombuffer(data, "<f8" if kind == 0 else "u1", rows * columns, at).reshape((rows, columns), order="F")
+        at += item * rows * columns
+        check(name not in found, name, "is there twice")
+        found[name] = values if kind == 0 else [bytes(line).decode().rstrip() for line in values]
+    return found
+
+
+def test_export():
+    names, columns = table(read("out/results.csv"))
+    angle = columns[names.index("joints.pivot.angle [rad]")]
+    result = expect(0, None, "export", "out", "--channels", "joints.pivot.angle", "--times", "0.2:0.5")
+    head, rows = table(result.stdout)
+    check(head == ["time [s]", "joints.pivot.angle [rad]"] and len(rows[0]) == 31, head, len(rows[0]))
+    check(numpy.array_equal(rows[1], angle[20:51]), "exported angles differ")
+    result = expect(0, None, "export", "out", "--channels", "energy", "--times=:1:0.25", "-o", "energy.csv")
+    head, rows = table(read("energy.csv"))
+    check(result.stdout == "" and list(rows[0]) == [0, 0.25, 0.5, 0.75, 1] and len(head) == 6, head, rows[0])
+    head, rows = table(expect(0, None, "export", "out").stdout)
+    check(sorted(head) == sorted(names) and numpy.array_equal(rows[head.index(names[5])], columns[5]), head)
+    expect(0, None, "export", "out", "--format", "mat", "-o", "out.mat")
+    mat = read_mat("out.mat")
+    check(numpy.array_equal(mat["time"][:, 0], columns[0]), "time in the MAT file differs")
+    check(numpy.array_equal(mat["joints_pivot_angle"][:, 0], angle), "angles in the MAT file differ")
+    check("joints_pivot_angle = joints.pivot.angle [rad]" in mat["channels"], mat["channels"])
+    check(len(mat) == len(names) + 1 and all(name.isidentifier() and len(name) < 64 for name in mat), mat.keys())
+    for line in mat["channels"]:
+        name, title = line.split(" = ")
+        check(numpy.array_equal(mat[name][:, 0], columns[names.index(title)]), name, "differs from", title)
+
+
+def test_export_names():
+    """Names that MATLAB would not take, or could not tell apart."""
+    text = "alphastep: 1\nbodies:\n"
+    names = ["a b", "a-b", "a_b", "é", "ü", "x" * 80 + "1", "x" * 80 + "2"]
+    text += "".join(f"  '{name}': {{type: point, mass: {i + 1}, position: [{i}, 0, 0]}}\n" for i, name in enumerate(names))
+    write("names.yaml", text + "simulate: {t_end: 1, step: 0.1}\noutput: {times: [0, 1]}\n")
+    expect(0, None, "run", "names.yaml", "-o", "names", "-q")
+    expect(0, None, "export", "names", "--channels", "bodies.*.position.x", "--format=mat", "-o", "names.mat")
+    mat = read_mat("names.mat")
+    check(len(mat) == len(names) + 2 and all(name.isidentifier() and len(name) < 64 for name in mat), mat.keys())
+    for line in mat["channels"]:
+        name, title = line.split(" = ", 1)
+        i = names.index(title[len("bodies."):-len(".position.x [m]")])
+        check(numpy.array_equal(mat[name], [[i], [i]]), name, title, mat[name])
+
+
+def test_export_refused():
+    expect(2, "Which folder", "export")
+    expect(2, "One folder", "export", "out", "out")
+    expect(2, "Unknown option `--nonsense`", "export", "out", "--nonsense")
+    expect(2, "did you mean `joints.pivot.angle`?", "export", "out", "--channels", "joints.pivot.angel")
+    for times in ("1", "2:1", "a:b", "0:1:0", "0:1:x", "0:1:0.1:2"):
+        expect(2, f"`--times {times}` is not like", "export", "out", "--times", times)
+    expect(2, "`--format xls` is not like", "export", "out", "--format", "xls")
+    expect(2, "`-o` needs", "export", "out", "-o")
+    expect(4, "nowhere/results.h5 cannot be read", "export", "nowhere")
+    expect(4, "nowhere/out.csv", "export", "out", "-o", "nowhere/out.csv")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write("model.yaml", MODEL)
+        write("more.yaml", MORE)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                before = len(failures)
+                try:
+                    test()
+                except (OSError, ValueError, KeyError, IndexError, TypeError, subprocess.SubprocessError) as error:
+                    check(False, name, repr(error))
+                print(name, "ok" if len(failures) == before else "FAILED", flush=True)
+        os.chdir("/")
+    for failure in failures:
+        print("FAILED:", failure[:2000], file=sys.stderr)
+    return 1 if failures else 0
+
+
+sys.exit(main())
