@@ -17,9 +17,9 @@ hid_t asi_hdf5_access(void) {
   return access;
 }
 
-hid_t asi_hdf5_text_type(size_t size) {
+hid_t asi_hdf5_text_type(size_t size, H5T_cset_t set) {
   const hid_t type = H5Tcopy(H5T_C_S1);
   H5Tset_size(type, size);
-  H5Tset_cset(type, H5T_CSET_UTF8);
+  H5Tset_cset(type, set);
   return type;
 }

@@ -31,7 +31,8 @@ void asi_hdf5_restore(asi_hdf5_voice voice);
 
 /// How files are opened: without locks, so that results can be read while a run goes on.
 hid_t asi_hdf5_access(void);
-/// The type of a text of `size` bytes, its end included.
-hid_t asi_hdf5_text_type(size_t size);
+/// The type of a text of `size` bytes, its end included. HDF5 does not turn ASCII into UTF-8: it has to be the same in
+/// the file and in memory.
+hid_t asi_hdf5_text_type(size_t size, H5T_cset_t set);
 
 #endif

@@ -106,7 +106,7 @@ static char *read_texts(hid_t from, bool attribute, hsize_t most, hsize_t *n, si
   if (is_text(type, &stored) && count > 0 && (hsize_t)count <= most) {
     *n = (hsize_t)count;
     *size = stored + 1;
-    const hid_t wanted = asi_hdf5_text_type(*size);
+    const hid_t wanted = asi_hdf5_text_type(*size, H5Tget_cset(type));
     out = asi_calloc((size_t)count, *size);
     const herr_t got = out == NULL ? -1
                        : attribute ? H5Aread(from, wanted, out)

@@ -81,7 +81,8 @@ static size_t most_bytes(const asi_layout *l, long rows) {
     const asi_dataset *d = &l->dataset[i];
     const size_t width = (size_t)d->n_objects * (size_t)d->n_columns * sizeof(double);
     const size_t chunk = d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS;
-    sum += 2 * ((size_t)rows + chunk) * width + 4096;
+    const size_t chunks = (size_t)rows / chunk + 2;
+    sum += chunks * (chunk * width + 256) + 4096;
   }
   return sum;
 }
@@ -104,15 +105,23 @@ static size_t most_bytes_at_start(const asi_layout *l, const as_results_def *def
 
 // ---- making a file ----------------------------------------------------------------------------------
 
+/// ASCII where that is enough: Octave reads nothing else.
+static hid_t text_type(const char *text, size_t n, size_t size) {
+  H5T_cset_t set = H5T_CSET_ASCII;
+  for (size_t i = 0; i < n; ++i)
+    if ((unsigned char)text[i] > 127) set = H5T_CSET_UTF8;
+  return asi_hdf5_text_type(size, set);
+}
+
 static bool put_texts(hid_t place, const char *name, const char *const *text, int n) {
   size_t size = 1;
   for (int i = 0; i < n; ++i) size = size > strlen(text[i]) + 1 ? size : strlen(text[i]) + 1;
   const hsize_t count = (hsize_t)n;
   char *all = asi_calloc((size_t)n, size);
-  const hid_t type = asi_hdf5_text_type(size);
+  for (int i = 0; i < n && all; ++i) memcpy(all + (size_t)i * size, text[i], strlen(text[i]));
+  const hid_t type = text_type(all, all ? (size_t)n * size : 0, size);
   const hid_t space = n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL);
   const hid_t at = H5Acreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-  for (int i = 0; i < n && all; ++i) memcpy(all + (size_t)i * size, text[i], strlen(text[i]));
   const bool ok = all && at >= 0 && H5Awrite(at, type, all) >= 0;
   free(all);
   H5Aclose(at);
@@ -160,7 +169,8 @@ static bool put_fixed(hid_t in, const char *name, hid_t type, hid_t space, const
 }
 
 static bool put_long_text(hid_t in, const char *name, const char *text, const makers *m) {
-  const hid_t type = asi_hdf5_text_type(strlen(text) + 1), space = H5Screate(H5S_SCALAR);
+  const size_t size = strlen(text) + 1;
+  const hid_t type = text_type(text, size, size), space = H5Screate(H5S_SCALAR);
   const bool ok = put_fixed(in, name, type, space, text, m);
   H5Sclose(space);
   H5Tclose(type);
@@ -196,7 +206,8 @@ static bool put_names(hid_t group, const asi_names *names, const makers *m) {
   for (int i = 0; i < names->count; ++i)
     memcpy(all + (size_t)i * size, asi_names_get(names, i), strlen(asi_names_get(names, i)));
   const hsize_t count = (hsize_t)names->count;
-  const hid_t type = asi_hdf5_text_type(size), space = H5Screate_simple(1, &count, NULL);
+  const hid_t type = text_type(all, (size_t)names->count * size, size);
+  const hid_t space = H5Screate_simple(1, &count, NULL);
   const bool ok = put_fixed(group, "names", type, space, all, m);
   free(all);
   H5Sclose(space);
