@@ -190,7 +190,7 @@ static void test_round_trip(void **state) {
   def.n_texts = 3;
   if (as_results_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
   assert_int_equal(go(&h), AS_OK);
-  assert_true(h.rows > 2 * 128); // several chunks
+  assert_true(h.rows > 256); // several chunks
   assert_int_equal(as_results_rows(h.results), h.rows - h.rows % 7);
   assert_int_equal(as_results_close(h.results, &error), AS_OK);
   assert_recorded(path[0], &h);

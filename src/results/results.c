@@ -6,7 +6,8 @@
 /// is as old as the last flush, catches up next time. Whatever was in a file when it got the name PATH is still there
 /// when it is lost: PATH is whole at every moment, and stays so if PATH.new cannot be written.
 ///
-/// It costs writing and compressing everything twice, and twice the room until the end.
+/// It costs writing everything twice, and twice the room until the end. Chunks are compressed once: the file that
+/// catches up takes those that it lacks from the other one as they are.
 ///
 /// HDF5 does not recover from a write that fails: it would try again at the end of the process, and crash. So there is
 /// room for all that may come before it is asked to write.
@@ -26,7 +27,7 @@
 
 enum {
   WAITING = 1 << 22,    ///< bytes of lines that may wait
-  CHUNK_ROWS = 128,     ///< of a dataset of one object
+  CHUNK_ROWS = 256,     ///< of a dataset of one object
   CHUNK_OBJECTS = 1024, ///< of many objects
   CHUNK_ROWS_MANY = 4,  ///< of many objects
   DEFLATE = 1,          ///< more takes three times as long and saves a few percent of doubles
@@ -45,7 +46,7 @@ struct as_results {
   char *path, *spare, *third; ///< PATH, PATH.new, PATH.old
   twin twin[2];
   int writable;  ///< which twin is called PATH.new
-  double *lines; ///< of rows first ... rows - 1
+  double *lines; ///< of rows first ... rows - 1, which are in no file yet
   long first, rows;
   long room;      ///< in lines
   double *values; ///< for one dataset, as many as fit
@@ -403,16 +404,35 @@ static as_status open_twins(as_results *r, long rows, as_error *error) {
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-/// Writes the lines that a file lacks to one of its datasets.
-static bool write_lines(as_results *r, const twin *t, int i) {
+/// Takes over the chunks that hold the rows first ... from->rows - 1 of a dataset, as they are in the other file.
+static bool copy_chunks(as_results *r, const twin *from, const twin *to, int i, long first) {
   const asi_dataset *d = &r->layout.dataset[i];
-  hsize_t size[3], begin[3] = {(hsize_t)t->rows, 0, 0};
+  const hsize_t height = d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS;
+  const hsize_t objects = d->objects ? (hsize_t)d->n_objects : 1;
+  hsize_t at[3] = {(hsize_t)first / height * height, 0, 0};
+  for (; at[0] < (hsize_t)from->rows; at[0] += height)
+    for (at[1] = 0; at[1] < objects; at[1] += CHUNK_OBJECTS) {
+      hsize_t size = 0;
+      uint32_t mask = 0;
+      if (H5Dget_chunk_storage_size(from->dataset[i], at, &size) < 0 ||
+          size > r->n_values * sizeof *r->values ||
+          H5Dread_chunk(from->dataset[i], H5P_DEFAULT, at, &mask, r->values) < 0 ||
+          H5Dwrite_chunk(to->dataset[i], H5P_DEFAULT, mask, at, (size_t)size, r->values) < 0)
+        return false;
+    }
+  return true;
+}
+
+/// Writes the lines from row `first` on to one of the datasets of a file.
+static bool write_lines(as_results *r, const twin *t, int i, long first) {
+  const asi_dataset *d = &r->layout.dataset[i];
+  hsize_t size[3], begin[3] = {0, 0, 0};
   const int n = dimensions(d, (hsize_t)r->rows, size);
   const size_t width = (size_t)d->n_objects * (size_t)d->n_columns;
   const long most = (long)(r->n_values / width); // rows at a time
-  bool ok = H5Dset_extent(t->dataset[i], size) >= 0;
   const hid_t space = H5Dget_space(t->dataset[i]);
-  for (long row = t->rows; row < r->rows && ok; row += (long)size[0]) {
+  bool ok = true;
+  for (long row = first; row < r->rows && ok; row += (long)size[0]) {
     size[0] = (hsize_t)(r->rows - row < most ? r->rows - row : most);
     begin[0] = (hsize_t)row;
     double *to = r->values;
@@ -429,9 +449,18 @@ static bool write_lines(as_results *r, const twin *t, int i) {
   return ok;
 }
 
-static bool catch_up(as_results *r, twin *t) {
+static bool catch_up_dataset(as_results *r, int i) {
+  const twin *to = &r->twin[r->writable], *from = &r->twin[1 - r->writable];
+  hsize_t size[3];
+  dimensions(&r->layout.dataset[i], (hsize_t)r->rows, size);
+  return H5Dset_extent(to->dataset[i], size) >= 0 && copy_chunks(r, from, to, i, to->rows) &&
+         write_lines(r, to, i, from->rows);
+}
+
+static bool catch_up(as_results *r) {
+  twin *t = &r->twin[r->writable];
   bool ok = reserve(r->spare, most_bytes(&r->layout, r->rows - t->rows));
-  for (int i = 0; i < r->layout.n && ok; ++i) ok = write_lines(r, t, i);
+  for (int i = 0; i < r->layout.n && ok; ++i) ok = catch_up_dataset(r, i);
   if (ok) ok = H5Fflush(t->file, H5F_SCOPE_LOCAL) >= 0;
   hsize_t size = 0; // without what was reserved
   if (ok) ok = H5Fget_filesize(t->file, &size) >= 0 && truncate(r->spare, (off_t)size) == 0;
@@ -455,15 +484,6 @@ static bool exchange(as_results *r) {
   return open_twin(r, old, r->spare, now->rows);
 }
 
-/// Forgets the lines that both files have.
-static void drop_lines(as_results *r) {
-  const long both = r->twin[0].rows < r->twin[1].rows ? r->twin[0].rows : r->twin[1].rows;
-  const size_t width = (size_t)r->layout.width;
-  memmove(r->lines, r->lines + (size_t)(both - r->first) * width,
-          (size_t)(r->rows - both) * width * sizeof *r->lines);
-  r->first = both;
-}
-
 static as_status flush(as_results *r, as_error *error) {
   if (r->broken)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written any more.",
@@ -471,8 +491,8 @@ static as_status flush(as_results *r, as_error *error) {
   const twin *shown = &r->twin[1 - r->writable];
   if (shown->rows == r->rows && !shown->longer) return AS_OK;
   errno = 0;
-  if (!catch_up(r, &r->twin[r->writable]) || !exchange(r)) return fail_write(r, error);
-  drop_lines(r);
+  if (!catch_up(r) || !exchange(r)) return fail_write(r, error);
+  r->first = r->rows; // no line is needed any more
   return AS_OK;
 }
 
@@ -489,8 +509,7 @@ as_status as_results_row(as_results *r, double t, const double *row, int n, cons
   if (n != expected)
     return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a recording of %d.",
                     n, expected);
-  // Half of the room is for lines that the other file has still to get.
-  if (r->broken || r->rows - r->twin[1 - r->writable].rows >= r->room / 2) {
+  if (r->broken || r->rows - r->first >= r->room) {
     const as_status status = as_results_flush(r, error);
     if (status) return status;
   }
@@ -512,7 +531,7 @@ static bool take_memory(as_results *r, const char *path) {
   r->spare = asi_calloc(size, 1);
   r->third = asi_calloc(size, 1);
   r->room = (long)(WAITING / (width * sizeof(double)));
-  const long least = 2 * (r->layout.many ? CHUNK_ROWS_MANY : CHUNK_ROWS); // whole chunks
+  const long least = r->layout.many ? CHUNK_ROWS_MANY : CHUNK_ROWS; // whole chunks
   if (r->room < least) r->room = least;
   r->lines = asi_calloc((size_t)r->room * width, sizeof *r->lines);
   r->n_values = WAITING / 8 / sizeof *r->values;
