@@ -293,7 +293,7 @@ static bool tell_apart(char (*name)[MAT_NAME], int n) {
       snprintf(tail, sizeof tail, "_%d", k - i + 1);
       size_t room = MAT_LONGEST - strlen(tail), length = strlen(same);
       char *to = name[list[k].index];
-      strcpy(to + (length < room ? length : room), tail);
+      memcpy(to + (length < room ? length : room), tail, strlen(tail) + 1);
     }
   }
   free(list);

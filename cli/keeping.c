@@ -57,7 +57,7 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
 }
 
 cli_exit keeping_create(job *j) {
-  size_t most = (size_t)(j->machine->n_sources + j->request->n_settings + 2);
+  size_t most = (size_t)j->machine->n_sources + (size_t)j->request->n_settings + 2;
   as_named_text *texts = calloc(most, sizeof *texts);
   char(*labels)[LABEL] = calloc(most, sizeof *labels);
   as_error error = {.message = "Out of memory."};
@@ -116,7 +116,7 @@ static cli_exit refuse(const job *j, const char *why) {
 static bool copy_text(kept *k, as_recording *recording, const char *name) {
   const char *text = as_recording_text(recording, name);
   if (text == NULL) return false;
-  char **grown = realloc(k->text, (size_t)(k->n + 1) * sizeof *grown);
+  char **grown = realloc(k->text, ((size_t)k->n + 1) * sizeof *grown);
   if (grown == NULL) return false;
   k->text = grown;
   k->text[k->n] = strdup(text);
@@ -126,7 +126,7 @@ static bool copy_text(kept *k, as_recording *recording, const char *name) {
 /// Settings of then before those of now.
 static cli_exit join_settings(machine_request *r, kept *k) {
   int n = k->n - 1; // the first text is the path
-  const char **settings = calloc((size_t)(n + r->n_settings) + 1, sizeof *settings);
+  const char **settings = calloc((size_t)n + (size_t)r->n_settings + 1, sizeof *settings);
   if (settings == NULL) return cli_complain_memory();
   for (int i = 0; i < n; i++) settings[i] = k->text[1 + i];
   for (int i = 0; i < r->n_settings; i++) settings[n + i] = r->settings[i];

@@ -82,6 +82,13 @@ static long look(const as_channels *channels) {
   return rows;
 }
 
+/// 0 ... most - 1.
+static long choose(long most) {
+  static uint64_t x = 1;
+  x = x * 6364136223846793005u + 1442695040888963407u;
+  return (long)(x >> 33) % most;
+}
+
 static void rest(long microseconds) {
   const struct timespec pause = {0, 1000 * microseconds};
   nanosleep(&pause, NULL);
@@ -95,7 +102,6 @@ static void test_kills(void **state) {
   def.model = model;
   def.channels = channels;
   long rows = 0, grown = 0;
-  srand(1);
   for (long k = 0; k < kills; ++k) {
     *flushed = rows;
     const pid_t child = fork();
@@ -103,7 +109,7 @@ static void test_kills(void **state) {
     if (child == 0) write_rows(&def, rows);
     // Once there is something new, in three of four cases; else whenever it is.
     for (int i = 0; k % 4 && *flushed == rows && i < 10000; ++i) rest(1000);
-    rest(rand() % 20000);
+    rest(choose(20000));
     kill(child, SIGKILL);
     int status = 0;
     assert_true(waitpid(child, &status, 0) == child);
@@ -115,7 +121,7 @@ static void test_kills(void **state) {
     const long now = look(channels);
     assert_true(now >= *flushed);
     grown += now > rows;
-    rows = now < 3000 ? now * (rand() % 101) / 100 : 0; // cut off, or begin anew
+    rows = now < 3000 ? now * choose(101) / 100 : 0; // cut off, or begin anew
   }
   assert_true(grown >= kills / 2);
   print_message("%ld kills, %ld of them with new rows\n", kills, grown);

@@ -29,8 +29,8 @@ static cell take_apart(char *name, const as_model *model) {
   while (strcmp(asi_group_name(c.group), part[0]) != 0) ++c.group;
   if (asi_group_has_objects(c.group))
     c.object = asi_names_find(asi_group_names(model, c.group), part[next++]);
-  c.quantity = part[next++];
-  c.axis = next < n ? part[next][0] : '\0';
+  c.quantity = next < n ? part[next] : "";
+  c.axis = next + 1 < n ? part[next + 1][0] : '\0';
   return c;
 }
 

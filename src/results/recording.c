@@ -81,10 +81,13 @@ static size_t keep_text(as_recording *r, const char *text) {
 static char *join(const char *const part[4]) {
   size_t size = 1;
   for (int i = 0; i < 4; ++i) size += part[i] ? strlen(part[i]) + 1 : 0;
-  char *text = asi_calloc(size, 1);
+  char *text = asi_calloc(size, 1), *at = text;
   for (int i = 0; i < 4 && text; ++i) {
-    if (part[i] && i > 0) strcat(text, ".");
-    if (part[i]) strcat(text, part[i]);
+    if (part[i] == NULL) continue;
+    const size_t length = strlen(part[i]);
+    if (at > text) *at++ = '.';
+    memcpy(at, part[i], length);
+    at += length;
   }
   return text;
 }
@@ -227,7 +230,7 @@ static as_status add_source(as_recording *r, hid_t data, const char *begin, cons
   if (path) H5Iget_name(data, path, (size_t)length + 1);
   bool ok = path && asi_grow(&list, r->n_sources, &r->room_sources, sizeof *r->source);
   r->source = list;
-  if (ok && status == AS_OK) {
+  if (ok && status == AS_OK && unit) {
     s.path = keep_text(r, path);
     const size_t at = keep_text(r, unit);
     r->source[r->n_sources++] = s;
@@ -655,7 +658,7 @@ const char *as_recording_text(as_recording *r, const char *name) {
     free(text);
     return NULL;
   }
-  memcpy(copy, name, strlen(name));
+  memcpy(copy, name, strlen(name) + 1);
   r->held[r->n_held++] = (held_text){copy, text};
   return text;
 }
