@@ -2,7 +2,7 @@
 /// printf that writes commas does not show in a table.
 ///
 /// The linker sends every malloc, calloc, realloc, free and snprintf through the functions here (-Wl,--wrap).
-#define _POSIX_C_SOURCE 200809L // fileno
+#define _DEFAULT_SOURCE // fileno, mkstemps
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "alphastep/recording.h"
 #include "machines.h"
 #include "rig.h"
 
@@ -220,9 +222,77 @@ static void test_out_of_memory(void **state) {
   as_model_destroy(m);
 }
 
+// ---- memory runs out around HDF5 ------------------------------------------------------------------------
+
+/// A run, its saved state, a recording of its last row; all read back.
+static as_status keep_all(const as_model *m, const char *path, const char *saved, as_error *error) {
+  const as_run_def def = {.integrator = as_default_integrator_def(),
+                          .t_end = 0.01,
+                          .poses = true,
+                          .channels = everything,
+                          .n_channels = 1,
+                          .interval = 1e-3};
+  double poses[2 * AS_POSE] = {0}, row[200] = {0}, out[8];
+  as_run *run = NULL, *again = NULL;
+  as_results *results = NULL;
+  as_recording *recording = NULL;
+  seen s = {0};
+  as_status status = as_run_create(m, &def, &run, error);
+  if (status == AS_OK) status = as_run_go(run, note, &s, NULL, error);
+  if (status == AS_OK) status = as_run_save_file(run, saved, error);
+  if (status == AS_OK) status = as_run_create(m, &def, &again, error);
+  if (status == AS_OK) status = as_run_load_file(again, saved, error);
+  if (status == AS_OK) {
+    const as_named_text text = {"model", "nothing"};
+    const as_results_def what = {m, as_run_channels(run), "title", &text, 1};
+    status = as_results_create(path, &what, &results, error);
+    const int n = as_channels_count(as_run_channels(run));
+    if (status == AS_OK) status = as_results_row(results, 0.0, row, n, poses, error);
+    const as_status closed = as_results_close(results, status == AS_OK ? error : NULL);
+    if (status == AS_OK) status = closed;
+  }
+  if (status == AS_OK) status = as_recording_open(path, &recording, error);
+  if (status == AS_OK) status = as_recording_read(recording, 3, out, error);
+  if (status == AS_OK) status = as_recording_poses(recording, 1, out, error);
+  if (status == AS_OK && as_recording_text(recording, "model") == NULL) status = AS_ERR_MEMORY;
+  as_recording_close(recording);
+  as_run_destroy(again);
+  as_run_destroy(run);
+  return status;
+}
+
+/// HDF5 takes its own memory; of what is ours each fifth fails in turn. A file that could not be made is told as such.
+static void test_out_of_memory_recording(void **state) {
+  (void)state;
+  char path[32] = "libc-XXXXXX.h5", saved[32] = "libc-XXXXXX.bin";
+  close(mkstemps(path, 3));
+  close(mkstemps(saved, 4));
+  as_model *m = build();
+  as_error error;
+  if (keep_all(m, path, saved, &error)) fail_msg("%s", error.message);
+  const long live = memory.live, before = memory.taken;
+  if (keep_all(m, path, saved, &error)) fail_msg("%s", error.message);
+  const long needed = memory.taken - before;
+  assert_int_equal(memory.live, live);
+  for (long n = 1; n <= needed; n += 5) {
+    memory.fail_at = n;
+    const as_status status = keep_all(m, path, saved, &error);
+    memory.fail_at = 0;
+    if (status != AS_ERR_MEMORY && status != AS_ERR_FILE)
+      fail_msg("allocation %ld of %ld fails, but the status is %s: %s", n, needed,
+               as_status_name(status), error.message);
+    if (memory.live != live)
+      fail_msg("allocation %ld of %ld fails: %ld blocks leak", n, needed, memory.live - live);
+  }
+  print_message("  %ld allocations\n", needed);
+  as_model_destroy(m);
+  remove(path);
+  remove(saved);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation),
-                                     cmocka_unit_test(test_commas),
-                                     cmocka_unit_test(test_out_of_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_commas),
+      cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_out_of_memory_recording)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
