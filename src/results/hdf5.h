@@ -13,8 +13,12 @@
 #ifndef ALPHASTEP_RESULTS_HDF5_H
 #define ALPHASTEP_RESULTS_HDF5_H
 
-#include <hdf5.h>
 #include <stdbool.h>
+
+#ifndef H5_USE_110_API
+#define H5_USE_110_API 1 // what functions mean: the same with later versions
+#endif
+#include <hdf5.h>
 
 #define ASI_HDF5_FORMAT "alphastep results"
 enum { ASI_HDF5_VERSION = 1, ASI_HDF5_COLUMNS = 4 };

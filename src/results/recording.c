@@ -345,22 +345,26 @@ static as_status read_group(as_recording *r, asi_group g, as_error *error) {
 
 // ---- names ------------------------------------------------------------------------------------------
 
-static const as_recording
-    *sorting; // qsort has no place for it; recordings are used by one thread at a time
+typedef struct entry {
+  const char *name;
+  int channel;
+} entry;
 
-static int compare_names(const void *a, const void *b) {
-  const channel *list = sorting->channel;
-  return strcmp(sorting->text + list[*(const int *)a].name,
-                sorting->text + list[*(const int *)b].name);
+static int compare_entries(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  return strcmp(x->name, y->name);
 }
 
 static bool sort_channels(as_recording *r) {
-  r->sorted = asi_calloc((size_t)r->n_channels, sizeof *r->sorted);
-  if (r->sorted == NULL) return false;
-  for (int i = 0; i < r->n_channels; ++i) r->sorted[i] = i;
-  sorting = r;
-  qsort(r->sorted, (size_t)r->n_channels, sizeof *r->sorted, compare_names);
-  return true;
+  const size_t n = (size_t)r->n_channels;
+  entry *list = asi_calloc(n, sizeof *list);
+  r->sorted = asi_calloc(n, sizeof *r->sorted);
+  const bool ok = list && r->sorted;
+  for (int i = 0; ok && i < r->n_channels; ++i) list[i] = (entry){r->text + r->channel[i].name, i};
+  if (ok) qsort(list, n, sizeof *list, compare_entries);
+  for (int i = 0; ok && i < r->n_channels; ++i) r->sorted[i] = list[i].channel;
+  free(list);
+  return ok;
 }
 
 int as_recording_find(const as_recording *r, const char *name) {

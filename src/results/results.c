@@ -602,6 +602,7 @@ as_status as_results_close(as_results *r, as_error *error) {
   const asi_hdf5_voice voice = asi_hdf5_hush();
   as_status status = r->broken ? AS_OK : flush(r, error);
   (void)remove(r->spare);
+  (void)remove(r->third); // of a process that was killed
   destroy(r);
   asi_hdf5_restore(voice);
   return status;
