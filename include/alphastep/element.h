@@ -14,6 +14,8 @@
 /// need not be the rate of anything, with -k_v^T psi. Rows are written "first less second", so that a multiplier
 /// is what the first body does to the second.
 ///
+/// An element may read the model's held signals u: parameters (as_builder_add_parameter()) that events may set.
+///
 /// A force may depend on the multipliers of a joint, `read`: friction does. The problem of a model that has such
 /// an element is AS_FORCE_GENERAL.
 #ifndef ALPHASTEP_ELEMENT_H
@@ -49,6 +51,7 @@ typedef struct as_element_input {
   const as_body_motion *body[AS_ELEMENT_BODIES]; ///< n_bodies of them
   const double *lambda;                          ///< multipliers of its rows where f_q is wanted
   const double *psi;                             ///< of its velocity rows, likewise
+  const double *u; ///< held signals of the model; a parameter stands at its as_parameter_id
   const double *
       read; ///< of g's rows of the joint that it reads, where force, f_q, f_v, f_lambda or power is
 } as_element_input;

@@ -38,6 +38,7 @@ typedef struct as_event {
   int direction;       ///< +1: the function rises, -1: it falls
   const as_point *at;  ///< the state just before, complete
   double *q, *v, *x;   ///< the state just after: as before, to be changed
+  double *u;           ///< held signals from now on, likewise; a sampled one until its next sample
   bool *active;        ///< n_lambda + n_psi: which constraints hold from now on
   double *restitution; ///< n_lambda + n_psi: NAN; 0 to 1: the constraint is struck, see below
 } as_event;

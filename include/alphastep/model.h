@@ -39,6 +39,7 @@ typedef int as_body_id;
 typedef int as_frame_id;
 typedef int as_joint_id;
 typedef int as_force_id;
+typedef int as_parameter_id;
 
 enum {
   AS_GROUND = -1, ///< the body that does not move
@@ -450,6 +451,11 @@ AS_API as_status as_builder_add_stop(as_builder *builder, const as_stop_def *def
                                      as_error *error);
 AS_API as_status as_builder_add_contact(as_builder *builder, const as_contact_def *def,
                                         as_force_id *id, as_error *error);
+/// A number that elements read while the model runs (as_element_input.u) and that an event may set (as_event.u): it
+/// is one of the problem's held signals, the one of this number, and starts with `value`. The name is like those of
+/// other things, and not `t`.
+AS_API as_status as_builder_add_parameter(as_builder *builder, const char *name, double value,
+                                          as_parameter_id *id, as_error *error);
 /// With constraint rows it counts as a joint, else as a force: the id is of that kind.
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
                                         as_error *error);
@@ -500,7 +506,7 @@ AS_API void as_model_destroy(as_model *model);
 
 /// The problem that the integrator takes; it belongs to the model.
 AS_API const as_problem *as_model_problem(const as_model *model);
-/// The starting pose and velocities as given, at t = 0; as_integrator_start() brings them onto the constraints.
+/// The starting pose, velocities and parameters as given, at t = 0; as_integrator_start() brings them onto the constraints.
 AS_API const as_initial *as_model_initial(const as_model *model);
 
 AS_API int as_model_bodies(const as_model *model); ///< how many, without the ground
@@ -517,6 +523,9 @@ AS_API as_joint_id as_model_find_joint(const as_model *model, const char *name);
 AS_API as_force_id as_model_find_force(const as_model *model, const char *name);
 AS_API const char *as_model_body_name(const as_model *model, as_body_id body);
 AS_API const char *as_model_joint_name(const as_model *model, as_joint_id joint);
+AS_API int as_model_parameters(const as_model *model);
+AS_API as_parameter_id as_model_find_parameter(const as_model *model, const char *name);
+AS_API const char *as_model_parameter_name(const as_model *model, as_parameter_id parameter);
 AS_API const char *as_model_force_name(const as_model *model, as_force_id force);
 /// Where a body's numbers stand in q and v, and a joint's rows in lambda; -1 if there is no such thing.
 AS_API int as_model_body_q(const as_model *model, as_body_id body);

@@ -286,12 +286,19 @@ static void copy_values(const as_problem *p, const asi_values *to, const as_stat
   copy(to->y, from->y, p->def.n_y);
 }
 
+/// Held signals as actions leave them, and as they were, for a change that fails.
+static double *u_after(const as_integrator *s) { return s->held + 4 * (size_t)s->problem->def.n_u; }
+static double *u_before(const as_integrator *s) {
+  return s->held + 5 * (size_t)s->problem->def.n_u;
+}
+
 /// Calls the actions of all events at `t`; what they ask for together.
 static as_status call_actions(as_integrator *s, double t, double tolerance, int *wish) {
   const as_problem *p = s->problem;
   asi_dense_show(s, t);
   const as_point at = point_of(&s->state);
   copy_values(p, &s->next, &s->state);
+  copy(u_after(s), s->eval.u, p->def.n_u);
   for (int i = 0; i < s->redundancy.rows; ++i) {
     s->holds[i] = !s->eval.inactive[i];
     s->restitution[i] = (double)NAN;
@@ -311,6 +318,7 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
                       .q = s->next.q,
                       .v = s->next.v,
                       .x = s->next.x,
+                      .u = u_after(s),
                       .active = s->holds,
                       .restitution = s->restitution};
     const int answer = e->def.act ? e->def.act(&event, e->def.user) : AS_EVENT_STOP;
@@ -334,8 +342,8 @@ static as_status check_change(as_integrator *s, double t) {
     const char *name;
     const double *value;
     int n;
-  } parts[] = {{"v", s->next.v, p->n}, {"x", s->next.x, p->def.n_x}};
-  for (int k = 0; k < 2; ++k)
+  } parts[] = {{"v", s->next.v, p->n}, {"x", s->next.x, p->def.n_x}, {"u", u_after(s), p->def.n_u}};
+  for (int k = 0; k < 3; ++k)
     for (int i = 0; i < parts[k].n; ++i)
       if (!isfinite(parts[k].value[i]))
         return asi_fail(s->eval.error, AS_ERR_CALLBACK, t, parts[k].name,
@@ -357,6 +365,7 @@ static as_status find_jump(as_integrator *s, const struct asi_event *e, bool *ju
   at.q = s->next.q;
   at.v = s->next.v;
   at.x = s->next.x;
+  at.u = u_after(s);
   const as_status status = evaluate(s, e, &at, &value);
   *jumped = value != e->left;
   return status;
@@ -413,7 +422,10 @@ static as_status change(as_integrator *s, double t, double tolerance) {
   copy(s->next.xdot, s->now.xdot, p->def.n_x);
   copy(s->next.y, s->now.y, p->def.n_y);
   s->settled = t;
+  copy(u_before(s), s->eval.u, p->def.n_u);
+  copy(s->eval.u, u_after(s), p->def.n_u);
   status = asi_restart(s, s->holds, s->restitution);
+  if (status) copy(s->eval.u, u_before(s), p->def.n_u);
   as_status zeno = AS_OK; // the others take their signs all the same
   for (int i = 0; i < s->def.n_events && status == AS_OK; ++i) {
     struct asi_event *e = &s->event[i];

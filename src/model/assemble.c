@@ -258,6 +258,7 @@ static as_element_input input_at(const as_point *at, const asi_placed *e) {
   return (as_element_input){.t = at->t,
                             .lambda = at->lambda ? at->lambda + e->row : NULL,
                             .psi = at->psi ? at->psi + e->velocity_row : NULL,
+                            .u = at->u,
                             .read = at->lambda ? at->lambda + e->read_row : NULL};
 }
 

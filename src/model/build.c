@@ -51,6 +51,7 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->n_joints = b->n_joints;
   m->n_forces = b->n_forces;
   m->n_elements = b->n_elements;
+  m->n_parameters = b->n_parameters;
   for (int s = 0; s < ASI_SORTS; ++s) {
     const as_status status = asi_names_copy(&m->names[s], &b->names[s], error);
     if (status) return status;
@@ -61,7 +62,8 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->joint = copy_array(b->joint, b->n_joints, sizeof *m->joint);
   m->force = copy_array(b->force, b->n_forces, sizeof *m->force);
   m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
-  if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element)
+  m->u0 = copy_array(b->parameter, b->n_parameters, sizeof *m->u0);
+  if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0)
     return asi_fail_memory(error);
   const as_status status = copy_curves(m, b, error);
   return status ? status : asi_superelements_copy(m, b, error);
@@ -98,7 +100,7 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
     asi_copy(start->at.omega, m->v0 + body->v + 3);
   }
   asi_superelements_start(m);
-  m->initial = (as_initial){.q = m->q0, .v = m->v0};
+  m->initial = (as_initial){.q = m->q0, .v = m->v0, .u = m->u0};
   return AS_OK;
 }
 
@@ -584,6 +586,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.n_parts = list_parts(m, parts);
     def.n_lambda = m->n_lambda;
     def.n_psi = m->n_psi;
+    def.n_u = m->n_parameters;
     def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
     def.mass_constant = true;
     def.scleronomic = true;
@@ -667,5 +670,6 @@ void as_model_destroy(as_model *m) {
   free(m->row_joint);
   free(m->q0);
   free(m->v0);
+  free(m->u0);
   free(m);
 }

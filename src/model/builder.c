@@ -42,6 +42,7 @@ void as_builder_destroy(as_builder *b) {
   free(b->place);
   free(b->data);
   free(b->wanted);
+  free(b->parameter);
   free(b);
 }
 
@@ -86,7 +87,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
                 {b->element, b->n_elements, sizeof *b->element, &c->room_elements},
                 {b->pattern, b->n_patterns, sizeof *b->pattern, &c->room_patterns},
                 {b->place, b->n_places, sizeof *b->place, &c->room_places},
-                {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted}};
+                {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted},
+                {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -101,6 +103,7 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->pattern = copy[5];
   c->place = copy[6];
   c->wanted = copy[7];
+  c->parameter = copy[8];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);

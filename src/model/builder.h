@@ -93,6 +93,8 @@ struct as_builder {
   int n_wanted, room_wanted;
   asi_superelement *superelement;
   int n_superelements, room_superelements;
+  double *parameter; ///< values at the start
+  int n_parameters, room_parameters;
 };
 
 /// A builder of its own with the same contents; NULL if memory runs out.

@@ -90,6 +90,8 @@ struct as_model {
   size_t n_mass;
   int *row_joint; ///< n_lambda + n_psi
   double *q0, *v0;
+  int n_parameters; ///< held signals
+  double *u0;       ///< their values at the start
   as_problem *problem;
   as_initial initial;
   const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay

@@ -11,7 +11,8 @@
 #include "base/error.h"
 
 const char *asi_sort_name(asi_sort sort) {
-  static const char *const name[ASI_SORTS] = {"body", "frame", "joint", "force", "superelement"};
+  static const char *const name[ASI_SORTS] = {"body",  "frame",        "joint",
+                                              "force", "superelement", "parameter"};
   return name[sort];
 }
 

@@ -1,4 +1,4 @@
-/// Names of bodies, frames, joints, forces and superelements: stored once, found by hashing.
+/// Names of bodies, frames, joints, forces, superelements and parameters: stored once, found by hashing.
 #ifndef ALPHASTEP_MODEL_NAMES_H
 #define ALPHASTEP_MODEL_NAMES_H
 
@@ -12,6 +12,7 @@ typedef enum asi_sort {
   ASI_SORT_JOINT,
   ASI_SORT_FORCE,
   ASI_SORT_SUPERELEMENT,
+  ASI_SORT_PARAMETER,
   ASI_SORTS
 } asi_sort;
 

@@ -14,6 +14,7 @@ as_element_input asi_look(const as_model *m, const as_state *state, const asi_pl
   as_element_input in = {.t = state->t,
                          .lambda = state->lambda ? state->lambda + p->row : NULL,
                          .psi = state->psi ? state->psi + p->velocity_row : NULL,
+                         .u = state->u ? state->u : m->u0,
                          .read = state->lambda ? state->lambda + p->read_row : NULL};
   for (int b = 0; b < p->e.n_bodies; ++b) {
     asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);

@@ -118,7 +118,7 @@ static as_status measure(const assembly *a, int i, double *value, as_error *erro
 
 /// Projects q and v and takes them over.
 static as_status project(assembly *a, as_error *error) {
-  const as_initial initial = {.q = a->q, .v = a->v};
+  const as_initial initial = {.q = a->q, .v = a->v, .u = a->model->u0};
   const as_status status = as_integrator_start(a->integrator, &initial, &a->last, error);
   if (status) return status;
   const as_state *s = as_integrator_state(a->integrator);
