@@ -6,6 +6,8 @@
 
 #include "file/reader.h"
 
+enum { MOST_WALKS = 1000 }; ///< to places inside a text
+
 typedef struct spot {
   int file, line, column;
 } spot;
@@ -109,22 +111,105 @@ __attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot a
     if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
 }
 
-static spot spot_at(const asi_reader *r, const asi_value *at, int shift) {
+static spot spot_of_value(const asi_reader *r, const asi_value *at) {
   if (r->file[at->file].setting) return (spot){at->file, 0, 0};
-  return (spot){at->file, at->line, at->column + shift};
+  return (spot){at->file, at->line, at->column};
 }
 
-void asi_complain_at(asi_reader *r, const asi_value *at, int shift, const char *format, ...) {
+// ---- places inside a text ---------------------------------------------------------------------------
+
+/// Walks through a file and counts lines and columns in characters, as libyaml does.
+typedef struct walker {
+  const char *at;
+  int line, column;
+} walker;
+
+static void advance(walker *w) {
+  if (*w->at == '\n') {
+    ++w->line;
+    w->column = 0;
+  }
+  do ++w->at;
+  while ((*w->at & 0xc0) == 0x80);
+  ++w->column;
+}
+
+static void advance_by(walker *w, int n) {
+  while (n-- > 0 && *w->at) advance(w);
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+static void skip_blanks(walker *w) {
+  while (*w->at && is_blank(*w->at)) advance(w);
+}
+
+/// Stands at a value: goes to the first character of its text, past an anchor, a quote or the line of | or >; which
+/// of these it is.
+static char enter(walker *w) {
+  if (*w->at == '&') {
+    while (*w->at && !is_blank(*w->at)) advance(w);
+    skip_blanks(w);
+  }
+  const char style = *w->at;
+  if (style == '|' || style == '>')
+    while (*w->at && *w->at != '\n') advance(w);
+  else if (style == '"' || style == '\'')
+    advance(w);
+  else
+    return ' ';
+  return style;
+}
+
+/// Goes behind a character of the text that is no blank.
+static void pass(walker *w, char style) {
+  if (style == '"' && *w->at == '\\')
+    advance_by(w, w->at[1] == 'x' ? 4 : w->at[1] == 'u' ? 6 : w->at[1] == 'U' ? 10 : 2);
+  else
+    advance_by(w, style == '\'' && w->at[0] == '\'' && w->at[1] == '\'' ? 2 : 1);
+}
+
+/// Blanks between the characters of a text, or what stands for them in the file.
+static void skip_between(walker *w, char style) {
+  skip_blanks(w);
+  while (style == '"' && *w->at == '\\' && w->at[1] && strchr("\n ntr", w->at[1])) {
+    advance_by(w, 2);
+    skip_blanks(w);
+  }
+}
+
+/// Where a byte of a value's text stands in the file. Lines are folded and blanks dropped on the way from one to the
+/// other, but all other characters stay: it is these that are counted.
+static spot spot_in_text(asi_reader *r, const asi_value *v, size_t byte) {
+  const spot start = spot_of_value(r, v);
+  if (r->file[v->file].text == NULL || v->text == NULL || start.line == 0) return start;
+  if (r->walks++ >= MOST_WALKS) return start; // all of 100000 turns may be wrong
+  walker w = {r->file[v->file].text, 1, 1};
+  if (strncmp(w.at, "\xef\xbb\xbf", 3) == 0) w.at += 3;
+  while (*w.at && w.line < start.line) advance(&w);
+  while (*w.at && w.column < start.column) advance(&w);
+  const char style = enter(&w);
+  for (size_t i = 0; i < byte && v->text[i]; ++i) {
+    if (is_blank(v->text[i]) || (v->text[i] & 0xc0) == 0x80) continue;
+    skip_between(&w, style);
+    pass(&w, style);
+  }
+  if (v->text[byte] && !is_blank(v->text[byte]))
+    skip_between(&w, style); // else behind the last one
+  return (spot){v->file, w.line, w.column};
+}
+
+void asi_complain_at(asi_reader *r, const asi_value *at, size_t byte, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  complain(r, spot_at(r, at, shift), format, arguments);
+  complain(r, spot_in_text(r, at, byte), format, arguments);
   va_end(arguments);
 }
 
 void asi_complain(asi_reader *r, const asi_value *at, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  complain(r, spot_at(r, at, 0), format, arguments);
+  complain(r, spot_of_value(r, at), format, arguments);
   va_end(arguments);
 }
 
@@ -145,13 +230,13 @@ void asi_complain_fault(int file, int line, int column, const char *sentence, vo
 }
 
 bool asi_would_keep(const asi_reader *r, const asi_value *at) {
-  const spot here = spot_at(r, at, 0);
+  const spot here = spot_of_value(r, at);
   for (int i = 0; i < r->messages->n; ++i)
     if (compare(here, spot_of(r, i)) == 0) return false;
   return !is_full(r) || compare(here, spot_of(r, AS_MESSAGES - 1)) < 0;
 }
 
 as_place asi_place(const asi_reader *r, const asi_value *at) {
-  const spot s = spot_at(r, at, 0);
+  const spot s = spot_of_value(r, at);
   return (as_place){r->file[s.file].path, s.line, s.column};
 }

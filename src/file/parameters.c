@@ -12,6 +12,10 @@ enum {
 };
 
 static void define(asi_reader *r, const asi_value *key, const asi_value *value) {
+  if (strcmp(key->text, "t") == 0) {
+    asi_complain(r, key, "\"t\" cannot name a parameter: it is the time");
+    return;
+  }
   if (!asi_is_parameter_name(key->text)) {
     asi_complain(
         r, key,
@@ -69,28 +73,39 @@ static bool settle(asi_reader *r, int number, int depth, char sentence[ASI_SENTE
   return good;
 }
 
-static asi_meaning look_up(const char *name, asi_named *named, void *user) {
-  asi_reader *r = user;
+asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named) {
   for (const asi_index *k = r->index; k; k = k->outer)
     if (strcmp(k->name, name) == 0) {
       named->number = k->number;
       return ASI_MEANS_CONSTANT;
     }
   const int found = asi_names_find(&r->parameter_names, name);
-  if (found < 0 && named->called) return ASI_MEANS_NOTHING;
-  if (found < 0) {
-    asi_hint hint = {.word = name};
-    const bool look = r->hints++ < MOST_HINTS; // all of 100000 turns may be wrong
-    for (int i = 0; i < r->n_parameters && look; ++i)
-      asi_hint_try(&hint, asi_names_get(&r->parameter_names, i));
-    snprintf(named->sentence, ASI_SENTENCE_LENGTH,
-             "\"%.63s\" is neither a number nor a parameter%s", name, asi_hint_text(&hint));
-    return ASI_MEANS_MISTAKE;
-  }
+  if (found < 0) return ASI_MEANS_NOTHING;
   r->parameters[found].used = true;
   if (!settle(r, found, named->depth, named->sentence)) return ASI_MEANS_MISTAKE;
   named->number = r->parameters[found].number;
   return ASI_MEANS_CONSTANT;
+}
+
+/// Of a plain number: it cannot change.
+static asi_meaning look_up(const char *name, asi_named *named, void *user) {
+  asi_reader *r = user;
+  const int found = asi_names_find(&r->parameter_names, name);
+  const char *set_by = found >= 0 ? r->parameters[found].set_by : NULL;
+  const asi_meaning meaning = asi_find_number(r, name, named);
+  if (meaning == ASI_MEANS_CONSTANT && set_by) {
+    snprintf(named->sentence, ASI_SENTENCE_LENGTH,
+             "event \"%.40s\" sets %s, but a number like this cannot change", set_by, name);
+    return ASI_MEANS_MISTAKE;
+  }
+  if (meaning != ASI_MEANS_NOTHING || named->called) return meaning;
+  asi_hint hint = {.word = name};
+  const bool look = r->hints++ < MOST_HINTS; // all of 100000 turns may be wrong
+  for (int i = 0; i < r->n_parameters && look; ++i)
+    asi_hint_try(&hint, asi_names_get(&r->parameter_names, i));
+  snprintf(named->sentence, ASI_SENTENCE_LENGTH, "\"%.63s\" is neither a number nor a parameter%s",
+           name, asi_hint_text(&hint));
+  return ASI_MEANS_MISTAKE;
 }
 
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip) {

@@ -45,8 +45,7 @@ static bool wrong_type(asi_reader *r, const asi_value *v, const char *wanted) {
 /// Complains about an expression at its place inside the text.
 static bool slipped(asi_reader *r, const asi_value *v, size_t shift, const asi_slip *slip) {
   r->broken = true;
-  if (slip->sentence[0])
-    asi_complain_at(r, v, (int)(shift + slip->at) + v->quoted, "%s", slip->sentence);
+  if (slip->sentence[0]) asi_complain_at(r, v, shift + slip->at, "%s", slip->sentence);
   return false;
 }
 
@@ -127,7 +126,7 @@ static const char *fill_in(asi_reader *r, const asi_value *v) {
       return NULL;
     }
     if (number != floor(number) || fabs(number) > 1e15) {
-      asi_complain_at(r, v, (int)shift, "%.*s is %.17g; inside a text it must be a whole number",
+      asi_complain_at(r, v, shift, "%.*s is %.17g; inside a text it must be a whole number",
                       (int)(close - at) + 1, at, number);
       return NULL;
     }
@@ -265,6 +264,19 @@ static bool read_vector(asi_reader *r, const asi_value *v, const asi_key *key, d
   return check_count(r, v, key->least, key->most, "numbers") && read_numbers(r, v, key, out);
 }
 
+static bool read_formulas(asi_reader *r, const asi_value *v, const asi_key *key, const char **out) {
+  bool good = true;
+  const asi_path *outer = r->path;
+  if (!check_count(r, v, key->most, key->most, "numbers or formulas")) return false;
+  for (int i = 0; i < v->count; ++i) {
+    const asi_path path = {NULL, i, outer};
+    r->path = &path;
+    good = asi_read_formula(r, v->item[i], &out[i]) && good;
+    r->path = outer;
+  }
+  return good;
+}
+
 static bool read_list_of_numbers(asi_reader *r, const asi_value *v, const asi_key *key,
                                  asi_rows *out) {
   if (!check_count(r, v, key->least, INT_MAX, "numbers")) return false;
@@ -367,6 +379,8 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_NAMES: return read_names(r, v, key, out);
   case ASI_KEY_CURVE: return asi_read_curve(r, v, out);
   case ASI_KEY_SURFACE: return asi_read_surface(r, v, out);
+  case ASI_KEY_FORMULA: return asi_read_formula(r, v, out);
+  case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
   case ASI_KEY_OBJECT:
     asi_read_object(r, v, v, key->table, out);
     return true; // it has set r->broken itself

@@ -13,11 +13,13 @@
 enum {
   ASI_MOST_FILES = 100,      ///< that are read
   ASI_MOST_THINGS = 2000000, ///< of a section, with the turns of `repeat`
+  ASI_MOST_FORMULAS = 32,    ///< of a thing
 };
 
 /// A file, a setting.
 typedef struct asi_file {
   const char *path; ///< `--set ...` of a setting
+  const char *text; ///< as written; NULL of a setting
   asi_value *root;  ///< NULL: it could not be read
   bool setting;
   unsigned long long device, number; ///< which file it is
@@ -44,6 +46,7 @@ typedef struct asi_definition {
   asi_progress progress;
   double number;
   bool used;
+  const char *set_by; ///< the event that sets it: it is live; NULL: it does not change
 } asi_definition;
 
 struct asi_reader {
@@ -67,9 +70,13 @@ struct asi_reader {
   int lookups; ///< parameters that wait for others
   int depth;   ///< of the expressions that wait
   int hints;   ///< parameters that were looked for in vain
+  int walks;   ///< through a file to a place inside a text
   const asi_index *index;
   const asi_path *path;
   as_builder *builder;
+  asi_scope constants; ///< what formulas may use besides the builder's names
+  const asi_value *formula[ASI_MOST_FORMULAS]; ///< of the thing that is read
+  int n_formulas;
   asi_names failed[ASI_SORTS]; ///< things that could not be added: others may still name them
   long things;
   int room_shapes;
@@ -84,10 +91,10 @@ static inline bool asi_out_of_memory(const asi_reader *r) {
 
 // ---- messages (message.c) ---------------------------------------------------------------------------
 
-/// Notes that something is wrong at a value, or a few characters behind its start.
+/// Notes that something is wrong at a value, or at a byte of its text.
 void asi_complain(asi_reader *r, const asi_value *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void asi_complain_at(asi_reader *r, const asi_value *at, int shift, const char *format, ...)
+void asi_complain_at(asi_reader *r, const asi_value *at, size_t byte, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /// Something is wrong with a file as a whole.
 void asi_complain_file(asi_reader *r, int file, const char *format, ...)
@@ -111,6 +118,8 @@ void asi_apply_settings(asi_reader *r, const char *const *settings, int n);
 void asi_collect_parameters(asi_reader *r);
 /// Puts them into the machine, after all else has been read.
 void asi_publish_parameters(asi_reader *r);
+/// What a name means as a number: an index or a parameter. ASI_MEANS_NOTHING if there is none.
+asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named);
 /// Evaluates an expression of parameters and indices. A slip without a sentence has been told already.
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip);
 
@@ -155,6 +164,15 @@ void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double cen
 bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out);
 /// A table of two variables; likewise.
 bool asi_read_surface(asi_reader *r, const asi_value *v, const as_surface **out);
+
+// ---- formulas (formula.c) ---------------------------------------------------------------------------
+
+/// Makes parameters known to the builder: before things are read.
+as_status asi_begin_formulas(asi_reader *r, as_error *error);
+/// A number or a text, which the builder is to compile.
+bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out);
+/// Says what is wrong with the formula that the builder has just refused; false: it has refused none.
+bool asi_complain_formula(asi_reader *r);
 
 // ---- rotations (rotation.c) -------------------------------------------------------------------------
 

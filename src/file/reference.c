@@ -37,6 +37,8 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_NAMES: asi_put(s, "%d names of %s", key->most, asi_sort_plural(key->sort)); break;
   case ASI_KEY_CURVE: asi_put(s, "[function](#function)"); break;
   case ASI_KEY_SURFACE: asi_put(s, "[table](#function-of-two-variables)"); break;
+  case ASI_KEY_FORMULA: asi_put(s, "[formula](expressions.md)"); break;
+  case ASI_KEY_FORMULAS: asi_put(s, "%d [formulas](expressions.md)", key->most); break;
   case ASI_KEY_OBJECT: {
     asi_put(s, "[keys](#");
     for (const char *c = key->table->name; *c; ++c) asi_put(s, "%c", *c == ' ' ? '-' : *c);

@@ -124,6 +124,8 @@ static bool check_index(asi_reader *r, const asi_value *v, const char *name) {
   if (taken)
     asi_complain(r, at, "the index \"%.60s\" has the name of a parameter or of an outer index",
                  name);
+  else if (strcmp(name, "t") == 0)
+    asi_complain(r, at, "\"t\" cannot name an index: it is the time");
   else if (!asi_is_parameter_name(name))
     asi_complain(r, at, "\"%.60s\" cannot name an index: letters, digits and _, no digit first",
                  name);
@@ -208,6 +210,7 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   memcpy(def.gravity, r->gravity, sizeof def.gravity);
   as_status status = as_builder_create(&def, &r->machine->builder, error);
   r->builder = r->machine->builder;
+  if (status == AS_OK) status = asi_begin_formulas(r, error);
   for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p) {
     if (r->things <= ASI_MOST_THINGS) r->things = 0;
     for (int f = 0; f < r->n_order; ++f) read_contents(r, &all[f], passes[p]);

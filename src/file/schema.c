@@ -106,8 +106,10 @@ static void put_value(writer *w, const asi_key *key) {
   asi_sink *s = &w->sink;
   switch (key->type) {
   case ASI_KEY_NUMBER:
+  case ASI_KEY_FORMULA:
     asi_put(s, "\"type\": [\"number\", \"string\"]%s", range_of(key->range));
     break;
+  case ASI_KEY_FORMULAS: put_array_of_numbers(s, key->most, key->most, ASI_ANY); break;
   case ASI_KEY_INTEGER: put_integer(s, key); break;
   case ASI_KEY_BOOLEAN: asi_put(s, "\"type\": \"boolean\""); break;
   case ASI_KEY_TEXT:

@@ -109,6 +109,7 @@ static void parse_file(asi_reader *r, int number, const char *text, size_t size)
   }
   if (!keep_source(r, r->file[number].path, text, size)) return;
   const char *copy = r->machine->sources[r->machine->n_sources - 1].text; // with a zero behind it
+  r->file[number].text = copy;
   r->file[number].root = asi_value_parse(copy, size, number, r->arena, asi_complain_fault, r);
 }
 

@@ -39,13 +39,14 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
   as_error error;
   void *thing = asi_arena_take(&r->scratch, kind->size);
   if (thing == NULL) return;
+  r->n_formulas = 0;
   if (kind->prepare) kind->prepare(thing);
   asi_read_object(r, v, at, kind->table, thing);
   if (r->broken || asi_out_of_memory(r)) return;
   const as_status status = kind->add(r, kind, name, thing, &error);
   if (status == AS_ERR_MEMORY)
     r->no_memory = true;
-  else if (status)
+  else if (status && !asi_complain_formula(r))
     asi_complain(r, at, "%s", error.message);
 }
 

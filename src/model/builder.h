@@ -6,6 +6,7 @@
 #include "elements/body.h"
 #include "elements/joint.h"
 #include "elements/superelement.h"
+#include "expression/expression.h"
 #include "model/names.h"
 
 /// A body with its starting pose.
@@ -95,6 +96,9 @@ struct as_builder {
   int n_superelements, room_superelements;
   double *parameter; ///< values at the start
   int n_parameters, room_parameters;
+  const asi_scope *outer; ///< names that formulas may use besides those of the model; NULL: none
+  const char *slip_text;  ///< the formula that could not be compiled last; NULL: it could
+  asi_slip slip;          ///< what is wrong with it
 };
 
 /// A builder of its own with the same contents; NULL if memory runs out.

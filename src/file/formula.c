@@ -1,0 +1,61 @@
+/// Formulas in files: texts that the builder compiles. What it does not know, the file does: parameters that do not
+/// change and indices of `repeat` are constants.
+///
+/// A parameter that an event sets (asi_definition.set_by) is live: it is one of the model, and formulas read its present
+/// value.
+#include <string.h>
+
+#include "file/reader.h"
+#include "model/scope.h"
+
+static asi_meaning find_constant(const char *name, asi_named *named, void *user) {
+  asi_reader *r = user;
+  const int parameter = asi_names_find(&r->parameter_names, name);
+  if (parameter >= 0 && r->parameters[parameter].set_by) {
+    r->parameters[parameter].used = true;
+    return ASI_MEANS_NOTHING; // the builder has it
+  }
+  return asi_find_number(r, name, named);
+}
+
+static const char *candidate(int i, void *user) {
+  const asi_reader *r = user;
+  for (const asi_index *k = r->index; k; k = k->outer)
+    if (i-- == 0) return k->name;
+  return i < r->n_parameters ? asi_names_get(&r->parameter_names, i) : NULL;
+}
+
+as_status asi_begin_formulas(asi_reader *r, as_error *error) {
+  r->constants = (asi_scope){.find = find_constant, .candidate = candidate, .user = r};
+  r->builder->outer = &r->constants;
+  for (int i = 0; i < r->n_parameters; ++i) {
+    const asi_definition *p = &r->parameters[i];
+    if (p->set_by == NULL || p->progress != ASI_READY) continue;
+    const as_status status = as_builder_add_parameter(
+        r->builder, asi_names_get(&r->parameter_names, i), p->number, NULL, error);
+    if (status) return status;
+  }
+  return AS_OK;
+}
+
+bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out) {
+  if (v->type != ASI_NUMBER && v->type != ASI_TEXT) {
+    asi_complain(r, v, "must be a number or a formula, not %s",
+                 v->text && v->type != ASI_NULL ? v->text : asi_value_what(v));
+    return false;
+  }
+  if (r->n_formulas < ASI_MOST_FORMULAS) r->formula[r->n_formulas++] = v;
+  *out = v->text;
+  return true;
+}
+
+bool asi_complain_formula(asi_reader *r) {
+  const as_builder *b = r->builder;
+  for (int i = 0; i < r->n_formulas && b->slip_text; ++i) {
+    if (r->formula[i]->text != b->slip_text) continue;
+    r->broken = true; // also if it has been said before
+    if (b->slip.sentence[0]) asi_complain_at(r, r->formula[i], b->slip.at, "%s", b->slip.sentence);
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,87 @@
+/// Formulas of a builder, see scope.h.
+#define _POSIX_C_SOURCE 200809L // newlocale
+#include "model/scope.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/// A formula that is being compiled.
+typedef struct looking {
+  as_builder *b;
+  const asi_wish *wish;
+} looking;
+
+static asi_meaning refuse(const looking *at, const char *name, asi_named *named) {
+  snprintf(named->sentence, ASI_SENTENCE_LENGTH, "%.60s cannot be used here: %s", name,
+           at->wish->reason ? at->wish->reason : "it is not known when this is evaluated");
+  return ASI_MEANS_MISTAKE;
+}
+
+static asi_meaning find(const char *name, asi_named *named, void *user) {
+  const looking *at = user;
+  const asi_scope *outer = at->b->outer;
+  for (int i = 0; at->wish->own && at->wish->own[i]; ++i)
+    if (strcmp(name, at->wish->own[i]) == 0) {
+      named->index = i;
+      return ASI_MEANS_SLOT;
+    }
+  if (strcmp(name, "t") == 0) {
+    named->index = ASI_SLOT_TIME;
+    return at->wish->time ? ASI_MEANS_SLOT : refuse(at, name, named);
+  }
+  const asi_meaning given = outer ? outer->find(name, named, outer->user) : ASI_MEANS_NOTHING;
+  if (given != ASI_MEANS_NOTHING) return given;
+  const int parameter = asi_names_find(&at->b->names[ASI_SORT_PARAMETER], name);
+  if (parameter >= 0) {
+    named->index = ASI_SLOT_PARAMETER + parameter;
+    return at->wish->parameters ? ASI_MEANS_SLOT : refuse(at, name, named);
+  }
+  return ASI_MEANS_NOTHING;
+}
+
+/// Names that could have been meant: those of find(), in this order.
+static const char *candidate(int i, void *user) {
+  const looking *at = user;
+  const asi_scope *outer = at->b->outer;
+  const asi_names *parameters = &at->b->names[ASI_SORT_PARAMETER];
+  for (int k = 0; at->wish->own && at->wish->own[k]; ++k)
+    if (i-- == 0) return at->wish->own[k];
+  if (at->wish->parameters && i < parameters->count) return asi_names_get(parameters, i);
+  if (at->wish->parameters) i -= parameters->count;
+  return outer && outer->candidate ? outer->candidate(i, outer->user) : NULL;
+}
+
+/// Numbers are written with a point, whatever the locale has.
+static as_status compile(const char *text, const asi_scope *scope, asi_expression **out,
+                         asi_slip *slip) {
+  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (plain == (locale_t)0) return AS_ERR_MEMORY;
+  const locale_t before = uselocale(plain);
+  const as_status status = asi_expression_compile(text, strlen(text), scope, out, slip);
+  uselocale(before);
+  freelocale(plain);
+  return status;
+}
+
+as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *wish,
+                              asi_expression **out, as_error *error) {
+  looking at = {b, wish};
+  const asi_scope scope = {.find = find, .candidate = candidate, .user = &at};
+  asi_slip *slip = &b->slip;
+  *out = NULL;
+  b->slip_text = NULL;
+  const as_status status = compile(text, &scope, out, slip);
+  if (status == AS_ERR_MEMORY) return asi_fail_memory(error);
+  if (status == AS_OK) return AS_OK;
+  b->slip_text = text;
+  if (slip->line > 1)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%s: %s (line %d, column %d).",
+                    wish->what, slip->sentence, slip->line, slip->column);
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%s: %s (column %d).", wish->what,
+                  slip->sentence, slip->column);
+}

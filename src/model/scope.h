@@ -1,0 +1,23 @@
+/// Formulas of a builder: what their names mean, and what is said if they are wrong.
+#ifndef ALPHASTEP_MODEL_SCOPE_H
+#define ALPHASTEP_MODEL_SCOPE_H
+
+#include "elements/slots.h"
+#include "expression/expression.h"
+#include "model/builder.h"
+
+/// What a formula may use. Its own quantities hide parameters, which hide nothing.
+typedef struct asi_wish {
+  const char *what;       ///< begins the sentence of a failure: `The force of actuator "x"`
+  const char *const *own; ///< names of its slots 0, 1 ...; NULL at the end; NULL: none
+  bool time;              ///< t: ASI_SLOT_TIME
+  bool parameters;        ///< of the model: ASI_SLOT_PARAMETER and so on
+  const char *reason; ///< why other names that exist are refused: `a motion is given by t alone`
+} asi_wish;
+
+/// Compiles a formula. Names are its own, t, those of b->outer, then the builder's. A failure is noted in b->slip
+/// besides. Free the result with free().
+as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *wish,
+                              asi_expression **out, as_error *error);
+
+#endif
