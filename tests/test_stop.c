@@ -58,25 +58,26 @@ static void test_law(void **state) {
       for (int j = -20; j <= 20; ++j) {
         const double x = 0.0101 * i, v = 0.501 * j, e = 1e-6;
         double at[3], deep[3], shallow[3], fast[3], slow[3];
-        asi_penalty_evaluate(p, x, v, at);
-        asi_penalty_evaluate(p, x + e, v, deep);
-        asi_penalty_evaluate(p, x - e, v, shallow);
-        asi_penalty_evaluate(p, x, v + e, fast);
-        asi_penalty_evaluate(p, x, v - e, slow);
-        assert_true(at[0] >= 0.0 && asi_penalty_dissipated(p, x, v) >= 0.0);
+        asi_penalty_evaluate(p, NULL, x, v, at);
+        asi_penalty_evaluate(p, NULL, x + e, v, deep);
+        asi_penalty_evaluate(p, NULL, x - e, v, shallow);
+        asi_penalty_evaluate(p, NULL, x, v + e, fast);
+        asi_penalty_evaluate(p, NULL, x, v - e, slow);
+        assert_true(at[0] >= 0.0 && asi_penalty_power(p, NULL, x, v).dissipated >= 0.0);
         if (i == 0) continue;
         assert_near("by depth", at[1], (deep[0] - shallow[0]) / (2.0 * e), 1e-3 + 1e-6 * at[1]);
         assert_near("by rate", at[2], (fast[0] - slow[0]) / (2.0 * e), 1e-5 + 1e-6 * at[2]);
         if (j != 0) continue;
         const double slope =
-            (asi_penalty_potential(p, x + e) - asi_penalty_potential(p, x - e)) / (2.0 * e);
+            (asi_penalty_potential(p, NULL, x + e) - asi_penalty_potential(p, NULL, x - e)) /
+            (2.0 * e);
         assert_near("potential", slope, at[0], 1e-6 + 1e-8 * at[0]);
       }
     for (int i = 0; i < 2 && p->onset > 0.0; ++i) { // where the onset begins and ends
       const double x = i * p->onset, e = 1e-7 * p->onset;
       double before[3], after[3];
-      asi_penalty_evaluate(p, x - e, 0.0, before);
-      asi_penalty_evaluate(p, x + e, 0.0, after);
+      asi_penalty_evaluate(p, NULL, x - e, 0.0, before);
+      asi_penalty_evaluate(p, NULL, x + e, 0.0, after);
       // Two continuous derivatives: the first one changes by e times the second.
       assert_near("slope", after[1], before[1],
                   1e-4 * p->stiffness * pow(p->onset, p->exponent - 1.0));

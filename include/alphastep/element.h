@@ -35,6 +35,7 @@ enum {
   AS_ELEMENT_BODIES = 4, ///< the most bodies of an element
   AS_ELEMENT_ROWS = 6,   ///< the most constraint rows of an element, and the most velocity rows
   AS_ELEMENT_COLUMNS = 6 * AS_ELEMENT_BODIES,
+  AS_ELEMENT_WHY = 320, ///< characters of as_element_input.why
 };
 
 /// A body as elements see it. The ground is at the origin, at rest.
@@ -54,6 +55,9 @@ typedef struct as_element_input {
   const double *u; ///< held signals of the model; a parameter stands at its as_parameter_id
   const double *
       read; ///< of g's rows of the joint that it reads, where force, f_q, f_v, f_lambda or power is
+  /// NULL, or room for AS_ELEMENT_WHY characters: an element that cannot be evaluated may write why, in one sentence
+  /// without its end.
+  char *why;
 } as_element_input;
 
 /// Where it writes: NULL is not wanted. Everything is zero on entry. Matrices are stored by rows, with

@@ -58,8 +58,12 @@ typedef enum as_interpolation {
   AS_LINEAR, ///< straight pieces; the slope jumps at the points: for characteristics, not for motions
 } as_interpolation;
 
-/// A smooth function: by C function, by table, or constant + slope x, in this order. Beyond its ends a
+/// A smooth function: by formula, by C function, by table, or constant + slope x, in this order. Beyond its ends a
 /// table goes on straight.
+///
+/// A formula is a text, `0.1*sin(2*pi*t)`, see docs/expressions.md. The variable has the name that is said where the
+/// function is used: `t` of motions and factors. Tables that were added before may be used as functions: profile(t). In
+/// the function of a law t and the model's parameters may stand besides.
 typedef struct as_curve {
   double constant;
   double slope;
@@ -69,13 +73,14 @@ typedef struct as_curve {
   as_interpolation interpolation;
   as_curve_fn *function;
   void *user;
+  const char *formula; ///< NULL: none
 } as_curve;
 
 /// Writes z and its derivatives by x and by y.
 typedef int as_surface_fn(double x, double y, double out[3], void *user);
 
-/// A function of two variables: by C function, or by a table over a grid, linear or monotone. Beyond its ends a table
-/// goes on straight.
+/// A function of two variables: by formula, by C function, or by a table over a grid, linear or monotone. Beyond its
+/// ends a table goes on straight.
 typedef struct as_surface {
   const double *x; ///< nx increasing numbers
   const double *y; ///< ny increasing numbers
@@ -84,6 +89,7 @@ typedef struct as_surface {
   as_interpolation interpolation; ///< AS_LINEAR or AS_MONOTONE
   as_surface_fn *function;
   void *user;
+  const char *formula; ///< NULL: none; likewise
 } as_surface;
 
 // ---- bodies and frames ------------------------------------------------------------------------------
@@ -252,6 +258,7 @@ AS_API as_rack_def as_default_rack_def(void);
 
 /// A spring and damper between the origins of two frames: tension
 ///     stiffness (l - length) + damping l' + spring(l - length) + damper(l') + law(l - length, l').
+/// In formulas l is `length`, l' is `length_rate` and l - length is `deflection`.
 typedef struct as_spring_def {
   const char *name;     ///< NULL: `force 3`
   as_frame_id frame[2]; ///< AS_NONE: from what follows
@@ -270,6 +277,7 @@ AS_API as_spring_def as_default_spring_def(void);
 /// A torsional spring and damper about z of two frames, which stays within half a turn of its angle at
 /// rest: torque on the first body about z, its opposite on the second,
 ///     stiffness (phi - angle) + damping phi' + spring(phi - angle) + damper(phi') + law(phi - angle, phi').
+/// In formulas phi is `angle`, phi' is `angle_rate` and phi - angle is `deflection`.
 typedef struct as_torsion_def {
   const char *name;
   as_frame_id frame[2]; ///< AS_NONE: from what follows
@@ -310,6 +318,8 @@ typedef struct as_joint_friction_def {
   const char *name;   ///< NULL: `force 3`
   as_joint_id joint;  ///< required
   double coefficient; ///< of dry friction [-]; 0: none
+  /// The coefficient against the speed of sliding [m/s], `speed`, instead; where it is negative it counts as zero.
+  const as_curve *coefficient_law;
   double
       radius; ///< of the pin or ball [m]; of a guide half its width, 0: torque about it does not count
   double length; ///< of the bearing or guide, its middle at B [m]; 0: bending moments do not count
@@ -336,6 +346,9 @@ typedef struct as_bushing_def {
   /// 6 x 6 instead, symmetric and without negative eigenvalues; NULL: the diagonals above.
   const double *stiffness_matrix;
   const double *damping_matrix;
+  /// Forces and torques besides, each against its own coordinate and rate: `displacement` [m] and `displacement_rate`
+  /// along x y z, `angle` [rad] and `angle_rate` about x y z. NULL: none.
+  const as_surface *law[6];
 } as_bushing_def;
 
 AS_API as_bushing_def as_default_bushing_def(void);
@@ -349,8 +362,8 @@ typedef struct as_penalty {
   double damping;   ///< >= 0 [s/m, s/rad]
   double onset;     ///< >= 0 [m, rad]
   const as_curve
-      *curve; ///< E [N, N m] against depth [m, rad] instead; zero at zero; negative: zero
-  /// All of it [N, N m] against depth and its rate [m/s, rad/s] instead; where it is negative it counts as zero.
+      *curve; ///< E [N, N m] against `depth` [m, rad] instead; zero at zero; negative: zero
+  /// All of it [N, N m] against `depth` and `depth_rate` [m/s, rad/s] instead; where it is negative it counts as zero.
   const as_surface *surface;
 } as_penalty;
 
@@ -374,12 +387,14 @@ typedef struct as_contact_def {
   as_frame_id
       frame[2]; ///< of the plane, and at the centre of the sphere; AS_NONE: from what follows
   as_body_id body[2];
-  double point[3];   ///< on the plane, in the world at the starting pose [m]
-  double normal[3];  ///< out of the plane, of any length
-  double center[3];  ///< of the sphere, in the world at the starting pose [m]
-  double radius;     ///< >= 0 [m]; 0: a point
-  as_penalty law;    ///< exponent 1.5, no damping
-  double friction;   ///< coefficient >= 0 [-]
+  double point[3];  ///< on the plane, in the world at the starting pose [m]
+  double normal[3]; ///< out of the plane, of any length
+  double center[3]; ///< of the sphere, in the world at the starting pose [m]
+  double radius;    ///< >= 0 [m]; 0: a point
+  as_penalty law;   ///< exponent 1.5, no damping
+  double friction;  ///< coefficient >= 0 [-]
+  /// The coefficient against the slip [m/s], `speed`, instead; where it is negative it counts as zero.
+  const as_curve *friction_law;
   double slip_speed; ///< > 0 [m/s], required with friction
 } as_contact_def;
 
@@ -456,6 +471,9 @@ AS_API as_status as_builder_add_contact(as_builder *builder, const as_contact_de
 /// other things, and not `t`.
 AS_API as_status as_builder_add_parameter(as_builder *builder, const char *name, double value,
                                           as_parameter_id *id, as_error *error);
+/// Adds a table, or a C function, that formulas added later may use as a function of one number: name(x).
+AS_API as_status as_builder_add_table(as_builder *builder, const char *name, const as_curve *table,
+                                      as_error *error);
 /// With constraint rows it counts as a joint, else as a force: the id is of that kind.
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
                                         as_error *error);

@@ -121,6 +121,9 @@ typedef int as_jacobian_fn(const as_point *at, as_block_set wanted, as_matrix *b
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
+/// Writes why a callback has returned `code` at a point, in one sentence without its end; nothing if it does not know.
+typedef void as_explain_fn(const as_point *at, int code, char *text, size_t size, void *user);
+
 /// Whether a step may end where it does: AS_DONE, or AS_RETRY if it is too long, with the row of g that says so
 /// (or -1) in *row. Rows of g, then of k, that are `inactive` do not hold now (as_event.active).
 typedef int as_step_fn(const as_point *from, const as_point *to, const bool *inactive, int *row,
@@ -187,6 +190,7 @@ typedef struct as_problem_def {
       time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v
 
   as_describe_fn *describe; ///< may be NULL
+  as_explain_fn *explain;   ///< may be NULL
   void *user;               ///< passed to every callback
 } as_problem_def;
 

@@ -27,16 +27,21 @@ as_quantity asi_function_quantity(asi_function function) {
   return AS_QUANTITY_V;
 }
 
-static as_status check_code(asi_evaluator *e, int code, const char *callback, double t) {
+static as_status check_code(asi_evaluator *e, int code, const char *callback, const as_point *at) {
   if (code == 0) return AS_OK;
   const as_problem_def *def = &e->problem->def;
-  char culprit[64] = "";
+  const double t = at->t;
+  char culprit[64] = "", why[320] = "";
+  if (def->explain) def->explain(at, code, why, sizeof why, def->user);
   if (def->describe && (code > AS_RETRY || code < AS_FATAL))
     def->describe(AS_QUANTITY_CODE, code, culprit, sizeof culprit, def->user);
   if (culprit[0] != '\0')
     return asi_fail(e->error, code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK, t, culprit,
-                    "The %s callback could not be evaluated at t = %.9g s because of %s.", callback,
-                    t, culprit);
+                    "The %s callback could not be evaluated at t = %.9g s because of %s%s%s.",
+                    callback, t, culprit, why[0] ? ": " : "", why);
+  if (why[0])
+    return asi_fail(e->error, code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK, t, callback,
+                    "The %s callback could not be evaluated at t = %.9g s: %s.", callback, t, why);
   if (code > 0)
     return asi_fail(e->error, AS_ERR_RETRY, t, callback,
                     "The %s callback could not be evaluated at t = %.9g s (it returned %d).",
@@ -82,7 +87,7 @@ static as_status check_matrix(asi_evaluator *e, const char *callback, as_block b
 
 static as_status call_vector(asi_evaluator *e, as_vector_fn *callback, const char *name,
                              asi_function function, const as_point *at, double *out) {
-  const as_status status = check_code(e, callback(at, out, e->problem->def.user), name, at->t);
+  const as_status status = check_code(e, callback(at, out, e->problem->def.user), name, at);
   return status ? status : check_vector(e, name, function, out, at->t);
 }
 
@@ -267,7 +272,7 @@ static as_status eval_mass(asi_evaluator *e, const as_point *at, as_matrix *m) {
   ++e->count->mass_evaluations;
   asi_matrix_clear(m);
   const as_status status =
-      check_code(e, e->problem->def.mass(&point, m, e->problem->def.user), "mass", at->t);
+      check_code(e, e->problem->def.mass(&point, m, e->problem->def.user), "mass", &point);
   return status ? status : check_matrix(e, "mass", AS_BLOCK_M, m, at->t);
 }
 
@@ -279,7 +284,7 @@ static as_status eval_given(asi_evaluator *e, const as_point *at, as_block_set w
   as_point point = *at;
   point.u = e->u;
   as_status status =
-      check_code(e, p->def.jacobian(&point, wanted, blocks, p->def.user), "jacobian", at->t);
+      check_code(e, p->def.jacobian(&point, wanted, blocks, p->def.user), "jacobian", &point);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (wanted & AS_BLOCK_BIT(block))
       status = check_matrix(e, "jacobian", (as_block)block, &blocks[block], at->t);

@@ -1,10 +1,11 @@
 /// A bushing between two frames: with six coordinates z of frame B against frame A, a stress
 ///
-///     S = K z + C z'                                  K, C: 6 x 6, symmetric
+///     S_i = (K z + C z')_i + L_i(z_i, z_i')           K, C: 6 x 6, symmetric
 ///     f = -z_q^T S,    f_q = -z_q^T (K z_q + C D_q z') - sum_i S_i D_q z_i,q^T,    f_v = -z_q^T C z_q
 ///
-/// The potential z^T K z/2 depends on how the frames lie against each other only, so momentum is kept; z'^T C z' is
-/// dissipated. z is the displacement P_b - P_a in the axes of A, each a separation row, then the rotation vector r of B
+/// where the derivatives of the laws L_i count with the diagonals of K and C. The potential z^T K z/2 depends on how
+/// the frames lie against each other only, so momentum is kept; z'^T C z' is dissipated; each law has its own share
+/// (law.c). z is the displacement P_b - P_a in the axes of A, each a separation row, then the rotation vector r of B
 /// against A. Of all vectors that one could take it makes the torque about a fixed axis proportional to the angle,
 /// up to half a turn; there, r is undefined (AS_RETRY). With the axes' products S_ij = a_i . b_j and
 ///
@@ -69,6 +70,7 @@ typedef struct bend {
   asi_row_sum e[3], c;
   double rho[3];
   double S[ASI_BUSHING];
+  double by_z[ASI_BUSHING], by_rate[ASI_BUSHING]; ///< derivatives of the laws
 } bend;
 
 static void turn(bend *x, int i) {
@@ -114,6 +116,12 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
     for (int k = 0; k < ASI_BUSHING; ++k)
       x->S[i] +=
           b->K[ASI_BUSHING * i + k] * x->z[k].value + b->C[ASI_BUSHING * i + k] * x->z[k].rate;
+    double law[3];
+    const int failed = asi_law_evaluate(&b->law[i], in, x->z[i].value, x->z[i].rate, law);
+    if (failed) return failed;
+    x->S[i] += law[0];
+    x->by_z[i] = law[1];
+    x->by_rate[i] = law[2];
   }
   return AS_DONE;
 }
@@ -143,7 +151,8 @@ static void add_stiffness(const asi_bushing *b, const bend *x, bool by_velocity,
   for (int i = 0; i < ASI_BUSHING; ++i) {
     double line[ASI_PAIR] = {0};
     for (int k = 0; k < ASI_BUSHING; ++k) {
-      const double K = b->K[ASI_BUSHING * i + k], C = b->C[ASI_BUSHING * i + k];
+      const double K = b->K[ASI_BUSHING * i + k] + (i == k ? x->by_z[i] : 0.0);
+      const double C = b->C[ASI_BUSHING * i + k] + (i == k ? x->by_rate[i] : 0.0);
       for (int j = 0; j < ASI_PAIR; ++j)
         line[j] += by_velocity ? C * x->z[k].q[j] : K * x->z[k].q[j] + C * x->z[k].rate_q[j];
     }
@@ -176,9 +185,11 @@ static double potential(const as_element_input *in, const void *data) {
   bend x;
   if (measure(b, in, &x)) return (double)NAN;
   double sum = 0.0;
-  for (int i = 0; i < ASI_BUSHING; ++i)
+  for (int i = 0; i < ASI_BUSHING; ++i) {
+    sum += asi_law_potential(&b->law[i], in, x.z[i].value);
     for (int k = 0; k < ASI_BUSHING; ++k)
       sum += b->K[ASI_BUSHING * i + k] * x.z[i].value * x.z[k].value / 2.0;
+  }
   return sum;
 }
 
@@ -192,7 +203,9 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->dissipated = 0.0;
   out->supplied = asi_pair_power(in, f); // S . z_t = S . z' + f . v, where a frame moves
   for (int i = 0; i < ASI_BUSHING; ++i) {
-    out->supplied += x.S[i] * x.z[i].rate;
+    const as_element_power law = asi_law_power(&b->law[i], in, x.z[i].value, x.z[i].rate);
+    out->dissipated += law.dissipated;
+    out->supplied += law.supplied + x.S[i] * x.z[i].rate;
     for (int k = 0; k < ASI_BUSHING; ++k)
       out->dissipated += b->C[ASI_BUSHING * i + k] * x.z[i].rate * x.z[k].rate;
   }

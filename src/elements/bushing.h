@@ -2,7 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_BUSHING_H
 #define ALPHASTEP_ELEMENTS_BUSHING_H
 
-#include "elements/ends.h"
+#include "elements/spring.h"
 
 enum { ASI_BUSHING = 6 };
 
@@ -10,6 +10,7 @@ typedef struct asi_bushing {
   asi_ends ends;
   double K[ASI_BUSHING * ASI_BUSHING]; ///< symmetric
   double C[ASI_BUSHING * ASI_BUSHING]; ///< symmetric
+  asi_law law[ASI_BUSHING];            ///< of each coordinate besides; only `both`
 } asi_bushing;
 
 extern const as_element_type asi_bushing_type;

@@ -13,10 +13,11 @@
 ///
 /// s = (I - a a^T) w is the slip. The friction is regularised, smooth everywhere, with e the slip speed:
 ///
-///     phi = mu N h,   h = s/rho,   rho = sqrt(s . s + e^2),   D h = (I - h h^T) D s/rho
+///     phi = mu N h,   h = s/rho,   rho = sqrt(s . s + e^2),   D h = (I - h h^T) D s/rho,   D mu = mu' s . D s/|s|
 ///     f = -G^T phi,   f_v = -G^T D_v phi,   f_q = -G^T D_q phi - D_q(G^T) phi
 ///
-/// It dissipates phi . s = mu N |s|^2/rho >= 0. At |s| = e it is 71 % of mu N; a body at rest on a slope creeps.
+/// where mu may be a function of |s|. It dissipates phi . s = mu N |s|^2/rho >= 0. At |s| = e it is 71 % of mu N; a body
+/// at rest on a slope creeps.
 #include "elements/contact.h"
 
 #include <math.h>
@@ -44,16 +45,17 @@ static int press(const asi_contact *c, const as_element_input *in, normal *n) {
       .g = &n->depth, .g_q = n->q, .rate = &n->rate, .gdot_q = n->rate_q};
   asi_pair_init(&n->pair, in, &out, &A, &B, ASI_NEED_ALWAYS);
   asi_separation_row(&n->pair, across_z, in, &out, 0);
-  return asi_penalty_evaluate(&c->law, n->depth, n->rate, n->N);
+  return asi_penalty_evaluate(&c->law, in, n->depth, n->rate, n->N);
 }
 
 /// The tangential direction.
 typedef struct slip {
   double a[3], y[3], S[9]; ///< normal, lever and relative rotation in the first body's axes
   double s[3], h[3], rho;
+  double speed, mu[2]; ///< |s|, the coefficient there and its derivative
 } slip;
 
-static void slide(const asi_contact *c, const as_element_input *in, slip *t) {
+static int slide(const asi_contact *c, const as_element_input *in, slip *t) {
   const as_body_motion *A = in->body[0], *B = in->body[1];
   double Q[3], dv[3], turn[3], spin[3], w[3], part[3];
   asi_copy(c->frame[0].axis + 6, t->a);
@@ -74,6 +76,8 @@ static void slide(const asi_contact *c, const as_element_input *in, slip *t) {
   asi_sum(w, -asi_dot(t->a, w), t->a, t->s);
   t->rho = sqrt(asi_dot(t->s, t->s) + c->slip_speed * c->slip_speed);
   for (int k = 0; k < 3; ++k) t->h[k] = t->s[k] / t->rho;
+  t->speed = asi_norm(t->s);
+  return asi_coefficient_evaluate(&c->friction, in, t->speed, t->mu);
 }
 
 /// G, 3 x 12.
@@ -153,28 +157,30 @@ static void add_turning(const asi_contact *c, const as_element_input *in, const 
   asi_add_times_skew(-c->radius, St, across, f_q + ASI_TB * w + ASI_TA, w);
 }
 
-/// D phi = mu (h dN + N (I - h h^T) (I - a a^T) dw/rho), then out -= G^T D phi
-static void add_friction(const asi_contact *c, const normal *n, const slip *t, const double *G,
-                         const double *dN, const double *dw, double *out) {
-  const double mu = c->friction;
+/// With ds = (I - a a^T) dw: D phi = mu (h dN + N (ds - h h . ds)/rho) + mu' N h (s . ds)/|s|, then out -= G^T D phi
+static void add_friction(const normal *n, const slip *t, const double *G, const double *dN,
+                         const double *dw, double *out) {
+  const double mu = t->mu[0], slope = t->speed > 0.0 ? t->mu[1] * n->N[0] / t->speed : 0.0;
   for (int j = 0; j < ASI_PAIR; ++j) {
     double ds[3] = {dw[j], dw[ASI_PAIR + j], dw[2 * ASI_PAIR + j]}, dphi[3];
     asi_add(-asi_dot(t->a, ds), t->a, ds);
     const double along = asi_dot(t->h, ds);
     for (int k = 0; k < 3; ++k)
-      dphi[k] = mu * (t->h[k] * dN[j] + n->N[0] * (ds[k] - along * t->h[k]) / t->rho);
+      dphi[k] = mu * (t->h[k] * dN[j] + n->N[0] * (ds[k] - along * t->h[k]) / t->rho) +
+                slope * asi_dot(t->s, ds) * t->h[k];
     for (int i = 0; i < ASI_PAIR; ++i)
       for (int k = 0; k < 3; ++k) out[i * ASI_PAIR + j] -= G[k * ASI_PAIR + i] * dphi[k];
   }
 }
 
-static void rub(const asi_contact *c, const as_element_input *in, const normal *n,
-                const as_element_output *out) {
+static int rub(const asi_contact *c, const as_element_input *in, const normal *n,
+               const as_element_output *out) {
   slip t;
   double G[3 * ASI_PAIR], phi[3], dN[ASI_PAIR];
-  slide(c, in, &t);
+  const int code = slide(c, in, &t);
+  if (code) return code;
   slip_by_velocity(c, in, &t, G);
-  for (int k = 0; k < 3; ++k) phi[k] = c->friction * n->N[0] * t.h[k];
+  for (int k = 0; k < 3; ++k) phi[k] = t.mu[0] * n->N[0] * t.h[k];
   if (out->force)
     for (int i = 0; i < ASI_PAIR; ++i)
       for (int k = 0; k < 3; ++k) out->force[i] -= G[k * ASI_PAIR + i] * phi[k];
@@ -183,13 +189,14 @@ static void rub(const asi_contact *c, const as_element_input *in, const normal *
     lever_gradient(c, in, &t, Y);
     slip_by_position(c, in, &t, Y, W);
     for (int j = 0; j < ASI_PAIR; ++j) dN[j] = n->N[1] * n->q[j] + n->N[2] * n->rate_q[j];
-    add_friction(c, n, &t, G, dN, W, out->f_q);
+    add_friction(n, &t, G, dN, W, out->f_q);
     add_turning(c, in, &t, phi, Y, out->f_q);
   }
   if (out->f_v) {
     for (int j = 0; j < ASI_PAIR; ++j) dN[j] = n->N[2] * n->q[j];
-    add_friction(c, n, &t, G, dN, G, out->f_v);
+    add_friction(n, &t, G, dN, G, out->f_v);
   }
+  return AS_DONE;
 }
 
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
@@ -209,14 +216,13 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
     with.lambda = n.N;
     asi_separation_row(&n.pair, across_z, &with, &(as_element_output){.f_q = out->f_q}, 0);
   }
-  if (c->friction > 0.0) rub(c, in, &n, out);
-  return AS_DONE;
+  return c->rubs ? rub(c, in, &n, out) : AS_DONE;
 }
 
 static double potential(const as_element_input *in, const void *data) {
   const asi_contact *c = data;
   normal n;
-  return press(c, in, &n) ? (double)NAN : asi_penalty_potential(&c->law, n.depth);
+  return press(c, in, &n) ? (double)NAN : asi_penalty_potential(&c->law, in, n.depth);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
@@ -226,12 +232,10 @@ static void power(const as_element_input *in, as_element_power *out, const void 
     out->dissipated = (double)NAN;
     return;
   }
-  out->dissipated = asi_penalty_dissipated(&c->law, n.depth, n.rate);
-  if (c->friction > 0.0) {
-    slip t;
-    slide(c, in, &t);
-    out->dissipated += c->friction * n.N[0] * asi_dot(t.h, t.s);
-  }
+  *out = asi_penalty_power(&c->law, in, n.depth, n.rate);
+  slip t;
+  if (c->rubs)
+    out->dissipated += slide(c, in, &t) ? (double)NAN : t.mu[0] * n.N[0] * asi_dot(t.h, t.s);
 }
 
 const as_element_type asi_contact_type = {"contact", evaluate, potential, power};

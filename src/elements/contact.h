@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_CONTACT_H
 #define ALPHASTEP_ELEMENTS_CONTACT_H
 
+#include "elements/coefficient.h"
 #include "elements/penalty.h"
 #include "elements/rows.h"
 
@@ -9,7 +10,8 @@ typedef struct asi_contact {
   asi_penalty law;
   asi_frame frame[2]; ///< z of the first is the plane's normal, the second's origin the centre
   double radius;
-  double friction;   ///< coefficient
+  bool rubs;
+  asi_coefficient friction;
   double slip_speed; ///< of the regularisation
 } asi_contact;
 

@@ -122,6 +122,7 @@ as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as
   if (status) return status;
   c->given = *def;
   c->given.x = c->given.y = NULL;
+  c->given.formula = NULL;
   if (c->n == 0) return AS_OK;
   memcpy(c->x, def->x, (size_t)c->n * sizeof(double));
   memcpy(c->y, def->y, (size_t)c->n * sizeof(double));
@@ -142,6 +143,10 @@ as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as
 
 as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error) {
   *c = (asi_curve){.given = from->given};
+  if (from->formula) {
+    c->formula = asi_formula_copy(from->formula);
+    return c->formula ? AS_OK : asi_fail_memory(error);
+  }
   if (from->surface) {
     c->surface = asi_surface_copy(from->surface);
     return c->surface ? AS_OK : asi_fail_memory(error);
@@ -151,9 +156,18 @@ as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error) {
   return status;
 }
 
+bool asi_curves_copy(const asi_curve *from, int n, asi_curve **out, int *n_out) {
+  *n_out = 0;
+  *out = asi_calloc((size_t)n, sizeof **out);
+  for (; *out && *n_out < n; ++*n_out)
+    if (asi_curve_copy(&(*out)[*n_out], &from[*n_out], NULL)) return false;
+  return *out != NULL;
+}
+
 void asi_curve_free(asi_curve *c) {
   free(c->x);
   free(c->surface);
+  free(c->formula);
   *c = (asi_curve){0};
 }
 
@@ -187,6 +201,7 @@ static void table(const asi_curve *c, double x, double out[4]) {
 }
 
 int asi_curve_evaluate(const asi_curve *c, double x, double out[3]) {
+  if (c->formula) return asi_formula_at(c->formula, x, out);
   if (c->given.function) return c->given.function(x, out, c->given.user);
   if (c->n > 0) {
     double all[4];

@@ -3,11 +3,12 @@
 #define ALPHASTEP_ELEMENTS_CURVE_H
 
 #include "alphastep/model.h"
+#include "elements/formula.h"
 
 struct asi_surface;
 
-/// A curve of our own: const once made. It may be a function of two variables instead: whatever keeps curves keeps
-/// these too.
+/// A curve of our own: const once made. It may be a formula, or a function of two variables instead: whatever keeps
+/// curves keeps these too.
 typedef struct asi_curve {
   as_curve given;              ///< constant, slope, function, user; x and y are not to be used
   int n;                       ///< points of the table
@@ -16,16 +17,20 @@ typedef struct asi_curve {
   double *slope;               ///< n: derivative at each point
   double *integral;            ///< n: integral from x[0] to each point
   struct asi_surface *surface; ///< NULL: a curve
+  asi_formula *formula;        ///< NULL: none; given.formula is not to be used
 } asi_curve;
 
 /// Copies and checks; `what` begins the sentence of a failure.
 as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as_error *error);
 as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error);
 void asi_curve_free(asi_curve *c);
+/// Copies an array; false if memory runs out: the first *n_out are there.
+bool asi_curves_copy(const asi_curve *from, int n, asi_curve **out, int *n_out);
 
-/// Value, first and second derivative; AS_DONE or what the C function returns.
+/// Value, first and second derivative; of a formula, which must be one of time, or of a curve. AS_DONE or what the
+/// formula or the C function returns.
 int asi_curve_evaluate(const asi_curve *c, double x, double out[3]);
-/// The integral from 0 to x.
+/// The integral from 0 to x; not of formulas.
 double asi_curve_integral(const asi_curve *c, double x);
 
 /// The place of `at` in a table: x[i] <= at <= x[i + 1], on the right of a point; at lies between the ends.

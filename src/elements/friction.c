@@ -3,6 +3,7 @@
 ///     f = -sum of c_j,v^T tau_j        tau_j = d_j c_j + mu sum over pads of N l_j y_j/S
 ///     y_j = l_j c_j,  S = sqrt(|y|^2 + speed^2)         the direction of sliding, smooth where it turns round
 ///     N = |e|^2/sqrt(|e|^2 + small^2),  e = P load      the normal force, smooth where it vanishes
+///     mu a number, or a function of |y|
 ///
 /// d_j is viscous damping; l_j are a pad's levers. Loads are the joint's force F and moment M on the second body in the
 /// axes of A, linear in its multipliers; where these are a force in the world, F = A^T lambda turns with A:
@@ -14,7 +15,8 @@
 ///
 /// Tangents, with N_e = e (|e|^2 + 2 small^2)/(|e|^2 + small^2)^(3/2):
 ///
-///     tau_j by c_i: d_j delta_ij + mu N l_j l_i (delta_ij/S - y_j y_i/S^3)       by the loads: mu l_j y_j/S N_e P
+///     tau_j by c_i: d_j delta_ij + N l_j l_i (mu (delta_ij/S - y_j y_i/S^3) + mu' y_j y_i/(S |y|))
+///     by the loads: mu l_j y_j/S N_e P
 ///     f_q = -c_j,v^T (tau_j,c_i c_i,q + tau_j,q) + D(-c_j,v^T tau_j)   f_v = -c_j,v^T tau_j,c_i c_i,v
 #include "elements/friction.h"
 
@@ -152,42 +154,50 @@ static double normal_force(const asi_friction *f, const asi_pad *pad, const load
   return e2 / s;
 }
 
-static void add_pad(const asi_friction *f, const asi_pad *pad, const loads *load,
-                    const asi_rate *rate, resistance *out) {
-  double gradient[ASI_LOADS], y[ASI_FRICTION_RATES] = {0}, S2 = f->speed * f->speed;
+static int add_pad(const asi_friction *f, const asi_pad *pad, const as_element_input *in,
+                   const loads *load, const asi_rate *rate, resistance *out) {
+  double gradient[ASI_LOADS], y[ASI_FRICTION_RATES] = {0}, y2 = 0.0, mu[2];
   const int n = f->n_coordinates;
-  const double pressed = f->coefficient * normal_force(f, pad, load, gradient);
   for (int j = 0; j < n; ++j) {
     y[j] = pad->lever[j] * rate[j].value;
-    S2 += y[j] * y[j];
+    y2 += y[j] * y[j];
   }
-  const double S = sqrt(S2);
+  const int code = asi_coefficient_evaluate(&f->coefficient, in, sqrt(y2), mu);
+  if (code) return code;
+  const double N = normal_force(f, pad, load, gradient);
+  const double S2 = y2 + f->speed * f->speed, S = sqrt(S2);
+  const double slope =
+      y2 > 0.0 ? mu[1] / sqrt(y2) : 0.0; // where there is no sliding y_j y_i/|y| = 0
   for (int j = 0; j < n; ++j) {
     const double share = pad->lever[j] * y[j] / S;
-    out->tau[j] += pressed * share;
+    out->tau[j] += mu[0] * N * share;
     for (int i = 0; i < n; ++i)
-      out->by_rate[j][i] +=
-          pressed * pad->lever[j] * pad->lever[i] * ((i == j) - y[j] * y[i] / S2) / S;
+      out->by_rate[j][i] += N * pad->lever[j] * pad->lever[i] *
+                            (mu[0] * ((i == j) - y[j] * y[i] / S2) + slope * y[j] * y[i]) / S;
     for (int m = 0; m < ASI_LOADS; ++m) {
-      const double weight = f->coefficient * share * gradient[m];
+      const double weight = mu[0] * share * gradient[m];
       for (int r = 0; r < f->n_read; ++r) out->by_read[j][r] += weight * load->by_read[m][r];
       asi_add(weight, load->by_turn[m], out->by_turn[j]);
     }
   }
+  return AS_DONE;
 }
 
-static void resist(const asi_friction *f, const as_element_input *in, const asi_pair *pair,
-                   asi_rate rate[AS_JOINT_COORDINATES], resistance *out) {
+static int resist(const asi_friction *f, const as_element_input *in, const asi_pair *pair,
+                  asi_rate rate[AS_JOINT_COORDINATES], resistance *out) {
   memset(out, 0, sizeof *out);
   for (int j = 0; j < f->n_coordinates; ++j) {
     asi_rate_evaluate(pair, f->coordinate[j], &rate[j]);
     out->tau[j] = f->damping[j] * rate[j].value;
     out->by_rate[j][j] = f->damping[j];
   }
-  if (f->n_pads == 0) return;
+  if (f->n_pads == 0) return AS_DONE;
   loads load;
   find_loads(f, in, &load);
-  for (int k = 0; k < f->n_pads; ++k) add_pad(f, &f->pad[k], &load, rate, out);
+  int code = AS_DONE;
+  for (int k = 0; k < f->n_pads && code == AS_DONE; ++k)
+    code = add_pad(f, &f->pad[k], in, &load, rate, out);
+  return code;
 }
 
 /// -c_j,v^T row, into a matrix of so many columns.
@@ -201,7 +211,8 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   const asi_pair pair = asi_rate_pair(in, f->frame);
   asi_rate rate[AS_JOINT_COORDINATES];
   resistance r;
-  resist(f, in, &pair, rate, &r);
+  const int code = resist(f, in, &pair, rate, &r);
+  if (code) return code;
   for (int j = 0; j < f->n_coordinates; ++j) {
     double by_v[ASI_PAIR] = {0}, by_q[ASI_PAIR] = {0};
     for (int i = 0; i < f->n_coordinates; ++i)
@@ -224,7 +235,7 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   const asi_pair pair = asi_rate_pair(in, f->frame);
   asi_rate rate[AS_JOINT_COORDINATES];
   resistance r;
-  resist(f, in, &pair, rate, &r);
+  if (resist(f, in, &pair, rate, &r)) out->dissipated = (double)NAN;
   for (int j = 0; j < f->n_coordinates; ++j) out->dissipated += r.tau[j] * rate[j].value;
 }
 

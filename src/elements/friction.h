@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_FRICTION_H
 #define ALPHASTEP_ELEMENTS_FRICTION_H
 
+#include "elements/coefficient.h"
 #include "elements/joint.h"
 
 enum {
@@ -24,7 +25,7 @@ typedef struct asi_friction {
   // Coulomb's friction:
   asi_pad pad[ASI_FRICTION_PADS];
   int n_pads;
-  double coefficient;
+  asi_coefficient coefficient;
   double speed;        ///< of the transition [m/s]
   double small;        ///< force below which it fades [N]
   bool in_world;       ///< the first three multipliers are a force in world axes

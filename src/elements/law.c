@@ -1,57 +1,78 @@
 /// The law of a spring and a damper, see spring.h.
 ///
 /// A law of two variables z(e, e') has no potential of its own. What it gives at rest, z(e, 0), counts as elastic; the
-/// rest, (z(e, e') - z(e, 0)) e', counts as dissipated: together they are the power that it takes, whatever z is.
+/// rest, (z(e, e') - z(e, 0)) e', counts as dissipated: together they are the power that it takes, whatever z is. A
+/// formula that depends on t or on parameters stores nothing: what it gives at rest counts as supplied, -z(e, 0) e'.
 #include <math.h>
 
 #include "alphastep/problem.h"
 #include "elements/spring.h"
 #include "elements/surface.h"
 
-int asi_law_evaluate(const asi_law *law, double extension, double rate, double out[3]) {
-  out[0] = law->stiffness * extension + law->damping * rate;
+/// One of the functions that it is made of: value, derivatives by e and by e'.
+static int part(const asi_law *law, const asi_curve *c, const as_element_input *in, double e,
+                double rate, double out[3]) {
+  if (c->formula) return asi_formula_law(c->formula, in, e + law->rest, rate, law->rest, out);
+  if (c->surface) return asi_surface_evaluate(c->surface, e, rate, out);
+  double at[3];
+  const bool of_rate = c == law->damper.curve;
+  const int code = asi_curve_evaluate(c, of_rate ? rate : e, at);
+  out[0] = at[0];
+  out[1] = of_rate ? 0.0 : at[1];
+  out[2] = of_rate ? at[1] : 0.0;
+  return code;
+}
+
+int asi_law_evaluate(const asi_law *law, const as_element_input *in, double e, double rate,
+                     double out[3]) {
+  const asi_curve *const parts[3] = {law->spring.curve, law->damper.curve, law->both.curve};
+  out[0] = law->stiffness * e + law->damping * rate;
   out[1] = law->stiffness;
   out[2] = law->damping;
-  double curve[3];
-  if (law->spring.curve) {
-    const int code = asi_curve_evaluate(law->spring.curve, extension, curve);
+  for (int i = 0; i < 3; ++i) {
+    double z[3];
+    if (parts[i] == NULL) continue;
+    const int code = part(law, parts[i], in, e, rate, z);
     if (code) return code;
-    out[0] += curve[0];
-    out[1] += curve[1];
-  }
-  if (law->damper.curve) {
-    const int code = asi_curve_evaluate(law->damper.curve, rate, curve);
-    if (code) return code;
-    out[0] += curve[0];
-    out[2] += curve[1];
-  }
-  if (law->both.curve) {
-    const int code = asi_surface_evaluate(law->both.curve->surface, extension, rate, curve);
-    if (code) return code;
-    for (int k = 0; k < 3; ++k) out[k] += curve[k];
+    for (int k = 0; k < 3; ++k) out[k] += z[k];
   }
   return AS_DONE;
 }
 
-double asi_law_potential(const asi_law *law, double extension) {
-  double sum = law->stiffness * extension * extension / 2.0;
-  if (law->spring.curve) sum += asi_curve_integral(law->spring.curve, extension);
-  if (law->both.curve) sum += asi_surface_integral(law->both.curve->surface, extension);
+static bool varies(const asi_curve *c) { return c->formula && c->formula->varies; }
+
+static double stored(const asi_law *law, const asi_curve *c, const as_element_input *in, double e) {
+  if (varies(c)) return 0.0;
+  if (c->formula) return asi_formula_integral(c->formula, in, law->rest, e, false);
+  return c->surface ? asi_surface_integral(c->surface, e) : asi_curve_integral(c, e);
+}
+
+double asi_law_potential(const asi_law *law, const as_element_input *in, double e) {
+  double sum = law->stiffness * e * e / 2.0;
+  if (law->spring.curve) sum += stored(law, law->spring.curve, in, e);
+  if (law->both.curve) sum += stored(law, law->both.curve, in, e);
   return sum;
 }
 
-double asi_law_dissipated(const asi_law *law, double extension, double rate) {
-  double force = law->damping * rate, at[3], still[3];
-  if (law->damper.curve) {
-    if (asi_curve_evaluate(law->damper.curve, rate, at)) return (double)NAN;
-    force += at[0];
+as_element_power asi_law_power(const asi_law *law, const as_element_input *in, double e,
+                               double rate) {
+  const asi_curve *spring = law->spring.curve, *damper = law->damper.curve, *both = law->both.curve;
+  double lost = law->damping * rate, driven = 0.0, now[3], still[3];
+  int code = AS_DONE;
+  if (spring && varies(spring)) {
+    code = part(law, spring, in, e, rate, still);
+    driven += still[0];
   }
-  if (law->both.curve) {
-    const asi_surface *both = law->both.curve->surface;
-    if (asi_surface_evaluate(both, extension, rate, at) ||
-        asi_surface_evaluate(both, extension, 0.0, still))
-      return (double)NAN;
-    force += at[0] - still[0];
+  if (damper && code == AS_DONE) {
+    code = part(law, damper, in, e, rate, now);
+    lost += now[0];
   }
-  return force * rate;
+  if (both && code == AS_DONE) {
+    code = part(law, both, in, e, rate, now);
+    if (code == AS_DONE) code = part(law, both, in, e, 0.0, still);
+    lost += now[0] - still[0];
+    if (varies(both)) driven += still[0];
+  }
+  if (code) return (as_element_power){.dissipated = (double)NAN};
+  return (as_element_power){.dissipated = lost * rate, .supplied = -driven * rate};
 }

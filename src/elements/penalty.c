@@ -16,6 +16,8 @@
 /// everywhere. So F >= 0, and E (D - 1) x' >= 0 is what it dissipates.
 ///
 /// Or F = max(0, z(x, x')) is a function of two variables; then z(x, 0) counts as elastic and F - z(x, 0) as damping.
+/// Where E or z is a formula that depends on t or on parameters, what would be elastic stores nothing and counts as
+/// supplied.
 #include "elements/penalty.h"
 
 #include <math.h>
@@ -25,10 +27,12 @@
 #include "elements/surface.h"
 
 /// E and E_x at x > 0.
-static int elastic(const asi_penalty *p, double x, double out[2]) {
+static int elastic(const asi_penalty *p, const as_element_input *in, double x, double out[2]) {
   if (p->curve.curve) {
     double at[3];
-    const int code = asi_curve_evaluate(p->curve.curve, x, at);
+    const asi_formula *formula = p->curve.curve->formula;
+    const int code = formula ? asi_formula_law(formula, in, x, 0.0, 0.0, at)
+                             : asi_curve_evaluate(p->curve.curve, x, at);
     if (code) return code;
     out[0] = fmax(at[0], 0.0);
     out[1] = at[0] < 0.0 ? 0.0 : at[1];
@@ -54,18 +58,21 @@ static void damping(double s, double out[2]) {
   out[1] = (1.0 - 2.0 * s) / (w * w);
 }
 
-static int given(const asi_surface *both, double depth, double rate, double out[3]) {
-  const int code = asi_surface_evaluate(both, depth, rate, out);
+static int given(const asi_curve *both, const as_element_input *in, double depth, double rate,
+                 double out[3]) {
+  const int code = both->formula ? asi_formula_law(both->formula, in, depth, rate, 0.0, out)
+                                 : asi_surface_evaluate(both->surface, depth, rate, out);
   if (code == AS_DONE && out[0] < 0.0) out[0] = out[1] = out[2] = 0.0;
   return code;
 }
 
-int asi_penalty_evaluate(const asi_penalty *p, double depth, double rate, double out[3]) {
+int asi_penalty_evaluate(const asi_penalty *p, const as_element_input *in, double depth,
+                         double rate, double out[3]) {
   out[0] = out[1] = out[2] = 0.0;
   if (!(depth > 0.0)) return AS_DONE;
-  if (p->both.curve) return given(p->both.curve->surface, depth, rate, out);
+  if (p->both.curve) return given(p->both.curve, in, depth, rate, out);
   double E[2], D[2];
-  const int code = elastic(p, depth, E);
+  const int code = elastic(p, in, depth, E);
   if (code) return code;
   damping(p->damping * rate, D);
   out[0] = E[0] * D[0];
@@ -76,13 +83,21 @@ int asi_penalty_evaluate(const asi_penalty *p, double depth, double rate, double
 
 static double elastic_force(double x, const void *data) {
   double E[2] = {0};
-  elastic(data, x, E);
+  elastic(data, NULL, x, E); // without a formula
   return E[0];
 }
 
-double asi_penalty_potential(const asi_penalty *p, double depth) {
+/// The formula in the place of a curve or surface; NULL: none.
+static const asi_formula *formula_of(const asi_penalty *p) {
+  const asi_curve *c = p->both.curve ? p->both.curve : p->curve.curve;
+  return c ? c->formula : NULL;
+}
+
+double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, double depth) {
   enum { PIECES = 16 };
-  if (!(depth > 0.0)) return 0.0;
+  const asi_formula *formula = formula_of(p);
+  if (!(depth > 0.0) || (formula && formula->varies)) return 0.0;
+  if (formula) return asi_formula_integral(formula, in, 0.0, depth, true);
   if (p->both.curve) return asi_surface_integral(p->both.curve->surface, depth);
   if (p->curve.curve) return asi_curve_integral(p->curve.curve, depth);
   const double w = p->onset, n = p->exponent + 1.0;
@@ -91,9 +106,13 @@ double asi_penalty_potential(const asi_penalty *p, double depth) {
   return soft + p->stiffness / n * (pow(depth - w / 2.0, n) - pow(w / 2.0, n));
 }
 
-double asi_penalty_dissipated(const asi_penalty *p, double depth, double rate) {
+as_element_power asi_penalty_power(const asi_penalty *p, const as_element_input *in, double depth,
+                                   double rate) {
   double now[3], still[3];
-  if (asi_penalty_evaluate(p, depth, rate, now) || asi_penalty_evaluate(p, depth, 0.0, still))
-    return (double)NAN;
-  return (now[0] - still[0]) * rate;
+  const asi_formula *formula = formula_of(p);
+  if (asi_penalty_evaluate(p, in, depth, rate, now) ||
+      asi_penalty_evaluate(p, in, depth, 0.0, still))
+    return (as_element_power){.dissipated = (double)NAN};
+  return (as_element_power){.dissipated = (now[0] - still[0]) * rate,
+                            .supplied = formula && formula->varies ? -still[0] * rate : 0.0};
 }

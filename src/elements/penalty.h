@@ -9,14 +9,17 @@ typedef struct asi_penalty {
   double exponent;     ///< >= 1
   double damping;      ///< [s/m]
   double onset;        ///< depth over which the stiffness comes up [m]; 0: at once
-  asi_curve_ref curve; ///< elastic force against depth instead
-  asi_curve_ref both;  ///< a surface: the whole force against depth and rate instead
+  asi_curve_ref curve; ///< elastic force against depth instead, perhaps a formula
+  asi_curve_ref both;  ///< a surface or a formula: the whole force against depth and rate instead
 } asi_penalty;
 
 /// Force and its derivatives by depth and by its rate. AS_DONE or what the curve returns.
-int asi_penalty_evaluate(const asi_penalty *p, double depth, double rate, double out[3]);
-double asi_penalty_potential(const asi_penalty *p, double depth);
-/// Power that the damping takes, >= 0.
-double asi_penalty_dissipated(const asi_penalty *p, double depth, double rate);
+int asi_penalty_evaluate(const asi_penalty *p, const as_element_input *in, double depth,
+                         double rate, double out[3]);
+double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, double depth);
+/// What the damping takes, >= 0 but of surfaces and formulas; and what a formula brings in that depends on t or on
+/// parameters.
+as_element_power asi_penalty_power(const asi_penalty *p, const as_element_input *in, double depth,
+                                   double rate);
 
 #endif

@@ -3,7 +3,11 @@
 #define ALPHASTEP_ELEMENTS_SLOTS_H
 
 enum {
-  ASI_OWN_SLOTS = 3, ///< quantities of the formula's own come first
+  // Quantities of the formula's own come first:
+  ASI_SLOT_VALUE,      ///< of a law's coordinate: a length, an angle, a depth, a speed
+  ASI_SLOT_RATE,       ///< its rate
+  ASI_SLOT_DEFLECTION, ///< the coordinate less what it is at rest
+  ASI_OWN_SLOTS,
   ASI_SLOT_TIME = ASI_OWN_SLOTS,
   ASI_SLOT_PARAMETER,        ///< the model's first parameter; the others follow
   ASI_SLOT_MEASURE = 1 << 28 ///< the first quantity of the machine; the others follow

@@ -42,9 +42,10 @@ static int measure(const as_element_input *in, bool rates, double tension, doubl
 }
 
 /// The points coincide: a law without tension there is stiff in all directions alike.
-static int at_zero_length(const asi_spring *s, const as_element_output *out) {
+static int at_zero_length(const asi_spring *s, const as_element_input *in,
+                          const as_element_output *out) {
   double law[3];
-  const int code = asi_law_evaluate(&s->law, -s->law.rest, 0.0, law);
+  const int code = asi_law_evaluate(&s->law, in, -s->law.rest, 0.0, law);
   if (code) return code;
   if (law[0] != 0.0) return AS_RETRY;
   if (out->f_q) {
@@ -61,9 +62,9 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   extension x;
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
   if (code) return code;
-  if (measure(in, false, 0.0, NULL, &x)) return at_zero_length(s, out);
+  if (measure(in, false, 0.0, NULL, &x)) return at_zero_length(s, in, out);
   double law[3];
-  code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
+  code = asi_law_evaluate(&s->law, in, x.l - s->law.rest, x.rate, law);
   if (code) return code;
   if (out->force)
     for (int i = 0; i < ASI_PAIR; ++i) out->force[i] -= law[0] * x.l_q[i];
@@ -84,7 +85,7 @@ static double potential(const as_element_input *in, const void *data) {
   extension x;
   if (asi_ends_move(&s->ends, in->t, &x.ends)) return (double)NAN;
   if (measure(in, false, 0.0, NULL, &x)) x.l = 0.0;
-  return asi_law_potential(&s->law, x.l - s->law.rest);
+  return asi_law_potential(&s->law, in, x.l - s->law.rest);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
@@ -94,10 +95,10 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   out->dissipated = (double)NAN;
   if (asi_ends_move(&s->ends, in->t, &x.ends)) return;
   if (measure(in, false, 0.0, NULL, &x)) x.l = x.rate = 0.0;
-  if (asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law)) return;
+  if (asi_law_evaluate(&s->law, in, x.l - s->law.rest, x.rate, law)) return;
   for (int i = 0; i < ASI_PAIR; ++i) f[i] = -law[0] * x.l_q[i];
-  out->dissipated = asi_law_dissipated(&s->law, x.l - s->law.rest, x.rate);
-  out->supplied = law[0] * x.rate + asi_pair_power(in, f);
+  *out = asi_law_power(&s->law, in, x.l - s->law.rest, x.rate);
+  out->supplied += law[0] * x.rate + asi_pair_power(in, f);
 }
 
 int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[3]) {
@@ -106,7 +107,7 @@ int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
   if (code) return code;
   if (measure(in, false, 0.0, NULL, &x)) x.l = x.rate = 0.0;
-  code = asi_law_evaluate(&s->law, x.l - s->law.rest, x.rate, law);
+  code = asi_law_evaluate(&s->law, in, x.l - s->law.rest, x.rate, law);
   out[0] = x.l;
   out[1] = x.rate;
   out[2] = law[0];

@@ -8,17 +8,21 @@
 
 /// Spring and damper of one coordinate c at rest at `rest`:
 ///     stiffness (c - rest) + damping c' + spring(c - rest) + damper(c') + both(c - rest, c')
+/// Each of these functions may be a formula, of t and of parameters besides.
 typedef struct asi_law {
   double stiffness, damping, rest;
   asi_curve_ref spring, damper;
-  asi_curve_ref both; ///< a surface
+  asi_curve_ref both; ///< a surface or a formula
 } asi_law;
 
 /// Its value, and derivatives by c and by c'.
-int asi_law_evaluate(const asi_law *law, double extension, double rate, double out[3]);
-double asi_law_potential(const asi_law *law, double extension);
-/// Power that the damping part takes: all that differs from the law at rest.
-double asi_law_dissipated(const asi_law *law, double extension, double rate);
+int asi_law_evaluate(const asi_law *law, const as_element_input *in, double extension, double rate,
+                     double out[3]);
+double asi_law_potential(const asi_law *law, const as_element_input *in, double extension);
+/// What the damping part takes, all that differs from the law at rest; and what formulas bring in that depend on t or
+/// on parameters.
+as_element_power asi_law_power(const asi_law *law, const as_element_input *in, double extension,
+                               double rate);
 
 typedef struct asi_spring {
   asi_law law;

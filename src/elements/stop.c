@@ -19,10 +19,11 @@ static int measure(const asi_stop *s, const as_element_input *in, asi_ends_now *
 }
 
 /// S, S_c, S_c'
-static int law(const asi_stop *s, const asi_measure *x, double out[3]) {
+static int law(const asi_stop *s, const as_element_input *in, const asi_measure *x, double out[3]) {
   double above[3], below[3];
-  int code = asi_penalty_evaluate(&s->law, x->value - s->upper, x->rate, above);
-  if (code == AS_DONE) code = asi_penalty_evaluate(&s->law, s->lower - x->value, -x->rate, below);
+  int code = asi_penalty_evaluate(&s->law, in, x->value - s->upper, x->rate, above);
+  if (code == AS_DONE)
+    code = asi_penalty_evaluate(&s->law, in, s->lower - x->value, -x->rate, below);
   if (code) return code;
   out[0] = above[0] - below[0];
   out[1] = above[1] + below[1];
@@ -36,7 +37,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   asi_measure x;
   double S[3];
   int code = measure(s, in, &ends, &x);
-  if (code == AS_DONE) code = law(s, &x, S);
+  if (code == AS_DONE) code = law(s, in, &x, S);
   if (code == AS_DONE && (S[0] != 0.0 || S[1] != 0.0)) asi_act_along(&x, S, out);
   return code;
 }
@@ -46,8 +47,8 @@ static double potential(const as_element_input *in, const void *data) {
   asi_ends_now ends;
   asi_measure x;
   if (measure(s, in, &ends, &x)) return (double)NAN;
-  return asi_penalty_potential(&s->law, x.value - s->upper) +
-         asi_penalty_potential(&s->law, s->lower - x.value);
+  return asi_penalty_potential(&s->law, in, x.value - s->upper) +
+         asi_penalty_potential(&s->law, in, s->lower - x.value);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
@@ -55,14 +56,15 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   asi_ends_now ends;
   asi_measure x;
   double S[3], f[ASI_PAIR] = {0};
-  if (measure(s, in, &ends, &x) || law(s, &x, S)) {
+  if (measure(s, in, &ends, &x) || law(s, in, &x, S)) {
     out->dissipated = (double)NAN;
     return;
   }
   asi_act_along(&x, S, &(as_element_output){.force = f});
-  out->dissipated = asi_penalty_dissipated(&s->law, x.value - s->upper, x.rate) +
-                    asi_penalty_dissipated(&s->law, s->lower - x.value, -x.rate);
-  out->supplied = S[0] * x.rate + asi_pair_power(in, f);
+  const as_element_power above = asi_penalty_power(&s->law, in, x.value - s->upper, x.rate);
+  const as_element_power below = asi_penalty_power(&s->law, in, s->lower - x.value, -x.rate);
+  out->dissipated = above.dissipated + below.dissipated;
+  out->supplied = above.supplied + below.supplied + S[0] * x.rate + asi_pair_power(in, f);
 }
 
 const as_element_type asi_stop_type = {"stop", evaluate, potential, power};

@@ -31,7 +31,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   asi_measure x;
   double law[3];
   int code = measure(t, in, &ends, &x);
-  if (code == AS_DONE) code = asi_law_evaluate(&t->law, x.value - t->law.rest, x.rate, law);
+  if (code == AS_DONE) code = asi_law_evaluate(&t->law, in, x.value - t->law.rest, x.rate, law);
   if (code == AS_DONE) asi_act_along(&x, law, out);
   return code;
 }
@@ -41,7 +41,7 @@ static double potential(const as_element_input *in, const void *data) {
   asi_ends_now ends;
   asi_measure x;
   if (measure(t, in, &ends, &x)) return (double)NAN;
-  return asi_law_potential(&t->law, x.value - t->law.rest);
+  return asi_law_potential(&t->law, in, x.value - t->law.rest);
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
@@ -49,13 +49,14 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   asi_ends_now ends;
   asi_measure x;
   double law[3], f[ASI_PAIR] = {0};
-  if (measure(t, in, &ends, &x) || asi_law_evaluate(&t->law, x.value - t->law.rest, x.rate, law)) {
+  if (measure(t, in, &ends, &x) ||
+      asi_law_evaluate(&t->law, in, x.value - t->law.rest, x.rate, law)) {
     out->dissipated = (double)NAN;
     return;
   }
   asi_act_along(&x, law, &(as_element_output){.force = f});
-  out->dissipated = asi_law_dissipated(&t->law, x.value - t->law.rest, x.rate);
-  out->supplied = law[0] * x.rate + asi_pair_power(in, f);
+  *out = asi_law_power(&t->law, in, x.value - t->law.rest, x.rate);
+  out->supplied += law[0] * x.rate + asi_pair_power(in, f);
 }
 
 int asi_torsion_look(const asi_torsion *t, const as_element_input *in, double out[3]) {
@@ -63,7 +64,7 @@ int asi_torsion_look(const asi_torsion *t, const as_element_input *in, double ou
   asi_measure x;
   double law[3];
   int code = measure(t, in, &ends, &x);
-  if (code == AS_DONE) code = asi_law_evaluate(&t->law, x.value - t->law.rest, x.rate, law);
+  if (code == AS_DONE) code = asi_law_evaluate(&t->law, in, x.value - t->law.rest, x.rate, law);
   if (code) return code;
   out[0] = x.value;
   out[1] = x.rate;

@@ -1,6 +1,7 @@
 /// Adds bushings to a builder.
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -57,8 +58,27 @@ static as_status take_matrix(const double *diagonal, const double *full, const c
   return AS_OK;
 }
 
+static as_status take_laws(as_builder *b, const as_bushing_def *def, const char *name,
+                           asi_bushing *out, as_error *error) {
+  static const char *const along[ASI_OWN_SLOTS] = {"displacement", "displacement_rate"},
+                           *const about[ASI_OWN_SLOTS] = {"angle", "angle_rate"};
+  as_status status = AS_OK;
+  for (int i = 0; i < N && status == AS_OK; ++i) {
+    char what[96];
+    snprintf(what, sizeof what, "The law of bushing \"%.40s\" %s %c", name,
+             i < 3 ? "along" : "about", "xyz"[i % 3]);
+    status =
+        asi_builder_surface(b, def->law[i], what, i < 3 ? along : about, &out->law[i].both, error);
+  }
+  return status;
+}
+
 as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_force_id *id,
                                  as_error *error) {
+  static const size_t refs[] = {
+      offsetof(asi_bushing, law[0].both), offsetof(asi_bushing, law[1].both),
+      offsetof(asi_bushing, law[2].both), offsetof(asi_bushing, law[3].both),
+      offsetof(asi_bushing, law[4].both), offsetof(asi_bushing, law[5].both)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   asi_bushing data = {0};
@@ -67,6 +87,8 @@ as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_fo
                          .flags = {.n_bodies = 2, .force = true},
                          .data = &data,
                          .size = sizeof data,
+                         .refs = refs,
+                         .n_refs = sizeof refs / sizeof refs[0],
                          .motions = offsetof(asi_bushing, ends.motion),
                          .n_motions = 2,
                          .mark = asi_builder_mark(b)};
@@ -83,9 +105,14 @@ as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_fo
     status = take_matrix(def->stiffness, def->stiffness_matrix, "stiffness", name, data.K, error);
   if (status == AS_OK)
     status = take_matrix(def->damping, def->damping_matrix, "damping", name, data.C, error);
-  if (status) return status;
+  if (status == AS_OK) status = take_laws(b, def, name, &data, error);
+  if (status) {
+    asi_builder_reset(b, force.mark);
+    return status;
+  }
   bool damped = false;
   for (int i = 0; i < N * N; ++i) damped = damped || data.C[i] != 0.0;
+  for (int i = 0; i < N; ++i) damped = damped || def->law[i];
   asi_flag_pair(force.flags.f_q);
   if (damped) asi_flag_pair(force.flags.f_v);
   return asi_builder_force(b, &force, id, error);

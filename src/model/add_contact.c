@@ -26,6 +26,8 @@ as_contact_def as_default_contact_def(void) {
 
 as_status asi_builder_penalty(as_builder *b, const as_penalty *def, const char *name,
                               asi_penalty *out, as_error *error) {
+  static const char *const elastic[ASI_OWN_SLOTS] = {"depth"}, *const whole[ASI_OWN_SLOTS] = {
+                                                                   "depth", "depth_rate"};
   char what[96];
   *out = (asi_penalty){.stiffness = def->stiffness,
                        .exponent = def->exponent,
@@ -46,8 +48,8 @@ as_status asi_builder_penalty(as_builder *b, const as_penalty *def, const char *
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The force \"%s\" has both a curve and a surface.", name);
   snprintf(what, sizeof what, "The %s of force \"%.48s\"", def->curve ? "curve" : "surface", name);
-  status = asi_builder_curve(b, def->curve, what, &out->curve, error);
-  return status ? status : asi_builder_surface(b, def->surface, what, &out->both, error);
+  status = asi_builder_curve(b, def->curve, what, elastic, &out->curve, error);
+  return status ? status : asi_builder_surface(b, def->surface, what, whole, &out->both, error);
 }
 
 static bool is_damped(const as_penalty *def) { return def->surface || def->damping > 0.0; }
@@ -164,11 +166,11 @@ static as_status contact_ends(const as_builder *b, const as_contact_def *def, co
 
 as_status as_builder_add_contact(as_builder *b, const as_contact_def *def, as_force_id *id,
                                  as_error *error) {
-  static const size_t refs[] = {offsetof(asi_contact, law.curve), offsetof(asi_contact, law.both)};
+  static const size_t refs[] = {offsetof(asi_contact, law.curve), offsetof(asi_contact, law.both),
+                                offsetof(asi_contact, friction.law)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
-  asi_contact data = {
-      .radius = def->radius, .friction = def->friction, .slip_speed = def->slip_speed};
+  asi_contact data = {.radius = def->radius, .slip_speed = def->slip_speed};
   asi_force_def force = {.name = def->name,
                          .element = {.type = &asi_contact_type, .n_bodies = 2},
                          .flags = {.n_bodies = 2, .force = true},
@@ -180,15 +182,18 @@ as_status as_builder_add_contact(as_builder *b, const as_contact_def *def, as_fo
   as_status status = contact_ends(b, def, name, &data, force.element.body, error);
   if (status == AS_OK) status = asi_check_not_negative(def->radius, "radius", name, error);
   if (status == AS_OK)
-    status = asi_check_not_negative(def->friction, "friction coefficient", name, error);
-  if (status) return status;
-  if (def->friction > 0.0 && !(def->slip_speed > 0.0 && isfinite(def->slip_speed)))
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The slip speed of force \"%s\" is %g m/s; friction needs a positive one.",
-                    name, def->slip_speed);
-  status = asi_builder_penalty(b, &def->law, name, &data.law, error);
-  if (status) return status;
+    status = asi_builder_coefficient(b, def->friction, def->friction_law, name, &data.friction,
+                                     &data.rubs, error);
+  if (status == AS_OK && data.rubs && !(def->slip_speed > 0.0 && isfinite(def->slip_speed)))
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                      "The slip speed of force \"%s\" is %g m/s; friction needs a positive one.",
+                      name, def->slip_speed);
+  if (status == AS_OK) status = asi_builder_penalty(b, &def->law, name, &data.law, error);
+  if (status) {
+    asi_builder_reset(b, force.mark);
+    return status;
+  }
   asi_flag_pair(force.flags.f_q);
-  if (is_damped(&def->law) || def->friction > 0.0) asi_flag_pair(force.flags.f_v);
+  if (is_damped(&def->law) || data.rubs) asi_flag_pair(force.flags.f_v);
   return asi_builder_force(b, &force, id, error);
 }

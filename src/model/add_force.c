@@ -133,10 +133,14 @@ typedef struct law_def {
   double stiffness, damping, rest;
   const as_curve *spring, *damper;
   const as_surface *both;
+  const char *value, *rate; ///< what formulas call the coordinate and its rate
 } law_def;
 
 static as_status make_law(as_builder *b, const law_def *def, const char *name, asi_law *law,
                           as_error *error) {
+  const char *const spring[ASI_OWN_SLOTS] = {def->value, NULL, "deflection"};
+  const char *const damper[ASI_OWN_SLOTS] = {NULL, def->rate, NULL};
+  const char *const both[ASI_OWN_SLOTS] = {def->value, def->rate, "deflection"};
   char what[96];
   *law = (asi_law){.stiffness = def->stiffness, .damping = def->damping, .rest = def->rest};
   as_status status = asi_check_not_negative(def->stiffness, "stiffness", name, error);
@@ -146,11 +150,12 @@ static as_status make_law(as_builder *b, const law_def *def, const char *name, a
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The length or angle at rest of force \"%s\" is %g.", name, def->rest);
   snprintf(what, sizeof what, "The spring of force \"%.48s\"", name);
-  status = asi_builder_curve(b, def->spring, what, &law->spring, error);
+  status = asi_builder_curve(b, def->spring, what, spring, &law->spring, error);
   snprintf(what, sizeof what, "The damper of force \"%.48s\"", name);
-  if (status == AS_OK) status = asi_builder_curve(b, def->damper, what, &law->damper, error);
+  if (status == AS_OK)
+    status = asi_builder_curve(b, def->damper, what, damper, &law->damper, error);
   snprintf(what, sizeof what, "The law of force \"%.48s\"", name);
-  if (status == AS_OK) status = asi_builder_surface(b, def->both, what, &law->both, error);
+  if (status == AS_OK) status = asi_builder_surface(b, def->both, what, both, &law->both, error);
   return status;
 }
 
@@ -203,7 +208,8 @@ as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_forc
   if (length < 0.0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The length of force \"%s\" is %g m; it must not be negative.", name, length);
-  const law_def law = {def->stiffness, def->damping, length, def->spring, def->damper, def->law};
+  const law_def law = {def->stiffness, def->damping, length,   def->spring,
+                       def->damper,    def->law,     "length", "length_rate"};
   status = make_law(b, &law, name, &data.law, error);
   if (status) {
     asi_builder_reset(b, force.mark);
@@ -268,7 +274,8 @@ as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_fo
   double angle = def->angle;
   if (isnan(angle)) status = start_angle(b, &data.ends, force.element.body, name, &angle, error);
   if (status) return status;
-  const law_def law = {def->stiffness, def->damping, angle, def->spring, def->damper, def->law};
+  const law_def law = {def->stiffness, def->damping, angle,   def->spring,
+                       def->damper,    def->law,     "angle", "angle_rate"};
   status = make_law(b, &law, name, &data.law, error);
   if (status) {
     asi_builder_reset(b, force.mark);
@@ -321,7 +328,7 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
       .n_motions = 1,
       .mark = asi_builder_mark(b)};
   snprintf(what, sizeof what, "The factor of load \"%.48s\"", name);
-  status = asi_builder_curve(b, def->factor, what, &data.factor, error);
+  status = asi_builder_curve(b, def->factor, what, NULL, &data.factor, error);
   if (status) return status;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {

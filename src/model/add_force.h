@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_MODEL_ADD_FORCE_H
 #define ALPHASTEP_MODEL_ADD_FORCE_H
 
+#include "elements/coefficient.h"
 #include "elements/ends.h"
 #include "elements/penalty.h"
 #include "model/builder.h"
@@ -41,6 +42,10 @@ as_status asi_check_not_negative(double x, const char *what, const char *name, a
 /// Takes the law of a stop or a contact over.
 as_status asi_builder_penalty(as_builder *b, const as_penalty *def, const char *name,
                               asi_penalty *out, as_error *error);
+/// Takes a coefficient of friction over, a number or a function; *rubs: it is not zero.
+as_status asi_builder_coefficient(as_builder *b, double number, const as_curve *law,
+                                  const char *name, asi_coefficient *out, bool *rubs,
+                                  as_error *error);
 /// Refuses a point mass where a frame's axes are needed.
 as_status asi_check_axes(const as_builder *b, int body, const char *name, as_error *error);
 

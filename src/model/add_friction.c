@@ -1,13 +1,46 @@
 /// Adds friction in joints to a builder.
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "elements/friction.h"
-#include "model/builder.h"
+#include "model/add_force.h"
 
 as_joint_friction_def as_default_joint_friction_def(void) {
   return (as_joint_friction_def){.joint = AS_NONE, .transition_speed = 1e-3, .small_force = 1e-3};
+}
+
+/// A function that is a number after all.
+static bool is_constant(const asi_curve *c, double *out) {
+  double at[3] = {0};
+  if (c->formula && asi_formula_expression(c->formula)->n_slots > 0) return false;
+  if (!c->formula && (c->given.function || c->n > 0 || c->given.slope != 0.0)) return false;
+  const as_element_input nothing = {0};
+  if (c->formula && asi_formula_law(c->formula, &nothing, 0.0, 0.0, 0.0, at)) return false;
+  *out = c->formula ? at[0] : c->given.constant;
+  return true;
+}
+
+as_status asi_builder_coefficient(as_builder *b, double number, const as_curve *law,
+                                  const char *name, asi_coefficient *out, bool *rubs,
+                                  as_error *error) {
+  static const char *const own[ASI_OWN_SLOTS] = {"speed"};
+  const asi_mark mark = asi_builder_mark(b);
+  char what[96];
+  snprintf(what, sizeof what, "The friction coefficient of force \"%.48s\"", name);
+  *out = (asi_coefficient){.number = number};
+  const as_status status = asi_builder_curve(b, law, what, own, &out->law, error);
+  if (status) return status;
+  if (law && is_constant(&b->curve[out->law.index], &out->number)) {
+    asi_builder_reset(b, mark);
+    out->law.index = -1;
+  }
+  *rubs = out->law.index >= 0 || out->number > 0.0;
+  if (out->law.index >= 0 || (out->number >= 0.0 && isfinite(out->number))) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                  "%s is %g; it must be a number that is not negative.", what, out->number);
 }
 
 /// A number that must be positive, or may be zero.
@@ -19,15 +52,13 @@ static as_status check_number(double value, bool positive, const char *name, con
                   positive ? "positive number" : "number that is not negative");
 }
 
-static as_status check_numbers(const as_joint_friction_def *def, as_joint_kind kind,
+static as_status check_numbers(const as_joint_friction_def *def, as_joint_kind kind, bool rubs,
                                const char *name, as_error *error) {
-  const bool rubs = def->coefficient > 0.0;
   const struct {
     double value;
     bool positive;
     const char *what;
-  } numbers[] = {{def->coefficient, false, "coefficient"},
-                 {def->radius, rubs && kind != AS_JOINT_PRISMATIC, "radius"},
+  } numbers[] = {{def->radius, rubs && kind != AS_JOINT_PRISMATIC, "radius"},
                  {def->length, false, "length"},
                  {def->shoulder_radius, false, "shoulder radius"},
                  {def->transition_speed, true, "transition speed"},
@@ -62,13 +93,18 @@ static as_status check_joint(const as_builder *b, const as_joint_friction_def *d
     return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, name,
                     "The friction \"%s\" is in joint \"%s\", which has a frame that moves.", name,
                     of);
-  if (def->coefficient > 0.0 && !asi_friction_is_known(joint->kind))
-    return asi_fail(
-        error, AS_ERR_UNSUPPORTED, (double)NAN, name,
-        "The friction \"%s\" is in the %s joint \"%s\": there is a coefficient only for revolute, "
-        "prismatic, cylindrical and spherical joints.",
-        name, asi_joint_kind_name(joint->kind), of);
   return AS_OK;
+}
+
+static as_status check_kind(const as_builder *b, as_joint_id joint, const char *name,
+                            as_error *error) {
+  const as_joint_kind kind = b->joint[joint].kind;
+  if (asi_friction_is_known(kind)) return AS_OK;
+  return asi_fail(
+      error, AS_ERR_UNSUPPORTED, (double)NAN, name,
+      "The friction \"%s\" is in the %s joint \"%s\": there is a coefficient only for revolute, "
+      "prismatic, cylindrical and spherical joints.",
+      name, asi_joint_kind_name(kind), asi_names_get(&b->names[ASI_SORT_JOINT], joint));
 }
 
 /// A point mass has no rotation that could be resisted.
@@ -87,36 +123,46 @@ static as_status check_turns(const as_builder *b, const asi_friction *f, const i
 
 as_status as_builder_add_joint_friction(as_builder *b, const as_joint_friction_def *def,
                                         as_force_id *id, as_error *error) {
+  static const size_t refs[] = {offsetof(asi_friction, coefficient.law)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   as_status status = check_joint(b, def, name, error);
   if (status) return status;
   const as_joint_kind kind = b->joint[def->joint].kind;
   const asi_element *of = &b->element[b->joint[def->joint].element];
-  status = check_numbers(def, kind, name, error);
-  if (status) return status;
-  asi_friction data = {
-      .coefficient = def->coefficient, .speed = def->transition_speed, .small = def->small_force};
+  asi_friction data = {.speed = def->transition_speed, .small = def->small_force};
+  asi_force_def force = {.name = def->name,
+                         .element = {.type = &asi_friction_type,
+                                     .n_bodies = 2,
+                                     .body = {of->body[0], of->body[1]},
+                                     .reads = AS_NONE},
+                         .flags = {.n_bodies = 2, .force = true},
+                         .data = &data,
+                         .size = sizeof data,
+                         .refs = refs,
+                         .n_refs = sizeof refs / sizeof refs[0],
+                         .mark = asi_builder_mark(b)};
+  bool rubs = false;
+  status = asi_builder_coefficient(b, def->coefficient, def->coefficient_law, name,
+                                   &data.coefficient, &rubs, error);
+  if (status == AS_OK && rubs) status = check_kind(b, def->joint, name, error);
+  if (status == AS_OK) status = check_numbers(def, kind, rubs, name, error);
   asi_joint joint;
   memcpy(&joint, b->data + of->data, sizeof joint);
   memcpy(data.frame, joint.frame, sizeof data.frame);
   memcpy(data.damping, def->damping, sizeof data.damping);
   data.n_coordinates = asi_joint_coordinates(kind, data.coordinate);
-  if (def->coefficient > 0.0)
+  if (status == AS_OK && rubs)
     asi_friction_compose(&data, kind, def->radius, def->length, def->shoulder_radius);
-  status = check_turns(b, &data, of->body, name, error);
-  if (status) return status;
-  bool f_q[ASI_PAIR * ASI_PAIR] = {0}, f_v[ASI_PAIR * ASI_PAIR] = {0};
-  bool f_lambda[ASI_PAIR * AS_ELEMENT_ROWS] = {0};
-  asi_friction_pattern(&data, f_q, f_v, f_lambda);
-  as_element_def element = as_default_element_def();
-  element.name = def->name;
-  element.type = &asi_friction_type;
-  element.n_bodies = 2;
-  memcpy(element.body, of->body, 2 * sizeof element.body[0]);
-  element.data = &data;
-  element.data_size = sizeof data;
-  element.reads = data.n_pads > 0 ? def->joint : AS_NONE;
-  element.pattern = (as_element_pattern){.f_q = f_q, .f_v = f_v, .f_lambda = f_lambda};
-  return as_builder_add_element(b, &element, id, error);
+  if (status == AS_OK) status = check_turns(b, &data, of->body, name, error);
+  if (status) {
+    asi_builder_reset(b, force.mark);
+    return status;
+  }
+  if (data.n_pads > 0) {
+    force.element.reads = def->joint;
+    force.element.n_read = force.flags.n_read = of->n_rows;
+  }
+  asi_friction_pattern(&data, force.flags.f_q, force.flags.f_v, force.flags.f_lambda);
+  return asi_builder_force(b, &force, id, error);
 }

@@ -169,7 +169,7 @@ as_status as_builder_add_superelement(as_builder *b, const as_superelement_def *
   asi_superelement *s = &b->superelement[b->n_superelements];
   if (!asi_superelement_init(s, def, Q, b->gravity)) status = asi_fail_memory(error);
   snprintf(what, sizeof what, "The factor of superelement \"%.48s\"", name);
-  if (status == AS_OK) status = asi_builder_curve(b, def->factor, what, &s->factor, error);
+  if (status == AS_OK) status = asi_builder_curve(b, def->factor, what, NULL, &s->factor, error);
   if (status == AS_OK)
     status =
         asi_names_add(&b->names[ASI_SORT_SUPERELEMENT], ASI_SORT_SUPERELEMENT, def->name, error);

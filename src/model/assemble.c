@@ -380,6 +380,32 @@ static void describe(as_quantity quantity, int index, char *text, size_t size, v
   }
 }
 
+/// A formula of time that is no number, or what the element says that could not be evaluated.
+static void explain(const as_point *at, int code, char *text, size_t size, void *user) {
+  const as_model *m = user;
+  const int number = (code < 0 ? -code : code) - BLAMED;
+  double out[3];
+  for (int i = 0; i < m->n_curves; ++i) {
+    const asi_formula *f = m->curve[i].formula;
+    if (f == NULL || !f->of_time || asi_formula_at(f, at->t, out) == AS_DONE) continue;
+    asi_formula_explain(f, at->t, text, size);
+    return;
+  }
+  if (number < 0 || number >= m->n_elements) return;
+  const asi_placed *e = &m->element[number];
+  char why[AS_ELEMENT_WHY] = "";
+  double force[AS_ELEMENT_COLUMNS] = {0};
+  as_body_motion body[AS_ELEMENT_BODIES];
+  as_element_input in = input_at(at, e);
+  in.why = why;
+  for (int b = 0; b < e->e.n_bodies; ++b) {
+    asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
+    in.body[b] = &body[b];
+  }
+  if (at->v) (void)e->e.type->evaluate(&in, &(as_element_output){.force = force}, e->data);
+  snprintf(text, size, "%s", why);
+}
+
 void asi_model_callbacks(as_problem_def *def) {
   def->mass = mass;
   def->force = force;
@@ -390,4 +416,5 @@ void asi_model_callbacks(as_problem_def *def) {
   def->nonholonomic_acceleration = nonholonomic_acceleration;
   def->jacobian = jacobian;
   def->describe = describe;
+  def->explain = explain;
 }

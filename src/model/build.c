@@ -29,13 +29,11 @@ static void *copy_array(const void *from, int count, size_t size) {
 // ---- copies of what the builder has -----------------------------------------------------------------
 
 static as_status copy_curves(as_model *m, const as_builder *b, as_error *error) {
-  m->curve = asi_calloc((size_t)b->n_curves, sizeof *m->curve);
   m->data = asi_calloc(b->data_used, 1);
-  if (m->curve == NULL || m->data == NULL) return asi_fail_memory(error);
-  for (; m->n_curves < b->n_curves; ++m->n_curves) {
-    const as_status status = asi_curve_copy(&m->curve[m->n_curves], &b->curve[m->n_curves], error);
-    if (status) return status;
-  }
+  if (m->data == NULL || !asi_curves_copy(b->curve, b->n_curves, &m->curve, &m->n_curves) ||
+      !asi_curves_copy(b->table, b->n_tables, &m->table, &m->n_tables))
+    return asi_fail_memory(error);
+  asi_curves_set_tables(m->curve, m->n_curves, m->table);
   if (b->data_used > 0) memcpy(m->data, b->data, b->data_used);
   for (int i = 0; i < b->n_places; ++i) {
     const asi_curve_ref ref = {b->place[i].curve, &m->curve[b->place[i].curve]};
@@ -651,6 +649,7 @@ void as_model_destroy(as_model *m) {
   as_problem_destroy(m->problem);
   for (int s = 0; s < ASI_SORTS; ++s) asi_names_free(&m->names[s]);
   for (int i = 0; i < m->n_curves; ++i) asi_curve_free(&m->curve[i]);
+  for (int i = 0; i < m->n_tables; ++i) asi_curve_free(&m->table[i]);
   for (int i = 0; i < m->n_shapes; ++i)
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) free(m->shape[i].local[k]);
   for (int i = 0; i < m->n_superelements; ++i) asi_superelement_free(&m->superelement[i]);
@@ -665,6 +664,7 @@ void as_model_destroy(as_model *m) {
   free(m->element);
   free(m->position);
   free(m->curve);
+  free(m->table);
   free(m->data);
   free(m->mass);
   free(m->row_joint);

@@ -30,6 +30,7 @@ void as_builder_destroy(as_builder *b) {
   if (b == NULL) return;
   for (int s = 0; s < ASI_SORTS; ++s) asi_names_free(&b->names[s]);
   for (int i = 0; i < b->n_curves; ++i) asi_curve_free(&b->curve[i]);
+  for (int i = 0; i < b->n_tables; ++i) asi_curve_free(&b->table[i]);
   for (int i = 0; i < b->n_superelements; ++i) asi_superelement_free(&b->superelement[i]);
   free(b->superelement);
   free(b->body);
@@ -39,6 +40,7 @@ void as_builder_destroy(as_builder *b) {
   free(b->element);
   free(b->pattern);
   free(b->curve);
+  free(b->table);
   free(b->place);
   free(b->data);
   free(b->wanted);
@@ -107,13 +109,13 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);
-  c->n_curves = c->room_curves = 0;
-  c->curve = asi_calloc((size_t)b->n_curves, sizeof *c->curve);
-  if (c->curve) c->room_curves = b->n_curves;
-  for (; ok && c->curve && c->n_curves < b->n_curves; ++c->n_curves)
-    if (asi_curve_copy(&c->curve[c->n_curves], &b->curve[c->n_curves], NULL)) ok = false;
+  if (!asi_curves_copy(b->curve, b->n_curves, &c->curve, &c->n_curves)) ok = false;
+  if (!asi_curves_copy(b->table, b->n_tables, &c->table, &c->n_tables)) ok = false;
+  c->room_curves = c->n_curves;
+  c->room_tables = c->n_tables;
+  asi_curves_set_tables(c->curve, c->n_curves, c->table);
   if (!copy_superelements(c, b)) ok = false;
-  if (ok && c->data && c->curve) return c;
+  if (ok && c->data) return c;
   as_builder_destroy(c);
   return NULL;
 }
@@ -150,10 +152,24 @@ static as_status grow_curves(as_builder *b, as_error *error) {
   return AS_OK;
 }
 
+/// A formula in the place of a curve or surface.
+static as_status add_formula(as_builder *b, const char *text, const char *what,
+                             const char *const *own, bool smooth, asi_curve_ref *ref,
+                             as_error *error) {
+  asi_formula *formula = NULL;
+  as_status status = grow_curves(b, error);
+  if (status == AS_OK) status = asi_builder_formula(b, text, what, own, smooth, &formula, error);
+  if (status) return status;
+  b->curve[b->n_curves] = (asi_curve){.formula = formula};
+  ref->index = b->n_curves++;
+  return AS_OK;
+}
+
 as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what,
-                            asi_curve_ref *ref, as_error *error) {
+                            const char *const *own, asi_curve_ref *ref, as_error *error) {
   *ref = (asi_curve_ref){-1, NULL};
   if (def == NULL) return AS_OK;
+  if (def->formula) return add_formula(b, def->formula, what, own, false, ref, error);
   as_status status = grow_curves(b, error);
   if (status == AS_OK) status = asi_curve_init(&b->curve[b->n_curves], def, what, error);
   if (status) return status;
@@ -163,16 +179,19 @@ as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what
 
 as_status asi_builder_motion(as_builder *b, const as_curve *def, const char *what,
                              asi_curve_ref *ref, as_error *error) {
+  *ref = (asi_curve_ref){-1, NULL};
+  if (def && def->formula) return add_formula(b, def->formula, what, NULL, true, ref, error);
   if (def && def->n > 0 && def->function == NULL && def->interpolation == AS_LINEAR)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "%s has a table with straight pieces: its velocity would jump.", what);
-  return asi_builder_curve(b, def, what, ref, error);
+  return asi_builder_curve(b, def, what, NULL, ref, error);
 }
 
 as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *what,
-                              asi_curve_ref *ref, as_error *error) {
+                              const char *const *own, asi_curve_ref *ref, as_error *error) {
   *ref = (asi_curve_ref){-1, NULL};
   if (def == NULL) return AS_OK;
+  if (def->formula) return add_formula(b, def->formula, what, own, false, ref, error);
   asi_surface *surface = NULL;
   as_status status = grow_curves(b, error);
   if (status == AS_OK) status = asi_surface_make(def, what, &surface, error);

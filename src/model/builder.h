@@ -99,6 +99,8 @@ struct as_builder {
   const asi_scope *outer; ///< names that formulas may use besides those of the model; NULL: none
   const char *slip_text;  ///< the formula that could not be compiled last; NULL: it could
   asi_slip slip;          ///< what is wrong with it
+  asi_curve *table;       ///< functions that formulas may use
+  int n_tables, room_tables;
 };
 
 /// A builder of its own with the same contents; NULL if memory runs out.
@@ -116,16 +118,24 @@ typedef struct asi_mark {
 asi_mark asi_builder_mark(const as_builder *b);
 void asi_builder_reset(as_builder *b, asi_mark mark);
 
-/// Takes a curve over, if there is one, and refers to it.
+/// Makes a formula of a text. `own` are the names of ASI_OWN_SLOTS quantities, NULL where there is none; own = NULL: a
+/// formula of time. A smooth one may not use tables with straight pieces.
+as_status asi_builder_formula(as_builder *b, const char *text, const char *what,
+                              const char *const *own, bool smooth, asi_formula **out,
+                              as_error *error);
+/// Tells formulas where tables are.
+void asi_curves_set_tables(asi_curve *curve, int n, const asi_curve *tables);
+
+/// Takes a curve over, if there is one, and refers to it; `own` as above.
 as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what,
-                            asi_curve_ref *ref, as_error *error);
+                            const char *const *own, asi_curve_ref *ref, as_error *error);
 
 /// The same for a motion, which may not have kinks.
 as_status asi_builder_motion(as_builder *b, const as_curve *def, const char *what,
                              asi_curve_ref *ref, as_error *error);
 /// The same for a function of two variables.
 as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *what,
-                              asi_curve_ref *ref, as_error *error);
+                              const char *const *own, asi_curve_ref *ref, as_error *error);
 
 /// Appends an element with a copy of its data; `refs` are the offsets of curve references in them.
 as_status asi_builder_element(as_builder *b, const asi_element *element,

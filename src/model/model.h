@@ -85,6 +85,8 @@ struct as_model {
   asi_shape *shape;
   int *position; ///< lists of positions in the blocks' values
   asi_curve *curve;
+  asi_curve *table; ///< functions that formulas use
+  int n_tables;
   unsigned char *data;
   double *mass; ///< the values of M
   size_t n_mass;

@@ -11,8 +11,8 @@
 #include "base/error.h"
 
 const char *asi_sort_name(asi_sort sort) {
-  static const char *const name[ASI_SORTS] = {"body",  "frame",        "joint",
-                                              "force", "superelement", "parameter"};
+  static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint", "force",
+                                              "superelement", "parameter", "table"};
   return name[sort];
 }
 

@@ -13,6 +13,7 @@ typedef enum asi_sort {
   ASI_SORT_FORCE,
   ASI_SORT_SUPERELEMENT,
   ASI_SORT_PARAMETER,
+  ASI_SORT_TABLE,
   ASI_SORTS
 } asi_sort;
 

@@ -25,8 +25,13 @@ static asi_meaning refuse(const looking *at, const char *name, asi_named *named)
 static asi_meaning find(const char *name, asi_named *named, void *user) {
   const looking *at = user;
   const asi_scope *outer = at->b->outer;
-  for (int i = 0; at->wish->own && at->wish->own[i]; ++i)
-    if (strcmp(name, at->wish->own[i]) == 0) {
+  const int table = named->called ? asi_names_find(&at->b->names[ASI_SORT_TABLE], name) : -1;
+  if (table >= 0) {
+    named->index = table;
+    return ASI_MEANS_TABLE;
+  }
+  for (int i = 0; at->wish->own && i < ASI_OWN_SLOTS; ++i)
+    if (at->wish->own[i] && strcmp(name, at->wish->own[i]) == 0) {
       named->index = i;
       return ASI_MEANS_SLOT;
     }
@@ -49,8 +54,11 @@ static const char *candidate(int i, void *user) {
   const looking *at = user;
   const asi_scope *outer = at->b->outer;
   const asi_names *parameters = &at->b->names[ASI_SORT_PARAMETER];
-  for (int k = 0; at->wish->own && at->wish->own[k]; ++k)
-    if (i-- == 0) return at->wish->own[k];
+  const asi_names *tables = &at->b->names[ASI_SORT_TABLE];
+  for (int k = 0; at->wish->own && k < ASI_OWN_SLOTS; ++k)
+    if (at->wish->own[k] && i-- == 0) return at->wish->own[k];
+  if (i < tables->count) return asi_names_get(tables, i);
+  i -= tables->count;
   if (at->wish->parameters && i < parameters->count) return asi_names_get(parameters, i);
   if (at->wish->parameters) i -= parameters->count;
   return outer && outer->candidate ? outer->candidate(i, outer->user) : NULL;

@@ -9,13 +9,13 @@
 /// What a formula may use. Its own quantities hide parameters, which hide nothing.
 typedef struct asi_wish {
   const char *what;       ///< begins the sentence of a failure: `The force of actuator "x"`
-  const char *const *own; ///< names of its slots 0, 1 ...; NULL at the end; NULL: none
+  const char *const *own; ///< names of ASI_OWN_SLOTS slots, NULL where there is none; NULL: none
   bool time;              ///< t: ASI_SLOT_TIME
   bool parameters;        ///< of the model: ASI_SLOT_PARAMETER and so on
   const char *reason; ///< why other names that exist are refused: `a motion is given by t alone`
 } asi_wish;
 
-/// Compiles a formula. Names are its own, t, those of b->outer, then the builder's. A failure is noted in b->slip
+/// Compiles a formula. Names are tables, its own, t, those of b->outer, then the builder's. A failure is noted in b->slip
 /// besides. Free the result with free().
 as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *wish,
                               asi_expression **out, as_error *error);

@@ -1,0 +1,152 @@
+/// Formulas in a machine, see formula.h.
+///
+/// What a law stores is an integral without a closed form. It is added up in pieces by Gauss' rule with four points;
+/// a piece is halved until its halves say the same, to 1e-13 of the whole. So kinks and the points of tables are
+/// found, and cost a few dozen pieces each.
+#include "elements/formula.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/problem.h"
+#include "base/error.h"
+#include "elements/curve.h"
+#include "elements/gauss.h"
+
+asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,
+                              const char *what, const asi_curve *tables) {
+  const size_t length = strlen(text) + 1, size = sizeof(asi_formula) + e->size + length;
+  asi_formula *f = asi_calloc(1, size);
+  if (f == NULL) return NULL;
+  f->tables = tables;
+  f->size = size;
+  f->of_time = of_time;
+  snprintf(f->what, sizeof f->what, "%s", what);
+  memcpy(f->store, e, e->size);
+  memcpy((char *)f->store + e->size, text, length);
+  const int *slot = asi_expression_slots(e);
+  for (int k = 0; k < e->n_slots; ++k) {
+    f->rates = f->rates || slot[k] == ASI_SLOT_RATE;
+    f->varies = f->varies || (!of_time && slot[k] >= ASI_SLOT_TIME);
+  }
+  return f;
+}
+
+asi_formula *asi_formula_copy(const asi_formula *from) {
+  asi_formula *f = asi_calloc(1, from->size);
+  if (f) memcpy(f, from, from->size);
+  return f;
+}
+
+// ---- evaluation -------------------------------------------------------------------------------------
+
+typedef struct table_list {
+  const asi_curve *table;
+} table_list;
+
+static int look_up(int table, double x, double out[3], void *user) {
+  const table_list *list = user;
+  return asi_curve_evaluate(&list->table[table], x, out);
+}
+
+static int code_of(as_status status) {
+  return status == AS_OK ? AS_DONE : status == AS_ERR_CALLBACK ? AS_FATAL : AS_RETRY;
+}
+
+/// `The law of force "x": sqrt(-1) is not a number, at column 5 of its formula`
+static void blame(const asi_formula *f, const double *x, const asi_tables *tables, char *text,
+                  size_t size) {
+  asi_slip slip;
+  asi_expression_blame(asi_formula_expression(f), asi_formula_text(f), x, tables, &slip);
+  snprintf(text, size, "%s: %s, at line %d, column %d of its formula", f->what, slip.sentence,
+           slip.line, slip.column);
+}
+
+int asi_formula_at(const asi_formula *f, double t, double out[3]) {
+  const double x[1][3] = {{t, 1.0, 0.0}};
+  table_list list = {f->tables};
+  const asi_tables tables = {look_up, &list};
+  const as_status status = asi_expression_along(asi_formula_expression(f), x, &tables, out);
+  return status == AS_ERR_NONFINITE ? AS_FATAL : code_of(status);
+}
+
+void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size) {
+  table_list list = {f->tables};
+  const asi_tables tables = {look_up, &list};
+  blame(f, &t, &tables, text, size);
+}
+
+/// The values of its slots.
+static void gather(const asi_formula *f, const as_element_input *in,
+                   const double own[ASI_OWN_SLOTS], double x[ASI_FORMULA_SLOTS]) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  for (int k = 0; k < e->n_slots; ++k)
+    x[k] = slot[k] < ASI_OWN_SLOTS    ? own[slot[k]]
+           : slot[k] == ASI_SLOT_TIME ? in->t
+                                      : in->u[slot[k] - ASI_SLOT_PARAMETER];
+}
+
+int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,
+                    double rest, double out[3]) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  const double own[ASI_OWN_SLOTS] = {value, rate, value - rest};
+  double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS];
+  table_list list = {f->tables};
+  const asi_tables tables = {look_up, &list};
+  gather(f, in, own, x);
+  const as_status status = asi_expression_gradient(e, x, &tables, &out[0], gradient);
+  if (status && status != AS_ERR_NONFINITE) return code_of(status);
+  out[1] = out[2] = 0.0;
+  for (int k = 0; k < e->n_slots; ++k)
+    if (slot[k] < ASI_OWN_SLOTS) out[slot[k] == ASI_SLOT_RATE ? 2 : 1] += gradient[k];
+  // A derivative by t or by a parameter does not matter.
+  if (isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2])) return AS_DONE;
+  if (in->why) blame(f, x, &tables, in->why, AS_ELEMENT_WHY);
+  return AS_RETRY;
+}
+
+// ---- energy -----------------------------------------------------------------------------------------
+
+typedef struct integrand {
+  const asi_formula *f;
+  const as_element_input *in;
+  double rest;
+  bool cut;
+} integrand;
+
+static double at_rest(double x, const void *data) {
+  const integrand *i = data;
+  const double own[ASI_OWN_SLOTS] = {i->rest + x, 0.0, x};
+  double slots[ASI_FORMULA_SLOTS], z = (double)NAN;
+  table_list list = {i->f->tables};
+  const asi_tables tables = {look_up, &list};
+  gather(i->f, i->in, own, slots);
+  if (asi_expression_value(asi_formula_expression(i->f), slots, &tables, &z)) return (double)NAN;
+  return i->cut ? fmax(z, 0.0) : z;
+}
+
+double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest, double x,
+                            bool cut) {
+  enum { MOST_PIECES = 10000 }; // then they stay as they are
+  const integrand it = {f, in, rest, cut};
+  const double first = 0.125, least = 0x1p-32;
+  double sum = 0.0, size = 0.0, done = 0.0, width = first; // of the way from 0 to x
+  for (int n = 0; done < 1.0; ++n) {
+    const double from = done * x, to = (done + width) * x;
+    const double whole = asi_gauss(at_rest, &it, from, to, 1);
+    const double halves = asi_gauss(at_rest, &it, from, to, 2);
+    size = fmax(size, fabs(halves) / width);
+    if (fabs(whole - halves) > 1e-13 * size && width > least && n < MOST_PIECES) {
+      width /= 2.0;
+      continue;
+    }
+    sum += halves;
+    done += width;
+    while (width < first && fmod(done, 2.0 * width) == 0.0) width *= 2.0;
+  }
+  return sum;
+}

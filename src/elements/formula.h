@@ -1,0 +1,54 @@
+/// Formulas in a machine: a compiled expression with its text, and where its quantities come from.
+///
+/// A formula of time is a motion or a factor: it depends on t and on tables. A law is of quantities of its own, of t,
+/// of the model's parameters and of tables.
+#ifndef ALPHASTEP_ELEMENTS_FORMULA_H
+#define ALPHASTEP_ELEMENTS_FORMULA_H
+
+#include "alphastep/element.h"
+#include "elements/slots.h"
+#include "expression/expression.h"
+
+struct asi_curve;
+
+enum { ASI_FORMULA_SLOTS = 64 }; ///< different slots of a formula, at most
+
+/// Const once made, in one piece of memory; free() ends it.
+typedef struct asi_formula {
+  const struct asi_curve *tables; ///< of the builder or model that it belongs to
+  size_t size;                    ///< of all
+  bool of_time;
+  bool rates;     ///< it depends on ASI_SLOT_RATE
+  bool varies;    ///< it is a law that depends on t or on parameters
+  char what[96];  ///< begins the sentence of a failure: `The motion of joint "x"`
+  double store[]; ///< the expression, then its text
+} asi_formula;
+
+static inline const asi_expression *asi_formula_expression(const asi_formula *f) {
+  return (const asi_expression *)(const void *)f->store;
+}
+static inline const char *asi_formula_text(const asi_formula *f) {
+  return (const char *)f->store + asi_formula_expression(f)->size;
+}
+
+/// Takes a compiled expression over, by copy; NULL if memory runs out.
+asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,
+                              const char *what, const struct asi_curve *tables);
+asi_formula *asi_formula_copy(const asi_formula *from);
+
+/// Value, first and second derivative of a formula of time: AS_DONE, or AS_FATAL if one is no finite number.
+int asi_formula_at(const asi_formula *f, double t, double out[3]);
+
+/// A law at a coordinate, its rate and what it is at rest: value, derivatives by coordinate and by rate. AS_RETRY if
+/// one is no finite number; in->why then says why.
+int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,
+                    double rest, double out[3]);
+
+/// The integral of a law without a rate over the deflection, from 0 to x; of what is not negative of it, if `cut`.
+double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest, double x,
+                            bool cut);
+
+/// Why a formula of time failed.
+void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size);
+
+#endif
