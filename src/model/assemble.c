@@ -14,16 +14,18 @@
 
 // ---- bodies -----------------------------------------------------------------------------------------
 
-enum { KEPT = 6 }; // more than the bodies of an element
+enum { KEPT = AS_ELEMENT_BODIES + 2 }; // at the most
 
 typedef struct recent {
+  int n; ///< places in use: more than the bodies of an element of this model
   int body[KEPT];
   int next;
   as_body_motion motion[KEPT];
 } recent;
 
-static void forget(recent *r) {
-  for (int i = 0; i < KEPT; ++i) r->body[i] = -1;
+static void forget(recent *r, int most_bodies) {
+  r->n = most_bodies + 2;
+  for (int i = 0; i < r->n; ++i) r->body[i] = -1;
   r->next = 0;
 }
 
@@ -40,11 +42,11 @@ static const as_body_motion *look_up(recent *r, const as_model *m, const as_poin
                                      unsigned *held) {
   if (body < 0) return &asi_ground_motion;
   int place = 0;
-  while (place < KEPT && r->body[place] != body) ++place;
-  if (place == KEPT) {
-    while (*held & (1u << r->next)) r->next = (r->next + 1) % KEPT;
+  while (place < r->n && r->body[place] != body) ++place;
+  if (place == r->n) {
+    while (*held & (1u << r->next)) r->next = (r->next + 1) % r->n;
     place = r->next;
-    r->next = (r->next + 1) % KEPT;
+    r->next = (r->next + 1) % r->n;
     r->body[place] = body;
     asi_body_motion(&m->body[body], at->q, at->v, &r->motion[place]);
   }
@@ -264,13 +266,30 @@ static as_element_input input_at(const as_point *at, const asi_placed *e) {
 
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
 
+/// Zeros in all that the elements of a model may write.
+static void begin_local(const as_model *m, asi_local *local) {
+  const size_t columns = 6 * (size_t)m->most_bodies, row = columns * sizeof(double);
+  const size_t rows = AS_ELEMENT_ROWS * row;
+  memset(local, 0, offsetof(asi_local, g_q));
+  memset(local->g_q, 0, rows);
+  memset(local->gdot_q, 0, rows);
+  memset(local->f_q, 0, columns * row);
+  memset(local->f_v, 0, columns * row);
+  if (m->n_blocks <= ASI_K_Q) return;
+  memset(local->k, 0, sizeof local->k);
+  memset(local->k_rate, 0, sizeof local->k_rate);
+  memset(local->k_q, 0, rows);
+  memset(local->k_v, 0, rows);
+  memset(local->f_lambda, 0, rows);
+}
+
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
   recent bodies;
   asi_local local;
   plan p = {.shape = -1};
   const unsigned wanted = wants(m, to);
-  memset(&local, 0, m->n_blocks > ASI_K_Q ? sizeof local : offsetof(asi_local, k));
-  forget(&bodies);
+  begin_local(m, &local);
+  forget(&bodies, m->most_bodies);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *e = &m->element[i];
     if (e->shape != p.shape) make_plan(m, e->shape, wanted, &local, to, &p);

@@ -76,6 +76,7 @@ struct as_model {
   int n_blocks; ///< local blocks that there can be: the first so many
   asi_names names[ASI_SORTS];
   int n_bodies, n_frames, n_joints, n_forces, n_elements, n_shapes, n_curves;
+  int most_bodies; ///< of an element
   asi_body *body;
   asi_body_place *body_place;
   asi_marker *frame;
