@@ -210,6 +210,7 @@ static void pair_check(pair *p, const char *what, const char *spaces) {
   def.near = (as_point){.t = 0.3, .q = as_model_initial(model)->q, .v = v, .lambda = lambda};
   def.near.psi = psi;
   def.near.x = def.near.y = &zero;
+  def.near.u = as_model_initial(model)->u;
   def.spread = p->spread;
   def.seed = (unsigned)(seed >> 40);
   as_check_report report;
@@ -247,6 +248,7 @@ static int wave(double t, double out[3], void *user) {
 
 static double frequency = 1.3;
 static const as_curve swing = {.function = wave, .user = &frequency};
+static const as_curve formula = {.formula = "0.4 + sin(1.3*t)*(1 + 0.1*cos(t)^2)"};
 // No point of the table lies where it is differenced: its third derivative jumps there.
 static const double times[] = {-1.0, -0.2, 0.2, 0.9, 1.4}, places[] = {0.0, 0.3, -0.2, 0.4, 0.1};
 static const as_curve table = {.x = times, .y = places, .n = 5};
@@ -284,8 +286,8 @@ static void add_moving_joint(pair *p, int kind) {
       random_quaternion(s == 1, frame[s].quaternion);
     }
     frame[s].shift[s] = &table;
-    frame[s].shift[2] = &swing;
-    frame[s].turn = s ? &swing : &table;
+    frame[s].shift[2] = s ? &swing : &formula;
+    frame[s].turn = s ? &formula : &table;
     frame[s].turn_axis = 2 - s;
   }
   add_frames(p->builder, frame, def.frame);
@@ -316,7 +318,7 @@ static void add_motions(pair *p, int kind) {
   if (as_builder_add_joint(p->builder, &joint, &def.joint, &error)) fail_msg("%s", error.message);
   for (int c = 0; c < driven[kind]; ++c) {
     def.coordinate = c;
-    def.law = c % 2 ? &table : &swing;
+    def.law = c % 2 ? &table : kind % 2 ? &swing : &formula;
     if (as_builder_add_motion(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
   }
 }
@@ -370,7 +372,19 @@ static const double strains[] = {-1.0, 0.0, 0.5, 1.5}, tensions[] = {-30.0, 0.0,
 static const as_curve progressive = {
     .x = strains, .y = tensions, .n = 4, .interpolation = AS_SPLINE};
 
+/// A parameter and a table for formulas.
+static void add_names(pair *p) {
+  as_error error;
+  if (as_builder_add_parameter(p->builder, "gain", 1.7, NULL, &error) ||
+      as_builder_add_table(p->builder, "soft", &progressive, &error))
+    fail_msg("%s", error.message);
+}
+
 static void add_spring(pair *p, int variant) {
+  static const as_curve spring = {.formula = "gain*deflection^3 + 0.3*sin(t)*length"},
+                        damper = {.formula = "tanh(length_rate)*gain + 0.2*soft(length_rate)"};
+  static const as_surface law = {.formula =
+                                     "5*sin(deflection + t) + 2*length_rate*exp(0.1*length)"};
   as_error error;
   as_spring_def def = as_default_spring_def();
   memcpy(def.frame, p->frame, sizeof def.frame);
@@ -378,27 +392,42 @@ static void add_spring(pair *p, int variant) {
   def.damping = variant == 1 ? 3.0 : 0.0;
   def.length = 0.4;
   if (variant == 2) def.spring = def.damper = &progressive;
+  if (variant == 3) {
+    add_names(p);
+    def.spring = &spring;
+    def.damper = &damper;
+    def.law = &law;
+  }
   if (as_builder_add_spring(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
 static void test_springs(void **state) {
   (void)state;
-  for (int variant = 0; variant < 3; ++variant) for_all_spaces(add_spring, variant, "spring", true);
+  for (int variant = 0; variant < 4; ++variant) for_all_spaces(add_spring, variant, "spring", true);
 }
 
 static void add_torsion(pair *p, int variant) {
+  static const as_curve spring = {.formula = "gain*sin(deflection) + 0.3*sin(t)*cos(angle)"},
+                        damper = {.formula = "tanh(angle_rate)*gain"};
+  static const as_surface law = {.formula = "2*angle_rate*exp(0.1*angle)*gain"};
   as_error error;
   as_torsion_def def = as_default_torsion_def();
   memcpy(def.frame, p->frame, sizeof def.frame);
   def.stiffness = variant == 2 ? 0.0 : 7.0;
   def.damping = variant == 1 ? 2.0 : 0.0;
   if (variant == 2) def.spring = def.damper = &progressive;
+  if (variant == 3) {
+    add_names(p);
+    def.spring = &spring;
+    def.damper = &damper;
+    def.law = &law;
+  }
   if (as_builder_add_torsion(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
 static void test_torsions(void **state) {
   (void)state;
-  for (int variant = 0; variant < 3; ++variant)
+  for (int variant = 0; variant < 4; ++variant)
     for_all_spaces(add_torsion, variant, "torsional spring", false);
 }
 
@@ -508,6 +537,12 @@ static void add_bushing(pair *p, int variant) {
     }
   def.stiffness_matrix = variant == 2 ? K : NULL;
   def.damping_matrix = variant == 2 ? C : NULL;
+  const as_surface along = {.formula = "gain*displacement^3 + 0.2*displacement_rate*cos(t)"},
+                   about = {.formula = "sin(2*angle)*(1 + 0.1*angle_rate) + soft(angle_rate)"};
+  if (variant == 2) {
+    add_names(p);
+    for (int i = 0; i < 6; ++i) def.law[i] = i == 1 || i == 5 ? NULL : i < 3 ? &along : &about;
+  }
   if (as_builder_add_bushing(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
@@ -539,7 +574,7 @@ static void test_moving_forces(void **state) {
     for_all_spaces(add_moving_force, variant, "force on moving frames", false);
 }
 
-/// Stops that are pressed, by a radian or by metres. Bit 0: damped; bit 1: at the lower limit.
+/// Stops that are pressed, by a radian or by metres. Bit 0: damped; bit 1: at the lower limit; bit 2: by formula.
 static int stop_joint, stop_coordinate;
 
 static void add_stop(pair *p, int variant) {
@@ -560,6 +595,13 @@ static void add_stop(pair *p, int variant) {
     def.upper = shift ? -9.0 : -1.5;
   def.law = (as_penalty){.stiffness = 4.0, .exponent = 2.3, .onset = 0.02};
   if (variant & 1) def.law.damping = 0.7;
+  const as_curve elastic = {.formula = "gain*depth*(1 + 0.1*cos(t + depth))"};
+  const as_surface whole = {.formula = "depth*(5 + sin(t)) + gain*(1 + 0.1*tanh(depth_rate))"};
+  if (variant & 4) {
+    add_names(p);
+    def.law.curve = variant & 1 ? &elastic : NULL;
+    def.law.surface = variant & 1 ? NULL : &whole;
+  }
   if (as_builder_add_stop(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
@@ -571,11 +613,12 @@ static void test_stops(void **state) {
       [AS_JOINT_POINT_ON_PLANE] = 2};
   for (stop_joint = 0; stop_joint < AS_JOINT_MOTION; ++stop_joint)
     for (stop_coordinate = 0; stop_coordinate < coordinates[stop_joint]; ++stop_coordinate)
-      for (int variant = 0; variant < 4; ++variant)
+      for (int variant = 0; variant < 8; variant += variant < 4 || stop_coordinate > 0 ? 1 : 8)
         for_all_spaces(add_stop, variant, joint_name[stop_joint], false);
 }
 
-/// Deep contact, so that the points around are in contact too. Bit 0: damped; bit 1: with friction; bit 2: a point.
+/// Deep contact, so that the points around are in contact too. Bit 0: damped; bit 1: with friction; bit 2: a point;
+/// bit 3: by formula.
 static void add_contact(pair *p, int variant) {
   as_error error;
   as_contact_def def = as_default_contact_def();
@@ -584,6 +627,13 @@ static void add_contact(pair *p, int variant) {
   def.law.damping = variant & 1 ? 0.3 : 0.0;
   def.friction = variant & 2 ? 0.6 : 0.0;
   def.slip_speed = 0.8;
+  const as_surface whole = {.formula = "gain*depth*(5 + 0.3*depth_rate/(1 + depth_rate^2))"};
+  const as_curve rub = {.formula = "0.3 + 0.2*gain*exp(-(speed/4)^2) + 0.01*soft(speed)*sin(t)"};
+  if (variant & 8) {
+    add_names(p);
+    def.law.surface = &whole;
+    def.friction_law = &rub;
+  }
   if (variant & 4) { // the plane far above the point
     as_frame_def frame = as_default_frame_def();
     frame.body = p->body[0];
@@ -604,7 +654,7 @@ static void add_contact(pair *p, int variant) {
 
 static void test_contacts(void **state) {
   (void)state;
-  for (int variant = 0; variant < 8; ++variant)
+  for (int variant = 0; variant < 16; variant += variant < 8 ? 1 : 4)
     for_all_spaces(add_contact, variant, "contact", true);
 }
 
@@ -703,7 +753,8 @@ static const int coordinates[AS_JOINT_MOTION] = {
     [AS_JOINT_POINT_ON_LINE] = 4, [AS_JOINT_POINT_ON_PLANE] = 5};
 
 /// Dry and viscous; smooth on the scale of the differences.
-static void add_friction(pair *p, int kind) {
+static void add_friction(pair *p, int variant) {
+  const int kind = variant % AS_JOINT_MOTION;
   as_error error;
   as_joint_def joint = as_default_joint_def();
   joint.kind = (as_joint_kind)kind;
@@ -717,6 +768,11 @@ static void add_friction(pair *p, int kind) {
   def.transition_speed = 0.4;
   def.small_force = 0.7;
   for (int j = 0; j < coordinates[kind]; ++j) def.damping[j] = 0.5 + 0.3 * j;
+  const as_curve rub = {.formula = "0.3 + 0.2*gain*exp(-(speed/2)^2) + 0.02*speed*cos(t)"};
+  if (variant >= AS_JOINT_MOTION) {
+    add_names(p);
+    def.coefficient_law = &rub;
+  }
   if (as_builder_add_joint_friction(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
@@ -724,6 +780,9 @@ static void test_friction(void **state) {
   (void)state;
   for (int kind = 0; kind < AS_JOINT_MOTION; ++kind)
     if (coordinates[kind] > 0) for_all_spaces(add_friction, kind, joint_name[kind], false);
+  for (int kind = 0; kind <= AS_JOINT_SPHERICAL; ++kind)
+    if (coordinates[kind] > 0)
+      for_all_spaces(add_friction, AS_JOINT_MOTION + kind, "coefficient by formula", false);
 }
 
 int main(void) {

@@ -580,7 +580,8 @@ static void test_refusals(void **state) {
   def.joint = hinge;
   def.coefficient = -0.1;
   refuse(b, &def,
-         "coefficient of friction \"friction\" is -0.1; it must be a number that is not negative");
+         "friction coefficient of force \"friction\" is -0.1; it must be a number that is not "
+         "negative");
   def.coefficient = (double)NAN;
   refuse(b, &def, "coefficient of friction \"friction\" is nan");
   def.coefficient = 0.1;
