@@ -96,7 +96,7 @@ static const char *candidate(int i, void *user) {
   return i < KNOWN ? known[i].name : NULL;
 }
 
-static const asi_scope scope = {find, candidate, NULL, 0};
+static const asi_scope scope = {.find = find, .candidate = candidate};
 
 /// x^3 on table 3; it has no value from 10 on and fails from 20 on.
 static int cube(int table, double x, double out[3], void *user) {
@@ -513,7 +513,8 @@ static void test_limits(void **state) {
 /// An expression that others wait for has the less room the deeper these are.
 static void test_depth_of_all(void **state) {
   (void)state;
-  const asi_scope deep = {find, candidate, NULL, ASI_EXPRESSION_WAITING - 2};
+  const asi_scope deep = {
+      .find = find, .candidate = candidate, .depth = ASI_EXPRESSION_WAITING - 2};
   asi_slip slip;
   double number;
   assert_int_equal(asi_expression_number("(1)", 3, &deep, &number, &slip), AS_OK);

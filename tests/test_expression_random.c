@@ -287,7 +287,7 @@ static const asi_tables tables = {wave, NULL};
 
 /// A new tree and its expression; NULL: something constant in it is no number.
 static asi_expression *make(int depth) {
-  const asi_scope scope = {find, NULL, NULL, 0};
+  const asi_scope scope = {.find = find};
   asi_expression *e;
   asi_slip slip;
   n_nodes = 0;

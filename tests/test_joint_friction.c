@@ -583,7 +583,7 @@ static void test_refusals(void **state) {
          "friction coefficient of force \"friction\" is -0.1; it must be a number that is not "
          "negative");
   def.coefficient = (double)NAN;
-  refuse(b, &def, "coefficient of friction \"friction\" is nan");
+  refuse(b, &def, "friction coefficient of force \"friction\" is nan");
   def.coefficient = 0.1;
   def.radius = 0.0;
   refuse(b, &def, "radius of friction \"friction\" is 0; it must be a positive number");

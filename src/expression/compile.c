@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/problem.h"
 #include "base/hint.h"
 #include "base/number.h"
 #include "expression/operation.h"
@@ -287,12 +288,23 @@ static bool call(compiler *s, int op, size_t at, operand *out) {
   return operate(s, op, argument[0], argument[1], at, out);
 }
 
+/// A table of a number.
+static bool look_up(compiler *s, int index, double x, size_t at, operand *out) {
+  const asi_tables *tables = s->scope->tables;
+  double value[3] = {0};
+  const int code = tables->evaluate(index, x, value, tables->user);
+  *out = (operand){.node = -1, .number = value[0]};
+  return (code == AS_DONE && isfinite(value[0])) || slip(s, at, "the table has no value at %g", x);
+}
+
 /// The name of a table stands before s->at.
 static bool table(compiler *s, int index, size_t at, operand *out) {
   operand argument = {.node = -1};
   assert(index >= 0 && index <= UINT16_MAX);
   if (peek(s) != '(') return slip(s, at, "the table needs ( ) behind its name");
-  return arguments(s, "of a table", 1, &argument) && settle(s, &argument, at) &&
+  if (!arguments(s, "of a table", 1, &argument)) return false;
+  if (is_number(&argument) && s->scope->tables) return look_up(s, index, argument.number, at, out);
+  return settle(s, &argument, at) &&
          add(s, (node){.op = ASI_OP_TABLE, .a = argument.node, .b = index, .at = at}, out);
 }
 

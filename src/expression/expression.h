@@ -50,6 +50,8 @@ typedef struct asi_named {
   char *sentence; ///< room for ASI_SENTENCE_LENGTH
 } asi_named;
 
+struct asi_tables;
+
 /// The names that an expression may use.
 typedef struct asi_scope {
   asi_meaning (*find)(const char *name, asi_named *named, void *user);
@@ -57,6 +59,7 @@ typedef struct asi_scope {
   const char *(*candidate)(int i, void *user);
   void *user;
   int depth; ///< of expressions that wait for this one: `find` may compile others
+  const struct asi_tables *tables; ///< to look numbers up while compiling; NULL: that waits
 } asi_scope;
 
 // ---- compiling --------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ static const asi_key penalty_keys[] = {
     {"onset", ASI_KEY_NUMBER, AT(onset), .range = ASI_NOT_NEGATIVE, .unit = "m, rad",
      .otherwise = "0", .text = "depth over which the stiffness comes up smoothly"},
     {"curve", ASI_KEY_CURVE, AT(curve), .unit = "N, N m", .instead_of = "stiffness",
-     .text = "elastic force, a function of the depth, zero at zero"},
+     .text = "elastic force, a function of the `depth`, zero at zero"},
     {"surface", ASI_KEY_SURFACE, AT(surface), .unit = "N, N m", .instead_of = "stiffness",
-     .text =
-         "all of the force, a function of depth and rate; where it is negative it counts as zero"},
+     .text = "all of the force, a function of `depth` and `depth_rate`; where it is negative it "
+             "counts as zero"},
 };
 #undef AT
 static const asi_table penalty_table = {"contact law", NULL, penalty_keys, ASI_COUNT(penalty_keys)};
@@ -100,8 +100,8 @@ static const asi_key contact_keys[] = {
      .otherwise = "0: a point", .text = "of the sphere"},
     {"law", ASI_KEY_OBJECT, AT(law), .required = true, .table = &penalty_table,
      .text = "what it pushes back with"},
-    {"friction", ASI_KEY_NUMBER, AT(friction), .range = ASI_NOT_NEGATIVE, .otherwise = "0",
-     .text = "coefficient of friction"},
+    {"friction", ASI_KEY_CURVE, AT(friction_law), .range = ASI_NOT_NEGATIVE, .otherwise = "0",
+     .text = "coefficient of friction, perhaps a function of the slip `speed` [m/s]"},
     {"slip_speed", ASI_KEY_NUMBER, AT(slip_speed), .required = true, .range = ASI_POSITIVE,
      .with = "friction", .unit = "m/s", .text = "slip at which friction is 0.7 of its full size"},
 };
@@ -125,6 +125,22 @@ const asi_kind asi_contact_kind = {
     false,           "a sphere or a point against a plane, with friction"};
 
 // ---- bushings ---------------------------------------------------------------------------------------
+
+#define AT(i) ((i) * sizeof(const as_surface *))
+#define ALONG "force, a function of `displacement` [m] and `displacement_rate` [m/s]"
+#define ABOUT "torque, a function of `angle` [rad] and `angle_rate` [rad/s]"
+static const asi_key law_keys[] = {
+    {"x", ASI_KEY_SURFACE, AT(0), .unit = "N", .otherwise = "0", .text = ALONG " along x"},
+    {"y", ASI_KEY_SURFACE, AT(1), .unit = "N", .otherwise = "0", .text = ALONG " along y"},
+    {"z", ASI_KEY_SURFACE, AT(2), .unit = "N", .otherwise = "0", .text = ALONG " along z"},
+    {"about_x", ASI_KEY_SURFACE, AT(3), .unit = "N m", .otherwise = "0", .text = ABOUT " about x"},
+    {"about_y", ASI_KEY_SURFACE, AT(4), .unit = "N m", .otherwise = "0", .text = ABOUT " about y"},
+    {"about_z", ASI_KEY_SURFACE, AT(5), .unit = "N m", .otherwise = "0", .text = ABOUT " about z"},
+};
+#undef AT
+#undef ALONG
+#undef ABOUT
+static const asi_table law_table = {"bushing law", NULL, law_keys, ASI_COUNT(law_keys)};
 
 typedef struct bushing_thing {
   as_bushing_def def;
@@ -156,6 +172,8 @@ static const asi_key bushing_keys[] = {
      .unit = "N s/m, N m s/rad", .otherwise = "0", .text = "along x, y, z and about x, y, z"},
     {"damping_matrix", ASI_KEY_ROWS, AT(damping), .least = 6, .most = 6,
      .unit = "N s/m, N s, N m s/rad", .instead_of = "damping", .text = "likewise"},
+    {"law", ASI_KEY_OBJECT, AT(def.law), .table = &law_table,
+     .text = "forces and torques besides, each by a law of its own"},
 };
 #undef AT
 static const asi_table bushing_table = {"bushing", NULL, bushing_keys, ASI_COUNT(bushing_keys)};

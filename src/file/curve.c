@@ -1,4 +1,4 @@
-/// Functions in files. Of one variable: a number, a straight line or a table; of two: a table.
+/// Functions in files. Of one variable: a number, a formula, a straight line or a table; of two: a formula or a table.
 #include "file/reader.h"
 
 typedef struct curve_thing {
@@ -7,7 +7,7 @@ typedef struct curve_thing {
   int interpolation;
 } curve_thing;
 
-static const char *const interpolations[] = {
+const char *const asi_interpolations[] = {
     [AS_SPLINE] = "spline", [AS_MONOTONE] = "monotone", [AS_LINEAR] = "linear", NULL};
 
 #define AT(field) offsetof(curve_thing, field)
@@ -17,8 +17,8 @@ static const asi_key keys[] = {
      .text = "slope of a straight line"},
     {"table", ASI_KEY_ROWS, AT(table), .least = 2, .most = 2, .instead_of = "constant",
      .text = "pairs [x, y] with increasing x; beyond its ends the function goes on straight"},
-    {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = interpolations, .with = "table",
-     .otherwise = "spline",
+    {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = asi_interpolations,
+     .with = "table", .otherwise = "spline",
      .text = "between the pairs: spline is cubic with two continuous derivatives (for motions), "
              "monotone is cubic without overshoot, linear is straight (both for characteristics)"},
 };
@@ -41,6 +41,7 @@ bool asi_read_curve(asi_reader *r, const asi_value *v, const as_curve **out) {
   as_curve *curve = asi_arena_take(&r->scratch, sizeof *curve);
   if (curve == NULL) return false;
   *out = curve;
+  if (v->type == ASI_TEXT) return asi_read_formula(r, v, &curve->formula);
   if (v->type != ASI_MAP) return asi_read_number(r, v, &curve->constant);
   const bool broken = r->broken;
   curve_thing thing = {0};
@@ -95,6 +96,7 @@ bool asi_read_surface(asi_reader *r, const asi_value *v, const as_surface **out)
   as_surface *surface = asi_arena_take(&r->scratch, sizeof *surface);
   if (surface == NULL) return false;
   *out = surface;
+  if (v->type != ASI_MAP) return asi_read_formula(r, v, &surface->formula);
   const bool broken = r->broken;
   surface_thing thing = {0};
   r->broken = false;

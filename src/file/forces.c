@@ -29,12 +29,12 @@ static const asi_key spring_keys[] = {
     {"damping", ASI_KEY_NUMBER, AT(def.damping), .range = ASI_NOT_NEGATIVE, .unit = "N s/m",
      .otherwise = "0", .text = "viscous damping"},
     {"spring", ASI_KEY_CURVE, AT(def.spring), .unit = "N",
-     .text = "characteristic besides the stiffness, a function of the deflection [m]"},
+     .text = "characteristic besides the stiffness, a function of the `deflection` [m]"},
     {"damper", ASI_KEY_CURVE, AT(def.damper), .unit = "N",
-     .text = "characteristic besides the damping, a function of the rate [m/s]"},
+     .text = "characteristic besides the damping, a function of the `length_rate` [m/s]"},
     {"law", ASI_KEY_SURFACE, AT(def.law), .unit = "N",
-     .text = "characteristic besides all these, a function of the deflection [m] and of its rate "
-             "[m/s]"},
+     .text = "characteristic besides all these, a function of the `deflection` [m] and of the "
+             "`length_rate` [m/s]; in a formula also of the `length` [m]"},
 };
 #undef AT
 static const asi_table spring_table = {"spring", NULL, spring_keys, ASI_COUNT(spring_keys)};
@@ -76,12 +76,12 @@ static const asi_key torsion_keys[] = {
     {"damping", ASI_KEY_NUMBER, AT(def.damping), .range = ASI_NOT_NEGATIVE, .unit = "N m s/rad",
      .otherwise = "0", .text = "viscous damping"},
     {"spring", ASI_KEY_CURVE, AT(def.spring), .unit = "N m",
-     .text = "characteristic besides the stiffness, a function of the deflection [rad]"},
+     .text = "characteristic besides the stiffness, a function of the `deflection` [rad]"},
     {"damper", ASI_KEY_CURVE, AT(def.damper), .unit = "N m",
-     .text = "characteristic besides the damping, a function of the rate [rad/s]"},
+     .text = "characteristic besides the damping, a function of the `angle_rate` [rad/s]"},
     {"law", ASI_KEY_SURFACE, AT(def.law), .unit = "N m",
-     .text = "characteristic besides all these, a function of the deflection [rad] and of its rate "
-             "[rad/s]"},
+     .text = "characteristic besides all these, a function of the `deflection` [rad] and of the "
+             "`angle_rate` [rad/s]; in a formula also of the `angle` [rad]"},
 };
 #undef AT
 static const asi_table torsion_table = {"torsional spring", NULL, torsion_keys,

@@ -10,6 +10,10 @@
 
 static asi_meaning find_constant(const char *name, asi_named *named, void *user) {
   asi_reader *r = user;
+  if (named
+          ->called) // a table that is there the builder has; of one that is not, that has been said
+    return asi_find_table(r, name, named) == ASI_MEANS_MISTAKE ? ASI_MEANS_MISTAKE
+                                                               : ASI_MEANS_NOTHING;
   const int parameter = asi_names_find(&r->parameter_names, name);
   if (parameter >= 0 && r->parameters[parameter].set_by) {
     r->parameters[parameter].used = true;
@@ -35,7 +39,7 @@ as_status asi_begin_formulas(asi_reader *r, as_error *error) {
         r->builder, asi_names_get(&r->parameter_names, i), p->number, NULL, error);
     if (status) return status;
   }
-  return AS_OK;
+  return asi_give_tables(r, error);
 }
 
 bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out) {

@@ -42,6 +42,8 @@ static void free_reader(asi_reader *r) {
   free(r->file);
   free(r->parameters);
   asi_names_free(&r->parameter_names);
+  asi_free_tables(r);
+  if (r->builder) r->builder->outer = NULL;
   for (int s = 0; s < ASI_SORTS; ++s) asi_names_free(&r->failed[s]);
 }
 
@@ -76,7 +78,9 @@ static as_status read_all(asi_reader *r, const char *path, const char *text, siz
   as_status status = asi_read_sources(r, path, text, size);
   if (status || asi_out_of_memory(r)) return status;
   asi_apply_settings(r, settings, n_settings);
+  asi_collect_tables(r);
   asi_collect_parameters(r);
+  asi_settle_tables(r);
   if (asi_out_of_memory(r)) return AS_ERR_MEMORY;
   status = asi_read_roots(r, &error);
   if (status || r->wrong || asi_out_of_memory(r)) return status;

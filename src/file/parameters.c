@@ -92,6 +92,10 @@ static asi_meaning look_up(const char *name, asi_named *named, void *user) {
   asi_reader *r = user;
   const int found = asi_names_find(&r->parameter_names, name);
   const char *set_by = found >= 0 ? r->parameters[found].set_by : NULL;
+  if (named->called) {
+    const asi_meaning table = asi_find_table(r, name, named);
+    if (table != ASI_MEANS_NOTHING) return table;
+  }
   const asi_meaning meaning = asi_find_number(r, name, named);
   if (meaning == ASI_MEANS_CONSTANT && set_by) {
     snprintf(named->sentence, ASI_SENTENCE_LENGTH,
@@ -109,7 +113,8 @@ static asi_meaning look_up(const char *name, asi_named *named, void *user) {
 }
 
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip) {
-  const asi_scope scope = {.find = look_up, .user = r, .depth = r->depth};
+  const asi_tables tables = {asi_evaluate_table, r};
+  const asi_scope scope = {.find = look_up, .user = r, .depth = r->depth, .tables = &tables};
   return asi_expression_number(text, length, &scope, out, slip) == AS_OK;
 }
 

@@ -377,7 +377,9 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_FILES: return read_texts(r, v, true, out);
   case ASI_KEY_NAME: return read_name(r, v, key->sort, out);
   case ASI_KEY_NAMES: return read_names(r, v, key, out);
-  case ASI_KEY_CURVE: return asi_read_curve(r, v, out);
+  case ASI_KEY_CURVE:
+    return asi_read_curve(r, v, out) &&
+           (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
   case ASI_KEY_SURFACE: return asi_read_surface(r, v, out);
   case ASI_KEY_FORMULA: return asi_read_formula(r, v, out);
   case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
@@ -386,6 +388,7 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
     return true; // it has set r->broken itself
   case ASI_KEY_THINGS:
   case ASI_KEY_GROUPS:
+  case ASI_KEY_TABLES:
   case ASI_KEY_PARAMETERS: *(const asi_value **)out = v; return true;
   case ASI_KEY_SHAPES:
     *(int *)out = r->machine->n_shapes;

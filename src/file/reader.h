@@ -49,6 +49,14 @@ typedef struct asi_definition {
   const char *set_by; ///< the event that sets it: it is live; NULL: it does not change
 } asi_definition;
 
+/// A function of `tables:`.
+typedef struct asi_named_table {
+  const asi_value *value;
+  asi_progress progress;
+  as_curve def;    ///< for the builder; its points are the machine's
+  asi_curve curve; ///< to be evaluated while the file is read
+} asi_named_table;
+
 struct asi_reader {
   as_machine *machine;
   asi_arena *arena;  ///< of the machine
@@ -67,7 +75,10 @@ struct asi_reader {
   asi_names parameter_names;
   asi_definition *parameters;
   int n_parameters, room_parameters;
-  int lookups; ///< parameters that wait for others
+  asi_names table_names;
+  asi_named_table *named_tables;
+  int n_named_tables, room_named_tables;
+  int lookups; ///< parameters and tables that wait for others
   int depth;   ///< of the expressions that wait
   int hints;   ///< parameters that were looked for in vain
   int walks;   ///< through a file to a place inside a text
@@ -122,6 +133,20 @@ void asi_publish_parameters(asi_reader *r);
 asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named);
 /// Evaluates an expression of parameters and indices. A slip without a sentence has been told already.
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip);
+
+/// The text of a file at a path, with which file it is; NULL: `why` says why not. Free with free().
+char *asi_read_whole(asi_file *at, size_t *size, const char **why);
+
+/// Finds out which tables there are, then reads those that no parameter has asked for.
+void asi_collect_tables(asi_reader *r);
+void asi_settle_tables(asi_reader *r);
+/// What a name before a parenthesis means: a table, ASI_MEANS_NOTHING if there is none.
+asi_meaning asi_find_table(asi_reader *r, const char *name, asi_named *named);
+/// asi_table_fn; user is the reader.
+int asi_evaluate_table(int table, double x, double out[3], void *user);
+/// Adds them to the builder.
+as_status asi_give_tables(asi_reader *r, as_error *error);
+void asi_free_tables(asi_reader *r);
 
 // ---- values (read.c) --------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_NAME: asi_put(s, "name of a %s", asi_sort_name(key->sort)); break;
   case ASI_KEY_NAMES: asi_put(s, "%d names of %s", key->most, asi_sort_plural(key->sort)); break;
   case ASI_KEY_CURVE: asi_put(s, "[function](#function)"); break;
-  case ASI_KEY_SURFACE: asi_put(s, "[table](#function-of-two-variables)"); break;
+  case ASI_KEY_SURFACE: asi_put(s, "[function](#function-of-two-variables)"); break;
   case ASI_KEY_FORMULA: asi_put(s, "[formula](expressions.md)"); break;
   case ASI_KEY_FORMULAS: asi_put(s, "%d [formulas](expressions.md)", key->most); break;
   case ASI_KEY_OBJECT: {
@@ -49,6 +49,7 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_SHAPES: asi_put(s, "list of [shapes](#shapes)"); break;
   case ASI_KEY_GROUPS: asi_put(s, "list of [groups](#group)"); break;
   case ASI_KEY_PARAMETERS: asi_put(s, "names of numbers"); break;
+  case ASI_KEY_TABLES: asi_put(s, "names of [tables](#table)"); break;
   }
 }
 
@@ -177,6 +178,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);
   put_section(&s, "shapes", &asi_shapes);
+  put_table(&s, &asi_points_table);
   put_table(&s, &asi_curve_table);
   put_table(&s, &asi_surface_table);
   put_table(&s, &asi_turn_table);

@@ -25,7 +25,7 @@ typedef struct root_thing {
   int version;
   const char *title, *description;
   asi_texts include;
-  const asi_value *parameters;
+  const asi_value *parameters, *tables;
   double gravity[3];
   bool assemble;
   int first_shape;
@@ -51,6 +51,8 @@ static const asi_key root_keys[] = {
          "this file and below its folder"},
     {"parameters", ASI_KEY_PARAMETERS, AT(parameters),
      .text = "numbers with names, to be used in place of numbers and in expressions"},
+    {"tables", ASI_KEY_TABLES, AT(tables), .table = &asi_points_table,
+     .text = "functions of one variable with names, to be used in expressions: name(x)"},
     {"gravity", ASI_KEY_VECTOR, AT(gravity), .least = 3, .most = 3, .unit = "m/s^2",
      .otherwise = "[0, 0, 0]", .text = "acceleration of free fall"},
     {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,

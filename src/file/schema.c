@@ -95,10 +95,10 @@ static void put_integer(asi_sink *s, const asi_key *key) {
   if (key->most > 0) asi_put(s, ", \"minimum\": %d, \"maximum\": %d", key->least, key->most);
 }
 
-static void put_parameters(asi_sink *s) {
+/// A mapping of names to what follows.
+static void put_names(asi_sink *s) {
   asi_put(s, "\"type\": \"object\", \"propertyNames\": {\"pattern\": "
              "\"^[A-Za-z_][A-Za-z0-9_]*$\"}, \"additionalProperties\": ");
-  put_number(s, ASI_ANY);
 }
 
 /// What a value must be, behind its description.
@@ -138,13 +138,15 @@ static void put_value(writer *w, const asi_key *key) {
     break;
   case ASI_KEY_CURVE:
     asi_put(s, "\"anyOf\": [");
-    put_number(s, ASI_ANY);
+    put_number(s, key->range);
     asi_put(s, ", ");
     put_reference(w, &asi_curve_table);
     asi_put(s, "]");
     break;
   case ASI_KEY_SURFACE:
-    asi_put(s, "\"allOf\": [");
+    asi_put(s, "\"anyOf\": [");
+    put_number(s, ASI_ANY);
+    asi_put(s, ", ");
     put_reference(w, &asi_surface_table);
     asi_put(s, "]");
     break;
@@ -165,7 +167,14 @@ static void put_value(writer *w, const asi_key *key) {
     asi_put(s, "\"type\": \"array\", \"items\": ");
     put_reference(w, key->table);
     break;
-  case ASI_KEY_PARAMETERS: put_parameters(s); break;
+  case ASI_KEY_PARAMETERS:
+    put_names(s);
+    put_number(s, ASI_ANY);
+    break;
+  case ASI_KEY_TABLES:
+    put_names(s);
+    put_reference(w, key->table);
+    break;
   }
 }
 

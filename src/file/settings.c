@@ -71,7 +71,8 @@ static void add_key(asi_reader *r, asi_value *map, const setting *s) {
 /// Does a mapping hold names of the user's, that must be there? At the root or in a group: at odd depth.
 static bool holds_names(const char *key, int depth) {
   const asi_key *row = depth % 2 == 1 ? asi_table_find(&asi_root_table, key) : NULL;
-  return row && (row->type == ASI_KEY_THINGS || row->type == ASI_KEY_PARAMETERS);
+  return row && (row->type == ASI_KEY_THINGS || row->type == ASI_KEY_PARAMETERS ||
+                 row->type == ASI_KEY_TABLES);
 }
 
 static void complain_missing(asi_reader *r, const setting *s, const asi_value *in,

@@ -77,8 +77,7 @@ static char *read_all(FILE *file, size_t *size) {
   return NULL;
 }
 
-/// The text of a file that has been added, and which file it is; NULL: `why` says why not.
-static char *read_file(asi_file *at, size_t *size, const char **why) {
+char *asi_read_whole(asi_file *at, size_t *size, const char **why) {
   struct stat about;
   char *text = NULL;
   FILE *file = fopen(at->path, "rb");
@@ -139,7 +138,7 @@ static as_status include(asi_reader *r, const asi_value *v, const chain *outer) 
   if (path == NULL) return AS_OK; // said, or to be said by the table
   const int number = asi_add_file(r, (asi_file){.path = path});
   if (number < 0) return AS_ERR_MEMORY;
-  char *text = read_file(&r->file[number], &size, &why);
+  char *text = asi_read_whole(&r->file[number], &size, &why);
   if (text == NULL) {
     --r->n_files;
     asi_complain(r, v, "\"%.200s\" cannot be read: %s", path, why);
@@ -189,7 +188,7 @@ as_status asi_read_sources(asi_reader *r, const char *path, const char *text, si
   const char *copy = asi_arena_text(r->arena, path, strlen(path));
   if (copy == NULL || asi_add_file(r, (asi_file){.path = copy}) < 0) return AS_ERR_MEMORY;
   if (text) return open_file(r, 0, text, size, NULL);
-  char *all = read_file(&r->file[0], &size, &why);
+  char *all = asi_read_whole(&r->file[0], &size, &why);
   if (all == NULL) {
     asi_complain_file(r, 0, "the file cannot be read: %s", why);
     return AS_ERR_FILE;

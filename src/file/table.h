@@ -42,6 +42,7 @@ typedef enum asi_key_type {
   ASI_KEY_SHAPES,     ///< a list of shapes, which are read at once: int, the number of the first
   ASI_KEY_GROUPS,     ///< a list of groups of things to be repeated: const asi_value *
   ASI_KEY_PARAMETERS, ///< named numbers: const asi_value *
+  ASI_KEY_TABLES,     ///< named tables, by keys of their own: const asi_value *
   ASI_KEY_KIND,       ///< which kind of thing it is: nothing
 } asi_key_type;
 
@@ -127,7 +128,8 @@ const asi_key *asi_table_key(const asi_table *table, int i);
 const asi_key *asi_table_find(const asi_table *table, const char *name);
 
 extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_surface_table,
-    asi_turn_table;
+    asi_turn_table, asi_points_table;
+extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
     asi_shapes;
 

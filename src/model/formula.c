@@ -40,8 +40,9 @@ as_status asi_builder_formula(as_builder *b, const char *text, const char *what,
                          .own = own,
                          .time = true,
                          .parameters = own != NULL,
-                         .reason = own ? NULL : "it must be a function of t alone, whose "
-                                                "derivatives are known"};
+                         .reason = own ? NULL
+                                       : "it must be a function of t alone, whose "
+                                         "derivatives are known"};
   asi_expression *e = NULL;
   as_status status = asi_builder_compile(b, text, &wish, &e, error);
   if (status) return status;

@@ -104,7 +104,7 @@ static void evaluate(const asi_expression *e, const char *text, size_t length, d
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const double points[] = {0.0, -1.0, 0.37, 1e3, 1e300, (double)INFINITY, (double)NAN};
-  const asi_scope scope = {find, candidate, NULL, 0};
+  const asi_scope scope = {.find = find, .candidate = candidate};
   asi_expression *e = NULL;
   asi_slip slip;
   char *text = malloc(size + 1);

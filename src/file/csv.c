@@ -1,0 +1,153 @@
+/// Reads comma-separated values, see csv.h.
+#include "file/csv.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum { MOST_DIGITS = 400 }; // of a number
+
+/// A line, without its end.
+typedef struct line {
+  const char *at;
+  size_t n;
+} line;
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+static line trim(line l) {
+  while (l.n > 0 && is_blank(l.at[0])) {
+    ++l.at;
+    --l.n;
+  }
+  while (l.n > 0 && is_blank(l.at[l.n - 1])) --l.n;
+  return l;
+}
+
+/// Field number k, from 1; false: there are fewer. A separator ' ' means tabs and blanks.
+static bool field(line l, char separator, int k, line *out) {
+  const char *end = l.at + l.n, *from = l.at;
+  for (;; --k) {
+    const char *to = from;
+    while (to < end && (separator == ' ' ? !is_blank(*to) : *to != separator)) ++to;
+    if (k == 1) {
+      *out = trim((line){from, (size_t)(to - from)});
+      return true;
+    }
+    if (to == end) return false;
+    from = to + 1;
+    while (separator == ' ' && from < end && is_blank(*from)) ++from;
+  }
+}
+
+/// A whole field as a number.
+static bool is_number(line f, double *out) {
+  char text[MOST_DIGITS + 1];
+  const bool sign = f.n > 0 && (f.at[0] == '-' || f.at[0] == '+');
+  if (f.n == 0 || f.n > MOST_DIGITS || memchr(f.at, '\0', f.n)) return false;
+  memcpy(text, f.at, f.n);
+  text[f.n] = '\0';
+  const size_t n = asi_scan_number(text + sign, out);
+  if (text[0] == '-') *out = -*out;
+  return n > 0 && n + sign == f.n;
+}
+
+static char separator_of(line l) {
+  return memchr(l.at, ';', l.n) ? ';' : memchr(l.at, ',', l.n) ? ',' : ' ';
+}
+
+static bool grow(asi_csv *csv, int *room) {
+  if (csv->n < *room) return true;
+  const int more = 2 * *room + 64;
+  double *grown = realloc(csv->number, 2 * (size_t)more * sizeof *grown);
+  if (grown == NULL) {
+    csv->no_memory = 1;
+    return false;
+  }
+  csv->number = grown;
+  *room = more;
+  return true;
+}
+
+/// Says what is wrong; false, for callers that end with it.
+static bool refuse(asi_csv *csv, const char *sentence) {
+  snprintf(csv->sentence, sizeof csv->sentence, "%s", sentence);
+  return false;
+}
+
+/// What a field is in place of a number, as far as it can be printed.
+static bool refuse_field(asi_csv *csv, line f, int column) {
+  char text[41];
+  size_t n = 0;
+  for (; n < f.n && n + 1 < sizeof text; ++n)
+    text[n] = f.at[n] >= 0x20 && f.at[n] < 0x7f ? f.at[n] : '?';
+  text[n] = '\0';
+  snprintf(csv->sentence, sizeof csv->sentence, "\"%s\" in column %d is no number", text, column);
+  return false;
+}
+
+static bool take_row(asi_csv *csv, int *room, line l, char separator, const int column[2]) {
+  double x[2] = {0.0, 0.0};
+  char sentence[ASI_CSV_SENTENCE];
+  for (int k = 0; k < 2; ++k) {
+    line f;
+    if (!field(l, separator, column[k], &f)) {
+      snprintf(sentence, sizeof sentence, "there is no column %d", column[k]);
+      return refuse(csv, sentence);
+    }
+    if (!is_number(f, &x[k])) return refuse_field(csv, f, column[k]);
+    if (!isfinite(x[k])) return refuse(csv, "a number is too large");
+  }
+  if (csv->n > 0 && !(x[0] > csv->number[2 * csv->n - 2])) {
+    snprintf(sentence, sizeof sentence, "x must increase, but %g follows %g", x[0],
+             csv->number[2 * csv->n - 2]);
+    return refuse(csv, sentence);
+  }
+  if (csv->n == ASI_CSV_ROWS) return refuse(csv, "more than 1000000 rows");
+  if (!grow(csv, room)) return false;
+  memcpy(csv->number + 2 * (size_t)csv->n, x, sizeof x);
+  ++csv->n;
+  return true;
+}
+
+/// Whether a row holds titles: nothing in the columns is a number.
+static bool is_title(line l, const int column[2]) {
+  double number;
+  line f;
+  const char separator = separator_of(l);
+  for (int k = 0; k < 2; ++k)
+    if (field(l, separator, column[k], &f) && is_number(f, &number)) return false;
+  return true;
+}
+
+asi_csv asi_csv_parse(const char *text, size_t size, const int column[2]) {
+  asi_csv csv = {0};
+  const char *at = text, *end = text + size;
+  char separator = '\0';
+  int room = 0, rows = 0;
+  bool good = true;
+  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) at += 3;
+  while (good && at < end) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (stop == NULL) stop = end;
+    const line l = trim((line){at, (size_t)(stop - at)});
+    at = stop < end ? stop + 1 : end;
+    ++csv.line;
+    if (l.n == 0 || l.at[0] == '#') continue;
+    if (rows++ == 0 && is_title(l, column)) continue;
+    if (separator == '\0') separator = separator_of(l);
+    good = take_row(&csv, &room, l, separator, column);
+  }
+  if (good) csv.line = 0;
+  if (good && csv.n < 2) good = refuse(&csv, "it needs two rows of numbers at least");
+  if (!good) {
+    free(csv.number);
+    csv.number = NULL;
+    csv.n = 0;
+  }
+  return csv;
+}

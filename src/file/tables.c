@@ -1,0 +1,242 @@
+/// `tables:` functions of one variable with names, by points or by a CSV file. A table may be used in every expression,
+/// also in those of parameters; its points may be expressions themselves: each is read when it is asked for first.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/csv.h"
+#include "file/reader.h"
+
+enum {
+  MOST_TABLES = 10000,
+  MOST_WAITING = 100, ///< tables and parameters that wait for one another
+};
+
+typedef struct table_thing {
+  asi_rows points;
+  const char *file;
+  int column[2]; ///< 0: not given
+  double columns[2];
+  int interpolation;
+} table_thing;
+
+#define AT(field) offsetof(table_thing, field)
+static const asi_key keys[] = {
+    {"points", ASI_KEY_ROWS, AT(points), .required = true, .least = 2, .most = 2,
+     .text = "pairs [x, y] with increasing x; beyond its ends the function goes on straight"},
+    {"file", ASI_KEY_PATH, AT(file), .instead_of = "points",
+     .text = "a file of comma-separated values: a row of numbers for each point, perhaps titles "
+             "before them"},
+    {"columns", ASI_KEY_VECTOR, AT(columns), .range = ASI_POSITIVE, .least = 2, .most = 2,
+     .with = "file", .otherwise = "[1, 2]", .text = "which columns x and y are, from 1"},
+    {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = asi_interpolations,
+     .otherwise = "spline",
+     .text = "between the points: spline is cubic with two continuous derivatives (for motions), "
+             "monotone is cubic without overshoot, linear is straight (both for characteristics)"},
+};
+#undef AT
+const asi_table asi_points_table = {"table", NULL, keys, ASI_COUNT(keys)};
+
+static bool check_name(asi_reader *r, const asi_value *key) {
+  if (!asi_is_parameter_name(key->text) || strcmp(key->text, "t") == 0)
+    asi_complain(r, key,
+                 "\"%.60s\" cannot name a table: letters, digits and _, no digit first, fewer than "
+                 "%d, and neither t nor pi nor a function",
+                 key->text, ASI_NAME_LENGTH);
+  else if (r->n_named_tables >= MOST_TABLES)
+    asi_complain(r, key, "more than %d tables", MOST_TABLES);
+  else
+    return true;
+  return false;
+}
+
+static void define(asi_reader *r, const asi_value *key, const asi_value *value) {
+  if (!check_name(r, key)) return;
+  int number = asi_names_find(&r->table_names, key->text);
+  if (number < 0) {
+    void *array = r->named_tables;
+    const bool room =
+        asi_grow(&array, r->n_named_tables, &r->room_named_tables, sizeof *r->named_tables);
+    r->named_tables = array;
+    if (!room || asi_names_add(&r->table_names, ASI_SORT_TABLE, key->text, NULL)) {
+      r->no_memory = true;
+      return;
+    }
+    number = r->n_named_tables++;
+  }
+  r->named_tables[number] = (asi_named_table){.value = value};
+}
+
+// ---- points -----------------------------------------------------------------------------------------
+
+static bool check_columns(asi_reader *r, const asi_value *v, table_thing *thing) {
+  for (int k = 0; k < 2; ++k) {
+    const double column = thing->columns[k];
+    thing->column[k] = (int)column;
+    if (column >= 1.0 && column <= 1000.0 && column == thing->column[k]) continue;
+    asi_complain(r, asi_value_get(v, "columns"),
+                 "columns have whole numbers from 1 to 1000, not %g", column);
+    return false;
+  }
+  return true;
+}
+
+/// Reads a file's columns into points.
+static bool read_csv(asi_reader *r, const asi_value *v, table_thing *thing) {
+  const asi_value *at = asi_value_get(v, "file");
+  const char *why;
+  size_t size;
+  if (!check_columns(r, v, thing)) return false;
+  asi_file file = {.path = thing->file};
+  char *text = asi_read_whole(&file, &size, &why);
+  if (text == NULL) {
+    asi_complain(r, at, "\"%.200s\" cannot be read: %s", thing->file, why);
+    r->unreadable = true;
+    return false;
+  }
+  if (size > ASI_MOST_BYTES) {
+    asi_complain(r, at, "\"%.200s\" has more than %d MiB", thing->file, ASI_MOST_BYTES >> 20);
+    free(text);
+    return false;
+  }
+  const asi_csv csv = asi_csv_parse(text, size, thing->column);
+  free(text);
+  if (csv.no_memory) r->no_memory = true;
+  if (csv.sentence[0] && csv.line > 0)
+    asi_complain(r, at, "\"%.200s\", line %d: %s", thing->file, csv.line, csv.sentence);
+  else if (csv.sentence[0])
+    asi_complain(r, at, "\"%.200s\": %s", thing->file, csv.sentence);
+  if (csv.number == NULL) return false;
+  thing->points = (asi_rows){NULL, csv.n, 2};
+  thing->points.number = asi_arena_take(&r->scratch, 2 * (size_t)csv.n * sizeof(double));
+  if (thing->points.number)
+    memcpy(thing->points.number, csv.number, 2 * (size_t)csv.n * sizeof(double));
+  free(csv.number);
+  return thing->points.number != NULL;
+}
+
+static bool increases(asi_reader *r, const asi_value *v, const asi_rows *points) {
+  const asi_value *rows = asi_value_get(v, "points");
+  for (int i = 1; rows && i < points->n; ++i)
+    if (!(points->number[2 * i] > points->number[2 * i - 2])) {
+      asi_complain(r, rows->item[i], "x must increase, but %g follows %g", points->number[2 * i],
+                   points->number[2 * i - 2]);
+      return false;
+    }
+  return true;
+}
+
+/// The table as the builder takes it, in the machine's memory, and one that can be evaluated.
+static bool make(asi_reader *r, asi_named_table *table, const table_thing *thing) {
+  const int n = thing->points.n;
+  as_error error;
+  double *x = asi_arena_take(r->arena, 2 * (size_t)n * sizeof(double));
+  if (x == NULL) return false;
+  for (int i = 0; i < n; ++i) {
+    x[i] = thing->points.number[2 * i];
+    x[n + i] = thing->points.number[2 * i + 1];
+  }
+  table->def = (as_curve){
+      .x = x, .y = x + n, .n = n, .interpolation = (as_interpolation)thing->interpolation};
+  const as_status status = asi_curve_init(&table->curve, &table->def, "The table", &error);
+  if (status == AS_ERR_MEMORY)
+    r->no_memory = true;
+  else if (status)
+    asi_complain(r, table->value, "%s", error.message);
+  return status == AS_OK;
+}
+
+static bool read_table(asi_reader *r, asi_named_table *table) {
+  table_thing thing = {.columns = {1.0, 2.0}};
+  r->broken = false;
+  asi_read_object(r, table->value, table->value, &asi_points_table, &thing);
+  if (r->broken || asi_out_of_memory(r)) return false;
+  if (thing.file && !read_csv(r, table->value, &thing)) return false;
+  return increases(r, table->value, &thing.points) && make(r, table, &thing);
+}
+
+/// Reads a table, if that has not been done. No sentence: what is wrong has been said.
+static bool settle(asi_reader *r, int number, int depth, char sentence[ASI_SENTENCE_LENGTH]) {
+  asi_named_table *table = &r->named_tables[number];
+  const char *name = asi_names_get(&r->table_names, number);
+  if (table->progress == ASI_READY) return true;
+  if (table->progress == ASI_BROKEN) return false; // it has been said why
+  if (table->progress == ASI_BUSY || r->lookups >= MOST_WAITING) {
+    snprintf(sentence, ASI_SENTENCE_LENGTH,
+             table->progress == ASI_BUSY ? "the table %s depends on itself"
+                                         : "too many tables and parameters depend on one another",
+             name);
+    return false;
+  }
+  const asi_path section = {"tables", 0, NULL}, path = {name, 0, &section}, *back = r->path;
+  const asi_index *index = r->index;
+  const bool broken = r->broken;
+  const int depth_before = r->depth;
+  r->path = &path;
+  r->index = NULL;
+  table->progress = ASI_BUSY;
+  ++r->lookups;
+  r->depth = depth;
+  const bool good = read_table(r, table);
+  --r->lookups;
+  r->depth = depth_before;
+  table->progress = good ? ASI_READY : ASI_BROKEN;
+  r->path = back;
+  r->index = index;
+  r->broken = broken;
+  return good;
+}
+
+// ---- use --------------------------------------------------------------------------------------------
+
+asi_meaning asi_find_table(asi_reader *r, const char *name, asi_named *named) {
+  const int found = asi_names_find(&r->table_names, name);
+  if (found < 0) return ASI_MEANS_NOTHING;
+  named->index = found;
+  named->sentence[0] = '\0';
+  return settle(r, found, named->depth, named->sentence) ? ASI_MEANS_TABLE : ASI_MEANS_MISTAKE;
+}
+
+int asi_evaluate_table(int table, double x, double out[3], void *user) {
+  const asi_reader *r = user;
+  return asi_curve_evaluate(&r->named_tables[table].curve, x, out);
+}
+
+void asi_collect_tables(asi_reader *r) {
+  const asi_path path = {"tables", 0, NULL};
+  for (int f = 0; f < r->n_order; ++f) {
+    const asi_value *map = asi_value_get(r->file[r->order[f]].root, "tables");
+    if (map == NULL) continue;
+    r->path = &path;
+    if (map->type != ASI_MAP)
+      asi_complain(r, map, "must be a mapping of names to tables, not %s", asi_value_what(map));
+    else
+      for (int i = 0; i < map->count; ++i) define(r, map->item[2 * i], map->item[2 * i + 1]);
+    r->path = NULL;
+  }
+}
+
+void asi_settle_tables(asi_reader *r) {
+  char sentence[ASI_SENTENCE_LENGTH];
+  for (int i = 0; i < r->n_named_tables && !asi_out_of_memory(r); ++i)
+    (void)settle(r, i, 0, sentence);
+  asi_arena_reset(&r->scratch);
+}
+
+as_status asi_give_tables(asi_reader *r, as_error *error) {
+  as_status status = AS_OK;
+  for (int i = 0; i < r->n_named_tables && status == AS_OK; ++i) {
+    const asi_named_table *table = &r->named_tables[i];
+    if (table->progress == ASI_READY)
+      status =
+          as_builder_add_table(r->builder, asi_names_get(&r->table_names, i), &table->def, error);
+  }
+  return status;
+}
+
+void asi_free_tables(asi_reader *r) {
+  for (int i = 0; i < r->n_named_tables; ++i) asi_curve_free(&r->named_tables[i].curve);
+  free(r->named_tables);
+  asi_names_free(&r->table_names);
+}
