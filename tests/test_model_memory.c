@@ -174,6 +174,39 @@ static as_status add_more_forces(as_builder *b, as_error *error) {
   return status ? status : as_builder_add_contact(b, &contact, NULL, error);
 }
 
+/// Formulas in most places where one may stand.
+static as_status add_formulas(as_builder *b, as_error *error) {
+  static const double x[] = {-1.0, 0.0, 2.0}, y[] = {0.0, 0.0, 20.0};
+  const as_curve table = {.x = x, .y = y, .n = 3}, rub = {.formula = "0.1 + 0.1*exp(-speed)"},
+                 wave = {.formula = "0.1*sin(t)"};
+  const as_surface law = {.formula = "k*deflection + soft(length_rate)"},
+                   along = {.formula = "soft(displacement)*t"};
+  as_spring_def spring = as_default_spring_def();
+  spring.body[0] = 1;
+  spring.body[1] = 2;
+  spring.point[0][0] = 2.0;
+  spring.point[1][0] = 2.5;
+  spring.law = &law;
+  as_bushing_def bushing = as_default_bushing_def();
+  bushing.body[0] = 0;
+  bushing.body[1] = 1;
+  bushing.law[0] = bushing.law[2] = &along;
+  as_joint_friction_def friction = as_default_joint_friction_def();
+  friction.joint = 0;
+  friction.coefficient_law = &rub;
+  friction.radius = 0.02;
+  as_load_def load = as_default_load_def();
+  load.body = 1;
+  load.torque[2] = 0.1;
+  load.factor = &wave;
+  as_status status = as_builder_add_parameter(b, "k", 2.0, NULL, error);
+  if (status == AS_OK) status = as_builder_add_table(b, "soft", &table, error);
+  if (status == AS_OK) status = as_builder_add_spring(b, &spring, NULL, error);
+  if (status == AS_OK) status = as_builder_add_bushing(b, &bushing, NULL, error);
+  if (status == AS_OK) status = as_builder_add_load(b, &load, NULL, error);
+  return status ? status : as_builder_add_joint_friction(b, &friction, NULL, error);
+}
+
 /// A bar of two coordinates along x between the point mass and nothing.
 static as_status add_superelement(as_builder *b, as_error *error) {
   static const as_entry mass[] = {{0, 0, 0.2}, {1, 1, 0.2}};
@@ -212,6 +245,7 @@ static as_status make(as_model **out, as_error *error) {
   if (status == AS_OK) status = add_joints(b, error);
   if (status == AS_OK) status = add_forces(b, error);
   if (status == AS_OK) status = add_more_forces(b, error);
+  if (status == AS_OK) status = add_formulas(b, error);
   if (status == AS_OK) status = add_superelement(b, error);
   as_coordinate_def wanted = as_default_coordinate_def();
   wanted.joint = 0;
