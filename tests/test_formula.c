@@ -153,7 +153,7 @@ static int wave(double t, double out[3], void *user) {
   return AS_DONE;
 }
 
-static void add_motions(as_builder *b, as_body_id body, bool by_formula) {
+static void add_moving_frame(as_builder *b, as_body_id body, bool by_formula) {
   const as_curve curve = {.function = wave}, formula = {.formula = "0.3*sin(4*t)"};
   const as_curve *law = by_formula ? &formula : &curve;
   as_error error;
@@ -167,8 +167,15 @@ static void add_motions(as_builder *b, as_body_id body, bool by_formula) {
   frame = as_default_frame_def();
   frame.body = body;
   must(as_builder_add_frame(b, &frame, &joint.frame[1], &error), &error);
+  must(as_builder_add_joint(b, &joint, NULL, &error), &error);
+}
+
+static void add_motion(as_builder *b, as_body_id body, bool by_formula) {
+  const as_curve curve = {.function = wave}, formula = {.formula = "0.3*sin(4*t)"};
+  const as_curve *law = by_formula ? &formula : &curve;
+  as_error error;
   as_motion_def motion = as_default_motion_def();
-  must(as_builder_add_joint(b, &joint, &motion.joint, &error), &error);
+  motion.joint = machine_joint(b, "slide", AS_JOINT_CYLINDRICAL, AS_GROUND, body, origin, along_y);
   motion.law = law;
   must(as_builder_add_motion(b, &motion, NULL, &error), &error);
   as_load_def load = as_default_load_def();
@@ -184,10 +191,11 @@ static void test_same(void **state) {
   static const struct {
     const char *name;
     add_fn *add;
-  } all[] = {{"spring", add_spring},     {"spring with tables", add_tabled_spring},
-             {"torsion", add_torsion},   {"bushing", add_bushing},
-             {"contact", add_contact},   {"stop", add_stop},
-             {"friction", add_friction}, {"motions", add_motions}};
+  } all[] = {{"spring", add_spring},         {"spring with tables", add_tabled_spring},
+             {"torsion", add_torsion},       {"bushing", add_bushing},
+             {"contact", add_contact},       {"stop", add_stop},
+             {"friction", add_friction},     {"moving frame", add_moving_frame},
+             {"motion and load", add_motion}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
     for (int m = 0; m < 3; ++m) {
       as_model *model[2];
