@@ -81,7 +81,7 @@ static void test_sentences(void **state) {
   const struct {
     int row;
     const char *words;
-  } blamed[] = {{0, "where lambda[0] holds"}, {-1, "where a constraint holds"}};
+  } blamed[] = {{0, "where lambda[0] holds"}, {-1, "farther than can be told"}};
   for (int i = 0; i < 2; ++i) {
     check.row = blamed[i].row;
     rig r = make(AS_METHOD_INDEX2, 0.01);

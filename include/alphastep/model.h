@@ -299,15 +299,35 @@ typedef struct as_load_def {
   const char *name;
   as_frame_id frame; ///< acts at its origin; AS_NONE: from what follows
   as_body_id body;
-  double point[3];        ///< in the world at the starting pose [m]; only a force needs it
-  bool follows;           ///< force and torque are in the frame's axes; otherwise in the world's
-  double force[3];        ///< [N]
-  double torque[3];       ///< [N m]
+  double point[3];  ///< in the world at the starting pose [m]; only a force needs it
+  bool follows;     ///< force and torque are in the frame's axes; otherwise in the world's
+  double force[3];  ///< [N]
+  double torque[3]; ///< [N m]
+  /// Components by formula instead, of the time, parameters and quantities of the machine; NULL: as above. See
+  /// docs/elements/actuator.md.
+  const char *force_formula[3];
+  const char *torque_formula[3];
   as_body_id reaction;    ///< the body that the torque acts back on; AS_NONE, AS_GROUND: nobody
   const as_curve *factor; ///< of time [s]; NULL: 1
 } as_load_def;
 
 AS_API as_load_def as_default_load_def(void);
+
+/// A force by formula along the line between two points, or along or about a coordinate of a joint: F > 0 makes the
+/// distance or the coordinate grow. A formula is a text, `-200*joints.elbow.angle - 3*joints.elbow.angle_rate`: it may use t,
+/// the model's parameters and tables, and quantities of the machine that depend on positions and velocities alone, by the
+/// names of their channels, at most eight bodies together with those that it acts on. See docs/elements/actuator.md.
+typedef struct as_actuator_def {
+  const char *name;     ///< NULL: `force 3`
+  as_joint_id joint;    ///< AS_NONE: along a line
+  int coordinate;       ///< of the joint, a displacement or an angle, from 0
+  as_frame_id frame[2]; ///< ends of the line; AS_NONE: from what follows
+  as_body_id body[2];
+  double point[2][3]; ///< in the world at the starting pose [m]
+  const char *force;  ///< [N, N m]; required
+} as_actuator_def;
+
+AS_API as_actuator_def as_default_actuator_def(void);
 
 /// Friction in a joint that does not move in a given way: dry (Coulomb) and viscous, against the rates of its
 /// coordinates. Dry friction of a revolute, prismatic, cylindrical or spherical joint is
@@ -456,6 +476,8 @@ AS_API as_status as_builder_add_torsion(as_builder *builder, const as_torsion_de
                                         as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_load(as_builder *builder, const as_load_def *def, as_force_id *id,
                                      as_error *error);
+AS_API as_status as_builder_add_actuator(as_builder *builder, const as_actuator_def *def,
+                                         as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_joint_friction(as_builder *builder,
                                                const as_joint_friction_def *def, as_force_id *id,
                                                as_error *error);

@@ -175,6 +175,10 @@ typedef struct as_problem_def {
   /// places close to each other, as the teeth of gears do: a long step might end in the wrong one. May be NULL.
   as_step_fn *check_step;
 
+  /// Sets held signals at the end of a step, n_u numbers that hold the old ones on entry; for what is to be remembered,
+  /// as which turn an angle is in. No function may change by it at this point: nothing is solved anew. May be NULL.
+  as_vector_fn *follow;
+
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced
 
   /// Which body each of the n velocity components belongs to, numbers from 0 on; NULL: one body per

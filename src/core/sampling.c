@@ -20,10 +20,10 @@ struct asi_sampler {
 
 as_status asi_sampling_create(as_integrator *s, as_error *error) {
   const as_problem_def *def = &s->problem->def;
-  // Behind each a copy, for a start that fails; behind held one of u, too, one for samples that fail, and two for
-  // events.
+  // Behind each a copy, for a start that fails; behind held one of u, too, one for samples that fail, two for
+  // events and one for steps that fail.
   s->sampler = asi_calloc(2 * (size_t)def->n_samplers, sizeof *s->sampler);
-  s->held = asi_calloc(6 * (size_t)def->n_u, sizeof(double));
+  s->held = asi_calloc(7 * (size_t)def->n_u, sizeof(double));
   return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
 }
 

@@ -14,9 +14,9 @@
 static as_status check_end(const as_integrator *s) {
   const as_problem_def *def = &s->problem->def;
   if (def->check_step == NULL) return AS_OK;
-  const as_point from = {.t = s->t, .q = s->now.q, .v = s->now.v};
-  const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v};
-  char name[64] = "a constraint";
+  const as_point from = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
+  const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v, .u = s->eval.u};
+  char name[64];
   int row = -1;
   const int code = def->check_step(&from, &to, s->eval.inactive, &row, def->user);
   if (code == AS_DONE) return AS_OK;
@@ -25,8 +25,12 @@ static as_status check_end(const as_integrator *s) {
                     "The check_step callback reported a fatal failure at t = %.9g s (it returned "
                     "%d).",
                     s->t1, code);
-  if (row >= 0 && row < def->n_lambda)
-    asi_component_name(s->problem, AS_QUANTITY_LAMBDA, row, name, sizeof name);
+  if (row < 0 || row >= def->n_lambda)
+    return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, "check_step",
+                    "The step from t = %.9g s to %.9g s is too long: it turns or goes farther than "
+                    "can be told.",
+                    s->t, s->t1);
+  asi_component_name(s->problem, AS_QUANTITY_LAMBDA, row, name, sizeof name);
   return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, name,
                   "The step from t = %.9g s to %.9g s is too long to tell where %s holds.", s->t,
                   s->t1, name);
@@ -51,11 +55,24 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   return status;
 }
 
+/// Lets the problem note where it is. What it cannot tell stays as it was.
+static void follow(as_integrator *s) {
+  const as_problem_def *def = &s->problem->def;
+  const asi_values *now = &s->now;
+  double *const noted = s->held + 4 * (size_t)def->n_u;
+  const as_point at = {.t = s->t, .q = now->q, .v = now->v, .x = now->x, .u = s->eval.u};
+  memcpy(noted, s->eval.u, (size_t)def->n_u * sizeof(double));
+  if (def->follow(&at, noted, def->user) != AS_DONE) return;
+  for (int i = 0; i < def->n_u; ++i)
+    if (isfinite(noted[i])) s->eval.u[i] = noted[i];
+}
+
 void asi_accept_step(as_integrator *s) {
   const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
   asi_path_note(s);
   s->method->accept(s);
   s->t = s->t1;
+  if (s->problem->def.follow) follow(s);
   asi_dense_remember(s, t0, a_offset, w_offset);
   asi_publish(s, s->t, &s->now);
   s->last_h = s->statistics.last_step = s->h;
@@ -152,7 +169,10 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   s->active = memory.active;
   const as_integrator saved = *s;
   as_error ignored;
+  const size_t u_size = (size_t)s->problem->def.n_u * sizeof(double);
+  double *const u = s->held + 6 * (size_t)s->problem->def.n_u;
   memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+  memcpy(u, s->eval.u, u_size);
   s->eval.error = &ignored;
   const as_status rescued = rescue_step(s, h, t1, status, 0);
   if (rescued == AS_OK) {
@@ -172,6 +192,7 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   *s = saved;
   s->step = step;
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+  memcpy(s->eval.u, u, u_size);
   s->statistics = statistics;
   explain_failure(s, status, error);
   s->factor_h = (double)NAN;

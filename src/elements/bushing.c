@@ -62,21 +62,10 @@ void asi_rotation_ratio(double c, double s, double out[3]) {
   out[2] = (out[0] + 3.0 * c * out[1]) / (s * s);
 }
 
-/// The coordinates and what they are made of.
-typedef struct bend {
-  asi_ends_now ends;
-  asi_pair pair;
-  asi_row_sum z[ASI_BUSHING];
-  asi_row_sum e[3], c;
-  double rho[3];
-  double S[ASI_BUSHING];
-  double by_z[ASI_BUSHING], by_rate[ASI_BUSHING]; ///< derivatives of the laws
-} bend;
-
-static void turn(bend *x, int i) {
+static void turn(asi_rotation *x, int i) {
   const asi_row_sum *e = &x->e[i], *c = &x->c;
   const double *rho = x->rho;
-  asi_row_sum *r = &x->z[3 + i];
+  asi_row_sum *r = &x->r[i];
   r->value = rho[0] * e->value;
   r->rate = rho[0] * e->rate + rho[1] * e->value * c->rate;
   for (int j = 0; j < ASI_PAIR; ++j) {
@@ -87,20 +76,10 @@ static void turn(bend *x, int i) {
   }
 }
 
-static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
+int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element_input *in) {
   const double least = 1e-8; // 1 + cos theta: within 1e-4 of half a turn
-  const int code = asi_ends_move(&b->ends, in->t, &x->ends);
-  if (code) return code;
-  memset(x->z, 0, sizeof x->z);
-  for (int i = 0; i < 3; ++i) {
-    asi_row_sum *z = &x->z[i];
-    const as_element_output out = {
-        .g = &z->value, .g_q = z->q, .rate = &z->rate, .gdot_q = z->rate_q};
-    if (i == 0) asi_pair_init(&x->pair, in, &out, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
-    asi_separation_row(&x->pair, shift[i], in, &out, 0);
-    x->e[i] = asi_axes_sum(&x->pair, sine[i], 2, in);
-  }
-  x->c = asi_axes_sum(&x->pair, trace, 3, in);
+  for (int i = 0; i < 3; ++i) x->e[i] = asi_axes_sum(pair, sine[i], 2, in);
+  x->c = asi_axes_sum(pair, trace, 3, in);
   x->c.value = fmin((x->c.value - 1.0) / 2.0, 1.0);
   x->c.rate /= 2.0;
   for (int j = 0; j < ASI_PAIR; ++j) {
@@ -111,6 +90,33 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
   if (!(1.0 + x->c.value > least)) return AS_RETRY;
   asi_rotation_ratio(x->c.value, asi_norm(e) / 2.0, x->rho);
   for (int i = 0; i < 3; ++i) turn(x, i);
+  return AS_DONE;
+}
+
+/// The coordinates and what they are made of.
+typedef struct bend {
+  asi_ends_now ends;
+  asi_pair pair;
+  asi_row_sum z[ASI_BUSHING];
+  asi_rotation turn;
+  double S[ASI_BUSHING];
+  double by_z[ASI_BUSHING], by_rate[ASI_BUSHING]; ///< derivatives of the laws
+} bend;
+
+static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
+  int code = asi_ends_move(&b->ends, in->t, &x->ends);
+  if (code) return code;
+  memset(x->z, 0, sizeof x->z);
+  for (int i = 0; i < 3; ++i) {
+    asi_row_sum *z = &x->z[i];
+    const as_element_output out = {
+        .g = &z->value, .g_q = z->q, .rate = &z->rate, .gdot_q = z->rate_q};
+    if (i == 0) asi_pair_init(&x->pair, in, &out, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
+    asi_separation_row(&x->pair, shift[i], in, &out, 0);
+  }
+  code = asi_rotation_measure(&x->turn, &x->pair, in);
+  if (code) return code;
+  for (int i = 0; i < 3; ++i) x->z[3 + i] = x->turn.r[i];
   for (int i = 0; i < ASI_BUSHING; ++i) {
     x->S[i] = 0.0;
     for (int k = 0; k < ASI_BUSHING; ++k)
@@ -128,7 +134,7 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
 
 /// -sum_i S_i D_q z_i,q^T
 static void add_curvature(const bend *x, const as_element_input *in, double *f_q) {
-  const double *M = x->S + 3, *rho = x->rho, *c_q = x->c.q;
+  const double *M = x->S + 3, *rho = x->turn.rho, *c_q = x->turn.c.q;
   double E[ASI_PAIR] = {0}, Me = 0.0;
   as_element_input with = *in;
   const as_element_output out = {.f_q = f_q};
@@ -136,8 +142,8 @@ static void add_curvature(const bend *x, const as_element_input *in, double *f_q
     with.lambda = &x->S[i];
     asi_separation_row(&x->pair, shift[i], &with, &out, 0);
     for (int k = 0; k < 2; ++k) asi_axes_curvature(&x->pair, sine[i][k], rho[0] * M[i], f_q);
-    for (int j = 0; j < ASI_PAIR; ++j) E[j] += M[i] * x->e[i].q[j];
-    Me += M[i] * x->e[i].value;
+    for (int j = 0; j < ASI_PAIR; ++j) E[j] += M[i] * x->turn.e[i].q[j];
+    Me += M[i] * x->turn.e[i].value;
   }
   for (int k = 0; k < 3; ++k) asi_axes_curvature(&x->pair, trace[k], rho[1] * Me / 2.0, f_q);
   for (int i = 0; i < ASI_PAIR; ++i)

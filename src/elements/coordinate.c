@@ -25,6 +25,27 @@
 
 enum { X, Y, Z };
 
+asi_family asi_coordinate_family(asi_coordinate_kind kind) {
+  switch (kind) {
+  case ASI_COORDINATE_SHIFT: return (asi_family){"displacement", "m", "displacement_rate", "m/s"};
+  case ASI_COORDINATE_ROTATION: return (asi_family){"rotation", "rad", "rotation_rate", "rad/s"};
+  case ASI_COORDINATE_ANGLE:
+  case ASI_COORDINATE_ANGLE_A:
+  case ASI_COORDINATE_ANGLE_B: break;
+  }
+  return (asi_family){"angle", "rad", "angle_rate", "rad/s"};
+}
+
+static bool is_like(const asi_coordinate *all, int n, int i, int other) {
+  return other >= 0 && other < n &&
+         asi_coordinate_family(all[other].kind).name == asi_coordinate_family(all[i].kind).name;
+}
+
+char asi_coordinate_letter(const asi_coordinate *all, int n, int i) {
+  const bool several = is_like(all, n, i, i - 1) || is_like(all, n, i, i + 1);
+  return several ? "xyz"[all[i].axis] : '\0';
+}
+
 /// The rows of an angle's sine and cosine.
 typedef struct angle_rows {
   int n;

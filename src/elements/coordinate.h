@@ -12,6 +12,16 @@ typedef struct asi_row_sum {
 asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
                          const as_element_input *in);
 
+/// What coordinates of a kind and their rates are called, and their units.
+typedef struct asi_family {
+  const char *name, *unit, *rate_name, *rate_unit;
+} asi_family;
+
+asi_family asi_coordinate_family(asi_coordinate_kind kind);
+/// The letter behind a coordinate's name: several that follow each other and have one name are its components. '\0': it
+/// is the only one.
+char asi_coordinate_letter(const asi_coordinate *all, int n, int i);
+
 /// A coordinate c of B against A where it was measured.
 typedef struct asi_measure {
   asi_pair pair;

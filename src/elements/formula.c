@@ -109,6 +109,31 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
   return AS_RETRY;
 }
 
+int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
+                        double *value, double *by_measure) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS] = {0};
+  table_list list = {f->tables};
+  const asi_tables tables = {look_up, &list};
+  for (int k = 0; k < e->n_slots; ++k)
+    x[k] = slot[k] >= ASI_SLOT_MEASURE ? measure[slot[k] - ASI_SLOT_MEASURE]
+           : slot[k] == ASI_SLOT_TIME  ? in->t
+                                       : in->u[slot[k] - ASI_SLOT_PARAMETER];
+  const as_status status = by_measure ? asi_expression_gradient(e, x, &tables, value, gradient)
+                                      : asi_expression_value(e, x, &tables, value);
+  if (status && status != AS_ERR_NONFINITE) return code_of(status);
+  bool finite = isfinite(*value);
+  for (int k = 0; k < e->n_slots; ++k) {
+    if (slot[k] < ASI_SLOT_MEASURE) continue; // a derivative by t or by a parameter does not matter
+    if (by_measure) by_measure[slot[k] - ASI_SLOT_MEASURE] = gradient[k];
+    finite = finite && isfinite(gradient[k]);
+  }
+  if (finite) return AS_DONE;
+  if (in->why) blame(f, x, &tables, in->why, AS_ELEMENT_WHY);
+  return AS_RETRY;
+}
+
 // ---- energy -----------------------------------------------------------------------------------------
 
 typedef struct integrand {

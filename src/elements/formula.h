@@ -44,6 +44,11 @@ int asi_formula_at(const asi_formula *f, double t, double out[3]);
 int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,
                     double rest, double out[3]);
 
+/// A formula of quantities of the machine, whose values are given in their order; and its derivatives by these, which may
+/// be NULL. AS_RETRY if one is no finite number; likewise.
+int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
+                        double *value, double *by_measure);
+
 /// The integral of a law without a rate over the deflection, from 0 to x; of what is not negative of it, if `cut`.
 double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest, double x,
                             bool cut);

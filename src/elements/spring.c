@@ -114,4 +114,17 @@ int asi_spring_look(const asi_spring *s, const as_element_input *in, double out[
   return code;
 }
 
+int asi_spring_view(const asi_spring *s, const as_element_input *in, asi_law_view *out) {
+  extension x;
+  int code = asi_ends_move(&s->ends, in->t, &x.ends);
+  if (code == AS_DONE) code = measure(in, true, 0.0, NULL, &x);
+  if (code == AS_DONE) code = asi_law_evaluate(&s->law, in, x.l - s->law.rest, x.rate, out->law);
+  if (code) return code;
+  out->value = x.l;
+  out->rate = x.rate;
+  memcpy(out->q, x.l_q, sizeof out->q);
+  memcpy(out->rate_q, x.rate_q, sizeof out->rate_q);
+  return AS_DONE;
+}
+
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};

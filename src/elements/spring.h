@@ -46,6 +46,16 @@ extern const as_element_type asi_spring_type;
 extern const as_element_type asi_torsion_type;
 extern const as_element_type asi_load_type;
 
+/// A spring's coordinate, its rate and its law (value, derivatives by both), with gradients.
+typedef struct asi_law_view {
+  double value, rate, law[3];
+  double q[ASI_PAIR], rate_q[ASI_PAIR];
+} asi_law_view;
+
+/// AS_RETRY where there is no gradient, or what the law returns.
+int asi_spring_view(const asi_spring *spring, const as_element_input *in, asi_law_view *out);
+int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi_law_view *out);
+
 /// Length [m], its rate [m/s], tension [N]; AS_DONE or what the law returns.
 int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);
 /// Angle [rad], its rate [rad/s], torque on the first body about z [N m]; likewise.

@@ -3,6 +3,7 @@
 ///
 /// Where a frame moves against its body phi depends on t besides; the motion brings in S phi_t = S phi' + f . v.
 #include <math.h>
+#include <string.h>
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
@@ -69,6 +70,20 @@ int asi_torsion_look(const asi_torsion *t, const as_element_input *in, double ou
   out[0] = x.value;
   out[1] = x.rate;
   out[2] = law[0];
+  return AS_DONE;
+}
+
+int asi_torsion_view(const asi_torsion *t, const as_element_input *in, asi_law_view *out) {
+  asi_ends_now ends;
+  asi_measure x;
+  int code = measure(t, in, &ends, &x);
+  if (code == AS_DONE)
+    code = asi_law_evaluate(&t->law, in, x.value - t->law.rest, x.rate, out->law);
+  if (code) return code;
+  out->value = x.value;
+  out->rate = x.rate;
+  memcpy(out->q, x.q, sizeof out->q);
+  memcpy(out->rate_q, x.rate_q, sizeof out->rate_q);
   return AS_DONE;
 }
 

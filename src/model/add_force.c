@@ -27,7 +27,7 @@ as_load_def as_default_load_def(void) {
 
 as_element_def as_default_element_def(void) { return (as_element_def){.reads = AS_NONE}; }
 
-enum { MOST_REFS = 16 };
+enum { MOST_REFS = 224 };
 
 /// The offsets of all curve references in an element's data; returns how many.
 static int list_refs(const asi_force_def *def, size_t refs[MOST_REFS]) {
@@ -288,6 +288,18 @@ as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_fo
 
 // ---- loads ------------------------------------------------------------------------------------------
 
+static bool has_torque(const as_load_def *def) {
+  for (int i = 0; i < 3; ++i)
+    if (def->torque[i] != 0.0 || def->torque_formula[i]) return true;
+  return false;
+}
+
+static bool has_formulas(const as_load_def *def) {
+  for (int i = 0; i < 3; ++i)
+    if (def->force_formula[i] || def->torque_formula[i]) return true;
+  return false;
+}
+
 as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id *id,
                               as_error *error) {
   static const size_t refs[] = {offsetof(asi_load, factor)};
@@ -307,7 +319,7 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
   if (marker.body < 0 || marker.body == back)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The load \"%s\" acts on %s.", name,
                     marker.body < 0 ? "the ground" : "a body and, with its reaction, on itself");
-  const bool turns = def->torque[0] != 0.0 || def->torque[1] != 0.0 || def->torque[2] != 0.0;
+  const bool turns = has_torque(def);
   if (turns) status = check_turns(b, marker.body, name, error);
   if (turns && status == AS_OK) status = check_turns(b, back, name, error);
   if (status) return status;
@@ -338,6 +350,12 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
       f_q[(ASI_TB + i) * ASI_PAIR + ASI_TA + j] = def->follows;
       f_q[(ASI_TB + i) * ASI_PAIR + ASI_TB + j] = true;
     }
+  if (has_formulas(def)) {
+    status = asi_builder_formula_load(b, def, name, &data, force.element.body, force.flags.f_q, id,
+                                      error);
+    if (status) asi_builder_reset(b, force.mark);
+    return status;
+  }
   return asi_builder_force(b, &force, id, error);
 }
 

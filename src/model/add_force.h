@@ -5,6 +5,7 @@
 #include "elements/coefficient.h"
 #include "elements/ends.h"
 #include "elements/penalty.h"
+#include "elements/spring.h"
 #include "model/builder.h"
 
 extern const double asi_world_axes[9];
@@ -26,6 +27,11 @@ typedef struct asi_force_def {
 /// Appends a force element and its name, or takes everything back to the mark.
 as_status asi_builder_force(as_builder *b, const asi_force_def *def, as_force_id *id,
                             as_error *error);
+
+/// A load of which components are formulas; `load` has the others, `pair` flags f_q of its two bodies.
+as_status asi_builder_formula_load(as_builder *b, const as_load_def *def, const char *name,
+                                   const asi_load *load, const int body[2], const bool *pair,
+                                   as_force_id *id, as_error *error);
 
 /// Two frames on different bodies.
 as_status asi_builder_ends(const as_builder *b, const asi_side_def def[2], const char *name,

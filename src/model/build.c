@@ -60,9 +60,10 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->joint = copy_array(b->joint, b->n_joints, sizeof *m->joint);
   m->force = copy_array(b->force, b->n_forces, sizeof *m->force);
   m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
-  m->u0 = copy_array(b->parameter, b->n_parameters, sizeof *m->u0);
+  m->u0 = asi_calloc((size_t)b->n_parameters + (size_t)b->n_turns, sizeof *m->u0);
   if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0)
     return asi_fail_memory(error);
+  if (b->n_parameters > 0) memcpy(m->u0, b->parameter, (size_t)b->n_parameters * sizeof *m->u0);
   const as_status status = copy_curves(m, b, error);
   return status ? status : asi_superelements_copy(m, b, error);
 }
@@ -585,7 +586,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.n_parts = list_parts(m, parts);
     def.n_lambda = m->n_lambda;
     def.n_psi = m->n_psi;
-    def.n_u = m->n_parameters;
+    def.n_u = m->n_parameters + m->n_turns;
     def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
     def.mass_constant = true;
     def.scleronomic = true;
@@ -593,6 +594,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
       if (m->element[i].e.rheonomic) def.scleronomic = false;
     asi_model_callbacks(&def);
     def.check_step = asi_model_check_step(m);
+    def.follow = asi_model_follow(m);
     set_block(&def, AS_BLOCK_M, mass);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
@@ -635,6 +637,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   as_status status = copy_parts(m, b, error);
   if (status == AS_OK) status = number_bodies(m, b, error);
   if (status == AS_OK) status = number_rows(m, b, error);
+  if (status == AS_OK) status = asi_model_make_turns(m, b, error);
   if (status == AS_OK) status = find_shapes(m, b, error);
   if (status == AS_OK) status = place_all(m, error);
   if (status) {
@@ -672,5 +675,6 @@ void as_model_destroy(as_model *m) {
   free(m->q0);
   free(m->v0);
   free(m->u0);
+  free(m->turn);
   free(m);
 }

@@ -45,6 +45,7 @@ void as_builder_destroy(as_builder *b) {
   free(b->data);
   free(b->wanted);
   free(b->parameter);
+  free(b->turn);
   free(b);
 }
 
@@ -90,7 +91,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
                 {b->pattern, b->n_patterns, sizeof *b->pattern, &c->room_patterns},
                 {b->place, b->n_places, sizeof *b->place, &c->room_places},
                 {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted},
-                {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters}};
+                {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters},
+                {b->turn, b->n_turns, sizeof *b->turn, &c->room_turns}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -106,6 +108,7 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->place = copy[6];
   c->wanted = copy[7];
   c->parameter = copy[8];
+  c->turn = copy[9];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);
@@ -132,7 +135,8 @@ bool asi_grow(void **array, int count, int *room, size_t size) {
 }
 
 asi_mark asi_builder_mark(const as_builder *b) {
-  return (asi_mark){b->n_elements, b->n_patterns, b->n_curves, b->n_places, b->data_used};
+  return (asi_mark){b->n_elements, b->n_patterns, b->n_curves,
+                    b->n_places,   b->n_turns,    b->data_used};
 }
 
 void asi_builder_reset(as_builder *b, asi_mark mark) {
@@ -140,6 +144,7 @@ void asi_builder_reset(as_builder *b, asi_mark mark) {
   b->n_elements = mark.n_elements;
   b->n_patterns = mark.n_patterns;
   b->n_places = mark.n_places;
+  b->n_turns = mark.n_turns;
   b->data_used = mark.data_used;
 }
 
@@ -201,6 +206,16 @@ as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *
   return AS_OK;
 }
 
+int asi_builder_turn(as_builder *b, as_joint_id joint, int coordinate) {
+  for (int i = 0; i < b->n_turns; ++i)
+    if (b->turn[i].joint == joint && b->turn[i].coordinate == coordinate) return i;
+  void *array = b->turn;
+  if (!asi_grow(&array, b->n_turns, &b->room_turns, sizeof *b->turn)) return -1;
+  b->turn = array;
+  b->turn[b->n_turns] = (asi_turning){joint, coordinate};
+  return b->n_turns++;
+}
+
 static bool same_flags(const asi_element_flags *a, const asi_element_flags *b) {
   return a->n_bodies == b->n_bodies && a->n_rows == b->n_rows &&
          a->n_velocity_rows == b->n_velocity_rows && a->n_read == b->n_read &&
@@ -229,8 +244,10 @@ static as_status find_pattern(as_builder *b, const asi_element_flags *flags, int
   return AS_OK;
 }
 
+size_t asi_builder_next_data(const as_builder *b) { return (b->data_used + 15) / 16 * 16; }
+
 static bool take_data(as_builder *b, const void *data, size_t size, size_t *offset) {
-  *offset = (b->data_used + 15) / 16 * 16;
+  *offset = asi_builder_next_data(b);
   if (*offset + size > b->data_room) {
     const size_t room = 2 * (*offset + size) + 1024;
     unsigned char *grown = realloc(b->data, room);

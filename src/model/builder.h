@@ -69,6 +69,11 @@ typedef struct asi_curve_place {
   int curve;
 } asi_curve_place;
 
+/// An angle of a joint that is remembered, so that it goes on beyond half a turn.
+typedef struct asi_turning {
+  int joint, coordinate;
+} asi_turning;
+
 struct as_builder {
   double gravity[3];
   asi_names names[ASI_SORTS];
@@ -96,6 +101,8 @@ struct as_builder {
   int n_superelements, room_superelements;
   double *parameter; ///< values at the start
   int n_parameters, room_parameters;
+  asi_turning *turn; ///< angles that formulas read
+  int n_turns, room_turns;
   const asi_scope *outer; ///< names that formulas may use besides those of the model; NULL: none
   const char *slip_text;  ///< the formula that could not be compiled last; NULL: it could
   asi_slip slip;          ///< what is wrong with it
@@ -111,9 +118,12 @@ bool asi_grow(void **array, int count, int *room, size_t size);
 
 /// What to go back to if adding fails.
 typedef struct asi_mark {
-  int n_elements, n_patterns, n_curves, n_places;
+  int n_elements, n_patterns, n_curves, n_places, n_turns;
   size_t data_used;
 } asi_mark;
+
+/// Where the data of the next element will begin.
+size_t asi_builder_next_data(const as_builder *b);
 
 asi_mark asi_builder_mark(const as_builder *b);
 void asi_builder_reset(as_builder *b, asi_mark mark);
@@ -136,6 +146,9 @@ as_status asi_builder_motion(as_builder *b, const as_curve *def, const char *wha
 /// The same for a function of two variables.
 as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *what,
                               const char *const *own, asi_curve_ref *ref, as_error *error);
+
+/// The number of the held signal that remembers an angle, behind the parameters; -1 without memory.
+int asi_builder_turn(as_builder *b, as_joint_id joint, int coordinate);
 
 /// Appends an element with a copy of its data; `refs` are the offsets of curve references in them.
 as_status asi_builder_element(as_builder *b, const asi_element *element,

@@ -3,6 +3,7 @@
 #define ALPHASTEP_MODEL_MODEL_H
 
 #include "alphastep/model.h"
+#include "elements/gauge.h"
 #include "linalg/matrix.h"
 #include "model/builder.h"
 
@@ -94,7 +95,9 @@ struct as_model {
   int *row_joint; ///< n_lambda + n_psi
   double *q0, *v0;
   int n_parameters; ///< held signals
-  double *u0;       ///< their values at the start
+  int n_turns;      ///< held signals behind them: angles that are remembered
+  asi_gauge *turn;  ///< n_turns: these angles; bodies are the model's
+  double *u0;       ///< all of them at the start
   as_problem *problem;
   as_initial initial;
   const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
@@ -106,6 +109,12 @@ struct as_model {
 
 /// Fills the callbacks of a description.
 void asi_model_callbacks(as_problem_def *def);
+/// Makes the angles that formulas read; their starting values go to u0.
+as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error);
+/// Remembers them after a step; NULL if there are none.
+as_vector_fn *asi_model_follow(const as_model *m);
+/// Whether one of them has turned so far in a step that it cannot be told how often.
+bool asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to);
 /// The check of steps; NULL if the model has nothing to be checked.
 as_step_fn *asi_model_check_step(const as_model *m);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/measures.h"
 
 /// A formula that is being compiled.
 typedef struct looking {
@@ -42,6 +43,12 @@ static asi_meaning find(const char *name, asi_named *named, void *user) {
   const asi_meaning given = outer ? outer->find(name, named, outer->user) : ASI_MEANS_NOTHING;
   if (given != ASI_MEANS_NOTHING) return given;
   const int parameter = asi_names_find(&at->b->names[ASI_SORT_PARAMETER], name);
+  if (asi_is_channel(name) && at->wish->measures) {
+    const asi_meaning meaning = asi_measures_find(at->b, at->wish->measures, name, named);
+    named->index += ASI_SLOT_MEASURE;
+    return meaning;
+  }
+  if (asi_is_channel(name)) return refuse(at, name, named);
   if (parameter >= 0) {
     named->index = ASI_SLOT_PARAMETER + parameter;
     return at->wish->parameters ? ASI_MEANS_SLOT : refuse(at, name, named);

@@ -12,6 +12,8 @@ typedef struct asi_wish {
   const char *const *own; ///< names of ASI_OWN_SLOTS slots, NULL where there is none; NULL: none
   bool time;              ///< t: ASI_SLOT_TIME
   bool parameters;        ///< of the model: ASI_SLOT_PARAMETER and so on
+  struct asi_measures
+      *measures;      ///< where quantities of the machine are noted; NULL: none may be used
   const char *reason; ///< why other names that exist are refused: `a motion is given by t alone`
 } asi_wish;
 

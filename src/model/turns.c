@@ -1,4 +1,5 @@
-/// Whether steps of a model keep screws and gears in mesh, see elements/coupling.c.
+/// Whether steps of a model keep screws and gears in mesh, see elements/coupling.c, and angles that formulas read in
+/// sight, see angles.c.
 #include "alphastep/problem.h"
 #include "elements/coupling.h"
 #include "model/look.h"
@@ -10,6 +11,8 @@ static bool is_meshed(as_joint_kind kind) {
 static int check_step(const as_point *from, const as_point *to, const bool *inactive, int *row,
                       void *user) {
   const as_model *m = user;
+  *row = -1;
+  if (m->n_turns > 0 && asi_model_turns_too_far(m, from, to)) return AS_RETRY;
   const as_state at[2] = {{.t = from->t, .q = from->q, .v = from->v},
                           {.t = to->t, .q = to->q, .v = to->v}};
   for (int i = 0; i < m->n_joints; ++i) {
@@ -33,5 +36,5 @@ static int check_step(const as_point *from, const as_point *to, const bool *inac
 as_step_fn *asi_model_check_step(const as_model *m) {
   for (int i = 0; i < m->n_joints; ++i)
     if (is_meshed(m->joint[i].kind)) return check_step;
-  return NULL;
+  return m->n_turns > 0 ? check_step : NULL;
 }

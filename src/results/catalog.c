@@ -1,4 +1,5 @@
 /// What channels there are: groups, their objects, the quantities of each.
+#include "elements/coordinate.h"
 #include "elements/spring.h"
 #include "results/channels.h"
 
@@ -65,32 +66,15 @@ static void add_frame(list *l) {
 
 // ---- joints -----------------------------------------------------------------------------------------
 
-/// Coordinates of one kind; `axes` names them if there are several.
-typedef struct family {
-  const char *name, *unit, *rate_name, *rate_unit;
-} family;
-
-static family family_of(asi_coordinate_kind kind) {
-  switch (kind) {
-  case ASI_COORDINATE_SHIFT: return (family){"displacement", "m", "displacement_rate", "m/s"};
-  case ASI_COORDINATE_ROTATION: return (family){"rotation", "rad", "rotation_rate", "rad/s"};
-  case ASI_COORDINATE_ANGLE:
-  case ASI_COORDINATE_ANGLE_A:
-  case ASI_COORDINATE_ANGLE_B: break;
-  }
-  return (family){"angle", "rad", "angle_rate", "rad/s"};
-}
-
 /// Coordinates that follow each other and have the same name are its components.
 static void add_coordinates(list *l, as_joint_kind kind) {
   asi_coordinate c[AS_JOINT_COORDINATES];
   const int n = asi_joint_coordinates(kind, c);
   for (int first = 0, end; first < n; first = end) {
-    const family f = family_of(c[first].kind);
+    const asi_family f = asi_coordinate_family(c[first].kind);
     char axes[AS_JOINT_COORDINATES + 1] = "";
-    for (end = first; end < n && family_of(c[end].kind).name == f.name; ++end)
-      axes[end - first] = "xyz"[c[end].axis];
-    if (end - first == 1) axes[0] = '\0';
+    for (end = first; end < n && asi_coordinate_family(c[end].kind).name == f.name; ++end)
+      axes[end - first] = asi_coordinate_letter(c, n, end);
     add(l, f.name, f.unit, ASI_SOURCE_COORDINATES, first, axes);
     add(l, f.rate_name, f.rate_unit, ASI_SOURCE_COORDINATES, AS_JOINT_COORDINATES + first, axes);
   }

@@ -1,0 +1,185 @@
+/// Forces by formula. With F_k(t, u, m) functions of the time, of parameters and of quantities m_i of the machine
+/// (gauge.c), and w_k(q) the forces that F_k = 1 stands for,
+///
+///     f = sum F_k w_k      f_q = sum w_k (sum F_k,i m_i,q) + F_k D_q w_k      f_v = sum w_k (sum F_k,i m_i,v)
+///
+/// Of an actuator w = c_q^T, c the distance or coordinate that it acts along: F > 0 makes it grow, and the power is F c'
+/// (less what frames that move in a given way take). Of a load w_k is a unit of force or torque (load.c), times the
+/// load's factor. All of the power counts as supplied: whether a formula stores or dissipates is not known.
+#include "elements/actuator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "alphastep/problem.h"
+#include "elements/vector.h"
+
+/// What all formulas of an element see.
+typedef struct readings {
+  asi_reading of[ASI_GAUGES];
+  double value[ASI_GAUGES];
+} readings;
+
+static const double *turns_of(const asi_actuator *a, const as_element_input *in) {
+  return in->u ? in->u + a->first_turn : NULL;
+}
+
+static int read_all(const asi_actuator *a, const as_element_input *in, readings *r) {
+  for (int i = 0; i < a->n_gauges; ++i) {
+    const int code = asi_gauge_read(&asi_actuator_gauges(a)[i], in, a, turns_of(a, in), &r->of[i]);
+    if (code) return code;
+    r->value[i] = r->of[i].value;
+  }
+  return AS_DONE;
+}
+
+/// A formula: its value, and where they are wanted its gradients by all moves and velocities.
+typedef struct effort {
+  double F, q[AS_ELEMENT_COLUMNS], v[AS_ELEMENT_COLUMNS];
+} effort;
+
+static int find_effort(const asi_actuator *a, int k, const as_element_input *in, const readings *r,
+                       bool gradients, effort *x) {
+  double by[ASI_GAUGES] = {0};
+  const asi_gauge *gauge = asi_actuator_gauges(a);
+  const asi_formula *f = a->effort[k].curve->formula;
+  const int code = asi_formula_machine(f, in, r->value, &x->F, gradients ? by : NULL);
+  if (code || !gradients) return code;
+  memset(x->q, 0, 6 * (size_t)a->n_bodies * sizeof(double));
+  memset(x->v, 0, 6 * (size_t)a->n_bodies * sizeof(double));
+  for (int i = 0; i < a->n_gauges; ++i)
+    for (int j = 0; j < ASI_PAIR; ++j) {
+      const int column = 6 * gauge[i].body[j / 6] + j % 6;
+      x->q[column] += by[i] * r->of[i].q[j];
+      x->v[column] += by[i] * r->of[i].v[j];
+    }
+  return AS_DONE;
+}
+
+/// Adds F w and its derivatives, but for D_q w.
+static void act(const effort *x, const double *w, int columns, const as_element_output *out) {
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    if (out->force) out->force[i] += x->F * w[i];
+    for (int j = 0; j < columns && out->f_q; ++j) out->f_q[i * columns + j] += w[i] * x->q[j];
+    for (int j = 0; j < columns && out->f_v; ++j) out->f_v[i * columns + j] += w[i] * x->v[j];
+  }
+}
+
+/// Adds a matrix of the first two bodies.
+static void add_pair(const double *m, int columns, double *f_q) {
+  for (int i = 0; i < ASI_PAIR; ++i)
+    for (int j = 0; j < ASI_PAIR; ++j) f_q[i * columns + j] += m[i * ASI_PAIR + j];
+}
+
+// ---- actuators --------------------------------------------------------------------------------------
+
+/// Adds F D_q c_q^T.
+static int add_curvature(const asi_actuator *a, const as_element_input *in, double F, double *m) {
+  const double zero[3] = {0}, back = -F;
+  asi_ends_now ends;
+  const int code = asi_ends_move(&a->line.ends, in->t, &ends);
+  if (code) return code;
+  if (a->line.kind == ASI_GAUGE_COORDINATE) {
+    asi_measure x;
+    if (!asi_measure_coordinate(&x, a->line.of, in, &ends.A, &ends.B, 0.0)) return AS_RETRY;
+    asi_measure_curvature(&x, back, m);
+    return AS_DONE;
+  }
+  const as_element_output line = {.f_q = m};
+  as_element_input with = *in;
+  asi_pair pair;
+  with.lambda = &back;
+  asi_pair_init(&pair, in, &line, &ends.A, &ends.B, ASI_NEED_ALWAYS);
+  return asi_distance_row(&pair, zero, &with, &line, 0);
+}
+
+static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
+  const asi_actuator *a = data;
+  const int columns = 6 * a->n_bodies;
+  readings r;
+  asi_reading line;
+  effort x;
+  int code = asi_gauge_read(&a->line, in, data, NULL, &line);
+  if (code == AS_DONE) code = read_all(a, in, &r);
+  if (code == AS_DONE) code = find_effort(a, 0, in, &r, out->f_q || out->f_v, &x);
+  if (code) return code;
+  act(&x, line.q, columns, out);
+  if (out->f_q == NULL) return AS_DONE;
+  double m[ASI_PAIR * ASI_PAIR] = {0};
+  code = add_curvature(a, in, x.F, m);
+  add_pair(m, columns, out->f_q);
+  return code;
+}
+
+static void power(const as_element_input *in, as_element_power *out, const void *data) {
+  double f[AS_ELEMENT_COLUMNS] = {0};
+  const as_element_output force = {.force = f};
+  out->supplied = evaluate(in, &force, data) ? (double)NAN : asi_pair_power(in, f);
+}
+
+int asi_actuator_look(const asi_actuator *a, const as_element_input *in, double out[3]) {
+  readings r;
+  asi_reading value, rate;
+  effort x;
+  asi_gauge of_rate = a->line;
+  of_rate.rate = true;
+  int code = asi_gauge_read(&a->line, in, a, turns_of(a, in), &value);
+  if (code == AS_DONE) code = asi_gauge_read(&of_rate, in, a, NULL, &rate);
+  if (code == AS_DONE) code = read_all(a, in, &r);
+  if (code == AS_DONE) code = find_effort(a, 0, in, &r, false, &x);
+  if (code) return code;
+  out[0] = value.value;
+  out[1] = rate.value;
+  out[2] = x.F;
+  return AS_DONE;
+}
+
+const as_element_type asi_actuator_type = {"actuator", evaluate, NULL, power};
+
+// ---- loads ------------------------------------------------------------------------------------------
+
+/// The load with all components as they are now, or one of them alone.
+static void set_components(asi_load *load, const double component[6]) {
+  asi_copy(component, load->force);
+  asi_copy(component + 3, load->torque);
+}
+
+static int evaluate_load(const as_element_input *in, const as_element_output *out,
+                         const void *data) {
+  const asi_actuator *a = data;
+  const int columns = 6 * a->n_bodies;
+  const bool tangents = out->f_q || out->f_v;
+  asi_load load = a->load;
+  double all[6], m[ASI_PAIR * ASI_PAIR] = {0};
+  readings r;
+  asi_copy(load.force, all);
+  asi_copy(load.torque, all + 3);
+  int code = read_all(a, in, &r);
+  for (int k = 0; k < a->n_efforts && code == AS_DONE; ++k) {
+    effort x;
+    double unit[6] = {0}, w[ASI_PAIR] = {0};
+    code = find_effort(a, k, in, &r, tangents, &x);
+    if (code) break;
+    all[a->part[k]] = x.F;
+    if (!tangents) continue;
+    unit[a->part[k]] = 1.0;
+    set_components(&load, unit);
+    code = asi_load_type.evaluate(in, &(as_element_output){.force = w}, &load);
+    if (code == AS_DONE)
+      act(&x, w, columns, &(as_element_output){.f_q = out->f_q, .f_v = out->f_v});
+  }
+  if (code) return code;
+  set_components(&load, all);
+  const as_element_output together = {.force = out->force, .f_q = out->f_q ? m : NULL};
+  code = asi_load_type.evaluate(in, &together, &load);
+  if (out->f_q) add_pair(m, columns, out->f_q);
+  return code;
+}
+
+static void load_power(const as_element_input *in, as_element_power *out, const void *data) {
+  double f[AS_ELEMENT_COLUMNS] = {0};
+  const as_element_output force = {.force = f};
+  out->supplied = evaluate_load(in, &force, data) ? (double)NAN : asi_pair_power(in, f);
+}
+
+const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load_power};

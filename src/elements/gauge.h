@@ -1,0 +1,44 @@
+/// Gauges: quantities of the machine as formulas read them, each with its derivatives by q and v.
+#ifndef ALPHASTEP_ELEMENTS_GAUGE_H
+#define ALPHASTEP_ELEMENTS_GAUGE_H
+
+#include "elements/coordinate.h"
+#include "elements/ends.h"
+
+typedef enum asi_gauge_kind {
+  ASI_GAUGE_POSITION,   ///< a component of the origin of frame A, world axes
+  ASI_GAUGE_VELOCITY,   ///< of its velocity
+  ASI_GAUGE_SPIN,       ///< of the angular velocity of frame A, world axes
+  ASI_GAUGE_BODY_SPIN,  ///< of the angular velocity of the first body, its own axes
+  ASI_GAUGE_DISTANCE,   ///< of the origins of the two frames
+  ASI_GAUGE_COORDINATE, ///< of frame B against frame A
+  ASI_GAUGE_ROTATION,   ///< a component of the rotation vector of B against A
+  ASI_GAUGE_SPRING,     ///< length, rate, tension of a spring
+  ASI_GAUGE_TORSION,    ///< angle, rate, moment of a torsional spring
+} asi_gauge_kind;
+
+typedef struct asi_gauge {
+  asi_gauge_kind kind;
+  int part;          ///< component; of a spring 0, 1, 2
+  bool rate;         ///< of a distance or a coordinate: its rate
+  int body[2];       ///< which of the element's bodies
+  int turn;          ///< of an angle: number of the held signal that remembers it; -1: none
+  asi_coordinate of; ///< of a coordinate
+  ptrdiff_t spring;  ///< of a spring: where its data are, in bytes from those of the element
+  asi_ends ends;     ///< the frames
+} asi_gauge;
+
+/// What a gauge shows, with derivatives by the moves and velocities of its two bodies.
+typedef struct asi_reading {
+  double value, q[ASI_PAIR], v[ASI_PAIR];
+} asi_reading;
+
+/// `data` are the element's; `turns` the held signals that remember angles. AS_RETRY where there is no such quantity or
+/// it has no derivative.
+int asi_gauge_read(const asi_gauge *gauge, const as_element_input *in, const void *data,
+                   const double *turns, asi_reading *out);
+
+/// Whether it depends on velocities.
+bool asi_gauge_is_rate(const asi_gauge *gauge);
+
+#endif

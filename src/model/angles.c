@@ -1,0 +1,86 @@
+/// Angles that formulas read: they go on beyond half a turn.
+///
+/// A model has no memory that changes, but its problem's held signals are one: behind the parameters there is one signal
+/// for each such angle, which holds what it was at the end of the last step. A formula sees the angle within half a turn
+/// of that. So it is continuous, and what it is at the end of a step does not change when the signal is set to it.
+#include "base/error.h"
+#include "elements/actuator.h"
+#include "model/measures.h"
+#include "model/model.h"
+
+/// The angle and its rate, within half a turn of what its signal says.
+static int look_at(const as_model *m, int k, const as_point *at, const double *near, double *angle,
+                   double *rate) {
+  as_body_motion body[2];
+  asi_gauge gauge = m->turn[k];
+  asi_reading x;
+  as_element_input in = {.t = at->t, .u = at->u};
+  for (int e = 0; e < 2; ++e) {
+    asi_model_motion(m, gauge.body[e], at->q, at->v, &body[e]);
+    in.body[e] = &body[e];
+    gauge.body[e] = e;
+  }
+  int code = asi_gauge_read(&gauge, &in, NULL, near, &x);
+  *angle = x.value;
+  if (code || rate == NULL) return code;
+  gauge.rate = true;
+  code = asi_gauge_read(&gauge, &in, NULL, near, &x);
+  *rate = x.value;
+  return code;
+}
+
+/// Out holds the signals as they were.
+static int follow(const as_point *at, double *out, void *user) {
+  const as_model *m = user;
+  double *const turn = out + m->n_parameters;
+  for (int k = 0; k < m->n_turns; ++k) {
+    double angle = 0.0;
+    if (look_at(m, k, at, turn, &angle, NULL) == AS_DONE) turn[k] = angle;
+  }
+  return AS_DONE;
+}
+
+as_vector_fn *asi_model_follow(const as_model *m) { return m->n_turns > 0 ? follow : NULL; }
+
+bool asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to) {
+  const double h = to->t - from->t, quarter = 1.5707963267948966;
+  for (int k = 0; k < m->n_turns; ++k) {
+    double angle[2], rate[2];
+    const double *near = from->u + m->n_parameters;
+    if (look_at(m, k, from, near, &angle[0], &rate[0]) ||
+        look_at(m, k, to, near, &angle[1], &rate[1]))
+      continue;
+    const double expected = angle[0] + 0.5 * h * (rate[0] + rate[1]);
+    if (!(expected - angle[1] < quarter && angle[1] - expected < quarter)) return true;
+  }
+  return false;
+}
+
+// ---- making -----------------------------------------------------------------------------------------
+
+static void resolve(const as_model *m, asi_frame_motion *motion) {
+  asi_curve_ref *const ref[4] = {&motion->shift[0], &motion->shift[1], &motion->shift[2],
+                                 &motion->turn};
+  for (int k = 0; k < 4; ++k) ref[k]->curve = ref[k]->index >= 0 ? &m->curve[ref[k]->index] : NULL;
+}
+
+as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error) {
+  m->turn = asi_calloc((size_t)b->n_turns, sizeof *m->turn);
+  if (m->turn == NULL) return asi_fail_memory(error);
+  m->n_turns = b->n_turns;
+  for (int k = 0; k < b->n_turns; ++k) {
+    asi_coordinate all[AS_JOINT_COORDINATES];
+    asi_joint_coordinates(b->joint[b->turn[k].joint].kind, all);
+    m->turn[k] = asi_joint_gauge(b, b->turn[k].joint, all[b->turn[k].coordinate]);
+    m->turn[k].turn = k;
+    for (int e = 0; e < 2; ++e) resolve(m, &m->turn[k].ends.motion[e]);
+  }
+  for (int i = 0; i < m->n_elements; ++i) {
+    asi_placed *p = &m->element[i];
+    if (p->e.type != &asi_actuator_type && p->e.type != &asi_formula_load_type) continue;
+    ((asi_actuator *)(void *)(m->data + p->e.data))->first_turn = m->n_parameters;
+  }
+  const as_point start = {.q = m->q0, .v = m->v0, .u = m->u0};
+  (void)follow(&start, m->u0, m);
+  return AS_OK;
+}

@@ -1,0 +1,307 @@
+/// Quantities of the machine by name, see measures.h. Names are those of channels (results/catalog.c): what depends on t, q
+/// and v alone may stand in the formula of a force; the rest is refused with the reason.
+#include "model/measures.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hint.h"
+#include "model/add_force.h"
+
+bool asi_is_channel(const char *name) { return strchr(name, '.') != NULL; }
+
+/// A name in its parts, and where what it means goes.
+typedef struct search {
+  as_builder *b;
+  asi_measures *all;
+  asi_named *named;
+  const char *name;
+  char text[ASI_EXPRESSION_NAME];
+  const char *part[4]; ///< group, object, quantity, component; "" where there is none
+  asi_gauge gauge;
+  int body[2];
+} search;
+
+__attribute__((format(printf, 2, 3))) static asi_meaning mistake(search *s, const char *format,
+                                                                 ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(s->named->sentence, ASI_SENTENCE_LENGTH, format, arguments);
+  va_end(arguments);
+  return ASI_MEANS_MISTAKE;
+}
+
+static asi_meaning refuse(search *s, const char *reason) {
+  return mistake(s, "a force cannot depend on %.60s: %s", s->name, reason);
+}
+
+static bool is(const char *part, const char *name) { return strcmp(part, name) == 0; }
+
+/// `names` end with NULL.
+static asi_meaning no_quantity(search *s, const char *const *names) {
+  asi_hint hint = {.word = s->part[2]};
+  for (int i = 0; names[i]; ++i) asi_hint_try(&hint, names[i]);
+  return mistake(s, "%.20s.%.40s has no quantity \"%.30s\" for a formula%s", s->part[0], s->part[1],
+                 s->part[2], asi_hint_text(&hint));
+}
+
+/// x, y or z.
+static bool take_component(search *s, asi_meaning *meaning) {
+  const char *letter = s->part[3];
+  const char *at = letter[0] && letter[1] == '\0' ? strchr("xyz", letter[0]) : NULL;
+  if (at)
+    s->gauge.part = (int)(at - "xyz");
+  else
+    *meaning = mistake(s, "%.60s needs a component: .x, .y or .z", s->name);
+  return at != NULL;
+}
+
+static bool has_no_component(search *s, asi_meaning *meaning) {
+  if (s->part[3][0] == '\0') return true;
+  *meaning = mistake(s, "%.60s has no components", s->name);
+  return false;
+}
+
+// ---- bodies and frames ------------------------------------------------------------------------------
+
+static const char by_acceleration[] = "accelerations follow from the forces";
+
+static asi_meaning find_body(search *s, int body) {
+  static const char *const names[] = {"position", "velocity", "angular_velocity", NULL};
+  const char *quantity = s->part[2];
+  asi_meaning meaning = ASI_MEANS_SLOT;
+  if (is(quantity, "acceleration") || is(quantity, "angular_acceleration"))
+    return refuse(s, by_acceleration);
+  if (is(quantity, "quaternion"))
+    return refuse(s, "its sign may change; use an angle or positions of frames");
+  if (is(quantity, "position"))
+    s->gauge.kind = ASI_GAUGE_POSITION;
+  else if (is(quantity, "velocity"))
+    s->gauge.kind = ASI_GAUGE_VELOCITY;
+  else if (is(quantity, "angular_velocity"))
+    s->gauge.kind = ASI_GAUGE_BODY_SPIN;
+  else
+    return no_quantity(s, names);
+  if (s->gauge.kind == ASI_GAUGE_BODY_SPIN && s->b->body[body].body.n < 6)
+    return mistake(s, "the point mass \"%.60s\" does not turn", s->part[1]);
+  s->body[0] = s->body[1] = body;
+  for (int k = 0; k < 3; ++k)
+    for (int e = 0; e < 2; ++e) s->gauge.ends.frame[e].axis[4 * k] = 1.0;
+  take_component(s, &meaning);
+  return meaning;
+}
+
+static void take_frame(search *s, int end, int frame) {
+  const asi_marker *marker = &s->b->frame[frame];
+  s->b->frame[frame].used = true;
+  s->gauge.ends.frame[end] = marker->frame;
+  s->gauge.ends.motion[end] = marker->moving ? marker->motion : asi_no_motion();
+  s->body[end] = marker->body;
+}
+
+static asi_meaning no_object(search *s, asi_sort sort, const char *name) {
+  asi_hint hint = {.word = name};
+  const asi_names *names = &s->b->names[sort];
+  for (int i = 0; i < names->count; ++i) asi_hint_try(&hint, asi_names_get(names, i));
+  return mistake(s, "there is no %s \"%.40s\"%s", asi_sort_name(sort), name, asi_hint_text(&hint));
+}
+
+static asi_meaning find_distance(search *s, int frame) {
+  const int other = asi_names_find(&s->b->names[ASI_SORT_FRAME], s->part[3]);
+  if (s->part[3][0] == '\0') return mistake(s, "%.60s needs another frame: .NAME", s->name);
+  if (other < 0) return no_object(s, ASI_SORT_FRAME, s->part[3]);
+  take_frame(s, 0, frame);
+  take_frame(s, 1, other);
+  s->gauge.kind = ASI_GAUGE_DISTANCE;
+  s->gauge.rate = is(s->part[2], "distance_rate");
+  if (s->body[0] == s->body[1])
+    return mistake(s, "the frames \"%.40s\" and \"%.40s\" are on one body", s->part[1], s->part[3]);
+  return ASI_MEANS_SLOT;
+}
+
+static asi_meaning find_frame(search *s, int frame) {
+  static const char *const names[] = {"position", "velocity",      "angular_velocity",
+                                      "distance", "distance_rate", NULL};
+  const char *quantity = s->part[2];
+  asi_meaning meaning = ASI_MEANS_SLOT;
+  if (is(quantity, "distance") || is(quantity, "distance_rate")) return find_distance(s, frame);
+  if (is(quantity, "position"))
+    s->gauge.kind = ASI_GAUGE_POSITION;
+  else if (is(quantity, "velocity"))
+    s->gauge.kind = ASI_GAUGE_VELOCITY;
+  else if (is(quantity, "angular_velocity"))
+    s->gauge.kind = ASI_GAUGE_SPIN;
+  else
+    return no_quantity(s, names);
+  take_frame(s, 0, frame);
+  s->body[1] = s->body[0];
+  take_component(s, &meaning);
+  return meaning;
+}
+
+// ---- joints and forces ------------------------------------------------------------------------------
+
+asi_gauge asi_joint_gauge(const as_builder *b, as_joint_id joint, asi_coordinate of) {
+  const asi_joint_info *info = &b->joint[joint];
+  const bool moving = info->moving && info->kind != AS_JOINT_MOTION;
+  const unsigned char *data = b->data + b->element[info->element].data;
+  asi_moving_joint at;
+  memset(&at, 0, sizeof at);
+  memcpy(&at, data, moving ? sizeof at : sizeof at.joint);
+  asi_gauge gauge;
+  memset(&gauge, 0, sizeof gauge);
+  gauge.kind = of.kind == ASI_COORDINATE_ROTATION ? ASI_GAUGE_ROTATION : ASI_GAUGE_COORDINATE;
+  gauge.part = of.axis;
+  gauge.of = of;
+  gauge.turn = -1;
+  for (int e = 0; e < 2; ++e) {
+    gauge.ends.frame[e] = at.joint.frame[e];
+    gauge.ends.motion[e] = moving ? at.motion[e] : asi_no_motion();
+    gauge.body[e] = b->element[info->element].body[e];
+  }
+  return gauge;
+}
+
+static asi_meaning find_coordinate(search *s, int joint, asi_coordinate of, int i, bool rate) {
+  s->gauge = asi_joint_gauge(s->b, joint, of);
+  s->gauge.rate = rate;
+  s->body[0] = s->gauge.body[0];
+  s->body[1] = s->gauge.body[1];
+  const bool angle = of.kind != ASI_COORDINATE_SHIFT && of.kind != ASI_COORDINATE_ROTATION;
+  if (!angle || rate) return ASI_MEANS_SLOT;
+  s->gauge.turn = asi_builder_turn(s->b, joint, i);
+  return s->gauge.turn >= 0 ? ASI_MEANS_SLOT : mistake(s, "there is no memory");
+}
+
+static asi_meaning find_joint(search *s, int joint) {
+  static const char *const reactions[] = {"force",           "torque", "force_in_joint",
+                                          "torque_in_joint", "drive",  NULL};
+  const char *names[2 * AS_JOINT_COORDINATES + 1] = {NULL};
+  asi_coordinate all[AS_JOINT_COORDINATES];
+  const asi_joint_info *info = &s->b->joint[joint];
+  const int n = info->ours ? asi_joint_coordinates(info->kind, all) : 0;
+  bool named = false;
+  for (int i = 0; reactions[i]; ++i)
+    if (is(s->part[2], reactions[i])) return refuse(s, "reactions follow from the forces");
+  for (int i = 0; i < n; ++i) {
+    const asi_family family = asi_coordinate_family(all[i].kind);
+    const char letter[2] = {asi_coordinate_letter(all, n, i), '\0'};
+    const bool rate = is(s->part[2], family.rate_name);
+    names[2 * i] = family.name;
+    names[2 * i + 1] = family.rate_name;
+    if (!rate && !is(s->part[2], family.name)) continue;
+    named = true;
+    if (is(s->part[3], letter)) return find_coordinate(s, joint, all[i], i, rate);
+  }
+  if (!named) return no_quantity(s, names);
+  return s->part[3][0] ? mistake(s, "%.60s is not there: no such component", s->name)
+                       : mistake(s, "%.60s needs a component: .x, .y or .z", s->name);
+}
+
+static asi_meaning find_force(search *s, int force) {
+  static const char *const of_spring[] = {"length", "length_rate", "tension", NULL};
+  static const char *const of_torsion[] = {"angle", "angle_rate", "moment", NULL};
+  static const char *const none[] = {NULL};
+  const asi_element *e = &s->b->element[s->b->force[force]];
+  const bool spring = e->type == &asi_spring_type, torsion = e->type == &asi_torsion_type;
+  const char *const *names = spring ? of_spring : torsion ? of_torsion : none;
+  asi_meaning meaning = ASI_MEANS_SLOT;
+  int part = 0;
+  if (!spring && !torsion)
+    return refuse(s, "only springs and torsional springs can be asked for their force");
+  while (names[part] && !is(s->part[2], names[part])) ++part;
+  if (names[part] == NULL) return no_quantity(s, names);
+  if (!has_no_component(s, &meaning)) return meaning;
+  s->gauge.kind = spring ? ASI_GAUGE_SPRING : ASI_GAUGE_TORSION;
+  s->gauge.part = part;
+  s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
+  s->body[0] = e->body[0];
+  s->body[1] = e->body[1];
+  return ASI_MEANS_SLOT;
+}
+
+// ---- all of them ------------------------------------------------------------------------------------
+
+int asi_measures_body(asi_measures *all, int body) {
+  for (int i = 0; i < all->n_bodies; ++i)
+    if (all->body[i] == body) return i;
+  if (all->n_bodies == AS_ELEMENT_BODIES) {
+    all->too_many_bodies = true;
+    return 0;
+  }
+  all->body[all->n_bodies] = body;
+  return all->n_bodies++;
+}
+
+static asi_meaning add(search *s) {
+  asi_measures *all = s->all;
+  for (int e = 0; e < 2; ++e) s->gauge.body[e] = asi_measures_body(all, s->body[e]);
+  if (all->too_many_bodies)
+    return mistake(s, "with %.40s it would depend on more than %d bodies", s->name,
+                   AS_ELEMENT_BODIES);
+  int k = 0;
+  while (k < all->n && memcmp(&all->gauge[k], &s->gauge, sizeof s->gauge) != 0) ++k;
+  if (k == ASI_GAUGES)
+    return mistake(s, "it depends on more than %d quantities of the machine", ASI_GAUGES);
+  if (k == all->n) memcpy(&all->gauge[all->n++], &s->gauge, sizeof s->gauge);
+  s->named->index = k;
+  return ASI_MEANS_SLOT;
+}
+
+/// Into four parts, the last one of which may have points.
+static void split(search *s) {
+  snprintf(s->text, sizeof s->text, "%s", s->name);
+  char *rest = s->text;
+  for (int i = 0; i < 4; ++i) {
+    s->part[i] = rest ? rest : "";
+    rest = rest && i < 3 ? strchr(rest, '.') : NULL;
+    if (rest) *rest++ = '\0';
+  }
+}
+
+static asi_meaning no_group(search *s) {
+  static const char *const groups[] = {"bodies", "frames", "joints", "forces", NULL};
+  static const struct {
+    const char *name, *reason;
+  } others[] = {{"energy", "it is of the whole machine, and part of it is summed up"},
+                {"momentum", "it is of the whole machine"},
+                {"events", "events have happened before"},
+                {"solver", "it is known after a step only"},
+                {"drift", "it is known after a step only"}};
+  asi_hint hint = {.word = s->part[0]};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+    if (is(s->part[0], others[i].name)) return refuse(s, others[i].reason);
+  for (int i = 0; groups[i]; ++i) asi_hint_try(&hint, groups[i]);
+  return mistake(s, "there is no quantity \"%.60s\"%s", s->name, asi_hint_text(&hint));
+}
+
+asi_meaning asi_measures_find(as_builder *b, asi_measures *all, const char *name,
+                              asi_named *named) {
+  static const struct {
+    const char *group;
+    asi_sort sort;
+    asi_meaning (*find)(search *s, int object);
+  } groups[] = {{"bodies", ASI_SORT_BODY, find_body},
+                {"frames", ASI_SORT_FRAME, find_frame},
+                {"joints", ASI_SORT_JOINT, find_joint},
+                {"forces", ASI_SORT_FORCE, find_force}};
+  search s;
+  memset(&s, 0, sizeof s);
+  s.b = b;
+  s.all = all;
+  s.named = named;
+  s.name = name;
+  s.gauge.turn = -1;
+  for (int e = 0; e < 2; ++e) s.gauge.ends.motion[e] = asi_no_motion();
+  split(&s);
+  for (size_t g = 0; g < sizeof groups / sizeof groups[0]; ++g) {
+    if (!is(s.part[0], groups[g].group)) continue;
+    const int object = asi_names_find(&b->names[groups[g].sort], s.part[1]);
+    if (object < 0) return no_object(&s, groups[g].sort, s.part[1]);
+    const asi_meaning meaning = groups[g].find(&s, object);
+    return meaning == ASI_MEANS_SLOT ? add(&s) : meaning;
+  }
+  return no_group(&s);
+}

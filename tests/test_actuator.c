@@ -1,0 +1,618 @@
+/// Forces by formula: tangents, equality with what is built in, order, angles beyond half a turn, messages.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alphastep/alphastep.h"
+#include "machines.h"
+#include "rig.h"
+
+static const double pi = 3.14159265358979323846;
+
+static void must(as_status status, const as_error *error) {
+  if (status) fail_msg("%s: %s", as_status_name(status), error->message);
+}
+
+// ---- random machines ------------------------------------------------------------------------------------------
+
+static uint64_t seed = 1;
+
+/// In [-1, 1].
+static double random_number(void) {
+  seed = seed * 6364136223846793005u + 1442695040888963407u;
+  return (double)(seed >> 11) / 4503599627370496.0 - 1.0;
+}
+
+static void random_vector(double size, double *out) {
+  for (int i = 0; i < 3; ++i) out[i] = size * random_number();
+}
+
+static void random_quaternion(bool near_pi, double *q) {
+  double axis[3];
+  random_vector(1.0, axis);
+  const double norm = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+  const double half = near_pi ? pi / 2.0 + 5e-4 * random_number() : 3.0 * random_number();
+  q[0] = cos(half);
+  for (int i = 0; i < 3; ++i) q[1 + i] = sin(half) * axis[i] / norm;
+}
+
+static as_body_id add_body(as_builder *b, const char *name, as_space_kind space, bool near_pi) {
+  as_body_def def = as_default_body_def();
+  def.name = name;
+  def.mass = 1.5;
+  for (int i = 0; i < 3; ++i) def.inertia[i] = 1.0 + 0.2 * i;
+  def.space = space;
+  random_vector(1.0, def.position);
+  random_vector(1.0, def.velocity);
+  random_vector(2.0, def.angular_velocity);
+  random_quaternion(near_pi, def.quaternion);
+  return machine_body(b, &def);
+}
+
+static as_frame_id add_frame(as_builder *b, const char *name, as_body_id body, bool moves) {
+  static const as_curve swing = {.formula = "0.3*sin(2*t + 1)"}, turn = {.formula = "t - t^2"};
+  as_error error = {0};
+  as_frame_id id = AS_NONE;
+  as_frame_def def = as_default_frame_def();
+  def.name = name;
+  def.body = body;
+  random_vector(0.7, def.position);
+  random_quaternion(false, def.quaternion);
+  if (moves) {
+    def.shift[1] = &swing;
+    def.turn = &turn;
+    def.turn_axis = 1;
+  }
+  must(as_builder_add_frame(b, &def, &id, &error), &error);
+  return id;
+}
+
+static void add_joint(as_builder *b, const char *name, as_joint_kind kind, as_frame_id A,
+                      as_frame_id B) {
+  as_error error = {0};
+  as_joint_def def = as_default_joint_def();
+  def.name = name;
+  def.kind = kind;
+  def.frame[0] = A;
+  def.frame[1] = B;
+  must(as_builder_add_joint(b, &def, NULL, &error), &error);
+}
+
+/// Five bodies with frames, joints (which do not hold: only their coordinates matter), springs.
+static as_builder *random_machine(bool near_pi, bool moves) {
+  as_error error = {0};
+  as_builder *b = machine_builder(0, 0, 0);
+  const as_body_id one = add_body(b, "one", AS_SPACE_R3SO3, near_pi),
+                   two = add_body(b, "two", AS_SPACE_SE3, near_pi),
+                   three = add_body(b, "three", AS_SPACE_R3SO3, false),
+                   point = machine_point(b, "point", 2.0, (double[]){0.4, -0.2, 0.9},
+                                         (double[]){1, 2, 3}),
+                   five = add_body(b, "5", AS_SPACE_SE3, false);
+  const as_frame_id A = add_frame(b, "A", one, moves), B = add_frame(b, "B", two, false),
+                    C = add_frame(b, "C", three, false), G = add_frame(b, "G", AS_GROUND, moves),
+                    E = add_frame(b, "E", five, false);
+  add_frame(b, "P", point, false);
+  add_joint(b, "hinge", AS_JOINT_REVOLUTE, A, B);
+  add_joint(b, "cardan", AS_JOINT_UNIVERSAL, C, B);
+  add_joint(b, "ball", AS_JOINT_SPHERICAL, G, C);
+  add_joint(b, "table", AS_JOINT_PLANAR, G, A);
+  add_joint(b, "slider", AS_JOINT_PRISMATIC, B, E);
+  must(as_builder_add_parameter(b, "gain", 1.7, NULL, &error), &error);
+  const double x[] = {-5.0, -1.0, 0.0, 2.0, 6.0}, y[] = {1.0, -2.0, 0.5, 1.5, -1.0};
+  must(as_builder_add_table(b, "profile", &(as_curve){.x = x, .y = y, .n = 5}, &error), &error);
+  as_spring_def spring = as_default_spring_def();
+  spring.name = "spring";
+  spring.frame[0] = A;
+  spring.frame[1] = C;
+  spring.stiffness = 3.0;
+  spring.damping = 0.4;
+  spring.length = 0.5;
+  spring.law = &(as_surface){.formula = "gain*deflection^3 + length_rate^2/5 + sin(t)"};
+  must(as_builder_add_spring(b, &spring, NULL, &error), &error);
+  as_torsion_def torsion = as_default_torsion_def();
+  torsion.name = "torsion";
+  torsion.frame[0] = B;
+  torsion.frame[1] = C;
+  torsion.stiffness = 2.0;
+  torsion.damping = 0.3;
+  must(as_builder_add_torsion(b, &torsion, NULL, &error), &error);
+  return b;
+}
+
+static const char *const formulas[] = {
+    "gain*bodies.one.position.x*bodies.two.velocity.y + t",
+    "sin(bodies.two.position.z)*bodies.point.velocity.x - bodies.point.position.y^2",
+    "bodies.one.angular_velocity.y*bodies.two.angular_velocity.z",
+    "frames.A.position.x*frames.B.velocity.y + frames.C.angular_velocity.z",
+    "frames.A.angular_velocity.x + frames.A.velocity.z*frames.G.position.y",
+    "frames.B.distance.G^2*frames.A.distance_rate.C + 0.2*frames.A.distance.P",
+    "sin(joints.hinge.angle) + joints.hinge.angle_rate*joints.table.displacement.x",
+    "cos(joints.cardan.angle.x)*joints.cardan.angle_rate.y + sin(joints.cardan.angle.y)",
+    "joints.ball.rotation.x*joints.ball.rotation_rate.z - joints.ball.rotation.y",
+    "joints.slider.displacement*joints.slider.displacement_rate + joints.table.angle_rate",
+    "forces.spring.length*forces.spring.length_rate + forces.spring.tension",
+    "0.1*forces.torsion.moment*forces.torsion.angle_rate + cos(forces.torsion.angle)",
+    "profile(bodies.three.position.x) + if(t > 100, bodies.one.position.x, gain)",
+    "12.5 - t"};
+enum { N_FORMULAS = sizeof formulas / sizeof formulas[0] };
+
+static void add_actuator(as_builder *b, int aim, const char *formula) {
+  as_error error = {0};
+  as_actuator_def def = as_default_actuator_def();
+  def.force = formula;
+  if (aim == 0) {
+    def.frame[0] = 0;
+    def.frame[1] = 2;
+  } else {
+    static const as_joint_id number[] = {0, 1, 3, 4}; // hinge, cardan, table, slider
+    def.joint = number[aim % 4];
+    def.coordinate = aim / 4;
+  }
+  must(as_builder_add_actuator(b, &def, NULL, &error), &error);
+}
+
+static void add_load(as_builder *b, int aim, const char *formula, const char *second) {
+  as_error error = {0};
+  as_load_def def = as_default_load_def();
+  static const as_curve factor = {.formula = "1 + t/2"};
+  if (aim % 2) def.factor = &factor;
+  def.frame = aim % 3 == 0 ? 0 : 1;
+  def.follows = aim % 2;
+  def.reaction = aim % 4 < 2 ? AS_NONE : 2;
+  def.force[1] = 0.7;
+  def.torque[2] = -0.4;
+  def.force_formula[aim % 3] = formula;
+  def.torque_formula[(aim / 2) % 3] = second;
+  must(as_builder_add_load(b, &def, NULL, &error), &error);
+}
+
+static void check(as_builder *b, const char *what, const char *formula) {
+  as_error error = {0};
+  as_model *model = machine_build(b);
+  as_check_def def = as_default_check_def();
+  def.near.q = as_model_initial(model)->q;
+  def.near.v = as_model_initial(model)->v;
+  def.near.u = as_model_initial(model)->u;
+  def.near.t = 0.3;
+  def.seed = 3;
+  if (as_problem_check(as_model_problem(model), &def, NULL, &error))
+    fail_msg("%s, %s: %s", what, formula, error.message);
+  as_model_destroy(model);
+}
+
+/// All quantities along all directions, on R^3 x SO(3), SE(3) and point masses; rotations near half a turn too, and
+/// frames that move.
+static void test_tangents(void **state) {
+  (void)state;
+  for (int k = 0; k < 4 * N_FORMULAS; ++k) {
+    const char *formula = formulas[k % N_FORMULAS], *other = formulas[(k + 5) % N_FORMULAS];
+    const bool near_pi = k / N_FORMULAS % 2, moves = k / N_FORMULAS > 1;
+    as_builder *b = random_machine(near_pi, moves);
+    add_actuator(b, 0, formula);
+    check(b, "line", formula);
+    b = random_machine(near_pi, moves);
+    static const int aims[] = {1, 4, 5, 2, 6, 3, 10};
+    add_actuator(b, aims[k % 7] == 4 ? 0 : aims[k % 7], formula);
+    check(b, "joint", formula);
+    b = random_machine(near_pi, moves);
+    add_load(b, k, formula, other);
+    check(b, "load", formula);
+  }
+}
+
+// ---- the same as what is built in ----------------------------------------------------------------------------
+
+/// A double pendulum of two bars about y; what is between or on them is added by the caller.
+static as_builder *double_pendulum(bool se3) {
+  as_builder *b = machine_builder(0, 0, -9.81);
+  as_error error = {0};
+  for (int i = 0; i < 2; ++i) {
+    as_body_def bar = as_default_body_def();
+    bar.name = i == 0 ? "upper" : "lower";
+    bar.mass = 2.0 - i;
+    for (int k = 0; k < 3; ++k) bar.inertia[k] = k == 0 ? 0.01 : 0.2;
+    bar.position[0] = 0.5 + i;
+    bar.space = se3 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
+    machine_body(b, &bar);
+    as_frame_def tip = as_default_frame_def();
+    tip.name = i == 0 ? "elbow" : "tip";
+    tip.body = i;
+    tip.position[0] = 0.5;
+    must(as_builder_add_frame(b, &tip, NULL, &error), &error);
+  }
+  as_frame_def wall = as_default_frame_def();
+  wall.name = "wall";
+  wall.body = AS_GROUND;
+  wall.position[0] = 1.0;
+  wall.position[2] = 1.0;
+  must(as_builder_add_frame(b, &wall, NULL, &error), &error);
+  machine_joint(b, "shoulder", AS_JOINT_REVOLUTE, AS_GROUND, 0, (double[]){0, 0, 0},
+                (double[]){0, 1, 0});
+  machine_joint(b, "hand", AS_JOINT_REVOLUTE, 0, 1, (double[]){1, 0, 0}, (double[]){0, 1, 0});
+  return b;
+}
+
+static as_integrator *start(const as_model *model, as_method method, double step) {
+  as_error error = {0};
+  as_integrator *integrator = NULL;
+  as_integrator_def how = rig_how(method, step, NULL, 0);
+  how.newton.rtol = 1e-12; // what is left of the iteration is not to be seen
+  must(as_integrator_create(as_model_problem(model), &how, &integrator, &error), &error);
+  must(as_integrator_start(integrator, as_model_initial(model), NULL, &error), &error);
+  return integrator;
+}
+
+/// Largest difference of q and v after a while.
+static double difference(as_builder *one, as_builder *other, as_method method) {
+  as_error error = {0};
+  double largest = 0.0;
+  as_model *model[2] = {machine_build(one), machine_build(other)};
+  as_integrator *run[2];
+  for (int i = 0; i < 2; ++i) {
+    run[i] = start(model[i], method, 1e-3);
+    must(as_integrator_advance(run[i], 0.5, &error), &error);
+  }
+  const as_state *x = as_integrator_state(run[0]), *y = as_integrator_state(run[1]);
+  for (int i = 0; i < 14; ++i) largest = fmax(largest, fabs(x->q[i] - y->q[i]));
+  for (int i = 0; i < 12; ++i) largest = fmax(largest, fabs(x->v[i] - y->v[i]));
+  for (int i = 0; i < 2; ++i) {
+    as_integrator_destroy(run[i]);
+    as_model_destroy(model[i]);
+  }
+  return largest;
+}
+
+static void add_spring(as_builder *b) {
+  as_error error = {0};
+  as_spring_def def = as_default_spring_def();
+  def.frame[0] = 1; // tip
+  def.frame[1] = 2; // wall
+  def.stiffness = 40.0;
+  def.damping = 1.5;
+  def.length = 0.6;
+  must(as_builder_add_spring(b, &def, NULL, &error), &error);
+}
+
+static void add_torsion(as_builder *b) {
+  as_error error = {0};
+  as_torsion_def def = as_default_torsion_def();
+  def.body[0] = 0;
+  def.body[1] = 1;
+  def.axis[1] = 1.0;
+  def.stiffness = 12.0;
+  def.damping = 0.2;
+  def.angle = 0.3;
+  must(as_builder_add_torsion(b, &def, NULL, &error), &error);
+}
+
+static void act_between(as_builder *b, as_joint_id joint, const char *formula) {
+  as_error error = {0};
+  as_actuator_def def = as_default_actuator_def();
+  def.name = "motor";
+  def.joint = joint;
+  if (joint == AS_NONE) {
+    def.frame[0] = 1;
+    def.frame[1] = 2;
+  }
+  def.force = formula;
+  must(as_builder_add_actuator(b, &def, NULL, &error), &error);
+}
+
+static void push(as_builder *b, bool by_formula, bool follows) {
+  static const as_curve wave = {.formula = "7*sin(3*t)"};
+  as_error error = {0};
+  as_load_def def = as_default_load_def();
+  def.frame = 1;
+  def.follows = follows;
+  if (by_formula) {
+    def.force_formula[2] = "7*sin(3*t)";
+    def.torque_formula[1] = "7*sin(3*t)*0.25";
+  } else {
+    def.force[2] = 1.0;
+    def.torque[1] = 0.25;
+    def.factor = &wave;
+  }
+  must(as_builder_add_load(b, &def, NULL, &error), &error);
+}
+
+static void test_same_as_built_in(void **state) {
+  (void)state;
+  for (int k = 0; k < 6; ++k) {
+    const as_method method = rig_methods[k % 3];
+    as_builder *one = double_pendulum(k > 2), *other = double_pendulum(k > 2);
+    add_spring(one);
+    act_between(other, AS_NONE,
+                "-40*(frames.tip.distance.wall - 0.6) - 1.5*frames.tip.distance_rate.wall");
+    assert_near("spring", difference(one, other, method), 0.0, 1e-11);
+    one = double_pendulum(k > 2);
+    other = double_pendulum(k > 2);
+    add_torsion(one);
+    act_between(other, 1, "-12*(joints.hand.angle - 0.3) - 0.2*joints.hand.angle_rate");
+    assert_near("torsion", difference(one, other, method), 0.0, 1e-11);
+    one = double_pendulum(k > 2);
+    other = double_pendulum(k > 2);
+    push(one, false, k % 2);
+    push(other, true, k % 2);
+    assert_near("load", difference(one, other, method), 0.0, 1e-11);
+  }
+}
+
+/// A force that is the tension of a spring doubles it.
+static void test_spring_force(void **state) {
+  (void)state;
+  as_builder *one = double_pendulum(false), *other = double_pendulum(false);
+  add_spring(one);
+  add_spring(one);
+  add_spring(other);
+  act_between(other, AS_NONE, "-'forces.force 0.tension'");
+  assert_near("twice", difference(one, other, AS_METHOD_INDEX2), 0.0, 1e-11);
+}
+
+// ---- order and energy --------------------------------------------------------------------------------------------
+
+/// A bar on a hinge about -y (angle up from x) whose weight is carried by the motor: I phi'' = -k phi - c phi', with
+/// I = 2 (1/12 + 1/4) = 2/3: exact. k = 24, c = 2: phi'' + 3 phi' + 36 phi = 0.
+static as_model *balanced_bar(bool se3) {
+  as_builder *b = machine_builder(0, 0, -9.81);
+  as_error error = {0};
+  as_body_def bar = as_default_body_def();
+  bar.name = "bar";
+  bar.mass = 2.0;
+  bar.inertia[0] = 0.01;
+  bar.inertia[1] = bar.inertia[2] = 2.0 / 12.0;
+  bar.position[0] = 0.5;
+  bar.space = se3 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
+  machine_body(b, &bar);
+  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, 0,
+                                          (double[]){0, 0, 0}, (double[]){0, -1, 0});
+  const as_coordinate_def where = {hinge, 0, 0.9, 0.5};
+  must(as_builder_set_coordinate(b, &where, &error), &error);
+  must(as_builder_assemble(b, NULL, &error), &error);
+  act_between(b, hinge,
+              "2*9.81*bodies.bar.position.x - 24*joints.hinge.angle - 2*joints.hinge.angle_rate");
+  return machine_build(b);
+}
+
+static void exact_bar(double t, double out[3]) {
+  const double d = 1.5, w = sqrt(36.0 - d * d), A = 0.9, B = (0.5 + d * A) / w;
+  const double c = cos(w * t), s = sin(w * t), e = exp(-d * t);
+  out[0] = e * (A * c + B * s);
+  out[1] = e * ((B * w - d * A) * c - (A * w + d * B) * s);
+  out[2] = -3.0 * out[1] - 36.0 * out[0];
+}
+
+typedef struct bar_errors {
+  double angle, rate, force, balance;
+} bar_errors;
+
+static bar_errors bar_error(as_method method, bool se3, double h) {
+  as_error error = {0};
+  as_model *model = balanced_bar(se3);
+  as_integrator *integrator = start(model, method, h);
+  as_meter meter = {0};
+  as_energy before, after;
+  double angle, rate, x[3];
+  bar_errors e = {0};
+  must(as_model_energy(model, as_integrator_state(integrator), &before, &error), &error);
+  must(as_meter_update(&meter, model, as_integrator_state(integrator), &error), &error);
+  const int steps = (int)round(0.8 / h);
+  for (int i = 1; i <= steps; ++i) {
+    must(as_integrator_advance(integrator, i * h, &error), &error);
+    must(as_meter_update(&meter, model, as_integrator_state(integrator), &error), &error);
+  }
+  const as_state *s = as_integrator_state(integrator);
+  must(as_model_energy(model, s, &after, &error), &error);
+  must(as_model_coordinates(model, s, 0, NULL, &angle, &rate, &error), &error);
+  exact_bar(0.8, x);
+  as_reaction reaction;
+  must(as_model_reaction(model, s, 0, &reaction, &error), &error);
+  // m (x'' of the middle) = force of the hinge along x, on the bar
+  const double ax = 0.5 * (-x[2] * sin(x[0]) - x[1] * x[1] * cos(x[0]));
+  e.angle = fabs(angle - x[0]);
+  e.rate = fabs(rate - x[1]);
+  e.force = fabs(reaction.force[0] - 2.0 * ax);
+  e.balance = fabs(after.kinetic + after.potential - before.kinetic - before.potential -
+                   meter.forces + meter.dissipated);
+  as_integrator_destroy(integrator);
+  as_model_destroy(model);
+  return e;
+}
+
+static void test_order(void **state) {
+  (void)state;
+  for (int k = 0; k < 6; ++k) {
+    const as_method method = rig_methods[k % 3];
+    const bar_errors coarse = bar_error(method, k > 2, 0.004),
+                     fine = bar_error(method, k > 2, 0.002);
+    assert_true(coarse.angle < 1e-3 && coarse.rate < 1e-2 && coarse.force < 1e-1);
+    assert_near("angle", log2(coarse.angle / fine.angle), 2.0, 0.2);
+    assert_near("rate", log2(coarse.rate / fine.rate), 2.0, 0.2);
+    assert_near("force", log2(coarse.force / fine.force), 2.0, 0.2);
+    assert_true(coarse.balance < 2e-3);
+    assert_near("balance", log2(coarse.balance / fine.balance), 2.0, 0.3);
+  }
+}
+
+// ---- turns -----------------------------------------------------------------------------------------------------
+
+/// A wheel that follows 40 t: phi = 40 t is exact as long as the formula sees all turns.
+static as_model *wheel(void) {
+  as_builder *b = machine_builder(0, 0, 0);
+  as_body_def body = machine_round_body("wheel", 1.0, 0.5, false);
+  body.angular_velocity[2] = 40.0;
+  machine_body(b, &body);
+  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, 0,
+                                          (double[]){0, 0, 0}, (double[]){0, 0, 1});
+  act_between(b, hinge, "-30*(joints.hinge.angle - 40*t) - 2*(joints.hinge.angle_rate - 40)");
+  return machine_build(b);
+}
+
+static void test_turns(void **state) {
+  (void)state;
+  as_model *model = wheel();
+  for (int k = 0; k < 6; ++k) {
+    // Steps of 0.4 rad, and of 2 rad: in these, half a turn is passed in two steps.
+    as_error error = {0};
+    as_integrator *one = start(model, rig_methods[k % 3], k < 3 ? 0.01 : 0.05);
+    must(as_integrator_advance(one, 2.0, &error), &error);
+    const as_state *s = as_integrator_state(one);
+    assert_near("rate", s->v[5], 40.0, 1e-7);
+    assert_near("angle", s->u[0], 80.0, 1e-6);
+    // Saved and loaded it goes on with the same turns.
+    size_t size = 0;
+    must(as_integrator_save(one, NULL, &size, &error), &error);
+    unsigned char *bytes = malloc(size);
+    assert_non_null(bytes);
+    must(as_integrator_save(one, bytes, &size, &error), &error);
+    as_integrator *other = start(model, rig_methods[k % 3], k < 3 ? 0.01 : 0.05);
+    must(as_integrator_load(other, bytes, size, &error), &error);
+    free(bytes);
+    must(as_integrator_advance(one, 3.0, &error), &error);
+    must(as_integrator_advance(other, 3.0, &error), &error);
+    assert_memory_equal(s->q, as_integrator_state(other)->q, 7 * sizeof(double));
+    assert_near("later", s->u[0], 120.0, 1e-6);
+    assert_near("speed", s->v[5], 40.0, 1e-7);
+    as_integrator_destroy(one);
+    as_integrator_destroy(other);
+  }
+  // A step of 4 rad is more than half a turn: it is taken in parts.
+  as_error error = {0};
+  as_integrator *fast = start(model, AS_METHOD_INDEX2, 0.1);
+  must(as_integrator_advance(fast, 1.0, &error), &error);
+  as_statistics statistics;
+  must(as_integrator_statistics(fast, &statistics, &error), &error);
+  assert_int_equal(statistics.steps, 20);
+  assert_near("fast", as_integrator_state(fast)->u[0], 40.0, 1e-6);
+  as_integrator_destroy(fast);
+  as_model_destroy(model);
+}
+
+// ---- messages --------------------------------------------------------------------------------------------------
+
+static void test_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *formula, *message;
+  } wrong[] = {
+      {"2*(1 + joints.hnge.angle)",
+       "The force of actuator \"motor\": there is no joint \"hnge\"; did "
+       "you mean \"hinge\"? (column 8)."},
+      {"joints.hinge.angel", "joints.hinge has no quantity \"angel\" for a formula; did you mean "
+                             "\"angle\"? (column 1)"},
+      {"joints.hinge.force.x", "cannot depend on joints.hinge.force.x: reactions follow from"},
+      {"bodies.one.acceleration.x", "accelerations follow from the forces"},
+      {"bodies.one.angular_acceleration.x", "accelerations follow from the forces"},
+      {"bodies.one.quaternion.w", "its sign may change"},
+      {"bodies.one.position", "bodies.one.position needs a component: .x, .y or .z"},
+      {"bodies.one.position.w", "bodies.one.position.w needs a component: .x, .y or .z"},
+      {"bodies.point.angular_velocity.x", "the point mass \"point\" does not turn"},
+      {"joints.cardan.angle", "joints.cardan.angle needs a component"},
+      {"joints.hinge.angle.x", "joints.hinge.angle.x is not there: no such component"},
+      {"frames.A.distance", "frames.A.distance needs another frame"},
+      {"frames.A.distance.X", "there is no frame \"X\""},
+      {"frames.A.distance.A", "are on one body"},
+      {"forces.spring.length.x", "forces.spring.length.x has no components"},
+      {"forces.spring.energy", "forces.spring has no quantity \"energy\""},
+      {"energy.kinetic", "it is of the whole machine"},
+      {"solver.h", "it is known after a step only"},
+      {"bodie.one.position.x",
+       "there is no quantity \"bodie.one.position.x\"; did you mean \"bodies\"?"},
+      {"gian + 1", "there is no quantity \"gian\"; did you mean \"gain\"? (column 1)"},
+      {"1 +\n  gian", "(line 2, column 3)."},
+      {"1/(2 - 2)", "not a number"},
+      {"profile + 1", "profile"}};
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+    as_builder *b = random_machine(false, false);
+    as_actuator_def def = as_default_actuator_def();
+    as_error error = {0};
+    def.name = "motor";
+    def.joint = 0;
+    def.force = wrong[k].formula;
+    assert_int_equal(as_builder_add_actuator(b, &def, NULL, &error), AS_ERR_ARGUMENT);
+    if (strstr(error.message, wrong[k].message) == NULL)
+      fail_msg("%s:\n  %s\nnot\n  %s", wrong[k].formula, error.message, wrong[k].message);
+    // Nothing is left behind.
+    as_model *model = machine_build(b);
+    assert_int_equal(as_model_forces(model), 2);
+    as_model_destroy(model);
+  }
+}
+
+static void test_too_much(void **state) {
+  (void)state;
+  as_builder *b = machine_builder(0, 0, 0);
+  as_error error = {0};
+  char text[512] = "0";
+  for (int i = 0; i < 9; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "b%d", i);
+    machine_point(b, name, 1.0, (double[]){i, 0, 0}, (double[]){0, 0, 0});
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, " + bodies.b%d.position.y", i);
+  }
+  as_load_def def = as_default_load_def();
+  def.name = "many";
+  def.body = 0;
+  def.force_formula[0] = text;
+  assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
+  // b0 and the ground, then b1 to b6
+  assert_non_null(strstr(error.message,
+                         "The force x of load \"many\": with bodies.b7.position.y it "
+                         "would depend on more than 8 bodies (column "));
+  def.body = AS_GROUND;
+  def.force_formula[0] = "1";
+  assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
+  def.body = 0;
+  def.force_formula[0] = NULL;
+  def.torque_formula[0] = "1";
+  assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "which does not turn"));
+  as_actuator_def none = as_default_actuator_def();
+  none.name = "none";
+  assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_ARGUMENT);
+  assert_string_equal(error.message, "The actuator \"none\" has no force.");
+  as_builder_destroy(b);
+  b = random_machine(false, false);
+  none.force = "1";
+  none.joint = 77;
+  assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_ARGUMENT);
+  none.joint = 2;
+  assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_UNSUPPORTED);
+  none.joint = 0;
+  none.coordinate = 1;
+  assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_ARGUMENT);
+  as_builder_destroy(b);
+}
+
+/// A formula that has no value on the way.
+static void test_no_number(void **state) {
+  (void)state;
+  as_builder *b = double_pendulum(false);
+  as_error error = {0};
+  act_between(b, 1, "3*sqrt(0.25 - t)");
+  as_model *model = machine_build(b);
+  as_integrator *integrator = start(model, AS_METHOD_INDEX2, 0.1);
+  const as_status status = as_integrator_advance(integrator, 1.0, &error);
+  assert_true(status != AS_OK);
+  if (strstr(error.message, "The force of actuator \"motor\": sqrt(-0.") == NULL)
+    fail_msg("%s", error.message);
+  assert_true(as_integrator_state(integrator)->t <= 0.25);
+  as_integrator_destroy(integrator);
+  as_model_destroy(model);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_tangents),     cmocka_unit_test(test_same_as_built_in),
+      cmocka_unit_test(test_spring_force), cmocka_unit_test(test_order),
+      cmocka_unit_test(test_turns),        cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_too_much),     cmocka_unit_test(test_no_number)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
