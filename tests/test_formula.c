@@ -11,6 +11,7 @@
 
 #include "alphastep/quantities.h"
 #include "drive.h"
+#include "files.h"
 #include "machines.h"
 #include "rig.h"
 
@@ -561,12 +562,24 @@ static void test_no_number(void **state) {
   expect_failure(b, AS_ERR_RETRY, "because of force \"strut\": The law of force \"strut\": log(-");
 }
 
+// ---- files ------------------------------------------------------------------------------------------
+
+static void test_file(void **state) {
+  (void)state;
+  as_machine *one = files_load("tests/files/good/formulas.yaml", NULL, 0);
+  as_machine *other = files_load("tests/files/good/formulas_plain.yaml", NULL, 0);
+  for (int k = 0; k < 3; ++k)
+    files_same_motion(one->model, other->model, rig_methods[k], 1e-3, 100, 1e-11);
+  as_machine_destroy(one);
+  as_machine_destroy(other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_same),        cmocka_unit_test(test_orders),
       cmocka_unit_test(test_balance),     cmocka_unit_test(test_friction),
       cmocka_unit_test(test_coefficient), cmocka_unit_test(test_potential),
       cmocka_unit_test(test_jump),        cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_no_number)};
+      cmocka_unit_test(test_no_number),   cmocka_unit_test(test_file)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
