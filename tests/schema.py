@@ -167,7 +167,7 @@ def main(command, loader, source):
     failed = check_files(validator, source)
     with tempfile.TemporaryDirectory() as tmp:
         shutil.copytree(source + "/tests/files/good/part", tmp + "/part")
-        for name in ("everything.yaml", "elements.yaml", "superelement.yaml", "part/common.yaml", "json.json", "repeat.yaml"):
+        for name in ("everything.yaml", "elements.yaml", "superelement.yaml", "formulas.yaml", "part/common.yaml", "json.json", "repeat.yaml"):
             failed |= check_spoiled(validator, loader, source + "/tests/files/good/" + name, tmp)
     return failed
 
