@@ -40,7 +40,7 @@ as_status asi_builder_formula(as_builder *b, const char *text, const char *what,
                          .own = own,
                          .time = true,
                          .parameters = own != NULL,
-                         .reason = own ? NULL
+                         .reason = own ? "a law depends on quantities of its own, t and parameters"
                                        : "it must be a function of t alone, whose "
                                          "derivatives are known"};
   asi_expression *e = NULL;
