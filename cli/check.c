@@ -28,12 +28,15 @@ static void warn(findings *f, const char *text) {
   snprintf(f->warning[f->n_warnings++], sizeof f->warning[0], "%s", text);
 }
 
-/// Whether an output reads a frame: then it is of use.
+/// Whether an output reads a frame, or a distance from it: then it is of use.
 static bool is_read(const as_channels *channels, const char *frame) {
   char begin[300];
   int n = snprintf(begin, sizeof begin, "frames.%s.", frame);
   for (int i = 0; i < as_channels_count(channels); i++) {
-    if (strncmp(as_channels_get(channels, i).name, begin, (size_t)n) == 0) return true;
+    const char *name = as_channels_get(channels, i).name;
+    if (strncmp(name, begin, (size_t)n) == 0) return true;
+    if (strncmp(name, "frames.", 7) != 0 || strstr(name, ".distance") == NULL) continue;
+    if (strcmp(strrchr(name, '.') + 1, frame) == 0) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 /// Springs, torsional springs and loads in files.
 #include <math.h>
+#include <string.h>
 
 #include "elements/vector.h"
 #include "file/kinds.h"
@@ -107,6 +108,7 @@ static as_status add_torsion(asi_reader *r, const asi_kind *kind, const char *na
 
 typedef struct load_thing {
   as_load_def def;
+  const char *force[3], *torque[3]; ///< NULL: not given
 } load_thing;
 
 #define AT(field) offsetof(load_thing, field)
@@ -118,10 +120,11 @@ static const asi_key load_keys[] = {
      .text = "a frame that it acts at"},
     {"point", ASI_KEY_VECTOR, AT(def.point), .least = 3, .most = 3, .with = "body", .unit = "m",
      .otherwise = "the centre of mass", .text = "where the force acts, in the world at the start"},
-    {"force", ASI_KEY_VECTOR, AT(def.force), .least = 3, .most = 3, .unit = "N",
-     .otherwise = "[0, 0, 0]", .text = "force"},
-    {"torque", ASI_KEY_VECTOR, AT(def.torque), .least = 3, .most = 3, .unit = "N m",
-     .otherwise = "[0, 0, 0]", .text = "torque"},
+    {"force", ASI_KEY_FORMULAS, AT(force), .most = 3, .unit = "N", .otherwise = "[0, 0, 0]",
+     .text = "force; each component may depend on t, parameters, tables and quantities of the "
+             "machine"},
+    {"torque", ASI_KEY_FORMULAS, AT(torque), .most = 3, .unit = "N m", .otherwise = "[0, 0, 0]",
+     .text = "torque, likewise"},
     {"follows", ASI_KEY_BOOLEAN, AT(def.follows), .otherwise = "false",
      .text = "force and torque turn with the body: they are in the axes of `frame`, or with `body` "
              "in the axes that the world has at the start"},
@@ -139,6 +142,13 @@ static void prepare_load(void *out) {
   thing->def.point[0] = (double)NAN; // not given
 }
 
+/// A component that does not change is a number.
+static void take_component(asi_reader *r, const char *text, double *number, const char **formula) {
+  asi_slip slip;
+  if (text && !asi_evaluate(r, text, strlen(text), number, &slip)) *formula = text;
+  if (text && *formula) *number = 0.0;
+}
+
 static as_status add_load(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                           as_error *error) {
   load_thing *thing = read;
@@ -146,6 +156,10 @@ static as_status add_load(asi_reader *r, const asi_kind *kind, const char *name,
   thing->def.name = name;
   if (isnan(thing->def.point[0]))
     asi_copy(asi_builder_pose(r->builder, thing->def.body)->x, thing->def.point);
+  for (int i = 0; i < 3; ++i) {
+    take_component(r, thing->force[i], &thing->def.force[i], &thing->def.force_formula[i]);
+    take_component(r, thing->torque[i], &thing->def.torque[i], &thing->def.torque_formula[i]);
+  }
   return as_builder_add_load(r->builder, &thing->def, NULL, error);
 }
 
@@ -171,14 +185,16 @@ static const asi_kind
          .text =
              "a torsional spring and damper about an axis of two bodies, within half a turn of its "
              "angle at rest"},
-    load_kind = {"load",
-                 0,
-                 &load_table,
-                 sizeof(load_thing),
-                 prepare_load,
-                 add_load,
-                 .text = "a force and a torque on a body, times a function of time"};
-static const asi_kind *const kinds[] = {
-    &spring_kind,      &torsion_kind,  &load_kind,       &asi_joint_friction_kind,
-    &asi_bushing_kind, &asi_stop_kind, &asi_contact_kind};
+    load_kind = {"load",       0,
+                 &load_table,  sizeof(load_thing),
+                 prepare_load, add_load,
+                 .late = true, .text = "a force and a torque on a body, times a function of time"};
+static const asi_kind *const kinds[] = {&spring_kind,
+                                        &torsion_kind,
+                                        &load_kind,
+                                        &asi_actuator_kind,
+                                        &asi_joint_friction_kind,
+                                        &asi_bushing_kind,
+                                        &asi_stop_kind,
+                                        &asi_contact_kind};
 const asi_section asi_forces = {"force", ASI_SORT_FORCE, kinds, ASI_COUNT(kinds), false};

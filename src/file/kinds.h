@@ -7,6 +7,7 @@
 extern const asi_kind asi_node_kind;                                     // superelements.c
 extern const asi_kind asi_gear_kind, asi_rack_kind;                      // couplings.c
 extern const asi_kind asi_rolling_kind, asi_skate_kind;                  // rolling.c
+extern const asi_kind asi_actuator_kind;                                 // actuators.c
 extern const asi_kind asi_joint_friction_kind;                           // friction.c
 extern const asi_kind asi_bushing_kind, asi_stop_kind, asi_contact_kind; // contacts.c
 

@@ -112,7 +112,8 @@ typedef struct pass {
 } pass;
 
 static const pass passes[] = {{SUPERELEMENTS, false}, {BODIES, false}, {FRAMES, false},
-                              {JOINTS, false},        {JOINTS, true},  {FORCES, false}};
+                              {JOINTS, false},        {JOINTS, true},  {FORCES, false},
+                              {FORCES, true}};
 static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "frames", "joints",
                                                      "forces"};
 

@@ -1,5 +1,5 @@
 /// What channels there are: groups, their objects, the quantities of each.
-#include "elements/coordinate.h"
+#include "elements/actuator.h"
 #include "elements/spring.h"
 #include "results/channels.h"
 
@@ -11,7 +11,7 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_ACTION] = 6,   [ASI_SOURCE_LAW] = 3,
       [ASI_SOURCE_FLOW] = 3,     [ASI_SOURCE_ENERGY] = 5,
       [ASI_SOURCE_MOMENTUM] = 9, [ASI_SOURCE_SOLVER] = 3,
-      [ASI_SOURCE_DRIFT] = 2,
+      [ASI_SOURCE_DRIFT] = 2,    [ASI_SOURCE_DISTANCE] = 2,
   };
   return size[kind];
 }
@@ -108,6 +108,15 @@ static void add_force(list *l, const asi_placed *p) {
     add(l, "angle", "rad", ASI_SOURCE_LAW, 0, "");
     add(l, "angle_rate", "rad/s", ASI_SOURCE_LAW, 1, "");
     add(l, "moment", "N m", ASI_SOURCE_LAW, 2, "");
+  }
+  if (p->e.type == &asi_actuator_type) {
+    const asi_gauge *line = &((const asi_actuator *)p->data)->line;
+    const bool turns = line->kind == ASI_GAUGE_COORDINATE && line->of.kind != ASI_COORDINATE_SHIFT;
+    if (line->kind == ASI_GAUGE_DISTANCE) {
+      add(l, "length", "m", ASI_SOURCE_LAW, 0, "");
+      add(l, "length_rate", "m/s", ASI_SOURCE_LAW, 1, "");
+    }
+    add(l, "drive", turns ? "N m" : "N", ASI_SOURCE_LAW, 2, "");
   }
   add(l, "force", "N", ASI_SOURCE_ACTION, 0, "xyz");
   add(l, "torque", "N m", ASI_SOURCE_ACTION, 3, "xyz");

@@ -28,11 +28,12 @@ typedef enum asi_source_kind {
   ASI_SOURCE_BODY,         ///< position 3, quaternion 4, velocity 3, angular velocity 3
   ASI_SOURCE_ACCELERATION, ///< of the centre of mass 3, angular 3
   ASI_SOURCE_FRAME,        ///< position 3, velocity 3, angular velocity 3
+  ASI_SOURCE_DISTANCE,     ///< of two frames, and its rate
   ASI_SOURCE_REACTION,     ///< force 3, torque 3, both in the joint's axes 3 + 3
   ASI_SOURCE_COORDINATES,  ///< 5, rates 5
   ASI_SOURCE_DRIVE,        ///< 1
   ASI_SOURCE_ACTION,       ///< force 3, torque 3
-  ASI_SOURCE_LAW,          ///< coordinate, rate, value of a spring's law
+  ASI_SOURCE_LAW,          ///< coordinate, rate, value of a spring's law; of an actuator its drive
   ASI_SOURCE_FLOW,         ///< potential, dissipated, supplied
   ASI_SOURCE_ENERGY,       ///< kinetic, potential, dissipated, work, balance
   ASI_SOURCE_MOMENTUM,     ///< linear 3, angular 3, centre of mass 3
@@ -70,6 +71,7 @@ typedef struct asi_source {
   asi_source_kind kind;
   int object;
   int first; ///< where its numbers begin in values
+  int other; ///< of a distance: the other frame
 } asi_source;
 
 struct as_channels {

@@ -3,6 +3,7 @@
 
 #include "alphastep/quantities.h"
 #include "base/error.h"
+#include "elements/actuator.h"
 #include "elements/spring.h"
 #include "elements/vector.h"
 #include "model/look.h"
@@ -65,6 +66,20 @@ static as_status look_at_frame(const as_model *m, const as_state *state, int fra
   return AS_OK;
 }
 
+static as_status look_at_distance(const as_model *m, const as_state *state, asi_source source,
+                                  double *out, as_error *error) {
+  as_frame_motion A, B;
+  as_status status = as_model_frame_motion(m, state, source.object, &A, error);
+  if (status == AS_OK) status = as_model_frame_motion(m, state, source.other, &B, error);
+  if (status) return status;
+  double d[3], v[3];
+  asi_sum(A.position, -1.0, B.position, d);
+  asi_sum(A.velocity, -1.0, B.velocity, v);
+  out[0] = asi_norm(d);
+  out[1] = out[0] > 0.0 ? asi_dot(d, v) / out[0] : 0.0;
+  return AS_OK;
+}
+
 // ---- joints -----------------------------------------------------------------------------------------
 
 static as_status look_at_reaction(const as_model *m, const as_state *state, int joint, double *out,
@@ -97,11 +112,15 @@ static as_status look_at_coordinates(const as_channels *c, const as_state *state
 
 // ---- forces -----------------------------------------------------------------------------------------
 
+static bool is_load(const asi_placed *p) {
+  return p->e.type == &asi_load_type || p->e.type == &asi_formula_load_type;
+}
+
 /// On the second body, as reactions are; a load acts on its first.
 static as_status look_at_action(const as_model *m, const as_state *state, int element, double *out,
                                 as_error *error) {
   const asi_placed *p = &m->element[element];
-  const int on = p->e.n_bodies > 1 && p->e.type != &asi_load_type ? 1 : 0;
+  const int on = p->e.n_bodies > 1 && !is_load(p) ? 1 : 0;
   double force[AS_ELEMENT_COLUMNS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
@@ -118,8 +137,9 @@ static as_status look_at_law(const as_model *m, const as_state *state, int eleme
   const asi_placed *p = &m->element[element];
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
-  const int code = p->e.type == &asi_spring_type ? asi_spring_look(p->data, &in, out)
-                                                 : asi_torsion_look(p->data, &in, out);
+  const int code = p->e.type == &asi_spring_type     ? asi_spring_look(p->data, &in, out)
+                   : p->e.type == &asi_actuator_type ? asi_actuator_look(p->data, &in, out)
+                                                     : asi_torsion_look(p->data, &in, out);
   return code ? asi_fail_element(m, element, state->t, error) : AS_OK;
 }
 
@@ -167,6 +187,7 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
   case ASI_SOURCE_BODY: look_at_body(m, state, object, out); break;
   case ASI_SOURCE_ACCELERATION: look_at_acceleration(m, state, object, out); break;
   case ASI_SOURCE_FRAME: return look_at_frame(m, state, object, out, error);
+  case ASI_SOURCE_DISTANCE: return look_at_distance(m, state, source, out, error);
   case ASI_SOURCE_REACTION: return look_at_reaction(m, state, object, out, error);
   case ASI_SOURCE_COORDINATES: return look_at_coordinates(c, state, object, out, error);
   case ASI_SOURCE_DRIVE: out[0] = state->lambda[as_model_joint_row(m, object)]; break;

@@ -54,6 +54,27 @@ static bool add_text(as_channels *c, const char *text) {
   return true;
 }
 
+/// Where the numbers of a new source begin. -1: memory has run out.
+static int add_source(selector *s, asi_source source) {
+  as_channels *c = s->out;
+  void *sources = c->source;
+  if (!asi_grow(&sources, c->n_sources, &c->room_sources, sizeof *c->source)) return -1;
+  c->source = sources;
+  const int size = asi_source_size(source.kind);
+  while (s->room_taken < c->n_values + size) {
+    const int room = 2 * s->room_taken + 64;
+    bool *taken = realloc(s->taken, (size_t)room * sizeof *taken);
+    if (taken == NULL) return -1;
+    memset(taken + s->room_taken, 0, (size_t)(room - s->room_taken) * sizeof *taken);
+    s->taken = taken;
+    s->room_taken = room;
+  }
+  source.first = c->n_values;
+  c->source[c->n_sources++] = source;
+  c->n_values += size;
+  return source.first;
+}
+
 /// Where the numbers of a source begin; a new one if it is not there yet. -1: memory has run out.
 static int find_source(selector *s, asi_group group, int object, asi_source_kind kind) {
   as_channels *c = s->out;
@@ -63,56 +84,68 @@ static int find_source(selector *s, asi_group group, int object, asi_source_kind
     if (s->slot[kind] == NULL) return -1;
     for (int i = 0; i < objects; ++i) s->slot[kind][i] = -1;
   }
-  if (s->slot[kind][object] >= 0) return s->slot[kind][object];
-  void *sources = c->source;
-  if (!asi_grow(&sources, c->n_sources, &c->room_sources, sizeof *c->source)) return -1;
-  c->source = sources;
-  const int size = asi_source_size(kind);
-  while (s->room_taken < c->n_values + size) {
-    const int room = 2 * s->room_taken + 64;
-    bool *taken = realloc(s->taken, (size_t)room * sizeof *taken);
-    if (taken == NULL) return -1;
-    memset(taken + s->room_taken, 0, (size_t)(room - s->room_taken) * sizeof *taken);
-    s->taken = taken;
-    s->room_taken = room;
-  }
-  c->source[c->n_sources++] = (asi_source){kind, object, c->n_values};
-  c->n_values += size;
-  return s->slot[kind][object] = c->n_values - size;
+  if (s->slot[kind][object] < 0)
+    s->slot[kind][object] = add_source(s, (asi_source){.kind = kind, .object = object});
+  return s->slot[kind][object];
 }
 
-static bool add_channel(selector *s, asi_group group, int object, const asi_channel_quantity *q,
-                        int component) {
+/// Adds the channel that reads a place in values; the four parts of its name, NULL where there is none.
+static bool add_place(selector *s, int place, const char *unit, const char *const part[PARTS]) {
   as_channels *c = s->out;
-  const int first = find_source(s, group, object, q->source);
-  if (first < 0) return false;
-  const int place = first + q->first + component;
   s->found = true;
   if (s->taken[place]) return true;
   void *pick = c->pick, *name = c->name;
-  void *unit = (void *)c->unit;
+  void *units = (void *)c->unit;
   const bool room = asi_grow(&pick, c->n, &c->room[0], sizeof *c->pick);
   c->pick = pick;
   const bool room_name = asi_grow(&name, c->n, &c->room[1], sizeof *c->name);
   c->name = name;
-  const bool room_unit = asi_grow(&unit, c->n, &c->room[2], sizeof *c->unit);
-  c->unit = unit;
+  const bool room_unit = asi_grow(&units, c->n, &c->room[2], sizeof *c->unit);
+  c->unit = units;
   if (!room || !room_name || !room_unit) return false;
   const size_t begin = c->text_used;
-  const char axis[3] = {'.', q->axes[component], '\0'};
-  bool written = add_text(c, asi_group_name(group));
-  if (asi_group_has_objects(group))
-    written = written && add_text(c, ".") &&
-              add_text(c, asi_names_get(asi_group_names(c->model, group), object));
-  written = written && add_text(c, ".") && add_text(c, q->name);
-  if (q->axes[0]) written = written && add_text(c, axis);
+  bool written = add_text(c, part[0]);
+  for (int i = 1; i < PARTS; ++i)
+    if (part[i]) written = written && add_text(c, ".") && add_text(c, part[i]);
   if (!written) return false;
   ++c->text_used; // keep the end
   c->pick[c->n] = place;
   c->name[c->n] = begin;
-  c->unit[c->n++] = q->unit;
+  c->unit[c->n++] = unit;
   s->taken[place] = true;
   return true;
+}
+
+static bool add_channel(selector *s, asi_group group, int object, const asi_channel_quantity *q,
+                        int component) {
+  const int first = find_source(s, group, object, q->source);
+  if (first < 0) return false;
+  const char axis[2] = {q->axes[component], '\0'};
+  const bool named = asi_group_has_objects(group);
+  const char *const part[PARTS] = {
+      asi_group_name(group),
+      named ? asi_names_get(asi_group_names(s->out->model, group), object) : NULL, q->name,
+      q->axes[0] ? axis : NULL};
+  return add_place(s, first + q->first + component, q->unit, part);
+}
+
+/// frames.A.distance.B
+static bool add_distance(selector *s, int frame, int other, bool rate) {
+  const as_channels *c = s->out;
+  const asi_names *names = asi_group_names(c->model, ASI_GROUP_FRAMES);
+  int first = -1;
+  for (int i = 0; i < c->n_sources && first < 0; ++i)
+    if (c->source[i].kind == ASI_SOURCE_DISTANCE && c->source[i].object == frame &&
+        c->source[i].other == other)
+      first = c->source[i].first;
+  if (first < 0)
+    first =
+        add_source(s, (asi_source){.kind = ASI_SOURCE_DISTANCE, .object = frame, .other = other});
+  if (first < 0) return false;
+  const char *const part[PARTS] = {asi_group_name(ASI_GROUP_FRAMES), asi_names_get(names, frame),
+                                   rate ? "distance_rate" : "distance",
+                                   asi_names_get(names, other)};
+  return add_place(s, first + rate, rate ? "m/s" : "m", part);
 }
 
 // ---- matching ---------------------------------------------------------------------------------------
@@ -162,10 +195,24 @@ static bool takes(selector *s, level where, int part, int object, const char *na
   return false;
 }
 
+/// Distances of a frame, which have to be asked for by name; false: memory has run out.
+static bool select_distances(selector *s, int frame, bool rate) {
+  const asi_names *names = asi_group_names(s->out->model, ASI_GROUP_FRAMES);
+  for (int i = 0; i < names->count; ++i)
+    if (i != frame && takes(s, LEVEL_COMPONENT, 3, frame, asi_names_get(names, i)) &&
+        !add_distance(s, frame, i, rate))
+      return false;
+  return true;
+}
+
 /// All that is selected of an object; `part` is that of the quantity. False: memory has run out.
 static bool select_of_object(selector *s, asi_group group, int object, int part) {
   asi_channel_quantity q[ASI_QUANTITIES];
   const int n = asi_quantities(s->out->model, group, object, q);
+  const char *quantity = part < s->n_parts ? s->part[part] : "";
+  const bool rate = strcmp(quantity, "distance_rate") == 0;
+  if (group == ASI_GROUP_FRAMES && (rate || strcmp(quantity, "distance") == 0))
+    return select_distances(s, object, rate);
   for (int i = 0; i < n; ++i) {
     if (!takes(s, LEVEL_QUANTITY, part, object, q[i].name)) continue;
     const int components = q[i].axes[0] ? (int)strlen(q[i].axes) : 1;
