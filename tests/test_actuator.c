@@ -608,11 +608,93 @@ static void test_no_number(void **state) {
   as_model_destroy(model);
 }
 
+// ---- from a file, and in the results ----------------------------------------------------------------------------
+
+static void test_file(void **state) {
+  (void)state;
+  static const char text[] =
+      "alphastep: 1\n"
+      "gravity: [0, 0, -9.81]\n"
+      "parameters: {gain: 12}\n"
+      "bodies:\n"
+      "  upper: {mass: 2, inertia: [0.01, 0.2, 0.2], position: [0.5, 0, 0]}\n"
+      "  lower: {mass: 1, inertia: [0.01, 0.2, 0.2], position: [1.5, 0, 0]}\n"
+      "frames:\n"
+      "  elbow: {body: upper, position: [0.5, 0, 0]}\n"
+      "  tip: {body: lower, position: [0.5, 0, 0]}\n"
+      "  wall: {body: ground, position: [1, 0, 1]}\n"
+      "joints:\n"
+      "  shoulder: {type: revolute, bodies: [ground, upper], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+      "  hand: {type: revolute, bodies: [upper, lower], point: [1, 0, 0], axis: [0, 1, 0]}\n"
+      "forces:\n"
+      "  double: {type: actuator, frames: [tip, wall], force: -forces.spring.tension}\n"
+      "  push: {type: load, frame: tip, force: [0, 0, 7*sin(3*t)], torque: [0, 7*sin(3*t)/4, 0]}\n"
+      "  motor: {type: actuator, joint: hand, force: \"-gain*(joints.hand.angle - 0.3)\n"
+      "    - 0.2*joints.hand.angle_rate\"}\n"
+      "  spring: {type: spring, frames: [tip, wall], stiffness: 40, damping: 1.5, length: 0.6}\n";
+  static as_messages messages;
+  as_machine *arm = NULL;
+  as_error error = {0};
+  if (as_machine_parse(text, strlen(text), "arm.yaml", NULL, 0, &arm, &messages))
+    fail_msg("%s", messages.message[0].text);
+  as_builder *b = double_pendulum(false);
+  add_spring(b);
+  add_spring(b);
+  add_torsion(b);
+  push(b, false, false);
+  as_model *model = machine_build(b);
+  as_integrator *run[2] = {start(model, AS_METHOD_INDEX2, 1e-3),
+                           start(arm->model, AS_METHOD_INDEX2, 1e-3)};
+  for (int i = 0; i < 2; ++i) must(as_integrator_advance(run[i], 0.5, &error), &error);
+  const as_state *x = as_integrator_state(run[0]), *y = as_integrator_state(run[1]);
+  for (int i = 0; i < 14; ++i) assert_near("q", y->q[i], x->q[i], 1e-11);
+  for (int i = 0; i < 12; ++i) assert_near("v", y->v[i], x->v[i], 1e-11);
+
+  // What is recorded of it.
+  static const char *const names[] = {
+      "forces.motor.drive",           "joints.hand.angle", "joints.hand.angle_rate",
+      "forces.double.drive",          "forces.spring",     "frames.tip.distance.*",
+      "frames.wall.distance_rate.tip"};
+  as_channels *c = NULL;
+  must(as_channels_create(arm->model, names, 7, &c, &error), &error);
+  double out[32];
+  const as_view view = {.state = y};
+  assert_true(as_channels_count(c) <= 32);
+  must(as_channels_evaluate(c, &view, out, &error), &error);
+  assert_string_equal(as_channels_get(c, 0).name, "forces.motor.drive");
+  assert_string_equal(as_channels_get(c, 0).unit, "N m");
+  assert_string_equal(as_channels_get(c, 3).unit, "N");
+  assert_near("drive", out[0], -12.0 * (out[1] - 0.3) - 0.2 * out[2], 1e-12);
+  double length = (double)NAN, rate = (double)NAN, tension = (double)NAN;
+  for (int i = 0; i < as_channels_count(c); ++i) {
+    const char *name = as_channels_get(c, i).name;
+    if (strcmp(name, "forces.spring.length") == 0) length = out[i];
+    if (strcmp(name, "forces.spring.length_rate") == 0) rate = out[i];
+    if (strcmp(name, "forces.spring.tension") == 0) tension = out[i];
+  }
+  assert_near("double", out[3], -tension, 1e-12);
+  const int n = as_channels_count(c);
+  assert_string_equal(as_channels_get(c, n - 3).name, "frames.tip.distance.elbow");
+  assert_string_equal(as_channels_get(c, n - 2).name, "frames.tip.distance.wall");
+  assert_string_equal(as_channels_get(c, n - 1).name, "frames.wall.distance_rate.tip");
+  assert_near("length", out[n - 2], length, 1e-14);
+  assert_near("rate", out[n - 1], rate, 1e-13);
+  as_channels_destroy(c);
+  c = NULL;
+  static const char *const wrong[] = {"frames.tip.distance.wal"};
+  assert_int_equal(as_channels_create(arm->model, wrong, 1, &c, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "did you mean `wall`?"));
+  for (int i = 0; i < 2; ++i) as_integrator_destroy(run[i]);
+  as_model_destroy(model);
+  as_machine_destroy(arm);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tangents),     cmocka_unit_test(test_same_as_built_in),
       cmocka_unit_test(test_spring_force), cmocka_unit_test(test_order),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_too_much),     cmocka_unit_test(test_no_number)};
+      cmocka_unit_test(test_too_much),     cmocka_unit_test(test_no_number),
+      cmocka_unit_test(test_file)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

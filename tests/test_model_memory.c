@@ -174,6 +174,19 @@ static as_status add_more_forces(as_builder *b, as_error *error) {
   return status ? status : as_builder_add_contact(b, &contact, NULL, error);
 }
 
+/// Forces by formula, of angles that are remembered too.
+static as_status add_actuators(as_builder *b, as_error *error) {
+  as_actuator_def motor = as_default_actuator_def();
+  motor.joint = 0;
+  motor.force = "-joints.shoulder.angle - soft('bodies.body 1.velocity.x')*k";
+  as_load_def load = as_default_load_def();
+  load.body = 1;
+  load.force_formula[0] = "k*'bodies.body 2.position.y'";
+  load.torque_formula[2] = "sin(t)*joints.shoulder.angle_rate";
+  const as_status status = as_builder_add_actuator(b, &motor, NULL, error);
+  return status ? status : as_builder_add_load(b, &load, NULL, error);
+}
+
 /// Formulas in most places where one may stand.
 static as_status add_formulas(as_builder *b, as_error *error) {
   static const double x[] = {-1.0, 0.0, 2.0}, y[] = {0.0, 0.0, 20.0};
@@ -204,6 +217,7 @@ static as_status add_formulas(as_builder *b, as_error *error) {
   if (status == AS_OK) status = as_builder_add_spring(b, &spring, NULL, error);
   if (status == AS_OK) status = as_builder_add_bushing(b, &bushing, NULL, error);
   if (status == AS_OK) status = as_builder_add_load(b, &load, NULL, error);
+  if (status == AS_OK) status = add_actuators(b, error);
   return status ? status : as_builder_add_joint_friction(b, &friction, NULL, error);
 }
 

@@ -172,7 +172,8 @@ static asi_meaning find_coordinate(search *s, int joint, asi_coordinate of, int 
   const bool angle = of.kind != ASI_COORDINATE_SHIFT && of.kind != ASI_COORDINATE_ROTATION;
   if (!angle || rate) return ASI_MEANS_SLOT;
   s->gauge.turn = asi_builder_turn(s->b, joint, i);
-  return s->gauge.turn >= 0 ? ASI_MEANS_SLOT : mistake(s, "there is no memory");
+  s->all->no_memory = s->gauge.turn < 0;
+  return s->all->no_memory ? mistake(s, "no memory") : ASI_MEANS_SLOT;
 }
 
 static asi_meaning find_joint(search *s, int joint) {

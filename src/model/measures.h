@@ -13,6 +13,7 @@ typedef struct asi_measures {
   int body[AS_ELEMENT_BODIES]; ///< those that the element acts on first
   int n_bodies;
   bool too_many_bodies;
+  bool no_memory;
   size_t data; ///< where the element's data will begin
 } asi_measures;
 

@@ -91,7 +91,8 @@ as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *w
   *out = NULL;
   b->slip_text = NULL;
   const as_status status = compile(text, &scope, out, slip);
-  if (status == AS_ERR_MEMORY) return asi_fail_memory(error);
+  if (status == AS_ERR_MEMORY || (wish->measures && wish->measures->no_memory))
+    return asi_fail_memory(error);
   if (status == AS_OK) return AS_OK;
   b->slip_text = text;
   if (slip->line > 1)
