@@ -683,6 +683,37 @@ static void test_loads(void **state) {
 
 // ---- rolling and skating ----------------------------------------------------------------------------
 
+/// Forces by formula, of what frames do on bodies of every kind.
+static void add_formula_force(pair *p, int variant) {
+  static const char *const formulas[] = {
+      "'frames.frame 0.position.x'*'frames.frame 1.velocity.y' + 3*'frames.frame 0.position.z'",
+      "'frames.frame 1.distance.frame 0'^2 - 'frames.frame 0.distance_rate.frame 1'*2",
+      "sin('frames.frame 0.velocity.z')*'frames.frame 1.position.y' + t",
+      "'frames.frame 1.angular_velocity.x'*'frames.frame 0.angular_velocity.y'"};
+  as_error error;
+  if (variant < 4) {
+    as_actuator_def def = as_default_actuator_def();
+    memcpy(def.frame, p->frame, sizeof def.frame);
+    def.force = formulas[variant];
+    if (as_builder_add_actuator(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+    return;
+  }
+  as_load_def def = as_default_load_def();
+  if (p->body[1] == AS_GROUND) return;
+  def.frame = p->frame[1];
+  def.follows = variant == 5;
+  def.force[0] = 2.0;
+  def.force_formula[1] = formulas[0];
+  def.force_formula[2] = formulas[variant - 3];
+  if (as_builder_add_load(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void test_formula_forces(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 6; ++variant)
+    for_all_spaces(add_formula_force, variant, "force by formula", true);
+}
+
 static void add_rolling(pair *p, int shape) {
   as_error error;
   as_rolling_def def = as_default_rolling_def();
@@ -794,6 +825,6 @@ int main(void) {
       cmocka_unit_test(test_bushings), cmocka_unit_test(test_moving_forces),
       cmocka_unit_test(test_stops),    cmocka_unit_test(test_contacts),
       cmocka_unit_test(test_rolling),  cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_reading)};
+      cmocka_unit_test(test_reading),  cmocka_unit_test(test_formula_forces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -489,8 +489,8 @@ AS_API as_status as_builder_add_stop(as_builder *builder, const as_stop_def *def
 AS_API as_status as_builder_add_contact(as_builder *builder, const as_contact_def *def,
                                         as_force_id *id, as_error *error);
 /// A number that elements read while the model runs (as_element_input.u) and that an event may set (as_event.u): it
-/// is one of the problem's held signals, the one of this number, and starts with `value`. The name is like those of
-/// other things, and not `t`.
+/// is one of the problem's held signals, the one of this number, and starts with `value` (as_model_initial()). The name
+/// is like those of other things, and not `t`.
 AS_API as_status as_builder_add_parameter(as_builder *builder, const char *name, double value,
                                           as_parameter_id *id, as_error *error);
 /// Adds a table, or a C function, that formulas added later may use as a function of one number: name(x).
