@@ -145,8 +145,10 @@ static void prepare_load(void *out) {
 /// A component that does not change is a number.
 static void take_component(asi_reader *r, const char *text, double *number, const char **formula) {
   asi_slip slip;
-  if (text && !asi_evaluate(r, text, strlen(text), number, &slip)) *formula = text;
-  if (text && *formula) *number = 0.0;
+  if (text == NULL || asi_read_plain(text, number)) return;
+  if (asi_evaluate(r, text, strlen(text), number, &slip)) return;
+  *formula = text;
+  *number = 0.0;
 }
 
 static as_status add_load(asi_reader *r, const asi_kind *kind, const char *name, void *read,

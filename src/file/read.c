@@ -58,6 +58,14 @@ static bool means_no_number(const char *text) {
   return false;
 }
 
+bool asi_read_plain(const char *text, double *out) {
+  const bool minus = text[0] == '-', sign = minus || text[0] == '+';
+  double number = (double)NAN;
+  const size_t n = asi_scan_number(text + sign, &number);
+  *out = minus ? -number : number;
+  return n > 0 && text[sign + n] == '\0' && isfinite(number);
+}
+
 static bool is_number_in_quotes(const asi_value *v) {
   double number;
   const char *text = v->text + (v->text[0] == '-' || v->text[0] == '+');

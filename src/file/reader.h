@@ -150,6 +150,8 @@ void asi_free_tables(asi_reader *r);
 
 // ---- values (read.c) --------------------------------------------------------------------------------
 
+/// Is a text nothing but a finite number?
+bool asi_read_plain(const char *text, double *out);
 /// Each complains and returns false if the value is not what it should be.
 bool asi_read_number(asi_reader *r, const asi_value *v, double *out);
 bool asi_read_integer(asi_reader *r, const asi_value *v, int *out);

@@ -147,15 +147,13 @@ asi_gauge asi_joint_gauge(const as_builder *b, as_joint_id joint, asi_coordinate
   const asi_joint_info *info = &b->joint[joint];
   const bool moving = info->moving && info->kind != AS_JOINT_MOTION;
   const unsigned char *data = b->data + b->element[info->element].data;
-  asi_moving_joint at;
-  memset(&at, 0, sizeof at);
+  asi_moving_joint at = {.length = {-1, NULL}};
   memcpy(&at, data, moving ? sizeof at : sizeof at.joint);
-  asi_gauge gauge;
-  memset(&gauge, 0, sizeof gauge);
-  gauge.kind = of.kind == ASI_COORDINATE_ROTATION ? ASI_GAUGE_ROTATION : ASI_GAUGE_COORDINATE;
-  gauge.part = of.axis;
-  gauge.of = of;
-  gauge.turn = -1;
+  const bool rotation = of.kind == ASI_COORDINATE_ROTATION;
+  asi_gauge gauge = {.kind = rotation ? ASI_GAUGE_ROTATION : ASI_GAUGE_COORDINATE,
+                     .part = of.axis,
+                     .of = of,
+                     .turn = -1};
   for (int e = 0; e < 2; ++e) {
     gauge.ends.frame[e] = at.joint.frame[e];
     gauge.ends.motion[e] = moving ? at.motion[e] : asi_no_motion();
@@ -242,12 +240,11 @@ static asi_meaning add(search *s) {
   if (all->too_many_bodies)
     return mistake(s, "with %.40s it would depend on more than %d bodies", s->name,
                    AS_ELEMENT_BODIES);
-  int k = 0;
-  while (k < all->n && memcmp(&all->gauge[k], &s->gauge, sizeof s->gauge) != 0) ++k;
-  if (k == ASI_GAUGES)
+  if (all->n == ASI_GAUGES)
     return mistake(s, "it depends on more than %d quantities of the machine", ASI_GAUGES);
-  if (k == all->n) memcpy(&all->gauge[all->n++], &s->gauge, sizeof s->gauge);
-  s->named->index = k;
+  snprintf(all->name[all->n], sizeof all->name[0], "%s", s->name);
+  all->gauge[all->n] = s->gauge;
+  s->named->index = all->n++;
   return ASI_MEANS_SLOT;
 }
 
@@ -288,13 +285,12 @@ asi_meaning asi_measures_find(as_builder *b, asi_measures *all, const char *name
                 {"frames", ASI_SORT_FRAME, find_frame},
                 {"joints", ASI_SORT_JOINT, find_joint},
                 {"forces", ASI_SORT_FORCE, find_force}};
-  search s;
-  memset(&s, 0, sizeof s);
-  s.b = b;
-  s.all = all;
-  s.named = named;
-  s.name = name;
-  s.gauge.turn = -1;
+  for (int k = 0; k < all->n; ++k)
+    if (is(name, all->name[k])) {
+      named->index = k;
+      return ASI_MEANS_SLOT;
+    }
+  search s = {.b = b, .all = all, .named = named, .name = name, .gauge = {.turn = -1}};
   for (int e = 0; e < 2; ++e) s.gauge.ends.motion[e] = asi_no_motion();
   split(&s);
   for (size_t g = 0; g < sizeof groups / sizeof groups[0]; ++g) {

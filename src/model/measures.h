@@ -9,6 +9,7 @@
 /// The quantities that the formulas of an element use, and the bodies that they are of.
 typedef struct asi_measures {
   asi_gauge gauge[ASI_GAUGES];
+  char name[ASI_GAUGES][ASI_EXPRESSION_NAME];
   int n;
   int body[AS_ELEMENT_BODIES]; ///< those that the element acts on first
   int n_bodies;
