@@ -287,6 +287,61 @@ static void test_beside_samples(void **state) {
   rig_free(&r);
 }
 
+// ---- what follows the motion ---------------------------------------------------------------------------------------
+
+/// A free mass whose problem notes the time at the end of each step, and how often it was asked; no step may end behind
+/// 0.55 s.
+static int note_time(const as_point *at, double *u, void *user) {
+  int *calls = user;
+  ++*calls;
+  assert_true(at->q && at->v && at->u != u && at->u[1] == u[1]);
+  u[0] = at->t;
+  u[1] = (double)NAN; // cannot be told: it stays
+  return *calls == 3 ? AS_RETRY : AS_DONE;
+}
+
+static int ends_early(const as_point *from, const as_point *to, const bool *inactive, int *row,
+                      void *user) {
+  (void)inactive, (void)row, (void)user;
+  assert_true(from->u && to->u && from->u[1] == 0.5);
+  return to->t > 0.55 ? AS_RETRY : AS_DONE;
+}
+
+static void test_follow(void **state) {
+  (void)state;
+  static const as_space_part line = {AS_SPACE_RN, 1};
+  for (int m = 0; m < 3; ++m) {
+    int calls = 0;
+    as_problem_def def = as_default_problem_def();
+    def.parts = &line;
+    def.n_parts = 1;
+    def.n_u = 2;
+    def.mass = one_mass;
+    def.mass_constant = true;
+    def.force = both_forces;
+    def.follow = note_time;
+    def.check_step = ends_early;
+    def.user = &calls;
+    const double zero = 0.0, u0[2] = {0.25, 0.5};
+    const as_integrator_def how = rig_how(rig_methods[m], 0.1, NULL, 0);
+    rig r = rig_make(&def, &how, &(as_initial){.q = &zero, .v = &zero, .u = u0});
+    assert_true(as_integrator_state(r.integrator)->u[0] == 0.25);
+    const as_state *at = rig_advance(&r, 0.2);
+    assert_true(calls == 2 && at->u[0] == at->t && at->u[1] == 0.5);
+    at = rig_advance(&r, 0.3);
+    assert_near("kept", at->u[0], 0.2, 1e-15); // the third answer does not count
+    at = rig_advance(&r, 0.5);
+    const double before = at->t;
+    assert_true(at->u[0] == before);
+    // Parts of the next step can be taken, but not all of it: nothing has changed.
+    calls = 3;
+    at = rig_advance_to(&r, 0.6, AS_ERR_RETRY);
+    assert_true(calls > 3);
+    assert_true(at->t == before && at->u[0] == before && at->u[1] == 0.5);
+    rig_free(&r);
+  }
+}
+
 // ---- names ---------------------------------------------------------------------------------------------------------
 
 static void test_names(void **state) {
@@ -318,8 +373,9 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_order),          cmocka_unit_test(test_shown),
-      cmocka_unit_test(test_failures),       cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_beside_samples), cmocka_unit_test(test_names)};
+      cmocka_unit_test(test_order),    cmocka_unit_test(test_shown),
+      cmocka_unit_test(test_failures), cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_follow),   cmocka_unit_test(test_beside_samples),
+      cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
