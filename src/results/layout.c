@@ -30,7 +30,11 @@ static cell take_apart(char *name, const as_model *model) {
   if (asi_group_has_objects(c.group))
     c.object = asi_names_find(asi_group_names(model, c.group), part[next++]);
   c.quantity = next < n ? part[next] : "";
-  c.axis = next + 1 < n ? part[next + 1][0] : '\0';
+  const bool last = next + 1 >= n;
+  // `frames.A.distance.B`: B is a name, not a component.
+  const bool of_two = c.group == ASI_GROUP_FRAMES && strncmp(c.quantity, "distance", 8) == 0;
+  if (of_two && !last) part[next + 1][-1] = '.';
+  c.axis = last || of_two ? '\0' : part[next + 1][0];
   return c;
 }
 
