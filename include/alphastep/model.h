@@ -488,6 +488,10 @@ AS_API as_status as_builder_add_stop(as_builder *builder, const as_stop_def *def
                                      as_error *error);
 AS_API as_status as_builder_add_contact(as_builder *builder, const as_contact_def *def,
                                         as_force_id *id, as_error *error);
+/// Whether a joint (a motion, a coupling) holds at the start; otherwise an event may activate it (as_event.active).
+/// Without this it does.
+AS_API as_status as_builder_set_active(as_builder *builder, as_joint_id joint, bool active,
+                                       as_error *error);
 /// A number that elements read while the model runs (as_element_input.u) and that an event may set (as_event.u): it
 /// is one of the problem's held signals, the one of this number, and starts with `value` (as_model_initial()). The name
 /// is like those of other things, and not `t`.
@@ -563,6 +567,8 @@ AS_API as_joint_id as_model_find_joint(const as_model *model, const char *name);
 AS_API as_force_id as_model_find_force(const as_model *model, const char *name);
 AS_API const char *as_model_body_name(const as_model *model, as_body_id body);
 AS_API const char *as_model_joint_name(const as_model *model, as_joint_id joint);
+/// Whether it holds at the start.
+AS_API bool as_model_joint_is_active(const as_model *model, as_joint_id joint);
 AS_API int as_model_parameters(const as_model *model);
 AS_API as_parameter_id as_model_find_parameter(const as_model *model, const char *name);
 AS_API const char *as_model_parameter_name(const as_model *model, as_parameter_id parameter);

@@ -14,7 +14,8 @@ enum { AS_SURVEY_WARNINGS = 40 }; ///< the most that are kept
 typedef struct as_survey {
   int bodies, joints, forces;
   int velocities;         ///< degrees of freedom that the bodies would have without joints
-  int rows;               ///< of constraints, on positions and on velocities
+  int rows;               ///< of constraints that hold at the start, on positions and on velocities
+  int inactive_joints;    ///< joints that do not
   int unknowns;           ///< of a step's equations
   int degrees_of_freedom; ///< by rank
   int n_redundant;        ///< rows that others imply

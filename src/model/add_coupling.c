@@ -121,9 +121,9 @@ static as_status add_coupling(as_builder *b, const coupling_def *def, as_joint_i
   const asi_mark mark = asi_builder_mark(b);
   status = asi_builder_element(b, &e, &flags, &data, sizeof data, NULL, 0, error);
   if (status == AS_OK)
-    status = asi_builder_joint(b, def->given_name,
-                               (asi_joint_info){AS_JOINT_COUPLING, b->n_elements - 1, false, false},
-                               id, error);
+    status = asi_builder_joint(
+        b, def->given_name,
+        (asi_joint_info){.kind = AS_JOINT_COUPLING, .element = b->n_elements - 1}, id, error);
   if (status) asi_builder_reset(b, mark);
   return status;
 }

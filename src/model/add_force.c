@@ -441,7 +441,7 @@ static as_status append_joint(as_builder *b, const as_element_def *def, const as
     asi_builder_reset(b, mark);
     return status;
   }
-  b->joint[b->n_joints] = (asi_joint_info){AS_JOINT_OTHER, b->n_elements - 1, false, false};
+  b->joint[b->n_joints] = (asi_joint_info){.kind = AS_JOINT_OTHER, .element = b->n_elements - 1};
   if (id) *id = b->n_joints;
   ++b->n_joints;
   return AS_OK;

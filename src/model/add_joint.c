@@ -125,8 +125,10 @@ static as_status append(as_builder *b, const char *given_name, as_joint_kind kin
   const as_status status = asi_builder_element(
       b, &e, &flags, &data, size, refs, moving ? (int)(sizeof refs / sizeof refs[0]) : 0, error);
   if (status) return status;
-  return asi_builder_joint(b, given_name, (asi_joint_info){kind, b->n_elements - 1, true, moving},
-                           id, error);
+  return asi_builder_joint(
+      b, given_name,
+      (asi_joint_info){.kind = kind, .element = b->n_elements - 1, .ours = true, .moving = moving},
+      id, error);
 }
 
 /// The distance of two origins at the starting pose.

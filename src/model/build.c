@@ -119,13 +119,17 @@ static as_status number_rows(as_model *m, const as_builder *b, as_error *error) 
   }
   m->n_blocks = m->general ? ASI_LOCAL_BLOCKS : m->n_psi > 0 ? ASI_F_LAMBDA : ASI_K_Q;
   m->row_joint = asi_calloc((size_t)m->n_lambda + (size_t)m->n_psi, sizeof(int));
-  if (m->row_joint == NULL) return asi_fail_memory(error);
+  m->active = asi_calloc((size_t)m->n_lambda + (size_t)m->n_psi, sizeof(bool));
+  if (m->row_joint == NULL || m->active == NULL) return asi_fail_memory(error);
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_placed *p = &m->element[m->joint[j].element];
     for (int r = 0; r < p->e.n_rows; ++r) m->row_joint[p->row + r] = j;
     for (int r = 0; r < p->e.n_velocity_rows; ++r)
       m->row_joint[m->n_lambda + p->velocity_row + r] = j;
+    if (m->joint[j].released) m->initial.active = m->active;
   }
+  for (int r = 0; r < m->n_lambda + m->n_psi; ++r)
+    m->active[r] = !m->joint[m->row_joint[r]].released;
   return AS_OK;
 }
 
@@ -672,6 +676,7 @@ void as_model_destroy(as_model *m) {
   free(m->data);
   free(m->mass);
   free(m->row_joint);
+  free(m->active);
   free(m->q0);
   free(m->v0);
   free(m->u0);

@@ -300,6 +300,15 @@ as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info
   return AS_OK;
 }
 
+as_status as_builder_set_active(as_builder *b, as_joint_id joint, bool active, as_error *error) {
+  if (joint < 0 || joint >= b->n_joints)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "Joint %d, which is to be %s at the start, is not there.", joint,
+                    active ? "active" : "inactive");
+  b->joint[joint].released = !active;
+  return AS_OK;
+}
+
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
                                  const char *what, as_error *error) {
   if (body == AS_GROUND || (body >= 0 && body < b->n_bodies)) return AS_OK;

@@ -59,8 +59,9 @@ typedef struct asi_element_flags {
 typedef struct asi_joint_info {
   as_joint_kind kind;
   int element;
-  bool ours;   ///< its data begin with an asi_joint
-  bool moving; ///< a frame of it moves, or its length
+  bool ours;     ///< its data begin with an asi_joint
+  bool moving;   ///< a frame of it moves, or its length
+  bool released; ///< it does not hold at the start
 } asi_joint_info;
 
 /// Where in the data a curve is referred to.

@@ -40,6 +40,9 @@ const char *as_model_body_name(const as_model *m, as_body_id body) {
 const char *as_model_joint_name(const as_model *m, as_joint_id joint) {
   return asi_names_get(&m->names[ASI_SORT_JOINT], joint);
 }
+bool as_model_joint_is_active(const as_model *m, as_joint_id joint) {
+  return joint >= 0 && joint < m->n_joints && !m->joint[joint].released;
+}
 int as_model_parameters(const as_model *m) { return m->n_parameters; }
 as_parameter_id as_model_find_parameter(const as_model *m, const char *name) {
   return find(m, ASI_SORT_PARAMETER, name);

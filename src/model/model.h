@@ -93,6 +93,7 @@ struct as_model {
   double *mass; ///< the values of M
   size_t n_mass;
   int *row_joint; ///< n_lambda + n_psi
+  bool *active;   ///< likewise: which rows hold at the start
   double *q0, *v0;
   int n_parameters; ///< held signals
   int n_turns;      ///< held signals behind them: angles that are remembered

@@ -12,7 +12,7 @@
 
 const char *asi_sort_name(asi_sort sort) {
   static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint", "force",
-                                              "superelement", "parameter", "table"};
+                                              "superelement", "parameter", "table", "event"};
   return name[sort];
 }
 

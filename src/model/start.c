@@ -118,7 +118,8 @@ static as_status measure(const assembly *a, int i, double *value, as_error *erro
 
 /// Projects q and v and takes them over.
 static as_status project(assembly *a, as_error *error) {
-  const as_initial initial = {.q = a->q, .v = a->v, .u = a->model->u0};
+  const as_initial initial = {
+      .q = a->q, .v = a->v, .u = a->model->u0, .active = a->model->initial.active};
   const as_status status = as_integrator_start(a->integrator, &initial, &a->last, error);
   if (status) return status;
   const as_state *s = as_integrator_state(a->integrator);
@@ -166,6 +167,7 @@ static as_status find_gap(const assembly *a, double *gap, as_joint_id *joint, as
   *joint = AS_NONE;
   for (int j = 0; j < a->b->n_joints; ++j) {
     as_gap now;
+    if (a->b->joint[j].released) continue;
     const as_status status = as_model_gap(a->model, &state, j, &now, error);
     if (status) return status;
     if (!(now.position > *gap) && *joint != AS_NONE) continue;
@@ -217,7 +219,8 @@ static as_status close_all(assembly *a, as_error *error) {
   as_status status = AS_OK;
   if (rows > 0 && def->constraint(&at, a->rows, def->user))
     return fail_assembly(a, AS_ERR_RETRY, error);
-  for (int i = 0; i < rows; ++i) widest = fmax(widest, fabs(a->rows[i]));
+  for (int i = 0; i < rows; ++i)
+    if (a->model->active[i]) widest = fmax(widest, fabs(a->rows[i]));
   a->model->gap = a->rows;
   const double part = follow(a, close_gaps, fmin(1.0, 0.1 / fmax(widest, 0.1)), &status, error);
   a->model->gap = NULL;

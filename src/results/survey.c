@@ -55,6 +55,7 @@ static as_status count_loops(survey *s, as_error *error) {
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_element *e = &m->element[m->joint[j].element].e;
     if (e->n_bodies != 2 || e->n_rows == 0 || m->joint[j].kind == AS_JOINT_MOTION) continue;
+    if (m->joint[j].released) continue;
     const int first = find_root(parent, e->body[0] < 0 ? m->n_bodies : e->body[0]);
     const int second = find_root(parent, e->body[1] < 0 ? m->n_bodies : e->body[1]);
     s->out->loops += first == second;
@@ -316,7 +317,8 @@ static as_status look(survey *s, as_error *error) {
   out->joints = m->n_joints;
   out->forces = m->n_forces;
   out->velocities = m->n;
-  out->rows = m->n_lambda + m->n_psi;
+  for (int i = 0; i < m->n_lambda + m->n_psi; ++i) out->rows += m->active[i];
+  for (int j = 0; j < m->n_joints; ++j) out->inactive_joints += m->joint[j].released;
   out->moved_body = AS_NONE;
   s->reach = asi_calloc((size_t)m->n_bodies, sizeof *s->reach);
   s->touched = asi_calloc((size_t)m->n_bodies, sizeof *s->touched);
