@@ -101,6 +101,16 @@ static void print_cost(const findings *f) {
   }
 }
 
+static void print_events(const as_rules *rules) {
+  int n = as_rules_count(rules);
+  printf("events              %d: ", n);
+  for (int i = 0; i < n && i < MOST_NAMES; i++) {
+    printf("%s\"%s\"", i > 0 ? ", " : "", as_rules_name(rules, i));
+  }
+  if (n > MOST_NAMES) printf(" and %d more", n - MOST_NAMES);
+  putchar('\n');
+}
+
 static void print_text(const findings *f) {
   const as_survey *s = f->survey;
   const as_model *model = f->machine->model;
@@ -109,7 +119,11 @@ static void print_text(const findings *f) {
          s->mass, s->center_of_mass[0], s->center_of_mass[1], s->center_of_mass[2]);
   printf("joints              %d with %d constraint row%s, %d closed loop%s\n", s->joints, s->rows,
          s->rows == 1 ? "" : "s", s->loops, s->loops == 1 ? "" : "s");
+  if (s->inactive_joints > 0) {
+    printf("inactive joints     %d, which do not hold at the start\n", s->inactive_joints);
+  }
   printf("forces              %d\n", s->forces);
+  if (as_rules_count(f->machine->rules) > 0) print_events(f->machine->rules);
   printf("degrees of freedom  %d of %d\n", s->degrees_of_freedom, s->velocities);
   if (s->n_redundant > 0) {
     printf("redundant           %d constraint row%s, of ", s->n_redundant,
@@ -186,6 +200,8 @@ static void print_json(const findings *f) {
   json_add_number(&o, "bodies", s->bodies);
   json_add_number(&o, "joints", s->joints);
   json_add_number(&o, "forces", s->forces);
+  json_add_number(&o, "inactive_joints", s->inactive_joints);
+  json_add_number(&o, "events", as_rules_count(f->machine->rules));
   json_add_number(&o, "velocities", s->velocities);
   json_add_number(&o, "constraint_rows", s->rows);
   json_add_number(&o, "degrees_of_freedom", s->degrees_of_freedom);
@@ -231,8 +247,8 @@ static cli_exit look(findings *f) {
   as_status status =
       as_survey_create(machine->model, &simulation->integrator, simulation->t_end, &survey, &error);
   if (status == AS_OK) {
-    status = as_channels_create(machine->model, machine->output.channels,
-                                machine->output.n_channels, &channels, &error);
+    status = as_channels_create_with(machine->model, machine->rules, machine->output.channels,
+                                     machine->output.n_channels, &channels, &error);
   }
   if (status != AS_OK) {
     cli_complain("%s: %s", f->request->model, error.message);

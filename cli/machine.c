@@ -82,8 +82,8 @@ static bool outputs_are_there(const as_machine *machine) {
     as_channels *channels = NULL;
     as_error error;
     as_place at = machine->output.channel_places[i];
-    if (as_channels_create(machine->model, &machine->output.channels[i], 1, &channels, &error) !=
-        AS_OK) {
+    if (as_channels_create_with(machine->model, machine->rules, &machine->output.channels[i], 1,
+                                &channels, &error) != AS_OK) {
       fputs(at.file, stderr);
       if (at.line > 0) fprintf(stderr, ":%d:%d", at.line, at.column);
       fprintf(stderr, ": error: %s\n", error.message);

@@ -51,6 +51,12 @@ static void complain_log(as_log_level level, const char *message, void *user) {
   }
 }
 
+static void tell_event(const as_happening *event, void *user) {
+  const job *j = user;
+  if (event->message == NULL || j->request->quiet) return;
+  cli_complain("%s: t = %.6g s: %s", j->request->model, event->t, event->message);
+}
+
 static void show_progress(double t, void *user) {
   job *j = user;
   progress_show(&j->progress, t);
@@ -112,6 +118,9 @@ static cli_exit prepare_run(job *j) {
   def.tag = keeping_tag(j);
   def.progress = show_progress;
   def.progress_user = j;
+  def.rules = machine->rules;
+  def.happened = tell_event;
+  def.happened_user = j;
   as_error error;
   as_status status = as_run_create(machine->model, &def, &j->run, &error);
   if (status != AS_OK) {
@@ -225,6 +234,11 @@ static void print_end(const job *j) {
     printf(", energy off by at most %.2g J", j->worst[WATCH_BALANCE]);
   }
   if (j->column[WATCH_POSITION] >= 0) printf(", drift %.2g m", j->worst[WATCH_POSITION]);
+  long events = as_run_events(j->run);
+  if (as_rules_count(j->machine->rules) > 0) {
+    printf(", %ld event%s", events, events == 1 ? "" : "s");
+  }
+  if (strcmp(j->status, "stopped") == 0) printf("\n%s", j->message);
   printf("\n%ld rows of %d channels are in %s.\n", j->rows,
          as_channels_count(as_run_channels(j->run)), j->table);
 }

@@ -91,6 +91,27 @@ static void write_statistics(FILE *out, const job *j) {
   json_end(&o);
 }
 
+/// The first events; a run keeps no more.
+static void write_events(FILE *out, const as_run *run) {
+  long n = as_run_events(run);
+  putc('[', out);
+  for (long i = 0; i < n && i < AS_RUN_EVENTS; i++) {
+    as_happening event = as_run_event(run, i);
+    if (i > 0) putc(',', out);
+    fputs("\n    {\"t\": ", out);
+    json_number(out, event.t);
+    fputs(", \"name\": ", out);
+    json_string(out, event.name);
+    fprintf(out, ", \"direction\": \"%s\"", event.direction > 0 ? "rising" : "falling");
+    if (event.message != NULL) {
+      fputs(", \"message\": ", out);
+      json_string(out, event.message);
+    }
+    putc('}', out);
+  }
+  putc(']', out);
+}
+
 static void write_largest(FILE *out, const job *j) {
   static const char *const name[WATCHED] = {"energy.balance", "drift.position", "drift.velocity"};
   json_object o = json_begin(out, 2);
@@ -117,6 +138,9 @@ void summary_write(FILE *out, const void *user) {
   json_add_number(&o, "t", j->t);
   json_add_number(&o, "rows", (double)j->rows);
   json_add_number(&o, "channels", as_channels_count(as_run_channels(j->run)));
+  json_add_number(&o, "number_of_events", (double)as_run_events(j->run));
+  json_key(&o, "events");
+  write_events(out, j->run);
   json_key(&o, "largest");
   write_largest(out, j);
   json_key(&o, "statistics");

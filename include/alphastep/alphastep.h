@@ -15,6 +15,7 @@
 #include "alphastep/quantities.h"
 #include "alphastep/recording.h"
 #include "alphastep/results.h"
+#include "alphastep/rule.h"
 #include "alphastep/space.h"
 #include "alphastep/sparse.h"
 #include "alphastep/status.h"

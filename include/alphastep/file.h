@@ -21,6 +21,7 @@
 #include "alphastep/export.h"
 #include "alphastep/integrator.h"
 #include "alphastep/model.h"
+#include "alphastep/rule.h"
 #include "alphastep/status.h"
 
 #ifdef __cplusplus
@@ -119,6 +120,7 @@ typedef struct as_machine {
   const char *description; ///< NULL: none
   as_model *model;         ///< built; after assembly if there was one
   as_builder *builder;     ///< what it was built from
+  as_rules *rules;         ///< its events; NULL: none
   /// The bodies were moved by as_builder_assemble(), because the file says `assemble: true` or where a joint
   /// starts. Otherwise as_integrator_start() closes small gaps.
   bool assembled;

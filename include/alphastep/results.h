@@ -21,6 +21,7 @@
 ///     momentum.linear.x            .angular.x .center_of_mass.x
 ///     solver.h                     .newton_iterations .error: of the step that a time lies in
 ///     drift.position               .velocity: of the constraints, at the end of that step
+///     events.NAME.count            how often it has happened; .time: when last [s], NAN before
 ///
 /// A selection may leave the last parts away (`joints.crank` is all of that joint) and use * for any text
 /// (`bodies.*.position`). A name that has a * of its own is found first.
@@ -29,6 +30,7 @@
 
 #include "alphastep/integrator.h"
 #include "alphastep/model.h"
+#include "alphastep/rule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,6 +55,10 @@ enum {
 /// channel that is selected twice is there once.
 AS_API as_status as_channels_create(const as_model *model, const char *const *selections, int n,
                                     as_channels **out, as_error *error);
+/// The same with `events.NAME`, of rules that have to outlive the channels; NULL: there are none.
+AS_API as_status as_channels_create_with(const as_model *model, const as_rules *rules,
+                                         const char *const *selections, int n, as_channels **out,
+                                         as_error *error);
 AS_API void as_channels_destroy(as_channels *channels);
 AS_API int as_channels_count(const as_channels *channels);
 AS_API as_channel as_channels_get(const as_channels *channels, int index);
@@ -68,6 +74,7 @@ typedef struct as_view {
   double error;             ///< of an automatic step, in tolerances
   double position_drift;    ///< at its end
   double velocity_drift;
+  const double *events; ///< of each rule: how often it has happened, and when last [s]
 } as_view;
 
 /// Writes as_channels_count() numbers. Nothing is allocated.
@@ -83,6 +90,20 @@ typedef as_status as_row_fn(double t, const double *row, int n, void *user, as_e
 /// Hears of each step: the end of it.
 typedef void as_progress_fn(double t, void *user);
 
+/// An event that has happened.
+typedef struct as_happening {
+  const char *name;
+  int rule;            ///< its number
+  int direction;       ///< +1: rising, -1: falling
+  double t;            ///< [s]
+  const char *message; ///< of the rule; NULL: none
+} as_happening;
+
+enum { AS_RUN_EVENTS = 1000 }; ///< how many are kept by a run, the first ones
+
+/// Hears of each event, when it has been carried out.
+typedef void as_happening_fn(const as_happening *event, void *user);
+
 /// What to run and what to write down. From as_default_run_def().
 typedef struct as_run_def {
   as_integrator_def integrator; ///< how; its interrupt callback ends the run after a whole step
@@ -90,8 +111,8 @@ typedef struct as_run_def {
   long max_steps;               ///< give up after so many steps; 0: never
   const char *const *channels;  ///< selections; copied
   int n_channels;               ///< 0: the default set
-  /// Rows come at the start, at multiples of `interval` [s] (NAN: t_end/500) and at t_end. Steps do not
-  /// depend on it.
+  /// Rows come at the start, at multiples of `interval` [s] (NAN: t_end/500), at t_end and where an event stops the
+  /// run. Steps do not depend on it. At the time of an event a row shows what is after it.
   double interval;
   const double *times; ///< n_times increasing times from 0 to t_end instead [s]; copied
   int n_times;
@@ -99,6 +120,10 @@ typedef struct as_run_def {
   unsigned long long tag;   ///< a saved run is loaded only where this is the same; any number
   as_progress_fn *progress; ///< may be NULL
   void *progress_user;
+  /// Events by formulas, which come behind those of `integrator`; they have to outlive the run. May be NULL.
+  const as_rules *rules;
+  as_happening_fn *happened; ///< may be NULL
+  void *happened_user;
 } as_run_def;
 
 AS_API as_run_def as_default_run_def(void);
@@ -116,6 +141,10 @@ AS_API long as_run_rows(const as_run *run);
 /// While a row is given: positions and quaternions of all bodies, AS_POSE numbers each (alphastep/recording.h). NULL
 /// unless def.poses.
 AS_API const double *as_run_poses(const as_run *run);
+
+/// How many events there have been, and the first AS_RUN_EVENTS of them (another number: all zero).
+AS_API long as_run_events(const as_run *run);
+AS_API as_happening as_run_event(const as_run *run, long number);
 
 /// Starts and goes to t_end, giving each row to `row`. Returns AS_OK, AS_STOPPED (an event) or
 /// AS_INTERRUPTED, then call it again to go on; or a failure. Rows up to where it came have been given. `report`

@@ -20,7 +20,7 @@ static const asi_key gear_keys[] = {
      .text = "the wheels turn the same way about their axes, as a wheel in a ring does"},
 };
 #undef AT
-static const asi_table gear_table = {"gear", NULL, gear_keys, ASI_COUNT(gear_keys)};
+static const asi_table gear_table = {"gear", &asi_any_joint_table, gear_keys, ASI_COUNT(gear_keys)};
 
 static void prepare_gear(void *out) { ((gear_thing *)out)->def = as_default_gear_def(); }
 
@@ -53,7 +53,7 @@ static const asi_key rack_keys[] = {
      .text = "pitch radius of the pinion; negative: the rack goes backwards"},
 };
 #undef AT
-static const asi_table rack_table = {"rack", NULL, rack_keys, ASI_COUNT(rack_keys)};
+static const asi_table rack_table = {"rack", &asi_any_joint_table, rack_keys, ASI_COUNT(rack_keys)};
 
 static void prepare_rack(void *out) { *(as_rack_def *)out = as_default_rack_def(); }
 

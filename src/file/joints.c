@@ -159,6 +159,12 @@ typedef struct joint_thing {
 #define START_TEXT "where its coordinates are to start; the machine is then assembled"
 #define X_AXIS "x of both frames, made perpendicular to the axis; without it any"
 
+static const asi_key any_joint_keys[] = {
+    {"active", ASI_KEY_ACTIVE, 0, .otherwise = "true",
+     .text = "whether it holds at the start; an [event](#events) may activate it later"},
+};
+const asi_table asi_any_joint_table = {"any joint", NULL, any_joint_keys, 1};
+
 static const asi_key joint_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of joint"},
     {"bodies", ASI_KEY_NAMES, AT(def.body), .required = true, .most = 2, .sort = ASI_SORT_BODY,
@@ -225,7 +231,7 @@ static const asi_key distance_keys[] = {
 #undef AT
 
 static const asi_table
-    joint_table = {"joint", NULL, joint_keys, ASI_COUNT(joint_keys)},
+    joint_table = {"joint", &asi_any_joint_table, joint_keys, ASI_COUNT(joint_keys)},
     loose_table = {"fixed or spherical joint", &joint_table, loose_keys, ASI_COUNT(loose_keys)},
     axis_table = {"joint with an axis", &joint_table, axis_keys, ASI_COUNT(axis_keys)},
     angle_table = {"revolute joint", &axis_table, angle_joint_keys, 1},
@@ -273,7 +279,8 @@ static const asi_key motion_keys[] = {
 };
 #undef AT
 
-static const asi_table motion_table = {"motion", NULL, motion_keys, ASI_COUNT(motion_keys)};
+static const asi_table motion_table = {"motion", &asi_any_joint_table, motion_keys,
+                                       ASI_COUNT(motion_keys)};
 
 static void prepare_motion(void *out) {
   motion_thing *thing = out;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/events.h"
 #include "file/root.h"
 
 struct as_machine_store {
@@ -29,6 +30,7 @@ static as_machine *new_machine(void) {
 
 void as_machine_destroy(as_machine *machine) {
   if (machine == NULL) return;
+  as_rules_destroy(machine->rules);
   as_model_destroy(machine->model);
   as_builder_destroy(machine->builder);
   free(machine->shapes);
@@ -41,6 +43,7 @@ static void free_reader(asi_reader *r) {
   asi_arena_free(&r->scratch);
   free(r->file);
   free(r->parameters);
+  free(r->events);
   asi_names_free(&r->parameter_names);
   asi_free_tables(r);
   if (r->builder) r->builder->outer = NULL;
@@ -69,6 +72,7 @@ static as_status build(asi_reader *r, as_error *error) {
   if (m->assembled) status = as_builder_assemble(m->builder, &m->assembly, error);
   if (status == AS_OK) status = as_builder_build(m->builder, &m->model, error);
   if (status == AS_OK && !keep_frames(r)) status = AS_ERR_MEMORY;
+  if (status == AS_OK) status = asi_build_events(r, error);
   return status;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "file/reader.h"
+#include "file/events.h"
 
 enum {
   MOST_WAITING = 100, ///< parameters that wait for one another
@@ -130,6 +130,7 @@ void asi_collect_parameters(asi_reader *r) {
       for (int i = 0; i < map->count; ++i) define(r, map->item[2 * i], map->item[2 * i + 1]);
     r->path = NULL;
   }
+  asi_mark_live(r);
   char sentence[ASI_SENTENCE_LENGTH];
   for (int i = 0; i < r->n_parameters; ++i) (void)settle(r, i, 0, sentence);
 }

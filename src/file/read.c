@@ -26,7 +26,7 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
 
 const char *asi_sort_plural(asi_sort sort) {
   static const char *const name[ASI_SORTS] = {"bodies",        "frames",     "joints", "forces",
-                                              "superelements", "parameters", "tables"};
+                                              "superelements", "parameters", "tables", "events"};
   return name[sort];
 }
 
@@ -343,6 +343,32 @@ static bool read_names(asi_reader *r, const asi_value *v, const asi_key *key, in
   return good;
 }
 
+static bool read_name_list(asi_reader *r, const asi_value *v, asi_sort sort, asi_ids *out) {
+  const bool one = v->type != ASI_LIST;
+  bool good = true;
+  const asi_path *outer = r->path;
+  char what[32];
+  snprintf(what, sizeof what, "names of %s", asi_sort_plural(sort));
+  if (!one && !check_count(r, v, 1, INT_MAX, what)) return false;
+  out->n = one ? 1 : v->count;
+  out->id = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->id);
+  if (out->id == NULL) return false;
+  for (int i = 0; i < out->n; ++i) {
+    const asi_path path = {NULL, i, outer};
+    if (!one) r->path = &path;
+    good = read_name(r, one ? v : v->item[i], sort, &out->id[i]) && good;
+    r->path = outer;
+  }
+  return good;
+}
+
+static bool read_active(asi_reader *r, const asi_value *v) {
+  bool active = true;
+  if (!read_boolean(r, v, &active)) return false;
+  r->inactive = !active;
+  return true;
+}
+
 static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_texts *out) {
   const bool one = one_will_do && v->type != ASI_LIST;
   bool good = true;
@@ -385,6 +411,9 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_FILES: return read_texts(r, v, true, out);
   case ASI_KEY_NAME: return read_name(r, v, key->sort, out);
   case ASI_KEY_NAMES: return read_names(r, v, key, out);
+  case ASI_KEY_NAME_LIST: return read_name_list(r, v, key->sort, out);
+  case ASI_KEY_ACTIVE: return read_active(r, v);
+  case ASI_KEY_SETTINGS: return asi_read_settings(r, v, out);
   case ASI_KEY_CURVE:
     return asi_read_curve(r, v, out) &&
            (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));

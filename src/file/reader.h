@@ -57,6 +57,14 @@ typedef struct asi_named_table {
   asi_curve curve; ///< to be evaluated while the file is read
 } asi_named_table;
 
+/// An event as it was read.
+typedef struct asi_event {
+  as_rule_def def;
+  const asi_value *at; ///< its name
+  const asi_value **formula;
+  int n_formulas;
+} asi_event;
+
 struct asi_reader {
   as_machine *machine;
   asi_arena *arena;  ///< of the machine
@@ -93,7 +101,11 @@ struct asi_reader {
   int room_shapes;
   double gravity[3];
   const asi_value *output; ///< `output:` that counts; NULL: none
-  bool assemble;           ///< the file says so
+  const asi_value *at;     ///< name of the thing that is read, or itself in a list
+  bool inactive;           ///< the joint that is read does not hold at the start
+  asi_event *events;       ///< all, until the model has been built
+  int n_events, room_events;
+  bool assemble; ///< the file says so
 };
 
 static inline bool asi_out_of_memory(const asi_reader *r) {
@@ -200,6 +212,11 @@ as_status asi_begin_formulas(asi_reader *r, as_error *error);
 bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out);
 /// Says what is wrong with the formula that the builder has just refused; false: it has refused none.
 bool asi_complain_formula(asi_reader *r);
+
+// ---- events (events.c) ------------------------------------------------------------------------------
+
+/// A mapping of parameters to formulas.
+bool asi_read_settings(asi_reader *r, const asi_value *v, asi_settings *out);
 
 // ---- rotations (rotation.c) -------------------------------------------------------------------------
 

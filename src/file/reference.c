@@ -11,7 +11,8 @@ static void put_type(asi_sink *s, const asi_key *key) {
   switch (key->type) {
   case ASI_KEY_NUMBER: asi_put(s, "number"); break;
   case ASI_KEY_INTEGER: asi_put(s, "whole number"); break;
-  case ASI_KEY_BOOLEAN: asi_put(s, "true or false"); break;
+  case ASI_KEY_BOOLEAN:
+  case ASI_KEY_ACTIVE: asi_put(s, "true or false"); break;
   case ASI_KEY_TEXT: asi_put(s, "text"); break;
   case ASI_KEY_PATH: asi_put(s, "path"); break;
   case ASI_KEY_KIND: asi_put(s, "see above"); break;
@@ -35,6 +36,10 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_FILES: asi_put(s, "path or list of paths"); break;
   case ASI_KEY_NAME: asi_put(s, "name of a %s", asi_sort_name(key->sort)); break;
   case ASI_KEY_NAMES: asi_put(s, "%d names of %s", key->most, asi_sort_plural(key->sort)); break;
+  case ASI_KEY_NAME_LIST:
+    asi_put(s, "name of a %s or list of names", asi_sort_name(key->sort));
+    break;
+  case ASI_KEY_SETTINGS: asi_put(s, "parameters and [formulas](expressions.md)"); break;
   case ASI_KEY_CURVE: asi_put(s, "[function](#function)"); break;
   case ASI_KEY_SURFACE: asi_put(s, "[function](#function-of-two-variables)"); break;
   case ASI_KEY_FORMULA: asi_put(s, "[formula](expressions.md)"); break;
@@ -158,6 +163,8 @@ static void put_section(asi_sink *s, const char *name, const asi_section *sectio
       put_row(s, key);
       asi_put(s, "\n");
     }
+    for (int i = 0; (key = asi_table_key(section->kind[0]->table, i)) != NULL; ++i)
+      if (key->type == ASI_KEY_OBJECT && key->table != &asi_turn_table) put_table(s, key->table);
     return;
   }
   asi_put(s, "| `type` | |\n|---|---|\n");
@@ -177,6 +184,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "frames", &asi_frames);
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);
+  put_section(&s, "events", &asi_event_section);
   put_section(&s, "shapes", &asi_shapes);
   put_table(&s, &asi_points_table);
   put_table(&s, &asi_curve_table);

@@ -35,7 +35,8 @@ static const asi_key rolling_keys[] = {
      .text = "of a disk"},
 };
 #undef AT
-static const asi_table rolling_table = {"rolling", NULL, rolling_keys, ASI_COUNT(rolling_keys)};
+static const asi_table rolling_table = {"rolling", &asi_any_joint_table, rolling_keys,
+                                        ASI_COUNT(rolling_keys)};
 
 static void prepare_rolling(void *out) { ((rolling_thing *)out)->def = as_default_rolling_def(); }
 
@@ -74,7 +75,8 @@ static const asi_key skate_keys[] = {
      .with = "bodies", .text = "of the blade"},
 };
 #undef AT
-static const asi_table skate_table = {"skate", NULL, skate_keys, ASI_COUNT(skate_keys)};
+static const asi_table skate_table = {"skate", &asi_any_joint_table, skate_keys,
+                                      ASI_COUNT(skate_keys)};
 
 static void prepare_skate(void *out) { *(as_skate_def *)out = as_default_skate_def(); }
 

@@ -111,7 +111,8 @@ static void put_value(writer *w, const asi_key *key) {
     break;
   case ASI_KEY_FORMULAS: put_array_of_numbers(s, key->most, key->most, ASI_ANY); break;
   case ASI_KEY_INTEGER: put_integer(s, key); break;
-  case ASI_KEY_BOOLEAN: asi_put(s, "\"type\": \"boolean\""); break;
+  case ASI_KEY_BOOLEAN:
+  case ASI_KEY_ACTIVE: asi_put(s, "\"type\": \"boolean\""); break;
   case ASI_KEY_TEXT:
   case ASI_KEY_PATH:
   case ASI_KEY_NAME:
@@ -127,6 +128,7 @@ static void put_value(writer *w, const asi_key *key) {
     asi_put(s, "\"type\": \"array\", \"items\": {\"type\": \"string\"}, \"minItems\": 1");
     break;
   case ASI_KEY_FILES:
+  case ASI_KEY_NAME_LIST:
     asi_put(s, "\"type\": [\"string\", \"array\"], \"items\": {\"type\": \"string\"}, "
                "\"minItems\": 1");
     break;
@@ -167,6 +169,7 @@ static void put_value(writer *w, const asi_key *key) {
     asi_put(s, "\"type\": \"array\", \"items\": ");
     put_reference(w, key->table);
     break;
+  case ASI_KEY_SETTINGS:
   case ASI_KEY_PARAMETERS:
     put_names(s);
     put_number(s, ASI_ANY);
@@ -316,8 +319,9 @@ static void put_section(writer *w, const asi_section *section) {
 }
 
 static void put_definitions(writer *w) {
-  static const asi_section *const sections[] = {&asi_bodies, &asi_superelements, &asi_frames,
-                                                &asi_joints, &asi_forces,        &asi_shapes};
+  static const asi_section *const sections[] = {&asi_bodies,       &asi_superelements, &asi_frames,
+                                                &asi_joints,       &asi_forces,        &asi_shapes,
+                                                &asi_event_section};
   asi_put(&w->sink, ",\n  \"definitions\": {");
   for (int i = 0; i < ASI_COUNT(sections); ++i) {
     asi_put(&w->sink, "%s\n    \"any_%s\": {\n      ", i > 0 ? "," : "", sections[i]->what);

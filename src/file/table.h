@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "alphastep/rule.h"
 #include "alphastep/status.h"
 #include "file/value.h"
 #include "model/names.h"
@@ -33,6 +34,9 @@ typedef enum asi_key_type {
   ASI_KEY_FILES,      ///< a text or a list of texts: asi_texts
   ASI_KEY_NAME,       ///< of a body, frame or joint: int, its id
   ASI_KEY_NAMES,      ///< `most` such names, all different: int[most]
+  ASI_KEY_NAME_LIST,  ///< one such name or a list of them: asi_ids
+  ASI_KEY_ACTIVE,     ///< whether a joint holds at the start: r->inactive
+  ASI_KEY_SETTINGS,   ///< parameters and formulas that they are set to: asi_settings
   ASI_KEY_CURVE,      ///< const as_curve *, good until the thing has been added
   ASI_KEY_SURFACE,    ///< const as_surface *, likewise
   ASI_KEY_FORMULA,    ///< a number or an expression that the builder compiles: const char *
@@ -121,6 +125,17 @@ typedef struct asi_texts {
   int n;
 } asi_texts;
 
+/// Things by their names; and parameters with formulas. Both are good as long as the machine.
+typedef struct asi_ids {
+  int *id;
+  int n;
+} asi_ids;
+
+typedef struct asi_settings {
+  as_rule_setting *setting;
+  int n;
+} asi_settings;
+
 const char *asi_sort_plural(asi_sort sort);
 
 /// Key number `i` of a table, those of its base first; NULL: there are no more.
@@ -128,10 +143,10 @@ const asi_key *asi_table_key(const asi_table *table, int i);
 const asi_key *asi_table_find(const asi_table *table, const char *name);
 
 extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_surface_table,
-    asi_turn_table, asi_points_table;
+    asi_turn_table, asi_points_table, asi_any_joint_table;
 extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
-    asi_shapes;
+    asi_shapes, asi_event_section;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -40,10 +40,14 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
   void *thing = asi_arena_take(&r->scratch, kind->size);
   if (thing == NULL) return;
   r->n_formulas = 0;
+  r->inactive = false;
+  r->at = at;
   if (kind->prepare) kind->prepare(thing);
   asi_read_object(r, v, at, kind->table, thing);
   if (r->broken || asi_out_of_memory(r)) return;
-  const as_status status = kind->add(r, kind, name, thing, &error);
+  as_status status = kind->add(r, kind, name, thing, &error);
+  if (status == AS_OK && r->inactive)
+    status = as_builder_set_active(r->builder, r->builder->n_joints - 1, false, &error);
   if (status == AS_ERR_MEMORY)
     r->no_memory = true;
   else if (status && !asi_complain_formula(r))

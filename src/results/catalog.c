@@ -12,25 +12,22 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_FLOW] = 3,     [ASI_SOURCE_ENERGY] = 5,
       [ASI_SOURCE_MOMENTUM] = 9, [ASI_SOURCE_SOLVER] = 3,
       [ASI_SOURCE_DRIFT] = 2,    [ASI_SOURCE_DISTANCE] = 2,
+      [ASI_SOURCE_EVENT] = 2,
   };
   return size[kind];
 }
 
 const char *asi_group_name(asi_group group) {
-  static const char *const name[ASI_GROUPS] = {"bodies", "frames",   "joints", "forces",
+  static const char *const name[ASI_GROUPS] = {"bodies", "frames",   "joints", "forces", "events",
                                                "energy", "momentum", "solver", "drift"};
   return name[group];
 }
 
-bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_FORCES; }
+bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_EVENTS; }
 
 const asi_names *asi_group_names(const as_model *m, asi_group group) {
   static const asi_sort sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT, ASI_SORT_FORCE};
   return &m->names[sort[group]];
-}
-
-int asi_group_objects(const as_model *m, asi_group group) {
-  return asi_group_has_objects(group) ? asi_group_names(m, group)->count : 0;
 }
 
 /// A list that is being filled.
@@ -152,6 +149,10 @@ int asi_quantities(const as_model *m, asi_group group, int object,
   case ASI_GROUP_FRAMES: add_frame(&l); break;
   case ASI_GROUP_JOINTS: add_joint(&l, m, object); break;
   case ASI_GROUP_FORCES: add_force(&l, &m->element[m->force[object]]); break;
+  case ASI_GROUP_EVENTS:
+    add(&l, "count", "-", ASI_SOURCE_EVENT, 0, "");
+    add(&l, "time", "s", ASI_SOURCE_EVENT, 1, "");
+    break;
   case ASI_GROUP_ENERGY: add_energy(&l); break;
   case ASI_GROUP_MOMENTUM: add_momentum(&l); break;
   case ASI_GROUP_SOLVER: add_solver(&l); break;

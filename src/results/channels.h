@@ -17,6 +17,7 @@ typedef enum asi_group {
   ASI_GROUP_FRAMES,
   ASI_GROUP_JOINTS,
   ASI_GROUP_FORCES,
+  ASI_GROUP_EVENTS,
   ASI_GROUP_ENERGY,
   ASI_GROUP_MOMENTUM,
   ASI_GROUP_SOLVER,
@@ -39,6 +40,7 @@ typedef enum asi_source_kind {
   ASI_SOURCE_MOMENTUM,     ///< linear 3, angular 3, centre of mass 3
   ASI_SOURCE_SOLVER,       ///< h, iterations, error
   ASI_SOURCE_DRIFT,        ///< position, velocity
+  ASI_SOURCE_EVENT,        ///< count, time
   ASI_SOURCES
 } asi_source_kind;
 
@@ -57,11 +59,9 @@ typedef struct asi_channel_quantity {
 enum { ASI_QUANTITIES = 16 }; ///< the most that an object has
 
 const char *asi_group_name(asi_group group);
-/// How many objects a group has; 0 if it has quantities itself.
-int asi_group_objects(const as_model *model, asi_group group);
 /// Whether names of objects stand between group and quantity.
 bool asi_group_has_objects(asi_group group);
-/// Names of its objects; only if it has them.
+/// Names of its objects; only if it has them and they are parts of the model.
 const asi_names *asi_group_names(const as_model *model, asi_group group);
 /// What an object has (`object` 0 of a group without objects); returns how many.
 int asi_quantities(const as_model *model, asi_group group, int object,
@@ -76,6 +76,7 @@ typedef struct asi_source {
 
 struct as_channels {
   const as_model *model;
+  const asi_names *events; ///< NULL: there are none
   asi_source *source;
   int n_sources, room_sources;
   int *pick;         ///< of each channel: where it is in values
@@ -95,5 +96,10 @@ void asi_body_pose(const as_model *model, const as_state *state, int body, doubl
 
 /// Whether a text is what a pattern says, where * stands for any text.
 bool asi_matches(const char *pattern, const char *text);
+
+/// as_channels_create_with(); `events` has to outlive the channels.
+as_status asi_channels_create(const as_model *model, const asi_names *events,
+                              const char *const *selections, int n, as_channels **out,
+                              as_error *error);
 
 #endif

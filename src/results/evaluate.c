@@ -1,4 +1,5 @@
 /// Channels from a state: each source is evaluated once, then numbers are picked.
+#include <math.h>
 #include <string.h>
 
 #include "alphastep/quantities.h"
@@ -204,6 +205,10 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
   case ASI_SOURCE_DRIFT:
     out[0] = view->position_drift;
     out[1] = view->velocity_drift;
+    break;
+  case ASI_SOURCE_EVENT:
+    out[0] = view->events ? view->events[2 * object] : 0.0;
+    out[1] = view->events ? view->events[2 * object + 1] : (double)NAN;
     break;
   case ASI_SOURCES: break;
   }

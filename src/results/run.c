@@ -6,7 +6,9 @@
 /// rows come from Hermite's cubic over what is missing, which is as accurate as over a whole step.
 ///
 /// The work of dampers, forces and motions is added up once a step by the trapezoidal rule, and from the last
-/// step to the time of a row.
+/// step to the time of a row. Where an event has changed something, the step's sum ends with the power before it and
+/// the next begins with the power after it; energy that the event has taken counts as dissipated, energy that it has
+/// brought in as work.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 #include "base/memory_file.h"
 #include "core/integrator.h"
 #include "results/channels.h"
+#include "results/rules.h"
 
 /// A copy of the variables that channels depend on.
 typedef struct copy {
@@ -43,6 +46,9 @@ struct as_run {
   long next;       ///< number of the next row
   long iterations; ///< of Newton, so far
   as_meter meter;
+  bool jumped;      ///< the last step ended with an event that changed something:
+  as_meter after;   ///< the meter behind it
+  asi_watch *watch; ///< NULL: there are no rules
   as_view view;
   copy before; ///< the end of the last step but one
   copy shown;  ///< a state that the integrator cannot show
@@ -108,15 +114,36 @@ static void free_copy(copy *c) {
   free(c->psi);
 }
 
-static as_status create_parts(as_run *run, as_error *error) {
-  const as_problem *p = as_model_problem(run->model);
+/// The integrator, with the caller's events and those of the rules behind them.
+static as_status create_integrator(as_run *run, as_error *error) {
+  const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
   as_integrator_def how = run->def.integrator;
   how.interrupt = ask;
   how.interrupt_user = run;
-  as_status status = as_integrator_create(p, &how, &run->integrator, error);
+  if (n == 0)
+    return as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
+  if (run->def.rules->model != run->model)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
+                    "The rules were made for another model.");
+  as_status status = asi_watch_create(run->def.rules, &run->watch, error);
+  if (status) return status;
+  as_event_def *events = asi_calloc((size_t)given + (size_t)n, sizeof *events);
+  if (events == NULL) return asi_fail_memory(error);
+  if (given > 0) memcpy(events, how.events, (size_t)given * sizeof *events);
+  asi_watch_events(run->watch, events + given);
+  how.events = events;
+  how.n_events = given + n;
+  status = as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
+  free(events);
+  return status;
+}
+
+static as_status create_parts(as_run *run, as_error *error) {
+  const as_problem *p = as_model_problem(run->model);
+  as_status status = create_integrator(run, error);
   if (status == AS_OK)
-    status = as_channels_create(run->model, run->def.channels, run->def.n_channels, &run->channels,
-                                error);
+    status = as_channels_create_with(run->model, run->def.rules, run->def.channels,
+                                     run->def.n_channels, &run->channels, error);
   if (status) return status;
   for (int i = 0; i < run->channels->n_sources; ++i) {
     run->metered = run->metered || run->channels->source[i].kind == ASI_SOURCE_ENERGY;
@@ -164,6 +191,7 @@ void as_run_destroy(as_run *run) {
   if (run == NULL) return;
   as_integrator_destroy(run->integrator);
   as_channels_destroy(run->channels);
+  asi_watch_destroy(run->watch);
   free(run->times);
   free(run->row);
   free(run->poses);
@@ -178,6 +206,13 @@ const as_channels *as_run_channels(const as_run *run) { return run->channels; }
 as_integrator *as_run_integrator(as_run *run) { return run->integrator; }
 const double *as_run_poses(const as_run *run) { return run->poses; }
 long as_run_rows(const as_run *run) { return run->next; }
+
+long as_run_events(const as_run *run) { return run->watch ? run->watch->n_happened : 0; }
+
+as_happening as_run_event(const as_run *run, long number) {
+  const bool kept = number >= 0 && number < as_run_events(run) && number < AS_RUN_EVENTS;
+  return kept ? run->watch->list[number] : (as_happening){0};
+}
 
 // ---- rows -------------------------------------------------------------------------------------------
 
@@ -232,7 +267,8 @@ static as_state show_forgotten(as_run *run, const as_state *to, double t) {
   return state;
 }
 
-/// The state at a time inside the last step; index-3 velocities are brought onto the constraints.
+/// The state at a time inside the last step; index-3 velocities are brought onto the constraints, but not before an
+/// event that may have changed which ones hold.
 static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   as_integrator *s = run->integrator;
   const double known = s->last.known ? s->last.t0 : s->t;
@@ -241,7 +277,7 @@ static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   *out = *as_integrator_state(s);
   if (t < known) {
     *out = show_forgotten(run, out, t);
-  } else if (run->def.integrator.method == AS_METHOD_INDEX3) {
+  } else if (run->def.integrator.method == AS_METHOD_INDEX3 && !(run->jumped && t < s->t)) {
     status = as_integrator_velocity(s, run->velocity, error);
     out->v = run->velocity;
   }
@@ -250,13 +286,15 @@ static as_status show(as_run *run, double t, as_state *out, as_error *error) {
 
 static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as_error *error) {
   as_state state;
-  as_meter meter = run->meter;
-  as_status status = show(run, t, &state, error);
+  const bool behind = run->jumped && asi_is_reached(run->integrator->t, t);
+  as_meter meter = behind ? run->after : run->meter;
+  as_status status = show(run, behind ? run->integrator->t : t, &state, error);
   if (status == AS_OK && run->metered) status = as_meter_update(&meter, run->model, &state, error);
   if (status) return status;
   run->view.state = &state;
   run->view.dissipated = meter.dissipated;
   run->view.work = meter.forces + meter.motions;
+  run->view.events = run->watch ? asi_watch_show(run->watch, t) : NULL;
   status = as_channels_evaluate(run->channels, &run->view, run->row, error);
   for (int i = 0; run->poses && i < run->model->n_bodies; ++i)
     asi_body_pose(run->model, &state, i, run->poses + (ptrdiff_t)AS_POSE * i);
@@ -298,6 +336,29 @@ static as_status note_step(as_run *run, double until, as_error *error) {
   return status;
 }
 
+/// What an event at the end of the last step did to energies: the meter goes on behind it. A sample is no event, but
+/// forces jump there, too.
+static as_status note_jump(as_run *run, double until, as_error *error) {
+  as_integrator *s = run->integrator;
+  as_energy before, after;
+  run->jumped = s->last.jumped && until == s->t;
+  run->after = run->meter;
+  if (!run->jumped || !run->metered) return AS_OK;
+  as_status status =
+      as_integrator_interpolate(s, fmax(s->last.t0, nextafter(until, s->last.t0)), error);
+  const as_state *state = as_integrator_state(s);
+  if (status == AS_OK) status = as_meter_update(&run->after, run->model, state, error);
+  if (status == AS_OK) status = as_model_energy(run->model, state, &before, error);
+  if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
+  if (status == AS_OK) status = as_meter_update(&run->after, run->model, state, error);
+  if (status == AS_OK) status = as_model_energy(run->model, state, &after, error);
+  if (status) return status;
+  const double gain = after.kinetic + after.potential - before.kinetic - before.potential;
+  run->after.dissipated += fmax(0.0, -gain);
+  run->after.forces += fmax(0.0, gain);
+  return AS_OK;
+}
+
 static as_status start(as_run *run, as_error *error) {
   as_integrator *s = run->integrator;
   as_energy energy = {0};
@@ -309,6 +370,8 @@ static as_status start(as_run *run, as_error *error) {
   if (status == AS_OK) status = note_step(run, 0.0, error);
   if (status) return status;
   run->view.h = run->view.error = run->view.newton_iterations = 0.0; // no step yet
+  if (run->watch) status = asi_watch_follow(run->watch, as_integrator_state(s), error);
+  if (status) return status;
   run->view.start_energy = energy.kinetic + energy.potential;
   keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
   run->t = s->t;
@@ -322,15 +385,20 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
                              as_error *error) {
   as_integrator *s = run->integrator;
   as_status status = note_step(run, until, error);
+  if (status == AS_OK) status = note_jump(run, until, error);
   if (status == AS_OK) status = write_rows(run, until, row, user, error);
   if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
   if (status) return status;
   const as_state *state = as_integrator_state(s);
   run->t = until;
   run->partial = until < s->t;
+  if (run->jumped) run->meter = run->after;
   if (run->metered && !run->partial)
     status = as_meter_update(&run->meter, run->model, state, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
+  if (status == AS_OK && !run->partial && run->watch)
+    status = asi_watch_follow(run->watch, state, error);
+  if (run->watch) asi_watch_commit(run->watch, run->def.happened, run->def.happened_user);
   if (!run->partial) keep(&run->before, state, as_model_problem(run->model));
   if (run->def.progress) run->def.progress(until, run->def.progress_user);
   return status;
@@ -344,13 +412,24 @@ static as_status check_steps(const as_run *run, as_error *error) {
                   s->t);
 }
 
+/// What is left to do after a failure: the reason, and the events that did happen before it.
+static as_status fail(as_run *run, as_status status, as_error *error) {
+  if (run->watch == NULL) return status;
+  asi_watch_fail(run->watch, status, error);
+  asi_watch_commit(run->watch, run->def.happened, run->def.happened_user);
+  return status;
+}
+
 as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *report,
                     as_error *error) {
   as_integrator *s = run->integrator;
   as_status status = AS_OK;
+  as_error own;
+  if (error == NULL) error = &own;
   if (!run->started) status = start(run, error);
+  if (status) return fail(run, status, error);
   if (report) *report = run->report;
-  if (status == AS_OK) status = write_rows(run, run->t, row, user, error);
+  status = write_rows(run, run->t, row, user, error);
   while (status == AS_OK && run->t < run->def.t_end) {
     if (!run->partial) status = check_steps(run, error);
     if (status) break;
@@ -358,9 +437,14 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
     run->interrupted = false;
     const as_status step = as_integrator_advance(s, run->def.t_end, error);
     if (step == AS_INTERRUPTED && run->interrupted) return step;
-    if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED) return step;
+    if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED)
+      return fail(run, step, error);
     status = finish_step(run, s->state.t, row, user, error);
-    if (status == AS_OK && step == AS_STOPPED) return AS_STOPPED;
+    if (status == AS_OK && step == AS_STOPPED) {
+      if (!asi_is_reached(s->state.t, run->row_t))
+        status = write_row(run, s->state.t, row, user, error);
+      return status ? status : AS_STOPPED;
+    }
   }
   if (status == AS_OK) asi_succeed(error);
   return status;

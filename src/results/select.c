@@ -6,6 +6,7 @@
 #include "alphastep/words.h"
 #include "base/error.h"
 #include "results/channels.h"
+#include "results/rules.h"
 
 enum { PARTS = 4, MOST_LISTED = 8 };
 
@@ -39,6 +40,13 @@ typedef struct selector {
 } selector;
 
 // ---- channels ---------------------------------------------------------------------------------------
+
+/// Names of a group's objects.
+static const asi_names *names_of(const as_channels *c, asi_group group) {
+  static const asi_names none = {0};
+  if (group != ASI_GROUP_EVENTS) return asi_group_names(c->model, group);
+  return c->events ? c->events : &none;
+}
 
 static bool add_text(as_channels *c, const char *text) {
   const size_t size = strlen(text);
@@ -78,7 +86,7 @@ static int add_source(selector *s, asi_source source) {
 /// Where the numbers of a source begin; a new one if it is not there yet. -1: memory has run out.
 static int find_source(selector *s, asi_group group, int object, asi_source_kind kind) {
   as_channels *c = s->out;
-  const int objects = asi_group_has_objects(group) ? asi_group_objects(c->model, group) : 1;
+  const int objects = asi_group_has_objects(group) ? names_of(c, group)->count : 1;
   if (s->slot[kind] == NULL) {
     s->slot[kind] = asi_calloc((size_t)objects, sizeof(int));
     if (s->slot[kind] == NULL) return -1;
@@ -124,7 +132,7 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
   const bool named = asi_group_has_objects(group);
   const char *const part[PARTS] = {
       asi_group_name(group),
-      named ? asi_names_get(asi_group_names(s->out->model, group), object) : NULL, q->name,
+      named ? asi_names_get(names_of(s->out, group), object) : NULL, q->name,
       q->axes[0] ? axis : NULL};
   return add_place(s, first + q->first + component, q->unit, part);
 }
@@ -231,7 +239,7 @@ static bool select_of_object(selector *s, asi_group group, int object, int part)
 
 static bool select_of_group(selector *s, asi_group group) {
   if (!asi_group_has_objects(group)) return select_of_object(s, group, 0, 1);
-  const asi_names *names = asi_group_names(s->out->model, group);
+  const asi_names *names = names_of(s->out, group);
   const int exact = s->n_parts > 1 ? asi_names_find(names, s->part[1]) : -1;
   if (exact >= 0) return select_of_object(s, group, exact, 2);
   for (int i = 0; i < names->count; ++i)
@@ -246,7 +254,7 @@ static bool select_of_group(selector *s, asi_group group) {
 static as_status fail_miss(const selector *s) {
   const miss *m = &s->miss;
   static const char *const what[] = {"group", NULL, "quantity", "component"};
-  static const char *const objects[] = {"body", "frame", "joint", "force"};
+  static const char *const objects[] = {"body", "frame", "joint", "force", "event"};
   char hint[320] = "";
   if (m->distance >= 0 && m->nearest[0] && as_word_is_close(m->part, m->distance))
     snprintf(hint, sizeof hint, "did you mean `%s`?", m->nearest);
@@ -305,7 +313,7 @@ static as_status select_defaults(selector *s) {
       "joints.*.angle",    "joints.*.displacement", "joints.*.rotation",
       "joints.*.drive",    "joints.*.force",        "joints.*.torque",
   };
-  static const char *const always[] = {"energy", "drift", "solver.h"};
+  static const char *const always[] = {"energy", "drift", "solver.h", "events.*.count"};
   const int n_small = sizeof small / sizeof small[0], n_always = sizeof always / sizeof always[0];
   const bool all = as_model_bodies(s->out->model) <= AS_DEFAULT_BODIES;
   as_status status = AS_OK;
@@ -315,12 +323,14 @@ static as_status select_defaults(selector *s) {
   return status;
 }
 
-as_status as_channels_create(const as_model *model, const char *const *selections, int n,
-                             as_channels **out, as_error *error) {
+as_status asi_channels_create(const as_model *model, const asi_names *events,
+                              const char *const *selections, int n, as_channels **out,
+                              as_error *error) {
   *out = NULL;
   as_channels *c = asi_calloc(1, sizeof *c);
   if (c == NULL) return asi_fail_memory(error);
   c->model = model;
+  c->events = events;
   selector s = {.out = c, .error = error};
   as_status status = n > 0 ? AS_OK : select_defaults(&s);
   for (int i = 0; i < n && status == AS_OK; ++i) status = select_text(&s, selections[i], false);
@@ -336,6 +346,17 @@ as_status as_channels_create(const as_model *model, const char *const *selection
   }
   *out = c;
   return AS_OK;
+}
+
+as_status as_channels_create(const as_model *model, const char *const *selections, int n,
+                             as_channels **out, as_error *error) {
+  return asi_channels_create(model, NULL, selections, n, out, error);
+}
+
+as_status as_channels_create_with(const as_model *model, const as_rules *rules,
+                                  const char *const *selections, int n, as_channels **out,
+                                  as_error *error) {
+  return asi_channels_create(model, rules ? &rules->names : NULL, selections, n, out, error);
 }
 
 void as_channels_destroy(as_channels *c) {

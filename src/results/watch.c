@@ -1,0 +1,362 @@
+/// Rules while a run goes on: conditions are evaluated, actions carried out, events counted.
+///
+/// Conditions are asked for anywhere in a step, forwards and backwards in time. What their channels remember (how often
+/// angles have turned) is as of the end of the step before and is put back after each look, so that the value depends on
+/// where it is looked at only.
+///
+/// What happens in a step is pending until the step and all that follows from its events have been carried out.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/quantities.h"
+#include "base/error.h"
+#include "elements/vector.h"
+#include "results/channels.h"
+#include "results/rules.h"
+
+static const asi_rule *rule_of(const asi_rule_state *s) { return &s->watch->rules->rule[s->index]; }
+static const char *name_of(const asi_rule_state *s) {
+  return as_rules_name(s->watch->rules, s->index);
+}
+
+static as_state state_of(const as_point *at) {
+  return (as_state){.t = at->t,
+                    .q = at->q,
+                    .v = at->v,
+                    .vdot = at->vdot,
+                    .lambda = at->lambda,
+                    .psi = at->psi,
+                    .x = at->x,
+                    .y = at->y,
+                    .u = at->u};
+}
+
+// ---- formulas ---------------------------------------------------------------------------------------
+
+/// All channels of a rule at a point; what they remember stays.
+static as_status look(asi_rule_state *s, const as_point *at) {
+  as_channels *c = s->channels;
+  const as_state state = state_of(at);
+  const as_view view = {.state = &state};
+  if (c == NULL) return AS_OK;
+  const size_t size = (size_t)c->n_values * sizeof(double);
+  const double t = c->t;
+  const bool followed = c->followed;
+  memcpy(s->memory, c->values, size);
+  const as_status status = as_channels_evaluate(c, &view, s->value, &s->watch->trouble);
+  memcpy(c->values, s->memory, size);
+  c->t = t;
+  c->followed = followed;
+  return status;
+}
+
+/// The value of a formula; the channels have been looked at. A failure is in watch->trouble.
+static as_status value_of(asi_rule_state *s, const asi_formula *f, double t, const double *u,
+                          double *out) {
+  const as_rules *rules = s->watch->rules;
+  const int n_parameters = rules->model->n_parameters;
+  const int *slot = asi_expression_slots(f->code);
+  double x[ASI_EXPRESSION_VALUES];
+  for (int i = 0; i < f->code->n_slots; ++i) {
+    const int k = slot[i] - 1;
+    x[i] = k < 0 ? t : k < n_parameters ? u[k] : s->value[k - n_parameters];
+  }
+  const as_status status = asi_expression_value(f->code, x, &rules->tables, out);
+  if (status == AS_OK) return AS_OK;
+  asi_slip slip = {.line = 1, .column = 1, .sentence = "a table cannot be evaluated"};
+  if (status == AS_ERR_NONFINITE) asi_expression_blame(f->code, f->text, x, &rules->tables, &slip);
+  return asi_fail(&s->watch->trouble, AS_ERR_CALLBACK, t, name_of(s),
+                  "Event \"%s\" at t = %.9g s, %s, line %d, column %d: %s.", name_of(s), t, f->what,
+                  slip.line, slip.column, slip.sentence);
+}
+
+static long count_of(const asi_rule_state *s) {
+  const asi_watch *w = s->watch;
+  long count = s->count;
+  for (int i = 0; i < w->n_pending; ++i) count += w->pending[i].rule == s->index;
+  return count;
+}
+
+static bool is_over(const asi_rule_state *s) {
+  return rule_of(s)->times > 0 && count_of(s) >= rule_of(s)->times;
+}
+
+/// An as_vector_fn. A rule that is over has nothing to say.
+static int evaluate(const as_point *at, double *out, void *user) {
+  asi_rule_state *s = user;
+  *out = 1.0;
+  if (is_over(s)) return AS_DONE;
+  as_status status = look(s, at);
+  if (status == AS_OK) status = value_of(s, &rule_of(s)->when, at->t, at->u, out);
+  return status ? AS_FATAL : AS_DONE;
+}
+
+// ---- actions ----------------------------------------------------------------------------------------
+
+/// Sets parameters; all values are found first.
+static as_status set(asi_rule_state *s, as_event *event, bool *changed) {
+  const asi_rule *rule = rule_of(s);
+  double *value = s->watch->scratch;
+  as_status status = AS_OK;
+  for (int i = 0; i < rule->n_set && status == AS_OK; ++i)
+    status = value_of(s, &rule->value[i], event->at->t, event->u, &value[i]);
+  for (int i = 0; i < rule->n_set && status == AS_OK; ++i) {
+    event->u[rule->parameter[i]] = value[i];
+    *changed = true;
+  }
+  return status;
+}
+
+/// Rows of a joint among those of g and k: `n` of g from `row` on, `n_velocity` of k from `velocity_row` on.
+typedef struct rows {
+  int row, n, velocity_row, n_velocity;
+} rows;
+
+static rows rows_of(const as_model *m, as_joint_id joint) {
+  const asi_placed *p = &m->element[m->joint[joint].element];
+  return (rows){p->row, p->e.n_rows, m->n_lambda + p->velocity_row, p->e.n_velocity_rows};
+}
+
+static bool switch_joint(const as_model *m, as_joint_id joint, bool active, bool *rows_active) {
+  const rows r = rows_of(m, joint);
+  bool changed = false;
+  for (int i = 0; i < r.n + r.n_velocity; ++i) {
+    bool *now = &rows_active[i < r.n ? r.row + i : r.velocity_row + i - r.n];
+    changed = changed || *now != active;
+    *now = active;
+  }
+  return changed;
+}
+
+static as_status switch_joints(asi_rule_state *s, as_event *event, bool *changed) {
+  const asi_rule *rule = rule_of(s);
+  const as_model *m = s->watch->rules->model;
+  const as_state state = state_of(event->at);
+  for (int i = 0; i < rule->release.n; ++i)
+    *changed = switch_joint(m, rule->release.joint[i], false, event->active) || *changed;
+  for (int i = 0; i < rule->activate.n; ++i) {
+    as_gap gap;
+    const as_joint_id joint = rule->activate.joint[i];
+    const as_status status = as_model_gap(m, &state, joint, &gap, &s->watch->trouble);
+    if (status) return status;
+    if (!(gap.position <= rule->gap))
+      return asi_fail(
+          &s->watch->trouble, AS_ERR_CALLBACK, state.t, name_of(s),
+          "Event \"%s\" cannot activate joint \"%s\" at t = %.9g s: its gap is %.3g, more than the "
+          "%.3g that may be closed by moving bodies.",
+          name_of(s), as_model_joint_name(m, joint), state.t, gap.position, rule->gap);
+    *changed = switch_joint(m, joint, true, event->active) || *changed;
+  }
+  return AS_OK;
+}
+
+static void strike(const asi_rule *rule, const as_model *m, as_event *event, bool *changed) {
+  for (int i = 0; i < rule->strike.n; ++i) {
+    const rows r = rows_of(m, rule->strike.joint[i]);
+    for (int k = 0; k < r.n; ++k) event->restitution[r.row + k] = rule->restitution;
+    for (int k = 0; k < r.n_velocity; ++k)
+      event->restitution[r.velocity_row + k] = rule->restitution;
+    *changed = true;
+  }
+}
+
+/// Solves J x = b, J symmetric and positive definite: J^-1 = [b x c, c x a, a x b]/(a . b x c) with J's columns.
+static void solve3(const double *J, const double *b, double *x) {
+  double c[3][3];
+  for (int k = 0; k < 3; ++k) asi_cross(J + 3 * ((k + 1) % 3), J + 3 * ((k + 2) % 3), c[k]);
+  const double determinant = asi_dot(J, c[0]);
+  for (int k = 0; k < 3; ++k) x[k] = asi_dot(c[k], b) / determinant;
+}
+
+/// m dv = P, J domega = R^T (L + r x P): P and L in world axes, at r from the centre of mass.
+static void push(const asi_body *body, const as_body_motion *at, const double *r, const double *P,
+                 const double *L, double *v) {
+  double torque[3], local[3], turn[3], move[3];
+  if (body->se3)
+    asi_rotate_back(at->R, P, move);
+  else
+    asi_copy(P, move);
+  asi_add(1.0 / body->mass, move, v + body->v);
+  if (body->n < 6) return;
+  asi_copy(L, torque);
+  asi_add_cross(1.0, r, P, torque);
+  asi_rotate_back(at->R, torque, local);
+  solve3(body->J, local, turn);
+  asi_add(1.0, turn, v + body->v + 3);
+}
+
+static as_status give_impulse(asi_rule_state *s, const asi_rule_impulse *impulse, as_event *event) {
+  const as_model *m = s->watch->rules->model;
+  const as_state state = state_of(event->at);
+  as_body_motion at;
+  double part[6] = {0}, arm[3];
+  as_status status = AS_OK;
+  for (int k = 0; k < 6 && status == AS_OK; ++k)
+    if (impulse->part[k].text) status = value_of(s, &impulse->part[k], state.t, event->u, &part[k]);
+  if (status) return status;
+  as_model_body_motion(m, &state, impulse->body, &at);
+  as_frame_motion frame;
+  memcpy(frame.R, at.R, sizeof frame.R);
+  asi_rotate(at.R, impulse->point, arm);
+  if (impulse->frame != AS_NONE) {
+    status = as_model_frame_motion(m, &state, impulse->frame, &frame, &s->watch->trouble);
+    if (status) return status;
+    asi_sum(frame.position, -1.0, at.x, arm);
+  }
+  double P[3], L[3];
+  asi_copy(part, P);
+  asi_copy(part + 3, L);
+  if (impulse->follows) {
+    asi_rotate(frame.R, part, P);
+    asi_rotate(frame.R, part + 3, L);
+  }
+  push(&m->body[impulse->body], &at, arm, P, L, event->v);
+  return AS_OK;
+}
+
+/// All actions of a rule.
+static as_status do_all(asi_rule_state *s, as_event *event, bool *changed) {
+  const asi_rule *rule = rule_of(s);
+  as_status status = AS_OK;
+  for (int i = 0; i < rule->n_impulse && status == AS_OK; ++i) {
+    status = give_impulse(s, &rule->impulse[i], event);
+    *changed = true;
+  }
+  if (status == AS_OK) status = switch_joints(s, event, changed);
+  if (status == AS_OK) status = set(s, event, changed);
+  if (status == AS_OK) strike(rule, s->watch->rules->model, event, changed);
+  return status;
+}
+
+/// An as_event_fn.
+static int act(as_event *event, void *user) {
+  asi_rule_state *s = user;
+  asi_watch *w = s->watch;
+  w->acting = event->at->t;
+  const asi_rule *rule = rule_of(s);
+  double holds = 1.0;
+  bool changed = false;
+  if (is_over(s)) return AS_EVENT_CONTINUE;
+  as_status status = look(s, event->at);
+  if (status == AS_OK && rule->only_if.text)
+    status = value_of(s, &rule->only_if, event->at->t, event->u, &holds);
+  if (status == AS_OK && holds == 0.0) return AS_EVENT_CONTINUE;
+  if (status == AS_OK) status = do_all(s, event, &changed);
+  if (status) return AS_FATAL;
+  assert(w->n_pending < w->room_pending);
+  w->pending[w->n_pending++] = (as_happening){.name = name_of(s),
+                                              .rule = s->index,
+                                              .direction = event->direction,
+                                              .t = event->at->t,
+                                              .message = rule->message};
+  return (changed ? AS_EVENT_CHANGE : AS_EVENT_CONTINUE) |
+         (rule->stop ? AS_EVENT_STOP : AS_EVENT_CONTINUE);
+}
+
+void asi_watch_events(asi_watch *w, as_event_def *out) {
+  for (int i = 0; i < w->rules->n; ++i)
+    out[i] = (as_event_def){.name = as_rules_name(w->rules, i),
+                            .value = evaluate,
+                            .direction = w->rules->rule[i].direction,
+                            .act = act,
+                            .user = &w->state[i]};
+}
+
+// ---- the run ----------------------------------------------------------------------------------------
+
+static as_status open_state(asi_watch *w, int index, as_error *error) {
+  const asi_rule *rule = &w->rules->rule[index];
+  asi_rule_state *s = &w->state[index];
+  s->watch = w;
+  s->index = index;
+  s->time = (double)NAN;
+  if (rule->n_channels == 0) return AS_OK; // none would be the default set
+  const as_status status =
+      as_channels_create(w->rules->model, rule->channel, rule->n_channels, &s->channels, error);
+  if (status) return status;
+  s->value = asi_calloc((size_t)s->channels->n, sizeof(double));
+  s->memory = asi_calloc((size_t)s->channels->n_values, sizeof(double));
+  return s->value && s->memory ? AS_OK : asi_fail_memory(error);
+}
+
+as_status asi_watch_create(const as_rules *rules, asi_watch **out, as_error *error) {
+  const size_t n = (size_t)rules->n;
+  *out = NULL;
+  asi_watch *w = asi_calloc(1, sizeof *w);
+  if (w == NULL) return asi_fail_memory(error);
+  w->rules = rules;
+  // A rule happens at most once in what is left of a step after a stop, and once in the next.
+  w->room_pending = 2 * rules->n;
+  int most = 0;
+  for (int i = 0; i < rules->n; ++i)
+    most = rules->rule[i].n_set > most ? rules->rule[i].n_set : most;
+  w->state = asi_calloc(n, sizeof *w->state);
+  w->list = asi_calloc(AS_RUN_EVENTS, sizeof *w->list);
+  w->pending = asi_calloc(2 * n, sizeof *w->pending);
+  w->shown = asi_calloc(2 * n, sizeof *w->shown);
+  w->scratch = asi_calloc((size_t)most, sizeof *w->scratch);
+  as_status status =
+      w->state && w->list && w->pending && w->shown && w->scratch ? AS_OK : asi_fail_memory(error);
+  for (int i = 0; i < rules->n && status == AS_OK; ++i) status = open_state(w, i, error);
+  if (status) {
+    asi_watch_destroy(w);
+    return status;
+  }
+  *out = w;
+  return AS_OK;
+}
+
+void asi_watch_destroy(asi_watch *w) {
+  if (w == NULL) return;
+  for (int i = 0; i < w->rules->n && w->state; ++i) {
+    as_channels_destroy(w->state[i].channels);
+    free(w->state[i].value);
+    free(w->state[i].memory);
+  }
+  free(w->state);
+  free(w->list);
+  free(w->pending);
+  free(w->shown);
+  free(w->scratch);
+  free(w);
+}
+
+as_status asi_watch_follow(asi_watch *w, const as_state *state, as_error *error) {
+  as_status status = AS_OK;
+  for (int i = 0; i < w->rules->n && status == AS_OK; ++i)
+    if (w->state[i].channels) status = as_channels_follow(w->state[i].channels, state, error);
+  return status;
+}
+
+const double *asi_watch_show(asi_watch *w, double t) {
+  for (int i = 0; i < w->rules->n; ++i) {
+    w->shown[2 * i] = (double)w->state[i].count;
+    w->shown[2 * i + 1] = w->state[i].time;
+  }
+  for (int i = 0; i < w->n_pending && asi_is_reached(w->pending[i].t, t); ++i) {
+    w->shown[2 * w->pending[i].rule] += 1.0;
+    w->shown[2 * w->pending[i].rule + 1] = w->pending[i].t;
+  }
+  return w->shown;
+}
+
+void asi_watch_commit(asi_watch *w, as_happening_fn *happened, void *user) {
+  for (int i = 0; i < w->n_pending; ++i) {
+    const as_happening *event = &w->pending[i];
+    w->state[event->rule].count += 1;
+    w->state[event->rule].time = event->t;
+    if (w->n_happened < AS_RUN_EVENTS) w->list[w->n_happened] = *event;
+    ++w->n_happened;
+    if (happened) happened(event, user);
+  }
+  w->n_pending = 0;
+}
+
+void asi_watch_fail(asi_watch *w, as_status status, as_error *error) {
+  // Events of one instant fail together, unless they have been carried out once too often.
+  const bool undone = status != AS_ERR_ZENO && error->t == w->acting;
+  while (undone && w->n_pending > 0 && w->pending[w->n_pending - 1].t == w->acting) --w->n_pending;
+  if (status == AS_ERR_CALLBACK && w->trouble.status != AS_OK) *error = w->trouble;
+  w->trouble.status = AS_OK;
+}
