@@ -203,7 +203,7 @@ as_status asi_build_events(asi_reader *r, as_error *error) {
   for (int i = 0; i < r->n_events; ++i) rule[i] = r->events[i].def;
   const as_rules_def def = {.rule = rule, .n = r->n_events};
   const asi_rule_listener listener = {complain, r};
-  const as_status status = asi_rules_create(r->machine->model, &def, &r->constants, NULL, &listener,
+  const as_status status = asi_rules_create(r->machine->model, &def, &r->constants, &listener,
                                             &r->machine->rules, error);
   return status == AS_ERR_MEMORY ? status : AS_OK; // all else has been said
 }

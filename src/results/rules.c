@@ -106,6 +106,12 @@ static asi_meaning find_channel(maker *m, const char *name, asi_named *named) {
 
 static asi_meaning find_name(const char *name, asi_named *named, void *user) {
   maker *m = user;
+  const int table =
+      named->called ? asi_names_find(&m->rules->model->names[ASI_SORT_TABLE], name) : -1;
+  if (table >= 0) {
+    named->index = table;
+    return ASI_MEANS_TABLE;
+  }
   if (strcmp(name, "t") == 0 && !named->called) {
     named->index = 0;
     return ASI_MEANS_SLOT;
@@ -126,19 +132,21 @@ static asi_meaning find_name(const char *name, asi_named *named, void *user) {
   return ASI_MEANS_NOTHING;
 }
 
-/// For "did you mean": t, parameters, constants, then those of the file.
+/// For "did you mean": t, parameters, tables, constants, then those of the file.
 static const char *candidate(int i, void *user) {
   const maker *m = user;
   const as_model *model = m->rules->model;
   if (i == 0) return "t";
   if (--i < model->n_parameters) return as_model_parameter_name(model, i);
   i -= model->n_parameters;
+  if (i < model->n_tables) return asi_names_get(&model->names[ASI_SORT_TABLE], i);
+  i -= model->n_tables;
   if (i < m->def->n_constants) return m->def->constant[i].name;
   i -= m->def->n_constants;
   return m->more && m->more->candidate ? m->more->candidate(i, m->more->user) : NULL;
 }
 
-static as_status compile(maker *m, const char *text, const char *what, asi_formula *out) {
+static as_status compile(maker *m, const char *text, const char *what, asi_clause *out) {
   const asi_scope scope = {.find = find_name, .candidate = candidate, .user = m};
   asi_slip *slip = &m->slip;
   if (text == NULL) return AS_OK;
@@ -323,13 +331,11 @@ static as_status make_rules(maker *m, const asi_rule_listener *listener) {
 }
 
 as_status asi_rules_create(const as_model *model, const as_rules_def *def, const asi_scope *more,
-                           const asi_tables *tables, const asi_rule_listener *listener,
-                           as_rules **out, as_error *error) {
+                           const asi_rule_listener *listener, as_rules **out, as_error *error) {
   *out = NULL;
   as_rules *rules = asi_calloc(1, sizeof *rules);
   if (rules == NULL) return asi_fail_memory(error);
   rules->model = model;
-  if (tables) rules->tables = *tables;
   maker m = {.rules = rules, .def = def, .more = more, .error = error};
   const as_status status = make_rules(&m, listener);
   if (status) {
@@ -346,7 +352,7 @@ as_status as_rules_create(const as_model *model, const as_rules_def *def, as_rul
   *out = NULL;
   if (plain == (locale_t)0) return asi_fail_memory(error);
   const locale_t before = uselocale(plain);
-  const as_status status = asi_rules_create(model, def, NULL, NULL, NULL, out, error);
+  const as_status status = asi_rules_create(model, def, NULL, NULL, out, error);
   uselocale(before);
   freelocale(plain);
   return status;

@@ -14,18 +14,18 @@
 
 // ---- rules ------------------------------------------------------------------------------------------
 
-typedef struct asi_formula {
+typedef struct asi_clause {
   const char *text; ///< as it was given; NULL: there is none
   const char *what; ///< which one of its rule, for messages: `when`
   asi_expression *code;
-} asi_formula;
+} asi_clause;
 
 typedef struct asi_rule_impulse {
   as_frame_id frame; ///< AS_NONE: body and point
   as_body_id body;
   double point[3]; ///< from the centre of mass, body axes
   bool follows;
-  asi_formula part[6]; ///< force, torque
+  asi_clause part[6]; ///< force, torque
 } asi_rule_impulse;
 
 typedef struct asi_joint_list {
@@ -34,12 +34,12 @@ typedef struct asi_joint_list {
 } asi_joint_list;
 
 typedef struct asi_rule {
-  asi_formula when, only_if;
+  asi_clause when, only_if;
   int direction, times;
   bool stop;
   const char *message;
   as_parameter_id *parameter; ///< n_set that are set, each to its value
-  asi_formula *value;
+  asi_clause *value;
   int n_set;
   asi_joint_list release, activate, strike;
   double gap, restitution;
@@ -58,8 +58,7 @@ struct as_rules {
   asi_names names;
   asi_rule *rule;
   int n;
-  asi_tables tables; ///< of formulas from a file
-  asi_block *block;  ///< all memory but that of names and codes
+  asi_block *block; ///< all memory but that of names and codes
 };
 
 /// Hears of the first mistake of each rule: `text` is the formula's as given in the description, NULL if it is not a
@@ -69,10 +68,9 @@ typedef struct asi_rule_listener {
   void *user;
 } asi_rule_listener;
 
-/// as_rules_create() with further names, constants and tables of a file, and a listener; each may be NULL.
+/// as_rules_create() with further names, constants of a file, and a listener; each may be NULL.
 as_status asi_rules_create(const as_model *model, const as_rules_def *def, const asi_scope *more,
-                           const asi_tables *tables, const asi_rule_listener *listener,
-                           as_rules **out, as_error *error);
+                           const asi_rule_listener *listener, as_rules **out, as_error *error);
 
 // ---- what a run remembers (watch.c) -----------------------------------------------------------------
 

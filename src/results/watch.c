@@ -11,6 +11,7 @@
 
 #include "alphastep/quantities.h"
 #include "base/error.h"
+#include "elements/curve.h"
 #include "elements/vector.h"
 #include "results/channels.h"
 #include "results/rules.h"
@@ -51,21 +52,33 @@ static as_status look(asi_rule_state *s, const as_point *at) {
   return status;
 }
 
+/// The model's tables, as formulas call them.
+typedef struct table_list {
+  const asi_curve *table;
+} table_list;
+
+static int look_up(int table, double x, double out[3], void *user) {
+  const table_list *list = user;
+  return asi_curve_evaluate(&list->table[table], x, out);
+}
+
 /// The value of a formula; the channels have been looked at. A failure is in watch->trouble.
-static as_status value_of(asi_rule_state *s, const asi_formula *f, double t, const double *u,
+static as_status value_of(asi_rule_state *s, const asi_clause *f, double t, const double *u,
                           double *out) {
   const as_rules *rules = s->watch->rules;
   const int n_parameters = rules->model->n_parameters;
   const int *slot = asi_expression_slots(f->code);
   double x[ASI_EXPRESSION_VALUES];
+  table_list list = {rules->model->table};
+  const asi_tables tables = {look_up, &list};
   for (int i = 0; i < f->code->n_slots; ++i) {
     const int k = slot[i] - 1;
     x[i] = k < 0 ? t : k < n_parameters ? u[k] : s->value[k - n_parameters];
   }
-  const as_status status = asi_expression_value(f->code, x, &rules->tables, out);
+  const as_status status = asi_expression_value(f->code, x, &tables, out);
   if (status == AS_OK) return AS_OK;
   asi_slip slip = {.line = 1, .column = 1, .sentence = "a table cannot be evaluated"};
-  if (status == AS_ERR_NONFINITE) asi_expression_blame(f->code, f->text, x, &rules->tables, &slip);
+  if (status == AS_ERR_NONFINITE) asi_expression_blame(f->code, f->text, x, &tables, &slip);
   return asi_fail(&s->watch->trouble, AS_ERR_CALLBACK, t, name_of(s),
                   "Event \"%s\" at t = %.9g s, %s, line %d, column %d: %s.", name_of(s), t, f->what,
                   slip.line, slip.column, slip.sentence);
