@@ -8,7 +8,7 @@ with this head, below it, are about its results:
 
     | time [s] | channel | value | within |
 
-The time is one of the rows; `all` holds for every row, `max` and `min` for the largest and smallest of them, and
+The time is one of the rows; `all` holds for every row, `max` and `min` for the largest and smallest number of them, and
 `check` is about what `alphastep check --json` says of the same machine. A channel may be a sum or a difference of
 several, `a + b - c`. `within` is the largest difference that is allowed; `or more` and `or less` make the value a
 limit. (VERBOSE=1 shows what was found.)
@@ -68,6 +68,8 @@ class Results:
             return [float(self.facts[channel])]
         if when in ("all", "max", "min"):
             values = [self.value(row, channel) for row in self.rows]
+            if when != "all":  # times of events that have not happened yet are no numbers
+                values = [x for x in values if not math.isnan(x)]
             return values if when == "all" else [max(values) if when == "max" else min(values)]
         return [self.value(row, channel) for row in self.rows if math.isclose(row[0], float(when), abs_tol=1e-12)][:1]
 

@@ -671,7 +671,6 @@ static void test_rests(void **state) {
   rule[1] = rule[0];
   rule[1].name = "rest";
   rule[1].only_if = "bodies.ball.velocity.z >= -0.1";
-  rule[1].times = 1;
   rule[1].n_strike = 0;
   rule[1].activate = &floor;
   rule[1].n_activate = 1;

@@ -46,7 +46,8 @@ typedef struct as_rule_impulse {
 
 AS_API as_rule_impulse as_default_rule_impulse(void);
 
-/// A rule. Start from as_default_rule_def(). Everything is copied.
+/// A rule. Start from as_default_rule_def(). Everything is copied. Where it has only joints to release or to activate
+/// which are so already, nothing happens.
 typedef struct as_rule_def {
   const char *name;    ///< unique, printable, without . and /; required
   const char *when;    ///< a formula: the event is where it crosses zero; required

@@ -59,9 +59,9 @@ static as_status check_name(asi_sort sort, const char *name, as_error *error) {
     if (byte < 0x20 || byte == 0x7f || *c == '.' || *c == '/')
       return asi_fail(
           error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-          "The name \"%.40s\" of a %s has a character that is not allowed: . and / and what "
+          "The name \"%.40s\" of %s %s has a character that is not allowed: . and / and what "
           "cannot be printed.",
-          name, what);
+          name, sort == ASI_SORT_EVENT ? "an" : "a", what);
   }
   return AS_OK;
 }

@@ -257,6 +257,8 @@ static int act(as_event *event, void *user) {
   if (status == AS_OK && holds == 0.0) return AS_EVENT_CONTINUE;
   if (status == AS_OK) status = do_all(s, event, &changed);
   if (status) return AS_FATAL;
+  // Joints that are so already: nothing happens, as when a body at rest on a floor trembles by rounding errors.
+  if (!changed && !rule->stop && rule->release.n + rule->activate.n > 0) return AS_EVENT_CONTINUE;
   assert(w->n_pending < w->room_pending);
   w->pending[w->n_pending++] = (as_happening){.name = name_of(s),
                                               .rule = s->index,
