@@ -372,6 +372,42 @@ static void test_switched_off(void **state) {
   as_model_destroy(model);
 }
 
+/// A wheel that turns by 5 rad a step: turns are counted although the formula is looked at to and fro in a step.
+static void test_fast_turns(void **state) {
+  (void)state;
+  static const char *const channels[] = {"joints.axle.angle"};
+  as_error error;
+  as_builder *b = begin(0.0);
+  as_body_def def = as_default_body_def();
+  def.name = "wheel";
+  def.mass = 1.0;
+  def.inertia[0] = def.inertia[1] = 0.5;
+  def.inertia[2] = 1.0;
+  def.angular_velocity[2] = 100.0;
+  as_body_id wheel = 0;
+  must(as_builder_add_body(b, &def, &wheel, &error), &error);
+  add_joint(b, AS_JOINT_REVOLUTE, "axle", AS_GROUND, wheel, (double[3]){0.0, 0.0, 1.0});
+  as_model *model = build(b);
+  as_rule_def rule[2] = {as_default_rule_def(), as_default_rule_def()};
+  rule[0].name = "one";
+  rule[0].when = "joints.axle.angle - 101.5";
+  rule[1].name = "two";
+  rule[1].when = "203 - joints.axle.angle";
+  as_rules *rules = make(model, rule, 2);
+  for (int m = 0; m < 3; ++m) {
+    as_run *run = open_run(model, rules, &(plan){methods[m], 0.05, 3.0, 0.5, channels, 1});
+    must(go(run, &error), &error);
+    assert_int_equal(as_run_events(run), 2);
+    near(as_run_event(run, 0).t, 1.015, 1e-10);
+    near(as_run_event(run, 1).t, 2.03, 1e-10);
+    assert_int_equal(as_run_event(run, 1).direction, -1);
+    near(last_row()[0], 300.0, 1e-9);
+    as_run_destroy(run);
+  }
+  as_rules_destroy(rules);
+  as_model_destroy(model);
+}
+
 /// An impulse on a free bar: m dv = P, J domega = r x P + L.
 static void test_impulse(void **state) {
   (void)state;
@@ -411,6 +447,59 @@ static void test_impulse(void **state) {
     const double T = 0.5 * 2.0 * 2.5 + 0.5 * (0.01 * 4.0 + 1.5 * 7.5 + 0.5 * 0.5 / 0.19);
     near(last_row()[6], T, 1e-11);
     near(last_row()[7], 0.0, 1e-11);
+    as_run_destroy(run);
+    as_rules_destroy(rules);
+    as_model_destroy(model);
+  }
+}
+
+/// The bar turned by 90 degrees about z: its x is the world's y. The same components in the world's axes and in its own.
+static void test_impulse_on_turned(void **state) {
+  (void)state;
+  static const char *const channels[] = {
+      "bodies.bar.velocity.x",         "bodies.bar.velocity.y",
+      "bodies.bar.velocity.z",         "bodies.bar.angular_velocity.x",
+      "bodies.bar.angular_velocity.y", "bodies.bar.angular_velocity.z"};
+  // in the world: r x P = (0, 0.5, 0) x (2, 0, -3) = (-1.5, 0, -1), which is (0, 1.5, -1) in its axes;
+  // in its axes: (0.5, 0, 0) x (2, 0, -3) = (0, 1.5, 0)
+  static const double right[2][6] = {{1.0, 0.0, -1.5, 0.0, 7.5, -1.0 / 0.19},
+                                     {0.0, 1.0, -1.5, 0.0, 7.5, 0.0}};
+  for (int c = 0; c < 8; ++c) {
+    as_error error;
+    as_builder *b = begin(0.0);
+    as_body_def def = as_default_body_def();
+    def.name = "bar";
+    def.space = c & 1 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
+    def.mass = 2.0;
+    memcpy(def.inertia, (double[6]){0.01, 0.2, 0.19}, sizeof def.inertia);
+    def.quaternion[0] = def.quaternion[3] = sqrt(0.5);
+    as_body_id bar = 0;
+    must(as_builder_add_body(b, &def, &bar, &error), &error);
+    as_frame_def end = as_default_frame_def();
+    end.body = bar;
+    end.position[0] = 0.5;
+    as_frame_id frame = 0;
+    must(as_builder_add_frame(b, &end, &frame, &error), &error);
+    as_model *model = build(b);
+    as_rule_impulse hit = as_default_rule_impulse();
+    if (c & 4) {
+      hit.frame = frame;
+    } else {
+      hit.body = bar;
+      memcpy(hit.point, (double[3]){0.0, 0.5, 0.0}, sizeof hit.point);
+    }
+    hit.follows = (c & 2) != 0;
+    hit.force[0] = "2";
+    hit.force[2] = "-3";
+    as_rule_def rule = as_default_rule_def();
+    rule.name = "hit";
+    rule.when = "t - 0.5";
+    rule.impulse = &hit;
+    rule.n_impulse = 1;
+    as_rules *rules = make(model, &rule, 1);
+    as_run *run = open_run(model, rules, &(plan){AS_METHOD_INDEX2, 0.3, 0.5, 0.5, channels, 6});
+    must(go(run, &error), &error);
+    for (int i = 0; i < 6; ++i) near(last_row()[i], right[hit.follows][i], 1e-12);
     as_run_destroy(run);
     as_rules_destroy(rules);
     as_model_destroy(model);
@@ -797,6 +886,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bounces),    cmocka_unit_test(test_locks),
       cmocka_unit_test(test_release),    cmocka_unit_test(test_switched_off),
+      cmocka_unit_test(test_fast_turns), cmocka_unit_test(test_impulse_on_turned),
       cmocka_unit_test(test_impulse),    cmocka_unit_test(test_impulse_on_joint),
       cmocka_unit_test(test_set),        cmocka_unit_test(test_together),
       cmocka_unit_test(test_gap),        cmocka_unit_test(test_no_number),
