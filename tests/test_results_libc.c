@@ -105,10 +105,38 @@ static as_model *build(void) {
   spring.point[1][0] = 2.0;
   spring.stiffness = 10.0;
   frame.body = lower;
-  if (as_builder_add_spring(b, &spring, NULL, &error) ||
+  if (as_builder_add_parameter(b, "p", 1.0, NULL, &error) ||
+      as_builder_add_spring(b, &spring, NULL, &error) ||
       as_builder_add_frame(b, &frame, NULL, &error))
     fail_msg("%s", error.message);
   return machine_build(b);
+}
+
+/// Events with all kinds of actions in the middle of the run.
+static as_status make_rules(const as_model *m, as_rules **out, as_error *error) {
+  static const as_joint_id knee = 1;
+  static const as_rule_setting set = {0, "p + bodies.lower.position.x"};
+  as_rule_impulse hit = as_default_rule_impulse();
+  hit.body = 0;
+  hit.force[1] = "p/10";
+  as_rule_def rule[3] = {as_default_rule_def(), as_default_rule_def(), as_default_rule_def()};
+  rule[0].name = "hit";
+  rule[0].when = "joints.hook.angle + 0.004";
+  rule[0].only_if = "t > 0.01";
+  rule[0].message = "it is hit";
+  rule[0].impulse = &hit;
+  rule[0].n_impulse = 1;
+  rule[1].name = "open";
+  rule[1].when = "t - 0.0301";
+  rule[1].release = &knee;
+  rule[1].set = &set;
+  rule[1].n_release = rule[1].n_set = 1;
+  rule[2].name = "close";
+  rule[2].when = "t - 0.0302";
+  rule[2].activate = rule[2].strike = &knee;
+  rule[2].n_activate = rule[2].n_strike = 1;
+  rule[2].gap = 0.1;
+  return as_rules_create(m, &(as_rules_def){.rule = rule, .n = 3}, out, error);
 }
 
 static as_run_def how(as_method method) {
@@ -142,15 +170,20 @@ static void test_no_allocation(void **state) {
   (void)state;
   as_model *m = build();
   for (int i = 0; i < 3; ++i) {
-    const as_run_def def = how(rig_methods[i]);
+    as_run_def def = how(rig_methods[i]);
     as_run *run = NULL;
+    as_rules *rules = NULL;
     as_error error;
     seen s = {0};
+    if (make_rules(m, &rules, &error)) fail_msg("%s", error.message);
+    def.rules = rules;
     if (as_run_create(m, &def, &run, &error) || as_run_go(run, note, &s, NULL, &error))
       fail_msg("%s", error.message);
     assert_int_equal(s.rows, 73);
+    assert_int_equal(as_run_events(run), 3);
     assert_int_equal(s.last, s.first);
     as_run_destroy(run);
+    as_rules_destroy(rules);
   }
   as_model_destroy(m);
 }
@@ -186,17 +219,21 @@ static void test_commas(void **state) {
 
 /// Makes all there is and takes it away again.
 static as_status make_all(const as_model *m, as_error *error) {
-  const as_run_def def = how(AS_METHOD_INDEX3);
+  as_run_def def = how(AS_METHOD_INDEX3);
   as_run *run = NULL;
   as_csv *csv = NULL;
   as_survey *survey = NULL;
-  as_status status = as_run_create(m, &def, &run, error);
+  as_rules *rules = NULL;
+  as_status status = make_rules(m, &rules, error);
+  def.rules = rules;
+  if (status == AS_OK) status = as_run_create(m, &def, &run, error);
   if (status == AS_OK) status = as_csv_create("/dev/null", as_run_channels(run), &csv, error);
   if (status == AS_OK) status = as_run_go(run, as_csv_row, csv, NULL, error);
   if (status == AS_OK) status = as_survey_create(m, &def.integrator, 1.0, &survey, error);
   as_survey_destroy(survey);
   as_csv_close(csv, NULL);
   as_run_destroy(run);
+  as_rules_destroy(rules);
   return status;
 }
 
