@@ -25,9 +25,15 @@ const char *asi_group_name(asi_group group) {
 
 bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_EVENTS; }
 
-const asi_names *asi_group_names(const as_model *m, asi_group group) {
+const asi_names *asi_group_names(const as_model *m, const asi_names *events, asi_group group) {
   static const asi_sort sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT, ASI_SORT_FORCE};
-  return &m->names[sort[group]];
+  static const asi_names none = {0};
+  if (group < ASI_GROUP_EVENTS) return &m->names[sort[group]];
+  return group == ASI_GROUP_EVENTS && events ? events : &none;
+}
+
+int asi_group_objects(const as_model *m, const asi_names *events, asi_group group) {
+  return asi_group_names(m, events, group)->count;
 }
 
 /// A list that is being filled.

@@ -61,8 +61,9 @@ enum { ASI_QUANTITIES = 16 }; ///< the most that an object has
 const char *asi_group_name(asi_group group);
 /// Whether names of objects stand between group and quantity.
 bool asi_group_has_objects(asi_group group);
-/// Names of its objects; only if it has them and they are parts of the model.
-const asi_names *asi_group_names(const as_model *model, asi_group group);
+/// Names of its objects; none if it has quantities itself. `events` may be NULL.
+const asi_names *asi_group_names(const as_model *model, const asi_names *events, asi_group group);
+int asi_group_objects(const as_model *model, const asi_names *events, asi_group group);
 /// What an object has (`object` 0 of a group without objects); returns how many.
 int asi_quantities(const as_model *model, asi_group group, int object,
                    asi_channel_quantity out[ASI_QUANTITIES]);

@@ -17,7 +17,7 @@ typedef struct cell {
 } cell;
 
 /// Takes `bodies.NAME.position.x` apart, in place.
-static cell take_apart(char *name, const as_model *model) {
+static cell take_apart(char *name, const asi_layout *l) {
   char *part[4] = {NULL}, *rest = name;
   int n = 0, next = 1;
   for (; rest && n < 4; ++n) {
@@ -28,7 +28,7 @@ static cell take_apart(char *name, const as_model *model) {
   cell c = {.group = (asi_group)0, .object = -1};
   while (strcmp(asi_group_name(c.group), part[0]) != 0) ++c.group;
   if (asi_group_has_objects(c.group))
-    c.object = asi_names_find(asi_group_names(model, c.group), part[next++]);
+    c.object = asi_names_find(asi_group_names(l->model, l->events, c.group), part[next++]);
   c.quantity = next < n ? part[next] : "";
   const bool last = next + 1 >= n;
   // `frames.A.distance.B`: B is a name, not a component.
@@ -52,7 +52,7 @@ static int list_cells(asi_layout *l, const as_channels *channels, cell *out) {
     const as_channel channel = as_channels_get(channels, i);
     const size_t size = strlen(channel.name) + 1;
     memcpy(text, channel.name, size);
-    cell c = take_apart(text, l->model);
+    cell c = take_apart(text, l);
     c.unit = channel.unit;
     c.many = l->many;
     c.place = 1 + i;
@@ -140,7 +140,9 @@ static as_status make_dataset(asi_layout *l, const cell *c, int n, as_error *err
 
 as_status asi_layout_make(asi_layout *l, const as_model *model, const as_channels *channels,
                           as_error *error) {
-  *l = (asi_layout){.model = model, .many = as_model_bodies(model) > AS_DEFAULT_BODIES};
+  *l = (asi_layout){.model = model,
+                    .events = channels->events,
+                    .many = as_model_bodies(model) > AS_DEFAULT_BODIES};
   const int n = as_channels_count(channels), most = n + AS_POSE * model->n_bodies;
   size_t size = 0;
   for (int i = 0; i < n; ++i) size += strlen(as_channels_get(channels, i).name) + 1;

@@ -23,8 +23,9 @@ typedef struct asi_dataset {
 
 typedef struct asi_layout {
   const as_model *model;
-  bool many; ///< one dataset per quantity of all objects
-  int width; ///< numbers in a line
+  const asi_names *events; ///< NULL: there are none
+  bool many;               ///< one dataset per quantity of all objects
+  int width;               ///< numbers in a line
   asi_dataset *dataset;
   int n;
   char *text;               ///< names of quantities

@@ -93,10 +93,11 @@ static size_t most_bytes_at_start(const asi_layout *l, const as_results_def *def
   size_t sum = 65536 + 4096 * (size_t)l->n;
   for (int i = 0; i < def->n_texts; ++i) sum += strlen(def->texts[i].text) + 1024;
   for (int g = 0; g < ASI_GROUPS && l->many; ++g) {
-    const int n = asi_group_objects(l->model, (asi_group)g);
+    const int n = asi_group_objects(l->model, l->events, (asi_group)g);
     size_t longest = 8;
     for (int i = 0; i < n; ++i) {
-      const size_t length = strlen(asi_names_get(asi_group_names(l->model, (asi_group)g), i));
+      const size_t length =
+          strlen(asi_names_get(asi_group_names(l->model, l->events, (asi_group)g), i));
       longest = length > longest ? length : longest;
     }
     sum += (longest + 32) * (size_t)n;
@@ -267,7 +268,7 @@ static hid_t open_place(hid_t file, const asi_layout *l, const asi_dataset *d) {
   if (d->group == ASI_GROUPS) return H5Gopen2(file, "/", H5P_DEFAULT);
   const hid_t group = H5Gopen2(file, asi_group_name(d->group), H5P_DEFAULT);
   if (d->object < 0) return group;
-  const char *name = asi_names_get(asi_group_names(l->model, d->group), d->object);
+  const char *name = asi_names_get(asi_group_names(l->model, l->events, d->group), d->object);
   const hid_t object = H5Gopen2(group, name, H5P_DEFAULT);
   H5Gclose(group);
   return object;
@@ -280,11 +281,11 @@ static bool make_groups(hid_t file, const asi_layout *l, const makers *m) {
     const hid_t group = make_group(file, asi_group_name((asi_group)g), m);
     ok = group >= 0;
     if (ok && l->many && asi_group_has_objects((asi_group)g))
-      ok = put_names(group, asi_group_names(l->model, (asi_group)g), m);
+      ok = put_names(group, asi_group_names(l->model, l->events, (asi_group)g), m);
     for (int i = 0, last = -1; i < l->n && ok; ++i) {
       const asi_dataset *d = &l->dataset[i];
       if ((int)d->group != g || d->object < 0 || d->object == last) continue;
-      const char *name = asi_names_get(asi_group_names(l->model, d->group), d->object);
+      const char *name = asi_names_get(asi_group_names(l->model, l->events, d->group), d->object);
       const hid_t object = make_group(group, name, m);
       ok = object >= 0;
       H5Gclose(object);
@@ -302,7 +303,7 @@ static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def
     const asi_dataset *d = &l->dataset[i];
     const hid_t place = open_place(file, l, d);
     ok = place >= 0 && make_dataset(place, d, &m);
-    if (ok && d->objects && d->n_objects < asi_group_objects(l->model, d->group))
+    if (ok && d->objects && d->n_objects < asi_group_objects(l->model, l->events, d->group))
       ok = put_numbers(place, d, &m);
     H5Gclose(place);
   }

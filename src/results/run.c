@@ -427,8 +427,8 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
   as_error own;
   if (error == NULL) error = &own;
   if (!run->started) status = start(run, error);
-  if (status) return fail(run, status, error);
   if (report) *report = run->report;
+  if (status) return fail(run, status, error);
   status = write_rows(run, run->t, row, user, error);
   while (status == AS_OK && run->t < run->def.t_end) {
     if (!run->partial) status = check_steps(run, error);
@@ -441,8 +441,10 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
       return fail(run, step, error);
     status = finish_step(run, s->state.t, row, user, error);
     if (status == AS_OK && step == AS_STOPPED) {
-      if (!asi_is_reached(s->state.t, run->row_t))
+      const double regular = run->row_t; // one more row does not count
+      if (!asi_is_reached(s->state.t, regular))
         status = write_row(run, s->state.t, row, user, error);
+      run->row_t = regular;
       return status ? status : AS_STOPPED;
     }
   }
@@ -459,6 +461,10 @@ static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
 }
 
+static uint64_t digest_events(const as_rules *rules) {
+  return rules ? asi_checksum((const unsigned char *)rules->names.text, rules->names.used) : 0;
+}
+
 /// What has to be the same here and there, each with a name.
 static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
   const size_t bytes = (size_t)run->def.n_times * sizeof(double);
@@ -470,6 +476,7 @@ static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
       {"the channels", digest_names(run->channels)},
       {"the output times", asi_checksum((const unsigned char *)run->times, bytes)},
       {"what is recorded", (uint64_t)(run->poses != NULL)},
+      {"the events", digest_events(run->def.rules)},
   };
   for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i) {
     uint64_t value = facts[i].value;
@@ -496,6 +503,25 @@ static void visit_channels(as_channels *c, asi_archive *a) {
   for (int i = 0; i < c->n_sources; ++i)
     if (c->source[i].kind == ASI_SOURCE_COORDINATES)
       asi_archive_doubles(a, c->values + c->source[i].first, 2 * (size_t)AS_JOINT_COORDINATES);
+}
+
+/// What has happened, and what conditions remember.
+static void visit_watch(asi_watch *w, asi_archive *a) {
+  for (int i = 0; i < w->rules->n; ++i) {
+    asi_rule_state *s = &w->state[i];
+    asi_archive_count(a, &s->count);
+    asi_archive_double(a, &s->time);
+    if (s->channels) visit_channels(s->channels, a);
+  }
+  asi_archive_count(a, &w->n_happened);
+  for (long i = 0; i < w->n_happened && i < AS_RUN_EVENTS && !a->damaged; ++i) {
+    as_happening *event = &w->list[i];
+    asi_archive_int(a, &event->rule, 0, w->rules->n - 1);
+    asi_archive_int(a, &event->direction, -1, 1);
+    asi_archive_double(a, &event->t);
+    event->name = as_rules_name(w->rules, event->rule);
+    event->message = as_rules_message(w->rules, event->rule);
+  }
 }
 
 static void visit_report(as_start_report *r, asi_archive *a) {
@@ -537,6 +563,7 @@ static void visit_memory(as_run *run, asi_archive *a) {
   visit_report(&run->report, a);
   visit_copy(&run->before, as_model_problem(run->model), a);
   visit_channels(run->channels, a);
+  if (run->watch) visit_watch(run->watch, a);
 }
 
 static as_status fail_load(as_error *error, const char *why) {

@@ -41,13 +41,6 @@ typedef struct selector {
 
 // ---- channels ---------------------------------------------------------------------------------------
 
-/// Names of a group's objects.
-static const asi_names *names_of(const as_channels *c, asi_group group) {
-  static const asi_names none = {0};
-  if (group != ASI_GROUP_EVENTS) return asi_group_names(c->model, group);
-  return c->events ? c->events : &none;
-}
-
 static bool add_text(as_channels *c, const char *text) {
   const size_t size = strlen(text);
   if (c->text_used + size + 1 > c->text_room) {
@@ -86,7 +79,8 @@ static int add_source(selector *s, asi_source source) {
 /// Where the numbers of a source begin; a new one if it is not there yet. -1: memory has run out.
 static int find_source(selector *s, asi_group group, int object, asi_source_kind kind) {
   as_channels *c = s->out;
-  const int objects = asi_group_has_objects(group) ? names_of(c, group)->count : 1;
+  const int objects =
+      asi_group_has_objects(group) ? asi_group_objects(c->model, c->events, group) : 1;
   if (s->slot[kind] == NULL) {
     s->slot[kind] = asi_calloc((size_t)objects, sizeof(int));
     if (s->slot[kind] == NULL) return -1;
@@ -132,7 +126,7 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
   const bool named = asi_group_has_objects(group);
   const char *const part[PARTS] = {
       asi_group_name(group),
-      named ? asi_names_get(names_of(s->out, group), object) : NULL, q->name,
+      named ? asi_names_get(asi_group_names(s->out->model, s->out->events, group), object) : NULL, q->name,
       q->axes[0] ? axis : NULL};
   return add_place(s, first + q->first + component, q->unit, part);
 }
@@ -140,7 +134,7 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
 /// frames.A.distance.B
 static bool add_distance(selector *s, int frame, int other, bool rate) {
   const as_channels *c = s->out;
-  const asi_names *names = asi_group_names(c->model, ASI_GROUP_FRAMES);
+  const asi_names *names = asi_group_names(c->model, NULL, ASI_GROUP_FRAMES);
   int first = -1;
   for (int i = 0; i < c->n_sources && first < 0; ++i)
     if (c->source[i].kind == ASI_SOURCE_DISTANCE && c->source[i].object == frame &&
@@ -205,7 +199,7 @@ static bool takes(selector *s, level where, int part, int object, const char *na
 
 /// Distances of a frame, which have to be asked for by name; false: memory has run out.
 static bool select_distances(selector *s, int frame, bool rate) {
-  const asi_names *names = asi_group_names(s->out->model, ASI_GROUP_FRAMES);
+  const asi_names *names = asi_group_names(s->out->model, NULL, ASI_GROUP_FRAMES);
   for (int i = 0; i < names->count; ++i)
     if (i != frame && takes(s, LEVEL_COMPONENT, 3, frame, asi_names_get(names, i)) &&
         !add_distance(s, frame, i, rate))
@@ -239,7 +233,7 @@ static bool select_of_object(selector *s, asi_group group, int object, int part)
 
 static bool select_of_group(selector *s, asi_group group) {
   if (!asi_group_has_objects(group)) return select_of_object(s, group, 0, 1);
-  const asi_names *names = names_of(s->out, group);
+  const asi_names *names = asi_group_names(s->out->model, s->out->events, group);
   const int exact = s->n_parts > 1 ? asi_names_find(names, s->part[1]) : -1;
   if (exact >= 0) return select_of_object(s, group, exact, 2);
   for (int i = 0; i < names->count; ++i)
