@@ -163,6 +163,23 @@ typedef struct plan {
   int n_channels;
 } plan;
 
+/// Saves a run once, behind a time.
+typedef struct saver {
+  as_run *run;
+  double t;
+} saver;
+
+static const char saved_path[] = "test_rules.bin";
+static saver saving = {.t = (double)INFINITY};
+
+static void save_once(double t, void *user) {
+  saver *s = user;
+  as_error error;
+  if (!(t >= s->t)) return;
+  must(as_run_save_file(s->run, saved_path, &error), &error);
+  s->t = (double)INFINITY;
+}
+
 static as_run *open_run(const as_model *model, const as_rules *rules, const plan *p) {
   as_error error;
   as_run *run = NULL;
@@ -175,6 +192,8 @@ static as_run *open_run(const as_model *model, const as_rules *rules, const plan
   def.channels = p->channels;
   def.n_channels = p->n_channels;
   def.rules = rules;
+  def.progress = save_once;
+  def.progress_user = &saving;
   must(as_run_create(model, &def, &run, &error), &error);
   table.n = 0;
   return run;
@@ -642,6 +661,63 @@ static void test_together(void **state) {
   as_model_destroy(model);
 }
 
+// ---- saved runs -------------------------------------------------------------------------------------
+
+/// A run that is saved in the middle and taken up by another goes on bit for bit: rows, counts, times, turns.
+static void test_saved(void **state) {
+  (void)state;
+  static const char *const channels[] = {"joints.hinge.angle", "events"};
+  static record whole;
+  as_error error;
+  as_model *model = bar_on_hinge(AS_SPACE_R3SO3, 0.0, 2.0);
+  const as_joint_id drive = as_model_find_joint(model, "drive");
+  as_rule_def rule[2] = {as_default_rule_def(), as_default_rule_def()};
+  rule[0].name = "turn";
+  rule[0].when = "sin(joints.hinge.angle)";
+  rule[0].times = 4;
+  rule[1].name = "off";
+  rule[1].when = "joints.hinge.angle - 5*pi - 0.5";
+  rule[1].release = &drive;
+  rule[1].n_release = 1;
+  as_rules *rules = make(model, rule, 2);
+  plan p = {AS_METHOD_INDEX2, 0.01, 12.0, 0.35, channels, 2};
+  as_run *run = open_run(model, rules, &p);
+  must(go(run, &error), &error);
+  assert_int_equal(as_run_events(run), 5);
+  whole = table;
+  as_run_destroy(run);
+  for (int k = 0; k < 3; ++k) { // before and after the motor is switched off
+    run = open_run(model, rules, &p);
+    saving = (saver){run, k == 0 ? 5.0 : k == 1 ? 8.2 : 9.0};
+    must(go(run, &error), &error);
+    as_run_destroy(run);
+    run = open_run(model, rules, &p);
+    must(as_run_load_file(run, saved_path, &error), &error);
+    const int first = (int)as_run_rows(run);
+    assert_true(first > 10);
+    must(go(run, &error), &error);
+    assert_int_equal(first + table.n, whole.n);
+    for (int i = 0; i < table.n; ++i)
+      assert_memory_equal(table.row[i], whole.row[first + i], 5 * sizeof(double));
+    assert_int_equal(as_run_events(run), 5);
+    assert_string_equal(as_run_event(run, 1).name, "turn");
+    assert_string_equal(as_run_event(run, 4).name, "off");
+    as_run_destroy(run);
+  }
+  as_rules_destroy(rules);
+  rule[0].name = "another";
+  rules = make(model, rule, 2);
+  static const char *const one[] = {"joints.hinge.angle"};
+  p.channels = one;
+  p.n_channels = 1;
+  run = open_run(model, rules, &p);
+  assert_int_equal(as_run_load_file(run, saved_path, &error), AS_ERR_FILE);
+  as_run_destroy(run);
+  as_rules_destroy(rules);
+  as_model_destroy(model);
+  remove(saved_path);
+}
+
 // ---- failures ---------------------------------------------------------------------------------------
 
 static void expect_words(const as_error *error, const char *const *words) {
@@ -889,9 +965,10 @@ int main(void) {
       cmocka_unit_test(test_fast_turns), cmocka_unit_test(test_impulse_on_turned),
       cmocka_unit_test(test_impulse),    cmocka_unit_test(test_impulse_on_joint),
       cmocka_unit_test(test_set),        cmocka_unit_test(test_together),
-      cmocka_unit_test(test_gap),        cmocka_unit_test(test_no_number),
-      cmocka_unit_test(test_chattering), cmocka_unit_test(test_rests),
-      cmocka_unit_test(test_refused),    cmocka_unit_test(test_survey),
+      cmocka_unit_test(test_saved),      cmocka_unit_test(test_gap),
+      cmocka_unit_test(test_no_number),  cmocka_unit_test(test_chattering),
+      cmocka_unit_test(test_rests),      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_survey),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
