@@ -762,6 +762,48 @@ static void test_gap(void **state) {
   as_model_destroy(model);
 }
 
+/// A joint that cannot hold together with others: the sentence names the event, and nothing has happened.
+static void test_impossible(void **state) {
+  (void)state;
+  static const char *const channels[] = {"bodies.ball.position.z", "events.squeeze.count"};
+  as_error error;
+  as_builder *b = begin(g);
+  const as_body_id ball = add_ball(b, "ball", 0.5, 0.0, 0.0, 1.0);
+  add_joint(b, AS_JOINT_POINT_ON_PLANE, "floor", AS_GROUND, ball, (double[3]){0.0, 0.0, 1.0});
+  as_joint_def def = as_default_joint_def();
+  def.kind = AS_JOINT_POINT_ON_PLANE;
+  def.name = "ceiling";
+  as_frame_def place = as_default_frame_def();
+  place.body = AS_GROUND;
+  place.position[2] = 1.0;
+  must(as_builder_add_frame(b, &place, &def.frame[0], &error), &error);
+  place = as_default_frame_def();
+  place.body = ball;
+  must(as_builder_add_frame(b, &place, &def.frame[1], &error), &error);
+  as_joint_id ceiling = 0;
+  must(as_builder_add_joint(b, &def, &ceiling, &error), &error);
+  must(as_builder_set_active(b, ceiling, false, &error), &error);
+  as_model *model = build(b);
+  as_rule_def rule = as_default_rule_def();
+  rule.name = "squeeze";
+  rule.when = "t - 0.25";
+  rule.activate = &ceiling;
+  rule.n_activate = 1;
+  rule.gap = 2.0;
+  as_rules *rules = make(model, &rule, 1);
+  for (int m = 0; m < 3; ++m) {
+    as_run *run = open_run(model, rules, &(plan){methods[m], 0.1, 1.0, 0.1, channels, 2});
+    const as_status status = go(run, &error);
+    assert_true(status != AS_OK && status != AS_STOPPED);
+    EXPECT(&error, "\"squeeze\"", "t = 0.25");
+    assert_int_equal(as_run_events(run), 0);
+    near(as_integrator_state(as_run_integrator(run))->q[2], 0.0, 1e-12);
+    as_run_destroy(run);
+  }
+  as_rules_destroy(rules);
+  as_model_destroy(model);
+}
+
 /// Formulas that have no value: in a condition, and in an action, which leaves everything as it was.
 static void test_no_number(void **state) {
   (void)state;
@@ -966,9 +1008,9 @@ int main(void) {
       cmocka_unit_test(test_impulse),    cmocka_unit_test(test_impulse_on_joint),
       cmocka_unit_test(test_set),        cmocka_unit_test(test_together),
       cmocka_unit_test(test_saved),      cmocka_unit_test(test_gap),
-      cmocka_unit_test(test_no_number),  cmocka_unit_test(test_chattering),
-      cmocka_unit_test(test_rests),      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_survey),
+      cmocka_unit_test(test_impossible), cmocka_unit_test(test_no_number),
+      cmocka_unit_test(test_chattering), cmocka_unit_test(test_rests),
+      cmocka_unit_test(test_refused),    cmocka_unit_test(test_survey),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

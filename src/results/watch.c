@@ -370,8 +370,17 @@ void asi_watch_commit(asi_watch *w, as_happening_fn *happened, void *user) {
 
 void asi_watch_fail(asi_watch *w, as_status status, as_error *error) {
   // Events of one instant fail together, unless they have been carried out once too often.
-  const bool undone = status != AS_ERR_ZENO && error->t == w->acting;
-  while (undone && w->n_pending > 0 && w->pending[w->n_pending - 1].t == w->acting) --w->n_pending;
-  if (status == AS_ERR_CALLBACK && w->trouble.status != AS_OK) *error = w->trouble;
+  const char *culprit = NULL;
+  while (status != AS_ERR_ZENO && error->t == w->acting && w->n_pending > 0 &&
+         w->pending[w->n_pending - 1].t == w->acting)
+    culprit = w->pending[--w->n_pending].name;
+  if (status == AS_ERR_CALLBACK && w->trouble.status != AS_OK) {
+    *error = w->trouble;
+  } else if (culprit) {
+    const as_error why = *error;
+    asi_fail(error, status, why.t, culprit,
+             "Event \"%.60s\" cannot be carried out at t = %.9g s: %.380s", culprit, why.t,
+             why.message);
+  }
   w->trouble.status = AS_OK;
 }
