@@ -126,8 +126,8 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
   const bool named = asi_group_has_objects(group);
   const char *const part[PARTS] = {
       asi_group_name(group),
-      named ? asi_names_get(asi_group_names(s->out->model, s->out->events, group), object) : NULL, q->name,
-      q->axes[0] ? axis : NULL};
+      named ? asi_names_get(asi_group_names(s->out->model, s->out->events, group), object) : NULL,
+      q->name, q->axes[0] ? axis : NULL};
   return add_place(s, first + q->first + component, q->unit, part);
 }
 
