@@ -125,6 +125,49 @@ static void test_parameters(void **state) {
   as_machine_destroy(m);
 }
 
+/// A force by formula reads a parameter that events set, at conditions with a table and with a distance: 6 N on 2 kg
+/// until 4.5 m/s (1.5 s), 3 N until 5.8125 m (2 s), then nothing.
+static void test_live(void **state) {
+  (void)state;
+  static const char text[] =
+      "alphastep: 1\n"
+      "parameters: {thrust: 6}\n"
+      "tables:\n"
+      "  plan: {points: [[0, 1], [10, 11]], interpolation: linear}\n"
+      "bodies: {rocket: {type: point, mass: 2}}\n"
+      "frames: {pad: {body: ground}, nose: {body: rocket}}\n"
+      "forces: {engine: {type: load, body: rocket, force: [thrust, 0, 0]}}\n"
+      "events:\n"
+      "  half: {when: plan(bodies.rocket.velocity.x) - 5.5, times: 1, set: {thrust: thrust/2}}\n"
+      "  none: {when: frames.nose.distance.pad - 5.8125, set: {thrust: 0}}\n"
+      "simulate: {t_end: 3, step: 0.07}\n"
+      "output: {interval: 0.25, channels: [bodies.rocket.velocity.x, bodies.rocket.acceleration.x, "
+      "energy.work, energy.balance]}\n";
+  static record r;
+  static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+  static as_messages messages;
+  as_machine *m = NULL;
+  if (as_machine_parse(text, sizeof text - 1, "rocket.yaml", NULL, 0, &m, &messages))
+    fail_msg("%s", messages.message[0].text);
+  for (int k = 0; k < 3; ++k) {
+    as_error error;
+    as_run *run = open_run(m, methods[k], &r);
+    if (as_run_go(run, keep, &r, NULL, &error)) fail_msg("%s", error.message);
+    assert_int_equal(as_run_events(run), 2);
+    near(as_run_event(run, 0).t, 1.5, 1e-12);
+    near(as_run_event(run, 1).t, 2.0, 1e-12);
+    for (int i = 0; i < r.n; ++i) {
+      const double t = r.t[i], v = 3.0 * fmin(t, 1.5) + 1.5 * fmax(0.0, fmin(t - 1.5, 0.5));
+      near(r.row[i][0], v, 1e-11);
+      near(r.row[i][2], v * v, 1e-10);
+      near(r.row[i][3], 0.0, 1e-10);
+      if (i != 6 && i != 8) near(r.row[i][1], t < 1.5 ? 3.0 : t < 2.0 ? 1.5 : 0.0, 1e-10);
+    }
+    as_run_destroy(run);
+  }
+  as_machine_destroy(m);
+}
+
 /// The range of the trebuchet converges with the square of the step, with all methods; 269.95556 m by expected.py.
 static void test_trebuchet(void **state) {
   (void)state;
@@ -155,7 +198,7 @@ static void test_trebuchet(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_keys),
-                                     cmocka_unit_test(test_parameters),
+                                     cmocka_unit_test(test_parameters), cmocka_unit_test(test_live),
                                      cmocka_unit_test(test_trebuchet)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
