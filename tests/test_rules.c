@@ -239,7 +239,11 @@ static void test_bounces(void **state) {
     }
     for (int i = 0; i < table.n; ++i) { // each row is on the parabola of its own flight
       double from = t1, up = v, count = 0.0;
-      while (table.t[i] > from) from += 2.0 * (up *= e) / g, count += 1.0;
+      while (table.t[i] > from) {
+        up *= e;
+        from += 2.0 * up / g;
+        count += 1.0;
+      }
       const double last = count > 0.0 ? from - 2.0 * up / g : 0.0, dt = table.t[i] - last;
       const double rise = count > 0.0 ? up : 0.0, low = count > 0.0 ? 0.0 : 1.0;
       near(table.row[i][0], low + rise * dt - 0.5 * g * dt * dt, 1e-11);
