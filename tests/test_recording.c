@@ -24,7 +24,7 @@ static const char engine[] = //
     "gravity: [0, 0, -9.81]\n"
     "bodies:\n"
     "  'a b, \"c\" \xc3\xa9 *': {mass: 1, inertia: [0.1, 0.2, 0.3], position: [1, 0, 0],\n"
-    "                     angular_velocity: [0, 5, 0], velocity: [0, 0, -5]}\n"
+    "                     angular_velocity: [0, 12, 0], velocity: [0, 0, -12]}\n"
     "  names: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [2, 0, 0]}\n"
     "  bead: {type: point, mass: 0.5, position: [0, 0, 1], velocity: [0, 1, 0]}\n"
     "frames:\n"
