@@ -48,17 +48,30 @@ bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out) {
                  v->text && v->type != ASI_NULL ? v->text : asi_value_what(v));
     return false;
   }
-  if (r->n_formulas < ASI_MOST_FORMULAS) r->formula[r->n_formulas++] = v;
-  *out = v->text;
+  *out = asi_read_key(r, v);
+  if (*out == NULL) return false;
+  if (r->n_formulas < ASI_MOST_FORMULAS) r->formula[r->n_formulas++] = (asi_formula_value){v, *out};
   return true;
+}
+
+/// A byte of a formula in the text as it is written, where ${...} may stand for numbers: exact before the first of these
+/// and behind the last; between them that of the first.
+static size_t byte_as_written(const asi_formula_value *f, size_t byte) {
+  const char *written = f->value->text;
+  const char *first = strstr(written, "${"), *last = strrchr(written, '}');
+  if (first == NULL || last == NULL || byte < (size_t)(first - written)) return byte;
+  const size_t behind = strlen(f->text) - byte;
+  return behind < strlen(last) ? strlen(written) - behind : (size_t)(first - written);
 }
 
 bool asi_complain_formula(asi_reader *r) {
   const as_builder *b = r->builder;
   for (int i = 0; i < r->n_formulas && b->slip_text; ++i) {
-    if (r->formula[i]->text != b->slip_text) continue;
+    const asi_formula_value *f = &r->formula[i];
+    if (f->text != b->slip_text) continue;
     r->broken = true; // also if it has been said before
-    if (b->slip.sentence[0]) asi_complain_at(r, r->formula[i], b->slip.at, "%s", b->slip.sentence);
+    if (b->slip.sentence[0])
+      asi_complain_at(r, f->value, byte_as_written(f, b->slip.at), "%s", b->slip.sentence);
     return true;
   }
   return false;

@@ -65,6 +65,12 @@ typedef struct asi_event {
   int n_formulas;
 } asi_event;
 
+/// A formula of the thing that is read: where it stands, and its text with ${...} replaced.
+typedef struct asi_formula_value {
+  const asi_value *value;
+  const char *text;
+} asi_formula_value;
+
 struct asi_reader {
   as_machine *machine;
   asi_arena *arena;  ///< of the machine
@@ -94,7 +100,7 @@ struct asi_reader {
   const asi_path *path;
   as_builder *builder;
   asi_scope constants; ///< what formulas may use besides the builder's names
-  const asi_value *formula[ASI_MOST_FORMULAS]; ///< of the thing that is read
+  asi_formula_value formula[ASI_MOST_FORMULAS]; ///< of the thing that is read
   int n_formulas;
   asi_names failed[ASI_SORTS]; ///< things that could not be added: others may still name them
   long things;
