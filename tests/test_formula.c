@@ -287,6 +287,33 @@ static void test_balance(void **state) {
   as_model_destroy(m);
 }
 
+/// A block that swings between two stops whose stiffness changes with time: by curve and damping, and as a whole.
+static void test_stops(void **state) {
+  (void)state;
+  const as_curve elastic = {.formula = "(900 + 300*sin(9*t))*depth^2"};
+  const as_surface whole = {.formula = "(900 + 300*sin(9*t))*depth^2*(1 + 0.2*depth_rate)"};
+  for (int k = 0; k < 2; ++k) {
+    as_error error;
+    as_meter meter;
+    as_builder *b = machine_builder(0, 0, 0);
+    as_body_def body = machine_round_body("block", 0.5, 0.1, false);
+    body.velocity[1] = 1.0;
+    as_stop_def def = as_default_stop_def();
+    def.joint = machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, machine_body(b, &body),
+                              origin, along_y);
+    def.lower = -0.05;
+    def.upper = 0.05;
+    def.law.damping = 0.2;
+    def.law.curve = k ? &elastic : NULL;
+    def.law.surface = k ? NULL : &whole;
+    must(as_builder_add_stop(b, &def, NULL, &error), &error);
+    as_model *m = machine_build(b);
+    drive_balance(m, AS_METHOD_INDEX2, 2e-3, 1.0, 1e-2, &meter);
+    assert_true(fabs(meter.forces) > 0.01 && meter.dissipated > 0.01);
+    as_model_destroy(m);
+  }
+}
+
 /// The coefficient falls with the speed (Stribeck): a hinge that is driven, and a ball that slides on a plane.
 static void test_friction(void **state) {
   (void)state;
@@ -621,6 +648,6 @@ int main(void) {
       cmocka_unit_test(test_coefficient), cmocka_unit_test(test_potential),
       cmocka_unit_test(test_jump),        cmocka_unit_test(test_refused),
       cmocka_unit_test(test_no_number),   cmocka_unit_test(test_file),
-      cmocka_unit_test(test_kink)};
+      cmocka_unit_test(test_kink),        cmocka_unit_test(test_stops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,8 @@ static as_status checker_init(checker *c, const as_problem *p, const as_check_de
   r->fault = (as_check_fault){.row = -1, .col = -1, .t = (double)NAN};
   as_status status = asi_sampler_init(&c->sample, p, def, error);
   if (status == AS_OK) status = asi_evaluator_init(&c->eval, p, &c->count, error);
+  if (status == AS_OK && def->near.u)
+    memcpy(c->eval.u, def->near.u, (size_t)p->def.n_u * sizeof(double));
   if (status) return status;
   c->eval.relative = INCREMENT_NESTED;
   const size_t size = asi_total_size(p);
