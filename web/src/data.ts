@@ -1,0 +1,256 @@
+// What the page shows: the data that the C side wrote into it, unpacked when it is needed.
+
+export type Vector = [number, number, number];
+export type Quaternion = [number, number, number, number]; // w, x, y, z
+
+interface Packed {
+  type: "f32" | "f64" | "u32";
+  n: number;
+  base64: string;
+  deflate?: boolean;
+}
+
+export interface Body {
+  name: string;
+  mass: number; // kg
+  inertia: number[]; // xx, yy, zz, xy, xz, yz [kg m^2]
+  point: boolean;
+}
+
+export interface Shape {
+  body: number; // -1: the ground
+  kind: string;
+  position: Vector; // m, from the centre of mass, body axes
+  quaternion: Quaternion; // shape to body
+  size?: Vector;
+  radius?: number;
+  length?: number;
+  points?: Vector[];
+  triangles?: Packed;
+  color?: number[] | null;
+}
+
+export interface Frame {
+  name: string;
+  body: number;
+  position: Vector;
+  quaternion: Quaternion;
+}
+
+export interface Link {
+  name: string;
+  kind: string;
+  bodies: number[];
+  points: Vector[];
+  axis?: Vector;
+}
+
+export interface Scene {
+  size: number; // m
+  gravity: Vector; // m/s^2
+  bodies: Body[];
+  shapes: Shape[];
+  frames: Frame[];
+  joints: Link[];
+  forces: Link[];
+}
+
+export interface RunEvent {
+  t: number;
+  name: string;
+  text?: string;
+}
+
+interface PackedChannel {
+  name: string;
+  unit: string;
+  min?: number | null;
+  tmin?: number | null;
+  max?: number | null;
+  tmax?: number | null;
+  offset?: number;
+  values: Packed;
+  extremes?: {t: Packed; value: Packed};
+}
+
+interface Raw {
+  format: number;
+  version: string;
+  title: string;
+  description: string | null;
+  complete: boolean;
+  summary: Record<string, unknown>;
+  model: {path: string; text: string}[];
+  scene: Scene;
+  rows: number;
+  frames: number;
+  time: Packed;
+  poses: Packed;
+  channels: PackedChannel[];
+  events: RunEvent[];
+}
+
+/** The values of one channel along the run; NaN where there is none. */
+export interface Curve {
+  channel: Channel;
+  values: Float64Array; // one for each frame of the page
+  t: Float64Array; // all that is known, the extremes between frames too
+  y: Float64Array;
+}
+
+/** A channel's name and unit; its values are unpacked by Data.curve(). */
+export interface Channel {
+  name: string;
+  unit: string;
+  min: number;
+  tmin: number;
+  max: number;
+  tmax: number;
+}
+
+async function unpack(array: Packed): Promise<Float32Array | Float64Array | Uint32Array> {
+  const text = atob(array.base64);
+  let bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  if (array.deflate) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+  const Type = {f32: Float32Array, f64: Float64Array, u32: Uint32Array}[array.type];
+  if (bytes.byteLength !== array.n * Type.BYTES_PER_ELEMENT)
+    throw new Error(`an array of ${array.n} numbers has ${bytes.byteLength} bytes`);
+  return new Type(bytes.buffer);
+}
+
+const POSE = ["position.x", "position.y", "position.z", "quaternion.w", "quaternion.x", "quaternion.y", "quaternion.z"];
+
+export class Data {
+  readonly channels: Channel[] = [];
+  readonly byName = new Map<string, Channel>();
+  private readonly packed = new Map<Channel, PackedChannel>();
+  private readonly fromPoses = new Map<Channel, [body: number, part: number]>();
+  private readonly curves = new Map<Channel, Promise<Curve>>();
+
+  private constructor(
+    readonly raw: Raw,
+    readonly time: Float64Array,
+    readonly poses: Float32Array,
+  ) {
+    for (const from of raw.channels) {
+      const number = (value: number | null | undefined) => value ?? NaN;
+      const {min, tmin, max, tmax} = from;
+      const channel = {name: from.name, unit: from.unit, min: number(min), tmin: number(tmin), max: number(max), tmax: number(tmax)};
+      this.add(channel);
+      this.packed.set(channel, from);
+    }
+    raw.scene.bodies.forEach((body, index) => {
+      POSE.slice(0, body.point ? 3 : 7).forEach((part, at) => {
+        const name = `bodies.${body.name}.${part}`;
+        if (this.byName.has(name)) return;
+        const channel = {name, unit: at < 3 ? "m" : "-", min: NaN, tmin: NaN, max: NaN, tmax: NaN};
+        this.add(channel);
+        this.fromPoses.set(channel, [index, at]);
+      });
+    });
+  }
+
+  static async read(text: string): Promise<Data> {
+    const raw = JSON.parse(text) as Raw;
+    if (raw.format !== 1) throw new Error(`this page shows data of format 1, not ${raw.format}`);
+    const time = Float64Array.from(await unpack(raw.time));
+    const poses = Float32Array.from(await unpack(raw.poses));
+    if (time.length === 0) throw new Error("the run has no rows");
+    if (poses.length !== time.length * raw.scene.bodies.length * 7) throw new Error("the poses are not those of this run");
+    return new Data(raw, time, poses);
+  }
+
+  private add(channel: Channel) {
+    this.channels.push(channel);
+    this.byName.set(channel.name, channel);
+  }
+
+  get start() {
+    return this.time[0];
+  }
+
+  get end() {
+    return this.time[this.time.length - 1];
+  }
+
+  get thinned() {
+    return this.raw.rows > this.raw.frames;
+  }
+
+  /** The frame at or before t, and how far t is on the way to the next one, 0..1. */
+  at(t: number): [frame: number, part: number] {
+    const time = this.time;
+    const last = time.length - 1;
+    if (!(t > time[0])) return [0, 0];
+    if (t >= time[last]) return [last, 0];
+    let low = 0;
+    let high = last;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (time[middle] <= t) low = middle;
+      else high = middle;
+    }
+    const span = time[high] - time[low];
+    return [low, span > 0 ? (t - time[low]) / span : 0];
+  }
+
+  curve(channel: Channel): Promise<Curve> {
+    let curve = this.curves.get(channel);
+    if (!curve) {
+      curve = this.load(channel);
+      this.curves.set(channel, curve);
+    }
+    return curve;
+  }
+
+  private async load(channel: Channel): Promise<Curve> {
+    const pose = this.fromPoses.get(channel);
+    const n = this.time.length;
+    if (pose) {
+      const [body, part] = pose;
+      const width = this.raw.scene.bodies.length * 7;
+      const values = new Float64Array(n);
+      for (let i = 0; i < n; i++) values[i] = this.poses[i * width + body * 7 + part];
+      return {channel, values, t: this.time, y: values};
+    }
+    const packed = this.packed.get(channel)!;
+    const offset = packed.offset ?? 0;
+    const values = Float64Array.from(await unpack(packed.values), (value) => offset + value);
+    if (values.length !== n) throw new Error(`${channel.name} has ${values.length} values`);
+    if (!packed.extremes) return {channel, values, t: this.time, y: values};
+    const t = Float64Array.from(await unpack(packed.extremes.t));
+    const y = Float64Array.from(await unpack(packed.extremes.value), (value) => offset + value);
+    return {channel, values, ...merge(this.time, values, t, y)};
+  }
+
+  /** A curve's value at time t, on the straight line between frames. */
+  value(curve: Curve, t: number): number {
+    const [i, part] = this.at(t);
+    const {values} = curve;
+    return part > 0 ? values[i] + part * (values[i + 1] - values[i]) : values[i];
+  }
+
+  async triangles(shape: Shape): Promise<Float32Array> {
+    return Float32Array.from(await unpack(shape.triangles!));
+  }
+}
+
+/** Two series in the order of time; of two points at one time the first series' is kept. */
+function merge(t0: Float64Array, y0: Float64Array, t1: Float64Array, y1: Float64Array) {
+  const t = new Float64Array(t0.length + t1.length);
+  const y = new Float64Array(t.length);
+  let n = 0;
+  let i = 0;
+  let j = 0;
+  while (i < t0.length || j < t1.length) {
+    const first = j >= t1.length || (i < t0.length && t0[i] <= t1[j]);
+    if (first && j < t1.length && t0[i] === t1[j]) j++;
+    t[n] = first ? t0[i] : t1[j];
+    y[n++] = first ? y0[i++] : y1[j++];
+  }
+  return {t: t.subarray(0, n), y: y.subarray(0, n)};
+}
