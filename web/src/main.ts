@@ -1,11 +1,250 @@
 // The page: reads its data and brings it to life.
 
-import {Data} from "./data";
+import {Vector3, type PerspectiveCamera} from "three";
+import {Data, type Channel} from "./data";
+import {byId, make} from "./dom";
+import {format, withUnit} from "./format";
+import {Inspector} from "./inspector";
+import {startPlayer} from "./player";
+import {Plot, type PlotDef} from "./plot";
+import {Session} from "./session";
+import {showEvents, showModel, showNotices, showSummary} from "./summary";
+import {startTheme} from "./theme";
+import {LAYERS, View, type Layer} from "./view";
 
-async function main() {
-  const text = document.getElementById("alphastep-data")?.textContent ?? "";
-  const data = await Data.read(text);
-  document.getElementById("title")!.textContent = data.raw.title;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+// ---- plots -----------------------------------------------------------------------------------------
+
+class PlotList {
+  readonly plots: Plot[] = [];
+  private made = 0;
+
+  constructor(private readonly session: Session) {
+    byId("add-plot").addEventListener("click", () => this.add([]).element.querySelector<HTMLButtonElement>("[aria-expanded]")!.click());
+    const whole = byId<HTMLButtonElement>("unzoom");
+    whole.addEventListener("click", () => session.wholeRun());
+    session.on("window", () => (whole.disabled = !session.zoomed));
+  }
+
+  add(channels: Channel[]): Plot {
+    const plot = new Plot(this.session, {title: `Plot ${++this.made}`, channels});
+    plot.onRemove = () => {
+      plot.remove();
+      this.plots.splice(this.plots.indexOf(plot), 1);
+      byId("add-plot").focus();
+    };
+    this.plots.push(plot);
+    byId("plot-list").append(plot.element);
+    return plot;
+  }
+
+  /** Adds channels to the last plot, or to a new one if their unit is not there yet. */
+  extend(channels: Channel[]) {
+    const last = this.plots.at(-1);
+    const units = new Set(last?.def.channels.map((channel) => channel.unit));
+    if (last && (units.size === 0 || units.has(channels[0].unit))) for (const channel of channels) last.add(channel);
+    else this.add(channels);
+  }
 }
 
-void main();
+/** What is worth seeing first: coordinates of joints, then forces, then where bodies are. */
+function firstPlots(data: Data): Channel[][] {
+  const kinds = [/^joints\..*\.(angle|displacement|rotation)(\.[xyz])?$/, /^forces\..*\.(tension|moment)$/, /^joints\..*\.force\.[xyz]$|^forces\..*\.force\.[xyz]$/, /^bodies\..*\.velocity\.[xyz]$/, /^bodies\..*\.position\.[xyz]$/];
+  const plots: Channel[][] = [];
+  for (const kind of kinds) {
+    const found = data.channels.filter((channel) => kind.test(channel.name) && channel.min !== channel.max);
+    if (found.length > 0) plots.push(found.filter((channel) => channel.unit === found[0].unit).slice(0, 4));
+    if (plots.length === 2) break;
+  }
+  return plots;
+}
+
+function showChecks(session: Session): Plot[] {
+  const {data} = session;
+  const pick = (pattern: RegExp) => data.channels.filter((channel) => pattern.test(channel.name));
+  const wanted: [PlotDef, string][] = [
+    [{title: "Energy", channels: pick(/^energy\.(?!balance)/)}, "energy"],
+    [{title: "Energy balance", channels: pick(/^energy\.balance$/)}, "energy.balance"],
+    [{title: "Constraint drift", channels: pick(/^drift\./), log: true}, "drift"],
+    [{title: "Step size", channels: pick(/^solver\.h$/), log: true}, "solver.h"],
+  ];
+  const plots: Plot[] = [];
+  for (const [def, channels] of wanted) {
+    if (def.channels.length === 0) byId("checks").append(make("article", {className: "plot"}, make("h3", {}, def.title), make("p", {className: "muted"}, `Not recorded: add ${channels} to the channels of the output.`)));
+    else {
+      const plot = new Plot(session, {...def, fixed: true, height: 200});
+      byId("checks").append(plot.element);
+      plots.push(plot);
+    }
+  }
+  return plots;
+}
+
+// ---- animation -------------------------------------------------------------------------------------
+
+async function startView(session: Session): Promise<View | null> {
+  try {
+    const view = await View.create(byId<HTMLCanvasElement>("view"), session.data, session.theme);
+    session.on("time", () => view.setTime(session.time));
+    session.on("theme", () => view.paint(session.theme));
+    return view;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    byId("stage").replaceChildren(make("p", {className: "notice warn"}, `This browser does not draw in 3D (${reason}), so there is no animation here. Plots and numbers are complete.`));
+    return null;
+  }
+}
+
+function showTools(session: Session, view: View) {
+  const {scene} = session.data.raw;
+  byId("fit").addEventListener("click", () => view.fit());
+  const follow = byId<HTMLSelectElement>("follow");
+  follow.append(make("option", {value: ""}, "nothing"), ...scene.bodies.map(({name}, i) => make("option", {value: String(i)}, name)));
+  follow.addEventListener("change", () => view.follow(follow.value === "" ? null : {kind: "bodies", index: Number(follow.value)}));
+  const there: Record<Layer, number> = {
+    bodies: scene.bodies.length, joints: scene.joints.length, frames: scene.frames.length,
+    springs: scene.forces.filter((force) => force.kind === "spring").length + scene.joints.filter((joint) => joint.kind === "distance").length,
+    forces: view.arrows.count.forces, reactions: view.arrows.count.reactions, traces: scene.bodies.length, grid: 1,
+  };
+  for (const layer of LAYERS) {
+    const box = make("input", {type: "checkbox", checked: view.shown[layer] && there[layer] > 0, disabled: there[layer] === 0, onchange: () => view.show(layer, box.checked)});
+    box.dataset.layer = layer;
+    byId("layers").append(make("label", {}, box, layer));
+  }
+  const length = make("input", {type: "range", min: "-1", max: "1", step: "0.05", value: "0", "aria-label": "Length of arrows", oninput: () => {
+    view.arrows.scale = 10 ** Number(length.value);
+    view.update();
+  }});
+  byId("layers").append(make("label", {className: "wide"}, "arrows ", length));
+  const scale = () => {
+    const parts = [`grid ${withUnit(view.cell, "m")}`];
+    for (const kind of ["forces", "reactions"] as const) {
+      const largest = view.arrows.largest(kind);
+      if (view.shown[kind] && largest > 0) parts.push(`${kind} up to ${withUnit(Number(largest.toPrecision(3)), "N")}`);
+    }
+    byId("scale").textContent = parts.join(" · ");
+  };
+  view.arrows.onLoad = () => {
+    view.update();
+    scale();
+  };
+  byId("layers").addEventListener("change", scale);
+  scale();
+  const menu = byId<HTMLDetailsElement>("show");
+  document.addEventListener("pointerdown", (event) => {
+    if (!menu.contains(event.target as Node)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary")!.focus();
+  });
+}
+
+/** Which way the axes point, in a corner. */
+function showAxes(view: View) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.getElementById("gizmo")!;
+  const colors = ["#d9544f", "#4aa564", "#4a7fd9"];
+  const parts = ["x", "y", "z"].map((name, i) => {
+    const line = document.createElementNS(space, "line");
+    line.setAttribute("stroke", colors[i]);
+    const text = document.createElementNS(space, "text");
+    text.textContent = name;
+    text.setAttribute("fill", colors[i]);
+    svg.append(line, text);
+    return {line, text};
+  });
+  view.onTurn = (camera: PerspectiveCamera) => {
+    const axis = new Vector3();
+    parts.forEach(({line, text}, i) => {
+      axis.set(0, 0, 0).setComponent(i, 1).transformDirection(camera.matrixWorldInverse);
+      line.setAttribute("x2", (24 * axis.x).toFixed(1));
+      line.setAttribute("y2", (-24 * axis.y).toFixed(1));
+      text.setAttribute("x", (32 * axis.x).toFixed(1));
+      text.setAttribute("y", (-32 * axis.y + 4).toFixed(1));
+    });
+  };
+  view.draw();
+}
+
+/** Points that are worth following with the eye: a few named frames, or the only body. */
+function firstTraces(session: Session, view: View) {
+  const {bodies, frames} = session.data.raw.scene;
+  const moving = frames.map((frame, index) => ({frame, index})).filter(({frame}) => frame.body >= 0);
+  if (moving.length > 0 && moving.length <= 3) for (const {index} of moving) view.trace({kind: "frames", index}, true);
+  else if (moving.length === 0 && bodies.length <= 2) bodies.forEach((_, index) => view.trace({kind: "bodies", index}, true));
+}
+
+function startKeys(session: Session) {
+  document.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, button, summary, a")) return;
+    const actions: Record<string, () => void> = {
+      " ": () => (session.playing = !session.playing), ",": () => session.step(-1), ".": () => session.step(1), "0": () => session.wholeRun(),
+    };
+    if (!actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  });
+}
+
+// ---- the page --------------------------------------------------------------------------------------
+
+async function start() {
+  let session: Session | null = null;
+  const theme = startTheme(byId("theme"), (changed) => session && (session.theme = changed));
+  const data = await Data.read(byId("alphastep-data")?.textContent ?? "");
+  session = new Session(data, theme);
+  const {raw} = data;
+  byId("title").textContent = raw.title;
+  byId("description").textContent = raw.description ?? "";
+  byId("description").hidden = !raw.description;
+  byId("footer").textContent = `alphastep ${raw.version}. This page is one file and asks nothing of any network. It contains three and uPlot (MIT licence; the texts are in the page's source).`;
+  showNotices(session);
+  startPlayer(session);
+  const view = await startView(session);
+  const plots = new PlotList(session);
+  const inspector = new Inspector(session, view, (channels) => plots.extend(channels));
+  if (view) {
+    showTools(session, view);
+    showAxes(view);
+    firstTraces(session, view);
+    view.onPick = (body) => inspector.select("bodies", body ?? -1);
+    view.onHover = (body) => (byId("hover").textContent = body === null ? "" : raw.scene.bodies[body].name);
+  }
+  for (const channels of firstPlots(data)) plots.add(channels);
+  showSummary(session);
+  const checks = showChecks(session);
+  showEvents(session);
+  showModel(session);
+  startKeys(session);
+  const asked = /^#t=([\d.e+-]+)$/.exec(location.hash);
+  if (asked) session.time = Number(asked[1]);
+  else session.playing = view !== null && !still.matches;
+  expose(session, view, inspector, plots, checks);
+}
+
+/** A way for tests and the curious to read what is shown; it changes nothing. */
+function expose(session: Session, view: View | null, inspector: Inspector, plots: PlotList, checks: Plot[]) {
+  const hook = {
+    get time() { return session.time; },
+    get playing() { return session.playing; },
+    get window() { return [...session.window]; },
+    get selected() { return inspector.name; },
+    get plots() { return plots.plots.map((plot) => plot.shown); },
+    get checks() { return checks.map((plot) => plot.shown); },
+    get animated() { return view !== null; },
+    position: (name: string) => {
+      const index = session.data.raw.scene.bodies.findIndex((body) => body.name === name);
+      return index < 0 || !view ? null : view.position(index);
+    },
+  };
+  Object.defineProperty(window, "alphastep", {value: Object.freeze(hook)});
+  document.documentElement.dataset.ready = "true";
+}
+
+start().catch((error: unknown) => {
+  byId("notices").append(make("p", {className: "notice bad"}, `This page cannot be shown: ${error instanceof Error ? error.message : format(NaN)}`));
+});

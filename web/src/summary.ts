@@ -1,0 +1,97 @@
+// The run in numbers: what was asked for, what it took, how good it is; its events; the model's text.
+
+import {byId, make} from "./dom";
+import {clock, duration, format, withUnit} from "./format";
+import type {Session} from "./session";
+
+type Row = [name: string, value: string];
+type Bag = Record<string, unknown>;
+
+const bag = (value: unknown): Bag => (typeof value === "object" && value !== null ? (value as Bag) : {});
+const words = (key: string) => key.replace(/_/g, " ");
+
+/** A number with its unit, a text as it is, nothing for what is not there. */
+function row(name: string, value: unknown, unit = "-"): Row[] {
+  if (typeof value === "number") return [[name, withUnit(value, unit)]];
+  return typeof value === "string" && value !== "" ? [[name, value]] : [];
+}
+
+function card(title: string, rows: Row[]): HTMLElement[] {
+  if (rows.length === 0) return [];
+  const list = make("dl", {});
+  for (const [name, value] of rows) list.append(make("dt", {}, name), make("dd", {}, value));
+  return [make("div", {className: "card"}, make("h3", {}, title), list)];
+}
+
+export function showSummary(session: Session) {
+  const {raw} = session.data;
+  const summary = bag(raw.summary);
+  const [options, machine, statistics, largest] = ["options", "machine", "statistics", "largest"].map((key) => bag(summary[key]));
+  const seconds = summary.seconds;
+  const simulated = typeof summary.t === "number" ? summary.t : session.data.end;
+  const speed: Row[] = typeof seconds === "number" ? [["wall time", duration(seconds)], ["real-time factor", seconds > 0 ? `${format((simulated - session.data.start) / seconds, 3)}×` : "–"]] : [];
+  const automatic = options.step === null;
+  const steps = Number(statistics.steps);
+  const perStep: Row[] = steps > 0 && typeof statistics.newton_iterations === "number" ? [["Newton iterations per step", format(statistics.newton_iterations / steps, 3)]] : [];
+  const known = new Set(["steps", "rejected_steps", "failed_steps", "newton_iterations", "factorizations", "last_step", "position_drift", "velocity_drift"]);
+  const units: Record<string, string> = {"energy.balance": "J", "drift.position": "m", "drift.velocity": "m/s"};
+  byId("facts").append(
+    ...card("Run", [
+      ...row("status", summary.status), ...row("model", summary.model), ...row("simulated to", summary.t, "s"), ...row("rows", summary.rows),
+      ...row("channels", summary.channels), ...speed, ["alphastep", raw.version],
+    ]),
+    ...card("Method", [
+      ...row("method", options.method), ...row("ρ∞", options.rho_inf), ...(automatic ? ([["step", "automatic"]] as Row[]) : row("step", options.step, "s")),
+      ...row("relative tolerance", options.rtol), ...(Number(options.min_step) > 0 ? row("smallest step", options.min_step, "s") : []),
+      ...row("largest step", options.max_step, "s"), ...row("until", options.t_end, "s"), ...row("interval of rows", options.interval, "s"),
+    ]),
+    ...card("Work", [
+      ...row("steps", statistics.steps), ...row("rejected", statistics.rejected_steps), ...row("failed", statistics.failed_steps),
+      ...row("Newton iterations", statistics.newton_iterations), ...perStep, ...row("factorizations", statistics.factorizations),
+      ...Object.keys(statistics).filter((key) => !known.has(key)).flatMap((key) => row(words(key), statistics[key])), ...row("last step", statistics.last_step, "s"),
+    ]),
+    ...card("Machine", Object.keys(machine).flatMap((key) => row(key === "gap" ? "gap at the start" : words(key), machine[key], key === "gap" ? "m" : "-"))),
+    ...card("Largest", Object.keys(largest).flatMap((key) => row(key, largest[key], units[key] ?? "-"))),
+  );
+}
+
+/** What a reader must know before believing what he sees. */
+export function showNotices(session: Session) {
+  const {raw, thinned} = session.data;
+  const {message, status, warnings} = raw.summary as {message?: string; status?: string; warnings?: unknown[]};
+  const add = (kind: string, text: string) => byId("notices").append(make("p", {className: `notice ${kind}`}, text));
+  if (!raw.complete) add("bad", `This run did not finish${status ? ` (${status})` : ""}. ${message ?? ""}`.trim());
+  for (const warning of Array.isArray(warnings) ? warnings : []) add("warn", typeof warning === "string" ? warning : JSON.stringify(warning));
+  if (thinned) add("", `This page shows ${raw.frames} of ${raw.rows} rows; highest and lowest values are kept.`);
+}
+
+export function showEvents(session: Session) {
+  const {data} = session;
+  const {events} = data.raw;
+  const host = byId("event-table");
+  if (events.length === 0) {
+    host.append(make("p", {className: "muted"}, "No events."));
+    return;
+  }
+  const body = make("tbody", {});
+  for (const event of events.slice(0, 1000)) {
+    const go = make("button", {type: "button", className: "link", title: "Go to this time", onclick: () => {
+      session.playing = false;
+      session.time = event.t;
+    }}, `${clock(event.t, data.start, data.end)} s`);
+    body.append(make("tr", {}, make("td", {}, go), make("td", {}, event.name), make("td", {}, event.text ?? "")));
+  }
+  const head = make("tr", {}, ...["time", "event", ""].map((name) => make("th", {scope: "col"}, name)));
+  host.append(make("div", {className: "scroll", tabIndex: 0, role: "region", "aria-label": "Events"}, make("table", {}, make("thead", {}, head), body)));
+  if (events.length > 1000) host.append(make("p", {className: "muted"}, `The first 1000 of ${events.length} events.`));
+}
+
+export function showModel(session: Session) {
+  for (const {path, text} of session.data.raw.model) {
+    const lines = text.replace(/\n$/, "").split("\n");
+    const numbers = make("pre", {className: "numbers", "aria-hidden": "true"}, lines.map((_, i) => i + 1).join("\n"));
+    const code = make("pre", {tabIndex: 0, role: "region", "aria-label": `Text of ${path}`}, lines.join("\n"));
+    byId("model-text").append(make("details", {className: "file", open: lines.length <= 60}, make("summary", {}, path), make("div", {className: "listing"}, numbers, code)));
+  }
+  if (session.data.raw.model.length === 0) byId("model-text").append(make("p", {className: "muted"}, "The model's text was not kept."));
+}

@@ -1,0 +1,130 @@
+// A plot as a picture: an SVG file written from the data.
+
+import {format, label, pretty} from "./format";
+
+export interface Line {
+  name: string;
+  unit: string;
+  color: string;
+  x: ArrayLike<number>;
+  y: ArrayLike<number>;
+}
+
+export interface Picture {
+  title: string;
+  x: {name: string; unit: string; range: [number, number]};
+  log: boolean;
+  lines: Line[];
+  marks: {x: number; name: string}[];
+  colors: {text: string; muted: string; line: string; paper: string};
+}
+
+const escape = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+/** Round numbers across a range. */
+export function ticks(low: number, high: number, about: number): number[] {
+  const span = high - low;
+  if (!(span > 0) || !Number.isFinite(span)) return [low];
+  const rough = span / about;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= rough * 0.999)!;
+  const result: number[] = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) result.push(i * step);
+  return result;
+}
+
+function powers(low: number, high: number): number[] {
+  const [a, b] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  const skip = Math.max(1, Math.ceil((b - a + 1) / 7));
+  return Array.from({length: Math.max(0, Math.floor((b - a) / skip) + 1)}, (_, i) => 10 ** (a + i * skip));
+}
+
+/** The range of what lies between x[0] and x[1], with a little air; on a logarithmic scale of what is above zero. */
+export function range(lines: Line[], x: [number, number], log: boolean): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const line of lines)
+    for (let i = 0; i < line.y.length; i++) {
+      const y = line.y[i];
+      if (!(line.x[i] >= x[0] && line.x[i] <= x[1]) || !Number.isFinite(y) || (log && y <= 0)) continue;
+      if (y < low) low = y;
+      if (y > high) high = y;
+    }
+  if (low > high) return log ? [0.1, 1] : [0, 1];
+  if (log) return low === high ? [low / 2, high * 2] : [low / 1.3, high * 1.3];
+  const air = high > low ? 0.06 * (high - low) : Math.abs(high) * 0.1 || 1;
+  return [low - air, high + air];
+}
+
+export function svg(picture: Picture, width = 760, height = 420): string {
+  const {x, log, lines, colors} = picture;
+  const units = [...new Set(lines.map((line) => line.unit))];
+  const left = 70;
+  const right = 20 + 62 * Math.max(0, units.length - 1);
+  const top = 40 + 18 * lines.length;
+  const bottom = 46;
+  const [w, h] = [width - left - right, height - bottom - top + 18 * lines.length];
+  height = top + h + bottom;
+  const out: string[] = [];
+  const px = (value: number) => left + ((value - x.range[0]) / (x.range[1] - x.range[0])) * w;
+  const text = (at: number, y: number, words: string, more = "") => out.push(`<text x="${at.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${escape(words)}</text>`);
+  const rule = (x1: number, y1: number, x2: number, y2: number, more = "") =>
+    out.push(`<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${colors.line}" ${more}/>`);
+  text(left, 22, picture.title, `font-size="14" font-weight="600" fill="${colors.text}"`);
+  lines.forEach((line, i) => {
+    const y = 40 + 18 * i;
+    out.push(`<line x1="${left}" y1="${y - 4}" x2="${left + 18}" y2="${y - 4}" stroke="${line.color}" stroke-width="2"/>`);
+    text(left + 24, y, label(line.name, line.unit), `fill="${colors.text}"`);
+  });
+  for (const tick of ticks(x.range[0], x.range[1], 8)) {
+    rule(px(tick), top, px(tick), top + h);
+    text(px(tick), top + h + 17, format(tick), `text-anchor="middle" fill="${colors.muted}"`);
+  }
+  text(left + w / 2, height - 9, label(x.name, x.unit), `text-anchor="middle" fill="${colors.text}"`);
+  for (const mark of picture.marks)
+    if (mark.x >= x.range[0] && mark.x <= x.range[1]) {
+      rule(px(mark.x), top, px(mark.x), top + h, `stroke-dasharray="3 3" style="stroke:${colors.muted}"`);
+      text(px(mark.x) + 3, top + 10, mark.name, `font-size="10" fill="${colors.muted}"`);
+    }
+  out.push(`<clipPath id="inside"><rect x="${left}" y="${top}" width="${w}" height="${h}"/></clipPath>`);
+  units.forEach((unit, k) => {
+    const own = lines.filter((line) => line.unit === unit);
+    const [low, high] = range(own, x.range, log);
+    const scale = (value: number) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+    const py = (value: number) => top + h - scale(value) * h;
+    const at = k === 0 ? left - 7 : left + w + 7 + 62 * (k - 1);
+    for (const tick of log ? powers(low, high) : ticks(low, high, 6)) {
+      if (k === 0) rule(left, py(tick), left + w, py(tick));
+      text(at, py(tick) + 4, format(tick), `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.muted}"`);
+    }
+    text(at, top - 7, `[${pretty(unit) || "-"}]`, `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.text}"`);
+    for (const line of own) out.push(path(line, px, py, log));
+  });
+  out.push(`<rect x="${left}" y="${top}" width="${w}" height="${h}" fill="none" stroke="${colors.muted}"/>`);
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
+    `font-family="system-ui, sans-serif" font-size="12"><rect width="100%" height="100%" fill="${colors.paper}"/>\n${out.join("\n")}\n</svg>\n`
+  );
+}
+
+function path(line: Line, px: (x: number) => number, py: (y: number) => number, log: boolean): string {
+  let d = "";
+  let pen = false;
+  for (let i = 0; i < line.y.length; i++) {
+    const there = Number.isFinite(line.y[i]) && Number.isFinite(line.x[i]) && (!log || line.y[i] > 0);
+    if (there) d += `${pen ? "L" : "M"}${px(line.x[i]).toFixed(2)} ${py(line.y[i]).toFixed(2)}`;
+    pen = there;
+  }
+  return `<path d="${d}" fill="none" stroke="${line.color}" stroke-width="1.6" stroke-linejoin="round" clip-path="url(#inside)"/>`;
+}
+
+/** The same picture in pixels. */
+export async function png(text: string, scale = 2): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = scale * image.naturalWidth;
+  canvas.height = scale * image.naturalHeight;
+  canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return await new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"));
+}

@@ -1,0 +1,628 @@
+// The machine in 3D at one time. Bodies are instances of a few geometries, so thousands of them are a few draw calls.
+// A picture is drawn when something changed, never otherwise.
+
+import {
+  BoxGeometry, BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, DynamicDrawUsage, HemisphereLight,
+  InstancedMesh, LineBasicMaterial, LineSegments, Line as ThinLine, Matrix4, Mesh, MeshStandardMaterial, OctahedronGeometry,
+  PerspectiveCamera, PlaneGeometry, Quaternion as Turn, Raycaster, Scene as Stage, ShadowMaterial,
+  SphereGeometry, TorusGeometry, Vector2, Vector3, WebGLRenderer,
+} from "three";
+import {OrbitControls} from "three/addons/controls/OrbitControls.js";
+import type {Data, Link, Vector} from "./data";
+import {Arrows} from "./arrows";
+import {bodyColor, cylinder, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
+import {Springs} from "./springs";
+import {Trace} from "./trace";
+import type {Theme} from "./theme";
+
+export const LAYERS = ["bodies", "joints", "frames", "springs", "forces", "reactions", "traces", "grid"] as const;
+export type Layer = (typeof LAYERS)[number];
+
+/** What can be chosen: a body, or a frame fixed to one. */
+export type Target = {kind: "bodies" | "frames"; index: number};
+
+interface Batch {
+  mesh: InstancedMesh;
+  parts: Primitive[];
+}
+
+const SELECTED = new Color("#ff7a1a");
+
+export class View {
+  readonly arrows: Arrows;
+  readonly shown: Record<Layer, boolean>;
+  onPick: (body: number | null) => void = () => undefined;
+  onHover: (body: number | null) => void = () => undefined;
+  onTurn: (camera: PerspectiveCamera) => void = () => undefined;
+  cell = 0; // of the grid [m]
+
+  private readonly stage = new Stage();
+  private readonly camera = new PerspectiveCamera(28, 1, 0.01, 100);
+  private readonly controls: OrbitControls;
+  private readonly sun = new DirectionalLight(0xffffff, 2.1);
+  private readonly sky = new HemisphereLight(0xffffff, 0xb4b0aa, 2);
+  private readonly lamp = new DirectionalLight(0xffffff, 0.5); // beside the camera
+  private readonly up: Vector3;
+  private readonly symbol: number;
+  private readonly batches: Batch[] = [];
+  private readonly thin: {line: ThinLine; part: Primitive}[] = [];
+  private readonly symbols: {mesh: InstancedMesh; joints: Link[]}[] = [];
+  private readonly triads: LineSegments;
+  private readonly springs: Springs;
+  private readonly traces = new Map<string, Trace>();
+  private grid: LineSegments | null = null;
+  private readonly bodies: Matrix4[] = []; // body to world; the ground is the last
+  private readonly corners: Vector3[][] = []; // of what is drawn of each body
+  private readonly center = new Vector3(); // of the run
+  private reach = 1;
+  private followed: Target | null = null;
+  private readonly anchor = new Vector3();
+  private selected = -1;
+  private time = NaN;
+  private pending = false;
+  private readonly ink: MeshStandardMaterial;
+
+  static async create(canvas: HTMLCanvasElement, data: Data, theme: Theme): Promise<View> {
+    return new View(canvas, data, theme, await primitives(data));
+  }
+
+  private constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly data: Data,
+    theme: Theme,
+    drawn: Primitive[],
+  ) {
+    const {scene} = data.raw;
+    const count = scene.bodies.length;
+    this.renderer = new WebGLRenderer({canvas, antialias: true, preserveDrawingBuffer: true});
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.shadowMap.enabled = count <= 300;
+    const gravity = vector(scene.gravity);
+    this.up = gravity.length() > 0 ? gravity.normalize().negate() : new Vector3(0, 0, 1);
+    this.camera.up.copy(this.up);
+    this.symbol = symbolSize(scene);
+    this.ink = new MeshStandardMaterial({roughness: 0.6, depthTest: false, transparent: true, opacity: 0.85});
+    this.shown = {
+      bodies: true, joints: true, frames: scene.frames.length <= 50, springs: true,
+      forces: scene.forces.length <= 30, reactions: false, traces: true, grid: true,
+    };
+    for (let i = 0; i <= count; i++) this.bodies.push(new Matrix4());
+    this.addBodies(drawn);
+    for (const link of [...scene.joints, ...scene.forces, ...scene.frames.map((frame) => ({bodies: [frame.body], points: [frame.position]}))])
+      link.points.forEach((point, i) => this.corners.at(link.bodies[i])!.push(vector(point)));
+    this.addJoints();
+    this.triads = this.addFrames();
+    this.springs = new Springs(scene, this.symbol);
+    this.arrows = new Arrows(data, scene.size);
+    this.stage.add(this.springs.group, this.arrows.group);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("change", () => this.draw());
+    this.measure();
+    this.addLights();
+    this.listen();
+    this.paint(theme);
+    this.setTime(data.start);
+    this.fit();
+  }
+
+  private readonly renderer: WebGLRenderer;
+
+  // ---- what there is ---------------------------------------------------------------------------------
+
+  private addBodies(drawn: Primitive[]) {
+    const groups = new Map<string, Primitive[]>();
+    this.bodies.forEach(() => this.corners.push([]));
+    for (const part of drawn) {
+      const key = `${part.key} ${part.opacity}`;
+      if (part.line) this.addThinLine(part);
+      else if (groups.has(key)) groups.get(key)!.push(part);
+      else groups.set(key, [part]);
+    }
+    for (const parts of groups.values()) {
+      const {opacity} = parts[0];
+      const geometry = parts[0].geometry();
+      const material = new MeshStandardMaterial({roughness: 0.62, metalness: 0.04, side: parts[0].key.startsWith("mesh") ? DoubleSide : 0});
+      Object.assign(material, {opacity, transparent: opacity < 1, depthWrite: opacity >= 1});
+      const mesh = new InstancedMesh(geometry, material, parts.length);
+      mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+      mesh.frustumCulled = false;
+      mesh.castShadow = mesh.receiveShadow = true;
+      parts.forEach((part, i) => mesh.setColorAt(i, part.color));
+      this.batches.push({mesh, parts});
+      this.stage.add(mesh);
+      geometry.computeBoundingBox();
+      const {min, max} = geometry.boundingBox!;
+      for (const part of parts)
+        for (let k = 0; k < 8; k++) {
+          const corner = new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z);
+          this.corners.at(part.body)!.push(corner.applyMatrix4(part.place));
+        }
+    }
+  }
+
+  private addThinLine(part: Primitive) {
+    const line = new ThinLine(part.geometry(), new LineBasicMaterial({color: part.color}));
+    line.matrixAutoUpdate = false;
+    line.frustumCulled = false;
+    this.thin.push({line, part});
+    this.stage.add(line);
+    const points = part.geometry().getAttribute("position");
+    for (let i = 0; i < points.count; i++)
+      this.corners.at(part.body)!.push(new Vector3().fromBufferAttribute(points, i).applyMatrix4(part.place));
+  }
+
+  private addJoints() {
+    const kinds = new Map<string, Link[]>();
+    for (const joint of this.data.raw.scene.joints) {
+      if (joint.points.length === 0) continue;
+      const look = SYMBOLS[joint.kind] ? joint.kind : "other";
+      if (kinds.has(look)) kinds.get(look)!.push(joint);
+      else kinds.set(look, [joint]);
+    }
+    for (const [look, joints] of kinds) {
+      const mesh = new InstancedMesh(SYMBOLS[look](), this.ink, joints.length);
+      mesh.frustumCulled = false;
+      mesh.renderOrder = 2;
+      this.symbols.push({mesh, joints});
+      this.stage.add(mesh);
+    }
+  }
+
+  private addFrames(): LineSegments {
+    const n = this.data.raw.scene.frames.length;
+    const colors = [[0.85, 0.25, 0.25], [0.25, 0.65, 0.3], [0.25, 0.45, 0.9]].flatMap((color) => [...color, ...color]);
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(18 * n), 3));
+    geometry.setAttribute("color", new BufferAttribute(Float32Array.from({length: 18 * n}, (_, i) => colors[i % 18]), 3));
+    const lines = new LineSegments(geometry, new LineBasicMaterial({vertexColors: true, depthTest: false, transparent: true}));
+    lines.frustumCulled = false;
+    lines.renderOrder = 3;
+    this.stage.add(lines);
+    return lines;
+  }
+
+  /** Where the ground holds the machine. */
+  private get anchors(): Vector3[] {
+    const {scene} = this.data.raw;
+    const links = [...scene.joints, ...scene.forces.filter((force) => force.kind === "spring")];
+    const points = links.flatMap((link) => link.points.filter((_, i) => link.bodies[i] < 0).map(vector));
+    return points.filter((point) => point.distanceTo(new Vector3().setFromMatrixPosition(this.bodies[0])) < 3 * scene.size);
+  }
+
+  /** Points of the machine along the run, from which views are fitted. */
+  private samples(frames: number[]): Vector3[] {
+    const points: Vector3[] = [];
+    for (const frame of frames) {
+      this.place(this.data.time[frame]);
+      for (let body = 0; body < this.bodies.length - 1; body++) {
+        const corners = this.corners[body];
+        if (corners.length === 0) points.push(new Vector3().setFromMatrixPosition(this.bodies[body]));
+        for (const corner of corners) points.push(corner.clone().applyMatrix4(this.bodies[body]));
+      }
+    }
+    if (points.length === 0) points.push(...this.corners[this.bodies.length - 1]);
+    points.push(...this.anchors);
+    return points.length > 0 ? points : [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
+  }
+
+  /** Where the machine goes, and with it lights, shadows and the grid. */
+  private measure() {
+    const last = this.data.time.length - 1;
+    const {size} = this.data.raw.scene;
+    const count = Math.max(2, Math.min(last + 1, 40, Math.ceil(40000 / this.bodies.length)));
+    const frames = Array.from({length: count}, (_, i) => Math.round((i * last) / (count - 1)));
+    let points = this.samples(frames);
+    let [low, high] = extent(points);
+    if (high.distanceTo(low) > 12 * size) {
+      points = this.samples([0]); // it leaves: look at the start
+      [low, high] = extent(points);
+    }
+    this.run = points;
+    this.center.copy(low).add(high).multiplyScalar(0.5);
+    this.reach = Math.max(0.5 * high.distanceTo(low), 1e-6 * size);
+    const floor = [...points, ...this.corners[this.bodies.length - 1]].reduce((least, point) => Math.min(least, point.dot(this.up)), Infinity);
+    this.addGrid(floor < 0 && floor > -0.02 * this.reach ? floor - 1e-3 * this.reach : floor);
+  }
+
+  private run: Vector3[] = [];
+
+  private addGrid(level: number) {
+    const [e, f] = across(this.up);
+    this.cell = round(this.reach / 4);
+    const n = Math.ceil((2.2 * this.reach) / this.cell);
+    const middle = [e, f].map((axis) => Math.round(this.center.dot(axis) / this.cell));
+    const positions: number[] = [];
+    const alphas: number[] = [];
+    const put = (i: number, j: number) => {
+      const [x, y] = [(i + middle[0]) * this.cell, (j + middle[1]) * this.cell];
+      const point = e.clone().multiplyScalar(x).addScaledVector(f, y).addScaledVector(this.up, level);
+      positions.push(...point.toArray());
+      alphas.push(Math.max(0, 1 - Math.hypot(i, j) / n) ** 1.5);
+    };
+    for (let i = -n; i <= n; i++)
+      for (let j = -n; j < n; j++) for (const k of [j, j + 1]) put(i, k);
+    for (let j = -n; j <= n; j++)
+      for (let i = -n; i < n; i++) for (const k of [i, i + 1]) put(k, j);
+    const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(positions), 3));
+    geometry.setAttribute("color", new BufferAttribute(Float32Array.from(alphas.flatMap((alpha) => [1, 1, 1, alpha])), 4));
+    this.grid = new LineSegments(geometry, new LineBasicMaterial({vertexColors: true, transparent: true, depthWrite: false}));
+    this.stage.add(this.grid);
+    if (!this.renderer.shadowMap.enabled) return;
+    const plane = new Mesh(new PlaneGeometry(5 * this.reach, 5 * this.reach), this.shade);
+    plane.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), this.up);
+    plane.position.copy(this.center).addScaledVector(this.up, level - this.center.dot(this.up) - 1e-3 * this.reach);
+    plane.receiveShadow = true;
+    this.stage.add(plane);
+  }
+
+  private readonly shade = new ShadowMaterial({depthWrite: false});
+
+  private addLights() {
+    const [e, f] = across(this.up);
+    this.sky.position.copy(this.up);
+    this.sun.position.copy(this.center).addScaledVector(this.up, 3 * this.reach).addScaledVector(e, 1.1 * this.reach).addScaledVector(f, -1.6 * this.reach);
+    this.sun.target.position.copy(this.center);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 4;
+    this.sun.shadow.normalBias = 0.004 * this.reach;
+    const box = this.sun.shadow.camera;
+    Object.assign(box, {left: -1.3 * this.reach, right: 1.3 * this.reach, top: 1.3 * this.reach, bottom: -1.3 * this.reach, near: 0.1 * this.reach, far: 8 * this.reach});
+    this.camera.add(this.lamp);
+    this.stage.add(this.sky, this.sun, this.sun.target, this.camera);
+  }
+
+  // ---- time ------------------------------------------------------------------------------------------
+
+  /** Sets the bodies' matrices; between frames along a straight line and the shortest turn. */
+  private place(t: number) {
+    const {poses} = this.data;
+    const count = this.bodies.length - 1;
+    const [frame, part] = this.data.at(t);
+    const one = new Vector3(1, 1, 1);
+    const [p, q, p1, q1] = [new Vector3(), new Turn(), new Vector3(), new Turn()];
+    for (let body = 0; body < count; body++) {
+      let at = (frame * count + body) * 7;
+      p.set(poses[at], poses[at + 1], poses[at + 2]);
+      q.set(poses[at + 4], poses[at + 5], poses[at + 6], poses[at + 3]);
+      if (part > 0) {
+        at += count * 7;
+        p.lerp(p1.set(poses[at], poses[at + 1], poses[at + 2]), part);
+        q.slerp(q1.set(poses[at + 4], poses[at + 5], poses[at + 6], poses[at + 3]), part);
+      }
+      this.bodies[body].compose(p, q.normalize(), one);
+    }
+  }
+
+  private point(body: number, local: Vector, out = new Vector3()): Vector3 {
+    return out.set(...local).applyMatrix4(this.bodies.at(body)!);
+  }
+
+  setTime(t: number) {
+    if (t === this.time) return;
+    this.time = t;
+    this.update();
+  }
+
+  update() {
+    const t = this.time;
+    this.place(t);
+    const m = new Matrix4();
+    for (const {mesh, parts} of this.batches) {
+      mesh.visible = this.shown.bodies;
+      parts.forEach((part, i) => mesh.setMatrixAt(i, m.multiplyMatrices(this.bodies.at(part.body)!, part.place)));
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null; // of all instances: needed when one is looked for
+    }
+    for (const {line, part} of this.thin) {
+      line.visible = this.shown.bodies;
+      line.matrix.multiplyMatrices(this.bodies.at(part.body)!, part.place);
+    }
+    this.updateJoints();
+    this.updateFrames();
+    const at = (body: number, local: Vector, out: Vector3) => this.point(body, local, out);
+    this.springs.update(this.shown.springs, at);
+    this.arrows.update(t, this.shown, at);
+    const frame = this.data.at(t);
+    for (const trace of this.traces.values()) trace.update(this.shown.traces, frame);
+    if (this.grid) this.grid.visible = this.shown.grid;
+    if (this.followed) this.moveAlong();
+    this.draw();
+  }
+
+  private updateJoints() {
+    const [m, p, axis, turn] = [new Matrix4(), new Vector3(), new Vector3(), new Turn()];
+    const scale = new Vector3(this.symbol, this.symbol, this.symbol);
+    for (const {mesh, joints} of this.symbols) {
+      mesh.visible = this.shown.joints;
+      if (!mesh.visible) continue;
+      joints.forEach((joint, i) => {
+        const end = joint.points.length - 1;
+        this.point(joint.bodies[end], joint.points[end], p);
+        axis.set(...(joint.axis ?? [0, 0, 1])).transformDirection(this.bodies.at(joint.bodies[0])!);
+        mesh.setMatrixAt(i, m.compose(p, turn.setFromUnitVectors(new Vector3(0, 0, 1), axis), scale));
+      });
+      mesh.instanceMatrix.needsUpdate = true;
+    }
+  }
+
+  private updateFrames() {
+    this.triads.visible = this.shown.frames;
+    if (!this.triads.visible) return;
+    const positions = this.triads.geometry.getAttribute("position") as BufferAttribute;
+    const [p, tip] = [new Vector3(), new Vector3()];
+    this.data.raw.scene.frames.forEach((frame, i) => {
+      const turn = rotation(frame.quaternion);
+      const origin = vector(frame.position);
+      this.point(frame.body, frame.position, p);
+      for (let axis = 0; axis < 3; axis++) {
+        tip.set(0, 0, 0).setComponent(axis, 3 * this.symbol).applyQuaternion(turn).add(origin).applyMatrix4(this.bodies.at(frame.body)!);
+        positions.setXYZ(6 * i + 2 * axis, p.x, p.y, p.z);
+        positions.setXYZ(6 * i + 2 * axis + 1, tip.x, tip.y, tip.z);
+      }
+    });
+    positions.needsUpdate = true;
+  }
+
+  // ---- what is seen ----------------------------------------------------------------------------------
+
+  show(layer: Layer, on: boolean) {
+    this.shown[layer] = on;
+    this.update();
+  }
+
+  private whereIs(target: Target): Vector3 {
+    if (target.kind === "bodies") return new Vector3().setFromMatrixPosition(this.bodies[target.index]);
+    const frame = this.data.raw.scene.frames[target.index];
+    return this.point(frame.body, frame.position);
+  }
+
+  /** Where a body's centre of mass is drawn now [m]. */
+  position(body: number): Vector {
+    return this.whereIs({kind: "bodies", index: body}).toArray();
+  }
+
+  traced(target: Target): boolean {
+    return this.traces.has(`${target.kind} ${target.index}`);
+  }
+
+  trace(target: Target, on: boolean) {
+    const key = `${target.kind} ${target.index}`;
+    const old = this.traces.get(key);
+    if (on && !old) {
+      const {frames} = this.data.raw.scene;
+      const [body, offset] = target.kind === "bodies" ? [target.index, [0, 0, 0] as Vector] : [frames[target.index].body, frames[target.index].position];
+      const trace = new Trace(this.data, body, offset, bodyColor(body));
+      this.traces.set(key, trace);
+      this.stage.add(trace.group);
+    } else if (!on && old) {
+      this.traces.delete(key);
+      this.stage.remove(old.group);
+      old.dispose();
+    }
+    this.resize();
+    this.update();
+  }
+
+  select(body: number) {
+    this.selected = body;
+    for (const {mesh, parts} of this.batches) {
+      parts.forEach((part, i) => mesh.setColorAt(i, part.body === body && body >= 0 ? part.color.clone().lerp(SELECTED, 0.75) : part.color));
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+    this.draw();
+  }
+
+  follow(target: Target | null) {
+    this.followed = target;
+    if (target) {
+      this.anchor.copy(this.whereIs(target));
+      this.camera.position.add(this.anchor).sub(this.controls.target);
+      this.controls.target.copy(this.anchor);
+    }
+    this.controls.update();
+    this.draw();
+  }
+
+  private moveAlong() {
+    const now = this.whereIs(this.followed!);
+    const moved = now.clone().sub(this.anchor);
+    this.anchor.copy(now);
+    this.camera.position.add(moved);
+    this.controls.target.add(moved);
+    this.controls.update();
+  }
+
+  /** Looks at the whole run from a good side: along the thin direction of what is flat. */
+  fit() {
+    const [e, f] = across(this.up);
+    const [a, b, c] = [e, f, this.up].map((axis) => spread(this.run, axis));
+    let azimuth = -1.05; // from e towards f [rad]
+    let height = 0.38;
+    if (b < 0.35 * a) azimuth = -1.3;
+    else if (a < 0.35 * b) azimuth = -0.27;
+    else if (c < 0.12 * Math.max(a, b)) height = 0.9;
+    if (c < 0.12 * Math.max(a, b) && Math.min(a, b) < 0.35 * Math.max(a, b)) height = 0.5;
+    const away = e.multiplyScalar(Math.cos(azimuth)).addScaledVector(f, Math.sin(azimuth)).multiplyScalar(Math.cos(height)).addScaledVector(this.up, Math.sin(height));
+    this.frame(this.run, away);
+  }
+
+  /** Puts the camera where all points are just seen from the direction `away`. */
+  private frame(points: Vector3[], away: Vector3) {
+    const right = this.up.clone().cross(away).normalize();
+    const above = away.clone().cross(right);
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360) * 0.86;
+    const aspect = this.camera.aspect;
+    const target = this.center.clone();
+    let distance = 0;
+    for (let round = 0; round < 3; round++) {
+      const side = [right, above].map((axis) => extremes(points, axis));
+      target.addScaledVector(right, (side[0][0] + side[0][1]) / 2 - target.dot(right));
+      target.addScaledVector(above, (side[1][0] + side[1][1]) / 2 - target.dot(above));
+    }
+    const p = new Vector3();
+    for (const point of points) {
+      p.copy(point).sub(target);
+      const need = Math.max(Math.abs(p.dot(right)) / (slope * aspect), Math.abs(p.dot(above)) / slope);
+      distance = Math.max(distance, p.dot(away) + need);
+    }
+    distance = Math.max(distance, 1e-6 * this.reach);
+    this.camera.position.copy(target).addScaledVector(away, distance);
+    this.camera.near = distance / 200;
+    this.camera.far = distance + 40 * this.reach;
+    this.controls.minDistance = distance / 100;
+    this.controls.maxDistance = distance + 20 * this.reach;
+    this.camera.updateProjectionMatrix();
+    this.controls.target.copy(target);
+    this.controls.update();
+    this.draw();
+  }
+
+  /** Turns, moves or zooms by a key; false if the key means nothing here. */
+  key(event: KeyboardEvent): boolean {
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    const right = new Vector3().setFromMatrixColumn(this.camera.matrix, 0);
+    const above = new Vector3().setFromMatrixColumn(this.camera.matrix, 1);
+    const arrows: Record<string, [number, number]> = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]};
+    const arrow = arrows[event.key];
+    if (arrow && event.shiftKey) {
+      const step = 0.04 * offset.length();
+      this.controls.target.addScaledVector(right, arrow[0] * step).addScaledVector(above, arrow[1] * step);
+    } else if (arrow) {
+      offset.applyAxisAngle(this.up, arrow[0] * 0.12);
+      const polar = offset.angleTo(this.up);
+      if (polar - 0.1 * arrow[1] > 0.05 && polar - 0.1 * arrow[1] < 3.09) offset.applyAxisAngle(right, -0.1 * arrow[1]);
+    } else if (event.key === "+" || event.key === "=") offset.multiplyScalar(0.88);
+    else if (event.key === "-") offset.multiplyScalar(1 / 0.88);
+    else if (event.key === "f" || event.key === "F") {
+      this.fit();
+      return true;
+    } else return false;
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.draw();
+    return true;
+  }
+
+  private listen() {
+    let down: [number, number] | null = null;
+    this.canvas.addEventListener("pointerdown", (event) => (down = [event.clientX, event.clientY]));
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4) this.onPick(this.pick(event));
+      down = null;
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (!event.buttons) this.onHover(this.pick(event));
+    });
+    this.canvas.addEventListener("pointerleave", () => this.onHover(null));
+    this.canvas.addEventListener("keydown", (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.altKey && this.key(event)) event.preventDefault();
+    });
+    new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement!);
+    this.resize();
+  }
+
+  private pick(event: PointerEvent): number | null {
+    const box = this.canvas.getBoundingClientRect();
+    const caster = new Raycaster();
+    caster.setFromCamera(new Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2), this.camera);
+    const [hit] = caster.intersectObjects(this.batches.map((batch) => batch.mesh), false);
+    if (!hit || hit.instanceId === undefined) return null;
+    const {parts} = this.batches.find((batch) => batch.mesh === hit.object)!;
+    const {body} = parts[hit.instanceId];
+    return body >= 0 ? body : null;
+  }
+
+  private resize() {
+    const {clientWidth, clientHeight} = this.canvas.parentElement!;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    for (const trace of this.traces.values()) trace.resize(clientWidth, clientHeight);
+    const first = this.camera.aspect === 1;
+    this.camera.aspect = clientWidth / clientHeight;
+    this.camera.updateProjectionMatrix();
+    if (first && this.run.length > 0) this.fit();
+    this.draw();
+  }
+
+  paint(theme: Theme) {
+    this.stage.background = new Color(theme.stage);
+    this.ink.color.set(theme.ink);
+    this.springs.paint(theme);
+    (this.grid!.material as LineBasicMaterial).color.set(theme.grid);
+    this.shade.opacity = theme.dark ? 0.4 : 0.14;
+    this.sun.intensity = theme.dark ? 1.6 : 1.8;
+    this.sky.intensity = theme.dark ? 1.5 : 2;
+    this.draw();
+  }
+
+  draw() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      this.renderer.render(this.stage, this.camera);
+      this.onTurn(this.camera);
+    });
+  }
+
+  get chosen() {
+    return this.selected;
+  }
+}
+
+// ---- small things ----------------------------------------------------------------------------------
+
+const SYMBOLS: Record<string, () => BufferGeometry> = {
+  revolute: () => new TorusGeometry(0.85, 0.3, 10, 28),
+  cylindrical: () => cylinder().scale(0.55, 0.55, 3.2),
+  screw: () => cylinder().scale(0.55, 0.55, 3.2),
+  prismatic: () => new BoxGeometry(0.9, 0.9, 3.2),
+  point_on_line: () => new BoxGeometry(0.5, 0.5, 3.2),
+  spherical: () => new SphereGeometry(0.95, 20, 14),
+  universal: () => new OctahedronGeometry(1.25),
+  constant_velocity: () => new OctahedronGeometry(1.25),
+  planar: () => new BoxGeometry(2.6, 2.6, 0.25),
+  point_on_plane: () => new BoxGeometry(2.6, 2.6, 0.25),
+  fixed: () => new BoxGeometry(1.2, 1.2, 1.2),
+  other: () => new SphereGeometry(0.6, 12, 8),
+};
+
+function extent(points: Vector3[]): [Vector3, Vector3] {
+  const [low, high] = [points[0].clone(), points[0].clone()];
+  for (const point of points) {
+    low.min(point);
+    high.max(point);
+  }
+  return [low, high];
+}
+
+function extremes(points: Vector3[], axis: Vector3): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const point of points) {
+    const along = point.dot(axis);
+    low = Math.min(low, along);
+    high = Math.max(high, along);
+  }
+  return [low, high];
+}
+
+function spread(points: Vector3[], axis: Vector3): number {
+  const [low, high] = extremes(points, axis);
+  return high - low;
+}
+
+/** Two unit vectors across `up`: x and y where z is up. */
+function across(up: Vector3): [Vector3, Vector3] {
+  const e = new Vector3(1, 0, 0);
+  if (Math.abs(up.x) > 0.9) e.set(0, 1, 0);
+  e.addScaledVector(up, -e.dot(up)).normalize();
+  return [e, up.clone().cross(e)];
+}
+
+/** The largest of 1, 2, 5 times a power of ten that is not above x. */
+function round(x: number): number {
+  const power = 10 ** Math.floor(Math.log10(x));
+  const digit = x / power;
+  return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
+}
