@@ -32,6 +32,7 @@ function channel(name, unit, time, values, skip, buckets = 500) {
   const best = (better) => values.reduce((at, value, i) => (better(value, values[at]) ? i : at), 0);
   const low = best((a, b) => a < b);
   const high = best((a, b) => a > b);
+  if (values[low] === values[high]) return {name, unit, min: values[low], tmin: time[0], max: values[low], tmax: time[0], constant: true};
   const result = {
     name, unit, min: values[low], tmin: time[low], max: values[high], tmax: time[high],
     values: pack(values.filter((_, i) => i % skip === 0 || i === rows - 1)),

@@ -15,6 +15,7 @@ export interface Body {
   mass: number; // kg
   inertia: number[]; // xx, yy, zz, xy, xz, yz [kg m^2]
   point: boolean;
+  node?: boolean; // of a flexible structure: it has no mass of its own
 }
 
 export interface Shape {
@@ -26,7 +27,8 @@ export interface Shape {
   radius?: number;
   length?: number;
   points?: Vector[];
-  triangles?: Packed;
+  triangles?: Packed; // 9 numbers each
+  triangles_of?: number; // the shape that has the same
   color?: number[] | null;
 }
 
@@ -69,7 +71,8 @@ interface PackedChannel {
   max?: number | null;
   tmax?: number | null;
   offset?: number;
-  values: Packed;
+  constant?: boolean; // min all along, and no values
+  values?: Packed;
   extremes?: {t: Packed; value: Packed};
 }
 
@@ -219,7 +222,8 @@ export class Data {
     }
     const packed = this.packed.get(channel)!;
     const offset = packed.offset ?? 0;
-    const values = Float64Array.from(await unpack(packed.values), (value) => offset + value);
+    const constant = () => new Float64Array(n).fill(channel.min);
+    const values = packed.values ? Float64Array.from(await unpack(packed.values), (value) => offset + value) : constant();
     if (values.length !== n) throw new Error(`${channel.name} has ${values.length} values`);
     if (!packed.extremes) return {channel, values, t: this.time, y: values};
     const t = Float64Array.from(await unpack(packed.extremes.t));
@@ -235,11 +239,13 @@ export class Data {
   }
 
   async triangles(shape: Shape): Promise<Float32Array> {
-    return Float32Array.from(await unpack(shape.triangles!));
+    const {triangles, triangles_of: other} = shape;
+    if (triangles) return Float32Array.from(await unpack(triangles));
+    return other === undefined ? new Float32Array() : this.triangles(this.raw.scene.shapes[other]);
   }
 }
 
-/** Two series in the order of time; of two points at one time the first series' is kept. */
+/** Two series in the order of time; a point that is in both is there once. */
 function merge(t0: Float64Array, y0: Float64Array, t1: Float64Array, y1: Float64Array) {
   const t = new Float64Array(t0.length + t1.length);
   const y = new Float64Array(t.length);
@@ -248,7 +254,7 @@ function merge(t0: Float64Array, y0: Float64Array, t1: Float64Array, y1: Float64
   let j = 0;
   while (i < t0.length || j < t1.length) {
     const first = j >= t1.length || (i < t0.length && t0[i] <= t1[j]);
-    if (first && j < t1.length && t0[i] === t1[j]) j++;
+    if (first && j < t1.length && t0[i] === t1[j] && y0[i] === y1[j]) j++;
     t[n] = first ? t0[i] : t1[j];
     y[n++] = first ? y0[i++] : y1[j++];
   }

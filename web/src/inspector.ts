@@ -105,11 +105,12 @@ export class Inspector {
 
   private facts(): string {
     const {scene} = this.session.data.raw;
+    if (this.group === "bodies" && scene.bodies[this.index].node) return "node of a flexible structure";
     if (this.group === "bodies") return `mass ${withUnit(scene.bodies[this.index].mass, "kg")}`;
     const title = (body: number) => (body < 0 ? "ground" : scene.bodies[body].name);
     if (this.group === "frames") return `of ${title(scene.frames[this.index].body)}`;
     const link = scene[this.group][this.index];
-    return `${link.kind.replace(/_/g, " ")}: ${link.bodies.map(title).join(" and ")}`;
+    return `${link.kind.replace(/[-_]/g, " ")}: ${link.bodies.map(title).join(" and ")}`;
   }
 
   private update() {

@@ -54,7 +54,8 @@ function firstPlots(data: Data): Channel[][] {
   const plots: Channel[][] = [];
   for (const kind of kinds) {
     const found = data.channels.filter((channel) => kind.test(channel.name) && channel.min !== channel.max);
-    if (found.length > 0) plots.push(found.filter((channel) => channel.unit === found[0].unit).slice(0, 4));
+    const alike = found.filter((channel) => channel.unit === found[0].unit);
+    if (found.length > 0) plots.push(data.raw.scene.bodies.length > 20 ? alike.slice(-3) : alike.slice(0, 4));
     if (plots.length === 2) break;
   }
   return plots;
@@ -121,7 +122,7 @@ function showTools(session: Session, view: View) {
     const parts = [`grid ${withUnit(view.cell, "m")}`];
     for (const kind of ["forces", "reactions"] as const) {
       const largest = view.arrows.largest(kind);
-      if (view.shown[kind] && largest > 0) parts.push(`${kind} up to ${withUnit(Number(largest.toPrecision(3)), "N")}`);
+      if (view.shown[kind] && largest > 0) parts.push(`longest of ${kind} ${withUnit(Number(largest.toPrecision(3)), "N")}`);
     }
     byId("scale").textContent = parts.join(" · ");
   };

@@ -7,7 +7,7 @@ import {make, toggle, download} from "./dom";
 import {clock, format, label, pretty} from "./format";
 import {Picker} from "./picker";
 import type {Session} from "./session";
-import {png, range, svg, type Line, type Picture} from "./svg";
+import {logTicks, png, range, svg, type Line, type Picture} from "./svg";
 
 export interface PlotDef {
   title: string;
@@ -168,12 +168,14 @@ export class Plot {
     const font = "11px system-ui, sans-serif";
     const axis = {stroke: theme.muted, font, labelFont: font, grid: {stroke: theme.line, width: 1}, ticks: {stroke: theme.line, width: 1}};
     const values = (_: uPlot, splits: (number | null)[]) => splits.map((value) => (value === null ? "" : format(value, 6)));
+    const room = (_: uPlot, texts: string[] | null) => 22 + 6.6 * Math.max(3, ...(texts ?? []).map((text) => text.length));
+    const all = (_: uPlot, splits: number[]) => splits;
     const scales: uPlot.Scales = {x: {time: false, auto: false, min: x[0], max: x[1]}};
     const axes: uPlot.Axis[] = [{...axis, label: this.across ? label(this.across.channel.name, this.across.channel.unit) : "time [s]", labelSize: 18, size: 30, values}];
     units.forEach((unit, i) => {
       const [min, max] = this.yRange(unit, lines, x);
       scales[unit] = {auto: false, min, max, ...(this.log ? {distr: 3 as const, log: 10 as const} : {})};
-      axes.push({...axis, scale: unit, side: i === 0 ? 3 : 1, size: 52, label: `[${pretty(unit) || "-"}]`, labelSize: 16, values, grid: {...axis.grid, show: i === 0}});
+      axes.push({...axis, scale: unit, side: i === 0 ? 3 : 1, size: room, ...(this.log ? {splits: (_: uPlot, __: number, low: number, high: number) => logTicks(low, high), filter: all} : {}), label: `[${pretty(unit) || "-"}]`, labelSize: 16, values, grid: {...axis.grid, show: i === 0}});
     });
     if (units.length === 0) {
       scales.y = {auto: false, min: 0, max: 1};
@@ -357,7 +359,7 @@ export class Plot {
     const lines = this.lines();
     const x = this.xRange(lines);
     return {
-      title: this.def.title, channels: this.channels.map((channel) => channel.name), x: this.x?.name ?? "time", log: this.log, range: x,
+      title: this.def.title, channels: lines.map((line) => line.name), x: this.across?.channel.name ?? "time", log: this.log, range: x,
       ranges: Object.fromEntries(lines.map((line) => [line.unit, this.yRange(line.unit, lines, x)])),
       extremes: lines.map((line) => [Math.min(...Array.from(line.y).filter(Number.isFinite)), Math.max(...Array.from(line.y).filter(Number.isFinite))]),
     };

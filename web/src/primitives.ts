@@ -67,6 +67,25 @@ function equivalentBox(body: Body, thin: number, long: number): Matrix4 {
   return new Matrix4().makeBasis(x, y, z).scale(vector(size));
 }
 
+/**
+ * The prism of eight sides that stands for a round disk or drum of this mass and inertia: one sees it turn. Null if the
+ * body is not round or is slender.
+ */
+function equivalentDisk(body: Body, long: number): Matrix4 | null {
+  const [moments, axes] = principal(body.inertia);
+  const near = (a: number, b: number) => Math.abs(a - b) < 1e-3 * Math.max(a, b);
+  const axis = [0, 1, 2].find((i) => near(moments[(i + 1) % 3], moments[(i + 2) % 3]));
+  if (axis === undefined) return null;
+  const r2 = (2 * moments[axis]) / body.mass;
+  const l2 = (12 * moments[(axis + 1) % 3]) / body.mass - 3 * r2;
+  if (!(r2 > 0) || l2 > 16 * r2 || l2 < -0.05 * r2) return null;
+  const [x, y, z] = [1, 2, 0].map((k) => (axis + k) % 3).map((i) => new Vector3(axes[0][i], axes[1][i], axes[2][i]));
+  if (x.clone().cross(y).dot(z) < 0) x.negate();
+  const r = Math.min(Math.sqrt(r2), long / 2);
+  const l = Math.max(Math.min(Math.sqrt(Math.max(0, l2)), long), 0.04 * r);
+  return new Matrix4().makeBasis(x, y, z).scale(new Vector3(r, r, l));
+}
+
 /** A cylinder (along z, of length and radius 1) from a to b. */
 export function between(a: Vector3, b: Vector3, radius: number, out: Matrix4): Matrix4 {
   const along = b.clone().sub(a);
@@ -76,6 +95,11 @@ export function between(a: Vector3, b: Vector3, radius: number, out: Matrix4): M
 }
 
 const box = () => new BoxGeometry();
+const prism = () => {
+  const geometry = new CylinderGeometry(1, 1, 1, 8).rotateX(Math.PI / 2).toNonIndexed();
+  geometry.computeVertexNormals(); // flat sides
+  return geometry;
+};
 const sphere = () => new SphereGeometry(1, 32, 20);
 export const cylinder = () => new CylinderGeometry(1, 1, 1, 32).rotateX(Math.PI / 2);
 
@@ -109,7 +133,7 @@ async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive 
       return points.length > 1 ? make(`polyline ${at}`, () => polyline(points, radius), [1, 1, 1], !(radius > 0)) : null;
     case "mesh": {
       const triangles = await data.triangles(shape);
-      return make(`mesh ${at}`, () => {
+      return make(`mesh ${shape.triangles_of ?? at}`, () => {
         const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(triangles, 3));
         geometry.computeVertexNormals();
         return geometry;
@@ -130,23 +154,31 @@ function ofInertia(scene: Scene, body: number, thin: number, arms: Vector[]): Pr
     .filter((arm) => Math.hypot(...arm) > thin)
     .map((arm) => make("cylinder", cylinder, between(new Vector3(), vector(arm), 0.4 * thin, new Matrix4())));
   if (given.point || !(Math.max(given.inertia[0], given.inertia[1], given.inertia[2]) > 0)) {
-    const radius = 2 * thin;
+    const radius = given.node ? 0.7 * thin : 2 * thin;
     return [make("sphere", sphere, new Matrix4().makeScale(radius, radius, radius)), ...rods];
   }
   const long = scene.bodies.length > 1 ? scene.size : 1.5 * scene.size;
-  return [make("box", box, equivalentBox(given, thin, long)), ...rods];
+  const disk = equivalentDisk(given, long);
+  return [disk ? make("prism", prism, disk) : make("box", box, equivalentBox(given, thin, long)), ...rods];
+}
+
+/** Where each body is held, by joints and springs; from its centre of mass, body axes. */
+export function armsOf(scene: Scene): Vector[][] {
+  const arms: Vector[][] = scene.bodies.map(() => []);
+  const springs = scene.forces.filter((force) => force.kind === "spring");
+  for (const link of [...scene.joints.filter((joint) => joint.kind !== "distance"), ...springs])
+    link.points.forEach((point, i) => {
+      const body = link.bodies[i];
+      if (body >= 0 && arms[body].length < 12) arms[body].push(point);
+    });
+  return arms;
 }
 
 export async function primitives(data: Data): Promise<Primitive[]> {
   const {scene} = data.raw;
   const thin = symbolSize(scene);
   const shaped = new Set(scene.shapes.map((shape) => shape.body));
-  const arms: Vector[][] = scene.bodies.map(() => []);
-  for (const link of [...scene.joints, ...scene.forces])
-    link.points.forEach((point, i) => {
-      const body = link.bodies[i];
-      if (body >= 0 && link.kind !== "distance" && arms[body].length < 12) arms[body].push(point);
-    });
+  const arms = armsOf(scene);
   const drawn = await Promise.all(scene.shapes.map((shape, at) => ofShape(shape, at, data)));
   const result = drawn.filter((primitive) => primitive !== null);
   scene.bodies.forEach((_, body) => {

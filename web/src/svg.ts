@@ -33,10 +33,15 @@ export function ticks(low: number, high: number, about: number): number[] {
   return result;
 }
 
-function powers(low: number, high: number): number[] {
-  const [a, b] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
-  const skip = Math.max(1, Math.ceil((b - a + 1) / 7));
-  return Array.from({length: Math.max(0, Math.floor((b - a) / skip) + 1)}, (_, i) => 10 ** (a + i * skip));
+/** Powers of ten across a range, and 2 and 5 times them where there are few. */
+export function logTicks(low: number, high: number): number[] {
+  const [a, b] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const skip = Math.max(1, Math.ceil((b - a) / 8));
+  const digits = b - a <= 3 ? [1, 2, 5] : [1];
+  const result: number[] = [];
+  for (let power = a; power <= b; power += skip)
+    for (const digit of digits) result.push(Number(`${digit}e${power}`));
+  return result.filter((tick) => tick >= low && tick <= high);
 }
 
 /** The range of what lies between x[0] and x[1], with a little air; on a logarithmic scale of what is above zero. */
@@ -67,8 +72,8 @@ export function svg(picture: Picture, width = 760, height = 420): string {
   const out: string[] = [];
   const px = (value: number) => left + ((value - x.range[0]) / (x.range[1] - x.range[0])) * w;
   const text = (at: number, y: number, words: string, more = "") => out.push(`<text x="${at.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${escape(words)}</text>`);
-  const rule = (x1: number, y1: number, x2: number, y2: number, more = "") =>
-    out.push(`<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${colors.line}" ${more}/>`);
+  const rule = (x1: number, y1: number, x2: number, y2: number, look = `stroke="${colors.line}"`) =>
+    out.push(`<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" ${look}/>`);
   text(left, 22, picture.title, `font-size="14" font-weight="600" fill="${colors.text}"`);
   lines.forEach((line, i) => {
     const y = 40 + 18 * i;
@@ -82,7 +87,7 @@ export function svg(picture: Picture, width = 760, height = 420): string {
   text(left + w / 2, height - 9, label(x.name, x.unit), `text-anchor="middle" fill="${colors.text}"`);
   for (const mark of picture.marks)
     if (mark.x >= x.range[0] && mark.x <= x.range[1]) {
-      rule(px(mark.x), top, px(mark.x), top + h, `stroke-dasharray="3 3" style="stroke:${colors.muted}"`);
+      rule(px(mark.x), top, px(mark.x), top + h, `stroke="${colors.muted}" stroke-dasharray="3 3"`);
       text(px(mark.x) + 3, top + 10, mark.name, `font-size="10" fill="${colors.muted}"`);
     }
   out.push(`<clipPath id="inside"><rect x="${left}" y="${top}" width="${w}" height="${h}"/></clipPath>`);
@@ -92,7 +97,7 @@ export function svg(picture: Picture, width = 760, height = 420): string {
     const scale = (value: number) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
     const py = (value: number) => top + h - scale(value) * h;
     const at = k === 0 ? left - 7 : left + w + 7 + 62 * (k - 1);
-    for (const tick of log ? powers(low, high) : ticks(low, high, 6)) {
+    for (const tick of log ? logTicks(low, high) : ticks(low, high, 6)) {
       if (k === 0) rule(left, py(tick), left + w, py(tick));
       text(at, py(tick) + 4, format(tick), `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.muted}"`);
     }

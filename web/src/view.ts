@@ -11,6 +11,7 @@ import {OrbitControls} from "three/addons/controls/OrbitControls.js";
 import type {Data, Link, Vector} from "./data";
 import {Arrows} from "./arrows";
 import {bodyColor, cylinder, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
+import {Skeleton} from "./skeleton";
 import {Springs} from "./springs";
 import {Trace} from "./trace";
 import type {Theme} from "./theme";
@@ -49,6 +50,7 @@ export class View {
   private readonly symbols: {mesh: InstancedMesh; joints: Link[]}[] = [];
   private readonly triads: LineSegments;
   private readonly springs: Springs;
+  private readonly skeleton: Skeleton | null;
   private readonly traces = new Map<string, Trace>();
   private grid: LineSegments | null = null;
   private readonly bodies: Matrix4[] = []; // body to world; the ground is the last
@@ -74,7 +76,9 @@ export class View {
   ) {
     const {scene} = data.raw;
     const count = scene.bodies.length;
-    this.renderer = new WebGLRenderer({canvas, antialias: true, preserveDrawingBuffer: true});
+    const context = canvas.getContext("webgl2", {antialias: true, preserveDrawingBuffer: true});
+    if (!context) throw new Error("it has no WebGL 2");
+    this.renderer = new WebGLRenderer({canvas, context});
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = count <= 300;
     const gravity = vector(scene.gravity);
@@ -95,6 +99,8 @@ export class View {
     this.springs = new Springs(scene, this.symbol);
     this.arrows = new Arrows(data, scene.size);
     this.stage.add(this.springs.group, this.arrows.group);
+    this.skeleton = this.symbol < 0.003 * scene.size ? new Skeleton(scene) : null;
+    if (this.skeleton) this.stage.add(this.skeleton.lines);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("change", () => this.draw());
     this.measure();
@@ -155,6 +161,7 @@ export class View {
     const kinds = new Map<string, Link[]>();
     for (const joint of this.data.raw.scene.joints) {
       if (joint.points.length === 0) continue;
+      if (UNSEEN.has(joint.kind)) continue;
       const look = SYMBOLS[joint.kind] ? joint.kind : "other";
       if (kinds.has(look)) kinds.get(look)!.push(joint);
       else kinds.set(look, [joint]);
@@ -209,7 +216,7 @@ export class View {
   private measure() {
     const last = this.data.time.length - 1;
     const {size} = this.data.raw.scene;
-    const count = Math.max(2, Math.min(last + 1, 40, Math.ceil(40000 / this.bodies.length)));
+    const count = Math.max(2, Math.min(last + 1, 40, Math.ceil(60000 / this.corners.flat().length)));
     const frames = Array.from({length: count}, (_, i) => Math.round((i * last) / (count - 1)));
     let points = this.samples(frames);
     let [low, high] = extent(points);
@@ -301,8 +308,25 @@ export class View {
   setTime(t: number) {
     if (t === this.time) return;
     this.time = t;
+    this.keepUp(performance.now());
     this.update();
   }
+
+  /** Gives up shadows and fine pixels where pictures come slower than 20 a second. */
+  private keepUp(now: number) {
+    const passed = now - this.pace.last;
+    this.pace.last = now;
+    if (passed > 1000) this.pace.slow = 0; // it was not playing
+    else this.pace.slow = passed > 50 ? this.pace.slow + 1 : Math.max(0, this.pace.slow - 2);
+    if (this.pace.slow < 12 || !this.fine) return;
+    this.fine = false;
+    this.sun.castShadow = false;
+    this.renderer.setPixelRatio(1);
+    this.resize();
+  }
+
+  private readonly pace = {last: -Infinity, slow: 0};
+  private fine = true;
 
   update() {
     const t = this.time;
@@ -318,6 +342,7 @@ export class View {
       line.visible = this.shown.bodies;
       line.matrix.multiplyMatrices(this.bodies.at(part.body)!, part.place);
     }
+    this.skeleton?.update(this.shown.bodies, this.bodies);
     this.updateJoints();
     this.updateFrames();
     const at = (body: number, local: Vector, out: Vector3) => this.point(body, local, out);
@@ -527,16 +552,30 @@ export class View {
     const caster = new Raycaster();
     caster.setFromCamera(new Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2), this.camera);
     const [hit] = caster.intersectObjects(this.batches.map((batch) => batch.mesh), false);
-    if (!hit || hit.instanceId === undefined) return null;
-    const {parts} = this.batches.find((batch) => batch.mesh === hit.object)!;
-    const {body} = parts[hit.instanceId];
-    return body >= 0 ? body : null;
+    if (hit?.instanceId !== undefined) {
+      const {body} = this.batches.find((batch) => batch.mesh === hit.object)!.parts[hit.instanceId];
+      if (body >= 0) return body;
+    }
+    return this.nearest(event.clientX - box.left, event.clientY - box.top, box);
+  }
+
+  /** The body whose centre is seen within some pixels of a point: many are too thin to be hit. */
+  private nearest(x: number, y: number, {width, height}: DOMRect): number | null {
+    const p = new Vector3();
+    let [best, least]: [number | null, number] = [null, 12];
+    for (let body = 0; body < this.bodies.length - 1; body++) {
+      p.setFromMatrixPosition(this.bodies[body]).project(this.camera);
+      const far = Math.hypot(((p.x + 1) / 2) * width - x, ((1 - p.y) / 2) * height - y);
+      if (far < least && p.z < 1) [best, least] = [body, far];
+    }
+    return best;
   }
 
   private resize() {
     const {clientWidth, clientHeight} = this.canvas.parentElement!;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.renderer.setSize(clientWidth, clientHeight, false);
+    this.skeleton?.resize(clientWidth, clientHeight);
     for (const trace of this.traces.values()) trace.resize(clientWidth, clientHeight);
     const first = this.camera.aspect === 1;
     this.camera.aspect = clientWidth / clientHeight;
@@ -573,17 +612,20 @@ export class View {
 
 // ---- small things ----------------------------------------------------------------------------------
 
+/** These act on joints or between wheels that are drawn anyway. */
+const UNSEEN = new Set(["motion", "coupling", "distance"]);
+
 const SYMBOLS: Record<string, () => BufferGeometry> = {
   revolute: () => new TorusGeometry(0.85, 0.3, 10, 28),
   cylindrical: () => cylinder().scale(0.55, 0.55, 3.2),
   screw: () => cylinder().scale(0.55, 0.55, 3.2),
   prismatic: () => new BoxGeometry(0.9, 0.9, 3.2),
-  point_on_line: () => new BoxGeometry(0.5, 0.5, 3.2),
+  "point-on-line": () => new BoxGeometry(0.5, 0.5, 3.2),
   spherical: () => new SphereGeometry(0.95, 20, 14),
   universal: () => new OctahedronGeometry(1.25),
-  constant_velocity: () => new OctahedronGeometry(1.25),
+  "constant-velocity": () => new OctahedronGeometry(1.25),
   planar: () => new BoxGeometry(2.6, 2.6, 0.25),
-  point_on_plane: () => new BoxGeometry(2.6, 2.6, 0.25),
+  "point-on-plane": () => new BoxGeometry(2.6, 2.6, 0.25),
   fixed: () => new BoxGeometry(1.2, 1.2, 1.2),
   other: () => new SphereGeometry(0.6, 12, 8),
 };

@@ -1,0 +1,400 @@
+// The page in a real browser, with machines whose motion is known.
+// usage: page.mjs TEMPLATE [--only=PART OF A NAME]      TEMPLATE is what web/build.mjs makes
+
+import assert from "node:assert/strict";
+import {readFileSync, writeFileSync} from "node:fs";
+import {join} from "node:path";
+import {folder, launch, needed, open, root, run} from "./browser.mjs";
+import {fill, machines} from "../../web/fixtures.mjs";
+
+const template = readFileSync(needed(process.argv[2] ?? "", "the page's template"), "utf8");
+const browser = await launch();
+const place = folder();
+const data = {};
+const path = (name) => {
+  const file = join(place, `${name}.html`);
+  if (!data[name]) {
+    data[name] = name === "chain" ? machines.chain(1000) : machines[name]();
+    writeFileSync(file, fill(template, data[name]));
+  }
+  return file;
+};
+
+const state = (page) => page.evaluate(() => ({time: window.alphastep.time, playing: window.alphastep.playing, window: window.alphastep.window, selected: window.alphastep.selected}));
+const plots = (page) => page.evaluate(() => window.alphastep.plots);
+const picture = (page) => page.locator("#view").screenshot();
+const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+
+/** What a four-bar's crank does: half its length away from its pin, at the angle 2 t. */
+const crank = (t) => [0.15 * Math.cos(2 * t), 0, 0.15 * Math.sin(2 * t)];
+const near = (found, expected, within, what) =>
+  expected.forEach((value, i) => assert.ok(Math.abs(found[i] - value) <= within, `${what}: ${found} is not ${expected}`));
+
+/** Whatever can be operated and is seen, by what it is called. */
+const controls = (page) =>
+  page.evaluate(() => {
+    const found = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")];
+    const shut = (element) => element.disabled || element.closest("[hidden]") || (element.closest("details:not([open])") && !element.matches("summary"));
+    return found.filter((element) => !shut(element) && element.getClientRects().length > 0).map((element, i) => {
+      element.dataset.nth = String(i);
+      return element.ariaLabel ?? element.labels?.[0]?.textContent ?? (element.textContent || element.title);
+    });
+  });
+
+const tests = {
+  "opens from disk: nothing complains, nothing is asked of a network, text is only text": async () => {
+    const {page, wrong, close} = await open(browser, path("zoo"));
+    await frames(page);
+    assert.equal(await page.title(), data.zoo.title);
+    assert.equal(await page.locator("#title").textContent(), data.zoo.title);
+    for (const at of ["#choose", "#follow"]) assert.match(await page.locator(at).textContent(), /<img src=x onerror/);
+    await page.selectOption("#choose", {index: 1});
+    await page.locator("#values table").waitFor();
+    for (const at of ["#model-text", "#event-table", "#notices", ".legend >> nth=0"]) assert.ok((await page.locator(at).textContent()).length > 0);
+    assert.match(await page.locator("#event-table").textContent(), /of <img src=x/);
+    assert.match(await page.locator("#model-text").textContent(), /<\/script><img/);
+    assert.equal(await page.locator("img").count(), 0);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "its policy lets no request and no other script through": async () => {
+    const {page, close} = await open(browser, path("top"));
+    const blocked = await page.evaluate(async () => {
+      const seen = [];
+      document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
+      const element = (tag, properties) => document.body.append(Object.assign(document.createElement(tag), properties));
+      element("img", {src: "http://127.0.0.1:9/x.png"});
+      element("script", {textContent: "window.ran = true"});
+      element("link", {rel: "stylesheet", href: "http://127.0.0.1:9/x.css"});
+      await fetch("http://127.0.0.1:9/x").catch(() => undefined);
+      await new Promise((done) => setTimeout(done, 100));
+      return {seen: seen.sort(), ran: window.ran ?? false};
+    });
+    assert.deepEqual(blocked, {seen: ["connect-src", "img-src", "script-src-elem", "style-src-elem"], ran: false});
+    await close();
+  },
+
+  "plays, pauses and looks different then": async () => {
+    const {page, wrong, close} = await open(browser, path("top"));
+    assert.equal((await state(page)).playing, false, "it must not move by itself for those who want no motion");
+    await frames(page);
+    const first = await picture(page);
+    assert.ok(first.equals(await picture(page)), "it rests, and its picture changes");
+    await page.locator("#play").press("Space");
+    await page.waitForFunction(() => window.alphastep.time > 0.2);
+    await page.locator("#play").press("Space");
+    const {time, playing} = await state(page);
+    assert.equal(playing, false);
+    await frames(page);
+    assert.ok(!first.equals(await picture(page)), "the animation does not move");
+    assert.equal((await state(page)).time, time);
+    assert.deepEqual(wrong, []);
+    await close();
+    const moving = await open(browser, path("top"), {reducedMotion: "no-preference"});
+    await moving.page.waitForFunction(() => window.alphastep.time > 0);
+    await moving.close();
+  },
+
+  "shows bodies where the results say": async () => {
+    const {page, wrong, close} = await open(browser, path("four-bar"));
+    const rows = data["four-bar"].rows;
+    const position = () => page.evaluate(() => window.alphastep.position("crank"));
+    await page.locator("#scrub").press("End");
+    assert.equal((await state(page)).time, 6.28);
+    near(await position(), crank(6.28), 1e-6, "at the end");
+    await page.locator("#scrub").press("Home");
+    near(await position(), crank(0), 1e-6, "at the start");
+    for (let i = 0; i < 3; i++) await page.locator("#scrub").press("PageUp");
+    await page.locator("#forward").press("Enter");
+    const t = (31 * 6.28) / (rows - 1);
+    assert.ok(Math.abs((await state(page)).time - t) < 1e-12);
+    near(await position(), crank(t), 1e-6, "after 31 rows");
+    const box = await page.locator("#scrub").boundingBox();
+    await page.mouse.click(box.x + 0.4 * box.width, box.y + box.height / 2);
+    const {time} = await state(page);
+    assert.ok(time > 1.5 && time < 3.5, `the scrubber went to ${time}`);
+    near(await position(), crank(time), 1e-4, "between rows");
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "a plot reaches the highest value, in a row that was left out too": async () => {
+    const {page, close} = await open(browser, path("zoo"));
+    const push = (await plots(page)).findIndex((plot) => plot.channels.includes("forces.push.force.x"));
+    const plot = (await plots(page))[push];
+    const at = plot.channels.indexOf("forces.push.force.x");
+    near(plot.extremes[at], [-1, 50], 1e-3, "extremes");
+    const [low, high] = plot.ranges.N;
+    assert.ok(high > 50 && high < 60 && low < -1 && low > -10, `the scale goes from ${low} to ${high}`);
+    // The highest pixel in the curve's colour, in the canvas, is where the value 50 belongs.
+    const top = await page.evaluate(([n, series]) => {
+      const element = document.querySelectorAll("#plot-list .plot")[n];
+      const [canvas, over] = [element.querySelector("canvas"), element.querySelector(".u-over")];
+      const wanted = getComputedStyle(element.querySelectorAll(".legend i")[series]).backgroundColor.match(/\d+/g).map(Number);
+      const {width, height} = canvas;
+      const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+      for (let i = 0; i < width * height; i++)
+        if (wanted.every((value, k) => Math.abs(pixels[4 * i + k] - value) < 40)) return (Math.floor(i / width) - over.offsetTop) / over.clientHeight;
+      return NaN;
+    }, [push, at]);
+    assert.ok(Math.abs(top - (high - 50) / (high - low)) < 0.02, `the curve begins at ${top} of the height, for 50 of ${low}..${high}`);
+    assert.match(await page.locator("#notices").textContent(), /shows 401 of 8001 rows/);
+    assert.match(await page.locator("#notices").textContent(), /did not finish \(failed\)\. Newton did not converge/);
+    await close();
+  },
+
+  "time and zoom are shared by the animation and the plots": async () => {
+    const {page, close} = await open(browser, path("four-bar"));
+    const over = await page.locator("#plot-list .u-over").first().boundingBox();
+    const at = (part) => [over.x + part * over.width, over.y + 0.5 * over.height];
+    await page.mouse.click(...at(0.5));
+    assert.ok(Math.abs((await state(page)).time - 3.14) < 0.03, "a click sets the time");
+    await page.mouse.move(...at(0.25));
+    assert.match(await page.locator("#plot-list .when").first().textContent(), /at 1\.5\d+ s/);
+    await page.mouse.down();
+    await page.mouse.move(...at(0.75), {steps: 4});
+    await page.mouse.up();
+    near((await state(page)).window, [1.57, 4.71], 0.03, "zoomed");
+    for (const plot of [...(await plots(page)), ...(await page.evaluate(() => window.alphastep.checks))]) near(plot.range, (await state(page)).window, 0, plot.title);
+    await page.locator("#speed").selectOption({index: 6});
+    await page.locator("#scrub").press("End");
+    await page.locator("#play").press("Enter");
+    await page.waitForFunction(() => window.alphastep.time >= 1.5 && window.alphastep.time < 4.7);
+    await page.locator("#unzoom").press("Enter");
+    near((await state(page)).window, [0, 6.28], 0, "the whole run");
+    await close();
+  },
+
+  "every control is reached by Tab, has a name and shows its focus": async () => {
+    const {page, wrong, close} = await open(browser, path("zoo"));
+    await page.locator("#show summary").press("Enter");
+    await page.locator("#plot-list [aria-expanded]").first().press("Enter");
+    await page.selectOption("#choose", {index: 1});
+    await page.locator("#values table").waitFor();
+    const names = await controls(page);
+    names.forEach((name, i) => assert.ok(name?.trim(), `control ${i} has no name`));
+    await page.evaluate(() => document.activeElement.blur());
+    const reached = new Set();
+    for (let i = 0; i < names.length + 40; i++) {
+      await page.keyboard.press("Tab");
+      const [nth, outline] = await page.evaluate(() => {
+        const style = getComputedStyle(document.activeElement);
+        return [document.activeElement.dataset.nth, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
+      });
+      if (nth === undefined) continue;
+      assert.ok(outline, `${names[nth]} does not show that it has the focus`);
+      reached.add(Number(nth));
+    }
+    const missed = names.filter((_, i) => !reached.has(i));
+    assert.deepEqual(missed, []);
+    assert.ok(names.length > 50, `only ${names.length} controls`);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "every control works by keyboard": async () => {
+    const {page, wrong, close} = await open(browser, path("zoo"), {acceptDownloads: true});
+    const view = page.locator("#view");
+    const looks = async (what, action) => {
+      await frames(page);
+      const before = await picture(page);
+      await action();
+      await frames(page);
+      assert.ok(!before.equals(await picture(page)), `${what} changes nothing`);
+    };
+    for (const key of ["ArrowLeft", "ArrowUp", "Shift+ArrowRight", "+", "-", "f"]) await looks(key, () => view.press(key));
+    await view.press("Space");
+    assert.equal((await state(page)).playing, true);
+    await view.press("Space");
+    await view.press("+");
+    await looks("Fit", () => page.locator("#fit").press("Enter"));
+    await looks("Follow", async () => {
+      await page.locator("#follow").press("ArrowDown");
+      await page.locator("#follow").press("ArrowDown");
+    });
+    await page.locator("#show summary").press("Enter");
+    for (const layer of ["bodies", "joints", "springs", "forces", "reactions", "grid"]) await looks(layer, () => page.locator(`[data-layer=${layer}]`).press("Space"));
+    await page.locator("[data-layer=bodies]").press("Space");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#layers").isVisible(), false);
+
+    await page.locator("#choose").press("ArrowDown");
+    await page.locator("#choose").press("ArrowDown");
+    assert.equal((await state(page)).selected, "sphere");
+    await page.locator("#scrub").press("Home");
+    assert.match(await page.locator("#values").textContent(), /position0\.50/);
+    await looks("Trace", () => page.locator("#trace").press("Enter"));
+    await page.locator("#scrub").press("PageUp");
+    const {time} = await state(page);
+    await page.locator("#back").press("Space");
+    await page.locator("#forward").press("Space");
+    assert.equal((await state(page)).time, time);
+    assert.equal(await page.locator("#speed").inputValue(), "1");
+    await page.locator("#speed").press("ArrowDown");
+    assert.equal(await page.locator("#speed").inputValue(), "2");
+
+    await page.locator("#add-plot").press("Enter");
+    const plot = page.locator("#plot-list .plot").last();
+    await page.keyboard.type("prismatic displacement");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await page.waitForFunction(() => window.alphastep.plots.at(-1).channels.length === 1);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => window.alphastep.plots.at(-1).channels.length === 2);
+    assert.deepEqual((await plots(page)).at(-1).channels, ["joints.joint prismatic.displacement", "joints.joint prismatic.displacement_rate"]);
+    assert.deepEqual(Object.keys((await plots(page)).at(-1).ranges), ["m", "m/s"]);
+    await plot.locator("select").press("ArrowDown");
+    await plot.locator("input[type=search]").fill("revolute");
+    await plot.locator("input[type=radio]").nth(1).press("Space");
+    await page.waitForFunction(() => window.alphastep.plots.at(-1).x === "joints.joint revolute.angle");
+    await page.keyboard.press("Escape");
+    assert.equal(await plot.locator(".picker").isVisible(), false);
+    await plot.getByRole("button", {name: "Log"}).press("Enter");
+    assert.equal((await plots(page)).at(-1).log, true);
+    await plot.getByRole("button", {name: "Remove Plot"}).press("Enter");
+    assert.equal((await plots(page)).length, 2);
+
+    const chart = page.locator("#plot-list .chart").first();
+    await chart.press("ArrowRight");
+    assert.ok((await state(page)).time > time);
+    await chart.press("+");
+    assert.ok((await state(page)).window[1] < 8);
+    await chart.press("0");
+    assert.deepEqual((await state(page)).window, [0, 8]);
+    await page.locator("#event-table button").first().press("Enter");
+    assert.equal((await state(page)).time, 3.3333);
+    await page.locator("#theme").press("Enter");
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await page.locator("#model-text summary").press("Enter");
+    assert.equal(await page.locator("#model-text pre").first().isVisible(), false);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "a click chooses a body": async () => {
+    const {page, close} = await open(browser, path("top"));
+    const box = await page.locator("#view").boundingBox();
+    await page.locator("#view").click({position: {x: 0.57 * box.width, y: 0.33 * box.height}});
+    assert.equal((await state(page)).selected, "top");
+    await page.locator("#view").click({position: {x: 5, y: 200}});
+    assert.equal((await state(page)).selected, null);
+    await close();
+  },
+
+  "downloads a plot as SVG, PNG and CSV": async () => {
+    const {page, wrong, close} = await open(browser, path("zoo"), {acceptDownloads: true});
+    const plot = page.locator("#plot-list .plot").nth(1);
+    const save = async (kind) => {
+      const [file] = await Promise.all([page.waitForEvent("download"), plot.getByRole("button", {name: kind}).press("Enter")]);
+      const to = join(place, `saved.${kind}`);
+      assert.match(file.suggestedFilename(), new RegExp(`^[\\w.-]+\\.${kind.toLowerCase()}$`));
+      await file.saveAs(to);
+      return readFileSync(to);
+    };
+    const svg = (await save("SVG")).toString();
+    const parsed = await page.evaluate((text) => {
+      const document_ = new DOMParser().parseFromString(text, "image/svg+xml");
+      return {root: document_.documentElement.nodeName, paths: document_.querySelectorAll("path").length, images: document_.querySelectorAll("img, image, script").length, text: document_.documentElement.textContent};
+    }, svg);
+    assert.deepEqual([parsed.root, parsed.paths, parsed.images], ["svg", 2, 0]);
+    assert.match(parsed.text, /<img src=x.*forces\.push\.force\.x \[N\]/s);
+    assert.deepEqual([...(await save("PNG")).subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
+    const [head, ...lines] = (await save("CSV")).toString().trimEnd().split("\n");
+    assert.equal(head, "time [s],forces.push.force.x [N],joints.joint spherical.force.y [N]");
+    const rows = lines.map((line) => line.split(","));
+    const peak = rows.find((row) => row[1] === "50");
+    assert.ok(Math.abs(Number(peak[0]) - 3.333) < 1e-3);
+    assert.ok(rows.length > 401 && rows.every((row, i) => i === 0 || Number(row[0]) >= Number(rows[i - 1][0])));
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "light and dark as the system asks": async () => {
+    for (const [colorScheme, dark] of [["light", false], ["dark", true]]) {
+      const {page, close} = await open(browser, path("four-bar"), {colorScheme});
+      const lightness = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).reduce((sum, part) => sum + Number(part), 0) / 765);
+      assert.equal((await lightness()) < 0.5, dark);
+      const stage = await picture(page);
+      await page.locator("#theme").press("Space");
+      assert.equal((await lightness()) > 0.5, dark);
+      await frames(page);
+      assert.ok(!stage.equals(await picture(page)), "the stage keeps its colours");
+      await close();
+    }
+  },
+
+  "no overflow at 1280 and at 390 pixels": async () => {
+    for (const name of ["zoo", "four-bar"])
+      for (const width of [1280, 390]) {
+        const {page, wrong, close} = await open(browser, path(name), {viewport: {width, height: 800}});
+        await page.selectOption("#choose", {index: 1});
+        await page.locator("#values table").waitFor();
+        await page.locator("#plot-list [aria-expanded]").first().press("Enter");
+        const wide = await page.evaluate(() => {
+          const beyond = [...document.querySelectorAll("body *")].filter((element) => {
+            if (element.closest(".scroll, .listing, .u-wrap, svg, .unseen, select, .legend .name")) return false;
+            return element.getClientRects().length > 0 && element.getBoundingClientRect().right > innerWidth + 0.5;
+          });
+          return [document.documentElement.scrollWidth - innerWidth, ...beyond.map((element) => `${element.tagName} ${element.id} ${element.className}`)];
+        });
+        assert.deepEqual(wide, [0], `${name} at ${width}`);
+        assert.deepEqual(wrong, []);
+        await close();
+      }
+  },
+
+  "a thousand bodies": async () => {
+    const {page, wrong, close} = await open(browser, path("chain"));
+    await page.locator("#scrub").press("End");
+    const end = await page.evaluate(() => window.alphastep.position("link 1"));
+    near(end.slice(1, 2), [0], 1e-6, "link 1");
+    await page.locator("#choose").selectOption({label: "link 777"});
+    assert.equal((await state(page)).selected, "link 777");
+    await page.locator("#values table").waitFor();
+    await page.locator("#add-plot").press("Enter");
+    await page.keyboard.type("link 777.quaternion");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await page.waitForFunction(() => window.alphastep.plots.at(-1).channels[0] === "bodies.link 777.quaternion.w");
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "without WebGL it says so and shows the rest": async () => {
+    const init = () => {
+      const get = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+        return kind.startsWith("webgl") ? null : get.call(this, kind, ...more);
+      };
+    };
+    const {page, wrong, close} = await open(browser, path("four-bar"), {init});
+    assert.match(await page.locator("#stage").textContent(), /does not draw in 3D/);
+    await page.locator("#plot-list .u-over").first().waitFor();
+    await page.locator("#scrub").press("End");
+    assert.match(await page.locator("#plot-list .legend b").first().textContent(), /^12\.56 rad$/);
+    await page.locator("#choose").selectOption({label: "coupler"});
+    await page.locator("#values table").waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "broken data is said, not hidden": async () => {
+    const file = join(place, "broken.html");
+    writeFileSync(file, fill(template, {...machines["four-bar"](), format: 2}));
+    const {page, close} = await open(browser, file, {wait: false});
+    await page.locator("#notices p").waitFor();
+    assert.match(await page.locator("#notices").textContent(), /cannot be shown: .*format 1, not 2/);
+    await close();
+  },
+
+  "the lock file names no host and the page keeps the licences": async () => {
+    assert.doesNotMatch(readFileSync(join(root, "web/package-lock.json"), "utf8"), /https?:|"resolved"/);
+    for (const owner of [/Copyright © \d+-\d+ three\.js authors/i, /Copyright \(c\) \d+ Leon Sorokin/]) assert.match(template, owner);
+  },
+};
+
+const good = await run(tests);
+await browser.close();
+process.exit(good ? 0 : 1);
