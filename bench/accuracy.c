@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plot.h"
+#include "alphastep/plot.h"
 #include "problems/automatic.h"
 
 enum { METHODS = 3, TOLERANCES = 5, VARIABLES = AUTOMATIC_VARIABLES };
@@ -331,35 +331,36 @@ static void print_markdown(const subject *all, int n) {
 /// Error against steps and against rtol, of the default method.
 static bool draw(const automatic_problem *p, const series *s, const char *directory) {
   double steps[TOLERANCES], error[VARIABLES][TOLERANCES];
-  plot picture = {.kind = PLOT_ORDERS,
-                  .title = p->name,
-                  .note = "index-2, automatic steps, rtol = 10^{\u22123} to 10^{\u22127}; errors "
-                          "relative to the size of a variable, over three times",
-                  .same_scale = true,
-                  .n_panels = 2};
-  picture.panel[0] = (plot_panel){.title = "error against steps",
-                                  .x_label = "steps",
-                                  .y_label = "error",
-                                  .guides = {-2.0, 0.0},
-                                  .decades = true};
-  picture.panel[1] = (plot_panel){.title = "error against tolerance",
-                                  .x_label = "rtol",
-                                  .y_label = "error",
-                                  .guides = {2.0 / 3.0, 0.0},
-                                  .decades = true};
+  as_plot picture = {.kind = AS_PLOT_ORDERS,
+                     .title = p->name,
+                     .note =
+                         "index-2, automatic steps, rtol = 10^{\u22123} to 10^{\u22127}; errors "
+                         "relative to the size of a variable, over three times",
+                     .same_scale = true,
+                     .n_panels = 2};
+  picture.panel[0] = (as_plot_panel){.title = "error against steps",
+                                     .x_label = "steps",
+                                     .y_label = "error",
+                                     .guides = {-2.0, 0.0},
+                                     .decades = true};
+  picture.panel[1] = (as_plot_panel){.title = "error against tolerance",
+                                     .x_label = "rtol",
+                                     .y_label = "error",
+                                     .guides = {2.0 / 3.0, 0.0},
+                                     .decades = true};
   for (int i = 0; i < TOLERANCES; ++i) steps[i] = (double)s->run[i].work.steps;
   for (int k = 0; k < VARIABLES; ++k) {
     if (p->count[k] == 0) continue;
     for (int i = 0; i < TOLERANCES; ++i) error[k][i] = s->run[i].overall[k];
     const int c = picture.n_curves++;
     picture.label[c] = automatic_variable_name(k);
-    picture.panel[0].curve[c] = (plot_curve){steps, error[k], TOLERANCES};
-    picture.panel[1].curve[c] = (plot_curve){tolerances, error[k], TOLERANCES};
+    picture.panel[0].curve[c] = (as_plot_curve){steps, error[k], TOLERANCES};
+    picture.panel[1].curve[c] = (as_plot_curve){tolerances, error[k], TOLERANCES};
   }
   char path[1024];
   snprintf(path, sizeof path, "%s/%s.svg", directory, p->name);
   FILE *out = fopen(path, "w");
-  if (out) plot_write(out, &picture);
+  if (out) as_plot_write(out, &picture);
   if (out && fclose(out) == 0) return true;
   perror(path);
   return false;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/plot.h"
 #include "cli.h"
 #include "folder.h"
 #include "papers.h"
-#include "plot.h"
 
 // ---- points
 
@@ -46,7 +46,7 @@ static as_status collect_trace(const paper *source, const paper_figure *figure, 
 
 // ---- files
 
-static cli_exit write_file(const plot *p, const char *directory, const char *name) {
+static cli_exit write_file(const as_plot *p, const char *directory, const char *name) {
   size_t size = strlen(directory) + strlen(name) + sizeof "/.svg";
   char *path = malloc(size);
   if (path == NULL) {
@@ -59,7 +59,7 @@ static cli_exit write_file(const plot *p, const char *directory, const char *nam
   if (out == NULL) {
     status = cli_complain_path(path);
   } else {
-    plot_write(out, p);
+    as_plot_write(out, p);
     int failed = ferror(out);
     if (fclose(out) != 0 || failed) status = cli_complain_path(path);
   }
@@ -71,13 +71,13 @@ static cli_exit write_file(const plot *p, const char *directory, const char *nam
 
 cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
                      run_result *results) {
-  points *all = calloc((size_t)PLOT_PANELS * PLOT_CURVES, sizeof *all);
+  points *all = calloc((size_t)AS_PLOT_PANELS * AS_PLOT_CURVES, sizeof *all);
   if (all == NULL) {
     cli_complain("Out of memory.");
     return CLI_SIMULATION;
   }
-  plot p = {
-      .kind = figure->trace == NULL ? PLOT_ORDERS : PLOT_TRACES,
+  as_plot p = {
+      .kind = figure->trace == NULL ? AS_PLOT_ORDERS : AS_PLOT_TRACES,
       .title = figure->title,
       .note = figure->note,
       .smooth = figure->smooth,
@@ -96,11 +96,11 @@ cli_exit figure_draw(const paper *source, const paper_figure *figure, const char
     p.panel[i].guides[1] = 2.0;
     for (int c = 0; c < figure->n_curves && status == AS_OK; c++) {
       if (panel->curve[c].run == PAPER_NONE) continue;
-      points *here = &all[i * PLOT_CURVES + c];
+      points *here = &all[i * AS_PLOT_CURVES + c];
       status = figure->trace == NULL
                    ? collect_orders(source, figure, panel->curve[c], results, here)
                    : collect_trace(source, figure, panel->curve[c], here);
-      p.panel[i].curve[c] = (plot_curve){here->x, here->y, here->n};
+      p.panel[i].curve[c] = (as_plot_curve){here->x, here->y, here->n};
     }
   }
   cli_exit done = status == AS_OK ? write_file(&p, directory, figure->name) : CLI_SIMULATION;

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
+#include "alphastep/plot.h"
 #include "alphastep/status.h"
 #include "cli.h"
-#include "plot.h"
 
 enum { PAPER_OUTPUTS = 6 };  ///< the most numbers that a run gives
 enum { PAPER_POINTS = 256 }; ///< the most points of a curve
@@ -62,7 +62,7 @@ typedef struct paper_curve {
 typedef struct paper_panel {
   const char *title;
   const char *y_label;
-  paper_curve curve[PLOT_CURVES];
+  paper_curve curve[AS_PLOT_CURVES];
 } paper_panel;
 
 typedef struct paper_figure {
@@ -75,9 +75,9 @@ typedef struct paper_figure {
   bool smooth;           ///< traces are lines without dots
   bool same_scale;       ///< the panels have the same range of y
   int n_curves;
-  const char *label[PLOT_CURVES];
+  const char *label[AS_PLOT_CURVES];
   int n_panels;
-  paper_panel panel[PLOT_PANELS];
+  paper_panel panel[AS_PLOT_PANELS];
 } paper_figure;
 
 // ---- papers

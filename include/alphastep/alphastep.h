@@ -11,6 +11,7 @@
 #include "alphastep/integrator.h"
 #include "alphastep/matrix.h"
 #include "alphastep/model.h"
+#include "alphastep/plot.h"
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
 #include "alphastep/recording.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plot.h"
+#include "alphastep/plot.h"
 
 // ---- looks
 
@@ -36,7 +36,7 @@ typedef struct look {
   bool open;          // the marker is an outline
 } look;
 
-static const look looks[PLOT_CURVES] = {
+static const look looks[AS_PLOT_CURVES] = {
     {"#0b62a4", "", "M-5-5H5V5H-5Z", true},
     {"#d9480f", "7 5", "M-3.2 0A3.2 3.2 0 1 1 3.2 0A3.2 3.2 0 1 1-3.2 0Z", false},
     {"#2b8a3e", "", "M0-5.2L4.8 3.4H-4.8Z", false},
@@ -132,15 +132,15 @@ static double place(const axis *a, double x) {
   return a->start + (scale(a, x) - a->low) / (a->high - a->low) * a->length;
 }
 
-static bool can_show(plot_kind kind, double x, double y) {
+static bool can_show(as_plot_kind kind, double x, double y) {
   if (!isfinite(x) || !isfinite(y)) return false;
-  return kind == PLOT_TRACES || (x > 0.0 && y > 0.0);
+  return kind == AS_PLOT_TRACES || (x > 0.0 && y > 0.0);
 }
 
 /// Widens the range of x and y by the points of a panel.
-static void fit(const plot *p, const plot_panel *panel, axis *x, axis *y) {
+static void fit(const as_plot *p, const as_plot_panel *panel, axis *x, axis *y) {
   for (int c = 0; c < p->n_curves; c++) {
-    const plot_curve *curve = &panel->curve[c];
+    const as_plot_curve *curve = &panel->curve[c];
     for (int i = 0; i < curve->n; i++) {
       if (!can_show(p->kind, curve->x[i], curve->y[i])) continue;
       x->low = fmin(x->low, scale(x, curve->x[i]));
@@ -230,8 +230,8 @@ static void write_decade_ticks(FILE *out, const axis *x, const axis *y, bool alo
 }
 
 /// Ticks where the first curve has points.
-static void write_point_ticks(FILE *out, const plot_panel *panel, const axis *x, const axis *y) {
-  const plot_curve *first = &panel->curve[0];
+static void write_point_ticks(FILE *out, const as_plot_panel *panel, const axis *x, const axis *y) {
+  const as_plot_curve *first = &panel->curve[0];
   for (int i = 0; i < first->n; i++) {
     char text[32];
     format_number(text, sizeof text, first->x[i]);
@@ -239,9 +239,9 @@ static void write_point_ticks(FILE *out, const plot_panel *panel, const axis *x,
   }
 }
 
-static void write_axes(FILE *out, const plot *p, const plot_panel *panel, const axis *x,
+static void write_axes(FILE *out, const as_plot *p, const as_plot_panel *panel, const axis *x,
                        const axis *y) {
-  if (p->kind == PLOT_ORDERS) {
+  if (p->kind == AS_PLOT_ORDERS) {
     if (panel->decades) {
       write_decade_ticks(out, x, y, true);
     } else {
@@ -272,7 +272,7 @@ static void write_axes(FILE *out, const plot *p, const plot_panel *panel, const 
 
 /// Dotted lines from a common point at the bottom, where errors seldom are: rising ones to the right, falling
 /// ones to the left of it.
-static void write_guides(FILE *out, const plot_panel *panel, const axis *x, const axis *y) {
+static void write_guides(FILE *out, const as_plot_panel *panel, const axis *x, const axis *y) {
   double y1 = y->start + 0.05 * y->length;
   double per_decade = y->length / (y->high - y->low); // of error
   double decades = 0.34 * (x->high - x->low);         // of the step
@@ -307,12 +307,12 @@ static void write_marker(FILE *out, const look *l, double x, double y) {
 }
 
 /// Are the points of a trace marked, on a thin line?
-static bool is_dotted(const plot *p) { return p->kind == PLOT_TRACES && !p->smooth; }
+static bool is_dotted(const as_plot *p) { return p->kind == AS_PLOT_TRACES && !p->smooth; }
 
-static void write_curve(FILE *out, const plot *p, const plot_curve *curve, const look *l,
+static void write_curve(FILE *out, const as_plot *p, const as_plot_curve *curve, const look *l,
                         const axis *x, const axis *y) {
   if (curve->n == 0) return;
-  bool orders = p->kind == PLOT_ORDERS;
+  bool orders = p->kind == AS_PLOT_ORDERS;
   bool dotted = is_dotted(p);
   fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\"",
           l->colour, dotted ? "1.2" : "1.8");
@@ -340,11 +340,11 @@ static void write_curve(FILE *out, const plot *p, const plot_curve *curve, const
   }
 }
 
-static void write_legend(FILE *out, const plot *p) {
+static void write_legend(FILE *out, const as_plot *p) {
   double x = LEFT;
   for (int c = 0; c < p->n_curves; c++) {
     const look *l = &looks[c];
-    bool orders = p->kind == PLOT_ORDERS;
+    bool orders = p->kind == AS_PLOT_ORDERS;
     fprintf(out, "<path d=\"M%.1f %dh30\" stroke=\"%s\" stroke-width=\"1.8\"", x, LEGEND_Y,
             l->colour);
     if (!is_dotted(p) && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
@@ -357,10 +357,10 @@ static void write_legend(FILE *out, const plot *p) {
 
 // ---- the whole
 
-void plot_write(FILE *out, const plot *p) {
-  bool log = p->kind == PLOT_ORDERS;
-  axis x[PLOT_PANELS];
-  axis y[PLOT_PANELS];
+void as_plot_write(FILE *out, const as_plot *p) {
+  bool log = p->kind == AS_PLOT_ORDERS;
+  axis x[AS_PLOT_PANELS];
+  axis y[AS_PLOT_PANELS];
   for (int i = 0; i < p->n_panels; i++) {
     double left = LEFT + i * (LEFT + PANEL_WIDTH + RIGHT);
     double low = (double)INFINITY;
