@@ -92,7 +92,9 @@ typedef struct as_shape {
   int n_points;
   const char *file; ///< of a mesh: path, relative to the working directory as the model file's is
   double scale;     ///< of a mesh: metres per unit of its file
-  double color[4];  ///< red green blue opacity, 0..1; NAN: not given
+  const float *triangles; ///< of a mesh: 9 n_triangles, corners of each, in the shape's frame [m]
+  int n_triangles;
+  double color[4]; ///< red green blue opacity, 0..1; NAN: not given
 } as_shape;
 
 /// One of `parameters:`

@@ -39,6 +39,15 @@ typedef struct asi_path {
   const struct asi_path *outer;
 } asi_path;
 
+/// A mesh that has been read, the newest first.
+typedef struct asi_known_mesh {
+  const char *file;
+  double scale;
+  const float *triangles;
+  int n;
+  const struct asi_known_mesh *older;
+} asi_known_mesh;
+
 typedef enum asi_progress { ASI_WAITING, ASI_BUSY, ASI_READY, ASI_BROKEN } asi_progress;
 
 typedef struct asi_definition {
@@ -105,6 +114,8 @@ struct asi_reader {
   asi_names failed[ASI_SORTS]; ///< things that could not be added: others may still name them
   long things;
   int room_shapes;
+  const asi_known_mesh *meshes;
+  long n_triangles; ///< of all of them
   double gravity[3];
   const asi_value *output; ///< `output:` that counts; NULL: none
   const asi_value *at;     ///< name of the thing that is read, or itself in a list

@@ -1,8 +1,11 @@
 /// Shapes in files: what is drawn of a body.
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "elements/vector.h"
+#include "file/mesh.h"
 #include "file/reader.h"
 #include "model/builder.h"
 
@@ -67,13 +70,53 @@ static void prepare(void *out) {
   for (int i = 0; i < 4; ++i) thing->shape.color[i] = (double)NAN;
 }
 
+static const asi_known_mesh *find_mesh(const asi_reader *r, const as_shape *shape) {
+  const asi_known_mesh *mesh = r->meshes;
+  while (mesh && !(mesh->scale == shape->scale && strcmp(mesh->file, shape->file) == 0))
+    mesh = mesh->older;
+  return mesh;
+}
+
+/// Keeps a mesh in metres; NULL if memory runs out.
+static const asi_known_mesh *keep_mesh(asi_reader *r, const as_shape *shape, const asi_mesh *read) {
+  const size_t n = 9 * (size_t)read->n;
+  asi_known_mesh *mesh = asi_arena_take(r->arena, sizeof *mesh);
+  float *triangles = asi_arena_take(r->arena, n * sizeof *triangles);
+  if (mesh == NULL || triangles == NULL) return NULL;
+  for (size_t i = 0; i < n; ++i) triangles[i] = (float)(shape->scale * read->corner[i]);
+  *mesh = (asi_known_mesh){shape->file, shape->scale, triangles, read->n, r->meshes};
+  r->meshes = mesh;
+  r->n_triangles += read->n;
+  return mesh;
+}
+
+static as_status read_mesh(asi_reader *r, as_shape *shape, as_error *error) {
+  const asi_known_mesh *mesh = find_mesh(r, shape);
+  as_status status = AS_OK;
+  if (mesh == NULL) {
+    asi_mesh read;
+    status = asi_mesh_read(shape->file, &read, error);
+    if (status == AS_ERR_FILE) r->unreadable = true;
+    if (status == AS_OK && r->n_triangles + read.n > ASI_MOST_TRIANGLES)
+      status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                        "The meshes up to this one have %ld triangles, and %d are allowed.",
+                        r->n_triangles + read.n, ASI_MOST_TRIANGLES);
+    if (status == AS_OK) mesh = keep_mesh(r, shape, &read);
+    free(read.corner);
+  }
+  if (status || mesh == NULL) return status ? status : asi_fail_memory(error);
+  shape->triangles = mesh->triangles;
+  shape->n_triangles = mesh->n;
+  return AS_OK;
+}
+
 static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                      as_error *error) {
   shape_thing *thing = read;
   as_shape *shape = &thing->shape;
   as_machine *m = r->machine;
   (void)name;
-  const as_status status = asi_turn_apply(&thing->turn, shape->quaternion, error);
+  as_status status = asi_turn_apply(&thing->turn, shape->quaternion, error);
   if (status) return status;
   const double *q = shape->quaternion, size = sqrt(asi_dot(q, q) + q[3] * q[3]);
   if (!(fabs(size - 1.0) <= 1e-6))
@@ -81,6 +124,8 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
                     "The quaternion has the length %.9g instead of 1.", size);
   if (!isnan(shape->color[0]) && isnan(shape->color[3])) shape->color[3] = 1.0;
   shape->kind = (as_shape_kind)kind->code;
+  if (shape->kind == AS_SHAPE_MESH) status = read_mesh(r, shape, error);
+  if (status) return status;
   shape->body = AS_GROUND;
   shape->points = asi_keep_numbers(r, thing->points.number, 3 * thing->points.n);
   shape->n_points = thing->points.n;
