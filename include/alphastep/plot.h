@@ -45,6 +45,7 @@ typedef struct as_plot {
   const char *note;
   bool smooth;     ///< traces are lines without dots
   bool same_scale; ///< the panels have the same range of y
+  bool bare;       ///< to stand in a page: no title, note and background; of class `plot`
   int n_curves;
   const char *label[AS_PLOT_CURVES];
   int n_panels;

@@ -2,6 +2,9 @@
 //
 // A panel maps a value x to left + (u(x) - low)/(high - low) width with u(x) = x or log10(x), and y
 // likewise from its bottom up.
+#define _POSIX_C_SOURCE 200809L // uselocale
+
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -151,13 +154,14 @@ static void fit(const as_plot *p, const as_plot_panel *panel, axis *x, axis *y) 
   }
 }
 
-/// Adds a margin at both ends, and makes a range of a single value or of none.
-static void pad(axis *a, double margin) {
+/// Adds a margin at both ends, and makes a range of a single value or of none. What differs by less than `least`
+/// counts as one value.
+static void pad(axis *a, double margin, double least) {
   if (!(a->low <= a->high)) a->low = 0.0, a->high = 1.0;
   double span = a->high - a->low;
-  if (span < 1e-9 * (1.0 + fabs(a->low))) {
+  if (span <= least + 1e-8 * fabs(a->low)) {
     margin = 0.5;
-    span = 1.0;
+    span = fmax(1.0, 1e-6 * fabs(a->low));
   }
   a->low -= margin * span;
   a->high += margin * span;
@@ -357,7 +361,22 @@ static void write_legend(FILE *out, const as_plot *p) {
 
 // ---- the whole
 
-void as_plot_write(FILE *out, const as_plot *p) {
+/// Begins the picture: all of it, or from the legend on.
+static void write_head(FILE *out, const as_plot *p, int width) {
+  int top = p->bare ? LEGEND_Y - 17 : 0;
+  if (!p->bare) fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
+  fprintf(out,
+          "<svg %sxmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%d\" "
+          "height=\"%d\" viewBox=\"0 %d %d %d\" fill=\"none\" "
+          "font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
+          p->bare ? "class=\"plot\" " : "", width, HEIGHT - top, top, width, HEIGHT - top);
+  if (p->bare) return;
+  fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", width, HEIGHT);
+  write_text(out, LEFT, TITLE_Y, "start", 18, INK, p->title);
+  write_text(out, LEFT, NOTE_Y, "start", 13, FAINT_INK, p->note);
+}
+
+static void write_plot(FILE *out, const as_plot *p) {
   bool log = p->kind == AS_PLOT_ORDERS;
   axis x[AS_PLOT_PANELS];
   axis y[AS_PLOT_PANELS];
@@ -377,21 +396,12 @@ void as_plot_write(FILE *out, const as_plot *p) {
     if (p->same_scale) y[i].low = y[0].low, y[i].high = y[0].high;
   }
   for (int i = 0; i < p->n_panels; i++) {
-    pad(&x[i], log ? 0.06 : 0.0);
-    pad(&y[i], 0.08);
+    pad(&x[i], log ? 0.06 : 0.0, p->bare ? 0.0 : 1e-9);
+    pad(&y[i], 0.08, p->bare ? 0.0 : 1e-9);
   }
 
   int width = p->n_panels == 1 ? NARROWEST : p->n_panels * (LEFT + PANEL_WIDTH + RIGHT);
-  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
-  fprintf(
-      out,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%d\" height=\"%d\" "
-      "viewBox=\"0 0 %d %d\" fill=\"none\" "
-      "font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
-      width, HEIGHT, width, HEIGHT);
-  fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", width, HEIGHT);
-  write_text(out, LEFT, TITLE_Y, "start", 18, INK, p->title);
-  write_text(out, LEFT, NOTE_Y, "start", 13, FAINT_INK, p->note);
+  write_head(out, p, width);
   write_legend(out, p);
   for (int i = 0; i < p->n_panels; i++) {
     write_axes(out, p, &p->panel[i], &x[i], &y[i]);
@@ -401,4 +411,13 @@ void as_plot_write(FILE *out, const as_plot *p) {
     }
   }
   fputs("</svg>\n", out);
+}
+
+void as_plot_write(FILE *out, const as_plot *p) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); // for decimal points
+  locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
+  write_plot(out, p);
+  if (plain == (locale_t)0) return;
+  uselocale(before);
+  freelocale(plain);
 }
