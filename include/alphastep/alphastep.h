@@ -15,6 +15,7 @@
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
 #include "alphastep/recording.h"
+#include "alphastep/report.h"
 #include "alphastep/results.h"
 #include "alphastep/rule.h"
 #include "alphastep/space.h"

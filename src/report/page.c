@@ -1,0 +1,245 @@
+/// The page that moves: the template of web/ with the data of a run in it, as JSON.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/version.h"
+#include "base/error.h"
+#include "report/array.h"
+#include "report/json.h"
+#include "report/report.h"
+
+enum { MANY_BODIES = 100 }; ///< from here on, channels that repeat the poses are left out
+
+typedef struct page {
+  asi_report *r;
+  FILE *out;
+  asi_thinning thinning;
+  float *value;  ///< room for the frames and for the extremes of a channel
+  double *place; ///< likewise: times
+} page;
+
+// ---- channels ---------------------------------------------------------------------------------------
+
+/// Least and greatest number of a channel, and where; -1: it has none.
+typedef struct range {
+  long low, high;
+  bool constant; ///< every row has the same number
+} range;
+
+static range find_range(const double *x, long rows) {
+  range found = {-1, -1, true};
+  for (long i = 0; i < rows; ++i) {
+    found.constant = found.constant && (x[i] == x[0] || (isnan(x[i]) && isnan(x[0])));
+    if (!isfinite(x[i])) continue;
+    if (found.low < 0 || x[i] < x[found.low]) found.low = i;
+    if (found.high < 0 || x[i] > x[found.high]) found.high = i;
+  }
+  return found;
+}
+
+static void put_limit(const page *p, const char *name, long at) {
+  fprintf(p->out, ",\"%s\":", name);
+  asi_json_number(p->out, at < 0 ? (double)NAN : p->r->row[at]);
+  fprintf(p->out, ",\"t%s\":", name);
+  asi_json_number(p->out, at < 0 ? (double)NAN : p->r->time[at]);
+}
+
+static void put_extremes(const page *p, double offset) {
+  const asi_report *r = p->r;
+  const int n = asi_thin_extremes(r->row, r->rows, p->thinning.buckets, r->where);
+  for (int i = 0; i < n; ++i) {
+    p->place[i] = r->time[r->where[i]];
+    p->value[i] = (float)(r->row[r->where[i]] - offset);
+  }
+  fputs(",\"extremes\":{\"t\":", p->out);
+  asi_array_doubles(p->out, p->place, (size_t)n);
+  fputs(",\"value\":", p->out);
+  asi_array_floats(p->out, p->value, (size_t)n);
+  putc('}', p->out);
+}
+
+/// Numbers that hardly change are written as differences, so that they keep their digits in 32 bits.
+static double offset_of(const double *x, range at) {
+  if (at.low < 0) return 0.0;
+  const double low = x[at.low], high = x[at.high];
+  return fmax(fabs(low), fabs(high)) > 8.0 * (high - low) ? 0.5 * (low + high) : 0.0;
+}
+
+static void put_values(const page *p, range at) {
+  const double *x = p->r->row, offset = offset_of(x, at);
+  if (offset != 0.0) {
+    fputs(",\"offset\":", p->out);
+    asi_json_number(p->out, offset);
+  }
+  for (int i = 0; i < p->thinning.frames; ++i)
+    p->value[i] = (float)(x[asi_thin_row(&p->thinning, i)] - offset);
+  fputs(",\"values\":", p->out);
+  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames);
+  if (p->thinning.buckets > 0) put_extremes(p, offset);
+}
+
+static as_status put_channel(const page *p, int number, as_error *error) {
+  const as_channel channel = as_recording_channel(p->r->recording, number);
+  const as_status status = as_recording_read(p->r->recording, number, p->r->row, error);
+  if (status) return status;
+  const range at = find_range(p->r->row, p->r->rows);
+  fputs("{\"name\":", p->out);
+  asi_json_text(p->out, channel.name);
+  fputs(",\"unit\":", p->out);
+  asi_json_text(p->out, channel.unit);
+  put_limit(p, "min", at.low);
+  put_limit(p, "max", at.high);
+  if (at.constant)
+    fputs(",\"constant\":true", p->out);
+  else
+    put_values(p, at);
+  putc('}', p->out);
+  return AS_OK;
+}
+
+/// Whether a channel is one of the numbers of a pose.
+static bool is_pose(const char *name) {
+  const char *end = strrchr(name, '.');
+  if (strncmp(name, "bodies.", 7) != 0 || end == NULL) return false;
+  static const char position[] = ".position", quaternion[] = ".quaternion";
+  const size_t n = sizeof position - 1, m = sizeof quaternion - 1, length = (size_t)(end - name);
+  return (length > n && memcmp(end - n, position, n) == 0) ||
+         (length > m && memcmp(end - m, quaternion, m) == 0);
+}
+
+static bool is_left_out(const asi_report *r, int channel) {
+  return r->bodies > MANY_BODIES && is_pose(as_recording_channel(r->recording, channel).name);
+}
+
+static as_status put_channels(const page *p, as_error *error) {
+  bool first = true;
+  fputs(",\n\"channels\":[", p->out);
+  for (int i = 0; i < p->r->channels && p->r->rows > 0; ++i) {
+    if (is_left_out(p->r, i)) continue;
+    fputs(first ? "\n" : ",\n", p->out);
+    first = false;
+    const as_status status = put_channel(p, i, error);
+    if (status) return status;
+  }
+  fputs("]", p->out);
+  return AS_OK;
+}
+
+// ---- poses ------------------------------------------------------------------------------------------
+
+static as_status put_poses(const page *p, as_error *error) {
+  const asi_report *r = p->r;
+  const size_t n = (size_t)p->thinning.frames * (size_t)r->bodies * AS_POSE;
+  float *all = asi_calloc(n, sizeof *all);
+  double *poses = asi_calloc((size_t)r->rows * AS_POSE, sizeof *poses);
+  as_status status = all && poses ? AS_OK : asi_fail_memory(error);
+  for (int b = 0; b < r->bodies && status == AS_OK; ++b) {
+    status = as_recording_poses(r->recording, b, poses, error);
+    for (int i = 0; i < p->thinning.frames && status == AS_OK; ++i) {
+      const double *from = poses + AS_POSE * asi_thin_row(&p->thinning, i);
+      float *to = all + ((ptrdiff_t)i * r->bodies + b) * AS_POSE;
+      for (int k = 0; k < AS_POSE; ++k) to[k] = (float)from[k];
+    }
+  }
+  if (status == AS_OK) {
+    fputs(",\n\"poses\":", p->out);
+    asi_array_floats(p->out, all, n);
+  }
+  free(all);
+  free(poses);
+  return status;
+}
+
+static as_status put_times(const page *p, as_error *error) {
+  double *time = asi_calloc((size_t)p->thinning.frames, sizeof *time);
+  if (time == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < p->thinning.frames; ++i) time[i] = p->r->time[asi_thin_row(&p->thinning, i)];
+  fprintf(p->out, ",\n\"rows\":%ld,\"frames\":%d,\n\"time\":", p->r->rows, p->thinning.frames);
+  asi_array_doubles(p->out, time, (size_t)p->thinning.frames);
+  free(time);
+  return AS_OK;
+}
+
+// ---- the whole --------------------------------------------------------------------------------------
+
+static void put_events(const page *p) {
+  const asi_value *events = asi_value_get(p->r->summary_tree, "events");
+  fputs(",\n\"events\":[", p->out);
+  for (int i = 0; events && events->type == ASI_LIST && i < events->count; ++i) {
+    const asi_value *event = events->item[i];
+    fputs(i > 0 ? ",{\"t\":" : "{\"t\":", p->out);
+    asi_json_number(p->out, asi_summary_number(event, "t"));
+    fputs(",\"name\":", p->out);
+    asi_json_text(p->out, asi_summary_text(event, "name"));
+    fputs(",\"text\":", p->out);
+    asi_json_text(p->out, asi_summary_text(event, "direction"));
+    putc('}', p->out);
+  }
+  fputs("]", p->out);
+}
+
+/// The members of the scene's object: title, description, model, scene.
+static void put_scene(const page *p) {
+  const char *begin = strchr(p->r->scene, '{') + 1, *end = strrchr(p->r->scene, '}');
+  char *members = malloc((size_t)(end - begin) + 1);
+  if (members == NULL) return;
+  memcpy(members, begin, (size_t)(end - begin));
+  members[end - begin] = '\0';
+  asi_json_copy(p->out, members);
+  free(members);
+}
+
+static as_status put_data(const page *p, as_error *error) {
+  fputs("<script type=\"application/json\" id=\"alphastep-data\">{\"format\":1,\"version\":",
+        p->out);
+  asi_json_text(p->out, as_version());
+  fprintf(p->out,
+          ",\"complete\":%s,\n\"summary\":", asi_report_is_complete(p->r) ? "true" : "false");
+  asi_json_copy(p->out, p->r->summary);
+  fputs(",\n", p->out);
+  put_scene(p);
+  as_status status = put_times(p, error);
+  if (status == AS_OK) status = put_poses(p, error);
+  if (status == AS_OK) status = put_channels(p, error);
+  if (status) return status;
+  put_events(p);
+  fputs("}</script>", p->out);
+  return AS_OK;
+}
+
+/// Writes the template up to a mark; what follows it, NULL if it is not there.
+static const char *put_until(FILE *out, const char *from, const char *mark) {
+  const char *at = strstr(from, mark);
+  if (at == NULL) return NULL;
+  fwrite(from, 1, (size_t)(at - from), out);
+  return at + strlen(mark);
+}
+
+static as_status put_page(const page *p, as_error *error) {
+  size_t size;
+  const char *title = as_recording_title(p->r->recording);
+  const char *rest = put_until(p->out, asi_template(&size), "<!--alphastep-title-->");
+  if (rest) asi_html_text(p->out, title ? title : "alphastep");
+  if (rest) rest = put_until(p->out, rest, "<!--alphastep-data-->");
+  if (rest == NULL)
+    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, NULL,
+                    "The page that is built in has no place for the data.");
+  const as_status status = put_data(p, error);
+  if (status == AS_OK) fputs(rest, p->out);
+  return status;
+}
+
+as_status asi_page_write(asi_report *r, as_error *error) {
+  int channels = 0;
+  for (int i = 0; i < r->channels; ++i) channels += !is_left_out(r, i);
+  page p = {.r = r, .out = r->out, .thinning = asi_thin(r->rows, r->bodies, channels)};
+  const int most =
+      p.thinning.frames > 2 * p.thinning.buckets ? p.thinning.frames : 2 * p.thinning.buckets;
+  p.value = asi_calloc((size_t)most, sizeof *p.value);
+  p.place = asi_calloc((size_t)most, sizeof *p.place);
+  const as_status status = p.value && p.place ? put_page(&p, error) : asi_fail_memory(error);
+  free(p.value);
+  free(p.place);
+  return status;
+}

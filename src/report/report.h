@@ -1,0 +1,41 @@
+/// What the pages of a report are made from.
+#ifndef ALPHASTEP_REPORT_REPORT_H
+#define ALPHASTEP_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "alphastep/recording.h"
+#include "alphastep/report.h"
+#include "file/value.h"
+#include "report/thin.h"
+
+typedef struct asi_report {
+  as_recording *recording;
+  const char *scene; ///< JSON of as_scene_text(); an empty one if the recording has none
+  char *summary;     ///< JSON
+  asi_arena arena;
+  const asi_value *summary_tree;
+  long rows;
+  int bodies, channels;
+  double *time; ///< rows
+  double *row;  ///< rows: room for one channel
+  long *where;  ///< rows: room for places of extremes
+  FILE *out;
+} asi_report;
+
+/// JSON as a tree, in the report's arena.
+const asi_value *asi_report_tree(asi_report *r, const char *json);
+/// A text of the summary, "" if there is none; a number, NAN if there is none.
+const char *asi_summary_text(const asi_value *map, const char *key);
+double asi_summary_number(const asi_value *map, const char *key);
+/// Whether the run came to its end.
+bool asi_report_is_complete(const asi_report *r);
+
+/// Each writes a whole page; whether it could be written is for the caller to ask r->out.
+as_status asi_page_write(asi_report *r, as_error *error);
+as_status asi_plain_write(asi_report *r, as_error *error);
+
+/// The page that web/ builds, `size` bytes; NULL: it is not built in.
+const char *asi_template(size_t *size);
+
+#endif

@@ -1,0 +1,373 @@
+/// The scene of a machine: what there is to be seen besides its motion.
+///
+/// Bodies are numbered as in the model, the ground is -1. Points and axes are in the axes of their body, from its
+/// centre of mass, at the start where a frame moves against its body.
+#define _POSIX_C_SOURCE 200809L // open_memstream, uselocale
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/quantities.h"
+#include "alphastep/report.h"
+#include "base/error.h"
+#include "elements/bushing.h"
+#include "elements/contact.h"
+#include "elements/coupling.h"
+#include "elements/friction.h"
+#include "elements/rolling.h"
+#include "elements/spring.h"
+#include "elements/stop.h"
+#include "elements/vector.h"
+#include "lie/rotation.h"
+#include "model/model.h"
+#include "report/array.h"
+#include "report/json.h"
+
+typedef struct scene {
+  FILE *out;
+  const as_machine *machine;
+  const as_model *model;
+  bool no_memory;
+  double low[3], high[3]; ///< of everything at the start, in the world
+} scene;
+
+static void separate(const scene *s, int i) { fputs(i > 0 ? ",\n" : "\n", s->out); }
+
+static void put_member(const scene *s, const char *key, const double *x, int n) {
+  fprintf(s->out, ",\"%s\":", key);
+  asi_json_numbers(s->out, x, n);
+}
+
+/// Lets the bounds hold a ball about a point of a body.
+static void include_ball(scene *s, int body, const double *p, double radius) {
+  const as_initial *start = as_model_initial(s->model);
+  as_body_motion at;
+  double x[3];
+  asi_model_motion(s->model, body, start->q, NULL, &at);
+  asi_rotate(at.R, p, x);
+  asi_add(1.0, at.x, x);
+  for (int i = 0; i < 3; ++i) {
+    s->low[i] = fmin(s->low[i], x[i] - radius);
+    s->high[i] = fmax(s->high[i], x[i] + radius);
+  }
+}
+
+// ---- bodies and shapes ------------------------------------------------------------------------------
+
+static void put_bodies(scene *s) {
+  const double centre[3] = {0.0, 0.0, 0.0};
+  fputs("\"bodies\":[", s->out);
+  for (int i = 0; i < s->model->n_bodies; ++i) {
+    const asi_body *body = &s->model->body[i];
+    const double *J = body->J, inertia[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
+    separate(s, i);
+    fputs("{\"name\":", s->out);
+    asi_json_text(s->out, as_model_body_name(s->model, i));
+    fputs(",\"mass\":", s->out);
+    asi_json_number(s->out, body->mass);
+    put_member(s, "inertia", inertia, 6);
+    fprintf(s->out, ",\"point\":%s", body->n == 3 ? "true" : "false");
+    fputs(body->node ? ",\"node\":true}" : "}", s->out);
+    include_ball(s, i, centre, 0.0);
+  }
+  fputs("]", s->out);
+}
+
+/// A point of a shape in its body.
+static void shape_point(const as_shape *shape, const double *p, double *out) {
+  asi_so3_rotate(shape->quaternion, p, out);
+  asi_add(1.0, shape->position, out);
+}
+
+static void include_point(scene *s, const as_shape *shape, const double *p) {
+  double in_body[3];
+  shape_point(shape, p, in_body);
+  include_ball(s, shape->body, in_body, shape->kind == AS_SHAPE_POLYLINE ? shape->radius : 0.0);
+}
+
+static void include_shape(scene *s, const as_shape *shape) {
+  for (int i = 0; i < shape->n_points; ++i)
+    include_point(s, shape, shape->points + 3 * (ptrdiff_t)i);
+  for (int i = 0; i < 3 * shape->n_triangles; ++i) {
+    const float *p = shape->triangles + 3 * (ptrdiff_t)i;
+    include_point(s, shape, (const double[3]){(double)p[0], (double)p[1], (double)p[2]});
+  }
+  if (shape->kind == AS_SHAPE_SPHERE) include_ball(s, shape->body, shape->position, shape->radius);
+  if (shape->kind == AS_SHAPE_CYLINDER || shape->kind == AS_SHAPE_CAPSULE)
+    for (int end = -1; end <= 1; end += 2) {
+      double p[3];
+      shape_point(shape, (const double[3]){0.0, 0.0, 0.5 * end * shape->length}, p);
+      include_ball(s, shape->body, p, shape->radius);
+    }
+  if (shape->kind != AS_SHAPE_BOX) return;
+  for (int i = 0; i < 8; ++i) {
+    const double corner[3] = {(i & 1 ? 0.5 : -0.5) * shape->size[0],
+                              (i & 2 ? 0.5 : -0.5) * shape->size[1],
+                              (i & 4 ? 0.5 : -0.5) * shape->size[2]};
+    include_point(s, shape, corner);
+  }
+}
+
+/// Least x, y, z and greatest x, y, z of a mesh.
+static void put_bounds(const scene *s, const as_shape *shape) {
+  double bounds[6];
+  for (int k = 0; k < 3; ++k) {
+    bounds[k] = bounds[3 + k] = (double)shape->triangles[k];
+    for (int i = 1; i < 3 * shape->n_triangles; ++i) {
+      const double x = (double)shape->triangles[3 * (ptrdiff_t)i + k];
+      bounds[k] = fmin(bounds[k], x);
+      bounds[3 + k] = fmax(bounds[3 + k], x);
+    }
+  }
+  put_member(s, "bounds", bounds, 6);
+}
+
+static void put_triangles(scene *s, int number) {
+  const as_shape *shapes = s->machine->shapes, *shape = &shapes[number];
+  put_bounds(s, shape);
+  for (int i = 0; i < number; ++i) {
+    if (shapes[i].triangles != shape->triangles) continue;
+    fprintf(s->out, ",\"triangles_of\":%d", i);
+    return;
+  }
+  const size_t n = 9 * (size_t)shape->n_triangles;
+  float *copy = malloc(n * sizeof *copy);
+  s->no_memory = s->no_memory || copy == NULL;
+  if (copy == NULL) return;
+  memcpy(copy, shape->triangles, n * sizeof *copy);
+  fputs(",\"triangles\":", s->out);
+  asi_array_floats(s->out, copy, n);
+  free(copy);
+}
+
+static void put_points(const scene *s, const double *points, int n) {
+  fputs(",\"points\":[", s->out);
+  for (int i = 0; i < n; ++i) {
+    if (i > 0) putc(',', s->out);
+    asi_json_numbers(s->out, points + 3 * (ptrdiff_t)i, 3);
+  }
+  putc(']', s->out);
+}
+
+static void put_shape(scene *s, int number) {
+  static const char *const kind[] = {"box", "sphere", "cylinder", "capsule", "polyline", "mesh"};
+  const as_shape *shape = &s->machine->shapes[number];
+  separate(s, number);
+  fprintf(s->out, "{\"body\":%d,\"kind\":\"%s\"", shape->body, kind[shape->kind]);
+  put_member(s, "position", shape->position, 3);
+  put_member(s, "quaternion", shape->quaternion, 4);
+  if (shape->kind == AS_SHAPE_BOX) put_member(s, "size", shape->size, 3);
+  if (shape->kind != AS_SHAPE_BOX && shape->kind != AS_SHAPE_MESH) {
+    fputs(",\"radius\":", s->out);
+    asi_json_number(s->out, shape->radius);
+  }
+  if (shape->kind == AS_SHAPE_CYLINDER || shape->kind == AS_SHAPE_CAPSULE) {
+    fputs(",\"length\":", s->out);
+    asi_json_number(s->out, shape->length);
+  }
+  if (shape->kind == AS_SHAPE_POLYLINE) put_points(s, shape->points, shape->n_points);
+  if (shape->kind == AS_SHAPE_MESH) put_triangles(s, number);
+  if (isnan(shape->color[0]))
+    fputs(",\"color\":null}", s->out);
+  else {
+    put_member(s, "color", shape->color, 4);
+    putc('}', s->out);
+  }
+  include_shape(s, shape);
+}
+
+// ---- frames, joints, forces -------------------------------------------------------------------------
+
+static void put_frames(scene *s) {
+  fputs(",\n\"frames\":[", s->out);
+  for (int i = 0; i < s->model->n_frames; ++i) {
+    const asi_marker *marker = &s->model->frame[i];
+    double R[9], quaternion[4];
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) R[3 * j + k] = marker->frame.axis[3 * k + j];
+    asi_so3_from_matrix(R, quaternion);
+    separate(s, i);
+    fputs("{\"name\":", s->out);
+    asi_json_text(s->out, as_model_frame_name(s->model, i));
+    fprintf(s->out, ",\"body\":%d", marker->body);
+    put_member(s, "position", marker->frame.p, 3);
+    put_member(s, "quaternion", quaternion, 4);
+    putc('}', s->out);
+    include_ball(s, marker->body, marker->frame.p, 0.0);
+  }
+  fputs("]", s->out);
+}
+
+/// What a joint or a force is drawn from.
+typedef struct drawn {
+  const char *kind;
+  int n; ///< bodies: 1 or 2
+  int body[2];
+  const double *point[2], *axis;
+} drawn;
+
+static void put_drawn(scene *s, const char *name, const drawn *d) {
+  fputs("{\"name\":", s->out);
+  asi_json_text(s->out, name);
+  fprintf(s->out, ",\"kind\":\"%s\",\"bodies\":[%d", d->kind, d->body[0]);
+  if (d->n == 2) fprintf(s->out, ",%d", d->body[1]);
+  fputs("],\"points\":[", s->out);
+  for (int i = 0; i < d->n; ++i) {
+    if (i > 0) putc(',', s->out);
+    asi_json_numbers(s->out, d->point[i], 3);
+    include_ball(s, d->body[i], d->point[i], 0.0);
+  }
+  putc(']', s->out);
+  if (d->axis) put_member(s, "axis", d->axis, 3);
+  putc('}', s->out);
+}
+
+static const double nowhere[3] = {0.0, 0.0, 0.0};
+
+/// An element whose data are not ours: from centre to centre.
+static drawn draw_other(const asi_placed *p) {
+  drawn d = {.kind = "other", .n = p->e.n_bodies < 2 ? 1 : 2, .point = {nowhere, nowhere}};
+  for (int i = 0; i < 2; ++i) d.body[i] = i < p->e.n_bodies ? p->e.body[i] : AS_GROUND;
+  return d;
+}
+
+static drawn draw_between(const asi_placed *p, const char *kind, const asi_frame frame[2]) {
+  drawn d = draw_other(p);
+  d.kind = kind;
+  for (int i = 0; i < 2; ++i) d.point[i] = frame[i].p;
+  d.axis = frame[0].axis + 6;
+  return d;
+}
+
+static drawn draw_coupling(const asi_placed *p) {
+  const asi_coupling *coupling = p->data;
+  drawn d = {.kind = "coupling", .n = 2};
+  for (int i = 0; i < 2; ++i) {
+    d.body[i] = p->e.body[coupling->side[i].body[1]];
+    d.point[i] = coupling->side[i].frame[1].p;
+  }
+  d.axis = coupling->side[0].frame[1].axis + 6;
+  return d;
+}
+
+static drawn draw_joint(const as_model *m, const asi_joint_info *info) {
+  const asi_placed *p = &m->element[info->element];
+  if (info->kind == AS_JOINT_COUPLING) return draw_coupling(p);
+  if (!info->ours) return draw_other(p);
+  const asi_joint *joint = p->data;
+  const bool skate = p->e.type == &asi_skate_type;
+  const bool rolls = p->e.type == &asi_rolling_disk_type || p->e.type == &asi_rolling_sphere_type;
+  drawn d = draw_between(p,
+                         skate   ? "skate"
+                         : rolls ? "rolling"
+                                 : asi_joint_kind_name(info->kind),
+                         joint->frame);
+  if (info->kind == AS_JOINT_UNIVERSAL) d.axis = joint->frame[0].axis;
+  return d;
+}
+
+static drawn draw_force(const as_model *m, int force) {
+  const asi_placed *p = &m->element[m->force[force]];
+  const as_element_type *type = p->e.type;
+  const void *data = p->data;
+  if (type == &asi_spring_type)
+    return draw_between(p, "spring", ((const asi_spring *)data)->ends.frame);
+  if (type == &asi_torsion_type)
+    return draw_between(p, "torsion", ((const asi_torsion *)data)->ends.frame);
+  if (type == &asi_bushing_type)
+    return draw_between(p, "bushing", ((const asi_bushing *)data)->ends.frame);
+  if (type == &asi_stop_type) return draw_between(p, "stop", ((const asi_stop *)data)->ends.frame);
+  if (type == &asi_contact_type)
+    return draw_between(p, "contact", ((const asi_contact *)data)->frame);
+  if (type == &asi_friction_type)
+    return draw_between(p, "friction", ((const asi_friction *)data)->frame);
+  drawn d = draw_other(p);
+  if (type == &asi_load_type) {
+    d.kind = "load";
+    d.n = 1;
+    d.point[0] = ((const asi_load *)data)->frame.p;
+  }
+  return d;
+}
+
+// ---- the whole --------------------------------------------------------------------------------------
+
+static void put_sources(const scene *s) {
+  fputs(",\n\"model\":[", s->out);
+  for (int i = 0; i < s->machine->n_sources; ++i) {
+    separate(s, i);
+    fputs("{\"path\":", s->out);
+    asi_json_text(s->out, s->machine->sources[i].path);
+    fputs(",\"text\":", s->out);
+    asi_json_text(s->out, s->machine->sources[i].text);
+    putc('}', s->out);
+  }
+  putc(']', s->out);
+}
+
+static double longest_side(const scene *s) {
+  double size = 0.0;
+  for (int i = 0; i < 3; ++i) size = fmax(size, s->high[i] - s->low[i]);
+  return size;
+}
+
+static void put_scene(scene *s) {
+  const as_model *m = s->model;
+  fputs("{\"title\":", s->out);
+  asi_json_text(s->out, s->machine->title ? s->machine->title : s->machine->sources[0].path);
+  fputs(",\n\"description\":", s->out);
+  asi_json_text(s->out, s->machine->description);
+  put_sources(s);
+  fputs(",\n\"scene\":{", s->out);
+  put_bodies(s);
+  fputs(",\n\"shapes\":[", s->out);
+  for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i);
+  fputs("]", s->out);
+  put_frames(s);
+  fputs(",\n\"joints\":[", s->out);
+  for (int i = 0; i < m->n_joints; ++i) {
+    const drawn d = draw_joint(m, &m->joint[i]);
+    separate(s, i);
+    put_drawn(s, as_model_joint_name(m, i), &d);
+  }
+  fputs("],\n\"forces\":[", s->out);
+  for (int i = 0; i < m->n_forces; ++i) {
+    const drawn d = draw_force(m, i);
+    separate(s, i);
+    put_drawn(s, as_model_force_name(m, i), &d);
+  }
+  fputs("]", s->out);
+  put_member(s, "gravity", m->gravity, 3);
+  fputs(",\"size\":", s->out);
+  asi_json_number(s->out, longest_side(s));
+  fputs("}}\n", s->out);
+}
+
+as_status as_scene_text(const as_machine *machine, char **out, as_error *error) {
+  size_t size = 0;
+  const double most = (double)INFINITY;
+  scene s = {.machine = machine,
+             .model = machine->model,
+             .low = {most, most, most},
+             .high = {-most, -most, -most}};
+  *out = NULL;
+  const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  s.out = plain ? open_memstream(out, &size) : NULL;
+  if (s.out) {
+    const locale_t before = uselocale(plain);
+    put_scene(&s);
+    uselocale(before);
+    s.no_memory = s.no_memory || ferror(s.out);
+    if (fclose(s.out) != 0) s.no_memory = true;
+  }
+  if (plain) freelocale(plain);
+  if (s.out && !s.no_memory) return AS_OK;
+  free(*out);
+  *out = NULL;
+  return asi_fail_memory(error);
+}
+
+void as_scene_free(char *text) { free(text); }
