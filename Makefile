@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian or Ubuntu machine:
 #
-#   make run        install what is missing, build, drop a landing gear and say where its results are
+#   make run        install what is missing, build, drop a landing gear and say where its report is
 #   make test       install what is missing, run the whole suite: gcc, clang, sanitizers
 #
 # and, on a machine that has the packages:
@@ -51,7 +51,8 @@ run:
 	@tools/bootstrap run
 	$(call cmake,$(BUILD),-DALPHASTEP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
 	$(BUILD)/alphastep run $(flagship)/model.yaml -o $(BUILD)/results --force
-	@echo "What there is to see: $(flagship)/README.md. Other machines: examples/machines/README.md."
+	@echo "Open $(abspath $(BUILD)/results/report.html) in a browser; what there is to see: $(flagship)/README.md."
+	@echo "Other machines: examples/machines/README.md."
 
 test:
 	@tools/bootstrap test

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/report.h"
 #include "folder.h"
 
 enum { LABEL = 32 };
@@ -42,22 +43,27 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   for (int i = 0; i < r->n_settings; i++, n++) {
     texts[n] = (as_named_text){label(labels[n], "setting", i + 1), r->settings[i]};
   }
+  char *scene = NULL; // for reports
+  as_status status = as_scene_text(machine, &scene, error);
+  if (status != AS_OK) return status;
   char *options = summary_options(machine);
   texts[n++] = (as_named_text){"path", r->model};
   texts[n++] = (as_named_text){"options", options != NULL ? options : ""};
+  texts[n++] = (as_named_text){"scene", scene};
   as_results_def def = as_default_results_def();
   def.model = machine->model;
   def.channels = as_run_channels(j->run);
   def.title = machine->title;
   def.texts = texts;
   def.n_texts = n;
-  as_status status = as_results_create(j->recording, &def, &j->results, error);
+  status = as_results_create(j->recording, &def, &j->results, error);
   free(options);
+  as_scene_free(scene);
   return status;
 }
 
 cli_exit keeping_create(job *j) {
-  size_t most = (size_t)j->machine->n_sources + (size_t)j->request->n_settings + 2;
+  size_t most = (size_t)j->machine->n_sources + (size_t)j->request->n_settings + 3;
   as_named_text *texts = calloc(most, sizeof *texts);
   char(*labels)[LABEL] = calloc(most, sizeof *labels);
   as_error error = {.message = "Out of memory."};

@@ -29,6 +29,8 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
     r->force = true;
   } else if (writes && (strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0)) {
     r->quiet = true;
+  } else if (writes && strcmp(word, "--no-report") == 0) {
+    r->no_report = true;
   } else if (strcmp(word, "--json") == 0) {
     r->json = true;
   } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {

@@ -12,6 +12,7 @@ typedef struct machine_request {
   const char *folder; ///< -o; NULL: not given
   const char *resume; ///< --resume; NULL: not given
   bool force, quiet, json, help;
+  bool no_report; ///< --no-report
 } machine_request;
 
 /// Reads the arguments of `alphastep COMMAND`; `writes`: it takes -o, --force and --quiet. Complains.

@@ -17,6 +17,7 @@ static const subcommand subcommands[] = {
     {"run", "simulate a machine from a model file and write its results", run_command},
     {"check", "look at a machine without running it", check_command},
     {"export", "write chosen results of a run as CSV or MAT", export_command},
+    {"report", "make the report of a run again", report_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
     {"schema", "print the JSON Schema of model files", schema_command},
 };

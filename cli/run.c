@@ -12,6 +12,7 @@
 #include "folder.h"
 #include "job.h"
 #include "keeping.h"
+#include "report.h"
 
 static const double FLUSH_PAUSE = 1.0;  // between two flushes [s], at least
 static const double FLUSH_SHARE = 0.05; // of the time that flushes may take
@@ -265,10 +266,16 @@ static cli_exit run_job(job *j) {
   j->status = result == CLI_OUTPUT ? "failed" : status_word(status);
   j->message = result == CLI_OUTPUT ? trouble.message : error.message;
   if (folder_replace(j->summary, summary_write, j) != CLI_DONE) result = CLI_OUTPUT;
+  bool reported = j->started && result != CLI_OUTPUT && !j->request->no_report;
+  if (reported && report_make(j->folder, NULL, false) != CLI_DONE) {
+    reported = false;
+    result = CLI_OUTPUT;
+  }
   if (j->request->json) {
     summary_write(stdout, j);
   } else if (result == CLI_DONE && !j->request->quiet) {
     print_end(j);
+    if (reported) printf("The report is %s/report.html.\n", j->folder);
   }
   return result;
 }
@@ -299,7 +306,9 @@ static cli_exit run_machine(const machine_request *r) {
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--force] [--quiet] [--json]\n"
+      "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--force] [--no-report] "
+      "[--quiet]\n"
+      "                     [--json]\n"
       "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--quiet] [--json]\n"
       "\n"
       "Simulates the machine that the file MODEL (YAML or JSON) describes and writes to the "
@@ -309,6 +318,7 @@ static void print_help(void) {
       "  results.csv   the channels chosen in the file, or a default set, against time\n"
       "  results.h5    the same and the poses of all bodies, in HDF5; with the model file\n"
       "  summary.json  how it stands: status, message, options, statistics\n"
+      "  report.html   a page that shows it: animation, plots, summary, model\n"
       "  state.bin     the state, to go on from; saved about once a second and at the end\n"
       "\n"
       "-o DIR            where to; default: the model's name (of NAME/model.yaml: NAME) and\n"
@@ -318,6 +328,7 @@ static void print_help(void) {
       "appends\n"
       "                  to its results; MODEL: where the file is now, if it has been moved\n"
       "--force           replaces results that are there already\n"
+      "--no-report       no report.html; `alphastep report DIR` can make it later\n"
       "--quiet           no progress, no summary, no warnings; errors only\n"
       "--json            the summary as JSON on stdout\n"
       "--help            this text\n"

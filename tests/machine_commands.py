@@ -115,9 +115,9 @@ def table(folder):
 
 def test_run(model):
     result = expect(0, None, "run", model, "-o", "out")
-    check(len(result.stdout.splitlines()) == 2 and "1000 steps" in result.stdout, "stdout:", result.stdout)
+    check(len(result.stdout.splitlines()) == 3 and "1000 steps" in result.stdout, "stdout:", result.stdout)
     check("out/results.csv" in result.stdout, "stdout does not say where results are:", result.stdout)
-    check(sorted(os.listdir("out")) == ["results.csv", "results.h5", "state.bin", "summary.json"], os.listdir("out"))
+    check(sorted(os.listdir("out")) == ["report.html", "results.csv", "results.h5", "state.bin", "summary.json"], os.listdir("out"))
     names, rows = table("out")
     check(names[0] == "time [s]", names[0])
     for name in (

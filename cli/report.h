@@ -1,0 +1,10 @@
+/// Reports of runs.
+#ifndef ALPHASTEP_CLI_REPORT_H
+#define ALPHASTEP_CLI_REPORT_H
+
+#include "cli.h"
+
+/// Makes the report of a folder; `output` NULL: report.html there. Complains.
+cli_exit report_make(const char *folder, const char *output, bool plain);
+
+#endif
