@@ -59,10 +59,11 @@ export class Arrows {
         const strength = Math.hypot(x.values[i], y.values[i], z.values[i]);
         if (strength > largest) largest = strength;
       }
-    const material = new MeshStandardMaterial({color: COLORS[kind], roughness: 0.5});
+    const material = new MeshStandardMaterial({color: COLORS[kind], roughness: 0.5, depthTest: false, transparent: true, opacity: 0.9});
     const make = (geometry: CylinderGeometry) => {
       const mesh = new InstancedMesh(geometry.rotateX(Math.PI / 2), material, arrows.length);
       mesh.frustumCulled = false;
+      mesh.renderOrder = 4; // seen through the bodies that they act on
       this.group.add(mesh);
       return mesh;
     };

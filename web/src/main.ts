@@ -48,14 +48,18 @@ class PlotList {
   }
 }
 
-/** What is worth seeing first: coordinates of joints, then forces, then where bodies are. */
+/** What is worth seeing first: coordinates of joints, then forces, then where bodies are; of one unit, and what changes. */
 function firstPlots(data: Data): Channel[][] {
-  const kinds = [/^joints\..*\.(angle|displacement|rotation)(\.[xyz])?$/, /^forces\..*\.(tension|moment)$/, /^joints\..*\.force\.[xyz]$|^forces\..*\.force\.[xyz]$/, /^bodies\..*\.velocity\.[xyz]$/, /^bodies\..*\.position\.[xyz]$/];
+  const many = [/^joints\..*\.(?:angle|displacement)$/, /^forces\..*\.(?:tension|moment)$/];
+  const one = [/^(joints\..*\.rotation)\.[xyz]$/, /^((?:joints|forces)\..*\.force)\.[xyz]$/, /^(bodies\..*\.velocity)\.[xyz]$/, /^(bodies\..*\.position)\.[xyz]$/];
   const plots: Channel[][] = [];
-  for (const kind of kinds) {
-    const found = data.channels.filter((channel) => kind.test(channel.name) && channel.min !== channel.max);
-    const alike = found.filter((channel) => channel.unit === found[0].unit);
-    if (found.length > 0) plots.push(data.raw.scene.bodies.length > 20 ? alike.slice(-3) : alike.slice(0, 4));
+  for (const kind of [...many, ...one]) {
+    const found = data.channels.filter((channel) => kind.test(channel.name) && !(channel.min === channel.max));
+    if (found.length === 0) continue;
+    const first = found[data.raw.scene.bodies.length > 20 ? found.length - 1 : 0];
+    const alike = found.filter((channel) => channel.unit === first.unit && kind.exec(channel.name)![1] === kind.exec(first.name)![1]);
+    const widest = Math.max(...alike.map((channel) => channel.max - channel.min));
+    plots.push(alike.filter((channel) => !(channel.max - channel.min < 1e-3 * widest)).slice(0, 4));
     if (plots.length === 2) break;
   }
   return plots;
@@ -122,7 +126,7 @@ function showTools(session: Session, view: View) {
     const parts = [`grid ${withUnit(view.cell, "m")}`];
     for (const kind of ["forces", "reactions"] as const) {
       const largest = view.arrows.largest(kind);
-      if (view.shown[kind] && largest > 0) parts.push(`longest of ${kind} ${withUnit(Number(largest.toPrecision(3)), "N")}`);
+      if (view.shown[kind] && largest > 0) parts.push(`${kind}: longest ${withUnit(Number(largest.toPrecision(3)), "N")}`);
     }
     byId("scale").textContent = parts.join(" · ");
   };
