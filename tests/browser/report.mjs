@@ -1,0 +1,69 @@
+// Reports of real runs in a real browser, beside the results that they show.
+// usage: report.mjs COMMAND [--only=PART OF A NAME]      COMMAND is alphastep
+
+import assert from "node:assert/strict";
+import {execFileSync} from "node:child_process";
+import {readFileSync} from "node:fs";
+import {join} from "node:path";
+import {folder, launch, needed, open, readCsv, root, run, skip} from "./browser.mjs";
+
+const command = needed(process.argv[2] ?? "", "alphastep");
+const place = folder();
+
+/** Runs an example; gives its report and its results. */
+function simulate(machine, ...options) {
+  const to = join(place, machine);
+  execFileSync(command, ["run", join(root, "examples/machines", machine, "model.yaml"), "-o", to, "--quiet", ...options], {stdio: ["ignore", "ignore", "inherit"]});
+  return {report: join(to, "report.html"), rows: readCsv(join(to, "results.csv"))};
+}
+
+const top = simulate("heavy-top");
+if (!readFileSync(top.report, "utf8").includes('id="alphastep-data"')) skip("this alphastep was built without Node: its reports are plain");
+const browser = await launch();
+
+const column = (rows, name) => rows.map((row) => row[name]);
+const near = (found, expected, within, what) => assert.ok(Math.abs(found - expected) <= within, `${what}: ${found} is not ${expected}`);
+
+const tests = {
+  "scrubbing brings a body to where the results have it": async () => {
+    const {page, wrong, close} = await open(browser, top.report);
+    const scrub = page.locator("#scrub");
+    await scrub.press("Home");
+    for (const [key, times] of [["Home", 1], ["PageUp", 3], ["ArrowRight", 4], ["End", 1]]) {
+      for (let i = 0; i < times; i++) await scrub.press(key);
+      const {time, position} = await page.evaluate(() => ({time: window.alphastep.time, position: window.alphastep.position("top")}));
+      const row = top.rows.find((candidate) => Math.abs(candidate["time [s]"] - time) < 1e-9);
+      assert.ok(row, `no row at ${time} s`);
+      ["x", "y", "z"].forEach((axis, i) => near(position[i], row[`bodies.top.position.${axis} [m]`], 1e-6, `${axis} at ${time} s`));
+    }
+    assert.equal((await page.evaluate(() => window.alphastep.time)), top.rows.at(-1)["time [s]"]);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "a plot has the extremes of the results": async () => {
+    const {rows, report} = simulate("landing-gear");
+    const {page, wrong, close} = await open(browser, report);
+    const shown = await page.evaluate(() => [...window.alphastep.plots, ...window.alphastep.checks]);
+    let seen = 0;
+    for (const plot of shown)
+      plot.channels.forEach((name, i) => {
+        const key = Object.keys(rows[0]).find((candidate) => candidate.startsWith(`${name} [`));
+        const values = column(rows, key);
+        const [low, high] = [Math.min(...values), Math.max(...values)];
+        const within = 1e-6 * (high - low) + 1e-7 * Math.max(Math.abs(low), Math.abs(high));
+        near(plot.extremes[i][0], low, within, `least ${name}`);
+        near(plot.extremes[i][1], high, within, `greatest ${name}`);
+        seen++;
+      });
+    assert.ok(seen >= 6, `only ${seen} curves`);
+    assert.match(await page.locator("#facts").textContent(), /methodindex2.*steps\d+.*rejected\d+.*factorizations\d+/s);
+    assert.match(await page.locator("#model-text").textContent(), /Drop test of a landing gear/);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+};
+
+const good = await run(tests);
+await browser.close();
+process.exit(good ? 0 : 1);
