@@ -171,7 +171,8 @@ def check_data(folder):
             if column:
                 there = [poses[7 * (i * len(bodies) + number) + k] for i in range(count)]
                 check(all(near(x, column[row], size) for x, row in zip(there, frames)), folder, body["name"], "position", axis)
-        lengths = [sum(x * x for x in poses[7 * (i * len(bodies) + number) + 3:][:4]) for i in range(count)]
+        places = [7 * (i * len(bodies) + number) + 3 for i in range(count)]
+        lengths = [sum(x * x for x in poses[at:at + 4]) for at in places]
         check(all(abs(x - 1) < 1e-5 for x in lengths), folder, body["name"], "quaternion")
     check_scene(folder, scene)
     named = {channel["name"]: channel for channel in data["channels"]}
