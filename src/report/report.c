@@ -1,5 +1,5 @@
 /// Makes reports: opens what a run has left, writes the page beside its place, and puts it there when it is whole.
-#define _POSIX_C_SOURCE 200809L // uselocale
+#define _POSIX_C_SOURCE 200809L // uselocale, open_memstream
 
 #include "report/report.h"
 
@@ -11,10 +11,6 @@
 
 #include "base/error.h"
 #include "report/json.h"
-
-static const char empty_scene[] =
-    "{\"title\":null,\"description\":null,\"model\":[],\"scene\":{\"size\":1,\"gravity\":[0,0,0],"
-    "\"bodies\":[],\"shapes\":[],\"frames\":[],\"joints\":[],\"forces\":[]}}";
 
 enum { MOST_SUMMARY = 16 << 20 }; ///< bytes of a summary
 
@@ -79,9 +75,34 @@ const asi_value *asi_report_tree(asi_report *r, const char *json) {
 
 // ---- the recording ----------------------------------------------------------------------------------
 
+/// A scene that has only bodies, of a recording without one; NULL if memory runs out.
+static char *make_scene(as_recording *recording) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  const char *title = as_recording_title(recording);
+  fputs("{\"title\":", out);
+  asi_json_text(out, title ? title : "alphastep");
+  fputs(
+      ",\"description\":null,\"model\":[],\"scene\":{\"size\":1,\"gravity\":[0,0,0],\"shapes\":[],"
+      "\"frames\":[],\"joints\":[],\"forces\":[],\"bodies\":[",
+      out);
+  for (int i = 0; i < as_recording_bodies(recording); ++i) {
+    fputs(i > 0 ? ",{\"name\":" : "{\"name\":", out);
+    asi_json_text(out, as_recording_body_name(recording, i));
+    fputs(",\"mass\":0,\"inertia\":[0,0,0,0,0,0],\"point\":true}", out);
+  }
+  fputs("]}}", out);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
 static as_status take_scene(asi_report *r, const char *path, as_error *error) {
-  const char *scene = as_recording_text(r->recording, "scene");
-  r->scene = scene ? scene : empty_scene;
+  r->scene = as_recording_text(r->recording, "scene");
+  if (r->scene == NULL) r->scene = r->made_scene = make_scene(r->recording);
+  if (r->scene == NULL) return asi_fail_memory(error);
   if (asi_json_is_object(r->scene)) return AS_OK;
   return fail_read(path, "its scene is not a JSON object", error);
 }
@@ -145,6 +166,7 @@ static as_status make(const as_report_def *def, as_error *error) {
   as_recording_close(r.recording);
   asi_arena_free(&r.arena);
   free(r.summary);
+  free(r.made_scene);
   free(r.time);
   free(r.row);
   free(r.where);

@@ -11,7 +11,8 @@
 
 typedef struct asi_report {
   as_recording *recording;
-  const char *scene; ///< JSON of as_scene_text(); an empty one if the recording has none
+  const char *scene; ///< JSON of as_scene_text()
+  char *made_scene;  ///< the same, of a recording that has none; NULL: it has one
   char *summary;     ///< JSON
   asi_arena arena;
   const asi_value *summary_tree;
