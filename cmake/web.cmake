@@ -6,8 +6,8 @@
 
 # Sets `out` to why there can be no page; empty: there can be one.
 function(alphastep_web_packages web out)
-  find_program(NODE_EXECUTABLE node)
-  find_program(NPM_EXECUTABLE npm)
+  find_program(NODE_EXECUTABLE node NO_CMAKE_SYSTEM_PATH) # as the shell finds it
+  find_program(NPM_EXECUTABLE npm NO_CMAKE_SYSTEM_PATH)
   mark_as_advanced(NODE_EXECUTABLE NPM_EXECUTABLE)
   if(NOT NODE_EXECUTABLE OR NOT NPM_EXECUTABLE)
     set(${out} "Node or npm is not installed" PARENT_SCOPE)
