@@ -42,8 +42,7 @@ class PlotList {
   /** Adds channels to the last plot, or to a new one if their unit is not there yet. */
   extend(channels: Channel[]) {
     const last = this.plots.at(-1);
-    const units = new Set(last?.def.channels.map((channel) => channel.unit));
-    if (last && (units.size === 0 || units.has(channels[0].unit))) for (const channel of channels) last.add(channel);
+    if (last && (last.units.size === 0 || last.units.has(channels[0].unit))) for (const channel of channels) last.add(channel);
     else this.add(channels);
   }
 }

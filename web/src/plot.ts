@@ -93,6 +93,11 @@ export class Plot {
     this.build();
   }
 
+  /** Of what it shows. */
+  get units(): Set<string> {
+    return new Set(this.channels.map((channel) => channel.unit));
+  }
+
   add(channel: Channel) {
     if (!this.channels.includes(channel)) void this.set([...this.channels, channel], this.x);
   }
