@@ -56,7 +56,7 @@ function channel(name, unit, time, values, skip, buckets = 500) {
 
 /** The data of a run: `pose(t)` gives 7 numbers for each body, `channels(t)` {"name [unit]": value}. */
 function page({title, description = null, scene, t0 = 0, t1, rows, skip = 1, pose, channels, events = [], complete = true, summary = {}, model}) {
-  const all = Array.from({length: rows}, (_, i) => t0 + ((t1 - t0) * i) / (rows - 1));
+  const all = Array.from({length: rows}, (_, i) => t0 + ((t1 - t0) * i) / Math.max(1, rows - 1));
   const time = all.filter((_, i) => i % skip === 0 || i === rows - 1);
   const table = all.map(channels);
   const names = Object.keys(table[0]);
@@ -64,7 +64,7 @@ function page({title, description = null, scene, t0 = 0, t1, rows, skip = 1, pos
     format: 1, version: "0.1.0", title, description, complete,
     summary: {
       status: complete ? "done" : "stopped", message: "", version: "0.1.0", model: "model.yaml", title,
-      options: {method: "index2", rho_inf: 0.8, step: null, rtol: 1e-5, min_step: 0, max_step: null, t_end: t1, max_steps: 0, interval: (t1 - t0) / (rows - 1)},
+      options: {method: "index2", rho_inf: 0.8, step: null, rtol: 1e-5, min_step: 0, max_step: null, t_end: t1, max_steps: 0, interval: 0.01},
       machine: {bodies: scene.bodies.length, joints: scene.joints.length, forces: scene.forces.length, degrees_of_freedom: 1, redundant_rows: 0, gap: 1e-15},
       t: t1, rows, channels: names.length, largest: {"energy.balance": 1e-3, "drift.position": 1e-12, "drift.velocity": 1e-9},
       statistics: {steps: 453, failed_steps: 0, rejected_steps: 47, newton_iterations: 1377, factorizations: 184, solves: 1736, force_evaluations: 1385, jacobian_evaluations: 175, last_step: 0.01, position_drift: 1e-13, velocity_drift: 6e-10},
@@ -234,7 +234,24 @@ function zoo() {
   });
 }
 
-export const machines = {top, "four-bar": fourBar, chain, zoo};
+/** A run that failed at once: one row, a body without shape, channels without values. */
+function moment() {
+  return page({
+    title: "A moment", t1: 0, rows: 1, complete: false, summary: {status: "failed", message: "No step could be made."},
+    scene: {size: 0, gravity: [0, 0, 0], bodies: [{name: "speck", mass: 0, inertia: [0, 0, 0, 0, 0, 0], point: false}], joints: [], forces: []},
+    pose: () => [[0, 0, 0, ...unit]],
+    channels: () => ({"energy.kinetic [J]": 0, "energy.balance [J]": NaN, "drift.position [m]": 0, "solver.h [s]": NaN}),
+  });
+}
+
+/** Nothing but the ground. */
+function nothing() {
+  return page({
+    title: "Nothing", t1: 1, rows: 3, scene: {size: 1, bodies: [], joints: [], forces: []}, pose: () => [], channels: (t) => ({"energy.work [J]": t}),
+  });
+}
+
+export const machines = {top, "four-bar": fourBar, chain, zoo, moment, nothing};
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const folder = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), "../build/web");

@@ -390,6 +390,19 @@ const tests = {
     await close();
   },
 
+  "a run of one row, and one of no bodies": async () => {
+    for (const name of ["moment", "nothing"]) {
+      const {page, wrong, close} = await open(browser, path(name));
+      await page.locator("#play").press("Enter");
+      await page.locator("#scrub").press("End");
+      await page.locator("#fit").press("Enter");
+      await frames(page);
+      assert.equal(await page.locator("#checks .plot").count(), 4);
+      assert.deepEqual(wrong, []);
+      await close();
+    }
+  },
+
   "broken data is said, not hidden": async () => {
     const file = join(place, "broken.html");
     writeFileSync(file, fill(template, {...machines["four-bar"](), format: 2}));

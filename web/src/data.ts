@@ -162,6 +162,7 @@ export class Data {
     if (raw.format !== 1) throw new Error(`this page shows data of format 1, not ${raw.format}`);
     const time = Float64Array.from(await unpack(raw.time));
     const poses = Float32Array.from(await unpack(raw.poses));
+    if (!(raw.scene.size > 0)) raw.scene.size = 1;
     if (time.length === 0) throw new Error("the run has no rows");
     if (poses.length !== time.length * raw.scene.bodies.length * 7) throw new Error("the poses are not those of this run");
     return new Data(raw, time, poses);

@@ -23,7 +23,7 @@ export const label = (name: string, unit: string) => `${name} [${unit === "-" ? 
 
 /** Times of a run from `start` to `end`: the same number of digits for all of them. */
 export function clock(t: number, start: number, end: number): string {
-  const span = Math.max(end - start, 1e-12);
+  const span = end > start ? end - start : 1;
   const decimals = Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(span))));
   return t.toFixed(decimals).replace(/-/g, "−");
 }

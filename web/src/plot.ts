@@ -123,7 +123,8 @@ export class Plot {
   }
 
   private xRange(lines: Line[]): Range {
-    if (!this.across) return this.session.window;
+    const [a, b] = this.session.window;
+    if (!this.across) return b > a ? [a, b] : [a - 0.5, a + 0.5]; // of a run of one row
     if (this.view) return this.view.x;
     const across = lines[0] ? [{...lines[0], y: this.across.values}] : [];
     return range(across, [-Infinity, Infinity], false);
@@ -214,7 +215,7 @@ export class Plot {
   private scale() {
     if (!this.chart || this.across) return;
     const lines = this.lines();
-    const [min, max] = this.session.window;
+    const [min, max] = this.xRange(lines);
     this.chart.batch(() => {
       this.chart!.setScale("x", {min, max});
       for (const unit of new Set(lines.map((line) => line.unit))) {
@@ -355,7 +356,7 @@ export class Plot {
     this.needle.classList.toggle("dot", dot);
     const x = u.valToPos(dot ? data.value(this.across!, time) : time, "x");
     const y = dot ? u.valToPos(data.value(this.curves[0], time), this.curves[0].channel.unit) : 0;
-    this.needle.hidden = !(x >= -0.5 && x <= u.over.clientWidth + 0.5);
+    this.needle.hidden = !(x >= -0.5 && x <= u.bbox.width / devicePixelRatio + 0.5);
     this.needle.style.transform = `translate(${x}px, ${y}px)`;
   }
 
@@ -387,15 +388,13 @@ function interpolate({t, y}: Curve, at: number): number {
 
 function trail(u: uPlot, {x, y, unit}: Line, log: boolean): uPlot.Series.Paths {
   const stroke = new Path2D();
-  let pen = false;
+  const there = (i: number) => Number.isFinite(y[i]) && Number.isFinite(x[i]) && (!log || y[i] > 0);
   for (let i = 0; i < y.length; i++) {
-    const there = Number.isFinite(y[i]) && Number.isFinite(x[i]) && (!log || y[i] > 0);
-    if (there) {
-      const [px, py] = [u.valToPos(x[i], "x", true), u.valToPos(y[i], unit, true)];
-      if (pen) stroke.lineTo(px, py);
-      else stroke.moveTo(px, py);
-    }
-    pen = there;
+    if (!there(i)) continue;
+    const [px, py] = [u.valToPos(x[i], "x", true), u.valToPos(y[i], unit, true)];
+    if (i > 0 && there(i - 1)) stroke.lineTo(px, py);
+    else stroke.moveTo(px, py);
+    if (!(i > 0 && there(i - 1)) && !there(i + 1)) stroke.arc(px, py, 2 * devicePixelRatio, 0, 2 * Math.PI); // alone
   }
   return {stroke, fill: null, clip: null, gaps: null, flags: 0} as unknown as uPlot.Series.Paths;
 }

@@ -100,8 +100,11 @@ const prism = () => {
   geometry.computeVertexNormals(); // flat sides
   return geometry;
 };
+const MANY = 200; // bodies; beyond that each is drawn with fewer triangles
 const sphere = () => new SphereGeometry(1, 32, 20);
+const coarseSphere = () => new SphereGeometry(1, 12, 8);
 export const cylinder = () => new CylinderGeometry(1, 1, 1, 32).rotateX(Math.PI / 2);
+export const coarseCylinder = () => new CylinderGeometry(1, 1, 1, 10).rotateX(Math.PI / 2);
 
 function polyline(points: Vector[], radius: number): BufferGeometry {
   const path = points.map(vector);
@@ -115,6 +118,7 @@ function polyline(points: Vector[], radius: number): BufferGeometry {
 async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive | null> {
   const place = new Matrix4().compose(vector(shape.position), rotation(shape.quaternion), new Vector3(1, 1, 1));
   const {radius = 0, length = 0, points = []} = shape;
+  const many = data.raw.scene.bodies.length > MANY;
   const make = (key: string, geometry: () => BufferGeometry, scale: Vector = [1, 1, 1], line = false): Primitive => ({
     key, geometry, line, body: shape.body, place: place.scale(vector(scale)),
     color: shape.color ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : bodyColor(shape.body),
@@ -124,11 +128,11 @@ async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive 
     case "box":
       return make("box", box, shape.size);
     case "sphere":
-      return make("sphere", sphere, [radius, radius, radius]);
+      return make("sphere", many ? coarseSphere : sphere, [radius, radius, radius]);
     case "cylinder":
-      return make("cylinder", cylinder, [radius, radius, length]);
+      return make("cylinder", many ? coarseCylinder : cylinder, [radius, radius, length]);
     case "capsule": // its ends stay round: all lengths in radii
-      return make(`capsule ${(length / radius).toPrecision(6)}`, () => new CapsuleGeometry(1, length / radius, 10, 28).rotateX(Math.PI / 2), [radius, radius, radius]);
+      return make(`capsule ${(length / radius).toPrecision(6)}`, () => new CapsuleGeometry(1, length / radius, many ? 3 : 10, many ? 10 : 28).rotateX(Math.PI / 2), [radius, radius, radius]);
     case "polyline":
       return points.length > 1 ? make(`polyline ${at}`, () => polyline(points, radius), [1, 1, 1], !(radius > 0)) : null;
     case "mesh": {
@@ -147,15 +151,16 @@ async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive 
 /** A body without shapes: its inertia, and rods to where something holds it. */
 function ofInertia(scene: Scene, body: number, thin: number, arms: Vector[]): Primitive[] {
   const given = scene.bodies[body];
+  const many = scene.bodies.length > MANY;
   const make = (key: string, geometry: () => BufferGeometry, place: Matrix4): Primitive => ({
     key, geometry, body, place, color: bodyColor(body), opacity: 1, line: false,
   });
   const rods = arms
     .filter((arm) => Math.hypot(...arm) > thin)
-    .map((arm) => make("cylinder", cylinder, between(new Vector3(), vector(arm), 0.4 * thin, new Matrix4())));
-  if (given.point || !(Math.max(given.inertia[0], given.inertia[1], given.inertia[2]) > 0)) {
+    .map((arm) => make("cylinder", many ? coarseCylinder : cylinder, between(new Vector3(), vector(arm), 0.4 * thin, new Matrix4())));
+  if (given.point || !(given.mass > 0) || !(Math.max(given.inertia[0], given.inertia[1], given.inertia[2]) > 0)) {
     const radius = given.node ? 0.7 * thin : 2 * thin;
-    return [make("sphere", sphere, new Matrix4().makeScale(radius, radius, radius)), ...rods];
+    return [make("sphere", many ? coarseSphere : sphere, new Matrix4().makeScale(radius, radius, radius)), ...rods];
   }
   const long = scene.bodies.length > 1 ? scene.size : 1.5 * scene.size;
   const disk = equivalentDisk(given, long);

@@ -79,6 +79,7 @@ export class View {
     const context = canvas.getContext("webgl2", {antialias: true, preserveDrawingBuffer: true});
     if (!context) throw new Error("it has no WebGL 2");
     this.renderer = new WebGLRenderer({canvas, context});
+    this.renderer.debug.checkShaderErrors = false; // asking would wait for each program
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = count <= 300;
     const gravity = vector(scene.gravity);
@@ -87,7 +88,7 @@ export class View {
     this.symbol = symbolSize(scene);
     this.ink = new MeshStandardMaterial({roughness: 0.6, depthTest: false, transparent: true, opacity: 0.85});
     this.shown = {
-      bodies: true, joints: true, frames: scene.frames.length <= 50, springs: true,
+      bodies: true, joints: scene.joints.length <= 300, frames: scene.frames.length <= 50, springs: true,
       forces: scene.forces.length <= 30, reactions: false, traces: true, grid: true,
     };
     for (let i = 0; i <= count; i++) this.bodies.push(new Matrix4());
@@ -226,7 +227,7 @@ export class View {
     }
     this.run = points;
     this.center.copy(low).add(high).multiplyScalar(0.5);
-    this.reach = Math.max(0.5 * high.distanceTo(low), 1e-6 * size);
+    this.reach = Math.max(0.5 * high.distanceTo(low), 0.05 * size);
     const floor = [...points, ...this.corners[this.bodies.length - 1]].reduce((least, point) => Math.min(least, point.dot(this.up)), Infinity);
     this.addGrid(floor < 0 && floor > -0.02 * this.reach ? floor - 1e-3 * this.reach : floor);
   }
