@@ -7,7 +7,7 @@ export function format(value: number, digits = 5): string {
   let text: string;
   if (value === 0) text = "0";
   else if (size >= 1e6 || size < 1e-4) text = value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
-  else text = value.toPrecision(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  else text = String(Number(value.toPrecision(digits)));
   return text.replace(/-/g, "−");
 }
 
