@@ -234,12 +234,12 @@ function zoo() {
   });
 }
 
-/** A run that failed at once: one row, a body without shape, channels without values. */
+/** A run that failed at once: one row, bodies without shape, one of them nowhere, channels without values. */
 function moment() {
   return page({
     title: "A moment", t1: 0, rows: 1, complete: false, summary: {status: "failed", message: "No step could be made."},
-    scene: {size: 0, gravity: [0, 0, 0], bodies: [{name: "speck", mass: 0, inertia: [0, 0, 0, 0, 0, 0], point: false}], joints: [], forces: []},
-    pose: () => [[0, 0, 0, ...unit]],
+    scene: {size: 0, gravity: [0, 0, 0], bodies: ["speck", "gone"].map((name) => ({name, mass: 0, inertia: [0, 0, 0, 0, 0, 0], point: false})), joints: [], forces: []},
+    pose: () => [[0, 0, 0, ...unit], [NaN, NaN, NaN, ...unit]],
     channels: () => ({"energy.kinetic [J]": 0, "energy.balance [J]": NaN, "drift.position [m]": 0, "solver.h [s]": NaN}),
   });
 }

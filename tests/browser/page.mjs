@@ -83,7 +83,7 @@ const tests = {
       element("script", {textContent: "window.ran = true"});
       element("link", {rel: "stylesheet", href: "http://127.0.0.1:9/x.css"});
       await fetch("http://127.0.0.1:9/x").catch(() => undefined);
-      await new Promise((done) => setTimeout(done, 100));
+      for (let i = 0; i < 200 && seen.length < 4; i++) await new Promise((done) => setTimeout(done, 50));
       return {seen: seen.sort(), ran: window.ran ?? false};
     });
     assert.deepEqual(blocked, {seen: ["connect-src", "img-src", "script-src-elem", "style-src-elem"], ran: false});
@@ -212,7 +212,7 @@ const tests = {
       await frames(page);
       const before = await pixels();
       await action();
-      await page.waitForFunction((old) => document.getElementById("view").toDataURL() !== old, before, {timeout: 5000}).catch(() => assert.fail(`${what} changes nothing`));
+      await page.waitForFunction((old) => document.getElementById("view").toDataURL() !== old, before, {timeout: 20000}).catch(() => assert.fail(`${what} changes nothing`));
     };
     for (const key of ["ArrowLeft", "ArrowUp", "Shift+ArrowRight", "+", "-", "f"]) await looks(key, () => view.press(key));
     await view.press("Space");

@@ -104,8 +104,16 @@ function showTools(session: Session, view: View) {
   const {scene} = session.data.raw;
   byId("fit").addEventListener("click", () => view.fit());
   const follow = byId<HTMLSelectElement>("follow");
-  follow.append(make("option", {value: ""}, "nothing"), ...scene.bodies.map(({name}, i) => make("option", {value: String(i)}, name)));
-  follow.addEventListener("change", () => view.follow(follow.value === "" ? null : {kind: "bodies", index: Number(follow.value)}));
+  follow.append(make("option", {value: ""}, "nothing"));
+  for (const kind of ["bodies", "frames"] as const) {
+    if (scene[kind].length === 0) continue;
+    const options = scene[kind].map(({name}, i) => make("option", {value: `${kind} ${i}`}, name));
+    follow.append(make("optgroup", {label: kind}, ...options));
+  }
+  follow.addEventListener("change", () => {
+    const [kind, index] = follow.value.split(" ");
+    view.follow(kind === "bodies" || kind === "frames" ? {kind, index: Number(index)} : null);
+  });
   const there: Record<Layer, number> = {
     bodies: scene.bodies.length, joints: scene.joints.length, frames: scene.frames.length,
     springs: scene.forces.filter((force) => force.kind === "spring").length + scene.joints.filter((joint) => joint.kind === "distance").length,

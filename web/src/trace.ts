@@ -15,11 +15,14 @@ export class Trace {
     const count = data.raw.scene.bodies.length;
     const points: number[] = [];
     const [p, q] = [new Vector3(), new Turn()];
+    let last = [0, 0, 0];
     for (let frame = 0; frame < data.time.length; frame++) {
       const at = (frame * count + body) * 7;
       const [x, y, z, w, i, j, k] = data.poses.subarray(at, at + 7);
       p.set(...offset).applyQuaternion(q.set(i, j, k, w));
-      points.push(p.x + x, p.y + y, p.z + z);
+      const here = [p.x + x, p.y + y, p.z + z];
+      if (here.every(Number.isFinite)) last = here; // where it is nowhere, it stays
+      points.push(...last);
     }
     if (points.length < 6) points.push(...points);
     const line = (opacity: number, width: number) => {

@@ -210,7 +210,8 @@ export class View {
     }
     if (points.length === 0) points.push(...this.corners[this.bodies.length - 1]);
     points.push(...this.anchors);
-    return points.length > 0 ? points : [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
+    const finite = points.filter((point) => Number.isFinite(point.x + point.y + point.z)); // a run may have left for infinity
+    return finite.length > 0 ? finite : [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
   }
 
   /** Where the machine goes, and with it lights, shadows and the grid. */
