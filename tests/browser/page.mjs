@@ -2,6 +2,7 @@
 // usage: page.mjs TEMPLATE [--only=PART OF A NAME]      TEMPLATE is what web/build.mjs makes
 
 import assert from "node:assert/strict";
+import {spawnSync} from "node:child_process";
 import {readFileSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {folder, launch, needed, open, root, run} from "./browser.mjs";
@@ -410,6 +411,11 @@ const tests = {
     await page.locator("#notices p").waitFor();
     assert.match(await page.locator("#notices").textContent(), /cannot be shown: .*format 1, not 2/);
     await close();
+  },
+
+  "its sources have the types that they say": async () => {
+    const {status, stdout} = spawnSync(process.execPath, [join(root, "web/node_modules/typescript/bin/tsc"), "-p", join(root, "web")], {encoding: "utf8"});
+    assert.equal(status, 0, stdout);
   },
 
   "the lock file names no host and the page keeps the licences": async () => {
