@@ -2,17 +2,19 @@
 // A picture is drawn when something changed, never otherwise.
 
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, DynamicDrawUsage, HemisphereLight,
-  InstancedMesh, LineBasicMaterial, LineSegments, Line as ThinLine, Matrix4, Mesh, MeshStandardMaterial, OctahedronGeometry,
-  PerspectiveCamera, PlaneGeometry, Quaternion as Turn, Raycaster, Scene as Stage, ShadowMaterial,
-  SphereGeometry, TorusGeometry, Vector2, Vector3, WebGLRenderer,
+  BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, DynamicDrawUsage, HemisphereLight, InstancedMesh,
+  LineBasicMaterial, LineSegments, Line as ThinLine, Matrix4, MeshStandardMaterial, PerspectiveCamera, Quaternion as Turn,
+  Raycaster, Scene as Stage, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import {OrbitControls} from "three/addons/controls/OrbitControls.js";
 import type {Data, Link, Vector} from "./data";
 import {Arrows} from "./arrows";
-import {bodyColor, cylinder, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
+import {bodyColor, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
+import {across, extent, extremes, spread} from "./geometry";
+import {Grid} from "./grid";
 import {Skeleton} from "./skeleton";
 import {Springs} from "./springs";
+import {SYMBOLS, UNSEEN} from "./symbols";
 import {Trace} from "./trace";
 import type {Theme} from "./theme";
 
@@ -35,8 +37,8 @@ export class View {
   onPick: (body: number | null) => void = () => undefined;
   onHover: (body: number | null) => void = () => undefined;
   onTurn: (camera: PerspectiveCamera) => void = () => undefined;
-  cell = 0; // of the grid [m]
 
+  private readonly renderer: WebGLRenderer;
   private readonly stage = new Stage();
   private readonly camera = new PerspectiveCamera(28, 1, 0.01, 100);
   private readonly controls: OrbitControls;
@@ -52,16 +54,18 @@ export class View {
   private readonly springs: Springs;
   private readonly skeleton: Skeleton | null;
   private readonly traces = new Map<string, Trace>();
-  private grid: LineSegments | null = null;
+  private grid!: Grid;
   private readonly bodies: Matrix4[] = []; // body to world; the ground is the last
   private readonly corners: Vector3[][] = []; // of what is drawn of each body
   private readonly center = new Vector3(); // of the run
   private reach = 1;
+  private run: Vector3[] = []; // points of the machine along the run
   private followed: Target | null = null;
   private readonly anchor = new Vector3();
-  private selected = -1;
   private time = NaN;
   private pending = false;
+  private readonly pace = {last: -Infinity, slow: 0};
+  private fine = true;
   private readonly ink: MeshStandardMaterial;
 
   static async create(canvas: HTMLCanvasElement, data: Data, theme: Theme): Promise<View> {
@@ -111,8 +115,6 @@ export class View {
     this.setTime(data.start);
     this.fit();
   }
-
-  private readonly renderer: WebGLRenderer;
 
   // ---- what there is ---------------------------------------------------------------------------------
 
@@ -230,41 +232,9 @@ export class View {
     this.center.copy(low).add(high).multiplyScalar(0.5);
     this.reach = Math.max(0.5 * high.distanceTo(low), 0.05 * size);
     const floor = [...points, ...this.corners[this.bodies.length - 1]].reduce((least, point) => Math.min(least, point.dot(this.up)), Infinity);
-    this.addGrid(floor < 0 && floor > -0.02 * this.reach ? floor - 1e-3 * this.reach : floor);
+    this.grid = new Grid(this.up, this.center, this.reach, floor < 0 && floor > -0.02 * this.reach ? floor - 1e-3 * this.reach : floor);
+    this.stage.add(this.grid.group);
   }
-
-  private run: Vector3[] = [];
-
-  private addGrid(level: number) {
-    const [e, f] = across(this.up);
-    this.cell = round(this.reach / 4);
-    const n = Math.ceil((2.2 * this.reach) / this.cell);
-    const middle = [e, f].map((axis) => Math.round(this.center.dot(axis) / this.cell));
-    const positions: number[] = [];
-    const alphas: number[] = [];
-    const put = (i: number, j: number) => {
-      const [x, y] = [(i + middle[0]) * this.cell, (j + middle[1]) * this.cell];
-      const point = e.clone().multiplyScalar(x).addScaledVector(f, y).addScaledVector(this.up, level);
-      positions.push(...point.toArray());
-      alphas.push(Math.max(0, 1 - Math.hypot(i, j) / n) ** 1.5);
-    };
-    for (let i = -n; i <= n; i++)
-      for (let j = -n; j < n; j++) for (const k of [j, j + 1]) put(i, k);
-    for (let j = -n; j <= n; j++)
-      for (let i = -n; i < n; i++) for (const k of [i, i + 1]) put(k, j);
-    const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(positions), 3));
-    geometry.setAttribute("color", new BufferAttribute(Float32Array.from(alphas.flatMap((alpha) => [1, 1, 1, alpha])), 4));
-    this.grid = new LineSegments(geometry, new LineBasicMaterial({vertexColors: true, transparent: true, depthWrite: false}));
-    this.stage.add(this.grid);
-    if (!this.renderer.shadowMap.enabled) return;
-    const plane = new Mesh(new PlaneGeometry(5 * this.reach, 5 * this.reach), this.shade);
-    plane.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), this.up);
-    plane.position.copy(this.center).addScaledVector(this.up, level - this.center.dot(this.up) - 1e-3 * this.reach);
-    plane.receiveShadow = true;
-    this.stage.add(plane);
-  }
-
-  private readonly shade = new ShadowMaterial({depthWrite: false});
 
   private addLights() {
     const [e, f] = across(this.up);
@@ -327,9 +297,6 @@ export class View {
     this.resize();
   }
 
-  private readonly pace = {last: -Infinity, slow: 0};
-  private fine = true;
-
   update() {
     const t = this.time;
     this.place(t);
@@ -352,7 +319,7 @@ export class View {
     this.arrows.update(t, this.shown, at);
     const frame = this.data.at(t);
     for (const trace of this.traces.values()) trace.update(this.shown.traces, frame);
-    if (this.grid) this.grid.visible = this.shown.grid;
+    this.grid.group.visible = this.shown.grid;
     if (this.followed) this.moveAlong();
     this.draw();
   }
@@ -432,7 +399,6 @@ export class View {
   }
 
   select(body: number) {
-    this.selected = body;
     for (const {mesh, parts} of this.batches) {
       parts.forEach((part, i) => mesh.setColorAt(i, part.body === body && body >= 0 ? part.color.clone().lerp(SELECTED, 0.75) : part.color));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
@@ -590,8 +556,7 @@ export class View {
     this.stage.background = new Color(theme.stage);
     this.ink.color.set(theme.ink);
     this.springs.paint(theme);
-    (this.grid!.material as LineBasicMaterial).color.set(theme.grid);
-    this.shade.opacity = theme.dark ? 0.4 : 0.14;
+    this.grid.paint(theme);
     this.sun.intensity = theme.dark ? 1.6 : 1.8;
     this.sky.intensity = theme.dark ? 1.5 : 2;
     this.draw();
@@ -607,66 +572,8 @@ export class View {
     });
   }
 
-  get chosen() {
-    return this.selected;
+  /** Side of a cell of the grid [m]. */
+  get cell(): number {
+    return this.grid.cell;
   }
-}
-
-// ---- small things ----------------------------------------------------------------------------------
-
-/** These act on joints or between wheels that are drawn anyway. */
-const UNSEEN = new Set(["motion", "coupling", "distance"]);
-
-const SYMBOLS: Record<string, () => BufferGeometry> = {
-  revolute: () => new TorusGeometry(0.85, 0.3, 10, 28),
-  cylindrical: () => cylinder().scale(0.55, 0.55, 3.2),
-  screw: () => cylinder().scale(0.55, 0.55, 3.2),
-  prismatic: () => new BoxGeometry(0.9, 0.9, 3.2),
-  "point-on-line": () => new BoxGeometry(0.5, 0.5, 3.2),
-  spherical: () => new SphereGeometry(0.95, 20, 14),
-  universal: () => new OctahedronGeometry(1.25),
-  "constant-velocity": () => new OctahedronGeometry(1.25),
-  planar: () => new BoxGeometry(2.6, 2.6, 0.25),
-  "point-on-plane": () => new BoxGeometry(2.6, 2.6, 0.25),
-  fixed: () => new BoxGeometry(1.2, 1.2, 1.2),
-  other: () => new SphereGeometry(0.6, 12, 8),
-};
-
-function extent(points: Vector3[]): [Vector3, Vector3] {
-  const [low, high] = [points[0].clone(), points[0].clone()];
-  for (const point of points) {
-    low.min(point);
-    high.max(point);
-  }
-  return [low, high];
-}
-
-function extremes(points: Vector3[], axis: Vector3): [number, number] {
-  let [low, high] = [Infinity, -Infinity];
-  for (const point of points) {
-    const along = point.dot(axis);
-    low = Math.min(low, along);
-    high = Math.max(high, along);
-  }
-  return [low, high];
-}
-
-function spread(points: Vector3[], axis: Vector3): number {
-  const [low, high] = extremes(points, axis);
-  return high - low;
-}
-
-/** Two unit vectors across `up`: x and y where z is up. */
-function across(up: Vector3): [Vector3, Vector3] {
-  const e = new Vector3(1, 0, 0);
-  if (Math.abs(up.x) > 0.9) e.set(0, 1, 0);
-  e.addScaledVector(up, -e.dot(up)).normalize();
-  return [e, up.clone().cross(e)];
-}
-
-/** The largest of 1, 2, 5 times a power of ten that is not above x. */
-function round(x: number): number {
-  const power = 10 ** Math.floor(Math.log10(x));
-  const digit = x / power;
-  return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
 }
