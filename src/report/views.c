@@ -24,8 +24,8 @@ enum {
 static const struct {
   const char *name;
   int right, up, near;
-} views[ASI_VIEWS] = {{"front (x to the right, z up)", 1, 3, -2},
-                      {"side (y to the right, z up)", 2, 3, 1},
+} views[ASI_VIEWS] = {{"the front (x to the right, z up)", 1, 3, -2},
+                      {"the side (y to the right, z up)", 2, 3, 1},
                       {"above (x to the right, y up)", 1, 2, 3}};
 
 struct asi_drawing {
