@@ -10,6 +10,7 @@
 #   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
 #   make valgrind   the tests, without the slow ones, under valgrind
 #   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
+#   make pictures   those of docs/pictures; needs Node and Chromium
 #   make format     format the sources
 #   make install    into PREFIX (/usr/local)
 #   make clean
@@ -29,7 +30,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test lint fuzz valgrind bench format install clean
+.PHONY: all build run test lint fuzz valgrind bench pictures format install clean
 
 all: build
 
@@ -106,6 +107,12 @@ bench:
 	@echo "== a million steps"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
 	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"
+
+# Reports of examples as a browser shows them, and how errors fall with the step.
+pictures: build
+	@$(BUILD)/alphastep papers abc-top --plot $(BUILD)/pictures >/dev/null
+	@cp $(BUILD)/pictures/abc-top.svg docs/pictures/convergence.svg
+	@tools/pictures.mjs $(BUILD)/alphastep
 
 # ---- sources ---------------------------------------------------------------------------------------
 
