@@ -103,7 +103,7 @@ static cli_exit read_arguments(int argc, char **argv, report_request *r) {
 }
 
 cli_exit report_command(int argc, char **argv) {
-  report_request r = {NULL};
+  report_request r = {.folder = NULL};
   cli_exit status = read_arguments(argc, argv, &r);
   if (status != CLI_DONE) return status;
   if (r.help) {

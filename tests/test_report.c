@@ -140,7 +140,7 @@ static void test_compressed_array(void **state) {
   static double x[N], back[N];
   static unsigned char packed[8 * N];
   static char room[16 * N];
-  for (int i = 0; i < N; ++i) x[i] = i / 8;
+  for (int i = 0; i < N; ++i) x[i] = floor(i / 8.0);
   FILE *out = fmemopen(room, sizeof room, "w");
   asi_array_doubles(out, x, N);
   fclose(out);
@@ -158,7 +158,7 @@ static void test_compressed_array(void **state) {
   uLongf size = sizeof back;
   assert_int_equal(uncompress((unsigned char *)back, &size, packed, (uLong)n), Z_OK);
   assert_int_equal(size, sizeof back);
-  for (int i = 0; i < N; ++i) assert_near("number", back[i], i / 8, 0.0);
+  for (int i = 0; i < N; ++i) assert_near("number", back[i], floor(i / 8.0), 0.0);
 }
 
 // ---- thinning -----------------------------------------------------------------------------------------

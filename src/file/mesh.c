@@ -230,7 +230,8 @@ static as_status take_corner(reader *r, const double **out) {
 }
 
 static as_status read_polygon(reader *r) {
-  const double *first = NULL, *last = NULL, *corner = NULL;
+  static const double nowhere[3] = {0.0, 0.0, 0.0};
+  const double *first = nowhere, *last = nowhere, *corner = nowhere;
   int corners = 0;
   for (; seek_word(r); ++corners) {
     as_status status = take_corner(r, &corner);

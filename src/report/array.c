@@ -27,7 +27,7 @@ static void put_base64(FILE *out, const unsigned char *byte, size_t size) {
       used = 0;
     }
   }
-  fwrite(piece, 1, used, out);
+  if (used > 0) fwrite(piece, 1, used, out);
 }
 
 /// The compressed bytes, to be freed; NULL: they are not worth it, or there is no memory.

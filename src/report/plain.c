@@ -202,7 +202,7 @@ static as_status put_machine(const plain *p, const asi_value *scene, as_error *e
   const size_t one = (size_t)r->bodies * AS_POSE;
   double *all = asi_calloc((size_t)r->rows * AS_POSE, sizeof *all);
   double *kept = asi_calloc((size_t)n * one, sizeof *kept);
-  asi_snapshot snapshot[SNAPSHOTS];
+  asi_snapshot snapshot[SNAPSHOTS] = {{0.0, NULL}};
   as_status status = all && kept ? AS_OK : asi_fail_memory(error);
   for (int b = 0; b < r->bodies && status == AS_OK; ++b) {
     status = as_recording_poses(r->recording, b, all, error);
