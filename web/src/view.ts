@@ -228,6 +228,10 @@ export class View {
       points = this.samples([0]); // it leaves: look at the start
       [low, high] = extent(points);
     }
+    const middle = low.clone().add(high).multiplyScalar(0.5);
+    const base = this.corners[this.bodies.length - 1].filter((corner) => corner.distanceTo(middle) < 0.7 * high.distanceTo(low));
+    points = [...points, ...base]; // a base, but not a floor
+    [low, high] = extent(points);
     this.run = points;
     this.center.copy(low).add(high).multiplyScalar(0.5);
     this.reach = Math.max(0.5 * high.distanceTo(low), 0.05 * size);
