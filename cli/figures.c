@@ -1,4 +1,5 @@
-// `alphastep papers --plot`: turns the runs of a figure into a plot and writes its file.
+// Figures of `alphastep papers`: turns the runs of a figure into a plot; for `--plot` writes its file.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +70,37 @@ static cli_exit write_file(const as_plot *p, const char *directory, const char *
 
 // ---- figures
 
-cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
-                     run_result *results) {
-  points *all = calloc((size_t)AS_PLOT_PANELS * AS_PLOT_CURVES, sizeof *all);
-  if (all == NULL) {
-    cli_complain("Out of memory.");
-    return CLI_SIMULATION;
+/// The numbers that the paper prints for a run and those with twice, four times, ... its step.
+static void collect_published(const paper *source, const paper_figure *figure, paper_curve curve,
+                              points *out) {
+  double step = figure->step;
+  for (int run = curve.run; run != PAPER_NONE; run = source->runs[run].twice) {
+    for (int i = 0; i < source->n_rows; i++) {
+      const paper_row *row = &source->rows[i];
+      if (row->run != run || row->output != curve.output || isnan(row->published)) continue;
+      out->x[out->n] = step;
+      out->y[out->n] = row->published;
+      out->n++;
+    }
+    step *= 2.0;
   }
-  as_plot p = {
+}
+
+static as_status collect(const paper *source, const paper_figure *figure, paper_curve curve,
+                         bool published, run_result *results, points *out) {
+  if (figure->trace != NULL) return collect_trace(source, figure, curve, out);
+  if (!published) return collect_orders(source, figure, curve, results, out);
+  collect_published(source, figure, curve, out);
+  return AS_OK;
+}
+
+cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_result *results,
+                        paper_drawing *out) {
+  points *all = calloc((size_t)AS_PLOT_PANELS * AS_PLOT_CURVES, sizeof *all);
+  *out = (paper_drawing){.points = all};
+  if (all == NULL) return cli_complain_memory();
+  as_plot *p = &out->plot;
+  *p = (as_plot){
       .kind = figure->trace == NULL ? AS_PLOT_ORDERS : AS_PLOT_TRACES,
       .title = figure->title,
       .note = figure->note,
@@ -85,25 +109,33 @@ cli_exit figure_draw(const paper *source, const paper_figure *figure, const char
       .n_curves = figure->n_curves,
       .n_panels = figure->n_panels,
   };
-  memcpy(p.label, figure->label, sizeof p.label);
-  as_status status = AS_OK;
+  memcpy(p->label, figure->label, sizeof p->label);
   for (int i = 0; i < figure->n_panels; i++) {
     const paper_panel *panel = &figure->panel[i];
-    p.panel[i].title = panel->title;
-    p.panel[i].x_label = figure->x_label;
-    p.panel[i].y_label = panel->y_label;
-    p.panel[i].guides[0] = 1.0;
-    p.panel[i].guides[1] = 2.0;
-    for (int c = 0; c < figure->n_curves && status == AS_OK; c++) {
+    p->panel[i].title = panel->title;
+    p->panel[i].x_label = figure->x_label;
+    p->panel[i].y_label = panel->y_label;
+    p->panel[i].guides[0] = 1.0;
+    p->panel[i].guides[1] = 2.0;
+    for (int c = 0; c < figure->n_curves; c++) {
       if (panel->curve[c].run == PAPER_NONE) continue;
       points *here = &all[i * AS_PLOT_CURVES + c];
-      status = figure->trace == NULL
-                   ? collect_orders(source, figure, panel->curve[c], results, here)
-                   : collect_trace(source, figure, panel->curve[c], here);
-      p.panel[i].curve[c] = (as_plot_curve){here->x, here->y, here->n};
+      as_status status =
+          collect(source, figure, panel->curve[c], figure->published[c], results, here);
+      if (status != AS_OK) return CLI_SIMULATION;
+      p->panel[i].curve[c] = (as_plot_curve){here->x, here->y, here->n};
     }
   }
-  cli_exit done = status == AS_OK ? write_file(&p, directory, figure->name) : CLI_SIMULATION;
-  free(all);
-  return done;
+  return CLI_DONE;
+}
+
+void figure_free(paper_drawing *drawing) { free(drawing->points); }
+
+cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
+                     run_result *results) {
+  paper_drawing drawing;
+  cli_exit status = figure_prepare(source, figure, results, &drawing);
+  if (status == CLI_DONE) status = write_file(&drawing.plot, directory, figure->name);
+  figure_free(&drawing);
+  return status;
 }

@@ -17,26 +17,29 @@
 #include "simulation.h"
 
 /// The numbers that a run gives: values or relative errors at the end. A trace has g_a as well.
-enum { Q, QDOT, X, ACTUATOR };
+enum { Q, QDOT, X, QDDOT, ACTUATOR };
 
 typedef struct setting {
   double step;      ///< h, or the length H of two steps 0.3 H and 0.7 H [s]
   double t_end;     ///< [s]
   bool alternating; ///< 0.3 H, 0.7 H, 0.3 H, ...
   bool corrections; ///< when the step changes
+  double state_rho; ///< spectral radius for x; 0: 0.8
+  double growth;    ///< h_n/h_{n-1}, for gamma_n alone
 } setting;
 
 /// End the simulation also if this fails.
-static as_status begin(simulation *sim, const setting *s, as_error *error) {
+static as_status begin(simulation *sim, paper_problem_fn *problem, const setting *s,
+                       as_error *error) {
   as_integrator_def def = as_default_integrator_def();
   def.step = s->step;
   def.rho_inf = 0.8;
-  def.state_rho_inf = 0.8;
+  def.state_rho_inf = s->state_rho > 0.0 ? s->state_rho : 0.8;
   def.step_corrections = s->corrections;
   def.improved_start = false;
   def.perturbed_start = false;
   spring_motion start = spring_start(); // x = 0, as the integrator has it
-  return simulation_begin(sim, spring_problem, &def, &start.q, &start.v, error);
+  return simulation_begin(sim, problem, &def, &start.q, &start.v, error);
 }
 
 /// A step h, or the two steps that make H.
@@ -51,7 +54,7 @@ static as_status advance(simulation *sim, const setting *s, as_error *error) {
 static as_status measure_values(const void *data, double *out, as_error *error) {
   const setting *s = data;
   simulation sim;
-  as_status status = begin(&sim, s, error);
+  as_status status = begin(&sim, spring_problem, s, error);
   int n = (int)lround(s->t_end / s->step);
   for (int i = 0; i < n && status == AS_OK; i++) status = advance(&sim, s, error);
   if (status == AS_OK) {
@@ -59,6 +62,7 @@ static as_status measure_values(const void *data, double *out, as_error *error) 
     out[Q] = state->q[0];
     out[QDOT] = state->v[0];
     out[X] = state->x[0];
+    out[QDDOT] = state->vdot[0];
   }
   simulation_end(&sim);
   return status;
@@ -74,6 +78,7 @@ static as_status measure_errors(const void *data, double *out, as_error *error) 
   out[Q] = fabs(out[Q] / reference.q - 1.0);
   out[QDOT] = fabs(out[QDOT] / reference.v - 1.0);
   out[X] = fabs(out[X] / reference.x - 1.0);
+  out[QDDOT] = fabs(out[QDDOT] / (tanh(reference.x) - reference.q) - 1.0);
   return AS_OK;
 }
 
@@ -82,7 +87,7 @@ static as_status trace(const void *data, int output, double *t, double *out, int
                        as_error *error) {
   const setting *s = data;
   simulation sim;
-  as_status status = begin(&sim, s, error);
+  as_status status = begin(&sim, spring_problem, s, error);
   int steps = (int)lround(s->t_end / s->step);
   *n = 0;
   for (int i = 0; i <= steps && *n < PAPER_POINTS && status == AS_OK; i++) {
@@ -99,6 +104,51 @@ static as_status trace(const void *data, int output, double *t, double *out, int
     ++*n;
   }
   simulation_end(&sim);
+  return status;
+}
+
+/// Without the filter's sigma: the largest |x + b q'| and |x + b q''|.
+static as_status measure_unfiltered(const void *data, double *out, as_error *error) {
+  const setting *s = data;
+  simulation sim;
+  as_status status = begin(&sim, spring_unfiltered_problem, s, error);
+  int n = (int)lround(s->t_end / s->step);
+  out[0] = out[1] = 0.0;
+  for (int i = 0; i < n && status == AS_OK; i++) {
+    status = advance(&sim, s, error);
+    if (status != AS_OK) break;
+    const as_state *state = as_integrator_state(sim.integrator);
+    out[0] = fmax(out[0], fabs(state->x[0] + SPRING_GAIN * state->v[0]));
+    out[1] = fmax(out[1], fabs(state->x[0] + SPRING_GAIN * state->vdot[0]));
+  }
+  simulation_end(&sim);
+  return status;
+}
+
+/// gamma_n by their (29) from a start 0.01 off the nominal value, for a constant h_n/h_{n-1} = s; rho_inf = 0.8.
+static as_status trace_gamma(const void *data, int output, double *t, double *out, int *n,
+                             as_error *error) {
+  (void)output; // there is only one
+  double s = ((const setting *)data)->growth;
+  as_coefficients c;
+  as_status status = as_coefficients_chung_hulbert(0.8, &c, error);
+  if (status != AS_OK) return status;
+  double star = 1.0 - c.alpha_m - c.gamma - 0.01;
+  for (*n = 0; *n <= 40; ++*n) {
+    t[*n] = *n;
+    out[*n] = 1.0 - c.alpha_m - star;
+    star = s * (1.0 - c.alpha_m) * (0.5 - c.alpha_f) * star /
+           ((c.alpha_f + s * (1.0 - c.alpha_f)) * star - c.alpha_m * (0.5 - c.alpha_f));
+  }
+  return AS_OK;
+}
+
+/// Where gamma_n ends.
+static as_status measure_gamma(const void *data, double *out, as_error *error) {
+  double t[PAPER_POINTS], gamma[PAPER_POINTS];
+  int n;
+  as_status status = trace_gamma(data, 0, t, gamma, &n, error);
+  if (status == AS_OK) out[0] = gamma[n - 1];
   return status;
 }
 
@@ -126,6 +176,14 @@ enum {
   WITHOUT_00125,
   WITHOUT_000625,
   WITHOUT_0003125,
+  MIXED_000625,
+  MIXED_0003125,
+  UNFILTERED_000625,
+  UNFILTERED_0003125,
+  GAMMA_GROWING,
+  GAMMA_CONSTANT,
+  GAMMA_SHRINKING,
+  GAMMA_BELOW,
   N_RUNS,
 };
 
@@ -137,6 +195,11 @@ enum {
 #define ALTERNATING(length, correct) \
   measure_errors, \
   &(const setting){.step = (length), .t_end = 5.0, .alternating = true, .corrections = (correct)}
+#define MIXED(h) \
+  measure_errors, &(const setting){.step = (h), .t_end = 5.0, .corrections = true, .state_rho = 0.2}
+#define UNFILTERED(h) \
+  measure_unfiltered, &(const setting){.step = (h), .t_end = 5.0, .corrections = true}
+#define GAMMA(s) measure_gamma, &(const setting){.growth = (s)}
 // clang-format on
 
 static const paper_run runs[N_RUNS] = {
@@ -161,6 +224,14 @@ static const paper_run runs[N_RUNS] = {
     [WITHOUT_00125] = {ALTERNATING(0.0125, false), WITHOUT_0025},
     [WITHOUT_000625] = {ALTERNATING(0.00625, false), WITHOUT_00125},
     [WITHOUT_0003125] = {ALTERNATING(0.003125, false), WITHOUT_000625},
+    [MIXED_000625] = {MIXED(0.00625), PAPER_NONE},
+    [MIXED_0003125] = {MIXED(0.003125), MIXED_000625},
+    [UNFILTERED_000625] = {UNFILTERED(0.00625), PAPER_NONE},
+    [UNFILTERED_0003125] = {UNFILTERED(0.003125), UNFILTERED_000625},
+    [GAMMA_GROWING] = {GAMMA(1.2), PAPER_NONE},
+    [GAMMA_CONSTANT] = {GAMMA(1.0), PAPER_NONE},
+    [GAMMA_SHRINKING] = {GAMMA(0.8), PAPER_NONE},
+    [GAMMA_BELOW] = {GAMMA(0.4), PAPER_NONE},
 };
 
 #define NO_NUMBER ((double)NAN)
@@ -195,6 +266,21 @@ static const paper_row rows[] = {
     {"ba-spring-x-t20",
      "controlled spring-mass, h 0.1: x at t = 20",
      T20, X, NO_NUMBER, -0.110579446471, PAPER_VALUE},
+    {"ba-constant-q",
+     "constant steps, h 0.003125: error of q",
+     CONSTANT_0003125, Q, NO_NUMBER, 6.6974e-6, PAPER_SECOND_ORDER},
+    {"ba-constant-x",
+     "constant steps, h 0.003125: error of x",
+     CONSTANT_0003125, X, NO_NUMBER, 2.4454e-6, PAPER_SECOND_ORDER},
+    {"ba-constant-qddot",
+     "constant steps, h 0.003125: error of q''",
+     CONSTANT_0003125, QDDOT, NO_NUMBER, 8.6923e-6, PAPER_SECOND_ORDER},
+    {"ba-mixed-q",
+     "constant steps, h 0.003125, rho_inf 0.8 for the motion and 0.2 for x: error of q",
+     MIXED_0003125, Q, NO_NUMBER, 3.1224e-6, PAPER_SECOND_ORDER},
+    {"ba-mixed-x",
+     "constant steps, h 0.003125, rho_inf 0.8 for the motion and 0.2 for x: error of x",
+     MIXED_0003125, X, NO_NUMBER, 1.1144e-6, PAPER_SECOND_ORDER},
     {"ba-varstep-with-q",
      "steps 0.3 H, 0.7 H, H 0.003125, with (29): error of q",
      WITH_0003125, Q, NO_NUMBER, 2.48e-6, PAPER_SECOND_ORDER},
@@ -207,12 +293,58 @@ static const paper_row rows[] = {
     {"ba-varstep-without-x",
      "steps 0.3 H, 0.7 H, H 0.003125, without (29): error of x",
      WITHOUT_0003125, X, NO_NUMBER, 2.89e-5, PAPER_WITHIN},
+    {"ba-gamma-growing",
+     "gamma_n by (29), each step 1.2 times the last: limit",
+     GAMMA_GROWING, 0, NO_NUMBER, 0.61000000, PAPER_WITHIN},
+    {"ba-gamma-shrinking",
+     "gamma_n by (29), each step 0.8 times the last: limit",
+     GAMMA_SHRINKING, 0, NO_NUMBER, 0.61250000, PAPER_WITHIN},
+    {"ba-gamma-below",
+     "gamma_n by (29), each step 0.4 times the last: limit",
+     GAMMA_BELOW, 0, NO_NUMBER, 0.66666667, PAPER_WITHIN},
+    {"ba-unfiltered-rate",
+     "sigma 0, h 0.003125: largest |x + b q'|",
+     UNFILTERED_0003125, 0, NO_NUMBER, 4.0229e-7, PAPER_SECOND_ORDER},
+    {"ba-unfiltered-acceleration",
+     "sigma 0, h 0.003125: largest |x + b q''|",
+     UNFILTERED_0003125, 1, NO_NUMBER, 7.9437, PAPER_WITHIN},
 };
 // clang-format on
 
 // ---- figures
 
 static const paper_figure figures[] = {
+    {
+        .name = "ba-constant",
+        .title = "Controlled spring-mass system: constant steps",
+        .note = "After Br\u00fcls, Arnold 2008, figure 5, with *q*\u2033 besides: relative errors "
+                "at *t* = 5 s, "
+                "*\u03c1*_{\u221e} = 0.8",
+        .x_label = "step *h* [s]",
+        .step = 0.003125,
+        .n_curves = 3,
+        .label = {"position *q*", "controller *x*", "acceleration *q*\u2033"},
+        .n_panels = 1,
+        .panel = {{"Relative errors",
+                   "relative error",
+                   {{CONSTANT_0003125, Q}, {CONSTANT_0003125, X}, {CONSTANT_0003125, QDDOT}}}},
+    },
+    {
+        .name = "ba-gamma",
+        .title = "The sequence *\u03b3*_{n} for steps that keep growing or shrinking",
+        .note = "Br\u00fcls, Arnold 2008, equation (29): *\u03c1*_{\u221e} = 0.8, so that "
+                "*s*_{min} = 0.5; from 0.01 "
+                "above the nominal value",
+        .x_label = "step *n*",
+        .trace = trace_gamma,
+        .n_curves = 4,
+        .label = {"*s* = 1.2", "*s* = 1", "*s* = 0.8", "*s* = 0.4 < *s*_{min}"},
+        .n_panels = 1,
+        .panel =
+            {{"*\u03b3*_{n}, each step *s* times the last",
+              "*\u03b3*_{n}",
+              {{GAMMA_GROWING, 0}, {GAMMA_CONSTANT, 0}, {GAMMA_SHRINKING, 0}, {GAMMA_BELOW, 0}}}},
+    },
     {
         .name = "ba-spring",
         .title = "Controlled spring-mass system: saturation, then linear decay",
@@ -260,6 +392,13 @@ static const paper_figure figures[] = {
 };
 
 const paper paper_ba = {
+    .name = "ba",
+    .subject = "A machine and its controller in one system of equations, solved together in each "
+               "step; the method "
+               "as a multistep formula, from which follow its order and what has to change when "
+               "the step changes.",
+    .claims = ba_claims,
+    .n_claims = N_BA_CLAIMS,
     .citation = "Bruels, Arnold 2008",
     .title = "The generalized-alpha scheme as a linear multistep integrator: toward a general "
              "mechatronic simulator, J. Comput. Nonlinear Dynamics",

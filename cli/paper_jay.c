@@ -6,9 +6,12 @@
 // - Jay, "Convergence of the generalized-alpha method for constrained systems in mechanics with
 //   nonholonomic constraints", 2011: constant steps.
 //
-// rho_inf = 0.2 everywhere. Both print no numbers, only figures. Errors are 2-norms over the
-// components at the end of the run; a_n stands for the acceleration at t_n + D h, D = alpha_m -
-// alpha_f, with the last step h. The first a is v'_0.
+// rho_inf = 0.2 unless a row says otherwise. Both print no numbers, only figures. Errors are 2-norms over the
+// components at the end of the run, or maxima over its steps; a_n stands for the acceleration at t_n + D h,
+// D = alpha_m - alpha_f, with the last step h. The first a is v'_0 unless a row says otherwise.
+//
+// How fast an error of the first a is forgotten is seen in the difference of two runs, one from v'_0 and one from
+// v'_0 + D h v''_0.
 #include <math.h>
 #include <stddef.h>
 
@@ -19,14 +22,28 @@
 
 static const double RHO_INF = 0.2;
 
-/// The numbers that a run gives: errors at the end, and how much the energy has changed.
-enum { Y, Z, A, LAMBDA, PSI, ENERGY };
+/// The numbers that a run gives: errors, a's error against the acceleration at t_n itself, and how much the
+/// energy has changed.
+enum { Y, Z, A, LAMBDA, PSI, A_AT_T, ENERGY };
+
+typedef enum first_a {
+  FROM_V_DOT,
+  SHIFTED,
+  IMPLICIT
+} first_a; ///< v'_0, v'_0 + D h v''_0, their (10)
 
 typedef struct setting {
   paper_problem_fn *problem;
   double step;      ///< h, or the length H of two steps H/3 and 2H/3 [s]
   bool alternating; ///< H/3, 2H/3, H/3, ...
   bool corrections; ///< when the step changes
+  first_a first;    ///< how a starts
+  bool reevaluate;  ///< M_alpha is evaluated again instead of kept
+  double rho_inf;   ///< 0: RHO_INF
+  double hht;       ///< alpha of Hilber, Hughes and Taylor's set instead; 0: Chung and Hulbert's
+  double t_end;     ///< [s]; 0: 1 s
+  int from, to;     ///< the steps between which the rate of forgetting is measured
+  int output;       ///< of which variable
 } setting;
 
 /// The 2-norm of x - y.
@@ -36,59 +53,160 @@ static double distance(int n, const double *x, const double *y) {
   return sqrt(sum);
 }
 
+static as_status find_coefficients(const setting *s, as_coefficients *c, as_error *error) {
+  if (s->hht != 0.0) return as_coefficients_hht(s->hht, c, error);
+  return as_coefficients_chung_hulbert(s->rho_inf != 0.0 ? s->rho_inf : RHO_INF, c, error);
+}
+
+/// End the simulation also if this fails.
+static as_status begin(simulation *sim, const setting *s, const double *q, const double *v,
+                       as_error *error) {
+  *sim = (simulation){NULL, NULL};
+  as_integrator_def def = as_default_integrator_def();
+  as_status status = find_coefficients(s, &def.coefficients, error);
+  if (status != AS_OK) return status;
+  def.method = AS_METHOD_SOI2;
+  def.step = s->step;
+  def.step_corrections = s->corrections;
+  def.improved_start = s->first == SHIFTED;
+  def.soi2.implicit_start = s->first == IMPLICIT;
+  def.soi2.reevaluate_mass = s->reevaluate;
+  if (s->to > 0) { // differences of runs have to be resolved
+    def.newton.rtol = 1e-14;
+    def.newton.atol = 1e-15;
+  }
+  return simulation_begin(sim, s->problem, &def, q, v, error);
+}
+
+/// A step h, or the two steps that make H.
+static as_status advance(simulation *sim, const setting *s, as_error *error) {
+  if (!s->alternating) return as_integrator_step(sim->integrator, s->step, error);
+  as_status status = as_integrator_step(sim->integrator, s->step / 3.0, error);
+  if (status != AS_OK) return status;
+  return as_integrator_step(sim->integrator, 2.0 * s->step / 3.0, error);
+}
+
 /// Runs from t = 0 to t_end. End the simulation also if this fails.
 static as_status simulate(simulation *sim, const setting *s, const double *q, const double *v,
                           double t_end, as_error *error) {
-  as_integrator_def def = as_default_integrator_def();
-  def.method = AS_METHOD_SOI2;
-  def.step = s->step;
-  def.rho_inf = RHO_INF;
-  def.step_corrections = s->corrections;
-  def.improved_start = false;
-  def.soi2.implicit_start = false;
-  def.soi2.reevaluate_mass = false;
-  as_status status = simulation_begin(sim, s->problem, &def, q, v, error);
+  as_status status = begin(sim, s, q, v, error);
   int n = (int)lround(t_end / s->step);
-  for (int i = 0; i < n && status == AS_OK; i++) {
-    if (s->alternating) {
-      status = as_integrator_step(sim->integrator, s->step / 3.0, error);
-      if (status != AS_OK) break;
-      status = as_integrator_step(sim->integrator, 2.0 * s->step / 3.0, error);
-    } else {
-      status = as_integrator_step(sim->integrator, s->step, error);
-    }
-  }
+  for (int i = 0; i < n && status == AS_OK; i++) status = advance(sim, s, error);
   return status;
 }
 
-/// The problems with the motion q = (exp(t), exp(-2t)), at t = 1.
+/// The errors now, of the problems with the motion q = (exp(t), exp(-2t)).
+static void find_errors(const simulation *sim, const setting *s, const as_coefficients *c,
+                        double *out) {
+  const as_state *state = as_integrator_state(sim->integrator);
+  double last = s->alternating ? 2.0 * s->step / 3.0 : s->step;
+  double q[2], v[2], a[2];
+  exponential_coordinates(state->t + (c->alpha_m - c->alpha_f) * last, q, v, a);
+  out[A] = distance(2, state->a, a);
+  exponential_coordinates(state->t, q, v, a);
+  out[A_AT_T] = distance(2, state->a, a);
+  out[Y] = distance(2, state->q, q);
+  out[Z] = distance(2, state->v, v);
+  if (s->problem == exponential_problem) {
+    out[LAMBDA] = fabs(state->lambda[0] - exp(-state->t));
+    out[PSI] = fabs(state->psi[0] - exp(state->t));
+  } else {
+    out[PSI] = fabs(state->psi[0] - exp(-state->t));
+  }
+}
+
+/// The errors at t = 1.
 static as_status measure_exponential(const void *data, double *out, as_error *error) {
   const setting *s = data;
   as_coefficients c;
-  as_status status = as_coefficients_chung_hulbert(RHO_INF, &c, error);
+  as_status status = find_coefficients(s, &c, error);
   if (status != AS_OK) return status;
   double q[2], v[2], a[2];
   exponential_coordinates(0.0, q, v, a);
   simulation sim;
   status = simulate(&sim, s, q, v, 1.0, error);
-  if (status == AS_OK) {
-    const as_state *state = as_integrator_state(sim.integrator);
-    double last = s->alternating ? 2.0 * s->step / 3.0 : s->step;
-    double t = state->t + (c.alpha_m - c.alpha_f) * last;
-    exponential_coordinates(t, q, v, a);
-    out[A] = distance(2, state->a, a);
-    exponential_coordinates(state->t, q, v, a);
-    out[Y] = distance(2, state->q, q);
-    out[Z] = distance(2, state->v, v);
-    if (s->problem == exponential_problem) {
-      out[LAMBDA] = fabs(state->lambda[0] - exp(-state->t));
-      out[PSI] = fabs(state->psi[0] - exp(state->t));
-    } else {
-      out[PSI] = fabs(state->psi[0] - exp(-state->t));
-    }
+  if (status == AS_OK) find_errors(&sim, s, &c, out);
+  simulation_end(&sim);
+  return status;
+}
+
+/// The largest errors over the steps up to t_end.
+static as_status measure_largest(const void *data, double *out, as_error *error) {
+  const setting *s = data;
+  as_coefficients c;
+  as_status status = find_coefficients(s, &c, error);
+  if (status != AS_OK) return status;
+  double q[2], v[2], a[2], now[PAPER_OUTPUTS] = {0.0};
+  exponential_coordinates(0.0, q, v, a);
+  simulation sim;
+  status = begin(&sim, s, q, v, error);
+  int n = (int)lround((s->t_end > 0.0 ? s->t_end : 1.0) / s->step);
+  for (int k = 0; k < PAPER_OUTPUTS; k++) out[k] = 0.0;
+  for (int i = 0; i < n && status == AS_OK; i++) {
+    status = advance(&sim, s, error);
+    if (status != AS_OK) break;
+    find_errors(&sim, s, &c, now);
+    for (int k = 0; k < PAPER_OUTPUTS; k++) out[k] = fmax(out[k], now[k]);
   }
   simulation_end(&sim);
   return status;
+}
+
+/// |x_n - x~_n| of a, lambda or psi, where x starts from v'_0 and x~ from v'_0 + D h v''_0, after each step.
+static as_status find_differences(const setting *s, double *difference, as_error *error) {
+  double q[2], v[2], a[2];
+  exponential_coordinates(0.0, q, v, a);
+  setting shifted = *s;
+  shifted.first = SHIFTED;
+  simulation plain, other = {NULL, NULL};
+  as_status status = begin(&plain, s, q, v, error);
+  if (status == AS_OK) status = begin(&other, &shifted, q, v, error);
+  for (int i = 0; i < s->to && status == AS_OK; i++) {
+    status = advance(&plain, s, error);
+    if (status == AS_OK) status = advance(&other, s, error);
+    if (status != AS_OK) break;
+    const as_state *x = as_integrator_state(plain.integrator);
+    const as_state *y = as_integrator_state(other.integrator);
+    switch (s->output) {
+    case LAMBDA: difference[i] = distance(1, x->lambda, y->lambda); break;
+    case PSI: difference[i] = distance(1, x->psi, y->psi); break;
+    default: difference[i] = distance(2, x->a, y->a); break;
+    }
+  }
+  simulation_end(&plain);
+  simulation_end(&other);
+  return status;
+}
+
+/// The factor by which such a difference becomes smaller in a step, the geometric mean over some steps.
+static as_status measure_forgetting(const void *data, double *out, as_error *error) {
+  const setting *s = data;
+  double difference[PAPER_POINTS];
+  as_status status = find_differences(s, difference, error);
+  if (status != AS_OK) return status;
+  out[0] = pow(difference[s->to - 1] / difference[s->from - 1], 1.0 / (s->to - s->from));
+  return AS_OK;
+}
+
+/// The difference over its first value, in decades, and what several rates would give.
+enum { MEASURED, BY_ALPHA_M, BY_GAMMA, BY_ALPHA_F };
+static as_status trace_forgetting(const void *data, int output, double *t, double *out, int *n,
+                                  as_error *error) {
+  const setting *s = data;
+  as_coefficients c;
+  as_status status = find_coefficients(s, &c, error);
+  if (status != AS_OK) return status;
+  double difference[PAPER_POINTS];
+  status = find_differences(s, difference, error);
+  if (status != AS_OK) return status;
+  double rate = output == BY_ALPHA_M ? fabs(c.alpha_m / (1.0 - c.alpha_m))
+                : output == BY_GAMMA ? fabs(1.0 - 1.0 / c.gamma)
+                                     : fabs(c.alpha_f / (1.0 - c.alpha_f));
+  for (*n = 0; *n < s->to; ++*n) {
+    t[*n] = *n + 1;
+    out[*n] = output == MEASURED ? log10(difference[*n] / difference[0]) : *n * log10(rate);
+  }
+  return AS_OK;
 }
 
 /// The rolling disk, at t = 10.
@@ -114,6 +232,32 @@ static as_status measure_disk(const void *data, double *out, as_error *error) {
   return status;
 }
 
+/// The energy over time, less that at the start.
+static as_status trace_energy(const void *data, int output, double *t, double *out, int *n,
+                              as_error *error) {
+  (void)output; // there is only one
+  const setting *s = data;
+  disk_motion start = disk_start();
+  double q[5], v[5];
+  disk_coordinates(&start, q, v);
+  double energy = disk_energy(q, v);
+  simulation sim;
+  as_status status = begin(&sim, s, q, v, error);
+  int steps = (int)lround(10.0 / s->step);
+  int stride = 1 + steps / (PAPER_POINTS / 2);
+  *n = 0;
+  for (int i = 0; i <= steps && status == AS_OK; i++) {
+    if (i > 0) status = advance(&sim, s, error);
+    if (status != AS_OK || i % stride != 0) continue;
+    const as_state *state = as_integrator_state(sim.integrator);
+    t[*n] = state->t;
+    out[*n] = disk_energy(state->q, state->v) - energy;
+    ++*n;
+  }
+  simulation_end(&sim);
+  return status;
+}
+
 #define NO_NUMBER ((double)NAN)
 
 // ---- Jay and Negrut
@@ -129,14 +273,47 @@ enum {
   WITHOUT_0025,
   WITHOUT_00125,
   WITHOUT_000625,
+  FREE_WITH_01,
+  FREE_WITH_005,
+  FREE_WITH_0025,
+  FREE_WITH_00125,
+  FREE_WITH_000625,
+  FREE_WITHOUT_01,
+  FREE_WITHOUT_005,
+  FREE_WITHOUT_0025,
+  FREE_WITHOUT_00125,
+  FREE_WITHOUT_000625,
+  MASS_00125,
+  MASS_000625,
+  PLAIN_0025,
+  PLAIN_00125,
+  PLAIN_000625,
+  IMPLICIT_0025,
+  IMPLICIT_00125,
+  IMPLICIT_000625,
+  HHT_0025,
+  HHT_00125,
+  HHT_000625,
+  FORGET_09,
   N_JN_RUNS,
 };
 
 // clang-format off
-#define ALTERNATING(length, correct) \
+#define ALTERNATING_ON(make, length, correct) \
   measure_exponential, \
-  &(const setting){.problem = exponential_problem, .step = (length), .alternating = true, \
+  &(const setting){.problem = (make), .step = (length), .alternating = true, \
                    .corrections = (correct)}
+#define ALTERNATING(length, correct) ALTERNATING_ON(exponential_problem, length, correct)
+#define FREE(length, correct) \
+  ALTERNATING_ON(exponential_nonholonomic_problem, length, correct)
+#define LARGEST(h, start, alpha) \
+  measure_largest, \
+  &(const setting){.problem = exponential_problem, .step = (h), .corrections = true, \
+                   .first = (start), .hht = (alpha)}
+#define MASS(h) \
+  measure_exponential, \
+  &(const setting){.problem = exponential_problem, .step = (h), .corrections = true, \
+                   .reevaluate = true}
 // clang-format on
 
 static const paper_run jn_runs[N_JN_RUNS] = {
@@ -150,6 +327,36 @@ static const paper_run jn_runs[N_JN_RUNS] = {
     [WITHOUT_0025] = {ALTERNATING(0.025, false), WITHOUT_005},
     [WITHOUT_00125] = {ALTERNATING(0.0125, false), WITHOUT_0025},
     [WITHOUT_000625] = {ALTERNATING(0.00625, false), WITHOUT_00125},
+    [FREE_WITH_01] = {FREE(0.1, true), PAPER_NONE},
+    [FREE_WITH_005] = {FREE(0.05, true), FREE_WITH_01},
+    [FREE_WITH_0025] = {FREE(0.025, true), FREE_WITH_005},
+    [FREE_WITH_00125] = {FREE(0.0125, true), FREE_WITH_0025},
+    [FREE_WITH_000625] = {FREE(0.00625, true), FREE_WITH_00125},
+    [FREE_WITHOUT_01] = {FREE(0.1, false), PAPER_NONE},
+    [FREE_WITHOUT_005] = {FREE(0.05, false), FREE_WITHOUT_01},
+    [FREE_WITHOUT_0025] = {FREE(0.025, false), FREE_WITHOUT_005},
+    [FREE_WITHOUT_00125] = {FREE(0.0125, false), FREE_WITHOUT_0025},
+    [FREE_WITHOUT_000625] = {FREE(0.00625, false), FREE_WITHOUT_00125},
+    [MASS_00125] = {MASS(0.0125), PAPER_NONE},
+    [MASS_000625] = {MASS(0.00625), MASS_00125},
+    [PLAIN_0025] = {LARGEST(0.025, FROM_V_DOT, 0.0), PAPER_NONE},
+    [PLAIN_00125] = {LARGEST(0.0125, FROM_V_DOT, 0.0), PLAIN_0025},
+    [PLAIN_000625] = {LARGEST(0.00625, FROM_V_DOT, 0.0), PLAIN_00125},
+    [IMPLICIT_0025] = {LARGEST(0.025, IMPLICIT, 0.0), PAPER_NONE},
+    [IMPLICIT_00125] = {LARGEST(0.0125, IMPLICIT, 0.0), IMPLICIT_0025},
+    [IMPLICIT_000625] = {LARGEST(0.00625, IMPLICIT, 0.0), IMPLICIT_00125},
+    [HHT_0025] = {LARGEST(0.025, FROM_V_DOT, -1.0 / 3.0), PAPER_NONE},
+    [HHT_00125] = {LARGEST(0.0125, FROM_V_DOT, -1.0 / 3.0), HHT_0025},
+    [HHT_000625] = {LARGEST(0.00625, FROM_V_DOT, -1.0 / 3.0), HHT_00125},
+    [FORGET_09] = {measure_forgetting,
+                   &(const setting){.problem = exponential_problem,
+                                    .step = 1e-4,
+                                    .corrections = true,
+                                    .rho_inf = 0.9,
+                                    .from = 40,
+                                    .to = 60,
+                                    .output = LAMBDA},
+                   PAPER_NONE},
 };
 
 // clang-format off
@@ -185,6 +392,78 @@ static const paper_row jn_rows[] = {
     {"jn-soi2-without-psi",
      "section 8, H 0.00625, without (15) and (16): error of psi",
      WITHOUT_000625, PSI, NO_NUMBER, 2.08e-5, PAPER_WITHIN},
+    {"jn-free-with-y",
+     "[J] (7.1), H 0.00625, with (15) and (16): error of y",
+     FREE_WITH_000625, Y, NO_NUMBER, 4.5377e-5, PAPER_SECOND_ORDER},
+    {"jn-free-with-z",
+     "[J] (7.1), H 0.00625, with (15) and (16): error of z",
+     FREE_WITH_000625, Z, NO_NUMBER, 3.8937e-4, PAPER_SECOND_ORDER},
+    {"jn-free-with-a",
+     "[J] (7.1), H 0.00625, with (15) and (16): error of a",
+     FREE_WITH_000625, A, NO_NUMBER, 3.7636e-3, PAPER_SECOND_ORDER},
+    {"jn-free-with-psi",
+     "[J] (7.1), H 0.00625, with (15) and (16): error of psi",
+     FREE_WITH_000625, PSI, NO_NUMBER, 5.5137e-4, PAPER_SECOND_ORDER},
+    {"jn-free-without-y",
+     "[J] (7.1), H 0.00625, without (15) and (16): error of y",
+     FREE_WITHOUT_000625, Y, NO_NUMBER, 1.2219e-3, PAPER_WITHIN},
+    {"jn-free-without-z",
+     "[J] (7.1), H 0.00625, without (15) and (16): error of z",
+     FREE_WITHOUT_000625, Z, NO_NUMBER, 9.3677e-3, PAPER_WITHIN},
+    {"jn-free-without-a",
+     "[J] (7.1), H 0.00625, without (15) and (16): error of a",
+     FREE_WITHOUT_000625, A, NO_NUMBER, 9.7304e-2, PAPER_WITHIN},
+    {"jn-free-without-psi",
+     "[J] (7.1), H 0.00625, without (15) and (16): error of psi",
+     FREE_WITHOUT_000625, PSI, NO_NUMBER, 1.3749e-2, PAPER_WITHIN},
+    {"jn-offset-a",
+     "section 8, H 0.00625, with (15) and (16): error of a against the acceleration at t_n",
+     WITH_000625, A_AT_T, NO_NUMBER, 8.080e-3, PAPER_WITHIN},
+    {"jn-mass-y",
+     "section 8, h 0.00625, M_alpha evaluated again: error of y",
+     MASS_000625, Y, NO_NUMBER, 5.2071e-5, PAPER_SECOND_ORDER},
+    {"jn-mass-z",
+     "section 8, h 0.00625, M_alpha evaluated again: error of z",
+     MASS_000625, Z, NO_NUMBER, 5.2832e-5, PAPER_SECOND_ORDER},
+    {"jn-mass-a",
+     "section 8, h 0.00625, M_alpha evaluated again: error of a",
+     MASS_000625, A, NO_NUMBER, 1.1778e-4, PAPER_SECOND_ORDER},
+    {"jn-mass-lambda",
+     "section 8, h 0.00625, M_alpha evaluated again: error of lambda",
+     MASS_000625, LAMBDA, NO_NUMBER, 7.0005e-6, PAPER_SECOND_ORDER},
+    {"jn-mass-psi",
+     "section 8, h 0.00625, M_alpha evaluated again: error of psi",
+     MASS_000625, PSI, NO_NUMBER, 5.4968e-6, PAPER_SECOND_ORDER},
+    {"jn-start-plain-a",
+     "section 8, h 0.00625, first a = a_0: largest error of a",
+     PLAIN_000625, A, NO_NUMBER, 4.7038e-3, PAPER_WITHIN},
+    {"jn-start-plain-lambda",
+     "section 8, h 0.00625, first a = a_0: largest error of lambda",
+     PLAIN_000625, LAMBDA, NO_NUMBER, 2.5280e-3, PAPER_WITHIN},
+    {"jn-start-plain-psi",
+     "section 8, h 0.00625, first a = a_0: largest error of psi",
+     PLAIN_000625, PSI, NO_NUMBER, 2.0232e-3, PAPER_WITHIN},
+    {"jn-start-implicit-a",
+     "section 8, h 0.00625, first a from (10): largest error of a",
+     IMPLICIT_000625, A, NO_NUMBER, 1.5721e-4, PAPER_SECOND_ORDER},
+    {"jn-start-implicit-lambda",
+     "section 8, h 0.00625, first a from (10): largest error of lambda",
+     IMPLICIT_000625, LAMBDA, NO_NUMBER, 1.8293e-4, PAPER_SECOND_ORDER},
+    {"jn-start-implicit-psi",
+     "section 8, h 0.00625, first a from (10): largest error of psi",
+     IMPLICIT_000625, PSI, NO_NUMBER, 5.5879e-5, PAPER_SECOND_ORDER},
+    {"jn-start-hht-a",
+     "section 8, h 0.00625, HHT -1/3 (alpha_m 0), first a = a_0: largest error of a",
+     HHT_000625, A, NO_NUMBER, 3.3902e-3, PAPER_WITHIN},
+    {"jn-start-hht-lambda",
+     "section 8, h 0.00625, HHT -1/3 (alpha_m 0), first a = a_0: largest error of lambda",
+     HHT_000625, LAMBDA, NO_NUMBER, 9.1712e-4, PAPER_WITHIN},
+    {"jn-start-hht-psi",
+     "section 8, h 0.00625, HHT -1/3 (alpha_m 0), first a = a_0: largest error of psi",
+     HHT_000625, PSI, NO_NUMBER, 9.0113e-4, PAPER_WITHIN},
+    {"jn-forget-lambda-rho0.9",
+     "section 8, rho_inf 0.9: factor per step of what the first a adds to lambda",
+     FORGET_09, 0, NO_NUMBER, 0.90047, PAPER_WITHIN},
 };
 // clang-format on
 
@@ -218,9 +497,95 @@ static const paper_figure jn_figures[] = {
                   {WITHOUT_000625, PSI}}},
             },
     },
+    {
+        .name = "jn-free",
+        .title = "The same steps where the velocity has a freedom",
+        .note = "Not in Jay, Negrut 2008: their method on problem (7.1) of Jay 2011, *H*/3 and "
+                "2*H*/3; errors at "
+                "*t* = 1, *\u03c1*_{\u221e} = 0.2",
+        .x_label = "length *H* of two steps",
+        .step = 0.00625,
+        .same_scale = true,
+        .n_curves = 4,
+        .label = {"*y*", "*z*", "*a*", "*\u03c8*"},
+        .n_panels = 2,
+        .panel =
+            {
+                {"With the corrections (15) and (16)",
+                 "error",
+                 {{FREE_WITH_000625, Y},
+                  {FREE_WITH_000625, Z},
+                  {FREE_WITH_000625, A},
+                  {FREE_WITH_000625, PSI}}},
+                {"Without them",
+                 "error",
+                 {{FREE_WITHOUT_000625, Y},
+                  {FREE_WITHOUT_000625, Z},
+                  {FREE_WITHOUT_000625, A},
+                  {FREE_WITHOUT_000625, PSI}}},
+            },
+    },
+    {
+        .name = "jn-offset",
+        .title = "What *a* approximates",
+        .note =
+            "After Jay, Negrut 2008, section 2, with the problem of section 8: errors at *t* = 1",
+        .x_label = "length *H* of two steps",
+        .step = 0.00625,
+        .n_curves = 2,
+        .label = {"against *y*\u2033(*t*_{n} + *\u03b1h*)", "against *y*\u2033(*t*_{n})"},
+        .n_panels = 1,
+        .panel = {{"Error of *a*", "error of *a*", {{WITH_000625, A}, {WITH_000625, A_AT_T}}}},
+    },
+    {
+        .name = "jn-start",
+        .title = "The first *a*: largest errors over all steps",
+        .note = "After Jay, Negrut 2008, section 2.1 and theorem 1, with the problem of section 8, "
+                "constant steps",
+        .x_label = "step *h*",
+        .step = 0.00625,
+        .same_scale = true,
+        .n_curves = 3,
+        .label = {"*a*_{0}, *\u03c1*_{\u221e} = 0.2", "from (10), *\u03c1*_{\u221e} = 0.2",
+                  "*a*_{0}, HHT (*\u03b1*_{m} = 0)"},
+        .n_panels = 2,
+        .panel =
+            {
+                {"Acceleration",
+                 "largest error of *a*",
+                 {{PLAIN_000625, A}, {IMPLICIT_000625, A}, {HHT_000625, A}}},
+                {"Multiplier *\u03bb*",
+                 "largest error of *\u03bb*",
+                 {{PLAIN_000625, LAMBDA}, {IMPLICIT_000625, LAMBDA}, {HHT_000625, LAMBDA}}},
+            },
+    },
+    {
+        .name = "jn-forget",
+        .title = "How fast *\u03bb* forgets an error of the first *a*",
+        .note = "Jay, Negrut 2008, theorem 1, with the problem of section 8: *\u03c1*_{\u221e} = "
+                "0.9, *h* = 10^{\u22124}",
+        .x_label = "step *n*",
+        .trace = trace_forgetting,
+        .smooth = true,
+        .n_curves = 3,
+        .label = {"difference of two runs",
+                  "*r*^{n}, *r* = |*\u03b1*_{m}/(1 \u2212 *\u03b1*_{m})| = 0.727",
+                  "*\u03c1*_{\u221e}^{n}"},
+        .n_panels = 1,
+        .panel = {{"Difference of *\u03bb* over its first value",
+                   "decades",
+                   {{FORGET_09, MEASURED}, {FORGET_09, BY_ALPHA_M}, {FORGET_09, BY_ALPHA_F}}}},
+    },
 };
 
 const paper paper_jn = {
+    .name = "jn",
+    .subject = "The SOI2 method: generalized-alpha for a mass that depends on time and position, "
+               "holonomic and "
+               "nonholonomic constraints, forces that depend on the multipliers in any way, and "
+               "steps that change.",
+    .claims = jn_claims,
+    .n_claims = N_JN_CLAIMS,
     .citation = "Jay, Negrut 2008",
     .title = "A second order extension of the generalized-alpha method for constrained systems in "
              "mechanics",
@@ -246,6 +611,11 @@ enum {
   DISK_00015625,
   DISK_000078125,
   DISK_PRINTED,
+  FIRST_PLAIN_00125,
+  FIRST_PLAIN_000625,
+  FIRST_SHIFTED_00125,
+  FIRST_SHIFTED_000625,
+  FORGET_02,
   N_J_RUNS,
 };
 
@@ -253,6 +623,10 @@ enum {
 #define CONSTANT(measure, make, h) \
   measure, &(const setting){.problem = (make), .step = (h), .corrections = true}
 #define J71(h) CONSTANT(measure_exponential, exponential_nonholonomic_problem, h)
+#define FIRST_TEN(h, start) \
+  measure_largest, \
+  &(const setting){.problem = exponential_nonholonomic_problem, .step = (h), .corrections = true, \
+                   .first = (start), .t_end = 10.0 * (h)}
 #define DISK(h) CONSTANT(measure_disk, disk_problem, h)
 // clang-format on
 
@@ -268,6 +642,18 @@ static const paper_run j_runs[N_J_RUNS] = {
     [DISK_00015625] = {DISK(0.0015625), DISK_0003125},
     [DISK_000078125] = {DISK(0.00078125), DISK_00015625},
     [DISK_PRINTED] = {CONSTANT(measure_disk, disk_printed_problem, 0.003125), PAPER_NONE},
+    [FIRST_PLAIN_00125] = {FIRST_TEN(0.0125, FROM_V_DOT), PAPER_NONE},
+    [FIRST_PLAIN_000625] = {FIRST_TEN(0.00625, FROM_V_DOT), FIRST_PLAIN_00125},
+    [FIRST_SHIFTED_00125] = {FIRST_TEN(0.0125, SHIFTED), PAPER_NONE},
+    [FIRST_SHIFTED_000625] = {FIRST_TEN(0.00625, SHIFTED), FIRST_SHIFTED_00125},
+    [FORGET_02] = {measure_forgetting,
+                   &(const setting){.problem = exponential_nonholonomic_problem,
+                                    .step = 1e-5,
+                                    .corrections = true,
+                                    .from = 2,
+                                    .to = 5,
+                                    .output = A},
+                   PAPER_NONE},
 };
 
 // clang-format off
@@ -294,9 +680,45 @@ static const paper_row j_rows[] = {
     {"j-disk-y-h0.003125",
      "rolling disk, h 0.003125: error of y",
      DISK_0003125, Y, NO_NUMBER, 1.342e-4, PAPER_SECOND_ORDER},
+    {"j-disk-z-h0.0125",
+     "rolling disk, h 0.0125: error of z",
+     DISK_00125, Z, NO_NUMBER, 7.2201e-3, PAPER_WITHIN},
+    {"j-disk-z-h0.00625",
+     "rolling disk, h 0.00625: error of z",
+     DISK_000625, Z, NO_NUMBER, 1.010e-3, PAPER_SECOND_ORDER},
+    {"j-disk-z-h0.003125",
+     "rolling disk, h 0.003125: error of z",
+     DISK_0003125, Z, NO_NUMBER, 1.5252e-4, PAPER_SECOND_ORDER},
+    {"j-disk-psi-h0.0125",
+     "rolling disk, h 0.0125: error of psi",
+     DISK_00125, PSI, NO_NUMBER, 0.11081, PAPER_WITHIN},
+    {"j-disk-psi-h0.00625",
+     "rolling disk, h 0.00625: error of psi",
+     DISK_000625, PSI, NO_NUMBER, 1.6037e-2, PAPER_SECOND_ORDER},
+    {"j-disk-psi-h0.003125",
+     "rolling disk, h 0.003125: error of psi",
+     DISK_0003125, PSI, NO_NUMBER, 2.5451e-3, PAPER_SECOND_ORDER},
+    {"j-disk-energy",
+     "rolling disk, h 0.003125: change of energy",
+     DISK_0003125, ENERGY, NO_NUMBER, 4.1579e-4, PAPER_WITHIN},
     {"j-disk-printed-energy",
      "rolling disk as printed, h 0.003125: change of energy",
      DISK_PRINTED, ENERGY, NO_NUMBER, 4.434e-3, PAPER_WITHIN},
+    {"j-start-plain-a",
+     "(7.1), h 0.00625, first ten steps, first a = a_0: largest error of a",
+     FIRST_PLAIN_000625, A, NO_NUMBER, 8.8464e-3, PAPER_WITHIN},
+    {"j-start-plain-psi",
+     "(7.1), h 0.00625, first ten steps, first a = a_0: largest error of psi",
+     FIRST_PLAIN_000625, PSI, NO_NUMBER, 2.1371e-3, PAPER_WITHIN},
+    {"j-start-shifted-a",
+     "(7.1), h 0.00625, first ten steps, first a = a_0 + D h a_0': largest error of a",
+     FIRST_SHIFTED_000625, A, NO_NUMBER, 4.0429e-4, PAPER_SECOND_ORDER},
+    {"j-start-shifted-psi",
+     "(7.1), h 0.00625, first ten steps, first a = a_0 + D h a_0': largest error of psi",
+     FIRST_SHIFTED_000625, PSI, NO_NUMBER, 1.4059e-4, PAPER_SECOND_ORDER},
+    {"j-forget-a",
+     "(7.1): factor per step of what the first a adds to a",
+     FORGET_02, 0, NO_NUMBER, 0.32617, PAPER_WITHIN},
 };
 // clang-format on
 
@@ -328,9 +750,45 @@ static const paper_figure j_figures[] = {
                    "error",
                    {{DISK_000078125, Y}, {DISK_000078125, Z}, {DISK_000078125, PSI}}}},
     },
+    {
+        .name = "j-disk-printed",
+        .title = "Rolling disk: energy with the fourth force as printed and completed",
+        .note = "Equations (7.2) of Jay 2011: *h* = 0.003125, *\u03c1*_{\u221e} = 0.2",
+        .x_label = "time *t*",
+        .trace = trace_energy,
+        .smooth = true,
+        .n_curves = 2,
+        .label = {"as printed", "completed"},
+        .n_panels = 1,
+        .panel = {{"Energy less its first value",
+                   "change of energy",
+                   {{DISK_PRINTED, 0}, {DISK_0003125, 0}}}},
+    },
+    {
+        .name = "j-forget",
+        .title = "How fast *a* forgets an error of its first value",
+        .note = "Jay 2011, theorem 6.1, with problem (7.1): *\u03c1*_{\u221e} = 0.2, *h* = "
+                "10^{\u22125}",
+        .x_label = "step *n*",
+        .trace = trace_forgetting,
+        .smooth = true,
+        .n_curves = 3,
+        .label = {"difference of two runs", "*r*_{\u03b3}^{n}, *r*_{\u03b3} = 1/7",
+                  "|*\u03b1*_{m}/(1 \u2212 *\u03b1*_{m})|^{n} = 3^{\u2212n}"},
+        .n_panels = 1,
+        .panel = {{"Difference of *a* over its first value",
+                   "decades",
+                   {{FORGET_02, MEASURED}, {FORGET_02, BY_GAMMA}, {FORGET_02, BY_ALPHA_M}}}},
+    },
 };
 
 const paper paper_j = {
+    .name = "j",
+    .subject = "Proof that the method of Jay and Negrut converges with second order for "
+               "nonholonomic constraints, "
+               "and how it forgets an inaccurate first *a*.",
+    .claims = j_claims,
+    .n_claims = N_J_CLAIMS,
     .citation = "Jay 2011",
     .title =
         "Convergence of the generalized-alpha method for constrained systems in mechanics with "

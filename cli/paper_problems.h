@@ -76,7 +76,10 @@ typedef struct spring_motion {
   double x; ///< state of the controller [N]
 } spring_motion;
 
+#define SPRING_GAIN 1.4 ///< b, of the acceleration feedback [N s/m]
+
 paper_problem_fn spring_problem;
+paper_problem_fn spring_unfiltered_problem; ///< with sigma = 0
 spring_motion spring_start(void);
 void spring_advance(spring_motion *motion, double h); ///< by the time h [s]
 

@@ -14,8 +14,7 @@
 
 #include "paper_problems.h"
 
-static const double SIGMA = 0.1; // [1/s]
-static const double GAIN = 1.4;  // b [N s/m]
+#define SIGMA 0.1 // [1/s]
 
 // ---- the problem
 
@@ -31,9 +30,9 @@ static int force(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
+/// `user` points to sigma, here and below.
 static int state_rate(const as_point *at, double *out, void *user) {
-  (void)user;
-  out[0] = -SIGMA * at->x[0] - GAIN * at->vdot[0];
+  out[0] = -*(const double *)user * at->x[0] - SPRING_GAIN * at->vdot[0];
   return AS_DONE;
 }
 
@@ -45,13 +44,14 @@ static int output(const as_point *at, double *out, void *user) {
 }
 
 static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
-  (void)user;
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_F_Q)) as_matrix_add(&blocks[AS_BLOCK_F_Q], 0, 0, -1.0);
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_F_Y)) as_matrix_add(&blocks[AS_BLOCK_F_Y], 0, 1, 1.0);
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_PHI_VDOT)) {
-    as_matrix_add(&blocks[AS_BLOCK_PHI_VDOT], 0, 0, -GAIN);
+    as_matrix_add(&blocks[AS_BLOCK_PHI_VDOT], 0, 0, -SPRING_GAIN);
   }
-  if (wanted & AS_BLOCK_BIT(AS_BLOCK_PHI_X)) as_matrix_add(&blocks[AS_BLOCK_PHI_X], 0, 0, -SIGMA);
+  if (wanted & AS_BLOCK_BIT(AS_BLOCK_PHI_X)) {
+    as_matrix_add(&blocks[AS_BLOCK_PHI_X], 0, 0, -*(const double *)user);
+  }
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_CHI_X)) as_matrix_add(&blocks[AS_BLOCK_CHI_X], 0, 0, 1.0);
   if (wanted & AS_BLOCK_BIT(AS_BLOCK_CHI_Y)) {
     double g = tanh(at->y[0]);
@@ -60,7 +60,7 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
   return AS_DONE;
 }
 
-as_status spring_problem(as_problem **out, as_error *error) {
+static as_status make(double *sigma, as_problem **out, as_error *error) {
   static const as_block given[] = {AS_BLOCK_F_Q,   AS_BLOCK_F_Y,   AS_BLOCK_PHI_VDOT,
                                    AS_BLOCK_PHI_X, AS_BLOCK_CHI_X, AS_BLOCK_CHI_Y};
   static const as_block zero[] = {AS_BLOCK_F_V,   AS_BLOCK_F_X,     AS_BLOCK_PHI_Q,
@@ -78,6 +78,7 @@ as_status spring_problem(as_problem **out, as_error *error) {
   def.state_rate = state_rate;
   def.output = output;
   def.jacobian = jacobian;
+  def.user = sigma;
   for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
     def.block[given[i]].source = AS_BLOCK_GIVEN;
   }
@@ -87,13 +88,23 @@ as_status spring_problem(as_problem **out, as_error *error) {
   return as_problem_create(&def, out, error);
 }
 
+as_status spring_problem(as_problem **out, as_error *error) {
+  static double sigma = SIGMA;
+  return make(&sigma, out, error);
+}
+
+as_status spring_unfiltered_problem(as_problem **out, as_error *error) {
+  static double sigma = 0.0;
+  return make(&sigma, out, error);
+}
+
 // ---- the reference
 
 spring_motion spring_start(void) { return (spring_motion){.q = 5.0, .v = 0.0, .x = 0.0}; }
 
 static spring_motion slope(spring_motion at) {
   double acceleration = -at.q + tanh(at.x);
-  return (spring_motion){at.v, acceleration, -SIGMA * at.x - GAIN * acceleration};
+  return (spring_motion){at.v, acceleration, -SIGMA * at.x - SPRING_GAIN * acceleration};
 }
 
 /// a + h b

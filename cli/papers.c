@@ -2,7 +2,8 @@
 // that are expected.
 //
 // Rows are chosen by name, their runs made once each, and the rows printed as a table or as JSON;
-// figures.c draws the figures that show chosen rows.
+// figures.c draws the figures that show chosen rows, papers_page.c writes the page about the claims that
+// they bear on.
 // The observed order of a row is log2(e(2h) / e(h)); the run with twice the step is made for it
 // even if its own row is not chosen, so that a row reads the same alone and among others.
 #include <math.h>
@@ -17,33 +18,25 @@
 #include "json.h"
 #include "papers.h"
 
-static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j, &paper_ba};
+static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j, &paper_ba, &paper_ch};
 enum { N_PAPERS = sizeof papers / sizeof papers[0] };
 
 static const double WITHIN = 0.01;       // relative distance to the expected number
 static const double WITHIN_VALUE = 1e-6; // the same for values of a solution
 static const double SECOND_ORDER = 1.9;  // the least observed order that counts as second
 
-/// A chosen row and what is known about it.
-typedef struct entry {
-  const paper *source;
-  const paper_row *row;
-  double measured; ///< NAN: the run failed
-  double order;    ///< NAN: none
-  bool ok;
-} entry;
-
 typedef struct request {
   bool json;
   bool help;
-  const char *plot; ///< where figures go; NULL: none are drawn
-  char **names;     ///< the names among the arguments, moved to the front of argv
+  const char *plot;   ///< where figures go; NULL: none are drawn
+  const char *report; ///< where the page goes; NULL: none is written
+  char **names;       ///< the names among the arguments, moved to the front of argv
   int n_names;
 } request;
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep papers [NAME...] [--json] [--plot DIR]\n"
+      "Usage: alphastep papers [NAME...] [--json] [--plot DIR] [--report FILE]\n"
       "\n"
       "Repeats numerical experiments of the papers that the methods come from. Each row shows the\n"
       "number printed in the paper (where it prints one), the expected one, recomputed\n"
@@ -56,6 +49,10 @@ static void print_help(void) {
       "--json      write an array of objects {id, paper, what, published, measured, order}\n"
       "--plot DIR  also draw the figures that show these rows, as DIR/FIGURE.svg; DIR is made if\n"
       "            needed\n"
+      "--report FILE\n"
+      "            also write FILE, an HTML page with what the papers claim: for each claim that "
+      "these\n"
+      "            rows bear on a verdict, the figures drawn from this run, and the numbers\n"
       "--help      this text\n"
       "\n"
       "Papers:\n",
@@ -73,8 +70,7 @@ static void print_help(void) {
 
 // ---- choosing rows
 
-/// Is `name` the id, or its first words?
-static bool names_row(const char *name, const char *id) {
+bool paper_names(const char *name, const char *id) {
   size_t n = strlen(name);
   return strncmp(name, id, n) == 0 && (id[n] == '\0' || id[n] == '-');
 }
@@ -82,7 +78,7 @@ static bool names_row(const char *name, const char *id) {
 static bool is_known(const char *name) {
   for (int p = 0; p < N_PAPERS; p++) {
     for (int i = 0; i < papers[p]->n_rows; i++) {
-      if (names_row(name, papers[p]->rows[i].id)) return true;
+      if (paper_names(name, papers[p]->rows[i].id)) return true;
     }
   }
   return false;
@@ -117,7 +113,7 @@ static void complain_unknown(const char *name) {
 static bool is_chosen(const request *r, const char *id) {
   if (r->n_names == 0) return true;
   for (int i = 0; i < r->n_names; i++) {
-    if (names_row(r->names[i], id)) return true;
+    if (paper_names(r->names[i], id)) return true;
   }
   return false;
 }
@@ -126,7 +122,7 @@ static bool is_chosen(const request *r, const char *id) {
 static bool is_figure_chosen(const request *r, const paper *source, const paper_figure *figure) {
   for (int i = 0; i < source->n_rows; i++) {
     const char *id = source->rows[i].id;
-    if (names_row(figure->name, id) && is_chosen(r, id)) return true;
+    if (paper_names(figure->name, id) && is_chosen(r, id)) return true;
   }
   return false;
 }
@@ -159,6 +155,8 @@ static cli_exit read_arguments(int argc, char **argv, request *r) {
       r->plot = argv[++i];
     } else if (strncmp(word, "--plot=", strlen("--plot=")) == 0) {
       r->plot = word + strlen("--plot=");
+    } else if (cli_option(argc, argv, &i, "--report", &r->report)) {
+      if (r->report == NULL) return CLI_USAGE;
     } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
       r->help = true;
     } else {
@@ -199,8 +197,8 @@ static bool is_near(double measured, double expected) {
   return fabs(measured - expected) <= WITHIN * fabs(expected);
 }
 
-static entry measure(const paper *source, const paper_row *row, run_result *results) {
-  entry e = {.source = source, .row = row, .measured = (double)NAN, .order = (double)NAN};
+paper_entry paper_measure(const paper *source, const paper_row *row, run_result *results) {
+  paper_entry e = {.source = source, .row = row, .measured = (double)NAN, .order = (double)NAN};
   const run_result *fine = paper_make_run(source, row->run, row->id, results);
   if (fine->status != AS_OK) return e;
   e.measured = fine->out[row->output];
@@ -232,7 +230,7 @@ static void print_cell(double x, const char *format, int width) {
   printf("  %*s", width, isfinite(x) ? text : "-");
 }
 
-static void print_table(const entry *entries, int n) {
+static void print_table(const paper_entry *entries, int n) {
   int id_width = (int)strlen("id");
   int what_width = (int)strlen("what");
   for (int i = 0; i < n; i++) {
@@ -244,7 +242,7 @@ static void print_table(const entry *entries, int n) {
   const paper *source = NULL;
   int n_ok = 0;
   for (int i = 0; i < n; i++) {
-    const entry *e = &entries[i];
+    const paper_entry *e = &entries[i];
     if (e->source != source) {
       source = e->source;
       printf("%s%s: %s\n", i > 0 ? "\n" : "", source->citation, source->title);
@@ -262,7 +260,7 @@ static void print_table(const entry *entries, int n) {
   printf("\n%d of %d rows are as expected.\n", n_ok, n);
 }
 
-static void print_json(const entry *entries, int n) {
+static void print_json(const paper_entry *entries, int n) {
   putchar('[');
   for (int i = 0; i < n; i++) {
     fputs(i > 0 ? ",\n {\"id\": " : "\n {\"id\": ", stdout);
@@ -283,7 +281,7 @@ static void print_json(const entry *entries, int n) {
 }
 
 /// Names on stderr each row that falls short. (A failed run has been named already.)
-static void complain_short(const entry *e) {
+static void complain_short(const paper_entry *e) {
   if (e->ok || isnan(e->measured)) return;
   if (e->row->judge == PAPER_AT_MOST) {
     cli_complain("%s: measured %.6g, which is above the limit %.6g.", e->row->id, e->measured,
@@ -303,16 +301,12 @@ static void complain_short(const entry *e) {
 static cli_exit worse(cli_exit a, cli_exit b) { return a > b ? a : b; }
 
 /// Measures the chosen rows of one paper, appends them to `entries` and draws its figures.
-static cli_exit measure_paper(const paper *source, const request *r, entry *entries, int *n) {
-  run_result *results = calloc((size_t)source->n_runs, sizeof *results);
-  if (results == NULL) {
-    cli_complain("Out of memory.");
-    return CLI_SIMULATION;
-  }
+static cli_exit measure_paper(const paper *source, const request *r, run_result *results,
+                              paper_entry *entries, int *n) {
   cli_exit status = CLI_DONE;
   for (int i = 0; i < source->n_rows; i++) {
     if (!is_chosen(r, source->rows[i].id)) continue;
-    entry e = measure(source, &source->rows[i], results);
+    paper_entry e = paper_measure(source, &source->rows[i], results);
     if (!e.ok) status = CLI_FELL_SHORT;
     entries[(*n)++] = e;
   }
@@ -321,10 +315,39 @@ static cli_exit measure_paper(const paper *source, const request *r, entry *entr
     if (!is_figure_chosen(r, source, figure)) continue;
     status = worse(status, figure_draw(source, figure, r->plot, results));
   }
+  return status;
+}
+
+/// Is there a run that failed?
+static bool has_failed(const paper *source, const run_result *results) {
   for (int i = 0; i < source->n_runs; i++) {
-    if (results[i].made && results[i].status != AS_OK) status = worse(status, CLI_SIMULATION);
+    if (results[i].made && results[i].status != AS_OK) return true;
   }
-  free(results);
+  return false;
+}
+
+/// Everything that is asked for; `results` and `entries` have places for all of it.
+static cli_exit answer(const request *r, run_result *const *results, paper_entry *entries) {
+  cli_exit status = CLI_DONE;
+  int n = 0;
+  for (int p = 0; p < N_PAPERS; p++) {
+    status = worse(status, measure_paper(papers[p], r, results[p], entries, &n));
+  }
+  if (r->report != NULL) {
+    papers_page page = {papers, results, N_PAPERS, entries, n, r->n_names == 0};
+    status = worse(status, papers_page_write(&page, r->report));
+  }
+  for (int p = 0; p < N_PAPERS; p++) {
+    if (has_failed(papers[p], results[p])) status = worse(status, CLI_SIMULATION);
+  }
+  if (r->json) {
+    print_json(entries, n);
+  } else {
+    print_table(entries, n);
+    if (r->plot != NULL && status <= CLI_FELL_SHORT) printf("The figures are in %s.\n", r->plot);
+    if (r->report != NULL && status <= CLI_FELL_SHORT) printf("The page is %s.\n", r->report);
+  }
+  for (int i = 0; i < n; i++) complain_short(&entries[i]);
   return status;
 }
 
@@ -342,23 +365,16 @@ cli_exit papers_command(int argc, char **argv) {
   }
 
   size_t n_rows = 0;
-  for (int p = 0; p < N_PAPERS; p++) n_rows += (size_t)papers[p]->n_rows;
-  entry *entries = calloc(n_rows, sizeof *entries);
-  if (entries == NULL) {
-    cli_complain("Out of memory.");
-    return CLI_SIMULATION;
-  }
-  int n = 0;
+  run_result *results[N_PAPERS];
+  bool have = true;
   for (int p = 0; p < N_PAPERS; p++) {
-    status = worse(status, measure_paper(papers[p], &r, entries, &n));
+    n_rows += (size_t)papers[p]->n_rows;
+    results[p] = calloc((size_t)papers[p]->n_runs, sizeof *results[p]);
+    have = have && results[p] != NULL;
   }
-  if (r.json) {
-    print_json(entries, n);
-  } else {
-    print_table(entries, n);
-    if (r.plot != NULL && status <= CLI_FELL_SHORT) printf("The figures are in %s.\n", r.plot);
-  }
-  for (int i = 0; i < n; i++) complain_short(&entries[i]);
+  paper_entry *entries = calloc(n_rows, sizeof *entries);
+  status = have && entries != NULL ? answer(&r, results, entries) : cli_complain_memory();
   free(entries);
+  for (int p = 0; p < N_PAPERS; p++) free(results[p]);
   return status;
 }

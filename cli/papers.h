@@ -2,7 +2,8 @@
 ///
 /// A row is one number. A run is one computation; it gives the numbers of one or several rows and
 /// is made at most once. A figure shows what comes out of several runs. Each paper has a file that
-/// holds its rows, runs and figures.
+/// holds its rows, runs and figures. What the papers claim, and which rows and figures show whether it holds, is
+/// in paper_claims.c.
 #ifndef ALPHASTEP_CLI_PAPERS_H
 #define ALPHASTEP_CLI_PAPERS_H
 
@@ -12,9 +13,9 @@
 #include "alphastep/status.h"
 #include "cli.h"
 
-enum { PAPER_OUTPUTS = 6 };  ///< the most numbers that a run gives
-enum { PAPER_POINTS = 256 }; ///< the most points of a curve
-enum { PAPER_NONE = -1 };    ///< instead of a run's index
+enum { PAPER_OUTPUTS = 8 };   ///< the most numbers that a run gives
+enum { PAPER_POINTS = 1024 }; ///< the most points of a curve
+enum { PAPER_NONE = -1 };     ///< instead of a run's index
 
 // ---- rows and runs
 
@@ -76,15 +77,46 @@ typedef struct paper_figure {
   bool same_scale;       ///< the panels have the same range of y
   int n_curves;
   const char *label[AS_PLOT_CURVES];
+  bool published
+      [AS_PLOT_CURVES]; ///< errors against the step: the numbers that the paper prints instead
   int n_panels;
   paper_panel panel[AS_PLOT_PANELS];
 } paper_figure;
 
+// ---- claims
+
+/// What becomes of a claim if its rows are as expected.
+typedef enum paper_verdict {
+  PAPER_HOLDS,
+  PAPER_CORRECTED, ///< it holds with a correction
+  PAPER_FAILS,     ///< it does not hold
+  PAPER_UNCHECKED, ///< it cannot be repeated
+} paper_verdict;
+
+enum { PAPER_CLAIM_ROWS = 6, PAPER_CLAIM_FIGURES = 2 }; ///< at most
+
+/// Texts have the markup of plot.h. In `finding`, `[ID]` stands for the number of a row that is measured and
+/// `[ID:order]` for its order.
+typedef struct paper_claim {
+  const char *id; ///< stable; words joined by `-`
+  const char *title;
+  const char *where; ///< in the paper
+  const char *says;  ///< what the paper claims
+  paper_verdict verdict;
+  const char *finding;                      ///< what is measured, and what has to be corrected
+  const char *rows[PAPER_CLAIM_ROWS];       ///< ids or their first words
+  const char *figures[PAPER_CLAIM_FIGURES]; ///< names
+} paper_claim;
+
 // ---- papers
 
 typedef struct paper {
+  const char *name;     ///< short
   const char *citation; ///< authors and year
   const char *title;
+  const char *subject; ///< what it is about
+  const paper_claim *claims;
+  int n_claims;
   const paper_row *rows;
   int n_rows;
   const paper_run *runs;
@@ -97,6 +129,15 @@ extern const paper paper_abc; ///< Arnold, Bruels, Cardona (paper_abc.c)
 extern const paper paper_jn;  ///< Jay, Negrut (paper_jay.c)
 extern const paper paper_j;   ///< Jay (paper_jay.c)
 extern const paper paper_ba;  ///< Bruels, Arnold (paper_ba.c)
+extern const paper paper_ch;  ///< Chung, Hulbert (paper_ch.c)
+
+/// Their claims (paper_claims.c).
+enum { N_ABC_CLAIMS = 12, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 7, N_CH_CLAIMS = 3 };
+extern const paper_claim abc_claims[N_ABC_CLAIMS];
+extern const paper_claim jn_claims[N_JN_CLAIMS];
+extern const paper_claim j_claims[N_J_CLAIMS];
+extern const paper_claim ba_claims[N_BA_CLAIMS];
+extern const paper_claim ch_claims[N_CH_CLAIMS];
 
 /// What came out of a run.
 typedef struct run_result {
@@ -109,8 +150,46 @@ typedef struct run_result {
 /// failure is complained about in the name of `id`.
 const run_result *paper_make_run(const paper *source, int run, const char *id, run_result *results);
 
+/// A chosen row and what is known about it.
+typedef struct paper_entry {
+  const paper *source;
+  const paper_row *row;
+  double measured; ///< NAN: the run failed
+  double order;    ///< NAN: none
+  bool ok;
+} paper_entry;
+
+/// Makes the runs that a row needs.
+paper_entry paper_measure(const paper *source, const paper_row *row, run_result *results);
+
+/// Is `name` the id, or its first words?
+bool paper_names(const char *name, const char *id);
+
+/// A figure ready to be drawn.
+typedef struct paper_drawing {
+  as_plot plot;
+  void *points; ///< what the plot's curves refer to
+} paper_drawing;
+
+/// Makes the runs that a figure needs. Complains. Free the drawing also if this fails.
+cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_result *results,
+                        paper_drawing *out);
+void figure_free(paper_drawing *drawing);
 /// Makes the runs that a figure needs and writes it to DIRECTORY/NAME.svg. Complains.
 cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
                      run_result *results);
+
+/// What a page shows: the claims that chosen rows bear on, each with those rows.
+typedef struct papers_page {
+  const paper *const *papers;
+  run_result *const *results; ///< one array per paper
+  int n_papers;
+  const paper_entry *entries; ///< the chosen rows
+  int n_entries;
+  bool complete; ///< every row is chosen: claims that have none are shown too
+} papers_page;
+
+/// Writes the page, a file that stands alone, in one piece. Complains.
+cli_exit papers_page_write(const papers_page *page, const char *path);
 
 #endif

@@ -101,7 +101,7 @@ grep -E "^$prefix(-|\$)" "$tmp/all" | cmp -s - "$tmp/chosen" ||
 refuses --plot papers --plot
 refuses --plot papers --plot --json
 refuses --plo papers --plo "$tmp/figures"
-refuses figure papers abc-cubic --plot "$tmp/figures" # no figure shows it
+refuses figure papers abc-rowmax --plot "$tmp/figures" # no figure shows it
 [ ! -e "$tmp/figures" ] || fail "papers --plot: makes a directory in spite of bad usage"
 
 # Each file is well-formed, an SVG with a size, a path and a text, has no NaN in its coordinates and
@@ -130,13 +130,13 @@ for name in sys.argv[1:]:
 
 papers "$tmp/chosen" --json --plot "$tmp/figures/all"
 cmp -s "$tmp/all" "$tmp/chosen" || fail "papers --plot: changes what is on stdout"
-figures=(abc-pendulum abc-top jn-soi2 j-71 j-disk ba-spring ba-varstep)
+figures=(abc-pendulum abc-top abc-cubic jn-soi2 jn-free j-71 j-disk ba-spring ba-varstep ch-infinity)
 is_svg "$tmp"/figures/all/*.svg || fail "papers --plot: not the SVG it should be"
 for figure in "${figures[@]}"; do
   [ -s "$tmp/figures/all/$figure.svg" ] || fail "papers --plot: no $figure.svg"
 done
 
-succeeds papers j-disk-y-h0.0125 abc-cubic --plot="$tmp/figures/one"
+succeeds papers j-disk-y-h0.0125 abc-rowmax --plot="$tmp/figures/one"
 [ "$(ls "$tmp/figures/one")" = j-disk.svg ] || fail "papers j-disk-y-h0.0125 --plot: not just j-disk.svg"
 cmp -s "$tmp/figures/one/j-disk.svg" "$tmp/figures/all/j-disk.svg" ||
   fail "papers j-disk-y-h0.0125 --plot: not the figure that all rows give"

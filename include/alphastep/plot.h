@@ -55,6 +55,12 @@ typedef struct as_plot {
 /// Writes the plot. Whether that went well is for the caller to ask `out`.
 AS_API void as_plot_write(FILE *out, const as_plot *p);
 
+/// One panel alone as an element `svg` of an HTML page, which has to show title, note and legend itself. It
+/// has no background, and its colours are attributes, which the page's style may override.
+AS_API void as_plot_write_panel(FILE *out, const as_plot *p, int panel);
+/// A piece of a curve's line for the page's legend, likewise.
+AS_API void as_plot_write_sample(FILE *out, const as_plot *p, int curve);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,16 @@ enum {
   NARROWEST = 640,
 };
 
+/// A panel alone, for a page.
+enum {
+  PAGE_WIDTH = 440,
+  PAGE_HEIGHT = 320,
+  PAGE_LEFT = 76,
+  PAGE_RIGHT = 16,
+  PAGE_TOP = 28,
+  PAGE_BOTTOM = 54,
+};
+
 static const char INK[] = "#222222";
 static const char FAINT_INK[] = "#666666";
 static const char GRID[] = "#e4e4e4";
@@ -49,6 +59,22 @@ static const look looks[AS_PLOT_CURVES] = {
 
 // ---- text
 
+static void write_escaped(FILE *out, char c) {
+  switch (c) {
+  case '<': fputs("&lt;", out); break;
+  case '>': fputs("&gt;", out); break;
+  case '&': fputs("&amp;", out); break;
+  default: fputc(c, out);
+  }
+}
+
+/// Writes text without its markup.
+static void write_plain(FILE *out, const char *text) {
+  for (; *text != '\0'; text++) {
+    if (strchr("*_^{}", *text) == NULL) write_escaped(out, *text);
+  }
+}
+
 /// Writes one run of characters, moved by dy from the baseline of the one before.
 static void write_run(FILE *out, const char *text, size_t n, bool italic, int level, double dy) {
   if (n == 0) return;
@@ -57,14 +83,7 @@ static void write_run(FILE *out, const char *text, size_t n, bool italic, int le
   if (level != 0) fputs(" font-size=\"75%\"", out);
   if (dy != 0.0) fprintf(out, " dy=\"%g\"", dy);
   fputc('>', out);
-  for (size_t i = 0; i < n; i++) {
-    switch (text[i]) {
-    case '<': fputs("&lt;", out); break;
-    case '>': fputs("&gt;", out); break;
-    case '&': fputs("&amp;", out); break;
-    default: fputc(text[i], out);
-    }
-  }
+  for (size_t i = 0; i < n; i++) write_escaped(out, text[i]);
   fputs("</tspan>", out);
 }
 
@@ -344,16 +363,18 @@ static void write_curve(FILE *out, const as_plot *p, const as_plot_curve *curve,
   }
 }
 
+/// A piece of line, 30 long, for a legend.
+static void write_sample(FILE *out, const as_plot *p, const look *l, double x, double y) {
+  fprintf(out, "<path d=\"M%.1f %gh30\" stroke=\"%s\" stroke-width=\"1.8\"", x, y, l->colour);
+  if (!is_dotted(p) && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
+  fputs("/>\n", out);
+  if (p->kind == AS_PLOT_ORDERS) write_marker(out, l, x + 15.0, y);
+}
+
 static void write_legend(FILE *out, const as_plot *p) {
   double x = LEFT;
   for (int c = 0; c < p->n_curves; c++) {
-    const look *l = &looks[c];
-    bool orders = p->kind == AS_PLOT_ORDERS;
-    fprintf(out, "<path d=\"M%.1f %dh30\" stroke=\"%s\" stroke-width=\"1.8\"", x, LEGEND_Y,
-            l->colour);
-    if (!is_dotted(p) && l->dash[0] != '\0') fprintf(out, " stroke-dasharray=\"%s\"", l->dash);
-    fputs("/>\n", out);
-    if (orders) write_marker(out, l, x + 15.0, LEGEND_Y);
+    write_sample(out, p, &looks[c], x, LEGEND_Y);
     write_text(out, x + 38.0, LEGEND_Y + 4.5, "start", 13, INK, p->label[c]);
     x += 38.0 + width_of(p->label[c]) + 24.0;
   }
@@ -376,16 +397,13 @@ static void write_head(FILE *out, const as_plot *p, int width) {
   write_text(out, LEFT, NOTE_Y, "start", 13, FAINT_INK, p->note);
 }
 
-static void write_plot(FILE *out, const as_plot *p) {
+/// The ranges of the panels' axes; where they lie is left open.
+static void find_ranges(const as_plot *p, axis *x, axis *y) {
   bool log = p->kind == AS_PLOT_ORDERS;
-  axis x[AS_PLOT_PANELS];
-  axis y[AS_PLOT_PANELS];
+  double low = (double)INFINITY;
   for (int i = 0; i < p->n_panels; i++) {
-    double left = LEFT + i * (LEFT + PANEL_WIDTH + RIGHT);
-    double low = (double)INFINITY;
-    x[i] = (axis){log, low, -low, left, PANEL_WIDTH};
-    y[i] = (axis){log, low, -low, PANEL_TOP + PANEL_HEIGHT, -PANEL_HEIGHT};
-    if (p->n_panels == 1) x[i].length = NARROWEST - LEFT - RIGHT;
+    x[i] = (axis){.log = log, .low = low, .high = -low};
+    y[i] = (axis){.log = log, .low = low, .high = -low};
     fit(p, &p->panel[i], &x[i], &y[i]);
   }
   for (int i = 1; i < p->n_panels && p->same_scale; i++) {
@@ -399,17 +417,35 @@ static void write_plot(FILE *out, const as_plot *p) {
     pad(&x[i], log ? 0.06 : 0.0, p->bare ? 0.0 : 1e-9);
     pad(&y[i], 0.08, p->bare ? 0.0 : 1e-9);
   }
+}
+
+static void put(axis *a, double start, double length) {
+  a->start = start;
+  a->length = length;
+}
+
+static void write_panel(FILE *out, const as_plot *p, int panel, const axis *x, const axis *y) {
+  write_axes(out, p, &p->panel[panel], x, y);
+  if (p->kind == AS_PLOT_ORDERS) write_guides(out, &p->panel[panel], x, y);
+  for (int c = 0; c < p->n_curves; c++) {
+    write_curve(out, p, &p->panel[panel].curve[c], &looks[c], x, y);
+  }
+}
+
+static void write_plot(FILE *out, const as_plot *p) {
+  axis x[AS_PLOT_PANELS];
+  axis y[AS_PLOT_PANELS];
+  find_ranges(p, x, y);
+  for (int i = 0; i < p->n_panels; i++) {
+    put(&x[i], LEFT + i * (LEFT + PANEL_WIDTH + RIGHT),
+        p->n_panels == 1 ? NARROWEST - LEFT - RIGHT : PANEL_WIDTH);
+    put(&y[i], PANEL_TOP + PANEL_HEIGHT, -PANEL_HEIGHT);
+  }
 
   int width = p->n_panels == 1 ? NARROWEST : p->n_panels * (LEFT + PANEL_WIDTH + RIGHT);
   write_head(out, p, width);
   write_legend(out, p);
-  for (int i = 0; i < p->n_panels; i++) {
-    write_axes(out, p, &p->panel[i], &x[i], &y[i]);
-    if (log) write_guides(out, &p->panel[i], &x[i], &y[i]);
-    for (int c = 0; c < p->n_curves; c++) {
-      write_curve(out, p, &p->panel[i].curve[c], &looks[c], &x[i], &y[i]);
-    }
-  }
+  for (int i = 0; i < p->n_panels; i++) write_panel(out, p, i, &x[i], &y[i]);
   fputs("</svg>\n", out);
 }
 
@@ -420,4 +456,28 @@ void as_plot_write(FILE *out, const as_plot *p) {
   if (plain == (locale_t)0) return;
   uselocale(before);
   freelocale(plain);
+}
+
+// ---- parts for a page
+
+void as_plot_write_panel(FILE *out, const as_plot *p, int panel) {
+  axis x[AS_PLOT_PANELS];
+  axis y[AS_PLOT_PANELS];
+  find_ranges(p, x, y);
+  put(&x[panel], PAGE_LEFT, PAGE_WIDTH - PAGE_LEFT - PAGE_RIGHT);
+  put(&y[panel], PAGE_HEIGHT - PAGE_BOTTOM, -(PAGE_HEIGHT - PAGE_BOTTOM - PAGE_TOP));
+  fprintf(out, "<svg viewBox=\"0 0 %d %d\" fill=\"none\" role=\"img\"><title>", PAGE_WIDTH,
+          PAGE_HEIGHT);
+  write_plain(out, p->panel[panel].title);
+  fputs("</title>\n", out);
+  write_panel(out, p, panel, &x[panel], &y[panel]);
+  fputs("</svg>\n", out);
+}
+
+void as_plot_write_sample(FILE *out, const as_plot *p, int curve) {
+  fputs("<svg viewBox=\"0 0 34 14\" width=\"34\" height=\"14\" fill=\"none\" "
+        "aria-hidden=\"true\">",
+        out);
+  write_sample(out, p, &looks[curve], 2.0, 7.0);
+  fputs("</svg>", out);
 }

@@ -1,0 +1,66 @@
+// Pieces of HTML, see html.h.
+#include "html.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+static void escape(FILE *out, char c) {
+  switch (c) {
+  case '<': fputs("&lt;", out); break;
+  case '>': fputs("&gt;", out); break;
+  case '&': fputs("&amp;", out); break;
+  case '"': fputs("&quot;", out); break;
+  default: fputc(c, out);
+  }
+}
+
+void html_escape(FILE *out, const char *text) {
+  for (; *text != '\0'; text++) escape(out, *text);
+}
+
+void html_text(FILE *out, const char *text) {
+  bool italic = false;
+  const char *close = NULL; // of an index or exponent
+  for (; *text != '\0'; text++) {
+    if (*text == '*') {
+      italic = !italic;
+      fputs(italic ? "<i>" : "</i>", out);
+    } else if ((*text == '_' || *text == '^') && text[1] == '{') {
+      fputs(*text == '_' ? "<sub>" : "<sup>", out);
+      close = *text == '_' ? "</sub>" : "</sup>";
+      text++;
+    } else if (*text == '}' && close != NULL) {
+      fputs(close, out);
+      close = NULL;
+    } else {
+      escape(out, *text);
+    }
+  }
+}
+
+void html_number(FILE *out, double x, int digits) {
+  if (!isfinite(x)) {
+    fputs("\u2013", out);
+    return;
+  }
+  char text[48];
+  snprintf(text, sizeof text, "%.*g", digits, fabs(x));
+  char *exponent = strchr(text, 'e');
+  fputs("<data value=\"", out);
+  json_number(out, x);
+  fputs("\">", out);
+  if (x < 0.0) fputs("\u2212", out);
+  if (exponent == NULL) {
+    fputs(text, out);
+  } else {
+    *exponent = '\0';
+    int power = atoi(exponent + 1);
+    if (strcmp(text, "1") != 0) fprintf(out, "%s\u00b7", text);
+    fprintf(out, "10<sup>%s%d</sup>", power < 0 ? "\u2212" : "", abs(power));
+  }
+  fputs("</data>", out);
+}
