@@ -31,17 +31,21 @@ enum { RADIUS = GROWTH_STEP };
 paper_measure_fn abc_index2_amplification;
 /// The largest relative distance of the largest norms from 0.9/(1 - rho_inf^(1/4)), for rho_inf from 0.3 to 0.99.
 paper_measure_fn abc_fit;
-/// Norms of the powers against n: index-3, index-2 and the Jordan block's largest entry.
+/// Norms of the powers against n.
 enum { TRACE_INDEX3, TRACE_INDEX2 };
 paper_trace_fn abc_trace_amplification;
-/// Largest norms against rho_inf: of the powers, by the formula.
-enum { TRACE_NORM, TRACE_FORMULA };
+/// Against rho_inf: the largest norm, the formula's relative error and the paper's limit for it [%].
+enum { TRACE_NORM, TRACE_FORMULA, TRACE_LIMIT };
 paper_trace_fn abc_trace_fit;
 
 /// The pendulum: the largest error of lambda, the step where it is, the largest one after 100 steps.
 enum { PENDULUM_LAMBDA, PENDULUM_STEP, PENDULUM_LATER };
 paper_measure_fn abc_pendulum;
 paper_trace_fn abc_trace_pendulum; ///< exact less numerical lambda
+
+/// The pendulum's energy that is lost until t_end; its change over time [J].
+paper_measure_fn abc_energy;
+paper_trace_fn abc_trace_energy;
 
 /// q = t^3: the largest difference between the error of lambda and (T+^-1 T0)^n E_0.
 paper_measure_fn abc_cubic;

@@ -132,7 +132,7 @@ as_status abc_index2_amplification(const void *data, double *out, as_error *erro
 
 static double fitted(double rho_inf) { return 0.9 / (1.0 - sqrt(sqrt(rho_inf))); }
 
-/// The largest norms against rho_inf = 0.30, 0.31, ..., 0.99.
+/// For rho_inf = 0.30, 0.31, ..., 0.99.
 as_status abc_trace_fit(const void *data, int output, double *t, double *out, int *n,
                         as_error *error) {
   (void)data;
@@ -143,7 +143,11 @@ as_status abc_trace_fit(const void *data, int output, double *t, double *out, in
     as_status status = abc_amplification(&s, numbers, error);
     if (status != AS_OK) return status;
     t[*n] = s.rho_inf;
-    out[*n] = output == TRACE_FORMULA ? fitted(s.rho_inf) : numbers[GROWTH];
+    switch (output) {
+    case TRACE_NORM: out[*n] = numbers[GROWTH]; break;
+    case TRACE_FORMULA: out[*n] = 100.0 * fabs(fitted(s.rho_inf) / numbers[GROWTH] - 1.0); break;
+    default: out[*n] = 3.0; break;
+    }
     ++*n;
   }
   return AS_OK;
@@ -213,6 +217,40 @@ as_status abc_pendulum(const void *data, double *out, as_error *error) {
     out[PENDULUM_LAMBDA] = larger(out[PENDULUM_LAMBDA], fabs(e[i]));
     if (i > 100) out[PENDULUM_LATER] = larger(out[PENDULUM_LATER], fabs(e[i]));
   }
+  return status;
+}
+
+as_status abc_trace_energy(const void *data, int output, double *t, double *out, int *n,
+                           as_error *error) {
+  (void)output; // there is only one
+  const abc_setting *s = data;
+  const double gravity = 9.81, first = 0.5 - gravity;
+  pendulum_motion start = pendulum_start(s->x0);
+  double q[2], v[2];
+  pendulum_coordinates(&start, q, v);
+  simulation sim;
+  as_status status = begin(&sim, pendulum_problem, s, q, v, error);
+  int steps = (int)lround(s->t_end / s->step);
+  int stride = steps / 500;
+  *n = 0;
+  for (int i = 1; i <= steps && status == AS_OK; i++) {
+    status = as_integrator_step(sim.integrator, s->step, error);
+    if (status != AS_OK || i % stride != 0) continue;
+    const as_state *state = as_integrator_state(sim.integrator);
+    double kinetic = 0.5 * (state->v[0] * state->v[0] + state->v[1] * state->v[1]);
+    t[*n] = state->t;
+    out[*n] = kinetic + gravity * state->q[1] - first;
+    ++*n;
+  }
+  simulation_end(&sim);
+  return status;
+}
+
+as_status abc_energy(const void *data, double *out, as_error *error) {
+  double t[PAPER_POINTS], change[PAPER_POINTS];
+  int n;
+  as_status status = abc_trace_energy(data, 0, t, change, &n, error);
+  if (status == AS_OK) out[0] = -change[n - 1];
   return status;
 }
 

@@ -204,7 +204,7 @@ paper_entry paper_measure(const paper *source, const paper_row *row, run_result 
   e.measured = fine->out[row->output];
 
   int twice = source->runs[row->run].twice;
-  if (twice != PAPER_NONE) {
+  if (twice != PAPER_NONE && row->judge != PAPER_NUMBER) {
     const run_result *coarse = paper_make_run(source, twice, row->id, results);
     if (coarse->status == AS_OK) e.order = log2(coarse->out[row->output] / e.measured);
   }
@@ -212,7 +212,8 @@ paper_entry paper_measure(const paper *source, const paper_row *row, run_result 
   // Comparisons with NAN fail.
   bool near = is_near(e.measured, row->expected);
   switch (row->judge) {
-  case PAPER_WITHIN: e.ok = near; break;
+  case PAPER_WITHIN:
+  case PAPER_NUMBER: e.ok = near; break;
   case PAPER_VALUE:
     e.ok = fabs(e.measured - row->expected) <= WITHIN_VALUE * fabs(row->expected);
     break;

@@ -184,6 +184,11 @@ static const paper_row *find_row(const paper *source, const char *id, size_t n) 
   return NULL;
 }
 
+static void write_order(FILE *out, double order) {
+  if (isfinite(order)) fprintf(out, "%.2f", order);
+  if (!isfinite(order)) fputs("\u2013", out);
+}
+
 /// Writes the number that `[ID]` or `[ID:order]` stands for; `reference` is what is between the brackets.
 static void write_reference(FILE *out, const paper *source, const char *reference, size_t n,
                             run_result *results) {
@@ -196,7 +201,8 @@ static void write_reference(FILE *out, const paper *source, const char *referenc
     return;
   }
   paper_entry e = paper_measure(source, row, results);
-  html_number(out, wants_order ? e.order : e.measured, 3);
+  if (wants_order) write_order(out, e.order);
+  if (!wants_order) html_number(out, e.measured, 3);
 }
 
 static void write_finding(FILE *out, const paper *source, const char *text, run_result *results) {
@@ -239,8 +245,8 @@ static void write_figure(FILE *out, const paper_drawing *drawing) {
 static cli_exit write_figures(FILE *out, const paper *source, const paper_claim *claim,
                               run_result *results) {
   cli_exit status = CLI_DONE;
-  for (int i = 0; i < source->n_figures; i++) {
-    for (int k = 0; k < PAPER_CLAIM_FIGURES && claim->figures[k] != NULL; k++) {
+  for (int k = 0; k < PAPER_CLAIM_FIGURES && claim->figures[k] != NULL; k++) {
+    for (int i = 0; i < source->n_figures; i++) {
       if (strcmp(source->figures[i].name, claim->figures[k]) != 0) continue;
       paper_drawing drawing;
       cli_exit made = figure_prepare(source, &source->figures[i], results, &drawing);
@@ -285,8 +291,7 @@ static void write_row(FILE *out, const paper_entry *e) {
   write_deviation(out, "off publ.", e->measured, row->published);
   write_deviation(out, "off recomp.", limit ? (double)NAN : e->measured, row->expected);
   fputs("<td data-is=\"order\">", out);
-  if (isfinite(e->order)) fprintf(out, "%.2f", e->order);
-  if (!isfinite(e->order)) fputs("\u2013", out);
+  write_order(out, e->order);
   fputs("</td></tr>\n", out);
 }
 
