@@ -396,7 +396,7 @@ const paper paper_ba = {
     .subject = "A machine and its controller in one system of equations, solved together in each "
                "step; the method "
                "as a multistep formula, from which follow its order and what has to change when "
-               "the step changes.",
+               "the step changes. The paper shows figures and prints no numbers.",
     .claims = ba_claims,
     .n_claims = N_BA_CLAIMS,
     .citation = "Bruels, Arnold 2008",

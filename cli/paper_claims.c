@@ -388,11 +388,12 @@ const paper_claim j_claims[N_J_CLAIMS] = {
         .where = "(7.2)",
         .says = "The printed forces follow from the printed Lagrangian.",
         .verdict = PAPER_CORRECTED,
-        .finding = "The fourth lacks the term \u2212*I*_{2}*z*_{5}*z*_{3} cos *y*_{3}. As printed, "
-                   "the energy, which rolling "
-                   "preserves, changes by [j-disk-printed-energy] until *t* = 10; completed, by "
-                   "[j-disk-energy], which is the "
-                   "method's own damping.",
+        .finding =
+            "The fourth lacks the term \u2212*I*_{2}*z*_{5}*z*_{3} cos *y*_{3}. As printed, "
+            "the energy, which rolling "
+            "preserves, changes by [j-disk-printed-energy] until *t* = 10; completed, by "
+            "[j-disk-energy], which is the method's error and goes with the square of the step "
+            "(order [j-disk-energy:order]).",
         .rows = {"j-disk-printed", "j-disk-energy"},
         .figures = {"j-disk-printed"},
     },

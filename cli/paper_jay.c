@@ -583,7 +583,7 @@ const paper paper_jn = {
     .subject = "The SOI2 method: generalized-alpha for a mass that depends on time and position, "
                "holonomic and "
                "nonholonomic constraints, forces that depend on the multipliers in any way, and "
-               "steps that change.",
+               "steps that change. The paper shows figures and prints no numbers.",
     .claims = jn_claims,
     .n_claims = N_JN_CLAIMS,
     .citation = "Jay, Negrut 2008",
@@ -786,7 +786,8 @@ const paper paper_j = {
     .name = "j",
     .subject = "Proof that the method of Jay and Negrut converges with second order for "
                "nonholonomic constraints, "
-               "and how it forgets an inaccurate first *a*.",
+               "and how it forgets an inaccurate first *a*. The paper shows figures and prints no "
+               "numbers.",
     .claims = j_claims,
     .n_claims = N_J_CLAIMS,
     .citation = "Jay 2011",

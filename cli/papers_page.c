@@ -64,7 +64,7 @@ static const char *const STYLE[] = {
     "470px;column-gap:30px;"
     "align-items:start}.beside .head,.beside table{grid-column:1/-1}.beside "
     "dl{grid-template-columns:1fr;gap:2px}"
-    ".beside dd+dt{margin-top:10px}}\n"
+    ".beside dd+dt{margin-top:10px}.beside figure{margin-top:14px}}\n"
     "figcaption{font-weight:600;font-size:.95rem}\n"
     "figcaption small{display:block;font-weight:400;font-size:.84rem;color:var(--soft)}\n"
     ".legend{display:flex;flex-wrap:wrap;gap:2px 20px;font-size:.84rem;margin:8px 0 4px;padding:0;"
