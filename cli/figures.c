@@ -11,15 +11,9 @@
 
 // ---- points
 
-typedef struct points {
-  double x[PAPER_POINTS];
-  double y[PAPER_POINTS];
-  int n;
-} points;
-
 /// A number of a run and of those with twice, four times, ... its step.
 static as_status collect_orders(const paper *source, const paper_figure *figure, paper_curve curve,
-                                run_result *results, points *out) {
+                                run_result *results, paper_points *out) {
   double step = figure->step;
   out->n = 0;
   for (int run = curve.run; run != PAPER_NONE && out->n < PAPER_POINTS;
@@ -35,7 +29,7 @@ static as_status collect_orders(const paper *source, const paper_figure *figure,
 }
 
 static as_status collect_trace(const paper *source, const paper_figure *figure, paper_curve curve,
-                               points *out) {
+                               paper_points *out) {
   as_error error = {.message = ""};
   as_status status =
       figure->trace(source->runs[curve.run].setting, curve.output, out->x, out->y, &out->n, &error);
@@ -72,8 +66,9 @@ static cli_exit write_file(const as_plot *p, const char *directory, const char *
 
 /// The numbers that the paper prints for a run and those with twice, four times, ... its step.
 static void collect_published(const paper *source, const paper_figure *figure, paper_curve curve,
-                              points *out) {
+                              paper_points *out) {
   double step = figure->step;
+  out->n = 0;
   for (int run = curve.run; run != PAPER_NONE; run = source->runs[run].twice) {
     for (int i = 0; i < source->n_rows; i++) {
       const paper_row *row = &source->rows[i];
@@ -87,7 +82,7 @@ static void collect_published(const paper *source, const paper_figure *figure, p
 }
 
 static as_status collect(const paper *source, const paper_figure *figure, paper_curve curve,
-                         bool published, run_result *results, points *out) {
+                         bool published, run_result *results, paper_points *out) {
   if (figure->trace != NULL) return collect_trace(source, figure, curve, out);
   if (!published) return collect_orders(source, figure, curve, results, out);
   collect_published(source, figure, curve, out);
@@ -96,9 +91,6 @@ static as_status collect(const paper *source, const paper_figure *figure, paper_
 
 cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_result *results,
                         paper_drawing *out) {
-  points *all = calloc((size_t)AS_PLOT_PANELS * AS_PLOT_CURVES, sizeof *all);
-  *out = (paper_drawing){.points = all};
-  if (all == NULL) return cli_complain_memory();
   as_plot *p = &out->plot;
   *p = (as_plot){
       .kind = figure->trace == NULL ? AS_PLOT_ORDERS : AS_PLOT_TRACES,
@@ -119,7 +111,7 @@ cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_res
     p->panel[i].guides[1] = 2.0;
     for (int c = 0; c < figure->n_curves; c++) {
       if (panel->curve[c].run == PAPER_NONE) continue;
-      points *here = &all[i * AS_PLOT_CURVES + c];
+      paper_points *here = &out->points[i][c];
       as_status status =
           collect(source, figure, panel->curve[c], figure->published[c], results, here);
       if (status != AS_OK) return CLI_SIMULATION;
@@ -129,13 +121,12 @@ cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_res
   return CLI_DONE;
 }
 
-void figure_free(paper_drawing *drawing) { free(drawing->points); }
-
 cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
                      run_result *results) {
-  paper_drawing drawing;
-  cli_exit status = figure_prepare(source, figure, results, &drawing);
-  if (status == CLI_DONE) status = write_file(&drawing.plot, directory, figure->name);
-  figure_free(&drawing);
+  paper_drawing *drawing = malloc(sizeof *drawing);
+  if (drawing == NULL) return cli_complain_memory();
+  cli_exit status = figure_prepare(source, figure, results, drawing);
+  if (status == CLI_DONE) status = write_file(&drawing->plot, directory, figure->name);
+  free(drawing);
   return status;
 }

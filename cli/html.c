@@ -58,9 +58,9 @@ void html_number(FILE *out, double x, int digits) {
     fputs(text, out);
   } else {
     *exponent = '\0';
-    int power = atoi(exponent + 1);
+    long power = strtol(exponent + 1, NULL, 10);
     if (strcmp(text, "1") != 0) fprintf(out, "%s\u00b7", text);
-    fprintf(out, "10<sup>%s%d</sup>", power < 0 ? "\u2212" : "", abs(power));
+    fprintf(out, "10<sup>%s%ld</sup>", power < 0 ? "\u2212" : "", labs(power));
   }
   fputs("</data>", out);
 }

@@ -231,7 +231,7 @@ as_status abc_trace_energy(const void *data, int output, double *t, double *out,
   simulation sim;
   as_status status = begin(&sim, pendulum_problem, s, q, v, error);
   int steps = (int)lround(s->t_end / s->step);
-  int stride = steps / 500;
+  int stride = steps > 500 ? steps / 500 : 1;
   *n = 0;
   for (int i = 1; i <= steps && status == AS_OK; i++) {
     status = as_integrator_step(sim.integrator, s->step, error);
@@ -247,10 +247,10 @@ as_status abc_trace_energy(const void *data, int output, double *t, double *out,
 }
 
 as_status abc_energy(const void *data, double *out, as_error *error) {
-  double t[PAPER_POINTS], change[PAPER_POINTS];
-  int n;
+  double t[PAPER_POINTS], change[PAPER_POINTS] = {0.0};
+  int n = 0;
   as_status status = abc_trace_energy(data, 0, t, change, &n, error);
-  if (status == AS_OK) out[0] = -change[n - 1];
+  if (n > 0) out[0] = -change[n - 1];
   return status;
 }
 
@@ -285,8 +285,8 @@ as_status abc_trace_cubic(const void *data, int output, double *t, double *out, 
 }
 
 as_status abc_cubic(const void *data, double *out, as_error *error) {
-  double t[PAPER_POINTS], e[PAPER_POINTS], theory[PAPER_POINTS];
-  int n;
+  double t[PAPER_POINTS], e[PAPER_POINTS] = {0.0}, theory[PAPER_POINTS] = {0.0};
+  int n = 0;
   as_status status = abc_trace_cubic(data, TRACE_ERROR, t, e, &n, error);
   if (status == AS_OK) status = abc_trace_cubic(data, TRACE_RECURSION, t, theory, &n, error);
   out[0] = 0.0;

@@ -73,7 +73,7 @@ static as_status begin(simulation *sim, const setting *s, double h, as_error *er
 /// The roots of z^3 + c[2] z^2 + c[1] z + c[0], by Durand and Kerner's iteration.
 static void find_roots(const double *c, double complex *z) {
   z[0] = 1.0;
-  z[1] = CMPLX(0.4, 0.9);
+  z[1] = 0.4 + 0.9 * csqrt(-1.0);
   z[2] = z[1] * z[1];
   for (int pass = 0; pass < 500; pass++) {
     for (int i = 0; i < 3; i++) {

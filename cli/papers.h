@@ -166,16 +166,21 @@ paper_entry paper_measure(const paper *source, const paper_row *row, run_result 
 /// Is `name` the id, or its first words?
 bool paper_names(const char *name, const char *id);
 
-/// A figure ready to be drawn.
+typedef struct paper_points {
+  double x[PAPER_POINTS];
+  double y[PAPER_POINTS];
+  int n;
+} paper_points;
+
+/// A figure ready to be drawn: a plot, and the points that its curves refer to.
 typedef struct paper_drawing {
   as_plot plot;
-  void *points; ///< what the plot's curves refer to
+  paper_points points[AS_PLOT_PANELS][AS_PLOT_CURVES];
 } paper_drawing;
 
-/// Makes the runs that a figure needs. Complains. Free the drawing also if this fails.
+/// Makes the runs that a figure needs. Complains.
 cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_result *results,
                         paper_drawing *out);
-void figure_free(paper_drawing *drawing);
 /// Makes the runs that a figure needs and writes it to DIRECTORY/NAME.svg. Complains.
 cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
                      run_result *results);

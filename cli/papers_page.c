@@ -224,8 +224,14 @@ static void write_finding(FILE *out, const paper *source, const char *text, run_
 
 // ---- figures and rows
 
-static void write_figure(FILE *out, const paper_drawing *drawing) {
-  const as_plot *p = &drawing->plot;
+static const paper_figure *find_figure(const paper *source, const char *name) {
+  for (int i = 0; i < source->n_figures; i++) {
+    if (strcmp(source->figures[i].name, name) == 0) return &source->figures[i];
+  }
+  return NULL;
+}
+
+static void write_figure(FILE *out, const as_plot *p) {
   fputs("<figure><figcaption>", out);
   html_text(out, p->title);
   fputs("<small>", out);
@@ -244,17 +250,17 @@ static void write_figure(FILE *out, const paper_drawing *drawing) {
 
 static cli_exit write_figures(FILE *out, const paper *source, const paper_claim *claim,
                               run_result *results) {
+  paper_drawing *drawing = malloc(sizeof *drawing);
+  if (drawing == NULL) return cli_complain_memory();
   cli_exit status = CLI_DONE;
   for (int k = 0; k < PAPER_CLAIM_FIGURES && claim->figures[k] != NULL; k++) {
-    for (int i = 0; i < source->n_figures; i++) {
-      if (strcmp(source->figures[i].name, claim->figures[k]) != 0) continue;
-      paper_drawing drawing;
-      cli_exit made = figure_prepare(source, &source->figures[i], results, &drawing);
-      if (made == CLI_DONE) write_figure(out, &drawing);
-      if (made > status) status = made;
-      figure_free(&drawing);
-    }
+    const paper_figure *figure = find_figure(source, claim->figures[k]);
+    if (figure == NULL) continue;
+    cli_exit made = figure_prepare(source, figure, results, drawing);
+    if (made == CLI_DONE) write_figure(out, &drawing->plot);
+    if (made > status) status = made;
   }
+  free(drawing);
   return status;
 }
 
@@ -313,12 +319,8 @@ static void write_rows(FILE *out, const papers_page *page, const paper *source,
 /// Is there just one panel to show? It finds its place beside the text.
 static bool is_beside(const paper *source, const paper_claim *claim) {
   if (claim->figures[0] == NULL || claim->figures[1] != NULL) return false;
-  for (int i = 0; i < source->n_figures; i++) {
-    if (strcmp(source->figures[i].name, claim->figures[0]) == 0) {
-      return source->figures[i].n_panels == 1;
-    }
-  }
-  return false;
+  const paper_figure *figure = find_figure(source, claim->figures[0]);
+  return figure != NULL && figure->n_panels == 1;
 }
 
 static cli_exit write_claim(FILE *out, const papers_page *page, const paper *source,

@@ -275,7 +275,8 @@ static void write_axes(FILE *out, const as_plot *p, const as_plot_panel *panel, 
     write_linear_ticks(out, x, y, true);
     write_linear_ticks(out, x, y, false);
     if (y->low < 0.0 && y->high > 0.0) {
-      write_line(out, x->start, place(y, 0.0), x->start + x->length, place(y, 0.0), FRAME);
+      double zero = y->start - y->low / (y->high - y->low) * y->length;
+      write_line(out, x->start, zero, x->start + x->length, zero, FRAME);
     }
   }
   fprintf(out,
