@@ -1,262 +1,15 @@
-// The experiments with the SOI2 method of
+// What is measured for the papers about the SOI2 method,
 //
-// - Jay, Negrut, "A second order extension of the generalized-alpha method for constrained systems in
-//   mechanics", 2008: steps that alternate between H/3 and 2H/3, with and without their corrections
-//   (15) and (16) for steps that change;
-// - Jay, "Convergence of the generalized-alpha method for constrained systems in mechanics with
-//   nonholonomic constraints", 2011: constant steps.
+// - Jay, Negrut, "A second order extension of the generalized-alpha method for constrained systems in mechanics", 2008;
+// - Jay, "Convergence of the generalized-alpha method for constrained systems in mechanics with nonholonomic
+//   constraints", 2011;
 //
-// rho_inf = 0.2 unless a row says otherwise. Both print no numbers, only figures. Errors are 2-norms over the
-// components at the end of the run, or maxima over its steps; a_n stands for the acceleration at t_n + D h,
-// D = alpha_m - alpha_f, with the last step h. The first a is v'_0 unless a row says otherwise.
-//
-// How fast an error of the first a is forgotten is seen in the difference of two runs, one from v'_0 and one from
-// v'_0 + D h v''_0.
+// how, is in paper_jay_runs.c.
 #include <math.h>
-#include <stddef.h>
 
-#include "alphastep/alphastep.h"
+#include "paper_jay.h"
 #include "paper_problems.h"
 #include "papers.h"
-#include "simulation.h"
-
-static const double RHO_INF = 0.2;
-
-/// The numbers that a run gives: errors, a's error against the acceleration at t_n itself, and how much the
-/// energy has changed.
-enum { Y, Z, A, LAMBDA, PSI, A_AT_T, ENERGY };
-
-typedef enum first_a {
-  FROM_V_DOT,
-  SHIFTED,
-  IMPLICIT
-} first_a; ///< v'_0, v'_0 + D h v''_0, their (10)
-
-typedef struct setting {
-  paper_problem_fn *problem;
-  double step;      ///< h, or the length H of two steps H/3 and 2H/3 [s]
-  bool alternating; ///< H/3, 2H/3, H/3, ...
-  bool corrections; ///< when the step changes
-  first_a first;    ///< how a starts
-  bool reevaluate;  ///< M_alpha is evaluated again instead of kept
-  double rho_inf;   ///< 0: RHO_INF
-  double hht;       ///< alpha of Hilber, Hughes and Taylor's set instead; 0: Chung and Hulbert's
-  double t_end;     ///< [s]; 0: 1 s
-  int from, to;     ///< the steps between which the rate of forgetting is measured
-  int output;       ///< of which variable
-} setting;
-
-/// The 2-norm of x - y.
-static double distance(int n, const double *x, const double *y) {
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += (x[i] - y[i]) * (x[i] - y[i]);
-  return sqrt(sum);
-}
-
-static as_status find_coefficients(const setting *s, as_coefficients *c, as_error *error) {
-  if (s->hht != 0.0) return as_coefficients_hht(s->hht, c, error);
-  return as_coefficients_chung_hulbert(s->rho_inf != 0.0 ? s->rho_inf : RHO_INF, c, error);
-}
-
-/// End the simulation also if this fails.
-static as_status begin(simulation *sim, const setting *s, const double *q, const double *v,
-                       as_error *error) {
-  *sim = (simulation){NULL, NULL};
-  as_integrator_def def = as_default_integrator_def();
-  as_status status = find_coefficients(s, &def.coefficients, error);
-  if (status != AS_OK) return status;
-  def.method = AS_METHOD_SOI2;
-  def.step = s->step;
-  def.step_corrections = s->corrections;
-  def.improved_start = s->first == SHIFTED;
-  def.soi2.implicit_start = s->first == IMPLICIT;
-  def.soi2.reevaluate_mass = s->reevaluate;
-  if (s->to > 0) { // differences of runs have to be resolved
-    def.newton.rtol = 1e-14;
-    def.newton.atol = 1e-15;
-  }
-  return simulation_begin(sim, s->problem, &def, q, v, error);
-}
-
-/// A step h, or the two steps that make H.
-static as_status advance(simulation *sim, const setting *s, as_error *error) {
-  if (!s->alternating) return as_integrator_step(sim->integrator, s->step, error);
-  as_status status = as_integrator_step(sim->integrator, s->step / 3.0, error);
-  if (status != AS_OK) return status;
-  return as_integrator_step(sim->integrator, 2.0 * s->step / 3.0, error);
-}
-
-/// Runs from t = 0 to t_end. End the simulation also if this fails.
-static as_status simulate(simulation *sim, const setting *s, const double *q, const double *v,
-                          double t_end, as_error *error) {
-  as_status status = begin(sim, s, q, v, error);
-  int n = (int)lround(t_end / s->step);
-  for (int i = 0; i < n && status == AS_OK; i++) status = advance(sim, s, error);
-  return status;
-}
-
-/// The errors now, of the problems with the motion q = (exp(t), exp(-2t)).
-static void find_errors(const simulation *sim, const setting *s, const as_coefficients *c,
-                        double *out) {
-  const as_state *state = as_integrator_state(sim->integrator);
-  double last = s->alternating ? 2.0 * s->step / 3.0 : s->step;
-  double q[2], v[2], a[2];
-  exponential_coordinates(state->t + (c->alpha_m - c->alpha_f) * last, q, v, a);
-  out[A] = distance(2, state->a, a);
-  exponential_coordinates(state->t, q, v, a);
-  out[A_AT_T] = distance(2, state->a, a);
-  out[Y] = distance(2, state->q, q);
-  out[Z] = distance(2, state->v, v);
-  if (s->problem == exponential_problem) {
-    out[LAMBDA] = fabs(state->lambda[0] - exp(-state->t));
-    out[PSI] = fabs(state->psi[0] - exp(state->t));
-  } else {
-    out[PSI] = fabs(state->psi[0] - exp(-state->t));
-  }
-}
-
-/// The errors at t = 1.
-static as_status measure_exponential(const void *data, double *out, as_error *error) {
-  const setting *s = data;
-  as_coefficients c;
-  as_status status = find_coefficients(s, &c, error);
-  if (status != AS_OK) return status;
-  double q[2], v[2], a[2];
-  exponential_coordinates(0.0, q, v, a);
-  simulation sim;
-  status = simulate(&sim, s, q, v, 1.0, error);
-  if (status == AS_OK) find_errors(&sim, s, &c, out);
-  simulation_end(&sim);
-  return status;
-}
-
-/// The largest errors over the steps up to t_end.
-static as_status measure_largest(const void *data, double *out, as_error *error) {
-  const setting *s = data;
-  as_coefficients c;
-  as_status status = find_coefficients(s, &c, error);
-  if (status != AS_OK) return status;
-  double q[2], v[2], a[2], now[PAPER_OUTPUTS] = {0.0};
-  exponential_coordinates(0.0, q, v, a);
-  simulation sim;
-  status = begin(&sim, s, q, v, error);
-  int n = (int)lround((s->t_end > 0.0 ? s->t_end : 1.0) / s->step);
-  for (int k = 0; k < PAPER_OUTPUTS; k++) out[k] = 0.0;
-  for (int i = 0; i < n && status == AS_OK; i++) {
-    status = advance(&sim, s, error);
-    if (status != AS_OK) break;
-    find_errors(&sim, s, &c, now);
-    for (int k = 0; k < PAPER_OUTPUTS; k++) out[k] = fmax(out[k], now[k]);
-  }
-  simulation_end(&sim);
-  return status;
-}
-
-/// |x_n - x~_n| of a, lambda or psi, where x starts from v'_0 and x~ from v'_0 + D h v''_0, after each step.
-static as_status find_differences(const setting *s, double *difference, as_error *error) {
-  double q[2], v[2], a[2];
-  exponential_coordinates(0.0, q, v, a);
-  setting shifted = *s;
-  shifted.first = SHIFTED;
-  simulation plain, other = {NULL, NULL};
-  as_status status = begin(&plain, s, q, v, error);
-  if (status == AS_OK) status = begin(&other, &shifted, q, v, error);
-  for (int i = 0; i < s->to && status == AS_OK; i++) {
-    status = advance(&plain, s, error);
-    if (status == AS_OK) status = advance(&other, s, error);
-    if (status != AS_OK) break;
-    const as_state *x = as_integrator_state(plain.integrator);
-    const as_state *y = as_integrator_state(other.integrator);
-    switch (s->output) {
-    case LAMBDA: difference[i] = distance(1, x->lambda, y->lambda); break;
-    case PSI: difference[i] = distance(1, x->psi, y->psi); break;
-    default: difference[i] = distance(2, x->a, y->a); break;
-    }
-  }
-  simulation_end(&plain);
-  simulation_end(&other);
-  return status;
-}
-
-/// The factor by which such a difference becomes smaller in a step, the geometric mean over some steps.
-static as_status measure_forgetting(const void *data, double *out, as_error *error) {
-  const setting *s = data;
-  double difference[PAPER_POINTS];
-  as_status status = find_differences(s, difference, error);
-  if (status != AS_OK) return status;
-  out[0] = pow(difference[s->to - 1] / difference[s->from - 1], 1.0 / (s->to - s->from));
-  return AS_OK;
-}
-
-/// The difference over its first value, in decades, and what several rates would give.
-enum { MEASURED, BY_ALPHA_M, BY_GAMMA, BY_ALPHA_F };
-static as_status trace_forgetting(const void *data, int output, double *t, double *out, int *n,
-                                  as_error *error) {
-  const setting *s = data;
-  as_coefficients c;
-  as_status status = find_coefficients(s, &c, error);
-  if (status != AS_OK) return status;
-  double difference[PAPER_POINTS];
-  status = find_differences(s, difference, error);
-  if (status != AS_OK) return status;
-  double rate = output == BY_ALPHA_M ? fabs(c.alpha_m / (1.0 - c.alpha_m))
-                : output == BY_GAMMA ? fabs(1.0 - 1.0 / c.gamma)
-                                     : fabs(c.alpha_f / (1.0 - c.alpha_f));
-  for (*n = 0; *n < s->to; ++*n) {
-    t[*n] = *n + 1;
-    out[*n] = output == MEASURED ? log10(difference[*n] / difference[0]) : *n * log10(rate);
-  }
-  return AS_OK;
-}
-
-/// The rolling disk, at t = 10.
-static as_status measure_disk(const void *data, double *out, as_error *error) {
-  const double t_end = 10.0;
-  disk_motion reference = disk_start();
-  double q[5], v[5], psi[2];
-  disk_coordinates(&reference, q, v);
-  double energy = disk_energy(q, v);
-  simulation sim;
-  as_status status = simulate(&sim, data, q, v, t_end, error);
-  if (status == AS_OK) {
-    const as_state *state = as_integrator_state(sim.integrator);
-    disk_advance(&reference, t_end);
-    disk_coordinates(&reference, q, v);
-    disk_multipliers(&reference, psi);
-    out[Y] = distance(5, state->q, q);
-    out[Z] = distance(5, state->v, v);
-    out[PSI] = distance(2, state->psi, psi);
-    out[ENERGY] = fabs(disk_energy(state->q, state->v) - energy);
-  }
-  simulation_end(&sim);
-  return status;
-}
-
-/// The energy over time, less that at the start.
-static as_status trace_energy(const void *data, int output, double *t, double *out, int *n,
-                              as_error *error) {
-  (void)output; // there is only one
-  const setting *s = data;
-  disk_motion start = disk_start();
-  double q[5], v[5];
-  disk_coordinates(&start, q, v);
-  double energy = disk_energy(q, v);
-  simulation sim;
-  as_status status = begin(&sim, s, q, v, error);
-  int steps = (int)lround(10.0 / s->step);
-  int stride = 1 + steps / (PAPER_POINTS / 2);
-  *n = 0;
-  for (int i = 0; i <= steps && status == AS_OK; i++) {
-    if (i > 0) status = advance(&sim, s, error);
-    if (status != AS_OK || i % stride != 0) continue;
-    const as_state *state = as_integrator_state(sim.integrator);
-    t[*n] = state->t;
-    out[*n] = disk_energy(state->q, state->v) - energy;
-    ++*n;
-  }
-  simulation_end(&sim);
-  return status;
-}
 
 #define NO_NUMBER ((double)NAN)
 
@@ -300,19 +53,19 @@ enum {
 
 // clang-format off
 #define ALTERNATING_ON(make, length, correct) \
-  measure_exponential, \
-  &(const setting){.problem = (make), .step = (length), .alternating = true, \
+  jay_errors, \
+  &(const jay_setting){.problem = (make), .step = (length), .alternating = true, \
                    .corrections = (correct)}
 #define ALTERNATING(length, correct) ALTERNATING_ON(exponential_problem, length, correct)
 #define FREE(length, correct) \
   ALTERNATING_ON(exponential_nonholonomic_problem, length, correct)
 #define LARGEST(h, start, alpha) \
-  measure_largest, \
-  &(const setting){.problem = exponential_problem, .step = (h), .corrections = true, \
+  jay_largest, \
+  &(const jay_setting){.problem = exponential_problem, .step = (h), .corrections = true, \
                    .first = (start), .hht = (alpha)}
 #define MASS(h) \
-  measure_exponential, \
-  &(const setting){.problem = exponential_problem, .step = (h), .corrections = true, \
+  jay_errors, \
+  &(const jay_setting){.problem = exponential_problem, .step = (h), .corrections = true, \
                    .reevaluate = true}
 // clang-format on
 
@@ -348,14 +101,14 @@ static const paper_run jn_runs[N_JN_RUNS] = {
     [HHT_0025] = {LARGEST(0.025, FROM_V_DOT, -1.0 / 3.0), PAPER_NONE},
     [HHT_00125] = {LARGEST(0.0125, FROM_V_DOT, -1.0 / 3.0), HHT_0025},
     [HHT_000625] = {LARGEST(0.00625, FROM_V_DOT, -1.0 / 3.0), HHT_00125},
-    [FORGET_09] = {measure_forgetting,
-                   &(const setting){.problem = exponential_problem,
-                                    .step = 1e-4,
-                                    .corrections = true,
-                                    .rho_inf = 0.9,
-                                    .from = 40,
-                                    .to = 60,
-                                    .output = LAMBDA},
+    [FORGET_09] = {jay_forgetting,
+                   &(const jay_setting){.problem = exponential_problem,
+                                        .step = 1e-4,
+                                        .corrections = true,
+                                        .rho_inf = 0.9,
+                                        .from = 40,
+                                        .to = 60,
+                                        .output = LAMBDA},
                    PAPER_NONE},
 };
 
@@ -565,7 +318,7 @@ static const paper_figure jn_figures[] = {
         .note = "Jay, Negrut 2008, theorem 1, with the problem of section 8: *\u03c1*_{\u221e} = "
                 "0.9, *h* = 10^{\u22124}",
         .x_label = "step *n*",
-        .trace = trace_forgetting,
+        .trace = jay_trace_forgetting,
         .smooth = true,
         .n_curves = 3,
         .label = {"difference of two runs",
@@ -621,13 +374,13 @@ enum {
 
 // clang-format off
 #define CONSTANT(measure, make, h) \
-  measure, &(const setting){.problem = (make), .step = (h), .corrections = true}
-#define J71(h) CONSTANT(measure_exponential, exponential_nonholonomic_problem, h)
+  measure, &(const jay_setting){.problem = (make), .step = (h), .corrections = true}
+#define J71(h) CONSTANT(jay_errors, exponential_nonholonomic_problem, h)
 #define FIRST_TEN(h, start) \
-  measure_largest, \
-  &(const setting){.problem = exponential_nonholonomic_problem, .step = (h), .corrections = true, \
+  jay_largest, \
+  &(const jay_setting){.problem = exponential_nonholonomic_problem, .step = (h), .corrections = true, \
                    .first = (start), .t_end = 10.0 * (h)}
-#define DISK(h) CONSTANT(measure_disk, disk_problem, h)
+#define DISK(h) CONSTANT(jay_disk, disk_problem, h)
 // clang-format on
 
 static const paper_run j_runs[N_J_RUNS] = {
@@ -641,18 +394,18 @@ static const paper_run j_runs[N_J_RUNS] = {
     [DISK_0003125] = {DISK(0.003125), DISK_000625},
     [DISK_00015625] = {DISK(0.0015625), DISK_0003125},
     [DISK_000078125] = {DISK(0.00078125), DISK_00015625},
-    [DISK_PRINTED] = {CONSTANT(measure_disk, disk_printed_problem, 0.003125), PAPER_NONE},
+    [DISK_PRINTED] = {CONSTANT(jay_disk, disk_printed_problem, 0.003125), PAPER_NONE},
     [FIRST_PLAIN_00125] = {FIRST_TEN(0.0125, FROM_V_DOT), PAPER_NONE},
     [FIRST_PLAIN_000625] = {FIRST_TEN(0.00625, FROM_V_DOT), FIRST_PLAIN_00125},
     [FIRST_SHIFTED_00125] = {FIRST_TEN(0.0125, SHIFTED), PAPER_NONE},
     [FIRST_SHIFTED_000625] = {FIRST_TEN(0.00625, SHIFTED), FIRST_SHIFTED_00125},
-    [FORGET_02] = {measure_forgetting,
-                   &(const setting){.problem = exponential_nonholonomic_problem,
-                                    .step = 1e-5,
-                                    .corrections = true,
-                                    .from = 2,
-                                    .to = 5,
-                                    .output = A},
+    [FORGET_02] = {jay_forgetting,
+                   &(const jay_setting){.problem = exponential_nonholonomic_problem,
+                                        .step = 1e-5,
+                                        .corrections = true,
+                                        .from = 2,
+                                        .to = 5,
+                                        .output = A},
                    PAPER_NONE},
 };
 
@@ -755,7 +508,7 @@ static const paper_figure j_figures[] = {
         .title = "Rolling disk: energy with the fourth force as printed and completed",
         .note = "Equations (7.2) of Jay 2011: *h* = 0.003125, *\u03c1*_{\u221e} = 0.2",
         .x_label = "time *t*",
-        .trace = trace_energy,
+        .trace = jay_trace_energy,
         .smooth = true,
         .n_curves = 2,
         .label = {"as printed", "completed"},
@@ -770,7 +523,7 @@ static const paper_figure j_figures[] = {
         .note = "Jay 2011, theorem 6.1, with problem (7.1): *\u03c1*_{\u221e} = 0.2, *h* = "
                 "10^{\u22125}",
         .x_label = "step *n*",
-        .trace = trace_forgetting,
+        .trace = jay_trace_forgetting,
         .smooth = true,
         .n_curves = 3,
         .label = {"difference of two runs", "*r*_{\u03b3}^{n}, *r*_{\u03b3} = 1/7",
