@@ -1,9 +1,12 @@
 // `alphastep report`: makes the report of a run again, from its folder alone.
+#define _POSIX_C_SOURCE 200809L // unlink
+
 #include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alphastep/report.h"
 #include "folder.h"
@@ -37,6 +40,12 @@ cli_exit report_make(const char *folder, const char *output, bool plain) {
   free(summary);
   free(page);
   return result;
+}
+
+void report_forget(const char *folder) {
+  char *page = folder_path(folder, "report.html");
+  if (page != NULL) (void)unlink(page);
+  free(page);
 }
 
 static void print_help(void) {

@@ -6,5 +6,7 @@
 
 /// Makes the report of a folder; `output` NULL: report.html there. Complains.
 cli_exit report_make(const char *folder, const char *output, bool plain);
+/// Takes away the report of an earlier run.
+void report_forget(const char *folder);
 
 #endif

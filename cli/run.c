@@ -174,6 +174,7 @@ static cli_exit prepare_folder(job *j) {
   cli_exit status = folder_make(j->folder);
   if (status != CLI_DONE) return status;
   (void)remove(j->state); // of an earlier run
+  report_forget(j->folder);
   status = folder_replace(j->summary, summary_write, j);
   if (status != CLI_DONE) return status;
   as_error error;
