@@ -8,6 +8,7 @@
 #   make            build/alphastep and the libraries
 #   make lint       clang-format, clang-tidy, cppcheck, shellcheck, equation labels
 #   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
+#   make random     SEEDS (10000) random machines from seed FIRST (1001) on, beyond those of the tests
 #   make valgrind   the tests, without the slow ones, under valgrind
 #   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
 #   make pictures   those of docs/pictures; needs Node and Chromium
@@ -21,6 +22,8 @@ PREFIX ?= /usr/local
 BUILD = build
 JOBS := $(shell nproc)
 FUZZ_SECONDS ?= 60
+FIRST ?= 1001
+SEEDS ?= 10000
 flagship = examples/machines/landing-gear
 fuzzers = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -30,7 +33,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test lint fuzz valgrind bench pictures format install clean
+.PHONY: all build run test lint fuzz random valgrind bench pictures format install clean
 
 all: build
 
@@ -84,6 +87,13 @@ fuzz:
 	  OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/tests/fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
 	    -max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/$$fuzzer || exit 1; \
 	done
+
+# What fails is named by its seed; `test_random_machines SEED` writes that machine as a model file.
+random:
+	@tools/bootstrap test
+	@$(call configure,$(BUILD)/sanitize,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_SANITIZE=ON)
+	@MAKEFLAGS= cmake --build $(BUILD)/sanitize --parallel $(JOBS) --target test_random_machines
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_random_machines $(FIRST) $(SEEDS)
 
 bench:
 	@tools/bootstrap bench

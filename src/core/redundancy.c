@@ -230,17 +230,16 @@ static as_status next_null_vector(as_integrator *s, double e, double t, const do
   return AS_OK;
 }
 
-/// Near a singular position the vectors found hold a little of its direction, and would not look redundant any
-/// more: a sharper filter takes it out.
-static as_status sharpen(as_integrator *s, double t, double *basis, int count) {
+/// Sends the vectors found through the filter with e once more, from the first.
+static as_status sharpen_by(as_integrator *s, double e, double t, double *basis, int count) {
   asi_redundancy *r = &s->redundancy;
   const size_t size = (size_t)r->rows * sizeof(double);
   double *y = r->probe + s->problem->n;
-  as_status status = factor_scaled(s, SHARP, t);
+  as_status status = factor_scaled(s, e, t);
   for (int b = 0; b < count && status == AS_OK; ++b) {
     double *vector = basis + (size_t)b * (size_t)r->rows;
     memcpy(y, vector, size);
-    status = filter(s, SHARP, t, basis, b);
+    status = filter(s, e, t, basis, b);
     const double norm = norm2(y, r->rows);
     if (status || !(norm > 0.0)) continue;
     for (int i = 0; i < r->rows; ++i) y[i] /= norm;
@@ -248,6 +247,15 @@ static as_status sharpen(as_integrator *s, double t, double *basis, int count) {
     memcpy(vector, y, size);
   }
   return status;
+}
+
+/// Near a singular position the vectors found hold a little of its direction, and would not look redundant any
+/// more: a sharper filter takes it out, as sharp as can be solved with; `e` was.
+static as_status sharpen(as_integrator *s, double e, double t, double *basis, int count) {
+  as_status status = AS_ERR_SINGULAR;
+  for (double sharp = SHARP; sharp < e && status == AS_ERR_SINGULAR; sharp *= 10.0)
+    status = sharpen_by(s, sharp, t, basis, count);
+  return status == AS_ERR_SINGULAR ? sharpen_by(s, e, t, basis, count) : status;
 }
 
 /// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting.
@@ -373,7 +381,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
            (size_t)rows * sizeof(double));
     ++count;
   }
-  if (status == AS_OK && count > 0) status = sharpen(s, t, basis, count);
+  if (status == AS_OK && count > 0) status = sharpen(s, e, t, basis, count);
   if (status == AS_OK && count > 0) status = classify(s, basis, count);
   free(basis);
   return status;

@@ -113,7 +113,7 @@ static double scale_residual(const as_matrix *jacobian, const asi_row_view *rows
 }
 
 /// Names the rows whose residual is at least a tenth of the worst one's, up to four of them.
-static as_status fail_inconsistent(as_integrator *s, double t, const char *level, double worst,
+static as_status fail_inconsistent(as_integrator *s, double t, const char *what, double worst,
                                    const double *scaled, int first_row, int rows) {
   const as_problem *p = s->problem;
   char names[200] = "", name[64] = "";
@@ -129,9 +129,9 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *level
     ++named;
   }
   return asi_fail(s->eval.error, AS_ERR_INCONSISTENT, t, name,
-                  "The starting %s cannot be used at t = %.9g s: %s off by %.3g in units of the "
+                  "The %s cannot be used at t = %.9g s: %s off by %.3g in units of the "
                   "gradient, more than %.0e, %s.",
-                  level, t, names, worst, INCONSISTENT,
+                  what, t, names, worst, INCONSISTENT,
                   s->def.project_start
                       ? "and projection does not bring it closer (these constraints "
                         "contradict each other or cannot be reached)"
@@ -203,7 +203,8 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
     as_space_difference(p->space, q0, q, s->xi);
     if (!may_move || at_round_off || exhausted) {
       report->position_drift = asi_max_abs(g, m);
-      if (!(worst <= INCONSISTENT)) return fail_inconsistent(s, t, "position", worst, scaled, 0, m);
+      if (!(worst <= INCONSISTENT))
+        return fail_inconsistent(s, t, "starting position", worst, scaled, 0, m);
       report->position_change = mass_norm(s, s->xi);
       return AS_OK;
     }
@@ -217,6 +218,17 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
     if (status) return status;
     as_space_move(p->space, q, rhs, q);
   }
+}
+
+/// Along a run q is off the constraints by what compliance [RE.3] and Newton's method leave. Redundant rows then
+/// contradict each other by as much for each unit of speed: no velocity does better.
+static as_status add_position_error(as_integrator *s, const as_point *at, double *limit) {
+  const as_problem *p = s->problem;
+  double *g = s->kkt_rhs;
+  if (p->def.n_lambda == 0) return AS_OK;
+  const as_status status = asi_eval_function(&s->eval, ASI_FN_G, at, s->block, g);
+  if (status == AS_OK) *limit += scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, g);
+  return status;
 }
 
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
@@ -251,8 +263,12 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     const bool at_round_off = worst <= 64.0 * DBL_EPSILON * speed;
     tries = worst > 0.5 * best ? tries + 1 : 0;
     if (!may_move || iteration == MAX_PROJECTIONS || at_round_off || tries > 3) {
-      if (!(worst <= INCONSISTENT * speed))
-        return fail_inconsistent(s, t, "velocity", worst, scaled, 0, rows);
+      double limit = INCONSISTENT;
+      if (!measure) status = add_position_error(s, &at, &limit);
+      if (status) return status;
+      if (!(worst <= limit * speed))
+        return fail_inconsistent(s, t, measure ? "starting velocity" : "velocity", worst, scaled, 0,
+                                 rows);
       report->velocity_change = mass_norm(s, s->xi);
       return AS_OK;
     }
