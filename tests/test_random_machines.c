@@ -291,7 +291,7 @@ static as_status ignore_row(double t, const double *row, int n, void *user, as_e
 static void test_once_refused(void **state) {
   (void)state;
   static const char *const names[] = {"ring_on_line", "ring_and_rods", "ring_with_gear",
-                                      "rolling_on_twins"};
+                                      "rolling_on_twins", "friction_in_twins"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
     char path[128];
     as_run *whole = NULL;

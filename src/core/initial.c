@@ -87,7 +87,7 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   if (status) return status;
   memcpy(r->redundant, r->found, (size_t)r->rows * sizeof(int));
   if (r->n_redundant > 0)
-    s->base_compliance = s->def.method == AS_METHOD_INDEX3 ? 1e-6 : 1e-8; // [RE.3]
+    s->base_compliance = s->def.method == AS_METHOD_INDEX2 ? 1e-8 : 1e-6; // [RE.3]
   s->compliance = s->base_compliance;
   warn_of_redundancy(s, false);
   warn_of_redundancy(s, true);
