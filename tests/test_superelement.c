@@ -405,7 +405,7 @@ static void test_empty_rows(void **state) {
     const as_state *s = as_integrator_state(integrator);
     stop_if(as_model_reaction(m, s, pin, &r, &error), &error);
     const double force[3] = {-P, 0.0, 0.0};
-    const double e = rig_methods[k] == AS_METHOD_INDEX3 ? 1e-6 : 1e-8; // compliance, [RE.3]
+    const double e = rig_methods[k] == AS_METHOD_INDEX2 ? 1e-8 : 1e-6; // compliance, [RE.3]
     for (int i = 0; i < 3; ++i) assert_near("force of the pin", r.force[i], force[i], 10.0 * e * P);
     for (int i = 0; i <= BAR; ++i) assert_near("displacement", s->q[i], u[i], 0.002 * e);
     as_integrator_destroy(integrator);
