@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alphastep/results.h"
+#include "json.h"
 
 /// Takes an option; CLI_FELL_SHORT: it is none of ours.
 static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_request *r) {
@@ -77,37 +78,68 @@ cli_exit machine_arguments(int argc, char **argv, const char *command, bool writ
 
 void machine_arguments_free(machine_request *r) { free(r->settings); }
 
-/// Looks for each output alone, so that all that are wrong are named.
-static bool outputs_are_there(const as_machine *machine) {
-  bool ok = true;
-  for (int i = 0; i < machine->output.n_channels; i++) {
-    as_channels *channels = NULL;
-    as_error error;
-    as_place at = machine->output.channel_places[i];
-    if (as_channels_create_with(machine->model, machine->rules, &machine->output.channels[i], 1,
-                                &channels, &error) != AS_OK) {
-      fputs(at.file, stderr);
-      if (at.line > 0) fprintf(stderr, ":%d:%d", at.line, at.column);
-      fprintf(stderr, ": error: %s\n", error.message);
-      ok = false;
-    }
-    as_channels_destroy(channels);
+/// Whether n outputs are there.
+static bool outputs_exist(const as_machine *machine, int first, int n, as_error *error) {
+  as_channels *channels = NULL;
+  as_status status =
+      as_channels_create_with(machine->model, machine->rules, machine->output.channels + first, n,
+                              &channels, error);
+  as_channels_destroy(channels);
+  return status == AS_OK;
+}
+
+/// If an output is not there, looks for each alone, so that the first that are wrong are named.
+static void check_outputs(const as_machine *machine, as_messages *messages) {
+  const as_output *output = &machine->output;
+  as_error error;
+  if (outputs_exist(machine, 0, output->n_channels, &error)) return;
+  for (int i = 0; i < output->n_channels && !messages->more; i++) {
+    if (outputs_exist(machine, i, 1, &error)) continue;
+    messages->more = messages->n == AS_MESSAGES;
+    if (messages->more) continue;
+    const as_place at = output->channel_places[i];
+    as_message *m = &messages->message[messages->n++];
+    *m = (as_message){.line = at.line, .column = at.column};
+    int used = snprintf(m->text, sizeof m->text, "%.400s", at.file);
+    if (at.line > 0)
+      used += snprintf(m->text + used, sizeof m->text - (size_t)used, ":%d:%d", at.line, at.column);
+    snprintf(m->text + used, sizeof m->text - (size_t)used, ": error: %s", error.message);
   }
-  return ok;
+}
+
+/// Says what is wrong: on stderr, and with --json as one object on stdout.
+static void tell_messages(const machine_request *r, const as_messages *messages) {
+  for (int i = 0; i < messages->n; i++) fprintf(stderr, "%s\n", messages->message[i].text);
+  if (messages->more) cli_complain("There are more errors than these.");
+  if (!r->json) return;
+  json_object o = json_begin(stdout, 0);
+  json_add_string(&o, "model", r->model);
+  json_add_string(&o, "status", "refused");
+  json_key(&o, "errors");
+  for (int i = 0; i < messages->n; i++) {
+    fputs(i == 0 ? "[" : ", ", stdout);
+    json_object inner = json_begin(stdout, o.indent);
+    json_add_number(&inner, "line", messages->message[i].line);
+    json_add_number(&inner, "column", messages->message[i].column);
+    json_add_string(&inner, "message", messages->message[i].text);
+    json_end(&inner);
+  }
+  putchar(']');
+  json_end(&o);
+  putchar('\n');
 }
 
 cli_exit machine_open(const machine_request *r, as_machine **machine) {
   as_messages *messages = calloc(1, sizeof *messages);
   if (messages == NULL) return cli_complain_memory();
   as_status status = as_machine_load(r->model, r->settings, r->n_settings, machine, messages);
-  for (int i = 0; i < messages->n; i++) fprintf(stderr, "%s\n", messages->message[i].text);
-  if (messages->more) cli_complain("There are more errors than these.");
+  if (status == AS_OK) check_outputs(*machine, messages);
+  if (messages->n > 0) tell_messages(r, messages);
+  const bool wrong = messages->n > 0;
   free(messages);
   if (status != AS_OK) return status == AS_ERR_ARGUMENT ? CLI_USAGE : CLI_OUTPUT;
-  if (!outputs_are_there(*machine)) {
-    as_machine_destroy(*machine);
-    *machine = NULL;
-    return CLI_USAGE;
-  }
-  return CLI_DONE;
+  if (!wrong) return CLI_DONE;
+  as_machine_destroy(*machine);
+  *machine = NULL;
+  return CLI_USAGE;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "alphastep/version.h"
+#include "base/printable.h"
 
 const char *as_version(void) { return AS_VERSION; }
 
@@ -45,6 +46,7 @@ as_status asi_fail(as_error *error, as_status status, double t, const char *comp
   va_start(arguments, format);
   vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
+  asi_make_printable(error->message);
   return status;
 }
 

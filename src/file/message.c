@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "file/reader.h"
 
 enum { MOST_WALKS = 1000 }; ///< to places inside a text
@@ -107,8 +108,7 @@ __attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot a
   put_list(&p, format, arguments);
   put_indices(&p, r->index);
   // What a file says must not end the line or command the terminal.
-  for (char *c = message->text; *c; ++c)
-    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  asi_make_printable(message->text);
 }
 
 static spot spot_of_value(const asi_reader *r, const asi_value *at) {

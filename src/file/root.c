@@ -5,6 +5,7 @@
 /// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
 /// the machine only.
 #include "file/root.h"
+#include "base/printable.h"
 
 #include <string.h>
 
@@ -189,6 +190,12 @@ static void take_settings(asi_reader *r, const asi_value *root, const root_thing
   const asi_value *output = asi_value_get(root, "output");
   if (version && version->type == ASI_NUMBER && read->version != 1)
     asi_complain(r, version, "this program reads version 1 of the format, not %d", read->version);
+  size_t length = 0;
+  for (const char *c = read->title ? read->title : ""; *c; c += length)
+    if (!asi_printable(c, &length)) {
+      asi_complain(r, asi_value_get(root, "title"), "the title has what cannot be printed");
+      break;
+    }
   if (read->title) m->title = read->title;
   if (read->description) m->description = read->description;
   if (asi_value_get(root, "gravity")) memcpy(r->gravity, read->gravity, sizeof r->gravity);

@@ -49,6 +49,12 @@ const char *asi_beside(asi_reader *r, const asi_value *v) {
   if (path == NULL) return NULL;
   memcpy(path, from, folder);
   memcpy(path + folder, v->text, length);
+  struct stat about;
+  if (stat(path, &about) == 0 &&
+      !S_ISREG(about.st_mode)) { // one that is not there is found by who reads it
+    asi_complain(r, v, "\"%.200s\" is no file to read: a folder, a device or a pipe", v->text);
+    return NULL;
+  }
   return path;
 }
 

@@ -262,12 +262,12 @@ as_status as_sparse_parse(const char *text, size_t size, const char *name, as_sp
 
 // ---- files ------------------------------------------------------------------------------------------
 
-/// Reads all that is left of a file; NULL if memory runs out.
+/// Reads all that is left of a file, or as far as it is text; NULL if memory runs out.
 static char *read_all(FILE *file, size_t *size) {
   size_t room = 0;
   char *text = NULL;
   *size = 0;
-  for (size_t got = 1; got > 0; *size += got) {
+  for (size_t got = 1, more = 1; more > 0; *size += got) {
     if (*size == room) {
       room = 2 * room + 65536;
       char *grown = realloc(text, room);
@@ -278,6 +278,7 @@ static char *read_all(FILE *file, size_t *size) {
       text = grown;
     }
     got = fread(text + *size, 1, room - *size, file);
+    more = memchr(text + *size, '\0', got) ? 0 : got;
   }
   return text;
 }

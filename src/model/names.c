@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 const char *asi_sort_name(asi_sort sort) {
   static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint", "force",
@@ -54,9 +55,9 @@ static as_status check_name(asi_sort sort, const char *name, as_error *error) {
   const char *what = asi_sort_name(sort);
   if (name[0] == '\0')
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "A %s has an empty name.", what);
-  for (const char *c = name; *c; ++c) {
-    const unsigned char byte = (unsigned char)*c;
-    if (byte < 0x20 || byte == 0x7f || *c == '.' || *c == '/')
+  size_t length = 0;
+  for (const char *c = name; *c; c += length) {
+    if (!asi_printable(c, &length) || *c == '.' || *c == '/')
       return asi_fail(
           error, AS_ERR_ARGUMENT, (double)NAN, NULL,
           "The name \"%.40s\" of %s %s has a character that is not allowed: . and / and what "

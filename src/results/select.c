@@ -35,6 +35,7 @@ typedef struct selector {
   int n_parts;
   asi_group group; ///< that is looked at
   bool found;      ///< something, which may be a channel already
+  bool explains;   ///< nothing was found: notes what there is instead
   miss miss;
   as_error *error;
 } selector;
@@ -174,6 +175,7 @@ bool asi_matches(const char *pattern, const char *text) {
 
 static void note_miss(selector *s, level where, const char *part, int object, const char *name) {
   miss *m = &s->miss;
+  if (!s->explains) return;
   if (m->distance < 0 || where > m->where)
     *m = (miss){
         .where = where, .group = s->group, .part = part, .distance = 1000, .first_object = object};
@@ -243,6 +245,15 @@ static bool select_of_group(selector *s, asi_group group) {
   return true;
 }
 
+static as_status select_of_groups(selector *s) {
+  for (int g = 0; g < ASI_GROUPS; ++g) {
+    if (!takes(s, LEVEL_GROUP, 0, 0, asi_group_name((asi_group)g))) continue;
+    s->group = (asi_group)g;
+    if (!select_of_group(s, (asi_group)g)) return asi_fail_memory(s->error);
+  }
+  return AS_OK;
+}
+
 // ---- selections -------------------------------------------------------------------------------------
 
 static as_status fail_miss(const selector *s) {
@@ -291,12 +302,13 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
                       "The output `%.80s` is not like `bodies.NAME.position.x`: up to four parts "
                       "with points between them.",
                       text);
-  for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g) {
-    if (!takes(s, LEVEL_GROUP, 0, 0, asi_group_name((asi_group)g))) continue;
-    s->group = (asi_group)g;
-    if (!select_of_group(s, (asi_group)g)) status = asi_fail_memory(s->error);
+  s->explains = false;
+  if (status == AS_OK) status = select_of_groups(s);
+  if (status == AS_OK && !s->found && !allowed) {
+    s->explains = true;
+    (void)select_of_groups(s);
+    status = fail_miss(s);
   }
-  if (status == AS_OK && !s->found && !allowed) status = fail_miss(s);
   free(copy);
   return status;
 }

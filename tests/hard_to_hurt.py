@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Files that are made to do harm: each is refused by a sentence, or harmless, in bounded time and memory.
+
+usage: hard_to_hurt.py COMMAND SANITIZED
+
+SANITIZED is 1 if the command is built with sanitizers, which need memory of their own.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+COMMAND, SANITIZED = sys.argv[1], sys.argv[2] == "1"
+PATIENCE = 300  # s; what takes a few seconds, on a machine that has other things to do
+MEMORY = 1500  # MiB
+
+HEAD = "alphastep: 1\n"
+BODY = HEAD + "bodies: {a: {type: point, mass: 1}}\nsimulate: {t_end: 1, step: 0.1}\n"
+
+failures = []
+
+
+def limit_memory():
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY << 20, MEMORY << 20))
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE,
+                          check=False, preexec_fn=limit_memory)
+
+
+def check(condition, *words):
+    if not condition:
+        failures.append(" ".join(str(word)[:400] for word in words))
+
+
+def expect(status, words, path, *arguments):
+    """Checks a model file: the exit status, the first line on stderr, and that nothing commands the terminal."""
+    try:
+        result = run("check", path, *arguments)
+    except subprocess.TimeoutExpired:
+        check(False, path, "takes too long")
+        return
+    shown = (result.stdout + result.stderr).decode(errors="replace")
+    check(result.returncode == status, path, "exit status", result.returncode, "not", status, shown)
+    check(words in shown, path, "does not say", repr(words), "but", shown)
+    check(all(c.isprintable() or c == "\n" for c in shown), path, "shows", repr(shown))
+    check(len(shown) < 30000, path, "says too much:", len(shown))
+
+
+def write(path, text):
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_deep():
+    deep = "lists and mappings stand more than 64 deep inside each other"
+    expect(2, deep, write("flow.yaml", HEAD + "bodies: " + "[" * 100000 + "]" * 100000))
+    expect(2, deep, write("map.json", '{"alphastep": 1, "bodies": ' + '{"a": ' * 100000 + "1" + "}" * 100001))
+    expect(2, deep, write("block.yaml", HEAD + "bodies:\n" + "".join(" " * i + "a:\n" for i in range(1, 3000))))
+    for term in ("(", "-", "2^", "sin(", "1+"):
+        text = term * (9000 // len(term)) + "1" + ")" * (term.count("(") * (9000 // len(term)))
+        result = run("check", write("term.yaml", HEAD + f"parameters: {{a: '{text}'}}\n"))
+        check(result.returncode == 2 and b"term.yaml:" in result.stderr, term, result.stderr)
+    expect(2, "an expression of more than", write("long.yaml", HEAD + "parameters:\n  a: " + "1+" * 2000000 + "1\n"))
+    text = "".join(f"  p{i}: p{i - 1}\n" for i in range(100000, 0, -1))
+    expect(2, "more than 100 parameters depend on one another", write("chain.yaml", HEAD + "parameters:\n" + text + "  p0: 1\n"))
+
+
+def test_giant():
+    expect(2, "gravity.0: the number 1e999 is too large", write("big.yaml", BODY + "gravity: [1e999, 0, 0]\n"))
+    expect(2, "gravity.0: the number 9999", write("digits.yaml", BODY + "gravity: [" + "9" * 100000 + ", 0, 0]\n"))
+    text = BODY.replace("mass: 1", "mass: 1.0e+308, position: [1e308, 1e308, 1e308]") + "gravity: [0, 0, -1e308]\n"
+    expect(3, "t = 0 s", write("overflow.yaml", text))
+    expect(2, "would give more than 1e9 rows", write("rows.yaml", BODY + "output: {interval: 1e-300}\n"))
+    expect(2, "more than 2000000 things", write("things.yaml", HEAD + "repeat:\n  - to: 1000\n    repeat:\n      - to: 1000\n"
+           "        index: j\n        repeat:\n          - to: 1000\n            index: k\n            bodies: {}\n"))
+
+
+def test_many():
+    laughs = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+    laughs += "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 30))
+    expect(2, "more than 4000000 values, counting what aliases repeat", write("laughs.yaml", HEAD + laughs))
+    points = "shapes: [{type: polyline, points: [" + ",".join(["[0,0,0]"] * 1000000) + "]}]\n"
+    expect(2, "more than 4000000 values", write("points.yaml", BODY + points))
+    expect(0, "7 channels", write("channels.yaml", BODY + "output: {channels: [" + "bodies.a.position,bodies.a.velocity,energy.balance," * 300000 + "]}\n"))
+    expect(2, "which is not there", write("wrong.yaml", BODY + "output: {channels: [" + "bodies.b," * 100000 + "]}\n"))
+    times = ",".join(f"{i / 1e6:.9f}" for i in range(1000001))
+    expect(0, "bodies", write("times.yaml", BODY + "output: {times: [" + times + "]}\n"))
+    pairs = ",".join(f"[{i},1]" for i in range(1000000))
+    load = "forces: {l: {type: load, body: a, force: [1, 0, 0], factor: {table: [" + pairs + "]}}}\n"
+    expect(0, "forces              1", write("table.yaml", BODY + load))
+    keys = "".join(f"  b{i}: {{type: point, mass: 1}}\n" for i in range(100000))
+    expect(2, 'the key "b1" is there already', write("keys.yaml", HEAD + "bodies:\n" + keys + "  b1: {type: point, mass: 1}\n"))
+    expect(2, "The model has no bodies", write("text.yaml", HEAD + "title: " + "x" * 30000000 + "\n"))
+
+
+def test_bytes():
+    expect(2, "control characters are not allowed", write("nul.yaml", b"alphastep: 1\ntitle: a\0b\n"))
+    expect(2, "may not hold the character \\0", write("escaped.yaml", BODY + 'title: "a\\0b"\n'))
+    expect(2, "bytes.yaml:2:", write("bytes.yaml", b"alphastep: 1\ntitle: \xc3\x28\n"))
+    expect(2, "surrogate.yaml:", write("surrogate.yaml", b"alphastep: 1\ntitle: \xed\xa0\x80\n"))
+    for escape in ("\\e[31m", "\\x9b31m", "\\u202e", "\\u2066", "\\u2028", "\\x7f", "\\r", "\\b"):
+        name = "a" + escape + "b"
+        expect(2, "a?", write("name.yaml", HEAD + f'bodies: {{"{name}": {{type: point, mass: 1}}}}\n'))
+        expect(2, "name.yaml:2:", write("name.yaml", HEAD + f'bodies: {{"{name}": {{type: point, mass: -1}}}}\n'))
+        expect(2, "a?", write("name.yaml", HEAD + f'"{name}": 1\n'))
+        expect(2, "a?", write("name.yaml", BODY + f'output: {{channels: ["bodies.{name}"]}}\n'))
+        expect(4, "a?", write("name.yaml", BODY + f'include: "{name}"\n'))
+        expect(2, "error: the title has what cannot be printed", write("name.yaml", BODY + f'title: "{name}"\n'))
+    expect(0, "Ünïcödé ✓ 汉字", write("good.yaml", BODY + "title: Ünïcödé ✓ 汉字\n"))
+
+
+def test_paths():
+    os.makedirs("p/sub")
+    os.chdir("p")
+    os.mkfifo("pipe")
+    os.symlink("/dev/zero", "zero")
+    os.symlink("loop", "loop")
+    with open("huge", "wb") as file:
+        file.truncate(100 << 30)
+    write("itself.yaml", BODY + "include: itself.yaml\n")
+    write("one.yaml", BODY + "include: two.yaml\n")
+    write("two.yaml", HEAD + "include: sub/../sub/three.yaml\n")
+    no_file, outside = "is no file to read: a folder, a device or a pipe", "is no file below the folder of this one"
+    for path, status, words in (
+        ("pipe", 2, no_file), ("zero", 2, no_file), ("sub", 2, no_file), (".", 2, no_file), ("loop", 4, "cannot be read"),
+        ("huge", 2, "huge: error: include: the file has more than 64 MiB"), ("../x", 2, outside), ("/etc/passwd", 2, outside),
+        ("sub/../../x", 2, outside), ("", 2, outside), ("..", 2, outside), ("a" * 5000, 4, "cannot be read"),
+    ):
+        expect(status, words, write("include.yaml", BODY + f'include: "{path}"\n'))
+        if status == 2 and path != "huge":
+            expect(2, words, write("matrix.yaml", HEAD + f'superelements: {{s: {{mass: "{path}"}}}}\n'))
+            expect(2, words, write("mesh.yaml", BODY + f'shapes: [{{type: mesh, file: "{path}"}}]\n'))
+    expect(2, "huge:1: A Matrix Market file begins with", write("matrix.yaml", HEAD + "superelements: {s: {mass: huge}}\n"))
+    expect(2, "includes itself", "itself.yaml")
+    expect(2, outside, "one.yaml")
+    for sizes, words in (("2000000000 2000000000 1", "it must be from 1 to"), ("0 1 1", "it must be from 1 to"),
+                         ("10 10 2000000000", "matrix.mtx:")):
+        write("matrix.mtx", f"%%MatrixMarket matrix coordinate real general\n{sizes}\n1 1 1\n")
+        expect(2, words, write("matrix.yaml", HEAD + "superelements: {s: {mass: matrix.mtx}}\n"))
+    write("matrix.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n")
+    expect(2, "too many entries", "matrix.yaml")
+    expect(2, "huge: error: the file has more than 64 MiB", "huge")
+    expect(2, "/dev/zero: error: the file has more than 64 MiB", "/dev/zero")
+    expect(4, "loop: error: the file cannot be read", "loop")
+    os.chdir("..")
+
+
+def test_output():
+    model = write("model.yaml", BODY)
+    write("file", "")
+    os.symlink("nowhere/x", "dangling")
+    os.symlink("self", "self")
+    for folder in ("", "dangling", "self", "file", "file/x", "/dev/null", "x" * 300, "/proc/x"):
+        result = run("run", model, "-q", "--force", "-o", folder)
+        check(result.returncode == 4 and b"could not be written: " in result.stderr, repr(folder[:20]), result)
+    check(os.readlink("dangling") == "nowhere/x" and not os.path.exists("nowhere"), "a link was followed")
+    with open("file", encoding="utf-8") as file:
+        check(file.read() == "", "a file was written over")
+
+
+def test_json():
+    for command in ("run", "check"):
+        result = run(command, write("json.yaml", HEAD + 'bodies: {"a\\e": {type: point, mass: -1}, b: {mas: 1}}\n'), "--json")
+        told = json.loads(result.stdout)
+        check(result.returncode == 2 and told["status"] == "refused" and told["model"] == "json.yaml", told)
+        check(len(told["errors"]) > 1 and told["errors"][0]["line"] == 2 and told["errors"][0]["column"] == 37, told)
+        lines = [error["message"] for error in told["errors"]]
+        check(lines == result.stderr.decode().splitlines(), "stdout and stderr differ", told, result.stderr)
+    result = run("check", "missing.yaml", "--json")
+    check(result.returncode == 4 and "missing.yaml" in json.loads(result.stdout)["errors"][0]["message"], result)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                os.makedirs(os.path.join(folder, name))
+                os.chdir(os.path.join(folder, name))
+                before = len(failures)
+                test()
+                print(name, "ok" if len(failures) == before else "FAILED", flush=True)
+        os.chdir("/")
+    for failure in failures:
+        print("FAILED:", failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+sys.exit(main())
