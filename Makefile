@@ -75,8 +75,9 @@ valgrind:
 	$(call cmake,$(BUILD)/valgrind,-DCMAKE_C_COMPILER=gcc "-DALPHASTEP_TEST_LAUNCHER=valgrind;--quiet;--leak-check=full;--error-exitcode=99")
 	@$(call ctest,$(BUILD)/valgrind) --label-regex unit --label-exclude 'slow|long-double'
 
-# A fuzzer begins with the inputs that it writes itself and with what earlier runs have found. What fails is left
-# in build/fuzz: run the fuzzer with that file.
+# A fuzzer begins with the inputs that it writes itself, with its corpus in tests/fuzz/corpus and with what earlier runs
+# have found. What fails is left in build/fuzz: run the fuzzer with that file, mend what it finds and put the file into
+# the corpus, which the tests replay.
 fuzz:
 	@tools/bootstrap test
 	$(call cmake,$(BUILD)/fuzz,-DCMAKE_C_COMPILER=clang -DALPHASTEP_FUZZ=ON -DALPHASTEP_EXAMPLES=OFF -DALPHASTEP_CLI=OFF)
@@ -85,7 +86,8 @@ fuzz:
 	  mkdir -p $(BUILD)/fuzz/$$fuzzer && \
 	  $(BUILD)/fuzz/tests/fuzz/$$fuzzer --seeds=$(BUILD)/fuzz/$$fuzzer && \
 	  OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/tests/fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
-	    -max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/$$fuzzer || exit 1; \
+	    -max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/$$fuzzer \
+	    $$(find tests/fuzz/corpus -name $$fuzzer) || exit 1; \
 	done
 
 # What fails is named by its seed; `test_random_machines SEED` writes that machine as a model file.
