@@ -81,9 +81,8 @@ void machine_arguments_free(machine_request *r) { free(r->settings); }
 /// Whether n outputs are there.
 static bool outputs_exist(const as_machine *machine, int first, int n, as_error *error) {
   as_channels *channels = NULL;
-  as_status status =
-      as_channels_create_with(machine->model, machine->rules, machine->output.channels + first, n,
-                              &channels, error);
+  as_status status = as_channels_create_with(machine->model, machine->rules,
+                                             machine->output.channels + first, n, &channels, error);
   as_channels_destroy(channels);
   return status == AS_OK;
 }
