@@ -241,8 +241,9 @@ static void print_end(const job *j) {
     printf(", %ld event%s", events, events == 1 ? "" : "s");
   }
   if (strcmp(j->status, "stopped") == 0) printf("\n%s", j->message);
-  printf("\n%ld rows of %d channels are in %s.\n", j->rows,
-         as_channels_count(as_run_channels(j->run)), j->table);
+  int channels = as_channels_count(as_run_channels(j->run));
+  printf("\n%ld row%s of %d channel%s %s in %s.\n", j->rows, j->rows == 1 ? "" : "s", channels,
+         channels == 1 ? "" : "s", j->rows == 1 ? "is" : "are", j->table);
 }
 
 static cli_exit run_job(job *j) {

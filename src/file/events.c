@@ -104,7 +104,7 @@ static as_status add_event(asi_reader *r, const asi_kind *kind, const char *name
   event.formula = asi_arena_take(r->arena, (size_t)r->n_formulas * sizeof *event.formula);
   event.def.name = asi_arena_text(r->arena, name, strlen(name));
   if (hit == NULL || event.formula == NULL || event.def.name == NULL) return AS_ERR_MEMORY;
-  memcpy((void *)event.formula, r->formula, (size_t)r->n_formulas * sizeof *event.formula);
+  memcpy(event.formula, r->formula, (size_t)r->n_formulas * sizeof *event.formula);
   *hit = thing->impulse;
   event.def.direction = direction_of[thing->direction];
   event.def.set = thing->set.setting;
@@ -186,13 +186,13 @@ static void complain(int rule, const char *text, const asi_slip *slip, const as_
   const asi_event *event = &r->events[rule];
   const asi_path section = {"events", 0, NULL}, path = {event->def.name, 0, &section};
   r->path = &path;
-  const asi_value *at = NULL;
+  const asi_formula_value *formula = NULL;
   for (int i = 0; i < event->n_formulas && text; ++i)
-    if (event->formula[i]->text == text) at = event->formula[i];
-  if (at == NULL)
+    if (event->formula[i].text == text) formula = &event->formula[i];
+  if (formula == NULL)
     asi_complain(r, event->at, "%s", error->message);
-  else if (slip->sentence[0])
-    asi_complain_at(r, at, slip->at, "%s", slip->sentence);
+  else
+    asi_complain_slip(r, formula, slip);
   r->path = NULL;
 }
 

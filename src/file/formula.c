@@ -64,14 +64,18 @@ static size_t byte_as_written(const asi_formula_value *f, size_t byte) {
   return behind < strlen(last) ? strlen(written) - behind : (size_t)(first - written);
 }
 
+void asi_complain_slip(asi_reader *r, const asi_formula_value *f, const asi_slip *slip) {
+  if (slip->sentence[0])
+    asi_complain_at(r, f->value, byte_as_written(f, slip->at), "%s", slip->sentence);
+}
+
 bool asi_complain_formula(asi_reader *r) {
   const as_builder *b = r->builder;
   for (int i = 0; i < r->n_formulas && b->slip_text; ++i) {
     const asi_formula_value *f = &r->formula[i];
     if (f->text != b->slip_text) continue;
     r->broken = true; // also if it has been said before
-    if (b->slip.sentence[0])
-      asi_complain_at(r, f->value, byte_as_written(f, b->slip.at), "%s", b->slip.sentence);
+    asi_complain_slip(r, f, &b->slip);
     return true;
   }
   return false;

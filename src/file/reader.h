@@ -66,19 +66,19 @@ typedef struct asi_named_table {
   asi_curve curve; ///< to be evaluated while the file is read
 } asi_named_table;
 
-/// An event as it was read.
-typedef struct asi_event {
-  as_rule_def def;
-  const asi_value *at; ///< its name
-  const asi_value **formula;
-  int n_formulas;
-} asi_event;
-
 /// A formula of the thing that is read: where it stands, and its text with ${...} replaced.
 typedef struct asi_formula_value {
   const asi_value *value;
   const char *text;
 } asi_formula_value;
+
+/// An event as it was read.
+typedef struct asi_event {
+  as_rule_def def;
+  const asi_value *at; ///< its name
+  asi_formula_value *formula;
+  int n_formulas;
+} asi_event;
 
 struct asi_reader {
   as_machine *machine;
@@ -227,6 +227,8 @@ bool asi_read_surface(asi_reader *r, const asi_value *v, const as_surface **out)
 as_status asi_begin_formulas(asi_reader *r, as_error *error);
 /// A number or a text, which the builder is to compile.
 bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out);
+/// Says what is wrong with a formula.
+void asi_complain_slip(asi_reader *r, const asi_formula_value *f, const asi_slip *slip);
 /// Says what is wrong with the formula that the builder has just refused; false: it has refused none.
 bool asi_complain_formula(asi_reader *r);
 
