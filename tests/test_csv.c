@@ -35,15 +35,15 @@ static void refuse(const char *text, int x, int y, int line, const char *sentenc
 
 static void test_read(void **state) {
   (void)state;
-  const double pairs[] = {0, 1, 2, -3.5, NAN};
+  const double pairs[] = {0, 1, 2, -3.5, (double)NAN};
   expect("0,1\n2,-3.5", 1, 2, pairs);
   expect("x,y\n0,1\n2,-3.5\n", 1, 2, pairs);
   expect("\xef\xbb\xbf# c\r\n\r\n  x ; y \r\n0;1\r\n 2 ; -3.5 ;\r\n\r\n", 1, 2, pairs);
   expect("time force\n0\t1\n+2.   -.35e1\n", 1, 2, pairs);
   expect("a,b,c\n0,n/a,1\n2,,-3.5\n", 1, 3, pairs);
-  expect("9,1,0\n9,2,-3.5\n", 2, 2, (double[]){1, 1, 2, 2, NAN});
-  expect("-3.5,2\n1,0\n", 1, 2, (double[]){-3.5, 2, 1, 0, NAN});
-  expect("1,0\n-3.5,2\n", 2, 1, (double[]){0, 1, 2, -3.5, NAN});
+  expect("9,1,0\n9,2,-3.5\n", 2, 2, (double[]){1, 1, 2, 2, (double)NAN});
+  expect("-3.5,2\n1,0\n", 1, 2, (double[]){-3.5, 2, 1, 0, (double)NAN});
+  expect("1,0\n-3.5,2\n", 2, 1, (double[]){0, 1, 2, -3.5, (double)NAN});
 }
 
 static void test_refused(void **state) {

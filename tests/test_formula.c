@@ -396,7 +396,7 @@ static void test_potential(void **state) {
       {"100*deflection + if(deflection > 0.05, 900*(deflection - 0.05), 0)",
        50.0 * e * e + 450.0 * (e - 0.05) * (e - 0.05)},
       {"2/length^2", 2.0 * (1.0 / 0.4 - 1.0 / (0.4 + e))},
-      {"7*abs(sin(40*deflection))", NAN},
+      {"7*abs(sin(40*deflection))", (double)NAN},
       {"2/length^2 + 0*length_rate", 2.0 * (1.0 / 0.4 - 1.0 / (0.4 + e))},
       {"3*deflection*t", 0.0},
   };

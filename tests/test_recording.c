@@ -421,10 +421,10 @@ static void test_resume(void **state) {
     double step;
     as_method method;
     int stop;
-  } cases[] = {{0.01, AS_METHOD_INDEX2, 0}, {0.01, AS_METHOD_INDEX3, 57},
-               {0.01, AS_METHOD_SOI2, 90},  {NAN, AS_METHOD_INDEX2, 1},
-               {NAN, AS_METHOD_INDEX2, 60}, {NAN, AS_METHOD_INDEX3, 75},
-               {NAN, AS_METHOD_INDEX2, 80}, {0.01, AS_METHOD_INDEX2, 100}};
+  } cases[] = {{0.01, AS_METHOD_INDEX2, 0},         {0.01, AS_METHOD_INDEX3, 57},
+               {0.01, AS_METHOD_SOI2, 90},          {(double)NAN, AS_METHOD_INDEX2, 1},
+               {(double)NAN, AS_METHOD_INDEX2, 60}, {(double)NAN, AS_METHOD_INDEX3, 75},
+               {(double)NAN, AS_METHOD_INDEX2, 80}, {0.01, AS_METHOD_INDEX2, 100}};
   as_machine *m = load(engine);
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
     heard whole, first, second;
@@ -455,11 +455,11 @@ static void test_extend(void **state) {
     double step, t_end, interval;
     int kept; ///< rows that stay
   } cases[] = {
-      {NAN, 0.5, 0.01, 51},     // a row at both ends
-      {NAN, 0.333, 0.01, 34},   // the last row was there because of the end
-      {NAN, 0.3, 0.1, 3},       // 3 x 0.1 is not 0.3
-      {0.03125, 0.5, 0.01, 51}, // whole steps
-      {0.03125, 0.5, 0.125, 5}, //
+      {(double)NAN, 0.5, 0.01, 51},   // a row at both ends
+      {(double)NAN, 0.333, 0.01, 34}, // the last row was there because of the end
+      {(double)NAN, 0.3, 0.1, 3},     // 3 x 0.1 is not 0.3
+      {0.03125, 0.5, 0.01, 51},       // whole steps
+      {0.03125, 0.5, 0.125, 5},       //
   };
   as_machine *m = load(engine);
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
@@ -490,11 +490,11 @@ static void test_extend_default_interval(void **state) {
   as_machine *m = load(engine);
   heard first, second;
   as_error error;
-  begin(&first, m, 0.5, 0.01, AS_METHOD_INDEX2, NAN);
+  begin(&first, m, 0.5, 0.01, AS_METHOD_INDEX2, (double)NAN);
   assert_int_equal(go(&first), AS_OK);
   assert_int_equal(first.rows, 501);
   save(&first, path[0]);
-  begin(&second, m, 0.55, 0.01, AS_METHOD_INDEX2, NAN);
+  begin(&second, m, 0.55, 0.01, AS_METHOD_INDEX2, (double)NAN);
   if (take_up(&second, path[0], &error)) fail_msg("%s", error.message);
   assert_int_equal(go(&second), AS_OK);
   assert_int_equal(second.rows, 551);
