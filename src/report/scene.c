@@ -13,6 +13,7 @@
 #include "alphastep/quantities.h"
 #include "alphastep/report.h"
 #include "base/error.h"
+#include "elements/actuator.h"
 #include "elements/bushing.h"
 #include "elements/contact.h"
 #include "elements/coupling.h"
@@ -207,6 +208,7 @@ typedef struct drawn {
   int n; ///< bodies: 1 or 2
   int body[2];
   const double *point[2], *axis;
+  bool anywhere; ///< its points say nothing about where the machine is
 } drawn;
 
 static void put_drawn(scene *s, const char *name, const drawn *d) {
@@ -218,7 +220,7 @@ static void put_drawn(scene *s, const char *name, const drawn *d) {
   for (int i = 0; i < d->n; ++i) {
     if (i > 0) putc(',', s->out);
     asi_json_numbers(s->out, d->point[i], 3);
-    include_ball(s, d->body[i], d->point[i], 0.0);
+    if (!d->anywhere) include_ball(s, d->body[i], d->point[i], 0.0);
   }
   putc(']', s->out);
   if (d->axis) put_member(s, "axis", d->axis, 3);
@@ -229,7 +231,10 @@ static const double nowhere[3] = {0.0, 0.0, 0.0};
 
 /// An element whose data are not ours: from centre to centre.
 static drawn draw_other(const asi_placed *p) {
-  drawn d = {.kind = "other", .n = p->e.n_bodies < 2 ? 1 : 2, .point = {nowhere, nowhere}};
+  drawn d = {.kind = "other",
+             .n = p->e.n_bodies < 2 ? 1 : 2,
+             .point = {nowhere, nowhere},
+             .anywhere = true};
   for (int i = 0; i < 2; ++i) d.body[i] = i < p->e.n_bodies ? p->e.body[i] : AS_GROUND;
   return d;
 }
@@ -239,6 +244,14 @@ static drawn draw_between(const asi_placed *p, const char *kind, const asi_frame
   d.kind = kind;
   for (int i = 0; i < 2; ++i) d.point[i] = frame[i].p;
   d.axis = frame[0].axis + 6;
+  d.anywhere = false;
+  return d;
+}
+
+/// A moment acts at no point: the frames may be anywhere.
+static drawn draw_torsion(const asi_placed *p) {
+  drawn d = draw_between(p, "torsion", ((const asi_torsion *)p->data)->ends.frame);
+  d.anywhere = true;
   return d;
 }
 
@@ -269,14 +282,29 @@ static drawn draw_joint(const as_model *m, const asi_joint_info *info) {
   return d;
 }
 
+/// Along a line or a displacement it is a rod that pushes, about an axis a motor.
+static drawn draw_actuator(const asi_placed *p) {
+  const asi_gauge *line = &((const asi_actuator *)p->data)->line;
+  const bool pushes = line->kind == ASI_GAUGE_DISTANCE || line->of.kind == ASI_COORDINATE_SHIFT;
+  return draw_between(p, pushes ? "actuator" : "motor", line->ends.frame);
+}
+
+static drawn draw_load(const asi_placed *p, const asi_load *load) {
+  drawn d = draw_other(p);
+  d.kind = "load";
+  d.n = 1;
+  d.point[0] = load->frame.p;
+  d.anywhere = false;
+  return d;
+}
+
 static drawn draw_force(const as_model *m, int force) {
   const asi_placed *p = &m->element[m->force[force]];
   const as_element_type *type = p->e.type;
   const void *data = p->data;
   if (type == &asi_spring_type)
     return draw_between(p, "spring", ((const asi_spring *)data)->ends.frame);
-  if (type == &asi_torsion_type)
-    return draw_between(p, "torsion", ((const asi_torsion *)data)->ends.frame);
+  if (type == &asi_torsion_type) return draw_torsion(p);
   if (type == &asi_bushing_type)
     return draw_between(p, "bushing", ((const asi_bushing *)data)->ends.frame);
   if (type == &asi_stop_type) return draw_between(p, "stop", ((const asi_stop *)data)->ends.frame);
@@ -284,13 +312,10 @@ static drawn draw_force(const as_model *m, int force) {
     return draw_between(p, "contact", ((const asi_contact *)data)->frame);
   if (type == &asi_friction_type)
     return draw_between(p, "friction", ((const asi_friction *)data)->frame);
-  drawn d = draw_other(p);
-  if (type == &asi_load_type) {
-    d.kind = "load";
-    d.n = 1;
-    d.point[0] = ((const asi_load *)data)->frame.p;
-  }
-  return d;
+  if (type == &asi_actuator_type) return draw_actuator(p);
+  if (type == &asi_load_type) return draw_load(p, data);
+  if (type == &asi_formula_load_type) return draw_load(p, &((const asi_actuator *)data)->load);
+  return draw_other(p);
 }
 
 // ---- the whole --------------------------------------------------------------------------------------

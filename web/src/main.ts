@@ -116,7 +116,7 @@ function showTools(session: Session, view: View) {
   });
   const there: Record<Layer, number> = {
     bodies: scene.bodies.length, joints: scene.joints.length, frames: scene.frames.length,
-    springs: scene.forces.filter((force) => force.kind === "spring").length + scene.joints.filter((joint) => joint.kind === "distance").length,
+    springs: scene.forces.filter((force) => force.kind === "spring" || force.kind === "actuator").length + scene.joints.filter((joint) => joint.kind === "distance").length,
     forces: view.arrows.count.forces, reactions: view.arrows.count.reactions, traces: scene.bodies.length, grid: 1,
   };
   for (const layer of LAYERS) {

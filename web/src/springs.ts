@@ -40,7 +40,7 @@ export class Springs {
     );
     const springs = pairs.filter((link) => link.kind === "spring");
     const coiled = springs.length <= 300 ? springs : [];
-    this.rods = pairs.filter((link) => link.kind === "distance" || (link.kind === "spring" && coiled.length === 0));
+    this.rods = pairs.filter((link) => link.kind === "distance" || link.kind === "actuator" || (link.kind === "spring" && coiled.length === 0));
     for (const link of coiled) {
       const mesh = new Mesh(undefined, this.steel);
       mesh.matrixAutoUpdate = false;
