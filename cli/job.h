@@ -9,6 +9,8 @@
 #include "machine.h"
 #include "progress.h"
 
+enum { MOST_WARNINGS = 20 }; // in a summary
+
 /// Channels that are watched: the largest size of each goes into the summary.
 enum { WATCH_BALANCE, WATCH_POSITION, WATCH_VELOCITY, WATCHED };
 
@@ -25,10 +27,13 @@ typedef struct job {
   double flush_pause; ///< until the next time [s]
   const char *status;
   const char *message;
+  char *warning[MOST_WARNINGS];
+  int n_warnings;
   bool started; ///< a row was written
   as_start_report start;
   long rows;
   double t;              ///< how far it came [s]
+  double resumed_at;     ///< where an earlier run is taken up [s]; NAN: it begins
   int column[WATCHED];   ///< -1: not among the channels
   double worst[WATCHED]; ///< largest absolute value
   double seconds;        ///< that it took

@@ -237,5 +237,6 @@ cli_exit keeping_resume(job *j) {
   as_recording_close(recording);
   if (status != CLI_DONE) return status;
   j->started = true;
+  j->resumed_at = as_integrator_state(as_run_integrator(j->run))->t;
   return open_files(j);
 }

@@ -46,10 +46,12 @@ static bool is_interrupted(void *user) {
 // ---- what the library calls
 
 static void complain_log(as_log_level level, const char *message, void *user) {
-  const job *j = user;
-  if (level == AS_LOG_WARNING && !j->request->quiet) {
-    cli_complain("%s: warning: %s", j->request->model, message);
-  }
+  job *j = user;
+  if (level != AS_LOG_WARNING) return;
+  if (!j->request->quiet) cli_complain("%s: warning: %s", j->request->model, message);
+  if (j->n_warnings == MOST_WARNINGS) return;
+  j->warning[j->n_warnings] = strdup(message);
+  if (j->warning[j->n_warnings] != NULL) j->n_warnings++;
 }
 
 static void tell_event(const as_happening *event, void *user) {
@@ -283,7 +285,7 @@ static cli_exit run_job(job *j) {
 }
 
 static cli_exit run_machine(const machine_request *r) {
-  job j = {.request = r, .message = "", .status = "running"};
+  job j = {.request = r, .message = "", .status = "running", .resumed_at = (double)NAN};
   char *made = NULL;
   cli_exit status = machine_open(r, &j.machine);
   if (status != CLI_DONE) return status;
@@ -298,6 +300,7 @@ static cli_exit run_machine(const machine_request *r) {
   as_results_close(j.results, NULL);
   as_run_destroy(j.run);
   as_machine_destroy(j.machine);
+  for (int i = 0; i < j.n_warnings; i++) free(j.warning[i]);
   free(j.table);
   free(j.recording);
   free(j.summary);

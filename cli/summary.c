@@ -17,11 +17,11 @@ static const char *method_name(as_method method) {
   return "index2";
 }
 
-static void write_settings(FILE *out, const machine_request *r) {
+static void write_strings(FILE *out, const char *const *text, int n) {
   putc('[', out);
-  for (int i = 0; i < r->n_settings; i++) {
+  for (int i = 0; i < n; i++) {
     if (i > 0) fputs(", ", out);
-    json_string(out, r->settings[i]);
+    json_string(out, text[i]);
   }
   putc(']', out);
 }
@@ -130,7 +130,9 @@ void summary_write(FILE *out, const void *user) {
   json_add_string(&o, "model", j->request->model);
   json_add_string(&o, "title", j->machine->title);
   json_key(&o, "settings");
-  write_settings(out, j->request);
+  write_strings(out, j->request->settings, j->request->n_settings);
+  json_key(&o, "warnings");
+  write_strings(out, (const char *const *)j->warning, j->n_warnings);
   json_key(&o, "options");
   write_options(out, j->machine);
   json_key(&o, "machine");
@@ -145,6 +147,7 @@ void summary_write(FILE *out, const void *user) {
   write_largest(out, j);
   json_key(&o, "statistics");
   write_statistics(out, j);
+  if (!isnan(j->resumed_at)) json_add_number(&o, "resumed_at", j->resumed_at);
   json_key(&o, "seconds"); // by the wall clock: the only thing that differs from run to run
   json_number(out, j->seconds);
   json_end(&o);

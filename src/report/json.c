@@ -54,7 +54,11 @@ void asi_json_text(FILE *out, const char *text) {
 }
 
 void asi_json_copy(FILE *out, const char *json) {
-  while (*json) {
+  asi_json_copy_part(out, json, json + strlen(json));
+}
+
+void asi_json_copy_part(FILE *out, const char *json, const char *end) {
+  while (json < end) {
     if (*json == '\t' || *json == '\r') {
       putc(' ', out);
       ++json;

@@ -12,6 +12,8 @@ void asi_json_text(FILE *out, const char *text);
 bool asi_json_is_object(const char *text);
 /// Writes JSON that is ready, with the same characters made harmless: outside of texts it has none of them.
 void asi_json_copy(FILE *out, const char *json);
+/// The same up to a place in it.
+void asi_json_copy_part(FILE *out, const char *json, const char *end);
 /// The shortest decimal that reads back as x; null if there is no number. Needs the C locale.
 void asi_json_number(FILE *out, double x);
 /// [a, b, ...]

@@ -63,7 +63,7 @@ static void put_extremes(const page *p, double offset) {
 static double offset_of(const double *x, range at) {
   if (at.low < 0) return 0.0;
   const double low = x[at.low], high = x[at.high];
-  return fmax(fabs(low), fabs(high)) > 8.0 * (high - low) ? 0.5 * (low + high) : 0.0;
+  return fmax(fabs(low), fabs(high)) > 8.0 * (high - low) ? 0.5 * low + 0.5 * high : 0.0;
 }
 
 static void put_values(const page *p, range at) {
@@ -173,7 +173,7 @@ static void put_events(const page *p) {
     fputs(",\"name\":", p->out);
     asi_json_text(p->out, asi_summary_text(event, "name"));
     fputs(",\"text\":", p->out);
-    asi_json_text(p->out, asi_summary_text(event, "direction"));
+    asi_json_text(p->out, asi_event_text(event));
     putc('}', p->out);
   }
   fputs("]", p->out);
@@ -181,13 +181,7 @@ static void put_events(const page *p) {
 
 /// The members of the scene's object: title, description, model, scene.
 static void put_scene(const page *p) {
-  const char *begin = strchr(p->r->scene, '{') + 1, *end = strrchr(p->r->scene, '}');
-  char *members = malloc((size_t)(end - begin) + 1);
-  if (members == NULL) return;
-  memcpy(members, begin, (size_t)(end - begin));
-  members[end - begin] = '\0';
-  asi_json_copy(p->out, members);
-  free(members);
+  asi_json_copy_part(p->out, strchr(p->r->scene, '{') + 1, strrchr(p->r->scene, '}'));
 }
 
 static as_status put_data(const page *p, as_error *error) {

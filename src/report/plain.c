@@ -95,6 +95,7 @@ static const char *unit_of(const char *key) {
   static const char *const units[][2] = {{"step", "s"},
                                          {"t_end", "s"},
                                          {"t", "s"},
+                                         {"resumed_at", "s"},
                                          {"interval", "s"},
                                          {"min_step", "s"},
                                          {"max_step", "s"},
@@ -152,12 +153,14 @@ static void put_members(const plain *p, const char *group, const asi_value *map)
 static void put_summary(const plain *p) {
   const double seconds = asi_summary_number(p->r->summary_tree, "seconds");
   const double t = asi_summary_number(p->r->summary_tree, "t");
+  const double resumed = asi_summary_number(p->r->summary_tree, "resumed_at");
+  const double simulated = isnan(resumed) ? t : t - resumed; // in these seconds
   put_heading(p, "Summary");
   fputs("<div class=\"wide\"><table>\n", p->out);
   put_members(p, NULL, p->r->summary_tree);
-  if (seconds > 0.0 && t > 0.0)
+  if (seconds > 0.0 && simulated > 0.0)
     fprintf(p->out, "<tr><td>real-time factor</td><td>%.3g simulated seconds a second</td></tr>\n",
-            t / seconds);
+            simulated / seconds);
   fputs("</table></div>\n", p->out);
 }
 
@@ -170,10 +173,14 @@ static void put_events(const plain *p) {
     fprintf(p->out, "<tr><td class=\"n\">%.9g</td><td>", asi_summary_number(events->item[i], "t"));
     asi_html_text(p->out, asi_summary_text(events->item[i], "name"));
     fputs("</td><td>", p->out);
-    asi_html_text(p->out, asi_summary_text(events->item[i], "direction"));
+    asi_html_text(p->out, asi_event_text(events->item[i]));
     fputs("</td></tr>\n", p->out);
   }
   fputs("</table></div>\n", p->out);
+  const double all = asi_summary_number(p->r->summary_tree, "number_of_events");
+  const int shown = events->count < MOST_EVENTS ? events->count : MOST_EVENTS;
+  if (all > shown)
+    fprintf(p->out, "<p class=\"faint\">The first %d of %.0f events.</p>\n", shown, all);
 }
 
 // ---- drawings ---------------------------------------------------------------------------------------

@@ -33,6 +33,11 @@ double asi_summary_number(const asi_value *map, const char *key) {
   return v && v->type == ASI_NUMBER ? v->number : (double)NAN;
 }
 
+const char *asi_event_text(const asi_value *event) {
+  const char *message = asi_summary_text(event, "message");
+  return message[0] ? message : asi_summary_text(event, "direction");
+}
+
 bool asi_report_is_complete(const asi_report *r) {
   const char *status = asi_summary_text(r->summary_tree, "status");
   return strcmp(status, "done") == 0 || strcmp(status, "stopped") == 0;

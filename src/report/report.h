@@ -29,6 +29,8 @@ const asi_value *asi_report_tree(asi_report *r, const char *json);
 /// A text of the summary, "" if there is none; a number, NAN if there is none.
 const char *asi_summary_text(const asi_value *map, const char *key);
 double asi_summary_number(const asi_value *map, const char *key);
+/// What an event of the summary says: its message, else its direction.
+const char *asi_event_text(const asi_value *event);
 /// Whether the run came to its end.
 bool asi_report_is_complete(const asi_report *r);
 

@@ -29,7 +29,8 @@ export function showSummary(session: Session) {
   const [options, machine, statistics, largest] = ["options", "machine", "statistics", "largest"].map((key) => bag(summary[key]));
   const seconds = summary.seconds;
   const simulated = typeof summary.t === "number" ? summary.t : session.data.end;
-  const speed: Row[] = typeof seconds === "number" ? [["wall time", duration(seconds)], ["real-time factor", seconds > 0 ? `${format((simulated - session.data.start) / seconds, 3)}×` : "–"]] : [];
+  const began = typeof summary.resumed_at === "number" ? summary.resumed_at : session.data.start;
+  const speed: Row[] = typeof seconds === "number" ? [["wall time", duration(seconds)], ["real-time factor", seconds > 0 ? `${format((simulated - began) / seconds, 3)}×` : "–"]] : [];
   const automatic = options.step === null;
   const steps = Number(statistics.steps);
   const perStep: Row[] = steps > 0 && typeof statistics.newton_iterations === "number" ? [["Newton iterations per step", format(statistics.newton_iterations / steps, 3)]] : [];
@@ -61,6 +62,7 @@ export function showNotices(session: Session) {
   const {message, status, warnings} = raw.summary as {message?: string; status?: string; warnings?: unknown[]};
   const add = (kind: string, text: string) => byId("notices").append(make("p", {className: `notice ${kind}`}, text));
   if (!raw.complete) add("bad", `This run did not finish${status ? ` (${status})` : ""}. ${message ?? ""}`.trim());
+  else if (message) add("", message);
   for (const warning of Array.isArray(warnings) ? warnings : []) add("warn", typeof warning === "string" ? warning : JSON.stringify(warning));
   if (thinned) add("", `This page shows ${raw.frames} of ${raw.rows} rows; highest and lowest values are kept.`);
 }
@@ -83,7 +85,9 @@ export function showEvents(session: Session) {
   }
   const head = make("tr", {}, ...["time", "event", ""].map((name) => make("th", {scope: "col"}, name)));
   host.append(make("div", {className: "scroll", tabIndex: 0, role: "region", "aria-label": "Events"}, make("table", {}, make("thead", {}, head), body)));
-  if (events.length > 1000) host.append(make("p", {className: "muted"}, `The first 1000 of ${events.length} events.`));
+  const all = Math.max(events.length, Number(bag(data.raw.summary).number_of_events) || 0);
+  const shown = Math.min(events.length, 1000);
+  if (all > shown) host.append(make("p", {className: "muted"}, `The first ${shown} of ${all} events.`));
 }
 
 export function showModel(session: Session) {
