@@ -7,6 +7,7 @@ usage: report.py COMMAND SOURCE_DIR
 
 import base64
 import csv
+import html
 import html.parser
 import json
 import math
@@ -48,6 +49,37 @@ joints:
 assemble: true
 simulate: {t_end: 2, step: 0.01}
 output: {interval: 0.05}
+"""
+
+KINDS = """alphastep: 1
+gravity: [0, 0, -9.81]
+bodies:
+  one: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [1, 0, 0]}
+  two: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [3, 0, 0]}
+  sled: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 5, 0]}
+  ball: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 9, 0.1]}
+frames:
+  hook: {body: ground, position: [0, 0, 2]}
+  eye: {body: one, position: [0.5, 0, 0]}
+joints:
+  first: {type: revolute, bodies: [ground, one], point: [1, 0, 0], axis: [0, 1, 0]}
+  second: {type: revolute, bodies: [ground, two], point: [3, 0, 0], axis: [0, 1, 0]}
+  slide: {type: prismatic, bodies: [ground, sled], point: [0, 4, 0], axis: [1, 0, 0]}
+  mesh: {type: gear, joints: [first, second], teeth: [20, 20]}
+  teeth: {type: rack, pinion: first, rack: slide, radius: 0.1}
+  roll: {type: rolling, shape: sphere, bodies: [ground, ball], radius: 0.1, point: [0, 0, 0], normal: [0, 0, 1], center: [0, 9, 0.1]}
+forces:
+  motor: {type: actuator, joint: second, force: 1 - joints.first.angle_rate}
+  push: {type: actuator, joint: slide, force: sin(t)}
+  line: {type: actuator, frames: [hook, eye], force: 2*t}
+  wind: {type: load, body: two, point: [3, 0, 1], force: [sin(t), 0, 0]}
+  plain: {type: load, body: two, point: [3, 0, 1], force: [1, 0, 0]}
+  limit: {type: stop, joint: first, lower_deg: -30, upper_deg: 30, law: {stiffness: 100}}
+  floor: {type: contact, bodies: [ground, one], point: [0, 0, -1], normal: [0, 0, 1], center: [1, 0, 0.3], radius: 0.1, law: {stiffness: 1000}}
+  mount: {type: bushing, bodies: [ground, sled], point: [0, 5, -0.2], stiffness: [10, 10, 10, 1, 1, 1]}
+  twist: {type: torsion, bodies: [ground, one], axis: [0, 1, 0], stiffness: 1}
+  coil: {type: spring, bodies: [one, two], point: [1.5, 0, 0], second_point: [2.5, 0, 0], stiffness: 10}
+simulate: {t_end: 0.1, step: 0.01}
 """
 
 failures = []
@@ -121,7 +153,7 @@ def single(x):
 
 def near(a, b, size):
     """As good as numbers of 32 bits are."""
-    return abs(a - b) <= 1e-6 * size or (math.isnan(a) and math.isnan(b))
+    return abs(a - b) <= 1e-6 * size + 1e-37 or (math.isnan(a) and math.isnan(b))
 
 
 def check_channel(where, channel, column, time, frames, rows):
@@ -313,6 +345,94 @@ def test_meshes():
     expect(4, "meshes/a.obj cannot be opened", "check", model)
 
 
+def test_kinds():
+    """Joints and forces are where the file has them, in the world at the start."""
+    expect(0, None, "run", write("kinds.yaml", KINDS), "-o", "kinds", "-q")
+    check_plain("kinds")
+    if not INTERACTIVE:
+        return
+    data = check_data("kinds")
+    scene, poses = data["scene"], numbers(data["poses"])
+
+    def world(body, point):
+        origin = poses[7 * body:7 * body + 3] if body >= 0 else (0, 0, 0)
+        return [round(a + b, 6) + 0.0 for a, b in zip(origin, point)]
+
+    things = {thing["name"]: thing for thing in scene["joints"] + scene["forces"]}
+    there = {name: (thing["kind"], [world(*pair) for pair in zip(thing["bodies"], thing["points"])])
+             for name, thing in things.items()}
+    twice = lambda *point: [list(point), list(point)]
+    expected = {
+        "first": ("revolute", twice(1, 0, 0)), "second": ("revolute", twice(3, 0, 0)), "slide": ("prismatic", twice(0, 4, 0)),
+        "mesh": ("coupling", [[1, 0, 0], [3, 0, 0]]), "teeth": ("coupling", [[1, 0, 0], [0, 4, 0]]),
+        "roll": ("rolling", [[0, 0, 0], [0, 9, 0.1]]), "motor": ("motor", twice(3, 0, 0)), "push": ("actuator", twice(0, 4, 0)),
+        "line": ("actuator", [[0, 0, 2], [1.5, 0, 0]]), "wind": ("load", [[3, 0, 1]]), "plain": ("load", [[3, 0, 1]]),
+        "limit": ("stop", twice(1, 0, 0)), "floor": ("contact", [[0, 0, -1], [1, 0, 0.3]]), "mount": ("bushing", twice(0, 5, -0.2)),
+        "twist": ("torsion", twice(0, 0, 0)), "coil": ("spring", [[1.5, 0, 0], [2.5, 0, 0]]),
+    }
+    for name, what in expected.items():
+        check(there.get(name) == what, name, there.get(name), "not", what)
+    check(set(there) == set(expected), set(there) ^ set(expected))
+    far = "alphastep: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], position: [1000, 0, 0]}}\njoints: {pin: {type: revolute, " \
+          "bodies: [ground, a], point: [1001, 0, 0], axis: [0, 0, 1]}}\nforces: {twist: {type: torsion, bodies: [ground, a], " \
+          "axis: [0, 0, 1], stiffness: 1}}\nsimulate: {t_end: 0.1, step: 0.01}\n"
+    expect(0, None, "run", write("far.yaml", far), "-o", "far", "-q")
+    check(data_of("far/report.html")["scene"]["size"] < 5, "a torsional spring stretches the scene")
+
+
+EVENTS = """alphastep: 1
+bodies: {a: {type: point, mass: 1, velocity: [1, 0, 0]}}
+events:
+  often: {when: sin(4000*t), log: "again & <again>"}
+  late: {when: bodies.a.position.x - 0.9, stop: true}
+simulate: {t_end: 1, step: 5.0e-4}
+output: {interval: 0.01, channels: [events, energy, bodies]}
+"""
+
+
+def test_events():
+    expect(0, None, "run", write("events.yaml", EVENTS), "-o", "events", "-q")
+    text = check_plain("events")
+    all_events = json.loads(read("events/summary.json"))["number_of_events"]
+    check(all_events > 1000, "only", all_events, "events")
+    for words in (f"The first 1000 of {all_events} events.", "again &#38; &#60;again&#62;", "The run is stopped"):
+        check(words in text, "the plain report lacks", words)
+    if not INTERACTIVE:
+        return
+    data = check_data("events")
+    check(data["complete"] is True and len(data["events"]) == 1000, data["complete"], len(data["events"]))
+    check(data["events"][0]["text"] == "again & <again>", data["events"][0])
+    late = next(channel for channel in data["channels"] if channel["name"] == "events.late.time")
+    check(abs(late["min"] - 0.9) < 1e-9 and math.isnan(numbers(late["values"])[0]), late)
+
+
+def test_warned():
+    """What is said about a run is in its report, and how fast a resumed part of it was."""
+    twice = PENDULUM.replace("joints:", "joints:\n  again: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], axis: [0, 1, 0]}")
+    expect(0, "warning", "run", write("warned.yaml", twice), "-o", "warned")
+    warnings = json.loads(read("warned/summary.json"))["warnings"]
+    check(len(warnings) == 1 and "redundant" in warnings[0], warnings)
+    check(warnings[0][:40] in html.unescape(check_plain("warned")), "the plain report lacks the warning")
+    expect(0, None, "run", "pendulum.yaml", "-o", "later", "-q")
+    expect(0, None, "run", "--resume", "later", "-q", "--set", "simulate.t_end=1.5")
+    summary = json.loads(read("later/summary.json"))
+    check(summary["t"] == 1.5 and summary["resumed_at"] == 1.0, summary)
+    found = re.search(r"real-time factor</td><td>([^ ]*) ", check_plain("later"))
+    check(found and abs(float(found[1]) * summary["seconds"] / 0.5 - 1) < 0.01, found and found[1], summary["seconds"])
+
+
+def test_left():
+    """A body that goes where numbers end, and one that hardly moves."""
+    model = "alphastep: 1\nbodies: {a: {type: point, mass: 1, velocity: [1.0e300, 0, 0]}, b: {type: point, mass: 1, " \
+            "position: [0, 1, 0], velocity: [0, 0, 1.0e-322]}}\nsimulate: {t_end: 1, step: 0.1}\n" \
+            "output: {interval: 0.1, channels: [bodies, energy]}\n"
+    for end in ("1", "1.0e+9"):
+        expect(0, None, "run", write("left.yaml", model), "-o", "left", "-q", "--force", "--set", "simulate.t_end=" + end,
+               "--set", "simulate.step=" + end, "--set", "output.interval=" + end)
+        text = check_plain("left")
+        check(not re.search(r'="[^"]*\b(nan|inf)\b', text), "the plain report draws", re.search(r'="[^"]*\b(nan|inf)\b[^"]*"', text))
+
+
 # ---- runs that did not come to their end
 
 
@@ -387,7 +507,7 @@ def test_locale():
 def main():
     with tempfile.TemporaryDirectory(prefix="alphastep-") as folder:
         os.chdir(folder)
-        for test in (test_examples, test_thinned, test_names, test_large, test_meshes, test_failed, test_interrupted, test_command,
+        for test in (test_examples, test_thinned, test_names, test_large, test_meshes, test_kinds, test_events, test_warned, test_left, test_failed, test_interrupted, test_command,
                      test_locale):
             began = time.monotonic()
             try:

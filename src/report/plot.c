@@ -154,8 +154,11 @@ static double place(const axis *a, double x) {
   return a->start + (scale(a, x) - a->low) / (a->high - a->low) * a->length;
 }
 
+/// Numbers beyond that are left out, and spans below its inverse are none: distances of ticks must be numbers.
+static const double LARGEST = 1e300;
+
 static bool can_show(as_plot_kind kind, double x, double y) {
-  if (!isfinite(x) || !isfinite(y)) return false;
+  if (!(fabs(x) <= LARGEST && fabs(y) <= LARGEST)) return false;
   return kind == AS_PLOT_TRACES || (x > 0.0 && y > 0.0);
 }
 
@@ -415,8 +418,8 @@ static void find_ranges(const as_plot *p, axis *x, axis *y) {
     if (p->same_scale) y[i].low = y[0].low, y[i].high = y[0].high;
   }
   for (int i = 0; i < p->n_panels; i++) {
-    pad(&x[i], log ? 0.06 : 0.0, p->bare ? 0.0 : 1e-9);
-    pad(&y[i], 0.08, p->bare ? 0.0 : 1e-9);
+    pad(&x[i], log ? 0.06 : 0.0, p->bare ? 1.0 / LARGEST : 1e-9);
+    pad(&y[i], 0.08, p->bare ? 1.0 / LARGEST : 1e-9);
   }
 }
 

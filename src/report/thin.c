@@ -27,7 +27,7 @@ asi_thinning asi_thin(long rows, int bodies, int channels) {
   asi_thinning t = {rows, (int)fmin((double)rows, MOST_FRAMES), MOST_BUCKETS};
   if (t.frames * frame + (rows > t.frames ? t.buckets * bucket : 0.0) > budget) {
     t.buckets = (int)fmax(1.0, fmin(MOST_BUCKETS, 0.25 * budget / fmax(bucket, 1.0)));
-    t.frames = (int)fmax(2.0, fmin(t.frames, floor((budget - t.buckets * bucket) / frame)));
+    t.frames = (int)fmin(t.frames, fmax(2.0, floor((budget - t.buckets * bucket) / frame)));
   }
   if (t.frames >= rows) t.buckets = 0;
   return t;

@@ -149,17 +149,26 @@ static void place_point(const asi_drawing *d, int snapshot, const asi_value *sha
 // ---- bounds -----------------------------------------------------------------------------------------
 
 static void include_point(asi_drawing *d, const double *x) {
+  if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) return; // it has left
   for (int i = 0; i < 3; ++i) {
     d->low[i] = fmin(d->low[i], x[i]);
     d->high[i] = fmax(d->high[i], x[i]);
   }
 }
 
+static bool is_kind(const asi_value *thing, const char *name) {
+  const asi_value *kind = asi_value_get(thing, "kind");
+  return kind && kind->type == ASI_TEXT && strcmp(kind->text, name) == 0;
+}
+
 static void include_things(asi_drawing *d, int snapshot, const asi_value *things) {
   double x[3];
-  for (int i = 0; i < count_of(things); ++i)
+  for (int i = 0; i < count_of(things); ++i) {
+    const asi_value *thing = things->item[i];
+    if (is_kind(thing, "torsion") || is_kind(thing, "other")) continue; // these are anywhere
     for (int k = 0; k < 2; ++k)
-      if (point_of(d, snapshot, things->item[i], k, x)) include_point(d, x);
+      if (point_of(d, snapshot, thing, k, x)) include_point(d, x);
+  }
 }
 
 static void include_shape(asi_drawing *d, int snapshot, const asi_value *shape) {
@@ -189,6 +198,8 @@ static void find_bounds(asi_drawing *d) {
     include_things(d, s, d->forces);
     for (int i = 0; i < count_of(d->shapes); ++i) include_shape(d, s, d->shapes->item[i]);
   }
+  for (int i = 0; i < 3; ++i)
+    if (!(d->low[i] <= d->high[i])) d->low[i] = d->high[i] = 0.0;
 }
 
 asi_drawing *asi_drawing_create(const asi_value *scene, const asi_snapshot *snapshots, int n,
@@ -233,11 +244,12 @@ typedef struct sheet {
 
 static double along(int axis, const double *x) { return axis > 0 ? x[axis - 1] : -x[-axis - 1]; }
 
-/// Where a point of the world is on the sheet.
-static void project(const sheet *s, const double *x, double out[2]) {
+/// Where a point of the world is on the sheet; false: nowhere.
+static bool project(const sheet *s, const double *x, double out[2]) {
   const int right = views[s->view].right - 1, up = views[s->view].up - 1;
   out[0] = MARGIN + s->scale * (x[right] - s->d->low[right]);
   out[1] = MARGIN + s->scale * (s->d->high[up] - x[up]);
+  return isfinite(out[0]) && isfinite(out[1]);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -285,7 +297,7 @@ static void put_outline(const sheet *s, const asi_value *shape, const cloud *c) 
   double flat[LARGEST][2], hull[2 * LARGEST][2], x[3];
   for (int i = 0; i < c->n; ++i) {
     place_point(s->d, s->snapshot, shape, c->p[i], x);
-    project(s, x, flat[i]);
+    if (!project(s, x, flat[i])) return;
   }
   const int n = outline(flat, c->n, hull);
   fputs("<path class=\"shape\"", s->out);
@@ -305,8 +317,7 @@ static void put_polyline(const sheet *s, const asi_value *shape) {
     double p[3], x[3], at[2];
     numbers_of(points->item[i], 3, p);
     place_point(s->d, s->snapshot, shape, p, x);
-    project(s, x, at);
-    fprintf(s->out, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at[0], at[1]);
+    if (project(s, x, at)) fprintf(s->out, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at[0], at[1]);
   }
   fputs("\"/>\n", s->out);
 }
@@ -346,15 +357,14 @@ static void put_shapes(const sheet *s) {
 
 static void put_line(const sheet *s, const char *class, const double *from, const double *to) {
   double a[2], b[2];
-  project(s, from, a);
-  project(s, to, b);
+  if (!project(s, from, a) || !project(s, to, b)) return;
   fprintf(s->out, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", class, a[0], a[1], b[0],
           b[1]);
 }
 
 static void put_dot(const sheet *s, const char *class, const double *x, double radius) {
   double at[2];
-  project(s, x, at);
+  if (!project(s, x, at)) return;
   fprintf(s->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", class, at[0],
           at[1], radius);
 }
@@ -378,8 +388,8 @@ static void put_sticks(const sheet *s) {
 static void put_joints_and_springs(const sheet *s) {
   double a[3], b[3];
   for (int i = 0; i < count_of(s->d->forces); ++i) {
-    const asi_value *force = s->d->forces->item[i], *kind = asi_value_get(force, "kind");
-    if (kind == NULL || kind->type != ASI_TEXT || strcmp(kind->text, "spring") != 0) continue;
+    const asi_value *force = s->d->forces->item[i];
+    if (!is_kind(force, "spring") && !is_kind(force, "actuator")) continue;
     if (point_of(s->d, s->snapshot, force, 0, a) && point_of(s->d, s->snapshot, force, 1, b))
       put_line(s, "spring", a, b);
   }
