@@ -338,6 +338,8 @@ def test_meshes():
         first, second = check_data("mesh")["scene"]["shapes"]
         check(numbers(first["triangles"])[:9] == (0, 0, 0, 0.5, 0, 0, 0, 0.5, 0), first)
         check(second["triangles_of"] == 0 and "triangles" not in second, second)
+    write("meshes/a.obj", "v 1e30 0 0\nv 0 1e30 0\nv 0 0 1\nf 1 2 3\n")
+    expect(2, "the mesh meshes/a.obj has numbers that are too large", "check", write("meshes/large.yaml", text.replace("0.5", "1e30")))
     write("meshes/a.obj", "v 0 0 0\nf 1 2 3\n")
     for command in ("check", "run"):
         expect(2, "model.yaml:5:74: error: bodies.bob.shapes.0: meshes/a.obj:2: There is no vertex 2", command, model)

@@ -1,4 +1,5 @@
 /// Shapes in files: what is drawn of a body.
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,14 @@ static const asi_known_mesh *keep_mesh(asi_reader *r, const as_shape *shape, con
   return mesh;
 }
 
+/// Whether every number is one in metres, too.
+static bool fits(const as_shape *shape, const asi_mesh *read) {
+  bool ok = true;
+  for (ptrdiff_t i = 0; i < 9 * (ptrdiff_t)read->n; ++i)
+    ok = ok && fabs(shape->scale * read->corner[i]) <= (double)FLT_MAX;
+  return ok;
+}
+
 static as_status read_mesh(asi_reader *r, as_shape *shape, as_error *error) {
   const asi_known_mesh *mesh = find_mesh(r, shape);
   as_status status = AS_OK;
@@ -101,6 +110,10 @@ static as_status read_mesh(asi_reader *r, as_shape *shape, as_error *error) {
       status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                         "The meshes up to this one have %ld triangles, and %d are allowed.",
                         r->n_triangles + read.n, ASI_MOST_TRIANGLES);
+    if (status == AS_OK && !fits(shape, &read))
+      status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "scale",
+                        "With the scale %g the mesh %.200s has numbers that are too large.",
+                        shape->scale, shape->file);
     if (status == AS_OK) mesh = keep_mesh(r, shape, &read);
     free(read.corner);
   }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +65,21 @@ as_status as_csv_flush(as_csv *csv, as_error *error) {
   return AS_OK;
 }
 
-/// With a decimal point whatever the locale has.
+static bool is_of_number(char c) {
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || (c >= 'a' && c <= 'z');
+}
+
+/// With a decimal point whatever the locale has; NAN without a sign, which depends on the processor.
 static size_t put_number(char *to, double x) {
   char text[64];
   size_t n = 0;
-  snprintf(text, sizeof text, "%.17g", x);
+  if (x == 0.0 && !signbit(x)) { // many are
+    *to = '0';
+    return 1;
+  }
+  snprintf(text, sizeof text, "%.17g", isnan(x) ? fabs(x) : x);
   for (const char *c = text; *c; ++c) {
-    if (strchr("+-0123456789aefin", *c))
+    if (is_of_number(*c))
       to[n++] = *c;
     else if (to[n - 1] != '.')
       to[n++] = '.';
