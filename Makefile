@@ -44,7 +44,7 @@ define cmake
 endef
 configure = \
   if [ -z "$$CMAKE_GENERATOR" ] && command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; \
-  cmake -S . -B $(1) $(2) --log-level=WARNING >/dev/null
+  cmake -S . -B $(1) $(2) --log-level=NOTICE >/dev/null
 ctest = MAKEFLAGS= ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure --no-tests=error \
   --no-label-summary
 

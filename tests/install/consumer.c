@@ -1,4 +1,5 @@
-/// A user's program, built against the installed library: a rotation, out to the group and back.
+/// A user's program, built against the installed library: a rotation, out to the group and back; a file and a report
+/// that are not there, so that all that the library links to is needed.
 /// Prints the version of the library that runs.
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +27,17 @@ int main(void) {
       fprintf(stderr, "log(exp(xi))[%d] = %.17g, not %.17g\n", i, back[i], xi[i]);
       return 1;
     }
+  }
+
+  as_machine *machine = NULL;
+  as_messages messages;
+  as_report_def report = as_default_report_def();
+  report.results = "not there.h5";
+  report.output = "not there.html";
+  if (as_machine_load("not there.yaml", NULL, 0, &machine, &messages) == AS_OK ||
+      as_report_write(&report, &error) != AS_ERR_FILE) {
+    fputs("What is not there was found.\n", stderr);
+    return 1;
   }
   puts(as_version());
   return 0;
