@@ -66,8 +66,25 @@ static bool write_over(const char *path, void (*write)(FILE *out, const void *us
   return fclose(out) == 0 && written;
 }
 
+/// Is there something that is no file, as a pipe or a terminal? It is written to, not replaced.
+static bool is_device(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+static cli_exit write_device(const char *path, void (*write)(FILE *out, const void *user),
+                             const void *user) {
+  FILE *out = fopen(path, "w");
+  if (out == NULL) return cli_complain_path(path);
+  write(out, user);
+  bool written = fflush(out) == 0 && !ferror(out);
+  written = fclose(out) == 0 && written;
+  return written ? CLI_DONE : cli_complain_path(path);
+}
+
 cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
                         const void *user) {
+  if (is_device(path)) return write_device(path, write, user);
   size_t size = strlen(path) + sizeof ".new";
   char *beside = malloc(size);
   if (beside == NULL) return cli_complain_memory();

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -496,6 +497,16 @@ def test_command():
     os.mkdir("taken/report.html")
     expect(4, "report.html", "run", "pendulum.yaml", "-o", "taken", "--force", "-q")
     check(os.listdir("taken/report.html") == [], "a folder in the report's place")
+    os.mkfifo("pipe.html")
+    for command in (["report", "without", "-o", "pipe.html", "-q"], ["export", "without", "-o", "pipe.html"],
+                    ["papers", "ch-order-q", "--report", "pipe.html"]):
+        with open("read", "wb") as got, subprocess.Popen(["cat", "pipe.html"], stdout=got) as reader:
+            result = run(*command)
+            if result.returncode != 0:
+                reader.kill()
+            reader.wait(timeout=PATIENCE)
+        size = os.path.getsize("read")
+        check(result.returncode == 0 and size > 1000 and stat.S_ISFIFO(os.stat("pipe.html").st_mode), command, result, size)
     result = expect(0, None, "run", "pendulum.yaml", "-o", "told")
     check("The report is told/report.html." in result.stdout, result.stdout)
 
@@ -509,8 +520,8 @@ def test_locale():
 def main():
     with tempfile.TemporaryDirectory(prefix="alphastep-") as folder:
         os.chdir(folder)
-        for test in (test_examples, test_thinned, test_names, test_large, test_meshes, test_kinds, test_events, test_warned, test_left, test_failed, test_interrupted, test_command,
-                     test_locale):
+        for test in (test_examples, test_thinned, test_names, test_large, test_meshes, test_kinds, test_events, test_warned,
+                     test_left, test_failed, test_interrupted, test_command, test_locale):
             began = time.monotonic()
             try:
                 test()

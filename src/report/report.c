@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "report/json.h"
@@ -136,9 +137,16 @@ static as_status fail_write(const char *path, int number, as_error *error) {
                   strerror(number));
 }
 
-/// Writes to `beside` and gives it its name.
+/// Is there something that is no file, as a pipe or a terminal? It is written to, not replaced.
+static bool is_device(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+/// Writes to `beside` and gives it its name; or at once to where it goes, if `beside` is that.
 static as_status write_page(asi_report *r, const as_report_def *def, const char *beside,
                             as_error *error) {
+  const bool replaces = strcmp(beside, def->output) != 0;
   r->out = fopen(beside, "w");
   if (r->out == NULL) return fail_write(def->output, errno, error);
   const bool plain = def->plain || !as_report_is_interactive();
@@ -150,12 +158,12 @@ static as_status write_page(asi_report *r, const as_report_def *def, const char 
     failed = true;
     number = errno;
   }
-  if (status == AS_OK && !failed && rename(beside, def->output) != 0) {
+  if (status == AS_OK && !failed && replaces && rename(beside, def->output) != 0) {
     failed = true;
     number = errno;
   }
   if (status == AS_OK && failed) status = fail_write(def->output, number, error);
-  if (status) (void)remove(beside);
+  if (status && replaces) (void)remove(beside);
   return status;
 }
 
@@ -165,7 +173,7 @@ static as_status make(const as_report_def *def, as_error *error) {
   char *beside = malloc(size);
   as_status status = beside ? open_all(&r, def, error) : asi_fail_memory(error);
   if (status == AS_OK) {
-    snprintf(beside, size, "%s.new", def->output);
+    snprintf(beside, size, is_device(def->output) ? "%s" : "%s.new", def->output);
     status = write_page(&r, def, beside, error);
   }
   as_recording_close(r.recording);
