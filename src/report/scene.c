@@ -217,7 +217,7 @@ static void put_drawn(scene *s, const char *name, const drawn *d) {
   fprintf(s->out, ",\"kind\":\"%s\",\"bodies\":[%d", d->kind, d->body[0]);
   if (d->n == 2) fprintf(s->out, ",%d", d->body[1]);
   fputs("],\"points\":[", s->out);
-  for (int i = 0; i < d->n; ++i) {
+  for (int i = 0; i < 2 && i < d->n; ++i) {
     if (i > 0) putc(',', s->out);
     asi_json_numbers(s->out, d->point[i], 3);
     if (!d->anywhere) include_ball(s, d->body[i], d->point[i], 0.0);
