@@ -362,6 +362,40 @@ static void test_a_scene(void **state) {
   as_machine_destroy(m);
 }
 
+/// A joint that is not there at the start, events that release and activate joints, and a torsional spring at its hinge.
+static void test_switches(void **state) {
+  (void)state;
+  static const char text[] =
+      "alphastep: 1\n"
+      "bodies:\n"
+      "  door: {mass: 1, inertia: [1, 1, 1], position: [5.5, 0, 0]}\n"
+      "joints:\n"
+      "  latch: {type: fixed, bodies: [ground, door], point: [6, 0, 0], active: false}\n"
+      "  hinge: {type: revolute, bodies: [door, ground], point: [5, 0, 0], axis: [0, 0, 1]}\n"
+      "forces:\n"
+      "  closer: {type: torsion, bodies: [ground, door], axis: [0, 0, 1], stiffness: 1}\n"
+      "events:\n"
+      "  slam: {when: t - 1, activate: latch}\n"
+      "  '<open>': {when: t - 2, release: [latch, hinge]}\n";
+  as_machine *m = NULL;
+  as_messages messages;
+  if (as_machine_parse(text, sizeof text - 1, "m.yaml", NULL, 0, &m, &messages))
+    fail_msg("%s", messages.message[0].text);
+  char *json = NULL;
+  as_error error;
+  assert_int_equal(as_scene_text(m, &json, &error), AS_OK);
+  assert_non_null(
+      strstr(json, "\"points\":[[6,0,0],[0.5,0,0]],\"axis\":[0,0,1],\"inactive\":true}"));
+  assert_non_null(strstr(json, "\"points\":[[-0.5,0,0],[5,0,0]],\"axis\":[0,0,1]}"));
+  assert_non_null(strstr(json, "{\"name\":\"closer\",\"kind\":\"torsion\",\"bodies\":[-1,0],"
+                               "\"points\":[[5,0,0],[-0.5,0,0]],\"axis\":[0,0,1]}"));
+  assert_non_null(strstr(json, "\"switches\":[\n{\"event\":\"slam\",\"joint\":0,\"active\":true},\n"
+                               "{\"event\":\"\\u003copen\\u003e\",\"joint\":0,\"active\":false},\n"
+                               "{\"event\":\"\\u003copen\\u003e\",\"joint\":1,\"active\":false}]"));
+  as_scene_free(json);
+  as_machine_destroy(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_json_text),        cmocka_unit_test(test_json_copy),
@@ -370,6 +404,7 @@ int main(void) {
       cmocka_unit_test(test_compressed_array), cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_extremes),         cmocka_unit_test(test_flat_extremes),
       cmocka_unit_test(test_scenes),           cmocka_unit_test(test_a_scene),
+      cmocka_unit_test(test_switches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

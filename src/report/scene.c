@@ -26,6 +26,7 @@
 #include "model/model.h"
 #include "report/array.h"
 #include "report/json.h"
+#include "results/rules.h"
 
 typedef struct scene {
   FILE *out;
@@ -211,7 +212,7 @@ typedef struct drawn {
   bool anywhere; ///< its points say nothing about where the machine is
 } drawn;
 
-static void put_drawn(scene *s, const char *name, const drawn *d) {
+static void put_drawn(scene *s, const char *name, bool inactive, const drawn *d) {
   fputs("{\"name\":", s->out);
   asi_json_text(s->out, name);
   fprintf(s->out, ",\"kind\":\"%s\",\"bodies\":[%d", d->kind, d->body[0]);
@@ -224,7 +225,7 @@ static void put_drawn(scene *s, const char *name, const drawn *d) {
   }
   putc(']', s->out);
   if (d->axis) put_member(s, "axis", d->axis, 3);
-  putc('}', s->out);
+  fputs(inactive ? ",\"inactive\":true}" : "}", s->out);
 }
 
 static const double nowhere[3] = {0.0, 0.0, 0.0};
@@ -245,13 +246,6 @@ static drawn draw_between(const asi_placed *p, const char *kind, const asi_frame
   for (int i = 0; i < 2; ++i) d.point[i] = frame[i].p;
   d.axis = frame[0].axis + 6;
   d.anywhere = false;
-  return d;
-}
-
-/// A moment acts at no point: the frames may be anywhere.
-static drawn draw_torsion(const asi_placed *p) {
-  drawn d = draw_between(p, "torsion", ((const asi_torsion *)p->data)->ends.frame);
-  d.anywhere = true;
   return d;
 }
 
@@ -298,13 +292,30 @@ static drawn draw_load(const asi_placed *p, const asi_load *load) {
   return d;
 }
 
+/// A moment acts at no point, the frames may be anywhere: it is drawn at a joint of its bodies, if there is one.
+static drawn draw_torsion(const as_model *m, const asi_placed *p) {
+  drawn d = draw_between(p, "torsion", ((const asi_torsion *)p->data)->ends.frame);
+  d.anywhere = true;
+  for (int i = 0; i < m->n_joints; ++i) {
+    const as_joint_kind kind = m->joint[i].kind;
+    if (kind != AS_JOINT_REVOLUTE && kind != AS_JOINT_CYLINDRICAL && kind != AS_JOINT_SPHERICAL)
+      continue;
+    const drawn joint = draw_joint(m, &m->joint[i]);
+    const bool same = joint.body[0] == d.body[0] && joint.body[1] == d.body[1];
+    if (!same && (joint.body[0] != d.body[1] || joint.body[1] != d.body[0])) continue;
+    for (int k = 0; k < 2; ++k) d.point[k] = joint.point[same ? k : 1 - k];
+    return d;
+  }
+  return d;
+}
+
 static drawn draw_force(const as_model *m, int force) {
   const asi_placed *p = &m->element[m->force[force]];
   const as_element_type *type = p->e.type;
   const void *data = p->data;
   if (type == &asi_spring_type)
     return draw_between(p, "spring", ((const asi_spring *)data)->ends.frame);
-  if (type == &asi_torsion_type) return draw_torsion(p);
+  if (type == &asi_torsion_type) return draw_torsion(m, p);
   if (type == &asi_bushing_type)
     return draw_between(p, "bushing", ((const asi_bushing *)data)->ends.frame);
   if (type == &asi_stop_type) return draw_between(p, "stop", ((const asi_stop *)data)->ends.frame);
@@ -316,6 +327,24 @@ static drawn draw_force(const as_model *m, int force) {
   if (type == &asi_load_type) return draw_load(p, data);
   if (type == &asi_formula_load_type) return draw_load(p, &((const asi_actuator *)data)->load);
   return draw_other(p);
+}
+
+/// The joints that events release or activate, by the event's name and the joint's number.
+static void put_switches(const scene *s) {
+  const as_rules *rules = s->machine->rules;
+  int n = 0;
+  fputs(",\n\"switches\":[", s->out);
+  for (int i = 0; rules && i < rules->n; ++i)
+    for (int active = 0; active < 2; ++active) {
+      const asi_joint_list *list = active ? &rules->rule[i].activate : &rules->rule[i].release;
+      for (int k = 0; k < list->n; ++k) {
+        separate(s, n++);
+        fputs("{\"event\":", s->out);
+        asi_json_text(s->out, as_rules_name(rules, i));
+        fprintf(s->out, ",\"joint\":%d,\"active\":%s}", list->joint[k], active ? "true" : "false");
+      }
+    }
+  fputs("]", s->out);
 }
 
 // ---- the whole --------------------------------------------------------------------------------------
@@ -356,15 +385,16 @@ static void put_scene(scene *s) {
   for (int i = 0; i < m->n_joints; ++i) {
     const drawn d = draw_joint(m, &m->joint[i]);
     separate(s, i);
-    put_drawn(s, as_model_joint_name(m, i), &d);
+    put_drawn(s, as_model_joint_name(m, i), m->joint[i].released, &d);
   }
   fputs("],\n\"forces\":[", s->out);
   for (int i = 0; i < m->n_forces; ++i) {
     const drawn d = draw_force(m, i);
     separate(s, i);
-    put_drawn(s, as_model_force_name(m, i), &d);
+    put_drawn(s, as_model_force_name(m, i), false, &d);
   }
   fputs("]", s->out);
+  put_switches(s);
   put_member(s, "gravity", m->gravity, 3);
   fputs(",\"size\":", s->out);
   asi_json_number(s->out, longest_side(s));

@@ -285,6 +285,95 @@ const tests = {
     await close();
   },
 
+  "arrows of forces and torques point as they act on the second body": async () => {
+    const {page} = await shared("zoo");
+    for (let i = 0; i < 5; i++) await page.locator("#scrub").press("PageUp");
+    const {time: t} = await state(page);
+    for (const layer of ["forces", "reactions"]) await page.locator(`[data-layer=${layer}]`).evaluate((box) => box.checked || box.click());
+    await page.waitForFunction(() => window.alphastep.arrows("reactions").length > 0 && window.alphastep.arrows("forces").length > 0);
+    const arrows = await page.evaluate(() => [...window.alphastep.arrows("forces"), ...window.alphastep.arrows("reactions")]);
+    const height = (i) => 0.6 + 0.25 * Math.sin(2 * t + i);
+    const expected = { // name: [unit, where, what]
+      push: ["N", [0.15 * Math.sin(t), 0, height(0) + 0.15 * Math.cos(t)], [Math.sin(2 * t), 0, 3]],
+      spring: ["N", [0.5, 0, height(1) + 0.18], [0, 0, 2]], // hangs from above: pulls up
+      twist: ["N m", [1.5, 0, height(3) - 0.3], [0, -3, 0]], // the moment acts on the first body
+      drive: ["N m", [2 + 0.2 * Math.sin(t), 0, height(4) + 0.2 * Math.cos(t)], [-4 * Math.cos(t), 0, 4 * Math.sin(t)]], // about x of a body that turns about y
+      "joint spherical": ["N", [1 - 0.3 * Math.sin(t), 0, height(2) - 0.3 * Math.cos(t)], [1, Math.sin(t), 9]],
+      "joint fixed": ["N m", [2.5, 0, height(5) - 0.3], [0, 0, t]],
+    };
+    assert.deepEqual(arrows.map(({name}) => name).sort(), Object.keys(expected).sort());
+    for (const {name, unit, at, vector} of arrows) {
+      assert.equal(unit, expected[name][0], name);
+      near(at, expected[name][1], 1e-5, `${name} acts at`);
+      near(vector, expected[name][2], 1e-5, name);
+    }
+    assert.match(await page.locator("#scale").textContent(), /forces: longest [\d.]+ N, 4 N m · reactions: longest [\d.]+ N, 8 N m/);
+  },
+
+  "joints hold as events leave them": async () => {
+    const {page} = await shared("zoo");
+    const held = () => page.evaluate(() => window.alphastep.held.includes("joint distance"));
+    assert.equal(await held(), true);
+    for (const [nth, expected] of [[0, false], [1, true]]) {
+      await page.locator("#event-table button").nth(nth).press("Enter");
+      assert.equal(await held(), expected, `after event ${nth}`);
+    }
+  },
+
+  "a body that is nowhere does not take the view along": async () => {
+    const {page, wrong, close} = await open(browser, path("moment"));
+    await frames(page);
+    const pixels = () => page.locator("#view").evaluate((canvas) => canvas.toDataURL());
+    const before = await pixels();
+    await page.locator("#follow").selectOption({label: "gone"});
+    await page.locator("#view").press("ArrowLeft");
+    await page.locator("#view").press("ArrowRight");
+    await page.locator("#fit").press("Enter");
+    await frames(page);
+    assert.equal(await pixels(), before, "the view has changed");
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "a plot against a channel has values under the pointer, and keeps to the part of the run that is looked at": async () => {
+    const {page, close} = await open(browser, path("four-bar"), {acceptDownloads: true});
+    await page.locator("#add-plot").press("Enter");
+    const plot = page.locator("#plot-list .plot").last();
+    await page.keyboard.type("rocker pin.angle");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await plot.locator("select").press("ArrowDown");
+    await plot.locator("input[type=search]").fill("crank pin.angle");
+    await plot.locator("input[type=radio]").nth(1).press("Space");
+    const shown = () => page.evaluate(() => window.alphastep.plots.at(-1));
+    await page.waitForFunction(() => window.alphastep.plots.at(-1).x === "joints.crank pin.angle");
+    await page.keyboard.press("Escape");
+    near((await shown()).range, [-0.7536, 13.3136], 1e-3, "the whole run");
+    const box = await plot.locator(".u-over").boundingBox();
+    await page.mouse.move(box.x + 0.5 * box.width, box.y + 0.5 * box.height);
+    const [, angle, time] = /crank pin\.angle ([\d.]+) rad at ([\d.]+) s/.exec(await plot.locator(".when").textContent()).map(Number);
+    assert.ok(Math.abs(angle - 2 * time) < 1e-3 && time > 1 && time < 5, `${angle} rad at ${time} s`);
+    await page.mouse.move(0, 0);
+    await page.locator("#scrub").press("Home");
+    await plot.locator(".chart").press("+"); // half of the run is left
+    near((await shown()).range, [-0.3768, 6.6568], 0.05, "half of the run");
+    const over = await plot.locator(".u-over").boundingBox();
+    await page.mouse.move(over.x + 0.25 * over.width, over.y + 0.2 * over.height);
+    await page.mouse.down();
+    await page.mouse.move(over.x + 0.5 * over.width, over.y + 0.6 * over.height, {steps: 4});
+    await page.mouse.up();
+    const {range: [low, high], ranges} = await shown();
+    assert.ok(low > 1 && high < 3.5, `zoomed to ${low}..${high}`);
+    const [file] = await Promise.all([page.waitForEvent("download"), plot.getByRole("button", {name: "SVG"}).press("Enter")]);
+    const to = join(place, "zoomed.svg");
+    await file.saveAs(to);
+    const ticks = [...readFileSync(to, "utf8").matchAll(/text-anchor="end"[^>]*>([−\d.]+)</g)].map((match) => Number(match[1].replace("−", "-")));
+    assert.ok(ticks.length > 2 && ticks.every((tick) => tick >= ranges.rad[0] - 1e-9 && tick <= ranges.rad[1] + 1e-9), `${ticks} beyond ${ranges.rad}`);
+    await plot.locator(".chart").press("0");
+    near((await shown()).range, [-0.7536, 13.3136], 1e-3, "the whole run again");
+    await close();
+  },
+
   "a click chooses a body": async () => {
     const {page} = await shared("top");
     const box = await page.locator("#view").boundingBox();

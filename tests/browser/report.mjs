@@ -41,6 +41,28 @@ const tests = {
     await close();
   },
 
+  "a rope that an event lets go is drawn no more, and what stays is in view": async () => {
+    const {report, rows} = simulate("trebuchet");
+    const {page, wrong, close} = await open(browser, report);
+    assert.deepEqual(await page.locator("#event-table tr td:nth-child(2)").allTextContents(), ["lift off", "let go", "landing"]);
+    const pixels = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(document.getElementById("view").toDataURL()))))));
+    const show = (layer, on) => page.locator(`[data-layer=${layer}]`).evaluate((box, wanted) => box.disabled || box.checked === wanted || box.click(), on);
+    for (const layer of ["bodies", "joints", "frames", "reactions", "traces", "grid"]) await show(layer, false);
+    for (const [nth, there] of [[0, true], [1, false]]) { // before and after the rope is let go
+      await page.locator("#event-table button").nth(nth).press("Enter");
+      await show("springs", true);
+      const shown = await pixels();
+      await show("springs", false);
+      assert.equal(shown !== (await pixels()), there, `the rope at event ${nth}`);
+    }
+    const far = Math.max(...column(rows, "bodies.stone.position.x [m]"));
+    assert.ok(far > 50, `the stone flies ${far} m`);
+    assert.match(await page.locator("#scale").textContent(), /grid [12] m/); // fitted to the machine, not to the stone's flight
+    assert.deepEqual(await page.evaluate(() => window.alphastep.held), ["axle", "hinge"]);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
   "a plot has the extremes of the results": async () => {
     const {rows, report} = simulate("landing-gear");
     const {page, wrong, close} = await open(browser, report);

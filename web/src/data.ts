@@ -44,7 +44,15 @@ export interface Link {
   kind: string;
   bodies: number[];
   points: Vector[];
-  axis?: Vector;
+  axis?: Vector; // of the first body
+  inactive?: boolean; // a joint that does not hold at the start
+}
+
+/** What an event does to a joint whenever it happens. */
+export interface Switch {
+  event: string;
+  joint: number;
+  active: boolean;
 }
 
 export interface Scene {
@@ -55,6 +63,7 @@ export interface Scene {
   frames: Frame[];
   joints: Link[];
   forces: Link[];
+  switches?: Switch[];
 }
 
 export interface RunEvent {
@@ -133,6 +142,7 @@ export class Data {
   private readonly packed = new Map<Channel, PackedChannel>();
   private readonly fromPoses = new Map<Channel, [body: number, part: number]>();
   private readonly curves = new Map<Channel, Promise<Curve>>();
+  private readonly switched = new Map<Link, {t: number; active: boolean}[]>();
 
   private constructor(
     readonly raw: Raw,
@@ -155,6 +165,7 @@ export class Data {
         this.fromPoses.set(channel, [index, at]);
       });
     });
+    this.readSwitches();
   }
 
   static async read(text: string): Promise<Data> {
@@ -166,6 +177,22 @@ export class Data {
     if (time.length === 0) throw new Error("the run has no rows");
     if (poses.length !== time.length * raw.scene.bodies.length * 7) throw new Error("the poses are not those of this run");
     return new Data(raw, time, poses);
+  }
+
+  /** Notes when events released or activated joints. */
+  private readSwitches() {
+    const {scene, events} = this.raw;
+    for (const {event, joint, active} of scene.switches ?? []) {
+      const link = scene.joints[joint];
+      const times = events.filter(({name}) => name === event).map(({t}) => ({t, active}));
+      this.switched.set(link, [...(this.switched.get(link) ?? []), ...times].sort((a, b) => a.t - b.t));
+    }
+  }
+
+  /** Whether a joint holds at time t: as at the start, or as the last event before has left it. */
+  holds(joint: Link, t: number): boolean {
+    const last = this.switched.get(joint)?.filter((change) => change.t <= t).at(-1);
+    return last ? last.active : !joint.inactive;
   }
 
   private add(channel: Channel) {

@@ -9,6 +9,7 @@ import {startPlayer} from "./player";
 import {Plot, type PlotDef} from "./plot";
 import {Session} from "./session";
 import {showEvents, showModel, showNotices, showSummary} from "./summary";
+import {FORCES} from "./symbols";
 import {startTheme} from "./theme";
 import {LAYERS, View, type Layer} from "./view";
 
@@ -50,15 +51,17 @@ class PlotList {
 /** What is worth seeing first: coordinates of joints, then forces, then where bodies are; of one unit, and what changes. */
 function firstPlots(data: Data): Channel[][] {
   const many = [/^joints\..*\.(?:angle|displacement)$/, /^forces\..*\.(?:tension|moment)$/];
-  const one = [/^(joints\..*\.rotation)\.[xyz]$/, /^((?:joints|forces)\..*\.force)\.[xyz]$/, /^(bodies\..*\.velocity)\.[xyz]$/, /^(bodies\..*\.position)\.[xyz]$/];
+  const one = [/^(joints\..*\.rotation)\.[xyz]$/, /^((?:joints|forces)\..*\.force)\.[xyz]$/, /^(bodies\..*\.velocity)\.[xyz]$/, /^(bodies\..*\.position)\.[xyz]$/, /^(bodies\..*\.angular_velocity)\.[xyz]$/, /^(bodies\..*\.quaternion)\.[wxyz]$/];
+  const range = ({min, max}: Channel) => max - min; // NaN where it is not known
   const plots: Channel[][] = [];
   for (const kind of [...many, ...one]) {
-    const found = data.channels.filter((channel) => kind.test(channel.name) && !(channel.min === channel.max));
+    const all = data.channels.filter((channel) => kind.test(channel.name) && range(channel) !== 0);
+    const widest = new Map<string, number>();
+    for (const channel of all) widest.set(channel.unit, Math.max(range(channel), widest.get(channel.unit) ?? 0));
+    const found = all.filter((channel) => !(range(channel) < 1e-3 * widest.get(channel.unit)!)); // not what only trembles
     if (found.length === 0) continue;
     const first = found[data.raw.scene.bodies.length > 20 ? found.length - 1 : 0];
-    const alike = found.filter((channel) => channel.unit === first.unit && kind.exec(channel.name)![1] === kind.exec(first.name)![1]);
-    const widest = Math.max(...alike.map((channel) => channel.max - channel.min));
-    plots.push(alike.filter((channel) => !(channel.max - channel.min < 1e-3 * widest)).slice(0, 4));
+    plots.push(found.filter((channel) => channel.unit === first.unit && kind.exec(channel.name)![1] === kind.exec(first.name)![1]).slice(0, 4));
     if (plots.length === 2) break;
   }
   return plots;
@@ -116,7 +119,7 @@ function showTools(session: Session, view: View) {
   });
   const there: Record<Layer, number> = {
     bodies: scene.bodies.length, joints: scene.joints.length, frames: scene.frames.length,
-    springs: scene.forces.filter((force) => force.kind === "spring" || force.kind === "actuator").length + scene.joints.filter((joint) => joint.kind === "distance").length,
+    springs: scene.forces.filter((force) => ["spring", "actuator"].includes(force.kind) || force.kind in FORCES).length + scene.joints.filter((joint) => joint.kind === "distance").length,
     forces: view.arrows.count.forces, reactions: view.arrows.count.reactions, traces: scene.bodies.length, grid: 1,
   };
   for (const layer of LAYERS) {
@@ -132,8 +135,8 @@ function showTools(session: Session, view: View) {
   const scale = () => {
     const parts = [`grid ${withUnit(view.cell, "m")}`];
     for (const kind of ["forces", "reactions"] as const) {
-      const largest = view.arrows.largest(kind);
-      if (view.shown[kind] && largest > 0) parts.push(`${kind}: longest ${withUnit(Number(largest.toPrecision(3)), "N")}`);
+      const largest = view.arrows.largest(kind).filter(({value}) => value > 0).map(({value, unit}) => withUnit(Number(value.toPrecision(3)), unit));
+      if (view.shown[kind] && largest.length > 0) parts.push(`${kind}: longest ${largest.join(", ")}`);
     }
     byId("scale").textContent = parts.join(" · ");
   };
@@ -233,7 +236,7 @@ async function start() {
   showModel(session);
   startKeys(session);
   const asked = /^#t=([\d.e+-]+)$/.exec(location.hash);
-  if (asked) session.time = Number(asked[1]);
+  if (asked && Number.isFinite(Number(asked[1]))) session.time = Number(asked[1]);
   else session.playing = view !== null && !still.matches;
   expose(session, view, inspector, plots, checks);
 }
@@ -248,6 +251,8 @@ function expose(session: Session, view: View | null, inspector: Inspector, plots
     get plots() { return plots.plots.map((plot) => plot.shown); },
     get checks() { return checks.map((plot) => plot.shown); },
     get animated() { return view !== null; },
+    get held() { return session.data.raw.scene.joints.filter((joint) => session.data.holds(joint, session.time)).map((joint) => joint.name); },
+    arrows: (kind: "forces" | "reactions") => view?.arrowsOf(kind) ?? [],
     position: (name: string) => {
       const index = session.data.raw.scene.bodies.findIndex((body) => body.name === name);
       return index < 0 || !view ? null : view.position(index);

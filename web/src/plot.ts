@@ -4,7 +4,7 @@
 import uPlot from "uplot";
 import type {Channel, Curve} from "./data";
 import {make, toggle, download} from "./dom";
-import {clock, format, label, pretty} from "./format";
+import {clock, format, label, pretty, withUnit} from "./format";
 import {Picker} from "./picker";
 import type {Session} from "./session";
 import {logTicks, png, range, svg, type Line, type Picture} from "./svg";
@@ -114,20 +114,28 @@ export class Plot {
 
   // ---- what is drawn ---------------------------------------------------------------------------------
 
+  /** Against a channel only the part of the run in the window is drawn. */
   private lines(): Line[] {
     const {curves: colors} = this.session.theme;
+    const [first, end] = this.rows();
+    const x = this.across?.values.subarray(first, end);
     return this.curves.map(({channel, values, t, y}, i) => ({
-      name: channel.name, unit: channel.unit, color: colors[i % colors.length],
-      x: this.across ? this.across.values : t, y: this.across ? values : y,
+      name: channel.name, unit: channel.unit, color: colors[i % colors.length], x: x ?? t, y: x ? values.subarray(first, end) : y,
     }));
+  }
+
+  /** The rows that hold the window: from the first, up to before the second number. */
+  private rows(): Range {
+    const {data, window: [a, b]} = this.session;
+    const [last, part] = data.at(b);
+    return [data.at(a)[0], last + (part > 0 ? 2 : 1)];
   }
 
   private xRange(lines: Line[]): Range {
     const [a, b] = this.session.window;
     if (!this.across) return b > a ? [a, b] : [a - 0.5, a + 0.5]; // of a run of one row
     if (this.view) return this.view.x;
-    const across = lines[0] ? [{...lines[0], y: this.across.values}] : [];
-    return range(across, [-Infinity, Infinity], false);
+    return range(lines.slice(0, 1).map((line) => ({...line, y: line.x})), [-Infinity, Infinity], false);
   }
 
   private yRange(unit: string, lines: Line[], x: Range): Range {
@@ -138,8 +146,10 @@ export class Plot {
     const {theme, data} = this.session;
     const lines = this.lines();
     const x = this.across ? this.across.channel : {name: "time", unit: "s"};
+    const across = this.xRange(lines);
     return {
-      title: `${data.raw.title}: ${this.def.title}`, x: {name: x.name, unit: x.unit, range: this.xRange(lines)}, log: this.log, lines,
+      title: `${data.raw.title}: ${this.def.title}`, x: {name: x.name, unit: x.unit, range: across}, log: this.log, lines,
+      ranges: new Map(lines.map(({unit}) => [unit, this.yRange(unit, lines, across)])),
       marks: this.across ? [] : data.raw.events.slice(0, 100).map((event) => ({x: event.t, name: event.name})),
       colors: {text: theme.text, muted: theme.muted, line: theme.line, paper: theme.stage},
     };
@@ -213,7 +223,8 @@ export class Plot {
 
   /** Follows the window without building anew. */
   private scale() {
-    if (!this.chart || this.across) return;
+    if (!this.chart) return;
+    if (this.across) return this.build();
     const lines = this.lines();
     const [min, max] = this.xRange(lines);
     this.chart.batch(() => {
@@ -273,7 +284,7 @@ export class Plot {
         const far = Math.hypot(u.valToPos(line.x[i], "x") - left, u.valToPos(line.y[i], line.unit) - top);
         if (far < least) [best, least] = [i, far];
       }
-    return this.session.data.time[best];
+    return this.session.data.time[this.rows()[0] + best];
   }
 
   private choose(u: uPlot) {
@@ -291,14 +302,13 @@ export class Plot {
   }
 
   private reset() {
-    if (!this.across) return this.session.wholeRun();
     this.view = null;
-    this.build();
+    this.session.wholeRun();
   }
 
   private hover(u: uPlot) {
-    const left = u.cursor.left ?? -1;
-    this.hovered = left >= 0 && !this.across ? u.posToVal(left, "x") : NaN;
+    const {left = -1, top = -1} = u.cursor;
+    this.hovered = left >= 0 && this.chart === u && this.curves.length > 0 ? this.timeAt(left, top) : NaN;
     this.showValues();
   }
 
@@ -339,12 +349,10 @@ export class Plot {
   private showValues() {
     const {data, time} = this.session;
     const t = Number.isNaN(this.hovered) ? time : this.hovered;
-    this.curves.forEach((curve, i) => {
-      const unit = pretty(curve.channel.unit);
-      const value = Number.isNaN(this.hovered) ? data.value(curve, t) : interpolate(curve, t);
-      this.values[i].textContent = unit ? `${format(value)} ${unit}` : format(value);
-    });
-    if (this.when) this.when.textContent = `at ${clock(t, data.start, data.end)} s`;
+    const read = (curve: Curve) => withUnit(Number.isNaN(this.hovered) ? data.value(curve, t) : interpolate(curve, t), curve.channel.unit);
+    this.curves.forEach((curve, i) => (this.values[i].textContent = read(curve)));
+    const x = this.across ? `${this.across.channel.name} ${read(this.across)} ` : "";
+    if (this.when) this.when.textContent = `${x}at ${clock(t, data.start, data.end)} s`;
   }
 
   private showTime() {

@@ -60,7 +60,7 @@ export class Springs {
     return this.coils.length + this.rods.length;
   }
 
-  update(shown: boolean, place: Place) {
+  update(shown: boolean, place: Place, holds: (link: Link) => boolean) {
     this.group.visible = shown;
     if (!shown) return;
     const [a, b, m] = [new Vector3(), new Vector3(), new Matrix4()];
@@ -74,7 +74,7 @@ export class Springs {
     }
     this.rods.forEach((link, i) => {
       ends(link);
-      this.rodMesh.setMatrixAt(i, between(a, b, 0.3 * this.symbol, m));
+      this.rodMesh.setMatrixAt(i, holds(link) ? between(a, b, 0.3 * this.symbol, m) : m.makeScale(0, 0, 0));
     });
     this.rodMesh.instanceMatrix.needsUpdate = true;
   }

@@ -15,6 +15,7 @@ export interface Picture {
   x: {name: string; unit: string; range: [number, number]};
   log: boolean;
   lines: Line[];
+  ranges: Map<string, [number, number]>; // by unit
   marks: {x: number; name: string}[];
   colors: {text: string; muted: string; line: string; paper: string};
 }
@@ -93,7 +94,7 @@ export function svg(picture: Picture, width = 760, height = 420): string {
   out.push(`<clipPath id="inside"><rect x="${left}" y="${top}" width="${w}" height="${h}"/></clipPath>`);
   units.forEach((unit, k) => {
     const own = lines.filter((line) => line.unit === unit);
-    const [low, high] = range(own, x.range, log);
+    const [low, high] = picture.ranges.get(unit)!;
     const scale = (value: number) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
     const py = (value: number) => top + h - scale(value) * h;
     const at = k === 0 ? left - 7 : left + w + 7 + 62 * (k - 1);

@@ -1,6 +1,6 @@
-// What joints look like, by their kind: of size 1, their axis along z.
+// What joints, and forces about an axis, look like, by their kind: of size 1, their axis along z.
 
-import {BoxGeometry, type BufferGeometry, OctahedronGeometry, SphereGeometry, TorusGeometry} from "three";
+import {BoxGeometry, type BufferGeometry, Curve, OctahedronGeometry, SphereGeometry, TorusGeometry, TubeGeometry, Vector3} from "three";
 import {cylinder} from "./primitives";
 
 /** These act on joints or between wheels that are drawn anyway. */
@@ -19,4 +19,22 @@ export const SYMBOLS: Record<string, () => BufferGeometry> = {
   "point-on-plane": () => new BoxGeometry(2.6, 2.6, 0.25),
   fixed: () => new BoxGeometry(1.2, 1.2, 1.2),
   other: () => new SphereGeometry(0.6, 12, 8),
+};
+
+/** A flat coil about z, wider than a revolute joint's ring. */
+class Spiral extends Curve<Vector3> {
+  constructor() {
+    super();
+  }
+
+  override getPoint(s: number, out = new Vector3()): Vector3 {
+    const [r, angle] = [1.5 + 1.7 * s, 5 * Math.PI * s];
+    return out.set(r * Math.cos(angle), r * Math.sin(angle), 0);
+  }
+}
+
+export const FORCES: Record<string, () => BufferGeometry> = {
+  torsion: () => new TubeGeometry(new Spiral(), 90, 0.16, 6),
+  bushing: () => new TorusGeometry(1.9, 0.7, 10, 28),
+  motor: () => new TorusGeometry(2, 0.4, 4, 8),
 };

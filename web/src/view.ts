@@ -14,7 +14,7 @@ import {across, extent, extremes, spread} from "./geometry";
 import {Grid} from "./grid";
 import {Skeleton} from "./skeleton";
 import {Springs} from "./springs";
-import {SYMBOLS, UNSEEN} from "./symbols";
+import {FORCES, SYMBOLS, UNSEEN} from "./symbols";
 import {Trace} from "./trace";
 import type {Theme} from "./theme";
 
@@ -30,6 +30,7 @@ interface Batch {
 }
 
 const SELECTED = new Color("#ff7a1a");
+const isFinitePoint = (point: Vector3) => Number.isFinite(point.x + point.y + point.z);
 
 export class View {
   readonly arrows: Arrows;
@@ -49,7 +50,7 @@ export class View {
   private readonly symbol: number;
   private readonly batches: Batch[] = [];
   private readonly thin: {line: ThinLine; part: Primitive}[] = [];
-  private readonly symbols: {mesh: InstancedMesh; joints: Link[]}[] = [];
+  private readonly symbols: {mesh: InstancedMesh; links: Link[]; layer: Layer}[] = [];
   private readonly triads: LineSegments;
   private readonly springs: Springs;
   private readonly skeleton: Skeleton | null;
@@ -97,9 +98,10 @@ export class View {
     };
     for (let i = 0; i <= count; i++) this.bodies.push(new Matrix4());
     this.addBodies(drawn);
-    for (const link of [...scene.joints, ...scene.forces, ...scene.frames.map((frame) => ({bodies: [frame.body], points: [frame.position]}))])
+    const placed = scene.forces.filter((force) => force.kind !== "torsion" && force.kind !== "other"); // the others act anywhere
+    for (const link of [...scene.joints, ...placed, ...scene.frames.map((frame) => ({bodies: [frame.body], points: [frame.position]}))])
       link.points.forEach((point, i) => this.corners.at(link.bodies[i])!.push(vector(point)));
-    this.addJoints();
+    this.addSymbols();
     this.triads = this.addFrames();
     this.springs = new Springs(scene, this.symbol);
     this.arrows = new Arrows(data, scene.size);
@@ -160,20 +162,22 @@ export class View {
       this.corners.at(part.body)!.push(new Vector3().fromBufferAttribute(points, i).applyMatrix4(part.place));
   }
 
-  private addJoints() {
+  /** Symbols of joints, and of forces that act about an axis. */
+  private addSymbols() {
     const kinds = new Map<string, Link[]>();
-    for (const joint of this.data.raw.scene.joints) {
-      if (joint.points.length === 0) continue;
-      if (UNSEEN.has(joint.kind)) continue;
-      const look = SYMBOLS[joint.kind] ? joint.kind : "other";
-      if (kinds.has(look)) kinds.get(look)!.push(joint);
-      else kinds.set(look, [joint]);
-    }
-    for (const [look, joints] of kinds) {
-      const mesh = new InstancedMesh(SYMBOLS[look](), this.ink, joints.length);
+    const add = (look: string, link: Link) => {
+      if (kinds.has(look)) kinds.get(look)!.push(link);
+      else kinds.set(look, [link]);
+    };
+    const {joints, forces} = this.data.raw.scene;
+    for (const joint of joints)
+      if (joint.points.length > 0 && !UNSEEN.has(joint.kind)) add(SYMBOLS[joint.kind] ? joint.kind : "other", joint);
+    for (const force of forces) if (force.points.length > 0 && FORCES[force.kind]) add(force.kind, force);
+    for (const [look, links] of kinds) {
+      const mesh = new InstancedMesh((FORCES[look] ?? SYMBOLS[look])(), this.ink, links.length);
       mesh.frustumCulled = false;
       mesh.renderOrder = 2;
-      this.symbols.push({mesh, joints});
+      this.symbols.push({mesh, links, layer: FORCES[look] ? "springs" : "joints"});
       this.stage.add(mesh);
     }
   }
@@ -212,8 +216,22 @@ export class View {
     }
     if (points.length === 0) points.push(...this.corners[this.bodies.length - 1]);
     points.push(...this.anchors);
-    const finite = points.filter((point) => Number.isFinite(point.x + point.y + point.z)); // a run may have left for infinity
+    const finite = points.filter(isFinitePoint); // a run may have left for infinity
     return finite.length > 0 ? finite : [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
+  }
+
+  /**
+   * Of a run in which something goes far away: what stays near where the machine was at the start. If nothing does, the
+   * whole way where it can still be seen, or the start.
+   */
+  private nearby(points: Vector3[], wayIsSeen: boolean): Vector3[] {
+    const start = this.samples([0]);
+    const [low, high] = extent(start);
+    const home = low.clone().add(high).multiplyScalar(0.5);
+    const near = (point: Vector3) => point.distanceTo(home) < 0.5 * high.distanceTo(low) + 0.75 * this.data.raw.scene.size;
+    this.place(this.data.end);
+    if (this.bodies.slice(0, -1).some((body) => near(new Vector3().setFromMatrixPosition(body)))) return [...start, ...points.filter(near)];
+    return wayIsSeen ? points : start;
   }
 
   /** Where the machine goes, and with it lights, shadows and the grid. */
@@ -225,7 +243,7 @@ export class View {
     let points = this.samples(frames);
     let [low, high] = extent(points);
     if (high.distanceTo(low) > 12 * size) {
-      points = this.samples([0]); // it leaves: look at the start
+      points = this.nearby(points, high.distanceTo(low) < 60 * size);
       [low, high] = extent(points);
     }
     const middle = low.clone().add(high).multiplyScalar(0.5);
@@ -316,10 +334,10 @@ export class View {
       line.matrix.multiplyMatrices(this.bodies.at(part.body)!, part.place);
     }
     this.skeleton?.update(this.shown.bodies, this.bodies);
-    this.updateJoints();
+    this.updateSymbols();
     this.updateFrames();
     const at = (body: number, local: Vector, out: Vector3) => this.point(body, local, out);
-    this.springs.update(this.shown.springs, at);
+    this.springs.update(this.shown.springs, at, (link) => this.data.holds(link, t));
     this.arrows.update(t, this.shown, at);
     const frame = this.data.at(t);
     for (const trace of this.traces.values()) trace.update(this.shown.traces, frame);
@@ -328,17 +346,18 @@ export class View {
     this.draw();
   }
 
-  private updateJoints() {
+  private updateSymbols() {
     const [m, p, axis, turn] = [new Matrix4(), new Vector3(), new Vector3(), new Turn()];
     const scale = new Vector3(this.symbol, this.symbol, this.symbol);
-    for (const {mesh, joints} of this.symbols) {
-      mesh.visible = this.shown.joints;
+    for (const {mesh, links, layer} of this.symbols) {
+      mesh.visible = this.shown[layer];
       if (!mesh.visible) continue;
-      joints.forEach((joint, i) => {
-        const end = joint.points.length - 1;
-        this.point(joint.bodies[end], joint.points[end], p);
-        axis.set(...(joint.axis ?? [0, 0, 1])).transformDirection(this.bodies.at(joint.bodies[0])!);
-        mesh.setMatrixAt(i, m.compose(p, turn.setFromUnitVectors(new Vector3(0, 0, 1), axis), scale));
+      links.forEach((link, i) => {
+        const end = link.points.length - 1;
+        this.point(link.bodies[end], link.points[end], p);
+        axis.set(...(link.axis ?? [0, 0, 1])).transformDirection(this.bodies.at(link.bodies[0])!);
+        const holds = this.data.holds(link, this.time);
+        mesh.setMatrixAt(i, holds ? m.compose(p, turn.setFromUnitVectors(new Vector3(0, 0, 1), axis), scale) : m.makeScale(0, 0, 0));
       });
       mesh.instanceMatrix.needsUpdate = true;
     }
@@ -380,6 +399,11 @@ export class View {
     return this.whereIs({kind: "bodies", index: body}).toArray();
   }
 
+  /** The arrows that are drawn now. */
+  arrowsOf(kind: "forces" | "reactions") {
+    return this.arrows.shown(kind, this.time, (body, local, out) => this.point(body, local, out));
+  }
+
   traced(target: Target): boolean {
     return this.traces.has(`${target.kind} ${target.index}`);
   }
@@ -412,7 +436,8 @@ export class View {
 
   follow(target: Target | null) {
     this.followed = target;
-    if (target) {
+    this.anchor.copy(this.controls.target);
+    if (target && isFinitePoint(this.whereIs(target))) {
       this.anchor.copy(this.whereIs(target));
       this.camera.position.add(this.anchor).sub(this.controls.target);
       this.controls.target.copy(this.anchor);
@@ -423,6 +448,7 @@ export class View {
 
   private moveAlong() {
     const now = this.whereIs(this.followed!);
+    if (!isFinitePoint(now)) return; // it has left for infinity: wait where it was last
     const moved = now.clone().sub(this.anchor);
     this.anchor.copy(now);
     this.camera.position.add(moved);
