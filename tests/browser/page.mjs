@@ -321,7 +321,7 @@ const tests = {
   },
 
   "a body that is nowhere does not take the view along": async () => {
-    const {page, wrong, close} = await open(browser, path("moment"));
+    const {page, wrong} = await shared("moment");
     await frames(page);
     const pixels = () => page.locator("#view").evaluate((canvas) => canvas.toDataURL());
     const before = await pixels();
@@ -332,11 +332,10 @@ const tests = {
     await frames(page);
     assert.equal(await pixels(), before, "the view has changed");
     assert.deepEqual(wrong, []);
-    await close();
   },
 
   "a plot against a channel has values under the pointer, and keeps to the part of the run that is looked at": async () => {
-    const {page, close} = await open(browser, path("four-bar"), {acceptDownloads: true});
+    const {page} = await shared("four-bar");
     await page.locator("#add-plot").press("Enter");
     const plot = page.locator("#plot-list .plot").last();
     await page.keyboard.type("rocker pin.angle");
@@ -371,7 +370,7 @@ const tests = {
     assert.ok(ticks.length > 2 && ticks.every((tick) => tick >= ranges.rad[0] - 1e-9 && tick <= ranges.rad[1] + 1e-9), `${ticks} beyond ${ranges.rad}`);
     await plot.locator(".chart").press("0");
     near((await shown()).range, [-0.7536, 13.3136], 1e-3, "the whole run again");
-    await close();
+    await plot.getByRole("button", {name: "Remove Plot"}).press("Enter");
   },
 
   "a click chooses a body": async () => {
@@ -406,6 +405,8 @@ const tests = {
     const rows = lines.map((line) => line.split(","));
     const peak = rows.find((row) => row[1] === "50");
     assert.ok(Math.abs(Number(peak[0]) - 3.333) < 1e-3);
+    assert.deepEqual(rows.filter((row) => row[1].length > 15), [], "digits that 32 bits do not have");
+    assert.ok(rows.every(([t, value]) => Math.abs(t - 3.3333) < 0.03 || Math.abs(value - Math.sin(2 * t)) < 1e-7));
     assert.ok(rows.length > 401 && rows.every((row, i) => i === 0 || Number(row[0]) >= Number(rows[i - 1][0])));
     assert.deepEqual(wrong, []);
   },
@@ -482,14 +483,13 @@ const tests = {
 
   "a run of one row, and one of no bodies": async () => {
     for (const name of ["moment", "nothing"]) {
-      const {page, wrong, close} = await open(browser, path(name));
+      const {page, wrong} = await shared(name);
       await page.locator("#play").press("Enter");
       await page.locator("#scrub").press("End");
       await page.locator("#fit").press("Enter");
       await frames(page);
       assert.equal(await page.locator("#checks .plot").count(), 4);
       assert.deepEqual(wrong, []);
-      await close();
     }
   },
 

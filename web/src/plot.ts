@@ -168,7 +168,7 @@ export class Plot {
       const t = Math.min(...series.map((one, i) => one.t[next[i]] ?? Infinity));
       if (!Number.isFinite(t)) break;
       const values = series.map((one, i) => (one.t[next[i]] === t ? one.y[next[i]++] : null));
-      if (t >= a && t <= b) rows.push([t, ...values].map((value) => (value === null ? "" : String(value))).join(","));
+      if (t >= a && t <= b) rows.push([String(t), ...values.map((value) => (value === null ? "" : digits(value)))].join(","));
     }
     return `${rows.join("\n")}\n`;
   }
@@ -378,6 +378,13 @@ export class Plot {
       extremes: lines.map((line) => [Math.min(...Array.from(line.y).filter(Number.isFinite)), Math.max(...Array.from(line.y).filter(Number.isFinite))]),
     };
   }
+}
+
+/** A number as text; of one that was kept with 32 bits the digits that these have. */
+function digits(value: number): string {
+  if (Math.fround(value) !== value) return String(value);
+  const enough = [6, 7, 8, 9].map((n) => Number(value.toPrecision(n))).find((short) => Math.fround(short) === value);
+  return String(enough ?? value);
 }
 
 /** A value between the points of a curve that are known, the extremes too. */

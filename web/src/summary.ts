@@ -10,6 +10,9 @@ type Bag = Record<string, unknown>;
 const bag = (value: unknown): Bag => (typeof value === "object" && value !== null ? (value as Bag) : {});
 const words = (key: string) => key.replace(/_/g, " ");
 
+/** What is only a size: no more digits than say something. */
+const rough = (value: unknown) => (typeof value === "number" ? Number(value.toPrecision(3)) : value);
+
 /** A number with its unit, a text as it is, nothing for what is not there. */
 function row(name: string, value: unknown, unit = "-"): Row[] {
   if (typeof value === "number") return [[name, withUnit(value, unit)]];
@@ -51,8 +54,8 @@ export function showSummary(session: Session) {
       ...row("Newton iterations", statistics.newton_iterations), ...perStep, ...row("factorizations", statistics.factorizations),
       ...Object.keys(statistics).filter((key) => !known.has(key)).flatMap((key) => row(words(key), statistics[key])), ...row("last step", statistics.last_step, "s"),
     ]),
-    ...card("Machine", Object.keys(machine).flatMap((key) => row(key === "gap" ? "gap at the start" : words(key), machine[key], key === "gap" ? "m" : "-"))),
-    ...card("Largest", Object.keys(largest).flatMap((key) => row(key, largest[key], units[key] ?? "-"))),
+    ...card("Machine", Object.keys(machine).flatMap((key) => row(key === "gap" ? "gap at the start" : words(key), key === "gap" ? rough(machine[key]) : machine[key], key === "gap" ? "m" : "-"))),
+    ...card("Largest", Object.keys(largest).flatMap((key) => row(key, rough(largest[key]), units[key] ?? "-"))),
   );
 }
 

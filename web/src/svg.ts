@@ -89,7 +89,8 @@ export function svg(picture: Picture, width = 760, height = 420): string {
   for (const mark of picture.marks)
     if (mark.x >= x.range[0] && mark.x <= x.range[1]) {
       rule(px(mark.x), top, px(mark.x), top + h, `stroke="${colors.muted}" stroke-dasharray="3 3"`);
-      text(px(mark.x) + 3, top + 10, mark.name, `font-size="10" fill="${colors.muted}"`);
+      const before = px(mark.x) > left + 0.8 * w; // its name does not reach beyond the plot
+      text(px(mark.x) + (before ? -3 : 3), top + 10, mark.name, `font-size="10" text-anchor="${before ? "end" : "start"}" fill="${colors.muted}"`);
     }
   out.push(`<clipPath id="inside"><rect x="${left}" y="${top}" width="${w}" height="${h}"/></clipPath>`);
   units.forEach((unit, k) => {
