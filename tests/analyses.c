@@ -94,6 +94,14 @@ void bench_motion(as_builder *b, const char *name, as_joint_id joint, const as_c
   if (as_builder_add_motion(b, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
+void bench_actuator(as_builder *b, as_joint_id joint, const char *force) {
+  as_actuator_def def = as_default_actuator_def();
+  as_error error;
+  def.joint = joint;
+  def.force = force;
+  if (as_builder_add_actuator(b, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
 double bench_root(double (*f)(double x, const void *user), const void *user, double a, double b) {
   const bool rising = f(b, user) > 0.0;
   for (int i = 0; i < 200; ++i) {

@@ -32,6 +32,8 @@ void bench_torsion(as_builder *b, const char *name, as_body_id first, as_body_id
 void bench_load(as_builder *b, const char *name, as_body_id body, const double point[3],
                 const double force[3], const as_curve *factor);
 void bench_motion(as_builder *b, const char *name, as_joint_id joint, const as_curve *law);
+/// A force along a joint's first coordinate, by formula.
+void bench_actuator(as_builder *b, as_joint_id joint, const char *force);
 
 /// The root of a function between two places where its sign differs, to the last bit.
 double bench_root(double (*f)(double x, const void *user), const void *user, double a, double b);

@@ -625,6 +625,31 @@ static void freedom_is_counted_and_named(void **state) {
   bench_free(&x);
 }
 
+/// A shaft that is wound up against a spring by formula: the spring has no end, and the drive pays for each turn. A part of
+/// the way that fails leaves the turns as they were.
+static void drive_winds_a_spring(void **state) {
+  (void)state;
+  const as_curve law = {.slope = 5.0};
+  as_builder *b = machine_builder(0, 0, 0);
+  const as_body_id shaft = bench_link(b, "shaft", 1.0, 1.0, -0.5, 0, 0, true);
+  const as_joint_id pin =
+      machine_joint(b, "pin", AS_JOINT_REVOLUTE, AS_GROUND, shaft, origin, z_axis);
+  bench_actuator(b, pin, "-2*joints.pin.angle + sqrt(20.5 - t)*0");
+  bench_motion(b, "drive", pin, &law);
+  bench x = bench_make(b);
+  begin(&x, NULL);
+  const double times[] = {0.3, 1.0, 1.3, 9.7, 20.0, 3.0, -4.0};
+  for (int i = 0; i < 7; ++i) {
+    const as_state *s = follow(&x, times[i], NULL);
+    assert_near("turns", s->u[0], 5.0 * times[i], 1e-12);
+    assert_near("torque", fabs(bench_lambda(&x, s, "drive")), fabs(10.0 * times[i]), 1e-11);
+    if (times[i] != 3.0) continue;
+    assert_int_not_equal(as_analysis_follow_motion(x.analysis, 21.0, NULL, &x.error), AS_OK);
+    assert_near("turns as they were", as_analysis_state(x.analysis)->u[0], 15.0, 1e-12);
+  }
+  bench_free(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slider_crank_follows_its_closed_form),
@@ -636,6 +661,7 @@ int main(void) {
       cmocka_unit_test(unreachable_position_is_named),
       cmocka_unit_test(jump_in_a_law_is_found),
       cmocka_unit_test(freedom_is_counted_and_named),
+      cmocka_unit_test(drive_winds_a_spring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,11 +298,44 @@ static void nonsense_is_refused(void **state) {
   bench_free(&x);
 }
 
+static int expect_turns(double value, const as_state *state, const as_equilibrium *found,
+                        void *user) {
+  (void)user;
+  assert_near("turns", state->u[0], 0.5 * value, 1e-11);
+  assert_int_equal(found->stability, AS_STABLE);
+  return 0;
+}
+
+/// A moment t against a spring by formula that knows all turns: phi = t/2, found from rest and followed.
+static void spring_is_wound_up(void **state) {
+  (void)state;
+  const double values[] = {50.0, 51.0, 60.0, 20.0, 0.0, -90.0};
+  as_builder *b = machine_builder(0, 0, 0);
+  const as_body_id shaft = bench_link(b, "shaft", 1.0, 1.0, -0.5, 0, 0, false);
+  const as_joint_id pin = machine_joint(b, "pin", AS_JOINT_REVOLUTE, AS_GROUND, shaft,
+                                        (double[]){0, 0, 0}, (double[]){0, 0, 1});
+  bench_actuator(b, pin, "t - 2*joints.pin.angle");
+  bench x = bench_make(b);
+  as_sweep_def def = as_default_sweep_def();
+  as_sweep_report report;
+  def.values = values;
+  def.n_values = 6;
+  def.receive = expect_turns;
+  expect(as_analysis_sweep(x.analysis, as_model_initial(x.model), &def, &report, &x.error), AS_OK,
+         &x.error);
+  assert_int_equal(report.n_done, 6);
+  bench_free(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(truss_stops_at_its_limit),         cmocka_unit_test(truss_snaps_through),
-      cmocka_unit_test(perfect_column_changes_stability), cmocka_unit_test(leaning_column_bends),
-      cmocka_unit_test(callbacks_may_stop_or_refuse),     cmocka_unit_test(nonsense_is_refused),
+      cmocka_unit_test(truss_stops_at_its_limit),
+      cmocka_unit_test(truss_snaps_through),
+      cmocka_unit_test(perfect_column_changes_stability),
+      cmocka_unit_test(leaning_column_bends),
+      cmocka_unit_test(callbacks_may_stop_or_refuse),
+      cmocka_unit_test(nonsense_is_refused),
+      cmocka_unit_test(spring_is_wound_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

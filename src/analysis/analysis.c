@@ -129,7 +129,17 @@ as_status asi_analysis_start(as_analysis *a, const as_initial *initial, as_error
   memset(at->v, 0, (size_t)p->n * sizeof(double));
   memcpy(at->q, initial->q, (size_t)p->nq * sizeof(double));
   as_space_normalize(p->space, at->q);
-  return asi_analysis_project(a, initial->t, at->q);
+  const as_status projected = asi_analysis_project(a, initial->t, at->q);
+  if (projected == AS_OK) asi_follow(s, initial->t, at);
+  return projected;
+}
+
+void asi_analysis_keep_signals(as_analysis *a) {
+  memcpy(a->s->last.u, a->s->eval.u, (size_t)a->problem->def.n_u * sizeof(double));
+}
+
+void asi_analysis_restore_signals(as_analysis *a) {
+  memcpy(a->s->eval.u, a->s->last.u, (size_t)a->problem->def.n_u * sizeof(double));
 }
 
 as_status asi_analysis_project(as_analysis *a, double t, double *q) {
@@ -159,4 +169,5 @@ void asi_analysis_show(as_analysis *a, double t, const asi_values *at) {
   memcpy(s->now.a, at->vdot, (size_t)p->n * sizeof(double));
   memcpy(s->now.w, at->xdot, (size_t)p->def.n_x * sizeof(double));
   asi_publish(s, t, &s->now);
+  asi_analysis_keep_signals(a);
 }

@@ -52,6 +52,9 @@ as_status asi_analysis_project(as_analysis *a, double t, double *q);
 as_status asi_analysis_rank(as_analysis *a, double t, const asi_values *at, int *freedom);
 /// Shows values to the caller.
 void asi_analysis_show(as_analysis *a, double t, const asi_values *at);
+/// Keeps the held signals of a place to come back to, in s->last.u; puts them back.
+void asi_analysis_keep_signals(as_analysis *a);
+void asi_analysis_restore_signals(as_analysis *a);
 
 /// Rows that give, where they have to: e of [RE.4].
 #define ASI_ANALYSIS_COMPLIANCE 1e-8
@@ -66,8 +69,8 @@ as_status asi_statics_solve(as_analysis *a, double t, double w);
 double asi_statics_size(const as_analysis *a);
 /// Puts a->trial where `factor` times a->step leads, on the constraints and in balance as far as they go.
 as_status asi_statics_move(as_analysis *a, double t, double factor);
-/// Makes the trial the place where the search is.
-void asi_statics_accept(as_analysis *a);
+/// Makes the trial the place where the search is, and lets held signals follow.
+void asi_statics_accept(as_analysis *a, double t);
 /// Lets go at a->here until forces balance. AS_ERR_CONVERGENCE: they do not.
 as_status asi_statics_settle(as_analysis *a, double t, int *iterations);
 /// Newton's method at a->here, until round-off stops it.

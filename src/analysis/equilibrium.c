@@ -71,7 +71,7 @@ static as_status push_off(as_analysis *a, double t) {
   memset(a->step, 0, asi_total_size(p) * sizeof(double));
   memcpy(a->step, a->mode, (size_t)p->n * sizeof(double));
   const as_status status = asi_statics_move(a, t, (back < 0.0 ? -PUSH : PUSH) / longest);
-  if (status == AS_OK) asi_statics_accept(a);
+  if (status == AS_OK) asi_statics_accept(a, t);
   return status;
 }
 

@@ -200,6 +200,29 @@ static as_status fail_to_follow(as_analysis *a, as_status status, double t) {
                   "The motion cannot be followed beyond t = %.9g s: %.400s", t, inner.message);
 }
 
+/// From a->here at `now` to t, in as many parts as it takes.
+static as_status follow_all(as_analysis *a, double now, double t, as_motion_report *report) {
+  double h = t - now;
+  const double shortest = a->def.shortest_part * fabs(h);
+  while (now != t) {
+    as_status status = asi_analysis_interrupted(a, now);
+    const bool last = fabs(h) >= fabs(t - now);
+    if (last) h = t - now;
+    if (status == AS_OK) status = follow_part(a, now, h, report);
+    if (status == AS_OK) {
+      now = last ? t : now + h;
+      asi_statics_accept(a, now);
+      ++report->parts;
+      h *= 2.0;
+      continue;
+    }
+    h *= 0.5;
+    if (!as_status_is_recoverable(status) && status != AS_ERR_INCONSISTENT) return status;
+    if (fabs(h) < shortest) return fail_to_follow(a, status, now);
+  }
+  return AS_OK;
+}
+
 as_status as_analysis_follow_motion(as_analysis *a, double t, as_motion_report *report,
                                     as_error *error) {
   if (a == NULL || !a->in_motion)
@@ -211,24 +234,12 @@ as_status as_analysis_follow_motion(as_analysis *a, double t, as_motion_report *
   as_motion_report own = {0};
   s->eval.error = error;
   asi_copy_values(a->problem, &s->now, &a->here.at);
-  double now = s->state.t, h = t - now;
-  const double shortest = a->def.shortest_part * fabs(h);
-  if (h == 0.0) return place(a, t, &a->here.at, report ? report : &own);
-  while (now != t) {
-    as_status status = asi_analysis_interrupted(a, now);
-    const bool last = fabs(h) >= fabs(t - now);
-    if (last) h = t - now;
-    if (status == AS_OK) status = follow_part(a, now, h, &own);
-    if (status == AS_OK) {
-      now = last ? t : now + h;
-      asi_statics_accept(a);
-      ++own.parts;
-      h *= 2.0;
-      continue;
-    }
-    h *= 0.5;
-    if (!as_status_is_recoverable(status) && status != AS_ERR_INCONSISTENT) return status;
-    if (fabs(h) < shortest) return fail_to_follow(a, status, now);
+  asi_analysis_restore_signals(a); // another analysis may have failed since
+  if (t == s->state.t) return place(a, t, &a->here.at, report ? report : &own);
+  const as_status status = follow_all(a, s->state.t, t, &own);
+  if (status) {
+    asi_analysis_restore_signals(a);
+    return status;
   }
   asi_analysis_show(a, t, &a->here.at);
   if (report) *report = own;

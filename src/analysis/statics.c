@@ -144,10 +144,11 @@ as_status asi_statics_move(as_analysis *a, double t, double factor) {
   return status ? status : asi_balance(a, t, &a->trial);
 }
 
-void asi_statics_accept(as_analysis *a) {
+void asi_statics_accept(as_analysis *a, double t) {
   const asi_rest old = a->here;
   a->here = a->trial;
   a->trial = old;
+  asi_follow(a->s, t, &a->here.at);
 }
 
 // ---- the search -----------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ as_status asi_statics_settle(as_analysis *a, double t, int *iterations) {
     if (status && !is_local(status)) return status;
     const double before = a->here.unbalanced;
     refused = r.accepted ? 0 : refused + 1;
-    if (r.accepted) asi_statics_accept(a);
+    if (r.accepted) asi_statics_accept(a, t);
     r.w = next_inertia(a, &r, before);
     if (!r.accepted) continue;
     r.way += r.size;
@@ -280,7 +281,7 @@ as_status asi_statics_polish(as_analysis *a, double t, double w) {
     if (status == AS_OK) status = asi_statics_move(a, t, 1.0);
     if (status && !is_local(status)) return status;
     if (status || !(a->trial.unbalanced < 0.5 * a->here.unbalanced)) break;
-    asi_statics_accept(a);
+    asi_statics_accept(a, t);
   }
   return AS_OK;
 }

@@ -55,7 +55,7 @@ static as_status correct(sweep *w, double t, double way) {
     last = size;
     status = asi_statics_move(a, t, 1.0);
     if (status) return status;
-    asi_statics_accept(a);
+    asi_statics_accept(a, t);
     if (converged) return asi_statics_polish(a, t, w->inertia);
   }
   if (status) return status;
@@ -85,17 +85,22 @@ static double extrapolate(sweep *w, double value) {
   return way;
 }
 
+/// Puts a->here at the last equilibrium.
+static void go_back(sweep *w) {
+  asi_copy_values(w->a->problem, w->kept, &w->a->here.at);
+  asi_analysis_restore_signals(w->a);
+}
+
 /// From the last equilibrium to one at another value.
 static as_status follow_part(sweep *w, double value) {
-  as_analysis *a = w->a;
   as_status status = set_parameter(w, value);
   if (status) return status;
-  asi_copy_values(a->problem, w->kept, &a->here.at);
+  go_back(w);
   if (isfinite(w->before)) {
     const double way = extrapolate(w, value);
     status = correct(w, time_at(w, value), way);
     if (status == AS_OK) return AS_OK;
-    asi_copy_values(a->problem, w->kept, &a->here.at);
+    go_back(w);
   }
   return correct(w, time_at(w, value), (double)INFINITY);
 }
@@ -107,6 +112,7 @@ static bool is_local(as_status status) {
 /// a->here is an equilibrium.
 static void keep(sweep *w, double value) {
   asi_copy_values(w->a->problem, &w->a->here.at, w->kept);
+  asi_analysis_keep_signals(w->a);
   w->value = w->report.last = value;
   ++w->report.equilibria;
 }
@@ -154,7 +160,7 @@ static as_status jump(sweep *w, double value, as_equilibrium *found) {
   as_analysis *a = w->a;
   const double t = time_at(w, value);
   as_status status = set_parameter(w, value);
-  asi_copy_values(a->problem, w->kept, &a->here.at);
+  go_back(w);
   if (status == AS_OK) status = asi_analysis_project(a, t, a->here.at.q);
   if (status == AS_OK) status = asi_find_equilibrium(a, t, found);
   if (status) return status;
@@ -186,6 +192,7 @@ static as_status reach(sweep *w, double value) {
     status = fail_branch(w, status);
   if (status == AS_OK) return deliver(w, &found);
   if (w->def->set) w->def->set(w->value, w->def->user); // back to the last equilibrium
+  asi_analysis_restore_signals(w->a);
   asi_analysis_show(w->a, time_at(w, w->value), w->kept);
   return status;
 }

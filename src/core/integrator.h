@@ -279,6 +279,8 @@ as_status asi_drift(as_integrator *s, double t, const double *q, const double *v
 as_status asi_solve_step(as_integrator *s, double h, double t1, double e);
 /// Makes the step that was solved last the new state.
 void asi_accept_step(as_integrator *s);
+/// Lets the problem note in its held signals where it is. What it cannot tell stays as it was.
+void asi_follow(as_integrator *s, double t, const asi_values *now);
 
 // stiff.c ------------------------------------------------------------------------------------------
 

@@ -55,12 +55,11 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   return status;
 }
 
-/// Lets the problem note where it is. What it cannot tell stays as it was.
-static void follow(as_integrator *s) {
+void asi_follow(as_integrator *s, double t, const asi_values *now) {
   const as_problem_def *def = &s->problem->def;
-  const asi_values *now = &s->now;
+  if (def->follow == NULL) return;
   double *const noted = s->held + 4 * (size_t)def->n_u;
-  const as_point at = {.t = s->t, .q = now->q, .v = now->v, .x = now->x, .u = s->eval.u};
+  const as_point at = {.t = t, .q = now->q, .v = now->v, .x = now->x, .u = s->eval.u};
   memcpy(noted, s->eval.u, (size_t)def->n_u * sizeof(double));
   if (def->follow(&at, noted, def->user) != AS_DONE) return;
   for (int i = 0; i < def->n_u; ++i)
@@ -72,7 +71,7 @@ void asi_accept_step(as_integrator *s) {
   asi_path_note(s);
   s->method->accept(s);
   s->t = s->t1;
-  if (s->problem->def.follow) follow(s);
+  asi_follow(s, s->t, &s->now);
   asi_dense_remember(s, t0, a_offset, w_offset);
   asi_publish(s, s->t, &s->now);
   s->last_h = s->statistics.last_step = s->h;
