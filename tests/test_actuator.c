@@ -494,6 +494,73 @@ static void test_turns(void **state) {
   as_model_destroy(model);
 }
 
+/// Where a joint is to start says in which turn it is: for its formula and for its channel.
+static void test_start(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double angle;
+  } starts[] = {{"{angle_deg: 180}", 3.14159265358979323846},
+                {"{angle_deg: -180}", -3.14159265358979323846},
+                {"{angle: 40}", 40.0},
+                {"{angle: -7}", -7.0}};
+  static const char *const names[] = {"forces.motor.drive", "joints.hinge.angle"};
+  for (int i = 0; i < 4; ++i) {
+    char text[400];
+    double out[2];
+    as_messages messages;
+    as_machine *one_wheel = NULL;
+    as_channels *c = NULL;
+    as_error error = {0};
+    snprintf(text, sizeof text,
+             "alphastep: 1\nbodies: {wheel: {mass: 1, inertia: [1, 1, 1]}}\n"
+             "joints: {hinge: {type: revolute, bodies: [ground, wheel], point: [0, 0, 0],\n"
+             "  axis: [0, 0, 1], start: %s}}\n"
+             "forces: {motor: {type: actuator, joint: hinge, force: 2*joints.hinge.angle}}\n",
+             starts[i].text);
+    if (as_machine_parse(text, strlen(text), "wheel.yaml", NULL, 0, &one_wheel, &messages))
+      fail_msg("%s", messages.message[0].text);
+    as_integrator *one = start(one_wheel->model, AS_METHOD_INDEX3, 0.01);
+    must(as_channels_create(one_wheel->model, names, 2, &c, &error), &error);
+    const as_view view = {.state = as_integrator_state(one)};
+    must(as_channels_evaluate(c, &view, out, &error), &error);
+    assert_near("drive", out[0], 2.0 * starts[i].angle, 1e-12);
+    assert_near("angle", out[1], starts[i].angle, 1e-12);
+    as_channels_destroy(c);
+    as_integrator_destroy(one);
+    as_machine_destroy(one_wheel);
+  }
+}
+
+static as_status expect_row(double t, const double *row, int n, void *user, as_error *error) {
+  (void)user;
+  (void)error;
+  assert_int_equal(n, 2);
+  assert_near("angle", row[0], 40.0 * t, 1e-6);
+  assert_near("drive", row[1], 0.0, 1e-4);
+  return AS_OK;
+}
+
+/// Rows between steps that turn a wheel by more than half a turn.
+static void test_rows(void **state) {
+  (void)state;
+  static const char *const names[] = {"joints.hinge.angle", "forces.*.drive"};
+  as_model *model = wheel();
+  as_error error = {0};
+  as_run *run = NULL;
+  as_run_def def = as_default_run_def();
+  def.integrator.step = 0.1;
+  def.t_end = 2.0;
+  def.interval = 0.013;
+  def.channels = names;
+  def.n_channels = 2;
+  must(as_run_create(model, &def, &run, &error), &error);
+  must(as_run_go(run, expect_row, NULL, NULL, &error), &error);
+  assert_int_equal(as_run_rows(run), 155);
+  as_run_destroy(run);
+  as_model_destroy(model);
+}
+
 // ---- messages --------------------------------------------------------------------------------------------------
 
 static void test_refused(void **state) {
@@ -695,6 +762,7 @@ int main(void) {
       cmocka_unit_test(test_spring_force), cmocka_unit_test(test_order),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_refused),
       cmocka_unit_test(test_too_much),     cmocka_unit_test(test_no_number),
-      cmocka_unit_test(test_file)};
+      cmocka_unit_test(test_file),         cmocka_unit_test(test_start),
+      cmocka_unit_test(test_rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

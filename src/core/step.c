@@ -94,7 +94,8 @@ enum { MAX_SPLITS = 6 };
 
 /// [RE.5] A step that has failed with `status` is tried again with more compliance, which carries it over
 /// a singular position, and then in two parts of 0.6 h and 0.4 h: halves would meet the singular point
-/// again. Where an event lies in the first part, the second has to wait: then it ends earlier.
+/// again. Where an event lies in the first part, the second has to wait: then it ends earlier. So it does where held
+/// signals follow: they are those of one part, in which an angle turns less than half a turn.
 static as_status rescue_step(as_integrator *s, double h, double t1, as_status status, int splits) {
   static const double compliance[] = {1e-4, 1e-2};
   for (int i = 0; i < 2 && s->redundancy.rows > 0; ++i)
@@ -114,7 +115,7 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
       status = asi_events_pending(s, &pending);
       if (status == AS_OK && !pending) status = asi_events_act(s, s->t);
     }
-    if (pending) return status;
+    if (pending || (i == 0 && s->problem->def.follow)) return status;
   }
   return status;
 }
@@ -237,11 +238,21 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
   return status ? status : asi_succeed(error);
 }
 
+static double mesh_point(const as_integrator *s) {
+  return s->mesh.t0 + (double)s->mesh.count * s->mesh.h;
+}
+
+/// Whether a part of a step is left to do.
+static bool is_in_parts(const as_integrator *s) {
+  const double last = mesh_point(s), h = s->mesh.h;
+  return !s->forward && s->last_h < 0.9 * h && s->t > last && s->t < last + h;
+}
+
 /// Steps from the current time to t: `most` at the most, the last one stretched or shortened. Ends early
 /// where an event has changed something. Mesh points are multiplied, not summed up, and go on where an earlier
 /// call has left them: interruptions do not show in the last bit.
 static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
-  if (!(s->mesh.h == most && s->t == s->mesh.t0 + (double)s->mesh.count * most)) {
+  if (!(s->mesh.h == most && (s->t == mesh_point(s) || is_in_parts(s)))) {
     s->mesh.t0 = s->t;
     s->mesh.h = most;
     s->mesh.count = 0;
@@ -251,9 +262,10 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
   for (long i = s->mesh.count + 1; i <= n; ++i) {
     const double end = i < n ? t0 + (double)i * most : t;
     const double rest = t - (t0 + (double)(n - 1) * most);
-    const double h = i < n || fabs(rest - most) <= 1e-9 * most ? most : rest;
+    const double whole = i < n || fabs(rest - most) <= 1e-9 * most ? most : rest;
+    const double h = s->t == mesh_point(s) ? whole : end - s->t;
     as_status status = take_step(s, h, end, error);
-    if (status == AS_OK) s->mesh.count = i;
+    if (status == AS_OK && s->t == end) s->mesh.count = i;
     if (status == AS_OK) status = settle(s, s->t, error);
     if (status) return status;
     if (s->t != end) return AS_OK;

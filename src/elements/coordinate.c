@@ -76,7 +76,7 @@ asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
 
 double asi_unwrap(double angle, double near) {
   const double turn = 6.283185307179586477;
-  return angle - turn * floor((angle - near) / turn + 0.5);
+  return angle - turn * ceil((angle - near) / turn - 0.5);
 }
 
 static asi_row displacement(asi_coordinate of) {

@@ -41,7 +41,7 @@ bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_
 /// Adds -force D_q c_q^T, 12 x 12.
 void asi_measure_curvature(const asi_measure *x, double force, double *f_q);
 
-/// Brings an angle within half a turn of another.
+/// Brings an angle within half a turn of another; where it is opposite, half a turn behind it.
 double asi_unwrap(double angle, double near);
 
 /// Adds the force of a law against c and its tangents; law: S, S_c, S_c'.

@@ -73,6 +73,7 @@ as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error
     asi_joint_coordinates(b->joint[b->turn[k].joint].kind, all);
     m->turn[k] = asi_joint_gauge(b, b->turn[k].joint, all[b->turn[k].coordinate]);
     m->turn[k].turn = k;
+    m->u0[m->n_parameters + k] = b->joint[b->turn[k].joint].start[b->turn[k].coordinate];
     for (int e = 0; e < 2; ++e) resolve(m, &m->turn[k].ends.motion[e]);
   }
   for (int i = 0; i < m->n_elements; ++i) {

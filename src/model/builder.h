@@ -62,6 +62,8 @@ typedef struct asi_joint_info {
   bool ours;     ///< its data begin with an asi_joint
   bool moving;   ///< a frame of it moves, or its length
   bool released; ///< it does not hold at the start
+  double start
+      [AS_JOINT_COORDINATES]; ///< coordinates that it was assembled to: these turns its angles are in
 } asi_joint_info;
 
 /// Where in the data a curve is referred to.

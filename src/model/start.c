@@ -302,6 +302,10 @@ static double velocity_change(const as_model *m, const double *v, const double *
 }
 
 static void take_over(as_builder *b, const assembly *a, as_assembly_report *report) {
+  for (int i = 0; i < b->n_wanted; ++i) {
+    const as_coordinate_def *wanted = &b->wanted[i];
+    if (!isnan(wanted->value)) b->joint[wanted->joint].start[wanted->coordinate] = wanted->value;
+  }
   report->velocity_change = velocity_change(a->model, a->v, a->model->v0);
   report->moved_body = AS_NONE;
   for (int i = 0; i < b->n_bodies; ++i) {

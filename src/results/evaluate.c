@@ -107,7 +107,8 @@ static as_status look_at_coordinates(const as_channels *c, const as_state *state
     if (c->followed && kind[i].kind != ASI_COORDINATE_ROTATION)
       near[i] += (state->t - c->t) * rate[i];
   }
-  return as_model_coordinates(c->model, state, joint, c->followed ? near : NULL, values, rate,
+  return as_model_coordinates(c->model, state, joint,
+                              c->followed ? near : c->model->joint[joint].start, values, rate,
                               error);
 }
 
