@@ -399,8 +399,12 @@ static void test_potential(void **state) {
       {"7*abs(sin(40*deflection))", (double)NAN},
       {"2/length^2 + 0*length_rate", 2.0 * (1.0 / 0.4 - 1.0 / (0.4 + e))},
       {"3*deflection*t", 0.0},
+      {"2/deflection^2", 0.0}, // V would begin at infinity
+      // A kink and a jump close to an eighth of the way, where no point of a whole piece looks.
+      {"80*max(deflection - 0.999*0.31/8, 0)", 40.0 * pow(e - 0.999 * 0.31 / 8.0, 2.0)},
+      {"5*(deflection > 1.001*0.31/8)", 5.0 * (e - 1.001 * 0.31 / 8.0)},
   };
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 8; ++i) {
     const as_surface law = {.formula = all[i].text};
     as_error error;
     as_energy energy;

@@ -242,20 +242,34 @@ static void test_curve(void **state) {
   as_model_destroy(model);
 }
 
-/// A curve that goes below zero does not make a stop pull: the bead goes on with what the first millimetre took.
+/// A curve that goes below zero does not make a stop pull: the bead goes on with what the first millimetre took, and that
+/// is what the stop stores.
 static void test_curve_below_zero(void **state) {
   (void)state;
   static const double x[] = {0.0, 0.001, 0.002}, y[] = {0.0, 10.0, -10.0};
-  static const as_curve table = {.x = x, .y = y, .n = 3, .interpolation = AS_LINEAR};
+  static const double rates[] = {-1.0, 1.0}, z[] = {0.0, 0.0, 10.0, 10.0, -10.0, -10.0};
+  static const as_curve straight = {.x = x, .y = y, .n = 3, .interpolation = AS_LINEAR};
+  static const as_curve spline = {.x = x, .y = y, .n = 3};
+  static const as_surface table = {
+      .x = x, .y = rates, .z = z, .nx = 3, .ny = 2, .interpolation = AS_LINEAR};
+  static const as_penalty laws[] = {{.curve = &straight, .exponent = 1.0},
+                                    {.surface = &table, .exponent = 1.0},
+                                    {.curve = &spline, .exponent = 1.0}};
   const double taken = 0.005 + 0.0025; // to 1 mm, and on to 1.5 mm, where the curve is zero [J]
-  as_model *model = build_bead(0.5, 1.0, 0.01, (as_penalty){.curve = &table, .exponent = 1.0});
-  as_integrator *integrator = drive_start(model, AS_METHOD_INDEX2, 1e-5);
-  const as_state *s = as_integrator_state(integrator);
-  as_error error;
-  if (as_integrator_advance(integrator, 0.03, &error)) fail_msg("%s", error.message);
-  assert_near("speed", s->v[0], sqrt(1.0 - 2.0 * taken / 0.5), 1e-6);
-  as_integrator_destroy(integrator);
-  as_model_destroy(model);
+  for (int k = 0; k < 3; ++k) {
+    as_model *model = build_bead(0.5, 1.0, 0.01, laws[k]);
+    as_integrator *integrator = drive_start(model, AS_METHOD_INDEX2, 1e-5);
+    const as_state *s = as_integrator_state(integrator);
+    as_error error;
+    as_energy energy;
+    if (as_integrator_advance(integrator, 0.03, &error)) fail_msg("%s", error.message);
+    assert_int_equal(as_model_energy(model, s, &energy, &error), AS_OK);
+    assert_near("energy", energy.kinetic + energy.potential, 0.25, 1e-6);
+    if (k < 2) assert_near("speed", s->v[0], sqrt(1.0 - 2.0 * taken / 0.5), 1e-6);
+    if (k < 2) assert_near("stored", energy.potential, taken, 1e-13);
+    as_integrator_destroy(integrator);
+    as_model_destroy(model);
+  }
 }
 
 // ---- every coordinate -------------------------------------------------------------------------------

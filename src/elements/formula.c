@@ -1,8 +1,4 @@
 /// Formulas in a machine, see formula.h.
-///
-/// What a law stores is an integral without a closed form. It is added up in pieces by Gauss' rule with four points;
-/// a piece is halved until its halves say the same, to 1e-13 of the whole. So kinks and the points of tables are
-/// found, and cost a few dozen pieces each.
 #include "elements/formula.h"
 
 #include <math.h>
@@ -140,7 +136,6 @@ typedef struct integrand {
   const asi_formula *f;
   const as_element_input *in;
   double rest;
-  bool cut;
 } integrand;
 
 static double at_rest(double x, const void *data) {
@@ -151,27 +146,16 @@ static double at_rest(double x, const void *data) {
   const asi_tables tables = {look_up, &list};
   gather(i->f, i->in, own, slots);
   if (asi_expression_value(asi_formula_expression(i->f), slots, &tables, &z)) return (double)NAN;
-  return i->cut ? fmax(z, 0.0) : z;
+  return z;
 }
 
-double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest, double x,
-                            bool cut) {
-  enum { MOST_PIECES = 10000 }; // then they stay as they are
-  const integrand it = {f, in, rest, cut};
-  const double first = 0.125, least = 0x1p-32;
-  double sum = 0.0, size = 0.0, done = 0.0, width = first; // of the way from 0 to x
-  for (int n = 0; done < 1.0; ++n) {
-    const double from = done * x, to = (done + width) * x;
-    const double whole = asi_gauss(at_rest, &it, from, to, 1);
-    const double halves = asi_gauss(at_rest, &it, from, to, 2);
-    size = fmax(size, fabs(halves) / width);
-    if (fabs(whole - halves) > 1e-13 * size && width > least && n < MOST_PIECES) {
-      width /= 2.0;
-      continue;
-    }
-    sum += halves;
-    done += width;
-    while (width < first && fmod(done, 2.0 * width) == 0.0) width *= 2.0;
-  }
-  return sum;
+double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest,
+                            double x) {
+  const integrand it = {f, in, rest};
+  return asi_gauss_adaptive(at_rest, &it, x);
+}
+
+bool asi_formula_stores(const asi_formula *f, const as_element_input *in, double rest) {
+  const integrand it = {f, in, rest};
+  return !f->varies && isfinite(at_rest(0.0, &it));
 }

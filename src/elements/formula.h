@@ -49,9 +49,12 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
 int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
                         double *value, double *by_measure);
 
-/// The integral of a law without a rate over the deflection, from 0 to x; of what is not negative of it, if `cut`.
-double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest, double x,
-                            bool cut);
+/// The integral of a law without a rate over the deflection, from 0 to x.
+double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest,
+                            double x);
+
+/// Whether a law has a potential: it depends on nothing but its own quantities, and has a value at no deflection.
+bool asi_formula_stores(const asi_formula *f, const as_element_input *in, double rest);
 
 /// Why a formula of time failed.
 void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size);

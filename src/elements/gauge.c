@@ -9,6 +9,7 @@
 /// its rate D_q c' and c_q. A spring's tension S(l, l') has S_l l_q + S_l' D_q l' and S_l' l_q.
 #include "elements/gauge.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alphastep/problem.h"
@@ -89,6 +90,9 @@ static int read_distance(const asi_gauge *g, const as_element_input *in, const a
   asi_pair_init(&pair, in, &line, &ends->A, &ends->B, ASI_NEED_ALWAYS);
   const int code = asi_distance_row(&pair, zero, in, &line, 0);
   if (code == AS_DONE) take(g, x.value, x.rate, x.q, x.rate_q, out);
+  if (code && in->why)
+    snprintf(in->why, AS_ELEMENT_WHY,
+             "two points are in one place: their distance has no direction there");
   return code;
 }
 

@@ -2,7 +2,8 @@
 ///
 /// A law of two variables z(e, e') has no potential of its own. What it gives at rest, z(e, 0), counts as elastic; the
 /// rest, (z(e, e') - z(e, 0)) e', counts as dissipated: together they are the power that it takes, whatever z is. A
-/// formula that depends on t or on parameters stores nothing: what it gives at rest counts as supplied, -z(e, 0) e'.
+/// formula that depends on t or on parameters, or has no value at e = 0, stores nothing: what it gives at rest counts as
+/// supplied, -z(e, 0) e'.
 #include <math.h>
 
 #include "alphastep/problem.h"
@@ -39,11 +40,14 @@ int asi_law_evaluate(const asi_law *law, const as_element_input *in, double e, d
   return AS_DONE;
 }
 
-static bool varies(const asi_curve *c) { return c->formula && c->formula->varies; }
+/// Whether what it gives at rest counts as supplied.
+static bool drives(const asi_law *law, const asi_curve *c, const as_element_input *in) {
+  return c->formula && !asi_formula_stores(c->formula, in, law->rest);
+}
 
 static double stored(const asi_law *law, const asi_curve *c, const as_element_input *in, double e) {
-  if (varies(c)) return 0.0;
-  if (c->formula) return asi_formula_integral(c->formula, in, law->rest, e, false);
+  if (drives(law, c, in)) return 0.0;
+  if (c->formula) return asi_formula_integral(c->formula, in, law->rest, e);
   return c->surface ? asi_surface_integral(c->surface, e) : asi_curve_integral(c, e);
 }
 
@@ -59,7 +63,7 @@ as_element_power asi_law_power(const asi_law *law, const as_element_input *in, d
   const asi_curve *spring = law->spring.curve, *damper = law->damper.curve, *both = law->both.curve;
   double lost = law->damping * rate, driven = 0.0, now[3], still[3];
   int code = AS_DONE;
-  if (spring && varies(spring)) {
+  if (spring && drives(law, spring, in)) {
     code = part(law, spring, in, e, rate, still);
     driven += still[0];
   }
@@ -71,7 +75,7 @@ as_element_power asi_law_power(const asi_law *law, const as_element_input *in, d
     code = part(law, both, in, e, rate, now);
     if (code == AS_DONE) code = part(law, both, in, e, 0.0, still);
     lost += now[0] - still[0];
-    if (varies(both)) driven += still[0];
+    if (drives(law, both, in)) driven += still[0];
   }
   if (code) return (as_element_power){.dissipated = (double)NAN};
   return (as_element_power){.dissipated = lost * rate, .supplied = -driven * rate};

@@ -81,27 +81,47 @@ int asi_penalty_evaluate(const asi_penalty *p, const as_element_input *in, doubl
   return AS_DONE;
 }
 
-static double elastic_force(double x, const void *data) {
-  double E[2] = {0};
-  elastic(data, NULL, x, E); // without a formula
-  return E[0];
+typedef struct at_rest {
+  const asi_penalty *p;
+  const as_element_input *in;
+} at_rest;
+
+static double force_at_rest(double x, const void *data) {
+  const at_rest *a = data;
+  double out[3];
+  return asi_penalty_evaluate(a->p, a->in, x, 0.0, out) ? (double)NAN : out[0];
 }
 
-/// The formula in the place of a curve or surface; NULL: none.
-static const asi_formula *formula_of(const asi_penalty *p) {
-  const asi_curve *c = p->both.curve ? p->both.curve : p->curve.curve;
-  return c ? c->formula : NULL;
+/// Whether a table or a function would pull somewhere, and may have been cut off. A spline overshoots its points.
+static bool may_be_cut(const asi_curve *c) {
+  double at[3];
+  if (c->formula || c->given.function) return true;
+  if (c->surface) return !asi_surface_pushes(c->surface);
+  if (c->n == 0) return c->given.constant < 0.0 || c->given.slope < 0.0;
+  bool pushes = c->given.interpolation != AS_SPLINE && c->slope[c->n - 1] >= 0.0;
+  for (int i = 0; i < c->n && pushes; ++i) pushes = c->y[i] >= 0.0;
+  return !pushes || asi_curve_evaluate(c, 0.0, at) || at[0] < 0.0;
+}
+
+/// What is given in the place of stiffness and damping; NULL: nothing.
+static const asi_curve *curve_of(const asi_penalty *p) {
+  return p->both.curve ? p->both.curve : p->curve.curve;
+}
+static bool varies(const asi_penalty *p) {
+  const asi_curve *c = curve_of(p);
+  return c && c->formula && c->formula->varies;
 }
 
 double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, double depth) {
   enum { PIECES = 16 };
-  const asi_formula *formula = formula_of(p);
-  if (!(depth > 0.0) || (formula && formula->varies)) return 0.0;
-  if (formula) return asi_formula_integral(formula, in, 0.0, depth, true);
+  const asi_curve *c = curve_of(p);
+  const at_rest it = {p, in};
+  if (!(depth > 0.0) || varies(p)) return 0.0;
+  if (c && may_be_cut(c)) return asi_gauss_adaptive(force_at_rest, &it, depth);
   if (p->both.curve) return asi_surface_integral(p->both.curve->surface, depth);
   if (p->curve.curve) return asi_curve_integral(p->curve.curve, depth);
   const double w = p->onset, n = p->exponent + 1.0;
-  const double soft = w > 0.0 ? asi_gauss(elastic_force, p, 0.0, fmin(depth, w), PIECES) : 0.0;
+  const double soft = w > 0.0 ? asi_gauss(force_at_rest, &it, 0.0, fmin(depth, w), PIECES) : 0.0;
   if (depth <= w) return soft;
   return soft + p->stiffness / n * (pow(depth - w / 2.0, n) - pow(w / 2.0, n));
 }
@@ -109,10 +129,9 @@ double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, d
 as_element_power asi_penalty_power(const asi_penalty *p, const as_element_input *in, double depth,
                                    double rate) {
   double now[3], still[3];
-  const asi_formula *formula = formula_of(p);
   if (asi_penalty_evaluate(p, in, depth, rate, now) ||
       asi_penalty_evaluate(p, in, depth, 0.0, still))
     return (as_element_power){.dissipated = (double)NAN};
   return (as_element_power){.dissipated = (now[0] - still[0]) * rate,
-                            .supplied = formula && formula->varies ? -still[0] * rate : 0.0};
+                            .supplied = varies(p) ? -still[0] * rate : 0.0};
 }

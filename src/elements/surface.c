@@ -240,6 +240,15 @@ static double at_rest(double x, const void *data) {
   return asi_surface_evaluate(data, x, 0.0, out) ? (double)NAN : out[0];
 }
 
+bool asi_surface_pushes(const asi_surface *s) {
+  const int nx = s->given.nx, ny = s->given.ny;
+  if (s->given.function || s->number[nx] > 0.0 || s->number[nx + ny - 1] < 0.0) return false;
+  for (int i = 0; i < nx; ++i)
+    for (int j = 0; j < ny; ++j)
+      if (corner(s, i, j)[Z] < 0.0 || (i + 1 == nx && corner(s, i, j)[Z_X] < 0.0)) return false;
+  return at_rest(0.0, s) >= 0.0;
+}
+
 double asi_surface_integral(const asi_surface *s, double x) {
   enum { PIECES = 64 };
   if (s->given.function) return asi_gauss(at_rest, s, 0.0, x, PIECES);

@@ -18,6 +18,8 @@ asi_surface *asi_surface_copy(const asi_surface *from);
 
 /// z, z_x, z_y; AS_DONE or what the C function returns.
 int asi_surface_evaluate(const asi_surface *s, double x, double y, double out[3]);
+/// Whether z(x, 0) >= 0 at every x >= 0 is certain.
+bool asi_surface_pushes(const asi_surface *s);
 /// The integral of z(x, 0) from 0 to x.
 double asi_surface_integral(const asi_surface *s, double x);
 

@@ -422,6 +422,10 @@ static void explain(const as_point *at, int code, char *text, size_t size, void 
     in.body[b] = &body[b];
   }
   if (at->v) (void)e->e.type->evaluate(&in, &(as_element_output){.force = force}, e->data);
+  double f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS] = {0};
+  if (at->v && why[0] == '\0' &&
+      e->e.n_rows + e->e.n_velocity_rows == 0) // a derivative may be the reason
+    (void)e->e.type->evaluate(&in, &(as_element_output){.f_q = f_q}, e->data);
   snprintf(text, size, "%s", why);
 }
 
