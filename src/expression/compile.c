@@ -251,8 +251,11 @@ static bool unknown(compiler *s, size_t at, const char *name, bool called) {
   for (int op = 0; op < ASI_OPS && called; ++op)
     if (asi_operations[op].function) asi_hint_try(&hint, asi_operations[op].name);
   const char *candidate = NULL;
-  for (int i = 0; scope->candidate && (candidate = scope->candidate(i, scope->user)); ++i)
+  for (int i = 0; scope->candidate && (candidate = scope->candidate(i, scope->user)); ++i) {
+    if (called && strcmp(candidate, name) == 0)
+      return slip(s, at, "\"%.60s\" is no function", name);
     asi_hint_try(&hint, candidate);
+  }
   if (called) return slip(s, at, "there is no function %.40s%s", name, asi_hint_text(&hint));
   return slip(s, at, "there is no quantity \"%.40s\"%s", name, asi_hint_text(&hint));
 }
