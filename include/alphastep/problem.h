@@ -176,7 +176,8 @@ typedef struct as_problem_def {
   as_step_fn *check_step;
 
   /// Sets held signals at the end of a step, n_u numbers that hold the old ones on entry; for what is to be remembered,
-  /// as which turn an angle is in. No function may change by it at this point: nothing is solved anew. May be NULL.
+  /// as which turn an angle is in. No function may change by it at this point: nothing is solved anew. Analyses call it
+  /// where they have come to. May be NULL.
   as_vector_fn *follow;
 
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced
