@@ -201,7 +201,7 @@ static bool has_factors(const asi_system *system) {
 static bool path_makes_sense(const as_integrator *s) {
   for (int i = 0; i < s->path.count; ++i)
     if (!(s->path.h[i] > 0.0) || !all_finite(s->path.mean[i], s->problem->n)) return false;
-  return s->path.count == 0 || (s->path.lag != 0.0 && all_finite(s->path.extra, s->problem->n));
+  return s->path.count == 0 || (isfinite(s->path.lag) && all_finite(s->path.extra, s->problem->n));
 }
 
 /// Whether a state that was read can be gone on from: a step must neither break nor run on forever.

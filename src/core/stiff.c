@@ -14,11 +14,16 @@
 ///
 ///     v_0 <- v_0 + F (p' + l/h - e - v_0),    a_0 <- a_0 + F (p'' + d_n p''' - a_0)
 ///
-/// F = 10 G^3 - 15 G^4 + 6 G^5, with G w = S^-1 (S - M) w, takes the part of w that S = M + kap (-gamma h f_v +
-/// beta h^2 K T) calls stiff: a mode of frequency omega has G = x/(1 + x), x = kap beta h^2 omega^2. S is the matrix
-/// of a step, its factors are at hand, and its constraint rows keep w on the constraints. e is how much, over h,
-/// constraints moved q in the last step beyond v and a (-B^T eta of index-2, beta h (a~ - a_1) of SOI2), scaled to
-/// this one.
+/// F, a polynomial of G w = S^-1 (S - M + kap gamma h f_v) w, takes the part of w that S = M + kap (-gamma h f_v + beta
+/// h^2 K T) calls stiff: a mode of frequency omega has G = x/(1 + x), x = kap beta h^2 omega^2. S is the matrix of a step,
+/// its factors are at hand, and its constraint rows keep w on the constraints. Dampers hold velocities, not positions:
+/// they are left out. e is how much, over h, constraints moved q in the last step beyond v and a (-B^T eta of index-2,
+/// beta h (a~ - a_1) of SOI2), scaled to this one.
+///
+/// Where positions are not held firmly, p' and p'' of a vibration feed it: a mode with x of 1 to 5 would grow by some
+/// percent a step. With given steps F is therefore sharp, G^4 T_4(5 G/2 - 1) with Chebyshev's T_4, scaled to F(1) = 1:
+/// below 0.03 for x < 4, above 0.98 for x > 1000. Automatic steps see a vibration grow, and become shorter: F = 21 G^5 -
+/// 35 G^6 + 15 G^7 helps them through the range where a spring begins to be stiff.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -26,10 +31,24 @@
 #include "core/integrator.h"
 #include "lie/space.h"
 
-// With less of (S - M) w than this share of M w nothing is stiff, and nothing is done.
+// With less of (S - M) w than this share of M w there is nothing to look for.
 #define LEAST_SHARE 0.5
-// F, by powers of G.
-static const double sharpen[] = {0.0, 0.0, 10.0, -15.0, 6.0};
+// F makes nothing larger, by w . M w, unless S is far from what it has to be (stiffness below zero, dampers that have
+// come or gone since it was made): then it is not believed.
+#define MAX_GROWTH 4.0
+
+enum { MAX_POWER = 8 };
+
+/// F, by powers of G, and how much more than M w there has to be of (S - M) w in what F leaves.
+typedef struct filter {
+  double coefficient[MAX_POWER];
+  int power;
+  double least;
+} filter;
+
+static const filter given = {
+    {0.0, 0.0, 0.0, 2.0 / 47.0, -80.0 / 47.0, 500.0 / 47.0, -1000.0 / 47.0, 625.0 / 47.0}, 8, 30.0};
+static const filter automatic = {{0.0, 0.0, 0.0, 0.0, 21.0, -35.0, 15.0}, 7, 4.0};
 
 void asi_path_forget(as_integrator *s) { s->path.count = 0; }
 
@@ -91,42 +110,68 @@ static stages stages_of(const as_integrator *s) {
   return (stages){stride, s->def.method == AS_METHOD_SOI2 && def->n_lambda > 0 ? stride : 0};
 }
 
-/// r = (S - M) w in the equations of motion of each stage, zero elsewhere. Returns its size beside that of M w.
-static double stiff_force(as_integrator *s, const double *w, double *r) {
-  const int n = s->problem->n;
+/// r = (S - M) w in the equations of motion of each stage, with or without what dampers have in it, and in those of x'
+/// and y; zero in the constraints'. Leaves M w in s->work_n. Returns the size of r beside that of M w.
+static double stiff_force(as_integrator *s, const double *w, bool with_dampers, double *r) {
+  const as_problem *p = s->problem;
+  const int n = p->n, states = s->active->size - p->def.n_x - p->def.n_y;
+  const bool soi2 = s->def.method == AS_METHOD_SOI2;
   const stages stage = stages_of(s);
-  const double mass = s->def.method == AS_METHOD_SOI2 ? 1.0 - s->c.alpha_m : 1.0;
+  const double mass = soi2 ? 1.0 - s->c.alpha_m : 1.0;
+  const double damping =
+      mass * (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m) * s->factor_gamma * s->factor_h;
   double *x = s->increment, *momentum = s->work_n;
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   memset(momentum, 0, (size_t)n * sizeof(double));
   for (int k = 0; k <= stage.last; k += stage.stride) memcpy(x + k, w, (size_t)n * sizeof(double));
   multiply(s->active, x, r);
   asi_matrix_multiply_add(&s->block[AS_BLOCK_M], mass, w, momentum);
-  for (int i = n; i < s->active->size; ++i)
+  for (int i = n; i < states; ++i)
     if (i < stage.last || i >= stage.last + n) r[i] = 0.0;
-  for (int k = 0; k <= stage.last; k += stage.stride)
+  for (int k = 0; k <= stage.last; k += stage.stride) {
     for (int i = 0; i < n; ++i) r[k + i] -= momentum[i];
+    if (!with_dampers && (p->present & AS_BLOCK_BIT(AS_BLOCK_F_V)))
+      asi_matrix_multiply_add(&s->block[AS_BLOCK_F_V], damping, w, r + k);
+  }
   return asi_max_abs(r, n) / fmax(asi_max_abs(momentum, n), DBL_MIN);
+}
+
+/// w . M w, as stiff_force has left M w.
+static double size_of(const as_integrator *s, const double *w) {
+  double sum = 0.0;
+  for (int i = 0; i < s->problem->n; ++i) sum += w[i] * s->work_n[i];
+  return sum;
 }
 
 /// target += F w; w is spoiled. *stiff: whether there was anything to add.
 static as_status add_stiff_part(as_integrator *s, double *w, double *target, bool *stiff) {
   const int n = s->problem->n;
-  for (size_t power = 0; power < sizeof sharpen / sizeof sharpen[0]; ++power) {
-    const double share = stiff_force(s, w, s->residual);
-    if (power == 0) *stiff = share > LEAST_SHARE;
-    if (!*stiff) return AS_OK;
+  const double shrunk = s->h / s->factor_h; // what is stiff has to be so in this step, too
+  const filter *f = s->controlled ? &automatic : &given;
+  double *const part = s->kkt_rhs;
+  *stiff = stiff_force(s, w, false, s->residual) > LEAST_SHARE;
+  if (!*stiff) return AS_OK;
+  const double most = MAX_GROWTH * size_of(s, w);
+  memset(part, 0, (size_t)n * sizeof(double));
+  for (int power = 0; power < f->power; ++power) {
     const as_status status = asi_solve(s, s->active, s->t, s->residual);
     if (status) return status;
     memcpy(w, s->residual, (size_t)n * sizeof(double));
-    for (int i = 0; i < n; ++i) target[i] += sharpen[power] * w[i];
+    for (int i = 0; i < n; ++i) part[i] += f->coefficient[power] * w[i];
+    (void)stiff_force(s, w, false, s->residual);
   }
+  const double share = stiff_force(s, part, false, s->residual) * fmin(1.0, shrunk * shrunk);
+  *stiff = share > f->least && size_of(s, part) <= most;
+  for (int i = 0; i < n && *stiff; ++i) target[i] += part[i];
   return AS_OK;
 }
 
 /// p' + l/h - e - v_0
 static void velocity_gap(const as_integrator *s, bool with_lag, double *w) {
-  const double l = with_lag ? lag(s) : 0.0, scale = l / s->path.lag, twelfth = s->h * s->h / 12.0;
+  const double l = with_lag ? lag(s) : 0.0, twelfth = s->h * s->h / 12.0;
+  // Offsets d may have brought the last l close to zero: then h^2 alone tells how e changes.
+  const double squares = s->h * s->h / (s->path.h[0] * s->path.h[0]), ratio = l / s->path.lag;
+  const double scale = !with_lag ? 0.0 : fabs(ratio) <= 4.0 * squares ? ratio : squares;
   double path[3];
   as_space_bracket(s->problem->space, s->now.v, s->now.vdot, w);
   for (int i = 0; i < s->problem->n; ++i) {
@@ -146,7 +191,15 @@ static void acceleration_gap(const as_integrator *s, double *w) {
 }
 
 as_status asi_follow_stiff(as_integrator *s, bool with_lag) {
-  const as_point at = {.t = s->t, .q = s->now.q};
+  const asi_values *now = &s->now;
+  const as_point at = {.t = s->t,
+                       .q = now->q,
+                       .v = now->v,
+                       .vdot = now->vdot,
+                       .lambda = now->lambda,
+                       .psi = now->psi,
+                       .x = now->x,
+                       .y = now->y};
   double *w = s->path.change;
   bool stiff;
   if (s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
@@ -155,7 +208,9 @@ as_status asi_follow_stiff(as_integrator *s, bool with_lag) {
   as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
   if (status) return status;
   velocity_gap(s, with_lag, w);
-  status = add_stiff_part(s, w, s->v0, &stiff);
+  if (!(stiff_force(s, w, true, s->residual) > LEAST_SHARE)) return AS_OK;
+  status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
+  if (status == AS_OK) status = add_stiff_part(s, w, s->v0, &stiff);
   if (status || !stiff) return status;
   acceleration_gap(s, w);
   return add_stiff_part(s, w, s->a0, &stiff);
