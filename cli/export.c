@@ -363,10 +363,11 @@ static cli_exit write_table(const request *r, const table *t) {
 
 static cli_exit export_run(const request *r) {
   table t = {.recording = NULL};
+  cli_exit status = r->output != NULL ? folder_spare(r->folder, r->output, NULL) : CLI_DONE;
+  if (status != CLI_DONE) return status;
   char *path = folder_path(r->folder, "results.h5");
   if (path == NULL) return cli_complain_memory();
   as_error error;
-  cli_exit status = CLI_DONE;
   if (as_recording_open(path, &t.recording, &error) != AS_OK) {
     cli_complain("%s", error.message);
     status = CLI_OUTPUT;

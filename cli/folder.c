@@ -56,6 +56,28 @@ char *folder_path(const char *folder, const char *name) {
   return path;
 }
 
+static bool is_same_file(const char *a, const char *b) {
+  struct stat x, y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+cli_exit folder_spare(const char *folder, const char *output, const char *may) {
+  static const char *const own[] = {"results.csv", "results.h5", "summary.json", "state.bin",
+                                    "report.html"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    if (may != NULL && strcmp(own[i], may) == 0) continue;
+    char *path = folder_path(folder, own[i]);
+    if (path == NULL) return cli_complain_memory();
+    bool same = is_same_file(path, output);
+    free(path);
+    if (!same) continue;
+    cli_complain("`%s` belongs to the run in `%s`: choose another file with `-o FILE`.", output,
+                 folder);
+    return CLI_USAGE;
+  }
+  return CLI_DONE;
+}
+
 /// Writes over a file from its beginning. The old file's place suffices where the disk has no room for a second one.
 static bool write_over(const char *path, void (*write)(FILE *out, const void *user),
                        const void *user) {

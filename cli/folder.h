@@ -12,6 +12,9 @@ cli_exit folder_make(const char *folder);
 bool folder_is_used(const char *folder);
 /// `folder/name`, to be freed; NULL if memory runs out.
 char *folder_path(const char *folder, const char *name);
+/// Refuses to write to a file that belongs to the run in a folder, by whatever path, except one of the name `may`
+/// (NULL: none). Complains.
+cli_exit folder_spare(const char *folder, const char *output, const char *may);
 
 /// Writes a file in one piece: beside its place, then renamed. Complains.
 cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),

@@ -119,7 +119,8 @@ cli_exit report_command(int argc, char **argv) {
     print_help();
     return CLI_DONE;
   }
-  status = report_make(r.folder, r.output, r.plain);
+  if (r.output != NULL) status = folder_spare(r.folder, r.output, "report.html");
+  if (status == CLI_DONE) status = report_make(r.folder, r.output, r.plain);
   if (status != CLI_DONE || r.quiet) return status;
   if (r.output != NULL) {
     printf("The report is %s.\n", r.output);

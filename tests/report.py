@@ -472,6 +472,10 @@ def test_command():
     expect(2, "--nonsense", "report", "fine", "--nonsense")
     expect(2, "`-o` needs", "report", "fine", "-o")
     expect(4, "nothing/", "report", "nothing")
+    for own in ("results.h5", "results.csv", "summary.json", "state.bin"):
+        before = os.stat("fine/" + own)
+        expect(2, "belongs to the run in `fine`", "report", "fine", "-o", "./fine/../fine/" + own)
+        check(os.stat("fine/" + own) == before, own, "was touched")
     expect(0, None, "run", "pendulum.yaml", "-o", "without", "-q", "--no-report")
     check(not os.path.exists("without/report.html"), "--no-report makes a report")
     expect(0, None, "run", "pendulum.yaml", "-o", "names", "-q")

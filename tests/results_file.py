@@ -255,7 +255,7 @@ def test_refused():
         check(read("base/results.csv") == table_then and same(datasets("base/results.h5"), results_then),
               arguments, "was refused and has changed something")
 
-    refused(4, "nowhere/results.h5 cannot be read: it cannot be opened", "nowhere")
+    refused(4, "nowhere/results.h5 cannot be read: No such file", "nowhere")
     refused(2, "leave `-o` and `--force` away", "base", "-o", "other")
     refused(2, "leave `-o` and `--force` away", "base", "--force")
     refused(2, "only `simulate.t_end` and", "base", "--set", "parameters.m=2")
@@ -374,7 +374,10 @@ def test_export_refused():
         expect(2, f"`--times {times}` is not like", "export", "out", "--times", times)
     expect(2, "`--format xls` is not like", "export", "out", "--format", "xls")
     expect(2, "`-o` needs", "export", "out", "-o")
-    expect(4, "nowhere/results.h5 cannot be read", "export", "nowhere")
+    expect(4, "nowhere/results.h5 cannot be read: No such file", "export", "nowhere")
+    before = read("out/results.csv")
+    expect(2, "belongs to the run in `out`", "export", "out", "-o", "out/../out/results.csv")
+    check(read("out/results.csv") == before, "export has written over results.csv")
     expect(4, "nowhere/out.csv", "export", "out", "-o", "nowhere/out.csv")
 
 

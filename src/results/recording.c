@@ -1,4 +1,5 @@
 /// Reading results.h5 back, see hdf5.h for its layout. Nothing in a file is trusted: what does not fit is refused.
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -483,9 +484,9 @@ static as_status read_all(as_recording *r, as_error *error) {
   H5Pclose(access);
   if (r->file < 0) {
     FILE *there = fopen(r->path, "rb");
-    const bool found = there != NULL;
+    const char *why = there != NULL ? "it is damaged, or no HDF5 file" : strerror(errno);
     if (there) fclose(there);
-    return fail_open(r, found ? "it is damaged, or no HDF5 file" : "it cannot be opened", error);
+    return fail_open(r, why, error);
   }
   as_status status = check_format(r, error);
   if (status == AS_OK) status = read_rows(r, error);
