@@ -97,6 +97,25 @@ as_status asi_expression_value(const asi_expression *e, const double *x, const a
   return isfinite(*out) ? AS_OK : AS_ERR_NONFINITE;
 }
 
+// ---- truth values -----------------------------------------------------------------------------------
+
+static bool is_comparison(int op) { return op >= ASI_OP_LESS && op <= ASI_OP_UNEQUAL; }
+
+static bool chooses(int op) {
+  return op == ASI_OP_MULTIPLY || op == ASI_OP_MIN || op == ASI_OP_MAX || op == ASI_OP_IF;
+}
+
+bool asi_expression_is_truth(const asi_expression *e) {
+  bool truth[MOST];
+  const asi_instruction *i = asi_expression_code(e);
+  int n = 0;
+  for (; n < e->n_constants; ++n) truth[n] = e->constant[n] == 0.0 || e->constant[n] == 1.0;
+  for (int k = 0; k < e->n_slots; ++k) truth[n++] = false;
+  for (int k = 0; k < e->n_code; ++k, ++i)
+    truth[n++] = is_comparison(i->op) || (chooses(i->op) && truth[i->a] && truth[i->b]);
+  return e->n_code > 0 && truth[e->result];
+}
+
 // ---- gradient ---------------------------------------------------------------------------------------
 
 /// What a pass forwards leaves for the way back. `a`, `b` and `pass` are those of instructions.

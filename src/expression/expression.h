@@ -98,6 +98,9 @@ as_status asi_expression_compile(const char *text, size_t length, const asi_scop
 as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
                                 double *out, asi_slip *slip);
 
+/// Is the value 0 or 1 wherever it is: a comparison, or a product or choice of such? It crosses zero nowhere.
+bool asi_expression_is_truth(const asi_expression *e);
+
 /// Is it a letter or _, then letters, digits, _, and no name of a function or pi?
 bool asi_is_parameter_name(const char *text);
 

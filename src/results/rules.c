@@ -163,6 +163,19 @@ static as_status compile(maker *m, const char *text, const char *what, asi_claus
                   slip->column, slip->sentence);
 }
 
+/// Whoever writes a comparison means the place where it begins to hold, but there is nothing to cross.
+static as_status check_when(maker *m, const char *text) {
+  const asi_clause *when = &m->rule->when;
+  if (!asi_expression_is_truth(when->code)) return AS_OK;
+  m->text = text;
+  m->slip = (asi_slip){.line = 1, .column = 1};
+  snprintf(m->slip.sentence, sizeof m->slip.sentence,
+           "a comparison is 0 or 1 and crosses zero nowhere: write `a - b` for `a > b`, with a "
+           "direction; more conditions go to `only_if`");
+  return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m), "Event \"%s\", when: %s.",
+                  name_of(m), m->slip.sentence);
+}
+
 // ---- actions ----------------------------------------------------------------------------------------
 
 static as_status take_joints(maker *m, const as_joint_id *joint, int n, const char *what,
@@ -294,6 +307,7 @@ static as_status make_rule(maker *m, const as_rule_def *def) {
   rule->message = def->message ? take_text(m, def->message) : NULL;
   if (m->no_memory) return asi_fail_memory(m->error);
   status = compile(m, def->when, "when", &rule->when);
+  if (status == AS_OK) status = check_when(m, def->when);
   if (status == AS_OK) status = compile(m, def->only_if, "only_if", &rule->only_if);
   return status ? status : take_actions(m, def);
 }
