@@ -317,6 +317,32 @@ static void test_choices(void **state) {
   free(e);
 }
 
+/// What is 0 or 1 wherever it is.
+static void test_truth(void **state) {
+  (void)state;
+  static const char *const truth[] = {"x > 1", "(x > 1)*(y < 2)", "max(x == 1, y != 2)",
+                                      "if(x, y > 1, 0)", "1 - 0 < x"};
+  static const char *const none[] = {"x",
+                                     "x - 1",
+                                     "(x > 1) - 0.5",
+                                     "x*(y > 1)",
+                                     "-(x > 1)",
+                                     "1",
+                                     "if(x > 1, 1, -1)",
+                                     "sign(x)",
+                                     "if(x > 1, x, y)"};
+  for (size_t i = 0; i < sizeof truth / sizeof truth[0]; ++i) {
+    asi_expression *e = compile(truth[i]);
+    if (!asi_expression_is_truth(e)) fail_msg("%s", truth[i]);
+    free(e);
+  }
+  for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
+    asi_expression *e = compile(none[i]);
+    if (asi_expression_is_truth(e)) fail_msg("%s", none[i]);
+    free(e);
+  }
+}
+
 /// Value, slope and curvature of the step are continuous, and it rises between its ends.
 static void test_smooth_step(void **state) {
   (void)state;
@@ -429,7 +455,17 @@ static void test_mistakes(void **state) {
   check_mistake("t)", 1, 2, "')' where an operator should be");
   check_mistake("t x", 1, 3, "'x' where an operator should be");
   check_mistake("2t", 1, 1, "'2t' is no number");
-  check_mistake("t = 2", 1, 3, "'=' where an operator should be");
+  check_mistake("t = 2", 1, 3, "'=' where an operator should be; equal is ==");
+  check_mistake("t**2", 1, 3, "'*' where a number or a name should be; a power is a^b");
+  check_mistake("t > 1 ? 2 : 3", 1, 7, "'?' where an operator should be; write if(c, a, b)");
+  check_mistake("t && x", 1, 3, "'&' where an operator should be; for \"and\" write (a)*(b)");
+  check_mistake("t or x", 1, 3, "'o' where an operator should be; for \"or\" write max(a, b)");
+  check_mistake("t o", 1, 3, "'o' where an operator should be");
+  check_mistake("ln(t)", 1, 1, "there is no function ln; the natural logarithm is log");
+  check_mistake("pow(t, 2)", 1, 1, "there is no function pow; a power is a^b");
+  check_mistake("2*time", 1, 3, "there is no quantity \"time\"; the time is t");
+  check_mistake("Sin(t)", 1, 1, "there is no function Sin; did you mean \"sin\"?");
+  check_mistake("2*PI", 1, 3, "there is no quantity \"PI\"; did you mean \"pi\"?");
   check_mistake("0 < t < 1", 1, 7,
                 "a comparison of a comparison: write (a < b)*(b < c), or parentheses");
   check_mistake("max(t)", 1, 6, "the function max takes 2 numbers");
@@ -614,6 +650,7 @@ int main(void) {
       cmocka_unit_test(test_functions_as_in_c),
       cmocka_unit_test(test_whole_powers),
       cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_truth),
       cmocka_unit_test(test_smooth_step),
       cmocka_unit_test(test_what_is_left_to_do),
       cmocka_unit_test(test_copies),

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /// How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn `a` into
-/// `b`.
+/// `b`; capitals and small letters of ASCII count as the same.
 AS_API int as_word_distance(const char *a, const char *b);
 
 /// Is a word at this distance close enough to `typed` to ask "did you mean"?

@@ -3,6 +3,7 @@
 //     d(i,j) = min{ d(i-1,j) + 1, d(i,j-1) + 1, d(i-1,j-1) + [a_i != b_j] }
 //
 // and d(i-2,j-2) + 1 if two neighbours are swapped, kept as three rows of its table.
+#include <stdbool.h>
 #include <string.h>
 
 #include "alphastep/words.h"
@@ -16,6 +17,12 @@ static int length_of(const char *word) {
   return n < LONGEST ? (int)n : LONGEST;
 }
 
+static bool is_same(char a, char b) {
+  if (a >= 'A' && a <= 'Z') a = (char)(a - 'A' + 'a');
+  if (b >= 'A' && b <= 'Z') b = (char)(b - 'A' + 'a');
+  return a == b;
+}
+
 int as_word_distance(const char *a, const char *b) {
   int na = length_of(a);
   int nb = length_of(b);
@@ -27,8 +34,8 @@ int as_word_distance(const char *a, const char *b) {
     const int *two_above = table[(i + 1) % 3];
     row[0] = i;
     for (int j = 1; j <= nb; j++) {
-      row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + !is_same(a[i - 1], b[j - 1]));
+      if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1])) {
         row[j] = least(row[j], two_above[j - 2] + 1);
       }
     }

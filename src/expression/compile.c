@@ -79,13 +79,25 @@ static char peek(compiler *s) {
   return s->at < s->length ? s->text[s->at] : '\0';
 }
 
+/// What other languages write otherwise.
+static const char *advice(const compiler *s) {
+  const char *at = s->text + s->at;
+  const size_t n = s->length - s->at;
+  if (*at == '*' && s->at > 0 && at[-1] == '*') return "; a power is a^b";
+  if (*at == '=') return "; equal is ==";
+  if (*at == '?') return "; write if(c, a, b)";
+  if (*at == '&' || (n > 3 && memcmp(at, "and ", 4) == 0)) return "; for \"and\" write (a)*(b)";
+  if (*at == '|' || (n > 2 && memcmp(at, "or ", 3) == 0)) return "; for \"or\" write max(a, b)";
+  return "";
+}
+
 static bool unexpected(compiler *s, const char *wanted) {
   const char c = peek(s);
   if (s->at >= s->length)
     return slip(s, s->at, "the expression ends where %s should follow", wanted);
   if ((unsigned char)c < 0x20 || (unsigned char)c >= 0x7f)
     return slip(s, s->at, "a character that is no arithmetic where %s should be", wanted);
-  return slip(s, s->at, "'%c' where %s should be", c, wanted);
+  return slip(s, s->at, "'%c' where %s should be%s", c, wanted, advice(s));
 }
 
 // ---- nodes ------------------------------------------------------------------------------------------
@@ -245,11 +257,24 @@ static bool word(compiler *s, char out[ASI_EXPRESSION_NAME]) {
   return true;
 }
 
+static bool knows_time(const asi_scope *scope) {
+  char sentence[ASI_SENTENCE_LENGTH];
+  asi_named named = {.sentence = sentence};
+  return scope->find("t", &named, scope->user) == ASI_MEANS_SLOT;
+}
+
 static bool unknown(compiler *s, size_t at, const char *name, bool called) {
   const asi_scope *scope = s->scope;
+  if (!called && strcmp(name, "time") == 0 && knows_time(scope))
+    return slip(s, at, "there is no quantity \"time\"; the time is t");
+  if (called && strcmp(name, "ln") == 0)
+    return slip(s, at, "there is no function ln; the natural logarithm is log");
+  if (called && strcmp(name, "pow") == 0)
+    return slip(s, at, "there is no function pow; a power is a^b");
   asi_hint hint = {.word = name};
   for (int op = 0; op < ASI_OPS && called; ++op)
     if (asi_operations[op].function) asi_hint_try(&hint, asi_operations[op].name);
+  if (!called) asi_hint_try(&hint, "pi");
   const char *candidate = NULL;
   for (int i = 0; scope->candidate && (candidate = scope->candidate(i, scope->user)); ++i) {
     if (called && strcmp(candidate, name) == 0)

@@ -222,6 +222,22 @@ static bool read_name(asi_reader *r, const asi_value *v, asi_sort sort, int *out
   return false;
 }
 
+/// YAML ends a text without quotes at a comma inside [ ] and { }: is this a piece of `max(a, b)`?
+static bool is_torn(const asi_value *v) {
+  int open = 0;
+  if (v->type != ASI_TEXT || v->quoted) return false;
+  for (const char *c = v->text; *c; ++c) open += (*c == '(') - (*c == ')');
+  return open != 0;
+}
+
+static const char torn[] = "; inside [ ] and { } a text with a comma needs quotes";
+
+static const char *hint_of_items(const asi_value *list) {
+  for (int i = 0; i < list->count; ++i)
+    if (is_torn(list->item[i])) return torn;
+  return "";
+}
+
 // ---- lists ------------------------------------------------------------------------------------------
 
 static bool check_count(asi_reader *r, const asi_value *v, int least, int most, const char *what) {
@@ -231,12 +247,13 @@ static bool check_count(asi_reader *r, const asi_value *v, int least, int most, 
     return wrong_type(r, v, wanted);
   }
   if (v->count >= least && v->count <= most) return true;
+  const char *hint = v->count > most ? hint_of_items(v) : "";
   if (least == most)
-    asi_complain(r, v, "must be %d %s, not %d", least, what, v->count);
+    asi_complain(r, v, "must be %d %s, not %d%s", least, what, v->count, hint);
   else if (most == INT_MAX)
     asi_complain(r, v, "must be at least %d %s, not %d", least, what, v->count);
   else
-    asi_complain(r, v, "must be %d to %d %s, not %d", least, most, what, v->count);
+    asi_complain(r, v, "must be %d to %d %s, not %d%s", least, most, what, v->count, hint);
   return false;
 }
 
@@ -440,7 +457,8 @@ static void complain_unknown(asi_reader *r, const asi_value *key, const asi_tabl
   asi_hint hint = {.word = key->text};
   const asi_key *known;
   for (int i = 0; (known = asi_table_key(table, i)) != NULL; ++i) asi_hint_try(&hint, known->name);
-  asi_complain(r, key, "there is no key \"%.60s\" here%s", key->text, asi_hint_text(&hint));
+  asi_complain(r, key, "there is no key \"%.60s\" here%s", key->text,
+               is_torn(key) ? torn : asi_hint_text(&hint));
 }
 
 /// Does another key that is given take the place of this one?

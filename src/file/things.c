@@ -1,4 +1,5 @@
 /// Reads bodies, frames, joints, forces and shapes: finds the kind of each, reads it by its table, and adds it.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -7,9 +8,17 @@
 static void complain_type(asi_reader *r, const asi_value *at, const char *type,
                           const asi_section *section) {
   asi_hint hint = {.word = type};
-  for (int i = 0; i < section->n; ++i) asi_hint_try(&hint, section->kind[i]->type);
+  char all[512] = "; there are: ";
+  size_t used = strlen(all);
+  for (int i = 0; i < section->n; ++i) {
+    const char *known = section->kind[i]->type;
+    asi_hint_try(&hint, known);
+    if (used < sizeof all)
+      used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", known);
+  }
+  const char *nearest = asi_hint_text(&hint);
   asi_complain(r, at, "there is no %s of type \"%.60s\"%s", section->what, type,
-               asi_hint_text(&hint));
+               *nearest ? nearest : all);
 }
 
 const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *at,

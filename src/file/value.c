@@ -121,7 +121,7 @@ static asi_value *new_value(parse *p, const yaml_event_t *event, asi_value_type 
 
 static bool take_alias(parse *p, const yaml_event_t *event) {
   const char *name = (const char *)event->data.alias.anchor;
-  char sentence[128];
+  char sentence[192];
   asi_value *v = NULL;
   for (int i = p->n_anchors - 1; i >= 0 && v == NULL; --i)
     if (strcmp(p->anchors[i].name, name) == 0) v = p->anchors[i].value;
@@ -131,7 +131,9 @@ static bool take_alias(parse *p, const yaml_event_t *event) {
       return refuse(p, event->start_mark, sentence);
     }
   if (v == NULL) {
-    snprintf(sentence, sizeof sentence, "there is no anchor &%.60s before this alias", name);
+    snprintf(sentence, sizeof sentence,
+             "there is no anchor &%.60s before this alias (a text that begins with * needs quotes)",
+             name);
     return refuse(p, event->start_mark, sentence);
   }
   return push(p, v, event->start_mark);
@@ -285,9 +287,39 @@ static yaml_mark_t mark_of_byte(const yaml_parser_t *parser) {
   return mark;
 }
 
+/// What libyaml is at, from there to the end of the line; `before` gets the last character before it that is no blank.
+static const char *text_at(const yaml_parser_t *parser, yaml_mark_t mark, char *before) {
+  const char *at = (const char *)parser->input.string.start;
+  const char *end = (const char *)parser->input.string.end;
+  for (size_t line = 0; line < mark.line && at < end; ++at) line += *at == '\n';
+  *before = '\0';
+  for (size_t column = 0; at < end && *at != '\n'; ++at) {
+    if ((*at & 0xc0) == 0x80) continue; // inside a character
+    if (column++ == mark.column) break;
+    if (*at != ' ') *before = *at;
+  }
+  return at < end ? at : "";
+}
+
+/// Mistakes that many make, in words that help.
+static const char *advice(const yaml_parser_t *parser) {
+  if (parser->encoding != YAML_UTF8_ENCODING) return "";
+  char before;
+  const char *at = text_at(parser, parser->problem_mark, &before);
+  if (*at == '\t') return ": a tab; use blanks";
+  if (*at == '%' || *at == '@' || *at == '`') return ": a text that begins with it needs quotes";
+  if (before == '"' || before == '\'')
+    return ": the text ended at its second quote; a formula with quotes in it needs others around "
+           "it";
+  // Else a bracket is not closed.
+  const bool one_line = !parser->context || parser->context_mark.line == parser->problem_mark.line;
+  if (*at == ':' && one_line) return ": a text with a colon in it needs quotes";
+  return "";
+}
+
 /// What libyaml found wrong.
 static bool refuse_syntax(parse *p, const yaml_parser_t *parser) {
-  char sentence[200];
+  char sentence[300];
   if (parser->error == YAML_MEMORY_ERROR) {
     p->arena->failed = true;
     return false;
@@ -295,10 +327,10 @@ static bool refuse_syntax(parse *p, const yaml_parser_t *parser) {
   const char *problem = parser->problem ? parser->problem : "not YAML";
   const bool unreadable = parser->error == YAML_READER_ERROR;
   if (!unreadable && parser->context)
-    snprintf(sentence, sizeof sentence, "%s %s (line %zu)", problem, parser->context,
-             parser->context_mark.line + 1);
+    snprintf(sentence, sizeof sentence, "%s %s (line %zu)%s", problem, parser->context,
+             parser->context_mark.line + 1, advice(parser));
   else
-    snprintf(sentence, sizeof sentence, "%s", problem);
+    snprintf(sentence, sizeof sentence, "%s%s", problem, unreadable ? "" : advice(parser));
   return refuse(p, unreadable ? mark_of_byte(parser) : parser->problem_mark, sentence);
 }
 
