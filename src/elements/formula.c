@@ -38,12 +38,8 @@ asi_formula *asi_formula_copy(const asi_formula *from) {
 
 // ---- evaluation -------------------------------------------------------------------------------------
 
-typedef struct table_list {
-  const asi_curve *table;
-} table_list;
-
-static int look_up(int table, double x, double out[3], void *user) {
-  const table_list *list = user;
+int asi_table_look_up(int table, double x, double out[3], void *user) {
+  const asi_table_list *list = user;
   return asi_curve_evaluate(&list->table[table], x, out);
 }
 
@@ -62,15 +58,15 @@ static void blame(const asi_formula *f, const double *x, const asi_tables *table
 
 int asi_formula_at(const asi_formula *f, double t, double out[3]) {
   const double x[1][3] = {{t, 1.0, 0.0}};
-  table_list list = {f->tables};
-  const asi_tables tables = {look_up, &list};
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
   const as_status status = asi_expression_along(asi_formula_expression(f), x, &tables, out);
   return status == AS_ERR_NONFINITE ? AS_FATAL : code_of(status);
 }
 
 void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size) {
-  table_list list = {f->tables};
-  const asi_tables tables = {look_up, &list};
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
   blame(f, &t, &tables, text, size);
 }
 
@@ -91,8 +87,8 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
   const int *slot = asi_expression_slots(e);
   const double own[ASI_OWN_SLOTS] = {value, rate, value - rest};
   double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS];
-  table_list list = {f->tables};
-  const asi_tables tables = {look_up, &list};
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
   gather(f, in, own, x);
   const as_status status = asi_expression_gradient(e, x, &tables, &out[0], gradient);
   if (status && status != AS_ERR_NONFINITE) return code_of(status);
@@ -110,8 +106,8 @@ int asi_formula_machine(const asi_formula *f, const as_element_input *in, const 
   const asi_expression *e = asi_formula_expression(f);
   const int *slot = asi_expression_slots(e);
   double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS] = {0};
-  table_list list = {f->tables};
-  const asi_tables tables = {look_up, &list};
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
   for (int k = 0; k < e->n_slots; ++k)
     x[k] = slot[k] >= ASI_SLOT_MEASURE ? measure[slot[k] - ASI_SLOT_MEASURE]
            : slot[k] == ASI_SLOT_TIME  ? in->t
@@ -142,8 +138,8 @@ static double at_rest(double x, const void *data) {
   const integrand *i = data;
   const double own[ASI_OWN_SLOTS] = {i->rest + x, 0.0, x};
   double slots[ASI_FORMULA_SLOTS], z = (double)NAN;
-  table_list list = {i->f->tables};
-  const asi_tables tables = {look_up, &list};
+  asi_table_list list = {i->f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
   gather(i->f, i->in, own, slots);
   if (asi_expression_value(asi_formula_expression(i->f), slots, &tables, &z)) return (double)NAN;
   return z;

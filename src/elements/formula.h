@@ -31,6 +31,12 @@ static inline const char *asi_formula_text(const asi_formula *f) {
   return (const char *)f->store + asi_formula_expression(f)->size;
 }
 
+/// A model's tables, as expressions ask for them: asi_tables {asi_table_look_up, &list}.
+typedef struct asi_table_list {
+  const struct asi_curve *table;
+} asi_table_list;
+int asi_table_look_up(int table, double x, double out[3], void *user);
+
 /// Takes a compiled expression over, by copy; NULL if memory runs out.
 asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,
                               const char *what, const struct asi_curve *tables);

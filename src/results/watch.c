@@ -11,7 +11,7 @@
 
 #include "alphastep/quantities.h"
 #include "base/error.h"
-#include "elements/curve.h"
+#include "elements/formula.h"
 #include "elements/vector.h"
 #include "results/channels.h"
 #include "results/rules.h"
@@ -52,16 +52,6 @@ static as_status look(asi_rule_state *s, const as_point *at) {
   return status;
 }
 
-/// The model's tables, as formulas call them.
-typedef struct table_list {
-  const asi_curve *table;
-} table_list;
-
-static int look_up(int table, double x, double out[3], void *user) {
-  const table_list *list = user;
-  return asi_curve_evaluate(&list->table[table], x, out);
-}
-
 /// The value of a formula; the channels have been looked at. A failure is in watch->trouble.
 static as_status value_of(asi_rule_state *s, const asi_clause *f, double t, const double *u,
                           double *out) {
@@ -69,8 +59,8 @@ static as_status value_of(asi_rule_state *s, const asi_clause *f, double t, cons
   const int n_parameters = rules->model->n_parameters;
   const int *slot = asi_expression_slots(f->code);
   double x[ASI_EXPRESSION_VALUES];
-  table_list list = {rules->model->table};
-  const asi_tables tables = {look_up, &list};
+  asi_table_list list = {rules->model->table};
+  const asi_tables tables = {asi_table_look_up, &list};
   for (int i = 0; i < f->code->n_slots; ++i) {
     const int k = slot[i] - 1;
     x[i] = k < 0 ? t : k < n_parameters ? u[k] : s->value[k - n_parameters];

@@ -11,9 +11,7 @@
 
 #include "alphastep/problem.h"
 #include "expression/expression.h"
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/seeds.h"
 
 static const char *const seeds[] = {
     "-k*(x - 0.5) - if(x.y < 0, c, 2*c)*x.y",
@@ -24,28 +22,11 @@ static const char *const seeds[] = {
     "((((1 + 2)*3)/4 != 5) == (6 <= 7) > .5",
 };
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  fprintf(stderr, "fuzz_expression: %s\n", what);
-  abort();
-}
-
-static void write_seeds(const char *folder) {
-  for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; ++i) {
-    char name[512];
-    snprintf(name, sizeof name, "%s/seed_%zu", folder, i);
-    FILE *file = fopen(name, "wb");
-    must(file != NULL && fputs(seeds[i], file) >= 0 && fclose(file) == 0, "cannot write a seed");
-  }
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  static const char option[] = "--seeds=";
-  if (*argc == 2 && strncmp((*argv)[1], option, sizeof option - 1) == 0) {
-    write_seeds((*argv)[1] + sizeof option - 1);
-    exit(0);
-  }
-  return 0;
+  const char *folder = seeds_folder(*argc, *argv);
+  if (folder == NULL) return 0;
+  seeds_write_texts(folder, seeds, sizeof seeds / sizeof seeds[0]);
+  exit(0);
 }
 
 /// A name of one letter is a slot, one that begins with k or c a number, one that begins with l a table.

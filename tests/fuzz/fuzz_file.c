@@ -11,31 +11,18 @@
 
 #include "alphastep/alphastep.h"
 #include "files.h"
+#include "fuzz/seeds.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  fprintf(stderr, "fuzz_file: %s\n", what);
-  abort();
-}
-
-static void write_seed(const char *from, const char *folder, int number) {
-  char path[4096];
+static void write_seed(const char *from, const char *folder, size_t number) {
   char *text = files_read(from);
-  snprintf(path, sizeof path, "%s/file%02d", folder, number);
-  FILE *file = fopen(path, "wb");
-  must(file != NULL, "a seed cannot be written");
-  fputs(text, file);
-  must(fclose(file) == 0, "a seed cannot be written");
+  seeds_write(folder, number, text, strlen(text));
   free(text);
 }
 
 static void write_seeds(const char *folder) {
   static const char *const from[] = {"tests/files/good", "tests/files/wrong",
                                      "examples/machines/four-bar", "examples/machines/heavy-top"};
-  int n = 0;
+  size_t n = 0;
   for (size_t k = 0; k < sizeof from / sizeof from[0]; ++k) {
     DIR *all = opendir(files_path(from[k]));
     must(all != NULL, "the files are not there");
@@ -51,12 +38,10 @@ static void write_seeds(const char *folder) {
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  for (int i = 1; i < *argc; ++i)
-    if (strncmp((*argv)[i], "--seeds=", 8) == 0) {
-      write_seeds((*argv)[i] + 8);
-      exit(0);
-    }
-  return 0;
+  const char *folder = seeds_folder(*argc, *argv);
+  if (folder == NULL) return 0;
+  write_seeds(folder);
+  exit(0);
 }
 
 static bool is_slow(const char *text) {

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "alphastep/alphastep.h"
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/seeds.h"
 
 static const char *const seeds[] = {
     "%%MatrixMarket matrix coordinate real general\n% x\n3 2 3\n3 1 -1.5e2\n1 2 .2\n3 1 7d0\n",
@@ -21,28 +19,11 @@ static const char *const seeds[] = {
     "%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 1\n1 1\n",
 };
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  fprintf(stderr, "fuzz_matrix_market: %s\n", what);
-  abort();
-}
-
-static void write_seeds(const char *folder) {
-  for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; ++i) {
-    char name[512];
-    snprintf(name, sizeof name, "%s/seed_%zu", folder, i);
-    FILE *file = fopen(name, "wb");
-    must(file != NULL && fputs(seeds[i], file) >= 0 && fclose(file) == 0, "cannot write a seed");
-  }
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  static const char option[] = "--seeds=";
-  if (*argc == 2 && strncmp((*argv)[1], option, sizeof option - 1) == 0) {
-    write_seeds((*argv)[1] + sizeof option - 1);
-    exit(0);
-  }
-  return 0;
+  const char *folder = seeds_folder(*argc, *argv);
+  if (folder == NULL) return 0;
+  seeds_write_texts(folder, seeds, sizeof seeds / sizeof seeds[0]);
+  exit(0);
 }
 
 static void check(const as_sparse *m) {

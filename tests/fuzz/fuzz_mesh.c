@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "file/mesh.h"
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/seeds.h"
 
 static const char *const seeds[] = {
     "ov 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1/1/1 2//2 3 4\nf -1 -2 -3\n# x\ng y\n",
@@ -20,29 +18,14 @@ static const char *const seeds[] = {
     "endloop\nendfacet\nendsolid a\n",
 };
 
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  fprintf(stderr, "fuzz_mesh: %s\n", what);
-  abort();
-}
-
-static void write_seed(const char *folder, size_t number, const void *data, size_t size) {
-  char name[512];
-  snprintf(name, sizeof name, "%s/seed_%zu", folder, number);
-  FILE *file = fopen(name, "wb");
-  must(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0,
-       "cannot write a seed");
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  static const char option[] = "--seeds=";
-  static const size_t n = sizeof seeds / sizeof seeds[0];
-  if (*argc != 2 || strncmp((*argv)[1], option, sizeof option - 1) != 0) return 0;
-  const char *folder = (*argv)[1] + sizeof option - 1;
-  for (size_t i = 0; i < n; ++i) write_seed(folder, i, seeds[i], strlen(seeds[i]));
+  const size_t n = sizeof seeds / sizeof seeds[0];
+  const char *folder = seeds_folder(*argc, *argv);
+  if (folder == NULL) return 0;
+  seeds_write_texts(folder, seeds, n);
   unsigned char binary[1 + 84 + 50] = {'s'};
   binary[1 + 80] = 1;
-  write_seed(folder, n, binary, sizeof binary);
+  seeds_write(folder, n, binary, sizeof binary);
   exit(0);
 }
 

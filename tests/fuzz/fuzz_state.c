@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/seeds.h"
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
 #include "problems/nonholonomic.h"
@@ -16,8 +17,6 @@
 
 enum { HEAD = 40, FACTS = 8 * (21 + AS_BLOCK_COUNT), N_CASES = 16, MOST_STEPS = 40 };
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most); // libFuzzer's own
 
@@ -35,12 +34,6 @@ static int steps_left;
 static bool enough(void *user) {
   (void)user;
   return --steps_left < 0;
-}
-
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  fprintf(stderr, "fuzz_state: %s\n", what);
-  abort();
 }
 
 /// Calls of every kind; what they return does not matter.
@@ -132,12 +125,10 @@ static void write_seeds(const char *folder) {
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   make_cases();
-  for (int i = 1; i < *argc; ++i)
-    if (strncmp((*argv)[i], "--seeds=", 8) == 0) {
-      write_seeds((*argv)[i] + 8);
-      exit(0);
-    }
-  return 0;
+  const char *folder = seeds_folder(*argc, *argv);
+  if (folder == NULL) return 0;
+  write_seeds(folder);
+  exit(0);
 }
 
 /// A file with the facts of the case and a state that is given.
