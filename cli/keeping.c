@@ -4,13 +4,14 @@
 //   path                    the model file as it was given
 //   setting 1, ...          what `--set` said
 //   options                 what came of it, as JSON
-#define _POSIX_C_SOURCE 200809L // strdup
+#define _POSIX_C_SOURCE 200809L // strdup, access
 
 #include "keeping.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alphastep/report.h"
 #include "folder.h"
@@ -162,8 +163,13 @@ cli_exit keeping_find(machine_request *r, kept *k) {
                  r->resume);
     return CLI_USAGE;
   }
-  if (r->model == NULL) r->model = k->text[0];
-  return join_settings(r, k);
+  if (r->model != NULL) return join_settings(r, k);
+  r->model = k->text[0];
+  if (access(r->model, F_OK) == 0) return join_settings(r, k);
+  cli_complain("`%s` cannot be resumed: its model file `%s` is not there; say where it is with "
+               "`alphastep run --resume %s MODEL`.",
+               r->resume, r->model, r->resume);
+  return CLI_OUTPUT;
 }
 
 void keeping_free(kept *k) {
