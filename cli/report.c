@@ -49,7 +49,7 @@ void report_forget(const char *folder) {
 }
 
 static void print_help(void) {
-  fputs("Usage: alphastep report FOLDER [--plain] [-o FILE] [--quiet]\n"
+  fputs("Usage: alphastep report DIR [--plain] [-o FILE] [--quiet]\n"
         "\n"
         "Makes the report of a run again, from the folder that `alphastep run` has written: its\n"
         "results.h5 and summary.json. The model file is not needed. The report is one HTML file "

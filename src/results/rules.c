@@ -45,8 +45,9 @@ static void *take(maker *m, size_t count, size_t size) {
 }
 
 static const char *take_text(maker *m, const char *text) {
-  char *copy = take(m, strlen(text) + 1, 1);
-  return copy ? strcpy(copy, text) : NULL;
+  const size_t size = strlen(text) + 1;
+  char *copy = take(m, size, 1);
+  return copy ? memcpy(copy, text, size) : NULL;
 }
 
 static const char *name_of(const maker *m) { return m->def->rule[m->number].name; }
