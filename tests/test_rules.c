@@ -395,6 +395,31 @@ static void test_switched_off(void **state) {
   as_model_destroy(model);
 }
 
+/// Three events of an instant, of which the one in the middle stops: it is the one that is named.
+static void test_who_stops(void **state) {
+  (void)state;
+  static const char *const channels[] = {"events.first.count", "events.stopper.count",
+                                         "events.last.count"};
+  static const char *const name[] = {"first", "stopper", "last"};
+  as_model *model = ball_over_floor(1.0);
+  as_rule_def rule[3];
+  for (int i = 0; i < 3; ++i) {
+    rule[i] = as_default_rule_def();
+    rule[i].name = name[i];
+    rule[i].when = "t - 0.2";
+    rule[i].stop = i == 1;
+  }
+  as_rules *rules = make(model, rule, 3);
+  as_error error;
+  as_run *run = open_run(model, rules, &(plan){methods[0], 0.01, 1.0, 0.1, channels, 3});
+  assert_int_equal(go(run, &error), AS_STOPPED);
+  assert_non_null(strstr(error.message, "\"stopper\" stopped"));
+  for (int i = 0; i < 3; ++i) near(last_row()[i], 1.0, 0.0);
+  as_run_destroy(run);
+  as_rules_destroy(rules);
+  as_model_destroy(model);
+}
+
 /// A wheel that turns by 5 rad a step: turns are counted although the formula is looked at to and fro in a step.
 static void test_fast_turns(void **state) {
   (void)state;
@@ -1015,6 +1040,7 @@ int main(void) {
       cmocka_unit_test(test_impossible), cmocka_unit_test(test_no_number),
       cmocka_unit_test(test_chattering), cmocka_unit_test(test_rests),
       cmocka_unit_test(test_refused),    cmocka_unit_test(test_survey),
+      cmocka_unit_test(test_who_stops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

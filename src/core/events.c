@@ -292,8 +292,9 @@ static double *u_before(const as_integrator *s) {
   return s->held + 5 * (size_t)s->problem->def.n_u;
 }
 
-/// Calls the actions of all events at `t`; what they ask for together.
-static as_status call_actions(as_integrator *s, double t, double tolerance, int *wish) {
+/// Calls the actions of all events at `t`; what they ask for together, and the first that asks to stop.
+static as_status call_actions(as_integrator *s, double t, double tolerance, int *wish,
+                              const struct asi_event **stopper) {
   const as_problem *p = s->problem;
   asi_dense_show(s, t);
   const as_point at = point_of(&s->state);
@@ -326,6 +327,7 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
       return asi_fail(s->eval.error, AS_ERR_CALLBACK, t, e->name,
                       "The action of event %s failed at t = %.9g s (it returned %d).", e->name, t,
                       answer);
+    if ((answer & AS_EVENT_STOP) && !(*wish & AS_EVENT_STOP)) *stopper = e;
     *wish |= answer;
     s->report.index = i;
     s->report.direction = event.direction;
@@ -438,8 +440,7 @@ static as_status change(as_integrator *s, double t, double tolerance) {
   return status ? status : zeno;
 }
 
-static as_status stop(as_integrator *s, double t) {
-  const struct asi_event *e = &s->event[s->report.index];
+static as_status stop(as_integrator *s, const struct asi_event *e, double t) {
   asi_dense_show(s, t);
   return asi_fail(s->eval.error, AS_STOPPED, t, e->name,
                   "Event %s stopped the integration at t = %.12g s.", e->name, t);
@@ -464,10 +465,11 @@ as_status asi_events_act(as_integrator *s, double until) {
     const double tolerance = time_tolerance(s);
     double next = 0.0;
     int wish = AS_EVENT_CONTINUE;
+    const struct asi_event *stopper = NULL;
     as_status status = find_crossings(s, &next);
     if (status) return status;
     if (!isfinite(next) || next > until) return until >= s->t ? settle_signs(s) : AS_OK;
-    status = call_actions(s, next, tolerance, &wish);
+    status = call_actions(s, next, tolerance, &wish, &stopper);
     if (status) return status;
     if (wish & AS_EVENT_CHANGE) {
       status = change(s, next, tolerance);
@@ -477,7 +479,7 @@ as_status asi_events_act(as_integrator *s, double until) {
       s->settled = next;
       if (next == s->t) status = settle_signs(s);
     }
-    if (status == AS_OK && (wish & AS_EVENT_STOP)) status = stop(s, next);
+    if (status == AS_OK && stopper) status = stop(s, stopper, next);
     if (status) return status;
   }
   return AS_OK;
