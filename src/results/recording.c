@@ -1,4 +1,5 @@
-/// Reading results.h5 back, see hdf5.h for its layout. Nothing in a file is trusted: what does not fit is refused.
+/// Reading results.h5 back, see hdf5.h for its layout. Nothing in a file is trusted: what does not fit is refused, and
+/// so is what leads to other files: links, data kept elsewhere.
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -12,7 +13,10 @@
 #include "results/channels.h"
 #include "results/hdf5.h"
 
-enum { CACHE = 1 << 26 }; ///< bytes of a dataset that is read in one piece
+enum {
+  CACHE = 1 << 26, ///< bytes of a dataset that is read in one piece
+  RATIO = 1100,    ///< deflate makes nothing smaller than by this
+};
 
 /// A dataset: its place, and which channels it has.
 typedef struct source {
@@ -41,6 +45,7 @@ typedef struct held_text {
 struct as_recording {
   char *path;
   hid_t file;
+  double most; ///< bytes that a dataset of a file of this size may have
   long rows;
   char *text; ///< names, paths, units
   size_t used, room;
@@ -100,14 +105,32 @@ static bool is_text(hid_t type, size_t *size) {
   return *size > 0 && *size < ((size_t)1 << 31);
 }
 
+/// Whether there is a link that leads to something in the same file, by no detour.
+static bool is_linked(hid_t group, const char *name) {
+  H5L_info_t info;
+  return H5Lexists(group, name, H5P_DEFAULT) > 0 &&
+         H5Lget_info(group, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
+}
+
+/// Whether a dataset's data is in the same file.
+static bool is_inside(hid_t data) {
+  const hid_t how = H5Dget_create_plist(data);
+  const bool inside = H5Pget_external_count(how) == 0 && H5Pget_layout(how) != H5D_VIRTUAL;
+  H5Pclose(how);
+  return inside;
+}
+
 /// Texts of an attribute or dataset, each of `size` bytes with its end; to be freed. NULL: they are not like that.
-static char *read_texts(hid_t from, bool attribute, hsize_t most, hsize_t *n, size_t *size) {
+static char *read_texts(const as_recording *r, hid_t from, bool attribute, hsize_t most, hsize_t *n,
+                        size_t *size) {
   const hid_t type = attribute ? H5Aget_type(from) : H5Dget_type(from);
   const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   char *out = NULL;
   size_t stored = 0;
-  if (is_text(type, &stored) && count > 0 && (hsize_t)count <= most) {
+  const bool known = attribute || is_inside(from);
+  if (known && is_text(type, &stored) && count > 0 && (hsize_t)count <= most &&
+      (double)count * (double)stored <= r->most) {
     *n = (hsize_t)count;
     *size = stored + 1;
     const hid_t wanted = asi_hdf5_text_type(*size, H5Tget_cset(type));
@@ -127,12 +150,12 @@ static char *read_texts(hid_t from, bool attribute, hsize_t most, hsize_t *n, si
 }
 
 /// A text that is an attribute; NULL: it is not there.
-static char *read_attribute(hid_t of, const char *name) {
+static char *read_attribute(const as_recording *r, hid_t of, const char *name) {
   if (H5Aexists(of, name) <= 0) return NULL;
   const hid_t at = H5Aopen(of, name, H5P_DEFAULT);
   hsize_t n = 0;
   size_t size = 0;
-  char *text = at >= 0 ? read_texts(at, true, 1, &n, &size) : NULL;
+  char *text = at >= 0 ? read_texts(r, at, true, 1, &n, &size) : NULL;
   H5Aclose(at);
   return text;
 }
@@ -184,14 +207,17 @@ static const char *measure(const as_recording *r, hid_t data, bool many, source 
   out->objects = out->columns = 1;
   out->rank = H5Sget_simple_extent_ndims(space);
   const int least = many ? 2 : 1;
-  if (H5Tget_class(type) != H5T_FLOAT || out->rank < least || out->rank > least + 1)
+  if (!is_inside(data) || H5Tget_class(type) != H5T_FLOAT || out->rank < least ||
+      out->rank > least + 1)
     wrong = "a dataset is not one of alphastep's";
   else
     H5Sget_simple_extent_dims(space, size, NULL);
   if (!wrong && size[0] != (hsize_t)r->rows) wrong = "it is damaged: datasets differ in length";
   if (many) out->objects = size[1];
   if (out->rank > least) out->columns = size[least];
-  if (!wrong && (out->objects > INT_MAX || out->columns < 1 || out->columns > ASI_HDF5_COLUMNS))
+  const double bytes = (double)size[0] * (double)out->objects * (double)sizeof(double);
+  if (!wrong && (out->objects > INT_MAX || out->columns < 1 || out->columns > ASI_HDF5_COLUMNS ||
+                 bytes * (double)out->columns > r->most))
     wrong = "a dataset has a size that cannot be";
   H5Sclose(space);
   H5Tclose(type);
@@ -199,12 +225,12 @@ static const char *measure(const as_recording *r, hid_t data, bool many, source 
 }
 
 /// Letters of the columns, each with a zero behind it; to be freed.
-static char *read_columns(hid_t data, hsize_t n) {
+static char *read_columns(const as_recording *r, hid_t data, hsize_t n) {
   if (H5Aexists(data, "columns") <= 0) return NULL;
   const hid_t at = H5Aopen(data, "columns", H5P_DEFAULT);
   hsize_t count = 0;
   size_t size = 0;
-  char *text = read_texts(at, true, ASI_HDF5_COLUMNS, &count, &size);
+  char *text = read_texts(r, at, true, ASI_HDF5_COLUMNS, &count, &size);
   H5Aclose(at);
   if (text && count == n && size >= 2 && size <= 3) { // one letter and its end
     for (hsize_t i = 0; i < n; ++i) text[2 * i] = text[i * size], text[2 * i + 1] = '\0';
@@ -221,8 +247,8 @@ static as_status add_source(as_recording *r, hid_t data, const char *begin, cons
   if (wrong) return fail_open(r, wrong, error);
   if (s.many && (of->numbers == NULL) && s.objects != of->n)
     return fail_open(r, "it is damaged: there are more or fewer names than objects", error);
-  char *columns = s.rank > (s.many ? 2 : 1) ? read_columns(data, s.columns) : NULL;
-  char *unit = read_attribute(data, "unit");
+  char *columns = s.rank > (s.many ? 2 : 1) ? read_columns(r, data, s.columns) : NULL;
+  char *unit = read_attribute(r, data, "unit");
   const bool named = s.rank == (s.many ? 2 : 1) || columns != NULL;
   as_status status = named && unit ? AS_OK : fail_open(r, "a dataset has no unit", error);
   void *list = r->source;
@@ -272,8 +298,10 @@ static bool read_numbers(hid_t group, const char *quantity, hsize_t n, objects *
   char name[256];
   snprintf(name, sizeof name, "%s_of", quantity);
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return true;
+  if (!is_linked(group, name)) return false;
   const hid_t data = H5Dopen2(group, name, H5P_DEFAULT), space = H5Dget_space(data);
-  bool ok = H5Sget_simple_extent_npoints(space) == (hssize_t)n;
+  bool ok = data >= 0 && is_inside(data) && H5Sget_simple_extent_npoints(space) == (hssize_t)n &&
+            n <= of->n;
   of->numbers = ok ? asi_calloc((size_t)n, sizeof *of->numbers) : NULL;
   ok =
       of->numbers && H5Dread(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, of->numbers) >= 0;
@@ -301,13 +329,13 @@ static as_status visit_dataset(visit *v, hid_t group, hid_t data, const char *na
 
 static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, void *user) {
   visit *v = user;
-  (void)info;
   const size_t length = strlen(name);
   const bool helper =
       v->of.names && !v->inside &&
       (strcmp(name, "names") == 0 || (length > 3 && strcmp(name + length - 3, "_of") == 0));
   if (helper) return 0;
-  const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+  const bool own = info->type == H5L_TYPE_HARD;
+  const hid_t object = own ? H5Oopen(group, name, H5P_DEFAULT) : -1;
   if (object < 0) {
     v->status = fail_open(v->r, "it is damaged", v->error);
   } else if (H5Iget_type(object) == H5I_DATASET) {
@@ -326,14 +354,14 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
 static as_status read_group(as_recording *r, asi_group g, as_error *error) {
   const char *name = asi_group_name(g);
   if (H5Lexists(r->file, name, H5P_DEFAULT) <= 0) return AS_OK;
-  const hid_t group = H5Gopen2(r->file, name, H5P_DEFAULT);
+  const hid_t group = is_linked(r->file, name) ? H5Gopen2(r->file, name, H5P_DEFAULT) : -1;
   if (group < 0) return fail_open(r, "it is damaged", error);
   visit v = {.r = r, .begin = name, .error = error};
   as_status status = AS_OK;
-  if (asi_group_has_objects(g) && H5Lexists(group, "names", H5P_DEFAULT) > 0) {
+  if (asi_group_has_objects(g) && is_linked(group, "names")) {
     const hid_t data = H5Oopen(group, "names", H5P_DEFAULT);
     if (H5Iget_type(data) == H5I_DATASET) { // a body may be called like that
-      v.of.names = read_texts(data, false, INT_MAX, &v.of.n, &v.of.size);
+      v.of.names = read_texts(r, data, false, INT_MAX, &v.of.n, &v.of.size);
       if (v.of.names == NULL) status = fail_open(r, "its names cannot be read", error);
     }
     H5Oclose(data);
@@ -424,7 +452,8 @@ static bool find_bodies(as_recording *r) {
   for (int i = 0; i < r->n_channels; ++i) {
     const char *name = r->text + r->channel[i].name;
     const char *end = strstr(name, ".position.x");
-    if (strncmp(name, "bodies.", 7) != 0 || end == NULL || end[11] != '\0') continue;
+    if (strncmp(name, "bodies.", 7) != 0 || end == NULL || end <= name + 7 || end[11] != '\0')
+      continue;
     const size_t length = (size_t)(end - name);
     char *who = asi_calloc(length + 1, 1);
     if (who) memcpy(who, name, length);
@@ -446,26 +475,29 @@ static bool find_bodies(as_recording *r) {
 // ---- open and close ---------------------------------------------------------------------------------
 
 static as_status check_format(as_recording *r, as_error *error) {
-  char *format = read_attribute(r->file, "format");
+  char *format = read_attribute(r, r->file, "format");
   const bool ours = format && strcmp(format, ASI_HDF5_FORMAT) == 0;
   free(format);
   if (!ours) return fail_open(r, "it is an HDF5 file, but not of alphastep", error);
   int version = 0;
   const hid_t at = H5Aopen(r->file, "format_version", H5P_DEFAULT);
-  const bool read = at >= 0 && H5Aread(at, H5T_NATIVE_INT, &version) >= 0;
+  const hid_t space = H5Aget_space(at);
+  const bool read = at >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+                    H5Aread(at, H5T_NATIVE_INT, &version) >= 0;
+  H5Sclose(space);
   H5Aclose(at);
   if (!read || version != ASI_HDF5_VERSION) {
     char why[80];
     snprintf(why, sizeof why, "its format is %d, this library reads %d", version, ASI_HDF5_VERSION);
     return fail_open(r, why, error);
   }
-  r->title = read_attribute(r->file, "title");
-  r->version = read_attribute(r->file, "version");
+  r->title = read_attribute(r, r->file, "title");
+  r->version = read_attribute(r, r->file, "version");
   return AS_OK;
 }
 
 static as_status read_rows(as_recording *r, as_error *error) {
-  const hid_t data = H5Dopen2(r->file, "time", H5P_DEFAULT);
+  const hid_t data = is_linked(r->file, "time") ? H5Dopen2(r->file, "time", H5P_DEFAULT) : -1;
   if (data < 0) return fail_open(r, "it is damaged: there is no time", error);
   const hid_t space = H5Dget_space(data);
   hsize_t rows = 0;
@@ -488,6 +520,8 @@ static as_status read_all(as_recording *r, as_error *error) {
     if (there) fclose(there);
     return fail_open(r, why, error);
   }
+  hsize_t size = 0;
+  if (H5Fget_filesize(r->file, &size) >= 0) r->most = (double)RATIO * (double)size;
   as_status status = check_format(r, error);
   if (status == AS_OK) status = read_rows(r, error);
   for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g)
@@ -638,13 +672,13 @@ as_status as_recording_poses(as_recording *r, int i, double *out, as_error *erro
 
 static char *read_long_text(as_recording *r, const char *name) {
   const asi_hdf5_voice voice = asi_hdf5_hush();
-  const hid_t group = H5Gopen2(r->file, "texts", H5P_DEFAULT);
+  const hid_t group = is_linked(r->file, "texts") ? H5Gopen2(r->file, "texts", H5P_DEFAULT) : -1;
   char *text = NULL;
-  if (group >= 0 && strchr(name, '/') == NULL && H5Lexists(group, name, H5P_DEFAULT) > 0) {
+  if (group >= 0 && strchr(name, '/') == NULL && is_linked(group, name)) {
     const hid_t data = H5Dopen2(group, name, H5P_DEFAULT);
     hsize_t n = 0;
     size_t size = 0;
-    if (data >= 0) text = read_texts(data, false, 1, &n, &size);
+    if (data >= 0) text = read_texts(r, data, false, 1, &n, &size);
     H5Dclose(data);
   }
   H5Gclose(group);
