@@ -279,10 +279,9 @@ static bool is_reserved(const char *name) {
   return strcmp(name, "time") == 0 || strcmp(name, "channels") == 0;
 }
 
-static bool tell_apart(char (*name)[MAT_NAME], int n) {
-  named *list = calloc((size_t)n + 1, sizeof *list);
-  if (list == NULL) return false;
-  for (int i = 0; i < n; i++) list[i] = (named){name, i};
+/// Gives numbers from `number` on to all but the first of those that are the same; false: there are none.
+static bool put_numbers(char (*name)[MAT_NAME], named *list, int n, int number) {
+  bool changed = false;
   qsort(list, (size_t)n, sizeof *list, compare_named);
   for (int i = 0, end; i < n; i = end) {
     char same[MAT_NAME];
@@ -290,12 +289,21 @@ static bool tell_apart(char (*name)[MAT_NAME], int n) {
     for (end = i; end < n && strcmp(name[list[end].index], same) == 0; end++) continue;
     for (int k = is_reserved(same) ? i : i + 1; k < end; k++) {
       char tail[16];
-      snprintf(tail, sizeof tail, "_%d", k - i + 1);
+      snprintf(tail, sizeof tail, "_%d", number + k - i - 1);
       size_t room = MAT_LONGEST - strlen(tail), length = strlen(same);
       char *to = name[list[k].index];
       memcpy(to + (length < room ? length : room), tail, strlen(tail) + 1);
+      changed = true;
     }
   }
+  return changed;
+}
+
+static bool tell_apart(char (*name)[MAT_NAME], int n) {
+  named *list = calloc((size_t)n + 1, sizeof *list);
+  if (list == NULL) return false;
+  for (int i = 0; i < n; i++) list[i] = (named){name, i};
+  for (int number = 2; put_numbers(name, list, n, number); number++) continue; // may meet others
   free(list);
   return true;
 }
@@ -343,7 +351,7 @@ static void write_mat(FILE *out, const void *user) {
 
 static cli_exit write_output(const request *r, void (*write)(FILE *, const void *),
                              const void *user) {
-  if (r->output != NULL) return folder_replace(r->output, write, user);
+  if (r->output != NULL) return folder_write(r->output, write, user);
   write(stdout, user);
   return CLI_DONE; // main looks whether stdout could be written
 }

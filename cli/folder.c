@@ -78,6 +78,22 @@ cli_exit folder_spare(const char *folder, const char *output, const char *may) {
   return CLI_DONE;
 }
 
+/// Writes a file; false: errno says why not.
+static bool write_whole(const char *path, void (*write)(FILE *out, const void *user),
+                        const void *user) {
+  FILE *out = fopen(path, "w");
+  if (out == NULL) return false;
+  write(out, user);
+  bool written = fflush(out) == 0 && !ferror(out);
+  int reason = errno;
+  if (fclose(out) != 0 && written) {
+    written = false;
+    reason = errno;
+  }
+  errno = reason;
+  return written;
+}
+
 /// Writes over a file from its beginning. The old file's place suffices where the disk has no room for a second one.
 static bool write_over(const char *path, void (*write)(FILE *out, const void *user),
                        const void *user) {
@@ -88,54 +104,32 @@ static bool write_over(const char *path, void (*write)(FILE *out, const void *us
   return fclose(out) == 0 && written;
 }
 
-/// Is there something that is no file, as a pipe or a terminal? It is written to, not replaced.
-static bool is_device(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
-}
-
-static cli_exit write_device(const char *path, void (*write)(FILE *out, const void *user),
-                             const void *user) {
-  FILE *out = fopen(path, "w");
-  if (out == NULL) return cli_complain_path(path);
-  write(out, user);
-  bool written = fflush(out) == 0 && !ferror(out);
-  written = fclose(out) == 0 && written;
-  return written ? CLI_DONE : cli_complain_path(path);
-}
-
 cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
                         const void *user) {
-  if (is_device(path)) return write_device(path, write, user);
   size_t size = strlen(path) + sizeof ".new";
   char *beside = malloc(size);
   if (beside == NULL) return cli_complain_memory();
   snprintf(beside, size, "%s.new", path);
   cli_exit status = CLI_DONE;
-  FILE *out = fopen(beside, "w");
-  if (out == NULL) {
-    status = cli_complain_path(path);
-  } else {
-    write(out, user);
-    bool failed = fflush(out) != 0 || ferror(out);
+  (void)unlink(beside); // a link would be followed, a pipe waited for
+  if (!write_whole(beside, write, user) || rename(beside, path) != 0) {
     int reason = errno;
-    if (fclose(out) != 0 && !failed) {
-      failed = true;
-      reason = errno;
-    }
-    if (!failed && rename(beside, path) != 0) {
-      failed = true;
-      reason = errno;
-    }
-    if (failed) {
-      (void)remove(beside);
+    (void)unlink(beside);
+    if (reason != ENOSPC || !write_over(path, write, user)) {
       errno = reason;
-      if (reason != ENOSPC || !write_over(path, write, user)) {
-        errno = reason;
-        status = cli_complain_path(path);
-      }
+      status = cli_complain_path(path);
     }
   }
   free(beside);
   return status;
+}
+
+cli_exit folder_write(const char *path, void (*write)(FILE *out, const void *user),
+                      const void *user) {
+  struct stat found;
+  bool there = stat(path, &found) == 0;
+  if (!there || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)) {
+    return folder_replace(path, write, user);
+  }
+  return write_whole(path, write, user) ? CLI_DONE : cli_complain_path(path);
 }

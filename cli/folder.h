@@ -19,5 +19,8 @@ cli_exit folder_spare(const char *folder, const char *output, const char *may);
 /// Writes a file in one piece: beside its place, then renamed. Complains.
 cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
                         const void *user);
+/// The same for a path that a user has given: a device or a pipe is written to, not replaced.
+cli_exit folder_write(const char *path, void (*write)(FILE *out, const void *user),
+                      const void *user);
 
 #endif

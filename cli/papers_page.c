@@ -453,7 +453,7 @@ cli_exit papers_page_write(const papers_page *page, const char *path) {
   if (memory == NULL) return cli_complain_memory();
   cli_exit status = write_page(memory, page);
   if (fclose(memory) != 0) status = cli_complain_memory();
-  if (status == CLI_DONE) status = folder_replace(path, write_buffer, &b);
+  if (status == CLI_DONE) status = folder_write(path, write_buffer, &b);
   free(b.text);
   return status;
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "folder.h"
 #include "job.h"
@@ -176,6 +177,7 @@ static cli_exit prepare_folder(job *j) {
   cli_exit status = folder_make(j->folder);
   if (status != CLI_DONE) return status;
   (void)remove(j->state); // of an earlier run
+  (void)unlink(j->table); // a link would be followed, a pipe waited for
   report_forget(j->folder);
   status = folder_replace(j->summary, summary_write, j);
   if (status != CLI_DONE) return status;

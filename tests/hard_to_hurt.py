@@ -163,6 +163,16 @@ def test_output():
     check(os.readlink("dangling") == "nowhere/x" and not os.path.exists("nowhere"), "a link was followed")
     with open("file", encoding="utf-8") as file:
         check(file.read() == "", "a file was written over")
+    os.mkdir("used")
+    for name in ("results.csv", "summary.json.new", "state.bin.new", "results.h5.new"):
+        os.symlink("../file", os.path.join("used", name))
+    os.mkfifo("used/results.h5.old")
+    result = run("run", model, "-q", "--force", "-o", "used")
+    check(result.returncode == 0 and os.path.getsize("file") == 0, "a link in a folder was followed", result)
+    os.remove("used/results.csv")
+    os.mkfifo("used/results.csv")
+    result = run("run", model, "-q", "--force", "-o", "used")
+    check(result.returncode == 0 and os.path.isfile("used/results.csv"), "a pipe in a folder", result)
 
 
 def test_json():

@@ -41,6 +41,7 @@ as_status asi_memory_file_write(asi_memory_file *file, const char *path, as_erro
   if (beside == NULL) return asi_fail_memory(error);
   snprintf(beside, room, "%s.new", path);
   const size_t size = HEAD + file->body.size;
+  (void)remove(beside); // a link would be followed, a pipe waited for
   FILE *out = fopen(beside, "wb");
   bool ok = out != NULL && fwrite(file->bytes, 1, size, out) == size;
   if (out != NULL && fclose(out) != 0) ok = false;
