@@ -98,7 +98,7 @@ unsigned long long keeping_tag(const job *j) {
   for (int i = 0; i < j->request->n_settings; i++) {
     if (!is_free(j->request->settings[i])) take_in(&hash, j->request->settings[i]);
   }
-  return hash;
+  return (hash ^ j->machine->data) * 1099511628211u;
 }
 
 // ---- resuming

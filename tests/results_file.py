@@ -299,6 +299,96 @@ def test_refused():
     refused(4, "it is damaged: datasets differ in length", "bad")
 
 
+def test_strange():
+    """Recordings that say more than they have, or lead to other files, are refused."""
+    expect(0, None, "run", "model.yaml", "-o", "plain", "-q", "--no-report")
+
+    def replace(file, name, **how):
+        kept = {key: file[name].attrs.get_id(key) for key in file[name].attrs}
+        kept = {key: (file[name].attrs[key], item.dtype) for key, item in kept.items()}
+        del file[name]
+        made = file.create_dataset(name, dtype="f8", **how)
+        for key, (value, kind) in kept.items():
+            made.attrs.create(key, value, dtype=kind)
+
+    def many_versions(file):
+        file.attrs["format_version"] = numpy.ones(5000, "i4")
+
+    def linked(file, link=h5py.ExternalLink("other.h5", "/large")):
+        file["large"] = numpy.ones(100000)  # what `other` has here is small
+        del file["energy/kinetic"]
+        file["energy/kinetic"] = link
+        with h5py.File("strange/other.h5", "w") as other:
+            other["large"] = numpy.zeros(101)
+            other["large"].attrs.create("unit", b"J", dtype="S2")
+
+    def linked_time(file):
+        file.move("time", "other time")
+        file["time"] = h5py.SoftLink("/other time")
+
+    def linked_group(file):
+        file.move("energy", "other energy")
+        file["energy"] = h5py.SoftLink("/other energy")
+
+    def elsewhere(file):
+        replace(file, "energy/kinetic", shape=(101,), external=[(os.path.abspath("plain/results.csv"), 0, 808)])
+
+    def virtual(file):
+        layout = h5py.VirtualLayout(shape=(101,), dtype="f8")
+        layout[:] = h5py.VirtualSource("plain/results.h5", "time", shape=(101,))
+        del file["energy/kinetic"]
+        file.create_virtual_dataset("energy/kinetic", layout)
+
+    def long(file):
+        names = []
+        file.visititems(lambda name, thing: names.append(name) if isinstance(thing, h5py.Dataset) else None)
+        for name in names:
+            if not name.startswith("texts"):
+                rest = file[name].shape[1:]
+                replace(file, name, shape=(1 << 31, *rest), chunks=(256, *rest))
+
+    for change, words in ((many_versions, "its format is 0"), (linked, "it is damaged"), (linked_time, "there is no time"),
+                          (linked_group, "it is damaged"), (elsewhere, "not one of alphastep's"),
+                          (virtual, "not one of alphastep's"), (long, "a size that cannot be")):
+        shutil.rmtree("strange", ignore_errors=True)
+        shutil.copytree("plain", "strange")
+        with h5py.File("strange/results.h5", "r+") as file:
+            change(file)
+        result = expect(4, words, "export", "strange")
+        check(result.stdout == "", change, "was exported")
+
+
+def test_damaged():
+    """Bytes that are changed are noticed, or harmless; HDF5 does not crash on them."""
+    write("small.yaml", "alphastep: 1\nbodies: {p: {type: point, mass: 1, position: [1, 0, 0]}}\nsimulate: {t_end: 1}\n"
+          "output: {times: [0, 0.5], channels: [energy.kinetic]}\n")
+    expect(0, None, "run", "small.yaml", "-o", "damaged", "-q", "--no-report")
+    with open("damaged/results.h5", "rb") as file:
+        good = file.read()
+    dice = random.Random(1)
+    for turn in range(100):
+        bad = bytearray(good)
+        for _ in range(dice.choice((1, 2, 8))):
+            bad[dice.randrange(len(bad))] = dice.choice((0, 1, 128, 255, dice.randrange(256)))
+        with open("damaged/results.h5", "wb") as file:
+            file.write(bad)
+        result = run("export", "damaged")
+        check(result.returncode in (0, 4), "turn", turn, "exit status", result.returncode, result.stderr)
+
+
+def test_tables():
+    """A table in a file of its own has to be what it was."""
+    write("road.csv", "0,0\n10,1\n")
+    write("road.yaml", "alphastep: 1\ntables: {road: {file: road.csv}}\n"
+          "bodies: {p: {type: point, mass: 1, position: [1, 0, 0]}}\n"
+          "forces: {f: {type: load, body: p, force: [road(t), 0, 0]}}\nsimulate: {t_end: 1, step: 0.01}\n")
+    expect(0, None, "run", "road.yaml", "-o", "road", "-q", "--no-report")
+    write("road.csv", "0,0\n10,2\n")
+    expect(2, "the model or its settings differed", "run", "--resume", "road", "--set", "simulate.t_end=2")
+    write("road.csv", "# the same numbers\n0,0\n10,1\n")
+    expect(0, None, "run", "--resume", "road", "--set", "simulate.t_end=2", "-q")
+
+
 def test_full():
     """A results.h5 that cannot grow stays what it was at the last flush."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600000, 600000))  # noqa: E731
@@ -366,6 +456,27 @@ def test_export_names():
         name, title = line.split(" = ", 1)
         i = names.index(title[len("bodies."):-len(".position.x [m]")])
         check(numpy.array_equal(mat[name], [[i], [i]]), name, title, mat[name])
+
+
+def test_export_numbers():
+    """A number that tells names apart may make another name."""
+    frames = ["b c", "b-c", "b_c_2", "b_c_3"]
+    write("numbers.yaml", "alphastep: 1\nbodies: {p: {type: point, mass: 1, position: [1, 0, 0]}}\n"
+          "frames: {a: {body: ground}, " + ", ".join(f"'{name}': {{body: p}}" for name in frames) + "}\n"
+          "simulate: {t_end: 1, step: 0.1}\noutput: {times: [0, 1], channels: [frames.a.distance.*]}\n")
+    expect(0, None, "run", "numbers.yaml", "-o", "numbers", "-q", "--no-report")
+    expect(0, None, "export", "numbers", "--channels", "frames", "--format=mat", "-o", "numbers.mat")
+    mat = read_mat("numbers.mat")
+    check(len(mat) == len(frames) + 2, mat.keys())
+
+
+def test_export_device():
+    """What is not a file is written to, not replaced."""
+    os.mkfifo("pipe")
+    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
+    expect(0, None, "export", "out", "--channels", "joints.pivot.angle", "-o", "pipe")
+    text = reader.communicate(timeout=PATIENCE)[0]
+    check(text.startswith("time [s],joints.pivot.angle [rad]\n") and not os.path.isfile("pipe"), text[:100])
 
 
 def test_export_refused():

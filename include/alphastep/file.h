@@ -137,6 +137,8 @@ typedef struct as_machine {
   int n_parameters;
   as_source *sources;
   int n_sources;
+  unsigned long long
+      data; ///< a checksum of what tables and matrices in files hold; 0: there are none
   as_machine_store *store; ///< the memory of all this
 } as_machine;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/archive.h"
 #include "base/error.h"
 #include "file/reader.h"
 
@@ -95,6 +96,10 @@ char *asi_read_whole(asi_file *at, size_t *size, const char **why) {
   *why = strerror(errno);
   if (file) fclose(file);
   return text;
+}
+
+void asi_note_data(asi_reader *r, const void *bytes, size_t size) {
+  r->machine->data = 31 * r->machine->data + asi_checksum(bytes, size);
 }
 
 static bool keep_source(asi_reader *r, const char *path, const char *text, size_t size) {

@@ -63,12 +63,20 @@ static bool is_there(const char *path) {
   return file != NULL;
 }
 
+static void note_matrix(asi_reader *r, const as_sparse *m) {
+  const size_t n = (size_t)m->col_start[m->cols];
+  asi_note_data(r, m->col_start, ((size_t)m->cols + 1) * sizeof *m->col_start);
+  asi_note_data(r, m->row, n * sizeof *m->row);
+  asi_note_data(r, m->value, n * sizeof *m->value);
+}
+
 static as_status read_matrices(asi_reader *r, const superelement_thing *thing,
                                as_sparse *matrix[N_MATRICES], as_error *error) {
   as_status status = AS_OK;
   for (int i = 0; i < N_MATRICES && status == AS_OK; ++i) {
     if (thing->file[i] == NULL) continue;
     status = as_sparse_read(thing->file[i], &matrix[i], error);
+    if (status == AS_OK) note_matrix(r, matrix[i]);
     if (status == AS_ERR_FILE) r->unreadable = r->unreadable || !is_there(thing->file[i]);
   }
   return status;
