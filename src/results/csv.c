@@ -25,12 +25,14 @@ struct as_csv {
   size_t used, room;
   off_t written; ///< bytes in the file, whole lines only
   long lines;    ///< in the file
-  bool broken;   ///< a piece could not be written
+  bool broken;   ///< a piece could not be written,
+  int reason;    ///< because of this error number
   int n;         ///< columns without the time
 };
 
 static as_status fail_write(as_csv *csv, int number, as_error *error) {
   csv->broken = true;
+  csv->reason = number;
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", csv->path,
                   strerror(number));
 }
@@ -44,9 +46,7 @@ long as_csv_rows(const as_csv *csv) { return csv->lines > 0 ? csv->lines - 1 : 0
 
 as_status as_csv_flush(as_csv *csv, as_error *error) {
   size_t done = 0;
-  if (csv->broken)
-    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written any more.",
-                    csv->path);
+  if (csv->broken) return fail_write(csv, csv->reason, error);
   while (done < csv->used) {
     const ssize_t count = write(csv->file, csv->text + done, csv->used - done);
     if (count < 0 && errno == EINTR) continue;

@@ -51,13 +51,15 @@ struct as_results {
   long room;      ///< in lines
   double *values; ///< for one dataset, as many as fit
   size_t n_values;
-  bool broken; ///< something could not be written
+  bool broken; ///< something could not be written,
+  int reason;  ///< because of this error number; 0: HDF5 did not say
 };
 
 as_results_def as_default_results_def(void) { return (as_results_def){.model = NULL}; }
 
 static as_status fail_write(as_results *r, as_error *error) {
   r->broken = true;
+  r->reason = errno;
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", r->path,
                   errno ? strerror(errno) : "the HDF5 library failed");
 }
@@ -486,9 +488,10 @@ static bool exchange(as_results *r) {
 }
 
 static as_status flush(as_results *r, as_error *error) {
-  if (r->broken)
-    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written any more.",
-                    r->path);
+  if (r->broken) {
+    errno = r->reason;
+    return fail_write(r, error);
+  }
   const twin *shown = &r->twin[1 - r->writable];
   if (shown->rows == r->rows && !shown->longer) return AS_OK;
   errno = 0;
