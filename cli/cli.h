@@ -26,6 +26,7 @@ cli_exit schema_command(int argc, char **argv);
 
 /// Prints `alphastep: `, the sentence and a line feed on stderr.
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *cli_last_complaint(void); ///< the sentence; "" if there was none
 /// Complains that a file could not be written, because of errno.
 cli_exit cli_complain_path(const char *path);
 cli_exit cli_complain_memory(void);

@@ -29,6 +29,7 @@ typedef struct job {
   const char *message;
   char *warning[MOST_WARNINGS];
   int n_warnings;
+  bool begun;   ///< there is a summary that says `running`
   bool started; ///< a row was written
   as_start_report start;
   long rows;

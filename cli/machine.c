@@ -106,11 +106,8 @@ static void check_outputs(const as_machine *machine, as_messages *messages) {
   }
 }
 
-/// Says what is wrong: on stderr, and with --json as one object on stdout.
-static void tell_messages(const machine_request *r, const as_messages *messages) {
-  for (int i = 0; i < messages->n; i++) fprintf(stderr, "%s\n", messages->message[i].text);
-  if (messages->more) cli_complain("There are more errors than these.");
-  if (!r->json) return;
+/// Says what is wrong as one object on stdout.
+static void tell_json(const machine_request *r, const as_messages *messages) {
   json_object o = json_begin(stdout, 0);
   json_add_string(&o, "model", r->model);
   json_add_string(&o, "status", "refused");
@@ -126,6 +123,23 @@ static void tell_messages(const machine_request *r, const as_messages *messages)
   putchar(']');
   json_end(&o);
   putchar('\n');
+}
+
+/// Says what is wrong: on stderr, and with --json on stdout.
+static void tell_messages(const machine_request *r, const as_messages *messages) {
+  for (int i = 0; i < messages->n; i++) fprintf(stderr, "%s\n", messages->message[i].text);
+  if (messages->more) cli_complain("There are more errors than these.");
+  if (r->json) tell_json(r, messages);
+}
+
+void machine_refuse(const machine_request *r) {
+  if (!r->json) return;
+  as_messages *messages = calloc(1, sizeof *messages);
+  if (messages == NULL) return;
+  messages->n = 1;
+  snprintf(messages->message[0].text, sizeof messages->message[0].text, "%s", cli_last_complaint());
+  tell_json(r, messages);
+  free(messages);
 }
 
 cli_exit machine_open(const machine_request *r, as_machine **machine) {

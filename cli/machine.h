@@ -22,5 +22,7 @@ void machine_arguments_free(machine_request *r);
 
 /// Loads the model file and looks for its outputs in the model. Prints what is wrong, each on its line.
 cli_exit machine_open(const machine_request *r, as_machine **machine);
+/// With --json: prints an object like those of wrong model files, with the last complaint.
+void machine_refuse(const machine_request *r);
 
 #endif

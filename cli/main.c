@@ -23,14 +23,21 @@ static const subcommand subcommands[] = {
 };
 enum { N_SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
+static char complaint[1024]; // the last one
+
 void cli_complain(const char *format, ...) {
   fputs("alphastep: ", stderr);
-  va_list arguments;
+  va_list arguments, again;
   va_start(arguments, format);
+  va_copy(again, arguments);
   vfprintf(stderr, format, arguments);
+  vsnprintf(complaint, sizeof complaint, format, again);
+  va_end(again);
   va_end(arguments);
   fputc('\n', stderr);
 }
+
+const char *cli_last_complaint(void) { return complaint; }
 
 cli_exit cli_complain_memory(void) {
   cli_complain("Out of memory.");

@@ -181,6 +181,7 @@ static cli_exit prepare_folder(job *j) {
   report_forget(j->folder);
   status = folder_replace(j->summary, summary_write, j);
   if (status != CLI_DONE) return status;
+  j->begun = true;
   as_error error;
   if (as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error) == AS_OK) {
     return keeping_create(j);
@@ -286,6 +287,15 @@ static cli_exit run_job(job *j) {
   return result;
 }
 
+/// Says with --json why there is no run. A summary that says `running` is mended, if that can be.
+static void tell_refusal(job *j) {
+  machine_refuse(j->request);
+  if (!j->begun) return;
+  j->status = "failed";
+  j->message = cli_last_complaint();
+  (void)folder_replace(j->summary, summary_write, j);
+}
+
 static cli_exit run_machine(const machine_request *r) {
   job j = {.request = r, .message = "", .status = "running", .resumed_at = (double)NAN};
   char *made = NULL;
@@ -297,7 +307,11 @@ static cli_exit run_machine(const machine_request *r) {
   if (status == CLI_DONE) status = prepare_run(&j);
   listen(); // before there is a summary that says `running`
   if (status == CLI_DONE) status = r->resume != NULL ? keeping_resume(&j) : prepare_folder(&j);
-  if (status == CLI_DONE) status = run_job(&j);
+  if (status == CLI_DONE) {
+    status = run_job(&j);
+  } else {
+    tell_refusal(&j);
+  }
   as_csv_close(j.csv, NULL);
   as_results_close(j.results, NULL);
   as_run_destroy(j.run);
@@ -356,6 +370,7 @@ cli_exit run_command(int argc, char **argv) {
   } else if (status == CLI_DONE) {
     kept k = {.text = NULL};
     if (r.resume != NULL) status = keeping_find(&r, &k);
+    if (status != CLI_DONE) machine_refuse(&r);
     if (status == CLI_DONE) status = run_machine(&r);
     keeping_free(&k);
   }

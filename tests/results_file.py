@@ -399,6 +399,26 @@ def test_full():
           or sorted(os.listdir("small")) == ["results.csv", "results.h5", "state.bin", "summary.json"], os.listdir("small"))
 
 
+def test_no_room():
+    """A run whose results.h5 cannot be made does not look as if it were running."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))  # noqa: E731
+    result = expect(4, "none/results.h5 cannot be written: File too large", "run", "model.yaml", "-o", "none", "-q", "--json",
+                    preexec_fn=limit)
+    told, kept = json.loads(result.stdout), json.loads(read("none/summary.json"))
+    check("File too large" in told["errors"][0]["message"] and kept["status"] == "failed", told, kept)
+    check("File too large" in kept["message"], kept)
+
+
+def test_refused_json():
+    """What is refused is told as JSON, too."""
+    for arguments in (["--resume", "nowhere"], ["model.yaml", "-o", "out"], ["--resume", "out", "--set", "parameters.m=2"],
+                      ["--resume", "out", "--set", "simulate.t_end=0.5"]):
+        result = run("run", *arguments, "--json")
+        told = json.loads(result.stdout)
+        check(told["status"] == "refused" and "alphastep: " + told["errors"][0]["message"] + "\n" == result.stderr,
+              arguments, told, result.stderr)
+
+
 def read_mat(path):
     """Matrices of a MAT file of version 4."""
     found = {}
