@@ -189,7 +189,7 @@ static bool add_channels(as_recording *r, const char *begin, const char *quantit
   const source s = r->source[r->n_sources - 1];
   for (hsize_t object = 0; object < s.objects; ++object) {
     const hsize_t number = of && of->numbers ? (hsize_t)of->numbers[object] : object;
-    const char *who = s.many ? of->names + number * of->size : NULL;
+    const char *who = s.many && of ? of->names + number * of->size : NULL;
     for (hsize_t column = 0; column < s.columns; ++column) {
       const char *const part[4] = {begin, who, quantity, columns ? columns + 2 * column : NULL};
       if (!add_channel(r, part, unit, (int)object, (int)column)) return false;
