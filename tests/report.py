@@ -371,7 +371,7 @@ def test_kinds():
         "roll": ("rolling", [[0, 0, 0], [0, 9, 0.1]]), "motor": ("motor", twice(3, 0, 0)), "push": ("actuator", twice(0, 4, 0)),
         "line": ("actuator", [[0, 0, 2], [1.5, 0, 0]]), "wind": ("load", [[3, 0, 1]]), "plain": ("load", [[3, 0, 1]]),
         "limit": ("stop", twice(1, 0, 0)), "floor": ("contact", [[0, 0, -1], [1, 0, 0.3]]), "mount": ("bushing", twice(0, 5, -0.2)),
-        "twist": ("torsion", twice(0, 0, 0)), "coil": ("spring", [[1.5, 0, 0], [2.5, 0, 0]]),
+        "twist": ("torsion", twice(1, 0, 0)), "coil": ("spring", [[1.5, 0, 0], [2.5, 0, 0]]),
     }
     for name, what in expected.items():
         check(there.get(name) == what, name, there.get(name), "not", what)

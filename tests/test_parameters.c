@@ -333,11 +333,11 @@ static void test_follow(void **state) {
     at = rig_advance(&r, 0.5);
     const double before = at->t;
     assert_true(at->u[0] == before);
-    // Parts of the next step can be taken, but not all of it: nothing has changed.
+    // Parts of the next step can be taken, but not all of it: each that can is a step of its own, and noted.
     calls = 3;
     at = rig_advance_to(&r, 0.6, AS_ERR_RETRY);
     assert_true(calls > 3);
-    assert_true(at->t == before && at->u[0] == before && at->u[1] == 0.5);
+    assert_true(at->t > before && at->t <= 0.55 && at->u[0] == at->t && at->u[1] == 0.5);
     rig_free(&r);
   }
 }
