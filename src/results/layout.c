@@ -33,7 +33,7 @@ static cell take_apart(char *name, const asi_layout *l) {
   const bool last = next + 1 >= n;
   // `frames.A.distance.B`: B is a name, not a component.
   const bool of_two = c.group == ASI_GROUP_FRAMES && strncmp(c.quantity, "distance", 8) == 0;
-  if (of_two && !last) part[next + 1][-1] = '.';
+  if (of_two && !last) part[next][strlen(part[next])] = '.';
   c.axis = last || of_two ? '\0' : part[next + 1][0];
   return c;
 }
