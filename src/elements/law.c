@@ -61,7 +61,7 @@ double asi_law_potential(const asi_law *law, const as_element_input *in, double 
 as_element_power asi_law_power(const asi_law *law, const as_element_input *in, double e,
                                double rate) {
   const asi_curve *spring = law->spring.curve, *damper = law->damper.curve, *both = law->both.curve;
-  double lost = law->damping * rate, driven = 0.0, now[3], still[3];
+  double lost = law->damping * rate, driven = 0.0, now[3] = {0.0}, still[3] = {0.0};
   int code = AS_DONE;
   if (spring && drives(law, spring, in)) {
     code = part(law, spring, in, e, rate, still);
