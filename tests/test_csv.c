@@ -82,8 +82,7 @@ static void test_limits(void **state) {
     int n = 0;
     for (int rest = i; n == 0 || rest > 0; rest /= 10) digits[n++] = (char)('0' + rest % 10);
     while (n > 0) text[used++] = digits[--n];
-    memcpy(text + used, ",1\n", 3);
-    used += 3;
+    for (const char *rest = ",1\n"; *rest; ++rest) text[used++] = *rest;
   }
   csv = asi_csv_parse(text, used, column);
   assert_null(csv.number);

@@ -24,7 +24,7 @@ typedef struct recent {
 } recent;
 
 static void forget(recent *r, int most_bodies) {
-  r->n = most_bodies + 2;
+  r->n = most_bodies > 0 ? most_bodies + 2 : 2;
   for (int i = 0; i < r->n; ++i) r->body[i] = -1;
   r->next = 0;
 }
@@ -44,9 +44,9 @@ static const as_body_motion *look_up(recent *r, const as_model *m, const as_poin
   int place = 0;
   while (place < r->n && r->body[place] != body) ++place;
   if (place == r->n) {
-    while (*held & (1u << r->next)) r->next = (r->next + 1) % r->n;
+    while (*held & (1u << r->next)) r->next = r->next + 1 < r->n ? r->next + 1 : 0;
     place = r->next;
-    r->next = (r->next + 1) % r->n;
+    r->next = place + 1 < r->n ? place + 1 : 0;
     r->body[place] = body;
     asi_body_motion(&m->body[body], at->q, at->v, &r->motion[place]);
   }
