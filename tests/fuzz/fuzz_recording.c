@@ -23,7 +23,7 @@ enum { DATASET, OUTSIDE, ATTRIBUTE, GROUP, DELETE, SOFT, HARD, EXTERNAL, THINGS 
 enum { REAL, TEXT = 7 };                                                       // types
 enum { COLUMN = 0, SCALAR = 241, VECTORS = 64 + 8 * 2, OBJECTS = 64 + 8 * 1 }; // shapes
 
-static char path[] = "/tmp/recording-XXXXXX";
+static char path[] = "recording-XXXXXX"; // where it runs
 
 static const char *const place[] = {"/",
                                     "time",
