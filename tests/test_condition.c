@@ -240,7 +240,7 @@ static double increment_of(const as_integrator *s, int j) {
 
 static void residual_at(as_integrator *s, const char *name, const double *z, double *out) {
   memcpy(s->z, z, (size_t)s->step.size * sizeof(double));
-  if (s->method->evaluate(s)) fail_msg("%s: %s", name, s->eval.error->message);
+  if (s->method->evaluate(s, false)) fail_msg("%s: %s", name, s->eval.error->message);
   memcpy(out, s->residual, (size_t)s->step.size * sizeof(double));
 }
 

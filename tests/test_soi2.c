@@ -81,7 +81,7 @@ static void check_quadratic(as_integrator *s, double h) {
   assert_int_equal(s->method->begin(s, h), AS_OK);
   s->active = &s->step;
   for (int i = 0; i < 8; ++i) {
-    assert_int_equal(s->method->evaluate(s), AS_OK);
+    assert_int_equal(s->method->evaluate(s, false), AS_OK);
     assert_int_equal(s->method->linearize(s, true), AS_OK);
     for (int k = 0; k < 6; ++k) b[k] = s->residual[k];
     assert_int_equal(s->method->solve(s, b), AS_OK);
@@ -191,7 +191,7 @@ static void test_full_matrix(void **state) {
     // Both stages alike, so that both see the same multipliers.
     const int stride = problem->n + p->def.n_lambda + p->def.n_psi, size = s->unknowns;
     for (int k = stride; k < size; ++k) s->z[k] = s->z[k - stride];
-    assert_int_equal(s->method->evaluate(s), AS_OK);
+    assert_int_equal(s->method->evaluate(s, false), AS_OK);
     assert_int_equal(s->method->linearize(s, false), AS_OK);
     double value[64 * 64] = {0}, row_scale[64] = {0}, plus[64], worst = 0.0;
     assert_true(size <= 64);
@@ -207,10 +207,10 @@ static void test_full_matrix(void **state) {
       const int local = j < stride ? j : j - stride;
       const double e = local < problem->n ? big : 1e-3 * fmax(1.0, fabs(z));
       s->z[j] = z + e;
-      assert_int_equal(s->method->evaluate(s), AS_OK);
+      assert_int_equal(s->method->evaluate(s, false), AS_OK);
       for (int r = 0; r < size; ++r) plus[r] = s->residual[r];
       s->z[j] = z - e;
-      assert_int_equal(s->method->evaluate(s), AS_OK);
+      assert_int_equal(s->method->evaluate(s, false), AS_OK);
       for (int r = 0; r < size; ++r) {
         const double difference = (plus[r] - s->residual[r]) / (2.0 * e);
         const double off = fabs(difference - value[r * 64 + j]) / row_scale[r];

@@ -36,7 +36,7 @@ typedef struct as_check_fault {
   int row;            ///< a row of the block or of the function
   int col;            ///< a column of the block, or -1
   double given;       ///< what the problem says; of a flag: the value at the first point
-  double differenced; ///< what differences say; of a flag: the value at the other point
+  double differenced; ///< what differences, or single callbacks, say; of a flag: the other value
   double t;           ///< [s]
 } as_check_fault;
 
@@ -48,13 +48,15 @@ typedef struct as_check_report {
   double nonholonomic_acceleration;
   double mass_constant; ///< the largest relative change of an entry of M
   double scleronomic;   ///< the largest relative change of g or k with t
+  double evaluate; ///< the largest relative difference between that callback and the single ones
   as_check_fault fault;
 } as_check_report;
 
 /// Compares every formula of a problem with differences of the function it belongs to: given blocks,
 /// constraint_rate, constraint_acceleration, nonholonomic_acceleration. Finds entries outside a block's
 /// pattern, also of differenced blocks; blocks that are not AS_BLOCK_ZERO as declared; flags
-/// (mass_constant, scleronomic) that are not true. M itself has nothing to be compared with.
+/// (mass_constant, scleronomic) that are not true; and, last, numbers of the evaluate callback that are not those of
+/// the single ones. M itself has nothing to be compared with.
 ///
 /// AS_OK, or AS_ERR_ARGUMENT with a sentence on the worst entry of the first wrong formula, in an order
 /// in which no formula rests on a later one. `report` may be NULL; it is complete in both cases.

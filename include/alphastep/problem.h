@@ -118,6 +118,21 @@ typedef int as_vector_fn(const as_point *at, double *out, void *user);
 typedef int as_matrix_fn(const as_point *at, as_matrix *m, void *user);
 /// Adds the entries of each block in `wanted` to blocks[block].
 typedef int as_jacobian_fn(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user);
+
+/// What as_evaluate_fn is to write: as the callbacks of these names do; NULL, or not in the set, is not wanted.
+typedef struct as_evaluation {
+  double *force;
+  double *constraint;
+  double *constraint_rate;
+  double *nonholonomic;
+  double *state_rate;
+  double *output;
+  as_block_set block_set; ///< blocks whose source is AS_BLOCK_GIVEN; never M
+  as_matrix *blocks;      ///< all of them; those wanted are filled with zeros, and are added to
+} as_evaluation;
+/// Writes all that is wanted at a point. The point has everything; a function uses of it what its own callback is given.
+typedef int as_evaluate_fn(const as_point *at, const as_evaluation *out, void *user);
+
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
@@ -171,6 +186,11 @@ typedef struct as_problem_def {
   const as_sampler_def *samplers; ///< n_samplers of them
   int n_samplers;
   as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
+  /// All of the above but M and the accelerations, at once: where several are wanted at a point, what they share need
+  /// be found only once. Asked for nothing that the description does not give by itself, and to be the same in every
+  /// bit; where it does not return AS_DONE, or numbers that are not finite, the single callbacks are asked instead.
+  /// May be NULL.
+  as_evaluate_fn *evaluate;
   /// Looks at t, q and v at the ends of each step before it counts; for constraints that hold in several
   /// places close to each other, as the teeth of gears do: a long step might end in the wrong one. May be NULL.
   as_step_fn *check_step;

@@ -38,6 +38,7 @@ typedef enum fault_kind {
   FAULT_VALUE,   ///< of a function
   FAULT_MASS,
   FAULT_TIME,
+  FAULT_TOGETHER, ///< of the evaluate callback
 } fault_kind;
 
 typedef struct checker {
@@ -69,7 +70,7 @@ static as_status checker_init(checker *c, const as_problem *p, const as_check_de
   as_check_report *r = &c->report;
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) r->block[block] = (double)NAN;
   r->constraint_rate = r->constraint_acceleration = r->nonholonomic_acceleration = (double)NAN;
-  r->mass_constant = r->scleronomic = (double)NAN;
+  r->mass_constant = r->scleronomic = r->evaluate = (double)NAN;
   r->fault = (as_check_fault){.row = -1, .col = -1, .t = (double)NAN};
   as_status status = asi_sampler_init(&c->sample, p, def, error);
   if (status == AS_OK) status = asi_evaluator_init(&c->eval, p, &c->count, error);
@@ -154,6 +155,16 @@ static as_status verdict(const checker *c, as_error *error) {
                     "The problem says scleronomic, but the constraint in row %d (%s) changes from "
                     "%.9g to %.9g between t = %.9g s and %.9g s at the same q and v.",
                     f->row, name, f->given, f->differenced, c->def->near.t, f->t);
+  case FAULT_TOGETHER:
+    if (f->col >= 0)
+      return asi_fail(error, AS_ERR_ARGUMENT, f->t, name,
+                      "Block %s, row %d (%s), column %d: the evaluate callback gives %.9g, the "
+                      "jacobian callback %.9g at t = %.9g s.",
+                      f->what, f->row, name, f->col, f->given, f->differenced, f->t);
+    return asi_fail(error, AS_ERR_ARGUMENT, f->t, name,
+                    "Row %d (%s): the evaluate callback gives %.9g, the %s callback %.9g at "
+                    "t = %.9g s.",
+                    f->row, name, f->given, f->what, f->differenced, f->t);
   }
   return AS_OK;
 }
@@ -461,6 +472,92 @@ static as_status check_scleronomic(checker *c, asi_function function) {
   return status;
 }
 
+// ---- all at once --------------------------------------------------------------------------------
+
+/// Notes where what was evaluated at once differs from what was evaluated one by one.
+static void compare_together(checker *c, const as_point *at, const as_matrix *together,
+                             const as_matrix *single) {
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
+    const as_matrix *one = &together[block], *other = &single[block];
+    const asi_block_info info = asi_block_describe((as_block)block);
+    for (int j = 0; j < one->cols && (c->problem->given & AS_BLOCK_BIT(block)); ++j)
+      for (int k = one->col_start[j]; k < one->col_start[j + 1]; ++k)
+        note(c, &c->report.evaluate, relative_error(c, one->value[k], other->value[k], 0.0),
+             FAULT_TOGETHER, asi_function_quantity(info.function),
+             (as_check_fault){info.name, one->row[k], j, one->value[k], other->value[k], at->t});
+  }
+}
+
+/// The same for a function that was evaluated at once.
+static as_status compare_function(checker *c, asi_function function, const as_point *at,
+                                  const as_matrix *blocks, const double *together) {
+  static const char *const names[ASI_FUNCTIONS] = {
+      "mass", "force", "constraint", "constraint_rate", "nonholonomic", "state_rate", "output"};
+  double *single = c->value[2];
+  const as_status status = asi_eval_function(&c->eval, function, at, blocks, single);
+  for (int i = 0; i < asi_function_size(c->problem, function) && status == AS_OK; ++i)
+    note(c, &c->report.evaluate, relative_error(c, together[i], single[i], 0.0), FAULT_TOGETHER,
+         asi_function_quantity(function),
+         (as_check_fault){names[function], i, -1, together[i], single[i], at->t});
+  return status;
+}
+
+/// All functions that there are: where asi_eval_together() is to write.
+static void place_functions(checker *c, double *out[ASI_FUNCTIONS]) {
+  const as_problem *p = c->problem;
+  double *next = c->value[0];
+  for (int f = ASI_FN_F; f < ASI_FUNCTIONS; ++f) {
+    const int size = asi_function_size(p, (asi_function)f);
+    out[f] = size == 0 ? NULL : f == ASI_FN_GDOT ? c->value[1] : next;
+    if (f != ASI_FN_GDOT) next += size;
+  }
+}
+
+/// Where nothing could be evaluated at once.
+static as_status say_why_not(checker *c, const as_point *at, double *const out[ASI_FUNCTIONS],
+                             const as_matrix *blocks) {
+  for (int f = ASI_FN_F; f < ASI_FUNCTIONS; ++f) {
+    const as_status status =
+        out[f] ? asi_eval_function(&c->eval, (asi_function)f, at, blocks, out[f]) : AS_OK;
+    if (status) return status;
+  }
+  return asi_fail(c->eval.error, AS_ERR_CALLBACK, at->t, "evaluate",
+                  "The evaluate callback could not be evaluated at t = %.9g s, the single "
+                  "callbacks could.",
+                  at->t);
+}
+
+static as_status check_together(checker *c) {
+  const as_problem *p = c->problem;
+  as_matrix together[AS_BLOCK_COUNT] = {{0}}, single[AS_BLOCK_COUNT] = {{0}};
+  double *out[ASI_FUNCTIONS] = {NULL};
+  as_status status = AS_OK;
+  for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block) {
+    if (!(p->present & AS_BLOCK_BIT(block))) continue;
+    status = asi_matrix_init(&together[block], &p->pattern[block], c->eval.error);
+    if (status == AS_OK)
+      status = asi_matrix_init(&single[block], &p->pattern[block], c->eval.error);
+  }
+  const as_block_set needs = asi_eval_needs(p, ASI_FN_F) | asi_eval_needs(p, ASI_FN_GDOT);
+  place_functions(c, out);
+  for (int k = 0; k < c->def->n_points && status == AS_OK; ++k) {
+    const as_point at = asi_sampler_point(&c->sample, k);
+    status = asi_eval_blocks(&c->eval, &at, p->given | needs, single);
+    if (status == AS_OK) status = asi_eval_blocks(&c->eval, &at, needs & ~p->given, together);
+    if (status == AS_OK && !asi_eval_together(&c->eval, &at, out, p->given, together))
+      status = say_why_not(c, &at, out, single);
+    if (status == AS_OK) status = asi_eval_complete(&c->eval, &at, out, together);
+    if (status == AS_OK) compare_together(c, &at, together, single);
+    for (int f = ASI_FN_F; f < ASI_FUNCTIONS && status == AS_OK; ++f)
+      if (out[f]) status = compare_function(c, (asi_function)f, &at, single, out[f]);
+  }
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
+    asi_matrix_free(&together[block]);
+    asi_matrix_free(&single[block]);
+  }
+  return status;
+}
+
 /// First what everything else rests on.
 static as_status check_all(checker *c) {
   const as_problem *p = c->problem;
@@ -481,6 +578,7 @@ static as_status check_all(checker *c) {
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (block != AS_BLOCK_G_Q && block != AS_BLOCK_K_V && is_comparable(p, (as_block)block))
       status = check_block(c, (as_block)block);
+  if (status == AS_OK && p->def.evaluate) status = check_together(c);
   return status;
 }
 

@@ -401,10 +401,6 @@ static as_block_set equation_blocks(const as_integrator *s) {
   return needs;
 }
 
-static void scale(double *x, int n, double factor) {
-  for (int i = 0; i < n; ++i) x[i] *= factor;
-}
-
 /// [RE.3] what a multiplier may move the constraint in its place: e/d^2 for lambda and psi,
 /// e/(beta D^2) for eta/h
 static double softness(const as_integrator *s, int i) {
@@ -414,50 +410,33 @@ static double softness(const as_integrator *s, int i) {
                     : s->compliance * r->inverse_D2[i - at.eta] / s->c.beta;
 }
 
-static as_status collocated_evaluate(as_integrator *s) {
+static as_status collocated_evaluate(as_integrator *s, bool tangents) {
   const as_problem *p = s->problem;
   const layout at = layout_of(s);
   const int m = p->def.n_lambda;
   double *r = s->residual, *f = s->work_n, *g = r + (is_stabilized(s) ? at.eta : at.lambda);
+  double *gdot = is_stabilized(s) ? r + at.lambda : NULL;
   as_statistics *log = &s->statistics;
   update(s);
   const as_point point = trial_point(s);
-  as_status status = asi_blocks(s, &point, equation_blocks(s));
-  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_MA, &point, s->block, r);
-  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &point, s->block, f);
+  s->at_trial = equation_blocks(s) | (tangents ? asi_system_blocks(s->active) : 0);
+  double *const out[ASI_FUNCTIONS] = {[ASI_FN_MA] = r,
+                                      [ASI_FN_F] = f,
+                                      [ASI_FN_G] = m > 0 ? g : NULL,
+                                      [ASI_FN_GDOT] = m > 0 ? gdot : NULL,
+                                      [ASI_FN_K] = p->def.n_psi > 0 ? r + at.psi : NULL,
+                                      [ASI_FN_PHI] = p->def.n_x > 0 ? r + at.x : NULL,
+                                      [ASI_FN_CHI] = p->def.n_y > 0 ? r + at.y : NULL};
+  const as_status status = asi_functions(s, &point, out, s->at_trial);
   if (status) return status;
   for (int i = 0; i < p->n; ++i) r[i] -= f[i];
   log->dynamics_residual = asi_max_abs(r, p->n);
-  log->velocity_residual = 0.0;
-  if (m > 0) {
-    status = asi_eval_function(&s->eval, ASI_FN_G, &point, s->block, g);
-    if (status) return status;
-    log->position_residual = asi_max_abs(g, m);
-    scale(g, m, 1.0 / (s->c.beta * s->h * s->h));
-  }
-  if (m > 0 && is_stabilized(s)) {
-    status = asi_eval_function(&s->eval, ASI_FN_GDOT, &point, s->block, r + at.lambda);
-    if (status) return status;
-    log->velocity_residual = asi_max_abs(r + at.lambda, m);
-    scale(r + at.lambda, m, 1.0 / (s->gamma * s->h));
-  }
-  if (p->def.n_psi > 0) {
-    status = asi_eval_function(&s->eval, ASI_FN_K, &point, s->block, r + at.psi);
-    if (status) return status;
-    log->velocity_residual = fmax(log->velocity_residual, asi_max_abs(r + at.psi, p->def.n_psi));
-    scale(r + at.psi, p->def.n_psi, 1.0 / (s->gamma * s->h));
-  }
+  log->position_residual = log->velocity_residual = 0.0;
+  asi_finish_rows(g, m, &log->position_residual, 1.0 / (s->c.beta * s->h * s->h));
+  if (gdot) asi_finish_rows(gdot, m, &log->velocity_residual, 1.0 / (s->gamma * s->h));
+  asi_finish_rows(r + at.psi, p->def.n_psi, &log->velocity_residual, 1.0 / (s->gamma * s->h));
   for (int i = at.lambda; i < at.x && s->compliance > 0.0; ++i) r[i] -= softness(s, i) * s->z[i];
-  if (p->def.n_x > 0) {
-    status = asi_eval_function(&s->eval, ASI_FN_PHI, &point, s->block, r + at.x);
-    if (status) return status;
-    for (int i = at.x; i < at.y; ++i) r[i] = s->z[i] - r[i];
-  }
-  if (p->def.n_y > 0) {
-    status = asi_eval_function(&s->eval, ASI_FN_CHI, &point, s->block, r + at.y);
-    if (status) return status;
-    for (int i = at.y; i < at.size; ++i) r[i] = s->z[i] - r[i];
-  }
+  for (int i = at.x; i < at.size; ++i) r[i] = s->z[i] - r[i];
   return AS_OK;
 }
 
@@ -513,7 +492,7 @@ static as_status collocated_linearize(as_integrator *s, bool again) {
   if (status) return status;
   asi_system *system = s->active;
   const as_point point = trial_point(s);
-  status = asi_blocks(s, &point, asi_system_blocks(system) & ~equation_blocks(s));
+  status = asi_blocks(s, &point, asi_system_blocks(system) & ~s->at_trial);
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
   asi_system_assemble(system, s->block, &s->motion);

@@ -164,16 +164,21 @@ static as_status constraint_rate(asi_evaluator *e, const as_point *at, const as_
 }
 
 /// [GA.1] f = f0 - B^T lambda - k_v^T psi if additive
-static as_status force(asi_evaluator *e, const as_point *at, const as_matrix *blocks, double *out) {
-  const as_problem *p = e->problem;
-  ++e->count->force_evaluations;
-  const as_status status = call_vector(e, p->def.force, "force", ASI_FN_F, at, out);
-  if (status || p->def.force_kind == AS_FORCE_GENERAL) return status;
+static void add_constraint_forces(const as_problem *p, const as_point *at, const as_matrix *blocks,
+                                  double *out) {
+  if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
     asi_matrix_multiply_transposed_add(&blocks[AS_BLOCK_G_Q], -1.0, at->lambda, out);
   if (p->def.n_psi > 0)
     asi_matrix_multiply_transposed_add(&blocks[AS_BLOCK_K_V], -1.0, at->psi, out);
-  return AS_OK;
+}
+
+static as_status force(asi_evaluator *e, const as_point *at, const as_matrix *blocks, double *out) {
+  const as_problem *p = e->problem;
+  ++e->count->force_evaluations;
+  const as_status status = call_vector(e, p->def.force, "force", ASI_FN_F, at, out);
+  if (status == AS_OK) add_constraint_forces(p, at, blocks, out);
+  return status;
 }
 
 static as_status call_function(asi_evaluator *e, asi_function function, const as_point *at,
@@ -211,14 +216,17 @@ static as_status call_function(asi_evaluator *e, asi_function function, const as
   return AS_OK;
 }
 
-as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
-                            const as_matrix *blocks, double *out) {
+static void mask_function(const asi_evaluator *e, asi_function function, double *out) {
   const as_problem_def *def = &e->problem->def;
-  const as_status status = call_function(e, function, at, blocks, out);
-  if (status) return status;
   if (function == ASI_FN_G || function == ASI_FN_GDOT) mask_vector(e, 0, def->n_lambda, out);
   if (function == ASI_FN_K) mask_vector(e, def->n_lambda, def->n_psi, out);
-  return AS_OK;
+}
+
+as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
+                            const as_matrix *blocks, double *out) {
+  const as_status status = call_function(e, function, at, blocks, out);
+  if (status == AS_OK) mask_function(e, function, out);
+  return status;
 }
 
 /// [DI.1] with F(s) at q o exp(s v), t + s, fixed v
@@ -382,6 +390,76 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
       status = eval_differenced(e, at, (as_block)block, &blocks[block]);
   if (status == AS_OK) mask_blocks(e, wanted, blocks);
   return status;
+}
+
+// ---- all at once --------------------------------------------------------------------------------
+
+/// Of numbers that are not all finite, this is not.
+static double sum_of(const double *value, int n) {
+  double sum[4] = {0.0, 0.0, 0.0, 0.0};
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; ++k) sum[k] += value[i + k];
+  for (; i < n; ++i) sum[0] += value[i];
+  return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/// M v', and g' where only B v says it, are made of blocks.
+static bool is_product(const as_problem *p, asi_function function) {
+  return function == ASI_FN_MA || (function == ASI_FN_GDOT && p->def.constraint_rate == NULL);
+}
+
+bool asi_eval_together(asi_evaluator *e, const as_point *at, double *const out[ASI_FUNCTIONS],
+                       as_block_set given, as_matrix *blocks) {
+  const as_problem *p = e->problem;
+  if (p->def.evaluate == NULL) return false;
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block)
+    if (given & AS_BLOCK_BIT(block)) asi_matrix_clear(&blocks[block]);
+  as_point point = *at;
+  point.u = e->u;
+  const as_evaluation wanted = {.force = out[ASI_FN_F],
+                                .constraint = out[ASI_FN_G],
+                                .constraint_rate =
+                                    is_product(p, ASI_FN_GDOT) ? NULL : out[ASI_FN_GDOT],
+                                .nonholonomic = out[ASI_FN_K],
+                                .state_rate = out[ASI_FN_PHI],
+                                .output = out[ASI_FN_CHI],
+                                .block_set = given,
+                                .blocks = blocks};
+  if (p->def.evaluate(&point, &wanted, p->def.user)) return false;
+  double sum = 0.0;
+  bool stray = false;
+  for (int f = 0; f < ASI_FUNCTIONS; ++f)
+    if (out[f] && !is_product(p, (asi_function)f))
+      sum += sum_of(out[f], asi_function_size(p, (asi_function)f));
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
+    if (!(given & AS_BLOCK_BIT(block))) continue;
+    sum += sum_of(blocks[block].value, asi_pattern_nnz(&p->pattern[block]));
+    stray = stray || blocks[block].stray;
+  }
+  mask_blocks(e, given, blocks);
+  return isfinite(sum) && !stray;
+}
+
+as_status asi_eval_complete(asi_evaluator *e, const as_point *at, double *const out[ASI_FUNCTIONS],
+                            const as_matrix *blocks) {
+  const as_problem *p = e->problem;
+  for (int f = 0; f < ASI_FUNCTIONS; ++f) {
+    const asi_function function = (asi_function)f;
+    if (out[f] == NULL) continue;
+    if (is_product(p, function)) {
+      const as_status status = asi_eval_function(e, function, at, blocks, out[f]);
+      if (status) return status;
+      continue;
+    }
+    const bool rows = function == ASI_FN_G || function == ASI_FN_GDOT || function == ASI_FN_K;
+    if (rows) ++e->count->constraint_evaluations;
+    mask_function(e, function, out[f]);
+    if (function != ASI_FN_F) continue;
+    ++e->count->force_evaluations;
+    add_constraint_forces(p, at, blocks, out[f]);
+  }
+  return AS_OK;
 }
 
 // ---- memory -------------------------------------------------------------------------------------

@@ -50,6 +50,14 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
 as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
                             const as_matrix *blocks, double *out);
 
+/// Evaluates functions, out[function] where it is not NULL, and given blocks by the callback that does so at once.
+/// False, with nothing evaluated, if there is none or it did not work: then one by one will tell why. Constraint
+/// forces, and what else rests on blocks, are added by asi_eval_complete().
+bool asi_eval_together(asi_evaluator *e, const as_point *at, double *const out[ASI_FUNCTIONS],
+                       as_block_set given, as_matrix *blocks);
+as_status asi_eval_complete(asi_evaluator *e, const as_point *at, double *const out[ASI_FUNCTIONS],
+                            const as_matrix *blocks);
+
 /// `relative` times the size of each component of an argument at a point: |component| or its typical
 /// size; for directions of motion the latter.
 void asi_increments(const as_problem *p, asi_argument argument, const as_point *at, double relative,

@@ -56,6 +56,27 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) 
   return status;
 }
 
+as_status asi_functions(as_integrator *s, const as_point *at, double *const out[ASI_FUNCTIONS],
+                        as_block_set wanted) {
+  const as_problem *p = s->problem;
+  as_block_set needs = 0;
+  for (int f = 0; f < ASI_FUNCTIONS; ++f)
+    if (out[f]) needs |= asi_eval_needs(p, (asi_function)f);
+  if (asi_eval_together(&s->eval, at, out, (needs | wanted) & p->given, s->block)) {
+    const as_status status = asi_blocks(s, at, (needs | wanted) & ~p->given);
+    return status ? status : asi_eval_complete(&s->eval, at, out, s->block);
+  }
+  as_status status = asi_blocks(s, at, needs);
+  for (int f = 0; f < ASI_FUNCTIONS && status == AS_OK; ++f)
+    if (out[f]) status = asi_eval_function(&s->eval, (asi_function)f, at, s->block, out[f]);
+  return status ? status : asi_blocks(s, at, wanted & ~needs);
+}
+
+void asi_finish_rows(double *r, int count, double *largest, double factor) {
+  *largest = fmax(*largest, asi_max_abs(r, count));
+  for (int i = 0; i < count; ++i) r[i] *= factor;
+}
+
 /// Names the unknown in a column of a system: v', lambda, psi, and then index-2's eta or SOI2's second
 /// stage.
 static void unknown_name(const as_problem *p, int columns, int column, char *text, size_t size) {

@@ -44,8 +44,9 @@ typedef struct asi_method {
   as_status (*create)(as_integrator *s, as_error *error);
   /// Sets up a step of size h from the current state and predicts its unknowns, integrator->z.
   as_status (*begin)(as_integrator *s, double h);
-  /// Evaluates the step's equations at z into integrator->residual.
-  as_status (*evaluate)(as_integrator *s);
+  /// Evaluates the step's equations at z into integrator->residual; `tangents`: linearize comes next, and what it
+  /// needs may be evaluated with them.
+  as_status (*evaluate)(as_integrator *s, bool tangents);
   /// Assembles and factorizes the iteration matrix at the z that was evaluated last; `again`: not for the
   /// first time in this step.
   as_status (*linearize)(as_integrator *s, bool again);
@@ -73,6 +74,7 @@ struct as_integrator {
   as_statistics statistics;
   asi_evaluator eval;
   as_matrix block[AS_BLOCK_COUNT]; ///< at the point that was evaluated last
+  as_block_set at_trial;           ///< those of them that belong to the residual's z
   bool mass_known;                 ///< a constant mass matrix has been evaluated
   asi_motion motion;
   as_matrix b_n;         ///< index-2: B at the start of the step
@@ -383,6 +385,11 @@ as_status asi_check_started(const as_integrator *s, as_error *error);
 void asi_publish(as_integrator *s, double t, const asi_values *at);
 /// Evaluates blocks into s->block, a constant mass matrix only once.
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
+/// Evaluates functions at a point, out[function] where it is not NULL, with the blocks that they need and those wanted.
+as_status asi_functions(as_integrator *s, const as_point *at, double *const out[ASI_FUNCTIONS],
+                        as_block_set wanted);
+/// Remembers the size of the largest constraint row so far, and scales them.
+void asi_finish_rows(double *r, int count, double *largest, double factor);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what);
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b);

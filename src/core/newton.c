@@ -239,7 +239,7 @@ static void observe_contraction(as_integrator *s, double norm, double r) {
 
 /// One iteration with the factors at hand, or new ones; the size of the increment in tolerances.
 static as_status iterate(as_integrator *s, bool renew, bool again, double *norm) {
-  as_status status = s->method->evaluate(s);
+  as_status status = s->method->evaluate(s, renew);
   if (status == AS_OK && renew) status = factorize(s, again);
   if (status) return status;
   ++s->statistics.newton_iterations;

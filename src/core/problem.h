@@ -15,6 +15,7 @@ typedef enum asi_function {
   ASI_FN_PHI,  ///< phi
   ASI_FN_CHI,  ///< chi
 } asi_function;
+enum { ASI_FUNCTIONS = ASI_FN_CHI + 1 };
 
 /// The arguments they are differentiated by.
 typedef enum asi_argument {

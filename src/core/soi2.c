@@ -292,29 +292,23 @@ static void weighted_residual(const as_integrator *s, const double *a, const dou
   asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0 - am, a, r);
 }
 
-/// Evaluates constraint rows, remembers their size and scales them.
-static as_status constraint_rows(as_integrator *s, asi_function function, const as_point *at,
-                                 double factor, double *largest, double *r) {
-  const int rows = asi_function_size(s->problem, function);
-  if (rows == 0) return AS_OK;
-  const as_status status = asi_eval_function(&s->eval, function, at, s->block, r);
-  if (status) return status;
-  *largest = fmax(*largest, asi_max_abs(r, rows));
-  for (int i = 0; i < rows; ++i) r[i] *= factor;
-  return AS_OK;
-}
-
-static as_status soi2_evaluate(as_integrator *s) {
+static as_status soi2_evaluate(as_integrator *s, bool tangents) {
   const as_problem *p = s->problem;
-  const int n = p->n, l = n + p->def.n_lambda, stride = stride_of(p);
+  const int n = p->n, m = p->def.n_lambda, l = n + m, stride = stride_of(p);
   const double per_velocity = 1.0 / (s->c.gamma * s->h);
   const double per_position = 1.0 / (s->c.beta * s->h * s->h);
   double *r = s->residual, *r_tilde = r + stride, *f = s->work_n;
   as_statistics *log = &s->statistics;
   update(s);
   as_point at = trial_point(s);
-  as_status status = asi_blocks(s, &at, equation_blocks(s));
-  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, f);
+  // M_1 is that of another point.
+  s->at_trial = equation_blocks(s) | (tangents ? asi_system_blocks(s->active) : 0);
+  s->at_trial &= ~AS_BLOCK_BIT(AS_BLOCK_M);
+  double *const out[ASI_FUNCTIONS] = {[ASI_FN_F] = f,
+                                      [ASI_FN_G] = has_tilde(s) ? r_tilde + n : NULL,
+                                      [ASI_FN_GDOT] = has_tilde(s) ? r + n : NULL,
+                                      [ASI_FN_K] = p->def.n_psi > 0 ? r + l : NULL};
+  as_status status = asi_functions(s, &at, out, s->at_trial);
   if (status == AS_OK && s->first && s->def.soi2.implicit_start) {
     // [SO.9] first step: p = M_alpha a = (1 - D) f_0 + D f_1, followed from iterate to iterate
     for (int i = 0; i < n; ++i) s->p0[i] = (1.0 - s->D) * s->f0[i] + s->D * f[i];
@@ -329,16 +323,15 @@ static as_status soi2_evaluate(as_integrator *s) {
     if (status) return status;
     memcpy(f, r_tilde, (size_t)n * sizeof(double));
     weighted_residual(s, s->z + stride, f, r_tilde);
-    status = constraint_rows(s, ASI_FN_GDOT, &at, per_velocity, &log->velocity_residual, r + n);
-    if (status == AS_OK)
-      status =
-          constraint_rows(s, ASI_FN_G, &at, per_position, &log->position_residual, r_tilde + n);
+    asi_finish_rows(r + n, m, &log->velocity_residual, per_velocity);
+    asi_finish_rows(r_tilde + n, m, &log->position_residual, per_position);
   }
-  if (status == AS_OK)
-    status = constraint_rows(s, ASI_FN_K, &at, per_velocity, &log->velocity_residual, r + l);
-  if (status == AS_OK && has_tilde(s)) {
+  asi_finish_rows(r + l, p->def.n_psi, &log->velocity_residual, per_velocity);
+  if (has_tilde(s) && p->def.n_psi > 0) {
     at.v = s->v_tilde;
-    status = constraint_rows(s, ASI_FN_K, &at, per_velocity, &log->velocity_residual, r_tilde + l);
+    status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, r_tilde + l);
+    if (status) return status;
+    asi_finish_rows(r_tilde + l, p->def.n_psi, &log->velocity_residual, per_velocity);
   }
   for (int i = 0; i < s->unknowns && s->compliance > 0.0; ++i) // [RE.3]
     if (i % stride >= n) r[i] -= s->compliance * s->redundancy.inverse_d2[i % stride - n] * s->z[i];
@@ -356,7 +349,7 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
     s->fresh_contraction = 0.1;
   }
   asi_system *system = s->active;
-  const as_block_set at_hand = equation_blocks(s) | AS_BLOCK_BIT(AS_BLOCK_M);
+  const as_block_set at_hand = s->at_trial | AS_BLOCK_BIT(AS_BLOCK_M);
   const as_status status = asi_blocks(s, &at, asi_system_blocks(system) & ~at_hand);
   if (status) return status;
   asi_motion_update(&s->motion, s->problem, s->xi, NULL);

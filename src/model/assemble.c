@@ -67,40 +67,50 @@ static void add_block(double *value, const int position[3], const double *block)
     for (int i = 0; i < 3; ++i) value[position[j] + i] += block[6 * i + j];
 }
 
-static void body_blocks(const as_model *m, const as_point *at, as_block_set wanted,
-                        as_matrix *blocks) {
-  const bool f_v = wanted & AS_BLOCK_BIT(AS_BLOCK_F_V), f_q = wanted & AS_BLOCK_BIT(AS_BLOCK_F_Q);
-  if (!f_v && !f_q) return;
-  for (int i = 0; i < m->n_bodies; ++i) {
-    const asi_body *body = &m->body[i];
-    const asi_body_place *place = &m->body_place[i];
-    if (body->n < 6 || (body->round && !body->se3) || (!f_v && !body->se3)) continue;
-    as_body_motion motion;
-    double local[36] = {0};
-    asi_body_motion(body, at->q, at->v, &motion);
-    if (f_v) {
-      double *value = blocks[AS_BLOCK_F_V].value;
-      asi_body_f_v(body, &motion, local);
-      add_block(value, place->turn_turn, local + 21);
-      add_block(value, place->move_move, local);
-      add_block(value, place->move_turn, local + 3);
-    }
-    if (f_q && place->pull[0] >= 0) {
-      double pull[36] = {0};
-      asi_body_f_q(body, &motion, m->gravity, pull);
-      add_block(blocks[AS_BLOCK_F_Q].value, place->pull, pull + 3);
-    }
-  }
-}
-
-// ---- elements ---------------------------------------------------------------------------------------
-
-/// Where an element's results go; NULL: not wanted.
+/// Where results go; NULL: not wanted.
 typedef struct target {
   double *force, *g, *rate, *acceleration, *k, *k_rate;
   as_matrix *blocks;
   as_block_set block_set;
 } target;
+
+static bool wants_block(const target *to, as_block block) {
+  return to->block_set & AS_BLOCK_BIT(block);
+}
+
+static void body_blocks(const as_model *m, int number, const as_body_motion *motion,
+                        const target *to) {
+  const asi_body *body = &m->body[number];
+  const asi_body_place *place = &m->body_place[number];
+  if (body->n < 6 || (body->round && !body->se3)) return;
+  if (wants_block(to, AS_BLOCK_F_V)) {
+    double *value = to->blocks[AS_BLOCK_F_V].value, local[36] = {0};
+    asi_body_f_v(body, motion, local);
+    add_block(value, place->turn_turn, local + 21);
+    add_block(value, place->move_move, local);
+    add_block(value, place->move_turn, local + 3);
+  }
+  if (wants_block(to, AS_BLOCK_F_Q) && place->pull[0] >= 0) {
+    double pull[36] = {0};
+    asi_body_f_q(body, motion, m->gravity, pull);
+    add_block(to->blocks[AS_BLOCK_F_Q].value, place->pull, pull + 3);
+  }
+}
+
+/// What the equations of the bodies have of their own.
+static void evaluate_bodies(const as_model *m, const as_point *at, const target *to) {
+  if (!to->force && !wants_block(to, AS_BLOCK_F_V) && !wants_block(to, AS_BLOCK_F_Q)) return;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    as_body_motion motion;
+    if (body->node) continue;
+    asi_body_motion(body, at->q, at->v, &motion);
+    if (to->force) asi_body_force(body, &motion, m->gravity, to->force + body->v);
+    body_blocks(m, i, &motion, to);
+  }
+}
+
+// ---- elements ---------------------------------------------------------------------------------------
 
 static unsigned wants(const as_model *m, const target *to) {
   unsigned wanted = 0;
@@ -221,16 +231,10 @@ static void scatter_force(const as_model *m, const asi_placed *e, const double *
   }
 }
 
-/// force -= m^T multipliers, over the entries of g_q or k_v. A node that cannot be moved along an axis of its own
-/// has force along all of the world's until it is transformed.
+/// force -= m^T multipliers, over the entries of g_q or k_v.
 static void pull(const asi_shape *shape, int block, const double *matrix, const double *multiplier,
                  double *force) {
   const int columns = 6 * shape->n_bodies;
-  if (shape->node) {
-    const int entries = columns * (block == ASI_G_Q ? shape->n_rows : shape->n_velocity_rows);
-    for (int i = 0; i < entries; ++i) force[i % columns] -= matrix[i] * multiplier[i / columns];
-    return;
-  }
   for (int i = 0; i < shape->count[block]; ++i) {
     const int entry = shape->local[block][i];
     force[entry % columns] -= matrix[entry] * multiplier[entry / columns];
@@ -283,7 +287,7 @@ static void begin_local(const as_model *m, asi_local *local) {
   memset(local->f_lambda, 0, rows);
 }
 
-static int evaluate(const as_model *m, const as_point *at, const target *to) {
+static int evaluate_elements(const as_model *m, const as_point *at, const target *to) {
   recent bodies;
   asi_local local;
   plan p = {.shape = -1};
@@ -302,12 +306,12 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
     clear(shape, &p);
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
+    if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
+    if (shape->node) asi_node_transform(m, shape, e, &in, at->q, at->v, p.wanted, &local);
     if (m->general && to->force) {
       pull(shape, ASI_G_Q, local.g_q, in.lambda, local.force);
       pull(shape, ASI_K_V, local.k_v, in.psi, local.force);
     }
-    if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
-    if (shape->node) asi_node_transform(m, shape, e, &in, at->q, at->v, p.wanted, &local);
     scatter(m, e, &p, to);
   }
   return AS_DONE;
@@ -315,26 +319,34 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
 
 // ---- callbacks --------------------------------------------------------------------------------------
 
-static int force(const as_point *at, double *out, void *user) {
-  const as_model *m = user;
-  for (int i = 0; i < m->n_bodies; ++i) {
-    as_body_motion motion;
-    if (m->body[i].node) continue;
-    asi_body_motion(&m->body[i], at->q, at->v, &motion);
-    asi_body_force(&m->body[i], &motion, m->gravity, out + m->body[i].v);
-  }
-  const int code = asi_superelements_force(m, at, out);
+static int evaluate(const as_model *m, const as_point *at, const target *to) {
+  evaluate_bodies(m, at, to);
+  const int code = to->force ? asi_superelements_force(m, at, to->force) : AS_DONE;
   if (code) return code > 0 ? AS_RETRY : AS_FATAL;
+  if (to->block_set) asi_superelements_blocks(m, to->block_set, to->blocks);
+  const int failed = evaluate_elements(m, at, to);
+  for (int i = 0; i < m->n_lambda && to->g && m->gap; ++i) to->g[i] -= m->gap_factor * m->gap[i];
+  return failed;
+}
+
+static int evaluate_wanted(const as_point *at, const as_evaluation *out, void *user) {
+  const target to = {.force = out->force,
+                     .g = out->constraint,
+                     .rate = out->constraint_rate,
+                     .k = out->nonholonomic,
+                     .blocks = out->blocks,
+                     .block_set = out->block_set};
+  return evaluate(user, at, &to);
+}
+
+static int force(const as_point *at, double *out, void *user) {
   const target to = {.force = out};
-  return evaluate(m, at, &to);
+  return evaluate(user, at, &to);
 }
 
 static int constraint(const as_point *at, double *out, void *user) {
-  const as_model *m = user;
   const target to = {.g = out};
-  const int code = evaluate(m, at, &to);
-  for (int i = 0; i < m->n_lambda && m->gap; ++i) out[i] -= m->gap_factor * m->gap[i];
-  return code;
+  return evaluate(user, at, &to);
 }
 
 static int constraint_rate(const as_point *at, double *out, void *user) {
@@ -358,11 +370,8 @@ static int nonholonomic_acceleration(const as_point *at, double *out, void *user
 }
 
 static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
-  const as_model *m = user;
   const target to = {.blocks = blocks, .block_set = wanted};
-  body_blocks(m, at, wanted, blocks);
-  asi_superelements_blocks(m, wanted, blocks);
-  return evaluate(m, at, &to);
+  return evaluate(user, at, &to);
 }
 
 static void describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
@@ -438,6 +447,7 @@ void asi_model_callbacks(as_problem_def *def) {
   def->nonholonomic = nonholonomic;
   def->nonholonomic_acceleration = nonholonomic_acceleration;
   def->jacobian = jacobian;
+  def->evaluate = evaluate_wanted;
   def->describe = describe;
   def->explain = explain;
 }
