@@ -112,26 +112,36 @@ void asi_body_force(const asi_body *body, const as_body_motion *at, const double
   asi_add_cross(-1.0, at->omega, momentum, out + 3);
 }
 
-void asi_body_f_v(const asi_body *body, const as_body_motion *at, double *out) {
-  if (!body->round) {
-    double momentum[3];
-    asi_rotate(body->J, at->omega, momentum);
-    asi_add_skew(1.0, momentum, out + 21, 6);
-    asi_add_skew_times(-1.0, at->omega, body->J, out + 21, 6);
-  }
-  if (!body->se3) return;
-  double u[3];
-  asi_rotate_back(at->R, at->v, u);
-  asi_add_skew(-body->mass, at->omega, out, 6);
-  asi_add_skew(body->mass, u, out + 3, 6);
+/// out = factor a~
+static void scaled_skew(double factor, const double *a, double out[9]) {
+  const double x = factor * a[0], y = factor * a[1], z = factor * a[2];
+  asi_set(0.0, -z, y, out);
+  asi_set(z, 0.0, -x, out + 3);
+  asi_set(-y, x, 0.0, out + 6);
 }
 
-void asi_body_f_q(const asi_body *body, const as_body_motion *at, const double *gravity,
-                  double *out) {
-  if (!body->se3) return;
+void asi_body_torque_by_turning(const asi_body *body, const as_body_motion *at, double out[9]) {
+  double h[3], turned[9]; // J omega, omega~ J
+  asi_rotate(body->J, at->omega, h);
+  asi_skew_times(at->omega, body->J, turned);
+  asi_set(-turned[0], -h[2] - turned[1], h[1] - turned[2], out);
+  asi_set(h[2] - turned[3], -turned[4], -h[0] - turned[5], out + 3);
+  asi_set(-h[1] - turned[6], h[0] - turned[7], -turned[8], out + 6);
+}
+
+void asi_body_force_by_velocity(const asi_body *body, const as_body_motion *at, double by_u[9],
+                                double by_omega[9]) {
+  double u[3];
+  asi_rotate_back(at->R, at->v, u);
+  scaled_skew(-body->mass, at->omega, by_u);
+  scaled_skew(body->mass, u, by_omega);
+}
+
+void asi_body_force_by_turn(const asi_body *body, const as_body_motion *at, const double *gravity,
+                            double out[9]) {
   double pull[3];
   asi_rotate_back(at->R, gravity, pull);
-  asi_add_skew(body->mass, pull, out + 3, 6);
+  scaled_skew(body->mass, pull, out);
 }
 
 double asi_body_kinetic(const asi_body *body, const as_body_motion *at) {

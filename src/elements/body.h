@@ -32,10 +32,12 @@ extern const as_body_motion asi_ground_motion;
 /// f0 of the body alone, body->n numbers: gravity and gyroscopic terms.
 void asi_body_force(const asi_body *body, const as_body_motion *at, const double *gravity,
                     double *out);
-/// Its derivatives by v and by q: 6 x 6 by rows, added. Only of a rigid body.
-void asi_body_f_v(const asi_body *body, const as_body_motion *at, double *out);
-void asi_body_f_q(const asi_body *body, const as_body_motion *at, const double *gravity,
-                  double *out);
+/// Its derivatives, 3 x 3 by rows: of the torque by omega; on SE(3) of the force by u, omega and theta.
+void asi_body_torque_by_turning(const asi_body *body, const as_body_motion *at, double out[9]);
+void asi_body_force_by_velocity(const asi_body *body, const as_body_motion *at, double by_u[9],
+                                double by_omega[9]);
+void asi_body_force_by_turn(const asi_body *body, const as_body_motion *at, const double *gravity,
+                            double out[9]);
 
 double asi_body_kinetic(const asi_body *body, const as_body_motion *at);
 

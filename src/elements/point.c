@@ -8,6 +8,15 @@
 #include "elements/rows.h"
 #include "elements/vector.h"
 
+/// [-R_a a~   R_b b~] in the columns dtheta: row k of R a~ is R_k x a.
+static void turn_columns(const double *a, const double *b, const double *Ra, const double *Rb,
+                         double *row) {
+  for (int k = 0; k < 3; ++k, row += ASI_PAIR) {
+    asi_cross(a, Ra + 3 * k, row + ASI_TA);
+    asi_cross(Rb + 3 * k, b, row + ASI_TB);
+  }
+}
+
 void asi_point_rows(const asi_pair *pair, const as_element_input *in, const as_element_output *out,
                     int r) {
   const double *Ra = pair->a->R, *Rb = pair->b->R;
@@ -20,14 +29,9 @@ void asi_point_rows(const asi_pair *pair, const as_element_input *in, const as_e
       row[k * ASI_PAIR + ASI_XA + k] = 1.0;
       row[k * ASI_PAIR + ASI_XB + k] = -1.0;
     }
-    asi_add_times_skew(-1.0, Ra, pair->A.p, row + ASI_TA, ASI_PAIR);
-    asi_add_times_skew(1.0, Rb, pair->B.p, row + ASI_TB, ASI_PAIR);
+    turn_columns(pair->A.p, pair->B.p, Ra, Rb, row);
   }
-  if (out->gdot_q) {
-    double *row = out->gdot_q + r * ASI_PAIR;
-    asi_add_times_skew(-1.0, Ra, pair->wa, row + ASI_TA, ASI_PAIR);
-    asi_add_times_skew(1.0, Rb, pair->wb, row + ASI_TB, ASI_PAIR);
-  }
+  if (out->gdot_q) turn_columns(pair->wa, pair->wb, Ra, Rb, out->gdot_q + r * ASI_PAIR);
   if (out->f_q) {
     double la[3], lb[3];
     asi_rotate_back(Ra, in->lambda + r, la);

@@ -467,6 +467,7 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *
   flags.n_velocity_rows = def->n_velocity_rows;
   flags.n_read = e.n_read;
   flags.force = !def->forceless;
+  flags.theirs = true;
   take_flags(def->pattern.f_q, flags.f_q, columns * columns);
   if (!def->forceless || def->pattern.f_v)
     take_flags(def->pattern.f_v, flags.f_v, columns * columns);

@@ -14,19 +14,15 @@
 
 // ---- bodies -----------------------------------------------------------------------------------------
 
-enum { KEPT = AS_ELEMENT_BODIES + 2 }; // at the most
+enum { KEPT = 16 }; // a power of two, more than the bodies of an element
 
 typedef struct recent {
-  int n; ///< places in use: more than the bodies of an element of this model
   int body[KEPT];
-  int next;
   as_body_motion motion[KEPT];
 } recent;
 
-static void forget(recent *r, int most_bodies) {
-  r->n = most_bodies > 0 ? most_bodies + 2 : 2;
-  for (int i = 0; i < r->n; ++i) r->body[i] = -1;
-  r->next = 0;
+static void forget(recent *r) {
+  for (int i = 0; i < KEPT; ++i) r->body[i] = -1;
 }
 
 void asi_model_motion(const as_model *m, int body, const double *q, const double *v,
@@ -41,16 +37,12 @@ void asi_model_motion(const as_model *m, int body, const double *q, const double
 static const as_body_motion *look_up(recent *r, const as_model *m, const as_point *at, int body,
                                      unsigned *held) {
   if (body < 0) return &asi_ground_motion;
-  int place = 0;
-  while (place < r->n && r->body[place] != body) ++place;
-  if (place == r->n) {
-    while (*held & (1u << r->next)) r->next = r->next + 1 < r->n ? r->next + 1 : 0;
-    place = r->next;
-    r->next = place + 1 < r->n ? place + 1 : 0;
-    r->body[place] = body;
-    asi_body_motion(&m->body[body], at->q, at->v, &r->motion[place]);
-  }
+  unsigned place = (unsigned)body % KEPT;
+  while (r->body[place] != body && (*held & (1u << place))) place = (place + 1) % KEPT;
   *held |= 1u << place;
+  if (r->body[place] == body) return &r->motion[place];
+  r->body[place] = body;
+  asi_body_motion(&m->body[body], at->q, at->v, &r->motion[place]);
   return &r->motion[place];
 }
 
@@ -61,10 +53,22 @@ static int mass(const as_point *at, as_matrix *out, void *user) {
   return AS_DONE;
 }
 
-/// Adds a 3 x 3 block of a 6 x 6 matrix by rows at its columns' positions.
-static void add_block(double *value, const int position[3], const double *block) {
-  for (int j = 0; j < 3 && position[0] >= 0; ++j)
-    for (int i = 0; i < 3; ++i) value[position[j] + i] += block[6 * i + j];
+/// Adds a 3 x 3 matrix, whose rows are `stride` numbers apart, by columns.
+static void add_columns(const double *from, int stride, double *x, double *y, double *z) {
+  const double *second = from + stride, *third = second + stride;
+  x[0] += from[0];
+  x[1] += second[0];
+  x[2] += third[0];
+  y[0] += from[1];
+  y[1] += second[1];
+  y[2] += third[1];
+  z[0] += from[2];
+  z[1] += second[2];
+  z[2] += third[2];
+}
+
+static void add_block(double *value, const int position[3], const double block[9]) {
+  add_columns(block, 3, value + position[0], value + position[1], value + position[2]);
 }
 
 /// Where results go; NULL: not wanted.
@@ -78,35 +82,42 @@ static bool wants_block(const target *to, as_block block) {
   return to->block_set & AS_BLOCK_BIT(block);
 }
 
-static void body_blocks(const as_model *m, int number, const as_body_motion *motion,
-                        const target *to) {
+static bool wants_bodies(const target *to) {
+  return to->force || wants_block(to, AS_BLOCK_F_V) || wants_block(to, AS_BLOCK_F_Q);
+}
+
+/// What the equations of a body have of their own.
+static void evaluate_body(const as_model *m, int number, const as_body_motion *motion,
+                          const target *to) {
   const asi_body *body = &m->body[number];
   const asi_body_place *place = &m->body_place[number];
-  if (body->n < 6 || (body->round && !body->se3)) return;
+  double local[9], other[9];
+  if (body->node) return;
+  if (to->force) asi_body_force(body, motion, m->gravity, to->force + body->v);
   if (wants_block(to, AS_BLOCK_F_V)) {
-    double *value = to->blocks[AS_BLOCK_F_V].value, local[36] = {0};
-    asi_body_f_v(body, motion, local);
-    add_block(value, place->turn_turn, local + 21);
-    add_block(value, place->move_move, local);
-    add_block(value, place->move_turn, local + 3);
+    double *value = to->blocks[AS_BLOCK_F_V].value;
+    if (place->turn_turn[0] >= 0) {
+      asi_body_torque_by_turning(body, motion, local);
+      add_block(value, place->turn_turn, local);
+    }
+    if (place->move_move[0] >= 0) {
+      asi_body_force_by_velocity(body, motion, local, other);
+      add_block(value, place->move_move, local);
+      add_block(value, place->move_turn, other);
+    }
   }
   if (wants_block(to, AS_BLOCK_F_Q) && place->pull[0] >= 0) {
-    double pull[36] = {0};
-    asi_body_f_q(body, motion, m->gravity, pull);
-    add_block(to->blocks[AS_BLOCK_F_Q].value, place->pull, pull + 3);
+    asi_body_force_by_turn(body, motion, m->gravity, local);
+    add_block(to->blocks[AS_BLOCK_F_Q].value, place->pull, local);
   }
 }
 
-/// What the equations of the bodies have of their own.
-static void evaluate_bodies(const as_model *m, const as_point *at, const target *to) {
-  if (!to->force && !wants_block(to, AS_BLOCK_F_V) && !wants_block(to, AS_BLOCK_F_Q)) return;
-  for (int i = 0; i < m->n_bodies; ++i) {
-    const asi_body *body = &m->body[i];
+/// Those that no element touches.
+static void evaluate_untouched(const as_model *m, const as_point *at, const target *to) {
+  for (int i = 0; i < m->n_untouched && wants_bodies(to); ++i) {
     as_body_motion motion;
-    if (body->node) continue;
-    asi_body_motion(body, at->q, at->v, &motion);
-    if (to->force) asi_body_force(body, &motion, m->gravity, to->force + body->v);
-    body_blocks(m, i, &motion, to);
+    asi_body_motion(&m->body[m->untouched[i]], at->q, at->v, &motion);
+    evaluate_body(m, m->untouched[i], &motion, to);
   }
 }
 
@@ -141,40 +152,62 @@ static double *local_block(asi_local *local, int block) {
 
 /// A block that an element adds to.
 typedef struct addition {
-  int block;                   ///< asi_local_block
-  int count;                   ///< entries
-  const unsigned short *entry; ///< where they stand in the element's matrix
-  bool subtracts;              ///< constraint forces
-  double *from;                ///< the element's matrix
-  size_t size;                 ///< its size
-  double *to;                  ///< the values of the problem's block; NULL: only needed for others
+  int block;      ///< asi_local_block
+  bool subtracts; ///< constraint forces
+  double *from;   ///< the element's matrix
+  double *to;     ///< the values of the problem's block
 } addition;
+
+/// Values of rows that an element writes.
+typedef struct row_values {
+  bool velocity; ///< velocity rows
+  double *from, *to;
+} row_values;
+
+enum { ROW_VALUES = 5 }; // kinds of them
 
 /// What is to be done for elements of one shape: elements of a kind follow each other, as a rule.
 typedef struct plan {
   int shape; ///< its number, -1: none yet
   unsigned wanted;
   as_element_output out;
+  int n_values;
+  row_values value[ROW_VALUES];
   int n_additions;
   addition addition[ASI_LOCAL_BLOCKS];
+  int n_cleared; ///< matrices that are only needed for others, or are transformed as a whole
+  struct {
+    double *matrix;
+    size_t size;
+  } cleared[ASI_LOCAL_BLOCKS];
 } plan;
 
 static void plan_blocks(const as_model *m, const asi_shape *shape, asi_local *local,
                         const target *to, plan *p) {
-  p->n_additions = 0;
+  p->n_additions = p->n_cleared = 0;
   for (int k = 0; k < m->n_blocks; ++k) {
     if (!(p->wanted & asi_block_want[k])) continue;
     const as_block block = asi_global_block((asi_local_block)k);
-    const bool goes_out = to->block_set & AS_BLOCK_BIT(block), subtracts = k >= ASI_REACTION;
-    if (subtracts && !goes_out) continue;
-    p->addition[p->n_additions++] = (addition){.block = k,
-                                               .count = shape->count[k],
-                                               .entry = shape->local[k],
-                                               .subtracts = subtracts,
-                                               .from = local_block(local, k),
-                                               .size = shape->bytes[k],
-                                               .to = goes_out ? to->blocks[block].value : NULL};
+    const bool goes_out = wants_block(to, block), subtracts = k >= ASI_REACTION;
+    double *from = local_block(local, k);
+    if (goes_out)
+      p->addition[p->n_additions++] = (addition){
+          .block = k, .subtracts = subtracts, .from = from, .to = to->blocks[block].value};
+    if (subtracts || (goes_out && !shape->se3 && !shape->node && !shape->theirs)) continue;
+    p->cleared[p->n_cleared].matrix = from;
+    p->cleared[p->n_cleared++].size = shape->bytes[k];
   }
+}
+
+static void plan_values(const target *to, plan *p) {
+  const row_values all[ROW_VALUES] = {{false, p->out.g, to->g},
+                                      {false, p->out.rate, to->rate},
+                                      {false, p->out.acceleration, to->acceleration},
+                                      {true, p->out.k, to->k},
+                                      {true, p->out.k_rate, to->k_rate}};
+  p->n_values = 0;
+  for (int i = 0; i < ROW_VALUES; ++i)
+    if (all[i].from && all[i].to) p->value[p->n_values++] = all[i];
 }
 
 static void make_plan(const as_model *m, int number, unsigned wanted, asi_local *local,
@@ -198,26 +231,8 @@ static void make_plan(const as_model *m, int number, unsigned wanted, asi_local 
       .k_rate = p->wanted & ASI_WANT_K_RATE ? local->k_rate : NULL,
       .f_lambda = p->wanted & ASI_WANT_F_LAMBDA ? local->f_lambda : NULL,
   };
+  plan_values(to, p);
   plan_blocks(m, shape, local, to, p);
-}
-
-/// Zeros: only the entries that are read afterwards, or all that a transformation reads.
-static void clear(const asi_shape *shape, const plan *p) {
-  if (p->out.force) memset(p->out.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
-  const size_t rows = (size_t)shape->n_rows * sizeof(double);
-  if (p->out.g) memset(p->out.g, 0, rows);
-  if (p->out.rate) memset(p->out.rate, 0, rows);
-  if (p->out.acceleration) memset(p->out.acceleration, 0, rows);
-  const size_t velocity_rows = (size_t)shape->n_velocity_rows * sizeof(double);
-  if (p->out.k) memset(p->out.k, 0, velocity_rows);
-  if (p->out.k_rate) memset(p->out.k_rate, 0, velocity_rows);
-  for (int k = 0; k < p->n_additions; ++k) {
-    const addition *a = &p->addition[k];
-    if (shape->se3 || shape->node)
-      memset(a->from, 0, a->size);
-    else
-      for (int i = 0; i < a->count; ++i) a->from[a->entry[i]] = 0.0;
-  }
 }
 
 static void scatter_force(const as_model *m, const asi_placed *e, const double *from,
@@ -241,31 +256,83 @@ static void pull(const asi_shape *shape, int block, const double *matrix, const 
   }
 }
 
-static void scatter(const as_model *m, const asi_placed *e, const plan *p, const target *to) {
-  if (to->force && p->out.force) scatter_force(m, e, p->out.force, to->force);
-  const size_t rows = (size_t)e->e.n_rows * sizeof(double);
-  if (to->g) memcpy(to->g + e->row, p->out.g, rows);
-  if (to->rate) memcpy(to->rate + e->row, p->out.rate, rows);
-  if (to->acceleration) memcpy(to->acceleration + e->row, p->out.acceleration, rows);
-  const size_t velocity_rows = (size_t)e->e.n_velocity_rows * sizeof(double);
-  if (to->k) memcpy(to->k + e->velocity_row, p->out.k, velocity_rows);
-  if (to->k_rate) memcpy(to->k_rate + e->velocity_row, p->out.k_rate, velocity_rows);
-  for (int k = 0; k < p->n_additions; ++k) {
-    const addition *a = &p->addition[k];
-    const int *position = m->position + e->position[a->block];
-    if (a->subtracts)
-      for (int i = 0; i < a->count; ++i) a->to[position[i]] -= a->from[a->entry[i]];
-    else
-      for (int i = 0; i < a->count && a->to; ++i) a->to[position[i]] += a->from[a->entry[i]];
+/// Adds three columns, `rows` rows of them, and leaves zeros.
+static void take_strip(double *from, int columns, int rows, double *x, double *y, double *z) {
+  if (rows == 3) {
+    add_columns(from, columns, x, y, z);
+    asi_set(0.0, 0.0, 0.0, from);
+    asi_set(0.0, 0.0, 0.0, from + columns);
+    asi_set(0.0, 0.0, 0.0, from + 2 * columns);
+    return;
+  }
+  for (int i = 0; i < rows; ++i, from += columns) {
+    x[i] += from[0];
+    y[i] += from[1];
+    z[i] += from[2];
+    asi_set(0.0, 0.0, 0.0, from);
   }
 }
 
-static as_element_input input_at(const as_point *at, const asi_placed *e) {
-  return (as_element_input){.t = at->t,
-                            .lambda = at->lambda ? at->lambda + e->row : NULL,
-                            .psi = at->psi ? at->psi + e->velocity_row : NULL,
-                            .u = at->u,
-                            .read = at->lambda ? at->lambda + e->read_row : NULL};
+/// Adds entries where they belong, and leaves zeros.
+static void take_entries(const as_model *m, const asi_shape *shape, const asi_placed *e,
+                         const addition *a) {
+  const int *position = m->position + e->position[a->block];
+  const unsigned short *entry = shape->local[a->block];
+  const asi_strip *strip = shape->strip[a->block];
+  const int columns = 6 * shape->n_bodies, count = shape->count[a->block];
+  double *from = a->from, *to = a->to;
+  int i = 0;
+  for (const asi_strip *end = strip + shape->n_strips[a->block]; strip < end; ++strip) {
+    const int rows = strip->rows, *at = position + i;
+    take_strip(from + strip->corner, columns, rows, to + at[0], to + at[rows], to + at[2 * rows]);
+    i += 3 * rows;
+  }
+  for (; i < count; ++i) {
+    const double x = from[entry[i]];
+    from[entry[i]] = 0.0;
+    to[position[i]] += x;
+  }
+  for (const int end = shape->written[a->block]; i < end; ++i) from[entry[i]] = 0.0;
+}
+
+/// Subtracts constraint forces' entries, which others still need.
+static void subtract_entries(const as_model *m, const asi_shape *shape, const asi_placed *e,
+                             const addition *a) {
+  const int *position = m->position + e->position[a->block];
+  for (int i = 0; i < shape->count[a->block]; ++i)
+    a->to[position[i]] -= a->from[shape->local[a->block][i]];
+}
+
+/// Takes what an element has written to where it belongs, and leaves zeros for the next.
+static void scatter(const as_model *m, const asi_shape *shape, const asi_placed *e, const plan *p,
+                    const target *to) {
+  if (p->out.force) {
+    if (to->force) scatter_force(m, e, p->out.force, to->force);
+    memset(p->out.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
+  }
+  for (int k = 0; k < p->n_values; ++k) {
+    const row_values *v = &p->value[k];
+    const int n = v->velocity ? shape->n_velocity_rows : shape->n_rows;
+    double *out = v->to + (v->velocity ? e->velocity_row : e->row);
+    for (int i = 0; i < n; ++i) {
+      out[i] = v->from[i];
+      v->from[i] = 0.0;
+    }
+  }
+  for (int k = p->n_additions - 1; k >= 0; --k) {
+    if (p->addition[k].subtracts)
+      subtract_entries(m, shape, e, &p->addition[k]);
+    else
+      take_entries(m, shape, e, &p->addition[k]);
+  }
+  for (int k = 0; k < p->n_cleared; ++k) memset(p->cleared[k].matrix, 0, p->cleared[k].size);
+}
+
+/// An element's place in the point.
+static void point_at(const as_point *at, const asi_placed *e, as_element_input *in) {
+  in->lambda = at->lambda ? at->lambda + e->row : NULL;
+  in->psi = at->psi ? at->psi + e->velocity_row : NULL;
+  in->read = at->lambda ? at->lambda + e->read_row : NULL;
 }
 
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
@@ -291,19 +358,24 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
   recent bodies;
   asi_local local;
   plan p = {.shape = -1};
+  as_element_input in = {.t = at->t, .u = at->u};
   const unsigned wanted = wants(m, to);
+  const bool own = wants_bodies(to);
   begin_local(m, &local);
-  forget(&bodies, m->most_bodies);
+  forget(&bodies);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *e = &m->element[i];
+    const unsigned first = own ? e->first : 0;
     if (e->shape != p.shape) make_plan(m, e->shape, wanted, &local, to, &p);
-    if (p.wanted == 0) continue;
+    if (p.wanted == 0 && first == 0) continue;
     const asi_shape *shape = &m->shape[e->shape];
     unsigned held = 0;
-    as_element_input in = input_at(at, e);
-    for (int b = 0; b < e->e.n_bodies; ++b)
+    point_at(at, e, &in);
+    for (int b = 0; b < e->e.n_bodies; ++b) {
       in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
-    clear(shape, &p);
+      if (first & (1u << b)) evaluate_body(m, e->e.body[b], in.body[b], to);
+    }
+    if (p.wanted == 0) continue;
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
     if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
@@ -312,7 +384,7 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
       pull(shape, ASI_G_Q, local.g_q, in.lambda, local.force);
       pull(shape, ASI_K_V, local.k_v, in.psi, local.force);
     }
-    scatter(m, e, &p, to);
+    scatter(m, shape, e, &p, to);
   }
   return AS_DONE;
 }
@@ -320,7 +392,7 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
 // ---- callbacks --------------------------------------------------------------------------------------
 
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
-  evaluate_bodies(m, at, to);
+  evaluate_untouched(m, at, to);
   const int code = to->force ? asi_superelements_force(m, at, to->force) : AS_DONE;
   if (code) return code > 0 ? AS_RETRY : AS_FATAL;
   if (to->block_set) asi_superelements_blocks(m, to->block_set, to->blocks);
@@ -424,8 +496,8 @@ static void explain(const as_point *at, int code, char *text, size_t size, void 
   char why[AS_ELEMENT_WHY] = "";
   double force[AS_ELEMENT_COLUMNS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
-  as_element_input in = input_at(at, e);
-  in.why = why;
+  as_element_input in = {.t = at->t, .u = at->u, .why = why};
+  point_at(at, e, &in);
   for (int b = 0; b < e->e.n_bodies; ++b) {
     asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
     in.body[b] = &body[b];

@@ -145,6 +145,7 @@ static asi_body_role role_of(const as_model *m, int body) {
   if (body < 0) return ASI_ROLE_GROUND;
   const asi_node *node = m->body[body].node;
   if (node && (m->body[body].n == 6 || !has_world_axes(node))) return ASI_ROLE_NODE;
+  if (node) return ASI_ROLE_NODE_POINT;
   if (m->body[body].n < 6) return ASI_ROLE_POINT;
   return m->body[body].se3 ? ASI_ROLE_SE3 : ASI_ROLE_R3SO3;
 }
@@ -257,19 +258,59 @@ static bool is_entry(const asi_shape *shape, int block, int i, int j) {
   return (!forces || is_there(shape, i)) && (block == ASI_F_LAMBDA || is_there(shape, j));
 }
 
+/// How many rows from i on have entries in three columns and go to successive rows of the problem's block.
+static int strip_rows(const asi_shape *shape, int block, local_size size, const bool *entry, int i,
+                      int j) {
+  const bool forces = block == ASI_F_Q || block == ASI_F_V;
+  const asi_body_role role = shape->role[i / 6];
+  if (block >= ASI_F_LAMBDA) return 0;
+  if (forces && (role == ASI_ROLE_NODE || role == ASI_ROLE_NODE_POINT)) return 0;
+  int rows = 0;
+  for (int r = i; r < size.rows && (!forces || r / 6 == i / 6); ++r, ++rows) {
+    const bool *at = entry + r * size.columns + j;
+    if (!at[0] || !at[1] || !at[2]) break;
+  }
+  return rows;
+}
+
+/// Takes the entries of strips out of those that are left.
+static void list_strips(asi_shape *shape, int block, local_size size, bool *left) {
+  for (int j = 0; j + 3 <= size.columns; j += 3)
+    for (int i = 0; i < size.rows; ++i) {
+      const int rows = strip_rows(shape, block, size, left, i, j), corner = i * size.columns + j;
+      if (rows < 2) continue;
+      shape->strip[block][shape->n_strips[block]++] =
+          (asi_strip){(unsigned short)corner, (unsigned short)rows};
+      for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < rows; ++r) {
+          const int entry = corner + r * size.columns + c;
+          shape->local[block][shape->count[block]++] = (unsigned short)entry;
+          left[entry] = false;
+        }
+    }
+}
+
 static as_status list_entries(asi_shape *shape, const asi_element_flags *f, int n_blocks,
                               as_error *error) {
   const bool *const flags[ASI_LOCAL_BLOCKS] = {f->f_q, f->f_v,      f->g_q, f->gdot_q, f->k_q,
                                                f->k_v, f->f_lambda, f->g_q, f->k_v};
+  bool left[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   for (int k = 0; k < n_blocks; ++k) {
     const local_size size = block_size(shape, k);
-    shape->bytes[k] = (size_t)size.rows * (size_t)size.columns * sizeof(double);
-    shape->local[k] = asi_calloc((size_t)size.rows * (size_t)size.columns, sizeof *shape->local[k]);
-    if (shape->local[k] == NULL) return asi_fail_memory(error);
-    for (int i = 0; i < size.rows; ++i)
-      for (int j = 0; j < size.columns; ++j)
-        if (flags[k][i * size.columns + j] && is_entry(shape, k, i, j))
-          shape->local[k][shape->count[k]++] = (unsigned short)(i * size.columns + j);
+    const int all = size.rows * size.columns;
+    shape->bytes[k] = (size_t)all * sizeof(double);
+    shape->local[k] = asi_calloc((size_t)all, sizeof *shape->local[k]);
+    shape->strip[k] = asi_calloc((size_t)all / 6, sizeof *shape->strip[k]);
+    if (shape->local[k] == NULL || shape->strip[k] == NULL) return asi_fail_memory(error);
+    for (int e = 0; e < all; ++e)
+      left[e] = flags[k][e] && is_entry(shape, k, e / size.columns, e % size.columns);
+    list_strips(shape, k, size, left);
+    for (int e = 0; e < all; ++e)
+      if (left[e]) shape->local[k][shape->count[k]++] = (unsigned short)e;
+    shape->written[k] = shape->count[k];
+    for (int e = 0; e < all; ++e)
+      if (flags[k][e] && !is_entry(shape, k, e / size.columns, e % size.columns))
+        shape->local[k][shape->written[k]++] = (unsigned short)e;
   }
   return AS_OK;
 }
@@ -299,6 +340,7 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   shape->n_velocity_rows = flags.n_velocity_rows;
   shape->n_read = flags.n_read;
   shape->force = flags.force;
+  shape->theirs = flags.theirs;
   for (int i = 0; i < shape->n_bodies; ++i) {
     shape->se3 = shape->se3 || shape->role[i] == ASI_ROLE_SE3;
     shape->node = shape->node || shape->role[i] == ASI_ROLE_NODE;
@@ -309,6 +351,25 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   const as_status status = list_entries(shape, &flags, m->n_blocks, error);
   shape->offers = offers_of(m, shape);
   return status;
+}
+
+/// Who touches a body first.
+static as_status find_first(as_model *m, as_error *error) {
+  bool *touched = asi_calloc((size_t)m->n_bodies, sizeof(bool));
+  m->untouched = asi_calloc((size_t)m->n_bodies, sizeof(int));
+  if (touched && m->untouched) {
+    for (int i = 0; i < m->n_elements; ++i)
+      for (int b = 0; b < m->element[i].e.n_bodies; ++b) {
+        const int body = m->element[i].e.body[b];
+        if (body < 0 || touched[body]) continue;
+        touched[body] = true;
+        m->element[i].first |= 1u << b;
+      }
+    for (int i = 0; i < m->n_bodies; ++i)
+      if (!touched[i]) m->untouched[m->n_untouched++] = i;
+  }
+  free(touched);
+  return touched && m->untouched ? AS_OK : asi_fail_memory(error);
 }
 
 static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) {
@@ -642,6 +703,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   if (status == AS_OK) status = number_bodies(m, b, error);
   if (status == AS_OK) status = number_rows(m, b, error);
   if (status == AS_OK) status = asi_model_make_turns(m, b, error);
+  if (status == AS_OK) status = find_first(m, error);
   if (status == AS_OK) status = find_shapes(m, b, error);
   if (status == AS_OK) status = place_all(m, error);
   if (status) {
@@ -659,13 +721,17 @@ void as_model_destroy(as_model *m) {
   for (int i = 0; i < m->n_curves; ++i) asi_curve_free(&m->curve[i]);
   for (int i = 0; i < m->n_tables; ++i) asi_curve_free(&m->table[i]);
   for (int i = 0; i < m->n_shapes; ++i)
-    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) free(m->shape[i].local[k]);
+    for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
+      free(m->shape[i].local[k]);
+      free(m->shape[i].strip[k]);
+    }
   for (int i = 0; i < m->n_superelements; ++i) asi_superelement_free(&m->superelement[i]);
   free(m->superelement);
   free(m->node);
   free(m->shape);
   free(m->body);
   free(m->body_place);
+  free(m->untouched);
   free(m->frame);
   free(m->joint);
   free(m->force);

@@ -44,8 +44,9 @@ typedef struct asi_element {
 /// Which entries of an element's matrices can be nonzero, by rows of 6 n_bodies.
 typedef struct asi_element_flags {
   int n_bodies, n_rows, n_velocity_rows;
-  int n_read; ///< multipliers that it reads
-  bool force; ///< it writes a force
+  int n_read;  ///< multipliers that it reads
+  bool force;  ///< it writes a force
+  bool theirs; ///< an element of the user's: it may write where it has no entries
   bool f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   bool f_v[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
   bool g_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];

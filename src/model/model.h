@@ -29,23 +29,36 @@ typedef enum asi_body_role {
   ASI_ROLE_POINT,
   ASI_ROLE_R3SO3,
   ASI_ROLE_SE3,
-  ASI_ROLE_NODE ///< of a superelement, with rotations or turned axes
+  ASI_ROLE_NODE,      ///< of a superelement, with rotations or turned axes
+  ASI_ROLE_NODE_POINT ///< another node: like a point, but its coordinates may stand anywhere in v
 } asi_body_role;
+
+/// Three columns of an element's matrix, `rows` rows of them, that go to successive rows of the problem's block.
+typedef struct asi_strip {
+  unsigned short corner; ///< its first entry: row * columns + column
+  unsigned short rows;
+} asi_strip;
 
 /// What elements have in common that have the same pattern on bodies of the same spaces: the entries of their
 /// matrices that go into the problem's blocks.
 typedef struct asi_shape {
   int pattern;
   asi_body_role role[AS_ELEMENT_BODIES];
-  bool force; ///< it writes a force
-  bool se3;   ///< a body is on SE(3): local matrices have to be transformed
-  bool node;  ///< a body is a node: likewise
+  bool force;  ///< it writes a force
+  bool se3;    ///< a body is on SE(3): local matrices have to be transformed
+  bool node;   ///< a body is a node: likewise
+  bool theirs; ///< an element of the user's: it may write where it has no entries
   unsigned char freedom[AS_ELEMENT_BODIES]; ///< bit k: the body can be moved along column k
   unsigned offers;                          ///< what it has something to say to: ASI_WANT_...
   int n_bodies, n_rows, n_velocity_rows, n_read;
   int count[ASI_LOCAL_BLOCKS];
   size_t bytes[ASI_LOCAL_BLOCKS];          ///< of the element's matrix
   unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * columns + column
+  /// Behind them: entries of bodies that cannot be moved that way, which are written all the same.
+  int written[ASI_LOCAL_BLOCKS];
+  /// Most of them, the first, are in strips, one after the other, each column by column.
+  int n_strips[ASI_LOCAL_BLOCKS];
+  asi_strip *strip[ASI_LOCAL_BLOCKS];
   /// Which 3 x 3 blocks the element itself writes, of f_q and of f_v; only where a body is on SE(3).
   bool f_q_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
   bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
@@ -59,6 +72,7 @@ typedef struct asi_placed {
   int row;                           ///< of lambda
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads
+  unsigned first;                    ///< bit b: no element before it touches its body b
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
@@ -80,6 +94,8 @@ struct as_model {
   int most_bodies; ///< of an element
   asi_body *body;
   asi_body_place *body_place;
+  int *untouched; ///< n_untouched: bodies that no element touches
+  int n_untouched;
   asi_marker *frame;
   asi_joint_info *joint;
   int *force;
