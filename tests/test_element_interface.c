@@ -542,6 +542,52 @@ static void test_names(void **state) {
   as_model_destroy(m);
 }
 
+/// A spring along x of the second body, which writes more than its pattern has.
+static int sloppy_evaluate(const as_element_input *in, const as_element_output *out,
+                           const void *data) {
+  (void)data;
+  if (out->force) out->force[6] = -3.0 * in->body[1]->x[0];
+  for (int i = 0; i < 144 && out->f_q; ++i) out->f_q[i] = 5.0;
+  if (out->f_q) out->f_q[6 * 12 + 6] = -3.0;
+  for (int i = 0; i < 144 && out->f_v; ++i) out->f_v[i] = 7.0;
+  return AS_DONE;
+}
+
+static const as_element_type sloppy_type = {"sloppy", sloppy_evaluate, NULL, NULL};
+
+/// What is outside a pattern does not count, nor does it disturb others.
+static void test_outside(void **state) {
+  (void)state;
+  static bool f_q[144], f_v[144];
+  for (int se3 = 0; se3 < 2; ++se3) {
+    as_builder *b = machine_builder(0.3, -1.0, -9.81);
+    const as_body_id first = add_tilted_body(b, "first", se3, 0.3);
+    const as_body_id second = add_tilted_body(b, "second", false, -0.7);
+    as_element_def def = as_default_element_def();
+    as_error error;
+    f_q[6 * 12 + 6] = true;
+    def.type = &sloppy_type;
+    def.n_bodies = 2;
+    def.body[0] = AS_GROUND;
+    def.body[1] = second;
+    def.pattern.f_q = f_q;
+    def.pattern.f_v = f_v;
+    for (int i = 0; i < 3; ++i) {
+      char name[16];
+      snprintf(name, sizeof name, "sloppy %d", i);
+      def.name = name;
+      if (as_builder_add_element(b, &def, NULL, &error)) fail_msg("%s", error.message);
+      if (i == 0)
+        machine_joint(b, "hinge", AS_JOINT_REVOLUTE, first, second, (double[]){0.1, 0.5, -0.2},
+                      (double[]){1, 2, 3});
+      if (i == 1) add_edge(b, &(edge){{0.6, 0.8, 0.0}, {0.3, -0.4, 0.5}, 0.7, 1.5, 2}, first);
+    }
+    as_model *m = machine_build(b);
+    check_tangents(m);
+    as_model_destroy(m);
+  }
+}
+
 static void refuse(as_builder *b, const as_element_def *def, const char *part) {
   as_error error = {0};
   int id = 77;
@@ -589,6 +635,6 @@ int main(void) {
       cmocka_unit_test(test_table),      cmocka_unit_test(test_pushed),
       cmocka_unit_test(test_additive),   cmocka_unit_test(test_saved),
       cmocka_unit_test(test_lifted),     cmocka_unit_test(test_names),
-      cmocka_unit_test(test_refusals)};
+      cmocka_unit_test(test_outside),    cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
