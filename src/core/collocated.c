@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/two.h"
 #include "core/integrator.h"
 
 /// Where each unknown starts in z; the equations of lambda, psi, eta, x' and y stand in the same places.
@@ -349,24 +350,39 @@ static as_status collocated_begin(as_integrator *s, double h) {
 
 // ---- the equations ------------------------------------------------------------------------------
 
+/// a, v and xi of the trial from v' of both ends, two components at a time; there is room behind an odd number of them.
+static void update_motion(const as_integrator *s) {
+  const int n = s->problem->n;
+  const double h = s->h, beta = s->c.beta, gamma = s->gamma;
+  const double am = s->c.alpha_m, af = s->c.alpha_f;
+  // [GA.2] (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) v'_1 + alpha_f v'_0
+  const asi_two by_new = asi_both((1.0 - af) / (1.0 - am)), by_old = asi_both(af / (1.0 - am));
+  const asi_two by_a = asi_both(am / (1.0 - am));
+  // [GA.3] v_1 = v_0 + h [(1 - gamma) a_0 + gamma a_1]
+  const asi_two v_a0 = asi_both(h * (1.0 - gamma)), v_a1 = asi_both(h * gamma);
+  // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
+  const asi_two q_v = asi_both(h), q_a0 = asi_both(h * h * (0.5 - beta)),
+                q_a1 = asi_both(h * h * beta);
+  for (int i = 0; i < n; i += 2) {
+    const asi_two v0 = asi_load_two(s->v0 + i), a0 = asi_load_two(s->a0 + i);
+    const asi_two vdot = asi_load_two(s->z + i);
+    const asi_two a1 = by_new * vdot + by_old * asi_load_two(s->now.vdot + i) - by_a * a0;
+    asi_store_two(s->next.vdot + i, vdot);
+    asi_store_two(s->next.a + i, a1);
+    asi_store_two(s->next.v + i, v0 + v_a0 * a0 + v_a1 * a1);
+    asi_store_two(s->xi + i, q_v * v0 + q_a0 * a0 + q_a1 * a1);
+  }
+}
+
 /// Fills the trial from z.
 static void update(as_integrator *s) {
   const as_problem *p = s->problem;
   const layout at = layout_of(s);
-  const double h = s->h, beta = s->c.beta, gamma = s->gamma;
-  const double am = s->c.alpha_m, af = s->c.alpha_f;
+  const double h = s->h;
   const asi_values *now = &s->now, *next = &s->next;
-  memcpy(next->vdot, s->z, (size_t)p->n * sizeof(double));
+  update_motion(s);
   memcpy(next->lambda, s->z + at.lambda, (size_t)p->def.n_lambda * sizeof(double));
   memcpy(next->psi, s->z + at.psi, (size_t)p->def.n_psi * sizeof(double));
-  for (int i = 0; i < p->n; ++i) {
-    // [GA.2] (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) v'_1 + alpha_f v'_0
-    next->a[i] = ((1.0 - af) * next->vdot[i] + af * now->vdot[i] - am * s->a0[i]) / (1.0 - am);
-    // [GA.3] v_1 = v_0 + h [(1 - gamma) a_0 + gamma a_1]
-    next->v[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * next->a[i]);
-    // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
-    s->xi[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * next->a[i]);
-  }
   for (int i = 0; i < p->def.n_x; ++i) {
     // [GA.11] (1 - delta_m) w_1 + delta_m w_0 = (1 - delta_f) x'_1 + delta_f x'_0,
     //         x_1 = x_0 + h [(1 - theta) w_0 + theta w_1]

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,19 @@
 
 double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
 
+/// As whole numbers, doubles without their sign are ordered like their sizes, with NaN above all.
 double asi_max_abs(const double *x, int n) {
-  double largest = 0.0;
+  uint64_t largest = 0;
   for (int i = 0; i < n; ++i) {
-    if (isnan(x[i])) return x[i];
-    if (fabs(x[i]) > largest) largest = fabs(x[i]);
+    uint64_t bits;
+    memcpy(&bits, x + i, sizeof bits);
+    bits <<= 1;
+    largest = bits > largest ? bits : largest;
   }
-  return largest;
+  largest >>= 1;
+  double size;
+  memcpy(&size, &largest, sizeof size);
+  return size;
 }
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
@@ -51,8 +58,11 @@ void asi_log(const as_integrator *s, as_log_level level, const char *format, ...
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) {
   if (s->mass_known) wanted &= ~AS_BLOCK_BIT(AS_BLOCK_M);
   const as_status status = wanted ? asi_eval_blocks(&s->eval, at, wanted, s->block) : AS_OK;
-  if (status == AS_OK && s->problem->def.mass_constant && (wanted & AS_BLOCK_BIT(AS_BLOCK_M)))
-    s->mass_known = true;
+  if (status == AS_OK && (wanted & AS_BLOCK_BIT(AS_BLOCK_M))) {
+    const as_matrix *mass = &s->block[AS_BLOCK_M];
+    s->mass_size = asi_max_abs(mass->value, mass->col_start[mass->cols]);
+    s->mass_known = s->problem->def.mass_constant;
+  }
   return status;
 }
 
@@ -254,10 +264,11 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
   return AS_OK;
 }
 
-/// Hands out `count` doubles of the arena; on the first pass, with no arena yet, only counts.
+/// Hands out `count` doubles of the arena; on the first pass, with no arena yet, only counts. There is room for one more
+/// where `count` is odd: loops may take two at a time.
 static double *take(double *arena, size_t *used, size_t count) {
   double *const place = arena ? arena + *used : NULL;
-  *used += count;
+  *used += count + count % 2;
   return place;
 }
 

@@ -212,6 +212,8 @@ struct as_integrator {
   double fresh_norm;        ///< of the increment that it was observed for
   double first_norm;        ///< of the first increment of the last step
   double noise;             ///< what round-off may leave of an increment, in tolerances
+  double round_off[2];      ///< in v' of a step, by stage
+  double mass_size;         ///< max |M| where it was evaluated last
 };
 
 extern const asi_method asi_method_index3;

@@ -28,7 +28,7 @@
 #define LEAST_SIZE 0.01
 
 /// fmax without its care for NaN, and without a call.
-static double larger(double a, double b) { return a > b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
 
 // ---- norms ----------------------------------------------------------------------------------------
 
@@ -60,7 +60,8 @@ double asi_round_off(const as_integrator *s, int stage) {
 /// rotations of bodies for these, of all else for all else
 static void set_weights(as_integrator *s) {
   const as_problem *p = s->problem;
-  const double floor = asi_round_off(s, stages(s) - 1);
+  for (int stage = 0; stage < stages(s); ++stage) s->round_off[stage] = asi_round_off(s, stage);
+  const double floor = s->round_off[stages(s) - 1];
   double largest[2] = {0.0, 0.0};
   for (int i = 0; i < p->n; ++i) {
     double *of_kind = &largest[p->is_rotation[i]];
@@ -90,20 +91,29 @@ static double acceleration_norm(const as_integrator *s, int stage) {
   return sqrt(sum / s->problem->n);
 }
 
+/// The sizes of the constraint forces of two sets of multipliers.
+static void force_sizes(as_integrator *s, const double *z, const double *increment,
+                        double size[2]) {
+  const as_problem *p = s->problem;
+  const int n = p->n, psi = n + p->def.n_lambda;
+  if (p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0) {
+    asi_matrix_transposed_sizes(&s->block[AS_BLOCK_G_Q], z + n, increment + n, size);
+    return;
+  }
+  asi_constraint_force(s, z + n, z + psi, s->work_n);
+  size[0] = asi_max_abs(s->work_n, n);
+  asi_constraint_force(s, increment + n, increment + psi, s->work_n);
+  size[1] = asi_max_abs(s->work_n, n);
+}
+
 /// [NW.7] max |B^T dlambda| / (rtol max |B^T lambda| + max |M| w): the same tolerance for the forces
 static double force_norm(as_integrator *s, int stage) {
   const as_problem *p = s->problem;
-  const int n = p->n, psi = n + p->def.n_lambda;
+  double size[2];
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
-  const double *z = stage_of(s, s->z, stage), *increment = stage_of(s, s->increment, stage);
-  const as_matrix *mass = &s->block[AS_BLOCK_M];
-  asi_constraint_force(s, z + n, z + psi, s->work_n);
-  const double force = asi_max_abs(s->work_n, n);
-  asi_constraint_force(s, increment + n, increment + psi, s->work_n);
-  const double change = asi_max_abs(s->work_n, n);
-  const double least = 4.0 * asi_round_off(s, stage) + s->atol[0];
-  return change / (s->newton_rtol * force +
-                   least * asi_max_abs(mass->value, mass->col_start[mass->cols]) + DBL_MIN);
+  force_sizes(s, stage_of(s, s->z, stage), stage_of(s, s->increment, stage), size);
+  const double least = 4.0 * s->round_off[stage] + s->atol[0];
+  return size[1] / (s->newton_rtol * size[0] + least * s->mass_size + DBL_MIN);
 }
 
 /// [NW.9] index-2: B_n^T d(eta/h) / beta is to q what an increment of v' is, and is measured like one, with
@@ -272,7 +282,6 @@ static bool is_round_off(const as_integrator *s) {
 static bool only_round_off_is_left(as_integrator *s) {
   const as_problem *p = s->problem;
   const as_statistics *residual = &s->statistics;
-  const as_matrix *mass = &s->block[AS_BLOCK_M];
   const double little = 1e-3 * s->newton_rtol, vdot = asi_max_abs(s->next.vdot, p->n);
   if (s->def.method != AS_METHOD_INDEX2 || p->def.n_lambda == 0 || p->def.n_x + p->def.n_y > 0)
     return false;
@@ -280,7 +289,7 @@ static bool only_round_off_is_left(as_integrator *s) {
         residual->velocity_residual <= little * s->gamma * s->h * vdot))
     return false;
   asi_constraint_force(s, s->next.lambda, s->next.psi, s->work_n);
-  const double inertia = asi_max_abs(mass->value, mass->col_start[mass->cols]) * vdot;
+  const double inertia = s->mass_size * vdot;
   return residual->dynamics_residual <= little * (asi_max_abs(s->work_n, p->n) + inertia);
 }
 

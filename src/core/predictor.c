@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/two.h"
+
 void asi_predictor_reset(asi_predictor *p) {
   p->count = 0;
   p->points = 2;
@@ -34,13 +36,46 @@ static int usable_points(const asi_predictor *p) {
   return p->points < p->count ? p->points : p->count;
 }
 
+/// What the points make of component k, and of the next one, for a constant number of points.
+ASI_INLINED asi_two two_at(const asi_predictor *p, const double *weight, int points, int k) {
+  asi_two sum = asi_both(weight[0]) * asi_load_two(p->z[0] + k);
+#pragma GCC unroll 4
+  for (int i = 1; i < points; ++i) sum += asi_both(weight[i]) * asi_load_two(p->z[i] + k);
+  return sum;
+}
+
+static double one_at(const asi_predictor *p, const double *weight, int points, int k) {
+  double sum = 0.0;
+  for (int i = 0; i < points; ++i) sum += weight[i] * p->z[i][k];
+  return sum;
+}
+
+ASI_INLINED void extrapolate(const asi_predictor *p, const double *weight, int points, double *z) {
+  for (int k = 0; k + 1 < p->size; k += 2) asi_store_two(z + k, two_at(p, weight, points, k));
+  if (p->size % 2) z[p->size - 1] = one_at(p, weight, points, p->size - 1);
+}
+
+/// The square of what the points miss of z.
+ASI_INLINED double miss(const asi_predictor *p, const double *weight, int points, const double *z) {
+  asi_two sum = asi_both(0.0);
+  for (int k = 0; k + 1 < p->n; k += 2) {
+    const asi_two error = asi_load_two(z + k) - two_at(p, weight, points, k);
+    sum += error * error;
+  }
+  const double last = p->n % 2 ? z[p->n - 1] - one_at(p, weight, points, p->n - 1) : 0.0;
+  return sum[0] + sum[1] + last * last;
+}
+
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z) {
   const int points = usable_points(p);
   double weight[ASI_HISTORY];
   weights(p, points, t, weight);
-  for (int k = 0; k < p->size; ++k) z[k] = weight[0] * p->z[0][k];
-  for (int i = 1; i < points; ++i)
-    for (int k = 0; k < p->size; ++k) z[k] += weight[i] * p->z[i][k];
+  switch (points) {
+  case 1: extrapolate(p, weight, 1, z); break;
+  case 2: extrapolate(p, weight, 2, z); break;
+  case 3: extrapolate(p, weight, 3, z); break;
+  default: extrapolate(p, weight, ASI_HISTORY, z);
+  }
 }
 
 void asi_predictor_learn(asi_predictor *p, double t, const double *z) {
@@ -49,12 +84,13 @@ void asi_predictor_learn(asi_predictor *p, double t, const double *z) {
   double least = (double)INFINITY;
   for (int points = current - 1; points <= current + 1; ++points) {
     if (points < 1 || points > p->count) continue;
-    double weight[ASI_HISTORY], sum = 0.0;
+    double weight[ASI_HISTORY], sum;
     weights(p, points, t, weight);
-    for (int k = 0; k < p->n; ++k) {
-      double error = z[k];
-      for (int i = 0; i < points; ++i) error -= weight[i] * p->z[i][k];
-      sum += error * error;
+    switch (points) {
+    case 1: sum = miss(p, weight, 1, z); break;
+    case 2: sum = miss(p, weight, 2, z); break;
+    case 3: sum = miss(p, weight, 3, z); break;
+    default: sum = miss(p, weight, ASI_HISTORY, z);
     }
     if (sum < least) {
       least = sum;

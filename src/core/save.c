@@ -147,6 +147,8 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
     if ((p->present & AS_BLOCK_BIT(kept[i])) && (kept[i] != AS_BLOCK_M || s->mass_known))
       asi_archive_doubles(a, m->value, (size_t)m->col_start[m->cols]);
   }
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  if (s->mass_known) s->mass_size = asi_max_abs(mass->value, mass->col_start[mass->cols]);
 }
 
 /// The matrix of all unknowns, which index-2 may not have needed yet.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/two.h"
 #include "core/ordering.h"
 #include "lie/space.h"
 
@@ -64,60 +65,188 @@ static as_status build_pattern(asi_pattern *p, int rows, int cols, list_column_f
 
 // ---- products -----------------------------------------------------------------------------------
 
-static void free_products(asi_products *p) {
-  free(p->dest);
-  free(p->left);
-  free(p->right);
-  *p = (asi_products){0};
+/// Products are named one by one, column by column, and joined to strips: first rows that follow each other, then such
+/// runs with inner numbers that follow each other.
+typedef struct strip_builder {
+  asi_products *products;
+  const asi_pattern *target;
+  bool two_factors;
+  int room;   ///< for so many strips
+  int column; ///< the one at hand,
+  int first;  ///< its first strip
+  bool no_memory;
+} strip_builder;
+
+enum { MOST_PRODUCTS = 1 << 30, LOOK_BACK = 32, MOST_ROWS = 6, MOST_INNER = 3 };
+
+#define SHAPE(rows, inner) ((rows) + (MOST_ROWS + 1) * ((inner)-1))
+
+static asi_strip *new_strip(strip_builder *b) {
+  asi_products *p = b->products;
+  if (p->n_strips == b->room) {
+    const int room = b->room > 0 ? 2 * b->room : 64;
+    asi_strip *larger = asi_calloc((size_t)room, sizeof *larger);
+    if (larger == NULL) {
+      b->no_memory = true;
+      return NULL;
+    }
+    if (p->n_strips > 0) memcpy(larger, p->strip, (size_t)p->n_strips * sizeof *larger);
+    free(p->strip);
+    p->strip = larger;
+    b->room = room;
+  }
+  return &p->strip[p->n_strips++];
 }
 
-/// Visits the products of a matrix product in a fixed order. With p->dest NULL it only counts.
-typedef void visit_products_fn(asi_products *p, const void *context);
+/// Joins the last strip to an earlier one of the same column that it continues.
+static void join_last_strip(strip_builder *b) {
+  asi_products *p = b->products;
+  const int last = p->n_strips - 1;
+  if (!b->two_factors || last <= b->first) return;
+  const asi_strip *run = &p->strip[last];
+  for (int i = last - 1; i >= b->first && i >= last - LOOK_BACK; --i) {
+    asi_strip *s = &p->strip[i];
+    if (s->dest != run->dest || s->rows != run->rows) continue;
+    const int left = run->left - s->left, right = run->right - s->right;
+    if (s->inner > 1 && (left != s->inner * s->left_step || right != s->inner * s->right_step))
+      continue;
+    if (s->inner == 1) {
+      s->left_step = left;
+      s->right_step = right;
+    }
+    ++s->inner;
+    --p->n_strips;
+    return;
+  }
+}
 
-static as_status build_products(asi_products *p, bool two_factors, visit_products_fn *visit,
-                                const void *context, as_error *error) {
-  asi_products counted = {0};
-  visit(&counted, context);
-  if (counted.count < 0)
+/// Names a product: an entry `left` of one matrix, times an entry `right` of the other if there is one, goes to an
+/// entry of the target.
+static void add_product(strip_builder *b, int row, int col, int left, int right) {
+  asi_products *p = b->products;
+  const as_matrix m = {.rows = b->target->rows,
+                       .cols = b->target->cols,
+                       .col_start = b->target->col_start,
+                       .row = b->target->row};
+  if (p->count < 0 || b->no_memory) return;
+  p->count = p->count < MOST_PRODUCTS ? p->count + 1 : -1; // -1: too many
+  const int dest = as_matrix_position(&m, row, col);
+  assert(dest >= 0);
+  asi_strip *last = p->n_strips > 0 ? &p->strip[p->n_strips - 1] : NULL;
+  if (last && b->column == col && last->inner == 1 && dest == last->dest + last->rows &&
+      (!b->two_factors || right == last->right)) {
+    const int step = left - last->left;
+    if (last->rows == 1 && (!b->two_factors || step == 1)) last->row_step = step;
+    if (step == last->rows * last->row_step) {
+      ++last->rows;
+      return;
+    }
+  }
+  join_last_strip(b);
+  if (b->column != col) b->first = p->n_strips;
+  b->column = col;
+  asi_strip *strip = new_strip(b);
+  if (strip == NULL) return;
+  *strip =
+      (asi_strip){.dest = dest, .left = left, .right = right, .rows = 1, .inner = 1, .row_step = 1};
+}
+
+/// Visits the products of a matrix product in a fixed order: column by column, in a column by inner number and row.
+typedef void visit_products_fn(strip_builder *b, const void *context);
+
+static as_status build_products(asi_products *p, const asi_pattern *target, bool two_factors,
+                                visit_products_fn *visit, const void *context, as_error *error) {
+  strip_builder b = {.products = p, .target = target, .two_factors = two_factors, .column = -1};
+  *p = (asi_products){0};
+  visit(&b, context);
+  join_last_strip(&b);
+  for (int i = 0; i < p->n_strips; ++i) {
+    asi_strip *s = &p->strip[i];
+    const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER;
+    s->shape = (short)(small ? SHAPE(s->rows, s->inner) : 0);
+  }
+  if (p->count < 0)
     return asi_fail(
         error, AS_ERR_ARGUMENT, (double)NAN, NULL,
         "The iteration matrix would be a sum of too many products: give the blocks sparse "
         "patterns.");
-  p->count = 0;
-  p->dest = asi_calloc((size_t)counted.count, sizeof(int));
-  p->left = asi_calloc((size_t)counted.count, sizeof(int));
-  p->right = two_factors ? asi_calloc((size_t)counted.count, sizeof(int)) : NULL;
-  if (p->dest == NULL || p->left == NULL || (two_factors && p->right == NULL))
-    return asi_fail_memory(error);
-  visit(p, context);
-  return AS_OK;
+  return b.no_memory ? asi_fail_memory(error) : AS_OK;
 }
 
-enum { MOST_PRODUCTS = 1 << 30 };
+static void free_products(asi_products *p) {
+  free(p->strip);
+  *p = (asi_products){0};
+}
 
-static void add_product(asi_products *p, const asi_pattern *target, int row, int col, int left,
-                        int right) {
-  if (p->dest) {
-    const as_matrix m = {.rows = target->rows,
-                         .cols = target->cols,
-                         .col_start = target->col_start,
-                         .row = target->row};
-    p->dest[p->count] = as_matrix_position(&m, row, col);
-    p->left[p->count] = left;
-    if (p->right) p->right[p->count] = right;
-    assert(p->dest[p->count] >= 0);
+/// to += factor * from
+ASI_INLINED void add_copy(const asi_strip *s, double factor, const double *restrict from,
+                          double *restrict to, int rows) {
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) to[r] += factor * from[r * s->row_step];
+}
+
+/// value += factor * a
+static void add_copies(const asi_products *p, double factor, const double *a, double *value) {
+  const asi_strip *const end = p->strip + p->n_strips;
+  for (const asi_strip *s = p->strip; s < end; ++s) {
+    const double *from = a + s->left;
+    double *to = value + s->dest;
+    switch (s->shape) {
+    case 1: add_copy(s, factor, from, to, 1); break;
+    case 2: add_copy(s, factor, from, to, 2); break;
+    case 3: add_copy(s, factor, from, to, 3); break;
+    case 6: add_copy(s, factor, from, to, 6); break;
+    default: add_copy(s, factor, from, to, s->rows);
+    }
   }
-  if (p->count >= 0) p->count = p->count < MOST_PRODUCTS ? p->count + 1 : -1; // -1: too many
 }
 
-static void accumulate(const asi_products *p, double factor, const double *left,
-                       const double *right, double *value) {
-  assert(p->right == NULL || right != NULL);
-  if (p->right)
-    for (int i = 0; i < p->count; ++i)
-      value[p->dest[i]] += factor * left[p->left[i]] * right[p->right[i]];
-  else
-    for (int i = 0; i < p->count; ++i) value[p->dest[i]] += factor * left[p->left[i]];
+/// to += factor * left * right, for constant numbers of rows, at most MOST_ROWS, and inner ones
+ASI_INLINED void add_small(const asi_strip *s, double factor, const double *restrict left,
+                           const double *restrict right, double *restrict to, int rows, int inner) {
+  asi_two sum[MOST_ROWS / 2];
+  double last = 0.0;
+#pragma GCC unroll 3
+  for (int k = 0; k < inner; ++k, left += s->left_step, right += s->right_step) {
+#pragma GCC unroll 3
+    for (int r = 0; r < rows / 2; ++r) {
+      const asi_two product = asi_both(*right) * asi_load_two(left + 2 * r);
+      if (k > 0)
+        sum[r] += product;
+      else
+        sum[r] = product;
+    }
+    if (rows & 1) last += *right * left[rows - 1];
+  }
+#pragma GCC unroll 3
+  for (int r = 0; r < rows / 2; ++r)
+    asi_store_two(to + 2 * r, asi_load_two(to + 2 * r) + asi_both(factor) * sum[r]);
+  if (rows & 1) to[rows - 1] += factor * last;
+}
+
+static void add_strip(const asi_strip *s, double factor, const double *left, const double *right,
+                      double *to) {
+  for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step)
+    for (int r = 0; r < s->rows; ++r) to[r] += factor * *right * left[r];
+}
+
+/// value += factor * a * b
+static void add_products(const asi_products *p, double factor, const double *a, const double *b,
+                         double *value) {
+  const asi_strip *const end = p->strip + p->n_strips;
+  for (const asi_strip *s = p->strip; s < end; ++s) {
+    const double *left = a + s->left, *right = b + s->right;
+    double *to = value + s->dest;
+    switch (s->shape) {
+    case SHAPE(1, 1): add_small(s, factor, left, right, to, 1, 1); break;
+    case SHAPE(2, 1): add_small(s, factor, left, right, to, 2, 1); break;
+    case SHAPE(1, 2): add_small(s, factor, left, right, to, 1, 2); break;
+    case SHAPE(3, 3): add_small(s, factor, left, right, to, 3, 3); break;
+    case SHAPE(5, 3): add_small(s, factor, left, right, to, 5, 3); break;
+    case SHAPE(6, 3): add_small(s, factor, left, right, to, 6, 3); break;
+    default: add_strip(s, factor, left, right, to);
+    }
+  }
 }
 
 // ---- T and T B_n^T ------------------------------------------------------------------------------
@@ -137,14 +266,14 @@ static void list_t_bt_column(row_list *list, int i, const void *context) {
       list_row(list, t->row[k], i);
 }
 
-static void visit_t_bt(asi_products *p, const void *context) {
+static void visit_t_bt(strip_builder *p, const void *context) {
   const t_bt_context *c = context;
   const asi_row_view *b = &c->problem->g_q_rows;
   const asi_pattern *t = &c->motion->t_pattern;
   for (int i = 0; i < c->problem->def.n_lambda; ++i)
     for (int s = b->start[i]; s < b->start[i + 1]; ++s)
       for (int k = t->col_start[b->col[s]]; k < t->col_start[b->col[s] + 1]; ++k)
-        add_product(p, &c->motion->t_bt_pattern, t->row[k], i, b->position[s], k);
+        add_product(p, t->row[k], i, k, b->position[s]);
 }
 
 as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_error *error) {
@@ -160,7 +289,8 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
   status =
       build_pattern(&m->t_bt_pattern, p->n, p->def.n_lambda, list_t_bt_column, &context, error);
   if (status == AS_OK) status = asi_matrix_init(&m->t_bt, &m->t_bt_pattern, error);
-  if (status == AS_OK) status = build_products(&m->t_times_bt, true, visit_t_bt, &context, error);
+  if (status == AS_OK)
+    status = build_products(&m->t_times_bt, &m->t_bt_pattern, true, visit_t_bt, &context, error);
   return status;
 }
 
@@ -176,7 +306,7 @@ void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, con
   asi_space_tangent_fill(p->space, xi, m->t.value);
   if (b_n == NULL) return;
   asi_matrix_clear(&m->t_bt);
-  accumulate(&m->t_times_bt, 1.0, b_n->value, m->t.value, m->t_bt.value);
+  add_products(&m->t_times_bt, 1.0, m->t.value, b_n->value, m->t_bt.value);
 }
 
 // ---- the system ---------------------------------------------------------------------------------
@@ -199,8 +329,11 @@ void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motio
     const asi_term *term = &s->term[i];
     const as_matrix *via = via_matrix(motion, term->via);
     if (term->factor == 0.0) continue;
-    accumulate(&s->products[i], term->factor, blocks[term->block].value, via ? via->value : NULL,
-               s->value);
+    const double *block = blocks[term->block].value;
+    if (via)
+      add_products(&s->products[i], term->factor, block, via->value, s->value);
+    else
+      add_copies(&s->products[i], term->factor, block, s->value);
   }
 }
 
@@ -248,21 +381,21 @@ typedef struct term_context {
 } term_context;
 
 /// The products of column `col` of the system: (column j of the term's block) times entry `right` of via.
-static void visit_block_column(asi_products *p, const term_context *c, int j, int col, int right) {
+static void visit_block_column(strip_builder *p, const term_context *c, int j, int col, int right) {
   const as_problem *problem = c->system->problem;
-  const asi_pattern *target = &c->system->pattern, *block = &problem->pattern[c->term->block];
+  const asi_pattern *block = &problem->pattern[c->term->block];
   if (c->term->transposed) {
     const asi_row_view *view =
         c->term->block == AS_BLOCK_G_Q ? &problem->g_q_rows : &problem->k_v_rows;
     for (int s = view->start[j]; s < view->start[j + 1]; ++s)
-      add_product(p, target, c->term->row + view->col[s], col, view->position[s], right);
+      add_product(p, c->term->row + view->col[s], col, view->position[s], right);
   } else {
     for (int k = block->col_start[j]; k < block->col_start[j + 1]; ++k)
-      add_product(p, target, c->term->row + block->row[k], col, k, right);
+      add_product(p, c->term->row + block->row[k], col, k, right);
   }
 }
 
-static void visit_term(asi_products *p, const void *context) {
+static void visit_term(strip_builder *p, const void *context) {
   const term_context *c = context;
   const int cols = term_columns(c->system->problem, c->term);
   for (int j = 0; j < cols; ++j) {
@@ -315,7 +448,7 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
   for (int j = 0; j < size; ++j) s->diagonal[j] = as_matrix_position(&matrix, j, j);
   for (int i = 0; i < s->n_terms && status == AS_OK; ++i) {
     const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
-    status = build_products(&s->products[i], one.via != NULL, visit_term, &one, error);
+    status = build_products(&s->products[i], &s->pattern, one.via != NULL, visit_term, &one, error);
   }
   return status ? status : make_solver(s, error);
 }

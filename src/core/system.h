@@ -27,13 +27,23 @@ typedef struct asi_term {
   double factor;
 } asi_term;
 
-/// value[dest] += factor * a[left] * b[right], entry by entry: a product of sparse matrices whose
-/// patterns are known, flattened once.
+/// A piece of a product of sparse matrices, of consecutive rows of one column, for which the inner numbers follow each
+/// other:
+///
+///     value[dest + r] += factor * sum_k a[left + k left_step + r row_step] * b[right + k right_step]
+typedef struct asi_strip {
+  int dest, left, right;
+  short shape;     ///< a usual one of these numbers, which has its own loop; 0: another
+  int rows, inner; ///< so many r, so many k
+  int row_step;    ///< 1 if there is a second factor
+  int left_step, right_step;
+} asi_strip;
+
+/// A product of sparse matrices whose patterns are known, or one of them alone, as a list of strips.
 typedef struct asi_products {
-  int count;
-  int *dest;
-  int *left;
-  int *right; ///< NULL: no second factor
+  int count; ///< multiplications
+  int n_strips;
+  asi_strip *strip;
 } asi_products;
 
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
