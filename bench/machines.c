@@ -294,7 +294,7 @@ static int count(char **argument) {
   const int method = strcmp(argument[1], method_names[1]) == 0;
   if (n_links < 1 || steps < 0 || strcmp(argument[1], method_names[method]) != 0) return 2;
   as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
-  as_integrator *integrator = create(m, method, false, 1e-5);
+  as_integrator *integrator = create(m, method, false, 1e-3);
   as_error error;
   as_statistics work;
   stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);

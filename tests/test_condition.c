@@ -240,6 +240,7 @@ static double increment_of(const as_integrator *s, int j) {
 
 static void residual_at(as_integrator *s, const char *name, const double *z, double *out) {
   memcpy(s->z, z, (size_t)s->step.size * sizeof(double));
+  if (s->eta_path) asi_index2_path(s);
   if (s->method->evaluate(s, false)) fail_msg("%s: %s", name, s->eval.error->message);
   memcpy(out, s->residual, (size_t)s->step.size * sizeof(double));
 }
@@ -274,6 +275,7 @@ static void enter_step(run *r, const test_problem *p, double h, as_error *error)
   const double bend = 1.0 + asi_max_abs(s->z, n);
   const double push = 1.0 + asi_max_abs(s->z + n, s->step.size - n);
   for (int j = 0; j < s->step.size; ++j) s->z[j] += 0.1 * sin(1.0 + j) * (j < n ? bend : push);
+  if (s->eta_path) asi_index2_path(s);
 }
 
 static int check_tangent(const test_problem *p, int method, double h, double tolerance) {

@@ -159,8 +159,6 @@ static as_status collocated_create(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
   const bool with_bt = has_eta(s);
   as_status status = asi_motion_init(&s->motion, p, with_bt, error);
-  if (status == AS_OK && with_bt)
-    status = asi_matrix_init(&s->b_n, &p->pattern[AS_BLOCK_G_Q], error);
   if (status) return status;
   s->h = 1.0; // any: only the pattern counts here
   s->gamma = s->c.gamma;
@@ -318,15 +316,46 @@ static as_status start_of_step(as_integrator *s, double h) {
   return status ? status : asi_follow_stiff(s, with_lag);
 }
 
+/// The blocks that the equations themselves take at the trial.
+static as_block_set equation_blocks(const as_integrator *s) {
+  as_block_set needs = asi_eval_needs(s->problem, ASI_FN_MA) | asi_eval_needs(s->problem, ASI_FN_F);
+  if (is_stabilized(s)) needs |= asi_eval_needs(s->problem, ASI_FN_GDOT);
+  return needs;
+}
+
+static size_t b_size(const as_integrator *s) {
+  return (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double);
+}
+
+/// [GA.16] B_n is taken from the last evaluation of the step before. That is where Newton's method stood before its last
+/// increment: B_n is off by what that moves q, which a factor of eta, zero in the exact solution, makes even less.
+void asi_index2_keep_b(as_integrator *s) {
+  if (equation_blocks(s) & AS_BLOCK_BIT(AS_BLOCK_G_Q))
+    memcpy(s->b_trial, s->block[AS_BLOCK_G_Q].value, b_size(s));
+}
+
+void asi_index2_path(as_integrator *s) {
+  memset(s->eta_path, 0, (size_t)s->problem->n * sizeof(double));
+  asi_matrix_multiply_transposed_add(&s->b_n, 1.0, s->z + layout_of(s).eta, s->eta_path);
+}
+
 /// After a singular position eta may hold anything that B_n^T did not see then. An eta that would move q
 /// by more than a hundredth of a step is not believed: it is zero in the exact solution.
 static void distrust_eta(as_integrator *s) {
   const as_problem *p = s->problem;
-  double *eta = s->z + layout_of(s).eta; // over h
-  memset(s->work_n, 0, (size_t)p->n * sizeof(double));
-  asi_matrix_multiply_transposed_add(&s->b_n, s->h, eta, s->work_n);
-  if (!(asi_max_abs(s->work_n, p->n) <= 0.01 * asi_max_abs(s->v0, p->n)))
-    memset(eta, 0, (size_t)p->def.n_lambda * sizeof(double));
+  asi_index2_path(s);
+  if (s->h * asi_max_abs(s->eta_path, p->n) <= 0.01 * asi_max_abs(s->v0, p->n)) return;
+  memset(s->z + layout_of(s).eta, 0, (size_t)p->def.n_lambda * sizeof(double));
+  memset(s->eta_path, 0, (size_t)p->n * sizeof(double));
+}
+
+/// B_n, where the last step has not left it.
+static as_status find_b_n(as_integrator *s) {
+  const as_point point = {.t = s->t, .q = s->now.q};
+  const as_status status = asi_blocks(s, &point, AS_BLOCK_BIT(AS_BLOCK_G_Q));
+  if (status) return status;
+  memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value, b_size(s));
+  return AS_OK;
 }
 
 static as_status collocated_begin(as_integrator *s, double h) {
@@ -335,13 +364,8 @@ static as_status collocated_begin(as_integrator *s, double h) {
   if (status) return status;
   asi_system_set_factors(s->active, terms,
                          list_terms(s, has_eta(s) && s->active == &s->step, terms));
-  if (has_eta(s)) {
-    const as_point point = {.t = s->t, .q = s->now.q};
-    status = asi_blocks(s, &point, AS_BLOCK_BIT(AS_BLOCK_G_Q));
-    if (status) return status;
-    memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value,
-           (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double));
-  }
+  if (has_eta(s) && !(s->b_known && !s->first)) status = find_b_n(s);
+  if (status) return status;
   // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
   if (has_eta(s)) distrust_eta(s);
@@ -394,7 +418,7 @@ static void update(as_integrator *s) {
   memcpy(next->y, s->z + at.y, (size_t)p->def.n_y * sizeof(double));
   if (has_eta(s)) {
     for (int i = 0; i < p->def.n_lambda; ++i) next->eta[i] = h * s->z[at.eta + i];
-    asi_matrix_multiply_transposed_add(&s->b_n, -h, next->eta, s->xi);
+    for (int i = 0; i < p->n; ++i) s->xi[i] -= h * h * s->eta_path[i];
   }
   as_space_move(p->space, now->q, s->xi, next->q);
 }
@@ -408,13 +432,6 @@ static as_point trial_point(const as_integrator *s) {
                     .psi = s->next.psi,
                     .x = s->next.x,
                     .y = s->next.y};
-}
-
-/// The blocks that the equations themselves take at the trial.
-static as_block_set equation_blocks(const as_integrator *s) {
-  as_block_set needs = asi_eval_needs(s->problem, ASI_FN_MA) | asi_eval_needs(s->problem, ASI_FN_F);
-  if (is_stabilized(s)) needs |= asi_eval_needs(s->problem, ASI_FN_GDOT);
-  return needs;
 }
 
 /// [RE.3] what a multiplier may move the constraint in its place: e/d^2 for lambda and psi,
@@ -544,6 +561,10 @@ static void couple_eta(as_integrator *s, const double *eta, double *out) {
   add_product(s, AS_BLOCK_CHI_Q, h * h, moved, out + at.eta + s->problem->def.n_x);
 }
 
+// An increment of eta/h that moves q by less than this, in tolerances, need not be seen by the other equations: it moves
+// them by less, if it is stiff springs that it stretches, or by much less.
+#define NO_COUPLING 0.05
+
 /// [GA.14] first all but eta/h, then eta/h; and, as long as the blocks are those of the factors, once more the
 /// others for what that eta/h does to them
 static as_status solve_decoupled(as_integrator *s, double *b) {
@@ -561,7 +582,8 @@ static as_status solve_decoupled(as_integrator *s, double *b) {
   asi_matrix_multiply_add(&s->motion.t, 1.0, b, s->work_n);
   asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -kap, s->work_n, eta);
   status = asi_solve(s, &s->eta, s->t1, eta);
-  if (status == AS_OK && s->factor_age == 0) {
+  if (status == AS_OK) s->position_norm = asi_position_norm(s, eta);
+  if (status == AS_OK && s->factor_age == 0 && !(s->position_norm <= NO_COUPLING)) {
     couple_eta(s, eta, again);
     status = asi_solve(s, &s->shared, s->t1, again);
     for (int i = 0; i < s->shared.size; ++i) b[i] -= again[i];
@@ -572,7 +594,10 @@ static as_status solve_decoupled(as_integrator *s, double *b) {
 }
 
 static as_status collocated_solve(as_integrator *s, double *b) {
-  return s->active == &s->step ? asi_solve(s, &s->step, s->t1, b) : solve_decoupled(s, b);
+  if (s->active == &s->shared) return solve_decoupled(s, b);
+  const as_status status = asi_solve(s, &s->step, s->t1, b);
+  if (status == AS_OK && has_eta(s)) s->position_norm = asi_position_norm(s, b + layout_of(s).eta);
+  return status;
 }
 
 // ---- the end of a step --------------------------------------------------------------------------
@@ -585,6 +610,12 @@ static void collocated_accept(as_integrator *s) {
   asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
+  if (has_eta(s) && (equation_blocks(s) & AS_BLOCK_BIT(AS_BLOCK_G_Q))) {
+    double *const used = s->b_n.value;
+    s->b_n.value = s->b_trial;
+    s->b_trial = used;
+    s->b_known = true;
+  }
   s->a_offset = s->d1;
   s->w_offset = s->dx1;
   s->varying = !s->first && s->varies;

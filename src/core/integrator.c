@@ -325,6 +325,17 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->v0 = take(arena, &used, n);
   s->a0 = take(arena, &used, n);
   s->xi = take(arena, &used, n);
+  const bool has_eta = s->def.method == AS_METHOD_INDEX2 && m > 0;
+  s->eta_path = has_eta ? take(arena, &used, n) : NULL;
+  s->eta_change = has_eta ? take(arena, &used, n) : NULL;
+  if (has_eta) {
+    const asi_pattern *b = &p->pattern[AS_BLOCK_G_Q];
+    const size_t entries = (size_t)asi_pattern_nnz(b);
+    s->b_n =
+        (as_matrix){.rows = b->rows, .cols = b->cols, .col_start = b->col_start, .row = b->row};
+    s->b_n.value = take(arena, &used, entries);
+    s->b_trial = take(arena, &used, entries);
+  }
   s->p = take(arena, &used, soi2);
   s->p0 = take(arena, &used, soi2);
   s->a_before = take(arena, &used, soi2);
@@ -415,7 +426,6 @@ void as_integrator_destroy(as_integrator *s) {
   asi_system_free(&s->consistent);
   asi_motion_free(&s->motion);
   asi_evaluator_free(&s->eval);
-  asi_matrix_free(&s->b_n);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
   asi_redundancy_free(&s->redundancy);
   asi_sampling_free(s);

@@ -77,7 +77,9 @@ struct as_integrator {
   as_block_set at_trial;           ///< those of them that belong to the residual's z
   bool mass_known;                 ///< a constant mass matrix has been evaluated
   asi_motion motion;
-  as_matrix b_n;         ///< index-2: B at the start of the step
+  as_matrix b_n;         ///< index-2: B at the start of the step; its values are in the arena
+  double *b_trial;       ///< and those that the step being solved leaves for the next one
+  bool b_known;          ///< the last step has left them
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
   asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
@@ -86,6 +88,9 @@ struct as_integrator {
   asi_system eta;        ///< index-2: that of eta alone
   int coupled_steps;     ///< index-2: successive steps that took `step` although there is `shared`
   double *eta_part;      ///< its right side, and another one of `shared`
+  double *eta_path;      ///< index-2: B_n^T eta/h of z; NULL: there is none
+  double *eta_change;    ///< and of the last increment,
+  double position_norm;  ///< [NW.9] its size
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;
   double compliance;      ///< e of [RE.3] in use; 0: none
@@ -363,6 +368,10 @@ enum {
   ASI_ALWAYS_COUPLED = 5
 }; ///< so many steps in a row with index-2's full matrix, and all others follow
 
+/// Keeps B as it was last evaluated in a step, for the next one.
+void asi_index2_keep_b(as_integrator *s);
+/// Finds B_n^T eta/h of z.
+void asi_index2_path(as_integrator *s);
 /// Makes index-2's matrix of all unknowns, if there is only that without eta so far.
 as_status asi_index2_couple(as_integrator *s, as_error *error);
 
@@ -370,6 +379,8 @@ as_status asi_index2_couple(as_integrator *s, as_error *error);
 
 /// Round-off in v' of a step; `stage` counts those of SOI2, otherwise 0.
 double asi_round_off(const as_integrator *s, int stage);
+/// Finds B_n^T d(eta/h), in s->eta_change, and its size in tolerances.
+double asi_position_norm(as_integrator *s, const double *eta);
 /// Solves the step's equations, starting from the predicted z.
 as_status asi_newton(as_integrator *s);
 

@@ -118,16 +118,14 @@ static double force_norm(as_integrator *s, int stage) {
 
 /// [NW.9] index-2: B_n^T d(eta/h) / beta is to q what an increment of v' is, and is measured like one, with
 /// the round-off of positions
-static double position_norm(as_integrator *s) {
+double asi_position_norm(as_integrator *s, const double *eta) {
   const as_problem *p = s->problem;
-  if (s->def.method != AS_METHOD_INDEX2 || p->def.n_lambda == 0) return 0.0;
-  const int eta = p->n + p->def.n_lambda + p->def.n_psi;
-  const double floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
-  memset(s->work_n, 0, (size_t)p->n * sizeof(double));
-  asi_matrix_multiply_transposed_add(&s->b_n, 1.0 / s->c.beta, s->increment + eta, s->work_n);
+  const double beta = s->c.beta, floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->h * s->h);
+  memset(s->eta_change, 0, (size_t)p->n * sizeof(double));
+  asi_matrix_multiply_transposed_add(&s->b_n, 1.0, eta, s->eta_change);
   double sum = 0.0;
   for (int i = 0; i < p->n; ++i) {
-    const double e = s->work_n[i] / larger(s->weight[i], floor);
+    const double e = s->eta_change[i] / larger(beta * s->weight[i], floor);
     sum += e * e;
   }
   return sqrt(sum / p->n);
@@ -260,7 +258,9 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
   *norm = s->def.method == AS_METHOD_SOI2 ? 0.0 : state_norm(s);
   for (int stage = 0; stage < stages(s); ++stage)
     *norm = asi_worse(*norm, asi_worse(acceleration_norm(s, stage), force_norm(s, stage)));
-  *norm = asi_worse(*norm, position_norm(s));
+  if (s->eta_path == NULL) return AS_OK;
+  for (int i = 0; i < s->problem->n; ++i) s->eta_path[i] -= s->eta_change[i];
+  *norm = asi_worse(*norm, s->position_norm);
   return AS_OK;
 }
 
@@ -319,6 +319,7 @@ as_status asi_newton(as_integrator *s) {
     const bool approximate = s->active == &s->shared;
     if ((as_status_is_recoverable(status) || astray) && (!renewed || approximate)) {
       memcpy(s->z, s->predicted, size);
+      if (s->eta_path) asi_index2_path(s);
       renew = true;
       previous = 0.0;
       continue;

@@ -17,7 +17,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 2, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 3, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -139,6 +139,9 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->fresh_seen);
   asi_archive_double(a, &s->fresh_norm);
   asi_archive_double(a, &s->first_norm);
+  asi_archive_bool(a, &s->b_known);
+  if (s->b_known && s->eta_path)
+    asi_archive_doubles(a, s->b_n.value, (size_t)s->b_n.col_start[s->b_n.cols]);
   asi_archive_bool(a, &s->mass_known);
   // Blocks that are not evaluated anew before they are used: M, if constant, and what [NW.7] reads.
   static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};
