@@ -16,6 +16,7 @@
 #include "core/ordering.h"
 #include "counting.h"
 #include "linalg/fronts.h"
+#include "linalg/residual.h"
 #include "linalg/solver.h"
 #include "problems/loops.h"
 
@@ -475,6 +476,60 @@ static void test_bad_solution(void **state) {
   free_pair(&p);
 }
 
+/// Changes a matrix over its pattern as no machine should: an entry, it and its mirror image, a diagonal, a row
+/// or a row with its column, by up to 10^13.
+static void spoil(matrix *m, int how, uint64_t *random) {
+  const double factor = pow(10.0, 13.0 * random_number(random));
+  const int column = random_below(random, m->n);
+  const int first = m->col_start[column], count = m->col_start[column + 1] - first;
+  const int row = how == 2 ? column : m->row[first + random_below(random, count)];
+  if (how <= 2) m->a[row * MAX + column] *= factor;
+  if (how == 1) m->a[column * MAX + row] *= factor;
+  for (int j = 0; j < m->n && how > 2; ++j) {
+    m->a[row * MAX + j] *= factor;
+    if (how == 4) m->a[j * MAX + row] *= factor;
+  }
+}
+
+/// Matrices that change out of all proportion: a solution by blocks satisfies the equations, whether the solver
+/// looked at it or not.
+static void test_growth(void **state) {
+  (void)state;
+  uint64_t random = 18;
+  matrix m = make_matrix();
+  int kept = 0, late = 0;
+  double b[MAX] = {0}, x[MAX] = {0}, residual[MAX] = {0}, magnitude[MAX] = {0}, size[MAX] = {0};
+  for (int k = 0; k < 3000; ++k) {
+    if (k % 2 == 0) random_blocks(&m, (shape)(k / 2 % SHAPES), &random);
+    if (k % 2 == 0) fill_blocks(&m, 6.0, &random);
+    if (k % 2 == 1) make_mechanism(&m, 6, pow(10.0, 3.0 * random_number(&random)), false, &random);
+    asi_solver *solver = solver_of(&m);
+    must_agree("at first", &m, solver, NULL, &random);
+    for (int i = 0; i < 1 + k % 3; ++i) spoil(&m, (k + i) / 2 % 5, &random);
+    for (int i = 0; i < m.n; ++i) {
+      b[i] = random_number(&random);
+      size[i] = 0.0;
+      for (int j = 0; j < m.n; ++j) size[i] = fmax(size[i], fabs(m.a[i * MAX + j]));
+    }
+    int culprit = 0;
+    const as_status status = solver->ops->factor(solver, values_of(&m), &culprit);
+    const bool blocks = strcmp(backend_of(solver), "blocks") == 0;
+    memcpy(x, b, sizeof x);
+    if (status == AS_OK && solver->ops->solve(solver, x) == AS_OK) {
+      const bool still = strcmp(backend_of(solver), "blocks") == 0;
+      const asi_equations e = {m.n, m.col_start, m.row, m.value, size, b};
+      if (still && !asi_satisfies(&e, x, 1e-10, residual, magnitude))
+        fail_msg("matrix %d is not solved", k);
+      kept += still;
+      late += blocks && !still;
+    }
+    solver->ops->destroy(solver);
+  }
+  print_message("%d matrices solved by blocks, %d given up after a solution\n", kept, late);
+  assert_true(kept > 1000 && late > 20);
+  free_matrix(&m);
+}
+
 /// Numbers that are none do no harm to the matrices after them.
 static void test_not_numbers(void **state) {
   (void)state;
@@ -632,6 +687,7 @@ static void test_saved(void **state) {
   asi_archive_bool(&out, &no);
   asi_archive_bool(&out, &no);
   asi_archive_bool(&out, &yes);
+  asi_archive_bool(&out, &no);
   asi_archive_int(&out, &one, 0, 1);
   asi_archive_int(&out, &one, 0, 1);
   asi_archive_count(&out, &none);
@@ -705,7 +761,7 @@ int main(void) {
       cmocka_unit_test(test_klu_and_back),  cmocka_unit_test(test_bad_solution),
       cmocka_unit_test(test_not_numbers),   cmocka_unit_test(test_changes),
       cmocka_unit_test(test_memory),        cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_lattice),
+      cmocka_unit_test(test_lattice),       cmocka_unit_test(test_growth),
   };
   return cmocka_run_group_tests_name("frontal", tests, NULL, NULL);
 }

@@ -2,8 +2,21 @@
 ///
 /// Pivots are searched within a front's own rows only. That is enough as long as a joint comes after a body
 /// that it holds: bodies have their mass, a joint then has B S^-1 B^T. Where it is not enough (redundant
-/// constraints, singular positions, masses next to nothing) a pivot is much smaller than expected, or the
-/// first solution does not satisfy its equations; then KLU factorizes the matrix, and some of those after it.
+/// constraints, singular positions, masses next to nothing) a pivot is much smaller than expected, or entries
+/// grow and the first solution does not satisfy its equations; then KLU factorizes the matrix, and some of those
+/// after it.
+///
+/// Growth. An entry that becomes a - sum l u on its way has an error of a few roundings of the largest value that
+/// it takes (Wilkinson): the factors are those of a matrix that differs by so much. So solutions are as good as
+/// those of a factorization before as long as entries grow no more. What is looked at are the pivots p_k and
+/// what a front leaves, s_ij, after its last pivot, in the units of the pivots e_k that are expected,
+///
+///     growth = sum (p_k / e_k)^2 + sum (s_ij)^2 / (e_i e_j)
+///
+/// for each front. A solution is put into its equations only if a front's growth is above what it was when a
+/// solution satisfied them very well, by the square of the digits that may be lost since. Large growth as
+/// such is no sign of trouble: a body carries all bodies that it holds; at the end of 1000 hinges their inertia
+/// is 10^9 times its own.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +34,10 @@
 #define ZERO_DIAGONAL 1e-5
 // Componentwise backward error above which a solution is not believed.
 #define BAD_SOLUTION 1e-10
+// And one below which it is: entries may grow by the ratio of the two before another one is looked at.
+#define GOOD_SOLUTION 1e-12
+#define HUGE_GROWTH 1e100
+#define MORE_GROWTH (BAD_SOLUTION / GOOD_SOLUTION * (BAD_SOLUTION / GOOD_SOLUTION))
 // KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
 #define FEWEST_PIVOTS 2.5
 // What an operation takes, in those of KLU; measured on a chain of 1000 links.
@@ -37,23 +54,26 @@ typedef struct frontal_solver {
   double *stack;    ///< what fronts leave for their parents
   int *swap;        ///< n: the row of its front that was exchanged with that of pivot k
   double *y;        ///< n: a solution in the order of elimination
-  double *rest;     ///< of the others of one front
   double *expected; ///< n: size of each pivot, in the order of elimination
+  double *scale;    ///< 1 / expected
+  double *weight;   ///< of the others of fronts, as fronts.rest: 1 / sqrt(expected)
+  double *growth;   ///< of each front
+  double *limit;    ///< of growth: above it a solution is looked at
   double *row_scale, *right_side, *residual, *magnitude; ///< n, for checking solutions
   bool measured;                                         ///< expected and row_scale are known
-  bool unchecked;                                        ///< no solution has been looked at yet
-  asi_solver *klu;                                       ///< NULL: not needed so far
-  bool by_klu;                                           ///< the factors at hand are KLU's
-  int wait;      ///< so many factorizations are KLU's before the fronts are tried again
-  int patience;  ///< how many it was the last time
-  long by_other; ///< factorizations that KLU made
-  bool known;    ///< there are factors
+  bool unchecked;  ///< entries have grown, and no solution has been looked at yet
+  asi_solver *klu; ///< NULL: not needed so far
+  bool by_klu;     ///< the factors at hand are KLU's
+  int wait;        ///< so many factorizations are KLU's before the fronts are tried again
+  int patience;    ///< how many it was the last time
+  long by_other;   ///< factorizations that KLU made
+  bool known;      ///< there are factors
 } frontal_solver;
 
 // ---- elimination ------------------------------------------------------------------------------------
 
-/// Brings the row with the largest entry of column k to row k; false if it is not above `least`.
-static bool exchange(double *P, int w, int length, int k, double least, int *swap) {
+/// Brings the row with the largest entry of column k to row k; false if it is still too small.
+static bool exchange(double *P, int w, int length, int k, double scale, int *swap) {
   int best = k;
   for (int i = k + 1; i < w; ++i)
     if (fabs(P[i * length + k]) > fabs(P[best * length + k])) best = i;
@@ -63,7 +83,7 @@ static bool exchange(double *P, int w, int length, int k, double least, int *swa
     P[best * length + j] = kept;
   }
   *swap = best;
-  return fabs(P[k * length + k]) > least;
+  return fabs(P[k * length + k] * scale) > SMALLEST_PIVOT;
 }
 
 #define INLINED static inline __attribute__((always_inline))
@@ -78,20 +98,34 @@ INLINED void subtract(double *row, double l, const double *other, int from, int 
   for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
 }
 
+/// Sum of (row weight)^2, n numbers with n even.
+INLINED double weighted_square(const double *row, const double *weight, int n) {
+  pair sum = {0.0, 0.0};
+#pragma GCC unroll 8
+  for (int j = 0; j < n; j += 2) {
+    const pair x = *(const pair *)(row + j) * *(const pair *)(weight + j);
+    sum += x * x;
+  }
+  return sum[0] + sum[1];
+}
+
 /// Eliminates the w pivots of a front. False if a pivot is too small, or not a number. Inlined with constant
 /// numbers for the usual sizes. Rows are worked on from an even place on, so an entry that is done may change: l
 /// is written after that.
 INLINED bool eliminate_front(double *restrict P, double *restrict L, double *restrict S, int w,
-                             int r, const double *expected, int *swap) {
+                             int r, const double *scale, const double *weight, int *swap,
+                             double *growth) {
   const int width = w + (w & 1), stride = r + (r & 1), length = width + stride;
+  double sum = 0.0;
 #pragma GCC unroll 8
   for (int k = 0; k < w; ++k) {
     double *const pivot_row = P + k * length;
     swap[k] = k;
-    if (!(fabs(pivot_row[k]) > GOOD_PIVOT * expected[k]) &&
-        !exchange(P, w, length, k, SMALLEST_PIVOT * expected[k], &swap[k]))
+    if (!(fabs(pivot_row[k] * scale[k]) > GOOD_PIVOT) &&
+        !exchange(P, w, length, k, scale[k], &swap[k]))
       return false;
-    const double inverse = 1.0 / pivot_row[k];
+    const double inverse = 1.0 / pivot_row[k], size = pivot_row[k] * scale[k];
+    sum += size * size;
     pivot_row[k] = inverse;
 #pragma GCC unroll 8
     for (int i = k + 1; i < w; ++i) {
@@ -109,7 +143,9 @@ INLINED bool eliminate_front(double *restrict P, double *restrict L, double *res
       row[k] = l;
       subtract(S + i * stride, l, P + k * length + w, 0, stride);
     }
+    sum += weight[i] * weight[i] * weighted_square(S + i * stride, weight, stride);
   }
+  *growth = sum;
   return true;
 }
 
@@ -126,10 +162,12 @@ INLINED bool eliminate_front(double *restrict P, double *restrict L, double *res
   default: CALL((f)->w, (f)->r);                                                                   \
   }
 
-static bool eliminate(double *P, double *L, double *S, const asi_front *f, const double *expected,
-                      int *swap) {
+static bool eliminate(const frontal_solver *s, const asi_front *f, double *P, double *L, double *S,
+                      double *growth) {
   bool ok = false;
-#define ELIMINATE(pivots, others) ok = eliminate_front(P, L, S, pivots, others, expected, swap)
+#define ELIMINATE(pivots, others)                                                                  \
+  ok = eliminate_front(P, L, S, pivots, others, s->scale + f->first, s->weight + f->rest,          \
+                       s->swap + f->first, growth)
   FOR_SIZES(f, ELIMINATE)
 #undef ELIMINATE
   return ok;
@@ -162,6 +200,7 @@ static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_fr
 
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
+  s->unchecked = false;
   for (int i = 0; i < fronts->n_fronts; ++i) {
     const asi_front *f = &fronts->front[i];
     double *P = s->store + f->store, *L = P + f->w * f->length, *S = s->stack + f->work;
@@ -173,7 +212,8 @@ static bool factor_fronts(frontal_solver *s) {
       const asi_front *child = &fronts->front[fronts->child[f->child + (size_t)k]];
       take_over(fronts, f, child, s->stack + child->left, P, L, S);
     }
-    if (!eliminate(P, L, S, f, s->expected + f->first, s->swap + f->first)) return false;
+    if (!eliminate(s, f, P, L, S, &s->growth[i])) return false;
+    if (!(s->growth[i] <= s->limit[i])) s->unchecked = true;
     if (f->left != f->work)
       memmove(s->stack + f->left, S, (size_t)(f->r * f->stride) * sizeof(double));
   }
@@ -245,6 +285,16 @@ static void solve_fronts(const frontal_solver *s, double *b) {
 
 // ---- what to expect ---------------------------------------------------------------------------------
 
+/// Units of pivots and of what fronts leave, from what is expected. The numbers between lists stay zero.
+static void set_units(frontal_solver *s) {
+  for (int k = 0; k < s->fronts.n; ++k) s->scale[k] = 1.0 / s->expected[k];
+  for (int i = 0; i < s->fronts.n_fronts; ++i) {
+    const asi_front *f = &s->fronts.front[i];
+    for (size_t k = f->rest; k < f->rest + (size_t)f->r; ++k)
+      s->weight[k] = sqrt(s->scale[s->fronts.rest[k]]);
+  }
+}
+
 /// Measures the rows, and how large pivots should be, in the order of elimination: the diagonal where there is
 /// one; where it is next to nothing in its column, what those eliminated before make of it, sum |a_ki a_ik / p_i|
 /// with their pivots p_i, if that is more. A test of magnitudes, so it is not done for every matrix.
@@ -266,6 +316,8 @@ static void measure(frontal_solver *s) {
     }
     s->expected[k] = pivot[j] = diagonal > ZERO_DIAGONAL * largest ? diagonal : fmax(diagonal, sum);
   }
+  set_units(s);
+  for (int i = 0; i < s->fronts.n_fronts; ++i) s->limit[i] = 0.0;
   s->measured = true;
 }
 
@@ -297,7 +349,6 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   frontal_solver *s = (frontal_solver *)solver;
   *culprit = 0;
   s->value = value;
-  s->unchecked = false;
   s->known = true;
   if (s->wait > 0) {
     --s->wait;
@@ -317,21 +368,35 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   if (s->klu) s->klu->ops->destroy(s->klu);
   s->klu = NULL;
   s->by_klu = false;
-  s->unchecked = true;
+  if (!s->unchecked) s->patience = 1;
   return AS_OK;
 }
 
-static bool is_good(frontal_solver *s, const double *x) {
+static bool satisfies(frontal_solver *s, const double *x, double tolerance) {
   const asi_equations e = {s->fronts.n, s->col_start, s->row,
                            s->value,    s->row_scale, s->right_side};
-  return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
+  return asi_satisfies(&e, x, tolerance, s->residual, s->magnitude);
+}
+
+/// Looks at a solution. If it is very good, fronts may grow as they did for it, and somewhat more.
+static bool is_good(frontal_solver *s, const double *x) {
+  if (!satisfies(s, x, GOOD_SOLUTION)) return satisfies(s, x, BAD_SOLUTION);
+  for (int i = 0; i < s->fronts.n_fronts; ++i)
+    s->limit[i] = s->growth[i] < HUGE_GROWTH ? MORE_GROWTH * s->growth[i] : 0.0;
+  return true;
+}
+
+static bool is_zero(const double *b, int n) {
+  int i = 0;
+  while (i < n && b[i] == 0.0) ++i;
+  return i == n;
 }
 
 static as_status frontal_solve(asi_solver *solver, double *b) {
   frontal_solver *s = (frontal_solver *)solver;
   const size_t n = (size_t)s->fronts.n;
   if (s->by_klu) return s->klu->ops->solve(s->klu, b);
-  if (!s->unchecked) {
+  if (!s->unchecked || is_zero(b, s->fronts.n)) { // zeros tell nothing
     solve_fronts(s, b);
     return AS_OK;
   }
@@ -363,12 +428,19 @@ static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   out->full_factorizations = s->known ? s->by_other + 1 : 0;
 }
 
+static bool are_sizes(const double *x, size_t n) {
+  bool ok = true;
+  for (size_t i = 0; i < n; ++i) ok = ok && isfinite(x[i]) && x[i] >= 0.0;
+  return ok;
+}
+
 static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   frontal_solver *s = (frontal_solver *)solver;
-  const size_t n = (size_t)s->fronts.n;
+  const size_t n = (size_t)s->fronts.n, n_fronts = (size_t)s->fronts.n_fronts;
   asi_archive_bool(a, &s->known);
   asi_archive_bool(a, &s->measured);
   asi_archive_bool(a, &s->by_klu);
+  asi_archive_bool(a, &s->unchecked);
   asi_archive_int(a, &s->wait, 0, LONGEST_WAIT);
   asi_archive_int(a, &s->patience, 1, LONGEST_WAIT);
   asi_archive_count(a, &s->by_other);
@@ -384,8 +456,13 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   if (s->measured) {
     asi_archive_doubles(a, s->expected, n);
     asi_archive_doubles(a, s->row_scale, n);
-    for (size_t i = 0; i < n && a->mode == ASI_ARCHIVE_READ; ++i)
-      if (!isfinite(s->expected[i]) || !isfinite(s->row_scale[i])) a->damaged = true;
+    asi_archive_doubles(a, s->limit, n_fronts);
+    if (a->mode == ASI_ARCHIVE_READ) {
+      if (!are_sizes(s->expected, n) || !are_sizes(s->row_scale, n) ||
+          !are_sizes(s->limit, n_fronts))
+        a->damaged = true;
+      set_units(s);
+    }
   }
   if (a->mode == ASI_ARCHIVE_READ && s->by_klu && need_klu(s)) {
     a->no_memory = a->damaged = true;
@@ -395,9 +472,10 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   if (s->by_klu && s->klu) {
     s->klu->ops->visit(s->klu, value, a);
   } else if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
+    const bool unchecked = s->unchecked;
     s->value = value;
-    s->unchecked = false; // a solution follows each factorization
     if (!factor_fronts(s)) a->damaged = true;
+    s->unchecked = unchecked;
   }
 }
 
@@ -409,8 +487,11 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->stack);
   free(s->swap);
   free(s->y);
-  free(s->rest);
   free(s->expected);
+  free(s->scale);
+  free(s->weight);
+  free(s->growth);
+  free(s->limit);
   free(s->row_scale);
   free(s->right_side);
   free(s->residual);
@@ -444,14 +525,17 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
   s->swap = asi_calloc(count, sizeof(int));
   s->y = asi_calloc(count, sizeof(double));
-  s->rest = asi_calloc((size_t)s->fronts.largest, sizeof(double));
   s->expected = asi_calloc(count, sizeof(double));
+  s->scale = asi_calloc(count, sizeof(double));
+  s->weight = asi_calloc(s->fronts.n_rest, sizeof(double));
+  s->growth = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
+  s->limit = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
   s->row_scale = asi_calloc(count, sizeof(double));
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
-  if (!s->store || !s->stack || !s->swap || !s->y || !s->rest || !s->expected || !s->row_scale ||
-      !s->right_side || !s->residual || !s->magnitude) {
+  if (!s->store || !s->stack || !s->swap || !s->y || !s->expected || !s->scale || !s->weight ||
+      !s->growth || !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }

@@ -220,16 +220,17 @@ static void set_order(asi_fronts *f, const blocks *b, const int *order) {
       f->order[count++] = order[k];
 }
 
+static int even(int n) { return n + (n & 1); }
+
 /// Makes the fronts; `front_of` receives the front of each turn.
 static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, int *front_of,
                              as_error *error) {
   int *place = asi_calloc((size_t)b->n + 1, sizeof(int)); // of a turn's first unknown
   f->front = asi_calloc((size_t)b->n + 1, sizeof *f->front);
-  size_t total = 0;
   for (int turn = 0; turn < b->n; ++turn)
-    if (turn + 1 == b->n || !joins(b, c, turn + 1)) total += (size_t)others(b, c, turn);
-  f->rest = asi_calloc(total, sizeof(int));
-  f->place = asi_calloc(total, sizeof(int));
+    if (turn + 1 == b->n || !joins(b, c, turn + 1)) f->n_rest += (size_t)even(others(b, c, turn));
+  f->rest = asi_calloc(f->n_rest, sizeof(int));
+  f->place = asi_calloc(f->n_rest, sizeof(int));
   if (!place || !f->front || !f->rest || !f->place) {
     free(place);
     return asi_fail_memory(error);
@@ -243,12 +244,12 @@ static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, 
     front->w += width(b, turn);
     front_of[turn] = f->n_fronts - 1;
     if (turn + 1 < b->n && joins(b, c, turn + 1)) continue;
-    front->rest = rest;
+    front->rest = rest = rest + (rest & 1);
     for (size_t k = c->start[turn]; k < c->start[turn + 1]; ++k)
       for (int i = 0; i < width(b, c->later[k]); ++i) f->rest[rest++] = place[c->later[k]] + i;
     front->r = (int)(rest - front->rest);
-    front->stride = front->r + (front->r & 1);
-    front->width = front->w + (front->w & 1);
+    front->stride = even(front->r);
+    front->width = even(front->w);
     front->length = front->width + front->stride;
     front->store = f->n_store;
     f->n_store +=

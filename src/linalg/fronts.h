@@ -40,11 +40,11 @@ typedef struct asi_fronts {
   int *order;       ///< n: the k-th unknown to eliminate
   asi_front *front; ///< n_fronts + 1
   int *child;       ///< children of fronts
-  int *rest;        ///< others, by their place in the order
+  int *rest;        ///< others, by their place in the order; each list begins at an even place
   int *place;       ///< and where they stand in the parent's front
   int *source;      ///< entries of the matrix: position among its values
   int *target;      ///< and in P or L, counted from where P begins
-  size_t n_store;
+  size_t n_store, n_rest;
   size_t n_stack;    ///< the most that matrices left take, S of the front at work included
   int largest;       ///< w + r of the largest front
   double operations; ///< of a factorization: multiplications and additions
