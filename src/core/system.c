@@ -65,47 +65,47 @@ static as_status build_pattern(asi_pattern *p, int rows, int cols, list_column_f
 
 // ---- products -----------------------------------------------------------------------------------
 
-/// Products are named one by one, column by column, and joined to strips: first rows that follow each other, then such
+/// Products are named one by one, column by column, and joined to pieces: first rows that follow each other, then such
 /// runs with inner numbers that follow each other.
-typedef struct strip_builder {
+typedef struct piece_builder {
   asi_products *products;
   const asi_pattern *target;
   bool two_factors;
-  int room;   ///< for so many strips
+  int room;   ///< for so many pieces
   int column; ///< the one at hand,
-  int first;  ///< its first strip
+  int first;  ///< its first piece
   bool no_memory;
-} strip_builder;
+} piece_builder;
 
 enum { MOST_PRODUCTS = 1 << 30, LOOK_BACK = 32, MOST_ROWS = 6, MOST_INNER = 3 };
 
 #define SHAPE(rows, inner) ((rows) + (MOST_ROWS + 1) * ((inner)-1))
 
-static asi_strip *new_strip(strip_builder *b) {
+static asi_piece *new_piece(piece_builder *b) {
   asi_products *p = b->products;
-  if (p->n_strips == b->room) {
+  if (p->n_pieces == b->room) {
     const int room = b->room > 0 ? 2 * b->room : 64;
-    asi_strip *larger = asi_calloc((size_t)room, sizeof *larger);
+    asi_piece *larger = asi_calloc((size_t)room, sizeof *larger);
     if (larger == NULL) {
       b->no_memory = true;
       return NULL;
     }
-    if (p->n_strips > 0) memcpy(larger, p->strip, (size_t)p->n_strips * sizeof *larger);
-    free(p->strip);
-    p->strip = larger;
+    if (p->n_pieces > 0) memcpy(larger, p->piece, (size_t)p->n_pieces * sizeof *larger);
+    free(p->piece);
+    p->piece = larger;
     b->room = room;
   }
-  return &p->strip[p->n_strips++];
+  return &p->piece[p->n_pieces++];
 }
 
-/// Joins the last strip to an earlier one of the same column that it continues.
-static void join_last_strip(strip_builder *b) {
+/// Joins the last piece to an earlier one of the same column that it continues.
+static void join_last_piece(piece_builder *b) {
   asi_products *p = b->products;
-  const int last = p->n_strips - 1;
+  const int last = p->n_pieces - 1;
   if (!b->two_factors || last <= b->first) return;
-  const asi_strip *run = &p->strip[last];
+  const asi_piece *run = &p->piece[last];
   for (int i = last - 1; i >= b->first && i >= last - LOOK_BACK; --i) {
-    asi_strip *s = &p->strip[i];
+    asi_piece *s = &p->piece[i];
     if (s->dest != run->dest || s->rows != run->rows) continue;
     const int left = run->left - s->left, right = run->right - s->right;
     if (s->inner > 1 && (left != s->inner * s->left_step || right != s->inner * s->right_step))
@@ -115,14 +115,14 @@ static void join_last_strip(strip_builder *b) {
       s->right_step = right;
     }
     ++s->inner;
-    --p->n_strips;
+    --p->n_pieces;
     return;
   }
 }
 
 /// Names a product: an entry `left` of one matrix, times an entry `right` of the other if there is one, goes to an
 /// entry of the target.
-static void add_product(strip_builder *b, int row, int col, int left, int right) {
+static void add_product(piece_builder *b, int row, int col, int left, int right) {
   asi_products *p = b->products;
   const as_matrix m = {.rows = b->target->rows,
                        .cols = b->target->cols,
@@ -132,7 +132,7 @@ static void add_product(strip_builder *b, int row, int col, int left, int right)
   p->count = p->count < MOST_PRODUCTS ? p->count + 1 : -1; // -1: too many
   const int dest = as_matrix_position(&m, row, col);
   assert(dest >= 0);
-  asi_strip *last = p->n_strips > 0 ? &p->strip[p->n_strips - 1] : NULL;
+  asi_piece *last = p->n_pieces > 0 ? &p->piece[p->n_pieces - 1] : NULL;
   if (last && b->column == col && last->inner == 1 && dest == last->dest + last->rows &&
       (!b->two_factors || right == last->right)) {
     const int step = left - last->left;
@@ -142,26 +142,26 @@ static void add_product(strip_builder *b, int row, int col, int left, int right)
       return;
     }
   }
-  join_last_strip(b);
-  if (b->column != col) b->first = p->n_strips;
+  join_last_piece(b);
+  if (b->column != col) b->first = p->n_pieces;
   b->column = col;
-  asi_strip *strip = new_strip(b);
-  if (strip == NULL) return;
-  *strip =
-      (asi_strip){.dest = dest, .left = left, .right = right, .rows = 1, .inner = 1, .row_step = 1};
+  asi_piece *piece = new_piece(b);
+  if (piece == NULL) return;
+  *piece =
+      (asi_piece){.dest = dest, .left = left, .right = right, .rows = 1, .inner = 1, .row_step = 1};
 }
 
 /// Visits the products of a matrix product in a fixed order: column by column, in a column by inner number and row.
-typedef void visit_products_fn(strip_builder *b, const void *context);
+typedef void visit_products_fn(piece_builder *b, const void *context);
 
 static as_status build_products(asi_products *p, const asi_pattern *target, bool two_factors,
                                 visit_products_fn *visit, const void *context, as_error *error) {
-  strip_builder b = {.products = p, .target = target, .two_factors = two_factors, .column = -1};
+  piece_builder b = {.products = p, .target = target, .two_factors = two_factors, .column = -1};
   *p = (asi_products){0};
   visit(&b, context);
-  join_last_strip(&b);
-  for (int i = 0; i < p->n_strips; ++i) {
-    asi_strip *s = &p->strip[i];
+  join_last_piece(&b);
+  for (int i = 0; i < p->n_pieces; ++i) {
+    asi_piece *s = &p->piece[i];
     const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER;
     s->shape = (short)(small ? SHAPE(s->rows, s->inner) : 0);
   }
@@ -174,12 +174,12 @@ static as_status build_products(asi_products *p, const asi_pattern *target, bool
 }
 
 static void free_products(asi_products *p) {
-  free(p->strip);
+  free(p->piece);
   *p = (asi_products){0};
 }
 
 /// to += factor * from
-ASI_INLINED void add_copy(const asi_strip *s, double factor, const double *restrict from,
+ASI_INLINED void add_copy(const asi_piece *s, double factor, const double *restrict from,
                           double *restrict to, int rows) {
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) to[r] += factor * from[r * s->row_step];
@@ -187,8 +187,8 @@ ASI_INLINED void add_copy(const asi_strip *s, double factor, const double *restr
 
 /// value += factor * a
 static void add_copies(const asi_products *p, double factor, const double *a, double *value) {
-  const asi_strip *const end = p->strip + p->n_strips;
-  for (const asi_strip *s = p->strip; s < end; ++s) {
+  const asi_piece *const end = p->piece + p->n_pieces;
+  for (const asi_piece *s = p->piece; s < end; ++s) {
     const double *from = a + s->left;
     double *to = value + s->dest;
     switch (s->shape) {
@@ -202,7 +202,7 @@ static void add_copies(const asi_products *p, double factor, const double *a, do
 }
 
 /// to += factor * left * right, for constant numbers of rows, at most MOST_ROWS, and inner ones
-ASI_INLINED void add_small(const asi_strip *s, double factor, const double *restrict left,
+ASI_INLINED void add_small(const asi_piece *s, double factor, const double *restrict left,
                            const double *restrict right, double *restrict to, int rows, int inner) {
   asi_two sum[MOST_ROWS / 2];
   double last = 0.0;
@@ -224,7 +224,7 @@ ASI_INLINED void add_small(const asi_strip *s, double factor, const double *rest
   if (rows & 1) to[rows - 1] += factor * last;
 }
 
-static void add_strip(const asi_strip *s, double factor, const double *left, const double *right,
+static void add_piece(const asi_piece *s, double factor, const double *left, const double *right,
                       double *to) {
   for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step)
     for (int r = 0; r < s->rows; ++r) to[r] += factor * *right * left[r];
@@ -233,8 +233,8 @@ static void add_strip(const asi_strip *s, double factor, const double *left, con
 /// value += factor * a * b
 static void add_products(const asi_products *p, double factor, const double *a, const double *b,
                          double *value) {
-  const asi_strip *const end = p->strip + p->n_strips;
-  for (const asi_strip *s = p->strip; s < end; ++s) {
+  const asi_piece *const end = p->piece + p->n_pieces;
+  for (const asi_piece *s = p->piece; s < end; ++s) {
     const double *left = a + s->left, *right = b + s->right;
     double *to = value + s->dest;
     switch (s->shape) {
@@ -244,7 +244,7 @@ static void add_products(const asi_products *p, double factor, const double *a, 
     case SHAPE(3, 3): add_small(s, factor, left, right, to, 3, 3); break;
     case SHAPE(5, 3): add_small(s, factor, left, right, to, 5, 3); break;
     case SHAPE(6, 3): add_small(s, factor, left, right, to, 6, 3); break;
-    default: add_strip(s, factor, left, right, to);
+    default: add_piece(s, factor, left, right, to);
     }
   }
 }
@@ -266,7 +266,7 @@ static void list_t_bt_column(row_list *list, int i, const void *context) {
       list_row(list, t->row[k], i);
 }
 
-static void visit_t_bt(strip_builder *p, const void *context) {
+static void visit_t_bt(piece_builder *p, const void *context) {
   const t_bt_context *c = context;
   const asi_row_view *b = &c->problem->g_q_rows;
   const asi_pattern *t = &c->motion->t_pattern;
@@ -381,7 +381,7 @@ typedef struct term_context {
 } term_context;
 
 /// The products of column `col` of the system: (column j of the term's block) times entry `right` of via.
-static void visit_block_column(strip_builder *p, const term_context *c, int j, int col, int right) {
+static void visit_block_column(piece_builder *p, const term_context *c, int j, int col, int right) {
   const as_problem *problem = c->system->problem;
   const asi_pattern *block = &problem->pattern[c->term->block];
   if (c->term->transposed) {
@@ -395,7 +395,7 @@ static void visit_block_column(strip_builder *p, const term_context *c, int j, i
   }
 }
 
-static void visit_term(strip_builder *p, const void *context) {
+static void visit_term(piece_builder *p, const void *context) {
   const term_context *c = context;
   const int cols = term_columns(c->system->problem, c->term);
   for (int j = 0; j < cols; ++j) {

@@ -31,19 +31,19 @@ typedef struct asi_term {
 /// other:
 ///
 ///     value[dest + r] += factor * sum_k a[left + k left_step + r row_step] * b[right + k right_step]
-typedef struct asi_strip {
+typedef struct asi_piece {
   int dest, left, right;
   short shape;     ///< a usual one of these numbers, which has its own loop; 0: another
   int rows, inner; ///< so many r, so many k
   int row_step;    ///< 1 if there is a second factor
   int left_step, right_step;
-} asi_strip;
+} asi_piece;
 
-/// A product of sparse matrices whose patterns are known, or one of them alone, as a list of strips.
+/// A product of sparse matrices whose patterns are known, or one of them alone, as a list of pieces.
 typedef struct asi_products {
   int count; ///< multiplications
-  int n_strips;
-  asi_strip *strip;
+  int n_pieces;
+  asi_piece *piece;
 } asi_products;
 
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
