@@ -237,9 +237,11 @@ static void index3_residual(as_integrator *s, const double *dv, const double *mu
   const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
   memset(r, 0, (size_t)s->step.size * sizeof(double));
   asi_constraint_force(s, mu, mu + m, r);
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, dv, r);
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, dv, r + n);
-  if (rows > m) asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], 1.0, dv, r + n + m);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, dv, r);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0, dv, r + n);
+  if (rows > m)
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_K_V], s->block[AS_BLOCK_K_V].value, 1.0, dv,
+                            r + n + m);
   for (int i = 0; i < n; ++i) r[i] = -r[i];
   for (int i = 0; i < rows; ++i) {
     const double give = s->compliance * s->redundancy.inverse_d2[i] * mu[i];
@@ -336,7 +338,8 @@ void asi_index2_keep_b(as_integrator *s) {
 
 void asi_index2_path(as_integrator *s) {
   memset(s->eta_path, 0, (size_t)s->problem->n * sizeof(double));
-  asi_matrix_multiply_transposed_add(&s->b_n, 1.0, s->z + layout_of(s).eta, s->eta_path);
+  asi_panels_multiply_transposed_add(&s->problem->panels[AS_BLOCK_G_Q], s->b_n.value, 1.0,
+                                     s->z + layout_of(s).eta, s->eta_path);
 }
 
 /// After a singular position eta may hold anything that B_n^T did not see then. An eta that would move q
@@ -542,7 +545,7 @@ static as_status collocated_linearize(as_integrator *s, bool again) {
 static void add_product(const as_integrator *s, as_block block, double factor, const double *x,
                         double *out) {
   if (s->problem->present & AS_BLOCK_BIT(block))
-    asi_matrix_multiply_add(&s->block[block], factor, x, out);
+    asi_panels_multiply_add(&s->problem->panels[block], s->block[block].value, factor, x, out);
 }
 
 /// What d(eta/h) does to the other equations, by the blocks that the factors were made of.
@@ -579,8 +582,9 @@ static as_status solve_decoupled(as_integrator *s, double *b) {
   as_status status = asi_solve(s, &s->shared, s->t1, b);
   if (status) return status;
   memset(s->work_n, 0, (size_t)p->n * sizeof(double));
-  asi_matrix_multiply_add(&s->motion.t, 1.0, b, s->work_n);
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -kap, s->work_n, eta);
+  asi_panels_multiply_add(&s->motion.t_panels, s->motion.t.value, 1.0, b, s->work_n);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, -kap, s->work_n,
+                          eta);
   status = asi_solve(s, &s->eta, s->t1, eta);
   if (status == AS_OK) s->position_norm = asi_position_norm(s, eta);
   if (status == AS_OK && s->factor_age == 0 && !(s->position_norm <= NO_COUPLING)) {

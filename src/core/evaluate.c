@@ -159,7 +159,7 @@ static as_status constraint_rate(asi_evaluator *e, const as_point *at, const as_
   if (p->def.constraint_rate)
     return call_vector(e, p->def.constraint_rate, "constraint_rate", ASI_FN_GDOT, at, out);
   memset(out, 0, (size_t)p->def.n_lambda * sizeof(double));
-  asi_matrix_multiply_add(&blocks[AS_BLOCK_G_Q], 1.0, at->v, out);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, 1.0, at->v, out);
   return p->def.scleronomic ? AS_OK : add_time_derivative(e, at, out);
 }
 
@@ -168,9 +168,11 @@ static void add_constraint_forces(const as_problem *p, const as_point *at, const
                                   double *out) {
   if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
-    asi_matrix_multiply_transposed_add(&blocks[AS_BLOCK_G_Q], -1.0, at->lambda, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0,
+                                       at->lambda, out);
   if (p->def.n_psi > 0)
-    asi_matrix_multiply_transposed_add(&blocks[AS_BLOCK_K_V], -1.0, at->psi, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], blocks[AS_BLOCK_K_V].value, -1.0,
+                                       at->psi, out);
 }
 
 static as_status force(asi_evaluator *e, const as_point *at, const as_matrix *blocks, double *out) {
@@ -188,7 +190,7 @@ static as_status call_function(asi_evaluator *e, asi_function function, const as
   switch (function) {
   case ASI_FN_MA:
     memset(out, 0, (size_t)p->n * sizeof(double));
-    asi_matrix_multiply_add(&blocks[AS_BLOCK_M], 1.0, at->vdot, out);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], blocks[AS_BLOCK_M].value, 1.0, at->vdot, out);
     return AS_OK;
   case ASI_FN_F:
     point.vdot = NULL;

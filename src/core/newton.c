@@ -97,7 +97,8 @@ static void force_sizes(as_integrator *s, const double *z, const double *increme
   const as_problem *p = s->problem;
   const int n = p->n, psi = n + p->def.n_lambda;
   if (p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0) {
-    asi_matrix_transposed_sizes(&s->block[AS_BLOCK_G_Q], z + n, increment + n, size);
+    asi_panels_transposed_sizes(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, z + n,
+                                increment + n, size);
     return;
   }
   asi_constraint_force(s, z + n, z + psi, s->work_n);
@@ -122,7 +123,8 @@ double asi_position_norm(as_integrator *s, const double *eta) {
   const as_problem *p = s->problem;
   const double beta = s->c.beta, floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->h * s->h);
   memset(s->eta_change, 0, (size_t)p->n * sizeof(double));
-  asi_matrix_multiply_transposed_add(&s->b_n, 1.0, eta, s->eta_change);
+  asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->b_n.value, 1.0, eta,
+                                     s->eta_change);
   double sum = 0.0;
   for (int i = 0; i < p->n; ++i) {
     const double e = s->eta_change[i] / larger(beta * s->weight[i], floor);

@@ -172,7 +172,8 @@ static as_status prepare_block(as_problem *p, as_block block, as_error *error) {
   if (status) return status;
   p->present |= AS_BLOCK_BIT(block);
   if (given) p->given |= AS_BLOCK_BIT(block);
-  if (source == AS_BLOCK_DIFFERENCED)
+  status = asi_panels_init(&p->panels[block], &p->pattern[block], error);
+  if (status == AS_OK && source == AS_BLOCK_DIFFERENCED)
     status = colour(&p->colouring[block], &p->pattern[block], error);
   if (status == AS_OK && block == AS_BLOCK_G_Q)
     status = asi_row_view_init(&p->g_q_rows, &p->pattern[block], error);
@@ -314,6 +315,7 @@ void as_problem_destroy(as_problem *p) {
   if (p == NULL) return;
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) {
     asi_pattern_free(&p->pattern[block]);
+    asi_panels_free(&p->panels[block]);
     free(p->colouring[block].start);
     free(p->colouring[block].column);
   }

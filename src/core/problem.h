@@ -4,6 +4,7 @@
 
 #include "alphastep/problem.h"
 #include "linalg/matrix.h"
+#include "linalg/panels.h"
 
 /// The functions of a problem that have Jacobian blocks.
 typedef enum asi_function {
@@ -57,6 +58,7 @@ struct as_problem {
   as_block_set present; ///< blocks with entries
   as_block_set given;   ///< of these, the ones that the callback fills
   asi_pattern pattern[AS_BLOCK_COUNT];
+  asi_panels panels[AS_BLOCK_COUNT];       ///< of these patterns
   asi_colouring colouring[AS_BLOCK_COUNT]; ///< of differenced blocks
   asi_row_view g_q_rows;                   ///< B by rows, for B^T
   asi_row_view k_v_rows;

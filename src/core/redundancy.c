@@ -168,9 +168,12 @@ static as_status factor_scaled(as_integrator *s, double e, double t) {
 static void multiply_transposed(const as_integrator *s, const double *y, double *out) {
   const as_problem *p = s->problem;
   memset(out, 0, (size_t)p->n * sizeof(double));
-  if (p->def.n_lambda > 0) asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, y, out);
+  if (p->def.n_lambda > 0)
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0,
+                                       y, out);
   if (p->def.n_psi > 0)
-    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, y + p->def.n_lambda, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], s->block[AS_BLOCK_K_V].value, 1.0,
+                                       y + p->def.n_lambda, out);
 }
 
 static double norm2(const double *x, int n) {

@@ -123,7 +123,7 @@ static as_status mass_at(as_integrator *s, double e) {
 static as_status momentum(as_integrator *s, const double *a, double *p) {
   const as_status status = mass_at(s, s->D * s->h);
   memset(p, 0, (size_t)s->problem->n * sizeof(double));
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, a, p);
+  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, a, p);
   return status;
 }
 
@@ -190,7 +190,8 @@ static as_status follow_stiff(as_integrator *s, bool with_lag) {
   const as_status status = asi_follow_stiff(s, with_lag);
   if (status) return status;
   for (int i = 0; i < n; ++i) change[i] = s->a0[i] - change[i];
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, change, s->p0);
+  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, change,
+                          s->p0);
   return AS_OK;
 }
 
@@ -276,11 +277,15 @@ static as_status tilde_force(as_integrator *s, const double *f1, double *out) {
     return asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, out);
   }
   memcpy(out, f1, (size_t)n * sizeof(double));
-  asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, s->next.lambda, out);
-  asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], -1.0, tilde + n, out);
+  asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0,
+                                     s->next.lambda, out);
+  asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, -1.0,
+                                     tilde + n, out);
   if (p->def.n_psi > 0) {
-    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, s->next.psi, out);
-    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], -1.0, tilde + n + m, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], s->block[AS_BLOCK_K_V].value, 1.0,
+                                       s->next.psi, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], s->block[AS_BLOCK_K_V].value, -1.0,
+                                       tilde + n + m, out);
   }
   return AS_OK;
 }
@@ -289,7 +294,8 @@ static as_status tilde_force(as_integrator *s, const double *f1, double *out) {
 static void weighted_residual(const as_integrator *s, const double *a, const double *f, double *r) {
   const double am = s->c.alpha_m, af = s->c.alpha_f;
   for (int i = 0; i < s->problem->n; ++i) r[i] = am * s->p0[i] - (1.0 - af) * f[i] - af * s->f0[i];
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0 - am, a, r);
+  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0 - am, a,
+                          r);
 }
 
 static as_status soi2_evaluate(as_integrator *s, bool tangents) {
@@ -373,7 +379,8 @@ static void soi2_accept(as_integrator *s) {
   memcpy(s->a_before, s->a0, (size_t)n * sizeof(double));
   memcpy(s->p_before, s->p0, (size_t)n * sizeof(double));
   memset(s->p, 0, (size_t)n * sizeof(double));
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, s->next.a, s->p);
+  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0,
+                          s->next.a, s->p);
   // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
   for (int i = 0; i < n; ++i) s->next.vdot[i] = s->next.a[i] - s->D * (s->next.a[i] - s->a0[i]);
   asi_predictor_learn(&s->predictor, s->t1, s->z);

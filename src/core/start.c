@@ -92,7 +92,8 @@ static const as_block_set projection_blocks =
 /// sqrt(d^T M d) with the last evaluated mass matrix; the sign of an indefinite M is ignored.
 static double mass_norm(as_integrator *s, const double *d) {
   memset(s->work_n, 0, (size_t)s->problem->n * sizeof(double));
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, d, s->work_n);
+  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, d,
+                          s->work_n);
   double sum = 0.0;
   for (int i = 0; i < s->problem->n; ++i) sum += d[i] * s->work_n[i];
   return sqrt(fabs(sum));
@@ -209,7 +210,8 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
       return AS_OK;
     }
     memset(s->work_n, 0, (size_t)n * sizeof(double));
-    asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, s->work_n);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->xi,
+                            s->work_n);
     memcpy(rhs, s->work_n, (size_t)n * sizeof(double));
     for (int i = 0; i < m; ++i) g[i] = -g[i];
     memset(rhs + n + m, 0, (size_t)p->def.n_psi * sizeof(double));
@@ -274,7 +276,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     }
     best = fmin(best, worst);
     memset(rhs, 0, (size_t)n * sizeof(double));
-    asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, s->xi, rhs);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->xi, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
     status = solve_projection(s, t, LEAST_COMPLIANCE, true, rhs, multiplier,
                               "the projection of the starting velocity");
@@ -303,10 +305,13 @@ static as_status acceleration_residual(as_integrator *s, const as_point *point,
   if (status) return status;
   *force = asi_max_abs(r, n);
   for (int i = 0; i < rows; ++i) r[n + i] = -acceleration[i];
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], -1.0, point->vdot, r);
-  if (m > 0) asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], -1.0, point->vdot, r + n);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, point->vdot, r);
+  if (m > 0)
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, -1.0,
+                            point->vdot, r + n);
   if (p->def.n_psi > 0)
-    asi_matrix_multiply_add(&s->block[AS_BLOCK_K_V], -1.0, point->vdot, r + n + m);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_K_V], s->block[AS_BLOCK_K_V].value, -1.0,
+                            point->vdot, r + n + m);
   for (int i = 0; i < rows && give > 0.0; ++i)
     r[n + i] += give * s->redundancy.inverse_d2[i] * (i < m ? point->lambda[i] : point->psi[i - m]);
   return AS_OK;
@@ -551,7 +556,7 @@ as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v
   as_space_bracket(p->space, v, s->now.vdot, l);
   for (int i = 0; i < n; ++i) l[i] = vddot ? h * h * (factor * vddot[i] + l[i] / 12.0) : 0.0;
   for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_G_Q], 1.0, l, gdot);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0, l, gdot);
   return AS_OK;
 }
 
@@ -579,13 +584,17 @@ void asi_constraint_force(const as_integrator *s, const double *lambda, const do
   const as_block_set present = p->present;
   memset(out, 0, (size_t)p->n * sizeof(double));
   if (!general && p->def.n_lambda > 0)
-    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_G_Q], 1.0, lambda, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0,
+                                       lambda, out);
   if (!general && p->def.n_psi > 0)
-    asi_matrix_multiply_transposed_add(&s->block[AS_BLOCK_K_V], 1.0, psi, out);
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], s->block[AS_BLOCK_K_V].value, 1.0,
+                                       psi, out);
   if (general && (present & AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA)))
-    asi_matrix_multiply_add(&s->block[AS_BLOCK_F_LAMBDA], -1.0, lambda, out);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_F_LAMBDA], s->block[AS_BLOCK_F_LAMBDA].value, -1.0,
+                            lambda, out);
   if (general && (present & AS_BLOCK_BIT(AS_BLOCK_F_PSI)))
-    asi_matrix_multiply_add(&s->block[AS_BLOCK_F_PSI], -1.0, psi, out);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_F_PSI], s->block[AS_BLOCK_F_PSI].value, -1.0, psi,
+                            out);
 }
 
 as_status asi_drift(as_integrator *s, double t, const double *q, const double *v, double *position,

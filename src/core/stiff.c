@@ -125,13 +125,14 @@ static double stiff_force(as_integrator *s, const double *w, bool with_dampers, 
   memset(momentum, 0, (size_t)n * sizeof(double));
   for (int k = 0; k <= stage.last; k += stage.stride) memcpy(x + k, w, (size_t)n * sizeof(double));
   multiply(s->active, x, r);
-  asi_matrix_multiply_add(&s->block[AS_BLOCK_M], mass, w, momentum);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, mass, w, momentum);
   for (int i = n; i < states; ++i)
     if (i < stage.last || i >= stage.last + n) r[i] = 0.0;
   for (int k = 0; k <= stage.last; k += stage.stride) {
     for (int i = 0; i < n; ++i) r[k + i] -= momentum[i];
     if (!with_dampers && (p->present & AS_BLOCK_BIT(AS_BLOCK_F_V)))
-      asi_matrix_multiply_add(&s->block[AS_BLOCK_F_V], damping, w, r + k);
+      asi_panels_multiply_add(&p->panels[AS_BLOCK_F_V], s->block[AS_BLOCK_F_V].value, damping, w,
+                              r + k);
   }
   return asi_max_abs(r, n) / fmax(asi_max_abs(momentum, n), DBL_MIN);
 }

@@ -284,6 +284,7 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
   if (m->t_pattern.col_start == NULL || m->t_pattern.row == NULL) return asi_fail_memory(error);
   asi_space_tangent_pattern(p->space, m->t_pattern.col_start, m->t_pattern.row);
   as_status status = asi_matrix_init(&m->t, &m->t_pattern, error);
+  if (status == AS_OK) status = asi_panels_init(&m->t_panels, &m->t_pattern, error);
   if (status || !with_bt) return status;
   const t_bt_context context = {p, m};
   status =
@@ -297,6 +298,7 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
 void asi_motion_free(asi_motion *m) {
   free_products(&m->t_times_bt);
   asi_matrix_free(&m->t);
+  asi_panels_free(&m->t_panels);
   asi_matrix_free(&m->t_bt);
   asi_pattern_free(&m->t_pattern);
   asi_pattern_free(&m->t_bt_pattern);

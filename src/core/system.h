@@ -49,6 +49,7 @@ typedef struct asi_products {
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
 typedef struct asi_motion {
   asi_pattern t_pattern; ///< n x n
+  asi_panels t_panels;
   as_matrix t;
   asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
   as_matrix t_bt;

@@ -213,29 +213,3 @@ void asi_matrix_multiply_add(const as_matrix *m, double factor, const double *x,
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) y[m->row[k]] += m->value[k] * s;
   }
 }
-
-void asi_matrix_multiply_transposed_add(const as_matrix *m, double factor, const double *x,
-                                        double *y) {
-  for (int j = 0; j < m->cols; ++j) {
-    double s = 0.0;
-    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) s += m->value[k] * x[m->row[k]];
-    y[j] += factor * s;
-  }
-}
-
-void asi_matrix_transposed_sizes(const as_matrix *m, const double *x, const double *y,
-                                 double size[2]) {
-  double largest[2] = {0.0, 0.0}, nothing = 0.0; // NaN if a sum is not finite
-  for (int j = 0; j < m->cols; ++j) {
-    double a = 0.0, b = 0.0;
-    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) {
-      a += m->value[k] * x[m->row[k]];
-      b += m->value[k] * y[m->row[k]];
-    }
-    largest[0] = fabs(a) > largest[0] ? fabs(a) : largest[0];
-    largest[1] = fabs(b) > largest[1] ? fabs(b) : largest[1];
-    nothing += 0.0 * (a + b);
-  }
-  size[0] = largest[0] + nothing;
-  size[1] = largest[1] + nothing;
-}

@@ -56,10 +56,5 @@ as_status asi_recorder_pattern(as_recorder *r, asi_pattern *out, as_error *error
 void asi_recorder_free(as_recorder *r);
 
 void asi_matrix_multiply_add(const as_matrix *m, double factor, const double *x, double *y);
-void asi_matrix_multiply_transposed_add(const as_matrix *m, double factor, const double *x,
-                                        double *y);
-/// The largest entries of m^T x and of m^T y; NaN if one is not finite.
-void asi_matrix_transposed_sizes(const as_matrix *m, const double *x, const double *y,
-                                 double size[2]);
 
 #endif

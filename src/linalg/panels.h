@@ -1,0 +1,38 @@
+/// Panels: columns of a sparse matrix that belong together, found once from its pattern, for products without a look at
+/// every single entry.
+///
+/// The columns of a panel follow each other and have as many entries each: in the same rows (the three rotations of
+/// a body in the rows of its joints), or each one row further than the column before (its translations, a diagonal).
+#ifndef ALPHASTEP_LINALG_PANELS_H
+#define ALPHASTEP_LINALG_PANELS_H
+
+#include "linalg/matrix.h"
+
+typedef struct asi_panel {
+  int col, cols;
+  int start;   ///< where the entries of the first column begin
+  int entries; ///< of a column
+  int shift;   ///< 0: the same rows; 1: one row further from column to column
+} asi_panel;
+
+typedef struct asi_panels {
+  const asi_pattern *pattern;
+  int count;
+  asi_panel *panel;
+} asi_panels;
+
+/// The pattern has to outlive the panels.
+as_status asi_panels_init(asi_panels *p, const asi_pattern *pattern, as_error *error);
+void asi_panels_free(asi_panels *p);
+
+/// y += factor A x, with the given values of A
+void asi_panels_multiply_add(const asi_panels *p, const double *value, double factor,
+                             const double *x, double *y);
+/// y += factor A^T x
+void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
+                                        const double *x, double *y);
+/// The largest entries of A^T x and of A^T y; NaN if one is not finite.
+void asi_panels_transposed_sizes(const asi_panels *p, const double *value, const double *x,
+                                 const double *y, double size[2]);
+
+#endif
