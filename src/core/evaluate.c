@@ -51,6 +51,16 @@ static as_status check_code(asi_evaluator *e, int code, const char *callback, co
                   callback, t, code);
 }
 
+/// Not finite if one of the numbers is not; nor if they are so large that one has to look closely.
+static double sum_of(const double *value, int n) {
+  double sum[4] = {0.0, 0.0, 0.0, 0.0};
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; ++k) sum[k] += value[i + k];
+  for (; i < n; ++i) sum[0] += value[i];
+  return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
 static as_status check_vector(asi_evaluator *e, const char *callback, asi_function function,
                               const double *value, double t) {
   const int n = asi_function_size(e->problem, function);
@@ -74,9 +84,8 @@ static as_status check_matrix(asi_evaluator *e, const char *callback, as_block b
                     "pattern.",
                     callback, m->stray_row, m->stray_col, name);
   const int nnz = m->col_start[m->cols];
-  double nothing = 0.0; // NaN if a value is not finite
-  for (int k = 0; k < nnz; ++k) nothing += 0.0 * m->value[k];
-  for (int j = 0; j < m->cols && isnan(nothing); ++j)
+  const bool suspicious = !isfinite(sum_of(m->value, nnz));
+  for (int j = 0; j < m->cols && suspicious; ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
       if (!isfinite(m->value[k]))
         return asi_fail(e->error, AS_ERR_NONFINITE, t, name,
@@ -395,16 +404,6 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
 }
 
 // ---- all at once --------------------------------------------------------------------------------
-
-/// Of numbers that are not all finite, this is not.
-static double sum_of(const double *value, int n) {
-  double sum[4] = {0.0, 0.0, 0.0, 0.0};
-  int i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; ++k) sum[k] += value[i + k];
-  for (; i < n; ++i) sum[0] += value[i];
-  return sum[0] + sum[1] + sum[2] + sum[3];
-}
 
 /// M v', and g' where only B v says it, are made of blocks.
 static bool is_product(const as_problem *p, asi_function function) {

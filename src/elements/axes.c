@@ -9,6 +9,7 @@
 /// The torque on the second body is lambda s u x w, in the world. With f_a = -lambda s a x R_a^T w,
 ///
 ///     D f_a = -lambda s a~ ((R_a^T w)~ dtheta_a - R_a^T R_b b~ dtheta_b)          and alike for b
+///     a~ R_a^T R_b b~ = R_a^T u~ w~ R_b = (R_a^T w) (R_b^T u)^T - (u . w) R_a^T R_b
 #include "elements/rows.h"
 #include "elements/vector.h"
 
@@ -28,18 +29,25 @@ static axes look(const asi_pair *pair, asi_row row) {
   return x;
 }
 
+/// The two blocks off the diagonal are each other's transposed.
+static void curvature(const asi_pair *pair, const axes *x, double s, double *f_q) {
+  const double cosine = asi_dot(x->u, x->w);
+  double C[9]; // a~ R_a^T R_b b~
+  asi_multiply_transposed(pair->a->R, pair->b->R, C);
+  for (int i = 0; i < 3; ++i) {
+    C[3 * i] = x->w_in_a[i] * x->u_in_b[0] - cosine * C[3 * i];
+    C[3 * i + 1] = x->w_in_a[i] * x->u_in_b[1] - cosine * C[3 * i + 1];
+    C[3 * i + 2] = x->w_in_a[i] * x->u_in_b[2] - cosine * C[3 * i + 2];
+  }
+  asi_add_skew_skew(-s, x->a, x->w_in_a, f_q + ASI_TA * ASI_PAIR + ASI_TA, ASI_PAIR);
+  asi_add_matrix(s, C, f_q + ASI_TA * ASI_PAIR + ASI_TB, ASI_PAIR);
+  asi_add_skew_skew(-s, x->b, x->u_in_b, f_q + ASI_TB * ASI_PAIR + ASI_TB, ASI_PAIR);
+  asi_add_transposed(s, C, f_q + ASI_TB * ASI_PAIR + ASI_TA, ASI_PAIR);
+}
+
 void asi_axes_curvature(const asi_pair *pair, asi_row row, double lambda, double *f_q) {
   const axes x = look(pair, row);
-  const double s = row.sign * lambda;
-  double S[9], Sb[9], St[9], Sta[9];
-  asi_multiply_transposed(pair->a->R, pair->b->R, S); // R_a^T R_b
-  asi_multiply_transposed(pair->b->R, pair->a->R, St);
-  asi_times_skew(S, x.b, Sb);
-  asi_times_skew(St, x.a, Sta);
-  asi_add_skew_skew(-s, x.a, x.w_in_a, f_q + ASI_TA * ASI_PAIR + ASI_TA, ASI_PAIR);
-  asi_add_skew_times(s, x.a, Sb, f_q + ASI_TA * ASI_PAIR + ASI_TB, ASI_PAIR);
-  asi_add_skew_skew(-s, x.b, x.u_in_b, f_q + ASI_TB * ASI_PAIR + ASI_TB, ASI_PAIR);
-  asi_add_skew_times(s, x.b, Sta, f_q + ASI_TB * ASI_PAIR + ASI_TA, ASI_PAIR);
+  curvature(pair, &x, row.sign * lambda, f_q);
 }
 
 static void rates(const asi_pair *pair, asi_row row, const axes *x, const as_element_output *out,
@@ -78,5 +86,5 @@ void asi_axes_row(const asi_pair *pair, asi_row row, const as_element_input *in,
     asi_add_cross(s, x.b, x.u_in_b, out->g_q + r * ASI_PAIR + ASI_TB);
   }
   if (out->rate || out->gdot_q || out->acceleration) rates(pair, row, &x, out, r);
-  if (out->f_q) asi_axes_curvature(pair, row, in->lambda[r], out->f_q);
+  if (out->f_q) curvature(pair, &x, s * in->lambda[r], out->f_q);
 }

@@ -73,28 +73,40 @@ static inline void asi_rotate_back(const double *R, const double *a, double *out
 
 /// A B
 static inline void asi_multiply(const double *A, const double *B, double *out) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      out[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+  for (int i = 0; i < 9; i += 3) {
+    const double x = A[i], y = A[i + 1], z = A[i + 2];
+    out[i] = x * B[0] + y * B[3] + z * B[6];
+    out[i + 1] = x * B[1] + y * B[4] + z * B[7];
+    out[i + 2] = x * B[2] + y * B[5] + z * B[8];
+  }
 }
 
 /// A^T B
 static inline void asi_multiply_transposed(const double *A, const double *B, double *out) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      out[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+  for (int i = 0; i < 3; ++i) {
+    const double x = A[i], y = A[3 + i], z = A[6 + i];
+    out[3 * i] = x * B[0] + y * B[3] + z * B[6];
+    out[3 * i + 1] = x * B[1] + y * B[4] + z * B[7];
+    out[3 * i + 2] = x * B[2] + y * B[5] + z * B[8];
+  }
 }
 
 /// out += factor A
 static inline void asi_add_matrix(double factor, const double *A, double *out, int stride) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) out[i * stride + j] += factor * A[3 * i + j];
+  for (int i = 0; i < 9; i += 3, out += stride) {
+    out[0] += factor * A[i];
+    out[1] += factor * A[i + 1];
+    out[2] += factor * A[i + 2];
+  }
 }
 
 /// out += factor A^T
 static inline void asi_add_transposed(double factor, const double *A, double *out, int stride) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) out[i * stride + j] += factor * A[3 * j + i];
+  for (int i = 0; i < 3; ++i, out += stride) {
+    out[0] += factor * A[i];
+    out[1] += factor * A[3 + i];
+    out[2] += factor * A[6 + i];
+  }
 }
 
 /// out += factor a~
@@ -156,18 +168,20 @@ static inline void asi_skew_times(const double *a, const double *B, double *out)
 /// out += factor a~ B
 static inline void asi_add_skew_times(double factor, const double *a, const double *B, double *out,
                                       int stride) {
-  for (int j = 0; j < 3; ++j) {
-    out[j] += factor * (a[1] * B[6 + j] - a[2] * B[3 + j]);
-    out[stride + j] += factor * (a[2] * B[j] - a[0] * B[6 + j]);
-    out[2 * stride + j] += factor * (a[0] * B[3 + j] - a[1] * B[j]);
-  }
+  double turned[9];
+  asi_skew_times(a, B, turned);
+  asi_add_matrix(factor, turned, out, stride);
 }
 
 /// out += factor a b^T
 static inline void asi_add_outer(double factor, const double *a, const double *b, double *out,
                                  int stride) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) out[i * stride + j] += factor * a[i] * b[j];
+  for (int i = 0; i < 3; ++i, out += stride) {
+    const double x = factor * a[i];
+    out[0] += x * b[0];
+    out[1] += x * b[1];
+    out[2] += x * b[2];
+  }
 }
 
 /// out += factor I
