@@ -17,19 +17,17 @@
 /// solution satisfied them very well, by the square of the digits that may be lost since. Large growth as
 /// such is no sign of trouble: a body carries all bodies that it holds; at the end of 1000 hinges their inertia
 /// is 10^9 times its own.
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "linalg/fronts.h"
+#include "linalg/kernels.h"
 #include "linalg/residual.h"
 #include "linalg/solver.h"
 
-// A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
-// largest entry is searched, and below that fraction none is used.
-#define GOOD_PIVOT 1e-2
-#define SMALLEST_PIVOT 1e-12
 // A diagonal entry below this fraction of its column counts as zero.
 #define ZERO_DIAGONAL 1e-5
 // Componentwise backward error above which a solution is not believed.
@@ -54,6 +52,8 @@ typedef struct frontal_solver {
   double *stack;    ///< what fronts leave for their parents
   int *swap;        ///< n: the row of its front that was exchanged with that of pivot k
   double *y;        ///< n: a solution in the order of elimination
+  bool *searched;   ///< for each front: pivots were searched, swap is known
+  double *others;   ///< of one front: their part of a solution
   double *expected; ///< n: size of each pivot, in the order of elimination
   double *scale;    ///< 1 / expected
   double *weight;   ///< of the others of fronts, as fronts.rest: 1 / sqrt(expected)
@@ -72,119 +72,11 @@ typedef struct frontal_solver {
 
 // ---- elimination ------------------------------------------------------------------------------------
 
-/// Brings the row with the largest entry of column k to row k; false if it is still too small.
-static bool exchange(double *P, int w, int length, int k, double scale, int *swap) {
-  int best = k;
-  for (int i = k + 1; i < w; ++i)
-    if (fabs(P[i * length + k]) > fabs(P[best * length + k])) best = i;
-  for (int j = 0; best != k && j < length; ++j) {
-    const double kept = P[k * length + j];
-    P[k * length + j] = P[best * length + j];
-    P[best * length + j] = kept;
-  }
-  *swap = best;
-  return fabs(P[k * length + k] * scale) > SMALLEST_PIVOT;
-}
-
-#define INLINED static inline __attribute__((always_inline))
-
-/// Two numbers, for which processors have one instruction; they need not stand at an even place.
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-
-/// row -= l other, from an even place on, n numbers with n even
-INLINED void subtract(double *row, double l, const double *other, int from, int n) {
-  const pair factor = {l, l};
-#pragma GCC unroll 8
-  for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
-}
-
-/// Sum of (row weight)^2, n numbers with n even.
-INLINED double weighted_square(const double *row, const double *weight, int n) {
-  pair sum = {0.0, 0.0};
-#pragma GCC unroll 8
-  for (int j = 0; j < n; j += 2) {
-    const pair x = *(const pair *)(row + j) * *(const pair *)(weight + j);
-    sum += x * x;
-  }
-  return sum[0] + sum[1];
-}
-
-/// Eliminates the w pivots of a front. False if a pivot is too small, or not a number. Inlined with constant
-/// numbers for the usual sizes. Rows are worked on from an even place on, so an entry that is done may change: l
-/// is written after that.
-INLINED bool eliminate_front(double *restrict P, double *restrict L, double *restrict S, int w,
-                             int r, const double *scale, const double *weight, int *swap,
-                             double *growth) {
-  const int width = w + (w & 1), stride = r + (r & 1), length = width + stride;
-  double sum = 0.0;
-#pragma GCC unroll 8
-  for (int k = 0; k < w; ++k) {
-    double *const pivot_row = P + k * length;
-    swap[k] = k;
-    if (!(fabs(pivot_row[k] * scale[k]) > GOOD_PIVOT) &&
-        !exchange(P, w, length, k, scale[k], &swap[k]))
-      return false;
-    const double inverse = 1.0 / pivot_row[k], size = pivot_row[k] * scale[k];
-    sum += size * size;
-    pivot_row[k] = inverse;
-#pragma GCC unroll 8
-    for (int i = k + 1; i < w; ++i) {
-      const double l = P[i * length + k] * inverse;
-      subtract(P + i * length, l, pivot_row, (k + 1) & ~1, length);
-      P[i * length + k] = l;
-    }
-  }
-  for (int i = 0; i < r; ++i) {
-    double *const row = L + i * width;
-#pragma GCC unroll 8
-    for (int k = 0; k < w; ++k) {
-      const double l = row[k] * P[k * length + k];
-      subtract(row, l, P + k * length, (k + 1) & ~1, width);
-      row[k] = l;
-      subtract(S + i * stride, l, P + k * length + w, 0, stride);
-    }
-    sum += weight[i] * weight[i] * weighted_square(S + i * stride, weight, stride);
-  }
-  *growth = sum;
-  return true;
-}
-
-/// Calls an inlined function with constant numbers of pivots and others where they are usual ones.
-#define FOR_SIZES(f, CALL)                                                                         \
-  switch ((f)->w < 256 && (f)->r < 256 ? 256 * (f)->w + (f)->r : 0) {                              \
-  case 256 * 6 + 3: CALL(6, 3); break;                                                             \
-  case 256 * 3 + 6: CALL(3, 6); break;                                                             \
-  case 256 * 6 + 5: CALL(6, 5); break;                                                             \
-  case 256 * 5 + 6: CALL(5, 6); break;                                                             \
-  case 256 * 6 + 6: CALL(6, 6); break;                                                             \
-  case 256 * 9 + 6: CALL(9, 6); break;                                                             \
-  case 256 * 3 + 12: CALL(3, 12); break;                                                           \
-  default: CALL((f)->w, (f)->r);                                                                   \
-  }
-
-static bool eliminate(const frontal_solver *s, const asi_front *f, double *P, double *L, double *S,
-                      double *growth) {
-  bool ok = false;
-#define ELIMINATE(pivots, others)                                                                  \
-  ok = eliminate_front(P, L, S, pivots, others, s->scale + f->first, s->weight + f->rest,          \
-                       s->swap + f->first, growth)
-  FOR_SIZES(f, ELIMINATE)
-#undef ELIMINATE
-  return ok;
-}
-
 /// Adds what a child has left to its parent's front.
 static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_front *child,
                       const double *left, double *P, double *L, double *S) {
   const int length = f->length, r = child->r, inside = child->inside;
   const int *place = fronts->place + child->rest;
-  if (child->shift >= 0 && inside == r) { // the usual case: all are pivots, one after the other
-    for (int i = 0; i < r; ++i, left += child->stride) {
-      double *to = P + (child->shift + i) * length + child->shift;
-      for (int j = 0; j < r; ++j) to[j] += left[j];
-    }
-    return;
-  }
   for (int i = 0; i < r; ++i, left += child->stride) {
     if (i < inside) {
       double *to = P + place[i] * length;
@@ -198,89 +90,81 @@ static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_fr
   }
 }
 
+static bool factor_front(frontal_solver *s, int i) {
+  const asi_fronts *fronts = &s->fronts;
+  const asi_front *f = &fronts->front[i];
+  double *P = s->store + f->store, *L = P + f->w * f->length;
+  double *S = (f->direct ? s->store : s->stack) + f->work;
+  const size_t size = (size_t)(f->r * f->stride) * sizeof(double);
+  if (!f->direct) memset(S, 0, size);
+  for (int k = 0; k < f->n_children; ++k) {
+    const asi_front *child = &fronts->front[fronts->child[f->child + (size_t)k]];
+    take_over(fronts, f, child, s->stack + child->left, P, L, S);
+  }
+  bool ok = false;
+#define ELIMINATE(pivots, others)                                                                  \
+  ok = eliminate_front(P, L, S, f->stride, pivots, others, s->scale + f->first,                    \
+                       s->weight + f->rest, s->swap + f->first, &s->searched[i], &s->growth[i])
+  FOR_SIZES(f->w, f->r, ELIMINATE)
+#undef ELIMINATE
+  if (!f->direct && f->left != f->work) memmove(s->stack + f->left, S, size);
+  if (!(s->growth[i] <= s->limit[i])) s->unchecked = true;
+  return ok;
+}
+
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
   s->unchecked = false;
-  for (int i = 0; i < fronts->n_fronts; ++i) {
-    const asi_front *f = &fronts->front[i];
-    double *P = s->store + f->store, *L = P + f->w * f->length, *S = s->stack + f->work;
-    memset(P, 0, (size_t)(f->w * f->length + f->r * f->width) * sizeof(double));
-    for (size_t k = f->entry; k < f[1].entry; ++k)
-      P[fronts->target[k]] = s->value[fronts->source[k]];
-    memset(S, 0, (size_t)(f->r * f->stride) * sizeof(double));
-    for (int k = 0; k < f->n_children; ++k) {
-      const asi_front *child = &fronts->front[fronts->child[f->child + (size_t)k]];
-      take_over(fronts, f, child, s->stack + child->left, P, L, S);
-    }
-    if (!eliminate(s, f, P, L, S, &s->growth[i])) return false;
-    if (!(s->growth[i] <= s->limit[i])) s->unchecked = true;
-    if (f->left != f->work)
-      memmove(s->stack + f->left, S, (size_t)(f->r * f->stride) * sizeof(double));
-  }
+  memset(s->store, 0, fronts->n_store * sizeof(double));
+  const int nnz = s->col_start[fronts->n];
+#pragma GCC unroll 4
+  for (int k = 0; k < nnz; ++k) s->store[fronts->target[k]] = s->value[k];
+  for (int i = 0; i < fronts->n_fronts; ++i)
+    if (!factor_front(s, i)) return false;
   return true;
 }
 
-/// Solves with the L of a front: its pivots in p, their part of the others subtracted from y.
-INLINED void forward_front(const double *restrict P, const double *restrict L, int w, int r,
-                           const int *swap, const int *rest, double *restrict p,
-                           double *restrict y) {
-  const int width = w + (w & 1), length = width + r + (r & 1);
+/// Exchanges rows of a right side as those of a front were.
+static void swap_rows(const int *swap, int w, double *p) {
   for (int k = 0; k < w; ++k) {
     const double kept = p[swap[k]];
     p[swap[k]] = p[k];
     p[k] = kept;
   }
-#pragma GCC unroll 8
-  for (int j = 0; j < w; ++j)
-#pragma GCC unroll 8
-    for (int k = j + 1; k < w; ++k) p[k] -= P[k * length + j] * p[j];
-  for (int k = 0; k < r; ++k) {
-    double sum = 0.0;
-#pragma GCC unroll 8
-    for (int j = 0; j < w; ++j) sum += L[k * width + j] * p[j];
-    y[rest[k]] -= sum;
-  }
 }
 
-/// Solves with the U of a front for its pivots; the others are known.
-INLINED void backward_front(const double *restrict P, int w, int r, const int *rest,
-                            double *restrict p, const double *restrict y) {
-  const int length = w + (w & 1) + r + (r & 1);
-  for (int k = 0; k < w; ++k) {
-    double sum = 0.0;
-#pragma GCC unroll 8
-    for (int j = 0; j < r; ++j) sum += P[k * length + w + j] * y[rest[j]];
-    p[k] -= sum;
-  }
-#pragma GCC unroll 8
-  for (int j = w - 1; j >= 0; --j) {
-    p[j] *= P[j * length + j];
-#pragma GCC unroll 8
-    for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
-  }
+static void forward(const frontal_solver *s, int i, double *y) {
+  const asi_front *f = &s->fronts.front[i];
+  const int *rest = s->fronts.rest + f->rest;
+  const double *P = s->store + f->store, *L = P + f->w * f->length;
+  double *p = y + f->first, *q = s->others;
+  if (s->searched[i]) swap_rows(s->swap + f->first, f->w, p);
+  if (f->direct) q = y + rest[0];
+  for (int k = 0; k < f->r && !f->direct; ++k) q[k] = y[rest[k]];
+#define FORWARD(pivots, others) forward_front(P, L, pivots, others, p, q)
+  FOR_SIZES(f->w, f->r, FORWARD)
+#undef FORWARD
+  for (int k = 0; k < f->r && !f->direct; ++k) y[rest[k]] = q[k];
+}
+
+static void backward(const frontal_solver *s, int i, double *y) {
+  const asi_front *f = &s->fronts.front[i];
+  const int *rest = s->fronts.rest + f->rest;
+  double *q = s->others;
+  if (f->direct) q = y + rest[0];
+  for (int k = 0; k < f->r && !f->direct; ++k) q[k] = y[rest[k]];
+#define BACKWARD(pivots, others)                                                                   \
+  backward_front(s->store + f->store, pivots, others, y + f->first, q)
+  FOR_SIZES(f->w, f->r, BACKWARD)
+#undef BACKWARD
 }
 
 static void solve_fronts(const frontal_solver *s, double *b) {
   const asi_fronts *fronts = &s->fronts;
-  double *y = s->y;
-  for (int k = 0; k < fronts->n; ++k) y[k] = b[fronts->order[k]];
-  for (int i = 0; i < fronts->n_fronts; ++i) {
-    const asi_front *f = &fronts->front[i];
-    const double *P = s->store + f->store;
-#define FORWARD(pivots, others)                                                                    \
-  forward_front(P, P + f->w * f->length, pivots, others, s->swap + f->first,                       \
-                fronts->rest + f->rest, y + f->first, y)
-    FOR_SIZES(f, FORWARD)
-#undef FORWARD
-  }
-  for (int i = fronts->n_fronts - 1; i >= 0; --i) {
-    const asi_front *f = &fronts->front[i];
-#define BACKWARD(pivots, others)                                                                   \
-  backward_front(s->store + f->store, pivots, others, fronts->rest + f->rest, y + f->first, y)
-    FOR_SIZES(f, BACKWARD)
-#undef BACKWARD
-  }
-  for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = y[k];
+  for (int k = 0; k < fronts->n; ++k) s->y[k] = b[fronts->order[k]];
+  for (int i = 0; i < fronts->n_fronts; ++i) forward(s, i, s->y);
+  for (int i = fronts->n_fronts - 1; i >= 0; --i) backward(s, i, s->y);
+  for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = s->y[k];
 }
 
 // ---- what to expect ---------------------------------------------------------------------------------
@@ -487,6 +371,8 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->stack);
   free(s->swap);
   free(s->y);
+  free(s->searched);
+  free(s->others);
   free(s->expected);
   free(s->scale);
   free(s->weight);
@@ -505,7 +391,8 @@ static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve, fronta
 static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {
   for (int i = 0; i < e->n_blocks; ++i)
     if (e->first[i + 1] - e->first[i] > LARGEST_BLOCK) return false;
-  return f->n >= FEWEST_PIVOTS * f->n_fronts && f->largest <= ASI_LARGEST_FRONT;
+  return f->n >= FEWEST_PIVOTS * f->n_fronts && f->largest <= ASI_LARGEST_FRONT &&
+         f->n_store < INT_MAX;
 }
 
 as_status asi_frontal_create(int n, const int *col_start, const int *row,
@@ -521,10 +408,12 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
     return status;
   }
   const size_t count = (size_t)n;
-  s->store = asi_calloc(s->fronts.n_store, sizeof(double));
+  s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)) /* S may begin a pair at its end */;
   s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
   s->swap = asi_calloc(count, sizeof(int));
   s->y = asi_calloc(count, sizeof(double));
+  s->searched = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
+  s->others = asi_calloc((size_t)s->fronts.largest, sizeof(double));
   s->expected = asi_calloc(count, sizeof(double));
   s->scale = asi_calloc(count, sizeof(double));
   s->weight = asi_calloc(s->fronts.n_rest, sizeof(double));
@@ -534,8 +423,9 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
-  if (!s->store || !s->stack || !s->swap || !s->y || !s->expected || !s->scale || !s->weight ||
-      !s->growth || !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude) {
+  if (!s->store || !s->stack || !s->swap || !s->y || !s->searched || !s->others || !s->expected ||
+      !s->scale || !s->weight || !s->growth || !s->limit || !s->row_scale || !s->right_side ||
+      !s->residual || !s->magnitude) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }

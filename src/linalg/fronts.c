@@ -1,6 +1,7 @@
 /// Finds the fronts of a pattern, see fronts.h.
 #include "linalg/fronts.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,7 @@ static int even(int n) { return n + (n & 1); }
 static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, int *front_of,
                              as_error *error) {
   int *place = asi_calloc((size_t)b->n + 1, sizeof(int)); // of a turn's first unknown
-  f->front = asi_calloc((size_t)b->n + 1, sizeof *f->front);
+  f->front = asi_calloc((size_t)b->n, sizeof *f->front);
   for (int turn = 0; turn < b->n; ++turn)
     if (turn + 1 == b->n || !joins(b, c, turn + 1)) f->n_rest += (size_t)even(others(b, c, turn));
   f->rest = asi_calloc(f->n_rest, sizeof(int));
@@ -281,21 +282,29 @@ static const asi_front *parent_of(const asi_fronts *f, const asi_front *front,
   return &f->front[front_at[f->rest[front->rest]]];
 }
 
+/// Finds the places of a front's others in its parent's front, and lends it a part of that for S if they follow
+/// each other among its pivots.
+static void find_places(asi_fronts *f, asi_front *front, const asi_front *parent) {
+  int *place = f->place + front->rest;
+  for (int k = 0; k < front->r; ++k) {
+    place[k] = place_in(f, parent, f->rest[front->rest + (size_t)k]);
+    front->inside += place[k] < parent->w;
+  }
+  front->direct = front->inside == front->r && place[front->r - 1] - place[0] == front->r - 1;
+  if (!front->direct) return;
+  front->stride = parent->length;
+  front->work = parent->store + (size_t)place[0] * (size_t)(parent->length + 1);
+}
+
 static as_status find_parents(asi_fronts *f, const int *front_at, as_error *error) {
   f->child = asi_calloc((size_t)f->n_fronts, sizeof(int));
   if (f->child == NULL) return asi_fail_memory(error);
   for (int i = 0; i < f->n_fronts; ++i) {
     asi_front *front = &f->front[i];
-    front->shift = -1;
     if (front->r == 0) continue;
     const asi_front *parent = parent_of(f, front, front_at);
-    ++f->front[parent - f->front].n_children;
-    int *place = f->place + front->rest;
-    for (int k = 0; k < front->r; ++k) {
-      place[k] = place_in(f, parent, f->rest[front->rest + (size_t)k]);
-      front->inside += place[k] < parent->w;
-    }
-    if (place[front->r - 1] - place[0] == front->r - 1) front->shift = place[0];
+    find_places(f, front, parent);
+    f->front[parent - f->front].n_children += !front->direct;
   }
   size_t count = 0;
   for (int i = 0; i < f->n_fronts; ++i) {
@@ -304,7 +313,7 @@ static as_status find_parents(asi_fronts *f, const int *front_at, as_error *erro
     f->front[i].n_children = 0;
   }
   for (int i = 0; i < f->n_fronts; ++i) {
-    if (f->front[i].r == 0) continue;
+    if (f->front[i].r == 0 || f->front[i].direct) continue;
     asi_front *parent = &f->front[parent_of(f, &f->front[i], front_at) - f->front];
     f->child[parent->child + (size_t)parent->n_children++] = i;
   }
@@ -316,11 +325,12 @@ static void plan_work(asi_fronts *f) {
   size_t top = 0;
   for (int i = 0; i < f->n_fronts; ++i) {
     asi_front *front = &f->front[i];
-    const size_t size = (size_t)front->r * (size_t)front->stride;
-    front->work = top;
+    const size_t bottom = front->n_children > 0 ? f->front[f->child[front->child]].left : top;
+    const size_t size = front->direct ? 0 : (size_t)front->r * (size_t)front->stride;
+    if (!front->direct) front->work = top;
     if (top + size > f->n_stack) f->n_stack = top + size;
-    front->left = front->n_children > 0 ? f->front[f->child[front->child]].left : top;
-    top = front->left + size;
+    front->left = bottom;
+    top = bottom + size;
     for (int k = 0; k < front->w; ++k) {
       const double left = front->w + front->r - k - 1;
       f->operations += left + 2.0 * left * left;
@@ -332,34 +342,22 @@ static void plan_work(asi_fronts *f) {
 /// Where each entry of the matrix goes: to the front that eliminates its row or its column first.
 static as_status place_entries(asi_fronts *f, const int *col_start, const int *row,
                                const int *front_at, as_error *error) {
-  const size_t nnz = (size_t)col_start[f->n];
   int *place = asi_calloc((size_t)f->n, sizeof(int));
-  f->source = asi_calloc(nnz, sizeof(int));
-  f->target = asi_calloc(nnz, sizeof(int));
-  if (!place || !f->source || !f->target) {
+  f->target = asi_calloc((size_t)col_start[f->n], sizeof(int));
+  if (!place || !f->target) {
     free(place);
     return asi_fail_memory(error);
   }
   for (int k = 0; k < f->n; ++k) place[f->order[k]] = k;
-  for (int pass = 0; pass < 2; ++pass) {
-    for (int j = 0; j < f->n; ++j)
-      for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
-        const int y = place[row[k]], x = place[j];
-        asi_front *front = &f->front[front_at[x < y ? x : y]];
-        const size_t at = front->entry++;
-        if (pass == 0) continue;
-        const int i = place_in(f, front, y), c = place_in(f, front, x);
-        f->source[at] = k;
-        f->target[at] = i < front->w ? i * front->length + c
-                                     : front->w * front->length + (i - front->w) * front->width + c;
-      }
-    size_t sum = 0; // counts become beginnings; after the second pass ends become beginnings again
-    for (int i = 0; i <= f->n_fronts; ++i) {
-      const size_t count = f->front[i].entry;
-      f->front[i].entry = sum;
-      sum = pass == 0 ? sum + count : count;
+  for (int j = 0; j < f->n; ++j)
+    for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
+      const int y = place[row[k]], x = place[j];
+      const asi_front *front = &f->front[front_at[x < y ? x : y]];
+      const int i = place_in(f, front, y), c = place_in(f, front, x);
+      const int at = i < front->w ? i * front->length + c
+                                  : front->w * front->length + (i - front->w) * front->width + c;
+      f->target[k] = (int)front->store + at;
     }
-  }
   free(place);
   return AS_OK;
 }
@@ -370,7 +368,7 @@ static as_status make_fronts(asi_fronts *f, const blocks *b, const coupling *c,
   int *front_at = asi_calloc((size_t)f->n, sizeof(int)); // of a place in the order
   as_status status = front_of && front_at ? AS_OK : asi_fail_memory(error);
   if (status == AS_OK) status = list_fronts(f, b, c, front_of, error);
-  const bool possible = f->largest <= ASI_LARGEST_FRONT;
+  const bool possible = f->largest <= ASI_LARGEST_FRONT && f->n_store < INT_MAX;
   if (status == AS_OK && possible) {
     int at = 0;
     for (int turn = 0; turn < b->n; ++turn)
@@ -418,7 +416,6 @@ void asi_fronts_free(asi_fronts *f) {
   free(f->child);
   free(f->rest);
   free(f->place);
-  free(f->source);
   free(f->target);
   *f = (asi_fronts){0};
 }

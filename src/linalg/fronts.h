@@ -8,7 +8,9 @@
 ///     [ P  ]   w rows of w + r     becomes  L11 \ U11, U12
 ///     [ L  S ] r rows of w, of r   becomes  L21, and what is left, S - L21 U12, for the parent
 ///
-/// P and L hold entries of the matrix and are kept; S only collects what the children leave.
+/// P and L hold entries of the matrix and are kept. Where the others follow each other among the pivots of the
+/// parent, as with one joint after a body, S is that part of the parent's P; else it is a matrix of its own that
+/// collects what the children leave, and is added to the parent's front.
 #ifndef ALPHASTEP_LINALG_FRONTS_H
 #define ALPHASTEP_LINALG_FRONTS_H
 
@@ -19,31 +21,30 @@
 #include "linalg/solver.h"
 
 typedef struct asi_front {
-  int first;  ///< its pivots are first ... first + w - 1 in the order of elimination
-  int w, r;   ///< pivots, others
-  int stride; ///< of the rows of S: r, made even
-  int width;  ///< of the rows of L: w, made even
-  int length; ///< of the rows of P: width + stride
-  int inside; ///< how many of its others are pivots of the parent's front
-  int shift; ///< where its others begin in the parent's front if they follow each other there, else -1
-  int n_children;
-  size_t child; ///< where the list of its children begins
+  int first;      ///< its pivots are first ... first + w - 1 in the order of elimination
+  int w, r;       ///< pivots, others
+  bool direct;    ///< S is a part of the parent's P
+  int stride;     ///< of the rows of S: the length of the parent's, or r made even
+  int width;      ///< of the rows of L: w, made even
+  int length;     ///< of the rows of P: width + stride
+  int inside;     ///< how many of its others are pivots of the parent's front
+  int n_children; ///< those that are not direct
+  size_t child;   ///< where the list of them begins
   size_t rest;  ///< where the list of its others begins, and of their places in the parent's front
   size_t store; ///< where P begins, then L
-  size_t left;  ///< where what it leaves goes
-  size_t work;  ///< where S is while the front is at work
-  size_t entry; ///< where its list of entries begins, up to that of the next front
+  size_t work; ///< where S is while the front is at work: in the store if direct, else on the stack
+  size_t left; ///< where on the stack what it leaves goes, if not direct
 } asi_front;
 
 typedef struct asi_fronts {
   int n, n_fronts;
   int *order;       ///< n: the k-th unknown to eliminate
-  asi_front *front; ///< n_fronts + 1
+  asi_front *front; ///< n_fronts
   int *child;       ///< children of fronts
   int *rest;        ///< others, by their place in the order; each list begins at an even place
   int *place;       ///< and where they stand in the parent's front
-  int *source;      ///< entries of the matrix: position among its values
-  int *target;      ///< and in P or L, counted from where P begins
+  int *
+      target; ///< where in the store each entry of the matrix goes, if that is not too long for ints
   size_t n_store, n_rest;
   size_t n_stack;    ///< the most that matrices left take, S of the front at work included
   int largest;       ///< w + r of the largest front

@@ -1,0 +1,170 @@
+/// Small dense matrices at work: eliminates the pivots of one front and solves with its factors, see fronts.h.
+///
+/// Rows are worked on as pairs of numbers, from an even place to an even length. All functions here are
+/// inlined with constant numbers of pivots w and others r for the usual sizes: their loops then disappear.
+#ifndef ALPHASTEP_LINALG_KERNELS_H
+#define ALPHASTEP_LINALG_KERNELS_H
+
+#include <math.h>
+#include <stdbool.h>
+
+// A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
+// largest entry is searched, and below that fraction none is used.
+#define GOOD_PIVOT 1e-2
+#define SMALLEST_PIVOT 1e-12
+
+#define INLINED static inline __attribute__((always_inline))
+
+/// Two numbers, for which processors have one instruction; they need not stand at an even place.
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/// row -= l other, from an even place on, n numbers with n even
+INLINED void subtract(double *row, double l, const double *other, int from, int n) {
+  const pair factor = {l, l};
+#pragma GCC unroll 16
+  for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+}
+
+/// x . y
+INLINED double dot(const double *x, const double *y, int n) {
+  pair sum = {0.0, 0.0};
+#pragma GCC unroll 16
+  for (int j = 0; j + 1 < n; j += 2) sum += *(const pair *)(x + j) * *(const pair *)(y + j);
+  const double both = sum[0] + sum[1];
+  return n & 1 ? both + x[n - 1] * y[n - 1] : both;
+}
+
+/// sum (x weight)^2, n numbers with n even
+INLINED double weighted_square(const double *x, const double *weight, int n) {
+  pair sum = {0.0, 0.0};
+#pragma GCC unroll 16
+  for (int j = 0; j < n; j += 2) {
+    const pair product = *(const pair *)(x + j) * *(const pair *)(weight + j);
+    sum += product * product;
+  }
+  return sum[0] + sum[1];
+}
+
+/// Subtracts pivot rows 0 ... count - 1 from a row of P or of L, of which n numbers (even) are wanted; its l
+/// take the places of what they eliminate. Since rows are worked on from an even place on, an entry that is
+/// done may change: l is written after that.
+INLINED void eliminate_row(double *row, const double *P, int length, int count, int n) {
+#pragma GCC unroll 16
+  for (int k = 0; k < count; ++k) {
+    const double l = row[k] * P[k * length + k];
+    subtract(row, l, P + k * length, (k + 1) & ~1, n);
+    row[k] = l;
+  }
+}
+
+/// Brings the row with the largest entry of column k to row k.
+static void exchange(double *P, int w, int length, int k, int *swap) {
+  int best = k;
+  for (int i = k + 1; i < w; ++i)
+    if (fabs(P[i * length + k]) > fabs(P[best * length + k])) best = i;
+  for (int j = 0; best != k && j < length; ++j) {
+    const double kept = P[k * length + j];
+    P[k * length + j] = P[best * length + j];
+    P[best * length + j] = kept;
+  }
+  *swap = best;
+}
+
+/// Goes on from row `from`, which is done but for the inverse of its pivot, with a search for pivots. False if
+/// one is too small, or not a number.
+static bool search_pivots(double *P, int w, int length, int from, const double *scale, int *swap,
+                          double *growth) {
+  for (int k = 0; k < from; ++k) swap[k] = k;
+  for (int i = from + 1; i < w; ++i) eliminate_row(P + i * length, P, length, from, length);
+  for (int k = from; k < w; ++k) {
+    double *const row = P + k * length;
+    exchange(P, w, length, k, &swap[k]);
+    const double size = fabs(row[k] * scale[k]);
+    if (!(size > SMALLEST_PIVOT)) return false;
+    *growth += size * size;
+    row[k] = 1.0 / row[k];
+    for (int i = k + 1; i < w; ++i) {
+      const double l = P[i * length + k] * row[k];
+      subtract(P + i * length, l, row, (k + 1) & ~1, length);
+      P[i * length + k] = l;
+    }
+  }
+  return true;
+}
+
+/// Eliminates the w pivots of a front: P becomes L11 \ U11 with inverse pivots and U12, L becomes L21, and L21 U12
+/// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
+/// *searched: rows of P were exchanged as `swap` says.
+INLINED bool eliminate_front(double *restrict P, double *restrict L, double *restrict S, int stride,
+                             int w, int r, const double *scale, const double *weight, int *swap,
+                             bool *searched, double *growth) {
+  const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
+  double sum = 0.0;
+  *searched = false;
+#pragma GCC unroll 16
+  for (int i = 0; i < w; ++i) {
+    double *const row = P + i * length;
+    eliminate_row(row, P, length, i, length);
+    const double size = fabs(row[i] * scale[i]);
+    if (!(size > GOOD_PIVOT)) {
+      *searched = true;
+      if (!search_pivots(P, w, length, i, scale, swap, &sum)) return false;
+      break;
+    }
+    sum += size * size;
+    row[i] = 1.0 / row[i];
+  }
+  for (int i = 0; i < r; ++i) {
+    double *const row = L + i * width, *const rest = S + i * stride;
+    eliminate_row(row, P, length, w, width);
+#pragma GCC unroll 16
+    for (int k = 0; k < w; ++k) subtract(rest, row[k], P + k * length + w, 0, columns);
+    sum += weight[i] * weight[i] * weighted_square(rest, weight, columns);
+  }
+  *growth = sum;
+  return true;
+}
+
+/// Solves with the L of a front: its pivots in p, their part of the others subtracted from q.
+INLINED void forward_front(const double *restrict P, const double *restrict L, int w, int r,
+                           double *restrict p, double *restrict q) {
+  const int width = w + (w & 1), length = width + r + (r & 1);
+#pragma GCC unroll 16
+  for (int j = 0; j < w; ++j)
+#pragma GCC unroll 16
+    for (int k = j + 1; k < w; ++k) p[k] -= P[k * length + j] * p[j];
+#pragma GCC unroll 8
+  for (int k = 0; k < r; ++k) q[k] -= dot(L + k * width, p, w);
+}
+
+/// Solves with the U of a front for its pivots; the others, in q, are known.
+INLINED void backward_front(const double *restrict P, int w, int r, double *restrict p,
+                            const double *restrict q) {
+  const int length = w + (w & 1) + r + (r & 1);
+#pragma GCC unroll 16
+  for (int k = 0; k < w; ++k) p[k] -= dot(P + k * length + w, q, r);
+#pragma GCC unroll 16
+  for (int j = w - 1; j >= 0; --j) {
+    p[j] *= P[j * length + j];
+#pragma GCC unroll 16
+    for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
+  }
+}
+
+/// Calls an inlined function with constant numbers of pivots and others where they are usual ones.
+#define FOR_SIZES(w, r, CALL)                                                                      \
+  switch ((w) < 256 && (r) < 256 ? 256 * (w) + (r) : 0) {                                          \
+  case 256 * 6 + 3: CALL(6, 3); break;                                                             \
+  case 256 * 3 + 6: CALL(3, 6); break;                                                             \
+  case 256 * 3 + 3: CALL(3, 3); break;                                                             \
+  case 256 * 6 + 5: CALL(6, 5); break;                                                             \
+  case 256 * 5 + 6: CALL(5, 6); break;                                                             \
+  case 256 * 5 + 5: CALL(5, 5); break;                                                             \
+  case 256 * 11 + 6: CALL(11, 6); break;                                                           \
+  case 256 * 6 + 6: CALL(6, 6); break;                                                             \
+  case 256 * 9 + 6: CALL(9, 6); break;                                                             \
+  case 256 * 3 + 12: CALL(3, 12); break;                                                           \
+  default: CALL(w, r);                                                                             \
+  }
+
+#endif
