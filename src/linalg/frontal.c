@@ -55,6 +55,7 @@ typedef struct frontal_solver {
   bool *searched;   ///< for each front: pivots were searched, swap is known
   double *others;   ///< of one front: their part of a solution
   double *expected; ///< n: size of each pivot, in the order of elimination
+  double *enough;   ///< a pivot above this is taken as it comes
   double *scale;    ///< 1 / expected
   double *weight;   ///< of the others of fronts, as fronts.rest: 1 / sqrt(expected)
   double *growth;   ///< of each front
@@ -103,8 +104,9 @@ static bool factor_front(frontal_solver *s, int i) {
   }
   bool ok = false;
 #define ELIMINATE(pivots, others)                                                                  \
-  ok = eliminate_front(P, L, S, f->stride, pivots, others, s->scale + f->first,                    \
-                       s->weight + f->rest, s->swap + f->first, &s->searched[i], &s->growth[i])
+  ok = eliminate_front(P, L, S, f->stride, pivots, others, s->enough + f->first,                   \
+                       s->scale + f->first, s->weight + f->rest, s->swap + f->first,               \
+                       &s->searched[i], &s->growth[i])
   FOR_SIZES(f->w, f->r, ELIMINATE)
 #undef ELIMINATE
   if (!f->direct && f->left != f->work) memmove(s->stack + f->left, S, size);
@@ -201,6 +203,7 @@ static void measure(frontal_solver *s) {
     s->expected[k] = pivot[j] = diagonal > ZERO_DIAGONAL * largest ? diagonal : fmax(diagonal, sum);
   }
   set_units(s);
+  for (int k = 0; k < n; ++k) s->enough[k] = GOOD_PIVOT * s->expected[k];
   for (int i = 0; i < s->fronts.n_fronts; ++i) s->limit[i] = 0.0;
   s->measured = true;
 }
@@ -262,11 +265,25 @@ static bool satisfies(frontal_solver *s, const double *x, double tolerance) {
   return asi_satisfies(&e, x, tolerance, s->residual, s->magnitude);
 }
 
+/// Pivots like those at hand need no search, though they are smaller than expected: what a joint holds carries
+/// others, and is harder to move than it is itself.
+static void expect_such_pivots(frontal_solver *s) {
+  for (int i = 0; i < s->fronts.n_fronts; ++i) {
+    const asi_front *f = &s->fronts.front[i];
+    for (int k = 0; k < f->w; ++k) {
+      const double size = s->expected[f->first + k];
+      const double pivot = 1.0 / fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
+      s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), SMALLEST_PIVOT * size);
+    }
+  }
+}
+
 /// Looks at a solution. If it is very good, fronts may grow as they did for it, and somewhat more.
 static bool is_good(frontal_solver *s, const double *x) {
   if (!satisfies(s, x, GOOD_SOLUTION)) return satisfies(s, x, BAD_SOLUTION);
   for (int i = 0; i < s->fronts.n_fronts; ++i)
     s->limit[i] = s->growth[i] < HUGE_GROWTH ? MORE_GROWTH * s->growth[i] : 0.0;
+  expect_such_pivots(s);
   return true;
 }
 
@@ -339,10 +356,11 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   }
   if (s->measured) {
     asi_archive_doubles(a, s->expected, n);
+    asi_archive_doubles(a, s->enough, n);
     asi_archive_doubles(a, s->row_scale, n);
     asi_archive_doubles(a, s->limit, n_fronts);
     if (a->mode == ASI_ARCHIVE_READ) {
-      if (!are_sizes(s->expected, n) || !are_sizes(s->row_scale, n) ||
+      if (!are_sizes(s->expected, n) || !are_sizes(s->enough, n) || !are_sizes(s->row_scale, n) ||
           !are_sizes(s->limit, n_fronts))
         a->damaged = true;
       set_units(s);
@@ -374,6 +392,7 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->searched);
   free(s->others);
   free(s->expected);
+  free(s->enough);
   free(s->scale);
   free(s->weight);
   free(s->growth);
@@ -415,6 +434,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->searched = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
   s->others = asi_calloc((size_t)s->fronts.largest, sizeof(double));
   s->expected = asi_calloc(count, sizeof(double));
+  s->enough = asi_calloc(count, sizeof(double));
   s->scale = asi_calloc(count, sizeof(double));
   s->weight = asi_calloc(s->fronts.n_rest, sizeof(double));
   s->growth = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
@@ -424,8 +444,8 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->residual = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
   if (!s->store || !s->stack || !s->swap || !s->y || !s->searched || !s->others || !s->expected ||
-      !s->scale || !s->weight || !s->growth || !s->limit || !s->row_scale || !s->right_side ||
-      !s->residual || !s->magnitude) {
+      !s->enough || !s->scale || !s->weight || !s->growth || !s->limit || !s->row_scale ||
+      !s->right_side || !s->residual || !s->magnitude) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }

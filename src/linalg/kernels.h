@@ -94,10 +94,10 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
 
 /// Eliminates the w pivots of a front: P becomes L11 \ U11 with inverse pivots and U12, L becomes L21, and L21 U12
 /// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
-/// *searched: rows of P were exchanged as `swap` says.
+/// Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
 INLINED bool eliminate_front(double *restrict P, double *restrict L, double *restrict S, int stride,
-                             int w, int r, const double *scale, const double *weight, int *swap,
-                             bool *searched, double *growth) {
+                             int w, int r, const double *enough, const double *scale,
+                             const double *weight, int *swap, bool *searched, double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double sum = 0.0;
   *searched = false;
@@ -105,8 +105,8 @@ INLINED bool eliminate_front(double *restrict P, double *restrict L, double *res
   for (int i = 0; i < w; ++i) {
     double *const row = P + i * length;
     eliminate_row(row, P, length, i, length);
-    const double size = fabs(row[i] * scale[i]);
-    if (!(size > GOOD_PIVOT)) {
+    const double size = row[i] * scale[i];
+    if (!(fabs(row[i]) > enough[i])) {
       *searched = true;
       if (!search_pivots(P, w, length, i, scale, swap, &sum)) return false;
       break;
