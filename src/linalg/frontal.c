@@ -43,9 +43,20 @@
 #define SOLVE_COST 0.35
 enum { LARGEST_BLOCK = 24, LONGEST_WAIT = 1024 };
 
-typedef struct frontal_solver {
+typedef struct frontal_solver frontal_solver;
+
+/// What is done with a front of w pivots and r others.
+typedef struct kernel {
+  int w, r; ///< 0: any
+  bool (*factor)(frontal_solver *s, int front);
+  void (*forward)(const frontal_solver *s, int front);
+  void (*backward)(const frontal_solver *s, int front);
+} kernel;
+
+struct frontal_solver {
   asi_solver base;
   asi_fronts fronts;
+  const kernel **kernel; ///< of each front
   const int *col_start, *row;
   double *value;    ///< of the last factorization
   double *store;    ///< P and L of all fronts
@@ -69,7 +80,7 @@ typedef struct frontal_solver {
   int patience;    ///< how many it was the last time
   long by_other;   ///< factorizations that KLU made
   bool known;      ///< there are factors
-} frontal_solver;
+};
 
 // ---- elimination ------------------------------------------------------------------------------------
 
@@ -91,38 +102,29 @@ static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_fr
   }
 }
 
-static bool factor_front(frontal_solver *s, int i) {
+/// What the children of a front have left, and room for what it leaves, unless the parent has that.
+static void begin_front(frontal_solver *s, const asi_front *f, double *P, double *S) {
   const asi_fronts *fronts = &s->fronts;
-  const asi_front *f = &fronts->front[i];
-  double *P = s->store + f->store, *L = P + f->w * f->length;
-  double *S = (f->direct ? s->store : s->stack) + f->work;
-  const size_t size = (size_t)(f->r * f->stride) * sizeof(double);
-  if (!f->direct) memset(S, 0, size);
+  if (!f->direct) memset(S, 0, (size_t)(f->r * f->stride) * sizeof(double));
   for (int k = 0; k < f->n_children; ++k) {
     const asi_front *child = &fronts->front[fronts->child[f->child + (size_t)k]];
-    take_over(fronts, f, child, s->stack + child->left, P, L, S);
+    take_over(fronts, f, child, s->stack + child->left, P, P + f->w * f->length, S);
   }
-  bool ok = false;
-#define ELIMINATE(pivots, others)                                                                  \
-  ok = eliminate_front(P, L, S, f->stride, pivots, others, s->enough + f->first,                   \
-                       s->scale + f->first, s->weight + f->rest, s->swap + f->first,               \
-                       &s->searched[i], &s->growth[i])
-  FOR_SIZES(f->w, f->r, ELIMINATE)
-#undef ELIMINATE
-  if (!f->direct && f->left != f->work) memmove(s->stack + f->left, S, size);
-  if (!(s->growth[i] <= s->limit[i])) s->unchecked = true;
-  return ok;
 }
 
-static bool factor_fronts(frontal_solver *s) {
-  const asi_fronts *fronts = &s->fronts;
-  s->unchecked = false;
-  memset(s->store, 0, fronts->n_store * sizeof(double));
-  const int nnz = s->col_start[fronts->n];
-#pragma GCC unroll 4
-  for (int k = 0; k < nnz; ++k) s->store[fronts->target[k]] = s->value[k];
-  for (int i = 0; i < fronts->n_fronts; ++i)
-    if (!factor_front(s, i)) return false;
+/// w and r are those of the front; constants where they are usual ones.
+INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
+  const asi_front *f = &s->fronts.front[front];
+  double *const P = s->store + f->store;
+  double *const S = (f->direct ? s->store : s->stack) + f->work;
+  if (!f->direct || f->n_children > 0) begin_front(s, f, P, S);
+  if (!eliminate_front(P, S, f->stride, w, r, s->enough + f->first, s->scale + f->first,
+                       s->weight + f->rest, s->swap + f->first, &s->searched[front],
+                       &s->growth[front]))
+    return false;
+  if (!(s->growth[front] <= s->limit[front])) s->unchecked = true;
+  if (!f->direct && f->left != f->work)
+    memmove(s->stack + f->left, S, (size_t)(r * f->stride) * sizeof(double));
   return true;
 }
 
@@ -135,37 +137,83 @@ static void swap_rows(const int *swap, int w, double *p) {
   }
 }
 
-static void forward(const frontal_solver *s, int i, double *y) {
-  const asi_front *f = &s->fronts.front[i];
-  const int *rest = s->fronts.rest + f->rest;
-  const double *P = s->store + f->store, *L = P + f->w * f->length;
-  double *p = y + f->first, *q = s->others;
-  if (s->searched[i]) swap_rows(s->swap + f->first, f->w, p);
-  if (f->direct) q = y + rest[0];
-  for (int k = 0; k < f->r && !f->direct; ++k) q[k] = y[rest[k]];
-#define FORWARD(pivots, others) forward_front(P, L, pivots, others, p, q)
-  FOR_SIZES(f->w, f->r, FORWARD)
-#undef FORWARD
-  for (int k = 0; k < f->r && !f->direct; ++k) y[rest[k]] = q[k];
+/// The others of a front in a row.
+static double *collect(const frontal_solver *s, const asi_front *f) {
+  for (int k = 0; k < f->r; ++k) s->others[k] = s->y[s->fronts.rest[f->rest + (size_t)k]];
+  return s->others;
 }
 
-static void backward(const frontal_solver *s, int i, double *y) {
-  const asi_front *f = &s->fronts.front[i];
+INLINED void forward(const frontal_solver *s, int front, int w, int r) {
+  const asi_front *f = &s->fronts.front[front];
   const int *rest = s->fronts.rest + f->rest;
-  double *q = s->others;
-  if (f->direct) q = y + rest[0];
-  for (int k = 0; k < f->r && !f->direct; ++k) q[k] = y[rest[k]];
-#define BACKWARD(pivots, others)                                                                   \
-  backward_front(s->store + f->store, pivots, others, y + f->first, q)
-  FOR_SIZES(f->w, f->r, BACKWARD)
-#undef BACKWARD
+  double *const p = s->y + f->first, *const q = f->direct ? s->y + rest[0] : collect(s, f);
+  if (s->searched[front]) swap_rows(s->swap + f->first, w, p);
+  forward_front(s->store + f->store, w, r, p, q);
+  for (int k = 0; k < r && !f->direct; ++k) s->y[rest[k]] = q[k];
+}
+
+INLINED void backward(const frontal_solver *s, int front, int w, int r) {
+  const asi_front *f = &s->fronts.front[front];
+  const double *const q = f->direct ? s->y + s->fronts.rest[f->rest] : collect(s, f);
+  backward_front(s->store + f->store, w, r, s->y + f->first, q);
+}
+
+#define DEFINE_KERNEL(name, w, r)                                                                  \
+  static bool factor_##name(frontal_solver *s, int i) { return factor_front(s, i, w, r); }         \
+  static void forward_##name(const frontal_solver *s, int i) { forward(s, i, w, r); }              \
+  static void backward_##name(const frontal_solver *s, int i) { backward(s, i, w, r); }
+
+DEFINE_KERNEL(any, s->fronts.front[i].w, s->fronts.front[i].r)
+DEFINE_KERNEL(6_3, 6, 3) // a body before a ball joint, and the joint after it
+DEFINE_KERNEL(3_6, 3, 6)
+DEFINE_KERNEL(6_5, 6, 5) // a hinge
+DEFINE_KERNEL(5_6, 5, 6)
+DEFINE_KERNEL(11_6, 11, 6) // both, where forces of the joint couple its bodies
+DEFINE_KERNEL(3_3, 3, 3)   // joints alone
+DEFINE_KERNEL(5_5, 5, 5)
+DEFINE_KERNEL(6_6, 6, 6)
+DEFINE_KERNEL(9_6, 9, 6)
+DEFINE_KERNEL(3_12, 3, 12)
+
+#define KERNEL(w, r)                                                                               \
+  { w, r, factor_##w##_##r, forward_##w##_##r, backward_##w##_##r }
+static const kernel kernels[] = {{0, 0, factor_any, forward_any, backward_any},
+                                 KERNEL(6, 3),
+                                 KERNEL(3, 6),
+                                 KERNEL(6, 5),
+                                 KERNEL(5, 6),
+                                 KERNEL(11, 6),
+                                 KERNEL(3, 3),
+                                 KERNEL(5, 5),
+                                 KERNEL(6, 6),
+                                 KERNEL(9, 6),
+                                 KERNEL(3, 12)};
+
+static const kernel *kernel_of(const asi_front *f) {
+  for (size_t k = 1; k < sizeof kernels / sizeof kernels[0]; ++k)
+    if (kernels[k].w == f->w && kernels[k].r == f->r) return &kernels[k];
+  return &kernels[0];
+}
+
+static bool factor_fronts(frontal_solver *s) {
+  const asi_fronts *fronts = &s->fronts;
+  s->unchecked = false;
+  memset(s->store, 0, fronts->n_store * sizeof(double));
+  const int nnz = s->col_start[fronts->n];
+#pragma GCC unroll 8
+  for (int k = 0; k < nnz; ++k) s->store[fronts->target[k]] = s->value[k];
+  for (int i = 0; i < fronts->n_fronts; ++i)
+    if (!s->kernel[i]->factor(s, i)) return false;
+  return true;
 }
 
 static void solve_fronts(const frontal_solver *s, double *b) {
   const asi_fronts *fronts = &s->fronts;
+#pragma GCC unroll 4
   for (int k = 0; k < fronts->n; ++k) s->y[k] = b[fronts->order[k]];
-  for (int i = 0; i < fronts->n_fronts; ++i) forward(s, i, s->y);
-  for (int i = fronts->n_fronts - 1; i >= 0; --i) backward(s, i, s->y);
+  for (int i = 0; i < fronts->n_fronts; ++i) s->kernel[i]->forward(s, i);
+  for (int i = fronts->n_fronts - 1; i >= 0; --i) s->kernel[i]->backward(s, i);
+#pragma GCC unroll 4
   for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = s->y[k];
 }
 
@@ -385,6 +433,7 @@ static void frontal_destroy(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
   if (s->klu) s->klu->ops->destroy(s->klu);
   asi_fronts_free(&s->fronts);
+  free(s->kernel);
   free(s->store);
   free(s->stack);
   free(s->swap);
@@ -427,6 +476,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
     return status;
   }
   const size_t count = (size_t)n;
+  s->kernel = asi_calloc((size_t)s->fronts.n_fronts, sizeof *s->kernel);
   s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)) /* S may begin a pair at its end */;
   s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
   s->swap = asi_calloc(count, sizeof(int));
@@ -443,12 +493,13 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
-  if (!s->store || !s->stack || !s->swap || !s->y || !s->searched || !s->others || !s->expected ||
-      !s->enough || !s->scale || !s->weight || !s->growth || !s->limit || !s->row_scale ||
-      !s->right_side || !s->residual || !s->magnitude) {
+  if (!s->kernel || !s->store || !s->stack || !s->swap || !s->y || !s->searched || !s->others ||
+      !s->expected || !s->enough || !s->scale || !s->weight || !s->growth || !s->limit ||
+      !s->row_scale || !s->right_side || !s->residual || !s->magnitude) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }
+  for (int i = 0; i < s->fronts.n_fronts; ++i) s->kernel[i] = kernel_of(&s->fronts.front[i]);
   *out = &s->base;
   return AS_OK;
 }

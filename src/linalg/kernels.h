@@ -92,13 +92,14 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
   return true;
 }
 
-/// Eliminates the w pivots of a front: P becomes L11 \ U11 with inverse pivots and U12, L becomes L21, and L21 U12
+/// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 with inverse pivots and U12, L becomes L21, and L21 U12
 /// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
 /// Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
-INLINED bool eliminate_front(double *restrict P, double *restrict L, double *restrict S, int stride,
-                             int w, int r, const double *enough, const double *scale,
-                             const double *weight, int *swap, bool *searched, double *growth) {
+INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int w, int r,
+                             const double *enough, const double *scale, const double *weight,
+                             int *swap, bool *searched, double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
+  double *const L = P + w * length;
   double sum = 0.0;
   *searched = false;
 #pragma GCC unroll 16
@@ -126,9 +127,10 @@ INLINED bool eliminate_front(double *restrict P, double *restrict L, double *res
 }
 
 /// Solves with the L of a front: its pivots in p, their part of the others subtracted from q.
-INLINED void forward_front(const double *restrict P, const double *restrict L, int w, int r,
-                           double *restrict p, double *restrict q) {
+INLINED void forward_front(const double *restrict P, int w, int r, double *restrict p,
+                           double *restrict q) {
   const int width = w + (w & 1), length = width + r + (r & 1);
+  const double *const L = P + w * length;
 #pragma GCC unroll 16
   for (int j = 0; j < w; ++j)
 #pragma GCC unroll 16
@@ -150,21 +152,5 @@ INLINED void backward_front(const double *restrict P, int w, int r, double *rest
     for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
   }
 }
-
-/// Calls an inlined function with constant numbers of pivots and others where they are usual ones.
-#define FOR_SIZES(w, r, CALL)                                                                      \
-  switch ((w) < 256 && (r) < 256 ? 256 * (w) + (r) : 0) {                                          \
-  case 256 * 6 + 3: CALL(6, 3); break;                                                             \
-  case 256 * 3 + 6: CALL(3, 6); break;                                                             \
-  case 256 * 3 + 3: CALL(3, 3); break;                                                             \
-  case 256 * 6 + 5: CALL(6, 5); break;                                                             \
-  case 256 * 5 + 6: CALL(5, 6); break;                                                             \
-  case 256 * 5 + 5: CALL(5, 5); break;                                                             \
-  case 256 * 11 + 6: CALL(11, 6); break;                                                           \
-  case 256 * 6 + 6: CALL(6, 6); break;                                                             \
-  case 256 * 9 + 6: CALL(9, 6); break;                                                             \
-  case 256 * 3 + 12: CALL(3, 12); break;                                                           \
-  default: CALL(w, r);                                                                             \
-  }
 
 #endif
