@@ -4,7 +4,7 @@
 /// usage: machines [compare [LINKS...]]      CPU time to the same error of the tip, 1e-5 m
 ///        machines parts [LINKS]             what evaluations cost beside the linear algebra of a step
 ///        machines large [LINKS]             100000 links
-///        machines count LINKS METHOD STEPS  takes steps, for a tool that counts instructions
+///        machines count LINKS METHOD STEPS [automatic]  takes steps, for a tool that counts instructions
 ///
 /// Each run is repeated and the fastest counts. Times are CPU time of this process, one thread. To compare, both
 /// sides are tuned: IDA's tolerance and KLU's order, our number of steps; Newton's method stops at the goal.
@@ -288,19 +288,23 @@ static void large(int n_links) {
   as_model_destroy(m);
 }
 
-static int count(char **argument) {
+static int count(char **argument, bool automatic) {
   const int n_links = (int)strtol(argument[0], NULL, 10),
             steps = (int)strtol(argument[2], NULL, 10);
   const int method = strcmp(argument[1], method_names[1]) == 0;
   if (n_links < 1 || steps < 0 || strcmp(argument[1], method_names[method]) != 0) return 2;
   as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
-  as_integrator *integrator = create(m, method, false, 1e-3);
+  as_integrator *integrator = create(m, method, automatic, automatic ? 0.0 : 1e-3);
   as_error error;
   as_statistics work;
   stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
-  for (int i = 0; i < steps; ++i) stop_if(as_integrator_step(integrator, 5e-3, &error), &error);
+  for (int i = 0; i < steps; ++i)
+    stop_if(automatic ? as_integrator_next(integrator, &error)
+                      : as_integrator_step(integrator, 5e-3, &error),
+            &error);
   stop_if(as_integrator_statistics(integrator, &work, &error), &error);
-  printf("%ld\n", work.newton_iterations);
+  printf("%ld iterations, %ld factorizations, %ld solutions\n", work.newton_iterations,
+         work.factorizations, work.solves);
   as_integrator_destroy(integrator);
   as_model_destroy(m);
   return 0;
@@ -328,9 +332,12 @@ int main(int argc, char **argv) {
     large(argc == 3 ? (int)strtol(argv[2], NULL, 10) : 100000);
     return 0;
   }
-  if (strcmp(mode, "count") == 0 && argc == 5 && count(argv + 2) == 0) return 0;
+  if (strcmp(mode, "count") == 0 &&
+      (argc == 5 || (argc == 6 && strcmp(argv[5], "automatic") == 0)) &&
+      count(argv + 2, argc == 6) == 0)
+    return 0;
   fprintf(stderr,
           "usage: machines [compare [LINKS...] | parts [LINKS] | large [LINKS] | count LINKS "
-          "index-3|index-2 STEPS]\n");
+          "index-3|index-2 STEPS [automatic]]\n");
   return 2;
 }
