@@ -228,6 +228,10 @@ static void start_of_states(as_integrator *s, double h) {
 // How often [ST.6] is improved with the factors of a step, and how fast that has to become better.
 enum { MAX_REFINEMENTS = 12 };
 #define REFINING 0.5
+// What is left may change v' by one tolerance of Newton's method, or by ten where the factors are so close that a
+// refinement leaves no more than this.
+#define CLOSE 0.05
+#define ENOUGH_IF_CLOSE 10.0
 
 /// What is missing in [ST.6]: r = -(M dv - f_lambda mu - f_psi nu) and kap (wanted - B dv), kap (wanted - k_v dv)
 static void index3_residual(as_integrator *s, const double *dv, const double *mu,
@@ -249,21 +253,61 @@ static void index3_residual(as_integrator *s, const double *dv, const double *mu
   }
 }
 
+/// The first of these, where dv and mu are zero.
+static void index3_first_residual(const as_integrator *s, const double *wanted, double *r) {
+  const int n = s->problem->n, rows = s->problem->def.n_lambda + s->problem->def.n_psi;
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  memset(r, 0, (size_t)s->step.size * sizeof(double));
+  for (int i = 0; i < rows; ++i) r[n + i] = kap * wanted[i];
+}
+
+/// [GA.16] what a part of dv makes of v', |part| / (beta h), in tolerances of Newton's method: rotations of bodies and all
+/// else are measured by the largest v' of their kind, or by dv itself
+static double effect(const as_integrator *s, const double *part, const double *dv) {
+  const as_problem *p = s->problem;
+  double largest[2] = {0.0, 0.0}, vdot[2] = {0.0, 0.0}, worst = 0.0;
+  for (int i = 0; i < p->n; ++i) {
+    const int kind = p->is_rotation[i];
+    const double x = fabs(part[i]), size = fabs(s->now.vdot[i]);
+    if (!(x <= largest[kind])) largest[kind] = x; // NaN, too
+    if (size > vdot[kind]) vdot[kind] = size;
+  }
+  const double least = asi_max_abs(dv, p->n), by = s->c.beta * s->h;
+  for (int kind = 0; kind < 2; ++kind)
+    if (!(largest[kind] <= 0.0))
+      worst = asi_worse(worst, largest[kind] / (s->newton_rtol * fmax(by * vdot[kind], least)));
+  return worst;
+}
+
+/// What a first refinement will leave, if that was seen with factors of this step size that were at least as old.
+static double expected_refining(const as_integrator *s) {
+  return s->factor_age <= s->refining_age && same_step(s->factor_h, s->h) ? s->refining : 1.0;
+}
+
 /// [ST.6] by the factors of a step, as long as they are close enough: its matrix differs by terms in h and by what has
 /// changed since. *done: that has served.
 static as_status refine_index3(as_integrator *s, const double *vddot, bool *done) {
   const as_problem *p = s->problem;
   const int n = p->n, rows = p->def.n_lambda + p->def.n_psi;
-  double *dv = s->z, *mu = dv + n, *r = s->residual, before = (double)INFINITY; // z is found later
+  double *dv = s->z, *mu = dv + n, *r = s->residual; // z is found later
+  double contraction = expected_refining(s), before = 0.0;
   as_status status = asi_index3_rows(s, vddot, s->v0);
   memset(dv, 0, (size_t)(n + rows) * sizeof(double));
   for (int i = 0; i < MAX_REFINEMENTS && status == AS_OK; ++i) {
-    index3_residual(s, dv, mu, s->kkt_rhs + n, r);
-    status = asi_solve(s, &s->step, s->t, r);
-    for (int k = 0; k < n + rows && status == AS_OK; ++k) dv[k] += r[k];
-    const double change = asi_max_abs(r, n);
-    *done = change <= s->newton_rtol * asi_max_abs(dv, n);
-    if (*done || !(change <= REFINING * before)) break;
+    if (i == 0) index3_first_residual(s, s->kkt_rhs + n, r);
+    if (i == 1) status = asi_index3_blocks(s, s->v0);
+    if (i > 0 && status == AS_OK) index3_residual(s, dv, mu, s->kkt_rhs + n, r);
+    if (status == AS_OK) status = asi_solve(s, &s->step, s->t, r);
+    if (status) break;
+    for (int k = 0; k < n + rows; ++k) dv[k] += r[k];
+    const double change = effect(s, r, dv);
+    if (i > 0) contraction = change / before;
+    if (i == 1) {
+      s->refining = contraction;
+      s->refining_age = s->factor_age;
+    }
+    *done = change * contraction <= (contraction <= CLOSE ? ENOUGH_IF_CLOSE : 1.0);
+    if (*done || (i > 0 && !(contraction <= REFINING))) break;
     before = change;
   }
   for (int i = 0; i < n && *done && status == AS_OK; ++i) s->v0[i] += dv[i];
@@ -285,6 +329,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   const bool index3 = s->def.method == AS_METHOD_INDEX3 && p->def.n_lambda > 0;
   as_status status = AS_OK;
   s->h = h;
+  s->path.stiffens = s->path.stiff;
   s->d0 = s->first || !s->def.step_corrections ? s->D * h : s->a_offset;
   s->d1 = next_offset(s, h, s->d0);
   s->gamma = second_order_gamma(s, h, s->d0, s->d1);
@@ -310,12 +355,13 @@ static as_status start_of_step(as_integrator *s, double h) {
     s->gamma = s->c.gamma;
   }
   // Once steps have changed, every step is corrected: offset and gamma take a while to settle.
-  s->varies = s->varying || !same_step(h, s->last_h);
+  const bool changed = !same_step(h, s->last_h);
+  s->varies = s->varying || changed;
   // [GA.10] beyond the ratio up to which this is stable, v is only projected
   const bool with_lag = h <= s->last_h * s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
   if (!s->varies || !s->def.step_corrections) return AS_OK;
   if (index3) status = correct_index3(s, with_lag ? s->a_rate : NULL);
-  return status ? status : asi_follow_stiff(s, with_lag);
+  return status ? status : asi_follow_stiff(s, changed, with_lag);
 }
 
 /// The blocks that the equations themselves take at the trial.

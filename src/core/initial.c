@@ -210,6 +210,8 @@ static as_status begin(as_integrator *s, double t) {
   s->fresh_norm = 1.0;
   s->contraction_age = 0;
   s->first_norm = 0.0;
+  s->refining = 1.0;
+  s->refining_age = 0;
   asi_predictor_reset(&s->predictor);
   s->last_h = s->mesh.h = (double)NAN;
   bool jumped = false;

@@ -131,6 +131,8 @@ struct as_integrator {
     double h[ASI_PATH];     ///< their sizes [s]
     int count;              ///< how many there are
     double lag;             ///< what the last one's v_0 lags behind, over v'' [s^2]
+    bool stiff;             ///< there may have been something stiff in it, where steps have changed
+    bool stiffens;          ///< the same with this one
     double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
     double *change;         ///< n: scratch
   } path;                   ///< where stiff directions come from, [GA.15]
@@ -151,7 +153,7 @@ struct as_integrator {
   double dx0;       ///< w_n ~ x'(t_n + dx0) [s]
   double dx1;       ///< w_{n+1} ~ x'(t_{n+1} + dx1) [s]
   double last_h;    ///< of the last accepted step [s]
-  bool varying;     ///< steps have differed since the start
+  bool varying;     ///< index-3, index-2: steps have differed since the start
   bool varies;      ///< the same with this step
   int unknowns;     ///< how many a step has
   double *v0;       ///< v_n with its start or step-change correction
@@ -216,6 +218,8 @@ struct as_integrator {
   bool fresh_seen;          ///< if not, assumed
   double fresh_norm;        ///< of the increment that it was observed for
   double first_norm;        ///< of the first increment of the last step
+  double refining;          ///< contraction of [ST.6]'s refinements when it was seen last,
+  long refining_age;        ///< with factors this old; 0: not yet
   double noise;             ///< what round-off may leave of an increment, in tolerances
   double round_off[2];      ///< in v' of a step, by stage
   double mass_size;         ///< max |M| where it was evaluated last
@@ -271,6 +275,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
 as_status asi_start_rates(as_integrator *s, double h);
 /// What B dv and k_v dv are to be in that correction, n_lambda + n_psi numbers behind the first n of s->kkt_rhs.
 as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v);
+/// The blocks of that correction.
+as_status asi_index3_blocks(as_integrator *s, const double *v);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With
 /// vddot NULL it is only projected.
 as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v);
@@ -297,9 +303,9 @@ void asi_follow(as_integrator *s, double t, const asi_values *now);
 void asi_path_forget(as_integrator *s);
 /// Notes the step that has just been solved, before it is accepted.
 void asi_path_note(as_integrator *s);
-/// Sets v0 and a0 of a step whose size has changed to what the path says, in stiff directions. Without lag, v0 only
+/// Sets v0 and a0 of a step whose size has changed, now or earlier, to what the path says, in stiff directions. Without lag, v0 only
 /// to the velocity itself.
-as_status asi_follow_stiff(as_integrator *s, bool with_lag);
+as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag);
 
 // control.c ----------------------------------------------------------------------------------------
 

@@ -85,6 +85,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   for (int i = 0; i < s->path.count; ++i) asi_archive_doubles(a, s->path.mean[i], n);
   asi_archive_doubles(a, s->path.h, (size_t)s->path.count);
   asi_archive_double(a, &s->path.lag);
+  asi_archive_bool(a, &s->path.stiff);
   asi_archive_doubles(a, s->path.extra, n);
   asi_archive_doubles(a, s->p, soi2);
   asi_archive_doubles(a, s->a_before, soi2);
@@ -142,6 +143,8 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->b_known);
   if (s->b_known && s->eta_path)
     asi_archive_doubles(a, s->b_n.value, (size_t)s->b_n.col_start[s->b_n.cols]);
+  asi_archive_double(a, &s->refining);
+  asi_archive_count(a, &s->refining_age);
   asi_archive_bool(a, &s->mass_known);
   // Blocks that are not evaluated anew before they are used: M, if constant, and what [NW.7] reads.
   static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};

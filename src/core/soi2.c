@@ -183,11 +183,11 @@ static as_status first_acceleration(as_integrator *s, double h) {
 }
 
 /// [GA.15] for a, and so for p
-static as_status follow_stiff(as_integrator *s, bool with_lag) {
+static as_status follow_stiff(as_integrator *s, bool changed, bool with_lag) {
   const int n = s->problem->n;
   double *change = s->f0; // which is found later
   memcpy(change, s->a0, (size_t)n * sizeof(double));
-  const as_status status = asi_follow_stiff(s, with_lag);
+  const as_status status = asi_follow_stiff(s, changed, with_lag);
   if (status) return status;
   for (int i = 0; i < n; ++i) change[i] = s->a0[i] - change[i];
   asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, change,
@@ -201,6 +201,7 @@ static as_status soi2_begin(as_integrator *s, double h) {
   asi_term terms[ASI_MAX_TERMS];
   as_status status = AS_OK;
   s->h = h;
+  s->path.stiffens = s->path.stiff;
   s->gamma = s->c.gamma;
   s->d0 = s->d1 = s->D * h;
   memcpy(s->v0, s->now.v, (size_t)n * sizeof(double));
@@ -217,8 +218,9 @@ static as_status soi2_begin(as_integrator *s, double h) {
       s->a0[i] += shift * (s->a0[i] - s->a_before[i]);
       s->p0[i] += shift * (s->p0[i] - s->p_before[i]);
     }
-    s->varies = s->varying || fabs(h - s->last_h) > 1e-9 * h;
-    if (s->varies && s->def.step_corrections) status = follow_stiff(s, ratio < MAX_RATIO);
+    const bool changed = fabs(h - s->last_h) > 1e-9 * h;
+    if ((changed || s->path.stiff) && s->def.step_corrections)
+      status = follow_stiff(s, changed, ratio < MAX_RATIO);
     if (status == AS_OK && s->def.soi2.reevaluate_mass) status = momentum(s, s->a0, s->p0);
   }
   if (status) return status;
@@ -388,7 +390,6 @@ static void soi2_accept(as_integrator *s) {
   s->now = s->next;
   s->next = old;
   s->a_offset = s->d1;
-  s->varying = !s->first && s->varies;
 }
 
 const asi_method asi_method_soi2 = {"SOI2",         soi2_create, soi2_begin, soi2_evaluate,

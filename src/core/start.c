@@ -531,33 +531,43 @@ as_status asi_start_rates(as_integrator *s, double h) {
   return add_neighbour(s, 0.01 * e, 100.0 / e);
 }
 
-/// [ST.6] B dv = B l/h - (g_t + B v), k_v dv = -k: the right sides;
+/// The state a step begins from, with another v.
+static as_point start_point(const as_integrator *s, const double *v) {
+  return (as_point){.t = s->t,
+                    .q = s->now.q,
+                    .v = v,
+                    .vdot = s->now.vdot,
+                    .lambda = s->now.lambda,
+                    .psi = s->now.psi,
+                    .x = s->now.x,
+                    .y = s->now.y};
+}
+
+/// [ST.6] B dv = -(g_t + B (v - l/h)), k_v dv = -k: the right sides;
 /// l/h = h^2 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
 as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
   const double h = s->h, beta = s->c.beta;
   const double factor = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
-  double *gdot = s->kkt_rhs + n, *k = gdot + m, *l = s->xi;
-  const as_point at = {.t = s->t,
-                       .q = s->now.q,
-                       .v = v,
-                       .vdot = s->now.vdot,
-                       .lambda = s->now.lambda,
-                       .psi = s->now.psi,
-                       .x = s->now.x,
-                       .y = s->now.y};
-  as_status status = asi_blocks(
-      s, &at, projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI));
-  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);
+  double *gdot = s->kkt_rhs + n, *k = gdot + m, *less = s->xi;
+  as_space_bracket(p->space, v, s->now.vdot, less);
+  for (int i = 0; i < n; ++i)
+    less[i] = vddot ? v[i] - h * h * (factor * vddot[i] + less[i] / 12.0) : v[i];
+  const as_point at = start_point(s, v), late = start_point(s, less);
+  as_status status =
+      asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_GDOT) | asi_eval_needs(p, ASI_FN_K));
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &late, s->block, gdot);
   if (status == AS_OK && p->def.n_psi > 0)
     status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
-  if (status) return status;
-  as_space_bracket(p->space, v, s->now.vdot, l);
-  for (int i = 0; i < n; ++i) l[i] = vddot ? h * h * (factor * vddot[i] + l[i] / 12.0) : 0.0;
   for (int i = 0; i < m + p->def.n_psi; ++i) gdot[i] = -gdot[i];
-  asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0, l, gdot);
-  return AS_OK;
+  return status;
+}
+
+as_status asi_index3_blocks(as_integrator *s, const double *v) {
+  const as_point at = start_point(s, v);
+  return asi_blocks(
+      s, &at, projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI));
 }
 
 /// [ST.6] M dv - f_lambda mu - f_psi nu = 0, with these rows
@@ -565,6 +575,7 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   const int n = s->problem->n;
   double *rhs = s->kkt_rhs;
   as_status status = asi_index3_rows(s, vddot, v);
+  if (status == AS_OK) status = asi_index3_blocks(s, v);
   if (status) return status;
   memset(rhs, 0, (size_t)n * sizeof(double));
   asi_system_assemble(&s->kkt, s->block, &s->motion);

@@ -50,7 +50,10 @@ static const filter given = {
     {0.0, 0.0, 0.0, 2.0 / 47.0, -80.0 / 47.0, 500.0 / 47.0, -1000.0 / 47.0, 625.0 / 47.0}, 8, 30.0};
 static const filter automatic = {{0.0, 0.0, 0.0, 0.0, 21.0, -35.0, 15.0}, 7, 4.0};
 
-void asi_path_forget(as_integrator *s) { s->path.count = 0; }
+void asi_path_forget(as_integrator *s) {
+  s->path.count = 0;
+  s->path.stiff = s->path.stiffens = false;
+}
 
 /// l/h over v'': h^2 [1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)]
 static double lag(const as_integrator *s) {
@@ -70,6 +73,7 @@ void asi_path_note(as_integrator *s) {
   s->path.h[0] = h;
   if (s->path.count < ASI_PATH) ++s->path.count;
   s->path.lag = lag(s);
+  s->path.stiff = s->path.stiffens;
   // The mean of v over the step, since xi = integral of v + h^3 [v,v']/12.
   as_space_bracket(s->problem->space, s->v0, s->now.vdot, mean);
   for (int i = 0; i < n; ++i) {
@@ -191,7 +195,7 @@ static void acceleration_gap(const as_integrator *s, double *w) {
   }
 }
 
-as_status asi_follow_stiff(as_integrator *s, bool with_lag) {
+as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
   const asi_values *now = &s->now;
   const as_point at = {.t = s->t,
                        .q = now->q,
@@ -203,13 +207,16 @@ as_status asi_follow_stiff(as_integrator *s, bool with_lag) {
                        .y = now->y};
   double *w = s->path.change;
   bool stiff;
-  if (s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
+  // Where nothing is stiff as the step changes nothing is looked for until it changes again.
+  s->path.stiffens = changed || s->path.stiff;
+  if (!s->path.stiffens || s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
   // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
   if (s->def.method == AS_METHOD_SOI2 && s->active == &s->shared) return AS_OK;
   as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
   if (status) return status;
   velocity_gap(s, with_lag, w);
-  if (!(stiff_force(s, w, true, s->residual) > LEAST_SHARE)) return AS_OK;
+  s->path.stiffens = stiff_force(s, w, true, s->residual) > LEAST_SHARE;
+  if (!s->path.stiffens) return AS_OK;
   status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
   if (status == AS_OK) status = add_stiff_part(s, w, s->v0, &stiff);
   if (status || !stiff) return status;
