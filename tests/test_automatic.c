@@ -681,6 +681,44 @@ static void test_settles(void **state) {
     }
 }
 
+/// Index-3 corrects its velocity in every step once h has changed, [ST.6]: with new factors in each step that takes one
+/// solution where h is held, and lambda does not zigzag.
+static void test_correction(void **state) {
+  (void)state;
+  test_problem *const chain = loops_tree(9, 1);
+  const subject s = subject_plain(chain);
+  const as_integrator_def how = automatic(AS_METHOD_INDEX3, 1e-4);
+  run r = run_start(&s, &how);
+  advance(&r, 0.2);
+  next(&r);
+  const as_statistics before = statistics_of(&r);
+  double lambda[3] = {0}, zigzag = 0.0, way = 0.0;
+  long steps = 0, changes = 0, rejected = 0;
+  for (; time_of(&r) < 0.8; ++steps) {
+    const as_statistics last = statistics_of(&r);
+    next(&r);
+    const as_statistics now = statistics_of(&r);
+    rejected = now.rejected_steps - before.rejected_steps;
+    if (fabs(now.last_step - last.last_step) > 1e-9 * last.last_step) ++changes;
+    memmove(lambda + 1, lambda, 2 * sizeof(double));
+    lambda[0] = as_integrator_state(r.integrator)->lambda[2];
+    if (steps < 2) continue;
+    zigzag += fabs(lambda[0] - 2.0 * lambda[1] + lambda[2]);
+    way += fabs(lambda[0] - lambda[1]);
+  }
+  const as_statistics after = statistics_of(&r);
+  const long solutions =
+      (after.solves - before.solves) - (after.newton_iterations - before.newton_iterations);
+  printf(
+      "chain: %ld steps, %ld changes, %ld rejected, %ld solutions for corrections; zigzag %.3f\n",
+      steps, changes, rejected, solutions, zigzag / way);
+  assert_true(changes > 2 && changes < steps / 4);
+  assert_true(solutions >= steps && solutions <= steps + 4 * (changes + rejected));
+  assert_true(zigzag < 0.3 * way); // half of it if only steps that change were corrected
+  run_close(&r);
+  loops_free(chain);
+}
+
 static int shake(const as_point *at, double *f, void *user) {
   (void)user;
   f[0] = at->t > 0.5 ? 1e4 * sin(2000.0 * (at->t - 0.5)) : 0.0;
@@ -1292,12 +1330,13 @@ int main(void) {
       cmocka_unit_test(test_bounce),       cmocka_unit_test(test_min_step),
       cmocka_unit_test(test_impossible),   cmocka_unit_test(test_max_step),
       cmocka_unit_test(test_first_step),   cmocka_unit_test(test_settles),
-      cmocka_unit_test(test_learns),       cmocka_unit_test(test_components),
-      cmocka_unit_test(test_sizes),        cmocka_unit_test(test_kinds),
-      cmocka_unit_test(test_absolute),     cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_at_rest),      cmocka_unit_test(test_driven_later),
-      cmocka_unit_test(test_samples),      cmocka_unit_test(test_at_samples),
-      cmocka_unit_test(test_redundant),    cmocka_unit_test(test_singular),
+      cmocka_unit_test(test_correction),   cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_components),   cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_absolute),
+      cmocka_unit_test(test_refused),      cmocka_unit_test(test_at_rest),
+      cmocka_unit_test(test_driven_later), cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_at_samples),   cmocka_unit_test(test_redundant),
+      cmocka_unit_test(test_singular),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
