@@ -31,6 +31,10 @@
 // Newton's relative tolerance on v', over the tolerance of a step.
 #define NEWTON_SHARE 0.1
 
+/// fmax and fmin without a call: b where a is NaN.
+static double larger(double a, double b) { return a > b ? a : b; }
+static double lesser(double a, double b) { return a < b ? a : b; }
+
 // ---- tolerances -----------------------------------------------------------------------------------
 
 static double or_default(double atol, double rtol) { return isnan(atol) ? 1e-3 * rtol : atol; }
@@ -103,7 +107,7 @@ static void measure(const as_integrator *s, const asi_values *at, const double *
   const int n = p->n, nx = p->def.n_x;
   asi_space_sizes(p->space, at->q, at->v, size, size + n);
   for (int i = 0; i < nx; ++i) size[2 * n + i] = fabs(at->x[i]);
-  for (int i = 0; i < 2 * n + nx && least; ++i) size[i] = fmax(size[i], least[i]);
+  for (int i = 0; i < 2 * n + nx && least; ++i) size[i] = larger(size[i], least[i]);
 }
 
 void asi_control_start(as_integrator *s) {
@@ -121,8 +125,9 @@ static double norm(const as_integrator *s, const double *size, int first, int co
   const double least = LEAST_SIZE * asi_max_abs(size + first, count), rtol = s->def.tolerance.rtol;
   double sum = 0.0;
   for (int i = 0; i < count; ++i) {
-    const double tolerated = rtol * fmax(size[first + i], least) + atol[i];
-    const double ratio = asi_worse(fabs(e[i]) - round_off, 0.0) / tolerated;
+    const double tolerated = rtol * larger(size[first + i], least) + atol[i];
+    const double beyond = fabs(e[i]) - round_off;
+    const double ratio = (beyond < 0.0 ? 0.0 : beyond) / tolerated; // NaN stays
     sum += ratio * ratio;
   }
   return count > 0 ? sqrt(sum / count) : 0.0;
@@ -169,9 +174,9 @@ void asi_control_limit_weights(as_integrator *s) {
   const double by_q = NEWTON_SHARE / (fmax(s->c.beta, DBL_MIN) * s->h * s->h);
   const double by_v = NEWTON_SHARE / (s->gamma * s->h);
   for (int i = 0; i < n; ++i) {
-    const double q = rtol * fmax(size[i], least_q) + atol[i];
-    const double v = rtol * fmax(size[n + i], least_v) + atol[n + i];
-    s->weight[i] = fmin(s->weight[i], fmin(by_q * q, by_v * v));
+    const double q = rtol * larger(size[i], least_q) + atol[i];
+    const double v = rtol * larger(size[n + i], least_v) + atol[n + i];
+    s->weight[i] = lesser(s->weight[i], lesser(by_q * q, by_v * v));
   }
 }
 
