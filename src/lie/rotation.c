@@ -21,8 +21,11 @@ void asi_so3_inverse(const double *q, double *out) {
 }
 
 void asi_so3_normalize(double *q) {
-  const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  for (int i = 0; i < 4; i++) q[i] /= length;
+  const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  // 1/sqrt(1 + e) = 1 - e/2 + 3 e^2/8: products of unit quaternions need no root.
+  const double e = square - 1.0;
+  const double factor = fabs(e) < 1e-8 ? 1.0 - 0.5 * e : 1.0 / sqrt(square);
+  for (int i = 0; i < 4; i++) q[i] *= factor;
 }
 
 // [LG.2] R v = v + a y + x x y with y = 2 x x v
@@ -73,30 +76,6 @@ void asi_so3_from_matrix(const double *r, double *q) {
   asi_so3_normalize(q);
 }
 
-// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
-void asi_so3_exp(const double *w, double *q) {
-  const double half = 0.5 * sqrt(asi_dot3(w, w));
-  const double k = 0.5 * sinc(half);
-  const double x = k * w[0], y = k * w[1], z = k * w[2];
-  q[0] = cos(half);
-  q[1] = x;
-  q[2] = y;
-  q[3] = z;
-}
-
-// [LG.4] log((a, x)) = 2 atan2(|x|, a)/|x| x, with (-a, -x) in place of (a, x) if a < 0
-void asi_so3_log(const double *q, double *w) {
-  const double sign = q[0] < 0.0 ? -1.0 : 1.0;
-  const double a = sign * q[0];
-  const double n = sqrt(asi_dot3(q + 1, q + 1));
-  // An n that has lost digits to underflow cancels: atan2(n, a) is n/a there.
-  const double k = sign * 2.0 * (n > 0.0 ? atan2(n, a) / n : 1.0 / a);
-  const double x = k * q[1], y = k * q[2], z = k * q[3];
-  w[0] = x;
-  w[1] = y;
-  w[2] = z;
-}
-
 // 1/n! for the series [LG.6]
 static const double inverse_factorial[] = {
     1.0,
@@ -133,6 +112,46 @@ static const double inverse_factorial[] = {
     1.0 / 8222838654177922817725562880000000.0,
 };
 
+// Up to this squared half angle, 0.5 rad a time step, seven terms of cos and sinc leave nothing.
+static const double short_limit = 0.0625;
+enum { SHORT_TERMS = 7 };
+
+// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
+void asi_so3_exp(const double *w, double *q) {
+  const double u = 0.25 * asi_dot3(w, w);
+  double cosine = 0.0, sine = 0.0; // the latter over the half angle
+  if (u <= short_limit) {
+#pragma GCC unroll 7
+    for (int i = SHORT_TERMS - 1; i >= 0; i--) {
+      cosine = inverse_factorial[2 * i] - u * cosine;
+      sine = inverse_factorial[2 * i + 1] - u * sine;
+    }
+  } else {
+    const double half = sqrt(u);
+    cosine = cos(half);
+    sine = sinc(half);
+  }
+  const double k = 0.5 * sine;
+  const double x = k * w[0], y = k * w[1], z = k * w[2];
+  q[0] = cosine;
+  q[1] = x;
+  q[2] = y;
+  q[3] = z;
+}
+
+// [LG.4] log((a, x)) = 2 atan2(|x|, a)/|x| x, with (-a, -x) in place of (a, x) if a < 0
+void asi_so3_log(const double *q, double *w) {
+  const double sign = q[0] < 0.0 ? -1.0 : 1.0;
+  const double a = sign * q[0];
+  const double n = sqrt(asi_dot3(q + 1, q + 1));
+  // An n that has lost digits to underflow cancels: atan2(n, a) is n/a there.
+  const double k = sign * 2.0 * (n > 0.0 ? atan2(n, a) / n : 1.0 / a);
+  const double x = k * q[1], y = k * q[2], z = k * q[3];
+  w[0] = x;
+  w[1] = y;
+  w[2] = z;
+}
+
 // Below this squared angle (just above pi^2) c, p and r are summed as series: their closed forms
 // cancel, while the terms of the series add up to at most four times the sum.
 static const double series_limit = 10.0;
@@ -141,8 +160,19 @@ static const double series_limit = 10.0;
 static int series_terms(double s) { return s < 0.01 ? 5 : 14; }
 
 // [LG.5] b = (1 - cos th)/th^2 = sinc(th/2)^2/2, c = (th - sin th)/th^3
-// [LG.6] c = sum_k (-s)^k/(2k+3)!
+// [LG.6] c = sum_k (-s)^k/(2k+3)!, b = sum_k (-s)^k/(2k+2)!, the latter up to the angles of a time step
 void asi_so3_coefficients(double s, double *b, double *c) {
+  if (s <= short_limit) {
+    double b_sum = 0.0, c_sum = 0.0;
+#pragma GCC unroll 7
+    for (int k = SHORT_TERMS - 1; k >= 0; k--) {
+      b_sum = inverse_factorial[2 * k + 2] - s * b_sum;
+      c_sum = inverse_factorial[2 * k + 3] - s * c_sum;
+    }
+    *b = b_sum;
+    *c = c_sum;
+    return;
+  }
   const double th = sqrt(s);
   const double half_sinc = sinc(0.5 * th);
   *b = 0.5 * half_sinc * half_sinc;
