@@ -60,6 +60,7 @@ struct frontal_solver {
   const int *col_start, *row;
   double *value;    ///< of the last factorization
   double *store;    ///< P and L of all fronts
+  double *inverse;  ///< n: 1 / pivot
   double *stack;    ///< what fronts leave for their parents
   int *swap;        ///< n: the row of its front that was exchanged with that of pivot k
   double *y;        ///< n: a solution in the order of elimination
@@ -120,7 +121,7 @@ INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
   if (!f->direct || f->n_children > 0) begin_front(s, f, P, S);
   if (!eliminate_front(P, S, f->stride, w, r, s->enough + f->first, s->scale + f->first,
                        s->weight + f->rest, s->swap + f->first, &s->searched[front],
-                       &s->growth[front]))
+                       s->inverse + f->first, &s->growth[front]))
     return false;
   if (!(s->growth[front] <= s->limit[front])) s->unchecked = true;
   if (!f->direct && f->left != f->work)
@@ -155,7 +156,7 @@ INLINED void forward(const frontal_solver *s, int front, int w, int r) {
 INLINED void backward(const frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   const double *const q = f->direct ? s->y + s->fronts.rest[f->rest] : collect(s, f);
-  backward_front(s->store + f->store, w, r, s->y + f->first, q);
+  backward_front(s->store + f->store, s->inverse + f->first, w, r, s->y + f->first, q);
 }
 
 #define DEFINE_KERNEL(name, w, r)                                                                  \
@@ -320,7 +321,7 @@ static void expect_such_pivots(frontal_solver *s) {
     const asi_front *f = &s->fronts.front[i];
     for (int k = 0; k < f->w; ++k) {
       const double size = s->expected[f->first + k];
-      const double pivot = 1.0 / fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
+      const double pivot = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
       s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), SMALLEST_PIVOT * size);
     }
   }
@@ -435,6 +436,7 @@ static void frontal_destroy(asi_solver *solver) {
   asi_fronts_free(&s->fronts);
   free(s->kernel);
   free(s->store);
+  free(s->inverse);
   free(s->stack);
   free(s->swap);
   free(s->y);
@@ -478,6 +480,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   const size_t count = (size_t)n;
   s->kernel = asi_calloc((size_t)s->fronts.n_fronts, sizeof *s->kernel);
   s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)) /* S may begin a pair at its end */;
+  s->inverse = asi_calloc(count, sizeof(double));
   s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
   s->swap = asi_calloc(count, sizeof(int));
   s->y = asi_calloc(count, sizeof(double));
@@ -493,9 +496,9 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
-  if (!s->kernel || !s->store || !s->stack || !s->swap || !s->y || !s->searched || !s->others ||
-      !s->expected || !s->enough || !s->scale || !s->weight || !s->growth || !s->limit ||
-      !s->row_scale || !s->right_side || !s->residual || !s->magnitude) {
+  if (!s->kernel || !s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched ||
+      !s->others || !s->expected || !s->enough || !s->scale || !s->weight || !s->growth ||
+      !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }

@@ -1,7 +1,8 @@
 /// Small dense matrices at work: eliminates the pivots of one front and solves with its factors, see fronts.h.
 ///
 /// Rows are worked on as pairs of numbers, from an even place to an even length. All functions here are
-/// inlined with constant numbers of pivots w and others r for the usual sizes: their loops then disappear.
+/// inlined with constant numbers of pivots w and others r for the usual sizes: their loops then disappear. What
+/// was just stored as single numbers is not loaded as pairs: processors wait for that.
 #ifndef ALPHASTEP_LINALG_KERNELS_H
 #define ALPHASTEP_LINALG_KERNELS_H
 
@@ -25,15 +26,6 @@ INLINED void subtract(double *row, double l, const double *other, int from, int 
   for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
 }
 
-/// x . y
-INLINED double dot(const double *x, const double *y, int n) {
-  pair sum = {0.0, 0.0};
-#pragma GCC unroll 16
-  for (int j = 0; j + 1 < n; j += 2) sum += *(const pair *)(x + j) * *(const pair *)(y + j);
-  const double both = sum[0] + sum[1];
-  return n & 1 ? both + x[n - 1] * y[n - 1] : both;
-}
-
 /// sum (x weight)^2, n numbers with n even
 INLINED double weighted_square(const double *x, const double *weight, int n) {
   pair sum = {0.0, 0.0};
@@ -48,10 +40,11 @@ INLINED double weighted_square(const double *x, const double *weight, int n) {
 /// Subtracts pivot rows 0 ... count - 1 from a row of P or of L, of which n numbers (even) are wanted; its l
 /// take the places of what they eliminate. Since rows are worked on from an even place on, an entry that is
 /// done may change: l is written after that.
-INLINED void eliminate_row(double *row, const double *P, int length, int count, int n) {
+INLINED void eliminate_row(double *row, const double *P, const double *inverse, int length,
+                           int count, int n) {
 #pragma GCC unroll 16
   for (int k = 0; k < count; ++k) {
-    const double l = row[k] * P[k * length + k];
+    const double l = row[k] * inverse[k];
     subtract(row, l, P + k * length, (k + 1) & ~1, n);
     row[k] = l;
   }
@@ -70,21 +63,22 @@ static void exchange(double *P, int w, int length, int k, int *swap) {
   *swap = best;
 }
 
-/// Goes on from row `from`, which is done but for the inverse of its pivot, with a search for pivots. False if
+/// Goes on from row `from`, which is done, with a search for pivots. False if
 /// one is too small, or not a number.
 static bool search_pivots(double *P, int w, int length, int from, const double *scale, int *swap,
-                          double *growth) {
+                          double *inverse, double *growth) {
   for (int k = 0; k < from; ++k) swap[k] = k;
-  for (int i = from + 1; i < w; ++i) eliminate_row(P + i * length, P, length, from, length);
+  for (int i = from + 1; i < w; ++i)
+    eliminate_row(P + i * length, P, inverse, length, from, length);
   for (int k = from; k < w; ++k) {
     double *const row = P + k * length;
     exchange(P, w, length, k, &swap[k]);
     const double size = fabs(row[k] * scale[k]);
     if (!(size > SMALLEST_PIVOT)) return false;
     *growth += size * size;
-    row[k] = 1.0 / row[k];
+    inverse[k] = 1.0 / row[k];
     for (int i = k + 1; i < w; ++i) {
-      const double l = P[i * length + k] * row[k];
+      const double l = P[i * length + k] * inverse[k];
       subtract(P + i * length, l, row, (k + 1) & ~1, length);
       P[i * length + k] = l;
     }
@@ -92,12 +86,12 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
   return true;
 }
 
-/// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 with inverse pivots and U12, L becomes L21, and L21 U12
+/// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 and U12, L becomes L21, and L21 U12
 /// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
 /// Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
 INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int w, int r,
                              const double *enough, const double *scale, const double *weight,
-                             int *swap, bool *searched, double *growth) {
+                             int *swap, bool *searched, double *restrict inverse, double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double *const L = P + w * length;
   double sum = 0.0;
@@ -105,25 +99,36 @@ INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride,
 #pragma GCC unroll 16
   for (int i = 0; i < w; ++i) {
     double *const row = P + i * length;
-    eliminate_row(row, P, length, i, length);
+    eliminate_row(row, P, inverse, length, i, length);
     const double size = row[i] * scale[i];
     if (!(fabs(row[i]) > enough[i])) {
       *searched = true;
-      if (!search_pivots(P, w, length, i, scale, swap, &sum)) return false;
+      if (!search_pivots(P, w, length, i, scale, swap, inverse, &sum)) return false;
       break;
     }
     sum += size * size;
-    row[i] = 1.0 / row[i];
+    inverse[i] = 1.0 / row[i];
   }
   for (int i = 0; i < r; ++i) {
     double *const row = L + i * width, *const rest = S + i * stride;
-    eliminate_row(row, P, length, w, width);
+    eliminate_row(row, P, inverse, length, w, width);
 #pragma GCC unroll 16
     for (int k = 0; k < w; ++k) subtract(rest, row[k], P + k * length + w, 0, columns);
     sum += weight[i] * weight[i] * weighted_square(rest, weight, columns);
   }
   *growth = sum;
   return true;
+}
+
+/// x . y
+INLINED double dot(const double *x, const double *y, int n) {
+  double even = 0.0, odd = 0.0;
+#pragma GCC unroll 8
+  for (int j = 0; j + 1 < n; j += 2) {
+    even += x[j] * y[j];
+    odd += x[j + 1] * y[j + 1];
+  }
+  return n & 1 ? even + x[n - 1] * y[n - 1] + odd : even + odd;
 }
 
 /// Solves with the L of a front: its pivots in p, their part of the others subtracted from q.
@@ -140,14 +145,14 @@ INLINED void forward_front(const double *restrict P, int w, int r, double *restr
 }
 
 /// Solves with the U of a front for its pivots; the others, in q, are known.
-INLINED void backward_front(const double *restrict P, int w, int r, double *restrict p,
-                            const double *restrict q) {
+INLINED void backward_front(const double *restrict P, const double *restrict inverse, int w, int r,
+                            double *restrict p, const double *restrict q) {
   const int length = w + (w & 1) + r + (r & 1);
 #pragma GCC unroll 16
   for (int k = 0; k < w; ++k) p[k] -= dot(P + k * length + w, q, r);
 #pragma GCC unroll 16
   for (int j = w - 1; j >= 0; --j) {
-    p[j] *= P[j * length + j];
+    p[j] *= inverse[j];
 #pragma GCC unroll 16
     for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
   }
