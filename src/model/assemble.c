@@ -175,7 +175,7 @@ typedef struct plan {
   row_values value[ROW_VALUES];
   int n_additions;
   addition addition[ASI_LOCAL_BLOCKS];
-  int n_cleared; ///< matrices that are only needed for others, or are transformed as a whole
+  int n_cleared; ///< matrices that are only needed for others, or may have more than their entries
   struct {
     double *matrix;
     size_t size;
@@ -193,7 +193,7 @@ static void plan_blocks(const as_model *m, const asi_shape *shape, asi_local *lo
     if (goes_out)
       p->addition[p->n_additions++] = (addition){
           .block = k, .subtracts = subtracts, .from = from, .to = to->blocks[block].value};
-    if (subtracts || (goes_out && !shape->se3 && !shape->node && !shape->theirs)) continue;
+    if (subtracts || (goes_out && !shape->node && !shape->theirs)) continue;
     p->cleared[p->n_cleared].matrix = from;
     p->cleared[p->n_cleared++].size = shape->bytes[k];
   }

@@ -25,8 +25,8 @@ typedef const bool block_flags[2 * AS_ELEMENT_BODIES];
 
 /// Columns x of body b times R, in rows `first` ... `first + rows - 1`.
 static void turn_columns(double *m, int columns, int first, int rows, int b, const double *R) {
-  for (int i = first; i < first + rows; ++i) {
-    double *x = m + i * columns + 6 * b, turned[3];
+  double *x = m + first * columns + 6 * b, turned[3];
+  for (int i = 0; i < rows; ++i, x += columns) {
     asi_rotate_back(R, x, turned); // x^T R
     asi_copy(turned, x);
   }
@@ -50,8 +50,8 @@ static void turn_rows(double *m, int columns, int b, int j, const double *R) {
 
 /// The same in all columns of a square matrix, where the element has written blocks.
 static void turn_row_blocks(double *m, block_flags *written, int columns, int b, const double *R) {
-  for (int j = 0; j < columns; ++j)
-    if (written[2 * b][j / 3]) turn_rows(m, columns, b, j, R);
+  for (int j = 0; 3 * j < columns; ++j)
+    for (int k = 0; k < 3 && written[2 * b][j]; ++k) turn_rows(m, columns, b, 3 * j + k, R);
 }
 
 /// target_theta += by_v (-R u~) in some rows: x^T (-R u~) = (u x R^T x)^T
