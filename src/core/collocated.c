@@ -375,7 +375,7 @@ static size_t b_size(const as_integrator *s) {
   return (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double);
 }
 
-/// [GA.16] B_n is taken from the last evaluation of the step before. That is where Newton's method stood before its last
+/// [GA.17] B_n is taken from the last evaluation of the step before. That is where Newton's method stood before its last
 /// increment: B_n is off by what that moves q, which a factor of eta, zero in the exact solution, makes even less.
 void asi_index2_keep_b(as_integrator *s) {
   if (equation_blocks(s) & AS_BLOCK_BIT(AS_BLOCK_G_Q))
