@@ -2,15 +2,11 @@
 #include "elements/rows.h"
 #include "elements/vector.h"
 
-static const double nothing[9] = {0};
-
-asi_frame_now asi_frame_at_rest(const asi_frame *frame) {
-  return (asi_frame_now){frame->p, nothing, nothing, frame->axis, nothing, nothing};
-}
+const double asi_at_rest[9] = {0};
 
 void asi_local_rate(const as_body_motion *body, const double *a, const double *a1, double *out) {
   asi_cross(body->omega, a, out);
-  if (a1 != nothing) asi_add(1.0, a1, out);
+  if (a1 != asi_at_rest) asi_add(1.0, a1, out);
 }
 
 void asi_world_acceleration(const as_body_motion *body, const double *a, const double *a1,

@@ -25,8 +25,13 @@ typedef struct asi_frame_now {
   const double *axis, *axis1, *axis2;
 } asi_frame_now;
 
+/// Derivatives of what does not move: the rate of such a vector is known by this address.
+extern const double asi_at_rest[9];
+
 /// The frame when it does not move against its body.
-asi_frame_now asi_frame_at_rest(const asi_frame *frame);
+static inline asi_frame_now asi_frame_at_rest(const asi_frame *frame) {
+  return (asi_frame_now){frame->p, asi_at_rest, asi_at_rest, frame->axis, asi_at_rest, asi_at_rest};
+}
 
 /// Columns of a pair of bodies: dx and dtheta of the first, then of the second.
 enum { ASI_XA = 0, ASI_TA = 3, ASI_XB = 6, ASI_TB = 9, ASI_PAIR = 12 };
