@@ -9,7 +9,8 @@
 /// Growth. An entry that becomes a - sum l u on its way has an error of a few roundings of the largest value that
 /// it takes (Wilkinson): the factors are those of a matrix that differs by so much. So solutions are as good as
 /// those of a factorization before as long as entries grow no more. What is looked at are the pivots p_k and
-/// what a front leaves, s_ij, after its last pivot, in the units of the pivots e_k that are expected,
+/// what a front leaves in the rows that its parent eliminates, s_ij, in the units of the pivots e_k that are
+/// expected,
 ///
 ///     growth = sum (p_k / e_k)^2 + sum (s_ij)^2 / (e_i e_j)
 ///
@@ -119,7 +120,7 @@ INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
   double *const P = s->store + f->store;
   double *const S = (f->direct ? s->store : s->stack) + f->work;
   if (!f->direct || f->n_children > 0) begin_front(s, f, P, S);
-  if (!eliminate_front(P, S, f->stride, w, r, s->enough + f->first, s->scale + f->first,
+  if (!eliminate_front(P, S, f->stride, f->inside, w, r, s->enough + f->first, s->scale + f->first,
                        s->weight + f->rest, s->swap + f->first, &s->searched[front],
                        s->inverse + f->first, &s->growth[front]))
     return false;

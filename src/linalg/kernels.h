@@ -88,9 +88,9 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
 
 /// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 and U12, L becomes L21, and L21 U12
 /// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
-/// Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
-INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int w, int r,
-                             const double *enough, const double *scale, const double *weight,
+/// Growth is that of the pivots and of the first `inside` rows of S. Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
+INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int inside, int w,
+                             int r, const double *enough, const double *scale, const double *weight,
                              int *swap, bool *searched, double *restrict inverse, double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double *const L = P + w * length;
@@ -114,7 +114,7 @@ INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride,
     eliminate_row(row, P, inverse, length, w, width);
 #pragma GCC unroll 16
     for (int k = 0; k < w; ++k) subtract(rest, row[k], P + k * length + w, 0, columns);
-    sum += weight[i] * weight[i] * weighted_square(rest, weight, columns);
+    if (i < inside) sum += weight[i] * weight[i] * weighted_square(rest, weight, columns);
   }
   *growth = sum;
   return true;
