@@ -22,8 +22,13 @@ typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
 /// row -= l other, from an even place on, n numbers with n even
 INLINED void subtract(double *row, double l, const double *other, int from, int n) {
   const pair factor = {l, l};
+  if (__builtin_constant_p(n)) {
 #pragma GCC unroll 16
-  for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+    for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+  } else {
+#pragma GCC unroll 8
+    for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+  }
 }
 
 /// sum (x weight)^2, n numbers with n even
@@ -37,17 +42,21 @@ INLINED double weighted_square(const double *x, const double *weight, int n) {
   return sum[0] + sum[1];
 }
 
-/// Subtracts pivot rows 0 ... count - 1 from a row of P or of L, of which n numbers (even) are wanted; its l
-/// take the places of what they eliminate. Since rows are worked on from an even place on, an entry that is
-/// done may change: l is written after that.
+/// Subtracts a pivot row from a row of P or of L, of which n numbers (even) are wanted; l takes the place of the
+/// entry that it eliminates. Since rows are worked on from an even place on, an entry that is done may change:
+/// l is written after that.
+INLINED double eliminate_entry(double *row, int k, const double *pivot_row, double inverse, int n) {
+  const double l = row[k] * inverse;
+  subtract(row, l, pivot_row, (k + 1) & ~1, n);
+  row[k] = l;
+  return l;
+}
+
+/// Subtracts pivot rows 0 ... count - 1 from a row of P.
 INLINED void eliminate_row(double *row, const double *P, const double *inverse, int length,
-                           int count, int n) {
+                           int count) {
 #pragma GCC unroll 16
-  for (int k = 0; k < count; ++k) {
-    const double l = row[k] * inverse[k];
-    subtract(row, l, P + k * length, (k + 1) & ~1, n);
-    row[k] = l;
-  }
+  for (int k = 0; k < count; ++k) eliminate_entry(row, k, P + k * length, inverse[k], length);
 }
 
 /// Brings the row with the largest entry of column k to row k.
@@ -68,8 +77,7 @@ static void exchange(double *P, int w, int length, int k, int *swap) {
 static bool search_pivots(double *P, int w, int length, int from, const double *scale, int *swap,
                           double *inverse, double *growth) {
   for (int k = 0; k < from; ++k) swap[k] = k;
-  for (int i = from + 1; i < w; ++i)
-    eliminate_row(P + i * length, P, inverse, length, from, length);
+  for (int i = from + 1; i < w; ++i) eliminate_row(P + i * length, P, inverse, length, from);
   for (int k = from; k < w; ++k) {
     double *const row = P + k * length;
     exchange(P, w, length, k, &swap[k]);
@@ -77,11 +85,7 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
     if (!(size > SMALLEST_PIVOT)) return false;
     *growth += size * size;
     inverse[k] = 1.0 / row[k];
-    for (int i = k + 1; i < w; ++i) {
-      const double l = P[i * length + k] * inverse[k];
-      subtract(P + i * length, l, row, (k + 1) & ~1, length);
-      P[i * length + k] = l;
-    }
+    for (int i = k + 1; i < w; ++i) eliminate_entry(P + i * length, k, row, inverse[k], length);
   }
   return true;
 }
@@ -99,7 +103,7 @@ INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride,
 #pragma GCC unroll 16
   for (int i = 0; i < w; ++i) {
     double *const row = P + i * length;
-    eliminate_row(row, P, inverse, length, i, length);
+    eliminate_row(row, P, inverse, length, i);
     const double size = row[i] * scale[i];
     if (!(fabs(row[i]) > enough[i])) {
       *searched = true;
@@ -111,9 +115,11 @@ INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride,
   }
   for (int i = 0; i < r; ++i) {
     double *const row = L + i * width, *const rest = S + i * stride;
-    eliminate_row(row, P, inverse, length, w, width);
 #pragma GCC unroll 16
-    for (int k = 0; k < w; ++k) subtract(rest, row[k], P + k * length + w, 0, columns);
+    for (int k = 0; k < w; ++k) { // both at once: one does not wait for its own results alone
+      const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
+      subtract(rest, l, P + k * length + w, 0, columns);
+    }
     if (i < inside) sum += weight[i] * weight[i] * weighted_square(rest, weight, columns);
   }
   *growth = sum;
