@@ -499,7 +499,7 @@ static void test_growth(void **state) {
   matrix m = make_matrix();
   int kept = 0, late = 0;
   double b[MAX] = {0}, x[MAX] = {0}, residual[MAX] = {0}, magnitude[MAX] = {0}, size[MAX] = {0};
-  for (int k = 0; k < 3000; ++k) {
+  for (int k = 0; k < 1500; ++k) {
     if (k % 2 == 0) random_blocks(&m, (shape)(k / 2 % SHAPES), &random);
     if (k % 2 == 0) fill_blocks(&m, 6.0, &random);
     if (k % 2 == 1) make_mechanism(&m, 6, pow(10.0, 3.0 * random_number(&random)), false, &random);
@@ -526,7 +526,7 @@ static void test_growth(void **state) {
     solver->ops->destroy(solver);
   }
   print_message("%d matrices solved by blocks, %d given up after a solution\n", kept, late);
-  assert_true(kept > 1000 && late > 20);
+  assert_true(kept > 1000 && late > 100);
   free_matrix(&m);
 }
 

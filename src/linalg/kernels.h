@@ -14,6 +14,10 @@
 #define GOOD_PIVOT 1e-2
 #define SMALLEST_PIVOT 1e-12
 
+#ifdef __clang__ // loops of any length are not unrolled, which is as it should be
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 #define INLINED static inline __attribute__((always_inline))
 
 /// Two numbers, for which processors have one instruction; they need not stand at an even place.
