@@ -479,8 +479,8 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
     return status;
   }
   const size_t count = (size_t)n;
-  s->kernel = asi_calloc((size_t)s->fronts.n_fronts, sizeof *s->kernel);
-  s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)) /* S may begin a pair at its end */;
+  s->kernel = asi_calloc((size_t)s->fronts.n_fronts, sizeof(void *));
+  s->store = asi_calloc(s->fronts.n_store + 1, sizeof(double)); // a pair may reach beyond its end
   s->inverse = asi_calloc(count, sizeof(double));
   s->stack = asi_calloc(s->fronts.n_stack, sizeof(double));
   s->swap = asi_calloc(count, sizeof(int));
