@@ -66,20 +66,24 @@ static as_status build_pattern(asi_pattern *p, int rows, int cols, list_column_f
 // ---- products -----------------------------------------------------------------------------------
 
 /// Products are named one by one, column by column, and joined to pieces: first rows that follow each other, then such
-/// runs with inner numbers that follow each other.
+/// runs with inner numbers that follow each other, and in the end columns.
 typedef struct piece_builder {
   asi_products *products;
   const asi_pattern *target;
   bool two_factors;
   int room;   ///< for so many pieces
   int column; ///< the one at hand,
+  int row;    ///< the last row of it,
   int first;  ///< its first piece
   bool no_memory;
 } piece_builder;
 
-enum { MOST_PRODUCTS = 1 << 30, LOOK_BACK = 32, MOST_ROWS = 6, MOST_INNER = 3 };
+enum { MOST_PRODUCTS = 1 << 30, LOOK_BACK = 32 };
 
-#define SHAPE(rows, inner) ((rows) + (MOST_ROWS + 1) * ((inner)-1))
+// Shapes of pieces that have a loop of their own, where there are at most so many of each. A run of rows that are not
+// next to each other in the left factor ends after the last one, a body's rotations: more would only be so by chance.
+enum { MOST_ROWS = 6, MOST_INNER = 3, MOST_COLS = 3 };
+#define SHAPE(rows, inner, cols) ((rows) + (MOST_ROWS + 1) * ((inner) + (MOST_INNER + 1) * (cols)))
 
 static asi_piece *new_piece(piece_builder *b) {
   asi_products *p = b->products;
@@ -120,6 +124,31 @@ static void join_last_piece(piece_builder *b) {
   }
 }
 
+/// Appends an entry to the last run of rows if it follows: in the left factor, too, for products; with the same step
+/// as from the first to the second for copies. Where the third does not, the second may begin a run with it.
+static bool extend_run(piece_builder *b, asi_piece *run, int left) {
+  const int step = left - run->left - (run->rows - 1) * run->row_step;
+  if (b->two_factors ? step != 1 : run->rows > 1 && step != run->row_step) {
+    if (b->two_factors || run->rows != 2 || run->row_step == 1) return false;
+    const int first_step = run->row_step;
+    run->rows = run->row_step = 1;
+    const asi_piece second = {.dest = run->dest + 1,
+                              .left = run->left + first_step,
+                              .rows = 2,
+                              .inner = 1,
+                              .cols = 1,
+                              .row_step = step,
+                              .shape = run->shape};
+    asi_piece *piece = new_piece(b);
+    if (piece) *piece = second;
+    return true;
+  }
+  if (step != 1 && run->rows == MOST_INNER) return false;
+  run->row_step = step;
+  ++run->rows;
+  return true;
+}
+
 /// Names a product: an entry `left` of one matrix, times an entry `right` of the other if there is one, goes to an
 /// entry of the target.
 static void add_product(piece_builder *b, int row, int col, int left, int right) {
@@ -132,23 +161,59 @@ static void add_product(piece_builder *b, int row, int col, int left, int right)
   p->count = p->count < MOST_PRODUCTS ? p->count + 1 : -1; // -1: too many
   const int dest = as_matrix_position(&m, row, col);
   assert(dest >= 0);
-  asi_piece *last = p->n_pieces > 0 ? &p->piece[p->n_pieces - 1] : NULL;
-  if (last && b->column == col && last->inner == 1 && dest == last->dest + last->rows &&
-      (!b->two_factors || right == last->right)) {
-    const int step = left - last->left;
-    if (last->rows == 1 && (!b->two_factors || step == 1)) last->row_step = step;
-    if (step == last->rows * last->row_step) {
-      ++last->rows;
-      return;
-    }
-  }
+  asi_piece *last = p->n_pieces > 0 && b->column == col ? &p->piece[p->n_pieces - 1] : NULL;
+  const bool follows =
+      last && (b->two_factors ? right == last->right
+                              : row == b->row + 1 || left == last->left + last->rows);
+  b->row = row;
+  if (follows && last->inner == 1 && dest == last->dest + last->rows && extend_run(b, last, left))
+    return;
   join_last_piece(b);
   if (b->column != col) b->first = p->n_pieces;
   b->column = col;
   asi_piece *piece = new_piece(b);
   if (piece == NULL) return;
-  *piece =
-      (asi_piece){.dest = dest, .left = left, .right = right, .rows = 1, .inner = 1, .row_step = 1};
+  *piece = (asi_piece){.dest = dest,
+                       .left = left,
+                       .right = right,
+                       .rows = 1,
+                       .inner = 1,
+                       .cols = 1,
+                       .row_step = 1,
+                       .shape = col};
+}
+
+/// Whether a piece is the next column of another one; the second says how far columns are apart. The left factor of
+/// a product with several rows and inner numbers is the same. Their columns stand in `shape` so far.
+static bool is_next_column(asi_piece *s, const asi_piece *next, bool two_factors) {
+  if (s->rows != next->rows || s->inner != next->inner || s->row_step != next->row_step ||
+      s->left_step != next->left_step || s->right_step != next->right_step ||
+      s->cols == MOST_COLS || next->shape != s->shape + s->cols)
+    return false;
+  const int dest = next->dest - s->dest, left = next->left - s->left,
+            right = next->right - s->right;
+  if (two_factors && left != 0 && s->inner > 1 && s->rows > 1) return false;
+  if (s->cols > 1)
+    return dest == s->cols * s->dest_col && left == s->cols * s->left_col &&
+           right == s->cols * s->right_col;
+  s->dest_col = dest;
+  s->left_col = left;
+  s->right_col = right;
+  return true;
+}
+
+/// Joins pieces of neighbouring columns.
+static void join_columns(asi_products *p, bool two_factors) {
+  int kept = 0;
+  for (int i = 0; i < p->n_pieces; ++i) {
+    int k = kept > LOOK_BACK ? kept - LOOK_BACK : 0; // the first of the last column first
+    while (k < kept && !is_next_column(&p->piece[k], &p->piece[i], two_factors)) ++k;
+    if (k < kept)
+      ++p->piece[k].cols;
+    else
+      p->piece[kept++] = p->piece[i];
+  }
+  p->n_pieces = kept;
 }
 
 /// Visits the products of a matrix product in a fixed order: column by column, in a column by inner number and row.
@@ -160,10 +225,11 @@ static as_status build_products(asi_products *p, const asi_pattern *target, bool
   *p = (asi_products){0};
   visit(&b, context);
   join_last_piece(&b);
+  join_columns(p, two_factors);
   for (int i = 0; i < p->n_pieces; ++i) {
     asi_piece *s = &p->piece[i];
-    const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER;
-    s->shape = (short)(small ? SHAPE(s->rows, s->inner) : 0);
+    const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER && s->cols <= MOST_COLS;
+    s->shape = small ? SHAPE(s->rows, s->inner, s->cols) : 0;
   }
   if (p->count < 0)
     return asi_fail(
@@ -178,11 +244,13 @@ static void free_products(asi_products *p) {
   *p = (asi_products){0};
 }
 
-/// to += factor * from
-ASI_INLINED void add_copy(const asi_piece *s, double factor, const double *restrict from,
-                          double *restrict to, int rows) {
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) to[r] += factor * from[r * s->row_step];
+/// to += factor * from, for constant numbers of rows and columns
+ASI_INLINED void copy_small(const asi_piece *s, double factor, const double *restrict from,
+                            double *restrict to, int rows, int cols) {
+#pragma GCC unroll 3
+  for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col)
+#pragma GCC unroll 6
+    for (int r = 0; r < rows; ++r) to[r] += factor * from[r * s->row_step];
 }
 
 /// value += factor * a
@@ -192,42 +260,80 @@ static void add_copies(const asi_products *p, double factor, const double *a, do
     const double *from = a + s->left;
     double *to = value + s->dest;
     switch (s->shape) {
-    case 1: add_copy(s, factor, from, to, 1); break;
-    case 2: add_copy(s, factor, from, to, 2); break;
-    case 3: add_copy(s, factor, from, to, 3); break;
-    case 6: add_copy(s, factor, from, to, 6); break;
-    default: add_copy(s, factor, from, to, s->rows);
+    case SHAPE(1, 1, 1): copy_small(s, factor, from, to, 1, 1); break;
+    case SHAPE(1, 1, 3): copy_small(s, factor, from, to, 1, 3); break;
+    case SHAPE(2, 1, 3): copy_small(s, factor, from, to, 2, 3); break;
+    case SHAPE(3, 1, 3): copy_small(s, factor, from, to, 3, 3); break;
+    case SHAPE(6, 1, 3): copy_small(s, factor, from, to, 6, 3); break;
+    default: copy_small(s, factor, from, to, s->rows, s->cols);
     }
   }
 }
 
-/// to += factor * left * right, for constant numbers of rows, at most MOST_ROWS, and inner ones
-ASI_INLINED void add_small(const asi_piece *s, double factor, const double *restrict left,
-                           const double *restrict right, double *restrict to, int rows, int inner) {
-  asi_two sum[MOST_ROWS / 2];
-  double last = 0.0;
+/// to += factor * left * right, for constant numbers of rows, inner ones and columns. The left factor of all columns
+/// is the same: it stays in registers.
+ASI_INLINED void multiply_small(const asi_piece *s, double factor, const double *restrict left,
+                                const double *restrict right, double *restrict to, int rows,
+                                int inner, int cols) {
+  asi_two pairs[MOST_INNER][MOST_ROWS / 2];
+  double last[MOST_INNER];
 #pragma GCC unroll 3
-  for (int k = 0; k < inner; ++k, left += s->left_step, right += s->right_step) {
+  for (int k = 0; k < inner; ++k, left += s->left_step) {
+#pragma GCC unroll 3
+    for (int r = 0; r < rows / 2; ++r) pairs[k][r] = asi_both(factor) * asi_load_two(left + 2 * r);
+    last[k] = rows & 1 ? factor * left[rows - 1] : 0.0;
+  }
+#pragma GCC unroll 3
+  for (int c = 0; c < cols; ++c, right += s->right_col, to += s->dest_col) {
 #pragma GCC unroll 3
     for (int r = 0; r < rows / 2; ++r) {
-      const asi_two product = asi_both(*right) * asi_load_two(left + 2 * r);
-      if (k > 0)
-        sum[r] += product;
-      else
-        sum[r] = product;
-    }
-    if (rows & 1) last += *right * left[rows - 1];
-  }
+      asi_two sum = asi_load_two(to + 2 * r);
 #pragma GCC unroll 3
-  for (int r = 0; r < rows / 2; ++r)
-    asi_store_two(to + 2 * r, asi_load_two(to + 2 * r) + asi_both(factor) * sum[r]);
-  if (rows & 1) to[rows - 1] += factor * last;
+      for (int k = 0; k < inner; ++k) sum += asi_both(right[k * s->right_step]) * pairs[k][r];
+      asi_store_two(to + 2 * r, sum);
+    }
+    if ((rows & 1) == 0) continue;
+    double sum = to[rows - 1];
+#pragma GCC unroll 3
+    for (int k = 0; k < inner; ++k) sum += right[k * s->right_step] * last[k];
+    to[rows - 1] = sum;
+  }
 }
 
-static void add_piece(const asi_piece *s, double factor, const double *left, const double *right,
-                      double *to) {
-  for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step)
-    for (int r = 0; r < s->rows; ++r) to[r] += factor * *right * left[r];
+/// The same with one inner number; the left factor may be another one in each column.
+ASI_INLINED void scale_small(const asi_piece *s, double factor, const double *restrict left,
+                             const double *restrict right, double *restrict to, int rows,
+                             int cols) {
+#pragma GCC unroll 3
+  for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col)
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; ++r) to[r] += factor * *right * left[r];
+}
+
+/// The same with one row.
+ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *restrict left,
+                           const double *restrict right, double *restrict to, int inner, int cols) {
+#pragma GCC unroll 3
+  for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col) {
+    double sum = 0.0;
+#pragma GCC unroll 3
+    for (int k = 0; k < inner; ++k) sum += left[k * s->left_step] * right[k * s->right_step];
+    *to += factor * sum;
+  }
+}
+
+static void multiply_any(const asi_piece *s, double factor, const double *a, const double *b,
+                         double *to) {
+  for (int c = 0; c < s->cols; ++c, a += s->left_col, b += s->right_col, to += s->dest_col) {
+    const double *left = a, *right = b;
+    for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step) {
+      const double one = factor * *right;
+      int r = 0;
+      for (; r + 1 < s->rows; r += 2)
+        asi_store_two(to + r, asi_load_two(to + r) + asi_both(one) * asi_load_two(left + r));
+      if (r < s->rows) to[r] += one * left[r];
+    }
+  }
 }
 
 /// value += factor * a * b
@@ -238,13 +344,15 @@ static void add_products(const asi_products *p, double factor, const double *a, 
     const double *left = a + s->left, *right = b + s->right;
     double *to = value + s->dest;
     switch (s->shape) {
-    case SHAPE(1, 1): add_small(s, factor, left, right, to, 1, 1); break;
-    case SHAPE(2, 1): add_small(s, factor, left, right, to, 2, 1); break;
-    case SHAPE(1, 2): add_small(s, factor, left, right, to, 1, 2); break;
-    case SHAPE(3, 3): add_small(s, factor, left, right, to, 3, 3); break;
-    case SHAPE(5, 3): add_small(s, factor, left, right, to, 5, 3); break;
-    case SHAPE(6, 3): add_small(s, factor, left, right, to, 6, 3); break;
-    default: add_piece(s, factor, left, right, to);
+    case SHAPE(1, 1, 1): scale_small(s, factor, left, right, to, 1, 1); break;
+    case SHAPE(1, 1, 2): scale_small(s, factor, left, right, to, 1, 2); break;
+    case SHAPE(1, 1, 3): scale_small(s, factor, left, right, to, 1, 3); break;
+    case SHAPE(2, 1, 3): scale_small(s, factor, left, right, to, 2, 3); break;
+    case SHAPE(1, 2, 3): dot_small(s, factor, left, right, to, 2, 3); break;
+    case SHAPE(3, 3, 3): multiply_small(s, factor, left, right, to, 3, 3, 3); break;
+    case SHAPE(5, 3, 3): multiply_small(s, factor, left, right, to, 5, 3, 3); break;
+    case SHAPE(6, 3, 3): multiply_small(s, factor, left, right, to, 6, 3, 3); break;
+    default: multiply_any(s, factor, left, right, to);
     }
   }
 }
@@ -382,6 +490,8 @@ typedef struct term_context {
   const as_matrix *via;
 } term_context;
 
+static int length_of(const asi_pattern *p, int j) { return p->col_start[j + 1] - p->col_start[j]; }
+
 /// The products of column `col` of the system: (column j of the term's block) times entry `right` of via.
 static void visit_block_column(piece_builder *p, const term_context *c, int j, int col, int right) {
   const as_problem *problem = c->system->problem;
@@ -389,8 +499,13 @@ static void visit_block_column(piece_builder *p, const term_context *c, int j, i
   if (c->term->transposed) {
     const asi_row_view *view =
         c->term->block == AS_BLOCK_G_Q ? &problem->g_q_rows : &problem->k_v_rows;
-    for (int s = view->start[j]; s < view->start[j + 1]; ++s)
+    for (int s = view->start[j]; s < view->start[j + 1]; ++s) {
+      // Rows of a run come from columns of the same length; others would only be equally far apart by chance.
+      if (s > view->start[j] &&
+          length_of(block, view->col[s]) != length_of(block, view->col[s - 1]))
+        p->row = -2;
       add_product(p, c->term->row + view->col[s], col, view->position[s], right);
+    }
   } else {
     for (int k = block->col_start[j]; k < block->col_start[j + 1]; ++k)
       add_product(p, c->term->row + block->row[k], col, k, right);

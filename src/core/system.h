@@ -27,16 +27,18 @@ typedef struct asi_term {
   double factor;
 } asi_term;
 
-/// A piece of a product of sparse matrices, of consecutive rows of one column, for which the inner numbers follow each
-/// other:
+/// A piece of a product of sparse matrices: consecutive rows of some columns, for which the inner numbers follow each
+/// other. For its columns c
 ///
-///     value[dest + r] += factor * sum_k a[left + k left_step + r row_step] * b[right + k right_step]
+///     value[dest + r + c dest_col] += factor * sum_k a[left + k left_step + r row_step + c left_col]
+///                                                    * b[right + k right_step + c right_col]
 typedef struct asi_piece {
   int dest, left, right;
-  short shape;     ///< a usual one of these numbers, which has its own loop; 0: another
-  int rows, inner; ///< so many r, so many k
-  int row_step;    ///< 1 if there is a second factor
+  int shape;             ///< a usual one of these numbers, which has its own loop; 0: another
+  int rows, inner, cols; ///< so many r, k and c
+  int row_step;          ///< 1 if there is a second factor
   int left_step, right_step;
+  int dest_col, left_col, right_col;
 } asi_piece;
 
 /// A product of sparse matrices whose patterns are known, or one of them alone, as a list of pieces.
