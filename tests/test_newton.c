@@ -232,6 +232,30 @@ static void test_reuse(void **state) {
   }
 }
 
+/// max_iterations are per factorization: a step for which they do not suffice with factors of an earlier one is made with
+/// new ones, and does not fail.
+static void test_old_factors_do_not_fail_a_step(void **state) {
+  (void)state;
+  for (int i = 0; i < 9; ++i) {
+    as_integrator_def def = as_default_integrator_def();
+    def.method = (as_method)(i % 3);
+    def.newton.max_iterations = 3 + i / 3;
+    run kept = run_open(problem_pendulum(), NULL, &def);
+    def.newton.reuse = false;
+    run renewed = run_open(problem_pendulum(), NULL, &def);
+    run_steps(&kept, 0.02, 200);
+    run_steps(&renewed, 0.02, 200);
+    const as_statistics a = run_statistics(&kept), b = run_statistics(&renewed);
+    printf("method %d, %d: %ld matrices, %ld failed; without reuse %ld, %ld\n", i % 3,
+           def.newton.max_iterations, a.jacobian_evaluations, a.failed_steps,
+           b.jacobian_evaluations, b.failed_steps);
+    assert_int_equal(b.failed_steps, 0);
+    assert_int_equal(a.failed_steps, 0);
+    run_close(&kept);
+    run_close(&renewed);
+  }
+}
+
 /// The matrix of a linear problem with a fixed step never changes.
 static void check_linear_problem(double rho_inf) {
   as_integrator_def def = as_default_integrator_def();
@@ -429,6 +453,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_reuse),
+      cmocka_unit_test(test_old_factors_do_not_fail_a_step),
       cmocka_unit_test(test_linear_problem_factorizes_once),
       cmocka_unit_test(test_tolerance_is_small_enough),
       cmocka_unit_test(test_tolerance_is_met),

@@ -295,6 +295,12 @@ static bool only_round_off_is_left(as_integrator *s) {
   return residual->dynamics_residual <= little * (asi_max_abs(s->work_n, p->n) + inertia);
 }
 
+/// Takes the unknowns back to where they were predicted.
+static void begin_again(as_integrator *s) {
+  memcpy(s->z, s->predicted, (size_t)s->unknowns * sizeof(double));
+  if (s->eta_path) asi_index2_path(s);
+}
+
 as_status asi_newton(as_integrator *s) {
   const size_t size = (size_t)s->unknowns * sizeof(double);
   memcpy(s->predicted, s->z, size);
@@ -303,7 +309,7 @@ as_status asi_newton(as_integrator *s) {
                       fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA &&
                       s->factor_compliance == s->compliance;
   bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
-  bool renewed = false;
+  bool renewed = false, exhausted = false;
   double previous = 0.0; // size of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
     const bool fresh = renew; // factors of this very iterate
@@ -320,8 +326,7 @@ as_status asi_newton(as_integrator *s) {
     const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
     const bool approximate = s->active == &s->shared;
     if ((as_status_is_recoverable(status) || astray) && (!renewed || approximate)) {
-      memcpy(s->z, s->predicted, size);
-      if (s->eta_path) asi_index2_path(s);
+      begin_again(s);
       renew = true;
       previous = 0.0;
       continue;
@@ -347,6 +352,13 @@ as_status asi_newton(as_integrator *s) {
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
     if (previous > 0.0) renew = r > 0.5 || renewal_pays(s, norm * r, r);
     previous = norm;
+    // So many iterations with better factors, too.
+    if (iteration == s->def.newton.max_iterations && !exhausted && (!renewed || approximate)) {
+      begin_again(s);
+      renew = exhausted = true;
+      previous = 0.0;
+      iteration = 0;
+    }
   }
   return fail_to_converge(s, s->def.newton.max_iterations);
 }
