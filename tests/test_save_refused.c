@@ -445,6 +445,8 @@ static bool spoil(as_integrator *s, int index) {
   case 34: s->report.direction = 2; return true;
   case 35: s->report.count = -1; return true;
   case 36: s->active = &s->shared; return true;
+  case 37: s->refining_age = LONG_MAX; return true;
+  case 38: s->b_n.value[0] = nan; return true;
   default: return false;
   }
 }

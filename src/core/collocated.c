@@ -284,6 +284,15 @@ static double expected_refining(const as_integrator *s) {
   return s->factor_age <= s->refining_age && same_step(s->factor_h, s->h) ? s->refining : 1.0;
 }
 
+/// [GA.16] whether the refinement r of dv, which changes v' by `change` tolerances, was the last one. Stiff directions come
+/// slowly, and hide behind others: where there are any, dv itself has to be exact.
+static bool is_refined(const as_integrator *s, const double *r, const double *dv, double change,
+                       double contraction) {
+  const int n = s->problem->n;
+  if (s->path.stiff) return asi_max_abs(r, n) <= s->newton_rtol * asi_max_abs(dv, n);
+  return change * contraction <= (contraction <= CLOSE ? ENOUGH_IF_CLOSE : 1.0);
+}
+
 /// [ST.6] by the factors of a step, as long as they are close enough: its matrix differs by terms in h and by what has
 /// changed since. *done: that has served.
 static as_status refine_index3(as_integrator *s, const double *vddot, bool *done) {
@@ -306,7 +315,7 @@ static as_status refine_index3(as_integrator *s, const double *vddot, bool *done
       s->refining = contraction;
       s->refining_age = s->factor_age;
     }
-    *done = change * contraction <= (contraction <= CLOSE ? ENOUGH_IF_CLOSE : 1.0);
+    *done = is_refined(s, r, dv, change, contraction);
     if (*done || (i > 0 && !(contraction <= REFINING))) break;
     before = change;
   }

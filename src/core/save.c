@@ -212,6 +212,11 @@ static bool path_makes_sense(const as_integrator *s) {
   return s->path.count == 0 || (isfinite(s->path.lag) && all_finite(s->path.extra, s->problem->n));
 }
 
+static bool b_makes_sense(const as_integrator *s) {
+  return !s->b_known || s->eta_path == NULL ||
+         all_finite(s->b_n.value, s->b_n.col_start[s->b_n.cols]);
+}
+
 /// Whether a state that was read can be gone on from: a step must neither break nor run on forever.
 static bool makes_sense(const as_integrator *s) {
   const as_problem *p = s->problem;
@@ -226,7 +231,7 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
          s->control.error > 0.0 && s->control.error <= 1.0 && path_makes_sense(s) &&
-         (s->first || s->predictor.count > 0) &&
+         b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }
 
