@@ -115,7 +115,7 @@ static void begin_front(frontal_solver *s, const asi_front *f, double *P, double
 }
 
 /// w and r are those of the front; constants where they are usual ones.
-INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
+ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   double *const P = s->store + f->store;
   double *const S = (f->direct ? s->store : s->stack) + f->work;
@@ -145,7 +145,7 @@ static double *collect(const frontal_solver *s, const asi_front *f) {
   return s->others;
 }
 
-INLINED void forward(const frontal_solver *s, int front, int w, int r) {
+ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   const int *rest = s->fronts.rest + f->rest;
   double *const p = s->y + f->first, *const q = f->direct ? s->y + rest[0] : collect(s, f);
@@ -154,7 +154,7 @@ INLINED void forward(const frontal_solver *s, int front, int w, int r) {
   for (int k = 0; k < r && !f->direct; ++k) s->y[rest[k]] = q[k];
 }
 
-INLINED void backward(const frontal_solver *s, int front, int w, int r) {
+ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   const double *const q = f->direct ? s->y + s->fronts.rest[f->rest] : collect(s, f);
   backward_front(s->store + f->store, s->inverse + f->first, w, r, s->y + f->first, q);

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/two.h"
+
 // A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
 // largest entry is searched, and below that fraction none is used.
 #define GOOD_PIVOT 1e-2
@@ -18,29 +20,26 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-#define INLINED static inline __attribute__((always_inline))
-
-/// Two numbers, for which processors have one instruction; they need not stand at an even place.
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-
 /// row -= l other, from an even place on, n numbers with n even
-INLINED void subtract(double *row, double l, const double *other, int from, int n) {
-  const pair factor = {l, l};
+ASI_INLINED void subtract(double *row, double l, const double *other, int from, int n) {
+  const asi_two factor = asi_both(l);
   if (__builtin_constant_p(n)) {
 #pragma GCC unroll 16
-    for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+    for (int j = from; j < n; j += 2)
+      asi_store_two(row + j, asi_load_two(row + j) - factor * asi_load_two(other + j));
   } else {
 #pragma GCC unroll 8
-    for (int j = from; j < n; j += 2) *(pair *)(row + j) -= factor * *(const pair *)(other + j);
+    for (int j = from; j < n; j += 2)
+      asi_store_two(row + j, asi_load_two(row + j) - factor * asi_load_two(other + j));
   }
 }
 
 /// sum (x weight)^2, n numbers with n even
-INLINED double weighted_square(const double *x, const double *weight, int n) {
-  pair sum = {0.0, 0.0};
+ASI_INLINED double weighted_square(const double *x, const double *weight, int n) {
+  asi_two sum = asi_both(0.0);
 #pragma GCC unroll 16
   for (int j = 0; j < n; j += 2) {
-    const pair product = *(const pair *)(x + j) * *(const pair *)(weight + j);
+    const asi_two product = asi_load_two(x + j) * asi_load_two(weight + j);
     sum += product * product;
   }
   return sum[0] + sum[1];
@@ -49,7 +48,8 @@ INLINED double weighted_square(const double *x, const double *weight, int n) {
 /// Subtracts a pivot row from a row of P or of L, of which n numbers (even) are wanted; l takes the place of the
 /// entry that it eliminates. Since rows are worked on from an even place on, an entry that is done may change:
 /// l is written after that.
-INLINED double eliminate_entry(double *row, int k, const double *pivot_row, double inverse, int n) {
+ASI_INLINED double eliminate_entry(double *row, int k, const double *pivot_row, double inverse,
+                                   int n) {
   const double l = row[k] * inverse;
   subtract(row, l, pivot_row, (k + 1) & ~1, n);
   row[k] = l;
@@ -57,8 +57,8 @@ INLINED double eliminate_entry(double *row, int k, const double *pivot_row, doub
 }
 
 /// Subtracts pivot rows 0 ... count - 1 from a row of P.
-INLINED void eliminate_row(double *row, const double *P, const double *inverse, int length,
-                           int count) {
+ASI_INLINED void eliminate_row(double *row, const double *P, const double *inverse, int length,
+                               int count) {
 #pragma GCC unroll 16
   for (int k = 0; k < count; ++k) eliminate_entry(row, k, P + k * length, inverse[k], length);
 }
@@ -97,9 +97,10 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
 /// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 and U12, L becomes L21, and L21 U12
 /// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
 /// Growth is that of the pivots and of the first `inside` rows of S. Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
-INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int inside, int w,
-                             int r, const double *enough, const double *scale, const double *weight,
-                             int *swap, bool *searched, double *restrict inverse, double *growth) {
+ASI_INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int inside,
+                                 int w, int r, const double *enough, const double *scale,
+                                 const double *weight, int *swap, bool *searched,
+                                 double *restrict inverse, double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double *const L = P + w * length;
   double sum = 0.0;
@@ -131,7 +132,7 @@ INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride,
 }
 
 /// x . y
-INLINED double dot(const double *x, const double *y, int n) {
+ASI_INLINED double dot(const double *x, const double *y, int n) {
   double even = 0.0, odd = 0.0;
 #pragma GCC unroll 8
   for (int j = 0; j + 1 < n; j += 2) {
@@ -142,8 +143,8 @@ INLINED double dot(const double *x, const double *y, int n) {
 }
 
 /// Solves with the L of a front: its pivots in p, their part of the others subtracted from q.
-INLINED void forward_front(const double *restrict P, int w, int r, double *restrict p,
-                           double *restrict q) {
+ASI_INLINED void forward_front(const double *restrict P, int w, int r, double *restrict p,
+                               double *restrict q) {
   const int width = w + (w & 1), length = width + r + (r & 1);
   const double *const L = P + w * length;
 #pragma GCC unroll 16
@@ -155,8 +156,8 @@ INLINED void forward_front(const double *restrict P, int w, int r, double *restr
 }
 
 /// Solves with the U of a front for its pivots; the others, in q, are known.
-INLINED void backward_front(const double *restrict P, const double *restrict inverse, int w, int r,
-                            double *restrict p, const double *restrict q) {
+ASI_INLINED void backward_front(const double *restrict P, const double *restrict inverse, int w,
+                                int r, double *restrict p, const double *restrict q) {
   const int length = w + (w & 1) + r + (r & 1);
 #pragma GCC unroll 16
   for (int k = 0; k < w; ++k) p[k] -= dot(P + k * length + w, q, r);
