@@ -14,8 +14,9 @@
 ///
 ///     growth = sum (p_k / e_k)^2 + sum (s_ij)^2 / (e_i e_j)
 ///
-/// for each front. A solution is put into its equations only if a front's growth is above what it was when a
-/// solution satisfied them very well, by the square of the digits that may be lost since. Large growth as
+/// for each front. A solution is put into its equations only if a front's growth is above what it was when one
+/// satisfied them well, by more than the square of the digits that may be lost since. The right side at hand may leave
+/// out parts of the machine that are at rest; so one that leaves out nothing is solved for, too. Large growth as
 /// such is no sign of trouble: a body carries all bodies that it holds; at the end of 1000 hinges their inertia
 /// is 10^9 times its own.
 #include <limits.h>
@@ -33,10 +34,10 @@
 #define ZERO_DIAGONAL 1e-5
 // Componentwise backward error above which a solution is not believed.
 #define BAD_SOLUTION 1e-10
-// And one below which it is: entries may grow by the ratio of the two before another one is looked at.
-#define GOOD_SOLUTION 1e-12
+// And one below which it is: as long as entries grow by no more than what is left to it, none is looked at.
+#define GOOD_SOLUTION 3e-11
 #define HUGE_GROWTH 1e100
-#define MORE_GROWTH (BAD_SOLUTION / GOOD_SOLUTION * (BAD_SOLUTION / GOOD_SOLUTION))
+#define MORE_GROWTH 100.0
 // KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
 #define FEWEST_PIVOTS 2.5
 // What an operation takes, in those of KLU; measured on a chain of 1000 links.
@@ -74,8 +75,10 @@ struct frontal_solver {
   double *growth;   ///< of each front
   double *limit;    ///< of growth: above it a solution is looked at
   double *row_scale, *right_side, *residual, *magnitude; ///< n, for checking solutions
+  double *probe;                                         ///< n: a solution made up for that
   bool measured;                                         ///< expected and row_scale are known
-  bool unchecked;  ///< entries have grown, and no solution has been looked at yet
+  bool unchecked; ///< entries have grown, and no solution has been looked at yet
+  bool proven; ///< the fronts at hand gave a very good solution: the next ones may have such pivots
   asi_solver *klu; ///< NULL: not needed so far
   bool by_klu;     ///< the factors at hand are KLU's
   int wait;        ///< so many factorizations are KLU's before the fronts are tried again
@@ -258,6 +261,19 @@ static void measure(frontal_solver *s) {
   s->measured = true;
 }
 
+/// Pivots like those at hand need no search, though they are smaller than expected: what a joint holds carries
+/// others, and is harder to move than it is itself.
+static void expect_such_pivots(frontal_solver *s) {
+  for (int i = 0; i < s->fronts.n_fronts; ++i) {
+    const asi_front *f = &s->fronts.front[i];
+    for (int k = 0; k < f->w; ++k) {
+      const double size = s->expected[f->first + k];
+      const double pivot = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
+      s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), SMALLEST_PIVOT * size);
+    }
+  }
+}
+
 // ---- the solver -------------------------------------------------------------------------------------
 
 static as_status need_klu(frontal_solver *s) {
@@ -284,6 +300,8 @@ static void step_back(frontal_solver *s) {
 
 static as_status frontal_factor(asi_solver *solver, double *value, int *culprit) {
   frontal_solver *s = (frontal_solver *)solver;
+  if (s->proven) expect_such_pivots(s);
+  s->proven = false;
   *culprit = 0;
   s->value = value;
   s->known = true;
@@ -309,31 +327,42 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   return AS_OK;
 }
 
-static bool satisfies(frontal_solver *s, const double *x, double tolerance) {
+static double error_of(frontal_solver *s, const double *x) {
   const asi_equations e = {s->fronts.n, s->col_start, s->row,
                            s->value,    s->row_scale, s->right_side};
-  return asi_satisfies(&e, x, tolerance, s->residual, s->magnitude);
+  return asi_backward_error(&e, x, s->residual, s->magnitude);
 }
 
-/// Pivots like those at hand need no search, though they are smaller than expected: what a joint holds carries
-/// others, and is harder to move than it is itself.
-static void expect_such_pivots(frontal_solver *s) {
-  for (int i = 0; i < s->fronts.n_fronts; ++i) {
-    const asi_front *f = &s->fronts.front[i];
-    for (int k = 0; k < f->w; ++k) {
-      const double size = s->expected[f->first + k];
-      const double pivot = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
-      s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), SMALLEST_PIVOT * size);
-    }
+/// The error of a solution that all fronts have a part in, whatever the right side at hand is: b = A u with u of
+/// either sign, about 1 in the units of the pivots.
+static double error_of_probe(frontal_solver *s) {
+  const int n = s->fronts.n;
+  double *const b = s->right_side, *const u = s->probe;
+  unsigned random = 1;
+  for (int k = 0; k < n; ++k) {
+    random = 1664525u * random + 1013904223u;
+    const double size = 0.5 + (random >> 9) * 0x1p-23;
+    u[s->fronts.order[k]] = (random >> 8 & 1 ? size : -size) * sqrt(s->scale[k]);
   }
+  memset(b, 0, (size_t)n * sizeof(double));
+  for (int j = 0; j < n; ++j)
+    for (int i = s->col_start[j]; i < s->col_start[j + 1]; ++i) b[s->row[i]] += s->value[i] * u[j];
+  memcpy(u, b, (size_t)n * sizeof(double));
+  solve_fronts(s, u);
+  return error_of(s, u);
 }
 
-/// Looks at a solution. If it is very good, fronts may grow as they did for it, and somewhat more.
+/// Looks at a solution. If it is good with a margin, and so is one that all fronts have a part in, they may grow as
+/// they did for these, and more by as much as these are better than that.
 static bool is_good(frontal_solver *s, const double *x) {
-  if (!satisfies(s, x, GOOD_SOLUTION)) return satisfies(s, x, BAD_SOLUTION);
+  double error = error_of(s, x);
+  if (!(error <= GOOD_SOLUTION)) return error <= BAD_SOLUTION;
+  error = fmax(error, error_of_probe(s));
+  if (error > GOOD_SOLUTION) return true;
+  const double more = fmin(GOOD_SOLUTION / error, MORE_GROWTH);
   for (int i = 0; i < s->fronts.n_fronts; ++i)
-    s->limit[i] = s->growth[i] < HUGE_GROWTH ? MORE_GROWTH * s->growth[i] : 0.0;
-  expect_such_pivots(s);
+    s->limit[i] = s->growth[i] < HUGE_GROWTH ? more * more * s->growth[i] : 0.0;
+  s->proven = true;
   return true;
 }
 
@@ -392,6 +421,7 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   asi_archive_bool(a, &s->measured);
   asi_archive_bool(a, &s->by_klu);
   asi_archive_bool(a, &s->unchecked);
+  asi_archive_bool(a, &s->proven);
   asi_archive_int(a, &s->wait, 0, LONGEST_WAIT);
   asi_archive_int(a, &s->patience, 1, LONGEST_WAIT);
   asi_archive_count(a, &s->by_other);
@@ -453,6 +483,7 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->right_side);
   free(s->residual);
   free(s->magnitude);
+  free(s->probe);
   free(s);
 }
 
@@ -496,10 +527,11 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->row_scale = asi_calloc(count, sizeof(double));
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
+  s->probe = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
   if (!s->kernel || !s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched ||
       !s->others || !s->expected || !s->enough || !s->scale || !s->weight || !s->growth ||
-      !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude) {
+      !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude || !s->probe) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }

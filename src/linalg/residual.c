@@ -3,9 +3,9 @@
 #include <float.h>
 #include <math.h>
 
-bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double *residual,
-                   double *magnitude) {
-  double size = 0.0;
+double asi_backward_error(const asi_equations *e, const double *x, double *residual,
+                          double *magnitude) {
+  double size = 0.0, largest = 0.0;
   for (int i = 0; i < e->n; ++i) {
     residual[i] = e->b[i];
     magnitude[i] = fabs(e->b[i]);
@@ -18,10 +18,16 @@ bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, do
       magnitude[e->row[k]] += fabs(product);
     }
   }
-  bool ok = true; // not so if there is a NaN
   for (int i = 0; i < e->n; ++i) {
     const double scale = magnitude[i] + 1e-6 * size * e->row_scale[i] + DBL_MIN;
-    ok = ok && fabs(residual[i]) <= tolerance * scale;
+    const double error = fabs(residual[i]) / scale;
+    if (!(error < (double)INFINITY)) return (double)INFINITY;
+    largest = fmax(largest, error);
   }
-  return ok;
+  return largest;
+}
+
+bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double *residual,
+                   double *magnitude) {
+  return asi_backward_error(e, x, residual, magnitude) <= tolerance;
 }

@@ -13,9 +13,13 @@ typedef struct asi_equations {
   const double *b;
 } asi_equations;
 
-/// Whether |b - A x|_i <= tolerance ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|) for all i: a relative change of A and b
-/// that small makes x exact, but for rows whose terms are all next to nothing. `residual` receives b - A x,
-/// `magnitude` is scratch; n numbers each.
+/// The largest |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): a relative change of A and b that small makes x
+/// exact, but for rows whose terms are all next to nothing. Infinite if x is not finite. `residual` receives
+/// b - A x, `magnitude` is scratch; n numbers each.
+double asi_backward_error(const asi_equations *e, const double *x, double *residual,
+                          double *magnitude);
+
+/// Whether that is at most `tolerance`.
 bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double *residual,
                    double *magnitude);
 
