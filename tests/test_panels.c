@@ -40,7 +40,7 @@ static void compare(const double *a, const double *b, int n) {
 /// All three products; returns how many panels there were.
 static int check(const asi_pattern *p) {
   asi_panels panels;
-  double value[MOST * MOST], x[MOST], other[MOST], y[MOST], wanted[MOST];
+  double value[MOST * MOST] = {0}, x[MOST], other[MOST], y[MOST], wanted[MOST];
   assert_int_equal(asi_panels_init(&panels, p, NULL), AS_OK);
   for (int k = 0; k < p->col_start[p->cols]; ++k) value[k] = random_number();
   for (int i = 0; i < MOST; ++i) {
