@@ -12,6 +12,7 @@
 /// that no block of the iteration matrix depends on h to leading order:
 ///     index-3: M v' - f,  g / (beta h^2),       k / (gamma h)
 ///     index-2: M v' - f,  g' / (gamma h),       k / (gamma h),  g / (beta h^2)
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -508,6 +509,7 @@ static as_status collocated_evaluate(as_integrator *s, bool tangents) {
   double *r = s->residual, *f = s->work_n, *g = r + (is_stabilized(s) ? at.eta : at.lambda);
   double *gdot = is_stabilized(s) ? r + at.lambda : NULL;
   as_statistics *log = &s->statistics;
+  assert(r != NULL);
   update(s);
   const as_point point = trial_point(s);
   s->at_trial = equation_blocks(s) | (tangents ? asi_system_blocks(s->active) : 0);
