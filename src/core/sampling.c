@@ -111,16 +111,8 @@ double asi_sampling_next(const as_integrator *s) {
 /// Calls the controllers that are due, all with the same point, and keeps their results.
 static as_status take_samples(as_integrator *s) {
   const as_problem *p = s->problem;
-  const asi_values *now = &s->now;
-  const as_point at = {.t = s->t,
-                       .q = now->q,
-                       .v = now->v,
-                       .vdot = now->vdot,
-                       .lambda = now->lambda,
-                       .psi = now->psi,
-                       .x = now->x,
-                       .y = now->y,
-                       .u = s->eval.u};
+  as_point at = asi_point_at_start(s, s->now.v);
+  at.u = s->eval.u;
   for (int i = 0; i < p->def.n_samplers; ++i) {
     const as_sampler_def *one = &p->sampler[i];
     const double time = sample_time(one, s->sampler[i].next);

@@ -531,8 +531,7 @@ as_status asi_start_rates(as_integrator *s, double h) {
   return add_neighbour(s, 0.01 * e, 100.0 / e);
 }
 
-/// The state a step begins from, with another v.
-static as_point start_point(const as_integrator *s, const double *v) {
+as_point asi_point_at_start(const as_integrator *s, const double *v) {
   return (as_point){.t = s->t,
                     .q = s->now.q,
                     .v = v,
@@ -554,7 +553,7 @@ as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v
   as_space_bracket(p->space, v, s->now.vdot, less);
   for (int i = 0; i < n; ++i)
     less[i] = vddot ? v[i] - h * h * (factor * vddot[i] + less[i] / 12.0) : v[i];
-  const as_point at = start_point(s, v), late = start_point(s, less);
+  const as_point at = asi_point_at_start(s, v), late = asi_point_at_start(s, less);
   as_status status =
       asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_GDOT) | asi_eval_needs(p, ASI_FN_K));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &late, s->block, gdot);
@@ -565,7 +564,7 @@ as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v
 }
 
 as_status asi_index3_blocks(as_integrator *s, const double *v) {
-  const as_point at = start_point(s, v);
+  const as_point at = asi_point_at_start(s, v);
   return asi_blocks(
       s, &at, projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI));
 }

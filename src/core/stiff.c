@@ -196,15 +196,7 @@ static void acceleration_gap(const as_integrator *s, double *w) {
 }
 
 as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
-  const asi_values *now = &s->now;
-  const as_point at = {.t = s->t,
-                       .q = now->q,
-                       .v = now->v,
-                       .vdot = now->vdot,
-                       .lambda = now->lambda,
-                       .psi = now->psi,
-                       .x = now->x,
-                       .y = now->y};
+  const as_point at = asi_point_at_start(s, s->now.v);
   double *w = s->path.change;
   bool stiff;
   // Where nothing is stiff as the step changes nothing is looked for until it changes again.
