@@ -385,11 +385,14 @@ static size_t b_size(const as_integrator *s) {
   return (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double);
 }
 
+bool asi_index2_keeps_b(const as_integrator *s) {
+  return has_eta(s) && (equation_blocks(s) & AS_BLOCK_BIT(AS_BLOCK_G_Q));
+}
+
 /// [GA.17] B_n is taken from the last evaluation of the step before. That is where Newton's method stood before its last
 /// increment: B_n is off by what that moves q, which a factor of eta, zero in the exact solution, makes even less.
 void asi_index2_keep_b(as_integrator *s) {
-  if (equation_blocks(s) & AS_BLOCK_BIT(AS_BLOCK_G_Q))
-    memcpy(s->b_trial, s->block[AS_BLOCK_G_Q].value, b_size(s));
+  if (asi_index2_keeps_b(s)) memcpy(s->b_trial, s->block[AS_BLOCK_G_Q].value, b_size(s));
 }
 
 void asi_index2_path(as_integrator *s) {
@@ -423,7 +426,7 @@ static as_status collocated_begin(as_integrator *s, double h) {
   if (status) return status;
   asi_system_set_factors(s->active, terms,
                          list_terms(s, has_eta(s) && s->active == &s->step, terms));
-  if (has_eta(s) && !(s->b_known && !s->first)) status = find_b_n(s);
+  if (has_eta(s) && (s->first || !asi_index2_keeps_b(s))) status = find_b_n(s);
   if (status) return status;
   // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
@@ -671,11 +674,10 @@ static void collocated_accept(as_integrator *s) {
   asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
-  if (has_eta(s) && (equation_blocks(s) & AS_BLOCK_BIT(AS_BLOCK_G_Q))) {
+  if (asi_index2_keeps_b(s)) {
     double *const used = s->b_n.value;
     s->b_n.value = s->b_trial;
     s->b_trial = used;
-    s->b_known = true;
   }
   s->a_offset = s->d1;
   s->w_offset = s->dx1;

@@ -79,7 +79,6 @@ struct as_integrator {
   asi_motion motion;
   as_matrix b_n;         ///< index-2: B at the start of the step; its values are in the arena
   double *b_trial;       ///< and those that the step being solved leaves for the next one
-  bool b_known;          ///< the last step has left them
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
   asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
@@ -376,6 +375,8 @@ enum {
   ASI_ALWAYS_COUPLED = 5
 }; ///< so many steps in a row with index-2's full matrix, and all others follow
 
+/// Whether a step leaves B for the next one: its equations evaluate it.
+bool asi_index2_keeps_b(const as_integrator *s);
 /// Keeps B as it was last evaluated in a step, for the next one.
 void asi_index2_keep_b(as_integrator *s);
 /// Finds B_n^T eta/h of z.

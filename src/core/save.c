@@ -140,8 +140,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->fresh_seen);
   asi_archive_double(a, &s->fresh_norm);
   asi_archive_double(a, &s->first_norm);
-  asi_archive_bool(a, &s->b_known);
-  if (s->b_known && s->eta_path)
+  if (!s->first && asi_index2_keeps_b(s))
     asi_archive_doubles(a, s->b_n.value, (size_t)s->b_n.col_start[s->b_n.cols]);
   asi_archive_double(a, &s->refining);
   asi_archive_count(a, &s->refining_age);
@@ -213,7 +212,7 @@ static bool path_makes_sense(const as_integrator *s) {
 }
 
 static bool b_makes_sense(const as_integrator *s) {
-  return !s->b_known || s->eta_path == NULL ||
+  return s->first || !asi_index2_keeps_b(s) ||
          all_finite(s->b_n.value, s->b_n.col_start[s->b_n.cols]);
 }
 

@@ -45,7 +45,7 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
     status = AS_ERR_CONVERGENCE;
   s->compliance = s->base_compliance;
   if (status == AS_OK) {
-    if (s->eta_path) asi_index2_keep_b(s);
+    asi_index2_keep_b(s);
     s->method->update(s); // the last increment has changed z
     status = check_end(s);
   }
