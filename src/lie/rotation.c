@@ -2,16 +2,34 @@
 
 #include <math.h>
 
+#include "base/two.h"
+
+/// A quaternion as two pairs of numbers.
+typedef struct quaternion {
+  asi_two wx, yz;
+} quaternion;
+
+ASI_INLINED quaternion load(const double *q) {
+  return (quaternion){asi_load_two(q), asi_load_two(q + 2)};
+}
+
+ASI_INLINED void store(quaternion q, double *out) {
+  asi_store_two(out, q.wx);
+  asi_store_two(out + 2, q.yz);
+}
+
+ASI_INLINED asi_two swapped(asi_two a) { return (asi_two){a[1], a[0]}; }
+
 // [LG.1] (a, x)(b, y) = (ab - x.y, a y + b x + x x y)
+ASI_INLINED quaternion compose(quaternion a, quaternion b) {
+  const asi_two w = asi_both(a.wx[0]), x = {-a.wx[1], a.wx[1]}, y = {-a.yz[0], a.yz[0]},
+                z = asi_both(a.yz[1]);
+  const asi_two xw = swapped(b.wx), zy = swapped(b.yz);
+  return (quaternion){w * b.wx + x * xw + y * b.yz - z * zy, w * b.yz + x * zy - y * b.wx + z * xw};
+}
+
 void asi_so3_compose(const double *q1, const double *q2, double *out) {
-  const double w = q1[0] * q2[0] - q1[1] * q2[1] - q1[2] * q2[2] - q1[3] * q2[3];
-  const double x = q1[0] * q2[1] + q1[1] * q2[0] + q1[2] * q2[3] - q1[3] * q2[2];
-  const double y = q1[0] * q2[2] + q1[2] * q2[0] + q1[3] * q2[1] - q1[1] * q2[3];
-  const double z = q1[0] * q2[3] + q1[3] * q2[0] + q1[1] * q2[2] - q1[2] * q2[1];
-  out[0] = w;
-  out[1] = x;
-  out[2] = y;
-  out[3] = z;
+  store(compose(load(q1), load(q2)), out);
 }
 
 // [LG.1] (a, x)^-1 = (a, -x)
@@ -20,13 +38,15 @@ void asi_so3_inverse(const double *q, double *out) {
   for (int i = 1; i < 4; i++) out[i] = -q[i];
 }
 
-void asi_so3_normalize(double *q) {
-  const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+ASI_INLINED quaternion normalize(quaternion q) {
+  const asi_two squares = q.wx * q.wx + q.yz * q.yz;
   // 1/sqrt(1 + e) = 1 - e/2 + 3 e^2/8: products of unit quaternions need no root.
-  const double e = square - 1.0;
-  const double factor = fabs(e) < 1e-8 ? 1.0 - 0.5 * e : 1.0 / sqrt(square);
-  for (int i = 0; i < 4; i++) q[i] *= factor;
+  const double square = squares[0] + squares[1], e = square - 1.0;
+  const asi_two factor = asi_both(fabs(e) < 1e-8 ? 1.0 - 0.5 * e : 1.0 / sqrt(square));
+  return (quaternion){factor * q.wx, factor * q.yz};
 }
+
+void asi_so3_normalize(double *q) { store(normalize(load(q)), q); }
 
 // [LG.2] R v = v + a y + x x y with y = 2 x x v
 static void rotate(double a, const double *x, const double *v, double *out) {
@@ -114,29 +134,39 @@ static const double inverse_factorial[] = {
 
 // Up to this squared half angle, 0.5 rad a time step, seven terms of cos and sinc leave nothing.
 static const double short_limit = 0.0625;
-enum { SHORT_TERMS = 7 };
+
+/// sum_k (-s)^k / (2k + n)! and the same with n + 1, for the angles of a time step; even and odd k apart, which need not
+/// wait for each other.
+ASI_INLINED asi_two short_series(double s, int n) {
+  const double *c = inverse_factorial + n;
+  const asi_two s1 = asi_both(s), s2 = asi_both(s * s);
+  const asi_two even =
+      asi_load_two(c) +
+      s2 * (asi_load_two(c + 4) + s2 * (asi_load_two(c + 8) + s2 * asi_load_two(c + 12)));
+  const asi_two odd = asi_load_two(c + 2) + s2 * (asi_load_two(c + 6) + s2 * asi_load_two(c + 10));
+  return even - s1 * odd;
+}
 
 // [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
-void asi_so3_exp(const double *w, double *q) {
-  const double u = 0.25 * asi_dot3(w, w);
-  double cosine = 0.0, sine = 0.0; // the latter over the half angle
+ASI_INLINED quaternion exp_of(const double *w) {
+  const double x = w[0];
+  const asi_two yz = asi_load_two(w + 1), squares = yz * yz;
+  const double u = 0.25 * (x * x + squares[0] + squares[1]);
+  asi_two both; // the cosine of the half angle, and its sine over it
   if (u <= short_limit) {
-#pragma GCC unroll 7
-    for (int i = SHORT_TERMS - 1; i >= 0; i--) {
-      cosine = inverse_factorial[2 * i] - u * cosine;
-      sine = inverse_factorial[2 * i + 1] - u * sine;
-    }
+    both = short_series(u, 0);
   } else {
     const double half = sqrt(u);
-    cosine = cos(half);
-    sine = sinc(half);
+    both = (asi_two){cos(half), sinc(half)};
   }
-  const double k = 0.5 * sine;
-  const double x = k * w[0], y = k * w[1], z = k * w[2];
-  q[0] = cosine;
-  q[1] = x;
-  q[2] = y;
-  q[3] = z;
+  return (quaternion){both * (asi_two){1.0, 0.5 * x}, asi_both(0.5 * both[1]) * yz};
+}
+
+void asi_so3_exp(const double *w, double *q) { store(exp_of(w), q); }
+
+// [LG.14]
+void asi_so3_move(const double *q, const double *w, double *out) {
+  store(normalize(compose(load(q), exp_of(w))), out);
 }
 
 // [LG.4] log((a, x)) = 2 atan2(|x|, a)/|x| x, with (-a, -x) in place of (a, x) if a < 0
@@ -163,14 +193,9 @@ static int series_terms(double s) { return s < 0.01 ? 5 : 14; }
 // [LG.6] c = sum_k (-s)^k/(2k+3)!, b = sum_k (-s)^k/(2k+2)!, the latter up to the angles of a time step
 void asi_so3_coefficients(double s, double *b, double *c) {
   if (s <= short_limit) {
-    double b_sum = 0.0, c_sum = 0.0;
-#pragma GCC unroll 7
-    for (int k = SHORT_TERMS - 1; k >= 0; k--) {
-      b_sum = inverse_factorial[2 * k + 2] - s * b_sum;
-      c_sum = inverse_factorial[2 * k + 3] - s * c_sum;
-    }
-    *b = b_sum;
-    *c = c_sum;
+    const asi_two both = short_series(s, 2);
+    *b = both[0];
+    *c = both[1];
     return;
   }
   const double th = sqrt(s);

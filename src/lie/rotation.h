@@ -29,7 +29,8 @@ void asi_so3_matrix(const double *q, double *r);                         ///< R
 void asi_so3_from_matrix(const double *r, double *q); ///< R to q
 
 void asi_so3_exp(const double *w, double *q);
-void asi_so3_log(const double *q, double *w); ///< the angle |w| is in [0, pi]
+void asi_so3_log(const double *q, double *w);                     ///< the angle |w| is in [0, pi]
+void asi_so3_move(const double *q, const double *w, double *out); ///< q o exp(w), of length 1
 
 /// The coefficients of T at the squared angle s: b = (1 - cos th)/th^2, c = (th - sin th)/th^3.
 void asi_so3_coefficients(double s, double *b, double *c);

@@ -35,6 +35,15 @@ void asi_se3_exp(const double *xi, double *q) {
   asi_so3_exp(xi + 3, q + 3);
 }
 
+// [LG.14] (x, R) o exp(u, w) = (x + R T(w)^T u, R exp(w))
+void asi_se3_move(const double *q, const double *xi, double *out) {
+  double shift[3];
+  asi_so3_tangent_transposed_times(xi + 3, xi, shift);
+  asi_so3_rotate(q + 3, shift, shift);
+  asi_so3_move(q + 3, xi + 3, out + 3);
+  for (int i = 0; i < 3; i++) out[i] = q[i] + shift[i];
+}
+
 // [LG.10] log(x, R) = (T(w)^-T x, w) with w = log(R)
 void asi_se3_log(const double *q, double *xi) {
   asi_so3_log(q + 3, xi + 3);

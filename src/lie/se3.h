@@ -11,6 +11,8 @@ void asi_se3_between(const double *q0, const double *q1, double *out); ///< q0^-
 
 void asi_se3_exp(const double *xi, double *q);
 void asi_se3_log(const double *q, double *xi); ///< the angle is in [0, pi]
+void asi_se3_move(const double *q, const double *xi,
+                  double *out); ///< q o exp(xi), its rotation of length 1
 
 /// The blocks of T(xi) = [T U; 0 T], each 3 x 3 and stored by rows.
 void asi_se3_tangent(const double *xi, double *t, double *u);

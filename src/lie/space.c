@@ -257,25 +257,30 @@ void as_space_log(const as_space *space, const double *q, double *xi) {
   }
 }
 
+// Three numbers, all read before one is written.
+static void add3(const double *a, const double *b, double *out) {
+  const double x = a[0] + b[0], y = a[1] + b[1], z = a[2] + b[2];
+  out[0] = x;
+  out[1] = y;
+  out[2] = z;
+}
+
 // [LG.14] q o exp(xi), and each quaternion divided by its length
 void as_space_move(const as_space *space, const double *q, const double *xi, double *out) {
   for (factor f = last_factor(space); is_factor(space, &f); previous_factor(space, &f)) {
     const double *a = q + f.q, *x = xi + f.v;
     double *o = out + f.q;
-    double e[7];
-    exp_factor(f.kind, x, e);
     switch (f.kind) {
     case AS_SPACE_RN:
       for (int i = f.nq - 1; i >= 0; i--) o[i] = a[i] + x[i]; // backwards, as the factors
-      continue;
-    case AS_SPACE_SO3: asi_so3_compose(a, e, o); break;
-    case AS_SPACE_R3SO3:
-      add(3, a, e, o);
-      asi_so3_compose(a + 3, e + 3, o + 3);
       break;
-    case AS_SPACE_SE3: asi_se3_compose(a, e, o); break;
+    case AS_SPACE_SO3: asi_so3_move(a, x, o); break;
+    case AS_SPACE_R3SO3: // backwards, too
+      asi_so3_move(a + 3, x + 3, o + 3);
+      add3(a, x, o);
+      break;
+    case AS_SPACE_SE3: asi_se3_move(a, x, o); break;
     }
-    asi_so3_normalize(o + f.nq - 4);
   }
 }
 
@@ -429,33 +434,41 @@ void asi_space_tangent_pattern(const as_space *space, int *col_start, int *row) 
   col_start[space->nv] = n;
 }
 
-// [LG.5] [LG.11], in the order of the pattern
+// [LG.5] T by columns is T(-w) by rows.
+static double *fill_rotation(const double *w, double *out) {
+  const double back[3] = {-w[0], -w[1], -w[2]};
+  asi_so3_tangent(back, out);
+  return out + 9;
+}
+
+// [LG.11] the columns of [T U; 0 T]
+static double *fill_motion(const double *xi, double *out) {
+  double t[9], u[9];
+  asi_se3_tangent(xi, t, u);
+  for (int j = 0; j < 3; j++, out += 3)
+    for (int i = 0; i < 3; i++) out[i] = t[3 * i + j];
+  for (int j = 0; j < 3; j++, out += 6)
+    for (int i = 0; i < 3; i++) {
+      out[i] = u[3 * i + j];
+      out[3 + i] = t[3 * i + j];
+    }
+  return out;
+}
+
 void asi_space_tangent_fill(const as_space *space, const double *xi, double *value) {
   double *out = value;
-  double t[9], u[9];
   for (factor f = first_factor(space); is_factor(space, &f); next_factor(space, &f)) {
     const double *x = xi + f.v;
     switch (f.kind) {
     case AS_SPACE_RN:
       for (int i = 0; i < f.nv; i++) *out++ = 1.0;
-      continue;
-    case AS_SPACE_SO3: asi_so3_tangent(x, t); break;
+      break;
+    case AS_SPACE_SO3: out = fill_rotation(x, out); break;
     case AS_SPACE_R3SO3:
-      for (int i = 0; i < 3; i++) *out++ = 1.0;
-      asi_so3_tangent(x + 3, t);
+      fill3(out, 1.0);
+      out = fill_rotation(x + 3, out + 3);
       break;
-    case AS_SPACE_SE3:
-      asi_se3_tangent(x, t, u);
-      for (int j = 0; j < 3; j++) {
-        for (int i = 0; i < 3; i++) *out++ = t[3 * i + j];
-      }
-      break;
-    }
-    for (int j = 0; j < 3; j++) {
-      if (f.kind == AS_SPACE_SE3) {
-        for (int i = 0; i < 3; i++) *out++ = u[3 * i + j];
-      }
-      for (int i = 0; i < 3; i++) *out++ = t[3 * i + j];
+    case AS_SPACE_SE3: out = fill_motion(x, out); break;
     }
   }
 }
