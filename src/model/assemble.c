@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elements/ball.h"
 #include "elements/vector.h"
 #include "model/look.h"
 #include "model/model.h"
@@ -80,6 +81,10 @@ typedef struct target {
 
 static bool wants_block(const target *to, as_block block) {
   return to->block_set & AS_BLOCK_BIT(block);
+}
+
+static double *block_values(const target *to, as_block block) {
+  return wants_block(to, block) ? to->blocks[block].value : NULL;
 }
 
 static bool wants_bodies(const target *to) {
@@ -335,6 +340,25 @@ static void point_at(const as_point *at, const asi_placed *e, as_element_input *
   in->read = at->lambda ? at->lambda + e->read_row : NULL;
 }
 
+static asi_ball_output ball_output(const target *to) {
+  return (asi_ball_output){.g = to->g,
+                           .rate = to->rate,
+                           .acceleration = to->acceleration,
+                           .g_q = block_values(to, AS_BLOCK_G_Q),
+                           .gdot_q = block_values(to, AS_BLOCK_GDOT_Q),
+                           .f_q = block_values(to, AS_BLOCK_F_Q)};
+}
+
+static void evaluate_ball(const as_model *m, const asi_placed *e, const as_element_input *in,
+                          const asi_ball_output *out) {
+  const as_body_motion *const body[2] = {e->e.body[0] < 0 ? NULL : in->body[0],
+                                         e->e.body[1] < 0 ? NULL : in->body[1]};
+  const asi_ball_place place = {e->row, m->position + e->position[ASI_G_Q],
+                                m->position + e->position[ASI_GDOT_Q],
+                                m->position + e->position[ASI_F_Q]};
+  asi_ball_evaluate(e->data, body, in->lambda, place, out);
+}
+
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
 
 /// Zeros in all that the elements of a model may write.
@@ -361,6 +385,7 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
   as_element_input in = {.t = at->t, .u = at->u};
   const unsigned wanted = wants(m, to);
   const bool own = wants_bodies(to);
+  const asi_ball_output balls = ball_output(to);
   begin_local(m, &local);
   forget(&bodies);
   for (int i = 0; i < m->n_elements; ++i) {
@@ -376,6 +401,10 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
       if (first & (1u << b)) evaluate_body(m, e->e.body[b], in.body[b], to);
     }
     if (p.wanted == 0) continue;
+    if (e->ball) {
+      evaluate_ball(m, e, &in, &balls);
+      continue;
+    }
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
     if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);

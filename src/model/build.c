@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/ball.h"
 #include "elements/vector.h"
 #include "model/model.h"
 #include "model/superelements.h"
@@ -353,6 +354,15 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   return status;
 }
 
+/// Whether an element is evaluated by asi_ball_evaluate().
+static bool is_ball(const as_model *m, const asi_placed *p) {
+  for (int k = 0; k < p->e.n_bodies; ++k) {
+    const asi_body_role role = m->shape[p->shape].role[k];
+    if (role != ASI_ROLE_GROUND && role != ASI_ROLE_R3SO3) return false;
+  }
+  return !m->general && asi_is_ball(p->e.type, p->data);
+}
+
 /// Who touches a body first.
 static as_status find_first(as_model *m, as_error *error) {
   bool *touched = asi_calloc((size_t)m->n_bodies, sizeof(bool));
@@ -390,6 +400,7 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
     p->shape = s;
     const as_status status = s < m->n_shapes ? AS_OK : add_shape(m, b, &wanted, &room, error);
     if (status) return status;
+    p->ball = is_ball(m, p);
   }
   return AS_OK;
 }

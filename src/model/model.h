@@ -73,6 +73,7 @@ typedef struct asi_placed {
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads
   unsigned first;                    ///< bit b: no element before it touches its body b
+  bool ball;                         ///< a ball joint between rigid bodies on R^3 x SO(3)
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 

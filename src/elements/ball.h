@@ -1,0 +1,28 @@
+/// Ball joints, straight into the blocks of a problem.
+#ifndef ALPHASTEP_ELEMENTS_BALL_H
+#define ALPHASTEP_ELEMENTS_BALL_H
+
+#include "elements/joint.h"
+
+/// Where ball joints write: NULL is not wanted.
+typedef struct asi_ball_output {
+  double *g, *rate, *acceleration; ///< all rows
+  double *g_q, *gdot_q;            ///< values of blocks; set: nobody else writes to these rows
+  double *f_q;                     ///< likewise; added to
+} asi_ball_output;
+
+/// A joint's rows, and where its entries are in the values of blocks: of each body that moves three columns dtheta, of
+/// three rows each; then, in each row of g_q, the entries dx of these bodies.
+typedef struct asi_ball_place {
+  int row;
+  const int *g_q, *gdot_q, *f_q;
+} asi_ball_place;
+
+/// Whether a joint is one, and nothing but this.
+bool asi_is_ball(const as_element_type *type, const void *data);
+
+/// The same as the joint's own evaluation, for bodies on R^3 x SO(3); NULL is the ground.
+void asi_ball_evaluate(const asi_joint *joint, const as_body_motion *const body[2],
+                       const double *lambda, asi_ball_place place, const asi_ball_output *out);
+
+#endif
