@@ -122,7 +122,7 @@ static as_body_id add_body(as_builder *b, space kind, bool near_pi) {
   def.space = kind == SE3 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
   def.mass = 1.7;
   const double inertia[6] = {0.7, 0.9, 1.1, 0.05, -0.08, 0.03};
-  memcpy(def.inertia, inertia, sizeof inertia);
+  memcpy(def.inertia, inertia, (near_pi ? 3 : 6) * sizeof inertia[0]); // in principal axes, or not
   random_vector(1.0, def.position);
   if (kind != POINT) {
     random_vector(0.3, def.center_of_mass);

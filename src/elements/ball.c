@@ -76,35 +76,35 @@ typedef struct end {
 } end;
 
 ASI_INLINED void add_rates(end e, const double *P, const three_by_three *R,
-                           const as_body_motion *body, asi_ball_place place,
+                           const as_body_motion *body, const asi_ball_place *place,
                            const asi_ball_output *out) {
   double W[3], Z[3];
   asi_cross(body->omega, P, W);
   if (out->rate) {
     const three v = scaled(e.first ? 1.0 : -1.0, load(body->v));
-    put(e.first, sum(v, times(R, W)), out->rate + place.row);
+    put(e.first, sum(v, times(R, W)), out->rate + place->row);
   }
-  if (out->gdot_q) set_turns(R, W, out->gdot_q, place.gdot_q + 9 * e.k);
+  if (out->gdot_q) set_turns(R, W, out->gdot_q, place->gdot_q + 9 * e.k);
   if (out->acceleration) {
     asi_cross(body->omega, W, Z);
-    put(e.first, times(R, Z), out->acceleration + place.row);
+    put(e.first, times(R, Z), out->acceleration + place->row);
   }
 }
 
 ASI_INLINED void add_end(end e, const double *p, const as_body_motion *body, const double *lambda,
-                         asi_ball_place place, const asi_ball_output *out) {
+                         const asi_ball_place *place, const asi_ball_output *out) {
   const double s = e.first ? 1.0 : -1.0;
   const double P[3] = {s * p[0], s * p[1], s * p[2]};
   const three_by_three R = columns_of(body->R);
-  if (out->g) put(e.first, sum(scaled(s, load(body->x)), times(&R, P)), out->g + place.row);
+  if (out->g) put(e.first, sum(scaled(s, load(body->x)), times(&R, P)), out->g + place->row);
   if (out->g_q) {
-    const int *at = place.g_q + 9 * e.n + e.k;
+    const int *at = place->g_q + 9 * e.n + e.k;
     for (int i = 0; i < 3; ++i) out->g_q[at[i * e.n]] = s;
-    set_turns(&R, P, out->g_q, place.g_q + 9 * e.k);
+    set_turns(&R, P, out->g_q, place->g_q + 9 * e.k);
   }
   if (out->f_q) {
     const three_by_three back = {{load(body->R), load(body->R + 3), load(body->R + 6)}};
-    add_curvature(P, times(&back, lambda), out->f_q, place.f_q + 9 * e.k);
+    add_curvature(P, times(&back, lambda), out->f_q, place->f_q + 9 * e.k);
   }
   if (out->rate || out->gdot_q || out->acceleration) add_rates(e, P, &R, body, place, out);
 }
@@ -117,15 +117,16 @@ static void add_ground(bool first, const double *p, int row, const asi_ball_outp
 }
 
 void asi_ball_evaluate(const asi_joint *joint, const as_body_motion *const body[2],
-                       const double *lambda, asi_ball_place place, const asi_ball_output *out) {
+                       const double *lambda, const asi_ball_place *place,
+                       const asi_ball_output *out) {
   const double *a = joint->frame[0].p, *b = joint->frame[1].p;
   const int n = (body[0] != NULL) + (body[1] != NULL);
   if (body[0])
     add_end((end){true, 0, n}, a, body[0], lambda, place, out);
   else
-    add_ground(true, a, place.row, out);
+    add_ground(true, a, place->row, out);
   if (body[1])
     add_end((end){false, n - 1, n}, b, body[1], lambda, place, out);
   else
-    add_ground(false, b, place.row, out);
+    add_ground(false, b, place->row, out);
 }

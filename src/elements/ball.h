@@ -23,6 +23,7 @@ bool asi_is_ball(const as_element_type *type, const void *data);
 
 /// The same as the joint's own evaluation, for bodies on R^3 x SO(3); NULL is the ground.
 void asi_ball_evaluate(const asi_joint *joint, const as_body_motion *const body[2],
-                       const double *lambda, asi_ball_place place, const asi_ball_output *out);
+                       const double *lambda, const asi_ball_place *place,
+                       const asi_ball_output *out);
 
 #endif

@@ -93,8 +93,17 @@ void asi_body_motion(const asi_body *body, const double *q, const double *v, as_
   if (rigid) asi_copy(v + 3, out->omega);
 }
 
-void asi_body_force(const asi_body *body, const as_body_motion *at, const double *gravity,
-                    double *out) {
+/// In principal axes -omega x J omega = ((J_y - J_z) omega_y omega_z, ...): the differences.
+typedef struct principal_terms {
+  double x, y, z;
+} principal_terms;
+
+static inline principal_terms differences(const double J[9]) {
+  return (principal_terms){J[4] - J[8], J[8] - J[0], J[0] - J[4]};
+}
+
+void asi_body_force(const asi_body *body, const as_body_motion *at, const double *omega,
+                    const double *gravity, double *out) {
   double weight[3], momentum[3];
   for (int i = 0; i < 3; ++i) weight[i] = body->mass * gravity[i];
   if (!body->se3) {
@@ -103,13 +112,17 @@ void asi_body_force(const asi_body *body, const as_body_motion *at, const double
     double u[3];
     asi_rotate_back(at->R, weight, out);
     asi_rotate_back(at->R, at->v, u);
-    asi_add_cross(-body->mass, at->omega, u, out);
+    asi_add_cross(-body->mass, omega, u, out);
   }
   if (body->n < 6) return;
-  asi_set(0.0, 0.0, 0.0, out + 3);
-  if (body->round) return;
-  asi_rotate(body->J, at->omega, momentum);
-  asi_add_cross(-1.0, at->omega, momentum, out + 3);
+  if (body->principal) {
+    const double x = omega[0], y = omega[1], z = omega[2];
+    const principal_terms d = differences(body->J);
+    asi_set(d.x * (y * z), d.y * (z * x), d.z * (x * y), out + 3);
+    return;
+  }
+  asi_rotate(body->J, omega, momentum);
+  asi_cross(momentum, omega, out + 3);
 }
 
 /// out = factor a~
@@ -120,10 +133,18 @@ static void scaled_skew(double factor, const double *a, double out[9]) {
   asi_set(-y, x, 0.0, out + 6);
 }
 
-void asi_body_torque_by_turning(const asi_body *body, const as_body_motion *at, double out[9]) {
+void asi_body_torque_by_turning(const asi_body *body, const double *omega, double out[9]) {
+  if (body->principal) {
+    const double x = omega[0], y = omega[1], z = omega[2];
+    const principal_terms d = differences(body->J);
+    asi_set(0.0, d.x * z, d.x * y, out);
+    asi_set(d.y * z, 0.0, d.y * x, out + 3);
+    asi_set(d.z * y, d.z * x, 0.0, out + 6);
+    return;
+  }
   double h[3], turned[9]; // J omega, omega~ J
-  asi_rotate(body->J, at->omega, h);
-  asi_skew_times(at->omega, body->J, turned);
+  asi_rotate(body->J, omega, h);
+  asi_skew_times(omega, body->J, turned);
   asi_set(-turned[0], -h[2] - turned[1], h[1] - turned[2], out);
   asi_set(h[2] - turned[3], -turned[4], -h[0] - turned[5], out + 3);
   asi_set(-h[1] - turned[6], h[0] - turned[7], -turned[8], out + 6);

@@ -12,6 +12,7 @@ typedef struct asi_body {
   int n;                ///< velocity components: 6, or 3 of a point mass
   bool se3;             ///< translations are seen from the body
   bool round;           ///< J is a multiple of the identity: no gyroscopic torque
+  bool principal;       ///< J is diagonal
   double com[3];        ///< centre of mass in the frame that the user gave
   const asi_node *node; ///< NULL, or what it is a node of: then mass and J are zero
 } asi_body;
@@ -29,11 +30,11 @@ void asi_body_motion(const asi_body *body, const double *q, const double *v, as_
 
 extern const as_body_motion asi_ground_motion;
 
-/// f0 of the body alone, body->n numbers: gravity and gyroscopic terms.
-void asi_body_force(const asi_body *body, const as_body_motion *at, const double *gravity,
-                    double *out);
+/// f0 of the body alone, body->n numbers: gravity and gyroscopic terms. `omega` is that of `at`.
+void asi_body_force(const asi_body *body, const as_body_motion *at, const double *omega,
+                    const double *gravity, double *out);
 /// Its derivatives, 3 x 3 by rows: of the torque by omega; on SE(3) of the force by u, omega and theta.
-void asi_body_torque_by_turning(const asi_body *body, const as_body_motion *at, double out[9]);
+void asi_body_torque_by_turning(const asi_body *body, const double *omega, double out[9]);
 void asi_body_force_by_velocity(const asi_body *body, const as_body_motion *at, double by_u[9],
                                 double by_omega[9]);
 void asi_body_force_by_turn(const asi_body *body, const as_body_motion *at, const double *gravity,

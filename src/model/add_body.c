@@ -67,11 +67,13 @@ static as_status check_body(const as_body_def *def, const char *name, double J[9
   return asi_inertia_check(J, name, error);
 }
 
-static bool is_round(const double J[9]) {
+static bool is_diagonal(const double J[9]) {
   for (int i = 0; i < 9; ++i)
-    if (J[i] != (i % 4 == 0 ? J[0] : 0.0)) return false;
+    if (i % 4 != 0 && J[i] != 0.0) return false;
   return true;
 }
+
+static bool is_round(const double J[9]) { return is_diagonal(J) && J[0] == J[4] && J[0] == J[8]; }
 
 as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id *id,
                               as_error *error) {
@@ -88,6 +90,7 @@ as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id 
   body->n = rigid ? 6 : 3;
   body->se3 = rigid && def->space == AS_SPACE_SE3;
   body->round = !rigid || is_round(body->J);
+  body->principal = is_diagonal(body->J);
   asi_so3_matrix(start.quaternion, start.at.R);
   if (rigid) {
     asi_copy(def->center_of_mass, body->com);

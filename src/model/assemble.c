@@ -92,17 +92,19 @@ static bool wants_bodies(const target *to) {
 }
 
 /// What the equations of a body have of their own.
-static void evaluate_body(const as_model *m, int number, const as_body_motion *motion,
-                          const target *to) {
+static void evaluate_body(const as_model *m, const as_point *at, int number,
+                          const as_body_motion *motion, const target *to) {
   const asi_body *body = &m->body[number];
+  // The motion has just been written: processors wait if it is read again at once.
+  const double *omega = at->v ? at->v + body->v + 3 : motion->omega;
   const asi_body_place *place = &m->body_place[number];
   double local[9], other[9];
   if (body->node) return;
-  if (to->force) asi_body_force(body, motion, m->gravity, to->force + body->v);
+  if (to->force) asi_body_force(body, motion, omega, m->gravity, to->force + body->v);
   if (wants_block(to, AS_BLOCK_F_V)) {
     double *value = to->blocks[AS_BLOCK_F_V].value;
     if (place->turn_turn[0] >= 0) {
-      asi_body_torque_by_turning(body, motion, local);
+      asi_body_torque_by_turning(body, omega, local);
       add_block(value, place->turn_turn, local);
     }
     if (place->move_move[0] >= 0) {
@@ -122,7 +124,7 @@ static void evaluate_untouched(const as_model *m, const as_point *at, const targ
   for (int i = 0; i < m->n_untouched && wants_bodies(to); ++i) {
     as_body_motion motion;
     asi_body_motion(&m->body[m->untouched[i]], at->q, at->v, &motion);
-    evaluate_body(m, m->untouched[i], &motion, to);
+    evaluate_body(m, at, m->untouched[i], &motion, to);
   }
 }
 
@@ -356,7 +358,7 @@ static void evaluate_ball(const as_model *m, const asi_placed *e, const as_eleme
   const asi_ball_place place = {e->row, m->position + e->position[ASI_G_Q],
                                 m->position + e->position[ASI_GDOT_Q],
                                 m->position + e->position[ASI_F_Q]};
-  asi_ball_evaluate(e->data, body, in->lambda, place, out);
+  asi_ball_evaluate(e->data, body, in->lambda, &place, out);
 }
 
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
@@ -398,7 +400,7 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
     point_at(at, e, &in);
     for (int b = 0; b < e->e.n_bodies; ++b) {
       in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
-      if (first & (1u << b)) evaluate_body(m, e->e.body[b], in.body[b], to);
+      if (first & (1u << b)) evaluate_body(m, at, e->e.body[b], in.body[b], to);
     }
     if (p.wanted == 0) continue;
     if (e->ball) {
