@@ -119,6 +119,21 @@ static void test_dense(void **state) {
     }
 }
 
+/// Three columns with rows in two groups that are apart: those of joints that do not follow each other.
+static void test_groups(void **state) {
+  (void)state;
+  static bool flag[MOST][MOST];
+  for (int first = 1; first <= 6; ++first)
+    for (int second = 1; second <= 6; ++second)
+      for (int gap = 0; gap < 4; ++gap) {
+        memset(flag, 0, sizeof flag);
+        for (int j = 0; j < 3; ++j)
+          for (int i = 0; i < first + second; ++i) flag[j][2 + i + (i < first ? 0 : gap)] = true;
+        const asi_pattern p = pattern_of(first + second + 5, 3, flag);
+        assert_int_equal(check(&p), 1);
+      }
+}
+
 static void test_anything(void **state) {
   (void)state;
   static bool flag[MOST][MOST];
@@ -140,10 +155,8 @@ static void test_anything(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_chain),
-      cmocka_unit_test(test_diagonals),
-      cmocka_unit_test(test_dense),
-      cmocka_unit_test(test_anything),
+      cmocka_unit_test(test_chain),  cmocka_unit_test(test_diagonals), cmocka_unit_test(test_dense),
+      cmocka_unit_test(test_groups), cmocka_unit_test(test_anything),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

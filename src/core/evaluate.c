@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/two.h"
 
 // ---- checks -------------------------------------------------------------------------------------
 
@@ -53,12 +54,14 @@ static as_status check_code(asi_evaluator *e, int code, const char *callback, co
 
 /// Not finite if one of the numbers is not; nor if they are so large that one has to look closely.
 static double sum_of(const double *value, int n) {
-  double sum[4] = {0.0, 0.0, 0.0, 0.0};
+  asi_two sum[4] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
   int i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; ++k) sum[k] += value[i + k];
-  for (; i < n; ++i) sum[0] += value[i];
-  return sum[0] + sum[1] + sum[2] + sum[3];
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 4; ++k) sum[k] += asi_load_two(value + i + 2 * k);
+  double rest = 0.0;
+  for (; i < n; ++i) rest += value[i];
+  const asi_two all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  return all[0] + all[1] + rest;
 }
 
 static as_status check_vector(asi_evaluator *e, const char *callback, asi_function function,

@@ -13,60 +13,51 @@ bool asi_is_ball(const as_element_type *type, const void *data) {
   return type == &asi_joint_type && joint->n_parts == 1 && joint->part[0].kind == ASI_ROW_POINT;
 }
 
-/// Three numbers, two of them at once.
-typedef struct three {
-  asi_two xy;
-  double z;
-} three;
-
-ASI_INLINED three load(const double *a) { return (three){asi_load_two(a), a[2]}; }
-
-ASI_INLINED void store(three a, double *out) {
-  asi_store_two(out, a.xy);
-  out[2] = a.z;
-}
-
-ASI_INLINED three scaled(double k, three a) { return (three){asi_both(k) * a.xy, k * a.z}; }
-ASI_INLINED three sum(three a, three b) { return (three){a.xy + b.xy, a.z + b.z}; }
-ASI_INLINED three difference(three a, three b) { return (three){a.xy - b.xy, a.z - b.z}; }
-
 /// A matrix: its columns, or its rows.
 typedef struct three_by_three {
-  three c[3];
+  asi_three c[3];
 } three_by_three;
 
 ASI_INLINED three_by_three columns_of(const double *R) {
   three_by_three m;
-  for (int j = 0; j < 3; ++j) m.c[j] = (three){{R[j], R[3 + j]}, R[6 + j]};
+  for (int j = 0; j < 3; ++j) m.c[j] = (asi_three){{R[j], R[3 + j]}, R[6 + j]};
   return m;
 }
 
 /// The sum of the columns, each with its factor.
-ASI_INLINED three times(const three_by_three *m, const double *a) {
-  return sum(sum(scaled(a[0], m->c[0]), scaled(a[1], m->c[1])), scaled(a[2], m->c[2]));
+ASI_INLINED asi_three times(const three_by_three *m, const double *a) {
+  return asi_plus_three(
+      asi_plus_three(asi_times_three(a[0], m->c[0]), asi_times_three(a[1], m->c[1])),
+      asi_times_three(a[2], m->c[2]));
 }
 
 /// -R P~ by columns, which begin at `at`.
 ASI_INLINED void set_turns(const three_by_three *R, const double *P, double *value, const int *at) {
   const double x = P[0], y = P[1], z = P[2];
-  store(difference(scaled(y, R->c[2]), scaled(z, R->c[1])), value + at[0]);
-  store(difference(scaled(z, R->c[0]), scaled(x, R->c[2])), value + at[3]);
-  store(difference(scaled(x, R->c[1]), scaled(y, R->c[0])), value + at[6]);
+  asi_store_three(value + at[0],
+                  asi_minus_three(asi_times_three(y, R->c[2]), asi_times_three(z, R->c[1])));
+  asi_store_three(value + at[3],
+                  asi_minus_three(asi_times_three(z, R->c[0]), asi_times_three(x, R->c[2])));
+  asi_store_three(value + at[6],
+                  asi_minus_three(asi_times_three(x, R->c[1]), asi_times_three(y, R->c[0])));
 }
 
 /// Adds (P . l) I - l P^T by columns.
-ASI_INLINED void add_curvature(const double *P, three l, double *value, const int *at) {
+ASI_INLINED void add_curvature(const double *P, asi_three l, double *value, const int *at) {
   const double dot = P[0] * l.xy[0] + P[1] * l.xy[1] + P[2] * l.z;
-  double *c0 = value + at[0], *c1 = value + at[3], *c2 = value + at[6];
-  const three t0 = {{dot, 0.0}, 0.0}, t1 = {{0.0, dot}, 0.0}, t2 = {{0.0, 0.0}, dot};
-  store(sum(load(c0), difference(t0, scaled(P[0], l))), c0);
-  store(sum(load(c1), difference(t1, scaled(P[1], l))), c1);
-  store(sum(load(c2), difference(t2, scaled(P[2], l))), c2);
+  double *to[3] = {value + at[0], value + at[3], value + at[6]};
+  asi_three c[3];
+  for (int j = 0; j < 3; ++j)
+    c[j] = asi_minus_three(asi_load_three(to[j]), asi_times_three(P[j], l));
+  c[0].xy += (asi_two){dot, 0.0};
+  c[1].xy += (asi_two){0.0, dot};
+  c[2].z += dot;
+  for (int j = 0; j < 3; ++j) asi_store_three(to[j], c[j]);
 }
 
 /// Puts what the first end says, or adds what the second does.
-ASI_INLINED void put(bool first, three a, double *out) {
-  store(first ? a : sum(load(out), a), out);
+ASI_INLINED void put(bool first, asi_three a, double *out) {
+  asi_store_three(out, first ? a : asi_plus_three(asi_load_three(out), a));
 }
 
 /// One of the ends, and which of n moving bodies it is on.
@@ -81,8 +72,8 @@ ASI_INLINED void add_rates(end e, const double *P, const three_by_three *R,
   double W[3], Z[3];
   asi_cross(body->omega, P, W);
   if (out->rate) {
-    const three v = scaled(e.first ? 1.0 : -1.0, load(body->v));
-    put(e.first, sum(v, times(R, W)), out->rate + place->row);
+    const asi_three v = asi_times_three(e.first ? 1.0 : -1.0, asi_load_three(body->v));
+    put(e.first, asi_plus_three(v, times(R, W)), out->rate + place->row);
   }
   if (out->gdot_q) set_turns(R, W, out->gdot_q, place->gdot_q + 9 * e.k);
   if (out->acceleration) {
@@ -96,14 +87,17 @@ ASI_INLINED void add_end(end e, const double *p, const as_body_motion *body, con
   const double s = e.first ? 1.0 : -1.0;
   const double P[3] = {s * p[0], s * p[1], s * p[2]};
   const three_by_three R = columns_of(body->R);
-  if (out->g) put(e.first, sum(scaled(s, load(body->x)), times(&R, P)), out->g + place->row);
+  if (out->g)
+    put(e.first, asi_plus_three(asi_times_three(s, asi_load_three(body->x)), times(&R, P)),
+        out->g + place->row);
   if (out->g_q) {
     const int *at = place->g_q + 9 * e.n + e.k;
     for (int i = 0; i < 3; ++i) out->g_q[at[i * e.n]] = s;
     set_turns(&R, P, out->g_q, place->g_q + 9 * e.k);
   }
   if (out->f_q) {
-    const three_by_three back = {{load(body->R), load(body->R + 3), load(body->R + 6)}};
+    const three_by_three back = {
+        {asi_load_three(body->R), asi_load_three(body->R + 3), asi_load_three(body->R + 6)}};
     add_curvature(P, times(&back, lambda), out->f_q, place->f_q + 9 * e.k);
   }
   if (out->rate || out->gdot_q || out->acceleration) add_rates(e, P, &R, body, place, out);
@@ -111,7 +105,7 @@ ASI_INLINED void add_end(end e, const double *p, const as_body_motion *body, con
 
 static void add_ground(bool first, const double *p, int row, const asi_ball_output *out) {
   const double s = first ? 1.0 : -1.0;
-  if (out->g) put(first, scaled(s, load(p)), out->g + row);
+  if (out->g) put(first, asi_times_three(s, asi_load_three(p)), out->g + row);
   if (out->rate && first) asi_set(0.0, 0.0, 0.0, out->rate + row);
   if (out->acceleration && first) asi_set(0.0, 0.0, 0.0, out->acceleration + row);
 }

@@ -7,8 +7,16 @@
 #include "base/error.h"
 #include "base/two.h"
 
-// More entries than this are not copied together before they are multiplied.
-enum { MOST_ENTRIES = 16 };
+/// Usual shapes of three columns: one row further from column to column, or the same rows, by so many that follow each
+/// other as those of a joint do.
+enum {
+  OTHER,
+  SHIFTED_2, ///< translations of a body between two ball joints
+  ROWS_3,    ///< rotations of a body with a ball joint
+  ROWS_6,    ///< with two
+  ROWS_5,    ///< rotations of a body with a hinge
+  ROWS_10    ///< with two
+};
 
 // ---- finding them ---------------------------------------------------------------------------------
 
@@ -22,15 +30,33 @@ static bool continues(const asi_pattern *p, const asi_panel *panel, int shift, i
   return true;
 }
 
+/// Whether rows come in groups of `run` that follow each other.
+static bool in_runs(const int *row, int entries, int run) {
+  for (int k = 0; k < entries; ++k)
+    if (row[k] != row[k - k % run] + k % run) return false;
+  return true;
+}
+
+static int shape_of(const asi_panel *a, const int *row) {
+  if (a->cols != 3) return OTHER;
+  if (a->shift) return a->entries == 2 ? SHIFTED_2 : OTHER;
+  if (a->entries == 3 && in_runs(row, 3, 3)) return ROWS_3;
+  if (a->entries == 6 && in_runs(row, 6, 3)) return ROWS_6;
+  if (a->entries == 5 && in_runs(row, 5, 5)) return ROWS_5;
+  if (a->entries == 10 && in_runs(row, 10, 5)) return ROWS_10;
+  return OTHER;
+}
+
 /// The panel that begins with column j.
 static asi_panel panel_from(const asi_pattern *p, int j) {
   const int start = p->col_start[j];
-  asi_panel panel = {j, 1, start, p->col_start[j + 1] - start, 0};
+  asi_panel panel = {.col = j, .cols = 1, .start = start, .entries = p->col_start[j + 1] - start};
   for (int k = j + 1; k < p->cols; ++k, ++panel.cols) {
     if (panel.cols == 1) panel.shift = !continues(p, &panel, 0, k);
     if (!continues(p, &panel, panel.shift, k)) break;
   }
   if (panel.cols == 1) panel.shift = 0;
+  panel.shape = shape_of(&panel, p->row + start);
   return panel;
 }
 
@@ -52,21 +78,49 @@ void asi_panels_free(asi_panels *p) {
 
 // ---- products -------------------------------------------------------------------------------------
 
-ASI_INLINED double dot(const double *a, const double *b, int n) {
-  asi_two sum = asi_both(0.0);
-#pragma GCC unroll 3
-  for (int k = 0; k + 1 < n; k += 2) sum += asi_load_two(a + k) * asi_load_two(b + k);
-  return sum[0] + sum[1] + (n % 2 ? a[n - 1] * b[n - 1] : 0.0);
+/// x in the rows of entries k and k + 1, which are in runs.
+ASI_INLINED asi_two two_of(const double *x, const int *row, int k, int run) {
+  const double *first = x + row[k - k % run] + k % run;
+  if (k % run + 1 < run) return asi_load_two(first);
+  return (asi_two){*first, x[row[k + 1]]};
 }
 
-/// out = (columns of a panel)^T x, for constant numbers of columns and entries
-ASI_INLINED void dots(const double *value, const int *row, const double *x, int cols, int entries,
-                      double *out) {
-  double gathered[MOST_ENTRIES];
-#pragma GCC unroll 6
-  for (int k = 0; k < entries; ++k) gathered[k] = x[row[k]];
-#pragma GCC unroll 3
-  for (int c = 0; c < cols; ++c) out[c] = dot(value + c * entries, gathered, entries);
+/// (Three columns of so many entries)^T x, for constant numbers
+ASI_INLINED asi_three dots(const double *value, const int *row, const double *x, int entries,
+                           int run) {
+  asi_two two = two_of(x, row, 0, run), sum[3];
+  for (int c = 0; c < 3; ++c) sum[c] = asi_load_two(value + c * entries) * two;
+#pragma GCC unroll 4
+  for (int k = 2; k + 1 < entries; k += 2) {
+    two = two_of(x, row, k, run);
+    for (int c = 0; c < 3; ++c) sum[c] += asi_load_two(value + c * entries + k) * two;
+  }
+  asi_three out = {asi_firsts(sum[0], sum[1]) + asi_seconds(sum[0], sum[1]), sum[2][0] + sum[2][1]};
+  if (entries % 2) {
+    const double *last = value + entries - 1, one = x[row[entries - run] + run - 1];
+    out.xy += (asi_two){last[0], last[entries]} * asi_both(one);
+    out.z += last[2 * entries] * one;
+  }
+  return out;
+}
+
+/// (Three columns with two entries each, each a row further)^T x
+ASI_INLINED asi_three shifted_dots(const double *value, const int *row, const double *x) {
+  const double *p = x + row[0], *q = x + row[1];
+  const asi_two a = asi_load_two(value), b = asi_load_two(value + 2);
+  return (asi_three){asi_firsts(a, b) * asi_load_two(p) + asi_seconds(a, b) * asi_load_two(q),
+                     value[4] * p[2] + value[5] * q[2]};
+}
+
+/// (Columns of a panel)^T x, if it has a usual shape
+ASI_INLINED asi_three usual_dots(int shape, const double *value, const int *row, const double *x) {
+  switch (shape) {
+  case SHIFTED_2: return shifted_dots(value, row, x);
+  case ROWS_3: return dots(value, row, x, 3, 3);
+  case ROWS_6: return dots(value, row, x, 6, 3);
+  case ROWS_5: return dots(value, row, x, 5, 5);
+  default: return dots(value, row, x, 10, 5);
+  }
 }
 
 /// (Column c of a panel)^T x
@@ -77,99 +131,88 @@ ASI_INLINED double single_dot(const asi_panel *a, const double *value, const int
   return sum;
 }
 
-/// out = (three columns with two entries each, each a row further)^T x
-ASI_INLINED void shifted_dots(const double *value, const int *row, const double *x, double *out) {
-  const double *p = x + row[0], *q = x + row[1];
-  for (int c = 0; c < 3; ++c) out[c] = value[2 * c] * p[c] + value[2 * c + 1] * q[c];
-}
-
-/// out = (columns of a panel)^T x if it is a usual one; false: it is not
-ASI_INLINED bool usual_dots(const asi_panel *a, const double *value, const int *row,
-                            const double *x, double out[3]) {
-  if (a->cols != 3) return false;
-  if (a->shift) {
-    if (a->entries != 2) return false;
-    shifted_dots(value, row, x, out);
-    return true;
-  }
-  switch (a->entries) {
-  case 3: dots(value, row, x, 3, 3, out); return true;
-  case 5: dots(value, row, x, 3, 5, out); return true;
-  case 6: dots(value, row, x, 3, 6, out); return true;
-  case 10: dots(value, row, x, 3, 10, out); return true;
-  default: return false;
-  }
-}
-
 void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
                                         const double *x, double *y) {
   const asi_panel *const end = p->panel + p->count;
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
-    double *to = y + a->col, out[3];
-    if (usual_dots(a, value + a->start, row, x, out))
-      for (int c = 0; c < 3; ++c) to[c] += factor * out[c];
+    const double *v = value + a->start;
+    double *to = y + a->col;
+    if (a->shape == OTHER)
+      for (int c = 0; c < a->cols; ++c) to[c] += factor * single_dot(a, v, row, c, x);
     else
-      for (int c = 0; c < a->cols; ++c)
-        to[c] += factor * single_dot(a, value + a->start, row, c, x);
+      asi_store_three(to, asi_plus_three(asi_load_three(to),
+                                         asi_times_three(factor, usual_dots(a->shape, v, row, x))));
   }
 }
 
-/// The largest of some numbers so far; `nothing` becomes NaN if one is not finite.
+/// The largest of some numbers so far, and the sum of their sizes, two by two.
 typedef struct extreme {
-  double largest, nothing;
+  asi_two largest, sum;
 } extreme;
 
-ASI_INLINED void note(extreme *e, double x) {
-  const double size = fabs(x);
-  e->largest = size > e->largest ? size : e->largest;
-  e->nothing += 0.0 * x;
+ASI_INLINED void note(extreme *e, asi_two x) {
+  const asi_two size = asi_sizes(x);
+  e->largest = asi_larger(size, e->largest);
+  e->sum += size;
+}
+
+/// The larger of two extremes, or NaN.
+static double extreme_of(asi_two largest, asi_two sum) {
+  return fmax(largest[0], largest[1]) + 0.0 * (sum[0] + sum[1]);
 }
 
 void asi_panels_transposed_sizes(const asi_panels *p, const double *value, const double *x,
                                  const double *y, double size[2]) {
   const asi_panel *const end = p->panel + p->count;
-  extreme by_x = {0.0, 0.0}, by_y = {0.0, 0.0};
+  extreme by_x = {{0.0, 0.0}, {0.0, 0.0}}, by_y = by_x, by_both = by_x; // the last: of x, of y
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
-    double out[2][3];
-    if (usual_dots(a, v, row, x, out[0])) {
-      (void)usual_dots(a, v, row, y, out[1]);
-      for (int c = 0; c < 3; ++c) note(&by_x, out[0][c]);
-      for (int c = 0; c < 3; ++c) note(&by_y, out[1][c]);
+    if (a->shape == OTHER) {
+      for (int c = 0; c < a->cols; ++c)
+        note(&by_both, (asi_two){single_dot(a, v, row, c, x), single_dot(a, v, row, c, y)});
       continue;
     }
-    for (int c = 0; c < a->cols; ++c) {
-      note(&by_x, single_dot(a, v, row, c, x));
-      note(&by_y, single_dot(a, v, row, c, y));
-    }
+    const asi_three f = usual_dots(a->shape, v, row, x), g = usual_dots(a->shape, v, row, y);
+    note(&by_x, f.xy);
+    note(&by_y, g.xy);
+    note(&by_both, (asi_two){f.z, g.z});
   }
-  size[0] = by_x.largest + by_x.nothing;
-  size[1] = by_y.largest + by_y.nothing;
+  by_x.largest = asi_larger(by_x.largest, asi_both(by_both.largest[0]));
+  by_y.largest = asi_larger(by_y.largest, asi_both(by_both.largest[1]));
+  size[0] = extreme_of(by_x.largest, by_x.sum + asi_both(by_both.sum[0]));
+  size[1] = extreme_of(by_y.largest, by_y.sum + asi_both(by_both.sum[1]));
 }
 
-/// y += (columns of a panel) x, for constant numbers of columns and entries
+/// y += (three columns of so many entries) x, for constant numbers
 ASI_INLINED void add_columns(const double *value, const int *row, double factor, const double *x,
-                             int cols, int entries, double *y) {
-  double sum[MOST_ENTRIES] = {0};
-#pragma GCC unroll 3
-  for (int c = 0; c < cols; ++c) {
-    const double one = factor * x[c];
-#pragma GCC unroll 6
-    for (int k = 0; k < entries; ++k) sum[k] += one * value[c * entries + k];
+                             int entries, int run, double *y) {
+  const double one[3] = {factor * x[0], factor * x[1], factor * x[2]};
+#pragma GCC unroll 4
+  for (int first = 0; first < entries; first += run) {
+    double *to = y + row[first];
+    const double *v = value + first;
+    int k = 0;
+#pragma GCC unroll 2
+    for (; k + 1 < run; k += 2)
+      asi_store_two(to + k,
+                    asi_load_two(to + k) + (asi_both(one[0]) * asi_load_two(v + k) +
+                                            asi_both(one[1]) * asi_load_two(v + entries + k) +
+                                            asi_both(one[2]) * asi_load_two(v + 2 * entries + k)));
+    to[k] += one[0] * v[k] + one[1] * v[entries + k] + one[2] * v[2 * entries + k];
   }
-#pragma GCC unroll 6
-  for (int k = 0; k < entries; ++k) y[row[k]] += sum[k];
 }
 
 /// y += (three columns with two entries each, each a row further) x
 ASI_INLINED void add_shifted(const double *value, const int *row, double factor, const double *x,
                              double *y) {
-  for (int c = 0; c < 3; ++c) {
-    y[row[0] + c] += factor * x[c] * value[2 * c];
-    y[row[1] + c] += factor * x[c] * value[2 * c + 1];
-  }
+  const asi_three one = asi_times_three(factor, asi_load_three(x));
+  const asi_two a = asi_load_two(value), b = asi_load_two(value + 2);
+  const asi_three p = {asi_firsts(a, b) * one.xy, value[4] * one.z};
+  const asi_three q = {asi_seconds(a, b) * one.xy, value[5] * one.z};
+  asi_store_three(y + row[0], asi_plus_three(asi_load_three(y + row[0]), p));
+  asi_store_three(y + row[1], asi_plus_three(asi_load_three(y + row[1]), q));
 }
 
 /// y += (a diagonal) x
@@ -182,23 +225,31 @@ ASI_INLINED void add_diagonal(const double *value, double factor, const double *
   if (c < n) y[c] += factor * value[c] * x[c];
 }
 
+/// y += (a panel of no usual shape) x
+static void add_other(const asi_panel *a, const double *value, const int *row, double factor,
+                      const double *x, double *y) {
+  if (a->entries == 1 && (a->shift || a->cols == 1)) {
+    add_diagonal(value, factor, x, a->cols, y + row[0]);
+    return;
+  }
+  for (int c = 0; c < a->cols; ++c)
+    for (int k = 0; k < a->entries; ++k)
+      y[row[k] + c * a->shift] += factor * x[c] * value[c * a->entries + k];
+}
+
 void asi_panels_multiply_add(const asi_panels *p, const double *value, double factor,
                              const double *x, double *y) {
   const asi_panel *const end = p->panel + p->count;
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start, *from = x + a->col;
-    if (a->entries == 1 && (a->shift || a->cols == 1))
-      add_diagonal(v, factor, from, a->cols, y + row[0]);
-    else if (!a->shift && a->cols == 3 && a->entries == 3)
-      add_columns(v, row, factor, from, 3, 3, y);
-    else if (!a->shift && a->cols == 3 && a->entries == 6)
-      add_columns(v, row, factor, from, 3, 6, y);
-    else if (a->shift && a->cols == 3 && a->entries == 2)
-      add_shifted(v, row, factor, from, y);
-    else
-      for (int c = 0; c < a->cols; ++c)
-        for (int k = 0; k < a->entries; ++k)
-          y[row[k] + c * a->shift] += factor * from[c] * v[c * a->entries + k];
+    switch (a->shape) {
+    case SHIFTED_2: add_shifted(v, row, factor, from, y); break;
+    case ROWS_3: add_columns(v, row, factor, from, 3, 3, y); break;
+    case ROWS_6: add_columns(v, row, factor, from, 6, 3, y); break;
+    case ROWS_5: add_columns(v, row, factor, from, 5, 5, y); break;
+    case ROWS_10: add_columns(v, row, factor, from, 10, 5, y); break;
+    default: add_other(a, v, row, factor, from, y);
+    }
   }
 }

@@ -13,6 +13,7 @@ typedef struct asi_panel {
   int start;   ///< where the entries of the first column begin
   int entries; ///< of a column
   int shift;   ///< 0: the same rows; 1: one row further from column to column
+  int shape;   ///< a usual one of these numbers, which has its own loop; 0: another
 } asi_panel;
 
 typedef struct asi_panels {
@@ -31,7 +32,7 @@ void asi_panels_multiply_add(const asi_panels *p, const double *value, double fa
 /// y += factor A^T x
 void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
                                         const double *x, double *y);
-/// The largest entries of A^T x and of A^T y; NaN if one is not finite.
+/// The largest entries of A^T x and of A^T y; NaN if one is not finite, nor the sum of all.
 void asi_panels_transposed_sizes(const asi_panels *p, const double *value, const double *x,
                                  const double *y, double size[2]);
 
