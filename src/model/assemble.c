@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "elements/ball.h"
 #include "elements/vector.h"
 #include "model/look.h"
 #include "model/model.h"
@@ -358,7 +357,7 @@ static void evaluate_ball(const as_model *m, const asi_placed *e, const as_eleme
   const asi_ball_place place = {e->row, m->position + e->position[ASI_G_Q],
                                 m->position + e->position[ASI_GDOT_Q],
                                 m->position + e->position[ASI_F_Q]};
-  asi_ball_evaluate(e->data, body, in->lambda, &place, out);
+  e->ball(e->data, body, in->lambda, &place, out);
 }
 
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "elements/ball.h"
 #include "elements/vector.h"
 #include "model/model.h"
 #include "model/superelements.h"
@@ -354,13 +353,14 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   return status;
 }
 
-/// Whether an element is evaluated by asi_ball_evaluate().
-static bool is_ball(const as_model *m, const asi_placed *p) {
-  for (int k = 0; k < p->e.n_bodies; ++k) {
-    const asi_body_role role = m->shape[p->shape].role[k];
-    if (role != ASI_ROLE_GROUND && role != ASI_ROLE_R3SO3) return false;
-  }
-  return !m->general && asi_is_ball(p->e.type, p->data);
+/// How a ball joint is evaluated; NULL: as any element.
+static asi_ball_fn *ball_of(const as_model *m, const asi_placed *p) {
+  bool is[ASI_ROLE_NODE_POINT + 1] = {false};
+  for (int k = 0; k < p->e.n_bodies; ++k) is[m->shape[p->shape].role[k]] = true;
+  if (m->general || !asi_is_ball(p->e.type, p->data)) return NULL;
+  if (is[ASI_ROLE_POINT] || is[ASI_ROLE_NODE] || is[ASI_ROLE_NODE_POINT]) return NULL;
+  if (is[ASI_ROLE_SE3]) return is[ASI_ROLE_R3SO3] ? NULL : asi_se3_ball_evaluate;
+  return asi_ball_evaluate;
 }
 
 /// Who touches a body first.
@@ -400,7 +400,7 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
     p->shape = s;
     const as_status status = s < m->n_shapes ? AS_OK : add_shape(m, b, &wanted, &room, error);
     if (status) return status;
-    p->ball = is_ball(m, p);
+    p->ball = ball_of(m, p);
   }
   return AS_OK;
 }

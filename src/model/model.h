@@ -3,6 +3,7 @@
 #define ALPHASTEP_MODEL_MODEL_H
 
 #include "alphastep/model.h"
+#include "elements/ball.h"
 #include "elements/gauge.h"
 #include "linalg/matrix.h"
 #include "model/builder.h"
@@ -73,7 +74,7 @@ typedef struct asi_placed {
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads
   unsigned first;                    ///< bit b: no element before it touches its body b
-  bool ball;                         ///< a ball joint between rigid bodies on R^3 x SO(3)
+  asi_ball_fn *ball;                 ///< of a ball joint between rigid bodies on the same space
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
