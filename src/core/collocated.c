@@ -96,8 +96,8 @@ static int list_terms(const as_integrator *s, bool with_eta, asi_term *term) {
   const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
   int i = 0;
   // Columns of v'.
-  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
   term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -kap * gamma * h};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
   term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_VIA_T, kap * beta * h * h};
   term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_T, -kap * beta * h * h};
   if (with_eta || !is_stabilized(s))

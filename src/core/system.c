@@ -137,6 +137,7 @@ static bool extend_run(piece_builder *b, asi_piece *run, int left) {
                               .rows = 2,
                               .inner = 1,
                               .cols = 1,
+                              .count = 1,
                               .row_step = step,
                               .shape = run->shape};
     asi_piece *piece = new_piece(b);
@@ -179,6 +180,7 @@ static void add_product(piece_builder *b, int row, int col, int left, int right)
                        .rows = 1,
                        .inner = 1,
                        .cols = 1,
+                       .count = 1,
                        .row_step = 1,
                        .shape = col};
 }
@@ -216,6 +218,62 @@ static void join_columns(asi_products *p, bool two_factors) {
   p->n_pieces = kept;
 }
 
+/// Whether a piece is like another one, and how far from it.
+static bool is_alike(const asi_piece *s, const asi_piece *other, asi_piece *distance) {
+  distance->dest_next = other->dest - s->dest;
+  distance->left_next = other->left - s->left;
+  distance->right_next = other->right - s->right;
+  return s->rows == other->rows && s->inner == other->inner && s->cols == other->cols &&
+         s->row_step == other->row_step && s->left_step == other->left_step &&
+         s->right_step == other->right_step && s->dest_col == other->dest_col &&
+         s->left_col == other->left_col && s->right_col == other->right_col;
+}
+
+/// The next piece behind another one that is like it and as far from it as the first two are from each other; 0: none.
+static int find_next(const asi_products *p, int from, const asi_piece *distance) {
+  asi_piece d;
+  for (int i = from + 1; i < p->n_pieces && i <= from + LOOK_BACK; ++i)
+    if (p->piece[i].count == 1 && is_alike(&p->piece[from], &p->piece[i], &d) &&
+        d.dest_next == distance->dest_next && d.left_next == distance->left_next &&
+        d.right_next == distance->right_next)
+      return i;
+  return 0;
+}
+
+/// Joins pieces at equal distances, three or more and not too many: what they share is to stay in the cache. Those that
+/// have been joined to an earlier one have a count of 0.
+static void join_alike(asi_products *p) {
+  enum { LEAST = 3, MOST = 32 };
+  for (int i = 0; i < p->n_pieces; ++i) {
+    asi_piece *s = &p->piece[i], best = {.count = LEAST - 1}, d = {0};
+    if (s->count == 0) continue;
+    for (int j = i + 1; j < p->n_pieces && j <= i + LOOK_BACK && best.count < MOST; ++j) {
+      if (p->piece[j].count == 0 || !is_alike(s, &p->piece[j], &d)) continue;
+      d.count = 1;
+      for (int k = j; k > 0 && d.count < MOST; k = find_next(p, k, &d)) ++d.count;
+      if (d.count > best.count) best = d;
+    }
+    if (best.count < LEAST) continue;
+    for (int k = i; s->count < best.count; ++s->count) {
+      k = find_next(p, k, &best);
+      p->piece[k].count = 0;
+    }
+    s->dest_next = best.dest_next;
+    s->left_next = best.left_next;
+    s->right_next = best.right_next;
+  }
+  int kept = 0;
+  for (int i = 0; i < p->n_pieces; ++i)
+    if (p->piece[i].count > 0) p->piece[kept++] = p->piece[i];
+  p->n_pieces = kept;
+}
+
+/// The shape of a piece whose rows are next to each other in the left factor, too; of others inner is 0.
+static int shape_of(const asi_piece *s) {
+  const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER && s->cols <= MOST_COLS;
+  return small ? SHAPE(s->rows, s->row_step == 1 ? s->inner : 0, s->cols) : 0;
+}
+
 /// Visits the products of a matrix product in a fixed order: column by column, in a column by inner number and row.
 typedef void visit_products_fn(piece_builder *b, const void *context);
 
@@ -226,11 +284,8 @@ static as_status build_products(asi_products *p, const asi_pattern *target, bool
   visit(&b, context);
   join_last_piece(&b);
   join_columns(p, two_factors);
-  for (int i = 0; i < p->n_pieces; ++i) {
-    asi_piece *s = &p->piece[i];
-    const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER && s->cols <= MOST_COLS;
-    s->shape = small ? SHAPE(s->rows, s->inner, s->cols) : 0;
-  }
+  join_alike(p);
+  for (int i = 0; i < p->n_pieces; ++i) p->piece[i].shape = shape_of(&p->piece[i]);
   if (p->count < 0)
     return asi_fail(
         error, AS_ERR_ARGUMENT, (double)NAN, NULL,
@@ -244,37 +299,103 @@ static void free_products(asi_products *p) {
   *p = (asi_products){0};
 }
 
-/// to += factor * from, for constant numbers of rows and columns
-ASI_INLINED void copy_small(const asi_piece *s, double factor, const double *restrict from,
-                            double *restrict to, int rows, int cols) {
+/// Finds out whether a piece is the first to write its entries; if not, those that it is the first for are to be cleared.
+static void find_first_entries(asi_piece *s, bool *written, asi_zeros *zeros) {
+  const int before = zeros->count;
+  s->adds = false;
+  for (int i = 0; i < s->count; ++i)
+    for (int c = 0; c < s->cols; ++c)
+      for (int r = 0; r < s->rows; ++r) {
+        const int entry = s->dest + i * s->dest_next + c * s->dest_col + r;
+        s->adds = s->adds || written[entry];
+        if (!written[entry]) zeros->entry[zeros->count++] = entry;
+        written[entry] = true;
+      }
+  if (!s->adds) zeros->count = before;
+}
+
+/// Finds which pieces of some products, carried out in this order, are the first ones, and which entries are to be cleared.
+static as_status find_zeros(asi_zeros *zeros, asi_products *products, int n_products,
+                            const asi_pattern *target, as_error *error) {
+  const int n = asi_pattern_nnz(target);
+  bool *const written = asi_calloc((size_t)n, sizeof(bool));
+  zeros->entry = asi_calloc((size_t)n, sizeof(int));
+  if (written && zeros->entry) {
+    for (int k = 0; k < n_products; ++k)
+      for (int i = 0; i < products[k].n_pieces; ++i)
+        find_first_entries(&products[k].piece[i], written, zeros);
+    for (int i = 0; i < n; ++i)
+      if (!written[i]) zeros->entry[zeros->count++] = i;
+  }
+  free(written);
+  if (written == NULL || zeros->entry == NULL) return asi_fail_memory(error);
+  if (zeros->count <= n / 4) return AS_OK;
+  free(zeros->entry);
+  *zeros = (asi_zeros){.count = n};
+  return AS_OK;
+}
+
+static void free_zeros(asi_zeros *zeros) {
+  free(zeros->entry);
+  *zeros = (asi_zeros){0};
+}
+
+static void clear_zeros(const asi_zeros *zeros, double *value) {
+  if (zeros->entry == NULL) {
+    memset(value, 0, (size_t)zeros->count * sizeof *value);
+    return;
+  }
+  for (int i = 0; i < zeros->count; ++i) value[zeros->entry[i]] = 0.0;
+}
+
+/// sum += x, or sum = x where nothing has been written yet
+#define ADD_OR_SET(adds, sum, x) ((sum) = (adds) ? (sum) + (x) : (x))
+/// Calls a kernel with a constant `adds`.
+#define ADD_OR_SET_BY(kernel, s, ...)                                                              \
+  do {                                                                                             \
+    if ((s)->adds)                                                                                 \
+      kernel(s, __VA_ARGS__, true);                                                                \
+    else                                                                                           \
+      kernel(s, __VA_ARGS__, false);                                                               \
+  } while (0)
+
+/// value += factor * a, for constant numbers of rows and columns
+ASI_INLINED void copy_small(const asi_piece *s, double factor, const double *a, double *value,
+                            int rows, int row_step, int cols, bool adds) {
+  a += s->left;
+  value += s->dest;
+  for (int i = 0; i < s->count; ++i, a += s->left_next, value += s->dest_next) {
+    const double *restrict from = a;
+    double *restrict to = value;
 #pragma GCC unroll 3
-  for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col)
+    for (int c = 0; c < cols; ++c, from += s->left_col, to += s->dest_col)
 #pragma GCC unroll 6
-    for (int r = 0; r < rows; ++r) to[r] += factor * from[r * s->row_step];
+      for (int r = 0; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * from[r * row_step]);
+  }
 }
 
 /// value += factor * a
 static void add_copies(const asi_products *p, double factor, const double *a, double *value) {
   const asi_piece *const end = p->piece + p->n_pieces;
   for (const asi_piece *s = p->piece; s < end; ++s) {
-    const double *from = a + s->left;
-    double *to = value + s->dest;
+    const int step = s->row_step;
     switch (s->shape) {
-    case SHAPE(1, 1, 1): copy_small(s, factor, from, to, 1, 1); break;
-    case SHAPE(1, 1, 3): copy_small(s, factor, from, to, 1, 3); break;
-    case SHAPE(2, 1, 3): copy_small(s, factor, from, to, 2, 3); break;
-    case SHAPE(3, 1, 3): copy_small(s, factor, from, to, 3, 3); break;
-    case SHAPE(6, 1, 3): copy_small(s, factor, from, to, 6, 3); break;
-    default: copy_small(s, factor, from, to, s->rows, s->cols);
+    case SHAPE(1, 1, 1): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 1); break;
+    case SHAPE(1, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 3); break;
+    case SHAPE(2, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 2, 1, 3); break;
+    case SHAPE(3, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, 1, 3); break;
+    case SHAPE(6, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 6, 1, 3); break;
+    case SHAPE(3, 0, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, step, 3); break;
+    default: ADD_OR_SET_BY(copy_small, s, factor, a, value, s->rows, step, s->cols);
     }
   }
 }
 
 /// to += factor * left * right, for constant numbers of rows, inner ones and columns. The left factor of all columns
 /// is the same: it stays in registers.
-ASI_INLINED void multiply_small(const asi_piece *s, double factor, const double *restrict left,
-                                const double *restrict right, double *restrict to, int rows,
-                                int inner, int cols) {
+ASI_INLINED void multiply_one(const asi_piece *s, double factor, const double *restrict left,
+                              const double *restrict right, double *restrict to, int rows,
+                              int inner, int cols, bool adds) {
   asi_two pairs[MOST_INNER][MOST_ROWS / 2];
   double last[MOST_INNER];
 #pragma GCC unroll 3
@@ -289,51 +410,75 @@ ASI_INLINED void multiply_small(const asi_piece *s, double factor, const double 
     for (int r = 0; r < rows / 2; ++r) {
       asi_two sum = asi_load_two(to + 2 * r);
 #pragma GCC unroll 3
-      for (int k = 0; k < inner; ++k) sum += asi_both(right[k * s->right_step]) * pairs[k][r];
+      for (int k = 0; k < inner; ++k)
+        ADD_OR_SET(adds || k > 0, sum, asi_both(right[k * s->right_step]) * pairs[k][r]);
       asi_store_two(to + 2 * r, sum);
     }
     if ((rows & 1) == 0) continue;
     double sum = to[rows - 1];
 #pragma GCC unroll 3
-    for (int k = 0; k < inner; ++k) sum += right[k * s->right_step] * last[k];
+    for (int k = 0; k < inner; ++k)
+      ADD_OR_SET(adds || k > 0, sum, right[k * s->right_step] * last[k]);
     to[rows - 1] = sum;
   }
 }
 
+ASI_INLINED void multiply_small(const asi_piece *s, double factor, const double *a, const double *b,
+                                double *value, int rows, int inner, int cols, bool adds) {
+  for (int i = 0; i < s->count; ++i)
+    multiply_one(s, factor, a + s->left + i * s->left_next, b + s->right + i * s->right_next,
+                 value + s->dest + i * s->dest_next, rows, inner, cols, adds);
+}
+
 /// The same with one inner number; the left factor may be another one in each column.
-ASI_INLINED void scale_small(const asi_piece *s, double factor, const double *restrict left,
-                             const double *restrict right, double *restrict to, int rows,
-                             int cols) {
+ASI_INLINED void scale_one(const asi_piece *s, double factor, const double *restrict left,
+                           const double *restrict right, double *restrict to, int rows, int cols,
+                           bool adds) {
 #pragma GCC unroll 3
   for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col)
 #pragma GCC unroll 2
-    for (int r = 0; r < rows; ++r) to[r] += factor * *right * left[r];
+    for (int r = 0; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * *right * left[r]);
 }
 
-/// The same with one row.
-ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *restrict left,
-                           const double *restrict right, double *restrict to, int inner, int cols) {
+ASI_INLINED void scale_small(const asi_piece *s, double factor, const double *a, const double *b,
+                             double *value, int rows, int cols, bool adds) {
+  for (int i = 0; i < s->count; ++i)
+    scale_one(s, factor, a + s->left + i * s->left_next, b + s->right + i * s->right_next,
+              value + s->dest + i * s->dest_next, rows, cols, adds);
+}
+
+/// The same with one row and two inner numbers.
+ASI_INLINED void dot_one(const asi_piece *s, double factor, const double *restrict left,
+                         const double *restrict right, double *restrict to, int cols, bool adds) {
 #pragma GCC unroll 3
-  for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col) {
-    double sum = 0.0;
-#pragma GCC unroll 3
-    for (int k = 0; k < inner; ++k) sum += left[k * s->left_step] * right[k * s->right_step];
-    *to += factor * sum;
-  }
+  for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col)
+    ADD_OR_SET(adds, *to,
+               factor * (left[0] * right[0] + left[s->left_step] * right[s->right_step]));
+}
+
+ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *a, const double *b,
+                           double *value, int cols, bool adds) {
+  for (int i = 0; i < s->count; ++i)
+    dot_one(s, factor, a + s->left + i * s->left_next, b + s->right + i * s->right_next,
+            value + s->dest + i * s->dest_next, cols, adds);
 }
 
 static void multiply_any(const asi_piece *s, double factor, const double *a, const double *b,
-                         double *to) {
-  for (int c = 0; c < s->cols; ++c, a += s->left_col, b += s->right_col, to += s->dest_col) {
-    const double *left = a, *right = b;
-    for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step) {
-      const double one = factor * *right;
-      int r = 0;
-      for (; r + 1 < s->rows; r += 2)
-        asi_store_two(to + r, asi_load_two(to + r) + asi_both(one) * asi_load_two(left + r));
-      if (r < s->rows) to[r] += one * left[r];
+                         double *value) {
+  for (int i = 0; i < s->count; ++i)
+    for (int c = 0; c < s->cols; ++c) {
+      const double *left = a + s->left + i * s->left_next + c * s->left_col;
+      const double *right = b + s->right + i * s->right_next + c * s->right_col;
+      double *to = value + s->dest + i * s->dest_next + c * s->dest_col;
+      if (!s->adds) memset(to, 0, (size_t)s->rows * sizeof *to);
+      for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step) {
+        const double one = factor * *right;
+        int r = 0;
+        for (; r + 1 < s->rows; r += 2)
+          asi_store_two(to + r, asi_load_two(to + r) + asi_both(one) * asi_load_two(left + r));
+        if (r < s->rows) to[r] += one * left[r];
+      }
     }
-  }
 }
 
 /// value += factor * a * b
@@ -341,18 +486,16 @@ static void add_products(const asi_products *p, double factor, const double *a, 
                          double *value) {
   const asi_piece *const end = p->piece + p->n_pieces;
   for (const asi_piece *s = p->piece; s < end; ++s) {
-    const double *left = a + s->left, *right = b + s->right;
-    double *to = value + s->dest;
     switch (s->shape) {
-    case SHAPE(1, 1, 1): scale_small(s, factor, left, right, to, 1, 1); break;
-    case SHAPE(1, 1, 2): scale_small(s, factor, left, right, to, 1, 2); break;
-    case SHAPE(1, 1, 3): scale_small(s, factor, left, right, to, 1, 3); break;
-    case SHAPE(2, 1, 3): scale_small(s, factor, left, right, to, 2, 3); break;
-    case SHAPE(1, 2, 3): dot_small(s, factor, left, right, to, 2, 3); break;
-    case SHAPE(3, 3, 3): multiply_small(s, factor, left, right, to, 3, 3, 3); break;
-    case SHAPE(5, 3, 3): multiply_small(s, factor, left, right, to, 5, 3, 3); break;
-    case SHAPE(6, 3, 3): multiply_small(s, factor, left, right, to, 6, 3, 3); break;
-    default: multiply_any(s, factor, left, right, to);
+    case SHAPE(1, 1, 1): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 1); break;
+    case SHAPE(1, 1, 2): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 2); break;
+    case SHAPE(1, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 3); break;
+    case SHAPE(2, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 2, 3); break;
+    case SHAPE(1, 2, 3): ADD_OR_SET_BY(dot_small, s, factor, a, b, value, 3); break;
+    case SHAPE(3, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 3, 3, 3); break;
+    case SHAPE(5, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 5, 3, 3); break;
+    case SHAPE(6, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 6, 3, 3); break;
+    default: multiply_any(s, factor, a, b, value);
     }
   }
 }
@@ -400,11 +543,14 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
   if (status == AS_OK) status = asi_matrix_init(&m->t_bt, &m->t_bt_pattern, error);
   if (status == AS_OK)
     status = build_products(&m->t_times_bt, &m->t_bt_pattern, true, visit_t_bt, &context, error);
+  if (status == AS_OK)
+    status = find_zeros(&m->t_bt_zeros, &m->t_times_bt, 1, &m->t_bt_pattern, error);
   return status;
 }
 
 void asi_motion_free(asi_motion *m) {
   free_products(&m->t_times_bt);
+  free_zeros(&m->t_bt_zeros);
   asi_matrix_free(&m->t);
   asi_panels_free(&m->t_panels);
   asi_matrix_free(&m->t_bt);
@@ -415,7 +561,7 @@ void asi_motion_free(asi_motion *m) {
 void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, const as_matrix *b_n) {
   asi_space_tangent_fill(p->space, xi, m->t.value);
   if (b_n == NULL) return;
-  asi_matrix_clear(&m->t_bt);
+  clear_zeros(&m->t_bt_zeros, m->t_bt.value);
   add_products(&m->t_times_bt, 1.0, m->t.value, b_n->value, m->t_bt.value);
 }
 
@@ -434,7 +580,12 @@ static int term_columns(const as_problem *p, const asi_term *term) {
 }
 
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion) {
-  memset(s->value, 0, (size_t)asi_pattern_nnz(&s->pattern) * sizeof(double));
+  bool complete = true;
+  for (int i = 0; i < s->n_terms; ++i) complete = complete && s->term[i].factor != 0.0;
+  if (complete)
+    clear_zeros(&s->zeros, s->value);
+  else
+    memset(s->value, 0, (size_t)asi_pattern_nnz(&s->pattern) * sizeof(double));
   for (int i = 0; i < s->n_terms; ++i) {
     const asi_term *term = &s->term[i];
     const as_matrix *via = via_matrix(motion, term->via);
@@ -567,12 +718,14 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
     const term_context one = {s, &s->term[i], via_matrix(motion, s->term[i].via)};
     status = build_products(&s->products[i], &s->pattern, one.via != NULL, visit_term, &one, error);
   }
+  if (status == AS_OK) status = find_zeros(&s->zeros, s->products, s->n_terms, &s->pattern, error);
   return status ? status : make_solver(s, error);
 }
 
 void asi_system_free(asi_system *s) {
   if (s->solver) s->solver->ops->destroy(s->solver);
   for (int i = 0; i < s->n_terms; ++i) free_products(&s->products[i]);
+  free_zeros(&s->zeros);
   asi_pattern_free(&s->pattern);
   free(s->value);
   free(s->diagonal);

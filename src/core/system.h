@@ -32,6 +32,8 @@ typedef struct asi_term {
 ///
 ///     value[dest + r + c dest_col] += factor * sum_k a[left + k left_step + r row_step + c left_col]
 ///                                                    * b[right + k right_step + c right_col]
+///
+/// and again for others of the same numbers that follow at equal distances: those of a row of equal bodies.
 typedef struct asi_piece {
   int dest, left, right;
   int shape;             ///< a usual one of these numbers, which has its own loop; 0: another
@@ -39,6 +41,9 @@ typedef struct asi_piece {
   int row_step;          ///< 1 if there is a second factor
   int left_step, right_step;
   int dest_col, left_col, right_col;
+  int count; ///< so many of them,
+  int dest_next, left_next, right_next;
+  bool adds; ///< to what others have written; otherwise it is the first one there
 } asi_piece;
 
 /// A product of sparse matrices whose patterns are known, or one of them alone, as a list of pieces.
@@ -48,6 +53,12 @@ typedef struct asi_products {
   asi_piece *piece;
 } asi_products;
 
+/// Entries that are not set before others add to them: they have to be cleared.
+typedef struct asi_zeros {
+  int count;
+  int *entry; ///< NULL: the first ones, that is all
+} asi_zeros;
+
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
 typedef struct asi_motion {
   asi_pattern t_pattern; ///< n x n
@@ -56,6 +67,7 @@ typedef struct asi_motion {
   asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
   as_matrix t_bt;
   asi_products t_times_bt;
+  asi_zeros t_bt_zeros;
 } asi_motion;
 
 enum {
@@ -69,6 +81,7 @@ typedef struct asi_system {
   int n_terms;
   asi_term term[ASI_MAX_TERMS];
   asi_products products[ASI_MAX_TERMS]; ///< of each term, into value
+  asi_zeros zeros;                      ///< of value
   asi_pattern pattern;
   double *value; ///< over the pattern
   int *diagonal; ///< size: where the diagonal stands in value
