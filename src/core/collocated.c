@@ -449,14 +449,18 @@ static void update_motion(const as_integrator *s) {
   // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
   const asi_two q_v = asi_both(h), q_a0 = asi_both(h * h * (0.5 - beta)),
                 q_a1 = asi_both(h * h * beta);
+  const double *const z = s->z, *const from_v = s->v0, *const from_a = s->a0,
+                      *const from_vdot = s->now.vdot;
+  double *const xi = s->xi;
+  const asi_values next = s->next;
   for (int i = 0; i < n; i += 2) {
-    const asi_two v0 = asi_load_two(s->v0 + i), a0 = asi_load_two(s->a0 + i);
-    const asi_two vdot = asi_load_two(s->z + i);
-    const asi_two a1 = by_new * vdot + by_old * asi_load_two(s->now.vdot + i) - by_a * a0;
-    asi_store_two(s->next.vdot + i, vdot);
-    asi_store_two(s->next.a + i, a1);
-    asi_store_two(s->next.v + i, v0 + v_a0 * a0 + v_a1 * a1);
-    asi_store_two(s->xi + i, q_v * v0 + q_a0 * a0 + q_a1 * a1);
+    const asi_two v0 = asi_load_two(from_v + i), a0 = asi_load_two(from_a + i);
+    const asi_two vdot = asi_load_two(z + i);
+    const asi_two a1 = by_new * vdot + by_old * asi_load_two(from_vdot + i) - by_a * a0;
+    asi_store_two(next.vdot + i, vdot);
+    asi_store_two(next.a + i, a1);
+    asi_store_two(next.v + i, v0 + v_a0 * a0 + v_a1 * a1);
+    asi_store_two(xi + i, q_v * v0 + q_a0 * a0 + q_a1 * a1);
   }
 }
 
@@ -668,8 +672,8 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 
 static void collocated_accept(as_integrator *s) {
   const asi_values old = s->now;
-  for (int i = 0; i < s->problem->n; ++i)
-    s->a_rate[i] = (s->next.a[i] - s->a0[i]) / (s->h + s->d1 - s->d0);
+  const double per_time = 1.0 / (s->h + s->d1 - s->d0);
+  for (int i = 0; i < s->problem->n; ++i) s->a_rate[i] = (s->next.a[i] - s->a0[i]) * per_time;
   asi_predictor_learn(&s->predictor, s->t1, s->z);
   asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;

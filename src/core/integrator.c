@@ -3,30 +3,26 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/two.h"
 
 // ---- small tools shared by the integrator's files -------------------------------------------------
 
 double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
 
-/// As whole numbers, doubles without their sign are ordered like their sizes, with NaN above all.
 double asi_max_abs(const double *x, int n) {
-  uint64_t largest = 0;
-  for (int i = 0; i < n; ++i) {
-    uint64_t bits;
-    memcpy(&bits, x + i, sizeof bits);
-    bits <<= 1;
-    largest = bits > largest ? bits : largest;
+  asi_two largest = asi_both(0.0), sum = largest; // the sum knows of NaN, which no comparison sees
+  for (int i = 0; i + 1 < n; i += 2) {
+    const asi_two size = asi_sizes(asi_load_two(x + i));
+    largest = asi_larger(size, largest);
+    sum += size;
   }
-  largest >>= 1;
-  double size;
-  memcpy(&size, &largest, sizeof size);
-  return size;
+  const double last = n % 2 ? fabs(x[n - 1]) : 0.0, total = sum[0] + sum[1] + last;
+  return isnan(total) ? total : fmax(fmax(largest[0], largest[1]), last);
 }
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
@@ -342,6 +338,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->p_before = take(arena, &used, soi2);
   s->f0 = take(arena, &used, soi2);
   s->v_tilde = take(arena, &used, soi2);
+  s->turns = take(arena, &used, n);
   s->weight = take(arena, &used, n);
   s->work_n = take(arena, &used, n);
   s->z = take(arena, &used, unknowns);
@@ -378,6 +375,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
     s->atol[i] =
         s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
   s->def.newton.atol_component = NULL;
+  for (int i = 0; i < p->n; ++i) s->turns[i] = p->is_rotation[i] ? 1.0 : 0.0;
   status = asi_evaluator_init(&s->eval, p, &s->statistics, error);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (p->present & AS_BLOCK_BIT(block))

@@ -169,6 +169,7 @@ struct as_integrator {
   double *residual;  ///< of the step's equations
   double *predicted; ///< z as the step begins
   double *increment; ///< of z
+  double *turns;     ///< n: 1 for rotations of bodies, 0 for all else
   double *weight;    ///< n: the tolerance of each component of v'
   double *work_n;    ///< n
   double *q_best;    ///< nq: the best position of a projection so far
@@ -221,6 +222,7 @@ struct as_integrator {
   long refining_age;        ///< with factors this old; 0: not yet
   double noise;             ///< what round-off may leave of an increment, in tolerances
   double round_off[2];      ///< in v' of a step, by stage
+  double q_size;            ///< max |q| where the step begins
   double mass_size;         ///< max |M| where it was evaluated last
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/two.h"
 #include "core/integrator.h"
 
 // The estimated error must fall below this fraction of the tolerance.
@@ -26,9 +27,6 @@
 #define UNSEEN_CONTRACTION 0.1
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
-
-/// fmax without its care for NaN, and without a call.
-static inline double larger(double a, double b) { return a > b ? a : b; }
 
 // ---- norms ----------------------------------------------------------------------------------------
 
@@ -49,46 +47,65 @@ double asi_round_off(const as_integrator *s, int stage) {
   const as_block_set b = AS_BLOCK_BIT(AS_BLOCK_G_Q);
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
   if (p->def.n_lambda > 0 && (s->def.method == AS_METHOD_INDEX3 || stage == 1))
-    return 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->c.beta * s->h * s->h);
+    return 4e-16 * s->q_size / (s->c.beta * s->h * s->h);
   const bool noisy = p->def.constraint_rate == NULL && (p->present & ~p->given & b);
   const double rate = (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
   // Round-off in q reaches v' through the forces, which turn with it.
-  return fmax(rate, 4e-16 * asi_max_abs(s->now.q, p->nq) * asi_max_abs(s->now.vdot, p->n));
+  return fmax(rate, 4e-16 * s->q_size * asi_max_abs(s->now.vdot, p->n));
+}
+
+/// Components i and i + 1 of n; 0 behind the last one.
+ASI_INLINED asi_two two_of(const double *x, int i, int n) {
+  return i + 1 < n ? asi_load_two(x + i) : (asi_two){x[i], 0.0};
 }
 
 /// [NW.1] w_i = rtol max(|v'_i|, 0.01 max |v'|) + atol_i, not below round-off; the largest v' is that of the
 /// rotations of bodies for these, of all else for all else
 static void set_weights(as_integrator *s) {
-  const as_problem *p = s->problem;
+  const int n = s->problem->n;
+  const double *const z = s->z, *const turns = s->turns, *const atol = s->atol;
+  double *const weight = s->weight;
+  s->q_size = asi_max_abs(s->now.q, s->problem->nq);
   for (int stage = 0; stage < stages(s); ++stage) s->round_off[stage] = asi_round_off(s, stage);
   const double floor = s->round_off[stages(s) - 1];
-  double largest[2] = {0.0, 0.0};
-  for (int i = 0; i < p->n; ++i) {
-    double *of_kind = &largest[p->is_rotation[i]];
-    *of_kind = larger(fabs(s->z[i]), *of_kind);
+  asi_two turning = asi_both(0.0), other = turning, widest = turning;
+  for (int i = 0; i < n; i += 2) {
+    const asi_two size = asi_sizes(two_of(z, i, n)), of_turn = size * asi_load_two(turns + i);
+    turning = asi_larger(of_turn, turning);
+    other = asi_larger(size - of_turn, other);
   }
-  double widest = 0.0;
-  for (int i = 0; i < p->n; ++i) {
-    const double size = larger(LEAST_SIZE * largest[p->is_rotation[i]], fabs(s->z[i]));
-    const double wanted = s->newton_rtol * size + s->atol[i];
-    s->weight[i] = larger(wanted, floor);
-    widest = larger(wanted, widest);
+  const asi_two least_turn = asi_both(LEAST_SIZE * fmax(turning[0], turning[1]));
+  const asi_two least_other = asi_both(LEAST_SIZE * fmax(other[0], other[1]));
+  for (int i = 0; i < n; i += 2) {
+    const asi_two turn = asi_load_two(turns + i);
+    const asi_two least = turn * least_turn + (asi_both(1.0) - turn) * least_other;
+    const asi_two size = asi_larger(least, asi_sizes(two_of(z, i, n)));
+    const asi_two wanted = asi_both(s->newton_rtol) * size + asi_load_two(atol + i);
+    asi_store_two(weight + i, asi_larger(wanted, asi_both(floor)));
+    widest = asi_larger(wanted, widest);
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
-  s->noise = floor > 0.1 * widest ? 0.5 : 0.0;
+  s->noise = floor > 0.1 * fmax(widest[0], widest[1]) ? 0.5 : 0.0;
   if (!s->controlled) return;
   asi_control_limit_weights(s);
-  for (int i = 0; i < s->problem->n; ++i) s->weight[i] = larger(s->weight[i], floor);
+  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], floor);
+}
+
+/// The root of the mean square of x over its tolerances, which are factor * weight, not below a floor.
+static double weighted_norm(const as_integrator *s, const double *x, double factor, double floor) {
+  const int n = s->problem->n;
+  asi_two sum = asi_both(0.0);
+  for (int i = 0; i + 1 < n; i += 2) {
+    const asi_two tolerance = asi_both(factor) * asi_load_two(s->weight + i);
+    const asi_two e = asi_load_two(x + i) / asi_larger(tolerance, asi_both(floor));
+    sum += e * e;
+  }
+  const double last = n % 2 ? x[n - 1] / fmax(factor * s->weight[n - 1], floor) : 0.0;
+  return sqrt((sum[0] + sum[1] + last * last) / n);
 }
 
 static double acceleration_norm(const as_integrator *s, int stage) {
-  const double *increment = stage_of(s, s->increment, stage);
-  double sum = 0.0;
-  for (int i = 0; i < s->problem->n; ++i) {
-    const double e = increment[i] / s->weight[i];
-    sum += e * e;
-  }
-  return sqrt(sum / s->problem->n);
+  return weighted_norm(s, stage_of(s, s->increment, stage), 1.0, 0.0);
 }
 
 /// The sizes of the constraint forces of two sets of multipliers.
@@ -121,16 +138,10 @@ static double force_norm(as_integrator *s, int stage) {
 /// the round-off of positions
 double asi_position_norm(as_integrator *s, const double *eta) {
   const as_problem *p = s->problem;
-  const double beta = s->c.beta, floor = 4e-16 * asi_max_abs(s->now.q, p->nq) / (s->h * s->h);
   memset(s->eta_change, 0, (size_t)p->n * sizeof(double));
   asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->b_n.value, 1.0, eta,
                                      s->eta_change);
-  double sum = 0.0;
-  for (int i = 0; i < p->n; ++i) {
-    const double e = s->eta_change[i] / larger(beta * s->weight[i], floor);
-    sum += e * e;
-  }
-  return sqrt(sum / p->n);
+  return weighted_norm(s, s->eta_change, s->c.beta, 4e-16 * s->q_size / (s->h * s->h));
 }
 
 /// [NW.8] max |dx'_i| h / (rtol (|x_i| + h |x'_i|) + atol h) and max |dy_i| / (rtol (|y_i| + 1e-3 |y|) + atol)
@@ -253,7 +264,9 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
   if (status == AS_OK && renew) status = factorize(s, again);
   if (status) return status;
   ++s->statistics.newton_iterations;
-  memcpy(s->increment, s->residual, (size_t)s->unknowns * sizeof(double));
+  double *const solution = s->residual; // it is solved for in place
+  s->residual = s->increment;
+  s->increment = solution;
   status = s->method->solve(s, s->increment);
   if (status) return status;
   for (int i = 0; i < s->unknowns; ++i) s->z[i] -= s->increment[i];

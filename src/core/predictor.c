@@ -50,7 +50,8 @@ static double one_at(const asi_predictor *p, const double *weight, int points, i
   return sum;
 }
 
-ASI_INLINED void extrapolate(const asi_predictor *p, const double *weight, int points, double *z) {
+ASI_INLINED void extrapolate(const asi_predictor *of, const double *weight, int points, double *z) {
+  const asi_predictor copy = *of, *const p = &copy; // nothing that is stored changes it
   for (int k = 0; k + 1 < p->size; k += 2) asi_store_two(z + k, two_at(p, weight, points, k));
   if (p->size % 2) z[p->size - 1] = one_at(p, weight, points, p->size - 1);
 }

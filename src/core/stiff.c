@@ -76,10 +76,12 @@ void asi_path_note(as_integrator *s) {
   s->path.stiff = s->path.stiffens;
   // The mean of v over the step, since xi = integral of v + h^3 [v,v']/12.
   as_space_bracket(s->problem->space, s->v0, s->now.vdot, mean);
+  const double per_h = 1.0 / h, twelfth = h * h / 12.0;
+  const double by_a0 = h * (0.5 - beta), by_a1 = h * beta;
   for (int i = 0; i < n; ++i) {
-    mean[i] = s->xi[i] / h - h * h * mean[i] / 12.0;
-    s->path.extra[i] =
-        s->xi[i] / h - s->v0[i] - h * ((0.5 - beta) * s->a0[i] + beta * s->next.a[i]);
+    const double moved = s->xi[i] * per_h;
+    mean[i] = moved - twelfth * mean[i];
+    s->path.extra[i] = moved - s->v0[i] - by_a0 * s->a0[i] - by_a1 * s->next.a[i];
   }
 }
 
