@@ -141,8 +141,9 @@ static void find_means(as_integrator *s) {
   const as_problem *p = s->problem;
   const int n = p->n, nx = p->def.n_x;
   double *const *mean = s->control.mean;
-  for (int i = 0; i < n; ++i) mean[0][i] = (s->next.v[i] - s->v0[i]) / s->h;
-  for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) / s->h;
+  const double per_h = 1.0 / s->h;
+  for (int i = 0; i < n; ++i) mean[0][i] = (s->next.v[i] - s->v0[i]) * per_h;
+  for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) * per_h;
   s->control.mean_h[0] = s->h;
   for (int k = 1; k < 3 && s->first; ++k) {
     const double back = (k - 0.5) * s->h;

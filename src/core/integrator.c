@@ -15,14 +15,20 @@
 double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
 
 double asi_max_abs(const double *x, int n) {
-  asi_two largest = asi_both(0.0), sum = largest; // the sum knows of NaN, which no comparison sees
-  for (int i = 0; i + 1 < n; i += 2) {
-    const asi_two size = asi_sizes(asi_load_two(x + i));
-    largest = asi_larger(size, largest);
-    sum += size;
-  }
-  const double last = n % 2 ? fabs(x[n - 1]) : 0.0, total = sum[0] + sum[1] + last;
-  return isnan(total) ? total : fmax(fmax(largest[0], largest[1]), last);
+  // Two pairs at a time; the sum knows of NaN, which no comparison sees.
+  asi_two largest[2] = {{0.0, 0.0}, {0.0, 0.0}}, sum[2] = {{0.0, 0.0}, {0.0, 0.0}};
+  double rest = 0.0;
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      const asi_two size = asi_sizes(asi_load_two(x + i + 2 * k));
+      largest[k] = asi_larger(size, largest[k]);
+      sum[k] += size;
+    }
+  for (; i < n; ++i) rest = asi_worse(rest, fabs(x[i]));
+  const asi_two both = asi_larger(largest[0], largest[1]), all = sum[0] + sum[1];
+  const double most = fmax(both[0], both[1]), total = all[0] + all[1];
+  return asi_worse(isnan(total) ? total : most, rest);
 }
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
@@ -376,6 +382,8 @@ static as_status create_parts(as_integrator *s, as_error *error) {
         s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
   s->def.newton.atol_component = NULL;
   for (int i = 0; i < p->n; ++i) s->turns[i] = p->is_rotation[i] ? 1.0 : 0.0;
+  // What stands behind an odd number is not seen by comparisons.
+  if (p->n % 2) s->turns[p->n] = s->atol[p->n] = (double)NAN;
   status = asi_evaluator_init(&s->eval, p, &s->statistics, error);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (p->present & AS_BLOCK_BIT(block))

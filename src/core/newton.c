@@ -54,11 +54,6 @@ double asi_round_off(const as_integrator *s, int stage) {
   return fmax(rate, 4e-16 * s->q_size * asi_max_abs(s->now.vdot, p->n));
 }
 
-/// Components i and i + 1 of n; 0 behind the last one.
-ASI_INLINED asi_two two_of(const double *x, int i, int n) {
-  return i + 1 < n ? asi_load_two(x + i) : (asi_two){x[i], 0.0};
-}
-
 /// [NW.1] w_i = rtol max(|v'_i|, 0.01 max |v'|) + atol_i, not below round-off; the largest v' is that of the
 /// rotations of bodies for these, of all else for all else
 static void set_weights(as_integrator *s) {
@@ -70,7 +65,7 @@ static void set_weights(as_integrator *s) {
   const double floor = s->round_off[stages(s) - 1];
   asi_two turning = asi_both(0.0), other = turning, widest = turning;
   for (int i = 0; i < n; i += 2) {
-    const asi_two size = asi_sizes(two_of(z, i, n)), of_turn = size * asi_load_two(turns + i);
+    const asi_two size = asi_sizes(asi_load_two(z + i)), of_turn = size * asi_load_two(turns + i);
     turning = asi_larger(of_turn, turning);
     other = asi_larger(size - of_turn, other);
   }
@@ -79,7 +74,7 @@ static void set_weights(as_integrator *s) {
   for (int i = 0; i < n; i += 2) {
     const asi_two turn = asi_load_two(turns + i);
     const asi_two least = turn * least_turn + (asi_both(1.0) - turn) * least_other;
-    const asi_two size = asi_larger(least, asi_sizes(two_of(z, i, n)));
+    const asi_two size = asi_larger(least, asi_sizes(asi_load_two(z + i)));
     const asi_two wanted = asi_both(s->newton_rtol) * size + asi_load_two(atol + i);
     asi_store_two(weight + i, asi_larger(wanted, asi_both(floor)));
     widest = asi_larger(wanted, widest);

@@ -56,15 +56,23 @@ ASI_INLINED void extrapolate(const asi_predictor *of, const double *weight, int 
   if (p->size % 2) z[p->size - 1] = one_at(p, weight, points, p->size - 1);
 }
 
-/// The square of what the points miss of z.
-ASI_INLINED double miss(const asi_predictor *p, const double *weight, int points, const double *z) {
-  asi_two sum = asi_both(0.0);
-  for (int k = 0; k + 1 < p->n; k += 2) {
-    const asi_two error = asi_load_two(z + k) - two_at(p, weight, points, k);
-    sum += error * error;
+enum { CHOICES = 3 };
+
+/// The squares of what `fewest` points miss of z, and one and two more.
+ASI_INLINED void misses(const asi_predictor *p, double weight[CHOICES][ASI_HISTORY], int fewest,
+                        const double *z, double square[CHOICES]) {
+  asi_two sum[CHOICES] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+  for (int k = 0; k + 1 < p->n; k += 2)
+#pragma GCC unroll 3
+    for (int c = 0; c < CHOICES; ++c) {
+      const asi_two error = asi_load_two(z + k) - two_at(p, weight[c], fewest + c, k);
+      sum[c] += error * error;
+    }
+  for (int c = 0; c < CHOICES; ++c) {
+    const int k = p->n - 1;
+    const double last = p->n % 2 ? z[k] - one_at(p, weight[c], fewest + c, k) : 0.0;
+    square[c] = sum[c][0] + sum[c][1] + last * last;
   }
-  const double last = p->n % 2 ? z[p->n - 1] - one_at(p, weight, points, p->n - 1) : 0.0;
-  return sum[0] + sum[1] + last * last;
 }
 
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z) {
@@ -80,23 +88,19 @@ void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z) {
 }
 
 void asi_predictor_learn(asi_predictor *p, double t, const double *z) {
-  const int current = usable_points(p);
+  const int current = usable_points(p), fewest = current < ASI_HISTORY - 1 ? 1 : ASI_HISTORY - 2;
+  double weight[CHOICES][ASI_HISTORY] = {{0.0}}, square[CHOICES], least = (double)INFINITY;
+  for (int c = 0; c < CHOICES && fewest + c <= p->count; ++c) weights(p, fewest + c, t, weight[c]);
+  if (fewest == 1)
+    misses(p, weight, 1, z, square);
+  else
+    misses(p, weight, ASI_HISTORY - 2, z, square);
   int best = current;
-  double least = (double)INFINITY;
-  for (int points = current - 1; points <= current + 1; ++points) {
-    if (points < 1 || points > p->count) continue;
-    double weight[ASI_HISTORY], sum;
-    weights(p, points, t, weight);
-    switch (points) {
-    case 1: sum = miss(p, weight, 1, z); break;
-    case 2: sum = miss(p, weight, 2, z); break;
-    case 3: sum = miss(p, weight, 3, z); break;
-    default: sum = miss(p, weight, ASI_HISTORY, z);
-    }
-    if (sum < least) {
-      least = sum;
-      best = points;
-    }
+  for (int points = fewest; points < fewest + CHOICES; ++points) {
+    if (points < current - 1 || points > current + 1 || points > p->count) continue;
+    if (!(square[points - fewest] < least)) continue;
+    least = square[points - fewest];
+    best = points;
   }
   p->points = best;
 }

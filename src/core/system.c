@@ -423,11 +423,14 @@ ASI_INLINED void multiply_one(const asi_piece *s, double factor, const double *r
   }
 }
 
-ASI_INLINED void multiply_small(const asi_piece *s, double factor, const double *a, const double *b,
+ASI_INLINED void multiply_small(const asi_piece *p, double factor, const double *a, const double *b,
                                 double *value, int rows, int inner, int cols, bool adds) {
-  for (int i = 0; i < s->count; ++i)
-    multiply_one(s, factor, a + s->left + i * s->left_next, b + s->right + i * s->right_next,
-                 value + s->dest + i * s->dest_next, rows, inner, cols, adds);
+  const asi_piece s = *p; // no store changes it
+  a += s.left;
+  b += s.right;
+  value += s.dest;
+  for (int i = 0; i < s.count; ++i, a += s.left_next, b += s.right_next, value += s.dest_next)
+    multiply_one(&s, factor, a, b, value, rows, inner, cols, adds);
 }
 
 /// The same with one inner number; the left factor may be another one in each column.
@@ -442,9 +445,11 @@ ASI_INLINED void scale_one(const asi_piece *s, double factor, const double *rest
 
 ASI_INLINED void scale_small(const asi_piece *s, double factor, const double *a, const double *b,
                              double *value, int rows, int cols, bool adds) {
-  for (int i = 0; i < s->count; ++i)
-    scale_one(s, factor, a + s->left + i * s->left_next, b + s->right + i * s->right_next,
-              value + s->dest + i * s->dest_next, rows, cols, adds);
+  a += s->left;
+  b += s->right;
+  value += s->dest;
+  for (int i = 0; i < s->count; ++i, a += s->left_next, b += s->right_next, value += s->dest_next)
+    scale_one(s, factor, a, b, value, rows, cols, adds);
 }
 
 /// The same with one row and two inner numbers.
@@ -458,9 +463,11 @@ ASI_INLINED void dot_one(const asi_piece *s, double factor, const double *restri
 
 ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *a, const double *b,
                            double *value, int cols, bool adds) {
-  for (int i = 0; i < s->count; ++i)
-    dot_one(s, factor, a + s->left + i * s->left_next, b + s->right + i * s->right_next,
-            value + s->dest + i * s->dest_next, cols, adds);
+  a += s->left;
+  b += s->right;
+  value += s->dest;
+  for (int i = 0; i < s->count; ++i, a += s->left_next, b += s->right_next, value += s->dest_next)
+    dot_one(s, factor, a, b, value, cols, adds);
 }
 
 static void multiply_any(const asi_piece *s, double factor, const double *a, const double *b,
