@@ -448,9 +448,10 @@ static void update_motion(const as_integrator *s) {
   const asi_two v_a0 = asi_both(h * (1.0 - gamma)), v_a1 = asi_both(h * gamma);
   // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
   const asi_two q_v = asi_both(h), q_a0 = asi_both(h * h * (0.5 - beta)),
-                q_a1 = asi_both(h * h * beta);
+                q_a1 = asi_both(h * h * beta), q_path = asi_both(h * h);
   const double *const z = s->z, *const from_v = s->v0, *const from_a = s->a0,
                       *const from_vdot = s->now.vdot;
+  const double *const path = s->eta_path;
   double *const xi = s->xi;
   const asi_values next = s->next;
   for (int i = 0; i < n; i += 2) {
@@ -460,7 +461,9 @@ static void update_motion(const as_integrator *s) {
     asi_store_two(next.vdot + i, vdot);
     asi_store_two(next.a + i, a1);
     asi_store_two(next.v + i, v0 + v_a0 * a0 + v_a1 * a1);
-    asi_store_two(xi + i, q_v * v0 + q_a0 * a0 + q_a1 * a1);
+    asi_two moved = q_v * v0 + q_a0 * a0 + q_a1 * a1;
+    if (path) moved -= q_path * asi_load_two(path + i);
+    asi_store_two(xi + i, moved);
   }
 }
 
@@ -482,10 +485,7 @@ static void update(as_integrator *s) {
     next->x[i] = now->x[i] + h * ((1.0 - s->theta) * s->w0[i] + s->theta * next->w[i]);
   }
   memcpy(next->y, s->z + at.y, (size_t)p->def.n_y * sizeof(double));
-  if (has_eta(s)) {
-    for (int i = 0; i < p->def.n_lambda; ++i) next->eta[i] = h * s->z[at.eta + i];
-    for (int i = 0; i < p->n; ++i) s->xi[i] -= h * h * s->eta_path[i];
-  }
+  for (int i = 0; i < p->def.n_lambda && has_eta(s); ++i) next->eta[i] = h * s->z[at.eta + i];
   as_space_move(p->space, now->q, s->xi, next->q);
 }
 
