@@ -250,6 +250,27 @@ static void test_exp_series(void **state) {
   bound("R v against the matrix, R^T R v - v", rotate, 16.0 * DBL_EPSILON);
 }
 
+/// Two rotations at once, by angles of all sizes and of any length, are the same in every bit as one by one.
+static void test_two_moves(void **state) {
+  (void)state;
+  for (int n = 0; n < 2000; n++) {
+    double q[2][4], w[2][3], one[2][4], two[2][4];
+    for (int k = 0; k < 2; k++) {
+      random_vector(4, q[k]);
+      if (random_number() > -0.5) asi_so3_normalize(q[k]);
+      random_rotation_vector(pow(10.0, -2.0 + 2.5 * random_number()), w[k]);
+      asi_so3_move(q[k], w[k], one[k]);
+    }
+    asi_so3_move_two(q[0], w[0], q[1], w[1], two[0], two[1]);
+    assert_memory_equal(one, two, sizeof one);
+    double turn[4];
+    asi_so3_exp(w[0], turn);
+    asi_so3_compose(q[0], turn, turn);
+    asi_so3_normalize(turn);
+    assert_true(distance(4, turn, one[0]) <= 4.0 * DBL_EPSILON);
+  }
+}
+
 static void test_coefficients(void **state) {
   (void)state;
   double worst[4] = {0.0};
@@ -754,6 +775,7 @@ int main(void) {
       cmocka_unit_test_setup(test_log_of_exp, seed),
       cmocka_unit_test_setup(test_log_at_pi, seed),
       cmocka_unit_test_setup(test_exp_series, seed),
+      cmocka_unit_test_setup(test_two_moves, seed),
       cmocka_unit_test_setup(test_coefficients, seed),
       cmocka_unit_test_setup(test_tangent, seed),
       cmocka_unit_test_setup(test_tangent_first_order, seed),

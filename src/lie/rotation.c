@@ -4,32 +4,34 @@
 
 #include "base/two.h"
 
-/// A quaternion as two pairs of numbers.
-typedef struct quaternion {
-  asi_two wx, yz;
-} quaternion;
+/// Two quaternions, number by number.
+typedef struct quaternions {
+  asi_two w, x, y, z;
+} quaternions;
 
-ASI_INLINED quaternion load(const double *q) {
-  return (quaternion){asi_load_two(q), asi_load_two(q + 2)};
+ASI_INLINED asi_two pair(const double *a, const double *b) { return (asi_two){*a, *b}; }
+
+ASI_INLINED quaternions load(const double *a, const double *b) {
+  return (quaternions){pair(a, b), pair(a + 1, b + 1), pair(a + 2, b + 2), pair(a + 3, b + 3)};
 }
 
-ASI_INLINED void store(quaternion q, double *out) {
-  asi_store_two(out, q.wx);
-  asi_store_two(out + 2, q.yz);
+ASI_INLINED void store(const quaternions *q, int which, double *out) {
+  out[0] = q->w[which];
+  out[1] = q->x[which];
+  out[2] = q->y[which];
+  out[3] = q->z[which];
 }
-
-ASI_INLINED asi_two swapped(asi_two a) { return (asi_two){a[1], a[0]}; }
 
 // [LG.1] (a, x)(b, y) = (ab - x.y, a y + b x + x x y)
-ASI_INLINED quaternion compose(quaternion a, quaternion b) {
-  const asi_two w = asi_both(a.wx[0]), x = {-a.wx[1], a.wx[1]}, y = {-a.yz[0], a.yz[0]},
-                z = asi_both(a.yz[1]);
-  const asi_two xw = swapped(b.wx), zy = swapped(b.yz);
-  return (quaternion){w * b.wx + x * xw + y * b.yz - z * zy, w * b.yz + x * zy - y * b.wx + z * xw};
+ASI_INLINED quaternions compose(quaternions a, quaternions b) {
+  return (quaternions){
+      a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+      a.w * b.y + a.y * b.w + a.z * b.x - a.x * b.z, a.w * b.z + a.z * b.w + a.x * b.y - a.y * b.x};
 }
 
 void asi_so3_compose(const double *q1, const double *q2, double *out) {
-  store(compose(load(q1), load(q2)), out);
+  const quaternions q = compose(load(q1, q1), load(q2, q2));
+  store(&q, 0, out);
 }
 
 // [LG.1] (a, x)^-1 = (a, -x)
@@ -38,15 +40,25 @@ void asi_so3_inverse(const double *q, double *out) {
   for (int i = 1; i < 4; i++) out[i] = -q[i];
 }
 
-ASI_INLINED quaternion normalize(quaternion q) {
-  const asi_two squares = q.wx * q.wx + q.yz * q.yz;
-  // 1/sqrt(1 + e) = 1 - e/2 + 3 e^2/8: products of unit quaternions need no root.
-  const double square = squares[0] + squares[1], e = square - 1.0;
-  const asi_two factor = asi_both(fabs(e) < 1e-8 ? 1.0 - 0.5 * e : 1.0 / sqrt(square));
-  return (quaternion){factor * q.wx, factor * q.yz};
+// 1/sqrt(1 + e) = 1 - e/2 + 3 e^2/8: products of unit quaternions need no root.
+static double inverse_root(double square) {
+  const double e = square - 1.0;
+  return e * e < 1e-16 ? 1.0 - 0.5 * e : 1.0 / sqrt(square);
 }
 
-void asi_so3_normalize(double *q) { store(normalize(load(q)), q); }
+ASI_INLINED quaternions normalize(quaternions q) {
+  const asi_two square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  const asi_two e = square - asi_both(1.0), far = e * e;
+  asi_two factor = asi_both(1.0) - asi_both(0.5) * e;
+  if (!(far[0] < 1e-16 && far[1] < 1e-16))
+    factor = (asi_two){inverse_root(square[0]), inverse_root(square[1])};
+  return (quaternions){factor * q.w, factor * q.x, factor * q.y, factor * q.z};
+}
+
+void asi_so3_normalize(double *q) {
+  const quaternions one = normalize(load(q, q));
+  store(&one, 0, q);
+}
 
 // [LG.2] R v = v + a y + x x y with y = 2 x x v
 static void rotate(double a, const double *x, const double *v, double *out) {
@@ -138,35 +150,44 @@ static const double short_limit = 0.0625;
 /// sum_k (-s)^k / (2k + n)! and the same with n + 1, for the angles of a time step; even and odd k apart, which need not
 /// wait for each other.
 ASI_INLINED asi_two short_series(double s, int n) {
-  const double *c = inverse_factorial + n;
   const asi_two s1 = asi_both(s), s2 = asi_both(s * s);
-  const asi_two even =
-      asi_load_two(c) +
-      s2 * (asi_load_two(c + 4) + s2 * (asi_load_two(c + 8) + s2 * asi_load_two(c + 12)));
-  const asi_two odd = asi_load_two(c + 2) + s2 * (asi_load_two(c + 6) + s2 * asi_load_two(c + 10));
+  asi_two c[7];
+  for (int k = 0; k < 7; k++) c[k] = asi_load_two(inverse_factorial + 2 * k + n);
+  const asi_two even = c[0] + s2 * (c[2] + s2 * (c[4] + s2 * c[6]));
+  const asi_two odd = c[1] + s2 * (c[3] + s2 * c[5]);
   return even - s1 * odd;
 }
 
-// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
-ASI_INLINED quaternion exp_of(const double *w) {
-  const double x = w[0];
-  const asi_two yz = asi_load_two(w + 1), squares = yz * yz;
-  const double u = 0.25 * (x * x + squares[0] + squares[1]);
-  asi_two both; // the cosine of the half angle, and its sine over it
-  if (u <= short_limit) {
-    both = short_series(u, 0);
-  } else {
-    const double half = sqrt(u);
-    both = (asi_two){cos(half), sinc(half)};
-  }
-  return (quaternion){both * (asi_two){1.0, 0.5 * x}, asi_both(0.5 * both[1]) * yz};
+/// The cosine of half an angle, and its sine over it; u is the square of the half.
+ASI_INLINED asi_two half_angle(double u) {
+  if (u <= short_limit) return short_series(u, 0);
+  return (asi_two){cos(sqrt(u)), sinc(sqrt(u))};
 }
 
-void asi_so3_exp(const double *w, double *q) { store(exp_of(w), q); }
+// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w), of two w
+ASI_INLINED quaternions exp_of(const double *a, const double *b) {
+  const asi_two x = pair(a, b), y = pair(a + 1, b + 1), z = pair(a + 2, b + 2);
+  const asi_two u = asi_both(0.25) * (x * x + y * y + z * z);
+  const asi_two first = half_angle(u[0]), second = half_angle(u[1]);
+  const asi_two k = asi_both(0.5) * asi_seconds(first, second);
+  return (quaternions){asi_firsts(first, second), k * x, k * y, k * z};
+}
+
+void asi_so3_exp(const double *w, double *q) {
+  const quaternions e = exp_of(w, w);
+  store(&e, 0, q);
+}
 
 // [LG.14]
+void asi_so3_move_two(const double *q1, const double *w1, const double *q2, const double *w2,
+                      double *out1, double *out2) {
+  const quaternions q = normalize(compose(load(q1, q2), exp_of(w1, w2)));
+  store(&q, 0, out1);
+  store(&q, 1, out2);
+}
+
 void asi_so3_move(const double *q, const double *w, double *out) {
-  store(normalize(compose(load(q), exp_of(w))), out);
+  asi_so3_move_two(q, w, q, w, out, out);
 }
 
 // [LG.4] log((a, x)) = 2 atan2(|x|, a)/|x| x, with (-a, -x) in place of (a, x) if a < 0
@@ -191,13 +212,7 @@ static int series_terms(double s) { return s < 0.01 ? 5 : 14; }
 
 // [LG.5] b = (1 - cos th)/th^2 = sinc(th/2)^2/2, c = (th - sin th)/th^3
 // [LG.6] c = sum_k (-s)^k/(2k+3)!, b = sum_k (-s)^k/(2k+2)!, the latter up to the angles of a time step
-void asi_so3_coefficients(double s, double *b, double *c) {
-  if (s <= short_limit) {
-    const asi_two both = short_series(s, 2);
-    *b = both[0];
-    *c = both[1];
-    return;
-  }
+static void long_coefficients(double s, double *b, double *c) {
   const double th = sqrt(s);
   const double half_sinc = sinc(0.5 * th);
   *b = 0.5 * half_sinc * half_sinc;
@@ -209,6 +224,18 @@ void asi_so3_coefficients(double s, double *b, double *c) {
     *c = (1.0 - sinc(th)) / s;
   }
 }
+
+ASI_INLINED void coefficients(double s, double *b, double *c) {
+  if (s > short_limit) {
+    long_coefficients(s, b, c);
+    return;
+  }
+  const asi_two both = short_series(s, 2);
+  *b = both[0];
+  *c = both[1];
+}
+
+void asi_so3_coefficients(double s, double *b, double *c) { coefficients(s, b, c); }
 
 // [LG.7] p = 2 db/ds = (sinc th - 2b)/s, r = 2 dc/ds = (b - 3c)/s
 // [LG.6] p = -sum_k (-s)^k (2k+2)/(2k+4)!, r = -sum_k (-s)^k (2k+2)/(2k+5)!
@@ -241,7 +268,7 @@ static void quadratic_times(const double *w, double k1, double k2, const double 
 void asi_so3_tangent(const double *w, double *t) {
   double b, c;
   const double x = w[0], y = w[1], z = w[2];
-  asi_so3_coefficients(asi_dot3(w, w), &b, &c);
+  coefficients(asi_dot3(w, w), &b, &c);
   t[0] = 1.0 - c * (y * y + z * z);
   t[1] = c * x * y + b * z;
   t[2] = c * x * z - b * y;
@@ -256,21 +283,21 @@ void asi_so3_tangent(const double *w, double *t) {
 // [LG.5] T(w) v
 void asi_so3_tangent_times(const double *w, const double *v, double *out) {
   double b, c;
-  asi_so3_coefficients(asi_dot3(w, w), &b, &c);
+  coefficients(asi_dot3(w, w), &b, &c);
   quadratic_times(w, -b, c, v, out);
 }
 
 // [LG.5] T(w)^T v = T(-w) v
 void asi_so3_tangent_transposed_times(const double *w, const double *v, double *out) {
   double b, c;
-  asi_so3_coefficients(asi_dot3(w, w), &b, &c);
+  coefficients(asi_dot3(w, w), &b, &c);
   quadratic_times(w, b, c, v, out);
 }
 
 // [LG.8] d(s) = (1 - (th/2) cot(th/2))/th^2 = (b(s/4) - c(s/4)) / (4 sinc(th/2))
 static double inverse_coefficient(double s) {
   double b, c;
-  asi_so3_coefficients(0.25 * s, &b, &c);
+  coefficients(0.25 * s, &b, &c);
   return (b - c) / (4.0 * sinc(0.5 * sqrt(s)));
 }
 

@@ -31,6 +31,9 @@ void asi_so3_from_matrix(const double *r, double *q); ///< R to q
 void asi_so3_exp(const double *w, double *q);
 void asi_so3_log(const double *q, double *w);                     ///< the angle |w| is in [0, pi]
 void asi_so3_move(const double *q, const double *w, double *out); ///< q o exp(w), of length 1
+/// Two of them, as they would be one by one; all is read before anything is written.
+void asi_so3_move_two(const double *q1, const double *w1, const double *q2, const double *w2,
+                      double *out1, double *out2);
 
 /// The coefficients of T at the squared angle s: b = (1 - cos th)/th^2, c = (th - sin th)/th^3.
 void asi_so3_coefficients(double s, double *b, double *c);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/two.h"
 #include "lie/rotation.h"
 #include "lie/se3.h"
 
@@ -257,12 +258,17 @@ void as_space_log(const as_space *space, const double *q, double *xi) {
   }
 }
 
-// Three numbers, all read before one is written.
-static void add3(const double *a, const double *b, double *out) {
-  const double x = a[0] + b[0], y = a[1] + b[1], z = a[2] + b[2];
-  out[0] = x;
-  out[1] = y;
-  out[2] = z;
+// One factor R^3 x SO(3), and the one before it, too, if `two`; all is read before anything is written.
+static void move_rigid(bool two, const double *q, const double *xi, double *out) {
+  const asi_three x = asi_plus_three(asi_load_three(q), asi_load_three(xi));
+  if (two) {
+    const asi_three before = asi_plus_three(asi_load_three(q - 7), asi_load_three(xi - 6));
+    asi_so3_move_two(q + 3, xi + 3, q - 4, xi - 3, out + 3, out - 4);
+    asi_store_three(out - 7, before);
+  } else {
+    asi_so3_move(q + 3, xi + 3, out + 3);
+  }
+  asi_store_three(out, x);
 }
 
 // [LG.14] q o exp(xi), and each quaternion divided by its length
@@ -275,9 +281,9 @@ void as_space_move(const as_space *space, const double *q, const double *xi, dou
       for (int i = f.nq - 1; i >= 0; i--) o[i] = a[i] + x[i]; // backwards, as the factors
       break;
     case AS_SPACE_SO3: asi_so3_move(a, x, o); break;
-    case AS_SPACE_R3SO3: // backwards, too
-      asi_so3_move(a + 3, x + 3, o + 3);
-      add3(a, x, o);
+    case AS_SPACE_R3SO3:
+      move_rigid(f.copy > 0, a, x, o);
+      if (f.copy > 0) previous_factor(space, &f);
       break;
     case AS_SPACE_SE3: asi_se3_move(a, x, o); break;
     }
