@@ -8,9 +8,11 @@
 #include "elements/body.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "elements/vector.h"
+#include "lie/rotation.h"
 
 const as_body_motion asi_ground_motion = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
@@ -70,18 +72,13 @@ void asi_body_motion(const asi_body *body, const double *q, const double *v, as_
     asi_node_motion(body->node, q, v, out);
     return;
   }
+  const bool rigid = body->n == 6;
   q += body->q;
   asi_copy(q, out->x);
-  const bool rigid = body->n == 6;
-  if (rigid) {
-    const double w = q[3], x = q[4], y = q[5], z = q[6];
-    double *R = out->R;
-    R[0] = 1 - 2 * (y * y + z * z), R[1] = 2 * (x * y - w * z), R[2] = 2 * (x * z + w * y);
-    R[3] = 2 * (x * y + w * z), R[4] = 1 - 2 * (x * x + z * z), R[5] = 2 * (y * z - w * x);
-    R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
-  } else {
-    for (int i = 0; i < 9; ++i) out->R[i] = asi_ground_motion.R[i];
-  }
+  if (rigid)
+    asi_so3_matrix(q + 3, out->R);
+  else
+    memcpy(out->R, asi_ground_motion.R, sizeof out->R);
   asi_set(0.0, 0.0, 0.0, out->v);
   asi_set(0.0, 0.0, 0.0, out->omega);
   if (v == NULL) return;
@@ -102,10 +99,10 @@ static inline principal_terms differences(const double J[9]) {
   return (principal_terms){J[4] - J[8], J[8] - J[0], J[0] - J[4]};
 }
 
-void asi_body_force(const asi_body *body, const as_body_motion *at, const double *omega,
-                    const double *gravity, double *out) {
-  double weight[3], momentum[3];
-  for (int i = 0; i < 3; ++i) weight[i] = body->mass * gravity[i];
+static void set_force(const asi_body *body, const as_body_motion *at, const double *omega,
+                      const double *gravity, double *out) {
+  const double weight[3] = {body->mass * gravity[0], body->mass * gravity[1],
+                            body->mass * gravity[2]};
   if (!body->se3) {
     asi_copy(weight, out);
   } else {
@@ -119,50 +116,56 @@ void asi_body_force(const asi_body *body, const as_body_motion *at, const double
     const double x = omega[0], y = omega[1], z = omega[2];
     const principal_terms d = differences(body->J);
     asi_set(d.x * (y * z), d.y * (z * x), d.z * (x * y), out + 3);
-    return;
+  } else {
+    double momentum[3];
+    asi_rotate(body->J, omega, momentum);
+    asi_cross(momentum, omega, out + 3);
   }
-  asi_rotate(body->J, omega, momentum);
-  asi_cross(momentum, omega, out + 3);
 }
 
-/// out = factor a~
-static void scaled_skew(double factor, const double *a, double out[9]) {
-  const double x = factor * a[0], y = factor * a[1], z = factor * a[2];
-  asi_set(0.0, -z, y, out);
-  asi_set(z, 0.0, -x, out + 3);
-  asi_set(-y, x, 0.0, out + 6);
-}
-
-void asi_body_torque_by_turning(const asi_body *body, const double *omega, double out[9]) {
+/// The torque by omega, by columns.
+static void set_turning(const asi_body *body, const double *omega, double *value,
+                        const int column[3]) {
+  double *c0 = value + column[0], *c1 = value + column[1], *c2 = value + column[2];
   if (body->principal) {
     const double x = omega[0], y = omega[1], z = omega[2];
     const principal_terms d = differences(body->J);
-    asi_set(0.0, d.x * z, d.x * y, out);
-    asi_set(d.y * z, 0.0, d.y * x, out + 3);
-    asi_set(d.z * y, d.z * x, 0.0, out + 6);
+    asi_set(0.0, d.y * z, d.z * y, c0);
+    asi_set(d.x * z, 0.0, d.z * x, c1);
+    asi_set(d.x * y, d.y * x, 0.0, c2);
     return;
   }
   double h[3], turned[9]; // J omega, omega~ J
   asi_rotate(body->J, omega, h);
   asi_skew_times(omega, body->J, turned);
-  asi_set(-turned[0], -h[2] - turned[1], h[1] - turned[2], out);
-  asi_set(h[2] - turned[3], -turned[4], -h[0] - turned[5], out + 3);
-  asi_set(-h[1] - turned[6], h[0] - turned[7], -turned[8], out + 6);
+  asi_set(-turned[0], h[2] - turned[3], -h[1] - turned[6], c0);
+  asi_set(-h[2] - turned[1], -turned[4], h[0] - turned[7], c1);
+  asi_set(h[1] - turned[2], -h[0] - turned[5], -turned[8], c2);
 }
 
-void asi_body_force_by_velocity(const asi_body *body, const as_body_motion *at, double by_u[9],
-                                double by_omega[9]) {
-  double u[3];
-  asi_rotate_back(at->R, at->v, u);
-  scaled_skew(-body->mass, at->omega, by_u);
-  scaled_skew(body->mass, u, by_omega);
+/// factor a~ by columns
+static void set_skew(double factor, const double *a, double *value, const int column[3]) {
+  const double x = factor * a[0], y = factor * a[1], z = factor * a[2];
+  asi_set(0.0, z, -y, value + column[0]);
+  asi_set(-z, 0.0, x, value + column[1]);
+  asi_set(y, -x, 0.0, value + column[2]);
 }
 
-void asi_body_force_by_turn(const asi_body *body, const as_body_motion *at, const double *gravity,
-                            double out[9]) {
-  double pull[3];
-  asi_rotate_back(at->R, gravity, pull);
-  scaled_skew(body->mass, pull, out);
+void asi_body_evaluate(const asi_body *body, const asi_body_place *place, const as_body_motion *at,
+                       const double *omega, const double *gravity, const asi_body_output *out) {
+  if (out->force) set_force(body, at, omega, gravity, out->force + body->v);
+  if (out->f_v && place->turn_turn[0] >= 0) set_turning(body, omega, out->f_v, place->turn_turn);
+  if (out->f_v && place->move_move[0] >= 0) {
+    double u[3];
+    asi_rotate_back(at->R, at->v, u);
+    set_skew(-body->mass, omega, out->f_v, place->move_move);
+    set_skew(body->mass, u, out->f_v, place->move_turn);
+  }
+  if (out->f_q && place->pull[0] >= 0) {
+    double pull[3];
+    asi_rotate_back(at->R, gravity, pull);
+    set_skew(body->mass, pull, out->f_q, place->pull);
+  }
 }
 
 double asi_body_kinetic(const asi_body *body, const as_body_motion *at) {

@@ -30,15 +30,23 @@ void asi_body_motion(const asi_body *body, const double *q, const double *v, as_
 
 extern const as_body_motion asi_ground_motion;
 
-/// f0 of the body alone, body->n numbers: gravity and gyroscopic terms. `omega` is that of `at`.
-void asi_body_force(const asi_body *body, const as_body_motion *at, const double *omega,
-                    const double *gravity, double *out);
-/// Its derivatives, 3 x 3 by rows: of the torque by omega; on SE(3) of the force by u, omega and theta.
-void asi_body_torque_by_turning(const asi_body *body, const double *omega, double out[9]);
-void asi_body_force_by_velocity(const asi_body *body, const as_body_motion *at, double by_u[9],
-                                double by_omega[9]);
-void asi_body_force_by_turn(const asi_body *body, const as_body_motion *at, const double *gravity,
-                            double out[9]);
+/// Where a body's own 3 x 3 blocks begin, column by column; -1: there is none.
+typedef struct asi_body_place {
+  int turn_turn[3]; ///< F_V: torque by omega
+  int move_move[3]; ///< F_V, SE(3): force by u
+  int move_turn[3]; ///< F_V, SE(3): force by omega
+  int pull[3];      ///< F_Q, SE(3): weight by theta
+} asi_body_place;
+
+/// Where the equations of bodies write; NULL: not wanted.
+typedef struct asi_body_output {
+  double *force;     ///< of all bodies: gravity and gyroscopic terms
+  double *f_q, *f_v; ///< the values of these blocks
+} asi_body_output;
+
+/// Sets what the equations of a body that is no node have of their own. `omega` is that of `at`.
+void asi_body_evaluate(const asi_body *body, const asi_body_place *place, const as_body_motion *at,
+                       const double *omega, const double *gravity, const asi_body_output *out);
 
 double asi_body_kinetic(const asi_body *body, const as_body_motion *at);
 

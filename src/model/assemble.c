@@ -67,10 +67,6 @@ static void add_columns(const double *from, int stride, double *x, double *y, do
   z[2] += third[2];
 }
 
-static void add_block(double *value, const int position[3], const double block[9]) {
-  add_columns(block, 3, value + position[0], value + position[1], value + position[2]);
-}
-
 /// Where results go; NULL: not wanted.
 typedef struct target {
   double *force, *g, *rate, *acceleration, *k, *k_rate;
@@ -86,44 +82,29 @@ static double *block_values(const target *to, as_block block) {
   return wants_block(to, block) ? to->blocks[block].value : NULL;
 }
 
-static bool wants_bodies(const target *to) {
-  return to->force || wants_block(to, AS_BLOCK_F_V) || wants_block(to, AS_BLOCK_F_Q);
+static asi_body_output body_output(const target *to) {
+  return (asi_body_output){to->force, block_values(to, AS_BLOCK_F_Q),
+                           block_values(to, AS_BLOCK_F_V)};
 }
 
-/// What the equations of a body have of their own.
+static bool wants_bodies(const asi_body_output *out) { return out->force || out->f_q || out->f_v; }
+
+/// What the equations of a body have of their own; before elements add to them.
 static void evaluate_body(const as_model *m, const as_point *at, int number,
-                          const as_body_motion *motion, const target *to) {
+                          const as_body_motion *motion, const asi_body_output *out) {
   const asi_body *body = &m->body[number];
+  if (body->node) return;
   // The motion has just been written: processors wait if it is read again at once.
   const double *omega = at->v ? at->v + body->v + 3 : motion->omega;
-  const asi_body_place *place = &m->body_place[number];
-  double local[9], other[9];
-  if (body->node) return;
-  if (to->force) asi_body_force(body, motion, omega, m->gravity, to->force + body->v);
-  if (wants_block(to, AS_BLOCK_F_V)) {
-    double *value = to->blocks[AS_BLOCK_F_V].value;
-    if (place->turn_turn[0] >= 0) {
-      asi_body_torque_by_turning(body, omega, local);
-      add_block(value, place->turn_turn, local);
-    }
-    if (place->move_move[0] >= 0) {
-      asi_body_force_by_velocity(body, motion, local, other);
-      add_block(value, place->move_move, local);
-      add_block(value, place->move_turn, other);
-    }
-  }
-  if (wants_block(to, AS_BLOCK_F_Q) && place->pull[0] >= 0) {
-    asi_body_force_by_turn(body, motion, m->gravity, local);
-    add_block(to->blocks[AS_BLOCK_F_Q].value, place->pull, local);
-  }
+  asi_body_evaluate(body, &m->body_place[number], motion, omega, m->gravity, out);
 }
 
 /// Those that no element touches.
-static void evaluate_untouched(const as_model *m, const as_point *at, const target *to) {
-  for (int i = 0; i < m->n_untouched && wants_bodies(to); ++i) {
+static void evaluate_untouched(const as_model *m, const as_point *at, const asi_body_output *out) {
+  for (int i = 0; i < m->n_untouched && wants_bodies(out); ++i) {
     as_body_motion motion;
     asi_body_motion(&m->body[m->untouched[i]], at->q, at->v, &motion);
-    evaluate_body(m, at, m->untouched[i], &motion, to);
+    evaluate_body(m, at, m->untouched[i], &motion, out);
   }
 }
 
@@ -350,14 +331,15 @@ static asi_ball_output ball_output(const target *to) {
                            .f_q = block_values(to, AS_BLOCK_F_Q)};
 }
 
-static void evaluate_ball(const as_model *m, const asi_placed *e, const as_element_input *in,
+static void evaluate_ball(const as_model *m, const asi_placed *e,
+                          const as_body_motion *const motion[2], const double *lambda,
                           const asi_ball_output *out) {
-  const as_body_motion *const body[2] = {e->e.body[0] < 0 ? NULL : in->body[0],
-                                         e->e.body[1] < 0 ? NULL : in->body[1]};
+  const as_body_motion *const body[2] = {e->e.body[0] < 0 ? NULL : motion[0],
+                                         e->e.body[1] < 0 ? NULL : motion[1]};
   const asi_ball_place place = {e->row, m->position + e->position[ASI_G_Q],
                                 m->position + e->position[ASI_GDOT_Q],
                                 m->position + e->position[ASI_F_Q]};
-  e->ball(e->data, body, in->lambda, &place, out);
+  e->ball(e->data, body, lambda ? lambda + e->row : NULL, &place, out);
 }
 
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
@@ -385,27 +367,28 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
   plan p = {.shape = -1};
   as_element_input in = {.t = at->t, .u = at->u};
   const unsigned wanted = wants(m, to);
-  const bool own = wants_bodies(to);
+  const asi_body_output own = body_output(to);
+  const bool with_bodies = wants_bodies(&own);
   const asi_ball_output balls = ball_output(to);
   begin_local(m, &local);
   forget(&bodies);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *e = &m->element[i];
-    const unsigned first = own ? e->first : 0;
+    const unsigned first = with_bodies ? e->first : 0;
     if (e->shape != p.shape) make_plan(m, e->shape, wanted, &local, to, &p);
     if (p.wanted == 0 && first == 0) continue;
     const asi_shape *shape = &m->shape[e->shape];
     unsigned held = 0;
-    point_at(at, e, &in);
     for (int b = 0; b < e->e.n_bodies; ++b) {
       in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
-      if (first & (1u << b)) evaluate_body(m, at, e->e.body[b], in.body[b], to);
+      if (first & (1u << b)) evaluate_body(m, at, e->e.body[b], in.body[b], &own);
     }
     if (p.wanted == 0) continue;
     if (e->ball) {
-      evaluate_ball(m, e, &in, &balls);
+      evaluate_ball(m, e, in.body, at->lambda, &balls);
       continue;
     }
+    point_at(at, e, &in);
     const int code = e->e.type->evaluate(&in, &p.out, e->data);
     if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
     if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
@@ -422,7 +405,8 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
 // ---- callbacks --------------------------------------------------------------------------------------
 
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
-  evaluate_untouched(m, at, to);
+  const asi_body_output bodies = body_output(to);
+  evaluate_untouched(m, at, &bodies);
   const int code = to->force ? asi_superelements_force(m, at, to->force) : AS_DONE;
   if (code) return code > 0 ? AS_RETRY : AS_FATAL;
   if (to->block_set) asi_superelements_blocks(m, to->block_set, to->blocks);

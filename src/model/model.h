@@ -78,14 +78,6 @@ typedef struct asi_placed {
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
-/// Where a body's own 3 x 3 blocks begin, column by column; -1: there is none.
-typedef struct asi_body_place {
-  int turn_turn[3]; ///< F_V: torque by omega
-  int move_move[3]; ///< F_V, SE(3): force by u
-  int move_turn[3]; ///< F_V, SE(3): force by omega
-  int pull[3];      ///< F_Q, SE(3): weight by theta
-} asi_body_place;
-
 struct as_model {
   double gravity[3];
   int n, nq, n_lambda, n_psi;
