@@ -192,16 +192,16 @@ static void begin_history(as_integrator *s, double h) {
   const as_problem *p = s->problem;
   const layout at = layout_of(s);
   asi_predictor_reset(&s->predictor);
-  memset(s->z, 0, (size_t)at.size * sizeof(double));
   for (int back = 1; back >= 0; --back) {
     const double e = back * h;
+    memset(s->z, 0, (size_t)at.size * sizeof(double));
     for (int i = 0; i < p->n; ++i) s->z[i] = s->now.vdot[i] - e * s->rate.vdot[i];
     for (int i = 0; i < p->def.n_lambda; ++i)
       s->z[at.lambda + i] = s->now.lambda[i] - e * s->rate.lambda[i];
     for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] - e * s->rate.psi[i];
     for (int i = 0; i < p->def.n_x; ++i) s->z[at.x + i] = s->now.xdot[i] - e * s->rate.xdot[i];
     for (int i = 0; i < p->def.n_y; ++i) s->z[at.y + i] = s->now.y[i] - e * s->rate.y[i];
-    asi_predictor_push(&s->predictor, s->t - e, s->z);
+    s->z = asi_predictor_push(&s->predictor, s->t - e, s->z);
   }
 }
 
@@ -675,7 +675,7 @@ static void collocated_accept(as_integrator *s) {
   const double per_time = 1.0 / (s->h + s->d1 - s->d0);
   for (int i = 0; i < s->problem->n; ++i) s->a_rate[i] = (s->next.a[i] - s->a0[i]) * per_time;
   asi_predictor_learn(&s->predictor, s->t1, s->z);
-  asi_predictor_push(&s->predictor, s->t1, s->z);
+  s->z = asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
   if (asi_index2_keeps_b(s)) {

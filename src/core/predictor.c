@@ -2,7 +2,6 @@
 #include "core/predictor.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/two.h"
 
@@ -11,16 +10,16 @@ void asi_predictor_reset(asi_predictor *p) {
   p->points = 2;
 }
 
-void asi_predictor_push(asi_predictor *p, double t, const double *z) {
-  double *oldest = p->z[ASI_HISTORY - 1];
+double *asi_predictor_push(asi_predictor *p, double t, double *z) {
+  double *const oldest = p->z[ASI_HISTORY - 1];
   for (int i = ASI_HISTORY - 1; i > 0; --i) {
     p->z[i] = p->z[i - 1];
     p->t[i] = p->t[i - 1];
   }
-  p->z[0] = oldest;
+  p->z[0] = z;
   p->t[0] = t;
-  memcpy(oldest, z, (size_t)p->size * sizeof(double));
   if (p->count < ASI_HISTORY) ++p->count;
+  return oldest;
 }
 
 /// [NW.6] weight_i = prod_{j != i} (t - t_j) / (t_i - t_j)

@@ -15,8 +15,8 @@ typedef struct asi_predictor {
 
 /// Forgets everything.
 void asi_predictor_reset(asi_predictor *p);
-/// Appends the unknowns at time t.
-void asi_predictor_push(asi_predictor *p, double t, const double *z);
+/// Takes over the unknowns at time t, and gives the oldest ones for others to be written to.
+double *asi_predictor_push(asi_predictor *p, double t, double *z);
 /// Extrapolates to time t.
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z);
 /// Compares what one order less, this order and one order more would have predicted for time t with what

@@ -141,7 +141,7 @@ static void begin_history(as_integrator *s, double h) {
       for (int i = 0; i < m; ++i) z[n + i] = s->now.lambda[i] - e * s->rate.lambda[i];
       for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->now.psi[i] - e * s->rate.psi[i];
     }
-    asi_predictor_push(&s->predictor, s->t - e, s->z);
+    s->z = asi_predictor_push(&s->predictor, s->t - e, s->z);
   }
 }
 
@@ -386,7 +386,7 @@ static void soi2_accept(as_integrator *s) {
   // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
   for (int i = 0; i < n; ++i) s->next.vdot[i] = s->next.a[i] - s->D * (s->next.a[i] - s->a0[i]);
   asi_predictor_learn(&s->predictor, s->t1, s->z);
-  asi_predictor_push(&s->predictor, s->t1, s->z);
+  s->z = asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
   s->next = old;
   s->a_offset = s->d1;
