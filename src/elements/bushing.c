@@ -114,6 +114,7 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
     if (i == 0) asi_pair_init(&x->pair, in, &out, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
     asi_separation_row(&x->pair, shift[i], in, &out, 0);
   }
+  asi_pair_turn(&x->pair);
   code = asi_rotation_measure(&x->turn, &x->pair, in);
   if (code) return code;
   for (int i = 0; i < 3; ++i) x->z[3 + i] = x->turn.r[i];

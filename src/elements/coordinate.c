@@ -119,7 +119,10 @@ bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_
                                  .gdot_q = x->rate_q,
                                  .acceleration = &x->acceleration};
   asi_pair_init(&x->pair, in, &out, A, B, shift ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
-  if (!shift) return measure_angle(x, in, near);
+  if (!shift) {
+    asi_pair_turn(&x->pair);
+    return measure_angle(x, in, near);
+  }
   asi_separation_row(&x->pair, displacement(of), in, &out, 0);
   return true;
 }

@@ -50,6 +50,7 @@ static void put(asi_joint *joint, asi_row row) { joint->part[joint->n_parts++] =
 int asi_joint_rows(asi_joint *joint) {
   int rows = 0;
   joint->need = ASI_NEED_NOTHING;
+  joint->turns = false;
   for (int k = 0; k < joint->n_parts; ++k) {
     rows += joint->part[k].kind == ASI_ROW_POINT ? 3 : 1;
     const asi_row_kind kind = (asi_row_kind)joint->part[k].kind;
@@ -58,6 +59,7 @@ int asi_joint_rows(asi_joint *joint) {
                           : kind == ASI_ROW_POINT ? ASI_NEED_VALUE
                                                   : ASI_NEED_ALWAYS;
     if (need > joint->need) joint->need = need;
+    joint->turns = joint->turns || kind == ASI_ROW_AXES;
   }
   return rows;
 }
@@ -192,6 +194,7 @@ static int evaluate_parts(const asi_joint *joint, const asi_frame_now *A, const 
                           const as_element_output *out) {
   asi_pair pair;
   asi_pair_init(&pair, in, out, A, B, joint->need);
+  if (joint->turns) asi_pair_turn(&pair);
   int r = 0;
   for (int k = 0; k < joint->n_parts; ++k) {
     const asi_row row = joint->part[k];

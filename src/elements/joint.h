@@ -17,6 +17,7 @@ typedef struct asi_joint {
   asi_row part[ASI_JOINT_PARTS];
   int n_parts;
   asi_need need; ///< what its rows need of the origins
+  bool turns;    ///< it has axes rows
 } asi_joint;
 
 /// How a frame moves against its body: p + shift along its axes, then a turn about one of them.
@@ -39,7 +40,7 @@ extern const as_element_type asi_moving_joint_type;
 
 /// Sets the parts of a kind (not of AS_JOINT_MOTION); returns the number of rows.
 int asi_joint_compose(asi_joint *joint, as_joint_kind kind);
-/// Counts rows and sets `need`.
+/// Counts rows and sets `need` and `turns`.
 int asi_joint_rows(asi_joint *joint);
 
 /// Flags by rows: f_q 12 x 12, g_q and gdot_q rows x 12; all false on entry.

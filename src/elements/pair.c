@@ -9,15 +9,23 @@ void asi_local_rate(const as_body_motion *body, const double *a, const double *a
   if (a1 != asi_at_rest) asi_add(1.0, a1, out);
 }
 
-void asi_world_acceleration(const as_body_motion *body, const double *a, const double *a1,
+void asi_local_acceleration(const as_body_motion *body, const double *a, const double *a1,
                             const double *a2, double *out) {
-  double once[3], sum[3];
+  double once[3];
   asi_cross(body->omega, a, once);
   asi_add(2.0, a1, once);
-  asi_cross(body->omega, once, sum);
-  asi_add(1.0, a2, sum);
+  asi_cross(body->omega, once, out);
+  asi_add(1.0, a2, out);
+}
+
+void asi_world_acceleration(const as_body_motion *body, const double *a, const double *a1,
+                            const double *a2, double *out) {
+  double sum[3];
+  asi_local_acceleration(body, a, a1, a2, sum);
   asi_rotate(body->R, sum, out);
 }
+
+void asi_pair_turn(asi_pair *pair) { asi_multiply_transposed(pair->a->R, pair->b->R, pair->S); }
 
 static void point(const as_body_motion *body, const double *p, double *out) {
   asi_rotate(body->R, p, out);

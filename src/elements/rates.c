@@ -22,6 +22,7 @@ asi_pair asi_rate_pair(const as_element_input *in, const asi_frame frame[2]) {
   const asi_frame_now A = asi_frame_at_rest(&frame[0]), B = asi_frame_at_rest(&frame[1]);
   asi_pair pair;
   asi_pair_init(&pair, in, &all, &A, &B, ASI_NEED_ALWAYS);
+  asi_pair_turn(&pair);
   return pair;
 }
 

@@ -44,6 +44,7 @@ typedef struct asi_pair {
   double wa[3], wb[3]; ///< rates of p, from the bodies; only if rates are wanted
   double D1[3];        ///< rate of D
   double D2[3];        ///< second derivative at v' = 0; only if accelerations are wanted
+  double S[9];         ///< R_a^T R_b; only after asi_pair_turn()
 } asi_pair;
 
 /// When rows need D, the difference of the origins.
@@ -56,9 +57,14 @@ typedef enum asi_need {
 void asi_pair_init(asi_pair *pair, const as_element_input *in, const as_element_output *out,
                    const asi_frame_now *A, const asi_frame_now *B, asi_need need);
 
+/// What axes rows need besides.
+void asi_pair_turn(asi_pair *pair);
+
 /// Rate W of a vector of a body, from the body.
 void asi_local_rate(const as_body_motion *body, const double *a, const double *a1, double *out);
-/// The second derivative of R a in the world, at v' = 0.
+/// The second derivative of R a at v' = 0, from the body and in the world.
+void asi_local_acceleration(const as_body_motion *body, const double *a, const double *a1,
+                            const double *a2, double *out);
 void asi_world_acceleration(const as_body_motion *body, const double *a, const double *a1,
                             const double *a2, double *out);
 
