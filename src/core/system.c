@@ -80,9 +80,10 @@ typedef struct piece_builder {
 
 enum { MOST_PRODUCTS = 1 << 30, LOOK_BACK = 32 };
 
-// Shapes of pieces that have a loop of their own, where there are at most so many of each. A run of rows that are not
-// next to each other in the left factor ends after the last one, a body's rotations: more would only be so by chance.
-enum { MOST_ROWS = 6, MOST_INNER = 3, MOST_COLS = 3 };
+// Pieces have at most so many of each, and usual shapes of them a loop of their own. A run of rows that are not
+// next to each other in the left factor, whose shape has an inner number of 0, ends after three, a body's rotations:
+// more would only be so by chance.
+enum { MOST_ROWS = 6, MOST_INNER = 3, MOST_COLS = 3, MOST_APART = 3 };
 #define SHAPE(rows, inner, cols) ((rows) + (MOST_ROWS + 1) * ((inner) + (MOST_INNER + 1) * (cols)))
 
 static asi_piece *new_piece(piece_builder *b) {
@@ -144,7 +145,7 @@ static bool extend_run(piece_builder *b, asi_piece *run, int left) {
     if (piece) *piece = second;
     return true;
   }
-  if (step != 1 && run->rows == MOST_INNER) return false;
+  if (step != 1 && run->rows == MOST_APART) return false;
   run->row_step = step;
   ++run->rows;
   return true;
@@ -218,6 +219,30 @@ static void join_columns(asi_products *p, bool two_factors) {
   p->n_pieces = kept;
 }
 
+/// Cuts pieces of many rows or inner numbers to some that have loops of their own.
+static void cut_pieces(piece_builder *b) {
+  asi_products *p = b->products;
+  for (int i = 0; i < p->n_pieces; ++i) {
+    asi_piece rest = p->piece[i];
+    const bool tall = rest.rows > MOST_ROWS;
+    if (!tall && rest.inner <= MOST_INNER) continue;
+    if (tall) {
+      rest.rows -= MOST_ROWS;
+      rest.dest += MOST_ROWS;
+      rest.left += MOST_ROWS * rest.row_step;
+    } else {
+      rest.inner -= MOST_INNER;
+      rest.left += MOST_INNER * rest.left_step;
+      rest.right += MOST_INNER * rest.right_step;
+    }
+    asi_piece *piece = new_piece(b);
+    if (piece == NULL) return;
+    *piece = rest;
+    *(tall ? &p->piece[i].rows : &p->piece[i].inner) = tall ? MOST_ROWS : MOST_INNER;
+    if (tall) --i; // it may have many inner numbers, too
+  }
+}
+
 /// Whether a piece is like another one, and how far from it.
 static bool is_alike(const asi_piece *s, const asi_piece *other, asi_piece *distance) {
   distance->dest_next = other->dest - s->dest;
@@ -268,12 +293,6 @@ static void join_alike(asi_products *p) {
   p->n_pieces = kept;
 }
 
-/// The shape of a piece whose rows are next to each other in the left factor, too; of others inner is 0.
-static int shape_of(const asi_piece *s) {
-  const bool small = s->rows <= MOST_ROWS && s->inner <= MOST_INNER && s->cols <= MOST_COLS;
-  return small ? SHAPE(s->rows, s->row_step == 1 ? s->inner : 0, s->cols) : 0;
-}
-
 /// Visits the products of a matrix product in a fixed order: column by column, in a column by inner number and row.
 typedef void visit_products_fn(piece_builder *b, const void *context);
 
@@ -284,8 +303,12 @@ static as_status build_products(asi_products *p, const asi_pattern *target, bool
   visit(&b, context);
   join_last_piece(&b);
   join_columns(p, two_factors);
+  cut_pieces(&b);
   join_alike(p);
-  for (int i = 0; i < p->n_pieces; ++i) p->piece[i].shape = shape_of(&p->piece[i]);
+  for (int i = 0; i < p->n_pieces; ++i) {
+    asi_piece *s = &p->piece[i];
+    s->shape = SHAPE(s->rows, s->row_step == 1 ? s->inner : 0, s->cols);
+  }
   if (p->count < 0)
     return asi_fail(
         error, AS_ERR_ARGUMENT, (double)NAN, NULL,
@@ -314,6 +337,9 @@ static void find_first_entries(asi_piece *s, bool *written, asi_zeros *zeros) {
   if (!s->adds) zeros->count = before;
 }
 
+// One entry in so many is cleared alone; for more, all are cleared at once.
+enum { FEW_ZEROS = 16 };
+
 /// Finds which pieces of some products, carried out in this order, are the first ones, and which entries are to be cleared.
 static as_status find_zeros(asi_zeros *zeros, asi_products *products, int n_products,
                             const asi_pattern *target, as_error *error) {
@@ -329,7 +355,7 @@ static as_status find_zeros(asi_zeros *zeros, asi_products *products, int n_prod
   }
   free(written);
   if (written == NULL || zeros->entry == NULL) return asi_fail_memory(error);
-  if (zeros->count <= n / 4) return AS_OK;
+  if (zeros->count <= n / FEW_ZEROS) return AS_OK;
   free(zeros->entry);
   *zeros = (asi_zeros){.count = n};
   return AS_OK;
@@ -374,19 +400,30 @@ ASI_INLINED void copy_small(const asi_piece *s, double factor, const double *a, 
   }
 }
 
+static void copy_any(const asi_piece *s, double factor, const double *a, double *value) {
+  for (int i = 0; i < s->count; ++i)
+    for (int c = 0; c < s->cols; ++c) {
+      const double *from = a + s->left + i * s->left_next + c * s->left_col;
+      double *to = value + s->dest + i * s->dest_next + c * s->dest_col;
+      for (int r = 0; r < s->rows; ++r, from += s->row_step)
+        ADD_OR_SET(s->adds, to[r], factor * *from);
+    }
+}
+
 /// value += factor * a
 static void add_copies(const asi_products *p, double factor, const double *a, double *value) {
   const asi_piece *const end = p->piece + p->n_pieces;
   for (const asi_piece *s = p->piece; s < end; ++s) {
-    const int step = s->row_step;
     switch (s->shape) {
     case SHAPE(1, 1, 1): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 1); break;
     case SHAPE(1, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 3); break;
     case SHAPE(2, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 2, 1, 3); break;
     case SHAPE(3, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, 1, 3); break;
+    case SHAPE(4, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 4, 1, 3); break;
     case SHAPE(6, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 6, 1, 3); break;
-    case SHAPE(3, 0, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, step, 3); break;
-    default: ADD_OR_SET_BY(copy_small, s, factor, a, value, s->rows, step, s->cols);
+    case SHAPE(3, 0, 2): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, s->row_step, 2); break;
+    case SHAPE(3, 0, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, s->row_step, 3); break;
+    default: copy_any(s, factor, a, value);
     }
   }
 }
@@ -470,6 +507,7 @@ ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *a, c
     dot_one(s, factor, a, b, value, cols, adds);
 }
 
+/// The same for any numbers.
 static void multiply_any(const asi_piece *s, double factor, const double *a, const double *b,
                          double *value) {
   for (int i = 0; i < s->count; ++i)
@@ -477,13 +515,11 @@ static void multiply_any(const asi_piece *s, double factor, const double *a, con
       const double *left = a + s->left + i * s->left_next + c * s->left_col;
       const double *right = b + s->right + i * s->right_next + c * s->right_col;
       double *to = value + s->dest + i * s->dest_next + c * s->dest_col;
-      if (!s->adds) memset(to, 0, (size_t)s->rows * sizeof *to);
-      for (int k = 0; k < s->inner; ++k, left += s->left_step, right += s->right_step) {
-        const double one = factor * *right;
-        int r = 0;
-        for (; r + 1 < s->rows; r += 2)
-          asi_store_two(to + r, asi_load_two(to + r) + asi_both(one) * asi_load_two(left + r));
-        if (r < s->rows) to[r] += one * left[r];
+      for (int r = 0; r < s->rows; ++r) {
+        double sum = 0.0;
+        for (int k = 0; k < s->inner; ++k)
+          sum += right[k * s->right_step] * left[k * s->left_step + r];
+        ADD_OR_SET(s->adds, to[r], factor * sum);
       }
     }
 }
@@ -499,7 +535,13 @@ static void add_products(const asi_products *p, double factor, const double *a, 
     case SHAPE(1, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 3); break;
     case SHAPE(2, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 2, 3); break;
     case SHAPE(1, 2, 3): ADD_OR_SET_BY(dot_small, s, factor, a, b, value, 3); break;
+    case SHAPE(2, 3, 2): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 2, 3, 2); break;
+    case SHAPE(3, 3, 2): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 3, 3, 2); break;
+    case SHAPE(4, 3, 2): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 4, 3, 2); break;
+    case SHAPE(6, 3, 2): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 6, 3, 2); break;
+    case SHAPE(2, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 2, 3, 3); break;
     case SHAPE(3, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 3, 3, 3); break;
+    case SHAPE(4, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 4, 3, 3); break;
     case SHAPE(5, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 5, 3, 3); break;
     case SHAPE(6, 3, 3): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 6, 3, 3); break;
     default: multiply_any(s, factor, a, b, value);

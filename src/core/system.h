@@ -36,7 +36,7 @@ typedef struct asi_term {
 /// and again for others of the same numbers that follow at equal distances: those of a row of equal bodies.
 typedef struct asi_piece {
   int dest, left, right;
-  int shape;             ///< a usual one of these numbers, which has its own loop; 0: another
+  int shape;             ///< by which usual ones of these numbers find their own loop
   int rows, inner, cols; ///< so many r, k and c
   int row_step;          ///< 1 if there is a second factor
   int left_step, right_step;
