@@ -15,9 +15,7 @@
 double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
 
 double asi_max_abs(const double *x, int n) {
-  // Two pairs at a time; the sum knows of NaN, which no comparison sees.
   asi_two largest[2] = {{0.0, 0.0}, {0.0, 0.0}}, sum[2] = {{0.0, 0.0}, {0.0, 0.0}};
-  double rest = 0.0;
   int i = 0;
   for (; i + 4 <= n; i += 4)
     for (int k = 0; k < 2; ++k) {
@@ -25,10 +23,14 @@ double asi_max_abs(const double *x, int n) {
       largest[k] = asi_larger(size, largest[k]);
       sum[k] += size;
     }
-  for (; i < n; ++i) rest = asi_worse(rest, fabs(x[i]));
   const asi_two both = asi_larger(largest[0], largest[1]), all = sum[0] + sum[1];
-  const double most = fmax(both[0], both[1]), total = all[0] + all[1];
-  return asi_worse(isnan(total) ? total : most, rest);
+  double most = both[0] > both[1] ? both[0] : both[1], total = all[0] + all[1];
+  for (; i < n; ++i) {
+    const double size = fabs(x[i]);
+    most = size > most ? size : most;
+    total += size;
+  }
+  return isnan(total) ? total : most; // no comparison sees NaN
 }
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
