@@ -67,6 +67,7 @@ struct frontal_solver {
   int *swap;        ///< n: the row of its front that was exchanged with that of pivot k
   double *y;        ///< n: a solution in the order of elimination
   bool *searched;   ///< for each front: pivots were searched, swap is known
+  bool *inverted;   ///< for each front: its three pivots were eliminated at once
   double *others;   ///< of one front: their part of a solution
   double *expected; ///< n: size of each pivot, in the order of elimination
   double *enough;   ///< a pivot above this is taken as it comes
@@ -117,20 +118,40 @@ static void begin_front(frontal_solver *s, const asi_front *f, double *P, double
   }
 }
 
-/// w and r are those of the front; constants where they are usual ones.
+/// Looks at the growth of a front, and makes room on the stack.
+static inline void end_front(frontal_solver *s, int front, const double *S) {
+  const asi_front *f = &s->fronts.front[front];
+  if (!(s->growth[front] <= s->limit[front])) s->unchecked = true;
+  if (!f->direct && f->left != f->work)
+    memmove(s->stack + f->left, S, (size_t)(f->r * f->stride) * sizeof(double));
+}
+
+/// One pivot after the other. w and r are those of the front; constants where they are usual ones.
+ASI_INLINED bool eliminate(frontal_solver *s, int front, double *P, double *S, int w, int r) {
+  const asi_front *f = &s->fronts.front[front];
+  return eliminate_front(P, S, f->stride, f->inside, w, r, s->enough + f->first,
+                         s->scale + f->first, s->weight + f->rest, s->swap + f->first,
+                         &s->searched[front], s->inverse + f->first, &s->growth[front]);
+}
+
+static bool eliminate_any(frontal_solver *s, int front, double *P, double *S) {
+  const asi_front *f = &s->fronts.front[front];
+  return eliminate(s, front, P, S, f->w, f->r);
+}
+
 ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   double *const P = s->store + f->store;
   double *const S = (f->direct ? s->store : s->stack) + f->work;
   if (!f->direct || f->n_children > 0) begin_front(s, f, P, S);
-  if (!eliminate_front(P, S, f->stride, f->inside, w, r, s->enough + f->first, s->scale + f->first,
-                       s->weight + f->rest, s->swap + f->first, &s->searched[front],
-                       s->inverse + f->first, &s->growth[front]))
-    return false;
-  if (!(s->growth[front] <= s->limit[front])) s->unchecked = true;
-  if (!f->direct && f->left != f->work)
-    memmove(s->stack + f->left, S, (size_t)(r * f->stride) * sizeof(double));
-  return true;
+  bool done = false;
+  if (w == 3)
+    done = s->inverted[front] =
+        eliminate_three(P, S, f->stride, f->inside, r, s->enough + f->first, s->scale + f->first,
+                        s->weight + f->rest, &s->growth[front]);
+  if (!done) done = w == 3 ? eliminate_any(s, front, P, S) : eliminate(s, front, P, S, w, r);
+  if (done) end_front(s, front, S);
+  return done;
 }
 
 /// Exchanges rows of a right side as those of a front were.
@@ -152,15 +173,22 @@ ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   const int *rest = s->fronts.rest + f->rest;
   double *const p = s->y + f->first, *const q = f->direct ? s->y + rest[0] : collect(s, f);
-  if (s->searched[front]) swap_rows(s->swap + f->first, w, p);
-  forward_front(s->store + f->store, w, r, p, q);
+  if (w == 3 && s->inverted[front]) {
+    forward_three(s->store + f->store, r, p, q);
+  } else {
+    if (s->searched[front]) swap_rows(s->swap + f->first, w, p);
+    forward_front(s->store + f->store, w, r, p, q);
+  }
   for (int k = 0; k < r && !f->direct; ++k) s->y[rest[k]] = q[k];
 }
 
 ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r) {
   const asi_front *f = &s->fronts.front[front];
   const double *const q = f->direct ? s->y + s->fronts.rest[f->rest] : collect(s, f);
-  backward_front(s->store + f->store, s->inverse + f->first, w, r, s->y + f->first, q);
+  if (w == 3 && s->inverted[front])
+    backward_three(s->store + f->store, r, s->y + f->first, q);
+  else
+    backward_front(s->store + f->store, s->inverse + f->first, w, r, s->y + f->first, q);
 }
 
 #define DEFINE_KERNEL(name, w, r)                                                                  \
@@ -266,7 +294,7 @@ static void measure(frontal_solver *s) {
 static void expect_such_pivots(frontal_solver *s) {
   for (int i = 0; i < s->fronts.n_fronts; ++i) {
     const asi_front *f = &s->fronts.front[i];
-    for (int k = 0; k < f->w; ++k) {
+    for (int k = 0; k < f->w && !s->inverted[i]; ++k) {
       const double size = s->expected[f->first + k];
       const double pivot = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
       s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), SMALLEST_PIVOT * size);
@@ -472,6 +500,7 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->swap);
   free(s->y);
   free(s->searched);
+  free(s->inverted);
   free(s->others);
   free(s->expected);
   free(s->enough);
@@ -517,6 +546,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->swap = asi_calloc(count, sizeof(int));
   s->y = asi_calloc(count, sizeof(double));
   s->searched = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
+  s->inverted = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
   s->others = asi_calloc((size_t)s->fronts.largest, sizeof(double));
   s->expected = asi_calloc(count, sizeof(double));
   s->enough = asi_calloc(count, sizeof(double));
@@ -530,8 +560,9 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->probe = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
   if (!s->kernel || !s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched ||
-      !s->others || !s->expected || !s->enough || !s->scale || !s->weight || !s->growth ||
-      !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude || !s->probe) {
+      !s->inverted || !s->others || !s->expected || !s->enough || !s->scale || !s->weight ||
+      !s->growth || !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude ||
+      !s->probe) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }

@@ -15,6 +15,8 @@
 // largest entry is searched, and below that fraction none is used.
 #define GOOD_PIVOT 1e-2
 #define SMALLEST_PIVOT 1e-12
+// Three pivots are taken at once if the volume that their rows span is above this fraction of what it could be.
+#define SMALLEST_VOLUME 1e-3
 
 #ifdef __clang__ // loops of any length are not unrolled, which is as it should be
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -34,13 +36,17 @@ ASI_INLINED void subtract(double *row, double l, const double *other, int from, 
   }
 }
 
-/// sum (x weight)^2, n numbers with n even
+/// sum (x weight)^2
 ASI_INLINED double weighted_square(const double *x, const double *weight, int n) {
   asi_two sum = asi_both(0.0);
 #pragma GCC unroll 16
-  for (int j = 0; j < n; j += 2) {
+  for (int j = 0; j + 1 < n; j += 2) {
     const asi_two product = asi_load_two(x + j) * asi_load_two(weight + j);
     sum += product * product;
+  }
+  if (n & 1) {
+    const double last = x[n - 1] * weight[n - 1];
+    return sum[0] + sum[1] + last * last;
   }
   return sum[0] + sum[1];
 }
@@ -131,6 +137,91 @@ ASI_INLINED bool eliminate_front(double *restrict P, double *restrict S, int str
   return true;
 }
 
+/// The inverse of the 3 x 3 matrix at the head of three rows, by cofactors, if it may be used: |det| is not small
+/// beside the product of the rows' lengths, so that little is lost, and each pivot would be more than enough if it
+/// came last.
+ASI_INLINED bool invert_three(const double *P, int length, const double *enough,
+                              double inverse[3][3]) {
+  const double *const a = P, *const b = P + length, *const c = P + 2 * length;
+  inverse[0][0] = b[1] * c[2] - b[2] * c[1];
+  inverse[1][0] = b[2] * c[0] - b[0] * c[2];
+  inverse[2][0] = b[0] * c[1] - b[1] * c[0];
+  const double det = a[0] * inverse[0][0] + a[1] * inverse[1][0] + a[2] * inverse[2][0];
+  const double lengths = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) *
+                         (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]) *
+                         (c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+  inverse[0][1] = c[1] * a[2] - c[2] * a[1];
+  inverse[1][1] = c[2] * a[0] - c[0] * a[2];
+  inverse[2][1] = c[0] * a[1] - c[1] * a[0];
+  inverse[0][2] = a[1] * b[2] - a[2] * b[1];
+  inverse[1][2] = a[2] * b[0] - a[0] * b[2];
+  inverse[2][2] = a[0] * b[1] - a[1] * b[0];
+  bool ok = det * det > SMALLEST_VOLUME * SMALLEST_VOLUME * lengths;
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) ok = ok & (fabs(det) > enough[k] * fabs(inverse[k][k]));
+  const double factor = 1.0 / det;
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) inverse[i][j] *= factor;
+  return ok;
+}
+
+/// Eliminates three pivots at once: with their matrix P11, of P = [P11 P12], P becomes [P11^-1 X], X = P11^-1 P12,
+/// L stays as it is, and L X is subtracted from S. False, and nothing has changed, if P11 is not to be inverted.
+ASI_INLINED bool eliminate_three(double *restrict P, double *restrict S, int stride, int inside,
+                                 int r, const double *enough, const double *scale,
+                                 const double *weight, double *growth) {
+  const int columns = r + (r & 1), length = 4 + columns;
+  const double *const L = P + 3 * length;
+  double inverse[3][3], sum = 0.0;
+  if (!invert_three(P, length, enough, inverse)) return false;
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) {
+    const double size = P[k * (length + 1)] * scale[k];
+    sum += size * size;
+  }
+  double *const X = P + 3;
+#pragma GCC unroll 16
+  for (int j = 0; j + 1 < r; j += 2) {
+    asi_two u[3];
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; ++k) u[k] = asi_load_two(X + k * length + j);
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; ++k)
+      asi_store_two(X + k * length + j, asi_both(inverse[k][0]) * u[0] +
+                                            asi_both(inverse[k][1]) * u[1] +
+                                            asi_both(inverse[k][2]) * u[2]);
+  }
+  if (r & 1) {
+    const double a = X[r - 1], b = X[length + r - 1], c = X[2 * length + r - 1];
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; ++k)
+      X[k * length + r - 1] = inverse[k][0] * a + inverse[k][1] * b + inverse[k][2] * c;
+  }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) P[i * length + j] = inverse[i][j];
+#pragma GCC unroll 2
+  for (int i = 0; i < r; ++i) {
+    double *const rest = S + i * stride;
+    const double *const l = L + 4 * i;
+#pragma GCC unroll 16
+    for (int j = 0; j + 1 < r; j += 2) {
+      const asi_two product = asi_both(l[0]) * asi_load_two(X + j) +
+                              asi_both(l[1]) * asi_load_two(X + length + j) +
+                              asi_both(l[2]) * asi_load_two(X + 2 * length + j);
+      asi_store_two(rest + j, asi_load_two(rest + j) - product);
+    }
+    if (r & 1)
+      rest[r - 1] -= l[0] * X[r - 1] + l[1] * X[length + r - 1] + l[2] * X[2 * length + r - 1];
+    if (i < inside) sum += weight[i] * weight[i] * weighted_square(rest, weight, r);
+  }
+  *growth = sum;
+  return true;
+}
+
 /// x . y
 ASI_INLINED double dot(const double *x, const double *y, int n) {
   double even = 0.0, odd = 0.0;
@@ -167,6 +258,25 @@ ASI_INLINED void backward_front(const double *restrict P, const double *restrict
 #pragma GCC unroll 16
     for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
   }
+}
+
+/// The same with the inverse of three pivots' matrix.
+ASI_INLINED void forward_three(const double *restrict P, int r, double *restrict p,
+                               double *restrict q) {
+  const int length = 4 + r + (r & 1);
+  const double *const L = P + 3 * length, a = p[0], b = p[1], c = p[2];
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k)
+    p[k] = P[k * length] * a + P[k * length + 1] * b + P[k * length + 2] * c;
+#pragma GCC unroll 8
+  for (int k = 0; k < r; ++k) q[k] -= dot(L + 4 * k, p, 3);
+}
+
+ASI_INLINED void backward_three(const double *restrict P, int r, double *restrict p,
+                                const double *restrict q) {
+  const int length = 4 + r + (r & 1);
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) p[k] -= dot(P + k * length + 3, q, r);
 }
 
 #endif
