@@ -9,7 +9,10 @@
 ///    joints in AMD's order of the joint graph (a Schur complement onto the joints).
 /// 3. If core bodies are coupled to each other (springs, or joints with curvature), AMD orders the mixed
 ///    graph, and a joint that would come before one of its bodies waits for it.
-/// 4. States and outputs that touch little of the mechanism come before it, the others after it.
+/// 4. Or no leaves are pruned: all bodies that are not coupled directly come first, then AMD orders what is left, where
+///    nodes that share such a body are neighbours. A body between two joints then waits for nothing, and the joints
+///    after it are fewer unknowns to go through one by one; but a body with many joints couples them all.
+/// 5. States and outputs that touch little of the mechanism come before it, the others after it.
 #include "core/ordering.h"
 
 #include <stdlib.h>
@@ -146,11 +149,26 @@ static int prune(const graph *g, bool *gone, int *stack, int *sequence) {
   return count;
 }
 
-static bool has_coupled_bodies(const graph *g, const bool *gone) {
-  for (int body = 0; body < g->n_bodies; ++body)
-    for (int k = g->start[body]; k < g->start[body + 1] && !gone[body]; ++k)
-      if (g->neighbour[k] < g->n_bodies && !gone[g->neighbour[k]]) return true;
+/// Whether a body is coupled directly to another one that is left.
+static bool is_coupled(const graph *g, const bool *gone, int body) {
+  for (int k = g->start[body]; k < g->start[body + 1]; ++k)
+    if (g->neighbour[k] < g->n_bodies && !gone[g->neighbour[k]]) return true;
   return false;
+}
+
+/// Which nodes come before all others: bodies that are not coupled, unless `all` are wanted and there are some that
+/// are. Returns how many.
+static int find_first(const graph *g, const bool *gone, bool all, bool *before) {
+  int count = 0, coupled = 0;
+  for (int node = 0; node < g->n_nodes; ++node) {
+    const bool body = node < g->n_bodies && !gone[node];
+    before[node] = body && !is_coupled(g, gone, node);
+    count += before[node];
+    coupled += body && !before[node];
+  }
+  if (!all || coupled == 0) return count;
+  memset(before, 0, (size_t)g->n_nodes * sizeof(bool));
+  return 0;
 }
 
 /// Whether a joint's bodies are all in the sequence already.
@@ -180,9 +198,9 @@ static int append_core(const graph *g, bool *gone, const int *wanted, const int 
   return count;
 }
 
-/// AMD's order of some nodes of the graph; joints that share a body count as neighbours if there are no
-/// bodies among the nodes. `index` is scratch for all nodes, `out` receives the nodes.
-static as_status amd_of(const graph *g, const int *nodes, int n, bool joints_only, int *index,
+/// AMD's order of some nodes of the graph, those that share a body that comes before them counting as neighbours.
+/// `index` is scratch for all nodes, `out` receives the nodes.
+static as_status amd_of(const graph *g, const int *nodes, int n, const bool *before, int *index,
                         int *out, as_error *error) {
   edge_list list = {0};
   for (int i = 0; i < g->n_nodes; ++i) index[i] = -1;
@@ -190,8 +208,8 @@ static as_status amd_of(const graph *g, const int *nodes, int n, bool joints_onl
   for (int i = 0; i < n; ++i) {
     for (int k = g->start[nodes[i]]; k < g->start[nodes[i] + 1]; ++k) {
       const int other = g->neighbour[k];
-      if (!joints_only && index[other] > i) add_edge(&list, i, index[other]);
-      for (int s = g->start[other]; joints_only && s < g->start[other + 1]; ++s)
+      if (index[other] > i) add_edge(&list, i, index[other]);
+      for (int s = g->start[other]; before[other] && s < g->start[other + 1]; ++s)
         if (index[g->neighbour[s]] > i) add_edge(&list, i, index[g->neighbour[s]]);
     }
   }
@@ -216,24 +234,18 @@ static as_status amd_of(const graph *g, const int *nodes, int n, bool joints_onl
   return status;
 }
 
-/// Steps 2 and 3. `work` has room for three numbers per node.
-static as_status order_core(const graph *g, bool *gone, int *work, int *sequence, int count,
-                            as_error *error) {
+/// Steps 2 and 3, or 4. `work` has room for three numbers per node, `before` for one.
+static as_status order_core(const graph *g, bool *gone, bool bodies_first, bool *before, int *work,
+                            int *sequence, int count, as_error *error) {
   int *nodes = work, *wanted = work + g->n_nodes, *place = work + 2 * g->n_nodes;
-  int n_bodies = 0, n = 0;
-  for (int node = 0; node < g->n_nodes; ++node) {
-    if (gone[node]) continue;
-    nodes[n++] = node;
-    n_bodies += node < g->n_bodies;
-  }
+  const int n_first = find_first(g, gone, !bodies_first, before);
+  int first = 0, n = n_first;
+  for (int node = 0; node < g->n_nodes; ++node)
+    if (!gone[node]) nodes[before[node] ? first++ : n++] = node;
   if (n == 0) return AS_OK;
-  as_status status = AS_OK;
-  if (has_coupled_bodies(g, gone)) {
-    status = amd_of(g, nodes, n, false, place, wanted, error);
-  } else {
-    memcpy(wanted, nodes, (size_t)n_bodies * sizeof(int));
-    status = amd_of(g, nodes + n_bodies, n - n_bodies, true, place, wanted + n_bodies, error);
-  }
+  memcpy(wanted, nodes, (size_t)n_first * sizeof(int));
+  const as_status status =
+      amd_of(g, nodes + n_first, n - n_first, before, place, wanted + n_first, error);
   if (status) return status;
   for (int i = 0; i < n; ++i) place[wanted[i]] = i;
   append_core(g, gone, wanted, place, n, sequence, count);
@@ -339,12 +351,8 @@ static void keep_multipliers(const as_problem *p, asi_elimination *e) {
   e->n_blocks = blocks;
 }
 
-as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error) {
-  if (size == p->def.n_lambda && size > 0) {
-    const as_status status = asi_order_by_graph(p, p->n + size + p->def.n_psi, out, error);
-    if (status == AS_OK) keep_multipliers(p, out);
-    return status;
-  }
+static as_status order(const as_problem *p, int size, bool bodies_first, asi_elimination *out,
+                       as_error *error) {
   const int m = p->def.n_lambda, n_psi = p->def.n_psi;
   *out = (asi_elimination){0};
   if (m + n_psi == 0) return AS_OK;
@@ -362,18 +370,19 @@ as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out
     for (int i = 0; i < n_psi; ++i) psi_node[i] = p->n_bodies + p->n_joints + i;
     status = build_graph(&g, p, lambda_node, psi_node, error);
   }
-  bool *gone = asi_calloc(nodes, sizeof(bool));
+  bool *gone = asi_calloc(nodes, sizeof(bool)), *before = asi_calloc(nodes, sizeof(bool));
   int *sequence = asi_calloc(nodes, sizeof(int));
   const size_t edges = g.start ? (size_t)g.start[g.n_nodes] : 0;
   int *work = asi_calloc(3 * nodes + edges + 1, sizeof(int));
   label *labels = asi_calloc((size_t)mechanical, sizeof *labels);
   out->order = asi_calloc((size_t)size, sizeof(int));
   out->first = asi_calloc((size_t)size + 1, sizeof(int));
-  if (status == AS_OK && (!gone || !sequence || !work || !labels || !out->order || !out->first))
+  if (status == AS_OK &&
+      (!gone || !before || !sequence || !work || !labels || !out->order || !out->first))
     status = asi_fail_memory(error);
   if (status == AS_OK) {
-    const int count = prune(&g, gone, work, sequence);
-    status = order_core(&g, gone, work, sequence, count, error);
+    const int count = bodies_first ? 0 : prune(&g, gone, work, sequence);
+    status = order_core(&g, gone, bodies_first, before, work, sequence, count, error);
   }
   if (status == AS_OK) {
     label_unknowns(p, mechanical, lambda_node, psi_node, labels);
@@ -389,8 +398,23 @@ as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out
   free(g.start);
   free(g.neighbour);
   free(gone);
+  free(before);
   free(sequence);
   free(work);
   free(labels);
   return status;
+}
+
+as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error) {
+  const bool multipliers = size == p->def.n_lambda && size > 0;
+  const as_status status =
+      order(p, multipliers ? p->n + size + p->def.n_psi : size, false, out, error);
+  if (status == AS_OK && multipliers) keep_multipliers(p, out);
+  return status;
+}
+
+as_status asi_order_bodies_first(const as_problem *p, int size, asi_elimination *out,
+                                 as_error *error) {
+  *out = (asi_elimination){0};
+  return size == p->def.n_lambda ? AS_OK : order(p, size, true, out, error);
 }

@@ -12,4 +12,9 @@
 /// one kind of a body or joint.
 as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error);
 
+/// The same, but bodies that are not coupled directly come before all else, also those of chains and trees. No order
+/// of multipliers alone.
+as_status asi_order_bodies_first(const as_problem *p, int size, asi_elimination *out,
+                                 as_error *error);
+
 #endif

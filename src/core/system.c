@@ -726,6 +726,32 @@ static void visit_term(piece_builder *p, const void *context) {
   }
 }
 
+/// What it takes to factorize and to solve once.
+static double work_of(const asi_solver *solver) {
+  asi_solver_info info;
+  solver->ops->info(solver, &info);
+  return info.factor_operations + info.solve_operations;
+}
+
+/// Replaces a solver by blocks by one with bodies first, if that is less work.
+static as_status try_bodies_first(asi_system *s, as_error *error) {
+  asi_elimination graph = {0};
+  asi_solver *other = NULL;
+  as_status status = asi_order_bodies_first(s->problem, s->size, &graph, error);
+  if (status == AS_OK && graph.order)
+    status =
+        asi_frontal_create(s->size, s->pattern.col_start, s->pattern.row, &graph, &other, error);
+  asi_elimination_free(&graph);
+  if (other == NULL) return status;
+  asi_solver *worse = other;
+  if (work_of(other) < work_of(s->solver)) {
+    worse = s->solver;
+    s->solver = other;
+  }
+  worse->ops->destroy(worse);
+  return AS_OK;
+}
+
 static as_status make_solver(asi_system *s, as_error *error) {
   const int n = s->size;
   const int *col_start = s->pattern.col_start, *row = s->pattern.row;
@@ -736,7 +762,9 @@ static as_status make_solver(asi_system *s, as_error *error) {
   as_status status = asi_order_by_graph(s->problem, n, &graph, error);
   if (status == AS_OK && graph.order)
     status = asi_frontal_create(n, col_start, row, &graph, &s->solver, error);
-  if (status == AS_OK && s->solver == NULL)
+  if (status == AS_OK && s->solver)
+    status = try_bodies_first(s, error);
+  else if (status == AS_OK)
     status = asi_klu_create(n, col_start, row, graph.order,
                             ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
                             &s->solver, error);

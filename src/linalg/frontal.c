@@ -47,9 +47,9 @@ enum { LARGEST_BLOCK = 24, LONGEST_WAIT = 1024 };
 
 typedef struct frontal_solver frontal_solver;
 
-/// What is done with a front of w pivots and r others.
+/// What is done with a front of w pivots and r others, the first `split` of them in the parent's P.
 typedef struct kernel {
-  int w, r; ///< 0: any
+  int w, r, split; ///< 0: any
   bool (*factor)(frontal_solver *s, int front);
   void (*forward)(const frontal_solver *s, int front);
   void (*backward)(const frontal_solver *s, int front);
@@ -60,21 +60,22 @@ struct frontal_solver {
   asi_fronts fronts;
   const kernel **kernel; ///< of each front
   const int *col_start, *row;
-  double *value;    ///< of the last factorization
-  double *store;    ///< P and L of all fronts
-  double *inverse;  ///< n: 1 / pivot
-  double *stack;    ///< what fronts leave for their parents
-  int *swap;        ///< n: the row of its front that was exchanged with that of pivot k
-  double *y;        ///< n: a solution in the order of elimination
-  bool *searched;   ///< for each front: pivots were searched, swap is known
-  bool *inverted;   ///< for each front: its three pivots were eliminated at once
-  double *others;   ///< of one front: their part of a solution
-  double *expected; ///< n: size of each pivot, in the order of elimination
-  double *enough;   ///< a pivot above this is taken as it comes
-  double *scale;    ///< 1 / expected
-  double *weight;   ///< of the others of fronts, as fronts.rest: 1 / sqrt(expected)
-  double *growth;   ///< of each front
-  double *limit;    ///< of growth: above it a solution is looked at
+  double *value;          ///< of the last factorization
+  double *store;          ///< P and L of all fronts
+  double *inverse;        ///< n: 1 / pivot
+  double *stack;          ///< what fronts leave for their parents
+  int *swap;              ///< n: the row of its front that was exchanged with that of pivot k
+  double *y;              ///< n: a solution in the order of elimination
+  bool *searched;         ///< for each front: pivots were searched, swap is known
+  bool *inverted;         ///< for each front: its three pivots were eliminated at once
+  double *others;         ///< of one front: their part of a solution
+  double *expected;       ///< n: size of each pivot, in the order of elimination
+  double *enough;         ///< a pivot above this is taken as it comes
+  double *scale;          ///< 1 / expected
+  double *weight;         ///< of the others of fronts, as fronts.rest: 1 / sqrt(expected)
+  double *product_weight; ///< of the products of singles: 1 / (expected expected)
+  double *growth;         ///< of each front
+  double *limit;          ///< of growth: above it a solution is looked at
   double *row_scale, *right_side, *residual, *magnitude; ///< n, for checking solutions
   double *probe;                                         ///< n: a solution made up for that
   bool measured;                                         ///< expected and row_scale are known
@@ -90,67 +91,77 @@ struct frontal_solver {
 
 // ---- elimination ------------------------------------------------------------------------------------
 
+ASI_INLINED remains remains_of(const frontal_solver *s, const asi_front *f, int r, int split) {
+  return (remains){.S = (f->direct ? s->store : s->stack) + f->work,
+                   .below = s->store + f->below,
+                   .beyond = s->store + f->beyond,
+                   .stride = f->stride,
+                   .below_stride = f->below_stride,
+                   .beyond_stride = f->beyond_stride,
+                   .split = split,
+                   .inside = split < r ? split : f->inside};
+}
+
 /// Adds what a child has left to its parent's front.
-static void take_over(const asi_fronts *fronts, const asi_front *f, const asi_front *child,
-                      const double *left, double *P, double *L, double *S) {
-  const int length = f->length, r = child->r, inside = child->inside;
-  const int *place = fronts->place + child->rest;
+static void take_over(const frontal_solver *s, const asi_front *f, const asi_front *child) {
+  const int w = f->w, r = child->r, inside = child->inside, split = f->split;
+  const int *place = s->fronts.place + child->rest;
+  const double *left = s->stack + child->left;
+  double *const P = s->store + f->store, *const L = P + w * f->length;
+  const remains to = remains_of(s, f, f->r, split);
   for (int i = 0; i < r; ++i, left += child->stride) {
-    if (i < inside) {
-      double *to = P + place[i] * length;
-      for (int j = 0; j < r; ++j) to[place[j]] += left[j];
-    } else {
-      double *to = L + (place[i] - f->w) * f->width;
-      for (int j = 0; j < inside; ++j) to[place[j]] += left[j];
-      to = S + (place[i] - f->w) * f->stride - f->w;
-      for (int j = inside; j < r; ++j) to[place[j]] += left[j];
+    const int row = place[i] - w, last = row - split;
+    double *pivots = row < 0 ? P + place[i] * f->length : L + row * f->width;
+    for (int j = 0; j < inside; ++j) pivots[place[j]] += left[j];
+    double *near = row < 0 ? pivots + w : to.S + row * to.stride,
+           *far = near; // split columns, and those after them
+    if (row >= split) {
+      near = to.below + last * to.below_stride;
+      far = to.beyond + last * to.beyond_stride - split;
     }
+    for (int j = inside; j < r; ++j) (place[j] - w < split ? near : far)[place[j] - w] += left[j];
   }
 }
 
 /// What the children of a front have left, and room for what it leaves, unless the parent has that.
-static void begin_front(frontal_solver *s, const asi_front *f, double *P, double *S) {
+static void begin_front(const frontal_solver *s, const asi_front *f) {
   const asi_fronts *fronts = &s->fronts;
-  if (!f->direct) memset(S, 0, (size_t)(f->r * f->stride) * sizeof(double));
-  for (int k = 0; k < f->n_children; ++k) {
-    const asi_front *child = &fronts->front[fronts->child[f->child + (size_t)k]];
-    take_over(fronts, f, child, s->stack + child->left, P, P + f->w * f->length, S);
-  }
+  if (!f->direct) memset(s->stack + f->work, 0, (size_t)(f->r * f->stride) * sizeof(double));
+  for (int k = 0; k < f->n_children; ++k)
+    take_over(s, f, &fronts->front[fronts->child[f->child + (size_t)k]]);
 }
 
-/// Looks at the growth of a front, and makes room on the stack.
-static inline void end_front(frontal_solver *s, int front, const double *S) {
+/// One pivot after the other. w, r and split are those of the front; constants where they are usual ones.
+ASI_INLINED bool eliminate(frontal_solver *s, int front, int w, int r, int split) {
   const asi_front *f = &s->fronts.front[front];
+  const remains to = remains_of(s, f, r, split);
+  return eliminate_front(s->store + f->store, &to, w, r, s->enough + f->first, s->scale + f->first,
+                         s->weight + f->rest, s->swap + f->first, &s->searched[front],
+                         s->inverse + f->first, &s->growth[front]);
+}
+
+static bool eliminate_any(frontal_solver *s, int front) {
+  const asi_front *f = &s->fronts.front[front];
+  return eliminate(s, front, f->w, f->r, f->split);
+}
+
+/// Three pivots at once, or one by one where that would not be accurate.
+ASI_INLINED bool eliminate_at_once(frontal_solver *s, int front, int r, int split) {
+  const asi_front *f = &s->fronts.front[front];
+  const remains to = remains_of(s, f, r, split);
+  s->inverted[front] = eliminate_three(s->store + f->store, &to, r, s->enough + f->first,
+                                       s->scale + f->first, s->weight + f->rest, &s->growth[front]);
+  return s->inverted[front] || eliminate_any(s, front);
+}
+
+ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r, int split) {
+  const asi_front *f = &s->fronts.front[front];
+  if (!f->direct || f->n_children > 0) begin_front(s, f);
+  const bool done =
+      w == 3 ? eliminate_at_once(s, front, r, split) : eliminate(s, front, w, r, split);
   if (!(s->growth[front] <= s->limit[front])) s->unchecked = true;
   if (!f->direct && f->left != f->work)
-    memmove(s->stack + f->left, S, (size_t)(f->r * f->stride) * sizeof(double));
-}
-
-/// One pivot after the other. w and r are those of the front; constants where they are usual ones.
-ASI_INLINED bool eliminate(frontal_solver *s, int front, double *P, double *S, int w, int r) {
-  const asi_front *f = &s->fronts.front[front];
-  return eliminate_front(P, S, f->stride, f->inside, w, r, s->enough + f->first,
-                         s->scale + f->first, s->weight + f->rest, s->swap + f->first,
-                         &s->searched[front], s->inverse + f->first, &s->growth[front]);
-}
-
-static bool eliminate_any(frontal_solver *s, int front, double *P, double *S) {
-  const asi_front *f = &s->fronts.front[front];
-  return eliminate(s, front, P, S, f->w, f->r);
-}
-
-ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r) {
-  const asi_front *f = &s->fronts.front[front];
-  double *const P = s->store + f->store;
-  double *const S = (f->direct ? s->store : s->stack) + f->work;
-  if (!f->direct || f->n_children > 0) begin_front(s, f, P, S);
-  bool done = false;
-  if (w == 3)
-    done = s->inverted[front] =
-        eliminate_three(P, S, f->stride, f->inside, r, s->enough + f->first, s->scale + f->first,
-                        s->weight + f->rest, &s->growth[front]);
-  if (!done) done = w == 3 ? eliminate_any(s, front, P, S) : eliminate(s, front, P, S, w, r);
-  if (done) end_front(s, front, S);
+    memmove(s->stack + f->left, s->stack + f->work, (size_t)(r * f->stride) * sizeof(double));
   return done;
 }
 
@@ -169,72 +180,155 @@ static double *collect(const frontal_solver *s, const asi_front *f) {
   return s->others;
 }
 
-ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r) {
+ASI_INLINED void forward(const frontal_solver *s, int front, int w, int r, int split) {
   const asi_front *f = &s->fronts.front[front];
   const int *rest = s->fronts.rest + f->rest;
   double *const p = s->y + f->first, *const q = f->direct ? s->y + rest[0] : collect(s, f);
+  double *const more = split < r ? s->y + rest[split] : NULL;
   if (w == 3 && s->inverted[front]) {
-    forward_three(s->store + f->store, r, p, q);
+    forward_three(s->store + f->store, r, split, p, q, more);
   } else {
     if (s->searched[front]) swap_rows(s->swap + f->first, w, p);
-    forward_front(s->store + f->store, w, r, p, q);
+    forward_front(s->store + f->store, w, r, split, p, q, more);
   }
   for (int k = 0; k < r && !f->direct; ++k) s->y[rest[k]] = q[k];
 }
 
-ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r) {
+ASI_INLINED void backward(const frontal_solver *s, int front, int w, int r, int split) {
   const asi_front *f = &s->fronts.front[front];
-  const double *const q = f->direct ? s->y + s->fronts.rest[f->rest] : collect(s, f);
+  const int *rest = s->fronts.rest + f->rest;
+  const double *const q = f->direct ? s->y + rest[0] : collect(s, f);
+  const double *const more = split < r ? s->y + rest[split] : NULL;
   if (w == 3 && s->inverted[front])
-    backward_three(s->store + f->store, r, s->y + f->first, q);
+    backward_three(s->store + f->store, r, split, s->y + f->first, q, more);
   else
-    backward_front(s->store + f->store, s->inverse + f->first, w, r, s->y + f->first, q);
+    backward_front(s->store + f->store, s->inverse + f->first, w, r, split, s->y + f->first, q,
+                   more);
 }
 
-#define DEFINE_KERNEL(name, w, r)                                                                  \
-  static bool factor_##name(frontal_solver *s, int i) { return factor_front(s, i, w, r); }         \
-  static void forward_##name(const frontal_solver *s, int i) { forward(s, i, w, r); }              \
-  static void backward_##name(const frontal_solver *s, int i) { backward(s, i, w, r); }
+#define DEFINE_KERNEL(name, w, r, split)                                                           \
+  static bool factor_##name(frontal_solver *s, int i) { return factor_front(s, i, w, r, split); }  \
+  static void forward_##name(const frontal_solver *s, int i) { forward(s, i, w, r, split); }       \
+  static void backward_##name(const frontal_solver *s, int i) { backward(s, i, w, r, split); }
 
-DEFINE_KERNEL(any, s->fronts.front[i].w, s->fronts.front[i].r)
-DEFINE_KERNEL(6_3, 6, 3) // a body before a ball joint, and the joint after it
-DEFINE_KERNEL(3_6, 3, 6)
-DEFINE_KERNEL(6_5, 6, 5) // a hinge
-DEFINE_KERNEL(5_6, 5, 6)
-DEFINE_KERNEL(11_6, 11, 6) // both, where forces of the joint couple its bodies
-DEFINE_KERNEL(3_3, 3, 3)   // joints alone
-DEFINE_KERNEL(5_5, 5, 5)
-DEFINE_KERNEL(6_6, 6, 6)
-DEFINE_KERNEL(9_6, 9, 6)
-DEFINE_KERNEL(3_12, 3, 12)
+DEFINE_KERNEL(any, s->fronts.front[i].w, s->fronts.front[i].r, s->fronts.front[i].split)
+DEFINE_KERNEL(6_3_3, 6, 3, 3) // a body before a ball joint, and the joint after it
+DEFINE_KERNEL(3_6_6, 3, 6, 6)
+DEFINE_KERNEL(3_6_3, 3, 6, 3) // rotation of a body between two ball joints
+DEFINE_KERNEL(6_5_5, 6, 5, 5) // a hinge
+DEFINE_KERNEL(5_6_6, 5, 6, 6)
+DEFINE_KERNEL(11_6_6, 11, 6, 6) // both, where forces of the joint couple its bodies
+DEFINE_KERNEL(3_3_3, 3, 3, 3)   // joints alone
+DEFINE_KERNEL(5_5_5, 5, 5, 5)
+DEFINE_KERNEL(6_6_6, 6, 6, 6)
+DEFINE_KERNEL(9_6_6, 9, 6, 6)
+DEFINE_KERNEL(3_12_12, 3, 12, 12)
 
-#define KERNEL(w, r)                                                                               \
-  { w, r, factor_##w##_##r, forward_##w##_##r, backward_##w##_##r }
-static const kernel kernels[] = {{0, 0, factor_any, forward_any, backward_any},
-                                 KERNEL(6, 3),
-                                 KERNEL(3, 6),
-                                 KERNEL(6, 5),
-                                 KERNEL(5, 6),
-                                 KERNEL(11, 6),
-                                 KERNEL(3, 3),
-                                 KERNEL(5, 5),
-                                 KERNEL(6, 6),
-                                 KERNEL(9, 6),
-                                 KERNEL(3, 12)};
+#define KERNEL(w, r, split)                                                                        \
+  {                                                                                                \
+    w, r, split, factor_##w##_##r##_##split, forward_##w##_##r##_##split,                          \
+        backward_##w##_##r##_##split                                                               \
+  }
+static const kernel kernels[] = {{0, 0, 0, factor_any, forward_any, backward_any},
+                                 KERNEL(6, 3, 3),
+                                 KERNEL(3, 6, 6),
+                                 KERNEL(3, 6, 3),
+                                 KERNEL(6, 5, 5),
+                                 KERNEL(5, 6, 6),
+                                 KERNEL(11, 6, 6),
+                                 KERNEL(3, 3, 3),
+                                 KERNEL(5, 5, 5),
+                                 KERNEL(6, 6, 6),
+                                 KERNEL(9, 6, 6),
+                                 KERNEL(3, 12, 12)};
 
 static const kernel *kernel_of(const asi_front *f) {
   for (size_t k = 1; k < sizeof kernels / sizeof kernels[0]; ++k)
-    if (kernels[k].w == f->w && kernels[k].r == f->r) return &kernels[k];
+    if (kernels[k].w == f->w && kernels[k].r == f->r && kernels[k].split == f->split)
+      return &kernels[k];
   return &kernels[0];
+}
+
+/// Eliminates a single with n_l entries below and n_u beside its diagonal; constants where these are usual. Growth is
+/// that of the products, for the first front that it touches.
+ASI_INLINED bool factor_single(frontal_solver *s, const asi_single *single, int n_l, int n_u) {
+  double *const store = s->store, *const l = store + single->store + 1, *const u = l + n_l;
+  const int *const to = s->fronts.product + single->product;
+  const double *const weight = s->product_weight + single->product;
+  const double d = l[-1], inverse = 1.0 / d;
+  double sum = 0.0;
+#pragma GCC unroll 2
+  for (int b = 0; b < n_u; ++b) u[b] *= inverse;
+#pragma GCC unroll 2
+  for (int a = 0; a < n_l; ++a)
+#pragma GCC unroll 2
+    for (int b = 0; b < n_u; ++b) {
+      const double product = l[a] * u[b];
+      store[to[a * n_u + b]] -= product;
+      sum += product * product * weight[a * n_u + b];
+    }
+  l[-1] = inverse;
+  s->growth[single->front] += sum;
+  return fabs(d * s->scale[single->place]) > SMALLEST_PIVOT;
+}
+
+ASI_INLINED void forward_single(const frontal_solver *s, const asi_single *single, int n_l) {
+  const double *const l = s->store + single->store + 1;
+  const int *const other = s->fronts.other + single->other;
+  const double y = s->y[single->place] * l[-1];
+  s->y[single->place] = y;
+#pragma GCC unroll 2
+  for (int a = 0; a < n_l; ++a) s->y[other[a]] -= l[a] * y;
+}
+
+ASI_INLINED void backward_single(const frontal_solver *s, const asi_single *single, int n_l,
+                                 int n_u) {
+  const double *const u = s->store + single->store + 1 + n_l;
+  const int *const other = s->fronts.other + single->other + n_l;
+  double y = s->y[single->place];
+#pragma GCC unroll 2
+  for (int b = 0; b < n_u; ++b) y -= u[b] * s->y[other[b]];
+  s->y[single->place] = y;
+}
+
+static bool is_of(const asi_single *single, int n) { return single->n_l == n && single->n_u == n; }
+
+/// Calls a function for each single; with constants for those that touch one or two others.
+#define FOR_SINGLES(call_1, call_2, call_any)                                                      \
+  for (const asi_single *i = s->fronts.single, *end = i + s->fronts.n_singles; i < end; ++i) {     \
+    if (is_of(i, 2))                                                                               \
+      call_2;                                                                                      \
+    else if (is_of(i, 1))                                                                          \
+      call_1;                                                                                      \
+    else                                                                                           \
+      call_any;                                                                                    \
+  }
+
+static bool factor_singles(frontal_solver *s) {
+  bool ok = true;
+  FOR_SINGLES(ok &= factor_single(s, i, 1, 1), ok &= factor_single(s, i, 2, 2),
+              ok &= factor_single(s, i, i->n_l, i->n_u))
+  return ok;
+}
+
+static void forward_singles(const frontal_solver *s) {
+  FOR_SINGLES(forward_single(s, i, 1), forward_single(s, i, 2), forward_single(s, i, i->n_l))
+}
+
+static void backward_singles(const frontal_solver *s) {
+  FOR_SINGLES(backward_single(s, i, 1, 1), backward_single(s, i, 2, 2),
+              backward_single(s, i, i->n_l, i->n_u))
 }
 
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
   s->unchecked = false;
   memset(s->store, 0, fronts->n_store * sizeof(double));
+  memset(s->growth, 0, (size_t)fronts->n_fronts * sizeof(double));
   const int nnz = s->col_start[fronts->n];
 #pragma GCC unroll 8
   for (int k = 0; k < nnz; ++k) s->store[fronts->target[k]] = s->value[k];
+  if (!factor_singles(s)) return false;
   for (int i = 0; i < fronts->n_fronts; ++i)
     if (!s->kernel[i]->factor(s, i)) return false;
   return true;
@@ -244,8 +338,10 @@ static void solve_fronts(const frontal_solver *s, double *b) {
   const asi_fronts *fronts = &s->fronts;
 #pragma GCC unroll 4
   for (int k = 0; k < fronts->n; ++k) s->y[k] = b[fronts->order[k]];
+  forward_singles(s);
   for (int i = 0; i < fronts->n_fronts; ++i) s->kernel[i]->forward(s, i);
   for (int i = fronts->n_fronts - 1; i >= 0; --i) s->kernel[i]->backward(s, i);
+  backward_singles(s);
 #pragma GCC unroll 4
   for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = s->y[k];
 }
@@ -259,6 +355,13 @@ static void set_units(frontal_solver *s) {
     const asi_front *f = &s->fronts.front[i];
     for (size_t k = f->rest; k < f->rest + (size_t)f->r; ++k)
       s->weight[k] = sqrt(s->scale[s->fronts.rest[k]]);
+  }
+  for (int i = 0; i < s->fronts.n_singles; ++i) {
+    const asi_single *single = &s->fronts.single[i];
+    const int *l = s->fronts.other + single->other, *u = l + single->n_l;
+    double *weight = s->product_weight + single->product;
+    for (int a = 0; a < single->n_l; ++a)
+      for (int b = 0; b < single->n_u; ++b) *weight++ = s->scale[l[a]] * s->scale[u[b]];
   }
 }
 
@@ -506,6 +609,7 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->enough);
   free(s->scale);
   free(s->weight);
+  free(s->product_weight);
   free(s->growth);
   free(s->limit);
   free(s->row_scale);
@@ -552,6 +656,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->enough = asi_calloc(count, sizeof(double));
   s->scale = asi_calloc(count, sizeof(double));
   s->weight = asi_calloc(s->fronts.n_rest, sizeof(double));
+  s->product_weight = asi_calloc((size_t)s->fronts.n_products, sizeof(double));
   s->growth = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
   s->limit = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
   s->row_scale = asi_calloc(count, sizeof(double));

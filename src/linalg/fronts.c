@@ -10,9 +10,11 @@
 /// The graph of blocks, numbered as they are eliminated, and what elimination makes of it.
 typedef struct blocks {
   int n;
-  const int *first; ///< n + 1: their unknowns, by place in the order
-  int *of;          ///< the block of each unknown
-  size_t *start;    ///< n + 1: neighbours, without doubles
+  int *order;    ///< unknowns as they are eliminated
+  int *first;    ///< n + 1: their unknowns, by place in the order
+  bool *single;  ///< whether it is an unknown without a front
+  int *of;       ///< the block of each unknown
+  size_t *start; ///< n + 1: neighbours, without doubles
   int *neighbour;
   int *parent; ///< the tree; -1: a root
   int *rank;   ///< when a block's turn comes after the tree is walked through
@@ -20,6 +22,9 @@ typedef struct blocks {
 } blocks;
 
 static void blocks_free(blocks *b) {
+  free(b->order);
+  free(b->first);
+  free(b->single);
   free(b->of);
   free(b->start);
   free(b->neighbour);
@@ -41,6 +46,120 @@ static int make_set(int *list, int count) {
     if (kept == 0 || list[kept - 1] != list[i]) list[kept++] = list[i];
   return kept;
 }
+
+// ---- parts of blocks --------------------------------------------------------------------------------
+
+// An unknown that touches so many others that there are more products is left to a front.
+enum { MOST_PRODUCTS = 36 };
+
+/// What splits blocks: each an array over unknowns, but the first.
+typedef struct parts {
+  bool *late;          ///< of each block: it comes after one that it touches
+  int *of;             ///< block of an unknown
+  int *root;           ///< another unknown of its part, or itself
+  int *size;           ///< of the part that it is the root of
+  int *below, *beside; ///< entries in its column and in its row, without the diagonal
+} parts;
+
+static void parts_free(parts *p) {
+  free(p->late);
+  free(p->of);
+  free(p->root);
+  free(p->size);
+  free(p->below);
+  free(p->beside);
+}
+
+static int root_of(int *root, int i) {
+  while (root[i] != i) i = root[i] = root[root[i]];
+  return i;
+}
+
+static as_status find_parts(parts *p, int n, const int *col_start, const int *row,
+                            const asi_elimination *e, as_error *error) {
+  const size_t count = (size_t)n;
+  p->late = asi_calloc((size_t)e->n_blocks, sizeof(bool));
+  p->of = asi_calloc(count, sizeof(int));
+  p->root = asi_calloc(count, sizeof(int));
+  p->size = asi_calloc(count, sizeof(int));
+  p->below = asi_calloc(count, sizeof(int));
+  p->beside = asi_calloc(count, sizeof(int));
+  if (!p->late || !p->of || !p->root || !p->size || !p->below || !p->beside)
+    return asi_fail_memory(error);
+  for (int i = 0; i < e->n_blocks; ++i)
+    for (int k = e->first[i]; k < e->first[i + 1]; ++k) p->of[e->order[k]] = i;
+  for (int i = 0; i < n; ++i) p->root[i] = i;
+  for (int j = 0; j < n; ++j)
+    for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
+      const int i = row[k], x = p->of[j], y = p->of[i];
+      if (i == j) continue;
+      ++p->below[j];
+      ++p->beside[i];
+      if (x == y)
+        p->root[root_of(p->root, i)] = root_of(p->root, j);
+      else
+        p->late[x > y ? x : y] = true;
+    }
+  for (int i = 0; i < n; ++i) ++p->size[root_of(p->root, i)];
+  return AS_OK;
+}
+
+static bool is_single(parts *p, int i) {
+  const double products = (double)p->below[i] * (double)p->beside[i];
+  return p->size[root_of(p->root, i)] == 1 && products >= 1.0 && products <= MOST_PRODUCTS;
+}
+
+/// Whether a block is to be split: it touches nothing before it, and its parts of one unknown are singles.
+static bool is_split(parts *p, const asi_elimination *e, int block) {
+  bool ok = !p->late[block];
+  for (int k = e->first[block]; k < e->first[block + 1] && ok; ++k)
+    ok = p->size[root_of(p->root, e->order[k])] > 1 || is_single(p, e->order[k]);
+  return ok;
+}
+
+/// Appends a block that begins at place `from` and ends before `to`.
+static void append_block(blocks *b, int from, int to, bool single) {
+  for (int k = from; k < to; ++k) b->of[b->order[k]] = b->n;
+  b->single[b->n] = single;
+  b->first[++b->n] = to;
+}
+
+/// Makes the blocks: those given, or their parts.
+static void split_blocks(blocks *b, parts *p, const asi_elimination *e) {
+  for (int block = 0; block < e->n_blocks; ++block) {
+    const int from = e->first[block], to = e->first[block + 1];
+    int count = from;
+    if (!is_split(p, e, block)) {
+      memcpy(b->order + from, e->order + from, (size_t)(to - from) * sizeof(int));
+      append_block(b, from, to, false);
+      continue;
+    }
+    for (int i = from; i < to; ++i) {
+      const int root = root_of(p->root, e->order[i]), begin = count;
+      if (p->size[root] == 0) continue; // is in a part already
+      for (int k = i; k < to; ++k)
+        if (root_of(p->root, e->order[k]) == root) b->order[count++] = e->order[k];
+      append_block(b, begin, count, p->size[root] == 1);
+      p->size[root] = 0;
+    }
+  }
+}
+
+static as_status make_blocks(blocks *b, int n, const int *col_start, const int *row,
+                             const asi_elimination *e, as_error *error) {
+  parts p = {0};
+  b->order = asi_calloc((size_t)n, sizeof(int));
+  b->first = asi_calloc((size_t)n + 1, sizeof(int));
+  b->single = asi_calloc((size_t)n, sizeof(bool));
+  b->of = asi_calloc((size_t)n, sizeof(int));
+  as_status status = b->order && b->first && b->single && b->of ? AS_OK : asi_fail_memory(error);
+  if (status == AS_OK) status = find_parts(&p, n, col_start, row, e, error);
+  if (status == AS_OK) split_blocks(b, &p, e);
+  parts_free(&p);
+  return status;
+}
+
+// ---- the tree of blocks -----------------------------------------------------------------------------
 
 /// Two blocks are neighbours if the matrix has an entry in a row of one and a column of the other.
 static as_status find_neighbours(blocks *b, int n, const int *col_start, const int *row,
@@ -195,6 +314,8 @@ static as_status find_couplings(const blocks *b, coupling *c, as_error *error) {
   return ok ? AS_OK : asi_fail_memory(error);
 }
 
+static bool has_front(const blocks *b, int turn) { return !b->single[b->turn[turn]]; }
+
 static int width(const blocks *b, int turn) {
   const int block = b->turn[turn];
   return b->first[block + 1] - b->first[block];
@@ -208,28 +329,30 @@ static int others(const blocks *b, const coupling *c, int turn) {
 
 /// Whether a block can join the front of the one before it: it is the parent, and touches all the same.
 static bool joins(const blocks *b, const coupling *c, int turn) {
-  if (turn == 0 || b->parent[b->turn[turn - 1]] != b->turn[turn]) return false;
+  if (turn == 0 || !has_front(b, turn - 1) || b->parent[b->turn[turn - 1]] != b->turn[turn])
+    return false;
   return others(b, c, turn - 1) == width(b, turn) + others(b, c, turn);
 }
 
 // ---- fronts -----------------------------------------------------------------------------------------
 
-static void set_order(asi_fronts *f, const blocks *b, const int *order) {
+static void set_order(asi_fronts *f, const blocks *b) {
   int count = 0;
   for (int turn = 0; turn < b->n; ++turn)
     for (int k = b->first[b->turn[turn]]; k < b->first[b->turn[turn] + 1]; ++k)
-      f->order[count++] = order[k];
+      f->order[count++] = b->order[k];
 }
 
 static int even(int n) { return n + (n & 1); }
 
-/// Makes the fronts; `front_of` receives the front of each turn.
+/// Makes the fronts; `front_of` receives the front of each turn that has one.
 static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, int *front_of,
                              as_error *error) {
   int *place = asi_calloc((size_t)b->n + 1, sizeof(int)); // of a turn's first unknown
   f->front = asi_calloc((size_t)b->n, sizeof *f->front);
   for (int turn = 0; turn < b->n; ++turn)
-    if (turn + 1 == b->n || !joins(b, c, turn + 1)) f->n_rest += (size_t)even(others(b, c, turn));
+    if (has_front(b, turn) && (turn + 1 == b->n || !joins(b, c, turn + 1)))
+      f->n_rest += (size_t)even(others(b, c, turn));
   f->rest = asi_calloc(f->n_rest, sizeof(int));
   f->place = asi_calloc(f->n_rest, sizeof(int));
   if (!place || !f->front || !f->rest || !f->place) {
@@ -239,6 +362,7 @@ static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, 
   for (int turn = 0; turn < b->n; ++turn) place[turn + 1] = place[turn] + width(b, turn);
   size_t rest = 0;
   for (int turn = 0; turn < b->n; ++turn) {
+    if (!has_front(b, turn)) continue;
     const bool more = joins(b, c, turn);
     asi_front *front = &f->front[more ? f->n_fronts - 1 : f->n_fronts++];
     if (!more) *front = (asi_front){.first = place[turn]};
@@ -248,7 +372,7 @@ static as_status list_fronts(asi_fronts *f, const blocks *b, const coupling *c, 
     front->rest = rest = rest + (rest & 1);
     for (size_t k = c->start[turn]; k < c->start[turn + 1]; ++k)
       for (int i = 0; i < width(b, c->later[k]); ++i) f->rest[rest++] = place[c->later[k]] + i;
-    front->r = (int)(rest - front->rest);
+    front->r = front->split = (int)(rest - front->rest);
     front->stride = even(front->r);
     front->width = even(front->w);
     front->length = front->width + front->stride;
@@ -282,15 +406,34 @@ static const asi_front *parent_of(const asi_fronts *f, const asi_front *front,
   return &f->front[front_at[f->rest[front->rest]]];
 }
 
-/// Finds the places of a front's others in its parent's front, and lends it a part of that for S if they follow
-/// each other among its pivots.
+/// Lends a front those parts of its parent's P, L and S that its own S is: its others are the last of the parent's
+/// pivots and the first of its others.
+static void lend_parts(const asi_fronts *f, asi_front *front, const asi_front *parent) {
+  const int *rest = f->rest + front->rest, first = f->place[front->rest];
+  if (!parent->direct || parent->split < parent->r ||
+      rest[front->r - 1] - rest[front->inside] != front->r - 1 - front->inside)
+    return;
+  front->direct = true;
+  front->split = front->inside;
+  front->below = parent->store + (size_t)(parent->w * parent->length + first);
+  front->below_stride = parent->width;
+  front->beyond = parent->work;
+  front->beyond_stride = parent->stride;
+}
+
+/// Finds the places of a front's others in its parent's front, and lends it parts of that for S if they follow
+/// each other.
 static void find_places(asi_fronts *f, asi_front *front, const asi_front *parent) {
   int *place = f->place + front->rest;
   for (int k = 0; k < front->r; ++k) {
     place[k] = place_in(f, parent, f->rest[front->rest + (size_t)k]);
     front->inside += place[k] < parent->w;
   }
-  front->direct = front->inside == front->r && place[front->r - 1] - place[0] == front->r - 1;
+  if (place[front->r - 1] - place[0] != front->r - 1) return;
+  if (front->inside == front->r)
+    front->direct = true;
+  else
+    lend_parts(f, front, parent);
   if (!front->direct) return;
   front->stride = parent->length;
   front->work = parent->store + (size_t)place[0] * (size_t)(parent->length + 1);
@@ -299,7 +442,7 @@ static void find_places(asi_fronts *f, asi_front *front, const asi_front *parent
 static as_status find_parents(asi_fronts *f, const int *front_at, as_error *error) {
   f->child = asi_calloc((size_t)f->n_fronts, sizeof(int));
   if (f->child == NULL) return asi_fail_memory(error);
-  for (int i = 0; i < f->n_fronts; ++i) {
+  for (int i = f->n_fronts - 1; i >= 0; --i) { // parents first
     asi_front *front = &f->front[i];
     if (front->r == 0) continue;
     const asi_front *parent = parent_of(f, front, front_at);
@@ -339,27 +482,113 @@ static void plan_work(asi_fronts *f) {
   }
 }
 
-/// Where each entry of the matrix goes: to the front that eliminates its row or its column first.
-static as_status place_entries(asi_fronts *f, const int *col_start, const int *row,
-                               const int *front_at, as_error *error) {
-  int *place = asi_calloc((size_t)f->n, sizeof(int));
-  f->target = asi_calloc((size_t)col_start[f->n], sizeof(int));
-  if (!place || !f->target) {
-    free(place);
-    return asi_fail_memory(error);
-  }
-  for (int k = 0; k < f->n; ++k) place[f->order[k]] = k;
+/// Where in the store an entry goes, given by places in the order: to the front that eliminates its row or its
+/// column first.
+static int target_of(const asi_fronts *f, const int *front_at, int row, int column) {
+  const asi_front *front = &f->front[front_at[row < column ? row : column]];
+  const int i = place_in(f, front, row), c = place_in(f, front, column);
+  const int at = i < front->w ? i * front->length + c
+                              : front->w * front->length + (i - front->w) * front->width + c;
+  return (int)front->store + at;
+}
+
+/// Lists the singles. single_at receives the single of a place in the order, or -1.
+static as_status list_singles(asi_fronts *f, const blocks *b, int *single_at, as_error *error) {
+  int at = 0;
+  for (int turn = 0; turn < b->n; ++turn)
+    for (int i = 0; i < width(b, turn); ++i)
+      single_at[at++] = has_front(b, turn) ? -1 : f->n_singles++;
+  f->single = asi_calloc((size_t)f->n_singles, sizeof *f->single);
+  if (f->single == NULL) return asi_fail_memory(error);
+  for (int k = 0; k < f->n; ++k)
+    if (single_at[k] >= 0) f->single[single_at[k]].place = k;
+  return AS_OK;
+}
+
+/// Counts what singles touch, and gives them room.
+static as_status plan_singles(asi_fronts *f, const int *col_start, const int *row, const int *place,
+                              const int *single_at, as_error *error) {
   for (int j = 0; j < f->n; ++j)
     for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
-      const int y = place[row[k]], x = place[j];
-      const asi_front *front = &f->front[front_at[x < y ? x : y]];
-      const int i = place_in(f, front, y), c = place_in(f, front, x);
-      const int at = i < front->w ? i * front->length + c
-                                  : front->w * front->length + (i - front->w) * front->width + c;
-      f->target[k] = (int)front->store + at;
+      const int x = single_at[place[j]], y = single_at[place[row[k]]];
+      if (x >= 0 && x != y) ++f->single[x].n_l;
+      if (y >= 0 && x != y) ++f->single[y].n_u;
     }
+  int count = 0;
+  for (int i = 0; i < f->n_singles; ++i) {
+    asi_single *s = &f->single[i];
+    s->other = count;
+    s->store = (int)f->n_store;
+    s->product = f->n_products;
+    count += s->n_l + s->n_u;
+    f->n_store += (size_t)(1 + s->n_l + s->n_u);
+    f->n_products += s->n_l * s->n_u;
+  }
+  f->other = asi_calloc((size_t)count, sizeof(int));
+  f->product = asi_calloc((size_t)f->n_products, sizeof(int));
+  return f->other && f->product ? AS_OK : asi_fail_memory(error);
+}
+
+/// Where the products of singles go, and the first front that each touches.
+static void place_products(asi_fronts *f, const int *front_at) {
+  for (int i = 0; i < f->n_singles; ++i) {
+    asi_single *s = &f->single[i];
+    const int *l = f->other + s->other, *u = l + s->n_l;
+    int count = s->product, first = f->n;
+    for (int a = 0; a < s->n_l; ++a)
+      for (int b = 0; b < s->n_u; ++b) f->product[count++] = target_of(f, front_at, l[a], u[b]);
+    for (int a = 0; a < s->n_l + s->n_u; ++a)
+      if (l[a] < first) first = l[a];
+    s->front = front_at[first];
+    f->operations += s->n_u + 2.0 * s->n_l * s->n_u;
+    f->entries += 1.0 + s->n_l + s->n_u;
+  }
+}
+
+/// Where each entry of the matrix goes: to a single, or to a front. `seen` is scratch for the singles, all zero.
+static void place_entries(asi_fronts *f, const int *col_start, const int *row, const int *front_at,
+                          const int *place, const int *single_at, int *seen) {
+  for (int j = 0; j < f->n; ++j) {
+    int below = 0; // in a single's column
+    for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
+      const int at_row = place[row[k]], at_column = place[j];
+      const int x = single_at[at_column], y = single_at[at_row];
+      const asi_single *s = &f->single[x >= 0 ? x : y];
+      if (x < 0 && y < 0) {
+        f->target[k] = target_of(f, front_at, at_row, at_column);
+      } else if (x == y) {
+        f->target[k] = s->store;
+      } else if (x >= 0) {
+        f->other[s->other + below] = at_row;
+        f->target[k] = s->store + 1 + below++;
+      } else {
+        const int at = s->n_l + seen[y]++;
+        f->other[s->other + at] = at_column;
+        f->target[k] = s->store + 1 + at;
+      }
+    }
+  }
+}
+
+/// Singles, and where entries and products go.
+static as_status place_all(asi_fronts *f, const blocks *b, const int *col_start, const int *row,
+                           const int *front_at, as_error *error) {
+  int *place = asi_calloc((size_t)f->n, sizeof(int));
+  int *single_at = asi_calloc((size_t)f->n, sizeof(int));
+  int *seen = asi_calloc((size_t)f->n, sizeof(int));
+  f->target = asi_calloc((size_t)col_start[f->n], sizeof(int));
+  as_status status = place && single_at && seen && f->target ? AS_OK : asi_fail_memory(error);
+  for (int k = 0; k < f->n && status == AS_OK; ++k) place[f->order[k]] = k;
+  if (status == AS_OK) status = list_singles(f, b, single_at, error);
+  if (status == AS_OK) status = plan_singles(f, col_start, row, place, single_at, error);
+  if (status == AS_OK) {
+    place_entries(f, col_start, row, front_at, place, single_at, seen);
+    place_products(f, front_at);
+  }
   free(place);
-  return AS_OK;
+  free(single_at);
+  free(seen);
+  return status;
 }
 
 static as_status make_fronts(asi_fronts *f, const blocks *b, const coupling *c,
@@ -368,7 +597,9 @@ static as_status make_fronts(asi_fronts *f, const blocks *b, const coupling *c,
   int *front_at = asi_calloc((size_t)f->n, sizeof(int)); // of a place in the order
   as_status status = front_of && front_at ? AS_OK : asi_fail_memory(error);
   if (status == AS_OK) status = list_fronts(f, b, c, front_of, error);
-  const bool possible = f->largest <= ASI_LARGEST_FRONT && f->n_store < INT_MAX;
+  // Singles take less room than the entries and the unknowns.
+  const bool possible = f->largest <= ASI_LARGEST_FRONT &&
+                        f->n_store + (size_t)col_start[f->n] + (size_t)f->n < INT_MAX;
   if (status == AS_OK && possible) {
     int at = 0;
     for (int turn = 0; turn < b->n; ++turn)
@@ -377,7 +608,7 @@ static as_status make_fronts(asi_fronts *f, const blocks *b, const coupling *c,
   }
   if (status == AS_OK && possible) {
     plan_work(f);
-    status = place_entries(f, col_start, row, front_at, error);
+    status = place_all(f, b, col_start, row, front_at, error);
   }
   free(front_of);
   free(front_at);
@@ -387,21 +618,17 @@ static as_status make_fronts(asi_fronts *f, const blocks *b, const coupling *c,
 as_status asi_fronts_init(asi_fronts *f, int n, const int *col_start, const int *row,
                           const asi_elimination *elimination, as_error *error) {
   *f = (asi_fronts){.n = n};
-  blocks b = {.n = elimination->n_blocks, .first = elimination->first};
+  blocks b = {0};
   coupling c = {0};
   f->order = asi_calloc((size_t)n, sizeof(int));
-  b.of = asi_calloc((size_t)n, sizeof(int));
-  as_status status = f->order && b.of ? AS_OK : asi_fail_memory(error);
-  if (status == AS_OK) {
-    for (int i = 0; i < b.n; ++i)
-      for (int k = b.first[i]; k < b.first[i + 1]; ++k) b.of[elimination->order[k]] = i;
-    status = find_neighbours(&b, n, col_start, row, error);
-  }
+  as_status status = f->order ? AS_OK : asi_fail_memory(error);
+  if (status == AS_OK) status = make_blocks(&b, n, col_start, row, elimination, error);
+  if (status == AS_OK) status = find_neighbours(&b, n, col_start, row, error);
   if (status == AS_OK) status = find_tree(&b, error);
   if (status == AS_OK) status = walk_tree(&b, error);
   if (status == AS_OK) status = find_couplings(&b, &c, error);
   if (status == AS_OK) {
-    set_order(f, &b, elimination->order);
+    set_order(f, &b);
     status = make_fronts(f, &b, &c, col_start, row, error);
   }
   blocks_free(&b);
@@ -413,6 +640,9 @@ as_status asi_fronts_init(asi_fronts *f, int n, const int *col_start, const int 
 void asi_fronts_free(asi_fronts *f) {
   free(f->order);
   free(f->front);
+  free(f->single);
+  free(f->other);
+  free(f->product);
   free(f->child);
   free(f->rest);
   free(f->place);

@@ -36,8 +36,14 @@ ASI_INLINED void subtract(double *row, double l, const double *other, int from, 
   }
 }
 
-/// sum (x weight)^2
-ASI_INLINED double weighted_square(const double *x, const double *weight, int n) {
+/// row -= l other, n numbers
+ASI_INLINED void subtract_all(double *row, double l, const double *other, int n) {
+  subtract(row, l, other, 0, n & ~1);
+  if (n & 1) row[n - 1] -= l * other[n - 1];
+}
+
+/// (x weight)^2, n numbers, summed up as pairs
+ASI_INLINED asi_two weighted_squares(const double *x, const double *weight, int n) {
   asi_two sum = asi_both(0.0);
 #pragma GCC unroll 16
   for (int j = 0; j + 1 < n; j += 2) {
@@ -45,10 +51,10 @@ ASI_INLINED double weighted_square(const double *x, const double *weight, int n)
     sum += product * product;
   }
   if (n & 1) {
-    const double last = x[n - 1] * weight[n - 1];
-    return sum[0] + sum[1] + last * last;
+    const double product = x[n - 1] * weight[n - 1];
+    sum[0] += product * product;
   }
-  return sum[0] + sum[1];
+  return sum;
 }
 
 /// Subtracts a pivot row from a row of P or of L, of which n numbers (even) are wanted; l takes the place of the
@@ -100,16 +106,25 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
   return true;
 }
 
+/// Where what a front leaves is: the rows of S before `split`, and of the others the columns before it and those from
+/// it on.
+typedef struct remains {
+  double *restrict S, *restrict below, *restrict beyond;
+  int stride, below_stride, beyond_stride;
+  int split;  ///< r, if S is in one piece
+  int inside; ///< rows of S that the parent eliminates: their growth is measured
+} remains;
+
 /// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 and U12, L becomes L21, and L21 U12
-/// is subtracted from S, whose rows stand `stride` apart. False if a pivot is too small, or not a number.
-/// Growth is that of the pivots and of the first `inside` rows of S. Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
-ASI_INLINED bool eliminate_front(double *restrict P, double *restrict S, int stride, int inside,
-                                 int w, int r, const double *enough, const double *scale,
-                                 const double *weight, int *swap, bool *searched,
-                                 double *restrict inverse, double *growth) {
+/// is subtracted from S. False if a pivot is too small, or not a number. Growth is added: that of the pivots and of
+/// rows of S. Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
+ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, int r,
+                                 const double *enough, const double *scale, const double *weight,
+                                 int *swap, bool *searched, double *restrict inverse,
+                                 double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double *const L = P + w * length;
-  double sum = 0.0;
+  double sum = *growth;
   *searched = false;
 #pragma GCC unroll 16
   for (int i = 0; i < w; ++i) {
@@ -124,101 +139,117 @@ ASI_INLINED bool eliminate_front(double *restrict P, double *restrict S, int str
     sum += size * size;
     inverse[i] = 1.0 / row[i];
   }
-  for (int i = 0; i < r; ++i) {
-    double *const row = L + i * width, *const rest = S + i * stride;
+  asi_two left = asi_both(0.0);
+  for (int i = 0; i < to->split; ++i) {
+    double *const row = L + i * width, *const rest = to->S + i * to->stride;
 #pragma GCC unroll 16
     for (int k = 0; k < w; ++k) { // both at once: one does not wait for its own results alone
       const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
       subtract(rest, l, P + k * length + w, 0, columns);
     }
-    if (i < inside) sum += weight[i] * weight[i] * weighted_square(rest, weight, columns);
+    if (i < to->inside) left += asi_both(weight[i] * weight[i]) * weighted_squares(rest, weight, r);
   }
-  *growth = sum;
+  for (int i = to->split; i < r; ++i) {
+    const int n = i - to->split;
+    double *const row = L + i * width;
+    for (int k = 0; k < w; ++k) {
+      const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
+      const double *const other = P + k * length + w;
+      subtract_all(to->below + n * to->below_stride, l, other, to->split);
+      subtract_all(to->beyond + n * to->beyond_stride, l, other + to->split, r - to->split);
+    }
+  }
+  *growth = sum + left[0] + left[1];
   return true;
 }
 
 /// The inverse of the 3 x 3 matrix at the head of three rows, by cofactors, if it may be used: |det| is not small
 /// beside the product of the rows' lengths, so that little is lost, and each pivot would be more than enough if it
-/// came last.
+/// came last. Growth is that of the matrix.
 ASI_INLINED bool invert_three(const double *P, int length, const double *enough,
-                              double inverse[3][3]) {
+                              const double *scale, double inverse[3][3], double *growth) {
   const double *const a = P, *const b = P + length, *const c = P + 2 * length;
   inverse[0][0] = b[1] * c[2] - b[2] * c[1];
   inverse[1][0] = b[2] * c[0] - b[0] * c[2];
   inverse[2][0] = b[0] * c[1] - b[1] * c[0];
   const double det = a[0] * inverse[0][0] + a[1] * inverse[1][0] + a[2] * inverse[2][0];
-  const double lengths = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) *
-                         (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]) *
-                         (c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+  const double aa = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+  const double bb = b[0] * b[0] + b[1] * b[1] + b[2] * b[2];
+  const double cc = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
   inverse[0][1] = c[1] * a[2] - c[2] * a[1];
   inverse[1][1] = c[2] * a[0] - c[0] * a[2];
   inverse[2][1] = c[0] * a[1] - c[1] * a[0];
   inverse[0][2] = a[1] * b[2] - a[2] * b[1];
   inverse[1][2] = a[2] * b[0] - a[0] * b[2];
   inverse[2][2] = a[0] * b[1] - a[1] * b[0];
-  bool ok = det * det > SMALLEST_VOLUME * SMALLEST_VOLUME * lengths;
+  if (!(det * det > SMALLEST_VOLUME * SMALLEST_VOLUME * aa * bb * cc)) return false;
 #pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) ok = ok & (fabs(det) > enough[k] * fabs(inverse[k][k]));
+  for (int k = 0; k < 3; ++k)
+    if (!(fabs(det) > enough[k] * fabs(inverse[k][k]))) return false;
   const double factor = 1.0 / det;
 #pragma GCC unroll 3
   for (int i = 0; i < 3; ++i)
 #pragma GCC unroll 3
     for (int j = 0; j < 3; ++j) inverse[i][j] *= factor;
-  return ok;
+  *growth += aa * (scale[0] * scale[0]) + bb * (scale[1] * scale[1]) + cc * (scale[2] * scale[2]);
+  return true;
+}
+
+/// x0 y0 + x1 y1 + x2 y2, n numbers of rows y0, y1, y2 that stand `length` apart; n is 1 or 2
+ASI_INLINED asi_two combine(const double *x, const double *y, int length, int n) {
+  if (n == 1) return (asi_two){x[0] * y[0] + x[1] * y[length] + x[2] * y[2 * length], 0.0};
+  return asi_both(x[0]) * asi_load_two(y) + asi_both(x[1]) * asi_load_two(y + length) +
+         asi_both(x[2]) * asi_load_two(y + 2 * length);
+}
+
+/// row -= l X, n numbers: X has three rows.
+ASI_INLINED void subtract_three(double *row, const double *l, const double *X, int length, int n) {
+#pragma GCC unroll 16
+  for (int j = 0; j + 1 < n; j += 2)
+    asi_store_two(row + j, asi_load_two(row + j) - combine(l, X + j, length, 2));
+  if (n & 1) row[n - 1] -= combine(l, X + n - 1, length, 1)[0];
 }
 
 /// Eliminates three pivots at once: with their matrix P11, of P = [P11 P12], P becomes [P11^-1 X], X = P11^-1 P12,
 /// L stays as it is, and L X is subtracted from S. False, and nothing has changed, if P11 is not to be inverted.
-ASI_INLINED bool eliminate_three(double *restrict P, double *restrict S, int stride, int inside,
-                                 int r, const double *enough, const double *scale,
-                                 const double *weight, double *growth) {
-  const int columns = r + (r & 1), length = 4 + columns;
+ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, const double *enough,
+                                 const double *scale, const double *weight, double *growth) {
+  const int length = 4 + r + (r & 1);
   const double *const L = P + 3 * length;
-  double inverse[3][3], sum = 0.0;
-  if (!invert_three(P, length, enough, inverse)) return false;
-#pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) {
-    const double size = P[k * (length + 1)] * scale[k];
-    sum += size * size;
-  }
-  double *const X = P + 3;
+  double *const X = P + 3, inverse[3][3], sum = *growth;
+  if (!invert_three(P, length, enough, scale, inverse, &sum)) return false;
 #pragma GCC unroll 16
-  for (int j = 0; j + 1 < r; j += 2) {
-    asi_two u[3];
+  for (int j = 0; j < r; j += 2) {
+    const int n = r - j > 1 ? 2 : 1;
+    asi_two x[3];
 #pragma GCC unroll 3
-    for (int k = 0; k < 3; ++k) u[k] = asi_load_two(X + k * length + j);
-#pragma GCC unroll 3
-    for (int k = 0; k < 3; ++k)
-      asi_store_two(X + k * length + j, asi_both(inverse[k][0]) * u[0] +
-                                            asi_both(inverse[k][1]) * u[1] +
-                                            asi_both(inverse[k][2]) * u[2]);
-  }
-  if (r & 1) {
-    const double a = X[r - 1], b = X[length + r - 1], c = X[2 * length + r - 1];
+    for (int k = 0; k < 3; ++k) x[k] = combine(inverse[k], X + j, length, n);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; ++k)
-      X[k * length + r - 1] = inverse[k][0] * a + inverse[k][1] * b + inverse[k][2] * c;
+      if (n == 2)
+        asi_store_two(X + k * length + j, x[k]);
+      else
+        X[k * length + j] = x[k][0];
   }
 #pragma GCC unroll 3
   for (int i = 0; i < 3; ++i)
 #pragma GCC unroll 3
     for (int j = 0; j < 3; ++j) P[i * length + j] = inverse[i][j];
-#pragma GCC unroll 2
-  for (int i = 0; i < r; ++i) {
-    double *const rest = S + i * stride;
-    const double *const l = L + 4 * i;
-#pragma GCC unroll 16
-    for (int j = 0; j + 1 < r; j += 2) {
-      const asi_two product = asi_both(l[0]) * asi_load_two(X + j) +
-                              asi_both(l[1]) * asi_load_two(X + length + j) +
-                              asi_both(l[2]) * asi_load_two(X + 2 * length + j);
-      asi_store_two(rest + j, asi_load_two(rest + j) - product);
-    }
-    if (r & 1)
-      rest[r - 1] -= l[0] * X[r - 1] + l[1] * X[length + r - 1] + l[2] * X[2 * length + r - 1];
-    if (i < inside) sum += weight[i] * weight[i] * weighted_square(rest, weight, r);
+  asi_two left = asi_both(0.0);
+#pragma GCC unroll 8
+  for (int i = 0; i < to->split; ++i) {
+    double *const row = to->S + i * to->stride;
+    subtract_three(row, L + 4 * i, X, length, r);
+    if (i < to->inside) left += asi_both(weight[i] * weight[i]) * weighted_squares(row, weight, r);
   }
-  *growth = sum;
+#pragma GCC unroll 8
+  for (int i = to->split; i < r; ++i) {
+    const int k = i - to->split;
+    subtract_three(to->below + k * to->below_stride, L + 4 * i, X, length, to->split);
+    subtract_three(to->beyond + k * to->beyond_stride, L + 4 * i, X + to->split, length,
+                   r - to->split);
+  }
+  *growth = sum + left[0] + left[1];
   return true;
 }
 
@@ -233,9 +264,10 @@ ASI_INLINED double dot(const double *x, const double *y, int n) {
   return n & 1 ? even + x[n - 1] * y[n - 1] + odd : even + odd;
 }
 
-/// Solves with the L of a front: its pivots in p, their part of the others subtracted from q.
-ASI_INLINED void forward_front(const double *restrict P, int w, int r, double *restrict p,
-                               double *restrict q) {
+/// Solves with the L of a front: its pivots in p, their part of the others subtracted from q: the first `split` of
+/// them, and the others in `more`.
+ASI_INLINED void forward_front(const double *restrict P, int w, int r, int split,
+                               double *restrict p, double *restrict q, double *restrict more) {
   const int width = w + (w & 1), length = width + r + (r & 1);
   const double *const L = P + w * length;
 #pragma GCC unroll 16
@@ -243,15 +275,21 @@ ASI_INLINED void forward_front(const double *restrict P, int w, int r, double *r
 #pragma GCC unroll 16
     for (int k = j + 1; k < w; ++k) p[k] -= P[k * length + j] * p[j];
 #pragma GCC unroll 8
-  for (int k = 0; k < r; ++k) q[k] -= dot(L + k * width, p, w);
+  for (int k = 0; k < split; ++k) q[k] -= dot(L + k * width, p, w);
+#pragma GCC unroll 8
+  for (int k = split; k < r; ++k) more[k - split] -= dot(L + k * width, p, w);
 }
 
 /// Solves with the U of a front for its pivots; the others, in q, are known.
 ASI_INLINED void backward_front(const double *restrict P, const double *restrict inverse, int w,
-                                int r, double *restrict p, const double *restrict q) {
+                                int r, int split, double *restrict p, const double *restrict q,
+                                const double *restrict more) {
   const int length = w + (w & 1) + r + (r & 1);
 #pragma GCC unroll 16
-  for (int k = 0; k < w; ++k) p[k] -= dot(P + k * length + w, q, r);
+  for (int k = 0; k < w; ++k) {
+    p[k] -= dot(P + k * length + w, q, split);
+    if (split < r) p[k] -= dot(P + k * length + w + split, more, r - split);
+  }
 #pragma GCC unroll 16
   for (int j = w - 1; j >= 0; --j) {
     p[j] *= inverse[j];
@@ -261,22 +299,27 @@ ASI_INLINED void backward_front(const double *restrict P, const double *restrict
 }
 
 /// The same with the inverse of three pivots' matrix.
-ASI_INLINED void forward_three(const double *restrict P, int r, double *restrict p,
-                               double *restrict q) {
+ASI_INLINED void forward_three(const double *restrict P, int r, int split, double *restrict p,
+                               double *restrict q, double *restrict more) {
   const int length = 4 + r + (r & 1);
   const double *const L = P + 3 * length, a = p[0], b = p[1], c = p[2];
 #pragma GCC unroll 3
   for (int k = 0; k < 3; ++k)
     p[k] = P[k * length] * a + P[k * length + 1] * b + P[k * length + 2] * c;
 #pragma GCC unroll 8
-  for (int k = 0; k < r; ++k) q[k] -= dot(L + 4 * k, p, 3);
+  for (int k = 0; k < split; ++k) q[k] -= dot(L + 4 * k, p, 3);
+#pragma GCC unroll 8
+  for (int k = split; k < r; ++k) more[k - split] -= dot(L + 4 * k, p, 3);
 }
 
-ASI_INLINED void backward_three(const double *restrict P, int r, double *restrict p,
-                                const double *restrict q) {
+ASI_INLINED void backward_three(const double *restrict P, int r, int split, double *restrict p,
+                                const double *restrict q, const double *restrict more) {
   const int length = 4 + r + (r & 1);
 #pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) p[k] -= dot(P + k * length + 3, q, r);
+  for (int k = 0; k < 3; ++k) {
+    p[k] -= dot(P + k * length + 3, q, split);
+    if (split < r) p[k] -= dot(P + k * length + 3 + split, more, r - split);
+  }
 }
 
 #endif
