@@ -354,6 +354,123 @@ static void test_mechanisms(void **state) {
   free_matrix(&m);
 }
 
+/// Adds a ball joint's entries for one of its bodies: positions by a diagonal, rotations by a full matrix.
+static void hold(matrix *m, int joint, int body, double sign, uint64_t *random) {
+  for (int i = 0; i < 3; ++i) {
+    const int row = m->first[joint] + i, x = m->first[body] + i;
+    *entry(m, row, x) = *entry(m, x, row) = sign;
+    for (int j = 0; j < 3; ++j) {
+      const int turn = m->first[body] + 3 + j;
+      *entry(m, row, turn) = random_number(random);
+      *entry(m, turn, row) = *entry(m, row, turn) * (1.0 + 1e-3 * random_number(random));
+    }
+  }
+}
+
+/// Bodies with a mass and a full 3 x 3 inertia, all of them eliminated before the joints, each joint between two of
+/// them or one and the ground; loops have some joints more.
+static void make_balls(matrix *m, shape kind, int bodies, double mass, uint64_t *random) {
+  int sizes[MAX_BLOCKS], joints = bodies + (kind == LOOPS ? bodies / 4 : 0);
+  for (int i = 0; i < bodies + joints; ++i) sizes[i] = i < bodies ? 6 : 3;
+  set_blocks(m, bodies + joints, sizes, random);
+  for (int i = 0; i < bodies; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const int x = m->first[i] + j, turn = m->first[i] + 3;
+      *entry(m, x, x) = mass;
+      for (int k = 0; k < 3; ++k)
+        *entry(m, turn + j, turn + k) = mass * ((j == k ? 1.0 : 0.0) + 0.1 * random_number(random));
+    }
+  for (int i = 0; i < joints; ++i) {
+    const int body = i % bodies;
+    int other = body - 1; // -1: the ground
+    if (kind == STAR && body > 0) other = 0;
+    if (kind == TREE && body > 0) other = random_below(random, body);
+    if (i >= bodies) other = (body + bodies / 2) % bodies;
+    hold(m, bodies + i, body, 1.0, random);
+    if (other >= 0) hold(m, bodies + i, other, -1.0, random);
+  }
+}
+
+/// Bodies that come first fall apart into single unknowns and rotations; in a chain all that they leave goes straight
+/// to where it belongs.
+static void test_bodies_first(void **state) {
+  (void)state;
+  uint64_t random = 20;
+  matrix m = make_matrix();
+  for (int k = 0; k < 60; ++k) {
+    const shape kind = (shape)(k % SHAPES);
+    const int bodies = 2 + random_below(&random, kind == STAR ? 8 : 30);
+    const double mass = pow(10.0, 4.0 * random_number(&random));
+    double unit[MAX] = {0};
+    make_balls(&m, kind, bodies, mass, &random);
+    for (int i = 0; i < m.n; ++i) unit[m.order[i]] = i < 6 * bodies ? 1.0 : mass;
+    asi_solver *solver = solver_of(&m);
+    must_agree(shape_names[kind], &m, solver, unit, &random);
+    assert_string_equal(backend_of(solver), "blocks");
+    asi_fronts fronts;
+    as_error error;
+    const asi_elimination e = {m.order, m.first, m.n_blocks};
+    stop_if(asi_fronts_init(&fronts, m.n, m.col_start, m.row, &e, &error), &error);
+    if (kind != STAR) assert_true(fronts.n_singles > 0 && fronts.n_singles <= 3 * bodies);
+    if (kind == CHAIN) {
+      assert_int_equal(fronts.n_singles, 3 * bodies);
+      assert_int_equal(fronts.n_stack, 0);
+      assert_true(fronts.largest <= 9);
+    }
+    asi_fronts_free(&fronts);
+    solver->ops->destroy(solver);
+  }
+  free_matrix(&m);
+}
+
+static int block_at(const matrix *m, int place) {
+  int block = 0;
+  while (m->first[block + 1] <= place) ++block;
+  return block;
+}
+
+/// Three pivots whose rows are almost parallel are not taken at once: that would cost the digits by which they are.
+static void test_flat_pivots(void **state) {
+  (void)state;
+  uint64_t random = 21;
+  matrix m = make_matrix();
+  const int sizes[] = {3, 3, 3, 3, 6};
+  for (int k = 0; k < 60; ++k) {
+    double b[MAX] = {0}, x[MAX] = {0}, residual[MAX] = {0}, magnitude[MAX] = {0}, size[MAX] = {0};
+    const double flat = pow(10.0, -1.0 - k % 5);
+    int culprit = 0;
+    set_blocks(&m, 5, sizes, &random);
+    for (int i = 0; i < 4; ++i) couple(&m, i, i + 1);
+    fill_blocks(&m, 3.0, &random);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 9; ++j) {
+        const int row = j / 3, column = j % 3;
+        double *const a = entry(&m, m.first[i] + row, m.first[i] + column);
+        *a = row == column ? 1.0 : row < column ? random_number(&random) / flat : 0.0;
+      }
+    for (int i = 0; i < m.n; ++i) // little is coupled, so nothing grows
+      for (int j = 0; j < m.n; ++j)
+        if (block_at(&m, i) != block_at(&m, j)) *entry(&m, i, j) *= flat * flat;
+    asi_solver *solver = solver_of(&m);
+    for (int j = 0; j < m.n; ++j) { // whose solution is about 1
+      const double one = random_number(&random);
+      for (int i = 0; i < m.n; ++i) b[i] += m.a[i * MAX + j] * one;
+    }
+    for (int i = 0; i < m.n; ++i)
+      for (int j = 0; j < m.n; ++j) size[i] = fmax(size[i], fabs(m.a[i * MAX + j]));
+    for (int again = 0; again < 2; ++again) { // the second time such pivots are no surprise
+      memcpy(x, b, sizeof x);
+      assert_int_equal(solver->ops->factor(solver, values_of(&m), &culprit), AS_OK);
+      assert_int_equal(solver->ops->solve(solver, x), AS_OK);
+    }
+    const asi_equations e = {m.n, m.col_start, m.row, m.value, size, b};
+    const double error = asi_backward_error(&e, x, residual, magnitude);
+    if (!(error <= 1e-13)) fail_msg("flat by %g: %g", flat, error);
+    solver->ops->destroy(solver);
+  }
+  free_matrix(&m);
+}
+
 /// Whatever the masses, rows that depend on each other are found, and named.
 static void test_singular(void **state) {
   (void)state;
@@ -409,9 +526,9 @@ typedef struct pair_of_matrices {
 
 static pair_of_matrices make_pair(uint64_t *random) {
   pair_of_matrices p = {make_matrix(), make_matrix()};
-  const int sizes[] = {6, 6, 5, 6, 4, 7};
-  set_blocks(&p.good, 6, sizes, random);
-  for (int i = 0; i < 5; ++i) couple(&p.good, i, i + 1);
+  const int sizes[] = {6, 6, 5, 6, 4, 7, 6, 6, 6}; // enough for KLU
+  set_blocks(&p.good, 9, sizes, random);
+  for (int i = 0; i < 8; ++i) couple(&p.good, i, i + 1);
   fill_blocks(&p.good, 9.0, random);
   const matrix own = p.bad;
   p.bad = p.good;
@@ -498,7 +615,7 @@ static void test_part_at_rest(void **state) {
   assert_int_equal(solver->ops->solve(solver, b), AS_OK);
   assert_string_equal(backend_of(solver), "blocks");
   must_agree("moves", &m, solver, NULL, &random);
-  assert_string_equal(backend_of(solver), "KLU");
+  assert_string_equal(backend_of(solver), "dense LAPACK"); // it is small
   solver->ops->destroy(solver);
   free_matrix(&m);
 }
@@ -529,7 +646,9 @@ static void test_growth(void **state) {
   for (int k = 0; k < 1500; ++k) {
     if (k % 2 == 0) random_blocks(&m, (shape)(k / 2 % SHAPES), &random);
     if (k % 2 == 0) fill_blocks(&m, 6.0, &random);
-    if (k % 2 == 1) make_mechanism(&m, 6, pow(10.0, 3.0 * random_number(&random)), false, &random);
+    if (k % 4 == 1) make_mechanism(&m, 6, pow(10.0, 3.0 * random_number(&random)), false, &random);
+    if (k % 4 == 3)
+      make_balls(&m, (shape)(k / 4 % SHAPES), 8, pow(10.0, 3.0 * random_number(&random)), &random);
     asi_solver *solver = solver_of(&m);
     must_agree("at first", &m, solver, NULL, &random);
     for (int i = 0; i < 1 + k % 3; ++i) spoil(&m, (k + i) / 2 % 5, &random);
@@ -553,7 +672,7 @@ static void test_growth(void **state) {
     solver->ops->destroy(solver);
   }
   print_message("%d matrices solved by blocks, %d given up after a solution\n", kept, late);
-  assert_true(kept > 1000 && late > 100);
+  assert_true(kept > 1000 && late > 50);
   free_matrix(&m);
 }
 
@@ -809,6 +928,7 @@ int main(void) {
       cmocka_unit_test(test_against_dense),  cmocka_unit_test(test_scales),
       cmocka_unit_test(test_sizes),          cmocka_unit_test(test_one_block),
       cmocka_unit_test(test_huge_front),     cmocka_unit_test(test_mechanisms),
+      cmocka_unit_test(test_bodies_first),   cmocka_unit_test(test_flat_pivots),
       cmocka_unit_test(test_singular),       cmocka_unit_test(test_pivots_in_block),
       cmocka_unit_test(test_klu_and_back),   cmocka_unit_test(test_bad_solution),
       cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_changes),

@@ -203,6 +203,9 @@ static as_status begin(as_integrator *s, double t) {
   s->report = (as_event_report){.index = -1, .impulse = s->impulse};
   memset(s->impulse, 0, (size_t)s->redundancy.rows * sizeof(double));
   s->factor_h = (double)NAN;
+  asi_system_forget(&s->step);
+  asi_system_forget(&s->shared);
+  asi_system_forget(&s->eta);
   s->active = s->shared.size > 0 ? &s->shared : &s->step;
   s->coupled_steps = 0;
   s->fresh_contraction = 0.1;
@@ -234,6 +237,9 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
+  asi_system_forget(&s->kkt); // a run that is started again is like a new one
+  asi_system_forget(&s->consistent);
+  asi_system_forget(&s->projection);
   for (int i = 0; i < s->problem->def.n_u; ++i) s->eval.u[i] = initial->u ? initial->u[i] : 0.0;
   status = consistent_values(s, initial, &own_report);
   if (status == AS_OK) status = begin(s, initial->t);

@@ -752,18 +752,20 @@ static as_status try_bodies_first(asi_system *s, as_error *error) {
   return AS_OK;
 }
 
+/// Blocks where they are worth while, else dense LU for small or full matrices and KLU for the others.
 static as_status make_solver(asi_system *s, as_error *error) {
   const int n = s->size;
   const int *col_start = s->pattern.col_start, *row = s->pattern.row;
-  const bool small = n < ASI_MIN_SPARSE && n != s->problem->def.n_lambda;
-  if (small || (double)col_start[n] > 0.5 * (double)n * (double)n)
-    return asi_dense_create(n, col_start, row, &s->solver, error);
+  const bool small = n < ASI_MIN_SPARSE;
+  const bool full = !small && (double)col_start[n] > 0.5 * (double)n * (double)n;
   asi_elimination graph = {0};
-  as_status status = asi_order_by_graph(s->problem, n, &graph, error);
+  as_status status = full ? AS_OK : asi_order_by_graph(s->problem, n, &graph, error);
   if (status == AS_OK && graph.order)
     status = asi_frontal_create(n, col_start, row, &graph, &s->solver, error);
   if (status == AS_OK && s->solver)
     status = try_bodies_first(s, error);
+  else if (status == AS_OK && (small || full))
+    status = asi_dense_create(n, col_start, row, &s->solver, error);
   else if (status == AS_OK)
     status = asi_klu_create(n, col_start, row, graph.order,
                             ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
@@ -815,6 +817,10 @@ void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms) {
     if (s->problem->present & AS_BLOCK_BIT(terms[i].block))
       s->term[kept++].factor = terms[i].factor;
   assert(kept == s->n_terms);
+}
+
+void asi_system_forget(asi_system *s) {
+  if (s->solver && s->solver->ops->forget) s->solver->ops->forget(s->solver);
 }
 
 void asi_system_visit(asi_system *s, asi_archive *a) {

@@ -70,10 +70,7 @@ typedef struct asi_motion {
   asi_zeros t_bt_zeros;
 } asi_motion;
 
-enum {
-  ASI_MAX_TERMS = 40,
-  ASI_MIN_SPARSE = 50, ///< dense LU is faster for systems smaller than this
-};
+enum { ASI_MAX_TERMS = 40 };
 
 typedef struct asi_system {
   const as_problem *problem;
@@ -95,8 +92,8 @@ void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, con
 
 /// Which unknowns a system has, in this order: v', lambda, psi and, if there is room, one more per lambda; or
 /// these alone.
-/// Drops terms whose block is zero, finds the pattern and makes a solver for it: dense LAPACK for small
-/// systems, KLU otherwise.
+/// Drops terms whose block is zero, finds the pattern and makes a solver for it: by blocks of bodies and joints where
+/// that is faster, else dense LAPACK for small systems and KLU for large ones.
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion, int size,
                           const asi_term *terms, int n_terms, as_error *error);
 void asi_system_free(asi_system *s);
@@ -106,6 +103,9 @@ void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms);
 
 /// The blocks of all terms whose factor is not zero.
 as_block_set asi_system_blocks(const asi_system *s);
+
+/// The factors are lost, and with them what the solver knows of earlier matrices. A system that was not made has none.
+void asi_system_forget(asi_system *s);
 
 /// Saves or loads values and factors; a system that was not made has none.
 void asi_system_visit(asi_system *s, asi_archive *a);

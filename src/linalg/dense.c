@@ -139,8 +139,10 @@ static void dense_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops dense_ops = {dense_factor, dense_solve, dense_info, dense_visit,
-                                         dense_destroy};
+static void dense_forget(asi_solver *solver) { ((dense_solver *)solver)->factorizations = 0; }
+
+static const asi_solver_ops dense_ops = {dense_factor, dense_solve, dense_forget,
+                                         dense_info,   dense_visit, dense_destroy};
 
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error) {
@@ -158,6 +160,7 @@ as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solv
     dense_destroy(&s->base);
     return asi_fail_memory(error);
   }
+  for (int i = 0; i < n; ++i) s->pivot[i] = i + 1; // so that a damaged file does no harm
   *out = &s->base;
   return AS_OK;
 }

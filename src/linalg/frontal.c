@@ -3,8 +3,11 @@
 /// Pivots are searched within a front's own rows only. That is enough as long as a joint comes after a body
 /// that it holds: bodies have their mass, a joint then has B S^-1 B^T. Where it is not enough (redundant
 /// constraints, singular positions, masses next to nothing) a pivot is much smaller than expected, or entries
-/// grow and the first solution does not satisfy its equations; then KLU factorizes the matrix, and some of those
-/// after it.
+/// grow and the first solution does not satisfy its equations; then KLU, or dense LU if it is small, factorizes the
+/// matrix, and some of those after it.
+///
+/// Three pivots, those of a ball joint or of a body's rotation, are eliminated at once by the inverse of their matrix, if
+/// its rows are far from lying in one plane.
 ///
 /// Growth. An entry that becomes a - sum l u on its way has an error of a few roundings of the largest value that
 /// it takes (Wilkinson): the factors are those of a matrix that differs by so much. So solutions are as good as
@@ -14,7 +17,7 @@
 ///
 ///     growth = sum (p_k / e_k)^2 + sum (s_ij)^2 / (e_i e_j)
 ///
-/// for each front. A solution is put into its equations only if a front's growth is above what it was when one
+/// for each front; of three pivots at once, the entries of their matrix; of singles, what they leave. A solution is put into its equations only if a front's growth is above what it was when one
 /// satisfied them well, by more than the square of the digits that may be lost since. The right side at hand may leave
 /// out parts of the machine that are at rest; so one that leaves out nothing is solved for, too. Large growth as
 /// such is no sign of trouble: a body carries all bodies that it holds; at the end of 1000 hinges their inertia
@@ -32,11 +35,18 @@
 
 // A diagonal entry below this fraction of its column counts as zero.
 #define ZERO_DIAGONAL 1e-5
-// Componentwise backward error above which a solution is not believed.
+// Componentwise backward error above which a solution is not believed, and the fraction of what is expected below which
+// no pivot is used. They are stricter for small matrices: dense LU, which is more accurate, costs little there.
 #define BAD_SOLUTION 1e-10
-// And one below which it is: as long as entries grow by no more than what is left to it, none is looked at.
-#define GOOD_SOLUTION 3e-11
+#define BAD_SMALL_SOLUTION 1e-12
+#define SMALLEST_PIVOT 1e-12
+#define SMALLEST_SMALL_PIVOT 1e-6
+// A solution that is better than a bad one by this is good: as long as entries grow by no more than what is left to
+// it, none is looked at.
+#define GOOD_SOLUTION 0.3
 #define HUGE_GROWTH 1e100
+// What is expected is raised to pivots that are larger by this.
+#define FAR_LARGER 1e3
 #define MORE_GROWTH 100.0
 // KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
 #define FEWEST_PIVOTS 2.5
@@ -60,6 +70,7 @@ struct frontal_solver {
   asi_fronts fronts;
   const kernel **kernel; ///< of each front
   const int *col_start, *row;
+  double smallest, bad;   ///< pivots and solutions that are not used
   double *value;          ///< of the last factorization
   double *store;          ///< P and L of all fronts
   double *inverse;        ///< n: 1 / pivot
@@ -81,12 +92,13 @@ struct frontal_solver {
   bool measured;                                         ///< expected and row_scale are known
   bool unchecked; ///< entries have grown, and no solution has been looked at yet
   bool proven; ///< the fronts at hand gave a very good solution: the next ones may have such pivots
-  asi_solver *klu; ///< NULL: not needed so far
-  bool by_klu;     ///< the factors at hand are KLU's
-  int wait;        ///< so many factorizations are KLU's before the fronts are tried again
-  int patience;    ///< how many it was the last time
-  long by_other;   ///< factorizations that KLU made
-  bool known;      ///< there are factors
+  asi_solver *
+      whole; ///< solver without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
+  bool by_whole; ///< the factors at hand are its
+  int wait;      ///< so many factorizations are its before the fronts are tried again
+  int patience;  ///< how many it was the last time
+  long by_other; ///< factorizations that it made
+  bool known;    ///< there are factors
 };
 
 // ---- elimination ------------------------------------------------------------------------------------
@@ -136,7 +148,7 @@ ASI_INLINED bool eliminate(frontal_solver *s, int front, int w, int r, int split
   const asi_front *f = &s->fronts.front[front];
   const remains to = remains_of(s, f, r, split);
   return eliminate_front(s->store + f->store, &to, w, r, s->enough + f->first, s->scale + f->first,
-                         s->weight + f->rest, s->swap + f->first, &s->searched[front],
+                         s->smallest, s->weight + f->rest, s->swap + f->first, &s->searched[front],
                          s->inverse + f->first, &s->growth[front]);
 }
 
@@ -269,7 +281,7 @@ ASI_INLINED bool factor_single(frontal_solver *s, const asi_single *single, int 
     }
   l[-1] = inverse;
   s->growth[single->front] += sum;
-  return fabs(d * s->scale[single->place]) > SMALLEST_PIVOT;
+  return fabs(d * s->scale[single->place]) > s->smallest;
 }
 
 ASI_INLINED void forward_single(const frontal_solver *s, const asi_single *single, int n_l) {
@@ -392,41 +404,79 @@ static void measure(frontal_solver *s) {
   s->measured = true;
 }
 
+static double pivot_of(const frontal_solver *s, int front, int k) {
+  const asi_front *f = &s->fronts.front[front];
+  const double entry = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
+  return s->inverted[front] ? 1.0 / entry : entry;
+}
+
 /// Pivots like those at hand need no search, though they are smaller than expected: what a joint holds carries
 /// others, and is harder to move than it is itself.
 static void expect_such_pivots(frontal_solver *s) {
   for (int i = 0; i < s->fronts.n_fronts; ++i) {
     const asi_front *f = &s->fronts.front[i];
     for (int k = 0; k < f->w && !s->inverted[i]; ++k) {
-      const double size = s->expected[f->first + k];
-      const double pivot = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
-      s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), SMALLEST_PIVOT * size);
+      const double size = s->expected[f->first + k], pivot = pivot_of(s, i, k);
+      s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), s->smallest * size);
     }
   }
 }
 
+/// Expects pivots as large as those at hand, where these are far larger: the position was such that little was to be
+/// expected, but others were found. Else that growth would hide all other. True: the units have changed.
+static bool raise_expected(frontal_solver *s) {
+  bool raised = false;
+  for (int i = 0; i < s->fronts.n_fronts; ++i) {
+    const asi_front *f = &s->fronts.front[i];
+    for (int k = f->first; k < f->first + f->w; ++k) {
+      const double pivot = pivot_of(s, i, k - f->first);
+      if (!(pivot > FAR_LARGER * s->expected[k] && pivot < HUGE_GROWTH)) continue;
+      s->expected[k] = pivot;
+      s->enough[k] = GOOD_PIVOT * pivot;
+      raised = true;
+    }
+  }
+  if (raised) set_units(s);
+  return raised;
+}
+
+static bool factor_anew(frontal_solver *s) {
+  measure(s);
+  return factor_fronts(s) && (!raise_expected(s) || factor_fronts(s));
+}
+
 // ---- the solver -------------------------------------------------------------------------------------
 
-static as_status need_klu(frontal_solver *s) {
-  if (s->klu) return AS_OK;
+static bool is_small(const frontal_solver *s) { return s->fronts.n < ASI_MIN_SPARSE; }
+
+static as_status need_whole(frontal_solver *s) {
+  if (s->whole) return AS_OK;
   as_error error;
+  if (is_small(s)) return asi_dense_create(s->fronts.n, s->col_start, s->row, &s->whole, &error);
   return asi_klu_create(s->fronts.n, s->col_start, s->row, s->fronts.order,
                         ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
-                        &s->klu, &error);
+                        &s->whole, &error);
 }
 
-static as_status factor_by_klu(frontal_solver *s, int *culprit) {
-  s->known = s->by_klu = need_klu(s) == AS_OK;
+static as_status factor_whole(frontal_solver *s, int *culprit) {
+  s->known = s->by_whole = need_whole(s) == AS_OK;
   if (!s->known) return AS_ERR_MEMORY; // nor are there others: the fronts are half done
   ++s->by_other;
-  return s->klu->ops->factor(s->klu, s->value, culprit);
+  return s->whole->ops->factor(s->whole, s->value, culprit);
 }
 
-/// The fronts failed: KLU is to take this matrix and the next ones, twice as many as the last time.
+/// The fronts failed: the other solver is to take this matrix and the next ones, twice as many as the last time.
 static void step_back(frontal_solver *s) {
   s->measured = false;
   s->wait = s->patience;
   if (s->patience < LONGEST_WAIT) s->patience *= 2;
+}
+
+/// Whether a solution was good since sizes were measured: fronts have grown since then.
+static bool has_limits(const frontal_solver *s) {
+  bool some = false;
+  for (int i = 0; i < s->fronts.n_fronts; ++i) some = some || s->limit[i] > 0.0;
+  return some;
 }
 
 static as_status frontal_factor(asi_solver *solver, double *value, int *culprit) {
@@ -438,22 +488,21 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   s->known = true;
   if (s->wait > 0) {
     --s->wait;
-    return factor_by_klu(s, culprit);
+    return factor_whole(s, culprit);
   }
   const bool stale = s->measured;
-  if (!s->measured) measure(s);
-  bool ok = factor_fronts(s);
-  if (!ok && stale) {
-    measure(s);
-    ok = factor_fronts(s);
-  }
+  bool ok = stale ? factor_fronts(s) : factor_anew(s);
+  // Sizes may be those of a position that was left long ago.
+  if (stale && (!ok || (s->unchecked && has_limits(s)))) ok = factor_anew(s);
   if (!ok) {
     step_back(s);
-    return factor_by_klu(s, culprit);
+    return factor_whole(s, culprit);
   }
-  if (s->klu) s->klu->ops->destroy(s->klu);
-  s->klu = NULL;
-  s->by_klu = false;
+  if (s->whole && !is_small(s)) {
+    s->whole->ops->destroy(s->whole);
+    s->whole = NULL;
+  }
+  s->by_whole = false;
   if (!s->unchecked) s->patience = 1;
   return AS_OK;
 }
@@ -487,10 +536,11 @@ static double error_of_probe(frontal_solver *s) {
 /// they did for these, and more by as much as these are better than that.
 static bool is_good(frontal_solver *s, const double *x) {
   double error = error_of(s, x);
-  if (!(error <= GOOD_SOLUTION)) return error <= BAD_SOLUTION;
+  const double good = GOOD_SOLUTION * s->bad;
+  if (!(error <= good)) return error <= s->bad;
   error = fmax(error, error_of_probe(s));
-  if (error > GOOD_SOLUTION) return true;
-  const double more = fmin(GOOD_SOLUTION / error, MORE_GROWTH);
+  if (error > good) return true;
+  const double more = fmin(good / error, MORE_GROWTH);
   for (int i = 0; i < s->fronts.n_fronts; ++i)
     s->limit[i] = s->growth[i] < HUGE_GROWTH ? more * more * s->growth[i] : 0.0;
   s->proven = true;
@@ -506,7 +556,7 @@ static bool is_zero(const double *b, int n) {
 static as_status frontal_solve(asi_solver *solver, double *b) {
   frontal_solver *s = (frontal_solver *)solver;
   const size_t n = (size_t)s->fronts.n;
-  if (s->by_klu) return s->klu->ops->solve(s->klu, b);
+  if (s->by_whole) return s->whole->ops->solve(s->whole, b);
   if (!s->unchecked || is_zero(b, s->fronts.n)) { // zeros tell nothing
     solve_fronts(s, b);
     return AS_OK;
@@ -520,16 +570,16 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
   }
   step_back(s);
   int culprit = 0;
-  const as_status status = factor_by_klu(s, &culprit);
+  const as_status status = factor_whole(s, &culprit);
   if (status) return status;
   memcpy(b, s->right_side, n * sizeof(double));
-  return s->klu->ops->solve(s->klu, b);
+  return s->whole->ops->solve(s->whole, b);
 }
 
 static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   const frontal_solver *s = (const frontal_solver *)solver;
-  if (s->by_klu && s->klu)
-    s->klu->ops->info(s->klu, out);
+  if (s->by_whole && s->whole)
+    s->whole->ops->info(s->whole, out);
   else
     *out = (asi_solver_info){.backend = "blocks",
                              .order = "bodies and joints",
@@ -550,19 +600,19 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   const size_t n = (size_t)s->fronts.n, n_fronts = (size_t)s->fronts.n_fronts;
   asi_archive_bool(a, &s->known);
   asi_archive_bool(a, &s->measured);
-  asi_archive_bool(a, &s->by_klu);
+  asi_archive_bool(a, &s->by_whole);
   asi_archive_bool(a, &s->unchecked);
   asi_archive_bool(a, &s->proven);
   asi_archive_int(a, &s->wait, 0, LONGEST_WAIT);
   asi_archive_int(a, &s->patience, 1, LONGEST_WAIT);
   asi_archive_count(a, &s->by_other);
-  if (a->mode == ASI_ARCHIVE_READ && s->klu) {
-    s->klu->ops->destroy(s->klu);
-    s->klu = NULL;
+  if (a->mode == ASI_ARCHIVE_READ && s->whole && !is_small(s)) {
+    s->whole->ops->destroy(s->whole);
+    s->whole = NULL;
   }
-  if (s->by_klu && !s->known) a->damaged = true;
+  if (s->by_whole && !s->known) a->damaged = true;
   if (a->damaged || !s->known) {
-    s->known = s->by_klu = false;
+    s->known = s->by_whole = false;
     return;
   }
   if (s->measured) {
@@ -577,14 +627,13 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
       set_units(s);
     }
   }
-  if (a->mode == ASI_ARCHIVE_READ && s->by_klu && need_klu(s)) {
+  if (a->mode == ASI_ARCHIVE_READ && s->by_whole && need_whole(s)) {
     a->no_memory = a->damaged = true;
-    s->known = s->by_klu = false;
+    s->known = s->by_whole = false;
     return;
   }
-  if (s->by_klu && s->klu) {
-    s->klu->ops->visit(s->klu, value, a);
-  } else if (a->mode == ASI_ARCHIVE_READ && !a->damaged) {
+  if (s->whole && (s->by_whole || is_small(s))) s->whole->ops->visit(s->whole, value, a);
+  if (!s->by_whole && a->mode == ASI_ARCHIVE_READ && !a->damaged) {
     const bool unchecked = s->unchecked;
     s->value = value;
     if (!factor_fronts(s)) a->damaged = true;
@@ -592,9 +641,18 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   }
 }
 
+static void frontal_forget(asi_solver *solver) {
+  frontal_solver *s = (frontal_solver *)solver;
+  s->measured = s->unchecked = s->proven = s->known = s->by_whole = false;
+  s->wait = 0;
+  s->patience = 1;
+  s->by_other = 0;
+  if (s->whole && s->whole->ops->forget) s->whole->ops->forget(s->whole);
+}
+
 static void frontal_destroy(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
-  if (s->klu) s->klu->ops->destroy(s->klu);
+  if (s->whole) s->whole->ops->destroy(s->whole);
   asi_fronts_free(&s->fronts);
   free(s->kernel);
   free(s->store);
@@ -620,8 +678,8 @@ static void frontal_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve, frontal_info,
-                                           frontal_visit, frontal_destroy};
+static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve, frontal_forget,
+                                           frontal_info,   frontal_visit, frontal_destroy};
 
 static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {
   for (int i = 0; i < e->n_blocks; ++i)
@@ -667,11 +725,18 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   if (!s->kernel || !s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched ||
       !s->inverted || !s->others || !s->expected || !s->enough || !s->scale || !s->weight ||
       !s->growth || !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude ||
-      !s->probe) {
+      !s->probe || !s->product_weight) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }
   for (int i = 0; i < s->fronts.n_fronts; ++i) s->kernel[i] = kernel_of(&s->fronts.front[i]);
+  s->smallest = is_small(s) ? SMALLEST_SMALL_PIVOT : SMALLEST_PIVOT;
+  s->bad = is_small(s) ? BAD_SMALL_SOLUTION : BAD_SOLUTION;
+  if (is_small(s)) status = need_whole(s); // rather than in a step
+  if (status) {
+    frontal_destroy(&s->base);
+    return asi_fail_memory(error);
+  }
   *out = &s->base;
   return AS_OK;
 }

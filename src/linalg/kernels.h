@@ -12,9 +12,8 @@
 #include "base/two.h"
 
 // A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
-// largest entry is searched, and below that fraction none is used.
+// largest entry is searched.
 #define GOOD_PIVOT 1e-2
-#define SMALLEST_PIVOT 1e-12
 // Three pivots are taken at once if the volume that their rows span is above this fraction of what it could be.
 #define SMALLEST_VOLUME 1e-3
 
@@ -88,17 +87,17 @@ static void exchange(double *P, int w, int length, int k, int *swap) {
   *swap = best;
 }
 
-/// Goes on from row `from`, which is done, with a search for pivots. False if
-/// one is too small, or not a number.
-static bool search_pivots(double *P, int w, int length, int from, const double *scale, int *swap,
-                          double *inverse, double *growth) {
+/// Goes on from row `from`, which is done, with a search for pivots. False if one is below the fraction `smallest` of
+/// what is expected, or not a number.
+static bool search_pivots(double *P, int w, int length, int from, const double *scale,
+                          double smallest, int *swap, double *inverse, double *growth) {
   for (int k = 0; k < from; ++k) swap[k] = k;
   for (int i = from + 1; i < w; ++i) eliminate_row(P + i * length, P, inverse, length, from);
   for (int k = from; k < w; ++k) {
     double *const row = P + k * length;
     exchange(P, w, length, k, &swap[k]);
     const double size = fabs(row[k] * scale[k]);
-    if (!(size > SMALLEST_PIVOT)) return false;
+    if (!(size > smallest)) return false;
     *growth += size * size;
     inverse[k] = 1.0 / row[k];
     for (int i = k + 1; i < w; ++i) eliminate_entry(P + i * length, k, row, inverse[k], length);
@@ -119,9 +118,9 @@ typedef struct remains {
 /// is subtracted from S. False if a pivot is too small, or not a number. Growth is added: that of the pivots and of
 /// rows of S. Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
 ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, int r,
-                                 const double *enough, const double *scale, const double *weight,
-                                 int *swap, bool *searched, double *restrict inverse,
-                                 double *growth) {
+                                 const double *enough, const double *scale, double smallest,
+                                 const double *weight, int *swap, bool *searched,
+                                 double *restrict inverse, double *growth) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double *const L = P + w * length;
   double sum = *growth;
@@ -133,7 +132,7 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
     const double size = row[i] * scale[i];
     if (!(fabs(row[i]) > enough[i])) {
       *searched = true;
-      if (!search_pivots(P, w, length, i, scale, swap, inverse, &sum)) return false;
+      if (!search_pivots(P, w, length, i, scale, smallest, swap, inverse, &sum)) return false;
       break;
     }
     sum += size * size;

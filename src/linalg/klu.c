@@ -309,8 +309,8 @@ static void klu_backend_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops klu_ops = {klu_backend_factor, klu_backend_solve, klu_backend_info,
-                                       klu_backend_visit, klu_backend_destroy};
+static const asi_solver_ops klu_ops = {klu_backend_factor, klu_backend_solve, NULL,
+                                       klu_backend_info,   klu_backend_visit, klu_backend_destroy};
 
 as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
                          unsigned allowed_orders, asi_solver **out, as_error *error) {

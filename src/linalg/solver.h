@@ -28,6 +28,9 @@ typedef struct asi_solver_ops {
   as_status (*factor)(asi_solver *solver, double *value, int *culprit);
   /// Solves with the last factors, in place.
   as_status (*solve)(asi_solver *solver, double *b);
+  /// Forgets what earlier matrices were like, so that the next factors are those of a new solver. NULL: it does not, and
+  /// the factors may differ by round-off.
+  void (*forget)(asi_solver *solver);
   void (*info)(const asi_solver *solver, asi_solver_info *out);
   /// Saves what it takes to make the same factors again, to the last bit, or makes them; `value` holds the
   /// values of the last factorization.
@@ -39,6 +42,9 @@ typedef struct asi_solver_ops {
 struct asi_solver {
   const asi_solver_ops *ops;
 };
+
+/// Dense LU is faster than KLU for matrices smaller than this.
+enum { ASI_MIN_SPARSE = 50 };
 
 /// Dense LU by LAPACK, rows and columns scaled. The pattern must outlive the solver.
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
@@ -66,8 +72,8 @@ void asi_elimination_free(asi_elimination *e);
 as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
                          unsigned allowed_orders, asi_solver **out, as_error *error);
 
-/// Sparse LU by blocks, pivots searched within each only; matrices for which that fails go to KLU.
-/// *out is NULL if KLU is to be preferred: blocks are too small or too large.
+/// Sparse LU by blocks, pivots searched within each only; matrices for which that fails go to KLU, or to dense LU if
+/// they are small. *out is NULL if these are to be preferred: blocks are too small or too large.
 as_status asi_frontal_create(int n, const int *col_start, const int *row,
                              const asi_elimination *elimination, asi_solver **out, as_error *error);
 
