@@ -303,32 +303,26 @@ ASI_INLINED void backward_single(const frontal_solver *s, const asi_single *sing
   s->y[single->place] = y;
 }
 
-static bool is_of(const asi_single *single, int n) { return single->n_l == n && single->n_u == n; }
-
-/// Calls a function for each single; with constants for those that touch one or two others.
-#define FOR_SINGLES(call_1, call_2, call_any)                                                      \
-  for (const asi_single *i = s->fronts.single, *end = i + s->fronts.n_singles; i < end; ++i) {     \
-    if (is_of(i, 2))                                                                               \
-      call_2;                                                                                      \
-    else if (is_of(i, 1))                                                                          \
-      call_1;                                                                                      \
-    else                                                                                           \
-      call_any;                                                                                    \
-  }
+/// Does something for each single i; for the usual ones with constants n_l and n_u.
+#define FOR_SINGLES(do_double, do_simple, do_any)                                                  \
+  const asi_single *i = s->fronts.single, *const end = i + s->fronts.n_singles;                    \
+  for (const asi_single *last = i + s->fronts.n_double; i < last; ++i) do_double;                  \
+  for (const asi_single *last = i + s->fronts.n_simple; i < last; ++i) do_simple;                  \
+  for (; i < end; ++i) do_any;
 
 static bool factor_singles(frontal_solver *s) {
   bool ok = true;
-  FOR_SINGLES(ok &= factor_single(s, i, 1, 1), ok &= factor_single(s, i, 2, 2),
+  FOR_SINGLES(ok &= factor_single(s, i, 2, 2), ok &= factor_single(s, i, 1, 1),
               ok &= factor_single(s, i, i->n_l, i->n_u))
   return ok;
 }
 
 static void forward_singles(const frontal_solver *s) {
-  FOR_SINGLES(forward_single(s, i, 1), forward_single(s, i, 2), forward_single(s, i, i->n_l))
+  FOR_SINGLES(forward_single(s, i, 2), forward_single(s, i, 1), forward_single(s, i, i->n_l))
 }
 
 static void backward_singles(const frontal_solver *s) {
-  FOR_SINGLES(backward_single(s, i, 1, 1), backward_single(s, i, 2, 2),
+  FOR_SINGLES(backward_single(s, i, 2, 2), backward_single(s, i, 1, 1),
               backward_single(s, i, i->n_l, i->n_u))
 }
 

@@ -492,28 +492,29 @@ static int target_of(const asi_fronts *f, const int *front_at, int row, int colu
   return (int)front->store + at;
 }
 
-/// Lists the singles. single_at receives the single of a place in the order, or -1.
-static as_status list_singles(asi_fronts *f, const blocks *b, int *single_at, as_error *error) {
+/// Lists the singles in the order that fronts.h tells. single_at receives the single of a place in the order, or -1;
+/// n_l and n_u are those of a place.
+static as_status list_singles(asi_fronts *f, const blocks *b, const int *n_l, const int *n_u,
+                              int *single_at, as_error *error) {
   int at = 0;
-  for (int turn = 0; turn < b->n; ++turn)
-    for (int i = 0; i < width(b, turn); ++i)
-      single_at[at++] = has_front(b, turn) ? -1 : f->n_singles++;
-  f->single = asi_calloc((size_t)f->n_singles, sizeof *f->single);
+  f->single = asi_calloc((size_t)f->n, sizeof *f->single);
   if (f->single == NULL) return asi_fail_memory(error);
-  for (int k = 0; k < f->n; ++k)
-    if (single_at[k] >= 0) f->single[single_at[k]].place = k;
+  for (int turn = 0; turn < b->n; ++turn)
+    for (int i = 0; i < width(b, turn); ++i) single_at[at++] = has_front(b, turn) ? -1 : 0;
+  for (int entries = 2; entries >= 0; --entries)
+    for (int k = 0; k < f->n; ++k) {
+      const int same = n_l[k] == n_u[k] && n_l[k] <= 2 ? n_l[k] : 0;
+      if (single_at[k] < 0 || same != entries) continue;
+      single_at[k] = f->n_singles;
+      f->single[f->n_singles++] = (asi_single){.place = k, .n_l = n_l[k], .n_u = n_u[k]};
+      f->n_double += entries == 2;
+      f->n_simple += entries == 1;
+    }
   return AS_OK;
 }
 
-/// Counts what singles touch, and gives them room.
-static as_status plan_singles(asi_fronts *f, const int *col_start, const int *row, const int *place,
-                              const int *single_at, as_error *error) {
-  for (int j = 0; j < f->n; ++j)
-    for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
-      const int x = single_at[place[j]], y = single_at[place[row[k]]];
-      if (x >= 0 && x != y) ++f->single[x].n_l;
-      if (y >= 0 && x != y) ++f->single[y].n_u;
-    }
+/// Gives singles room.
+static as_status plan_singles(asi_fronts *f, as_error *error) {
   int count = 0;
   for (int i = 0; i < f->n_singles; ++i) {
     asi_single *s = &f->single[i];
@@ -573,14 +574,21 @@ static void place_entries(asi_fronts *f, const int *col_start, const int *row, c
 /// Singles, and where entries and products go.
 static as_status place_all(asi_fronts *f, const blocks *b, const int *col_start, const int *row,
                            const int *front_at, as_error *error) {
-  int *place = asi_calloc((size_t)f->n, sizeof(int));
-  int *single_at = asi_calloc((size_t)f->n, sizeof(int));
-  int *seen = asi_calloc((size_t)f->n, sizeof(int));
+  const size_t n = (size_t)f->n;
+  int *place = asi_calloc(n, sizeof(int)), *single_at = asi_calloc(n, sizeof(int));
+  int *seen = asi_calloc(n, sizeof(int));
+  int *n_l = asi_calloc(n, sizeof(int)), *n_u = asi_calloc(n, sizeof(int));
   f->target = asi_calloc((size_t)col_start[f->n], sizeof(int));
-  as_status status = place && single_at && seen && f->target ? AS_OK : asi_fail_memory(error);
+  as_status status =
+      place && single_at && seen && n_l && n_u && f->target ? AS_OK : asi_fail_memory(error);
   for (int k = 0; k < f->n && status == AS_OK; ++k) place[f->order[k]] = k;
-  if (status == AS_OK) status = list_singles(f, b, single_at, error);
-  if (status == AS_OK) status = plan_singles(f, col_start, row, place, single_at, error);
+  for (int j = 0; j < f->n && status == AS_OK; ++j)
+    for (int k = col_start[j]; k < col_start[j + 1]; ++k) {
+      n_l[place[j]] += row[k] != j;
+      n_u[place[row[k]]] += row[k] != j;
+    }
+  if (status == AS_OK) status = list_singles(f, b, n_l, n_u, single_at, error);
+  if (status == AS_OK) status = plan_singles(f, error);
   if (status == AS_OK) {
     place_entries(f, col_start, row, front_at, place, single_at, seen);
     place_products(f, front_at);
@@ -588,6 +596,8 @@ static as_status place_all(asi_fronts *f, const blocks *b, const int *col_start,
   free(place);
   free(single_at);
   free(seen);
+  free(n_l);
+  free(n_u);
   return status;
 }
 

@@ -59,6 +59,8 @@ typedef struct asi_single {
 
 typedef struct asi_fronts {
   int n, n_fronts, n_singles;
+  int n_double,
+      n_simple; ///< of the singles: first those with two entries below and beside the diagonal, then with one
   int *order;         ///< n: the k-th unknown to eliminate
   asi_front *front;   ///< n_fronts
   asi_single *single; ///< n_singles
