@@ -125,6 +125,42 @@ static test_problem *make_chain(int n) { return loops_tree(n, 1); }
 static test_problem *make_tree(int n) { return loops_tree(n, 2); }
 static test_problem *make_bush(int n) { return loops_tree(n, 5); }
 
+/// Operations of a factorization and a solution by blocks.
+static double work_by_blocks(const iteration *it, const asi_elimination *graph) {
+  asi_solver *solver = NULL;
+  as_error error = {0};
+  asi_solver_info info;
+  stop_if(asi_frontal_create(it->n, it->col_start, it->row, graph, &solver, &error), &error);
+  assert_non_null(solver);
+  solver->ops->info(solver, &info);
+  solver->ops->destroy(solver);
+  return info.factor_operations + info.solve_operations;
+}
+
+/// Of the orders from the leaves and with all bodies first, a step takes the one that is less work: the second for a
+/// chain, whose bodies touch two joints, the first for a bush, whose bodies touch six.
+static void test_less_work(void **state) {
+  (void)state;
+  family *const make[] = {make_chain, make_tree, make_bush};
+  for (int i = 0; i < 3; ++i) {
+    iteration it = iteration_open(make[i](100), AS_METHOD_INDEX3);
+    asi_elimination first = {0};
+    asi_solver_info info;
+    as_error error = {0};
+    stop_if(asi_order_bodies_first(it.problem, it.n, &first, &error), &error);
+    check_permutation(it.p->name, first.order, it.n);
+    const double leaves = work_by_blocks(&it, &it.graph), bodies = work_by_blocks(&it, &first);
+    it.integrator->step.solver->ops->info(it.integrator->step.solver, &info);
+    printf("%s: %.0f operations from the leaves, %.0f with bodies first\n", it.p->name, leaves,
+           bodies);
+    assert_true(info.factor_operations + info.solve_operations == fmin(leaves, bodies));
+    if (i == 0) assert_true(bodies < 0.8 * leaves);
+    if (i == 2) assert_true(leaves < 0.8 * bodies);
+    asi_elimination_free(&first);
+    iteration_close(&it);
+  }
+}
+
 /// Within a small factor of the matrix's own entries, and linear.
 static void test_fill_of_trees(void **state) {
   (void)state;
@@ -677,11 +713,17 @@ static void test_old_pivots_unnoticed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_any_graph),        cmocka_unit_test(test_fill_of_trees),
-      cmocka_unit_test(test_backends_agree),   cmocka_unit_test(test_singular_matrices),
-      cmocka_unit_test(test_singular_by_hand), cmocka_unit_test(test_singular_then_regular),
-      cmocka_unit_test(test_stored_diagonal),  cmocka_unit_test(test_blind_orders),
-      cmocka_unit_test(test_old_pivots),       cmocka_unit_test(test_old_pivots_unnoticed),
+      cmocka_unit_test(test_any_graph),
+      cmocka_unit_test(test_less_work),
+      cmocka_unit_test(test_fill_of_trees),
+      cmocka_unit_test(test_backends_agree),
+      cmocka_unit_test(test_singular_matrices),
+      cmocka_unit_test(test_singular_by_hand),
+      cmocka_unit_test(test_singular_then_regular),
+      cmocka_unit_test(test_stored_diagonal),
+      cmocka_unit_test(test_blind_orders),
+      cmocka_unit_test(test_old_pivots),
+      cmocka_unit_test(test_old_pivots_unnoticed),
       cmocka_unit_test(test_fill_of_lattices),
   };
   return cmocka_run_group_tests_name("ordering", tests, NULL, NULL);
