@@ -27,7 +27,7 @@ static series make_series(const automatic_problem *p, as_method method) {
     as_integrator_def def = as_default_integrator_def();
     def.method = method;
     def.tolerance.rtol = tolerances[i];
-    const automatic_run r = automatic_integrate(p, &def);
+    const automatic_run r = automatic_integrate(p, &def, AUTOMATIC_TIMES);
     if (r.status) fail_msg("%s: %s: %s", p->name, as_status_name(r.status), r.error.message);
     s.steps[i] = (double)r.work.steps;
     for (int k = 0; k < AUTOMATIC_VARIABLES; ++k) {
