@@ -707,12 +707,13 @@ static void test_correction(void **state) {
     way += fabs(lambda[0] - lambda[1]);
   }
   const as_statistics after = statistics_of(&r);
-  const long solutions =
-      (after.solves - before.solves) - (after.newton_iterations - before.newton_iterations);
+  const long estimates = steps + rejected; // [SC.9]
+  const long solutions = (after.solves - before.solves) -
+                         (after.newton_iterations - before.newton_iterations) - estimates;
   printf(
       "chain: %ld steps, %ld changes, %ld rejected, %ld solutions for corrections; zigzag %.3f\n",
       steps, changes, rejected, solutions, zigzag / way);
-  assert_true(changes > 2 && changes < steps / 4);
+  assert_true(changes > 2 && changes < steps / 3);
   assert_true(solutions >= steps && solutions <= steps + 4 * (changes + rejected));
   assert_true(zigzag < 0.3 * way); // half of it if only steps that change were corrected
   run_close(&r);
@@ -1214,7 +1215,7 @@ static void test_singular(void **state) {
         const double error = position_error(&s, &r);
         printf("N = %d, %s, rtol %.0e: %ld steps, %ld rejected, %ld failed, error %.1e\n", N,
                method_names[m], rtol, work.steps, work.rejected_steps, work.failed_steps, error);
-        assert_true(error < 1000.0 * rtol && work.steps < 20000);
+        assert_true(error < 60.0 * pow(rtol, 2.0 / 3.0) && work.steps < 20000);
         run_close(&r);
       }
     loops_free(p);

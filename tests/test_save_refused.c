@@ -169,7 +169,7 @@ static void test_layout(void **state) {
   size_t size = 0;
   unsigned char *bytes = saved_bytes(x.integrator, &size);
   assert_memory_equal(bytes, "alphastep state\n", 16);
-  const unsigned char format[8] = {3};
+  const unsigned char format[8] = {4};
   assert_memory_equal(bytes + 16, format, 8);
   assert_true(word_at(bytes, 24) == size - HEAD);
   uint64_t sum = UINT64_C(14695981039346656037);
@@ -222,8 +222,8 @@ static void test_damaged(void **state) {
     static const char foreign[] = "PK\3\4 this is something else, and long enough for a head";
     must_be_refused(&x, foreign, sizeof foreign, "not a state of alphastep");
     must_be_refused(&x, foreign, 0, "not a state of alphastep");
-    copy[16] = 4; // a later format
-    must_be_refused(&x, copy, size, "its format is 4, this library reads 3");
+    copy[16] = 5; // a later format
+    must_be_refused(&x, copy, size, "its format is 5, this library reads 4");
     copy[16] = 3;
     // The length and the checksum fit, but the contents are too short or too long.
     for (size_t length = HEAD; length < size; ++length) {

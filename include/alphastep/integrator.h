@@ -34,7 +34,7 @@ typedef enum as_method {
 
 /// When a Newton iteration is accurate enough, and how it is run.
 typedef struct as_newton_def {
-  double rtol; ///< relative tolerance on v' [-]; NAN: 1e-8, or a tenth of tolerance.rtol
+  double rtol; ///< relative tolerance on v' [-]; NAN: 1e-8, or 0.03 tolerance.rtol^(2/3)
   double atol; ///< absolute tolerance on v'
   const double *atol_component; ///< n numbers instead of atol; NULL: atol for all; copied
   int max_iterations;           ///< per step and factorization

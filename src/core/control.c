@@ -12,13 +12,13 @@
 #include "core/integrator.h"
 #include "lie/space.h"
 
-// [SC.4] h <- 0.9 h e^(-1/4) (e_old/e)^0.1, within these limits, and not at all within the last two
-#define SAFETY 0.9
+// [SC.4] h <- 0.85 h e^(-1/4) (e_old/e)^0.1, within these limits, and not at all within the last two
+#define SAFETY 0.85
 #define LEAST_FACTOR 0.3
 #define MOST_FACTOR 1.5
 #define HOLD_FROM 0.9
 #define HOLD_TO 1.2
-// After a rejection: h <- h max(0.2, 0.9 e^(-1/3)); after a step that could not be solved: a quarter.
+// After a rejection: h <- h max(0.2, 0.85 e^(-1/3)); after a step that could not be solved: a quarter.
 #define LEAST_AFTER_REJECTION 0.2
 #define AFTER_FAILURE 0.25
 // Errors below this are as good as this.
@@ -28,8 +28,16 @@
 // Components smaller than this share of the largest of their kind are measured by that.
 #define LEAST_SIZE 1e-2
 
-// Newton's relative tolerance on v', over the tolerance of a step.
+// [SC.9] How much of what constraints take up of an error of v counts.
+#define TAKEN_UP_SHARE 0.03
+
+// [SC.8] What Newton's method may leave of the tolerance of a step in q, v and x.
 #define NEWTON_SHARE 0.1
+// Its relative tolerance for v' and the constraint forces, whose errors do not add up over steps: this times rtol^(2/3),
+// which is what q and v are exact to after many steps.
+#define NEWTON_RTOL 0.03
+#define MOST_NEWTON_RTOL 1e-4
+#define LEAST_NEWTON_RTOL 1e-10
 
 /// fmax and fmin without a call: b where a is NaN.
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -181,6 +189,10 @@ void asi_control_limit_weights(as_integrator *s) {
   }
 }
 
+double asi_control_state_rtol(const as_integrator *s) {
+  return fmin(s->newton_rtol, NEWTON_SHARE * s->def.tolerance.rtol);
+}
+
 /// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
 /// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
 static void find_errors(as_integrator *s, double by_v, double by_x) {
@@ -204,6 +216,24 @@ static void find_errors(as_integrator *s, double by_v, double by_x) {
   }
 }
 
+/// [SC.9] What constraints leave of an error e of v: A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of
+/// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Factors of an
+/// earlier step will do; if there is no solution e stays.
+static void let_constraints_act(as_integrator *s, double *e) {
+  const asi_system *a = s->active;
+  const as_problem_def *def = &s->problem->def;
+  const int n = s->problem->n, states = a->size - def->n_x - def->n_y;
+  double *left = s->increment;
+  memset(left, 0, (size_t)a->size * sizeof(double));
+  for (int j = 0; j < n; ++j)
+    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
+      const int i = a->pattern.row[k];
+      if (i < n || i >= states) left[i] += a->value[k] * e[j];
+    }
+  if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
+  for (int i = 0; i < n; ++i) e[i] = left[i] + TAKEN_UP_SHARE * (e[i] - left[i]);
+}
+
 /// The error of the step that was solved last, in tolerances.
 static double estimate_error(as_integrator *s) {
   const int n = s->problem->n, nx = s->problem->def.n_x;
@@ -215,7 +245,12 @@ static double estimate_error(as_integrator *s) {
   const double *size = s->control.new_size;
   // Three means make v''', each with round-off.
   const double round_off = 4.0 * by_v * s->h * asi_round_off(s, s->def.method == AS_METHOD_SOI2);
-  const double of_q = norm(s, size, 0, n, 0.0), of_v = norm(s, size, n, n, round_off);
+  const double of_q = norm(s, size, 0, n, 0.0);
+  double of_v = norm(s, size, n, n, round_off);
+  if (of_v > of_q && s->problem->def.n_lambda + s->problem->def.n_psi > 0) {
+    let_constraints_act(s, s->control.estimate + n);
+    of_v = norm(s, size, n, n, round_off);
+  }
   return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx, 0.0)));
 }
 
@@ -303,8 +338,10 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
     if (status) return status;
   }
   s->controlled = true;
-  s->newton_rtol =
-      isnan(s->def.newton.rtol) ? fmax(NEWTON_SHARE * tol->rtol, 1e-10) : s->def.newton.rtol;
+  s->newton_rtol = s->def.newton.rtol;
+  if (isnan(s->newton_rtol))
+    s->newton_rtol =
+        fmin(fmax(NEWTON_RTOL * cbrt(tol->rtol * tol->rtol), LEAST_NEWTON_RTOL), MOST_NEWTON_RTOL);
   double h = first_attempt(s, stop);
   bool shortened = h < 0.999 * s->control.h;
   const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fmax(fabs(s->t), h));

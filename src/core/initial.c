@@ -212,6 +212,7 @@ static as_status begin(as_integrator *s, double t) {
   s->fresh_seen = false;
   s->fresh_norm = 1.0;
   s->contraction_age = 0;
+  s->factor_iterations = 0;
   s->first_norm = 0.0;
   s->refining = 1.0;
   s->refining_age = 0;

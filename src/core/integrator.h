@@ -211,7 +211,8 @@ struct as_integrator {
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
   double factor_compliance;
-  long factor_age;          ///< steps since the factors at hand were made
+  long factor_age;          ///< steps since the factors at hand were made; 0: made in this one
+  long factor_iterations;   ///< iterations with them
   double contraction;       ///< last observed with them, when they were
   long contraction_age;     ///< this old; 0: not observed since the step they were made in
   double fresh_contraction; ///< observed with new factors, or
@@ -320,6 +321,8 @@ void asi_control_start(as_integrator *s);
 void asi_control_note(as_integrator *s);
 /// [SC.8] Newton's tolerance for v' in automatic steps: not more than a tenth of what q and v are allowed.
 void asi_control_limit_weights(as_integrator *s);
+/// The same for x: relative to it, what a step's x may be off by.
+double asi_control_state_rtol(const as_integrator *s);
 /// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
 /// time that is of interest, for the first step of a system at rest.
 as_status asi_automatic_step(as_integrator *s, double stop, double hint);

@@ -17,11 +17,13 @@
 // A contraction worse than this is no convergence.
 #define SLOWEST 0.9
 // No contraction better than these is believed before it is seen: with old factors, with new ones, and
-// with new ones when it is decided whether they pay.
+// when it is decided whether new ones pay.
 #define GUESS_FLOOR 1e-2
 #define FRESH_GUESS_FLOOR 1e-5
-#define FRESH_PLANNING_FLOOR 1e-3
-// After a change of the step gamma_n takes a while to settle; factors with a gamma this close are still tried.
+#define PLANNING_FLOOR 1e-3
+// Factors for steps larger or smaller by more than this are not tried; those of a stiff system neither if gamma_n, which
+// takes a while to settle after a change of the step, differs by more than that.
+#define USABLE_RATIO 2.0
 #define USABLE_GAMMA 0.1
 // What factors of an earlier step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
@@ -144,11 +146,12 @@ static double state_norm(const as_integrator *s) {
   const as_problem *p = s->problem;
   const int nx = p->def.n_x, ny = p->def.n_y, x = s->unknowns - nx - ny, y = x + nx;
   const double rtol = s->newton_rtol, atol = s->def.newton.atol, h = s->h;
+  const double rtol_x = s->controlled ? asi_control_state_rtol(s) : rtol;
   const double largest = asi_max_abs(s->z + y, ny);
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {
     const double size = fabs(s->next.x[i]) + h * fabs(s->z[x + i]);
-    norm = asi_worse(norm, h * fabs(s->increment[x + i]) / (rtol * size + atol * h));
+    norm = asi_worse(norm, h * fabs(s->increment[x + i]) / (rtol_x * size + atol * h));
   }
   for (int i = 0; i < ny; ++i)
     norm = fmax(norm,
@@ -178,11 +181,14 @@ static double iterations_to_go(double norm, double r) {
   return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
 }
 
-/// [NW.5] whether new factors, and the fewer iterations they need, cost less than going on with the old
-/// ones. Counted in operations of a solve (two per entry of the factors); the weights of the other kinds
-/// of work were measured once: 1.7 for a flop of a factorization, 40 per unknown and a call for an
-/// evaluation of the equations, 2 for an entry of a given block, 1 for a product of assembly.
-static bool renewal_pays(const as_integrator *s, double norm, double r) {
+typedef struct costs {
+  double iteration, renewal;
+} costs;
+
+/// Counted in operations of a solve (two per entry of the factors); the weights of the other kinds of work were
+/// measured once: 1.7 for a flop of a factorization, 40 per unknown and a call for an evaluation of the equations, 2
+/// for an entry of a given block, 1 for a product of assembly.
+static costs count_costs(const as_integrator *s) {
   const as_problem *p = s->problem;
   asi_solver_info info, eta = {0};
   s->active->solver->ops->info(s->active->solver, &info);
@@ -190,27 +196,43 @@ static bool renewal_pays(const as_integrator *s, double norm, double r) {
   if (approximate && s->eta.solver) s->eta.solver->ops->info(s->eta.solver, &eta);
   const double evaluation = 40.0 * s->unknowns + 300.0;
   const double solves = approximate && !s->eta.solver ? 2.0 : 1.0; // SOI2's stages
-  const double iteration = solves * info.solve_operations + eta.solve_operations + evaluation;
-  double renewal = 1.7 * (info.factor_operations + eta.factor_operations) + evaluation;
+  costs c = {.iteration = solves * info.solve_operations + eta.solve_operations + evaluation,
+             .renewal = 1.7 * (info.factor_operations + eta.factor_operations) + evaluation};
   as_block_set seen = 0;
   for (int i = 0; i < s->active->n_terms; ++i) {
     const as_block block = s->active->term[i].block;
-    renewal += s->active->products[i].count;
+    c.renewal += s->active->products[i].count;
     if (seen & AS_BLOCK_BIT(block)) continue;
     seen |= AS_BLOCK_BIT(block);
-    renewal += p->colouring[block].n_colours > 0 ? 2.0 * p->colouring[block].n_colours * evaluation
-                                                 : 2.0 * asi_pattern_nnz(&p->pattern[block]);
+    c.renewal += p->colouring[block].n_colours > 0
+                     ? 2.0 * p->colouring[block].n_colours * evaluation
+                     : 2.0 * asi_pattern_nnz(&p->pattern[block]);
   }
-  return renewal +
-             iterations_to_go(norm, fmax(s->fresh_contraction, FRESH_PLANNING_FLOOR)) * iteration <
-         iterations_to_go(norm, r) * iteration;
+  return c;
 }
 
-/// What the factors at hand, made some steps ago, will do in this step.
-static double expected_contraction(const as_integrator *s) {
+/// [NW.5] whether new factors, and the fewer iterations they need for an increment of size `norm`, cost less than going
+/// on with the old ones, whose contraction is r
+static bool renewal_pays(const as_integrator *s, const costs *c, double norm, double r) {
+  const double fresh = fmax(s->fresh_contraction, PLANNING_FLOOR);
+  return c->renewal + iterations_to_go(norm, fresh) * c->iteration <
+         iterations_to_go(norm, r) * c->iteration;
+}
+
+/// What the factors at hand, made some steps ago, will do in this step; not better than `floor`.
+static double expected_contraction(const as_integrator *s, double floor) {
   if (s->contraction_age == 0) return fmax(s->fresh_contraction, UNSEEN_CONTRACTION);
   const double growth = (double)s->factor_age / (double)s->contraction_age;
-  return fmin(fmax(s->contraction, GUESS_FLOOR) * growth, SLOWEST);
+  return fmin(fmax(s->contraction, floor) * growth, SLOWEST);
+}
+
+/// [NW.11] whether this step is expected to cost more with the old factors than the steps since they were made have cost
+/// on average, their making included; only if the last step has shown what they do
+static bool are_outlived(const as_integrator *s, const costs *c) {
+  if (s->contraction_age == 0 || s->contraction_age < s->factor_age - 1) return false;
+  const double r = expected_contraction(s, PLANNING_FLOOR);
+  const double spent = c->renewal + (double)s->factor_iterations * c->iteration;
+  return spent / (double)s->factor_age < iterations_to_go(s->first_norm, r) * c->iteration;
 }
 
 static as_status factorize(as_integrator *s, bool again) {
@@ -222,6 +244,7 @@ static as_status factorize(as_integrator *s, bool again) {
   s->factor_gamma = s->gamma;
   s->factor_compliance = s->compliance;
   s->factor_age = 0;
+  s->factor_iterations = 0;
   s->contraction_age = 0;
   return AS_OK;
 }
@@ -259,6 +282,7 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
   if (status == AS_OK && renew) status = factorize(s, again);
   if (status) return status;
   ++s->statistics.newton_iterations;
+  ++s->factor_iterations;
   double *const solution = s->residual; // it is solved for in place
   s->residual = s->increment;
   s->increment = solution;
@@ -309,14 +333,25 @@ static void begin_again(as_integrator *s) {
   if (s->eta_path) asi_index2_path(s);
 }
 
+/// Whether the step is to begin with new factors. Those for another h are used, too, where nothing is stiff: to leading
+/// order no block of the matrix depends on it. Those of a step that was taken back are not: it leaves no traces.
+static bool begins_with_new_factors(const as_integrator *s) {
+  const double ratio = s->factor_h / s->h;
+  const bool same = fabs(ratio - 1.0) <= 1e-9 && fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA;
+  const bool similar = ratio < USABLE_RATIO && ratio > 1.0 / USABLE_RATIO && !s->path.stiffens;
+  if (!(s->def.newton.reuse && (same || similar) && s->factor_compliance == s->compliance &&
+        s->factor_age > 0))
+    return true;
+  const costs c = count_costs(s);
+  return renewal_pays(s, &c, s->first_norm, expected_contraction(s, GUESS_FLOOR)) ||
+         are_outlived(s, &c);
+}
+
 as_status asi_newton(as_integrator *s) {
   const size_t size = (size_t)s->unknowns * sizeof(double);
   memcpy(s->predicted, s->z, size);
   set_weights(s);
-  const bool usable = s->def.newton.reuse && fabs(s->factor_h - s->h) <= 1e-9 * s->h &&
-                      fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA &&
-                      s->factor_compliance == s->compliance;
-  bool renew = !usable || renewal_pays(s, s->first_norm, expected_contraction(s));
+  bool renew = begins_with_new_factors(s);
   bool renewed = false, exhausted = false;
   double previous = 0.0; // size of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
@@ -353,12 +388,15 @@ as_status asi_newton(as_integrator *s) {
     } else if (fresh) {
       r = fresh_contraction(s, norm);
     } else if (s->contraction_age > 0) {
-      r = expected_contraction(s);
+      r = expected_contraction(s, GUESS_FLOOR);
     }
     const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
-    if (previous > 0.0) renew = r > 0.5 || renewal_pays(s, norm * r, r);
+    if (previous > 0.0) {
+      const costs c = count_costs(s);
+      renew = r > 0.5 || renewal_pays(s, &c, norm * r, r);
+    }
     previous = norm;
     // So many iterations with better factors, too.
     if (iteration == s->def.newton.max_iterations && !exhausted && (!renewed || approximate)) {

@@ -17,7 +17,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 3, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 4, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -134,6 +134,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->factor_gamma);
   asi_archive_double(a, &s->factor_compliance);
   asi_archive_count(a, &s->factor_age);
+  asi_archive_count(a, &s->factor_iterations);
   asi_archive_double(a, &s->contraction);
   asi_archive_count(a, &s->contraction_age);
   asi_archive_double(a, &s->fresh_contraction);

@@ -202,10 +202,10 @@ as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
   double *w = s->path.change;
   bool stiff;
   // Where nothing is stiff as the step changes nothing is looked for until it changes again.
-  s->path.stiffens = changed || s->path.stiff;
-  if (!s->path.stiffens || s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
   // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
-  if (s->def.method == AS_METHOD_SOI2 && s->active == &s->shared) return AS_OK;
+  const bool is_shared = s->def.method == AS_METHOD_SOI2 && s->active == &s->shared;
+  s->path.stiffens = (changed || s->path.stiff) && !is_shared;
+  if (!s->path.stiffens || s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
   as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
   if (status) return status;
   velocity_gap(s, with_lag, w);

@@ -32,7 +32,7 @@ static const asi_table tolerance_table = {"tolerance", NULL, tolerance_keys,
 
 static const asi_key newton_keys[] = {
     {"rtol", ASI_KEY_NUMBER, AT(def.newton.rtol), .range = ASI_POSITIVE,
-     .otherwise = "1e-8, or a tenth of tol.rtol", .text = "relative tolerance on accelerations"},
+     .otherwise = "1e-8, or 0.03 tol.rtol^(2/3)", .text = "relative tolerance on accelerations"},
     {"atol", ASI_KEY_NUMBER, AT(def.newton.atol), .range = ASI_NOT_NEGATIVE,
      .unit = "m/s^2, rad/s^2", .otherwise = "1e-12", .text = "absolute tolerance on accelerations"},
     {"max_iterations", ASI_KEY_INTEGER, AT(def.newton.max_iterations), .range = ASI_POSITIVE,
