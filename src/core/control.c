@@ -16,8 +16,8 @@
 #define SAFETY 0.85
 #define LEAST_FACTOR 0.3
 #define MOST_FACTOR 1.5
-#define HOLD_FROM 0.9
-#define HOLD_TO 1.2
+#define HOLD_FROM 0.95
+#define HOLD_TO 1.1
 // After a rejection: h <- h max(0.2, 0.85 e^(-1/3)); after a step that could not be solved: a quarter.
 #define LEAST_AFTER_REJECTION 0.2
 #define AFTER_FAILURE 0.25

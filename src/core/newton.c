@@ -187,7 +187,7 @@ typedef struct costs {
 
 /// Counted in operations of a solve (two per entry of the factors); the weights of the other kinds of work were
 /// measured once: 1.7 for a flop of a factorization, 40 per unknown and a call for an evaluation of the equations, 2
-/// for an entry of a given block, 1 for a product of assembly.
+/// for an entry of a given block, which is evaluated along with them, 1 for a product of assembly.
 static costs count_costs(const as_integrator *s) {
   const as_problem *p = s->problem;
   asi_solver_info info, eta = {0};
@@ -197,7 +197,7 @@ static costs count_costs(const as_integrator *s) {
   const double evaluation = 40.0 * s->unknowns + 300.0;
   const double solves = approximate && !s->eta.solver ? 2.0 : 1.0; // SOI2's stages
   costs c = {.iteration = solves * info.solve_operations + eta.solve_operations + evaluation,
-             .renewal = 1.7 * (info.factor_operations + eta.factor_operations) + evaluation};
+             .renewal = 1.7 * (info.factor_operations + eta.factor_operations)};
   as_block_set seen = 0;
   for (int i = 0; i < s->active->n_terms; ++i) {
     const as_block block = s->active->term[i].block;
