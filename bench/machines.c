@@ -7,8 +7,8 @@
 ///        machines count LINKS METHOD STEPS [automatic]  takes steps, for a tool that counts instructions
 ///
 /// Each run is repeated and the fastest counts. Times are CPU time of this process, one thread. To compare, both
-/// sides are tuned: IDA's tolerance and KLU's order; our number of steps, Newton's tolerance, and whether factors are
-/// kept.
+/// sides are tuned: IDA's tolerance and KLU's order; our number of steps, rho_inf, Newton's tolerance, and whether factors
+/// are kept.
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@
 
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
 static const char *const method_names[] = {"index-3", "index-2"};
+#define USUAL_RHO 0.8
 
 static void stop_if(as_status status, const as_error *error) {
   if (status == AS_OK) return;
@@ -88,12 +89,14 @@ static double tip_error(int n_links, const double tip[3]) {
 }
 
 /// `tolerance`: of Newton's method, relative and absolute; 0: as usual.
-static as_integrator *create(const as_model *m, int method, bool reuse, double tolerance) {
+static as_integrator *create(const as_model *m, int method, double rho_inf, bool reuse,
+                             double tolerance) {
   as_integrator_def def = as_default_integrator_def();
   as_integrator *integrator = NULL;
   as_error error;
   if (tolerance > 0.0) def.newton.rtol = def.newton.atol = tolerance;
   def.method = methods[method];
+  def.rho_inf = rho_inf;
   def.newton.reuse = reuse;
   stop_if(as_integrator_create(as_model_problem(m), &def, &integrator, &error), &error);
   return integrator;
@@ -154,7 +157,7 @@ static outcome run_ida(const as_model *m, double goal, outcome *safe) {
   outcome best = {.seconds = (double)INFINITY};
   double best_rtol = 1e-5;
   *safe = (outcome){0};
-  as_integrator *integrator = create(m, 0, true, 0.0);
+  as_integrator *integrator = create(m, 0, USUAL_RHO, true, 0.0);
   stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
   const as_state *s = as_integrator_state(integrator);
   for (int k = 0; k < TOLERANCES + CHOICES; ++k) {
@@ -177,7 +180,7 @@ static outcome run_ida(const as_model *m, double goal, outcome *safe) {
 #endif
 
 static void print_outcome(const char *what, const outcome *o, double seconds_of_ida) {
-  printf("  %-28s %9.4f s  %5ld steps  %5ld matrices  %5ld iterations  error %.1e", what,
+  printf("  %-37s %9.4f s  %5ld steps  %5ld matrices  %5ld iterations  error %.1e", what,
          o->seconds, o->steps, o->factorizations, o->iterations, o->error);
   if (seconds_of_ida > 0.0) printf("  1/%.1f of IDA", seconds_of_ida / o->seconds);
   printf("\n");
@@ -196,19 +199,19 @@ static void compare(int n_links) {
   print_outcome("IDA, smaller tolerances too", &safe, 0.0);
   ida_time = ida.seconds;
 #endif
-  static const double tolerances[] = {1e-3, 1e-4, 1e-5};
+  static const double tolerances[] = {1e-3, 1e-4, 1e-5}, rhos[] = {USUAL_RHO, 0.9};
   for (int method = 0; method < 2; ++method) {
     outcome best = {.seconds = (double)INFINITY};
-    char what[40] = "";
-    for (int k = 0; k < 6; ++k) {
-      const double tolerance = tolerances[k / 2];
-      as_integrator *integrator = create(m, method, k % 2, tolerance);
+    char what[64] = "";
+    for (int k = 0; k < 12; ++k) {
+      const double tolerance = tolerances[k / 4], rho_inf = rhos[k / 2 % 2];
+      as_integrator *integrator = create(m, method, rho_inf, k % 2, tolerance);
       const outcome o = run_to(m, integrator, goal);
       as_integrator_destroy(integrator);
       if (!(o.error <= goal && o.seconds < best.seconds)) continue;
       best = o;
-      snprintf(what, sizeof what, "%s, Newton %.0e%s", method_names[method], tolerance,
-               k % 2 ? ", reuse" : "");
+      snprintf(what, sizeof what, "%s, rho %.1f, Newton %.0e%s", method_names[method], rho_inf,
+               tolerance, k % 2 ? ", reuse" : "");
     }
     print_outcome(what, &best, ida_time);
   }
@@ -229,7 +232,7 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
   enum { CALLS = 50 };
   as_model *m = build_chain(n_links, kind, space);
   for (int method = 0; method < 2; ++method) {
-    as_integrator *integrator = create(m, method, false, 0.0);
+    as_integrator *integrator = create(m, method, USUAL_RHO, false, 0.0);
     as_error error;
     stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
     double step, evaluation, linear;
@@ -290,7 +293,7 @@ static void large(int n_links) {
          memory_mb("VmRSS:"));
   for (int method = 0; method < 2; ++method) {
     start = cpu_seconds();
-    as_integrator *integrator = create(m, method, false, 0.0);
+    as_integrator *integrator = create(m, method, USUAL_RHO, false, 0.0);
     stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
     const double opened = cpu_seconds() - start;
     stop_if(as_integrator_step(integrator, 1e-3, &error), &error);
@@ -310,7 +313,7 @@ static int count(char **argument, bool automatic) {
   const int method = strcmp(argument[1], method_names[1]) == 0;
   if (n_links < 1 || steps < 0 || strcmp(argument[1], method_names[method]) != 0) return 2;
   as_model *m = build_chain(n_links, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3);
-  as_integrator *integrator = create(m, method, automatic, automatic ? 0.0 : 1e-3);
+  as_integrator *integrator = create(m, method, USUAL_RHO, automatic, automatic ? 0.0 : 1e-3);
   as_error error;
   as_statistics work;
   stop_if(as_integrator_start(integrator, as_model_initial(m), NULL, &error), &error);
