@@ -223,12 +223,15 @@ static void let_constraints_act(as_integrator *s, double *e) {
   const asi_system *a = s->active;
   const as_problem_def *def = &s->problem->def;
   const int n = s->problem->n, states = a->size - def->n_x - def->n_y;
+  // Where the full matrix of SOI2 has the equations of motion once more: those of its second stage.
+  const bool two_stages = s->def.method == AS_METHOD_SOI2 && a == &s->step && def->n_lambda > 0;
+  const int again = two_stages ? a->size / 2 : a->size;
   double *left = s->increment;
   memset(left, 0, (size_t)a->size * sizeof(double));
   for (int j = 0; j < n; ++j)
     for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
       const int i = a->pattern.row[k];
-      if (i < n || i >= states) left[i] += a->value[k] * e[j];
+      if (i < n || (i >= again && i < again + n) || i >= states) left[i] += a->value[k] * e[j];
     }
   if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
   for (int i = 0; i < n; ++i) e[i] = left[i] + TAKEN_UP_SHARE * (e[i] - left[i]);
