@@ -12,8 +12,8 @@
 
 #include "problems/automatic.h"
 
-enum { TOLERANCES = 4 };
-static const double tolerances[TOLERANCES] = {1e-3, 1e-4, 1e-5, 1e-6};
+enum { TOLERANCES = 5 };
+static const double tolerances[TOLERANCES] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
 
 typedef struct series {
   double steps[TOLERANCES];

@@ -421,7 +421,7 @@ static void test_saved(void **state) {
                                   .user = (void *)(uintptr_t)&when[1]}};
   as_integrator_def with = as_default_integrator_def();
   rope *bare = make_rope(plain), *equipped = make_equipped(), *light = make_light(0.043);
-  assert_true(relay(bare, &with, 1e-3, 20, false, keeps_factors) > 2);
+  assert_true(relay(bare, &with, 1e-4, 20, false, keeps_factors) > 2);
   assert_true(relay(equipped, &with, 1e-3, 12, false, is_decoupled) == 12);
   const int by_klu = relay(light, &with, 5e-3, 20, false, is_by_klu);
   print_message("KLU's: %d of 20\n", by_klu);
