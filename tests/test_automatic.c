@@ -1046,6 +1046,60 @@ static void test_driven_later(void **state) {
   }
 }
 
+// A point on a line that is moved by s = sin t + A sin(1000 t), so little that q does not show it: v has to.
+
+static const double tremor = 3e-6; // A [m]
+
+static int trembling(const as_point *at, double *g, void *user) {
+  (void)user;
+  g[0] = at->q[0] - sin(at->t) - tremor * sin(1000.0 * at->t);
+  return AS_DONE;
+}
+
+static int unit_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at;
+  (void)user;
+  as_matrix_add(m, 0, 0, 1.0);
+  return AS_DONE;
+}
+
+static int no_force(const as_point *at, double *f, void *user) {
+  (void)at;
+  (void)user;
+  f[0] = 0.0;
+  return AS_DONE;
+}
+
+/// v also between steps: none pass over a vibration that constraints prescribe.
+static void test_tremor(void **state) {
+  (void)state;
+  for (int m = 0; m < 3; ++m) {
+    subject s = {.name = "trembling", .def = as_default_problem_def()};
+    s.def.parts = &line;
+    s.def.n_parts = 1;
+    s.def.n_lambda = 1;
+    s.def.mass_constant = true;
+    s.def.mass = unit_mass;
+    s.def.force = no_force;
+    s.def.constraint = trembling;
+    s.def.time_scale = 1.0;
+    s.v0[0] = 1.0 + 1000.0 * tremor;
+    const as_integrator_def how = automatic(methods[m], 1e-4);
+    run r = run_start(&s, &how);
+    double error = 0.0;
+    for (int k = 1; k <= 500; ++k) {
+      advance(&r, 4e-4 * k);
+      const as_state *now = as_integrator_state(r.integrator);
+      error = fmax(error, fabs(now->v[0] - cos(now->t) - 1000.0 * tremor * cos(1000.0 * now->t)));
+    }
+    const as_statistics work = statistics_of(&r);
+    printf("trembling, %s: %ld steps, %ld rejected, v off by %.1e\n", method_names[m], work.steps,
+           work.rejected_steps, error);
+    assert_true(error < 400.0 * tremor && work.steps < 1000);
+    run_close(&r);
+  }
+}
+
 // ---- samples --------------------------------------------------------------------------------------------
 
 enum { MAX_SAMPLES = 200 };
@@ -1195,28 +1249,34 @@ static void test_redundant(void **state) {
   }
 }
 
-/// Past the flat positions of four-bar linkages, where the constraints lose rank.
+/// Past the flat positions of four-bar linkages, where the constraints lose rank: how a large step happens to meet such a
+/// position decides its error, which is therefore looked at for some tolerances close to each other.
 static void test_singular(void **state) {
   (void)state;
+  enum { CLOSE = 5 };
   for (int N = 1; N <= 2; ++N) {
     test_problem *p = loops_nfourbar(N);
     const subject s = subject_plain(p);
+    const double end = s.t0 + 3.0;
+    double psi, rate;
+    loops_nfourbar_angle(p, end, &psi, &rate);
+    assert_true(fabs(psi) > 3.0); // at least one flat position is behind
     for (int m = 0; m < 2; ++m)
       for (int digits = 3; digits <= 5; ++digits) {
         const double rtol = pow(10.0, -digits);
-        const as_integrator_def how = automatic(methods[m], rtol);
-        run r = run_start(&s, &how);
-        const double end = s.t0 + 3.0;
-        double psi, rate;
-        loops_nfourbar_angle(p, end, &psi, &rate);
-        assert_true(fabs(psi) > 3.0); // at least one flat position is behind
-        advance(&r, end);
-        const as_statistics work = statistics_of(&r);
-        const double error = position_error(&s, &r);
-        printf("N = %d, %s, rtol %.0e: %ld steps, %ld rejected, %ld failed, error %.1e\n", N,
-               method_names[m], rtol, work.steps, work.rejected_steps, work.failed_steps, error);
-        assert_true(error < 60.0 * pow(rtol, 2.0 / 3.0) && work.steps < 20000);
-        run_close(&r);
+        double error = 0.0;
+        long steps = 0;
+        for (int k = 0; k < CLOSE; ++k) {
+          const as_integrator_def how = automatic(methods[m], rtol * pow(0.95, k));
+          run r = run_start(&s, &how);
+          advance(&r, end);
+          error += position_error(&s, &r) / CLOSE;
+          steps = statistics_of(&r).steps;
+          run_close(&r);
+        }
+        printf("N = %d, %s, rtol %.0e: %ld steps, error %.1e\n", N, method_names[m], rtol, steps,
+               error);
+        assert_true(error < 60.0 * pow(rtol, 2.0 / 3.0) && steps < 20000);
       }
     loops_free(p);
   }
@@ -1337,7 +1397,7 @@ int main(void) {
       cmocka_unit_test(test_refused),      cmocka_unit_test(test_at_rest),
       cmocka_unit_test(test_driven_later), cmocka_unit_test(test_samples),
       cmocka_unit_test(test_at_samples),   cmocka_unit_test(test_redundant),
-      cmocka_unit_test(test_singular),
+      cmocka_unit_test(test_singular),     cmocka_unit_test(test_tremor),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,15 @@ static void find_errors(as_integrator *s, double by_v, double by_x) {
   }
 }
 
+/// How much of what constraints take up counts. A motion that they prescribe has to be seen: where v' changes so much over
+/// steps that it is not followed any more, h^2 v''' ~ |v'| + h |v''|, all of it does.
+static double taken_up_share(const as_integrator *s, int i) {
+  const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  const double late = m0[i] - m1[i], early = m1[i] - m2[i];
+  const double ratio = fabs(late - early) / (fabs(m0[i]) + fabs(late) + DBL_MIN);
+  return lesser(larger(ratio * ratio, TAKEN_UP_SHARE), 1.0);
+}
+
 /// [SC.9] What constraints leave of an error e of v: A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of
 /// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Factors of an
 /// earlier step will do; if there is no solution e stays.
@@ -234,7 +243,7 @@ static void let_constraints_act(as_integrator *s, double *e) {
       if (i < n || (i >= again && i < again + n) || i >= states) left[i] += a->value[k] * e[j];
     }
   if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
-  for (int i = 0; i < n; ++i) e[i] = left[i] + TAKEN_UP_SHARE * (e[i] - left[i]);
+  for (int i = 0; i < n; ++i) e[i] = left[i] + taken_up_share(s, i) * (e[i] - left[i]);
 }
 
 /// The error of the step that was solved last, in tolerances.
