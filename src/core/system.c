@@ -412,6 +412,7 @@ static void copy_any(const asi_piece *s, double factor, const double *a, double 
 
 /// value += factor * a
 static void add_copies(const asi_products *p, double factor, const double *a, double *value) {
+  if (p->n_pieces == 0) return; // there may be no list
   const asi_piece *const end = p->piece + p->n_pieces;
   for (const asi_piece *s = p->piece; s < end; ++s) {
     switch (s->shape) {
@@ -527,6 +528,7 @@ static void multiply_any(const asi_piece *s, double factor, const double *a, con
 /// value += factor * a * b
 static void add_products(const asi_products *p, double factor, const double *a, const double *b,
                          double *value) {
+  if (p->n_pieces == 0) return; // there may be no list
   const asi_piece *const end = p->piece + p->n_pieces;
   for (const asi_piece *s = p->piece; s < end; ++s) {
     switch (s->shape) {
