@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "problems/problems.h"
 #include "rig.h"
+#include "saved.h"
 
 // ---- actions that do wrong -----------------------------------------------------------------------------------
 
@@ -173,6 +175,31 @@ static void test_failing_start(void **state) {
     }
     assert_near("x", q[1][0], q[0][0], 1e-9); // a failed start loses kept factors
     assert_near("y", q[1][1], q[0][1], 1e-9);
+  }
+}
+
+/// It leaves the factors of that run: what is saved after that goes on as it does itself, to the last bit.
+static void test_saved_after_failing_start(void **state) {
+  (void)state;
+  const test_problem *p = problem_pendulum();
+  const as_event_def event = {.value = refuses_left, .act = count_only, .user = &(int){0}};
+  const double left[] = {-p->q0[0], p->q0[1]};
+  for (int m = 0; m < 3; ++m) {
+    const as_integrator_def how = rig_how(rig_methods[m], 0.005, &event, 1);
+    const as_initial initial = {.q = p->q0, .v = p->v0};
+    rig r = rig_make(&p->def, &how, &initial), other = rig_make(&p->def, &how, &initial);
+    rig_advance(&r, 0.02);
+    size_t size = 0;
+    assert_int_equal(
+        as_integrator_start(r.integrator, &(as_initial){.t = 7.0, .q = left}, NULL, &r.error),
+        AS_ERR_CALLBACK);
+    unsigned char *bytes = saved_bytes(r.integrator, &size);
+    assert_int_equal(as_integrator_load(other.integrator, bytes, size, &other.error), AS_OK);
+    const double *x = rig_advance(&r, 0.04)->q, *y = rig_advance(&other, 0.04)->q;
+    assert_memory_equal(x, y, 2 * sizeof *x);
+    free(bytes);
+    rig_free(&other);
+    rig_free(&r);
   }
 }
 
@@ -369,8 +396,9 @@ static void test_log(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_misdeeds),      cmocka_unit_test(test_failing_function),
-      cmocka_unit_test(test_failing_start), cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_interrupt),     cmocka_unit_test(test_log),
+      cmocka_unit_test(test_failing_start), cmocka_unit_test(test_saved_after_failing_start),
+      cmocka_unit_test(test_refused),       cmocka_unit_test(test_interrupt),
+      cmocka_unit_test(test_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,9 +203,6 @@ static as_status begin(as_integrator *s, double t) {
   s->report = (as_event_report){.index = -1, .impulse = s->impulse};
   memset(s->impulse, 0, (size_t)s->redundancy.rows * sizeof(double));
   s->factor_h = (double)NAN;
-  asi_system_forget(&s->step);
-  asi_system_forget(&s->shared);
-  asi_system_forget(&s->eta);
   s->active = s->shared.size > 0 ? &s->shared : &s->step;
   s->coupled_steps = 0;
   s->fresh_contraction = 0.1;
@@ -219,8 +216,13 @@ static as_status begin(as_integrator *s, double t) {
   asi_predictor_reset(&s->predictor);
   s->last_h = s->mesh.h = (double)NAN;
   bool jumped = false;
-  const as_status status = asi_sampling_act(s, &jumped);
-  return status ? status : asi_events_start(s);
+  as_status status = asi_sampling_act(s, &jumped);
+  if (status == AS_OK) status = asi_events_start(s);
+  if (status) return status; // and the run before goes on with its factors
+  asi_system_forget(&s->step);
+  asi_system_forget(&s->shared);
+  asi_system_forget(&s->eta);
+  return AS_OK;
 }
 
 as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_start_report *report,
