@@ -845,6 +845,34 @@ static void test_saved(void **state) {
   free_pair(&p);
 }
 
+/// One that forgets is like a new one, to the last bit, whoever has factorized before and does so then.
+static void test_forgets(void **state) {
+  (void)state;
+  uint64_t random = 23;
+  pair_of_matrices p = make_pair(&random);
+  asi_solver *used = solver_of(&p.good);
+  for (int i = 0; i < 32; ++i) {
+    matrix *m = i & 4 ? &p.good : &p.bad; // several times the same one
+    asi_solver *const both[] = {used, solver_of(&p.good)};
+    double x[2][MAX] = {{0}};
+    used->ops->forget(used);
+    for (int k = 0; k < p.good.n; ++k)
+      for (int j = 0; j < p.good.n; ++j) *entry(m, k, j) *= 1.0 + 0.5 * random_number(&random);
+    for (int k = 0; k < p.good.n; ++k) x[0][k] = x[1][k] = random_number(&random);
+    for (int s = 0; s < 2; ++s) {
+      int culprit = 0;
+      assert_int_equal(both[s]->ops->factor(both[s], values_of(m), &culprit), AS_OK);
+      assert_int_equal(both[s]->ops->solve(both[s], x[s]), AS_OK);
+    }
+    assert_string_equal(backend_of(used), backend_of(both[1]));
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    both[1]->ops->destroy(both[1]);
+    if (i % 3 == 0) must_agree("between", i & 1 ? &p.bad : &p.good, used, NULL, &random);
+  }
+  used->ops->destroy(used);
+  free_pair(&p);
+}
+
 /// A front whose pivots were searched, and need not be from then on: factors loaded are those that were saved, not
 /// those that the next factorization will make.
 static void test_saved_exchange(void **state) {
@@ -935,6 +963,7 @@ int main(void) {
       cmocka_unit_test(test_memory),         cmocka_unit_test(test_saved),
       cmocka_unit_test(test_lattice),        cmocka_unit_test(test_growth),
       cmocka_unit_test(test_saved_exchange), cmocka_unit_test(test_part_at_rest),
+      cmocka_unit_test(test_forgets),
   };
   return cmocka_run_group_tests_name("frontal", tests, NULL, NULL);
 }

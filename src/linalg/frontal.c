@@ -641,7 +641,12 @@ static void frontal_forget(asi_solver *solver) {
   s->wait = 0;
   s->patience = 1;
   s->by_other = 0;
-  if (s->whole && s->whole->ops->forget) s->whole->ops->forget(s->whole);
+  if (s->whole && s->whole->ops->forget) {
+    s->whole->ops->forget(s->whole);
+  } else if (s->whole) {
+    s->whole->ops->destroy(s->whole);
+    s->whole = NULL;
+  }
 }
 
 static void frontal_destroy(asi_solver *solver) {
