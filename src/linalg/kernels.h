@@ -17,19 +17,25 @@
 // Three pivots are taken at once if the volume that their rows span is above this fraction of what it could be.
 #define SMALLEST_VOLUME 1e-3
 
-#ifdef __clang__ // loops of any length are not unrolled, which is as it should be
-#pragma clang diagnostic ignored "-Wpass-failed"
+// Clang unrolls loops of constant length as it is. It would unroll those of any length, too, one in the other: minutes to
+// compile, and slower.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" // of loops elsewhere that may be of any length
+#define ASI_UNROLL(times)
+#else
+#define ASI_PRAGMA(text) _Pragma(#text)
+#define ASI_UNROLL(times) ASI_PRAGMA(GCC unroll times)
 #endif
 
 /// row -= l other, from an even place on, n numbers with n even
 ASI_INLINED void subtract(double *row, double l, const double *other, int from, int n) {
   const asi_two factor = asi_both(l);
   if (__builtin_constant_p(n)) {
-#pragma GCC unroll 16
+    ASI_UNROLL(16)
     for (int j = from; j < n; j += 2)
       asi_store_two(row + j, asi_load_two(row + j) - factor * asi_load_two(other + j));
   } else {
-#pragma GCC unroll 8
+    ASI_UNROLL(8)
     for (int j = from; j < n; j += 2)
       asi_store_two(row + j, asi_load_two(row + j) - factor * asi_load_two(other + j));
   }
@@ -44,7 +50,7 @@ ASI_INLINED void subtract_all(double *row, double l, const double *other, int n)
 /// (x weight)^2, n numbers, summed up as pairs
 ASI_INLINED asi_two weighted_squares(const double *x, const double *weight, int n) {
   asi_two sum = asi_both(0.0);
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int j = 0; j + 1 < n; j += 2) {
     const asi_two product = asi_load_two(x + j) * asi_load_two(weight + j);
     sum += product * product;
@@ -70,7 +76,7 @@ ASI_INLINED double eliminate_entry(double *row, int k, const double *pivot_row, 
 /// Subtracts pivot rows 0 ... count - 1 from a row of P.
 ASI_INLINED void eliminate_row(double *row, const double *P, const double *inverse, int length,
                                int count) {
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int k = 0; k < count; ++k) eliminate_entry(row, k, P + k * length, inverse[k], length);
 }
 
@@ -125,7 +131,7 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
   double *const L = P + w * length;
   double sum = *growth;
   *searched = false;
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int i = 0; i < w; ++i) {
     double *const row = P + i * length;
     eliminate_row(row, P, inverse, length, i);
@@ -141,7 +147,7 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
   asi_two left = asi_both(0.0);
   for (int i = 0; i < to->split; ++i) {
     double *const row = L + i * width, *const rest = to->S + i * to->stride;
-#pragma GCC unroll 16
+    ASI_UNROLL(16)
     for (int k = 0; k < w; ++k) { // both at once: one does not wait for its own results alone
       const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
       subtract(rest, l, P + k * length + w, 0, columns);
@@ -182,14 +188,15 @@ ASI_INLINED bool invert_three(const double *P, int length, const double *enough,
   inverse[1][2] = a[2] * b[0] - a[0] * b[2];
   inverse[2][2] = a[0] * b[1] - a[1] * b[0];
   if (!(det * det > SMALLEST_VOLUME * SMALLEST_VOLUME * aa * bb * cc)) return false;
-#pragma GCC unroll 3
+  ASI_UNROLL(3)
   for (int k = 0; k < 3; ++k)
     if (!(fabs(det) > enough[k] * fabs(inverse[k][k]))) return false;
   const double factor = 1.0 / det;
-#pragma GCC unroll 3
-  for (int i = 0; i < 3; ++i)
-#pragma GCC unroll 3
+  ASI_UNROLL(3)
+  for (int i = 0; i < 3; ++i) {
+    ASI_UNROLL(3)
     for (int j = 0; j < 3; ++j) inverse[i][j] *= factor;
+  }
   *growth += aa * (scale[0] * scale[0]) + bb * (scale[1] * scale[1]) + cc * (scale[2] * scale[2]);
   return true;
 }
@@ -203,7 +210,7 @@ ASI_INLINED asi_two combine(const double *x, const double *y, int length, int n)
 
 /// row -= l X, n numbers: X has three rows.
 ASI_INLINED void subtract_three(double *row, const double *l, const double *X, int length, int n) {
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int j = 0; j + 1 < n; j += 2)
     asi_store_two(row + j, asi_load_two(row + j) - combine(l, X + j, length, 2));
   if (n & 1) row[n - 1] -= combine(l, X + n - 1, length, 1)[0];
@@ -217,31 +224,32 @@ ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, c
   const double *const L = P + 3 * length;
   double *const X = P + 3, inverse[3][3], sum = *growth;
   if (!invert_three(P, length, enough, scale, inverse, &sum)) return false;
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int j = 0; j < r; j += 2) {
     const int n = r - j > 1 ? 2 : 1;
     asi_two x[3];
-#pragma GCC unroll 3
+    ASI_UNROLL(3)
     for (int k = 0; k < 3; ++k) x[k] = combine(inverse[k], X + j, length, n);
-#pragma GCC unroll 3
+    ASI_UNROLL(3)
     for (int k = 0; k < 3; ++k)
       if (n == 2)
         asi_store_two(X + k * length + j, x[k]);
       else
         X[k * length + j] = x[k][0];
   }
-#pragma GCC unroll 3
-  for (int i = 0; i < 3; ++i)
-#pragma GCC unroll 3
+  ASI_UNROLL(3)
+  for (int i = 0; i < 3; ++i) {
+    ASI_UNROLL(3)
     for (int j = 0; j < 3; ++j) P[i * length + j] = inverse[i][j];
+  }
   asi_two left = asi_both(0.0);
-#pragma GCC unroll 8
+  ASI_UNROLL(8)
   for (int i = 0; i < to->split; ++i) {
     double *const row = to->S + i * to->stride;
     subtract_three(row, L + 4 * i, X, length, r);
     if (i < to->inside) left += asi_both(weight[i] * weight[i]) * weighted_squares(row, weight, r);
   }
-#pragma GCC unroll 8
+  ASI_UNROLL(8)
   for (int i = to->split; i < r; ++i) {
     const int k = i - to->split;
     subtract_three(to->below + k * to->below_stride, L + 4 * i, X, length, to->split);
@@ -255,7 +263,7 @@ ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, c
 /// x . y
 ASI_INLINED double dot(const double *x, const double *y, int n) {
   double even = 0.0, odd = 0.0;
-#pragma GCC unroll 8
+  ASI_UNROLL(8)
   for (int j = 0; j + 1 < n; j += 2) {
     even += x[j] * y[j];
     odd += x[j + 1] * y[j + 1];
@@ -269,13 +277,14 @@ ASI_INLINED void forward_front(const double *restrict P, int w, int r, int split
                                double *restrict p, double *restrict q, double *restrict more) {
   const int width = w + (w & 1), length = width + r + (r & 1);
   const double *const L = P + w * length;
-#pragma GCC unroll 16
-  for (int j = 0; j < w; ++j)
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
+  for (int j = 0; j < w; ++j) {
+    ASI_UNROLL(16)
     for (int k = j + 1; k < w; ++k) p[k] -= P[k * length + j] * p[j];
-#pragma GCC unroll 8
+  }
+  ASI_UNROLL(8)
   for (int k = 0; k < split; ++k) q[k] -= dot(L + k * width, p, w);
-#pragma GCC unroll 8
+  ASI_UNROLL(8)
   for (int k = split; k < r; ++k) more[k - split] -= dot(L + k * width, p, w);
 }
 
@@ -284,15 +293,15 @@ ASI_INLINED void backward_front(const double *restrict P, const double *restrict
                                 int r, int split, double *restrict p, const double *restrict q,
                                 const double *restrict more) {
   const int length = w + (w & 1) + r + (r & 1);
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int k = 0; k < w; ++k) {
     p[k] -= dot(P + k * length + w, q, split);
     if (split < r) p[k] -= dot(P + k * length + w + split, more, r - split);
   }
-#pragma GCC unroll 16
+  ASI_UNROLL(16)
   for (int j = w - 1; j >= 0; --j) {
     p[j] *= inverse[j];
-#pragma GCC unroll 16
+    ASI_UNROLL(16)
     for (int k = 0; k < j; ++k) p[k] -= P[k * length + j] * p[j];
   }
 }
@@ -302,19 +311,19 @@ ASI_INLINED void forward_three(const double *restrict P, int r, int split, doubl
                                double *restrict q, double *restrict more) {
   const int length = 4 + r + (r & 1);
   const double *const L = P + 3 * length, a = p[0], b = p[1], c = p[2];
-#pragma GCC unroll 3
+  ASI_UNROLL(3)
   for (int k = 0; k < 3; ++k)
     p[k] = P[k * length] * a + P[k * length + 1] * b + P[k * length + 2] * c;
-#pragma GCC unroll 8
+  ASI_UNROLL(8)
   for (int k = 0; k < split; ++k) q[k] -= dot(L + 4 * k, p, 3);
-#pragma GCC unroll 8
+  ASI_UNROLL(8)
   for (int k = split; k < r; ++k) more[k - split] -= dot(L + 4 * k, p, 3);
 }
 
 ASI_INLINED void backward_three(const double *restrict P, int r, int split, double *restrict p,
                                 const double *restrict q, const double *restrict more) {
   const int length = 4 + r + (r & 1);
-#pragma GCC unroll 3
+  ASI_UNROLL(3)
   for (int k = 0; k < 3; ++k) {
     p[k] -= dot(P + k * length + 3, q, split);
     if (split < r) p[k] -= dot(P + k * length + 3 + split, more, r - split);
