@@ -224,7 +224,7 @@ static void test_damaged(void **state) {
     must_be_refused(&x, foreign, 0, "not a state of alphastep");
     copy[16] = 5; // a later format
     must_be_refused(&x, copy, size, "its format is 5, this library reads 4");
-    copy[16] = 3;
+    copy[16] = bytes[16];
     // The length and the checksum fit, but the contents are too short or too long.
     for (size_t length = HEAD; length < size; ++length) {
       memcpy(copy, bytes, length);
