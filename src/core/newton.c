@@ -334,7 +334,7 @@ static void begin_again(as_integrator *s) {
 }
 
 /// Whether the step is to begin with new factors. Those for another h are used, too, where nothing is stiff: to leading
-/// order no block of the matrix depends on it. Those of a step that was taken back are not: it leaves no traces.
+/// order no block of the matrix depends on it. Those of a step that was taken back are not.
 static bool begins_with_new_factors(const as_integrator *s) {
   const double ratio = s->factor_h / s->h;
   const bool same = fabs(ratio - 1.0) <= 1e-9 && fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA;
