@@ -306,9 +306,9 @@ ASI_INLINED void backward_single(const frontal_solver *s, const asi_single *sing
 /// Does something for each single i; for the usual ones with constants n_l and n_u.
 #define FOR_SINGLES(do_double, do_simple, do_any)                                                  \
   const asi_single *i = s->fronts.single, *const end = i + s->fronts.n_singles;                    \
-  for (const asi_single *last = i + s->fronts.n_double; i < last; ++i) do_double;                  \
-  for (const asi_single *last = i + s->fronts.n_simple; i < last; ++i) do_simple;                  \
-  for (; i < end; ++i) do_any;
+  for (const asi_single *last = i + s->fronts.n_double; i < last; ++i) (do_double);                \
+  for (const asi_single *last = i + s->fronts.n_simple; i < last; ++i) (do_simple);                \
+  for (; i < end; ++i) (do_any);
 
 static bool factor_singles(frontal_solver *s) {
   bool ok = true;
