@@ -14,6 +14,7 @@
 
 #include "base/archive.h"
 #include "core/problem.h"
+#include "core/products.h"
 #include "linalg/solver.h"
 
 typedef enum asi_via { ASI_VIA_IDENTITY, ASI_VIA_T, ASI_VIA_T_BT, ASI_VIA_COUNT } asi_via;
@@ -26,38 +27,6 @@ typedef struct asi_term {
   asi_via via;
   double factor;
 } asi_term;
-
-/// A piece of a product of sparse matrices: consecutive rows of some columns, for which the inner numbers follow each
-/// other. For its columns c
-///
-///     value[dest + r + c dest_col] += factor * sum_k a[left + k left_step + r row_step + c left_col]
-///                                                    * b[right + k right_step + c right_col]
-///
-/// and again for others of the same numbers that follow at equal distances: those of a row of equal bodies.
-typedef struct asi_piece {
-  int dest, left, right;
-  int shape;             ///< by which usual ones of these numbers find their own loop
-  int rows, inner, cols; ///< so many r, k and c
-  int row_step;          ///< 1 if there is a second factor
-  int left_step, right_step;
-  int dest_col, left_col, right_col;
-  int count; ///< so many of them,
-  int dest_next, left_next, right_next;
-  bool adds; ///< to what others have written; otherwise it is the first one there
-} asi_piece;
-
-/// A product of sparse matrices whose patterns are known, or one of them alone, as a list of pieces.
-typedef struct asi_products {
-  int count; ///< multiplications
-  int n_pieces;
-  asi_piece *piece;
-} asi_products;
-
-/// Entries that are not set before others add to them: they have to be cleared.
-typedef struct asi_zeros {
-  int count;
-  int *entry; ///< NULL: the first ones, that is all
-} asi_zeros;
 
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
 typedef struct asi_motion {
