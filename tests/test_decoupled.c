@@ -65,8 +65,8 @@ static void couple(as_integrator *s) {
 
 /// Makes an integrator believe that the matrix without eta contracts badly.
 static void slow_down(as_integrator *s) {
-  s->fresh_seen = true;
-  s->fresh_contraction = 0.5;
+  s->seen.fresh_seen = true;
+  s->seen.fresh_contraction = 0.5;
 }
 
 static const char *backend_of(const asi_system *system) {

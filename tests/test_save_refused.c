@@ -438,14 +438,14 @@ static bool spoil(as_integrator *s, int index) {
   case 27: s->predictor.points = ASI_HISTORY + 1; return true;
   case 28: s->redundancy.n_redundant = s->redundancy.rows + 1; return true;
   case 29: s->factor_age = -1; return true;
-  case 30: s->contraction_age = LONG_MAX; return true;
+  case 30: s->seen.contraction_age = LONG_MAX; return true;
   case 31: s->statistics.steps = LONG_MAX; return true;
   case 32: s->statistics.solves = LONG_MIN; return true;
   case 33: s->report.index = s->def.n_events; return true;
   case 34: s->report.direction = 2; return true;
   case 35: s->report.count = -1; return true;
   case 36: s->active = &s->shared; return true;
-  case 37: s->refining_age = LONG_MAX; return true;
+  case 37: s->seen.refining_age = LONG_MAX; return true;
   case 38: s->b_n.value[0] = nan; return true;
   default: return false;
   }

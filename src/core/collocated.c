@@ -282,7 +282,8 @@ static double effect(const as_integrator *s, const double *part, const double *d
 
 /// What a first refinement will leave, if that was seen with factors of this step size that were at least as old.
 static double expected_refining(const as_integrator *s) {
-  return s->factor_age <= s->refining_age && same_step(s->factor_h, s->h) ? s->refining : 1.0;
+  return s->factor_age <= s->seen.refining_age && same_step(s->factor_h, s->h) ? s->seen.refining
+                                                                               : 1.0;
 }
 
 /// [GA.16] whether the refinement r of dv, which changes v' by `change` tolerances, was the last one. Stiff directions come
@@ -313,8 +314,8 @@ static as_status refine_index3(as_integrator *s, const double *vddot, bool *done
     const double change = effect(s, r, dv);
     if (i > 0) contraction = change / before;
     if (i == 1) {
-      s->refining = contraction;
-      s->refining_age = s->factor_age;
+      s->seen.refining = contraction;
+      s->seen.refining_age = s->factor_age;
     }
     *done = is_refined(s, r, dv, change, contraction);
     if (*done || (i > 0 && !(contraction <= REFINING))) break;
@@ -546,13 +547,13 @@ static as_status collocated_evaluate(as_integrator *s, bool tangents) {
 
 static void use_matrix(as_integrator *s, asi_system *system) {
   s->active = system;
-  s->fresh_seen = false;
-  s->fresh_contraction = 0.1;
+  s->seen.fresh_seen = false;
+  s->seen.fresh_contraction = 0.1;
 }
 
 /// Goes over to the matrix of all unknowns if the one without eta does not do.
 static as_status choose_matrix(as_integrator *s, bool again) {
-  const bool slow = s->fresh_seen && s->fresh_contraction > DECOUPLED_CONTRACTION;
+  const bool slow = s->seen.fresh_seen && s->seen.fresh_contraction > DECOUPLED_CONTRACTION;
   if (s->active == &s->step || !(again || slow)) return AS_OK;
   const as_status status = asi_index2_couple(s, s->eval.error);
   if (status == AS_OK) use_matrix(s, &s->step);

@@ -60,6 +60,18 @@ typedef struct asi_method {
 
 enum { ASI_PATH = 3 }; ///< steps that a path is followed over
 
+/// What was seen of Newton's method in the steps so far: decides on factors and on iterations.
+typedef struct asi_seen {
+  double contraction;       ///< last observed with the factors at hand, when they were
+  long contraction_age;     ///< this old; 0: not observed since the step they were made in
+  double fresh_contraction; ///< observed with new factors, or
+  bool fresh_seen;          ///< if not, assumed
+  double fresh_norm;        ///< of the increment that it was observed for
+  double first_norm;        ///< of the first increment of the last step
+  double refining;          ///< contraction of [ST.6]'s refinements when it was seen last,
+  long refining_age;        ///< with factors this old; 0: not yet
+} asi_seen;
+
 struct as_integrator {
   const as_problem *problem;
   as_integrator_def def;
@@ -211,20 +223,13 @@ struct as_integrator {
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
   double factor_compliance;
-  long factor_age;          ///< steps since the factors at hand were made; 0: made in this one
-  long factor_iterations;   ///< iterations with them
-  double contraction;       ///< last observed with them, when they were
-  long contraction_age;     ///< this old; 0: not observed since the step they were made in
-  double fresh_contraction; ///< observed with new factors, or
-  bool fresh_seen;          ///< if not, assumed
-  double fresh_norm;        ///< of the increment that it was observed for
-  double first_norm;        ///< of the first increment of the last step
-  double refining;          ///< contraction of [ST.6]'s refinements when it was seen last,
-  long refining_age;        ///< with factors this old; 0: not yet
-  double noise;             ///< what round-off may leave of an increment, in tolerances
-  double round_off[2];      ///< in v' of a step, by stage
-  double q_size;            ///< max |q| where the step begins
-  double mass_size;         ///< max |M| where it was evaluated last
+  long factor_age;        ///< steps since the factors at hand were made; 0: made in this one
+  long factor_iterations; ///< iterations with them
+  asi_seen seen;
+  double noise;        ///< what round-off may leave of an increment, in tolerances
+  double round_off[2]; ///< in v' of a step, by stage
+  double q_size;       ///< max |q| where the step begins
+  double mass_size;    ///< max |M| where it was evaluated last
 };
 
 extern const asi_method asi_method_index3;

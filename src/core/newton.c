@@ -214,25 +214,25 @@ static costs count_costs(const as_integrator *s) {
 /// [NW.5] whether new factors, and the fewer iterations they need for an increment of size `norm`, cost less than going
 /// on with the old ones, whose contraction is r
 static bool renewal_pays(const as_integrator *s, const costs *c, double norm, double r) {
-  const double fresh = fmax(s->fresh_contraction, PLANNING_FLOOR);
+  const double fresh = fmax(s->seen.fresh_contraction, PLANNING_FLOOR);
   return c->renewal + iterations_to_go(norm, fresh) * c->iteration <
          iterations_to_go(norm, r) * c->iteration;
 }
 
 /// What the factors at hand, made some steps ago, will do in this step; not better than `floor`.
 static double expected_contraction(const as_integrator *s, double floor) {
-  if (s->contraction_age == 0) return fmax(s->fresh_contraction, UNSEEN_CONTRACTION);
-  const double growth = (double)s->factor_age / (double)s->contraction_age;
-  return fmin(fmax(s->contraction, floor) * growth, SLOWEST);
+  if (s->seen.contraction_age == 0) return fmax(s->seen.fresh_contraction, UNSEEN_CONTRACTION);
+  const double growth = (double)s->factor_age / (double)s->seen.contraction_age;
+  return fmin(fmax(s->seen.contraction, floor) * growth, SLOWEST);
 }
 
 /// [NW.11] whether this step is expected to cost more with the old factors than the steps since they were made have cost
 /// on average, their making included; only if the last step has shown what they do
 static bool are_outlived(const as_integrator *s, const costs *c) {
-  if (s->contraction_age == 0 || s->contraction_age < s->factor_age - 1) return false;
+  if (s->seen.contraction_age == 0 || s->seen.contraction_age < s->factor_age - 1) return false;
   const double r = expected_contraction(s, PLANNING_FLOOR);
   const double spent = c->renewal + (double)s->factor_iterations * c->iteration;
-  return spent / (double)s->factor_age < iterations_to_go(s->first_norm, r) * c->iteration;
+  return spent / (double)s->factor_age < iterations_to_go(s->seen.first_norm, r) * c->iteration;
 }
 
 static as_status factorize(as_integrator *s, bool again) {
@@ -245,7 +245,7 @@ static as_status factorize(as_integrator *s, bool again) {
   s->factor_compliance = s->compliance;
   s->factor_age = 0;
   s->factor_iterations = 0;
-  s->contraction_age = 0;
+  s->seen.contraction_age = 0;
   return AS_OK;
 }
 
@@ -253,24 +253,25 @@ static as_status factorize(as_integrator *s, bool again) {
 /// those that were observed contract less. With SOI2's approximate factors it is linear; index-2's, without eta,
 /// are corrected for it.
 static double fresh_contraction(const as_integrator *s, double norm) {
-  const bool quadratic = s->fresh_seen && (s->active != &s->shared || s->eta.solver);
-  const double growth = quadratic ? fmax(1.0, norm / s->fresh_norm) : 1.0;
+  const bool quadratic = s->seen.fresh_seen && (s->active != &s->shared || s->eta.solver);
+  const double growth = quadratic ? fmax(1.0, norm / s->seen.fresh_norm) : 1.0;
   // A contraction much better than that, seen several times, is believed a little more.
-  const double floor = fmin(fmax(100.0 * s->fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
-  return fmin(fmax(s->fresh_contraction * growth, quadratic ? floor : FRESH_GUESS_FLOOR), SLOWEST);
+  const double floor = fmin(fmax(100.0 * s->seen.fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
+  return fmin(fmax(s->seen.fresh_contraction * growth, quadratic ? floor : FRESH_GUESS_FLOOR),
+              SLOWEST);
 }
 
 /// Remembers a ratio of two increments, the first of size `norm`, made with factors of this step or an earlier
 /// one.
 static void observe_contraction(as_integrator *s, double norm, double r) {
   if (s->factor_age == 0) {
-    const double faded = s->fresh_seen ? 0.3 * s->fresh_contraction : 0.0;
-    if (r >= faded) s->fresh_norm = norm;
-    s->fresh_contraction = fmax(faded, r);
-    s->fresh_seen = true;
+    const double faded = s->seen.fresh_seen ? 0.3 * s->seen.fresh_contraction : 0.0;
+    if (r >= faded) s->seen.fresh_norm = norm;
+    s->seen.fresh_contraction = fmax(faded, r);
+    s->seen.fresh_seen = true;
   } else {
-    s->contraction = s->contraction_age > 0 ? fmax(0.3 * s->contraction, r) : r;
-    s->contraction_age = s->factor_age;
+    s->seen.contraction = s->seen.contraction_age > 0 ? fmax(0.3 * s->seen.contraction, r) : r;
+    s->seen.contraction_age = s->factor_age;
   }
 }
 
@@ -343,7 +344,7 @@ static bool begins_with_new_factors(const as_integrator *s) {
         s->factor_age > 0))
     return true;
   const costs c = count_costs(s);
-  return renewal_pays(s, &c, s->first_norm, expected_contraction(s, GUESS_FLOOR)) ||
+  return renewal_pays(s, &c, s->seen.first_norm, expected_contraction(s, GUESS_FLOOR)) ||
          are_outlived(s, &c);
 }
 
@@ -376,7 +377,7 @@ as_status asi_newton(as_integrator *s) {
     }
     if (status) return status;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
-    if (iteration == 1) s->first_norm = norm;
+    if (iteration == 1) s->seen.first_norm = norm;
     // [NW.3] error after this increment ~ norm r / (1 - r), with the ratio r of two increments. Before
     // there are two of them in this step, r is what was seen in earlier ones, if anything was.
     const bool noise = norm <= 1.0 && previous > 0.0 && only_round_off_is_left(s);
@@ -387,7 +388,7 @@ as_status asi_newton(as_integrator *s) {
       observe_contraction(s, previous, noise ? 0.0 : fmax(norm - s->noise, 0.0) / previous);
     } else if (fresh) {
       r = fresh_contraction(s, norm);
-    } else if (s->contraction_age > 0) {
+    } else if (s->seen.contraction_age > 0) {
       r = expected_contraction(s, GUESS_FLOOR);
     }
     const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);

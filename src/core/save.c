@@ -135,16 +135,16 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->factor_compliance);
   asi_archive_count(a, &s->factor_age);
   asi_archive_count(a, &s->factor_iterations);
-  asi_archive_double(a, &s->contraction);
-  asi_archive_count(a, &s->contraction_age);
-  asi_archive_double(a, &s->fresh_contraction);
-  asi_archive_bool(a, &s->fresh_seen);
-  asi_archive_double(a, &s->fresh_norm);
-  asi_archive_double(a, &s->first_norm);
+  asi_archive_double(a, &s->seen.contraction);
+  asi_archive_count(a, &s->seen.contraction_age);
+  asi_archive_double(a, &s->seen.fresh_contraction);
+  asi_archive_bool(a, &s->seen.fresh_seen);
+  asi_archive_double(a, &s->seen.fresh_norm);
+  asi_archive_double(a, &s->seen.first_norm);
   if (!s->first && asi_index2_keeps_b(s))
     asi_archive_doubles(a, s->b_n.value, (size_t)s->b_n.col_start[s->b_n.cols]);
-  asi_archive_double(a, &s->refining);
-  asi_archive_count(a, &s->refining_age);
+  asi_archive_double(a, &s->seen.refining);
+  asi_archive_count(a, &s->seen.refining_age);
   asi_archive_bool(a, &s->mass_known);
   // Blocks that are not evaluated anew before they are used: M, if constant, and what [NW.7] reads.
   static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};

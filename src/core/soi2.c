@@ -351,10 +351,10 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
   const as_point at = trial_point(s);
   // Stiff forces spoil the shared matrix, at every step.
   if (s->active == &s->shared &&
-      (again || (s->fresh_seen && s->fresh_contraction > SHARED_CONTRACTION))) {
+      (again || (s->seen.fresh_seen && s->seen.fresh_contraction > SHARED_CONTRACTION))) {
     s->active = &s->step;
-    s->fresh_seen = false;
-    s->fresh_contraction = 0.1;
+    s->seen.fresh_seen = false;
+    s->seen.fresh_contraction = 0.1;
   }
   asi_system *system = s->active;
   const as_block_set at_hand = s->at_trial | AS_BLOCK_BIT(AS_BLOCK_M);

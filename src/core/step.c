@@ -152,24 +152,12 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   s->eval.error = error;
   s->newton_rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
   s->controlled = false;
-  const struct {
-    double contraction, fresh_contraction, fresh_norm, first_norm, refining;
-    long contraction_age, refining_age;
-    bool fresh_seen;
-    asi_system *active;
-  } memory = {s->contraction,     s->fresh_contraction, s->fresh_norm, s->first_norm, s->refining,
-              s->contraction_age, s->refining_age,      s->fresh_seen, s->active};
+  const asi_seen seen = s->seen;
+  asi_system *const active = s->active;
   const as_status status = try_step(s, h, t1, s->base_compliance);
   if (!as_status_is_recoverable(status)) return status;
-  s->contraction = memory.contraction;
-  s->fresh_contraction = memory.fresh_contraction;
-  s->fresh_norm = memory.fresh_norm;
-  s->first_norm = memory.first_norm;
-  s->refining = memory.refining;
-  s->contraction_age = memory.contraction_age;
-  s->refining_age = memory.refining_age;
-  s->fresh_seen = memory.fresh_seen;
-  s->active = memory.active;
+  s->seen = seen;
+  s->active = active;
   const as_integrator saved = *s;
   as_error ignored;
   const size_t u_size = (size_t)s->problem->def.n_u * sizeof(double);
