@@ -396,7 +396,9 @@ as_status asi_newton(as_integrator *s) {
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
     if (previous > 0.0) {
       const costs c = count_costs(s);
-      renew = r > 0.5 || renewal_pays(s, &c, norm * r, r);
+      // Factors of a far prediction contract badly, new ones of where the iteration has come to do not.
+      const bool late = iteration == (s->def.newton.max_iterations + 1) / 2 && !approximate;
+      renew = late || r > 0.5 || renewal_pays(s, &c, norm * r, r);
     }
     previous = norm;
     // So many iterations with better factors, too.
