@@ -295,6 +295,47 @@ static void test_factors_of_a_far_prediction(void **state) {
   }
 }
 
+/// [NW.12] With a large tolerance one iteration does for most steps, whether or not anything was seen of the factors at
+/// hand; what is left of the iteration stays below the tolerance all the same.
+static void test_factors_age_alike(void **state) {
+  (void)state;
+  enum { STEPS = 400, TOLERANCES = 4 };
+  static const struct {
+    const test_problem *(*problem)(void);
+    double h;
+    int matrices[3]; ///< at most so many with 1e-4
+  } cases[] = {{problem_pendulum, 0.01, {STEPS, 80, 80}},
+               {problem_heavy_top_slow, 0.002, {280, 45, 60}}};
+  for (int k = 0; k < 2 * 3 * TOLERANCES; ++k) {
+    const test_problem *p = cases[k % 2].problem();
+    const int method = k / 2 % 3;
+    const double tolerance = pow(10.0, -2 - k / 6);
+    as_integrator_def def = as_default_integrator_def();
+    def.method = (as_method)method;
+    run exact = run_open(p, NULL, &def);
+    def.newton.rtol = tolerance;
+    def.newton.atol = 1e-3 * tolerance;
+    run r = run_open(p, NULL, &def);
+    double off = 0.0;
+    for (int i = 0; i < STEPS; ++i) {
+      run_steps(&exact, cases[k % 2].h, 1);
+      run_steps(&r, cases[k % 2].h, 1);
+      const double *v = as_integrator_state(exact.integrator)->v;
+      const int n = r.problem->n;
+      off = fmax(off, largest_difference(as_integrator_state(r.integrator)->v, v, n) /
+                          (tolerance * largest(v, n)));
+    }
+    const as_statistics work = run_statistics(&r);
+    printf("%-16s method %d, rtol %g: %ld matrices, %ld iterations, off by %.2f tolerances\n",
+           p->name, method, tolerance, work.jacobian_evaluations, work.newton_iterations, off);
+    assert_true(off < 1.0);
+    assert_true(work.newton_iterations < 1.2 * STEPS);
+    if (k / 6 == 2) assert_in_range(work.jacobian_evaluations, 1, cases[k % 2].matrices[method]);
+    run_close(&exact);
+    run_close(&r);
+  }
+}
+
 static void test_stiff_correction(void **state) {
   (void)state;
   const test_problem *p = problem_stiff_pendulum();
@@ -521,6 +562,7 @@ int main(void) {
       cmocka_unit_test(test_reuse),
       cmocka_unit_test(test_old_factors_do_not_fail_a_step),
       cmocka_unit_test(test_factors_of_a_far_prediction),
+      cmocka_unit_test(test_factors_age_alike),
       cmocka_unit_test(test_stiff_correction),
       cmocka_unit_test(test_linear_problem_factorizes_once),
       cmocka_unit_test(test_tolerance_is_small_enough),

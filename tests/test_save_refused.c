@@ -169,7 +169,7 @@ static void test_layout(void **state) {
   size_t size = 0;
   unsigned char *bytes = saved_bytes(x.integrator, &size);
   assert_memory_equal(bytes, "alphastep state\n", 16);
-  const unsigned char format[8] = {4};
+  const unsigned char format[8] = {5};
   assert_memory_equal(bytes + 16, format, 8);
   assert_true(word_at(bytes, 24) == size - HEAD);
   uint64_t sum = UINT64_C(14695981039346656037);
@@ -222,8 +222,8 @@ static void test_damaged(void **state) {
     static const char foreign[] = "PK\3\4 this is something else, and long enough for a head";
     must_be_refused(&x, foreign, sizeof foreign, "not a state of alphastep");
     must_be_refused(&x, foreign, 0, "not a state of alphastep");
-    copy[16] = 5; // a later format
-    must_be_refused(&x, copy, size, "its format is 5, this library reads 4");
+    copy[16] = 6; // a later format
+    must_be_refused(&x, copy, size, "its format is 6, this library reads 5");
     copy[16] = bytes[16];
     // The length and the checksum fit, but the contents are too short or too long.
     for (size_t length = HEAD; length < size; ++length) {
@@ -447,6 +447,7 @@ static bool spoil(as_integrator *s, int index) {
   case 36: s->active = &s->shared; return true;
   case 37: s->seen.refining_age = LONG_MAX; return true;
   case 38: s->b_n.value[0] = nan; return true;
+  case 39: s->seen.ageing_left = ASI_AGEING_BELIEVED + 1; return true;
   default: return false;
   }
 }

@@ -549,6 +549,7 @@ static void use_matrix(as_integrator *s, asi_system *system) {
   s->active = system;
   s->seen.fresh_seen = false;
   s->seen.fresh_contraction = 0.1;
+  s->seen.ageing_left = 0;
 }
 
 /// Goes over to the matrix of all unknowns if the one without eta does not do.

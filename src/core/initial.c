@@ -209,6 +209,7 @@ static as_status begin(as_integrator *s, double t) {
   s->seen.fresh_seen = false;
   s->seen.fresh_norm = 1.0;
   s->seen.contraction_age = 0;
+  s->seen.ageing_left = 0;
   s->factor_iterations = 0;
   s->seen.first_norm = 0.0;
   s->seen.refining = 1.0;

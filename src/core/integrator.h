@@ -64,6 +64,9 @@ enum { ASI_PATH = 3 }; ///< steps that a path is followed over
 typedef struct asi_seen {
   double contraction;       ///< last observed with the factors at hand, when they were
   long contraction_age;     ///< this old; 0: not observed since the step they were made in
+  double ageing;            ///< contraction over age, as observed last, for
+  double ageing_norm;       ///< an increment of this size
+  int ageing_left;          ///< how many more factors are expected to age like that; 0: not known
   double fresh_contraction; ///< observed with new factors, or
   bool fresh_seen;          ///< if not, assumed
   double fresh_norm;        ///< of the increment that it was observed for
@@ -395,6 +398,8 @@ void asi_index2_path(as_integrator *s);
 as_status asi_index2_couple(as_integrator *s, as_error *error);
 
 // newton.c -----------------------------------------------------------------------------------------
+
+enum { ASI_AGEING_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
 
 /// Round-off in v' of a step; `stage` counts those of SOI2, otherwise 0.
 double asi_round_off(const as_integrator *s, int stage);

@@ -25,7 +25,7 @@
 // takes a while to settle after a change of the step, differs by more than that.
 #define USABLE_RATIO 2.0
 #define USABLE_GAMMA 0.1
-// What factors of an earlier step are expected to do before that was observed.
+// What factors of the last step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
@@ -181,6 +181,11 @@ static double iterations_to_go(double norm, double r) {
   return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
 }
 
+/// Whether the factors at hand were made for such a step.
+static bool is_same_step(const as_integrator *s) {
+  return fabs(s->factor_h / s->h - 1.0) <= 1e-9 && fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA;
+}
+
 typedef struct costs {
   double iteration, renewal;
 } costs;
@@ -219,9 +224,21 @@ static bool renewal_pays(const as_integrator *s, const costs *c, double norm, do
          iterations_to_go(norm, r) * c->iteration;
 }
 
+/// [NW.12] what factors do of which nothing was seen yet, if they age as those before did: believed for given steps of the
+/// same size where nothing is stiff; 1: not known
+static double inherited_contraction(const as_integrator *s) {
+  if (s->seen.ageing_left == 0 || s->controlled || s->path.stiffens || !is_same_step(s)) return 1.0;
+  return fmin(fmax(s->seen.ageing, GUESS_FLOOR) * (double)s->factor_age, SLOWEST);
+}
+
 /// What the factors at hand, made some steps ago, will do in this step; not better than `floor`.
 static double expected_contraction(const as_integrator *s, double floor) {
-  if (s->seen.contraction_age == 0) return fmax(s->seen.fresh_contraction, UNSEEN_CONTRACTION);
+  if (s->seen.contraction_age == 0) {
+    const double inherited = inherited_contraction(s);
+    if (iterations_to_go(s->seen.first_norm, inherited) <= 1.0) return inherited;
+    const double unseen = UNSEEN_CONTRACTION * (double)s->factor_age;
+    return fmin(fmax(s->seen.fresh_contraction, unseen), SLOWEST);
+  }
   const double growth = (double)s->factor_age / (double)s->seen.contraction_age;
   return fmin(fmax(s->seen.contraction, floor) * growth, SLOWEST);
 }
@@ -246,6 +263,7 @@ static as_status factorize(as_integrator *s, bool again) {
   s->factor_age = 0;
   s->factor_iterations = 0;
   s->seen.contraction_age = 0;
+  if (s->seen.ageing_left > 0) --s->seen.ageing_left;
   return AS_OK;
 }
 
@@ -272,6 +290,10 @@ static void observe_contraction(as_integrator *s, double norm, double r) {
   } else {
     s->seen.contraction = s->seen.contraction_age > 0 ? fmax(0.3 * s->seen.contraction, r) : r;
     s->seen.contraction_age = s->factor_age;
+    const double faded = s->seen.ageing_left > 0 ? 0.5 * s->seen.ageing : 0.0;
+    s->seen.ageing = fmax(faded, r / (double)s->factor_age);
+    s->seen.ageing_norm = norm;
+    s->seen.ageing_left = ASI_AGEING_BELIEVED;
   }
 }
 
@@ -338,7 +360,7 @@ static void begin_again(as_integrator *s) {
 /// order no block of the matrix depends on it. Those of a step that was taken back are not.
 static bool begins_with_new_factors(const as_integrator *s) {
   const double ratio = s->factor_h / s->h;
-  const bool same = fabs(ratio - 1.0) <= 1e-9 && fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA;
+  const bool same = is_same_step(s);
   const bool similar = ratio < USABLE_RATIO && ratio > 1.0 / USABLE_RATIO && !s->path.stiffens;
   if (!(s->def.newton.reuse && (same || similar) && s->factor_compliance == s->compliance &&
         s->factor_age > 0))
@@ -390,6 +412,9 @@ as_status asi_newton(as_integrator *s) {
       r = fresh_contraction(s, norm);
     } else if (s->seen.contraction_age > 0) {
       r = expected_contraction(s, GUESS_FLOOR);
+    } else {
+      // An increment much larger than those it was seen for may contract less.
+      r = fmin(inherited_contraction(s) * fmax(1.0, norm / (2.0 * s->seen.ageing_norm)), 1.0);
     }
     const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;

@@ -17,7 +17,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 4, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 5, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -137,6 +137,9 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_count(a, &s->factor_iterations);
   asi_archive_double(a, &s->seen.contraction);
   asi_archive_count(a, &s->seen.contraction_age);
+  asi_archive_double(a, &s->seen.ageing);
+  asi_archive_double(a, &s->seen.ageing_norm);
+  asi_archive_int(a, &s->seen.ageing_left, 0, ASI_AGEING_BELIEVED);
   asi_archive_double(a, &s->seen.fresh_contraction);
   asi_archive_bool(a, &s->seen.fresh_seen);
   asi_archive_double(a, &s->seen.fresh_norm);

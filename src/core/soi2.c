@@ -355,6 +355,7 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
     s->active = &s->step;
     s->seen.fresh_seen = false;
     s->seen.fresh_contraction = 0.1;
+    s->seen.ageing_left = 0;
   }
   asi_system *system = s->active;
   const as_block_set at_hand = s->at_trial | AS_BLOCK_BIT(AS_BLOCK_M);
