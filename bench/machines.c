@@ -199,12 +199,12 @@ static void compare(int n_links) {
   print_outcome("IDA, smaller tolerances too", &safe, 0.0);
   ida_time = ida.seconds;
 #endif
-  static const double tolerances[] = {1e-3, 1e-4, 1e-5}, rhos[] = {USUAL_RHO, 0.9};
+  static const double tolerances[] = {1e-3, 1e-4, 1e-5}, rhos[] = {0.6, 0.7, USUAL_RHO, 0.9};
   for (int method = 0; method < 2; ++method) {
     outcome best = {.seconds = (double)INFINITY};
     char what[64] = "";
-    for (int k = 0; k < 12; ++k) {
-      const double tolerance = tolerances[k / 4], rho_inf = rhos[k / 2 % 2];
+    for (int k = 0; k < 24; ++k) {
+      const double tolerance = tolerances[k / 8], rho_inf = rhos[k / 2 % 4];
       as_integrator *integrator = create(m, method, rho_inf, k % 2, tolerance);
       const outcome o = run_to(m, integrator, goal);
       as_integrator_destroy(integrator);
