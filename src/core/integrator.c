@@ -365,6 +365,24 @@ static size_t lay_out(as_integrator *s, double *arena) {
   return used;
 }
 
+/// [NW.13] how errors of v' ring on where q, in index-2 form v, is ruled by constraints
+///
+///     v'_n:  (1 - alpha_f) r + alpha_f = 0
+///     q = 0:  beta r^2 + (1/2 + gamma - 2 beta) r + 1/2 - gamma + beta = 0,   v = 0:  gamma r + 1 - gamma = 0
+static void set_ringing(asi_predictor *p, as_method method, const as_coefficients *c) {
+  double rule[ASI_MOST_RINGING] = {1.0, (1.0 - c->gamma) / c->gamma};
+  const double root = c->alpha_f / (1.0 - c->alpha_f);
+  if (method == AS_METHOD_SOI2 || c->beta == 0.0) return;
+  if (method == AS_METHOD_INDEX3) {
+    rule[1] = (0.5 + c->gamma - 2.0 * c->beta) / c->beta;
+    rule[2] = (0.5 - c->gamma + c->beta) / c->beta;
+  }
+  p->n_ringing = method == AS_METHOD_INDEX3 ? 3 : 2;
+  p->ringing[0] = 1.0;
+  for (int i = 1; i <= p->n_ringing; ++i)
+    p->ringing[i] = (i < p->n_ringing ? rule[i] : 0.0) + root * rule[i - 1];
+}
+
 static as_status create_parts(as_integrator *s, as_error *error) {
   const as_problem *p = s->problem;
   as_status status = choose_coefficients(s, error);
@@ -398,6 +416,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_events_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
+  set_ringing(&s->predictor, s->def.method, &s->c);
   return status;
 }
 

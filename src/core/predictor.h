@@ -2,15 +2,22 @@
 #ifndef ALPHASTEP_CORE_PREDICTOR_H
 #define ALPHASTEP_CORE_PREDICTOR_H
 
-enum { ASI_HISTORY = 4 };
+#include <stdbool.h>
+
+enum { ASI_MOST_RINGING = 3, ASI_HISTORY = 7 };
 
 typedef struct asi_predictor {
   int size;              ///< unknowns
-  int n;                 ///< how many of them, from the first, tell which order predicts best
+  int n;                 ///< how many of them, from the first, tell which way predicts best
   int count;             ///< points in the history
-  int points;            ///< points that are extrapolated from: the order plus one
+  int points;            ///< points that a polynomial goes through: its order plus one
+  bool rings;            ///< what errors do later is extrapolated instead, and a cubic polynomial
   double t[ASI_HISTORY]; ///< newest first [s]
   double *z[ASI_HISTORY];
+  int n_ringing; ///< how many roots of the method errors ring on with; 0: it is not known
+  double ringing
+      [1 +
+       ASI_MOST_RINGING]; ///< the polynomial that has these roots, from its highest power, 1, on
 } asi_predictor;
 
 /// Forgets everything.
@@ -19,7 +26,7 @@ void asi_predictor_reset(asi_predictor *p);
 double *asi_predictor_push(asi_predictor *p, double t, double *z);
 /// Extrapolates to time t.
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z);
-/// Compares what one order less, this order and one order more would have predicted for time t with what
+/// Compares what one order less, this order, one order more and ringing would have predicted for time t with what
 /// came out, and takes the best from now on. Call before the new unknowns are pushed.
 void asi_predictor_learn(asi_predictor *p, double t, const double *z);
 

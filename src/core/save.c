@@ -78,6 +78,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_predictor *past = &s->predictor;
   asi_archive_int(a, &past->count, 0, ASI_HISTORY);
   asi_archive_int(a, &past->points, 1, ASI_HISTORY);
+  asi_archive_bool(a, &past->rings);
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
   asi_archive_doubles(a, s->a_rate, n);

@@ -1,0 +1,124 @@
+/// The predictor by itself: what it continues exactly, and which way it learns to take.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "core/integrator.h"
+#include "core/predictor.h"
+#include "problems/problems.h"
+
+enum { SIZE = 5 }; // odd: the last component stands alone
+
+static double room[ASI_HISTORY + 1][SIZE + 1];
+
+/// A predictor with the roots of a method, and a place for the unknowns of the next step.
+static double *open_predictor(asi_predictor *p, as_method method, double rho_inf) {
+  as_integrator_def def = as_default_integrator_def();
+  const test_problem *problem = problem_pendulum();
+  as_problem *made = NULL;
+  as_integrator *integrator = NULL;
+  as_error error;
+  def.method = method;
+  def.rho_inf = rho_inf;
+  if (as_problem_create(&problem->def, &made, &error) ||
+      as_integrator_create(made, &def, &integrator, &error))
+    fail_msg("%s", error.message);
+  *p = integrator->predictor;
+  as_integrator_destroy(integrator);
+  as_problem_destroy(made);
+  p->size = p->n = SIZE;
+  for (int i = 0; i < ASI_HISTORY; ++i) p->z[i] = room[i];
+  asi_predictor_reset(p);
+  return room[ASI_HISTORY];
+}
+
+typedef double motion(int k, double t, int component);
+
+/// Steps through a motion; what the last prediction misses of it, at the most.
+static double follow(asi_predictor *p, double *z, motion *of, int steps, double change) {
+  double t = 0.0, miss = 0.0;
+  for (int k = 0; k < steps; ++k) {
+    t += 0.01 * (1.0 + change * sin(3.0 * k));
+    double predicted[SIZE + 1] = {0.0};
+    if (p->count > 0) asi_predictor_extrapolate(p, t, predicted);
+    miss = 0.0;
+    for (int i = 0; i < SIZE; ++i) {
+      z[i] = of(k, t, i);
+      miss = fmax(miss, fabs(z[i] - predicted[i]));
+    }
+    if (p->count > 0) asi_predictor_learn(p, t, z);
+    z = asi_predictor_push(p, t, z);
+  }
+  return miss;
+}
+
+static double cubic(int k, double t, int i) {
+  (void)k;
+  return 1.0 + i * t - (2.0 + i) * t * t + 3.0 * t * t * t;
+}
+
+static double quartic(int k, double t, int i) { return cubic(k, t, i) - 20.0 * pow(t, 4); }
+
+/// Polynomials through up to four points, also of steps that differ.
+static void test_polynomials(void **state) {
+  (void)state;
+  asi_predictor p;
+  assert_true(follow(&p, open_predictor(&p, AS_METHOD_SOI2, 0.8), cubic, 20, 0.2) < 1e-13);
+  assert_int_equal(p.points, 4);
+  assert_true(follow(&p, open_predictor(&p, AS_METHOD_INDEX3, 0.8), quartic, 20, 0.0) < 1e-5);
+  assert_int_equal(p.points, 4);
+  assert_false(p.rings); // the error would be (1 + rho_inf)^3 times as large
+}
+
+static double damping;
+
+/// An error of an index-3 run: the roots are all -damping, so it is one of these times a parabola.
+static double ringing(int k, double t, int i) {
+  return cubic(k, t, i) + (1.0 + k - 0.1 * i * k * k) * pow(-damping, k);
+}
+
+/// [NW.13] for Chung and Hulbert's coefficients the three roots of index-3 are -rho_inf
+static void test_ringing(void **state) {
+  (void)state;
+  static const double radii[] = {0.3, 0.6, 0.8, 0.9, 1.0};
+  for (int i = 0; i < 5; ++i) {
+    asi_predictor p;
+    damping = radii[i];
+    double *z = open_predictor(&p, AS_METHOD_INDEX3, damping);
+    const double miss = follow(&p, z, ringing, 12, 0.0);
+    assert_true(p.rings && p.n_ringing == 3);
+    assert_true(miss < 1e-10);
+    // Steps of another size: nothing is known of how it rings on.
+    z = open_predictor(&p, AS_METHOD_INDEX3, damping);
+    follow(&p, z, ringing, 12, 0.2);
+    assert_false(p.rings);
+  }
+}
+
+static double velocity_ringing(int k, double t, int i) {
+  return cubic(k, t, i) + pow(-0.8, k) + i * pow(-7.0 / 11.0, k);
+}
+
+/// Of index-2 with rho_inf = 0.8: alpha_f = 4/9, gamma = 11/18, and the roots are -4/5 and -7/11.
+static void test_ringing_of_velocities(void **state) {
+  (void)state;
+  asi_predictor p;
+  double *z = open_predictor(&p, AS_METHOD_INDEX2, 0.8);
+  assert_true(follow(&p, z, velocity_ringing, 14, 0.0) < 1e-11);
+  assert_true(p.rings && p.n_ringing == 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_polynomials),
+      cmocka_unit_test(test_ringing),
+      cmocka_unit_test(test_ringing_of_velocities),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
