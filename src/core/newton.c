@@ -376,7 +376,8 @@ as_status asi_newton(as_integrator *s) {
   set_weights(s);
   bool renew = begins_with_new_factors(s);
   bool renewed = false, exhausted = false;
-  double previous = 0.0; // size of the increment before; 0: none
+  bool from_prediction = renew; // with factors of where the step is predicted to end
+  double previous = 0.0;        // size of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
     const bool fresh = renew; // factors of this very iterate
     double norm = 0.0;
@@ -393,7 +394,7 @@ as_status asi_newton(as_integrator *s) {
     const bool approximate = s->active == &s->shared;
     if ((as_status_is_recoverable(status) || astray) && (!renewed || approximate)) {
       begin_again(s);
-      renew = true;
+      renew = from_prediction = true;
       previous = 0.0;
       continue;
     }
@@ -427,9 +428,10 @@ as_status asi_newton(as_integrator *s) {
     }
     previous = norm;
     // So many iterations with better factors, too.
-    if (iteration == s->def.newton.max_iterations && !exhausted && (!renewed || approximate)) {
+    if (iteration == s->def.newton.max_iterations && !exhausted &&
+        (!from_prediction || approximate)) {
       begin_again(s);
-      renew = exhausted = true;
+      renew = exhausted = from_prediction = true;
       previous = 0.0;
       iteration = 0;
     }
