@@ -311,6 +311,24 @@ static void test_few_iterations(void **state) {
   }
 }
 
+/// Nothing is seen of factors while nothing moves; they are kept all the same.
+static void test_factors_at_rest(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; ++i) {
+    as_integrator_def def = as_default_integrator_def();
+    def.method = (as_method)i;
+    test_problem hanging = *problem_pendulum();
+    const double length = hypot(hanging.q0[0], hanging.q0[1]);
+    const double q[] = {0.0, -length}, v[] = {0.0, 0.0};
+    hanging.q0 = q;
+    hanging.v0 = v;
+    run r = run_open(&hanging, NULL, &def);
+    run_steps(&r, 0.01, 300);
+    assert_in_range(run_statistics(&r).jacobian_evaluations, 1, 10);
+    run_close(&r);
+  }
+}
+
 /// [NW.12], [NW.13] With a large tolerance one iteration does for most steps, and factors serve for many: without the first
 /// 38 to 302 were made here with 1e-4, without the second 38 to 252. What is left of the iterations is less than a hundredth of
 /// the tolerance of v', summed up over the steps in v.
@@ -582,6 +600,7 @@ int main(void) {
       cmocka_unit_test(test_old_factors_do_not_fail_a_step),
       cmocka_unit_test(test_factors_of_a_far_prediction),
       cmocka_unit_test(test_few_iterations),
+      cmocka_unit_test(test_factors_at_rest),
       cmocka_unit_test(test_factors_age_alike),
       cmocka_unit_test(test_stiff_correction),
       cmocka_unit_test(test_linear_problem_factorizes_once),

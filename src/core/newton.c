@@ -176,6 +176,7 @@ static as_status fail_to_converge(as_integrator *s, int iterations) {
 
 /// [NW.4] iterations that bring an increment of size `norm` to convergence with contraction r
 static double iterations_to_go(double norm, double r) {
+  if (norm <= DBL_EPSILON) return 1.0; // converged, however slowly
   if (!(r < SLOWEST)) return (double)INFINITY;
   const double target = SAFETY * (1.0 - r) / r;
   return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
