@@ -27,6 +27,8 @@
 #define USABLE_GAMMA 0.1
 // What factors of the last step are expected to do before that was observed.
 #define UNSEEN_CONTRACTION 0.1
+// A first increment of more tolerances than this: the motion has changed suddenly, and factors with it.
+#define FAR_PREDICTION 100.0
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
 
@@ -225,10 +227,16 @@ static bool renewal_pays(const as_integrator *s, const costs *c, double norm, do
          iterations_to_go(norm, r) * c->iteration;
 }
 
-/// [NW.12] what factors do of which nothing was seen yet, if they age as those before did: believed for given steps of the
-/// same size where nothing is stiff; 1: not known
+/// [NW.12] whether factors age alike: in given steps of the size they were made for, where nothing is stiff and the motion
+/// does not change suddenly
+static bool is_ageing_alike(const as_integrator *s) {
+  return !s->controlled && !s->path.stiffens && is_same_step(s) &&
+         s->seen.first_norm <= FAR_PREDICTION;
+}
+
+/// [NW.12] what factors do of which nothing was seen yet, if they age as those before did; 1: not known
 static double inherited_contraction(const as_integrator *s) {
-  if (s->seen.ageing_left == 0 || s->controlled || s->path.stiffens || !is_same_step(s)) return 1.0;
+  if (s->seen.ageing_left == 0 || !is_ageing_alike(s)) return 1.0;
   return fmin(fmax(s->seen.ageing, GUESS_FLOOR) * (double)s->factor_age, SLOWEST);
 }
 
@@ -255,6 +263,7 @@ static bool are_outlived(const as_integrator *s, const costs *c) {
 
 static as_status factorize(as_integrator *s, bool again) {
   ++s->statistics.jacobian_evaluations;
+  const bool likewise = is_same_step(s);
   s->factor_h = (double)NAN;
   const as_status status = s->method->linearize(s, again);
   if (status) return status;
@@ -264,7 +273,10 @@ static as_status factorize(as_integrator *s, bool again) {
   s->factor_age = 0;
   s->factor_iterations = 0;
   s->seen.contraction_age = 0;
-  if (s->seen.ageing_left > 0) --s->seen.ageing_left;
+  if (!likewise)
+    s->seen.ageing_left = 0; // after a restart, too
+  else if (s->seen.ageing_left > 0)
+    --s->seen.ageing_left;
   return AS_OK;
 }
 
@@ -291,6 +303,7 @@ static void observe_contraction(as_integrator *s, double norm, double r) {
   } else {
     s->seen.contraction = s->seen.contraction_age > 0 ? fmax(0.3 * s->seen.contraction, r) : r;
     s->seen.contraction_age = s->factor_age;
+    if (!is_ageing_alike(s)) return;
     const double faded = s->seen.ageing_left > 0 ? 0.5 * s->seen.ageing : 0.0;
     s->seen.ageing = fmax(faded, r / (double)s->factor_age);
     s->seen.ageing_norm = norm;
@@ -402,6 +415,7 @@ as_status asi_newton(as_integrator *s) {
     if (status) return status;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
     if (iteration == 1) s->seen.first_norm = norm;
+    if (iteration == 1 && norm > FAR_PREDICTION) s->seen.ageing_left = 0;
     // [NW.3] error after this increment ~ norm r / (1 - r), with the ratio r of two increments. Before
     // there are two of them in this step, r is what was seen in earlier ones, if anything was.
     const bool noise = norm <= 1.0 && previous > 0.0 && only_round_off_is_left(s);
