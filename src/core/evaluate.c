@@ -176,12 +176,13 @@ static as_status constraint_rate(asi_evaluator *e, const as_point *at, const as_
 }
 
 /// [GA.1] f = f0 - B^T lambda - k_v^T psi if additive
-static void add_constraint_forces(const as_problem *p, const as_point *at, const as_matrix *blocks,
+static void add_constraint_forces(asi_evaluator *e, const as_point *at, const as_matrix *blocks,
                                   double *out) {
+  const as_problem *p = e->problem;
   if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
-    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0,
-                                       at->lambda, out);
+    e->constraint_force = asi_panels_multiply_transposed_add(
+        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out);
   if (p->def.n_psi > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], blocks[AS_BLOCK_K_V].value, -1.0,
                                        at->psi, out);
@@ -191,7 +192,7 @@ static as_status force(asi_evaluator *e, const as_point *at, const as_matrix *bl
   const as_problem *p = e->problem;
   ++e->count->force_evaluations;
   const as_status status = call_vector(e, p->def.force, "force", ASI_FN_F, at, out);
-  if (status == AS_OK) add_constraint_forces(p, at, blocks, out);
+  if (status == AS_OK) add_constraint_forces(e, at, blocks, out);
   return status;
 }
 
@@ -461,7 +462,7 @@ as_status asi_eval_complete(asi_evaluator *e, const as_point *at, double *const 
     mask_function(e, function, out[f]);
     if (function != ASI_FN_F) continue;
     ++e->count->force_evaluations;
-    add_constraint_forces(p, at, blocks, out[f]);
+    add_constraint_forces(e, at, blocks, out[f]);
   }
   return AS_OK;
 }

@@ -27,6 +27,7 @@ typedef struct asi_evaluator {
   /// n_lambda + n_psi: constraint rows that do not hold at present; their values and Jacobians are zero.
   bool *inactive;
   int n_inactive;
+  double constraint_force; ///< max |B^T lambda| in the force that was evaluated last
 } asi_evaluator;
 
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *problem, as_statistics *count,

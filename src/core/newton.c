@@ -107,30 +107,28 @@ static double acceleration_norm(const as_integrator *s, int stage) {
   return weighted_norm(s, stage_of(s, s->increment, stage), 1.0, 0.0);
 }
 
-/// The sizes of the constraint forces of two sets of multipliers.
-static void force_sizes(as_integrator *s, const double *z, const double *increment,
-                        double size[2]) {
+/// The size of the constraint forces of a set of multipliers.
+static double force_size(as_integrator *s, const double *z) {
   const as_problem *p = s->problem;
   const int n = p->n, psi = n + p->def.n_lambda;
-  if (p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0) {
-    asi_panels_transposed_sizes(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, z + n,
-                                increment + n, size);
-    return;
-  }
+  if (p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0)
+    return asi_panels_transposed_size(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value,
+                                      z + n);
   asi_constraint_force(s, z + n, z + psi, s->work_n);
-  size[0] = asi_max_abs(s->work_n, n);
-  asi_constraint_force(s, increment + n, increment + psi, s->work_n);
-  size[1] = asi_max_abs(s->work_n, n);
+  return asi_max_abs(s->work_n, n);
 }
 
-/// [NW.7] max |B^T dlambda| / (rtol max |B^T lambda| + max |M| w): the same tolerance for the forces
+/// [NW.7] max |B^T dlambda| / (rtol max |B^T lambda| + max |M| w): the same tolerance for the forces. B^T lambda is that of
+/// the equations, if they have made it: before the increment, which has hardly changed it if it passes.
 static double force_norm(as_integrator *s, int stage) {
   const as_problem *p = s->problem;
-  double size[2];
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
-  force_sizes(s, stage_of(s, s->z, stage), stage_of(s, s->increment, stage), size);
+  const bool made = p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0 && stage == 0;
+  const double change = force_size(s, stage_of(s, s->increment, stage));
+  const double size =
+      made ? fmax(s->eval.constraint_force, change) : force_size(s, stage_of(s, s->z, stage));
   const double least = 4.0 * s->round_off[stage] + s->atol[0];
-  return size[1] / (s->newton_rtol * size[0] + least * s->mass_size + DBL_MIN);
+  return change / (s->newton_rtol * size + least * s->mass_size + DBL_MIN);
 }
 
 /// [NW.9] index-2: B_n^T d(eta/h) / beta is to q what an increment of v' is, and is measured like one, with

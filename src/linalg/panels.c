@@ -131,58 +131,49 @@ ASI_INLINED double single_dot(const asi_panel *a, const double *value, const int
   return sum;
 }
 
-void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
-                                        const double *x, double *y) {
+double asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
+                                          const double *x, double *y) {
   const asi_panel *const end = p->panel + p->count;
+  asi_two largest = asi_both(0.0);
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
     double *to = y + a->col;
-    if (a->shape == OTHER)
-      for (int c = 0; c < a->cols; ++c) to[c] += factor * single_dot(a, v, row, c, x);
-    else
-      asi_store_three(to, asi_plus_three(asi_load_three(to),
-                                         asi_times_three(factor, usual_dots(a->shape, v, row, x))));
+    if (a->shape == OTHER) {
+      for (int c = 0; c < a->cols; ++c) {
+        const double dot = single_dot(a, v, row, c, x);
+        largest = asi_larger(asi_both(fabs(dot)), largest);
+        to[c] += factor * dot;
+      }
+      continue;
+    }
+    const asi_three dot = usual_dots(a->shape, v, row, x);
+    largest = asi_larger(asi_sizes(dot.xy), asi_larger(asi_both(fabs(dot.z)), largest));
+    asi_store_three(to, asi_plus_three(asi_load_three(to), asi_times_three(factor, dot)));
   }
+  return fmax(largest[0], largest[1]);
 }
 
-/// The largest of some numbers so far, and the sum of their sizes, two by two.
-typedef struct extreme {
-  asi_two largest, sum;
-} extreme;
-
-ASI_INLINED void note(extreme *e, asi_two x) {
-  const asi_two size = asi_sizes(x);
-  e->largest = asi_larger(size, e->largest);
-  e->sum += size;
-}
-
-/// The larger of two extremes, or NaN.
-static double extreme_of(asi_two largest, asi_two sum) {
-  return fmax(largest[0], largest[1]) + 0.0 * (sum[0] + sum[1]);
-}
-
-void asi_panels_transposed_sizes(const asi_panels *p, const double *value, const double *x,
-                                 const double *y, double size[2]) {
+double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x) {
   const asi_panel *const end = p->panel + p->count;
-  extreme by_x = {{0.0, 0.0}, {0.0, 0.0}}, by_y = by_x, by_both = by_x; // the last: of x, of y
+  asi_two largest = asi_both(0.0), sum = largest;
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
     if (a->shape == OTHER) {
-      for (int c = 0; c < a->cols; ++c)
-        note(&by_both, (asi_two){single_dot(a, v, row, c, x), single_dot(a, v, row, c, y)});
+      for (int c = 0; c < a->cols; ++c) {
+        const asi_two size = asi_both(fabs(single_dot(a, v, row, c, x)));
+        largest = asi_larger(size, largest);
+        sum += size;
+      }
       continue;
     }
-    const asi_three f = usual_dots(a->shape, v, row, x), g = usual_dots(a->shape, v, row, y);
-    note(&by_x, f.xy);
-    note(&by_y, g.xy);
-    note(&by_both, (asi_two){f.z, g.z});
+    const asi_three dot = usual_dots(a->shape, v, row, x);
+    const asi_two size = asi_sizes(dot.xy), last = asi_both(fabs(dot.z));
+    largest = asi_larger(size, asi_larger(last, largest));
+    sum += size + last;
   }
-  by_x.largest = asi_larger(by_x.largest, asi_both(by_both.largest[0]));
-  by_y.largest = asi_larger(by_y.largest, asi_both(by_both.largest[1]));
-  size[0] = extreme_of(by_x.largest, by_x.sum + asi_both(by_both.sum[0]));
-  size[1] = extreme_of(by_y.largest, by_y.sum + asi_both(by_both.sum[1]));
+  return fmax(largest[0], largest[1]) + 0.0 * (sum[0] + sum[1]);
 }
 
 /// y += (three columns of so many entries) x, for constant numbers
