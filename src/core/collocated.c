@@ -430,11 +430,13 @@ static as_status collocated_begin(as_integrator *s, double h) {
   asi_system_set_factors(s->active, terms,
                          list_terms(s, has_eta(s) && s->active == &s->step, terms));
   if (has_eta(s) && (s->first || !asi_index2_keeps_b(s))) status = find_b_n(s);
-  if (status) return status;
-  // [GA.9] predictor: extrapolation of v', lambda, psi and eta/h
+  return status;
+}
+
+/// [GA.9] extrapolation of v', lambda, psi and eta/h
+static void collocated_predict(as_integrator *s) {
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
   if (has_eta(s)) distrust_eta(s);
-  return AS_OK;
 }
 
 // ---- the equations ------------------------------------------------------------------------------
@@ -691,19 +693,11 @@ static void collocated_accept(as_integrator *s) {
   return_to_decoupled(s);
 }
 
-const asi_method asi_method_index3 = {"index-3",
-                                      collocated_create,
-                                      collocated_begin,
-                                      collocated_evaluate,
-                                      collocated_linearize,
-                                      collocated_solve,
-                                      update,
-                                      collocated_accept};
-const asi_method asi_method_index2 = {"index-2",
-                                      collocated_create,
-                                      collocated_begin,
-                                      collocated_evaluate,
-                                      collocated_linearize,
-                                      collocated_solve,
-                                      update,
-                                      collocated_accept};
+const asi_method asi_method_index3 = {
+    "index-3",           collocated_create,    collocated_begin, collocated_predict,
+    collocated_evaluate, collocated_linearize, collocated_solve, update,
+    collocated_accept};
+const asi_method asi_method_index2 = {
+    "index-2",           collocated_create,    collocated_begin, collocated_predict,
+    collocated_evaluate, collocated_linearize, collocated_solve, update,
+    collocated_accept};

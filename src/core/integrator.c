@@ -355,7 +355,6 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->weight = take(arena, &used, n);
   s->work_n = take(arena, &used, n);
   s->z = take(arena, &used, unknowns);
-  s->predicted = take(arena, &used, unknowns);
   s->residual = take(arena, &used, unknowns);
   s->increment = take(arena, &used, unknowns);
   s->kkt_rhs = take(arena, &used, n + m + k + nx + ny);

@@ -42,8 +42,10 @@ typedef struct asi_method {
   const char *name;
   /// Makes integrator->step and what else the method needs; called once, by create.
   as_status (*create)(as_integrator *s, as_error *error);
-  /// Sets up a step of size h from the current state and predicts its unknowns, integrator->z.
+  /// Sets up a step of size h from the current state.
   as_status (*begin)(as_integrator *s, double h);
+  /// Predicts its unknowns, integrator->z.
+  void (*predict)(as_integrator *s);
   /// Evaluates the step's equations at z into integrator->residual; `tangents`: linearize comes next, and what it
   /// needs may be evaluated with them.
   as_status (*evaluate)(as_integrator *s, bool tangents);
@@ -187,7 +189,6 @@ struct as_integrator {
   double *xi;        ///< q_{n+1} = q_n o exp(xi)
   double *z;         ///< unknowns
   double *residual;  ///< of the step's equations
-  double *predicted; ///< z as the step begins
   double *increment; ///< of z
   double *turns;     ///< n: 1 for rotations of bodies, 0 for all else
   double *weight;    ///< n: the tolerance of each component of v'
@@ -412,7 +413,7 @@ enum { ASI_AGEING_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
 double asi_round_off(const as_integrator *s, int stage);
 /// Finds B_n^T d(eta/h), in s->eta_change, and its size in tolerances.
 double asi_position_norm(as_integrator *s, const double *eta);
-/// Solves the step's equations, starting from the predicted z.
+/// Predicts z and solves the step's equations.
 as_status asi_newton(as_integrator *s);
 
 // integrator.c -------------------------------------------------------------------------------------

@@ -362,12 +362,6 @@ static bool only_round_off_is_left(as_integrator *s) {
   return residual->dynamics_residual <= little * (asi_max_abs(s->work_n, p->n) + inertia);
 }
 
-/// Takes the unknowns back to where they were predicted.
-static void begin_again(as_integrator *s) {
-  memcpy(s->z, s->predicted, (size_t)s->unknowns * sizeof(double));
-  if (s->eta_path) asi_index2_path(s);
-}
-
 /// Whether the step is to begin with new factors. Those for another h are used, too, where nothing is stiff: to leading
 /// order no block of the matrix depends on it. Those of a step that was taken back are not.
 static bool begins_with_new_factors(const as_integrator *s) {
@@ -383,11 +377,10 @@ static bool begins_with_new_factors(const as_integrator *s) {
 }
 
 as_status asi_newton(as_integrator *s) {
-  const size_t size = (size_t)s->unknowns * sizeof(double);
-  memcpy(s->predicted, s->z, size);
+  s->method->predict(s);
   set_weights(s);
   bool renew = begins_with_new_factors(s);
-  bool renewed = false, exhausted = false;
+  bool renewed = false, exhausted = false, moved = false; // the last: z, from the prediction
   bool from_prediction = renew; // with factors of where the step is predicted to end
   double previous = 0.0;        // size of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def.newton.max_iterations; ++iteration) {
@@ -397,20 +390,20 @@ as_status asi_newton(as_integrator *s) {
     if (renew) renewed = true;
     renew = false;
     // Other factors would not help where the prediction itself cannot be evaluated.
-    if ((status == AS_ERR_RETRY || status == AS_ERR_NONFINITE) &&
-        memcmp(s->z, s->predicted, size) == 0)
-      return status;
+    if ((status == AS_ERR_RETRY || status == AS_ERR_NONFINITE) && !moved) return status;
     // Old factors, or SOI2's approximate ones, may lead astray: begin again with better ones before
     // giving up.
     const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
     const bool approximate = s->active == &s->shared;
     if ((as_status_is_recoverable(status) || astray) && (!renewed || approximate)) {
-      begin_again(s);
+      s->method->predict(s);
+      moved = false;
       renew = from_prediction = true;
       previous = 0.0;
       continue;
     }
     if (status) return status;
+    moved = true;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
     if (iteration == 1) s->seen.first_norm = norm;
     if (iteration == 1 && norm > FAR_PREDICTION) s->seen.ageing_left = 0;
@@ -443,7 +436,8 @@ as_status asi_newton(as_integrator *s) {
     // So many iterations with better factors, too.
     if (iteration == s->def.newton.max_iterations && !exhausted &&
         (!from_prediction || approximate)) {
-      begin_again(s);
+      s->method->predict(s);
+      moved = false;
       renew = exhausted = from_prediction = true;
       previous = 0.0;
       iteration = 0;

@@ -233,8 +233,11 @@ static as_status soi2_begin(as_integrator *s, double h) {
   if (status == AS_OK) status = mass_at(s, (1.0 + s->D) * h);
   if (status) return status;
   asi_system_set_factors(&s->step, terms, list_full(s, terms));
-  asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
   return AS_OK;
+}
+
+static void soi2_predict(as_integrator *s) {
+  asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
 }
 
 // ---- the equations --------------------------------------------------------------------------------
@@ -392,5 +395,6 @@ static void soi2_accept(as_integrator *s) {
   s->a_offset = s->d1;
 }
 
-const asi_method asi_method_soi2 = {"SOI2",         soi2_create, soi2_begin, soi2_evaluate,
-                                    soi2_linearize, soi2_solve,  update,     soi2_accept};
+const asi_method asi_method_soi2 = {"SOI2",       soi2_create,   soi2_begin,
+                                    soi2_predict, soi2_evaluate, soi2_linearize,
+                                    soi2_solve,   update,        soi2_accept};
