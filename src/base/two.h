@@ -3,6 +3,7 @@
 #define ALPHASTEP_BASE_TWO_H
 
 #include <math.h>
+#include <stdbool.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -29,6 +30,15 @@ ASI_INLINED asi_two asi_larger(asi_two a, asi_two b) {
   return _mm_max_pd(a, b);
 #else
   return (asi_two){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+#endif
+}
+
+/// Whether both are; not if one is NaN.
+ASI_INLINED bool asi_are_below(asi_two a, double limit) {
+#ifdef __SSE2__
+  return _mm_movemask_pd(_mm_cmplt_pd(a, asi_both(limit))) == 3;
+#else
+  return a[0] < limit && a[1] < limit;
 #endif
 }
 

@@ -41,18 +41,25 @@ void asi_so3_inverse(const double *q, double *out) {
 }
 
 // 1/sqrt(1 + e) = 1 - e/2 + 3 e^2/8: products of unit quaternions need no root.
+static const double almost_one = 1e-16; // e^2
+
 static double inverse_root(double square) {
   const double e = square - 1.0;
-  return e * e < 1e-16 ? 1.0 - 0.5 * e : 1.0 / sqrt(square);
+  return e * e < almost_one ? 1.0 - 0.5 * e : 1.0 / sqrt(square);
+}
+
+ASI_INLINED asi_two squares(quaternions q) { return q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z; }
+
+ASI_INLINED quaternions scale(asi_two factor, quaternions q) {
+  return (quaternions){factor * q.w, factor * q.x, factor * q.y, factor * q.z};
 }
 
 ASI_INLINED quaternions normalize(quaternions q) {
-  const asi_two square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-  const asi_two e = square - asi_both(1.0), far = e * e;
+  const asi_two square = squares(q), e = square - asi_both(1.0);
   asi_two factor = asi_both(1.0) - asi_both(0.5) * e;
-  if (!(far[0] < 1e-16 && far[1] < 1e-16))
+  if (!asi_are_below(e * e, almost_one))
     factor = (asi_two){inverse_root(square[0]), inverse_root(square[1])};
-  return (quaternions){factor * q.w, factor * q.x, factor * q.y, factor * q.z};
+  return scale(factor, q);
 }
 
 void asi_so3_normalize(double *q) {
@@ -146,44 +153,79 @@ static const double inverse_factorial[] = {
 
 // Up to this squared half angle, 0.5 rad a time step, seven terms of cos and sinc leave nothing.
 static const double short_limit = 0.0625;
+// Below this one, 0.04 rad, four do.
+static const double shortest_limit = 0x1p-11;
 
-/// sum_k (-s)^k / (2k + n)! and the same with n + 1, for the angles of a time step; even and odd k apart, which need not
-/// wait for each other.
-ASI_INLINED asi_two short_series(double s, int n) {
-  const asi_two s1 = asi_both(s), s2 = asi_both(s * s);
-  asi_two c[7];
-  for (int k = 0; k < 7; k++) c[k] = asi_load_two(inverse_factorial + 2 * k + n);
-  const asi_two even = c[0] + s2 * (c[2] + s2 * (c[4] + s2 * c[6]));
-  const asi_two odd = c[1] + s2 * (c[3] + s2 * c[5]);
-  return even - s1 * odd;
+/// sum_k (-s)^k / (2k + n)! of two s, each with its n, so many terms; even and odd k apart, which need not wait for each
+/// other.
+ASI_INLINED asi_two series(asi_two s, int n0, int n1, int terms) {
+  const asi_two s2 = s * s;
+  asi_two part[2];
+  for (int k = terms - 1; k >= 0; k--) {
+    asi_two sum = {inverse_factorial[2 * k + n0], inverse_factorial[2 * k + n1]};
+    if (k + 2 < terms) sum += s2 * part[k % 2];
+    part[k % 2] = sum;
+  }
+  return part[0] - s * part[1];
 }
 
-/// The cosine of half an angle, and its sine over it; u is the square of the half.
+/// Two rotation vectors, and the squares of half their angles.
+typedef struct turns {
+  asi_two x, y, z, u;
+} turns;
+
+ASI_INLINED turns load_turns(const double *a, const double *b) {
+  const asi_two x = pair(a, b), y = pair(a + 1, b + 1), z = pair(a + 2, b + 2);
+  return (turns){x, y, z, asi_both(0.25) * (x * x + y * y + z * z)};
+}
+
+// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
+ASI_INLINED quaternions exp_by(turns w, asi_two cosine, asi_two sine_over) {
+  const asi_two k = asi_both(0.5) * sine_over;
+  return (quaternions){cosine, k * w.x, k * w.y, k * w.z};
+}
+
+/// The cosine of half an angle, and its sine over it.
 ASI_INLINED asi_two half_angle(double u) {
-  if (u <= short_limit) return short_series(u, 0);
+  if (u < shortest_limit) return series(asi_both(u), 0, 1, 4);
+  if (u <= short_limit) return series(asi_both(u), 0, 1, 7);
   return (asi_two){cos(sqrt(u)), sinc(sqrt(u))};
 }
 
-// [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w), of two w
-ASI_INLINED quaternions exp_of(const double *a, const double *b) {
-  const asi_two x = pair(a, b), y = pair(a + 1, b + 1), z = pair(a + 2, b + 2);
-  const asi_two u = asi_both(0.25) * (x * x + y * y + z * z);
-  const asi_two first = half_angle(u[0]), second = half_angle(u[1]);
-  const asi_two k = asi_both(0.5) * asi_seconds(first, second);
-  return (quaternions){asi_firsts(first, second), k * x, k * y, k * z};
+ASI_INLINED quaternions exp_of(turns w) {
+  const asi_two first = half_angle(w.u[0]), second = half_angle(w.u[1]);
+  return exp_by(w, asi_firsts(first, second), asi_seconds(first, second));
 }
 
 void asi_so3_exp(const double *w, double *q) {
-  const quaternions e = exp_of(w, w);
+  const quaternions e = exp_of(load_turns(w, w));
   store(&e, 0, q);
 }
 
-// [LG.14]
-void asi_so3_move_two(const double *q1, const double *w1, const double *q2, const double *w2,
-                      double *out1, double *out2) {
-  const quaternions q = normalize(compose(load(q1, q2), exp_of(w1, w2)));
+// [LG.14] for any angles and any quaternions
+static __attribute__((noinline)) void move_any(const double *q1, const double *w1, const double *q2,
+                                               const double *w2, double *out1, double *out2) {
+  const quaternions q = normalize(compose(load(q1, q2), exp_of(load_turns(w1, w2))));
   store(&q, 0, out1);
   store(&q, 1, out2);
+}
+
+// [LG.14] here for the angles of small steps
+void asi_so3_move_two(const double *q1, const double *w1, const double *q2, const double *w2,
+                      double *out1, double *out2) {
+  const turns w = load_turns(w1, w2);
+  if (asi_are_below(w.u, shortest_limit)) {
+    const quaternions e = exp_by(w, series(w.u, 0, 0, 4), series(w.u, 1, 1, 4));
+    const quaternions q = compose(load(q1, q2), e);
+    const asi_two excess = squares(q) - asi_both(1.0);
+    if (asi_are_below(excess * excess, almost_one)) {
+      const quaternions unit = scale(asi_both(1.0) - asi_both(0.5) * excess, q);
+      store(&unit, 0, out1);
+      store(&unit, 1, out2);
+      return;
+    }
+  }
+  move_any(q1, w1, q2, w2, out1, out2);
 }
 
 void asi_so3_move(const double *q, const double *w, double *out) {
@@ -230,7 +272,7 @@ ASI_INLINED void coefficients(double s, double *b, double *c) {
     long_coefficients(s, b, c);
     return;
   }
-  const asi_two both = short_series(s, 2);
+  const asi_two both = series(asi_both(s), 2, 3, 7);
   *b = both[0];
   *c = both[1];
 }
