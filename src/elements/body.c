@@ -67,6 +67,8 @@ as_status asi_inertia_check(const double J[9], const char *name, as_error *error
   return AS_OK;
 }
 
+static const double at_rest[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+
 void asi_body_motion(const asi_body *body, const double *q, const double *v, as_body_motion *out) {
   if (body->node) {
     asi_node_motion(body->node, q, v, out);
@@ -79,15 +81,12 @@ void asi_body_motion(const asi_body *body, const double *q, const double *v, as_
     asi_so3_matrix(q + 3, out->R);
   else
     memcpy(out->R, asi_ground_motion.R, sizeof out->R);
-  asi_set(0.0, 0.0, 0.0, out->v);
-  asi_set(0.0, 0.0, 0.0, out->omega);
-  if (v == NULL) return;
-  v += body->v;
+  v = v ? v + body->v : at_rest;
   if (body->se3)
     asi_rotate(out->R, v, out->v);
   else
     asi_copy(v, out->v);
-  if (rigid) asi_copy(v + 3, out->omega);
+  asi_copy(rigid ? v + 3 : at_rest, out->omega);
 }
 
 /// In principal axes -omega x J omega = ((J_y - J_z) omega_y omega_z, ...): the differences.

@@ -82,20 +82,6 @@ void asi_so3_rotate_back(const double *q, const double *v, double *out) {
   rotate(-q[0], q + 1, v, out); // (-a, x) is the inverse too
 }
 
-// [LG.2] R = I + 2 a x~ + 2 x~^2
-void asi_so3_matrix(const double *q, double *r) {
-  const double a = q[0], x = q[1], y = q[2], z = q[3];
-  r[0] = 1.0 - 2.0 * (y * y + z * z);
-  r[1] = 2.0 * (x * y - a * z);
-  r[2] = 2.0 * (x * z + a * y);
-  r[3] = 2.0 * (x * y + a * z);
-  r[4] = 1.0 - 2.0 * (x * x + z * z);
-  r[5] = 2.0 * (y * z - a * x);
-  r[6] = 2.0 * (x * z - a * y);
-  r[7] = 2.0 * (y * z + a * x);
-  r[8] = 1.0 - 2.0 * (x * x + y * y);
-}
-
 // sin(x)/x keeps its accuracy down to the smallest x: only zero itself is special.
 static double sinc(double x) { return x == 0.0 ? 1.0 : sin(x) / x; }
 

@@ -19,12 +19,26 @@ static inline void asi_cross3(const double *a, const double *b, double *out) {
   out[2] = z;
 }
 
+/// [LG.2] R = I + 2 a x~ + 2 x~^2
+static inline void asi_so3_matrix(const double *q, double *r) {
+  const double a = q[0], x = q[1], y = q[2], z = q[3];
+  const double x2 = 2.0 * x, y2 = 2.0 * y, z2 = 2.0 * z;
+  r[0] = 1.0 - (y2 * y + z2 * z);
+  r[1] = x2 * y - a * z2;
+  r[2] = x2 * z + a * y2;
+  r[3] = x2 * y + a * z2;
+  r[4] = 1.0 - (x2 * x + z2 * z);
+  r[5] = y2 * z - a * x2;
+  r[6] = x2 * z - a * y2;
+  r[7] = y2 * z + a * x2;
+  r[8] = 1.0 - (x2 * x + y2 * y);
+}
+
 void asi_so3_compose(const double *q1, const double *q2, double *out);   ///< q1 o q2
 void asi_so3_inverse(const double *q, double *out);                      ///< q^-1
 void asi_so3_normalize(double *q);                                       ///< q / |q|
 void asi_so3_rotate(const double *q, const double *v, double *out);      ///< R v: body to world
 void asi_so3_rotate_back(const double *q, const double *v, double *out); ///< R^T v: world to body
-void asi_so3_matrix(const double *q, double *r);                         ///< R
 
 void asi_so3_from_matrix(const double *r, double *q); ///< R to q
 
