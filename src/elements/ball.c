@@ -41,17 +41,16 @@ ASI_INLINED void set_turns(const three_by_three *R, const double *P, double *val
   const double x = P[0], y = P[1], z = P[2];
   asi_store_three(value + at[0],
                   asi_minus_three(asi_times_three(y, R->c[2]), asi_times_three(z, R->c[1])));
-  asi_store_three(value + at[3],
+  asi_store_three(value + at[1],
                   asi_minus_three(asi_times_three(z, R->c[0]), asi_times_three(x, R->c[2])));
-  asi_store_three(value + at[6],
+  asi_store_three(value + at[2],
                   asi_minus_three(asi_times_three(x, R->c[1]), asi_times_three(y, R->c[0])));
 }
 
-/// Adds (P . l) I - l P^T by columns, which begin at `at` and every `step` numbers further.
-ASI_INLINED void add_curvature(const double *P, asi_three l, double *value, const int *at,
-                               int step) {
+/// Adds (P . l) I - l P^T by columns.
+ASI_INLINED void add_curvature(const double *P, asi_three l, double *value, const int *at) {
   const double dot = P[0] * l.xy[0] + P[1] * l.xy[1] + P[2] * l.z;
-  double *to[3] = {value + at[0], value + at[step], value + at[2 * step]};
+  double *to[3] = {value + at[0], value + at[1], value + at[2]};
   asi_three c[3];
   for (int j = 0; j < 3; ++j)
     c[j] = asi_minus_three(asi_load_three(to[j]), asi_times_three(P[j], l));
@@ -61,15 +60,10 @@ ASI_INLINED void add_curvature(const double *P, asi_three l, double *value, cons
   for (int j = 0; j < 3; ++j) asi_store_three(to[j], c[j]);
 }
 
-/// Puts what the first end says, or adds what the second does.
-ASI_INLINED void put(bool first, asi_three a, double *out) {
-  asi_store_three(out, first ? a : asi_plus_three(asi_load_three(out), a));
-}
-
 /// Adds -s l~ by columns.
 ASI_INLINED void add_pull(double s, asi_three l, double *value, const int *at) {
   const double x = s * l.xy[0], y = s * l.xy[1], z = s * l.z;
-  double *c0 = value + at[0], *c1 = value + at[6], *c2 = value + at[12];
+  double *c0 = value + at[0], *c1 = value + at[1], *c2 = value + at[2];
   c0[1] -= z;
   c0[2] += y;
   c1[0] += z;
@@ -78,98 +72,114 @@ ASI_INLINED void add_pull(double s, asi_three l, double *value, const int *at) {
   c2[1] += x;
 }
 
-/// One of the ends, and which of n moving bodies it is on.
-typedef struct end {
-  bool first, se3;
-  int k, n;
-} end;
+/// The rows of an end.
+typedef struct rows {
+  asi_three g, rate, acceleration;
+} rows;
 
-ASI_INLINED void add_rates(end e, const double *P, const three_by_three *R,
-                           const as_body_motion *body, const asi_ball_place *place,
-                           const asi_ball_output *out) {
-  const double s = e.first ? 1.0 : -1.0;
+ASI_INLINED void find_rates(bool se3, double s, const asi_ball_end *end, const three_by_three *R,
+                            const as_body_motion *body, const asi_ball_output *out, rows *r) {
   double W[3], u[3], Z[3];
-  asi_cross(body->omega, P, W);
-  if (e.se3) {
+  asi_cross(body->omega, end->P, W);
+  if (se3) {
     asi_rotate_back(body->R, body->v, u);
     asi_add(s, u, W);
   }
   if (out->rate) {
     const asi_three turning = times(R, W), v = asi_times_three(s, asi_load_three(body->v));
-    put(e.first, e.se3 ? turning : asi_plus_three(v, turning), out->rate + place->row);
+    r->rate = se3 ? turning : asi_plus_three(v, turning);
   }
-  if (out->gdot_q) set_turns(R, W, out->gdot_q, place->gdot_q + 9 * e.k);
+  if (out->gdot_q) set_turns(R, W, out->gdot_q, end->gdot_turn);
   if (out->acceleration) {
     asi_cross(body->omega, W, Z);
-    put(e.first, times(R, Z), out->acceleration + place->row);
+    r->acceleration = times(R, Z);
   }
 }
 
-/// g_q by x: an entry in each row, behind all columns; or three columns.
-ASI_INLINED void set_moves(end e, double s, const three_by_three *R, double *value,
-                           const int *g_q) {
-  const int *at = g_q + (e.se3 ? 18 * e.k : 9 * e.n + e.k);
+ASI_INLINED void set_moves(bool se3, double s, const three_by_three *R, double *value,
+                           const int *at) {
   for (int i = 0; i < 3; ++i) {
-    if (e.se3)
-      asi_store_three(value + at[3 * i], asi_times_three(s, R->c[i]));
+    if (se3)
+      asi_store_three(value + at[i], asi_times_three(s, R->c[i]));
     else
-      value[at[i * e.n]] = s;
+      value[at[i]] = s;
   }
 }
 
-ASI_INLINED void add_end(end e, const double *p, const as_body_motion *body, const double *lambda,
-                         const asi_ball_place *place, const asi_ball_output *out) {
-  const double s = e.first ? 1.0 : -1.0;
-  const double P[3] = {s * p[0], s * p[1], s * p[2]};
+ASI_INLINED rows find_end(bool se3, bool rates, double s, const asi_ball_end *end,
+                          const as_body_motion *body, const double *lambda,
+                          const asi_ball_output *out) {
+  const asi_three zero = {{0.0, 0.0}, 0.0};
+  rows r = {zero, zero, zero};
+  if (!end->moves) {
+    r.g = asi_load_three(end->P);
+    return r;
+  }
   const three_by_three R = columns_of(body->R);
-  if (out->g)
-    put(e.first, asi_plus_three(asi_times_three(s, asi_load_three(body->x)), times(&R, P)),
-        out->g + place->row);
+  r.g = asi_plus_three(asi_times_three(s, asi_load_three(body->x)), times(&R, end->P));
   if (out->g_q) {
-    set_moves(e, s, &R, out->g_q, place->g_q);
-    set_turns(&R, P, out->g_q, place->g_q + (e.se3 ? 18 * e.k + 9 : 9 * e.k));
+    set_moves(se3, s, &R, out->g_q, end->g_move);
+    set_turns(&R, end->P, out->g_q, end->g_turn);
   }
   if (out->f_q) {
     const three_by_three back = {
         {asi_load_three(body->R), asi_load_three(body->R + 3), asi_load_three(body->R + 6)}};
     const asi_three l = times(&back, lambda);
-    const int *at = place->f_q + (e.se3 ? 18 : 9) * e.k;
-    if (e.se3) add_pull(s, l, out->f_q, at);
-    add_curvature(P, l, out->f_q, at + (e.se3 ? 3 : 0), e.se3 ? 6 : 3);
+    if (se3) add_pull(s, l, out->f_q, end->f_move);
+    add_curvature(end->P, l, out->f_q, end->f_turn);
   }
-  if (out->rate || out->gdot_q || out->acceleration) add_rates(e, P, &R, body, place, out);
+  if (rates) find_rates(se3, s, end, &R, body, out, &r);
+  return r;
 }
 
-static void add_ground(bool first, const double *p, int row, const asi_ball_output *out) {
-  const double s = first ? 1.0 : -1.0;
-  if (out->g) put(first, asi_times_three(s, asi_load_three(p)), out->g + row);
-  if (out->rate && first) asi_set(0.0, 0.0, 0.0, out->rate + row);
-  if (out->acceleration && first) asi_set(0.0, 0.0, 0.0, out->acceleration + row);
-}
-
-ASI_INLINED void evaluate(bool se3, const asi_joint *joint, const as_body_motion *const body[2],
-                          const double *lambda, const asi_ball_place *place,
+ASI_INLINED void evaluate(bool se3, bool rates, const asi_ball *ball,
+                          const as_body_motion *const body[2], const double *lambda,
                           const asi_ball_output *out) {
-  const double *a = joint->frame[0].p, *b = joint->frame[1].p;
-  const int n = (body[0] != NULL) + (body[1] != NULL);
-  if (body[0])
-    add_end((end){true, se3, 0, n}, a, body[0], lambda, place, out);
-  else
-    add_ground(true, a, place->row, out);
-  if (body[1])
-    add_end((end){false, se3, n - 1, n}, b, body[1], lambda, place, out);
-  else
-    add_ground(false, b, place->row, out);
+  const int row = ball->row;
+  if (lambda) lambda += row;
+  const rows a = find_end(se3, rates, 1.0, &ball->end[0], body[0], lambda, out);
+  const rows b = find_end(se3, rates, -1.0, &ball->end[1], body[1], lambda, out);
+  if (out->g) asi_store_three(out->g + row, asi_plus_three(a.g, b.g));
+  if (rates && out->rate) asi_store_three(out->rate + row, asi_plus_three(a.rate, b.rate));
+  if (rates && out->acceleration)
+    asi_store_three(out->acceleration + row, asi_plus_three(a.acceleration, b.acceleration));
 }
 
-void asi_ball_evaluate(const asi_joint *joint, const as_body_motion *const body[2],
-                       const double *lambda, const asi_ball_place *place,
-                       const asi_ball_output *out) {
-  evaluate(false, joint, body, lambda, place, out);
+ASI_INLINED void evaluate_any(bool se3, const asi_ball *ball, const as_body_motion *const body[2],
+                              const double *lambda, const asi_ball_output *out) {
+  if (out->rate || out->gdot_q || out->acceleration)
+    evaluate(se3, true, ball, body, lambda, out);
+  else
+    evaluate(se3, false, ball, body, lambda, out);
 }
 
-void asi_se3_ball_evaluate(const asi_joint *joint, const as_body_motion *const body[2],
-                           const double *lambda, const asi_ball_place *place,
-                           const asi_ball_output *out) {
-  evaluate(true, joint, body, lambda, place, out);
+static void evaluate_ball(const asi_ball *ball, const as_body_motion *const body[2],
+                          const double *lambda, const asi_ball_output *out) {
+  evaluate_any(false, ball, body, lambda, out);
+}
+
+static void evaluate_se3_ball(const asi_ball *ball, const as_body_motion *const body[2],
+                              const double *lambda, const asi_ball_output *out) {
+  evaluate_any(true, ball, body, lambda, out);
+}
+
+asi_ball asi_ball_place(const asi_joint *joint, bool se3, int row, const bool moves[2],
+                        const int *g_q, const int *gdot_q, const int *f_q) {
+  asi_ball ball = {.evaluate = se3 ? evaluate_se3_ball : evaluate_ball, .row = row};
+  const int n = moves[0] + moves[1];
+  for (int e = 0, k = 0; e < 2; ++e) {
+    asi_ball_end *end = &ball.end[e];
+    *end = (asi_ball_end){.moves = moves[e]};
+    for (int i = 0; i < 3; ++i) {
+      end->P[i] = e == 0 ? joint->frame[e].p[i] : -joint->frame[e].p[i];
+      if (!moves[e]) continue;
+      end->g_turn[i] = g_q[se3 ? 18 * k + 9 + 3 * i : 9 * k + 3 * i];
+      end->g_move[i] = g_q[se3 ? 18 * k + 3 * i : 9 * n + k + i * n];
+      end->gdot_turn[i] = gdot_q[9 * k + 3 * i];
+      end->f_turn[i] = f_q[se3 ? 18 * k + 3 + 6 * i : 9 * k + 3 * i];
+      if (se3) end->f_move[i] = f_q[18 * k + 6 * i];
+    }
+    k += moves[e];
+  }
+  return ball;
 }

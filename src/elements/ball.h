@@ -11,21 +11,36 @@ typedef struct asi_ball_output {
   double *f_q;                     ///< likewise; added to
 } asi_ball_output;
 
-/// A joint's rows, and where its entries are in the values of blocks: of each body that moves three columns dtheta, of
-/// three rows each; then, in each row of g_q, the entries dx of these bodies. On SE(3) columns dx stand before columns
-/// dtheta in g_q, and in f_q columns have six rows, of the force and of the torque.
-typedef struct asi_ball_place {
+/// A point of a body, and where the body's columns begin in the values of blocks, which have three rows each; -1: there
+/// are none.
+typedef struct asi_ball_end {
+  double P[3]; ///< s p, see ball.c
+  bool moves;  ///< it is not on the ground
+  int g_turn[3], gdot_turn[3], f_turn[3];
+  int g_move[3]; ///< R^3 x SO(3): an entry in each row; SE(3): columns as well
+  int f_move[3]; ///< SE(3): of the force and of the torque
+} asi_ball_end;
+
+typedef struct asi_ball asi_ball;
+
+/// The same as the joint's own evaluation; bodies that are the ground are not looked at.
+typedef void asi_ball_fn(const asi_ball *ball, const as_body_motion *const body[2],
+                         const double *lambda, const asi_ball_output *out);
+
+/// All that an evaluation takes, close together.
+struct asi_ball {
+  asi_ball_fn *evaluate;
   int row;
-  const int *g_q, *gdot_q, *f_q;
-} asi_ball_place;
+  asi_ball_end end[2];
+};
 
 /// Whether a joint is one, and nothing but this.
 bool asi_is_ball(const as_element_type *type, const void *data);
 
-/// The same as the joint's own evaluation, for bodies on R^3 x SO(3) and for bodies on SE(3); NULL is the ground.
-typedef void asi_ball_fn(const asi_joint *joint, const as_body_motion *const body[2],
-                         const double *lambda, const asi_ball_place *place,
-                         const asi_ball_output *out);
-asi_ball_fn asi_ball_evaluate, asi_se3_ball_evaluate;
+/// Positions are those of the entries of the joint's blocks: of each body that moves three columns dtheta, of three rows
+/// each; then, in each row of g_q, the entries dx of these bodies. On SE(3) columns dx stand before columns dtheta in g_q,
+/// and in f_q columns have six rows.
+asi_ball asi_ball_place(const asi_joint *joint, bool se3, int row, const bool moves[2],
+                        const int *g_q, const int *gdot_q, const int *f_q);
 
 #endif

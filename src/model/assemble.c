@@ -331,15 +331,8 @@ static asi_ball_output ball_output(const target *to) {
                            .f_q = block_values(to, AS_BLOCK_F_Q)};
 }
 
-static void evaluate_ball(const as_model *m, const asi_placed *e,
-                          const as_body_motion *const motion[2], const double *lambda,
-                          const asi_ball_output *out) {
-  const as_body_motion *const body[2] = {e->e.body[0] < 0 ? NULL : motion[0],
-                                         e->e.body[1] < 0 ? NULL : motion[1]};
-  const asi_ball_place place = {e->row, m->position + e->position[ASI_G_Q],
-                                m->position + e->position[ASI_GDOT_Q],
-                                m->position + e->position[ASI_F_Q]};
-  e->ball(e->data, body, lambda ? lambda + e->row : NULL, &place, out);
+static bool wants_balls(const asi_ball_output *out) {
+  return out->g || out->rate || out->acceleration || out->g_q || out->gdot_q || out->f_q;
 }
 
 enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
@@ -361,43 +354,75 @@ static void begin_local(const as_model *m, asi_local *local) {
   memset(local->f_lambda, 0, rows);
 }
 
-static int evaluate_elements(const as_model *m, const as_point *at, const target *to) {
+/// Where the elements of a model are evaluated, and what is kept from one to the next.
+typedef struct walk {
+  const as_model *m;
+  const as_point *at;
+  const target *to;
+  unsigned wanted;
+  plan plan; ///< for elements that are no ball joints
+  as_element_input in;
   recent bodies;
-  asi_local local;
-  plan p = {.shape = -1};
-  as_element_input in = {.t = at->t, .u = at->u};
-  const unsigned wanted = wants(m, to);
+  asi_local local; ///< once there is a plan
+} walk;
+
+/// An element that is no ball joint; its bodies are known.
+static int evaluate_element(walk *w, const asi_placed *e) {
+  const as_model *m = w->m;
+  const asi_shape *shape = &m->shape[e->shape];
+  const plan *p = &w->plan;
+  point_at(w->at, e, &w->in);
+  const int code = e->e.type->evaluate(&w->in, &p->out, e->data);
+  if (code) return code;
+  if (shape->se3) asi_se3_transform(shape, &w->in, p->wanted, &w->local);
+  if (shape->node)
+    asi_node_transform(m, shape, e, &w->in, w->at->q, w->at->v, p->wanted, &w->local);
+  if (m->general && w->to->force) {
+    pull(shape, ASI_G_Q, w->local.g_q, w->in.lambda, w->local.force);
+    pull(shape, ASI_K_V, w->local.k_v, w->in.psi, w->local.force);
+  }
+  scatter(m, shape, e, p, w->to);
+  return AS_DONE;
+}
+
+/// Whether an element has something to say to what is wanted.
+static bool is_wanted(walk *w, const asi_placed *e, bool balls) {
+  if (e->ball) return balls;
+  if (w->plan.shape < 0) begin_local(w->m, &w->local);
+  if (e->shape != w->plan.shape) make_plan(w->m, e->shape, w->wanted, &w->local, w->to, &w->plan);
+  return w->plan.wanted != 0;
+}
+
+static int evaluate_elements(const as_model *m, const as_point *at, const target *to) {
+  walk w;
+  w.m = m;
+  w.at = at;
+  w.to = to;
+  w.wanted = wants(m, to);
+  w.plan.shape = -1;
+  w.in = (as_element_input){.t = at->t, .u = at->u};
+  forget(&w.bodies);
   const asi_body_output own = body_output(to);
   const bool with_bodies = wants_bodies(&own);
-  const asi_ball_output balls = ball_output(to);
-  begin_local(m, &local);
-  forget(&bodies);
+  const asi_ball_output ball = ball_output(to);
+  const bool balls = wants_balls(&ball);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *e = &m->element[i];
     const unsigned first = with_bodies ? e->first : 0;
-    if (e->shape != p.shape) make_plan(m, e->shape, wanted, &local, to, &p);
-    if (p.wanted == 0 && first == 0) continue;
-    const asi_shape *shape = &m->shape[e->shape];
+    const bool wanted = is_wanted(&w, e, balls);
+    if (!wanted && first == 0) continue;
     unsigned held = 0;
     for (int b = 0; b < e->e.n_bodies; ++b) {
-      in.body[b] = look_up(&bodies, m, at, e->e.body[b], &held);
-      if (first & (1u << b)) evaluate_body(m, at, e->e.body[b], in.body[b], &own);
+      w.in.body[b] = look_up(&w.bodies, m, at, e->e.body[b], &held);
+      if (first & (1u << b)) evaluate_body(m, at, e->e.body[b], w.in.body[b], &own);
     }
-    if (p.wanted == 0) continue;
+    if (!wanted) continue;
     if (e->ball) {
-      evaluate_ball(m, e, in.body, at->lambda, &balls);
+      e->ball->evaluate(e->ball, w.in.body, at->lambda, &ball);
       continue;
     }
-    point_at(at, e, &in);
-    const int code = e->e.type->evaluate(&in, &p.out, e->data);
+    const int code = evaluate_element(&w, e);
     if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
-    if (shape->se3) asi_se3_transform(shape, &in, p.wanted, &local);
-    if (shape->node) asi_node_transform(m, shape, e, &in, at->q, at->v, p.wanted, &local);
-    if (m->general && to->force) {
-      pull(shape, ASI_G_Q, local.g_q, in.lambda, local.force);
-      pull(shape, ASI_K_V, local.k_v, in.psi, local.force);
-    }
-    scatter(m, shape, e, &p, to);
   }
   return AS_DONE;
 }

@@ -353,16 +353,6 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wa
   return status;
 }
 
-/// How a ball joint is evaluated; NULL: as any element.
-static asi_ball_fn *ball_of(const as_model *m, const asi_placed *p) {
-  bool is[ASI_ROLE_NODE_POINT + 1] = {false};
-  for (int k = 0; k < p->e.n_bodies; ++k) is[m->shape[p->shape].role[k]] = true;
-  if (m->general || !asi_is_ball(p->e.type, p->data)) return NULL;
-  if (is[ASI_ROLE_POINT] || is[ASI_ROLE_NODE] || is[ASI_ROLE_NODE_POINT]) return NULL;
-  if (is[ASI_ROLE_SE3]) return is[ASI_ROLE_R3SO3] ? NULL : asi_se3_ball_evaluate;
-  return asi_ball_evaluate;
-}
-
 /// Who touches a body first.
 static as_status find_first(as_model *m, as_error *error) {
   bool *touched = asi_calloc((size_t)m->n_bodies, sizeof(bool));
@@ -400,7 +390,6 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
     p->shape = s;
     const as_status status = s < m->n_shapes ? AS_OK : add_shape(m, b, &wanted, &room, error);
     if (status) return status;
-    p->ball = ball_of(m, p);
   }
   return AS_OK;
 }
@@ -531,6 +520,34 @@ static as_status place_elements(as_model *m, const asi_pattern pattern[ASI_LOCAL
         m->position[p->position[k] + (size_t)e] = as_matrix_position(&matrix, at.row, at.col);
       }
     }
+  }
+  return AS_OK;
+}
+
+/// Whether an element is a ball joint between rigid bodies on the same space, or the ground; which are on *se3?
+static bool is_ball(const as_model *m, const asi_placed *p, bool *se3) {
+  bool is[ASI_ROLE_NODE_POINT + 1] = {false};
+  for (int k = 0; k < p->e.n_bodies; ++k) is[m->shape[p->shape].role[k]] = true;
+  *se3 = is[ASI_ROLE_SE3];
+  return !m->general && asi_is_ball(p->e.type, p->data) && !is[ASI_ROLE_POINT] &&
+         !is[ASI_ROLE_NODE] && !is[ASI_ROLE_NODE_POINT] && !(*se3 && is[ASI_ROLE_R3SO3]);
+}
+
+static as_status place_balls(as_model *m, as_error *error) {
+  int count = 0;
+  bool se3;
+  for (int i = 0; i < m->n_elements; ++i) count += is_ball(m, &m->element[i], &se3);
+  m->ball = asi_calloc((size_t)count, sizeof *m->ball);
+  if (m->ball == NULL) return asi_fail_memory(error);
+  asi_ball *ball = m->ball;
+  for (int i = 0; i < m->n_elements; ++i) {
+    asi_placed *p = &m->element[i];
+    const bool moves[2] = {p->e.body[0] >= 0, p->e.body[1] >= 0};
+    if (!is_ball(m, p, &se3)) continue;
+    *ball =
+        asi_ball_place(p->data, se3, p->row, moves, m->position + p->position[ASI_G_Q],
+                       m->position + p->position[ASI_GDOT_Q], m->position + p->position[ASI_F_Q]);
+    p->ball = ball++;
   }
   return AS_OK;
 }
@@ -691,6 +708,7 @@ static as_status place_all(as_model *m, as_error *error) {
   asi_pattern pattern[ASI_LOCAL_BLOCKS] = {{0}}, mass = {0};
   as_status status = find_patterns(m, pattern, error);
   if (status == AS_OK) status = place_elements(m, pattern, error);
+  if (status == AS_OK) status = place_balls(m, error);
   if (status == AS_OK) place_bodies(m, pattern);
   const as_matrix f_q = matrix_over(&pattern[ASI_F_Q]), f_v = matrix_over(&pattern[ASI_F_V]);
   if (status == AS_OK) status = asi_superelements_place(m, &f_q, &f_v, error);
@@ -748,6 +766,7 @@ void as_model_destroy(as_model *m) {
   free(m->force);
   free(m->element);
   free(m->position);
+  free(m->ball);
   free(m->curve);
   free(m->table);
   free(m->data);

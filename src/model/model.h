@@ -74,7 +74,7 @@ typedef struct asi_placed {
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads
   unsigned first;                    ///< bit b: no element before it touches its body b
-  asi_ball_fn *ball;                 ///< of a ball joint between rigid bodies on the same space
+  const asi_ball *ball;              ///< of a ball joint between rigid bodies on the same space
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
@@ -96,6 +96,7 @@ struct as_model {
   asi_placed *element;
   asi_shape *shape;
   int *position; ///< lists of positions in the blocks' values
+  asi_ball *ball;
   asi_curve *curve;
   asi_curve *table; ///< functions that formulas use
   int n_tables;
