@@ -435,7 +435,7 @@ static bool spoil(as_integrator *s, int index) {
   case 24: s->control.patience = 1 << 30; return true;
   case 25: s->predictor.count = 0; return true;
   case 26: s->predictor.points = 0; return true;
-  case 27: s->predictor.points = ASI_HISTORY + 1; return true;
+  case 27: s->predictor.points = ASI_MOST_POINTS + 1; return true;
   case 28: s->redundancy.n_redundant = s->redundancy.rows + 1; return true;
   case 29: s->factor_age = -1; return true;
   case 30: s->seen.contraction_age = LONG_MAX; return true;

@@ -17,8 +17,6 @@
 
 #include "base/two.h"
 
-enum { MOST_POINTS = 4 }; // of a polynomial
-
 void asi_predictor_reset(asi_predictor *p) {
   p->count = 0;
   p->points = 2;
@@ -50,9 +48,9 @@ static void polynomial_weights(const asi_predictor *p, int points, double t, dou
 static void ringing_weights(const asi_predictor *p, double *weight) {
   double power[1 + ASI_HISTORY] = {0.0};
   memcpy(power, p->ringing, (size_t)(1 + p->n_ringing) * sizeof(double));
-  for (int k = 0; k < MOST_POINTS; ++k)
+  for (int k = 0; k < ASI_MOST_POINTS; ++k)
     for (int i = p->n_ringing + k + 1; i > 0; --i) power[i] -= power[i - 1];
-  for (int i = 0; i < p->n_ringing + MOST_POINTS; ++i) weight[i] = -power[i + 1];
+  for (int i = 0; i < p->n_ringing + ASI_MOST_POINTS; ++i) weight[i] = -power[i + 1];
 }
 
 static int smaller(int a, int b) { return a < b ? a : b; }
@@ -60,7 +58,7 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 /// Whether the last points that ringing takes are as far from each other as the newest is from t.
 static bool may_ring(const asi_predictor *p, double t) {
   const double h = t - p->t[0];
-  const int points = p->n_ringing + MOST_POINTS;
+  const int points = p->n_ringing + ASI_MOST_POINTS;
   bool equal = p->n_ringing > 0 && p->count >= points;
   for (int i = 1; i < points && equal; ++i) equal = fabs(p->t[i - 1] - p->t[i] - h) <= 1e-6 * h;
   return equal;
@@ -88,7 +86,7 @@ ASI_INLINED void extrapolate(const asi_predictor *of, const double *weight, int 
 
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z) {
   const bool rings = p->rings && may_ring(p, t);
-  const int points = rings ? p->n_ringing + MOST_POINTS : smaller(p->points, p->count);
+  const int points = rings ? p->n_ringing + ASI_MOST_POINTS : smaller(p->points, p->count);
   double weight[ASI_HISTORY];
   if (rings)
     ringing_weights(p, weight);
@@ -138,7 +136,7 @@ ASI_INLINED double ringing_misses(const asi_predictor *p, int points, const doub
 
 /// Learns the number of points; the square of what they miss.
 static double learn_points(asi_predictor *p, double t, const double *z) {
-  const int current = smaller(p->points, p->count), fewest = current < MOST_POINTS - 1 ? 1 : 2;
+  const int current = smaller(p->points, p->count), fewest = current < ASI_MOST_POINTS - 1 ? 1 : 2;
   double weight[CHOICES][ASI_HISTORY] = {{0.0}}, square[CHOICES], least = (double)INFINITY;
   for (int c = 0; c < CHOICES && fewest + c <= p->count; ++c)
     polynomial_weights(p, fewest + c, t, weight[c]);
@@ -160,7 +158,7 @@ void asi_predictor_learn(asi_predictor *p, double t, const double *z) {
   const double least = learn_points(p, t, z);
   p->rings = false;
   if (!may_ring(p, t)) return;
-  p->rings =
-      (p->n_ringing == ASI_MOST_RINGING ? ringing_misses(p, ASI_MOST_RINGING + MOST_POINTS, z)
-                                        : ringing_misses(p, p->n_ringing + MOST_POINTS, z)) < least;
+  p->rings = (p->n_ringing == ASI_MOST_RINGING
+                  ? ringing_misses(p, ASI_MOST_RINGING + ASI_MOST_POINTS, z)
+                  : ringing_misses(p, p->n_ringing + ASI_MOST_POINTS, z)) < least;
 }

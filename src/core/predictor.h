@@ -4,7 +4,11 @@
 
 #include <stdbool.h>
 
-enum { ASI_MOST_RINGING = 3, ASI_HISTORY = 7 };
+enum {
+  ASI_MOST_POINTS = 4,
+  ASI_MOST_RINGING = 3,
+  ASI_HISTORY = ASI_MOST_POINTS + ASI_MOST_RINGING
+};
 
 typedef struct asi_predictor {
   int size;              ///< unknowns

@@ -77,7 +77,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   const size_t soi2 = s->def.method == AS_METHOD_SOI2 ? n : 0;
   asi_predictor *past = &s->predictor;
   asi_archive_int(a, &past->count, 0, ASI_HISTORY);
-  asi_archive_int(a, &past->points, 1, ASI_HISTORY);
+  asi_archive_int(a, &past->points, 1, ASI_MOST_POINTS);
   asi_archive_bool(a, &past->rings);
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
