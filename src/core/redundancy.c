@@ -94,6 +94,27 @@ static void body_masses(const as_integrator *s, double *mass) {
   for (int b = 0; b < p->n_bodies; ++b) mass[b] = fmax(mass[b], 1e-6 * heaviest);
 }
 
+/// A scaled row: its square, the mass of the heavier of the bodies that it joins, whether it moves or only turns them.
+typedef struct scaled_row {
+  double square, mass;
+  bool moves;
+} scaled_row;
+
+static scaled_row measure_row(const as_integrator *s, int row, const double *mass) {
+  const as_problem *p = s->problem;
+  const row_entries e = entries_of(s, row);
+  scaled_row out = {0};
+  for (int k = e.begin; k < e.end; ++k) {
+    const int col = e.view->col[k], body = p->body_of[col];
+    const double x = e.value[e.view->position[k]] * s->redundancy.column_scale[col];
+    if (x == 0.0) continue;
+    out.square += x * x;
+    out.moves = out.moves || !p->is_rotation[col];
+    if (mass[body] > out.mass) out.mass = mass[body];
+  }
+  return out;
+}
+
 /// [RE.2] D = 1 / (root mean square of the scaled rows of a joint that do, or do not, move bodies);
 /// d = D sqrt(m), m the mass of the heavier of the bodies that the row joins
 void asi_redundancy_scale(as_integrator *s) {
@@ -103,37 +124,25 @@ void asi_redundancy_scale(as_integrator *s) {
   double *per_body = r->probe;
   scale_columns(s, per_body);
   body_masses(s, per_body);
-  for (int first = 0; first < r->rows;) {
-    int end = first + 1;
+  for (int first = 0, end; first < r->rows; first = end) {
+    double sum[2] = {0.0, 0.0};
+    int count[2] = {0, 0};
+    end = first + 1;
     while (end < p->def.n_lambda && p->joint_of[end] == p->joint_of[first]) ++end;
-    for (int kind = 0; kind < 2; ++kind) { // rows that only turn bodies; rows that move them
-      double sum = 0.0;
-      int count = 0;
-      for (int pass = 0; pass < 2; ++pass) {
-        for (int row = first; row < end; ++row) {
-          const row_entries e = entries_of(s, row);
-          double square = 0.0, mass = 0.0;
-          bool moves = false;
-          for (int k = e.begin; k < e.end; ++k) {
-            const int col = e.view->col[k];
-            const double x = e.value[e.view->position[k]] * r->column_scale[col];
-            square += x * x;
-            moves = moves || (x != 0.0 && !p->is_rotation[col]);
-            if (x != 0.0) mass = fmax(mass, per_body[p->body_of[col]]);
-          }
-          if (moves != (kind == 1)) continue;
-          if (pass == 0) {
-            sum += square;
-            ++count;
-          } else {
-            // a row that does not hold is empty; so is one that nothing can move
-            r->inverse_D2[row] = sum > 0.0 ? fmax(sum / count, DBL_MIN) : 1.0;
-            r->inverse_d2[row] = mass > 0.0 ? r->inverse_D2[row] / mass : 1.0;
-          }
-        }
-      }
+    for (int i = first; i < end; ++i) {
+      const scaled_row row = measure_row(s, i, per_body);
+      sum[row.moves] += row.square;
+      ++count[row.moves];
+      r->inverse_D2[i] = row.moves; // until the sums are known
+      r->inverse_d2[i] = row.mass;
     }
-    first = end;
+    for (int i = first; i < end; ++i) {
+      const int kind = r->inverse_D2[i] > 0.0;
+      const double mass = r->inverse_d2[i];
+      // a row that does not hold is empty; so is one that nothing can move
+      r->inverse_D2[i] = sum[kind] > 0.0 ? fmax(sum[kind] / count[kind], DBL_MIN) : 1.0;
+      r->inverse_d2[i] = mass > 0.0 ? r->inverse_D2[i] / mass : 1.0;
+    }
   }
 }
 
@@ -222,13 +231,15 @@ static as_status next_null_vector(as_integrator *s, double e, double t, const do
   for (int i = 0; i < r->rows; ++i) y[i] = random_number(seed);
   orthogonalize(y, basis, count, r->rows);
   const double before = norm2(y, r->rows);
-  for (int pass = 0; pass < 2; ++pass) {
+  // What remains of a random vector if one direction in all these rows is kept.
+  const double least = 0.05 * before / sqrt((double)r->rows);
+  double after = before;
+  for (int pass = 0; pass < 2 && after > least; ++pass) { // none makes it larger
     const as_status status = filter(s, e, t, basis, count);
     if (status) return status;
+    after = norm2(y, r->rows);
   }
-  const double after = norm2(y, r->rows);
-  // What remains of a random vector if one direction in all these rows is kept.
-  *found = after > 0.05 * before / sqrt((double)r->rows) && count < r->rows;
+  *found = after > least && count < r->rows;
   for (int i = 0; i < r->rows && *found; ++i) y[i] /= after;
   return AS_OK;
 }
