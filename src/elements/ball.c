@@ -132,35 +132,38 @@ ASI_INLINED rows find_end(bool se3, bool rates, double s, const asi_ball_end *en
   return r;
 }
 
-ASI_INLINED void evaluate(bool se3, bool rates, const asi_ball *ball,
-                          const as_body_motion *const body[2], const double *lambda,
+ASI_INLINED void evaluate(bool se3, bool rates, const asi_ball *ball, const as_body_motion *first,
+                          const as_body_motion *second, const double *lambda,
                           const asi_ball_output *out) {
   const int row = ball->row;
   if (lambda) lambda += row;
-  const rows a = find_end(se3, rates, 1.0, &ball->end[0], body[0], lambda, out);
-  const rows b = find_end(se3, rates, -1.0, &ball->end[1], body[1], lambda, out);
+  const rows a = find_end(se3, rates, 1.0, &ball->end[0], first, lambda, out);
+  const rows b = find_end(se3, rates, -1.0, &ball->end[1], second, lambda, out);
   if (out->g) asi_store_three(out->g + row, asi_plus_three(a.g, b.g));
   if (rates && out->rate) asi_store_three(out->rate + row, asi_plus_three(a.rate, b.rate));
   if (rates && out->acceleration)
     asi_store_three(out->acceleration + row, asi_plus_three(a.acceleration, b.acceleration));
 }
 
-ASI_INLINED void evaluate_any(bool se3, const asi_ball *ball, const as_body_motion *const body[2],
-                              const double *lambda, const asi_ball_output *out) {
+ASI_INLINED void evaluate_any(bool se3, const asi_ball *ball, const as_body_motion *first,
+                              const as_body_motion *second, const double *lambda,
+                              const asi_ball_output *out) {
   if (out->rate || out->gdot_q || out->acceleration)
-    evaluate(se3, true, ball, body, lambda, out);
+    evaluate(se3, true, ball, first, second, lambda, out);
   else
-    evaluate(se3, false, ball, body, lambda, out);
+    evaluate(se3, false, ball, first, second, lambda, out);
 }
 
-static void evaluate_ball(const asi_ball *ball, const as_body_motion *const body[2],
-                          const double *lambda, const asi_ball_output *out) {
-  evaluate_any(false, ball, body, lambda, out);
+static void evaluate_ball(const asi_ball *ball, const as_body_motion *first,
+                          const as_body_motion *second, const double *lambda,
+                          const asi_ball_output *out) {
+  evaluate_any(false, ball, first, second, lambda, out);
 }
 
-static void evaluate_se3_ball(const asi_ball *ball, const as_body_motion *const body[2],
-                              const double *lambda, const asi_ball_output *out) {
-  evaluate_any(true, ball, body, lambda, out);
+static void evaluate_se3_ball(const asi_ball *ball, const as_body_motion *first,
+                              const as_body_motion *second, const double *lambda,
+                              const asi_ball_output *out) {
+  evaluate_any(true, ball, first, second, lambda, out);
 }
 
 asi_ball asi_ball_place(const asi_joint *joint, bool se3, int row, const bool moves[2],

@@ -24,8 +24,9 @@ typedef struct asi_ball_end {
 typedef struct asi_ball asi_ball;
 
 /// The same as the joint's own evaluation; bodies that are the ground are not looked at.
-typedef void asi_ball_fn(const asi_ball *ball, const as_body_motion *const body[2],
-                         const double *lambda, const asi_ball_output *out);
+typedef void asi_ball_fn(const asi_ball *ball, const as_body_motion *first,
+                         const as_body_motion *second, const double *lambda,
+                         const asi_ball_output *out);
 
 /// All that an evaluation takes, close together.
 struct asi_ball {

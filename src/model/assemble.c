@@ -359,7 +359,7 @@ typedef struct walk {
   const as_model *m;
   const as_point *at;
   const target *to;
-  unsigned wanted;
+  asi_body_output own;
   plan plan; ///< for elements that are no ball joints
   as_element_input in;
   recent bodies;
@@ -385,12 +385,12 @@ static int evaluate_element(walk *w, const asi_placed *e) {
   return AS_DONE;
 }
 
-/// Whether an element has something to say to what is wanted.
-static bool is_wanted(walk *w, const asi_placed *e, bool balls) {
-  if (e->ball) return balls;
-  if (w->plan.shape < 0) begin_local(w->m, &w->local);
-  if (e->shape != w->plan.shape) make_plan(w->m, e->shape, w->wanted, &w->local, w->to, &w->plan);
-  return w->plan.wanted != 0;
+/// A body of an element, and its own equations if the element is the `first` that touches it.
+static inline const as_body_motion *visit(walk *w, const asi_placed *e, int b, unsigned first,
+                                          unsigned *held) {
+  const as_body_motion *motion = look_up(&w->bodies, w->m, w->at, e->e.body[b], held);
+  if (first & (1u << b)) evaluate_body(w->m, w->at, e->e.body[b], motion, &w->own);
+  return motion;
 }
 
 static int evaluate_elements(const as_model *m, const as_point *at, const target *to) {
@@ -398,30 +398,28 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
   w.m = m;
   w.at = at;
   w.to = to;
-  w.wanted = wants(m, to);
+  w.own = body_output(to);
   w.plan.shape = -1;
   w.in = (as_element_input){.t = at->t, .u = at->u};
   forget(&w.bodies);
-  const asi_body_output own = body_output(to);
-  const bool with_bodies = wants_bodies(&own);
+  const unsigned wanted = wants(m, to), all = wants_bodies(&w.own) ? ~0u : 0;
   const asi_ball_output ball = ball_output(to);
   const bool balls = wants_balls(&ball);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *e = &m->element[i];
-    const unsigned first = with_bodies ? e->first : 0;
-    const bool wanted = is_wanted(&w, e, balls);
-    if (!wanted && first == 0) continue;
+    const unsigned first = e->first & all;
     unsigned held = 0;
-    for (int b = 0; b < e->e.n_bodies; ++b) {
-      w.in.body[b] = look_up(&w.bodies, m, at, e->e.body[b], &held);
-      if (first & (1u << b)) evaluate_body(m, at, e->e.body[b], w.in.body[b], &own);
-    }
-    if (!wanted) continue;
     if (e->ball) {
-      e->ball->evaluate(e->ball, w.in.body, at->lambda, &ball);
+      if (!balls && first == 0) continue;
+      const as_body_motion *a = visit(&w, e, 0, first, &held), *b = visit(&w, e, 1, first, &held);
+      if (balls) e->ball->evaluate(e->ball, a, b, at->lambda, &ball);
       continue;
     }
-    const int code = evaluate_element(&w, e);
+    if (w.plan.shape < 0) begin_local(m, &w.local);
+    if (e->shape != w.plan.shape) make_plan(m, e->shape, wanted, &w.local, to, &w.plan);
+    if (w.plan.wanted == 0 && first == 0) continue;
+    for (int b = 0; b < e->e.n_bodies; ++b) w.in.body[b] = visit(&w, e, b, first, &held);
+    const int code = w.plan.wanted ? evaluate_element(&w, e) : AS_DONE;
     if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
   }
   return AS_DONE;

@@ -65,16 +65,16 @@ typedef struct asi_shape {
   bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
 } asi_shape;
 
-/// An element in its place.
+/// An element in its place. What the evaluation of ball joints reads comes first.
 typedef struct asi_placed {
+  const asi_ball *ball; ///< of a ball joint between rigid bodies on the same space
+  unsigned first;       ///< bit b: no element before it touches its body b
+  int shape;
   asi_element e;
   const void *data;
-  int shape;
   int row;                           ///< of lambda
   int velocity_row;                  ///< of psi
   int read_row;                      ///< of lambda: the first that it reads
-  unsigned first;                    ///< bit b: no element before it touches its body b
-  const asi_ball *ball;              ///< of a ball joint between rigid bodies on the same space
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
