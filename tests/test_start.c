@@ -402,7 +402,7 @@ static double a0_error(const test_problem *p, bool improved, double h) {
   run_start(&r, p->t0, p->q0, p->v0);
   run_step(&r, h);
   p->exact(p, p->t0 + r.integrator->D * h, NULL, NULL, expected, NULL);
-  for (int j = 0; j < r.problem->n; ++j) e = fmax(e, fabs(r.integrator->path.a0[j] - expected[j]));
+  for (int j = 0; j < r.problem->n; ++j) e = fmax(e, fabs(r.integrator->a0[j] - expected[j]));
   run_close(&r);
   return e;
 }
@@ -443,7 +443,7 @@ static void test_perturbed_v0(void **state) {
       l[j] = h * h / 6.0 * ((1.0 - 6.0 * s->c.beta - 3.0 * s->D) * jerk[j] + 0.5 * l[j]);
     run_start(&r, p->t0, p->q0, p->v0);
     run_step(&r, h);
-    for (int j = 0; j < n; ++j) dv[j] = s->path.v0[0][j] - p->v0[j];
+    for (int j = 0; j < n; ++j) dv[j] = s->v0[j] - p->v0[j];
     // B x = (g_t + B (v + x)) - (g_t + B v)
     double rate[3][MAX_SIZE], shifted[MAX_SIZE];
     for (int k = 0; k < 3; ++k) {

@@ -361,8 +361,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   }
   if (!(s->gamma >= 0.4 && s->gamma <= 1.6 * s->c.gamma)) {
     // [GA.7] a run of shrinking steps: move a_n to where a constant step has it instead
-    asi_path_make(s);
-    for (int i = 0; i < p->n; ++i) s->a0[i] += (s->D * h - s->d0) * s->path.a_rate[i];
+    for (int i = 0; i < p->n; ++i) s->a0[i] += (s->D * h - s->d0) * s->a_rate[i];
     s->d0 = s->d1 = s->D * h;
     s->gamma = s->c.gamma;
   }
@@ -372,8 +371,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   // [GA.10] beyond the ratio up to which this is stable, v is only projected
   const bool with_lag = h <= s->last_h * s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
   if (!s->varies || !s->def.step_corrections) return AS_OK;
-  asi_path_make(s);
-  if (index3) status = correct_index3(s, with_lag ? s->path.a_rate : NULL);
+  if (index3) status = correct_index3(s, with_lag ? s->a_rate : NULL);
   return status ? status : asi_follow_stiff(s, changed, with_lag);
 }
 
@@ -678,6 +676,8 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 
 static void collocated_accept(as_integrator *s) {
   const asi_values old = s->now;
+  const double per_time = 1.0 / (s->h + s->d1 - s->d0);
+  for (int i = 0; i < s->problem->n; ++i) s->a_rate[i] = (s->next.a[i] - s->a0[i]) * per_time;
   asi_predictor_learn(&s->predictor, s->t1, s->z);
   s->z = asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;

@@ -377,7 +377,6 @@ static as_status find_jump(as_integrator *s, const struct asi_event *e, bool *ju
 static void cut_step(as_integrator *s, double t) {
   const asi_values *now = &s->now;
   asi_dense_keep_end(s);
-  asi_path_make(s);
   s->t = t; // the dense output still knows where the step ended
   copy_values(s->problem, now, &s->state);
   copy(now->a, now->vdot, s->problem->n);

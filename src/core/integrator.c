@@ -316,14 +316,8 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->restitution = take(arena, &used, m + k);
   s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
-  for (int i = 0; i < ASI_PATH; ++i) {
-    s->path.mean[i] = take(arena, &used, n);
-    s->path.v0[i] = take(arena, &used, n);
-    s->path.vdot[i] = i == 0 ? s->last.from.vdot : take(arena, &used, n);
-    s->path.xi[i] = i == 0 ? s->last.xi : take(arena, &used, n);
-  }
-  s->path.a0 = take(arena, &used, n);
-  s->path.a_rate = take(arena, &used, n);
+  s->a_rate = take(arena, &used, n);
+  for (int i = 0; i < ASI_PATH; ++i) s->path.mean[i] = take(arena, &used, n);
   s->path.extra = take(arena, &used, n);
   s->path.change = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
@@ -348,6 +342,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   }
   s->p = take(arena, &used, soi2);
   s->p0 = take(arena, &used, soi2);
+  s->a_before = take(arena, &used, soi2);
   s->p_before = take(arena, &used, soi2);
   s->f0 = take(arena, &used, soi2);
   s->v_tilde = take(arena, &used, soi2);

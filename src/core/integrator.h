@@ -141,6 +141,7 @@ struct as_integrator {
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
+  double *a_rate; ///< of v', seen through a over the last step
   struct {
     double *mean[ASI_PATH]; ///< n: of v over the last steps, by q; the latest first
     double h[ASI_PATH];     ///< their sizes [s]
@@ -149,15 +150,8 @@ struct as_integrator {
     bool stiff;             ///< there may have been something stiff in it, where steps have changed
     bool stiffens;          ///< the same with this one
     double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
-    double *a_rate;         ///< n: of v', seen through a over the last step
     double *change;         ///< n: scratch
-    int put_off; ///< so many of the means, the latest, extra and a_rate are still to be made, of
-    double *v0[ASI_PATH];   ///< n: v_0,
-    double *vdot[ASI_PATH]; ///< n: v'_0, the latest that of last.from,
-    double *xi[ASI_PATH];   ///< n: xi, the latest last.xi,
-    double *a0;             ///< n: the last a_0
-    double a_time;          ///< and the time from there to a_1 [s]
-  } path;                   ///< what steps of another size need: [ST.6], [GA.15]
+  } path;                   ///< where stiff directions come from, [GA.15]
   asi_predictor predictor;
 
   struct {
@@ -166,24 +160,25 @@ struct as_integrator {
   } mesh;
 
   // One step.
-  double t1;         ///< end of the step [s]
-  double h;          ///< its size [s]
-  double gamma;      ///< gamma_n
-  double d0;         ///< a_n ~ v'(t_n + d0) [s]
-  double d1;         ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
-  double theta;      ///< theta_n
-  double dx0;        ///< w_n ~ x'(t_n + dx0) [s]
-  double dx1;        ///< w_{n+1} ~ x'(t_{n+1} + dx1) [s]
-  double last_h;     ///< of the last accepted step [s]
-  bool varying;      ///< index-3, index-2: steps have differed since the start
-  bool varies;       ///< the same with this step
-  int unknowns;      ///< how many a step has
-  double *v0;        ///< v_n with its start or step-change correction
-  double *w0;        ///< w_n likewise
-  double *a0;        ///< a_n likewise
-  double *p;         ///< SOI2: M_1 a of the last step
-  double *p0;        ///< SOI2: p_n with its step-change correction
-  double *p_before;  ///< SOI2: p0 of the last step
+  double t1;        ///< end of the step [s]
+  double h;         ///< its size [s]
+  double gamma;     ///< gamma_n
+  double d0;        ///< a_n ~ v'(t_n + d0) [s]
+  double d1;        ///< a_{n+1} ~ v'(t_{n+1} + d1) [s]
+  double theta;     ///< theta_n
+  double dx0;       ///< w_n ~ x'(t_n + dx0) [s]
+  double dx1;       ///< w_{n+1} ~ x'(t_{n+1} + dx1) [s]
+  double last_h;    ///< of the last accepted step [s]
+  bool varying;     ///< index-3, index-2: steps have differed since the start
+  bool varies;      ///< the same with this step
+  int unknowns;     ///< how many a step has
+  double *v0;       ///< v_n with its start or step-change correction
+  double *w0;       ///< w_n likewise
+  double *a0;       ///< a_n likewise
+  double *p;        ///< SOI2: M_1 a of the last step
+  double *p0;       ///< SOI2: p_n with its step-change correction
+  double *a_before; ///< SOI2: a0 and p0 of the last step
+  double *p_before;
   double *f0;        ///< SOI2: the force at the start of the step
   double *v_tilde;   ///< SOI2: the velocity of the tilde stage
   double *xi;        ///< q_{n+1} = q_n o exp(xi)
@@ -319,10 +314,8 @@ void asi_follow(as_integrator *s, double t, const asi_values *now);
 
 /// Forgets the path: a start, or a jump.
 void asi_path_forget(as_integrator *s);
-/// Notes the step that has just been accepted.
+/// Notes the step that has just been solved, before it is accepted.
 void asi_path_note(as_integrator *s);
-/// Makes what was put off then. It is called before anything of the path is read, and before the end of the last step changes.
-void asi_path_make(as_integrator *s);
 /// Sets v0 and a0 of a step whose size has changed, now or earlier, to what the path says, in stiff directions. Without lag, v0 only
 /// to the velocity itself.
 as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag);

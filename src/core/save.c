@@ -81,7 +81,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &past->rings);
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
-  asi_archive_doubles(a, s->path.a_rate, n);
+  asi_archive_doubles(a, s->a_rate, n);
   asi_archive_int(a, &s->path.count, 0, ASI_PATH);
   for (int i = 0; i < s->path.count; ++i) asi_archive_doubles(a, s->path.mean[i], n);
   asi_archive_doubles(a, s->path.h, (size_t)s->path.count);
@@ -89,7 +89,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->path.stiff);
   asi_archive_doubles(a, s->path.extra, n);
   asi_archive_doubles(a, s->p, soi2);
-  asi_archive_doubles(a, s->path.a0, soi2);
+  asi_archive_doubles(a, s->a_before, soi2);
   asi_archive_doubles(a, s->p_before, soi2);
   asi_archive_double(a, &s->last_h);
   asi_archive_bool(a, &s->varying);
@@ -174,20 +174,9 @@ static void visit_coupled(as_integrator *s, asi_archive *a) {
   if (!a->damaged) asi_system_visit(&s->step, a);
 }
 
-/// As a step makes it.
-static void make_path(as_integrator *s) {
-  const asi_float_mode mode = asi_flush_denormals();
-  asi_path_make(s);
-  asi_restore_denormals(mode);
-}
-
 static void visit_state(as_integrator *s, asi_archive *a) {
   const as_problem_def *def = &s->problem->def;
   double shown = s->state.t;
-  if (a->mode == ASI_ARCHIVE_READ)
-    s->path.put_off = 0;
-  else
-    make_path(s);
   asi_archive_double(a, &s->t);
   asi_archive_double(a, &shown);
   asi_archive_double(a, &s->a_offset);

@@ -215,7 +215,7 @@ static as_status soi2_begin(as_integrator *s, double h) {
     const double ratio = fmin(h / s->last_h, MAX_RATIO);
     const double shift = s->def.step_corrections ? s->D * (ratio - 1.0) : 0.0;
     for (int i = 0; i < n; ++i) {
-      s->a0[i] += shift * (s->a0[i] - s->path.a0[i]);
+      s->a0[i] += shift * (s->a0[i] - s->a_before[i]);
       s->p0[i] += shift * (s->p0[i] - s->p_before[i]);
     }
     const bool changed = fabs(h - s->last_h) > 1e-9 * h;
@@ -382,6 +382,7 @@ static as_status soi2_solve(as_integrator *s, double *b) {
 static void soi2_accept(as_integrator *s) {
   const int n = s->problem->n;
   const asi_values old = s->now;
+  memcpy(s->a_before, s->a0, (size_t)n * sizeof(double));
   memcpy(s->p_before, s->p0, (size_t)n * sizeof(double));
   memset(s->p, 0, (size_t)n * sizeof(double));
   asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0,

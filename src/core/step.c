@@ -69,11 +69,11 @@ void asi_follow(as_integrator *s, double t, const asi_values *now) {
 
 void asi_accept_step(as_integrator *s) {
   const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
+  asi_path_note(s);
   s->method->accept(s);
   s->t = s->t1;
   asi_follow(s, s->t, &s->now);
   asi_dense_remember(s, t0, a_offset, w_offset);
-  asi_path_note(s);
   asi_publish(s, s->t, &s->now);
   s->last_h = s->statistics.last_step = s->h;
   s->first = s->forward = false;

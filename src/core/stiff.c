@@ -51,7 +51,7 @@ static const filter given = {
 static const filter automatic = {{0.0, 0.0, 0.0, 0.0, 21.0, -35.0, 15.0}, 7, 4.0};
 
 void asi_path_forget(as_integrator *s) {
-  s->path.count = s->path.put_off = 0;
+  s->path.count = 0;
   s->path.stiff = s->path.stiffens = false;
 }
 
@@ -61,51 +61,27 @@ static double lag(const as_integrator *s) {
   return h * h * (1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h));
 }
 
-/// Takes in the latest and gives back the oldest, to be written to.
-static double *push(double *past[ASI_PATH], double *latest) {
-  double *const oldest = past[ASI_PATH - 1];
-  for (int k = ASI_PATH - 1; k > 0; --k) past[k] = past[k - 1];
-  past[0] = latest;
-  return oldest;
-}
-
 void asi_path_note(as_integrator *s) {
-  double *const used = s->a0;
-  s->a0 = s->path.a0;
-  s->path.a0 = used;
-  s->v0 = push(s->path.v0, s->v0);
-  s->xi = push(s->path.xi, s->last.xi);
-  s->next.vdot = push(s->path.vdot, s->last.from.vdot);
-  (void)push(s->path.mean, s->path.mean[ASI_PATH - 1]);
-  for (int k = ASI_PATH - 1; k > 0; --k) s->path.h[k] = s->path.h[k - 1];
-  s->path.h[0] = s->h;
+  const int n = s->problem->n;
+  const double h = s->h, beta = s->c.beta;
+  double *const mean = s->path.mean[ASI_PATH - 1];
+  for (int k = ASI_PATH - 1; k > 0; --k) {
+    s->path.mean[k] = s->path.mean[k - 1];
+    s->path.h[k] = s->path.h[k - 1];
+  }
+  s->path.mean[0] = mean;
+  s->path.h[0] = h;
   if (s->path.count < ASI_PATH) ++s->path.count;
-  if (s->path.put_off < ASI_PATH) ++s->path.put_off;
-  s->path.a_time = s->h + s->d1 - s->d0;
   s->path.lag = lag(s);
   s->path.stiff = s->path.stiffens;
-}
-
-/// The mean of v over a step, since xi = integral of v + h^3 [v,v']/12.
-static void make_mean(as_integrator *s, int k) {
-  double *const mean = s->path.mean[k];
-  const double *const xi = s->path.xi[k], h = s->path.h[k];
+  // The mean of v over the step, since xi = integral of v + h^3 [v,v']/12.
+  as_space_bracket(s->problem->space, s->v0, s->now.vdot, mean);
   const double per_h = 1.0 / h, twelfth = h * h / 12.0;
-  as_space_bracket(s->problem->space, s->path.v0[k], s->path.vdot[k], mean);
-  for (int i = 0; i < s->problem->n; ++i) mean[i] = xi[i] * per_h - twelfth * mean[i];
-}
-
-void asi_path_make(as_integrator *s) {
-  if (s->path.put_off == 0) return;
-  for (int k = 0; k < s->path.put_off; ++k) make_mean(s, k);
-  s->path.put_off = 0;
-  const double *const v0 = s->path.v0[0], *const a0 = s->path.a0, *const a1 = s->now.a;
-  const double h = s->path.h[0], beta = s->c.beta;
-  const double per_h = 1.0 / h, per_time = 1.0 / s->path.a_time;
   const double by_a0 = h * (0.5 - beta), by_a1 = h * beta;
-  for (int i = 0; i < s->problem->n; ++i) {
-    s->path.extra[i] = s->last.xi[i] * per_h - v0[i] - by_a0 * a0[i] - by_a1 * a1[i];
-    s->path.a_rate[i] = (a1[i] - a0[i]) * per_time;
+  for (int i = 0; i < n; ++i) {
+    const double moved = s->xi[i] * per_h;
+    mean[i] = moved - twelfth * mean[i];
+    s->path.extra[i] = moved - s->v0[i] - by_a0 * s->a0[i] - by_a1 * s->next.a[i];
   }
 }
 
@@ -232,7 +208,6 @@ as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
   if (!s->path.stiffens || s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
   as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
   if (status) return status;
-  asi_path_make(s);
   velocity_gap(s, with_lag, w);
   s->path.stiffens = stiff_force(s, w, true, s->residual) > LEAST_SHARE;
   if (!s->path.stiffens) return AS_OK;
