@@ -104,12 +104,10 @@ static double scale_residual(const as_matrix *jacobian, const asi_row_view *rows
                              const double *residual, double *scaled) {
   double largest = 0.0;
   for (int i = 0; i < jacobian->rows; ++i) {
-    double square = 0.0;
-    for (int k = rows->start[i]; k < rows->start[i + 1]; ++k) {
-      const double x = jacobian->value[rows->position[k]];
-      square += x * x;
-    }
-    scaled[i] = fabs(residual[i]) / fmax(sqrt(square), DBL_MIN);
+    double norm = 0.0;
+    for (int k = rows->start[i]; k < rows->start[i + 1]; ++k)
+      norm = hypot(norm, jacobian->value[rows->position[k]]);
+    scaled[i] = fabs(residual[i]) / fmax(norm, DBL_MIN);
     largest = fmax(largest, scaled[i]);
   }
   return largest;
