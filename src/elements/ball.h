@@ -11,8 +11,7 @@ typedef struct asi_ball_output {
   double *f_q;                     ///< likewise; added to
 } asi_ball_output;
 
-/// A point of a body, and where the body's columns begin in the values of blocks, which have three rows each; -1: there
-/// are none.
+/// A point of a body, and where the body's columns begin in the values of blocks, which have three rows each.
 typedef struct asi_ball_end {
   double P[3]; ///< s p, see ball.c
   bool moves;  ///< it is not on the ground

@@ -524,7 +524,7 @@ static as_status place_elements(as_model *m, const asi_pattern pattern[ASI_LOCAL
   return AS_OK;
 }
 
-/// Whether an element is a ball joint between rigid bodies on the same space, or the ground; which are on *se3?
+/// Whether an element is a ball joint between rigid bodies on the same space, or the ground; *se3: on SE(3).
 static bool is_ball(const as_model *m, const asi_placed *p, bool *se3) {
   bool is[ASI_ROLE_NODE_POINT + 1] = {false};
   for (int k = 0; k < p->e.n_bodies; ++k) is[m->shape[p->shape].role[k]] = true;
