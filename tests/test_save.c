@@ -252,6 +252,41 @@ static void test_spaces_and_constraints(void **state) {
   }
 }
 
+/// Equal steps with a large Newton tolerance, each by another integrator: what was seen of Newton's method and of the ringing
+/// of its errors goes along.
+static void test_relay_of_equal_steps(void **state) {
+  (void)state;
+  const test_problem *problems[] = {problem_pendulum(), problem_heavy_top_slow()};
+  for (int k = 0; k < 6; ++k) {
+    const saved_subject subject = of_problem(problems[k % 2], 0.005);
+    course c = prepare(&subject, methods[k / 2], SEQUENCE);
+    c.how.newton.rtol = 1e-4;
+    c.how.newton.atol = 1e-7;
+    as_integrator *plain = start(&c), *runner = start(&c);
+    for (int i = 0; i < 150; ++i) {
+      size_t size = 0;
+      unsigned char *bytes = saved_bytes(runner, &size);
+      as_integrator_destroy(runner);
+      runner = make(&c);
+      must_load(&c, runner, bytes, size, i);
+      free(bytes);
+      if (as_integrator_step(plain, subject.h, &error) ||
+          as_integrator_step(runner, subject.h, &error))
+        fail_msg("%s", error.message);
+      const as_state *x = as_integrator_state(plain), *y = as_integrator_state(runner);
+      assert_memory_equal(x->vdot, y->vdot, (size_t)c.problem->n * sizeof(double));
+    }
+    as_statistics a, b;
+    as_integrator_statistics(plain, &a, &error);
+    as_integrator_statistics(runner, &b, &error);
+    assert_int_equal(a.newton_iterations, b.newton_iterations);
+    assert_int_equal(a.factorizations, b.factorizations);
+    as_integrator_destroy(plain);
+    as_integrator_destroy(runner);
+    as_problem_destroy(c.problem);
+  }
+}
+
 /// Blocks that are differenced, over steps that are too long for old factors.
 static void test_differenced(void **state) {
   (void)state;
@@ -482,6 +517,7 @@ static void test_failed_and_interrupted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_spaces_and_constraints),
+      cmocka_unit_test(test_relay_of_equal_steps),
       cmocka_unit_test(test_differenced),
       cmocka_unit_test(test_nonholonomic),
       cmocka_unit_test(test_states_and_outputs),
