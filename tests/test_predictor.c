@@ -29,7 +29,7 @@ static double *open_predictor(asi_predictor *p, as_method method, double rho_inf
   if (as_problem_create(&problem->def, &made, &error) ||
       as_integrator_create(made, &def, &integrator, &error))
     fail_msg("%s", error.message);
-  *p = integrator->predictor;
+  *p = integrator ? integrator->predictor : (asi_predictor){0};
   as_integrator_destroy(integrator);
   as_problem_destroy(made);
   p->size = p->n = SIZE;

@@ -121,7 +121,7 @@ ASI_INLINED rows find_end(bool se3, bool rates, double s, const asi_ball_end *en
     set_moves(se3, s, &R, out->g_q, end->g_move);
     set_turns(&R, end->P, out->g_q, end->g_turn);
   }
-  if (out->f_q) {
+  if (out->f_q && lambda) {
     const three_by_three back = {
         {asi_load_three(body->R), asi_load_three(body->R + 3), asi_load_three(body->R + 6)}};
     const asi_three l = times(&back, lambda);

@@ -146,7 +146,7 @@ static const double shortest_limit = 0x1p-11;
 /// other.
 ASI_INLINED asi_two series(asi_two s, int n0, int n1, int terms) {
   const asi_two s2 = s * s;
-  asi_two part[2];
+  asi_two part[2] = {{0.0, 0.0}, {0.0, 0.0}};
   for (int k = terms - 1; k >= 0; k--) {
     asi_two sum = {inverse_factorial[2 * k + n0], inverse_factorial[2 * k + n1]};
     if (k + 2 < terms) sum += s2 * part[k % 2];
