@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/integrator.h"
+#include "machines.h"
 #include "problems/problems.h"
 
 enum { MAX_SIZE = 32 };
@@ -683,6 +684,45 @@ static void test_tiny_steps(void **state) {
   }
 }
 
+/// A pendulum of some length on a ball joint, let go where it is level, after a second; gravity grows with the length, so
+/// that all move alike: x / length.
+static double swing(double length) {
+  static const double pivot[3] = {0.0, 0.0, 0.0};
+  run r = {.name = "a long pendulum"};
+  as_error error;
+  as_builder *b = machine_builder(0.0, 0.0, -9.81 * length);
+  as_body_def def = machine_round_body("arm", 2.0, 0.1 * length * length, false);
+  def.inertia[1] *= 1.1;
+  def.inertia[2] *= 1.2;
+  def.position[0] = length;
+  def.velocity[1] = 0.3 * length;
+  def.angular_velocity[2] = 0.3;
+  const as_body_id arm = machine_body(b, &def);
+  machine_joint(b, "pivot", AS_JOINT_SPHERICAL, arm, AS_GROUND, pivot, NULL);
+  as_model *model = machine_build(b);
+  as_integrator_def how = as_default_integrator_def();
+  how.method = AS_METHOD_INDEX2;
+  how.step = 0.01;
+  stop_if(as_integrator_create(as_model_problem(model), &how, &r.integrator, &error), &r, &error);
+  stop_if(as_integrator_start(r.integrator, as_model_initial(model), NULL, &error), &r, &error);
+  stop_if(as_integrator_advance(r.integrator, 1.0, &error), &r, &error);
+  const double x = as_integrator_state(r.integrator)->q[0] / length;
+  as_integrator_destroy(r.integrator);
+  as_model_destroy(model);
+  return x;
+}
+
+/// Where lengths are large numbers B_n^T eta turns far more than it moves, and the equations have other solutions nearby.
+static void test_no_other_solution(void **state) {
+  (void)state;
+  static const double lengths[] = {1e3, 1e4, 2e4, 5e4, 1e5, 1e6};
+  const double x = swing(1.0);
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
+    const double other = swing(lengths[i]);
+    if (!(fabs(other - x) <= 1e-4)) fail_msg("length %g: x = %g, not %g", lengths[i], other, x);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),
@@ -700,6 +740,7 @@ int main(void) {
       cmocka_unit_test(test_tolerance_is_met),
       cmocka_unit_test(test_atol_component),
       cmocka_unit_test(test_tiny_steps),
+      cmocka_unit_test(test_no_other_solution),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -376,6 +376,15 @@ static bool begins_with_new_factors(const as_integrator *s) {
          are_outlived(s, &c);
 }
 
+/// Whether eta, zero in the exact solution, moves q no further than the step does: else the equations have another solution
+/// here, which is none of the motion.
+static bool is_near(const as_integrator *s) {
+  const int n = s->problem->n;
+  if (s->eta_path == NULL) return true;
+  const double v = fmax(asi_max_abs(s->v0, n), asi_max_abs(s->next.v, n));
+  return s->h * s->h * asi_max_abs(s->eta_path, n) <= s->h * v + 1e-6 * (1.0 + s->q_size);
+}
+
 as_status asi_newton(as_integrator *s) {
   s->method->predict(s);
   set_weights(s);
@@ -425,7 +434,8 @@ as_status asi_newton(as_integrator *s) {
     }
     const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
-    if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return AS_OK;
+    if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s)))
+      return is_near(s) ? AS_OK : fail_to_converge(s, iteration);
     if (previous > 0.0) {
       const costs c = count_costs(s);
       // Factors of a far prediction contract badly, new ones of where the iteration has come to do not.
