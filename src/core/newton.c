@@ -376,13 +376,24 @@ static bool begins_with_new_factors(const as_integrator *s) {
          are_outlived(s, &c);
 }
 
-/// Whether eta, zero in the exact solution, moves q no further than the step does: else the equations have another solution
-/// here, which is none of the motion.
-static bool is_near(const as_integrator *s) {
+/// [NW.14] Eta, zero in the exact solution, is to move q no further than the step does: else the equations were solved, but
+/// by something that is none of the motion.
+static as_status check_eta(const as_integrator *s) {
   const int n = s->problem->n;
-  if (s->eta_path == NULL) return true;
+  if (s->eta_path == NULL) return AS_OK;
   const double v = fmax(asi_max_abs(s->v0, n), asi_max_abs(s->next.v, n));
-  return s->h * s->h * asi_max_abs(s->eta_path, n) <= s->h * v + 1e-6 * (1.0 + s->q_size);
+  const double most = s->h * v + 1e-6 * (1.0 + s->q_size);
+  const double moved = s->h * s->h * asi_max_abs(s->eta_path, n);
+  if (moved <= most) return AS_OK;
+  int worst = 0;
+  for (int i = 1; i < n; ++i)
+    if (fabs(s->eta_path[i]) > fabs(s->eta_path[worst])) worst = i;
+  char name[64];
+  asi_component_name(s->problem, AS_QUANTITY_V, worst, name, sizeof name);
+  return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, s->t1, name,
+                  "The step to t = %.9g s is too large: its equations were solved only by moving "
+                  "%s by %.3g onto the constraints, the motion itself by %.3g at most.",
+                  s->t1, name, moved, most);
 }
 
 as_status asi_newton(as_integrator *s) {
@@ -434,8 +445,7 @@ as_status asi_newton(as_integrator *s) {
     }
     const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
-    if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s)))
-      return is_near(s) ? AS_OK : fail_to_converge(s, iteration);
+    if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s))) return check_eta(s);
     if (previous > 0.0) {
       const costs c = count_costs(s);
       // Factors of a far prediction contract badly, new ones of where the iteration has come to do not.
