@@ -368,7 +368,7 @@ static void test_factors_age_alike(void **state) {
     printf("%-16s method %d, rtol %g: %ld matrices, %ld iterations, off by %.1e tolerances\n",
            p->name, method, tolerance, work.jacobian_evaluations, work.newton_iterations, off);
     assert_true(off < 0.01);
-    assert_true(work.newton_iterations < 1.2 * STEPS);
+    assert_true((double)work.newton_iterations < 1.2 * STEPS);
     if (k / 6 == 2) assert_in_range(work.jacobian_evaluations, 1, cases[k % 2].matrices[method]);
     run_close(&exact);
     run_close(&r);
