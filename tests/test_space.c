@@ -251,7 +251,8 @@ static void test_exp_series(void **state) {
 }
 
 static void exact_exp(const double *w, double *q) {
-  const long double x = w[0], y = w[1], z = w[2], angle = sqrtl(x * x + y * y + z * z);
+  const long double x = (long double)w[0], y = (long double)w[1], z = (long double)w[2];
+  const long double angle = sqrtl(x * x + y * y + z * z);
   const long double k = sinl(angle / 2) / angle;
   q[0] = (double)cosl(angle / 2);
   q[1] = (double)(k * x);
