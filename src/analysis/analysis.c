@@ -154,6 +154,7 @@ as_status asi_analysis_rank(as_analysis *a, double t, const asi_values *at, int 
   as_integrator *s = a->s;
   *freedom = a->problem->n;
   if (s->redundancy.rows == 0) return AS_OK;
+  s->redundancy.norm_known = false;
   const as_status status =
       asi_find_redundancy(s, t, at->q, at->v, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
   if (status) return status;

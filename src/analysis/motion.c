@@ -114,10 +114,12 @@ static as_status check_freedom(as_analysis *a, double t) {
     s->eval.n_inactive += !s->eval.inactive[i];
     s->eval.inactive[i] = true;
   }
+  asi_rows_update(s, false);
   as_status status = asi_analysis_rank(a, t, &a->here.at, &freedom);
   if (status == AS_OK && freedom > 0) status = fail_free(a, t, freedom);
   memcpy(s->eval.inactive, s->was_inactive, (size_t)s->redundancy.rows * sizeof(bool));
   s->eval.n_inactive = inactive;
+  asi_rows_update(s, false);
   return status;
 }
 

@@ -201,6 +201,7 @@ static void begin_history(as_integrator *s, double h) {
     for (int i = 0; i < p->def.n_psi; ++i) s->z[at.psi + i] = s->now.psi[i] - e * s->rate.psi[i];
     for (int i = 0; i < p->def.n_x; ++i) s->z[at.x + i] = s->now.xdot[i] - e * s->rate.xdot[i];
     for (int i = 0; i < p->def.n_y; ++i) s->z[at.y + i] = s->now.y[i] - e * s->rate.y[i];
+    asi_rows_clear(s, s->z + at.lambda);
     s->z = asi_predictor_push(&s->predictor, s->t - e, s->z);
   }
 }
@@ -427,7 +428,8 @@ static as_status collocated_begin(as_integrator *s, double h) {
   if (status) return status;
   asi_system_set_factors(s->active, terms,
                          list_terms(s, has_eta(s) && s->active == &s->step, terms));
-  if (has_eta(s) && (s->first || !asi_index2_keeps_b(s))) status = find_b_n(s);
+  if (has_eta(s) && (s->first || s->b_lost || !asi_index2_keeps_b(s))) status = find_b_n(s);
+  if (status == AS_OK) s->b_lost = false;
   return status;
 }
 
@@ -521,6 +523,8 @@ static as_status collocated_evaluate(as_integrator *s, bool tangents) {
   as_statistics *log = &s->statistics;
   assert(r != NULL);
   update(s);
+  as_status status = asi_see_least_norm(s, s->next.lambda, s->next.psi);
+  if (status) return status;
   const as_point point = trial_point(s);
   s->at_trial = equation_blocks(s) | (tangents ? asi_system_blocks(s->active) : 0);
   double *const out[ASI_FUNCTIONS] = {[ASI_FN_MA] = r,
@@ -530,7 +534,7 @@ static as_status collocated_evaluate(as_integrator *s, bool tangents) {
                                       [ASI_FN_K] = p->def.n_psi > 0 ? r + at.psi : NULL,
                                       [ASI_FN_PHI] = p->def.n_x > 0 ? r + at.x : NULL,
                                       [ASI_FN_CHI] = p->def.n_y > 0 ? r + at.y : NULL};
-  const as_status status = asi_functions(s, &point, out, s->at_trial);
+  status = asi_functions(s, &point, out, s->at_trial);
   if (status) return status;
   for (int i = 0; i < p->n; ++i) r[i] -= f[i];
   log->dynamics_residual = asi_max_abs(r, p->n);

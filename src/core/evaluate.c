@@ -103,24 +103,24 @@ static as_status call_vector(asi_evaluator *e, as_vector_fn *callback, const cha
   return status ? status : check_vector(e, name, function, out, at->t);
 }
 
-// ---- constraints that do not hold at present ----------------------------------------------------
+// ---- constraints that are left out at present ---------------------------------------------------
 
-/// Sets the components of inactive rows to zero; `first` is the row of the first component.
+/// Sets the components of rows that are left out to zero; `first` is the row of the first component.
 static void mask_vector(const asi_evaluator *e, int first, int count, double *value) {
-  for (int i = 0; i < count && e->n_inactive > 0; ++i)
-    if (e->inactive[first + i]) value[i] = 0.0;
+  for (int i = 0; i < count && e->n_left_out > 0; ++i)
+    if (e->left_out[first + i]) value[i] = 0.0;
 }
 
 static void mask_blocks(const asi_evaluator *e, as_block_set wanted, as_matrix *blocks) {
   static const as_block constraint_blocks[] = {AS_BLOCK_G_Q, AS_BLOCK_GDOT_Q, AS_BLOCK_K_Q,
                                                AS_BLOCK_K_V};
-  for (int b = 0; b < 4 && e->n_inactive > 0; ++b) {
+  for (int b = 0; b < 4 && e->n_left_out > 0; ++b) {
     const as_block block = constraint_blocks[b];
     const as_matrix *m = &blocks[block];
     if (!(wanted & AS_BLOCK_BIT(block))) continue;
-    const bool *inactive = e->inactive + (b < 2 ? 0 : e->problem->def.n_lambda);
+    const bool *left_out = e->left_out + (b < 2 ? 0 : e->problem->def.n_lambda);
     for (int k = 0; k < m->col_start[m->cols]; ++k)
-      if (inactive[m->row[k]]) m->value[k] = 0.0;
+      if (left_out[m->row[k]]) m->value[k] = 0.0;
   }
 }
 
@@ -490,8 +490,10 @@ as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistic
   e->moved_q = asi_calloc((size_t)p->nq, sizeof(double));
   e->moved_value = asi_calloc(all, sizeof(double));
   e->u = asi_calloc((size_t)p->def.n_u, sizeof(double));
-  e->inactive = asi_calloc((size_t)p->def.n_lambda + (size_t)p->def.n_psi, sizeof(bool));
-  ok = ok && e->moved_q && e->moved_value && e->u && e->inactive;
+  const size_t rows = (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
+  e->inactive = asi_calloc(rows, sizeof(bool));
+  e->left_out = asi_calloc(rows, sizeof(bool));
+  ok = ok && e->moved_q && e->moved_value && e->u && e->inactive && e->left_out;
   const as_block needed[] = {AS_BLOCK_M, AS_BLOCK_G_Q, AS_BLOCK_K_V};
   for (size_t i = 0; i < sizeof needed / sizeof needed[0] && ok; ++i)
     if (p->present & AS_BLOCK_BIT(needed[i]))
@@ -510,5 +512,6 @@ void asi_evaluator_free(asi_evaluator *e) {
   free(e->moved_value);
   free(e->u);
   free(e->inactive);
+  free(e->left_out);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&e->moved[block]);
 }

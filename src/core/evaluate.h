@@ -24,9 +24,12 @@ typedef struct asi_evaluator {
   double *moved_q;                 ///< for derivatives along the motion
   double *moved_value;
   double *u; ///< held signals, part of every point
-  /// n_lambda + n_psi: constraint rows that do not hold at present; their values and Jacobians are zero.
+  /// n_lambda + n_psi: constraint rows that do not hold at present.
   bool *inactive;
   int n_inactive;
+  /// n_lambda + n_psi: these and, in a run, rows that others imply; values and Jacobians of such rows are zero.
+  bool *left_out;
+  int n_left_out;
   double constraint_force; ///< max |B^T lambda| in the force that was evaluated last
 } asi_evaluator;
 

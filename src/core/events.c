@@ -139,6 +139,8 @@ static as_status evaluate(as_integrator *s, const struct asi_event *e, const as_
 /// At a time inside the last step, which is shown.
 static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double t, double *value) {
   asi_dense_show(s, t);
+  const as_status status = asi_show_reactions(s);
+  if (status) return status;
   const as_point at = point_of(&s->state);
   return evaluate(s, e, &at, value);
 }
@@ -162,6 +164,8 @@ static as_status evaluate_ahead(as_integrator *s, const struct asi_event *e, dou
   for (int i = 0; i < p->def.n_x; ++i) moved->x[i] = now->x[i] + d * now->xdot[i];
   as_space_move(p->space, now->q, s->xi, moved->q);
   asi_publish(s, s->t, now);
+  const as_status status = asi_show_reactions(s);
+  if (status) return status;
   as_point at = point_of(&s->state);
   at.t = s->t + d;
   at.q = moved->q;
@@ -297,6 +301,8 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
                               const struct asi_event **stopper) {
   const as_problem *p = s->problem;
   asi_dense_show(s, t);
+  const as_status shown = asi_show_reactions(s);
+  if (shown) return shown;
   const as_point at = point_of(&s->state);
   copy_values(p, &s->next, &s->state);
   copy(u_after(s), s->eval.u, p->def.n_u);

@@ -71,22 +71,27 @@ static void warn_of_redundancy(const as_integrator *s, bool nearly) {
 as_status asi_find_redundancy(as_integrator *s, double t, const double *q, const double *v,
                               double near, int most) {
   const as_point at = {.t = t, .q = q, .v = v};
-  const as_status status = asi_blocks(
+  asi_rows_update(s, true);
+  as_status status = asi_blocks(
       s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V));
-  if (status) return status;
-  asi_redundancy_scale(s);
-  return asi_redundancy_find(s, t, near, most);
+  if (status == AS_OK) asi_redundancy_scale(s);
+  if (status == AS_OK) status = asi_redundancy_find(s, t, near, most);
+  asi_rows_update(s, false);
+  return status;
 }
 
-/// Finds the rank of the constraints at the start and switches the compliance on if it is short.
+/// Finds the rank of the constraints at the start, and leaves redundant rows out if it is short. If there are more than are
+/// looked for, compliance bears the others.
 static as_status prepare_constraints(as_integrator *s, double t, const double *q, const double *v,
                                      as_start_report *report) {
-  const asi_redundancy *r = &s->redundancy;
+  asi_redundancy *r = &s->redundancy;
+  r->norm_known = false;
   const as_status status =
       asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
   if (status) return status;
   memcpy(r->redundant, r->found, (size_t)r->rows * sizeof(int));
-  if (r->n_redundant > 0)
+  asi_rows_leave_out(s);
+  if (r->n_redundant == ASI_MOST_REDUNDANT)
     s->base_compliance = s->def.method == AS_METHOD_INDEX2 ? 1e-8 : 1e-6; // [RE.3]
   s->compliance = s->base_compliance;
   warn_of_redundancy(s, false);
@@ -116,6 +121,7 @@ void asi_set_active(as_integrator *s, const bool *active) {
     s->eval.inactive[i] = active != NULL && !active[i];
     s->eval.n_inactive += s->eval.inactive[i];
   }
+  asi_rows_update(s, false);
 }
 
 /// Brings q and v of s->next onto the constraints.
@@ -135,8 +141,8 @@ static as_status project(as_integrator *s, double t, bool may_move, as_start_rep
 static as_status solve_rest(as_integrator *s, double t) {
   const as_problem *p = s->problem;
   const asi_values *x = &s->next;
-  for (int i = 0; i < s->redundancy.rows && s->eval.n_inactive > 0; ++i)
-    if (s->eval.inactive[i])
+  for (int i = 0; i < s->redundancy.rows && s->eval.n_left_out > 0; ++i)
+    if (s->eval.left_out[i])
       *(i < p->def.n_lambda ? x->lambda + i : x->psi + i - p->def.n_lambda) = 0.0;
   const as_status status = asi_solve_acceleration(s, t, x, 0);
   memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
@@ -168,6 +174,7 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   for (int i = 0; i < p->n; ++i) x->v[i] = initial->v ? initial->v[i] : 0.0;
   for (int i = 0; i < p->def.n_x; ++i) x->x[i] = initial->x ? initial->x[i] : 0.0;
   report->degrees_of_freedom = p->n;
+  asi_rows_take_all(s);
   asi_set_active(s, initial->active);
   s->compliance = s->base_compliance = 0.0;
   as_status status = project(s, t, s->def.project_start, report);
@@ -226,6 +233,21 @@ static as_status begin(as_integrator *s, double t) {
   return AS_OK;
 }
 
+/// Copies which rows hold, and which are left out.
+static void keep_rows(as_integrator *s) {
+  const size_t size = (size_t)s->redundancy.rows * sizeof(bool);
+  memcpy(s->was_inactive, s->eval.inactive, size);
+  memcpy(s->redundancy.was_implied, s->redundancy.implied, size);
+}
+
+/// Puts the copy back; their numbers are known.
+static void take_rows_back(as_integrator *s) {
+  const size_t size = (size_t)s->redundancy.rows * sizeof(bool);
+  memcpy(s->eval.inactive, s->was_inactive, size);
+  memcpy(s->redundancy.implied, s->redundancy.was_implied, size);
+  asi_rows_update(s, false);
+}
+
 as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_start_report *report,
                               as_error *error) {
   if (s == NULL)
@@ -237,7 +259,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
   asi_sampling_keep(s);
   asi_events_keep(s);
-  for (int i = 0; i < s->redundancy.rows; ++i) s->was_inactive[i] = s->eval.inactive[i];
+  keep_rows(s);
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
@@ -247,12 +269,15 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   for (int i = 0; i < s->problem->def.n_u; ++i) s->eval.u[i] = initial->u ? initial->u[i] : 0.0;
   status = consistent_values(s, initial, &own_report);
   if (status == AS_OK) status = begin(s, initial->t);
+  if (status == AS_OK) status = asi_show_reactions(s);
   if (status) {
+    const asi_system least = s->redundancy.least; // which may have been made
     *s = saved;
+    s->redundancy.least = least;
     memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
     asi_sampling_take_back(s);
     asi_events_take_back(s);
-    memcpy(s->eval.inactive, s->was_inactive, (size_t)s->redundancy.rows * sizeof(bool));
+    take_rows_back(s);
     s->mass_known = false; // blocks may hold anything now
     if (s->problem->def.force_kind == AS_FORCE_GENERAL)
       s->factor_h = (double)NAN; // [NW.7] reads f_lambda
@@ -276,6 +301,7 @@ static as_status set_targets(as_integrator *s, const double *restitution) {
     s->eval.n_inactive -= s->eval.inactive[i];
     s->eval.inactive[i] = false;
   }
+  asi_rows_update(s, false);
   if (!any) return AS_OK;
   const as_point at = {.t = s->t, .q = s->next.q, .v = s->next.v};
   as_status status = AS_OK;
@@ -307,6 +333,8 @@ static as_status complete_change(as_integrator *s, const bool *active, const dou
     status = asi_project_velocity(s, s->t, x->q, x->v, true, true, &report);
   if (status == AS_OK) memcpy(s->impulse, s->residual, (size_t)rows * sizeof(double));
   memset(s->target, 0, (size_t)rows * sizeof(double));
+  if (status == AS_OK && s->redundancy.n_redundant > 0) // struck rows are among them
+    status = asi_least_norm_at(s, s->t, x->q, x->v, s->impulse, s->impulse + p->def.n_lambda);
   asi_set_active(s, active);
   if (status == AS_OK && others) status = prepare_constraints(s, s->t, x->q, x->v, &report);
   return status ? status : solve_rest(s, s->t);
@@ -316,16 +344,18 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
   const int rows = s->redundancy.rows;
   bool others = false;
   for (int i = 0; i < rows; ++i) others = others || active[i] == s->eval.inactive[i];
-  memcpy(s->was_inactive, s->eval.inactive, (size_t)rows * sizeof(bool));
-  const int n_inactive = s->eval.n_inactive;
+  keep_rows(s);
+  const int n_inactive = s->eval.n_inactive, n_implied = s->redundancy.n_implied;
   const double compliance = s->base_compliance;
   if (others) s->compliance = s->base_compliance = 0.0;
+  if (others) asi_rows_take_all(s);
   s->mass_known = false; // parameters may have changed
   const as_status status = complete_change(s, active, restitution, others);
   s->factor_h = (double)NAN;
   if (status) {
-    memcpy(s->eval.inactive, s->was_inactive, (size_t)rows * sizeof(bool));
     s->eval.n_inactive = n_inactive;
+    s->redundancy.n_implied = n_implied;
+    take_rows_back(s);
     s->compliance = s->base_compliance = compliance;
     return status;
   }

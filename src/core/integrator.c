@@ -125,8 +125,8 @@ static as_status fail_singular(as_integrator *s, const asi_system *system, doubl
       what, t, name);
 }
 
-/// [EV.1] Inactive rows, which are empty, get a one on the diagonal: their multipliers stay zero.
-static void close_inactive_rows(const as_integrator *s, asi_system *system) {
+/// [EV.1] Rows that are left out are empty and get a one on the diagonal: their multipliers do not change.
+static void close_empty_rows(const as_integrator *s, asi_system *system) {
   const as_problem *p = s->problem;
   const int m = p->def.n_lambda, rows = m + p->def.n_psi;
   // Where the rows stand once more: index-2's eta, SOI2's second stage.
@@ -135,9 +135,9 @@ static void close_inactive_rows(const as_integrator *s, asi_system *system) {
   if (system == &s->step && s->def.method == AS_METHOD_SOI2 && m > 0) again = 2 * p->n + rows;
   const int rows_again = s->def.method == AS_METHOD_INDEX2 ? m : rows;
   for (int i = 0; i < m && system == &s->eta; ++i)
-    if (s->eval.inactive[i]) system->value[system->diagonal[i]] = 1.0;
+    if (s->eval.left_out[i]) system->value[system->diagonal[i]] = 1.0;
   for (int i = 0; i < rows && system != &s->eta; ++i) {
-    if (!s->eval.inactive[i]) continue;
+    if (!s->eval.left_out[i]) continue;
     system->value[system->diagonal[p->n + i]] = 1.0;
     if (again > 0 && i < rows_again) system->value[system->diagonal[again + i]] = 1.0;
   }
@@ -145,7 +145,7 @@ static void close_inactive_rows(const as_integrator *s, asi_system *system) {
 
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
   int culprit = 0;
-  if (s->eval.n_inactive > 0) close_inactive_rows(s, system);
+  if (s->eval.n_left_out > 0) close_empty_rows(s, system);
   if (system != &s->eta) ++s->statistics.factorizations; // it goes with another one
   const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
@@ -358,6 +358,11 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->redundancy.inverse_D2 = take(arena, &used, m + k);
   s->redundancy.inverse_d2 = take(arena, &used, m + k);
   s->redundancy.probe = take(arena, &used, n + m + k);
+  s->redundancy.image = take(arena, &used, n + m + k);
+  s->redundancy.force = take(arena, &used, n);
+  s->redundancy.norm_weight = take(arena, &used, m + k);
+  s->redundancy.shown = take(arena, &used, m + k);
+  s->redundancy.seen = take(arena, &used, m + k);
   s->q_given = take(arena, &used, (size_t)p->nq);
   s->q_best = take(arena, &used, (size_t)p->nq);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);

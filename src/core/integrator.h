@@ -96,6 +96,7 @@ struct as_integrator {
   asi_motion motion;
   as_matrix b_n;         ///< index-2: B at the start of the step; its values are in the arena
   double *b_trial;       ///< and those that the step being solved leaves for the next one
+  bool b_lost;           ///< rows have changed since: B has to be evaluated again
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
   asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
@@ -126,6 +127,8 @@ struct as_integrator {
   // What the caller sees: at t, or interpolated inside the last step.
   as_state state; ///< points into now or shown
   asi_values shown;
+  bool
+      late_reactions; ///< those of redundant joints are shown by asi_show_reactions() only, when they are asked for
   struct {
     bool known;         ///< there is one
     double t0, h;       ///< from t0 to t0 + h [s]

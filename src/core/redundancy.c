@@ -30,12 +30,19 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
 
 as_status asi_redundancy_init(as_integrator *s, as_error *error) {
   const size_t rows = (size_t)s->redundancy.rows;
-  s->redundancy.redundant = asi_calloc(2 * rows, sizeof(int));
-  s->redundancy.found = s->redundancy.redundant ? s->redundancy.redundant + rows : NULL;
-  return s->redundancy.redundant ? AS_OK : asi_fail_memory(error);
+  asi_redundancy *r = &s->redundancy;
+  r->redundant = asi_calloc(2 * rows, sizeof(int));
+  r->found = r->redundant ? r->redundant + rows : NULL;
+  r->implied = asi_calloc(2 * rows, sizeof(bool));
+  r->was_implied = r->implied ? r->implied + rows : NULL;
+  return r->redundant && r->implied ? AS_OK : asi_fail_memory(error);
 }
 
-void asi_redundancy_free(asi_redundancy *r) { free(r->redundant); }
+void asi_redundancy_free(asi_redundancy *r) {
+  free(r->redundant);
+  free(r->implied);
+  asi_system_free(&r->least);
+}
 
 // ---- scaling --------------------------------------------------------------------------------------
 
@@ -146,6 +153,97 @@ void asi_redundancy_scale(as_integrator *s) {
   }
 }
 
+// ---- the norm of multipliers ------------------------------------------------------------------------
+
+/// The sums of squares of what a row, or all rows of a joint, turn and move of one body.
+typedef struct hold {
+  double turn, move;
+} hold;
+
+/// Adds the entries of a row that belong to the body of entry *k, and goes on to the next body.
+static int add_hold(const as_integrator *s, const row_entries *e, int *k, hold *sum) {
+  const as_problem *p = s->problem;
+  const int body = p->body_of[e->view->col[*k]];
+  for (; *k < e->end && p->body_of[e->view->col[*k]] == body; ++*k) {
+    const double x = e->value[e->view->position[*k]];
+    *(p->is_rotation[e->view->col[*k]] ? &sum->turn : &sum->move) += x * x;
+  }
+  return body;
+}
+
+static int end_of_joint(const as_integrator *s, int first) {
+  const as_problem *p = s->problem;
+  int end = first + 1;
+  while (end < p->def.n_lambda && p->joint_of[end] == p->joint_of[first]) ++end;
+  return end;
+}
+
+/// L_b^2, the square of the largest distance from the centre of body b to a point that a joint holds: 3/2 of what the joint's
+/// rows turn over what they move, which is the distance's square for all three rows of a point, whatever their axes.
+static void find_levers(as_integrator *s, double *square) {
+  const as_problem *p = s->problem;
+  double *turn = s->redundancy.force, *move = s->redundancy.image; // of each body by one joint
+  for (int b = 0; b < p->n_bodies; ++b) turn[b] = move[b] = square[b] = 0.0;
+  for (int first = 0, end; first < s->redundancy.rows; first = end) {
+    end = end_of_joint(s, first);
+    for (int pass = 0; pass < 2; ++pass) // adds up, then takes the largest and clears
+      for (int row = first; row < end; ++row) {
+        const row_entries e = entries_of(s, row);
+        for (int k = e.begin; k < e.end;) {
+          hold one = {0};
+          const int b = add_hold(s, &e, &k, &one);
+          if (pass == 1 && move[b] > 0.0) square[b] = fmax(square[b], 1.5 * turn[b] / move[b]);
+          turn[b] = pass == 0 ? turn[b] + one.turn : 0.0;
+          move[b] = pass == 0 ? move[b] + one.move : 0.0;
+        }
+      }
+  }
+}
+
+/// What a row does to the body that it holds most, and the larger L^2 of its bodies.
+static hold measure_hold(const as_integrator *s, int row, const double *square, double *length2) {
+  const row_entries e = entries_of(s, row);
+  hold most = {0};
+  *length2 = 0.0;
+  for (int k = e.begin; k < e.end;) {
+    hold one = {0};
+    const int body = add_hold(s, &e, &k, &one);
+    most.turn = fmax(most.turn, one.turn);
+    most.move = fmax(most.move, one.move);
+    *length2 = fmax(*length2, square[body]);
+  }
+  return most;
+}
+
+/// [RE.7] w = the mean square of what the rows of a joint that move bodies move them by; of those that only turn them, what
+/// they turn them by, over L^2, L the larger L_b of the bodies
+static void measure_norm(as_integrator *s) {
+  asi_redundancy *r = &s->redundancy;
+  double *square = r->probe; // there are not more bodies than velocities
+  find_levers(s, square);
+  r->length = 0.0;
+  for (int b = 0; b < s->problem->n_bodies; ++b) r->length = fmax(r->length, sqrt(square[b]));
+  for (int first = 0, end; first < r->rows; first = end) {
+    double sum[2] = {0.0, 0.0};
+    int count[2] = {0, 0};
+    end = end_of_joint(s, first);
+    for (int pass = 0; pass < 2; ++pass)
+      for (int i = first; i < end; ++i) {
+        double length2;
+        const hold row = measure_hold(s, i, square, &length2);
+        const int moves = row.move > 0.0;
+        const double turn2 = row.turn / (length2 > 0.0 ? length2 : 1.0);
+        if (pass == 0) {
+          sum[moves] += moves ? row.move : turn2;
+          ++count[moves];
+        } else {
+          r->norm_weight[i] = sum[moves] > 0.0 ? fmax(sum[moves] / count[moves], DBL_MIN) : 1.0;
+        }
+      }
+  }
+  r->norm_known = true;
+}
+
 // ---- rank -----------------------------------------------------------------------------------------
 
 /// Scales the blocks to G.
@@ -173,10 +271,8 @@ static as_status factor_scaled(as_integrator *s, double e, double t) {
   return asi_factor(s, system, t, "the rank of the constraints");
 }
 
-/// G^T y into `out`, n numbers.
-static void multiply_transposed(const as_integrator *s, const double *y, double *out) {
+void asi_rows_force(const as_integrator *s, const double *y, double *out) {
   const as_problem *p = s->problem;
-  memset(out, 0, (size_t)p->n * sizeof(double));
   if (p->def.n_lambda > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, 1.0,
                                        y, out);
@@ -272,15 +368,21 @@ static as_status sharpen(as_integrator *s, double e, double t, double *basis, in
   return status == AS_ERR_SINGULAR ? sharpen_by(s, e, t, basis, count) : status;
 }
 
-/// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting.
-static void choose_rows(double *basis, int count, int rows, int *chosen) {
+// A row of k is left out rather than one of g, which holds positions too, if its share in what they imply together is at
+// least this.
+#define ENOUGH_OF_K 0.1
+
+/// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting; rows from `first_k` on
+/// before others.
+static void choose_rows(double *basis, int count, int rows, int first_k, int *chosen) {
   for (int b = 0; b < count; ++b) {
     int best = 0;
     int column = b;
     double largest = -1.0;
     for (int c = b; c < count; ++c)
       for (int i = 0; i < rows; ++i) {
-        const double x = fabs(basis[(size_t)c * (size_t)rows + (size_t)i]);
+        const double share = i < first_k ? ENOUGH_OF_K : 1.0;
+        const double x = share * fabs(basis[(size_t)c * (size_t)rows + (size_t)i]);
         if (x >= largest * (1.0 - 1e-6)) { // among equals the last
           largest = fmax(x, largest);
           best = i;
@@ -324,7 +426,7 @@ static as_status classify(as_integrator *s, double *basis, int count) {
     status = asi_fail_memory(s->eval.error);
   } else {
     for (int b = 0; b < count; ++b)
-      multiply_transposed(s, basis + (size_t)b * (size_t)rows, image + (size_t)b * (size_t)n);
+      asi_rows_force(s, basis + (size_t)b * (size_t)rows, image + (size_t)b * (size_t)n);
     const int one = 1, lwork = (int)work_size;
     int info = 0;
     dgesvd_("N", "A", &n, &count, image, &n, sigma, &(double){0}, &one, vt, &count, work, &lwork,
@@ -348,8 +450,9 @@ static as_status classify(as_integrator *s, double *basis, int count) {
               vt[(size_t)c * (size_t)count + (size_t)from] *
               basis[(size_t)c * (size_t)rows + (size_t)i];
     }
-    choose_rows(turned, r->n_redundant, rows, r->found);
-    choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows,
+    const int first_k = s->problem->def.n_lambda;
+    choose_rows(turned, r->n_redundant, rows, first_k, r->found);
+    choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, first_k,
                 r->found + r->n_redundant);
     qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);
     qsort(r->found + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);
@@ -375,6 +478,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   double *basis = NULL; // taken only if something is found
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
+  if (!r->norm_known) measure_norm(s);
   scale_blocks(s);
   as_status status = factor_scaled(s, e, t);
   for (int misses = 0; status == AS_OK && count < most && misses < MOST_MISSES;) {

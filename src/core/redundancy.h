@@ -1,8 +1,12 @@
-/// Redundant constraints: scaling, rank, and the compliance that makes their multipliers unique.
+/// Redundant constraints: scaling and rank (redundancy.c), the rows that a run does without and multipliers of least norm
+/// (independent.c).
 #ifndef ALPHASTEP_CORE_REDUNDANCY_H
 #define ALPHASTEP_CORE_REDUNDANCY_H
 
+#include <stdbool.h>
+
 #include "alphastep/status.h"
+#include "core/system.h"
 
 typedef struct as_integrator as_integrator;
 
@@ -17,6 +21,24 @@ typedef struct asi_redundancy {
   int n_nearly;         ///< rows that they nearly imply
   int *redundant;       ///< rows: which, the redundant ones first, as of the start
   int *found;           ///< rows: the same, of the last search
+
+  // Rows that a run does without.
+  bool *implied;     ///< rows: these
+  bool *was_implied; ///< rows: a copy, for a start that fails
+  int n_implied;     ///< how many; 0: none, and `implied` may hold anything
+  double growth;     ///< of multipliers against forces when they were chosen; 0: not known yet
+  bool doubtful;     ///< it has become much larger
+
+  // [RE.7] Multipliers of least norm.
+  bool norm_known;     ///< the next two are
+  double *norm_weight; ///< rows: w
+  double length;       ///< of the largest lever arm; 0: there is none [m]
+  asi_system least;    ///< [RE.8]; made when it is needed first
+  bool prepared;       ///< its factors are those of the step that is being solved
+  double *image;       ///< n + rows: its product with a vector
+  double *force;       ///< n
+  double *shown;       ///< rows: multipliers of the state that is shown
+  double *seen;        ///< rows: those that a force was given
 } asi_redundancy;
 
 as_status asi_redundancy_init(as_integrator *s, as_error *error);
@@ -29,10 +51,47 @@ void asi_redundancy_scale(as_integrator *s);
 double asi_redundancy_near(const as_integrator *s);
 
 /// How many redundant rows are looked for at the most: beyond, the cost would grow with their cube.
-enum { ASI_MOST_REDUNDANT = 200 };
+enum { ASI_MOST_REDUNDANT = 300 };
 
 /// Finds the redundant and, up to the singular value `near`, the nearly redundant rows, `most` of them, with
 /// the blocks at hand, which it overwrites.
 as_status asi_redundancy_find(as_integrator *s, double t, double near, int most);
+
+/// out += [B; k_v]^T multiplier with the blocks at hand.
+void asi_rows_force(const as_integrator *s, const double *multiplier, double *out);
+
+// independent.c ------------------------------------------------------------------------------------
+
+/// Says which rows the equations leave out: those that do not hold and, unless `all` others are wanted for a moment, those
+/// that are implied.
+void asi_rows_update(as_integrator *s, bool all);
+/// Sets the multipliers of rows that are left out, of lambda and then of psi, to zero.
+void asi_rows_clear(const as_integrator *s, double *multiplier);
+/// Leaves no row out that holds.
+void asi_rows_take_all(as_integrator *s);
+/// Leaves the rows out that the last search found to be redundant.
+void asi_rows_leave_out(as_integrator *s);
+/// Whether the rows that are left out hold at the end of the step that was solved last.
+as_status asi_rows_check(as_integrator *s, bool *hold);
+/// Says that they do not.
+as_status asi_rows_fail(as_integrator *s);
+/// Searches again at a point, and leaves other rows out if these are not `most` at the most, or not the same.
+as_status asi_rows_choose(as_integrator *s, double t, const double *q, const double *v, int most,
+                          bool *changed);
+/// Looks after a step whether others should be left out.
+void asi_rows_watch(as_integrator *s);
+
+/// [RE.8] Factorizes for a point; then replaces multipliers by those of least norm.
+as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, const double *v);
+as_status asi_least_norm(as_integrator *s, double *lambda, double *psi);
+/// Both, without being counted.
+as_status asi_least_norm_at(as_integrator *s, double t, const double *q, const double *v,
+                            double *lambda, double *psi);
+/// Lets the state show multipliers of least norm.
+as_status asi_show_reactions(as_integrator *s);
+/// Whether forces depend on multipliers that are not determined.
+bool asi_forces_see_least_norm(const as_integrator *s);
+/// If so, replaces those of a trial for the end of a step by these.
+as_status asi_see_least_norm(as_integrator *s, double *lambda, double *psi);
 
 #endif

@@ -111,7 +111,13 @@ double asi_sampling_next(const as_integrator *s) {
 /// Calls the controllers that are due, all with the same point, and keeps their results.
 static as_status take_samples(as_integrator *s) {
   const as_problem *p = s->problem;
+  if (p->def.n_samplers == 0) return AS_OK;
+  asi_publish(s, s->t, &s->now);
+  const as_status shown = asi_show_reactions(s);
+  if (shown) return shown;
   as_point at = asi_point_at_start(s, s->now.v);
+  at.lambda = s->state.lambda;
+  at.psi = s->state.psi;
   at.u = s->eval.u;
   for (int i = 0; i < p->def.n_samplers; ++i) {
     const as_sampler_def *one = &p->sampler[i];

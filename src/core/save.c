@@ -17,7 +17,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 6, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 7, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -114,11 +114,20 @@ static void visit_constraints(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, r->inverse_D2, rows);
   asi_archive_doubles(a, r->inverse_d2, rows);
   asi_archive_int(a, &r->n_redundant, 0, r->rows);
+  asi_archive_int(a, &r->n_implied, 0, r->rows);
+  for (size_t i = 0; i < rows && r->n_implied > 0; ++i) asi_archive_bool(a, &r->implied[i]);
+  asi_archive_doubles(a, r->column_scale, r->n_implied > 0 ? (size_t)s->problem->n : 0);
+  asi_archive_doubles(a, r->norm_weight, r->n_implied > 0 ? rows : 0);
+  asi_archive_double(a, &r->length);
+  asi_archive_double(a, &r->growth);
+  asi_archive_bool(a, &r->doubtful);
+  r->norm_known = r->n_implied > 0;
   s->eval.n_inactive = 0;
   for (size_t i = 0; i < rows; ++i) {
     asi_archive_bool(a, &s->eval.inactive[i]);
     s->eval.n_inactive += s->eval.inactive[i];
   }
+  asi_rows_update(s, false);
 }
 
 static void visit_newton(as_integrator *s, asi_archive *a) {
@@ -174,6 +183,17 @@ static void visit_coupled(as_integrator *s, asi_archive *a) {
   if (!a->damaged) asi_system_visit(&s->step, a);
 }
 
+/// The multipliers of least norm that are shown in place of those of the run.
+static void visit_reactions(as_integrator *s, asi_archive *a) {
+  double *const lambda = s->redundancy.shown;
+  bool shown = s->state.lambda == lambda;
+  asi_archive_bool(a, &shown);
+  if (!shown || a->damaged) return;
+  asi_archive_doubles(a, lambda, (size_t)s->redundancy.rows);
+  s->state.lambda = lambda;
+  s->state.psi = lambda + s->problem->def.n_lambda;
+}
+
 static void visit_state(as_integrator *s, asi_archive *a) {
   const as_problem_def *def = &s->problem->def;
   double shown = s->state.t;
@@ -193,6 +213,7 @@ static void visit_state(as_integrator *s, asi_archive *a) {
   if (a->mode == ASI_ARCHIVE_READ) asi_dense_show(s, shown);
   // To the last bit, whatever the treatment of denormals was when they were computed.
   if (s->state.q == s->shown.q) visit_values(s, &s->shown, a);
+  visit_reactions(s, a);
   visit_coupled(s, a);
   asi_system *const systems[] = {&s->shared, &s->eta, &s->kkt, &s->projection, &s->consistent};
   for (int i = 0; i < 5 && !a->damaged; ++i) asi_system_visit(systems[i], a);

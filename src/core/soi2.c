@@ -140,6 +140,7 @@ static void begin_history(as_integrator *s, double h) {
       for (int i = 0; i < n; ++i) z[i] = s->now.vdot[i] + (shift - e) * s->rate.vdot[i];
       for (int i = 0; i < m; ++i) z[n + i] = s->now.lambda[i] - e * s->rate.lambda[i];
       for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->now.psi[i] - e * s->rate.psi[i];
+      asi_rows_clear(s, z + n);
     }
     s->z = asi_predictor_push(&s->predictor, s->t - e, s->z);
   }
@@ -276,9 +277,13 @@ static as_status tilde_force(as_integrator *s, const double *f1, double *out) {
   const int n = p->n, m = p->def.n_lambda;
   const double *tilde = s->z + stride_of(p);
   if (p->def.force_kind == AS_FORCE_GENERAL) {
+    double *const lambda = s->redundancy.seen, *const psi = lambda + m;
     as_point at = trial_point(s);
-    at.lambda = tilde + n;
-    at.psi = tilde + n + m;
+    memcpy(lambda, tilde + n, (size_t)s->redundancy.rows * sizeof(double));
+    const as_status status = asi_see_least_norm(s, lambda, psi);
+    if (status) return status;
+    at.lambda = lambda;
+    at.psi = psi;
     return asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, out);
   }
   memcpy(out, f1, (size_t)n * sizeof(double));
@@ -311,6 +316,8 @@ static as_status soi2_evaluate(as_integrator *s, bool tangents) {
   double *r = s->residual, *r_tilde = r + stride, *f = s->work_n;
   as_statistics *log = &s->statistics;
   update(s);
+  as_status status = asi_see_least_norm(s, s->next.lambda, s->next.psi);
+  if (status) return status;
   as_point at = trial_point(s);
   // M_1 is that of another point.
   s->at_trial = equation_blocks(s) | (tangents ? asi_system_blocks(s->active) : 0);
@@ -319,7 +326,7 @@ static as_status soi2_evaluate(as_integrator *s, bool tangents) {
                                       [ASI_FN_G] = has_tilde(s) ? r_tilde + n : NULL,
                                       [ASI_FN_GDOT] = has_tilde(s) ? r + n : NULL,
                                       [ASI_FN_K] = p->def.n_psi > 0 ? r + l : NULL};
-  as_status status = asi_functions(s, &at, out, s->at_trial);
+  status = asi_functions(s, &at, out, s->at_trial);
   if (status == AS_OK && s->first && s->def.soi2.implicit_start) {
     // [SO.9] first step: p = M_alpha a = (1 - D) f_0 + D f_1, followed from iterate to iterate
     for (int i = 0; i < n; ++i) s->p0[i] = (1.0 - s->D) * s->f0[i] + s->D * f[i];

@@ -372,6 +372,15 @@ static double held_acceleration(const as_integrator *s, const asi_values *at) {
          fmax(asi_max_abs(mass->value, mass->col_start[mass->cols]), DBL_MIN);
 }
 
+/// The multipliers that forces are given for those of a guess.
+static as_status see_guess(as_integrator *s, const asi_values *at) {
+  const as_problem *p = s->problem;
+  double *const lambda = s->redundancy.seen, *const psi = lambda + p->def.n_lambda;
+  memcpy(lambda, at->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(psi, at->psi, (size_t)p->def.n_psi * sizeof(double));
+  return asi_least_norm(s, lambda, psi);
+}
+
 /// [ST.4] M v' = f(t,q,v,lambda,psi,x,y), B v' + (g_t + B v)' = 0, k_v v' + k' = 0, where the primes on
 /// the right are total time derivatives at v' = 0; x' = phi, y = chi. One linear solve and one refinement
 /// if f is additive and there are no x and y, Newton's method if not, or if compliance is to fade.
@@ -382,12 +391,15 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
   const int size = n + rows + nx + ny;
   asi_system *system = nx + ny > 0 ? &s->consistent : &s->kkt;
   const bool linear = p->def.force_kind == AS_FORCE_ADDITIVE && nx + ny == 0;
+  const bool sees = asi_forces_see_least_norm(s);
+  double *const lambda = sees ? s->redundancy.seen : at->lambda;
+  double *const psi = sees ? lambda + m : at->psi;
   const as_point point = {.t = t,
                           .q = at->q,
                           .v = at->v,
                           .vdot = at->vdot,
-                          .lambda = at->lambda,
-                          .psi = at->psi,
+                          .lambda = lambda,
+                          .psi = psi,
                           .x = at->x,
                           .y = at->y};
   const bool exact = how & ASI_EXACT_ROWS, fades = exact && s->compliance > 0.0;
@@ -395,7 +407,9 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
   const int most = fades && linear ? MAX_FADING_ITERATIONS : MAX_ACCELERATION_ITERATIONS;
   const as_block_set fixed = projection_blocks;
   double *r = s->kkt_rhs, *acceleration = s->residual;
-  as_status status = asi_blocks(s, &point, asi_system_blocks(system));
+  as_status status = sees ? asi_least_norm_prepare(s, t, at->q, at->v) : AS_OK;
+  if (status == AS_OK && sees) status = see_guess(s, at);
+  if (status == AS_OK) status = asi_blocks(s, &point, asi_system_blocks(system));
   if (status == AS_OK) status = acceleration_terms(s, &point, how, acceleration);
   double change = (double)INFINITY;
   for (int iteration = 0; status == AS_OK; ++iteration) {
@@ -418,6 +432,9 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     for (int i = 0; i < p->def.n_psi; ++i) at->psi[i] += r[n + m + i];
     for (int i = 0; i < nx; ++i) at->xdot[i] += r[n + rows + i];
     for (int i = 0; i < ny; ++i) at->y[i] += r[n + rows + nx + i];
+    memcpy(s->increment, r, (size_t)size * sizeof(double));
+    r = s->increment; // kkt_rhs is taken by what follows
+    if (sees) status = see_guess(s, at);
     const double previous = change;
     const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
     const double *dx = r + n + rows, *dy = dx + nx;
@@ -432,8 +449,12 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
       break;
     if (iteration == most || !isfinite(change))
       status = fail_unsettled(s, t, dy, iteration + 1, change);
+    r = s->kkt_rhs;
   }
-  return status;
+  if (status || !sees) return status;
+  memcpy(at->lambda, lambda, (size_t)m * sizeof(double));
+  memcpy(at->psi, psi, (size_t)p->def.n_psi * sizeof(double));
+  return AS_OK;
 }
 
 static void add_difference(double *rate, double factor, const double *next, const double *now,
@@ -614,18 +635,18 @@ as_status asi_drift(as_integrator *s, double t, const double *q, const double *v
   double *value = s->kkt_rhs;
   as_status status = AS_OK;
   *position = *velocity = 0.0;
+  asi_rows_update(s, true); // those that are left out have to hold, too
   if (p->def.n_lambda > 0) {
     status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_GDOT));
     if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, value);
-    if (status) return status;
     *position = asi_max_abs(value, p->def.n_lambda);
-    status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, value);
-    if (status) return status;
+    if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, value);
     *velocity = asi_max_abs(value, p->def.n_lambda);
   }
-  if (p->def.n_psi > 0) {
+  if (p->def.n_psi > 0 && status == AS_OK) {
     status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, value);
     *velocity = fmax(*velocity, asi_max_abs(value, p->def.n_psi));
   }
+  asi_rows_update(s, false);
   return status;
 }

@@ -36,9 +36,11 @@ static as_status check_end(const as_integrator *s) {
                   s->t1, name);
 }
 
-as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
+/// Solves the equations of a step.
+static as_status attempt(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
   s->compliance = e;
+  s->redundancy.prepared = false;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);
   if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
@@ -47,7 +49,43 @@ as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   if (status == AS_OK) {
     asi_index2_keep_b(s);
     s->method->update(s); // the last increment has changed z
-    status = check_end(s);
+    status = asi_see_least_norm(s, s->next.lambda, s->next.psi);
+  }
+  return status ? status : check_end(s);
+}
+
+/// [RE.6] Rows that are left out must hold as well as the others do; if they do not, they were redundant at one position
+/// only. Where a step fails others may be left out.
+static as_status choose_rows(as_integrator *s, as_status status, bool *changed) {
+  const int most = s->redundancy.n_implied;
+  bool hold = true;
+  *changed = false;
+  if (status == AS_OK) status = asi_rows_check(s, &hold);
+  if (status == AS_OK && !hold) {
+    status = asi_rows_choose(s, s->t1, s->next.q, s->next.v, most, changed);
+    return status || *changed ? status : asi_rows_fail(s);
+  }
+  if (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE) return status;
+  as_error ignored, *const error = s->eval.error;
+  s->eval.error = &ignored;
+  if (asi_rows_choose(s, s->t, s->now.q, s->now.v, most, changed)) *changed = false;
+  s->eval.error = error;
+  return status;
+}
+
+enum { MAX_CHOICES = 3 };
+
+as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
+  asi_redundancy *r = &s->redundancy;
+  as_status status = AS_OK;
+  bool changed = false;
+  if (r->doubtful) status = asi_rows_choose(s, s->t, s->now.q, s->now.v, r->n_implied, &changed);
+  r->doubtful = false;
+  if (status == AS_OK) status = attempt(s, h, t1, e);
+  for (int i = 0; i < MAX_CHOICES && r->n_implied > 0; ++i) {
+    status = choose_rows(s, status, &changed);
+    if (!changed) break;
+    status = attempt(s, h, t1, e);
   }
   if (status) {
     ++s->statistics.failed_steps;
@@ -71,6 +109,7 @@ void asi_accept_step(as_integrator *s) {
   const double t0 = s->t, a_offset = s->a_offset, w_offset = s->w_offset;
   asi_path_note(s);
   s->method->accept(s);
+  asi_rows_watch(s);
   s->t = s->t1;
   asi_follow(s, s->t, &s->now);
   asi_dense_remember(s, t0, a_offset, w_offset);
@@ -164,6 +203,8 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   double *const u = s->held + 6 * (size_t)s->problem->def.n_u;
   memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
   memcpy(u, s->eval.u, u_size);
+  memcpy(s->redundancy.was_implied, s->redundancy.implied,
+         (size_t)s->redundancy.rows * sizeof(bool));
   s->eval.error = &ignored;
   const as_status rescued = rescue_step(s, h, t1, status, 0);
   if (rescued == AS_OK) {
@@ -179,9 +220,13 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   as_statistics statistics = s->statistics; // work was done, but no step
   statistics.steps = saved.statistics.steps;
   statistics.last_step = saved.statistics.last_step;
-  const asi_system step = s->step; // index-2 may have made it on the way
+  const asi_system step = s->step, least = s->redundancy.least; // may have been made on the way
   *s = saved;
   s->step = step;
+  s->redundancy.least = least;
+  memcpy(s->redundancy.implied, s->redundancy.was_implied,
+         (size_t)s->redundancy.rows * sizeof(bool));
+  asi_rows_update(s, false);
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
   memcpy(s->eval.u, u, u_size);
   s->statistics = statistics;
@@ -289,6 +334,15 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
   return status;
 }
 
+/// The state shows reactions of least norm when a call ends, also where it fails.
+static as_status finish(as_integrator *s, as_status status, as_error *error) {
+  as_error ignored;
+  if (s->late_reactions) return status;
+  s->eval.error = status ? &ignored : error;
+  const as_status shown = asi_show_reactions(s);
+  return status ? status : shown;
+}
+
 /// An automatic step.
 static as_status take_automatic_step(as_integrator *s, double stop, double hint, as_error *error) {
   as_status status = before_step(s, error);
@@ -320,7 +374,7 @@ as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
   if (status) return status;
   const double t = s->t + h;
   if (!(h > 0.0 && isfinite(h) && t > s->t)) return fail_standing(s, h, error);
-  return advance_by(s, h, t, true, error);
+  return finish(s, advance_by(s, h, t, true, error), error);
 }
 
 as_status as_integrator_next(as_integrator *s, as_error *error) {
@@ -329,7 +383,8 @@ as_status as_integrator_next(as_integrator *s, as_error *error) {
   if (!isnan(s->def.step)) return as_integrator_step(s, s->def.step, error);
   status = settle(s, s->t, error);
   if (status == AS_OK) status = take_automatic_step(s, (double)INFINITY, s->t + 1.0, error);
-  return status ? status : settle(s, s->t, error);
+  if (status == AS_OK) status = settle(s, s->t, error);
+  return finish(s, status, error);
 }
 
 as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error) {
@@ -340,7 +395,7 @@ as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error)
     return asi_fail(error, AS_ERR_ARGUMENT, s->t, "t",
                     "t = %.9g s is not inside the last step, from %.9g s to %.9g s.", t, t0, s->t);
   asi_dense_show(s, t);
-  return AS_OK;
+  return finish(s, AS_OK, error);
 }
 
 as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
@@ -360,7 +415,8 @@ as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
     status = take_automatic_step(s, last, t, error);
     if (status == AS_OK) status = settle(s, t, error);
   }
-  if (status) return status;
+  if (status) return finish(s, status, error);
   asi_dense_show(s, t);
-  return asi_succeed(error);
+  status = finish(s, AS_OK, error);
+  return status ? status : asi_succeed(error);
 }

@@ -96,15 +96,6 @@ static void follow_path(const as_integrator *s, int i, double out[3]) {
   out[2] = 6.0 * third;
 }
 
-/// out = A x
-static void multiply(const asi_system *system, const double *x, double *out) {
-  const asi_pattern *p = &system->pattern;
-  memset(out, 0, (size_t)system->size * sizeof(double));
-  for (int j = 0; j < system->size; ++j)
-    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k)
-      out[p->row[k]] += system->value[k] * x[j];
-}
-
 /// Where the unknowns of a stage begin.
 typedef struct stages {
   int stride, last;
@@ -130,7 +121,7 @@ static double stiff_force(as_integrator *s, const double *w, bool with_dampers, 
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   memset(momentum, 0, (size_t)n * sizeof(double));
   for (int k = 0; k <= stage.last; k += stage.stride) memcpy(x + k, w, (size_t)n * sizeof(double));
-  multiply(s->active, x, r);
+  asi_system_multiply(s->active, x, r);
   asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, mass, w, momentum);
   for (int i = n; i < states; ++i)
     if (i < stage.last || i >= stage.last + n) r[i] = 0.0;

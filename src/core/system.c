@@ -160,6 +160,14 @@ void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motio
   }
 }
 
+void asi_system_multiply(const asi_system *s, const double *x, double *out) {
+  const asi_pattern *p = &s->pattern;
+  memset(out, 0, (size_t)s->size * sizeof(double));
+  for (int j = 0; j < s->size; ++j)
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k)
+      out[p->row[k]] += s->value[k] * x[j];
+}
+
 static void list_block_column(row_list *list, const as_problem *p, const asi_term *term, int j,
                               int column) {
   const asi_pattern *block = &p->pattern[term->block];

@@ -79,6 +79,9 @@ void asi_system_forget(asi_system *s);
 /// Saves or loads values and factors; a system that was not made has none.
 void asi_system_visit(asi_system *s, asi_archive *a);
 
+/// out = A x with the values that were assembled last.
+void asi_system_multiply(const asi_system *s, const double *x, double *out);
+
 /// Sums the terms into `value`.
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion);
 

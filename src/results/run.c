@@ -141,6 +141,7 @@ static as_status create_integrator(as_run *run, as_error *error) {
 static as_status create_parts(as_run *run, as_error *error) {
   const as_problem *p = as_model_problem(run->model);
   as_status status = create_integrator(run, error);
+  if (status == AS_OK) run->integrator->late_reactions = true; // show() asks for them
   if (status == AS_OK)
     status = as_channels_create_with(run->model, run->def.rules, run->def.channels,
                                      run->def.n_channels, &run->channels, error);
@@ -277,7 +278,15 @@ static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   *out = *as_integrator_state(s);
   if (t < known) {
     *out = show_forgotten(run, out, t);
-  } else if (run->def.integrator.method == AS_METHOD_INDEX3 && !(run->jumped && t < s->t)) {
+    return s->redundancy.n_implied > 0
+               ? asi_least_norm_at(s, t, out->q, out->v, run->shown.lambda, run->shown.psi)
+               : AS_OK;
+  }
+  status = asi_show_reactions(s);
+  out->lambda = s->state.lambda;
+  out->psi = s->state.psi;
+  if (status == AS_OK && run->def.integrator.method == AS_METHOD_INDEX3 &&
+      !(run->jumped && t < s->t)) {
     status = as_integrator_velocity(s, run->velocity, error);
     out->v = run->velocity;
   }

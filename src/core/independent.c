@@ -1,0 +1,337 @@
+/// Redundant constraints in a run: steps are solved with an independent set of rows, reactions are of least norm.
+///
+/// Where rows imply each other, [B; k_v]^T lambda is determined but lambda is not. Rows that a search (redundancy.c) finds
+/// to be implied by the others are therefore left out of a run, as if they did not hold, and their multipliers stay zero: the
+/// motion is that of the machine without these rows, to the last bit. That they hold is looked at after each step.
+///
+/// What is shown is another choice of multipliers, which favours no row:
+///
+///     [RE.7]  minimise sum_i w_i lambda_i^2   subject to   [B; k_v]^T lambda = the constraint force
+///
+/// with weights w that make it the sum of squares of joint forces plus squares of joint torques over the squares of
+/// lengths. Forces that depend on multipliers (friction) are given these, too, in every iteration.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/integrator.h"
+
+// [RE.8] e of the matrix that multipliers of least norm are found with, and how often its solution is refined at the most.
+#define LEAST_NORM_COMPLIANCE 1e-8
+enum { MAX_REFINEMENTS = 50 };
+// Refined until a change is smaller than this, relative to the largest.
+#define REFINED 1e-13
+// Rows that are left out may be off by this share of the machine's lengths or speeds, or by this times what the others are
+// off by.
+#define HOLDS 1e-7
+#define HOLDS_LIKE 1e3
+// Multipliers that have grown by this, against the forces that they make, since the rows were chosen: others may be better.
+#define MUCH_LARGER 10.0
+
+// ---- which rows are left out -------------------------------------------------------------------------
+
+void asi_rows_update(as_integrator *s, bool all) {
+  const asi_redundancy *r = &s->redundancy;
+  s->eval.n_left_out = 0;
+  for (int i = 0; i < r->rows; ++i) {
+    const bool implied = !all && r->n_implied > 0 && r->implied[i];
+    s->eval.left_out[i] = s->eval.inactive[i] || implied;
+    s->eval.n_left_out += s->eval.left_out[i];
+  }
+}
+
+void asi_rows_clear(const as_integrator *s, double *multiplier) {
+  for (int i = 0; i < s->redundancy.rows && s->eval.n_left_out > 0; ++i)
+    if (s->eval.left_out[i]) multiplier[i] = 0.0;
+}
+
+void asi_rows_take_all(as_integrator *s) {
+  s->redundancy.n_implied = 0;
+  asi_rows_update(s, false);
+}
+
+void asi_rows_leave_out(as_integrator *s) {
+  asi_redundancy *r = &s->redundancy;
+  r->n_implied = r->n_redundant;
+  for (int i = 0; i < r->rows; ++i) r->implied[i] = false;
+  for (int i = 0; i < r->n_redundant; ++i) r->implied[r->found[i]] = true;
+  r->growth = 0.0; // not known yet
+  asi_rows_update(s, false);
+}
+
+/// The system of [RE.8], made when it is needed for the first time.
+static as_status least_norm_create(as_integrator *s) {
+  const as_problem *p = s->problem;
+  asi_term terms[4];
+  const int l = p->n + p->def.n_lambda;
+  if (s->redundancy.least.solver) return AS_OK;
+  terms[0] = (asi_term){0, p->n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, 1.0};
+  terms[1] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, 1.0};
+  terms[2] = (asi_term){p->n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
+  terms[3] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+  const as_status status = asi_system_init(&s->redundancy.least, p, &s->motion, l + p->def.n_psi,
+                                           terms, 4, s->eval.error);
+  if (status) asi_system_free(&s->redundancy.least);
+  return status;
+}
+
+// ---- multipliers of least norm ---------------------------------------------------------------------
+
+as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, const double *v) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  const as_point at = {.t = t, .q = q, .v = v};
+  as_status status = least_norm_create(s);
+  if (status) return status;
+  const asi_system *system = &r->least;
+  asi_system_forget(&s->redundancy.least); // what is shown must not depend on what was shown before
+  asi_rows_update(s, true);
+  status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V));
+  if (status == AS_OK) {
+    asi_system_assemble(&s->redundancy.least, s->block, &s->motion);
+    for (int j = 0; j < p->n; ++j)
+      system->value[system->diagonal[j]] = 1.0 / (r->column_scale[j] * r->column_scale[j]);
+    for (int i = 0; i < r->rows; ++i)
+      system->value[system->diagonal[p->n + i]] = -LEAST_NORM_COMPLIANCE * r->norm_weight[i];
+    status = asi_factor(s, &s->redundancy.least, t, "the reactions of redundant joints");
+  }
+  asi_rows_update(s, false);
+  return status;
+}
+
+/// [RE.8] With G = [B; k_v], y = x/e and any H > 0 the solution of [RE.7] has G^T lambda = F, G y = w lambda. It is found
+/// by repeating
+///
+///     [H G^T; G -e w] (dx, dlambda) = (F - G^T lambda, e w lambda - G x)
+as_status asi_least_norm(as_integrator *s, double *lambda, double *psi) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  const asi_system *system = &r->least;
+  const int n = p->n, m = p->def.n_lambda;
+  double *z = r->probe, *force = r->force, *image = r->image, *step = s->kkt_rhs;
+  const size_t all = (size_t)system->size * sizeof(double);
+  memset(z, 0, all);
+  memcpy(z + n, lambda, (size_t)m * sizeof(double));
+  memcpy(z + n + m, psi, (size_t)p->def.n_psi * sizeof(double));
+  asi_system_multiply(system, z, image);
+  memcpy(force, image, (size_t)n * sizeof(double));
+  memset(z, 0, all);
+  memset(image, 0, all);
+  double change = (double)INFINITY;
+  for (int i = 0; i < MAX_REFINEMENTS; ++i) {
+    for (int j = 0; j < n; ++j)
+      step[j] = force[j] - (image[j] - system->value[system->diagonal[j]] * z[j]);
+    for (int j = n; j < system->size; ++j) step[j] = -image[j];
+    const as_status status = asi_solve(s, &s->redundancy.least, s->t, step);
+    if (status) return status;
+    for (int j = 0; j < system->size; ++j) z[j] += step[j];
+    const double before = change;
+    change = asi_max_abs(step + n, r->rows);
+    if (!(change > REFINED * asi_max_abs(z + n, r->rows)) || (i > 2 && change >= before)) break;
+    asi_system_multiply(system, z, image);
+  }
+  for (int i = 0; i < r->rows; ++i)
+    if (!s->eval.inactive[i]) *(i < m ? lambda + i : psi + i - m) = z[n + i];
+  return AS_OK;
+}
+
+as_status asi_least_norm_at(as_integrator *s, double t, const double *q, const double *v,
+                            double *lambda, double *psi) {
+  const as_statistics saved = s->statistics;
+  as_status status = asi_least_norm_prepare(s, t, q, v);
+  if (status == AS_OK) status = asi_least_norm(s, lambda, psi);
+  s->statistics = saved; // output is not the integrator's work
+  return status;
+}
+
+// ---- whether the choice is still good -----------------------------------------------------------------
+
+/// The largest |value| in units of its row among those that are left out, or are not.
+static double largest_of(const as_integrator *s, const double *value, int first, int count,
+                         bool implied) {
+  const asi_redundancy *r = &s->redundancy;
+  double largest = 0.0;
+  for (int i = first; i < first + count; ++i)
+    if (!s->eval.inactive[i] && r->implied[i] == implied)
+      largest = asi_worse(largest, fabs(value[i]) / sqrt(r->inverse_D2[i]));
+  return largest;
+}
+
+/// g, k and, where there is both, g_t + B v of all rows at the end of the step, into r->image and r->seen.
+static as_status evaluate_rows(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const as_point at = {.t = s->t1, .q = s->next.q, .v = s->next.v};
+  double *value = s->redundancy.image, *rate = s->redundancy.seen;
+  const int m = p->def.n_lambda, k = p->def.n_psi;
+  as_status status = AS_OK;
+  memset(rate, 0, (size_t)m * sizeof(double));
+  if (m > 0) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, value);
+  if (status == AS_OK && k > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, value + m);
+  if (status == AS_OK && m > 0 && k > 0)
+    status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_GDOT));
+  if (status == AS_OK && m > 0 && k > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, rate);
+  return status;
+}
+
+as_status asi_rows_check(as_integrator *s, bool *hold) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  const int m = p->def.n_lambda, k = p->def.n_psi;
+  *hold = true;
+  if (r->n_implied == 0) return AS_OK;
+  asi_rows_update(s, true);
+  const as_status status = evaluate_rows(s);
+  asi_rows_update(s, false);
+  if (status) return status;
+  const double length = r->length > 0.0 ? r->length : asi_max_abs(s->next.q, p->nq);
+  const double speed = asi_max_abs(s->next.v, p->n);
+  // Index-3 leaves velocities off the constraints.
+  const double rate = fmax(largest_of(s, r->seen, 0, m, false), largest_of(s, r->seen, 0, m, true));
+  *hold = largest_of(s, r->image, 0, m, true) <=
+              HOLDS * length + HOLDS_LIKE * largest_of(s, r->image, 0, m, false) &&
+          largest_of(s, r->image, m, k, true) <=
+              HOLDS * speed + HOLDS_LIKE * (rate + largest_of(s, r->image, m, k, false));
+  return AS_OK;
+}
+
+as_status asi_rows_fail(as_integrator *s) {
+  const asi_redundancy *r = &s->redundancy;
+  const int m = s->problem->def.n_lambda;
+  int worst = -1;
+  for (int i = 0; i < r->rows; ++i)
+    if (r->implied[i] && !s->eval.inactive[i] &&
+        (worst < 0 || !(fabs(r->image[i]) / sqrt(r->inverse_D2[i]) <=
+                        fabs(r->image[worst]) / sqrt(r->inverse_D2[worst]))))
+      worst = i;
+  char name[64];
+  asi_component_name(s->problem, worst < m ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
+                     worst < m ? worst : worst - m, name, sizeof name);
+  return asi_fail(s->eval.error, AS_ERR_RETRY, s->t1, name,
+                  "The constraints contradict each other at t = %.9g s: the others leave %s no "
+                  "freedom, and it is off by %.3g.",
+                  s->t1, name, fabs(r->image[worst]));
+}
+
+/// The largest multiplier against the largest force that they make, both in units of rows and columns.
+static double growth_of(as_integrator *s) {
+  const asi_redundancy *r = &s->redundancy;
+  const int m = s->problem->def.n_lambda;
+  double largest = 0.0, force = 0.0;
+  for (int i = 0; i < r->rows; ++i) {
+    const double multiplier = i < m ? s->now.lambda[i] : s->now.psi[i - m];
+    largest = fmax(largest, fabs(multiplier) * sqrt(r->inverse_D2[i]));
+  }
+  asi_constraint_force(s, s->now.lambda, s->now.psi, r->force);
+  for (int j = 0; j < s->problem->n; ++j)
+    force = fmax(force, fabs(r->force[j]) * r->column_scale[j]);
+  return largest > 0.0 ? largest / fmax(force, DBL_MIN * largest) : 0.0;
+}
+
+/// Lets the prediction begin anew with the multipliers of now.
+static void predict_from_now(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const size_t m = (size_t)p->def.n_lambda, k = (size_t)p->def.n_psi;
+  const int stride = p->n + s->redundancy.rows;
+  const bool two = s->def.method == AS_METHOD_SOI2 && m > 0;
+  if (s->predictor.count == 0) return;
+  s->predictor.count = s->predictor.points = 1;
+  s->predictor.rings = false;
+  for (int stage = 0; stage <= (two ? stride : 0); stage += stride) {
+    double *const multiplier = s->predictor.z[0] + stage + p->n;
+    memcpy(multiplier, s->now.lambda, m * sizeof(double));
+    memcpy(multiplier + m, s->now.psi, k * sizeof(double));
+    if (s->def.method == AS_METHOD_INDEX2) memset(multiplier + m + k, 0, m * sizeof(double));
+  }
+}
+
+/// The multipliers of now and of the step before that do without the rows that are left out:
+/// [M G^T; G 0] (x, lambda') = (G^T lambda, 0)
+static as_status change_multipliers(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  const asi_values *values[] = {&s->now, &s->last.from};
+  const as_point at = {.t = s->t, .q = s->now.q, .v = s->now.v};
+  asi_system *system = asi_projection_system(s);
+  double *rhs = s->kkt_rhs, *old = s->redundancy.image;
+  as_status status = asi_blocks(s, &at, asi_system_blocks(system));
+  if (status) return status;
+  asi_system_assemble(system, s->block, &s->motion);
+  status = asi_factor(s, system, s->t, "other reactions of redundant joints");
+  asi_rows_update(s, true);
+  if (status == AS_OK) status = asi_blocks(s, &at, asi_system_blocks(system));
+  for (int i = 0; i < (s->last.known ? 2 : 1) && status == AS_OK; ++i) {
+    memcpy(old, values[i]->lambda, (size_t)m * sizeof(double));
+    memcpy(old + m, values[i]->psi, (size_t)p->def.n_psi * sizeof(double));
+    memset(rhs, 0, (size_t)system->size * sizeof(double));
+    asi_rows_force(s, old, rhs);
+    status = asi_solve(s, system, s->t, rhs);
+    if (status) break;
+    memcpy(values[i]->lambda, rhs + n, (size_t)m * sizeof(double));
+    memcpy(values[i]->psi, rhs + n + m, (size_t)p->def.n_psi * sizeof(double));
+  }
+  asi_rows_update(s, false);
+  if (status == AS_OK) predict_from_now(s);
+  return status;
+}
+
+/// Whether the rows found are those that are left out.
+static bool are_the_same(const asi_redundancy *r) {
+  bool same = r->n_redundant == r->n_implied;
+  for (int i = 0; i < r->n_redundant && same; ++i) same = r->implied[r->found[i]];
+  return same;
+}
+
+as_status asi_rows_choose(as_integrator *s, double t, const double *q, const double *v, int most,
+                          bool *changed) {
+  const asi_redundancy *r = &s->redundancy;
+  *changed = false;
+  const as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), most + 8);
+  if (status || r->n_redundant > most || are_the_same(r)) return status;
+  asi_rows_leave_out(s);
+  *changed = s->b_lost = true;
+  s->factor_h = (double)NAN;
+  return change_multipliers(s);
+}
+
+void asi_rows_watch(as_integrator *s) {
+  asi_redundancy *r = &s->redundancy;
+  if (r->n_implied == 0) return;
+  const double growth = growth_of(s);
+  if (r->growth == 0.0) r->growth = fmax(growth, 1.0);
+  r->doubtful = growth > MUCH_LARGER * r->growth;
+  if (r->doubtful) r->growth = growth;
+}
+
+// ---- what is shown, and seen by forces ----------------------------------------------------------------
+
+as_status asi_show_reactions(as_integrator *s) {
+  const as_problem *p = s->problem;
+  double *const lambda = s->redundancy.shown, *const psi = lambda + p->def.n_lambda;
+  if (s->redundancy.n_implied == 0 || s->state.lambda == lambda) return AS_OK;
+  memcpy(lambda, s->state.lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(psi, s->state.psi, (size_t)p->def.n_psi * sizeof(double));
+  const as_status status = asi_least_norm_at(s, s->state.t, s->state.q, s->state.v, lambda, psi);
+  if (status) return status;
+  s->state.lambda = lambda;
+  s->state.psi = psi;
+  return AS_OK;
+}
+
+bool asi_forces_see_least_norm(const as_integrator *s) {
+  return s->problem->def.force_kind == AS_FORCE_GENERAL && s->redundancy.n_implied > 0;
+}
+
+as_status asi_see_least_norm(as_integrator *s, double *lambda, double *psi) {
+  asi_redundancy *r = &s->redundancy;
+  if (!asi_forces_see_least_norm(s)) return AS_OK;
+  if (!r->prepared) {
+    const as_status status = asi_least_norm_prepare(s, s->t1, s->next.q, s->next.v);
+    if (status) return status;
+    r->prepared = true;
+  }
+  return asi_least_norm(s, lambda, psi);
+}
