@@ -202,8 +202,12 @@ static costs count_costs(const as_integrator *s) {
   if (approximate && s->eta.solver) s->eta.solver->ops->info(s->eta.solver, &eta);
   const double evaluation = 40.0 * s->unknowns + 300.0;
   const double solves = approximate && !s->eta.solver ? 2.0 : 1.0; // SOI2's stages
-  costs c = {.iteration = solves * info.solve_operations + eta.solve_operations + evaluation,
-             .renewal = 1.7 * (info.factor_operations + eta.factor_operations)};
+  // Rows that are left out count as if they were not there: a machine with redundant joints goes like one without.
+  const double share = 1.0 - (double)s->eval.n_left_out / (double)(p->n + s->redundancy.rows);
+  const double solution = solves * info.solve_operations + eta.solve_operations;
+  const double factorization = info.factor_operations + eta.factor_operations;
+  costs c = {.iteration = share * share * solution + evaluation,
+             .renewal = 1.7 * share * share * share * factorization};
   as_block_set seen = 0;
   for (int i = 0; i < s->active->n_terms; ++i) {
     const as_block block = s->active->term[i].block;
