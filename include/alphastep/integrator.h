@@ -136,6 +136,9 @@ typedef struct as_start_report {
   /// Which rows, the redundant ones first: numbers of g, then n_lambda + numbers of k. Belongs to the
   /// integrator.
   const int *redundant;
+  /// For each row, of g and then of k, the number of the group of rows that imply each other; -1: none. Belongs to the
+  /// integrator.
+  const int *redundancy_group;
 } as_start_report;
 
 /// The state at t, the end of the last step or a time inside it. The arrays belong to the integrator and change with each step.

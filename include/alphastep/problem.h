@@ -139,6 +139,11 @@ typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t 
 /// Writes why a callback has returned `code` at a point, in one sentence without its end; nothing if it does not know.
 typedef void as_explain_fn(const as_point *at, int code, char *text, size_t size, void *user);
 
+/// Writes which constraints say the same, in words and without an end of sentence: `count` redundant rows (of g, then of k) at a
+/// point, and for each of all rows the number of the group of rows that imply each other, -1: none.
+typedef void as_redundancy_fn(const as_point *at, const int *redundant, int count, const int *group,
+                              char *text, size_t size, void *user);
+
 /// Whether a step may end where it does: AS_DONE, or AS_RETRY if it is too long, with the row of g that says so
 /// (or -1) in *row. Rows of g, then of k, that are `inactive` do not hold now (as_event.active).
 typedef int as_step_fn(const as_point *from, const as_point *to, const bool *inactive, int *row,
@@ -214,9 +219,10 @@ typedef struct as_problem_def {
   double
       time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v
 
-  as_describe_fn *describe; ///< may be NULL
-  as_explain_fn *explain;   ///< may be NULL
-  void *user;               ///< passed to every callback
+  as_describe_fn *describe;              ///< may be NULL
+  as_explain_fn *explain;                ///< may be NULL
+  as_redundancy_fn *describe_redundancy; ///< may be NULL: rows are named
+  void *user;                            ///< passed to every callback
 } as_problem_def;
 
 typedef struct as_problem as_problem;

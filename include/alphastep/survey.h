@@ -19,7 +19,7 @@ typedef struct as_survey {
   int unknowns;           ///< of a step's equations
   int degrees_of_freedom; ///< by rank
   int n_redundant;        ///< rows that others imply
-  as_joint_id *redundant; ///< n_redundant_joints joints that have such rows
+  as_joint_id *redundant; ///< n_redundant_joints joints that share directions
   int n_redundant_joints;
   int loops; ///< closed ones; motions and elements of three bodies or more do not count
 

@@ -54,17 +54,24 @@ void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, 
 }
 
 /// Says which rows are redundant, or nearly.
-static void warn_of_redundancy(const as_integrator *s, bool nearly) {
+static void warn_of_redundancy(const as_integrator *s, double t, const double *q, const double *v,
+                               bool nearly) {
   const asi_redundancy *r = &s->redundancy;
   const int count = nearly ? r->n_nearly : r->n_redundant;
   if (count == 0 || s->def.log == NULL) return;
-  char names[256];
-  asi_name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names,
-                sizeof names);
-  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows are %s: %s. %s", count, r->rows,
-          nearly ? "nearly redundant" : "redundant", names,
+  char names[640];
+  const as_problem_def *def = &s->problem->def;
+  const as_point at = {.t = t, .q = q, .v = v, .u = s->eval.u};
+  names[0] = '\0';
+  if (def->describe_redundancy && !nearly)
+    def->describe_redundancy(&at, r->redundant, count, r->group, names, sizeof names, def->user);
+  if (names[0] == '\0')
+    asi_name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names,
+                  sizeof names);
+  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows %s %s: %s. %s", count, r->rows,
+          count == 1 ? "is" : "are", nearly ? "nearly redundant" : "redundant", names,
           nearly ? "Their multipliers may be far too large."
-                 : "Their multipliers are chosen as small as possible.");
+                 : "The motion is not affected; reactions are those of least norm.");
 }
 
 /// Finds rows that others imply, or nearly, at a point.
@@ -94,11 +101,12 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   if (r->n_redundant == ASI_MOST_REDUNDANT)
     s->base_compliance = s->def.method == AS_METHOD_INDEX2 ? 1e-8 : 1e-6; // [RE.3]
   s->compliance = s->base_compliance;
-  warn_of_redundancy(s, false);
-  warn_of_redundancy(s, true);
+  warn_of_redundancy(s, t, q, v, false);
+  warn_of_redundancy(s, t, q, v, true);
   report->n_redundant = r->n_redundant;
   report->n_nearly_redundant = r->n_nearly;
   report->redundant = r->redundant;
+  report->redundancy_group = r->group;
   report->degrees_of_freedom = s->problem->n - (r->rows - s->eval.n_inactive - r->n_redundant);
   return AS_OK;
 }

@@ -51,7 +51,7 @@ void asi_copy_values(const as_problem *p, const asi_values *from, const asi_valu
 
 void asi_log(const as_integrator *s, as_log_level level, const char *format, ...) {
   if (s->def.log == NULL) return;
-  char message[512];
+  char message[1024];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);

@@ -31,8 +31,9 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
 as_status asi_redundancy_init(as_integrator *s, as_error *error) {
   const size_t rows = (size_t)s->redundancy.rows;
   asi_redundancy *r = &s->redundancy;
-  r->redundant = asi_calloc(2 * rows, sizeof(int));
+  r->redundant = asi_calloc(3 * rows, sizeof(int));
   r->found = r->redundant ? r->redundant + rows : NULL;
+  r->group = r->found ? r->found + rows : NULL;
   r->implied = asi_calloc(2 * rows, sizeof(bool));
   r->was_implied = r->implied ? r->implied + rows : NULL;
   return r->redundant && r->implied ? AS_OK : asi_fail_memory(error);
@@ -410,6 +411,38 @@ static int compare_rows(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+// Rows with less than this in a null vector, against its largest, have no part in it.
+#define PART 1e-6
+
+static int root_of(const int *parent, int row) {
+  while (parent[row] != row) row = parent[row];
+  return row;
+}
+
+/// Makes groups of the rows that null vectors have in common: they imply each other.
+static void group_rows(const double *basis, int count, int rows, int *group) {
+  for (int i = 0; i < rows; ++i) group[i] = i;
+  for (int b = 0; b < count; ++b) {
+    const double *v = basis + (size_t)b * (size_t)rows;
+    const double least = PART * asi_max_abs(v, rows);
+    int first = -1;
+    for (int i = 0; i < rows; ++i) {
+      if (!(fabs(v[i]) > least)) continue;
+      if (first < 0) first = root_of(group, i);
+      group[root_of(group, i)] = first;
+    }
+  }
+  for (int i = 0; i < rows; ++i) group[i] = root_of(group, i);
+  for (int i = 0; i < rows; ++i) { // a row that is in no vector
+    bool alone = true;
+    for (int b = 0; b < count && alone; ++b) {
+      const double *v = basis + (size_t)b * (size_t)rows;
+      alone = !(fabs(v[i]) > PART * asi_max_abs(v, rows));
+    }
+    if (alone) group[i] = -1;
+  }
+}
+
 /// Turns the basis of the suspicious space into singular vectors of G, smallest singular value first, and
 /// counts how many are redundant.
 static as_status classify(as_integrator *s, double *basis, int count) {
@@ -452,6 +485,7 @@ static as_status classify(as_integrator *s, double *basis, int count) {
     }
     const int first_k = s->problem->def.n_lambda;
     choose_rows(turned, r->n_redundant, rows, first_k, r->found);
+    group_rows(turned, r->n_redundant, rows, r->group);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, first_k,
                 r->found + r->n_redundant);
     qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);
@@ -478,6 +512,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   double *basis = NULL; // taken only if something is found
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
+  for (int i = 0; i < rows; ++i) r->group[i] = -1;
   if (!r->norm_known) measure_norm(s);
   scale_blocks(s);
   as_status status = factor_scaled(s, e, t);

@@ -21,6 +21,7 @@ typedef struct asi_redundancy {
   int n_nearly;         ///< rows that they nearly imply
   int *redundant;       ///< rows: which, the redundant ones first, as of the start
   int *found;           ///< rows: the same, of the last search
+  int *group;           ///< rows: of that search, the group of rows that imply each other; -1: none
 
   // Rows that a run does without.
   bool *implied;     ///< rows: these

@@ -559,4 +559,5 @@ void asi_model_callbacks(as_problem_def *def) {
   def->evaluate = evaluate_wanted;
   def->describe = describe;
   def->explain = explain;
+  def->describe_redundancy = asi_describe_redundancy;
 }

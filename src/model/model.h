@@ -121,6 +121,9 @@ struct as_model {
 
 /// Fills the callbacks of a description.
 void asi_model_callbacks(as_problem_def *def);
+/// Says which joints hold the same directions: as_redundancy_fn.
+void asi_describe_redundancy(const as_point *at, const int *redundant, int count, const int *group,
+                             char *text, size_t size, void *user);
 /// Makes the angles that formulas read; their starting values go to u0.
 as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error);
 /// Remembers them after a step; NULL if there are none.

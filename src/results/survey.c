@@ -84,9 +84,9 @@ static as_status look_at_start(survey *s, as_error *error) {
     free(known);
     return asi_fail_memory(error);
   }
-  for (int i = 0; i < report.n_redundant; ++i) {
-    const as_joint_id joint = as_model_row_joint(m, report.redundant[i]);
-    if (joint < 0 || known[joint]) continue;
+  for (int row = 0; row < m->n_lambda + m->n_psi && report.n_redundant > 0; ++row) {
+    const as_joint_id joint = as_model_row_joint(m, row);
+    if (report.redundancy_group[row] < 0 || joint < 0 || known[joint]) continue;
     known[joint] = true;
     out->redundant[out->n_redundant_joints++] = joint;
   }

@@ -1,0 +1,171 @@
+/// Redundant rows in words: which joints hold the same direction of a body.
+///
+/// A search for the rank of the constraints gives rows, one for each direction that is held more than once, and groups of
+/// rows that imply each other. A row's direction is that of its reaction.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alphastep/quantities.h"
+#include "base/error.h"
+#include "elements/vector.h"
+#include "model/model.h"
+
+enum { MOST_JOINTS = 6, MOST_DIRECTIONS = 6, MOST_GROUPS = 3 };
+
+/// A text that grows as long as there is room.
+typedef struct phrase {
+  char *text;
+  size_t size;
+} phrase;
+
+static void say(phrase *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(phrase *p, const char *format, ...) {
+  va_list arguments;
+  const size_t used = strlen(p->text);
+  va_start(arguments, format);
+  vsnprintf(p->text + used, p->size - used, format, arguments);
+  va_end(arguments);
+}
+
+/// What stands between the items of a list.
+static const char *separator(int i, int n) { return i == 0 ? "" : i == n - 1 ? " and " : ", "; }
+
+/// Directions of one kind, each once.
+typedef struct directions {
+  double axis[MOST_DIRECTIONS][3];
+  int count;
+  bool more;
+} directions;
+
+static void add_direction(directions *d, const double *vector) {
+  const double size = asi_norm(vector);
+  for (int i = 0; i < d->count; ++i)
+    if (fabs(asi_dot(d->axis[i], vector)) > (1.0 - 1e-6) * size) return;
+  d->more = d->more || d->count == MOST_DIRECTIONS;
+  if (d->count == MOST_DIRECTIONS) return;
+  for (int k = 0; k < 3; ++k) d->axis[d->count][k] = vector[k] / size;
+  ++d->count;
+}
+
+static void say_directions(phrase *p, const directions *d) {
+  for (int i = 0; i < d->count; ++i) {
+    const double *a = d->axis[i];
+    int along = -1;
+    for (int k = 0; k < 3; ++k)
+      if (fabs(a[k]) > 1.0 - 1e-6) along = k;
+    say(p, "%s", separator(i, d->more ? d->count + 2 : d->count));
+    if (along >= 0)
+      say(p, "%c", "xyz"[along]);
+    else
+      say(p, "(%.2g, %.2g, %.2g)", a[0] + 0.0, a[1] + 0.0, a[2] + 0.0);
+  }
+  if (d->more) say(p, " and others");
+}
+
+/// The joints of a group, and whether they all join the same two bodies.
+typedef struct sharers {
+  int joint[MOST_JOINTS];
+  int count; ///< of all
+  bool same_bodies;
+} sharers;
+
+static bool join_the_same(const as_model *m, int joint, int other) {
+  const asi_element *a = &m->element[m->joint[joint].element].e;
+  const asi_element *b = &m->element[m->joint[other].element].e;
+  if (a->n_bodies != 2 || b->n_bodies != 2) return false;
+  return (a->body[0] == b->body[0] && a->body[1] == b->body[1]) ||
+         (a->body[0] == b->body[1] && a->body[1] == b->body[0]);
+}
+
+static sharers find_sharers(const as_model *m, const int *group, int number) {
+  sharers s = {.same_bodies = true};
+  int last = -1; // rows of a joint follow each other
+  for (int row = 0; row < m->n_lambda + m->n_psi; ++row) {
+    const int joint = m->row_joint[row];
+    bool known = joint == last;
+    if (group[row] != number) continue;
+    for (int i = 0; i < s.count && i < MOST_JOINTS; ++i) known = known || s.joint[i] == joint;
+    last = joint;
+    if (known) continue;
+    if (s.count < MOST_JOINTS) s.joint[s.count] = joint;
+    if (s.count > 0) s.same_bodies = s.same_bodies && join_the_same(m, s.joint[0], joint);
+    ++s.count;
+  }
+  return s;
+}
+
+static void say_sharers(phrase *p, const as_model *m, const sharers *s) {
+  const int named = s->count < MOST_JOINTS ? s->count : MOST_JOINTS, more = s->count - named;
+  say(p, "joint%s ", s->count == 1 ? "" : "s");
+  for (int i = 0; i < named; ++i)
+    say(p, "%s\"%.40s\"", separator(i, more > 0 ? named + 1 : named),
+        asi_names_get(&m->names[ASI_SORT_JOINT], s->joint[i]));
+  if (more > 0) say(p, " and %d other%s", more, more == 1 ? "" : "s");
+}
+
+/// The direction of a row's reaction: a force, or a torque where there is none.
+static as_status add_row(const as_model *m, as_state *state, double *multiplier, int row,
+                         directions *along, directions *about) {
+  as_reaction reaction;
+  multiplier[row] = 1.0;
+  const as_status status = as_model_reaction(m, state, m->row_joint[row], &reaction, NULL);
+  multiplier[row] = 0.0;
+  if (status) return status;
+  if (asi_norm(reaction.force) > 0.0)
+    add_direction(along, reaction.force);
+  else if (asi_norm(reaction.torque) > 0.0)
+    add_direction(about, reaction.torque);
+  return AS_OK;
+}
+
+static void say_group(phrase *p, const as_model *m, const sharers *s, const directions *along,
+                      const directions *about) {
+  const asi_element *e = &m->element[m->joint[s->joint[0]].element].e;
+  const int body = e->n_bodies > 1 && e->body[1] >= 0 ? e->body[1] : e->body[0];
+  say_sharers(p, m, s);
+  if (s->count == 1)
+    say(p, " holds what others leave no freedom");
+  else if (s->same_bodies)
+    say(p, " %s hold \"%.40s\"", s->count == 2 ? "both" : "all",
+        asi_names_get(&m->names[ASI_SORT_BODY], body));
+  else
+    say(p, " make loops that are held twice");
+  if (along->count > 0) say(p, " along ");
+  say_directions(p, along);
+  if (about->count > 0) say(p, "%s against turning about ", along->count > 0 ? " and" : "");
+  say_directions(p, about);
+}
+
+void asi_describe_redundancy(const as_point *at, const int *redundant, int count, const int *group,
+                             char *text, size_t size, void *user) {
+  const as_model *m = user;
+  phrase p = {text, size};
+  int said = 0, groups = 0;
+  double *multiplier = asi_calloc((size_t)m->n_lambda + (size_t)m->n_psi, sizeof(double));
+  as_state state = {.t = at->t,
+                    .q = at->q,
+                    .v = at->v,
+                    .u = at->u,
+                    .lambda = multiplier,
+                    .psi = multiplier ? multiplier + m->n_lambda : NULL};
+  text[0] = '\0';
+  for (int i = 0; i < count && multiplier; ++i) {
+    directions along = {.count = 0}, about = {.count = 0};
+    bool first = true;
+    for (int k = 0; k < i; ++k) first = first && group[redundant[k]] != group[redundant[i]];
+    if (!first) continue;
+    if (++groups > MOST_GROUPS) continue;
+    for (int k = i; k < count; ++k)
+      if (group[redundant[k]] == group[redundant[i]] &&
+          add_row(m, &state, multiplier, redundant[k], &along, &about))
+        break;
+    const sharers s = find_sharers(m, group, group[redundant[i]]);
+    say(&p, "%s", said++ > 0 ? "; " : "");
+    say_group(&p, m, &s, &along, &about);
+  }
+  if (groups > MOST_GROUPS) say(&p, "; and %d more such groups of joints", groups - MOST_GROUPS);
+  free(multiplier);
+}
