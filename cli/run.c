@@ -55,6 +55,13 @@ static void complain_log(as_log_level level, const char *message, void *user) {
   if (j->warning[j->n_warnings] != NULL) j->n_warnings++;
 }
 
+/// What was assumed of joints.
+static void tell_remarks(job *j, const as_model *model) {
+  char text[400];
+  for (as_joint_id i = 0; i < as_model_joints(model); i++)
+    if (as_model_joint_remark(model, i, text, sizeof text)) complain_log(AS_LOG_WARNING, text, j);
+}
+
 static void tell_event(const as_happening *event, void *user) {
   const job *j = user;
   if (event->message == NULL || j->request->quiet) return;
@@ -132,6 +139,7 @@ static cli_exit prepare_run(job *j) {
     return status == AS_ERR_MEMORY ? CLI_SIMULATION : CLI_USAGE;
   }
   find_watched(j);
+  tell_remarks(j, machine->model);
   return CLI_DONE;
 }
 

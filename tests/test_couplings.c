@@ -37,7 +37,13 @@ static as_joint_id add_gear(as_builder *b, const char *name, as_joint_id first, 
                             int z1, int z2, bool internal) {
   as_error error;
   as_joint_id id = AS_NONE;
-  const as_gear_def def = {name, {first, second}, {z1, z2}, internal};
+  as_gear_def def = as_default_gear_def();
+  def.name = name;
+  def.joint[0] = first;
+  def.joint[1] = second;
+  def.teeth[0] = z1;
+  def.teeth[1] = z2;
+  def.internal = internal;
   must(as_builder_add_gear(b, &def, &id, &error), &error);
   return id;
 }
@@ -103,6 +109,11 @@ static as_reaction reaction(const as_model *m, const as_state *s, const char *jo
   as_reaction r;
   must(as_model_reaction(m, s, as_model_find_joint(m, joint), &r, &error), &error);
   return r;
+}
+
+/// The multiplier of a gear: the torque on its second wheel.
+static double wheel_torque(const as_model *m, const as_state *s, const char *gear) {
+  return s->lambda[as_model_joint_row(m, as_model_find_joint(m, gear))];
 }
 
 /// A component of v' of a body: 0 ... 2 of x'', 3 ... 5 of the angular acceleration.
@@ -273,11 +284,17 @@ static void test_gear_train(void **state) {
     assert_near("first", acceleration(g.model, s, "first", 5), phi2, 1e-9);
     assert_near("second", acceleration(g.model, s, "second", 5), ratio_2 * phi2, 1e-9);
     assert_near("third", acceleration(g.model, s, "third", 5), ratio_3 * phi2, 1e-9);
+    // The axes are hypot(0.4, 0.1) m apart, the radius of the third is 50/37 of that, and the pitch point is beyond
+    // the second, from the third.
     const as_reaction outer = reaction(g.model, s, "outer"), inner = reaction(g.model, s, "inner");
-    assert_near("on the second", outer.torque[2], second, 1e-9);
-    assert_near("in its joint", outer.torque_in_joint[2], second, 1e-9);
-    assert_near("on the third", inner.torque[2], third, 1e-9);
-    assert_near("where", inner.point[0], 0.8, 1e-12);
+    const double apart = hypot(0.4, 0.1);
+    assert_near("on the second", wheel_torque(g.model, s, "outer"), second, 1e-9);
+    assert_near("on the third", wheel_torque(g.model, s, "inner"), third, 1e-9);
+    assert_near("at a lever", outer.force_in_joint[0] * apart * 40.0 / 57.0, second, 1e-9);
+    assert_near("at another", inner.force_in_joint[0] * apart * 50.0 / 37.0, third, 1e-9);
+    assert_near("no torque", fabs(inner.torque[2]) + fabs(outer.torque[2]), 0.0, 1e-9);
+    assert_near("where, outer", outer.point[0], 0.4 * 17.0 / 57.0, 1e-12);
+    assert_near("where, inner", inner.point[0], 0.8 - 0.4 * 50.0 / 37.0, 1e-12);
     as_integrator_destroy(integrator);
     as_model_destroy(g.model);
   }
@@ -456,8 +473,8 @@ static void test_planetary_torques(void **state) {
   const as_state *s = as_integrator_state(integrator);
   assert_near("at rest", acceleration(m, s, "sun", 5), 0.0, 1e-9);
   // 4 N m come in at the sun, 4 18/24 = 3 N m act on the planet both ways, 3 60/18 = 10 N m on the ring.
-  assert_near("on the planet", reaction(m, s, "inner mesh 0").torque[2], -3.0, 1e-9);
-  assert_near("on the ring", reaction(m, s, "outer mesh 0").torque[2], -10.0, 1e-9);
+  assert_near("on the planet", wheel_torque(m, s, "inner mesh 0"), -3.0, 1e-9);
+  assert_near("on the ring", wheel_torque(m, s, "outer mesh 0"), -10.0, 1e-9);
   as_integrator_destroy(integrator);
   as_model_destroy(m);
 }

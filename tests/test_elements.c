@@ -352,10 +352,20 @@ static void add_coupling(pair *p, int variant) {
     if (as_builder_add_joint(p->builder, &def, &joint[s], &error)) fail_msg("%s", error.message);
   }
   if (rack) {
-    as_rack_def def = {NULL, joint[0], joint[1], variant & 4 ? -1.1 : 0.9};
+    as_rack_def def = as_default_rack_def();
+    def.pinion = joint[0];
+    def.rack = joint[1];
+    def.radius = variant & 4 ? -1.1 : 0.9;
+    def.tooth.kind = AS_TOOTH_TORQUE;
     if (as_builder_add_rack(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
   } else {
-    as_gear_def def = {NULL, {joint[0], joint[1]}, {34, 51}, variant & 8};
+    as_gear_def def = as_default_gear_def();
+    def.joint[0] = joint[0];
+    def.joint[1] = joint[1];
+    def.teeth[0] = 34;
+    def.teeth[1] = 51;
+    def.internal = variant & 8;
+    def.tooth.kind = AS_TOOTH_TORQUE;
     if (as_builder_add_gear(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
   }
 }
@@ -364,6 +374,68 @@ static void test_couplings(void **state) {
   (void)state;
   for (int variant = 0; variant < 16; ++variant)
     for_all_spaces(add_coupling, variant, variant & 1 ? "rack" : "gear", false);
+}
+
+/// The force between teeth. Variants: bit 0 a rack, bits 1 and 2 a joint turned round, bit 3 a wheel in a ring, bit 4
+/// helical, bit 5 the second axis points the other way or the rack goes backwards. The frames of the carrier are as they
+/// must be; wheels are a little off, as they are within an iteration.
+static void add_teeth(pair *p, int variant) {
+  as_error error;
+  const bool rack = variant & 1, ring = variant & 8, opposite = variant & 32;
+  const as_body_id carrier = add_body(p->builder, SE3, false);
+  const double half = 0.785398163397448;
+  double place[3], first[4], second[4];
+  as_joint_id joint[2];
+  p->spread = 0.02;
+  random_vector(1.0, place);
+  random_quaternion(false, first);
+  const double twist[4] = {cos(0.3), 0, 0, sin(0.3)}, over[4] = {0, 1, 0, 0};
+  const double across[4] = {cos(half), 0, sin(half), 0};
+  compose(first, rack ? across : opposite ? over : twist, second);
+  for (int s = 0; s < 2; ++s) {
+    const bool back = variant & (2 << s);
+    as_frame_def frame[2];
+    as_joint_def def = as_default_joint_def();
+    def.kind = s == 0 ? AS_JOINT_REVOLUTE : rack ? AS_JOINT_PRISMATIC : AS_JOINT_CYLINDRICAL;
+    for (int side = 0; side < 2; ++side) {
+      const bool wheel = side == (back ? 0 : 1);
+      const double a = 0.1 * random_number(), c = 0.1 * random_number();
+      const double bend[4] = {cos(a), sin(a) * cos(c), sin(a) * sin(c), 0};
+      double off[3], turn[4];
+      random_vector(0.05, off);
+      frame[side] = as_default_frame_def();
+      frame[side].body = wheel ? p->body[s] : carrier;
+      frame[side].in_world = true;
+      for (int k = 0; k < 3; ++k)
+        frame[side].position[k] = place[k] + (k == 0) * 1.5 * s + (wheel ? off[k] : 0.0);
+      const double spin[4] = {cos(1.0), 0, 0, sin(1.0)};
+      compose(s ? second : first, wheel ? bend : (double[]){1, 0, 0, 0}, turn);
+      compose(turn, wheel && !(s && rack) ? spin : (double[]){1, 0, 0, 0}, frame[side].quaternion);
+    }
+    add_frames(p->builder, frame, def.frame);
+    if (as_builder_add_joint(p->builder, &def, &joint[s], &error)) fail_msg("%s", error.message);
+  }
+  as_gear_def gear = as_default_gear_def();
+  as_rack_def bar = as_default_rack_def();
+  gear.tooth.kind = AS_TOOTH_FORCE;
+  gear.tooth.helix_angle = variant & 16 ? 0.3 : 0.0;
+  gear.tooth.small_force = 0.5;
+  bar.tooth = gear.tooth;
+  bar.pinion = gear.joint[0] = joint[0];
+  bar.rack = gear.joint[1] = joint[1];
+  bar.radius = opposite ? -0.4 : 0.6;
+  gear.teeth[0] = 34;
+  gear.teeth[1] = 51;
+  gear.internal = ring != opposite;
+  const as_status status = rack ? as_builder_add_rack(p->builder, &bar, NULL, &error)
+                                : as_builder_add_gear(p->builder, &gear, NULL, &error);
+  if (status) fail_msg("variant %d: %s", variant, error.message);
+}
+
+static void test_teeth(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 64; ++variant)
+    for_all_spaces(add_teeth, variant, variant & 1 ? "teeth of a rack" : "teeth of wheels", false);
 }
 
 // ---- forces -----------------------------------------------------------------------------------------
@@ -818,13 +890,14 @@ static void test_friction(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_joints),   cmocka_unit_test(test_moving_joints),
-      cmocka_unit_test(test_motions),  cmocka_unit_test(test_couplings),
-      cmocka_unit_test(test_springs),  cmocka_unit_test(test_torsions),
-      cmocka_unit_test(test_loads),    cmocka_unit_test(test_surfaces),
-      cmocka_unit_test(test_bushings), cmocka_unit_test(test_moving_forces),
-      cmocka_unit_test(test_stops),    cmocka_unit_test(test_contacts),
-      cmocka_unit_test(test_rolling),  cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_reading),  cmocka_unit_test(test_formula_forces)};
+      cmocka_unit_test(test_joints),        cmocka_unit_test(test_moving_joints),
+      cmocka_unit_test(test_motions),       cmocka_unit_test(test_couplings),
+      cmocka_unit_test(test_teeth),         cmocka_unit_test(test_springs),
+      cmocka_unit_test(test_torsions),      cmocka_unit_test(test_loads),
+      cmocka_unit_test(test_surfaces),      cmocka_unit_test(test_bushings),
+      cmocka_unit_test(test_moving_forces), cmocka_unit_test(test_stops),
+      cmocka_unit_test(test_contacts),      cmocka_unit_test(test_rolling),
+      cmocka_unit_test(test_friction),      cmocka_unit_test(test_reading),
+      cmocka_unit_test(test_formula_forces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,15 +104,19 @@ static void add_sled(as_builder *b) {
 static as_joint_id add_joints(as_builder *b) {
   as_error error;
   const double zero[3] = {0};
-  as_gear_def gear = {.name = "gear", .teeth = {20, 30}};
+  as_gear_def gear = as_default_gear_def();
+  gear.name = "gear";
+  gear.teeth[0] = 20;
+  gear.teeth[1] = 30;
   gear.joint[0] = machine_joint(b, "shaft a", AS_JOINT_REVOLUTE, AS_GROUND, WHEEL_A, zero, z_axis);
   gear.joint[1] =
       machine_joint(b, "shaft b", AS_JOINT_REVOLUTE, AS_GROUND, WHEEL_B, x_axis, z_axis);
-  const as_rack_def rack = {.name = "rack",
-                            .pinion = gear.joint[0],
-                            .rack = machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, BAR,
-                                                  (double[]){0, 2, 0}, y_axis),
-                            .radius = 0.25};
+  as_rack_def rack = as_default_rack_def();
+  rack.name = "rack";
+  rack.pinion = gear.joint[0];
+  rack.rack =
+      machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, BAR, (double[]){0, 2, 0}, y_axis);
+  rack.radius = 0.25;
   add_screw_and_shaft(b);
   add_rolling(b);
   add_sled(b);

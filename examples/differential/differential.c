@@ -69,10 +69,11 @@ static as_status add_axles(as_builder *b, const as_body_id id[BODIES], as_joint_
 
 static as_status add_gears(as_builder *b, const as_joint_id axle[BODIES], as_error *error) {
   // About their axes, the right wheel turns as the bevel wheel does and the left one against it.
+  const as_tooth_def torque = {.kind = AS_TOOTH_TORQUE}; // bevel wheels
   const as_gear_def gear[] = {
-      {"crown mesh", {axle[PINION], axle[CASE]}, {11, 41}, .internal = true},
-      {"left mesh", {axle[BEVEL], axle[LEFT]}, {10, 16}, .internal = false},
-      {"right mesh", {axle[BEVEL], axle[RIGHT]}, {10, 16}, .internal = true}};
+      {"crown mesh", {axle[PINION], axle[CASE]}, {11, 41}, .internal = true, .tooth = torque},
+      {"left mesh", {axle[BEVEL], axle[LEFT]}, {10, 16}, .internal = false, .tooth = torque},
+      {"right mesh", {axle[BEVEL], axle[RIGHT]}, {10, 16}, .internal = true, .tooth = torque}};
   as_status status = AS_OK;
   for (int i = 0; i < 3 && status == AS_OK; ++i)
     status = as_builder_add_gear(b, &gear[i], NULL, error);

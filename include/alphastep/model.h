@@ -233,12 +233,37 @@ AS_API as_skate_def as_default_skate_def(void);
 // there is none, the second bodies of the joints are. Angles and displacements are those of the wheels as seen
 // from what carries them, about and along the joints' z axes. They mesh as they are at the starting pose.
 
+/// What teeth exchange.
+typedef enum as_tooth_kind {
+  AS_TOOTH_AUTOMATIC, ///< AS_TOOTH_FORCE where the pitch point is known, AS_TOOTH_TORQUE elsewhere
+  /// A force at the pitch point, on both wheels: bearings, guides and frames carry it. For wheels on parallel
+  /// axes, and racks across the axis of the pinion.
+  AS_TOOTH_FORCE,
+  /// Torques (on a rack: a force along it), and their opposite on what carries the wheels. The axes may be anywhere.
+  AS_TOOTH_TORQUE,
+} as_tooth_kind;
+
+/// The force between teeth: F_t across the line of centres, F_t tan(helix_angle) along the axis, and |F_t|
+/// tan(pressure_angle)/cos(helix_angle) that presses the wheels apart. From as_default_gear_def() or as_default_rack_def().
+typedef struct as_tooth_def {
+  as_tooth_kind kind;
+  double
+      pressure_angle; ///< in the section across the teeth, 0 ... 1.5 [rad]; 20 degrees; 0: nothing presses apart
+  double
+      helix_angle; ///< positive: the teeth of the first wheel are right-handed; -1.5 ... 1.5 [rad]; 0
+  /// Where the teeth meet, in the world at the starting pose [m]. NAN: at the origins of the joints' frames, midway
+  /// along the axis; of a rack at that of the pinion.
+  double point[3];
+  double small_force; ///< F_t below which the force that presses apart fades, > 0 [N]; 1e-3
+} as_tooth_def;
+
 /// Two toothed wheels. The multiplier is the torque on the second wheel about its axis [N m].
 typedef struct as_gear_def {
   const char *name;     ///< NULL: `joint 3`
   as_joint_id joint[2]; ///< with an angle about z: revolute, cylindrical, ...; required
   int teeth[2];         ///< of the first and the second wheel, > 0; required
   bool internal;        ///< they turn the same way about their axes; otherwise opposite ways
+  as_tooth_def tooth;
 } as_gear_def;
 
 AS_API as_gear_def as_default_gear_def(void);
@@ -250,6 +275,7 @@ typedef struct as_rack_def {
   as_joint_id rack;   ///< with a displacement along z: prismatic, cylindrical, ...; required
   /// The rack's way per radian of the pinion: its pitch radius, or minus that if it goes backwards [m]; required.
   double radius;
+  as_tooth_def tooth;
 } as_rack_def;
 
 AS_API as_rack_def as_default_rack_def(void);
@@ -567,6 +593,8 @@ AS_API as_joint_id as_model_find_joint(const as_model *model, const char *name);
 AS_API as_force_id as_model_find_force(const as_model *model, const char *name);
 AS_API const char *as_model_body_name(const as_model *model, as_body_id body);
 AS_API const char *as_model_joint_name(const as_model *model, as_joint_id joint);
+/// What had to be assumed of a joint since its description does not say it, in one sentence; false: nothing.
+AS_API bool as_model_joint_remark(const as_model *model, as_joint_id joint, char *out, size_t size);
 /// Whether it holds at the start.
 AS_API bool as_model_joint_is_active(const as_model *model, as_joint_id joint);
 AS_API int as_model_parameters(const as_model *model);

@@ -8,6 +8,8 @@
 ///     about z of both      s = y_a . x_b - x_a . y_b     c = x_a . x_b + y_a . y_b
 ///     about x of A         s = z_a . y_b                 c = y_a . y_b           (universal joint)
 ///     about y of B         s = x_a . z_b                 c = x_a . x_b           (universal joint)
+///     direction of B       s = y_a . (P_b - P_a)         c = x_a . (P_b - P_a)   (wheels, see tooth.c)
+///     heading of z_b       s = y_a . z_b                 c = x_a . z_b           (racks)
 ///
 /// The first is the angle about z where the z axes agree, and smooth unless they are opposite. With n = s^2 + c^2 and
 /// m = s s_q + c c_q
@@ -31,7 +33,9 @@ asi_family asi_coordinate_family(asi_coordinate_kind kind) {
   case ASI_COORDINATE_ROTATION: return (asi_family){"rotation", "rad", "rotation_rate", "rad/s"};
   case ASI_COORDINATE_ANGLE:
   case ASI_COORDINATE_ANGLE_A:
-  case ASI_COORDINATE_ANGLE_B: break;
+  case ASI_COORDINATE_ANGLE_B:
+  case ASI_COORDINATE_DIRECTION:
+  case ASI_COORDINATE_HEADING: break;
   }
   return (asi_family){"angle", "rad", "angle_rate", "rad/s"};
 }
@@ -58,6 +62,11 @@ static const angle_rows *rows_of(asi_coordinate_kind kind) {
                                      {{ASI_ROW_AXES, X, X, 1}, {ASI_ROW_AXES, Y, Y, 1}}};
   static const angle_rows about_x = {1, {{ASI_ROW_AXES, Z, Y, 1}}, {{ASI_ROW_AXES, Y, Y, 1}}};
   static const angle_rows about_y = {1, {{ASI_ROW_AXES, X, Z, 1}}, {{ASI_ROW_AXES, X, X, 1}}};
+  static const angle_rows direction = {
+      1, {{ASI_ROW_SEPARATION, Y, 0, -1}}, {{ASI_ROW_SEPARATION, X, 0, -1}}};
+  static const angle_rows heading = {1, {{ASI_ROW_AXES, Y, Z, 1}}, {{ASI_ROW_AXES, X, Z, 1}}};
+  if (kind == ASI_COORDINATE_DIRECTION) return &direction;
+  if (kind == ASI_COORDINATE_HEADING) return &heading;
   if (kind == ASI_COORDINATE_ANGLE_A) return &about_x;
   return kind == ASI_COORDINATE_ANGLE_B ? &about_y : &about_z;
 }
@@ -70,7 +79,12 @@ asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
                                  .rate = &x.rate,
                                  .gdot_q = x.rate_q,
                                  .acceleration = &x.acceleration};
-  for (int k = 0; k < n; ++k) asi_axes_row(pair, rows[k], in, &out, 0);
+  for (int k = 0; k < n; ++k) {
+    if (rows[k].kind == ASI_ROW_SEPARATION)
+      asi_separation_row(pair, rows[k], in, &out, 0);
+    else
+      asi_axes_row(pair, rows[k], in, &out, 0);
+  }
   return x;
 }
 
@@ -109,6 +123,7 @@ static bool measure_angle(asi_measure *x, const as_element_input *in, double nea
 bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_input *in,
                             const asi_frame_now *A, const asi_frame_now *B, double near) {
   const bool shift = of.kind == ASI_COORDINATE_SHIFT;
+  const bool apart = shift || of.kind == ASI_COORDINATE_DIRECTION;
   x->of = of;
   x->value = x->rate = x->acceleration = 0.0;
   memset(x->q, 0, sizeof x->q);
@@ -118,7 +133,7 @@ bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_
                                  .rate = &x->rate,
                                  .gdot_q = x->rate_q,
                                  .acceleration = &x->acceleration};
-  asi_pair_init(&x->pair, in, &out, A, B, shift ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
+  asi_pair_init(&x->pair, in, &out, A, B, apart ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
   if (!shift) {
     asi_pair_turn(&x->pair);
     return measure_angle(x, in, near);
@@ -127,19 +142,27 @@ bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_
   return true;
 }
 
+static void add_row_curvature(const asi_measure *x, asi_row row, double force, double *f_q) {
+  if (row.kind != ASI_ROW_SEPARATION) {
+    asi_axes_curvature(&x->pair, row, force, f_q);
+    return;
+  }
+  const as_element_input in = {.body = {x->pair.a, x->pair.b}, .lambda = &force};
+  const as_element_output out = {.f_q = f_q};
+  asi_separation_row(&x->pair, row, &in, &out, 0);
+}
+
 void asi_measure_curvature(const asi_measure *x, double force, double *f_q) {
   if (x->of.kind == ASI_COORDINATE_SHIFT) {
-    const as_element_input in = {.body = {x->pair.a, x->pair.b}, .lambda = &force};
-    const as_element_output out = {.f_q = f_q};
-    asi_separation_row(&x->pair, displacement(x->of), &in, &out, 0);
+    add_row_curvature(x, displacement(x->of), force, f_q);
     return;
   }
   const angle_rows *rows = rows_of(x->of.kind);
   const double s = x->sine.value / x->n, c = x->cosine.value / x->n;
   const double *s_q = x->sine.q, *c_q = x->cosine.q;
   for (int k = 0; k < rows->n; ++k) {
-    asi_axes_curvature(&x->pair, rows->sine[k], force * c, f_q);
-    asi_axes_curvature(&x->pair, rows->cosine[k], -force * s, f_q);
+    add_row_curvature(x, rows->sine[k], force * c, f_q);
+    add_row_curvature(x, rows->cosine[k], -force * s, f_q);
   }
   for (int i = 0; i < ASI_PAIR; ++i)
     for (int j = 0; j < ASI_PAIR; ++j)

@@ -4,7 +4,7 @@
 
 #include "elements/joint.h"
 
-/// A sum of axes rows: value, rate and gradients of both; second derivative at v' = 0.
+/// A sum of axes rows or separation rows: value, rate and gradients of both; second derivative at v' = 0.
 typedef struct asi_row_sum {
   double value, rate, acceleration, q[ASI_PAIR], rate_q[ASI_PAIR];
 } asi_row_sum;

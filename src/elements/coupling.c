@@ -1,4 +1,4 @@
-/// One row that couples the coordinates of two joints, on up to four bodies.
+/// One row that couples the coordinates of two joints, on up to four bodies; or the two wheels of these joints.
 ///
 /// A state does not know how often a wheel has turned: angles are known up to whole turns. Wheels have whole
 /// numbers of teeth. So the sum
@@ -14,6 +14,19 @@
 /// lambda is the torque on the second wheel about its axis, or the force on the rack along it. All derivatives
 /// are sums of those of coordinate.c with the factors -unit k.
 ///
+/// These are coordinates of the joints where only torques are exchanged: the row pulls at the wheels and, the other way, at
+/// what carries them. Where the tooth force is to act at the pitch point, the same angles are seen from the line of
+/// centres (from the rack), and the row is one between the wheels alone:
+///
+///     gear   phi_1 = -direction of C_2 in the axes of wheel 1, phi_2 likewise;   k_1 tan(beta)/r_1 (s_2 - s_1) is added
+///     rack   phi = -heading of the rack in the axes of the pinion, s = -z_2 . (C_1 - P_2)
+///
+/// with C_i a point of wheel i on its axis and s_2 - s_1 the displacement of the pitch point with wheel 2 against wheel 1 along
+/// the axis: (1 - share) of it is taken at C_1, share at C_2. Where the joints hold, the sum is the same up to a constant; its
+/// gradient is a force across the line of centres (along the rack) at the pitch point, and tan(beta) of it along the axis.
+/// Being a function of the wheels' relative position it exerts opposite forces in line on both. What presses the
+/// wheels apart is added by tooth.c.
+///
 /// A long step could slip: begin where teeth mesh and end where they mesh too, but a tooth further. Each coordinate
 /// tells by its rates how far it has gone, at least up to half a turn, so
 ///
@@ -27,10 +40,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
-
-static asi_coordinate coordinate_of(const asi_coupling_side *side) {
-  return (asi_coordinate){side->angle ? ASI_COORDINATE_ANGLE : ASI_COORDINATE_SHIFT, 2};
-}
+#include "elements/vector.h"
 
 /// A side's coordinate; false where there is none.
 static bool measure(const asi_coupling_side *side, const as_element_input *in, asi_measure *x) {
@@ -38,12 +48,12 @@ static bool measure(const asi_coupling_side *side, const as_element_input *in, a
                       B = asi_frame_at_rest(&side->frame[1]);
   const as_element_input two = {.t = in->t,
                                 .body = {in->body[side->body[0]], in->body[side->body[1]]}};
-  return asi_measure_coordinate(x, coordinate_of(side), &two, &A, &B, 0.0);
+  return asi_measure_coordinate(x, side->of, &two, &A, &B, 0.0);
 }
 
 double asi_coupling_sum(const asi_coupling *c, const as_element_input *in) {
   double sum = 0.0;
-  for (int s = 0; s < 2; ++s) {
+  for (int s = 0; s < c->n_sides; ++s) {
     asi_measure x;
     if (!measure(&c->side[s], in, &x)) return (double)NAN;
     sum += c->side[s].factor * x.value;
@@ -54,21 +64,23 @@ double asi_coupling_sum(const asi_coupling *c, const as_element_input *in) {
 bool asi_coupling_slips(const asi_coupling *c, const as_element_input *from,
                         const as_element_input *to) {
   double slip = 0.0;
-  for (int s = 0; s < 2; ++s) {
+  for (int s = 0; s < c->n_sides; ++s) {
     const asi_coupling_side *side = &c->side[s];
     asi_measure x0, x1;
     if (!measure(side, from, &x0) || !measure(side, to, &x1)) return true;
     const double moved = x1.value - x0.value,
                  expected = (to->t - from->t) * (x0.rate + x1.rate) / 2.0;
-    slip += side->factor * (side->angle ? asi_unwrap(moved, expected) : moved);
+    slip += side->factor *
+            (side->of.kind == ASI_COORDINATE_SHIFT ? moved : asi_unwrap(moved, expected));
   }
   return !(fabs(slip) < 3.0); // half a turn or so
 }
 
 asi_coupling asi_coupling_of_screw(const asi_joint *joint) {
-  asi_coupling c = {.n_bodies = 2, .unit = joint->advance};
+  asi_coupling c = {.n_sides = 2, .n_bodies = 2, .unit = joint->advance};
   for (int s = 0; s < 2; ++s) {
-    c.side[s] = (asi_coupling_side){.body = {0, 1}, .angle = s == 0};
+    c.side[s] = (asi_coupling_side){
+        .body = {0, 1}, .of = {s == 0 ? ASI_COORDINATE_ANGLE : ASI_COORDINATE_SHIFT, 2}};
     memcpy(c.side[s].frame, joint->frame, sizeof joint->frame);
   }
   c.side[0].factor = -1.0;
@@ -96,7 +108,8 @@ static void add_tangents(const asi_coupling_side *side, double factor, double la
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
   const asi_coupling *c = data;
   double sum = -c->offset;
-  for (int s = 0; s < 2; ++s) {
+  asi_tooth_evaluate(&c->tooth, in, out);
+  for (int s = 0; s < c->n_sides; ++s) {
     const double factor = -c->unit * c->side[s].factor;
     asi_measure x;
     if (!measure(&c->side[s], in, &x)) return AS_RETRY;
@@ -112,9 +125,15 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 }
 
 void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdot_q) {
-  for (int s = 0; s < 2; ++s) {
+  for (int i = 0; i < ASI_PAIR && c->tooth.acts; ++i) {
+    g_q[i] = gdot_q[i] = true;
+    for (int j = 0; j < ASI_PAIR; ++j) f_q[i * ASI_PAIR + j] = true;
+  }
+  if (c->tooth.acts) return;
+  for (int s = 0; s < c->n_sides; ++s) {
     const asi_coupling_side *side = &c->side[s];
-    const asi_row row_of = {side->angle ? ASI_ROW_TWIST : ASI_ROW_SEPARATION, 2, 0, 1};
+    const bool shift = side->of.kind == ASI_COORDINATE_SHIFT;
+    const asi_row row_of = {shift ? ASI_ROW_SEPARATION : ASI_ROW_TWIST, 2, 0, 1};
     const asi_joint alone = {.part = {row_of}, .n_parts = 1};
     bool f[ASI_PAIR * ASI_PAIR] = {0}, g[ASI_PAIR] = {0}, gdot[ASI_PAIR] = {0};
     asi_joint_pattern(&alone, f, g, gdot);
@@ -128,4 +147,14 @@ void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdo
   }
 }
 
-const as_element_type asi_coupling_type = {"coupling", evaluate, NULL, NULL};
+/// Nothing, as long as bearings hold the wheels.
+static void power(const as_element_input *in, as_element_power *out, const void *data) {
+  const asi_coupling *c = data;
+  double force[ASI_PAIR] = {0};
+  asi_tooth_evaluate(&c->tooth, in, &(as_element_output){.force = force});
+  for (int b = 0; b < 2; ++b)
+    out->supplied +=
+        asi_dot(force + 6 * b, in->body[b]->v) + asi_dot(force + 6 * b + 3, in->body[b]->omega);
+}
+
+const as_element_type asi_coupling_type = {"coupling", evaluate, NULL, power};

@@ -4,26 +4,33 @@
 
 #include "alphastep/element.h"
 #include "elements/joint.h"
+#include "elements/tooth.h"
 
-/// A coordinate of a joint: the angle about z, or the displacement along it.
+/// A coordinate of one frame against another: an angle, or a displacement along z.
 typedef struct asi_coupling_side {
   asi_frame frame[2];
-  int body[2];   ///< which of the element's bodies have them
-  bool angle;    ///< otherwise a displacement
+  int body[2]; ///< which of the element's bodies have them
+  asi_coordinate of;
   double factor; ///< k [1 or 1/m]
 } asi_coupling_side;
 
-/// g = -unit wrap(k_0 c_0 + k_1 c_1 - offset)
+enum { ASI_COUPLING_SIDES = 4 };
+
+/// g = -unit wrap(sum of k c - offset). The first two bodies are the wheels. With torques only, the first two sides are
+/// coordinates of the two joints; with tooth forces they are of one wheel against the other.
 typedef struct asi_coupling {
-  asi_coupling_side side[2];
+  asi_coupling_side side[ASI_COUPLING_SIDES];
+  int n_sides;
   int n_bodies;
-  double unit;   ///< [rad or m]
-  double offset; ///< [rad]
+  double unit;        ///< [rad or m]
+  double offset;      ///< [rad]
+  asi_frame wheel[2]; ///< of the joints, on the wheels
+  asi_tooth tooth;
 } asi_coupling;
 
 extern const as_element_type asi_coupling_type;
 
-/// k_0 c_0 + k_1 c_1 where the bodies are: the offset that makes it hold there.
+/// The sum of k c where the bodies are: the offset that makes it hold there.
 double asi_coupling_sum(const asi_coupling *coupling, const as_element_input *in);
 
 /// Whether a step from one place to another has slipped.

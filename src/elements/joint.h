@@ -54,11 +54,14 @@ int asi_frame_move(const asi_frame *frame, const asi_frame_motion *motion, doubl
 
 /// What a coordinate is.
 typedef enum asi_coordinate_kind {
-  ASI_COORDINATE_SHIFT,   ///< along an axis of A
-  ASI_COORDINATE_ANGLE,   ///< about z of both
-  ASI_COORDINATE_ANGLE_A, ///< about x of A
-  ASI_COORDINATE_ANGLE_B, ///< about y of B
-  ASI_COORDINATE_ROTATION ///< a component of the rotation vector
+  ASI_COORDINATE_SHIFT,    ///< along an axis of A
+  ASI_COORDINATE_ANGLE,    ///< about z of both
+  ASI_COORDINATE_ANGLE_A,  ///< about x of A
+  ASI_COORDINATE_ANGLE_B,  ///< about y of B
+  ASI_COORDINATE_ROTATION, ///< a component of the rotation vector
+  // Of teeth, not of joints:
+  ASI_COORDINATE_DIRECTION, ///< in which the origin of B is seen, about z of A
+  ASI_COORDINATE_HEADING    ///< of z of B, about z of A
 } asi_coordinate_kind;
 
 typedef struct asi_coordinate {

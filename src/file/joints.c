@@ -35,6 +35,8 @@ static int slot_of(asi_coordinate c) {
   case ASI_COORDINATE_ANGLE_A: return ANGLE_X;
   case ASI_COORDINATE_ANGLE_B: return ANGLE_Y;
   case ASI_COORDINATE_ROTATION: return ROTATION_X + c.axis;
+  case ASI_COORDINATE_DIRECTION:
+  case ASI_COORDINATE_HEADING: break;
   }
   return ANGLE;
 }

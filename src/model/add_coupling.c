@@ -5,11 +5,22 @@
 #include "base/error.h"
 #include "elements/coupling.h"
 #include "model/builder.h"
+#include "model/teeth.h"
 
-as_gear_def as_default_gear_def(void) { return (as_gear_def){.joint = {AS_NONE, AS_NONE}}; }
+static as_tooth_def default_tooth(void) {
+  const double twenty_degrees = 0.34906585039886591538;
+  return (as_tooth_def){.pressure_angle = twenty_degrees,
+                        .point = {(double)NAN, (double)NAN, (double)NAN},
+                        .small_force = 1e-3};
+}
+
+as_gear_def as_default_gear_def(void) {
+  return (as_gear_def){.joint = {AS_NONE, AS_NONE}, .tooth = default_tooth()};
+}
 
 as_rack_def as_default_rack_def(void) {
-  return (as_rack_def){.pinion = AS_NONE, .rack = AS_NONE, .radius = (double)NAN};
+  return (as_rack_def){
+      .pinion = AS_NONE, .rack = AS_NONE, .radius = (double)NAN, .tooth = default_tooth()};
 }
 
 /// What is to be coupled.
@@ -19,6 +30,8 @@ typedef struct coupling_def {
   as_joint_id joint[2];
   bool angle[2];
   double factor[2], unit;
+  double radius; ///< of a rack's pinion
+  const as_tooth_def *tooth;
 } coupling_def;
 
 static const asi_element *element_of(const as_builder *b, as_joint_id joint) {
@@ -90,7 +103,7 @@ static void set_side(const as_builder *b, const coupling_def *def, int s, const 
   e->n_bodies = place + 1;
   side->body[wheel[s]] = s;
   side->body[1 - wheel[s]] = place;
-  side->angle = def->angle[s];
+  side->of = (asi_coordinate){def->angle[s] ? ASI_COORDINATE_ANGLE : ASI_COORDINATE_SHIFT, 2};
   side->factor = wheel[s] == 1 ? def->factor[s] : -def->factor[s]; // as seen from the carrier
 }
 
@@ -105,7 +118,11 @@ static as_status add_coupling(as_builder *b, const coupling_def *def, as_joint_i
   asi_element e = {.type = &asi_coupling_type, .n_rows = 1};
   memset(&data, 0, sizeof data);
   data.unit = def->unit;
-  for (int s = 0; s < 2; ++s) set_side(b, def, s, wheel, &data.side[s], &e);
+  data.n_sides = 2;
+  for (int s = 0; s < 2; ++s) {
+    set_side(b, def, s, wheel, &data.side[s], &e);
+    data.wheel[s] = data.side[s].frame[wheel[s]];
+  }
   data.n_bodies = e.n_bodies;
   as_element_input at = {0};
   for (int i = 0; i < e.n_bodies; ++i) at.body[i] = asi_builder_pose(b, e.body[i]);
@@ -114,16 +131,35 @@ static as_status add_coupling(as_builder *b, const coupling_def *def, as_joint_i
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, def->name,
                     "The %s \"%s\" finds the axes of a joint opposite at the start.", def->kind,
                     def->name);
+  const asi_mesh mesh = {.kind = def->kind,
+                         .name = def->name,
+                         .joint = {def->joint[0], def->joint[1]},
+                         .wheel = {wheel[0], wheel[1]},
+                         .rack = !def->angle[1],
+                         .factor = {def->factor[0], def->factor[1]},
+                         .radius = def->radius,
+                         .tooth = def->tooth};
+  const char *remark = NULL;
+  status = asi_builder_teeth(b, &mesh, &data, &remark, error);
+  if (status) return status;
+  e.n_bodies = data.n_bodies;
   asi_element_flags flags = {0};
   flags.n_bodies = e.n_bodies;
   flags.n_rows = 1;
+  if (asi_tooth_reads(&data.tooth)) {
+    e.reads = b->n_joints; // itself
+    e.n_read = flags.n_read = 1;
+    flags.force = true;
+    for (int i = 0; i < ASI_PAIR; ++i) flags.f_lambda[i] = true;
+  }
   asi_coupling_pattern(&data, flags.f_q, flags.g_q, flags.gdot_q);
   const asi_mark mark = asi_builder_mark(b);
   status = asi_builder_element(b, &e, &flags, &data, sizeof data, NULL, 0, error);
   if (status == AS_OK)
     status = asi_builder_joint(
         b, def->given_name,
-        (asi_joint_info){.kind = AS_JOINT_COUPLING, .element = b->n_elements - 1}, id, error);
+        (asi_joint_info){.kind = AS_JOINT_COUPLING, .element = b->n_elements - 1, .remark = remark},
+        id, error);
   if (status) asi_builder_reset(b, mark);
   return status;
 }
@@ -153,7 +189,8 @@ as_status as_builder_add_gear(as_builder *b, const as_gear_def *def, as_joint_id
                                  .joint = {def->joint[0], def->joint[1]},
                                  .angle = {true, true},
                                  .factor = {def->internal ? -first : first, second},
-                                 .unit = 1.0 / second};
+                                 .unit = 1.0 / second,
+                                 .tooth = &def->tooth};
   return add_coupling(b, &coupling, id, error);
 }
 
@@ -172,6 +209,8 @@ as_status as_builder_add_rack(as_builder *b, const as_rack_def *def, as_joint_id
                                  .joint = {def->pinion, def->rack},
                                  .angle = {true, false},
                                  .factor = {-1.0, 1.0 / def->radius},
-                                 .unit = def->radius};
+                                 .unit = def->radius,
+                                 .radius = def->radius,
+                                 .tooth = &def->tooth};
   return add_coupling(b, &coupling, id, error);
 }

@@ -238,7 +238,9 @@ static void drive_row(asi_coordinate c, asi_curve_ref law, asi_moving_joint *m) 
     B->turn_axis = 1;
     B->turn_sign = -1.0;
     break;
-  case ASI_COORDINATE_ROTATION: break;
+  case ASI_COORDINATE_ROTATION:
+  case ASI_COORDINATE_DIRECTION:
+  case ASI_COORDINATE_HEADING: break;
   }
 }
 

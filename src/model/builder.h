@@ -60,9 +60,10 @@ typedef struct asi_element_flags {
 typedef struct asi_joint_info {
   as_joint_kind kind;
   int element;
-  bool ours;     ///< its data begin with an asi_joint
-  bool moving;   ///< a frame of it moves, or its length
-  bool released; ///< it does not hold at the start
+  bool ours;          ///< its data begin with an asi_joint
+  bool moving;        ///< a frame of it moves, or its length
+  bool released;      ///< it does not hold at the start
+  const char *remark; ///< what was assumed of it, see as_model_joint_remark(); NULL: nothing
   double start
       [AS_JOINT_COORDINATES]; ///< coordinates that it was assembled to: these turns its angles are in
 } asi_joint_info;

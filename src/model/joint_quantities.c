@@ -84,7 +84,7 @@ as_status as_model_frame_motion(const as_model *m, const as_state *state, as_fra
   return AS_OK;
 }
 
-/// Both frames of a joint in the world; of a coupling those of its second joint.
+/// Both frames of a joint in the world; of a coupling of torques those of its second joint.
 static as_status joint_frames(const as_model *m, const as_state *state, as_joint_id id,
                               placed_frame frame[2], as_error *error) {
   as_status status = asi_check_joint(m, id, error);
@@ -172,7 +172,9 @@ static double coordinate(const relative *r, asi_coordinate c) {
   case ASI_COORDINATE_ANGLE: return atan2(r->S[1][0], r->S[0][0]);
   case ASI_COORDINATE_ANGLE_A: return atan2(r->S[2][1], r->S[1][1]);
   case ASI_COORDINATE_ANGLE_B: return atan2(r->S[0][2], r->S[0][0]);
-  case ASI_COORDINATE_ROTATION: break;
+  case ASI_COORDINATE_ROTATION:
+  case ASI_COORDINATE_DIRECTION:
+  case ASI_COORDINATE_HEADING: break;
   }
   double vector[3];
   rotation_vector(r->S, vector);
@@ -237,9 +239,14 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
   double k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
-  const as_element_output want = {.g_q = g_q, .k_v = k_v};
+  const asi_coupling *coupling = info->kind == AS_JOINT_COUPLING ? p->data : NULL;
+  const bool teeth = coupling && coupling->tooth.acts;
+  double f[AS_ELEMENT_COLUMNS] = {0}; // of teeth, besides what the row does
+  const as_element_output want = {.g_q = g_q, .k_v = k_v, .force = teeth ? f : NULL};
   if (p->e.type->evaluate(&in, &want, p->data))
     return asi_fail_element(m, info->element, state->t, error);
+  asi_copy(f + 6, out->force);
+  asi_copy(f + 9, torque);
   for (int r = 0; r < p->e.n_rows; ++r) {
     const double *line = g_q + r * 6 * p->e.n_bodies + 6;
     asi_add(-in.lambda[r], line, out->force);
@@ -255,7 +262,10 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
   const double *axis[3] = {body[0].R, body[0].R + 3, body[0].R + 6};
   placed_frame frame[2] = {{{0}, {0}, {{0}}, {0}}};
   double first[3][3];
-  if (info->ours || info->kind == AS_JOINT_COUPLING) {
+  if (teeth) {
+    asi_tooth_frame(&coupling->tooth, &in, out->point, first);
+    for (int k = 0; k < 3; ++k) axis[k] = first[k];
+  } else if (info->ours || coupling) {
     status = joint_frames(m, state, joint, frame, error);
     if (status) return status;
     asi_copy(frame[1].P, out->point);

@@ -1,6 +1,10 @@
 /// What a model tells about itself: counts, names, places.
 #include "model/model.h"
 
+#include <stdio.h>
+
+#include "elements/coupling.h"
+
 const as_problem *as_model_problem(const as_model *m) { return m->problem; }
 const as_initial *as_model_initial(const as_model *m) { return &m->initial; }
 
@@ -39,6 +43,20 @@ const char *as_model_body_name(const as_model *m, as_body_id body) {
 }
 const char *as_model_joint_name(const as_model *m, as_joint_id joint) {
   return asi_names_get(&m->names[ASI_SORT_JOINT], joint);
+}
+bool as_model_joint_remark(const as_model *m, as_joint_id joint, char *out, size_t size) {
+  if (joint < 0 || joint >= m->n_joints || m->joint[joint].remark == NULL) return false;
+  const char *remark = m->joint[joint].remark, *name = as_model_joint_name(m, joint);
+  const asi_coupling *coupling = m->element[m->joint[joint].element].data;
+  if (coupling->tooth.acts)
+    snprintf(out, size, "Joint \"%.60s\" %s.", name, remark);
+  else
+    snprintf(
+        out, size,
+        "Joint \"%.60s\" exchanges torques only, bearings do not carry its tooth force: %s. If "
+        "that is meant, say so with `force: torque`.",
+        name, remark);
+  return true;
 }
 bool as_model_joint_is_active(const as_model *m, as_joint_id joint) {
   return joint >= 0 && joint < m->n_joints && !m->joint[joint].released;

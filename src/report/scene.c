@@ -253,10 +253,10 @@ static drawn draw_coupling(const asi_placed *p) {
   const asi_coupling *coupling = p->data;
   drawn d = {.kind = "coupling", .n = 2};
   for (int i = 0; i < 2; ++i) {
-    d.body[i] = p->e.body[coupling->side[i].body[1]];
-    d.point[i] = coupling->side[i].frame[1].p;
+    d.body[i] = p->e.body[i];
+    d.point[i] = coupling->wheel[i].p;
   }
-  d.axis = coupling->side[0].frame[1].axis + 6;
+  d.axis = coupling->wheel[0].axis + 6;
   return d;
 }
 

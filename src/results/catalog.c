@@ -1,12 +1,13 @@
 /// What channels there are: groups, their objects, the quantities of each.
 #include "elements/actuator.h"
+#include "elements/coupling.h"
 #include "elements/spring.h"
 #include "results/channels.h"
 
 int asi_source_size(asi_source_kind kind) {
   static const int size[ASI_SOURCES] = {
       [ASI_SOURCE_BODY] = 13,    [ASI_SOURCE_ACCELERATION] = 6,
-      [ASI_SOURCE_FRAME] = 9,    [ASI_SOURCE_REACTION] = 12,
+      [ASI_SOURCE_FRAME] = 9,    [ASI_SOURCE_REACTION] = 16,
       [ASI_SOURCE_DRIVE] = 1,    [ASI_SOURCE_COORDINATES] = 2 * AS_JOINT_COORDINATES,
       [ASI_SOURCE_ACTION] = 6,   [ASI_SOURCE_LAW] = 3,
       [ASI_SOURCE_FLOW] = 3,     [ASI_SOURCE_ENERGY] = 5,
@@ -97,6 +98,14 @@ static void add_joint(list *l, const as_model *m, int joint) {
   add(l, "torque", "N m", ASI_SOURCE_REACTION, 3, "xyz");
   add(l, "force_in_joint", "N", ASI_SOURCE_REACTION, 6, "xyz");
   add(l, "torque_in_joint", "N m", ASI_SOURCE_REACTION, 9, "xyz");
+  const asi_tooth *tooth =
+      info->kind == AS_JOINT_COUPLING ? &((const asi_coupling *)p->data)->tooth : NULL;
+  if (tooth == NULL || !tooth->acts) return;
+  if (!tooth->rack) add(l, "wheel_torque", "N m", ASI_SOURCE_DRIVE, 0, "");
+  add(l, "tangential_force", "N", ASI_SOURCE_REACTION, 12, "");
+  add(l, "radial_force", "N", ASI_SOURCE_REACTION, 13, "");
+  add(l, "axial_force", "N", ASI_SOURCE_REACTION, 14, "");
+  add(l, "tooth_force", "N", ASI_SOURCE_REACTION, 15, "");
 }
 
 // ---- forces -----------------------------------------------------------------------------------------

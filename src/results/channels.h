@@ -30,17 +30,17 @@ typedef enum asi_source_kind {
   ASI_SOURCE_ACCELERATION, ///< of the centre of mass 3, angular 3
   ASI_SOURCE_FRAME,        ///< position 3, velocity 3, angular velocity 3
   ASI_SOURCE_DISTANCE,     ///< of two frames, and its rate
-  ASI_SOURCE_REACTION,     ///< force 3, torque 3, both in the joint's axes 3 + 3
-  ASI_SOURCE_COORDINATES,  ///< 5, rates 5
-  ASI_SOURCE_DRIVE,        ///< 1
-  ASI_SOURCE_ACTION,       ///< force 3, torque 3
-  ASI_SOURCE_LAW,          ///< coordinate, rate, value of a spring's law; of an actuator its drive
-  ASI_SOURCE_FLOW,         ///< potential, dissipated, supplied
-  ASI_SOURCE_ENERGY,       ///< kinetic, potential, dissipated, work, balance
-  ASI_SOURCE_MOMENTUM,     ///< linear 3, angular 3, centre of mass 3
-  ASI_SOURCE_SOLVER,       ///< h, iterations, error
-  ASI_SOURCE_DRIFT,        ///< position, velocity
-  ASI_SOURCE_EVENT,        ///< count, time
+  ASI_SOURCE_REACTION, ///< force 3, torque 3, both in the joint's axes 3 + 3, of a tooth again 3, and |force|
+  ASI_SOURCE_COORDINATES, ///< 5, rates 5
+  ASI_SOURCE_DRIVE,       ///< 1
+  ASI_SOURCE_ACTION,      ///< force 3, torque 3
+  ASI_SOURCE_LAW,         ///< coordinate, rate, value of a spring's law; of an actuator its drive
+  ASI_SOURCE_FLOW,        ///< potential, dissipated, supplied
+  ASI_SOURCE_ENERGY,      ///< kinetic, potential, dissipated, work, balance
+  ASI_SOURCE_MOMENTUM,    ///< linear 3, angular 3, centre of mass 3
+  ASI_SOURCE_SOLVER,      ///< h, iterations, error
+  ASI_SOURCE_DRIFT,       ///< position, velocity
+  ASI_SOURCE_EVENT,       ///< count, time
   ASI_SOURCES
 } asi_source_kind;
 

@@ -92,6 +92,8 @@ static as_status look_at_reaction(const as_model *m, const as_state *state, int 
   asi_copy(r.torque, out + 3);
   asi_copy(r.force_in_joint, out + 6);
   asi_copy(r.torque_in_joint, out + 9);
+  asi_copy(r.force_in_joint, out + 12);
+  out[15] = asi_norm(r.force);
   return AS_OK;
 }
 

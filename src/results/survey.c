@@ -54,7 +54,9 @@ static as_status count_loops(survey *s, as_error *error) {
   for (int i = 0; i <= m->n_bodies; ++i) parent[i] = i;
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_element *e = &m->element[m->joint[j].element].e;
-    if (e->n_bodies != 2 || e->n_rows == 0 || m->joint[j].kind == AS_JOINT_MOTION) continue;
+    const as_joint_kind kind = m->joint[j].kind;
+    if (e->n_bodies != 2 || e->n_rows == 0) continue;
+    if (kind == AS_JOINT_MOTION || kind == AS_JOINT_COUPLING) continue;
     if (m->joint[j].released) continue;
     const int first = find_root(parent, e->body[0] < 0 ? m->n_bodies : e->body[0]);
     const int second = find_root(parent, e->body[1] < 0 ? m->n_bodies : e->body[1]);
@@ -202,6 +204,14 @@ static void check_body(survey *s, int i, double heaviest) {
     warn(s, "Nothing is attached to body \"%.60s\".", name);
 }
 
+/// What was assumed of joints.
+static void check_joints(survey *s) {
+  for (int j = 0; j < s->model->n_joints; ++j) {
+    char text[sizeof s->out->warning[0]];
+    if (as_model_joint_remark(s->model, j, text, sizeof text)) warn(s, "%s", text);
+  }
+}
+
 static void check_units(survey *s) {
   const as_model *m = s->model;
   const double g = asi_norm(m->gravity);
@@ -334,6 +344,7 @@ static as_status look(survey *s, as_error *error) {
   if (status) return status;
   look_at_periods(s);
   check_units(s);
+  check_joints(s);
   check_periods(s);
   look_at_step(s);
   return AS_OK;

@@ -1,0 +1,179 @@
+/// Forces between teeth. The constraint of a coupling (coupling.c) brings the force across the line of centres, and
+/// that along the axes of helical wheels. What is left depends on the flank that bears: whichever it is, teeth press
+/// wheels apart. With z the axis of the first wheel, C_1 and C_2 points of both axes in the plane of the teeth,
+///
+///     wheels    d = C_2 - C_1,  p = d - (z . d) z,  e = p/|p|        P = C_1 + share d
+///     rack      e = u x z,  u along the rack                         P = C_1 + radius e
+///
+/// a force F acts on the second wheel and -F on the first, both at P, so that momentum is kept:
+///
+///     F = separating N e + thrust lambda z            N = lambda^2/sqrt(lambda^2 + small^2), |lambda| but for small ones
+///
+/// As long as bearings keep the centre distance and hold the wheels along their axes, it does no work. A vector and its
+/// derivatives are carried along together: D(R a) = R (dtheta x a). The torque about a centre of mass in the body's axes,
+/// T = R^T ((P - x) x F), changes by R^T ((dP - dx) x F + (P - x) x dF) + T x dtheta.
+#include "elements/tooth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "elements/vector.h"
+
+enum { COLUMNS = 12 };
+
+/// A vector in the world, and how it changes with each column.
+typedef struct changing {
+  double at[3];
+  double by[COLUMNS][3];
+} changing;
+
+/// R a, or x + R a, of the first or the second body.
+static void put_on_body(const as_element_input *in, int b, const double *a, bool point,
+                        changing *out) {
+  static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  memset(out, 0, sizeof *out);
+  asi_rotate(in->body[b]->R, a, out->at);
+  if (point) asi_add(1.0, in->body[b]->x, out->at);
+  for (int k = 0; k < 3; ++k) {
+    double turned[3];
+    asi_cross(unit[k], a, turned);
+    asi_rotate(in->body[b]->R, turned, out->by[6 * b + 3 + k]);
+    if (point) out->by[6 * b + k][k] = 1.0;
+  }
+}
+
+/// Where and along what teeth press.
+typedef struct contact {
+  changing P, e, z;
+} contact;
+
+static void find_wheels(const asi_tooth *t, const changing *C1, const changing *C2, contact *c) {
+  double d[3], p[3];
+  asi_sum(C2->at, -1.0, C1->at, d);
+  const double h = asi_dot(c->z.at, d);
+  asi_sum(d, -h, c->z.at, p);
+  const double length = asi_norm(p);
+  for (int k = 0; k < 3; ++k) c->e.at[k] = p[k] / length;
+  asi_sum(C1->at, t->share, d, c->P.at);
+  for (int j = 0; j < COLUMNS; ++j) {
+    double dd[3], dp[3];
+    asi_sum(C2->by[j], -1.0, C1->by[j], dd);
+    const double dh = asi_dot(c->z.by[j], d) + asi_dot(c->z.at, dd);
+    asi_sum(dd, -dh, c->z.at, dp);
+    asi_add(-h, c->z.by[j], dp);
+    asi_add(-asi_dot(c->e.at, dp), c->e.at, dp);
+    for (int k = 0; k < 3; ++k) c->e.by[j][k] = dp[k] / length;
+    asi_sum(C1->by[j], t->share, dd, c->P.by[j]);
+  }
+}
+
+static void find_rack(const asi_tooth *t, const changing *C1, const changing *u, contact *c) {
+  asi_cross(u->at, c->z.at, c->e.at);
+  asi_sum(C1->at, t->radius, c->e.at, c->P.at);
+  for (int j = 0; j < COLUMNS; ++j) {
+    asi_cross(u->by[j], c->z.at, c->e.by[j]);
+    asi_add_cross(1.0, u->at, c->z.by[j], c->e.by[j]);
+    asi_sum(C1->by[j], t->radius, c->e.by[j], c->P.by[j]);
+  }
+}
+
+static void find_contact(const asi_tooth *t, const as_element_input *in, contact *c) {
+  changing C1, other;
+  put_on_body(in, 0, t->wheel[0].p, true, &C1);
+  put_on_body(in, 0, t->wheel[0].axis + 6, false, &c->z);
+  if (t->rack) {
+    put_on_body(in, 1, t->wheel[1].axis + 6, false, &other);
+    find_rack(t, &C1, &other, c);
+  } else {
+    put_on_body(in, 1, t->wheel[1].p, true, &other);
+    find_wheels(t, &C1, &other, c);
+  }
+}
+
+/// along e and z
+static void compose(double along_e, const double *e, double along_z, const double *z, double *out) {
+  for (int k = 0; k < 3; ++k) out[k] = along_e * e[k] + along_z * z[k];
+}
+
+/// Adds the wrench of F at P on the second body and its opposite on the first, to every `stride`th number.
+static void add_wrench(const as_element_input *in, const double *P, const double *F, double *out,
+                       int stride) {
+  for (int b = 0; b < 2; ++b) {
+    const double sign = b == 0 ? -1.0 : 1.0;
+    double arm[3], moment[3], torque[3];
+    asi_sum(P, -1.0, in->body[b]->x, arm);
+    asi_cross(arm, F, moment);
+    asi_rotate_back(in->body[b]->R, moment, torque);
+    for (int k = 0; k < 3; ++k) {
+      out[(6 * b + k) * stride] += sign * F[k];
+      out[(6 * b + 3 + k) * stride] += sign * torque[k];
+    }
+  }
+}
+
+static void add_tangent(const as_element_input *in, const contact *c, const double *F,
+                        const double dF[COLUMNS][3], double *f_q) {
+  for (int j = 0; j < COLUMNS; ++j) add_wrench(in, c->P.at, dF[j], f_q + j, COLUMNS);
+  for (int b = 0; b < 2; ++b) {
+    const double sign = b == 0 ? -1.0 : 1.0;
+    double arm[3], moment[3], torque[3];
+    asi_sum(c->P.at, -1.0, in->body[b]->x, arm);
+    asi_cross(arm, F, moment);
+    asi_rotate_back(in->body[b]->R, moment, torque);
+    for (int j = 0; j < COLUMNS; ++j) {
+      double moved[3], change[3];
+      asi_copy(c->P.by[j], moved);
+      if (j / 6 == b && j % 6 < 3) moved[j % 6] -= 1.0;
+      asi_cross(moved, F, moment);
+      asi_rotate_back(in->body[b]->R, moment, change);
+      for (int k = 0; k < 3; ++k) f_q[(6 * b + 3 + k) * COLUMNS + j] += sign * change[k];
+    }
+    asi_add_skew(sign, torque, f_q + (6 * b + 3) * COLUMNS + 6 * b + 3, COLUMNS);
+  }
+}
+
+bool asi_tooth_reads(const asi_tooth *t) {
+  return t->acts && (t->separating != 0.0 || t->thrust != 0.0);
+}
+
+void asi_tooth_evaluate(const asi_tooth *t, const as_element_input *in,
+                        const as_element_output *out) {
+  if (!asi_tooth_reads(t) || !(out->force || out->f_q || out->f_lambda)) return;
+  contact c;
+  find_contact(t, in, &c);
+  const double lambda = in->read[0], s2 = lambda * lambda + t->small * t->small, s = sqrt(s2);
+  const double N = lambda * lambda / s;
+  const double slope = lambda * (s2 + t->small * t->small) / (s2 * s);
+  double F[3];
+  compose(t->separating * N, c.e.at, t->thrust * lambda, c.z.at, F);
+  if (out->force) add_wrench(in, c.P.at, F, out->force, 1);
+  if (out->f_lambda) {
+    double by[3];
+    compose(t->separating * slope, c.e.at, t->thrust, c.z.at, by);
+    add_wrench(in, c.P.at, by, out->f_lambda, 1);
+  }
+  if (out->f_q) {
+    double dF[COLUMNS][3];
+    for (int j = 0; j < COLUMNS; ++j)
+      compose(t->separating * N, c.e.by[j], t->thrust * lambda, c.z.by[j], dF[j]);
+    add_tangent(in, &c, F, (const double(*)[3])dF, out->f_q);
+  }
+}
+
+void asi_tooth_frame(const asi_tooth *t, const as_element_input *in, double point[3],
+                     double axis[3][3]) {
+  contact c;
+  find_contact(t, in, &c);
+  asi_copy(c.P.at, point);
+  const bool back = t->rack ? t->radius < 0.0 : t->share < 0.0 || t->share > 1.0; // wheel in a ring
+  for (int k = 0; k < 3; ++k) axis[1][k] = back ? -c.e.at[k] : c.e.at[k];
+  double z[3];
+  asi_rotate(in->body[1]->R, t->wheel[1].axis + 6, z);
+  if (t->rack) {
+    asi_copy(z, axis[0]);
+  } else { // z_2 x (P - C_2), in which C_2 is ahead unless the second wheel is the one in the ring
+    asi_cross(z, c.e.at, axis[0]);
+    for (int k = 0; k < 3 && t->share < 1.0; ++k) axis[0][k] = -axis[0][k];
+  }
+  asi_cross(axis[0], axis[1], axis[2]);
+}
