@@ -377,11 +377,12 @@ static void test_couplings(void **state) {
 }
 
 /// The force between teeth. Variants: bit 0 a rack, bits 1 and 2 a joint turned round, bit 3 a wheel in a ring, bit 4
-/// helical, bit 5 the second axis points the other way or the rack goes backwards. The frames of the carrier are as they
+/// helical, bit 5 the second axis points the other way or the rack goes backwards, bit 6 bevel. The frames of the carrier are as they
 /// must be; wheels are a little off, as they are within an iteration.
 static void add_teeth(pair *p, int variant) {
   as_error error;
   const bool rack = variant & 1, ring = variant & 8, opposite = variant & 32;
+  const bool bevel = variant & 64;
   const as_body_id carrier = add_body(p->builder, SE3, false);
   const double half = 0.785398163397448;
   double place[3], first[4], second[4];
@@ -391,12 +392,15 @@ static void add_teeth(pair *p, int variant) {
   random_quaternion(false, first);
   const double twist[4] = {cos(0.3), 0, 0, sin(0.3)}, over[4] = {0, 1, 0, 0};
   const double across[4] = {cos(half), 0, sin(half), 0};
-  compose(first, rack ? across : opposite ? over : twist, second);
+  const double bent[4] = {cos(0.6), sin(0.6), 0, 0};
+  compose(first, rack ? across : bevel ? bent : opposite ? over : twist, second);
   for (int s = 0; s < 2; ++s) {
     const bool back = variant & (2 << s);
     as_frame_def frame[2];
     as_joint_def def = as_default_joint_def();
-    def.kind = s == 0 ? AS_JOINT_REVOLUTE : rack ? AS_JOINT_PRISMATIC : AS_JOINT_CYLINDRICAL;
+    def.kind = s == 0 || bevel ? AS_JOINT_REVOLUTE
+               : rack          ? AS_JOINT_PRISMATIC
+                               : AS_JOINT_CYLINDRICAL;
     for (int side = 0; side < 2; ++side) {
       const bool wheel = side == (back ? 0 : 1);
       const double a = 0.1 * random_number(), c = 0.1 * random_number();
@@ -407,7 +411,7 @@ static void add_teeth(pair *p, int variant) {
       frame[side].body = wheel ? p->body[s] : carrier;
       frame[side].in_world = true;
       for (int k = 0; k < 3; ++k)
-        frame[side].position[k] = place[k] + (k == 0) * 1.5 * s + (wheel ? off[k] : 0.0);
+        frame[side].position[k] = place[k] + (k == 0 && !bevel) * 1.5 * s + (wheel ? off[k] : 0.0);
       const double spin[4] = {cos(1.0), 0, 0, sin(1.0)};
       compose(s ? second : first, wheel ? bend : (double[]){1, 0, 0, 0}, turn);
       compose(turn, wheel && !(s && rack) ? spin : (double[]){1, 0, 0, 0}, frame[side].quaternion);
@@ -427,6 +431,16 @@ static void add_teeth(pair *p, int variant) {
   gear.teeth[0] = 34;
   gear.teeth[1] = 51;
   gear.internal = ring != opposite;
+  for (int k = 0; bevel && k < 3; ++k) { // z_2 z_1 + z_1 z_2
+    const double *q[2] = {first, second};
+    gear.tooth.point[k] = place[k];
+    for (int s = 0; s < 2; ++s) {
+      const double *a = q[s];
+      const double z[3] = {2.0 * (a[1] * a[3] + a[0] * a[2]), 2.0 * (a[2] * a[3] - a[0] * a[1]),
+                           1.0 - 2.0 * (a[1] * a[1] + a[2] * a[2])};
+      gear.tooth.point[k] += 0.2 * z[k] * (s == 0 ? 3.0 : gear.internal ? -2.0 : 2.0);
+    }
+  }
   const as_status status = rack ? as_builder_add_rack(p->builder, &bar, NULL, &error)
                                 : as_builder_add_gear(p->builder, &gear, NULL, &error);
   if (status) fail_msg("variant %d: %s", variant, error.message);
@@ -436,6 +450,8 @@ static void test_teeth(void **state) {
   (void)state;
   for (int variant = 0; variant < 64; ++variant)
     for_all_spaces(add_teeth, variant, variant & 1 ? "teeth of a rack" : "teeth of wheels", false);
+  for (int variant = 64; variant < 96; variant += 2)
+    for_all_spaces(add_teeth, variant, "teeth of bevel wheels", false);
 }
 
 // ---- forces -----------------------------------------------------------------------------------------

@@ -218,6 +218,105 @@ static void test_statics(void **state) {
   }
 }
 
+/// Bevel wheels. Textbooks: with the cone angles delta_1, delta_2, F_t = T/r_1 and straight teeth, both wheels are pressed
+/// towards their axes by F_t tan(alpha) cos(delta) and away from the apex by F_t tan(alpha) sin(delta). Spiral teeth lean by
+/// beta: their force has no part along them.
+static void check_bevel(int variant) {
+  const double alpha = 0.4, beta = variant & 8 ? 0.5 : 0.0, T = variant & 1 ? 6.0 : -6.0;
+  const double shaft = variant & 16 ? 1.9 : variant & 32 ? 1.2 : 1.5707963267948966, reach = 0.3;
+  const double sign[2] = {variant & 2 ? -1.0 : 1.0, variant & 4 ? -1.0 : 1.0};
+  const int teeth[2] = {variant & 64 ? 31 : 14, 23};
+  as_error error;
+  as_builder *b = machine_builder(0, 0, 0);
+  // Out of the apex, towards the wheels.
+  const double out[2][3] = {{0, 0, 1}, {sin(shaft), 0, cos(shaft)}};
+  const double delta1 = atan2(sin(shaft), (double)teeth[1] / teeth[0] + cos(shaft));
+  const double delta[2] = {delta1, shaft - delta1};
+  const double line[3] = {sin(delta1), 0, cos(delta1)};
+  const double apex[3] = {0.1, 0.2, -0.3};
+  as_gear_def gear = as_default_gear_def();
+  for (int w = 0; w < 2; ++w) {
+    const double place[3] = {apex[0] + 0.2 * out[w][0], apex[1], apex[2] + 0.2 * out[w][2]};
+    const double axis[3] = {sign[w] * out[w][0], 0, sign[w] * out[w][2]};
+    const as_body_id wheel =
+        add_body(b, w ? "second" : "first", 1.0 + w, place[0], place[1], place[2]);
+    gear.joint[w] = join(b, w ? "two" : "one", AS_JOINT_REVOLUTE, AS_GROUND, wheel, place, axis);
+  }
+  double P[3] = {apex[0], apex[1], apex[2]};
+  add(reach, line, P);
+  gear.name = "mesh";
+  memcpy(gear.teeth, teeth, sizeof teeth);
+  gear.internal = sign[0] != sign[1];
+  gear.tooth.pressure_angle = alpha;
+  gear.tooth.helix_angle = beta;
+  to_world(tilted, P, gear.tooth.point);
+  must(as_builder_add_gear(b, &gear, NULL, &error), &error);
+  as_motion_def hold = as_default_motion_def();
+  const as_curve still = {.constant = 0.0};
+  hold.joint = gear.joint[1];
+  hold.law = &still;
+  must(as_builder_add_motion(b, &hold, NULL, &error), &error);
+  load(b, 0, origin, (double[]){0, 0, T});
+  as_model *m = machine_build(b);
+  as_integrator *integrator = start(m, AS_METHOD_INDEX2, 0.01);
+  const as_state *s = as_integrator_state(integrator);
+  const as_reaction mesh = reaction(m, s, "mesh");
+  double pitch[3];
+  to_world(tilted, P, pitch);
+  for (int k = 0; k < 3; ++k) {
+    assert_near("pitch point of bevel wheels", mesh.point[k], pitch[k], 1e-12);
+    assert_near("no torque there", mesh.torque[k], 0.0, 1e-8);
+  }
+  const double r1 = reach * sin(delta1), Ft = fabs(T) / r1;
+  const double press = Ft * tan(alpha) / cos(beta);
+  double t[3], goes[3], trace[3] = {0}, world[3];
+  cross(out[0], line, t); // how the first wheel turns about its outward axis
+  const double length = sqrt(dot(t, t));
+  for (int k = 0; k < 3; ++k) t[k] /= length;
+  to_world(tilted, t, goes);
+  assert_near("tangential, bevel", dot(mesh.force, goes), T / r1, 1e-8);
+  assert_near("named", fabs(mesh.force_in_joint[0]), Ft, 1e-8);
+  assert_near("pressed apart", mesh.force_in_joint[1], press, 1e-6);
+  // Right-handed about z of the first joint, seen from either end.
+  add(1.0, line, trace);
+  add(tan(beta), t, trace);
+  to_world(tilted, trace, world);
+  assert_near("nothing along the teeth", dot(mesh.force, world), 0.0, 1e-6);
+  for (int w = 0; w < 2 && beta == 0.0; ++w) {
+    double radial[3] = {0}, axial[3], on[3];
+    add(1.0, line, radial);
+    add(-dot(line, out[w]), out[w], radial);
+    const double size = sqrt(dot(radial, radial));
+    for (int k = 0; k < 3; ++k) radial[k] /= size;
+    to_world(tilted, radial, world);
+    to_world(tilted, out[w], axial);
+    for (int k = 0; k < 3; ++k) on[k] = w ? mesh.force[k] : -mesh.force[k];
+    assert_near("towards the axis", dot(on, world), -press * cos(delta[w]), 1e-6);
+    assert_near("out of the apex", dot(on, axial), press * sin(delta[w]), 1e-6);
+  }
+  for (int w = 0; w < 2; ++w) {
+    const as_reaction bearing = reaction(m, s, w ? "two" : "one");
+    double arm[3], torque[3], axis[3];
+    for (int k = 0; k < 3; ++k) {
+      assert_near("bearing of a bevel wheel", bearing.force[k], w ? -mesh.force[k] : mesh.force[k],
+                  1e-8);
+      arm[k] = pitch[k] - bearing.point[k];
+    }
+    cross(arm, mesh.force, torque);
+    for (int k = 0; k < 3; ++k) torque[k] = bearing.torque[k] + (w ? torque[k] : -torque[k]);
+    to_world(tilted, out[w], axis);
+    add(-dot(torque, axis), axis, torque);
+    for (int k = 0; k < 3; ++k) assert_near("its moment", torque[k], 0.0, 1e-8);
+  }
+  as_integrator_destroy(integrator);
+  as_model_destroy(m);
+}
+
+static void test_bevel(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 128; ++variant) check_bevel(variant);
+}
+
 /// A pinion of 1 kg whose bearing carries the tooth force: (F_t, F_r) on top of the weight.
 static void test_pinion_bearing(void **state) {
   (void)state;
@@ -428,14 +527,68 @@ static planetary build_steering(bool torque, double helix, double radius) {
   return p;
 }
 
+/// A differential, its case driven by what acts between it and the left wheel; the wheels have different masses.
+static planetary build_differential(bool torque, double helix) {
+  planetary p = {.b = {.bodies = 4,
+                       .joints = 6,
+                       .joint_body = {{AS_GROUND, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}},
+                       .gravity = {1.0, -9.0, 3.0},
+                       .mass = {4.0, 0.5, 2.0, 5.0},
+                       .drive = motor_torque}};
+  as_error error;
+  as_builder *b = machine_builder(1.0, -9.0, 3.0);
+  static const double place[4][3] = {{0.1, 0, 0}, {0.06, 0, 0}, {0, 0, 0.4}, {0, 0, -0.4}};
+  static const double x_axis[3] = {1, 0, 0};
+  static const char *const name[4] = {"case", "spider", "left", "right"};
+  as_joint_id joint[4];
+  for (int i = 0; i < 4; ++i) {
+    as_body_def def = as_default_body_def();
+    def.name = name[i];
+    def.mass = p.b.mass[i];
+    memcpy(def.position, place[i], sizeof def.position);
+    for (int k = 0; k < 3; ++k) def.inertia[k] = p.b.inertia[i][k] = (0.02 + 0.004 * k) * def.mass;
+    machine_body(b, &def);
+  }
+  for (int i = 0; i < 4; ++i)
+    joint[i] = machine_joint(b, name[i], AS_JOINT_REVOLUTE, i == 0 ? AS_GROUND : 0, i, place[i],
+                             i == 1 ? x_axis : z_axis);
+  for (int i = 0; i < 2; ++i) {
+    as_gear_def gear = as_default_gear_def();
+    gear.joint[0] = joint[1];
+    gear.joint[1] = joint[2 + i];
+    gear.teeth[0] = 10;
+    gear.teeth[1] = 16;
+    gear.internal = i;
+    gear.tooth.kind = torque ? AS_TOOTH_TORQUE : AS_TOOTH_FORCE;
+    gear.tooth.helix_angle = i ? -helix : helix;
+    gear.tooth.point[0] = 0.08;
+    gear.tooth.point[1] = 0.0;
+    gear.tooth.point[2] = i ? -0.05 : 0.05;
+    must(as_builder_add_gear(b, &gear, NULL, &error), &error);
+  }
+  as_load_def motor = as_default_load_def();
+  const as_curve law = {.formula = "cos(7*t)"};
+  motor.body = 2;
+  motor.reaction = 0;
+  motor.torque[2] = 6.0;
+  motor.follows = true;
+  motor.factor = &law;
+  must(as_builder_add_load(b, &motor, NULL, &error), &error);
+  p.model = machine_build(b);
+  p.b.m = p.model;
+  return p;
+}
+
 /// Whichever method: forces on every body, in rows and at steps.
 static void test_balance(void **state) {
   (void)state;
-  for (int i = 0; i < 18; ++i) {
+  for (int i = 0; i < 24; ++i) {
     const int method = i % 3;
     const double helix = i & 4 ? 0.4 : 0.0;
-    const planetary p = i < 12 ? build_planetary(1 + i / 6, false, helix, i & 1)
-                               : build_steering(false, helix, i & 1 ? -0.08 : 0.07);
+    const planetary p = i < 12   ? build_planetary(1 + i / 6, false, helix, i & 1)
+                        : i < 18 ? build_steering(false, helix, i & 1 ? -0.08 : 0.07)
+                                 : build_differential(false, helix);
+    const char *const bearing = i < 12 ? "p0" : i < 18 ? "guide" : "spider";
     as_integrator *integrator = start(p.model, rig_methods[method], 1e-3);
     const as_state *s = as_integrator_state(integrator);
     as_error error;
@@ -443,7 +596,7 @@ static void test_balance(void **state) {
     for (int k = 1; k <= 40; ++k) {
       must(as_integrator_advance(integrator, 0.025 * k, &error), &error);
       worst = fmax(worst, worst_balance(&p.b, s));
-      largest = fmax(largest, fabs(reaction(p.model, s, i < 12 ? "p0" : "guide").force[1]));
+      largest = fmax(largest, fabs(reaction(p.model, s, bearing).force[1]));
     }
     print_message("  method %d: bodies off balance by %.1e of %.3g N\n", method, worst, largest);
     // SOI2 does not solve the equations at the end of a step: there they hold to second order.
@@ -457,13 +610,15 @@ static void test_balance(void **state) {
 /// The same machine with torques only moves the same way, though its bearings carry something else.
 static void test_same_motion(void **state) {
   (void)state;
-  for (int i = 0; i < 15; ++i) {
+  for (int i = 0; i < 18; ++i) {
     const double helix = i >= 6 && i < 12 ? 0.3 : 0.0;
-    const planetary tooth = i < 9 ? build_planetary(1 + i / 3 % 2, false, helix, false)
-                                  : build_steering(false, helix, 0.07),
-                    torque = i < 9 ? build_planetary(1 + i / 3 % 2, true, 0.0, false)
-                                   : build_steering(true, 0.0, 0.07);
-    const char *const bearing = i < 9 ? "p0" : "bearing";
+    const planetary tooth = i < 9    ? build_planetary(1 + i / 3 % 2, false, helix, false)
+                            : i < 15 ? build_steering(false, helix, 0.07)
+                                     : build_differential(false, 0.3),
+                    torque = i < 9    ? build_planetary(1 + i / 3 % 2, true, 0.0, false)
+                             : i < 15 ? build_steering(true, 0.0, 0.07)
+                                      : build_differential(true, 0.0);
+    const char *const bearing = i < 9 ? "p0" : i < 15 ? "bearing" : "left";
     as_integrator *a = start(tooth.model, rig_methods[i % 3], 2e-3),
                   *b = start(torque.model, rig_methods[i % 3], 2e-3);
     const as_state *s = as_integrator_state(a), *t = as_integrator_state(b);
@@ -709,7 +864,17 @@ static void test_refused(void **state) {
   gear.joint[1] = across;
   gear.teeth[0] = gear.teeth[1] = 20;
   gear.tooth.kind = AS_TOOTH_FORCE;
-  expect(as_builder_add_gear(b, &gear, NULL, &error), &error, "are not parallel");
+  expect(as_builder_add_gear(b, &gear, NULL, &error), &error, "no `point` says where");
+  gear.tooth.point[0] = gear.tooth.point[1] = 0.0;
+  gear.tooth.point[2] = 0.5;
+  expect(as_builder_add_gear(b, &gear, NULL, &error), &error, "neither are parallel nor meet");
+  gear.joint[1] = machine_joint(b, "meets", AS_JOINT_REVOLUTE, AS_GROUND, 4, z_axis, x_axis);
+  gear.tooth.point[0] = 0.2;
+  gear.tooth.point[2] = 1.1;
+  expect(as_builder_add_gear(b, &gear, NULL, &error), &error,
+         "could meet at (0.15, 0, 1.15) m, 0.0707 m away from its point");
+  gear.tooth = as_default_gear_def().tooth;
+  gear.tooth.kind = AS_TOOTH_FORCE;
   gear.joint[1] = joint[2];
   expect(as_builder_add_gear(b, &gear, NULL, &error), &error, "about the same axis");
   gear.joint[1] = planar;
@@ -733,7 +898,7 @@ static void test_refused(void **state) {
   expect(as_builder_add_gear(b, &gear, NULL, &error), &error, "must be three numbers");
   gear.tooth.point[1] = gear.tooth.point[2] = 0.0;
   expect(as_builder_add_gear(b, &gear, NULL, &error), &error,
-         "meet at (0.15, 0, 0) m in the plane of its point, which is 0.05 m away");
+         "could meet at (0.15, 0, 0) m, 0.05 m away from its point");
   as_rack_def rack = as_default_rack_def();
   rack.tooth.kind = AS_TOOTH_FORCE;
   rack.radius = 0.1;
@@ -772,11 +937,11 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_statics),  cmocka_unit_test(test_pinion_bearing),
-      cmocka_unit_test(test_balance),  cmocka_unit_test(test_same_motion),
-      cmocka_unit_test(test_momentum), cmocka_unit_test(test_order),
-      cmocka_unit_test(test_friction), cmocka_unit_test(test_elastic_bearing),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_statics),         cmocka_unit_test(test_bevel),
+      cmocka_unit_test(test_pinion_bearing),  cmocka_unit_test(test_balance),
+      cmocka_unit_test(test_same_motion),     cmocka_unit_test(test_momentum),
+      cmocka_unit_test(test_order),           cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_elastic_bearing), cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

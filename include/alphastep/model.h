@@ -236,8 +236,8 @@ AS_API as_skate_def as_default_skate_def(void);
 /// What teeth exchange.
 typedef enum as_tooth_kind {
   AS_TOOTH_AUTOMATIC, ///< AS_TOOTH_FORCE where the pitch point is known, AS_TOOTH_TORQUE elsewhere
-  /// A force at the pitch point, on both wheels: bearings, guides and frames carry it. For wheels on parallel
-  /// axes, and racks across the axis of the pinion.
+  /// A force at the pitch point, on both wheels: bearings, guides and frames carry it. For wheels on axes that are
+  /// parallel or meet, and racks across the axis of the pinion.
   AS_TOOTH_FORCE,
   /// Torques (on a rack: a force along it), and their opposite on what carries the wheels. The axes may be anywhere.
   AS_TOOTH_TORQUE,
@@ -252,7 +252,7 @@ typedef struct as_tooth_def {
   double
       helix_angle; ///< positive: the teeth of the first wheel are right-handed; -1.5 ... 1.5 [rad]; 0
   /// Where the teeth meet, in the world at the starting pose [m]. NAN: at the origins of the joints' frames, midway
-  /// along the axis; of a rack at that of the pinion.
+  /// along the axis; of a rack at that of the pinion. Bevel wheels need it.
   double point[3];
   double small_force; ///< F_t below which the force that presses apart fades, > 0 [N]; 1e-3
 } as_tooth_def;

@@ -46,8 +46,9 @@ typedef struct as_reaction {
 } as_reaction;
 
 /// Of an element of your own: on its second body, about that body's centre of mass, in the axes of the first.
-/// Of a gear or a rack: on its second wheel (the rack), at the origin of frame B of its second joint, in the axes
-/// of A there.
+/// Of a gear or a rack: on its second wheel (the rack). With a tooth force at the pitch point, in the axes of the teeth: x
+/// tangential, positive with the multiplier, y where they press the second wheel, z = x x y. With torques only at the
+/// origin of frame B of its second joint, in the axes of A there.
 AS_API as_status as_model_reaction(const as_model *model, const as_state *state, as_joint_id joint,
                                    as_reaction *out, as_error *error);
 

@@ -20,10 +20,12 @@
 ///
 ///     gear   phi_1 = -direction of C_2 in the axes of wheel 1, phi_2 likewise;   k_1 tan(beta)/r_1 (s_2 - s_1) is added
 ///     rack   phi = -heading of the rack in the axes of the pinion, s = -z_2 . (C_1 - P_2)
+///     bevel  phi_1 = -heading of z_2 in the axes of wheel 1, phi_2 likewise
 ///
 /// with C_i a point of wheel i on its axis and s_2 - s_1 the displacement of the pitch point with wheel 2 against wheel 1 along
 /// the axis: (1 - share) of it is taken at C_1, share at C_2. Where the joints hold, the sum is the same up to a constant; its
-/// gradient is a force across the line of centres (along the rack) at the pitch point, and tan(beta) of it along the axis.
+/// gradient is a force across the line of centres (along the rack) at the pitch point, and tan(beta) of it along the axis; of
+/// bevel wheels a couple, see tooth.c.
 /// Being a function of the wheels' relative position it exerts opposite forces in line on both. What presses the
 /// wheels apart is added by tooth.c.
 ///
@@ -125,11 +127,11 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 }
 
 void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdot_q) {
-  for (int i = 0; i < ASI_PAIR && c->tooth.acts; ++i) {
+  for (int i = 0; i < ASI_PAIR && c->tooth.kind != ASI_TOOTH_NONE; ++i) {
     g_q[i] = gdot_q[i] = true;
     for (int j = 0; j < ASI_PAIR; ++j) f_q[i * ASI_PAIR + j] = true;
   }
-  if (c->tooth.acts) return;
+  if (c->tooth.kind != ASI_TOOTH_NONE) return;
   for (int s = 0; s < c->n_sides; ++s) {
     const asi_coupling_side *side = &c->side[s];
     const bool shift = side->of.kind == ASI_COORDINATE_SHIFT;

@@ -1,20 +1,32 @@
-/// The part of a tooth force that is no constraint force: what presses wheels apart, and the thrust of a rack.
+/// The part of a tooth force that is no constraint force: what presses wheels apart, the thrust of a rack, the force
+/// across the apex of bevel wheels.
 #ifndef ALPHASTEP_ELEMENTS_TOOTH_H
 #define ALPHASTEP_ELEMENTS_TOOTH_H
 
 #include "alphastep/element.h"
 #include "elements/rows.h"
 
-/// The teeth of two wheels on parallel axes, or of a pinion and a rack across its axis.
+typedef enum asi_tooth_kind {
+  ASI_TOOTH_NONE,   ///< torques only
+  ASI_TOOTH_WHEELS, ///< on parallel axes
+  ASI_TOOTH_RACK,   ///< across the axis of its pinion
+  ASI_TOOTH_BEVEL,  ///< wheels whose axes meet
+} asi_tooth_kind;
+
 typedef struct asi_tooth {
-  bool acts; ///< otherwise there are torques only
-  bool rack;
-  asi_frame
-      wheel[2];  ///< z: the wheel's axis, the rack's direction; origins in the plane of the teeth
-  double share;  ///< P = C_1 + share (C_2 - C_1), of wheels
-  double radius; ///< P = C_1 + radius u x z_1, of a rack [m]
+  asi_tooth_kind kind;
+  /// z: the wheel's axis, the rack's direction. Origins are on the axes in the plane of the teeth; of bevel wheels in
+  /// their apex.
+  asi_frame wheel[2];
+  double share; ///< P = C_1 + share (C_2 - C_1), of wheels
+  double
+      reach; ///< P = C_1 + reach u x z_1 of a rack: the radius; P = C_1 + reach u of bevel wheels [m]
+  double along
+      [2]; ///< of bevel wheels: u = along_1 z_1 + along_2 z_2, the line in which their cones touch
+  double apart[2];   ///< of bevel wheels: e likewise
+  double across;     ///< of bevel wheels: along z_1 x z_2 at the apex, by lambda [1/m]
   double separating; ///< along e on the second wheel, by |lambda| [1/m or 1]
-  double thrust;     ///< of a rack: along z_1, by lambda [1]
+  double thrust;     ///< along z_1, of a rack, or u, of bevel wheels, by lambda [1 or 1/m]
   double small;      ///< |lambda| below which the force along e fades [N m or N]
 } asi_tooth;
 

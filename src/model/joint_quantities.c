@@ -240,7 +240,7 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
   const asi_coupling *coupling = info->kind == AS_JOINT_COUPLING ? p->data : NULL;
-  const bool teeth = coupling && coupling->tooth.acts;
+  const bool teeth = coupling && coupling->tooth.kind != ASI_TOOTH_NONE;
   double f[AS_ELEMENT_COLUMNS] = {0}; // of teeth, besides what the row does
   const as_element_output want = {.g_q = g_q, .k_v = k_v, .force = teeth ? f : NULL};
   if (p->e.type->evaluate(&in, &want, p->data))

@@ -48,7 +48,7 @@ bool as_model_joint_remark(const as_model *m, as_joint_id joint, char *out, size
   if (joint < 0 || joint >= m->n_joints || m->joint[joint].remark == NULL) return false;
   const char *remark = m->joint[joint].remark, *name = as_model_joint_name(m, joint);
   const asi_coupling *coupling = m->element[m->joint[joint].element].data;
-  if (coupling->tooth.acts)
+  if (coupling->tooth.kind != ASI_TOOTH_NONE)
     snprintf(out, size, "Joint \"%.60s\" %s.", name, remark);
   else
     snprintf(

@@ -5,8 +5,11 @@
 ///     a wheel in a   a = |r_2 - r_1|    share = r_1/(r_1 - r_2)
 ///     ring           r_1 : r_2 = z_1 : z_2
 ///     rack           P = C_1 + r u x z_1, u along the rack: there the pinion's rim moves as the rack does
+///     bevel wheels   P = A + R u, A where the axes meet, u = (k_2 z_1 + k_1 z_2)/m: there both rims move alike, since the sum
+///                    k_1 phi_1 + k_2 phi_2 is constant; r_i = |R k_i| |z_1 x z_2|/m
 ///
-/// The teeth are in a plane across the first axis; C_i are points of the wheels in it. The sum that is coupled is that
+/// The force across u that is the torque lambda about z_2 is -lambda m/(R k_2 |z_1 x z_2|) along z_1 x z_2. The teeth of spur
+/// wheels and racks are in a plane across the first axis; C_i are points of the wheels in it. The sum that is coupled is that
 /// of the joints' coordinates up to a constant: with psi_i the direction of the other wheel in the axes of what
 /// carries wheel i, phi_i = psi_i - (direction in the axes of the wheel itself); and likewise for racks.
 #include "model/teeth.h"
@@ -19,9 +22,10 @@
 
 enum { X, Y, Z };
 
-#define PARALLEL 1e-3    // sine of an angle up to which axes are parallel, or across each other
-#define APART 1e-9       // distance of parallel axes that are not the same line [m]
-#define IN_PLANE 1e-6    // part of the centre distance that origins may be apart along the axis
+#define PARALLEL 1e-3 // sine of an angle up to which axes are parallel, or across each other
+#define APART 1e-9    // distance of parallel axes that are not the same line [m]
+#define IN_PLANE 1e-6 // part of the centre distance that origins may be apart along the axis
+#define MEET 1e-3 // part of the way to the teeth that the axes of bevel wheels may miss each other
 #define PITCH_POINT 0.01 // part of a radius that a given pitch point may be off
 #define STEEPEST 1.5     // of angles of teeth [rad]
 
@@ -65,7 +69,27 @@ typedef struct layout {
   bool outer;   ///< no wheel is in the other
   double r[2];  ///< pitch radii
   double share; ///< of P
+  bool bevel;
+  double sine;    ///< |z_1 x z_2|
+  double apex[2]; ///< of bevel wheels: where it is along each axis
+  double miss;    ///< how far the axes are apart there
+  double A[3];    ///< it, on the first axis
 } layout;
+
+/// Where two axes that are not parallel are closest.
+static void find_apex(layout *l) {
+  const double *z1 = l->on[0].axis[Z], *z2 = l->on[1].axis[Z];
+  double n[3], with_z1[3], with_z2[3], other[3];
+  asi_cross(z1, z2, n);
+  asi_cross(l->d, z1, with_z1);
+  asi_cross(l->d, z2, with_z2);
+  l->apex[0] = asi_dot(with_z2, n) / asi_dot(n, n);
+  l->apex[1] = asi_dot(with_z1, n) / asi_dot(n, n);
+  asi_sum(l->on[0].O, l->apex[0], z1, l->A);
+  asi_sum(l->on[1].O, l->apex[1], z2, other);
+  asi_add(-1.0, l->A, other);
+  l->miss = asi_norm(other);
+}
 
 static layout lay_out(const as_builder *b, const asi_mesh *mesh) {
   layout l = {.on = {find_axle(b, mesh, 0), find_axle(b, mesh, 1)}};
@@ -80,6 +104,10 @@ static layout lay_out(const as_builder *b, const asi_mesh *mesh) {
   const double teeth[2] = {fabs(k[0]), l.outer ? fabs(k[1]) : -fabs(k[1])};
   l.share = teeth[0] / (teeth[0] + teeth[1]);
   for (int s = 0; s < 2; ++s) l.r[s] = l.a * fabs(teeth[s] / (teeth[0] + teeth[1]));
+  asi_cross(z1, z2, p);
+  l.sine = asi_norm(p);
+  l.bevel = !mesh->rack && l.sine > PARALLEL;
+  if (l.bevel) find_apex(&l);
   return l;
 }
 
@@ -93,25 +121,35 @@ static bool keeps_direction(as_joint_kind kind) {
   return kind == AS_JOINT_PRISMATIC || kind == AS_JOINT_CYLINDRICAL || kind == AS_JOINT_SCREW;
 }
 
+static bool is_given(const double point[3]) {
+  return !isnan(point[0]) || !isnan(point[1]) || !isnan(point[2]);
+}
+
+static const char *why_no_bevel(const asi_mesh *mesh, const layout *l) {
+  if (!is_given(mesh->tooth->point))
+    return "the axes of its wheels are not parallel, and no `point` says where its teeth meet";
+  if (l->on[0].kind != AS_JOINT_REVOLUTE || l->on[1].kind != AS_JOINT_REVOLUTE)
+    return "the axes of its wheels are not parallel, and it is not on two revolute joints";
+  double from[3];
+  asi_sum(mesh->tooth->point, -1.0, l->A, from);
+  if (l->miss > MEET * asi_norm(from))
+    return "the axes of its wheels neither are parallel nor meet";
+  return NULL;
+}
+
 /// Why there is no pitch point, NULL: there is.
 static const char *why_unknown(const asi_mesh *mesh, const layout *l) {
   const axle *on = l->on;
-  double across[3];
+  if (l->bevel) return why_no_bevel(mesh, l);
   if (!keeps_axis(on[0].kind) || !(mesh->rack ? keeps_direction : keeps_axis)(on[1].kind))
     return "one of its joints lets the axis of a wheel move";
   if (mesh->rack)
     return fabs(asi_dot(on[0].axis[Z], on[1].axis[Z])) > PARALLEL
                ? "the rack does not move across the axis of the pinion"
                : NULL;
-  asi_cross(on[0].axis[Z], on[1].axis[Z], across);
-  if (asi_norm(across) > PARALLEL) return "the axes of its wheels are not parallel";
   if (!(l->a > APART)) return "its wheels turn about the same axis";
   if (!isfinite(l->share)) return "a wheel in a ring has fewer teeth than the ring";
   return NULL;
-}
-
-static bool is_given(const double point[3]) {
-  return !isnan(point[0]) || !isnan(point[1]) || !isnan(point[2]);
 }
 
 static as_status check_numbers(const asi_mesh *mesh, as_error *error) {
@@ -144,7 +182,19 @@ static as_status check_thrust(const asi_mesh *mesh, const layout *l, as_error *e
                   mesh->kind, mesh->name);
 }
 
-/// The plane of the teeth, along the first axis from O_1; and whether a given point is where they meet.
+/// Whether a given point is where the teeth meet.
+static as_status check_point(const asi_mesh *mesh, const double P[3], double size,
+                             as_error *error) {
+  double off[3];
+  asi_sum(mesh->tooth->point, -1.0, P, off);
+  if (asi_norm(off) <= PITCH_POINT * size) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, mesh->name,
+                  "The teeth of the %s \"%s\" could meet at (%.6g, %.6g, %.6g) m, %.3g m away from "
+                  "its point.",
+                  mesh->kind, mesh->name, P[0], P[1], P[2], asi_norm(off));
+}
+
+/// The plane of the teeth, along the first axis from O_1.
 static as_status find_plane(const asi_mesh *mesh, const layout *l, double *plane,
                             const char **remark, as_error *error) {
   const double *given = mesh->tooth->point, *O = l->on[0].O, *z = l->on[0].axis[Z];
@@ -155,9 +205,9 @@ static as_status find_plane(const asi_mesh *mesh, const layout *l, double *plane
                 "Its `point` says where they are";
     return AS_OK;
   }
-  double from[3], P[3];
-  asi_sum(given, -1.0, O, from);
-  *plane = asi_dot(z, from);
+  double P[3];
+  asi_sum(given, -1.0, O, P);
+  *plane = asi_dot(z, P);
   asi_sum(O, *plane, z, P);
   if (mesh->rack) {
     asi_add_cross(mesh->radius, l->on[1].axis[Z], z, P);
@@ -165,13 +215,7 @@ static as_status find_plane(const asi_mesh *mesh, const layout *l, double *plane
     asi_add(l->share, l->d, P);
     asi_add(-l->share * l->h, z, P);
   }
-  const double size = mesh->rack ? fabs(mesh->radius) : fmin(l->r[0], l->r[1]);
-  asi_sum(given, -1.0, P, from);
-  if (asi_norm(from) <= PITCH_POINT * size) return AS_OK;
-  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, mesh->name,
-                  "The teeth of the %s \"%s\" meet at (%.6g, %.6g, %.6g) m in the plane of its "
-                  "point, which is %.3g m away from there.",
-                  mesh->kind, mesh->name, P[0], P[1], P[2], asi_norm(from));
+  return check_point(mesh, P, mesh->rack ? fabs(mesh->radius) : fmin(l->r[0], l->r[1]), error);
 }
 
 // ---- the coupling -------------------------------------------------------------------------------------
@@ -219,10 +263,62 @@ static void couple_rack(const asi_mesh *mesh, const layout *l, double plane, asi
   c->side[0] = side_of(t, 0, ASI_COORDINATE_HEADING, -k[0]);
   c->side[1] = side_of(t, 1, ASI_COORDINATE_SHIFT, -k[1]);
   c->n_sides = 2;
-  t->radius = mesh->radius;
+  t->reach = mesh->radius;
   t->separating = side * tan(mesh->tooth->pressure_angle) / cos(beta);
   t->thrust = -side * tan(beta);
   t->small = mesh->tooth->small_force;
+}
+
+/// 1 or -1 times e presses the second wheel: away from the axis of the first, if that is the smaller one, and towards its
+/// own, if it is smaller itself. The larger may be a ring.
+static double pressing(const layout *l, const double *e, const double *u, double reach,
+                       const double r[2]) {
+  const int small = r[0] <= r[1] ? 0 : 1;
+  const double *z = l->on[small].axis[Z];
+  double radius[3];
+  asi_sum(u, -asi_dot(z, u), z, radius);
+  const double out = reach * asi_dot(e, radius);
+  return (small == 0) == (out > 0.0) ? 1.0 : -1.0;
+}
+
+static as_status couple_bevel(const asi_mesh *mesh, const layout *l, asi_coupling *c,
+                              as_error *error) {
+  asi_tooth *t = &c->tooth;
+  const double *z1 = l->on[0].axis[Z], *z2 = l->on[1].axis[Z], *k = mesh->factor;
+  const double beta = mesh->tooth->helix_angle;
+  double u[3] = {0}, from[3], P[3], e[3];
+  asi_add(k[1], z1, u);
+  asi_add(k[0], z2, u);
+  const double m = asi_norm(u);
+  for (int i = 0; i < 3; ++i) u[i] /= m;
+  t->along[0] = k[1] / m;
+  t->along[1] = k[0] / m;
+  asi_sum(mesh->tooth->point, -1.0, l->A, from);
+  t->reach = asi_dot(from, u);
+  asi_sum(l->A, t->reach, u, P);
+  const double r[2] = {fabs(t->reach * k[0]) * l->sine / m, fabs(t->reach * k[1]) * l->sine / m};
+  const as_status status = check_point(mesh, P, fmin(r[0], r[1]), error);
+  if (status) return status;
+  for (int s = 0; s < 2; ++s)
+    asi_add(l->apex[s], t->wheel[s].axis + 3 * Z, t->wheel[s].p); // on revolute joints
+  c->offset -= k[0] * angle_in(&l->on[0], z2) + k[1] * angle_in(&l->on[1], z1);
+  c->side[0] = side_of(t, 0, ASI_COORDINATE_HEADING, -k[0]);
+  c->side[1] = side_of(t, 1, ASI_COORDINATE_HEADING, -k[1]);
+  c->n_sides = 2;
+  // e is what is left of z_1 across u
+  const double h = asi_dot(z1, u), length = sqrt(1.0 - h * h);
+  asi_sum(z1, -h, u, e);
+  const double side = pressing(l, e, u, t->reach, r);
+  t->apart[0] = side * (1.0 - h * t->along[0]) / length;
+  t->apart[1] = side * -h * t->along[1] / length;
+  const double force = -m / (t->reach * k[1] * l->sine); // along z_1 x z_2/|z_1 x z_2|, by lambda
+  t->across = force / l->sine;
+  t->separating = tan(mesh->tooth->pressure_angle) / (cos(beta) * r[1]);
+  // turns b is where the rim of the first wheel goes, ahead u leads along z_1: right-handed teeth lean that way.
+  const double turns = t->reach * k[0] < 0.0 ? -1.0 : 1.0, ahead = h < 0.0 ? -1.0 : 1.0;
+  t->thrust = -force * turns * ahead * tan(beta);
+  t->small = mesh->tooth->small_force * r[1];
+  return AS_OK;
 }
 
 as_status asi_builder_teeth(const as_builder *b, const asi_mesh *mesh, asi_coupling *c,
@@ -245,13 +341,15 @@ as_status asi_builder_teeth(const as_builder *b, const asi_mesh *mesh, asi_coupl
     *remark = why;
     return AS_OK;
   }
+  c->tooth = (asi_tooth){.kind = l.bevel      ? ASI_TOOTH_BEVEL
+                                 : mesh->rack ? ASI_TOOTH_RACK
+                                              : ASI_TOOTH_WHEELS};
+  for (int s = 0; s < 2; ++s) c->tooth.wheel[s] = l.on[s].wheel;
+  c->n_bodies = 2;
+  if (l.bevel) return couple_bevel(mesh, &l, c, error);
   double plane = 0.0;
   status = check_thrust(mesh, &l, error);
   if (status == AS_OK) status = find_plane(mesh, &l, &plane, remark, error);
-  if (status) return status;
-  c->tooth = (asi_tooth){.acts = true, .rack = mesh->rack};
-  for (int s = 0; s < 2; ++s) c->tooth.wheel[s] = l.on[s].wheel;
-  (mesh->rack ? couple_rack : couple_wheels)(mesh, &l, plane, c);
-  c->n_bodies = 2;
-  return AS_OK;
+  if (status == AS_OK) (mesh->rack ? couple_rack : couple_wheels)(mesh, &l, plane, c);
+  return status;
 }

@@ -100,8 +100,8 @@ static void add_joint(list *l, const as_model *m, int joint) {
   add(l, "torque_in_joint", "N m", ASI_SOURCE_REACTION, 9, "xyz");
   const asi_tooth *tooth =
       info->kind == AS_JOINT_COUPLING ? &((const asi_coupling *)p->data)->tooth : NULL;
-  if (tooth == NULL || !tooth->acts) return;
-  if (!tooth->rack) add(l, "wheel_torque", "N m", ASI_SOURCE_DRIVE, 0, "");
+  if (tooth == NULL || tooth->kind == ASI_TOOTH_NONE) return;
+  if (tooth->kind != ASI_TOOTH_RACK) add(l, "wheel_torque", "N m", ASI_SOURCE_DRIVE, 0, "");
   add(l, "tangential_force", "N", ASI_SOURCE_REACTION, 12, "");
   add(l, "radial_force", "N", ASI_SOURCE_REACTION, 13, "");
   add(l, "axial_force", "N", ASI_SOURCE_REACTION, 14, "");
