@@ -108,6 +108,11 @@ static as_joint_id add_joints(as_builder *b) {
   gear.name = "gear";
   gear.teeth[0] = 20;
   gear.teeth[1] = 30;
+  gear.tooth.kind = AS_TOOTH_FORCE;
+  gear.tooth.pressure_angle = 25.0 * 3.14159265358979323846 / 180.0;
+  gear.tooth.helix_angle = 0.2;
+  set(gear.tooth.point, 0.4, 0, 0.1);
+  gear.tooth.small_force = 0.01;
   gear.joint[0] = machine_joint(b, "shaft a", AS_JOINT_REVOLUTE, AS_GROUND, WHEEL_A, zero, z_axis);
   gear.joint[1] =
       machine_joint(b, "shaft b", AS_JOINT_REVOLUTE, AS_GROUND, WHEEL_B, x_axis, z_axis);
@@ -117,6 +122,7 @@ static as_joint_id add_joints(as_builder *b) {
   rack.rack =
       machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, BAR, (double[]){0, 2, 0}, y_axis);
   rack.radius = 0.25;
+  rack.tooth.kind = AS_TOOTH_TORQUE;
   add_screw_and_shaft(b);
   add_rolling(b);
   add_sled(b);

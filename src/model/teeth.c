@@ -335,8 +335,9 @@ as_status asi_builder_teeth(const as_builder *b, const asi_mesh *mesh, asi_coupl
     why = "its joints have no body in common";
   if (why && said)
     return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, mesh->name,
-                    "The %s \"%s\" cannot have a tooth force: %s. Torques it can have.", mesh->kind,
-                    mesh->name, why);
+                    "The %s \"%s\" cannot have a tooth force: %s. Torques alone are possible: "
+                    "`force: torque`.",
+                    mesh->kind, mesh->name, why);
   if (why) {
     *remark = why;
     return AS_OK;
