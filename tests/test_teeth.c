@@ -828,6 +828,65 @@ static void test_elastic_bearing(void **state) {
   }
 }
 
+/// A helical wheel that slides along its axis against a spring: it is pressed by the axial force, and the other wheel
+/// turns by tan(beta)/r_1 for each metre.
+static void test_thrust(void **state) {
+  (void)state;
+  const double beta = 0.4, T = 5.0, r1 = 0.1, k = 500.0;
+  for (int i = 0; i < 6; ++i) {
+    as_builder *b = machine_builder(0, 0, 0);
+    as_error error;
+    as_gear_def gear = as_default_gear_def();
+    as_body_def def = machine_round_body("small", 1.0, 0.01, false);
+    machine_body(b, &def);
+    def = machine_round_body("large", 2.0, 0.03, true);
+    def.position[0] = 0.3;
+    machine_body(b, &def);
+    gear.joint[0] = machine_joint(b, "one", AS_JOINT_REVOLUTE, AS_GROUND, 0, origin, z_axis);
+    gear.joint[1] =
+        machine_joint(b, "two", AS_JOINT_CYLINDRICAL, AS_GROUND, 1, def.position, z_axis);
+    gear.name = "mesh";
+    gear.teeth[0] = 20;
+    gear.teeth[1] = 40;
+    gear.tooth.helix_angle = i & 1 ? -beta : beta;
+    must(as_builder_add_gear(b, &gear, NULL, &error), &error);
+    as_motion_def hold = as_default_motion_def();
+    const as_curve still = {.constant = 0.0};
+    hold.joint = gear.joint[1];
+    hold.coordinate = 1;
+    hold.law = &still;
+    must(as_builder_add_motion(b, &hold, NULL, &error), &error);
+    as_spring_def spring = as_default_spring_def();
+    spring.body[0] = AS_GROUND;
+    spring.body[1] = 1;
+    spring.point[0][0] = spring.point[1][0] = 0.3;
+    spring.point[0][2] = -1.0;
+    spring.stiffness = k;
+    spring.damping = 40.0;
+    spring.length = 1.0;
+    must(as_builder_add_spring(b, &spring, NULL, &error), &error);
+    as_load_def push = as_default_load_def();
+    push.body = 0;
+    push.torque[2] = T;
+    must(as_builder_add_load(b, &push, NULL, &error), &error);
+    as_model *m = machine_build(b);
+    as_integrator *integrator = start(m, rig_methods[i / 2], 0.002);
+    const as_state *s = as_integrator_state(integrator);
+    must(as_integrator_advance(integrator, 3.0, &error), &error);
+    // T turns the first wheel forward: its right-handed teeth press it along z, and the second back.
+    const double sign = i & 1 ? -1.0 : 1.0, thrust = -sign * T / r1 * tan(beta);
+    const double way = thrust / k;
+    double at[2][AS_JOINT_COORDINATES];
+    for (int w = 0; w < 2; ++w)
+      must(as_model_coordinates(m, s, w, NULL, at[w], NULL, &error), &error);
+    assert_near("way", at[1][0], way, 1e-4);
+    assert_near("turned by it", at[0][0], -sign * way * tan(beta) / r1, 1e-4);
+    assert_near("thrust", reaction(m, s, "mesh").force[2], thrust, 1e-2);
+    as_integrator_destroy(integrator);
+    as_model_destroy(m);
+  }
+}
+
 // ---- what is refused ------------------------------------------------------------------------------------
 
 static void expect(as_status status, const as_error *error, const char *text) {
@@ -941,7 +1000,8 @@ int main(void) {
       cmocka_unit_test(test_pinion_bearing),  cmocka_unit_test(test_balance),
       cmocka_unit_test(test_same_motion),     cmocka_unit_test(test_momentum),
       cmocka_unit_test(test_order),           cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_elastic_bearing), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_elastic_bearing), cmocka_unit_test(test_thrust),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
