@@ -377,13 +377,16 @@ static void test_couplings(void **state) {
 }
 
 /// The force between teeth. Variants: bit 0 a rack, bits 1 and 2 a joint turned round, bit 3 a wheel in a ring, bit 4
-/// helical, bit 5 the second axis points the other way or the rack goes backwards, bit 6 bevel. The frames of the carrier are as they
+/// helical, bit 5 the second axis points the other way or the rack goes backwards, bit 6 bevel, bit 7
+/// two carriers. The frames of the carrier are as they
 /// must be; wheels are a little off, as they are within an iteration.
 static void add_teeth(pair *p, int variant) {
   as_error error;
   const bool rack = variant & 1, ring = variant & 8, opposite = variant & 32;
   const bool bevel = variant & 64;
-  const as_body_id carrier = add_body(p->builder, SE3, false);
+  const as_body_id first_carrier = add_body(p->builder, SE3, false);
+  const as_body_id second_carrier =
+      variant & 128 ? add_body(p->builder, R3SO3, false) : first_carrier;
   const double half = 0.785398163397448;
   double place[3], first[4], second[4];
   as_joint_id joint[2];
@@ -408,7 +411,7 @@ static void add_teeth(pair *p, int variant) {
       double off[3], turn[4];
       random_vector(0.05, off);
       frame[side] = as_default_frame_def();
-      frame[side].body = wheel ? p->body[s] : carrier;
+      frame[side].body = wheel ? p->body[s] : s ? second_carrier : first_carrier;
       frame[side].in_world = true;
       for (int k = 0; k < 3; ++k)
         frame[side].position[k] = place[k] + (k == 0 && !bevel) * 1.5 * s + (wheel ? off[k] : 0.0);
@@ -448,10 +451,15 @@ static void add_teeth(pair *p, int variant) {
 
 static void test_teeth(void **state) {
   (void)state;
-  for (int variant = 0; variant < 64; ++variant)
-    for_all_spaces(add_teeth, variant, variant & 1 ? "teeth of a rack" : "teeth of wheels", false);
-  for (int variant = 64; variant < 96; variant += 2)
-    for_all_spaces(add_teeth, variant, "teeth of bevel wheels", false);
+  for (int variant = 0; variant < 256; ++variant) {
+    const bool rack = variant & 1, bevel = variant & 64, turned = variant & 6;
+    if ((bevel && (rack || variant & 32)) || (variant & 128 && turned)) continue;
+    for_all_spaces(add_teeth, variant,
+                   rack    ? "teeth of a rack"
+                   : bevel ? "teeth of bevel wheels"
+                           : "teeth of wheels",
+                   false);
+  }
 }
 
 // ---- forces -----------------------------------------------------------------------------------------

@@ -14,20 +14,22 @@
 /// lambda is the torque on the second wheel about its axis, or the force on the rack along it. All derivatives
 /// are sums of those of coordinate.c with the factors -unit k.
 ///
-/// These are coordinates of the joints where only torques are exchanged: the row pulls at the wheels and, the other way, at
-/// what carries them. Where the tooth force is to act at the pitch point, the same angles are seen from the line of
-/// centres (from the rack), and the row is one between the wheels alone:
+/// These are coordinates of the joints: the row pulls at the wheels and, the other way, at what carries them, with torques.
+/// Where a tooth force is to act and the wheels have a carrier in common, that is taken away again, and the force of tooth.c
+/// acts at the pitch point instead, on the wheels alone. Both do the same work in all motions that the joints allow, so that the
+/// motion is the same; joints carry the difference. Of a helical wheel that can move along its axis,
+/// k_1 tan(beta)/r_1 (s_2 - s_1) is added to the sum, s the displacements along the first axis.
+///
+/// Where wheels are on different bodies, the same angles are seen from the line of centres (from the rack), and the row is one
+/// between the wheels alone:
 ///
 ///     gear   phi_1 = -direction of C_2 in the axes of wheel 1, phi_2 likewise;   k_1 tan(beta)/r_1 (s_2 - s_1) is added
 ///     rack   phi = -heading of the rack in the axes of the pinion, s = -z_2 . (C_1 - P_2)
 ///     bevel  phi_1 = -heading of z_2 in the axes of wheel 1, phi_2 likewise
 ///
 /// with C_i a point of wheel i on its axis and s_2 - s_1 the displacement of the pitch point with wheel 2 against wheel 1 along
-/// the axis: (1 - share) of it is taken at C_1, share at C_2. Where the joints hold, the sum is the same up to a constant; its
-/// gradient is a force across the line of centres (along the rack) at the pitch point, and tan(beta) of it along the axis; of
-/// bevel wheels a couple, see tooth.c.
-/// Being a function of the wheels' relative position it exerts opposite forces in line on both. What presses the
-/// wheels apart is added by tooth.c.
+/// the axis: (1 - share) of it is taken at C_1, share at C_2. Its gradient is a force across the line of centres (along the
+/// rack) at the pitch point, and tan(beta) of it along the axis; of bevel wheels a couple, see tooth.c.
 ///
 /// A long step could slip: begin where teeth mesh and end where they mesh too, but a tooth further. Each coordinate
 /// tells by its rates how far it has gone, at least up to half a turn, so
@@ -97,20 +99,30 @@ static int place(const asi_coupling_side *side, int j) { return 6 * side->body[j
 static void add_tangents(const asi_coupling_side *side, double factor, double lambda,
                          const asi_measure *x, int columns, const as_element_output *out) {
   double f_q[ASI_PAIR * ASI_PAIR] = {0};
-  if (out->f_q) asi_measure_curvature(x, factor * lambda, f_q);
+  if (lambda != 0.0) asi_measure_curvature(x, factor * lambda, f_q);
   for (int i = 0; i < ASI_PAIR; ++i) {
     const int row = place(side, i);
     if (out->g_q) out->g_q[row] += factor * x->q[i];
     if (out->gdot_q) out->gdot_q[row] += factor * x->rate_q[i];
-    for (int j = 0; j < ASI_PAIR && out->f_q; ++j)
+    for (int j = 0; j < ASI_PAIR && lambda != 0.0; ++j)
       out->f_q[row * columns + place(side, j)] += f_q[i * ASI_PAIR + j];
+  }
+}
+
+/// Takes away what a side's part of the row does, -g_q^T lambda: the tooth force is there instead.
+static void take_away(const asi_coupling_side *side, double factor, const asi_measure *x,
+                      const as_element_input *in, const as_element_output *out) {
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    if (out->force) out->force[place(side, i)] += factor * x->q[i] * in->read[0];
+    if (out->f_lambda) out->f_lambda[place(side, i)] += factor * x->q[i];
   }
 }
 
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
   const asi_coupling *c = data;
+  const double lambda = out->f_q && !c->tooth.whole ? in->lambda[0] : 0.0;
   double sum = -c->offset;
-  asi_tooth_evaluate(&c->tooth, in, out);
+  asi_tooth_evaluate(&c->tooth, in, out, 6 * c->n_bodies);
   for (int s = 0; s < c->n_sides; ++s) {
     const double factor = -c->unit * c->side[s].factor;
     asi_measure x;
@@ -118,8 +130,9 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
     sum += c->side[s].factor * x.value;
     if (out->rate) out->rate[0] += factor * x.rate;
     if (out->acceleration) out->acceleration[0] += factor * x.acceleration;
+    if (c->tooth.whole) take_away(&c->side[s], factor, &x, in, out);
     if (out->g_q || out->gdot_q || out->f_q)
-      add_tangents(&c->side[s], factor, out->f_q ? in->lambda[0] : 0.0, &x, 6 * c->n_bodies, out);
+      add_tangents(&c->side[s], factor, lambda, &x, 6 * c->n_bodies, out);
   }
   if (out->g == NULL) return AS_DONE;
   out->g[0] = -c->unit * asi_unwrap(sum, 0.0);
@@ -127,11 +140,12 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
 }
 
 void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdot_q) {
+  const bool wheels = c->tooth.kind != ASI_TOOTH_NONE && !c->tooth.whole; // a row between them
   for (int i = 0; i < ASI_PAIR && c->tooth.kind != ASI_TOOTH_NONE; ++i) {
-    g_q[i] = gdot_q[i] = true;
-    for (int j = 0; j < ASI_PAIR; ++j) f_q[i * ASI_PAIR + j] = true;
+    if (wheels) g_q[i] = gdot_q[i] = true;
+    for (int j = 0; j < ASI_PAIR; ++j) f_q[i * 6 * c->n_bodies + j] = true;
   }
-  if (c->tooth.kind != ASI_TOOTH_NONE) return;
+  if (wheels) return;
   for (int s = 0; s < c->n_sides; ++s) {
     const asi_coupling_side *side = &c->side[s];
     const bool shift = side->of.kind == ASI_COORDINATE_SHIFT;
@@ -144,7 +158,8 @@ void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdo
       g_q[row] = g_q[row] || g[i];
       gdot_q[row] = gdot_q[row] || gdot[i];
       for (int j = 0; j < ASI_PAIR; ++j)
-        if (f[i * ASI_PAIR + j]) f_q[row * 6 * c->n_bodies + place(side, j)] = true;
+        if (f[i * ASI_PAIR + j] && !c->tooth.whole)
+          f_q[row * 6 * c->n_bodies + place(side, j)] = true;
     }
   }
 }
@@ -152,9 +167,10 @@ void asi_coupling_pattern(const asi_coupling *c, bool *f_q, bool *g_q, bool *gdo
 /// Nothing, as long as bearings hold the wheels.
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
   const asi_coupling *c = data;
-  double force[ASI_PAIR] = {0};
-  asi_tooth_evaluate(&c->tooth, in, &(as_element_output){.force = force});
-  for (int b = 0; b < 2; ++b)
+  double force[24] = {0}; // of four bodies
+  if (!asi_tooth_reads(&c->tooth)) return;
+  if (evaluate(in, &(as_element_output){.force = force}, data)) out->supplied = (double)NAN;
+  for (int b = 0; b < c->n_bodies; ++b)
     out->supplied +=
         asi_dot(force + 6 * b, in->body[b]->v) + asi_dot(force + 6 * b + 3, in->body[b]->omega);
 }

@@ -10,8 +10,10 @@
 ///
 ///     F = separating N e + thrust lambda z            N = lambda^2/sqrt(lambda^2 + small^2), |lambda| but for small ones
 ///
-/// with u for z where wheels are bevel. The constraint of these knows rotations only: it brings a couple, which together
-/// with F = across lambda z_1 x z_2 in the apex is a force at P.
+/// with u for z where wheels are bevel. Where wheels have a carrier in common, F is the whole force: with across lambda b, b = z x e
+/// of wheels, u of a rack, z_1 x z_2 of bevel wheels, and the thrust of wheels; what the row of the coupling would do is taken
+/// away there (coupling.c). Elsewhere the row is one between the wheels and brings these parts itself; of bevel wheels
+/// a couple, which together with across lambda b in the apex is a force at P.
 ///
 /// As long as bearings keep the centre distance and hold the wheels along their axes, all this does no work. A vector and its
 /// derivatives are carried along together: D(R a) = R (dtheta x a). The torque about a centre of mass in the body's axes,
@@ -49,8 +51,9 @@ static void put_on_body(const as_element_input *in, int b, const double *a, bool
 /// Where and along what teeth press.
 typedef struct contact {
   changing P, e;
-  changing z;    ///< of the first wheel; of bevel wheels u
-  changing A, b; ///< of bevel wheels: apex and z_1 x z_2
+  changing z; ///< of the first wheel; of bevel wheels u
+  changing b; ///< across: z_1 x e, u of a rack, z_1 x z_2 of bevel wheels
+  changing A; ///< apex of bevel wheels
 } contact;
 
 static void find_wheels(const asi_tooth *t, const changing *C1, const changing *C2, contact *c) {
@@ -92,6 +95,7 @@ static void mix(const double factor[2], const changing *first, const changing *s
 }
 
 static void find_rack(const asi_tooth *t, const changing *C1, const changing *u, contact *c) {
+  c->b = *u;
   cross_changing(u, &c->z, &c->e);
   mix((double[]){1.0, t->reach}, C1, &c->e, &c->P);
 }
@@ -112,6 +116,7 @@ static void find_contact(const asi_tooth *t, const as_element_input *in, contact
   if (t->kind == ASI_TOOTH_WHEELS) {
     put_on_body(in, 1, t->wheel[1].p, true, &other);
     find_wheels(t, &C1, &other, c);
+    cross_changing(&c->z, &c->e, &c->b);
     return;
   }
   put_on_body(in, 1, t->wheel[1].axis + 6, false, &other);
@@ -139,7 +144,7 @@ static void add_wrench(const as_element_input *in, const double *P, const double
 
 /// A force at a point: factor times the direction, whose slope is by lambda.
 static void pull(const as_element_input *in, const changing *P, const changing *direction,
-                 double factor, double slope, const as_element_output *out) {
+                 double factor, double slope, const as_element_output *out, int columns) {
   double F[3] = {0};
   asi_add(factor, direction->at, F);
   if (out->force) add_wrench(in, P->at, F, out->force, 1);
@@ -152,7 +157,7 @@ static void pull(const as_element_input *in, const changing *P, const changing *
   for (int j = 0; j < COLUMNS; ++j) {
     double dF[3] = {0};
     asi_add(factor, direction->by[j], dF);
-    add_wrench(in, P->at, dF, out->f_q + j, COLUMNS);
+    add_wrench(in, P->at, dF, out->f_q + j, columns);
   }
   for (int b = 0; b < 2; ++b) {
     const double sign = b == 0 ? -1.0 : 1.0;
@@ -166,9 +171,9 @@ static void pull(const as_element_input *in, const changing *P, const changing *
       if (j / 6 == b && j % 6 < 3) moved[j % 6] -= 1.0;
       asi_cross(moved, F, moment);
       asi_rotate_back(in->body[b]->R, moment, change);
-      for (int k = 0; k < 3; ++k) out->f_q[(6 * b + 3 + k) * COLUMNS + j] += sign * change[k];
+      for (int k = 0; k < 3; ++k) out->f_q[(6 * b + 3 + k) * columns + j] += sign * change[k];
     }
-    asi_add_skew(sign, torque, out->f_q + (6 * b + 3) * COLUMNS + 6 * b + 3, COLUMNS);
+    asi_add_skew(sign, torque, out->f_q + (6 * b + 3) * columns + 6 * b + 3, columns);
   }
 }
 
@@ -178,15 +183,16 @@ bool asi_tooth_reads(const asi_tooth *t) {
 }
 
 void asi_tooth_evaluate(const asi_tooth *t, const as_element_input *in,
-                        const as_element_output *out) {
+                        const as_element_output *out, int columns) {
   if (!asi_tooth_reads(t) || !(out->force || out->f_q || out->f_lambda)) return;
   contact c;
   find_contact(t, in, &c);
   const double lambda = in->read[0], s2 = lambda * lambda + t->small * t->small, s = sqrt(s2);
   const double slope = lambda * (s2 + t->small * t->small) / (s2 * s);
-  pull(in, &c.P, &c.e, t->separating * lambda * lambda / s, t->separating * slope, out);
-  if (t->thrust != 0.0) pull(in, &c.P, &c.z, t->thrust * lambda, t->thrust, out);
-  if (t->across != 0.0) pull(in, &c.A, &c.b, t->across * lambda, t->across, out);
+  pull(in, &c.P, &c.e, t->separating * lambda * lambda / s, t->separating * slope, out, columns);
+  if (t->thrust != 0.0) pull(in, &c.P, &c.z, t->thrust * lambda, t->thrust, out, columns);
+  if (t->across != 0.0)
+    pull(in, t->whole ? &c.P : &c.A, &c.b, t->across * lambda, t->across, out, columns);
 }
 
 void asi_tooth_frame(const asi_tooth *t, const as_element_input *in, double point[3],

@@ -15,6 +15,9 @@ typedef enum asi_tooth_kind {
 
 typedef struct asi_tooth {
   asi_tooth_kind kind;
+  /// All of the force is here, and takes the place of what the row of the coupling would do, which is one of the joints'
+  /// coordinates. Otherwise the row, one between the wheels, brings the part across and along the axis.
+  bool whole;
   /// z: the wheel's axis, the rack's direction. Origins are on the axes in the plane of the teeth; of bevel wheels in
   /// their apex.
   asi_frame wheel[2];
@@ -23,19 +26,21 @@ typedef struct asi_tooth {
       reach; ///< P = C_1 + reach u x z_1 of a rack: the radius; P = C_1 + reach u of bevel wheels [m]
   double along
       [2]; ///< of bevel wheels: u = along_1 z_1 + along_2 z_2, the line in which their cones touch
-  double apart[2];   ///< of bevel wheels: e likewise
-  double across;     ///< of bevel wheels: along z_1 x z_2 at the apex, by lambda [1/m]
+  double apart[2]; ///< of bevel wheels: e likewise
+  /// Along b, by lambda [1/m or 1]: z_1 x e of wheels, u of a rack, z_1 x z_2 of bevel wheels. If it is not the whole, only of
+  /// bevel wheels, and at the apex.
+  double across;
   double separating; ///< along e on the second wheel, by |lambda| [1/m or 1]
-  double thrust;     ///< along z_1, of a rack, or u, of bevel wheels, by lambda [1 or 1/m]
+  double thrust;     ///< along z_1, of bevel wheels along u, by lambda [1 or 1/m]
   double small;      ///< |lambda| below which the force along e fades [N m or N]
 } asi_tooth;
 
 /// Whether it has a force that reads the multiplier.
 bool asi_tooth_reads(const asi_tooth *tooth);
 
-/// Adds its force and tangents: f_q 12 x 12, f_lambda 12 x 1; in->read[0] is the multiplier.
+/// Adds its force and tangents, f_q in rows of `columns` numbers; in->read[0] is the multiplier.
 void asi_tooth_evaluate(const asi_tooth *tooth, const as_element_input *in,
-                        const as_element_output *out);
+                        const as_element_output *out, int columns);
 
 /// The pitch point and the axes there: x along the force of a positive multiplier on the second wheel across its axis, y
 /// where the teeth press the second wheel, z = x x y.

@@ -150,7 +150,7 @@ static as_status add_coupling(as_builder *b, const coupling_def *def, as_joint_i
     e.reads = b->n_joints; // itself
     e.n_read = flags.n_read = 1;
     flags.force = true;
-    for (int i = 0; i < ASI_PAIR; ++i) flags.f_lambda[i] = true;
+    for (int i = 0; i < 6 * e.n_bodies; ++i) flags.f_lambda[i] = true;
   }
   asi_coupling_pattern(&data, flags.f_q, flags.g_q, flags.gdot_q);
   const asi_mark mark = asi_builder_mark(b);

@@ -321,6 +321,32 @@ static as_status couple_bevel(const asi_mesh *mesh, const layout *l, asi_couplin
   return AS_OK;
 }
 
+/// Of wheels on one carrier: the row stays one of the joints' coordinates, and the force is all here.
+static void act_as_whole(const asi_mesh *mesh, const layout *l, const asi_coupling *joints,
+                         asi_coupling *c) {
+  asi_tooth *t = &c->tooth;
+  const asi_tooth tooth = *t;
+  const double *k = mesh->factor, beta = mesh->tooth->helix_angle;
+  *c = *joints;
+  *t = tooth;
+  t->whole = true;
+  if (t->kind == ASI_TOOTH_RACK) t->across = 1.0;
+  if (t->kind != ASI_TOOTH_WHEELS) return;
+  // z_2 x (P - C_2) is where the torque on the second wheel pushes; P - C_2 = (share - 1) (C_2 - C_1)
+  t->across = (t->share < 1.0 ? -1.0 : 1.0) * l->same / l->r[1];
+  const double twist = k[0] * tan(beta) / l->r[0];
+  t->thrust = twist / k[1];
+  for (int s = 0; s < 2 && beta != 0.0; ++s) {
+    if (l->on[s].kind == AS_JOINT_REVOLUTE) continue;
+    asi_coupling_side *side = &c->side[c->n_sides++];
+    *side = c->side[s];
+    side->of = (asi_coordinate){ASI_COORDINATE_SHIFT, Z};
+    // as seen from the carrier, along the first axis
+    side->factor = (s == 0 ? -twist : l->same * twist) * (mesh->wheel[s] == 1 ? 1.0 : -1.0);
+    c->offset += side->factor * l->on[s].advance * (mesh->wheel[s] == 1 ? 1.0 : -1.0);
+  }
+}
+
 as_status asi_builder_teeth(const as_builder *b, const asi_mesh *mesh, asi_coupling *c,
                             const char **remark, as_error *error) {
   const as_tooth_def *def = mesh->tooth;
@@ -342,15 +368,20 @@ as_status asi_builder_teeth(const as_builder *b, const asi_mesh *mesh, asi_coupl
     *remark = why;
     return AS_OK;
   }
+  const asi_coupling joints = *c;
   c->tooth = (asi_tooth){.kind = l.bevel      ? ASI_TOOTH_BEVEL
                                  : mesh->rack ? ASI_TOOTH_RACK
                                               : ASI_TOOTH_WHEELS};
   for (int s = 0; s < 2; ++s) c->tooth.wheel[s] = l.on[s].wheel;
   c->n_bodies = 2;
-  if (l.bevel) return couple_bevel(mesh, &l, c, error);
   double plane = 0.0;
-  status = check_thrust(mesh, &l, error);
-  if (status == AS_OK) status = find_plane(mesh, &l, &plane, remark, error);
-  if (status == AS_OK) (mesh->rack ? couple_rack : couple_wheels)(mesh, &l, plane, c);
+  if (l.bevel) {
+    status = couple_bevel(mesh, &l, c, error);
+  } else {
+    status = check_thrust(mesh, &l, error);
+    if (status == AS_OK) status = find_plane(mesh, &l, &plane, remark, error);
+    if (status == AS_OK) (mesh->rack ? couple_rack : couple_wheels)(mesh, &l, plane, c);
+  }
+  if (status == AS_OK && l.on[0].carrier == l.on[1].carrier) act_as_whole(mesh, &l, &joints, c);
   return status;
 }
