@@ -213,6 +213,9 @@ typedef struct as_problem_def {
   /// Which joint each of the n_lambda rows of g belongs to, numbers from 0 on; NULL: successive rows that
   /// touch the same bodies make a joint.
   const int *joint;
+  /// Which reaction each of the n_lambda rows of g belongs to, any numbers: successive rows with the same one make a force and a
+  /// torque, which count where reactions are not determined and the smallest are shown; NULL: as `joint`.
+  const int *reaction;
 
   /// Typical size of each of the n directions of motion, for difference increments; NULL: all 1.
   const double *typical;

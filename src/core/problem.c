@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -231,16 +232,20 @@ static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_err
   p->body_of = asi_calloc((size_t)p->n, sizeof(int));
   p->is_rotation = asi_calloc((size_t)p->n, sizeof(bool));
   p->joint_of = asi_calloc((size_t)def->n_lambda, sizeof(int));
-  if (p->body_of == NULL || p->is_rotation == NULL || p->joint_of == NULL)
+  p->reaction_of = asi_calloc((size_t)def->n_lambda, sizeof(int));
+  if (p->body_of == NULL || p->is_rotation == NULL || !p->joint_of || !p->reaction_of)
     return asi_fail_memory(error);
   default_bodies(p, def);
   if (def->body) status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
   if (status || def->n_lambda == 0) return status;
-  if (def->joint)
-    return copy_groups(def->joint, def->n_lambda, p->joint_of, &p->n_joints, "joint", error);
   for (int i = 1; i < def->n_lambda; ++i)
     p->joint_of[i] = p->joint_of[i - 1] + !same_bodies(p, i - 1, i);
   p->n_joints = p->joint_of[def->n_lambda - 1] + 1;
+  if (def->joint)
+    status = copy_groups(def->joint, def->n_lambda, p->joint_of, &p->n_joints, "joint", error);
+  if (status) return status;
+  const int *reaction = def->reaction ? def->reaction : p->joint_of; // any numbers will do
+  memcpy(p->reaction_of, reaction, (size_t)def->n_lambda * sizeof(int));
   return AS_OK;
 }
 
@@ -326,6 +331,7 @@ void as_problem_destroy(as_problem *p) {
   free(p->body_of);
   free(p->is_rotation);
   free(p->joint_of);
+  free(p->reaction_of);
   as_space_destroy(p->space);
   free(p);
 }

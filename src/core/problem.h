@@ -55,6 +55,7 @@ struct as_problem {
   bool *is_rotation; ///< n: it turns a body that can also be moved
   int n_joints;
   int *joint_of;        ///< n_lambda: the joint of each row of g
+  int *reaction_of;     ///< n_lambda: its reaction
   as_block_set present; ///< blocks with entries
   as_block_set given;   ///< of these, the ones that the callback fills
   asi_pattern pattern[AS_BLOCK_COUNT];

@@ -172,10 +172,10 @@ static int add_hold(const as_integrator *s, const row_entries *e, int *k, hold *
   return body;
 }
 
-static int end_of_joint(const as_integrator *s, int first) {
+static int end_of_reaction(const as_integrator *s, int first) {
   const as_problem *p = s->problem;
   int end = first + 1;
-  while (end < p->def.n_lambda && p->joint_of[end] == p->joint_of[first]) ++end;
+  while (end < p->def.n_lambda && p->reaction_of[end] == p->reaction_of[first]) ++end;
   return end;
 }
 
@@ -186,7 +186,7 @@ static void find_levers(as_integrator *s, double *square) {
   double *turn = s->redundancy.force, *move = s->redundancy.image; // of each body by one joint
   for (int b = 0; b < p->n_bodies; ++b) turn[b] = move[b] = square[b] = 0.0;
   for (int first = 0, end; first < s->redundancy.rows; first = end) {
-    end = end_of_joint(s, first);
+    end = end_of_reaction(s, first);
     for (int pass = 0; pass < 2; ++pass) // adds up, then takes the largest and clears
       for (int row = first; row < end; ++row) {
         const row_entries e = entries_of(s, row);
@@ -194,6 +194,7 @@ static void find_levers(as_integrator *s, double *square) {
           hold one = {0};
           const int b = add_hold(s, &e, &k, &one);
           if (pass == 1 && move[b] > 0.0) square[b] = fmax(square[b], 1.5 * turn[b] / move[b]);
+          if (pass == 0 && !(one.move > 0.0)) continue; // it has no lever arm
           turn[b] = pass == 0 ? turn[b] + one.turn : 0.0;
           move[b] = pass == 0 ? move[b] + one.move : 0.0;
         }
@@ -227,7 +228,7 @@ static void measure_norm(as_integrator *s) {
   for (int first = 0, end; first < r->rows; first = end) {
     double sum[2] = {0.0, 0.0};
     int count[2] = {0, 0};
-    end = end_of_joint(s, first);
+    end = end_of_reaction(s, first);
     for (int pass = 0; pass < 2; ++pass)
       for (int i = first; i < end; ++i) {
         double length2;

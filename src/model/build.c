@@ -693,6 +693,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
       if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
     def.body = body;
     def.joint = joint;
+    def.reaction = m->row_joint;
     def.typical = typical;
     def.user = m;
     status = as_problem_create(&def, &m->problem, error);
