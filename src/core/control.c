@@ -339,9 +339,25 @@ static double first_attempt(const as_integrator *s, double stop) {
   return rest < 2.0 * h ? 0.5 * rest : h;
 }
 
+// A step that could not be solved is tried again with these compliances, then with a smaller size: [RE.5].
+static const double compliances[] = {0.0, 1e-4, 1e-2};
+enum { COMPLIANCES = 3, MAX_FAILURES = 8 * COMPLIANCES };
+// Smaller by this: halves would meet a singular position again.
+#define PAST_SINGULAR 0.6
+
+static double compliance_of(const as_integrator *s, int failures) {
+  return fmax(compliances[failures % COMPLIANCES], s->base_compliance);
+}
+
+/// The size of the next attempt after a step that could not be solved for the n-th time.
+static double after_failure(const as_integrator *s, double h, as_status status, int n) {
+  const bool singular = status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE;
+  if (!singular || s->redundancy.rows == 0) return AFTER_FAILURE * h;
+  return n % COMPLIANCES == 0 ? PAST_SINGULAR * h : h;
+}
+
 as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   const as_tolerance *tol = &s->def.tolerance;
-  static const double compliance[] = {0.0, 0.0, 0.0, 1e-4, 1e-2};
   as_error first_error = {0};
   int failures = 0;
   as_status first_status = AS_OK;
@@ -359,7 +375,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fmax(fabs(s->t), h));
   for (;;) {
     const double rest = stop - s->t;
-    const double e = fmax(compliance[failures], s->base_compliance);
+    const double e = compliance_of(s, failures);
     const as_status status = asi_solve_step(s, h, h == rest ? stop : s->t + h, e);
     double smaller = AFTER_FAILURE * h;
     if (status == AS_OK) {
@@ -388,10 +404,12 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       if (!as_status_is_recoverable(status)) return status;
       if (failures == 0) first_status = status;
       if (failures == 0) first_error = s->eval.error ? *s->eval.error : first_error;
-      if (++failures == 5 || smaller < least) {
+      smaller = after_failure(s, h, status, ++failures);
+      if (failures == MAX_FAILURES || smaller < least) {
         if (s->eval.error) *s->eval.error = first_error;
         return first_status;
       }
+      if (smaller == h) continue;
     }
     s->control.patience = PATIENCE;
     shortened = false;

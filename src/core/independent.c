@@ -221,11 +221,10 @@ static double growth_of(as_integrator *s) {
   const asi_redundancy *r = &s->redundancy;
   const int m = s->problem->def.n_lambda;
   double largest = 0.0, force = 0.0;
-  for (int i = 0; i < r->rows; ++i) {
-    const double multiplier = i < m ? s->now.lambda[i] : s->now.psi[i - m];
-    largest = fmax(largest, fabs(multiplier) * sqrt(r->inverse_D2[i]));
-  }
-  asi_constraint_force(s, s->now.lambda, s->now.psi, r->force);
+  const double *multiplier = s->predictor.z[0] + s->problem->n; // as solved, not as seen by forces
+  for (int i = 0; i < r->rows; ++i)
+    largest = fmax(largest, fabs(multiplier[i]) * sqrt(r->inverse_D2[i]));
+  asi_constraint_force(s, multiplier, multiplier + m, r->force);
   for (int j = 0; j < s->problem->n; ++j)
     force = fmax(force, fabs(r->force[j]) * r->column_scale[j]);
   return largest > 0.0 ? largest / fmax(force, DBL_MIN * largest) : 0.0;
@@ -289,12 +288,51 @@ as_status asi_rows_choose(as_integrator *s, double t, const double *q, const dou
                           bool *changed) {
   const asi_redundancy *r = &s->redundancy;
   *changed = false;
-  const as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), most + 8);
+  as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), most + 8);
   if (status || r->n_redundant > most || are_the_same(r)) return status;
+  const int count = r->n_implied;
+  memcpy(r->old_implied, r->implied, (size_t)r->rows * sizeof(bool));
   asi_rows_leave_out(s);
+  status = change_multipliers(s);
+  if (status) { // a singular position: the others stay
+    s->redundancy.n_implied = count;
+    memcpy(r->implied, r->old_implied, (size_t)r->rows * sizeof(bool));
+    asi_rows_update(s, false);
+    return status;
+  }
   *changed = s->b_lost = true;
   s->factor_h = (double)NAN;
-  return change_multipliers(s);
+  return AS_OK;
+}
+
+/// Whether the multipliers of now are much larger than those of least norm: then it is the choice of rows that makes them so.
+static as_status are_much_larger(as_integrator *s, bool *yes) {
+  const as_problem *p = s->problem;
+  asi_redundancy *r = &s->redundancy;
+  const int m = p->def.n_lambda;
+  const double *multiplier = s->predictor.z[0] + p->n;
+  double larger = 0.0, least = 0.0;
+  memcpy(r->seen, multiplier, (size_t)r->rows * sizeof(double));
+  const as_status status = asi_least_norm_at(s, s->t, s->now.q, s->now.v, r->seen, r->seen + m);
+  for (int i = 0; i < r->rows && status == AS_OK; ++i) {
+    const double unit = sqrt(r->inverse_D2[i]);
+    larger = fmax(larger, fabs(multiplier[i]) * unit);
+    least = fmax(least, fabs(r->seen[i]) * unit);
+  }
+  *yes = larger > MUCH_LARGER * least;
+  return status;
+}
+
+as_status asi_rows_doubt(as_integrator *s) {
+  bool larger = false, changed = false;
+  as_error ignored, *const error = s->eval.error;
+  s->eval.error = &ignored;
+  as_status status = are_much_larger(s, &larger);
+  if (status == AS_OK && larger)
+    status = asi_rows_choose(s, s->t, s->now.q, s->now.v, s->redundancy.n_implied, &changed);
+  s->eval.error = error;
+  s->redundancy.doubtful = false;
+  return as_status_is_recoverable(status) ? AS_OK : status; // with the rows at hand, then
 }
 
 void asi_rows_watch(as_integrator *s) {

@@ -166,10 +166,11 @@ static as_status fail_to_converge(as_integrator *s, int iterations) {
       worst = i;
   char name[64];
   asi_component_name(s->problem, AS_QUANTITY_V, worst, name, sizeof name);
-  return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, s->t1, name,
-                  "Newton's method did not converge in the step to t = %.9g s: the acceleration of "
-                  "%s still changes by %.3g (tolerance %.3g) after %d iterations.",
-                  s->t1, name, fabs(s->increment[worst]), s->weight[worst], iterations);
+  return asi_fail(
+      s->eval.error, AS_ERR_CONVERGENCE, s->t1, name,
+      "Newton's method did not converge in the step to t = %.9g s: the acceleration of "
+      "%s still changes by %.3g after %d iterations, with a relative tolerance of %.3g.",
+      s->t1, name, fabs(s->increment[worst]), iterations, s->newton_rtol);
 }
 
 // ---- old factors or new ones ----------------------------------------------------------------------

@@ -34,8 +34,9 @@ as_status asi_redundancy_init(as_integrator *s, as_error *error) {
   r->redundant = asi_calloc(3 * rows, sizeof(int));
   r->found = r->redundant ? r->redundant + rows : NULL;
   r->group = r->found ? r->found + rows : NULL;
-  r->implied = asi_calloc(2 * rows, sizeof(bool));
+  r->implied = asi_calloc(3 * rows, sizeof(bool));
   r->was_implied = r->implied ? r->implied + rows : NULL;
+  r->old_implied = r->implied ? r->was_implied + rows : NULL;
   return r->redundant && r->implied ? AS_OK : asi_fail_memory(error);
 }
 
@@ -486,7 +487,7 @@ static as_status classify(as_integrator *s, double *basis, int count) {
     }
     const int first_k = s->problem->def.n_lambda;
     choose_rows(turned, r->n_redundant, rows, first_k, r->found);
-    group_rows(turned, r->n_redundant, rows, r->group);
+    group_rows(turned, count, rows, r->group);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, first_k,
                 r->found + r->n_redundant);
     qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);

@@ -25,7 +25,8 @@ typedef struct asi_redundancy {
 
   // Rows that a run does without.
   bool *implied;     ///< rows: these
-  bool *was_implied; ///< rows: a copy, for a start that fails
+  bool *was_implied; ///< rows: a copy, for a start or a step that fails
+  bool *old_implied; ///< rows: a copy, for a choice that fails
   int n_implied;     ///< how many; 0: none, and `implied` may hold anything
   double growth;     ///< of multipliers against forces when they were chosen; 0: not known yet
   bool doubtful;     ///< it has become much larger
@@ -81,6 +82,8 @@ as_status asi_rows_choose(as_integrator *s, double t, const double *q, const dou
                           bool *changed);
 /// Looks after a step whether others should be left out.
 void asi_rows_watch(as_integrator *s);
+/// If so, looks closer before the next step, and chooses others.
+as_status asi_rows_doubt(as_integrator *s);
 
 /// [RE.8] Factorizes for a point; then replaces multipliers by those of least norm.
 as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, const double *v);

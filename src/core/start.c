@@ -590,6 +590,9 @@ as_status asi_index3_blocks(as_integrator *s, const double *v) {
       s, &at, projection_blocks | AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI));
 }
 
+// A step may begin at a singular position: then the correction is found with so much compliance, [RE.5].
+#define SINGULAR_COMPLIANCE 1e-8
+
 /// [ST.6] M dv - f_lambda mu - f_psi nu = 0, with these rows
 as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) {
   const int n = s->problem->n;
@@ -598,9 +601,13 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
   if (status == AS_OK) status = asi_index3_blocks(s, v);
   if (status) return status;
   memset(rhs, 0, (size_t)n * sizeof(double));
-  asi_system_assemble(&s->kkt, s->block, &s->motion);
-  asi_add_compliance(s, &s->kkt, s->compliance);
-  status = asi_factor(s, &s->kkt, s->t, "the corrected velocity");
+  for (int tries = 0; tries < 2; ++tries) {
+    asi_system_assemble(&s->kkt, s->block, &s->motion);
+    asi_add_compliance(s, &s->kkt,
+                       tries == 0 ? s->compliance : fmax(s->compliance, SINGULAR_COMPLIANCE));
+    status = asi_factor(s, &s->kkt, s->t, "the corrected velocity");
+    if (status != AS_ERR_SINGULAR) break;
+  }
   if (status) return status;
   status = asi_solve(s, &s->kkt, s->t, rhs);
   if (status) return status;

@@ -77,10 +77,8 @@ enum { MAX_CHOICES = 3 };
 
 as_status asi_solve_step(as_integrator *s, double h, double t1, double e) {
   asi_redundancy *r = &s->redundancy;
-  as_status status = AS_OK;
+  as_status status = r->doubtful ? asi_rows_doubt(s) : AS_OK;
   bool changed = false;
-  if (r->doubtful) status = asi_rows_choose(s, s->t, s->now.q, s->now.v, r->n_implied, &changed);
-  r->doubtful = false;
   if (status == AS_OK) status = attempt(s, h, t1, e);
   for (int i = 0; i < MAX_CHOICES && r->n_implied > 0; ++i) {
     status = choose_rows(s, status, &changed);
@@ -174,12 +172,18 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
       asi_find_redundancy(s, s->t, s->now.q, s->now.v, near, usual.n_redundant + 8);
   const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
   if (found == AS_OK && count > usual.n_redundant) {
-    char names[200];
-    asi_name_rows(s->problem, s->redundancy.found, count, names, sizeof names);
+    char names[300] = "";
+    const as_problem_def *def = &s->problem->def;
+    const as_point at = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
+    if (def->describe_redundancy)
+      def->describe_redundancy(&at, s->redundancy.found, count, s->redundancy.group, names,
+                               sizeof names, def->user);
+    else
+      asi_name_rows(s->problem, s->redundancy.found, count, names, sizeof names);
     const size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used,
-             " The constraints are close to singular where it began: %s depend on the others.",
-             names);
+             " The constraints are close to singular where it began: %s%s.", names,
+             def->describe_redundancy ? "" : " follow from the others");
   }
   s->eval.error = error;
   s->redundancy = usual;
