@@ -6,6 +6,7 @@
 
 #include "alphastep/results.h"
 #include "alphastep/survey.h"
+#include "changes.h"
 #include "json.h"
 #include "machine.h"
 
@@ -18,7 +19,7 @@ typedef struct findings {
   const as_survey *survey;
   int channels;
   int n_warnings;
-  char warning[MOST_WARNINGS][400];
+  char warning[MOST_WARNINGS][AS_SURVEY_TEXT];
 } findings;
 
 // ---- warnings
@@ -43,7 +44,7 @@ static bool is_read(const as_channels *channels, const char *frame) {
 
 static void warn_unused(findings *f, const as_channels *channels) {
   const as_machine *machine = f->machine;
-  char text[400];
+  char text[AS_SURVEY_TEXT];
   for (int i = 0; i < machine->n_parameters; i++) {
     const as_parameter *p = &machine->parameters[i];
     if (p->used) continue;
@@ -68,6 +69,20 @@ static void print_names(const as_model *model, const as_joint_id *joints, int n)
   if (n > MOST_NAMES) printf(" and %d more", n - MOST_NAMES);
 }
 
+/// What assembly has moved, as it was asked to. Other changes are warnings.
+static void print_assembled(const findings *f) {
+  const as_survey *s = f->survey;
+  int told = 0, n = 0;
+  for (int i = 0; i < s->n_changes; i++) {
+    char text[AS_SURVEY_TEXT];
+    if (!s->change[i].assembled || n++ >= MOST_NAMES) continue;
+    as_start_change_text(f->machine->model, &s->change[i], text, sizeof text);
+    printf("                    %s\n", text);
+    told++;
+  }
+  if (n > told) printf("                    %d more values are not as given.\n", n - told);
+}
+
 static void print_start(const findings *f) {
   const as_survey *s = f->survey;
   const as_assembly_report *a = &f->machine->assembly;
@@ -81,6 +96,7 @@ static void print_start(const findings *f) {
   printf("start               gap %.3g, moved by up to %.3g m", s->gap, s->largest_move);
   if (s->moved_body >= 0) printf(" (body \"%s\")", as_model_body_name(model, s->moved_body));
   putchar('\n');
+  print_assembled(f);
 }
 
 static void print_cost(const findings *f) {
@@ -218,6 +234,7 @@ static void print_json(const findings *f) {
   putchar(']');
   json_add_number(&o, "size", s->size);
   write_start(&o, f);
+  changes_write(&o, model, s->change, s->n_changes);
   json_add_number(&o, "unknowns", s->unknowns);
   json_add_number(&o, "entries", s->entries);
   json_add_number(&o, "fill", s->fill);

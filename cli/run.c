@@ -259,6 +259,17 @@ static void print_end(const job *j) {
          channels == 1 ? "" : "s", j->rows == 1 ? "is" : "are", j->table);
 }
 
+/// That given positions are not kept, because assembly was asked for. Other changes are warnings.
+static void print_assembled(const job *j) {
+  int n, moved = 0;
+  const as_start_change *change = as_run_start_changes(j->run, &n);
+  for (int i = 0; i < n; i++) moved += change[i].assembled;
+  if (moved == 0) return;
+  printf(
+      "To assemble the machine, %d given position%s moved or turned; `alphastep check` lists %s.\n",
+      moved, moved == 1 ? " was" : "s were", moved == 1 ? "it" : "them");
+}
+
 static cli_exit run_job(job *j) {
   as_error error = {.message = ""};
   j->progress = progress_begin(j->machine->simulation.t_end, !j->request->quiet);
@@ -290,6 +301,7 @@ static cli_exit run_job(job *j) {
     summary_write(stdout, j);
   } else if (result == CLI_DONE && !j->request->quiet) {
     print_end(j);
+    print_assembled(j);
     if (reported) printf("The report is %s/report.html.\n", j->folder);
   }
   return result;

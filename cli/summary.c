@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "alphastep/version.h"
+#include "changes.h"
 #include "job.h"
 #include "json.h"
 
@@ -137,6 +138,9 @@ void summary_write(FILE *out, const void *user) {
   write_options(out, j->machine);
   json_key(&o, "machine");
   write_machine(out, j);
+  int n_changes;
+  const as_start_change *change = as_run_start_changes(j->run, &n_changes);
+  changes_write(&o, j->machine->model, change, n_changes);
   json_add_number(&o, "t", j->t);
   json_add_number(&o, "rows", (double)j->rows);
   json_add_number(&o, "channels", as_channels_count(as_run_channels(j->run)));

@@ -104,6 +104,14 @@ typedef struct as_integrator_def {
 
 AS_API as_integrator_def as_default_integrator_def(void);
 
+/// What a start may do to a component of the configuration and of the velocity.
+enum {
+  AS_START_FIXED_POSITION = 1, ///< q does not move along it
+  AS_START_FIXED_VELOCITY = 2, ///< v is not changed
+  /// v is not given here: it is found from the constraints, and what is given is kept if that can be.
+  AS_START_FREE_VELOCITY = 4,
+};
+
 /// Where to start. Velocities and states may be NULL: zero.
 typedef struct as_initial {
   double t;        ///< [s]
@@ -118,6 +126,9 @@ typedef struct as_initial {
   const double *u; ///< held signals before the first samples; NULL: zero
   /// n_lambda + n_psi: which constraints hold; the multipliers of the others are zero. NULL: all.
   const bool *active;
+  /// n: AS_START_... of each component; NULL: all are given, and all may be changed. It belongs to q and v: who
+  /// replaces these, replaces it too.
+  const unsigned char *keep;
 } as_initial;
 
 /// What as_integrator_start() did to the values it was given.
@@ -139,6 +150,11 @@ typedef struct as_start_report {
   /// For each row, of g and then of k, the number of the group of rows that imply each other; -1: none. Belongs to the
   /// integrator.
   const int *redundancy_group;
+  /// By how much each row contradicts what was given, in units of its gradient: n_lambda rows of g with the positions,
+  /// n_lambda + n_psi of g_t + B v and k with the velocities (those that are not given as the rest demands). Both
+  /// belong to the integrator; NULL: not known.
+  const double *position_rows;
+  const double *velocity_rows;
 } as_start_report;
 
 /// The state at t, the end of the last step or a time inside it. The arrays belong to the integrator and change with each step.
@@ -190,8 +206,8 @@ AS_API as_status as_integrator_create(const as_problem *problem, const as_integr
                                       as_integrator **out, as_error *error);
 AS_API void as_integrator_destroy(as_integrator *integrator);
 
-/// Sets the state: projects q and v onto the constraints with the least mass-weighted change, then
-/// solves for v', lambda, psi. `report` may be NULL. May be called again at any time.
+/// Sets the state: projects q and v onto the constraints with the least mass-weighted change, [ST.9] where not
+/// everything is given or something is fixed, then solves for v', lambda, psi. `report` may be NULL. May be called again at any time.
 AS_API as_status as_integrator_start(as_integrator *integrator, const as_initial *initial,
                                      as_start_report *report, as_error *error);
 

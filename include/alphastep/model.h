@@ -99,6 +99,14 @@ typedef enum as_body_kind {
   AS_BODY_POINT, ///< a point mass: three translations, nothing to turn
 } as_body_kind;
 
+/// What of a body's start is given, as bits.
+enum {
+  AS_GIVEN_POSITION = 1,
+  AS_GIVEN_QUATERNION = 2,
+  AS_GIVEN_VELOCITY = 4,
+  AS_GIVEN_ANGULAR_VELOCITY = 8,
+};
+
 /// A body and its starting pose. Start from as_default_body_def().
 typedef struct as_body_def {
   const char *name; ///< unique, printable, without . and /; NULL: `body 3`
@@ -112,6 +120,12 @@ typedef struct as_body_def {
   double quaternion[4];       ///< body to world, w x y z
   double velocity[3];         ///< of the centre of mass, world axes [m/s]
   double angular_velocity[3]; ///< body axes [rad/s]
+  /// AS_GIVEN_...: these count as given also where they are zero (a quaternion: 1, 0, 0, 0); others count as given if
+  /// they are not. Velocities that are not given are found from the joints at the start; given ones are kept if that
+  /// can be, and as_model_start_changes() tells if not.
+  unsigned given;
+  /// The body starts exactly as described here. If a joint then cannot hold, the start fails and names it.
+  bool fixed;
 } as_body_def;
 
 AS_API as_body_def as_default_body_def(void);
@@ -567,6 +581,42 @@ typedef struct as_assembly_report {
 /// sentence names the joints with the largest gaps, and the builder is unchanged. `report` may be NULL.
 AS_API as_status as_builder_assemble(as_builder *builder, as_assembly_report *report,
                                      as_error *error);
+
+/// What of a start is not as it was given.
+typedef enum as_start_quantity {
+  AS_START_POSITION,         ///< of the body's frame, world [m]
+  AS_START_QUATERNION,       ///< body to world, w x y z
+  AS_START_VELOCITY,         ///< of the centre of mass, world axes [m/s]
+  AS_START_ANGULAR_VELOCITY, ///< body axes [rad/s]
+  AS_START_DISPLACEMENT,     ///< of a coordinate of a superelement [m, rad]
+  AS_START_RATE,             ///< likewise [m/s, rad/s]
+} as_start_quantity;
+
+enum { AS_START_JOINTS = 4 }; ///< how many joints a change names at most
+
+typedef struct as_start_change {
+  as_start_quantity quantity;
+  as_body_id body;  ///< AS_NONE: of a superelement
+  int superelement; ///< its number; AS_NONE: of a body
+  int coordinate;   ///< of a superelement, from 0: the one that differs most
+  int n;            ///< how many numbers: 3, of a quaternion 4, of a coordinate 1
+  double given[4];  ///< as described
+  double taken[4];  ///< at the start
+  bool assembled;   ///< as_builder_assemble() has moved it, as it was asked to
+  int n_joints;     ///< joints that contradict what was given, the worst first
+  as_joint_id joint[AS_START_JOINTS];
+} as_start_change;
+
+/// What a start has changed of what was given, by more than 1e-6 of its size (of a rotation: 1e-6 rad). `state` is what
+/// as_integrator_start() has come to from as_model_initial(), and `report` what it reported. Writes an array, to be
+/// freed by as_start_changes_free(), and how many there are; bodies come in their order.
+AS_API as_status as_model_start_changes(const as_model *model, const as_state *state,
+                                        const as_start_report *report, as_start_change **out,
+                                        int *n, as_error *error);
+AS_API void as_start_changes_free(as_start_change *changes);
+/// One sentence that says it.
+AS_API void as_start_change_text(const as_model *model, const as_start_change *change, char *text,
+                                 size_t size);
 
 /// Makes the model; the builder stays as it is and may be added to and built again.
 AS_API as_status as_builder_build(const as_builder *builder, as_model **out, as_error *error);

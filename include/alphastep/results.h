@@ -136,6 +136,8 @@ AS_API as_status as_run_create(const as_model *model, const as_run_def *def, as_
 AS_API void as_run_destroy(as_run *run);
 AS_API const as_channels *as_run_channels(const as_run *run);
 AS_API as_integrator *as_run_integrator(as_run *run);
+/// What the start has changed of what was given, see as_model_start_changes(); after a run was loaded: nothing is known.
+AS_API const as_start_change *as_run_start_changes(const as_run *run, int *n);
 /// Rows given so far.
 AS_API long as_run_rows(const as_run *run);
 /// While a row is given: positions and quaternions of all bodies, AS_POSE numbers each (alphastep/recording.h). NULL

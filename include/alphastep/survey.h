@@ -9,7 +9,10 @@
 extern "C" {
 #endif
 
-enum { AS_SURVEY_WARNINGS = 40 }; ///< the most that are kept
+enum {
+  AS_SURVEY_WARNINGS = 40, ///< the most that are kept
+  AS_SURVEY_TEXT = 640,    ///< room for one
+};
 
 typedef struct as_survey {
   int bodies, joints, forces;
@@ -27,10 +30,12 @@ typedef struct as_survey {
   double center_of_mass[3]; ///< at the start [m]
   double size;              ///< the longest side of the box around centres of mass and joints [m]
 
-  double gap;             ///< the largest constraint row as given [m, or sine of an angle]
-  double largest_move;    ///< of a centre of mass, onto the constraints [m]
-  as_body_id moved_body;  ///< which one; AS_NONE: nothing has moved
-  double velocity_change; ///< sqrt(d^T M d) of the change of the velocities
+  double gap;              ///< the largest constraint row as given [m, or sine of an angle]
+  double largest_move;     ///< of a centre of mass, onto the constraints [m]
+  as_body_id moved_body;   ///< which one; AS_NONE: nothing has moved
+  double velocity_change;  ///< sqrt(d^T M d) of the change of the velocities
+  as_start_change *change; ///< n_changes: what of the start is not as it was given
+  int n_changes;
 
   const char *solver;       ///< of linear systems
   double entries;           ///< of the matrix of a step
@@ -43,7 +48,7 @@ typedef struct as_survey {
   as_force_id fastest_force; ///< which one
   as_force_id slowest_force;
   int n_warnings; ///< sentences, complete or the first of them
-  char warning[AS_SURVEY_WARNINGS][256];
+  char warning[AS_SURVEY_WARNINGS][AS_SURVEY_TEXT];
 } as_survey;
 
 /// Looks at a machine that is to be run so far (t_end may be NAN: not known). AS_OK also if there are warnings.

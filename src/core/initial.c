@@ -132,16 +132,23 @@ void asi_set_active(as_integrator *s, const bool *active) {
   asi_rows_update(s, false);
 }
 
-/// Brings q and v of s->next onto the constraints.
-static as_status project(as_integrator *s, double t, bool may_move, as_start_report *report) {
+/// Brings q and v of s->next onto the constraints. `keep`: what is given, and what may not be changed.
+static as_status project(as_integrator *s, double t, const unsigned char *keep, bool may_move,
+                         as_start_report *report) {
   const as_problem *p = s->problem;
   const asi_values *x = &s->next;
   as_status status = AS_OK;
   as_space_normalize(p->space, x->q);
   memcpy(s->q_given, x->q, (size_t)p->nq * sizeof(double));
+  s->given.keep = keep;
+  s->given.positions = true;
   if (p->def.n_lambda > 0) status = asi_project_position(s, t, s->q_given, x->q, may_move, report);
+  s->given.positions = false;
   if (status == AS_OK && s->redundancy.rows > 0)
-    status = asi_project_velocity(s, t, x->q, x->v, may_move, true, report);
+    status = asi_project_start_velocity(s, t, x->q, x->v, may_move, x->vdot, report);
+  s->given.keep = NULL;
+  report->position_rows = s->given.rows;
+  report->velocity_rows = s->given.rows + p->def.n_lambda;
   return status;
 }
 
@@ -185,7 +192,7 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   asi_rows_take_all(s);
   asi_set_active(s, initial->active);
   s->compliance = s->base_compliance = 0.0;
-  as_status status = project(s, t, s->def.project_start, report);
+  as_status status = project(s, t, initial->keep, s->def.project_start, report);
   if (status == AS_OK && s->redundancy.rows > 0)
     status = prepare_constraints(s, t, x->q, x->v, report);
   if (status) return status;

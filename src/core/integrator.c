@@ -364,6 +364,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->redundancy.shown = take(arena, &used, m + k);
   s->redundancy.seen = take(arena, &used, m + k);
   s->q_given = take(arena, &used, (size_t)p->nq);
+  s->given.rows = take(arena, &used, 2 * m + k);
   s->q_best = take(arena, &used, (size_t)p->nq);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = take(arena, &used, unknowns);
   return used;

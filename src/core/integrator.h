@@ -194,6 +194,14 @@ struct as_integrator {
   double *q_best;    ///< nq: the best position of a projection so far
   double *q_given;   ///< nq: what start was given, quaternions normalized
   double *kkt_rhs;   ///< n + n_lambda + n_psi
+  struct {
+    const unsigned char *keep; ///< as_initial.keep, while a start projects; NULL: nothing is held
+    bool positions;            ///< positions are being projected
+    bool keeps_given;          ///< velocities that are given are held, too
+    bool weighs;               ///< velocities that are not given weigh little
+    double *rows; ///< 2 n_lambda + n_psi: as_start_report.position_rows, then velocity_rows
+    bool noted;   ///< rows are known already
+  } given;        ///< what a start does with what it was given [ST.9]
 
   // Automatic steps.
   struct {
@@ -274,6 +282,9 @@ as_status asi_start_create(as_integrator *s, as_error *error);
 /// Brings q onto g = 0; q0 is where it comes from. Unless it may be moved, only checks it.
 as_status asi_project_position(as_integrator *s, double t, const double *q0, double *q,
                                bool may_move, as_start_report *report);
+/// Brings v onto the constraints at a start, by s->given; `from` is room for n numbers.
+as_status asi_project_start_velocity(as_integrator *s, double t, const double *q, double *v,
+                                     bool may_move, double *from, as_start_report *report);
 /// Brings g_t + B v and k to s->target; unless v may be moved, only checks it. At a start the rows are
 /// measured anew. Leaves the multipliers of the change in s->residual.
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,

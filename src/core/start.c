@@ -113,6 +113,46 @@ static double scale_residual(const as_matrix *jacobian, const asi_row_view *rows
   return largest;
 }
 
+/// [ST.9] Whether a component keeps its value in the projection that is going on.
+static bool is_held(const as_integrator *s, int i) {
+  const unsigned keep = s->given.keep ? s->given.keep[i] : AS_START_FREE_VELOCITY;
+  if (s->given.positions) return keep & AS_START_FIXED_POSITION;
+  return (keep & AS_START_FIXED_VELOCITY) ||
+         (s->given.keeps_given && !(keep & AS_START_FREE_VELOCITY));
+}
+
+static bool is_fixed(const as_integrator *s) {
+  for (int i = 0; s->given.keep && i < s->problem->n; ++i)
+    if (is_held(s, i)) return true;
+  return false;
+}
+
+// [ST.9] The weight of velocities that are not given, against those that are. Small, so that given ones hardly
+// change for their sake; what is left of it fades as the iteration goes on, by this factor each time.
+#define FREE_WEIGHT 1e-4
+// Given velocities have found their values when they change by less than this, relative to the largest.
+#define SETTLED 1e-10
+
+/// The square root of a component's weight in the projection that is going on.
+static double weight_of(const as_integrator *s, int i) {
+  return s->given.weighs && (s->given.keep[i] & AS_START_FREE_VELOCITY) ? sqrt(FREE_WEIGHT) : 1.0;
+}
+
+/// Weighs the mass matrix of an assembled projection, and lets components that are held stay where they are.
+static void keep_given(const as_integrator *s, asi_system *system, double *rhs) {
+  const int n = s->problem->n;
+  if (s->given.keep == NULL) return;
+  for (int j = 0; j < system->size; ++j)
+    for (int k = system->pattern.col_start[j]; k < system->pattern.col_start[j + 1]; ++k) {
+      const int i = system->pattern.row[k];
+      if ((i < n && is_held(s, i)) || (j < n && is_held(s, j)))
+        system->value[k] = i == j ? 1.0 : 0.0;
+      else if (i < n && j < n)
+        system->value[k] *= weight_of(s, i) * weight_of(s, j);
+    }
+  for (int i = 0; i < n; ++i) rhs[i] = is_held(s, i) ? 0.0 : rhs[i] * weight_of(s, i);
+}
+
 /// Names the rows whose residual is at least a tenth of the worst one's, up to four of them.
 static as_status fail_inconsistent(as_integrator *s, double t, const char *what, double worst,
                                    const double *scaled, int first_row, int rows) {
@@ -133,10 +173,10 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *what,
                   "The %s cannot be used at t = %.9g s: %s off by %.3g in units of the "
                   "gradient, more than %.0e, %s.",
                   what, t, names, worst, INCONSISTENT,
-                  s->def.project_start
-                      ? "and projection does not bring it closer (these constraints "
-                        "contradict each other or cannot be reached)"
-                      : "and projection is switched off");
+                  !s->def.project_start ? "and projection is switched off"
+                  : is_fixed(s) ? "and what is fixed does not let projection bring it closer"
+                                : "and projection does not bring it closer (these constraints "
+                                  "contradict each other or cannot be reached)");
 }
 
 // [RE.4] Compliance while projecting: enough to bear redundant rows; more where a step would lead away.
@@ -154,6 +194,7 @@ static as_status solve_projection(as_integrator *s, double t, double e, bool wit
   asi_system_assemble(system, s->block, &s->motion);
   asi_add_compliance(s, system, e);
   if (!with_k) drop_nonholonomic(system, p);
+  keep_given(s, system, rhs);
   for (int i = 0; i < (with_k ? rows : p->def.n_lambda); ++i)
     rhs[n + i] -= e * s->redundancy.inverse_d2[i] * multiplier[i];
   as_status status = asi_factor(s, system, t, what);
@@ -182,6 +223,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
     if (iteration == 0) asi_redundancy_scale(s);
     double worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
     if (iteration == 0) report->position_residual = asi_max_abs(g, m);
+    if (iteration == 0) memcpy(s->given.rows, scaled, (size_t)m * sizeof(double));
     report->position_iterations = iteration;
     idle = worst > 0.5 * best ? idle + 1 : 0;
     const bool away = worst > best && worst > INCONSISTENT;
@@ -240,7 +282,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
   const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows;
   double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
   double *multiplier = s->residual, *scaled = s->increment;
-  double best = (double)INFINITY;
+  double best = (double)INFINITY, step = (double)INFINITY;
   int tries = 0;
   memset(multiplier, 0, (size_t)rows * sizeof(double));
   memset(s->xi, 0, (size_t)n * sizeof(double)); // the change so far
@@ -260,11 +302,14 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (p->def.n_psi > 0)
       worst = fmax(worst, scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, scaled + m));
     if (iteration == 0) report->velocity_residual = largest;
+    if (iteration == 0 && !s->given.noted)
+      memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
     report->velocity_drift = largest;
     report->velocity_iterations = iteration;
     const bool at_round_off = worst <= 64.0 * DBL_EPSILON * speed;
+    const bool settled = !s->given.weighs || step <= SETTLED * speed;
     tries = worst > 0.5 * best ? tries + 1 : 0;
-    if (!may_move || iteration == MAX_PROJECTIONS || at_round_off || tries > 3) {
+    if (!may_move || iteration == MAX_PROJECTIONS || ((at_round_off || tries > 3) && settled)) {
       double limit = INCONSISTENT;
       if (!measure) status = add_position_error(s, &at, &limit);
       if (status) return status;
@@ -275,17 +320,65 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
       return AS_OK;
     }
     best = fmin(best, worst);
+    for (int i = 0; s->given.weighs && i < n; ++i)
+      if (s->given.keep[i] & AS_START_FREE_VELOCITY) s->xi[i] = 0.0; // only given ones resist
     memset(rhs, 0, (size_t)n * sizeof(double));
     asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->xi, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
     status = solve_projection(s, t, LEAST_COMPLIANCE, true, rhs, multiplier,
                               "the projection of the starting velocity");
     if (status) return status;
+    step = 0.0;
     for (int i = 0; i < n; ++i) {
       s->xi[i] += rhs[i];
       v[i] += rhs[i];
+      if (s->given.weighs && !(s->given.keep[i] & AS_START_FREE_VELOCITY))
+        step = fmax(step, fabs(rhs[i]));
     }
   }
+}
+
+/// sqrt(d^T M d) of a change of the velocity.
+static double velocity_change(as_integrator *s, const double *from, const double *to) {
+  for (int i = 0; i < s->problem->n; ++i) s->xi[i] = to[i] - from[i];
+  return mass_norm(s, s->xi);
+}
+
+/// Whether some velocities are given and others are not.
+static bool is_partly_given(const as_integrator *s) {
+  bool given = false, free = false;
+  for (int i = 0; s->given.keep && i < s->problem->n; ++i) {
+    given = given || !(s->given.keep[i] & AS_START_FREE_VELOCITY);
+    free = free || (s->given.keep[i] & AS_START_FREE_VELOCITY);
+  }
+  return given && free;
+}
+
+/// [ST.9] velocities that are given stay, if the others can be found to fit; if not, they change as little as can be
+as_status asi_project_start_velocity(as_integrator *s, double t, const double *q, double *v,
+                                     bool may_move, double *from, as_start_report *report) {
+  const as_problem *p = s->problem;
+  const int rows = s->redundancy.rows;
+  as_status status = AS_OK;
+  if (!may_move || !is_partly_given(s))
+    return asi_project_velocity(s, t, q, v, may_move, true, report);
+  memcpy(from, v, (size_t)p->n * sizeof(double));
+  s->given.keeps_given = true;
+  status = asi_project_velocity(s, t, q, v, true, true, report);
+  s->given.keeps_given = false;
+  if (status && status != AS_ERR_INCONSISTENT && status != AS_ERR_SINGULAR) return status;
+  const double residual = report->velocity_residual;
+  if (status == AS_ERR_INCONSISTENT) { // these rows contradict what is given
+    memcpy(s->given.rows + p->def.n_lambda, s->increment, (size_t)rows * sizeof(double));
+    s->given.noted = true;
+  }
+  s->given.weighs = status != AS_OK;
+  if (status) memcpy(v, from, (size_t)p->n * sizeof(double));
+  status = asi_project_velocity(s, t, q, v, true, true, report);
+  s->given.noted = s->given.weighs = false;
+  report->velocity_residual = residual;
+  if (status == AS_OK) report->velocity_change = velocity_change(s, from, v);
+  return status;
 }
 
 /// The residual of [ST.4] at a guess, negative: what the increments have to bring. `acceleration` holds the

@@ -25,6 +25,9 @@ static const asi_key body_keys[] = {
              "`center_of_mass` says otherwise"},
     {"velocity", ASI_KEY_VECTOR, AT(def.velocity), .least = 3, .most = 3, .unit = "m/s",
      .otherwise = "[0, 0, 0]", .text = "of the centre of mass at the start, world axes"},
+    {"fixed", ASI_KEY_BOOLEAN, AT(def.fixed), .otherwise = "false",
+     .text = "the body starts exactly as described here, with what is not written at its default; "
+             "if a joint then cannot hold, the start fails and names it"},
     {"shapes", ASI_KEY_SHAPES, AT(first_shape), .section = &asi_shapes,
      .text = "what is drawn, in the body's frame"},
 };
@@ -53,9 +56,27 @@ static const asi_table rigid_table = {"rigid body", &point_table, rigid_keys,
 
 static void prepare_body(void *out) {
   body_thing *thing = out;
-  thing->def = as_default_body_def();
+  as_body_def *def = &thing->def;
+  *def = as_default_body_def();
+  // Until they are read: what is written counts as given, also where it is zero.
+  def->position[0] = def->velocity[0] = def->angular_velocity[0] = def->quaternion[0] = (double)NAN;
   thing->turn = asi_default_turn();
   thing->first_shape = -1;
+}
+
+/// A number that was not written gets its default.
+static void settle(double *first, double otherwise, unsigned what, unsigned *given) {
+  if (isnan(*first))
+    *first = otherwise;
+  else
+    *given |= what;
+}
+
+static void note_given(as_body_def *def) {
+  settle(def->position, 0.0, AS_GIVEN_POSITION, &def->given);
+  settle(def->velocity, 0.0, AS_GIVEN_VELOCITY, &def->given);
+  settle(def->angular_velocity, 0.0, AS_GIVEN_ANGULAR_VELOCITY, &def->given);
+  settle(def->quaternion, 1.0, AS_GIVEN_QUATERNION, &def->given);
 }
 
 static as_status add_body(asi_reader *r, const asi_kind *kind, const char *name, void *read,
@@ -66,6 +87,7 @@ static as_status add_body(asi_reader *r, const asi_kind *kind, const char *name,
   thing->def.kind = (as_body_kind)kind->code;
   thing->def.space = thing->space == 1 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
   as_status status = asi_turn_apply(&thing->turn, thing->def.quaternion, error);
+  note_given(&thing->def);
   if (status == AS_OK) status = as_builder_add_body(r->builder, &thing->def, &id, error);
   if (status == AS_OK && thing->first_shape >= 0)
     asi_give_shapes(r, thing->first_shape, id, thing->def.center_of_mass);

@@ -75,6 +75,22 @@ static bool is_diagonal(const double J[9]) {
 
 static bool is_round(const double J[9]) { return is_diagonal(J) && J[0] == J[4] && J[0] == J[8]; }
 
+static bool is_zero(const double x[3]) { return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0; }
+
+static asi_given note_given(const as_body_def *def, const double quaternion[4], bool rigid) {
+  asi_given out = {.what = def->given, .fixed = def->fixed};
+  asi_copy(def->position, out.position);
+  asi_copy(def->velocity, out.velocity);
+  if (!is_zero(def->position)) out.what |= AS_GIVEN_POSITION;
+  if (!is_zero(def->velocity)) out.what |= AS_GIVEN_VELOCITY;
+  memcpy(out.quaternion, quaternion, sizeof out.quaternion);
+  if (!rigid) return out;
+  asi_copy(def->angular_velocity, out.angular_velocity);
+  if (!is_zero(def->angular_velocity)) out.what |= AS_GIVEN_ANGULAR_VELOCITY;
+  if (!is_zero(quaternion + 1)) out.what |= AS_GIVEN_QUATERNION;
+  return out;
+}
+
 as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id *id,
                               as_error *error) {
   char store[32];
@@ -99,6 +115,7 @@ as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id 
   asi_rotate(start.at.R, body->com, start.at.x);
   asi_add(1.0, def->position, start.at.x);
   asi_copy(def->velocity, start.at.v);
+  start.given = note_given(def, start.quaternion, rigid);
   void *array = b->body;
   if (!asi_grow(&array, b->n_bodies, &b->room_bodies, sizeof *b->body))
     return asi_fail_memory(error);

@@ -100,7 +100,7 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
   }
   asi_superelements_start(m);
   m->initial = (as_initial){.q = m->q0, .v = m->v0, .u = m->u0};
-  return AS_OK;
+  return asi_model_note_given(m, b, error);
 }
 
 static as_status number_rows(as_model *m, const as_builder *b, as_error *error) {
@@ -776,6 +776,8 @@ void as_model_destroy(as_model *m) {
   free(m->active);
   free(m->q0);
   free(m->v0);
+  free(m->keep);
+  free(m->given);
   free(m->u0);
   free(m->turn);
   free(m);

@@ -9,9 +9,17 @@
 #include "expression/expression.h"
 #include "model/names.h"
 
+/// A body's start as it was given.
+typedef struct asi_given {
+  unsigned what; ///< AS_GIVEN_...
+  bool fixed;
+  double position[3], quaternion[4], velocity[3], angular_velocity[3];
+} asi_given;
+
 /// A body with its starting pose.
 typedef struct asi_body_start {
   asi_body body;
+  asi_given given;
   double quaternion[4];
   as_body_motion at;
   bool is_node; ///< of a superelement:
@@ -66,6 +74,7 @@ typedef struct asi_joint_info {
   const char *remark; ///< what was assumed of it, see as_model_joint_remark(); NULL: nothing
   double start
       [AS_JOINT_COORDINATES]; ///< coordinates that it was assembled to: these turns its angles are in
+  double demand; ///< when the machine was assembled, how much its rates contradicted given velocities
 } asi_joint_info;
 
 /// Where in the data a curve is referred to.
@@ -102,6 +111,7 @@ struct as_builder {
   size_t data_used, data_room;
   as_coordinate_def *wanted; ///< starting values of coordinates
   int n_wanted, room_wanted;
+  bool assembled; ///< poses are those that assembly found
   asi_superelement *superelement;
   int n_superelements, room_superelements;
   double *parameter; ///< values at the start

@@ -106,6 +106,9 @@ struct as_model {
   int *row_joint; ///< n_lambda + n_psi
   bool *active;   ///< likewise: which rows hold at the start
   double *q0, *v0;
+  unsigned char *keep; ///< n: as_initial.keep
+  asi_given *given;    ///< n_bodies: the starts as they were given, before assembly
+  bool assembled;
   int n_parameters; ///< held signals
   int n_turns;      ///< held signals behind them: angles that are remembered
   asi_gauge *turn;  ///< n_turns: these angles; bodies are the model's
@@ -118,6 +121,9 @@ struct as_model {
   int n_superelements;
   asi_node *node; ///< n_bodies; only of bodies that are nodes
 };
+
+/// Notes what is given of the start, and what may not be changed, see given.c.
+as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error);
 
 /// Fills the callbacks of a description.
 void asi_model_callbacks(as_problem_def *def);

@@ -57,6 +57,7 @@ typedef struct assembly {
   double *rows;    ///< g at the poses given
   double *from;    ///< of each wanted coordinate, where it is drawn
   int *curve;      ///< of each wanted coordinate, -1: it is not driven
+  double *demand;  ///< of each joint: how much it contradicts the velocities given
   as_start_report last;
 } assembly;
 
@@ -118,8 +119,11 @@ static as_status measure(const assembly *a, int i, double *value, as_error *erro
 
 /// Projects q and v and takes them over.
 static as_status project(assembly *a, as_error *error) {
-  const as_initial initial = {
-      .q = a->q, .v = a->v, .u = a->model->u0, .active = a->model->initial.active};
+  const as_initial initial = {.q = a->q,
+                              .v = a->v,
+                              .u = a->model->u0,
+                              .active = a->model->initial.active,
+                              .keep = a->model->initial.keep};
   const as_status status = as_integrator_start(a->integrator, &initial, &a->last, error);
   if (status) return status;
   const as_state *s = as_integrator_state(a->integrator);
@@ -241,6 +245,17 @@ static as_status lead_all(assembly *a, as_error *error) {
   return part < 1.0 ? fail_coordinate(a, status, error) : AS_OK;
 }
 
+/// Notes which joints contradict given velocities; a wanted rate counts as its joint's.
+static void note_demands(const assembly *a, double *demand) {
+  const as_model *m = a->model;
+  for (int r = 0; r < m->n_lambda + m->n_psi && a->last.velocity_rows; ++r) {
+    int joint = as_model_row_joint(m, r), driven = joint - a->b->n_joints;
+    for (int i = 0; i < a->b->n_wanted && joint >= a->b->n_joints; ++i)
+      if (a->curve[i] >= 0 && driven-- == 0) joint = a->b->wanted[i].joint;
+    if (m->active[r]) demand[joint] = fmax(demand[joint], a->last.velocity_rows[r]);
+  }
+}
+
 /// Prescribes the wanted rates where the coordinates are now.
 static as_status set_rates(assembly *a, as_error *error) {
   as_status status = open_model(a, DRIVE_RATES, error);
@@ -250,7 +265,9 @@ static as_status set_rates(assembly *a, as_error *error) {
     law->slope = a->b->wanted[i].rate;
     status = measure(a, i, &law->constant, error);
   }
-  return status ? status : project(a, error);
+  if (status == AS_OK) status = project(a, error);
+  if (status == AS_OK) note_demands(a, a->demand);
+  return status;
 }
 
 /// The machine alone, without what drove it: its rank, and the joints that are too much.
@@ -306,6 +323,8 @@ static void take_over(as_builder *b, const assembly *a, as_assembly_report *repo
     const as_coordinate_def *wanted = &b->wanted[i];
     if (!isnan(wanted->value)) b->joint[wanted->joint].start[wanted->coordinate] = wanted->value;
   }
+  for (int j = 0; j < b->n_joints; ++j) b->joint[j].demand = a->demand[j];
+  b->assembled = true;
   report->velocity_change = velocity_change(a->model, a->v, a->model->v0);
   report->moved_body = AS_NONE;
   for (int i = 0; i < b->n_bodies; ++i) {
@@ -338,7 +357,9 @@ static as_status assemble(assembly *a, as_assembly_report *report, as_error *err
   a->given_v = asi_calloc((size_t)m->n, sizeof(double));
   a->rows = asi_calloc((size_t)m->n_lambda, sizeof(double));
   a->from = asi_calloc((size_t)a->b->n_wanted, sizeof(double));
-  if (!a->q || !a->v || !a->given_v || !a->rows || !a->from) return asi_fail_memory(error);
+  a->demand = asi_calloc((size_t)a->b->n_joints, sizeof(double));
+  if (!a->q || !a->v || !a->given_v || !a->rows || !a->from || !a->demand)
+    return asi_fail_memory(error);
   memcpy(a->q, m->q0, (size_t)m->nq * sizeof(double));
   memcpy(a->v, m->v0, (size_t)m->n * sizeof(double));
   memcpy(a->given_v, m->v0, (size_t)m->n * sizeof(double));
@@ -361,6 +382,7 @@ as_status as_builder_assemble(as_builder *b, as_assembly_report *report, as_erro
   free(a.given_v);
   free(a.rows);
   free(a.from);
+  free(a.demand);
   free(a.curve);
   return status;
 }

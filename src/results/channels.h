@@ -103,4 +103,15 @@ as_status asi_channels_create(const as_model *model, const asi_names *events,
                               const char *const *selections, int n, as_channels **out,
                               as_error *error);
 
+// ---- starts -----------------------------------------------------------------------------------------
+
+enum {
+  ASI_CHANGE_TEXT = 512, ///< room for a sentence
+  ASI_MOST_CHANGES = 12, ///< sentences that are told; then their number
+};
+
+/// Tells as warnings what a start has changed of what was given, but not where assembly was asked for.
+void asi_tell_start_changes(const as_model *m, const as_start_change *change, int n, as_log_fn *log,
+                            void *user);
+
 #endif

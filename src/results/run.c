@@ -11,6 +11,7 @@
 /// brought in as work.
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,8 @@ struct as_run {
   double *xi;       ///< n
   double *velocity; ///< n: projected
   as_start_report report;
+  as_start_change *change; ///< n_changes: what the start has changed of what was given
+  int n_changes;
 };
 
 as_run_def as_default_run_def(void) {
@@ -200,6 +203,7 @@ void as_run_destroy(as_run *run) {
   free(run->velocity);
   free_copy(&run->before);
   free_copy(&run->shown);
+  as_start_changes_free(run->change);
   free(run);
 }
 
@@ -207,6 +211,11 @@ const as_channels *as_run_channels(const as_run *run) { return run->channels; }
 as_integrator *as_run_integrator(as_run *run) { return run->integrator; }
 const double *as_run_poses(const as_run *run) { return run->poses; }
 long as_run_rows(const as_run *run) { return run->next; }
+
+const as_start_change *as_run_start_changes(const as_run *run, int *n) {
+  *n = run->n_changes;
+  return run->change;
+}
 
 long as_run_events(const as_run *run) { return run->watch ? run->watch->n_happened : 0; }
 
@@ -368,10 +377,40 @@ static as_status note_jump(as_run *run, double until, as_error *error) {
   return AS_OK;
 }
 
+void asi_tell_start_changes(const as_model *m, const as_start_change *change, int n, as_log_fn *log,
+                            void *user) {
+  char text[ASI_CHANGE_TEXT];
+  int told = 0, untold = 0;
+  for (int i = 0; i < n && log; ++i) {
+    if (change[i].assembled) continue; // it was asked for
+    untold += told == ASI_MOST_CHANGES;
+    if (told == ASI_MOST_CHANGES) continue;
+    as_start_change_text(m, &change[i], text, sizeof text);
+    log(AS_LOG_WARNING, text, user);
+    ++told;
+  }
+  if (untold == 0) return;
+  snprintf(text, sizeof text, "%d more value%s of the start %s not as given.", untold,
+           untold == 1 ? "" : "s", untold == 1 ? "is" : "are");
+  log(AS_LOG_WARNING, text, user);
+}
+
+/// Says what of the start is not as it was given.
+static as_status note_changes(as_run *run, as_error *error) {
+  const as_integrator_def *how = &run->def.integrator;
+  const as_status status =
+      as_model_start_changes(run->model, as_integrator_state(run->integrator), &run->report,
+                             &run->change, &run->n_changes, error);
+  if (status == AS_OK)
+    asi_tell_start_changes(run->model, run->change, run->n_changes, how->log, how->log_user);
+  return status;
+}
+
 static as_status start(as_run *run, as_error *error) {
   as_integrator *s = run->integrator;
   as_energy energy = {0};
   as_status status = as_integrator_start(s, as_model_initial(run->model), &run->report, error);
+  if (status == AS_OK) status = note_changes(run, error);
   if (status == AS_OK && run->metered)
     status = as_model_energy(run->model, as_integrator_state(s), &energy, error);
   if (status == AS_OK && run->metered)
@@ -541,7 +580,9 @@ static void visit_report(as_start_report *r, asi_archive *a) {
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
   for (size_t i = 0; i < sizeof count / sizeof count[0]; ++i)
     asi_archive_int(a, count[i], 0, INT_MAX);
-  if (a->mode == ASI_ARCHIVE_READ) r->redundant = NULL;
+  if (a->mode != ASI_ARCHIVE_READ) return;
+  r->redundant = NULL;
+  r->position_rows = r->velocity_rows = NULL;
 }
 
 /// All that a run remembers besides what its integrator does.

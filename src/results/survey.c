@@ -13,9 +13,11 @@
 
 #include "alphastep/quantities.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "core/integrator.h"
 #include "elements/vector.h"
 #include "model/look.h"
+#include "results/channels.h"
 
 static const double two_pi = 6.283185307179586477;
 
@@ -35,8 +37,12 @@ static void warn(survey *s, const char *format, ...) {
   if (s->out->n_warnings == AS_SURVEY_WARNINGS) return;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(s->out->warning[s->out->n_warnings++], sizeof s->out->warning[0], format, arguments);
+  asi_format(s->out->warning[s->out->n_warnings++], sizeof s->out->warning[0], format, arguments);
   va_end(arguments);
+}
+
+static void hear(as_log_level level, const char *message, void *user) {
+  if (level == AS_LOG_WARNING) warn(user, "%s", message);
 }
 
 // ---- the graph --------------------------------------------------------------------------------------
@@ -76,6 +82,9 @@ static as_status look_at_start(survey *s, as_error *error) {
   const as_status status = as_integrator_start(s->integrator, as_model_initial(m), &report, error);
   if (status) return status;
   const as_state *state = as_integrator_state(s->integrator);
+  if (as_model_start_changes(m, state, &report, &out->change, &out->n_changes, error))
+    return AS_ERR_MEMORY;
+  asi_tell_start_changes(m, out->change, out->n_changes, hear, s);
   out->degrees_of_freedom = report.degrees_of_freedom;
   out->n_redundant = report.n_redundant;
   out->gap = report.position_residual;
@@ -118,7 +127,7 @@ static void look_at_step(survey *s) {
   out->unknowns = integrator->unknowns;
   const as_status status = as_integrator_next(integrator, &error);
   if (status && status != AS_STOPPED) {
-    warn(s, "The first step fails: %.220s", error.message);
+    warn(s, "The first step fails: %s", error.message);
     return;
   }
   const asi_system *system = integrator->active ? integrator->active : &integrator->step;
@@ -314,10 +323,6 @@ static void check_periods(survey *s) {
          s->how->step, fast, fastest);
 }
 
-static void hear(as_log_level level, const char *message, void *user) {
-  if (level == AS_LOG_WARNING) warn(user, "%.250s", message);
-}
-
 // ---- the whole --------------------------------------------------------------------------------------
 
 static as_status look(survey *s, as_error *error) {
@@ -371,5 +376,6 @@ as_status as_survey_create(const as_model *model, const as_integrator_def *how, 
 void as_survey_destroy(as_survey *s) {
   if (s == NULL) return;
   free(s->redundant);
+  as_start_changes_free(s->change);
   free(s);
 }
