@@ -277,7 +277,7 @@ static cli_exit run_job(job *j) {
   j->flush_pause = FLUSH_PAUSE;
   as_status status = as_run_go(j->run, write_row, j, &j->start, &error);
   j->seconds = progress_clock() - j->progress.began;
-  if (j->started) j->t = as_integrator_state(as_run_integrator(j->run))->t;
+  j->t = as_integrator_state(as_run_integrator(j->run))->t;
   progress_end(&j->progress);
   cli_exit result = judge(status);
   if (status != AS_OK && status != AS_STOPPED && status != AS_INTERRUPTED) {

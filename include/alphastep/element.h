@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 enum {
-  AS_ELEMENT_BODIES = 8, ///< the most bodies of an element
+  AS_ELEMENT_BODIES = 9, ///< the most bodies of an element: eight and the ground
   AS_ELEMENT_ROWS = 6,   ///< the most constraint rows of an element, and the most velocity rows
   AS_ELEMENT_COLUMNS = 6 * AS_ELEMENT_BODIES,
   AS_ELEMENT_WHY = 320, ///< characters of as_element_input.why

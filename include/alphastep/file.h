@@ -35,7 +35,7 @@ enum { AS_MESSAGES = 20 }; ///< the most that are kept
 /// One thing that is wrong, as a compiler would say it: `model.yaml:12:7: error: ...`
 typedef struct as_message {
   int line, column; ///< from 1; 0: not in a file, or about a file as a whole
-  char text[1024];  ///< the whole line, place included, without a line feed
+  char text[1536];  ///< the whole line, place included, without a line feed
 } as_message;
 
 /// All that is wrong, by place: files in the order they were opened, lines, columns.

@@ -37,7 +37,7 @@ typedef struct as_error {
   as_status status;
   double t;           ///< time of the failure [s]; NAN where there is none
   char component[64]; ///< e.g. `lambda[3]` or the name the problem gives it; "" where there is none
-  char message[512];  ///< one sentence, or two
+  char message[1024]; ///< one sentence, or two
 } as_error;
 
 /// The constant's own name, e.g. "AS_ERR_SINGULAR".

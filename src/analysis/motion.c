@@ -14,6 +14,7 @@
 
 #include "analysis/analysis.h"
 #include "base/error.h"
+#include "base/text.h"
 
 // How far a position may be from where it was predicted: relative to the way, and in typical sizes.
 #define RELATIVE_MISS 0.1
@@ -75,7 +76,7 @@ static void name_movers(const as_analysis *a, char *text, size_t size) {
   const as_problem *p = a->problem;
   double most = 0.0;
   int named = 0;
-  text[0] = '\0';
+  asi_text list = asi_text_begin(text, size);
   for (int i = 0; i < p->n; ++i) most = fmax(most, fabs(a->step[i]) / p->typical[i]);
   for (int i = 0; i < p->n && named < 7;) {
     const int body = p->body_of[i];
@@ -85,14 +86,13 @@ static void name_movers(const as_analysis *a, char *text, size_t size) {
     if (!(fabs(a->step[mover]) / p->typical[mover] > 1e-5 * most)) continue;
     char name[64];
     asi_component_name(p, AS_QUANTITY_V, mover, name, sizeof name);
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s", named > 0 ? "; " : "", named < 6 ? name : "...");
+    asi_text_add(&list, "%s%s", named > 0 ? "; " : "", named < 6 ? name : "...");
     ++named;
   }
 }
 
 static as_status fail_free(as_analysis *a, double t, int freedom) {
-  char names[300];
+  char names[480];
   const as_status status = allowed_direction(a, t);
   if (status) return status;
   name_movers(a, names, sizeof names);

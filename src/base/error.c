@@ -7,6 +7,7 @@
 
 #include "alphastep/version.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 const char *as_version(void) { return AS_VERSION; }
 
@@ -44,7 +45,7 @@ as_status asi_fail(as_error *error, as_status status, double t, const char *comp
   snprintf(error->component, sizeof error->component, "%s", component ? component : "");
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(error->message, sizeof error->message, format, arguments);
+  asi_format(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
   asi_make_printable(error->message);
   return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "core/integrator.h"
 
 as_status asi_check_initial(const as_problem *p, const as_initial *initial, as_error *error) {
@@ -40,17 +41,15 @@ as_status asi_check_initial(const as_problem *p, const as_initial *initial, as_e
 
 /// Lists names of rows, up to eight of them.
 void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, size_t size) {
-  text[0] = '\0';
+  asi_text list = asi_text_begin(text, size);
   for (int i = 0; i < count && i < 8; ++i) {
     const bool holonomic = rows[i] < p->def.n_lambda;
     char name[64];
     asi_component_name(p, holonomic ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
                        holonomic ? rows[i] : rows[i] - p->def.n_lambda, name, sizeof name);
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", name);
+    asi_text_add(&list, "%s%s", i > 0 ? ", " : "", name);
   }
-  const size_t used = strlen(text);
-  if (count > 8) snprintf(text + used, size - used, ", ...");
+  if (count > 8) asi_text_add(&list, ", ...");
 }
 
 /// Says which rows are redundant, or nearly.

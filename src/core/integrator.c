@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/two.h"
 
 // ---- small tools shared by the integrator's files -------------------------------------------------
@@ -54,7 +55,7 @@ void asi_log(const as_integrator *s, as_log_level level, const char *format, ...
   char message[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  asi_format(message, sizeof message, format, arguments);
   va_end(arguments);
   s->def.log(level, message, s->def.log_user);
 }

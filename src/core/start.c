@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "core/integrator.h"
 
 enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20, MAX_FADING_ITERATIONS = 200 };
@@ -157,7 +158,8 @@ static void keep_given(const as_integrator *s, asi_system *system, double *rhs) 
 static as_status fail_inconsistent(as_integrator *s, double t, const char *what, double worst,
                                    const double *scaled, int first_row, int rows) {
   const as_problem *p = s->problem;
-  char names[200] = "", name[64] = "";
+  char names[320], name[64] = "";
+  asi_text list = asi_text_begin(names, sizeof names);
   int named = 0;
   for (int i = 0; i < rows && named < 4; ++i) {
     if (!(scaled[i] >= 0.1 * worst)) continue;
@@ -165,8 +167,7 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *what,
     const bool holonomic = row < p->def.n_lambda;
     asi_component_name(p, holonomic ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
                        holonomic ? row : row - p->def.n_lambda, name, sizeof name);
-    const size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, "%s%s", named > 0 ? ", " : "", name);
+    asi_text_add(&list, "%s%s", named > 0 ? ", " : "", name);
     ++named;
   }
   return asi_fail(s->eval.error, AS_ERR_INCONSISTENT, t, name,

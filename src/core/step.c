@@ -5,6 +5,7 @@
 
 #include "base/denormals.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "core/integrator.h"
 
 // How far constraints may give way while compliance carries a step over a singular position.
@@ -172,7 +173,7 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
       asi_find_redundancy(s, s->t, s->now.q, s->now.v, near, usual.n_redundant + 8);
   const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
   if (found == AS_OK && count > usual.n_redundant) {
-    char names[300] = "";
+    char names[600] = "";
     const as_problem_def *def = &s->problem->def;
     const as_point at = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
     if (def->describe_redundancy)
@@ -181,9 +182,11 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
     else
       asi_name_rows(s->problem, s->redundancy.found, count, names, sizeof names);
     const size_t used = strlen(error->message);
-    snprintf(error->message + used, sizeof error->message - used,
-             " The constraints are close to singular where it began: %s%s.", names,
-             def->describe_redundancy ? "" : " follow from the others");
+    asi_print(error->message + used, sizeof error->message - used,
+              " The constraints are close to singular where it began: %s%s.", names,
+              def->describe_redundancy ? ""
+              : count == 1             ? " follows from the others"
+                                       : " follow from the others");
   }
   s->eval.error = error;
   s->redundancy = usual;

@@ -18,6 +18,7 @@
 #include "alphastep/problem.h"
 #include "base/hint.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "expression/operation.h"
 
 enum { COMPARISON = 1, SUM, PRODUCT, POWER }; // precedence
@@ -68,7 +69,7 @@ __attribute__((format(printf, 3, 4))) static bool slip(compiler *s, size_t at, c
   va_list arguments;
   s->slip->at = at;
   va_start(arguments, format);
-  vsnprintf(s->slip->sentence, sizeof s->slip->sentence, format, arguments);
+  asi_format(s->slip->sentence, sizeof s->slip->sentence, format, arguments);
   va_end(arguments);
   return false;
 }

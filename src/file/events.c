@@ -95,11 +95,11 @@ static as_status add_event(asi_reader *r, const asi_kind *kind, const char *name
   const event_thing *thing = read;
   (void)kind;
   const as_status status = check_event(thing, name, error);
-  if (status) return status;
   void *array = r->events;
   if (!asi_grow(&array, r->n_events, &r->room_events, sizeof *r->events)) return AS_ERR_MEMORY;
   r->events = array;
-  asi_event event = {.def = thing->def, .at = r->at, .n_formulas = r->n_formulas};
+  asi_event event = {
+      .def = thing->def, .at = r->at, .n_formulas = r->n_formulas, .broken = r->broken};
   as_rule_impulse *hit = asi_arena_take(r->arena, sizeof *hit);
   event.formula = asi_arena_take(r->arena, (size_t)r->n_formulas * sizeof *event.formula);
   event.def.name = asi_arena_text(r->arena, name, strlen(name));
@@ -118,7 +118,7 @@ static as_status add_event(asi_reader *r, const asi_kind *kind, const char *name
   event.def.impulse = hit;
   event.def.n_impulse = hit->body != AS_NONE || hit->frame != AS_NONE;
   r->events[r->n_events++] = event;
-  return AS_OK;
+  return status;
 }
 
 static const asi_kind event_kind = {.table = &event_table,
@@ -179,31 +179,87 @@ void asi_mark_live(asi_reader *r) {
   }
 }
 
+/// Whether a thing is in a text, as in `joints.NAME.angle`.
+static bool names(const char *text, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
+    if (at > text && at[-1] == '.' && (at[length] == '.' || at[length] == '\0')) return true;
+  return false;
+}
+
+/// Whether a formula names a thing that could not be made, which has been said: then nothing is known of it.
+static bool names_failed(const asi_reader *r, const char *text) {
+  for (int s = 0; s < ASI_SORTS && text; ++s)
+    for (int i = 0; i < r->failed[s].count; ++i)
+      if (names(text, asi_names_get(&r->failed[s], i))) return true;
+  return false;
+}
+
 /// Says what is wrong with an event at its formula, or at its name.
 static void complain(int rule, const char *text, const asi_slip *slip, const as_error *error,
                      void *user) {
   asi_reader *r = user;
   const asi_event *event = &r->events[rule];
+  if (names_failed(r, text)) return;
   const asi_path section = {"events", 0, NULL}, path = {event->def.name, 0, &section};
   r->path = &path;
   const asi_formula_value *formula = NULL;
   for (int i = 0; i < event->n_formulas && text; ++i)
     if (event->formula[i].text == text) formula = &event->formula[i];
-  if (formula == NULL)
+  if (formula == NULL && !event->broken)
     asi_complain(r, event->at, "%s", error->message);
-  else
+  else if (formula)
     asi_complain_slip(r, formula, slip);
   r->path = NULL;
 }
 
-as_status asi_build_events(asi_reader *r, as_error *error) {
+static as_status make_rules(asi_reader *r, const as_model *model, as_rules **out, as_error *error) {
   if (r->n_events == 0) return AS_OK;
   as_rule_def *rule = asi_arena_take(&r->scratch, (size_t)r->n_events * sizeof *rule);
   if (rule == NULL) return AS_ERR_MEMORY;
   for (int i = 0; i < r->n_events; ++i) rule[i] = r->events[i].def;
   const as_rules_def def = {.rule = rule, .n = r->n_events};
   const asi_rule_listener listener = {complain, r};
-  const as_status status = asi_rules_create(r->machine->model, &def, &r->constants, &listener,
-                                            &r->machine->rules, error);
+  const as_status status = asi_rules_create(model, &def, &r->constants, &listener, out, error);
   return status == AS_ERR_MEMORY ? status : AS_OK; // all else has been said
+}
+
+as_status asi_build_events(asi_reader *r, as_error *error) {
+  return make_rules(r, r->machine->model, &r->machine->rules, error);
+}
+
+/// What of the outputs is not there. Those of events are known when all is well.
+static void check_outputs(asi_reader *r, const as_model *model) {
+  const as_output *output = &r->machine->output;
+  const asi_path outer = {"output", 0, NULL}, inner = {"channels", 0, &outer};
+  const asi_value *list = asi_value_get(r->output, "channels");
+  for (int i = 0; list && list->type == ASI_LIST && i < output->n_channels && i < list->count;
+       ++i) {
+    as_channels *channels = NULL;
+    as_error error;
+    const char *text = output->channels[i];
+    if (text == NULL || strncmp(text, "events", 6) == 0 || names_failed(r, text)) continue;
+    const as_status status = as_channels_create(model, &text, 1, &channels, &error);
+    as_channels_destroy(channels);
+    if (status != AS_ERR_ARGUMENT) continue;
+    const asi_path path = {NULL, i, &inner};
+    r->path = &path;
+    asi_complain(r, list->item[i], "%s", error.message);
+    r->path = NULL;
+  }
+}
+
+void asi_check_rest(asi_reader *r) {
+  as_model *made = NULL;
+  as_rules *rules = NULL;
+  as_error error;
+  if (r->lost || r->unreadable || r->builder == NULL) return;
+  if (r->machine->model == NULL) { // what could be made; failures of the rest have been said
+    if (as_builder_build(r->builder, &made, &error) == AS_OK)
+      (void)make_rules(r, made, &rules, &error);
+    as_rules_destroy(rules);
+  }
+  const as_model *model = made ? made : r->machine->model;
+  if (model) check_outputs(r, model);
+  as_model_destroy(made);
 }

@@ -87,9 +87,11 @@ static as_status read_all(asi_reader *r, const char *path, const char *text, siz
   asi_settle_tables(r);
   if (asi_out_of_memory(r)) return AS_ERR_MEMORY;
   status = asi_read_roots(r, &error);
-  if (status || r->wrong || asi_out_of_memory(r)) return status;
-  status = build(r, &error);
+  if (status || asi_out_of_memory(r)) return status;
+  if (!r->wrong) status = build(r, &error);
   if (status && status != AS_ERR_MEMORY) asi_complain_file(r, 0, "%s", error.message);
+  if (r->wrong && status != AS_ERR_MEMORY) asi_check_rest(r);
+  if (r->wrong) return status;
   asi_publish_parameters(r);
   return status;
 }

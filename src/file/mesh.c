@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/text.h"
 
 /// The text that is being read, and what has been found.
 typedef struct reader {
@@ -42,7 +43,7 @@ static as_status refuse(const reader *r, const char *format, ...) {
   char sentence[256];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(sentence, sizeof sentence, format, arguments); // NOLINT(clang-analyzer-valist.*)
+  asi_format(sentence, sizeof sentence, format, arguments); // NOLINT(clang-analyzer-valist.*)
   va_end(arguments);
   return asi_fail(r->error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s:%d: %s", r->name, r->line,
                   sentence);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "file/reader.h"
 
 enum { MOST_WALKS = 1000 }; ///< to places inside a text
@@ -57,9 +58,8 @@ typedef struct pen {
 __attribute__((format(printf, 2, 0))) static void put_list(pen *p, const char *format,
                                                            va_list arguments) {
   if (p->used + 1 >= p->room) return;
-  const int n = vsnprintf(p->text + p->used, p->room - p->used, format, arguments);
-  if (n > 0) p->used += (size_t)n;
-  if (p->used >= p->room) p->used = p->room - 1;
+  asi_format(p->text + p->used, p->room - p->used, format, arguments);
+  p->used += strlen(p->text + p->used);
 }
 
 __attribute__((format(printf, 2, 3))) static void put(pen *p, const char *format, ...) {

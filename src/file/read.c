@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "file/reader.h"
 
 // ---- tables -----------------------------------------------------------------------------------------
@@ -166,8 +167,8 @@ const char *asi_read_text(asi_reader *r, const asi_value *v) {
 }
 
 bool asi_read_choice(asi_reader *r, const asi_value *v, const char *const *choices, int *out) {
-  char all[256] = "";
-  size_t used = 0;
+  char all[256];
+  asi_text list = asi_text_begin(all, sizeof all);
   const char *text = asi_read_text(r, v);
   if (text == NULL) return false;
   asi_hint hint = {.word = text};
@@ -177,9 +178,7 @@ bool asi_read_choice(asi_reader *r, const asi_value *v, const char *const *choic
       return true;
     }
     asi_hint_try(&hint, choices[i]);
-    if (used < sizeof all)
-      used +=
-          (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", choices[i]);
+    asi_text_add(&list, "%s%s", i > 0 ? ", " : "", choices[i]);
   }
   asi_complain(r, v, "\"%.60s\" is none of %s%s", text, all, asi_hint_text(&hint));
   return false;
@@ -496,17 +495,15 @@ static void check_together(asi_reader *r, const asi_value *v, const asi_table *t
 /// All that is missing in one sentence.
 static void check_missing(asi_reader *r, const asi_value *v, const asi_value *at,
                           const asi_table *table) {
-  char list[256] = "";
-  size_t used = 0;
+  char names[256];
+  asi_text list = asi_text_begin(names, sizeof names);
   const asi_key *key;
   for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i) {
     const bool needed = key->required && (key->with == NULL || asi_value_get(v, key->with));
     if (!needed || asi_value_get(v, key->name) || is_replaced(v, table, key)) continue;
-    if (used < sizeof list)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"", used > 0 ? ", " : "",
-                               key->name);
+    asi_text_add(&list, "%s\"%s\"", list.used > 0 ? ", " : "", key->name);
   }
-  if (used > 0) asi_complain(r, at, "missing: %s", list);
+  if (list.used > 0) asi_complain(r, at, "missing: %s", names);
 }
 
 void asi_read_object(asi_reader *r, const asi_value *v, const asi_value *at, const asi_table *table,

@@ -78,6 +78,7 @@ typedef struct asi_event {
   const asi_value *at; ///< its name
   asi_formula_value *formula;
   int n_formulas;
+  bool broken; ///< something of it is wrong, which has been said: only its formulas are looked at
 } asi_event;
 
 struct asi_reader {
@@ -90,6 +91,7 @@ struct asi_reader {
   bool wrong;  ///< there was a message
   bool broken; ///< something about the thing that is read is wrong: it cannot be added
   bool no_memory;
+  bool lost;       ///< things are missing whose names are not known
   bool unreadable; ///< a file that a thing needs cannot be read
   asi_file *file;  ///< as opened, then the settings
   int n_files, room_files;

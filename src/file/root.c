@@ -144,7 +144,10 @@ static void read_group(asi_reader *r, const asi_value *v, pass now) {
   group_thing group = {.index = "i", .from = 1};
   r->broken = false;
   asi_read_object(r, v, v, &asi_group_table, &group);
-  if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index)) return;
+  if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index)) {
+    r->lost = true;
+    return;
+  }
   const asi_index *outer = r->index;
   for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
     if (asi_too_many(r, v)) break;
@@ -160,7 +163,7 @@ static void read_groups(asi_reader *r, const asi_value *list, pass now) {
   if (list == NULL) return;
   r->path = &outer;
   if (list->type != ASI_LIST)
-    asi_complain(r, list, "must be a list of groups, not %s", asi_value_what(list));
+    r->lost = true, asi_complain(r, list, "must be a list of groups, not %s", asi_value_what(list));
   else
     for (int i = 0; i < list->count; ++i) {
       const asi_path path = {NULL, i, &outer};
@@ -208,6 +211,7 @@ static void read_root(asi_reader *r, const asi_value *root, contents *out) {
   root_thing read = {.simulate = asi_default_simulate(), .output = asi_default_output()};
   r->broken = false;
   asi_read_object(r, root, root, &asi_root_table, &read);
+  r->lost = r->lost || r->broken; // a section may have another name
   take_settings(r, root, &read);
   *out = read.contents;
 }

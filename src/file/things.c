@@ -3,18 +3,19 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "file/reader.h"
 
 static void complain_type(asi_reader *r, const asi_value *at, const char *type,
                           const asi_section *section) {
   asi_hint hint = {.word = type};
-  char all[512] = "; there are: ";
-  size_t used = strlen(all);
+  char all[512];
+  asi_text list = asi_text_begin(all, sizeof all);
+  asi_text_add(&list, "; there are: ");
   for (int i = 0; i < section->n; ++i) {
     const char *known = section->kind[i]->type;
     asi_hint_try(&hint, known);
-    if (used < sizeof all)
-      used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", known);
+    asi_text_add(&list, "%s%s", i > 0 ? ", " : "", known);
   }
   const char *nearest = asi_hint_text(&hint);
   asi_complain(r, at, "there is no %s of type \"%.60s\"%s", section->what, type,
@@ -53,7 +54,9 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
   r->at = at;
   if (kind->prepare) kind->prepare(thing);
   asi_read_object(r, v, at, kind->table, thing);
-  if (r->broken || asi_out_of_memory(r)) return;
+  const bool is_event =
+      kind == asi_event_section.kind[0]; // its formulas are looked at all the same
+  if ((r->broken && !is_event) || asi_out_of_memory(r)) return;
   as_status status = kind->add(r, kind, name, thing, &error);
   if (status == AS_OK && r->inactive)
     status = as_builder_set_active(r->builder, r->builder->n_joints - 1, false, &error);
@@ -93,6 +96,7 @@ static void read_named(asi_reader *r, const asi_value *key, const asi_value *v,
       asi_complain(r, key, "\"ground\" is the body that does not move; choose another name");
     if (kind && name) read_thing(r, v, key, name, kind);
     if (r->broken) note_failed(r, section, name);
+    r->lost = r->lost || name == NULL;
   }
   r->path = path.outer;
   asi_arena_reset(&r->scratch);
@@ -102,6 +106,7 @@ void asi_read_things(asi_reader *r, const asi_value *map, const asi_section *sec
   if (map == NULL) return;
   if (map->type != ASI_MAP) {
     asi_complain(r, map, "must be a mapping of names, not %s", asi_value_what(map));
+    r->lost = true;
     return;
   }
   for (int i = 0; i < map->count && !asi_out_of_memory(r); ++i) {

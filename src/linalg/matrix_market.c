@@ -21,6 +21,7 @@
 
 #include "alphastep/sparse.h"
 #include "base/error.h"
+#include "base/text.h"
 
 /// The text, and the line that is being read.
 typedef struct reader {
@@ -38,7 +39,7 @@ static as_status refuse(const reader *r, const char *format, ...) {
   char sentence[256];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(sentence, sizeof sentence, format, arguments); // NOLINT(clang-analyzer-valist.*)
+  asi_format(sentence, sizeof sentence, format, arguments); // NOLINT(clang-analyzer-valist.*)
   va_end(arguments);
   return asi_fail(r->error, AS_ERR_FILE, (double)NAN, NULL, "%.200s:%d: %s", r->name, r->number,
                   sentence);

@@ -44,13 +44,13 @@ static as_status take_matrix(const double *diagonal, const double *full, const c
       const double x = out[N * i + j], y = out[N * j + i];
       if (!isfinite(x) || (i == j && x < 0.0))
         return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                        "The %s of bushing \"%s\" has %g in row %d, column %d.", what, name, x, i,
-                        j);
+                        "The %s of bushing \"%s\" has %g in row %d, column %d.", what, name, x,
+                        i + 1, j + 1);
       if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)))
         return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                         "The %s of bushing \"%s\" is not symmetric: %g in row %d, column %d, but "
                         "%g across the diagonal.",
-                        what, name, x, i, j, y);
+                        what, name, x, i + 1, j + 1, y);
     }
   if (has_negative_eigenvalue(out))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,

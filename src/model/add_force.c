@@ -402,11 +402,16 @@ static as_status check_element(const as_builder *b, const as_element_def *def, c
   if (def->type == NULL || def->type->evaluate == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has no evaluate function.", name);
-  if (def->n_bodies < 1 || def->n_bodies > AS_ELEMENT_BODIES || def->n_rows < 0 ||
+  bool grounded = false;
+  for (int i = 0; i < def->n_bodies && i < AS_ELEMENT_BODIES; ++i)
+    grounded = grounded || def->body[i] == AS_GROUND;
+  if (def->n_bodies < 1 || def->n_bodies > AS_ELEMENT_BODIES - !grounded || def->n_rows < 0 ||
       def->n_rows > AS_ELEMENT_ROWS)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The element \"%s\" has %d bodies (1 to %d) and %d rows (0 to %d).", name,
-                    def->n_bodies, AS_ELEMENT_BODIES, def->n_rows, AS_ELEMENT_ROWS);
+                    "The element \"%s\" has %d bodies (1 to %d, and the ground) and %d rows (0 to "
+                    "%d).",
+                    name, def->n_bodies - grounded, AS_ELEMENT_BODIES - 1, def->n_rows,
+                    AS_ELEMENT_ROWS);
   if (def->n_velocity_rows < 0 || def->n_velocity_rows > AS_ELEMENT_ROWS)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has %d velocity rows (0 to %d).", name,

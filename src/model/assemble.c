@@ -497,9 +497,10 @@ static void describe(as_quantity quantity, int index, char *text, size_t size, v
     const asi_placed *p = &m->element[m->joint[joint].element];
     const char *name = asi_names_get(&m->names[ASI_SORT_JOINT], joint);
     if (velocity)
-      snprintf(text, size, "joint \"%.40s\", velocity row %d", name, index - p->velocity_row);
+      snprintf(text, size, "joint \"%.40s\", velocity row %d", name,
+               index - p->velocity_row + 1); // rows count from 1 in messages
     else if (p->e.n_rows > 1)
-      snprintf(text, size, "joint \"%.40s\", row %d", name, index - p->row);
+      snprintf(text, size, "joint \"%.40s\", row %d", name, index - p->row + 1);
     else
       snprintf(text, size, "joint \"%.40s\"", name);
     return;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hint.h"
+#include "base/text.h"
 #include "model/add_force.h"
 
 bool asi_is_channel(const char *name) { return strchr(name, '.') != NULL; }
@@ -28,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static asi_meaning mistake(search *s, cons
                                                                  ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(s->named->sentence, ASI_SENTENCE_LENGTH, format, arguments);
+  asi_format(s->named->sentence, ASI_SENTENCE_LENGTH, format, arguments);
   va_end(arguments);
   return ASI_MEANS_MISTAKE;
 }
@@ -226,7 +227,10 @@ static asi_meaning find_force(search *s, int force) {
 int asi_measures_body(asi_measures *all, int body) {
   for (int i = 0; i < all->n_bodies; ++i)
     if (all->body[i] == body) return i;
-  if (all->n_bodies == AS_ELEMENT_BODIES) {
+  const bool ground = body == AS_GROUND; // it has room of its own
+  int count = 0;
+  for (int i = 0; i < all->n_bodies; ++i) count += all->body[i] != AS_GROUND;
+  if (!ground && count == AS_ELEMENT_BODIES - 1) {
     all->too_many_bodies = true;
     return 0;
   }
@@ -239,7 +243,7 @@ static asi_meaning add(search *s) {
   for (int e = 0; e < 2; ++e) s->gauge.body[e] = asi_measures_body(all, s->body[e]);
   if (all->too_many_bodies)
     return mistake(s, "with %.40s it would depend on more than %d bodies", s->name,
-                   AS_ELEMENT_BODIES);
+                   AS_ELEMENT_BODIES - 1);
   if (all->n == ASI_GAUGES)
     return mistake(s, "it depends on more than %d quantities of the machine", ASI_GAUGES);
   snprintf(all->name[all->n], sizeof all->name[0], "%s", s->name);

@@ -30,7 +30,18 @@ typedef struct maker {
   const char *text; ///< the formula that is wrong
   asi_slip slip;
   as_error *error;
+  const asi_rule_listener *listener; ///< NULL: the first mistake ends it
+  as_status wrong;                   ///< of what the listener has been told
 } maker;
+
+/// With a listener a mistake is told, and what follows is looked at, too.
+static as_status note(maker *m, as_status status) {
+  if (status == AS_OK || status == AS_ERR_MEMORY || m->listener == NULL) return status;
+  m->listener->tell(m->number, m->text, &m->slip, m->error, m->listener->user);
+  m->text = NULL;
+  m->wrong = status;
+  return AS_OK;
+}
 
 /// Zeros that are freed with the rules; NULL: memory has run out.
 static void *take(maker *m, size_t count, size_t size) {
@@ -167,7 +178,7 @@ static as_status compile(maker *m, const char *text, const char *what, asi_claus
 /// Whoever writes a comparison means the place where it begins to hold, but there is nothing to cross.
 static as_status check_when(maker *m, const char *text) {
   const asi_clause *when = &m->rule->when;
-  if (!asi_expression_is_truth(when->code)) return AS_OK;
+  if (when->code == NULL || !asi_expression_is_truth(when->code)) return AS_OK;
   m->text = text;
   m->slip = (asi_slip){.line = 1, .column = 1};
   snprintf(m->slip.sentence, sizeof m->slip.sentence,
@@ -208,7 +219,7 @@ static as_status take_settings(maker *m, const as_rule_def *def) {
           m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
           "Event \"%s\" is to set parameter %d, which is not there, or there is no value for it.",
           name_of(m), parameter);
-    status = compile(m, def->set[i].value, "set", &rule->value[i]);
+    status = note(m, compile(m, def->set[i].value, "set", &rule->value[i]));
   }
   return status;
 }
@@ -254,24 +265,25 @@ static as_status take_impulse(maker *m, const as_rule_impulse *def, asi_rule_imp
       return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
                       "Event \"%s\" has a torque on the point mass \"%s\", which does not turn.",
                       name_of(m), as_model_body_name(m->rules->model, out->body));
-    status = compile(m, text, k < 3 ? "impulse, force" : "impulse, torque", &out->part[k]);
+    status = note(m, compile(m, text, k < 3 ? "impulse, force" : "impulse, torque", &out->part[k]));
   }
   return status;
 }
 
 static as_status take_actions(maker *m, const as_rule_def *def) {
   asi_rule *rule = m->rule;
-  as_status status = take_settings(m, def);
+  as_status status = note(m, take_settings(m, def));
   if (status == AS_OK)
-    status = take_joints(m, def->release, def->n_release, "release", &rule->release);
+    status = note(m, take_joints(m, def->release, def->n_release, "release", &rule->release));
   if (status == AS_OK)
-    status = take_joints(m, def->activate, def->n_activate, "activate", &rule->activate);
-  if (status == AS_OK) status = take_joints(m, def->strike, def->n_strike, "strike", &rule->strike);
+    status = note(m, take_joints(m, def->activate, def->n_activate, "activate", &rule->activate));
+  if (status == AS_OK)
+    status = note(m, take_joints(m, def->strike, def->n_strike, "strike", &rule->strike));
   rule->impulse = status ? NULL : take(m, (size_t)def->n_impulse, sizeof *rule->impulse);
   if (status == AS_OK && rule->impulse == NULL) status = asi_fail_memory(m->error);
   rule->n_impulse = status ? 0 : def->n_impulse;
   for (int i = 0; i < rule->n_impulse && status == AS_OK; ++i)
-    status = take_impulse(m, &def->impulse[i], &rule->impulse[i]);
+    status = note(m, take_impulse(m, &def->impulse[i], &rule->impulse[i]));
   return status;
 }
 
@@ -298,7 +310,8 @@ static as_status check_numbers(maker *m, const as_rule_def *def) {
 
 static as_status make_rule(maker *m, const as_rule_def *def) {
   asi_rule *rule = m->rule;
-  as_status status = check_numbers(m, def);
+  // A listener knows already that `when` is missing.
+  as_status status = def->when == NULL && m->listener ? AS_OK : note(m, check_numbers(m, def));
   if (status) return status;
   rule->direction = def->direction;
   rule->times = def->times;
@@ -307,29 +320,26 @@ static as_status make_rule(maker *m, const as_rule_def *def) {
   rule->restitution = def->restitution;
   rule->message = def->message ? take_text(m, def->message) : NULL;
   if (m->no_memory) return asi_fail_memory(m->error);
-  status = compile(m, def->when, "when", &rule->when);
-  if (status == AS_OK) status = check_when(m, def->when);
-  if (status == AS_OK) status = compile(m, def->only_if, "only_if", &rule->only_if);
+  status = note(m, compile(m, def->when, "when", &rule->when));
+  if (status == AS_OK) status = note(m, check_when(m, def->when));
+  if (status == AS_OK) status = note(m, compile(m, def->only_if, "only_if", &rule->only_if));
   return status ? status : take_actions(m, def);
 }
 
 /// Makes all of them; with a listener also those behind one that is wrong.
-static as_status make_each(maker *m, const asi_rule_listener *listener) {
+static as_status make_each(maker *m) {
   as_rules *rules = m->rules;
-  as_status status = AS_OK;
-  for (; rules->n < m->def->n && (status == AS_OK || listener); ++rules->n) {
+  for (; rules->n < m->def->n; ++rules->n) {
     m->number = rules->n;
     m->rule = &rules->rule[rules->n];
     m->text = NULL;
-    const as_status made = make_rule(m, &m->def->rule[rules->n]);
-    if (made == AS_ERR_MEMORY) return made;
-    if (made && listener) listener->tell(m->number, m->text, &m->slip, m->error, listener->user);
-    if (made) status = made;
+    const as_status status = make_rule(m, &m->def->rule[rules->n]);
+    if (status) return status;
   }
-  return status;
+  return m->wrong;
 }
 
-static as_status make_rules(maker *m, const asi_rule_listener *listener) {
+static as_status make_rules(maker *m) {
   as_rules *rules = m->rules;
   const as_rules_def *def = m->def;
   rules->rule = take(m, (size_t)def->n, sizeof *rules->rule);
@@ -339,10 +349,10 @@ static as_status make_rules(maker *m, const asi_rule_listener *listener) {
     if (def->rule[i].name == NULL)
       return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, NULL, "Event %d has no name.", i);
     status = asi_names_add(&rules->names, ASI_SORT_EVENT, def->rule[i].name, m->error);
-    if (status == AS_ERR_ARGUMENT && listener)
-      listener->tell(i, NULL, NULL, m->error, listener->user);
+    if (status == AS_ERR_ARGUMENT && m->listener)
+      m->listener->tell(i, NULL, NULL, m->error, m->listener->user);
   }
-  return status ? status : make_each(m, listener);
+  return status ? status : make_each(m);
 }
 
 as_status asi_rules_create(const as_model *model, const as_rules_def *def, const asi_scope *more,
@@ -351,8 +361,8 @@ as_status asi_rules_create(const as_model *model, const as_rules_def *def, const
   as_rules *rules = asi_calloc(1, sizeof *rules);
   if (rules == NULL) return asi_fail_memory(error);
   rules->model = model;
-  maker m = {.rules = rules, .def = def, .more = more, .error = error};
-  const as_status status = make_rules(&m, listener);
+  maker m = {.rules = rules, .def = def, .more = more, .error = error, .listener = listener};
+  const as_status status = make_rules(&m);
   if (status) {
     as_rules_destroy(rules);
     return status;

@@ -61,7 +61,7 @@ struct as_rules {
   asi_block *block; ///< all memory but that of names and codes
 };
 
-/// Hears of the first mistake of each rule: `text` is the formula's as given in the description, NULL if it is not a
+/// Hears of the mistakes of all rules: `text` is the formula's as given in the description, NULL if it is not a
 /// formula that is wrong.
 typedef struct asi_rule_listener {
   void (*tell)(int rule, const char *text, const asi_slip *slip, const as_error *error, void *user);

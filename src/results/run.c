@@ -460,6 +460,16 @@ static as_status check_steps(const as_run *run, as_error *error) {
                   s->t);
 }
 
+/// One more row where a run ends before its time; it does not count, so that a run that goes on has none there.
+static as_status write_last_row(as_run *run, as_row_fn *row, void *user, as_error *error) {
+  const as_integrator *s = run->integrator;
+  const double regular = run->row_t;
+  as_status status = AS_OK;
+  if (!asi_is_reached(s->state.t, regular)) status = write_row(run, s->state.t, row, user, error);
+  run->row_t = regular;
+  return status;
+}
+
 /// What is left to do after a failure: the reason, and the events that did happen before it.
 static as_status fail(as_run *run, as_status status, as_error *error) {
   if (run->watch == NULL) return status;
@@ -480,19 +490,22 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
   status = write_rows(run, run->t, row, user, error);
   while (status == AS_OK && run->t < run->def.t_end) {
     if (!run->partial) status = check_steps(run, error);
-    if (status) break;
+    if (status) {
+      (void)write_last_row(run, row, user, NULL);
+      return status;
+    }
     run->stepped = run->partial; // what is left of a step comes first
     run->interrupted = false;
     const as_status step = as_integrator_advance(s, run->def.t_end, error);
     if (step == AS_INTERRUPTED && run->interrupted) return step;
-    if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED)
-      return fail(run, step, error);
+    if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED) {
+      status = fail(run, step, error);
+      (void)write_last_row(run, row, user, NULL); // the state that it could not go on from
+      return status;
+    }
     status = finish_step(run, s->state.t, row, user, error);
     if (status == AS_OK && step == AS_STOPPED) {
-      const double regular = run->row_t; // one more row does not count
-      if (!asi_is_reached(s->state.t, regular))
-        status = write_row(run, s->state.t, row, user, error);
-      run->row_t = regular;
+      status = write_last_row(run, row, user, error);
       return status ? status : AS_STOPPED;
     }
   }

@@ -187,9 +187,10 @@ static void note_miss(selector *s, level where, const char *part, int object, co
   }
   if (object != m->first_object || m->listed > MOST_LISTED) return;
   const size_t used = strlen(m->list);
+  const bool fits = used + strlen(name) + sizeof ", , ..." < sizeof m->list;
   snprintf(m->list + used, sizeof m->list - used, "%s%s", m->listed ? ", " : "",
-           m->listed < MOST_LISTED ? name : "...");
-  ++m->listed;
+           m->listed < MOST_LISTED && fits ? name : "...");
+  m->listed = fits ? m->listed + 1 : MOST_LISTED + 1;
 }
 
 /// Whether a name is what a part of the selection asks for; a part that is not there asks for anything.

@@ -191,26 +191,26 @@ static void check_body(survey *s, int i, double heaviest) {
   const double reach = fmax(s->reach[i], radius);
   if (body->mass < 1e-6 * heaviest)
     warn(s,
-         "The mass of body \"%.60s\", %.3g kg, is less than a millionth of the heaviest, %.3g kg: "
+         "The mass of body \"%s\", %.3g kg, is less than a millionth of the heaviest, %.3g kg: "
          "accelerations will be inaccurate.",
          name, body->mass, heaviest);
   if (reach > 0.0 && body->mass / (reach * reach * reach) > densest)
     warn(s,
-         "Body \"%.60s\" has %.3g kg within about %.3g m, more than any material: is its mass in "
+         "Body \"%s\" has %.3g kg within about %.3g m, more than any material: is its mass in "
          "kg, are lengths in m?",
          name, body->mass, reach);
   if (body->n == 6 && s->reach[i] > 0.0 && (radius > 100.0 * s->reach[i]))
     warn(s,
-         "The inertia of body \"%.60s\" is that of a size of %.3g m, but its joints are within "
+         "The inertia of body \"%s\" is that of a size of %.3g m, but its joints are within "
          "%.3g m: is it in kg m^2?",
          name, radius, s->reach[i]);
   if (body->n == 6 && radius < 1e-3 * s->reach[i])
     warn(s,
-         "The inertia of body \"%.60s\" is that of a size of %.3g m, but its joints are %.3g m "
+         "The inertia of body \"%s\" is that of a size of %.3g m, but its joints are %.3g m "
          "away: is it in kg m^2?",
          name, radius, s->reach[i]);
   if (!s->touched[i] && s->model->n_bodies > 1)
-    warn(s, "Nothing is attached to body \"%.60s\".", name);
+    warn(s, "Nothing is attached to body \"%s\".", name);
 }
 
 /// What was assumed of joints.
@@ -308,17 +308,17 @@ static void check_periods(survey *s) {
   const double fast = out->fastest_period;
   if (out->slowest_period > 1e4 * fast)
     warn(s,
-         "Time scales are very different: periods of about %.2g s with force \"%.60s\" and of %.2g "
-         "s with \"%.60s\".",
+         "Time scales are very different: periods of about %.2g s with force \"%s\" and of %.2g "
+         "s with \"%s\".",
          fast, fastest, out->slowest_period, as_model_force_name(s->model, out->slowest_force));
   if (s->t_end > 1e5 * fast)
     warn(s,
-         "The run of %.3g s has %.2g periods of about %.2g s with force \"%.60s\": following them "
+         "The run of %.3g s has %.2g periods of about %.2g s with force \"%s\": following them "
          "takes many steps.",
          s->t_end, s->t_end / fast, fast, fastest);
   if (s->how->step > fast / 8.0)
     warn(s,
-         "Steps of %.3g s do not resolve the period of about %.2g s with force \"%.60s\": such "
+         "Steps of %.3g s do not resolve the period of about %.2g s with force \"%s\": such "
          "vibrations are damped, not followed.",
          s->how->step, fast, fastest);
 }
