@@ -1,6 +1,8 @@
 // What a start has changed of what was given, as JSON.
 #include "changes.h"
 
+#include "alphastep/superelement.h"
+
 static const char *quantity_name(as_start_quantity quantity) {
   switch (quantity) {
   case AS_START_POSITION: return "position";
@@ -26,7 +28,9 @@ static void write_change(FILE *out, const as_model *model, const as_start_change
     fputs("{\"body\": ", out);
     json_string(out, as_model_body_name(model, c->body));
   } else {
-    fprintf(out, "{\"superelement\": %d, \"coordinate\": %d", c->superelement, c->coordinate);
+    fputs("{\"superelement\": ", out);
+    json_string(out, as_model_superelement_name(model, c->superelement));
+    fprintf(out, ", \"coordinate\": %d", c->coordinate);
   }
   fprintf(out, ", \"quantity\": \"%s\", \"given\": ", quantity_name(c->quantity));
   write_numbers(out, c->given, c->n);

@@ -34,6 +34,7 @@ typedef struct job {
   as_start_report start;
   long rows;
   double t;              ///< how far it came [s]
+  double last_row;       ///< when it was [s]
   double resumed_at;     ///< where an earlier run is taken up [s]; NAN: it begins
   int column[WATCHED];   ///< -1: not among the channels
   double worst[WATCHED]; ///< largest absolute value

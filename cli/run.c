@@ -87,6 +87,7 @@ static as_status write_row(double t, const double *row, int n, void *user, as_er
   if (status == AS_OK) status = as_results_row(j->results, t, row, n, as_run_poses(j->run), error);
   if (status != AS_OK) return status;
   j->started = true;
+  j->last_row = t;
   for (int i = 0; i < WATCHED; i++) {
     if (j->column[i] >= 0) j->worst[i] = fmax(j->worst[i], fabs(row[j->column[i]]));
   }
@@ -278,6 +279,7 @@ static cli_exit run_job(job *j) {
   as_status status = as_run_go(j->run, write_row, j, &j->start, &error);
   j->seconds = progress_clock() - j->progress.began;
   j->t = as_integrator_state(as_run_integrator(j->run))->t;
+  if (judge(status) == CLI_SIMULATION && j->started) j->t = j->last_row; // where it failed
   progress_end(&j->progress);
   cli_exit result = judge(status);
   if (status != AS_OK && status != AS_STOPPED && status != AS_INTERRUPTED) {

@@ -259,7 +259,13 @@ def test_stuck(_):
     s = summary("stuck")
     check(s["status"] == "failed" and "t = 1." in s["message"] and 1.3 < s["t"] < 1.6, s)
     _, rows = table("stuck")
-    check(len(rows) == s["rows"] > 5 and 0 <= s["t"] - rows[-1][0] < 0.05, len(rows), s)
+    # The last row is where it failed, behind those of every 0.05 s.
+    check(len(rows) == s["rows"] > 5 and s["t"] == rows[-1][0] > rows[-2][0], rows[-2][0], rows[-1][0], s)
+    check(abs(rows[-2][0] / 0.05 - round(rows[-2][0] / 0.05)) < 1e-9, rows[-2][0])
+    expect(3, "t = 1.", "run", model, "-o", "late", "--set", "output={times: [2]}")  # no row before that
+    check(summary("late")["t"] == s["t"] and len(table("late")[1]) == 1, summary("late"))
+    expect(3, "t = 1.", "run", "--resume", "stuck")
+    check(table("stuck")[1] == rows, "a failed run that is resumed has other rows")
     check(os.path.exists("stuck/state.bin"), "no state after a failure")
     expect(3, "7 steps", "run", model, "-o", "short", "--set", "simulate.max_steps=7")
     check(summary("short")["statistics"]["steps"] == 7, summary("short"))
@@ -269,6 +275,47 @@ def test_stuck(_):
     names, rows = table("apart")
     check(names[0] == "time [s]" and rows == [], names, rows)
     check(run("check", "apart.yaml").returncode == 3, "check of what cannot start")
+
+
+TOP = """alphastep: 1
+gravity: [0, 0, -9.81]
+bodies:
+  top: {mass: 15, inertia: [0.234375, 0.46875, 0.234375], position: [0, 1, 0], angular_velocity: [0, 150, -4.61538]}
+joints:
+  tip: {type: spherical, bodies: [ground, top], point: [0, 0, 0]}
+simulate: {t_end: 0.01, step: 1.0e-3}
+"""
+
+
+def test_given(_):
+    """What a start changes of what is given is said by both commands, on stderr or in the list, and in both kinds of JSON."""
+    model = write("top.yaml", TOP)
+    for name, setting, words in (
+        ("kept", "title=kept", []),
+        ("changed", "bodies.top.velocity=[0, 0, 0]",
+         ['Body "top" starts with the velocity (0.0710058, 0, 0) m/s instead of (0, 0, 0) m/s as given: joint "tip" demands it.',
+          'instead of (0, 150, -4.61538) rad/s as given: joint "tip" demands it.']),
+    ):
+        result = run("run", model, "-o", name, "--no-report", "--set", setting)
+        check(result.returncode == 0 and result.stderr.count("warning:") == len(words), result)
+        text = run("check", model, "--set", setting).stdout
+        check(text.count("warning:") == len(words), text)
+        for word in words:
+            check(word in result.stderr and word in text, word, "is not in", result.stderr, text)
+        listed = json.loads(run("check", model, "--json", "--set", setting).stdout)["start_changes"]
+        check(listed == summary(name)["start_changes"] and len(listed) == len(words), listed)
+    check(listed[0]["body"] == "top" and listed[0]["quantity"] == "velocity" and listed[0]["given"] == [0, 0, 0]
+          and listed[0]["joints"] == ["tip"] and not listed[0]["assembled"], listed)
+    _, rows = table("kept")
+    check(abs(rows[0][8] - 4.61538) < 1e-12, "the top starts with", rows[0][8], "m/s")
+    for command in ("run", "check"):
+        more = ["-o", "refused"] if command == "run" else []
+        expect(3, 'joint "tip", row 1', command, model, *more, "--set", "bodies.top.fixed=true")
+    text = TOP.replace("simulate:", "  swing: {type: revolute, bodies: [ground, arm], point: [0, 0, 0], axis: [0, 0, 1], "
+                       "start: {angle: 1}}\nsimulate:").replace("joints:", "  arm: {mass: 1, inertia: [1, 1, 1], position: [2, 0, 0]}\njoints:")
+    result = run("run", write("arm.yaml", text), "-o", "arm", "--no-report")
+    check("1 given position was moved" in result.stdout and "warning" not in result.stderr, result)
+    check('Body "arm" starts with the position (1.0806' in run("check", "arm.yaml").stdout, run("check", "arm.yaml"))
 
 
 def test_overflow(_):

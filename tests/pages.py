@@ -108,9 +108,17 @@ def check_figure(name, text, index):
         check(False, "there is no", figure)
 
 
+def check_start(name, result):
+    """A start keeps what the example gives, unless the example asks for assembly."""
+    for change in json.loads(result.stdout)["start_changes"]:
+        check(change["assembled"], name, "has an example whose start changes what is given:", change)
+
+
 def check_example(name, text, model):
     result = run("check", model, "--json")
     check(result.returncode == 0, name, "has an example that is refused:", result.stderr)
+    if result.returncode == 0:
+        check_start(name, result)
     leaves = re.search(r"leaves\s+(\d)", text)
     if result.returncode == 0 and leaves:
         freedom = json.loads(result.stdout)["degrees_of_freedom"]
@@ -142,6 +150,17 @@ def check_elements(folder):
             check_example(name, text, model)
             examples += 1
     check(examples >= 28, "only", examples, "examples were found")
+
+
+def check_machines():
+    models = glob.glob(os.path.join(SOURCE, "examples", "**", "*.yaml"), recursive=True)
+    starts = 0
+    for model in models:
+        result = run("check", model, "--json")
+        if result.returncode == 0:  # others are included by models
+            check_start(os.path.relpath(model, SOURCE), result)
+            starts += 1
+    check(starts >= 17, "only", starts, "machines were found")
 
 
 # ---- numbers by hand ------------------------------------------------------------------------------
@@ -216,7 +235,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_elements(folder)
         check_whole_models("README.md", folder)
-        check_whole_models(os.path.join("docs", "model-file.md"), folder)
+        for page in glob.glob(os.path.join(SOURCE, "docs", "*.md")):
+            if os.path.basename(page) != "tutorial.md":  # which has a test of its own
+                check_whole_models(os.path.relpath(page, SOURCE), folder)
+        check_machines()
         check_by_hand(folder)
         check_rod(folder)
     print("\n".join(failures) or f"{len(pages)} pages")

@@ -615,6 +615,45 @@ static void test_refused(void **state) {
   }
 }
 
+/// Eight bodies may be read, besides the ground: by a load on one of them, by an actuator from the ground.
+static void test_eight_bodies(void **state) {
+  (void)state;
+  as_builder *b = machine_builder(0, 0, 0);
+  as_error error = {0};
+  char text[512] = "0";
+  for (int i = 0; i < 8; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "b%d", i);
+    machine_point(b, name, 1.0, (double[]){i + 1, 0.1 * i, 0}, (double[]){0, 0.2, 0});
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, " + %d*bodies.b%d.position.y*bodies.b%d.velocity.y",
+             i + 1, i, i);
+  }
+  as_load_def load = as_default_load_def();
+  load.name = "many";
+  load.body = 0;
+  load.force_formula[0] = text;
+  if (as_builder_add_load(b, &load, NULL, &error)) fail_msg("%s", error.message);
+  as_actuator_def pull = as_default_actuator_def();
+  pull.body[0] = AS_GROUND;
+  pull.body[1] = 3;
+  pull.point[1][0] = 4.0;
+  pull.point[1][1] = 0.3;
+  pull.force = text;
+  if (as_builder_add_actuator(b, &pull, NULL, &error)) fail_msg("%s", error.message);
+  as_model *model = machine_build(b);
+  as_check_def def = as_default_check_def();
+  def.near = (as_point){.q = as_model_initial(model)->q, .v = as_model_initial(model)->v};
+  if (as_problem_check(as_model_problem(model), &def, NULL, &error)) fail_msg("%s", error.message);
+  as_wrench on;
+  const as_state at = {.q = def.near.q, .v = def.near.v};
+  if (as_model_force(model, &at, 0, 0, &on, &error)) fail_msg("%s", error.message);
+  double expected = 0.0;
+  for (int i = 0; i < 8; ++i) expected += (i + 1) * 0.1 * i * 0.2;
+  assert_near("force", on.force[0], expected, 1e-12);
+  as_model_destroy(model);
+}
+
 static void test_too_much(void **state) {
   (void)state;
   as_builder *b = machine_builder(0, 0, 0);
@@ -632,9 +671,9 @@ static void test_too_much(void **state) {
   def.body = 0;
   def.force_formula[0] = text;
   assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
-  // b0 and the ground, then b1 to b6
+  // b0 to b7; the ground has room of its own
   assert_non_null(strstr(error.message,
-                         "The force x of load \"many\": with bodies.b7.position.y it "
+                         "The force x of load \"many\": with bodies.b8.position.y it "
                          "would depend on more than 8 bodies (column "));
   def.body = AS_GROUND;
   def.force_formula[0] = "1";
@@ -764,8 +803,8 @@ int main(void) {
       cmocka_unit_test(test_tangents),     cmocka_unit_test(test_same_as_built_in),
       cmocka_unit_test(test_spring_force), cmocka_unit_test(test_order),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_too_much),     cmocka_unit_test(test_no_number),
-      cmocka_unit_test(test_file),         cmocka_unit_test(test_start),
-      cmocka_unit_test(test_rows)};
+      cmocka_unit_test(test_eight_bodies), cmocka_unit_test(test_too_much),
+      cmocka_unit_test(test_no_number),    cmocka_unit_test(test_file),
+      cmocka_unit_test(test_start),        cmocka_unit_test(test_rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,11 +329,11 @@ static void test_refused(void **state) {
   double K[36];
   bad.stiffness[4] = -1.0;
   expect_refused(as_builder_add_bushing(b, &bad, NULL, &error), &error,
-                 "stiffness of bushing \"mount\" has -1 in row 4, column 4");
+                 "stiffness of bushing \"mount\" has -1 in row 5, column 5");
   bad = def;
   bad.damping[2] = (double)NAN;
   expect_refused(as_builder_add_bushing(b, &bad, NULL, &error), &error,
-                 "damping of bushing \"mount\" has nan in row 2");
+                 "damping of bushing \"mount\" has nan in row 3");
   bad = def;
   fill(K, 60.0, 1.0);
   K[3] += 1.0;

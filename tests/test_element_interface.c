@@ -538,7 +538,7 @@ static void test_names(void **state) {
   as_check_def check = as_default_check_def();
   check.near.q = as_model_initial(m)->q;
   assert_int_not_equal(as_problem_check(as_model_problem(m), &check, NULL, &error), AS_OK);
-  assert_non_null(strstr(error.message, "joint \"blade\", velocity row 0"));
+  assert_non_null(strstr(error.message, "joint \"blade\", velocity row 1"));
   as_model_destroy(m);
 }
 

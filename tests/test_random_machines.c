@@ -205,7 +205,7 @@ static void try_machine(trial *t) {
   as_error error = {0};
   if (as_machine_parse(t->made.text, strlen(t->made.text), "random.yaml", NULL, 0, &t->machine,
                        &messages)) {
-    snprintf(t->refusal, sizeof t->refusal, "%s", messages.message[0].text);
+    snprintf(t->refusal, sizeof t->refusal, "%.1023s", messages.message[0].text);
     return;
   }
   do {

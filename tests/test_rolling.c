@@ -455,6 +455,7 @@ static void test_assembly(void **state) {
   body.position[2] = 0.5;
   body.velocity[0] = 0.7;
   body.velocity[2] = 0.3;
+  body.given = AS_GIVEN_ANGULAR_VELOCITY; // zero; otherwise it would be found from v
   as_rolling_def def = as_default_rolling_def();
   def.name = "contact";
   def.shape = AS_ROLLING_SPHERE;

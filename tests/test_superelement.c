@@ -828,6 +828,8 @@ static void test_assembly(void **state) {
   as_error error;
   structure bar = structure_bar(1, 1.0, 1.0, 6.0, false, false); // M = [2 1; 1 2]
   as_superelement_def def = structure_def(&bar);
+  const double rest[2] = {0.0, 0.0};
+  def.velocity = rest; // given, so that both sides give way
   as_builder *b = open_builder(0.0);
   const as_body_id end = add_node(b, "end", add_superelement(b, &def), 1);
   as_body_def point = as_default_body_def();
@@ -859,6 +861,54 @@ static void test_assembly(void **state) {
     assert_near("v", initial->v[i], v[i], 1e-12);
   }
   as_model_destroy(m);
+  structure_free(&bar);
+}
+
+/// A start that changes given velocities of a superelement says so, and by which joint.
+static void test_start_changes(void **state) {
+  (void)state;
+  as_error error;
+  structure bar = structure_bar(1, 1.0, 1.0, 6.0, false, false); // M = [2 1; 1 2]
+  const double rest[2] = {0.0, 0.0};
+  for (int k = 0; k < 2; ++k) {
+    as_superelement_def def = structure_def(&bar);
+    def.name = "bar";
+    def.velocity = k ? rest : NULL;
+    as_builder *b = open_builder(0.0);
+    as_joint_def joint = as_default_joint_def();
+    as_body_def point = as_default_body_def();
+    joint.body[0] = add_node(b, "end", add_superelement(b, &def), 1);
+    point.name = "point";
+    point.kind = AS_BODY_POINT;
+    point.mass = 1.5;
+    point.position[0] = joint.point[0] = 1.0;
+    point.velocity[0] = 0.4;
+    stop_if(as_builder_add_body(b, &point, &joint.body[1], &error), &error);
+    joint.name = "hook";
+    joint.kind = AS_JOINT_SPHERICAL;
+    stop_if(as_builder_add_joint(b, &joint, NULL, &error), &error);
+    as_model *m = build(b);
+    as_integrator *integrator;
+    as_start_report report;
+    as_start_change *change;
+    int n;
+    const as_integrator_def how = as_default_integrator_def();
+    stop_if(as_integrator_create(as_model_problem(m), &how, &integrator, &error), &error);
+    stop_if(as_integrator_start(integrator, as_model_initial(m), &report, &error), &error);
+    const as_state *at = as_integrator_state(integrator);
+    stop_if(as_model_start_changes(m, at, &report, &change, &n, &error), &error);
+    assert_int_equal(n, k ? 2 : 0);
+    assert_near("v", at->v[0], k ? 0.2 : 0.4, 1e-12);
+    if (k) {
+      char text[256];
+      as_start_change_text(m, &change[1], text, sizeof text);
+      assert_non_null(strstr(text, "Coordinate 1 of superelement \"bar\" starts with the velocity "
+                                   "0.2 instead of 0 as given: joint \"hook\" demands it."));
+    }
+    as_start_changes_free(change);
+    as_integrator_destroy(integrator);
+    as_model_destroy(m);
+  }
   structure_free(&bar);
 }
 
@@ -924,6 +974,7 @@ int main(void) {
                                      cmocka_unit_test(test_loaded_beam_momentum),
                                      cmocka_unit_test(test_without_mass),
                                      cmocka_unit_test(test_assembly),
+                                     cmocka_unit_test(test_start_changes),
                                      cmocka_unit_test(test_fill)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

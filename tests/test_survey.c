@@ -103,7 +103,10 @@ static void test_gap(void **state) {
   assert_int_equal(s->moved_body, 0);
   assert_int_equal(s->degrees_of_freedom, 3);
   assert_int_equal(s->loops, 0);
-  assert_int_equal(s->n_warnings, 0);
+  assert_int_equal(s->n_warnings, 1);
+  assert_string_equal(s->warning[0],
+                      "Body \"bob\" starts with the position (1, 0, 0) m instead of (1.02, 0, 0) m "
+                      "as given: joint \"joint 0\" demands it.");
   assert_true(as_model_frame_used(m, 0) && as_model_frame_used(m, 1));
   assert_false(as_model_frame_used(m, 2));
   assert_int_equal(as_model_frames(m), 3);

@@ -122,6 +122,8 @@ bool asi_superelement_init(asi_superelement *s, const as_superelement_def *def, 
   s->rigid = asi_calloc(6 * (size_t)n, sizeof(double));
   s->u0 = copy_numbers(def->displacement, n);
   s->v0 = copy_numbers(def->velocity, n);
+  s->displaced = def->displacement != NULL;
+  s->moving = def->velocity != NULL;
   s->node = asi_calloc((size_t)def->n_nodes, sizeof *s->node);
   if (!s->M || (def->stiffness && !s->K) || (def->damping && !s->C) || (def->load && !s->load) ||
       !s->weight || !s->rigid || !s->u0 || !s->v0 || !s->node)

@@ -17,6 +17,8 @@ typedef struct asi_superelement {
   double *
       rigid; ///< 6 n: M times displacements along world axes and rotations about them at the origin
   double *u0, *v0; ///< n each: start
+  bool displaced;  ///< u0 was given
+  bool moving;     ///< v0 was given
   asi_curve_ref factor;
   as_superelement_node *node;
   int n_nodes;

@@ -24,7 +24,8 @@ static const asi_key body_keys[] = {
      .text = "where the body's frame is in the world at the start: its centre of mass, unless "
              "`center_of_mass` says otherwise"},
     {"velocity", ASI_KEY_VECTOR, AT(def.velocity), .least = 3, .most = 3, .unit = "m/s",
-     .otherwise = "[0, 0, 0]", .text = "of the centre of mass at the start, world axes"},
+     .otherwise = "[0, 0, 0], or what joints demand",
+     .text = "of the centre of mass at the start, world axes"},
     {"fixed", ASI_KEY_BOOLEAN, AT(def.fixed), .otherwise = "false",
      .text = "the body starts exactly as described here, with what is not written at its default; "
              "if a joint then cannot hold, the start fails and names it"},
@@ -44,7 +45,8 @@ static const asi_key rigid_keys[] = {
     {"rotation", ASI_KEY_OBJECT, AT(turn), .table = &asi_turn_table, .instead_of = "quaternion",
      .text = "body to world at the start, by axis and angle"},
     {"angular_velocity", ASI_KEY_VECTOR, AT(def.angular_velocity), .least = 3, .most = 3,
-     .unit = "rad/s", .otherwise = "[0, 0, 0]", .text = "at the start, body axes"},
+     .unit = "rad/s", .otherwise = "[0, 0, 0], or what joints demand",
+     .text = "at the start, body axes"},
     {"space", ASI_KEY_CHOICE, AT(space), .choices = spaces, .otherwise = "r3xso3",
      .text = "the group that the body's motion is computed on"},
 };

@@ -30,9 +30,7 @@ static unsigned char flags_of(const asi_given *given, bool angular) {
 
 /// The velocities of a superelement are given together.
 static void note_superelement(as_model *m, const asi_superelement *s) {
-  bool given = false;
-  for (int i = 0; i < s->n; ++i) given = given || s->v0[i] != 0.0;
-  for (int i = 0; i < s->n; ++i) m->keep[s->v + i] = given ? 0 : AS_START_FREE_VELOCITY;
+  for (int i = 0; i < s->n; ++i) m->keep[s->v + i] = s->moving ? 0 : AS_START_FREE_VELOCITY;
 }
 
 as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error) {
@@ -230,10 +228,10 @@ static void compare_superelement(comparison *c, int number, as_start_quantity qu
   double size = 0.0;
   int worst = 0, node = AS_NONE;
   for (int i = 0; i < s->n; ++i) {
-    size = fmax(size, fabs(given[i]));
+    size = fmax(size, fmax(fabs(given[i]), fabs(taken[i])));
     if (fabs(taken[i] - given[i]) > fabs(taken[worst] - given[worst])) worst = i;
   }
-  if (size == 0.0 || c->m->assembled) return;
+  if (!(moved ? s->displaced : s->moving) || c->m->assembled) return;
   for (int i = 0; i < c->m->n_bodies; ++i)
     if (c->m->body[i].node && c->m->body[i].v == s->v) node = i;
   compare(c,

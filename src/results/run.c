@@ -461,13 +461,21 @@ static as_status check_steps(const as_run *run, as_error *error) {
 }
 
 /// One more row where a run ends before its time; it does not count, so that a run that goes on has none there.
-static as_status write_last_row(as_run *run, as_row_fn *row, void *user, as_error *error) {
-  const as_integrator *s = run->integrator;
+static as_status write_last_row(as_run *run, double t, as_row_fn *row, void *user,
+                                as_error *error) {
   const double regular = run->row_t;
   as_status status = AS_OK;
-  if (!asi_is_reached(s->state.t, regular)) status = write_row(run, s->state.t, row, user, error);
+  if (!asi_is_reached(t, regular)) status = write_row(run, t, row, user, error);
   run->row_t = regular;
   return status;
+}
+
+/// The rows up to a failure, and one of the state that it could not go on from: the end of the last good step, or inside
+/// it where an event has failed.
+static void write_failure(as_run *run, double failed_at, as_row_fn *row, void *user) {
+  const double end = run->integrator->t;
+  const double t = failed_at > run->t && failed_at < end ? failed_at : end;
+  if (write_rows(run, t, row, user, NULL) == AS_OK) (void)write_last_row(run, t, row, user, NULL);
 }
 
 /// What is left to do after a failure: the reason, and the events that did happen before it.
@@ -491,7 +499,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
   while (status == AS_OK && run->t < run->def.t_end) {
     if (!run->partial) status = check_steps(run, error);
     if (status) {
-      (void)write_last_row(run, row, user, NULL);
+      write_failure(run, run->t, row, user);
       return status;
     }
     run->stepped = run->partial; // what is left of a step comes first
@@ -500,12 +508,12 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
     if (step == AS_INTERRUPTED && run->interrupted) return step;
     if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED) {
       status = fail(run, step, error);
-      (void)write_last_row(run, row, user, NULL); // the state that it could not go on from
+      write_failure(run, error->t, row, user);
       return status;
     }
     status = finish_step(run, s->state.t, row, user, error);
     if (status == AS_OK && step == AS_STOPPED) {
-      status = write_last_row(run, row, user, error);
+      status = write_last_row(run, s->state.t, row, user, error);
       return status ? status : AS_STOPPED;
     }
   }
