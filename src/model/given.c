@@ -299,7 +299,9 @@ static int digits_of(const as_start_change *change) {
 
 static void append_numbers(asi_text *text, const double *x, int n, int digits, const char *unit) {
   asi_text_add(text, n > 1 ? "(" : "");
-  for (int i = 0; i < n; ++i) asi_text_add(text, "%s%.*g", i > 0 ? ", " : "", digits, x[i]);
+  const double round_off = ROUND_OFF * size_of(x, n);
+  for (int i = 0; i < n; ++i)
+    asi_text_add(text, "%s%.*g", i > 0 ? ", " : "", digits, fabs(x[i]) > round_off ? x[i] : 0.0);
   asi_text_add(text, "%s%s%s", n > 1 ? ")" : "", unit[0] ? " " : "", unit);
 }
 
