@@ -303,7 +303,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (p->def.n_psi > 0)
       worst = fmax(worst, scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, scaled + m));
     if (iteration == 0) report->velocity_residual = largest;
-    if (iteration == 0 && !s->given.noted)
+    if (iteration == 0 && measure && !s->given.noted)
       memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
     report->velocity_drift = largest;
     report->velocity_iterations = iteration;
