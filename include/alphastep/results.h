@@ -112,7 +112,8 @@ typedef struct as_run_def {
   const char *const *channels;  ///< selections; copied
   int n_channels;               ///< 0: the default set
   /// Rows come at the start, at multiples of `interval` [s] (NAN: t_end/500), at t_end and where an event stops the
-  /// run or a failure ends it (what `row` then returns does not matter). Steps do not depend on it. At the time of an event a row shows what is after it.
+  /// run or a failure ends it (what `row` then returns does not matter). Steps do not depend on it. At the time of an
+  /// event a row shows what is after it.
   double interval;
   const double *times; ///< n_times increasing times from 0 to t_end instead [s]; copied
   int n_times;

@@ -74,7 +74,8 @@ typedef struct asi_joint_info {
   const char *remark; ///< what was assumed of it, see as_model_joint_remark(); NULL: nothing
   double start
       [AS_JOINT_COORDINATES]; ///< coordinates that it was assembled to: these turns its angles are in
-  double demand; ///< when the machine was assembled, how much its rates contradicted given velocities
+  double
+      demand; ///< when the machine was assembled, how much its rates contradicted given velocities
 } asi_joint_info;
 
 /// Where in the data a curve is referred to.
