@@ -363,7 +363,8 @@ static void test_clutch(void **state) {
   for (int k = 0; k < 3; ++k) {
     const gear_train g = build_gear_train(T, 0.0);
     int row = as_model_joint_row(g.model, as_model_find_joint(g.model, "outer"));
-    const as_event_def opens = {"clutch", half_a_second, 1, open_clutch, &row};
+    const as_event_def opens = {
+        .name = "clutch", .value = half_a_second, .direction = 1, .act = open_clutch, .user = &row};
     const as_integrator_def how = rig_how(rig_methods[k], 0.01, &opens, 1);
     as_integrator *integrator = NULL;
     as_error error;

@@ -734,7 +734,9 @@ static void test_functions_of_everything(void **state) {
       for (int i = 0; i < 5; ++i) {
         const probe *p = &probes[i];
         if (p->count == 0) fail_msg("quantity %d does not pass %g", (int)p->what, p->threshold);
-        assert_near("value", p->value, p->threshold, 1e-10);
+        // B and its rate, which lambda and v' are solved from, are differences here.
+        const bool exact = p->what == X || p->what == U;
+        assert_near("value", p->value, p->threshold, exact ? 1e-10 : 1e-7);
         r = rig_make(&def, &how, &(as_initial){.q = q0});
         const as_state *s = rig_advance(&r, p->t);
         const as_point at = {.t = s->t,
@@ -747,7 +749,7 @@ static void test_functions_of_everything(void **state) {
                              .y = s->y,
                              .u = s->u};
         // Fixed steps land there instead of interpolating.
-        assert_near("shown", probe_read(&at, p->what), p->threshold, k ? 1e-9 : 2e-2);
+        assert_near("shown", probe_read(&at, p->what), p->threshold, k ? exact ? 1e-9 : 1e-7 : 2e-2);
         rig_free(&r);
       }
     }

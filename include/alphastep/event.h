@@ -54,6 +54,8 @@ typedef struct as_event_def {
   int direction;       ///< +1: rising only, -1: falling only, 0: both
   as_event_fn *act;    ///< NULL: stop
   void *user;          ///< passed to both
+  /// The function reads t, q, v, x and u alone: v', lambda, psi and y are not found inside steps, which takes time.
+  bool reads_motion_only;
 } as_event_def;
 
 /// The last event that happened.

@@ -95,7 +95,10 @@ typedef struct as_integrator_def {
   const as_event_def *events; ///< n_events of them; copied
   int n_events;
   double event_tolerance; ///< how closely events are located [s]; NAN: to round-off
-  as_log_fn *log;         ///< receives remarks; may be NULL
+  /// Inside steps v', lambda, psi, x' and y are straight lines between the ends instead of solutions there: costs nothing,
+  /// and is off by whatever they do in between.
+  bool straight_lines;
+  as_log_fn *log; ///< receives remarks; may be NULL
   void *log_user;
   /// Asked before each step: true ends the call with AS_INTERRUPTED. May be NULL.
   as_interrupt_fn *interrupt;
@@ -230,8 +233,9 @@ AS_API as_status as_integrator_advance(as_integrator *integrator, double t, as_e
 /// One step of the size that the integrator chooses, or of def.step; shows the state at its end.
 AS_API as_status as_integrator_next(as_integrator *integrator, as_error *error);
 
-/// Shows the state at a time inside the last step, ends included: q, v and x by cubics (q on the group), v',
-/// lambda, psi and y by straight lines, all second order. Later steps do not notice.
+/// Shows the state at a time inside the last step, ends included: q, v and x by cubics (q on the group); v', lambda, psi,
+/// x' and y are those that belong to them by the equations of motion, at the cost of a factorization (but see
+/// def.straight_lines). Later steps do not notice.
 AS_API as_status as_integrator_interpolate(as_integrator *integrator, double t, as_error *error);
 
 /// The last event. The array belongs to the integrator.

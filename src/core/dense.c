@@ -2,7 +2,7 @@
 ///
 /// q, v and x are cubics through the values and rates at both ends, q in the coordinates xi of the step,
 /// q = q_0 o exp(xi(theta)), so that it stays on the group; v', lambda, psi, y and the auxiliary variables
-/// are straight lines. All are continuous across steps and as accurate as the method: order 2. Where
+/// are straight lines, the first guess of what between.c solves for. All are continuous across steps and second order. Where
 /// values jump at the end of the step (a sample, an event), its own end is kept.
 #include <string.h>
 
@@ -17,6 +17,7 @@ void asi_dense_remember(as_integrator *s, double t0, double a_offset, double w_o
   s->xi = xi;
   s->last.known = true;
   s->last.jumped = false;
+  s->last.factor_h = s->factor_h;
   s->last.t0 = t0;
   s->last.h = s->t - t0;
   s->last.a_offset[0] = a_offset;
@@ -35,6 +36,11 @@ void asi_dense_keep_end(as_integrator *s) {
   s->last.jumped = true;
   asi_copy_values(p, &s->now, &s->last.to);
   copy(s->last.u, s->eval.u, p->def.n_u);
+  memcpy(s->last.inactive, s->eval.inactive, (size_t)s->redundancy.rows * sizeof(bool));
+  s->last.n_inactive = s->eval.n_inactive;
+  memcpy(s->last.implied, s->redundancy.implied, (size_t)s->redundancy.rows * sizeof(bool));
+  s->last.n_implied = s->redundancy.n_implied;
+  s->last.compliance = s->base_compliance;
 }
 
 static void linear(double *out, double theta, const double *from, const double *to, int n) {

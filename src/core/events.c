@@ -52,7 +52,10 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   s->event = asi_calloc(2 * (size_t)n, sizeof *s->event); // behind it a copy
   s->holds = asi_calloc(rows, sizeof(bool));
   s->was_inactive = asi_calloc(rows, sizeof(bool));
-  if (!s->event || !s->holds || !s->was_inactive) return asi_fail_memory(error);
+  s->last.inactive = asi_calloc(rows, sizeof(bool));
+  s->last.implied = asi_calloc(rows, sizeof(bool));
+  if (!s->event || !s->holds || !s->was_inactive || !s->last.inactive || !s->last.implied)
+    return asi_fail_memory(error);
   for (int i = 0; i < n; ++i) {
     struct asi_event *e = &s->event[i];
     e->def = s->def.events[i];
@@ -139,10 +142,10 @@ static as_status evaluate(as_integrator *s, const struct asi_event *e, const as_
 /// At a time inside the last step, which is shown.
 static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double t, double *value) {
   asi_dense_show(s, t);
-  const as_status status = asi_show_reactions(s);
-  if (status) return status;
+  as_status status = asi_dense_complete(s, false, !e->def.reads_motion_only);
+  if (status == AS_OK) status = asi_show_reactions(s);
   const as_point at = point_of(&s->state);
-  return evaluate(s, e, &at, value);
+  return status ? status : evaluate(s, e, &at, value);
 }
 
 static int sign_of(double x) { return (x > 0.0) - (x < 0.0); }
@@ -301,7 +304,8 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
                               const struct asi_event **stopper) {
   const as_problem *p = s->problem;
   asi_dense_show(s, t);
-  const as_status shown = asi_show_reactions(s);
+  as_status shown = asi_dense_complete(s, false, true);
+  if (shown == AS_OK) shown = asi_show_reactions(s);
   if (shown) return shown;
   const as_point at = point_of(&s->state);
   copy_values(p, &s->next, &s->state);
@@ -448,6 +452,9 @@ static as_status change(as_integrator *s, double t, double tolerance) {
 
 static as_status stop(as_integrator *s, const struct asi_event *e, double t) {
   asi_dense_show(s, t);
+  as_status status = asi_dense_complete(s, false, true);
+  if (status == AS_OK) status = asi_show_reactions(s);
+  if (status) return status;
   return asi_fail(s->eval.error, AS_STOPPED, t, e->name,
                   "Event %s stopped the integration at t = %.12g s.", e->name, t);
 }

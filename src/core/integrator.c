@@ -306,6 +306,9 @@ static size_t lay_out(as_integrator *s, double *arena) {
   used = lay_out_values(&s->shown, p, arena, used);
   used = lay_out_values(&s->last.from, p, arena, used);
   used = lay_out_values(&s->last.to, p, arena, used);
+  used = lay_out_values(&s->output.lines, p, arena, used);
+  s->output.velocity = take(arena, &used, n);
+  s->output.block = take(arena, &used, asi_output_block_size(p));
   s->control.size = take(arena, &used, 2 * n + nx);
   s->control.new_size = take(arena, &used, 2 * n + nx);
   s->control.atol = take(arena, &used, 2 * n + nx);
@@ -416,6 +419,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
       status = asi_matrix_init(&s->block[block], &p->pattern[block], error);
   if (status == AS_OK) status = s->method->create(s, error);
   if (status == AS_OK) status = asi_start_create(s, error);
+  if (status == AS_OK) status = asi_output_create(s, error);
   if (status == AS_OK) status = asi_redundancy_init(s, error);
   if (status == AS_OK) status = asi_sampling_create(s, error);
   if (status == AS_OK) status = asi_control_create(s, error);
@@ -457,6 +461,12 @@ void as_integrator_destroy(as_integrator *s) {
   asi_system_free(&s->kkt);
   asi_system_free(&s->projection);
   asi_system_free(&s->consistent);
+  asi_system_free(&s->output.kkt);
+  asi_system_free(&s->output.projection);
+  asi_system_free(&s->output.consistent);
+  asi_system_free(&s->output.stiff);
+  free(s->last.inactive);
+  free(s->last.implied);
   asi_motion_free(&s->motion);
   asi_evaluator_free(&s->eval);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
@@ -518,14 +528,15 @@ as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
     return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "v",
                     "as_integrator_velocity needs a place for the velocity.");
   const as_problem *p = s->problem;
-  const as_statistics saved = s->statistics;
   as_start_report report;
+  asi_output steps;
   s->eval.error = error;
+  asi_output_begin(s, true, &steps);
   memcpy(v, s->state.v, (size_t)p->n * sizeof(double));
   as_status status = AS_OK;
   if (p->def.n_lambda + p->def.n_psi > 0)
     status = asi_project_velocity(s, s->state.t, s->state.q, v, true, false, &report);
-  s->statistics = saved; // output is not the integrator's work
+  asi_output_end(s, &steps);
   return status;
 }
 
@@ -533,16 +544,17 @@ as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_erro
   if (s == NULL || out == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_integrator_statistics needs an integrator and a place for the numbers.");
-  const as_statistics saved = s->statistics;
   s->eval.error = error;
-  *out = saved;
+  *out = s->statistics;
   out->next_step = s->control.h;
   if (!isnan(out->next_step))
     out->next_step =
         fmin(fmax(out->next_step, s->def.tolerance.min_step), s->def.tolerance.max_step);
-  const as_status status = s->started ? asi_drift(s, s->state.t, s->state.q, s->state.v,
-                                                  &out->position_drift, &out->velocity_drift)
-                                      : AS_OK;
-  s->statistics = saved;
+  if (!s->started) return AS_OK;
+  asi_output steps;
+  asi_output_begin(s, true, &steps);
+  const as_status status =
+      asi_drift(s, s->state.t, s->state.q, s->state.v, &out->position_drift, &out->velocity_drift);
+  asi_output_end(s, &steps);
   return status;
 }

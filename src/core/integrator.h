@@ -12,11 +12,13 @@
 /// events.c      what happens when functions cross zero
 /// control.c     automatic steps: the error of a step, the size of the next
 /// dense.c       the state anywhere in the last step
+/// between.c     its accelerations and multipliers, without a trace in later steps
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
 #include "alphastep/integrator.h"
 #include "base/archive.h"
+#include "base/denormals.h"
 #include "core/evaluate.h"
 #include "core/predictor.h"
 #include "core/redundancy.h"
@@ -137,9 +139,22 @@ struct as_integrator {
     asi_values from; ///< the values at t0
     asi_values to;   ///< those at its end, if now has jumped since
     bool jumped;
-    double *xi; ///< q_1 = q_0 o exp(xi)
-    double *u;  ///< held signals during the step, if they have changed since
-  } last;       ///< the last step
+    double *xi;        ///< q_1 = q_0 o exp(xi)
+    double *u;         ///< held signals during the step, if they have changed since
+    bool *inactive;    ///< n_lambda + n_psi: constraints during the step likewise,
+    int n_inactive;    ///< how many of them did not hold,
+    bool *implied;     ///< which were left out,
+    int n_implied;     ///< how many,
+    double compliance; ///< and what it was
+    double factor_h;   ///< of the matrix that it was solved with; NAN: there is none
+  } last;              ///< the last step
+  struct {
+    asi_system kkt, consistent, projection; ///< as those of steps
+    asi_system stiff;                       ///< [DO.3]
+    asi_values lines;                       ///< v', lambda, psi, x' and y by straight lines
+    double *block;                          ///< what blocks of steps hold
+    double *velocity;                       ///< n: index-3: v on the constraints
+  } output;                                 ///< for the state between steps, see between.c
   /// Time derivatives of v', lambda, psi, x' and y at the start, by differences.
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
@@ -275,6 +290,8 @@ as_status asi_restart_forces(as_integrator *s);
 /// [RE.3] Subtracts e / d^2 from the diagonal of the rows of an assembled matrix with unknowns v',
 /// lambda, psi.
 void asi_add_compliance(const as_integrator *s, asi_system *system, double e);
+/// [ST.8] Lists the terms of the system for v', lambda, psi, x' and y; returns how many.
+int asi_consistent_terms(const as_problem *p, asi_term *term);
 /// The system that projects: kkt, if that is symmetric.
 asi_system *asi_projection_system(as_integrator *s);
 /// Makes kkt and projection.
@@ -333,6 +350,9 @@ void asi_path_note(as_integrator *s);
 /// Sets v0 and a0 of a step whose size has changed, now or earlier, to what the path says, in stiff directions. Without lag, v0 only
 /// to the velocity itself.
 as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag);
+/// What springs and dampers have in a change w of v' over a step beside what inertia has, by the matrix of steps and M as it was
+/// evaluated last. Spoils s->z.
+double asi_stiff_share(as_integrator *s, const double *w);
 
 // control.c ----------------------------------------------------------------------------------------
 
@@ -356,8 +376,35 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint);
 void asi_dense_remember(as_integrator *s, double t0, double a_offset, double w_offset);
 /// Keeps the values at the end of the last step, which are about to jump.
 void asi_dense_keep_end(as_integrator *s);
-/// Lets the state show the values at t, inside the last step or at its end.
+/// Lets the state show the values at t, inside the last step or at its end; inside, v', lambda, psi, x' and y are straight
+/// lines until they are asked for.
 void asi_dense_show(as_integrator *s, double t);
+
+// between.c ----------------------------------------------------------------------------------------
+
+/// What evaluations and solutions for output change, as it was.
+typedef struct asi_output {
+  bool of_a_row; ///< not of an event
+  as_statistics statistics;
+  double mass_size, compliance;
+  bool mass_known;
+  double *u;
+  bool *inactive, *implied;
+  int n_inactive, n_implied;
+  asi_float_mode mode;
+} asi_output;
+
+/// Makes the system of [DO.3]; asi_start_create() makes the others.
+as_status asi_output_create(as_integrator *s, as_error *error);
+/// How many numbers there are in the blocks that are put back.
+size_t asi_output_block_size(const as_problem *p);
+/// Between these two systems may be solved at the time that is shown, with the constraints and held signals that it has:
+/// steps do not notice. For events, which are part of the run, the systems are those of steps.
+void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was);
+void asi_output_end(as_integrator *s, const asi_output *was);
+/// Leads positions back to where stiff springs have their force, [DO.3], and solves for v', lambda, psi, x' and y of the
+/// state that is shown, if it is inside a step; where that cannot be done all is as interpolated.
+as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates);
 
 // sampling.c ---------------------------------------------------------------------------------------
 

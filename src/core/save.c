@@ -17,7 +17,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 7, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 8, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -64,12 +64,21 @@ static void visit_last_step(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->last.h);
   asi_archive_doubles(a, s->last.a_offset, 2);
   asi_archive_doubles(a, s->last.w_offset, 2);
+  asi_archive_double(a, &s->last.factor_h);
   visit_values(s, &s->last.from, a);
   asi_archive_doubles(a, s->last.xi, (size_t)s->problem->n);
   asi_archive_bool(a, &s->last.jumped);
   if (!s->last.jumped) return;
   visit_values(s, &s->last.to, a);
   asi_archive_doubles(a, s->last.u, (size_t)s->problem->def.n_u);
+  asi_archive_double(a, &s->last.compliance);
+  asi_archive_int(a, &s->last.n_implied, 0, s->redundancy.rows);
+  s->last.n_inactive = 0;
+  for (int i = 0; i < s->redundancy.rows; ++i) {
+    asi_archive_bool(a, &s->last.inactive[i]);
+    s->last.n_inactive += s->last.inactive[i];
+    asi_archive_bool(a, &s->last.implied[i]);
+  }
 }
 
 static void visit_history(as_integrator *s, asi_archive *a) {
@@ -215,8 +224,16 @@ static void visit_state(as_integrator *s, asi_archive *a) {
   if (s->state.q == s->shown.q) visit_values(s, &s->shown, a);
   visit_reactions(s, a);
   visit_coupled(s, a);
-  asi_system *const systems[] = {&s->shared, &s->eta, &s->kkt, &s->projection, &s->consistent};
-  for (int i = 0; i < 5 && !a->damaged; ++i) asi_system_visit(systems[i], a);
+  asi_system *const systems[] = {&s->shared,
+                                 &s->eta,
+                                 &s->kkt,
+                                 &s->projection,
+                                 &s->consistent,
+                                 &s->output.kkt,
+                                 &s->output.projection,
+                                 &s->output.consistent,
+                                 &s->output.stiff};
+  for (int i = 0; i < 9 && !a->damaged; ++i) asi_system_visit(systems[i], a);
 }
 
 static bool all_finite(const double *x, int n) {

@@ -33,7 +33,7 @@ static int kkt_terms(const as_problem *p, bool orthogonal, asi_term *term) {
 
 /// [ST.8] the same with x' and y: rows x' - phi and y - chi at fixed x; their identity is put on the
 /// diagonal when the matrix is assembled
-static int consistent_terms(const as_problem *p, asi_term *term) {
+int asi_consistent_terms(const as_problem *p, asi_term *term) {
   const int n = p->n, l = n + p->def.n_lambda, x = l + p->def.n_psi, y = x + p->def.n_x;
   int i = kkt_terms(p, false, term);
   term[i++] = (asi_term){0, y, AS_BLOCK_F_Y, false, ASI_VIA_IDENTITY, -1.0};
@@ -48,22 +48,30 @@ static int consistent_terms(const as_problem *p, asi_term *term) {
   return i;
 }
 
-as_status asi_start_create(as_integrator *s, as_error *error) {
+static as_status make_systems(as_integrator *s, asi_system *kkt, asi_system *projection,
+                              asi_system *consistent, as_error *error) {
   const as_problem *p = s->problem;
   const int size = p->n + p->def.n_lambda + p->def.n_psi;
   asi_term terms[ASI_MAX_TERMS];
   int n_terms = kkt_terms(p, false, terms);
-  as_status status = asi_system_init(&s->kkt, p, &s->motion, size, terms, n_terms, error);
+  as_status status = asi_system_init(kkt, p, &s->motion, size, terms, n_terms, error);
   if (status == AS_OK && p->def.force_kind == AS_FORCE_GENERAL) {
     n_terms = kkt_terms(p, true, terms);
-    status = asi_system_init(&s->projection, p, &s->motion, size, terms, n_terms, error);
+    status = asi_system_init(projection, p, &s->motion, size, terms, n_terms, error);
   }
   if (status == AS_OK && p->def.n_x + p->def.n_y > 0) {
-    n_terms = consistent_terms(p, terms);
-    status = asi_system_init(&s->consistent, p, &s->motion, size + p->def.n_x + p->def.n_y, terms,
+    n_terms = asi_consistent_terms(p, terms);
+    status = asi_system_init(consistent, p, &s->motion, size + p->def.n_x + p->def.n_y, terms,
                              n_terms, error);
   }
   return status;
+}
+
+as_status asi_start_create(as_integrator *s, as_error *error) {
+  const as_status status = make_systems(s, &s->kkt, &s->projection, &s->consistent, error);
+  return status
+             ? status
+             : make_systems(s, &s->output.kkt, &s->output.projection, &s->output.consistent, error);
 }
 
 asi_system *asi_projection_system(as_integrator *s) {

@@ -401,8 +401,10 @@ as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error)
   if (!(t >= t0 && t <= s->t))
     return asi_fail(error, AS_ERR_ARGUMENT, s->t, "t",
                     "t = %.9g s is not inside the last step, from %.9g s to %.9g s.", t, t0, s->t);
+  s->eval.error = error;
   asi_dense_show(s, t);
-  return finish(s, AS_OK, error);
+  const as_status completed = asi_dense_complete(s, true, true);
+  return completed ? completed : finish(s, AS_OK, error);
 }
 
 as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
@@ -424,6 +426,7 @@ as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
   }
   if (status) return finish(s, status, error);
   asi_dense_show(s, t);
-  status = finish(s, AS_OK, error);
+  status = asi_dense_complete(s, true, true);
+  if (status == AS_OK) status = finish(s, AS_OK, error);
   return status ? status : asi_succeed(error);
 }

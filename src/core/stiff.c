@@ -134,6 +134,8 @@ static double stiff_force(as_integrator *s, const double *w, bool with_dampers, 
   return asi_max_abs(r, n) / fmax(asi_max_abs(momentum, n), DBL_MIN);
 }
 
+double asi_stiff_share(as_integrator *s, const double *w) { return stiff_force(s, w, true, s->z); }
+
 /// w . M w, as stiff_force has left M w.
 static double size_of(const as_integrator *s, const double *w) {
   double sum = 0.0;

@@ -1,4 +1,5 @@
 /// What channels there are: groups, their objects, the quantities of each.
+#include "core/problem.h"
 #include "elements/actuator.h"
 #include "elements/coupling.h"
 #include "elements/spring.h"
@@ -16,6 +17,22 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_EVENT] = 2,
   };
   return size[kind];
+}
+
+bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
+  const as_problem_def *def = &as_model_problem(model)->def;
+  const bool driven = (!def->scleronomic && def->n_lambda > 0) || def->n_psi > 0;
+  const bool general = def->force_kind == AS_FORCE_GENERAL; // friction reads multipliers
+  switch (kind) {
+  case ASI_SOURCE_ACCELERATION:
+  case ASI_SOURCE_REACTION:
+  case ASI_SOURCE_DRIVE: return true;
+  case ASI_SOURCE_ACTION:
+  case ASI_SOURCE_LAW:
+  case ASI_SOURCE_FLOW: return general;
+  case ASI_SOURCE_ENERGY: return general || driven;
+  default: return false;
+  }
 }
 
 const char *asi_group_name(asi_group group) {

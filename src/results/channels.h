@@ -46,6 +46,8 @@ typedef enum asi_source_kind {
 
 /// How many numbers a source gives.
 int asi_source_size(asi_source_kind kind);
+/// Whether it reads v', lambda or psi of a state.
+bool asi_source_reads_rates(const as_model *model, asi_source_kind kind);
 
 /// One or several numbers with a name.
 typedef struct asi_channel_quantity {

@@ -2,7 +2,7 @@
 ///
 /// Steps and rows have nothing to do with each other: the integrator is always sent to t_end and stopped after each
 /// step by its interrupt callback, which does not show in the last bit; rows are interpolated in the step
-/// that they lie in. A step that was rescued in parts is known only from the start of its last part on: before that,
+/// that they lie in, and what depends on accelerations or reactions is solved for there. A step that was rescued in parts is known only from the start of its last part on: before that,
 /// rows come from Hermite's cubic over what is missing, which is as accurate as over a whole step.
 ///
 /// The work of dampers, forces and motions is added up once a step by the trapezoidal rule, and from the last
@@ -35,8 +35,9 @@ struct as_run {
   double *times; ///< def.n_times
   as_integrator *integrator;
   as_channels *channels;
-  bool metered;  ///< energies are wanted
-  bool drifting; ///< drift is wanted
+  bool metered;     ///< energies are wanted
+  bool drifting;    ///< drift is wanted
+  bool reads_rates; ///< channels depend on v', lambda or psi
   bool started;
   bool stepped;     ///< in this call of advance
   bool interrupted; ///< by the caller
@@ -52,7 +53,6 @@ struct as_run {
   asi_watch *watch; ///< NULL: there are no rules
   as_view view;
   copy before; ///< the end of the last step but one
-  copy shown;  ///< a state that the integrator cannot show
   double *row;
   double *poses;    ///< of the row; NULL: not wanted
   double *xi;       ///< n
@@ -150,8 +150,10 @@ static as_status create_parts(as_run *run, as_error *error) {
                                      run->def.n_channels, &run->channels, error);
   if (status) return status;
   for (int i = 0; i < run->channels->n_sources; ++i) {
-    run->metered = run->metered || run->channels->source[i].kind == ASI_SOURCE_ENERGY;
-    run->drifting = run->drifting || run->channels->source[i].kind == ASI_SOURCE_DRIFT;
+    const asi_source_kind kind = run->channels->source[i].kind;
+    run->metered = run->metered || kind == ASI_SOURCE_ENERGY;
+    run->drifting = run->drifting || kind == ASI_SOURCE_DRIFT;
+    run->reads_rates = run->reads_rates || asi_source_reads_rates(run->model, kind);
   }
   run->times = asi_calloc((size_t)run->def.n_times, sizeof(double));
   run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
@@ -161,8 +163,7 @@ static as_status create_parts(as_run *run, as_error *error) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
     if (!run->poses) return asi_fail_memory(error);
   }
-  if (!run->times || !run->row || !run->xi || !run->velocity || !make_copy(&run->before, p) ||
-      !make_copy(&run->shown, p))
+  if (!run->times || !run->row || !run->xi || !run->velocity || !make_copy(&run->before, p))
     return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
@@ -202,7 +203,6 @@ void as_run_destroy(as_run *run) {
   free(run->xi);
   free(run->velocity);
   free_copy(&run->before);
-  free_copy(&run->shown);
   as_start_changes_free(run->change);
   free(run);
 }
@@ -249,11 +249,13 @@ static void mix(double *out, double theta, const double *from, const double *to,
   for (int i = 0; i < n; ++i) out[i] = from[i] + theta * (to[i] - from[i]);
 }
 
-/// [DO.1], [DO.2] over the part of a step that the integrator has forgotten: from `before` to the state `to`.
-static as_state show_forgotten(as_run *run, const as_state *to, double t) {
+/// [DO.1], [DO.2] over the part of a step that the integrator has forgotten: from `before` to where it begins to know.
+static void show_forgotten(as_run *run, double t) {
   const as_problem *p = as_model_problem(run->model);
-  const copy *from = &run->before, *out = &run->shown;
-  const double h = to->t - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
+  as_integrator *s = run->integrator;
+  const asi_values *to = &s->last.from, *out = &s->shown;
+  const copy *from = &run->before;
+  const double h = s->last.t0 - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
   const double change = theta * theta * (3.0 - 2.0 * theta);
   const double begin = theta * rest * rest * h, end = -theta * theta * rest * h;
   as_space_difference(p->space, from->q, to->q, run->xi);
@@ -267,38 +269,34 @@ static as_state show_forgotten(as_run *run, const as_state *to, double t) {
   mix(out->vdot, theta, from->vdot, to->vdot, p->n);
   mix(out->lambda, theta, from->lambda, to->lambda, p->def.n_lambda);
   mix(out->psi, theta, from->psi, to->psi, p->def.n_psi);
-  as_state state = *to;
-  state.t = t;
-  state.q = out->q;
-  state.v = out->v;
-  state.vdot = out->vdot;
-  state.lambda = out->lambda;
-  state.psi = out->psi;
-  return state;
+  const double *u = s->last.jumped ? s->last.u : s->state.u;
+  asi_publish(s, t, out);
+  s->state.u = u;
 }
 
-/// The state at a time inside the last step; index-3 velocities are brought onto the constraints, but not before an
-/// event that may have changed which ones hold.
+/// The state at a time inside the last step; index-3 velocities are brought onto the constraints.
 static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   as_integrator *s = run->integrator;
   const double known = s->last.known ? s->last.t0 : s->t;
-  as_status status = as_integrator_interpolate(s, fmax(t, known), error);
-  if (status) return status;
-  *out = *as_integrator_state(s);
-  if (t < known) {
-    *out = show_forgotten(run, out, t);
-    return s->redundancy.n_implied > 0
-               ? asi_least_norm_at(s, t, out->q, out->v, run->shown.lambda, run->shown.psi)
-               : AS_OK;
-  }
-  status = asi_show_reactions(s);
-  out->lambda = s->state.lambda;
-  out->psi = s->state.psi;
-  if (status == AS_OK && run->def.integrator.method == AS_METHOD_INDEX3 &&
-      !(run->jumped && t < s->t)) {
+  s->eval.error = error;
+  asi_dense_show(s, fmax(t, known));
+  if (t < known) show_forgotten(run, t);
+  as_status status = asi_dense_complete(s, true, run->reads_rates);
+  if (status == AS_OK && run->reads_rates) status = asi_show_reactions(s);
+  *out = s->state;
+  if (status == AS_OK && run->def.integrator.method == AS_METHOD_INDEX3) {
     status = as_integrator_velocity(s, run->velocity, error);
     out->v = run->velocity;
   }
+  return status;
+}
+
+/// How well constraints hold in the state that is shown; the velocities are those that are integrated.
+static as_status note_drift(as_run *run, as_error *error) {
+  as_statistics now;
+  const as_status status = as_integrator_statistics(run->integrator, &now, error);
+  run->view.position_drift = now.position_drift;
+  run->view.velocity_drift = now.velocity_drift;
   return status;
 }
 
@@ -307,6 +305,7 @@ static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as
   const bool behind = run->jumped && asi_is_reached(run->integrator->t, t);
   as_meter meter = behind ? run->after : run->meter;
   as_status status = show(run, behind ? run->integrator->t : t, &state, error);
+  if (status == AS_OK && run->drifting) status = note_drift(run, error);
   if (status == AS_OK && run->metered) status = as_meter_update(&meter, run->model, &state, error);
   if (status) return status;
   run->view.state = &state;
@@ -333,25 +332,15 @@ static as_status write_rows(as_run *run, double until, as_row_fn *row, void *use
 
 // ---- steps ------------------------------------------------------------------------------------------
 
-/// What channels say of the last step; drift is looked at only if a row is due before `until`.
-static as_status note_step(as_run *run, double until, as_error *error) {
-  as_integrator *s = run->integrator;
+/// What channels say of the last step.
+static void note_step(as_run *run) {
+  const as_integrator *s = run->integrator;
   as_view *view = &run->view;
-  if (!run->partial) {
-    view->h = s->statistics.last_step;
-    view->error = isnan(run->def.integrator.step) ? s->statistics.error : 0.0;
-    view->newton_iterations = (double)(s->statistics.newton_iterations - run->iterations);
-    run->iterations = s->statistics.newton_iterations;
-  }
-  if (!run->drifting || time_of_row(run, run->next) > until) return AS_OK;
-  as_statistics now;
-  as_status status = as_integrator_interpolate(s, s->t, error);
-  if (status == AS_OK) status = as_integrator_statistics(s, &now, error);
-  if (status == AS_OK) {
-    view->position_drift = now.position_drift;
-    view->velocity_drift = now.velocity_drift;
-  }
-  return status;
+  if (run->partial) return;
+  view->h = s->statistics.last_step;
+  view->error = isnan(run->def.integrator.step) ? s->statistics.error : 0.0;
+  view->newton_iterations = (double)(s->statistics.newton_iterations - run->iterations);
+  run->iterations = s->statistics.newton_iterations;
 }
 
 /// What an event at the end of the last step did to energies: the meter goes on behind it. A sample is no event, but
@@ -415,8 +404,8 @@ static as_status start(as_run *run, as_error *error) {
     status = as_model_energy(run->model, as_integrator_state(s), &energy, error);
   if (status == AS_OK && run->metered)
     status = as_meter_update(&run->meter, run->model, as_integrator_state(s), error);
-  if (status == AS_OK) status = note_step(run, 0.0, error);
   if (status) return status;
+  note_step(run);
   run->view.h = run->view.error = run->view.newton_iterations = 0.0; // no step yet
   if (run->watch) status = asi_watch_follow(run->watch, as_integrator_state(s), error);
   if (status) return status;
@@ -432,8 +421,8 @@ static as_status start(as_run *run, as_error *error) {
 static as_status finish_step(as_run *run, double until, as_row_fn *row, void *user,
                              as_error *error) {
   as_integrator *s = run->integrator;
-  as_status status = note_step(run, until, error);
-  if (status == AS_OK) status = note_jump(run, until, error);
+  note_step(run);
+  as_status status = note_jump(run, until, error);
   if (status == AS_OK) status = write_rows(run, until, row, user, error);
   if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
   if (status) return status;

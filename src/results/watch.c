@@ -259,13 +259,21 @@ static int act(as_event *event, void *user) {
          (rule->stop ? AS_EVENT_STOP : AS_EVENT_CONTINUE);
 }
 
+static bool reads_motion_only(const asi_rule_state *s) {
+  const as_channels *c = s->channels;
+  for (int i = 0; c && i < c->n_sources; ++i)
+    if (asi_source_reads_rates(s->watch->rules->model, c->source[i].kind)) return false;
+  return true;
+}
+
 void asi_watch_events(asi_watch *w, as_event_def *out) {
   for (int i = 0; i < w->rules->n; ++i)
     out[i] = (as_event_def){.name = as_rules_name(w->rules, i),
                             .value = evaluate,
                             .direction = w->rules->rule[i].direction,
                             .act = act,
-                            .user = &w->state[i]};
+                            .user = &w->state[i],
+                            .reads_motion_only = reads_motion_only(&w->state[i])};
 }
 
 // ---- the run ----------------------------------------------------------------------------------------

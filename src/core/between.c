@@ -1,0 +1,406 @@
+/// Between steps: v', lambda, psi, x' and y from the equations of motion.
+///
+/// Dense output gives q, v and x anywhere in a step (dense.c). Step control keeps them within the tolerance; it does
+/// not look at lambda, which may do anything while nothing moves. So what follows from q, v and x at a time is solved
+/// for at that time, [ST.4], as at a start; straight lines between the ends are the first guess, and what is left where
+/// there is no solution.
+///
+/// Steps must not notice: rows have linear systems of their own, and all else that such a solution changes is put back.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/denormals.h"
+#include "base/error.h"
+#include "core/integrator.h"
+
+// ---- what steps must not notice -------------------------------------------------------------------
+
+static void swap(asi_system *a, asi_system *b) {
+  const asi_system c = *a;
+  *a = *b;
+  *b = c;
+}
+
+static void swap_systems(as_integrator *s) {
+  swap(&s->kkt, &s->output.kkt);
+  swap(&s->consistent, &s->output.consistent);
+  swap(&s->projection, &s->output.projection);
+}
+
+static void forget_systems(as_integrator *s) {
+  asi_system_forget(&s->kkt);
+  asi_system_forget(&s->consistent);
+  asi_system_forget(&s->projection);
+}
+
+/// Blocks that steps do not evaluate anew before they use them: M, if it is constant, and what [NW.7] reads.
+static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};
+
+static void keep_blocks(as_integrator *s, bool back) {
+  double *place = s->output.block;
+  for (int i = 0; i < 3; ++i) {
+    if (!(s->problem->present & AS_BLOCK_BIT(kept[i]))) continue;
+    const as_matrix *m = &s->block[kept[i]];
+    const size_t size = (size_t)m->col_start[m->cols];
+    memcpy(back ? m->value : place, back ? place : m->value, size * sizeof(double));
+    place += size;
+  }
+}
+
+size_t asi_output_block_size(const as_problem *p) {
+  size_t size = 0;
+  for (int i = 0; i < 3; ++i)
+    if (p->present & AS_BLOCK_BIT(kept[i])) size += (size_t)asi_pattern_nnz(&p->pattern[kept[i]]);
+  return size;
+}
+
+void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was) {
+  *was = (asi_output){.of_a_row = of_a_row,
+                      .statistics = s->statistics,
+                      .mass_size = s->mass_size,
+                      .mass_known = s->mass_known,
+                      .compliance = s->compliance,
+                      .u = s->eval.u,
+                      .inactive = s->eval.inactive,
+                      .implied = s->redundancy.implied,
+                      .n_implied = s->redundancy.n_implied,
+                      .n_inactive = s->eval.n_inactive,
+                      .mode = asi_flush_denormals()};
+  keep_blocks(s, false);
+  if (of_a_row) swap_systems(s);
+  forget_systems(s); // one time does not depend on the others
+  const bool is_left = s->last.known && s->last.jumped && s->state.t < s->t;
+  if (!is_left) return;
+  // Left of a jump constraints and parameters are those of the step.
+  s->eval.u = s->last.u;
+  s->eval.inactive = s->last.inactive;
+  s->eval.n_inactive = s->last.n_inactive;
+  s->redundancy.implied = s->last.implied;
+  s->redundancy.n_implied = s->last.n_implied;
+  asi_rows_update(s, false);
+  s->compliance = s->last.compliance;
+  s->mass_known = false;
+}
+
+void asi_output_end(as_integrator *s, const asi_output *was) {
+  forget_systems(s);
+  if (was->of_a_row) swap_systems(s);
+  keep_blocks(s, true);
+  s->statistics = was->statistics; // output is not the integrator's work
+  s->mass_size = was->mass_size;
+  s->mass_known = was->mass_known;
+  s->compliance = was->compliance;
+  s->eval.u = was->u;
+  s->eval.inactive = was->inactive;
+  s->eval.n_inactive = was->n_inactive;
+  s->redundancy.implied = was->implied;
+  s->redundancy.n_implied = was->n_implied;
+  asi_rows_update(s, false);
+  asi_restore_denormals(was->mode);
+}
+
+// ---- the state between steps ----------------------------------------------------------------------
+
+/// Copies what is solved for, and what may be moved before.
+static void copy_shown(const as_problem *p, const asi_values *from, const asi_values *to) {
+  const size_t nx = (size_t)p->def.n_x * sizeof(double);
+  memcpy(to->q, from->q, (size_t)p->nq * sizeof(double));
+  memcpy(to->v, from->v, (size_t)p->n * sizeof(double));
+  memcpy(to->x, from->x, nx);
+  memcpy(to->vdot, from->vdot, (size_t)p->n * sizeof(double));
+  memcpy(to->lambda, from->lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(to->psi, from->psi, (size_t)p->def.n_psi * sizeof(double));
+  memcpy(to->xdot, from->xdot, nx);
+  memcpy(to->y, from->y, (size_t)p->def.n_y * sizeof(double));
+}
+
+// ---- constraints ----------------------------------------------------------------------------------
+
+// [RE.4] What redundant rows need, and how often q and v are corrected with the same factors.
+#define COMPLIANCE 1e-8
+enum { MAX_CORRECTIONS = 5 };
+
+static double round_off(const double *x, int n) {
+  return 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(x, n));
+}
+
+/// g, or g_t + B v and k, where q and v are shown; v may stand elsewhere.
+static as_status look_at_rows(as_integrator *s, const double *v, bool of_v, double *out) {
+  const as_problem *p = s->problem;
+  const as_point at = {.t = s->state.t, .q = s->shown.q, .v = v};
+  const int m = p->def.n_lambda;
+  as_block_set needs = 0;
+  as_status status = AS_OK;
+  memset(out, 0, (size_t)s->redundancy.rows * sizeof(double));
+  if (m > 0) needs |= asi_eval_needs(p, of_v ? ASI_FN_GDOT : ASI_FN_G);
+  if (of_v && p->def.n_psi > 0) needs |= asi_eval_needs(p, ASI_FN_K);
+  status = asi_blocks(s, &at, needs);
+  if (status == AS_OK && m > 0)
+    status = asi_eval_function(&s->eval, of_v ? ASI_FN_GDOT : ASI_FN_G, &at, s->block, out);
+  if (status == AS_OK && of_v && p->def.n_psi > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, out + m);
+  return status;
+}
+
+static as_status factor_projection(as_integrator *s) {
+  const as_point at = {.t = s->state.t, .q = s->shown.q, .v = s->shown.v};
+  asi_system *system = asi_projection_system(s);
+  const as_status status = asi_blocks(s, &at, asi_system_blocks(system));
+  if (status) return status;
+  asi_system_assemble(system, s->block, &s->motion);
+  asi_add_compliance(s, system, COMPLIANCE);
+  return asi_factor(s, system, s->state.t, "a state between steps");
+}
+
+/// [DO.4] M d + B^T mu + k_v^T nu = 0, B d = -g, k_v d = 0; then B d = -(g_t + B v), k_v d = -k: onto the constraints, with the
+/// least mass-weighted change. Corrections go on while they help, with the factors of the first.
+static as_status correct(as_integrator *s, double *v, bool of_v, bool *factored) {
+  const as_problem *p = s->problem;
+  const int n = p->n, rows = s->redundancy.rows;
+  double *rhs = s->kkt_rhs, before = (double)INFINITY;
+  for (int i = 0; i <= MAX_CORRECTIONS; ++i) {
+    as_status status = look_at_rows(s, v, of_v, rhs + n);
+    const double left = asi_max_abs(rhs + n, rows);
+    const double least = of_v ? round_off(v, n) : round_off(s->shown.q, p->nq);
+    if (status || left <= least || i == MAX_CORRECTIONS || !(left < 0.5 * before)) return status;
+    if (!*factored) status = factor_projection(s);
+    *factored = true;
+    memset(rhs, 0, (size_t)n * sizeof(double));
+    for (int k = 0; k < rows; ++k) rhs[n + k] = -rhs[n + k];
+    if (status == AS_OK) status = asi_solve(s, asi_projection_system(s), s->state.t, rhs);
+    if (status) return status;
+    for (int k = 0; k < n && of_v; ++k) v[k] += rhs[k];
+    if (!of_v) as_space_move(p->space, s->shown.q, rhs, s->shown.q);
+    before = left;
+  }
+  return AS_OK;
+}
+
+/// Brings q and v onto the constraints; v may stand elsewhere, where it comes from what is shown.
+static as_status project(as_integrator *s, double *v) {
+  bool factored = false;
+  as_status status = AS_OK;
+  if (v != s->shown.v) memcpy(v, s->shown.v, (size_t)s->problem->n * sizeof(double));
+  if (s->problem->def.n_lambda > 0) status = correct(s, v, false, &factored);
+  if (status == AS_OK && s->redundancy.rows > 0) status = correct(s, v, true, &factored);
+  return status;
+}
+
+// ---- stiff directions -----------------------------------------------------------------------------
+//
+// A spring that no step resolves makes of an interpolation error of q, small as it is, a force without meaning. Its force
+// is right at the ends of steps, and in between where the straight lines of v', lambda and psi say. So q is led back to where
+// it has that force, in stiff directions only, before anything is solved for.
+
+// Springs and dampers that have more than STIFF times what inertia has in what is left are stiff: with about 14 times as much
+// the cubic's error makes a larger error of v' than a straight line does. They are no longer where they have less than LEFT;
+// each return divides their part by one plus what they have. What is left beside them stays, but must not grow.
+#define STIFF 4.0
+#define LEFT 0.1
+#define GROWTH 2.0
+enum { MAX_RETURNS = 4 };
+
+/// By how much q, v and x of a step move with v', v' and x'.
+typedef struct reach {
+  double q, v, x;
+} reach;
+
+static reach reach_of(const as_integrator *s) {
+  const double h = s->last.h, kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  const double kap_x =
+      s->problem->def.n_x > 0 ? (1.0 - s->cx.delta_f) / (1.0 - s->cx.delta_m) * s->cx.theta : 0.0;
+  return (reach){kap * s->c.beta * h * h, kap * s->c.gamma * h, kap_x * h};
+}
+
+/// [DO.3] S: [ST.8], the matrix of [ST.4], with what q, v and x bring in
+static int stiff_terms(const as_problem *p, reach by, asi_term *term) {
+  const int x = p->n + p->def.n_lambda + p->def.n_psi, y = x + p->def.n_x;
+  int i = asi_consistent_terms(p, term);
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -by.v};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_VIA_IDENTITY, by.q};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_IDENTITY, -by.q};
+  term[i++] = (asi_term){0, x, AS_BLOCK_F_X, false, ASI_VIA_IDENTITY, -by.x};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_Q, false, ASI_VIA_IDENTITY, -by.q};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_V, false, ASI_VIA_IDENTITY, -by.v};
+  term[i++] = (asi_term){x, x, AS_BLOCK_PHI_X, false, ASI_VIA_IDENTITY, -by.x};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_Q, false, ASI_VIA_IDENTITY, -by.q};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_V, false, ASI_VIA_IDENTITY, -by.v};
+  term[i++] = (asi_term){y, x, AS_BLOCK_CHI_X, false, ASI_VIA_IDENTITY, -by.x};
+  return i;
+}
+
+/// Where v', lambda, psi, x' and y are straight lines, at the q, v and x that are shown.
+static as_point point_on_lines(const as_integrator *s) {
+  const asi_values *at = &s->shown, *lines = &s->output.lines;
+  return (as_point){.t = s->state.t,
+                    .q = at->q,
+                    .v = at->v,
+                    .vdot = lines->vdot,
+                    .lambda = lines->lambda,
+                    .psi = lines->psi,
+                    .x = at->x,
+                    .y = lines->y};
+}
+
+/// What the lines leave of the equations of motion, phi - x' and chi - y, in a matrix of some rows whose last ones are those
+/// of x' and y; zero in those of constraints.
+static as_status residual_on_lines(as_integrator *s, int rows, as_block_set wanted, double *r) {
+  const as_problem *p = s->problem;
+  const asi_values *lines = &s->output.lines;
+  const int nx = p->def.n_x, ny = p->def.n_y, states = rows - nx - ny;
+  const as_point at = point_on_lines(s);
+  memset(r, 0, (size_t)rows * sizeof(double));
+  as_status status = asi_blocks(s, &at, wanted);
+  if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, r);
+  if (status == AS_OK && nx > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_PHI, &at, s->block, r + states);
+  if (status == AS_OK && ny > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_CHI, &at, s->block, r + states + nx);
+  if (status) return status;
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, lines->vdot, r);
+  for (int i = 0; i < nx; ++i) r[states + i] -= lines->xdot[i];
+  for (int i = 0; i < ny; ++i) r[states + nx + i] -= lines->y[i];
+  return AS_OK;
+}
+
+/// The size of (A - unit) w in `count` rows and columns of a system from `first` on, beside that of unit w.
+static double share_of(const asi_system *a, int first, int count, const double *w, double *unit_w) {
+  const double size = asi_max_abs(unit_w, count);
+  for (int j = first; j < first + count; ++j)
+    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
+      const int i = a->pattern.row[k] - first;
+      if (i >= 0 && i < count) unit_w[i] -= a->value[k] * w[j];
+    }
+  return asi_max_abs(unit_w, count) / fmax(size, DBL_MIN);
+}
+
+/// Whether springs, dampers or the states' own rates are what decides on a change w of all unknowns.
+static bool is_stiff(as_integrator *s, const asi_system *a, const double *w, double than) {
+  const as_problem *p = s->problem;
+  const int states = a->size - p->def.n_x - p->def.n_y;
+  double *unit_w = s->z; // which is found anew in each step
+  if (a == s->active) {
+    if (asi_stiff_share(s, w) > than) return true;
+  } else {
+    memset(unit_w, 0, (size_t)p->n * sizeof(double));
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, w, unit_w);
+    if (share_of(a, 0, p->n, w, unit_w) > than) return true;
+  }
+  memcpy(unit_w, w + states, (size_t)p->def.n_x * sizeof(double));
+  return share_of(a, states, p->def.n_x, w, unit_w) > than;
+}
+
+/// Whether there may be anything stiff, by the factors of the last step, which are at hand: it is looked for with them.
+static as_status look_for_stiffness(as_integrator *s, bool *found) {
+  const as_problem_def *def = &s->problem->def;
+  const bool soi2 = s->def.method == AS_METHOD_SOI2;
+  const asi_system *simple = def->n_x + def->n_y > 0 ? &s->consistent : &s->kkt;
+  double *w = s->residual;
+  *found = false;
+  // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
+  if (isnan(s->last.factor_h) || (soi2 && s->active == &s->shared)) return AS_OK;
+  as_status status = residual_on_lines(s, s->active->size, asi_system_blocks(simple), w);
+  if (soi2 && def->n_lambda > 0) // its second stage
+    memcpy(w + s->active->size / 2, w, (size_t)s->problem->n * sizeof(double));
+  if (status == AS_OK) status = asi_solve(s, s->active, s->state.t, w);
+  const reach by = reach_of(s);
+  // Less than round-off would not move anything.
+  const bool moves =
+      by.q * asi_max_abs(w, s->problem->n) > round_off(s->shown.q, s->problem->nq) || def->n_x > 0;
+  if (status == AS_OK && moves) *found = is_stiff(s, s->active, w, STIFF);
+  return status;
+}
+
+as_status asi_output_create(as_integrator *s, as_error *error) {
+  const as_problem *p = s->problem;
+  const int size = p->n + p->def.n_lambda + p->def.n_psi + p->def.n_x + p->def.n_y;
+  asi_term terms[ASI_MAX_TERMS];
+  const int n_terms = stiff_terms(p, (reach){1.0, 1.0, 1.0}, terms); // only the pattern counts here
+  return asi_system_init(&s->output.stiff, p, &s->motion, size, terms, n_terms, error);
+}
+
+/// Evaluates nothing: blocks are at hand.
+static as_status factor_stiff(as_integrator *s, reach by) {
+  asi_system *system = &s->output.stiff;
+  asi_term terms[ASI_MAX_TERMS];
+  const int states = system->size - s->problem->def.n_x - s->problem->def.n_y;
+  asi_system_set_factors(system, terms, stiff_terms(s->problem, by, terms));
+  asi_system_forget(system);
+  asi_system_assemble(system, s->block, &s->motion);
+  asi_add_compliance(s, system, s->compliance);
+  for (int i = states; i < system->size; ++i) system->value[system->diagonal[i]] += 1.0;
+  return asi_factor(s, system, s->state.t, "a state between steps");
+}
+
+/// Moves q, v and x as v' and x' would that change by w.
+static void move_shown(as_integrator *s, reach by, const double *w) {
+  const as_problem *p = s->problem;
+  const asi_values *at = &s->shown;
+  const int x = p->n + p->def.n_lambda + p->def.n_psi;
+  for (int i = 0; i < p->n; ++i) {
+    s->xi[i] = by.q * w[i];
+    at->v[i] += by.v * w[i];
+  }
+  as_space_move(p->space, at->q, s->xi, at->q);
+  for (int i = 0; i < p->def.n_x; ++i) at->x[i] += by.x * w[x + i];
+}
+
+/// [DO.3] q <- q o exp(kap beta h^2 w), v <- v + kap gamma h w, x <- x + kap_x theta h w_x, S w = f - M v' on the lines, until what is
+/// left is not stiff, with B kap beta h^2 w = -g. AS_ERR_CONVERGENCE: it does not become so.
+static as_status lead_back(as_integrator *s) {
+  asi_system *system = &s->output.stiff;
+  const reach by = reach_of(s);
+  double *w = s->residual, before = (double)INFINITY;
+  as_status status = AS_OK;
+  for (int i = 0; status == AS_OK && i < MAX_RETURNS; ++i) {
+    status = residual_on_lines(s, system->size, asi_system_blocks(system), w);
+    if (status == AS_OK) status = look_at_rows(s, s->shown.v, false, w + s->problem->n);
+    for (int k = 0; k < s->redundancy.rows; ++k) w[s->problem->n + k] /= -by.q;
+    if (status == AS_OK) status = factor_stiff(s, by);
+    if (status == AS_OK) status = asi_solve(s, system, s->state.t, w);
+    if (status) break;
+    const double left = asi_max_abs(w, s->problem->n);
+    if (!is_stiff(s, system, w, LEFT)) return AS_OK;
+    if (!(left <= GROWTH * before)) return AS_ERR_CONVERGENCE;
+    before = left;
+    move_shown(s, by, w);
+  }
+  return status;
+}
+
+static bool is_inside(const as_integrator *s) {
+  return s->state.q == s->shown.q && s->last.known && s->state.t != s->last.t0;
+}
+
+/// [ST.4], and the reactions of redundant joints that are shown, [RE.7].
+static as_status solve(as_integrator *s, const asi_values *at) {
+  const int m = s->problem->def.n_lambda;
+  for (int i = 0; i < s->redundancy.rows && s->eval.n_left_out > 0; ++i)
+    if (s->eval.left_out[i]) *(i < m ? at->lambda + i : at->psi + i - m) = 0.0;
+  const as_status status = asi_solve_acceleration(s, s->state.t, at, 0);
+  return status ? status : asi_show_reactions(s);
+}
+
+as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates) {
+  const as_problem *p = s->problem;
+  const asi_values *at = &s->shown, *lines = &s->output.lines;
+  bool stiff = false;
+  if (!is_inside(s) || s->def.straight_lines) return AS_OK;
+  asi_output steps;
+  asi_output_begin(s, of_a_row, &steps);
+  copy_shown(p, at, lines);
+  // Index-3 velocities are shown as they are integrated.
+  asi_values moved = *at;
+  if (s->def.method == AS_METHOD_INDEX3) moved.v = s->output.velocity;
+  as_status status = project(s, moved.v);
+  if (status == AS_OK) status = look_for_stiffness(s, &stiff);
+  if (status == AS_OK && stiff) {
+    status = lead_back(s);
+    if (status == AS_OK) status = project(s, moved.v);
+  }
+  if (status == AS_OK && with_rates) status = solve(s, &moved);
+  asi_output_end(s, &steps);
+  if (status) copy_shown(p, lines, at);
+  return as_status_is_recoverable(status) ? asi_succeed(s->eval.error) : status;
+}
