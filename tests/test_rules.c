@@ -983,6 +983,11 @@ static void test_refused(void **state) {
       {.name = "one", .when = "t", .impulse = &twist, .n_impulse = 1},
       {.name = "o.e", .when = "t"},
       {.when = "t"},
+      {.name = "one", .when = "t", .every = 1.0},
+      {.name = "one", .every = -0.5},
+      {.name = "one", .every = (double)NAN},
+      {.name = "one", .every = 0.5, .offset = (double)INFINITY},
+      {.name = "one", .every = 0.5, .direction = 1},
   };
   static const char *const words[] = {"no formula",
                                       "direction 2",
@@ -996,7 +1001,12 @@ static void test_refused(void **state) {
                                       "the ground",
                                       "point mass \"rocket\"",
                                       "o.e",
-                                      "no name"};
+                                      "no name",
+                                      "both a formula",
+                                      "every -0.5 s",
+                                      "every nan s",
+                                      "from inf s",
+                                      "no direction"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     const as_rules_def def = {.rule = &wrong[i], .n = 1};
     assert_int_equal(as_rules_create(model, &def, &rules, &error), AS_ERR_ARGUMENT);

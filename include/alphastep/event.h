@@ -10,7 +10,7 @@
 ///     def.n_events = 1;
 ///
 /// A crossing is a change of sign between the ends of a step; zero belongs to the side that is entered. It
-/// is located on the dense output. A function that touches zero, or crosses it twice within a step, is not
+/// is located on the dense output. A function that touches zero, or crosses it more than twice within a step, is not
 /// noticed: bound the steps if that matters. One that is zero where an integration starts, or where an event
 /// has just changed something, has the sign that it takes right after.
 #ifndef ALPHASTEP_EVENT_H
@@ -53,9 +53,15 @@ typedef struct as_event_def {
   as_vector_fn *value; ///< writes one number; the point is complete
   int direction;       ///< +1: rising only, -1: falling only, 0: both
   as_event_fn *act;    ///< NULL: stop
-  void *user;          ///< passed to both
+  void *user;          ///< passed to all of them
   /// The function reads t, q, v, x and u alone: v', lambda, psi and y are not found inside steps, which takes time.
   bool reads_motion_only;
+  /// > 0: it happens at t = offset + k period instead, k = 0, 1, ..., behind the start; `value` is NULL, its direction +1 [s]
+  double period;
+  double offset; ///< [s]
+  /// Times at which the function turns or jumps by t alone, as a problem's next_time; automatic steps end there. Both times
+  /// are the same: behind the jump. May be NULL.
+  as_time_fn *next_time;
 } as_event_def;
 
 /// The last event that happened.

@@ -69,6 +69,9 @@ typedef struct as_tolerance {
   double first_step;    ///< [s]; NAN: chosen
   double min_step;      ///< a step that would have to be smaller is an error [s]
   double max_step;      ///< [s]
+  /// How long the whole integration will be [s]; NAN: not known. Unless the problem is autonomous, inputs that last a
+  /// hundredth of it are then seen whatever the motion does; see docs/automatic-steps.md. Runs set it to t_end.
+  double span;
   /// as_integrator_advance(): end a step at t, and evaluate nothing behind it, instead of stepping past t and
   /// interpolating.
   bool land;

@@ -149,6 +149,17 @@ typedef void as_redundancy_fn(const as_point *at, const int *redundant, int coun
 typedef int as_step_fn(const as_point *from, const as_point *to, const bool *inactive, int *row,
                        void *user);
 
+/// A time at which functions of a problem change by themselves, whatever the motion does.
+typedef struct as_known_time {
+  double before; ///< a step ends here [s]
+  double
+      after; ///< the same if they only bend; later: they may jump in between, and the next step begins here [s]
+} as_known_time;
+
+/// Writes the first known time with `after` behind t, for held signals u that stay as they are; infinity in both: there
+/// is none.
+typedef void as_time_fn(double t, const double *u, as_known_time *out, void *user);
+
 /// A sampled controller: at t = offset + k period, k = 0, 1, ..., reads the state and sets some of the held
 /// signals u, which then stay as they are until its next sample.
 typedef struct as_sampler_def {
@@ -174,6 +185,7 @@ typedef struct as_problem_def {
 
   bool mass_constant; ///< M depends neither on t nor on q
   bool scleronomic;   ///< g and k do not depend on t explicitly; saves differences
+  bool autonomous; ///< nothing depends on t explicitly: no input can be passed over by long steps
   as_force_kind force_kind;
 
   as_matrix_fn *mass;       ///< M(t,q)
@@ -204,6 +216,10 @@ typedef struct as_problem_def {
   /// as which turn an angle is in. No function may change by it at this point: nothing is solved anew. Analyses call it
   /// where they have come to. May be NULL.
   as_vector_fn *follow;
+
+  /// Known times: automatic steps end there, and begin anew where functions may jump. A short input that is not known is
+  /// looked for, see docs/automatic-steps.md. May be NULL.
+  as_time_fn *next_time;
 
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced
 

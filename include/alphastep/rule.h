@@ -49,9 +49,12 @@ AS_API as_rule_impulse as_default_rule_impulse(void);
 /// A rule. Start from as_default_rule_def(). Everything is copied. Where it has only joints to release or to activate
 /// which are so already, nothing happens.
 typedef struct as_rule_def {
-  const char *name;    ///< unique, printable, without . and /; required
-  const char *when;    ///< a formula: the event is where it crosses zero; required
-  int direction;       ///< +1: rising only, -1: falling only, 0: both
+  const char *name; ///< unique, printable, without . and /; required
+  const char *when; ///< a formula: the event is where it crosses zero; or it is NULL, and
+  double
+      every; ///< the event is at t = offset + k every, k = 0, 1, ..., behind the start [s]; 0: see `when`
+  double offset;       ///< [s]
+  int direction;       ///< of `when`: +1: rising only, -1: falling only, 0: both
   const char *only_if; ///< a formula: where it is zero nothing happens; NULL: always
   int times;           ///< how often at most; 0: no limit
 

@@ -28,6 +28,17 @@
 // Components smaller than this share of the largest of their kind are measured by that.
 #define LEAST_SIZE 1e-2
 
+// [SC.5] A first step is looked for within this share of the whole run. A machine that would move by its tolerance in no less
+// than so many times the way to the time that is asked for is at rest, whatever round-off says: for it, of that way.
+#define FIRST_SHARE 0.01
+#define AT_REST 1e3
+// [SC.10] Where functions may depend on the time, no step is longer than this share of the whole run, so that what lasts as
+// long as three of them is seen;
+#define LONGEST_SHARE 0.02
+// [SC.11] and those longer than this share are looked into for what is shorter.
+#define LOOK_SHARE 0.0025
+enum { MOST_POINTS = 50 };
+
 // [SC.9] How much of what constraints take up of an error of v counts.
 #define TAKEN_UP_SHARE 0.03
 
@@ -59,6 +70,7 @@ static as_status check_tolerance(const as_tolerance *tol, as_error *error) {
                  {"atol_state", or_default(tol->atol_state, 1.0), false, false},
                  {"first_step", isnan(tol->first_step) ? 1.0 : tol->first_step, false, false},
                  {"min_step", tol->min_step, true, false},
+                 {"span", isnan(tol->span) ? 1.0 : tol->span, false, false},
                  {"max_step", tol->max_step, false, true}};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
     const double x = numbers[i].value;
@@ -266,10 +278,34 @@ static double estimate_error(as_integrator *s) {
   return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx, 0.0)));
 }
 
+double asi_control_measure(const as_integrator *s, double gap) {
+  const int n = s->problem->n;
+  const double *size = s->control.new_size, rtol = s->def.tolerance.rtol;
+  const double moved = asi_worse(norm(s, size, 0, n, 0.0), norm(s, size, n, n, 0.0));
+  const double length = rtol * asi_max_abs(size, n) + asi_max_abs(s->control.atol, n);
+  return asi_worse(asi_worse(moved, gap / length), norm(s, size, 2 * n, s->problem->def.n_x, 0.0));
+}
+
 // ---- the size of the next step --------------------------------------------------------------------
 
+/// [SC.10] the longest step
+static double longest_step(const as_integrator *s) {
+  const double most = s->def.tolerance.max_step, span = s->def.tolerance.span;
+  return s->problem->def.autonomous || isnan(span) ? most : fmin(most, LONGEST_SHARE * span);
+}
+
+/// [SC.11] A step that was solved with error e: the size with which it is to be taken again, because something happens inside
+/// that its ends do not show; 0: nothing does.
+static double find_input(as_integrator *s, double h, double e) {
+  const double points = floor(h / (LOOK_SHARE * s->def.tolerance.span));
+  if (s->problem->def.autonomous || !(points >= 1.0)) return 0.0; // the span may be unknown
+  // The error of a motion that is followed shows there, too.
+  const double share = asi_look_inside(s, (int)fmin(points, MOST_POINTS), 1.0 + 10.0 * e);
+  return share < 1.0 ? share * h : 0.0;
+}
+
 /// [SC.5] a first step: one whose v'' makes a tenth of the tolerated error, where v'' is looked at over the
-/// time in which v' (or, if that is zero, v) moves q by its tolerance
+/// time in which v' (or, if that is zero, v) moves q by its tolerance. At rest either may be round-off.
 static as_status choose_first_step(as_integrator *s, double stop, double hint, double *h) {
   const as_problem *p = s->problem;
   const int n = p->n;
@@ -279,8 +315,11 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   double guess = 1.0 / sqrt(norm(s, s->control.size, 0, n, 0.0));
   memcpy(e, now->v, (size_t)n * sizeof(double));
   if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n, 0.0);
-  if (!isfinite(guess)) guess = 1e-2 * (hint - s->t); // at rest
-  guess = fmin(fmin(guess, s->def.tolerance.max_step), stop - s->t);
+  const double way = isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->t : 1.0;
+  if (!(guess <= AT_REST * way)) guess = FIRST_SHARE * way;
+  const double run = s->def.tolerance.span;
+  guess = fmin(fmin(guess, isnan(run) ? guess : FIRST_SHARE * run), stop - s->t);
+  guess = fmin(guess, s->def.tolerance.max_step);
   const as_status status = asi_start_rates(s, guess);
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
@@ -334,8 +373,9 @@ static as_status fail_tolerance(as_integrator *s, double h, double least, double
 /// that no tiny one is left.
 static double first_attempt(const as_integrator *s, double stop) {
   const as_tolerance *tol = &s->def.tolerance;
-  const double h = fmin(fmax(s->control.h, tol->min_step), tol->max_step), rest = stop - s->t;
-  if (rest <= fmin(1.001 * h, tol->max_step)) return rest;
+  const double most = longest_step(s), rest = stop - s->t;
+  const double h = fmin(fmax(s->control.h, tol->min_step), most);
+  if (rest <= fmin(1.001 * h, most)) return rest;
   return rest < 2.0 * h ? 0.5 * rest : h;
 }
 
@@ -362,7 +402,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   int failures = 0;
   as_status first_status = AS_OK;
   if (isnan(s->control.h)) {
-    const as_status status = choose_first_step(s, stop, fmin(stop, hint), &s->control.h);
+    const as_status status = choose_first_step(s, stop, hint, &s->control.h);
     if (status) return status;
   }
   s->controlled = true;
@@ -381,7 +421,8 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
     if (status == AS_OK) {
       const double error = estimate_error(s);
       s->statistics.error = error;
-      if (error <= 1.0) {
+      const double part = error <= 1.0 ? find_input(s, h, error) : 0.0;
+      if (error <= 1.0 && part == 0.0) {
         asi_accept_step(s);
         remember_means(s);
         if (e > s->base_compliance)
@@ -396,10 +437,10 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         return AS_OK;
       }
       ++s->statistics.rejected_steps;
-      smaller = h * fmax(LEAST_AFTER_REJECTION, SAFETY * cbrt(1.0 / error));
+      smaller = part > 0.0 ? part : h * fmax(LEAST_AFTER_REJECTION, SAFETY * cbrt(1.0 / error));
       if (!(smaller < h)) smaller = AFTER_FAILURE * h; // the error is not a number
       if (smaller < least && h > least) smaller = least;
-      if (h <= least) return fail_tolerance(s, h, least, error);
+      if (h <= least && part == 0.0) return fail_tolerance(s, h, least, error);
     } else {
       if (!as_status_is_recoverable(status)) return status;
       if (failures == 0) first_status = status;

@@ -24,20 +24,30 @@ enum { ZENO_COUNT = 5 };
 // values around it. If more is left, it has jumped.
 #define LEFT_OVER 1e-3
 
+// A step longer than this share of the time in which a function crosses zero twice in the same direction may hide some.
+#define STEP_IN_PERIOD 0.5
+// [EV.6] A function that comes closer to zero within a step than this share of its smaller end is looked at there.
+#define DIP_MARGIN 0.5
+
 struct asi_event {
   as_event_def def; ///< its name stands below
   char name[64];
-  int sign;     ///< of the function after `settled`; 0: not known
-  double from;  ///< where that was looked at; crossings are looked for behind it [s]
-  double end;   ///< the function at the end of the last step
-  double size;  ///< the larger of its values around the last crossing
-  double left;  ///< what is left of it there
-  double root;  ///< where it crosses zero in that step; infinity: nowhere [s]
-  double first; ///< when it first changed something; NAN: not yet [s]
-  double last;  ///< when it last did [s]
-  double gap;   ///< between the last two times [s]
-  double ratio; ///< of that to the one before
-  int quick;    ///< how often in a row in no time
+  int sign;                  ///< of the function after `settled`; 0: not known
+  double from;               ///< where that was looked at; crossings are looked for behind it [s]
+  double end;                ///< the function at the end of the last step
+  double size;               ///< the larger of its values around the last crossing
+  double left;               ///< what is left of it there
+  double past_t[2], past[2]; ///< the function where the last steps ended, the latest first [s]
+  int n_past;                ///< how many there are
+  double root;               ///< where it crosses zero in that step; infinity: nowhere [s]
+  double first;              ///< when it first changed something; NAN: not yet [s]
+  double last;               ///< when it last did [s]
+  double gap;                ///< between the last two times [s]
+  double ratio;              ///< of that to the one before
+  int quick;                 ///< how often in a row in no time
+  double
+      seen[2]; ///< when it was last crossed without a change, falling and rising; NAN: not yet [s]
+  bool warned; ///< that steps are long against that
 };
 
 as_status asi_events_create(as_integrator *s, as_error *error) {
@@ -59,8 +69,15 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   for (int i = 0; i < n; ++i) {
     struct asi_event *e = &s->event[i];
     e->def = s->def.events[i];
-    if (e->def.value == NULL)
+    const bool timed = e->def.period != 0.0;
+    if (e->def.value == NULL && !timed)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "value", "Event %d has no function.", i);
+    if (timed && !(e->def.period > 0.0 && isfinite(e->def.period) && isfinite(e->def.offset) &&
+                   e->def.value == NULL && e->def.direction == 0))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "period",
+                      "Event %d happens every %g s from %g s on: it needs a positive period, and "
+                      "neither a function nor a direction.",
+                      i, e->def.period, e->def.offset);
     if (e->def.direction < -1 || e->def.direction > 1)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "direction",
                       "The direction of event %d is %d, not -1, 0 or 1.", i, e->def.direction);
@@ -103,12 +120,45 @@ void asi_events_visit(as_integrator *s, asi_archive *a) {
     struct asi_event *e = &s->event[i];
     asi_archive_int(a, &e->sign, -1, 1);
     asi_archive_double(a, &e->from);
+    asi_archive_doubles(a, e->past_t, 2);
+    asi_archive_doubles(a, e->past, 2);
+    asi_archive_int(a, &e->n_past, 0, 2);
     asi_archive_double(a, &e->first);
     asi_archive_double(a, &e->last);
     asi_archive_double(a, &e->gap);
     asi_archive_double(a, &e->ratio);
     asi_archive_int(a, &e->quick, 0, ZENO_COUNT);
   }
+}
+
+// ---- times ----------------------------------------------------------------------------------------
+
+static bool is_timed(const struct asi_event *e) { return e->def.period > 0.0; }
+
+/// Whether two times of an event are the same to round-off.
+static double time_slack(const struct asi_event *e, double t) {
+  const double period = e->def.period;
+  return fmin(fmax(1e-10 * period, 1e-11 * fmax(1.0, fabs(t))), 1e-3 * period);
+}
+
+/// [EV.5] the first of offset + k period, k = 0, 1, ..., behind t
+static double timed_next(const struct asi_event *e, double t) {
+  const double after = t + time_slack(e, t), offset = e->def.offset, period = e->def.period;
+  double k = fmax(0.0, floor((after - offset) / period) - 1.0);
+  while (offset + k * period <= after && k < 0x1p53) k += 1.0;
+  return offset + k * period;
+}
+
+double asi_events_next(const as_integrator *s, double t) {
+  double next = (double)INFINITY;
+  for (int i = 0; i < s->def.n_events; ++i) {
+    const struct asi_event *e = &s->event[i];
+    as_known_time known = {(double)INFINITY, (double)INFINITY};
+    if (e->def.next_time) e->def.next_time(t, s->eval.u, &known, e->def.user);
+    if (known.after > t) next = fmin(next, known.after);
+    if (is_timed(e)) next = fmin(next, timed_next(e, t));
+  }
+  return next;
 }
 
 // ---- the functions --------------------------------------------------------------------------------
@@ -177,13 +227,28 @@ static as_status evaluate_ahead(as_integrator *s, const struct asi_event *e, dou
   return evaluate(s, e, &at, value);
 }
 
+static void forget_past(struct asi_event *e) { e->n_past = 0; }
+
+static void note_past(struct asi_event *e, double t, double value) {
+  e->past_t[1] = e->past_t[0];
+  e->past[1] = e->past[0];
+  e->past_t[0] = t;
+  e->past[0] = value;
+  e->n_past = e->n_past < 2 ? e->n_past + 1 : 2;
+}
+
 /// The sign of a function at the current state. Where it is zero, that of its increase right after; so too, if it
 /// `is_left` over from an event that has just happened and did not make it jump.
 static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_left) {
   double value = 0.0, ahead = 0.0;
+  e->sign = -1; // of one at given times: it rises there
+  e->from = s->t;
+  if (is_timed(e)) return AS_OK;
   as_status status = evaluate_at(s, e, s->t, &value);
   e->sign = sign_of(value);
-  e->from = s->t;
+  e->seen[0] = e->seen[1] = (double)NAN;
+  forget_past(e);
+  note_past(e, s->t, value);
   const bool is_zero = e->sign == 0 || (is_left && fabs(value) <= LEFT_OVER * e->size);
   if (status || !is_zero) return status;
   double d = fmax(100.0 * time_tolerance(s), 1e-11 * fmax(1.0, fabs(s->t)));
@@ -209,6 +274,7 @@ as_status asi_events_start(as_integrator *s) {
     s->event[i].first = s->event[i].last = (double)NAN;
     s->event[i].gap = s->event[i].ratio = (double)NAN;
     s->event[i].quick = 0;
+    s->event[i].warned = false;
   }
   return asi_events_look(s);
 }
@@ -217,9 +283,9 @@ as_status asi_events_start(as_integrator *s) {
 
 /// [EV.3] The end of a bracket in which the function leaves its old sign, not longer than the tolerance:
 /// regula falsi after Illinois, halved where three steps together gain too little.
-static as_status locate(as_integrator *s, struct asi_event *e) {
+static as_status locate(as_integrator *s, struct asi_event *e, double b, double fb) {
   const double tolerance = time_tolerance(s);
-  double a = fmax(s->settled, e->from), b = s->t, fa = 0.0, fb = e->end, width = b - a;
+  double a = fmax(s->settled, e->from), fa = 0.0, width = b - a;
   int moved = 0; // which end moved last: -1: a, 1: b
   as_status status = evaluate_at(s, e, a, &fa);
   e->size = fmax(fabs(fa), fabs(fb));
@@ -252,17 +318,76 @@ static as_status locate(as_integrator *s, struct asi_event *e) {
   return status;
 }
 
+/// [EV.6] where the parabola through three points has its extremum, and its value there; t0 < t1, and the third point is
+/// before or between them. Outside: t0.
+static double turning_point(double t0, double f0, double t1, double f1, double t2, double f2,
+                            double *value) {
+  const double d1 = (f1 - f0) / (t1 - t0), d2 = (f0 - f2) / (t0 - t2);
+  const double c = (d1 - d2) / (t1 - t2);
+  const double t = 0.5 * (t0 + t1) - 0.5 * d1 / c;
+  const bool inside = t > t0 && t < t1; // NaN is outside
+  *value = inside ? f0 + (t - t0) * (d1 + c * (t - t1)) : f0;
+  return inside ? t : t0;
+}
+
+/// Whether a function that has its old sign at the end of the step has the other one in between: looks where the parabola
+/// through its last values turns, if it comes near zero there. *t, *value: such a place.
+static as_status find_dip(as_integrator *s, struct asi_event *e, double *t, double *value,
+                          bool *found) {
+  *found = false;
+  const double t0 = fmax(s->settled, e->from), t1 = s->t, least = DIP_MARGIN * fabs(e->end);
+  double f0 = e->past[0], at = e->past_t[1], f = e->past[1], turn = 0.0;
+  as_status status = AS_OK;
+  if (e->n_past == 0 || t1 - t0 <= time_tolerance(s)) return AS_OK;
+  const bool whole = t0 == e->past_t[0];
+  if (!whole) status = evaluate_at(s, e, t0, &f0);
+  if (!whole || e->n_past < 2) { // nothing before: look into the middle
+    at = 0.5 * (t0 + t1);
+    if (status == AS_OK) status = evaluate_at(s, e, at, &f);
+    *found = status == AS_OK && f * e->sign < 0.0;
+    *t = at;
+    *value = f;
+  }
+  if (status || *found) return status;
+  *t = turning_point(t0, f0, t1, e->end, at, f, &turn);
+  if (!(*t > t0 && turn * e->sign <= fmin(least, DIP_MARGIN * fabs(f0)))) return AS_OK;
+  status = evaluate_at(s, e, *t, value);
+  *found = status == AS_OK && *value * e->sign < 0.0;
+  return status;
+}
+
+/// Where a function crosses zero in the last step.
+static as_status find_root(as_integrator *s, struct asi_event *e) {
+  as_status status = evaluate_at(s, e, s->t, &e->end);
+  if (status || e->sign == 0 || !(e->from < s->t)) return status;
+  double b = s->t, fb = e->end;
+  bool crosses = e->sign * sign_of(e->end) < 0 || e->end == 0.0;
+  if (!crosses) {
+    status = find_dip(s, e, &b, &fb, &crosses);
+    if (status || !crosses) return status;
+    if (e->def.direction * e->sign > 0) { // the way back is what counts
+      e->sign = -e->sign;
+      e->from = b;
+      b = s->t;
+      fb = e->end;
+    }
+  }
+  return e->def.direction * e->sign <= 0 ? locate(s, e, b, fb) : AS_OK;
+}
+
 /// Looks for crossings behind `settled` in the last step; `next` is the earliest.
 static as_status find_crossings(as_integrator *s, double *next) {
   *next = (double)INFINITY;
   for (int i = 0; i < s->def.n_events; ++i) {
     struct asi_event *e = &s->event[i];
     e->root = (double)INFINITY;
-    as_status status = evaluate_at(s, e, s->t, &e->end);
-    const bool crosses = e->sign * sign_of(e->end) < 0 || (e->sign != 0 && e->end == 0.0);
-    if (status == AS_OK && crosses && e->from < s->t && e->def.direction * e->sign <= 0)
-      status = locate(s, e);
-    if (status) return status;
+    if (is_timed(e)) {
+      const double t = timed_next(e, s->settled);
+      if (t <= s->t + time_slack(e, t)) e->root = fmin(t, s->t);
+    } else {
+      const as_status status = find_root(s, e);
+      if (status) return status;
+    }
     *next = fmin(*next, e->root);
   }
   asi_publish(s, s->t, &s->now);
@@ -317,7 +442,8 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
   *wish = AS_EVENT_CONTINUE;
   for (int i = 0; i < s->def.n_events; ++i) {
     struct asi_event *e = &s->event[i];
-    const as_status status = e->root <= t + tolerance ? evaluate(s, e, &at, &e->left) : AS_OK;
+    const bool happens = e->root <= t + tolerance && !is_timed(e);
+    const as_status status = happens ? evaluate(s, e, &at, &e->left) : AS_OK;
     if (status) return status;
   }
   for (int i = 0; i < s->def.n_events; ++i) {
@@ -423,7 +549,7 @@ static as_status change(as_integrator *s, double t, double tolerance) {
   for (int i = 0; i < s->def.n_events && status == AS_OK; ++i) {
     struct asi_event *e = &s->event[i];
     bool jumped = false;
-    if (e->root <= t + tolerance) status = find_jump(s, e, &jumped);
+    if (e->root <= t + tolerance && !is_timed(e)) status = find_jump(s, e, &jumped);
     if (jumped) e->size = 0.0;
   }
   if (status) return status;
@@ -444,7 +570,7 @@ static as_status change(as_integrator *s, double t, double tolerance) {
     const bool happened = e->root <= t + tolerance;
     e->root = (double)INFINITY;
     status = take_sign(s, e, happened);
-    if (status == AS_OK && happened && zeno == AS_OK) zeno = check_zeno(s, e, t);
+    if (status == AS_OK && happened && zeno == AS_OK && !is_timed(e)) zeno = check_zeno(s, e, t);
   }
   asi_publish(s, s->t, &s->now);
   return status ? status : zeno;
@@ -463,14 +589,31 @@ static as_status stop(as_integrator *s, const struct asi_event *e, double t) {
 static as_status settle_signs(as_integrator *s) {
   for (int i = 0; i < s->def.n_events; ++i) {
     struct asi_event *e = &s->event[i];
-    if (e->from >= s->t) continue; // a very short step
+    if (e->from >= s->t || is_timed(e)) continue; // a very short step
     e->sign = sign_of(e->end);
+    note_past(e, s->t, e->end);
     const as_status status = e->end == 0.0 ? take_sign(s, e, false) : AS_OK;
     if (status) return status;
   }
   s->settled = s->t;
   asi_publish(s, s->t, &s->now);
   return AS_OK;
+}
+
+/// What is behind a crossing that has changed nothing: the other sign. [EV.6] sees two crossings in a step, no more.
+static void cross(as_integrator *s, struct asi_event *e, double t) {
+  double *const last = &e->seen[e->sign < 0];
+  const double period = t - *last;
+  *last = t;
+  e->sign = -e->sign;
+  if (e->warned || !(s->last.h > STEP_IN_PERIOD * period)) return;
+  e->warned = true;
+  asi_log(
+      s, AS_LOG_WARNING,
+      "Event %s came back after %.3g s at t = %.9g s, and the step there is %.3g s long: it may "
+      "happen unnoticed in other steps. Bound the steps by max_step, or give its times by "
+      "`every`.",
+      e->name, period, t, s->last.h);
 }
 
 as_status asi_events_act(as_integrator *s, double until) {
@@ -488,7 +631,8 @@ as_status asi_events_act(as_integrator *s, double until) {
       status = change(s, next, tolerance);
     } else {
       for (int i = 0; i < s->def.n_events; ++i)
-        if (s->event[i].root <= next + tolerance) s->event[i].sign = sign_of(s->event[i].end);
+        if (s->event[i].root <= next + tolerance && !is_timed(&s->event[i]))
+          cross(s, &s->event[i], next);
       s->settled = next;
       if (next == s->t) status = settle_signs(s);
     }

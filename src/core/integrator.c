@@ -186,7 +186,8 @@ as_integrator_def as_default_integrator_def(void) {
                     .atol_state = unset,
                     .first_step = unset,
                     .min_step = 0.0,
-                    .max_step = (double)INFINITY},
+                    .max_step = (double)INFINITY,
+                    .span = (double)NAN},
       .event_tolerance = unset,
       .newton = {.rtol = unset, .atol = 1e-12, .max_iterations = 20, .reuse = true},
   };
@@ -314,6 +315,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->control.atol = take(arena, &used, 2 * n + nx);
   s->control.estimate = take(arena, &used, 2 * n + nx);
   for (int i = 0; i < 3; ++i) s->control.mean[i] = take(arena, &used, n + nx);
+  s->control.inputs = take(arena, &used, 3 * (n + nx + m) + 2 * m + n);
   s->last.xi = take(arena, &used, n);
   s->last.u = take(arena, &used, (size_t)p->def.n_u);
   s->impulse = take(arena, &used, m + k);

@@ -13,6 +13,8 @@
 /// control.c     automatic steps: the error of a step, the size of the next
 /// dense.c       the state anywhere in the last step
 /// between.c     its accelerations and multipliers, without a trace in later steps
+/// times.c       known times at which inputs change
+/// inside.c      inputs that the ends of a step do not show
 #ifndef ALPHASTEP_CORE_INTEGRATOR_H
 #define ALPHASTEP_CORE_INTEGRATOR_H
 
@@ -229,6 +231,8 @@ struct as_integrator {
     double *estimate; ///< n + n + n_x: the error of a step
     double *mean[3];  ///< n + n_x: mean v' and x' of the trial and of the last two steps
     double mean_h[3]; ///< sizes of these steps [s]
+    double
+        *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
 
   // Sampled controllers.
@@ -370,6 +374,15 @@ double asi_control_state_rtol(const as_integrator *s);
 /// time that is of interest, for the first step of a system at rest.
 as_status asi_automatic_step(as_integrator *s, double stop, double hint);
 
+/// The size of s->control.estimate and of a gap of constraints, in tolerances.
+double asi_control_measure(const as_integrator *s, double gap);
+
+// inside.c -----------------------------------------------------------------------------------------
+
+/// Looks at so many points inside the step that was solved last for inputs that move more than so many tolerances: the
+/// share of the step up to the first; 1: there are none.
+double asi_look_inside(as_integrator *s, int points, double allowed);
+
 // dense.c ------------------------------------------------------------------------------------------
 
 /// Remembers a step that has just been accepted; the values at its start are in s->next.
@@ -425,7 +438,17 @@ bool asi_sampling_is_at(const as_integrator *s, double time, double t);
 /// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
 as_status asi_sampling_act(as_integrator *s, bool *jumped);
 
+// times.c ------------------------------------------------------------------------------------------
+
+/// The next known time, of an input or an event, at which a step has to end; infinity if there is none [s].
+double asi_times_next(const as_integrator *s);
+/// If inputs may jump now, goes on behind that, where v', lambda, psi, x' and y are found anew; `passed` says so.
+as_status asi_times_pass(as_integrator *s, bool *passed);
+
 // events.c -----------------------------------------------------------------------------------------
+
+/// The next time behind t at which an event happens by the clock or its function turns; infinity if there is none [s].
+double asi_events_next(const as_integrator *s, double t);
 
 as_status asi_events_create(as_integrator *s, as_error *error);
 void asi_events_free(as_integrator *s);

@@ -254,6 +254,9 @@ static as_status settle(as_integrator *s, double until, as_error *error) {
     bool jumped = false;
     if (s->problem->def.n_samplers > 0) status = asi_sampling_act(s, &jumped);
     if (status == AS_OK && jumped) status = asi_events_look(s);
+    bool passed = false;
+    if (status == AS_OK && isnan(s->def.step)) status = asi_times_pass(s, &passed);
+    if (status == AS_OK && passed && s->def.n_events > 0) status = asi_events_act(s, s->t);
     s->open = status != AS_OK;
   }
   if (status && status != AS_STOPPED) // not somewhere on the way to an event
@@ -356,11 +359,13 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
   if (status) return status;
   const double next = s->problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
   const asi_float_mode mode = asi_flush_denormals();
+  s->eval.error = error;
+  bool passed = false;
+  if (!s->last.known) status = asi_times_pass(s, &passed); // a switch at the start
   // A sample next to the time that is asked for is at it.
   const bool at_hint = asi_sampling_is_at(s, next, hint);
-  const double end = at_hint ? hint : fmin(stop, next);
-  s->eval.error = error;
-  status = asi_automatic_step(s, end, hint);
+  const double end = fmin(at_hint ? hint : fmin(stop, next), asi_times_next(s));
+  if (status == AS_OK) status = asi_automatic_step(s, end, hint);
   if (status) {
     memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
     explain_failure(s, status, error);
@@ -389,7 +394,7 @@ as_status as_integrator_next(as_integrator *s, as_error *error) {
   if (status) return status;
   if (!isnan(s->def.step)) return as_integrator_step(s, s->def.step, error);
   status = settle(s, s->t, error);
-  if (status == AS_OK) status = take_automatic_step(s, (double)INFINITY, s->t + 1.0, error);
+  if (status == AS_OK) status = take_automatic_step(s, (double)INFINITY, (double)INFINITY, error);
   if (status == AS_OK) status = settle(s, s->t, error);
   return finish(s, status, error);
 }

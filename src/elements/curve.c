@@ -142,7 +142,7 @@ as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as
 }
 
 as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error) {
-  *c = (asi_curve){.given = from->given};
+  *c = (asi_curve){.given = from->given, .of_time = from->of_time};
   if (from->formula) {
     c->formula = asi_formula_copy(from->formula);
     return c->formula ? AS_OK : asi_fail_memory(error);
@@ -213,6 +213,16 @@ int asi_curve_evaluate(const asi_curve *c, double x, double out[3]) {
   out[1] = c->given.slope;
   out[2] = 0.0;
   return 0;
+}
+
+double asi_curve_point(const asi_curve *c, double x, bool up, bool *kink) {
+  *kink = c->given.interpolation == AS_LINEAR;
+  const double none = up ? (double)INFINITY : -(double)INFINITY;
+  const int last = c->n - 1;
+  if (c->n == 0 || (up ? !(x < c->x[last]) : !(x > c->x[0]))) return none;
+  if (up ? x < c->x[0] : x > c->x[last]) return c->x[up ? 0 : last];
+  const int i = asi_find_piece(c->x, c->n, x);
+  return up ? c->x[i + 1] : c->x[c->x[i] < x ? i : i - 1];
 }
 
 static double value_at(double x, const void *data) {

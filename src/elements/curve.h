@@ -10,12 +10,13 @@ struct asi_surface;
 /// A curve of our own: const once made. It may be a formula, or a function of two variables instead: whatever keeps
 /// curves keeps these too.
 typedef struct asi_curve {
-  as_curve given;              ///< constant, slope, function, user; x and y are not to be used
-  int n;                       ///< points of the table
-  double *x;                   ///< n
-  double *y;                   ///< n
-  double *slope;               ///< n: derivative at each point
-  double *integral;            ///< n: integral from x[0] to each point
+  as_curve given;   ///< constant, slope, function, user; x and y are not to be used
+  bool of_time;     ///< its variable is t; of a formula that says itself what it depends on
+  int n;            ///< points of the table
+  double *x;        ///< n
+  double *y;        ///< n
+  double *slope;    ///< n: derivative at each point
+  double *integral; ///< n: integral from x[0] to each point
   struct asi_surface *surface; ///< NULL: a curve
   asi_formula *formula;        ///< NULL: none; given.formula is not to be used
 } asi_curve;
@@ -30,6 +31,8 @@ bool asi_curves_copy(const asi_curve *from, int n, asi_curve **out, int *n_out);
 /// Value, first and second derivative; of a formula, which must be one of time, or of a curve. AS_DONE or what the
 /// formula or the C function returns.
 int asi_curve_evaluate(const asi_curve *c, double x, double out[3]);
+/// The next point of its table behind x, upwards or downwards; infinity: there is none. *kink: its slope jumps there.
+double asi_curve_point(const asi_curve *c, double x, bool up, bool *kink);
 /// The integral from 0 to x; not of formulas.
 double asi_curve_integral(const asi_curve *c, double x);
 

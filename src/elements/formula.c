@@ -43,6 +43,11 @@ int asi_table_look_up(int table, double x, double out[3], void *user) {
   return asi_curve_evaluate(&list->table[table], x, out);
 }
 
+double asi_table_point(int table, double x, bool up, bool *kink, void *user) {
+  const asi_table_list *list = user;
+  return asi_curve_point(&list->table[table], x, up, kink);
+}
+
 static int code_of(as_status status) {
   return status == AS_OK ? AS_DONE : status == AS_ERR_CALLBACK ? AS_FATAL : AS_RETRY;
 }
@@ -124,6 +129,33 @@ int asi_formula_machine(const asi_formula *f, const as_element_input *in, const 
   if (finite) return AS_DONE;
   if (in->why) blame(f, x, &tables, in->why, AS_ELEMENT_WHY);
   return AS_RETRY;
+}
+
+// ---- known times ------------------------------------------------------------------------------------
+
+bool asi_formula_uses_time(const asi_formula *f) {
+  const asi_expression *e = asi_formula_expression(f);
+  for (int k = 0; k < e->n_slots; ++k)
+    if (asi_expression_slots(e)[k] == ASI_SLOT_TIME) return true;
+  return false;
+}
+
+bool asi_formula_has_times(const asi_formula *f) {
+  return asi_expression_has_times(asi_formula_expression(f), ASI_SLOT_TIME, false);
+}
+
+asi_known_time asi_formula_next_time(const asi_formula *f, double t, const double *u) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  double x[ASI_FORMULA_SLOTS];
+  asi_table_list list = {f->tables};
+  asi_known_time next;
+  for (int k = 0; k < e->n_slots; ++k) {
+    const bool held = slot[k] >= ASI_SLOT_PARAMETER && slot[k] < ASI_SLOT_MEASURE;
+    x[k] = held ? u[slot[k] - ASI_SLOT_PARAMETER] : (double)NAN;
+  }
+  asi_expression_next_time(e, ASI_SLOT_TIME, t, x, asi_table_point, &list, false, &next);
+  return next;
 }
 
 // ---- energy -----------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ typedef struct asi_table_list {
   const struct asi_curve *table;
 } asi_table_list;
 int asi_table_look_up(int table, double x, double out[3], void *user);
+/// The next point of a table, an asi_point_fn.
+double asi_table_point(int table, double x, bool up, bool *kink, void *user);
 
 /// Takes a compiled expression over, by copy; NULL if memory runs out.
 asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,
@@ -61,6 +63,12 @@ double asi_formula_integral(const asi_formula *f, const as_element_input *in, do
 
 /// Whether a law has a potential: it depends on nothing but its own quantities, and has a value at no deflection.
 bool asi_formula_stores(const asi_formula *f, const as_element_input *in, double rest);
+
+/// Whether a formula depends on t, and whether there are times at which it is known to bend or jump by t.
+bool asi_formula_uses_time(const asi_formula *f);
+bool asi_formula_has_times(const asi_formula *f);
+/// The next of these times behind t, with parameters u.
+asi_known_time asi_formula_next_time(const asi_formula *f, double t, const double *u);
 
 /// Why a formula of time failed.
 void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size);

@@ -128,6 +128,25 @@ as_status asi_expression_gradient(const asi_expression *e, const double *x,
 as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
                                const asi_tables *tables, double out[3]);
 
+// ---- known times ------------------------------------------------------------------------------------
+
+/// A time at which an expression changes its form smoothly (before == after), or at which it or its slope may jump: that is
+/// somewhere between the two.
+typedef struct asi_known_time {
+  double before, after; ///< [s]; infinity: there is none
+} asi_known_time;
+
+/// The next point of a table behind x, upwards or downwards; not finite: there is none. *kink: its slope jumps there.
+typedef double asi_point_fn(int table, double x, bool up, bool *kink, void *user);
+
+/// The first such time behind t, by switches, tables and smooth steps whose argument is a t + b while the slots other than
+/// `time` stay as they are; x is NAN for those of which that is not known. A bracket that holds t is found again. A smooth
+/// step also bends at its quarters; with `waves`, sines do so at theirs. See times.c.
+void asi_expression_next_time(const asi_expression *e, int time, double t, const double *x,
+                              asi_point_fn *point, void *tables, bool waves, asi_known_time *out);
+/// Whether there can be any.
+bool asi_expression_has_times(const asi_expression *e, int time, bool waves);
+
 /// Why one of these gave AS_ERR_NONFINITE: `sqrt(-1) is not a number`, at its place; `text` is the one
 /// that was compiled.
 void asi_expression_blame(const asi_expression *e, const char *text, const double *x,

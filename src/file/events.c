@@ -43,6 +43,10 @@ static const asi_table impulse_table = {"impulse", NULL, impulse_keys, ASI_COUNT
 static const asi_key event_keys[] = {
     {"when", ASI_KEY_FORMULA, AT(def.when), .required = true,
      .text = "it happens where this crosses zero: of t, parameters, tables and channels"},
+    {"every", ASI_KEY_NUMBER, AT(def.every), .range = ASI_POSITIVE, .instead_of = "when",
+     .unit = "s", .text = "it happens at these times: `offset`, and then again and again"},
+    {"offset", ASI_KEY_NUMBER, AT(def.offset), .with = "every", .unit = "s", .otherwise = "0",
+     .text = "the first of these times; what is not behind the start does not happen"},
     {"direction", ASI_KEY_CHOICE, AT(direction), .choices = directions, .otherwise = "both",
      .text = "which crossings count"},
     {"only_if", ASI_KEY_FORMULA, AT(def.only_if), .otherwise = "1",
@@ -125,7 +129,7 @@ static const asi_kind event_kind = {.table = &event_table,
                                     .size = sizeof(event_thing),
                                     .prepare = prepare_event,
                                     .add = add_event,
-                                    .text = "something that happens when a formula crosses zero"};
+                                    .text = "something that happens when a formula crosses zero, or by the clock"};
 static const asi_kind *const kinds[] = {&event_kind};
 const asi_section asi_event_section = {"event", ASI_SORT_EVENT, kinds, 1, false};
 

@@ -688,6 +688,8 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     asi_model_callbacks(&def);
     def.check_step = asi_model_check_step(m);
     def.follow = asi_model_follow(m);
+    def.next_time = asi_model_next_time(m);
+    def.autonomous = asi_model_is_autonomous(m);
     set_block(&def, AS_BLOCK_M, mass);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
@@ -733,6 +735,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   if (status == AS_OK) status = number_bodies(m, b, error);
   if (status == AS_OK) status = number_rows(m, b, error);
   if (status == AS_OK) status = asi_model_make_turns(m, b, error);
+  if (status == AS_OK) status = asi_model_find_times(m, error);
   if (status == AS_OK) status = find_first(m, error);
   if (status == AS_OK) status = find_shapes(m, b, error);
   if (status == AS_OK) status = place_all(m, error);
@@ -780,5 +783,6 @@ void as_model_destroy(as_model *m) {
   free(m->given);
   free(m->u0);
   free(m->turn);
+  free(m->timed);
   free(m);
 }

@@ -178,6 +178,7 @@ as_status asi_builder_curve(as_builder *b, const as_curve *def, const char *what
   as_status status = grow_curves(b, error);
   if (status == AS_OK) status = asi_curve_init(&b->curve[b->n_curves], def, what, error);
   if (status) return status;
+  b->curve[b->n_curves].of_time = own == NULL;
   ref->index = b->n_curves++;
   return AS_OK;
 }

@@ -110,9 +110,11 @@ struct as_model {
   asi_given *given;    ///< n_bodies: the starts as they were given, before assembly
   bool assembled;
   int n_parameters; ///< held signals
-  int n_turns;      ///< held signals behind them: angles that are remembered
-  asi_gauge *turn;  ///< n_turns: these angles; bodies are the model's
-  double *u0;       ///< all of them at the start
+  int *timed;       ///< n_timed: curves that are known to bend or jump at certain times
+  int n_timed;
+  int n_turns;     ///< held signals behind them: angles that are remembered
+  asi_gauge *turn; ///< n_turns: these angles; bodies are the model's
+  double *u0;      ///< all of them at the start
   as_problem *problem;
   as_initial initial;
   const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
@@ -132,6 +134,12 @@ void asi_describe_redundancy(const as_point *at, const int *redundant, int count
                              char *text, size_t size, void *user);
 /// Makes the angles that formulas read; their starting values go to u0.
 as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error);
+/// Lists the curves that have known times.
+as_status asi_model_find_times(as_model *m, as_error *error);
+/// Says when these are; NULL if there are none.
+as_time_fn *asi_model_next_time(const as_model *m);
+/// Whether nothing in it depends on the time.
+bool asi_model_is_autonomous(const as_model *m);
 /// Remembers them after a step; NULL if there are none.
 as_vector_fn *asi_model_follow(const as_model *m);
 /// Whether one of them has turned so far in a step that it cannot be told how often.

@@ -291,9 +291,22 @@ static as_status take_actions(maker *m, const as_rule_def *def) {
 
 static as_status check_numbers(maker *m, const as_rule_def *def) {
   const char *name = def->name;
-  if (def->when == NULL)
+  if (def->when == NULL && def->every == 0.0)
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "Event \"%s\" has no formula that says when.", name);
+                    "Event \"%s\" has no formula that says when, nor a time `every` so many "
+                    "seconds.",
+                    name);
+  if (def->when && def->every != 0.0)
+    return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "Event \"%s\" has both a formula that says when and a time `every` %g s.", name,
+                    def->every);
+  if (def->when == NULL && !(def->every > 0.0 && isfinite(def->every) && isfinite(def->offset)))
+    return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "Event \"%s\" happens every %g s from %g s on: it needs a positive period.",
+                    name, def->every, def->offset);
+  if (def->when == NULL && def->direction != 0)
+    return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "Event \"%s\" happens at given times: it has no direction.", name);
   if (def->direction < -1 || def->direction > 1 || def->times < 0)
     return asi_fail(
         m->error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -310,10 +323,13 @@ static as_status check_numbers(maker *m, const as_rule_def *def) {
 
 static as_status make_rule(maker *m, const as_rule_def *def) {
   asi_rule *rule = m->rule;
-  // A listener knows already that `when` is missing.
-  as_status status = def->when == NULL && m->listener ? AS_OK : note(m, check_numbers(m, def));
+  // A listener knows already that `when` is missing, and `every`.
+  const bool missing = def->when == NULL && def->every == 0.0;
+  as_status status = missing && m->listener ? AS_OK : note(m, check_numbers(m, def));
   if (status) return status;
   rule->direction = def->direction;
+  rule->every = def->every;
+  rule->offset = def->offset;
   rule->times = def->times;
   rule->stop = def->stop;
   rule->gap = def->gap;
@@ -322,6 +338,7 @@ static as_status make_rule(maker *m, const as_rule_def *def) {
   if (m->no_memory) return asi_fail_memory(m->error);
   status = note(m, compile(m, def->when, "when", &rule->when));
   if (status == AS_OK) status = note(m, check_when(m, def->when));
+  rule->timed = rule->when.code && asi_expression_has_times(rule->when.code, 0, true);
   if (status == AS_OK) status = note(m, compile(m, def->only_if, "only_if", &rule->only_if));
   return status ? status : take_actions(m, def);
 }

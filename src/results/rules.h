@@ -35,6 +35,8 @@ typedef struct asi_joint_list {
 
 typedef struct asi_rule {
   asi_clause when, only_if;
+  double every, offset; ///< every > 0: instead of `when`
+  bool timed;           ///< `when` has known times
   int direction, times;
   bool stop;
   const char *message;

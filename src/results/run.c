@@ -121,6 +121,7 @@ static void free_copy(copy *c) {
 static as_status create_integrator(as_run *run, as_error *error) {
   const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
   as_integrator_def how = run->def.integrator;
+  if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
   how.interrupt = ask;
   how.interrupt_user = run;
   if (n == 0)
@@ -351,8 +352,9 @@ static as_status note_jump(as_run *run, double until, as_error *error) {
   run->jumped = s->last.jumped && until == s->t;
   run->after = run->meter;
   if (!run->jumped || !run->metered) return AS_OK;
-  as_status status =
-      as_integrator_interpolate(s, fmax(s->last.t0, nextafter(until, s->last.t0)), error);
+  // Just before it; the end of the step, where inputs were switched behind it.
+  const double just_before = fmin(nextafter(until, s->last.t0), s->last.t0 + s->last.h);
+  as_status status = as_integrator_interpolate(s, fmax(s->last.t0, just_before), error);
   const as_state *state = as_integrator_state(s);
   if (status == AS_OK) status = as_meter_update(&run->after, run->model, state, error);
   if (status == AS_OK) status = as_model_energy(run->model, state, &before, error);

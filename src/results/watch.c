@@ -95,6 +95,21 @@ static int evaluate(const as_point *at, double *out, void *user) {
   return status ? AS_FATAL : AS_DONE;
 }
 
+/// An as_time_fn: where `when` turns or jumps by t alone. A step ends behind a jump, so that its end shows it.
+static void next_time(double t, const double *u, as_known_time *out, void *user) {
+  const asi_rule_state *s = user;
+  const as_rules *rules = s->watch->rules;
+  const asi_expression *e = rule_of(s)->when.code;
+  const int *slot = asi_expression_slots(e);
+  double x[ASI_EXPRESSION_VALUES];
+  asi_table_list list = {rules->model->table};
+  asi_known_time next = {(double)INFINITY, (double)INFINITY};
+  for (int i = 0; i < e->n_slots; ++i)
+    x[i] = slot[i] > 0 && slot[i] <= rules->model->n_parameters ? u[slot[i] - 1] : (double)NAN;
+  if (!is_over(s)) asi_expression_next_time(e, 0, t, x, asi_table_point, &list, true, &next);
+  *out = (as_known_time){next.after, next.after};
+}
+
 // ---- actions ----------------------------------------------------------------------------------------
 
 /// Sets parameters; all values are found first.
@@ -232,6 +247,16 @@ static as_status do_all(asi_rule_state *s, as_event *event, bool *changed) {
   return status;
 }
 
+/// Room for one more that is pending: a rule without changes may happen many times in a long step.
+static bool make_room(asi_watch *w) {
+  if (w->n_pending < w->room_pending) return true;
+  void *array = w->pending;
+  const bool grown = asi_grow(&array, w->n_pending, &w->room_pending, sizeof *w->pending);
+  w->pending = array;
+  if (!grown) asi_fail_memory(&w->trouble);
+  return grown;
+}
+
 /// An as_event_fn.
 static int act(as_event *event, void *user) {
   asi_rule_state *s = user;
@@ -249,7 +274,7 @@ static int act(as_event *event, void *user) {
   if (status) return AS_FATAL;
   // Joints that are so already: nothing happens, as when a body at rest on a floor trembles by rounding errors.
   if (!changed && !rule->stop && rule->release.n + rule->activate.n > 0) return AS_EVENT_CONTINUE;
-  assert(w->n_pending < w->room_pending);
+  if (!make_room(w)) return AS_FATAL;
   w->pending[w->n_pending++] = (as_happening){.name = name_of(s),
                                               .rule = s->index,
                                               .direction = event->direction,
@@ -269,11 +294,14 @@ static bool reads_motion_only(const asi_rule_state *s) {
 void asi_watch_events(asi_watch *w, as_event_def *out) {
   for (int i = 0; i < w->rules->n; ++i)
     out[i] = (as_event_def){.name = as_rules_name(w->rules, i),
-                            .value = evaluate,
+                            .value = w->rules->rule[i].when.code ? evaluate : NULL,
                             .direction = w->rules->rule[i].direction,
                             .act = act,
                             .user = &w->state[i],
-                            .reads_motion_only = reads_motion_only(&w->state[i])};
+                            .reads_motion_only = reads_motion_only(&w->state[i]),
+                            .period = w->rules->rule[i].every,
+                            .offset = w->rules->rule[i].offset,
+                            .next_time = w->rules->rule[i].timed ? next_time : NULL};
 }
 
 // ---- the run ----------------------------------------------------------------------------------------
@@ -299,7 +327,7 @@ as_status asi_watch_create(const as_rules *rules, asi_watch **out, as_error *err
   asi_watch *w = asi_calloc(1, sizeof *w);
   if (w == NULL) return asi_fail_memory(error);
   w->rules = rules;
-  // A rule happens at most once in what is left of a step after a stop, and once in the next.
+  // Mostly, a rule happens at most once in what is left of a step after a stop, and once in the next.
   w->room_pending = 2 * rules->n;
   int most = 0;
   for (int i = 0; i < rules->n; ++i)
