@@ -323,6 +323,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
   s->a_rate = take(arena, &used, n);
+  s->a_bend = take(arena, &used, n);
   for (int i = 0; i < ASI_PATH; ++i) s->path.mean[i] = take(arena, &used, n);
   s->path.extra = take(arena, &used, n);
   s->path.change = take(arena, &used, n);

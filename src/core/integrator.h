@@ -81,6 +81,14 @@ typedef struct asi_seen {
   long refining_age;        ///< with factors this old; 0: not yet
 } asi_seen;
 
+enum { ASI_PARASITE_STEPS = 6 }; ///< that a parasitic mode is watched for
+
+/// [GA.18] What is known of parasitic modes of index-3 in one kind of velocities.
+typedef struct asi_parasite {
+  int count; ///< steps in a row in which the bend of a has turned round; no more than ASI_PARASITE_STEPS
+  double from; ///< its size when that began
+} asi_parasite;
+
 struct as_integrator {
   const as_problem *problem;
   as_integrator_def def;
@@ -161,7 +169,9 @@ struct as_integrator {
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
-  double *a_rate; ///< of v', seen through a over the last step
+  double *a_rate;           ///< of v', seen through a over the last step
+  double *a_bend;           ///< its change from step to step, times h
+  asi_parasite parasite[2]; ///< index-3: in all else, in rotations of bodies
   struct {
     double *mean[ASI_PATH]; ///< n: of v over the last steps, by q; the latest first
     double h[ASI_PATH];     ///< their sizes [s]

@@ -91,6 +91,11 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
   asi_archive_doubles(a, s->a_rate, n);
+  asi_archive_doubles(a, s->a_bend, n);
+  for (int kind = 0; kind < 2; ++kind) {
+    asi_archive_int(a, &s->parasite[kind].count, 0, ASI_PARASITE_STEPS);
+    asi_archive_double(a, &s->parasite[kind].from);
+  }
   asi_archive_int(a, &s->path.count, 0, ASI_PATH);
   for (int i = 0; i < s->path.count; ++i) asi_archive_doubles(a, s->path.mean[i], n);
   asi_archive_doubles(a, s->path.h, (size_t)s->path.count);
