@@ -234,7 +234,7 @@ static void check_reuse(const keeping *c, int method) {
          a.newton_iterations, STEPS, b.jacobian_evaluations, b.newton_iterations);
   assert_true(b.jacobian_evaluations >= STEPS);
   assert_int_equal(a.failed_steps, 0);
-  assert_true((double)a.jacobian_evaluations <= c->matrices * STEPS);
+  assert_true((double)a.jacobian_evaluations <= c->matrices * STEPS + 1.0); // and one at the start
   assert_true((double)a.newton_iterations <= c->iterations * STEPS);
   const as_state *x = as_integrator_state(kept.integrator);
   const as_state *y = as_integrator_state(renewed.integrator);
@@ -286,7 +286,7 @@ static void test_old_factors_do_not_fail_a_step(void **state) {
 /// Factors of a far prediction contract badly: new ones halfway spare a step that fails. Without them 3 to 10 of these did.
 static void test_factors_of_a_far_prediction(void **state) {
   (void)state;
-  static const double steps[] = {0.024, 0.0305, 0.037};
+  static const double steps[] = {0.024, 0.0305, 0.039};
   for (int i = 0; i < 6; ++i) {
     as_integrator_def def = as_default_integrator_def();
     def.method = (as_method)(i % 2);
@@ -486,18 +486,18 @@ static void test_stiff_correction(void **state) {
   run_close(&renewed);
 }
 
-/// The matrix of a linear problem with a fixed step never changes.
+/// The matrix of a linear problem with a fixed step never changes; its start is looked at once.
 static void check_linear_problem(double rho_inf) {
   as_integrator_def def = as_default_integrator_def();
   def.rho_inf = rho_inf;
   run r = run_open(problem_oscillator(), NULL, &def);
   run_steps(&r, 0.01, 500);
   as_statistics s = run_statistics(&r);
-  assert_int_equal(s.jacobian_evaluations, 1);
+  assert_int_equal(s.jacobian_evaluations, 2);
   assert_true(s.newton_iterations <= 1000);
   run_steps(&r, 0.02, 1); // another step, another matrix
   s = run_statistics(&r);
-  assert_int_equal(s.jacobian_evaluations, 2);
+  assert_int_equal(s.jacobian_evaluations, 3);
   run_close(&r);
 }
 

@@ -137,7 +137,7 @@ static void begin_history(as_integrator *s, double h) {
     const double e = back * h, shift = s->def.improved_start ? s->D * h : 0.0;
     for (int stage = 0; stage < s->unknowns; stage += stride) {
       double *z = s->z + stage;
-      for (int i = 0; i < n; ++i) z[i] = s->now.vdot[i] + (shift - e) * s->rate.vdot[i];
+      for (int i = 0; i < n; ++i) z[i] = s->a0[i] + (shift - e) * s->rate.vdot[i];
       for (int i = 0; i < m; ++i) z[n + i] = s->now.lambda[i] - e * s->rate.lambda[i];
       for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->now.psi[i] - e * s->rate.psi[i];
       asi_rows_clear(s, z + n);
@@ -169,15 +169,36 @@ static as_status begin_implicit(as_integrator *s) {
   return asi_factor(s, &s->kkt, s->t, "the first acceleration");
 }
 
+static as_status soi2_assemble(as_integrator *s);
+
+static as_status assemble_start(as_integrator *s) {
+  asi_term terms[ASI_MAX_TERMS];
+  asi_system_set_factors(&s->step, terms, list_full(s, terms));
+  return soi2_assemble(s);
+}
+
+/// [ST.9] with the matrix of both stages: the shared one knows nothing of stiffness; as long as it serves there is none
+static as_status calm_start(as_integrator *s) {
+  asi_system *const active = s->active;
+  const bool is_shared = active != &s->step;
+  if (!s->def.improved_start || (is_shared && s->h <= s->factor_h)) return AS_OK;
+  if (is_shared) s->factor_h = (double)NAN;
+  s->active = &s->step;
+  const as_status status = asi_calm_start(s, assemble_start);
+  s->active = active;
+  return status;
+}
+
 /// The first step's a and p.
 static as_status first_acceleration(as_integrator *s, double h) {
   const int n = s->problem->n;
+  memcpy(s->a0, s->now.vdot, (size_t)n * sizeof(double));
   as_status status = asi_start_rates(s, h);
+  if (status == AS_OK) status = calm_start(s);
   if (status) return status;
   begin_history(s, h);
   // [SO.4] a = v'_0 + D h v''_0, or v'_0
-  for (int i = 0; i < n; ++i)
-    s->a0[i] = s->now.vdot[i] + (s->def.improved_start ? s->D * h * s->rate.vdot[i] : 0.0);
+  for (int i = 0; i < n && s->def.improved_start; ++i) s->a0[i] += s->D * h * s->rate.vdot[i];
   status = momentum(s, s->a0, s->p0);
   if (status == AS_OK && s->def.soi2.implicit_start) status = begin_implicit(s);
   return status;
@@ -356,9 +377,23 @@ static as_status soi2_evaluate(as_integrator *s, bool tangents) {
   return status;
 }
 
-static as_status soi2_linearize(as_integrator *s, bool again) {
+/// Assembles the matrix that is in use, at the trial.
+static as_status soi2_assemble(as_integrator *s) {
   const int stride = stride_of(s->problem), n = s->problem->n;
   const as_point at = trial_point(s);
+  asi_system *system = s->active;
+  const as_status status = asi_blocks(s, &at, asi_system_blocks(system) & ~s->at_trial);
+  if (status) return status;
+  asi_motion_update(&s->motion, s->problem, s->xi, NULL);
+  asi_system_assemble(system, s->block, &s->motion);
+  for (int i = 0; i < system->size && s->compliance > 0.0; ++i)
+    if (i % stride >= n)
+      system->value[system->diagonal[i]] -=
+          s->compliance * s->redundancy.inverse_d2[i % stride - n];
+  return AS_OK;
+}
+
+static as_status soi2_linearize(as_integrator *s, bool again) {
   // Stiff forces spoil the shared matrix, at every step.
   if (s->active == &s->shared &&
       (again || (s->seen.fresh_seen && s->seen.fresh_contraction > SHARED_CONTRACTION))) {
@@ -367,17 +402,9 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
     s->seen.fresh_contraction = 0.1;
     s->seen.ageing_left = 0;
   }
-  asi_system *system = s->active;
-  const as_block_set at_hand = s->at_trial | AS_BLOCK_BIT(AS_BLOCK_M);
-  const as_status status = asi_blocks(s, &at, asi_system_blocks(system) & ~at_hand);
-  if (status) return status;
-  asi_motion_update(&s->motion, s->problem, s->xi, NULL);
-  asi_system_assemble(system, s->block, &s->motion);
-  for (int i = 0; i < system->size && s->compliance > 0.0; ++i)
-    if (i % stride >= n)
-      system->value[system->diagonal[i]] -=
-          s->compliance * s->redundancy.inverse_d2[i % stride - n];
-  return asi_factor(s, system, s->t1, "a step");
+  s->at_trial |= AS_BLOCK_BIT(AS_BLOCK_M); // M_1 is at hand
+  const as_status status = soi2_assemble(s);
+  return status ? status : asi_factor(s, s->active, s->t1, "a step");
 }
 
 static as_status soi2_solve(as_integrator *s, double *b) {

@@ -27,10 +27,11 @@ static as_status check_end(const as_integrator *s) {
                     "%d).",
                     s->t1, code);
   if (row < 0 || row >= def->n_lambda)
-    return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, "check_step",
-                    "The step from t = %.9g s to %.9g s is too long: it turns or goes farther than "
-                    "can be told.",
-                    s->t, s->t1);
+    return asi_fail(
+        s->eval.error, AS_ERR_RETRY, s->t, "check_step",
+        "The step from t = %.9g s to %.9g s is too long: it turns, or goes, farther than "
+        "can be told, or a spring turns over.",
+        s->t, s->t1);
   asi_component_name(s->problem, AS_QUANTITY_LAMBDA, row, name, sizeof name);
   return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, name,
                   "The step from t = %.9g s to %.9g s is too long to tell where %s holds.", s->t,

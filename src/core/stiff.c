@@ -210,3 +210,97 @@ as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
   acceleration_gap(s, w);
   return add_stiff_part(s, w, s->a0, &stiff);
 }
+
+// ---- starts ---------------------------------------------------------------------------------------
+
+// A start has something that the step does not resolve where w . (S - M) w is more than this share of w . M w. Gyroscopic
+// forces do not count: they turn a motion and store nothing.
+#define LEAST_START_SHARE 0.25
+
+enum { START_POWERS = 4 };
+
+// [ST.9] G^3, and G^3 (4 - 3 G)
+static const double of_acceleration[START_POWERS] = {0.0, 0.0, 1.0, 0.0};
+static const double of_rates[START_POWERS] = {0.0, 0.0, 4.0, -3.0};
+
+/// v', and what else changes with it, if it is given.
+typedef struct motion_rates {
+  double *vdot, *lambda, *psi, *xdot, *y;
+} motion_rates;
+
+/// Whether w has anything stiff; *mass: w . M w. Leaves (S - M) w in s->residual.
+static bool is_stiff(as_integrator *s, const double *w, double *mass) {
+  (void)stiff_force(s, w, true, s->residual);
+  double work = 0.0;
+  for (int i = 0; i < s->problem->n; ++i) work += w[i] * s->residual[i];
+  *mass = size_of(s, w);
+  return work > LEAST_START_SHARE * *mass;
+}
+
+static void subtract(double *from, const double *x, int n) {
+  for (int i = 0; i < n; ++i) from[i] -= x[i];
+}
+
+/// w <- w - (c_1 G + c_2 G^2 + ...) w. A w that this would make larger stays: there S is not what it has to be (stiffness
+/// below zero, say).
+static as_status calm(as_integrator *s, const double coefficient[START_POWERS],
+                      const motion_rates *w) {
+  const as_problem *p = s->problem;
+  const as_problem_def *def = &p->def;
+  const int n = p->n, size = s->active->size, states = size - def->n_x - def->n_y;
+  double *power = s->path.change, *part = s->z; // z is found later
+  double before = 0.0, after = 0.0;
+  if (!is_stiff(s, w->vdot, &before)) return AS_OK;
+  memset(part, 0, (size_t)size * sizeof(double));
+  for (int k = 0; k < START_POWERS; ++k) {
+    if (k > 0) (void)stiff_force(s, power, true, s->residual);
+    const as_status status = asi_solve(s, s->active, s->t, s->residual);
+    if (status) return status;
+    memcpy(power, s->residual, (size_t)n * sizeof(double));
+    for (int i = 0; i < size; ++i) part[i] += coefficient[k] * s->residual[i];
+  }
+  for (int i = 0; i < n; ++i) power[i] = w->vdot[i] - part[i];
+  (void)is_stiff(s, power, &after);
+  if (!(after <= before)) return AS_OK;
+  subtract(w->vdot, part, n);
+  if (w->lambda == NULL) return AS_OK;
+  subtract(w->lambda, part + n, def->n_lambda);
+  subtract(w->psi, part + n + def->n_lambda, def->n_psi);
+  subtract(w->xdot, part + states, def->n_x);
+  subtract(w->y, part + states + def->n_x, def->n_y);
+  return AS_OK;
+}
+
+/// The matrix of the step at its start, in s->active.
+static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+  const double t1 = s->t1;
+  asi_copy_values(s->problem, &s->now, &s->next);
+  memset(s->xi, 0, (size_t)s->problem->n * sizeof(double));
+  s->at_trial = 0;
+  s->factor_h = (double)NAN;
+  s->t1 = s->t;
+  ++s->statistics.jacobian_evaluations;
+  const as_status status = assemble(s);
+  s->t1 = t1;
+  return status;
+}
+
+as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+  const motion_rates acceleration = {.vdot = s->a0};
+  const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
+  const as_point at = asi_point_at_start(s, s->now.v);
+  const as_block_set stiffness = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_F_V);
+  const bool at_hand = fabs(s->factor_h / s->h - 1.0) <= 1e-9;
+  double mass = 0.0;
+  if (!(s->problem->present & stiffness)) return AS_OK;
+  as_status status =
+      at_hand ? asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M)) : assemble_at_start(s, assemble);
+  // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
+  if (status == AS_OK && !at_hand) status = asi_factor(s, s->active, s->t, "a start");
+  const bool stiff =
+      status == AS_OK && (is_stiff(s, s->a0, &mass) || is_stiff(s, s->rate.vdot, &mass));
+  if (!stiff) return as_status_is_recoverable(status) ? AS_OK : status;
+  status = calm(s, of_acceleration, &acceleration);
+  if (status == AS_OK) status = calm(s, of_rates, &rates);
+  return as_status_is_recoverable(status) ? AS_OK : status;
+}

@@ -127,4 +127,56 @@ int asi_spring_view(const asi_spring *s, const as_element_input *in, asi_law_vie
   return AS_DONE;
 }
 
+// [EL.1] Closer to its own point than this share of its length a chord does not lead from one true position to another in
+// a step that follows the motion (as the chord of a turn by 151 degrees does). The energy that the bodies have to pass may be
+// this much larger than that of their motion: they may belong to larger ones.
+#define CLOSEST 0.25
+#define BARRIER 4.0
+
+/// P_a - P_b; false where there is none.
+static bool find_line(const asi_spring *s, const as_element_input *in, double line[3], double *l) {
+  extension x;
+  if (asi_ends_move(&s->ends, in->t, &x.ends) || measure(in, false, 0.0, NULL, &x)) return false;
+  for (int i = 0; i < 3; ++i) line[i] = x.l * x.l_q[ASI_XA + i];
+  *l = x.l;
+  return true;
+}
+
+/// Whether the chord from a to b passes the origin within a share of the shorter of them.
+static bool passes_origin(const double a[3], const double b[3]) {
+  double aa = 0.0, bb = 0.0, ab = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    aa += a[i] * a[i];
+    bb += b[i] * b[i];
+    ab += a[i] * b[i];
+  }
+  // The foot of the perpendicular is between the ends; its square is (|a|^2 |b|^2 - (a.b)^2) / |b - a|^2.
+  const double chord = aa + bb - 2.0 * ab;
+  return ab < 0.0 && aa * bb - ab * ab < CLOSEST * CLOSEST * fmin(aa, bb) * chord;
+}
+
+static void to_body(const as_body_motion *body, const double x[3], double out[3]) {
+  for (int i = 0; i < 3; ++i)
+    out[i] = body->R[i] * x[0] + body->R[3 + i] * x[1] + body->R[6 + i] * x[2];
+}
+
+bool asi_spring_turns_over(const asi_spring *s, const as_element_input *from,
+                           const as_element_input *to, double mass, double h) {
+  double a[3], b[3], la = 0.0, lb = 0.0, speed = 0.0;
+  if (!find_line(s, from, a, &la) || !find_line(s, to, b, &lb) || !passes_origin(a, b))
+    return false;
+  for (int k = 0; k < 2; ++k) {
+    double seen[2][3];
+    to_body(from->body[k], a, seen[0]);
+    to_body(to->body[k], b, seen[1]);
+    if (!passes_origin(seen[0], seen[1])) return false;
+  }
+  for (int i = 0; i < 3; ++i) speed = hypot(speed, (b[i] - a[i]) / h);
+  // [EL.1] U(0) - max(U(l_0), U(l_1)) > 4 m |D_1 - D_0|^2 / (2 h^2)
+  const double barrier = asi_law_potential(&s->law, to, -s->law.rest) -
+                         fmax(asi_law_potential(&s->law, from, la - s->law.rest),
+                              asi_law_potential(&s->law, to, lb - s->law.rest));
+  return barrier > BARRIER * mass * speed * speed / 2.0;
+}
+
 const as_element_type asi_spring_type = {"spring", evaluate, potential, power};
