@@ -23,11 +23,25 @@
 #include "results/channels.h"
 #include "results/rules.h"
 
+// [EN.1] What round-off may take of the balance of energies, of the largest of them.
+#define ROUND_OFF 1e-9
+
 /// A copy of the variables that channels depend on.
 typedef struct copy {
   double t;
   double *q, *v, *vdot, *lambda, *psi;
 } copy;
+
+/// What has flowed through a machine since its start.
+typedef struct asi_flow {
+  double least, most; ///< potential energy [J]
+  double kinetic;     ///< at the start [J]
+  double size;        ///< the largest energy so far: round-off is relative to it [J]
+  double turned_over; ///< the powers of dampers, forces and motions, all positive, over time [J]
+  as_power power;     ///< when last looked at [W]
+  double t;           ///< when that was [s]
+  bool told;          ///< that the balance is off
+} asi_flow;
 
 struct as_run {
   const as_model *model;
@@ -35,7 +49,7 @@ struct as_run {
   double *times; ///< def.n_times
   as_integrator *integrator;
   as_channels *channels;
-  bool metered;     ///< energies are wanted
+  bool metered;     ///< energies are wanted, and looked at after each step
   bool drifting;    ///< drift is wanted
   bool reads_rates; ///< channels depend on v', lambda or psi
   bool started;
@@ -52,7 +66,8 @@ struct as_run {
   as_meter after;   ///< the meter behind it
   asi_watch *watch; ///< NULL: there are no rules
   as_view view;
-  copy before; ///< the end of the last step but one
+  asi_flow flow; ///< what the balance of energies is compared with
+  copy before;   ///< the end of the last step but one
   double *row;
   double *poses;    ///< of the row; NULL: not wanted
   double *xi;       ///< n
@@ -397,6 +412,50 @@ static as_status note_changes(as_run *run, as_error *error) {
   return status;
 }
 
+/// What flows through a machine, whichever way [W].
+static double turn_over(const as_power *p) {
+  return fabs(p->dissipated) + fabs(p->forces) + fabs(p->motions);
+}
+
+static void begin_flow(as_run *run, const as_energy *energy) {
+  run->flow = (asi_flow){.least = energy->potential,
+                         .most = energy->potential,
+                         .kinetic = energy->kinetic,
+                         .power = run->meter.power,
+                         .t = run->meter.t};
+}
+
+/// [EN.1] A balance that is off by more than all that can have moved: the kinetic energy at the start, the range of the potential
+/// one and all work and losses so far. Says so once.
+static as_status watch_balance(as_run *run, const as_state *state, as_error *error) {
+  asi_flow *flow = &run->flow;
+  const as_meter *meter = &run->meter;
+  as_energy now;
+  if (flow->told) return AS_OK;
+  const as_status status = as_model_energy(run->model, state, &now, error);
+  if (status) return status;
+  // The last power of a step that ended with an event is that behind it.
+  flow->turned_over +=
+      (meter->t - flow->t) / 2.0 * (turn_over(&flow->power) + turn_over(&meter->power));
+  flow->power = meter->power;
+  flow->t = meter->t;
+  flow->least = fmin(flow->least, now.potential);
+  flow->most = fmax(flow->most, now.potential);
+  flow->size = fmax(flow->size, fmax(fabs(now.kinetic), fabs(now.potential)) + flow->turned_over);
+  const double work = meter->forces + meter->motions;
+  const double off =
+      now.kinetic + now.potential + meter->dissipated - work - run->view.start_energy;
+  const double most = flow->kinetic + flow->most - flow->least + flow->turned_over;
+  if (!(fabs(off) > most + ROUND_OFF * flow->size)) return AS_OK;
+  flow->told = true;
+  asi_log(run->integrator, AS_LOG_WARNING,
+          "From t = %.6g s on the balance of energies is off by %.3g J, more than the %.3g J that "
+          "have flowed through the machine: the steps do not follow its motion; take smaller "
+          "ones.",
+          state->t, off, most);
+  return AS_OK;
+}
+
 static as_status start(as_run *run, as_error *error) {
   as_integrator *s = run->integrator;
   as_energy energy = {0};
@@ -412,6 +471,7 @@ static as_status start(as_run *run, as_error *error) {
   if (run->watch) status = asi_watch_follow(run->watch, as_integrator_state(s), error);
   if (status) return status;
   run->view.start_energy = energy.kinetic + energy.potential;
+  begin_flow(run, &energy);
   keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
   run->t = s->t;
   run->started = true;
@@ -434,6 +494,7 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (run->jumped) run->meter = run->after;
   if (run->metered && !run->partial)
     status = as_meter_update(&run->meter, run->model, state, error);
+  if (status == AS_OK && run->metered && !run->partial) status = watch_balance(run, state, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
   if (status == AS_OK && !run->partial && run->watch)
     status = asi_watch_follow(run->watch, state, error);
@@ -515,7 +576,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
 // ---- saving -----------------------------------------------------------------------------------------
 
 static const char magic[16] = "alphastep run\n";
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
@@ -616,8 +677,18 @@ static void visit_memory(as_run *run, asi_archive *a) {
                             &v->newton_iterations,
                             &v->error,
                             &v->position_drift,
-                            &v->velocity_drift};
+                            &v->velocity_drift,
+                            &run->flow.least,
+                            &run->flow.most,
+                            &run->flow.kinetic,
+                            &run->flow.size,
+                            &run->flow.turned_over,
+                            &run->flow.power.dissipated,
+                            &run->flow.power.forces,
+                            &run->flow.power.motions,
+                            &run->flow.t};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
+  asi_archive_bool(a, &run->flow.told);
   asi_archive_bool(a, &m->started);
   asi_archive_bool(a, &run->partial);
   asi_archive_count(a, &run->next);
