@@ -49,7 +49,8 @@ struct as_run {
   double *times; ///< def.n_times
   as_integrator *integrator;
   as_channels *channels;
-  bool metered;     ///< energies are wanted, and looked at after each step
+  bool metered;     ///< energies are looked at after each step
+  bool energies;    ///< they are wanted
   bool drifting;    ///< drift is wanted
   bool reads_rates; ///< channels depend on v', lambda or psi
   bool started;
@@ -167,7 +168,7 @@ static as_status create_parts(as_run *run, as_error *error) {
   if (status) return status;
   for (int i = 0; i < run->channels->n_sources; ++i) {
     const asi_source_kind kind = run->channels->source[i].kind;
-    run->metered = run->metered || kind == ASI_SOURCE_ENERGY;
+    run->energies = run->energies || kind == ASI_SOURCE_ENERGY;
     run->drifting = run->drifting || kind == ASI_SOURCE_DRIFT;
     run->reads_rates = run->reads_rates || asi_source_reads_rates(run->model, kind);
   }
@@ -322,7 +323,7 @@ static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as
   as_meter meter = behind ? run->after : run->meter;
   as_status status = show(run, behind ? run->integrator->t : t, &state, error);
   if (status == AS_OK && run->drifting) status = note_drift(run, error);
-  if (status == AS_OK && run->metered) status = as_meter_update(&meter, run->model, &state, error);
+  if (status == AS_OK && run->energies) status = as_meter_update(&meter, run->model, &state, error);
   if (status) return status;
   run->view.state = &state;
   run->view.dissipated = meter.dissipated;
@@ -412,6 +413,13 @@ static as_status note_changes(as_run *run, as_error *error) {
   return status;
 }
 
+/// Energies that nobody wants may be missing: then nobody is told that they do not balance.
+static as_status give_up_meter(as_run *run, as_status status, as_error *error) {
+  if (status == AS_OK || run->energies) return status;
+  run->metered = false;
+  return asi_succeed(error);
+}
+
 /// What flows through a machine, whichever way [W].
 static double turn_over(const as_power *p) {
   return fabs(p->dissipated) + fabs(p->forces) + fabs(p->motions);
@@ -461,10 +469,11 @@ static as_status start(as_run *run, as_error *error) {
   as_energy energy = {0};
   as_status status = as_integrator_start(s, as_model_initial(run->model), &run->report, error);
   if (status == AS_OK) status = note_changes(run, error);
-  if (status == AS_OK && run->metered)
-    status = as_model_energy(run->model, as_integrator_state(s), &energy, error);
-  if (status == AS_OK && run->metered)
+  run->metered = status == AS_OK;
+  if (status == AS_OK) status = as_model_energy(run->model, as_integrator_state(s), &energy, error);
+  if (status == AS_OK)
     status = as_meter_update(&run->meter, run->model, as_integrator_state(s), error);
+  if (run->metered) status = give_up_meter(run, status, error);
   if (status) return status;
   note_step(run);
   run->view.h = run->view.error = run->view.newton_iterations = 0.0; // no step yet
@@ -484,7 +493,7 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
                              as_error *error) {
   as_integrator *s = run->integrator;
   note_step(run);
-  as_status status = note_jump(run, until, error);
+  as_status status = give_up_meter(run, note_jump(run, until, error), error);
   if (status == AS_OK) status = write_rows(run, until, row, user, error);
   if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
   if (status) return status;
@@ -495,6 +504,7 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (run->metered && !run->partial)
     status = as_meter_update(&run->meter, run->model, state, error);
   if (status == AS_OK && run->metered && !run->partial) status = watch_balance(run, state, error);
+  status = give_up_meter(run, status, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
   if (status == AS_OK && !run->partial && run->watch)
     status = asi_watch_follow(run->watch, state, error);
@@ -689,6 +699,7 @@ static void visit_memory(as_run *run, asi_archive *a) {
                             &run->flow.t};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
   asi_archive_bool(a, &run->flow.told);
+  asi_archive_bool(a, &run->metered);
   asi_archive_bool(a, &m->started);
   asi_archive_bool(a, &run->partial);
   asi_archive_count(a, &run->next);
