@@ -58,6 +58,7 @@ typedef struct as_simulation {
   double t_end;                 ///< [s]; NAN: the file has no `simulate:`
   long max_steps;               ///< give up after so many steps; 0: never
   as_integrator_def integrator; ///< method, step or tolerance, rho_inf, newton; else the defaults
+  bool accuracy;                ///< estimate errors by a second, finer run
 } as_simulation;
 
 /// `output:`

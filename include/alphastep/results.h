@@ -117,6 +117,9 @@ typedef struct as_run_def {
   double interval;
   const double *times; ///< n_times increasing times from 0 to t_end instead [s]; copied
   int n_times;
+  /// Estimate the error of each number, see as_run_errors(): a second, finer run is made alongside, which takes about twice as
+  /// long again and is not seen otherwise. Events of `integrator` are asked and act for both.
+  bool accuracy;
   bool poses;               ///< find poses of all bodies for each row, see as_run_poses()
   unsigned long long tag;   ///< a saved run is loaded only where this is the same; any number
   as_progress_fn *progress; ///< may be NULL
@@ -154,6 +157,43 @@ AS_API as_happening as_run_event(const as_run *run, long number);
 /// (of the start) may be NULL.
 AS_API as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *report,
                            as_error *error);
+
+// ---- estimated errors -------------------------------------------------------------------------------
+
+/// The estimated error of a channel along a run. NAN: it is not known, or it has none (steps, drift, counts).
+typedef struct as_channel_error {
+  double largest; ///< absolute error, in the channel's unit
+  double t;       ///< when [s]
+  double rms;     ///< root mean square over the rows
+  double
+      size; ///< largest absolute value of all channels of its group with its unit, such as all joint forces
+  double relative; ///< largest / size
+} as_channel_error;
+
+/// How the errors of a run were estimated.
+typedef struct as_accuracy {
+  long rows; ///< that could be compared
+  long
+      rows_between_events; ///< that could not: an event had happened in one of the two runs and not in the other
+  double until;      ///< the last row that was [s]; NAN: none
+  long steps;        ///< of the finer run
+  double step;       ///< of the finer run [s]; NAN: automatic
+  double rtol;       ///< of the finer run
+  char message[512]; ///< what went wrong with it; "": nothing
+} as_accuracy;
+
+/// While a row is given: the estimated error of each channel, value minus true value; NAN: not known. NULL unless
+/// def.accuracy.
+AS_API const double *as_run_errors(const as_run *run);
+/// The same of as_run_poses().
+AS_API const double *as_run_pose_errors(const as_run *run);
+/// Of all rows so far.
+AS_API as_channel_error as_run_channel_error(const as_run *run, int channel);
+/// The estimated error of the time of an event [s]; NAN: not known.
+AS_API double as_run_event_error(const as_run *run, long number);
+AS_API as_accuracy as_run_accuracy(const as_run *run);
+
+// ---- saving -----------------------------------------------------------------------------------------
 
 /// Saves the whole run, its integrator included, in a file that is replaced in one piece; while a row is given it
 /// is not known whether that row counts, so do it from `progress` or between two calls of go.

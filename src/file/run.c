@@ -58,6 +58,8 @@ static const asi_key simulate_keys[] = {
              "once"},
     {"max_steps", ASI_KEY_INTEGER, AT(max_steps), .range = ASI_POSITIVE, .otherwise = "no limit",
      .text = "give up after so many steps"},
+    {"accuracy", ASI_KEY_BOOLEAN, AT(accuracy), .otherwise = "false",
+     .text = "estimate the error of every channel, by a second, finer run alongside"},
     {"newton", ASI_KEY_OBJECT, 0, .table = &newton_table, .text = "the iteration inside a step"},
 };
 #undef AT
@@ -71,7 +73,7 @@ asi_simulate asi_default_simulate(void) {
 
 void asi_take_simulate(asi_reader *r, const asi_simulate *read) {
   as_simulation *s = &r->machine->simulation;
-  *s = (as_simulation){read->t_end, read->max_steps, read->def};
+  *s = (as_simulation){read->t_end, read->max_steps, read->def, read->accuracy};
   s->integrator.method = (as_method)read->method;
   as_tolerance *tolerance = &s->integrator.tolerance;
   double *const each[] = {&tolerance->atol_position, &tolerance->atol_rotation,

@@ -10,6 +10,7 @@ typedef struct asi_simulate {
   int method;
   double atol; ///< of all kinds; NAN: not given
   as_integrator_def def;
+  bool accuracy;
 } asi_simulate;
 
 typedef struct asi_output {

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/memory_file.h"
 #include "core/integrator.h"
+#include "results/accuracy.h"
 #include "results/channels.h"
 #include "results/rules.h"
 
@@ -63,9 +64,10 @@ struct as_run {
   long next;       ///< number of the next row
   long iterations; ///< of Newton, so far
   as_meter meter;
-  bool jumped;      ///< the last step ended with an event that changed something:
-  as_meter after;   ///< the meter behind it
-  asi_watch *watch; ///< NULL: there are no rules
+  bool jumped;            ///< the last step ended with an event that changed something:
+  as_meter after;         ///< the meter behind it
+  asi_watch *watch;       ///< NULL: there are no rules
+  asi_accuracy *accuracy; ///< NULL: errors are not estimated
   as_view view;
   asi_flow flow; ///< what the balance of energies is compared with
   copy before;   ///< the end of the last step but one
@@ -184,6 +186,9 @@ static as_status create_parts(as_run *run, as_error *error) {
     return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
+  if (run->def.accuracy)
+    status = asi_accuracy_create(run->model, &run->def, run->channels, &run->accuracy, error);
+  if (status) return status;
   run->default_interval = isnan(run->def.interval);
   if (run->default_interval) run->def.interval = run->def.t_end / 500.0;
   run->def.channels = NULL; // neither is needed again
@@ -214,6 +219,7 @@ void as_run_destroy(as_run *run) {
   as_integrator_destroy(run->integrator);
   as_channels_destroy(run->channels);
   asi_watch_destroy(run->watch);
+  asi_accuracy_destroy(run->accuracy);
   free(run->times);
   free(run->row);
   free(run->poses);
@@ -239,6 +245,50 @@ long as_run_events(const as_run *run) { return run->watch ? run->watch->n_happen
 as_happening as_run_event(const as_run *run, long number) {
   const bool kept = number >= 0 && number < as_run_events(run) && number < AS_RUN_EVENTS;
   return kept ? run->watch->list[number] : (as_happening){0};
+}
+
+const double *asi_run_shown_events(const as_run *run) { return run->view.events; }
+
+// ---- estimated errors -------------------------------------------------------------------------------
+
+const double *as_run_errors(const as_run *run) {
+  return run->accuracy ? asi_accuracy_errors(run->accuracy) : NULL;
+}
+
+const double *as_run_pose_errors(const as_run *run) {
+  return run->accuracy && run->poses ? asi_accuracy_errors(run->accuracy) + run->channels->n : NULL;
+}
+
+as_channel_error as_run_channel_error(const as_run *run, int channel) {
+  const double nothing = (double)NAN;
+  return run->accuracy ? asi_accuracy_channel(run->accuracy, channel)
+                       : (as_channel_error){nothing, nothing, nothing, nothing, nothing};
+}
+
+as_accuracy as_run_accuracy(const as_run *run) {
+  return run->accuracy ? asi_accuracy_report(run->accuracy, run->t)
+                       : (as_accuracy){.until = (double)NAN, .step = (double)NAN};
+}
+
+/// How many of the first events are of the same rule.
+static long count_alike(const as_run *run, long first, int rule) {
+  long count = 0;
+  for (long i = 0; i < first; ++i) count += run->watch->list[i].rule == rule;
+  return count;
+}
+
+double as_run_event_error(const as_run *run, long number) {
+  const as_happening event = as_run_event(run, number);
+  if (run->accuracy == NULL || event.name == NULL) return (double)NAN;
+  const as_run *finer = asi_accuracy_finer_const(run->accuracy);
+  const long before = count_alike(run, number, event.rule);
+  const long n = as_run_events(finer) < AS_RUN_EVENTS ? as_run_events(finer) : AS_RUN_EVENTS;
+  long seen = 0;
+  for (long i = 0; i < n; ++i) {
+    if (finer->watch->list[i].rule != event.rule || seen++ < before) continue;
+    return asi_accuracy_estimate(event.t, finer->watch->list[i].t);
+  }
+  return (double)NAN;
 }
 
 // ---- rows -------------------------------------------------------------------------------------------
@@ -333,6 +383,8 @@ static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as
   for (int i = 0; run->poses && i < run->model->n_bodies; ++i)
     asi_body_pose(run->model, &state, i, run->poses + (ptrdiff_t)AS_POSE * i);
   run->row_t = t;
+  if (run->accuracy && status == AS_OK)
+    asi_accuracy_row(run->accuracy, t, run->row, run->poses, run->view.events);
   return status ? status : row(t, run->row, run->channels->n, user, error);
 }
 
@@ -484,6 +536,7 @@ static as_status start(as_run *run, as_error *error) {
   keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
   run->t = s->t;
   run->started = true;
+  if (run->accuracy) asi_accuracy_follow(run->accuracy, run->t, 0.0);
   return AS_OK;
 }
 
@@ -492,6 +545,7 @@ static as_status start(as_run *run, as_error *error) {
 static as_status finish_step(as_run *run, double until, as_row_fn *row, void *user,
                              as_error *error) {
   as_integrator *s = run->integrator;
+  if (run->accuracy) asi_accuracy_follow(run->accuracy, until, s->statistics.last_step);
   note_step(run);
   as_status status = give_up_meter(run, note_jump(run, until, error), error);
   if (status == AS_OK) status = write_rows(run, until, row, user, error);
@@ -575,6 +629,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
     }
     status = finish_step(run, s->state.t, row, user, error);
     if (status == AS_OK && step == AS_STOPPED) {
+      if (run->accuracy) asi_accuracy_stop(run->accuracy, s->state.t);
       status = write_last_row(run, s->state.t, row, user, error);
       return status ? status : AS_STOPPED;
     }
@@ -606,7 +661,7 @@ static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
       {"the model or its settings", run->def.tag},
       {"the channels", digest_names(run->channels)},
       {"the output times", asi_checksum((const unsigned char *)run->times, bytes)},
-      {"what is recorded", (uint64_t)(run->poses != NULL)},
+      {"what is recorded", (uint64_t)(run->poses != NULL) + 2 * (uint64_t)(run->accuracy != NULL)},
       {"the events", digest_events(run->def.rules)},
   };
   for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i) {
@@ -714,21 +769,52 @@ static as_status fail_load(as_error *error, const char *why) {
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The saved run cannot be used: %s.", why);
 }
 
+/// Bytes of a run: what it remembers itself with the run alongside, and its integrator.
+static as_status measure(as_run *run, size_t *own, size_t *core, as_error *error) {
+  asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
+  (void)visit_facts(run, &count, NULL); // only reading may fail
+  visit_memory(run, &count);
+  *core = 0;
+  as_status status = as_integrator_save(run->integrator, NULL, core, error);
+  if (status == AS_OK && run->accuracy) {
+    size_t finer = 0, finer_core = 0;
+    asi_accuracy_visit(run->accuracy, &count);
+    status = measure(asi_accuracy_finer(run->accuracy), &finer, &finer_core, error);
+    count.used += sizeof(uint64_t) + finer + finer_core;
+  }
+  *own = count.used;
+  return status;
+}
+
+/// Writes a run that has been measured; its integrator, of `core` bytes, comes last.
+static as_status put(as_run *run, asi_archive *a, size_t core, as_error *error) {
+  (void)visit_facts(run, a, NULL);
+  visit_memory(run, a);
+  if (run->accuracy) {
+    as_run *finer = asi_accuracy_finer(run->accuracy);
+    size_t own, finer_core;
+    as_status status = measure(finer, &own, &finer_core, error);
+    uint64_t size = finer_core;
+    asi_accuracy_visit(run->accuracy, a);
+    asi_archive_word(a, &size);
+    if (status == AS_OK) status = put(finer, a, finer_core, error);
+    if (status) return status;
+  }
+  const as_status status = as_integrator_save(run->integrator, a->data + a->used, &core, error);
+  a->used += core;
+  return status;
+}
+
 as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
   if (!run->started)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The run has not been started.");
-  asi_archive own = {.mode = ASI_ARCHIVE_COUNT};
-  size_t size = 0;
-  as_status status = as_integrator_save(run->integrator, NULL, &size, error);
+  size_t own, core;
+  as_status status = measure(run, &own, &core, error);
   if (status) return status;
-  (void)visit_facts(run, &own, NULL); // only reading may fail
-  visit_memory(run, &own);
   asi_memory_file file;
-  status = asi_memory_file_make(&file, magic, FORMAT, own.used + size, error);
+  status = asi_memory_file_make(&file, magic, FORMAT, own + core, error);
   if (status) return status;
-  (void)visit_facts(run, &file.body, NULL);
-  visit_memory(run, &file.body);
-  status = as_integrator_save(run->integrator, file.body.data + own.used, &size, error);
+  status = put(run, &file.body, core, error);
   if (status == AS_OK) status = asi_memory_file_write(&file, path, error);
   asi_memory_file_free(&file);
   return status;
@@ -754,24 +840,38 @@ static as_status check_loaded(const as_run *run, double interval, as_error *erro
   return AS_OK;
 }
 
-as_status as_run_load_file(as_run *run, const char *path, as_error *error) {
-  if (run->started)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-                    "A saved run is loaded into a run that has not been started.");
+/// Reads a run whose integrator has `core` bytes; SIZE_MAX: all that are left.
+static as_status take(as_run *run, asi_archive *a, size_t core, as_error *error) {
   const double interval = run->def.interval;
-  asi_memory_file file;
-  as_status status = asi_memory_file_read(&file, path, magic, FORMAT, error);
-  asi_archive *a = &file.body;
-  if (status == AS_OK) status = visit_facts(run, a, error);
-  if (status == AS_OK) visit_memory(run, a);
-  if (status == AS_OK && a->damaged) status = fail_load(error, "its contents make no sense");
-  if (status == AS_OK) status = check_loaded(run, interval, error);
-  if (status == AS_OK)
-    status = as_integrator_load(run->integrator, a->data + a->used, a->size - a->used, error);
-  asi_memory_file_free(&file);
+  as_status status = visit_facts(run, a, error);
   if (status) return status;
+  visit_memory(run, a);
+  if (run->accuracy) {
+    uint64_t size = 0;
+    asi_accuracy_visit(run->accuracy, a);
+    asi_archive_word(a, &size);
+    if (!a->damaged) status = take(asi_accuracy_finer(run->accuracy), a, (size_t)size, error);
+    if (status) return status;
+  }
+  if (core == SIZE_MAX && !a->damaged) core = a->size - a->used;
+  if (a->damaged || core > a->size - a->used) return fail_load(error, "its contents make no sense");
+  status = check_loaded(run, interval, error);
+  if (status == AS_OK) status = as_integrator_load(run->integrator, a->data + a->used, core, error);
+  if (status) return status;
+  a->used += core;
   run->started = true;
   // A row at an end that is none any more.
   if (run->next > 0 && time_of_row(run, run->next - 1) != run->row_t) --run->next;
   return AS_OK;
+}
+
+as_status as_run_load_file(as_run *run, const char *path, as_error *error) {
+  if (run->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "A saved run is loaded into a run that has not been started.");
+  asi_memory_file file;
+  as_status status = asi_memory_file_read(&file, path, magic, FORMAT, error);
+  if (status == AS_OK) status = take(run, &file.body, SIZE_MAX, error);
+  asi_memory_file_free(&file);
+  return status;
 }
