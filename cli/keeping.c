@@ -54,6 +54,7 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   as_results_def def = as_default_results_def();
   def.model = machine->model;
   def.channels = as_run_channels(j->run);
+  def.errors = machine->simulation.accuracy;
   def.title = machine->title;
   def.texts = texts;
   def.n_texts = n;
@@ -216,6 +217,7 @@ static cli_exit open_files(job *j) {
   as_results_def def = as_default_results_def();
   def.model = j->machine->model;
   def.channels = as_run_channels(j->run);
+  def.errors = j->machine->simulation.accuracy;
   as_error error;
   long rows = as_run_rows(j->run);
   // results.h5 is only read until there are new rows, results.csv is cut at once.

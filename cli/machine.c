@@ -32,6 +32,9 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
     r->quiet = true;
   } else if (writes && strcmp(word, "--no-report") == 0) {
     r->no_report = true;
+  } else if (writes && strcmp(word, "--accuracy") == 0) {
+    r->accuracy = true;
+    r->settings[r->n_settings++] = "simulate.accuracy=true";
   } else if (strcmp(word, "--json") == 0) {
     r->json = true;
   } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -67,6 +70,12 @@ cli_exit machine_arguments(int argc, char **argv, const char *command, bool writ
   }
   if (r->resume != NULL && (r->folder != NULL || r->force)) {
     cli_complain("`--resume %s` goes on in that folder: leave `-o` and `--force` away.", r->resume);
+    return CLI_USAGE;
+  }
+  if (r->resume != NULL && r->accuracy) {
+    cli_complain("`--resume %s` goes on with errors estimated or not, as that run began: leave "
+                 "`--accuracy` away.",
+                 r->resume);
     return CLI_USAGE;
   }
   if (r->model == NULL && r->resume == NULL && !r->help) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "error_table.h"
 #include "folder.h"
 #include "job.h"
 #include "keeping.h"
@@ -84,7 +85,10 @@ static void show_progress(double t, void *user) {
 static as_status write_row(double t, const double *row, int n, void *user, as_error *error) {
   job *j = user;
   as_status status = as_csv_row(t, row, n, j->csv, error);
-  if (status == AS_OK) status = as_results_row(j->results, t, row, n, as_run_poses(j->run), error);
+  if (status == AS_OK) {
+    status = as_results_row_errors(j->results, t, row, n, as_run_poses(j->run),
+                                   as_run_errors(j->run), as_run_pose_errors(j->run), error);
+  }
   if (status != AS_OK) return status;
   j->started = true;
   j->last_row = t;
@@ -126,6 +130,7 @@ static cli_exit prepare_run(job *j) {
   def.interval = machine->output.interval;
   def.times = machine->output.times;
   def.n_times = machine->output.n_times;
+  def.accuracy = machine->simulation.accuracy;
   def.poses = true;
   def.tag = keeping_tag(j);
   def.progress = show_progress;
@@ -304,6 +309,7 @@ static cli_exit run_job(job *j) {
   } else if (result == CLI_DONE && !j->request->quiet) {
     print_end(j);
     print_assembled(j);
+    if (j->machine->simulation.accuracy) error_table_print(j);
     if (reported) printf("The report is %s/report.html.\n", j->folder);
   }
   return result;
@@ -349,9 +355,8 @@ static cli_exit run_machine(const machine_request *r) {
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--force] [--no-report] "
-      "[--quiet]\n"
-      "                     [--json]\n"
+      "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--accuracy] [--force]\n"
+      "                     [--no-report] [--quiet] [--json]\n"
       "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--quiet] [--json]\n"
       "\n"
       "Simulates the machine that the file MODEL (YAML or JSON) describes and writes to the "
@@ -370,6 +375,9 @@ static void print_help(void) {
       "--resume DIR      goes on where the run in DIR was interrupted, killed or ended, and "
       "appends\n"
       "                  to its results; MODEL: where the file is now, if it has been moved\n"
+      "--accuracy        estimates the error of every channel, by a second, finer run alongside; "
+      "the\n"
+      "                  same as `--set simulate.accuracy=true`\n"
       "--force           replaces results that are there already\n"
       "--no-report       no report.html; `alphastep report DIR` can make it later\n"
       "--quiet           no progress, no summary, no warnings; errors only\n"

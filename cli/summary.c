@@ -6,6 +6,7 @@
 
 #include "alphastep/version.h"
 #include "changes.h"
+#include "error_table.h"
 #include "job.h"
 #include "json.h"
 
@@ -104,6 +105,11 @@ static void write_events(FILE *out, const as_run *run) {
     fputs(", \"name\": ", out);
     json_string(out, event.name);
     fprintf(out, ", \"direction\": \"%s\"", event.direction > 0 ? "rising" : "falling");
+    double off = as_run_event_error(run, i);
+    if (!isnan(off)) {
+      fputs(", \"error\": ", out);
+      json_number(out, error_table_rounded(off));
+    }
     if (event.message != NULL) {
       fputs(", \"message\": ", out);
       json_string(out, event.message);
@@ -149,6 +155,10 @@ void summary_write(FILE *out, const void *user) {
   write_events(out, j->run);
   json_key(&o, "largest");
   write_largest(out, j);
+  if (j->machine->simulation.accuracy) {
+    json_key(&o, "accuracy");
+    error_table_write(out, j);
+  }
   json_key(&o, "statistics");
   write_statistics(out, j);
   if (!isnan(j->resumed_at)) json_add_number(&o, "resumed_at", j->resumed_at);

@@ -44,6 +44,7 @@ typedef struct as_named_text {
 typedef struct as_results_def {
   const as_model *model;       ///< required
   const as_channels *channels; ///< required: those of the rows
+  bool errors;                 ///< keep estimated errors, too: `errors.NAME` of each channel
   const char *title;           ///< NULL: none
   const as_named_text *texts;  ///< n_texts; copied
   int n_texts;
@@ -64,6 +65,10 @@ AS_API as_status as_results_continue(const char *path, const as_results_def *def
 /// Takes a row: the n numbers of the channels and the AS_POSE numbers of each body.
 AS_API as_status as_results_row(as_results *results, double t, const double *row, int n,
                                 const double *poses, as_error *error);
+/// The same with estimated errors, see as_run_errors(); each may be NULL: not known.
+AS_API as_status as_results_row_errors(as_results *results, double t, const double *row, int n,
+                                       const double *poses, const double *errors,
+                                       const double *pose_errors, as_error *error);
 /// Brings all rows into the file. It happens by itself when many are waiting.
 AS_API as_status as_results_flush(as_results *results, as_error *error);
 /// Rows that are in the file.
@@ -83,11 +88,16 @@ AS_API long as_recording_rows(const as_recording *recording);
 /// The times of all rows [s].
 AS_API as_status as_recording_time(as_recording *recording, double *out, as_error *error);
 
-/// Channels: positions and quaternions of all bodies, and what was chosen. Names belong to the recording.
+/// Channels: positions and quaternions of all bodies, and what was chosen. Estimated errors, if there are any, follow behind
+/// them as channels `errors.NAME`. Names belong to the recording.
 AS_API int as_recording_count(const as_recording *recording);
 AS_API as_channel as_recording_channel(const as_recording *recording, int channel);
+/// Of these, how many are not errors.
+AS_API int as_recording_values(const as_recording *recording);
 /// The number of a channel; -1: it is not there.
 AS_API int as_recording_find(const as_recording *recording, const char *name);
+/// The number of the channel of its estimated errors; -1: there are none.
+AS_API int as_recording_error(const as_recording *recording, int channel);
 /// Marks what a selection (`bodies.*.position`) chooses: chosen[channel] = true, others stay as they are.
 AS_API as_status as_recording_select(const as_recording *recording, const char *selection,
                                      bool *chosen, as_error *error);

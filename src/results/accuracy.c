@@ -1,6 +1,7 @@
 /// Estimated errors of a run, see accuracy.h.
 ///
-/// Rows are compared number by number, with these exceptions. A quaternion and its negative are the same rotation. Where
+/// Rows are compared number by number, with these exceptions. A quaternion and its negative are the same rotation, and so are
+/// two rotation vectors that differ by a turn about their axis: the nearer one is taken. Where
 /// an event has happened in one run and not yet in the other, a row would compare what is before it with what is
 /// behind it: nothing is known there, the rows are counted, and the error of the event's time is given instead. Channels that
 /// are themselves about errors and steps (solver, drift, the balance of energy) have none.
@@ -51,8 +52,9 @@ struct asi_accuracy {
   double recent[RECENT];           ///< steps of the run [s]
   double *line;                    ///< a ring of `room` lines, `waiting` from `first` on
   long room, first, waiting;
-  int *body; ///< of each channel: whose quaternion it is a part of, -1: of none
-  int *kin;  ///< of each channel: its family, -1: it has no error
+  int *body;   ///< of each channel: whose quaternion it is a part of, -1: of none
+  bool *turns; ///< of each channel: it is the first of the three of a rotation vector
+  int *kin;    ///< of each channel: its family, -1: it has no error
   family *families;
   int n_families;
   record *of;    ///< of each channel
@@ -132,16 +134,27 @@ static int find_quaternion(const as_channels *c, int channel) {
                                                                              : -1;
 }
 
+/// Whether the channel and the next two are x, y, z of a rotation vector.
+static bool is_rotation_vector(const as_channels *c, int channel) {
+  static const char end[] = ".rotation.x";
+  if (channel + 2 >= c->n) return false;
+  const size_t length = strlen(as_channels_get(c, channel).name), tail = sizeof end - 1;
+  return length > tail && strcmp(as_channels_get(c, channel).name + length - tail, end) == 0 &&
+         c->pick[channel + 1] == c->pick[channel] + 1 &&
+         c->pick[channel + 2] == c->pick[channel] + 2;
+}
+
 static bool take_memory(asi_accuracy *a) {
   const size_t n = (size_t)a->n;
   a->room = 16;
   a->line = asi_calloc((size_t)a->room * (size_t)a->width, sizeof *a->line);
   a->body = asi_calloc(n, sizeof *a->body);
+  a->turns = asi_calloc(n, sizeof *a->turns);
   a->kin = asi_calloc(n, sizeof *a->kin);
   a->families = asi_calloc(n, sizeof *a->families);
   a->of = asi_calloc(n, sizeof *a->of);
   a->error = asi_calloc(n + (size_t)a->n_poses, sizeof *a->error);
-  return a->line && a->body && a->kin && a->families && a->of && a->error;
+  return a->line && a->body && a->turns && a->kin && a->families && a->of && a->error;
 }
 
 as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
@@ -170,6 +183,7 @@ as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
     const as_channel c = as_channels_get(channels, i);
     a->kin[i] = has_error(c.name) ? find_family(a, c) : -1;
     a->body[i] = find_quaternion(channels, i);
+    a->turns[i] = is_rotation_vector(channels, i);
   }
   *out = a;
   return AS_OK;
@@ -180,6 +194,7 @@ void asi_accuracy_destroy(asi_accuracy *a) {
   as_run_destroy(a->finer);
   free(a->line);
   free(a->body);
+  free(a->turns);
   free(a->kin);
   free(a->families);
   free(a->of);
@@ -231,7 +246,7 @@ static void drop(asi_accuracy *a) {
 }
 
 /// The finer run's line of time t; NULL: it has none.
-static const double *find_line(asi_accuracy *a, double t) {
+static double *find_line(asi_accuracy *a, double t) {
   while (a->waiting > 0 && *line_at(a, 0) < t) drop(a);
   return a->waiting > 0 && *line_at(a, 0) == t ? line_at(a, 0) : NULL;
 }
@@ -280,9 +295,9 @@ double asi_accuracy_estimate(double value, double finer) {
   return (value - finer) * (RATIO / (RATIO - 1.0)); // [AC.1]
 }
 
-/// -1 if two quaternions are nearly each other's negatives.
-static double sign_of(const double *a, const double *b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0 ? -1.0 : 1.0;
+/// Whether a quaternion is nearer to another one's negative.
+static bool is_opposite(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0;
 }
 
 static void note(asi_accuracy *a, int channel, double t) {
@@ -294,23 +309,43 @@ static void note(asi_accuracy *a, int channel, double t) {
   ++r->rows;
 }
 
+/// Takes a rotation vector of the finer run a turn further if that is nearer.
+static void take_turn(const double *own, double *finer) {
+  const double angle = sqrt(finer[0] * finer[0] + finer[1] * finer[1] + finer[2] * finer[2]);
+  const double factor = 1.0 - 2.0 * acos(-1.0) / angle;
+  double here = 0.0, there = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    here += (own[k] - finer[k]) * (own[k] - finer[k]);
+    there += (own[k] - factor * finer[k]) * (own[k] - factor * finer[k]);
+  }
+  for (int k = 0; k < 3 && there < here; ++k) finer[k] *= factor;
+}
+
+/// Chooses, of numbers that mean the same rotation, those that are near the run's.
+static void align(const asi_accuracy *a, const double *row, const double *poses, double *line) {
+  double *finer = line + 1, *finer_poses = finer + a->n;
+  for (int i = 0; i < a->n; ++i) {
+    if (a->turns[i]) take_turn(row + i, finer + i);
+    if (a->body[i] < 0 || a->n_poses == 0) continue;
+    const ptrdiff_t at = (ptrdiff_t)AS_POSE * a->body[i] + 3;
+    if (is_opposite(poses + at, finer_poses + at)) finer[i] = -finer[i];
+  }
+  for (ptrdiff_t at = 3; at < a->n_poses; at += AS_POSE) // after the channels, which look here
+    if (is_opposite(poses + at, finer_poses + at))
+      for (int k = 0; k < 4; ++k) finer_poses[at + k] = -finer_poses[at + k];
+}
+
 static void compare(asi_accuracy *a, double t, const double *row, const double *poses,
-                    const double *line) {
+                    double *line) {
+  align(a, row, poses, line);
   const double *finer = line + 1, *finer_poses = finer + a->n;
   for (int i = 0; i < a->n; ++i) {
-    const int body = poses ? a->body[i] : -1;
-    const double sign =
-        body < 0 ? 1.0 : sign_of(poses + AS_POSE * body + 3, finer_poses + AS_POSE * body + 3);
-    if (a->kin[i] >= 0) a->error[i] = asi_accuracy_estimate(row[i], sign * finer[i]);
-    if (a->kin[i] >= 0) note(a, i, t);
+    if (a->kin[i] < 0) continue;
+    a->error[i] = asi_accuracy_estimate(row[i], finer[i]);
+    note(a, i, t);
   }
-  for (int b = 0; b < a->n_poses / AS_POSE && poses; ++b) {
-    const double *own = poses + AS_POSE * b, *other = finer_poses + AS_POSE * b;
-    const double sign = sign_of(own + 3, other + 3);
-    for (int k = 0; k < AS_POSE; ++k)
-      a->error[a->n + AS_POSE * b + k] =
-          asi_accuracy_estimate(own[k], k < 3 ? other[k] : sign * other[k]);
-  }
+  for (int i = 0; i < a->n_poses; ++i)
+    a->error[a->n + i] = asi_accuracy_estimate(poses[i], finer_poses[i]);
 }
 
 static bool differ_in_events(const asi_accuracy *a, const double *events, const double *line) {
@@ -326,7 +361,7 @@ void asi_accuracy_row(asi_accuracy *a, double t, const double *row, const double
   for (int i = 0; i < a->n; ++i)
     if (a->kin[i] >= 0 && isfinite(row[i]))
       a->families[a->kin[i]].size = fmax(a->families[a->kin[i]].size, fabs(row[i]));
-  const double *line = find_line(a, t);
+  double *line = find_line(a, t);
   if (line == NULL) return;
   if (differ_in_events(a, events, line)) {
     if (isnan(a->apart)) a->apart = t;

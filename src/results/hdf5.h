@@ -7,6 +7,7 @@
 ///     /GROUP/QUANTITY      [row, object] or [row, object, component]: these, if there are more than 1000 bodies
 ///     /GROUP/names         then: the names of all objects of that group
 ///     /GROUP/QUANTITY_of   then: the numbers of the objects of a dataset, unless it has all
+///     /errors/...          estimated errors: groups and datasets as above, but steps and drift
 ///     /texts/NAME          texts
 ///
 /// Datasets have the attributes `unit`, `columns` (names of the components) and `frame`.
@@ -21,6 +22,7 @@
 #include <hdf5.h>
 
 #define ASI_HDF5_FORMAT "alphastep results"
+#define ASI_HDF5_ERRORS "errors"
 enum { ASI_HDF5_VERSION = 1, ASI_HDF5_COLUMNS = 4 };
 
 /// What HDF5 did with its errors before we kept it silent.

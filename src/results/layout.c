@@ -134,21 +134,44 @@ static as_status make_dataset(asi_layout *l, const cell *c, int n, as_error *err
     const int column = c[i].axis ? (int)(strchr(d->columns, c[i].axis) - d->columns) : 0;
     d->pick[object * d->n_columns + column] = c[i].place;
   }
-  l->grouped[c->group] = true;
+  return AS_OK;
+}
+
+bool asi_layout_has(const asi_layout *l, asi_group group, bool error) {
+  for (int i = 0; i < l->n; ++i)
+    if (l->dataset[i].group == group && l->dataset[i].error == error) return true;
+  return false;
+}
+
+/// A dataset of errors for each that can have some; they stand `offset` further in a line.
+static as_status add_errors(asi_layout *l, int offset, as_error *error) {
+  for (int i = 0, n = l->n; i < n; ++i) {
+    const asi_dataset *from = &l->dataset[i];
+    if (from->group >= ASI_GROUP_SOLVER) continue; // steps, drift, the time
+    asi_dataset *d = &l->dataset[l->n++];
+    const size_t size = (size_t)from->n_objects * (size_t)from->n_columns;
+    *d = *from;
+    d->error = true;
+    d->objects = from->objects ? asi_calloc((size_t)d->n_objects, sizeof *d->objects) : NULL;
+    d->pick = asi_calloc(size, sizeof *d->pick);
+    if (d->pick == NULL || (from->objects && d->objects == NULL)) return asi_fail_memory(error);
+    if (from->objects) memcpy(d->objects, from->objects, (size_t)d->n_objects * sizeof *d->objects);
+    for (size_t k = 0; k < size; ++k) d->pick[k] = from->pick[k] < 0 ? -1 : from->pick[k] + offset;
+  }
   return AS_OK;
 }
 
 as_status asi_layout_make(asi_layout *l, const as_model *model, const as_channels *channels,
-                          as_error *error) {
+                          bool errors, as_error *error) {
   *l = (asi_layout){.model = model,
                     .events = channels->events,
                     .many = as_model_bodies(model) > AS_DEFAULT_BODIES};
   const int n = as_channels_count(channels), most = n + AS_POSE * model->n_bodies;
   size_t size = 0;
   for (int i = 0; i < n; ++i) size += strlen(as_channels_get(channels, i).name) + 1;
-  l->width = 1 + most;
+  l->width = 1 + (errors ? 2 : 1) * most;
   l->text = asi_calloc(size, 1);
-  l->dataset = asi_calloc((size_t)most + 1, sizeof *l->dataset);
+  l->dataset = asi_calloc(2 * (size_t)most + 1, sizeof *l->dataset);
   cell *list = asi_calloc((size_t)most, sizeof *list);
   as_status status = AS_OK;
   if (l->text == NULL || l->dataset == NULL || list == NULL) {
@@ -168,6 +191,7 @@ as_status asi_layout_make(asi_layout *l, const as_model *model, const as_channel
       for (end = i + 1; end < count && share_dataset(&list[i], &list[end]);) ++end;
       status = make_dataset(l, list + i, end - i, error);
     }
+    if (status == AS_OK && errors) status = add_errors(l, most, error);
   }
   free(list);
   return status;

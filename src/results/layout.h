@@ -1,7 +1,8 @@
 /// Which number of a row goes where in results.h5.
 ///
 /// A line is what is known at one time: the time, the n numbers of the channels, the poses of the bodies. A dataset takes
-/// some numbers of each line, objects times columns of them; what was not chosen is NAN.
+/// some numbers of each line, objects times columns of them; what was not chosen is NAN. With estimated errors, those of
+/// the channels and of the poses follow in the same order, and each dataset but those of steps and drift has a twin.
 #ifndef ALPHASTEP_RESULTS_LAYOUT_H
 #define ALPHASTEP_RESULTS_LAYOUT_H
 
@@ -11,6 +12,7 @@
 
 typedef struct asi_dataset {
   asi_group group; ///< ASI_GROUPS: the time
+  bool error;      ///< estimated errors, in the group `errors`
   int object;      ///< -1: none, or many
   const char *quantity, *unit;
   const char *frame; ///< in which axes; NULL: there is nothing to say
@@ -28,12 +30,14 @@ typedef struct asi_layout {
   int width;               ///< numbers in a line
   asi_dataset *dataset;
   int n;
-  char *text;               ///< names of quantities
-  bool grouped[ASI_GROUPS]; ///< there is something of this group
+  char *text; ///< names of quantities
 } asi_layout;
 
+/// `errors`: with estimated errors.
 as_status asi_layout_make(asi_layout *layout, const as_model *model, const as_channels *channels,
-                          as_error *error);
+                          bool errors, as_error *error);
+/// Whether there is something of this group.
+bool asi_layout_has(const asi_layout *layout, asi_group group, bool error);
 void asi_layout_free(asi_layout *layout);
 
 #endif

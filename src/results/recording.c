@@ -54,6 +54,7 @@ struct as_recording {
   body *body;
   held_text *held;
   int n_sources, n_channels, n_bodies, n_held;
+  int n_values; ///< channels that are not errors: the first ones
   int room_sources, room_channels, room_bodies, room_held;
   int *sorted; ///< channels by name
   char *title, *version;
@@ -351,12 +352,14 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
   return v->status ? -1 : 0;
 }
 
-static as_status read_group(as_recording *r, asi_group g, as_error *error) {
+/// Reads a group of `root`; `begin` is what its channels' names begin with.
+static as_status read_group(as_recording *r, hid_t root, asi_group g, const char *begin,
+                            as_error *error) {
   const char *name = asi_group_name(g);
-  if (H5Lexists(r->file, name, H5P_DEFAULT) <= 0) return AS_OK;
-  const hid_t group = is_linked(r->file, name) ? H5Gopen2(r->file, name, H5P_DEFAULT) : -1;
+  if (H5Lexists(root, name, H5P_DEFAULT) <= 0) return AS_OK;
+  const hid_t group = is_linked(root, name) ? H5Gopen2(root, name, H5P_DEFAULT) : -1;
   if (group < 0) return fail_open(r, "it is damaged", error);
-  visit v = {.r = r, .begin = name, .error = error};
+  visit v = {.r = r, .begin = begin, .error = error};
   as_status status = AS_OK;
   if (asi_group_has_objects(g) && is_linked(group, "names")) {
     const hid_t data = H5Oopen(group, "names", H5P_DEFAULT);
@@ -369,6 +372,24 @@ static as_status read_group(as_recording *r, asi_group g, as_error *error) {
   if (status == AS_OK) status = visit_group(&v, group);
   free(v.of.names);
   H5Gclose(group);
+  return status;
+}
+
+static as_status read_groups(as_recording *r, as_error *error) {
+  as_status status = AS_OK;
+  for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g)
+    status = read_group(r, r->file, (asi_group)g, asi_group_name((asi_group)g), error);
+  r->n_values = r->n_channels;
+  if (status || H5Lexists(r->file, ASI_HDF5_ERRORS, H5P_DEFAULT) <= 0) return status;
+  const bool own = is_linked(r->file, ASI_HDF5_ERRORS);
+  const hid_t errors = own ? H5Gopen2(r->file, ASI_HDF5_ERRORS, H5P_DEFAULT) : -1;
+  if (errors < 0) return fail_open(r, "it is damaged", error);
+  for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g) {
+    char begin[64];
+    snprintf(begin, sizeof begin, "%s.%s", ASI_HDF5_ERRORS, asi_group_name((asi_group)g));
+    status = read_group(r, errors, (asi_group)g, begin, error);
+  }
+  H5Gclose(errors);
   return status;
 }
 
@@ -408,6 +429,15 @@ int as_recording_find(const as_recording *r, const char *name) {
       low = middle + 1;
   }
   return -1;
+}
+
+int as_recording_error(const as_recording *r, int i) {
+  const char *const part[4] = {ASI_HDF5_ERRORS, as_recording_channel(r, i).name, NULL, NULL};
+  if (i < 0 || i >= r->n_values || r->n_values == r->n_channels) return -1;
+  char *name = join(part);
+  const int found = name ? as_recording_find(r, name) : -1;
+  free(name);
+  return found;
 }
 
 /// Whether the parts of a name, from left to right, are what those of a selection say; it may have fewer.
@@ -524,8 +554,7 @@ static as_status read_all(as_recording *r, as_error *error) {
   if (H5Fget_filesize(r->file, &size) >= 0) r->most = (double)RATIO * (double)size;
   as_status status = check_format(r, error);
   if (status == AS_OK) status = read_rows(r, error);
-  for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g)
-    status = read_group(r, (asi_group)g, error);
+  if (status == AS_OK) status = read_groups(r, error);
   if (status == AS_OK && !(sort_channels(r) && find_bodies(r))) status = asi_fail_memory(error);
   return status;
 }
@@ -579,6 +608,7 @@ void as_recording_close(as_recording *r) {
 
 long as_recording_rows(const as_recording *r) { return r->rows; }
 int as_recording_count(const as_recording *r) { return r->n_channels; }
+int as_recording_values(const as_recording *r) { return r->n_values; }
 int as_recording_bodies(const as_recording *r) { return r->n_bodies; }
 const char *as_recording_title(const as_recording *r) { return r->title; }
 const char *as_recording_version(const as_recording *r) { return r->version ? r->version : ""; }

@@ -43,6 +43,7 @@ typedef struct twin {
 
 struct as_results {
   asi_layout layout;
+  bool errors;                ///< estimated errors are kept, too
   char *path, *spare, *third; ///< PATH, PATH.new, PATH.old
   twin twin[2];
   int writable;  ///< which twin is called PATH.new
@@ -102,7 +103,7 @@ static size_t most_bytes_at_start(const asi_layout *l, const as_results_def *def
           strlen(asi_names_get(asi_group_names(l->model, l->events, (asi_group)g), i));
       longest = length > longest ? length : longest;
     }
-    sum += (longest + 32) * (size_t)n;
+    sum += (def->errors ? 2 : 1) * (longest + 32) * (size_t)n;
   }
   return sum;
 }
@@ -267,8 +268,10 @@ static bool make_dataset(hid_t group, const asi_dataset *d, const makers *m) {
 
 /// Where a dataset is: opens its group.
 static hid_t open_place(hid_t file, const asi_layout *l, const asi_dataset *d) {
-  if (d->group == ASI_GROUPS) return H5Gopen2(file, "/", H5P_DEFAULT);
-  const hid_t group = H5Gopen2(file, asi_group_name(d->group), H5P_DEFAULT);
+  const hid_t root = H5Gopen2(file, d->error ? ASI_HDF5_ERRORS : "/", H5P_DEFAULT);
+  if (d->group == ASI_GROUPS) return root;
+  const hid_t group = H5Gopen2(root, asi_group_name(d->group), H5P_DEFAULT);
+  H5Gclose(root);
   if (d->object < 0) return group;
   const char *name = asi_names_get(asi_group_names(l->model, l->events, d->group), d->object);
   const hid_t object = H5Gopen2(group, name, H5P_DEFAULT);
@@ -276,17 +279,18 @@ static hid_t open_place(hid_t file, const asi_layout *l, const asi_dataset *d) {
   return object;
 }
 
-static bool make_groups(hid_t file, const asi_layout *l, const makers *m) {
-  bool ok = true;
+/// The groups of values in `root`, or of errors.
+static bool make_groups(hid_t root, const asi_layout *l, bool error, const makers *m) {
+  bool ok = root >= 0;
   for (int g = 0; g < ASI_GROUPS && ok; ++g) {
-    if (!l->grouped[g]) continue;
-    const hid_t group = make_group(file, asi_group_name((asi_group)g), m);
+    if (!asi_layout_has(l, (asi_group)g, error)) continue;
+    const hid_t group = make_group(root, asi_group_name((asi_group)g), m);
     ok = group >= 0;
     if (ok && l->many && asi_group_has_objects((asi_group)g))
       ok = put_names(group, asi_group_names(l->model, l->events, (asi_group)g), m);
     for (int i = 0, last = -1; i < l->n && ok; ++i) {
       const asi_dataset *d = &l->dataset[i];
-      if ((int)d->group != g || d->object < 0 || d->object == last) continue;
+      if ((int)d->group != g || d->error != error || d->object < 0 || d->object == last) continue;
       const char *name = asi_names_get(asi_group_names(l->model, l->events, d->group), d->object);
       const hid_t object = make_group(group, name, m);
       ok = object >= 0;
@@ -298,9 +302,22 @@ static bool make_groups(hid_t file, const asi_layout *l, const makers *m) {
   return ok;
 }
 
+static bool make_error_groups(hid_t file, const asi_layout *l, const makers *m) {
+  const hid_t group = make_group(file, ASI_HDF5_ERRORS, m);
+  const bool ok =
+      group >= 0 &&
+      put_text(
+          group, "description",
+          "estimated errors, value minus true value, by a second, finer run; NaN: not known") &&
+      make_groups(group, l, true, m);
+  H5Gclose(group);
+  return ok;
+}
+
 static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def) {
   makers m = make_makers();
-  bool ok = put_all_texts(file, def, &m) && make_groups(file, l, &m);
+  bool ok = put_all_texts(file, def, &m) && make_groups(file, l, false, &m);
+  if (ok && def->errors) ok = make_error_groups(file, l, &m);
   for (int i = 0; i < l->n && ok; ++i) {
     const asi_dataset *d = &l->dataset[i];
     const hid_t place = open_place(file, l, d);
@@ -509,7 +526,19 @@ as_status as_results_flush(as_results *r, as_error *error) {
 
 as_status as_results_row(as_results *r, double t, const double *row, int n, const double *poses,
                          as_error *error) {
-  const int expected = r->layout.width - 1 - AS_POSE * r->layout.model->n_bodies;
+  return as_results_row_errors(r, t, row, n, poses, NULL, NULL, error);
+}
+
+/// Numbers, or as many NANs.
+static void put_numbers_or_none(double *to, const double *from, size_t n) {
+  for (size_t i = 0; i < n; ++i) to[i] = from ? from[i] : (double)NAN;
+}
+
+as_status as_results_row_errors(as_results *r, double t, const double *row, int n,
+                                const double *poses, const double *errors,
+                                const double *pose_errors, as_error *error) {
+  const int numbers = (r->layout.width - 1) / (r->errors ? 2 : 1);
+  const int expected = numbers - AS_POSE * r->layout.model->n_bodies;
   if (n != expected)
     return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a recording of %d.",
                     n, expected);
@@ -520,7 +549,11 @@ as_status as_results_row(as_results *r, double t, const double *row, int n, cons
   double *line = r->lines + (size_t)(r->rows - r->first) * (size_t)r->layout.width;
   line[0] = t;
   memcpy(line + 1, row, (size_t)n * sizeof *line);
-  memcpy(line + 1 + n, poses, (size_t)(r->layout.width - 1 - n) * sizeof *line);
+  memcpy(line + 1 + n, poses, (size_t)(numbers - n) * sizeof *line);
+  if (r->errors) {
+    put_numbers_or_none(line + 1 + numbers, errors, (size_t)n);
+    put_numbers_or_none(line + 1 + numbers + n, pose_errors, (size_t)(numbers - n));
+  }
   ++r->rows;
   return AS_OK;
 }
@@ -578,8 +611,9 @@ static as_status begin(const char *path, const as_results_def *def, long rows, a
   as_results *r = asi_calloc(1, sizeof *r);
   if (r == NULL) return asi_fail_memory(error);
   r->twin[0].file = r->twin[1].file = -1;
+  r->errors = def->errors;
   const asi_hdf5_voice voice = asi_hdf5_hush();
-  as_status status = asi_layout_make(&r->layout, def->model, def->channels, error);
+  as_status status = asi_layout_make(&r->layout, def->model, def->channels, def->errors, error);
   if (status == AS_OK && !take_memory(r, path)) status = asi_fail_memory(error);
   if (status == AS_OK && rows < 0) status = make_file(r, def, error);
   if (status == AS_OK) status = open_twins(r, rows < 0 ? 0 : rows, error);
