@@ -355,8 +355,8 @@ static bool draw(const automatic_problem *p, const series *s, const char *direct
     for (int i = 0; i < TOLERANCES; ++i) error[k][i] = s->run[i].overall[k];
     const int c = picture.n_curves++;
     picture.label[c] = automatic_variable_name(k);
-    picture.panel[0].curve[c] = (as_plot_curve){steps, error[k], TOLERANCES};
-    picture.panel[1].curve[c] = (as_plot_curve){tolerances, error[k], TOLERANCES};
+    picture.panel[0].curve[c] = (as_plot_curve){.x = steps, .y = error[k], .n = TOLERANCES};
+    picture.panel[1].curve[c] = (as_plot_curve){.x = tolerances, .y = error[k], .n = TOLERANCES};
   }
   char path[1024];
   snprintf(path, sizeof path, "%s/%s.svg", directory, p->name);

@@ -115,7 +115,7 @@ cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_res
       as_status status =
           collect(source, figure, panel->curve[c], figure->published[c], results, here);
       if (status != AS_OK) return CLI_SIMULATION;
-      p->panel[i].curve[c] = (as_plot_curve){here->x, here->y, here->n};
+      p->panel[i].curve[c] = (as_plot_curve){.x = here->x, .y = here->y, .n = here->n};
     }
   }
   return CLI_DONE;

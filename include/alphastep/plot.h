@@ -23,6 +23,7 @@ typedef struct as_plot_curve {
   const double *x;
   const double *y;
   int n;
+  const double *band; ///< half the height of a band about it, NAN: none there; NULL: none
 } as_plot_curve;
 
 typedef struct as_plot_panel {

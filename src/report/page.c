@@ -79,6 +79,41 @@ static void put_values(const page *p, range at) {
   if (p->thinning.buckets > 0) put_extremes(p, offset);
 }
 
+/// A size with two digits, rounded up: that is all that an estimate says, and it is stored in less room.
+static float roughly(double x) {
+  int exponent;
+  if (!isfinite(x)) return (float)NAN;
+  const double part = frexp(x, &exponent);
+  return (float)ldexp(ceil(64.0 * part) / 64.0, exponent);
+}
+
+/// The largest error of the rows about a frame.
+static double error_about(const page *p, int frame) {
+  const long here = asi_thin_row(&p->thinning, frame);
+  const long from = frame > 0 ? asi_thin_row(&p->thinning, frame - 1) + 1 : here;
+  const long end =
+      frame + 1 < p->thinning.frames ? asi_thin_row(&p->thinning, frame + 1) : here + 1;
+  double most = (double)NAN;
+  for (long i = from; i < end; ++i) most = fmax(most, p->r->error[i]);
+  return most;
+}
+
+static as_status put_errors(const page *p, int number, as_error *error) {
+  const asi_report *r = p->r;
+  long worst;
+  const as_status status = asi_report_errors(p->r, number, &worst, error);
+  if (status || worst < 0) return status;
+  fputs(",\"error\":{\"max\":", p->out);
+  asi_json_number(p->out, r->error[worst]);
+  fputs(",\"t\":", p->out);
+  asi_json_number(p->out, r->time[worst]);
+  fputs(",\"values\":", p->out);
+  for (int i = 0; i < p->thinning.frames; ++i) p->value[i] = roughly(error_about(p, i));
+  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames);
+  putc('}', p->out);
+  return AS_OK;
+}
+
 static as_status put_channel(const page *p, int number, as_error *error) {
   const as_channel channel = as_recording_channel(p->r->recording, number);
   const as_status status = as_recording_read(p->r->recording, number, p->r->row, error);
@@ -94,8 +129,9 @@ static as_status put_channel(const page *p, int number, as_error *error) {
     fputs(",\"constant\":true", p->out);
   else
     put_values(p, at);
+  const as_status known = put_errors(p, number, error);
   putc('}', p->out);
-  return AS_OK;
+  return known;
 }
 
 /// Whether a channel is one of the numbers of a pose.
@@ -226,7 +262,8 @@ static as_status put_page(const page *p, as_error *error) {
 
 as_status asi_page_write(asi_report *r, as_error *error) {
   int channels = 0;
-  for (int i = 0; i < r->channels; ++i) channels += !is_left_out(r, i);
+  for (int i = 0; i < r->channels; ++i)
+    if (!is_left_out(r, i)) channels += as_recording_error(r->recording, i) < 0 ? 1 : 2;
   page p = {.r = r, .out = r->out, .thinning = asi_thin(r->rows, r->bodies, channels)};
   const int most =
       p.thinning.frames > 2 * p.thinning.buckets ? p.thinning.frames : 2 * p.thinning.buckets;

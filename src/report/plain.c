@@ -251,8 +251,8 @@ static group group_from(const asi_report *r, int first) {
   return g;
 }
 
-/// Points of a curve: every row, or the extremes of pieces of it. Returns how many.
-static int collect(const asi_report *r, double *x, double *y) {
+/// Points of a curve: every row, or the extremes of pieces of it, with the errors there. Returns how many.
+static int collect(const asi_report *r, double *x, double *y, double *band) {
   int n = (int)r->rows;
   if (r->rows > PLOT_POINTS) {
     n = asi_thin_extremes(r->row, r->rows, PLOT_BUCKETS, r->where);
@@ -262,6 +262,7 @@ static int collect(const asi_report *r, double *x, double *y) {
   for (int i = 0; i < n; ++i) {
     x[i] = r->time[r->where[i]];
     y[i] = r->row[r->where[i]];
+    band[i] = r->error[r->where[i]];
   }
   return n;
 }
@@ -275,12 +276,16 @@ static as_status put_plot(const plain *p, const group *g, double *room, as_error
       .kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_curves = g->n, .n_panels = 1};
   plot.panel[0] = (as_plot_panel){.title = "", .x_label = "time [s]", .y_label = label};
   for (int i = 0; i < g->n; ++i) {
-    double *x = room + (ptrdiff_t)2 * i * PLOT_POINTS, *y = x + PLOT_POINTS;
-    const as_status status = as_recording_read(p->r->recording, g->first + i, p->r->row, error);
+    double *x = room + (ptrdiff_t)3 * i * PLOT_POINTS, *y = x + PLOT_POINTS;
+    double *band = y + PLOT_POINTS;
+    long worst = -1;
+    as_status status = as_recording_read(p->r->recording, g->first + i, p->r->row, error);
+    if (status == AS_OK) status = asi_report_errors(p->r, g->first + i, &worst, error);
     if (status) return status;
     const char *name = as_recording_channel(recording, g->first + i).name;
     plot.label[i] = name[g->stem] ? name + g->stem + 1 : name;
-    plot.panel[0].curve[i] = (as_plot_curve){x, y, collect(p->r, x, y)};
+    plot.panel[0].curve[i] = (as_plot_curve){
+        .x = x, .y = y, .n = collect(p->r, x, y, band), .band = worst < 0 ? NULL : band};
   }
   fputs("<figure><figcaption>", p->out);
   asi_html_text(p->out, first.name);
@@ -327,7 +332,7 @@ static as_status put_plots(const plain *p, as_error *error) {
       {"Joints", "joints."}, {"Forces", "forces."},          {"Bodies", "bodies."},
       {"Frames", "frames."}, {"Momentum", "momentum."},      {"Events", "events."}};
   if (p->r->rows == 0) return AS_OK;
-  double *room = asi_calloc((size_t)2 * AS_PLOT_CURVES * PLOT_POINTS, sizeof *room);
+  double *room = asi_calloc((size_t)3 * AS_PLOT_CURVES * PLOT_POINTS, sizeof *room);
   as_status status = room ? AS_OK : asi_fail_memory(error);
   for (size_t i = 0; i < sizeof sorts / sizeof sorts[0] && status == AS_OK; ++i)
     status = put_sort(p, sorts[i][0], sorts[i][1], room, error);
@@ -349,7 +354,9 @@ static as_status put_channel(const plain *p, int number, as_error *error) {
   const as_channel channel = as_recording_channel(p->r->recording, number);
   const double *x = p->r->row;
   long low = -1, high = -1;
-  const as_status status = as_recording_read(p->r->recording, number, p->r->row, error);
+  long worst = -1;
+  as_status status = as_recording_read(p->r->recording, number, p->r->row, error);
+  if (status == AS_OK) status = asi_report_errors(p->r, number, &worst, error);
   if (status) return status;
   for (long i = 0; i < p->r->rows; ++i) {
     if (!isfinite(x[i])) continue;
@@ -363,6 +370,9 @@ static as_status put_channel(const plain *p, int number, as_error *error) {
   fputs("</td>", p->out);
   put_limit(p, low);
   put_limit(p, high);
+  if (worst >= 0)
+    fprintf(p->out, "<td class=\"n\">%.2g</td><td class=\"n\">%.6g</td>", p->r->error[worst],
+            p->r->time[worst]);
   fputs("</tr>\n", p->out);
   return AS_OK;
 }
@@ -372,8 +382,11 @@ static as_status put_channels(const plain *p, as_error *error) {
   if (p->r->rows == 0) return AS_OK;
   put_heading(p, "Channels");
   fputs("<div class=\"wide\"><table><tr><th>channel</th><th>unit</th><th>least</th><th>at t "
-        "[s]</th><th>greatest</th><th>at t [s]</th></tr>\n",
+        "[s]</th><th>greatest</th><th>at t [s]</th>",
         p->out);
+  if (p->r->channels < as_recording_count(p->r->recording))
+    fputs("<th>estimated error</th><th>at t [s]</th>", p->out);
+  fputs("</tr>\n", p->out);
   for (int i = 0; i < n; ++i) {
     const as_status status = put_channel(p, i, error);
     if (status) return status;

@@ -162,6 +162,12 @@ static bool can_show(as_plot_kind kind, double x, double y) {
   return kind == AS_PLOT_TRACES || (x > 0.0 && y > 0.0);
 }
 
+static bool has_band(const as_plot *p, const as_plot_curve *curve, int i) {
+  return curve->band != NULL && curve->band[i] <= LARGEST &&
+         can_show(p->kind, curve->x[i], curve->y[i]) &&
+         can_show(p->kind, curve->x[i], curve->y[i] - curve->band[i]);
+}
+
 /// Widens the range of x and y by the points of a panel.
 static void fit(const as_plot *p, const as_plot_panel *panel, axis *x, axis *y) {
   for (int c = 0; c < p->n_curves; c++) {
@@ -172,6 +178,9 @@ static void fit(const as_plot *p, const as_plot_panel *panel, axis *x, axis *y) 
       x->high = fmax(x->high, scale(x, curve->x[i]));
       y->low = fmin(y->low, scale(y, curve->y[i]));
       y->high = fmax(y->high, scale(y, curve->y[i]));
+      if (!has_band(p, curve, i)) continue;
+      y->low = fmin(y->low, scale(y, curve->y[i] - curve->band[i]));
+      y->high = fmax(y->high, scale(y, curve->y[i] + curve->band[i]));
     }
   }
 }
@@ -336,6 +345,26 @@ static void write_marker(FILE *out, const look *l, double x, double y) {
 /// Are the points of a trace marked, on a thin line?
 static bool is_dotted(const as_plot *p) { return p->kind == AS_PLOT_TRACES && !p->smooth; }
 
+/// The band about a curve: each piece of it is followed forth above and back below.
+static void write_band(FILE *out, const as_plot *p, const as_plot_curve *curve, const look *l,
+                       const axis *x, const axis *y) {
+  if (curve->band == NULL) return;
+  fprintf(out, "<path class=\"band\" fill=\"%s\" fill-opacity=\"0.25\" d=\"", l->colour);
+  for (int first = 0, end; first < curve->n; first = end) {
+    for (end = first; end < curve->n && has_band(p, curve, end);) end++;
+    for (int i = first; i < end; i++) {
+      fprintf(out, "%c%.2f %.2f", i > first ? 'L' : 'M', place(x, curve->x[i]),
+              place(y, curve->y[i] + curve->band[i]));
+    }
+    for (int i = end - 1; i >= first; i--) {
+      fprintf(out, "L%.2f %.2f", place(x, curve->x[i]), place(y, curve->y[i] - curve->band[i]));
+    }
+    if (end > first) putc('Z', out);
+    if (end == first) end++;
+  }
+  fputs("\"/>\n", out);
+}
+
 static void write_curve(FILE *out, const as_plot *p, const as_plot_curve *curve, const look *l,
                         const axis *x, const axis *y) {
   if (curve->n == 0) return;
@@ -431,6 +460,9 @@ static void put(axis *a, double start, double length) {
 static void write_panel(FILE *out, const as_plot *p, int panel, const axis *x, const axis *y) {
   write_axes(out, p, &p->panel[panel], x, y);
   if (p->kind == AS_PLOT_ORDERS) write_guides(out, &p->panel[panel], x, y);
+  for (int c = 0; c < p->n_curves; c++) {
+    write_band(out, p, &p->panel[panel].curve[c], &looks[c], x, y);
+  }
   for (int c = 0; c < p->n_curves; c++) {
     write_curve(out, p, &p->panel[panel].curve[c], &looks[c], x, y);
   }

@@ -121,13 +121,26 @@ static as_status open_all(asi_report *r, const as_report_def *def, as_error *err
   r->summary_tree = asi_report_tree(r, r->summary);
   r->rows = as_recording_rows(r->recording);
   r->bodies = as_recording_bodies(r->recording);
-  r->channels = as_recording_count(r->recording);
+  r->channels = as_recording_values(r->recording);
   r->time = asi_calloc((size_t)r->rows, sizeof *r->time);
   r->row = asi_calloc((size_t)r->rows, sizeof *r->row);
+  r->error = asi_calloc((size_t)r->rows, sizeof *r->error);
   r->where = asi_calloc((size_t)r->rows + 1, sizeof *r->where);
-  if (r->arena.failed || r->time == NULL || r->row == NULL || r->where == NULL)
+  if (r->arena.failed || r->time == NULL || r->row == NULL || r->error == NULL || r->where == NULL)
     return asi_fail_memory(error);
   return r->rows > 0 ? as_recording_time(r->recording, r->time, error) : AS_OK;
+}
+
+as_status asi_report_errors(asi_report *r, int channel, long *worst, as_error *error) {
+  const int from = as_recording_error(r->recording, channel);
+  *worst = -1;
+  if (from < 0) return AS_OK;
+  const as_status status = as_recording_read(r->recording, from, r->error, error);
+  for (long i = 0; i < r->rows && status == AS_OK; ++i) {
+    r->error[i] = fabs(r->error[i]);
+    if (isfinite(r->error[i]) && (*worst < 0 || r->error[i] > r->error[*worst])) *worst = i;
+  }
+  return status;
 }
 
 // ---- the page ---------------------------------------------------------------------------------------
@@ -182,6 +195,7 @@ static as_status make(const as_report_def *def, as_error *error) {
   free(r.made_scene);
   free(r.time);
   free(r.row);
+  free(r.error);
   free(r.where);
   free(beside);
   return status;

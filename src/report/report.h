@@ -18,9 +18,10 @@ typedef struct asi_report {
   const asi_value *summary_tree;
   long rows;
   int bodies, channels;
-  double *time; ///< rows
-  double *row;  ///< rows: room for one channel
-  long *where;  ///< rows: room for places of extremes
+  double *time;  ///< rows
+  double *row;   ///< rows: room for one channel
+  double *error; ///< rows: room for its errors
+  long *where;   ///< rows: room for places of extremes
   FILE *out;
 } asi_report;
 
@@ -31,6 +32,9 @@ const char *asi_summary_text(const asi_value *map, const char *key);
 double asi_summary_number(const asi_value *map, const char *key);
 /// What an event of the summary says: its message, else its direction.
 const char *asi_event_text(const asi_value *event);
+/// Reads the sizes of the estimated errors of a channel into r->error, NAN where they are not known; `worst` is the row of the
+/// largest, -1: nothing is known.
+as_status asi_report_errors(asi_report *r, int channel, long *worst, as_error *error);
 /// Whether the run came to its end.
 bool asi_report_is_complete(const asi_report *r);
 

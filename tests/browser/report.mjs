@@ -12,9 +12,9 @@ const place = folder();
 
 /** Runs an example; gives its report and its results. */
 function simulate(machine, ...options) {
-  const to = join(place, machine);
+  const to = join(place, `${machine}${options.join(" ").replace(/\W+/g, "-")}`);
   execFileSync(command, ["run", join(root, "examples/machines", machine, "model.yaml"), "-o", to, "--quiet", ...options], {stdio: ["ignore", "ignore", "inherit"]});
-  return {report: join(to, "report.html"), rows: readCsv(join(to, "results.csv"))};
+  return {report: join(to, "report.html"), rows: readCsv(join(to, "results.csv")), summary: JSON.parse(readFileSync(join(to, "summary.json"), "utf8"))};
 }
 
 const top = simulate("heavy-top");
@@ -81,6 +81,43 @@ const tests = {
     assert.ok(seen >= 6, `only ${seen} curves`);
     assert.match(await page.locator("#facts").textContent(), /methodindex2.*steps\d+.*rejected\d+.*factorizations\d+/s);
     assert.match(await page.locator("#model-text").textContent(), /Drop test of a landing gear/);
+    assert.ok(shown.every((plot) => plot.bands.every((band) => band === null || Number.isNaN(band))), "bands without errors");
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "estimated errors are bands about the curves and stand beside the values": async () => {
+    const {report, summary} = simulate("pendulum", "--accuracy", "--set", "simulate.step=0.1");
+    const {channels} = summary.accuracy;
+    const {page, wrong, close} = await open(browser, report);
+    const shown = await page.evaluate(() => window.alphastep.plots);
+    let seen = 0;
+    for (const plot of shown)
+      plot.channels.forEach((name, i) => {
+        const known = channels.find((channel) => channel.name === name);
+        if (!known) return;
+        near(plot.bands[i], known.error, 0.03 * known.error, `band of ${name}`); // two digits, rounded up
+        if (known.error > 0) seen++;
+      });
+    assert.ok(seen >= 2, `only ${seen} bands`);
+    const names = shown.flatMap((plot) => plot.channels);
+    const values = await page.locator("#plots .legend li b").allTextContents();
+    names.forEach((name, i) => channels.some((channel) => channel.name === name) && assert.match(values[i], / ± /, `value of ${name}`));
+    const title = await page.locator("#plots .legend li").first().getAttribute("title");
+    assert.match(title, /estimated error at most/);
+    assert.match(await page.locator("#facts").textContent(), /Estimated errors.*steps of 0\.05 s/s);
+    const [picture] = await Promise.all([page.waitForEvent("download"), page.locator("#plots article button", {hasText: "SVG"}).first().click()]);
+    assert.match(readFileSync(await picture.path(), "utf8"), /class="band" d="M/);
+    const [filled, bare] = await Promise.all([report, simulate("pendulum", "--set", "simulate.step=0.1").report].map(async (path, i) => {
+      const other = i === 0 ? {page, close: () => undefined} : await open(browser, path);
+      const pixels = await other.page.locator("#plots canvas").first().evaluate((canvas) => {
+        const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.filter((alpha, at) => at % 4 === 3 && alpha > 40 && alpha < 90).length; // of a band: a quarter
+      });
+      await other.close();
+      return pixels;
+    }));
+    assert.ok(filled > 2 * bare + 500, `the band has ${filled} pixels, where ${bare} are without it`);
     assert.deepEqual(wrong, []);
     await close();
   },

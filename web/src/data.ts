@@ -83,6 +83,7 @@ interface PackedChannel {
   constant?: boolean; // min all along, and no values
   values?: Packed;
   extremes?: {t: Packed; value: Packed};
+  error?: {max: number; t: number; values: Packed}; // estimated: its largest size, and one for each frame
 }
 
 interface Raw {
@@ -106,8 +107,10 @@ interface Raw {
 export interface Curve {
   channel: Channel;
   values: Float64Array; // one for each frame of the page
+  errors: Float64Array | null; // sizes of the estimated errors of these; null: none are known
   t: Float64Array; // all that is known, the extremes between frames too
   y: Float64Array;
+  band: Float64Array | null; // the errors there
 }
 
 /** A channel's name and unit; its values are unpacked by Data.curve(). */
@@ -118,6 +121,8 @@ export interface Channel {
   tmin: number;
   max: number;
   tmax: number;
+  error: number; // the largest estimated error
+  terror: number;
 }
 
 async function unpack(array: Packed): Promise<Float32Array | Float64Array | Uint32Array> {
@@ -152,7 +157,7 @@ export class Data {
     for (const from of raw.channels) {
       const number = (value: number | null | undefined) => value ?? NaN;
       const {min, tmin, max, tmax} = from;
-      const channel = {name: from.name, unit: from.unit, min: number(min), tmin: number(tmin), max: number(max), tmax: number(tmax)};
+      const channel = {name: from.name, unit: from.unit, min: number(min), tmin: number(tmin), max: number(max), tmax: number(tmax), error: number(from.error?.max), terror: number(from.error?.t)};
       this.add(channel);
       this.packed.set(channel, from);
     }
@@ -160,7 +165,7 @@ export class Data {
       POSE.slice(0, body.point ? 3 : 7).forEach((part, at) => {
         const name = `bodies.${body.name}.${part}`;
         if (this.byName.has(name)) return;
-        const channel = {name, unit: at < 3 ? "m" : "-", min: NaN, tmin: NaN, max: NaN, tmax: NaN};
+        const channel = {name, unit: at < 3 ? "m" : "-", min: NaN, tmin: NaN, max: NaN, tmax: NaN, error: NaN, terror: NaN};
         this.add(channel);
         this.fromPoses.set(channel, [index, at]);
       });
@@ -246,23 +251,34 @@ export class Data {
       const width = this.raw.scene.bodies.length * 7;
       const values = new Float64Array(n);
       for (let i = 0; i < n; i++) values[i] = this.poses[i * width + body * 7 + part];
-      return {channel, values, t: this.time, y: values};
+      return {channel, values, errors: null, t: this.time, y: values, band: null};
     }
     const packed = this.packed.get(channel)!;
     const offset = packed.offset ?? 0;
     const constant = () => new Float64Array(n).fill(channel.min);
     const values = packed.values ? Float64Array.from(await unpack(packed.values), (value) => offset + value) : constant();
     if (values.length !== n) throw new Error(`${channel.name} has ${values.length} values`);
-    if (!packed.extremes) return {channel, values, t: this.time, y: values};
+    const errors = packed.error ? Float64Array.from(await unpack(packed.error.values)) : null;
+    if (errors && errors.length !== n) throw new Error(`${channel.name} has ${errors.length} errors`);
+    if (!packed.extremes) return {channel, values, errors, t: this.time, y: values, band: errors};
     const t = Float64Array.from(await unpack(packed.extremes.t));
     const y = Float64Array.from(await unpack(packed.extremes.value), (value) => offset + value);
-    return {channel, values, ...merge(this.time, values, t, y)};
+    const all = merge(this.time, values, t, y);
+    return {channel, values, errors, ...all, band: errors && all.t.map((at) => this.between(errors, at))};
   }
 
   /** A curve's value at time t, on the straight line between frames. */
   value(curve: Curve, t: number): number {
+    return this.between(curve.values, t);
+  }
+
+  /** The estimated error of that value; NaN: it is not known. */
+  error(curve: Curve, t: number): number {
+    return curve.errors ? this.between(curve.errors, t) : NaN;
+  }
+
+  private between(values: Float64Array, t: number): number {
     const [i, part] = this.at(t);
-    const {values} = curve;
     return part > 0 ? values[i] + part * (values[i + 1] - values[i]) : values[i];
   }
 

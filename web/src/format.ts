@@ -18,6 +18,13 @@ export function pretty(unit: string): string {
 
 export const withUnit = (value: number, unit: string) => (pretty(unit) ? `${format(value)} ${pretty(unit)}` : format(value));
 
+/** A number with its estimated error, if that is known: `1.25 ± 0.003 m`. */
+export function withError(value: number, error: number, unit: string): string {
+  if (Number.isNaN(error)) return withUnit(value, unit);
+  const text = `${format(value)} ± ${format(error, 2)}`;
+  return pretty(unit) ? `${text} ${pretty(unit)}` : text;
+}
+
 /** A label with its unit: `angle [rad]`. */
 export const label = (name: string, unit: string) => `${name} [${unit === "-" ? "-" : pretty(unit)}]`;
 

@@ -115,7 +115,12 @@ export class Inspector {
 
   private update() {
     for (const {curves, cells} of this.rows)
-      curves.forEach((curve, i) => (cells[i].textContent = format(this.session.data.value(curve, this.session.time))));
+      curves.forEach((curve, i) => {
+        const {data, time} = this.session;
+        cells[i].textContent = format(data.value(curve, time));
+        const error = data.error(curve, time);
+        cells[i].title = Number.isNaN(error) ? "" : `estimated error: ± ${format(error, 2)} ${pretty(curve.channel.unit)}`.trim();
+      });
   }
 }
 

@@ -4,10 +4,10 @@
 import uPlot from "uplot";
 import type {Channel, Curve} from "./data";
 import {make, toggle, download} from "./dom";
-import {clock, format, label, pretty, withUnit} from "./format";
+import {clock, format, label, pretty, withError} from "./format";
 import {Picker} from "./picker";
 import type {Session} from "./session";
-import {logTicks, png, range, svg, type Line, type Picture} from "./svg";
+import {bandAt, bandPieces, logTicks, png, range, svg, type Line, type Picture} from "./svg";
 
 export interface PlotDef {
   title: string;
@@ -119,8 +119,9 @@ export class Plot {
     const {curves: colors} = this.session.theme;
     const [first, end] = this.rows();
     const x = this.across?.values.subarray(first, end);
-    return this.curves.map(({channel, values, t, y}, i) => ({
+    return this.curves.map(({channel, values, errors, t, y, band}, i) => ({
       name: channel.name, unit: channel.unit, color: colors[i % colors.length], x: x ?? t, y: x ? values.subarray(first, end) : y,
+      band: x ? (errors?.subarray(first, end) ?? null) : band,
     }));
   }
 
@@ -135,7 +136,7 @@ export class Plot {
     const [a, b] = this.session.window;
     if (!this.across) return b > a ? [a, b] : [a - 0.5, a + 0.5]; // of a run of one row
     if (this.view) return this.view.x;
-    return range(lines.slice(0, 1).map((line) => ({...line, y: line.x})), [-Infinity, Infinity], false);
+    return range(lines.slice(0, 1).map((line) => ({...line, y: line.x, band: null})), [-Infinity, Infinity], false);
   }
 
   private yRange(unit: string, lines: Line[], x: Range): Range {
@@ -205,7 +206,7 @@ export class Plot {
         points: {show: false}, y: this.across !== null, drag: {x: true, y: this.across !== null, setScale: false},
         bind: {dblclick: () => () => (this.reset(), null)},
       },
-      hooks: {setSelect: [(u) => this.choose(u)], setCursor: [(u) => this.hover(u)], drawAxes: [(u) => this.drawMarks(u)]},
+      hooks: {setSelect: [(u) => this.choose(u)], setCursor: [(u) => this.hover(u)], drawAxes: [(u) => this.drawMarks(u), (u) => this.drawBands(u)]},
     };
     const dummy = [x[0], x[1]];
     this.chart = new uPlot(options, [dummy, ...lines.map(() => dummy)] as uPlot.AlignedData, this.host);
@@ -258,6 +259,27 @@ export class Plot {
       ctx.lineTo(at, bbox.top + bbox.height);
     }
     ctx.stroke();
+    ctx.restore();
+  }
+
+  /** Estimated errors: a band about each curve. */
+  private drawBands(u: uPlot) {
+    const {ctx, bbox} = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.globalAlpha = 0.25;
+    for (const line of this.lines()) {
+      ctx.fillStyle = line.color;
+      for (const [first, end] of bandPieces(line, this.log)) {
+        ctx.beginPath();
+        const go = (i: number, side: 0 | 1) => ctx.lineTo(u.valToPos(line.x[i], "x", true), u.valToPos(bandAt(line, i, this.log)[side], line.unit, true));
+        for (let i = first; i < end; i++) go(i, 1);
+        for (let i = end - 1; i >= first; i--) go(i, 0);
+        ctx.fill();
+      }
+    }
     ctx.restore();
   }
 
@@ -334,8 +356,9 @@ export class Plot {
       const swatch = make("i", {});
       swatch.style.background = colors[i % colors.length];
       const value = make("b", {});
-      const {min, max, tmin, tmax} = channel;
-      const title = Number.isNaN(min) ? channel.name : `${channel.name}: from ${format(min)} at ${format(tmin)} s to ${format(max)} ${pretty(channel.unit)} at ${format(tmax)} s`;
+      const {min, max, tmin, tmax, error, terror} = channel;
+      const off = Number.isNaN(error) ? "" : `; estimated error at most ${format(error, 2)} ${pretty(channel.unit)} at ${format(terror)} s`;
+      const title = Number.isNaN(min) ? channel.name : `${channel.name}: from ${format(min)} at ${format(tmin)} s to ${format(max)} ${pretty(channel.unit)} at ${format(tmax)} s${off}`;
       const item = make("li", {title}, swatch, make("span", {className: "name"}, channel.name), value);
       if (!this.def.fixed)
         item.append(make("button", {type: "button", className: "quiet", "aria-label": `Remove ${channel.name}`, onclick: () => void this.set(this.channels.filter((other) => other !== channel), this.x)}, "×"));
@@ -349,7 +372,7 @@ export class Plot {
   private showValues() {
     const {data, time} = this.session;
     const t = Number.isNaN(this.hovered) ? time : this.hovered;
-    const read = (curve: Curve) => withUnit(Number.isNaN(this.hovered) ? data.value(curve, t) : interpolate(curve, t), curve.channel.unit);
+    const read = (curve: Curve) => withError(Number.isNaN(this.hovered) ? data.value(curve, t) : interpolate(curve, t), data.error(curve, t), curve.channel.unit);
     this.curves.forEach((curve, i) => (this.values[i].textContent = read(curve)));
     const x = this.across ? `${this.across.channel.name} ${read(this.across)} ` : "";
     if (this.when) this.when.textContent = `${x}at ${clock(t, data.start, data.end)} s`;
@@ -375,6 +398,7 @@ export class Plot {
     return {
       title: this.def.title, channels: lines.map((line) => line.name), x: this.across?.channel.name ?? "time", log: this.log, range: x,
       ranges: Object.fromEntries(lines.map((line) => [line.unit, this.yRange(line.unit, lines, x)])),
+      bands: lines.map((line) => (line.band ? Math.max(...Array.from(line.band).filter(Number.isFinite)) : NaN)),
       extremes: lines.map((line) => [Math.min(...Array.from(line.y).filter(Number.isFinite)), Math.max(...Array.from(line.y).filter(Number.isFinite))]),
     };
   }

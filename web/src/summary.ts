@@ -1,7 +1,7 @@
 // The run in numbers: what was asked for, what it took, how good it is; its events; the model's text.
 
 import {byId, make} from "./dom";
-import {clock, duration, format, withUnit} from "./format";
+import {clock, duration, format, pretty, withUnit} from "./format";
 import type {Session} from "./session";
 
 type Row = [name: string, value: string];
@@ -24,6 +24,24 @@ function card(title: string, rows: Row[]): HTMLElement[] {
   const list = make("dl", {});
   for (const [name, value] of rows) list.append(make("dt", {}, name), make("dd", {}, value));
   return [make("div", {className: "card"}, make("h3", {}, title), list)];
+}
+
+interface ChannelError {
+  name: string;
+  unit: string;
+  error: number;
+  relative: number;
+}
+
+/** How the errors were estimated, and where they are largest. */
+function accuracyRows(accuracy: Bag): Row[] {
+  if (!Array.isArray(accuracy.channels)) return [];
+  const all = (accuracy.channels as ChannelError[]).slice().sort((a, b) => b.relative - a.relative);
+  const worst = all.slice(0, 5).map(({name, unit, error}): Row => [name, `± ${format(error, 2)} ${pretty(unit)}`]);
+  return [
+    ["by a run with", typeof accuracy.step === "number" ? `steps of ${withUnit(accuracy.step, "s")}` : `a tolerance of ${format(Number(accuracy.rtol), 3)}`], ...row("its steps", accuracy.steps), ...row("rows compared", accuracy.rows),
+    ...(Number(accuracy.rows_between_events) > 0 ? row("rows between events", accuracy.rows_between_events) : []), ...worst,
+  ];
 }
 
 export function showSummary(session: Session) {
@@ -55,6 +73,7 @@ export function showSummary(session: Session) {
       ...Object.keys(statistics).filter((key) => !known.has(key)).flatMap((key) => row(words(key), statistics[key])), ...row("last step", statistics.last_step, "s"),
     ]),
     ...card("Machine", Object.keys(machine).flatMap((key) => row(key === "gap" ? "gap at the start" : words(key), key === "gap" ? rough(machine[key]) : machine[key], key === "gap" ? "m" : "-"))),
+    ...card("Estimated errors", accuracyRows(bag(summary.accuracy))),
     ...card("Largest", Object.keys(largest).flatMap((key) => row(key, rough(largest[key]), units[key] ?? "-"))),
   );
 }
@@ -67,6 +86,8 @@ export function showNotices(session: Session) {
   if (!raw.complete) add("bad", `This run did not finish${status ? ` (${status})` : ""}. ${message ?? ""}`.trim());
   else if (message) add("", message);
   for (const warning of Array.isArray(warnings) ? warnings : []) add("warn", typeof warning === "string" ? warning : JSON.stringify(warning));
+  const doubt = bag(raw.summary.accuracy).message;
+  if (typeof doubt === "string" && doubt !== "") add("warn", doubt);
   if (thinned) add("", `This page shows ${raw.frames} of ${raw.rows} rows; highest and lowest values are kept.`);
 }
 

@@ -8,6 +8,7 @@ export interface Line {
   color: string;
   x: ArrayLike<number>;
   y: ArrayLike<number>;
+  band?: ArrayLike<number> | null; // half the height of a band about it
 }
 
 export interface Picture {
@@ -45,6 +46,25 @@ export function logTicks(low: number, high: number): number[] {
   return result.filter((tick) => tick >= low && tick <= high);
 }
 
+/** A curve's point and how far the band about it reaches; on a logarithmic scale not below a thousandth of the point. */
+export function bandAt({y, band}: Line, i: number, log: boolean): [number, number] {
+  const half = band && Number.isFinite(band[i]) ? band[i] : 0;
+  return [log ? Math.max(y[i] - half, 1e-3 * y[i]) : y[i] - half, y[i] + half];
+}
+
+/** The pieces of a curve that have a band: from the first, up to before the second number. */
+export function bandPieces({x, y, band}: Line, log: boolean): [number, number][] {
+  const pieces: [number, number][] = [];
+  const there = (i: number) => Number.isFinite(band![i]) && Number.isFinite(x[i]) && Number.isFinite(y[i]) && (!log || y[i] > 0);
+  for (let i = 0; band && i < y.length; i++) {
+    if (!there(i)) continue;
+    const first = i;
+    while (i < y.length && there(i)) i++;
+    pieces.push([first, i]);
+  }
+  return pieces;
+}
+
 /** The range of what lies between x[0] and x[1], with a little air; on a logarithmic scale of what is above zero. */
 export function range(lines: Line[], x: [number, number], log: boolean): [number, number] {
   let [low, high] = [Infinity, -Infinity];
@@ -52,8 +72,9 @@ export function range(lines: Line[], x: [number, number], log: boolean): [number
     for (let i = 0; i < line.y.length; i++) {
       const y = line.y[i];
       if (!(line.x[i] >= x[0] && line.x[i] <= x[1]) || !Number.isFinite(y) || (log && y <= 0)) continue;
-      if (y < low) low = y;
-      if (y > high) high = y;
+      const [below, above] = bandAt(line, i, log);
+      if (below < low) low = below;
+      if (above > high) high = above;
     }
   if (low > high) return log ? [0.1, 1] : [0, 1];
   if (log) return low === high ? [low / 2, high * 2] : [low / 1.3, high * 1.3];
@@ -104,6 +125,7 @@ export function svg(picture: Picture, width = 760, height = 420): string {
       text(at, py(tick) + 4, format(tick), `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.muted}"`);
     }
     text(at, top - 7, `[${pretty(unit) || "-"}]`, `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.text}"`);
+    for (const line of own) out.push(...bands(line, px, py, log));
     for (const line of own) out.push(path(line, px, py, log));
   });
   out.push(`<rect x="${left}" y="${top}" width="${w}" height="${h}" fill="none" stroke="${colors.muted}"/>`);
@@ -111,6 +133,15 @@ export function svg(picture: Picture, width = 760, height = 420): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `font-family="system-ui, sans-serif" font-size="12"><rect width="100%" height="100%" fill="${colors.paper}"/>\n${out.join("\n")}\n</svg>\n`
   );
+}
+
+function bands(line: Line, px: (x: number) => number, py: (y: number) => number, log: boolean): string[] {
+  return bandPieces(line, log).map(([first, end]) => {
+    const points: string[] = [];
+    for (let i = first; i < end; i++) points.push(`${px(line.x[i]).toFixed(2)} ${py(bandAt(line, i, log)[1]).toFixed(2)}`);
+    for (let i = end - 1; i >= first; i--) points.push(`${px(line.x[i]).toFixed(2)} ${py(bandAt(line, i, log)[0]).toFixed(2)}`);
+    return `<path class="band" d="M${points.join("L")}Z" fill="${line.color}" fill-opacity="0.25" clip-path="url(#inside)"/>`;
+  });
 }
 
 function path(line: Line, px: (x: number) => number, py: (y: number) => number, log: boolean): string {
