@@ -14,6 +14,8 @@ enum {
   MOST_PRINTED = 8,
 };
 
+static const double ROUND_OFF = 1e-9; // relative errors that are not worth a line
+
 double error_table_rounded(double x) {
   char text[32];
   snprintf(text, sizeof text, "%.3e", x);
@@ -135,6 +137,7 @@ void error_table_print(const job *j) {
   }
   printf(" (%ld steps); the largest of each sort of channels:\n", a.steps);
   printf("  %8s %18s  channel\n", "error", "of its size");
+  while (n > 1 && sorts[n - 1].e.relative < ROUND_OFF) n--;
   for (int i = 0; i < n && i < MOST_PRINTED; i++) {
     const sort *s = &sorts[i];
     char error[64];

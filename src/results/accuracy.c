@@ -46,6 +46,7 @@ struct asi_accuracy {
   const as_channels *channels;
   as_run *finer;
   double t_end;
+  double mass, length;             ///< of the machine [kg], and the largest radius of gyration [m]
   int n, n_poses, n_events, width; ///< of a line: time, channels, poses, counts of events
   double goal;                     ///< how far the finer run may go [s]
   long steps_at_goal;              ///< that it had taken when the goal was set
@@ -170,6 +171,12 @@ as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
   a->n_events = as_rules_count(def->rules);
   a->width = 1 + a->n + a->n_poses + a->n_events;
   a->until = a->apart = (double)NAN;
+  for (int i = 0; i < model->n_bodies; ++i) {
+    const asi_body *b = &model->body[i];
+    a->mass += b->mass;
+    if (b->n == 6 && b->mass > 0.0)
+      a->length = fmax(a->length, sqrt(fmax(b->J[0], fmax(b->J[4], b->J[8])) / b->mass));
+  }
   as_run_def finer = refine(def);
   finer.integrator.interrupt = is_far_enough;
   finer.integrator.interrupt_user = a;
@@ -385,17 +392,33 @@ static double size_of_unit(const asi_accuracy *a, const char *unit) {
   return size;
 }
 
-/// What sizes are natural for a unit in this machine: where all that is there is round-off, errors are not seen against that.
+/// A size that is natural for a unit in this machine, made of its length, mass, time and largest force: where all
+/// channels of a sort are round-off, errors are not seen against that.
 static double natural_size(const asi_accuracy *a, const char *unit) {
-  const double length = size_of_unit(a, "m"), T = a->t_end;
-  if (strcmp(unit, "m/s") == 0) return length / T;
-  if (strcmp(unit, "m/s^2") == 0) return length / (T * T);
-  if (strcmp(unit, "N m") == 0) return length * size_of_unit(a, "N");
-  if (strcmp(unit, "N") == 0) return length > 0.0 ? size_of_unit(a, "N m") / length : 0.0;
-  if (strcmp(unit, "rad") == 0 || strcmp(unit, "-") == 0) return 1.0;
-  if (strcmp(unit, "rad/s") == 0) return 1.0 / T;
-  if (strcmp(unit, "rad/s^2") == 0) return 1.0 / (T * T);
-  return size_of_unit(a, unit);
+  const double L = fmax(a->length, size_of_unit(a, "m")), T = a->t_end, M = a->mass;
+  const double torque = size_of_unit(a, "N m");
+  double F = fmax(size_of_unit(a, "N"), M * L / (T * T));
+  if (L > 0.0) F = fmax(F, torque / L);
+  const struct {
+    const char *unit;
+    double size;
+  } natural[] = {{"m", L},
+                 {"m/s", L / T},
+                 {"m/s^2", L / (T * T)},
+                 {"rad", 1.0},
+                 {"rad/s", 1.0 / T},
+                 {"rad/s^2", 1.0 / (T * T)},
+                 {"-", 1.0},
+                 {"s", T},
+                 {"N", F},
+                 {"N m", F * L},
+                 {"J", F * L},
+                 {"W", F * L / T},
+                 {"kg m/s", M * L / T},
+                 {"kg m^2/s", M * L * L / T}};
+  for (size_t i = 0; i < sizeof natural / sizeof natural[0]; ++i)
+    if (strcmp(natural[i].unit, unit) == 0) return natural[i].size;
+  return 0.0;
 }
 
 as_channel_error asi_accuracy_channel(const asi_accuracy *a, int i) {
