@@ -374,6 +374,80 @@ def test_signal_at_once(model):
         check(summary(folder)["status"] == "interrupted", summary(folder)["status"])
 
 
+def test_accuracy(model):
+    """Errors are told everywhere, and are those of a run against a much finer one; nothing else changes."""
+    coarse = ["--set", "simulate.step=0.02"]
+    expect(0, None, "run", model, "-o", "bare", *coarse)
+    result = expect(0, None, "run", model, "-o", "known", "--accuracy", *coarse)
+    expect(0, None, "run", model, "-o", "fine", "--set", "simulate.step=0.001")
+    check(read("bare/results.csv") == read("known/results.csv"), "results have changed")
+    check("accuracy" not in summary("bare"), "a run without estimates has some")
+    names, rows = table("known")
+    _, finer = table("fine")
+    a = summary("known")["accuracy"]
+    check(a["message"] == "" and a["rows"] == 101 and a["steps"] == 100 and a["step"] == 0.01 and a["until"] == 1, a)
+    listed = {channel["name"]: channel for channel in a["channels"]}
+    seen = 0
+    for i, name in enumerate(names[1:], 1):
+        plain, unit = re.fullmatch(r"(.*) \[(.*)\]", name).groups()
+        none = plain.startswith(("solver.", "drift.")) or plain == "energy.balance"
+        check((plain not in listed) == none, "errors of", plain)
+        if none:
+            continue
+        e = listed[plain]
+        true = max(abs(row[i] - other[i]) for row, other in zip(rows, finer))
+        check(e["unit"] == unit and 0 <= e["t"] <= 1 and e["rms"] <= e["error"], e)
+        if true > 1e-6:
+            seen += 1
+            check(true / 3 < e["error"] < 3 * true, plain, "is off by", true, "estimated:", e)
+    check(seen >= 8, "only", seen, "channels have errors")
+    worst = listed["joints.pivot.angle"]
+    check("Estimated errors, by a second run with steps of 0.01 s (100 steps)" in result.stdout, result.stdout)
+    check(re.search(r"%.2g rad +\S+  joints\.pivot\.angle at t = %g s" % (worst["error"], worst["t"]), result.stdout),
+          "the angle's error of", worst, "is not in", result.stdout)
+    # the same rows by export, and in a plain report
+    expect(0, None, "export", "known", "--channels", "errors.joints.pivot.angle", "-o", "errors.csv")
+    with open("errors.csv", newline="") as file:
+        lines = list(csv.reader(file))
+    check(lines[0][1] == "errors.joints.pivot.angle [rad]" and len(lines) == 102, lines[:2])
+    largest = max(abs(float(line[1])) for line in lines[1:])
+    check(abs(largest - worst["error"]) < 1e-3 * largest, largest, worst)
+    expect(0, None, "report", "known", "--plain", "-o", "plain.html")
+    page = read("plain.html")
+    check("estimated error" in page and 'class="band"' in page, "the plain report has no errors")
+    check("%.2g</td>" % worst["error"] in page, "the plain report lacks", worst)
+    expect(0, None, "report", "bare", "--plain", "-o", "bare.html")
+    check("estimated error" not in read("bare.html") and 'class="band"' not in read("bare.html"), "errors without --accuracy")
+    # as a key of the file, and on stdout
+    write("known.yaml", read(model).replace("step: 1.0e-3", "step: 0.02, accuracy: true"))
+    result = expect(0, None, "run", "known.yaml", "-o", "key", "--json")
+    check(read_json(result.stdout)["accuracy"] == a, "accuracy: true is not --accuracy")
+    # automatic steps
+    write("automatic.yaml", read(model).replace("step: 1.0e-3", "tol: {rtol: 1e-4}"))
+    result = expect(0, None, "run", "automatic.yaml", "-o", "automatic", "--accuracy")
+    check("with a tolerance of 1.25e-05" in result.stdout, result.stdout)
+    expect(2, "leave `--accuracy` away", "run", "--resume", "known", "--accuracy")
+    write("wrong.yaml", read(model).replace("step: 1.0e-3", "step: 0.02, accuracy: 3"))
+    expect(2, "accuracy", "run", "wrong.yaml", "-o", "wrong")
+
+
+def test_accuracy_resumed(model):
+    """A run that is killed goes on with its errors."""
+    long = ["--accuracy", "--no-report", "--set", "simulate.t_end=60", "--set", "output.interval=0.5"]
+    expect(0, None, "run", model, "-o", "whole", *long)
+    process = subprocess.Popen([COMMAND, "run", model, "-o", "part", *long], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists("part/state.bin") and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    process.kill()
+    process.wait(timeout=PATIENCE)
+    expect(0, None, "run", "--resume", "part", "--no-report")
+    for folder in ("whole", "part"):
+        expect(0, None, "export", folder, "-o", folder + ".csv")
+    check(read("whole.csv") == read("part.csv"), "a resumed run has other errors")
+    check(summary("whole")["accuracy"] == summary("part")["accuracy"], "a resumed run has another summary of errors")
+
+
 def test_vanished(model):
     process = subprocess.Popen(
         [COMMAND, "run", model, "-o", "gone", "--set", "simulate.t_end=100000"],

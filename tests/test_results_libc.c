@@ -265,6 +265,7 @@ static void test_out_of_memory(void **state) {
 static as_status keep_all(const as_model *m, const char *path, const char *saved, as_error *error) {
   const as_run_def def = {.integrator = as_default_integrator_def(),
                           .t_end = 0.01,
+                          .accuracy = true,
                           .poses = true,
                           .channels = everything,
                           .n_channels = 1,
@@ -281,7 +282,7 @@ static as_status keep_all(const as_model *m, const char *path, const char *saved
   if (status == AS_OK) status = as_run_load_file(again, saved, error);
   if (status == AS_OK) {
     const as_named_text text = {"model", "nothing"};
-    const as_results_def what = {m, as_run_channels(run), "title", &text, 1};
+    const as_results_def what = {m, as_run_channels(run), "title", &text, 1, true};
     status = as_results_create(path, &what, &results, error);
     const int n = as_channels_count(as_run_channels(run));
     if (status == AS_OK) status = as_results_row(results, 0.0, row, n, poses, error);

@@ -44,10 +44,10 @@ typedef struct as_named_text {
 typedef struct as_results_def {
   const as_model *model;       ///< required
   const as_channels *channels; ///< required: those of the rows
-  bool errors;                 ///< keep estimated errors, too: `errors.NAME` of each channel
   const char *title;           ///< NULL: none
   const as_named_text *texts;  ///< n_texts; copied
   int n_texts;
+  bool errors; ///< keep estimated errors, too: `errors.NAME` of each channel
 } as_results_def;
 
 AS_API as_results_def as_default_results_def(void);
