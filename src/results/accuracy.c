@@ -1,5 +1,8 @@
 /// Estimated errors of a run, see accuracy.h.
 ///
+/// Steps of the finer run are bounded by the largest of the last RECENT steps of the run, not by the last alone, which may have been
+/// cut short by an event or a sample.
+///
 /// Rows are compared number by number, with these exceptions. A quaternion and its negative are the same rotation, and so are
 /// two rotation vectors that differ by a turn about their axis: the nearer one is taken. Where
 /// an event has happened in one run and not yet in the other, a row would compare what is before it with what is
@@ -23,8 +26,8 @@ static const double TIGHTER = 8.0; ///< tolerances of the finer run: the cube of
 static const double AHEAD = 4.0;   ///< steps that the finer run may take longer to be stopped
 static const double LEAST = 1e-6;  ///< of a size, where a machine hardly moves
 enum {
-  RECENT =
-      3, ///< steps of the run whose largest bounds those of the finer one: one may have been cut short
+  RECENT = 3,        ///< steps of the run: the largest bounds those of the finer one
+  PATIENCE = 100,    ///< steps of the finer run that an interrupt waits for
   MOST_STEPS = 20000 ///< of the finer run while the other takes one
 };
 
@@ -58,8 +61,11 @@ struct asi_accuracy {
   int *kin;    ///< of each channel: its family, -1: it has no error
   family *families;
   int n_families;
-  record *of;    ///< of each channel
-  double *error; ///< of a row
+  record *of;                 ///< of each channel
+  double *error;              ///< of a row
+  as_interrupt_fn *interrupt; ///< of the run; may be NULL
+  void *interrupt_user;
+  bool interrupted; ///< by it
   bool failed, stopped;
   char message[sizeof((as_error *)0)->message]; ///< why
   double until;                                 ///< the last row that was compared [s]; NAN: none
@@ -91,11 +97,13 @@ static as_run_def refine(const as_run_def *def) {
   return finer;
 }
 
-/// Asked by the finer run before each step.
+/// Asked by the finer run before each step. It is so near its goal that an interrupt can wait, unless it takes very many.
 static bool is_far_enough(void *user) {
-  const asi_accuracy *a = user;
+  asi_accuracy *a = user;
   const as_integrator *s = as_run_integrator(a->finer);
-  return s->t >= a->goal || s->statistics.steps - a->steps_at_goal > MOST_STEPS;
+  const long steps = s->statistics.steps - a->steps_at_goal;
+  a->interrupted = steps > PATIENCE && a->interrupt && a->interrupt(a->interrupt_user);
+  return s->t >= a->goal || steps > MOST_STEPS || a->interrupted;
 }
 
 /// Channels that measure errors and steps have no error of their own.
@@ -178,6 +186,8 @@ as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
       a->length = fmax(a->length, sqrt(fmax(b->J[0], fmax(b->J[4], b->J[8])) / b->mass));
   }
   as_run_def finer = refine(def);
+  a->interrupt = def->integrator.interrupt;
+  a->interrupt_user = def->integrator.interrupt_user;
   finer.integrator.interrupt = is_far_enough;
   finer.integrator.interrupt_user = a;
   as_status status = as_run_create(model, &finer, &a->finer, error);
@@ -209,8 +219,7 @@ void asi_accuracy_destroy(asi_accuracy *a) {
   free(a);
 }
 
-as_run *asi_accuracy_finer(asi_accuracy *a) { return a->finer; }
-const as_run *asi_accuracy_finer_const(const asi_accuracy *a) { return a->finer; }
+as_run *asi_accuracy_finer(const asi_accuracy *a) { return a->finer; }
 
 // ---- the queue --------------------------------------------------------------------------------------
 
@@ -274,7 +283,7 @@ static void go(asi_accuracy *a, double goal) {
   const as_status status = as_run_go(a->finer, take_row, a, NULL, &error);
   s->def.tolerance.max_step = given;
   a->stopped = status == AS_STOPPED;
-  const bool crawls = status == AS_INTERRUPTED && s->t < goal;
+  const bool crawls = status == AS_INTERRUPTED && s->t < goal && !a->interrupted;
   a->failed = crawls || (status != AS_OK && status != AS_INTERRUPTED && status != AS_STOPPED);
   if (crawls)
     snprintf(a->message, sizeof a->message,

@@ -19,8 +19,7 @@ typedef struct asi_accuracy asi_accuracy;
 as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
                               const as_channels *channels, asi_accuracy **out, as_error *error);
 void asi_accuracy_destroy(asi_accuracy *a);
-as_run *asi_accuracy_finer(asi_accuracy *a);
-const as_run *asi_accuracy_finer_const(const asi_accuracy *a);
+as_run *asi_accuracy_finer(const asi_accuracy *a);
 
 /// Leads the finer run to time t, where a step of size h has ended (0: there was none). What goes wrong there is noted.
 void asi_accuracy_follow(asi_accuracy *a, double t, double h);

@@ -280,7 +280,7 @@ static long count_alike(const as_run *run, long first, int rule) {
 double as_run_event_error(const as_run *run, long number) {
   const as_happening event = as_run_event(run, number);
   if (run->accuracy == NULL || event.name == NULL) return (double)NAN;
-  const as_run *finer = asi_accuracy_finer_const(run->accuracy);
+  const as_run *finer = asi_accuracy_finer(run->accuracy);
   const long before = count_alike(run, number, event.rule);
   const long n = as_run_events(finer) < AS_RUN_EVENTS ? as_run_events(finer) : AS_RUN_EVENTS;
   long seen = 0;
