@@ -219,8 +219,8 @@ int main(int argc, char **argv) {
   links.damping = 0.02;
   chain_straight(&links, q0);
   const subject subjects[] = {
-      {"top", &top->def, top->q0, top->v0, 1, 1e-3, 1e-5, (double)INFINITY},
-      {"chain", &links.def, q0, NULL, LINKS, 1e-3, 1e-5, 1e-2},
+      {"top", &top->def, top->q0, top->v0, 1, 1e-3, 1.4e-3, (double)INFINITY},
+      {"chain", &links.def, q0, NULL, LINKS, 1e-3, 1.4e-3, 1e-2},
   };
   const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
   const char *const names[] = {"index-3", "index-2", "SOI2"};

@@ -219,7 +219,7 @@ def test_kill():
 
 def test_interrupt():
     """Ctrl-C, then the rest: also with automatic steps."""
-    settings = ["--set", "simulate={t_end: 100, tol: {rtol: 1.0e-7, atol: 1.0e-9}}", "--set", "output.interval=0.1"]
+    settings = ["--set", "simulate={t_end: 100, tol: {rtol: 6.5e-5, atol: 4.0e-6}}", "--set", "output.interval=0.1"]
     expect(0, None, "run", "model.yaml", "-o", "calm", "-q", *settings)
     process = start("calm", "model.yaml", "-o", "broken", *settings)
     time.sleep(0.3)
@@ -232,7 +232,7 @@ def test_interrupt():
 
 
 def test_extend():
-    automatic = "simulate={t_end: %s, tol: {rtol: 1.0e-5, atol: 1.0e-8}}"
+    automatic = "simulate={t_end: %s, tol: {rtol: 1.4e-3, atol: 1.0e-6}}"
     for name, short, long in (("auto", automatic % 0.7, automatic % 2), ("step", "simulate.t_end=1", "simulate.t_end=2")):
         expect(0, None, "run", "model.yaml", "-o", name + "-long", "-q", "--set", long)
         expect(0, None, "run", "model.yaml", "-o", name, "-q", "--set", short)

@@ -512,7 +512,7 @@ static void test_not_before_its_time(void **state) {
       open_scene(&s, with, down, rig_methods[m], automatic, 1.0, 0.0); // cos t
       as_integrator_destroy(s.r.integrator);
       as_integrator_def how = rig_how(rig_methods[m], automatic, s.events, with);
-      how.tolerance.rtol = 1e-2; // long steps
+      how.tolerance.rtol = 0.14; // long steps
       const double q0 = 1.0;
       assert_int_equal(as_integrator_create(s.r.problem, &how, &s.r.integrator, NULL), AS_OK);
       assert_int_equal(as_integrator_start(s.r.integrator, &(as_initial){.q = &q0}, NULL, NULL),

@@ -94,7 +94,7 @@ static void test_defaults(void **state) {
   assert_true(isnan(m->simulation.t_end) && isnan(m->output.interval) && isnan(read->step));
   assert_int_equal(read->method, AS_METHOD_INDEX2);
   assert_near("rho_inf", read->rho_inf, 0.8, 0.0);
-  assert_near("rtol", read->tolerance.rtol, 1e-4, 0.0);
+  assert_near("rtol", read->tolerance.rtol, 2e-5, 0.0);
   assert_true(isnan(read->tolerance.atol_position)); // a thousandth of rtol
   assert_near("newton", read->newton.atol, def.newton.atol, 0.0);
   assert_int_equal(m->n_shapes + m->output.n_times + m->output.n_channels + m->n_parameters, 0);

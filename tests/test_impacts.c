@@ -391,7 +391,7 @@ static void test_pendulum_hits_stop(void **state) {
       stopped p = {.mass = 0.7, .length = 1.3, .angle = 0.4, .restitution = 0.7};
       const as_event_def event = stop_event(&p);
       as_integrator_def how = rig_how(rig_methods[m], k ? automatic : 0.002, &event, 1);
-      how.tolerance.rtol = 1e-6;
+      how.tolerance.rtol = 3e-4;
       rig r = stopped_rig(&p, &how, -1.0);
       // From rest at -1 rad: (l angle')^2/2 = g l (cos s - cos 1).
       const double u = sqrt(2.0 * gravity * p.length * (cos(p.angle) - cos(1.0)));
@@ -534,12 +534,12 @@ static void test_tolerance_after_hits(void **state) {
       stopped p = {.mass = 0.7, .length = 1.3, .angle = 0.4, .restitution = 0.7};
       const as_event_def event = stop_event(&p);
       as_integrator_def how = rig_how(rig_methods[m], automatic, &event, 1);
-      how.tolerance.rtol = level ? 1e-6 : 1e-4;
+      how.tolerance.rtol = level ? 3e-4 : 6.5e-3;
       rig r = stopped_rig(&p, &how, -1.0);
       for (int k = 0; k < 8; ++k) compare_swing(&p, rig_advance(&r, 4.2 + 0.04 * k), &e[level]);
       rig_free(&r);
     }
-    printf("hits, method %d: rtol 1e-4: q %.1e lambda %.1e; 1e-6: q %.1e lambda %.1e\n", m, e[0].q,
+    printf("hits, method %d: rtol 6.5e-3: q %.1e lambda %.1e; 3e-4: q %.1e lambda %.1e\n", m, e[0].q,
            e[0].lambda, e[1].q, e[1].lambda);
     assert_true(e[0].q < 3e-2 && e[1].q < 2e-3 && e[1].q < 0.1 * e[0].q);
     assert_true(e[0].lambda < 0.1 && e[1].lambda < 0.1 * e[0].lambda);

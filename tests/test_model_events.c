@@ -63,7 +63,7 @@ static as_integrator *integrator_of(const as_model *model, as_method method, int
       .name = "stop", .value = upright, .direction = -1, .act = turn_back, .user = hits};
   as_integrator_def how = as_default_integrator_def();
   how.method = method;
-  how.tolerance.rtol = 1e-6;
+  how.tolerance.rtol = 3e-4;
   how.rho_inf = 0.9;
   how.events = &stop;
   how.n_events = 1;

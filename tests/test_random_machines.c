@@ -51,8 +51,7 @@ static as_integrator_def how(const trial *t, int level) {
   def.method = t->method;
   def.rho_inf = t->rho_inf;
   if (t->automatic) {
-    def.tolerance.rtol =
-        1e-4 * pow(8.0, -level); // the error of a step goes with the third power of its size
+    def.tolerance.rtol = 6.5e-3 * pow(4.0, -level); // half the step
     def.tolerance.max_step = t->made.t_end / 8.0 * pow(2.0, -level);
     def.tolerance.land = true;
   } else {

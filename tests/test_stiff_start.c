@@ -1,4 +1,4 @@
-/// Stiff springs that no step resolves, from the start on: [ST.9], [EL.1], [DO.3], [GA.18], [EN.1].
+/// Stiff springs that no step resolves, from the start on: [ST.10], [EL.1], [DO.3], [GA.18], [EN.1].
 ///
 /// A mass of 10 kg is towed, or pushed, through a spring of 1e7 N/m by an anchor that starts with 1 m/s while the mass is at rest. The
 /// exact motion along the spring is t - sin(omega t)/omega: velocities between 0 and 2 m/s, forces up to 1e4 N. Steps last from

@@ -166,9 +166,9 @@ static void test_stick_slip(void **state) {
       printf("stick-slip, method %d, %s: period off by %.1e %.1e %.1e order %.2f\n", m,
              kind ? "g" : "k", error[0], error[1], error[2], order);
       assert_true(order > 1.9 && error[2] < 1e-4);
-      const double rough = fabs(period(rig_methods[m], automatic, 1e-4, kind == 1, 6) - exact);
-      const double fine = fabs(period(rig_methods[m], automatic, 1e-7, kind == 1, 6) - exact);
-      printf("  automatic: rtol 1e-4: %.1e, 1e-7: %.1e\n", rough, fine);
+      const double rough = fabs(period(rig_methods[m], automatic, 6.5e-3, kind == 1, 6) - exact);
+      const double fine = fabs(period(rig_methods[m], automatic, 6.5e-5, kind == 1, 6) - exact);
+      printf("  automatic: rtol 6.5e-3: %.1e, 6.5e-5: %.1e\n", rough, fine);
       assert_true(rough < 1e-2 && fine < 1e-4);
     }
   }
@@ -264,7 +264,7 @@ static void test_hysteresis(void **state) {
           {.name = "cold", .value = too_cold, .direction = -1, .act = switch_heater, .user = &c}};
       const double h = level == 2 ? automatic : 0.02 / (1 + level);
       as_integrator_def how = rig_how(rig_methods[m], h, events, 2);
-      how.tolerance.rtol = 1e-6;
+      how.tolerance.rtol = 3e-4;
       as_problem_def def = as_default_problem_def();
       def.parts = &line;
       def.n_parts = 1;

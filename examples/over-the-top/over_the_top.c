@@ -85,9 +85,9 @@ int main(void) {
   as_error error;
   as_problem *problem = NULL;
   as_status status = as_problem_create(&description, &problem, &error);
-  if (status == AS_OK) status = run(problem, 1e-5, true, &error);
+  if (status == AS_OK) status = run(problem, 1e-4, true, &error);
   printf("\n   rtol  steps  rejected  iterations   error [m]\n");
-  for (int digits = 3; digits <= 7 && status == AS_OK; digits += 2)
+  for (int digits = 2; digits <= 6 && status == AS_OK; digits += 2)
     status = run(problem, pow(10.0, -digits), false, &error);
   if (status) fprintf(stderr, "%s\n", error.message);
   as_problem_destroy(problem);

@@ -34,8 +34,8 @@ typedef enum as_method {
 
 /// When a Newton iteration is accurate enough, and how it is run.
 typedef struct as_newton_def {
-  double rtol; ///< relative tolerance on v' [-]; NAN: 1e-8, or 0.03 tolerance.rtol^(2/3)
-  double atol; ///< absolute tolerance on v'
+  double rtol;                  ///< relative tolerance on v' [-]; NAN: 1e-8, or 0.01 tolerance.rtol
+  double atol;                  ///< absolute tolerance on v'
   const double *atol_component; ///< n numbers instead of atol; NULL: atol for all; copied
   int max_iterations;           ///< per step and factorization
   bool reuse;                   ///< keep a factorization over steps while it contracts
@@ -51,11 +51,12 @@ typedef struct as_soi2_def {
   bool implicit_start;
 } as_soi2_def;
 
-/// How accurate automatic steps are. The error that a step adds to a component of q, v or x is to stay below
+/// How accurate automatic steps are. The error of a component of q, v or x at the end of a run is to be about
 ///
 ///     rtol * (the largest size of the component so far) + atol
 ///
-/// in the root mean square over q, over v and over x. The size of a rotation is 1 rad; the components of a
+/// in the root mean square over q, over v and over x, and in proportion to it: 0.1 to 10 times as large in most runs, more
+/// where errors grow with time (docs/automatic-steps.md). The size of a rotation is 1 rad; the components of a
 /// body's position, velocity or angular velocity have the size of the whole vector.
 typedef struct as_tolerance {
   double rtol;          ///< [-]

@@ -42,11 +42,21 @@ enum { MOST_POINTS = 50 };
 // [SC.9] How much of what constraints take up of an error of v counts.
 #define TAKEN_UP_SHARE 0.03
 
+// [SC.12] A step may add 3^(-3/2) (tau/size)^(3/2) of its size to what is to be exact to tau at the end. Errors of steps add up
+// to 0.3 to 40 times their (2/3)th power on the accuracy set (docs/automatic-steps.md), mostly to 1 to 6 times: 3 is the middle.
+#define STEP_SHARE 0.19245008972987526
+
+// [SC.13] Round-off that constraints amplify more than this is taken off errors, so many times, and up to this share of the
+// largest component.
+#define LEAST_AMPLIFIED 10.0
+#define ROUND_OFF_MARGIN 4.0
+#define MOST_ROUND_OFF 1e-6
+
 // [SC.8] What Newton's method may leave of the tolerance of a step in q, v and x.
 #define NEWTON_SHARE 0.1
-// Its relative tolerance for v' and the constraint forces, whose errors do not add up over steps: this times rtol^(2/3),
-// which is what q and v are exact to after many steps.
-#define NEWTON_RTOL 0.03
+// Its relative tolerance for v' and the constraint forces, whose errors do not add up over steps: this times rtol, which is
+// what q and v are exact to at the end.
+#define NEWTON_RTOL 0.01
 #define MOST_NEWTON_RTOL 1e-4
 #define LEAST_NEWTON_RTOL 1e-10
 
@@ -137,7 +147,12 @@ void asi_control_start(as_integrator *s) {
   measure(s, &s->now, NULL, s->control.size);
 }
 
-/// [SC.3] sqrt(mean((e_i / (rtol size_i + atol_i))^2)) over components from `first` on, where the size is not
+/// [SC.12] what a step may add to the error of a component that is to be exact to `tau` at the end
+static double step_tolerance(double tau, double size) {
+  return STEP_SHARE * tau * (tau < size ? sqrt(tau / size) : 1.0);
+}
+
+/// [SC.3] sqrt(mean((e_i / w_i)^2)) over components from `first` on, with w_i of [SC.12], where the size is not
 /// below a hundredth of the largest one, and e_i less its round-off
 static double norm(const as_integrator *s, const double *size, int first, int count,
                    double round_off) {
@@ -145,12 +160,13 @@ static double norm(const as_integrator *s, const double *size, int first, int co
   const double least = LEAST_SIZE * asi_max_abs(size + first, count), rtol = s->def.tolerance.rtol;
   double sum = 0.0;
   for (int i = 0; i < count; ++i) {
-    const double tolerated = rtol * larger(size[first + i], least) + atol[i];
+    const double at_least = larger(size[first + i], least);
+    const double per_tau = 1.0 / (rtol * at_least + atol[i]);
     const double beyond = fabs(e[i]) - round_off;
-    const double ratio = (beyond < 0.0 ? 0.0 : beyond) / tolerated; // NaN stays
-    sum += ratio * ratio;
+    const double ratio = (beyond < 0.0 ? 0.0 : beyond) * per_tau; // NaN stays
+    sum += ratio * ratio * larger(at_least * per_tau, 1.0);       // [SC.12] squared
   }
-  return count > 0 ? sqrt(sum / count) : 0.0;
+  return count > 0 ? sqrt(sum / count) / STEP_SHARE : 0.0;
 }
 
 // ---- the error of a step --------------------------------------------------------------------------
@@ -195,23 +211,28 @@ void asi_control_limit_weights(as_integrator *s) {
   const double by_q = NEWTON_SHARE / (fmax(s->c.beta, DBL_MIN) * s->h * s->h);
   const double by_v = NEWTON_SHARE / (s->gamma * s->h);
   for (int i = 0; i < n; ++i) {
-    const double q = rtol * larger(size[i], least_q) + atol[i];
-    const double v = rtol * larger(size[n + i], least_v) + atol[n + i];
+    const double size_q = larger(size[i], least_q), size_v = larger(size[n + i], least_v);
+    const double q = step_tolerance(rtol * size_q + atol[i], size_q);
+    const double v = step_tolerance(rtol * size_v + atol[n + i], size_v);
     s->weight[i] = lesser(s->weight[i], lesser(by_q * q, by_v * v));
   }
 }
 
 double asi_control_state_rtol(const as_integrator *s) {
-  return fmin(s->newton_rtol, NEWTON_SHARE * s->def.tolerance.rtol);
+  return fmin(s->newton_rtol, NEWTON_SHARE * step_tolerance(s->def.tolerance.rtol, 1.0));
 }
+
+static double by_v(const as_integrator *s) { return 1.0 / 12.0 - s->D * (0.5 - s->c.alpha_f); }
+static double by_x(const as_integrator *s) { return 1.0 / 12.0 - s->Dx * (0.5 - s->cx.delta_f); }
 
 /// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
 /// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
-static void find_errors(as_integrator *s, double by_v, double by_x) {
+static void find_errors(as_integrator *s) {
   const as_problem *p = s->problem;
   const int n = p->n, nx = p->def.n_x;
   const double h = s->h, beta = s->c.beta, h3 = h * h * h;
   const double by_q = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
+  const double of_v = by_v(s), of_x = by_x(s);
   const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
   // [SC.6] from the middle of one step to that of the next
   const double h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
@@ -224,8 +245,20 @@ static void find_errors(as_integrator *s, double by_v, double by_x) {
     const double second = (m0[i] - m1[i]) / late;
     const double third = (second - (m1[i] - m2[i]) / early) / between;
     if (i < n) e_q[i] = h3 * (by_q * second + e_q[i] / 12.0);
-    e_v[i] = h3 * (i < n ? by_v : by_x) * third;
+    e_v[i] = h3 * (i < n ? of_v : of_x) * third;
   }
+}
+
+/// What round-off in the three means makes of e_v: each has that of a step of its own size. In a first step only the newest has
+/// any.
+static double round_off_of_v(const as_integrator *s) {
+  const int stage = s->def.method == AS_METHOD_SOI2;
+  const double by = fabs(by_v(s)), h = s->h, h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
+  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2);
+  const double r0 = asi_round_off(s, stage, h);
+  if (s->first) return 6.0 * by * h * r0;
+  const double r1 = asi_round_off(s, stage, h1), r2 = asi_round_off(s, stage, h2);
+  return by * h * h * h * ((r0 + r1) / late + (r1 + r2) / early) / (0.5 * (late + early));
 }
 
 /// How much of what constraints take up counts. A motion that they prescribe has to be seen: where v' changes so much over
@@ -237,38 +270,39 @@ static double taken_up_share(const as_integrator *s, int i) {
   return lesser(larger(ratio * ratio, TAKEN_UP_SHARE), 1.0);
 }
 
+/// Where the full matrix of SOI2 has the equations of motion, and v', once more: those of its second stage. Otherwise its size.
+static int second_stage(const as_integrator *s) {
+  const asi_system *a = s->active;
+  const bool two_stages =
+      s->def.method == AS_METHOD_SOI2 && a == &s->step && s->problem->def.n_lambda > 0;
+  return two_stages ? a->size / 2 : a->size;
+}
+
+/// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.
+static bool is_motion(int i, int n, int again) { return i < n || (i >= again && i < again + n); }
+
 /// [SC.9] What constraints leave of an error e of v: A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of
 /// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Factors of an
 /// earlier step will do; if there is no solution e stays.
 static void let_constraints_act(as_integrator *s, double *e) {
   const asi_system *a = s->active;
   const as_problem_def *def = &s->problem->def;
-  const int n = s->problem->n, states = a->size - def->n_x - def->n_y;
-  // Where the full matrix of SOI2 has the equations of motion once more: those of its second stage.
-  const bool two_stages = s->def.method == AS_METHOD_SOI2 && a == &s->step && def->n_lambda > 0;
-  const int again = two_stages ? a->size / 2 : a->size;
+  const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = second_stage(s);
   double *left = s->increment;
   memset(left, 0, (size_t)a->size * sizeof(double));
   for (int j = 0; j < n; ++j)
     for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
       const int i = a->pattern.row[k];
-      if (i < n || (i >= again && i < again + n) || i >= states) left[i] += a->value[k] * e[j];
+      if (is_motion(i, n, again) || i >= states) left[i] += a->value[k] * e[j];
     }
   if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
   for (int i = 0; i < n; ++i) e[i] = left[i] + taken_up_share(s, i) * (e[i] - left[i]);
 }
 
-/// The error of the step that was solved last, in tolerances.
-static double estimate_error(as_integrator *s) {
+/// The error of the step that was solved last, in tolerances, from what find_errors() has left; `round_off` is that of v.
+static double measure_errors(as_integrator *s, double round_off) {
   const int n = s->problem->n, nx = s->problem->def.n_x;
-  const double by_v = 1.0 / 12.0 - s->D * (0.5 - s->c.alpha_f);
-  const double by_x = 1.0 / 12.0 - s->Dx * (0.5 - s->cx.delta_f);
-  find_means(s);
-  find_errors(s, by_v, by_x);
-  measure(s, &s->next, s->control.size, s->control.new_size);
   const double *size = s->control.new_size;
-  // Three means make v''', each with round-off.
-  const double round_off = 4.0 * by_v * s->h * asi_round_off(s, s->def.method == AS_METHOD_SOI2);
   const double of_q = norm(s, size, 0, n, 0.0);
   double of_v = norm(s, size, n, n, round_off);
   if (of_v > of_q && s->problem->def.n_lambda + s->problem->def.n_psi > 0) {
@@ -282,8 +316,67 @@ double asi_control_measure(const as_integrator *s, double gap) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, rtol = s->def.tolerance.rtol;
   const double moved = asi_worse(norm(s, size, 0, n, 0.0), norm(s, size, n, n, 0.0));
-  const double length = rtol * asi_max_abs(size, n) + asi_max_abs(s->control.atol, n);
+  const double largest = asi_max_abs(size, n);
+  const double length = step_tolerance(rtol * largest + asi_max_abs(s->control.atol, n), largest);
   return asi_worse(asi_worse(moved, gap / length), norm(s, size, 2 * n, s->problem->def.n_x, 0.0));
+}
+
+/// The error of the step that was solved last, in tolerances.
+static double estimate_error(as_integrator *s) {
+  find_means(s);
+  find_errors(s);
+  measure(s, &s->next, s->control.size, s->control.new_size);
+  return measure_errors(s, round_off_of_v(s));
+}
+
+/// Takes `part` off a number, not beyond zero.
+static double reduced(double x, double part) {
+  return fabs(x) > part ? x - copysign(part, x) : isnan(x) ? x : 0.0;
+}
+
+/// [SC.13] What round-off in the rows of constraints makes of v': A w = r with r_i = r_0 sum_j |A_ij|, in s->increment,
+/// where r_0 is the round-off of [NW.1]. Factors of an earlier step will do.
+static as_status find_round_off(as_integrator *s, double r0) {
+  const asi_system *a = s->active;
+  const as_problem_def *def = &s->problem->def;
+  const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = second_stage(s);
+  double *made = s->increment;
+  memset(made, 0, (size_t)a->size * sizeof(double));
+  for (int j = 0; j < a->size; ++j) {
+    if (!is_motion(j, n, again)) continue;
+    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
+      const int i = a->pattern.row[k];
+      if (!is_motion(i, n, again) && i < states) made[i] += fabs(a->value[k]);
+    }
+  }
+  // Unequal parts, so that they do not cancel where two rows say nearly the same.
+  for (int i = n; i < states; ++i) made[i] *= r0 * (1.0 + 0.5 * sin(1.0 + i));
+  return asi_solve(s, s->active, s->t1, made);
+}
+
+/// The error of a step that is to be rejected once more, less its round-off, [SC.13]: close to a singular position that is
+/// much more than elsewhere, and smaller steps do not make it less.
+static double estimate_beyond_round_off(as_integrator *s, double error) {
+  const int n = s->problem->n, again = second_stage(s);
+  const double r0 = asi_round_off(s, again < s->active->size, s->h);
+  if (!(r0 > 0.0) || find_round_off(s, r0) != AS_OK) return error;
+  const double *made = s->increment, *size = s->control.new_size;
+  const double amplified = asi_max_abs(made, n) / r0;
+  if (!(amplified > LEAST_AMPLIFIED)) return error;
+  // The velocities of index-2 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
+  const double twice = s->def.method == AS_METHOD_INDEX2 ? amplified : 1.0;
+  const double of_v = round_off_of_v(s), factor = ROUND_OFF_MARGIN * twice * of_v / r0;
+  const double most_q = MOST_ROUND_OFF * asi_max_abs(size, n);
+  const double most_v = MOST_ROUND_OFF * asi_max_abs(size + n, n);
+  double *e_q = s->control.estimate, *e_v = e_q + n;
+  find_errors(s);
+  for (int i = 0; i < n; ++i) {
+    const double second = again < s->active->size ? fabs(made[again + i]) : 0.0;
+    const double part = factor * larger(fabs(made[i]), second);
+    e_q[i] = reduced(e_q[i], lesser(s->h * part, most_q));
+    e_v[i] = reduced(e_v[i], lesser(part, most_v));
+  }
+  return fmin(error, measure_errors(s, of_v));
 }
 
 // ---- the size of the next step --------------------------------------------------------------------
@@ -347,8 +440,9 @@ static as_status fail_tolerance(as_integrator *s, double h, double least, double
   int worst = 0;
   double largest = 0.0;
   for (int i = 0; i < total; ++i) {
+    const double size = s->control.new_size[i];
     const double ratio = fabs(s->control.estimate[i]) /
-                         (s->def.tolerance.rtol * s->control.new_size[i] + s->control.atol[i]);
+                         step_tolerance(s->def.tolerance.rtol * size + s->control.atol[i], size);
     if (ratio <= largest) continue;
     largest = ratio;
     worst = i;
@@ -408,8 +502,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   s->controlled = true;
   s->newton_rtol = s->def.newton.rtol;
   if (isnan(s->newton_rtol))
-    s->newton_rtol =
-        fmin(fmax(NEWTON_RTOL * cbrt(tol->rtol * tol->rtol), LEAST_NEWTON_RTOL), MOST_NEWTON_RTOL);
+    s->newton_rtol = fmin(fmax(NEWTON_RTOL * tol->rtol, LEAST_NEWTON_RTOL), MOST_NEWTON_RTOL);
   double h = first_attempt(s, stop);
   bool shortened = h < 0.999 * s->control.h;
   const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fmax(fabs(s->t), h));
@@ -419,7 +512,8 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
     const as_status status = asi_solve_step(s, h, h == rest ? stop : s->t + h, e);
     double smaller = AFTER_FAILURE * h;
     if (status == AS_OK) {
-      const double error = estimate_error(s);
+      double error = estimate_error(s);
+      if (error > 1.0) error = estimate_beyond_round_off(s, error);
       s->statistics.error = error;
       const double part = error <= 1.0 ? find_input(s, h, error) : 0.0;
       if (error <= 1.0 && part == 0.0) {

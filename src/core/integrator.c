@@ -179,7 +179,7 @@ as_integrator_def as_default_integrator_def(void) {
       .improved_start = true,
       .perturbed_start = true,
       .project_start = true,
-      .tolerance = {.rtol = 1e-4,
+      .tolerance = {.rtol = 2e-5,
                     .atol_position = unset,
                     .atol_rotation = unset,
                     .atol_velocity = unset,

@@ -499,8 +499,8 @@ as_status asi_index2_couple(as_integrator *s, as_error *error);
 
 enum { ASI_AGEING_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
 
-/// Round-off in v' of a step; `stage` counts those of SOI2, otherwise 0.
-double asi_round_off(const as_integrator *s, int stage);
+/// Round-off in v' of a step of size h; `stage` counts those of SOI2, otherwise 0.
+double asi_round_off(const as_integrator *s, int stage, double h);
 /// Finds B_n^T d(eta/h), in s->eta_change, and its size in tolerances.
 double asi_position_norm(as_integrator *s, const double *eta);
 /// Predicts z and solves the step's equations.

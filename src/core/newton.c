@@ -46,14 +46,14 @@ static const double *stage_of(const as_integrator *s, const double *z, int stage
 
 /// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) where positions are constrained by v',
 /// 4e-16 |v| / (gamma h) where velocities are; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
-double asi_round_off(const as_integrator *s, int stage) {
+double asi_round_off(const as_integrator *s, int stage, double h) {
   const as_problem *p = s->problem;
   const as_block_set b = AS_BLOCK_BIT(AS_BLOCK_G_Q);
   if (p->def.n_lambda + p->def.n_psi == 0) return 0.0;
   if (p->def.n_lambda > 0 && (s->def.method == AS_METHOD_INDEX3 || stage == 1))
-    return 4e-16 * s->q_size / (s->c.beta * s->h * s->h);
+    return 4e-16 * s->q_size / (s->c.beta * h * h);
   const bool noisy = p->def.constraint_rate == NULL && (p->present & ~p->given & b);
-  const double rate = (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * s->h);
+  const double rate = (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * h);
   // Round-off in q reaches v' through the forces, which turn with it.
   return fmax(rate, 4e-16 * s->q_size * asi_max_abs(s->now.vdot, p->n));
 }
@@ -65,7 +65,8 @@ static void set_weights(as_integrator *s) {
   const double *const z = s->z, *const turns = s->turns, *const atol = s->atol;
   double *const weight = s->weight;
   s->q_size = asi_max_abs(s->now.q, s->problem->nq);
-  for (int stage = 0; stage < stages(s); ++stage) s->round_off[stage] = asi_round_off(s, stage);
+  for (int stage = 0; stage < stages(s); ++stage)
+    s->round_off[stage] = asi_round_off(s, stage, s->h);
   const double floor = s->round_off[stages(s) - 1];
   asi_two turning = asi_both(0.0), other = turning, widest = turning;
   for (int i = 0; i < n; i += 2) {

@@ -177,7 +177,7 @@ static as_status assemble_start(as_integrator *s) {
   return soi2_assemble(s);
 }
 
-/// [ST.9] with the matrix of both stages: the shared one knows nothing of stiffness; as long as it serves there is none
+/// [ST.10] with the matrix of both stages: the shared one knows nothing of stiffness; as long as it serves there is none
 static as_status calm_start(as_integrator *s) {
   asi_system *const active = s->active;
   const bool is_shared = active != &s->step;

@@ -219,7 +219,7 @@ as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
 
 enum { START_POWERS = 4 };
 
-// [ST.9] G^3, and G^3 (4 - 3 G)
+// [ST.10] G^3, and G^3 (4 - 3 G)
 static const double of_acceleration[START_POWERS] = {0.0, 0.0, 1.0, 0.0};
 static const double of_rates[START_POWERS] = {0.0, 0.0, 4.0, -3.0};
 
