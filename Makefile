@@ -118,6 +118,8 @@ bench:
 	@echo "== accuracy of automatic steps"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/accuracy --csv $(BUILD)/bench/accuracy.csv \
 	  --fixed-csv $(BUILD)/bench/fixed.csv --plot $(BUILD)/bench
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/examples_accuracy examples/machines/*/model.yaml \
+	  examples/machines/landing-gear/extension.yaml
 	@echo "== a million steps"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
 	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"

@@ -21,6 +21,13 @@ static const char *const machines[] = {
     "heavy-top",    "landing-gear", "pendulum",        "quarter-car", "robot-arm", "stewart",
     "rolling-disk", "slider-crank", "sleigh",          "trebuchet"};
 
+// Where constraints prescribe positions, their errors are what Newton's method leaves.
+static const double LEAST_SHOWN = 1e-7;
+
+static bool is_like(double x, double shown) {
+  return fmax(x, shown) < LEAST_SHOWN || (x < 2.0 * shown && x > 0.5 * shown);
+}
+
 /// Errors that the page shows are right to a factor of 2 (they are differences of two runs), steps to a tenth.
 static bool is_shown(const char *name, const example_accuracy *a) {
   char begin[80], line[1024];
@@ -35,9 +42,8 @@ static bool is_shown(const char *name, const example_accuracy *a) {
   char *at = line + strlen(begin);
   const double steps = strtod(at, &at), position = strtod(at + 2, &at);
   const double reaction = a->reaction.off > 0.0 ? strtod(at + 2, &at) : 0.0;
-  return fabs((double)a->steps / steps - 1.0) < 0.1 && a->position.off < 2.0 * position &&
-         a->position.off > 0.5 * position && a->reaction.off <= 2.0 * reaction &&
-         a->reaction.off >= 0.5 * reaction;
+  return fabs((double)a->steps / steps - 1.0) < 0.1 && is_like(a->position.off, position) &&
+         is_like(a->reaction.off, reaction);
 }
 
 static int check(const char *path, const char *name) {

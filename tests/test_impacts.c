@@ -539,8 +539,8 @@ static void test_tolerance_after_hits(void **state) {
       for (int k = 0; k < 8; ++k) compare_swing(&p, rig_advance(&r, 4.2 + 0.04 * k), &e[level]);
       rig_free(&r);
     }
-    printf("hits, method %d: rtol 6.5e-3: q %.1e lambda %.1e; 3e-4: q %.1e lambda %.1e\n", m, e[0].q,
-           e[0].lambda, e[1].q, e[1].lambda);
+    printf("hits, method %d: rtol 6.5e-3: q %.1e lambda %.1e; 3e-4: q %.1e lambda %.1e\n", m,
+           e[0].q, e[0].lambda, e[1].q, e[1].lambda);
     assert_true(e[0].q < 3e-2 && e[1].q < 2e-3 && e[1].q < 0.1 * e[0].q);
     assert_true(e[0].lambda < 0.1 && e[1].lambda < 0.1 * e[0].lambda);
   }
