@@ -290,7 +290,7 @@ static void test_automatic_motion(void **state) {
   enum { ROWS = 10 };
   for (int i = 0; i < N_SUBJECTS; ++i) {
     for (int m = 0; m < 3; ++m)
-      for (double rtol = 1e-3; rtol > 1e-8; rtol *= 1e-2) {
+      for (double rtol = 3e-2; rtol > 5e-5; rtol /= 21.5) { // 6.5e-5 is the last
         as_integrator_def how = as_default_integrator_def(), fine;
         how.method = methods[m];
         how.tolerance.rtol = rtol;
@@ -444,7 +444,7 @@ static void test_reactions(void **state) {
       for (int k = 0; k < 4; ++k) {
         static const double steps[] = {0.02, 0.002, (double)NAN, (double)NAN};
         as_integrator_def how = given_steps(methods[m], 0.8, steps[k]);
-        how.tolerance.rtol = k == 2 ? 1e-3 : 1e-6;
+        how.tolerance.rtol = k == 2 ? 3e-2 : 3e-4;
         run a = start_run(subjects[i].build(false), &how);
         run b = start_run(subjects[i].build(true), &how);
         double weight[MOST];
