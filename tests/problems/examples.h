@@ -14,7 +14,7 @@ typedef struct example_worst {
 
 typedef struct example_accuracy {
   as_status status; ///< AS_OK, or why there is nothing to compare
-  char message[1200];
+  char message[1600];
   example_worst position; ///< of bodies, and their rotations, relative to half a turn
   example_worst reaction; ///< forces and torques of joints
   long rows;              ///< compared
