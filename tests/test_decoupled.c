@@ -200,9 +200,8 @@ static void test_same_results(void **state) {
   for (int i = 0; i < 4; ++i) {
     const test_problem *p = loops[i];
     const comparison c = compare_runs(p->name, &p->def, &with, p->q0, p->v0, 2e-3, 40);
-    // The first has redundant rows, whose lambda is round-off over a compliance of 1e-8.
-    must_be_close(p->name, &c, 1e-9, i == 0 ? 1e-4 : 1e-8);
-    assert_int_equal(c.coupled, 0);
+    must_be_close(p->name, &c, 1e-9, 1e-8);
+    assert_true(c.coupled <= (i == 0 ? 4 : 0)); // the first is in space, and contracts less
     loops_free(loops[i]);
   }
 }

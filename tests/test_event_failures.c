@@ -381,7 +381,7 @@ static void test_log(void **state) {
     assert_int_equal(quiet, 0);
     assert_int_equal(book.warnings, 1);
     assert_int_equal(book.others, 0);
-    assert_non_null(strstr(book.last, "1 of 2 constraint rows are redundant"));
+    assert_non_null(strstr(book.last, "1 of 2 constraint rows is redundant"));
     const as_state *s = as_integrator_state(r.integrator);
     assert_near("pull", s->lambda[0] + 3.0 * s->lambda[1], pull, 0.5);
     assert_near("rod", hypot(s->q[0], s->q[1]), 1.0, 1e-6);

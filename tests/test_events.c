@@ -749,7 +749,8 @@ static void test_functions_of_everything(void **state) {
                              .y = s->y,
                              .u = s->u};
         // Fixed steps land there instead of interpolating.
-        assert_near("shown", probe_read(&at, p->what), p->threshold, k ? exact ? 1e-9 : 1e-7 : 2e-2);
+        assert_near("shown", probe_read(&at, p->what), p->threshold,
+                    k ? exact ? 1e-9 : 1e-7 : 2e-2);
         rig_free(&r);
       }
     }

@@ -155,8 +155,12 @@ static void test_towed(void **state) {
         double *largest = r % 4 == 0 ? &force : &between;
         *largest = fmax(*largest, fabs(got.row[r][2]));
       }
-      // The load may lag by the amplitude of the vibration, 1 mm, where it is resolved.
-      if (v > 2.1 || off > 2e-3 || force > 1.1e4 || between > 1.1 * force + 100.0)
+      // The load may lag by the amplitude of the vibration, 1 mm, where it is resolved; the force of that is 1e4 N, at steps or
+      // between them.
+      const double most = periods[i / 12] < 1.0 ? 1e4 : force;
+      // Cubics for velocities overshoot where a step is about a period.
+      if (v > (periods[i / 12] < 10.0 ? 3.0 : 2.1) || off > 2e-3 || force > 1.1e4 ||
+          between > 1.1 * most + 100.0)
         fail_msg("%s, %s, rho_inf = %g, h = %g s: |v| <= %g m/s, off by %g m, %g N at steps, %g N "
                  "between",
                  c->name, method_names[i % 3], rho, h, v, off, force, between);

@@ -125,11 +125,12 @@ static as_status add_event(asi_reader *r, const asi_kind *kind, const char *name
   return status;
 }
 
-static const asi_kind event_kind = {.table = &event_table,
-                                    .size = sizeof(event_thing),
-                                    .prepare = prepare_event,
-                                    .add = add_event,
-                                    .text = "something that happens when a formula crosses zero, or by the clock"};
+static const asi_kind event_kind = {
+    .table = &event_table,
+    .size = sizeof(event_thing),
+    .prepare = prepare_event,
+    .add = add_event,
+    .text = "something that happens when a formula crosses zero, or by the clock"};
 static const asi_kind *const kinds[] = {&event_kind};
 const asi_section asi_event_section = {"event", ASI_SORT_EVENT, kinds, 1, false};
 
