@@ -10,7 +10,9 @@
 #   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
 #   make random     SEEDS (10000) random machines from seed FIRST (1001) on, beyond those of the tests
 #   make valgrind   the tests, without the slow ones, under valgrind
+#   make portable   the tests with reference BLAS, with OpenBLAS, as on an old processor, with another libm (PASSES)
 #   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
+#   make docs       outputs and numbers that the documentation quotes, measured again
 #   make pictures   those of docs/pictures; needs Node and Chromium
 #   make format     format the sources
 #   make install    into PREFIX (/usr/local)
@@ -33,7 +35,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test lint fuzz random valgrind bench pictures format install clean
+.PHONY: all build run test lint fuzz random valgrind portable bench docs pictures format install clean
 
 all: build
 
@@ -74,6 +76,12 @@ valgrind:
 	@tools/bootstrap valgrind
 	$(call cmake,$(BUILD)/valgrind,-DCMAKE_C_COMPILER=gcc "-DALPHASTEP_TEST_LAUNCHER=valgrind;--quiet;--leak-check=full;--error-exitcode=99")
 	@$(call ctest,$(BUILD)/valgrind) --label-regex unit --label-exclude 'slow|long-double'
+
+# As other machines would run them: tools/portable says what is different in each pass. PASSES=openblas is one of them.
+portable:
+	@tools/bootstrap test
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	@MAKEFLAGS= tools/portable $(BUILD)/gcc $(PASSES)
 
 # A fuzzer begins with the inputs that it writes itself, with its corpus in tests/fuzz/corpus and with what earlier runs
 # have found. What fails is left in build/fuzz: run the fuzzer with that file, mend what it finds and put the file into
@@ -124,6 +132,11 @@ bench:
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
 	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"
 
+docs:
+	@tools/bootstrap test
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	@tools/update-docs $(BUILD)/gcc
+
 # Reports of examples as a browser shows them, and how errors fall with the step.
 pictures: build
 	@$(BUILD)/alphastep papers abc-top --plot $(BUILD)/pictures >/dev/null
@@ -135,7 +148,7 @@ pictures: build
 sources = $(shell find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
 units = $(filter-out tests/install/% examples/own-element/%,$(filter %.c,$(sources)))
-scripts = tools/bootstrap .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
+scripts = tools/bootstrap tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
 
 lint:
 	@tools/bootstrap lint

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The page of `alphastep papers --report`: well-formed, a verdict for each claim, the numbers of --json, nothing
-from outside. usage: papers_page.py COMMAND"""
+from outside. And the table of docs/papers.md: all rows, with numbers that agree; --update writes it anew.
+
+usage: papers_page.py COMMAND SOURCE_DIR [--update]"""
 
 import html.parser
 import json
@@ -11,7 +13,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as tree
 
-command = sys.argv[1]
+command, source = sys.argv[1:3]
 failed = False
 
 VERDICTS = {
@@ -31,6 +33,53 @@ def check(ok, *what):
 
 def run(*arguments):
     return subprocess.run([command, "papers", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+# ---- docs/papers.md -------------------------------------------------------------------------------
+
+papers_md = os.path.join(source, "docs", "papers.md")
+TABLE = re.compile(r"^```\n(.*?)^```$", re.M | re.S)
+ROW = re.compile(r"^([a-z][\w.-]+) {2,}(\S.*?) +(-|[-\d.e+]+) +(-|<= [\d.e+-]+|[-\d.e+]+) +([-\d.e+]+) +(-|[-\d.]+) +ok$", re.M)
+RELATIVE, ORDER = 0.01, 0.05
+PRINTED = 0.005  # published numbers are shown with three digits
+
+
+def update_table():
+    with open(papers_md, encoding="utf-8") as file:
+        text = file.read()
+    result = run()
+    if result.returncode:
+        sys.exit(result.stdout + result.stderr)
+    with open(papers_md, "w", encoding="utf-8") as file:
+        file.write(TABLE.sub(lambda _: f"```\n{result.stdout}```", text, count=1))
+    print(f"{papers_md}: written anew")
+
+
+def table_agrees(rows):
+    """The table has these rows. What is measured agrees to 1 %; where the expected value is a limit, it is below it."""
+    with open(papers_md, encoding="utf-8") as file:
+        text = file.read()
+    table = {cells[0]: cells[1:] for cells in ROW.findall(TABLE.search(text)[1])}
+    check(list(table) == [row["id"] for row in rows], "docs/papers.md has not the rows:", set(table) ^ {row["id"] for row in rows})
+    check(f"\n{len(rows)} of {len(rows)} rows are as expected.\n" in text, "docs/papers.md does not count", len(rows), "rows")
+    for row in rows:
+        what, published, expected, measured, order = table.get(row["id"], (None,) * 5)
+        if what is None:
+            continue
+        name = "docs/papers.md: " + row["id"]
+        check(what == row["what"], name, "is about", what)
+        check(published == "-" if row["published"] is None else abs(float(published) - row["published"]) <= PRINTED * row["published"],
+              name, "published", published)
+        if expected.startswith("<= "):
+            check(max(row["measured"], float(measured)) <= 1.0001 * float(expected[3:]), name, measured, "is above", expected)
+        else:
+            check(abs(float(measured) - row["measured"]) <= RELATIVE * abs(row["measured"]), name, measured, "not", row["measured"])
+        check((order == "-") == (row["order"] is None), name, "order", order)
+        if order != "-" and row["order"] is not None:
+            check(abs(float(order) - row["order"]) <= ORDER, name, "order", order, "not", row["order"])
+
+
+# ---- the page -------------------------------------------------------------------------------------
 
 
 class Outline(html.parser.HTMLParser):
@@ -143,6 +192,10 @@ def draws(root, listed):
         check(curves, "a panel without a curve:", words(panel.find("title")))
 
 
+if "--update" in sys.argv[3:]:
+    update_table()
+    sys.exit(0)
+
 folder = tempfile.TemporaryDirectory()
 page = os.path.join(folder.name, "page.html")
 
@@ -157,6 +210,7 @@ check(result.returncode == 0 and result.stderr == "", "exit status", result.retu
 everything = json.loads(result.stdout)
 chosen = json.loads(run("--json", "j-71").stdout)
 check(chosen == [row for row in everything if row["id"].startswith("j-71-")], "--report changes what --json writes")
+table_agrees(everything)
 text = read()
 stands_alone(text)
 root = tree.fromstring(text)

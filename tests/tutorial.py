@@ -2,44 +2,31 @@
 """Does what the tutorial says, with the files that it shows, and compares what comes out with what it shows.
 
 A block ```yaml is the file that is named last before it. In a block ```console a line that begins with `$ ` is a
-command, what follows is its output (stdout and stderr). Numbers agree to 1 percent (or 1e-9); how long a run took does
-not matter; a line `...` stands for any number of lines, and `[...]` in a line for any text.
+command, what follows is its output (stdout and stderr). The table of tolerances is measured too. How numbers are
+compared stands in shown.py. With --update the tutorial is written anew instead, with what the commands print.
 
-usage: tutorial.py COMMAND TUTORIAL
+usage: tutorial.py COMMAND TUTORIAL [--update]
 """
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 
-COMMAND, TUTORIAL = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-RELATIVE, ABSOLUTE = 1e-2, 1e-9
+import shown as pages
 
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
+COMMAND, TUTORIAL = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+UPDATE = "--update" in sys.argv[3:]
+PATIENCE = 600  # s; for something that takes a second
+
+# The rows of the table of tolerances, and the exact angle after 1.45 s: -pi/2 - 5.42 rad/s (3/4 of the period - 1.45 s).
+TOLERANCES = (("1e-3", "1e-3"), ("1e-4", "1e-4 (if you say nothing)"), ("1e-5", "1e-5"), ("1e-6", "1e-6"))
+EXACT_ANGLE = -1.5708025  # [rad]
+TABLE = re.compile(r"^\| `rtol` \| steps \| angle after 1\.45 s \| error \|\n\|[-|]+\|\n((?:\|.*\|\n)+)", re.M)
 
 failures = []
-
-
-def same_line(shown, measured):
-    if "[...]" in shown:
-        begin, end = shown.split("[...]")
-        return measured.startswith(begin) and measured.endswith(end)
-    shown, measured = (re.sub(r"simulated in \S+ s", "simulated", text).rstrip() for text in (shown, measured))
-    if NUMBER.sub("#", shown) != NUMBER.sub("#", measured):
-        return False
-    pairs = zip(map(float, NUMBER.findall(shown)), map(float, NUMBER.findall(measured)))
-    return all(abs(a - b) <= RELATIVE * abs(a) + ABSOLUTE for a, b in pairs)
-
-
-def same_text(shown, measured):
-    """Both are lists of lines."""
-    if not shown:
-        return not measured
-    if shown[0] == "...":
-        return any(same_text(shown[1:], measured[i:]) for i in range(len(measured) + 1))
-    return bool(measured) and same_line(shown[0], measured[0]) and same_text(shown[1:], measured[1:])
 
 
 class Shell:
@@ -51,19 +38,81 @@ class Shell:
 
     def run(self, line):
         result = subprocess.run(["sh", "-c", f"(exit {self.status}); {line}"], cwd=self.folder, env=self.environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
         self.status = result.returncode
         return result.stdout.splitlines()
 
 
 def play(console, shell):
-    commands = re.split(r"^\$ ", console, flags=re.M)[1:]
-    for command in commands:
+    """Returns the block as it should be, and how many commands it has."""
+    block, done = [], 0
+    for command in re.split(r"^\$ ", console, flags=re.M)[1:]:
         line, *shown = command.splitlines()
         measured = shell.run(line)
-        if not same_text(shown, measured):
+        if not pages.same_output(shown, measured):
             failures.append(f"$ {line}\nis shown to print\n" + "\n".join(shown) + "\nbut prints\n" + "\n".join(measured))
-    return len(commands)
+        block += ["$ " + line] + pages.updated(shown, measured)
+        done += 1
+    return "\n".join(block) + "\n", done
+
+
+def tolerance_rows(shell):
+    """Cells of the table, as text."""
+    for rtol, name in TOLERANCES:
+        shell.run("alphastep run pendulum.yaml -o tolerance --force --quiet --set 'output.times=[1.45]' "
+                  f"--set output.interval=null --set 'simulate.tol={{rtol: {rtol}}}'")
+        with open(os.path.join(shell.folder, "tolerance", "results.csv"), encoding="utf-8") as file:
+            angle = float(file.read().splitlines()[1].split(",")[1])
+        with open(os.path.join(shell.folder, "tolerance", "summary.json"), encoding="utf-8") as file:
+            steps = json.load(file)["statistics"]["steps"]
+        yield name, str(steps), f"{angle:.4f} rad", f"{abs(angle - EXACT_ANGLE):.2g}"
+
+
+def same_cells(shown, measured):
+    number = lambda text: float(text.removesuffix(" rad"))
+    return (shown[0] == measured[0] and pages.same_work(float(shown[1]), float(measured[1]))
+            and pages.same_value(number(shown[2]), number(measured[2])) and pages.same_error(number(shown[3]), number(measured[3])))
+
+
+def tolerance_table(text, shell):
+    """The rows as they should be."""
+    rows = []
+    for row, measured in zip(text.splitlines(), tolerance_rows(shell), strict=True):
+        if not same_cells([cell.strip() for cell in row.strip("|").split("|")], measured):
+            failures.append(f"the table of tolerances has\n{row}\nbut measured is {measured}")
+        rows.append("| " + " | ".join(measured) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def follow(text, folder):
+    """The tutorial as it should be, and how many commands it has."""
+    shell, out, end, done, tables = Shell(folder), [], 0, 0, 0
+    for block in re.finditer(r"^```(yaml|console)\n(.*?)^```$", text, re.M | re.S):
+        before = text[end:block.start()]
+        table = TABLE.search(before)
+        if table:
+            tables += 1
+            before = before[:table.start(1)] + tolerance_table(table[1], shell) + before[table.end(1):]
+        content = block[2]
+        if block[1] == "console":
+            content, commands = play(content, shell)
+            done += commands
+        else:
+            name = re.findall(r"`([\w-]+\.yaml)`", before)[-1]
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(content)
+        out += [before, f"```{block[1]}\n{content}```"]
+        end = block.end()
+    if done < 15 or tables != 1:
+        failures.append(f"only {done} commands and {tables} table of tolerances were found")
+    return "".join(out) + text[end:], done
+
+
+def write(text, done):
+    with open(TUTORIAL, "w", encoding="utf-8") as file:
+        file.write(text)
+    print(f"{TUTORIAL}: written anew; {len(failures)} of {done} outputs were off")
+    return 0
 
 
 def main():
@@ -71,20 +120,10 @@ def main():
         sys.exit("the command must be called alphastep")
     with open(TUTORIAL, encoding="utf-8") as file:
         text = file.read()
-    done = 0
     with tempfile.TemporaryDirectory() as folder:
-        shell = Shell(folder)
-        end = 0
-        for block in re.finditer(r"^```(yaml|console)\n(.*?)^```$", text, re.M | re.S):
-            if block[1] == "console":
-                done += play(block[2], shell)
-            else:
-                name = re.findall(r"`([\w-]+\.yaml)`", text[end:block.start()])[-1]
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                    file.write(block[2])
-            end = block.end()
-    if done < 15:
-        failures.append(f"only {done} commands were found")
+        new, done = follow(text, folder)
+    if UPDATE:
+        return write(new, done)
     print("\n\n".join(failures) or f"{done} commands")
     return 1 if failures else 0
 
