@@ -130,6 +130,7 @@ bench:
 	  examples/machines/landing-gear/extension.yaml
 	@echo "== a million steps"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/long
+	@tools/performance-tables $(BUILD)/bench --check
 	@echo "tables: steps.csv, instructions.csv, accuracy.csv, fixed.csv; pictures: *.svg; in $(BUILD)/bench"
 
 docs:

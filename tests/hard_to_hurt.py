@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 COMMAND, SANITIZED = sys.argv[1], sys.argv[2] == "1"
-PATIENCE = 300  # s; what takes a few seconds, on a machine that has other things to do
+PATIENCE = 600  # s; what takes a few seconds, on a machine that has other things to do
 MEMORY = 1500  # MiB
 
 HEAD = "alphastep: 1\n"

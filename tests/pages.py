@@ -245,6 +245,21 @@ def check_rod(folder, update=False):
         print(f"docs/choosing.md: written anew; {len(failures)} of its numbers were off")
 
 
+# ---- docs/performance.md --------------------------------------------------------------------------
+
+
+def check_performance():
+    """The table of time has the rows that `make bench` measures, and the files that the page names are there."""
+    text = read(SOURCE, "docs", "performance.md")
+    names = re.findall(r'"([\w-]+)"', re.search(r"all\[\] = \{(.*?)\};", read(SOURCE, "bench", "steps.c"), re.S)[1])
+    table = re.search(r"^\| problem \| method \| policy \| solver \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M)
+    rows = [tuple(cell.strip() for cell in line.split("|")[1:4]) for line in table[1].splitlines()]
+    expected = [(name, method, policy) for name in names for method in ("index-3", "index-2") for policy in ("renew", "reuse")]
+    check(rows == expected, "performance.md has not the rows of bench/steps:", set(rows) ^ set(expected))
+    for path in re.findall(r"(?<![\w/])(?:bench|tests|tools|examples)/[\w/-]+(?:\.\w+)?", text):
+        check(os.path.exists(os.path.join(SOURCE, path)), "performance.md names", path, "which is not there")
+
+
 def main():
     if "--update" in sys.argv[3:]:
         with tempfile.TemporaryDirectory() as folder:
@@ -255,6 +270,7 @@ def main():
     for page in pages:
         check_links(page)
     check_keys()
+    check_performance()
     with tempfile.TemporaryDirectory() as folder:
         check_elements(folder)
         check_whole_models("README.md", folder)

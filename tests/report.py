@@ -25,7 +25,7 @@ import xml.dom.minidom
 import zlib
 
 COMMAND, SOURCE = (os.path.abspath(path) for path in sys.argv[1:])
-PATIENCE = 300  # s
+PATIENCE = 600  # s
 DATA = re.compile(r'<script type="application/json" id="alphastep-data">(.*?)</script>', re.S)
 NASTY = '</script><img src=x onerror=alert(1)> "\\"\' & é'
 
@@ -452,7 +452,7 @@ def test_interrupted():
     process = subprocess.Popen(
         [COMMAND, "run", "pendulum.yaml", "-o", "cut", "--set", "simulate.t_end=100000", "--set", "output.interval=100"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while not (os.path.exists("cut/results.csv") and read("cut/results.csv").count("\n") > 1) and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

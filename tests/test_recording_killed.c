@@ -108,7 +108,7 @@ static void test_kills(void **state) {
     assert_true(child >= 0);
     if (child == 0) write_rows(&def, rows);
     // Once there is something new, in three of four cases; else whenever it is.
-    for (int i = 0; k % 4 && *flushed == rows && i < 10000; ++i) rest(1000);
+    for (int i = 0; k % 4 && *flushed == rows && i < 300000; ++i) rest(1000);
     rest(choose(20000));
     kill(child, SIGKILL);
     int status = 0;
