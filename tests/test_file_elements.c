@@ -236,7 +236,7 @@ static void test_by_hand(void **state) {
   add_door(b, hinge);
   add_contacts(b);
   as_model *by_hand = machine_build(b);
-  files_same_motion(m->model, by_hand, AS_METHOD_INDEX2, 1e-3, 60, 0.0);
+  files_same_motion(m->model, by_hand, AS_METHOD_INDEX2, 1e-3, 60, 1e-8);
   for (int i = 0; i < as_model_joints(by_hand); ++i)
     assert_string_equal(as_model_joint_name(m->model, i), as_model_joint_name(by_hand, i));
   for (int i = 0; i < as_model_forces(by_hand); ++i)
