@@ -13,8 +13,8 @@ char *files_read(const char *path);
 /// The whole path, until the next call.
 const char *files_path(const char *path);
 
-/// Two models have the same sizes, the same start, and after `steps` steps the same q, v, lambda and psi within
-/// a tolerance (0: bit for bit).
+/// Two models have the same sizes, the same start, and after each of `steps` steps the same q, v, lambda and psi within
+/// a tolerance; to lambda and psi the round-off of their method is added.
 void files_same_motion(const as_model *one, const as_model *other, as_method method, double step,
                        int steps, double tolerance);
 

@@ -34,9 +34,8 @@ static as_model *build_chain(int n) {
   return machine_build(b);
 }
 
-/// Numbers of a file by expressions differ by round-off from those by hand, 1e-14 m for a chain of 37 m. Index-3
-/// multipliers show it divided by h^2 and up to 300 times: 1e-7 N.
-#define SAME 1e-6
+/// Numbers of a file by expressions differ by round-off from those by hand.
+#define SAME 1e-9
 
 static void check_same(const char *name, as_model *by_hand, const char *const *settings, int n,
                        double step) {
