@@ -50,8 +50,7 @@ def kind(line, match):
 
 def same_line(shown, measured):
     if "[...]" in shown:
-        begin, end = shown.split("[...]")
-        return measured.startswith(begin) and measured.endswith(end)
+        return bool(re.fullmatch(".*".join(map(re.escape, shown.split("[...]"))), measured))
     shown, measured = shown.rstrip(), measured.rstrip()
     # Columns of numbers keep their width.
     words = [NUMBER.sub("#", text).split() for text in (shown, measured)]
