@@ -157,10 +157,9 @@ static void test_towed(void **state) {
       }
       // The load may lag by the amplitude of the vibration, 1 mm, where it is resolved; the force of that is 1e4 N, at steps or
       // between them.
-      const double most = periods[i / 12] < 1.0 ? 1e4 : force;
-      // Cubics for velocities overshoot where a step is about a period.
-      if (v > (periods[i / 12] < 10.0 ? 3.0 : 2.1) || off > 2e-3 || force > 1.1e4 ||
-          between > 1.1 * most + 100.0)
+      const double most = periods[i / 12] < 1.0 ? 1.1e4 : force;
+      // The load's own velocity is 2 m/s at the most; between steps it is found from forces, less well.
+      if (v > 2.5 || off > 2e-3 || force > 1.1e4 || between > 1.1 * most + 100.0)
         fail_msg("%s, %s, rho_inf = %g, h = %g s: |v| <= %g m/s, off by %g m, %g N at steps, %g N "
                  "between",
                  c->name, method_names[i % 3], rho, h, v, off, force, between);

@@ -369,6 +369,28 @@ static as_status lead_back(as_integrator *s) {
   return status;
 }
 
+bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
+                    const double *to) {
+  const as_point at = {.t = t, .q = q};
+  const bool shared = s->def.method == AS_METHOD_SOI2 && s->active == &s->shared;
+  double *w = s->residual;
+  if (isnan(s->last.factor_h) || shared) return false;
+  if (asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M)) != AS_OK) return false;
+  memset(w, 0, (size_t)s->active->size * sizeof(double));
+  for (int i = 0; i < s->problem->n; ++i) w[i] = to[i] - from[i];
+  return asi_stiff_share(s, w) > STIFF;
+}
+
+/// [DO.3] Cubics through the velocities of a vibration that the step jumps over lead away from both ends: straight lines do
+/// not.
+static void straighten_velocity(as_integrator *s) {
+  const asi_values *from = &s->last.from, *to = s->last.jumped ? &s->last.to : &s->now;
+  const double theta = (s->state.t - s->last.t0) / s->last.h;
+  if (theta < 0.0 || !asi_jumps_over(s, s->state.t, s->shown.q, from->vdot, to->vdot)) return;
+  for (int i = 0; i < s->problem->n; ++i)
+    s->shown.v[i] = from->v[i] + theta * (to->v[i] - from->v[i]);
+}
+
 static bool is_inside(const as_integrator *s) {
   return s->state.q == s->shown.q && s->last.known && s->state.t != s->last.t0;
 }
@@ -393,6 +415,7 @@ as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates) {
   // Index-3 velocities are shown as they are integrated.
   asi_values moved = *at;
   if (s->def.method == AS_METHOD_INDEX3) moved.v = s->output.velocity;
+  straighten_velocity(s);
   as_status status = project(s, moved.v);
   if (status == AS_OK) status = look_for_stiffness(s, &stiff);
   if (status == AS_OK && stiff) {

@@ -431,6 +431,10 @@ void asi_output_end(as_integrator *s, const asi_output *was);
 /// Leads positions back to where stiff springs have their force, [DO.3], and solves for v', lambda, psi, x' and y of the
 /// state that is shown, if it is inside a step; where that cannot be done all is as interpolated.
 as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates);
+/// Whether springs, by the matrix of the last step, are what decides on a change of v' from one value to another: then it is
+/// that of a vibration which no step resolves. M is that of a point.
+bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
+                    const double *to);
 
 // sampling.c ---------------------------------------------------------------------------------------
 

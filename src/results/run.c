@@ -323,8 +323,10 @@ static void show_forgotten(as_run *run, double t) {
   const asi_values *to = &s->last.from, *out = &s->shown;
   const copy *from = &run->before;
   const double h = s->last.t0 - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
-  const double change = theta * theta * (3.0 - 2.0 * theta);
-  const double begin = theta * rest * rest * h, end = -theta * theta * rest * h;
+  const bool straight = asi_jumps_over(s, s->last.t0, to->q, from->vdot, to->vdot); // [DO.3]
+  const double change = straight ? theta : theta * theta * (3.0 - 2.0 * theta);
+  const double begin = straight ? 0.0 : theta * rest * rest * h;
+  const double end = straight ? 0.0 : -theta * theta * rest * h;
   as_space_difference(p->space, from->q, to->q, run->xi);
   as_space_tangent_inverse(p->space, run->xi, to->v, run->velocity);
   for (int i = 0; i < p->n; ++i) {
