@@ -86,6 +86,11 @@ as_status asi_find_redundancy(as_integrator *s, double t, const double *q, const
   return status;
 }
 
+/// [RE.3] e where redundant rows are borne, not left out
+static double redundant_compliance(const as_integrator *s) {
+  return s->def.method == AS_METHOD_INDEX2 ? 1e-8 : 1e-6;
+}
+
 /// Finds the rank of the constraints at the start, and leaves redundant rows out if it is short. If there are more than are
 /// looked for, compliance bears the others.
 static as_status prepare_constraints(as_integrator *s, double t, const double *q, const double *v,
@@ -98,7 +103,7 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   memcpy(r->redundant, r->found, (size_t)r->rows * sizeof(int));
   asi_rows_leave_out(s);
   if (r->n_redundant == ASI_MOST_REDUNDANT)
-    s->base_compliance = s->def.method == AS_METHOD_INDEX2 ? 1e-8 : 1e-6; // [RE.3]
+    s->base_compliance = redundant_compliance(s);
   s->compliance = s->base_compliance;
   warn_of_redundancy(s, t, q, v, false);
   warn_of_redundancy(s, t, q, v, true);
@@ -158,7 +163,17 @@ static as_status solve_rest(as_integrator *s, double t) {
   for (int i = 0; i < s->redundancy.rows && s->eval.n_left_out > 0; ++i)
     if (s->eval.left_out[i])
       *(i < p->def.n_lambda ? x->lambda + i : x->psi + i - p->def.n_lambda) = 0.0;
-  const as_status status = asi_solve_acceleration(s, t, x, 0);
+  as_status status = asi_solve_acceleration(s, t, x, 0);
+  const bool unsolved = status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE;
+  if (unsolved && asi_forces_see_least_norm(s)) {
+    // [RE.3] Forces that depend much on how joints share their reactions: then all rows are kept, and give way a little.
+    asi_rows_take_all(s);
+    s->compliance = s->base_compliance = redundant_compliance(s);
+    memset(x->vdot, 0, (size_t)p->n * sizeof(double));
+    memset(x->lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
+    memset(x->psi, 0, (size_t)p->def.n_psi * sizeof(double));
+    status = asi_solve_acceleration(s, t, x, 0);
+  }
   memset(x->eta, 0, (size_t)p->def.n_lambda * sizeof(double));
   memcpy(x->a, x->vdot, (size_t)p->n * sizeof(double));
   memcpy(x->w, x->xdot, (size_t)p->def.n_x * sizeof(double));
