@@ -22,7 +22,7 @@
 #include "results/channels.h"
 
 static const double RATIO = 4.0;   ///< of the errors of the two runs
-static const double TIGHTER = 8.0; ///< tolerances of the finer run: the cube of its steps
+static const double TIGHTER = 4.0; ///< tolerances, which errors are in proportion to
 static const double AHEAD = 4.0;   ///< steps that the finer run may take longer to be stopped
 static const double LEAST = 1e-6;  ///< of a size, where a machine hardly moves
 enum {
