@@ -102,8 +102,9 @@ fuzz:
 random:
 	@tools/bootstrap test
 	@$(call configure,$(BUILD)/sanitize,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_SANITIZE=ON)
-	@MAKEFLAGS= cmake --build $(BUILD)/sanitize --parallel $(JOBS) --target test_random_machines
+	@MAKEFLAGS= cmake --build $(BUILD)/sanitize --parallel $(JOBS) --target test_random_machines test_twins
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_random_machines $(FIRST) $(SEEDS)
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_twins $(FIRST) $(SEEDS)
 
 bench:
 	@tools/bootstrap bench

@@ -27,6 +27,10 @@ enum { MAX_REFINEMENTS = 50 };
 // off by.
 #define HOLDS 1e-7
 #define HOLDS_LIKE 1e3
+// sigma/sigma_1 of rows that are implied where positions are known to Newton's tolerance only: in a choice that may leave out
+// fewer, which is made where a step has moved by 1e-4 of the machine's lengths or more, and in others.
+#define IMPLIED_LATER 1e-6
+#define IMPLIED_ALONG 1e-5
 // Multipliers that have grown by this, against the forces that they make, since the rows were chosen: others may be better.
 #define MUCH_LARGER 10.0
 
@@ -284,13 +288,16 @@ static bool are_the_same(const asi_redundancy *r) {
   return same;
 }
 
-as_status asi_rows_choose(as_integrator *s, double t, const double *q, const double *v, int most,
+as_status asi_rows_choose(as_integrator *s, double t, const double *q, const double *v, bool fewer,
                           bool *changed) {
-  const asi_redundancy *r = &s->redundancy;
-  *changed = false;
-  as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), most + 8);
-  if (status || r->n_redundant > most || are_the_same(r)) return status;
+  asi_redundancy *r = &s->redundancy;
   const int count = r->n_implied;
+  *changed = false;
+  r->limit = fewer ? IMPLIED_LATER : IMPLIED_ALONG;
+  as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), count + 8);
+  r->limit = ASI_REDUNDANT;
+  if (status || are_the_same(r)) return status;
+  if (r->n_redundant > count || (r->n_redundant < count && !fewer)) return AS_OK;
   memcpy(r->old_implied, r->implied, (size_t)r->rows * sizeof(bool));
   asi_rows_leave_out(s);
   status = change_multipliers(s);
@@ -329,7 +336,7 @@ as_status asi_rows_doubt(as_integrator *s) {
   s->eval.error = &ignored;
   as_status status = are_much_larger(s, &larger);
   if (status == AS_OK && larger)
-    status = asi_rows_choose(s, s->t, s->now.q, s->now.v, s->redundancy.n_implied, &changed);
+    status = asi_rows_choose(s, s->t, s->now.q, s->now.v, false, &changed);
   s->eval.error = error;
   s->redundancy.doubtful = false;
   return as_status_is_recoverable(status) ? AS_OK : status; // with the rows at hand, then

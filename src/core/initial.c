@@ -102,8 +102,7 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   if (status) return status;
   memcpy(r->redundant, r->found, (size_t)r->rows * sizeof(int));
   asi_rows_leave_out(s);
-  if (r->n_redundant == ASI_MOST_REDUNDANT)
-    s->base_compliance = redundant_compliance(s);
+  if (r->n_redundant == ASI_MOST_REDUNDANT) s->base_compliance = redundant_compliance(s);
   s->compliance = s->base_compliance;
   warn_of_redundancy(s, t, q, v, false);
   warn_of_redundancy(s, t, q, v, true);

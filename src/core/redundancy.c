@@ -16,8 +16,7 @@
 #include "base/error.h"
 #include "core/integrator.h"
 
-// sigma / sigma_1 below which a row is redundant; up to NEAR it is nearly so.
-#define REDUNDANT 1e-10
+// sigma / sigma_1 up to which a row is nearly redundant.
 #define NEAR 1e-3
 // e of the filter that redundant rows pass and nearly redundant ones do not.
 #define SHARP 1e-12
@@ -31,6 +30,7 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
 as_status asi_redundancy_init(as_integrator *s, as_error *error) {
   const size_t rows = (size_t)s->redundancy.rows;
   asi_redundancy *r = &s->redundancy;
+  r->limit = ASI_REDUNDANT;
   r->redundant = asi_calloc(3 * rows, sizeof(int));
   r->found = r->redundant ? r->redundant + rows : NULL;
   r->group = r->found ? r->found + rows : NULL;
@@ -475,7 +475,7 @@ static as_status classify(as_integrator *s, double *basis, int count) {
     for (int b = 0; b < count; ++b) {
       const int from = count - 1 - b; // LAPACK sorts downwards
       const double value = from < known ? sigma[from] : 0.0;
-      if (value < REDUNDANT)
+      if (value < r->limit)
         ++r->n_redundant;
       else
         ++r->n_nearly;

@@ -17,6 +17,7 @@ typedef struct asi_redundancy {
   double *inverse_D2;   ///< rows: 1 / D^2, the mean square of a scaled row
   double *inverse_d2;   ///< rows: the same over the mass that the row holds
   double *probe;        ///< n + rows: right-hand sides of the rank test
+  double limit;         ///< sigma/sigma_1 below which a row counts as implied
   int n_redundant;      ///< rows that the others imply
   int n_nearly;         ///< rows that they nearly imply
   int *redundant;       ///< rows: which, the redundant ones first, as of the start
@@ -52,6 +53,9 @@ void asi_redundancy_scale(as_integrator *s);
 /// The singular value, relative to the largest, below which rows count as nearly redundant.
 double asi_redundancy_near(const as_integrator *s);
 
+/// The limit at a start, where positions are exact.
+#define ASI_REDUNDANT 1e-10
+
 /// How many redundant rows are looked for at the most: beyond, the cost would grow with their cube.
 enum { ASI_MOST_REDUNDANT = 300 };
 
@@ -77,8 +81,8 @@ void asi_rows_leave_out(as_integrator *s);
 as_status asi_rows_check(as_integrator *s, bool *hold);
 /// Says that they do not.
 as_status asi_rows_fail(as_integrator *s);
-/// Searches again at a point, and leaves other rows out if these are not `most` at the most, or not the same.
-as_status asi_rows_choose(as_integrator *s, double t, const double *q, const double *v, int most,
+/// Searches again at a point, and leaves other rows out if they are as many, or `fewer` may be.
+as_status asi_rows_choose(as_integrator *s, double t, const double *q, const double *v, bool fewer,
                           bool *changed);
 /// Looks after a step whether others should be left out.
 void asi_rows_watch(as_integrator *s);

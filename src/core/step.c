@@ -59,18 +59,17 @@ static as_status attempt(as_integrator *s, double h, double t1, double e) {
 /// [RE.6] Rows that are left out must hold as well as the others do; if they do not, they were redundant at one position
 /// only. Where a step fails others may be left out.
 static as_status choose_rows(as_integrator *s, as_status status, bool *changed) {
-  const int most = s->redundancy.n_implied;
   bool hold = true;
   *changed = false;
   if (status == AS_OK) status = asi_rows_check(s, &hold);
   if (status == AS_OK && !hold) {
-    status = asi_rows_choose(s, s->t1, s->next.q, s->next.v, most, changed);
+    status = asi_rows_choose(s, s->t1, s->next.q, s->next.v, true, changed);
     return status || *changed ? status : asi_rows_fail(s);
   }
   if (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE) return status;
   as_error ignored, *const error = s->eval.error;
   s->eval.error = &ignored;
-  if (asi_rows_choose(s, s->t, s->now.q, s->now.v, most, changed)) *changed = false;
+  if (asi_rows_choose(s, s->t, s->now.q, s->now.v, false, changed)) *changed = false;
   s->eval.error = error;
   return status;
 }
