@@ -21,7 +21,7 @@
 
 static const double pi = 3.14159265358979323846;
 static const char *const names[] = {"index-3", "index-2", "SOI2"};
-static const double tolerances[] = {1e-3, 1e-4, 1e-6, 1e-8};
+static const double tolerances[] = {3e-2, 6.5e-3, 3e-4, 1.4e-5};
 
 // ---- a guide ----------------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ static void test_redundant(void **state) {
   (void)state;
   for (int m = 0; m < 3; ++m)
     for (int k = 0; k < 3; ++k) {
-      const test_problem *twice = loops_pendulum_twice();
+      test_problem *twice = loops_pendulum_twice();
       as_integrator_def how = rig_how(rig_methods[m], (double)NAN, NULL, 0);
       how.tolerance.rtol = tolerances[k];
       rig r = rig_make(&twice->def, &how, &(as_initial){.q = twice->q0, .v = twice->v0});
@@ -258,6 +258,7 @@ static void test_redundant(void **state) {
         assert_near("share", s->lambda[0] / s->lambda[1], 3.0, 1e-5);
       }
       rig_free(&r);
+      loops_free(twice);
     }
 }
 
