@@ -164,7 +164,7 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
 static void explain_failure(as_integrator *s, as_status status, as_error *error) {
   const asi_redundancy usual = s->redundancy;
   if (error == NULL || usual.rows == 0 ||
-      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE))
+      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE && status != AS_ERR_TOLERANCE))
     return;
   as_error ignored;
   s->eval.error = &ignored;
