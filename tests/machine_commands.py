@@ -425,7 +425,7 @@ def test_accuracy(model):
     # automatic steps
     write("automatic.yaml", read(model).replace("step: 1.0e-3", "tol: {rtol: 1e-4}"))
     result = expect(0, None, "run", "automatic.yaml", "-o", "automatic", "--accuracy")
-    check("with a tolerance of 1.25e-05" in result.stdout, result.stdout)
+    check("with a tolerance of 2.5e-05" in result.stdout, result.stdout)
     expect(2, "leave `--accuracy` away", "run", "--resume", "known", "--accuracy")
     write("wrong.yaml", read(model).replace("step: 1.0e-3", "step: 0.02, accuracy: 3"))
     expect(2, "accuracy", "run", "wrong.yaml", "-o", "wrong")
