@@ -710,6 +710,8 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 #define OPPOSITE -0.8
 #define LEAST_BEND 0.1
 #define GROWN 1.5
+// With rho_inf = alpha_f/(1 - alpha_f) above this errors of multipliers alternate for good, growing or not.
+#define MOST_DAMPED 0.99
 
 /// [GA.18] whether a parasitic mode of index-3 grows, in rotations of bodies or in all else. `rate` is that of a over this
 /// step.
@@ -743,7 +745,8 @@ static void collocated_accept(as_integrator *s) {
   double *const rate = s->work_n;
   for (int i = 0; i < s->problem->n; ++i) rate[i] = (s->next.a[i] - s->a0[i]) * per_time;
   const bool watched = s->def.method == AS_METHOD_INDEX3 && s->problem->def.n_lambda > 0 &&
-                       s->def.step_corrections && s->def.perturbed_start;
+                       s->def.step_corrections && s->def.perturbed_start &&
+                       s->c.alpha_f < MOST_DAMPED * (1.0 - s->c.alpha_f);
   const bool grows = watched && !s->first && !s->varies && parasite_grows(s, rate);
   memcpy(s->a_rate, rate, (size_t)s->problem->n * sizeof(double));
   asi_predictor_learn(&s->predictor, s->t1, s->z);
