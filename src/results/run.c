@@ -21,28 +21,15 @@
 #include "base/memory_file.h"
 #include "core/integrator.h"
 #include "results/accuracy.h"
+#include "results/balance.h"
 #include "results/channels.h"
 #include "results/rules.h"
-
-// [EN.1] What round-off may take of the balance of energies, of the largest of them.
-#define ROUND_OFF 1e-9
 
 /// A copy of the variables that channels depend on.
 typedef struct copy {
   double t;
   double *q, *v, *vdot, *lambda, *psi;
 } copy;
-
-/// What has flowed through a machine since its start.
-typedef struct asi_flow {
-  double least, most; ///< potential energy [J]
-  double kinetic;     ///< at the start [J]
-  double size;        ///< the largest energy so far: round-off is relative to it [J]
-  double turned_over; ///< the powers of dampers, forces and motions, all positive, over time [J]
-  as_power power;     ///< when last looked at [W]
-  double t;           ///< when that was [s]
-  bool told;          ///< that the balance is off
-} asi_flow;
 
 struct as_run {
   const as_model *model;
@@ -438,24 +425,6 @@ static as_status note_jump(as_run *run, double until, as_error *error) {
   return AS_OK;
 }
 
-void asi_tell_start_changes(const as_model *m, const as_start_change *change, int n, as_log_fn *log,
-                            void *user) {
-  char text[ASI_CHANGE_TEXT];
-  int told = 0, untold = 0;
-  for (int i = 0; i < n && log; ++i) {
-    if (change[i].assembled) continue; // it was asked for
-    untold += told == ASI_MOST_CHANGES;
-    if (told == ASI_MOST_CHANGES) continue;
-    as_start_change_text(m, &change[i], text, sizeof text);
-    log(AS_LOG_WARNING, text, user);
-    ++told;
-  }
-  if (untold == 0) return;
-  snprintf(text, sizeof text, "%d more value%s of the start %s not as given.", untold,
-           untold == 1 ? "" : "s", untold == 1 ? "is" : "are");
-  log(AS_LOG_WARNING, text, user);
-}
-
 /// Says what of the start is not as it was given.
 static as_status note_changes(as_run *run, as_error *error) {
   const as_integrator_def *how = &run->def.integrator;
@@ -474,50 +443,6 @@ static as_status give_up_meter(as_run *run, as_status status, as_error *error) {
   return asi_succeed(error);
 }
 
-/// What flows through a machine, whichever way [W].
-static double turn_over(const as_power *p) {
-  return fabs(p->dissipated) + fabs(p->forces) + fabs(p->motions);
-}
-
-static void begin_flow(as_run *run, const as_energy *energy) {
-  run->flow = (asi_flow){.least = energy->potential,
-                         .most = energy->potential,
-                         .kinetic = energy->kinetic,
-                         .power = run->meter.power,
-                         .t = run->meter.t};
-}
-
-/// [EN.1] A balance that is off by more than all that can have moved: the kinetic energy at the start, the range of the potential
-/// one and all work and losses so far. Says so once.
-static as_status watch_balance(as_run *run, const as_state *state, as_error *error) {
-  asi_flow *flow = &run->flow;
-  const as_meter *meter = &run->meter;
-  as_energy now;
-  if (flow->told) return AS_OK;
-  const as_status status = as_model_energy(run->model, state, &now, error);
-  if (status) return status;
-  // The last power of a step that ended with an event is that behind it.
-  flow->turned_over +=
-      (meter->t - flow->t) / 2.0 * (turn_over(&flow->power) + turn_over(&meter->power));
-  flow->power = meter->power;
-  flow->t = meter->t;
-  flow->least = fmin(flow->least, now.potential);
-  flow->most = fmax(flow->most, now.potential);
-  flow->size = fmax(flow->size, fmax(fabs(now.kinetic), fabs(now.potential)) + flow->turned_over);
-  const double work = meter->forces + meter->motions;
-  const double off =
-      now.kinetic + now.potential + meter->dissipated - work - run->view.start_energy;
-  const double most = flow->kinetic + flow->most - flow->least + flow->turned_over;
-  if (!(fabs(off) > most + ROUND_OFF * flow->size)) return AS_OK;
-  flow->told = true;
-  asi_log(run->integrator, AS_LOG_WARNING,
-          "From t = %.6g s on the balance of energies is off by %.3g J, more than the %.3g J that "
-          "have flowed through the machine: the steps do not follow its motion; take smaller "
-          "ones.",
-          state->t, off, most);
-  return AS_OK;
-}
-
 static as_status start(as_run *run, as_error *error) {
   as_integrator *s = run->integrator;
   as_energy energy = {0};
@@ -534,7 +459,7 @@ static as_status start(as_run *run, as_error *error) {
   if (run->watch) status = asi_watch_follow(run->watch, as_integrator_state(s), error);
   if (status) return status;
   run->view.start_energy = energy.kinetic + energy.potential;
-  begin_flow(run, &energy);
+  run->flow = asi_flow_begin(&energy, &run->meter);
   keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
   run->t = s->t;
   run->started = true;
@@ -559,7 +484,9 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (run->jumped) run->meter = run->after;
   if (run->metered && !run->partial)
     status = as_meter_update(&run->meter, run->model, state, error);
-  if (status == AS_OK && run->metered && !run->partial) status = watch_balance(run, state, error);
+  if (status == AS_OK && run->metered && !run->partial)
+    status = asi_flow_watch(&run->flow, run->integrator, run->model, &run->meter, state,
+                            run->view.start_energy, error);
   status = give_up_meter(run, status, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
   if (status == AS_OK && !run->partial && run->watch)

@@ -1,0 +1,28 @@
+/// The balance of energies of a run, and what it is compared with.
+#ifndef ALPHASTEP_RESULTS_BALANCE_H
+#define ALPHASTEP_RESULTS_BALANCE_H
+
+#include <stdbool.h>
+
+#include "alphastep/integrator.h"
+#include "alphastep/quantities.h"
+
+/// What has flowed through a machine since its start.
+typedef struct asi_flow {
+  double least, most; ///< potential energy [J]
+  double kinetic;     ///< at the start [J]
+  double size;        ///< the largest energy so far: round-off is relative to it [J]
+  double turned_over; ///< the powers of dampers, forces and motions, all positive, over time [J]
+  as_power power;     ///< when last looked at [W]
+  double t;           ///< when that was [s]
+  bool told;          ///< that the balance is off
+} asi_flow;
+
+/// At the start, where the meter has been read once.
+asi_flow asi_flow_begin(const as_energy *energy, const as_meter *meter);
+/// After a step: [EN.1] says once, by the integrator's log, that the balance is off by more than what has flowed.
+as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
+                         const as_meter *meter, const as_state *state, double start_energy,
+                         as_error *error);
+
+#endif
