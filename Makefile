@@ -147,7 +147,7 @@ pictures: build
 
 # ---- sources ---------------------------------------------------------------------------------------
 
-sources = $(shell find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | sort)
+sources = $(shell find include src cli validation tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
 units = $(filter-out tests/install/% examples/own-element/%,$(filter %.c,$(sources)))
 scripts = tools/bootstrap tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)

@@ -1,11 +1,8 @@
-// `alphastep papers`: repeats the papers' experiments and compares what comes out with the numbers
-// that are expected.
+// `alphastep papers`: repeats the papers' experiments (validation/) and compares what comes out with the
+// numbers that are expected.
 //
-// Rows are chosen by name, their runs made once each, and the rows printed as a table or as JSON;
-// figures.c draws the figures that show chosen rows, papers_page.c writes the page about the claims that
-// they bear on.
-// The observed order of a row is log2(e(2h) / e(h)); the run with twice the step is made for it
-// even if its own row is not chosen, so that a row reads the same alone and among others.
+// Rows are chosen by name, their runs made once each, and the rows printed as a table or as JSON, figures
+// that show chosen rows drawn; papers_page.c writes the page about the claims that they bear on.
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,14 +13,7 @@
 #include "cli.h"
 #include "folder.h"
 #include "json.h"
-#include "papers.h"
-
-static const paper *const papers[] = {&paper_abc, &paper_jn, &paper_j, &paper_ba, &paper_ch};
-enum { N_PAPERS = sizeof papers / sizeof papers[0] };
-
-static const double WITHIN = 0.01;       // relative distance to the expected number
-static const double WITHIN_VALUE = 1e-6; // the same for values of a solution
-static const double SECOND_ORDER = 1.9;  // the least observed order that counts as second
+#include "papers_page.h"
 
 typedef struct request {
   bool json;
@@ -46,7 +36,8 @@ static void print_help(void) {
       "limit `<=` is given.\n"
       "\n"
       "NAME        an id or its first words, such as `abc-top`; default: every row\n"
-      "--json      write an array of objects {id, paper, what, published, measured, order}\n"
+      "--json      write an array of objects {id, paper, what, published, expected, limit,\n"
+      "            measured, order, ok}\n"
       "--plot DIR  also draw the figures that show these rows, as DIR/FIGURE.svg; DIR is made if\n"
       "            needed\n"
       "--report FILE\n"
@@ -57,10 +48,12 @@ static void print_help(void) {
       "\n"
       "Papers:\n",
       stdout);
-  for (int p = 0; p < N_PAPERS; p++) printf("  %s: %s\n", papers[p]->citation, papers[p]->title);
+  for (int p = 0; p < N_PAPERS; p++)
+    printf("  %s: %s\n", all_papers[p]->citation, all_papers[p]->title);
   fputs("\nFigures:\n", stdout);
   for (int p = 0; p < N_PAPERS; p++) {
-    for (int i = 0; i < papers[p]->n_figures; i++) printf("  %s\n", papers[p]->figures[i].name);
+    for (int i = 0; i < all_papers[p]->n_figures; i++)
+      printf("  %s\n", all_papers[p]->figures[i].name);
   }
   fputs("\n"
         "Exit status: 0 every chosen row is ok; 1 a row falls short; 2 bad usage; 3 a simulation\n"
@@ -70,15 +63,10 @@ static void print_help(void) {
 
 // ---- choosing rows
 
-bool paper_names(const char *name, const char *id) {
-  size_t n = strlen(name);
-  return strncmp(name, id, n) == 0 && (id[n] == '\0' || id[n] == '-');
-}
-
 static bool is_known(const char *name) {
   for (int p = 0; p < N_PAPERS; p++) {
-    for (int i = 0; i < papers[p]->n_rows; i++) {
-      if (paper_names(name, papers[p]->rows[i].id)) return true;
+    for (int i = 0; i < all_papers[p]->n_rows; i++) {
+      if (paper_names(name, all_papers[p]->rows[i].id)) return true;
     }
   }
   return false;
@@ -89,8 +77,8 @@ static void complain_unknown(const char *name) {
   char nearest[80] = "";
   int least = -1;
   for (int p = 0; p < N_PAPERS; p++) {
-    for (int i = 0; i < papers[p]->n_rows; i++) {
-      const char *id = papers[p]->rows[i].id;
+    for (int i = 0; i < all_papers[p]->n_rows; i++) {
+      const char *id = all_papers[p]->rows[i].id;
       for (size_t n = 1; n <= strlen(id) && n < sizeof nearest; n++) {
         if (id[n] != '\0' && id[n] != '-') continue;
         char words[sizeof nearest];
@@ -129,8 +117,8 @@ static bool is_figure_chosen(const request *r, const paper *source, const paper_
 
 static bool has_figure(const request *r) {
   for (int p = 0; p < N_PAPERS; p++) {
-    for (int i = 0; i < papers[p]->n_figures; i++) {
-      if (is_figure_chosen(r, papers[p], &papers[p]->figures[i])) return true;
+    for (int i = 0; i < all_papers[p]->n_figures; i++) {
+      if (is_figure_chosen(r, all_papers[p], &all_papers[p]->figures[i])) return true;
     }
   }
   return false;
@@ -176,51 +164,6 @@ static cli_exit read_arguments(int argc, char **argv, request *r) {
     return CLI_USAGE;
   }
   return CLI_DONE;
-}
-
-// ---- measuring
-
-const run_result *paper_make_run(const paper *source, int run, const char *id,
-                                 run_result *results) {
-  run_result *result = &results[run];
-  if (result->made) return result;
-  as_error error = {.message = ""};
-  result->made = true;
-  result->status = source->runs[run].measure(source->runs[run].setting, result->out, &error);
-  if (result->status != AS_OK) {
-    cli_complain("%s: %s: %s", id, as_status_name(result->status), error.message);
-  }
-  return result;
-}
-
-static bool is_near(double measured, double expected) {
-  return fabs(measured - expected) <= WITHIN * fabs(expected);
-}
-
-paper_entry paper_measure(const paper *source, const paper_row *row, run_result *results) {
-  paper_entry e = {.source = source, .row = row, .measured = (double)NAN, .order = (double)NAN};
-  const run_result *fine = paper_make_run(source, row->run, row->id, results);
-  if (fine->status != AS_OK) return e;
-  e.measured = fine->out[row->output];
-
-  int twice = source->runs[row->run].twice;
-  if (twice != PAPER_NONE && row->judge != PAPER_NUMBER) {
-    const run_result *coarse = paper_make_run(source, twice, row->id, results);
-    if (coarse->status == AS_OK) e.order = log2(coarse->out[row->output] / e.measured);
-  }
-
-  // Comparisons with NAN fail.
-  bool near = is_near(e.measured, row->expected);
-  switch (row->judge) {
-  case PAPER_WITHIN:
-  case PAPER_NUMBER: e.ok = near; break;
-  case PAPER_VALUE:
-    e.ok = fabs(e.measured - row->expected) <= WITHIN_VALUE * fabs(row->expected);
-    break;
-  case PAPER_SECOND_ORDER: e.ok = near && e.order >= SECOND_ORDER; break;
-  case PAPER_AT_MOST: e.ok = e.measured <= row->expected; break;
-  }
-  return e;
 }
 
 // ---- printing
@@ -272,11 +215,14 @@ static void print_json(const paper_entry *entries, int n) {
     json_string(stdout, entries[i].row->what);
     fputs(", \"published\": ", stdout);
     json_number(stdout, entries[i].row->published);
+    fputs(", \"expected\": ", stdout);
+    json_number(stdout, entries[i].row->expected);
+    printf(", \"limit\": %s", entries[i].row->judge == PAPER_AT_MOST ? "true" : "false");
     fputs(", \"measured\": ", stdout);
     json_number(stdout, entries[i].measured);
     fputs(", \"order\": ", stdout);
     json_number(stdout, entries[i].order);
-    putchar('}');
+    printf(", \"ok\": %s}", entries[i].ok ? "true" : "false");
   }
   fputs("\n]\n", stdout);
 }
@@ -290,16 +236,56 @@ static void complain_short(const paper_entry *e) {
   } else if (e->row->judge == PAPER_VALUE) {
     cli_complain("%s: measured %.12g, which is more than 1e-6 (relative) from the expected %.12g.",
                  e->row->id, e->measured, e->row->expected);
-  } else if (!is_near(e->measured, e->row->expected)) {
+  } else if (!(fabs(e->measured - e->row->expected) <=
+               PAPER_WITHIN_SHARE * fabs(e->row->expected))) {
     cli_complain("%s: measured %.6g, which is more than 1 %% from the expected %.6g.", e->row->id,
                  e->measured, e->row->expected);
   } else {
     cli_complain("%s: observed order %.3g, which is below %.3g.", e->row->id, e->order,
-                 SECOND_ORDER);
+                 PAPER_LEAST_ORDER);
   }
 }
 
 static cli_exit worse(cli_exit a, cli_exit b) { return a > b ? a : b; }
+
+// ---- figures
+
+static void write_plot(FILE *out, const void *user) {
+  const as_plot *plot = user;
+  as_plot_write(out, plot);
+}
+
+static cli_exit write_figure(const as_plot *plot, const char *directory, const char *name) {
+  size_t size = strlen(directory) + strlen(name) + sizeof "/.svg";
+  char *path = malloc(size);
+  if (path == NULL) return cli_complain_memory();
+  snprintf(path, size, "%s/%s.svg", directory, name);
+  cli_exit status = folder_write(path, write_plot, plot);
+  free(path);
+  return status;
+}
+
+/// Makes the runs that a figure needs and writes it to DIRECTORY/NAME.svg.
+static cli_exit draw_figure(const paper *source, const paper_figure *figure, const char *directory,
+                            run_result *results) {
+  paper_drawing *drawing = malloc(sizeof *drawing);
+  if (drawing == NULL) return cli_complain_memory();
+  cli_exit status = papers_prepare_figure(source, figure, results, drawing);
+  if (status == CLI_DONE) status = write_figure(&drawing->plot, directory, figure->name);
+  free(drawing);
+  return status;
+}
+
+cli_exit papers_prepare_figure(const paper *source, const paper_figure *figure, run_result *results,
+                               paper_drawing *drawing) {
+  as_error error = {.message = ""};
+  as_status status = paper_figure_prepare(source, figure, results, drawing, &error);
+  if (status == AS_OK) return CLI_DONE;
+  cli_complain("%s: %s: %s", figure->name, as_status_name(status), error.message);
+  return CLI_SIMULATION;
+}
+
+// ---- everything
 
 /// Measures the chosen rows of one paper, appends them to `entries` and draws its figures.
 static cli_exit measure_paper(const paper *source, const request *r, run_result *results,
@@ -314,17 +300,24 @@ static cli_exit measure_paper(const paper *source, const request *r, run_result 
   for (int i = 0; r->plot != NULL && i < source->n_figures; i++) {
     const paper_figure *figure = &source->figures[i];
     if (!is_figure_chosen(r, source, figure)) continue;
-    status = worse(status, figure_draw(source, figure, r->plot, results));
+    status = worse(status, draw_figure(source, figure, r->plot, results));
   }
   return status;
 }
 
-/// Is there a run that failed?
-static bool has_failed(const paper *source, const run_result *results) {
+/// Complains about each run that failed, in the name of a row that it belongs to.
+static cli_exit complain_failures(const paper *source, const run_result *results) {
+  cli_exit status = CLI_DONE;
   for (int i = 0; i < source->n_runs; i++) {
-    if (results[i].made && results[i].status != AS_OK) return true;
+    if (!results[i].made || results[i].status == AS_OK) continue;
+    int row = 0;
+    while (row + 1 < source->n_rows && source->rows[row].run != i) row++;
+    bool found = source->rows[row].run == i;
+    cli_complain("%s: %s: %s", found ? source->rows[row].id : source->name,
+                 as_status_name(results[i].status), results[i].error.message);
+    status = CLI_SIMULATION;
   }
-  return false;
+  return status;
 }
 
 /// Everything that is asked for; `results` and `entries` have places for all of it.
@@ -332,14 +325,14 @@ static cli_exit answer(const request *r, run_result *const *results, paper_entry
   cli_exit status = CLI_DONE;
   int n = 0;
   for (int p = 0; p < N_PAPERS; p++) {
-    status = worse(status, measure_paper(papers[p], r, results[p], entries, &n));
+    status = worse(status, measure_paper(all_papers[p], r, results[p], entries, &n));
   }
   if (r->report != NULL) {
-    papers_page page = {papers, results, N_PAPERS, entries, n, r->n_names == 0};
+    papers_page page = {results, entries, n, r->n_names == 0};
     status = worse(status, papers_page_write(&page, r->report));
   }
   for (int p = 0; p < N_PAPERS; p++) {
-    if (has_failed(papers[p], results[p])) status = worse(status, CLI_SIMULATION);
+    status = worse(status, complain_failures(all_papers[p], results[p]));
   }
   if (r->json) {
     print_json(entries, n);
@@ -369,8 +362,8 @@ cli_exit papers_command(int argc, char **argv) {
   run_result *results[N_PAPERS];
   bool have = true;
   for (int p = 0; p < N_PAPERS; p++) {
-    n_rows += (size_t)papers[p]->n_rows;
-    results[p] = calloc((size_t)papers[p]->n_runs, sizeof *results[p]);
+    n_rows += (size_t)all_papers[p]->n_rows;
+    results[p] = calloc((size_t)all_papers[p]->n_runs, sizeof *results[p]);
     have = have && results[p] != NULL;
   }
   paper_entry *entries = calloc(n_rows, sizeof *entries);

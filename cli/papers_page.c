@@ -18,7 +18,7 @@
 #include "cli.h"
 #include "folder.h"
 #include "html.h"
-#include "papers.h"
+#include "papers_page.h"
 
 // ---- the look of the page
 
@@ -256,7 +256,7 @@ static cli_exit write_figures(FILE *out, const paper *source, const paper_claim 
   for (int k = 0; k < PAPER_CLAIM_FIGURES && claim->figures[k] != NULL; k++) {
     const paper_figure *figure = find_figure(source, claim->figures[k]);
     if (figure == NULL) continue;
-    cli_exit made = figure_prepare(source, figure, results, drawing);
+    cli_exit made = papers_prepare_figure(source, figure, results, drawing);
     if (made == CLI_DONE) write_figure(out, &drawing->plot);
     if (made > status) status = made;
   }
@@ -344,7 +344,7 @@ static cli_exit write_claim(FILE *out, const papers_page *page, const paper *sou
 }
 
 static cli_exit write_paper(FILE *out, const papers_page *page, int p) {
-  const paper *source = page->papers[p];
+  const paper *source = all_papers[p];
   cli_exit status = CLI_DONE;
   if (!is_paper_shown(page, source)) return status;
   fprintf(out, "<section id=\"%s\"><h2>", source->name);
@@ -367,8 +367,8 @@ static cli_exit write_paper(FILE *out, const papers_page *page, int p) {
 
 static void write_summary(FILE *out, const papers_page *page) {
   int count[N_VERDICTS] = {0};
-  for (int p = 0; p < page->n_papers; p++) {
-    const paper *source = page->papers[p];
+  for (int p = 0; p < N_PAPERS; p++) {
+    const paper *source = all_papers[p];
     for (int i = 0; i < source->n_claims; i++) {
       if (!is_shown(page, source, &source->claims[i])) continue;
       count[judge(page, source, &source->claims[i])]++;
@@ -384,8 +384,8 @@ static void write_summary(FILE *out, const papers_page *page) {
       "</ul>\n<table class=\"summary\"><thead><tr><td>paper</td><th>claim</th><td>verdict</td></tr>"
       "</thead><tbody>\n",
       out);
-  for (int p = 0; p < page->n_papers; p++) {
-    const paper *source = page->papers[p];
+  for (int p = 0; p < N_PAPERS; p++) {
+    const paper *source = all_papers[p];
     for (int i = 0; i < source->n_claims; i++) {
       const paper_claim *claim = &source->claims[i];
       if (!is_shown(page, source, claim)) continue;
@@ -425,7 +425,7 @@ static cli_exit write_page(FILE *out, const papers_page *page) {
           page->n_entries, as_version());
   write_summary(out, page);
   fputs("</header>\n<main>\n", out);
-  for (int p = 0; p < page->n_papers; p++) {
+  for (int p = 0; p < N_PAPERS; p++) {
     cli_exit made = write_paper(out, page, p);
     if (made > status) status = made;
   }

@@ -135,6 +135,14 @@ def stands_alone(text):
         check(word not in text, "holds", word)
 
 
+def is_judged(rows):
+    """Each row of --json says what is expected and whether it was met; what is a limit is."""
+    for row in rows:
+        check(row["ok"] is True and row["expected"] is not None, "--json:", row)
+        off = row["measured"] - row["expected"]
+        check(off <= 0 if row["limit"] else abs(off) <= 0.01 * abs(row["expected"]), row["id"], "is not ok:", row)
+
+
 def agrees(root, rows):
     """Each row of --json is on the page, with its numbers; each row on the page is one of them."""
     rows = {row["id"]: row for row in rows}
@@ -210,6 +218,7 @@ check(result.returncode == 0 and result.stderr == "", "exit status", result.retu
 everything = json.loads(result.stdout)
 chosen = json.loads(run("--json", "j-71").stdout)
 check(chosen == [row for row in everything if row["id"].startswith("j-71-")], "--report changes what --json writes")
+is_judged(everything)
 table_agrees(everything)
 text = read()
 stands_alone(text)

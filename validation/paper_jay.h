@@ -1,6 +1,6 @@
 /// The experiments with the SOI2 method of Jay and Negrut, see paper_jay_runs.c.
-#ifndef ALPHASTEP_CLI_PAPER_JAY_H
-#define ALPHASTEP_CLI_PAPER_JAY_H
+#ifndef ALPHASTEP_VALIDATION_PAPER_JAY_H
+#define ALPHASTEP_VALIDATION_PAPER_JAY_H
 
 #include "paper_problems.h"
 #include "papers.h"

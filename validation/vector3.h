@@ -1,7 +1,7 @@
 /// Vectors and 3 x 3 matrices (stored by rows), and unit quaternions (w, x, y, z) that take body to
 /// world.
-#ifndef ALPHASTEP_CLI_VECTOR3_H
-#define ALPHASTEP_CLI_VECTOR3_H
+#ifndef ALPHASTEP_VALIDATION_VECTOR3_H
+#define ALPHASTEP_VALIDATION_VECTOR3_H
 
 static inline void cross3(const double *a, const double *b, double *out) {
   double x = a[1] * b[2] - a[2] * b[1];

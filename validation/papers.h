@@ -4,14 +4,13 @@
 /// is made at most once. A figure shows what comes out of several runs. Each paper has a file that
 /// holds its rows, runs and figures. What the papers claim, and which rows and figures show whether it holds, is
 /// in paper_claims.c.
-#ifndef ALPHASTEP_CLI_PAPERS_H
-#define ALPHASTEP_CLI_PAPERS_H
+#ifndef ALPHASTEP_VALIDATION_PAPERS_H
+#define ALPHASTEP_VALIDATION_PAPERS_H
 
 #include <stdbool.h>
 
 #include "alphastep/plot.h"
 #include "alphastep/status.h"
-#include "cli.h"
 
 enum { PAPER_OUTPUTS = 8 };   ///< the most numbers that a run gives
 enum { PAPER_POINTS = 1024 }; ///< the most points of a curve
@@ -132,6 +131,9 @@ extern const paper paper_j;   ///< Jay (paper_jay.c)
 extern const paper paper_ba;  ///< Bruels, Arnold (paper_ba.c)
 extern const paper paper_ch;  ///< Chung, Hulbert (paper_ch.c)
 
+enum { N_PAPERS = 5 };
+extern const paper *const all_papers[N_PAPERS];
+
 /// Their claims (paper_claims.c).
 enum { N_ABC_CLAIMS = 13, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 7, N_CH_CLAIMS = 3 };
 extern const paper_claim abc_claims[N_ABC_CLAIMS];
@@ -140,18 +142,24 @@ extern const paper_claim j_claims[N_J_CLAIMS];
 extern const paper_claim ba_claims[N_BA_CLAIMS];
 extern const paper_claim ch_claims[N_CH_CLAIMS];
 
+// ---- measuring
+
 /// What came out of a run.
 typedef struct run_result {
   bool made;
   as_status status;
+  as_error error; ///< why it failed, if it did
   double out[PAPER_OUTPUTS];
 } run_result;
 
-/// Makes the run if that has not been done yet; `results` has a place for each run of the paper. A
-/// failure is complained about in the name of `id`.
-const run_result *paper_make_run(const paper *source, int run, const char *id, run_result *results);
+/// Makes the run if that has not been done yet; `results` has a place for each run of the paper.
+const run_result *paper_make_run(const paper *source, int run, run_result *results);
 
-/// A chosen row and what is known about it.
+#define PAPER_WITHIN_SHARE 0.01 ///< relative distance to the expected number that is ok,
+#define PAPER_VALUE_SHARE 1e-6  ///< that of values of a solution,
+#define PAPER_LEAST_ORDER 1.9   ///< and the least observed order that counts as second
+
+/// A row and what is known about it.
 typedef struct paper_entry {
   const paper *source;
   const paper_row *row;
@@ -178,24 +186,8 @@ typedef struct paper_drawing {
   paper_points points[AS_PLOT_PANELS][AS_PLOT_CURVES];
 } paper_drawing;
 
-/// Makes the runs that a figure needs. Complains.
-cli_exit figure_prepare(const paper *source, const paper_figure *figure, run_result *results,
-                        paper_drawing *out);
-/// Makes the runs that a figure needs and writes it to DIRECTORY/NAME.svg. Complains.
-cli_exit figure_draw(const paper *source, const paper_figure *figure, const char *directory,
-                     run_result *results);
-
-/// What a page shows: the claims that chosen rows bear on, each with those rows.
-typedef struct papers_page {
-  const paper *const *papers;
-  run_result *const *results; ///< one array per paper
-  int n_papers;
-  const paper_entry *entries; ///< the chosen rows
-  int n_entries;
-  bool complete; ///< every row is chosen: claims that have none are shown too
-} papers_page;
-
-/// Writes the page, a file that stands alone, in one piece. Complains.
-cli_exit papers_page_write(const papers_page *page, const char *path);
+/// Makes the runs that a figure needs.
+as_status paper_figure_prepare(const paper *source, const paper_figure *figure, run_result *results,
+                               paper_drawing *out, as_error *error);
 
 #endif

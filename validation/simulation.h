@@ -1,6 +1,6 @@
 /// A problem and its integrator, made and destroyed together.
-#ifndef ALPHASTEP_CLI_SIMULATION_H
-#define ALPHASTEP_CLI_SIMULATION_H
+#ifndef ALPHASTEP_VALIDATION_SIMULATION_H
+#define ALPHASTEP_VALIDATION_SIMULATION_H
 
 #include "alphastep/integrator.h"
 #include "paper_problems.h"

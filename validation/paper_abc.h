@@ -1,6 +1,6 @@
 /// The experiments of Arnold, Bruels, Cardona, see paper_abc_runs.c.
-#ifndef ALPHASTEP_CLI_PAPER_ABC_H
-#define ALPHASTEP_CLI_PAPER_ABC_H
+#ifndef ALPHASTEP_VALIDATION_PAPER_ABC_H
+#define ALPHASTEP_VALIDATION_PAPER_ABC_H
 
 #include "papers.h"
 

@@ -1,7 +1,7 @@
 /// The papers' test problems, each with its exact solution or with a reference solution that does
 /// not depend on the library: Runge and Kutta's method with small steps in minimal coordinates.
-#ifndef ALPHASTEP_CLI_PAPER_PROBLEMS_H
-#define ALPHASTEP_CLI_PAPER_PROBLEMS_H
+#ifndef ALPHASTEP_VALIDATION_PAPER_PROBLEMS_H
+#define ALPHASTEP_VALIDATION_PAPER_PROBLEMS_H
 
 #include "alphastep/problem.h"
 #include "alphastep/status.h"
