@@ -55,7 +55,7 @@ static const char *const STYLE[] = {
     ".holds{color:var(--holds);background:var(--holds-bg)}\n"
     ".corrected{color:var(--corrected);background:var(--corrected-bg)}\n"
     ".fails,.differs{color:var(--fails);background:var(--fails-bg)}\n"
-    ".unchecked{color:var(--other);background:var(--other-bg)}\n"
+    ".unchecked,.open{color:var(--other);background:var(--other-bg)}\n"
     "dl{display:grid;grid-template-columns:6.2em 1fr;gap:6px 12px;margin:12px 0 0}\n"
     "dt{color:var(--soft);font-size:.86rem;padding-top:.12em}\n"
     "dd{margin:0;max-width:76ch}\n"
@@ -126,15 +126,16 @@ enum { STYLE_PIECES = sizeof STYLE / sizeof STYLE[0] };
 // ---- verdicts
 
 /// As they are shown; DIFFERS: a row is not as expected.
-enum { DIFFERS = PAPER_UNCHECKED + 1, N_VERDICTS };
+enum { DIFFERS = PAPER_OPEN + 1, N_VERDICTS };
 
-static const char *const verdict_class[N_VERDICTS] = {"holds", "corrected", "fails", "unchecked",
-                                                      "differs"};
-static const char *const plural_words[N_VERDICTS] = {
-    "hold", "hold with a correction", "do not hold", "cannot be repeated", "differ in this run"};
-static const char *const verdict_words[N_VERDICTS] = {"holds", "holds with a correction",
+static const char *const verdict_class[N_VERDICTS] = {"holds",     "corrected", "fails",
+                                                      "unchecked", "open",      "differs"};
+static const char *const plural_words[N_VERDICTS] = {"hold",          "hold with a correction",
+                                                     "do not hold",   "cannot be repeated",
+                                                     "not there yet", "differ in this run"};
+static const char *const verdict_words[N_VERDICTS] = {"holds",         "holds with a correction",
                                                       "does not hold", "cannot be repeated",
-                                                      "differs in this run"};
+                                                      "not there yet", "differs in this run"};
 
 static bool bears_on(const paper_claim *claim, const char *row) {
   for (int i = 0; i < PAPER_CLAIM_ROWS && claim->rows[i] != NULL; i++) {
@@ -401,10 +402,23 @@ static void write_summary(FILE *out, const papers_page *page) {
   fputs("</tbody></table>\n", out);
 }
 
+static void write_beyond(FILE *out) {
+  fputs("<section id=\"beyond\"><h2>Beyond the papers</h2>\n<ul>", out);
+  for (int i = 0; i < N_BEYOND; i++) {
+    fputs("<li>", out);
+    html_text(out, papers_beyond[i]);
+    fputs("</li>\n", out);
+  }
+  fputs("</ul></section>\n", out);
+}
+
 static cli_exit write_page(FILE *out, const papers_page *page) {
   cli_exit status = CLI_DONE;
-  int n_ok = 0;
-  for (int i = 0; i < page->n_entries; i++) n_ok += page->entries[i].ok;
+  int n_ok = 0, n_published = 0;
+  for (int i = 0; i < page->n_entries; i++) {
+    n_ok += page->entries[i].ok;
+    n_published += !isnan(page->entries[i].row->published);
+  }
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
         "<title>What the papers claim, and what comes out</title>\n<style>\n",
@@ -419,21 +433,28 @@ static cli_exit write_page(FILE *out, const papers_page *page) {
         "those that the paper prints (<i>published</i>) and those of a second, independent "
         "implementation "
         "(<i>recomputed</i>). Dotted lines in the plots are slopes 1 and 2, first and second "
-        "order.</p>\n",
+        "order. A figure <i>after</i> one of a paper shows the same quantities, drawn from our "
+        "run; a figure <i>to</i> a paper has no model there.</p>\n",
         out);
-  fprintf(out, "<p class=\"soft\">%d of %d numbers are as expected. alphastep %s.</p>\n", n_ok,
-          page->n_entries, as_version());
+  fprintf(out,
+          "<p class=\"soft\">%d of %d numbers are as expected; %d of them the papers print, the "
+          "others they show in figures or not at all. alphastep %s.</p>\n",
+          n_ok, page->n_entries, n_published, as_version());
   write_summary(out, page);
   fputs("</header>\n<main>\n", out);
   for (int p = 0; p < N_PAPERS; p++) {
     cli_exit made = write_paper(out, page, p);
     if (made > status) status = made;
   }
-  fputs("</main>\n<footer>Errors are 2-norms over components; maxima are over mesh points. "
-        "<i>Order</i> is log2 of the ratio to the error with twice the step. "
-        "<i>Off</i> is the relative distance of our number. Written by <i>alphastep papers "
-        "--report</i>.</footer>\n</body></html>\n",
-        out);
+  if (page->complete) write_beyond(out);
+  fputs(
+      "</main>\n<footer><i>D</i> = <i>\u03b1</i><sub>m</sub> \u2212 <i>\u03b1</i><sub>f</sub> (the "
+      "papers' <i>\u0394</i><sub>\u03b1</sub> or <i>\u03b1</i>): <i>a</i> belongs to <i>t</i> + "
+      "<i>D h</i>. Errors are 2-norms over components; maxima are over mesh points. "
+      "<i>Order</i> is log2 of the ratio to the error with twice the step. "
+      "<i>Off</i> is the relative distance of our number. Written by <i>alphastep papers "
+      "--report</i>.</footer>\n</body></html>\n",
+      out);
   return status;
 }
 

@@ -56,10 +56,13 @@ paper_trace_fn abc_trace_cubic;
 /// q and lambda and the largest eta beyond the transient phase, at mesh points n >= 0.1 s/h + 1.
 enum { TRANSIENT_LAMBDA, TRANSIENT_STEP, LATER_Q, LATER_LAMBDA, LATER_ETA };
 paper_measure_fn abc_top;
+/// The heavy top: x_3 and lambda at t_end.
+enum { END_X3, END_LAMBDA };
+paper_measure_fn abc_top_end;
 /// LATER_LAMBDA with loose tolerances over that with the usual ones.
 paper_measure_fn abc_top_loose;
-/// lambda_3 of the method and of the reference, and |eta|.
-enum { TRACE_LAMBDA, TRACE_REFERENCE, TRACE_ETA };
+/// lambda_3 of the method and of the reference, |eta|, and x_3, lambda_1, lambda_2 of the method.
+enum { TRACE_LAMBDA, TRACE_REFERENCE, TRACE_ETA, TRACE_X3, TRACE_LAMBDA_1, TRACE_LAMBDA_2 };
 paper_trace_fn abc_trace_top;
 
 #endif

@@ -132,13 +132,13 @@ as_status abc_index2_amplification(const void *data, double *out, as_error *erro
 
 static double fitted(double rho_inf) { return 0.9 / (1.0 - sqrt(sqrt(rho_inf))); }
 
-/// For rho_inf = 0.30, 0.31, ..., 0.99.
+/// For rho_inf = 0.300, 0.301, ..., 0.990: the error has kinks, where the largest norm moves from one n to the next.
 as_status abc_trace_fit(const void *data, int output, double *t, double *out, int *n,
                         as_error *error) {
   (void)data;
   *n = 0;
-  for (int percent = 30; percent <= 99; percent++) {
-    abc_setting s = {.rho_inf = percent / 100.0};
+  for (int thousandth = 300; thousandth <= 990; thousandth++) {
+    abc_setting s = {.rho_inf = thousandth / 1000.0};
     double numbers[PAPER_OUTPUTS];
     as_status status = abc_amplification(&s, numbers, error);
     if (status != AS_OK) return status;
@@ -328,6 +328,26 @@ as_status abc_top(const void *data, double *out, as_error *error) {
   return status;
 }
 
+/// The end of a run alone.
+as_status abc_top_end(const void *data, double *out, as_error *error) {
+  const abc_setting *s = data;
+  top_motion start = top_start();
+  double q[7], v[6];
+  top_coordinates(&start, q, v);
+  simulation sim;
+  as_status status = begin(&sim, top_problem, s, q, v, error);
+  int steps = (int)lround(s->t_end / s->step);
+  for (int n = 1; n <= steps && status == AS_OK; n++)
+    status = as_integrator_step(sim.integrator, s->step, error);
+  if (status == AS_OK) {
+    const as_state *state = as_integrator_state(sim.integrator);
+    out[END_X3] = state->q[2];
+    for (int i = 0; i < 3; i++) out[END_LAMBDA + i] = state->lambda[i];
+  }
+  simulation_end(&sim);
+  return status;
+}
+
 as_status abc_top_loose(const void *data, double *out, as_error *error) {
   abc_setting s = *(const abc_setting *)data;
   double usual[PAPER_OUTPUTS], loose[PAPER_OUTPUTS];
@@ -363,6 +383,9 @@ as_status abc_trace_top(const void *data, int output, double *t, double *out, in
     switch (output) {
     case TRACE_LAMBDA: out[*n] = state->lambda[2]; break;
     case TRACE_REFERENCE: out[*n] = exact[2]; break;
+    case TRACE_X3: out[*n] = state->q[2]; break;
+    case TRACE_LAMBDA_1: out[*n] = state->lambda[0]; break;
+    case TRACE_LAMBDA_2: out[*n] = state->lambda[1]; break;
     default: out[*n] = norm3(state->eta); break;
     }
     ++*n;

@@ -152,6 +152,110 @@ static as_status measure_gamma(const void *data, double *out, as_error *error) {
   return status;
 }
 
+// ---- the method as a multistep formula
+
+/// The ends of the last steps, the latest first, and what the last two of these steps had.
+typedef struct history {
+  double q[4], v[4], vdot[4], x[4], xdot[4];
+  double h[2], gamma[2], theta[2];
+  int n; ///< how many ends there were
+} history;
+
+static void push(double *values, int n, double value) {
+  for (int i = n - 1; i > 0; i--) values[i] = values[i - 1];
+  values[0] = value;
+}
+
+static void push_state(history *at, const as_state *state) {
+  push(at->q, 4, state->q[0]);
+  push(at->v, 4, state->v[0]);
+  push(at->vdot, 4, state->vdot[0]);
+  push(at->x, 4, state->x[0]);
+  push(at->xdot, 4, state->xdot[0]);
+  at->n++;
+}
+
+/// gamma_n of a step h with the offset *d of a: d_{n+1} = (D h - alpha_m d_n)/(1 - alpha_m),
+/// gamma_n = (h/2 - d_n)/(h + d_{n+1} - d_n), which is (29) without its 0/0. theta_n likewise.
+static double next_gamma(double alpha_m, double alpha_f, double h, double *d) {
+  double before = *d;
+  *d = ((alpha_m - alpha_f) * h - alpha_m * before) / (1.0 - alpha_m);
+  return (0.5 * h - before) / (h + *d - before);
+}
+
+/// What is left of (22), or (24): sum a_k y_{n+k-1} = h sum c_k f_{n+k-1}, k = 0, 1, 2.
+static double first_order_defect(const double *y, const double *f, const double *h,
+                                 const double *gamma, double alpha_m, double alpha_f) {
+  double s = h[0] / h[1], r = s * (1.0 - alpha_m - gamma[0]) / (1.0 - alpha_m - gamma[1]);
+  double left = (1.0 - alpha_m) * y[0] + (-1.0 + (1.0 + r) * alpha_m) * y[1] - r * alpha_m * y[2];
+  double right = (1.0 - alpha_f) * gamma[0] * f[0] +
+                 (r / s * (1.0 - alpha_f) * (1.0 - gamma[1]) + alpha_f * gamma[0]) * f[1] +
+                 r / s * alpha_f * (1.0 - gamma[1]) * f[2];
+  return left - h[0] * right;
+}
+
+/// What is left of (21), sum a_k q_{n+k-1} + h sum u_k q'_{n+k-1} = h^2 sum b_k q''_{n+k-1}, with beta constant.
+static double position_defect(const history *at, const as_coefficients *c) {
+  const double *q = at->q, *v = at->v, *f = at->vdot, h = at->h[0], s = h / at->h[1];
+  double r = s * s, half = 0.5 - c->beta, m = c->alpha_m, a = c->alpha_f;
+  double left = (1.0 - m) * q[0] + (-1.0 + (1.0 + r) * m) * q[1] - r * m * q[2];
+  left += h * ((-1.0 + m) * v[1] - r / s * m * v[2]);
+  double right = (1.0 - a) * c->beta * f[0] + ((1.0 - a) * half + a * c->beta) * f[1];
+  return left - h * h * (right + a * half * f[2]);
+}
+
+/// What is left of (37) with the coefficients (38): three steps of one size, positions and accelerations alone.
+static double three_step_defect(const history *at, const as_coefficients *c) {
+  const double *q = at->q, *f = at->vdot, h = at->h[0], m = c->alpha_m, a = c->alpha_f;
+  double early = 0.5 + c->beta - c->gamma, late = 0.5 - 2.0 * c->beta + c->gamma;
+  double left = (1.0 - m) * q[0] + (-2.0 + 3.0 * m) * q[1] + (1.0 - 3.0 * m) * q[2] + m * q[3];
+  double right = (1.0 - a) * c->beta * f[0] + ((1.0 - a) * late + a * c->beta) * f[1];
+  right += ((1.0 - a) * early + a * late) * f[2] + a * early * f[3];
+  return left - h * h * right;
+}
+
+enum { DEFECT_Q, DEFECT_V, DEFECT_X, DEFECT_THREE };
+
+static double larger(double a, double b) { return isnan(b) || b > a ? b : a; }
+
+/// The largest defects of (21), (22), (24) and, for steps of one size, (37), over a run.
+static as_status measure_multistep(const void *data, double *out, as_error *error) {
+  const setting *s = data;
+  as_coefficients c;
+  as_state_coefficients cx;
+  as_status status = as_coefficients_chung_hulbert(0.8, &c, error);
+  if (status == AS_OK) status = as_coefficients_jansen(0.8, &cx, error);
+  if (status != AS_OK) return status;
+  simulation sim;
+  status = begin(&sim, spring_problem, s, error);
+  history at = {.n = 0};
+  double d = (double)NAN, dx = (double)NAN;
+  for (int i = 0; i < PAPER_OUTPUTS; i++) out[i] = 0.0;
+  if (status == AS_OK) push_state(&at, as_integrator_state(sim.integrator));
+  int pairs = (int)lround(s->t_end / s->step);
+  for (int i = 0; i < 2 * pairs && status == AS_OK; i++) {
+    double h = !s->alternating ? 0.5 * s->step : (i % 2 == 0 ? 0.3 : 0.7) * s->step;
+    if (i == 0) d = (c.alpha_m - c.alpha_f) * h;
+    if (i == 0) dx = (cx.delta_m - cx.delta_f) * h;
+    push(at.h, 2, h);
+    push(at.gamma, 2, next_gamma(c.alpha_m, c.alpha_f, h, &d));
+    push(at.theta, 2, next_gamma(cx.delta_m, cx.delta_f, h, &dx));
+    status = as_integrator_step(sim.integrator, h, error);
+    if (status != AS_OK) break;
+    push_state(&at, as_integrator_state(sim.integrator));
+    if (at.n < 4) continue;
+    out[DEFECT_Q] = larger(out[DEFECT_Q], fabs(position_defect(&at, &c)));
+    double v = first_order_defect(at.v, at.vdot, at.h, at.gamma, c.alpha_m, c.alpha_f);
+    out[DEFECT_V] = larger(out[DEFECT_V], fabs(v));
+    double x = first_order_defect(at.x, at.xdot, at.h, at.theta, cx.delta_m, cx.delta_f);
+    out[DEFECT_X] = larger(out[DEFECT_X], fabs(x));
+    if (!s->alternating)
+      out[DEFECT_THREE] = larger(out[DEFECT_THREE], fabs(three_step_defect(&at, &c)));
+  }
+  simulation_end(&sim);
+  return status;
+}
+
 // ---- runs and rows
 
 enum {
@@ -184,6 +288,8 @@ enum {
   GAMMA_CONSTANT,
   GAMMA_SHRINKING,
   GAMMA_BELOW,
+  MULTISTEP_CONSTANT,
+  MULTISTEP_ALTERNATING,
   N_RUNS,
 };
 
@@ -199,6 +305,9 @@ enum {
   measure_errors, &(const setting){.step = (h), .t_end = 5.0, .corrections = true, .state_rho = 0.2}
 #define UNFILTERED(h) \
   measure_unfiltered, &(const setting){.step = (h), .t_end = 5.0, .corrections = true}
+#define MULTISTEP(different) \
+  measure_multistep, \
+  &(const setting){.step = 0.1, .t_end = 20.0, .alternating = (different), .corrections = true}
 #define GAMMA(s) measure_gamma, &(const setting){.growth = (s)}
 // clang-format on
 
@@ -232,6 +341,8 @@ static const paper_run runs[N_RUNS] = {
     [GAMMA_CONSTANT] = {GAMMA(1.0), PAPER_NONE},
     [GAMMA_SHRINKING] = {GAMMA(0.8), PAPER_NONE},
     [GAMMA_BELOW] = {GAMMA(0.4), PAPER_NONE},
+    [MULTISTEP_CONSTANT] = {MULTISTEP(false), PAPER_NONE},
+    [MULTISTEP_ALTERNATING] = {MULTISTEP(true), PAPER_NONE},
 };
 
 #define NO_NUMBER ((double)NAN)
@@ -302,6 +413,18 @@ static const paper_row rows[] = {
     {"ba-gamma-below",
      "gamma_n by (29), each step 0.4 times the last: limit",
      GAMMA_BELOW, 0, NO_NUMBER, 0.66666667, PAPER_WITHIN},
+    {"ba-multistep-q",
+     "steps 0.3 H, 0.7 H, H 0.1: largest defect of (21) in a run to t = 20",
+     MULTISTEP_ALTERNATING, DEFECT_Q, NO_NUMBER, 1e-13, PAPER_AT_MOST},
+    {"ba-multistep-qdot",
+     "steps 0.3 H, 0.7 H, H 0.1: largest defect of (22)",
+     MULTISTEP_ALTERNATING, DEFECT_V, NO_NUMBER, 1e-13, PAPER_AT_MOST},
+    {"ba-multistep-x",
+     "steps 0.3 H, 0.7 H, H 0.1: largest defect of (24)",
+     MULTISTEP_ALTERNATING, DEFECT_X, NO_NUMBER, 1e-13, PAPER_AT_MOST},
+    {"ba-multistep-three",
+     "constant steps, h 0.05: largest defect of (37) with the coefficients (38)",
+     MULTISTEP_CONSTANT, DEFECT_THREE, NO_NUMBER, 1e-13, PAPER_AT_MOST},
     {"ba-unfiltered-rate",
      "sigma 0, h 0.003125: largest |x + b q'|",
      UNFILTERED_0003125, 0, NO_NUMBER, 4.0229e-7, PAPER_SECOND_ORDER},
@@ -332,7 +455,7 @@ static const paper_figure figures[] = {
     {
         .name = "ba-gamma",
         .title = "The sequence *\u03b3*_{n} for steps that keep growing or shrinking",
-        .note = "Br\u00fcls, Arnold 2008, equation (29): *\u03c1*_{\u221e} = 0.8, so that "
+        .note = "To Br\u00fcls, Arnold 2008, equation (29): *\u03c1*_{\u221e} = 0.8, so that "
                 "*s*_{min} = 0.5; from 0.01 "
                 "above the nominal value",
         .x_label = "step *n*",

@@ -270,7 +270,7 @@ static const paper_figure figures[] = {
     {
         .name = "ch-infinity",
         .title = "Spectral radius against the step",
-        .note = "Chung, Hulbert 1993: oscillator of period *T*; read off runs of the library",
+        .note = "To Chung, Hulbert 1993: oscillator of period *T*; read off runs of the library",
         .x_label = "log_{10}(*h*/*T*)",
         .trace = trace_spectrum,
         .smooth = true,
@@ -287,7 +287,7 @@ static const paper_figure figures[] = {
     {
         .name = "ch-low",
         .title = "Damping and period of what the step resolves",
-        .note = "Chung, Hulbert 1993: oscillator of period *T*, spectral radius 0.8 at infinity",
+        .note = "To Chung, Hulbert 1993: oscillator of period *T*, spectral radius 0.8 at infinity",
         .x_label = "*h*/*T*",
         .trace = trace_spectrum,
         .smooth = true,
@@ -307,7 +307,7 @@ static const paper_figure figures[] = {
     {
         .name = "ch-order",
         .title = "Oscillator: errors at *t* = 10 s",
-        .note = "Chung, Hulbert 1993: *\u03c1*_{\u221e} = 0.8",
+        .note = "To Chung, Hulbert 1993: *\u03c1*_{\u221e} = 0.8",
         .x_label = "step *h* [s]",
         .step = 0.0125,
         .n_curves = 2,

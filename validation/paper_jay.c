@@ -315,8 +315,9 @@ static const paper_figure jn_figures[] = {
     {
         .name = "jn-forget",
         .title = "How fast *\u03bb* forgets an error of the first *a*",
-        .note = "Jay, Negrut 2008, theorem 1, with the problem of section 8: *\u03c1*_{\u221e} = "
-                "0.9, *h* = 10^{\u22124}",
+        .note =
+            "To Jay, Negrut 2008, theorem 1, with the problem of section 8: *\u03c1*_{\u221e} = "
+            "0.9, *h* = 10^{\u22124}",
         .x_label = "step *n*",
         .trace = jay_trace_forgetting,
         .smooth = true,
@@ -506,7 +507,7 @@ static const paper_figure j_figures[] = {
     {
         .name = "j-disk-printed",
         .title = "Rolling disk: energy with the fourth force as printed and completed",
-        .note = "Equations (7.2) of Jay 2011: *h* = 0.003125, *\u03c1*_{\u221e} = 0.2",
+        .note = "To Jay 2011, equations (7.2): *h* = 0.003125, *\u03c1*_{\u221e} = 0.2",
         .x_label = "time *t*",
         .trace = jay_trace_energy,
         .smooth = true,
@@ -520,7 +521,7 @@ static const paper_figure j_figures[] = {
     {
         .name = "j-forget",
         .title = "How fast *a* forgets an error of its first value",
-        .note = "Jay 2011, theorem 6.1, with problem (7.1): *\u03c1*_{\u221e} = 0.2, *h* = "
+        .note = "To Jay 2011, theorem 6.1, with problem (7.1): *\u03c1*_{\u221e} = 0.2, *h* = "
                 "10^{\u22125}",
         .x_label = "step *n*",
         .trace = jay_trace_forgetting,

@@ -46,6 +46,7 @@ paper_entry paper_measure(const paper *source, const paper_row *row, run_result 
     e.ok = off <= PAPER_WITHIN_SHARE * size && e.order >= PAPER_LEAST_ORDER;
     break;
   case PAPER_AT_MOST: e.ok = e.measured <= row->expected; break;
+  case PAPER_SHOWN: e.ok = isfinite(e.measured); break;
   }
   return e;
 }

@@ -34,6 +34,7 @@ typedef enum paper_judge {
   PAPER_VALUE,        ///< within 1e-6: a value of the solution, not an error
   PAPER_SECOND_ORDER, ///< within 1 %, and the observed order is at least 1.9
   PAPER_AT_MOST,      ///< not above what is expected
+  PAPER_SHOWN,        ///< not at all: it depends on more than the method
 } paper_judge;
 
 typedef struct paper_row {
@@ -42,7 +43,7 @@ typedef struct paper_row {
   int run;
   int output;       ///< which of the run's numbers
   double published; ///< as printed in the paper; NAN: it prints none
-  double expected;  ///< recomputed independently of this library
+  double expected;  ///< recomputed independently of this library; NAN: it is not judged
   paper_judge judge;
 } paper_row;
 
@@ -91,6 +92,7 @@ typedef enum paper_verdict {
   PAPER_CORRECTED, ///< it holds with a correction
   PAPER_FAILS,     ///< it does not hold
   PAPER_UNCHECKED, ///< it cannot be repeated
+  PAPER_OPEN,      ///< it is about something that alphastep does not have yet
 } paper_verdict;
 
 enum { PAPER_CLAIM_ROWS = 6, PAPER_CLAIM_FIGURES = 2 }; ///< at most
@@ -135,7 +137,7 @@ enum { N_PAPERS = 5 };
 extern const paper *const all_papers[N_PAPERS];
 
 /// Their claims (paper_claims.c).
-enum { N_ABC_CLAIMS = 13, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 7, N_CH_CLAIMS = 3 };
+enum { N_ABC_CLAIMS = 14, N_JN_CLAIMS = 8, N_J_CLAIMS = 5, N_BA_CLAIMS = 10, N_CH_CLAIMS = 3 };
 extern const paper_claim abc_claims[N_ABC_CLAIMS];
 extern const paper_claim jn_claims[N_JN_CLAIMS];
 extern const paper_claim j_claims[N_J_CLAIMS];
@@ -143,6 +145,10 @@ extern const paper_claim ba_claims[N_BA_CLAIMS];
 extern const paper_claim ch_claims[N_CH_CLAIMS];
 
 // ---- measuring
+
+/// What the library does that no paper claims (paper_claims.c), with the markup of plot.h.
+enum { N_BEYOND = 4 };
+extern const char *const papers_beyond[N_BEYOND];
 
 /// What came out of a run.
 typedef struct run_result {
