@@ -18,7 +18,7 @@ static const char *quantity_name(as_start_quantity quantity) {
 static void write_numbers(FILE *out, const double *x, int n) {
   for (int i = 0; i < n; i++) {
     fputs(i == 0 ? "[" : ", ", out);
-    json_number(out, x[i]);
+    asi_json_number(out, x[i]);
   }
   putc(']', out);
 }
@@ -26,10 +26,10 @@ static void write_numbers(FILE *out, const double *x, int n) {
 static void write_change(FILE *out, const as_model *model, const as_start_change *c) {
   if (c->body >= 0) {
     fputs("{\"body\": ", out);
-    json_string(out, as_model_body_name(model, c->body));
+    asi_json_text(out, as_model_body_name(model, c->body));
   } else {
     fputs("{\"superelement\": ", out);
-    json_string(out, as_model_superelement_name(model, c->superelement));
+    asi_json_text(out, as_model_superelement_name(model, c->superelement));
     fprintf(out, ", \"coordinate\": %d", c->coordinate);
   }
   fprintf(out, ", \"quantity\": \"%s\", \"given\": ", quantity_name(c->quantity));
@@ -39,7 +39,7 @@ static void write_change(FILE *out, const as_model *model, const as_start_change
   fputs(", \"joints\": [", out);
   for (int i = 0; i < c->n_joints; i++) {
     if (i > 0) fputs(", ", out);
-    json_string(out, as_model_joint_name(model, c->joint[i]));
+    asi_json_text(out, as_model_joint_name(model, c->joint[i]));
   }
   fprintf(out, "], \"assembled\": %s}", c->assembled ? "true" : "false");
 }

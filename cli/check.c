@@ -164,7 +164,7 @@ static void write_strings(const findings *f) {
   putchar('[');
   for (int i = 0; i < f->n_warnings; i++) {
     if (i > 0) fputs(", ", stdout);
-    json_string(stdout, f->warning[i]);
+    asi_json_text(stdout, f->warning[i]);
   }
   putchar(']');
 }
@@ -173,7 +173,7 @@ static void write_joints(const findings *f) {
   putchar('[');
   for (int i = 0; i < f->survey->n_redundant_joints; i++) {
     if (i > 0) fputs(", ", stdout);
-    json_string(stdout, as_model_joint_name(f->machine->model, f->survey->redundant[i]));
+    asi_json_text(stdout, as_model_joint_name(f->machine->model, f->survey->redundant[i]));
   }
   putchar(']');
 }
@@ -229,7 +229,7 @@ static void print_json(const findings *f) {
   json_key(&o, "center_of_mass");
   for (int i = 0; i < 3; i++) {
     fputs(i == 0 ? "[" : ", ", stdout);
-    json_number(stdout, s->center_of_mass[i]);
+    asi_json_number(stdout, s->center_of_mass[i]);
   }
   putchar(']');
   json_add_number(&o, "size", s->size);

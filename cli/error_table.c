@@ -26,17 +26,17 @@ double error_table_rounded(double x) {
 
 static void write_channel(FILE *out, as_channel channel, const as_channel_error *e) {
   fputs("\n      {\"name\": ", out);
-  json_string(out, channel.name);
+  asi_json_text(out, channel.name);
   fputs(", \"unit\": ", out);
-  json_string(out, channel.unit);
+  asi_json_text(out, channel.unit);
   fputs(", \"error\": ", out);
-  json_number(out, error_table_rounded(e->largest));
+  asi_json_number(out, error_table_rounded(e->largest));
   fputs(", \"t\": ", out);
-  json_number(out, e->t);
+  asi_json_number(out, e->t);
   fputs(", \"rms\": ", out);
-  json_number(out, error_table_rounded(e->rms));
+  asi_json_number(out, error_table_rounded(e->rms));
   fputs(", \"relative\": ", out);
-  json_number(out, error_table_rounded(e->relative));
+  asi_json_number(out, error_table_rounded(e->relative));
   putc('}', out);
 }
 

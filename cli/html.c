@@ -6,21 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-
-static void escape(FILE *out, char c) {
-  switch (c) {
-  case '<': fputs("&lt;", out); break;
-  case '>': fputs("&gt;", out); break;
-  case '&': fputs("&amp;", out); break;
-  case '"': fputs("&quot;", out); break;
-  default: fputc(c, out);
-  }
-}
-
-void html_escape(FILE *out, const char *text) {
-  for (; *text != '\0'; text++) escape(out, *text);
-}
+#include "base/json.h"
 
 void html_text(FILE *out, const char *text) {
   bool italic = false;
@@ -37,7 +23,11 @@ void html_text(FILE *out, const char *text) {
       fputs(close, out);
       close = NULL;
     } else {
-      escape(out, *text);
+      const size_t n = asi_utf8_size(text);
+      char character[5] = "";
+      memcpy(character, text, n > 0 ? n : 1);
+      asi_html_text(out, character);
+      text += n > 0 ? n - 1 : 0;
     }
   }
 }
@@ -51,7 +41,7 @@ void html_number(FILE *out, double x, int digits) {
   snprintf(text, sizeof text, "%.*g", digits, fabs(x));
   char *exponent = strchr(text, 'e');
   fputs("<data value=\"", out);
-  json_number(out, x);
+  asi_json_number(out, x);
   fputs("\">", out);
   if (x < 0.0) fputs("\u2212", out);
   if (exponent == NULL) {

@@ -1,14 +1,11 @@
-/// JSON, written piece by piece.
+/// JSON objects, written piece by piece; texts and numbers in them by base/json.h.
 #ifndef ALPHASTEP_CLI_JSON_H
 #define ALPHASTEP_CLI_JSON_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/// A text in quotes.
-void json_string(FILE *out, const char *text);
-/// The shortest decimal that reads back as x; null if there is no number.
-void json_number(FILE *out, double x);
+#include "base/json.h"
 
 /// An object that is being written, one member after the other, each on its own line.
 typedef struct json_object {

@@ -208,20 +208,20 @@ static void print_json(const paper_entry *entries, int n) {
   putchar('[');
   for (int i = 0; i < n; i++) {
     fputs(i > 0 ? ",\n {\"id\": " : "\n {\"id\": ", stdout);
-    json_string(stdout, entries[i].row->id);
+    asi_json_text(stdout, entries[i].row->id);
     fputs(", \"paper\": ", stdout);
-    json_string(stdout, entries[i].source->citation);
+    asi_json_text(stdout, entries[i].source->citation);
     fputs(", \"what\": ", stdout);
-    json_string(stdout, entries[i].row->what);
+    asi_json_text(stdout, entries[i].row->what);
     fputs(", \"published\": ", stdout);
-    json_number(stdout, entries[i].row->published);
+    asi_json_number(stdout, entries[i].row->published);
     fputs(", \"expected\": ", stdout);
-    json_number(stdout, entries[i].row->expected);
+    asi_json_number(stdout, entries[i].row->expected);
     printf(", \"limit\": %s", entries[i].row->judge == PAPER_AT_MOST ? "true" : "false");
     fputs(", \"measured\": ", stdout);
-    json_number(stdout, entries[i].measured);
+    asi_json_number(stdout, entries[i].measured);
     fputs(", \"order\": ", stdout);
-    json_number(stdout, entries[i].order);
+    asi_json_number(stdout, entries[i].order);
     printf(", \"ok\": %s}", entries[i].ok ? "true" : "false");
   }
   fputs("\n]\n", stdout);

@@ -15,6 +15,7 @@
 
 #include "alphastep/plot.h"
 #include "alphastep/version.h"
+#include "base/json.h"
 #include "cli.h"
 #include "folder.h"
 #include "html.h"
@@ -287,7 +288,7 @@ static void write_row(FILE *out, const paper_entry *e) {
   bool limit = row->judge == PAPER_AT_MOST;
   int digits = row->judge == PAPER_VALUE ? 10 : 4;
   fprintf(out, "<tr data-row=\"%s\"><td>", row->id);
-  html_escape(out, row->what);
+  asi_html_text(out, row->what);
   fprintf(out, "<code>%s</code></td><td data-is=\"published\">", row->id);
   html_number(out, row->published, 4);
   fprintf(out, "</td><td data-is=\"recomputed\">%s", limit ? "\u2264 " : "");
@@ -349,9 +350,9 @@ static cli_exit write_paper(FILE *out, const papers_page *page, int p) {
   cli_exit status = CLI_DONE;
   if (!is_paper_shown(page, source)) return status;
   fprintf(out, "<section id=\"%s\"><h2>", source->name);
-  html_escape(out, source->citation);
+  asi_html_text(out, source->citation);
   fputs("</h2>\n<p class=\"soft\">", out);
-  html_escape(out, source->title);
+  asi_html_text(out, source->title);
   fputs("</p>\n<p>", out);
   html_text(out, source->subject);
   fputs("</p>\n", out);
@@ -391,7 +392,7 @@ static void write_summary(FILE *out, const papers_page *page) {
       const paper_claim *claim = &source->claims[i];
       if (!is_shown(page, source, claim)) continue;
       fputs("<tr><td>", out);
-      html_escape(out, source->citation);
+      asi_html_text(out, source->citation);
       fprintf(out, "</td><td><a href=\"#%s\">", claim->id);
       html_text(out, claim->title);
       fputs("</a></td><td>", out);

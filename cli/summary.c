@@ -23,7 +23,7 @@ static void write_strings(FILE *out, const char *const *text, int n) {
   putc('[', out);
   for (int i = 0; i < n; i++) {
     if (i > 0) fputs(", ", out);
-    json_string(out, text[i]);
+    asi_json_text(out, text[i]);
   }
   putc(']', out);
 }
@@ -101,18 +101,18 @@ static void write_events(FILE *out, const as_run *run) {
     as_happening event = as_run_event(run, i);
     if (i > 0) putc(',', out);
     fputs("\n    {\"t\": ", out);
-    json_number(out, event.t);
+    asi_json_number(out, event.t);
     fputs(", \"name\": ", out);
-    json_string(out, event.name);
+    asi_json_text(out, event.name);
     fprintf(out, ", \"direction\": \"%s\"", event.direction > 0 ? "rising" : "falling");
     double off = as_run_event_error(run, i);
     if (!isnan(off)) {
       fputs(", \"error\": ", out);
-      json_number(out, error_table_rounded(off));
+      asi_json_number(out, error_table_rounded(off));
     }
     if (event.message != NULL) {
       fputs(", \"message\": ", out);
-      json_string(out, event.message);
+      asi_json_text(out, event.message);
     }
     putc('}', out);
   }
@@ -163,7 +163,7 @@ void summary_write(FILE *out, const void *user) {
   write_statistics(out, j);
   if (!isnan(j->resumed_at)) json_add_number(&o, "resumed_at", j->resumed_at);
   json_key(&o, "seconds"); // by the wall clock: the only thing that differs from run to run
-  json_number(out, j->seconds);
+  asi_json_number(out, j->seconds);
   json_end(&o);
   putc('\n', out);
 }

@@ -6,7 +6,7 @@
 #include "alphastep/version.h"
 #include "base/error.h"
 #include "report/array.h"
-#include "report/json.h"
+#include "base/json.h"
 #include "report/report.h"
 
 enum { MANY_BODIES = 100 }; ///< from here on, channels that repeat the poses are left out

@@ -6,7 +6,7 @@
 #include "alphastep/plot.h"
 #include "alphastep/version.h"
 #include "base/error.h"
-#include "report/json.h"
+#include "base/json.h"
 #include "report/report.h"
 #include "report/views.h"
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "report/json.h"
+#include "base/json.h"
 
 enum { MOST_SUMMARY = 16 << 20 }; ///< bytes of a summary
 

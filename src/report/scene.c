@@ -25,7 +25,7 @@
 #include "lie/rotation.h"
 #include "model/model.h"
 #include "report/array.h"
-#include "report/json.h"
+#include "base/json.h"
 #include "results/rules.h"
 
 typedef struct scene {

@@ -1,12 +1,11 @@
-#include "report/json.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// How many bytes the character at the beginning of a text has in UTF-8; 0: it is none.
-static size_t character_size(const char *text) {
+size_t asi_utf8_size(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
   if (c[0] < 0x80) return 1;
   const size_t n = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
@@ -20,7 +19,7 @@ static size_t character_size(const char *text) {
 
 /// Writes one character, made harmless; returns how many bytes it had.
 static size_t put_character(FILE *out, const char *text) {
-  const size_t n = character_size(text);
+  const size_t n = asi_utf8_size(text);
   const unsigned char c = (unsigned char)*text;
   const bool separator =
       strncmp(text, "\xe2\x80\xa8", 3) == 0 || strncmp(text, "\xe2\x80\xa9", 3) == 0;
@@ -74,7 +73,11 @@ void asi_json_number(FILE *out, double x) {
     fputs("null", out);
     return;
   }
-  for (int digits = 6; digits <= 17; ++digits) {
+  if (x == floor(x) && fabs(x) < 1e15) {
+    fprintf(out, "%.0f", x);
+    return;
+  }
+  for (int digits = 1; digits <= 17; ++digits) {
     snprintf(text, sizeof text, "%.*g", digits, x);
     if (strtod(text, NULL) == x) break;
   }
@@ -92,7 +95,7 @@ void asi_json_numbers(FILE *out, const double *x, int n) {
 
 void asi_html_text(FILE *out, const char *text) {
   while (*text) {
-    const size_t n = character_size(text);
+    const size_t n = asi_utf8_size(text);
     const unsigned char c = (unsigned char)*text;
     if (n == 0 || c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))
       fputs("\xef\xbf\xbd", out);

@@ -1,9 +1,13 @@
-/// JSON that may stand inside an HTML page.
-#ifndef ALPHASTEP_REPORT_JSON_H
-#define ALPHASTEP_REPORT_JSON_H
+/// JSON that may stand inside an HTML page, and text of such a page.
+#ifndef ALPHASTEP_BASE_JSON_H
+#define ALPHASTEP_BASE_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/// How many bytes the character at the beginning of a text has in UTF-8; 0: it is none.
+size_t asi_utf8_size(const char *text);
 
 /// A text in quotes. What could end a script element, < > & and U+2028, U+2029, is written as \u003c ...; a byte that
 /// is not UTF-8 counts as U+FFFD. NULL: null.
