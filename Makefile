@@ -158,6 +158,7 @@ lint:
 	@$(CLANG_FORMAT) --dry-run -Werror $(sources)
 	@echo "== labels"
 	@tools/check-labels
+	@tools/check-includes
 	@echo "== shellcheck"
 	@if command -v shellcheck >/dev/null; then shellcheck $(scripts); else echo "not installed"; fi
 	@echo "== cppcheck"
