@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "alphastep/status.h"
+
 /// The exit status of the command.
 typedef enum cli_exit {
   CLI_DONE = 0,
@@ -30,6 +32,8 @@ const char *cli_last_complaint(void); ///< the sentence; "" if there was none
 /// Complains that a file could not be written, because of errno.
 cli_exit cli_complain_path(const char *path);
 cli_exit cli_complain_memory(void);
+/// The exit status of a failure: memory and whatever stops a simulation, bad input, files.
+cli_exit cli_judge(as_status status);
 
 /// Whether argv[*i] is the option `name` with a value, `--name VALUE` or `--name=VALUE`; *i goes on to the value. If
 /// the value is missing, complains and makes it NULL.

@@ -147,9 +147,10 @@ static cli_exit choose_rows(const request *r, table *t) {
   }
   t->time = time;
   as_error error;
-  if (as_recording_time(t->recording, time, &error) != AS_OK) {
+  as_status read = as_recording_time(t->recording, time, &error);
+  if (read != AS_OK) {
     cli_complain("%s", error.message);
-    return CLI_OUTPUT;
+    return cli_judge(read);
   }
   double first = isfinite(r->from) ? r->from : all > 0 ? time[0] : 0.0, next = 0.0;
   for (long i = 0; i < all; i++) {
@@ -173,10 +174,11 @@ static cli_exit read_values(table *t) {
   }
   for (int c = 0; c < t->n; c++) {
     as_error error;
-    if (as_recording_read(t->recording, t->channel[c], column, &error) != AS_OK) {
+    as_status read = as_recording_read(t->recording, t->channel[c], column, &error);
+    if (read != AS_OK) {
       free(column);
       cli_complain("%s", error.message);
-      return CLI_OUTPUT;
+      return cli_judge(read);
     }
     for (long i = 0; i < t->rows; i++)
       t->values[(size_t)c * (size_t)t->rows + (size_t)i] = column[t->row[i]];
@@ -376,10 +378,9 @@ static cli_exit export_run(const request *r) {
   char *path = folder_path(r->folder, "results.h5");
   if (path == NULL) return cli_complain_memory();
   as_error error;
-  if (as_recording_open(path, &t.recording, &error) != AS_OK) {
-    cli_complain("%s", error.message);
-    status = CLI_OUTPUT;
-  }
+  as_status opened = as_recording_open(path, &t.recording, &error);
+  if (opened != AS_OK) cli_complain("%s", error.message);
+  status = cli_judge(opened);
   free(path);
   if (status == CLI_DONE) status = choose_channels(r, &t);
   if (status == CLI_DONE) status = choose_rows(r, &t);

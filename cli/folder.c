@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@ cli_exit cli_complain_path(const char *path) {
   return CLI_OUTPUT;
 }
 
-cli_exit folder_make(const char *folder) {
+cli_exit folder_make(const char *folder, bool *made) {
   char *path = strdup(folder);
   if (path == NULL) return cli_complain_memory();
   // What is above it first. A failure there shows when the folder itself is made.
@@ -26,7 +27,8 @@ cli_exit folder_make(const char *folder) {
     *slash = '/';
   }
   free(path);
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_complain_path(folder);
+  *made = mkdir(folder, 0777) == 0;
+  if (!*made && errno != EEXIST) return cli_complain_path(folder);
   struct stat found;
   if (stat(folder, &found) != 0) return cli_complain_path(folder);
   if (!S_ISDIR(found.st_mode)) {
@@ -78,58 +80,45 @@ cli_exit folder_spare(const char *folder, const char *output, const char *may) {
   return CLI_DONE;
 }
 
-/// Writes a file; false: errno says why not.
-static bool write_whole(const char *path, void (*write)(FILE *out, const void *user),
-                        const void *user) {
-  FILE *out = fopen(path, "w");
-  if (out == NULL) return false;
-  write(out, user);
-  bool written = fflush(out) == 0 && !ferror(out);
-  int reason = errno;
-  if (fclose(out) != 0 && written) {
-    written = false;
-    reason = errno;
-  }
-  errno = reason;
-  return written;
-}
-
 /// Writes over a file from its beginning. The old file's place suffices where the disk has no room for a second one.
-static bool write_over(const char *path, void (*write)(FILE *out, const void *user),
-                       const void *user) {
-  FILE *out = fopen(path, "r+");
+static bool write_over(const char *path, as_write_fn *write, const void *user) {
+  int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
   if (out == NULL) return false;
   write(out, user);
   bool written = fflush(out) == 0 && ftruncate(fileno(out), ftello(out)) == 0;
   return fclose(out) == 0 && written;
 }
 
-cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
-                        const void *user) {
-  size_t size = strlen(path) + sizeof ".new";
-  char *beside = malloc(size);
-  if (beside == NULL) return cli_complain_memory();
-  snprintf(beside, size, "%s.new", path);
-  cli_exit status = CLI_DONE;
-  (void)unlink(beside); // a link would be followed, a pipe waited for
-  if (!write_whole(beside, write, user) || rename(beside, path) != 0) {
-    int reason = errno;
-    (void)unlink(beside);
-    if (reason != ENOSPC || !write_over(path, write, user)) {
-      errno = reason;
-      status = cli_complain_path(path);
-    }
-  }
-  free(beside);
-  return status;
+cli_exit folder_replace(const char *path, bool sync, as_write_fn *write, const void *user) {
+  as_error error;
+  as_status status = as_file_replace(path, write, user, sync, &error);
+  if (status == AS_OK) return CLI_DONE;
+  if (errno == ENOSPC && write_over(path, write, user)) return CLI_DONE;
+  cli_complain("%s", error.message);
+  return cli_judge(status);
 }
 
-cli_exit folder_write(const char *path, void (*write)(FILE *out, const void *user),
-                      const void *user) {
+cli_exit folder_write(const char *path, as_write_fn *write, const void *user) {
   struct stat found;
-  bool there = stat(path, &found) == 0;
-  if (!there || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)) {
-    return folder_replace(path, write, user);
+  if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+    cli_complain("`%s` could not be written: it is no file, but a folder, a device or a pipe.",
+                 path);
+    return CLI_OUTPUT;
   }
-  return write_whole(path, write, user) ? CLI_DONE : cli_complain_path(path);
+  return folder_replace(path, true, write, user);
+}
+
+cli_exit folder_lock(const char *folder, as_folder_lock **lock) {
+  as_error error;
+  as_status status = as_folder_lock_take(folder, lock, &error);
+  if (status != AS_OK) cli_complain("%s", error.message);
+  return cli_judge(status);
+}
+
+void folder_clear(const char *path) {
+  struct stat found;
+  if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+    (void)unlink(path);
+  }
 }

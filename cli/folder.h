@@ -4,10 +4,12 @@
 
 #include <stdio.h>
 
+#include "alphastep/folder.h"
 #include "cli.h"
 
-/// Makes a folder, and those above it, unless it is there, and sees that it can be written to. Complains.
-cli_exit folder_make(const char *folder);
+/// Makes a folder, and those above it, unless it is there, and sees that it can be written to. Complains. Says whether
+/// it has been made.
+cli_exit folder_make(const char *folder, bool *made);
 /// Whether there is anything in it; a folder that is not there is empty.
 bool folder_is_used(const char *folder);
 /// `folder/name`, to be freed; NULL if memory runs out.
@@ -16,11 +18,13 @@ char *folder_path(const char *folder, const char *name);
 /// (NULL: none). Complains.
 cli_exit folder_spare(const char *folder, const char *output, const char *may);
 
-/// Writes a file in one piece: beside its place, then renamed. Complains.
-cli_exit folder_replace(const char *path, void (*write)(FILE *out, const void *user),
-                        const void *user);
-/// The same for a path that a user has given: a device or a pipe is written to, not replaced.
-cli_exit folder_write(const char *path, void (*write)(FILE *out, const void *user),
-                      const void *user);
+/// Writes a file in one piece: beside its place, then renamed; with `sync` forced to the disk. Complains.
+cli_exit folder_replace(const char *path, bool sync, as_write_fn *write, const void *user);
+/// The same for a path that a user has given: what is no file is refused.
+cli_exit folder_write(const char *path, as_write_fn *write, const void *user);
+/// Locks a folder: nobody else writes to it until the lock is given back. Complains.
+cli_exit folder_lock(const char *folder, as_folder_lock **lock);
+/// Removes what has the name of a file and is none: a link, a pipe.
+void folder_clear(const char *path);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "alphastep/folder.h"
 #include "alphastep/recording.h"
 #include "alphastep/results.h"
 #include "machine.h"
@@ -29,8 +30,10 @@ typedef struct job {
   const char *message;
   char *warning[MOST_WARNINGS];
   int n_warnings;
-  bool begun;   ///< there is a summary that says `running`
-  bool started; ///< a row was written
+  as_folder_lock *lock; ///< of the folder
+  bool made;            ///< the folder was made for this run
+  bool begun;           ///< there is a summary that says `running`
+  bool started;         ///< a row was written
   as_start_report start;
   long rows;
   double t;              ///< how far it came [s]
@@ -41,6 +44,8 @@ typedef struct job {
   double seconds;        ///< that it took
 } job;
 
+/// Takes in a value of a channel that is watched; NAN stays.
+void job_watch(job *j, int channel, double value);
 /// Writes the summary of a job.
 void summary_write(FILE *out, const void *job);
 /// The options that a machine is run with, as JSON; to be freed. NULL: memory has run out.

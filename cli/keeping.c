@@ -4,7 +4,8 @@
 //   path                    the model file as it was given
 //   setting 1, ...          what `--set` said
 //   options                 what came of it, as JSON
-#define _POSIX_C_SOURCE 200809L // strdup, access
+//   files                   a line for each file that was read: digest, size, path
+#define _POSIX_C_SOURCE 200809L // strdup, access, open_memstream
 
 #include "keeping.h"
 
@@ -34,6 +35,21 @@ static const char *source_label(char text[LABEL], int i) {
 
 // ---- creating
 
+/// What the machine was read from; NULL: memory has run out.
+static char *list_files(const as_machine *machine) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  for (int i = 0; i < machine->n_files; i++) {
+    const as_file_digest *file = &machine->files[i];
+    fprintf(out, "%016llx %llu %s\n", file->digest, file->size, file->path);
+  }
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
 static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_error *error) {
   const as_machine *machine = j->machine;
   const machine_request *r = j->request;
@@ -47,9 +63,10 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   char *scene = NULL; // for reports
   as_status status = as_scene_text(machine, &scene, error);
   if (status != AS_OK) return status;
-  char *options = summary_options(machine);
+  char *options = summary_options(machine), *files = list_files(machine);
   texts[n++] = (as_named_text){"path", r->model};
-  texts[n++] = (as_named_text){"options", options != NULL ? options : ""};
+  texts[n++] = (as_named_text){"options", options};
+  texts[n++] = (as_named_text){"files", files};
   texts[n++] = (as_named_text){"scene", scene};
   as_results_def def = as_default_results_def();
   def.model = machine->model;
@@ -58,14 +75,19 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   def.title = machine->title;
   def.texts = texts;
   def.n_texts = n;
-  status = as_results_create(j->recording, &def, &j->results, error);
+  def.no_sync = r->no_sync;
+  snprintf(error->message, sizeof error->message, "Out of memory.");
+  status = options == NULL || files == NULL
+               ? AS_ERR_MEMORY
+               : as_results_create(j->recording, &def, &j->results, error);
   free(options);
+  free(files);
   as_scene_free(scene);
   return status;
 }
 
 cli_exit keeping_create(job *j) {
-  size_t most = (size_t)j->machine->n_sources + (size_t)j->request->n_settings + 3;
+  size_t most = (size_t)j->machine->n_sources + (size_t)j->request->n_settings + 4;
   as_named_text *texts = calloc(most, sizeof *texts);
   char(*labels)[LABEL] = calloc(most, sizeof *labels);
   as_error error = {.message = "Out of memory."};
@@ -75,16 +97,20 @@ cli_exit keeping_create(job *j) {
   free(labels);
   if (status == AS_OK) return CLI_DONE;
   cli_complain("%s", error.message);
-  return status == AS_ERR_MEMORY ? CLI_SIMULATION : CLI_OUTPUT;
+  return cli_judge(status);
 }
 
 // ---- what a run is known by
 
-static void take_in(unsigned long long *hash, const char *text) {
-  for (const char *c = text;; c++) {
-    *hash = (*hash ^ (unsigned char)*c) * 1099511628211u; // FNV-1a
-    if (*c == '\0') break;
-  }
+static void take_in(unsigned long long *hash, const void *data, size_t size) {
+  const unsigned char *byte = data;
+  for (size_t i = 0; i < size; i++) *hash = (*hash ^ byte[i]) * 1099511628211u; // FNV-1a
+}
+
+static void take_in_number(unsigned long long *hash, unsigned long long number) {
+  unsigned char byte[8];
+  for (int i = 0; i < 8; i++) byte[i] = (unsigned char)(number >> (8 * i));
+  take_in(hash, byte, sizeof byte);
 }
 
 /// What may be other than it was when a run is resumed.
@@ -95,11 +121,15 @@ static bool is_free(const char *setting) {
 
 unsigned long long keeping_tag(const job *j) {
   unsigned long long hash = 14695981039346656037u;
-  for (int i = 0; i < j->machine->n_sources; i++) take_in(&hash, j->machine->sources[i].text);
-  for (int i = 0; i < j->request->n_settings; i++) {
-    if (!is_free(j->request->settings[i])) take_in(&hash, j->request->settings[i]);
+  for (int i = 0; i < j->machine->n_files; i++) {
+    take_in_number(&hash, j->machine->files[i].size);
+    take_in_number(&hash, j->machine->files[i].digest);
   }
-  return (hash ^ j->machine->data) * 1099511628211u;
+  for (int i = 0; i < j->request->n_settings; i++) {
+    const char *setting = j->request->settings[i];
+    if (!is_free(setting)) take_in(&hash, setting, strlen(setting) + 1);
+  }
+  return hash;
 }
 
 // ---- resuming
@@ -112,7 +142,7 @@ static cli_exit open_recording(const char *folder, as_recording **out) {
   free(path);
   if (status == AS_OK) return CLI_DONE;
   cli_complain("`%s` cannot be resumed: %s", folder, error.message);
-  return CLI_OUTPUT;
+  return cli_judge(status);
 }
 
 static cli_exit refuse(const job *j, const char *why) {
@@ -179,20 +209,26 @@ void keeping_free(kept *k) {
   free((void *)k->settings);
 }
 
-/// Whether the model file and what it includes are what they were.
-static cli_exit compare_sources(const job *j, as_recording *recording) {
+/// Whether all files that the machine was read from are what they were, byte for byte; they may have moved.
+static cli_exit compare_files(const job *j, as_recording *recording) {
   const as_machine *machine = j->machine;
-  char name[LABEL];
-  for (int i = 0; i <= machine->n_sources; i++) {
-    const char *then = as_recording_text(recording, source_label(name, i));
-    const char *now = i < machine->n_sources ? machine->sources[i].text : NULL;
-    if (then == NULL && now == NULL) continue;
-    if (then != NULL && now != NULL && strcmp(then, now) == 0) continue;
-    cli_complain("`%s` cannot be resumed: `%s` is not what it was when that run began.", j->folder,
-                 machine->sources[i < machine->n_sources ? i : 0].path);
-    return CLI_USAGE;
+  const char *line = as_recording_text(recording, "files");
+  for (int i = 0; i <= machine->n_files && line != NULL; i++) {
+    unsigned long long digest = 0, size = 0;
+    int length = (int)strcspn(line, "\n"), path = 0;
+    bool then = sscanf(line, "%16llx %llu %n", &digest, &size, &path) == 2 && path > 0;
+    bool now = i < machine->n_files;
+    const as_file_digest *file = now ? &machine->files[i] : NULL;
+    if (!then && !now) return CLI_DONE;
+    if (!then || !now || digest != file->digest || size != file->size) {
+      cli_complain("`%s` cannot be resumed: `%.*s` is not what it was when that run began.",
+                   j->folder, now ? (int)strlen(file->path) : length - path,
+                   now ? file->path : line + path);
+      return CLI_USAGE;
+    }
+    line += length + (line[length] == '\n');
   }
-  return CLI_DONE;
+  return refuse(j, "its results.h5 does not say which files were read.");
 }
 
 /// The largest values of the rows that are kept.
@@ -204,9 +240,7 @@ static bool look_back(job *j, as_recording *recording, long rows) {
     if (j->column[i] < 0) continue;
     const char *name = as_channels_get(as_run_channels(j->run), j->column[i]).name;
     ok = as_recording_read(recording, as_recording_find(recording, name), value, NULL) == AS_OK;
-    for (long row = 0; row < rows && ok; row++) {
-      j->worst[i] = fmax(j->worst[i], fabs(value[row]));
-    }
+    for (long row = 0; row < rows && ok; row++) job_watch(j, i, value[row]);
   }
   free(value);
   return ok;
@@ -218,6 +252,7 @@ static cli_exit open_files(job *j) {
   def.model = j->machine->model;
   def.channels = as_run_channels(j->run);
   def.errors = j->machine->simulation.accuracy;
+  def.no_sync = j->request->no_sync;
   as_error error;
   long rows = as_run_rows(j->run);
   // results.h5 is only read until there are new rows, results.csv is cut at once.
@@ -225,23 +260,37 @@ static cli_exit open_files(job *j) {
   if (status == AS_OK) {
     status = as_csv_continue(j->table, def.channels, rows, &j->csv, &error);
   }
-  if (status == AS_OK) return folder_replace(j->summary, summary_write, j);
+  if (status == AS_OK) return folder_replace(j->summary, !j->request->no_sync, summary_write, j);
   cli_complain("`%s` cannot be resumed: %s", j->folder, error.message);
-  return CLI_OUTPUT;
+  return cli_judge(status);
+}
+
+/// Whether results.h5 and results.csv are those of the state, and undamaged.
+static cli_exit check_files(job *j, as_recording *recording) {
+  as_error error;
+  as_status status = as_recording_check(recording, &error);
+  if (status == AS_OK) status = as_csv_verify(j->table, as_run_mark(j->run), &error);
+  if (status == AS_OK) {
+    if (look_back(j, recording, as_run_rows(j->run))) return CLI_DONE;
+    return refuse(j, "its results.h5 has fewer rows than its state.bin.");
+  }
+  cli_complain("`%s` cannot be resumed: %s", j->folder, error.message);
+  return cli_judge(status);
 }
 
 cli_exit keeping_resume(job *j) {
   as_recording *recording = NULL;
-  cli_exit status = open_recording(j->folder, &recording);
+  cli_exit status = folder_lock(j->folder, &j->lock);
+  if (status == CLI_DONE) status = open_recording(j->folder, &recording);
   if (status != CLI_DONE) return status;
-  status = compare_sources(j, recording);
+  status = compare_files(j, recording);
   as_error error;
-  if (status == CLI_DONE && as_run_load_file(j->run, j->state, &error) != AS_OK) {
+  as_status loaded = status == CLI_DONE ? as_run_load_file(j->run, j->state, &error) : AS_OK;
+  if (loaded != AS_OK) {
     status = refuse(j, error.message);
+    if (loaded == AS_ERR_MEMORY) status = CLI_SIMULATION;
   }
-  if (status == CLI_DONE && !look_back(j, recording, as_run_rows(j->run))) {
-    status = refuse(j, "its results.h5 has fewer rows than its state.bin.");
-  }
+  if (status == CLI_DONE) status = check_files(j, recording);
   as_recording_close(recording);
   if (status != CLI_DONE) return status;
   j->started = true;

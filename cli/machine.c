@@ -32,6 +32,8 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
     r->quiet = true;
   } else if (writes && strcmp(word, "--no-report") == 0) {
     r->no_report = true;
+  } else if (writes && strcmp(word, "--no-sync") == 0) {
+    r->no_sync = true;
   } else if (writes && strcmp(word, "--accuracy") == 0) {
     r->accuracy = true;
     r->settings[r->n_settings++] = "simulate.accuracy=true";
@@ -159,7 +161,7 @@ cli_exit machine_open(const machine_request *r, as_machine **machine) {
   if (messages->n > 0) tell_messages(r, messages);
   const bool wrong = messages->n > 0;
   free(messages);
-  if (status != AS_OK) return status == AS_ERR_ARGUMENT ? CLI_USAGE : CLI_OUTPUT;
+  if (status != AS_OK) return cli_judge(status);
   if (!wrong) return CLI_DONE;
   as_machine_destroy(*machine);
   *machine = NULL;

@@ -13,6 +13,7 @@ typedef struct machine_request {
   const char *resume; ///< --resume; NULL: not given
   bool force, quiet, json, help;
   bool no_report; ///< --no-report
+  bool no_sync;   ///< --no-sync
   bool accuracy;  ///< --accuracy, which is a setting
 } machine_request;
 

@@ -44,6 +44,15 @@ cli_exit cli_complain_memory(void) {
   return CLI_SIMULATION;
 }
 
+cli_exit cli_judge(as_status status) {
+  switch (status) {
+  case AS_OK: return CLI_DONE;
+  case AS_ERR_ARGUMENT: return CLI_USAGE;
+  case AS_ERR_FILE: return CLI_OUTPUT;
+  default: return CLI_SIMULATION;
+  }
+}
+
 bool cli_option(int argc, char **argv, int *i, const char *name, const char **value) {
   const char *word = argv[*i];
   size_t n = strlen(name);

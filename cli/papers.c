@@ -354,7 +354,8 @@ cli_exit papers_command(int argc, char **argv) {
     return CLI_DONE;
   }
   if (r.plot != NULL) {
-    status = folder_make(r.plot);
+    bool made;
+    status = folder_make(r.plot, &made);
     if (status != CLI_DONE) return status;
   }
 

@@ -17,7 +17,7 @@ typedef struct report_request {
   bool plain, quiet, help;
 } report_request;
 
-cli_exit report_make(const char *folder, const char *output, bool plain) {
+cli_exit report_make(const char *folder, const char *output, bool plain, bool no_sync) {
   char *results = folder_path(folder, "results.h5"), *summary = folder_path(folder, "summary.json");
   char *page = folder_path(folder, "report.html");
   cli_exit result = CLI_DONE;
@@ -29,11 +29,12 @@ cli_exit report_make(const char *folder, const char *output, bool plain) {
     def.summary = summary;
     def.output = output != NULL ? output : page;
     def.plain = plain;
+    def.no_sync = no_sync;
     as_error error;
     as_status status = as_report_write(&def, &error);
     if (status != AS_OK) {
       cli_complain("%s", error.message);
-      result = status == AS_ERR_FILE ? CLI_OUTPUT : CLI_SIMULATION;
+      result = cli_judge(status);
     }
   }
   free(results);
@@ -120,7 +121,10 @@ cli_exit report_command(int argc, char **argv) {
     return CLI_DONE;
   }
   if (r.output != NULL) status = folder_spare(r.folder, r.output, "report.html");
-  if (status == CLI_DONE) status = report_make(r.folder, r.output, r.plain);
+  as_folder_lock *lock = NULL; // a page elsewhere disturbs nobody
+  if (status == CLI_DONE && r.output == NULL) status = folder_lock(r.folder, &lock);
+  if (status == CLI_DONE) status = report_make(r.folder, r.output, r.plain, false);
+  as_folder_lock_give(lock);
   if (status != CLI_DONE || r.quiet) return status;
   if (r.output != NULL) {
     printf("The report is %s.\n", r.output);

@@ -69,14 +69,26 @@ static void tell_event(const as_happening *event, void *user) {
   cli_complain("%s: t = %.6g s: %s", j->request->model, event->t, event->message);
 }
 
+// What is saved at a flush point, each forced to the disk before the next: results.csv, results.h5, state.bin. So there are never
+// fewer rows than the state has given, also after the power was lost.
+
+static as_status flush_rows(job *j, as_error *error) {
+  return j->request->no_sync ? as_csv_flush(j->csv, error) : as_csv_sync(j->csv, error);
+}
+
+static as_status save_state(job *j, as_error *error) {
+  as_run_set_mark(j->run, as_csv_marked(j->csv));
+  return as_run_save_file(j->run, j->state, error);
+}
+
 static void show_progress(double t, void *user) {
   job *j = user;
   progress_show(&j->progress, t);
   double now = progress_clock();
   if (now - j->flushed < j->flush_pause) return;
-  // A failure is seen with the next row. The state comes last: there are never fewer rows than it has given.
-  if (as_csv_flush(j->csv, NULL) == AS_OK && as_results_flush(j->results, NULL) == AS_OK) {
-    (void)as_run_save_file(j->run, j->state, NULL);
+  // A failure is seen with the next row.
+  if (flush_rows(j, NULL) == AS_OK && as_results_flush(j->results, NULL) == AS_OK) {
+    (void)save_state(j, NULL);
   }
   j->flushed = progress_clock();
   j->flush_pause = fmax(FLUSH_PAUSE, (j->flushed - now) / FLUSH_SHARE);
@@ -93,9 +105,14 @@ static as_status write_row(double t, const double *row, int n, void *user, as_er
   j->started = true;
   j->last_row = t;
   for (int i = 0; i < WATCHED; i++) {
-    if (j->column[i] >= 0) j->worst[i] = fmax(j->worst[i], fabs(row[j->column[i]]));
+    if (j->column[i] >= 0) job_watch(j, i, row[j->column[i]]);
   }
   return AS_OK;
+}
+
+void job_watch(job *j, int channel, double value) {
+  double *worst = &j->worst[channel];
+  if (!(fabs(value) <= *worst) && !isnan(*worst)) *worst = fabs(value);
 }
 
 // ---- setting up
@@ -133,6 +150,7 @@ static cli_exit prepare_run(job *j) {
   def.accuracy = machine->simulation.accuracy;
   def.poses = true;
   def.tag = keeping_tag(j);
+  def.no_sync = j->request->no_sync;
   def.progress = show_progress;
   def.progress_user = j;
   def.rules = machine->rules;
@@ -180,61 +198,59 @@ static cli_exit prepare_paths(job *j) {
   return CLI_DONE;
 }
 
+static cli_exit refuse_used(const job *j) {
+  cli_complain(
+      "`%s` is not empty: choose another folder with `-o DIR`, or let the results there be "
+      "replaced with `--force`.",
+      j->folder);
+  return CLI_USAGE;
+}
+
 static cli_exit prepare_folder(job *j) {
-  if (folder_is_used(j->folder) && !j->request->force) {
-    cli_complain(
-        "`%s` is not empty: choose another folder with `-o DIR`, or let the results there be "
-        "replaced with `--force`.",
-        j->folder);
-    return CLI_USAGE;
-  }
-  cli_exit status = folder_make(j->folder);
+  bool may = j->request->force;
+  if (!may && folder_is_used(j->folder)) return refuse_used(j);
+  cli_exit status = folder_make(j->folder, &j->made);
+  if (status == CLI_DONE) status = folder_lock(j->folder, &j->lock);
   if (status != CLI_DONE) return status;
+  if (!may && folder_is_used(j->folder)) return refuse_used(j); // someone has been faster
+  const char *own[] = {j->table, j->recording, j->summary};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) folder_clear(own[i]);
   (void)remove(j->state); // of an earlier run
-  (void)unlink(j->table); // a link would be followed, a pipe waited for
   report_forget(j->folder);
-  status = folder_replace(j->summary, summary_write, j);
+  status = folder_replace(j->summary, !j->request->no_sync, summary_write, j);
   if (status != CLI_DONE) return status;
   j->begun = true;
   as_error error;
-  if (as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error) == AS_OK) {
-    return keeping_create(j);
-  }
+  as_status made = as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error);
+  if (made == AS_OK) return keeping_create(j);
   cli_complain("%s", error.message);
-  return CLI_OUTPUT;
+  return cli_judge(made);
 }
 
 // ---- running
 
-/// Closes the files and saves the state; complains. `status` is how it stands until now.
+/// Brings what is waiting into the files and saves the state, in the order of a flush point; complains. `status` is how it stands
+/// until now.
 static cli_exit close_files(job *j, cli_exit status, as_error *error) {
   bool told = status == CLI_OUTPUT; // what is wrong
-  as_status written = told ? AS_OK : as_csv_flush(j->csv, error);
-  if (!told && written == AS_OK) written = as_results_flush(j->results, error);
+  as_status written = told ? AS_OK : flush_rows(j, error);
   j->rows = as_csv_rows(j->csv);
-  as_status closed = as_csv_close(j->csv, written == AS_OK ? error : NULL);
-  bool silent = told || written != AS_OK || closed != AS_OK;
-  as_status closed_too = as_results_close(j->results, silent ? NULL : error);
-  if (closed == AS_OK && !told) closed = closed_too;
-  j->csv = NULL;
+  as_status closed = as_results_close(j->results, told || written != AS_OK ? NULL : error);
   j->results = NULL;
-  as_status saved = AS_OK;
-  if (j->started && !told && written == AS_OK && closed == AS_OK) {
-    saved = as_run_save_file(j->run, j->state, error);
-  }
-  if (written == AS_OK && closed == AS_OK && saved == AS_OK) return status;
+  if (written == AS_OK && !told) written = closed;
+  if (written == AS_OK && j->started && !told) written = save_state(j, error);
+  closed = as_csv_close(j->csv, told || written != AS_OK ? NULL : error);
+  j->csv = NULL;
+  if (written == AS_OK && !told) written = closed;
+  if (written == AS_OK) return status;
   cli_complain("%s", error->message);
-  return CLI_OUTPUT;
+  return cli_judge(written);
 }
 
 static cli_exit judge(as_status status) {
-  switch (status) {
-  case AS_OK:
-  case AS_STOPPED: return CLI_DONE;
-  case AS_INTERRUPTED: return (cli_exit)(CLI_SIGNAL + caught);
-  case AS_ERR_FILE: return CLI_OUTPUT;
-  default: return CLI_SIMULATION;
-  }
+  if (status == AS_STOPPED) return CLI_DONE;
+  if (status == AS_INTERRUPTED) return (cli_exit)(CLI_SIGNAL + caught);
+  return status == AS_ERR_ARGUMENT ? CLI_SIMULATION : cli_judge(status);
 }
 
 static const char *status_word(as_status status) {
@@ -295,14 +311,19 @@ static cli_exit run_job(job *j) {
                  j->request->model, j->t, j->folder);
   }
   as_error trouble = error;
-  result = close_files(j, result, &trouble);
-  j->status = result == CLI_OUTPUT ? "failed" : status_word(status);
-  j->message = result == CLI_OUTPUT ? trouble.message : error.message;
-  if (folder_replace(j->summary, summary_write, j) != CLI_DONE) result = CLI_OUTPUT;
-  bool reported = j->started && result != CLI_OUTPUT && !j->request->no_report;
-  if (reported && report_make(j->folder, NULL, false) != CLI_DONE) {
-    reported = false;
+  cli_exit closed = close_files(j, result, &trouble);
+  bool broken = closed == CLI_OUTPUT || closed != result;
+  result = closed;
+  j->status = broken ? "failed" : status_word(status);
+  j->message = broken ? trouble.message : error.message;
+  if (folder_replace(j->summary, !j->request->no_sync, summary_write, j) != CLI_DONE) {
     result = CLI_OUTPUT;
+  }
+  bool reported = j->started && !broken && result != CLI_OUTPUT && !j->request->no_report;
+  if (reported) {
+    closed = report_make(j->folder, NULL, false, j->request->no_sync);
+    reported = closed == CLI_DONE;
+    if (!reported) result = closed;
   }
   if (j->request->json) {
     summary_write(stdout, j);
@@ -321,7 +342,14 @@ static void tell_refusal(job *j) {
   if (!j->begun) return;
   j->status = "failed";
   j->message = cli_last_complaint();
-  (void)folder_replace(j->summary, summary_write, j);
+  (void)folder_replace(j->summary, !j->request->no_sync, summary_write, j);
+}
+
+/// Removes what a run has made that could not even begin for want of memory.
+static void forget(job *j) {
+  const char *own[] = {j->table, j->recording, j->summary};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) (void)unlink(own[i]);
+  if (j->made) (void)rmdir(j->folder);
 }
 
 static cli_exit run_machine(const machine_request *r) {
@@ -342,6 +370,9 @@ static cli_exit run_machine(const machine_request *r) {
   }
   as_csv_close(j.csv, NULL);
   as_results_close(j.results, NULL);
+  bool no_memory = strcmp(cli_last_complaint(), "Out of memory.") == 0;
+  if (no_memory && j.begun && !j.started) forget(&j);
+  as_folder_lock_give(j.lock);
   as_run_destroy(j.run);
   as_machine_destroy(j.machine);
   for (int i = 0; i < j.n_warnings; i++) free(j.warning[i]);
@@ -356,8 +387,10 @@ static cli_exit run_machine(const machine_request *r) {
 static void print_help(void) {
   fputs(
       "Usage: alphastep run MODEL [-o DIR] [--set PATH=VALUE]... [--accuracy] [--force]\n"
-      "                     [--no-report] [--quiet] [--json]\n"
-      "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--quiet] [--json]\n"
+      "                     [--no-report] [--no-sync] [--quiet] [--json]\n"
+      "       alphastep run --resume DIR [MODEL] [--set simulate.t_end=VALUE] [--no-sync] "
+      "[--quiet]\n"
+      "                     [--json]\n"
       "\n"
       "Simulates the machine that the file MODEL (YAML or JSON) describes and writes to the "
       "folder\n"
@@ -380,6 +413,8 @@ static void print_help(void) {
       "                  same as `--set simulate.accuracy=true`\n"
       "--force           replaces results that are there already\n"
       "--no-report       no report.html; `alphastep report DIR` can make it later\n"
+      "--no-sync         do not force files to the disk: a little faster, not safe if the power "
+      "fails\n"
       "--quiet           no progress, no summary, no warnings; errors only\n"
       "--json            the summary as JSON on stdout\n"
       "--help            this text\n"

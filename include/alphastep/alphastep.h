@@ -8,6 +8,7 @@
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
 #include "alphastep/file.h"
+#include "alphastep/folder.h"
 #include "alphastep/integrator.h"
 #include "alphastep/matrix.h"
 #include "alphastep/model.h"

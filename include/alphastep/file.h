@@ -109,9 +109,15 @@ typedef struct as_parameter {
 /// A file that was read, the model file first.
 typedef struct as_source {
   const char *path;
-  const char *text; ///< size bytes, and a zero
+  const char *text; ///< size bytes of UTF-8, and a zero
   size_t size;
 } as_source;
+
+/// One of the files that a machine was read from: the model file, what it includes, tables, matrices, meshes.
+typedef struct as_file_digest {
+  const char *path;
+  unsigned long long size, digest; ///< of its bytes
+} as_file_digest;
 
 // ---- machines ---------------------------------------------------------------------------------------
 
@@ -138,8 +144,8 @@ typedef struct as_machine {
   int n_parameters;
   as_source *sources;
   int n_sources;
-  unsigned long long
-      data; ///< a checksum of what tables and matrices in files hold; 0: there are none
+  as_file_digest *files; ///< all that were read, in the order of reading
+  int n_files;
   as_machine_store *store; ///< the memory of all this
 } as_machine;
 

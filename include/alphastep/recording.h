@@ -13,8 +13,8 @@
 ///     int angle = as_recording_find(recording, "joints.crank.angle");
 ///     as_recording_read(recording, angle, out, &error);
 ///
-/// docs/results.md has the layout of the file. Whatever happens to the process, results.h5 is whole: rows go to a second
-/// file beside it, PATH.new, and the two change their names when it is flushed.
+/// docs/results.md has the layout of the file. Whatever happens to the process or its machine, results.h5 is whole: rows go to a
+/// second file beside it, PATH.new, a copy of which replaces it when it is flushed.
 ///
 /// The library behind it, HDF5, has one lock for all: use results and recordings of a process in one thread at a time.
 #ifndef ALPHASTEP_RECORDING_H
@@ -47,7 +47,8 @@ typedef struct as_results_def {
   const char *title;           ///< NULL: none
   const as_named_text *texts;  ///< n_texts; copied
   int n_texts;
-  bool errors; ///< keep estimated errors, too: `errors.NAME` of each channel
+  bool errors;  ///< keep estimated errors, too: `errors.NAME` of each channel
+  bool no_sync; ///< do not force files to the disk: they may be lost with the power
 } as_results_def;
 
 AS_API as_results_def as_default_results_def(void);
@@ -104,6 +105,8 @@ AS_API as_status as_recording_select(const as_recording *recording, const char *
 /// All rows of a channel.
 AS_API as_status as_recording_read(as_recording *recording, int channel, double *out,
                                    as_error *error);
+/// Reads all of it: AS_ERR_FILE with a sentence if something is damaged.
+AS_API as_status as_recording_check(as_recording *recording, as_error *error);
 
 /// Bodies, in the order of the model.
 AS_API int as_recording_bodies(const as_recording *recording);

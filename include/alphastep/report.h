@@ -32,6 +32,7 @@ typedef struct as_report_def {
   const char *results; ///< path of results.h5, required
   const char *summary; ///< path of summary.json; NULL: none
   const char *output;  ///< path of the page, required; replaced when the new one is complete
+  bool no_sync;        ///< do not force it to the disk: it may be lost with the power
   bool plain;          ///< tables and drawings without a script, also where the other is built in
 } as_report_def;
 

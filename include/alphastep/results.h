@@ -120,8 +120,9 @@ typedef struct as_run_def {
   /// Estimate the error of each number, see as_run_errors(): a second, finer run is made alongside, which takes about twice as
   /// long again and is not seen otherwise. Events of `integrator` are asked and act for both.
   bool accuracy;
-  bool poses;               ///< find poses of all bodies for each row, see as_run_poses()
-  unsigned long long tag;   ///< a saved run is loaded only where this is the same; any number
+  bool poses;             ///< find poses of all bodies for each row, see as_run_poses()
+  unsigned long long tag; ///< a saved run is loaded only where this is the same; any number
+  bool no_sync; ///< saved runs are not forced to the disk: they may be lost with the power
   as_progress_fn *progress; ///< may be NULL
   void *progress_user;
   /// Events by formulas, which come behind those of `integrator`; they have to outlive the run. May be NULL.
@@ -193,11 +194,19 @@ AS_API as_channel_error as_run_channel_error(const as_run *run, int channel);
 AS_API double as_run_event_error(const as_run *run, long number);
 AS_API as_accuracy as_run_accuracy(const as_run *run);
 
+/// What is in a table so far.
+typedef struct as_csv_mark {
+  unsigned long long bytes, digest;
+} as_csv_mark;
+
 // ---- saving -----------------------------------------------------------------------------------------
 
 /// Saves the whole run, its integrator included, in a file that is replaced in one piece; while a row is given it
 /// is not known whether that row counts, so do it from `progress` or between two calls of go.
 AS_API as_status as_run_save_file(as_run *run, const char *path, as_error *error);
+/// Numbers of the caller that are saved and loaded with the run: the mark of a table (as_csv_marked) that has all rows so far.
+AS_API void as_run_set_mark(as_run *run, as_csv_mark mark);
+AS_API as_csv_mark as_run_mark(const as_run *run);
 /// Takes up a saved run instead of starting: rows go on behind row as_run_rows(), bit for bit as if nothing had been. It
 /// needs the same model, channels, output times and tag; t_end may be later than it was (then a last row that was
 /// there only because of the old one is given back). Damaged or foreign files are refused; then destroy the run.
@@ -218,6 +227,12 @@ AS_API as_status as_csv_continue(const char *path, const as_channels *channels, 
 AS_API as_status as_csv_row(double t, const double *row, int n, void *csv, as_error *error);
 /// Hands over what is waiting to the file.
 AS_API as_status as_csv_flush(as_csv *csv, as_error *error);
+/// Flushes, and forces the file to the disk.
+AS_API as_status as_csv_sync(as_csv *csv, as_error *error);
+
+AS_API as_csv_mark as_csv_marked(const as_csv *csv);
+/// Whether the first bytes of a file are those that were marked. AS_ERR_FILE with a sentence if not.
+AS_API as_status as_csv_verify(const char *path, as_csv_mark mark, as_error *error);
 /// Whole rows that are in the file.
 AS_API long as_csv_rows(const as_csv *csv);
 /// Flushes, closes and frees; NULL is fine.

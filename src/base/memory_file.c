@@ -1,11 +1,11 @@
 #include "base/memory_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 enum { MAGIC = 16, HEAD = 40 };
 
@@ -31,27 +31,17 @@ static as_status fail(as_error *error, const char *path, const char *why) {
                   why);
 }
 
-as_status asi_memory_file_write(asi_memory_file *file, const char *path, as_error *error) {
+as_status asi_memory_file_write(asi_memory_file *file, const char *path, bool sync,
+                                as_error *error) {
   uint64_t word[3];
   visit_head(file->bytes, ASI_ARCHIVE_READ, word);
   word[2] = asi_checksum(file->body.data, file->body.size);
   visit_head(file->bytes, ASI_ARCHIVE_WRITE, word);
-  const size_t room = strlen(path) + 5;
-  char *beside = asi_calloc(room, 1);
-  if (beside == NULL) return asi_fail_memory(error);
-  snprintf(beside, room, "%s.new", path);
-  const size_t size = HEAD + file->body.size;
-  (void)remove(beside); // a link would be followed, a pipe waited for
-  FILE *out = fopen(beside, "wb");
-  bool ok = out != NULL && fwrite(file->bytes, 1, size, out) == size;
-  if (out != NULL && fclose(out) != 0) ok = false;
-  if (ok && rename(beside, path) != 0) ok = false;
-  const int number = errno;
-  if (!ok && out != NULL) (void)remove(beside);
-  free(beside);
-  return ok ? AS_OK
-            : asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", path,
-                       strerror(number));
+  asi_draft output;
+  const as_status status = asi_draft_open(&output, path, error);
+  if (status) return status;
+  (void)fwrite(file->bytes, 1, HEAD + file->body.size, output.file); // seen when it is closed
+  return asi_draft_close(&output, AS_OK, sync, error);
 }
 
 /// Reads the body, whose length is only believed as far as there are bytes.
@@ -79,8 +69,9 @@ static as_status read_body(asi_memory_file *file, FILE *in, const char *path, ui
 as_status asi_memory_file_read(asi_memory_file *file, const char *path, const char magic[16],
                                int format, as_error *error) {
   *file = (asi_memory_file){.bytes = NULL};
-  FILE *in = fopen(path, "rb");
-  if (in == NULL) return fail(error, path, strerror(errno));
+  const char *why = NULL;
+  FILE *in = asi_file_open(path, &why);
+  if (in == NULL) return fail(error, path, why);
   unsigned char head[HEAD] = {0};
   uint64_t word[3] = {0};
   const size_t size = fread(head, 1, HEAD, in);

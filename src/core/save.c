@@ -13,6 +13,7 @@
 #include "base/archive.h"
 #include "base/denormals.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "core/integrator.h"
 #include "lie/space.h"
 
@@ -525,22 +526,14 @@ as_status as_integrator_save_file(as_integrator *s, const char *path, as_error *
   as_status status = as_integrator_save(s, NULL, &size, error);
   if (status) return status;
   unsigned char *data = malloc(size);
-  char *temporary = malloc(strlen(path) + 5);
-  if (data == NULL || temporary == NULL) {
-    status = asi_fail_memory(error);
-  } else {
-    // Written beside it and renamed: whatever happens, there is a whole file.
-    sprintf(temporary, "%s.new", path);
-    status = as_integrator_save(s, data, &size, error);
-    FILE *file = status == AS_OK ? fopen(temporary, "wb") : NULL;
-    bool written = file != NULL && fwrite(data, 1, size, file) == size;
-    if (file != NULL && fclose(file) != 0) written = false;
-    if (status == AS_OK && (!written || rename(temporary, path) != 0)) {
-      if (file != NULL) remove(temporary);
-      status = fail_io(error, path, "written");
-    }
+  if (data == NULL) return asi_fail_memory(error);
+  status = as_integrator_save(s, data, &size, error);
+  asi_draft output = {.file = NULL};
+  if (status == AS_OK) status = asi_draft_open(&output, path, error);
+  if (status == AS_OK) {
+    (void)fwrite(data, 1, size, output.file); // seen when it is closed
+    status = asi_draft_close(&output, AS_OK, true, error);
   }
-  free(temporary);
   free(data);
   return status;
 }
@@ -549,8 +542,11 @@ as_status as_integrator_load_file(as_integrator *s, const char *path, as_error *
   if (s == NULL || path == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "path",
                     "as_integrator_load_file needs an integrator and a path.");
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return fail_io(error, path, "opened");
+  const char *why = NULL;
+  FILE *file = asi_file_open(path, &why);
+  if (file == NULL)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be opened: %s.", path,
+                    why);
   unsigned char head[HEAD];
   unsigned char *data = NULL;
   uint64_t length = 0, sum = 0;

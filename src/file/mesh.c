@@ -21,6 +21,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -312,10 +313,11 @@ static as_status read_whole(FILE *file, const char *path, char **text, size_t *s
 
 as_status asi_mesh_read(const char *path, asi_mesh *out, as_error *error) {
   *out = (asi_mesh){NULL, 0};
-  FILE *file = fopen(path, "rb");
+  const char *why;
+  FILE *file = asi_file_open(path, &why);
   if (file == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The mesh %.200s cannot be opened: %s.",
-                    path, strerror(errno));
+                    path, why);
   char *text = NULL;
   size_t size;
   as_status status = read_whole(file, path, &text, &size, error);

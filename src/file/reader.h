@@ -167,8 +167,9 @@ bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, a
 
 /// The text of a file at a path, with which file it is; NULL: `why` says why not. Free with free().
 char *asi_read_whole(asi_file *at, size_t *size, const char **why);
-/// Counts bytes in as data of the machine.
-void asi_note_data(asi_reader *r, const void *bytes, size_t size);
+/// Notes the digest of a file that was read, by its bytes or by reading it once more.
+void asi_note_bytes(asi_reader *r, const char *path, const void *bytes, size_t size);
+void asi_note_file(asi_reader *r, const char *path);
 
 /// Finds out which tables there are, then reads those that no parameter has asked for.
 void asi_collect_tables(asi_reader *r);

@@ -106,6 +106,7 @@ static as_status read_mesh(asi_reader *r, as_shape *shape, as_error *error) {
     asi_mesh read;
     status = asi_mesh_read(shape->file, &read, error);
     if (status == AS_ERR_FILE) r->unreadable = true;
+    if (status == AS_OK) asi_note_file(r, shape->file);
     if (status == AS_OK && r->n_triangles + read.n > ASI_MOST_TRIANGLES)
       status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                         "The meshes up to this one have %ld triangles, and %d are allowed.",

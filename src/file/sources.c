@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/archive.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "file/reader.h"
+
+enum { LEAST_FILES = 16 }; ///< room for digests
 
 int asi_add_file(asi_reader *r, asi_file file) {
   void *array = r->file;
@@ -87,29 +89,89 @@ static char *read_all(FILE *file, size_t *size) {
 char *asi_read_whole(asi_file *at, size_t *size, const char **why) {
   struct stat about;
   char *text = NULL;
-  FILE *file = fopen(at->path, "rb");
+  FILE *file = asi_file_open(at->path, why);
   if (file && fstat(fileno(file), &about) == 0) {
     at->device = (unsigned long long)about.st_dev;
     at->number = (unsigned long long)about.st_ino;
     text = read_all(file, size);
+    *why = strerror(errno);
   }
-  *why = strerror(errno);
   if (file) fclose(file);
   return text;
 }
 
-void asi_note_data(asi_reader *r, const void *bytes, size_t size) {
-  r->machine->data = 31 * r->machine->data + asi_checksum(bytes, size);
+static void note_digest(asi_reader *r, const char *path, const asi_digest *digest) {
+  as_machine *m = r->machine;
+  const int n = m->n_files;
+  if (n == 0 || (n >= LEAST_FILES && (n & (n - 1)) == 0)) { // a power of two: it is full
+    as_file_digest *more =
+        asi_arena_take(r->arena, (size_t)(n ? 2 * n : LEAST_FILES) * sizeof *more);
+    if (more == NULL) return; // the arena has noted it
+    if (n > 0) memcpy(more, m->files, (size_t)n * sizeof *more);
+    m->files = more;
+  }
+  m->files[m->n_files++] = (as_file_digest){path, digest->bytes, asi_digest_end(digest)};
 }
 
-static bool keep_source(asi_reader *r, const char *path, const char *text, size_t size) {
+void asi_note_bytes(asi_reader *r, const char *path, const void *bytes, size_t size) {
+  asi_digest digest = asi_digest_begin();
+  asi_digest_add(&digest, bytes, size);
+  note_digest(r, path, &digest);
+}
+
+void asi_note_file(asi_reader *r, const char *path) {
+  asi_digest digest = asi_digest_begin();
+  const char *why;
+  unsigned char piece[1 << 14];
+  FILE *file = asi_file_open(path, &why);
+  for (size_t n; file && (n = fread(piece, 1, sizeof piece, file)) > 0;)
+    asi_digest_add(&digest, piece, n);
+  if (file) fclose(file);
+  note_digest(r, path, &digest);
+}
+
+/// Appends a character in UTF-8; returns its length.
+static size_t put_utf8(char *to, unsigned long c) {
+  static const unsigned char head[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = n; i-- > 1; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
+  to[0] = (char)(head[n > 1 ? n : 0] | c);
+  return n;
+}
+
+/// A text in UTF-16, which begins with a mark, as one in UTF-8 without.
+static char *take_utf16(asi_reader *r, const unsigned char *text, size_t size, size_t *length) {
+  const size_t low = text[0] == 0xff ? 0 : 1, n = size / 2;
+  char *out = asi_arena_take(r->arena, 3 * n + 1);
+  *length = 0;
+  for (size_t i = 1; out && i < n; ++i) {
+    unsigned long c = text[2 * i + low] | (unsigned long)text[2 * i + 1 - low] << 8;
+    const unsigned long next =
+        i + 1 < n ? text[2 * i + 2 + low] | (unsigned long)text[2 * i + 3 - low] << 8 : 0;
+    const bool pair = c >> 10 == 0x36 && next >> 10 == 0x37;
+    if (pair) c = 0x10000 + ((c & 0x3ff) << 10 | (next & 0x3ff));
+    i += pair;
+    if (c == 0 || c >> 11 == 0x1b) c = 0xfffd; // what cannot be there
+    *length += put_utf8(out + *length, c);
+  }
+  return out;
+}
+
+/// Keeps what a file says, as it is for the parser and in UTF-8 for all others. Returns the first; NULL: no memory.
+static const char *keep_source(asi_reader *r, const char *path, const char *text, size_t size) {
   as_machine *m = r->machine;
-  char *copy = asi_arena_text(r->arena, text, size);
+  const unsigned char *byte = (const unsigned char *)text;
+  const bool wide =
+      size >= 2 && ((byte[0] == 0xff && byte[1] == 0xfe) || (byte[0] == 0xfe && byte[1] == 0xff));
+  char *raw = asi_arena_text(r->arena, text, size);
+  size_t length = size;
+  char *copy = wide ? take_utf16(r, byte, size, &length) : raw;
   if (m->sources == NULL)
     m->sources = asi_arena_take(r->arena, ASI_MOST_FILES * sizeof *m->sources);
-  if (copy == NULL || m->sources == NULL) return false;
-  m->sources[m->n_sources++] = (as_source){path, copy, size};
-  return true;
+  if (raw == NULL || copy == NULL || m->sources == NULL) return NULL;
+  m->sources[m->n_sources++] = (as_source){path, copy, length};
+  asi_note_bytes(r, path, text, size);
+  return raw;
 }
 
 static void parse_file(asi_reader *r, int number, const char *text, size_t size) {
@@ -117,8 +179,8 @@ static void parse_file(asi_reader *r, int number, const char *text, size_t size)
     asi_complain_file(r, number, "the file has more than %d MiB", ASI_MOST_BYTES >> 20);
     return;
   }
-  if (!keep_source(r, r->file[number].path, text, size)) return;
-  const char *copy = r->machine->sources[r->machine->n_sources - 1].text; // with a zero behind it
+  const char *copy = keep_source(r, r->file[number].path, text, size); // with a zero behind it
+  if (copy == NULL) return;
   r->file[number].text = copy;
   r->file[number].root = asi_value_parse(copy, size, number, r->arena, asi_complain_fault, r);
 }

@@ -5,6 +5,7 @@
 
 #include "alphastep/superelement.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "file/kinds.h"
 
 // ---- superelements ----------------------------------------------------------------------------------
@@ -58,16 +59,10 @@ static void prepare(void *out) {
 
 /// A file that is there has been read wrongly because of what is in it.
 static bool is_there(const char *path) {
-  FILE *file = fopen(path, "rb");
+  const char *why;
+  FILE *file = asi_file_open(path, &why);
   if (file) fclose(file);
   return file != NULL;
-}
-
-static void note_matrix(asi_reader *r, const as_sparse *m) {
-  const size_t n = (size_t)m->col_start[m->cols];
-  asi_note_data(r, m->col_start, ((size_t)m->cols + 1) * sizeof *m->col_start);
-  asi_note_data(r, m->row, n * sizeof *m->row);
-  asi_note_data(r, m->value, n * sizeof *m->value);
 }
 
 static as_status read_matrices(asi_reader *r, const superelement_thing *thing,
@@ -76,7 +71,7 @@ static as_status read_matrices(asi_reader *r, const superelement_thing *thing,
   for (int i = 0; i < N_MATRICES && status == AS_OK; ++i) {
     if (thing->file[i] == NULL) continue;
     status = as_sparse_read(thing->file[i], &matrix[i], error);
-    if (status == AS_OK) note_matrix(r, matrix[i]);
+    if (status == AS_OK) asi_note_file(r, thing->file[i]);
     if (status == AS_ERR_FILE) r->unreadable = r->unreadable || !is_there(thing->file[i]);
   }
   return status;

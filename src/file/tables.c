@@ -100,6 +100,7 @@ static bool read_csv(asi_reader *r, const asi_value *v, table_thing *thing) {
     free(text);
     return false;
   }
+  asi_note_bytes(r, thing->file, text, size);
   const asi_csv csv = asi_csv_parse(text, size, thing->column);
   free(text);
   if (csv.no_memory) r->no_memory = true;
@@ -108,7 +109,6 @@ static bool read_csv(asi_reader *r, const asi_value *v, table_thing *thing) {
   else if (csv.sentence[0])
     asi_complain(r, at, "\"%.200s\": %s", thing->file, csv.sentence);
   if (csv.number == NULL) return false;
-  asi_note_data(r, csv.number, 2 * (size_t)csv.n * sizeof(double));
   thing->points = (asi_rows){NULL, csv.n, 2};
   thing->points.number = asi_arena_take(&r->scratch, 2 * (size_t)csv.n * sizeof(double));
   if (thing->points.number)

@@ -21,6 +21,7 @@
 
 #include "alphastep/sparse.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 
 /// The text, and the line that is being read.
@@ -287,10 +288,11 @@ static char *read_all(FILE *file, size_t *size) {
 as_status as_sparse_read(const char *path, as_sparse **out, as_error *error) {
   *out = NULL;
   errno = 0;
-  FILE *file = fopen(path, "rb");
+  const char *why;
+  FILE *file = asi_file_open(path, &why);
   if (file == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.200s cannot be opened: %s.", path,
-                    strerror(errno));
+                    why);
   size_t size;
   char *text = read_all(file, &size);
   const bool failed = ferror(file) != 0;

@@ -1,5 +1,5 @@
 /// Makes reports: opens what a run has left, writes the page beside its place, and puts it there when it is whole.
-#define _POSIX_C_SOURCE 200809L // uselocale, open_memstream
+#define _POSIX_C_SOURCE 200809L // uselocale, open_memstream, fileno
 
 #include "report/report.h"
 
@@ -11,9 +11,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
-
-enum { MOST_SUMMARY = 16 << 20 }; ///< bytes of a summary
 
 as_report_def as_default_report_def(void) { return (as_report_def){.plain = false}; }
 
@@ -48,23 +47,29 @@ static as_status fail_read(const char *path, const char *why, as_error *error) {
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %s.", path, why);
 }
 
-static as_status read_summary(asi_report *r, const char *path, as_error *error) {
-  r->summary = asi_calloc(MOST_SUMMARY + 1, 1);
-  if (r->summary == NULL) return asi_fail_memory(error);
-  if (path == NULL) {
-    memcpy(r->summary, "{}", 3);
-    return AS_OK;
-  }
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return fail_read(path, strerror(errno), error);
+/// Reads a whole text file, whatever its length; NULL: `why` says why not.
+static char *read_text(const char *path, size_t *size, const char **why) {
+  FILE *file = asi_file_open(path, why);
+  struct stat about;
+  if (file == NULL) return NULL;
+  const size_t most = fstat(fileno(file), &about) == 0 ? (size_t)about.st_size : 0;
+  char *text = asi_calloc(most + 1, 1);
   errno = 0;
-  const size_t size = fread(r->summary, 1, MOST_SUMMARY, file);
-  const int number = ferror(file) ? errno : 0;
+  *size = text ? fread(text, 1, most, file) : 0;
+  *why = text == NULL ? NULL : ferror(file) ? strerror(errno) : "";
   fclose(file);
-  if (number) return fail_read(path, strerror(number), error);
-  r->summary[size] = '\0';
+  return text;
+}
+
+static as_status read_summary(asi_report *r, const char *path, as_error *error) {
+  const char *why = "";
+  size_t size = 2;
+  r->summary = path ? read_text(path, &size, &why) : asi_calloc(3, 1);
+  if (why == NULL || (path == NULL && r->summary == NULL)) return asi_fail_memory(error);
+  if (why[0]) return fail_read(path, why, error);
+  if (path == NULL) memcpy(r->summary, "{}", 3);
   if (strlen(r->summary) == size && asi_json_is_object(r->summary)) return AS_OK;
-  return fail_read(path, "it is not a JSON object, as a run writes it", error);
+  return fail_read(path ? path : "", "it is not a JSON object, as a run writes it", error);
 }
 
 static void ignore_fault(int file, int line, int column, const char *sentence, void *user) {
@@ -145,50 +150,20 @@ as_status asi_report_errors(asi_report *r, int channel, long *worst, as_error *e
 
 // ---- the page ---------------------------------------------------------------------------------------
 
-static as_status fail_write(const char *path, int number, as_error *error) {
-  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", path,
-                  strerror(number));
-}
-
-/// Is there something that is no file, as a pipe or a terminal? It is written to, not replaced.
-static bool is_device(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
-}
-
-/// Writes to `beside` and gives it its name; or at once to where it goes, if `beside` is that.
-static as_status write_page(asi_report *r, const as_report_def *def, const char *beside,
-                            as_error *error) {
-  const bool replaces = strcmp(beside, def->output) != 0;
-  r->out = fopen(beside, "w");
-  if (r->out == NULL) return fail_write(def->output, errno, error);
+static as_status write_page(asi_report *r, const as_report_def *def, as_error *error) {
+  asi_draft draft;
+  as_status status = asi_draft_open(&draft, def->output, error);
+  if (status) return status;
+  r->out = draft.file;
   const bool plain = def->plain || !as_report_is_interactive();
-  errno = 0;
-  as_status status = plain ? asi_plain_write(r, error) : asi_page_write(r, error);
-  bool failed = fflush(r->out) != 0 || ferror(r->out);
-  int number = errno;
-  if (fclose(r->out) != 0 && !failed) {
-    failed = true;
-    number = errno;
-  }
-  if (status == AS_OK && !failed && replaces && rename(beside, def->output) != 0) {
-    failed = true;
-    number = errno;
-  }
-  if (status == AS_OK && failed) status = fail_write(def->output, number, error);
-  if (status && replaces) (void)remove(beside);
-  return status;
+  status = plain ? asi_plain_write(r, error) : asi_page_write(r, error);
+  return asi_draft_close(&draft, status, !def->no_sync, error);
 }
 
 static as_status make(const as_report_def *def, as_error *error) {
   asi_report r = {.recording = NULL};
-  const size_t size = strlen(def->output) + sizeof ".new";
-  char *beside = malloc(size);
-  as_status status = beside ? open_all(&r, def, error) : asi_fail_memory(error);
-  if (status == AS_OK) {
-    snprintf(beside, size, is_device(def->output) ? "%s" : "%s.new", def->output);
-    status = write_page(&r, def, beside, error);
-  }
+  as_status status = open_all(&r, def, error);
+  if (status == AS_OK) status = write_page(&r, def, error);
   as_recording_close(r.recording);
   asi_arena_free(&r.arena);
   free(r.summary);
@@ -197,7 +172,6 @@ static as_status make(const as_report_def *def, as_error *error) {
   free(r.row);
   free(r.error);
   free(r.where);
-  free(beside);
   return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "alphastep/results.h"
 #include "base/error.h"
+#include "base/file.h"
 
 enum {
   PIECE = 1 << 16, ///< bytes that are collected
@@ -23,22 +24,23 @@ struct as_csv {
   char *path;
   char *text; ///< room bytes
   size_t used, room;
-  off_t written; ///< bytes in the file, whole lines only
-  long lines;    ///< in the file
-  bool broken;   ///< a piece could not be written,
-  int reason;    ///< because of this error number
-  int n;         ///< columns without the time
+  off_t written;     ///< bytes in the file, whole lines only
+  long lines;        ///< in the file
+  asi_digest digest; ///< of what is in the file
+  bool broken;       ///< a piece could not be written,
+  int reason;        ///< because of this error number
+  int n;             ///< columns without the time
 };
 
 static as_status fail_write(as_csv *csv, int number, as_error *error) {
   csv->broken = true;
   csv->reason = number;
-  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", csv->path,
-                  strerror(number));
+  return asi_fail_write(csv->path, number, error);
 }
 
 static void note_written(as_csv *csv, size_t size) {
   csv->written += (off_t)size;
+  asi_digest_add(&csv->digest, csv->text, size);
   for (size_t i = 0; i < size; ++i) csv->lines += csv->text[i] == '\n';
 }
 
@@ -63,6 +65,16 @@ as_status as_csv_flush(as_csv *csv, as_error *error) {
   note_written(csv, done);
   csv->used = 0;
   return AS_OK;
+}
+
+as_status as_csv_sync(as_csv *csv, as_error *error) {
+  const as_status status = as_csv_flush(csv, error);
+  if (status) return status;
+  return asi_file_sync(csv->file) ? AS_OK : fail_write(csv, errno, error);
+}
+
+as_csv_mark as_csv_marked(const as_csv *csv) {
+  return (as_csv_mark){csv->digest.bytes, asi_digest_end(&csv->digest)};
 }
 
 static bool is_of_number(char c) {
@@ -131,26 +143,70 @@ static as_status prepare(as_csv *csv, const char *path, const as_channels *chann
 }
 
 static as_status make_file(as_csv *csv, as_error *error) {
-  csv->file = open(csv->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  return csv->file < 0 ? fail_write(csv, errno, error) : as_csv_flush(csv, error);
+  const char *obstacle = asi_file_obstacle(csv->path);
+  if (obstacle)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.",
+                    csv->path, obstacle);
+  char *beside = asi_file_beside(csv->path, ".new");
+  if (beside == NULL) return asi_fail_memory(error);
+  csv->file = asi_file_create(beside);
+  as_status status = csv->file < 0 ? fail_write(csv, errno, error) : as_csv_flush(csv, error);
+  if (status == AS_OK && !asi_file_rename(beside, csv->path, false))
+    status = fail_write(csv, errno, error);
+  if (status && csv->file >= 0) (void)remove(beside);
+  free(beside);
+  return status;
+}
+
+/// Reads the first bytes of a file; false: there are fewer.
+static bool read_digest(FILE *in, uint64_t bytes, asi_digest *digest) {
+  unsigned char piece[1 << 14];
+  while (digest->bytes < bytes) {
+    const uint64_t left = bytes - digest->bytes;
+    const size_t got = fread(piece, 1, left < sizeof piece ? (size_t)left : sizeof piece, in);
+    if (got == 0) return false;
+    asi_digest_add(digest, piece, got);
+  }
+  return true;
+}
+
+as_status as_csv_verify(const char *path, as_csv_mark mark, as_error *error) {
+  const char *why = NULL;
+  FILE *in = asi_file_open(path, &why);
+  if (in == NULL)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %s.", path, why);
+  asi_digest digest = asi_digest_begin();
+  const bool whole = read_digest(in, mark.bytes, &digest);
+  fclose(in);
+  if (whole && asi_digest_end(&digest) == mark.digest) return AS_OK;
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                  "%.300s is damaged or of another run: its first %llu bytes are not those that "
+                  "were written%s.",
+                  path, mark.bytes, whole ? "" : "; it is shorter");
 }
 
 /// Cuts a file off behind its first rows, if its titles are ours.
 static as_status cut_file(as_csv *csv, long rows, as_error *error) {
-  FILE *in = fopen(csv->path, "rb");
+  const char *why = NULL;
+  FILE *in = asi_file_open(csv->path, &why);
+  if (in == NULL)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %s.", csv->path,
+                    why);
   size_t titles = 0;
   csv->written = 0;
-  for (int c; in && csv->lines <= rows && (c = getc(in)) != EOF; ++csv->written) {
+  for (int c; csv->lines <= rows && (c = getc(in)) != EOF; ++csv->written) {
+    const unsigned char byte = (unsigned char)c;
     if (titles < csv->used && (char)c != csv->text[titles++]) break;
     if (c == '\n') ++csv->lines;
+    asi_digest_add(&csv->digest, &byte, 1);
   }
-  if (in) fclose(in);
+  fclose(in);
   if (titles < csv->used || csv->lines <= rows)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
                     "%.300s cannot be continued: it does not hold %ld rows of these channels.",
                     csv->path, rows);
   csv->used = 0;
-  csv->file = open(csv->path, O_WRONLY | O_CLOEXEC);
+  csv->file = open(csv->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (csv->file < 0 || ftruncate(csv->file, csv->written) != 0 ||
       lseek(csv->file, 0, SEEK_END) != csv->written)
     return fail_write(csv, errno, error);
@@ -164,6 +220,7 @@ static as_status begin(const char *path, const as_channels *channels, long rows,
   as_csv *csv = asi_calloc(1, sizeof *csv);
   if (csv == NULL) return asi_fail_memory(error);
   csv->file = -1;
+  csv->digest = asi_digest_begin();
   as_status status = prepare(csv, path, channels, error);
   if (status == AS_OK) status = rows < 0 ? make_file(csv, error) : cut_file(csv, rows, error);
   if (status) {

@@ -10,11 +10,15 @@
 ///     /errors/...          estimated errors: groups and datasets as above, but steps and drift
 ///     /texts/NAME          texts
 ///
-/// Datasets have the attributes `unit`, `columns` (names of the components) and `frame`.
+/// Datasets have the attributes `unit`, `columns` (names of the components) and `frame`, and checksums of their chunks.
+///
+/// Behind what HDF5 knows of, a whole file has 32 bytes more: ASI_HDF5_SEAL, the number of bytes before it and their digest,
+/// little-endian. A file that another program has changed has none.
 #ifndef ALPHASTEP_RESULTS_HDF5_H
 #define ALPHASTEP_RESULTS_HDF5_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifndef H5_USE_110_API
 #define H5_USE_110_API 1 // what functions mean: the same with later versions
@@ -23,6 +27,7 @@
 
 #define ASI_HDF5_FORMAT "alphastep results"
 #define ASI_HDF5_ERRORS "errors"
+#define ASI_HDF5_SEAL "alphastep digest" // 16 bytes
 enum { ASI_HDF5_VERSION = 1, ASI_HDF5_COLUMNS = 4 };
 
 /// What HDF5 did with its errors before we kept it silent.
@@ -40,5 +45,12 @@ hid_t asi_hdf5_access(void);
 /// The type of a text of `size` bytes, its end included. HDF5 does not turn ASCII into UTF-8: it has to be the same in
 /// the file and in memory.
 hid_t asi_hdf5_text_type(size_t size, H5T_cset_t set);
+
+/// Whether a file is what its digest says, if it has one. Returns what is wrong with it, or NULL and the bytes that HDF5 knows of.
+const char *asi_hdf5_verify(const char *path, uint64_t *size);
+/// Copies the first `size` bytes of a file to one that is created anew, with a digest behind them if it is to be sealed.
+bool asi_hdf5_copy(const char *from, const char *to, uint64_t size, bool seal, bool sync);
+/// Cuts a file off behind its first `size` bytes and puts the digest there.
+bool asi_hdf5_seal(const char *path, uint64_t size, bool sync);
 
 #endif

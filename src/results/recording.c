@@ -540,20 +540,34 @@ static as_status read_rows(as_recording *r, as_error *error) {
   return status;
 }
 
+/// Times never fall; what is none was damaged, or made up.
+static as_status check_times(as_recording *r, as_error *error) {
+  double *t = asi_calloc((size_t)r->rows, sizeof *t);
+  if (t == NULL) return asi_fail_memory(error);
+  as_status status = as_recording_time(r, t, error);
+  for (long i = 0; i < r->rows && status == AS_OK; ++i) {
+    if (isfinite(t[i]) && (i == 0 || t[i] >= t[i - 1])) continue;
+    char why[120];
+    snprintf(why, sizeof why, "it is damaged: the time of row %ld, %g s, %s", i, t[i],
+             isfinite(t[i]) ? "is before that of the row before" : "is none");
+    status = fail_open(r, why, error);
+  }
+  free(t);
+  return status;
+}
+
 static as_status read_all(as_recording *r, as_error *error) {
+  uint64_t size = 0;
+  const char *wrong = asi_hdf5_verify(r->path, &size);
+  if (wrong) return fail_open(r, wrong, error);
   const hid_t access = asi_hdf5_access();
   r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
   H5Pclose(access);
-  if (r->file < 0) {
-    FILE *there = fopen(r->path, "rb");
-    const char *why = there != NULL ? "it is damaged, or no HDF5 file" : strerror(errno);
-    if (there) fclose(there);
-    return fail_open(r, why, error);
-  }
-  hsize_t size = 0;
-  if (H5Fget_filesize(r->file, &size) >= 0) r->most = (double)RATIO * (double)size;
+  if (r->file < 0) return fail_open(r, "it is damaged, or no HDF5 file", error);
+  r->most = (double)RATIO * (double)size;
   as_status status = check_format(r, error);
   if (status == AS_OK) status = read_rows(r, error);
+  if (status == AS_OK) status = check_times(r, error);
   if (status == AS_OK) status = read_groups(r, error);
   if (status == AS_OK && !(sort_channels(r) && find_bodies(r))) status = asi_fail_memory(error);
   return status;
@@ -680,6 +694,16 @@ as_status as_recording_read(as_recording *r, int i, double *out, as_error *error
                     "There is no channel %d; there are %d.", i, r->n_channels);
   const channel *c = &r->channel[i];
   return read_source(r, c->source, c->object, c->column, out, error);
+}
+
+as_status as_recording_check(as_recording *r, as_error *error) {
+  double *column = asi_calloc((size_t)r->rows, sizeof *column);
+  if (column == NULL) return asi_fail_memory(error);
+  as_status status = AS_OK;
+  for (int i = 0; i < r->n_channels && status == AS_OK; ++i)
+    status = as_recording_read(r, i, column, error);
+  free(column);
+  return status;
 }
 
 as_status as_recording_poses(as_recording *r, int i, double *out, as_error *error) {

@@ -1,17 +1,15 @@
-/// Writing results.h5, so that a process may be killed at any time.
+/// Writing results.h5, so that a process may be killed, or a machine lose its power, at any time.
 ///
 /// HDF5 changes many places of a file when it grows, in an order of its own; a file that is cut short in between may be
-/// unreadable. So there are two files of the same contents, PATH and PATH.new. Only the one that is called PATH.new is
-/// ever written to; when it is complete up to the last row, names are exchanged by renaming, and the other one, which
-/// is as old as the last flush, catches up next time. Whatever was in a file when it got the name PATH is still there
-/// when it is lost: PATH is whole at every moment, and stays so if PATH.new cannot be written.
+/// unreadable. So HDF5 works on a file of its own, PATH.new, which nobody else reads. To flush is to copy that file, whole, to
+/// PATH.copy, force it to the disk and give it the name PATH. At the end the file itself gets that name. What was called PATH
+/// once is never written to again: whoever has it open reads on in it.
 ///
-/// It costs writing everything twice, and twice the room until the end. Chunks are compressed once: the file that
-/// catches up takes those that it lacks from the other one as they are.
+/// Behind the contents stands a digest of them (hdf5.h).
 ///
 /// HDF5 does not recover from a write that fails: it would try again at the end of the process, and crash. So there is
-/// room for all that may come before it is asked to write.
-#define _POSIX_C_SOURCE 200809L // link, posix_fallocate
+/// room for all that may come, on the disk and in memory, before it is asked to write.
+#define _POSIX_C_SOURCE 200809L // posix_fallocate
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,31 +21,28 @@
 
 #include "alphastep/version.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "results/layout.h"
 
 enum {
-  WAITING = 1 << 22,    ///< bytes of lines that may wait
-  CHUNK_ROWS = 256,     ///< of a dataset of one object
-  CHUNK_OBJECTS = 1024, ///< of many objects
-  CHUNK_ROWS_MANY = 4,  ///< of many objects
-  DEFLATE = 1,          ///< more takes three times as long and saves a few percent of doubles
+  WAITING = 1 << 22,     ///< bytes of lines that may wait
+  CHUNK_ROWS = 256,      ///< of a dataset of one object
+  CHUNK_OBJECTS = 1024,  ///< of many objects
+  CHUNK_ROWS_MANY = 4,   ///< of many objects
+  HDF5_MEMORY = 1 << 23, ///< bytes that HDF5 takes for itself
+  DEFLATE = 1,           ///< more takes three times as long and saves a few percent of doubles
 };
-
-/// One of the two files.
-typedef struct twin {
-  hid_t file;
-  hid_t *dataset; ///< of each of the layout's
-  long rows;      ///< that are valid
-  bool longer;    ///< there are more
-} twin;
 
 struct as_results {
   asi_layout layout;
-  bool errors;                ///< estimated errors are kept, too
-  char *path, *spare, *third; ///< PATH, PATH.new, PATH.old
-  twin twin[2];
-  int writable;  ///< which twin is called PATH.new
-  double *lines; ///< of rows first ... rows - 1, which are in no file yet
+  bool errors;              ///< estimated errors are kept, too
+  bool sync;                ///< files are forced to the disk
+  char *path, *work, *copy; ///< PATH, PATH.new, PATH.copy
+  hid_t file;               ///< PATH.new
+  hid_t *dataset;           ///< of each of the layout's
+  long shown;               ///< rows in PATH
+  bool longer;              ///< PATH has more rows than are to be kept
+  double *lines;            ///< of rows first ... rows - 1, which are not in PATH.new yet
   long first, rows;
   long room;      ///< in lines
   double *values; ///< for one dataset, as many as fit
@@ -61,13 +56,12 @@ as_results_def as_default_results_def(void) { return (as_results_def){.model = N
 static as_status fail_write(as_results *r, as_error *error) {
   r->broken = true;
   r->reason = errno;
-  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", r->path,
-                  errno ? strerror(errno) : "the HDF5 library failed");
+  return asi_fail_write(r->path, r->reason, error);
 }
 
 /// Makes a file longer by `size` bytes that are sure to be there; true also where that cannot be known.
 static bool reserve(const char *path, size_t size) {
-  const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return false;
   const off_t end = lseek(file, 0, SEEK_END);
   int number = posix_fallocate(file, end, (off_t)size);
@@ -76,6 +70,14 @@ static bool reserve(const char *path, size_t size) {
   close(file);
   errno = number;
   return number == 0;
+}
+
+/// Whether there is so much memory; HDF5 may take it now.
+static bool reserve_memory(size_t size) {
+  void *room = malloc(size + HDF5_MEMORY);
+  free(room);
+  if (room == NULL) errno = ENOMEM;
+  return room != NULL;
 }
 
 /// The most bytes that a flush adds: new rows, chunks and nodes of the index that are written anew elsewhere.
@@ -167,7 +169,15 @@ static hid_t make_group(hid_t in, const char *name, const makers *m) {
 /// A dataset that does not change; NULL data: none.
 static bool put_fixed(hid_t in, const char *name, hid_t type, hid_t space, const void *data,
                       const makers *m) {
-  const hid_t made = H5Dcreate2(in, name, type, space, m->link, m->data, H5P_DEFAULT);
+  const hid_t how = H5Pcopy(m->data);
+  hsize_t count = 0;
+  if (H5Sget_simple_extent_ndims(space) == 1 &&
+      H5Sget_simple_extent_dims(space, &count, NULL) == 1) {
+    H5Pset_chunk(how, 1, &count);
+    H5Pset_fletcher32(how);
+  }
+  const hid_t made = H5Dcreate2(in, name, type, space, m->link, how, H5P_DEFAULT);
+  H5Pclose(how);
   const bool ok = made >= 0 && H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
   H5Dclose(made);
   return ok;
@@ -250,6 +260,7 @@ static bool make_dataset(hid_t group, const asi_dataset *d, const makers *m) {
   H5Pset_chunk(how, n, chunk);
   H5Pset_shuffle(how);
   H5Pset_deflate(how, DEFLATE);
+  H5Pset_fletcher32(how);
   const hid_t made =
       H5Dcreate2(group, d->quantity, H5T_IEEE_F64LE, space, m->link, how, H5P_DEFAULT);
   bool ok = made >= 0 && put_text(made, "unit", d->unit);
@@ -330,42 +341,26 @@ static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def
   return ok;
 }
 
-static as_status make_file(as_results *r, const as_results_def *def, as_error *error) {
-  errno = 0;
-  (void)remove(r->spare);
-  if (!reserve(r->spare, most_bytes_at_start(&r->layout, def))) {
-    const int number = errno;
-    (void)remove(r->spare);
-    errno = number;
-    return fail_write(r, error);
-  }
-  const hid_t access = asi_hdf5_access(), made = H5Pcreate(H5P_FILE_CREATE);
-  H5Pset_link_creation_order(made, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  H5Pset_istore_k(made, 8); // small nodes of the chunks' index: there may be thousands of datasets
-  H5Pset_obj_track_times(made, false);
-  const hid_t file = H5Fcreate(r->spare, H5F_ACC_TRUNC, made, access);
+/// Makes PATH.new without rows.
+static bool make_file(as_results *r, const as_results_def *def) {
+  const size_t size = most_bytes_at_start(&r->layout, def);
+  const int made = asi_file_create(r->work);
+  if (made < 0) return false;
+  close(made);
+  if (!reserve(r->work, size) || !reserve_memory(size)) return false;
+  const hid_t access = asi_hdf5_access(), how = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_istore_k(how, 8); // small nodes of the chunks' index: there may be thousands of datasets
+  H5Pset_obj_track_times(how, false);
+  const hid_t file = H5Fcreate(r->work, H5F_ACC_TRUNC, how, access);
   bool ok = file >= 0 && fill_file(file, &r->layout, def);
   if (file >= 0) ok = H5Fclose(file) >= 0 && ok;
-  H5Pclose(made);
+  H5Pclose(how);
   H5Pclose(access);
-  return ok && rename(r->spare, r->path) == 0 ? AS_OK : fail_write(r, error);
-}
-
-// ---- two files --------------------------------------------------------------------------------------
-
-static bool copy_file(const char *from, const char *to) {
-  const int in = open(from, O_RDONLY | O_CLOEXEC);
-  const int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  char *piece = malloc(1 << 16);
-  bool ok = out >= 0 && piece != NULL;
-  for (ssize_t n; ok && (n = read(in, piece, 1 << 16)) != 0;)
-    for (ssize_t done = 0, put; ok && done < n; done += put)
-      ok = (put = write(out, piece + done, (size_t)(n - done))) > 0;
-  free(piece);
-  if (out >= 0) ok = close(out) == 0 && ok;
-  if (in >= 0) close(in);
   return ok;
 }
+
+// ---- PATH.new ---------------------------------------------------------------------------------------
 
 static bool fits(hid_t dataset, const asi_dataset *d, long rows, bool *longer) {
   hsize_t wanted[3], found[3] = {0};
@@ -379,80 +374,62 @@ static bool fits(hid_t dataset, const asi_dataset *d, long rows, bool *longer) {
   return ok && found[0] >= wanted[0];
 }
 
-/// Opens the file and its datasets.
-static bool open_twin(as_results *r, twin *t, const char *path, long rows) {
+/// Opens PATH.new and its datasets.
+static bool open_work(as_results *r, long rows) {
   const asi_layout *l = &r->layout;
   const hid_t access = asi_hdf5_access(), cache = H5Pcreate(H5P_DATASET_ACCESS);
   H5Pset_chunk_cache(cache, 1, (size_t)1 << 20, 1.0); // only the last chunk is written again
-  t->file = H5Fopen(path, H5F_ACC_RDWR, access);
-  t->rows = rows;
-  t->longer = false;
-  bool ok = t->file >= 0;
+  r->file = H5Fopen(r->work, H5F_ACC_RDWR, access);
+  bool ok = r->file >= 0;
   for (int i = 0; i < l->n && ok; ++i) {
-    const hid_t place = open_place(t->file, l, &l->dataset[i]);
-    t->dataset[i] = H5Dopen2(place, l->dataset[i].quantity, cache);
+    const hid_t place = open_place(r->file, l, &l->dataset[i]);
+    r->dataset[i] = H5Dopen2(place, l->dataset[i].quantity, cache);
     H5Gclose(place);
-    ok = t->dataset[i] >= 0 && fits(t->dataset[i], &l->dataset[i], rows, &t->longer);
+    ok = r->dataset[i] >= 0 && fits(r->dataset[i], &l->dataset[i], rows, &r->longer);
   }
   H5Pclose(cache);
   H5Pclose(access);
   return ok;
 }
 
-static bool close_twin(const asi_layout *l, twin *t) {
-  if (t->file < 0) return true;
-  for (int i = 0; i < l->n; ++i)
-    if (t->dataset[i] >= 0) H5Dclose(t->dataset[i]);
-  for (int i = 0; i < l->n; ++i) t->dataset[i] = -1;
-  const bool ok = H5Fclose(t->file) >= 0;
-  t->file = -1;
+static bool close_work(as_results *r) {
+  if (r->file < 0) return true;
+  for (int i = 0; i < r->layout.n; ++i)
+    if (r->dataset[i] >= 0) H5Dclose(r->dataset[i]);
+  for (int i = 0; i < r->layout.n; ++i) r->dataset[i] = -1;
+  const bool ok = H5Fclose(r->file) >= 0;
+  r->file = -1;
   return ok;
 }
 
-static as_status open_twins(as_results *r, long rows, as_error *error) {
-  r->rows = r->first = rows;
-  r->writable = 1;
+/// Goes on with a copy of PATH.
+static as_status take_up(as_results *r, long rows, as_error *error) {
+  uint64_t size = 0;
+  const char *why = asi_hdf5_verify(r->path, &size);
+  if (why)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be continued: %s.",
+                    r->path, why);
   errno = 0;
-  if (!open_twin(r, &r->twin[0], r->path, rows))
-    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
-                    "%.300s cannot be continued: it does not hold %ld rows of these channels.",
-                    r->path, rows);
-  if (!copy_file(r->path, r->spare) || !open_twin(r, &r->twin[1], r->spare, rows))
+  if (!asi_hdf5_copy(r->path, r->work, size, false, false) || !reserve_memory(0))
     return fail_write(r, error);
-  return AS_OK;
+  if (open_work(r, rows)) return AS_OK;
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                  "%.300s cannot be continued: it does not hold %ld rows of these channels.",
+                  r->path, rows);
 }
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-/// Takes over the chunks that hold the rows first ... from->rows - 1 of a dataset, as they are in the other file.
-static bool copy_chunks(as_results *r, const twin *from, const twin *to, int i, long first) {
-  const asi_dataset *d = &r->layout.dataset[i];
-  const hsize_t height = d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS;
-  const hsize_t objects = d->objects ? (hsize_t)d->n_objects : 1;
-  hsize_t at[3] = {(hsize_t)first / height * height, 0, 0};
-  for (; at[0] < (hsize_t)from->rows; at[0] += height)
-    for (at[1] = 0; at[1] < objects; at[1] += CHUNK_OBJECTS) {
-      hsize_t size = 0;
-      uint32_t mask = 0;
-      if (H5Dget_chunk_storage_size(from->dataset[i], at, &size) < 0 ||
-          size > r->n_values * sizeof *r->values ||
-          H5Dread_chunk(from->dataset[i], H5P_DEFAULT, at, &mask, r->values) < 0 ||
-          H5Dwrite_chunk(to->dataset[i], H5P_DEFAULT, mask, at, (size_t)size, r->values) < 0)
-        return false;
-    }
-  return true;
-}
-
-/// Writes the lines from row `first` on to one of the datasets of a file.
-static bool write_lines(as_results *r, const twin *t, int i, long first) {
+/// Writes the lines to one of the datasets.
+static bool write_lines(as_results *r, int i) {
   const asi_dataset *d = &r->layout.dataset[i];
   hsize_t size[3], begin[3] = {0, 0, 0};
   const int n = dimensions(d, (hsize_t)r->rows, size);
   const size_t width = (size_t)d->n_objects * (size_t)d->n_columns;
   const long most = (long)(r->n_values / width); // rows at a time
-  const hid_t space = H5Dget_space(t->dataset[i]);
+  const hid_t space = H5Dget_space(r->dataset[i]);
   bool ok = true;
-  for (long row = first; row < r->rows && ok; row += (long)size[0]) {
+  for (long row = r->first; row < r->rows && ok; row += (long)size[0]) {
     size[0] = (hsize_t)(r->rows - row < most ? r->rows - row : most);
     begin[0] = (hsize_t)row;
     double *to = r->values;
@@ -462,59 +439,52 @@ static bool write_lines(as_results *r, const twin *t, int i, long first) {
     }
     const hid_t memory = H5Screate_simple(n, size, NULL);
     ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
-         H5Dwrite(t->dataset[i], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, r->values) >= 0;
+         H5Dwrite(r->dataset[i], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, r->values) >= 0;
     H5Sclose(memory);
   }
   H5Sclose(space);
   return ok;
 }
 
-static bool catch_up_dataset(as_results *r, int i) {
-  const twin *to = &r->twin[r->writable], *from = &r->twin[1 - r->writable];
-  hsize_t size[3];
-  dimensions(&r->layout.dataset[i], (hsize_t)r->rows, size);
-  return H5Dset_extent(to->dataset[i], size) >= 0 && copy_chunks(r, from, to, i, to->rows) &&
-         write_lines(r, to, i, from->rows);
-}
-
-static bool catch_up(as_results *r) {
-  twin *t = &r->twin[r->writable];
-  bool ok = reserve(r->spare, most_bytes(&r->layout, r->rows - t->rows));
-  for (int i = 0; i < r->layout.n && ok; ++i) ok = catch_up_dataset(r, i);
-  if (ok) ok = H5Fflush(t->file, H5F_SCOPE_LOCAL) >= 0;
-  hsize_t size = 0; // without what was reserved
-  if (ok) ok = H5Fget_filesize(t->file, &size) >= 0 && truncate(r->spare, (off_t)size) == 0;
-  if (ok) t->rows = r->rows;
-  t->longer = t->longer && !ok;
-  return ok;
-}
-
-/// Gives the two files each other's names. Where a file cannot have two names, the new one is copied.
-static bool exchange(as_results *r) {
-  (void)remove(r->third);
-  if (link(r->path, r->third) == 0) {
-    if (rename(r->spare, r->path) != 0) return false;
-    r->writable = 1 - r->writable;
-    return rename(r->third, r->spare) == 0;
+/// Brings all rows into PATH.new; gives its size.
+static bool catch_up(as_results *r, hsize_t *size) {
+  const size_t most = most_bytes(&r->layout, r->rows - r->first);
+  bool ok = reserve(r->work, most) && reserve_memory(most);
+  for (int i = 0; i < r->layout.n && ok; ++i) {
+    hsize_t extent[3];
+    dimensions(&r->layout.dataset[i], (hsize_t)r->rows, extent);
+    ok = H5Dset_extent(r->dataset[i], extent) >= 0 && write_lines(r, i);
   }
-  twin *now = &r->twin[r->writable], *old = &r->twin[1 - r->writable];
-  (void)close_twin(&r->layout, old);
-  if (rename(r->spare, r->path) != 0 || !copy_file(r->path, r->spare)) return false;
-  r->writable = 1 - r->writable;
-  return open_twin(r, old, r->spare, now->rows);
+  return ok && H5Fflush(r->file, H5F_SCOPE_LOCAL) >= 0 && H5Fget_filesize(r->file, size) >= 0;
 }
 
-static as_status flush(as_results *r, as_error *error) {
-  if (r->broken) {
-    errno = r->reason;
-    return fail_write(r, error);
-  }
-  const twin *shown = &r->twin[1 - r->writable];
-  if (shown->rows == r->rows && !shown->longer) return AS_OK;
-  errno = 0;
-  if (!catch_up(r) || !exchange(r)) return fail_write(r, error);
-  r->first = r->rows; // no line is needed any more
+static bool is_shown(const as_results *r) { return r->shown == r->rows && !r->longer; }
+
+static as_status note_shown(as_results *r) {
+  r->first = r->shown = r->rows; // no line is needed any more
+  r->longer = false;
   return AS_OK;
+}
+
+/// Shows a copy of PATH.new as PATH.
+static as_status flush(as_results *r, as_error *error) {
+  hsize_t size = 0;
+  if (r->broken) return asi_fail_write(r->path, r->reason, error);
+  if (is_shown(r)) return AS_OK;
+  errno = 0;
+  const bool ok = catch_up(r, &size) && asi_hdf5_copy(r->work, r->copy, size, true, r->sync) &&
+                  asi_file_rename(r->copy, r->path, r->sync);
+  return ok ? note_shown(r) : fail_write(r, error);
+}
+
+/// Makes PATH.new PATH.
+static as_status finish(as_results *r, as_error *error) {
+  hsize_t size = 0;
+  if (r->broken || is_shown(r)) return AS_OK;
+  errno = 0;
+  const bool ok = catch_up(r, &size) && close_work(r) && asi_hdf5_seal(r->work, size, r->sync) &&
+                  asi_file_rename(r->work, r->path, r->sync);
+  return ok ? note_shown(r) : fail_write(r, error);
 }
 
 as_status as_results_flush(as_results *r, as_error *error) {
@@ -558,15 +528,15 @@ as_status as_results_row_errors(as_results *r, double t, const double *row, int 
   return AS_OK;
 }
 
-long as_results_rows(const as_results *r) { return r->twin[1 - r->writable].rows; }
+long as_results_rows(const as_results *r) { return r->shown; }
 
 // ---- create and close -------------------------------------------------------------------------------
 
 static bool take_memory(as_results *r, const char *path) {
-  const size_t size = strlen(path) + 5, width = (size_t)r->layout.width;
-  r->path = asi_calloc(size, 1);
-  r->spare = asi_calloc(size, 1);
-  r->third = asi_calloc(size, 1);
+  const size_t width = (size_t)r->layout.width;
+  r->path = asi_file_beside(path, "");
+  r->work = asi_file_beside(path, ".new");
+  r->copy = asi_file_beside(path, ".copy");
   r->room = (long)(WAITING / (width * sizeof(double)));
   const long least = r->layout.many ? CHUNK_ROWS_MANY : CHUNK_ROWS; // whole chunks
   if (r->room < least) r->room = least;
@@ -574,31 +544,36 @@ static bool take_memory(as_results *r, const char *path) {
   r->n_values = WAITING / 8 / sizeof *r->values;
   if (r->n_values < width) r->n_values = width;
   r->values = asi_calloc(r->n_values, sizeof *r->values);
-  for (int k = 0; k < 2; ++k) {
-    r->twin[k].dataset = asi_calloc((size_t)r->layout.n, sizeof(hid_t));
-    if (r->twin[k].dataset == NULL) return false;
-    for (int i = 0; i < r->layout.n; ++i) r->twin[k].dataset[i] = -1;
-  }
-  if (!r->path || !r->spare || !r->third || !r->lines || !r->values) return false;
-  snprintf(r->path, size, "%s", path);
-  snprintf(r->spare, size, "%s.new", path);
-  snprintf(r->third, size, "%s.old", path);
-  return true;
+  r->dataset = asi_calloc((size_t)r->layout.n, sizeof(hid_t));
+  for (int i = 0; i < r->layout.n && r->dataset; ++i) r->dataset[i] = -1;
+  return r->path && r->work && r->copy && r->lines && r->values && r->dataset;
 }
 
 /// Frees without writing anything more.
 static void destroy(as_results *r) {
-  for (int k = 0; k < 2; ++k) {
-    if (r->twin[k].dataset) (void)close_twin(&r->layout, &r->twin[k]);
-    free(r->twin[k].dataset);
-  }
+  if (r->dataset) (void)close_work(r);
+  if (r->work) (void)remove(r->work);
+  if (r->copy) (void)remove(r->copy);
   asi_layout_free(&r->layout);
+  free(r->dataset);
   free(r->path);
-  free(r->spare);
-  free(r->third);
+  free(r->work);
+  free(r->copy);
   free(r->lines);
   free(r->values);
   free(r);
+}
+
+/// A new file, which is shown at once.
+static as_status make(as_results *r, const as_results_def *def, as_error *error) {
+  const char *obstacle = asi_file_obstacle(r->path);
+  if (obstacle)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", r->path,
+                    obstacle);
+  errno = 0;
+  if (!make_file(r, def) || !open_work(r, 0)) return fail_write(r, error);
+  r->shown = -1;
+  return flush(r, error);
 }
 
 /// rows < 0: a new file.
@@ -610,13 +585,14 @@ static as_status begin(const char *path, const as_results_def *def, long rows, a
                     "Results need a path, a model and channels.");
   as_results *r = asi_calloc(1, sizeof *r);
   if (r == NULL) return asi_fail_memory(error);
-  r->twin[0].file = r->twin[1].file = -1;
+  r->file = -1;
   r->errors = def->errors;
+  r->sync = !def->no_sync;
+  r->rows = r->first = r->shown = rows < 0 ? 0 : rows;
   const asi_hdf5_voice voice = asi_hdf5_hush();
   as_status status = asi_layout_make(&r->layout, def->model, def->channels, def->errors, error);
   if (status == AS_OK && !take_memory(r, path)) status = asi_fail_memory(error);
-  if (status == AS_OK && rows < 0) status = make_file(r, def, error);
-  if (status == AS_OK) status = open_twins(r, rows < 0 ? 0 : rows, error);
+  if (status == AS_OK) status = rows < 0 ? make(r, def, error) : take_up(r, rows, error);
   if (status) destroy(r);
   asi_hdf5_restore(voice);
   if (status == AS_OK) *out = r;
@@ -638,9 +614,7 @@ as_status as_results_continue(const char *path, const as_results_def *def, long 
 as_status as_results_close(as_results *r, as_error *error) {
   if (r == NULL) return AS_OK;
   const asi_hdf5_voice voice = asi_hdf5_hush();
-  as_status status = r->broken ? AS_OK : flush(r, error);
-  (void)remove(r->spare);
-  (void)remove(r->third); // of a process that was killed
+  const as_status status = finish(r, error);
   destroy(r);
   asi_hdf5_restore(voice);
   return status;

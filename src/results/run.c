@@ -9,6 +9,7 @@
 /// step to the time of a row. Where an event has changed something, the step's sum ends with the power before it and
 /// the next begins with the power after it; energy that the event has taken counts as dissipated, energy that it has
 /// brought in as work.
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@
 #include "results/balance.h"
 #include "results/channels.h"
 #include "results/rules.h"
+
+#define DEFAULT_ROWS 500.0 // and one at the start
 
 /// A copy of the variables that channels depend on.
 typedef struct copy {
@@ -65,6 +68,7 @@ struct as_run {
   as_start_report report;
   as_start_change *change; ///< n_changes: what the start has changed of what was given
   int n_changes;
+  as_csv_mark mark; ///< of the caller's table
 };
 
 as_run_def as_default_run_def(void) {
@@ -81,6 +85,13 @@ static as_status check_def(const as_run_def *def, as_error *error) {
   if (!isnan(def->interval) && !(def->interval > 0.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "interval",
                     "The output interval of %g s is not positive.", def->interval);
+  // Smaller numbers lose digits, and are zero where steps are computed: there would be rows without end.
+  const double interval = isnan(def->interval) ? def->t_end / DEFAULT_ROWS : def->interval;
+  if (!(def->t_end >= DBL_MIN && interval >= DBL_MIN))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "t_end",
+                    "t_end = %g s with an output interval of %g s is too small to compute with: "
+                    "both must be %g s or more.",
+                    def->t_end, interval, DBL_MIN);
   if (def->n_times == 0 && def->t_end / def->interval > 1e9)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "interval",
                     "An output interval of %g s would give more than 1e9 rows up to t_end = %g s.",
@@ -177,7 +188,7 @@ static as_status create_parts(as_run *run, as_error *error) {
     status = asi_accuracy_create(run->model, &run->def, run->channels, &run->accuracy, error);
   if (status) return status;
   run->default_interval = isnan(run->def.interval);
-  if (run->default_interval) run->def.interval = run->def.t_end / 500.0;
+  if (run->default_interval) run->def.interval = run->def.t_end / DEFAULT_ROWS;
   run->def.channels = NULL; // neither is needed again
   run->def.times = NULL;
   return AS_OK;
@@ -570,7 +581,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
 // ---- saving -----------------------------------------------------------------------------------------
 
 static const char magic[16] = "alphastep run\n";
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 
 static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
@@ -686,6 +697,9 @@ static void visit_memory(as_run *run, asi_archive *a) {
   asi_archive_bool(a, &run->metered);
   asi_archive_bool(a, &m->started);
   asi_archive_bool(a, &run->partial);
+  uint64_t mark[2] = {run->mark.bytes, run->mark.digest};
+  for (int i = 0; i < 2; ++i) asi_archive_word(a, &mark[i]);
+  run->mark = (as_csv_mark){mark[0], mark[1]};
   asi_archive_count(a, &run->next);
   asi_archive_count(a, &run->iterations);
   visit_report(&run->report, a);
@@ -734,6 +748,9 @@ static as_status put(as_run *run, asi_archive *a, size_t core, as_error *error) 
   return status;
 }
 
+void as_run_set_mark(as_run *run, as_csv_mark mark) { run->mark = mark; }
+as_csv_mark as_run_mark(const as_run *run) { return run->mark; }
+
 as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
   if (!run->started)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The run has not been started.");
@@ -744,7 +761,7 @@ as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
   status = asi_memory_file_make(&file, magic, FORMAT, own + core, error);
   if (status) return status;
   status = put(run, &file.body, core, error);
-  if (status == AS_OK) status = asi_memory_file_write(&file, path, error);
+  if (status == AS_OK) status = asi_memory_file_write(&file, path, !run->def.no_sync, error);
   asi_memory_file_free(&file);
   return status;
 }

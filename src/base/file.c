@@ -1,0 +1,189 @@
+#define _POSIX_C_SOURCE 200809L // open, fsync, fdopen
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+// ---- reading ----------------------------------------------------------------------------------------
+
+static const char *const strange = "it is no file, but a folder, a device or a pipe";
+
+FILE *asi_file_open(const char *path, const char **why) {
+  struct stat about;
+  *why = strange;
+  errno = 0;
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) return NULL;
+  // It may have become another one since: a pipe is not waited for.
+  const int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+    FILE *in = fdopen(file, "rb");
+    if (in != NULL) {
+      *why = NULL;
+      return in;
+    }
+    *why = strerror(errno);
+  } else if (file < 0) {
+    *why = strerror(errno);
+  }
+  const int number = errno;
+  if (file >= 0) close(file);
+  errno = number;
+  return NULL;
+}
+
+// ---- writing ----------------------------------------------------------------------------------------
+
+char *asi_file_beside(const char *path, const char *tail) {
+  const size_t size = strlen(path) + strlen(tail) + 1;
+  char *beside = asi_calloc(size, 1);
+  if (beside != NULL) snprintf(beside, size, "%s%s", path, tail);
+  return beside;
+}
+
+const char *asi_file_obstacle(const char *path) {
+  struct stat about;
+  if (lstat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISLNK(about.st_mode)) return NULL;
+  return strange;
+}
+
+int asi_file_create(const char *path) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    if (remove(path) != 0 && errno != ENOENT) return -1; // a folder that is not empty
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
+/// What cannot be forced to the disk, as on some network file systems, is as safe as it gets.
+static bool is_synced(int result) {
+  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
+}
+
+bool asi_file_sync(int file) { return is_synced(fsync(file)); }
+
+bool asi_folder_sync(const char *path) {
+  const char *slash = strrchr(path, '/');
+  const size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+  char *folder = asi_calloc(length + 2, 1);
+  if (folder == NULL) {
+    errno = ENOMEM;
+    return false;
+  }
+  memcpy(folder, slash == NULL ? "." : path, slash == NULL ? 1 : length);
+  const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  free(folder);
+  if (file < 0) return errno == EACCES; // a folder that may be written to, not read
+  const bool ok = is_synced(fsync(file));
+  const int number = errno;
+  close(file);
+  errno = number;
+  return ok;
+}
+
+bool asi_file_rename(const char *from, const char *to, bool sync) {
+  return rename(from, to) == 0 && (!sync || asi_folder_sync(to));
+}
+
+bool asi_file_put(int file, const void *data, size_t size) {
+  const char *from = data;
+  while (size > 0) {
+    const ssize_t put = write(file, from, size);
+    if (put < 0 && errno == EINTR) continue;
+    if (put == 0) errno = ENOSPC;
+    if (put <= 0) return false;
+    from += put;
+    size -= (size_t)put;
+  }
+  return true;
+}
+
+as_status asi_fail_write(const char *path, int number, as_error *error) {
+  if (number == ENOMEM) return asi_fail_memory(error);
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", path,
+                  number ? strerror(number) : "the HDF5 library failed");
+}
+
+// ---- in one piece -----------------------------------------------------------------------------------
+
+as_status asi_draft_open(asi_draft *o, const char *path, as_error *error) {
+  const char *obstacle = asi_file_obstacle(path);
+  *o = (asi_draft){.file = NULL};
+  if (obstacle)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", path,
+                    obstacle);
+  *o = (asi_draft){.path = asi_file_beside(path, ""), .beside = asi_file_beside(path, ".new")};
+  as_status status = o->path && o->beside ? AS_OK : asi_fail_memory(error);
+  if (status == AS_OK) {
+    const int file = asi_file_create(o->beside);
+    if (file >= 0) o->file = fdopen(file, "wb");
+    if (o->file == NULL) status = asi_fail_write(path, errno, error);
+    if (o->file == NULL && file >= 0) {
+      close(file);
+      (void)remove(o->beside);
+    }
+  }
+  if (status) {
+    free(o->path);
+    free(o->beside);
+    *o = (asi_draft){.file = NULL};
+  }
+  return status;
+}
+
+as_status asi_draft_close(asi_draft *o, as_status status, bool sync, as_error *error) {
+  if (o->file == NULL) return status;
+  errno = 0;
+  bool ok = fflush(o->file) == 0 && !ferror(o->file) && (!sync || asi_file_sync(fileno(o->file)));
+  int number = errno;
+  if (fclose(o->file) != 0 && ok) {
+    ok = false;
+    number = errno;
+  }
+  if (ok && status == AS_OK) {
+    ok = asi_file_rename(o->beside, o->path, sync);
+    number = errno;
+  }
+  if (!ok || status) (void)remove(o->beside);
+  if (!ok && status == AS_OK) status = asi_fail_write(o->path, number ? number : EIO, error);
+  free(o->path);
+  free(o->beside);
+  *o = (asi_draft){.file = NULL};
+  errno = number;
+  return status;
+}
+
+// ---- digests ----------------------------------------------------------------------------------------
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
+asi_digest asi_digest_begin(void) { return (asi_digest){.hash = 14695981039346656037u}; }
+
+void asi_digest_add(asi_digest *d, const void *data, size_t size) {
+  const unsigned char *byte = data, *end = byte + size;
+  for (; byte < end && d->bytes % 8 != 0; ++byte) {
+    d->rest |= (uint64_t)*byte << (8 * (d->bytes % 8));
+    if (++d->bytes % 8 != 0) continue;
+    d->hash = mix(d->hash, d->rest);
+    d->rest = 0;
+  }
+  for (; end - byte >= 8; byte += 8, d->bytes += 8) {
+    uint64_t word = 0;
+    for (int i = 0; i < 8; ++i) word |= (uint64_t)byte[i] << (8 * i);
+    d->hash = mix(d->hash, word);
+  }
+  for (; byte < end; ++byte, ++d->bytes) d->rest |= (uint64_t)*byte << (8 * (d->bytes % 8));
+}
+
+uint64_t asi_digest_end(const asi_digest *d) { return mix(mix(d->hash, d->rest), d->bytes); }
