@@ -1,5 +1,5 @@
 // `alphastep report`: makes the report of a run again, from its folder alone.
-#define _POSIX_C_SOURCE 200809L // unlink
+#define _POSIX_C_SOURCE 200809L // unlink, access
 
 #include "report.h"
 
@@ -122,7 +122,9 @@ cli_exit report_command(int argc, char **argv) {
   }
   if (r.output != NULL) status = folder_spare(r.folder, r.output, "report.html");
   as_folder_lock *lock = NULL; // a page elsewhere disturbs nobody
-  if (status == CLI_DONE && r.output == NULL) status = folder_lock(r.folder, &lock);
+  if (status == CLI_DONE && r.output == NULL && access(r.folder, F_OK) == 0) {
+    status = folder_lock(r.folder, &lock);
+  }
   if (status == CLI_DONE) status = report_make(r.folder, r.output, r.plain, false);
   as_folder_lock_give(lock);
   if (status != CLI_DONE || r.quiet) return status;

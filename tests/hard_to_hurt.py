@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 COMMAND, SANITIZED = sys.argv[1], sys.argv[2] == "1"
 PATIENCE = 600  # s; what takes a few seconds, on a machine that has other things to do
@@ -56,6 +57,11 @@ def write(path, text):
     with open(path, "wb") as file:
         file.write(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def test_deep():
@@ -147,7 +153,8 @@ def test_paths():
     write("matrix.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n")
     expect(2, "too many entries", "matrix.yaml")
     expect(2, "huge: error: the file has more than 64 MiB", "huge")
-    expect(2, "/dev/zero: error: the file has more than 64 MiB", "/dev/zero")
+    for path in ("pipe", "zero", "/dev/zero", "sub"):
+        expect(4, "error: the file cannot be read: it is no file, but a folder, a device or a pipe", path)
     expect(4, "loop: error: the file cannot be read", "loop")
     os.chdir("..")
 
@@ -164,15 +171,93 @@ def test_output():
     with open("file", encoding="utf-8") as file:
         check(file.read() == "", "a file was written over")
     os.mkdir("used")
-    for name in ("results.csv", "summary.json.new", "state.bin.new", "results.h5.new"):
+    own = ("results.csv", "results.h5", "summary.json", "state.bin", "report.html")
+    for name in ("results.csv", "results.h5.copy", *(name + ".new" for name in own)):
         os.symlink("../file", os.path.join("used", name))
-    os.mkfifo("used/results.h5.old")
     result = run("run", model, "-q", "--force", "-o", "used")
     check(result.returncode == 0 and os.path.getsize("file") == 0, "a link in a folder was followed", result)
-    os.remove("used/results.csv")
-    os.mkfifo("used/results.csv")
-    result = run("run", model, "-q", "--force", "-o", "used")
-    check(result.returncode == 0 and os.path.isfile("used/results.csv"), "a pipe in a folder", result)
+    for tail in ("", ".new"):
+        for name in own:
+            path = os.path.join("used", name + tail)
+            if os.path.exists(path):
+                os.remove(path)
+            os.mkfifo(path)
+        result = run("run", model, "-q", "--force", "-o", "used")
+        check(result.returncode == 0 and sorted(os.listdir("used")) == sorted(own), "a pipe in a folder", result, os.listdir("used"))
+        check(all(os.path.isfile(os.path.join("used", name)) for name in own), "a pipe is left")
+    before = read("used/report.html")
+    for plant in (lambda path: os.symlink("../file", path), os.mkfifo, os.mkdir):
+        plant("used/report.html.new")
+        result = run("report", "used", "-q")
+        check(result.returncode == 0 and read("used/report.html") == before, "report with a planted file", result)
+        check(os.path.getsize("file") == 0 and not os.path.lexists("used/report.html.new"), "report has followed a link")
+    os.makedirs("used/report.html.new/full")
+    result = run("report", "used", "-q")
+    check(result.returncode == 4 and b"used/report.html cannot be written: " in result.stderr, "a folder is in the way", result)
+    check(read("used/report.html") == before, "the old report is lost")
+    os.removedirs("used/report.html.new/full")
+
+
+def test_pipes():
+    """Where a file is wanted, a pipe is refused at once, not waited for; so is a device."""
+    model, no_file = write("model.yaml", BODY), b"it is no file, but a folder, a device or a pipe"
+    run("run", model, "-q", "-o", "out")
+    os.mkfifo("pipe")
+    for command in (("run", "pipe"), ("check", "pipe"), ("run", "/dev/null"), ("export", "out", "-o", "pipe"),
+                    ("export", "out", "-o", "/dev/null"), ("report", "out", "-o", "pipe"), ("report", "out", "-o", "/dev/full")):
+        result = run(*command)
+        check(result.returncode == 4 and no_file in result.stderr, command, result)
+    for name, commands in (("results.h5", (("export", "out"), ("report", "out"), ("run", "--resume", "out"))),
+                           ("summary.json", (("report", "out"),)), ("state.bin", (("run", "--resume", "out"),)),
+                           ("results.csv", (("run", "--resume", "out"),))):
+        path = os.path.join("out", name)
+        os.rename(path, "kept")
+        os.mkfifo(path)
+        for command in commands:
+            result = run(*command)
+            check(result.returncode in (2, 4) and no_file in result.stderr and name.encode() in result.stderr, command, name, result)
+        os.remove(path)
+        os.rename("kept", path)
+
+
+def test_writers():
+    """One writer per folder, whatever is asked for; who is killed leaves no lock."""
+    model = write("long.yaml", BODY.replace("t_end: 1, step: 0.1", "t_end: 1e9, step: 0.1"))
+    run("run", write("model.yaml", BODY), "-q", "-o", "out")
+    first = subprocess.Popen([COMMAND, "run", model, "-q", "-o", "out", "--force"], stdin=subprocess.DEVNULL)
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists("out/state.bin") or b"running" not in read("out/summary.json"):
+        check(first.poll() is None and time.monotonic() < end, "the run does not go on")
+        time.sleep(0.05)
+    for command in (("run", model, "--force", "-o", "out"), ("run", "--resume", "out"), ("report", "out")):
+        result = run(*command)
+        check(result.returncode == 2 and b"`out` is in use: another process is writing to it." in result.stderr, command, result)
+    check(run("export", "out", "-o", "out.csv").returncode == 0, "a folder that is written to cannot be read")
+    check(run("report", "out", "-o", "out.html").returncode == 0, "a folder that is written to has no report elsewhere")
+    check(first.poll() is None, "the run has ended")
+    first.kill()
+    first.wait()
+    check(run("report", "out", "-q").returncode == 0, "a killed process has left its lock")
+    both = [subprocess.Popen([COMMAND, "run", "model.yaml", "-q", "-o", "out", "--force"], stderr=subprocess.PIPE) for _ in range(6)]
+    ends = sorted((process.wait(), process.stderr.read()) for process in both)
+    check(ends[0][0] == 0 and all(status in (0, 2) for status, _ in ends), "runs at the same time", ends)
+    check(run("export", "out", "-o", "out.csv").returncode == 0, "runs at the same time leave results that cannot be read")
+
+
+def test_ends():
+    """Numbers at the ends of their range."""
+    for t_end in ("5e-324", "1e-320", "1e-306"):
+        text = BODY.replace("t_end: 1, step: 0.1", f"t_end: {t_end}")
+        result = run("run", write("small.yaml", text), "-q", "-o", "small")
+        check(result.returncode == 2 and b"is too small to compute with" in result.stderr, t_end, result)
+    result = run("run", write("interval.yaml", BODY.replace("1, step: 0.1", "1e-300") + "output: {interval: 1e-309}\n"), "-q", "-o", "small")
+    check(result.returncode == 2 and b"is too small to compute with" in result.stderr, result)
+    check(not os.path.exists("small"), "a refused run has left something")
+    title = "x" * 60000000
+    result = run("run", write("title.yaml", BODY + f"title: {title}\n"), "-q", "-o", "title")
+    check(result.returncode == 0, "a long title", result)
+    page = read("title/report.html")
+    check(title.encode() in page and page.rstrip().endswith(b"</html>"), "the report of a long title is not whole")
 
 
 def test_json():

@@ -226,7 +226,7 @@ def test_failed_files(model):
         os.mkdir("locked", 0o500)
         expect(4, "locked", "run", model, "-o", "locked")
     os.makedirs("full/results.csv")
-    expect(4, "full/results.csv cannot be written: Is a directory", "run", model, "-o", "full", "--force")
+    expect(4, "full/results.csv cannot be written: it is no file, but a folder", "run", model, "-o", "full", "--force")
     check(summary("full")["status"] == "failed", summary("full"))
     os.makedirs("taken/summary.json")
     expect(4, "taken/summary.json", "run", model, "-o", "taken", "--force")

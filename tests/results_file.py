@@ -287,7 +287,10 @@ def test_refused():
     refused(2, "the model or its settings differed", "bad")
     shutil.copy("base/state.bin", "bad/state.bin")
     write("bad/results.csv", "\n".join(table_then.splitlines()[:50]) + "\n")
-    refused(4, "bad/results.csv cannot be continued", "bad")
+    refused(4, "bad/results.csv is damaged or of another run", "bad")
+    write("bad/results.csv", table_then.replace("1", "7", 1))
+    refused(4, "bad/results.csv is damaged or of another run", "bad")
+    write("bad/results.csv", table_then)
     write("bad/results.h5", "nonsense")
     refused(4, "bad/results.h5 cannot be read: it is damaged, or no HDF5 file", "bad")
     with h5py.File("bad/results.h5", "w") as file:
@@ -300,6 +303,24 @@ def test_refused():
             file.attrs.create(name, value, dtype=good.attrs.get_id(name).dtype)
         file["joints/pivot/angle"].resize((7,))
     refused(4, "it is damaged: datasets differ in length", "bad")
+    for row, time_then in ((0, numpy.nan), (5, numpy.inf), (9, 0.0)):
+        shutil.copy("base/results.h5", "bad/results.h5")
+        with h5py.File("bad/results.h5", "r+") as file:
+            file["time"][row] = time_then
+        words = f"bad/results.h5 cannot be read: it is damaged: the time of row {row}, "
+        refused(4, words, "bad")
+        expect(4, words, "export", "bad")
+        expect(4, words, "report", "bad")
+    with open("base/results.h5", "rb") as file:
+        good = file.read()
+    chunk = h5py.File("base/results.h5", "r")["bodies/rod/position"].id.get_chunk_info(0)
+    for cut in (0, 32):  # with and without a digest of the whole
+        bad = bytearray(good[:len(good) - cut])
+        bad[chunk.byte_offset + chunk.size // 2] ^= 16
+        with open("bad/results.h5", "wb") as file:
+            file.write(bad)
+        for command in (("run", "--resume", "bad"), ("export", "bad"), ("report", "bad")):
+            expect(4, "bad/results.h5 cannot be read: it is damaged: ", *command)
 
 
 def test_strange():
@@ -368,6 +389,7 @@ def test_damaged():
     expect(0, None, "run", "small.yaml", "-o", "damaged", "-q", "--no-report")
     with open("damaged/results.h5", "rb") as file:
         good = file.read()
+    before = run("export", "damaged").stdout
     dice = random.Random(1)
     forgetful = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # HDF5 is, then
     for turn in range(100):
@@ -378,6 +400,7 @@ def test_damaged():
             file.write(bad)
         result = run("export", "damaged", env=forgetful)
         check(result.returncode in (0, 4), "turn", turn, "exit status", result.returncode, result.stderr)
+        check(result.returncode == 4 or result.stdout == before, "turn", turn, "damage was not noticed")
 
 
 def test_tables():
@@ -388,9 +411,34 @@ def test_tables():
           "forces: {f: {type: load, body: p, force: [road(t), 0, 0]}}\nsimulate: {t_end: 1, step: 0.01}\n")
     expect(0, None, "run", "road.yaml", "-o", "road", "-q", "--no-report")
     write("road.csv", "0,0\n10,2\n")
-    expect(2, "the model or its settings differed", "run", "--resume", "road", "--set", "simulate.t_end=2")
+    expect(2, "`road.csv` is not what it was", "run", "--resume", "road", "--set", "simulate.t_end=2")
     write("road.csv", "# the same numbers\n0,0\n10,1\n")
+    expect(2, "`road.csv` is not what it was", "run", "--resume", "road", "--set", "simulate.t_end=2")
+    write("road.csv", "0,0\n10,1\n")
     expect(0, None, "run", "--resume", "road", "--set", "simulate.t_end=2", "-q")
+
+
+def test_encodings():
+    """Files are compared byte for byte, whatever their encoding; meshes, too."""
+    write("part.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    text = ("alphastep: 1\nbodies: {p: {type: point, mass: 1, position: [1, 0, 0]}}\n"
+            "shapes: [{type: mesh, file: part.obj, body: p}]\nsimulate: {t_end: 1, step: 0.01}\n# Maße 𝛼\n")
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
+        mark = "" if encoding == "utf-8" else "\ufeff"
+        for words in (text, text.replace("mass: 1", "mass: 2")):
+            with open("wide.yaml", "wb") as file:
+                file.write((mark + words).encode(encoding))
+            if words == text:
+                expect(0, None, "run", "wide.yaml", "-o", "wide", "-q", "--no-report", "--force")
+                kept = h5py.File("wide/results.h5", "r")["texts/model"][()].decode()
+                check(kept == text, encoding, "the model file is kept as", kept[:80])
+        expect(2, "`wide.yaml` is not what it was", "run", "--resume", "wide", "--set", "simulate.t_end=2")
+    with open("wide.yaml", "wb") as file:
+        file.write(("\ufeff" + text).encode("utf-16-be"))
+    write("part.obj", "v 0 0 0\nv 1 0 0\nv 0 2 0\nf 1 2 3\n")
+    expect(2, "`part.obj` is not what it was", "run", "--resume", "wide", "--set", "simulate.t_end=2")
+    write("part.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    expect(0, None, "run", "--resume", "wide", "--set", "simulate.t_end=2", "-q")
 
 
 def test_full():
@@ -492,15 +540,6 @@ def test_export_numbers():
     expect(0, None, "export", "numbers", "--channels", "frames", "--format=mat", "-o", "numbers.mat")
     mat = read_mat("numbers.mat")
     check(len(mat) == len(frames) + 2, mat.keys())
-
-
-def test_export_device():
-    """What is not a file is written to, not replaced."""
-    os.mkfifo("pipe")
-    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
-    expect(0, None, "export", "out", "--channels", "joints.pivot.angle", "-o", "pipe")
-    text = reader.communicate(timeout=PATIENCE)[0]
-    check(text.startswith("time [s],joints.pivot.angle [rad]\n") and not os.path.isfile("pipe"), text[:100])
 
 
 def test_export_refused():

@@ -577,8 +577,9 @@ static void test_unreadable(void **state) {
   assert_string_equal(messages.message[0].text,
                       "nothing.yaml: error: the file cannot be read: No such file or directory");
   assert_int_equal(as_machine_load("/", NULL, 0, &m, &messages), AS_ERR_FILE);
-  assert_string_equal(messages.message[0].text,
-                      "/: error: the file cannot be read: Is a directory");
+  assert_string_equal(
+      messages.message[0].text,
+      "/: error: the file cannot be read: it is no file, but a folder, a device or a pipe");
   assert_null(m);
 }
 

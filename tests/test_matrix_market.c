@@ -202,7 +202,8 @@ static void test_files(void **state) {
   assert_string_equal(error.message,
                       "no/such/file.mtx cannot be opened: No such file or directory.");
   assert_int_equal(as_sparse_read(".", &m, &error), AS_ERR_FILE);
-  assert_string_equal(error.message, ". cannot be read: Is a directory.");
+  assert_string_equal(error.message,
+                      ". cannot be opened: it is no file, but a folder, a device or a pipe.");
 }
 
 static void test_entries(void **state) {

@@ -135,7 +135,7 @@ static int begin(void **state) {
   if (mkdtemp(folder) == NULL) return -1;
   snprintf(path, sizeof path, "%s/results.h5", folder);
   snprintf(other[0], sizeof other[0], "%s.new", path);
-  snprintf(other[1], sizeof other[1], "%s.old", path);
+  snprintf(other[1], sizeof other[1], "%s.copy", path);
   void *shared =
       mmap(NULL, sizeof *flushed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   flushed = shared;
