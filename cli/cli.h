@@ -34,6 +34,7 @@ cli_exit cli_complain_path(const char *path);
 cli_exit cli_complain_memory(void);
 /// The exit status of a failure: memory and whatever stops a simulation, bad input, files.
 cli_exit cli_judge(as_status status);
+bool cli_lacks_memory(void); ///< whether that was the reason of a failure
 
 /// Whether argv[*i] is the option `name` with a value, `--name VALUE` or `--name=VALUE`; *i goes on to the value. If
 /// the value is missing, complains and makes it NULL.

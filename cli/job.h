@@ -9,6 +9,7 @@
 #include "alphastep/results.h"
 #include "machine.h"
 #include "progress.h"
+#include "recorder.h"
 
 enum { MOST_WARNINGS = 20 }; // in a summary
 
@@ -20,7 +21,7 @@ typedef struct job {
   as_machine *machine;
   as_run *run;
   as_csv *csv;
-  as_results *results;
+  recorder *results;
   const char *folder;
   char *table, *recording, *summary, *state; ///< paths of the files
   progress progress;
@@ -34,6 +35,7 @@ typedef struct job {
   bool made;            ///< the folder was made for this run
   bool begun;           ///< there is a summary that says `running`
   bool started;         ///< a row was written
+  bool broken;          ///< one could not be
   as_start_report start;
   long rows;
   double t;              ///< how far it came [s]

@@ -79,7 +79,7 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   snprintf(error->message, sizeof error->message, "Out of memory.");
   status = options == NULL || files == NULL
                ? AS_ERR_MEMORY
-               : as_results_create(j->recording, &def, &j->results, error);
+               : recorder_start(j->recording, &def, -1, &j->results, error);
   free(options);
   free(files);
   as_scene_free(scene);
@@ -256,7 +256,7 @@ static cli_exit open_files(job *j) {
   as_error error;
   long rows = as_run_rows(j->run);
   // results.h5 is only read until there are new rows, results.csv is cut at once.
-  as_status status = as_results_continue(j->recording, &def, rows, &j->results, &error);
+  as_status status = recorder_start(j->recording, &def, rows, &j->results, &error);
   if (status == AS_OK) {
     status = as_csv_continue(j->table, def.channels, rows, &j->csv, &error);
   }

@@ -24,6 +24,7 @@ static const subcommand subcommands[] = {
 enum { N_SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static char complaint[1024]; // the last one
+static bool no_memory;       // something has failed for want of it
 
 void cli_complain(const char *format, ...) {
   fputs("alphastep: ", stderr);
@@ -41,10 +42,13 @@ const char *cli_last_complaint(void) { return complaint; }
 
 cli_exit cli_complain_memory(void) {
   cli_complain("Out of memory.");
-  return CLI_SIMULATION;
+  return cli_judge(AS_ERR_MEMORY);
 }
 
+bool cli_lacks_memory(void) { return no_memory; }
+
 cli_exit cli_judge(as_status status) {
+  no_memory = no_memory || status == AS_ERR_MEMORY;
   switch (status) {
   case AS_OK: return CLI_DONE;
   case AS_ERR_ARGUMENT: return CLI_USAGE;

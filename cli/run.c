@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "error_table.h"
@@ -87,7 +88,7 @@ static void show_progress(double t, void *user) {
   double now = progress_clock();
   if (now - j->flushed < j->flush_pause) return;
   // A failure is seen with the next row.
-  if (flush_rows(j, NULL) == AS_OK && as_results_flush(j->results, NULL) == AS_OK) {
+  if (flush_rows(j, NULL) == AS_OK && recorder_flush(j->results, NULL) == AS_OK) {
     (void)save_state(j, NULL);
   }
   j->flushed = progress_clock();
@@ -98,10 +99,11 @@ static as_status write_row(double t, const double *row, int n, void *user, as_er
   job *j = user;
   as_status status = as_csv_row(t, row, n, j->csv, error);
   if (status == AS_OK) {
-    status = as_results_row_errors(j->results, t, row, n, as_run_poses(j->run),
-                                   as_run_errors(j->run), as_run_pose_errors(j->run), error);
+    status = recorder_row(j->results, t, row, as_run_poses(j->run), as_run_errors(j->run),
+                          as_run_pose_errors(j->run), error);
   }
-  if (status != AS_OK) return status;
+  j->broken = status != AS_OK;
+  if (j->broken) return status;
   j->started = true;
   j->last_row = t;
   for (int i = 0; i < WATCHED; i++) {
@@ -232,10 +234,11 @@ static cli_exit prepare_folder(job *j) {
 /// Brings what is waiting into the files and saves the state, in the order of a flush point; complains. `status` is how it stands
 /// until now.
 static cli_exit close_files(job *j, cli_exit status, as_error *error) {
-  bool told = status == CLI_OUTPUT; // what is wrong
+  bool told =
+      j->broken; // what is wrong; there are rows in no file, so the state of the last flush has to stay
   as_status written = told ? AS_OK : flush_rows(j, error);
   j->rows = as_csv_rows(j->csv);
-  as_status closed = as_results_close(j->results, told || written != AS_OK ? NULL : error);
+  as_status closed = recorder_close(j->results, told || written != AS_OK ? NULL : error);
   j->results = NULL;
   if (written == AS_OK && !told) written = closed;
   if (written == AS_OK && j->started && !told) written = save_state(j, error);
@@ -292,6 +295,18 @@ static void print_assembled(const job *j) {
       moved, moved == 1 ? " was" : "s were", moved == 1 ? "it" : "them");
 }
 
+/// Makes the report in a process of its own: it reads results.h5, and HDF5 may not survive that where memory is short.
+static cli_exit make_report(const job *j) {
+  int end = 0;
+  (void)fflush(NULL);
+  pid_t process = fork();
+  if (process == 0) _exit((int)report_make(j->folder, NULL, false, j->request->no_sync));
+  if (process > 0 && waitpid(process, &end, 0) == process && WIFEXITED(end)) {
+    return (cli_exit)WEXITSTATUS(end);
+  }
+  return cli_complain_memory();
+}
+
 static cli_exit run_job(job *j) {
   as_error error = {.message = ""};
   j->progress = progress_begin(j->machine->simulation.t_end, !j->request->quiet);
@@ -312,16 +327,15 @@ static cli_exit run_job(job *j) {
   }
   as_error trouble = error;
   cli_exit closed = close_files(j, result, &trouble);
-  bool broken = closed == CLI_OUTPUT || closed != result;
+  bool broken = j->broken || closed != result;
   result = closed;
   j->status = broken ? "failed" : status_word(status);
   j->message = broken ? trouble.message : error.message;
-  if (folder_replace(j->summary, !j->request->no_sync, summary_write, j) != CLI_DONE) {
-    result = CLI_OUTPUT;
-  }
-  bool reported = j->started && !broken && result != CLI_OUTPUT && !j->request->no_report;
+  cli_exit told = folder_replace(j->summary, !j->request->no_sync, summary_write, j);
+  if (told != CLI_DONE) result = told;
+  bool reported = j->started && !broken && told == CLI_DONE && !j->request->no_report;
   if (reported) {
-    closed = report_make(j->folder, NULL, false, j->request->no_sync);
+    closed = make_report(j);
     reported = closed == CLI_DONE;
     if (!reported) result = closed;
   }
@@ -348,7 +362,7 @@ static void tell_refusal(job *j) {
 /// Removes what a run has made that could not even begin for want of memory.
 static void forget(job *j) {
   const char *own[] = {j->table, j->recording, j->summary};
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++) (void)unlink(own[i]);
+  for (size_t i = 0; i < sizeof own / sizeof *own && j->begun; i++) (void)unlink(own[i]);
   if (j->made) (void)rmdir(j->folder);
 }
 
@@ -369,9 +383,8 @@ static cli_exit run_machine(const machine_request *r) {
     tell_refusal(&j);
   }
   as_csv_close(j.csv, NULL);
-  as_results_close(j.results, NULL);
-  bool no_memory = strcmp(cli_last_complaint(), "Out of memory.") == 0;
-  if (no_memory && j.begun && !j.started) forget(&j);
+  recorder_close(j.results, NULL);
+  if (cli_lacks_memory() && !j.started) forget(&j);
   as_folder_lock_give(j.lock);
   as_run_destroy(j.run);
   as_machine_destroy(j.machine);

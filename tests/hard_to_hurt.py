@@ -9,6 +9,7 @@ SANITIZED is 1 if the command is built with sanitizers, which need memory of the
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -242,6 +243,38 @@ def test_writers():
     ends = sorted((process.wait(), process.stderr.read()) for process in both)
     check(ends[0][0] == 0 and all(status in (0, 2) for status, _ in ends), "runs at the same time", ends)
     check(run("export", "out", "-o", "out.csv").returncode == 0, "runs at the same time leave results that cannot be read")
+
+
+def test_hdf5_lost():
+    """The process that writes results.h5 may die: the table, the state and what was flushed of results.h5 are there."""
+    text = BODY.replace("t_end: 1, step: 0.1", "t_end: 20000, step: 0.01") + "output: {interval: 10}\n"
+    run("run", write("long.yaml", text), "-q", "-o", "whole", "--no-report")
+    process = subprocess.Popen([COMMAND, "run", "long.yaml", "-o", "out"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists("out/state.bin") and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+        helpers = file.read().split()
+    if process.poll() is None and len(helpers) == 1:
+        os.kill(int(helpers[0]), signal.SIGSEGV)
+    told = process.communicate(timeout=PATIENCE)[1]
+    check(process.returncode == 3 and b"the HDF5 library was ended by signal 11" in told, process.returncode, helpers, told)
+    left = ["results.csv", "results.h5", "state.bin", "summary.json"]
+    check(sorted(os.listdir("out")) == left and json.loads(read("out/summary.json"))["status"] == "failed", os.listdir("out"))
+    result = run("run", "--resume", "out", "-q", "--no-report")
+    check(result.returncode == 0 and read("out/results.csv") == read("whole/results.csv"), "resumed without results.h5", result)
+    check(run("export", "out").stdout == run("export", "whole").stdout, "results.h5 differs")
+
+
+def test_not_a_number():
+    """A balance of energies that is not a number is not called small."""
+    text = (HEAD + "gravity: [0, 0, -1.0e+150]\nbodies: {a: {type: point, mass: 1.0e+150, position: [0, 0, 1.0e+8]}}\n"
+            "simulate: {t_end: 1, step: 0.1}\n")
+    result = run("run", write("huge.yaml", text), "-o", "huge", "--no-report")
+    check(b"energy off by at most nan J" in result.stdout and b"the balance of energies is off by nan J" in result.stderr, result)
+    check(json.loads(read("huge/summary.json"))["largest"]["energy.balance"] is None, read("huge/summary.json"))
+    result = run("run", "--resume", "huge", "--set", "simulate.t_end=1.5", "--no-report")
+    check(b"energy off by at most nan J" in result.stdout, result)
 
 
 def test_ends():

@@ -313,7 +313,7 @@ def test_refused():
         expect(4, words, "report", "bad")
     with open("base/results.h5", "rb") as file:
         good = file.read()
-    chunk = h5py.File("base/results.h5", "r")["bodies/rod/position"].id.get_chunk_info(0)
+    chunk = h5py.File("base/results.h5", "r")["bodies/bead/position"].id.get_chunk_info(0)
     for cut in (0, 32):  # with and without a digest of the whole
         bad = bytearray(good[:len(good) - cut])
         bad[chunk.byte_offset + chunk.size // 2] ^= 16
@@ -422,7 +422,7 @@ def test_encodings():
     """Files are compared byte for byte, whatever their encoding; meshes, too."""
     write("part.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     text = ("alphastep: 1\nbodies: {p: {type: point, mass: 1, position: [1, 0, 0]}}\n"
-            "shapes: [{type: mesh, file: part.obj, body: p}]\nsimulate: {t_end: 1, step: 0.01}\n# Maße 𝛼\n")
+            "shapes: [{type: mesh, file: part.obj}]\nsimulate: {t_end: 1, step: 0.01}\n# Maße 𝛼\n")
     for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
         mark = "" if encoding == "utf-8" else "\ufeff"
         for words in (text, text.replace("mass: 1", "mass: 2")):

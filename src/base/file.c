@@ -108,8 +108,13 @@ bool asi_file_put(int file, const void *data, size_t size) {
 
 as_status asi_fail_write(const char *path, int number, as_error *error) {
   if (number == ENOMEM) return asi_fail_memory(error);
+  if (number == 0) // there is room on the disk for all that it writes
+    return asi_fail(error, AS_ERR_MEMORY, (double)NAN, NULL,
+                    "%.300s cannot be written: the HDF5 library failed, for want of memory or by "
+                    "a fault of its own.",
+                    path);
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", path,
-                  number ? strerror(number) : "the HDF5 library failed");
+                  strerror(number));
 }
 
 // ---- in one piece -----------------------------------------------------------------------------------

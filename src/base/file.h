@@ -29,7 +29,8 @@ bool asi_folder_sync(const char *path);
 bool asi_file_rename(const char *from, const char *to, bool sync);
 /// Writes bytes to a file where it stands. False: errno says why not.
 bool asi_file_put(int file, const void *data, size_t size);
-/// "PATH cannot be written: ..." for an error number; 0: because of what HDF5 did not say.
+/// "PATH cannot be written: ..." for an error number: AS_ERR_FILE. For want of memory, which is also what HDF5 does not say (0):
+/// AS_ERR_MEMORY.
 as_status asi_fail_write(const char *path, int number, as_error *error);
 
 /// A file that is being written beside its place.

@@ -1,6 +1,6 @@
 /// Files in one piece, and locks of folders. The lock is one of the folder itself (flock), so there is no file for it that
 /// could be planted or left behind.
-#define _DEFAULT_SOURCE // flock
+#define _DEFAULT_SOURCE // flock, nanosleep
 
 #include "alphastep/folder.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -28,6 +29,16 @@ as_status as_file_replace(const char *path, as_write_fn *write, const void *user
   return asi_draft_close(&output, AS_OK, sync, error);
 }
 
+/// Tries for a second: of a process that was killed, a helper may still be ending.
+static bool is_locked(int folder) {
+  const struct timespec pause = {.tv_nsec = 20000000};
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    nanosleep(&pause, NULL);
+  }
+  return false;
+}
+
 as_status as_folder_lock_take(const char *folder, as_folder_lock **out, as_error *error) {
   *out = NULL;
   as_folder_lock *lock = asi_calloc(1, sizeof *lock);
@@ -37,7 +48,7 @@ as_status as_folder_lock_take(const char *folder, as_folder_lock **out, as_error
   if (lock->folder < 0)
     status = asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "`%.300s` cannot be opened: %s.",
                       folder, strerror(errno));
-  else if (flock(lock->folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  else if (!is_locked(lock->folder))
     status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                       "`%.300s` is in use: another process is writing to it.", folder);
   if (status) {

@@ -281,7 +281,10 @@ static as_status inspect(checker *c, as_block block, const as_point *at, const a
   double worst = 0.0;
   release_rows(c, m->rows);
   for (int k = 0; k < n_columns; ++k) claim(c, m, columns[k]);
-  for (int i = 0; i < m->rows; ++i) worst = fmax(worst, row_error(c, block, m, i));
+  for (int i = 0; i < m->rows; ++i) {
+    const double error = row_error(c, block, m, i);
+    if (!(error <= worst) && !isnan(worst)) worst = error; // NAN stays
+  }
   if (worst <= c->def->tolerance) {
     if (!(worst <= c->report.block[block])) c->report.block[block] = worst; // NAN at first
     return AS_OK;

@@ -166,7 +166,7 @@ asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named);
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip);
 
 /// The text of a file at a path, with which file it is; NULL: `why` says why not. Free with free().
-char *asi_read_whole(asi_file *at, size_t *size, const char **why);
+char *asi_read_whole(asi_reader *r, asi_file *at, size_t *size, const char **why);
 /// Notes the digest of a file that was read, by its bytes or by reading it once more.
 void asi_note_bytes(asi_reader *r, const char *path, const void *bytes, size_t size);
 void asi_note_file(asi_reader *r, const char *path);

@@ -86,7 +86,7 @@ static char *read_all(FILE *file, size_t *size) {
   return NULL;
 }
 
-char *asi_read_whole(asi_file *at, size_t *size, const char **why) {
+char *asi_read_whole(asi_reader *r, asi_file *at, size_t *size, const char **why) {
   struct stat about;
   char *text = NULL;
   FILE *file = asi_file_open(at->path, why);
@@ -96,6 +96,7 @@ char *asi_read_whole(asi_file *at, size_t *size, const char **why) {
     text = read_all(file, size);
     *why = strerror(errno);
   }
+  r->no_memory = r->no_memory || (text == NULL && errno == ENOMEM);
   if (file) fclose(file);
   return text;
 }
@@ -211,11 +212,11 @@ static as_status include(asi_reader *r, const asi_value *v, const chain *outer) 
   if (path == NULL) return AS_OK; // said, or to be said by the table
   const int number = asi_add_file(r, (asi_file){.path = path});
   if (number < 0) return AS_ERR_MEMORY;
-  char *text = asi_read_whole(&r->file[number], &size, &why);
+  char *text = asi_read_whole(r, &r->file[number], &size, &why);
   if (text == NULL) {
     --r->n_files;
     asi_complain(r, v, "\"%.200s\" cannot be read: %s", path, why);
-    return AS_ERR_FILE;
+    return r->no_memory ? AS_ERR_MEMORY : AS_ERR_FILE;
   }
   const int before = same_file(r, number);
   as_status status = AS_OK;
@@ -261,10 +262,10 @@ as_status asi_read_sources(asi_reader *r, const char *path, const char *text, si
   const char *copy = asi_arena_text(r->arena, path, strlen(path));
   if (copy == NULL || asi_add_file(r, (asi_file){.path = copy}) < 0) return AS_ERR_MEMORY;
   if (text) return open_file(r, 0, text, size, NULL);
-  char *all = asi_read_whole(&r->file[0], &size, &why);
+  char *all = asi_read_whole(r, &r->file[0], &size, &why);
   if (all == NULL) {
     asi_complain_file(r, 0, "the file cannot be read: %s", why);
-    return AS_ERR_FILE;
+    return r->no_memory ? AS_ERR_MEMORY : AS_ERR_FILE;
   }
   const as_status status = open_file(r, 0, all, size, NULL);
   free(all);

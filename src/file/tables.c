@@ -89,7 +89,7 @@ static bool read_csv(asi_reader *r, const asi_value *v, table_thing *thing) {
   size_t size;
   if (!check_columns(r, v, thing)) return false;
   asi_file file = {.path = thing->file};
-  char *text = asi_read_whole(&file, &size, &why);
+  char *text = asi_read_whole(r, &file, &size, &why);
   if (text == NULL) {
     asi_complain(r, at, "\"%.200s\" cannot be read: %s", thing->file, why);
     r->unreadable = true;

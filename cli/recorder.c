@@ -1,0 +1,231 @@
+// The process that writes results.h5, see recorder.h. What it is asked for comes over a socket: a row is its head and its numbers,
+// anything else a head alone, which is answered. It ends with the process that started it.
+#define _GNU_SOURCE // prctl's headers, MSG_NOSIGNAL
+
+#include "recorder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+typedef enum order { ORDER_ROW, ORDER_ROW_WITH_ERRORS, ORDER_FLUSH, ORDER_CLOSE } order;
+
+typedef struct head {
+  order order;
+  double t; ///< of a row [s]
+} head;
+
+struct recorder {
+  pid_t process;
+  int socket;
+  char *path;
+  size_t n, n_poses; ///< numbers of a row
+  char *message;     ///< a row with its head
+  size_t size;       ///< of a row with errors
+  as_error failure;  ///< status AS_OK: none
+};
+
+/// Sends or receives all of it; false: the other side is gone.
+static bool send_all(int socket, const void *data, size_t size) {
+  const char *from = data;
+  while (size > 0) {
+    ssize_t n = send(socket, from, size, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    from += n;
+    size -= (size_t)n;
+  }
+  return true;
+}
+
+static bool receive_all(int socket, void *data, size_t size) {
+  char *to = data;
+  while (size > 0) {
+    ssize_t n = recv(socket, to, size, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    to += n;
+    size -= (size_t)n;
+  }
+  return true;
+}
+
+// ---- the process
+
+/// It lives no longer than who started it, and signals from the terminal are not for it.
+static void settle_down(pid_t starter) {
+  static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
+  for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (getppid() != starter) _exit(1);
+}
+
+static as_status take_row(const recorder *r, const head *h, as_results *results, as_error *error) {
+  bool errors = h->order == ORDER_ROW_WITH_ERRORS;
+  double *row = (double *)(void *)r->message, *poses = row + r->n;
+  double *row_errors = poses + r->n_poses, *pose_errors = row_errors + r->n;
+  size_t numbers = (r->n + r->n_poses) * (errors ? 2 : 1);
+  if (!receive_all(r->socket, row, numbers * sizeof *row)) _exit(1);
+  if (error->status != AS_OK) return error->status; // the first failure is told
+  return as_results_row_errors(results, h->t, row, (int)r->n, poses, errors ? row_errors : NULL,
+                               errors ? pose_errors : NULL, error);
+}
+
+static void answer(const recorder *r, const as_error *error) {
+  if (!send_all(r->socket, error, sizeof *error)) _exit(1);
+}
+
+/// Does what it is asked for until it is closed.
+static void serve(const recorder *r, const as_results_def *def, long rows) {
+  as_results *results = NULL;
+  as_error error = {.status = AS_OK};
+  as_status status = rows < 0 ? as_results_create(r->path, def, &results, &error)
+                              : as_results_continue(r->path, def, rows, &results, &error);
+  error.status = status;
+  answer(r, &error);
+  if (status != AS_OK) _exit(0);
+  for (head h; receive_all(r->socket, &h, sizeof h);) {
+    if (h.order == ORDER_ROW || h.order == ORDER_ROW_WITH_ERRORS) {
+      status = take_row(r, &h, results, &error);
+    } else if (h.order == ORDER_FLUSH) {
+      if (status == AS_OK) status = as_results_flush(results, &error);
+    } else {
+      as_status closed = as_results_close(results, status == AS_OK ? &error : NULL);
+      if (status == AS_OK) status = closed;
+    }
+    error.status = status;
+    if (h.order == ORDER_FLUSH || h.order == ORDER_CLOSE) answer(r, &error);
+    if (h.order == ORDER_CLOSE) _exit(0);
+  }
+  _exit(1);
+}
+
+// ---- who is served
+
+static as_status fail(recorder *r, const as_error *why, as_error *error) {
+  r->failure = *why;
+  if (error != NULL) *error = *why;
+  return why->status;
+}
+
+/// The process is gone: says why, and takes away what it was working on.
+static as_status lose(recorder *r, as_error *error) {
+  as_error why = {.status = AS_ERR_MEMORY, .t = (double)NAN};
+  int end = 0;
+  (void)kill(r->process, SIGKILL);
+  (void)waitpid(r->process, &end, 0);
+  r->process = -1;
+  snprintf(why.message, sizeof why.message,
+           "%.300s cannot be written: the HDF5 library was ended by signal %d, for want of memory "
+           "or by a fault of its own.",
+           r->path, WIFSIGNALED(end) ? WTERMSIG(end) : 0);
+  static const char *const tail[] = {".new", ".copy"};
+  size_t size = strlen(r->path) + 8;
+  char *path = malloc(size);
+  for (int i = 0; i < 2 && path != NULL; i++) {
+    snprintf(path, size, "%s%s", r->path, tail[i]);
+    (void)unlink(path);
+  }
+  free(path);
+  return fail(r, &why, error);
+}
+
+static as_status await(recorder *r, as_error *error) {
+  as_error told;
+  if (!receive_all(r->socket, &told, sizeof told)) return lose(r, error);
+  return told.status == AS_OK ? AS_OK : fail(r, &told, error);
+}
+
+static void free_recorder(recorder *r) {
+  if (r->socket >= 0) close(r->socket);
+  if (r->process > 0) (void)waitpid(r->process, NULL, 0);
+  free(r->path);
+  free(r->message);
+  free(r);
+}
+
+as_status recorder_start(const char *path, const as_results_def *def, long rows, recorder **out,
+                         as_error *error) {
+  *out = NULL;
+  int ends[2] = {-1, -1};
+  recorder *r = calloc(1, sizeof *r);
+  if (error != NULL) {
+    *error = (as_error){.status = AS_ERR_MEMORY, .t = (double)NAN, .message = "Out of memory."};
+  }
+  if (r == NULL) return AS_ERR_MEMORY;
+  r->socket = -1;
+  r->n = (size_t)as_channels_count(def->channels);
+  r->n_poses = AS_POSE * (size_t)as_model_bodies(def->model);
+  r->size = sizeof(head) + 2 * (r->n + r->n_poses) * sizeof(double);
+  r->message = malloc(r->size);
+  r->path = malloc(strlen(path) + 1);
+  bool ok = r->message != NULL && r->path != NULL && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0;
+  pid_t starter = getpid();
+  if (ok) {
+    memcpy(r->path, path, strlen(path) + 1);
+    r->process = fork();
+    ok = r->process >= 0;
+  }
+  if (ok) r->socket = ends[r->process == 0];
+  if (ok) close(ends[r->process != 0]);
+  if (!ok) { // fork may lack memory or processes
+    free_recorder(r);
+    return AS_ERR_MEMORY;
+  }
+  if (r->process == 0) {
+    settle_down(starter);
+    serve(r, def, rows);
+  }
+  as_status status = await(r, error);
+  if (status != AS_OK) {
+    free_recorder(r);
+  } else {
+    *out = r;
+  }
+  return status;
+}
+
+as_status recorder_row(recorder *r, double t, const double *row, const double *poses,
+                       const double *errors, const double *pose_errors, as_error *error) {
+  if (r->failure.status != AS_OK) return fail(r, &r->failure, error);
+  head h = {errors != NULL && pose_errors != NULL ? ORDER_ROW_WITH_ERRORS : ORDER_ROW, t};
+  const double *part[] = {row, poses, errors, pose_errors};
+  size_t n[] = {r->n, r->n_poses, r->n, r->n_poses}, used = sizeof h;
+  memcpy(r->message, &h, sizeof h);
+  for (int i = 0; i < (h.order == ORDER_ROW ? 2 : 4); i++) {
+    memcpy(r->message + used, part[i], n[i] * sizeof(double));
+    used += n[i] * sizeof(double);
+  }
+  return send_all(r->socket, r->message, used) ? AS_OK : lose(r, error);
+}
+
+/// Something that is answered.
+static as_status ask(recorder *r, order what, as_error *error) {
+  if (r->failure.status != AS_OK) return fail(r, &r->failure, error);
+  head h = {what, 0.0};
+  return send_all(r->socket, &h, sizeof h) ? await(r, error) : lose(r, error);
+}
+
+as_status recorder_flush(recorder *r, as_error *error) { return ask(r, ORDER_FLUSH, error); }
+
+as_status recorder_close(recorder *r, as_error *error) {
+  if (r == NULL) return AS_OK;
+  // After a failure the process has files to take away; what it says then is known.
+  bool failed = r->failure.status != AS_OK;
+  as_error ignored;
+  if (failed && r->process > 0) r->failure.status = AS_OK;
+  as_status status = r->process > 0 ? ask(r, ORDER_CLOSE, failed ? &ignored : error) : AS_OK;
+  free_recorder(r);
+  return failed ? AS_OK : status;
+}

@@ -1,0 +1,46 @@
+/// Preloaded, it lets memory run out: allocation number MEMORY_FAILS since the file MEMORY_AFTER was opened fails, and with
+/// MEMORY_FOREVER all after it.
+#define _GNU_SOURCE // SYS_openat
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+static bool begun, forever;
+static long count, fails;
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const int mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+  va_end(rest);
+  const char *after = getenv("MEMORY_AFTER"), *number = getenv("MEMORY_FAILS");
+  if (!begun && after && number && strcmp(path, after) == 0) {
+    begun = true;
+    fails = strtol(number, NULL, 10);
+    forever = getenv("MEMORY_FOREVER") != NULL;
+  }
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+static bool runs_out(void) {
+  if (!begun) return false;
+  ++count;
+  const bool out = forever ? count >= fails : count == fails;
+  if (out) errno = ENOMEM;
+  return out;
+}
+
+void *malloc(size_t size) { return runs_out() ? NULL : __libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return runs_out() ? NULL : __libc_calloc(n, size); }
+void *realloc(void *old, size_t size) { return runs_out() ? NULL : __libc_realloc(old, size); }
