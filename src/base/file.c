@@ -56,7 +56,7 @@ const char *asi_file_obstacle(const char *path) {
 
 int asi_file_create(const char *path) {
   for (int attempt = 0; attempt < 3; ++attempt) {
-    if (remove(path) != 0 && errno != ENOENT) return -1; // a folder that is not empty
+    if (unlink(path) != 0 && errno != ENOENT) return -1; // a folder
     const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file >= 0 || errno != EEXIST) return file;
   }
