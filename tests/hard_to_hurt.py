@@ -247,7 +247,7 @@ def test_writers():
 
 def test_hdf5_lost():
     """The process that writes results.h5 may die: the table, the state and what was flushed of results.h5 are there."""
-    text = BODY.replace("t_end: 1, step: 0.1", "t_end: 20000, step: 0.01") + "output: {interval: 10}\n"
+    text = BODY.replace("t_end: 1, step: 0.1", "t_end: 20000, step: 0.01") + "gravity: [0, 0, -9.81]\noutput: {interval: 10}\n"
     run("run", write("long.yaml", text), "-q", "-o", "whole", "--no-report")
     process = subprocess.Popen([COMMAND, "run", "long.yaml", "-o", "out"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     end = time.monotonic() + PATIENCE

@@ -24,6 +24,7 @@ QUIET = ("-q", "--no-report", "--no-sync")
 
 MODEL = """alphastep: 1
 parameters: {m: 1}
+gravity: [0, 0, -9.81]
 bodies:
   rod: {mass: m, inertia: [0.1, 0.1, 0.01], position: [0.5, 0, 0]}
 joints:

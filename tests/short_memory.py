@@ -17,7 +17,7 @@ TRIALS = int(sys.argv[3]) if len(sys.argv) > 3 else 60
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 PATIENCE = 600  # s
 ALLOCATIONS = 3000  # more than a run has
-MODEL = "alphastep: 1\nbodies: {a: {type: point, mass: 1}}\nsimulate: {t_end: 1, step: 0.1}\n"
+MODEL = "alphastep: 1\ngravity: [0, 0, -9.81]\nbodies: {a: {type: point, mass: 1}}\nsimulate: {t_end: 1, step: 0.1}\n"
 
 failures = []
 
