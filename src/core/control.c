@@ -48,11 +48,12 @@ enum { MOST_POINTS = 50 };
 
 // [SC.13] Round-off in a step may be taken off its error up to this share of the largest component of q and v. It is followed from
 // step to step while it is more than this share of the tolerance. A step that ends where it is so many times what it was
-// where the step began ends too close to a singular position, and is taken again with this size of it (halves would
-// meet the same position again), at most so many times.
+// where the step began, or usually is, ends too close to a singular position, and is taken again with this size of it
+// (halves would meet the same position again), at most so many times.
 #define MOST_ROUND_OFF 1e-6
 #define LEAST_NOISE 0.1
 #define TOO_CLOSE 5.0
+#define USUAL 100.0
 #define PAST_SINGULAR 0.6
 enum { MOST_TOO_CLOSE = 2 };
 
@@ -487,7 +488,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       double amplified;
       const double error = estimate_error(s, &amplified);
       s->statistics.error = error;
-      if (s->control.amplified > 0.0 && amplified > TOO_CLOSE * s->control.amplified &&
+      if (amplified > TOO_CLOSE * fmax(s->control.amplified, USUAL) &&
           ++too_close <= MOST_TOO_CLOSE) {
         ++s->statistics.rejected_steps;
         h *= PAST_SINGULAR;
