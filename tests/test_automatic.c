@@ -552,15 +552,16 @@ static void test_min_step(void **state) {
   }
 }
 
-/// Tolerances that no step can meet end in an error, at t = 0 too, after few attempts.
+/// Tolerances that no step can meet end in an error, at t = 0 too, after few attempts. (With constraints what is below
+/// round-off is no error, [SC.13].)
 static void test_impossible(void **state) {
   (void)state;
-  const subject s = subject_plain(problem_pendulum());
+  const subject s = subject_plain(problem_oscillator());
   for (int m = 0; m < 3; ++m)
     for (int later = 0; later < 2; ++later) {
       as_integrator_def how = automatic(methods[m], 0.0);
       as_error error = {0};
-      how.tolerance.atol_position = how.tolerance.atol_velocity = 1e-200;
+      how.tolerance.atol_position = how.tolerance.atol_velocity = 1e-30;
       how.tolerance.first_step = 1e-2;
       run r = run_start(&s, &how);
       const as_initial initial = {.t = later ? 1.0 : 0.0, .q = s.q0, .v = s.v0};

@@ -46,11 +46,16 @@ enum { MOST_POINTS = 50 };
 // to 0.3 to 40 times their (2/3)th power on the accuracy set (docs/automatic-steps.md), mostly to 1 to 6 times: 3 is the middle.
 #define STEP_SHARE 0.19245008972987526
 
-// [SC.13] Round-off that constraints amplify more than this is taken off errors, so many times, and up to this share of the
-// largest component.
-#define LEAST_AMPLIFIED 10.0
-#define ROUND_OFF_MARGIN 4.0
+// [SC.13] Round-off in a step may be taken off its error up to this share of the largest component of q and v. It is followed from
+// step to step while it is more than this share of the tolerance. A step that ends where it is so many times what it was
+// where the step began, or usually is, ends too close to a singular position, and is taken again with this size of it
+// (halves would meet the same position again), at most so many times.
 #define MOST_ROUND_OFF 1e-6
+#define LEAST_NOISE 0.1
+#define TOO_CLOSE 5.0
+#define USUAL 100.0
+#define PAST_SINGULAR 0.6
+enum { MOST_TOO_CLOSE = 2 };
 
 // [SC.8] What Newton's method may leave of the tolerance of a step in q, v and x.
 #define NEWTON_SHARE 0.1
@@ -144,6 +149,7 @@ void asi_control_start(as_integrator *s) {
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
   s->control.patience = 0;
+  s->control.amplified = 0.0;
   measure(s, &s->now, NULL, s->control.size);
 }
 
@@ -153,18 +159,16 @@ static double step_tolerance(double tau, double size) {
 }
 
 /// [SC.3] sqrt(mean((e_i / w_i)^2)) over components from `first` on, with w_i of [SC.12], where the size is not
-/// below a hundredth of the largest one, and e_i less its round-off
-static double norm(const as_integrator *s, const double *size, int first, int count,
-                   double round_off) {
+/// below a hundredth of the largest one
+static double norm(const as_integrator *s, const double *size, int first, int count) {
   const double *e = s->control.estimate + first, *atol = s->control.atol + first;
   const double least = LEAST_SIZE * asi_max_abs(size + first, count), rtol = s->def.tolerance.rtol;
   double sum = 0.0;
   for (int i = 0; i < count; ++i) {
     const double at_least = larger(size[first + i], least);
     const double per_tau = 1.0 / (rtol * at_least + atol[i]);
-    const double beyond = fabs(e[i]) - round_off;
-    const double ratio = (beyond < 0.0 ? 0.0 : beyond) * per_tau; // NaN stays
-    sum += ratio * ratio * larger(at_least * per_tau, 1.0);       // [SC.12] squared
+    const double ratio = e[i] * per_tau;
+    sum += ratio * ratio * larger(at_least * per_tau, 1.0); // [SC.12] squared
   }
   return count > 0 ? sqrt(sum / count) / STEP_SHARE : 0.0;
 }
@@ -176,24 +180,33 @@ static double norm(const as_integrator *s, const double *size, int first, int co
 static void find_means(as_integrator *s) {
   const as_problem *p = s->problem;
   const int n = p->n, nx = p->def.n_x;
-  double *const *mean = s->control.mean;
+  double *const *mean = s->control.mean, *const *noise = s->control.noise;
   const double per_h = 1.0 / s->h;
   for (int i = 0; i < n; ++i) mean[0][i] = (s->next.v[i] - s->v0[i]) * per_h;
   for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) * per_h;
   s->control.mean_h[0] = s->h;
+  const double r = asi_round_off(s, s->def.method == AS_METHOD_SOI2, s->h);
+  for (int i = 0; i < n; ++i) noise[0][i] = r;
   for (int k = 1; k < 3 && s->first; ++k) {
     const double back = (k - 0.5) * s->h;
     for (int i = 0; i < n; ++i) mean[k][i] = s->now.vdot[i] - back * s->rate.vdot[i];
     for (int i = 0; i < nx; ++i) mean[k][n + i] = s->now.xdot[i] - back * s->rate.xdot[i];
+    memset(noise[k], 0, (size_t)n * sizeof(double));
     s->control.mean_h[k] = s->h;
   }
 }
 
+/// The newest of three becomes the second, the oldest is given up.
+static void shift(double *three[3]) {
+  double *const oldest = three[2];
+  three[2] = three[1];
+  three[1] = three[0];
+  three[0] = oldest;
+}
+
 static void remember_means(as_integrator *s) {
-  double *const oldest = s->control.mean[2];
-  s->control.mean[2] = s->control.mean[1];
-  s->control.mean[1] = s->control.mean[0];
-  s->control.mean[0] = oldest;
+  shift(s->control.mean);
+  shift(s->control.noise);
   s->control.mean_h[2] = s->control.mean_h[1];
   s->control.mean_h[1] = s->control.mean_h[0];
 }
@@ -225,8 +238,14 @@ double asi_control_state_rtol(const as_integrator *s) {
 static double by_v(const as_integrator *s) { return 1.0 / 12.0 - s->D * (0.5 - s->c.alpha_f); }
 static double by_x(const as_integrator *s) { return 1.0 / 12.0 - s->Dx * (0.5 - s->cx.delta_f); }
 
+/// Takes `part` off a number, not beyond zero.
+static double reduced(double x, double part) {
+  return fabs(x) > part ? x - copysign(part, x) : isnan(x) ? x : 0.0;
+}
+
 /// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
 /// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
+/// [SC.13] both less what round-off in the means makes of them
 static void find_errors(as_integrator *s) {
   const as_problem *p = s->problem;
   const int n = p->n, nx = p->def.n_x;
@@ -234,6 +253,7 @@ static void find_errors(as_integrator *s) {
   const double by_q = 1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h);
   const double of_v = by_v(s), of_x = by_x(s);
   const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  const double *r0 = s->control.noise[0], *r1 = s->control.noise[1], *r2 = s->control.noise[2];
   // [SC.6] from the middle of one step to that of the next
   const double h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
   const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2);
@@ -244,21 +264,13 @@ static void find_errors(as_integrator *s) {
   for (int i = 0; i < n + nx; ++i) {
     const double second = (m0[i] - m1[i]) / late;
     const double third = (second - (m1[i] - m2[i]) / early) / between;
-    if (i < n) e_q[i] = h3 * (by_q * second + e_q[i] / 12.0);
     e_v[i] = h3 * (i < n ? of_v : of_x) * third;
+    if (i >= n) continue;
+    const double in_second = (r0[i] + r1[i]) / late;
+    const double in_third = (in_second + (r1[i] + r2[i]) / early) / between;
+    e_q[i] = reduced(h3 * (by_q * second + e_q[i] / 12.0), h3 * fabs(by_q) * in_second);
+    e_v[i] = reduced(e_v[i], h3 * fabs(of_v) * in_third);
   }
-}
-
-/// What round-off in the three means makes of e_v: each has that of a step of its own size. In a first step only the newest has
-/// any.
-static double round_off_of_v(const as_integrator *s) {
-  const int stage = s->def.method == AS_METHOD_SOI2;
-  const double by = fabs(by_v(s)), h = s->h, h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
-  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2);
-  const double r0 = asi_round_off(s, stage, h);
-  if (s->first) return 6.0 * by * h * r0;
-  const double r1 = asi_round_off(s, stage, h1), r2 = asi_round_off(s, stage, h2);
-  return by * h * h * h * ((r0 + r1) / late + (r1 + r2) / early) / (0.5 * (late + early));
 }
 
 /// How much of what constraints take up counts. A motion that they prescribe has to be seen: where v' changes so much over
@@ -270,113 +282,74 @@ static double taken_up_share(const as_integrator *s, int i) {
   return lesser(larger(ratio * ratio, TAKEN_UP_SHARE), 1.0);
 }
 
-/// Where the full matrix of SOI2 has the equations of motion, and v', once more: those of its second stage. Otherwise its size.
-static int second_stage(const as_integrator *s) {
-  const asi_system *a = s->active;
-  const bool two_stages =
-      s->def.method == AS_METHOD_SOI2 && a == &s->step && s->problem->def.n_lambda > 0;
-  return two_stages ? a->size / 2 : a->size;
-}
-
-/// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.
-static bool is_motion(int i, int n, int again) { return i < n || (i >= again && i < again + n); }
-
 /// [SC.9] What constraints leave of an error e of v: A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of
 /// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Factors of an
 /// earlier step will do; if there is no solution e stays.
 static void let_constraints_act(as_integrator *s, double *e) {
   const asi_system *a = s->active;
   const as_problem_def *def = &s->problem->def;
-  const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = second_stage(s);
+  const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = asi_second_stage(s);
   double *left = s->increment;
   memset(left, 0, (size_t)a->size * sizeof(double));
   for (int j = 0; j < n; ++j)
     for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
       const int i = a->pattern.row[k];
-      if (is_motion(i, n, again) || i >= states) left[i] += a->value[k] * e[j];
+      if (asi_is_motion(i, n, again) || i >= states) left[i] += a->value[k] * e[j];
     }
   if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
   for (int i = 0; i < n; ++i) e[i] = left[i] + taken_up_share(s, i) * (e[i] - left[i]);
 }
 
-/// The error of the step that was solved last, in tolerances, from what find_errors() has left; `round_off` is that of v.
-static double measure_errors(as_integrator *s, double round_off) {
+/// The error of the step that was solved last, in tolerances, from what find_errors() has left.
+static double measure_errors(as_integrator *s) {
   const int n = s->problem->n, nx = s->problem->def.n_x;
   const double *size = s->control.new_size;
-  const double of_q = norm(s, size, 0, n, 0.0);
-  double of_v = norm(s, size, n, n, round_off);
+  const double of_q = norm(s, size, 0, n);
+  double of_v = norm(s, size, n, n);
   if (of_v > of_q && s->problem->def.n_lambda + s->problem->def.n_psi > 0) {
     let_constraints_act(s, s->control.estimate + n);
-    of_v = norm(s, size, n, n, round_off);
+    of_v = norm(s, size, n, n);
   }
-  return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx, 0.0)));
+  return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx)));
 }
 
 double asi_control_measure(const as_integrator *s, double gap) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, rtol = s->def.tolerance.rtol;
-  const double moved = asi_worse(norm(s, size, 0, n, 0.0), norm(s, size, n, n, 0.0));
+  const double moved = asi_worse(norm(s, size, 0, n), norm(s, size, n, n));
   const double largest = asi_max_abs(size, n);
   const double length = step_tolerance(rtol * largest + asi_max_abs(s->control.atol, n), largest);
-  return asi_worse(asi_worse(moved, gap / length), norm(s, size, 2 * n, s->problem->def.n_x, 0.0));
+  return asi_worse(asi_worse(moved, gap / length), norm(s, size, 2 * n, s->problem->def.n_x));
 }
 
-/// The error of the step that was solved last, in tolerances.
-static double estimate_error(as_integrator *s) {
+/// [SC.13] Puts round-off in v' as constraints amplify it in the place of what it is without them, and returns by how much
+/// they do; 0: it does not matter to the error.
+static double amplify_noise(as_integrator *s) {
+  const int n = s->problem->n;
+  const double *size = s->control.new_size;
+  double *noise = s->control.noise[0], *e_v = s->control.estimate + n;
+  const double amplified = asi_amplify_round_off(s, noise, s->increment);
+  const double most_v = asi_max_abs(size + n, n) / s->h, most_q = asi_max_abs(size, n);
+  const double most = MOST_ROUND_OFF * fmin(most_v, most_q / (s->h * s->h));
+  for (int i = 0; i < n; ++i) {
+    noise[i] = lesser(noise[i], most);
+    e_v[i] = s->h * by_v(s) * noise[i];
+  }
+  return norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
+}
+
+/// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
+/// round-off is looked at more closely.
+static double estimate_error(as_integrator *s, double *amplified) {
   find_means(s);
   find_errors(s);
   measure(s, &s->next, s->control.size, s->control.new_size);
-  return measure_errors(s, round_off_of_v(s));
-}
-
-/// Takes `part` off a number, not beyond zero.
-static double reduced(double x, double part) {
-  return fabs(x) > part ? x - copysign(part, x) : isnan(x) ? x : 0.0;
-}
-
-/// [SC.13] What round-off in the rows of constraints makes of v': A w = r with r_i = r_0 sum_j |A_ij|, in s->increment,
-/// where r_0 is the round-off of [NW.1]. Factors of an earlier step will do.
-static as_status find_round_off(as_integrator *s, double r0) {
-  const asi_system *a = s->active;
-  const as_problem_def *def = &s->problem->def;
-  const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = second_stage(s);
-  double *made = s->increment;
-  memset(made, 0, (size_t)a->size * sizeof(double));
-  for (int j = 0; j < a->size; ++j) {
-    if (!is_motion(j, n, again)) continue;
-    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
-      const int i = a->pattern.row[k];
-      if (!is_motion(i, n, again) && i < states) made[i] += fabs(a->value[k]);
-    }
-  }
-  // Unequal parts, so that they do not cancel where two rows say nearly the same.
-  for (int i = n; i < states; ++i) made[i] *= r0 * (1.0 + 0.5 * sin(1.0 + i));
-  return asi_solve(s, s->active, s->t1, made);
-}
-
-/// The error of a step that is to be rejected once more, less its round-off, [SC.13]: close to a singular position that is
-/// much more than elsewhere, and smaller steps do not make it less.
-static double estimate_beyond_round_off(as_integrator *s, double error) {
-  const int n = s->problem->n, again = second_stage(s);
-  const double r0 = asi_round_off(s, again < s->active->size, s->h);
-  if (!(r0 > 0.0) || find_round_off(s, r0) != AS_OK) return error;
-  const double *made = s->increment, *size = s->control.new_size;
-  const double amplified = asi_max_abs(made, n) / r0;
-  if (!(amplified > LEAST_AMPLIFIED)) return error;
-  // The velocities of index-2 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
-  const double twice = s->def.method == AS_METHOD_INDEX2 ? amplified : 1.0;
-  const double of_v = round_off_of_v(s), factor = ROUND_OFF_MARGIN * twice * of_v / r0;
-  const double most_q = MOST_ROUND_OFF * asi_max_abs(size, n);
-  const double most_v = MOST_ROUND_OFF * asi_max_abs(size + n, n);
-  double *e_q = s->control.estimate, *e_v = e_q + n;
+  *amplified = 0.0;
+  const double error = measure_errors(s);
+  if (!(error > 1.0 || s->control.amplified > 0.0)) return error;
+  *amplified = amplify_noise(s);
   find_errors(s);
-  for (int i = 0; i < n; ++i) {
-    const double second = again < s->active->size ? fabs(made[again + i]) : 0.0;
-    const double part = factor * larger(fabs(made[i]), second);
-    e_q[i] = reduced(e_q[i], lesser(s->h * part, most_q));
-    e_v[i] = reduced(e_v[i], lesser(part, most_v));
-  }
-  return fmin(error, measure_errors(s, of_v));
+  return fmin(error, measure_errors(s));
 }
 
 // ---- the size of the next step --------------------------------------------------------------------
@@ -405,9 +378,9 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   const asi_values *now = &s->now;
   double *e = s->control.estimate;
   memcpy(e, now->vdot, (size_t)n * sizeof(double));
-  double guess = 1.0 / sqrt(norm(s, s->control.size, 0, n, 0.0));
+  double guess = 1.0 / sqrt(norm(s, s->control.size, 0, n));
   memcpy(e, now->v, (size_t)n * sizeof(double));
-  if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n, 0.0);
+  if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n);
   const double way = isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->t : 1.0;
   if (!(guess <= AT_REST * way)) guess = FIRST_SHARE * way;
   const double run = s->def.tolerance.span;
@@ -417,7 +390,7 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
   const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
-  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n, 0.0)));
+  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n)));
   *h = fmin(by_rate, 10.0 * guess);
   return AS_OK;
 }
@@ -434,7 +407,7 @@ static void propose(as_integrator *s, double h, double e, bool shortened) {
   if (s->control.patience > 0) --s->control.patience;
 }
 
-static as_status fail_tolerance(as_integrator *s, double h, double least, double e) {
+static as_status fail_tolerance(as_integrator *s, double h, double least) {
   const as_problem *p = s->problem;
   const int n = p->n, total = 2 * n + p->def.n_x;
   int worst = 0;
@@ -454,9 +427,9 @@ static as_status fail_tolerance(as_integrator *s, double h, double least, double
     asi_component_name(p, AS_QUANTITY_X, worst - 2 * n, name, sizeof name);
   return asi_fail(
       s->eval.error, AS_ERR_TOLERANCE, s->t, name,
-      "The tolerance cannot be met at t = %.9g s: a step of %.3g s has an error of %.3g "
-      "tolerances, most of it in the %s of %s, and steps below %.3g s are not allowed.",
-      s->t, h, e,
+      "The tolerance cannot be met at t = %.9g s: the error of a step of %.3g s is too large, most "
+      "of it in the %s of %s, and steps below %.3g s are not allowed.",
+      s->t, h,
       worst < n       ? "position"
       : worst < 2 * n ? "velocity"
                       : "value",
@@ -473,27 +446,27 @@ static double first_attempt(const as_integrator *s, double stop) {
   return rest < 2.0 * h ? 0.5 * rest : h;
 }
 
-// A step that could not be solved is tried again with these compliances, then with a smaller size: [RE.5].
+// [RE.5] A step that could not be solved is tried again with so many smaller sizes, which end elsewhere, and then with these
+// compliances and smaller sizes in turn.
 static const double compliances[] = {0.0, 1e-4, 1e-2};
-enum { COMPLIANCES = 3, MAX_FAILURES = 8 * COMPLIANCES };
-// Smaller by this: halves would meet a singular position again.
-#define PAST_SINGULAR 0.6
+enum { COMPLIANCES = 3, SIZES = 3, MAX_FAILURES = 8 * COMPLIANCES };
 
 static double compliance_of(const as_integrator *s, int failures) {
-  return fmax(compliances[failures % COMPLIANCES], s->base_compliance);
+  const int round = failures < SIZES ? 0 : (failures - SIZES) % COMPLIANCES;
+  return fmax(compliances[round], s->base_compliance);
 }
 
 /// The size of the next attempt after a step that could not be solved for the n-th time.
 static double after_failure(const as_integrator *s, double h, as_status status, int n) {
   const bool singular = status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE;
   if (!singular || s->redundancy.rows == 0) return AFTER_FAILURE * h;
-  return n % COMPLIANCES == 0 ? PAST_SINGULAR * h : h;
+  return n < SIZES || (n - SIZES) % COMPLIANCES == 0 ? PAST_SINGULAR * h : h;
 }
 
 as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   const as_tolerance *tol = &s->def.tolerance;
   as_error first_error = {0};
-  int failures = 0;
+  int failures = 0, too_close = 0;
   as_status first_status = AS_OK;
   if (isnan(s->control.h)) {
     const as_status status = choose_first_step(s, stop, hint, &s->control.h);
@@ -512,12 +485,20 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
     const as_status status = asi_solve_step(s, h, h == rest ? stop : s->t + h, e);
     double smaller = AFTER_FAILURE * h;
     if (status == AS_OK) {
-      double error = estimate_error(s);
-      if (error > 1.0) error = estimate_beyond_round_off(s, error);
+      double amplified;
+      const double error = estimate_error(s, &amplified);
       s->statistics.error = error;
+      if (amplified > TOO_CLOSE * fmax(s->control.amplified, USUAL) &&
+          ++too_close <= MOST_TOO_CLOSE) {
+        ++s->statistics.rejected_steps;
+        h *= PAST_SINGULAR;
+        shortened = true;
+        continue;
+      }
       const double part = error <= 1.0 ? find_input(s, h, error) : 0.0;
       if (error <= 1.0 && part == 0.0) {
         asi_accept_step(s);
+        s->control.amplified = amplified;
         remember_means(s);
         if (e > s->base_compliance)
           asi_log(s, AS_LOG_INFO,
@@ -534,7 +515,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       smaller = part > 0.0 ? part : h * fmax(LEAST_AFTER_REJECTION, SAFETY * cbrt(1.0 / error));
       if (!(smaller < h)) smaller = AFTER_FAILURE * h; // the error is not a number
       if (smaller < least && h > least) smaller = least;
-      if (h <= least && part == 0.0) return fail_tolerance(s, h, least, error);
+      if (h <= least && part == 0.0) return fail_tolerance(s, h, least);
     } else {
       if (!as_status_is_recoverable(status)) return status;
       if (failures == 0) first_status = status;

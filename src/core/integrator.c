@@ -315,6 +315,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->control.atol = take(arena, &used, 2 * n + nx);
   s->control.estimate = take(arena, &used, 2 * n + nx);
   for (int i = 0; i < 3; ++i) s->control.mean[i] = take(arena, &used, n + nx);
+  for (int i = 0; i < 3; ++i) s->control.noise[i] = take(arena, &used, n);
   s->control.inputs = take(arena, &used, 3 * (n + nx + m) + 2 * m + n);
   s->last.xi = take(arena, &used, n);
   s->last.u = take(arena, &used, (size_t)p->def.n_u);

@@ -29,6 +29,10 @@
 #define UNSEEN_CONTRACTION 0.1
 // A first increment of more tolerances than this: the motion has changed suddenly, and factors with it.
 #define FAR_PREDICTION 100.0
+// [SC.13] What constraints make of round-off may be so many times what is solved for.
+#define ROUND_OFF_MARGIN 4.0
+// Components of v below this fraction of the largest do not move: they have no round-off.
+#define MOVES 1e-10
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
 
@@ -339,15 +343,69 @@ static as_status iterate(as_integrator *s, bool renew, bool again, double *norm)
   return AS_OK;
 }
 
+/// Where the full matrix of SOI2 has the equations of motion, and v', once more: those of its second stage. Otherwise its size.
+int asi_second_stage(const as_integrator *s) {
+  const asi_system *a = s->active;
+  const bool two_stages =
+      s->def.method == AS_METHOD_SOI2 && a == &s->step && s->problem->def.n_lambda > 0;
+  return two_stages ? a->size / 2 : a->size;
+}
+
+/// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.
+bool asi_is_motion(int i, int n, int again) { return i < n || (i >= again && i < again + n); }
+
+/// [SC.13] A w = r with r_i = r_0 s_i sum_j |A_ij| over the columns j that move, in the rows of constraints, and numbers s_i
+/// between -1 and 1, other ones in each probe. r_0 is the round-off of [NW.1]. Factors of an earlier step will do.
+static as_status solve_round_off(as_integrator *s, double r0, double probe, double *w) {
+  const asi_system *a = s->active;
+  const as_problem_def *def = &s->problem->def;
+  const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = asi_second_stage(s);
+  const double least = MOVES * asi_max_abs(s->next.v, n);
+  memset(w, 0, (size_t)a->size * sizeof(double));
+  for (int j = 0; j < a->size; ++j) {
+    if (!asi_is_motion(j, n, again) || !(fabs(s->next.v[j < n ? j : j - again]) > least)) continue;
+    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
+      const int i = a->pattern.row[k];
+      if (!asi_is_motion(i, n, again) && i < states) w[i] += fabs(a->value[k]);
+    }
+  }
+  for (int i = n; i < states; ++i) w[i] *= r0 * sin(probe * (1.0 + i));
+  return asi_solve(s, s->active, s->t1, w);
+}
+
+double asi_amplify_round_off(as_integrator *s, double *noise, double *w) {
+  static const double probes[] = {1.0, 2.3, 3.9};
+  const int n = s->problem->n, again = asi_second_stage(s);
+  const bool two = again < s->active->size;
+  const double r0 = asi_round_off(s, s->def.method == AS_METHOD_SOI2, s->h);
+  double amplified = 0.0;
+  memset(noise, 0, (size_t)n * sizeof(double));
+  for (int k = 0; k < 3 && r0 > 0.0; ++k) {
+    if (solve_round_off(s, r0, probes[k], w) != AS_OK) break;
+    for (int i = 0; i < n; ++i)
+      noise[i] = fmax(noise[i], fmax(fabs(w[i]), two ? fabs(w[again + i]) : 0.0));
+    amplified = asi_max_abs(noise, n) / r0;
+  }
+  // The velocities of index-2 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
+  const double factor = ROUND_OFF_MARGIN * (s->def.method == AS_METHOD_INDEX2 ? amplified : 1.0);
+  for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0);
+  return amplified;
+}
+
 /// [NW.2] what is left is round-off: with new factors the increments do not shrink, and they move neither
-/// q (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (1 + |v|)) visibly
-static bool is_round_off(const as_integrator *s) {
+/// q (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (1 + |v|)) visibly; close to a singular position, where
+/// constraints amplify round-off, up to a hundred times as much if they make that of it [SC.13]
+static bool is_round_off(as_integrator *s) {
   const as_problem *p = s->problem;
   double dvdot = 0.0;
   for (int stage = 0; stage < stages(s); ++stage)
     dvdot = asi_worse(dvdot, asi_max_abs(stage_of(s, s->increment, stage), p->n));
-  return s->c.beta * s->h * s->h * dvdot < 1e-11 * (1.0 + asi_max_abs(s->next.q, p->nq)) &&
-         s->gamma * s->h * dvdot < 1e-7 * (1.0 + asi_max_abs(s->next.v, p->n));
+  const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_abs(s->next.q, p->nq));
+  const double of_v = s->gamma * s->h * dvdot / (1.0 + asi_max_abs(s->next.v, p->n));
+  if (of_q < 1e-11 && of_v < 1e-7) return true;
+  if (!(of_q < 1e-9 && of_v < 1e-5)) return false;
+  return asi_amplify_round_off(s, s->work_n, s->residual) > 0.0 &&
+         dvdot < asi_max_abs(s->work_n, p->n);
 }
 
 /// [NW.10] Before this increment the positions met their constraints to round-off, |g| <= 4e-16 |q|, and the

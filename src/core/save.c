@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 8, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 9, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -119,6 +119,8 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->control.size, 2 * n + nx);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.mean[i], n + nx);
   asi_archive_doubles(a, s->control.mean_h + 1, 2);
+  for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
+  asi_archive_double(a, &s->control.amplified);
 }
 
 static void visit_constraints(as_integrator *s, asi_archive *a) {
@@ -278,8 +280,8 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->lambda, m) && all_finite(now->psi, p->def.n_psi) &&
          all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
-         s->control.error > 0.0 && s->control.error <= 1.0 && path_makes_sense(s) &&
-         b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
+         s->control.error > 0.0 && s->control.error <= 1.0 && s->control.amplified >= 0.0 &&
+         path_makes_sense(s) && b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }
 

@@ -171,19 +171,21 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
   const double near = 10.0 * asi_redundancy_near(s);
   const as_status found =
       asi_find_redundancy(s, s->t, s->now.q, s->now.v, near, usual.n_redundant + 8);
-  const int count = s->redundancy.n_redundant + s->redundancy.n_nearly;
-  if (found == AS_OK && count > usual.n_redundant) {
+  // Rows that are redundant everywhere say nothing about where it failed.
+  const asi_redundancy *r = &s->redundancy;
+  const int count = r->n_nearly > 0 ? r->n_nearly : r->n_redundant;
+  const int *rows = r->n_nearly > 0 ? r->found + r->n_redundant : r->found;
+  if (found == AS_OK && (r->n_nearly > 0 || count > usual.n_redundant)) {
     char names[600] = "";
     const as_problem_def *def = &s->problem->def;
     const as_point at = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
     if (def->describe_redundancy)
-      def->describe_redundancy(&at, s->redundancy.found, count, s->redundancy.group, names,
-                               sizeof names, def->user);
+      def->describe_redundancy(&at, rows, count, r->group, names, sizeof names, def->user);
     else
-      asi_name_rows(s->problem, s->redundancy.found, count, names, sizeof names);
+      asi_name_rows(s->problem, rows, count, names, sizeof names);
     const size_t used = strlen(error->message);
     asi_print(error->message + used, sizeof error->message - used,
-              " The constraints are close to singular where it began: %s%s.", names,
+              " The step began close to a singular position: %s%s.", names,
               def->describe_redundancy ? ""
               : count == 1             ? " follows from the others"
                                        : " follow from the others");

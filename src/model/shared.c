@@ -13,7 +13,9 @@
 #include "elements/vector.h"
 #include "model/model.h"
 
-enum { MOST_JOINTS = 6, MOST_DIRECTIONS = 6, MOST_GROUPS = 3 };
+enum { MOST_JOINTS = 6, MOST_GROUPS = 3 };
+// The sine of the angle up to which a direction is not told beside others.
+#define NEARLY_THE_SAME 0.1
 
 /// A text that grows as long as there is room.
 typedef struct phrase {
@@ -33,20 +35,27 @@ static void say(phrase *p, const char *format, ...) {
 /// What stands between the items of a list.
 static const char *separator(int i, int n) { return i == 0 ? "" : i == n - 1 ? " and " : ", "; }
 
-/// Directions of one kind, each once.
+/// Directions of one kind, none of which lies close to the plane or line of those before.
 typedef struct directions {
-  double axis[MOST_DIRECTIONS][3];
+  double axis[3][3];   ///< as they were given
+  double normal[3][3]; ///< the same, made orthogonal
   int count;
-  bool more;
 } directions;
 
 static void add_direction(directions *d, const double *vector) {
   const double size = asi_norm(vector);
-  for (int i = 0; i < d->count; ++i)
-    if (fabs(asi_dot(d->axis[i], vector)) > (1.0 - 1e-6) * size) return;
-  d->more = d->more || d->count == MOST_DIRECTIONS;
-  if (d->count == MOST_DIRECTIONS) return;
-  for (int k = 0; k < 3; ++k) d->axis[d->count][k] = vector[k] / size;
+  double rest[3];
+  for (int k = 0; k < 3; ++k) rest[k] = vector[k] / size;
+  for (int i = 0; i < d->count; ++i) {
+    const double along = asi_dot(d->normal[i], rest);
+    for (int k = 0; k < 3; ++k) rest[k] -= along * d->normal[i][k];
+  }
+  const double left = asi_norm(rest);
+  if (d->count == 3 || !(left > NEARLY_THE_SAME)) return;
+  for (int k = 0; k < 3; ++k) {
+    d->axis[d->count][k] = vector[k] / size;
+    d->normal[d->count][k] = rest[k] / left;
+  }
   ++d->count;
 }
 
@@ -56,13 +65,12 @@ static void say_directions(phrase *p, const directions *d) {
     int along = -1;
     for (int k = 0; k < 3; ++k)
       if (fabs(a[k]) > 1.0 - 1e-6) along = k;
-    say(p, "%s", separator(i, d->more ? d->count + 2 : d->count));
+    say(p, "%s", separator(i, d->count));
     if (along >= 0)
       say(p, "%c", "xyz"[along]);
     else
       say(p, "(%.2g, %.2g, %.2g)", a[0] + 0.0, a[1] + 0.0, a[2] + 0.0);
   }
-  if (d->more) say(p, " and others");
 }
 
 /// The joints of a group, and whether they all join the same two bodies.
