@@ -446,6 +446,23 @@ static void weigh_null_vectors(const as_integrator *s, asi_low_rank *u, int rank
     for (int k = 0; k < u->width; ++k) u->row[(size_t)j * (size_t)u->width + (size_t)k] *= w[k];
 }
 
+/// How many sets of multipliers a system has: SOI2's stages have their own.
+static int sets_of(const as_integrator *s, const asi_system *system) {
+  const bool stages = s->def.method == AS_METHOD_SOI2 && s->problem->def.n_lambda > 0;
+  return stages && system == &s->step ? 2 : 1;
+}
+
+as_status asi_sharing_reserve(as_integrator *s) {
+  asi_system *const systems[] = {&s->step,       &s->shared,     &s->kkt,
+                                 &s->consistent, &s->output.kkt, &s->output.consistent};
+  if (!asi_forces_see_least_norm(s)) return AS_OK;
+  for (int i = 0; i < 6; ++i)
+    if (systems[i]->sharing &&
+        asi_low_rank_reserve(systems[i]->sharing, sets_of(s, systems[i]) * s->redundancy.n_implied))
+      return asi_fail_memory(s->eval.error);
+  return AS_OK;
+}
+
 /// [RE.9] Forces see P lambda, with P = I - Q K^-1 Q^T w, K = Q^T w Q and a basis Q of the null space of [B; k_v]^T, so that
 /// the matrix is A + U K^-1 V, with U = f_lambda Q and V = Q^T w, where A has f_lambda alone.
 as_status asi_factor_shared(as_integrator *s, asi_system *system, double t, const char *what) {
@@ -453,9 +470,7 @@ as_status asi_factor_shared(as_integrator *s, asi_system *system, double t, cons
   asi_low_rank *const u = system->sharing;
   as_status status = asi_factor(s, system, t, what);
   if (status || u == NULL || !asi_forces_see_least_norm(s)) return status;
-  const bool two =
-      system == &s->step && s->def.method == AS_METHOD_SOI2 && s->problem->def.n_lambda > 0;
-  const int stride = s->problem->n + r->rows, sets = two ? 2 : 1;
+  const int stride = s->problem->n + r->rows, sets = sets_of(s, system);
   if (asi_low_rank_reserve(u, sets * r->n_implied)) return asi_fail_memory(s->eval.error);
   int rank = 0;
   bool any = false;

@@ -124,7 +124,7 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   report->redundant = r->redundant;
   report->redundancy_group = r->group;
   report->degrees_of_freedom = s->problem->n - (r->rows - s->eval.n_inactive - r->n_redundant);
-  return AS_OK;
+  return asi_sharing_reserve(s);
 }
 
 /// First guesses of v', lambda, psi, x' and y: those given, else zero and, for multipliers, `value`.

@@ -105,6 +105,8 @@ as_status asi_show_reactions(as_integrator *s);
 bool asi_forces_see_least_norm(const as_integrator *s);
 /// If so, replaces those of a trial for the end of a step by these.
 as_status asi_see_least_norm(as_integrator *s, double *lambda, double *psi);
+/// If so, takes the memory for what that adds to matrices.
+as_status asi_sharing_reserve(as_integrator *s);
 /// asi_factor(), with what forces that see them add to the matrix. If there are any, least norms have been prepared for.
 as_status asi_factor_shared(as_integrator *s, asi_system *system, double t, const char *what);
 
