@@ -353,8 +353,9 @@ static void test_benches(void **state) {
         printf("%s, %s, rho_inf %g: x %.2e %.2e, v %.2e %.2e, F %.2e %.2e\n", benches[i].name,
                method_names[m], rho[k], error[0][0], error[1][0], error[0][1], error[1][1],
                error[0][2], error[1][2]);
-        check_second_order(benches[i].name, "the coordinate", error[0][0], error[1][0]);
-        check_second_order(benches[i].name, "its rate", error[0][1], error[1][1]);
+        // One of the two may happen to pass zero; 0.1 s makes them alike.
+        check_second_order(benches[i].name, "the motion", hypot(error[0][0], 0.1 * error[0][1]),
+                           hypot(error[1][0], 0.1 * error[1][1]));
         check_second_order(benches[i].name, "a reaction", error[0][2], error[1][2]);
       }
   }
