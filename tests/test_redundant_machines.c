@@ -48,8 +48,8 @@ static as_body_id add_body(as_builder *b, const char *name, double mass, const d
   return machine_body(b, &def);
 }
 
-/// A rotor with an eccentric mass in two bearings on a base that turns.
-static as_model *build_rotor(bool twin) {
+/// A rotor with an eccentric mass in two bearings on a base that turns; the second one is `off` its place and its axis.
+static as_model *build_rotor_off(bool twin, double off) {
   as_builder *b = machine_builder(0, 0, -9.81);
   const as_body_id base = add_body(b, "base", 5.0, (double[]){0.3, 0.3, 0.6}, (double[]){0, 0, 0},
                                    NULL, (double[]){0, 0, 3});
@@ -59,9 +59,12 @@ static as_model *build_rotor(bool twin) {
   machine_joint(b, "column", AS_JOINT_REVOLUTE, AS_GROUND, base, (double[]){0, 0, 0}, z_axis);
   machine_joint(b, "b1", AS_JOINT_REVOLUTE, base, rotor, (double[]){0.3, 0.3, 0}, y_axis);
   if (!twin)
-    machine_joint(b, "b2", AS_JOINT_REVOLUTE, base, rotor, (double[]){0.3, 1.5, 0}, y_axis);
+    machine_joint(b, "b2", AS_JOINT_REVOLUTE, base, rotor, (double[]){0.3 + off, 1.5, 0},
+                  (double[]){off, 1, -off});
   return machine_build(b);
 }
+
+static as_model *build_rotor(bool twin) { return build_rotor_off(twin, 0.0); }
 
 /// A door on three hinges of a cabin that swings.
 static as_model *build_door(bool twin) {
@@ -288,6 +291,31 @@ static void test_motion(void **state) {
         end_run(&a);
         end_run(&b);
       }
+}
+
+/// Axes that are one to 1e-9 are one: nothing jams, and nothing is loaded by it.
+static void test_digits(void **state) {
+  (void)state;
+  for (int m = 0; m < 3; ++m)
+    for (int automatic = 0; automatic < 2; ++automatic) {
+      const as_integrator_def how = given_steps(methods[m], 0.8, automatic ? (double)NAN : 0.005);
+      run a = start_run(build_rotor_off(false, 1e-9), &how), b = start_run(build_rotor(true), &how);
+      double most = 0.0;
+      for (int row = 1; row <= 20; ++row) {
+        as_reaction reaction;
+        advance(&a, 0.05 * row);
+        advance(&b, 0.05 * row);
+        const as_state *at = as_integrator_state(a.integrator);
+        assert_int_equal(
+            as_model_reaction(a.model, at, as_model_find_joint(a.model, "b2"), &reaction, NULL),
+            AS_OK);
+        for (int k = 0; k < 3; ++k) most = fmax(most, fabs(reaction.force[k]));
+      }
+      assert_true(distance(&a, &b, 1.0) <= (automatic ? 1e-4 : 1e-5));
+      assert_true(most < 14.0);
+      end_run(&a);
+      end_run(&b);
+    }
 }
 
 /// Which rows are left out changes along the way of Bennett's linkage, and nothing else does.
@@ -605,13 +633,11 @@ static void test_contradiction(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_motion),
-                                     cmocka_unit_test(test_other_rows),
-                                     cmocka_unit_test(test_automatic_motion),
-                                     cmocka_unit_test(test_reactions),
-                                     cmocka_unit_test(test_bearing_load),
-                                     cmocka_unit_test(test_wheels),
-                                     cmocka_unit_test(test_words),
-                                     cmocka_unit_test(test_contradiction)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_motion),       cmocka_unit_test(test_other_rows),
+      cmocka_unit_test(test_digits),       cmocka_unit_test(test_automatic_motion),
+      cmocka_unit_test(test_reactions),    cmocka_unit_test(test_bearing_load),
+      cmocka_unit_test(test_wheels),       cmocka_unit_test(test_words),
+      cmocka_unit_test(test_contradiction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
