@@ -406,8 +406,7 @@ static as_status find_null_vector(as_integrator *s, double t, int row, double *q
   return AS_OK;
 }
 
-/// D_j = A^-1 U_j with U_j = -(columns of multipliers) q, but for rows of constraints; zero where q makes no force. False: it
-/// makes none.
+/// D_j = A^-1 U_j with U_j = -(columns of multipliers) q, but for rows of constraints; zero where q makes no force. *any: it makes one.
 static as_status find_change(as_integrator *s, asi_system *system, double t, int j, int row,
                              bool *any) {
   const asi_low_rank *u = system->sharing;

@@ -88,6 +88,9 @@ void asi_low_rank_apply(const asi_low_rank *u, double *y) {
 void asi_low_rank_visit(asi_low_rank *u, asi_archive *a) {
   int rank = u->rank;
   asi_archive_int(a, &rank, 0, 2 * u->width);
+  // No memory for what is not there.
+  const size_t least = (size_t)rank * (size_t)u->size * sizeof(double);
+  if (a->mode == ASI_ARCHIVE_READ && !a->damaged && least > a->size - a->used) a->damaged = true;
   if (a->mode == ASI_ARCHIVE_READ && !a->damaged && asi_low_rank_reserve(u, rank))
     a->no_memory = a->damaged = true;
   if (a->damaged || rank == 0) return;
