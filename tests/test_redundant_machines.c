@@ -266,8 +266,8 @@ static as_integrator_def given_steps(as_method method, double rho_inf, double h)
   return how;
 }
 
-/// With the same steps the motions differ by what Newton's method leaves in the machine, and by what its rows, other ones than
-/// the twin's, make of v''_0 off the constraints, [ST.5].
+/// With the same steps the motions differ by what Newton's method leaves in the machine and, in long steps, by what its rows, other
+/// ones than the twin's, make of v''_0 off the constraints, [ST.5]: that is of third order, and little beside the error of the step.
 static void test_motion(void **state) {
   (void)state;
   static const double rho[] = {0.0, 0.8, 1.0}, steps[] = {0.02, 0.004};
@@ -285,7 +285,7 @@ static void test_motion(void **state) {
           advance(&b, 0.05 * row);
           largest = fmax(largest, distance(&a, &b, subjects[i].unit));
         }
-        if (!(largest <= 2e-6))
+        if (!(largest <= (steps[k / 3] > 0.01 ? 1e-4 : 2e-6)))
           fail_msg("%s, %s, rho_inf %g, h %g: the motion is off by %g", subjects[i].name,
                    method_names[m], rho[k % 3], steps[k / 3], largest);
         end_run(&a);

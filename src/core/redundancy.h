@@ -57,9 +57,8 @@ void asi_redundancy_favour(as_integrator *s);
 /// The singular value, relative to the largest, below which rows count as nearly redundant.
 double asi_redundancy_near(const as_integrator *s);
 
-/// The limit at a start. Axes of hinges that are meant to be one are given with so many digits; rows that are closer to others
-/// than this could not be solved with, and have to hold to this share of lengths if they are left out.
-#define ASI_REDUNDANT 1e-7
+/// The limit where positions are exact.
+#define ASI_REDUNDANT 1e-10
 
 /// How many redundant rows are looked for at the most: beyond, the cost would grow with their cube.
 enum { ASI_MOST_REDUNDANT = 300 };

@@ -599,15 +599,11 @@ static void clear_rates(as_integrator *s) {
   memset(s->rate.y, 0, (size_t)p->def.n_y * sizeof(double));
 }
 
-// v'' has an error of O(e^2) of its own, which D h v'' takes into a_0, and other rows for the same joints make another one:
-// q and v are off the constraints there by O(e^3) and O(e^2). This share of h makes it small beside that of the step.
-#define NEIGHBOUR 0.125
-
-/// How far from the start v' is looked at: a share of h, or, if accelerations are so large that h does not resolve
+/// How far from the start v' is looked at: h, or, if accelerations are so large that h does not resolve
 /// the motion, the time in which they move something by a hundredth of its typical size.
 static double neighbour_distance(const as_integrator *s, double h) {
   const as_problem *p = s->problem;
-  double e = NEIGHBOUR * h;
+  double e = h;
   for (int i = 0; i < p->n; ++i) e = fmin(e, sqrt(0.02 * p->typical[i] / fabs(s->now.vdot[i])));
   return e;
 }
