@@ -108,6 +108,36 @@ static void test_chains(void **state) {
                        0.01);
 }
 
+/// A rotor whose two bearings rub by their own reactions, which they share; it comes to rest.
+static as_model *build_rotor(void) {
+  as_builder *b = machine_builder(0.0, -9.81, 2.0);
+  as_body_def rotor = as_default_body_def();
+  rotor.mass = 4.0;
+  rotor.inertia[0] = rotor.inertia[1] = 0.05;
+  rotor.inertia[2] = 0.011;
+  rotor.position[0] = 0.02;
+  rotor.position[2] = 0.2;
+  rotor.angular_velocity[2] = 5.0;
+  rotor.velocity[1] = 0.1;
+  const as_body_id body = machine_body(b, &rotor);
+  for (int i = 0; i < 2; ++i) {
+    as_joint_friction_def f = as_default_joint_friction_def();
+    f.joint = machine_joint(b, i == 0 ? "left" : "right", AS_JOINT_REVOLUTE, AS_GROUND, body,
+                            (double[]){0.0, 0.0, 0.6 * i}, (double[]){0.0, 0.0, 1.0});
+    f.coefficient = 0.3;
+    f.radius = 0.05;
+    f.length = 0.1;
+    f.transition_speed = 0.05;
+    if (as_builder_add_joint_friction(b, &f, NULL, &error)) fail_msg("%s", error.message);
+  }
+  return machine_build(b);
+}
+
+static void test_shared_loads(void **state) {
+  (void)state;
+  go_on_from_each_step("rotor", build_rotor(), 0.01);
+}
+
 static void test_stiff_chain(void **state) {
   (void)state;
   go_on_from_each_step("springs", build_chain(20, AS_JOINT_SPHERICAL, AS_SPACE_R3SO3, 1.0, 1e6),
@@ -116,6 +146,7 @@ static void test_stiff_chain(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains),
+                                     cmocka_unit_test(test_shared_loads),
                                      cmocka_unit_test(test_stiff_chain)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,7 +328,7 @@ static as_status refine_index3(as_integrator *s, const double *vddot, bool *done
 
 static as_status correct_index3(as_integrator *s, const double *vddot) {
   bool done = false;
-  if (s->def.newton.reuse && !isnan(s->factor_h)) {
+  if (s->def.newton.reuse && !isnan(s->factor_h) && !asi_forces_see_least_norm(s)) {
     const as_status status = refine_index3(s, vddot, &done);
     if (status) return status;
   }
@@ -635,7 +635,7 @@ static as_status collocated_assemble(as_integrator *s) {
 static as_status collocated_linearize(as_integrator *s, bool again) {
   as_status status = choose_matrix(s, again);
   if (status == AS_OK) status = collocated_assemble(s);
-  if (status == AS_OK) status = asi_factor(s, s->active, s->t1, "a step");
+  if (status == AS_OK) status = asi_factor_shared(s, s->active, s->t1, "a step");
   return status || s->active == &s->step ? status : factor_eta(s);
 }
 

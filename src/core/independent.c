@@ -367,7 +367,7 @@ as_status asi_show_reactions(as_integrator *s) {
 }
 
 bool asi_forces_see_least_norm(const as_integrator *s) {
-  return s->problem->def.force_kind == AS_FORCE_GENERAL && s->redundancy.n_implied > 0;
+  return s->redundancy.n_implied > 0 && (s->problem->present & asi_multiplier_blocks);
 }
 
 as_status asi_see_least_norm(as_integrator *s, double *lambda, double *psi) {
@@ -379,4 +379,113 @@ as_status asi_see_least_norm(as_integrator *s, double *lambda, double *psi) {
     r->prepared = true;
   }
   return asi_least_norm(s, lambda, psi);
+}
+
+// ---- what that adds to a matrix -----------------------------------------------------------------------
+
+// A null vector whose forces are smaller than this, relative to those of the row that it stands for, changes none.
+#define NO_FORCE 1e-5
+
+/// q <- a null vector of [B; k_v]^T, e_row without what lies in the range of [B; k_v], by [RE.8]: twice through
+/// e (G H^-1 G^T + e w)^-1 w. Its weighted norm is one.
+static as_status find_null_vector(as_integrator *s, double t, int row, double *q) {
+  const asi_redundancy *r = &s->redundancy;
+  const int n = s->problem->n;
+  double *const probe = r->probe, *const y = probe + n;
+  double square = 0.0;
+  memset(y, 0, (size_t)r->rows * sizeof(double));
+  y[row] = 1.0;
+  for (int pass = 0; pass < 2; ++pass) {
+    memset(probe, 0, (size_t)n * sizeof(double));
+    for (int i = 0; i < r->rows; ++i) y[i] *= -LEAST_NORM_COMPLIANCE * r->norm_weight[i];
+    const as_status status = asi_solve(s, &s->redundancy.least, t, probe);
+    if (status) return status;
+  }
+  for (int i = 0; i < r->rows; ++i) square += r->norm_weight[i] * y[i] * y[i];
+  for (int i = 0; i < r->rows; ++i) q[i] = square > 0.0 ? y[i] / sqrt(square) : 0.0;
+  return AS_OK;
+}
+
+/// D_j = A^-1 U_j with U_j = -(columns of multipliers) q, but for rows of constraints; zero where q makes no force. *any: it makes one.
+static as_status find_change(as_integrator *s, asi_system *system, double t, int j, int row,
+                             bool *any) {
+  const asi_low_rank *u = system->sharing;
+  const int rows = u->width, first = u->from[j], own = first + row;
+  double *const x = u->work, *const change = u->change + (size_t)j * (size_t)u->size;
+  double force = 0.0, one = 0.0;
+  memset(x, 0, (size_t)u->size * sizeof(double));
+  memcpy(x + first, u->row + (size_t)j * (size_t)rows, (size_t)rows * sizeof(double));
+  asi_system_multiply(system, x, change);
+  for (int i = 0; i < u->size; ++i) {
+    change[i] = i >= first && i < first + rows ? 0.0 : -change[i];
+    force = fmax(force, fabs(change[i]));
+  }
+  for (int k = system->pattern.col_start[own]; k < system->pattern.col_start[own + 1]; ++k)
+    if (system->pattern.row[k] != own) one = fmax(one, fabs(system->value[k] * x[own]));
+  if (force > NO_FORCE * one) {
+    *any = true;
+    return asi_solve(s, system, t, change);
+  }
+  memset(change, 0, (size_t)u->size * sizeof(double));
+  return AS_OK;
+}
+
+/// K = Q^T w Q, for null vectors of one set of multipliers, and V = Q^T w
+static void weigh_null_vectors(const as_integrator *s, asi_low_rank *u, int rank) {
+  const double *const w = s->redundancy.norm_weight;
+  for (int j = 0; j < rank; ++j)
+    for (int i = 0; i < rank; ++i) {
+      const double *const a = u->row + (size_t)i * (size_t)u->width;
+      const double *const b = u->row + (size_t)j * (size_t)u->width;
+      double sum = 0.0;
+      for (int k = 0; k < u->width && u->from[i] == u->from[j]; ++k) sum += w[k] * a[k] * b[k];
+      u->small[(size_t)j * (size_t)rank + (size_t)i] = sum;
+    }
+  for (int j = 0; j < rank; ++j)
+    for (int k = 0; k < u->width; ++k) u->row[(size_t)j * (size_t)u->width + (size_t)k] *= w[k];
+}
+
+/// How many sets of multipliers a system has: SOI2's stages have their own.
+static int sets_of(const as_integrator *s, const asi_system *system) {
+  const bool stages = s->def.method == AS_METHOD_SOI2 && s->problem->def.n_lambda > 0;
+  return stages && system == &s->step ? 2 : 1;
+}
+
+as_status asi_sharing_reserve(as_integrator *s) {
+  asi_system *const systems[] = {&s->step,       &s->shared,     &s->kkt,
+                                 &s->consistent, &s->output.kkt, &s->output.consistent};
+  if (!asi_forces_see_least_norm(s)) return AS_OK;
+  for (int i = 0; i < 6; ++i)
+    if (systems[i]->sharing &&
+        asi_low_rank_reserve(systems[i]->sharing, sets_of(s, systems[i]) * s->redundancy.n_implied))
+      return asi_fail_memory(s->eval.error);
+  return AS_OK;
+}
+
+/// [RE.9] Forces see P lambda, with P = I - Q K^-1 Q^T w, K = Q^T w Q and a basis Q of the null space of [B; k_v]^T, so that
+/// the matrix is A + U K^-1 V, with U = f_lambda Q and V = Q^T w, where A has f_lambda alone.
+as_status asi_factor_shared(as_integrator *s, asi_system *system, double t, const char *what) {
+  const asi_redundancy *r = &s->redundancy;
+  asi_low_rank *const u = system->sharing;
+  as_status status = asi_factor(s, system, t, what);
+  if (status || u == NULL || !asi_forces_see_least_norm(s)) return status;
+  const int stride = s->problem->n + r->rows, sets = sets_of(s, system);
+  if (asi_low_rank_reserve(u, sets * r->n_implied)) return asi_fail_memory(s->eval.error);
+  int rank = 0;
+  bool any = false;
+  for (int row = 0; row < r->rows; ++row)
+    for (int set = 0; set < sets && r->implied[row] && !s->eval.inactive[row]; ++set, ++rank) {
+      double *const q = u->row + (size_t)rank * (size_t)u->width;
+      u->from[rank] = s->problem->n + set * stride;
+      if (set == 0)
+        status = find_null_vector(s, t, row, q);
+      else
+        memcpy(q, q - u->width, (size_t)u->width * sizeof(double));
+      if (status == AS_OK) status = find_change(s, system, t, rank, row, &any);
+      if (status) return status;
+    }
+  if (!any) return AS_OK;
+  weigh_null_vectors(s, u, rank);
+  (void)asi_low_rank_factor(u, rank); // if it is singular, A alone has to do
+  return AS_OK;
 }

@@ -146,6 +146,7 @@ static void close_empty_rows(const as_integrator *s, asi_system *system) {
 
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
   int culprit = 0;
+  if (system->sharing) system->sharing->rank = 0;
   if (s->eval.n_left_out > 0) close_empty_rows(s, system);
   if (system != &s->eta) ++s->statistics.factorizations; // it goes with another one
   const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
@@ -160,6 +161,7 @@ as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b) {
   if (status)
     return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, NULL,
                     "A linear system could not be solved accurately at t = %.9g s.", t);
+  if (system->sharing && system->sharing->rank > 0) asi_low_rank_apply(system->sharing, b);
   return AS_OK;
 }
 
@@ -369,6 +371,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->redundancy.image = take(arena, &used, n + m + k);
   s->redundancy.force = take(arena, &used, n);
   s->redundancy.norm_weight = take(arena, &used, m + k);
+  s->redundancy.favour = take(arena, &used, m + k);
   s->redundancy.shown = take(arena, &used, m + k);
   s->redundancy.seen = take(arena, &used, m + k);
   s->q_given = take(arena, &used, (size_t)p->nq);

@@ -156,6 +156,50 @@ void asi_redundancy_scale(as_integrator *s) {
   }
 }
 
+// ---- which rows to leave out first --------------------------------------------------------------------
+
+// A row of k is left out rather than one of g, which holds positions too, if its part in what they imply together is at
+// least a tenth. So is, before these, one whose multiplier makes other forces than its gradient: the forces of teeth
+// load bearings, and may leave a bearing that stands in for them without any.
+#define FAVOUR_K 10.0
+#define FAVOUR_FORCES 100.0
+// Forces differ by this share of those that the gradient makes. Friction in a joint makes less, teeth make more.
+#define OTHER_FORCES 0.5
+
+/// Whether the forces f_lambda of a row differ much from its gradient, in units of columns.
+static bool makes_other_forces(const as_integrator *s, int row) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  const bool holonomic = row < p->def.n_lambda;
+  const as_matrix *f = &s->block[holonomic ? AS_BLOCK_F_LAMBDA : AS_BLOCK_F_PSI];
+  const int column = holonomic ? row : row - p->def.n_lambda;
+  const row_entries e = entries_of(s, row);
+  double *const rest = r->force;
+  double own = 0.0, other = 0.0;
+  memset(rest, 0, (size_t)p->n * sizeof(double));
+  for (int k = e.begin; k < e.end; ++k) {
+    const double x = r->column_scale[e.view->col[k]] * e.value[e.view->position[k]];
+    rest[e.view->col[k]] += x;
+    own += x * x;
+  }
+  for (int k = f->col_start[column]; k < f->col_start[column + 1]; ++k)
+    rest[f->row[k]] += r->column_scale[f->row[k]] * f->value[k];
+  for (int j = 0; j < p->n; ++j) other += rest[j] * rest[j];
+  return other > OTHER_FORCES * OTHER_FORCES * own;
+}
+
+void asi_redundancy_favour(as_integrator *s) {
+  const as_problem *p = s->problem;
+  asi_redundancy *r = &s->redundancy;
+  const as_block_set known = p->def.force_kind == AS_FORCE_GENERAL ? p->present : 0;
+  for (int i = 0; i < r->rows; ++i) {
+    const bool holonomic = i < p->def.n_lambda;
+    const as_block block = holonomic ? AS_BLOCK_F_LAMBDA : AS_BLOCK_F_PSI;
+    const bool other = (known & AS_BLOCK_BIT(block)) && makes_other_forces(s, i);
+    r->favour[i] = other ? FAVOUR_FORCES : holonomic ? 1.0 : FAVOUR_K;
+  }
+}
+
 // ---- the norm of multipliers ------------------------------------------------------------------------
 
 /// The sums of squares of what a row, or all rows of a joint, turn and move of one body.
@@ -372,21 +416,16 @@ static as_status sharpen(as_integrator *s, double e, double t, double *basis, in
   return status == AS_ERR_SINGULAR ? sharpen_by(s, e, t, basis, count) : status;
 }
 
-// A row of k is left out rather than one of g, which holds positions too, if its share in what they imply together is at
-// least this.
-#define ENOUGH_OF_K 0.1
-
-/// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting; rows from `first_k` on
-/// before others.
-static void choose_rows(double *basis, int count, int rows, int first_k, int *chosen) {
+/// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting, where each row counts
+/// as much as `favour` says.
+static void choose_rows(double *basis, int count, int rows, const double *favour, int *chosen) {
   for (int b = 0; b < count; ++b) {
     int best = 0;
     int column = b;
     double largest = -1.0;
     for (int c = b; c < count; ++c)
       for (int i = 0; i < rows; ++i) {
-        const double share = i < first_k ? ENOUGH_OF_K : 1.0;
-        const double x = share * fabs(basis[(size_t)c * (size_t)rows + (size_t)i]);
+        const double x = favour[i] * fabs(basis[(size_t)c * (size_t)rows + (size_t)i]);
         if (x >= largest * (1.0 - 1e-6)) { // among equals the last
           largest = fmax(x, largest);
           best = i;
@@ -486,10 +525,9 @@ static as_status classify(as_integrator *s, double *basis, int count) {
               vt[(size_t)c * (size_t)count + (size_t)from] *
               basis[(size_t)c * (size_t)rows + (size_t)i];
     }
-    const int first_k = s->problem->def.n_lambda;
-    choose_rows(turned, r->n_redundant, rows, first_k, r->found);
+    choose_rows(turned, r->n_redundant, rows, r->favour, r->found);
     group_rows(turned, count, rows, r->group);
-    choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, first_k,
+    choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, r->favour,
                 r->found + r->n_redundant);
     qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);
     qsort(r->found + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);

@@ -16,6 +16,7 @@ typedef struct asi_redundancy {
   double *column_scale; ///< n: 1, or 1 / lever arm for rotations
   double *inverse_D2;   ///< rows: 1 / D^2, the mean square of a scaled row
   double *inverse_d2;   ///< rows: the same over the mass that the row holds
+  double *favour;       ///< rows: how much each counts where some are left out
   double *probe;        ///< n + rows: right-hand sides of the rank test
   double limit;         ///< sigma/sigma_1 below which a row counts as implied
   int n_redundant;      ///< rows that the others imply
@@ -50,10 +51,13 @@ void asi_redundancy_free(asi_redundancy *r);
 /// Measures the rows with the blocks M, G_Q and K_V at hand.
 void asi_redundancy_scale(as_integrator *s);
 
+/// Says which rows are left out before others, with the blocks G_Q, K_V, F_LAMBDA and F_PSI at hand.
+void asi_redundancy_favour(as_integrator *s);
+
 /// The singular value, relative to the largest, below which rows count as nearly redundant.
 double asi_redundancy_near(const as_integrator *s);
 
-/// The limit at a start, where positions are exact.
+/// The limit where positions are exact.
 #define ASI_REDUNDANT 1e-10
 
 /// How many redundant rows are looked for at the most: beyond, the cost would grow with their cube.
@@ -101,5 +105,9 @@ as_status asi_show_reactions(as_integrator *s);
 bool asi_forces_see_least_norm(const as_integrator *s);
 /// If so, replaces those of a trial for the end of a step by these.
 as_status asi_see_least_norm(as_integrator *s, double *lambda, double *psi);
+/// If so, takes the memory for what that adds to matrices.
+as_status asi_sharing_reserve(as_integrator *s);
+/// asi_factor(), with what forces that see them add to the matrix. If there are any, least norms have been prepared for.
+as_status asi_factor_shared(as_integrator *s, asi_system *system, double t, const char *what);
 
 #endif

@@ -404,7 +404,7 @@ static as_status soi2_linearize(as_integrator *s, bool again) {
   }
   s->at_trial |= AS_BLOCK_BIT(AS_BLOCK_M); // M_1 is at hand
   const as_status status = soi2_assemble(s);
-  return status ? status : asi_factor(s, s->active, s->t1, "a step");
+  return status ? status : asi_factor_shared(s, s->active, s->t1, "a step");
 }
 
 static as_status soi2_solve(as_integrator *s, double *b) {

@@ -525,7 +525,7 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
       asi_system_assemble(system, s->block, &s->motion);
       asi_add_compliance(s, system, s->compliance);
       for (int i = n + rows; i < size; ++i) system->value[system->diagonal[i]] += 1.0;
-      status = asi_factor(s, system, t, "the accelerations and multipliers");
+      status = asi_factor_shared(s, system, t, "the accelerations and multipliers");
     }
     if (status == AS_OK) status = asi_solve(s, system, t, r);
     if (status) break;
@@ -699,7 +699,9 @@ as_status asi_index3_blocks(as_integrator *s, const double *v) {
 as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) {
   const int n = s->problem->n;
   double *rhs = s->kkt_rhs;
-  as_status status = asi_index3_rows(s, vddot, v);
+  const bool sees = asi_forces_see_least_norm(s);
+  as_status status = sees ? asi_least_norm_prepare(s, s->t, s->now.q, v) : AS_OK;
+  if (status == AS_OK) status = asi_index3_rows(s, vddot, v);
   if (status == AS_OK) status = asi_index3_blocks(s, v);
   if (status) return status;
   memset(rhs, 0, (size_t)n * sizeof(double));
@@ -707,7 +709,7 @@ as_status asi_index3_velocity(as_integrator *s, const double *vddot, double *v) 
     asi_system_assemble(&s->kkt, s->block, &s->motion);
     asi_add_compliance(s, &s->kkt,
                        tries == 0 ? s->compliance : fmax(s->compliance, SINGULAR_COMPLIANCE));
-    status = asi_factor(s, &s->kkt, s->t, "the corrected velocity");
+    status = asi_factor_shared(s, &s->kkt, s->t, "the corrected velocity");
     if (status != AS_ERR_SINGULAR) break;
   }
   if (status) return status;

@@ -9,6 +9,11 @@
 #include "core/ordering.h"
 #include "lie/space.h"
 
+const as_block_set asi_multiplier_blocks =
+    AS_BLOCK_BIT(AS_BLOCK_F_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_F_PSI) |
+    AS_BLOCK_BIT(AS_BLOCK_PHI_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_PHI_PSI) |
+    AS_BLOCK_BIT(AS_BLOCK_CHI_LAMBDA) | AS_BLOCK_BIT(AS_BLOCK_CHI_PSI);
+
 // ---- patterns -----------------------------------------------------------------------------------
 
 /// The rows that may be nonzero in one column: each is stamped with the column and appended once.
@@ -322,11 +327,15 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
   }
   if (status == AS_OK)
     status = asi_zeros_find(&s->zeros, s->products, s->n_terms, &s->pattern, error);
-  return status ? status : make_solver(s, error);
+  if (status == AS_OK) status = make_solver(s, error);
+  if (status || !(asi_system_blocks(s) & asi_multiplier_blocks)) return status;
+  s->sharing = asi_low_rank_create(size, p->def.n_lambda + p->def.n_psi);
+  return s->sharing ? AS_OK : asi_fail_memory(error);
 }
 
 void asi_system_free(asi_system *s) {
   if (s->solver) s->solver->ops->destroy(s->solver);
+  asi_low_rank_destroy(s->sharing);
   for (int i = 0; i < s->n_terms; ++i) asi_products_free(&s->products[i]);
   asi_zeros_free(&s->zeros);
   asi_pattern_free(&s->pattern);
@@ -351,6 +360,7 @@ void asi_system_visit(asi_system *s, asi_archive *a) {
   if (s->solver == NULL) return;
   asi_archive_doubles(a, s->value, (size_t)asi_pattern_nnz(&s->pattern));
   if (!a->damaged) s->solver->ops->visit(s->solver, s->value, a);
+  if (!a->damaged && s->sharing) asi_low_rank_visit(s->sharing, a);
 }
 
 as_block_set asi_system_blocks(const asi_system *s) {

@@ -15,6 +15,7 @@
 #include "base/archive.h"
 #include "core/problem.h"
 #include "core/products.h"
+#include "linalg/low_rank.h"
 #include "linalg/solver.h"
 
 typedef enum asi_via { ASI_VIA_IDENTITY, ASI_VIA_T, ASI_VIA_T_BT, ASI_VIA_COUNT } asi_via;
@@ -52,6 +53,8 @@ typedef struct asi_system {
   double *value; ///< over the pattern
   int *diagonal; ///< size: where the diagonal stands in value
   asi_solver *solver;
+  asi_low_rank
+      *sharing; ///< [RE.9], for what was factorized last; NULL: forces do not depend on multipliers
 } asi_system;
 
 as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_error *error);
@@ -69,6 +72,9 @@ void asi_system_free(asi_system *s);
 
 /// Takes over the factors of a list with the same terms in the same order.
 void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms);
+
+/// Blocks of forces, rates of states and outputs that depend on multipliers.
+extern const as_block_set asi_multiplier_blocks;
 
 /// The blocks of all terms whose factor is not zero.
 as_block_set asi_system_blocks(const asi_system *s);
