@@ -301,8 +301,8 @@ static int note_time(const as_point *at, double *u, void *user) {
 }
 
 static int ends_early(const as_point *from, const as_point *to, const bool *inactive, int *row,
-                      void *user) {
-  (void)inactive, (void)row, (void)user;
+                      char *text, size_t size, void *user) {
+  (void)inactive, (void)row, (void)text, (void)size, (void)user;
   assert_true(from->u && to->u && from->u[1] == 0.5);
   return to->t > 0.55 ? AS_RETRY : AS_DONE;
 }

@@ -158,8 +158,10 @@ static void test_towed(void **state) {
       // The load may lag by the amplitude of the vibration, 1 mm, where it is resolved; the force of that is 1e4 N, at steps or
       // between them.
       const double most = periods[i / 12] < 1.0 ? 1.1e4 : force;
-      // The load's own velocity is 2 m/s at the most; between steps it is found from forces, less well.
-      if (v > 2.5 || off > 2e-3 || force > 1.1e4 || between > 1.1 * most + 100.0)
+      // The load's own velocity is 2 m/s at the most. With 0.3 periods a step SOI2's v and v' are off by a tenth, and cubics through
+      // them lead beyond both.
+      if (v > (i % 3 == 2 && periods[i / 12] < 1.0 ? 2.25 : 2.1) || off > 2e-3 || force > 1.1e4 ||
+          between > 1.1 * most + 100.0)
         fail_msg("%s, %s, rho_inf = %g, h = %g s: |v| <= %g m/s, off by %g m, %g N at steps, %g N "
                  "between",
                  c->name, method_names[i % 3], rho, h, v, off, force, between);
@@ -242,11 +244,13 @@ static void test_balance(void **state) {
   }
 }
 
-/// [GA.18] A chain of 1000 links in index-3 form, whose reactions rang until the motion was wrong; against steps of 1 ms.
-static void test_long_chain(void **state) {
-  (void)state;
-  const char *settings[] = {"parameters.n=1000", "simulate.method=index3", "simulate.rho_inf=0.9",
-                            "simulate.step=1e-2"};
+/// [GA.18] Chains of 1000 links in index-3 form, whose reactions alternated until the motion was wrong; against index-2 with steps of
+/// 2 ms.
+static void hang(const char *rho_inf, const char *step) {
+  char set[2][64];
+  const char *settings[] = {"parameters.n=1000", "simulate.method=index3", set[0], set[1]};
+  snprintf(set[0], sizeof set[0], "simulate.rho_inf=%s", rho_inf);
+  snprintf(set[1], sizeof set[1], "simulate.step=%s", step);
   as_machine *machine = files_load("examples/machines/chain/model.yaml", settings, 4);
   as_integrator *integrator = NULL;
   as_error error = {0};
@@ -257,15 +261,27 @@ static void test_long_chain(void **state) {
   if (status == AS_OK) status = as_integrator_advance(integrator, 1.0, &error);
   if (status) fail_msg("%s", error.message);
   as_frame_motion motion;
+  as_reaction pull;
+  const as_state *end = as_integrator_state(integrator);
   const as_frame_id tip = as_model_find_frame(machine->model, "tip");
-  status =
-      as_model_frame_motion(machine->model, as_integrator_state(integrator), tip, &motion, &error);
+  const as_joint_id hook = as_model_find_joint(machine->model, "hook");
+  status = as_model_frame_motion(machine->model, end, tip, &motion, &error);
+  if (status == AS_OK) status = as_model_reaction(machine->model, end, hook, &pull, &error);
   if (status) fail_msg("%s", error.message);
   const double off = fabs(motion.position[0] - 999.564838);
-  printf("the tip is off by %.1e m\n", off);
-  assert_true(off < 1e-4); // 3e-2 without
+  printf("rho_inf %s, %s s: the tip is off by %.1e m, the hook pulls with %g N\n", rho_inf, step,
+         off, fabs(pull.force[0]));
+  assert_true(off < 2e-4);                                // 3e-2 without
+  assert_true(fabs(fabs(pull.force[0]) - 1904.2) < 15.0); // 19 % without
   as_integrator_destroy(integrator);
   as_machine_destroy(machine);
+}
+
+static void test_long_chain(void **state) {
+  (void)state;
+  hang("0.9", "1e-2");
+  hang("0.8", "2e-2");
+  hang("1", "1e-2");
 }
 
 int main(void) {

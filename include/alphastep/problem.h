@@ -145,9 +145,10 @@ typedef void as_redundancy_fn(const as_point *at, const int *redundant, int coun
                               char *text, size_t size, void *user);
 
 /// Whether a step may end where it does: AS_DONE, or AS_RETRY if it is too long, with the row of g that says so
-/// (or -1) in *row. Rows of g, then of k, that are `inactive` do not hold now (as_event.active).
+/// (or -1) in *row, or with why in `text`, in words and without an end of sentence. Rows of g, then of k, that are `inactive`
+/// do not hold now (as_event.active).
 typedef int as_step_fn(const as_point *from, const as_point *to, const bool *inactive, int *row,
-                       void *user);
+                       char *text, size_t size, void *user);
 
 /// A time at which functions of a problem change by themselves, whatever the motion does.
 typedef struct as_known_time {

@@ -198,8 +198,7 @@ static as_status project(as_integrator *s, double *v) {
 // each return divides their part by one plus what they have. What is left beside them stays, but must not grow.
 #define STIFF 4.0
 #define LEFT 0.1
-#define GROWTH 2.0
-enum { MAX_RETURNS = 4 };
+enum { MAX_RETURNS = 6, MAX_HALVINGS = 6 };
 
 /// By how much q, v and x of a step move with v', v' and x'.
 typedef struct reach {
@@ -276,19 +275,19 @@ static double share_of(const asi_system *a, int first, int count, const double *
 }
 
 /// Whether springs, dampers or the states' own rates are what decides on a change w of all unknowns.
-static bool is_stiff(as_integrator *s, const asi_system *a, const double *w, double than) {
-  const as_problem *p = s->problem;
-  const int states = a->size - p->def.n_x - p->def.n_y;
+static bool is_stiff(as_integrator *s, const double *w) {
+  const as_problem_def *def = &s->problem->def;
+  const int states = s->active->size - def->n_x - def->n_y;
   double *unit_w = s->z; // which is found anew in each step
-  if (a == s->active) {
-    if (asi_stiff_share(s, w) > than) return true;
-  } else {
-    memset(unit_w, 0, (size_t)p->n * sizeof(double));
-    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, w, unit_w);
-    if (share_of(a, 0, p->n, w, unit_w) > than) return true;
-  }
-  memcpy(unit_w, w + states, (size_t)p->def.n_x * sizeof(double));
-  return share_of(a, states, p->def.n_x, w, unit_w) > than;
+  if (asi_stiff_share(s, w) > STIFF) return true;
+  memcpy(unit_w, w + states, (size_t)def->n_x * sizeof(double));
+  return share_of(s->active, states, def->n_x, w, unit_w) > STIFF;
+}
+
+/// Whether a change w moves anything by more than round-off.
+static bool moves(const as_integrator *s, const double *w) {
+  const as_problem *p = s->problem;
+  return p->def.n_x > 0 || reach_of(s).q * asi_max_abs(w, p->n) > round_off(s->shown.q, p->nq);
 }
 
 /// Whether there may be anything stiff, by the factors of the last step, which are at hand: it is looked for with them.
@@ -304,11 +303,7 @@ static as_status look_for_stiffness(as_integrator *s, bool *found) {
   if (soi2 && def->n_lambda > 0) // its second stage
     memcpy(w + s->active->size / 2, w, (size_t)s->problem->n * sizeof(double));
   if (status == AS_OK) status = asi_solve(s, s->active, s->state.t, w);
-  const reach by = reach_of(s);
-  // Less than round-off would not move anything.
-  const bool moves =
-      by.q * asi_max_abs(w, s->problem->n) > round_off(s->shown.q, s->problem->nq) || def->n_x > 0;
-  if (status == AS_OK && moves) *found = is_stiff(s, s->active, w, STIFF);
+  if (status == AS_OK && moves(s, w)) *found = is_stiff(s, w);
   return status;
 }
 
@@ -333,40 +328,76 @@ static as_status factor_stiff(as_integrator *s, reach by) {
   return asi_factor(s, system, s->state.t, "a state between steps");
 }
 
-/// Moves q, v and x as v' and x' would that change by w.
-static void move_shown(as_integrator *s, reach by, const double *w) {
+/// The size of what the lines leave of the equations of motion at the q and v that are shown.
+static double left_on_lines(as_integrator *s) {
+  const as_status status = residual_on_lines(s, s->output.stiff.size,
+                                             asi_eval_needs(s->problem, ASI_FN_F), s->output.rest);
+  return status ? (double)INFINITY : asi_max_abs(s->output.rest, s->problem->n);
+}
+
+/// Moves q, v and x as v' and x' would that change by `share` of w.
+static void move_shown(as_integrator *s, reach by, double share, const double *w) {
   const as_problem *p = s->problem;
   const asi_values *at = &s->shown;
   const int x = p->n + p->def.n_lambda + p->def.n_psi;
   for (int i = 0; i < p->n; ++i) {
-    s->xi[i] = by.q * w[i];
-    at->v[i] += by.v * w[i];
+    s->xi[i] = share * by.q * w[i];
+    at->v[i] += share * by.v * w[i];
   }
   as_space_move(p->space, at->q, s->xi, at->q);
-  for (int i = 0; i < p->def.n_x; ++i) at->x[i] += by.x * w[x + i];
+  for (int i = 0; i < p->def.n_x; ++i) at->x[i] += share * by.x * w[x + i];
 }
 
-/// [DO.3] q <- q o exp(kap beta h^2 w), v <- v + kap gamma h w, x <- x + kap_x theta h w_x, S w = f - M v' on the lines, until what is
-/// left is not stiff, with B kap beta h^2 w = -g. AS_ERR_CONVERGENCE: it does not become so.
+/// r <- r - M w in the equations of motion, r - w in those of x'; returns their size beside that of M w, or w, whichever is larger.
+/// Constraints keep theirs.
+static double take_soft_part(as_integrator *s, const double *w, double *r) {
+  const as_problem *p = s->problem;
+  const int states = s->output.stiff.size - p->def.n_x - p->def.n_y;
+  double *momentum = s->work_n;
+  memset(momentum, 0, (size_t)p->n * sizeof(double));
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, w, momentum);
+  for (int i = 0; i < p->n; ++i) r[i] -= momentum[i];
+  for (int i = states; i < states + p->def.n_x; ++i) r[i] -= w[i];
+  return fmax(asi_max_abs(r, p->n) / fmax(asi_max_abs(momentum, p->n), DBL_MIN),
+              asi_max_abs(r + states, p->def.n_x) /
+                  fmax(asi_max_abs(w + states, p->def.n_x), DBL_MIN));
+}
+
+/// Moves by the largest of w, w/2, w/4 ... with which less is left than before; false: by nothing.
+static bool move_closer(as_integrator *s, reach by, double before, const double *w) {
+  double share = 1.0;
+  move_shown(s, by, share, w);
+  for (int i = 0; i < MAX_HALVINGS; ++i) {
+    if (left_on_lines(s) < before) return true;
+    share *= 0.5;
+    move_shown(s, by, -share, w);
+  }
+  move_shown(s, by, -share, w);
+  return false;
+}
+
+/// [DO.3] q <- q o exp(kap beta h^2 w), v <- v + kap gamma h w, x <- x + kap_x theta h w_x, S w = (S - M) S^-1 (f - M v') on the
+/// lines, until what springs and dampers have of that is small beside what they leave, with B kap beta h^2 w = -g.
 static as_status lead_back(as_integrator *s) {
   asi_system *system = &s->output.stiff;
   const reach by = reach_of(s);
-  double *w = s->residual, before = (double)INFINITY;
-  as_status status = AS_OK;
-  for (int i = 0; status == AS_OK && i < MAX_RETURNS; ++i) {
-    status = residual_on_lines(s, system->size, asi_system_blocks(system), w);
-    if (status == AS_OK) status = look_at_rows(s, s->shown.v, false, w + s->problem->n);
-    for (int k = 0; k < s->redundancy.rows; ++k) w[s->problem->n + k] /= -by.q;
+  const size_t size = (size_t)system->size * sizeof(double);
+  double *w = s->residual, *r = s->output.rest;
+  for (int i = 0; i < MAX_RETURNS; ++i) {
+    as_status status = residual_on_lines(s, system->size, asi_system_blocks(system), r);
+    if (status == AS_OK) status = look_at_rows(s, s->shown.v, false, r + s->problem->n);
+    for (int k = 0; k < s->redundancy.rows; ++k) r[s->problem->n + k] /= -by.q;
+    memcpy(w, r, size);
     if (status == AS_OK) status = factor_stiff(s, by);
     if (status == AS_OK) status = asi_solve(s, system, s->state.t, w);
-    if (status) break;
-    const double left = asi_max_abs(w, s->problem->n);
-    if (!is_stiff(s, system, w, LEFT)) return AS_OK;
-    if (!(left <= GROWTH * before)) return AS_ERR_CONVERGENCE;
-    before = left;
-    move_shown(s, by, w);
+    if (status) return status;
+    const double before = asi_max_abs(r, s->problem->n), share = take_soft_part(s, w, r);
+    if (!moves(s, w) || share <= LEFT) return AS_OK;
+    memcpy(w, r, size);
+    status = asi_solve(s, system, s->state.t, w);
+    if (status || !moves(s, w) || !move_closer(s, by, before, w)) return status;
   }
-  return status;
+  return AS_OK;
 }
 
 bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
@@ -381,14 +412,34 @@ bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *f
   return asi_stiff_share(s, w) > STIFF;
 }
 
-/// [DO.3] Cubics through the velocities of a vibration that the step jumps over lead away from both ends: straight lines do
-/// not.
-static void straighten_velocity(as_integrator *s) {
+/// [DO.3] xi(theta) of the polynomial through the ends of this step and of those before it, up to three.
+static void follow_path(as_integrator *s, double theta, double *xi) {
+  const double *h = s->path.h, *const *mean = (const double *const *)s->path.mean;
+  const double at = theta * s->last.h, end = at - s->last.h;
+  const double second = s->path.count > 1 ? at * end / (h[0] + h[1]) : 0.0;
+  const double third = s->path.count > 2 ? at * end * (at + h[1]) / (h[0] + h[1] + h[2]) : 0.0;
+  for (int i = 0; i < s->problem->n; ++i) {
+    const double late = mean[0][i] - mean[1][i], early = mean[1][i] - mean[2][i];
+    xi[i] = theta * s->last.xi[i] + second * late +
+            third * (late / (h[0] + h[1]) - early / (h[1] + h[2]));
+  }
+}
+
+/// [DO.3] Cubics through the velocities of a vibration that the step jumps over lead away from both ends: a straight line of v
+/// does not, nor does a path through the ends of steps. That one is taken if it stretches springs less.
+static void straighten(as_integrator *s) {
   const asi_values *from = &s->last.from, *to = s->last.jumped ? &s->last.to : &s->now;
   const double theta = (s->state.t - s->last.t0) / s->last.h;
+  const double *q = s->output.lines.q;
   if (theta < 0.0 || !asi_jumps_over(s, s->state.t, s->shown.q, from->vdot, to->vdot)) return;
   for (int i = 0; i < s->problem->n; ++i)
     s->shown.v[i] = from->v[i] + theta * (to->v[i] - from->v[i]);
+  copy_shown(s->problem, &s->shown, &s->output.lines);
+  const double by_cubic = left_on_lines(s);
+  follow_path(s, theta, s->xi);
+  as_space_move(s->problem->space, from->q, s->xi, s->shown.q);
+  if (!(left_on_lines(s) < by_cubic))
+    memcpy(s->shown.q, q, (size_t)s->problem->nq * sizeof(double));
 }
 
 static bool is_inside(const as_integrator *s) {
@@ -411,11 +462,11 @@ as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates) {
   if (!is_inside(s) || s->def.straight_lines) return AS_OK;
   asi_output steps;
   asi_output_begin(s, of_a_row, &steps);
+  straighten(s);
   copy_shown(p, at, lines);
   // Index-3 velocities are shown as they are integrated.
   asi_values moved = *at;
   if (s->def.method == AS_METHOD_INDEX3) moved.v = s->output.velocity;
-  straighten_velocity(s);
   as_status status = project(s, moved.v);
   if (status == AS_OK) status = look_for_stiffness(s, &stiff);
   if (status == AS_OK && stiff) {

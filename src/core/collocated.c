@@ -13,6 +13,7 @@
 ///     index-3: M v' - f,  g / (beta h^2),       k / (gamma h)
 ///     index-2: M v' - f,  g' / (gamma h),       k / (gamma h),  g / (beta h^2)
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -368,10 +369,13 @@ static as_status start_of_step(as_integrator *s, double h) {
   memcpy(s->v0, s->now.v, (size_t)p->n * sizeof(double));
   const bool improved = s->first && s->def.improved_start;
   memcpy(s->a0, improved ? s->now.vdot : s->now.a, (size_t)p->n * sizeof(double));
+  s->vdot0 = s->now.vdot;
   if (s->first) {
     status = asi_start_rates(s, h);
     if (status == AS_OK && improved) status = asi_calm_start(s, assemble_start);
-    if (status == AS_OK) begin_history(s, h, improved ? s->a0 : s->now.vdot);
+    if (improved) memcpy(s->calm_vdot, s->a0, (size_t)p->n * sizeof(double));
+    if (improved) s->vdot0 = s->calm_vdot;
+    if (status == AS_OK) begin_history(s, h, s->vdot0);
     // [ST.7] a_0 = v'_0 + D h v''_0
     if (status == AS_OK && improved)
       for (int i = 0; i < p->n; ++i) s->a0[i] += s->D * h * s->rate.vdot[i];
@@ -456,7 +460,17 @@ static as_status collocated_begin(as_integrator *s, double h) {
 
 /// [GA.9] extrapolation of v', lambda, psi and eta/h
 static void collocated_predict(as_integrator *s) {
+  const double am = s->c.alpha_m, af = s->c.alpha_f;
+  const bool calmed = s->first && s->def.improved_start;
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
+  asi_path_foretell(s, s->z, (1.0 - af) / (1.0 - am), af / (1.0 - am), -am / (1.0 - am));
+  // A path, [NW.15], and what is calm, [ST.10], are those of a: v'_1 follows by [GA.2].
+  if (s->path.leads)
+    asi_path_predict(s, s->z);
+  else if (calmed)
+    for (int i = 0; i < s->problem->n; ++i) s->z[i] = s->a0[i] + s->h * s->rate.vdot[i];
+  for (int i = 0; i < s->problem->n && (s->path.leads || calmed); ++i)
+    s->z[i] = ((1.0 - am) * s->z[i] + am * s->a0[i] - af * s->vdot0[i]) / (1.0 - af);
   if (has_eta(s)) distrust_eta(s);
 }
 
@@ -476,7 +490,7 @@ static void update_motion(const as_integrator *s) {
   const asi_two q_v = asi_both(h), q_a0 = asi_both(h * h * (0.5 - beta)),
                 q_a1 = asi_both(h * h * beta), q_path = asi_both(h * h);
   const double *const z = s->z, *const from_v = s->v0, *const from_a = s->a0,
-                      *const from_vdot = s->now.vdot;
+                      *const from_vdot = s->vdot0;
   const double *const path = s->eta_path;
   double *const xi = s->xi;
   const asi_values next = s->next;
@@ -704,39 +718,49 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 
 // ---- the end of a step --------------------------------------------------------------------------
 
-// [GA.18] A parasitic mode grows where the bend of a, its second difference, points against the one before by this cosine
-// (that of round-off is -0.67), is no less than this share of a, in ASI_PARASITE_STEPS steps in a row, and has grown by
-// this factor meanwhile. A chain of 1000 links shows -0.95, 0.1 and 2 where its reactions are off by 10 %.
-#define OPPOSITE -0.8
-#define LEAST_BEND 0.1
+// [GA.18] lambda alternates where its third difference points against the one before by this cosine, and is no less than this
+// share of it. A parasitic mode grows where that lasts for ASI_PARASITE_STEPS steps, and has grown by this factor meanwhile, or is
+// this large. A chain of 1000 links shows -1.000 and 0.02 where its reactions are off by 2 %.
+#define OPPOSITE -0.9
+#define LEAST_SWING 0.02
 #define GROWN 1.5
-// With rho_inf = alpha_f/(1 - alpha_f) above this errors of multipliers alternate for good, growing or not.
-#define MOST_DAMPED 0.99
+#define MOST_SWING 0.1
 
-/// [GA.18] whether a parasitic mode of index-3 grows, in rotations of bodies or in all else. `rate` is that of a over this
-/// step.
-static bool parasite_grows(as_integrator *s, const double *rate) {
-  double now[2] = {0.0, 0.0}, before[2] = {0.0, 0.0}, product[2] = {0.0, 0.0}, a[2] = {0.0, 0.0};
-  bool grows = false;
-  for (int i = 0; i < s->problem->n; ++i) {
-    const int kind = s->problem->is_rotation[i];
-    const double bend = s->h * (rate[i] - s->a_rate[i]);
-    now[kind] += bend * bend;
-    before[kind] += s->a_bend[i] * s->a_bend[i];
-    product[kind] += bend * s->a_bend[i];
-    a[kind] += s->next.a[i] * s->next.a[i];
-    s->a_bend[i] = bend;
+void asi_parasite_forget(as_integrator *s) {
+  asi_parasite *seen = &s->parasite;
+  const size_t size = (size_t)s->problem->def.n_lambda * sizeof(double);
+  if (s->def.method != AS_METHOD_INDEX3) return;
+  for (int i = 0; i < 3; ++i) memset(seen->past[i], 0, size);
+  memset(seen->swing, 0, size);
+  seen->known = seen->count = 0;
+  seen->least = 0.0;
+}
+
+/// [GA.18] whether a parasitic mode of index-3 grows, as multipliers show it after each step
+static bool parasite_grows(as_integrator *s) {
+  asi_parasite *seen = &s->parasite;
+  double **past = seen->past, *const oldest = past[2];
+  double now = 0.0, before = 0.0, product = 0.0, size = 0.0;
+  for (int i = 0; i < s->problem->def.n_lambda; ++i) {
+    const double lambda = s->next.lambda[i];
+    const double swing = (lambda - 3.0 * (past[0][i] - past[1][i]) - past[2][i]) / 8.0;
+    now += swing * swing;
+    before += seen->swing[i] * seen->swing[i];
+    product += swing * seen->swing[i];
+    size += lambda * lambda;
+    seen->swing[i] = swing;
+    oldest[i] = lambda;
   }
-  for (int kind = 0; kind < 2; ++kind) {
-    asi_parasite *seen = &s->parasite[kind];
-    const double size = sqrt(now[kind]);
-    const bool turned = product[kind] < OPPOSITE * size * sqrt(before[kind]) &&
-                        now[kind] > LEAST_BEND * LEAST_BEND * a[kind];
-    seen->count = !turned ? 0 : seen->count < ASI_PARASITE_STEPS ? seen->count + 1 : seen->count;
-    if (seen->count <= 1) seen->from = size;
-    grows = grows || (seen->count == ASI_PARASITE_STEPS && size > GROWN * seen->from);
-  }
-  return grows;
+  past[2] = past[1];
+  past[1] = past[0];
+  past[0] = oldest;
+  const double share = sqrt(now / fmax(size, DBL_MIN));
+  const bool swings =
+      seen->known == 4 && share > LEAST_SWING && product < OPPOSITE * sqrt(now) * sqrt(before);
+  if (seen->known < 4) ++seen->known;
+  seen->least = swings && seen->count > 0 ? fmin(seen->least, share) : share;
+  seen->count = !swings ? 0 : seen->count < ASI_PARASITE_STEPS ? seen->count + 1 : seen->count;
+  return seen->count == ASI_PARASITE_STEPS && (share > GROWN * seen->least || share > MOST_SWING);
 }
 
 static void collocated_accept(as_integrator *s) {
@@ -745,9 +769,15 @@ static void collocated_accept(as_integrator *s) {
   double *const rate = s->work_n;
   for (int i = 0; i < s->problem->n; ++i) rate[i] = (s->next.a[i] - s->a0[i]) * per_time;
   const bool watched = s->def.method == AS_METHOD_INDEX3 && s->problem->def.n_lambda > 0 &&
-                       s->def.step_corrections && s->def.perturbed_start &&
-                       s->c.alpha_f < MOST_DAMPED * (1.0 - s->c.alpha_f);
-  const bool grows = watched && !s->first && !s->varies && parasite_grows(s, rate);
+                       s->def.step_corrections && s->def.perturbed_start;
+  const bool varies = !s->first && s->varies;
+  if (s->first || varies) asi_parasite_forget(s);
+  const bool grows = watched && !varies && parasite_grows(s);
+  if (grows)
+    asi_log(s, AS_LOG_INFO,
+            "Multipliers alternate from step to step at t = %.9g s: velocities are corrected from "
+            "here on.",
+            s->t1);
   memcpy(s->a_rate, rate, (size_t)s->problem->n * sizeof(double));
   asi_predictor_learn(&s->predictor, s->t1, s->z);
   s->z = asi_predictor_push(&s->predictor, s->t1, s->z);

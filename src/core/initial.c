@@ -243,7 +243,7 @@ static as_status begin(as_integrator *s, double t) {
   asi_control_start(s);
   s->started = true;
   s->varying = s->forward = s->open = false;
-  memset(s->parasite, 0, sizeof s->parasite);
+  asi_parasite_forget(s);
   s->settled = s->t;
   s->report = (as_event_report){.index = -1, .impulse = s->impulse};
   memset(s->impulse, 0, (size_t)s->redundancy.rows * sizeof(double));

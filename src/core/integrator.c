@@ -311,6 +311,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   used = lay_out_values(&s->last.to, p, arena, used);
   used = lay_out_values(&s->output.lines, p, arena, used);
   s->output.velocity = take(arena, &used, n);
+  s->output.rest = take(arena, &used, n + m + k + nx + ny);
   s->output.block = take(arena, &used, asi_output_block_size(p));
   s->control.size = take(arena, &used, 2 * n + nx);
   s->control.new_size = take(arena, &used, 2 * n + nx);
@@ -325,11 +326,15 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->restitution = take(arena, &used, m + k);
   s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
+  s->calm_vdot = take(arena, &used, n);
   s->a_rate = take(arena, &used, n);
-  s->a_bend = take(arena, &used, n);
+  const size_t watched = s->def.method == AS_METHOD_INDEX3 ? m : 0;
+  for (int i = 0; i < 3; ++i) s->parasite.past[i] = take(arena, &used, watched);
+  s->parasite.swing = take(arena, &used, watched);
   for (int i = 0; i < ASI_PATH; ++i) s->path.mean[i] = take(arena, &used, n);
   s->path.extra = take(arena, &used, n);
   s->path.change = take(arena, &used, n);
+  s->path.foretold = take(arena, &used, n);
   s->rate.lambda = take(arena, &used, m);
   s->rate.psi = take(arena, &used, k);
   s->rate.xdot = take(arena, &used, nx);

@@ -83,10 +83,13 @@ typedef struct asi_seen {
 
 enum { ASI_PARASITE_STEPS = 6 }; ///< that a parasitic mode is watched for
 
-/// [GA.18] What is known of parasitic modes of index-3 in one kind of velocities.
+/// [GA.18] What is known of parasitic modes of index-3.
 typedef struct asi_parasite {
-  int count; ///< steps in a row in which the bend of a has turned round; no more than ASI_PARASITE_STEPS
-  double from; ///< its size when that began
+  double *past[3]; ///< n_lambda: lambda after the last steps, the latest first
+  double *swing;   ///< n_lambda: what alternates in it
+  int known;       ///< steps of one size that these come from; no more than 4
+  int count;       ///< of them in a row, lambda has alternated; no more than ASI_PARASITE_STEPS
+  double least;    ///< the smallest share of lambda that did, meanwhile
 } asi_parasite;
 
 struct as_integrator {
@@ -164,14 +167,16 @@ struct as_integrator {
     asi_values lines;                       ///< v', lambda, psi, x' and y by straight lines
     double *block;                          ///< what blocks of steps hold
     double *velocity;                       ///< n: index-3: v on the constraints
+    double *rest;                           ///< what lines leave of all equations
   } output;                                 ///< for the state between steps, see between.c
   /// Time derivatives of v', lambda, psi, x' and y at the start, by differences.
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
-  double *a_rate;           ///< of v', seen through a over the last step
-  double *a_bend;           ///< its change from step to step, times h
-  asi_parasite parasite[2]; ///< index-3: in all else, in rotations of bodies
+  double *calm_vdot;   ///< n: v'_0 of a first step without what it does not resolve, [ST.10]
+  const double *vdot0; ///< v'_0 that [GA.2] takes: this one, or that of the state
+  double *a_rate;      ///< of v', seen through a over the last step
+  asi_parasite parasite;
   struct {
     double *mean[ASI_PATH]; ///< n: of v over the last steps, by q; the latest first
     double h[ASI_PATH];     ///< their sizes [s]
@@ -181,6 +186,8 @@ struct as_integrator {
     bool stiffens;          ///< the same with this one
     double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
     double *change;         ///< n: scratch
+    double *foretold;       ///< n: xi of this step as extrapolated, [NW.15]
+    bool leads;             ///< the path foretells steps better than that
   } path;                   ///< where stiff directions come from, [GA.15]
   asi_predictor predictor;
 
@@ -362,8 +369,18 @@ void asi_follow(as_integrator *s, double t, const asi_values *now);
 
 /// Forgets the path: a start, or a jump.
 void asi_path_forget(as_integrator *s);
+/// Begins to look for parasitic modes anew, [GA.18].
+void asi_parasite_forget(as_integrator *s);
 /// Notes the step that has just been solved, before it is accepted.
 void asi_path_note(as_integrator *s);
+/// [NW.15] How far behind the means over the last two steps the middle of this one lies, in their distances; and the mean of
+/// component i of v over this step that they foretell.
+double asi_path_reach(const as_integrator *s);
+double asi_path_mean(const as_integrator *s, double far, int i);
+/// [NW.15] Keeps xi of a prediction with a_1 (SOI2: a~) = by_z z + by_vdot v'_0 + by_a a_0.
+void asi_path_foretell(as_integrator *s, const double *z, double by_z, double by_vdot, double by_a);
+/// [NW.15] a_1 (SOI2: a~) with which a step goes on as the path did.
+void asi_path_predict(const as_integrator *s, double *a);
 /// Sets v0 and a0 of a step whose size has changed, now or earlier, to what the path says, in stiff directions. Without lag, v0 only
 /// to the velocity itself.
 as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag);

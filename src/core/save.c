@@ -92,16 +92,19 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
   asi_archive_doubles(a, s->a_rate, n);
-  asi_archive_doubles(a, s->a_bend, n);
-  for (int kind = 0; kind < 2; ++kind) {
-    asi_archive_int(a, &s->parasite[kind].count, 0, ASI_PARASITE_STEPS);
-    asi_archive_double(a, &s->parasite[kind].from);
-  }
+  asi_parasite *parasite = &s->parasite;
+  const size_t watched = s->def.method == AS_METHOD_INDEX3 ? (size_t)s->problem->def.n_lambda : 0;
+  for (int i = 0; i < 3; ++i) asi_archive_doubles(a, parasite->past[i], watched);
+  asi_archive_doubles(a, parasite->swing, watched);
+  asi_archive_int(a, &parasite->known, 0, 4);
+  asi_archive_int(a, &parasite->count, 0, ASI_PARASITE_STEPS);
+  asi_archive_double(a, &parasite->least);
   asi_archive_int(a, &s->path.count, 0, ASI_PATH);
   for (int i = 0; i < s->path.count; ++i) asi_archive_doubles(a, s->path.mean[i], n);
   asi_archive_doubles(a, s->path.h, (size_t)s->path.count);
   asi_archive_double(a, &s->path.lag);
   asi_archive_bool(a, &s->path.stiff);
+  asi_archive_bool(a, &s->path.leads);
   asi_archive_doubles(a, s->path.extra, n);
   asi_archive_doubles(a, s->p, soi2);
   asi_archive_doubles(a, s->a_before, soi2);

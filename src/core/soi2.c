@@ -226,6 +226,7 @@ static as_status soi2_begin(as_integrator *s, double h) {
   s->path.stiffens = s->path.stiff;
   s->gamma = s->c.gamma;
   s->d0 = s->d1 = s->D * h;
+  s->vdot0 = s->now.vdot;
   memcpy(s->v0, s->now.v, (size_t)n * sizeof(double));
   memcpy(s->a0, s->now.a, (size_t)n * sizeof(double));
   memcpy(s->p0, s->p, (size_t)n * sizeof(double));
@@ -247,8 +248,9 @@ static as_status soi2_begin(as_integrator *s, double h) {
   }
   if (status) return status;
   // f_0 at the start of the step.
+  const double *v = s->first ? s->v0 : s->now.v; // [ST.11]
   const as_point at = {
-      .t = s->t, .q = s->now.q, .v = s->now.v, .lambda = s->now.lambda, .psi = s->now.psi};
+      .t = s->t, .q = s->now.q, .v = v, .lambda = s->now.lambda, .psi = s->now.psi};
   status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_F));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, s->f0);
   // [SO.3] M_1 = M(t_0 + (1 + D) h, q_0 o exp((1 + D) h v_0))
@@ -259,7 +261,12 @@ static as_status soi2_begin(as_integrator *s, double h) {
 }
 
 static void soi2_predict(as_integrator *s) {
+  double *const tilde = s->z + (has_tilde(s) ? stride_of(s->problem) : 0);
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
+  asi_path_foretell(s, tilde, 1.0, 0.0, 0.0);
+  if (!s->path.leads) return;
+  asi_path_predict(s, s->z); // [NW.15]
+  if (has_tilde(s)) memcpy(tilde, s->z, (size_t)s->problem->n * sizeof(double));
 }
 
 // ---- the equations --------------------------------------------------------------------------------

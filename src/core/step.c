@@ -11,27 +11,51 @@
 // How far constraints may give way while compliance carries a step over a singular position.
 #define MAX_GIVE 1e-5
 
+// [NW.16] A step may turn a body by so much otherwise than its start and its path say [rad].
+#define MAX_TURN 1.0
+
+/// [NW.16] The rotation xi of a body is neither close to h v_0, nor to h v_0 + h^2 v'_0/2, nor to what the path foretells.
+static bool body_jumps(const as_integrator *s) {
+  const double h = s->h, far = asi_path_reach(s);
+  for (int i = 0; i < s->problem->n; ++i) {
+    if (!s->problem->is_rotation[i]) continue;
+    double off[3] = {0.0, 0.0, s->path.count > 0 ? 0.0 : (double)INFINITY};
+    for (int k = i; k < i + 3; ++k) {
+      const double by_v = s->xi[k] - h * s->now.v[k], by_a = by_v - 0.5 * h * h * s->now.vdot[k];
+      const double by_path = s->xi[k] - h * asi_path_mean(s, far, k);
+      off[0] += by_v * by_v;
+      off[1] += by_a * by_a;
+      off[2] += by_path * by_path;
+    }
+    if (!(fmin(off[0], fmin(off[1], off[2])) <= MAX_TURN * MAX_TURN)) return true;
+    i += 2;
+  }
+  return false;
+}
+
+static as_status fail_jump(const as_integrator *s, const char *why) {
+  return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, "check_step",
+                  "The step from t = %.9g s to %.9g s is too long: %s.", s->t, s->t1, why);
+}
+
 /// Asks the problem whether the step may end at the trial.
 static as_status check_end(const as_integrator *s) {
   const as_problem_def *def = &s->problem->def;
+  if (body_jumps(s))
+    return fail_jump(s, "a body turns by far more than its velocity and acceleration say");
   if (def->check_step == NULL) return AS_OK;
   const as_point from = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
   const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v, .u = s->eval.u};
-  char name[64];
+  char name[64], why[200] = "it turns, or goes, farther than can be told";
   int row = -1;
-  const int code = def->check_step(&from, &to, s->eval.inactive, &row, def->user);
+  const int code = def->check_step(&from, &to, s->eval.inactive, &row, why, sizeof why, def->user);
   if (code == AS_DONE) return AS_OK;
   if (code < 0)
     return asi_fail(s->eval.error, AS_ERR_CALLBACK, s->t, "check_step",
                     "The check_step callback reported a fatal failure at t = %.9g s (it returned "
                     "%d).",
                     s->t1, code);
-  if (row < 0 || row >= def->n_lambda)
-    return asi_fail(
-        s->eval.error, AS_ERR_RETRY, s->t, "check_step",
-        "The step from t = %.9g s to %.9g s is too long: it turns, or goes, farther than "
-        "can be told, or a spring turns over.",
-        s->t, s->t1);
+  if (row < 0 || row >= def->n_lambda) return fail_jump(s, why);
   asi_component_name(s->problem, AS_QUANTITY_LAMBDA, row, name, sizeof name);
   return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, name,
                   "The step from t = %.9g s to %.9g s is too long to tell where %s holds.", s->t,
@@ -140,6 +164,11 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
   for (int i = 0; i < 2 && s->redundancy.rows > 0; ++i)
     if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
       status = try_step(s, h, t1, compliance[i]);
+  if (as_status_is_recoverable(status) && s->path.count > 0) { // [NW.15]
+    s->path.leads = !s->path.leads;
+    status = try_step(s, h, t1, s->base_compliance);
+    if (status) s->path.leads = !s->path.leads;
+  }
   const double middle = s->t + 0.6 * h;
   if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
   const struct { double from, to; } parts[] = {{s->t, middle}, {middle, t1}};

@@ -52,7 +52,7 @@ static const filter automatic = {{0.0, 0.0, 0.0, 0.0, 21.0, -35.0, 15.0}, 7, 4.0
 
 void asi_path_forget(as_integrator *s) {
   s->path.count = 0;
-  s->path.stiff = s->path.stiffens = false;
+  s->path.stiff = s->path.stiffens = s->path.leads = false;
 }
 
 /// l/h over v'': h^2 [1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)]
@@ -61,10 +61,59 @@ static double lag(const as_integrator *s) {
   return h * h * (1.0 / 6.0 - (0.5 - beta) * s->d0 / h - beta * (1.0 + s->d1 / h));
 }
 
+// ---- the path as a prediction ---------------------------------------------------------------------
+//
+// [NW.15] Accelerations of a vibration that steps jump over alternate: extrapolated, they lead far away from where stiff springs let
+// a step end, and Newton's method from there to solutions in which springs have turned over. Positions go on as before.
+
+// A step is foretold from means over shorter ones no farther than this, and in this way if the last one would have been, so much
+// better.
+#define FARTHEST 2.0
+#define BETTER 0.25
+
+double asi_path_reach(const as_integrator *s) {
+  const double *h = s->path.h;
+  return s->path.count > 1 ? fmin((h[0] + s->h) / (h[0] + h[1]), FARTHEST) : 0.0;
+}
+
+double asi_path_mean(const as_integrator *s, double far, int i) {
+  return s->path.mean[0][i] + far * (s->path.mean[0][i] - s->path.mean[1][i]);
+}
+
+void asi_path_foretell(as_integrator *s, const double *z, double by_z, double by_vdot,
+                       double by_a) {
+  const double h = s->h, beta = s->c.beta;
+  for (int i = 0; i < s->problem->n && !s->controlled; ++i) {
+    const double a = by_z * z[i] + by_vdot * s->vdot0[i] + by_a * s->a0[i];
+    s->path.foretold[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * a);
+  }
+}
+
+void asi_path_predict(const as_integrator *s, double *a) {
+  const double h = s->h, beta = s->c.beta, far = asi_path_reach(s);
+  for (int i = 0; i < s->problem->n; ++i)
+    a[i] = (asi_path_mean(s, far, i) - s->v0[i] - h * (0.5 - beta) * s->a0[i]) / (h * beta);
+}
+
+/// Whether the path would have foretold the step that has been taken better than extrapolation has.
+static bool path_leads(const as_integrator *s) {
+  const double far = asi_path_reach(s);
+  double by_path = 0.0, by_rates = 0.0;
+  if (s->controlled || s->path.count == 0) return false;
+  for (int i = 0; i < s->problem->n; ++i) {
+    by_path = fmax(by_path, fabs(s->h * asi_path_mean(s, far, i) - s->xi[i]));
+    by_rates = fmax(by_rates, fabs(s->path.foretold[i] - s->xi[i]));
+  }
+  return by_path < BETTER * by_rates;
+}
+
+// ---- the path ---------------------------------------------------------------------------------------
+
 void asi_path_note(as_integrator *s) {
   const int n = s->problem->n;
   const double h = s->h, beta = s->c.beta;
   double *const mean = s->path.mean[ASI_PATH - 1];
+  s->path.leads = path_leads(s);
   for (int k = ASI_PATH - 1; k > 0; --k) {
     s->path.mean[k] = s->path.mean[k - 1];
     s->path.h[k] = s->path.h[k - 1];
@@ -115,8 +164,9 @@ static double stiff_force(as_integrator *s, const double *w, bool with_dampers, 
   const bool soi2 = s->def.method == AS_METHOD_SOI2;
   const stages stage = stages_of(s);
   const double mass = soi2 ? 1.0 - s->c.alpha_m : 1.0;
-  const double damping =
-      mass * (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m) * s->factor_gamma * s->factor_h;
+  // At a start S is that of this very step.
+  const double reach = isnan(s->factor_h) ? s->gamma * s->h : s->factor_gamma * s->factor_h;
+  const double damping = mass * (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m) * reach;
   double *x = s->increment, *momentum = s->work_n;
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   memset(momentum, 0, (size_t)n * sizeof(double));
@@ -143,6 +193,20 @@ static double size_of(const as_integrator *s, const double *w) {
   return sum;
 }
 
+/// F w, for the (S - M) w in s->residual; w is spoiled.
+static as_status find_stiff_part(as_integrator *s, const filter *f, double *w, double *part) {
+  const int n = s->problem->n;
+  memset(part, 0, (size_t)n * sizeof(double));
+  for (int power = 0; power < f->power; ++power) {
+    const as_status status = asi_solve(s, s->active, s->t, s->residual);
+    if (status) return status;
+    memcpy(w, s->residual, (size_t)n * sizeof(double));
+    for (int i = 0; i < n; ++i) part[i] += f->coefficient[power] * w[i];
+    (void)stiff_force(s, w, false, s->residual);
+  }
+  return AS_OK;
+}
+
 /// target += F w; w is spoiled. *stiff: whether there was anything to add.
 static as_status add_stiff_part(as_integrator *s, double *w, double *target, bool *stiff) {
   const int n = s->problem->n;
@@ -152,14 +216,8 @@ static as_status add_stiff_part(as_integrator *s, double *w, double *target, boo
   *stiff = stiff_force(s, w, false, s->residual) > LEAST_SHARE;
   if (!*stiff) return AS_OK;
   const double most = MAX_GROWTH * size_of(s, w);
-  memset(part, 0, (size_t)n * sizeof(double));
-  for (int power = 0; power < f->power; ++power) {
-    const as_status status = asi_solve(s, s->active, s->t, s->residual);
-    if (status) return status;
-    memcpy(w, s->residual, (size_t)n * sizeof(double));
-    for (int i = 0; i < n; ++i) part[i] += f->coefficient[power] * w[i];
-    (void)stiff_force(s, w, false, s->residual);
-  }
+  const as_status status = find_stiff_part(s, f, w, part);
+  if (status) return status;
   const double share = stiff_force(s, part, false, s->residual) * fmin(1.0, shrunk * shrunk);
   *stiff = share > f->least && size_of(s, part) <= most;
   for (int i = 0; i < n && *stiff; ++i) target[i] += part[i];
@@ -285,6 +343,32 @@ static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_in
   return status;
 }
 
+// [ST.11] What F leaves of w . (S - M) w where S is what it has to be, at the most.
+#define LEFT_OVER 0.1
+
+/// w . (S - M) w; leaves (S - M) w in s->residual.
+static double stiff_work(as_integrator *s, const double *w) {
+  double work = 0.0;
+  (void)stiff_force(s, w, false, s->residual);
+  for (int i = 0; i < s->problem->n; ++i) work += w[i] * s->residual[i];
+  return work;
+}
+
+/// [ST.11] v_0 <- v_0 - F v_0
+static as_status calm_velocity(as_integrator *s) {
+  const int n = s->problem->n;
+  double *w = s->path.change, *part = s->kkt_rhs;
+  if (s->controlled) return AS_OK;
+  memcpy(w, s->v0, (size_t)n * sizeof(double));
+  const double before = stiff_work(s, w);
+  const as_status status = find_stiff_part(s, &given, w, part);
+  if (status) return status;
+  if (!(stiff_work(s, part) > given.least * size_of(s, part))) return AS_OK;
+  for (int i = 0; i < n; ++i) w[i] = s->v0[i] - part[i];
+  if (fabs(stiff_work(s, w)) <= LEFT_OVER * before) memcpy(s->v0, w, (size_t)n * sizeof(double));
+  return AS_OK;
+}
+
 as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
   const motion_rates acceleration = {.vdot = s->a0};
   const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
@@ -299,8 +383,8 @@ as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *
   if (status == AS_OK && !at_hand) status = asi_factor(s, s->active, s->t, "a start");
   const bool stiff =
       status == AS_OK && (is_stiff(s, s->a0, &mass) || is_stiff(s, s->rate.vdot, &mass));
-  if (!stiff) return as_status_is_recoverable(status) ? AS_OK : status;
-  status = calm(s, of_acceleration, &acceleration);
-  if (status == AS_OK) status = calm(s, of_rates, &rates);
+  if (status == AS_OK && stiff) status = calm(s, of_acceleration, &acceleration);
+  if (status == AS_OK && stiff) status = calm(s, of_rates, &rates);
+  if (status == AS_OK) status = calm_velocity(s);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }

@@ -218,4 +218,16 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   }
 }
 
+bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r[3]) {
+  bend x;
+  bool held = false;
+  for (int i = 3; i < ASI_BUSHING; ++i) {
+    held = held || b->law[i].both.curve != NULL;
+    for (int k = 0; k < ASI_BUSHING; ++k) held = held || b->K[ASI_BUSHING * i + k] != 0.0;
+  }
+  if (!held || measure(b, in, &x)) return false;
+  for (int i = 0; i < 3; ++i) r[i] = x.z[3 + i].value;
+  return true;
+}
+
 const as_element_type asi_bushing_type = {"bushing", evaluate, potential, power};

@@ -56,11 +56,6 @@ typedef struct asi_law_view {
 int asi_spring_view(const asi_spring *spring, const as_element_input *in, asi_law_view *out);
 int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi_law_view *out);
 
-/// [EL.1] Whether a spring has turned over in a step of h from `from` to `to`: it passed by its own point, as seen from the world
-/// and from both of its bodies, where its energy does not let the bodies, of a reduced mass, pass.
-bool asi_spring_turns_over(const asi_spring *spring, const as_element_input *from,
-                           const as_element_input *to, double mass, double h);
-
 /// Length [m], its rate [m/s], tension [N]; AS_DONE or what the law returns.
 int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);
 /// Angle [rad], its rate [rad/s], torque on the first body about z [N m]; likewise.

@@ -1,13 +1,41 @@
 /// Whether steps of a model keep screws and gears in mesh, see elements/coupling.c, angles that formulas read in
-/// sight, see angles.c, and springs from turning over, see elements/spring.c.
+/// sight, see angles.c, lines from turning over and springs from turning round, [EL.1].
+#include <math.h>
+#include <stdio.h>
+
 #include "alphastep/problem.h"
+#include "elements/actuator.h"
+#include "elements/bushing.h"
 #include "elements/coupling.h"
+#include "elements/line.h"
 #include "elements/spring.h"
 #include "model/look.h"
 
 static bool is_meshed(as_joint_kind kind) {
   return kind == AS_JOINT_SCREW || kind == AS_JOINT_COUPLING;
 }
+
+/// An element at both ends of a step.
+typedef struct span {
+  const asi_placed *p;
+  double h;
+  as_body_motion before[AS_ELEMENT_BODIES], after[AS_ELEMENT_BODIES];
+  as_element_input from, to;
+} span;
+
+static void look_at(const as_model *m, const as_state at[2], const asi_placed *p, span *x) {
+  x->p = p;
+  x->h = at[1].t - at[0].t;
+  x->from = asi_look(m, &at[0], p, x->before);
+  x->to = asi_look(m, &at[1], p, x->after);
+}
+
+// ---- lines ------------------------------------------------------------------------------------------
+
+// [EL.1] The energy that the bodies have to pass may be this much larger than that of their motion: they may belong to larger
+// ones. It is found by the force in so many places.
+#define BARRIER 4.0
+enum { PLACES = 16 };
 
 /// The mass that the ends of an element have against each other.
 static double reduced_mass(const as_model *m, const asi_placed *p) {
@@ -17,45 +45,161 @@ static double reduced_mass(const as_model *m, const asi_placed *p) {
   return 1.0 / inverse;
 }
 
-/// [EL.1] Whether a spring has turned over. The stiffness at rest tells cheaply which springs a step follows.
-static bool springs_turn_over(const as_model *m, const as_state at[2]) {
-  const double h = at[1].t - at[0].t;
+static const asi_ends *line_of(const asi_placed *p) {
+  const asi_spring *spring = p->data;
+  const asi_actuator *actuator = p->data;
+  if (p->e.type == &asi_spring_type) return &spring->ends;
+  const bool along = p->e.type == &asi_actuator_type && actuator->line.kind == ASI_GAUGE_DISTANCE;
+  return along ? &actuator->line.ends : NULL;
+}
+
+/// Whether the line between two ends turns over; how far it goes.
+static bool line_turns_over(const span *x, const asi_ends *ends, double *way) {
+  asi_ends_now now;
+  double D[2][3];
+  for (int k = 0; k < 2; ++k) {
+    const as_element_input *in = k == 0 ? &x->from : &x->to;
+    if (asi_ends_move(ends, in->t, &now)) return false;
+    asi_line_find(in, now.A.p, now.B.p, D[k]);
+  }
+  *way = 0.0;
+  for (int i = 0; i < 3; ++i) *way = hypot(*way, D[1][i] - D[0][i]);
+  return asi_line_turns_over(&x->from, D[0], &x->to, D[1]);
+}
+
+/// What the force of an element lets nothing pass without, from one end of the step to the other, beyond the larger energy of
+/// both ends [J]. Bodies go straight ahead, and turn halfway.
+static double barrier_of(const span *x) {
+  double energy = 0.0, most = 0.0;
+  for (int k = 0; k < PLACES; ++k) {
+    const double theta = (k + 0.5) / PLACES;
+    as_body_motion body[AS_ELEMENT_BODIES];
+    double f[AS_ELEMENT_COLUMNS] = {0};
+    as_element_input in = x->to;
+    for (int b = 0; b < x->p->e.n_bodies; ++b) {
+      const as_body_motion *from = x->from.body[b], *to = x->to.body[b];
+      body[b] = theta < 0.5 ? *from : *to;
+      for (int i = 0; i < 3; ++i) {
+        body[b].x[i] = from->x[i] + theta * (to->x[i] - from->x[i]);
+        body[b].v[i] = body[b].omega[i] = 0.0;
+      }
+      in.body[b] = &body[b];
+    }
+    if (x->p->e.type->evaluate(&in, &(as_element_output){.force = f}, x->p->data)) continue;
+    for (int b = 0; b < 2; ++b)
+      for (int i = 0; i < 3; ++i)
+        energy -= f[6 * b + i] * (x->to.body[b]->x[i] - x->from.body[b]->x[i]) / PLACES;
+    most = fmax(most, energy);
+  }
+  return most - fmax(energy, 0.0);
+}
+
+/// [EL.1] Whether a force along a line has turned over. The stiffness at rest tells cheaply which springs a step follows.
+static bool force_turns_over(const as_model *m, const as_state at[2], const asi_placed *p) {
+  const asi_ends *ends = line_of(p);
+  if (ends == NULL) return false;
+  const double mass = reduced_mass(m, p), h = at[1].t - at[0].t;
+  if (p->e.type == &asi_spring_type) {
+    const asi_law *law = &((const asi_spring *)p->data)->law;
+    const bool linear = law->spring.curve == NULL && law->both.curve == NULL;
+    if (law->rest == 0.0 || (linear && law->stiffness * h * h < mass)) return false;
+  }
+  span x;
+  double way;
+  look_at(m, at, p, &x);
+  return line_turns_over(&x, ends, &way) &&
+         barrier_of(&x) > BARRIER * mass * way * way / (2.0 * h * h);
+}
+
+static bool joint_turns_over(const as_model *m, const as_state at[2], const asi_placed *p) {
+  const asi_joint *joint = p->data;
+  asi_ends ends = {.frame = {joint->frame[0], joint->frame[1]}};
+  for (int k = 0; k < 2 && p->e.type == &asi_moving_joint_type; ++k)
+    ends.motion[k] = ((const asi_moving_joint *)p->data)->motion[k];
+  span x;
+  double way;
+  look_at(m, at, p, &x);
+  return line_turns_over(&x, &ends, &way);
+}
+
+// ---- turns ------------------------------------------------------------------------------------------
+
+static const double half_a_turn = 3.14159265358979323846;
+
+/// Whether a torsional spring or a bushing has turned by more than half a turn from its rest, where its torque jumps.
+static bool turns_round(const as_model *m, const as_state at[2], const asi_placed *p) {
+  span x;
+  if (p->e.type == &asi_torsion_type) {
+    const asi_torsion *t = p->data;
+    double now[2][3], law[2][3];
+    look_at(m, at, p, &x);
+    if (asi_torsion_look(t, &x.from, now[0]) || asi_torsion_look(t, &x.to, now[1])) return false;
+    if (fabs(now[1][0] - now[0][0]) <= half_a_turn) return false;
+    for (int k = 0; k < 2; ++k)
+      if (asi_law_evaluate(&t->law, &x.to, k == 0 ? half_a_turn : -half_a_turn, 0.0, law[k]))
+        return false;
+    return fabs(law[1][0] - law[0][0]) > 1e-9 * (fabs(law[1][0]) + fabs(law[0][0]));
+  }
+  if (p->e.type != &asi_bushing_type) return false;
+  double r[2][3], way = 0.0;
+  look_at(m, at, p, &x);
+  if (!asi_bushing_turn(p->data, &x.from, r[0]) || !asi_bushing_turn(p->data, &x.to, r[1]))
+    return false;
+  for (int i = 0; i < 3; ++i) way = hypot(way, r[1][i] - r[0][i]);
+  return way > half_a_turn;
+}
+
+// ---- all of them ------------------------------------------------------------------------------------
+
+static bool is_watched(const asi_placed *p) {
+  return line_of(p) || p->e.type == &asi_torsion_type || p->e.type == &asi_bushing_type;
+}
+
+/// Whether a force is not where the step found it.
+static bool forces_jump(const as_model *m, const as_state at[2], char *text, size_t size) {
   for (int i = 0; i < m->n_forces; ++i) {
     const asi_placed *p = &m->element[m->force[i]];
-    if (p->e.type != &asi_spring_type) continue;
-    const asi_spring *spring = p->data;
-    const double mass = reduced_mass(m, p);
-    const bool linear = spring->law.spring.curve == NULL && spring->law.both.curve == NULL;
-    if (spring->law.rest == 0.0 || (linear && spring->law.stiffness * h * h < mass)) continue;
-    as_body_motion before[AS_ELEMENT_BODIES], after[AS_ELEMENT_BODIES];
-    const as_element_input from = asi_look(m, &at[0], p, before),
-                           to = asi_look(m, &at[1], p, after);
-    if (asi_spring_turns_over(spring, &from, &to, mass, h)) return true;
+    const char *name = asi_names_get(&m->names[ASI_SORT_FORCE], i);
+    if (force_turns_over(m, at, p))
+      snprintf(text, size, "the force \"%s\" turns over: its ends change places", name);
+    else if (turns_round(m, at, p))
+      snprintf(text, size,
+               "the force \"%s\" turns by more than half a turn from its rest, where its torque "
+               "jumps",
+               name);
+    else
+      continue;
+    return true;
   }
   return false;
 }
 
+/// Whether screws and gears slip by a tooth.
+static bool slips(const as_model *m, const as_state at[2], int i) {
+  const asi_placed *p = &m->element[m->joint[i].element];
+  span x;
+  look_at(m, at, p, &x);
+  const asi_coupling coupling = m->joint[i].kind == AS_JOINT_SCREW ? asi_coupling_of_screw(p->data)
+                                                                   : *(const asi_coupling *)p->data;
+  return asi_coupling_slips(&coupling, &x.from, &x.to);
+}
+
 static int check_step(const as_point *from, const as_point *to, const bool *inactive, int *row,
-                      void *user) {
+                      char *text, size_t size, void *user) {
   const as_model *m = user;
   *row = -1;
   if (m->n_turns > 0 && asi_model_turns_too_far(m, from, to)) return AS_RETRY;
   const as_state at[2] = {{.t = from->t, .q = from->q, .v = from->v, .u = from->u},
                           {.t = to->t, .q = to->q, .v = to->v, .u = to->u}};
-  if (springs_turn_over(m, at)) return AS_RETRY;
+  if (forces_jump(m, at, text, size)) return AS_RETRY;
   for (int i = 0; i < m->n_joints; ++i) {
-    if (!is_meshed(m->joint[i].kind)) continue;
+    const as_joint_kind kind = m->joint[i].kind;
+    const bool line = kind == AS_JOINT_DISTANCE;
+    if (!line && !is_meshed(kind)) continue;
     const asi_placed *p = &m->element[m->joint[i].element];
-    const int meshing = p->row + p->e.n_rows - 1;
-    if (inactive[meshing]) continue;
-    as_body_motion before[AS_ELEMENT_BODIES], after[AS_ELEMENT_BODIES];
-    const as_element_input first = asi_look(m, &at[0], p, before),
-                           second = asi_look(m, &at[1], p, after);
-    const asi_coupling coupling = m->joint[i].kind == AS_JOINT_SCREW
-                                      ? asi_coupling_of_screw(p->data)
-                                      : *(const asi_coupling *)p->data;
-    if (!asi_coupling_slips(&coupling, &first, &second)) continue;
-    *row = meshing;
+    const int last = p->row + p->e.n_rows - 1;
+    if (inactive[last] || !(line ? joint_turns_over(m, at, p) : slips(m, at, i))) continue;
+    *row = last;
     return AS_RETRY;
   }
   return AS_DONE;
@@ -63,8 +207,8 @@ static int check_step(const as_point *from, const as_point *to, const bool *inac
 
 as_step_fn *asi_model_check_step(const as_model *m) {
   for (int i = 0; i < m->n_joints; ++i)
-    if (is_meshed(m->joint[i].kind)) return check_step;
+    if (is_meshed(m->joint[i].kind) || m->joint[i].kind == AS_JOINT_DISTANCE) return check_step;
   for (int i = 0; i < m->n_forces; ++i)
-    if (m->element[m->force[i]].e.type == &asi_spring_type) return check_step;
+    if (is_watched(&m->element[m->force[i]])) return check_step;
   return m->n_turns > 0 ? check_step : NULL;
 }

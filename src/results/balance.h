@@ -15,14 +15,17 @@ typedef struct asi_flow {
   double turned_over; ///< the powers of dampers, forces and motions, all positive, over time [J]
   as_power power;     ///< when last looked at [W]
   double t;           ///< when that was [s]
-  bool told;          ///< that the balance is off
+  double start;       ///< [s]
+  double since;       ///< the balance is off by a share of all that since then [s]; NAN: it is not
+  bool told;          ///< that it is off
 } asi_flow;
 
 /// At the start, where the meter has been read once.
 asi_flow asi_flow_begin(const as_energy *energy, const as_meter *meter);
-/// After a step: [EN.1] says once, by the integrator's log, that the balance is off by more than what has flowed.
+/// After a step, `last` if it is the last one: [EN.1] says once, by the integrator's log, that the balance is off by more than what
+/// has flowed, or for long by much of it.
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
-                         as_error *error);
+                         bool last, as_error *error);
 
 #endif

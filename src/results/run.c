@@ -497,7 +497,7 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
     status = as_meter_update(&run->meter, run->model, state, error);
   if (status == AS_OK && run->metered && !run->partial)
     status = asi_flow_watch(&run->flow, run->integrator, run->model, &run->meter, state,
-                            run->view.start_energy, error);
+                            run->view.start_energy, until >= run->def.t_end, error);
   status = give_up_meter(run, status, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
   if (status == AS_OK && !run->partial && run->watch)
@@ -691,7 +691,9 @@ static void visit_memory(as_run *run, asi_archive *a) {
                             &run->flow.power.dissipated,
                             &run->flow.power.forces,
                             &run->flow.power.motions,
-                            &run->flow.t};
+                            &run->flow.t,
+                            &run->flow.start,
+                            &run->flow.since};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
   asi_archive_bool(a, &run->flow.told);
   asi_archive_bool(a, &run->metered);
