@@ -649,9 +649,10 @@ static void test_no_number(void **state) {
       machine_joint(b, "axle", AS_JOINT_REVOLUTE, AS_GROUND, add_body(b, false), origin, along_y);
   motion.law = &root;
   must(as_builder_add_motion(b, &motion, NULL, &error), &error);
-  expect_failure(b, AS_ERR_CALLBACK,
-                 "because of joint \"drive\": The law of motion \"drive\": sqrt(-0.005) is not a "
-                 "number, at line 1, column 1 of its formula.");
+  expect_failure(
+      b, AS_ERR_CALLBACK,
+      "joint \"drive\" cannot be evaluated: The law of motion \"drive\": sqrt(-0.005) is not a "
+      "number, at line 1, column 1 of its formula.");
   b = machine_builder(0, 0, -9.81);
   as_load_def load = as_default_load_def();
   load.name = "push";
@@ -668,7 +669,8 @@ static void test_no_number(void **state) {
   memcpy(spring.point[1], (double[]){0.3, 0.1, -0.2}, sizeof spring.point[1]);
   spring.law = &law;
   must(as_builder_add_spring(b, &spring, NULL, &error), &error);
-  expect_failure(b, AS_ERR_RETRY, "because of force \"strut\": The law of force \"strut\": log(-");
+  expect_failure(b, AS_ERR_RETRY,
+                 "force \"strut\" cannot be evaluated: The law of force \"strut\": log(-");
 }
 
 // ---- files ------------------------------------------------------------------------------------------

@@ -136,7 +136,8 @@ typedef int as_evaluate_fn(const as_point *at, const as_evaluation *out, void *u
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
-/// Writes why a callback has returned `code` at a point, in one sentence without its end; nothing if it does not know.
+/// Writes why a callback has returned `code` at a point, in one sentence without its end; nothing if it does not know. With
+/// AS_DONE: which part of the problem gave a number that is not finite, as in `the force of spring 3 is nan`.
 typedef void as_explain_fn(const as_point *at, int code, char *text, size_t size, void *user);
 
 /// Writes which constraints say the same, in words and without an end of sentence: `count` redundant rows (of g, then of k) at a
@@ -145,7 +146,7 @@ typedef void as_redundancy_fn(const as_point *at, const int *redundant, int coun
                               char *text, size_t size, void *user);
 
 /// Whether a step may end where it does: AS_DONE, or AS_RETRY if it is too long, with the row of g that says so
-/// (or -1) in *row. Rows of g, then of k, that are `inactive` do not hold now (as_event.active).
+/// (or -1) in *row, or with a number beyond AS_RETRY for who says so (AS_QUANTITY_CODE). Rows of g, then of k, that are `inactive` do not hold now (as_event.active).
 typedef int as_step_fn(const as_point *from, const as_point *to, const bool *inactive, int *row,
                        void *user);
 

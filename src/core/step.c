@@ -26,6 +26,13 @@ static as_status check_end(const as_integrator *s) {
                     "The check_step callback reported a fatal failure at t = %.9g s (it returned "
                     "%d).",
                     s->t1, code);
+  if (code > AS_RETRY && def->describe) {
+    def->describe(AS_QUANTITY_CODE, code, name, sizeof name, def->user);
+    return asi_fail(s->eval.error, AS_ERR_RETRY, s->t, name,
+                    "The step from t = %.9g s to %.9g s is too long for %s: it turns farther than "
+                    "can be told, or turns over.",
+                    s->t, s->t1, name);
+  }
   if (row < 0 || row >= def->n_lambda)
     return asi_fail(
         s->eval.error, AS_ERR_RETRY, s->t, "check_step",

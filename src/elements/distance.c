@@ -8,6 +8,7 @@
 #include "alphastep/problem.h"
 #include "elements/rows.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 void asi_distance_gradient(const asi_pair *pair, double *C) {
   for (int k = 0; k < 3 * ASI_PAIR; ++k) C[k] = 0.0;
@@ -48,7 +49,7 @@ static void add_curvature(const asi_pair *pair, const double *e, double size, do
 int asi_distance_row(const asi_pair *pair, const double length[3], const as_element_input *in,
                      const as_element_output *out, int r) {
   const double size = asi_norm(pair->D);
-  if (!(size > 0.0)) return AS_RETRY;
+  if (!(size > 0.0)) return asi_retry(in, ASI_WHY_POINTS);
   double e[3], C[3 * ASI_PAIR], ND1[3];
   for (int k = 0; k < 3; ++k) e[k] = pair->D[k] / size;
   if (out->g) out->g[r] += size - length[0];

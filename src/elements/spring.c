@@ -17,6 +17,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 /// The ends now; length, its rate and their gradients, as wanted.
 typedef struct extension {
@@ -36,6 +37,7 @@ static int measure(const as_element_input *in, bool rates, double tension, doubl
       .g = &x->l, .g_q = x->l_q, .rate = &x->rate, .gdot_q = rates ? x->rate_q : NULL, .f_q = f_q};
   as_element_input with = *in;
   with.lambda = &tension;
+  with.why = NULL; // it is no failure
   asi_pair pair;
   asi_pair_init(&pair, in, &line, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
   return asi_distance_row(&pair, zero, &with, &line, 0);
@@ -58,7 +60,9 @@ static int at_zero_length(const asi_spring *s, const as_element_input *in, const
   double law[3], C[3 * ASI_PAIR], rate;
   int code = asi_law_evaluate(&s->law, in, -s->law.rest, 0.0, law);
   if (code) return code;
-  if (law[0] != 0.0) return AS_RETRY;
+  if (law[0] != 0.0)
+    return asi_retry(
+        in, "its ends are in one place and it has a tension there, which has no direction");
   asi_pair pair;
   const as_element_output rates = {.rate = &rate};
   asi_pair_init(&pair, in, &rates, &ends->A, &ends->B, ASI_NEED_ALWAYS);

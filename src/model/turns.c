@@ -17,8 +17,8 @@ static double reduced_mass(const as_model *m, const asi_placed *p) {
   return 1.0 / inverse;
 }
 
-/// [EL.1] Whether a spring has turned over. The stiffness at rest tells cheaply which springs a step follows.
-static bool springs_turn_over(const as_model *m, const as_state at[2]) {
+/// [EL.1] The element of a spring that has turned over, or -1. The stiffness at rest tells cheaply which springs a step follows.
+static int springs_turn_over(const as_model *m, const as_state at[2]) {
   const double h = at[1].t - at[0].t;
   for (int i = 0; i < m->n_forces; ++i) {
     const asi_placed *p = &m->element[m->force[i]];
@@ -30,19 +30,21 @@ static bool springs_turn_over(const as_model *m, const as_state at[2]) {
     as_body_motion before[AS_ELEMENT_BODIES], after[AS_ELEMENT_BODIES];
     const as_element_input from = asi_look(m, &at[0], p, before),
                            to = asi_look(m, &at[1], p, after);
-    if (asi_spring_turns_over(spring, &from, &to, mass, h)) return true;
+    if (asi_spring_turns_over(spring, &from, &to, mass, h)) return m->force[i];
   }
-  return false;
+  return -1;
 }
 
 static int check_step(const as_point *from, const as_point *to, const bool *inactive, int *row,
                       void *user) {
   const as_model *m = user;
   *row = -1;
-  if (m->n_turns > 0 && asi_model_turns_too_far(m, from, to)) return AS_RETRY;
+  const int joint = asi_model_turns_too_far(m, from, to);
+  if (joint >= 0) return ASI_BLAMED + m->joint[joint].element;
   const as_state at[2] = {{.t = from->t, .q = from->q, .v = from->v, .u = from->u},
                           {.t = to->t, .q = to->q, .v = to->v, .u = to->u}};
-  if (springs_turn_over(m, at)) return AS_RETRY;
+  const int spring = springs_turn_over(m, at);
+  if (spring >= 0) return ASI_BLAMED + spring;
   for (int i = 0; i < m->n_joints; ++i) {
     if (!is_meshed(m->joint[i].kind)) continue;
     const asi_placed *p = &m->element[m->joint[i].element];
