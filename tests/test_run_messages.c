@@ -122,6 +122,15 @@ static void test_overflows(void **state) {
          "At t = 0 s the force on body \"bob\", rotation ");
 }
 
+/// A motion that is too quick: of a joint, where parameters, which the law of the spring has, are not at hand.
+static void test_motions(void **state) {
+  (void)state;
+  expect(BOB "parameters: {k: 5}\n" PIN
+             "  drive: {type: motion, joint: pin, law: {constant: 0, slope: 1e308}}\n" STRUT
+             "law: k*deflection}\n",
+         " of joint \"");
+}
+
 static as_status solve_badly(asi_solver *solver, double *b) {
   (void)solver;
   b[0] = 1e9;
@@ -157,6 +166,7 @@ static void test_bad_solution(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_places),
                                      cmocka_unit_test(test_overflows),
+                                     cmocka_unit_test(test_motions),
                                      cmocka_unit_test(test_bad_solution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,9 +75,11 @@ static int look(const as_model *m, const as_point *at, int number, char *why, gi
     asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
     in.body[b] = &body[b];
   }
-  // Forces and tangents of constraint forces need velocities and multipliers, which a position has not.
-  const bool pulls = at->v && (at->lambda || (!rows && !reads)) && (at->psi || !velocity_rows);
+  // Forces and tangents of constraint forces need velocities, multipliers and held signals, which not every point has.
+  const bool pulls =
+      at->v && at->u && (at->lambda || (!rows && !reads)) && (at->psi || !velocity_rows);
   memset(out, 0, sizeof *out);
+  if (!pulls && !rows && !(velocity_rows && at->v)) return AS_DONE;
   const as_element_output all = {.force = pulls ? out->force : NULL,
                                  .f_q = pulls ? out->f_q : NULL,
                                  .f_v = pulls ? out->f_v : NULL,
