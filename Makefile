@@ -11,6 +11,9 @@
 #   make random     SEEDS (10000) random machines from seed FIRST (1001) on, beyond those of the tests
 #   make valgrind   the tests, without the slow ones, under valgrind
 #   make portable   the tests with reference BLAS, with OpenBLAS, as on an old processor, with another libm (PASSES)
+#   make other-words  readers and saved states with words of 32 bits and with the other order of bytes (ARCHITECTURES)
+#   make abi        what the last release's binary interface and this one's differ in
+#   make mutate     plants FAULTS (200) faults by SEED (1) in src/core, src/model, src/elements (PATHS), for MUTATE_SECONDS (3600)
 #   make bench      times and instructions of a step, accuracy, long runs; takes twenty minutes
 #   make docs       outputs and numbers that the documentation quotes, measured again
 #   make pictures   those of docs/pictures; needs Node and Chromium
@@ -25,6 +28,10 @@ BUILD = build
 JOBS := $(shell nproc)
 FUZZ_SECONDS ?= 60
 FIRST ?= 1001
+FAULTS ?= 200
+SEED ?= 1
+MUTATE_SECONDS ?= 3600
+PATHS ?= src/core src/model src/elements
 SEEDS ?= 10000
 flagship = examples/machines/landing-gear
 fuzzers = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -35,7 +42,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test lint fuzz random valgrind portable bench docs pictures format install clean
+.PHONY: all build run test lint fuzz random valgrind portable other-words abi mutate bench docs pictures format install clean
 
 all: build
 
@@ -82,6 +89,22 @@ portable:
 	@tools/bootstrap test
 	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
 	@MAKEFLAGS= tools/portable $(BUILD)/gcc $(PASSES)
+
+# On other processors: tools/other-words says how. ARCHITECTURES=s390x is one of them.
+other-words:
+	@tools/bootstrap other-words
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	@MAKEFLAGS= tools/other-words $(BUILD)/gcc $(ARCHITECTURES)
+
+# `tools/abi write` describes the interface of a release.
+abi:
+	@tools/bootstrap abi
+	@tools/abi check
+
+# Says which faults no test sees. The sources are copied to build/mutate; the tree is not touched.
+mutate:
+	@tools/bootstrap test
+	@tools/mutate $(BUILD)/mutate --seed $(SEED) --count $(FAULTS) --seconds $(MUTATE_SECONDS) $(PATHS)
 
 # A fuzzer begins with the inputs that it writes itself, with its corpus in tests/fuzz/corpus and with what earlier runs
 # have found. What fails is left in build/fuzz: run the fuzzer with that file, mend what it finds and put the file into
@@ -150,7 +173,7 @@ pictures: build
 sources = $(shell find include src cli validation tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
 units = $(filter-out tests/install/% examples/own-element/%,$(filter %.c,$(sources)))
-scripts = tools/bootstrap tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
+scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
 
 lint:
 	@tools/bootstrap lint

@@ -541,7 +541,7 @@ static void add_spring(maker *m) {
     distance2 = 0.0;
     for (int i = 0; i < 2; ++i) near_body(m, b[i], at[i]);
     for (int c = 0; c < 3; ++c) distance2 += (at[0][c] - at[1][c]) * (at[0][c] - at[1][c]);
-  } while (distance2 < 0.16);
+  } while (distance2 < 0.16 && !(is_point(m, b[0]) && is_point(m, b[1]))); // these have one place
   say_force(m, "spring", b);
   say_numbers(m->forces, "point", at[0], 3);
   say_numbers(m->forces, "second_point", at[1], 3);

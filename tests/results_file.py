@@ -501,6 +501,12 @@ def test_export():
     result = expect(0, None, "export", "out", "--channels", "energy", "--times=:1:0.25", "-o", "energy.csv")
     head, rows = table(read("energy.csv"))
     check(result.stdout == "" and list(rows[0]) == [0, 0.25, 0.5, 0.75, 1] and len(head) == 6, head, rows[0])
+    for span, expected in (("::0.5", columns[0][::50]), (":", columns[0]), ("0.25::0.5", columns[0][25::50]), ("::1e9", [0]),
+                           (":0.02", [0, 0.01, 0.02])):
+        head, rows = table(expect(0, None, "export", "out", "--channels", "energy.kinetic", "--times", span).stdout)
+        check(numpy.array_equal(rows[0], expected), span, rows[0])
+    for span in ("", "1", "::", "::0", "::-1", "::nan", "::inf", "2:1", "2:1:0.1", "nan:1", "0:1:0.1:", "0:1 ", "a:b", "0:1:x"):
+        expect(2, "`--times", "export", "out", "--times", span)
     head, rows = table(expect(0, None, "export", "out").stdout)
     check(sorted(head) == sorted(names) and numpy.array_equal(rows[head.index(names[5])], columns[5]), head)
     expect(0, None, "export", "out", "--format", "mat", "-o", "out.mat")

@@ -700,6 +700,57 @@ static void test_too_much(void **state) {
   as_builder_destroy(b);
 }
 
+/// A load on "bob" whose formula reads so many quantities of the machine and so many parameters: sum of k times each.
+static as_status add_reader(as_builder *b, int quantities, int parameters, as_error *error) {
+  static const char *const words[] = {"position", "velocity"};
+  static char text[4096];
+  size_t used = 0;
+  as_load_def load = as_default_load_def();
+  text[0] = '\0';
+  for (int i = 0; i < quantities; ++i)
+    used += (size_t)snprintf(text + used, sizeof text - used, "+%d*bodies.b%d.%s.%c", i + 1, i / 6,
+                             words[i / 3 % 2], "xyz"[i % 3]);
+  for (int i = 0; i < parameters; ++i)
+    used += (size_t)snprintf(text + used, sizeof text - used, "+%d*p%d", quantities + i + 1, i);
+  load.name = "reader";
+  load.body = 0;
+  load.force_formula[0] = text;
+  return as_builder_add_load(b, &load, NULL, error);
+}
+
+/// 24 quantities of the machine, 64 of these and of parameters together: all are read, and one more is refused.
+static void test_limits(void **state) {
+  (void)state;
+  as_error error = {0};
+  as_builder *b = machine_builder(0, 0, 0);
+  for (int i = 0; i < 5; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "b%d", i);
+    machine_point(b, name, 1.0, (double[]){0.1 * i, 0.2, 0.3}, (double[]){0.4, 0.5, 0.6 * i});
+  }
+  for (int i = 0; i < 41; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "p%d", i);
+    if (as_builder_add_parameter(b, name, 0.01 * i, NULL, &error)) fail_msg("%s", error.message);
+  }
+  assert_int_equal(add_reader(b, 25, 0, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "more than 24 quantities of the machine"));
+  assert_int_equal(add_reader(b, 24, 41, &error), AS_ERR_ARGUMENT);
+  assert_non_null(strstr(error.message, "more than 64 quantities"));
+  if (add_reader(b, 24, 40, &error)) fail_msg("%s", error.message);
+  as_model *model = machine_build(b);
+  const as_initial *start = as_model_initial(model);
+  const as_state at = {.q = start->q, .v = start->v, .u = start->u};
+  as_wrench on;
+  if (as_model_force(model, &at, 0, 0, &on, &error)) fail_msg("%s", error.message);
+  double expected = 0.0;
+  for (int i = 0; i < 24; ++i)
+    expected += (i + 1) * (i / 3 % 2 ? start->v : start->q)[3 * (i / 6) + i % 3];
+  for (int i = 0; i < 40; ++i) expected += (25 + i) * 0.01 * i;
+  assert_near("force", on.force[0], expected, 1e-9);
+  as_model_destroy(model);
+}
+
 /// A formula that has no value on the way.
 static void test_no_number(void **state) {
   (void)state;
@@ -804,7 +855,8 @@ int main(void) {
       cmocka_unit_test(test_spring_force), cmocka_unit_test(test_order),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_refused),
       cmocka_unit_test(test_eight_bodies), cmocka_unit_test(test_too_much),
-      cmocka_unit_test(test_no_number),    cmocka_unit_test(test_file),
-      cmocka_unit_test(test_start),        cmocka_unit_test(test_rows)};
+      cmocka_unit_test(test_limits),       cmocka_unit_test(test_no_number),
+      cmocka_unit_test(test_file),         cmocka_unit_test(test_start),
+      cmocka_unit_test(test_rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,10 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "elements/body.h"
+#include "elements/spring.h"
+#include "elements/vector.h"
+#include "machines.h"
 
 // ---- random poses -----------------------------------------------------------------------------------
 
@@ -502,6 +506,89 @@ static void test_springs(void **state) {
   for (int variant = 0; variant < 4; ++variant) for_all_spaces(add_spring, variant, "spring", true);
 }
 
+/// A body moved by h along or about one of its six directions: displacements in the world, turns in the body.
+static void move_body(as_body_motion *body, int k, double h) {
+  const double c = cos(h), s = sin(h),
+               turn[3][9] = {{1, 0, 0, 0, c, -s, 0, s, c},
+                             {c, 0, s, 0, 1, 0, -s, 0, c},
+                             {c, -s, 0, s, c, 0, 0, 0, 1}};
+  double R[9];
+  if (k < 3) body->x[k] += h;
+  if (k < 3) return;
+  asi_multiply(body->R, turn[k - 3], R);
+  memcpy(body->R, R, sizeof R);
+}
+
+/// Points that coincide to the last bit, away from the bodies' origins: a spring and a damper at rest are stiff in all
+/// directions alike. The tangents against differences; places and half turns are exact numbers.
+static void test_springs_of_no_length(void **state) {
+  (void)state;
+  const double h = 1e-5;
+  asi_spring spring = {.law = {.stiffness = 11.0, .damping = 3.0}};
+  as_body_motion body[2] = {asi_ground_motion, asi_ground_motion};
+  memcpy(body[0].x, (double[]){0.0, 0.5, -0.25}, sizeof body[0].x);
+  memcpy(body[1].x, (double[]){1.0, 0.5, -0.25}, sizeof body[1].x);
+  memcpy(body[1].R, (double[]){-1, 0, 0, 0, 1, 0, 0, 0, -1}, sizeof body[1].R);
+  memcpy(spring.ends.frame[0].p, (double[]){0.5, -1.25, 1.5}, sizeof spring.ends.frame[0].p);
+  memcpy(spring.ends.frame[1].p, (double[]){0.5, -1.25, -1.5}, sizeof spring.ends.frame[1].p);
+  double f_q[144] = {0}, f_v[144] = {0};
+  const as_element_input in = {.body = {&body[0], &body[1]}};
+  assert_int_equal(
+      asi_spring_type.evaluate(&in, &(as_element_output){.f_q = f_q, .f_v = f_v}, &spring),
+      AS_DONE);
+  for (int j = 0; j < 24; ++j) {
+    double f[2][12] = {{0}};
+    const double *found = j < 12 ? f_q : f_v;
+    for (int side = 0; side < 2; ++side) {
+      as_body_motion moved[2] = {body[0], body[1]};
+      const double by = side ? h : -h;
+      const int k = j % 6;
+      if (j < 12)
+        move_body(&moved[j / 6], k, by);
+      else
+        *(k < 3 ? &moved[j / 6 - 2].v[k] : &moved[j / 6 - 2].omega[k - 3]) = by;
+      const as_element_input there = {.body = {&moved[0], &moved[1]}};
+      assert_int_equal(
+          asi_spring_type.evaluate(&there, &(as_element_output){.force = f[side]}, &spring),
+          AS_DONE);
+    }
+    for (int i = 0; i < 12; ++i) {
+      const double expected = (f[1][i] - f[0][i]) / (2.0 * h);
+      if (!(fabs(found[12 * i + j % 12] - expected) < 1e-6))
+        fail_msg("%s (%d, %d): %g, not %g", j < 12 ? "f_q" : "f_v", i, j % 12,
+                 found[12 * i + j % 12], expected);
+    }
+  }
+}
+
+/// One that runs through its own point has the damper's force there as right before and right after.
+static void test_damper_through_its_point(void **state) {
+  (void)state;
+  double force[3];
+  for (int k = -1; k <= 1; ++k) {
+    as_error error;
+    as_wrench on;
+    as_builder *b = machine_builder(0, 0, 0);
+    const double x = 1e-9 * k;
+    const as_body_id body =
+        machine_point(b, "mass", 2.0, (double[]){0.6 * x, 0.8 * x, 0.0}, (double[]){3, 4, 0});
+    as_spring_def def = as_default_spring_def();
+    def.body[0] = AS_GROUND;
+    def.body[1] = body;
+    memcpy(def.point[1], (double[]){0.6 * x, 0.8 * x, 0.0}, sizeof def.point[1]);
+    def.damping = 7.0;
+    def.length = 0.0;
+    if (as_builder_add_spring(b, &def, NULL, &error)) fail_msg("%s", error.message);
+    as_model *m = machine_build(b);
+    const as_state at = {.q = as_model_initial(m)->q, .v = as_model_initial(m)->v};
+    if (as_model_force(m, &at, 0, 1, &on, &error)) fail_msg("%s", error.message);
+    force[k + 1] = on.force[0];
+    as_model_destroy(m);
+  }
+  for (int k = 0; k < 3; ++k)
+    if (!(fabs(force[k] + 21.0) < 1e-6)) fail_msg("%d: %g N, not -21 N", k - 1, force[k]);
+}
+
 static void add_torsion(pair *p, int variant) {
   static const as_curve spring = {.formula = "gain*sin(deflection) + 0.3*sin(t)*cos(angle)"},
                         damper = {.formula = "tanh(angle_rate)*gain"};
@@ -913,15 +1000,24 @@ static void test_friction(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_joints),        cmocka_unit_test(test_moving_joints),
-      cmocka_unit_test(test_motions),       cmocka_unit_test(test_couplings),
-      cmocka_unit_test(test_teeth),         cmocka_unit_test(test_springs),
-      cmocka_unit_test(test_torsions),      cmocka_unit_test(test_loads),
-      cmocka_unit_test(test_surfaces),      cmocka_unit_test(test_bushings),
-      cmocka_unit_test(test_moving_forces), cmocka_unit_test(test_stops),
-      cmocka_unit_test(test_contacts),      cmocka_unit_test(test_rolling),
-      cmocka_unit_test(test_friction),      cmocka_unit_test(test_reading),
-      cmocka_unit_test(test_formula_forces)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_joints),
+                                     cmocka_unit_test(test_moving_joints),
+                                     cmocka_unit_test(test_motions),
+                                     cmocka_unit_test(test_couplings),
+                                     cmocka_unit_test(test_teeth),
+                                     cmocka_unit_test(test_springs),
+                                     cmocka_unit_test(test_springs_of_no_length),
+                                     cmocka_unit_test(test_damper_through_its_point),
+                                     cmocka_unit_test(test_torsions),
+                                     cmocka_unit_test(test_loads),
+                                     cmocka_unit_test(test_surfaces),
+                                     cmocka_unit_test(test_bushings),
+                                     cmocka_unit_test(test_moving_forces),
+                                     cmocka_unit_test(test_stops),
+                                     cmocka_unit_test(test_contacts),
+                                     cmocka_unit_test(test_rolling),
+                                     cmocka_unit_test(test_friction),
+                                     cmocka_unit_test(test_reading),
+                                     cmocka_unit_test(test_formula_forces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,58 @@ static void test_failing_function(void **state) {
   }
 }
 
+/// A force that cannot be evaluated behind a time, and a held signal that follows the motion.
+static int wall_force(const as_point *at, double *f, void *user) {
+  f[0] = -at->q[0];
+  return at->t > *(const double *)user ? AS_RETRY : AS_DONE;
+}
+
+static int wall_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at, (void)user;
+  as_matrix_add(m, 0, 0, 1.0);
+  return AS_DONE;
+}
+
+static int wall_follow(const as_point *at, double *u, void *user) {
+  (void)user;
+  u[0] = 10.0 + at->t;
+  return AS_DONE;
+}
+
+/// A step fails, its first part is taken, then the function of an event fails there: nothing of that part is left, held
+/// signals included.
+static void test_failed_rescue(void **state) {
+  (void)state;
+  static const as_space_part line = {AS_SPACE_RN, 1};
+  for (int m = 0; m < 3; ++m) {
+    double wall = 0.18;
+    failing f = {0.15, false};
+    const as_event_def event = {.name = "odd", .value = failing_value, .user = &f};
+    const as_integrator_def how = rig_how(rig_methods[m], 0.1, &event, 1);
+    const double q0 = 1.0, u0 = 10.0;
+    as_problem_def def = as_default_problem_def();
+    def.parts = &line;
+    def.n_parts = 1;
+    def.n_u = 1;
+    def.mass_constant = true;
+    def.mass = wall_mass;
+    def.force = wall_force;
+    def.follow = wall_follow;
+    def.user = &wall;
+    rig r = rig_make(&def, &how, &(as_initial){.q = &q0, .u = &u0});
+    const as_state *s = rig_advance(&r, 0.1);
+    const double q = s->q[0], v = s->v[0];
+    assert_near("held signal", s->u[0], 10.1, 1e-12);
+    s = rig_advance_to(&r, 0.2, AS_ERR_RETRY);
+    assert_true(s->t == 0.1 && s->q[0] == q && s->v[0] == v);
+    assert_near("held signal", s->u[0], 10.1, 1e-12);
+    wall = f.from = 10.0;
+    s = rig_advance(&r, 0.2);
+    assert_near("it goes on", s->q[0], cos(0.2), 1e-3);
+    rig_free(&r);
+  }
+}
+
 static int count_only(as_event *event, void *user) {
   (void)event;
   ++*(int *)user;
@@ -395,9 +447,13 @@ static void test_log(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_misdeeds),      cmocka_unit_test(test_failing_function),
-      cmocka_unit_test(test_failing_start), cmocka_unit_test(test_saved_after_failing_start),
-      cmocka_unit_test(test_refused),       cmocka_unit_test(test_interrupt),
+      cmocka_unit_test(test_misdeeds),
+      cmocka_unit_test(test_failing_function),
+      cmocka_unit_test(test_failed_rescue),
+      cmocka_unit_test(test_failing_start),
+      cmocka_unit_test(test_saved_after_failing_start),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_interrupt),
       cmocka_unit_test(test_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 ///
 /// The linker sends every malloc, calloc, realloc and free through the functions here (-Wl,--wrap). libyaml's own go
 /// another way; libyaml looks after itself.
+#define _POSIX_C_SOURCE 200809L // mkdtemp, ftruncate
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -119,7 +121,39 @@ static void test_wrong(void **state) {
   (void)fail_each("tests/files/wrong/include_wrong.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
 }
 
+/// A table in a file of 64 MiB, which is read (and holds no number), and of a byte more, which is refused: nothing is left of either.
+static void test_large_table(void **state) {
+  (void)state;
+  static as_messages messages;
+  char folder[] = "/tmp/alphastep-XXXXXX", csv[64], model[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(csv, sizeof csv, "%s/table.csv", folder);
+  snprintf(model, sizeof model, "%s/model.yaml", folder);
+  FILE *text = fopen(model, "wb");
+  assert_non_null(text);
+  fputs("alphastep: 1\ntables: {soft: {file: table.csv}}\n", text);
+  fclose(text);
+  const long live = memory.live;
+  for (int more = 0; more < 2; ++more) {
+    as_machine *m = NULL;
+    FILE *file = fopen(csv, "wb"); // a file of holes
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), (64 << 20) + more), 0);
+    fclose(file);
+    assert_int_equal(as_machine_load(model, NULL, 0, &m, &messages), AS_ERR_ARGUMENT);
+    bool found = false;
+    for (int i = 0; i < messages.n; ++i)
+      found = found || strstr(messages.message[i].text, "has more than 64 MiB");
+    assert_int_equal(found, more);
+    assert_int_equal(memory.live, live);
+    remove(csv);
+  }
+  remove(model);
+  rmdir(folder);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_wrong)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_wrong),
+                                     cmocka_unit_test(test_large_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -549,6 +549,44 @@ static void test_refused(void **state) {
   as_builder_destroy(b);
 }
 
+/// A law of its own deflection and of 63 parameters, and of one more.
+static void test_limit(void **state) {
+  (void)state;
+  static char text[1024];
+  for (int n = 63; n <= 64; ++n) {
+    as_error error = {0};
+    as_builder *b = machine_builder(0, 0, 0);
+    as_spring_def def = as_default_spring_def();
+    size_t used = (size_t)snprintf(text, sizeof text, "deflection");
+    for (int i = 0; i < n; ++i) {
+      char name[8];
+      snprintf(name, sizeof name, "p%d", i);
+      must(as_builder_add_parameter(b, name, i, NULL, &error), &error);
+      used += (size_t)snprintf(text + used, sizeof text - used, "+%s", name);
+    }
+    def.name = "strut";
+    def.body[0] = AS_GROUND;
+    def.body[1] = machine_point(b, "mass", 1.0, (double[]){0.5, 0, 0}, (double[]){0, 0, 0});
+    memcpy(def.point[1], (double[]){0.5, 0, 0}, sizeof def.point[1]);
+    def.length = 0.2;
+    def.law = &(as_surface){.formula = text};
+    const as_status status = as_builder_add_spring(b, &def, NULL, &error);
+    if (n == 64) {
+      expect_refused(status, &error, "it depends on more than 64 quantities");
+      as_builder_destroy(b);
+      continue;
+    }
+    must(status, &error);
+    as_model *m = machine_build(b);
+    const as_initial *start = as_model_initial(m);
+    const as_state at = {.q = start->q, .v = start->v, .u = start->u};
+    as_wrench on;
+    must(as_model_force(m, &at, 0, 1, &on, &error), &error);
+    assert_near("tension", on.force[0], -(0.3 + 62.0 * 63.0 / 2.0), 1e-9);
+    as_model_destroy(m);
+  }
+}
+
 // ---- kinks ------------------------------------------------------------------------------------------
 
 /// A motion |t - 0.50137| of a mass on a guide: its position follows at every step, its velocity is 1 again behind the
@@ -611,9 +649,10 @@ static void test_no_number(void **state) {
       machine_joint(b, "axle", AS_JOINT_REVOLUTE, AS_GROUND, add_body(b, false), origin, along_y);
   motion.law = &root;
   must(as_builder_add_motion(b, &motion, NULL, &error), &error);
-  expect_failure(b, AS_ERR_CALLBACK,
-                 "because of joint \"drive\": The law of motion \"drive\": sqrt(-0.005) is not a "
-                 "number, at line 1, column 1 of its formula.");
+  expect_failure(
+      b, AS_ERR_CALLBACK,
+      "joint \"drive\" cannot be evaluated: The law of motion \"drive\": sqrt(-0.005) is not a "
+      "number, at line 1, column 1 of its formula.");
   b = machine_builder(0, 0, -9.81);
   as_load_def load = as_default_load_def();
   load.name = "push";
@@ -630,7 +669,8 @@ static void test_no_number(void **state) {
   memcpy(spring.point[1], (double[]){0.3, 0.1, -0.2}, sizeof spring.point[1]);
   spring.law = &law;
   must(as_builder_add_spring(b, &spring, NULL, &error), &error);
-  expect_failure(b, AS_ERR_RETRY, "because of force \"strut\": The law of force \"strut\": log(-");
+  expect_failure(b, AS_ERR_RETRY,
+                 "force \"strut\" cannot be evaluated: The law of force \"strut\": log(-");
 }
 
 // ---- files ------------------------------------------------------------------------------------------
@@ -651,7 +691,8 @@ int main(void) {
       cmocka_unit_test(test_balance),     cmocka_unit_test(test_friction),
       cmocka_unit_test(test_coefficient), cmocka_unit_test(test_potential),
       cmocka_unit_test(test_jump),        cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_no_number),   cmocka_unit_test(test_file),
-      cmocka_unit_test(test_kink),        cmocka_unit_test(test_stops)};
+      cmocka_unit_test(test_limit),       cmocka_unit_test(test_no_number),
+      cmocka_unit_test(test_file),        cmocka_unit_test(test_kink),
+      cmocka_unit_test(test_stops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,54 @@ static rig ball_rig(ball *b, as_method method, double step, double height) {
   return r;
 }
 
+/// An event that happens when it is told to: at t[0], t[1], ...
+typedef struct schedule {
+  double t[32];
+  int n, done;
+} schedule;
+
+static int schedule_value(const as_point *at, double *out, void *user) {
+  const schedule *s = user;
+  *out = s->done < s->n ? s->t[s->done] - at->t : 1.0;
+  return AS_DONE;
+}
+
+static int schedule_act(as_event *event, void *user) {
+  (void)event;
+  ++((schedule *)user)->done;
+  return AS_EVENT_CHANGE;
+}
+
+static as_status keep_schedule(schedule *s, double until) {
+  ball b = {.mass = 1.0};
+  const as_event_def event = {
+      .name = "due", .value = schedule_value, .act = schedule_act, .user = s};
+  const as_problem_def def = ball_def(&b);
+  const as_integrator_def how = rig_how(AS_METHOD_INDEX2, 0.1, &event, 1);
+  const double height = 1.2;
+  const bool off = false;
+  rig r = rig_make(&def, &how, &(as_initial){.q = &height, .active = &off});
+  const as_status status = as_integrator_advance(r.integrator, until, &r.error);
+  rig_free(&r);
+  return status;
+}
+
+/// Four times in a row in no time is not yet for ever, five times is; and what lies between counts: eight pairs, each a second
+/// after the one before, are no row.
+static void test_rows_in_no_time(void **state) {
+  (void)state;
+  schedule pairs = {.n = 16};
+  for (int i = 0; i < 16; ++i) pairs.t[i] = 1.0 + i / 2 + (i % 2 ? 4e-8 : 0.0);
+  assert_int_equal(keep_schedule(&pairs, 10.0), AS_OK);
+  assert_int_equal(pairs.done, 16);
+  for (int quick = 4; quick <= 5; ++quick) {
+    schedule row = {.n = quick + 2, .t = {1.0, 2.0}};
+    for (int i = 0; i < quick; ++i) row.t[2 + i] = row.t[1 + i] + 9e-8 * pow(0.9, i);
+    assert_int_equal(keep_schedule(&row, 3.0), quick < 5 ? AS_OK : AS_ERR_ZENO);
+    assert_int_equal(row.done, quick + 2);
+  }
+}
+
 /// Between impacts the motion is a parabola, which every method follows exactly. From a height H with
 /// restitution e: t_1 = sqrt(2 H/g), the flight after impact k takes 2 e^k t_1, and all end at
 /// t_1 (1 + 2 e/(1 - e)).
@@ -548,11 +596,11 @@ static void test_tolerance_after_hits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bouncing_ball),        cmocka_unit_test(test_lossless_ball),
-      cmocka_unit_test(test_ball_comes_to_rest),   cmocka_unit_test(test_ball_lifts_off),
-      cmocka_unit_test(test_pendulum_hits_stop),   cmocka_unit_test(test_momentum_of_hit),
-      cmocka_unit_test(test_order_after_hits),     cmocka_unit_test(test_order_on_a_mesh),
-      cmocka_unit_test(test_tolerance_after_hits),
+      cmocka_unit_test(test_bouncing_ball),   cmocka_unit_test(test_lossless_ball),
+      cmocka_unit_test(test_rows_in_no_time), cmocka_unit_test(test_ball_comes_to_rest),
+      cmocka_unit_test(test_ball_lifts_off),  cmocka_unit_test(test_pendulum_hits_stop),
+      cmocka_unit_test(test_momentum_of_hit), cmocka_unit_test(test_order_after_hits),
+      cmocka_unit_test(test_order_on_a_mesh), cmocka_unit_test(test_tolerance_after_hits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,38 @@ static void test_bearings(void **state) {
   }
 }
 
+/// The bearing does not know how its axes are turned about its own: whatever the direction of the load, a wheel that is
+/// overhung is slowed alike, and so are a shaft in a guide and in a sleeve. With F and M, whose angle is not right, the ends
+/// press with e = F/2 +- (M x axis)/L.
+static void test_directions_of_loads(void **state) {
+  (void)state;
+  static const as_joint_kind kinds[] = {AS_JOINT_REVOLUTE, AS_JOINT_PRISMATIC,
+                                        AS_JOINT_CYLINDRICAL};
+  const double d = 0.3, L = 0.2, t = 0.05, torque = 4.0;
+  for (int k = 0; k < 3; ++k) {
+    double first[2] = {0}, rates[2] = {0};
+    for (int turn = 0; turn < 8; ++turn) {
+      const double phi = 0.3 + turn * 0.7, c = cos(phi), s = sin(phi);
+      as_body_def body = machine_round_body("wheel", mass, moment, k == 1);
+      body.position[1] = d;
+      body.velocity[1] = k == 0 ? 0.0 : 2.0;
+      body.angular_velocity[1] = k == 1 ? 0.0 : spin;
+      single x = open_single(kinds[k], &body, (double[]){0, 1, 0}, g * s, -g * c);
+      x.friction.length = L;
+      push(&x, body.position, (double[]){0, 0, 0}, (double[]){torque * s, 0, -torque * c});
+      finish(&x, AS_METHOD_INDEX2, 0.0025, t, rates);
+      if (turn == 0) memcpy(first, rates, sizeof first);
+      for (int i = 0; i < 2; ++i) assert_near("slowed alike", rates[i], first[i], 1e-7);
+    }
+    if (k > 0) continue;
+    // Weight along -z: F = (0, 0, m g), M = -d m g x + torque z on the wheel; M x y = -d m g z - torque x.
+    double N = 0.0;
+    for (int end = -1; end <= 1; end += 2)
+      N += hypot(end * torque / L, mass * g / 2.0 - end * d * mass * g / L);
+    assert_near("slowed by", first[0], spin - t * mu * N * radius / moment, 1e-5);
+  }
+}
+
 /// A shaft with J = m r^2 slides and turns in a sleeve: its surface slides in one direction, slower by mu g t.
 static void test_sleeve(void **state) {
   (void)state;
@@ -613,14 +645,22 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_block),     cmocka_unit_test(test_creep),
-      cmocka_unit_test(test_drawer),    cmocka_unit_test(test_tall_block),
-      cmocka_unit_test(test_wheel),     cmocka_unit_test(test_bearings),
-      cmocka_unit_test(test_sleeve),    cmocka_unit_test(test_socket),
-      cmocka_unit_test(test_order),     cmocka_unit_test(test_balance),
-      cmocka_unit_test(test_automatic), cmocka_unit_test(test_damping),
-      cmocka_unit_test(test_decay),     cmocka_unit_test(test_assembly),
-      cmocka_unit_test(test_held),      cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_block),
+                                     cmocka_unit_test(test_creep),
+                                     cmocka_unit_test(test_drawer),
+                                     cmocka_unit_test(test_tall_block),
+                                     cmocka_unit_test(test_wheel),
+                                     cmocka_unit_test(test_bearings),
+                                     cmocka_unit_test(test_directions_of_loads),
+                                     cmocka_unit_test(test_sleeve),
+                                     cmocka_unit_test(test_socket),
+                                     cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_balance),
+                                     cmocka_unit_test(test_automatic),
+                                     cmocka_unit_test(test_damping),
+                                     cmocka_unit_test(test_decay),
+                                     cmocka_unit_test(test_assembly),
+                                     cmocka_unit_test(test_held),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

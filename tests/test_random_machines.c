@@ -281,6 +281,12 @@ static void test_random_machines(void **state) {
   assert_true(c.loose * 50 <= SEEDS);
 }
 
+/// Two point masses close to each other and a spring between them: there was no end to looking for other ends of it.
+static void test_close_points(void **state) {
+  (void)state;
+  assert_int_equal(try_many(50708, 1, false).wrong, 0);
+}
+
 static as_status ignore_row(double t, const double *row, int n, void *user, as_error *error) {
   (void)t, (void)row, (void)n, (void)user, (void)error;
   return AS_OK;
@@ -318,6 +324,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_once_refused),
+                                     cmocka_unit_test(test_close_points),
                                      cmocka_unit_test(test_random_machines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

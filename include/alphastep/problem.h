@@ -136,7 +136,8 @@ typedef int as_evaluate_fn(const as_point *at, const as_evaluation *out, void *u
 /// Writes a name for a component, e.g. `joint "crank", row 2`, for messages.
 typedef void as_describe_fn(as_quantity quantity, int index, char *text, size_t size, void *user);
 
-/// Writes why a callback has returned `code` at a point, in one sentence without its end; nothing if it does not know.
+/// Writes why a callback has returned `code` at a point, in one sentence without its end; nothing if it does not know. With
+/// AS_DONE: which part of the problem gave a number that is not finite, as in `the force of spring 3 is nan`.
 typedef void as_explain_fn(const as_point *at, int code, char *text, size_t size, void *user);
 
 /// Writes which constraints say the same, in words and without an end of sentence: `count` redundant rows (of g, then of k) at a

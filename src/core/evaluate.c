@@ -31,25 +31,35 @@ as_quantity asi_function_quantity(asi_function function) {
 static as_status check_code(asi_evaluator *e, int code, const char *callback, const as_point *at) {
   if (code == 0) return AS_OK;
   const as_problem_def *def = &e->problem->def;
+  const as_status status = code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK;
   const double t = at->t;
   char culprit[64] = "", why[320] = "";
   if (def->explain) def->explain(at, code, why, sizeof why, def->user);
   if (def->describe && (code > AS_RETRY || code < AS_FATAL))
     def->describe(AS_QUANTITY_CODE, code, culprit, sizeof culprit, def->user);
   if (culprit[0] != '\0')
-    return asi_fail(e->error, code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK, t, culprit,
-                    "The %s callback could not be evaluated at t = %.9g s because of %s%s%s.",
-                    callback, t, culprit, why[0] ? ": " : "", why);
+    return asi_fail(e->error, status, t, culprit, "At t = %.9g s %s cannot be evaluated%s%s.", t,
+                    culprit, why[0] ? ": " : "", why);
   if (why[0])
-    return asi_fail(e->error, code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK, t, callback,
+    return asi_fail(e->error, status, t, callback,
                     "The %s callback could not be evaluated at t = %.9g s: %s.", callback, t, why);
   if (code > 0)
-    return asi_fail(e->error, AS_ERR_RETRY, t, callback,
+    return asi_fail(e->error, status, t, callback,
                     "The %s callback could not be evaluated at t = %.9g s (it returned %d).",
                     callback, t, code);
-  return asi_fail(e->error, AS_ERR_CALLBACK, t, callback,
+  return asi_fail(e->error, status, t, callback,
                   "The %s callback reported a fatal failure at t = %.9g s (it returned %d).",
                   callback, t, code);
+}
+
+/// What a problem that names things says of a number that is not finite; false: nothing.
+static bool explain_number(const asi_evaluator *e, const as_point *at) {
+  const as_problem_def *def = &e->problem->def;
+  char why[320] = "";
+  if (def->explain) def->explain(at, AS_DONE, why, sizeof why, def->user);
+  if (why[0])
+    (void)asi_fail(e->error, AS_ERR_NONFINITE, at->t, NULL, "At t = %.9g s %s.", at->t, why);
+  return why[0] != '\0';
 }
 
 /// Not finite if one of the numbers is not; nor if they are so large that one has to look closely.
@@ -64,25 +74,65 @@ static double sum_of(const double *value, int n) {
   return all[0] + all[1] + rest;
 }
 
+/// What a callback computes, in words: of a component with a name.
+static const char *words_of(const char *callback) {
+  static const char *const words[][2] = {{"force", "the force on"},
+                                         {"constraint", "the position of"},
+                                         {"constraint_rate", "the velocity of"},
+                                         {"constraint_acceleration", "the acceleration of"},
+                                         {"nonholonomic", "the velocity of"},
+                                         {"nonholonomic_acceleration", "the acceleration of"},
+                                         {"state_rate", "the rate of"}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+    if (strcmp(callback, words[i][0]) == 0) return words[i][1];
+  return "the value of";
+}
+
 static as_status check_vector(asi_evaluator *e, const char *callback, asi_function function,
-                              const double *value, double t) {
+                              const double *value, const as_point *at) {
   const int n = asi_function_size(e->problem, function);
   for (int i = 0; i < n; ++i) {
     if (isfinite(value[i])) continue;
     char name[64];
+    if (explain_number(e, at)) return AS_ERR_NONFINITE;
     asi_component_name(e->problem, asi_function_quantity(function), i, name, sizeof name);
-    return asi_fail(e->error, AS_ERR_NONFINITE, t, name,
+    if (e->problem->def.describe)
+      return asi_fail(e->error, AS_ERR_NONFINITE, at->t, name, "At t = %.9g s %s %s is %g.", at->t,
+                      words_of(callback), name, value[i]);
+    return asi_fail(e->error, AS_ERR_NONFINITE, at->t, name,
                     "The %s callback returned %g for %s at t = %.9g s.", callback, value[i], name,
-                    t);
+                    at->t);
   }
   return AS_OK;
 }
 
+/// Of an entry of a block that is not finite.
+static as_status fail_entry(asi_evaluator *e, const char *callback, as_block block, int row,
+                            int column, double value, const as_point *at) {
+  static const as_quantity quantity[] = {
+      [ASI_ARG_Q] = AS_QUANTITY_V,     [ASI_ARG_V] = AS_QUANTITY_V,
+      [ASI_ARG_VDOT] = AS_QUANTITY_V,  [ASI_ARG_LAMBDA] = AS_QUANTITY_LAMBDA,
+      [ASI_ARG_PSI] = AS_QUANTITY_PSI, [ASI_ARG_X] = AS_QUANTITY_X,
+      [ASI_ARG_Y] = AS_QUANTITY_Y};
+  const asi_block_info info = asi_block_describe(block);
+  char by[64], of[64];
+  if (explain_number(e, at)) return AS_ERR_NONFINITE;
+  if (e->problem->def.describe == NULL)
+    return asi_fail(e->error, AS_ERR_NONFINITE, at->t, info.name,
+                    "The %s callback returned %g for entry (%d, %d) of block %s at t = %.9g s.",
+                    callback, value, row, column, info.name, at->t);
+  asi_component_name(e->problem, asi_function_quantity(info.function), row, of, sizeof of);
+  asi_component_name(e->problem, quantity[info.argument], column, by, sizeof by);
+  return asi_fail(e->error, AS_ERR_NONFINITE, at->t, of,
+                  "At t = %.9g s the derivative of the equation of %s by that of %s is %g.", at->t,
+                  of, by, value);
+}
+
 static as_status check_matrix(asi_evaluator *e, const char *callback, as_block block,
-                              const as_matrix *m, double t) {
+                              const as_matrix *m, const as_point *at) {
   const char *name = asi_block_describe(block).name;
   if (m->stray)
-    return asi_fail(e->error, AS_ERR_ARGUMENT, t, name,
+    return asi_fail(e->error, AS_ERR_ARGUMENT, at->t, name,
                     "The %s callback wrote entry (%d, %d) of block %s, which is outside its "
                     "pattern.",
                     callback, m->stray_row, m->stray_col, name);
@@ -91,16 +141,14 @@ static as_status check_matrix(asi_evaluator *e, const char *callback, as_block b
   for (int j = 0; j < m->cols && suspicious; ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
       if (!isfinite(m->value[k]))
-        return asi_fail(e->error, AS_ERR_NONFINITE, t, name,
-                        "The %s callback returned %g for entry (%d, %d) of block %s at t = %.9g s.",
-                        callback, m->value[k], m->row[k], j, name, t);
+        return fail_entry(e, callback, block, m->row[k], j, m->value[k], at);
   return AS_OK;
 }
 
 static as_status call_vector(asi_evaluator *e, as_vector_fn *callback, const char *name,
                              asi_function function, const as_point *at, double *out) {
   const as_status status = check_code(e, callback(at, out, e->problem->def.user), name, at);
-  return status ? status : check_vector(e, name, function, out, at->t);
+  return status ? status : check_vector(e, name, function, out, at);
 }
 
 // ---- constraints that are left out at present ---------------------------------------------------
@@ -296,7 +344,7 @@ static as_status eval_mass(asi_evaluator *e, const as_point *at, as_matrix *m) {
   asi_matrix_clear(m);
   const as_status status =
       check_code(e, e->problem->def.mass(&point, m, e->problem->def.user), "mass", &point);
-  return status ? status : check_matrix(e, "mass", AS_BLOCK_M, m, at->t);
+  return status ? status : check_matrix(e, "mass", AS_BLOCK_M, m, &point);
 }
 
 static as_status eval_given(asi_evaluator *e, const as_point *at, as_block_set wanted,
@@ -310,7 +358,7 @@ static as_status eval_given(asi_evaluator *e, const as_point *at, as_block_set w
       check_code(e, p->def.jacobian(&point, wanted, blocks, p->def.user), "jacobian", &point);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (wanted & AS_BLOCK_BIT(block))
-      status = check_matrix(e, "jacobian", (as_block)block, &blocks[block], at->t);
+      status = check_matrix(e, "jacobian", (as_block)block, &blocks[block], &point);
   return status;
 }
 

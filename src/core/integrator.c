@@ -154,13 +154,25 @@ as_status asi_factor(as_integrator *s, asi_system *system, double t, const char 
   return status ? fail_singular(s, system, t, what, culprit) : AS_OK;
 }
 
+/// Names the unknown that is farthest out: the first that is not finite, or the largest.
+static as_status fail_solution(as_integrator *s, const asi_system *system, double t,
+                               const double *x) {
+  char name[64];
+  int worst = 0;
+  for (int i = 1; i < system->size && isfinite(x[worst]); ++i)
+    if (!(fabs(x[i]) <= fabs(x[worst]))) worst = i;
+  unknown_name(s->problem, system->size, worst, name, sizeof name);
+  return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, name,
+                  "The equations at t = %.9g s cannot be solved accurately: %s comes out as %.3g. "
+                  "Masses, stiffnesses or lengths there are too far apart in size.",
+                  t, name, x[worst]);
+}
+
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b) {
   if (system != &s->eta) ++s->statistics.solves;
   const as_status status = system->solver->ops->solve(system->solver, b);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
-  if (status)
-    return asi_fail(s->eval.error, AS_ERR_SINGULAR, t, NULL,
-                    "A linear system could not be solved accurately at t = %.9g s.", t);
+  if (status) return fail_solution(s, system, t, b);
   if (system->sharing && system->sharing->rank > 0) asi_low_rank_apply(system->sharing, b);
   return AS_OK;
 }

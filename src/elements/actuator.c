@@ -13,6 +13,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 /// What all formulas of an element see.
 typedef struct readings {
@@ -81,7 +82,8 @@ static int add_curvature(const asi_actuator *a, const as_element_input *in, doub
   if (code) return code;
   if (a->line.kind == ASI_GAUGE_COORDINATE) {
     asi_measure x;
-    if (!asi_measure_coordinate(&x, a->line.of, in, &ends.A, &ends.B, 0.0)) return AS_RETRY;
+    if (!asi_measure_coordinate(&x, a->line.of, in, &ends.A, &ends.B, 0.0))
+      return asi_retry(in, ASI_WHY_ANGLE);
     asi_measure_curvature(&x, back, m);
     return AS_DONE;
   }

@@ -28,6 +28,7 @@
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 enum { X, Y, Z };
 
@@ -87,7 +88,8 @@ int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element
     x->c.rate_q[j] /= 2.0;
   }
   const double e[3] = {x->e[0].value, x->e[1].value, x->e[2].value};
-  if (!(1.0 + x->c.value > least)) return AS_RETRY;
+  if (!(1.0 + x->c.value > least))
+    return asi_retry(in, "it is turned by half a turn, where its angles have no value");
   asi_rotation_ratio(x->c.value, asi_norm(e) / 2.0, x->rho);
   for (int i = 0; i < 3; ++i) turn(x, i);
   return AS_DONE;

@@ -45,6 +45,7 @@
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 /// A side's coordinate; false where there is none.
 static bool measure(const asi_coupling_side *side, const as_element_input *in, asi_measure *x) {
@@ -126,7 +127,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   for (int s = 0; s < c->n_sides; ++s) {
     const double factor = -c->unit * c->side[s].factor;
     asi_measure x;
-    if (!measure(&c->side[s], in, &x)) return AS_RETRY;
+    if (!measure(&c->side[s], in, &x)) return asi_retry(in, ASI_WHY_ANGLE);
     sum += c->side[s].factor * x.value;
     if (out->rate) out->rate[0] += factor * x.rate;
     if (out->acceleration) out->acceleration[0] += factor * x.acceleration;

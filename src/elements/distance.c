@@ -8,9 +8,9 @@
 #include "alphastep/problem.h"
 #include "elements/rows.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
-/// C, 3 x 12.
-static void gradient(const asi_pair *pair, double *C) {
+void asi_distance_gradient(const asi_pair *pair, double *C) {
   for (int k = 0; k < 3 * ASI_PAIR; ++k) C[k] = 0.0;
   asi_add_identity(1.0, C + ASI_XA, ASI_PAIR);
   asi_add_times_skew(-1.0, pair->a->R, pair->A.p, C + ASI_TA, ASI_PAIR);
@@ -49,7 +49,7 @@ static void add_curvature(const asi_pair *pair, const double *e, double size, do
 int asi_distance_row(const asi_pair *pair, const double length[3], const as_element_input *in,
                      const as_element_output *out, int r) {
   const double size = asi_norm(pair->D);
-  if (!(size > 0.0)) return AS_RETRY;
+  if (!(size > 0.0)) return asi_retry(in, ASI_WHY_POINTS);
   double e[3], C[3 * ASI_PAIR], ND1[3];
   for (int k = 0; k < 3; ++k) e[k] = pair->D[k] / size;
   if (out->g) out->g[r] += size - length[0];
@@ -57,7 +57,7 @@ int asi_distance_row(const asi_pair *pair, const double length[3], const as_elem
   if (out->gdot_q || out->acceleration) across(e, size, pair->D1, ND1);
   if (out->acceleration)
     out->acceleration[r] += asi_dot(e, pair->D2) + asi_dot(ND1, pair->D1) - length[2];
-  if (out->g_q || out->gdot_q || out->f_q) gradient(pair, C);
+  if (out->g_q || out->gdot_q || out->f_q) asi_distance_gradient(pair, C);
   if (out->g_q) add_line(1.0, e, C, out->g_q + r * ASI_PAIR);
   if (out->gdot_q) {
     double *line = out->gdot_q + r * ASI_PAIR, e_in_a[3], e_in_b[3];

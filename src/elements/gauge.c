@@ -16,6 +16,7 @@
 #include "elements/bushing.h"
 #include "elements/spring.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 bool asi_gauge_is_rate(const asi_gauge *g) {
   switch (g->kind) {
@@ -90,9 +91,6 @@ static int read_distance(const asi_gauge *g, const as_element_input *in, const a
   asi_pair_init(&pair, in, &line, &ends->A, &ends->B, ASI_NEED_ALWAYS);
   const int code = asi_distance_row(&pair, zero, in, &line, 0);
   if (code == AS_DONE) take(g, x.value, x.rate, x.q, x.rate_q, out);
-  if (code && in->why)
-    snprintf(in->why, AS_ELEMENT_WHY,
-             "two points are in one place: their distance has no direction there");
   return code;
 }
 
@@ -100,7 +98,8 @@ static int read_coordinate(const asi_gauge *g, const as_element_input *in, const
                            const double *turns, asi_reading *out) {
   asi_measure x;
   const double near = g->turn >= 0 && turns ? turns[g->turn] : 0.0;
-  if (!asi_measure_coordinate(&x, g->of, in, &ends->A, &ends->B, near)) return AS_RETRY;
+  if (!asi_measure_coordinate(&x, g->of, in, &ends->A, &ends->B, near))
+    return asi_retry(in, ASI_WHY_ANGLE);
   take(g, x.value, x.rate, x.q, x.rate_q, out);
   return AS_DONE;
 }

@@ -24,6 +24,7 @@
 #include "alphastep/problem.h"
 #include "elements/sliding.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 enum { X, Y, Z };
 
@@ -114,7 +115,7 @@ static int evaluate_disk(const as_element_input *in, const as_element_output *ou
   asi_rotate(in->body[1]->R, rolling->joint.frame[1].axis + 3 * Z, w);
   asi_cross(n, w, across);
   const double c = asi_dot(n, w), s = asi_norm(across);
-  if (!(s > 0.0)) return AS_RETRY;
+  if (!(s > 0.0)) return asi_retry(in, "the disk lies flat on its plane");
   height_row(&pair, in, out, 0.0);
   add_tilt(&pair, in, out, r, c, s);
   for (int i = 0; i < 2 && wants_sliding(out); ++i) {

@@ -95,6 +95,9 @@ void asi_separation_row(const asi_pair *pair, asi_row row, const as_element_inpu
 int asi_distance_row(const asi_pair *pair, const double length[3], const as_element_input *in,
                      const as_element_output *out, int r);
 
+/// C = D_q D, 3 x 12.
+void asi_distance_gradient(const asi_pair *pair, double *C);
+
 /// Adds factor times the angle of B against A about z, within half a turn of `near`. AS_RETRY where there is none.
 int asi_twist_row(const asi_pair *pair, double factor, double near, const as_element_input *in,
                   const as_element_output *out, int r);

@@ -13,13 +13,15 @@
 /// them. That a step does not slip into the next is seen to when it ends, see coupling.c.
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/why.h"
 
 int asi_twist_row(const asi_pair *pair, double factor, double near, const as_element_input *in,
                   const as_element_output *out, int r) {
   const asi_coordinate about_z = {ASI_COORDINATE_ANGLE, 2};
   const as_element_input two = {.t = in->t, .body = {pair->a, pair->b}};
   asi_measure x;
-  if (!asi_measure_coordinate(&x, about_z, &two, &pair->A, &pair->B, near)) return AS_RETRY;
+  if (!asi_measure_coordinate(&x, about_z, &two, &pair->A, &pair->B, near))
+    return asi_retry(in, ASI_WHY_ANGLE);
   if (out->g) out->g[r] += factor * x.value;
   if (out->rate) out->rate[r] += factor * x.rate;
   if (out->acceleration) out->acceleration[r] += factor * x.acceleration;

@@ -14,6 +14,7 @@
 #include "alphastep/problem.h"
 #include "elements/rolling.h"
 #include "elements/sliding.h"
+#include "elements/why.h"
 
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {
   static const asi_coordinate shift[2] = {{ASI_COORDINATE_SHIFT, 0}, {ASI_COORDINATE_SHIFT, 1}};
@@ -22,7 +23,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   const asi_sliding k = {&pair, out, out->f_q ? in->psi[0] : 0.0, 0};
   const asi_cosine b1 = asi_cosine_of(&pair, 0, 0), b2 = asi_cosine_of(&pair, 1, 0);
   const double m = hypot(b1.value, b2.value), m3 = m * m * m;
-  if (!(m > 0.0)) return AS_RETRY;
+  if (!(m > 0.0)) return asi_retry(in, "the blade stands across its plane");
   asi_rate e[2];
   for (int i = 0; i < 2; ++i) asi_rate_evaluate(&pair, shift[i], &e[i]);
   asi_sliding_add(&k, b2.value / m, shift[0], &e[0]);

@@ -9,7 +9,7 @@
 ///
 /// D_q(l_q^T) S is the curvature of a distance row with the multiplier S, so that row does all the work.
 /// Where an end moves against its body l depends on t besides; the motion brings in S l_t = S l' + f . v.
-/// Where the points coincide the direction is undefined: no force, unless S(0) is not zero (AS_RETRY).
+/// Where the points coincide the direction is undefined: no tension at rest, unless S(0, 0) is not zero (AS_RETRY).
 #include "elements/spring.h"
 
 #include <math.h>
@@ -17,6 +17,7 @@
 
 #include "alphastep/problem.h"
 #include "elements/vector.h"
+#include "elements/why.h"
 
 /// The ends now; length, its rate and their gradients, as wanted.
 typedef struct extension {
@@ -36,24 +37,43 @@ static int measure(const as_element_input *in, bool rates, double tension, doubl
       .g = &x->l, .g_q = x->l_q, .rate = &x->rate, .gdot_q = rates ? x->rate_q : NULL, .f_q = f_q};
   as_element_input with = *in;
   with.lambda = &tension;
+  with.why = NULL; // it is no failure
   asi_pair pair;
   asi_pair_init(&pair, in, &line, &x->ends.A, &x->ends.B, ASI_NEED_ALWAYS);
   return asi_distance_row(&pair, zero, &with, &line, 0);
 }
 
-/// The points coincide: a law without tension there is stiff in all directions alike.
-static int at_zero_length(const asi_spring *s, const as_element_input *in,
+/// out += factor C^T C, 12 x 12
+static void add_square(double factor, const double *C, double *out) {
+  for (int i = 0; i < ASI_PAIR; ++i)
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < ASI_PAIR; ++j)
+        out[i * ASI_PAIR + j] += factor * C[k * ASI_PAIR + i] * C[k * ASI_PAIR + j];
+}
+
+/// The points coincide: a law without tension there is stiff in all directions alike. Along a motion through this point e is
+/// D'/|D'| behind it and S the tension at the speed |D'|; before it both have the other sign. So
+///
+///     f = -S(0, |D'|) C^T D'/|D'|     f_q = -S_l C^T C     f_v = -S_l' C^T C
+static int at_zero_length(const asi_spring *s, const as_element_input *in, const asi_ends_now *ends,
                           const as_element_output *out) {
-  double law[3];
-  const int code = asi_law_evaluate(&s->law, in, -s->law.rest, 0.0, law);
+  double law[3], C[3 * ASI_PAIR], rate;
+  int code = asi_law_evaluate(&s->law, in, -s->law.rest, 0.0, law);
   if (code) return code;
-  if (law[0] != 0.0) return AS_RETRY;
-  if (out->f_q) {
-    asi_add_identity(-law[1], out->f_q + ASI_XA * ASI_PAIR + ASI_XA, ASI_PAIR);
-    asi_add_identity(law[1], out->f_q + ASI_XA * ASI_PAIR + ASI_XB, ASI_PAIR);
-    asi_add_identity(law[1], out->f_q + ASI_XB * ASI_PAIR + ASI_XA, ASI_PAIR);
-    asi_add_identity(-law[1], out->f_q + ASI_XB * ASI_PAIR + ASI_XB, ASI_PAIR);
-  }
+  if (law[0] != 0.0)
+    return asi_retry(
+        in, "its ends are in one place and it has a tension there, which has no direction");
+  asi_pair pair;
+  const as_element_output rates = {.rate = &rate};
+  asi_pair_init(&pair, in, &rates, &ends->A, &ends->B, ASI_NEED_ALWAYS);
+  asi_distance_gradient(&pair, C);
+  const double speed = asi_norm(pair.D1);
+  if (speed > 0.0) code = asi_law_evaluate(&s->law, in, -s->law.rest, speed, law);
+  if (code) return code;
+  for (int i = 0; i < ASI_PAIR && out->force && speed > 0.0; ++i)
+    for (int k = 0; k < 3; ++k) out->force[i] -= law[0] * C[k * ASI_PAIR + i] * pair.D1[k] / speed;
+  if (out->f_q) add_square(-law[1], C, out->f_q);
+  if (out->f_v) add_square(-law[2], C, out->f_v);
   return AS_DONE;
 }
 
@@ -62,7 +82,7 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   extension x;
   int code = asi_ends_move(&s->ends, in->t, &x.ends);
   if (code) return code;
-  if (measure(in, false, 0.0, NULL, &x)) return at_zero_length(s, in, out);
+  if (measure(in, false, 0.0, NULL, &x)) return at_zero_length(s, in, &x.ends, out);
   double law[3];
   code = asi_law_evaluate(&s->law, in, x.l - s->law.rest, x.rate, law);
   if (code) return code;

@@ -9,13 +9,14 @@
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
+#include "elements/why.h"
 
 static int measure(const asi_stop *s, const as_element_input *in, asi_ends_now *ends,
                    asi_measure *x) {
   const int code = asi_ends_move(&s->ends, in->t, ends);
   if (code) return code;
-  return asi_measure_coordinate(x, s->coordinate, in, &ends->A, &ends->B, s->near) ? AS_DONE
-                                                                                   : AS_RETRY;
+  if (asi_measure_coordinate(x, s->coordinate, in, &ends->A, &ends->B, s->near)) return AS_DONE;
+  return asi_retry(in, ASI_WHY_ANGLE);
 }
 
 /// S, S_c, S_c'

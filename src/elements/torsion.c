@@ -8,6 +8,7 @@
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
 #include "elements/spring.h"
+#include "elements/why.h"
 
 static const asi_coordinate about_z = {ASI_COORDINATE_ANGLE, 2};
 
@@ -22,8 +23,8 @@ static int measure(const asi_torsion *t, const as_element_input *in, asi_ends_no
                    asi_measure *x) {
   const int code = asi_ends_move(&t->ends, in->t, ends);
   if (code) return code;
-  return asi_measure_coordinate(x, about_z, in, &ends->A, &ends->B, t->law.rest) ? AS_DONE
-                                                                                 : AS_RETRY;
+  if (asi_measure_coordinate(x, about_z, in, &ends->A, &ends->B, t->law.rest)) return AS_DONE;
+  return asi_retry(in, ASI_WHY_ANGLE);
 }
 
 static int evaluate(const as_element_input *in, const as_element_output *out, const void *data) {

@@ -42,7 +42,7 @@ static int follow(const as_point *at, double *out, void *user) {
 
 as_vector_fn *asi_model_follow(const as_model *m) { return m->n_turns > 0 ? follow : NULL; }
 
-bool asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to) {
+int asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to) {
   const double h = to->t - from->t, quarter = 1.5707963267948966;
   for (int k = 0; k < m->n_turns; ++k) {
     double angle[2], rate[2];
@@ -51,9 +51,9 @@ bool asi_model_turns_too_far(const as_model *m, const as_point *from, const as_p
         look_at(m, k, to, near, &angle[1], &rate[1]))
       continue;
     const double expected = angle[0] + 0.5 * h * (rate[0] + rate[1]);
-    if (!(expected - angle[1] < quarter && angle[1] - expected < quarter)) return true;
+    if (!(expected - angle[1] < quarter && angle[1] - expected < quarter)) return m->turn_joint[k];
   }
-  return false;
+  return -1;
 }
 
 // ---- making -----------------------------------------------------------------------------------------
@@ -66,13 +66,15 @@ static void resolve(const as_model *m, asi_frame_motion *motion) {
 
 as_status asi_model_make_turns(as_model *m, const as_builder *b, as_error *error) {
   m->turn = asi_calloc((size_t)b->n_turns, sizeof *m->turn);
-  if (m->turn == NULL) return asi_fail_memory(error);
+  m->turn_joint = asi_calloc((size_t)b->n_turns, sizeof *m->turn_joint);
+  if (m->turn == NULL || m->turn_joint == NULL) return asi_fail_memory(error);
   m->n_turns = b->n_turns;
   for (int k = 0; k < b->n_turns; ++k) {
     asi_coordinate all[AS_JOINT_COORDINATES];
     asi_joint_coordinates(b->joint[b->turn[k].joint].kind, all);
     m->turn[k] = asi_joint_gauge(b, b->turn[k].joint, all[b->turn[k].coordinate]);
     m->turn[k].turn = k;
+    m->turn_joint[k] = b->turn[k].joint;
     m->u0[m->n_parameters + k] = b->joint[b->turn[k].joint].start[b->turn[k].coordinate];
     for (int e = 0; e < 2; ++e) resolve(m, &m->turn[k].ends.motion[e]);
   }

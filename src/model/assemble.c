@@ -315,8 +315,7 @@ static void scatter(const as_model *m, const asi_shape *shape, const asi_placed 
   for (int k = 0; k < p->n_cleared; ++k) memset(p->cleared[k].matrix, 0, p->cleared[k].size);
 }
 
-/// An element's place in the point.
-static void point_at(const as_point *at, const asi_placed *e, as_element_input *in) {
+void asi_element_point(const as_point *at, const asi_placed *e, as_element_input *in) {
   in->lambda = at->lambda ? at->lambda + e->row : NULL;
   in->psi = at->psi ? at->psi + e->velocity_row : NULL;
   in->read = at->lambda ? at->lambda + e->read_row : NULL;
@@ -334,8 +333,6 @@ static asi_ball_output ball_output(const target *to) {
 static bool wants_balls(const asi_ball_output *out) {
   return out->g || out->rate || out->acceleration || out->g_q || out->gdot_q || out->f_q;
 }
-
-enum { BLAMED = AS_RETRY + 1 }; // and the number of the element that could not be evaluated
 
 /// Zeros in all that the elements of a model may write.
 static void begin_local(const as_model *m, asi_local *local) {
@@ -371,7 +368,7 @@ static int evaluate_element(walk *w, const asi_placed *e) {
   const as_model *m = w->m;
   const asi_shape *shape = &m->shape[e->shape];
   const plan *p = &w->plan;
-  point_at(w->at, e, &w->in);
+  asi_element_point(w->at, e, &w->in);
   const int code = e->e.type->evaluate(&w->in, &p->out, e->data);
   if (code) return code;
   if (shape->se3) asi_se3_transform(shape, &w->in, p->wanted, &w->local);
@@ -420,7 +417,7 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
     if (w.plan.wanted == 0 && first == 0) continue;
     for (int b = 0; b < e->e.n_bodies; ++b) w.in.body[b] = visit(&w, e, b, first, &held);
     const int code = w.plan.wanted ? evaluate_element(&w, e) : AS_DONE;
-    if (code) return code > 0 ? BLAMED + i : -(BLAMED + i);
+    if (code) return code > 0 ? ASI_BLAMED + i : -(ASI_BLAMED + i);
   }
   return AS_DONE;
 }
@@ -431,7 +428,7 @@ static int evaluate(const as_model *m, const as_point *at, const target *to) {
   const asi_body_output bodies = body_output(to);
   evaluate_untouched(m, at, &bodies);
   const int code = to->force ? asi_superelements_force(m, at, to->force) : AS_DONE;
-  if (code) return code > 0 ? AS_RETRY : AS_FATAL;
+  if (code) return code;
   if (to->block_set) asi_superelements_blocks(m, to->block_set, to->blocks);
   const int failed = evaluate_elements(m, at, to);
   for (int i = 0; i < m->n_lambda && to->g && m->gap; ++i) to->g[i] -= m->gap_factor * m->gap[i];
@@ -483,71 +480,6 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
   return evaluate(user, at, &to);
 }
 
-static void describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
-  const as_model *m = user;
-  if (quantity == AS_QUANTITY_CODE) {
-    asi_sort sort;
-    const char *name = asi_element_name(m, (index < 0 ? -index : index) - BLAMED, &sort);
-    snprintf(text, size, "%s \"%.48s\"", asi_sort_name(sort), name);
-    return;
-  }
-  if (quantity == AS_QUANTITY_LAMBDA || quantity == AS_QUANTITY_PSI) {
-    const bool velocity = quantity == AS_QUANTITY_PSI;
-    const int joint = m->row_joint[velocity ? m->n_lambda + index : index];
-    const asi_placed *p = &m->element[m->joint[joint].element];
-    const char *name = asi_names_get(&m->names[ASI_SORT_JOINT], joint);
-    if (velocity)
-      snprintf(text, size, "joint \"%.40s\", velocity row %d", name,
-               index - p->velocity_row + 1); // rows count from 1 in messages
-    else if (p->e.n_rows > 1)
-      snprintf(text, size, "joint \"%.40s\", row %d", name, index - p->row + 1);
-    else
-      snprintf(text, size, "joint \"%.40s\"", name);
-    return;
-  }
-  if (quantity != AS_QUANTITY_V) return;
-  for (int i = 0; i < m->n_superelements; ++i)
-    if (index >= m->superelement[i].v && index < m->superelement[i].v + m->superelement[i].n)
-      snprintf(text, size, "superelement \"%.32s\", coordinate %d",
-               asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], i), index - m->superelement[i].v);
-  for (int i = 0; i < m->n_bodies; ++i) {
-    const int component = index - m->body[i].v;
-    if (m->body[i].node || component < 0 || component >= m->body[i].n) continue;
-    snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], i),
-             component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
-  }
-}
-
-/// A formula of time that is no number, or what the element says that could not be evaluated.
-static void explain(const as_point *at, int code, char *text, size_t size, void *user) {
-  const as_model *m = user;
-  const int number = (code < 0 ? -code : code) - BLAMED;
-  double out[3];
-  for (int i = 0; i < m->n_curves; ++i) {
-    const asi_formula *f = m->curve[i].formula;
-    if (f == NULL || !f->of_time || asi_formula_at(f, at->t, out) == AS_DONE) continue;
-    asi_formula_explain(f, at->t, text, size);
-    return;
-  }
-  if (number < 0 || number >= m->n_elements) return;
-  const asi_placed *e = &m->element[number];
-  char why[AS_ELEMENT_WHY] = "";
-  double force[AS_ELEMENT_COLUMNS] = {0};
-  as_body_motion body[AS_ELEMENT_BODIES];
-  as_element_input in = {.t = at->t, .u = at->u, .why = why};
-  point_at(at, e, &in);
-  for (int b = 0; b < e->e.n_bodies; ++b) {
-    asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
-    in.body[b] = &body[b];
-  }
-  if (at->v) (void)e->e.type->evaluate(&in, &(as_element_output){.force = force}, e->data);
-  double f_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS] = {0};
-  if (at->v && why[0] == '\0' &&
-      e->e.n_rows + e->e.n_velocity_rows == 0) // a derivative may be the reason
-    (void)e->e.type->evaluate(&in, &(as_element_output){.f_q = f_q}, e->data);
-  snprintf(text, size, "%s", why);
-}
-
 void asi_model_callbacks(as_problem_def *def) {
   def->mass = mass;
   def->force = force;
@@ -558,7 +490,7 @@ void asi_model_callbacks(as_problem_def *def) {
   def->nonholonomic_acceleration = nonholonomic_acceleration;
   def->jacobian = jacobian;
   def->evaluate = evaluate_wanted;
-  def->describe = describe;
-  def->explain = explain;
+  def->describe = asi_model_describe;
+  def->explain = asi_model_explain;
   def->describe_redundancy = asi_describe_redundancy;
 }

@@ -634,16 +634,28 @@ static int list_parts(const as_model *m, as_space_part *parts) {
   return n;
 }
 
-/// A length of the machine: how far its frames and bodies lie from each other, roughly.
-static double typical_length(const as_model *m) {
+/// A length of the machine: how far its frames and bodies lie from each other, roughly; `far` is the joint that says so.
+static double typical_length(const as_model *m, int *far) {
   double largest = 0.0;
+  *far = AS_NONE;
   for (int i = 0; i < m->n_joints; ++i) {
     const asi_placed *p = &m->element[m->joint[i].element];
     const asi_joint *joint = p->data;
-    for (int s = 0; s < 2 && m->joint[i].ours; ++s)
-      if (p->e.body[s] >= 0) largest = fmax(largest, asi_norm(joint->frame[s].p));
+    for (int s = 0; s < 2 && m->joint[i].ours; ++s) {
+      if (p->e.body[s] < 0 || asi_norm(joint->frame[s].p) <= largest) continue;
+      largest = asi_norm(joint->frame[s].p);
+      *far = i;
+    }
   }
   return largest > 0.0 ? largest : 1.0;
+}
+
+static as_status fail_far(const as_model *m, int joint, double length, as_error *error) {
+  const char *name = asi_names_get(&m->names[ASI_SORT_JOINT], joint);
+  return asi_fail(
+      error, AS_ERR_ARGUMENT, (double)NAN, name,
+      "The joint \"%s\" is %g m from the centre of mass of one of its bodies: that is too far.",
+      name, length);
 }
 
 static void set_block(as_problem_def *def, as_block block, const asi_pattern *pattern) {
@@ -664,7 +676,8 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
   if (!parts || !body || !joint || !typical) status = asi_fail_memory(error);
   if (status == AS_OK) status = group_joints(m, joint, error);
   if (status == AS_OK) {
-    const double length = typical_length(m);
+    int far;
+    const double length = typical_length(m, &far);
     int n_groups = 0;
     for (int i = 0; i < m->n_bodies; ++i) {
       if (m->body[i].node) continue;
@@ -698,7 +711,8 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.reaction = m->row_joint;
     def.typical = typical;
     def.user = m;
-    status = as_problem_create(&def, &m->problem, error);
+    status = isfinite(length) ? as_problem_create(&def, &m->problem, error)
+                              : fail_far(m, far, length, error);
   }
   free(parts);
   free(body);
@@ -783,6 +797,7 @@ void as_model_destroy(as_model *m) {
   free(m->given);
   free(m->u0);
   free(m->turn);
+  free(m->turn_joint);
   free(m->timed);
   free(m);
 }

@@ -114,6 +114,7 @@ struct as_model {
   int n_timed;
   int n_turns;     ///< held signals behind them: angles that are remembered
   asi_gauge *turn; ///< n_turns: these angles; bodies are the model's
+  int *turn_joint; ///< n_turns: whose
   double *u0;      ///< all of them at the start
   as_problem *problem;
   as_initial initial;
@@ -129,6 +130,15 @@ as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error
 
 /// Fills the callbacks of a description.
 void asi_model_callbacks(as_problem_def *def);
+
+/// Callbacks return this and the number of the element that could not be evaluated, behind those of elements that of a
+/// superelement; of a fatal failure the negative.
+enum { ASI_BLAMED = AS_RETRY + 1 };
+/// Names of components and of what is to blame, see as_describe_fn; and why, see as_explain_fn.
+void asi_model_describe(as_quantity quantity, int index, char *text, size_t size, void *user);
+void asi_model_explain(const as_point *at, int code, char *text, size_t size, void *user);
+/// Where an element stands in a point.
+void asi_element_point(const as_point *at, const asi_placed *e, as_element_input *in);
 /// Says which joints hold the same directions: as_redundancy_fn.
 void asi_describe_redundancy(const as_point *at, const int *redundant, int count, const int *group,
                              char *text, size_t size, void *user);
@@ -142,8 +152,8 @@ as_time_fn *asi_model_next_time(const as_model *m);
 bool asi_model_is_autonomous(const as_model *m);
 /// Remembers them after a step; NULL if there are none.
 as_vector_fn *asi_model_follow(const as_model *m);
-/// Whether one of them has turned so far in a step that it cannot be told how often.
-bool asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to);
+/// The joint of one that has turned so far in a step that it cannot be told how often, or -1.
+int asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to);
 /// The check of steps; NULL if the model has nothing to be checked.
 as_step_fn *asi_model_check_step(const as_model *m);
 

@@ -136,7 +136,8 @@ int asi_superelements_force(const as_model *m, const as_point *at, double *out) 
   for (int i = 0; i < m->n_superelements; ++i) {
     const asi_superelement *s = &m->superelement[i];
     const int code = asi_superelement_force(s, at->t, at->q + s->q, at->v + s->v, out + s->v);
-    if (code) return code;
+    const int number = ASI_BLAMED + m->n_elements + i;
+    if (code) return code > 0 ? number : -number;
   }
   return AS_DONE;
 }

@@ -188,7 +188,12 @@ static int check_step(const as_point *from, const as_point *to, const bool *inac
                       char *text, size_t size, void *user) {
   const as_model *m = user;
   *row = -1;
-  if (m->n_turns > 0 && asi_model_turns_too_far(m, from, to)) return AS_RETRY;
+  const int joint = asi_model_turns_too_far(m, from, to);
+  if (joint >= 0) {
+    snprintf(text, size, "the joint \"%s\" turns by half a turn or more in it",
+             asi_names_get(&m->names[ASI_SORT_JOINT], joint));
+    return AS_RETRY;
+  }
   const as_state at[2] = {{.t = from->t, .q = from->q, .v = from->v, .u = from->u},
                           {.t = to->t, .q = to->q, .v = to->v, .u = to->u}};
   if (forces_jump(m, at, text, size)) return AS_RETRY;

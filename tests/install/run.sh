@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs a build, moves the installation elsewhere, and uses it as a stranger would: through CMake's
 # find_package and through pkg-config, with the shared and with the static library.
-# usage: run.sh BUILD_DIR CC VERSION SOVERSION
+# usage: run.sh BUILD_DIR CC VERSION SOVERSION SOURCE_DIR
 set -euo pipefail
 
 build=$1
 cc=$2
 version=$3
 soversion=$4
+source=$5
 here=$(cd "$(dirname "$0")" && pwd)
 
 tmp=$(mktemp -d)
@@ -44,9 +45,30 @@ for file in "$lib/libalphastep.so" "$lib/libalphastep.a" "$prefix/include/alphas
 done
 [ -n "$(find "$prefix/share/doc" -name LICENSE)" ] || die "LICENSE is not installed"
 
-# No file may remember where it was installed first, or where it was built.
-if grep -rIlF -e "$tmp/first" -e "$build" "$prefix"; then
-  die "the files above hold the path of the first prefix or of the build"
+# No file, programs included, may remember where it was installed first, or where it was built.
+if grep -raoF -e "$tmp/first" -e "$build" -e "$source" "$prefix" | sort | uniq -c | grep .; then
+  die "the files above hold the path of the first prefix, of the build or of the sources"
+fi
+
+# ---- hardening --------------------------------------------------------------------------------------
+
+hardened() { # file: its tables of addresses are read-only before it runs, its stack holds no code, arrays on it are guarded
+  local header dynamic
+  header=$(readelf -lW "$1")
+  dynamic=$(readelf -dW "$1")
+  grep -q GNU_RELRO <<<"$header" || die "$1 has no RELRO"
+  grep -qE 'BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || die "$1 is not linked with -z now"
+  grep -qE 'GNU_STACK.* RW ' <<<"$header" || die "$1 has an executable stack"
+  nm -D --undefined-only "$1" | grep -qw '__stack_chk_fail.*' || die "$1 is built without a stack protector"
+}
+
+hardened "$lib/libalphastep.so"
+if [ -x "$prefix/bin/alphastep" ]; then
+  hardened "$prefix/bin/alphastep"
+  readelf -hW "$prefix/bin/alphastep" | grep -q 'Type: *DYN' || die "alphastep is not position independent"
+fi
+if grep -q '^CMAKE_BUILD_TYPE:STRING=Rel' "$build/CMakeCache.txt"; then
+  nm -D --undefined-only "$lib/libalphastep.so" | grep -q '_chk@' || die "libalphastep.so is built without _FORTIFY_SOURCE"
 fi
 
 # ---- the shared library: its name, and exactly the public functions -------------------------------
@@ -54,7 +76,11 @@ fi
 readelf -d "$lib/libalphastep.so" | grep -qF "[libalphastep.so.$soversion]" ||
   die "the SONAME is not libalphastep.so.$soversion"
 
-nm -D --defined-only "$lib/libalphastep.so" | awk '{print $NF}' | sort -u >"$tmp/exported"
+nm -D --defined-only "$lib/libalphastep.so" | awk '$2 != "A" {print $NF}' >"$tmp/versioned"
+if grep -v "@@ALPHASTEP_$soversion\$" "$tmp/versioned"; then
+  die "the symbols above are exported without the version ALPHASTEP_$soversion"
+fi
+sed 's/@.*//' "$tmp/versioned" | sort -u >"$tmp/exported"
 if grep -v '^as_' "$tmp/exported"; then
   die "the symbols above are exported and do not begin with as_"
 fi

@@ -1,0 +1,172 @@
+/// What a reader of model files is told where a machine cannot be run: which joint, force or body, which quantity, when; in
+/// the words of the file, not of the library.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alphastep/alphastep.h"
+#include "core/integrator.h"
+#include "machines.h"
+
+#define HEAD "alphastep: 1\nsimulate: {t_end: 1, step: 0.01}\n"
+#define BOB                                                                                        \
+  HEAD                                                                                             \
+      "gravity: [0, 0, -9.81]\nbodies:\n"                                                          \
+      "  bob: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0], velocity: [0, 0.3, 0]}\n"
+#define PIN                                                                                        \
+  "joints:\n  pin: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+#define STRUT                                                                                      \
+  "forces:\n  strut: {type: spring, bodies: [ground, bob], point: [0, 0, 0], second_point: [0.5, " \
+  "0, 0], "
+#define LOAD "forces:\n  gust: {type: load, body: bob, "
+
+static as_status ignore_row(double t, const double *row, int n, void *user, as_error *error) {
+  (void)t, (void)row, (void)n, (void)user, (void)error;
+  return AS_OK;
+}
+
+/// Runs a machine that has to fail; its sentence.
+static const char *fail_to_run(const char *text) {
+  static as_messages messages;
+  static as_error error;
+  as_machine *m = NULL;
+  as_run *run = NULL;
+  if (as_machine_parse(text, strlen(text), "odd.yaml", NULL, 0, &m, &messages))
+    return messages.message[0].text;
+  as_run_def def = as_default_run_def();
+  def.integrator = m->simulation.integrator;
+  def.t_end = m->simulation.t_end;
+  def.rules = m->rules;
+  as_status status = as_run_create(m->model, &def, &run, &error);
+  if (status == AS_OK) status = as_run_go(run, ignore_row, NULL, NULL, &error);
+  as_run_destroy(run);
+  as_machine_destroy(m);
+  if (status == AS_OK) fail_msg("this runs:\n%s", text);
+  assert_true(error.status == status);
+  return error.message;
+}
+
+static void expect(const char *text, const char *sentence) {
+  static const char *const foreign[] = {"callback", "block ",        "entry (", "lambda[",
+                                        "psi[",     " v[",           " u[",     "G_Q",
+                                        "typical",  "linear system", "_rate "};
+  const char *found = fail_to_run(text);
+  if (strstr(found, sentence) == NULL) fail_msg("%s\n%s\nnot\n%s", text, found, sentence);
+  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; ++i)
+    if (strstr(found, foreign[i])) fail_msg("%s\nspeaks of \"%s\"", found, foreign[i]);
+}
+
+static void test_formulas(void **state) {
+  (void)state;
+  expect(BOB STRUT "law: 1/deflection}\n",
+         "At t = 0 s force \"strut\" cannot be evaluated: The law of force \"strut\": 1 / 0 is not "
+         "a number");
+  expect(BOB STRUT "law: log(deflection)}\n", "The law of force \"strut\": log(0) is not a number");
+  expect(BOB LOAD "force: [sqrt(0.2 - t), 0, 0]}\n",
+         "force \"gust\" cannot be evaluated: The force x of load \"gust\": sqrt(-0.");
+  expect(BOB LOAD "force: [1, 0, 0], factor: log(0.3 - t)}\n",
+         "force \"gust\" cannot be evaluated: The factor of load \"gust\": log(");
+  expect(BOB PIN "  drive: {type: motion, joint: pin, law: sqrt(t)}\n",
+         "At t = 0 s joint \"drive\" cannot be evaluated: The law of motion \"drive\": the "
+         "derivative of sqrt(0) is not finite");
+  expect(BOB "tables: {x: {points: [[0, 0], [0.1, 1e200], [0.2, -1e300]]}}\n" PIN
+             "  drive: {type: motion, joint: pin, law: x(t)*x(t)}\n",
+         "joint \"drive\" cannot be evaluated: The law of motion \"drive\": a derivative");
+  expect(
+      BOB PIN "forces:\n  rub: {type: joint_friction, joint: pin, coefficient: log(speed - "
+              "0.01), radius: 0.02}\n",
+      "force \"rub\" cannot be evaluated: The friction coefficient of force \"rub\": log(-0.01)");
+  expect(BOB PIN "forces:\n  motor: {type: actuator, joint: pin, force: 1/joints.pin.angle}\n",
+         "force \"motor\" cannot be evaluated: The force of actuator \"motor\": 1 / 0");
+  expect(BOB "events:\n  odd: {when: sqrt(0.3 - t) - 0.1*bodies.bob.position.x}\n", "vent \"odd\"");
+  expect(BOB "parameters: {k: 1}\nevents:\n  odd: {when: t - 0.3, set: {k: 1/(k - 1)}}\n",
+         "vent \"odd\"");
+}
+
+static void test_places(void **state) {
+  (void)state;
+  expect(BOB "forces:\n  strut: {type: spring, bodies: [ground, bob], point: [0.5, 0, 0], "
+             "second_point: [0.5, 0, 0], stiffness: 10, length: 0.1}\n",
+         "At t = 0 s force \"strut\" cannot be evaluated: its ends are in one place and it has a "
+         "tension there");
+  expect(BOB "joints:\n  rod: {type: distance, bodies: [ground, bob], point: [0.5, 0, 0], "
+             "second_point: [0.5, 0, 0], length: 0.2}\n",
+         "At t = 0 s joint \"rod\" cannot be evaluated: two points are in one place");
+  expect(BOB "forces:\n  ram: {type: actuator, bodies: [ground, bob], point: [0.5, 0, 0], "
+             "second_point: [0.5, 0, 0], force: 3}\n",
+         "At t = 0 s force \"ram\" cannot be evaluated: two points are in one place");
+  expect(HEAD "bodies:\n  bob: {mass: 1, inertia: [1, 1, 1], position: [1e300, 0, 0]}\n" PIN,
+         "The joint \"pin\" is inf m from the centre of mass of one of its bodies");
+}
+
+/// Numbers that overflow: of an element, of a sum, of a body.
+static void test_overflows(void **state) {
+  (void)state;
+  expect(BOB LOAD "force: [1e308, 0, 0], factor: 1000*t}\n", " s the force of \"gust\" is inf.");
+  expect(BOB STRUT "stiffness: 1e308, damping: 1e308}\n", " s the force of \"strut\" is ");
+  expect(BOB STRUT "spring: {table: [[0, 0], [1e-300, 1e300], [1, 1.1e300]]}}\n",
+         "At t = 0 s the force of \"strut\" is ");
+  expect(BOB "forces:\n  a: {type: load, body: bob, force: [1.5e308, 0, 0]}\n"
+             "  b: {type: load, body: bob, force: [1.5e308, 0, 0]}\n",
+         "At t = 0 s the force on body \"bob\", velocity x is inf.");
+  expect(HEAD "gravity: [0, 0, 1e308]\nbodies:\n  bob: {mass: 100, inertia: [1, 1, 1]}\n",
+         "At t = 0 s the force on body \"bob\", velocity z is inf.");
+  expect(HEAD
+         "bodies:\n  bob: {mass: 1, inertia: [1, 2, 3], angular_velocity: [1e200, 2e200, 0]}\n",
+         "At t = 0 s the force on body \"bob\", rotation ");
+}
+
+/// A motion that is too quick: of a joint, where parameters, which the law of the spring has, are not at hand.
+static void test_motions(void **state) {
+  (void)state;
+  expect(BOB "parameters: {k: 5}\n" PIN
+             "  drive: {type: motion, joint: pin, law: {constant: 0, slope: 1e308}}\n" STRUT
+             "law: k*deflection}\n",
+         " of joint \"");
+}
+
+static as_status solve_badly(asi_solver *solver, double *b) {
+  (void)solver;
+  b[0] = 1e9;
+  b[2] = (double)NAN;
+  return AS_ERR_SINGULAR;
+}
+
+/// A solution that does not satisfy its equations names the body.
+static void test_bad_solution(void **state) {
+  (void)state;
+  as_builder *b = machine_builder(0, 0, -9.81);
+  machine_point(b, "bob", 1.0, (double[]){0, 0, 0}, (double[]){0, 0, 0});
+  as_model *m = machine_build(b);
+  as_integrator_def def = as_default_integrator_def();
+  as_integrator *s = NULL;
+  as_error error = {0};
+  def.step = 0.01;
+  assert_int_equal(as_integrator_create(as_model_problem(m), &def, &s, &error), AS_OK);
+  assert_int_equal(as_integrator_start(s, as_model_initial(m), NULL, &error), AS_OK);
+  const asi_solver_ops *usual = s->step.solver->ops;
+  asi_solver_ops bad = *usual;
+  bad.solve = solve_badly;
+  s->step.solver->ops = &bad;
+  assert_int_equal(as_integrator_step(s, 0.01, &error), AS_ERR_SINGULAR);
+  s->step.solver->ops = usual;
+  if (strstr(error.message,
+             "cannot be solved accurately: body \"bob\", velocity z comes out as ") == NULL)
+    fail_msg("%s", error.message);
+  as_integrator_destroy(s);
+  as_model_destroy(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_places),
+                                     cmocka_unit_test(test_overflows),
+                                     cmocka_unit_test(test_motions),
+                                     cmocka_unit_test(test_bad_solution)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
