@@ -53,22 +53,23 @@ fi
 # ---- hardening --------------------------------------------------------------------------------------
 
 hardened() { # file: its tables of addresses are read-only before it runs, its stack holds no code, arrays on it are guarded
-  local header dynamic
+  local header dynamic used
   header=$(readelf -lW "$1")
   dynamic=$(readelf -dW "$1")
+  used=$(nm -D --undefined-only "$1")
   grep -q GNU_RELRO <<<"$header" || die "$1 has no RELRO"
   grep -qE 'BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || die "$1 is not linked with -z now"
   grep -qE 'GNU_STACK.* RW ' <<<"$header" || die "$1 has an executable stack"
-  nm -D --undefined-only "$1" | grep -qw '__stack_chk_fail.*' || die "$1 is built without a stack protector"
+  grep -qF __stack_chk_fail <<<"$used" || die "$1 is built without a stack protector"
 }
 
 hardened "$lib/libalphastep.so"
 if [ -x "$prefix/bin/alphastep" ]; then
   hardened "$prefix/bin/alphastep"
-  readelf -hW "$prefix/bin/alphastep" | grep -q 'Type: *DYN' || die "alphastep is not position independent"
+  grep -q 'Type: *DYN' <<<"$(readelf -hW "$prefix/bin/alphastep")" || die "alphastep is not position independent"
 fi
 if grep -q '^CMAKE_BUILD_TYPE:STRING=Rel' "$build/CMakeCache.txt"; then
-  nm -D --undefined-only "$lib/libalphastep.so" | grep -q '_chk@' || die "libalphastep.so is built without _FORTIFY_SOURCE"
+  grep -q '_chk@' <<<"$(nm -D --undefined-only "$lib/libalphastep.so")" || die "libalphastep.so is built without _FORTIFY_SOURCE"
 fi
 
 # ---- the shared library: its name, and exactly the public functions -------------------------------
