@@ -127,9 +127,10 @@ static as_status lose(recorder *r, as_error *error) {
   (void)waitpid(r->process, &end, 0);
   r->process = -1;
   snprintf(why.message, sizeof why.message,
-           "%.300s cannot be written: the HDF5 library was ended by signal %d, for want of memory "
+           "%.300s cannot be written: the HDF5 library was ended by %s %d, for want of memory "
            "or by a fault of its own.",
-           r->path, WIFSIGNALED(end) ? WTERMSIG(end) : 0);
+           r->path, WIFSIGNALED(end) ? "signal" : "its own exit status",
+           WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end));
   static const char *const tail[] = {".new", ".copy"};
   size_t size = strlen(r->path) + 8;
   char *path = malloc(size);

@@ -301,10 +301,9 @@ static cli_exit make_report(const job *j) {
   (void)fflush(NULL);
   pid_t process = fork();
   if (process == 0) _exit((int)report_make(j->folder, NULL, false, j->request->no_sync));
-  if (process > 0 && waitpid(process, &end, 0) == process && WIFEXITED(end)) {
-    return (cli_exit)WEXITSTATUS(end);
-  }
-  return cli_complain_memory();
+  bool ended = process > 0 && waitpid(process, &end, 0) == process && WIFEXITED(end);
+  if (ended && WEXITSTATUS(end) <= (int)CLI_OUTPUT) return (cli_exit)WEXITSTATUS(end);
+  return cli_complain_memory(); // HDF5 may also end a process by a status of its own
 }
 
 static cli_exit run_job(job *j) {
