@@ -360,6 +360,7 @@ static as_status calm_velocity(as_integrator *s) {
   double *w = s->path.change, *part = s->kkt_rhs;
   if (s->controlled) return AS_OK;
   memcpy(w, s->v0, (size_t)n * sizeof(double));
+  if (!(stiff_force(s, w, false, s->residual) > LEAST_SHARE)) return AS_OK;
   const double before = stiff_work(s, w);
   const as_status status = find_stiff_part(s, &given, w, part);
   if (status) return status;
