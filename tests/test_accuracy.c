@@ -42,11 +42,8 @@ static series make_series(const automatic_problem *p, as_method method) {
   return s;
 }
 
-/// How many tolerances count: with smaller ones steps are so short that the vibration of the stiff spring, 1e4 rad/s, begins to
-/// be followed; then positions are better than asked for, and its force is not (docs/automatic-steps.md). With 1e-7 round-off in
-/// positions, over h^2, is in the steps' errors of index-3 and SOI2.
-static int count_of(const automatic_problem *p, as_method method) {
-  if (strcmp(p->name, "stiff_pendulum") == 0) return 2;
+/// How many tolerances count: with 1e-7 round-off in positions, over h^2, is in the steps' errors of index-3 and SOI2.
+static int count_of(as_method method) {
   return method == AS_METHOD_INDEX2 ? TOLERANCES : TOLERANCES - 1;
 }
 
@@ -96,7 +93,7 @@ static int check_table(const automatic_problem *p, as_method method, const serie
     const double constant = strtod(at, &at), steps = strtod(at + 1, &at);
     const double is = s->at_end[i] / tolerances[i];
     at += 2;
-    if (i >= count_of(p, method)) continue;
+    if (i >= count_of(method)) continue;
     if (is > 0.05 && is < 20.0 && is < 2.0 * constant && is > 0.5 * constant &&
         fabs(s->steps[i] / steps - 1.0) < 0.1)
       continue;
@@ -110,11 +107,11 @@ static int check_table(const automatic_problem *p, as_method method, const serie
 
 static int check_problem(const automatic_problem *p, as_method method) {
   const series s = make_series(p, method);
-  const int n = count_of(p, method);
+  const int n = count_of(method);
   int failures = 0;
   for (int k = 0; k < AUTOMATIC_VARIABLES; ++k)
     if (p->count[k] > 0)
-      failures += check(p, n, automatic_variable_name(k), &s, s.overall[k], 1.7, 0.15);
+      failures += check(p, n, automatic_variable_name(k), &s, s.overall[k], 1.8, 0.15);
   failures += check(p, n, "worst", &s, s.worst, 1.8, 0.1);
   // At one time alone errors may pass through zero: the tolerance is to be followed there, no more.
   failures += check(p, n, "end", &s, s.at_end, 0.0, 0.15);
@@ -133,7 +130,8 @@ static void test_index2(void **state) {
 }
 
 static void check_some(as_method method) {
-  static const char *const names[] = {"double_pendulum", "heavy_top_slow", "andrews"};
+  static const char *const names[] = {"double_pendulum", "heavy_top_slow", "andrews",
+                                      "stiff_pendulum"};
   int failures = 0, found = 0;
   for (int i = 0; i < automatic_count(); ++i) {
     bool wanted = false;

@@ -177,12 +177,29 @@ static as_status correct(as_integrator *s, double *v, bool of_v, bool *factored)
   return AS_OK;
 }
 
+/// [DO.4] Index-3: v is off its constraints by O(h^2), and the damper of a stiff spring would make much of the least change of
+/// mass that brings it there: S d + B^T mu + k_v^T nu = 0 comes first, with the factors of the last step.
+static as_status lead_velocity(as_integrator *s, double *v) {
+  const as_problem *p = s->problem;
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  double *r = s->residual;
+  if (isnan(s->last.factor_h) || !(p->present & AS_BLOCK_BIT(AS_BLOCK_F_V))) return AS_OK;
+  memset(r, 0, (size_t)s->active->size * sizeof(double));
+  as_status status = look_at_rows(s, v, true, r + p->n);
+  for (int k = 0; k < s->redundancy.rows; ++k) r[p->n + k] *= -kap;
+  if (status == AS_OK) status = asi_solve(s, s->active, s->state.t, r);
+  for (int i = 0; i < p->n && status == AS_OK; ++i) v[i] += r[i];
+  return status;
+}
+
 /// Brings q and v onto the constraints; v may stand elsewhere, where it comes from what is shown.
 static as_status project(as_integrator *s, double *v) {
   bool factored = false;
   as_status status = AS_OK;
   if (v != s->shown.v) memcpy(v, s->shown.v, (size_t)s->problem->n * sizeof(double));
   if (s->problem->def.n_lambda > 0) status = correct(s, v, false, &factored);
+  if (status == AS_OK && s->def.method == AS_METHOD_INDEX3 && s->problem->def.n_lambda > 0)
+    status = lead_velocity(s, v);
   if (status == AS_OK && s->redundancy.rows > 0) status = correct(s, v, true, &factored);
   return status;
 }
@@ -197,6 +214,10 @@ static as_status project(as_integrator *s, double *v) {
 // the cubic's error makes a larger error of v' than a straight line does. They are no longer where they have less than LEFT;
 // each return divides their part by one plus what they have. What is left beside them stays, but must not grow.
 #define STIFF 4.0
+// In index-3 form dampers also see what brings v onto the constraints.
+#define STIFF_INDEX3 0.5
+// A step that is about as long as a period: kap beta (2 pi)^2 is 10 and more.
+#define PERIOD 8.0
 #define LEFT 0.1
 #define GROWTH 2.0
 enum { MAX_RETURNS = 4 };
@@ -230,12 +251,12 @@ static int stiff_terms(const as_problem *p, reach by, asi_term *term) {
   return i;
 }
 
-/// Where v', lambda, psi, x' and y are straight lines, at the q, v and x that are shown.
-static as_point point_on_lines(const as_integrator *s) {
+/// Where v', lambda, psi, x' and y are straight lines, at the q and x that are shown and at v.
+static as_point point_on_lines(const as_integrator *s, const double *v) {
   const asi_values *at = &s->shown, *lines = &s->output.lines;
   return (as_point){.t = s->state.t,
                     .q = at->q,
-                    .v = at->v,
+                    .v = v,
                     .vdot = lines->vdot,
                     .lambda = lines->lambda,
                     .psi = lines->psi,
@@ -245,11 +266,12 @@ static as_point point_on_lines(const as_integrator *s) {
 
 /// What the lines leave of the equations of motion, phi - x' and chi - y, in a matrix of some rows whose last ones are those
 /// of x' and y; zero in those of constraints.
-static as_status residual_on_lines(as_integrator *s, int rows, as_block_set wanted, double *r) {
+static as_status residual_on_lines(as_integrator *s, const double *v, int rows, as_block_set wanted,
+                                   double *r) {
   const as_problem *p = s->problem;
   const asi_values *lines = &s->output.lines;
   const int nx = p->def.n_x, ny = p->def.n_y, states = rows - nx - ny;
-  const as_point at = point_on_lines(s);
+  const as_point at = point_on_lines(s, v);
   memset(r, 0, (size_t)rows * sizeof(double));
   as_status status = asi_blocks(s, &at, wanted);
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, r);
@@ -292,15 +314,15 @@ static bool is_stiff(as_integrator *s, const asi_system *a, const double *w, dou
 }
 
 /// Whether there may be anything stiff, by the factors of the last step, which are at hand: it is looked for with them.
-static as_status look_for_stiffness(as_integrator *s, bool *found) {
+static as_status look_for_stiffness(as_integrator *s, const double *v, bool *found) {
   const as_problem_def *def = &s->problem->def;
-  const bool soi2 = s->def.method == AS_METHOD_SOI2;
+  const bool soi2 = s->def.method == AS_METHOD_SOI2, index3 = s->def.method == AS_METHOD_INDEX3;
   const asi_system *simple = def->n_x + def->n_y > 0 ? &s->consistent : &s->kkt;
   double *w = s->residual;
   *found = false;
   // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
   if (isnan(s->last.factor_h) || (soi2 && s->active == &s->shared)) return AS_OK;
-  as_status status = residual_on_lines(s, s->active->size, asi_system_blocks(simple), w);
+  as_status status = residual_on_lines(s, v, s->active->size, asi_system_blocks(simple), w);
   if (soi2 && def->n_lambda > 0) // its second stage
     memcpy(w + s->active->size / 2, w, (size_t)s->problem->n * sizeof(double));
   if (status == AS_OK) status = asi_solve(s, s->active, s->state.t, w);
@@ -308,7 +330,7 @@ static as_status look_for_stiffness(as_integrator *s, bool *found) {
   // Less than round-off would not move anything.
   const bool moves =
       by.q * asi_max_abs(w, s->problem->n) > round_off(s->shown.q, s->problem->nq) || def->n_x > 0;
-  if (status == AS_OK && moves) *found = is_stiff(s, s->active, w, STIFF);
+  if (status == AS_OK && moves) *found = is_stiff(s, s->active, w, index3 ? STIFF_INDEX3 : STIFF);
   return status;
 }
 
@@ -333,14 +355,15 @@ static as_status factor_stiff(as_integrator *s, reach by) {
   return asi_factor(s, system, s->state.t, "a state between steps");
 }
 
-/// Moves q, v and x as v' and x' would that change by w.
-static void move_shown(as_integrator *s, reach by, const double *w) {
+/// Moves q, x and v as v' and x' would that change by w.
+static void move_shown(as_integrator *s, reach by, const double *w, double *v) {
   const as_problem *p = s->problem;
   const asi_values *at = &s->shown;
   const int x = p->n + p->def.n_lambda + p->def.n_psi;
   for (int i = 0; i < p->n; ++i) {
     s->xi[i] = by.q * w[i];
-    at->v[i] += by.v * w[i];
+    v[i] += by.v * w[i];
+    if (v != at->v) at->v[i] += by.v * w[i];
   }
   as_space_move(p->space, at->q, s->xi, at->q);
   for (int i = 0; i < p->def.n_x; ++i) at->x[i] += by.x * w[x + i];
@@ -348,14 +371,14 @@ static void move_shown(as_integrator *s, reach by, const double *w) {
 
 /// [DO.3] q <- q o exp(kap beta h^2 w), v <- v + kap gamma h w, x <- x + kap_x theta h w_x, S w = f - M v' on the lines, until what is
 /// left is not stiff, with B kap beta h^2 w = -g. AS_ERR_CONVERGENCE: it does not become so.
-static as_status lead_back(as_integrator *s) {
+static as_status lead_back(as_integrator *s, double *v) {
   asi_system *system = &s->output.stiff;
   const reach by = reach_of(s);
   double *w = s->residual, before = (double)INFINITY;
   as_status status = AS_OK;
   for (int i = 0; status == AS_OK && i < MAX_RETURNS; ++i) {
-    status = residual_on_lines(s, system->size, asi_system_blocks(system), w);
-    if (status == AS_OK) status = look_at_rows(s, s->shown.v, false, w + s->problem->n);
+    status = residual_on_lines(s, v, system->size, asi_system_blocks(system), w);
+    if (status == AS_OK) status = look_at_rows(s, v, false, w + s->problem->n);
     for (int k = 0; k < s->redundancy.rows; ++k) w[s->problem->n + k] /= -by.q;
     if (status == AS_OK) status = factor_stiff(s, by);
     if (status == AS_OK) status = asi_solve(s, system, s->state.t, w);
@@ -364,7 +387,7 @@ static as_status lead_back(as_integrator *s) {
     if (!is_stiff(s, system, w, LEFT)) return AS_OK;
     if (!(left <= GROWTH * before)) return AS_ERR_CONVERGENCE;
     before = left;
-    move_shown(s, by, w);
+    move_shown(s, by, w, v);
   }
   return status;
 }
@@ -378,7 +401,7 @@ bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *f
   if (asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M)) != AS_OK) return false;
   memset(w, 0, (size_t)s->active->size * sizeof(double));
   for (int i = 0; i < s->problem->n; ++i) w[i] = to[i] - from[i];
-  return asi_stiff_share(s, w) > STIFF;
+  return asi_stiff_share(s, w) > PERIOD;
 }
 
 /// [DO.3] Cubics through the velocities of a vibration that the step jumps over lead away from both ends: straight lines do
@@ -417,9 +440,9 @@ as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates) {
   if (s->def.method == AS_METHOD_INDEX3) moved.v = s->output.velocity;
   straighten_velocity(s);
   as_status status = project(s, moved.v);
-  if (status == AS_OK) status = look_for_stiffness(s, &stiff);
+  if (status == AS_OK) status = look_for_stiffness(s, moved.v, &stiff);
   if (status == AS_OK && stiff) {
-    status = lead_back(s);
+    status = lead_back(s, moved.v);
     if (status == AS_OK) status = project(s, moved.v);
   }
   if (status == AS_OK && with_rates) status = solve(s, &moved);
