@@ -64,11 +64,11 @@ static path_rates follow_path(const as_integrator *s, int i) {
                       2.0 * (late + (2.0 * h[0] + h[1]) * third), 6.0 * third};
 }
 
-/// [DO.2] The rates of q at the ends of the step: v less what it has beyond the path,
+/// [DO.2] The rates of q at the ends of the step: v, where springs are stiff less what it has beyond the path,
 /// (v_0 + v_1)/2 - (mean of v over the step) - h^2 v''/12.
 static void find_rates(as_integrator *s) {
   const double twelfth = s->h * s->h / 12.0;
-  const bool known = s->path.count == ASI_PATH;
+  const bool known = s->path.excited && s->path.count == ASI_PATH;
   for (int i = 0; i < s->problem->n; ++i) {
     const double v0 = known ? s->v0[i] : s->now.v[i], v1 = s->next.v[i];
     const double beyond =
