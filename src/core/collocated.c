@@ -287,8 +287,12 @@ static double expected_refining(const as_integrator *s) {
                                                                                : 1.0;
 }
 
-/// [GA.16] whether a refinement that changes v' by `change` tolerances was the last one
-static bool is_refined(double change, double contraction) {
+/// [GA.16] whether the refinement r of dv, which changes v' by `change` tolerances, was the last one. Stiff directions come
+/// slowly, and hide behind others: where there are any, dv itself has to be exact.
+static bool is_refined(const as_integrator *s, const double *r, const double *dv, double change,
+                       double contraction) {
+  const int n = s->problem->n;
+  if (s->path.stiff) return asi_max_abs(r, n) <= s->newton_rtol * asi_max_abs(dv, n);
   return change * contraction <= (contraction <= CLOSE ? ENOUGH_IF_CLOSE : 1.0);
 }
 
@@ -314,7 +318,7 @@ static as_status refine_index3(as_integrator *s, const double *vddot, bool *done
       s->seen.refining = contraction;
       s->seen.refining_age = s->factor_age;
     }
-    *done = is_refined(change, contraction);
+    *done = is_refined(s, r, dv, change, contraction);
     if (*done || (i > 0 && !(contraction <= REFINING))) break;
     before = change;
   }
@@ -390,8 +394,10 @@ static as_status start_of_step(as_integrator *s, double h) {
   // [GA.10] beyond the ratio up to which this is stable, v is only projected
   const bool with_lag = h <= s->last_h * s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
   if (!s->varies || !s->def.step_corrections) return AS_OK;
-  if (with_lag) status = asi_follow_stiff(s, changed);
+  // Automatic steps begin with v that is right everywhere, and [ST.6] changes little of it.
+  if (with_lag && s->controlled) status = asi_follow_stiff(s, changed);
   if (index3 && status == AS_OK) status = correct_index3(s, with_lag ? s->a_rate : NULL);
+  if (with_lag && !s->controlled && status == AS_OK) status = asi_follow_stiff(s, changed);
   return status;
 }
 

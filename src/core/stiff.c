@@ -34,6 +34,7 @@ static const double filter[POWERS] = {
 // come or gone since it was made): then it is not believed.
 #define MAX_GROWTH 4.0
 
+enum { LAG_POWERS = 8 };
 // A change w of v excites something if springs have more than this share of w . M w in w . (S - M) w.
 #define LEAST_EXCITED 0.05
 // Something is stiff with more of (S - M) w than this share of M w.
@@ -181,22 +182,25 @@ static void lag_change(const as_integrator *s, double *w) {
     w[i] = l * follow_path(s, i).third + twelfth * w[i] - of_e * s->path.extra[i];
 }
 
-/// v_0 <- v_0 + w', S w' = (S + kap gamma h f_v) w with the constraints of S: what dampers, rather than springs or inertia, would
-/// decide on is left out, and what constraints do not let happen, which round-off of positions is a part of. In index-3 form
-/// they are met later, [ST.6]. r is (S - M + kap gamma h f_v) w.
-static as_status add_lag_change(as_integrator *s, double *r) {
+/// v_0 <- v_0 + w - (1 - G)^8 w: w in stiff directions only, with a part 1 - 1/(1 + x)^8. Neither what dampers decide on nor
+/// what constraints do not let happen, which round-off of positions is a part of, is in it. w is spoiled.
+static as_status add_lag_change(as_integrator *s, double *w) {
   const int n = s->problem->n;
-  const stages stage = stages_of(s);
-  for (int k = 0; k <= stage.last; k += stage.stride)
-    for (int i = 0; i < n; ++i) r[k + i] += s->work_n[i];
-  if (s->def.method == AS_METHOD_INDEX3) {
-    double *whole = s->z; // which is found later
-    asi_system_multiply(s->active, s->increment, whole);
-    memcpy(r + n, whole + n, (size_t)s->redundancy.rows * sizeof(double));
+  for (int power = 0; power < LAG_POWERS; ++power) {
+    (void)stiff_force(s, w, s->residual);
+    take_dampers_out(s, w, s->residual);
+    if (s->def.method == AS_METHOD_INDEX3) { // v is off the constraints as it has to be
+      asi_system_multiply(s->active, s->increment, s->z); // which is found later
+      memcpy(s->residual + n, s->z + n, (size_t)s->redundancy.rows * sizeof(double));
+    }
+    const as_status status = asi_solve(s, s->active, s->t, s->residual);
+    if (status) return status;
+    for (int i = 0; i < n; ++i) {
+      s->v0[i] += s->residual[i];
+      w[i] -= s->residual[i];
+    }
   }
-  const as_status status = asi_solve(s, s->active, s->t, r);
-  for (int i = 0; i < n && status == AS_OK; ++i) s->v0[i] += r[i];
-  return status;
+  return AS_OK;
 }
 
 /// p' + l/h - e - v_0
@@ -255,13 +259,15 @@ static as_status look_for_springs(as_integrator *s, const double *w) {
 }
 
 /// Looks for them in what the velocity is off its path by, in which a vibration shows first, and in what a change of the step
-/// asks for, which is w afterwards, with (S - M + kap gamma h f_v) w in s->residual.
+/// asks for where it is automatic, which is w afterwards, with (S - M + kap gamma h f_v) w in s->residual.
 static as_status look_at_changes(as_integrator *s, double *w) {
   const as_point at = asi_point_at_start(s, s->now.v);
   as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
   if (status) return status;
   velocity_gap(s, w);
   const double of_gap = stiff_force(s, w, s->residual);
+  if (!s->controlled) s->path.stiffens = s->path.stiffens && of_gap > LEAST_STIFF;
+  if (!s->controlled) return AS_OK;
   if (!s->path.excites) status = look_for_springs(s, w);
   if (status) return status;
   lag_change(s, w);
@@ -279,10 +285,12 @@ as_status asi_follow_stiff(as_integrator *s, bool changed) {
   s->path.stiffens = (changed || s->path.stiff) && !is_shared;
   if (!(s->path.stiffens || s->path.excited) || s->path.count < ASI_PATH || isnan(s->factor_h))
     return AS_OK;
+  const as_point at = asi_point_at_start(s, s->now.v);
   as_status status = look_at_changes(s, w);
-  if (status || !s->path.excites) return status;
-  status = add_lag_change(s, s->residual);
+  if (status == AS_OK && s->path.excites) status = add_lag_change(s, w);
   if (status || !s->path.stiffens) return status;
+  status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
+  if (status) return status;
   velocity_gap(s, w);
   status = add_held_part(s, w, s->v0, &held);
   if (status || !held) return status;
