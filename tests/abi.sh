@@ -8,6 +8,10 @@ trap 'rm -rf "$tmp"' EXIT
 
 "$root/tools/abi" check
 
+# From here on changed headers are compared with these.
+export ABI_DESCRIPTION=$tmp/now.abi
+"$root/tools/abi" write
+
 # expect STATUS WHAT EXPRESSION: headers that sed has changed
 expect() {
   local status=0

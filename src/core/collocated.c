@@ -729,6 +729,8 @@ static as_status collocated_solve(as_integrator *s, double *b) {
 #define LEAST_SWING 0.02
 #define GROWN 1.5
 #define MOST_SWING 0.1
+// With a larger rho_inf parasitic modes grow by themselves: a triple root at -1 does like n^2.
+#define LEAST_DAMPED 0.99
 
 void asi_parasite_forget(as_integrator *s) {
   asi_parasite *seen = &s->parasite;
@@ -776,7 +778,8 @@ static void collocated_accept(as_integrator *s) {
                        s->def.step_corrections && s->def.perturbed_start;
   const bool varies = !s->first && s->varies;
   if (s->first || varies) asi_parasite_forget(s);
-  const bool grows = watched && !varies && parasite_grows(s);
+  const bool undamped = watched && s->c.alpha_f > LEAST_DAMPED * (1.0 - s->c.alpha_f);
+  const bool grows = watched && !undamped && !varies && parasite_grows(s);
   if (grows)
     asi_log(s, AS_LOG_INFO,
             "Multipliers alternate from step to step at t = %.9g s: velocities are corrected from "
@@ -794,7 +797,7 @@ static void collocated_accept(as_integrator *s) {
   }
   s->a_offset = s->d1;
   s->w_offset = s->dx1;
-  s->varying = !s->first && (s->varies || grows);
+  s->varying = undamped || (!s->first && (s->varies || grows));
   return_to_decoupled(s);
 }
 

@@ -201,10 +201,13 @@ static void take_dampers_out(const as_integrator *s, const double *w, double *r)
                             stage.mass * kap * reach, w, r + k);
 }
 
-/// (S - M + kap gamma h f_v) w in s->residual: what springs have in S w. Leaves M w as stiff_force does.
-static void spring_force(as_integrator *s, const double *w) {
+/// (S - M + kap gamma h f_v) w in s->residual: what springs have in S w. Leaves M w as stiff_force does, and returns its size beside
+/// that of M w.
+static double spring_force(as_integrator *s, const double *w) {
+  const int n = s->problem->n;
   (void)stiff_force(s, w, s->residual);
   take_dampers_out(s, w, s->residual);
+  return asi_max_abs(s->residual, n) / fmax(asi_max_abs(s->work_n, n), DBL_MIN);
 }
 
 double asi_stiff_share(as_integrator *s, const double *w) { return stiff_force(s, w, s->z); }
@@ -245,7 +248,7 @@ static void lag_change(const as_integrator *s, double *w) {
 static as_status add_lag_change(as_integrator *s, double *w) {
   const int n = s->problem->n;
   for (int power = 0; power < LAG_POWERS; ++power) {
-    spring_force(s, w);
+    (void)spring_force(s, w);
     if (s->def.method == AS_METHOD_INDEX3) { // v is off the constraints as it has to be
       asi_system_multiply(s->active, s->increment, s->z); // which is found later
       memcpy(s->residual + n, s->z + n, (size_t)s->redundancy.rows * sizeof(double));
@@ -287,7 +290,7 @@ static as_status find_held_part(as_integrator *s, double *w, double *part) {
     if (status) return status;
     memcpy(w, s->residual, (size_t)n * sizeof(double));
     for (int i = 0; i < n; ++i) part[i] += filter[power] * w[i];
-    spring_force(s, w);
+    (void)spring_force(s, w);
   }
   return AS_OK;
 }
@@ -297,13 +300,12 @@ static as_status add_held_part(as_integrator *s, double *w, double *target, bool
   const int n = s->problem->n;
   const double shrunk = s->h / s->factor_h; // what is stiff has to be so in this step, too
   double *const part = s->kkt_rhs;
-  spring_force(s, w);
+  (void)spring_force(s, w);
   const double most = MAX_GROWTH * size_of(s, w);
   const as_status status = find_held_part(s, w, part);
   if (status) return status;
-  spring_force(s, part);
-  const double share = asi_max_abs(s->residual, n) / fmax(asi_max_abs(s->work_n, n), DBL_MIN);
-  *held = share * fmin(1.0, shrunk * shrunk) > LEAST_HELD && size_of(s, part) <= most;
+  const double share = spring_force(s, part) * fmin(1.0, shrunk * shrunk);
+  *held = share > LEAST_HELD && size_of(s, part) <= most;
   for (int i = 0; i < n && *held; ++i) target[i] += part[i];
   return AS_OK;
 }
@@ -437,7 +439,7 @@ static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_in
 
 /// w . (S - M + kap gamma h f_v) w, and what spring_force leaves.
 static double spring_work(as_integrator *s, const double *w) {
-  spring_force(s, w);
+  (void)spring_force(s, w);
   return work_of(s, w);
 }
 
@@ -447,7 +449,8 @@ static as_status calm_velocity(as_integrator *s) {
   double *w = s->path.change, *part = s->kkt_rhs;
   if (s->controlled) return AS_OK;
   memcpy(w, s->v0, (size_t)n * sizeof(double));
-  const double before = spring_work(s, w);
+  if (!(spring_force(s, w) > LEAST_STIFF)) return AS_OK;
+  const double before = work_of(s, w);
   const as_status status = find_held_part(s, w, part);
   if (status) return status;
   if (!(spring_work(s, part) > LEAST_HELD * size_of(s, part))) return AS_OK;

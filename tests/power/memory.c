@@ -19,11 +19,7 @@ extern void *__libc_realloc(void *old, size_t size);
 static bool begun, forever;
 static long count, fails;
 
-int open(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const int mode = flags & O_CREAT ? va_arg(rest, int) : 0;
-  va_end(rest);
+static int open_watched(const char *path, int flags, int mode) {
   const char *after = getenv("MEMORY_AFTER"), *number = getenv("MEMORY_FAILS");
   if (!begun && after && number && strcmp(path, after) == 0) {
     begun = true;
@@ -32,6 +28,19 @@ int open(const char *path, int flags, ...) {
   }
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
+
+/// Which of the two is called depends on how the size of an offset was chosen.
+#define OPEN(name)                                                                                 \
+  int name(const char *path, int flags, ...);                                                      \
+  int name(const char *path, int flags, ...) {                                                     \
+    va_list rest;                                                                                  \
+    va_start(rest, flags);                                                                         \
+    const int mode = flags & O_CREAT ? va_arg(rest, int) : 0;                                      \
+    va_end(rest);                                                                                  \
+    return open_watched(path, flags, mode);                                                        \
+  }
+OPEN(open)
+OPEN(open64)
 
 static bool runs_out(void) {
   if (!begun) return false;
