@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
          "reaction");
   for (int i = first; i < argc; ++i)
     for (int m = 0; m < 3; ++m) {
-      const example_accuracy a = example_compare(argv[i], methods[m], rtol, fine);
+      const example_accuracy a = example_compare(argv[i], methods[m], rtol, fine, NULL);
       const size_t n = strlen(argv[i]);
       printf("%-44s %-8s", n > 44 ? argv[i] + n - 44 : argv[i], method_names[m]);
       if (a.status) {

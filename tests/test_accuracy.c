@@ -42,19 +42,23 @@ static series make_series(const automatic_problem *p, as_method method) {
   return s;
 }
 
-/// How many tolerances count: with smaller ones steps are so short that the vibration of the stiff spring, 1e4 rad/s, begins to
-/// be followed; then positions are better than asked for, and its force is not (docs/automatic-steps.md). With 1e-7 round-off in
-/// positions, over h^2, is in the steps' errors of index-3 and SOI2.
+/// How many tolerances count: with 1e-7 round-off in positions, over h^2, is in the steps' errors of index-3 and SOI2, and the
+/// stiff spring's vibration, which steps resolve by then, in its force.
 static int count_of(const automatic_problem *p, as_method method) {
-  if (strcmp(p->name, "stiff_pendulum") == 0) return 2;
-  return method == AS_METHOD_INDEX2 ? TOLERANCES : TOLERANCES - 1;
+  const bool all = method == AS_METHOD_INDEX2 && strcmp(p->name, "stiff_pendulum") != 0;
+  return all ? TOLERANCES : TOLERANCES - 1;
+}
+
+/// Below rtol = 1e-5 the stiff spring's vibration asks for some steps more than the motion does.
+static int count_of_steps(const automatic_problem *p, int n) {
+  return strcmp(p->name, "stiff_pendulum") == 0 ? 3 : n;
 }
 
 /// Fitted slopes of an error against the steps, at least `order`, and against rtol, 1 to `slope_off`; ten times less
 /// rtol never makes it more than twice as large. Returns how often that fails.
 static int check(const automatic_problem *p, int n, const char *what, const series *s,
                  const double *error, double order, double slope_off) {
-  const double by_steps = -automatic_slope(s->steps, error, n);
+  const double by_steps = -automatic_slope(s->steps, error, count_of_steps(p, n));
   const double by_rtol = automatic_slope(tolerances, error, n);
   double growth = 0.0;
   for (int i = 1; i < n; ++i) growth = fmax(growth, error[i] / error[i - 1]);
@@ -114,7 +118,7 @@ static int check_problem(const automatic_problem *p, as_method method) {
   int failures = 0;
   for (int k = 0; k < AUTOMATIC_VARIABLES; ++k)
     if (p->count[k] > 0)
-      failures += check(p, n, automatic_variable_name(k), &s, s.overall[k], 1.7, 0.15);
+      failures += check(p, n, automatic_variable_name(k), &s, s.overall[k], 1.8, 0.15);
   failures += check(p, n, "worst", &s, s.worst, 1.8, 0.1);
   // At one time alone errors may pass through zero: the tolerance is to be followed there, no more.
   failures += check(p, n, "end", &s, s.at_end, 0.0, 0.15);
@@ -133,7 +137,8 @@ static void test_index2(void **state) {
 }
 
 static void check_some(as_method method) {
-  static const char *const names[] = {"double_pendulum", "heavy_top_slow", "andrews"};
+  static const char *const names[] = {"double_pendulum", "heavy_top_slow", "andrews",
+                                      "stiff_pendulum"};
   int failures = 0, found = 0;
   for (int i = 0; i < automatic_count(); ++i) {
     bool wanted = false;
@@ -200,7 +205,7 @@ static void test_constraints_take_up_errors(void **state) {
   for (int m = 0; m < 3; ++m) {
     const automatic_run r = run_with(p, methods[m], 1.392e-3);
     assert_true(r.work.steps < 450);
-    for (int k = 0; k < AUTOMATIC_VARIABLES; ++k) assert_true(r.at_end[k] < 3e-3);
+    for (int k = 0; k < AUTOMATIC_VARIABLES; ++k) assert_true(r.at_end[k] < 3.3e-3);
   }
   automatic_close(p);
 }

@@ -14,8 +14,12 @@
 
 #include "problems/examples.h"
 
-/// All but the four-bars in a row, which pass singular positions: close to these reactions are not determined, and the
-/// error depends on how a step meets them.
+/// The four-bars in a row lie flat at these times: there joints depend on each other, and reactions within some milliseconds of them
+/// differ by how a step meets them.
+static const double flat[] = {0.7148, 1.2283, 2.6566, 3.1702, 4.5996,
+                              5.1131, 6.5419, 7.0555, 8.4845, 8.9983};
+static const example_windows flat_windows = {flat, sizeof flat / sizeof flat[0], 5e-3};
+
 static const char *const machines[] = {
     "andrews",      "chain",        "double-pendulum", "four-bar",    "free-body", "governor",
     "heavy-top",    "landing-gear", "pendulum",        "quarter-car", "robot-arm", "stewart",
@@ -46,9 +50,9 @@ static bool is_shown(const char *name, const example_accuracy *a) {
          is_like(a->reaction.off, reaction);
 }
 
-static int check(const char *path, const char *name) {
+static int check(const char *path, const char *name, const example_windows *windows) {
   const double rtol = as_default_integrator_def().tolerance.rtol;
-  const example_accuracy a = example_compare(path, AS_METHOD_INDEX2, rtol, 0.1 * rtol);
+  const example_accuracy a = example_compare(path, AS_METHOD_INDEX2, rtol, 0.1 * rtol, windows);
   if (a.status) fail_msg("%s: %s", name, a.message);
   printf("%-20s %6ld steps, %5ld rows: %.1e (%s), %.1e (%s)\n", name, a.steps, a.rows,
          a.position.off, a.position.name, a.reaction.off, a.reaction.name);
@@ -67,10 +71,12 @@ static void test_default_tolerance(void **state) {
   for (size_t i = 0; i < sizeof machines / sizeof machines[0]; ++i) {
     char path[1024];
     snprintf(path, sizeof path, SOURCE_DIR "/examples/machines/%s/model.yaml", machines[i]);
-    failures += check(path, machines[i]);
+    failures += check(path, machines[i], NULL);
   }
+  failures += check(SOURCE_DIR "/examples/machines/landing-gear/extension.yaml",
+                    "landing-gear/extension", NULL);
   failures +=
-      check(SOURCE_DIR "/examples/machines/landing-gear/extension.yaml", "landing-gear/extension");
+      check(SOURCE_DIR "/examples/machines/n-four-bar/model.yaml", "n-four-bar", &flat_windows);
   assert_int_equal(failures, 0);
 }
 

@@ -115,7 +115,8 @@ static void test_automatic(void **state) {
     if (as_integrator_statistics(integrator, &work, &error)) fail_msg("%s", error.message);
     printf("%-8s %ld steps, %ld rejected, tension off by %.1e N\n", names[m], work.steps,
            work.rejected_steps, worst);
-    assert_true(worst < 0.2);
+    assert_true(worst < 3.0 * 1.4e-3 * 3.0 * mass *
+                            gravity); // three tolerances; 9 N if the spring vibrates
     assert_true(work.rejected_steps <= 10 && work.steps < 500);
     as_integrator_destroy(integrator);
     as_problem_destroy(problem);

@@ -177,6 +177,32 @@ static as_status correct(as_integrator *s, double *v, bool of_v, bool *factored)
   return AS_OK;
 }
 
+// In index-3 form dampers also see what brings v onto the constraints: what is stiff begins with this share of inertia.
+#define STIFF_INDEX3 0.5
+
+/// Whether springs and dampers have a part in a change of v to what it is here, by the matrix of the last step.
+static bool dampers_see(as_integrator *s, const double *v) {
+  double *d = s->residual;
+  if (isnan(s->last.factor_h) || !(s->problem->present & AS_BLOCK_BIT(AS_BLOCK_F_V))) return false;
+  for (int i = 0; i < s->problem->n; ++i) d[i] = v[i] - s->shown.v[i];
+  return asi_stiff_share(s, d) > STIFF_INDEX3;
+}
+
+/// [DO.4] Index-3: v is off its constraints by O(h^2), and the damper of a stiff spring would make much of the least change of
+/// mass that brings it there: S d + B^T mu + k_v^T nu = 0 comes first, with the factors of the last step.
+static as_status lead_velocity(as_integrator *s, double *v) {
+  const as_problem *p = s->problem;
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  double *r = s->residual;
+  memcpy(v, s->shown.v, (size_t)p->n * sizeof(double));
+  memset(r, 0, (size_t)s->active->size * sizeof(double));
+  as_status status = look_at_rows(s, v, true, r + p->n);
+  for (int k = 0; k < s->redundancy.rows; ++k) r[p->n + k] *= -kap;
+  if (status == AS_OK) status = asi_solve(s, s->active, s->state.t, r);
+  for (int i = 0; i < p->n && status == AS_OK; ++i) v[i] += r[i];
+  return status;
+}
+
 /// Brings q and v onto the constraints; v may stand elsewhere, where it comes from what is shown.
 static as_status project(as_integrator *s, double *v) {
   bool factored = false;
@@ -184,7 +210,9 @@ static as_status project(as_integrator *s, double *v) {
   if (v != s->shown.v) memcpy(v, s->shown.v, (size_t)s->problem->n * sizeof(double));
   if (s->problem->def.n_lambda > 0) status = correct(s, v, false, &factored);
   if (status == AS_OK && s->redundancy.rows > 0) status = correct(s, v, true, &factored);
-  return status;
+  if (status || s->def.method != AS_METHOD_INDEX3 || !factored || !dampers_see(s, v)) return status;
+  status = lead_velocity(s, v);
+  return status ? status : correct(s, v, true, &factored);
 }
 
 // ---- stiff directions -----------------------------------------------------------------------------
@@ -197,6 +225,8 @@ static as_status project(as_integrator *s, double *v) {
 // the cubic's error makes a larger error of v' than a straight line does. They are no longer where they have less than LEFT;
 // each return divides their part by one plus what they have. What is left beside them stays, but must not grow.
 #define STIFF 4.0
+// A step that is about as long as a period: kap beta (2 pi)^2 is 10 and more.
+#define PERIOD 8.0
 #define LEFT 0.1
 enum { MAX_RETURNS = 6, MAX_HALVINGS = 6 };
 
@@ -229,12 +259,12 @@ static int stiff_terms(const as_problem *p, reach by, asi_term *term) {
   return i;
 }
 
-/// Where v', lambda, psi, x' and y are straight lines, at the q, v and x that are shown.
-static as_point point_on_lines(const as_integrator *s) {
+/// Where v', lambda, psi, x' and y are straight lines, at the q and x that are shown and at v.
+static as_point point_on_lines(const as_integrator *s, const double *v) {
   const asi_values *at = &s->shown, *lines = &s->output.lines;
   return (as_point){.t = s->state.t,
                     .q = at->q,
-                    .v = at->v,
+                    .v = v,
                     .vdot = lines->vdot,
                     .lambda = lines->lambda,
                     .psi = lines->psi,
@@ -244,11 +274,12 @@ static as_point point_on_lines(const as_integrator *s) {
 
 /// What the lines leave of the equations of motion, phi - x' and chi - y, in a matrix of some rows whose last ones are those
 /// of x' and y; zero in those of constraints.
-static as_status residual_on_lines(as_integrator *s, int rows, as_block_set wanted, double *r) {
+static as_status residual_on_lines(as_integrator *s, const double *v, int rows, as_block_set wanted,
+                                   double *r) {
   const as_problem *p = s->problem;
   const asi_values *lines = &s->output.lines;
   const int nx = p->def.n_x, ny = p->def.n_y, states = rows - nx - ny;
-  const as_point at = point_on_lines(s);
+  const as_point at = point_on_lines(s, v);
   memset(r, 0, (size_t)rows * sizeof(double));
   as_status status = asi_blocks(s, &at, wanted);
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, r);
@@ -275,13 +306,13 @@ static double share_of(const asi_system *a, int first, int count, const double *
 }
 
 /// Whether springs, dampers or the states' own rates are what decides on a change w of all unknowns.
-static bool is_stiff(as_integrator *s, const double *w) {
+static bool is_stiff(as_integrator *s, const double *w, double than) {
   const as_problem_def *def = &s->problem->def;
   const int states = s->active->size - def->n_x - def->n_y;
   double *unit_w = s->z; // which is found anew in each step
-  if (asi_stiff_share(s, w) > STIFF) return true;
+  if (asi_stiff_share(s, w) > than) return true;
   memcpy(unit_w, w + states, (size_t)def->n_x * sizeof(double));
-  return share_of(s->active, states, def->n_x, w, unit_w) > STIFF;
+  return share_of(s->active, states, def->n_x, w, unit_w) > than;
 }
 
 /// Whether a change w moves anything by more than round-off.
@@ -291,19 +322,19 @@ static bool moves(const as_integrator *s, const double *w) {
 }
 
 /// Whether there may be anything stiff, by the factors of the last step, which are at hand: it is looked for with them.
-static as_status look_for_stiffness(as_integrator *s, bool *found) {
+static as_status look_for_stiffness(as_integrator *s, const double *v, bool *found) {
   const as_problem_def *def = &s->problem->def;
-  const bool soi2 = s->def.method == AS_METHOD_SOI2;
+  const bool soi2 = s->def.method == AS_METHOD_SOI2, index3 = s->def.method == AS_METHOD_INDEX3;
   const asi_system *simple = def->n_x + def->n_y > 0 ? &s->consistent : &s->kkt;
   double *w = s->residual;
   *found = false;
   // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
   if (isnan(s->last.factor_h) || (soi2 && s->active == &s->shared)) return AS_OK;
-  as_status status = residual_on_lines(s, s->active->size, asi_system_blocks(simple), w);
+  as_status status = residual_on_lines(s, v, s->active->size, asi_system_blocks(simple), w);
   if (soi2 && def->n_lambda > 0) // its second stage
     memcpy(w + s->active->size / 2, w, (size_t)s->problem->n * sizeof(double));
   if (status == AS_OK) status = asi_solve(s, s->active, s->state.t, w);
-  if (status == AS_OK && moves(s, w)) *found = is_stiff(s, w);
+  if (status == AS_OK && moves(s, w)) *found = is_stiff(s, w, index3 ? STIFF_INDEX3 : STIFF);
   return status;
 }
 
@@ -328,74 +359,89 @@ static as_status factor_stiff(as_integrator *s, reach by) {
   return asi_factor(s, system, s->state.t, "a state between steps");
 }
 
-/// The size of what the lines leave of the equations of motion at the q and v that are shown.
-static double left_on_lines(as_integrator *s) {
-  const as_status status = residual_on_lines(s, s->output.stiff.size,
+/// The size of what the lines leave of the equations of motion at the q that is shown and at v.
+static double left_on_lines(as_integrator *s, const double *v) {
+  const as_status status = residual_on_lines(s, v, s->output.stiff.size,
                                              asi_eval_needs(s->problem, ASI_FN_F), s->output.rest);
   return status ? (double)INFINITY : asi_max_abs(s->output.rest, s->problem->n);
 }
 
-/// Moves q, v and x as v' and x' would that change by `share` of w.
-static void move_shown(as_integrator *s, reach by, double share, const double *w) {
+/// Moves q, x and v as v' and x' would that change by `share` of w.
+static void move_shown(as_integrator *s, reach by, double share, const double *w, double *v) {
   const as_problem *p = s->problem;
   const asi_values *at = &s->shown;
   const int x = p->n + p->def.n_lambda + p->def.n_psi;
   for (int i = 0; i < p->n; ++i) {
     s->xi[i] = share * by.q * w[i];
-    at->v[i] += share * by.v * w[i];
+    v[i] += share * by.v * w[i];
+    if (v != at->v) at->v[i] += share * by.v * w[i];
   }
   as_space_move(p->space, at->q, s->xi, at->q);
   for (int i = 0; i < p->def.n_x; ++i) at->x[i] += share * by.x * w[x + i];
 }
 
-/// r <- r - M w in the equations of motion, r - w in those of x'; returns their size beside that of M w, or w, whichever is larger.
-/// Constraints keep theirs.
-static double take_soft_part(as_integrator *s, const double *w, double *r) {
+/// What springs, dampers and the states' own rates have in what the lines leave.
+typedef struct stiff_part {
+  double force; ///< of the equations of motion
+  double share; ///< of those and of x', beside inertia and x' themselves
+} stiff_part;
+
+/// r = (S - M) w with S w = f - M v' on the lines, at the q and x that are shown and at v, in s->output.rest, without what
+/// constraints take up; in their rows B w = -g/(kap beta h^2). S and M are those that have been factorized and evaluated last. w
+/// is spoiled.
+static as_status find_stiff_part(as_integrator *s, reach by, const double *v, double *w,
+                                 stiff_part *found) {
   const as_problem *p = s->problem;
-  const int states = s->output.stiff.size - p->def.n_x - p->def.n_y;
-  double *momentum = s->work_n;
-  memset(momentum, 0, (size_t)p->n * sizeof(double));
+  asi_system *system = &s->output.stiff;
+  const int n = p->n, nx = p->def.n_x, states = system->size - nx - p->def.n_y;
+  double *r = s->output.rest, *momentum = s->work_n;
+  as_status status = residual_on_lines(s, v, system->size, asi_eval_needs(p, ASI_FN_F), w);
+  if (status == AS_OK) status = look_at_rows(s, v, false, w + n);
+  for (int k = 0; k < s->redundancy.rows; ++k) w[n + k] /= -by.q;
+  if (status == AS_OK) status = asi_solve(s, system, s->state.t, w);
+  if (status) return status;
+  memset(w + n, 0, (size_t)s->redundancy.rows * sizeof(double));
+  asi_system_multiply(system, w, r);
+  memset(momentum, 0, (size_t)n * sizeof(double));
   asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, w, momentum);
-  for (int i = 0; i < p->n; ++i) r[i] -= momentum[i];
-  for (int i = states; i < states + p->def.n_x; ++i) r[i] -= w[i];
-  return fmax(asi_max_abs(r, p->n) / fmax(asi_max_abs(momentum, p->n), DBL_MIN),
-              asi_max_abs(r + states, p->def.n_x) /
-                  fmax(asi_max_abs(w + states, p->def.n_x), DBL_MIN));
+  for (int i = 0; i < n; ++i) r[i] -= momentum[i];
+  for (int i = states; i < states + nx; ++i) r[i] -= w[i];
+  found->force = asi_max_abs(r, n);
+  found->share = fmax(found->force / fmax(asi_max_abs(momentum, n), DBL_MIN),
+                      asi_max_abs(r + states, nx) / fmax(asi_max_abs(w + states, nx), DBL_MIN));
+  return AS_OK;
 }
 
-/// Moves by the largest of w, w/2, w/4 ... with which less is left than before; false: by nothing.
-static bool move_closer(as_integrator *s, reach by, double before, const double *w) {
+/// Moves by the largest of w, w/2, w/4 ... with which less of the stiff force is left than before; false: by nothing.
+static bool move_closer(as_integrator *s, reach by, double before, const double *w, double *v) {
   double share = 1.0;
-  move_shown(s, by, share, w);
+  stiff_part left;
+  move_shown(s, by, share, w, v);
   for (int i = 0; i < MAX_HALVINGS; ++i) {
-    if (left_on_lines(s) < before) return true;
+    if (find_stiff_part(s, by, v, s->kkt_rhs, &left) == AS_OK && left.force < before) return true;
     share *= 0.5;
-    move_shown(s, by, -share, w);
+    move_shown(s, by, -share, w, v);
   }
-  move_shown(s, by, -share, w);
+  move_shown(s, by, -share, w, v);
   return false;
 }
 
 /// [DO.3] q <- q o exp(kap beta h^2 w), v <- v + kap gamma h w, x <- x + kap_x theta h w_x, S w = (S - M) S^-1 (f - M v') on the
 /// lines, until what springs and dampers have of that is small beside what they leave, with B kap beta h^2 w = -g.
-static as_status lead_back(as_integrator *s) {
+static as_status lead_back(as_integrator *s, double *v) {
   asi_system *system = &s->output.stiff;
   const reach by = reach_of(s);
-  const size_t size = (size_t)system->size * sizeof(double);
-  double *w = s->residual, *r = s->output.rest;
+  double *w = s->residual;
   for (int i = 0; i < MAX_RETURNS; ++i) {
-    as_status status = residual_on_lines(s, system->size, asi_system_blocks(system), r);
-    if (status == AS_OK) status = look_at_rows(s, s->shown.v, false, r + s->problem->n);
-    for (int k = 0; k < s->redundancy.rows; ++k) r[s->problem->n + k] /= -by.q;
-    memcpy(w, r, size);
+    const as_point at = point_on_lines(s, v);
+    stiff_part found;
+    as_status status = asi_blocks(s, &at, asi_system_blocks(system));
     if (status == AS_OK) status = factor_stiff(s, by);
-    if (status == AS_OK) status = asi_solve(s, system, s->state.t, w);
-    if (status) return status;
-    const double before = asi_max_abs(r, s->problem->n), share = take_soft_part(s, w, r);
-    if (!moves(s, w) || share <= LEFT) return AS_OK;
-    memcpy(w, r, size);
+    if (status == AS_OK) status = find_stiff_part(s, by, v, w, &found);
+    if (status || found.share <= LEFT) return status;
+    memcpy(w, s->output.rest, (size_t)system->size * sizeof(double));
     status = asi_solve(s, system, s->state.t, w);
-    if (status || !moves(s, w) || !move_closer(s, by, before, w)) return status;
+    if (status || !moves(s, w) || !move_closer(s, by, found.force, w, v)) return status;
   }
   return AS_OK;
 }
@@ -409,7 +455,7 @@ bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *f
   if (asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M)) != AS_OK) return false;
   memset(w, 0, (size_t)s->active->size * sizeof(double));
   for (int i = 0; i < s->problem->n; ++i) w[i] = to[i] - from[i];
-  return asi_stiff_share(s, w) > STIFF;
+  return asi_stiff_share(s, w) > PERIOD;
 }
 
 /// [DO.3] xi(theta) of the polynomial through the ends of this step and of those before it, up to three.
@@ -435,10 +481,10 @@ static void straighten(as_integrator *s) {
   for (int i = 0; i < s->problem->n; ++i)
     s->shown.v[i] = from->v[i] + theta * (to->v[i] - from->v[i]);
   copy_shown(s->problem, &s->shown, &s->output.lines);
-  const double by_cubic = left_on_lines(s);
+  const double by_cubic = left_on_lines(s, s->shown.v);
   follow_path(s, theta, s->xi);
   as_space_move(s->problem->space, from->q, s->xi, s->shown.q);
-  if (!(left_on_lines(s) < by_cubic))
+  if (!(left_on_lines(s, s->shown.v) < by_cubic))
     memcpy(s->shown.q, q, (size_t)s->problem->nq * sizeof(double));
 }
 
@@ -468,9 +514,9 @@ as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates) {
   asi_values moved = *at;
   if (s->def.method == AS_METHOD_INDEX3) moved.v = s->output.velocity;
   as_status status = project(s, moved.v);
-  if (status == AS_OK) status = look_for_stiffness(s, &stiff);
+  if (status == AS_OK) status = look_for_stiffness(s, moved.v, &stiff);
   if (status == AS_OK && stiff) {
-    status = lead_back(s);
+    status = lead_back(s, moved.v);
     if (status == AS_OK) status = project(s, moved.v);
   }
   if (status == AS_OK && with_rates) status = solve(s, &moved);

@@ -362,6 +362,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   as_status status = AS_OK;
   s->h = h;
   s->path.stiffens = s->path.stiff;
+  s->path.excites = s->path.excited;
   s->d0 = s->first || !s->def.step_corrections ? s->D * h : s->a_offset;
   s->d1 = next_offset(s, h, s->d0);
   s->gamma = second_order_gamma(s, h, s->d0, s->d1);
@@ -397,8 +398,11 @@ static as_status start_of_step(as_integrator *s, double h) {
   // [GA.10] beyond the ratio up to which this is stable, v is only projected
   const bool with_lag = h <= s->last_h * s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
   if (!s->varies || !s->def.step_corrections) return AS_OK;
-  if (index3) status = correct_index3(s, with_lag ? s->a_rate : NULL);
-  return status ? status : asi_follow_stiff(s, changed, with_lag);
+  // Automatic steps begin with v that is right everywhere, and [ST.6] changes little of it.
+  if (with_lag && s->controlled) status = asi_follow_stiff(s, changed);
+  if (index3 && status == AS_OK) status = correct_index3(s, with_lag ? s->a_rate : NULL);
+  if (with_lag && !s->controlled && status == AS_OK) status = asi_follow_stiff(s, changed);
+  return status;
 }
 
 /// The blocks that the equations themselves take at the trial.

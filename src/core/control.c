@@ -18,6 +18,9 @@
 #define MOST_FACTOR 1.5
 #define HOLD_FROM 0.95
 #define HOLD_TO 1.1
+// Within these where changes excite a stiff spring, [GA.15].
+#define LEAST_CALM 0.9
+#define MOST_CALM 1.1
 // After a rejection: h <- h max(0.2, 0.85 e^(-1/3)); after a step that could not be solved: a quarter.
 #define LEAST_AFTER_REJECTION 0.2
 #define AFTER_FAILURE 0.25
@@ -282,19 +285,31 @@ static double taken_up_share(const as_integrator *s, int i) {
   return lesser(larger(ratio * ratio, TAKEN_UP_SHARE), 1.0);
 }
 
+/// M e in the rows of motion of each stage.
+static void find_momentum(const as_integrator *s, const double *e, double *r) {
+  const as_problem *p = s->problem;
+  const int again = asi_second_stage(s);
+  const double mass = s->def.method == AS_METHOD_SOI2 ? 1.0 - s->c.alpha_m : 1.0;
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, mass, e, r);
+  if (again < s->active->size) memcpy(r + again, r, (size_t)p->n * sizeof(double));
+}
+
 /// [SC.9] What constraints leave of an error e of v: A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of
-/// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Factors of an
-/// earlier step will do; if there is no solution e stays.
-static void let_constraints_act(as_integrator *s, double *e) {
+/// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Where changes of the step
+/// excite stiff springs these take up a part, too: M e stands in the rows of motion then. Factors of an earlier step will do;
+/// if there is no solution e stays.
+static void let_forces_act(as_integrator *s, double *e) {
   const asi_system *a = s->active;
   const as_problem_def *def = &s->problem->def;
   const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = asi_second_stage(s);
+  const bool springs = s->path.excites;
   double *left = s->increment;
   memset(left, 0, (size_t)a->size * sizeof(double));
+  if (springs) find_momentum(s, e, left);
   for (int j = 0; j < n; ++j)
     for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
       const int i = a->pattern.row[k];
-      if (asi_is_motion(i, n, again) || i >= states) left[i] += a->value[k] * e[j];
+      if (i >= states || (!springs && asi_is_motion(i, n, again))) left[i] += a->value[k] * e[j];
     }
   if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
   for (int i = 0; i < n; ++i) e[i] = left[i] + taken_up_share(s, i) * (e[i] - left[i]);
@@ -306,8 +321,8 @@ static double measure_errors(as_integrator *s) {
   const double *size = s->control.new_size;
   const double of_q = norm(s, size, 0, n);
   double of_v = norm(s, size, n, n);
-  if (of_v > of_q && s->problem->def.n_lambda + s->problem->def.n_psi > 0) {
-    let_constraints_act(s, s->control.estimate + n);
+  if (of_v > of_q && (s->redundancy.rows > 0 || s->path.excites)) {
+    let_forces_act(s, s->control.estimate + n);
     of_v = norm(s, size, n, n);
   }
   return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx)));
@@ -399,8 +414,9 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
 static void propose(as_integrator *s, double h, double e, bool shortened) {
   const double bounded = fmax(e, LEAST_ERROR);
   double factor = SAFETY * pow(1.0 / bounded, 0.25) * pow(s->control.error / bounded, 0.1);
-  factor = fmin(fmax(factor, LEAST_FACTOR), s->control.patience > 0 ? 1.0 : MOST_FACTOR);
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
+  factor = fmax(factor, s->path.excited ? LEAST_CALM : LEAST_FACTOR);
+  factor = fmin(factor, s->control.patience > 0 ? 1.0 : s->path.excited ? MOST_CALM : MOST_FACTOR);
   // A step that was cut short to land somewhere says little against the size before.
   s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
   s->control.error = bounded;
@@ -513,6 +529,9 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       }
       ++s->statistics.rejected_steps;
       smaller = part > 0.0 ? part : h * fmax(LEAST_AFTER_REJECTION, SAFETY * cbrt(1.0 / error));
+      // What was excited by growing is not there without.
+      if (s->path.excited && h > 1.01 * s->last_h && part == 0.0)
+        smaller = fmax(smaller, s->last_h);
       if (!(smaller < h)) smaller = AFTER_FAILURE * h; // the error is not a number
       if (smaller < least && h > least) smaller = least;
       if (h <= least && part == 0.0) return fail_tolerance(s, h, least);

@@ -65,15 +65,15 @@ static void hermite(double *out, cubic c, const double *x0, const double *rate0,
     out[i] = x0[i] + c.change * (x1[i] - x0[i]) + c.from * rate0[i] + c.to * rate1[i];
 }
 
-/// [DO.2] q = q_0 o exp(xi(theta)) with xi(0) = 0, xi(1) = xi, xi'(0) = h v_0, xi'(1) = h T(xi)^-1 v_1
-static void move(as_integrator *s, cubic c, const asi_values *from, const asi_values *to) {
+/// [DO.2] q = q_0 o exp(xi(theta)) with xi(0) = 0, xi(1) = xi, xi'(0) = h q'_0, xi'(1) = h T(xi)^-1 q'_1
+static void move(as_integrator *s, cubic c, const double *q0) {
   const as_problem *p = s->problem;
   double *const xi = s->xi;
-  as_space_tangent_inverse(p->space, s->last.xi, to->v, xi);
+  as_space_tangent_inverse(p->space, s->last.xi, s->last.rate[1], xi);
   for (int i = 0; i < p->n; ++i)
-    xi[i] = c.change * s->last.xi[i] + c.from * from->v[i] + c.to * xi[i];
-  as_space_move(p->space, from->q, xi, s->shown.q);
-  if (c.change == 0.0) copy(s->shown.q, from->q, p->nq);
+    xi[i] = c.change * s->last.xi[i] + c.from * s->last.rate[0][i] + c.to * xi[i];
+  as_space_move(p->space, q0, xi, s->shown.q);
+  if (c.change == 0.0) copy(s->shown.q, q0, p->nq);
 }
 
 void asi_dense_show(as_integrator *s, double t) {
@@ -84,7 +84,7 @@ void asi_dense_show(as_integrator *s, double t) {
   const double theta = (t - s->last.t0) / s->last.h;
   const cubic c = cubic_at(theta, s->last.h);
   const asi_values *out = &s->shown;
-  move(s, c, from, to);
+  move(s, c, from->q);
   hermite(out->v, c, from->v, from->vdot, to->v, to->vdot, p->n);
   hermite(out->x, c, from->x, from->xdot, to->x, to->xdot, p->def.n_x);
   linear(out->vdot, theta, from->vdot, to->vdot, p->n);

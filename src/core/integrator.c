@@ -333,6 +333,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   for (int i = 0; i < 3; ++i) s->control.noise[i] = take(arena, &used, n);
   s->control.inputs = take(arena, &used, 3 * (n + nx + m) + 2 * m + n);
   s->last.xi = take(arena, &used, n);
+  for (int i = 0; i < 2; ++i) s->last.rate[i] = take(arena, &used, n);
   s->last.u = take(arena, &used, (size_t)p->def.n_u);
   s->impulse = take(arena, &used, m + k);
   s->restitution = take(arena, &used, m + k);

@@ -153,6 +153,7 @@ struct as_integrator {
     asi_values to;   ///< those at its end, if now has jumped since
     bool jumped;
     double *xi;        ///< q_1 = q_0 o exp(xi)
+    double *rate[2];   ///< n: rates of q at its ends
     double *u;         ///< held signals during the step, if they have changed since
     bool *inactive;    ///< n_lambda + n_psi: constraints during the step likewise,
     int n_inactive;    ///< how many of them did not hold,
@@ -184,6 +185,8 @@ struct as_integrator {
     double lag;             ///< what the last one's v_0 lags behind, over v'' [s^2]
     bool stiff;             ///< there may have been something stiff in it, where steps have changed
     bool stiffens;          ///< the same with this one
+    bool excited;           ///< since the start a change of the step would have excited something
+    bool excites;           ///< the same with this one
     double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
     double *change;         ///< n: scratch
     double *foretold;       ///< n: xi of this step as extrapolated, [NW.15]
@@ -381,9 +384,9 @@ double asi_path_mean(const as_integrator *s, double far, int i);
 void asi_path_foretell(as_integrator *s, const double *z, double by_z, double by_vdot, double by_a);
 /// [NW.15] a_1 (SOI2: a~) with which a step goes on as the path did.
 void asi_path_predict(const as_integrator *s, double *a);
-/// Sets v0 and a0 of a step whose size has changed, now or earlier, to what the path says, in stiff directions. Without lag, v0 only
-/// to the velocity itself.
-as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag);
+/// Changes v0 of a step whose size has changed, now or earlier, by what its size adds to velocities where something is stiff, and
+/// sets v0 and a0 to what the path says where positions are held, [GA.15].
+as_status asi_follow_stiff(as_integrator *s, bool changed);
 /// What springs and dampers have in a change w of v' over a step beside what inertia has, by the matrix of steps and M as it was
 /// evaluated last. Spoils s->z.
 double asi_stiff_share(as_integrator *s, const double *w);

@@ -296,8 +296,7 @@ static double fresh_contraction(const as_integrator *s, double norm) {
   const double growth = quadratic ? fmax(1.0, norm / s->seen.fresh_norm) : 1.0;
   // A contraction much better than that, seen several times, is believed a little more.
   const double floor = fmin(fmax(100.0 * s->seen.fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
-  return fmin(fmax(s->seen.fresh_contraction * growth, quadratic ? floor : FRESH_GUESS_FLOOR),
-              SLOWEST);
+  return fmin(fmax(s->seen.fresh_contraction * growth, quadratic ? floor : GUESS_FLOOR), SLOWEST);
 }
 
 /// Remembers a ratio of two increments, the first of size `norm`, made with factors of this step or an earlier

@@ -68,6 +68,7 @@ static void visit_last_step(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->last.factor_h);
   visit_values(s, &s->last.from, a);
   asi_archive_doubles(a, s->last.xi, (size_t)s->problem->n);
+  for (int i = 0; i < 2; ++i) asi_archive_doubles(a, s->last.rate[i], (size_t)s->problem->n);
   asi_archive_bool(a, &s->last.jumped);
   if (!s->last.jumped) return;
   visit_values(s, &s->last.to, a);
@@ -105,6 +106,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->path.lag);
   asi_archive_bool(a, &s->path.stiff);
   asi_archive_bool(a, &s->path.leads);
+  asi_archive_bool(a, &s->path.excited);
   asi_archive_doubles(a, s->path.extra, n);
   asi_archive_doubles(a, s->p, soi2);
   asi_archive_doubles(a, s->a_before, soi2);

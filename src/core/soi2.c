@@ -205,15 +205,16 @@ static as_status first_acceleration(as_integrator *s, double h) {
 }
 
 /// [GA.15] for a, and so for p
-static as_status follow_stiff(as_integrator *s, bool changed, bool with_lag) {
+static as_status follow_stiff(as_integrator *s, bool changed) {
   const int n = s->problem->n;
   double *change = s->f0; // which is found later
   memcpy(change, s->a0, (size_t)n * sizeof(double));
-  const as_status status = asi_follow_stiff(s, changed, with_lag);
+  const as_status status = asi_follow_stiff(s, changed);
   if (status) return status;
   for (int i = 0; i < n; ++i) change[i] = s->a0[i] - change[i];
-  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, change,
-                          s->p0);
+  if (asi_max_abs(change, n) > 0.0)
+    asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0,
+                            change, s->p0);
   return AS_OK;
 }
 
@@ -224,6 +225,7 @@ static as_status soi2_begin(as_integrator *s, double h) {
   as_status status = AS_OK;
   s->h = h;
   s->path.stiffens = s->path.stiff;
+  s->path.excites = s->path.excited;
   s->gamma = s->c.gamma;
   s->d0 = s->d1 = s->D * h;
   s->vdot0 = s->now.vdot;
@@ -242,8 +244,7 @@ static as_status soi2_begin(as_integrator *s, double h) {
       s->p0[i] += shift * (s->p0[i] - s->p_before[i]);
     }
     const bool changed = fabs(h - s->last_h) > 1e-9 * h;
-    if ((changed || s->path.stiff) && s->def.step_corrections)
-      status = follow_stiff(s, changed, ratio < MAX_RATIO);
+    if (s->def.step_corrections && ratio < MAX_RATIO) status = follow_stiff(s, changed);
     if (status == AS_OK && s->def.soi2.reevaluate_mass) status = momentum(s, s->a0, s->p0);
   }
   if (status) return status;

@@ -1,29 +1,21 @@
-/// Stiff directions where steps change.
+/// What a step adds to velocities beyond the motion, and stiff directions.
 ///
-/// A stiff spring holds positions nearly as a constraint of index-3 does: q moves along its path, and v and a follow
-/// from q. Over a step of size h,
+/// Over a step of size h,
 ///
 ///     q_1 - q_0 = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1]
 ///
-/// holds with the exact q if v_0 is the velocity plus l/h, l being the local error of [SC.1]. With another h another
-/// v_0 is right; with the old one the spring would ring with v' off by O(h), and the error estimate would see nothing
-/// else. For constraints this is cured by [ST.6]. Here v_0 and a_0 are set to what the last positions say, in stiff
-/// directions only.
+/// holds with the exact q if v_0 is its velocity plus l/h, l being the local error of [SC.1]. That is what v becomes in
+/// directions in which positions are held, by a stiff spring or a constraint, and what it may be in all others. With
+/// another h another v_0 is right; with the old one a spring would vibrate with v' off by O(h), and the error estimate would
+/// see nothing else. For constraints this is cured by [ST.6].
 ///
-/// [GA.15] q is a cubic p through the ends of the last three steps, and
+/// [GA.15] Where h changes, so does v:
 ///
-///     v_0 <- v_0 + F (p' + l/h - e - v_0),    a_0 <- a_0 + F (p'' + d_n p''' - a_0)
+///     v_0 <- v_0 + (l/h)_new - (l/h)_old - (e_new - e_old)
 ///
-/// F, a polynomial of G w = S^-1 (S - M + kap gamma h f_v) w, takes the part of w that S = M + kap (-gamma h f_v + beta
-/// h^2 K T) calls stiff: a mode of frequency omega has G = x/(1 + x), x = kap beta h^2 omega^2. S is the matrix of a step,
-/// its factors are at hand, and its constraint rows keep w on the constraints. Dampers hold velocities, not positions:
-/// they are left out. e is how much, over h, constraints moved q in the last step beyond v and a (-B^T eta of index-2,
-/// beta h (a~ - a_1) of SOI2), scaled to this one.
-///
-/// Where positions are not held firmly, p' and p'' of a vibration feed it: a mode with x of 1 to 5 would grow by some
-/// percent a step. With given steps F is therefore sharp, G^4 T_4(5 G/2 - 1) with Chebyshev's T_4, scaled to F(1) = 1:
-/// below 0.03 for x < 4, above 0.98 for x > 1000. Automatic steps see a vibration grow, and become shorter: F = 21 G^5 -
-/// 35 G^6 + 15 G^7 helps them through the range where a spring begins to be stiff.
+/// with v'' = p''' in l, p being the cubic through the ends of the last three steps, which a vibration hardly moves; e is how
+/// much, over h, constraints moved q in the last step beyond v and a (-B^T eta of index-2, beta h (a~ - a_1) of SOI2), scaled
+/// to this one. Dampers hold velocities, not positions: where they do, v stays.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -31,28 +23,27 @@
 #include "core/integrator.h"
 #include "lie/space.h"
 
-// With less of (S - M) w than this share of M w there is nothing to look for.
-#define LEAST_SHARE 0.5
+// F, by powers of G: G^4 T_4(5 G/2 - 1) with Chebyshev's T_4, scaled to F(1) = 1. Below 0.03 for x < 4, above 0.98 for x > 1000:
+// where positions are not held firmly, p' and p'' of a vibration would feed it.
+enum { POWERS = 8 };
+static const double filter[POWERS] = {
+    0.0, 0.0, 0.0, 2.0 / 47.0, -80.0 / 47.0, 500.0 / 47.0, -1000.0 / 47.0, 625.0 / 47.0};
+// What F leaves counts if there is so much more of (S - M) w in it than of M w.
+#define LEAST_HELD 30.0
 // F makes nothing larger, by w . M w, unless S is far from what it has to be (stiffness below zero, dampers that have
 // come or gone since it was made): then it is not believed.
 #define MAX_GROWTH 4.0
 
-enum { MAX_POWER = 8 };
-
-/// F, by powers of G, and how much more than M w there has to be of (S - M) w in what F leaves.
-typedef struct filter {
-  double coefficient[MAX_POWER];
-  int power;
-  double least;
-} filter;
-
-static const filter given = {
-    {0.0, 0.0, 0.0, 2.0 / 47.0, -80.0 / 47.0, 500.0 / 47.0, -1000.0 / 47.0, 625.0 / 47.0}, 8, 30.0};
-static const filter automatic = {{0.0, 0.0, 0.0, 0.0, 21.0, -35.0, 15.0}, 7, 4.0};
+enum { LAG_POWERS = 8 };
+// A change w of v excites something if springs have more than this share of w . M w in w . (S - M) w.
+#define LEAST_EXCITED 0.05
+// Something is stiff with more of (S - M) w than this share of M w.
+#define LEAST_STIFF 0.5
 
 void asi_path_forget(as_integrator *s) {
   s->path.count = 0;
   s->path.stiff = s->path.stiffens = s->path.leads = false;
+  s->path.excited = s->path.excites = false;
 }
 
 /// l/h over v'': h^2 [1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)]
@@ -109,6 +100,34 @@ static bool path_leads(const as_integrator *s) {
 
 // ---- the path ---------------------------------------------------------------------------------------
 
+/// p', p'' and p''' at the end of the last step.
+typedef struct path_rates {
+  double first, second, third;
+} path_rates;
+
+static path_rates rates_of_path(const as_integrator *s, int i) {
+  const double *h = s->path.h;
+  const double d0 = s->path.mean[0][i], d1 = s->path.mean[1][i], d2 = s->path.mean[2][i];
+  const double late = (d0 - d1) / (h[0] + h[1]), early = (d1 - d2) / (h[1] + h[2]);
+  const double third = (late - early) / (h[0] + h[1] + h[2]);
+  return (path_rates){d0 + h[0] * (late + (h[0] + h[1]) * third),
+                      2.0 * (late + (2.0 * h[0] + h[1]) * third), 6.0 * third};
+}
+
+/// [DO.2] The rates of q at the ends of the step: v, where springs are stiff less what it has beyond the path,
+/// (v_0 + v_1)/2 - (mean of v over the step) - h^2 v''/12.
+static void find_rates(as_integrator *s) {
+  const double twelfth = s->h * s->h / 12.0;
+  const bool known = s->path.excited && s->path.count == ASI_PATH;
+  for (int i = 0; i < s->problem->n; ++i) {
+    const double v0 = known ? s->v0[i] : s->now.v[i], v1 = s->next.v[i];
+    const double beyond =
+        known ? 0.5 * (v0 + v1) - s->path.mean[0][i] - twelfth * rates_of_path(s, i).third : 0.0;
+    s->last.rate[0][i] = v0 - beyond;
+    s->last.rate[1][i] = v1 - beyond;
+  }
+}
+
 void asi_path_note(as_integrator *s) {
   const int n = s->problem->n;
   const double h = s->h, beta = s->c.beta;
@@ -123,6 +142,7 @@ void asi_path_note(as_integrator *s) {
   if (s->path.count < ASI_PATH) ++s->path.count;
   s->path.lag = lag(s);
   s->path.stiff = s->path.stiffens;
+  s->path.excited = s->path.excites;
   // The mean of v over the step, since xi = integral of v + h^3 [v,v']/12.
   as_space_bracket(s->problem->space, s->v0, s->now.vdot, mean);
   const double per_h = 1.0 / h, twelfth = h * h / 12.0;
@@ -132,59 +152,72 @@ void asi_path_note(as_integrator *s) {
     mean[i] = moved - twelfth * mean[i];
     s->path.extra[i] = moved - s->v0[i] - by_a0 * s->a0[i] - by_a1 * s->next.a[i];
   }
+  find_rates(s);
 }
 
-/// p', p'' and p''' at the end of the last step.
-static void follow_path(const as_integrator *s, int i, double out[3]) {
-  const double *h = s->path.h;
-  const double d0 = s->path.mean[0][i], d1 = s->path.mean[1][i], d2 = s->path.mean[2][i];
-  const double late = (d0 - d1) / (h[0] + h[1]), early = (d1 - d2) / (h[1] + h[2]);
-  const double third = (late - early) / (h[0] + h[1] + h[2]);
-  out[0] = d0 + h[0] * (late + (h[0] + h[1]) * third);
-  out[1] = 2.0 * (late + (2.0 * h[0] + h[1]) * third);
-  out[2] = 6.0 * third;
-}
-
-/// Where the unknowns of a stage begin.
+/// Where the unknowns of a stage begin, and the factor of M in S.
 typedef struct stages {
   int stride, last;
+  double mass;
 } stages;
 
 static stages stages_of(const as_integrator *s) {
   const as_problem_def *def = &s->problem->def;
   const int stride = s->problem->n + def->n_lambda + def->n_psi;
-  return (stages){stride, s->def.method == AS_METHOD_SOI2 && def->n_lambda > 0 ? stride : 0};
+  const bool soi2 = s->def.method == AS_METHOD_SOI2;
+  return (stages){stride, soi2 && def->n_lambda > 0 ? stride : 0, soi2 ? 1.0 - s->c.alpha_m : 1.0};
 }
 
-/// r = (S - M) w in the equations of motion of each stage, with or without what dampers have in it, and in those of x'
-/// and y; zero in the constraints'. Leaves M w in s->work_n. Returns the size of r beside that of M w.
-static double stiff_force(as_integrator *s, const double *w, bool with_dampers, double *r) {
+/// r = (S - M) w in the equations of motion of each stage and in those of x' and y; zero in the constraints'. Leaves M w in
+/// s->work_n and w, in each stage, in s->increment. Returns the size of r beside that of M w.
+static double stiff_force(as_integrator *s, const double *w, double *r) {
   const as_problem *p = s->problem;
   const int n = p->n, states = s->active->size - p->def.n_x - p->def.n_y;
-  const bool soi2 = s->def.method == AS_METHOD_SOI2;
   const stages stage = stages_of(s);
-  const double mass = soi2 ? 1.0 - s->c.alpha_m : 1.0;
-  // At a start S is that of this very step.
-  const double reach = isnan(s->factor_h) ? s->gamma * s->h : s->factor_gamma * s->factor_h;
-  const double damping = mass * (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m) * reach;
   double *x = s->increment, *momentum = s->work_n;
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   memset(momentum, 0, (size_t)n * sizeof(double));
   for (int k = 0; k <= stage.last; k += stage.stride) memcpy(x + k, w, (size_t)n * sizeof(double));
   asi_system_multiply(s->active, x, r);
-  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, mass, w, momentum);
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, stage.mass, w,
+                          momentum);
   for (int i = n; i < states; ++i)
     if (i < stage.last || i >= stage.last + n) r[i] = 0.0;
-  for (int k = 0; k <= stage.last; k += stage.stride) {
+  for (int k = 0; k <= stage.last; k += stage.stride)
     for (int i = 0; i < n; ++i) r[k + i] -= momentum[i];
-    if (!with_dampers && (p->present & AS_BLOCK_BIT(AS_BLOCK_F_V)))
-      asi_panels_multiply_add(&p->panels[AS_BLOCK_F_V], s->block[AS_BLOCK_F_V].value, damping, w,
-                              r + k);
-  }
   return asi_max_abs(r, n) / fmax(asi_max_abs(momentum, n), DBL_MIN);
 }
 
-double asi_stiff_share(as_integrator *s, const double *w) { return stiff_force(s, w, true, s->z); }
+/// r += kap gamma h f_v w in each stage: takes what dampers have in S w out of it, with f_v as it was evaluated last.
+static void take_dampers_out(const as_integrator *s, const double *w, double *r) {
+  const as_problem *p = s->problem;
+  const stages stage = stages_of(s);
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  // At a start S is that of this very step.
+  const double reach = isnan(s->factor_h) ? s->gamma * s->h : s->factor_gamma * s->factor_h;
+  if (!(p->present & AS_BLOCK_BIT(AS_BLOCK_F_V))) return;
+  for (int k = 0; k <= stage.last; k += stage.stride)
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_F_V], s->block[AS_BLOCK_F_V].value,
+                            stage.mass * kap * reach, w, r + k);
+}
+
+/// (S - M + kap gamma h f_v) w in s->residual: what springs have in S w. Leaves M w as stiff_force does, and returns its size beside
+/// that of M w.
+static double spring_force(as_integrator *s, const double *w) {
+  const int n = s->problem->n;
+  (void)stiff_force(s, w, s->residual);
+  take_dampers_out(s, w, s->residual);
+  return asi_max_abs(s->residual, n) / fmax(asi_max_abs(s->work_n, n), DBL_MIN);
+}
+
+double asi_stiff_share(as_integrator *s, const double *w) { return stiff_force(s, w, s->z); }
+
+/// w . r, r being what stiff_force or spring_force has left in s->residual.
+static double work_of(const as_integrator *s, const double *w) {
+  double sum = 0.0;
+  for (int i = 0; i < s->problem->n; ++i) sum += w[i] * s->residual[i];
+  return sum;
+}
 
 /// w . M w, as stiff_force has left M w.
 static double size_of(const as_integrator *s, const double *w) {
@@ -193,80 +226,140 @@ static double size_of(const as_integrator *s, const double *w) {
   return sum;
 }
 
-/// F w, for the (S - M) w in s->residual; w is spoiled.
-static as_status find_stiff_part(as_integrator *s, const filter *f, double *w, double *part) {
+/// How much e changes with h, over e.
+static double change_of_extra(const as_integrator *s) {
+  const double l = lag(s), squares = s->h * s->h / (s->path.h[0] * s->path.h[0]);
+  if (s->def.method == AS_METHOD_INDEX3) return 0.0; // there is none
+  // Offsets d may have brought the last l close to zero: then h^2 alone tells.
+  return (fabs(l) <= 4.0 * squares * fabs(s->path.lag) ? l / s->path.lag : squares) - 1.0;
+}
+
+/// (l/h)_new - (l/h)_old - (e_new - e_old)
+static void lag_change(const as_integrator *s, double *w) {
+  const double l = lag(s) - s->path.lag, of_e = change_of_extra(s);
+  const double twelfth = (s->h * s->h - s->path.h[0] * s->path.h[0]) / 12.0;
+  as_space_bracket(s->problem->space, s->now.v, s->now.vdot, w);
+  for (int i = 0; i < s->problem->n; ++i)
+    w[i] = l * rates_of_path(s, i).third + twelfth * w[i] - of_e * s->path.extra[i];
+}
+
+/// v_0 <- v_0 + w - (1 - G)^8 w: w in stiff directions only, with a part 1 - 1/(1 + x)^8. Neither what dampers decide on nor
+/// what constraints do not let happen, which round-off of positions is a part of, is in it. w is spoiled.
+static as_status add_lag_change(as_integrator *s, double *w) {
   const int n = s->problem->n;
-  memset(part, 0, (size_t)n * sizeof(double));
-  for (int power = 0; power < f->power; ++power) {
+  for (int power = 0; power < LAG_POWERS; ++power) {
+    (void)spring_force(s, w);
+    if (s->def.method == AS_METHOD_INDEX3) { // v is off the constraints as it has to be
+      asi_system_multiply(s->active, s->increment, s->z); // which is found later
+      memcpy(s->residual + n, s->z + n, (size_t)s->redundancy.rows * sizeof(double));
+    }
     const as_status status = asi_solve(s, s->active, s->t, s->residual);
     if (status) return status;
-    memcpy(w, s->residual, (size_t)n * sizeof(double));
-    for (int i = 0; i < n; ++i) part[i] += f->coefficient[power] * w[i];
-    (void)stiff_force(s, w, false, s->residual);
+    for (int i = 0; i < n; ++i) {
+      s->v0[i] += s->residual[i];
+      w[i] -= s->residual[i];
+    }
   }
   return AS_OK;
 }
 
-/// target += F w; w is spoiled. *stiff: whether there was anything to add.
-static as_status add_stiff_part(as_integrator *s, double *w, double *target, bool *stiff) {
-  const int n = s->problem->n;
-  const double shrunk = s->h / s->factor_h; // what is stiff has to be so in this step, too
-  const filter *f = s->controlled ? &automatic : &given;
-  double *const part = s->kkt_rhs;
-  *stiff = stiff_force(s, w, false, s->residual) > LEAST_SHARE;
-  if (!*stiff) return AS_OK;
-  const double most = MAX_GROWTH * size_of(s, w);
-  const as_status status = find_stiff_part(s, f, w, part);
-  if (status) return status;
-  const double share = stiff_force(s, part, false, s->residual) * fmin(1.0, shrunk * shrunk);
-  *stiff = share > f->least && size_of(s, part) <= most;
-  for (int i = 0; i < n && *stiff; ++i) target[i] += part[i];
-  return AS_OK;
-}
-
 /// p' + l/h - e - v_0
-static void velocity_gap(const as_integrator *s, bool with_lag, double *w) {
-  const double l = with_lag ? lag(s) : 0.0, twelfth = s->h * s->h / 12.0;
-  // Offsets d may have brought the last l close to zero: then h^2 alone tells how e changes.
-  const double squares = s->h * s->h / (s->path.h[0] * s->path.h[0]), ratio = l / s->path.lag;
-  const double scale = !with_lag ? 0.0 : fabs(ratio) <= 4.0 * squares ? ratio : squares;
-  double path[3];
+static void velocity_gap(const as_integrator *s, double *w) {
+  const double l = lag(s), twelfth = s->h * s->h / 12.0, of_e = 1.0 + change_of_extra(s);
   as_space_bracket(s->problem->space, s->now.v, s->now.vdot, w);
   for (int i = 0; i < s->problem->n; ++i) {
-    follow_path(s, i, path);
-    const double bracket = with_lag ? twelfth * w[i] : 0.0;
-    w[i] = path[0] + l * path[2] + bracket - scale * s->path.extra[i] - s->v0[i];
+    const path_rates p = rates_of_path(s, i);
+    w[i] = p.first + l * p.third + twelfth * w[i] - of_e * s->path.extra[i] - s->v0[i];
   }
 }
 
 /// p'' + d_n p''' - a_0
 static void acceleration_gap(const as_integrator *s, double *w) {
-  double path[3];
   for (int i = 0; i < s->problem->n; ++i) {
-    follow_path(s, i, path);
-    w[i] = path[1] + s->d0 * path[2] - s->a0[i];
+    const path_rates p = rates_of_path(s, i);
+    w[i] = p.second + s->d0 * p.third - s->a0[i];
   }
 }
 
-as_status asi_follow_stiff(as_integrator *s, bool changed, bool with_lag) {
+/// F w, for what spring_force has left of w; w is spoiled.
+static as_status find_held_part(as_integrator *s, double *w, double *part) {
+  const int n = s->problem->n;
+  memset(part, 0, (size_t)n * sizeof(double));
+  for (int power = 0; power < POWERS; ++power) {
+    const as_status status = asi_solve(s, s->active, s->t, s->residual);
+    if (status) return status;
+    memcpy(w, s->residual, (size_t)n * sizeof(double));
+    for (int i = 0; i < n; ++i) part[i] += filter[power] * w[i];
+    (void)spring_force(s, w);
+  }
+  return AS_OK;
+}
+
+/// target += F w; w is spoiled. *held: whether there was anything to add.
+static as_status add_held_part(as_integrator *s, double *w, double *target, bool *held) {
+  const int n = s->problem->n;
+  const double shrunk = s->h / s->factor_h; // what is stiff has to be so in this step, too
+  double *const part = s->kkt_rhs;
+  (void)spring_force(s, w);
+  const double most = MAX_GROWTH * size_of(s, w);
+  const as_status status = find_held_part(s, w, part);
+  if (status) return status;
+  const double share = spring_force(s, part) * fmin(1.0, shrunk * shrunk);
+  *held = share > LEAST_HELD && size_of(s, part) <= most;
+  for (int i = 0; i < n && *held; ++i) target[i] += part[i];
+  return AS_OK;
+}
+
+/// Whether springs have a part in a change w of v, as stiff_force() has left it. Leaves f_v evaluated if they may have.
+static as_status look_for_springs(as_integrator *s, const double *w) {
   const as_point at = asi_point_at_start(s, s->now.v);
+  const double least = LEAST_EXCITED * size_of(s, w);
+  if (!s->path.excites && !(work_of(s, w) > least)) return AS_OK;
+  const as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
+  if (status) return status;
+  take_dampers_out(s, w, s->residual);
+  s->path.excites = s->path.excites || work_of(s, w) > least;
+  return AS_OK;
+}
+
+/// Looks for them in what the velocity is off its path by, in which a vibration shows first, and in what a change of the step
+/// asks for where it is automatic, which is w afterwards, with (S - M + kap gamma h f_v) w in s->residual.
+static as_status look_at_changes(as_integrator *s, double *w) {
+  const as_point at = asi_point_at_start(s, s->now.v);
+  as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
+  if (status) return status;
+  velocity_gap(s, w);
+  const double of_gap = stiff_force(s, w, s->residual);
+  if (!s->controlled) s->path.stiffens = s->path.stiffens && of_gap > LEAST_STIFF;
+  if (!s->controlled) return AS_OK;
+  if (!s->path.excites) status = look_for_springs(s, w);
+  if (status) return status;
+  lag_change(s, w);
+  const double of_lag = stiff_force(s, w, s->residual);
+  s->path.stiffens = s->path.stiffens && fmax(of_gap, of_lag) > LEAST_STIFF;
+  return look_for_springs(s, w);
+}
+
+as_status asi_follow_stiff(as_integrator *s, bool changed) {
   double *w = s->path.change;
-  bool stiff;
+  bool held;
   // Where nothing is stiff as the step changes nothing is looked for until it changes again.
   // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
   const bool is_shared = s->def.method == AS_METHOD_SOI2 && s->active == &s->shared;
   s->path.stiffens = (changed || s->path.stiff) && !is_shared;
-  if (!s->path.stiffens || s->path.count < ASI_PATH || isnan(s->factor_h)) return AS_OK;
-  as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M));
-  if (status) return status;
-  velocity_gap(s, with_lag, w);
-  s->path.stiffens = stiff_force(s, w, true, s->residual) > LEAST_SHARE;
-  if (!s->path.stiffens) return AS_OK;
+  if (!(s->path.stiffens || s->path.excited) || s->path.count < ASI_PATH || isnan(s->factor_h))
+    return AS_OK;
+  const as_point at = asi_point_at_start(s, s->now.v);
+  as_status status = look_at_changes(s, w);
+  if (status == AS_OK && s->path.excites) status = add_lag_change(s, w);
+  if (status || !s->path.stiffens) return status;
   status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
-  if (status == AS_OK) status = add_stiff_part(s, w, s->v0, &stiff);
-  if (status || !stiff) return status;
+  if (status) return status;
+  velocity_gap(s, w);
+  status = add_held_part(s, w, s->v0, &held);
+  if (status || !held) return status;
   acceleration_gap(s, w);
-  return add_stiff_part(s, w, s->a0, &stiff);
+  return add_held_part(s, w, s->a0, &held);
 }
 
 // ---- starts ---------------------------------------------------------------------------------------
@@ -288,11 +381,9 @@ typedef struct motion_rates {
 
 /// Whether w has anything stiff; *mass: w . M w. Leaves (S - M) w in s->residual.
 static bool is_stiff(as_integrator *s, const double *w, double *mass) {
-  (void)stiff_force(s, w, true, s->residual);
-  double work = 0.0;
-  for (int i = 0; i < s->problem->n; ++i) work += w[i] * s->residual[i];
+  (void)stiff_force(s, w, s->residual);
   *mass = size_of(s, w);
-  return work > LEAST_START_SHARE * *mass;
+  return work_of(s, w) > LEAST_START_SHARE * *mass;
 }
 
 static void subtract(double *from, const double *x, int n) {
@@ -311,7 +402,7 @@ static as_status calm(as_integrator *s, const double coefficient[START_POWERS],
   if (!is_stiff(s, w->vdot, &before)) return AS_OK;
   memset(part, 0, (size_t)size * sizeof(double));
   for (int k = 0; k < START_POWERS; ++k) {
-    if (k > 0) (void)stiff_force(s, power, true, s->residual);
+    if (k > 0) (void)stiff_force(s, power, s->residual);
     const as_status status = asi_solve(s, s->active, s->t, s->residual);
     if (status) return status;
     memcpy(power, s->residual, (size_t)n * sizeof(double));
@@ -343,15 +434,13 @@ static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_in
   return status;
 }
 
-// [ST.11] What F leaves of w . (S - M) w where S is what it has to be, at the most.
+// [ST.11] What F leaves of w . (S - M + kap gamma h f_v) w where S is what it has to be, at the most.
 #define LEFT_OVER 0.1
 
-/// w . (S - M) w; leaves (S - M) w in s->residual.
-static double stiff_work(as_integrator *s, const double *w) {
-  double work = 0.0;
-  (void)stiff_force(s, w, false, s->residual);
-  for (int i = 0; i < s->problem->n; ++i) work += w[i] * s->residual[i];
-  return work;
+/// w . (S - M + kap gamma h f_v) w, and what spring_force leaves.
+static double spring_work(as_integrator *s, const double *w) {
+  (void)spring_force(s, w);
+  return work_of(s, w);
 }
 
 /// [ST.11] v_0 <- v_0 - F v_0
@@ -360,13 +449,13 @@ static as_status calm_velocity(as_integrator *s) {
   double *w = s->path.change, *part = s->kkt_rhs;
   if (s->controlled) return AS_OK;
   memcpy(w, s->v0, (size_t)n * sizeof(double));
-  if (!(stiff_force(s, w, false, s->residual) > LEAST_SHARE)) return AS_OK;
-  const double before = stiff_work(s, w);
-  const as_status status = find_stiff_part(s, &given, w, part);
+  if (!(spring_force(s, w) > LEAST_STIFF)) return AS_OK;
+  const double before = work_of(s, w);
+  const as_status status = find_held_part(s, w, part);
   if (status) return status;
-  if (!(stiff_work(s, part) > given.least * size_of(s, part))) return AS_OK;
+  if (!(spring_work(s, part) > LEAST_HELD * size_of(s, part))) return AS_OK;
   for (int i = 0; i < n; ++i) w[i] = s->v0[i] - part[i];
-  if (fabs(stiff_work(s, w)) <= LEFT_OVER * before) memcpy(s->v0, w, (size_t)n * sizeof(double));
+  if (fabs(spring_work(s, w)) <= LEFT_OVER * before) memcpy(s->v0, w, (size_t)n * sizeof(double));
   return AS_OK;
 }
 

@@ -81,10 +81,18 @@ static double largest(const table *t, int channel) {
   return most;
 }
 
+static bool is_in(const example_windows *windows, double t) {
+  for (int i = 0; windows && i < windows->count; ++i)
+    if (fabs(t - windows->times[i]) <= windows->half) return true;
+  return false;
+}
+
 static void compare_vector(const table *coarse, const table *fine, int channel, kind of,
-                           const char *name, double size, example_worst *worst) {
+                           const example_windows *windows, const char *name, double size,
+                           example_worst *worst) {
   for (long k = 0; k < coarse->rows && k < fine->rows; ++k) {
     if (coarse->time[k] != fine->time[k]) continue; // an event has ended a run
+    if (of >= FORCE && is_in(windows, fine->time[k])) continue;
     const long at = k * fine->width + channel;
     const double off = distance(of, coarse->values + at, fine->values + at) / size;
     if (off <= worst->off) continue; // NaN goes on
@@ -95,7 +103,7 @@ static void compare_vector(const table *coarse, const table *fine, int channel, 
 }
 
 static void compare_tables(const as_channels *channels, const table *coarse, const table *fine,
-                           example_accuracy *out) {
+                           const example_windows *windows, example_accuracy *out) {
   static const double least[KINDS] = {LEAST_POSITION, 0.0, LEAST_REACTION, LEAST_REACTION};
   double most[KINDS] = {0.0};
   for (int i = 0; i + 2 < fine->width; ++i) {
@@ -108,7 +116,8 @@ static void compare_tables(const as_channels *channels, const table *coarse, con
     const kind of = kind_of(name);
     if (of == OTHER || !(most[of] > 0.0)) continue;
     const double size = of == ROTATION ? HALF_TURN : fmax(largest(fine, i), least[of] * most[of]);
-    compare_vector(coarse, fine, i, of, name, size, of < FORCE ? &out->position : &out->reaction);
+    compare_vector(coarse, fine, i, of, windows, name, size,
+                   of < FORCE ? &out->position : &out->reaction);
   }
   for (long k = 0; k < coarse->rows && k < fine->rows; ++k)
     out->rows += coarse->time[k] == fine->time[k];
@@ -116,7 +125,8 @@ static void compare_tables(const as_channels *channels, const table *coarse, con
   out->newton_iterations = coarse->work.newton_iterations;
 }
 
-example_accuracy example_compare(const char *path, as_method method, double rtol, double fine) {
+example_accuracy example_compare(const char *path, as_method method, double rtol, double fine,
+                                 const example_windows *windows) {
   example_accuracy out = {.status = AS_OK};
   as_messages messages = {0};
   as_machine *machine = NULL;
@@ -129,7 +139,8 @@ example_accuracy example_compare(const char *path, as_method method, double rtol
     out.status = integrate(machine, method, i ? fine : rtol, &tables[i], &runs[i], &error);
     if (out.status) snprintf(out.message, sizeof out.message, "%s", error.message);
   }
-  if (out.status == AS_OK) compare_tables(as_run_channels(runs[0]), &tables[0], &tables[1], &out);
+  if (out.status == AS_OK)
+    compare_tables(as_run_channels(runs[0]), &tables[0], &tables[1], windows, &out);
   for (int i = 0; i < 2; ++i) {
     as_run_destroy(runs[i]);
     free(tables[i].time);

@@ -22,9 +22,18 @@ typedef struct example_accuracy {
   long newton_iterations;
 } example_accuracy;
 
+/// Times around which reactions are not compared: positions at which joints depend on each other.
+typedef struct example_windows {
+  const double *times; ///< [s]
+  int count;
+  double half; ///< to both sides [s]
+} example_windows;
+
 /// Runs a model file from its start to its end, with the default integrator but for the method and the tolerances
 /// `rtol` and `fine`. A vector is measured by its largest length in the fine run; by a hundredth of the largest position of
 /// the machine, a thousandth of its largest force, or of its largest torque or that force at that position, if that is more.
-example_accuracy example_compare(const char *path, as_method method, double rtol, double fine);
+/// Reactions are compared outside of `windows`; NULL: there are none.
+example_accuracy example_compare(const char *path, as_method method, double rtol, double fine,
+                                 const example_windows *windows);
 
 #endif
