@@ -14,12 +14,12 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "base/json.h"
 #include "elements/vector.h"
 #include "file/value.h"
 #include "files.h"
 #include "lie/rotation.h"
 #include "report/array.h"
-#include "base/json.h"
 #include "report/thin.h"
 #include "rig.h"
 
@@ -72,8 +72,7 @@ static void test_json_number(void **state) {
   FILE *out = fmemopen(room, sizeof room, "w");
   asi_json_numbers(out, x, 9);
   fclose(out);
-  assert_string_equal(room,
-                      "[0,-1.5,0.1,0.3333333333333333,1e+300,123456789,5e-324,null,null]");
+  assert_string_equal(room, "[0,-1.5,0.1,0.3333333333333333,1e+300,123456789,5e-324,null,null]");
 }
 
 static void test_is_object(void **state) {

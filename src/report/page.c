@@ -5,8 +5,8 @@
 
 #include "alphastep/version.h"
 #include "base/error.h"
-#include "report/array.h"
 #include "base/json.h"
+#include "report/array.h"
 #include "report/report.h"
 
 enum { MANY_BODIES = 100 }; ///< from here on, channels that repeat the poses are left out

@@ -13,6 +13,7 @@
 #include "alphastep/quantities.h"
 #include "alphastep/report.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "elements/actuator.h"
 #include "elements/bushing.h"
 #include "elements/contact.h"
@@ -25,7 +26,6 @@
 #include "lie/rotation.h"
 #include "model/model.h"
 #include "report/array.h"
-#include "base/json.h"
 #include "results/rules.h"
 
 typedef struct scene {
