@@ -3,6 +3,7 @@
 #define TESTS_FILES_H
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 
 /// A machine from a file; fails the test if it is refused.
 as_machine *files_load(const char *path, const char *const *settings, int n);

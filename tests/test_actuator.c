@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "machines.h"
 #include "rig.h"
 

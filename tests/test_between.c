@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "problems/loops.h"
 #include "rig.h"
 #include "subject.h"

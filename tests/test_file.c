@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "files.h"
 #include "machines.h"
 #include "rig.h"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "files.h"
 
 static as_machine *load(const char *path, const char *const *settings, int n) {

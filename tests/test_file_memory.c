@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "files.h"
 
 static struct {

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "expression/expression.h"
 #include "rig.h"
 

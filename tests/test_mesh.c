@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "file/mesh.h"
 #include "files.h"
 #include "rig.h"

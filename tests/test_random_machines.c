@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "files.h"
 #include "random_machine.h"
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "base/json.h"
 #include "elements/vector.h"
 #include "file/value.h"

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "alphastep/io.h"
 #include "machines.h"
 #include "rig.h"
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "alphastep/recording.h"
+#include "alphastep/io.h"
 #include "machines.h"
 #include "rig.h"
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "core/integrator.h"
 #include "machines.h"
 

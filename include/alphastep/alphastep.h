@@ -1,5 +1,5 @@
 /// alphastep: generalized-alpha time integration of constrained mechanical systems.
-/// This header includes all others.
+/// This header includes all others of libalphastep; those of libalphastep-io are in alphastep/io.h.
 #ifndef ALPHASTEP_ALPHASTEP_H
 #define ALPHASTEP_ALPHASTEP_H
 
@@ -7,23 +7,16 @@
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
-#include "alphastep/file.h"
 #include "alphastep/folder.h"
 #include "alphastep/integrator.h"
 #include "alphastep/matrix.h"
 #include "alphastep/model.h"
-#include "alphastep/plot.h"
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
-#include "alphastep/recording.h"
-#include "alphastep/report.h"
-#include "alphastep/results.h"
-#include "alphastep/rule.h"
 #include "alphastep/space.h"
 #include "alphastep/sparse.h"
 #include "alphastep/status.h"
 #include "alphastep/superelement.h"
-#include "alphastep/survey.h"
 #include "alphastep/version.h"
 #include "alphastep/words.h"
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/export.h"
+
 typedef enum asi_archive_mode {
   ASI_ARCHIVE_COUNT,
   ASI_ARCHIVE_WRITE,
@@ -25,16 +27,16 @@ typedef struct asi_archive {
   bool no_memory; ///< reading: memory ran out
 } asi_archive;
 
-void asi_archive_word(asi_archive *a, uint64_t *x);
-void asi_archive_double(asi_archive *a, double *x);
-void asi_archive_doubles(asi_archive *a, double *x, size_t count);
-void asi_archive_bool(asi_archive *a, bool *x);
+ASI_IO void asi_archive_word(asi_archive *a, uint64_t *x);
+ASI_IO void asi_archive_double(asi_archive *a, double *x);
+ASI_IO void asi_archive_doubles(asi_archive *a, double *x, size_t count);
+ASI_IO void asi_archive_bool(asi_archive *a, bool *x);
 /// A whole number; one outside least ... most is damage.
-void asi_archive_int(asi_archive *a, int *x, int least, int most);
+ASI_IO void asi_archive_int(asi_archive *a, int *x, int least, int most);
 /// Something that is counted, and counted on: a number that is negative or next to overflow is damage.
-void asi_archive_count(asi_archive *a, long *x);
+ASI_IO void asi_archive_count(asi_archive *a, long *x);
 
 /// FNV-1a, 64 bit.
-uint64_t asi_checksum(const unsigned char *data, size_t size);
+ASI_IO uint64_t asi_checksum(const unsigned char *data, size_t size);
 
 #endif

@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 #include "alphastep/status.h"
+#include "base/export.h"
 
 /// Fills `error` (if not NULL) with a status, a time (NAN: none), a component ("" or NULL: none) and
 /// a sentence made like printf's; returns `status`.
-as_status asi_fail(as_error *error, as_status status, double t, const char *component,
-                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+ASI_IO as_status asi_fail(as_error *error, as_status status, double t, const char *component,
+                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /// AS_ERR_MEMORY with the usual sentence.
 static inline as_status asi_fail_memory(as_error *error) {
@@ -19,6 +20,6 @@ static inline as_status asi_fail_memory(as_error *error) {
 }
 
 /// calloc() that refuses sizes that overflow and never returns NULL for a count of zero.
-void *asi_calloc(size_t count, size_t size);
+ASI_IO void *asi_calloc(size_t count, size_t size);
 
 #endif

@@ -12,26 +12,27 @@
 #include <stdio.h>
 
 #include "alphastep/status.h"
+#include "base/export.h"
 
 /// Opens a regular file for reading; links are followed. NULL: `why` says why not. A pipe or a device is not waited for.
-FILE *asi_file_open(const char *path, const char **why);
+ASI_IO FILE *asi_file_open(const char *path, const char **why);
 /// `path` and `tail`; to be freed. NULL: memory has run out.
-char *asi_file_beside(const char *path, const char *tail);
+ASI_IO char *asi_file_beside(const char *path, const char *tail);
 /// What stands in the way of a file of this name: a folder, a device, a pipe. NULL: nothing, or what may be replaced.
-const char *asi_file_obstacle(const char *path);
+ASI_IO const char *asi_file_obstacle(const char *path);
 /// Creates a file for reading and writing, in place of whatever has this name. -1: errno says why not.
-int asi_file_create(const char *path);
+ASI_IO int asi_file_create(const char *path);
 /// Forces a file to the disk; true where that cannot be done.
-bool asi_file_sync(int file);
+ASI_IO bool asi_file_sync(int file);
 /// Forces the names in the folder of a file to the disk.
 bool asi_folder_sync(const char *path);
 /// Gives a whole, closed file its name. With `sync` the folder is forced to the disk; the file has been.
-bool asi_file_rename(const char *from, const char *to, bool sync);
+ASI_IO bool asi_file_rename(const char *from, const char *to, bool sync);
 /// Writes bytes to a file where it stands. False: errno says why not.
-bool asi_file_put(int file, const void *data, size_t size);
+ASI_IO bool asi_file_put(int file, const void *data, size_t size);
 /// "PATH cannot be written: ..." for an error number: AS_ERR_FILE. For want of memory, which is also what HDF5 does not say (0):
 /// AS_ERR_MEMORY.
-as_status asi_fail_write(const char *path, int number, as_error *error);
+ASI_IO as_status asi_fail_write(const char *path, int number, as_error *error);
 
 /// A file that is being written beside its place.
 typedef struct asi_draft {
@@ -39,9 +40,9 @@ typedef struct asi_draft {
   char *path, *beside;
 } asi_draft;
 
-as_status asi_draft_open(asi_draft *output, const char *path, as_error *error);
+ASI_IO as_status asi_draft_open(asi_draft *output, const char *path, as_error *error);
 /// Gives the file its name if all has been written (`status` is AS_OK), or removes it. Returns how it went.
-as_status asi_draft_close(asi_draft *output, as_status status, bool sync, as_error *error);
+ASI_IO as_status asi_draft_close(asi_draft *output, as_status status, bool sync, as_error *error);
 
 /// A digest of bytes that come in pieces.
 typedef struct asi_digest {
@@ -49,8 +50,8 @@ typedef struct asi_digest {
   uint64_t bytes;
 } asi_digest;
 
-asi_digest asi_digest_begin(void);
-void asi_digest_add(asi_digest *digest, const void *data, size_t size);
-uint64_t asi_digest_end(const asi_digest *digest);
+ASI_IO asi_digest asi_digest_begin(void);
+ASI_IO void asi_digest_add(asi_digest *digest, const void *data, size_t size);
+ASI_IO uint64_t asi_digest_end(const asi_digest *digest);
 
 #endif

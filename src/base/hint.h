@@ -2,6 +2,8 @@
 #ifndef ALPHASTEP_BASE_HINT_H
 #define ALPHASTEP_BASE_HINT_H
 
+#include "base/export.h"
+
 typedef struct asi_hint {
   const char *word;
   const char *best;
@@ -9,8 +11,8 @@ typedef struct asi_hint {
   char text[112];
 } asi_hint;
 
-void asi_hint_try(asi_hint *hint, const char *candidate);
+ASI_IO void asi_hint_try(asi_hint *hint, const char *candidate);
 /// The words to put at the end of a sentence, or "".
-const char *asi_hint_text(asi_hint *hint);
+ASI_IO const char *asi_hint_text(asi_hint *hint);
 
 #endif

@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/export.h"
+
 /// Whether the character at `text` can be printed; writes its length in bytes. Not: control characters (also those of
 /// ISO 8859, U+0080 to U+009F), line separators, marks of writing direction, bytes that are not UTF-8.
-bool asi_printable(const char *text, size_t *length);
+ASI_IO bool asi_printable(const char *text, size_t *length);
 /// Puts ? in place of each character that cannot be printed.
-void asi_make_printable(char *text);
+ASI_IO void asi_make_printable(char *text);
 
 #endif

@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/export.h"
+
 /// vsnprintf() that cuts at a word.
-void asi_format(char *out, size_t size, const char *format, va_list arguments);
+ASI_IO void asi_format(char *out, size_t size, const char *format, va_list arguments);
 /// The same like snprintf().
 void asi_print(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -17,7 +19,8 @@ typedef struct asi_text {
   size_t size, used;
 } asi_text;
 
-asi_text asi_text_begin(char *out, size_t size);
-void asi_text_add(asi_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ASI_IO asi_text asi_text_begin(char *out, size_t size);
+ASI_IO void asi_text_add(asi_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

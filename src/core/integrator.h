@@ -21,6 +21,7 @@
 #include "alphastep/integrator.h"
 #include "base/archive.h"
 #include "base/denormals.h"
+#include "base/export.h"
 #include "core/evaluate.h"
 #include "core/predictor.h"
 #include "core/redundancy.h"
@@ -427,7 +428,7 @@ void asi_dense_remember(as_integrator *s, double t0, double a_offset, double w_o
 void asi_dense_keep_end(as_integrator *s);
 /// Lets the state show the values at t, inside the last step or at its end; inside, v', lambda, psi, x' and y are straight
 /// lines until they are asked for.
-void asi_dense_show(as_integrator *s, double t);
+ASI_IO void asi_dense_show(as_integrator *s, double t);
 
 // between.c ----------------------------------------------------------------------------------------
 
@@ -453,11 +454,11 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was);
 void asi_output_end(as_integrator *s, const asi_output *was);
 /// Leads positions back to where stiff springs have their force, [DO.3], and solves for v', lambda, psi, x' and y of the
 /// state that is shown, if it is inside a step; where that cannot be done all is as interpolated.
-as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates);
+ASI_IO as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates);
 /// Whether springs, by the matrix of the last step, are what decides on a change of v' from one value to another: then it is
 /// that of a vibration which no step resolves. M is that of a point.
-bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
-                    const double *to);
+ASI_IO bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
+                           const double *to);
 
 // sampling.c ---------------------------------------------------------------------------------------
 
@@ -544,14 +545,14 @@ as_status asi_newton(as_integrator *s);
 
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to);
 /// Tells the log callback, if there is one.
-void asi_log(const as_integrator *s, as_log_level level, const char *format, ...)
+ASI_IO void asi_log(const as_integrator *s, as_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /// Clears an error that a failed first attempt may have left; returns AS_OK.
-as_status asi_succeed(as_error *error);
+ASI_IO as_status asi_succeed(as_error *error);
 /// Refuses an integrator that is NULL or has not been started.
 as_status asi_check_started(const as_integrator *s, as_error *error);
 /// Lets the state point to some values.
-void asi_publish(as_integrator *s, double t, const asi_values *at);
+ASI_IO void asi_publish(as_integrator *s, double t, const asi_values *at);
 /// Evaluates blocks into s->block, a constant mass matrix only once.
 as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Evaluates functions at a point, out[function] where it is not NULL, with the blocks that they need and those wanted.

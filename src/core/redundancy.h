@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "alphastep/status.h"
+#include "base/export.h"
 #include "core/system.h"
 
 typedef struct as_integrator as_integrator;
@@ -100,7 +101,7 @@ as_status asi_least_norm(as_integrator *s, double *lambda, double *psi);
 as_status asi_least_norm_at(as_integrator *s, double t, const double *q, const double *v,
                             double *lambda, double *psi);
 /// Lets the state show multipliers of least norm.
-as_status asi_show_reactions(as_integrator *s);
+ASI_IO as_status asi_show_reactions(as_integrator *s);
 /// Whether forces depend on multipliers that are not determined.
 bool asi_forces_see_least_norm(const as_integrator *s);
 /// If so, replaces those of a trial for the end of a step by these.

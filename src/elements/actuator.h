@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_ACTUATOR_H
 #define ALPHASTEP_ELEMENTS_ACTUATOR_H
 
+#include "base/export.h"
 #include "elements/gauge.h"
 #include "elements/spring.h"
 
@@ -27,10 +28,11 @@ static inline const asi_gauge *asi_actuator_gauges(const asi_actuator *actuator)
   return (const asi_gauge *)(const void *)(actuator + 1);
 }
 
-extern const as_element_type asi_actuator_type;
-extern const as_element_type asi_formula_load_type;
+ASI_IO extern const as_element_type asi_actuator_type;
+ASI_IO extern const as_element_type asi_formula_load_type;
 
 /// Of an actuator: its distance or coordinate, the rate of it, the force or torque along it. AS_DONE or why not.
-int asi_actuator_look(const asi_actuator *actuator, const as_element_input *in, double out[3]);
+ASI_IO int asi_actuator_look(const asi_actuator *actuator, const as_element_input *in,
+                             double out[3]);
 
 #endif

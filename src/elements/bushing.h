@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_BUSHING_H
 #define ALPHASTEP_ELEMENTS_BUSHING_H
 
+#include "base/export.h"
 #include "elements/coordinate.h"
 #include "elements/spring.h"
 
@@ -14,7 +15,7 @@ typedef struct asi_bushing {
   asi_law law[ASI_BUSHING];            ///< of each coordinate besides; only `both`
 } asi_bushing;
 
-extern const as_element_type asi_bushing_type;
+ASI_IO extern const as_element_type asi_bushing_type;
 
 /// The rotation vector of B against A; false where there is none, or where no torque depends on it.
 bool asi_bushing_turn(const asi_bushing *bushing, const as_element_input *in, double r[3]);

@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_CONTACT_H
 #define ALPHASTEP_ELEMENTS_CONTACT_H
 
+#include "base/export.h"
 #include "elements/coefficient.h"
 #include "elements/penalty.h"
 #include "elements/rows.h"
@@ -15,6 +16,6 @@ typedef struct asi_contact {
   double slip_speed; ///< of the regularisation
 } asi_contact;
 
-extern const as_element_type asi_contact_type;
+ASI_IO extern const as_element_type asi_contact_type;
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_COORDINATE_H
 #define ALPHASTEP_ELEMENTS_COORDINATE_H
 
+#include "base/export.h"
 #include "elements/joint.h"
 
 /// A sum of axes rows or separation rows: value, rate and gradients of both; second derivative at v' = 0.
@@ -17,10 +18,10 @@ typedef struct asi_family {
   const char *name, *unit, *rate_name, *rate_unit;
 } asi_family;
 
-asi_family asi_coordinate_family(asi_coordinate_kind kind);
+ASI_IO asi_family asi_coordinate_family(asi_coordinate_kind kind);
 /// The letter behind a coordinate's name: several that follow each other and have one name are its components. '\0': it
 /// is the only one.
-char asi_coordinate_letter(const asi_coordinate *all, int n, int i);
+ASI_IO char asi_coordinate_letter(const asi_coordinate *all, int n, int i);
 
 /// A coordinate c of B against A where it was measured.
 typedef struct asi_measure {

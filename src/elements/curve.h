@@ -3,6 +3,7 @@
 #define ALPHASTEP_ELEMENTS_CURVE_H
 
 #include "alphastep/model.h"
+#include "base/export.h"
 #include "elements/formula.h"
 
 struct asi_surface;
@@ -22,15 +23,16 @@ typedef struct asi_curve {
 } asi_curve;
 
 /// Copies and checks; `what` begins the sentence of a failure.
-as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what, as_error *error);
+ASI_IO as_status asi_curve_init(asi_curve *c, const as_curve *def, const char *what,
+                                as_error *error);
 as_status asi_curve_copy(asi_curve *c, const asi_curve *from, as_error *error);
-void asi_curve_free(asi_curve *c);
+ASI_IO void asi_curve_free(asi_curve *c);
 /// Copies an array; false if memory runs out: the first *n_out are there.
 bool asi_curves_copy(const asi_curve *from, int n, asi_curve **out, int *n_out);
 
 /// Value, first and second derivative; of a formula, which must be one of time, or of a curve. AS_DONE or what the
 /// formula or the C function returns.
-int asi_curve_evaluate(const asi_curve *c, double x, double out[3]);
+ASI_IO int asi_curve_evaluate(const asi_curve *c, double x, double out[3]);
 /// The next point of its table behind x, upwards or downwards; infinity: there is none. *kink: its slope jumps there.
 double asi_curve_point(const asi_curve *c, double x, bool up, bool *kink);
 /// The integral from 0 to x; not of formulas.

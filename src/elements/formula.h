@@ -6,6 +6,7 @@
 #define ALPHASTEP_ELEMENTS_FORMULA_H
 
 #include "alphastep/element.h"
+#include "base/export.h"
 #include "elements/slots.h"
 #include "expression/expression.h"
 
@@ -35,9 +36,9 @@ static inline const char *asi_formula_text(const asi_formula *f) {
 typedef struct asi_table_list {
   const struct asi_curve *table;
 } asi_table_list;
-int asi_table_look_up(int table, double x, double out[3], void *user);
+ASI_IO int asi_table_look_up(int table, double x, double out[3], void *user);
 /// The next point of a table, an asi_point_fn.
-double asi_table_point(int table, double x, bool up, bool *kink, void *user);
+ASI_IO double asi_table_point(int table, double x, bool up, bool *kink, void *user);
 
 /// Takes a compiled expression over, by copy; NULL if memory runs out.
 asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,

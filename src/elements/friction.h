@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_FRICTION_H
 #define ALPHASTEP_ELEMENTS_FRICTION_H
 
+#include "base/export.h"
 #include "elements/coefficient.h"
 #include "elements/joint.h"
 
@@ -33,7 +34,7 @@ typedef struct asi_friction {
   int n_read;
 } asi_friction;
 
-extern const as_element_type asi_friction_type;
+ASI_IO extern const as_element_type asi_friction_type;
 
 /// Sets loads and pads of a kind of joint. A pin of a radius turns in a bearing of a length (0: moments
 /// are not counted) and rubs with its shoulder at `shoulder` (0: not at all).

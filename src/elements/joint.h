@@ -3,6 +3,7 @@
 #define ALPHASTEP_ELEMENTS_JOINT_H
 
 #include "alphastep/model.h"
+#include "base/export.h"
 #include "elements/curve.h"
 #include "elements/rows.h"
 
@@ -70,7 +71,7 @@ typedef struct asi_coordinate {
 } asi_coordinate;
 
 /// The coordinates of a kind of joint; returns how many.
-int asi_joint_coordinates(as_joint_kind kind, asi_coordinate out[AS_JOINT_COORDINATES]);
-const char *asi_joint_kind_name(as_joint_kind kind);
+ASI_IO int asi_joint_coordinates(as_joint_kind kind, asi_coordinate out[AS_JOINT_COORDINATES]);
+ASI_IO const char *asi_joint_kind_name(as_joint_kind kind);
 
 #endif

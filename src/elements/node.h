@@ -3,6 +3,7 @@
 #define ALPHASTEP_ELEMENTS_NODE_H
 
 #include "alphastep/element.h"
+#include "base/export.h"
 
 typedef struct asi_node {
   int at[6];   ///< where its coordinates stand in v; -1: it does not move that way
@@ -18,10 +19,10 @@ void asi_node_gather(const asi_node *node, int shift, const double *from, double
 void asi_node_motion(const asi_node *node, const double *q, const double *v, as_body_motion *out);
 
 /// Its rotation to world, w x y z, with a continuous sign.
-void asi_node_quaternion(const asi_node *node, const double *q, double out[4]);
+ASI_IO void asi_node_quaternion(const asi_node *node, const double *q, double out[4]);
 /// v' in world axes and omega' in its own.
-void asi_node_acceleration(const asi_node *node, const double *q, const double *v,
-                           const double *vdot, double out[6]);
+ASI_IO void asi_node_acceleration(const asi_node *node, const double *q, const double *v,
+                                  const double *vdot, double out[6]);
 
 /// D_theta (T(theta) y), or of T(theta)^T y: 3 x 3 by rows.
 void asi_tangent_rate(const double *theta, const double *y, bool transposed, double out[9]);

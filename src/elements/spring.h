@@ -3,6 +3,7 @@
 #define ALPHASTEP_ELEMENTS_SPRING_H
 
 #include "alphastep/element.h"
+#include "base/export.h"
 #include "elements/curve.h"
 #include "elements/ends.h"
 
@@ -42,9 +43,9 @@ typedef struct asi_load {
   asi_curve_ref factor;
 } asi_load;
 
-extern const as_element_type asi_spring_type;
-extern const as_element_type asi_torsion_type;
-extern const as_element_type asi_load_type;
+ASI_IO extern const as_element_type asi_spring_type;
+ASI_IO extern const as_element_type asi_torsion_type;
+ASI_IO extern const as_element_type asi_load_type;
 
 /// A spring's coordinate, its rate and its law (value, derivatives by both), with gradients.
 typedef struct asi_law_view {
@@ -57,9 +58,9 @@ int asi_spring_view(const asi_spring *spring, const as_element_input *in, asi_la
 int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi_law_view *out);
 
 /// Length [m], its rate [m/s], tension [N]; AS_DONE or what the law returns.
-int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);
+ASI_IO int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);
 /// Angle [rad], its rate [rad/s], torque on the first body about z [N m]; likewise.
-int asi_torsion_look(const asi_torsion *torsion, const as_element_input *in, double out[3]);
+ASI_IO int asi_torsion_look(const asi_torsion *torsion, const as_element_input *in, double out[3]);
 
 /// Angle of B against A about z, within half a turn of `near`.
 double asi_twist(const as_body_motion *a, const as_body_motion *b, const asi_frame_now *A,

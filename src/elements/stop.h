@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_ELEMENTS_STOP_H
 #define ALPHASTEP_ELEMENTS_STOP_H
 
+#include "base/export.h"
 #include "elements/ends.h"
 #include "elements/penalty.h"
 
@@ -13,6 +14,6 @@ typedef struct asi_stop {
   double near;         ///< an angle is looked at within half a turn of this
 } asi_stop;
 
-extern const as_element_type asi_stop_type;
+ASI_IO extern const as_element_type asi_stop_type;
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "alphastep/status.h"
+#include "base/export.h"
 
 enum {
   ASI_NAME_LENGTH = 64,          ///< of a parameter, with the zero behind it
@@ -90,19 +91,19 @@ static inline const asi_instruction *asi_expression_code(const asi_expression *e
 
 /// Compiles the first `length` characters of a text that is ended by a zero there or later; the character behind them
 /// continues no number. AS_ERR_ARGUMENT: `slip` says why; AS_ERR_MEMORY. Needs the C locale. Free with free().
-as_status asi_expression_compile(const char *text, size_t length, const asi_scope *scope,
-                                 asi_expression **out, asi_slip *slip);
+ASI_IO as_status asi_expression_compile(const char *text, size_t length, const asi_scope *scope,
+                                        asi_expression **out, asi_slip *slip);
 
 /// The same of an expression that must be a number, which is finite. Takes no memory as long as all names are
 /// constants.
-as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
-                                double *out, asi_slip *slip);
+ASI_IO as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
+                                       double *out, asi_slip *slip);
 
 /// Is the value 0 or 1 wherever it is: a comparison, or a product or choice of such? It crosses zero nowhere.
-bool asi_expression_is_truth(const asi_expression *e);
+ASI_IO bool asi_expression_is_truth(const asi_expression *e);
 
 /// Is it a letter or _, then letters, digits, _, and no name of a function or pi?
-bool asi_is_parameter_name(const char *text);
+ASI_IO bool asi_is_parameter_name(const char *text);
 
 // ---- evaluating -------------------------------------------------------------------------------------
 
@@ -116,8 +117,8 @@ typedef struct asi_tables {
 } asi_tables;
 
 /// The value at x[n_slots]. AS_ERR_NONFINITE: it is no finite number; AS_ERR_RETRY, AS_ERR_CALLBACK: by a table.
-as_status asi_expression_value(const asi_expression *e, const double *x, const asi_tables *tables,
-                               double *value);
+ASI_IO as_status asi_expression_value(const asi_expression *e, const double *x,
+                                      const asi_tables *tables, double *value);
 
 /// Also the derivatives by each slot; AS_ERR_NONFINITE also if one of these is not finite.
 as_status asi_expression_gradient(const asi_expression *e, const double *x,
@@ -142,14 +143,15 @@ typedef double asi_point_fn(int table, double x, bool up, bool *kink, void *user
 /// The first such time behind t, by switches, tables and smooth steps whose argument is a t + b while the slots other than
 /// `time` stay as they are; x is NAN for those of which that is not known. A bracket that holds t is found again. A smooth
 /// step also bends at its quarters; with `waves`, sines do so at theirs. See times.c.
-void asi_expression_next_time(const asi_expression *e, int time, double t, const double *x,
-                              asi_point_fn *point, void *tables, bool waves, asi_known_time *out);
+ASI_IO void asi_expression_next_time(const asi_expression *e, int time, double t, const double *x,
+                                     asi_point_fn *point, void *tables, bool waves,
+                                     asi_known_time *out);
 /// Whether there can be any.
-bool asi_expression_has_times(const asi_expression *e, int time, bool waves);
+ASI_IO bool asi_expression_has_times(const asi_expression *e, int time, bool waves);
 
 /// Why one of these gave AS_ERR_NONFINITE: `sqrt(-1) is not a number`, at its place; `text` is the one
 /// that was compiled.
-void asi_expression_blame(const asi_expression *e, const char *text, const double *x,
-                          const asi_tables *tables, asi_slip *slip);
+ASI_IO void asi_expression_blame(const asi_expression *e, const char *text, const double *x,
+                                 const asi_tables *tables, asi_slip *slip);
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef ALPHASTEP_LIE_ROTATION_H
 #define ALPHASTEP_LIE_ROTATION_H
 
+#include "base/export.h"
+
 static inline double asi_dot3(const double *a, const double *b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -34,13 +36,13 @@ static inline void asi_so3_matrix(const double *q, double *r) {
   r[8] = 1.0 - (x2 * x + y2 * y);
 }
 
-void asi_so3_compose(const double *q1, const double *q2, double *out);   ///< q1 o q2
-void asi_so3_inverse(const double *q, double *out);                      ///< q^-1
-void asi_so3_normalize(double *q);                                       ///< q / |q|
-void asi_so3_rotate(const double *q, const double *v, double *out);      ///< R v: body to world
-void asi_so3_rotate_back(const double *q, const double *v, double *out); ///< R^T v: world to body
+void asi_so3_compose(const double *q1, const double *q2, double *out);     ///< q1 o q2
+void asi_so3_inverse(const double *q, double *out);                        ///< q^-1
+void asi_so3_normalize(double *q);                                         ///< q / |q|
+ASI_IO void asi_so3_rotate(const double *q, const double *v, double *out); ///< R v: body to world
+void asi_so3_rotate_back(const double *q, const double *v, double *out);   ///< R^T v: world to body
 
-void asi_so3_from_matrix(const double *r, double *q); ///< R to q
+ASI_IO void asi_so3_from_matrix(const double *r, double *q); ///< R to q
 
 void asi_so3_exp(const double *w, double *q);
 void asi_so3_log(const double *q, double *w);                     ///< the angle |w| is in [0, pi]

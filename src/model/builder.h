@@ -3,6 +3,7 @@
 #define ALPHASTEP_MODEL_BUILDER_H
 
 #include "alphastep/model.h"
+#include "base/export.h"
 #include "elements/body.h"
 #include "elements/joint.h"
 #include "elements/superelement.h"
@@ -130,7 +131,7 @@ struct as_builder {
 as_builder *asi_builder_copy(const as_builder *b);
 
 /// Room for one more in an array that grows; false if memory runs out.
-bool asi_grow(void **array, int count, int *room, size_t size);
+ASI_IO bool asi_grow(void **array, int count, int *room, size_t size);
 
 /// What to go back to if adding fails.
 typedef struct asi_mark {
@@ -179,7 +180,7 @@ as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
                                  const char *what, as_error *error);
 /// The body's starting pose, of the ground too.
-const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body);
+ASI_IO const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body);
 
 /// A frame by its number, or one on a body at a place in the world with axes x, y, z there (by rows).
 typedef struct asi_side_def {

@@ -2,17 +2,18 @@
 #ifndef ALPHASTEP_MODEL_LOOK_H
 #define ALPHASTEP_MODEL_LOOK_H
 
+#include "base/export.h"
 #include "model/model.h"
 
 /// The element's bodies as they move; `body` holds them.
-as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
-                          as_body_motion body[AS_ELEMENT_BODIES]);
+ASI_IO as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
+                                 as_body_motion body[AS_ELEMENT_BODIES]);
 
 /// The name of the joint or force that an element is.
 const char *asi_element_name(const as_model *m, int element, asi_sort *sort);
 
 /// AS_ERR_RETRY with a sentence that names the element.
-as_status asi_fail_element(const as_model *m, int element, double t, as_error *error);
+ASI_IO as_status asi_fail_element(const as_model *m, int element, double t, as_error *error);
 
 as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error);
 

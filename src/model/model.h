@@ -3,6 +3,7 @@
 #define ALPHASTEP_MODEL_MODEL_H
 
 #include "alphastep/model.h"
+#include "base/export.h"
 #include "elements/ball.h"
 #include "elements/gauge.h"
 #include "linalg/matrix.h"
@@ -208,7 +209,7 @@ void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_pla
 void asi_node_spread(const asi_shape *shape, asi_element_flags *f);
 
 /// The body of an element, where q and v (may be NULL) say; the ground is at rest.
-void asi_model_motion(const as_model *m, int body, const double *q, const double *v,
-                      as_body_motion *out);
+ASI_IO void asi_model_motion(const as_model *m, int body, const double *q, const double *v,
+                             as_body_motion *out);
 
 #endif

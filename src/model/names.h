@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "alphastep/status.h"
+#include "base/export.h"
 
 typedef enum asi_sort {
   ASI_SORT_BODY,
@@ -30,15 +31,15 @@ typedef struct asi_names {
 
 /// Appends a name (NULL: made of the sort and its number) and gives its number: the count so far. Refuses
 /// what is not printable, has a `.` or a `/`, or is there already.
-as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_error *error);
+ASI_IO as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_error *error);
 as_status asi_names_copy(asi_names *names, const asi_names *from, as_error *error);
-void asi_names_free(asi_names *names);
+ASI_IO void asi_names_free(asi_names *names);
 
 /// The number of a name, -1 if there is none.
-int asi_names_find(const asi_names *names, const char *name);
+ASI_IO int asi_names_find(const asi_names *names, const char *name);
 /// The name of a number; "" if there is none.
-const char *asi_names_get(const asi_names *names, int number);
+ASI_IO const char *asi_names_get(const asi_names *names, int number);
 
-const char *asi_sort_name(asi_sort sort);
+ASI_IO const char *asi_sort_name(asi_sort sort);
 
 #endif

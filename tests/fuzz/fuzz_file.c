@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "files.h"
 #include "fuzz/seeds.h"
 

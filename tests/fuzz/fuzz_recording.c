@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "alphastep/alphastep.h"
+#include "alphastep/io.h"
 #include "results/hdf5.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

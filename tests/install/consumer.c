@@ -1,10 +1,13 @@
-/// A user's program, built against the installed library: a rotation, out to the group and back; a file and a report
-/// that are not there, so that all that the library links to is needed.
+/// A user's program, built against the installed libraries: a rotation, out to the group and back; a file and a report
+/// that are not there, so that all that the libraries link to is needed. WITHOUT_IO: libalphastep alone.
 /// Prints the version of the library that runs.
 #include <math.h>
 #include <stdio.h>
 
 #include <alphastep/alphastep.h>
+#ifndef WITHOUT_IO
+#include <alphastep/io.h>
+#endif
 
 int main(void) {
   const as_space_part part = {.kind = AS_SPACE_SO3, .count = 1};
@@ -29,6 +32,7 @@ int main(void) {
     }
   }
 
+#ifndef WITHOUT_IO
   as_machine *machine = NULL;
   as_messages messages;
   as_report_def report = as_default_report_def();
@@ -39,6 +43,7 @@ int main(void) {
     fputs("What is not there was found.\n", stderr);
     return 1;
   }
+#endif
   puts(as_version());
   return 0;
 }

@@ -40,7 +40,8 @@ prefix=$tmp/prefix
 
 pc=$(find "$prefix" -name alphastep.pc)
 lib=$(dirname "$(dirname "$pc")")
-for file in "$lib/libalphastep.so" "$lib/libalphastep.a" "$prefix/include/alphastep/alphastep.h"; do
+libraries=("$lib/libalphastep.so" "$lib/libalphastep-io.so")
+for file in "${libraries[@]}" "${libraries[@]/%.so/.a}" "$prefix/include/alphastep/alphastep.h"; do
   [ -f "$file" ] || die "${file#"$prefix"/} is not installed"
 done
 [ -n "$(find "$prefix/share/doc" -name LICENSE)" ] || die "LICENSE is not installed"
@@ -63,27 +64,35 @@ hardened() { # file: its tables of addresses are read-only before it runs, its s
   grep -qF __stack_chk_fail <<<"$used" || die "$1 is built without a stack protector"
 }
 
-hardened "$lib/libalphastep.so"
+for library in "${libraries[@]}"; do hardened "$library"; done
 if [ -x "$prefix/bin/alphastep" ]; then
   hardened "$prefix/bin/alphastep"
   grep -q 'Type: *DYN' <<<"$(readelf -hW "$prefix/bin/alphastep")" || die "alphastep is not position independent"
 fi
 if grep -q '^CMAKE_BUILD_TYPE:STRING=Rel' "$build/CMakeCache.txt"; then
-  grep -q '_chk@' <<<"$(nm -D --undefined-only "$lib/libalphastep.so")" || die "libalphastep.so is built without _FORTIFY_SOURCE"
+  for library in "${libraries[@]}"; do
+    grep -q '_chk@' <<<"$(nm -D --undefined-only "$library")" || die "$library is built without _FORTIFY_SOURCE"
+  done
 fi
 
-# ---- the shared library: its name, and exactly the public functions -------------------------------
+# ---- the shared libraries: their names, exactly the public functions, and what they need ------------
 
-readelf -d "$lib/libalphastep.so" | grep -qF "[libalphastep.so.$soversion]" ||
-  die "the SONAME is not libalphastep.so.$soversion"
-
-nm -D --defined-only "$lib/libalphastep.so" | awk '$2 != "A" {print $NF}' >"$tmp/versioned"
-if grep -v "@@ALPHASTEP_$soversion\$" "$tmp/versioned"; then
-  die "the symbols above are exported without the version ALPHASTEP_$soversion"
+for library in "${libraries[@]}"; do
+  readelf -d "$library" | grep -qF "[$(basename "$library").$soversion]" || die "the SONAME of $library has not the version $soversion"
+done
+defined() { nm -D --defined-only "$@" | awk '$2 != "A" && NF == 3 {print $3}' | sort -u; }
+defined "${libraries[@]}" >"$tmp/versioned"
+if grep -vE "^(as_.*@@ALPHASTEP_$soversion|asi_.*@@ALPHASTEP_PRIVATE_$version)\$" "$tmp/versioned"; then
+  die "the symbols above are exported without the version of the interface that they belong to"
 fi
-sed 's/@.*//' "$tmp/versioned" | sort -u >"$tmp/exported"
-if grep -v '^as_' "$tmp/exported"; then
-  die "the symbols above are exported and do not begin with as_"
+sed 's/@.*//' "$tmp/versioned" | grep '^as_' >"$tmp/exported"
+# What libalphastep shows to libalphastep-io is what that needs.
+nm -D --undefined-only "$lib/libalphastep-io.so" | grep -oE '\basi_\w+' | sort -u >"$tmp/needed"
+if defined "$lib/libalphastep.so" | sed 's/@.*//' | grep '^asi_' | comm -3 - "$tmp/needed" | grep .; then
+  die "the symbols above are marked ASI_IO and not needed, or needed and not marked"
+fi
+if readelf -d "$lib/libalphastep.so" | grep -E 'NEEDED.*(hdf5|yaml|libz|io)'; then
+  die "libalphastep needs the libraries above, which belong to libalphastep-io"
 fi
 cat "$prefix"/include/alphastep/*.h | tr '\n' ' ' |
   grep -oE '\bAS_API [^;(]*\bas_[a-z0-9_]+ *\(' | grep -oE 'as_[a-z0-9_]+ *\($' | tr -d ' (' |
@@ -101,26 +110,35 @@ fi
 quietly cmake -S "$here" -B "$tmp/cmake" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" \
   -DVERSION="$version"
 quietly cmake --build "$tmp/cmake"
-runs "$tmp/cmake/consumer_alphastep"
-runs "$tmp/cmake/consumer_shared"
-runs "$tmp/cmake/consumer_static"
-needs_shared "$tmp/cmake/consumer_shared" || die "alphastep::shared was not linked dynamically"
-! needs_shared "$tmp/cmake/consumer_static" || die "alphastep::static was linked dynamically"
+for kind in alphastep io shared io_shared static io_static; do runs "$tmp/cmake/consumer_$kind"; done
+for kind in shared io_shared; do
+  needs_shared "$tmp/cmake/consumer_$kind" || die "alphastep::$kind was not linked dynamically"
+done
+for kind in static io_static; do
+  ! needs_shared "$tmp/cmake/consumer_$kind" || die "alphastep::$kind was linked dynamically"
+done
 
 # ---- pkg-config -----------------------------------------------------------------------------------
 
 export PKG_CONFIG_PATH=$lib/pkgconfig
-[ "$(pkg-config --modversion alphastep)" = "$version" ] || die "pkg-config: not version $version"
-read -ra flags < <(pkg-config --cflags --libs alphastep)
-quietly "$cc" -std=c11 "$here/consumer.c" -o "$tmp/pc_shared" "${flags[@]}" -lm
-needs_shared "$tmp/pc_shared" || die "pkg-config --libs did not link the shared library"
-LD_LIBRARY_PATH=$lib runs "$tmp/pc_shared"
+[ "$(pkg-config --modversion alphastep-io)" = "$version" ] || die "pkg-config: not version $version"
+with_pkg_config() { # NAME of its .pc file, and options of the compiler
+  local flags name=$1
+  shift
+  read -ra flags < <(pkg-config --cflags --libs "$name")
+  quietly "$cc" -std=c11 "$@" "$here/consumer.c" -o "$tmp/pc_shared" "${flags[@]}" -lm
+  needs_shared "$tmp/pc_shared" || die "pkg-config --libs did not link the shared library"
+  LD_LIBRARY_PATH=$lib runs "$tmp/pc_shared"
 
-read -ra flags < <(pkg-config --static --cflags --libs alphastep)
-flags=("${flags[@]/#-lalphastep/-l:libalphastep.a}")
-quietly "$cc" -std=c11 "$here/consumer.c" -o "$tmp/pc_static" "${flags[@]}"
-! needs_shared "$tmp/pc_static" || die "pkg-config --static linked the shared library"
-runs "$tmp/pc_static"
+  read -ra flags < <(pkg-config --static --cflags --libs "$name")
+  flags=("${flags[@]/#-lalphastep-io/-l:libalphastep-io.a}")
+  flags=("${flags[@]/#-lalphastep/-l:libalphastep.a}")
+  quietly "$cc" -std=c11 "$@" "$here/consumer.c" -o "$tmp/pc_static" "${flags[@]}"
+  ! needs_shared "$tmp/pc_static" || die "pkg-config --static linked the shared library"
+  runs "$tmp/pc_static"
+}
+with_pkg_config alphastep -DWITHOUT_IO
+with_pkg_config alphastep-io
 
 # ---- the command ----------------------------------------------------------------------------------
 

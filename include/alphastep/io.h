@@ -1,0 +1,13 @@
+/// libalphastep-io: model files, runs with their results, reports. This header includes all of its headers.
+#ifndef ALPHASTEP_IO_H
+#define ALPHASTEP_IO_H
+
+#include "alphastep/file.h"
+#include "alphastep/plot.h"
+#include "alphastep/recording.h"
+#include "alphastep/report.h"
+#include "alphastep/results.h"
+#include "alphastep/rule.h"
+#include "alphastep/survey.h"
+
+#endif
