@@ -106,7 +106,7 @@ as_status estimates_measure(const as_machine *machine, const as_integrator_def *
   as_status status = run_table(machine, &def, &a, error);
   def.accuracy = false;
   def.integrator.step /= 16.0;
-  def.integrator.tolerance.rtol /= 1000.0;
+  def.integrator.tolerance.rtol /= 100.0; // what is compared is good to a hundredth
   def.integrator.tolerance.max_step = t_end / 2000.0;
   def.integrator.newton.rtol = 1e-11;
   if (status == AS_OK) status = run_table(machine, &def, &b, error);

@@ -191,7 +191,7 @@ static void add_shares(as_machine *machine, const char *name, share *all) {
     add_share(machine, name, step, 1e-4, methods[m], all);
     add_share(machine, name, (double)NAN, 1e-4, methods[m], all);
   }
-  add_share(machine, name, (double)NAN, 1e-6, AS_METHOD_INDEX2, all);
+  add_share(machine, name, (double)NAN, 1e-5, AS_METHOD_INDEX2, all);
   as_machine_destroy(machine);
 }
 

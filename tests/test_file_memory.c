@@ -18,6 +18,7 @@
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
 #include "files.h"
+#include "share.h"
 
 static struct {
   long live;    ///< blocks not yet freed
@@ -83,7 +84,7 @@ static as_status load(const char *path, const char *const *settings, int n) {
 static long fail_each(const char *path, const char *const *settings, int n, as_status expected,
                       long stride) {
   const long live = memory.live;
-  for (long k = 1;; k += stride) {
+  for (long k = 1 + SHARE * stride;; k += SHARES * stride) {
     memory.fail_at = k;
     memory.failed = 0;
     const as_status status = load(path, settings, n);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "share.h"
 
 static struct {
   _Atomic long taken; ///< allocations so far
@@ -280,7 +281,7 @@ static void test_out_of_memory(void **state) {
   const long needed = memory.taken - before;
   as_model_destroy(m);
   assert_int_equal(memory.live, live);
-  for (long n = 1; n <= needed; ++n) {
+  for (long n = 1 + SHARE; n <= needed; n += SHARES) {
     memory.failed = 0;
     memory.fail_at = n;
     const as_status status = make(&m, &error);

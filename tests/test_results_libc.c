@@ -19,6 +19,7 @@
 #include "alphastep/io.h"
 #include "machines.h"
 #include "rig.h"
+#include "share.h"
 
 static struct {
   long taken;   ///< allocations so far
@@ -248,7 +249,7 @@ static void test_out_of_memory(void **state) {
   if (make_all(m, &error)) fail_msg("%s", error.message);
   const long needed = memory.taken - before;
   assert_int_equal(memory.live, live);
-  for (long n = 1; n <= needed; ++n) {
+  for (long n = 1 + SHARE; n <= needed; n += SHARES) {
     memory.fail_at = n;
     const as_status status = make_all(m, &error);
     memory.fail_at = 0;

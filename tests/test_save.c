@@ -17,6 +17,7 @@
 #include "problems/nonholonomic.h"
 #include "problems/problems.h"
 #include "saved.h"
+#include "share.h"
 
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
 static const char *const method_names[] = {"index-3", "index-2", "SOI2"};
@@ -222,12 +223,17 @@ static void follow(const saved_subject *subject, as_method method, manner how) {
 }
 
 /// All methods and manners.
-static void follow_all(const saved_subject *subject) {
-  for (int m = 0; m < 3; ++m) {
+/// Follows a subject by all methods in all manners, or by this build's share of them.
+static void follow_some(const saved_subject *subject, int first, int every) {
+  for (int m = 0, count = 0; m < 3; ++m) {
     if (methods[m] == AS_METHOD_SOI2 && subject->def.n_x + subject->def.n_y > 0) continue;
-    for (int how = 0; how < N_MANNERS; ++how) follow(subject, methods[m], (manner)how);
+    for (int how = 0; how < N_MANNERS; ++how, ++count)
+      if (count % every == first) follow(subject, methods[m], (manner)how);
   }
 }
+
+static void follow_all(const saved_subject *subject) { follow_some(subject, 0, 1); }
+static void follow_share(const saved_subject *subject) { follow_some(subject, SHARE, SHARES); }
 
 // ---- the problems ---------------------------------------------------------------------------------
 
@@ -335,19 +341,20 @@ static void test_redundant_and_singular(void **state) {
   test_problem *fourbar = loops_fourbar(), *twice = loops_pendulum_twice(),
                *flat = loops_nfourbar(2);
   saved_subject subject = of_problem(fourbar, 0.005);
-  follow_all(&subject);
+  follow_share(&subject);
   subject = of_problem(twice, 0.005);
-  follow_all(&subject);
+  follow_share(&subject);
   // Steps that fail say which rows depend on others, besides those that always do.
   subject.max_iterations = 1;
   subject.actions = 2; // each of its steps is tried many times
   subject.h *= 10.0;
   memset(statuses, 0, sizeof statuses);
-  follow_all(&subject);
-  assert_true(statuses[AS_ERR_CONVERGENCE] > 10);
+  follow_share(&subject);
+  print_message("  %ld steps failed\n", statuses[AS_ERR_CONVERGENCE]);
+  assert_true(statuses[AS_ERR_CONVERGENCE] > 0);
   subject = of_problem(flat, 0.01);
   subject.actions = 40;
-  follow_all(&subject);
+  follow_share(&subject);
   loops_free(fourbar);
   loops_free(twice);
   loops_free(flat);
@@ -469,10 +476,10 @@ static void test_sparse(void **state) {
   test_problem *flat = loops_nfourbar(6), *lattice = loops_lattice(3, true);
   saved_subject subject = of_problem(flat, 0.01);
   subject.actions = 28;
-  follow_all(&subject);
+  follow_share(&subject);
   subject = of_problem(lattice, 0.02);
   subject.actions = 8;
-  follow_all(&subject);
+  follow_share(&subject);
   loops_free(flat);
   loops_free(lattice);
 }
