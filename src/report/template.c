@@ -1,4 +1,4 @@
-/// The page that web/ builds, inside the library.
+/// The page that web/ builds, inside the library; an empty one, where it could not be built, is none.
 #include <stddef.h>
 
 #include "report/report.h"
@@ -20,7 +20,7 @@ extern const char asi_template_begin[], asi_template_end[];
 
 const char *asi_template(size_t *size) {
   *size = (size_t)(asi_template_end - asi_template_begin);
-  return asi_template_begin;
+  return *size > 0 ? asi_template_begin : NULL;
 }
 
 #else

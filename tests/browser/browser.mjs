@@ -1,6 +1,6 @@
 // What browser tests share: Debian's Chromium through playwright-core, and how a test says that it cannot run here.
 
-import {existsSync, mkdtempSync, readFileSync, rmSync} from "node:fs";
+import {existsSync, mkdtempSync, readFileSync, rmSync, statSync} from "node:fs";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {dirname, join} from "node:path";
@@ -15,7 +15,7 @@ export function skip(reason) {
 }
 
 export function needed(path, what) {
-  if (!existsSync(path)) skip(`${what} is not there (${path})`);
+  if (!existsSync(path) || statSync(path).size === 0) skip(`${what} is not there (${path})`);
   return path;
 }
 
