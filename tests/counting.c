@@ -1,6 +1,5 @@
 #include "counting.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 counting memory;
@@ -16,7 +15,10 @@ void __wrap_free(void *block);
 
 static bool must_fail(void) {
   ++memory.taken;
-  return memory.fail_at > 0 && --memory.fail_at == 0;
+  if (memory.fail_at == 0 || --memory.fail_at > 0) return false;
+  if (memory.fail_on) memory.fail_at = 1;
+  ++memory.failed;
+  return true;
 }
 
 static void *count(void *block) {

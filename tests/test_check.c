@@ -22,6 +22,8 @@
 
 #include "../examples/chain/chain.c" // NOLINT(bugprone-suspicious-include)
 
+#include "counting.h" // below it: `memory` is a name there, too
+
 static void must_be_ok(const char *what, as_status status, const as_error *error) {
   if (status) fail_msg("%s: %s: %s", what, as_status_name(status), error->message);
 }
@@ -1065,53 +1067,6 @@ static void test_repeatable(void **state) {
   assert_true(first.fault.given != second.fault.given && first.fault.t != second.fault.t);
 }
 
-// ---- memory ---------------------------------------------------------------------------------------
-
-static struct {
-  long taken, live;
-  long fail_at; ///< which of the coming allocations fails: 1 is the next; 0: none
-  bool fail_on; ///< and all after it
-} memory;
-
-void *__real_malloc(size_t size) __attribute__((weak));
-void *__real_calloc(size_t count, size_t size) __attribute__((weak));
-void *__real_realloc(void *block, size_t size) __attribute__((weak));
-void __real_free(void *block) __attribute__((weak));
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-static bool must_fail(void) {
-  ++memory.taken;
-  if (memory.fail_at == 0 || --memory.fail_at > 0) return false;
-  if (memory.fail_on) memory.fail_at = 1;
-  return true;
-}
-
-void *__wrap_malloc(size_t size) {
-  void *block = must_fail() ? NULL : __real_malloc(size);
-  if (block) ++memory.live;
-  return block;
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-  void *block = must_fail() ? NULL : __real_calloc(count, size);
-  if (block) ++memory.live;
-  return block;
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-  void *moved = must_fail() ? NULL : __real_realloc(block, size);
-  if (moved && block == NULL) ++memory.live;
-  return moved;
-}
-
-void __wrap_free(void *block) {
-  if (block) --memory.live;
-  __real_free(block);
-}
-
 typedef struct memory_context {
   const as_problem *problem;
   as_problem_def def; ///< without patterns
@@ -1156,10 +1111,6 @@ static void fail_in_turn(const char *what, as_status (*call)(const memory_contex
 
 static void test_out_of_memory(void **state) {
   (void)state;
-  if (__real_calloc == NULL) {
-    print_message("not linked with --wrap\n");
-    skip();
-  }
   static made_up p;
   for (int variant = 0; variant < 2; ++variant) {
     as_error error;

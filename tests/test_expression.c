@@ -14,47 +14,8 @@
 #include <cmocka.h>
 
 #include "alphastep/problem.h"
+#include "counting.h"
 #include "expression/expression.h"
-
-// ---- memory -----------------------------------------------------------------------------------------
-
-static struct {
-  long live;    ///< blocks not yet freed
-  long taken;   ///< so far
-  long fail_at; ///< which of the coming ones fails, and all after it; 0: none
-} memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-static bool must_fail(void) {
-  ++memory.taken;
-  return memory.fail_at > 0 && memory.taken >= memory.fail_at;
-}
-
-static void *count(void *block) {
-  if (block) ++memory.live;
-  return block;
-}
-
-void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
-void *__wrap_calloc(size_t n, size_t size) {
-  return must_fail() ? NULL : count(__real_calloc(n, size));
-}
-void *__wrap_realloc(void *block, size_t size) {
-  if (must_fail()) return NULL;
-  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
-}
-void __wrap_free(void *block) {
-  if (block) --memory.live;
-  __real_free(block);
-}
 
 // ---- names ------------------------------------------------------------------------------------------
 
@@ -416,7 +377,7 @@ static void test_memory(void **state) {
   const long live = memory.live;
   long failures = 0;
   for (as_status status = AS_ERR_MEMORY; status != AS_OK; ++failures) {
-    memory.taken = 0;
+    memory.fail_on = true;
     memory.fail_at = failures + 1;
     status = asi_expression_compile(text, strlen(text), &scope, &e, &slip);
     memory.fail_at = 0;

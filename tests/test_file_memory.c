@@ -17,54 +17,9 @@
 
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
+#include "counting.h"
 #include "files.h"
 #include "share.h"
-
-static struct {
-  long live;    ///< blocks not yet freed
-  long fail_at; ///< which of the coming ones fails, and all after it; 0: none
-  long failed;
-} memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-static bool must_fail(void) {
-  if (memory.fail_at == 0) return false;
-  if (memory.fail_at > 1) {
-    --memory.fail_at;
-    return false;
-  }
-  ++memory.failed;
-  return true;
-}
-
-static void *count(void *block) {
-  if (block) ++memory.live;
-  return block;
-}
-
-void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
-
-void *__wrap_calloc(size_t n, size_t size) {
-  return must_fail() ? NULL : count(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-  if (must_fail()) return NULL;
-  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
-}
-
-void __wrap_free(void *block) {
-  if (block) --memory.live;
-  __real_free(block);
-}
 
 static as_status load(const char *path, const char *const *settings, int n) {
   static as_messages messages;
@@ -85,6 +40,7 @@ static long fail_each(const char *path, const char *const *settings, int n, as_s
                       long stride) {
   const long live = memory.live;
   for (long k = 1 + SHARE * stride;; k += SHARES * stride) {
+    memory.fail_on = true;
     memory.fail_at = k;
     memory.failed = 0;
     const as_status status = load(path, settings, n);

@@ -15,55 +15,8 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "counting.h"
 #include "share.h"
-
-static struct {
-  _Atomic long taken; ///< allocations so far
-  _Atomic long live;  ///< blocks not yet freed
-  long fail_at;       ///< which of the coming ones fails, and all after it; 0: none
-  long failed;
-} memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-static bool must_fail(void) {
-  ++memory.taken;
-  if (memory.fail_at == 0) return false;
-  if (memory.fail_at > 1) {
-    --memory.fail_at;
-    return false;
-  }
-  ++memory.failed;
-  return true;
-}
-
-static void *count(void *block) {
-  if (block) ++memory.live;
-  return block;
-}
-
-void *__wrap_malloc(size_t size) { return must_fail() ? NULL : count(__real_malloc(size)); }
-
-void *__wrap_calloc(size_t n, size_t size) {
-  return must_fail() ? NULL : count(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-  if (must_fail()) return NULL;
-  return block ? __real_realloc(block, size) : count(__real_realloc(block, size));
-}
-
-void __wrap_free(void *block) {
-  if (block) --memory.live;
-  __real_free(block);
-}
 
 // ---- a machine with one of everything -------------------------------------------------------------------
 
@@ -283,6 +236,7 @@ static void test_out_of_memory(void **state) {
   assert_int_equal(memory.live, live);
   for (long n = 1 + SHARE; n <= needed; n += SHARES) {
     memory.failed = 0;
+    memory.fail_on = true;
     memory.fail_at = n;
     const as_status status = make(&m, &error);
     memory.fail_at = 0;
