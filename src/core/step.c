@@ -377,9 +377,8 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
 
 /// The state shows reactions of least norm when a call ends, also where it fails.
 static as_status finish(as_integrator *s, as_status status, as_error *error) {
-  as_error ignored;
   if (s->late_reactions) return status;
-  s->eval.error = status ? &ignored : error;
+  s->eval.error = status ? NULL : error; // the first failure is what is told
   const as_status shown = asi_show_reactions(s);
   return status ? status : shown;
 }
