@@ -229,8 +229,8 @@ static void add_constraint_forces(asi_evaluator *e, const as_point *at, const as
   const as_problem *p = e->problem;
   if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
-    e->constraint_force = asi_panels_multiply_transposed_add(
-        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out);
+    e->constraint_force = asi_panels_multiply_transposed_add_sized(
+        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out, p->typical);
   if (p->def.n_psi > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], blocks[AS_BLOCK_K_V].value, -1.0,
                                        at->psi, out);

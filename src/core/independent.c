@@ -191,8 +191,8 @@ as_status asi_rows_check(as_integrator *s, bool *hold) {
   const as_status status = evaluate_rows(s);
   asi_rows_update(s, false);
   if (status) return status;
-  const double length = r->length > 0.0 ? r->length : asi_max_abs(s->next.q, p->nq);
-  const double speed = asi_max_abs(s->next.v, p->n);
+  const double length = r->length > 0.0 ? r->length : p->length;
+  const double speed = asi_max_motion(p, s->next.v) * p->length;
   // Index-3 leaves velocities off the constraints.
   const double rate = fmax(largest_of(s, r->seen, 0, m, false), largest_of(s, r->seen, 0, m, true));
   *hold = largest_of(s, r->image, 0, m, true) <=
