@@ -172,7 +172,7 @@ static as_status correct(as_integrator *s, double *v, bool of_v, bool *factored)
   for (int i = 0; i <= MAX_CORRECTIONS; ++i) {
     as_status status = look_at_rows(s, v, of_v, rhs + n);
     const double left = residual_size(s, rhs + n);
-    const double speed = fmax(s->typical_rate, asi_max_motion(p, v));
+    const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
     const double least = round_off(of_v ? speed : position_size(s));
     if (status || left <= least || i == MAX_CORRECTIONS || !(left < 0.5 * before)) return status;
     if (!*factored) status = factor_projection(s);

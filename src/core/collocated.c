@@ -761,7 +761,7 @@ static bool parasite_grows(as_integrator *s) {
   double **past = seen->past, *const oldest = past[2];
   double now = 0.0, before = 0.0, product = 0.0, size = 0.0;
   for (int i = 0; i < s->problem->def.n_lambda; ++i) {
-    const double lambda = s->next.lambda[i];
+    const double lambda = s->next.lambda[i] / s->redundancy.per_row[i]; // in typical sizes
     const double swing = (lambda - 3.0 * (past[0][i] - past[1][i]) - past[2][i]) / 8.0;
     now += swing * swing;
     before += seen->swing[i] * seen->swing[i];

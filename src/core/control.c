@@ -138,7 +138,7 @@ as_status asi_control_create(as_integrator *s, as_error *error) {
                       : i < 2 * n ? i - n
                                   : i - 2 * n,
                       atol[i]);
-  s->typical_rate = asi_rate_at_rest(s);
+  s->eval.rate = asi_rate_at_rest(s);
   asi_control_sizes(s);
   return AS_OK;
 }
@@ -151,11 +151,11 @@ void asi_control_sizes(as_integrator *s) {
   double *atol = s->control.atol;
   for (int i = 0; i < 2 * n + nx; ++i) {
     const double unit = i < n       ? p->typical[i]
-                        : i < 2 * n ? p->typical[i - n] * s->typical_rate
+                        : i < 2 * n ? p->typical[i - n] * s->eval.rate
                                     : 1.0;
     atol[i] = isnan(given[i]) ? least * unit : given[i];
   }
-  const double newton = NEWTON_ATOL * s->typical_rate * s->typical_rate;
+  const double newton = NEWTON_ATOL * s->eval.rate * s->eval.rate;
   for (int i = 0; i < n; ++i)
     s->atol[i] = isnan(s->given_atol[i]) ? newton * p->typical[i] : s->given_atol[i];
 }
@@ -210,7 +210,7 @@ static double find_rate(as_integrator *s) {
 }
 
 void asi_control_start(as_integrator *s) {
-  s->typical_rate = find_rate(s);
+  s->eval.rate = find_rate(s);
   asi_control_sizes(s);
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
@@ -464,7 +464,7 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   double guess = 1.0 / sqrt(norm(s, s->control.size, 0, n));
   memcpy(e, now->v, (size_t)n * sizeof(double));
   if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n);
-  const double way = isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->t : 1.0 / s->typical_rate;
+  const double way = isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->t : 1.0 / s->eval.rate;
   if (!(guess <= AT_REST * way)) guess = FIRST_SHARE * way;
   const double run = s->def.tolerance.span;
   guess = fmin(fmin(guess, isnan(run) ? guess : FIRST_SHARE * run), stop - s->t);

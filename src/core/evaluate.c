@@ -188,10 +188,11 @@ static const double stencil_place[4] = {-2.0, -1.0, 1.0, 2.0};
 static const double stencil_weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
 
 /// The increment of [DI.1] in time.
-double asi_time_increment(const as_problem *p, const double *v) {
+double asi_time_increment(const asi_evaluator *e, const double *v) {
+  const as_problem *p = e->problem;
   double scale = p->def.time_scale;
   if (isnan(scale)) {
-    scale = 1.0;
+    scale = 1.0 / e->rate;
     for (int i = 0; i < p->n; ++i) scale = fmin(scale, p->typical[i] / fabs(v[i]));
   }
   return 1e-3 * scale;
@@ -200,7 +201,7 @@ double asi_time_increment(const as_problem *p, const double *v) {
 /// Adds g_t, by differences in t alone.
 static as_status add_time_derivative(asi_evaluator *e, const as_point *at, double *out) {
   const as_problem *p = e->problem;
-  const double increment = asi_time_increment(p, at->v);
+  const double increment = asi_time_increment(e, at->v);
   for (int s = 0; s < 4; ++s) {
     as_point moved = {.t = at->t + stencil_place[s] * increment, .q = at->q};
     const as_status status =
@@ -315,7 +316,7 @@ as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const a
 as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at, double *out) {
   as_vector_fn *callback = e->problem->def.constraint_acceleration;
   const as_point point = {.t = at->t, .q = at->q, .v = at->v};
-  const double increment = asi_time_increment(e->problem, at->v);
+  const double increment = asi_time_increment(e, at->v);
   if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_GDOT, &point, increment, out);
   ++e->count->constraint_evaluations;
   const as_status status =
@@ -327,7 +328,7 @@ as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at,
 as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out) {
   as_vector_fn *callback = e->problem->def.nonholonomic_acceleration;
   const as_point point = {.t = at->t, .q = at->q, .v = at->v};
-  const double increment = asi_time_increment(e->problem, at->v);
+  const double increment = asi_time_increment(e, at->v);
   if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_K, &point, increment, out);
   ++e->count->constraint_evaluations;
   const as_status status =
@@ -524,7 +525,7 @@ size_t asi_total_size(const as_problem *p) {
 
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistics *count,
                              as_error *error) {
-  *e = (asi_evaluator){.problem = p, .count = count, .error = error};
+  *e = (asi_evaluator){.problem = p, .count = count, .error = error, .rate = 1.0};
   const size_t all = asi_total_size(p);
   bool ok = true;
   for (int level = 0; level < 2; ++level) {

@@ -301,7 +301,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
-  s->typical_rate = asi_rate_at_rest(s);
+  s->eval.rate = asi_rate_at_rest(s);
   asi_system_forget(&s->kkt); // a run that is started again is like a new one
   asi_system_forget(&s->consistent);
   asi_system_forget(&s->projection);

@@ -188,7 +188,8 @@ static void set_units(const as_integrator *s, asi_system *system) {
   const bool full = system == &s->step;
   const bool stages = full && s->def.method == AS_METHOD_SOI2 && m > 0;
   const int n_eta = full && s->def.method == AS_METHOD_INDEX2 ? m : 0;
-  const double mass = system == &s->redundancy.least ? 1.0 : power_of_two(s->mass_size);
+  const bool least = system == &s->redundancy.least; // it has lengths in the place of M
+  const double mass = power_of_two(least ? p->length * p->length : s->mass_size);
   for (int i = 0; i < system->size; ++i) {
     const int k = system == &s->eta ? stride + i : stages ? i % stride : i;
     double row = 1.0, column = 1.0;
@@ -526,6 +527,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_events_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
+  s->predictor.per = p->per_typical;
   set_ringing(&s->predictor, s->def.method, &s->c);
   return status;
 }

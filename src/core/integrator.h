@@ -295,7 +295,6 @@ struct as_integrator {
   double round_off[2]; ///< in v' of a step, by stage, in typical sizes
   double q_size;       ///< of q where the step begins, in typical sizes
   double mass_size;    ///< of M where it was evaluated last, likewise
-  double typical_rate; ///< [SZ.2] typical sizes are moved in its inverse [1/s]
 };
 
 extern const asi_method asi_method_index3;

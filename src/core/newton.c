@@ -156,7 +156,7 @@ static double state_norm(const as_integrator *s) {
   const int nx = p->def.n_x, ny = p->def.n_y, x = s->unknowns - nx - ny, y = x + nx;
   const double rtol = s->newton_rtol, h = s->h;
   const double given = s->def.newton.atol, atol = isnan(given) ? 1e-12 : given;
-  const double atol_x = isnan(given) ? 1e-12 * s->typical_rate : given;
+  const double atol_x = isnan(given) ? 1e-12 * s->eval.rate : given;
   const double rtol_x = s->controlled ? asi_control_state_rtol(s) : rtol;
   const double largest = asi_max_abs(s->z + y, ny);
   double norm = 0.0;
@@ -410,7 +410,7 @@ static bool is_round_off(as_integrator *s) {
     dvdot = asi_worse(dvdot, asi_max_motion(p, stage_of(s, s->increment, stage)));
   const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_position(p, s->next.q));
   const double of_v =
-      s->gamma * s->h * dvdot / (s->typical_rate + asi_max_motion(p, s->next.v));
+      s->gamma * s->h * dvdot / (s->eval.rate + asi_max_motion(p, s->next.v));
   if (of_q < 1e-11 && of_v < 1e-7) return true;
   if (!(of_q < 1e-9 && of_v < 1e-5)) return false;
   return asi_amplify_round_off(s, s->work_n, s->residual) > 0.0 &&

@@ -126,7 +126,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->control.mean_h + 1, 2);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
   asi_archive_double(a, &s->control.amplified);
-  asi_archive_double(a, &s->typical_rate);
+  asi_archive_double(a, &s->eval.rate);
   if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
 }
 
@@ -289,7 +289,7 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
          s->control.error > 0.0 && s->control.error <= 1.0 && s->control.amplified >= 0.0 &&
-         s->typical_rate > 0.0 && isfinite(s->typical_rate) &&
+         s->eval.rate > 0.0 && isfinite(s->eval.rate) &&
          path_makes_sense(s) && b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }

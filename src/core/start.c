@@ -310,7 +310,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     for (int i = 0; i < rows; ++i) gdot[i] -= s->target[i];
     if (iteration == 0 && measure) asi_redundancy_scale(s);
     const double largest = asi_max_abs(gdot, rows);
-    const double speed = fmax(s->typical_rate, asi_max_motion(p, v));
+    const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
     double worst = 0.0;
     if (m > 0) worst = scale_residual(s, AS_BLOCK_G_Q, gdot, scaled);
     if (p->def.n_psi > 0)
