@@ -473,7 +473,8 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
   const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
-  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n)));
+  const double error = factor * norm(s, s->control.size, 0, n) * guess * guess * guess;
+  const double by_rate = guess * cbrt(0.1 / error); // a root of a number without unit
   *h = fmin(by_rate, 10.0 * guess);
   return AS_OK;
 }

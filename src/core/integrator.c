@@ -159,6 +159,11 @@ static as_status fail_singular(as_integrator *s, const asi_system *system, doubl
       what, t, name);
 }
 
+/// Puts one, in its units, on the diagonal of a system.
+static void put_one(asi_system *system, int i) {
+  system->value[system->diagonal[i]] = 1.0 / (system->row_unit[i] * system->column_unit[i]);
+}
+
 /// [EV.1] Rows that are left out are empty and get a one on the diagonal: their multipliers do not change.
 static void close_empty_rows(const as_integrator *s, asi_system *system) {
   const as_problem *p = s->problem;
@@ -169,11 +174,11 @@ static void close_empty_rows(const as_integrator *s, asi_system *system) {
   if (system == &s->step && s->def.method == AS_METHOD_SOI2 && m > 0) again = 2 * p->n + rows;
   const int rows_again = s->def.method == AS_METHOD_INDEX2 ? m : rows;
   for (int i = 0; i < m && system == &s->eta; ++i)
-    if (s->eval.left_out[i]) system->value[system->diagonal[i]] = 1.0;
+    if (s->eval.left_out[i]) put_one(system, i);
   for (int i = 0; i < rows && system != &s->eta; ++i) {
     if (!s->eval.left_out[i]) continue;
-    system->value[system->diagonal[p->n + i]] = 1.0;
-    if (again > 0 && i < rows_again) system->value[system->diagonal[again + i]] = 1.0;
+    put_one(system, p->n + i);
+    if (again > 0 && i < rows_again) put_one(system, again + i);
   }
 }
 
