@@ -413,14 +413,28 @@ static as_block_set equation_blocks(const as_integrator *s) {
   return needs;
 }
 
-/// [GA.19] B d^2, with the typical sizes d of motion: eta moves positions and rotations in proportion to these, whatever the
-/// unit of length is.
+/// [GA.19] W_i = d_i^2 |M| / |M|_kind, with the largest M_ii d_i^2 of rotations of bodies for these, of all else for all else: eta
+/// moves positions and rotations as inertia does, whatever the unit of length is.
+void asi_index2_metric(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  double largest[2] = {0.0, 0.0};
+  for (int i = 0; i < p->n && has_eta(s); ++i) {
+    const int k = as_matrix_position(mass, i, i), kind = p->is_rotation[i];
+    const double own = k >= 0 ? fabs(mass->value[k]) * p->typical[i] * p->typical[i] : 0.0;
+    largest[kind] = fmax(largest[kind], own);
+  }
+  for (int i = 0; i < p->n && has_eta(s); ++i) {
+    const double of_kind = largest[p->is_rotation[i]];
+    s->metric[i] = p->typical[i] * p->typical[i] * (of_kind > 0.0 ? s->mass_size / of_kind : 1.0);
+  }
+}
+
 static void copy_b(const as_integrator *s, double *to) {
   const as_matrix *b = &s->block[AS_BLOCK_G_Q];
-  const double *const typical = s->problem->typical;
   for (int j = 0; j < b->cols; ++j)
     for (int k = b->col_start[j]; k < b->col_start[j + 1]; ++k)
-      to[k] = b->value[k] * (typical[j] * typical[j]);
+      to[k] = b->value[k] * s->metric[j];
 }
 
 bool asi_index2_keeps_b(const as_integrator *s) {

@@ -241,6 +241,7 @@ static as_status begin(as_integrator *s, double t) {
   s->last.known = false;
   go_on(s);
   asi_control_start(s);
+  asi_index2_metric(s);
   s->started = true;
   s->varying = s->forward = s->open = false;
   asi_parasite_forget(s);

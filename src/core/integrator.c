@@ -440,6 +440,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   const bool has_eta = s->def.method == AS_METHOD_INDEX2 && m > 0;
   s->eta_path = has_eta ? take(arena, &used, n) : NULL;
   s->eta_change = has_eta ? take(arena, &used, n) : NULL;
+  s->metric = has_eta ? take(arena, &used, n) : NULL;
   if (has_eta) {
     const asi_pattern *b = &p->pattern[AS_BLOCK_G_Q];
     const size_t entries = (size_t)asi_pattern_nnz(b);

@@ -127,6 +127,7 @@ struct as_integrator {
   double *eta_part;      ///< its right side, and another one of `shared`
   double *eta_path;      ///< index-2: B_n^T eta/h of z; NULL: there is none
   double *eta_change;    ///< and of the last increment,
+  double *metric;        ///< n: what eta moves [GA.19]
   double position_norm;  ///< [NW.9] its size
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;
@@ -531,6 +532,8 @@ bool asi_index2_keeps_b(const as_integrator *s);
 void asi_index2_keep_b(as_integrator *s);
 /// Finds B_n^T eta/h of z.
 void asi_index2_path(as_integrator *s);
+/// [GA.19] what eta moves, at a start.
+void asi_index2_metric(as_integrator *s);
 /// Makes index-2's matrix of all unknowns, if there is only that without eta so far.
 as_status asi_index2_couple(as_integrator *s, as_error *error);
 
