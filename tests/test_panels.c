@@ -54,7 +54,8 @@ static int check(const asi_pattern *p) {
   asi_panels_multiply_add(&panels, value, 0.7, x, y);
   compare(y, wanted, MOST);
 
-  double largest[2] = {0.0, 0.0};
+  double largest[2] = {0.0, 0.0}, unit[MOST];
+  for (int j = 0; j < MOST; ++j) unit[j] = 0.5 + 0.1 * j;
   for (int j = 0; j < p->cols; ++j) {
     double a = 0.0, b = 0.0;
     for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
@@ -62,18 +63,18 @@ static int check(const asi_pattern *p) {
       b += value[k] * other[p->row[k]];
     }
     wanted[j] -= 0.3 * a;
-    largest[0] = fmax(largest[0], fabs(a));
-    largest[1] = fmax(largest[1], fabs(b));
+    largest[0] = fmax(largest[0], fabs(a) * unit[j]);
+    largest[1] = fmax(largest[1], fabs(b) * unit[j]);
   }
-  const double size[2] = {asi_panels_multiply_transposed_add(&panels, value, -0.3, x, y),
-                          asi_panels_transposed_size(&panels, value, other)};
+  const double size[2] = {asi_panels_multiply_transposed_add_sized(&panels, value, -0.3, x, y, unit),
+                          asi_panels_transposed_size(&panels, value, other, unit)};
   compare(y, wanted, MOST);
   compare(size, largest, 2);
   if (p->col_start[p->cols] > 0) {
     other[p->row[0]] = (double)NAN;
-    assert_true(isnan(asi_panels_transposed_size(&panels, value, other)));
+    assert_true(isnan(asi_panels_transposed_size(&panels, value, other, unit)));
     value[0] = (double)INFINITY;
-    assert_true(isnan(asi_panels_transposed_size(&panels, value, x)));
+    assert_true(isnan(asi_panels_transposed_size(&panels, value, x, unit)));
   }
   const int count = panels.count;
   asi_panels_free(&panels);

@@ -16,6 +16,7 @@
 enum { SIZE = 5 }; // odd: the last component stands alone
 
 static double room[ASI_HISTORY + 1][SIZE + 1];
+static double units[SIZE + 1];
 
 /// A predictor with the roots of a method, and a place for the unknowns of the next step.
 static double *open_predictor(asi_predictor *p, as_method method, double rho_inf) {
@@ -33,6 +34,8 @@ static double *open_predictor(asi_predictor *p, as_method method, double rho_inf
   as_integrator_destroy(integrator);
   as_problem_destroy(made);
   p->size = p->n = SIZE;
+  for (int i = 0; i <= SIZE; ++i) units[i] = 1.0;
+  p->per = units;
   for (int i = 0; i < ASI_HISTORY; ++i) p->z[i] = room[i];
   asi_predictor_reset(p);
   return room[ASI_HISTORY];

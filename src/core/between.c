@@ -121,8 +121,18 @@ static void copy_shown(const as_problem *p, const asi_values *from, const asi_va
 #define COMPLIANCE 1e-8
 enum { MAX_CORRECTIONS = 5 };
 
-static double round_off(const double *x, int n) {
-  return 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(x, n));
+/// What round-off may leave of constraints, in typical sizes.
+static double round_off(double size) { return 64.0 * DBL_EPSILON * size; }
+
+static double position_size(const as_integrator *s) {
+  return fmax(1.0, asi_max_position(s->problem, s->shown.q));
+}
+
+static double residual_size(const as_integrator *s, const double *r) {
+  double largest = 0.0;
+  for (int i = 0; i < s->redundancy.rows; ++i)
+    largest = asi_worse(largest, fabs(r[i]) * s->redundancy.per_row[i]);
+  return largest;
 }
 
 /// g, or g_t + B v and k, where q and v are shown; v may stand elsewhere.
@@ -161,8 +171,9 @@ static as_status correct(as_integrator *s, double *v, bool of_v, bool *factored)
   double *rhs = s->kkt_rhs, before = (double)INFINITY;
   for (int i = 0; i <= MAX_CORRECTIONS; ++i) {
     as_status status = look_at_rows(s, v, of_v, rhs + n);
-    const double left = asi_max_abs(rhs + n, rows);
-    const double least = of_v ? round_off(v, n) : round_off(s->shown.q, p->nq);
+    const double left = residual_size(s, rhs + n);
+    const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
+    const double least = round_off(of_v ? speed : position_size(s));
     if (status || left <= least || i == MAX_CORRECTIONS || !(left < 0.5 * before)) return status;
     if (!*factored) status = factor_projection(s);
     *factored = true;
@@ -318,7 +329,7 @@ static bool is_stiff(as_integrator *s, const double *w, double than) {
 /// Whether a change w moves anything by more than round-off.
 static bool moves(const as_integrator *s, const double *w) {
   const as_problem *p = s->problem;
-  return p->def.n_x > 0 || reach_of(s).q * asi_max_abs(w, p->n) > round_off(s->shown.q, p->nq);
+  return p->def.n_x > 0 || reach_of(s).q * asi_max_motion(p, w) > round_off(position_size(s));
 }
 
 /// Whether there may be anything stiff, by the factors of the last step, which are at hand: it is looked for with them.
@@ -363,7 +374,7 @@ static as_status factor_stiff(as_integrator *s, reach by) {
 static double left_on_lines(as_integrator *s, const double *v) {
   const as_status status = residual_on_lines(s, v, s->output.stiff.size,
                                              asi_eval_needs(s->problem, ASI_FN_F), s->output.rest);
-  return status ? (double)INFINITY : asi_max_abs(s->output.rest, s->problem->n);
+  return status ? (double)INFINITY : asi_max_force(s->problem, s->output.rest);
 }
 
 /// Moves q, x and v as v' and x' would that change by `share` of w.
@@ -406,8 +417,8 @@ static as_status find_stiff_part(as_integrator *s, reach by, const double *v, do
   asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, w, momentum);
   for (int i = 0; i < n; ++i) r[i] -= momentum[i];
   for (int i = states; i < states + nx; ++i) r[i] -= w[i];
-  found->force = asi_max_abs(r, n);
-  found->share = fmax(found->force / fmax(asi_max_abs(momentum, n), DBL_MIN),
+  found->force = asi_max_force(p, r);
+  found->share = fmax(found->force / fmax(asi_max_force(p, momentum), DBL_MIN),
                       asi_max_abs(r + states, nx) / fmax(asi_max_abs(w + states, nx), DBL_MIN));
   return AS_OK;
 }

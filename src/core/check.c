@@ -388,7 +388,7 @@ static as_status compare_rate(checker *c, const rate *r, double *worst, const as
   const as_problem *p = c->problem;
   const as_matrix *m = &blocks[r->direction];
   const int rows = asi_function_size(p, r->of);
-  const double time = asi_time_increment(p, at->v);
+  const double time = asi_time_increment(&c->eval, at->v);
   double *given = c->value[0], *coarse = c->value[1], *fine = c->value[2];
   for (int j = 0; j < p->n; ++j)
     c->increment[j] = c->def->increment * (p->typical[j] + fabs(at->v[j]));

@@ -265,17 +265,18 @@ static void index3_first_residual(const as_integrator *s, const double *wanted, 
 }
 
 /// [GA.16] what a part of dv makes of v', |part| / (beta h), in tolerances of Newton's method: rotations of bodies and all
-/// else are measured by the largest v' of their kind, or by dv itself
+/// else are measured by the largest v' of their kind, or by dv itself, in typical sizes
 static double effect(const as_integrator *s, const double *part, const double *dv) {
   const as_problem *p = s->problem;
   double largest[2] = {0.0, 0.0}, vdot[2] = {0.0, 0.0}, worst = 0.0;
   for (int i = 0; i < p->n; ++i) {
     const int kind = p->is_rotation[i];
-    const double x = fabs(part[i]), size = fabs(s->now.vdot[i]);
+    const double x = fabs(part[i]) * p->per_typical[i];
+    const double size = fabs(s->now.vdot[i]) * p->per_typical[i];
     if (!(x <= largest[kind])) largest[kind] = x; // NaN, too
     if (size > vdot[kind]) vdot[kind] = size;
   }
-  const double least = asi_max_abs(dv, p->n), by = s->c.beta * s->h;
+  const double least = asi_max_motion(p, dv), by = s->c.beta * s->h;
   for (int kind = 0; kind < 2; ++kind)
     if (!(largest[kind] <= 0.0))
       worst = asi_worse(worst, largest[kind] / (s->newton_rtol * fmax(by * vdot[kind], least)));
@@ -292,8 +293,8 @@ static double expected_refining(const as_integrator *s) {
 /// slowly, and hide behind others: where there are any, dv itself has to be exact.
 static bool is_refined(const as_integrator *s, const double *r, const double *dv, double change,
                        double contraction) {
-  const int n = s->problem->n;
-  if (s->path.stiff) return asi_max_abs(r, n) <= s->newton_rtol * asi_max_abs(dv, n);
+  if (s->path.stiff)
+    return asi_max_motion(s->problem, r) <= s->newton_rtol * asi_max_motion(s->problem, dv);
   return change * contraction <= (contraction <= CLOSE ? ENOUGH_IF_CLOSE : 1.0);
 }
 
@@ -412,8 +413,28 @@ static as_block_set equation_blocks(const as_integrator *s) {
   return needs;
 }
 
-static size_t b_size(const as_integrator *s) {
-  return (size_t)s->b_n.col_start[s->b_n.cols] * sizeof(double);
+/// [GA.19] W_i = d_i^2 |M| / |M|_kind, with the largest M_ii d_i^2 of rotations of bodies for these, of all else for all else: eta
+/// moves positions and rotations as inertia does, whatever the unit of length is.
+void asi_index2_metric(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const as_matrix *mass = &s->block[AS_BLOCK_M];
+  double largest[2] = {0.0, 0.0};
+  for (int i = 0; i < p->n && has_eta(s); ++i) {
+    const int k = as_matrix_position(mass, i, i), kind = p->is_rotation[i];
+    const double own = k >= 0 ? fabs(mass->value[k]) * p->typical[i] * p->typical[i] : 0.0;
+    largest[kind] = fmax(largest[kind], own);
+  }
+  for (int i = 0; i < p->n && has_eta(s); ++i) {
+    const double of_kind = largest[p->is_rotation[i]];
+    s->metric[i] = p->typical[i] * p->typical[i] * (of_kind > 0.0 ? s->mass_size / of_kind : 1.0);
+  }
+}
+
+static void copy_b(const as_integrator *s, double *to) {
+  const as_matrix *b = &s->block[AS_BLOCK_G_Q];
+  for (int j = 0; j < b->cols; ++j)
+    for (int k = b->col_start[j]; k < b->col_start[j + 1]; ++k)
+      to[k] = b->value[k] * s->metric[j];
 }
 
 bool asi_index2_keeps_b(const as_integrator *s) {
@@ -423,7 +444,7 @@ bool asi_index2_keeps_b(const as_integrator *s) {
 /// [GA.17] B_n is taken from the last evaluation of the step before. That is where Newton's method stood before its last
 /// increment: B_n is off by what that moves q, which a factor of eta, zero in the exact solution, makes even less.
 void asi_index2_keep_b(as_integrator *s) {
-  if (asi_index2_keeps_b(s)) memcpy(s->b_trial, s->block[AS_BLOCK_G_Q].value, b_size(s));
+  if (asi_index2_keeps_b(s)) copy_b(s, s->b_trial);
 }
 
 void asi_index2_path(as_integrator *s) {
@@ -437,7 +458,7 @@ void asi_index2_path(as_integrator *s) {
 static void distrust_eta(as_integrator *s) {
   const as_problem *p = s->problem;
   asi_index2_path(s);
-  if (s->h * asi_max_abs(s->eta_path, p->n) <= 0.01 * asi_max_abs(s->v0, p->n)) return;
+  if (s->h * asi_max_motion(p, s->eta_path) <= 0.01 * asi_max_motion(p, s->v0)) return;
   memset(s->z + layout_of(s).eta, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(s->eta_path, 0, (size_t)p->n * sizeof(double));
 }
@@ -447,7 +468,7 @@ static as_status find_b_n(as_integrator *s) {
   const as_point point = {.t = s->t, .q = s->now.q};
   const as_status status = asi_blocks(s, &point, AS_BLOCK_BIT(AS_BLOCK_G_Q));
   if (status) return status;
-  memcpy(s->b_n.value, s->block[AS_BLOCK_G_Q].value, b_size(s));
+  copy_b(s, s->b_n.value);
   return AS_OK;
 }
 
@@ -545,12 +566,13 @@ static as_point trial_point(const as_integrator *s) {
 }
 
 /// [RE.3] what a multiplier may move the constraint in its place: e/d^2 for lambda and psi,
-/// e/(beta D^2) for eta/h
+/// e L^2/(beta D^2) for eta/h
 static double softness(const as_integrator *s, int i) {
   const layout at = layout_of(s);
   const asi_redundancy *r = &s->redundancy;
+  const double length = s->problem->length;
   return i < at.eta ? s->compliance * r->inverse_d2[i - at.lambda]
-                    : s->compliance * r->inverse_D2[i - at.eta] / s->c.beta;
+                    : s->compliance * r->inverse_D2[i - at.eta] * length * length / s->c.beta;
 }
 
 static as_status collocated_evaluate(as_integrator *s, bool tangents) {
@@ -576,11 +598,15 @@ static as_status collocated_evaluate(as_integrator *s, bool tangents) {
   status = asi_functions(s, &point, out, s->at_trial);
   if (status) return status;
   for (int i = 0; i < p->n; ++i) r[i] -= f[i];
+  const double per_v = 1.0 / (s->gamma * s->h);
+  asi_left *left = &s->left;
   log->dynamics_residual = asi_max_abs(r, p->n);
+  *left = (asi_left){.dynamics = asi_max_force(p, r)};
   log->position_residual = log->velocity_residual = 0.0;
-  asi_finish_rows(g, m, &log->position_residual, 1.0 / (s->c.beta * s->h * s->h));
-  if (gdot) asi_finish_rows(gdot, m, &log->velocity_residual, 1.0 / (s->gamma * s->h));
-  asi_finish_rows(r + at.psi, p->def.n_psi, &log->velocity_residual, 1.0 / (s->gamma * s->h));
+  asi_finish_rows(s, g, 0, m, 1.0 / (s->c.beta * s->h * s->h), &log->position_residual,
+                  &left->position);
+  if (gdot) asi_finish_rows(s, gdot, 0, m, per_v, &log->velocity_residual, &left->velocity);
+  asi_finish_rows(s, r + at.psi, m, p->def.n_psi, per_v, &log->velocity_residual, &left->velocity);
   for (int i = at.lambda; i < at.x && s->compliance > 0.0; ++i) r[i] -= softness(s, i) * s->z[i];
   for (int i = at.x; i < at.size; ++i) r[i] = s->z[i] - r[i];
   return AS_OK;
@@ -749,7 +775,7 @@ static bool parasite_grows(as_integrator *s) {
   double **past = seen->past, *const oldest = past[2];
   double now = 0.0, before = 0.0, product = 0.0, size = 0.0;
   for (int i = 0; i < s->problem->def.n_lambda; ++i) {
-    const double lambda = s->next.lambda[i];
+    const double lambda = s->next.lambda[i] / s->redundancy.per_row[i]; // in typical sizes
     const double swing = (lambda - 3.0 * (past[0][i] - past[1][i]) - past[2][i]) / 8.0;
     now += swing * swing;
     before += seen->swing[i] * seen->swing[i];

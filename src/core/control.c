@@ -28,7 +28,7 @@
 #define LEAST_ERROR 1e-2
 // After a rejection h does not grow for some steps.
 #define PATIENCE 5
-// Components smaller than this share of the largest of their kind are measured by that.
+// Components smaller than this share of the largest of their kind are measured by that, in typical sizes.
 #define LEAST_SIZE 1e-2
 
 // [SC.5] A first step is looked for within this share of the whole run. A machine that would move by its tolerance in no less
@@ -68,13 +68,18 @@ enum { MOST_TOO_CLOSE = 2 };
 #define MOST_NEWTON_RTOL 1e-4
 #define LEAST_NEWTON_RTOL 1e-10
 
+// Absolute tolerances that are not given, over rtol and typical sizes.
+#define DEFAULT_ATOL 1e-3
+// The same of Newton's method, over typical accelerations.
+#define NEWTON_ATOL 1e-12
+
 /// fmax and fmin without a call: b where a is NaN.
 static double larger(double a, double b) { return a > b ? a : b; }
 static double lesser(double a, double b) { return a < b ? a : b; }
 
 // ---- tolerances -----------------------------------------------------------------------------------
 
-static double or_default(double atol, double rtol) { return isnan(atol) ? 1e-3 * rtol : atol; }
+static double or_default(double atol) { return isnan(atol) ? 1.0 : atol; }
 
 static as_status check_tolerance(const as_tolerance *tol, as_error *error) {
   const struct {
@@ -82,10 +87,10 @@ static as_status check_tolerance(const as_tolerance *tol, as_error *error) {
     double value;
     bool may_be_zero, may_be_infinite;
   } numbers[] = {{"rtol", tol->rtol, true, false},
-                 {"atol_position", or_default(tol->atol_position, 1.0), false, false},
-                 {"atol_rotation", or_default(tol->atol_rotation, 1.0), false, false},
-                 {"atol_velocity", or_default(tol->atol_velocity, 1.0), false, false},
-                 {"atol_state", or_default(tol->atol_state, 1.0), false, false},
+                 {"atol_position", or_default(tol->atol_position), false, false},
+                 {"atol_rotation", or_default(tol->atol_rotation), false, false},
+                 {"atol_velocity", or_default(tol->atol_velocity), false, false},
+                 {"atol_state", or_default(tol->atol_state), false, false},
                  {"first_step", isnan(tol->first_step) ? 1.0 : tol->first_step, false, false},
                  {"min_step", tol->min_step, true, false},
                  {"span", isnan(tol->span) ? 1.0 : tol->span, false, false},
@@ -114,18 +119,16 @@ as_status asi_control_create(as_integrator *s, as_error *error) {
   as_tolerance *tol = &s->def.tolerance;
   as_status status = check_tolerance(tol, error);
   if (status) return status;
-  const double rtol = tol->rtol;
-  double *atol = s->control.atol;
-  asi_space_spread(p->space, or_default(tol->atol_position, rtol),
-                   or_default(tol->atol_rotation, rtol), atol);
-  for (int i = 0; i < n; ++i) atol[n + i] = or_default(tol->atol_velocity, rtol);
-  for (int i = 0; i < nx; ++i) atol[2 * n + i] = or_default(tol->atol_state, rtol);
+  double *atol = s->control.given_atol;
+  asi_space_spread(p->space, tol->atol_position, tol->atol_rotation, atol);
+  for (int i = 0; i < n; ++i) atol[n + i] = tol->atol_velocity;
+  for (int i = 0; i < nx; ++i) atol[2 * n + i] = tol->atol_state;
   if (tol->atol_q) memcpy(atol, tol->atol_q, (size_t)n * sizeof(double));
   if (tol->atol_v) memcpy(atol + n, tol->atol_v, (size_t)n * sizeof(double));
   if (tol->atol_x) memcpy(atol + 2 * n, tol->atol_x, (size_t)nx * sizeof(double));
   tol->atol_q = tol->atol_v = tol->atol_x = NULL;
   for (int i = 0; i < 2 * n + nx; ++i)
-    if (!(atol[i] > 0.0 && isfinite(atol[i])))
+    if (!isnan(atol[i]) && !(atol[i] > 0.0 && isfinite(atol[i])))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "atol",
                       "The absolute tolerance of %c[%d], %g, is not a positive number.",
                       i < n       ? 'q'
@@ -135,7 +138,33 @@ as_status asi_control_create(as_integrator *s, as_error *error) {
                       : i < 2 * n ? i - n
                                   : i - 2 * n,
                       atol[i]);
+  s->eval.rate = asi_rate_at_rest(s);
+  asi_control_sizes(s);
   return AS_OK;
+}
+
+void asi_control_sizes(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const int n = p->n, nx = p->def.n_x;
+  const double least = DEFAULT_ATOL * s->def.tolerance.rtol;
+  const double *given = s->control.given_atol;
+  double *atol = s->control.atol;
+  for (int i = 0; i < 2 * n + nx; ++i) {
+    const double unit = i < n       ? p->typical[i]
+                        : i < 2 * n ? p->typical[i - n] * s->eval.rate
+                                    : 1.0;
+    atol[i] = isnan(given[i]) ? least * unit : given[i];
+  }
+  const double newton = NEWTON_ATOL * s->eval.rate * s->eval.rate;
+  for (int i = 0; i < n; ++i)
+    s->atol[i] = isnan(s->given_atol[i]) ? newton * p->typical[i] : s->given_atol[i];
+}
+
+/// Components smaller than this are measured by this, times the typical size of each: a share of the largest of their kind.
+static double least_size(const as_integrator *s, const double *size, int first, int count) {
+  const as_problem *p = s->problem;
+  return LEAST_SIZE * (first < 2 * p->n ? asi_max_motion(p, size + first)
+                                        : asi_max_abs(size + first, count));
 }
 
 /// Sizes of q, v and x somewhere, not smaller than `least`.
@@ -148,7 +177,41 @@ static void measure(const as_integrator *s, const asi_values *at, const double *
   for (int i = 0; i < 2 * n + nx && least; ++i) size[i] = larger(size[i], least[i]);
 }
 
+// [SZ.2] A speed counts if it moves something by this share of its typical size in the run, forces if they would move the
+// heaviest body by that share of it. Else nothing moves by itself, and what comes is expected to last as long as this share of
+// the run.
+#define MOVES_BY_SPEED 1e-6
+#define MOVES_BY_FORCE 1e-2
+#define RATE_AT_REST 100.0
+
+/// Where nothing is known of the motion.
+double asi_rate_at_rest(const as_integrator *s) {
+  const double span = s->def.tolerance.span, time = s->problem->def.time_scale;
+  return !isnan(span) ? RATE_AT_REST / span : !isnan(time) ? 1.0 / time : 1.0;
+}
+
+/// [SZ.2] max |v|, sqrt(max |force| / max |M|), in typical sizes: of inertia and of constraints
+static double find_rate(as_integrator *s) {
+  const as_problem *p = s->problem;
+  const double span = s->def.tolerance.span, at_rest = asi_rate_at_rest(s);
+  const double speed = asi_max_motion(p, s->now.v);
+  asi_constraint_force(s, s->now.lambda, s->now.psi, s->work_n);
+  double force = asi_max_force(p, s->work_n);
+  memset(s->work_n, 0, (size_t)p->n * sizeof(double));
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, s->now.vdot,
+                          s->work_n);
+  force = fmax(force, asi_max_force(p, s->work_n));
+  const double by_force = s->mass_size > 0.0 ? sqrt(force / s->mass_size) : 0.0;
+  if (isnan(span)) return fmax(fmax(speed, by_force), at_rest);
+  double rate = 0.0;
+  if (speed * span > MOVES_BY_SPEED) rate = speed;
+  if (by_force * span > MOVES_BY_FORCE) rate = fmax(rate, by_force);
+  return rate > 0.0 && isfinite(rate) ? rate : at_rest;
+}
+
 void asi_control_start(as_integrator *s) {
+  s->eval.rate = find_rate(s);
+  asi_control_sizes(s);
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
   s->control.patience = 0;
@@ -165,10 +228,12 @@ static double step_tolerance(double tau, double size) {
 /// below a hundredth of the largest one
 static double norm(const as_integrator *s, const double *size, int first, int count) {
   const double *e = s->control.estimate + first, *atol = s->control.atol + first;
-  const double least = LEAST_SIZE * asi_max_abs(size + first, count), rtol = s->def.tolerance.rtol;
+  const double least = least_size(s, size, first, count), rtol = s->def.tolerance.rtol;
+  const double *const typical = s->problem->typical;
+  const bool moves = first < 2 * s->problem->n; // else they are states
   double sum = 0.0;
   for (int i = 0; i < count; ++i) {
-    const double at_least = larger(size[first + i], least);
+    const double at_least = larger(size[first + i], moves ? least * typical[i] : least);
     const double per_tau = 1.0 / (rtol * at_least + atol[i]);
     const double ratio = e[i] * per_tau;
     sum += ratio * ratio * larger(at_least * per_tau, 1.0); // [SC.12] squared
@@ -189,7 +254,7 @@ static void find_means(as_integrator *s) {
   for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) * per_h;
   s->control.mean_h[0] = s->h;
   const double r = asi_round_off(s, s->def.method == AS_METHOD_SOI2, s->h);
-  for (int i = 0; i < n; ++i) noise[0][i] = r;
+  for (int i = 0; i < n; ++i) noise[0][i] = r * p->typical[i];
   for (int k = 1; k < 3 && s->first; ++k) {
     const double back = (k - 0.5) * s->h;
     for (int i = 0; i < n; ++i) mean[k][i] = s->now.vdot[i] - back * s->rate.vdot[i];
@@ -222,12 +287,13 @@ void asi_control_note(as_integrator *s) {
 void asi_control_limit_weights(as_integrator *s) {
   const int n = s->problem->n;
   const double *size = s->control.size, *atol = s->control.atol, rtol = s->def.tolerance.rtol;
-  const double least_q = LEAST_SIZE * asi_max_abs(size, n);
-  const double least_v = LEAST_SIZE * asi_max_abs(size + n, n);
+  const double *const typical = s->problem->typical;
+  const double least_q = least_size(s, size, 0, n), least_v = least_size(s, size, n, n);
   const double by_q = NEWTON_SHARE / (fmax(s->c.beta, DBL_MIN) * s->h * s->h);
   const double by_v = NEWTON_SHARE / (s->gamma * s->h);
   for (int i = 0; i < n; ++i) {
-    const double size_q = larger(size[i], least_q), size_v = larger(size[n + i], least_v);
+    const double size_q = larger(size[i], least_q * typical[i]);
+    const double size_v = larger(size[n + i], least_v * typical[i]);
     const double q = step_tolerance(rtol * size_q + atol[i], size_q);
     const double v = step_tolerance(rtol * size_v + atol[n + i], size_v);
     s->weight[i] = lesser(s->weight[i], lesser(by_q * q, by_v * v));
@@ -332,8 +398,9 @@ double asi_control_measure(const as_integrator *s, double gap) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, rtol = s->def.tolerance.rtol;
   const double moved = asi_worse(norm(s, size, 0, n), norm(s, size, n, n));
-  const double largest = asi_max_abs(size, n);
-  const double length = step_tolerance(rtol * largest + asi_max_abs(s->control.atol, n), largest);
+  const double largest = asi_max_motion(s->problem, size);
+  const double atol = asi_max_motion(s->problem, s->control.atol);
+  const double length = step_tolerance(rtol * largest + atol, largest);
   return asi_worse(asi_worse(moved, gap / length), norm(s, size, 2 * n, s->problem->def.n_x));
 }
 
@@ -344,10 +411,11 @@ static double amplify_noise(as_integrator *s) {
   const double *size = s->control.new_size;
   double *noise = s->control.noise[0], *e_v = s->control.estimate + n;
   const double amplified = asi_amplify_round_off(s, noise, s->increment);
-  const double most_v = asi_max_abs(size + n, n) / s->h, most_q = asi_max_abs(size, n);
+  const as_problem *p = s->problem;
+  const double most_v = asi_max_motion(p, size + n) / s->h, most_q = asi_max_motion(p, size);
   const double most = MOST_ROUND_OFF * fmin(most_v, most_q / (s->h * s->h));
   for (int i = 0; i < n; ++i) {
-    noise[i] = lesser(noise[i], most);
+    noise[i] = lesser(noise[i], most * p->typical[i]);
     e_v[i] = s->h * by_v(s) * noise[i];
   }
   return norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
@@ -396,7 +464,7 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   double guess = 1.0 / sqrt(norm(s, s->control.size, 0, n));
   memcpy(e, now->v, (size_t)n * sizeof(double));
   if (!isfinite(guess)) guess = 10.0 / norm(s, s->control.size, 0, n);
-  const double way = isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->t : 1.0;
+  const double way = isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->t : 1.0 / s->eval.rate;
   if (!(guess <= AT_REST * way)) guess = FIRST_SHARE * way;
   const double run = s->def.tolerance.span;
   guess = fmin(fmin(guess, isnan(run) ? guess : FIRST_SHARE * run), stop - s->t);
@@ -405,7 +473,8 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
   const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
-  const double by_rate = cbrt(0.1 / (factor * norm(s, s->control.size, 0, n)));
+  const double error = factor * norm(s, s->control.size, 0, n) * guess * guess * guess;
+  const double by_rate = guess * cbrt(0.1 / error); // a root of a number without unit
   *h = fmin(by_rate, 10.0 * guess);
   return AS_OK;
 }

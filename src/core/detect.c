@@ -104,7 +104,7 @@ static void measure_noise(detector *d, asi_function function, const as_point *at
       }
     }
     for (int i = 0; i < m->rows && function == ASI_FN_GDOT && !p->def.scleronomic; ++i)
-      d->noise[i] += round_off / asi_time_increment(p, at->v) * d->terms[i];
+      d->noise[i] += round_off / asi_time_increment(&d->eval, at->v) * d->terms[i];
   }
 }
 

@@ -188,10 +188,11 @@ static const double stencil_place[4] = {-2.0, -1.0, 1.0, 2.0};
 static const double stencil_weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
 
 /// The increment of [DI.1] in time.
-double asi_time_increment(const as_problem *p, const double *v) {
+double asi_time_increment(const asi_evaluator *e, const double *v) {
+  const as_problem *p = e->problem;
   double scale = p->def.time_scale;
   if (isnan(scale)) {
-    scale = 1.0;
+    scale = 1.0 / e->rate;
     for (int i = 0; i < p->n; ++i) scale = fmin(scale, p->typical[i] / fabs(v[i]));
   }
   return 1e-3 * scale;
@@ -200,7 +201,7 @@ double asi_time_increment(const as_problem *p, const double *v) {
 /// Adds g_t, by differences in t alone.
 static as_status add_time_derivative(asi_evaluator *e, const as_point *at, double *out) {
   const as_problem *p = e->problem;
-  const double increment = asi_time_increment(p, at->v);
+  const double increment = asi_time_increment(e, at->v);
   for (int s = 0; s < 4; ++s) {
     as_point moved = {.t = at->t + stencil_place[s] * increment, .q = at->q};
     const as_status status =
@@ -229,8 +230,8 @@ static void add_constraint_forces(asi_evaluator *e, const as_point *at, const as
   const as_problem *p = e->problem;
   if (p->def.force_kind == AS_FORCE_GENERAL) return;
   if (p->def.n_lambda > 0)
-    e->constraint_force = asi_panels_multiply_transposed_add(
-        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out);
+    e->constraint_force = asi_panels_multiply_transposed_add_sized(
+        &p->panels[AS_BLOCK_G_Q], blocks[AS_BLOCK_G_Q].value, -1.0, at->lambda, out, p->typical);
   if (p->def.n_psi > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], blocks[AS_BLOCK_K_V].value, -1.0,
                                        at->psi, out);
@@ -315,7 +316,7 @@ as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const a
 as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at, double *out) {
   as_vector_fn *callback = e->problem->def.constraint_acceleration;
   const as_point point = {.t = at->t, .q = at->q, .v = at->v};
-  const double increment = asi_time_increment(e->problem, at->v);
+  const double increment = asi_time_increment(e, at->v);
   if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_GDOT, &point, increment, out);
   ++e->count->constraint_evaluations;
   const as_status status =
@@ -327,7 +328,7 @@ as_status asi_eval_constraint_acceleration(asi_evaluator *e, const as_point *at,
 as_status asi_eval_nonholonomic_acceleration(asi_evaluator *e, const as_point *at, double *out) {
   as_vector_fn *callback = e->problem->def.nonholonomic_acceleration;
   const as_point point = {.t = at->t, .q = at->q, .v = at->v};
-  const double increment = asi_time_increment(e->problem, at->v);
+  const double increment = asi_time_increment(e, at->v);
   if (callback == NULL) return asi_eval_along_motion(e, ASI_FN_K, &point, increment, out);
   ++e->count->constraint_evaluations;
   const as_status status =
@@ -524,7 +525,7 @@ size_t asi_total_size(const as_problem *p) {
 
 as_status asi_evaluator_init(asi_evaluator *e, const as_problem *p, as_statistics *count,
                              as_error *error) {
-  *e = (asi_evaluator){.problem = p, .count = count, .error = error};
+  *e = (asi_evaluator){.problem = p, .count = count, .error = error, .rate = 1.0};
   const size_t all = asi_total_size(p);
   bool ok = true;
   for (int level = 0; level < 2; ++level) {

@@ -17,6 +17,7 @@ typedef struct asi_evaluator {
   const as_problem *problem;
   as_statistics *count; ///< where evaluations are counted
   as_error *error;      ///< where failures go; set by each public function
+  double rate;          ///< [SZ.2] of the motion: typical sizes are moved in its inverse [1/s]
   double relative; ///< increment of differenced blocks over typical sizes; 0: the best for each
   /// Differencing f needs B at moved points, which may be differenced itself: two levels.
   asi_difference_work work[2];
@@ -73,7 +74,7 @@ as_status asi_eval_moved(asi_evaluator *e, as_block block, const as_point *at, c
                          int n_columns, double factor, const double *increment, double *out);
 
 /// A thousandth of the time over which the motion changes, for derivatives along it.
-double asi_time_increment(const as_problem *p, const double *v);
+double asi_time_increment(const asi_evaluator *e, const double *v);
 
 /// Differences g, g_t + B v or k along q o exp(s v), t + s, at fixed v.
 as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const as_point *at,

@@ -105,6 +105,14 @@ as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, co
   return status;
 }
 
+/// The largest multiplier, by the weights of [RE.7].
+static double multiplier_size(const asi_redundancy *r, const double *lambda) {
+  double largest = 0.0;
+  for (int i = 0; i < r->rows; ++i)
+    largest = asi_worse(largest, r->norm_weight[i] * lambda[i] * lambda[i]);
+  return sqrt(largest);
+}
+
 /// [RE.8] With G = [B; k_v], y = x/e and any H > 0 the solution of [RE.7] has G^T lambda = F, G y = w lambda. It is found
 /// by repeating
 ///
@@ -132,8 +140,8 @@ as_status asi_least_norm(as_integrator *s, double *lambda, double *psi) {
     if (status) return status;
     for (int j = 0; j < system->size; ++j) z[j] += step[j];
     const double before = change;
-    change = asi_max_abs(step + n, r->rows);
-    if (!(change > REFINED * asi_max_abs(z + n, r->rows)) || (i > 2 && change >= before)) break;
+    change = multiplier_size(r, step + n);
+    if (!(change > REFINED * multiplier_size(r, z + n)) || (i > 2 && change >= before)) break;
     asi_system_multiply(system, z, image);
   }
   for (int i = 0; i < r->rows; ++i)
@@ -191,8 +199,8 @@ as_status asi_rows_check(as_integrator *s, bool *hold) {
   const as_status status = evaluate_rows(s);
   asi_rows_update(s, false);
   if (status) return status;
-  const double length = r->length > 0.0 ? r->length : asi_max_abs(s->next.q, p->nq);
-  const double speed = asi_max_abs(s->next.v, p->n);
+  const double length = r->length > 0.0 ? r->length : p->length;
+  const double speed = asi_max_motion(p, s->next.v) * p->length;
   // Index-3 leaves velocities off the constraints.
   const double rate = fmax(largest_of(s, r->seen, 0, m, false), largest_of(s, r->seen, 0, m, true));
   *hold = largest_of(s, r->image, 0, m, true) <=
@@ -418,10 +426,11 @@ static as_status find_change(as_integrator *s, asi_system *system, double t, int
   asi_system_multiply(system, x, change);
   for (int i = 0; i < u->size; ++i) {
     change[i] = i >= first && i < first + rows ? 0.0 : -change[i];
-    force = fmax(force, fabs(change[i]));
+    force = fmax(force, fabs(change[i]) * system->row_unit[i]);
   }
   for (int k = system->pattern.col_start[own]; k < system->pattern.col_start[own + 1]; ++k)
-    if (system->pattern.row[k] != own) one = fmax(one, fabs(system->value[k] * x[own]));
+    if (system->pattern.row[k] != own)
+      one = fmax(one, fabs(system->value[k] * x[own]) * system->row_unit[system->pattern.row[k]]);
   if (force > NO_FORCE * one) {
     *any = true;
     return asi_solve(s, system, t, change);

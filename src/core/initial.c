@@ -241,6 +241,7 @@ static as_status begin(as_integrator *s, double t) {
   s->last.known = false;
   go_on(s);
   asi_control_start(s);
+  asi_index2_metric(s);
   s->started = true;
   s->varying = s->forward = s->open = false;
   asi_parasite_forget(s);
@@ -301,6 +302,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   s->statistics = (as_statistics){0};
   s->eval.error = error;
   s->mass_known = false;
+  s->eval.rate = asi_rate_at_rest(s);
   asi_system_forget(&s->kkt); // a run that is started again is like a new one
   asi_system_forget(&s->consistent);
   asi_system_forget(&s->projection);

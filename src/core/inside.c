@@ -41,7 +41,7 @@ static as_status evaluate_rate(look *l, double t, const double *zero, double *ou
 }
 
 /// [SC.11] what a departure of forces and rates moves over a whole step, in s->control.estimate; returns the largest
-/// departure of a constraint
+/// departure of a constraint, in typical sizes
 static double depart(as_integrator *s, double theta, const double *from, const double *to,
                      const double *between, const double *rate0, const double *rate1) {
   const as_problem *p = s->problem;
@@ -65,7 +65,7 @@ static double depart(as_integrator *s, double theta, const double *from, const d
   for (int i = 0; i < m; ++i) {
     const double cubic = g0[i] + change * (g1[i] - g0[i]) + theta * rest * rest * h * rate0[i] -
                          theta * theta * rest * h * rate1[i];
-    gap = asi_worse(gap, fabs(g[i] - cubic));
+    gap = asi_worse(gap, fabs(g[i] - cubic) * s->redundancy.per_row[i]);
   }
   return gap;
 }

@@ -34,6 +34,36 @@ double asi_max_abs(const double *x, int n) {
   return isnan(total) ? total : most; // no comparison sees NaN
 }
 
+static double max_weighed(const double *x, const double *weight, int n) {
+  double most = 0.0, total = 0.0;
+  for (int i = 0; i < n; ++i) {
+    const double size = fabs(x[i]) * weight[i];
+    most = size > most ? size : most;
+    total += size;
+  }
+  return isnan(total) ? total : most;
+}
+
+double asi_max_motion(const as_problem *p, const double *x) {
+  return max_weighed(x, p->per_typical, p->n);
+}
+
+double asi_max_position(const as_problem *p, const double *q) {
+  return max_weighed(q, p->per_typical_q, p->nq);
+}
+
+double asi_max_force(const as_problem *p, const double *f) {
+  return max_weighed(f, p->typical, p->n);
+}
+
+double asi_max_mass(const as_problem *p, const as_matrix *m) {
+  double most = 0.0;
+  for (int j = 0; j < m->cols; ++j)
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+      most = asi_worse(most, fabs(m->value[k]) * p->typical[m->row[k]] * p->typical[j]);
+  return most;
+}
+
 void asi_copy_values(const as_problem *p, const asi_values *from, const asi_values *to) {
   const size_t n = (size_t)p->n * sizeof(double), m = (size_t)p->def.n_lambda * sizeof(double);
   const size_t nx = (size_t)p->def.n_x * sizeof(double);
@@ -65,7 +95,7 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted) 
   const as_status status = wanted ? asi_eval_blocks(&s->eval, at, wanted, s->block) : AS_OK;
   if (status == AS_OK && (wanted & AS_BLOCK_BIT(AS_BLOCK_M))) {
     const as_matrix *mass = &s->block[AS_BLOCK_M];
-    s->mass_size = asi_max_abs(mass->value, mass->col_start[mass->cols]);
+    s->mass_size = asi_max_mass(s->problem, mass);
     s->mass_known = s->problem->def.mass_constant;
   }
   return status;
@@ -87,8 +117,11 @@ as_status asi_functions(as_integrator *s, const as_point *at, double *const out[
   return status ? status : asi_blocks(s, at, wanted & ~needs);
 }
 
-void asi_finish_rows(double *r, int count, double *largest, double factor) {
+void asi_finish_rows(const as_integrator *s, double *r, int first, int count, double factor,
+                     double *largest, double *left) {
+  const double *const per_row = s->redundancy.per_row + first;
   *largest = fmax(*largest, asi_max_abs(r, count));
+  *left = fmax(*left, max_weighed(r, per_row, count));
   for (int i = 0; i < count; ++i) r[i] *= factor;
 }
 
@@ -126,6 +159,11 @@ static as_status fail_singular(as_integrator *s, const asi_system *system, doubl
       what, t, name);
 }
 
+/// Puts one, in its units, on the diagonal of a system.
+static void put_one(asi_system *system, int i) {
+  system->value[system->diagonal[i]] = 1.0 / (system->row_unit[i] * system->column_unit[i]);
+}
+
 /// [EV.1] Rows that are left out are empty and get a one on the diagonal: their multipliers do not change.
 static void close_empty_rows(const as_integrator *s, asi_system *system) {
   const as_problem *p = s->problem;
@@ -136,22 +174,62 @@ static void close_empty_rows(const as_integrator *s, asi_system *system) {
   if (system == &s->step && s->def.method == AS_METHOD_SOI2 && m > 0) again = 2 * p->n + rows;
   const int rows_again = s->def.method == AS_METHOD_INDEX2 ? m : rows;
   for (int i = 0; i < m && system == &s->eta; ++i)
-    if (s->eval.left_out[i]) system->value[system->diagonal[i]] = 1.0;
+    if (s->eval.left_out[i]) put_one(system, i);
   for (int i = 0; i < rows && system != &s->eta; ++i) {
     if (!s->eval.left_out[i]) continue;
-    system->value[system->diagonal[p->n + i]] = 1.0;
-    if (again > 0 && i < rows_again) system->value[system->diagonal[again + i]] = 1.0;
+    put_one(system, p->n + i);
+    if (again > 0 && i < rows_again) put_one(system, again + i);
   }
 }
 
-as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
+/// The power of two below x: what it scales is not rounded.
+static double power_of_two(double x) { return x > 0.0 && isfinite(x) ? ldexp(1.0, ilogb(x)) : 1.0; }
+
+/// [SZ.3] Units of v' are typical sizes, those of rows and multipliers make B and M about one: rows of motion d_i/|M|, columns of
+/// v' d_j, rows of constraints and columns of eta 1/|B d|, columns of multipliers |M|/|B d|; as powers of two.
+static void set_units(const as_integrator *s, asi_system *system) {
+  const as_problem *p = s->problem;
+  const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows, stride = n + rows;
+  const bool full = system == &s->step;
+  const bool stages = full && s->def.method == AS_METHOD_SOI2 && m > 0;
+  const int n_eta = full && s->def.method == AS_METHOD_INDEX2 ? m : 0;
+  const bool least = system == &s->redundancy.least; // it has lengths in the place of M
+  const double mass = power_of_two(least ? p->length * p->length : s->mass_size);
+  for (int i = 0; i < system->size; ++i) {
+    const int k = system == &s->eta ? stride + i : stages ? i % stride : i;
+    double row = 1.0, column = 1.0;
+    if (k < n) {
+      column = power_of_two(p->typical[k]);
+      row = column / mass;
+    } else if (k < stride) {
+      row = power_of_two(s->redundancy.per_row[k - n]);
+      column = row * mass;
+    } else if (system == &s->eta || k < stride + n_eta) {
+      row = column = power_of_two(s->redundancy.per_row[k - stride]);
+    }
+    system->row_unit[i] = row;
+    system->column_unit[i] = column;
+  }
+}
+
+static as_status factor(as_integrator *s, asi_system *system, double t, const char *what) {
   int culprit = 0;
   if (system->sharing) system->sharing->rank = 0;
   if (s->eval.n_left_out > 0) close_empty_rows(s, system);
   if (system != &s->eta) ++s->statistics.factorizations; // it goes with another one
-  const as_status status = system->solver->ops->factor(system->solver, system->value, &culprit);
+  const as_status status = asi_system_factor(system, &culprit);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
   return status ? fail_singular(s, system, t, what, culprit) : AS_OK;
+}
+
+as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what) {
+  set_units(s, system);
+  return factor(s, system, t, what);
+}
+
+as_status asi_factor_as_is(as_integrator *s, asi_system *system, double t, const char *what) {
+  for (int i = 0; i < system->size; ++i) system->row_unit[i] = system->column_unit[i] = 1.0;
+  return factor(s, system, t, what);
 }
 
 /// Names the unknown that is farthest out: the first that is not finite, or the largest.
@@ -170,7 +248,7 @@ static as_status fail_solution(as_integrator *s, const asi_system *system, doubl
 
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b) {
   if (system != &s->eta) ++s->statistics.solves;
-  const as_status status = system->solver->ops->solve(system->solver, b);
+  const as_status status = asi_system_solve(system, b);
   if (status == AS_ERR_MEMORY) return asi_fail_memory(s->eval.error);
   if (status) return fail_solution(s, system, t, b);
   if (system->sharing && system->sharing->rank > 0) asi_low_rank_apply(system->sharing, b);
@@ -203,7 +281,7 @@ as_integrator_def as_default_integrator_def(void) {
                     .max_step = (double)INFINITY,
                     .span = (double)NAN},
       .event_tolerance = unset,
-      .newton = {.rtol = unset, .atol = 1e-12, .max_iterations = 20, .reuse = true},
+      .newton = {.rtol = unset, .atol = unset, .max_iterations = 20, .reuse = true},
   };
 }
 
@@ -277,7 +355,7 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
   for (int i = 0; i < (def->newton.atol_component ? p->n : 1); ++i) {
     const double atol =
         def->newton.atol_component ? def->newton.atol_component[i] : def->newton.atol;
-    if (!(atol > 0.0 && isfinite(atol)))
+    if (!isnan(atol) && !(atol > 0.0 && isfinite(atol)))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.atol",
                       "newton.atol = %g (component %d) is not a positive number.", atol, i);
   }
@@ -328,6 +406,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->control.size = take(arena, &used, 2 * n + nx);
   s->control.new_size = take(arena, &used, 2 * n + nx);
   s->control.atol = take(arena, &used, 2 * n + nx);
+  s->control.given_atol = take(arena, &used, 2 * n + nx);
   s->control.estimate = take(arena, &used, 2 * n + nx);
   for (int i = 0; i < 3; ++i) s->control.mean[i] = take(arena, &used, n + nx);
   for (int i = 0; i < 3; ++i) s->control.noise[i] = take(arena, &used, n);
@@ -354,12 +433,14 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->rate.y = take(arena, &used, ny);
   s->w0 = take(arena, &used, nx);
   s->atol = take(arena, &used, n);
+  s->given_atol = take(arena, &used, n);
   s->v0 = take(arena, &used, n);
   s->a0 = take(arena, &used, n);
   s->xi = take(arena, &used, n);
   const bool has_eta = s->def.method == AS_METHOD_INDEX2 && m > 0;
   s->eta_path = has_eta ? take(arena, &used, n) : NULL;
   s->eta_change = has_eta ? take(arena, &used, n) : NULL;
+  s->metric = has_eta ? take(arena, &used, n) : NULL;
   if (has_eta) {
     const asi_pattern *b = &p->pattern[AS_BLOCK_G_Q];
     const size_t entries = (size_t)asi_pattern_nnz(b);
@@ -385,6 +466,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->redundancy.column_scale = take(arena, &used, n);
   s->redundancy.inverse_D2 = take(arena, &used, m + k);
   s->redundancy.inverse_d2 = take(arena, &used, m + k);
+  s->redundancy.per_row = take(arena, &used, m + k);
   s->redundancy.probe = take(arena, &used, n + m + k);
   s->redundancy.image = take(arena, &used, n + m + k);
   s->redundancy.force = take(arena, &used, n);
@@ -432,7 +514,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (s->arena == NULL || s->backup == NULL) return asi_fail_memory(error);
   lay_out(s, s->arena);
   for (int i = 0; i < p->n; ++i)
-    s->atol[i] =
+    s->given_atol[i] =
         s->def.newton.atol_component ? s->def.newton.atol_component[i] : s->def.newton.atol;
   s->def.newton.atol_component = NULL;
   for (int i = 0; i < p->n; ++i) s->turns[i] = p->is_rotation[i] ? 1.0 : 0.0;
@@ -451,6 +533,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_events_create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
+  s->predictor.per = p->per_typical;
   set_ringing(&s->predictor, s->def.method, &s->c);
   return status;
 }

@@ -82,6 +82,11 @@ typedef struct asi_seen {
   long refining_age;        ///< with factors this old; 0: not yet
 } asi_seen;
 
+/// What a trial leaves of the equations, in typical sizes: of motion, of positions, of velocities.
+typedef struct asi_left {
+  double dynamics, position, velocity;
+} asi_left;
+
 enum { ASI_PARASITE_STEPS = 6 }; ///< that a parasitic mode is watched for
 
 /// [GA.18] What is known of parasitic modes of index-3.
@@ -123,6 +128,7 @@ struct as_integrator {
   double *eta_part;      ///< its right side, and another one of `shared`
   double *eta_path;      ///< index-2: B_n^T eta/h of z; NULL: there is none
   double *eta_change;    ///< and of the last increment,
+  double *metric;        ///< n: what eta moves [GA.19]
   double position_norm;  ///< [NW.9] its size
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;
@@ -133,6 +139,7 @@ struct as_integrator {
   size_t arena_size;
   double *backup; ///< a copy of the arena, while a step is split
   double *atol;   ///< n
+  double *given_atol; ///< n: NAN where it is not given
 
   double t;        ///< end of the last step [s]
   double a_offset; ///< now.a ~ v'(t + a_offset) [s]
@@ -249,6 +256,7 @@ struct as_integrator {
     double *size;     ///< n + n + n_x: the largest sizes of q, v and x so far
     double *new_size; ///< the same with the trial
     double *atol;     ///< n + n + n_x
+    double *given_atol; ///< n + n + n_x: NAN where it is not given
     double *estimate; ///< n + n + n_x: the error of a step
     double *mean[3];  ///< n + n_x: mean v' and x' of the trial and of the last two steps
     double mean_h[3]; ///< sizes of these steps [s]
@@ -277,6 +285,7 @@ struct as_integrator {
 
   // Newton.
   double newton_rtol;
+  asi_left left;   ///< as evaluated last
   bool controlled; ///< the step's error is
   double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
@@ -285,9 +294,9 @@ struct as_integrator {
   long factor_iterations; ///< iterations with them
   asi_seen seen;
   double noise;        ///< what round-off may leave of an increment, in tolerances
-  double round_off[2]; ///< in v' of a step, by stage
-  double q_size;       ///< max |q| where the step begins
-  double mass_size;    ///< max |M| where it was evaluated last
+  double round_off[2]; ///< in v' of a step, by stage, in typical sizes
+  double q_size;       ///< of q where the step begins, in typical sizes
+  double mass_size;    ///< of M where it was evaluated last, likewise
 };
 
 extern const asi_method asi_method_index3;
@@ -401,6 +410,10 @@ as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *
 as_status asi_control_create(as_integrator *s, as_error *error);
 /// Forgets what was learned; sizes are those of the current state.
 void asi_control_start(as_integrator *s);
+/// Absolute tolerances that are not given, from typical sizes.
+void asi_control_sizes(as_integrator *s);
+/// [SZ.2] before a start
+double asi_rate_at_rest(const as_integrator *s);
 /// Notes a step of given size that has been solved, for later automatic ones.
 void asi_control_note(as_integrator *s);
 /// [SC.8] Newton's tolerance for v' in automatic steps: not more than a tenth of what q and v are allowed.
@@ -520,6 +533,8 @@ bool asi_index2_keeps_b(const as_integrator *s);
 void asi_index2_keep_b(as_integrator *s);
 /// Finds B_n^T eta/h of z.
 void asi_index2_path(as_integrator *s);
+/// [GA.19] what eta moves, at a start.
+void asi_index2_metric(as_integrator *s);
 /// Makes index-2's matrix of all unknowns, if there is only that without eta so far.
 as_status asi_index2_couple(as_integrator *s, as_error *error);
 
@@ -558,13 +573,21 @@ as_status asi_blocks(as_integrator *s, const as_point *at, as_block_set wanted);
 /// Evaluates functions at a point, out[function] where it is not NULL, with the blocks that they need and those wanted.
 as_status asi_functions(as_integrator *s, const as_point *at, double *const out[ASI_FUNCTIONS],
                         as_block_set wanted);
-/// Remembers the size of the largest constraint row so far, and scales them.
-void asi_finish_rows(double *r, int count, double *largest, double factor);
+/// Notes the largest of some constraint residuals, from row `first` on, and in typical sizes, and multiplies them.
+void asi_finish_rows(const as_integrator *s, double *r, int first, int count, double factor,
+                     double *largest, double *left);
 /// Factorizes an assembled system; `what` says in a message what could not be determined.
 as_status asi_factor(as_integrator *s, asi_system *system, double t, const char *what);
+/// The same of a matrix that knows no units.
+as_status asi_factor_as_is(as_integrator *s, asi_system *system, double t, const char *what);
 as_status asi_solve(as_integrator *s, asi_system *system, double t, double *b);
 /// The largest |x_i|; NaN if there is one among them.
 double asi_max_abs(const double *x, int n);
+/// The largest component of a motion, of a configuration, of a force and of a mass matrix, in typical sizes [SZ.1].
+double asi_max_motion(const as_problem *p, const double *x);
+double asi_max_position(const as_problem *p, const double *q);
+double asi_max_force(const as_problem *p, const double *f);
+double asi_max_mass(const as_problem *p, const as_matrix *m);
 /// The larger of two numbers; NaN if one is.
 double asi_worse(double a, double b);
 

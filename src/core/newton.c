@@ -48,7 +48,7 @@ static const double *stage_of(const as_integrator *s, const double *z, int stage
   return z + stage * (s->problem->n + s->problem->def.n_lambda + s->problem->def.n_psi);
 }
 
-/// Round-off in v', from the constraints: 4e-16 |q| / (beta h^2) where positions are constrained by v',
+/// Round-off in v', in typical sizes, from the constraints: 4e-16 |q| / (beta h^2) where positions are constrained by v',
 /// 4e-16 |v| / (gamma h) where velocities are; 4e-11 |v| / (gamma h) where B v is made with a differenced B.
 double asi_round_off(const as_integrator *s, int stage, double h) {
   const as_problem *p = s->problem;
@@ -57,54 +57,58 @@ double asi_round_off(const as_integrator *s, int stage, double h) {
   if (p->def.n_lambda > 0 && (s->def.method == AS_METHOD_INDEX3 || stage == 1))
     return 4e-16 * s->q_size / (s->c.beta * h * h);
   const bool noisy = p->def.constraint_rate == NULL && (p->present & ~p->given & b);
-  const double rate = (noisy ? 4e-11 : 4e-16) * asi_max_abs(s->now.v, p->n) / (s->gamma * h);
+  const double rate = (noisy ? 4e-11 : 4e-16) * asi_max_motion(p, s->now.v) / (s->gamma * h);
   // Round-off in q reaches v' through the forces, which turn with it.
-  return fmax(rate, 4e-16 * s->q_size * asi_max_abs(s->now.vdot, p->n));
+  return fmax(rate, 4e-16 * s->q_size * asi_max_motion(p, s->now.vdot));
 }
 
 /// [NW.1] w_i = rtol max(|v'_i|, 0.01 max |v'|) + atol_i, not below round-off; the largest v' is that of the
-/// rotations of bodies for these, of all else for all else
+/// rotations of bodies for these, of all else for all else, in typical sizes
 static void set_weights(as_integrator *s) {
   const int n = s->problem->n;
   const double *const z = s->z, *const turns = s->turns, *const atol = s->atol;
+  const double *const typical = s->problem->typical, *const per = s->problem->per_typical;
   double *const weight = s->weight;
-  s->q_size = asi_max_abs(s->now.q, s->problem->nq);
+  s->q_size = asi_max_position(s->problem, s->now.q);
   for (int stage = 0; stage < stages(s); ++stage)
     s->round_off[stage] = asi_round_off(s, stage, s->h);
   const double floor = s->round_off[stages(s) - 1];
   asi_two turning = asi_both(0.0), other = turning, widest = turning;
   for (int i = 0; i < n; i += 2) {
-    const asi_two size = asi_sizes(asi_load_two(z + i)), of_turn = size * asi_load_two(turns + i);
+    const asi_two size = asi_sizes(asi_load_two(z + i)) * asi_load_two(per + i);
+    const asi_two of_turn = size * asi_load_two(turns + i);
     turning = asi_larger(of_turn, turning);
     other = asi_larger(size - of_turn, other);
   }
   const asi_two least_turn = asi_both(LEAST_SIZE * fmax(turning[0], turning[1]));
   const asi_two least_other = asi_both(LEAST_SIZE * fmax(other[0], other[1]));
   for (int i = 0; i < n; i += 2) {
-    const asi_two turn = asi_load_two(turns + i);
+    const asi_two turn = asi_load_two(turns + i), unit = asi_load_two(typical + i);
     const asi_two least = turn * least_turn + (asi_both(1.0) - turn) * least_other;
-    const asi_two size = asi_larger(least, asi_sizes(asi_load_two(z + i)));
+    const asi_two size = asi_larger(least * unit, asi_sizes(asi_load_two(z + i)));
     const asi_two wanted = asi_both(s->newton_rtol) * size + asi_load_two(atol + i);
-    asi_store_two(weight + i, asi_larger(wanted, asi_both(floor)));
-    widest = asi_larger(wanted, widest);
+    asi_store_two(weight + i, asi_larger(wanted, asi_both(floor) * unit));
+    widest = asi_larger(wanted * asi_load_two(per + i), widest);
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
   s->noise = floor > 0.1 * fmax(widest[0], widest[1]) ? 0.5 : 0.0;
   if (!s->controlled) return;
   asi_control_limit_weights(s);
-  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], floor);
+  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], floor * typical[i]);
 }
 
-/// The root of the mean square of x over its tolerances, which are factor * weight, not below a floor.
+/// The root of the mean square of x over its tolerances, which are factor * weight, not below a floor in typical sizes.
 static double weighted_norm(const as_integrator *s, const double *x, double factor, double floor) {
   const int n = s->problem->n;
   asi_two sum = asi_both(0.0);
   for (int i = 0; i + 1 < n; i += 2) {
     const asi_two tolerance = asi_both(factor) * asi_load_two(s->weight + i);
-    const asi_two e = asi_load_two(x + i) / asi_larger(tolerance, asi_both(floor));
+    const asi_two least = asi_both(floor) * asi_load_two(s->problem->typical + i);
+    const asi_two e = asi_load_two(x + i) / asi_larger(tolerance, least);
     sum += e * e;
   }
-  const double last = n % 2 ? x[n - 1] / fmax(factor * s->weight[n - 1], floor) : 0.0;
+  const double least = n % 2 ? floor * s->problem->typical[n - 1] : 0.0;
+  const double last = n % 2 ? x[n - 1] / fmax(factor * s->weight[n - 1], least) : 0.0;
   return sqrt((sum[0] + sum[1] + last * last) / n);
 }
 
@@ -112,15 +116,15 @@ static double acceleration_norm(const as_integrator *s, int stage) {
   return weighted_norm(s, stage_of(s, s->increment, stage), 1.0, 0.0);
 }
 
-/// The size of the constraint forces of a set of multipliers.
+/// The size of the constraint forces of a set of multipliers, in typical sizes.
 static double force_size(as_integrator *s, const double *z) {
   const as_problem *p = s->problem;
   const int n = p->n, psi = n + p->def.n_lambda;
   if (p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_psi == 0)
-    return asi_panels_transposed_size(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value,
-                                      z + n);
+    return asi_panels_transposed_size(&p->panels[AS_BLOCK_G_Q], s->block[AS_BLOCK_G_Q].value, z + n,
+                                      p->typical);
   asi_constraint_force(s, z + n, z + psi, s->work_n);
-  return asi_max_abs(s->work_n, n);
+  return asi_max_force(p, s->work_n);
 }
 
 /// [NW.7] max |B^T dlambda| / (rtol max |B^T lambda| + max |M| w): the same tolerance for the forces. B^T lambda is that of
@@ -132,7 +136,7 @@ static double force_norm(as_integrator *s, int stage) {
   const double change = force_size(s, stage_of(s, s->increment, stage));
   const double size =
       made ? fmax(s->eval.constraint_force, change) : force_size(s, stage_of(s, s->z, stage));
-  const double least = 4.0 * s->round_off[stage] + s->atol[0];
+  const double least = 4.0 * s->round_off[stage] + s->atol[0] * p->per_typical[0];
   return change / (s->newton_rtol * size + least * s->mass_size + DBL_MIN);
 }
 
@@ -150,13 +154,15 @@ double asi_position_norm(as_integrator *s, const double *eta) {
 static double state_norm(const as_integrator *s) {
   const as_problem *p = s->problem;
   const int nx = p->def.n_x, ny = p->def.n_y, x = s->unknowns - nx - ny, y = x + nx;
-  const double rtol = s->newton_rtol, atol = s->def.newton.atol, h = s->h;
+  const double rtol = s->newton_rtol, h = s->h;
+  const double given = s->def.newton.atol, atol = isnan(given) ? 1e-12 : given;
+  const double atol_x = isnan(given) ? 1e-12 * s->eval.rate : given;
   const double rtol_x = s->controlled ? asi_control_state_rtol(s) : rtol;
   const double largest = asi_max_abs(s->z + y, ny);
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {
     const double size = fabs(s->next.x[i]) + h * fabs(s->z[x + i]);
-    norm = asi_worse(norm, h * fabs(s->increment[x + i]) / (rtol_x * size + atol * h));
+    norm = asi_worse(norm, h * fabs(s->increment[x + i]) / (rtol_x * size + atol_x * h));
   }
   for (int i = 0; i < ny; ++i)
     norm = fmax(norm,
@@ -353,19 +359,22 @@ int asi_second_stage(const as_integrator *s) {
 /// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.
 bool asi_is_motion(int i, int n, int again) { return i < n || (i >= again && i < again + n); }
 
-/// [SC.13] A w = r with r_i = r_0 s_i sum_j |A_ij| over the columns j that move, in the rows of constraints, and numbers s_i
+/// [SC.13] A w = r with r_i = r_0 s_i sum_j |A_ij| d_j over the columns j that move, in the rows of constraints, and numbers s_i
 /// between -1 and 1, other ones in each probe. r_0 is the round-off of [NW.1]. Factors of an earlier step will do.
 static as_status solve_round_off(as_integrator *s, double r0, double probe, double *w) {
   const asi_system *a = s->active;
   const as_problem_def *def = &s->problem->def;
   const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = asi_second_stage(s);
-  const double least = MOVES * asi_max_abs(s->next.v, n);
+  const double *const typical = s->problem->typical;
+  const double least = MOVES * asi_max_motion(s->problem, s->next.v);
   memset(w, 0, (size_t)a->size * sizeof(double));
   for (int j = 0; j < a->size; ++j) {
-    if (!asi_is_motion(j, n, again) || !(fabs(s->next.v[j < n ? j : j - again]) > least)) continue;
+    if (!asi_is_motion(j, n, again)) continue;
+    const int i_v = j < n ? j : j - again;
+    if (!(fabs(s->next.v[i_v]) > least * typical[i_v])) continue;
     for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
       const int i = a->pattern.row[k];
-      if (!asi_is_motion(i, n, again) && i < states) w[i] += fabs(a->value[k]);
+      if (!asi_is_motion(i, n, again) && i < states) w[i] += fabs(a->value[k]) * typical[i_v];
     }
   }
   for (int i = n; i < states; ++i) w[i] *= r0 * sin(probe * (1.0 + i));
@@ -383,46 +392,47 @@ double asi_amplify_round_off(as_integrator *s, double *noise, double *w) {
     if (solve_round_off(s, r0, probes[k], w) != AS_OK) break;
     for (int i = 0; i < n; ++i)
       noise[i] = fmax(noise[i], fmax(fabs(w[i]), two ? fabs(w[again + i]) : 0.0));
-    amplified = asi_max_abs(noise, n) / r0;
+    amplified = asi_max_motion(s->problem, noise) / r0;
   }
   // The velocities of index-2 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
   const double factor = ROUND_OFF_MARGIN * (s->def.method == AS_METHOD_INDEX2 ? amplified : 1.0);
-  for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0);
+  for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0 * s->problem->typical[i]);
   return amplified;
 }
 
 /// [NW.2] what is left is round-off: with new factors the increments do not shrink, and they move neither
-/// q (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (1 + |v|)) visibly; close to a singular position, where
-/// constraints amplify round-off, up to a hundred times as much if they make that of it [SC.13]
+/// q (beta h^2 |dv'| < 1e-11 (1 + |q|)) nor v (gamma h |dv'| < 1e-7 (rate + |v|)) visibly, in typical sizes; close to a singular
+/// position, where constraints amplify round-off, up to a hundred times as much if they make that of it [SC.13]
 static bool is_round_off(as_integrator *s) {
   const as_problem *p = s->problem;
   double dvdot = 0.0;
   for (int stage = 0; stage < stages(s); ++stage)
-    dvdot = asi_worse(dvdot, asi_max_abs(stage_of(s, s->increment, stage), p->n));
-  const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_abs(s->next.q, p->nq));
-  const double of_v = s->gamma * s->h * dvdot / (1.0 + asi_max_abs(s->next.v, p->n));
+    dvdot = asi_worse(dvdot, asi_max_motion(p, stage_of(s, s->increment, stage)));
+  const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_position(p, s->next.q));
+  const double of_v =
+      s->gamma * s->h * dvdot / (s->eval.rate + asi_max_motion(p, s->next.v));
   if (of_q < 1e-11 && of_v < 1e-7) return true;
   if (!(of_q < 1e-9 && of_v < 1e-5)) return false;
   return asi_amplify_round_off(s, s->work_n, s->residual) > 0.0 &&
-         dvdot < asi_max_abs(s->work_n, p->n);
+         dvdot < asi_max_motion(p, s->work_n);
 }
 
-/// [NW.10] Before this increment the positions met their constraints to round-off, |g| <= 4e-16 |q|, and the
+/// [NW.10] Before this increment the positions met their constraints to round-off, |g| <= 4e-16 |q| in typical sizes, and the
 /// other equations were solved far better than needed: |g'|, |k| <= 1e-3 rtol gamma h |v'| and
 /// |M v' - f| <= 1e-3 rtol (|B^T lambda| + |M| |v'|). Then an increment below the tolerance is round-off, and
 /// says nothing about contraction.
 static bool only_round_off_is_left(as_integrator *s) {
   const as_problem *p = s->problem;
-  const as_statistics *residual = &s->statistics;
-  const double little = 1e-3 * s->newton_rtol, vdot = asi_max_abs(s->next.vdot, p->n);
+  const asi_left *left = &s->left;
+  const double little = 1e-3 * s->newton_rtol, vdot = asi_max_motion(p, s->next.vdot);
   if (s->def.method != AS_METHOD_INDEX2 || p->def.n_lambda == 0 || p->def.n_x + p->def.n_y > 0)
     return false;
-  if (!(residual->position_residual <= 4e-16 * asi_max_abs(s->next.q, p->nq) &&
-        residual->velocity_residual <= little * s->gamma * s->h * vdot))
+  if (!(left->position <= 4e-16 * asi_max_position(p, s->next.q) &&
+        left->velocity <= little * s->gamma * s->h * vdot))
     return false;
   asi_constraint_force(s, s->next.lambda, s->next.psi, s->work_n);
   const double inertia = s->mass_size * vdot;
-  return residual->dynamics_residual <= little * (asi_max_abs(s->work_n, p->n) + inertia);
+  return left->dynamics <= little * (asi_max_force(p, s->work_n) + inertia);
 }
 
 /// Whether the step is to begin with new factors. Those for another h are used, too, where nothing is stiff: to leading
@@ -444,19 +454,22 @@ static bool begins_with_new_factors(const as_integrator *s) {
 static as_status check_eta(const as_integrator *s) {
   const int n = s->problem->n;
   if (s->eta_path == NULL) return AS_OK;
-  const double v = fmax(asi_max_abs(s->v0, n), asi_max_abs(s->next.v, n));
+  const double *const per = s->problem->per_typical;
+  const double v =
+      fmax(asi_max_motion(s->problem, s->v0), asi_max_motion(s->problem, s->next.v));
   const double most = s->h * v + 1e-6 * (1.0 + s->q_size);
-  const double moved = s->h * s->h * asi_max_abs(s->eta_path, n);
+  const double moved = s->h * s->h * asi_max_motion(s->problem, s->eta_path);
   if (moved <= most) return AS_OK;
   int worst = 0;
   for (int i = 1; i < n; ++i)
-    if (fabs(s->eta_path[i]) > fabs(s->eta_path[worst])) worst = i;
+    if (fabs(s->eta_path[i]) * per[i] > fabs(s->eta_path[worst]) * per[worst]) worst = i;
   char name[64];
   asi_component_name(s->problem, AS_QUANTITY_V, worst, name, sizeof name);
   return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, s->t1, name,
                   "The step to t = %.9g s is too large: its equations were solved only by moving "
                   "%s by %.3g onto the constraints, the motion itself by %.3g at most.",
-                  s->t1, name, moved, most);
+                  s->t1, name, moved * s->problem->typical[worst],
+                  most * s->problem->typical[worst]);
 }
 
 as_status asi_newton(as_integrator *s) {

@@ -112,11 +112,13 @@ ASI_INLINED void misses(const asi_predictor *p, double weight[CHOICES][ASI_HISTO
 #pragma GCC unroll 3
     for (int c = 0; c < CHOICES; ++c) {
       const asi_two error = asi_load_two(z + k) - two_at(p, weight[c], fewest + c, k);
-      sum[c] += error * error;
+      const asi_two relative = error * asi_load_two(p->per + k);
+      sum[c] += relative * relative;
     }
   for (int c = 0; c < CHOICES; ++c) {
     const int k = p->n - 1;
-    const double last = p->n % 2 ? z[k] - one_at(p, weight[c], fewest + c, k) : 0.0;
+    const double last =
+        p->n % 2 ? (z[k] - one_at(p, weight[c], fewest + c, k)) * p->per[k] : 0.0;
     square[c] = sum[c][0] + sum[c][1] + last * last;
   }
 }
@@ -127,10 +129,12 @@ ASI_INLINED double ringing_misses(const asi_predictor *p, int points, const doub
   asi_two sum = asi_both(0.0);
   ringing_weights(p, weight);
   for (int k = 0; k + 1 < p->n; k += 2) {
-    const asi_two error = asi_load_two(z + k) - two_at(p, weight, points, k);
+    const asi_two error =
+        (asi_load_two(z + k) - two_at(p, weight, points, k)) * asi_load_two(p->per + k);
     sum += error * error;
   }
-  const double last = p->n % 2 ? z[p->n - 1] - one_at(p, weight, points, p->n - 1) : 0.0;
+  const int k = p->n - 1;
+  const double last = p->n % 2 ? (z[k] - one_at(p, weight, points, k)) * p->per[k] : 0.0;
   return sum[0] + sum[1] + last * last;
 }
 

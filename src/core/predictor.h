@@ -13,6 +13,7 @@ enum {
 typedef struct asi_predictor {
   int size;              ///< unknowns
   int n;                 ///< how many of them, from the first, tell which way predicts best
+  const double *per;     ///< n, and one more: 1 / their typical sizes
   int count;             ///< points in the history
   int points;            ///< points that a polynomial goes through: its order plus one
   bool rings;            ///< what errors do later is extrapolated instead, and a cubic polynomial

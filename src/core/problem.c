@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lie/space.h"
 
 static const asi_block_info block_info[AS_BLOCK_COUNT] = {
     [AS_BLOCK_M] = {"M", ASI_FN_MA, ASI_ARG_VDOT},
@@ -273,6 +274,20 @@ static as_status prepare_samplers(as_problem *p, const as_problem_def *def, as_e
   return AS_OK;
 }
 
+/// Typical sizes as they are needed where things of different units are compared.
+static as_status prepare_sizes(as_problem *p, as_error *error) {
+  p->per_typical = asi_calloc((size_t)p->n + 1, sizeof(double));
+  p->per_typical_q = asi_calloc((size_t)p->nq, sizeof(double));
+  if (p->per_typical == NULL || p->per_typical_q == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < p->n; ++i) {
+    p->per_typical[i] = 1.0 / p->typical[i];
+    if (!p->is_rotation[i]) p->length = fmax(p->length, p->typical[i]);
+  }
+  if (p->length == 0.0) p->length = 1.0;
+  asi_space_each_number(p->space, p->per_typical, p->per_typical_q);
+  return AS_OK;
+}
+
 static as_status prepare(as_problem *p, const as_problem_def *def, as_error *error) {
   as_status status = as_space_create(def->parts, def->n_parts, &p->space, error);
   if (status) return status;
@@ -283,7 +298,7 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
       (double)INT_MAX)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "The problem has too many unknowns.");
-  p->typical = asi_calloc((size_t)p->n, sizeof(double));
+  p->typical = asi_calloc((size_t)p->n + 1, sizeof(double)); // loops may take two at a time
   if (p->typical == NULL) return asi_fail_memory(error);
   for (int i = 0; i < p->n; ++i) {
     p->typical[i] = def->typical ? def->typical[i] : 1.0;
@@ -294,6 +309,7 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     status = prepare_block(p, (as_block)block, error);
   if (status == AS_OK) status = prepare_groups(p, def, error);
+  if (status == AS_OK) status = prepare_sizes(p, error);
   return status ? status : prepare_samplers(p, def, error);
 }
 
@@ -327,6 +343,8 @@ void as_problem_destroy(as_problem *p) {
   asi_row_view_free(&p->g_q_rows);
   asi_row_view_free(&p->k_v_rows);
   free(p->typical);
+  free(p->per_typical);
+  free(p->per_typical_q);
   free(p->sampler);
   free(p->body_of);
   free(p->is_rotation);

@@ -38,6 +38,7 @@ as_status asi_redundancy_init(as_integrator *s, as_error *error) {
   r->implied = asi_calloc(3 * rows, sizeof(bool));
   r->was_implied = r->implied ? r->implied + rows : NULL;
   r->old_implied = r->implied ? r->was_implied + rows : NULL;
+  for (size_t i = 0; i < rows; ++i) r->per_row[i] = 1.0 / s->problem->length;
   return r->redundant && r->implied ? AS_OK : asi_fail_memory(error);
 }
 
@@ -66,7 +67,7 @@ static row_entries entries_of(const as_integrator *s, int row) {
 }
 
 /// [RE.1] c = 1 for translations, 1 / l_b for rotations, l_b the largest lever arm at which a row takes
-/// hold of body b: |rotation part| / |translation part|
+/// hold of body b: |rotation part| / |translation part|; if there is none, the machine's length
 static void scale_columns(as_integrator *s, double *lever) {
   const as_problem *p = s->problem;
   for (int b = 0; b < p->n_bodies; ++b) lever[b] = 0.0;
@@ -84,7 +85,7 @@ static void scale_columns(as_integrator *s, double *lever) {
   }
   for (int k = 0; k < p->n; ++k) {
     const double l = lever[p->body_of[k]];
-    s->redundancy.column_scale[k] = p->is_rotation[k] && l > 0.0 ? 1.0 / l : 1.0;
+    s->redundancy.column_scale[k] = !p->is_rotation[k] ? 1.0 : 1.0 / (l > 0.0 ? l : p->length);
   }
 }
 
@@ -152,6 +153,7 @@ void asi_redundancy_scale(as_integrator *s) {
       // a row that does not hold is empty; so is one that nothing can move
       r->inverse_D2[i] = sum[kind] > 0.0 ? fmax(sum[kind] / count[kind], DBL_MIN) : 1.0;
       r->inverse_d2[i] = mass > 0.0 ? r->inverse_D2[i] / mass : 1.0;
+      r->per_row[i] = 1.0 / (sqrt(r->inverse_D2[i]) * p->length);
     }
   }
 }
@@ -280,7 +282,7 @@ static void measure_norm(as_integrator *s) {
         double length2;
         const hold row = measure_hold(s, i, square, &length2);
         const int moves = row.move > 0.0;
-        const double turn2 = row.turn / (length2 > 0.0 ? length2 : 1.0);
+        const double turn2 = row.turn / (length2 > 0.0 ? length2 : s->problem->length * s->problem->length);
         if (pass == 0) {
           sum[moves] += moves ? row.move : turn2;
           ++count[moves];
@@ -316,7 +318,7 @@ static as_status factor_scaled(as_integrator *s, double e, double t) {
     for (int k = system->pattern.col_start[j]; k < system->pattern.col_start[j + 1]; ++k)
       if (system->pattern.row[k] < p->n) system->value[k] = system->pattern.row[k] == j ? 1.0 : 0.0;
   for (int j = p->n; j < system->size; ++j) system->value[system->diagonal[j]] -= e;
-  return asi_factor(s, system, t, "the rank of the constraints");
+  return asi_factor_as_is(s, system, t, "the rank of the constraints");
 }
 
 void asi_rows_force(const as_integrator *s, const double *y, double *out) {

@@ -17,6 +17,7 @@ typedef struct asi_redundancy {
   double *column_scale; ///< n: 1, or 1 / lever arm for rotations
   double *inverse_D2;   ///< rows: 1 / D^2, the mean square of a scaled row
   double *inverse_d2;   ///< rows: the same over the mass that the row holds
+  double *per_row;      ///< rows: 1 / (typical sizes of what they hold), for residuals
   double *favour;       ///< rows: how much each counts where some are left out
   double *probe;        ///< n + rows: right-hand sides of the rank test
   double limit;         ///< sigma/sigma_1 below which a row counts as implied

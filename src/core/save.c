@@ -126,6 +126,8 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->control.mean_h + 1, 2);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
   asi_archive_double(a, &s->control.amplified);
+  asi_archive_double(a, &s->eval.rate);
+  if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
 }
 
 static void visit_constraints(as_integrator *s, asi_archive *a) {
@@ -135,6 +137,7 @@ static void visit_constraints(as_integrator *s, asi_archive *a) {
   s->compliance = s->base_compliance;
   asi_archive_doubles(a, r->inverse_D2, rows);
   asi_archive_doubles(a, r->inverse_d2, rows);
+  asi_archive_doubles(a, r->per_row, rows);
   asi_archive_int(a, &r->n_redundant, 0, r->rows);
   asi_archive_int(a, &r->n_implied, 0, r->rows);
   for (size_t i = 0; i < rows && r->n_implied > 0; ++i) asi_archive_bool(a, &r->implied[i]);
@@ -176,6 +179,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->seen.fresh_seen);
   asi_archive_double(a, &s->seen.fresh_norm);
   asi_archive_double(a, &s->seen.first_norm);
+  asi_archive_doubles(a, s->metric, s->metric ? (size_t)p->n : 0);
   if (!s->first && asi_index2_keeps_b(s))
     asi_archive_doubles(a, s->b_n.value, (size_t)s->b_n.col_start[s->b_n.cols]);
   asi_archive_double(a, &s->seen.refining);
@@ -189,7 +193,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
       asi_archive_doubles(a, m->value, (size_t)m->col_start[m->cols]);
   }
   const as_matrix *mass = &s->block[AS_BLOCK_M];
-  if (s->mass_known) s->mass_size = asi_max_abs(mass->value, mass->col_start[mass->cols]);
+  if (s->mass_known) s->mass_size = asi_max_mass(p, mass);
 }
 
 /// The matrix of all unknowns, which index-2 may not have needed yet.
@@ -286,6 +290,7 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
          s->control.error > 0.0 && s->control.error <= 1.0 && s->control.amplified >= 0.0 &&
+         s->eval.rate > 0.0 && isfinite(s->eval.rate) &&
          path_makes_sense(s) && b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }

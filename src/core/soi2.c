@@ -343,7 +343,9 @@ static as_status soi2_evaluate(as_integrator *s, bool tangents) {
   const double per_velocity = 1.0 / (s->c.gamma * s->h);
   const double per_position = 1.0 / (s->c.beta * s->h * s->h);
   double *r = s->residual, *r_tilde = r + stride, *f = s->work_n;
+  const int k = p->def.n_psi;
   as_statistics *log = &s->statistics;
+  asi_left *left = &s->left;
   update(s);
   as_status status = asi_see_least_norm(s, s->next.lambda, s->next.psi);
   if (status) return status;
@@ -365,20 +367,21 @@ static as_status soi2_evaluate(as_integrator *s, bool tangents) {
   log->position_residual = log->velocity_residual = 0.0;
   weighted_residual(s, s->z, f, r);
   log->dynamics_residual = asi_max_abs(r, n);
+  *left = (asi_left){.dynamics = asi_max_force(p, r)};
   if (has_tilde(s)) {
     status = tilde_force(s, f, r_tilde); // r_tilde holds f~ for a moment
     if (status) return status;
     memcpy(f, r_tilde, (size_t)n * sizeof(double));
     weighted_residual(s, s->z + stride, f, r_tilde);
-    asi_finish_rows(r + n, m, &log->velocity_residual, per_velocity);
-    asi_finish_rows(r_tilde + n, m, &log->position_residual, per_position);
+    asi_finish_rows(s, r + n, 0, m, per_velocity, &log->velocity_residual, &left->velocity);
+    asi_finish_rows(s, r_tilde + n, 0, m, per_position, &log->position_residual, &left->position);
   }
-  asi_finish_rows(r + l, p->def.n_psi, &log->velocity_residual, per_velocity);
+  asi_finish_rows(s, r + l, m, k, per_velocity, &log->velocity_residual, &left->velocity);
   if (has_tilde(s) && p->def.n_psi > 0) {
     at.v = s->v_tilde;
     status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, r_tilde + l);
     if (status) return status;
-    asi_finish_rows(r_tilde + l, p->def.n_psi, &log->velocity_residual, per_velocity);
+    asi_finish_rows(s, r_tilde + l, m, k, per_velocity, &log->velocity_residual, &left->velocity);
   }
   for (int i = 0; i < s->unknowns && s->compliance > 0.0; ++i) // [RE.3]
     if (i % stride >= n) r[i] -= s->compliance * s->redundancy.inverse_d2[i % stride - n] * s->z[i];

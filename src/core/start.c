@@ -11,7 +11,7 @@
 
 enum { MAX_PROJECTIONS = 100, MAX_ACCELERATION_ITERATIONS = 20, MAX_FADING_ITERATIONS = 200 };
 
-// A constraint residual, in units of its row of B, beyond which starting values are inconsistent.
+// A constraint residual, in units of its row of B and of typical sizes, beyond which starting values are inconsistent.
 #define INCONSISTENT 1e-8
 
 /// [ST.1] [M -f_lambda -f_psi; B 0 0; k_v 0 0], or with `orthogonal` B^T and k_v^T instead
@@ -108,14 +108,18 @@ static double mass_norm(as_integrator *s, const double *d) {
   return sqrt(fabs(sum));
 }
 
-/// Residuals in units of their rows of a Jacobian into `scaled`; returns the largest.
-static double scale_residual(const as_matrix *jacobian, const asi_row_view *rows,
-                             const double *residual, double *scaled) {
+/// Residuals in units of their rows of a Jacobian and of typical sizes into `scaled`; returns the largest.
+static double scale_residual(const as_integrator *s, as_block block, const double *residual,
+                             double *scaled) {
+  const as_matrix *jacobian = &s->block[block];
+  const asi_row_view *rows =
+      block == AS_BLOCK_G_Q ? &s->problem->g_q_rows : &s->problem->k_v_rows;
+  const double *const typical = s->problem->typical;
   double largest = 0.0;
   for (int i = 0; i < jacobian->rows; ++i) {
     double norm = 0.0;
     for (int k = rows->start[i]; k < rows->start[i + 1]; ++k)
-      norm = hypot(norm, jacobian->value[rows->position[k]]);
+      norm = hypot(norm, jacobian->value[rows->position[k]] * typical[rows->col[k]]);
     scaled[i] = fabs(residual[i]) / fmax(norm, DBL_MIN);
     largest = fmax(largest, scaled[i]);
   }
@@ -230,13 +234,13 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
     if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
     if (status) return status;
     if (iteration == 0) asi_redundancy_scale(s);
-    double worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
+    double worst = scale_residual(s, AS_BLOCK_G_Q, g, scaled);
     if (iteration == 0) report->position_residual = asi_max_abs(g, m);
     if (iteration == 0) memcpy(s->given.rows, scaled, (size_t)m * sizeof(double));
     report->position_iterations = iteration;
     idle = worst > 0.5 * best ? idle + 1 : 0;
     const bool away = worst > best && worst > INCONSISTENT;
-    const bool at_round_off = worst <= 64.0 * DBL_EPSILON * fmax(1.0, asi_max_abs(q, p->nq));
+    const bool at_round_off = worst <= 64.0 * DBL_EPSILON * fmax(1.0, asi_max_position(p, q));
     const bool exhausted = iteration >= MAX_PROJECTIONS || compliance > MOST_DAMPING ||
                            (idle > 3 && (worst <= INCONSISTENT || idle > 12));
     if (away) { // back to the best position, and more carefully from there
@@ -246,7 +250,7 @@ as_status asi_project_position(as_integrator *s, double t, const double *q0, dou
       status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q));
       if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
       if (status) return status;
-      worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, scaled);
+      worst = scale_residual(s, AS_BLOCK_G_Q, g, scaled);
     } else {
       memcpy(s->q_best, q, (size_t)p->nq * sizeof(double));
       compliance = fmax(LEAST_COMPLIANCE, 0.1 * compliance);
@@ -280,7 +284,7 @@ static as_status add_position_error(as_integrator *s, const as_point *at, double
   double *g = s->kkt_rhs;
   if (p->def.n_lambda == 0) return AS_OK;
   const as_status status = asi_eval_function(&s->eval, ASI_FN_G, at, s->block, g);
-  if (status == AS_OK) *limit += scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, g, g);
+  if (status == AS_OK) *limit += scale_residual(s, AS_BLOCK_G_Q, g, g);
   return status;
 }
 
@@ -305,11 +309,12 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     if (status) return status;
     for (int i = 0; i < rows; ++i) gdot[i] -= s->target[i];
     if (iteration == 0 && measure) asi_redundancy_scale(s);
-    const double largest = asi_max_abs(gdot, rows), speed = fmax(1.0, asi_max_abs(v, n));
+    const double largest = asi_max_abs(gdot, rows);
+    const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
     double worst = 0.0;
-    if (m > 0) worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, gdot, scaled);
+    if (m > 0) worst = scale_residual(s, AS_BLOCK_G_Q, gdot, scaled);
     if (p->def.n_psi > 0)
-      worst = fmax(worst, scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, scaled + m));
+      worst = fmax(worst, scale_residual(s, AS_BLOCK_K_V, k, scaled + m));
     if (iteration == 0) report->velocity_residual = largest;
     if (iteration == 0 && measure && !s->given.noted)
       memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
@@ -342,7 +347,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
       s->xi[i] += rhs[i];
       v[i] += rhs[i];
       if (s->given.weighs && !(s->given.keep[i] & AS_START_FREE_VELOCITY))
-        step = fmax(step, fabs(rhs[i]));
+        step = fmax(step, fabs(rhs[i]) * p->per_typical[i]);
     }
   }
 }
@@ -392,7 +397,7 @@ as_status asi_project_start_velocity(as_integrator *s, double t, const double *q
 
 /// The residual of [ST.4] at a guess, negative: what the increments have to bring. `acceleration` holds the
 /// acceleration-level terms of the constraints without v', `give` the compliance that lambda and psi act on.
-/// Returns the size of the force.
+/// Returns the size of the force, in typical sizes.
 static as_status acceleration_residual(as_integrator *s, const as_point *point,
                                        const double *acceleration, double give, double *r,
                                        double *force) {
@@ -405,7 +410,7 @@ static as_status acceleration_residual(as_integrator *s, const as_point *point,
   if (status == AS_OK && p->def.n_y > 0)
     status = asi_eval_function(&s->eval, ASI_FN_CHI, point, s->block, r + y);
   if (status) return status;
-  *force = asi_max_abs(r, n);
+  *force = asi_max_force(p, r);
   for (int i = 0; i < rows; ++i) r[n + i] = -acceleration[i];
   asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, point->vdot, r);
   if (m > 0)
@@ -442,11 +447,18 @@ static as_status fail_unsettled(as_integrator *s, double t, const double *dy, in
                   t, change, iterations);
 }
 
-/// How much an increment has changed some values of a size, relative to them before or after, whichever is
+/// How much an increment of size `step` has changed some values, relative to them before or after, whichever is
 /// more: at most about 1, also where they have become zero.
-static double relative_change(const double *increment, int n, double size) {
-  const double step = asi_max_abs(increment, n);
+static double relative_change(double step, double size) {
   return step / fmax(fmax(size, step), DBL_MIN);
+}
+
+/// The largest of some multipliers, in typical sizes of the forces that they make.
+static double multiplier_size(const as_integrator *s, const double *x, int first, int count) {
+  double largest = 0.0;
+  for (int i = 0; i < count; ++i)
+    largest = asi_worse(largest, fabs(x[i]) / s->redundancy.per_row[first + i]);
+  return largest;
 }
 
 /// The terms of [ST.4] in the rows that do not depend on v'.
@@ -465,13 +477,11 @@ static as_status acceleration_terms(as_integrator *s, const as_point *point, uns
   return status;
 }
 
-/// The accelerations that constraint forces of this size give to the heaviest: near an equilibrium v' itself is
+/// The accelerations that constraint forces of this size give to the heaviest, in typical sizes: near an equilibrium v' itself is
 /// nothing but their round-off.
 static double held_acceleration(const as_integrator *s, const asi_values *at) {
-  const as_matrix *mass = &s->block[AS_BLOCK_M];
   asi_constraint_force(s, at->lambda, at->psi, s->work_n);
-  return asi_max_abs(s->work_n, s->problem->n) /
-         fmax(asi_max_abs(mass->value, mass->col_start[mass->cols]), DBL_MIN);
+  return asi_max_force(s->problem, s->work_n) / fmax(s->mass_size, DBL_MIN);
 }
 
 /// The multipliers that forces are given for those of a guess.
@@ -538,12 +548,15 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     r = s->increment; // kkt_rhs is taken by what follows
     if (sees) status = see_guess(s, at);
     const double previous = change;
-    const double multipliers = fmax(asi_max_abs(at->lambda, m), asi_max_abs(at->psi, p->def.n_psi));
+    const double multipliers =
+        fmax(multiplier_size(s, at->lambda, 0, m), multiplier_size(s, at->psi, m, p->def.n_psi));
     const double *dx = r + n + rows, *dy = dx + nx;
-    change = relative_change(r, n, fmax(asi_max_abs(at->vdot, n), held_acceleration(s, at)));
-    change = asi_worse(change, relative_change(r + n, rows, multipliers + force));
-    change = asi_worse(change, relative_change(dx, nx, asi_max_abs(at->xdot, nx)));
-    change = asi_worse(change, relative_change(dy, ny, asi_max_abs(at->y, ny)));
+    change = relative_change(asi_max_motion(p, r),
+                             fmax(asi_max_motion(p, at->vdot), held_acceleration(s, at)));
+    change = asi_worse(change, relative_change(multiplier_size(s, r + n, 0, rows),
+                                               multipliers + force));
+    change = asi_worse(change, relative_change(asi_max_abs(dx, nx), asi_max_abs(at->xdot, nx)));
+    change = asi_worse(change, relative_change(asi_max_abs(dy, ny), asi_max_abs(at->y, ny)));
     if (linear && !fades && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
     if ((!linear || fades) && isfinite(change) &&

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "core/integrator.h"
 
-// How far constraints may give way while compliance carries a step over a singular position.
+// How far constraints may give way while compliance carries a step over a singular position, in typical sizes.
 #define MAX_GIVE 1e-5
 
 // [NW.16] A step may turn a body by so much otherwise than its start and its path say [rad].
@@ -69,7 +69,7 @@ static as_status attempt(as_integrator *s, double h, double t1, double e) {
   s->redundancy.prepared = false;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);
-  if (status == AS_OK && e > s->base_compliance && s->statistics.position_residual > MAX_GIVE)
+  if (status == AS_OK && e > s->base_compliance && s->left.position > MAX_GIVE)
     status = AS_ERR_CONVERGENCE;
   s->compliance = s->base_compliance;
   if (status == AS_OK) {

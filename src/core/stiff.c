@@ -92,8 +92,9 @@ static bool path_leads(const as_integrator *s) {
   double by_path = 0.0, by_rates = 0.0;
   if (s->controlled || s->path.count == 0) return false;
   for (int i = 0; i < s->problem->n; ++i) {
-    by_path = fmax(by_path, fabs(s->h * asi_path_mean(s, far, i) - s->xi[i]));
-    by_rates = fmax(by_rates, fabs(s->path.foretold[i] - s->xi[i]));
+    const double per = s->problem->per_typical[i];
+    by_path = fmax(by_path, fabs(s->h * asi_path_mean(s, far, i) - s->xi[i]) * per);
+    by_rates = fmax(by_rates, fabs(s->path.foretold[i] - s->xi[i]) * per);
   }
   return by_path < BETTER * by_rates;
 }
@@ -185,7 +186,7 @@ static double stiff_force(as_integrator *s, const double *w, double *r) {
     if (i < stage.last || i >= stage.last + n) r[i] = 0.0;
   for (int k = 0; k <= stage.last; k += stage.stride)
     for (int i = 0; i < n; ++i) r[k + i] -= momentum[i];
-  return asi_max_abs(r, n) / fmax(asi_max_abs(momentum, n), DBL_MIN);
+  return asi_max_force(p, r) / fmax(asi_max_force(p, momentum), DBL_MIN);
 }
 
 /// r += kap gamma h f_v w in each stage: takes what dampers have in S w out of it, with f_v as it was evaluated last.
@@ -204,10 +205,10 @@ static void take_dampers_out(const as_integrator *s, const double *w, double *r)
 /// (S - M + kap gamma h f_v) w in s->residual: what springs have in S w. Leaves M w as stiff_force does, and returns its size beside
 /// that of M w.
 static double spring_force(as_integrator *s, const double *w) {
-  const int n = s->problem->n;
+  const as_problem *p = s->problem;
   (void)stiff_force(s, w, s->residual);
   take_dampers_out(s, w, s->residual);
-  return asi_max_abs(s->residual, n) / fmax(asi_max_abs(s->work_n, n), DBL_MIN);
+  return asi_max_force(p, s->residual) / fmax(asi_max_force(p, s->work_n), DBL_MIN);
 }
 
 double asi_stiff_share(as_integrator *s, const double *w) { return stiff_force(s, w, s->z); }

@@ -165,6 +165,21 @@ void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motio
   }
 }
 
+as_status asi_system_factor(asi_system *s, int *culprit) {
+  const asi_pattern *p = &s->pattern;
+  for (int j = 0; j < s->size; ++j)
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k)
+      s->scaled[k] = s->value[k] * (s->row_unit[p->row[k]] * s->column_unit[j]);
+  return s->solver->ops->factor(s->solver, s->scaled, culprit);
+}
+
+as_status asi_system_solve(asi_system *s, double *b) {
+  for (int i = 0; i < s->size; ++i) b[i] *= s->row_unit[i];
+  const as_status status = s->solver->ops->solve(s->solver, b);
+  for (int i = 0; i < s->size; ++i) b[i] *= s->column_unit[i];
+  return status;
+}
+
 void asi_system_multiply(const asi_system *s, const double *x, double *out) {
   const asi_pattern *p = &s->pattern;
   memset(out, 0, (size_t)s->size * sizeof(double));
@@ -315,8 +330,12 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
   as_status status = build_pattern(&s->pattern, size, size, list_system_column, &context, error);
   if (status) return status;
   s->value = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
+  s->scaled = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
+  s->row_unit = asi_calloc((size_t)size, sizeof(double));
+  s->column_unit = asi_calloc((size_t)size, sizeof(double));
   s->diagonal = asi_calloc((size_t)size, sizeof(int));
-  if (s->value == NULL || s->diagonal == NULL) return asi_fail_memory(error);
+  if (!s->value || !s->scaled || !s->row_unit || !s->column_unit || !s->diagonal)
+    return asi_fail_memory(error);
   const as_matrix matrix = {
       .rows = size, .cols = size, .col_start = s->pattern.col_start, .row = s->pattern.row};
   for (int j = 0; j < size; ++j) s->diagonal[j] = as_matrix_position(&matrix, j, j);
@@ -340,6 +359,9 @@ void asi_system_free(asi_system *s) {
   asi_zeros_free(&s->zeros);
   asi_pattern_free(&s->pattern);
   free(s->value);
+  free(s->scaled);
+  free(s->row_unit);
+  free(s->column_unit);
   free(s->diagonal);
   *s = (asi_system){0};
 }
@@ -359,7 +381,10 @@ void asi_system_forget(asi_system *s) {
 void asi_system_visit(asi_system *s, asi_archive *a) {
   if (s->solver == NULL) return;
   asi_archive_doubles(a, s->value, (size_t)asi_pattern_nnz(&s->pattern));
-  if (!a->damaged) s->solver->ops->visit(s->solver, s->value, a);
+  asi_archive_doubles(a, s->scaled, (size_t)asi_pattern_nnz(&s->pattern));
+  asi_archive_doubles(a, s->row_unit, (size_t)s->size);
+  asi_archive_doubles(a, s->column_unit, (size_t)s->size);
+  if (!a->damaged) s->solver->ops->visit(s->solver, s->scaled, a);
   if (!a->damaged && s->sharing) asi_low_rank_visit(s->sharing, a);
 }
 

@@ -51,6 +51,9 @@ typedef struct asi_system {
   asi_zeros zeros;                      ///< of value
   asi_pattern pattern;
   double *value; ///< over the pattern
+  double *row_unit;    ///< size: powers of two that rows and
+  double *column_unit; ///< size: columns were multiplied with where it was factorized
+  double *scaled;      ///< over the pattern: what was
   int *diagonal; ///< size: where the diagonal stands in value
   asi_solver *solver;
   asi_low_rank
@@ -87,6 +90,11 @@ void asi_system_visit(asi_system *s, asi_archive *a);
 
 /// out = A x with the values that were assembled last.
 void asi_system_multiply(const asi_system *s, const double *x, double *out);
+
+/// Multiplies rows and columns of `value` with their units into `scaled`, and factorizes that.
+as_status asi_system_factor(asi_system *s, int *culprit);
+/// Solves with it, in place.
+as_status asi_system_solve(asi_system *s, double *b);
 
 /// Sums the terms into `value`.
 void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion);

@@ -423,6 +423,12 @@ void asi_space_spread(const as_space *space, double position, double rotation, d
       out[f.v + i] = f.kind == AS_SPACE_RN || i < f.nv - 3 ? position : rotation;
 }
 
+void asi_space_each_number(const as_space *space, const double *of_v, double *of_q) {
+  for (factor f = first_factor(space); is_factor(space, &f); next_factor(space, &f))
+    for (int i = 0; i < f.nq; i++)
+      of_q[f.q + i] = f.kind != AS_SPACE_RN && i >= f.nq - 4 ? 1.0 : of_v[f.v + i];
+}
+
 int asi_space_tangent_nnz(const as_space *space) { return space->tangent_nnz; }
 
 void asi_space_tangent_pattern(const as_space *space, int *col_start, int *row) {

@@ -17,6 +17,9 @@ struct as_space {
 /// True if all parts are R^n: T is the identity and the bracket is zero.
 bool asi_space_is_linear(const as_space *space);
 
+/// For each number in q what `of_v` says of the direction of motion that it belongs to; 1 for quaternions.
+void asi_space_each_number(const as_space *space, const double *of_v, double *of_q);
+
 /// The size of each component of q along the directions of motion, and of v: of whole vectors for positions,
 /// velocities and angular velocities of bodies; 1 rad for rotations.
 void asi_space_sizes(const as_space *space, const double *q, const double *v, double *q_size,

@@ -131,8 +131,9 @@ ASI_INLINED double single_dot(const asi_panel *a, const double *value, const int
   return sum;
 }
 
-double asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
-                                          const double *x, double *y) {
+double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const double *value,
+                                                double factor, const double *x, double *y,
+                                                const double *unit) {
   const asi_panel *const end = p->panel + p->count;
   asi_two largest = asi_both(0.0);
   for (const asi_panel *a = p->panel; a < end; ++a) {
@@ -142,19 +143,38 @@ double asi_panels_multiply_transposed_add(const asi_panels *p, const double *val
     if (a->shape == OTHER) {
       for (int c = 0; c < a->cols; ++c) {
         const double dot = single_dot(a, v, row, c, x);
-        largest = asi_larger(asi_both(fabs(dot)), largest);
+        largest = asi_larger(asi_both(fabs(dot) * unit[a->col + c]), largest);
         to[c] += factor * dot;
       }
       continue;
     }
     const asi_three dot = usual_dots(a->shape, v, row, x);
-    largest = asi_larger(asi_sizes(dot.xy), asi_larger(asi_both(fabs(dot.z)), largest));
+    const asi_three by = asi_load_three(unit + a->col);
+    largest = asi_larger(asi_sizes(dot.xy) * by.xy,
+                         asi_larger(asi_both(fabs(dot.z) * by.z), largest));
     asi_store_three(to, asi_plus_three(asi_load_three(to), asi_times_three(factor, dot)));
   }
   return fmax(largest[0], largest[1]);
 }
 
-double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x) {
+void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
+                                        const double *x, double *y) {
+  const asi_panel *const end = p->panel + p->count;
+  for (const asi_panel *a = p->panel; a < end; ++a) {
+    const int *row = p->pattern->row + a->start;
+    const double *v = value + a->start;
+    double *to = y + a->col;
+    if (a->shape == OTHER) {
+      for (int c = 0; c < a->cols; ++c) to[c] += factor * single_dot(a, v, row, c, x);
+      continue;
+    }
+    const asi_three dot = usual_dots(a->shape, v, row, x);
+    asi_store_three(to, asi_plus_three(asi_load_three(to), asi_times_three(factor, dot)));
+  }
+}
+
+double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x,
+                                  const double *unit) {
   const asi_panel *const end = p->panel + p->count;
   asi_two largest = asi_both(0.0), sum = largest;
   for (const asi_panel *a = p->panel; a < end; ++a) {
@@ -162,14 +182,15 @@ double asi_panels_transposed_size(const asi_panels *p, const double *value, cons
     const double *v = value + a->start;
     if (a->shape == OTHER) {
       for (int c = 0; c < a->cols; ++c) {
-        const asi_two size = asi_both(fabs(single_dot(a, v, row, c, x)));
+        const asi_two size = asi_both(fabs(single_dot(a, v, row, c, x)) * unit[a->col + c]);
         largest = asi_larger(size, largest);
         sum += size;
       }
       continue;
     }
     const asi_three dot = usual_dots(a->shape, v, row, x);
-    const asi_two size = asi_sizes(dot.xy), last = asi_both(fabs(dot.z));
+    const asi_three by = asi_load_three(unit + a->col);
+    const asi_two size = asi_sizes(dot.xy) * by.xy, last = asi_both(fabs(dot.z) * by.z);
     largest = asi_larger(size, asi_larger(last, largest));
     sum += size + last;
   }

@@ -29,10 +29,15 @@ void asi_panels_free(asi_panels *p);
 /// y += factor A x, with the given values of A
 void asi_panels_multiply_add(const asi_panels *p, const double *value, double factor,
                              const double *x, double *y);
-/// y += factor A^T x; the largest |A^T x|, which does not see NaN
-double asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
-                                          const double *x, double *y);
-/// The largest |A^T x|; NaN if one is not finite, nor the sum of all.
-double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x);
+/// y += factor A^T x
+void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value, double factor,
+                                        const double *x, double *y);
+/// The same; returns the largest |A^T x|_i unit_i, which does not see NaN.
+double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const double *value,
+                                                double factor, const double *x, double *y,
+                                                const double *unit);
+/// The largest |A^T x|_i unit_i; NaN if one is not finite, nor the sum of all.
+double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x,
+                                  const double *unit);
 
 #endif

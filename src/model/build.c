@@ -634,6 +634,20 @@ static int list_parts(const as_model *m, as_space_part *parts) {
   return n;
 }
 
+/// Where no joint says how large a machine is: the largest radius of gyration, or how far its bodies are from each other and
+/// from the origin.
+static double length_of_bodies(const as_model *m) {
+  double gyration = 0.0, apart = 0.0;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *body = &m->body[i];
+    if (body->node) continue;
+    for (int k = 0; k < 3 && body->n == 6 && body->mass > 0.0; ++k)
+      gyration = fmax(gyration, sqrt(fabs(body->J[4 * k]) / body->mass));
+    apart = fmax(apart, asi_norm(m->q0 + body->q));
+  }
+  return gyration > 0.0 ? gyration : apart;
+}
+
 /// A length of the machine: how far its frames and bodies lie from each other, roughly; `far` is the joint that says so.
 static double typical_length(const as_model *m, int *far) {
   double largest = 0.0;
@@ -647,6 +661,7 @@ static double typical_length(const as_model *m, int *far) {
       *far = i;
     }
   }
+  if (!(largest > 0.0)) largest = length_of_bodies(m);
   return largest > 0.0 ? largest : 1.0;
 }
 
