@@ -11,6 +11,8 @@
 
 #include "core/integrator.h"
 #include "observe.h"
+#include "problems/problems.h"
+#include "rig.h"
 
 // LAPACK: eigenvalues of a general matrix.
 void dgeev_(const char *jobvl, const char *jobvr, const int *n, double *a, const int *lda,
@@ -529,6 +531,119 @@ static void test_spectra(void **state) {
   as_problem_destroy(problem);
 }
 
+// ---- steps that shrink ---------------------------------------------------------------------------
+
+/// The oscillator with w = 1 by hand, for steps of any size: [GA.5] to [GA.7], with d_0 = D h_0 and a_0 = v'_0.
+typedef struct by_hand {
+  as_coefficients c;
+  double q, v, a, vdot, d; ///< after the last step
+  double a_rate;           ///< of that step: a's change over its time
+  double gamma;            ///< of that step, before [GA.7]
+  int steps;
+} by_hand;
+
+static void step_by_hand(by_hand *x, double h) {
+  const as_coefficients *c = &x->c;
+  const double D = c->alpha_m - c->alpha_f;
+  if (x->steps++ == 0) x->d = D * h;
+  double d0 = x->d, d1 = (D * h - c->alpha_m * d0) / (1.0 - c->alpha_m), a0 = x->a;
+  double gamma = x->gamma = (0.5 * h - d0) / (h + d1 - d0);
+  if (gamma < 0.4 || gamma > 1.6 * c->gamma) {
+    a0 += (D * h - d0) * x->a_rate;
+    d0 = d1 = D * h;
+    gamma = c->gamma;
+  }
+  const double q = x->q + h * x->v + h * h * (0.5 - c->beta) * a0; // with a_1 = 0
+  const double rest = (1.0 - c->alpha_f) * -q + c->alpha_f * x->vdot - c->alpha_m * a0;
+  const double a1 = rest / (1.0 - c->alpha_m + (1.0 - c->alpha_f) * h * h * c->beta);
+  x->q = q + h * h * c->beta * a1;
+  x->v += h * ((1.0 - gamma) * a0 + gamma * a1);
+  x->vdot = -x->q;
+  x->a_rate = (a1 - a0) / (h + d1 - d0);
+  x->a = a1;
+  x->d = d1;
+}
+
+enum { SHRINKING = 4 };
+
+/// The library and the formulas after steps of 0.1 s, each 0.3 times the one before, a last one of `last` times the one before
+/// and an equal one behind it. Returns gamma_n of the last but one.
+static double shrink(const as_problem *problem, double last, bool compare) {
+  by_hand x = {.q = 1.0, .vdot = -1.0, .a = -1.0};
+  assert_int_equal(as_coefficients_chung_hulbert(0.8, &x.c, NULL), AS_OK);
+  as_integrator *s = compare ? start_oscillator(problem, &x.c, 1.0, 0.0) : NULL;
+  double h = 0.1, gamma = 0.0;
+  for (int i = 0; i < SHRINKING + 2; ++i) {
+    step_by_hand(&x, h);
+    if (compare) step_oscillator(s, h);
+    if (i == SHRINKING) gamma = x.gamma;
+    h *= i < SHRINKING - 1 ? 0.3 : i == SHRINKING - 1 ? last : 1.0;
+  }
+  if (compare) {
+    check_near("q", s->state.q[0], x.q, 1e-14);
+    check_near("v", s->state.v[0], x.v, 1e-14);
+    check_near("a", s->state.a[0], x.a, 1e-12);
+    as_integrator_destroy(s);
+  }
+  return gamma;
+}
+
+/// gamma_n at its limits and a bit beyond, [GA.7].
+static void test_shrinking_steps(void **state) {
+  (void)state;
+  double w = 1.0;
+  as_problem *problem = make_oscillator(&w);
+  as_coefficients c;
+  assert_int_equal(as_coefficients_chung_hulbert(0.8, &c, NULL), AS_OK);
+  const struct {
+    double inside, outside, limit;
+  } sides[] = {{0.2, 0.25, 1.6 * c.gamma}, {0.5, 0.35, 0.4}};
+  for (int i = 0; i < 2; ++i) {
+    double inside = sides[i].inside, outside = sides[i].outside;
+    for (int k = 0; k < 40; ++k) {
+      const double middle = 0.5 * (inside + outside), gamma = shrink(problem, middle, false);
+      if ((gamma > sides[i].limit) == (i == 0))
+        outside = middle;
+      else
+        inside = middle;
+    }
+    check_near("gamma", shrink(problem, inside, true), sides[i].limit, 1e-9);
+    check_near("gamma", shrink(problem, outside, true), sides[i].limit, 1e-9);
+  }
+  as_problem_destroy(problem);
+}
+
+// ---- steps that grow -----------------------------------------------------------------------------
+
+/// lambda and v of a pendulum after two equal steps and one `ratio` times as long.
+static void grow(double ratio, double *lambda, double *v) {
+  const test_problem *p = problem_pendulum_horizontal();
+  const as_integrator_def how = rig_how(AS_METHOD_INDEX3, (double)NAN, NULL, 0);
+  rig r = rig_make(&p->def, &how, &(as_initial){.t = p->t0, .q = p->q0, .v = p->v0});
+  for (int i = 0; i < 3; ++i) step_oscillator(r.integrator, i < 2 ? 0.01 : 0.01 * ratio);
+  *lambda = as_integrator_state(r.integrator)->lambda[0];
+  *v = as_integrator_state(r.integrator)->v[0];
+  rig_free(&r);
+}
+
+/// Velocities are corrected up to a ratio of steps of beta / |1/6 - beta - D/2|, and only projected beyond, [GA.10]: there,
+/// and nowhere near, results jump.
+static void test_growing_steps(void **state) {
+  (void)state;
+  as_coefficients c;
+  assert_int_equal(as_coefficients_chung_hulbert(as_default_integrator_def().rho_inf, &c, NULL),
+                   AS_OK);
+  const double D = c.alpha_m - c.alpha_f, limit = c.beta / fabs(1.0 / 6.0 - c.beta - 0.5 * D);
+  assert_true(limit > 3.0 && limit < 4.0);
+  double lambda[4], v[4];
+  for (int i = 0; i < 4; ++i) grow(limit * (1.0 + 1e-6 * (i - 1.5)), &lambda[i], &v[i]);
+  for (int i = 0; i < 3; i += 2) {
+    check_near("lambda", lambda[i + 1], lambda[i], 1e-5);
+    check_near("v", v[i + 1], v[i], 1e-6);
+  }
+  assert_true(fabs(lambda[2] - lambda[1]) > 1e-2 && fabs(v[2] - v[1]) > 1e-4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chung_hulbert),
@@ -546,6 +661,8 @@ int main(void) {
       cmocka_unit_test(test_discrete_values),
       cmocka_unit_test(test_textbook_recursion),
       cmocka_unit_test(test_spectra),
+      cmocka_unit_test(test_shrinking_steps),
+      cmocka_unit_test(test_growing_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
