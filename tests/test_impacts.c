@@ -168,6 +168,21 @@ static void test_rows_in_no_time(void **state) {
   }
 }
 
+/// Times that come sooner in the same way, up to a factor of two, have an end that is close; others may go on.
+static void test_steadily_sooner(void **state) {
+  (void)state;
+  const struct {
+    double factor; ///< of the last ratio of times to the one before
+    as_status status;
+  } rows[] = {{0.49, AS_OK}, {0.51, AS_ERR_ZENO}, {1.98, AS_ERR_ZENO}, {2.02, AS_OK}};
+  for (int i = 0; i < 4; ++i) {
+    schedule row = {.n = 4, .t = {1.0, 2.0, 2.0002}};
+    row.t[3] = row.t[2] + 4e-8 * rows[i].factor;
+    assert_int_equal(keep_schedule(&row, 3.0), rows[i].status);
+    assert_int_equal(row.done, 4);
+  }
+}
+
 /// Between impacts the motion is a parabola, which every method follows exactly. From a height H with
 /// restitution e: t_1 = sqrt(2 H/g), the flight after impact k takes 2 e^k t_1, and all end at
 /// t_1 (1 + 2 e/(1 - e)).
@@ -596,11 +611,12 @@ static void test_tolerance_after_hits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bouncing_ball),   cmocka_unit_test(test_lossless_ball),
-      cmocka_unit_test(test_rows_in_no_time), cmocka_unit_test(test_ball_comes_to_rest),
-      cmocka_unit_test(test_ball_lifts_off),  cmocka_unit_test(test_pendulum_hits_stop),
-      cmocka_unit_test(test_momentum_of_hit), cmocka_unit_test(test_order_after_hits),
-      cmocka_unit_test(test_order_on_a_mesh), cmocka_unit_test(test_tolerance_after_hits),
+      cmocka_unit_test(test_bouncing_ball),        cmocka_unit_test(test_lossless_ball),
+      cmocka_unit_test(test_rows_in_no_time),      cmocka_unit_test(test_steadily_sooner),
+      cmocka_unit_test(test_ball_comes_to_rest),   cmocka_unit_test(test_ball_lifts_off),
+      cmocka_unit_test(test_pendulum_hits_stop),   cmocka_unit_test(test_momentum_of_hit),
+      cmocka_unit_test(test_order_after_hits),     cmocka_unit_test(test_order_on_a_mesh),
+      cmocka_unit_test(test_tolerance_after_hits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
