@@ -828,8 +828,8 @@ static void test_assembly(void **state) {
   as_error error;
   structure bar = structure_bar(1, 1.0, 1.0, 6.0, false, false); // M = [2 1; 1 2]
   as_superelement_def def = structure_def(&bar);
-  const double rest[2] = {0.0, 0.0};
-  def.velocity = rest; // given, so that both sides give way
+  const double moving[2] = {0.3, 0.3};
+  def.velocity = moving; // given, so that both sides give way
   as_builder *b = open_builder(0.0);
   const as_body_id end = add_node(b, "end", add_superelement(b, &def), 1);
   as_body_def point = as_default_body_def();
@@ -837,7 +837,7 @@ static void test_assembly(void **state) {
   point.kind = AS_BODY_POINT;
   point.mass = 1.5; // as much as the end of the bar: det M / m_00
   point.position[0] = 1.2;
-  point.velocity[0] = 0.4;
+  point.velocity[0] = 0.7;
   stop_if(as_builder_add_body(b, &point, &body, &error), &error);
   as_frame_def frame = as_default_frame_def();
   as_joint_def joint = as_default_joint_def();
@@ -855,7 +855,7 @@ static void test_assembly(void **state) {
   assert_near("change of velocity", report.velocity_change, sqrt(0.12), 1e-12);
   as_model *m = build(b);
   const as_initial *initial = as_model_initial(m);
-  const double q[] = {1.1, 0, 0, -0.05, 0.1}, v[] = {0.2, 0, 0, -0.1, 0.2};
+  const double q[] = {1.1, 0, 0, -0.05, 0.1}, v[] = {0.5, 0, 0, 0.2, 0.5};
   for (int i = 0; i < 5; ++i) {
     assert_near("q", initial->q[i], q[i], 1e-12);
     assert_near("v", initial->v[i], v[i], 1e-12);

@@ -226,7 +226,7 @@ static as_status close_all(assembly *a, as_error *error) {
   for (int i = 0; i < rows; ++i)
     if (a->model->active[i]) widest = fmax(widest, fabs(a->rows[i]));
   a->model->gap = a->rows;
-  const double part = follow(a, close_gaps, fmin(1.0, 0.1 / fmax(widest, 0.1)), &status, error);
+  const double part = follow(a, close_gaps, 0.1 / fmax(widest, 0.1), &status, error);
   a->model->gap = NULL;
   return part < 1.0 ? fail_assembly(a, status, error) : AS_OK;
 }
