@@ -613,6 +613,82 @@ static void test_shrinking_steps(void **state) {
   as_problem_destroy(problem);
 }
 
+/// The same for a state x' = -x, [GA.12].
+static int decay(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = -at->x[0];
+  return AS_DONE;
+}
+
+static int no_force(const as_point *at, double *out, void *user) {
+  (void)at, (void)user;
+  out[0] = 0.0;
+  return AS_DONE;
+}
+
+typedef struct state_by_hand {
+  as_state_coefficients c;
+  double x, w, d;
+  int steps, moved; ///< how often w was moved instead
+} state_by_hand;
+
+static void step_state_by_hand(state_by_hand *s, double h) {
+  const as_state_coefficients *c = &s->c;
+  const double D = c->delta_m - c->delta_f, rate = -s->x;
+  if (s->steps++ == 0) s->d = D * h;
+  double d0 = s->d, d1 = (D * h - c->delta_m * d0) / (1.0 - c->delta_m), w0 = s->w;
+  double theta = (0.5 * h - d0) / (h + d1 - d0);
+  if (s->steps > 1 && (theta < 0.4 || theta > 1.6 * c->theta)) {
+    w0 = rate + D * h * (w0 - rate) / d0;
+    d1 = D * h;
+    theta = c->theta;
+    ++s->moved;
+  }
+  const double x = s->x + h * (1.0 - theta) * w0; // with w_1 = 0
+  const double rest = (1.0 - c->delta_f) * -x + c->delta_f * rate - c->delta_m * w0;
+  s->w = rest / (1.0 - c->delta_m + (1.0 - c->delta_f) * h * theta);
+  s->x = x + h * theta * s->w;
+  s->d = d1;
+}
+
+static void test_states_in_shrinking_steps(void **state) {
+  (void)state;
+  static const as_space_part line = {AS_SPACE_RN, 1};
+  as_problem_def def = as_default_problem_def();
+  as_integrator_def how = as_default_integrator_def();
+  as_error error;
+  const double zero = 0.0, one = 1.0;
+  def.parts = &line;
+  def.n_parts = def.n_x = 1;
+  def.mass_constant = def.scleronomic = true;
+  def.mass = unit_mass;
+  def.force = no_force;
+  def.state_rate = decay;
+  how.improved_start = false;
+  as_problem *problem = make_problem(&def);
+  int moved = 0, kept = 0;
+  for (int i = 1; i <= 30; ++i) {
+    as_integrator *s = NULL;
+    as_status status = as_integrator_create(problem, &how, &s, &error);
+    const as_initial initial = {.q = &zero, .v = &zero, .x = &one};
+    if (status == AS_OK) status = as_integrator_start(s, &initial, NULL, &error);
+    if (status) fail_msg("%s", error.message);
+    state_by_hand x = {.c = s->cx, .x = 1.0, .w = -1.0};
+    double h = 0.1;
+    for (int k = 0; k < SHRINKING + 2; ++k) {
+      step_state_by_hand(&x, h);
+      step_oscillator(s, h);
+      h *= k < SHRINKING - 1 ? 0.3 : k == SHRINKING - 1 ? 0.03 * i : 1.0;
+    }
+    check_near("x", s->state.x[0], x.x, 1e-10);
+    check_near("w", s->now.w[0], x.w, 1e-7);
+    ++*(x.moved ? &moved : &kept);
+    as_integrator_destroy(s);
+  }
+  assert_true(moved > 0 && kept > 0);
+  as_problem_destroy(problem);
+}
+
 // ---- steps that grow -----------------------------------------------------------------------------
 
 /// lambda and v of a pendulum after two equal steps and one `ratio` times as long.
@@ -662,6 +738,7 @@ int main(void) {
       cmocka_unit_test(test_textbook_recursion),
       cmocka_unit_test(test_spectra),
       cmocka_unit_test(test_shrinking_steps),
+      cmocka_unit_test(test_states_in_shrinking_steps),
       cmocka_unit_test(test_growing_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
