@@ -181,6 +181,30 @@ static void test_failed_event(void **state) {
   shut(integrator, problem);
 }
 
+/// A start a bit behind the time of a sample is at it up to 1e-10 of the period, or 1e-11 of the time if that is more, but
+/// not more than a thousandth of the period.
+static void test_start_at_a_sample(void **state) {
+  (void)state;
+  const struct {
+    double period, t, slack;
+  } cases[] = {{1.0, 2.0, 1e-10}, {1.0, 100.0, 1e-9}, {1e-3, 0.5, 1e-11}, {1e-9, 1.0, 1e-12}};
+  for (int i = 0; i < 8; ++i) {
+    mass_on_spring x = {.fails = (double)INFINITY};
+    as_integrator_def how = as_default_integrator_def();
+    as_problem *problem = NULL;
+    const double T = cases[i / 2].period, q = 1000.0, off = i % 2 ? 1.2 : 0.9;
+    const double t = cases[i / 2].t + off * cases[i / 2].slack;
+    how.step = 0.1 * T;
+    as_integrator *integrator = open_spring(&x, T, 0.0, how, &problem);
+    const as_initial initial = {.t = t, .q = &q};
+    x.samples = 0;
+    assert_int_equal(as_integrator_start(integrator, &initial, NULL, NULL), AS_OK);
+    assert_int_equal(as_integrator_advance(integrator, t + 0.2 * T, NULL), AS_OK);
+    if (x.samples != (off < 1.0)) fail_msg("case %d: %d samples", i, x.samples);
+    shut(integrator, problem);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_samples_next_to_outputs),
@@ -188,6 +212,7 @@ int main(void) {
       cmocka_unit_test(test_waiting_results),
       cmocka_unit_test(test_nothing_behind),
       cmocka_unit_test(test_failed_event),
+      cmocka_unit_test(test_start_at_a_sample),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
