@@ -723,6 +723,39 @@ static void test_no_other_solution(void **state) {
   }
 }
 
+// ---- the size of constraint forces ----------------------------------------------------------------
+
+static int general_force(const as_point *at, double *out, void *user) {
+  const test_problem *p = problem_pendulum();
+  (void)user;
+  const int code = p->def.force(at, out, p->def.user);
+  for (int i = 0; i < 2; ++i) out[i] -= at->lambda[0] * at->q[i];
+  return code;
+}
+
+/// B^T lambda, by B or by f_lambda of forces that hold it.
+static void test_constraint_force(void **state) {
+  (void)state;
+  for (int general = 0; general < 2; ++general) {
+    test_problem p = *problem_pendulum();
+    if (general) {
+      p.def.force_kind = AS_FORCE_GENERAL;
+      p.def.force = general_force;
+      p.def.block[AS_BLOCK_F_LAMBDA] = p.def.block[AS_BLOCK_F_Q] = (as_block_def){0};
+    }
+    const as_integrator_def def = as_default_integrator_def();
+    run r = run_open(&p, NULL, &def);
+    run_steps(&r, 0.01, 3);
+    const as_integrator *s = r.integrator;
+    double force[2];
+    asi_constraint_force(s, s->state.lambda, s->state.psi, force);
+    for (int i = 0; i < 2; ++i)
+      assert_true(fabs(force[i] - s->state.lambda[0] * s->state.q[i]) <
+                  0.1 * fabs(s->state.lambda[0])); // B is as old as factors are
+    run_close(&r);
+  }
+}
+
 // ---- tolerances at rest ---------------------------------------------------------------------------
 
 /// A pendulum that hangs at rest, where v' is zero and only absolute tolerances are left, after one step: of size h, or
@@ -820,6 +853,7 @@ int main(void) {
       cmocka_unit_test(test_atol_component),
       cmocka_unit_test(test_tiny_steps),
       cmocka_unit_test(test_no_other_solution),
+      cmocka_unit_test(test_constraint_force),
       cmocka_unit_test(test_floor),
       cmocka_unit_test(test_automatic_weights),
   };
