@@ -105,6 +105,7 @@ static as_builder *random_machine(bool near_pi, bool moves) {
   add_joint(b, "ball", AS_JOINT_SPHERICAL, G, C);
   add_joint(b, "table", AS_JOINT_PLANAR, G, A);
   add_joint(b, "slider", AS_JOINT_PRISMATIC, B, E);
+  add_joint(b, "knuckle", AS_JOINT_SPHERICAL, A, E);
   must(as_builder_add_parameter(b, "gain", 1.7, NULL, &error), &error);
   const double x[] = {-5.0, -1.0, 0.0, 2.0, 6.0}, y[] = {1.0, -2.0, 0.5, 1.5, -1.0};
   must(as_builder_add_table(b, "profile", &(as_curve){.x = x, .y = y, .n = 5}, &error), &error);
@@ -137,6 +138,7 @@ static const char *const formulas[] = {
     "sin(joints.hinge.angle) + joints.hinge.angle_rate*joints.table.displacement.x",
     "cos(joints.cardan.angle.x)*joints.cardan.angle_rate.y + sin(joints.cardan.angle.y)",
     "joints.ball.rotation.x*joints.ball.rotation_rate.z - joints.ball.rotation.y",
+    "joints.knuckle.rotation_rate.x*joints.knuckle.rotation_rate.y + joints.knuckle.rotation.z",
     "joints.slider.displacement*joints.slider.displacement_rate + joints.table.angle_rate",
     "forces.spring.length*forces.spring.length_rate + forces.spring.tension",
     "0.1*forces.torsion.moment*forces.torsion.angle_rate + cos(forces.torsion.angle)",

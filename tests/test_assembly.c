@@ -136,10 +136,15 @@ static void test_velocities_given(void **state) {
     const as_joint_id pin = add_hinge(b, "pin", AS_JOINT_REVOLUTE, AS_GROUND, 0.0, body, -l);
     want(b, pin, angles[i], (double)NAN);
     as_error error;
-    if (as_builder_assemble(b, NULL, &error)) fail_msg("%s", error.message);
+    as_assembly_report report;
+    if (as_builder_assemble(b, &report, &error)) fail_msg("%s", error.message);
     as_model *m = machine_build(b);
-    const double across = -v[0] * sin(angles[i]) + v[1] * cos(angles[i]);
-    check_start(m, pin, angles[i], (mass * l * across + J * spin) / (mass * l * l + J));
+    const double s = sin(angles[i]), c = cos(angles[i]), across = -v[0] * s + v[1] * c;
+    const double rate = (mass * l * across + J * spin) / (mass * l * l + J);
+    check_start(m, pin, angles[i], rate);
+    const double moved = hypot(-rate * l * s - v[0], rate * l * c - v[1]), turned = rate - spin;
+    const double change = sqrt(mass * moved * moved + J * turned * turned);
+    assert_true(fabs(report.velocity_change / change - 1.0) < 1e-6);
     as_model_destroy(m);
   }
 }

@@ -263,6 +263,34 @@ static void test_redundant(void **state) {
     }
 }
 
+/// The same for rows of velocities.
+static int block_rates(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = at->v[1];
+  out[1] = 3.0 * at->v[1];
+  return AS_DONE;
+}
+
+static void test_redundant_rates(void **state) {
+  (void)state;
+  push p = {100.0, 0.7, 0.3};
+  for (int m = 0; m < 3; ++m) {
+    as_problem_def def = block(&p, false);
+    def.n_lambda = 0;
+    def.n_psi = 2;
+    def.constraint = NULL;
+    def.nonholonomic = block_rates;
+    const as_integrator_def how = rig_how(rig_methods[m], (double)NAN, NULL, 0);
+    rig r = rig_make(&def, &how, &(as_initial){.q = (double[]){0.0, 0.0}});
+    for (int i = 1; i <= 50; ++i) {
+      const as_state *s = rig_advance(&r, 0.1234 * i);
+      assert_near("first", s->psi[0], push_at(&p, s->t) / 2.0, 1e-4);
+      assert_near("second", s->psi[1], push_at(&p, s->t) / 6.0, 1e-4);
+    }
+    rig_free(&r);
+  }
+}
+
 // ---- beside a stiff spring ------------------------------------------------------------------------------
 
 // A mass on a spring that no step resolves swings like a pendulum, T = 3 m g (-y)/l; beside it is the block on its guide.
@@ -380,10 +408,15 @@ static void test_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_guide),       cmocka_unit_test(test_straight_lines),
-      cmocka_unit_test(test_event),       cmocka_unit_test(test_as_good_as_ends),
-      cmocka_unit_test(test_constraints), cmocka_unit_test(test_redundant),
-      cmocka_unit_test(test_rows),        cmocka_unit_test(test_beside_a_stiff_spring),
+      cmocka_unit_test(test_guide),
+      cmocka_unit_test(test_straight_lines),
+      cmocka_unit_test(test_event),
+      cmocka_unit_test(test_as_good_as_ends),
+      cmocka_unit_test(test_constraints),
+      cmocka_unit_test(test_redundant),
+      cmocka_unit_test(test_redundant_rates),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_beside_a_stiff_spring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

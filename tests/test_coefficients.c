@@ -11,6 +11,8 @@
 
 #include "core/integrator.h"
 #include "observe.h"
+#include "problems/problems.h"
+#include "rig.h"
 
 // LAPACK: eigenvalues of a general matrix.
 void dgeev_(const char *jobvl, const char *jobvr, const int *n, double *a, const int *lda,
@@ -529,6 +531,195 @@ static void test_spectra(void **state) {
   as_problem_destroy(problem);
 }
 
+// ---- steps that shrink ---------------------------------------------------------------------------
+
+/// The oscillator with w = 1 by hand, for steps of any size: [GA.5] to [GA.7], with d_0 = D h_0 and a_0 = v'_0.
+typedef struct by_hand {
+  as_coefficients c;
+  double q, v, a, vdot, d; ///< after the last step
+  double a_rate;           ///< of that step: a's change over its time
+  double gamma;            ///< of that step, before [GA.7]
+  int steps;
+} by_hand;
+
+static void step_by_hand(by_hand *x, double h) {
+  const as_coefficients *c = &x->c;
+  const double D = c->alpha_m - c->alpha_f;
+  if (x->steps++ == 0) x->d = D * h;
+  double d0 = x->d, d1 = (D * h - c->alpha_m * d0) / (1.0 - c->alpha_m), a0 = x->a;
+  double gamma = x->gamma = (0.5 * h - d0) / (h + d1 - d0);
+  if (gamma < 0.4 || gamma > 1.6 * c->gamma) {
+    a0 += (D * h - d0) * x->a_rate;
+    d0 = d1 = D * h;
+    gamma = c->gamma;
+  }
+  const double q = x->q + h * x->v + h * h * (0.5 - c->beta) * a0; // with a_1 = 0
+  const double rest = (1.0 - c->alpha_f) * -q + c->alpha_f * x->vdot - c->alpha_m * a0;
+  const double a1 = rest / (1.0 - c->alpha_m + (1.0 - c->alpha_f) * h * h * c->beta);
+  x->q = q + h * h * c->beta * a1;
+  x->v += h * ((1.0 - gamma) * a0 + gamma * a1);
+  x->vdot = -x->q;
+  x->a_rate = (a1 - a0) / (h + d1 - d0);
+  x->a = a1;
+  x->d = d1;
+}
+
+enum { SHRINKING = 4 };
+
+/// The library and the formulas after steps of 0.1 s, each 0.3 times the one before, a last one of `last` times the one before
+/// and an equal one behind it. Returns gamma_n of the last but one.
+static double shrink(const as_problem *problem, double last, bool compare) {
+  by_hand x = {.q = 1.0, .vdot = -1.0, .a = -1.0};
+  assert_int_equal(as_coefficients_chung_hulbert(0.8, &x.c, NULL), AS_OK);
+  as_integrator *s = compare ? start_oscillator(problem, &x.c, 1.0, 0.0) : NULL;
+  double h = 0.1, gamma = 0.0;
+  for (int i = 0; i < SHRINKING + 2; ++i) {
+    step_by_hand(&x, h);
+    if (compare) step_oscillator(s, h);
+    if (i == SHRINKING) gamma = x.gamma;
+    h *= i < SHRINKING - 1 ? 0.3 : i == SHRINKING - 1 ? last : 1.0;
+  }
+  if (compare) {
+    check_near("q", s->state.q[0], x.q, 1e-14);
+    check_near("v", s->state.v[0], x.v, 1e-14);
+    check_near("a", s->state.a[0], x.a, 1e-12);
+    as_integrator_destroy(s);
+  }
+  return gamma;
+}
+
+/// gamma_n at its limits and a bit beyond, [GA.7].
+static void test_shrinking_steps(void **state) {
+  (void)state;
+  double w = 1.0;
+  as_problem *problem = make_oscillator(&w);
+  as_coefficients c;
+  assert_int_equal(as_coefficients_chung_hulbert(0.8, &c, NULL), AS_OK);
+  const struct {
+    double inside, outside, limit;
+  } sides[] = {{0.2, 0.25, 1.6 * c.gamma}, {0.5, 0.35, 0.4}};
+  for (int i = 0; i < 2; ++i) {
+    double inside = sides[i].inside, outside = sides[i].outside;
+    for (int k = 0; k < 40; ++k) {
+      const double middle = 0.5 * (inside + outside), gamma = shrink(problem, middle, false);
+      if ((gamma > sides[i].limit) == (i == 0))
+        outside = middle;
+      else
+        inside = middle;
+    }
+    check_near("gamma", shrink(problem, inside, true), sides[i].limit, 1e-9);
+    check_near("gamma", shrink(problem, outside, true), sides[i].limit, 1e-9);
+  }
+  as_problem_destroy(problem);
+}
+
+/// The same for a state x' = -x, [GA.12].
+static int decay(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = -at->x[0];
+  return AS_DONE;
+}
+
+static int no_force(const as_point *at, double *out, void *user) {
+  (void)at, (void)user;
+  out[0] = 0.0;
+  return AS_DONE;
+}
+
+typedef struct state_by_hand {
+  as_state_coefficients c;
+  double x, w, d;
+  int steps, moved; ///< how often w was moved instead
+} state_by_hand;
+
+static void step_state_by_hand(state_by_hand *s, double h) {
+  const as_state_coefficients *c = &s->c;
+  const double D = c->delta_m - c->delta_f, rate = -s->x;
+  if (s->steps++ == 0) s->d = D * h;
+  double d0 = s->d, d1 = (D * h - c->delta_m * d0) / (1.0 - c->delta_m), w0 = s->w;
+  double theta = (0.5 * h - d0) / (h + d1 - d0);
+  if (s->steps > 1 && (theta < 0.4 || theta > 1.6 * c->theta)) {
+    w0 = rate + D * h * (w0 - rate) / d0;
+    d1 = D * h;
+    theta = c->theta;
+    ++s->moved;
+  }
+  const double x = s->x + h * (1.0 - theta) * w0; // with w_1 = 0
+  const double rest = (1.0 - c->delta_f) * -x + c->delta_f * rate - c->delta_m * w0;
+  s->w = rest / (1.0 - c->delta_m + (1.0 - c->delta_f) * h * theta);
+  s->x = x + h * theta * s->w;
+  s->d = d1;
+}
+
+static void test_states_in_shrinking_steps(void **state) {
+  (void)state;
+  static const as_space_part line = {AS_SPACE_RN, 1};
+  as_problem_def def = as_default_problem_def();
+  as_integrator_def how = as_default_integrator_def();
+  as_error error;
+  const double zero = 0.0, one = 1.0;
+  def.parts = &line;
+  def.n_parts = def.n_x = 1;
+  def.mass_constant = def.scleronomic = true;
+  def.mass = unit_mass;
+  def.force = no_force;
+  def.state_rate = decay;
+  how.improved_start = false;
+  as_problem *problem = make_problem(&def);
+  int moved = 0, kept = 0;
+  for (int i = 1; i <= 30; ++i) {
+    as_integrator *s = NULL;
+    as_status status = as_integrator_create(problem, &how, &s, &error);
+    const as_initial initial = {.q = &zero, .v = &zero, .x = &one};
+    if (status == AS_OK) status = as_integrator_start(s, &initial, NULL, &error);
+    if (status) fail_msg("%s", error.message);
+    state_by_hand x = {.c = s->cx, .x = 1.0, .w = -1.0};
+    double h = 0.1;
+    for (int k = 0; k < SHRINKING + 2; ++k) {
+      step_state_by_hand(&x, h);
+      step_oscillator(s, h);
+      h *= k < SHRINKING - 1 ? 0.3 : k == SHRINKING - 1 ? 0.03 * i : 1.0;
+    }
+    check_near("x", s->state.x[0], x.x, 1e-10);
+    check_near("w", s->now.w[0], x.w, 1e-7);
+    ++*(x.moved ? &moved : &kept);
+    as_integrator_destroy(s);
+  }
+  assert_true(moved > 0 && kept > 0);
+  as_problem_destroy(problem);
+}
+
+// ---- steps that grow -----------------------------------------------------------------------------
+
+/// lambda and v of a pendulum after two equal steps and one `ratio` times as long.
+static void grow(double ratio, double *lambda, double *v) {
+  const test_problem *p = problem_pendulum_horizontal();
+  const as_integrator_def how = rig_how(AS_METHOD_INDEX3, (double)NAN, NULL, 0);
+  rig r = rig_make(&p->def, &how, &(as_initial){.t = p->t0, .q = p->q0, .v = p->v0});
+  for (int i = 0; i < 3; ++i) step_oscillator(r.integrator, i < 2 ? 0.01 : 0.01 * ratio);
+  *lambda = as_integrator_state(r.integrator)->lambda[0];
+  *v = as_integrator_state(r.integrator)->v[0];
+  rig_free(&r);
+}
+
+/// Velocities are corrected up to a ratio of steps of beta / |1/6 - beta - D/2|, and only projected beyond, [GA.10]: there,
+/// and nowhere near, results jump.
+static void test_growing_steps(void **state) {
+  (void)state;
+  as_coefficients c;
+  assert_int_equal(as_coefficients_chung_hulbert(as_default_integrator_def().rho_inf, &c, NULL),
+                   AS_OK);
+  const double D = c.alpha_m - c.alpha_f, limit = c.beta / fabs(1.0 / 6.0 - c.beta - 0.5 * D);
+  assert_true(limit > 3.0 && limit < 4.0);
+  double lambda[4], v[4];
+  for (int i = 0; i < 4; ++i) grow(limit * (1.0 + 1e-6 * (i - 1.5)), &lambda[i], &v[i]);
+  for (int i = 0; i < 3; i += 2) {
+    check_near("lambda", lambda[i + 1], lambda[i], 1e-5);
+    check_near("v", v[i + 1], v[i], 1e-6);
+  }
+  assert_true(fabs(lambda[2] - lambda[1]) > 1e-2 && fabs(v[2] - v[1]) > 1e-4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chung_hulbert),
@@ -546,6 +737,9 @@ int main(void) {
       cmocka_unit_test(test_discrete_values),
       cmocka_unit_test(test_textbook_recursion),
       cmocka_unit_test(test_spectra),
+      cmocka_unit_test(test_shrinking_steps),
+      cmocka_unit_test(test_states_in_shrinking_steps),
+      cmocka_unit_test(test_growing_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

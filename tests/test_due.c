@@ -181,6 +181,63 @@ static void test_failed_event(void **state) {
   shut(integrator, problem);
 }
 
+/// A start a bit behind the time of a sample is at it up to 1e-10 of the period, or 1e-11 of the time if that is more, but
+/// not more than a thousandth of the period.
+static void test_start_at_a_sample(void **state) {
+  (void)state;
+  const struct {
+    double period, t, slack;
+  } cases[] = {{1.0, 2.0, 1e-10}, {1.0, 100.0, 1e-9}, {1e-3, 0.5, 1e-11}, {1e-9, 1.0, 1e-12}};
+  for (int i = 0; i < 8; ++i) {
+    mass_on_spring x = {.fails = (double)INFINITY};
+    as_integrator_def how = as_default_integrator_def();
+    as_problem *problem = NULL;
+    const double T = cases[i / 2].period, q = 1000.0, off = i % 2 ? 1.2 : 0.9;
+    const double t = cases[i / 2].t + off * cases[i / 2].slack;
+    how.step = 0.1 * T;
+    as_integrator *integrator = open_spring(&x, T, 0.0, how, &problem);
+    const as_initial initial = {.t = t, .q = &q};
+    x.samples = 0;
+    assert_int_equal(as_integrator_start(integrator, &initial, NULL, NULL), AS_OK);
+    assert_int_equal(as_integrator_advance(integrator, t + 0.2 * T, NULL), AS_OK);
+    if (x.samples != (off < 1.0)) fail_msg("case %d: %d samples", i, x.samples);
+    shut(integrator, problem);
+  }
+}
+
+static int count_events(as_event *event, void *user) {
+  (void)event;
+  ++*(int *)user;
+  return AS_EVENT_CONTINUE;
+}
+
+/// A start a bit before the time of an event by the clock: up to the same limits that one is past.
+static void test_start_before_an_event(void **state) {
+  (void)state;
+  const struct {
+    double period, t, slack;
+  } cases[] = {{1.0, 2.0, 1e-10}, {1.0, 100.0, 1e-9}, {1e-3, 0.5, 1e-11}, {1e-9, 1.0, 1e-12}};
+  for (int i = 0; i < 8; ++i) {
+    mass_on_spring x = {.fails = (double)INFINITY};
+    int count = 0;
+    as_integrator_def how = as_default_integrator_def();
+    as_problem *problem = NULL;
+    const double T = cases[i / 2].period, q = 1000.0, off = i % 2 ? 1.2 : 0.9;
+    const double t = cases[i / 2].t - off * cases[i / 2].slack;
+    const as_event_def event = {.name = "clock", .period = T, .act = count_events, .user = &count};
+    how.step = 0.1 * T;
+    how.events = &event;
+    how.n_events = 1;
+    as_integrator *integrator = open_spring(&x, T, 0.0, how, &problem);
+    const as_initial initial = {.t = t, .q = &q};
+    assert_int_equal(as_integrator_start(integrator, &initial, NULL, NULL), AS_OK);
+    count = 0;
+    assert_int_equal(as_integrator_advance(integrator, t + 0.2 * T, NULL), AS_OK);
+    if (count != (off > 1.0)) fail_msg("case %d: %d events", i, count);
+    shut(integrator, problem);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_samples_next_to_outputs),
@@ -188,6 +245,8 @@ int main(void) {
       cmocka_unit_test(test_waiting_results),
       cmocka_unit_test(test_nothing_behind),
       cmocka_unit_test(test_failed_event),
+      cmocka_unit_test(test_start_at_a_sample),
+      cmocka_unit_test(test_start_before_an_event),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -593,6 +593,42 @@ static void test_bad_solution(void **state) {
   free_pair(&p);
 }
 
+/// KLU keeps the pivots of the matrix before; entries do not grow, but the first solution is far off in a small row: then, and only
+/// then, it searches for pivots again.
+static void test_klu_first_solution(void **state) {
+  (void)state;
+  enum { N = 3 };
+  const int col_start[] = {0, 3, 6, 9}, row[] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+  double before[] = {1, -0.1, -0.1, 0, 1, 0.1, -0.1, 0.1, 1};
+  double after[] = {1, -1e-6, 0, 1e-12, 1e-8, 1, -1e-8, 1e-6, 0};
+  const struct {
+    double b[N], x[N];
+    int anew;
+  } cases[] = {
+      {{1, -1e-4, 1e-12}, {0.9999990099999901, 1e-12, -99.00000099000003}, 1},
+      {{1 + 1e-12 - 1e-8, 1e-8, 1}, {1, 1, 1}, 0},
+  };
+  for (int i = 0; i < 2; ++i) {
+    as_error error;
+    asi_solver *solver = NULL;
+    asi_solver_info info[2];
+    int culprit;
+    double x[N] = {1, 1, 1};
+    stop_if(asi_klu_create(N, col_start, row, NULL, ASI_ORDER_NATURAL, &solver, &error), &error);
+    assert_int_equal(solver->ops->factor(solver, before, &culprit), AS_OK);
+    assert_int_equal(solver->ops->solve(solver, x), AS_OK);
+    assert_int_equal(solver->ops->factor(solver, after, &culprit), AS_OK);
+    solver->ops->info(solver, &info[0]);
+    assert_int_equal(info[0].full_factorizations, 1);
+    memcpy(x, cases[i].b, sizeof x);
+    assert_int_equal(solver->ops->solve(solver, x), AS_OK);
+    solver->ops->info(solver, &info[1]);
+    for (int k = 0; k < N; ++k) assert_true(fabs(x[k] / cases[i].x[k] - 1.0) < 1e-9);
+    assert_int_equal(info[1].full_factorizations, 1 + cases[i].anew);
+    solver->ops->destroy(solver);
+  }
+}
+
 /// The same where the first right side leaves out the part with that pivot, as a part at rest does: that such a
 /// solution is good says nothing about the next.
 static void test_part_at_rest(void **state) {
@@ -953,16 +989,27 @@ static void test_lattice(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_against_dense),  cmocka_unit_test(test_scales),
-      cmocka_unit_test(test_sizes),          cmocka_unit_test(test_one_block),
-      cmocka_unit_test(test_huge_front),     cmocka_unit_test(test_mechanisms),
-      cmocka_unit_test(test_bodies_first),   cmocka_unit_test(test_flat_pivots),
-      cmocka_unit_test(test_singular),       cmocka_unit_test(test_pivots_in_block),
-      cmocka_unit_test(test_klu_and_back),   cmocka_unit_test(test_bad_solution),
-      cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_changes),
-      cmocka_unit_test(test_memory),         cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_lattice),        cmocka_unit_test(test_growth),
-      cmocka_unit_test(test_saved_exchange), cmocka_unit_test(test_part_at_rest),
+      cmocka_unit_test(test_against_dense),
+      cmocka_unit_test(test_scales),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_one_block),
+      cmocka_unit_test(test_huge_front),
+      cmocka_unit_test(test_mechanisms),
+      cmocka_unit_test(test_bodies_first),
+      cmocka_unit_test(test_flat_pivots),
+      cmocka_unit_test(test_singular),
+      cmocka_unit_test(test_pivots_in_block),
+      cmocka_unit_test(test_klu_and_back),
+      cmocka_unit_test(test_bad_solution),
+      cmocka_unit_test(test_klu_first_solution),
+      cmocka_unit_test(test_not_numbers),
+      cmocka_unit_test(test_changes),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_lattice),
+      cmocka_unit_test(test_growth),
+      cmocka_unit_test(test_saved_exchange),
+      cmocka_unit_test(test_part_at_rest),
       cmocka_unit_test(test_forgets),
   };
   return cmocka_run_group_tests_name("frontal", tests, NULL, NULL);

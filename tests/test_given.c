@@ -239,6 +239,12 @@ static void test_positions(void **state) {
   assert_near("taken", find(&s, "b", AS_START_POSITION)->taken[0], 1.45, 1e-9);
   assert_int_equal(s.change[0].n_joints, 0);
   finish(&s);
+  // Of velocities nothing was asked for.
+  s = begin_bars(", velocity: [1, 0, 0]", "", "assemble: true\n");
+  if (s.status) fail_msg("%s", s.error.message);
+  assert_false(find(&s, "a", AS_START_VELOCITY)->assembled);
+  demanded_by(&s, find(&s, "a", AS_START_VELOCITY), "hinge");
+  finish(&s);
 }
 
 /// A bar between the ground and a slider, drawn with gaps at both ends; the slider stands where it stands.

@@ -531,6 +531,10 @@ static void test_library(void **state) {
     assert_near("speed", final_speed(&known, methods[k], (double)NAN, true), 1.0, 1e-9);
     assert_near("speed", final_speed(&hidden, methods[k], 100.0, false), 1.0, 2e-2);
     assert_near("speed", final_speed(&hidden, methods[k], 100.0, true), 1.0, 2e-2);
+    for (int i = 0; i < 5; ++i) { // between the ends of steps of 2 s
+      const bump brief = {37.3 + 0.37 * i, 0.3, false};
+      assert_near("speed", final_speed(&brief, methods[k], 100.0, false), 0.3, 2e-2);
+    }
   }
 }
 

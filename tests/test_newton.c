@@ -723,6 +723,118 @@ static void test_no_other_solution(void **state) {
   }
 }
 
+// ---- the size of constraint forces ----------------------------------------------------------------
+
+static int general_force(const as_point *at, double *out, void *user) {
+  const test_problem *p = problem_pendulum();
+  (void)user;
+  const int code = p->def.force(at, out, p->def.user);
+  for (int i = 0; i < 2; ++i) out[i] -= at->lambda[0] * at->q[i];
+  return code;
+}
+
+/// B^T lambda, by B or by f_lambda of forces that hold it.
+static void test_constraint_force(void **state) {
+  (void)state;
+  for (int general = 0; general < 2; ++general) {
+    test_problem p = *problem_pendulum();
+    if (general) {
+      p.def.force_kind = AS_FORCE_GENERAL;
+      p.def.force = general_force;
+      p.def.block[AS_BLOCK_F_LAMBDA] = p.def.block[AS_BLOCK_F_Q] = (as_block_def){0};
+    }
+    const as_integrator_def def = as_default_integrator_def();
+    run r = run_open(&p, NULL, &def);
+    run_steps(&r, 0.01, 3);
+    const as_integrator *s = r.integrator;
+    double force[2];
+    asi_constraint_force(s, s->state.lambda, s->state.psi, force);
+    for (int i = 0; i < 2; ++i)
+      assert_true(fabs(force[i] - s->state.lambda[0] * s->state.q[i]) <
+                  0.1 * fabs(s->state.lambda[0])); // B is as old as factors are
+    run_close(&r);
+  }
+}
+
+// ---- tolerances at rest ---------------------------------------------------------------------------
+
+/// A pendulum that hangs at rest, where v' is zero and only absolute tolerances are left, after one step: of size h, or
+/// automatic but not longer than that.
+static run rest(double h, const as_tolerance *tolerance) {
+  static const double q[] = {0.0, -1.0}, v[] = {0.0, 0.0};
+  test_problem p = *problem_pendulum();
+  as_integrator_def def = as_default_integrator_def();
+  as_error error = {0};
+  assert_true(p.def.n_lambda == 1 && fabs(hypot(p.q0[0], p.q0[1]) - 1.0) < 1e-12);
+  p.q0 = q;
+  p.v0 = v;
+  def.method = AS_METHOD_INDEX3;
+  def.newton.atol = 1e-6;
+  if (tolerance) def.tolerance = *tolerance;
+  if (tolerance) def.tolerance.first_step = def.tolerance.max_step = h;
+  run r = run_open(&p, NULL, &def);
+  stop_if(tolerance ? as_integrator_next(r.integrator, &error)
+                    : as_integrator_step(r.integrator, h, &error),
+          &r, &error);
+  assert_true(run_statistics(&r).last_step == h);
+  return r;
+}
+
+/// [NW.1] Tolerances are not below round-off, and increments are taken for noise where that is more than a tenth of them.
+static void test_floor(void **state) {
+  (void)state;
+  const as_integrator_def def = as_default_integrator_def();
+  as_coefficients c;
+  assert_int_equal(as_coefficients_chung_hulbert(def.rho_inf, &c, NULL), AS_OK);
+  const double limit =
+      sqrt(4e-16 / (0.1 * 1e-6 * c.beta)); // h where 4e-16 |q|/(beta h^2) = 0.1 atol
+  const double share[] = {1.01, 0.99, 1.01 * sqrt(0.1), 0.99 * sqrt(0.1), 0.1};
+  for (int i = 0; i < 5; ++i) {
+    run r = rest(limit * share[i], NULL);
+    const double floor = 0.1 * 1e-6 / (share[i] * share[i]);
+    assert_true(r.integrator->noise == (i == 0 ? 0.0 : 0.5));
+    for (int k = 0; k < 2; ++k)
+      assert_true(fabs(r.integrator->weight[k] / fmax(1e-6, floor) - 1.0) < 1e-6);
+    run_close(&r);
+  }
+}
+
+/// [SC.8] In automatic steps they move q and v by no more than a tenth of what a step may add; and what Newton's method takes for
+/// its relative tolerance lies between 1e-10 and 1e-4.
+static void test_automatic_weights(void **state) {
+  (void)state;
+  as_tolerance tolerance = as_default_integrator_def().tolerance;
+  as_coefficients c;
+  assert_int_equal(as_coefficients_chung_hulbert(as_default_integrator_def().rho_inf, &c, NULL),
+                   AS_OK);
+  const double rtol = tolerance.rtol = 1e-4, size[] = {0.01, 1.0}; // a hundredth of the largest
+  for (int k = 0; k < 2; ++k)        // the component that is looked at
+    for (int of = 0; of < 2; ++of) { // its q or its v
+      tolerance.atol_position = of == 0 ? 1e-7 : 1e6;
+      tolerance.atol_velocity = of == 0 ? 1e6 : 1e-7;
+      const double tau = rtol * size[k] + 1e-7;
+      const double by_q = 0.1 * size[k] * pow(tau / (3.0 * size[k]), 1.5) / c.beta;
+      const double by_v = 0.1 * 1e-7 * pow(3.0, -1.5) / c.gamma;
+      const double limit = of == 0 ? sqrt(by_q / 1e-6) : by_v / 1e-6; // h where it is atol
+      for (int longer = 0; longer < 2; ++longer) {
+        const double h = limit * (longer ? 1.01 : 0.99);
+        run r = rest(h, &tolerance);
+        const double expected = longer ? (of == 0 ? by_q / (h * h) : by_v / h) : 1e-6;
+        assert_true(fabs(r.integrator->weight[k] / expected - 1.0) < 1e-6);
+        run_close(&r);
+      }
+    }
+  const double rtols[][2] = {{2e-2, 1e-4},  {1e-2, 1e-4},  {9e-3, 9e-5},
+                             {2e-8, 2e-10}, {1e-8, 1e-10}, {9e-9, 1e-10}};
+  for (int i = 0; i < 6; ++i) {
+    tolerance = as_default_integrator_def().tolerance;
+    tolerance.rtol = rtols[i][0];
+    run r = rest(1e-3, &tolerance);
+    assert_true(fabs(r.integrator->newton_rtol / rtols[i][1] - 1.0) < 1e-12);
+    run_close(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),
@@ -741,6 +853,9 @@ int main(void) {
       cmocka_unit_test(test_atol_component),
       cmocka_unit_test(test_tiny_steps),
       cmocka_unit_test(test_no_other_solution),
+      cmocka_unit_test(test_constraint_force),
+      cmocka_unit_test(test_floor),
+      cmocka_unit_test(test_automatic_weights),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -336,9 +336,37 @@ static void test_user_force(void **state) {
   }
 }
 
+/// Power of a motion is known with its multipliers only: without them it is left out.
+static void test_power_without_multipliers(void **state) {
+  (void)state;
+  as_builder *b = machine_builder(0, -9.81, 0);
+  as_error error;
+  as_body_def arm = machine_round_body("arm", 2.0, 1.0, false);
+  arm.position[0] = 0.5;
+  const as_body_id body = machine_body(b, &arm);
+  as_motion_def drive = as_default_motion_def();
+  const as_curve turn = {.slope = 3.0};
+  drive.joint = machine_joint(b, "pin", AS_JOINT_REVOLUTE, AS_GROUND, body, origin,
+                              (const double[]){0.0, 0.0, 1.0});
+  drive.law = &turn;
+  if (as_builder_add_motion(b, &drive, NULL, &error)) fail_msg("%s", error.message);
+  as_model *m = machine_build(b);
+  as_integrator *integrator = start(m, AS_METHOD_INDEX2, 1e-3);
+  as_state at = *as_integrator_state(integrator);
+  as_power power;
+  if (as_model_power(m, &at, &power, &error)) fail_msg("%s", error.message);
+  assert_true(fabs(power.motions - 2.0 * 9.81 * 0.5 * 3.0) < 1e-6);
+  at.lambda = NULL;
+  if (as_model_power(m, &at, &power, &error)) fail_msg("%s", error.message);
+  assert_true(power.motions == 0.0);
+  as_integrator_destroy(integrator);
+  as_model_destroy(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_energy_balance), cmocka_unit_test(test_momentum),
-      cmocka_unit_test(test_user_constraint), cmocka_unit_test(test_user_force)};
+      cmocka_unit_test(test_power_without_multipliers), cmocka_unit_test(test_energy_balance),
+      cmocka_unit_test(test_momentum), cmocka_unit_test(test_user_constraint),
+      cmocka_unit_test(test_user_force)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

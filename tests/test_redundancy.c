@@ -434,12 +434,72 @@ static void test_repeated_rate(void **state) {
   }
 }
 
+// ---- how far constraints give way --------------------------------------------------------------------
+
+static int single_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)at, (void)user;
+  as_matrix_add(m, 0, 0, 1.0);
+  return AS_DONE;
+}
+
+static int no_force(const as_point *at, double *out, void *user) {
+  (void)at, (void)user;
+  *out = 0.0;
+  return AS_DONE;
+}
+
+/// Holds q until 0.05 s; from then on it moves nothing, and is off by a gap.
+static int loose_row(const as_point *at, double *out, void *user) {
+  *out = at->t < 0.05 ? at->q[0] : *(const double *)user;
+  return AS_DONE;
+}
+
+static int loose_jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, void *user) {
+  (void)user;
+  if (wanted & AS_BLOCK_BIT(AS_BLOCK_G_Q))
+    as_matrix_add(&blocks[AS_BLOCK_G_Q], 0, 0, at->t < 0.05 ? 1.0 : 0.0);
+  return AS_DONE;
+}
+
+/// [RE.5] Compliance carries a step as long as constraints give way by 1e-5, and not beyond.
+static void test_give(void **state) {
+  (void)state;
+  static const as_space_part line = {AS_SPACE_RN, 1};
+  static const as_method with_positions[] = {AS_METHOD_INDEX3, AS_METHOD_SOI2};
+  for (int i = 0; i < 4; ++i) {
+    double gap = i & 1 ? 1.0001e-5 : 0.9999e-5;
+    const double zero = 0.0;
+    test_problem p = {.name = "loose row", .def = as_default_problem_def()};
+    p.def.parts = &line;
+    p.def.n_parts = p.def.n_lambda = 1;
+    p.def.mass_constant = true;
+    p.def.mass = single_mass;
+    p.def.force = no_force;
+    p.def.constraint = loose_row;
+    p.def.jacobian = loose_jacobian;
+    p.def.block[AS_BLOCK_G_Q].source = AS_BLOCK_GIVEN;
+    p.def.user = &gap;
+    run r;
+    assert_int_equal(open_at(&r, &p, with_positions[i / 2], 0.1, 0.0, &zero, &zero), AS_OK);
+    const as_status status = as_integrator_step(r.integrator, 0.1, &r.error);
+    assert_int_equal(status, i & 1 ? AS_ERR_SINGULAR : AS_OK);
+    assert_true(as_integrator_state(r.integrator)->t == (status ? 0.0 : 0.1));
+    as_integrator_destroy(r.integrator);
+    as_problem_destroy(r.made);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_repeated_rate),    cmocka_unit_test(test_undisturbed),
-      cmocka_unit_test(test_duplicate_row),    cmocka_unit_test(test_planar_linkage_in_space),
-      cmocka_unit_test(test_contradictions),   cmocka_unit_test(test_assembly),
-      cmocka_unit_test(test_flat_positions),   cmocka_unit_test(test_on_the_singularity),
+      cmocka_unit_test(test_give),
+      cmocka_unit_test(test_repeated_rate),
+      cmocka_unit_test(test_undisturbed),
+      cmocka_unit_test(test_duplicate_row),
+      cmocka_unit_test(test_planar_linkage_in_space),
+      cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_assembly),
+      cmocka_unit_test(test_flat_positions),
+      cmocka_unit_test(test_on_the_singularity),
       cmocka_unit_test(test_nearly_redundant),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -449,6 +449,12 @@ static bool spoil(as_integrator *s, int index) {
   case 37: s->seen.refining_age = LONG_MAX; return true;
   case 38: s->b_n.value[0] = nan; return true;
   case 39: s->seen.ageing_left = ASI_AGEING_BELIEVED + 1; return true;
+  case 40: s->path.h[0] = 0.0; return true;
+  case 41: s->path.mean[0][0] = nan; return true;
+  case 42: s->path.lag = (double)INFINITY; return true;
+  case 43: s->path.extra[0] = nan; return true;
+  case 44: s->control.amplified = -1.0; return true;
+  case 45: s->control.amplified = nan; return true;
   default: return false;
   }
 }

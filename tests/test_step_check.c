@@ -17,6 +17,7 @@ static struct {
   int row;        ///< that it blames
   int code;       ///< that it returns for them
   double end;     ///< where the last step that it let pass ended [s]
+  double passed;  ///< the longest step that it let pass [s]
   int asked;
 } check;
 
@@ -33,6 +34,7 @@ static int check_step(const as_point *from, const as_point *to, const bool *inac
     return check.code;
   }
   check.end = to->t;
+  check.passed = fmax(check.passed, to->t - from->t);
   return AS_DONE;
 }
 
@@ -43,6 +45,7 @@ static rig make(as_method method, double h) {
   const as_integrator_def how = rig_how(method, h, NULL, 0);
   const as_initial initial = {.t = p->t0, .q = p->q0, .v = p->v0};
   check.end = p->t0;
+  check.passed = 0.0;
   check.asked = 0;
   return rig_make(&def, &how, &initial);
 }
@@ -63,15 +66,28 @@ static void test_parts(void **state) {
   }
 }
 
-/// Automatic steps stay below what the problem bears, and do without parts.
+/// Automatic steps: each attempt is asked about, also the longest that it bears; one a bit longer is taken again, shorter.
 static void test_automatic(void **state) {
   (void)state;
-  check.longest = 0.002;
   check.code = AS_RETRY;
   check.row = 0;
-  rig r = make(AS_METHOD_INDEX2, (double)NAN);
-  rig_advance(&r, 0.05);
-  rig_free(&r);
+  double longest = (double)INFINITY;
+  long steps = 0;
+  for (int pass = 0; pass < 3; ++pass) {
+    check.longest = longest;
+    rig r = make(AS_METHOD_INDEX2, (double)NAN);
+    rig_advance(&r, 0.05);
+    as_statistics work;
+    assert_int_equal(as_integrator_statistics(r.integrator, &work, &r.error), AS_OK);
+    assert_true(work.steps > 0 && check.end >= 0.05);
+    assert_true(check.asked == work.steps + work.failed_steps + work.rejected_steps);
+    assert_true(check.passed <= check.longest);
+    if (pass == 1) assert_true(work.steps == steps && work.failed_steps == 0);
+    if (pass == 2) assert_true(work.failed_steps > 0);
+    longest = pass == 0 ? check.passed : nextafter(longest, 0.0);
+    steps = work.steps;
+    rig_free(&r);
+  }
 }
 
 static void test_sentences(void **state) {

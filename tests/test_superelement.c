@@ -828,8 +828,8 @@ static void test_assembly(void **state) {
   as_error error;
   structure bar = structure_bar(1, 1.0, 1.0, 6.0, false, false); // M = [2 1; 1 2]
   as_superelement_def def = structure_def(&bar);
-  const double rest[2] = {0.0, 0.0};
-  def.velocity = rest; // given, so that both sides give way
+  const double moving[2] = {0.3, 0.3};
+  def.velocity = moving; // given, so that both sides give way
   as_builder *b = open_builder(0.0);
   const as_body_id end = add_node(b, "end", add_superelement(b, &def), 1);
   as_body_def point = as_default_body_def();
@@ -837,7 +837,7 @@ static void test_assembly(void **state) {
   point.kind = AS_BODY_POINT;
   point.mass = 1.5; // as much as the end of the bar: det M / m_00
   point.position[0] = 1.2;
-  point.velocity[0] = 0.4;
+  point.velocity[0] = 0.7;
   stop_if(as_builder_add_body(b, &point, &body, &error), &error);
   as_frame_def frame = as_default_frame_def();
   as_joint_def joint = as_default_joint_def();
@@ -855,7 +855,7 @@ static void test_assembly(void **state) {
   assert_near("change of velocity", report.velocity_change, sqrt(0.12), 1e-12);
   as_model *m = build(b);
   const as_initial *initial = as_model_initial(m);
-  const double q[] = {1.1, 0, 0, -0.05, 0.1}, v[] = {0.2, 0, 0, -0.1, 0.2};
+  const double q[] = {1.1, 0, 0, -0.05, 0.1}, v[] = {0.5, 0, 0, 0.2, 0.5};
   for (int i = 0; i < 5; ++i) {
     assert_near("q", initial->q[i], q[i], 1e-12);
     assert_near("v", initial->v[i], v[i], 1e-12);
@@ -960,21 +960,51 @@ static void test_fill(void **state) {
   structure_free(&bar);
 }
 
+/// A node that turns about one axis only, by any coordinate, also the first one, can be held by a hinge.
+static void test_turning_nodes(void **state) {
+  (void)state;
+  for (int k = 0; k < 3; ++k)
+    for (int first = 0; first < 2; ++first) {
+      as_error error;
+      as_entry entries[4];
+      as_sparse *unit = NULL;
+      for (int i = 0; i < 4; ++i) entries[i] = (as_entry){i, i, 1.0};
+      stop_if(as_sparse_create(4, 4, entries, 4, &unit, &error), &error);
+      as_superelement_node node = {{0}, {1, 2, 3, -1, -1, -1}};
+      node.coordinate[3 + k] = 0;
+      if (!first) { // or the last one
+        for (int i = 0; i < 3; ++i) node.coordinate[i] = i;
+        node.coordinate[3 + k] = 3;
+      }
+      as_superelement_def def = as_default_superelement_def();
+      def.mass = def.stiffness = unit;
+      def.node = &node;
+      def.n_nodes = 1;
+      as_builder *b = open_builder(0.0);
+      const as_body_id end = add_node(b, "end", add_superelement(b, &def), 0);
+      const double origin[3] = {0}, axis[3] = {k == 0, k == 1, k == 2};
+      const as_joint_id hinge = add_joint(b, AS_JOINT_REVOLUTE, AS_GROUND, end, origin, axis);
+      as_model *m = build(b);
+      const double rate = 0.7;
+      double v[4] = {0}, value[AS_JOINT_COORDINATES], rates[AS_JOINT_COORDINATES];
+      v[first ? 0 : 3] = rate;
+      const as_state at = {.q = as_model_initial(m)->q, .v = v};
+      stop_if(as_model_coordinates(m, &at, hinge, NULL, value, rates, &error), &error);
+      assert_near("rate", rates[0], rate, 1e-12);
+      as_model_destroy(m);
+      as_sparse_destroy(unit);
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frequencies),
-                                     cmocka_unit_test(test_bar_at_rest),
-                                     cmocka_unit_test(test_files),
-                                     cmocka_unit_test(test_modal_solution),
-                                     cmocka_unit_test(test_empty_rows),
-                                     cmocka_unit_test(test_masses_and_springs),
-                                     cmocka_unit_test(test_cantilever),
-                                     cmocka_unit_test(test_free_fall),
-                                     cmocka_unit_test(test_loaded_beam_order),
-                                     cmocka_unit_test(test_loaded_beam_energy),
-                                     cmocka_unit_test(test_loaded_beam_momentum),
-                                     cmocka_unit_test(test_without_mass),
-                                     cmocka_unit_test(test_assembly),
-                                     cmocka_unit_test(test_start_changes),
-                                     cmocka_unit_test(test_fill)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_turning_nodes),      cmocka_unit_test(test_frequencies),
+      cmocka_unit_test(test_bar_at_rest),        cmocka_unit_test(test_files),
+      cmocka_unit_test(test_modal_solution),     cmocka_unit_test(test_empty_rows),
+      cmocka_unit_test(test_masses_and_springs), cmocka_unit_test(test_cantilever),
+      cmocka_unit_test(test_free_fall),          cmocka_unit_test(test_loaded_beam_order),
+      cmocka_unit_test(test_loaded_beam_energy), cmocka_unit_test(test_loaded_beam_momentum),
+      cmocka_unit_test(test_without_mass),       cmocka_unit_test(test_assembly),
+      cmocka_unit_test(test_start_changes),      cmocka_unit_test(test_fill)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

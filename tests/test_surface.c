@@ -157,6 +157,37 @@ static int bowl(double x, double y, double out[3], void *user) {
   return AS_DONE;
 }
 
+/// Whether a table is certain not to pull at any x >= 0 where y = 0.
+static void test_pushes(void **state) {
+  (void)state;
+  const struct {
+    double x[3], y[2], z[3]; ///< z does not depend on y
+    bool pushes;
+  } tables[] = {
+      {{0, 1, 2}, {-1, 1}, {0, 1, 2}, true},      {{0, 1, 2}, {0, 1}, {0, 1, 2}, true},
+      {{0, 1, 2}, {1e-3, 1}, {0, 1, 2}, false},   {{0, 1, 2}, {-1, 0}, {0, 1, 2}, true},
+      {{0, 1, 2}, {-1, -1e-3}, {0, 1, 2}, false}, {{0, 1, 2}, {-1, 1}, {2, 1, 1}, true},
+      {{0, 1, 2}, {-1, 1}, {2, 2, 1}, false}, // it goes on to fall
+      {{0, 1, 2}, {-1, 1}, {1, -1e-3, 1}, false}, {{0, 1, 2}, {-1, 1}, {-1e-3, 1, 2}, false},
+      {{1, 2, 3}, {-1, 1}, {1, 2, 3}, true},      {{1, 2, 3}, {-1, 1}, {0.9, 2, 3}, false},
+  };
+  for (size_t i = 0; i < 2 * sizeof tables / sizeof tables[0]; ++i) {
+    double z[6];
+    for (int k = 0; k < 6; ++k) z[k] = tables[i / 2].z[k / 2];
+    const as_surface def = {.x = tables[i / 2].x,
+                            .y = tables[i / 2].y,
+                            .z = z,
+                            .nx = 3,
+                            .ny = 2,
+                            .interpolation = kinds[i % 2]};
+    asi_surface *s = NULL;
+    as_error error;
+    if (asi_surface_make(&def, "The surface", &s, &error)) fail_msg("%s", error.message);
+    if (asi_surface_pushes(s) != tables[i / 2].pushes) fail_msg("table %zu", i / 2);
+    free(s);
+  }
+}
+
 static void test_integral(void **state) {
   (void)state;
   double z[NX * NY];
@@ -335,10 +366,11 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_derivatives),    cmocka_unit_test(test_smooth),
-      cmocka_unit_test(test_no_overshoot),   cmocka_unit_test(test_steep_neighbours),
-      cmocka_unit_test(test_product),        cmocka_unit_test(test_integral),
-      cmocka_unit_test(test_same_spring),    cmocka_unit_test(test_kinks),
-      cmocka_unit_test(test_spring_balance), cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_derivatives),  cmocka_unit_test(test_smooth),
+      cmocka_unit_test(test_no_overshoot), cmocka_unit_test(test_steep_neighbours),
+      cmocka_unit_test(test_product),      cmocka_unit_test(test_pushes),
+      cmocka_unit_test(test_integral),     cmocka_unit_test(test_same_spring),
+      cmocka_unit_test(test_kinks),        cmocka_unit_test(test_spring_balance),
+      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,11 +363,32 @@ static void wrong_callbacks(void **state) {
   }
 }
 
+/// What has to be differenced for it, B of g' = B v here, is.
+static void checked_with_differences(void **state) {
+  (void)state;
+  const subject s = subject_plain(problem_pendulum());
+  as_check_def check = as_default_check_def();
+  as_check_report report;
+  as_error error;
+  bundle b = {.def = s.def, .how = RIGHT};
+  b.def.constraint_rate = NULL;
+  b.def.block[AS_BLOCK_G_Q] = b.def.block[AS_BLOCK_GDOT_Q] = (as_block_def){0};
+  check.near = (as_point){.t = s.t0, .q = s.q0, .v = s.v0};
+  as_problem *p = make(&b, true);
+  if (as_problem_check(p, &check, &report, &error)) fail_msg("%s", error.message);
+  assert_true(report.evaluate == 0.0);
+  as_problem_destroy(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_machines),   cmocka_unit_test(model_files),
-      cmocka_unit_test(own_problems),      cmocka_unit_test(differenced_blocks),
-      cmocka_unit_test(failing_callbacks), cmocka_unit_test(wrong_callbacks),
+      cmocka_unit_test(random_machines),
+      cmocka_unit_test(model_files),
+      cmocka_unit_test(own_problems),
+      cmocka_unit_test(differenced_blocks),
+      cmocka_unit_test(failing_callbacks),
+      cmocka_unit_test(wrong_callbacks),
+      cmocka_unit_test(checked_with_differences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,9 +212,8 @@ static as_status follow_stiff(as_integrator *s, bool changed) {
   const as_status status = asi_follow_stiff(s, changed);
   if (status) return status;
   for (int i = 0; i < n; ++i) change[i] = s->a0[i] - change[i];
-  if (asi_max_abs(change, n) > 0.0)
-    asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0,
-                            change, s->p0);
+  asi_panels_multiply_add(&s->problem->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, 1.0, change,
+                          s->p0);
   return AS_OK;
 }
 

@@ -245,8 +245,10 @@ bool asi_surface_pushes(const asi_surface *s) {
   if (s->given.function || s->number[nx] > 0.0 || s->number[nx + ny - 1] < 0.0) return false;
   for (int i = 0; i < nx; ++i)
     for (int j = 0; j < ny; ++j)
-      if (corner(s, i, j)[Z] < 0.0 || (i + 1 == nx && corner(s, i, j)[Z_X] < 0.0)) return false;
-  return at_rest(0.0, s) >= 0.0;
+      if (corner(s, i, j)[Z] < 0.0) return false;
+  double end[3];
+  table(s, s->number[nx - 1], 0.0, end);
+  return end[1] >= 0.0 && at_rest(0.0, s) >= 0.0;
 }
 
 double asi_surface_integral(const asi_surface *s, double x) {

@@ -588,8 +588,7 @@ typedef struct pairing {
 static int compare_pairings(const void *a, const void *b) {
   const pairing *x = a, *y = b;
   if (x->low != y->low) return x->low < y->low ? -1 : 1;
-  if (x->high != y->high) return x->high < y->high ? -1 : 1;
-  return (x->element > y->element) - (x->element < y->element);
+  return (x->high > y->high) - (x->high < y->high);
 }
 
 /// Joints between the same two bodies count as one when unknowns are ordered: a driven joint is still a leaf.

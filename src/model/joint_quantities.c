@@ -259,7 +259,7 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
   }
   asi_rotate(body[1].R, torque, out->torque);
   asi_copy(body[1].x, out->point);
-  const double *axis[3] = {body[0].R, body[0].R + 3, body[0].R + 6};
+  const double *axis[3];
   placed_frame frame[2] = {{{0}, {0}, {{0}}, {0}}};
   double first[3][3];
   if (teeth) {

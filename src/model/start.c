@@ -226,7 +226,7 @@ static as_status close_all(assembly *a, as_error *error) {
   for (int i = 0; i < rows; ++i)
     if (a->model->active[i]) widest = fmax(widest, fabs(a->rows[i]));
   a->model->gap = a->rows;
-  const double part = follow(a, close_gaps, fmin(1.0, 0.1 / fmax(widest, 0.1)), &status, error);
+  const double part = follow(a, close_gaps, 0.1 / fmax(widest, 0.1), &status, error);
   a->model->gap = NULL;
   return part < 1.0 ? fail_assembly(a, status, error) : AS_OK;
 }
@@ -241,7 +241,7 @@ static as_status lead_all(assembly *a, as_error *error) {
     longest = fmax(longest, fabs(a->b->wanted[i].value - a->from[i]));
   }
   if (status || longest == 0.0) return status;
-  const double part = follow(a, lead_coordinates, fmin(1.0, 0.2 / longest), &status, error);
+  const double part = follow(a, lead_coordinates, 0.2 / fmax(longest, 0.2), &status, error);
   return part < 1.0 ? fail_coordinate(a, status, error) : AS_OK;
 }
 

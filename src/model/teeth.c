@@ -242,7 +242,6 @@ static void couple_wheels(const asi_mesh *mesh, const layout *l, double plane, a
   c->offset -= k[0] * angle_in(&l->on[0], l->d) + k[1] * angle_in(&l->on[1], back);
   c->side[0] = side_of(t, 0, ASI_COORDINATE_DIRECTION, -k[0]);
   c->side[1] = side_of(t, 1, ASI_COORDINATE_DIRECTION, -k[1]);
-  c->n_sides = 2;
   t->share = l->share;
   t->separating =
       (l->outer ? 1.0 : -1.0) * tan(mesh->tooth->pressure_angle) / (cos(beta) * l->r[1]);
@@ -262,7 +261,6 @@ static void couple_rack(const asi_mesh *mesh, const layout *l, double plane, asi
   c->offset -= k[0] * angle_in(&l->on[0], u) - k[1] * asi_dot(u, l->d);
   c->side[0] = side_of(t, 0, ASI_COORDINATE_HEADING, -k[0]);
   c->side[1] = side_of(t, 1, ASI_COORDINATE_SHIFT, -k[1]);
-  c->n_sides = 2;
   t->reach = mesh->radius;
   t->separating = side * tan(mesh->tooth->pressure_angle) / cos(beta);
   t->thrust = -side * tan(beta);
@@ -304,7 +302,6 @@ static as_status couple_bevel(const asi_mesh *mesh, const layout *l, asi_couplin
   c->offset -= k[0] * angle_in(&l->on[0], z2) + k[1] * angle_in(&l->on[1], z1);
   c->side[0] = side_of(t, 0, ASI_COORDINATE_HEADING, -k[0]);
   c->side[1] = side_of(t, 1, ASI_COORDINATE_HEADING, -k[1]);
-  c->n_sides = 2;
   // e is what is left of z_1 across u
   const double h = asi_dot(z1, u), length = sqrt(1.0 - h * h);
   asi_sum(z1, -h, u, e);
