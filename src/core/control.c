@@ -188,7 +188,7 @@ static void find_means(as_integrator *s) {
   for (int i = 0; i < n; ++i) mean[0][i] = (s->next.v[i] - s->v0[i]) * per_h;
   for (int i = 0; i < nx; ++i) mean[0][n + i] = (s->next.x[i] - s->now.x[i]) * per_h;
   s->control.mean_h[0] = s->h;
-  const double r = asi_round_off(s, s->def.method == AS_METHOD_SOI2, s->h);
+  const double r = asi_round_off(s, 0, s->h);
   for (int i = 0; i < n; ++i) noise[0][i] = r;
   for (int k = 1; k < 3 && s->first; ++k) {
     const double back = (k - 0.5) * s->h;
@@ -343,7 +343,7 @@ static double amplify_noise(as_integrator *s) {
   const int n = s->problem->n;
   const double *size = s->control.new_size;
   double *noise = s->control.noise[0], *e_v = s->control.estimate + n;
-  const double amplified = asi_amplify_round_off(s, noise, s->increment);
+  const double amplified = asi_amplify_round_off(s, 0, noise, s->increment);
   const double most_v = asi_max_abs(size + n, n) / s->h, most_q = asi_max_abs(size, n);
   const double most = MOST_ROUND_OFF * fmin(most_v, most_q / (s->h * s->h));
   for (int i = 0; i < n; ++i) {

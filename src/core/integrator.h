@@ -530,7 +530,7 @@ enum { ASI_AGEING_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
 double asi_round_off(const as_integrator *s, int stage, double h);
 /// [SC.13] Round-off in v' as constraints amplify it, with the matrix of the step, of which there is a
 /// factorization; `w` is scratch for all unknowns. Returns by how much they do; 0: that is not known.
-double asi_amplify_round_off(as_integrator *s, double *noise, double *w);
+double asi_amplify_round_off(as_integrator *s, int stage, double *noise, double *w);
 /// Where the full matrix of SOI2 has the equations of motion, and v', once more: those of its second stage. Otherwise its size.
 int asi_second_stage(const as_integrator *s);
 /// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.
