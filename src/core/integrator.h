@@ -253,7 +253,8 @@ struct as_integrator {
     double mean_h[3]; ///< sizes of these steps [s]
     double *noise[3]; ///< n: round-off in these mean v'
     double
-        amplified; ///< by how much constraints amplified it in the last step; 0: it did not matter
+        amplified;  ///< by how much constraints amplified it in the last step; 0: it did not matter
+    double longest; ///< of the steps since the start [s]
     double
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
