@@ -516,12 +516,13 @@ static as_status fail_jammed(as_integrator *s, double h) {
                   s->t, name, fabs(lambda[row]), h);
 }
 
-/// The first of many failures; where something rubs with the largest reaction there.
+/// The first of many failures; where something rubs, with the largest reaction there.
 static as_status fail_for_good(const as_integrator *s, as_status status, const as_error *first) {
   as_error *const error = s->eval.error;
   if (error == NULL) return status;
   *error = *first;
-  if (!rubs(s) || s->problem->def.n_lambda == 0) return status;
+  const bool singular = status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE;
+  if (!singular || !rubs(s) || s->problem->def.n_lambda == 0) return status;
   char name[64];
   const int row = largest_row(s->problem, s->now.lambda, name, sizeof name);
   const size_t used = strlen(error->message);
