@@ -1,7 +1,8 @@
 /// Singular positions with automatic steps:
 /// - parallel four-bars of revolutes in space pass their flat positions, with every method and down to tolerances at which
 ///   round-off there is many times what a step may add; the motion is that of a pendulum, by Runge and Kutta's method;
-/// - a linkage that is pulled beyond its reach ends with the names of its joints, each told once.
+/// - a linkage that is pulled beyond its reach ends with the names of its joints, each told once;
+/// - cranks that rub in all joints jam before they are flat, and do not come through on other reactions.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -194,8 +195,73 @@ static void test_reach(void **state) {
     }
 }
 
+/// N cranks on one coupler of N - 1 m, no gravity; all joints rub at 5 cm.
+static as_model *build_rubbing(int N, double mu) {
+  const double z[] = {0, 0, 1};
+  as_error error = {0};
+  as_builder *b = machine_builder(0, 0, 0);
+  as_body_def def = machine_round_body("coupler", N - 1, 1.0, false);
+  def.position[0] = 0.5 * (N - 1);
+  def.position[1] = def.velocity[0] = 1.0;
+  const as_body_id coupler = machine_body(b, &def);
+  for (int i = 0; i < N; ++i) {
+    char name[2][32];
+    as_joint_friction_def rubs = as_default_joint_friction_def();
+    rubs.coefficient = mu;
+    rubs.radius = 0.05;
+    snprintf(name[0], sizeof name[0], "crank %d", i);
+    const as_body_id crank = add_rod(b, name[0], false, i, 0.5, 0.5, -1.0);
+    snprintf(name[0], sizeof name[0], "pin %d", i);
+    snprintf(name[1], sizeof name[1], "head %d", i);
+    const as_joint_id joints[] = {
+        machine_joint(b, name[0], AS_JOINT_REVOLUTE, AS_GROUND, crank, (double[]){i, 0, 0}, z),
+        machine_joint(b, name[1], AS_JOINT_REVOLUTE, crank, coupler, (double[]){i, 1, 0}, z)};
+    for (int k = 0; k < 2; ++k) {
+      rubs.joint = joints[k];
+      if (as_builder_add_joint_friction(b, &rubs, NULL, &error)) fail_msg("%s", error.message);
+    }
+  }
+  return machine_build(b);
+}
+
+/// With the angle d to the flat position and the force S along the coupler, friction at its ends leaves torques on two cranks
+/// that differ by 2 l (d S - c |S|) + ..., c = 2 mu r/L: reactions grow without bound where d = c. The cranks still turn then.
+static void test_jam(void **state) {
+  (void)state;
+  static const struct {
+    int N;
+    double mu, rtol;
+  } cases[] = {{2, 0.3, 1e-3}, {2, 0.5, 1e-4}, {3, 0.2, 1e-4}, {3, 0.3, 1e-4}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+    for (int m = 0; m < 3; ++m) {
+      as_error error = {0};
+      as_model *model = build_rubbing(cases[i].N, cases[i].mu);
+      as_integrator *integrator = NULL;
+      as_integrator_def how = as_default_integrator_def();
+      as_body_motion crank;
+      how.method = methods[m];
+      how.tolerance.rtol = cases[i].rtol;
+      if (as_integrator_create(as_model_problem(model), &how, &integrator, &error) ||
+          as_integrator_start(integrator, as_model_initial(model), NULL, &error))
+        fail_msg("%s", error.message);
+      const as_status status = as_integrator_advance(integrator, 4.0, &error);
+      as_model_body_motion(model, as_integrator_state(integrator), 1, &crank);
+      const double angle = atan2(crank.x[1], crank.x[0]);
+      const double expected = 2.0 * cases[i].mu * 0.05 / (cases[i].N - 1);
+      printf("%d cranks, %s: %.5f rad from flat, expected %.5f: %s\n", cases[i].N, method_names[m],
+             angle, expected, error.message);
+      if (status == AS_OK || !(fabs(angle - expected) < 0.02 * expected && -crank.omega[2] > 0.8))
+        fail_msg("%d cranks, %s: they do not jam, but are %g rad from flat", cases[i].N,
+                 method_names[m], angle);
+      if (!strstr(error.message, "joint \"pin ") && !strstr(error.message, "joint \"head "))
+        fail_msg("no joint is named: %s", error.message);
+      as_integrator_destroy(integrator);
+      as_model_destroy(model);
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bars),
-                                     cmocka_unit_test(test_reach)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bars), cmocka_unit_test(test_reach),
+                                     cmocka_unit_test(test_jam)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

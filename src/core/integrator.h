@@ -262,7 +262,8 @@ struct as_integrator {
     double mean_h[3]; ///< sizes of these steps [s]
     double *noise[3]; ///< n: round-off in these mean v'
     double
-        amplified; ///< by how much constraints amplified it in the last step; 0: it did not matter
+        amplified;  ///< by how much constraints amplified it in the last step; 0: it did not matter
+    double longest; ///< of the steps since the start [s]
     double
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
@@ -546,7 +547,7 @@ enum { ASI_AGEING_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
 double asi_round_off(const as_integrator *s, int stage, double h);
 /// [SC.13] Round-off in v' as constraints amplify it, with the matrix of the step, of which there is a
 /// factorization; `w` is scratch for all unknowns. Returns by how much they do; 0: that is not known.
-double asi_amplify_round_off(as_integrator *s, double *noise, double *w);
+double asi_amplify_round_off(as_integrator *s, int stage, double *noise, double *w);
 /// Where the full matrix of SOI2 has the equations of motion, and v', once more: those of its second stage. Otherwise its size.
 int asi_second_stage(const as_integrator *s);
 /// Whether i belongs to the n equations of motion, or to v', of a stage; the second one begins at `again`.

@@ -35,6 +35,9 @@
 #define MOVES 1e-10
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
+// [NW.1] Automatic steps iterate to this part of the bound of round-off: it is a tenth to a twentieth of that as a rule, and what
+// is left in directions that constraints do not rule, where there is none, adds up over steps.
+#define FLOOR_SHARE 0.1
 
 // ---- norms ----------------------------------------------------------------------------------------
 
@@ -94,7 +97,7 @@ static void set_weights(as_integrator *s) {
   s->noise = floor > 0.1 * fmax(widest[0], widest[1]) ? 0.5 : 0.0;
   if (!s->controlled) return;
   asi_control_limit_weights(s);
-  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], floor * typical[i]);
+  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], FLOOR_SHARE * floor * typical[i]);
 }
 
 /// The root of the mean square of x over its tolerances, which are factor * weight, not below a floor in typical sizes.
@@ -381,11 +384,11 @@ static as_status solve_round_off(as_integrator *s, double r0, double probe, doub
   return asi_solve(s, s->active, s->t1, w);
 }
 
-double asi_amplify_round_off(as_integrator *s, double *noise, double *w) {
+double asi_amplify_round_off(as_integrator *s, int stage, double *noise, double *w) {
   static const double probes[] = {1.0, 2.3, 3.9};
   const int n = s->problem->n, again = asi_second_stage(s);
   const bool two = again < s->active->size;
-  const double r0 = asi_round_off(s, s->def.method == AS_METHOD_SOI2, s->h);
+  const double r0 = asi_round_off(s, stage, s->h);
   double amplified = 0.0;
   memset(noise, 0, (size_t)n * sizeof(double));
   for (int k = 0; k < 3 && r0 > 0.0; ++k) {
@@ -394,9 +397,13 @@ double asi_amplify_round_off(as_integrator *s, double *noise, double *w) {
       noise[i] = fmax(noise[i], fmax(fabs(w[i]), two ? fabs(w[again + i]) : 0.0));
     amplified = asi_max_motion(s->problem, noise) / r0;
   }
-  // The velocities of index-2 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
-  const double factor = ROUND_OFF_MARGIN * (s->def.method == AS_METHOD_INDEX2 ? amplified : 1.0);
-  for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0 * s->problem->typical[i]);
+  // Velocities that meet g' = 0 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
+  const bool twice = s->def.method != AS_METHOD_INDEX3 && stage == 0;
+  const as_problem *p = s->problem;
+  const double lever = s->redundancy.length, reach = s->q_size * p->length;
+  const double levers = lever > 0.0 ? fmax(reach / lever, 1.0) : 1.0;
+  const double factor = ROUND_OFF_MARGIN * (twice ? levers * amplified : 1.0);
+  for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0 * p->typical[i]);
   return amplified;
 }
 
@@ -409,11 +416,10 @@ static bool is_round_off(as_integrator *s) {
   for (int stage = 0; stage < stages(s); ++stage)
     dvdot = asi_worse(dvdot, asi_max_motion(p, stage_of(s, s->increment, stage)));
   const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_position(p, s->next.q));
-  const double of_v =
-      s->gamma * s->h * dvdot / (s->eval.rate + asi_max_motion(p, s->next.v));
+  const double of_v = s->gamma * s->h * dvdot / (s->eval.rate + asi_max_motion(p, s->next.v));
   if (of_q < 1e-11 && of_v < 1e-7) return true;
   if (!(of_q < 1e-9 && of_v < 1e-5)) return false;
-  return asi_amplify_round_off(s, s->work_n, s->residual) > 0.0 &&
+  return asi_amplify_round_off(s, stages(s) - 1, s->work_n, s->residual) > 0.0 &&
          dvdot < asi_max_motion(p, s->work_n);
 }
 
@@ -455,8 +461,7 @@ static as_status check_eta(const as_integrator *s) {
   const int n = s->problem->n;
   if (s->eta_path == NULL) return AS_OK;
   const double *const per = s->problem->per_typical;
-  const double v =
-      fmax(asi_max_motion(s->problem, s->v0), asi_max_motion(s->problem, s->next.v));
+  const double v = fmax(asi_max_motion(s->problem, s->v0), asi_max_motion(s->problem, s->next.v));
   const double most = s->h * v + 1e-6 * (1.0 + s->q_size);
   const double moved = s->h * s->h * asi_max_motion(s->problem, s->eta_path);
   if (moved <= most) return AS_OK;
