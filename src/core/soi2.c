@@ -193,7 +193,7 @@ static as_status calm_start(as_integrator *s) {
 static as_status first_acceleration(as_integrator *s, double h) {
   const int n = s->problem->n;
   memcpy(s->a0, s->now.vdot, (size_t)n * sizeof(double));
-  as_status status = asi_start_rates(s, h);
+  as_status status = asi_start_rates(s, h, h);
   if (status == AS_OK) status = calm_start(s);
   if (status) return status;
   begin_history(s, h);

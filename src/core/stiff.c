@@ -368,6 +368,9 @@ as_status asi_follow_stiff(as_integrator *s, bool changed) {
 // forces do not count: they turn a motion and store nothing.
 #define LEAST_START_SHARE 0.25
 
+// Rates are looked at over so much of the time h/sqrt(x) that a vibration of the stiffest component takes for a radian.
+#define LOOKED_AT 0.1
+
 enum { START_POWERS = 4 };
 
 // [ST.10] G^3, and G^3 (4 - 3 G)
@@ -459,6 +462,18 @@ static as_status calm_velocity(as_integrator *s) {
   return AS_OK;
 }
 
+/// [ST.5] The time over which rates are looked at: less than a vibration of the stiffest component of v takes, by the diagonals of S and M.
+static double resolved_time(const as_integrator *s) {
+  const as_matrix *M = &s->block[AS_BLOCK_M];
+  const double mass = stages_of(s).mass;
+  double stiffest = 0.0;
+  for (int j = 0; j < s->problem->n; ++j)
+    for (int k = M->col_start[j]; k < M->col_start[j + 1]; ++k)
+      if (M->row[k] == j && M->value[k] > 0.0)
+        stiffest = fmax(stiffest, s->active->value[s->active->diagonal[j]] / (mass * M->value[k]) - 1.0);
+  return stiffest > LEAST_START_SHARE ? LOOKED_AT * s->h / sqrt(stiffest) : s->h;
+}
+
 as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
   const motion_rates acceleration = {.vdot = s->a0};
   const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
@@ -471,6 +486,11 @@ as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *
       at_hand ? asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M)) : assemble_at_start(s, assemble);
   // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
   if (status == AS_OK && !at_hand) status = asi_factor(s, s->active, s->t, "a start");
+  const double reach = status == AS_OK ? resolved_time(s) : s->h;
+  if (reach < s->h) {
+    status = asi_start_rates(s, s->h, reach);
+    if (status == AS_OK) status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
+  }
   const bool stiff =
       status == AS_OK && (is_stiff(s, s->a0, &mass) || is_stiff(s, s->rate.vdot, &mass));
   if (status == AS_OK && stiff) status = calm(s, of_acceleration, &acceleration);
