@@ -465,12 +465,12 @@ static as_status calm_velocity(as_integrator *s) {
 /// [ST.5] The time over which rates are looked at: less than a vibration of the stiffest component of v takes, by the diagonals of S and M.
 static double resolved_time(const as_integrator *s) {
   const as_matrix *M = &s->block[AS_BLOCK_M];
-  const double mass = stages_of(s).mass;
+  const stages stage = stages_of(s); // SOI2's last one has what positions bring in
   double stiffest = 0.0;
   for (int j = 0; j < s->problem->n; ++j)
     for (int k = M->col_start[j]; k < M->col_start[j + 1]; ++k)
       if (M->row[k] == j && M->value[k] > 0.0)
-        stiffest = fmax(stiffest, s->active->value[s->active->diagonal[j]] / (mass * M->value[k]) - 1.0);
+        stiffest = fmax(stiffest, s->active->value[s->active->diagonal[stage.last + j]] / (stage.mass * M->value[k]) - 1.0);
   return stiffest > LEAST_START_SHARE ? LOOKED_AT * s->h / sqrt(stiffest) : s->h;
 }
 
