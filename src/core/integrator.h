@@ -102,6 +102,11 @@ struct as_integrator {
   const asi_method *method;
   bool started;
   bool first; ///< no step taken since start
+  /// Energies [J] of vibrations in the states that first steps begin from, of the step that is tried and of all taken since the start.
+  struct {
+    double kinetic[2]; ///< [ST.11] what they begin with beyond what the state has
+    double stored[2];  ///< [ST.10] in springs, and not resolved
+  } blow;
 
   as_statistics statistics;
   asi_evaluator eval;
@@ -174,9 +179,10 @@ struct as_integrator {
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
-  double *calm_vdot;   ///< n: v'_0 of a first step without what it does not resolve, [ST.10]
-  const double *vdot0; ///< v'_0 that [GA.2] takes: this one, or that of the state
-  double *a_rate;      ///< of v', seen through a over the last step
+  double *calm_vdot; ///< n: v'_0 of a first step without what it does not resolve, [ST.10]
+  double *calm_lambda, *calm_psi; ///< those of a first step, behind a blow, [ST.11]
+  const double *vdot0;            ///< v'_0 that [GA.2] takes: this one, or that of the state
+  double *a_rate;                 ///< of v', seen through a over the last step
   asi_parasite parasite;
   struct {
     double *mean[ASI_PATH]; ///< n: of v over the last steps, by q; the latest first
