@@ -84,6 +84,11 @@ static as_status keep_row(double t, const double *row, int n, void *user, as_err
   return AS_OK;
 }
 
+static as_status keep_nothing(double t, const double *row, int n, void *user, as_error *error) {
+  (void)t, (void)row, (void)n, (void)user, (void)error;
+  return AS_OK;
+}
+
 static void keep_warning(as_log_level level, const char *message, void *user) {
   (void)user;
   if (level != AS_LOG_WARNING) return;
@@ -244,6 +249,34 @@ static void test_balance(void **state) {
   }
 }
 
+/// Losses are told, too: Andrews' squeezer with three steps of 10 ms, which take half of what its motor brings in.
+static void test_losses(void **state) {
+  (void)state;
+  for (int coarse = 0; coarse < 2; ++coarse)
+    for (int method = 0; method < 3; ++method) {
+      char set[2][64];
+      const char *settings[] = {set[0], set[1]};
+      snprintf(set[0], sizeof set[0], "simulate.step=%g", coarse ? 1e-2 : 1e-4);
+      snprintf(set[1], sizeof set[1], "simulate.method=%s", method_names[method]);
+      as_machine *machine = files_load("examples/machines/andrews/model.yaml", settings, 2);
+      as_error error = {0};
+      as_run *run = NULL;
+      as_run_def def = as_default_run_def();
+      def.integrator = machine->simulation.integrator;
+      def.integrator.log = keep_warning;
+      def.t_end = machine->simulation.t_end;
+      def.interval = def.t_end;
+      got.n = got.warnings = 0;
+      as_status status = as_run_create(machine->model, &def, &run, &error);
+      if (status == AS_OK) status = as_run_go(run, keep_nothing, NULL, NULL, &error);
+      if (status) fail_msg("%s", error.message);
+      as_run_destroy(run);
+      as_machine_destroy(machine);
+      assert_int_equal(got.warnings, coarse);
+      if (coarse) assert_non_null(strstr(got.warning, "the balance of energies is off by -"));
+    }
+}
+
 /// [GA.18] Chains of 1000 links in index-3 form, whose reactions alternated until the motion was wrong; against index-2 with steps of
 /// 2 ms.
 static void hang(const char *rho_inf, const char *step) {
@@ -286,9 +319,8 @@ static void test_long_chain(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_towed),
-      cmocka_unit_test(test_slow_motion_is_second_order),
-      cmocka_unit_test(test_balance),
+      cmocka_unit_test(test_towed),      cmocka_unit_test(test_slow_motion_is_second_order),
+      cmocka_unit_test(test_balance),    cmocka_unit_test(test_losses),
       cmocka_unit_test(test_long_chain),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -373,7 +373,7 @@ static as_status start_of_step(as_integrator *s, double h) {
   memcpy(s->a0, improved ? s->now.vdot : s->now.a, (size_t)p->n * sizeof(double));
   s->vdot0 = s->now.vdot;
   if (s->first) {
-    status = asi_start_rates(s, h);
+    status = asi_start_rates(s, h, h);
     if (status == AS_OK && improved) status = asi_calm_start(s, assemble_start);
     if (improved) memcpy(s->calm_vdot, s->a0, (size_t)p->n * sizeof(double));
     if (improved) s->vdot0 = s->calm_vdot;

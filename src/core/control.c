@@ -474,7 +474,7 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   const double run = s->def.tolerance.span;
   guess = fmin(fmin(guess, isnan(run) ? guess : FIRST_SHARE * run), stop - s->t);
   guess = fmin(guess, s->def.tolerance.max_step);
-  const as_status status = asi_start_rates(s, guess);
+  const as_status status = asi_start_rates(s, guess, guess);
   if (status) return status;
   memcpy(e, s->rate.vdot, (size_t)n * sizeof(double));
   const double factor = fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);

@@ -300,6 +300,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   asi_events_keep(s);
   keep_rows(s);
   s->statistics = (as_statistics){0};
+  s->blow.kinetic[1] = s->blow.stored[1] = 0.0;
   s->eval.error = error;
   s->mass_known = false;
   s->eval.rate = asi_rate_at_rest(s);

@@ -419,6 +419,8 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->target = take(arena, &used, m + k);
   s->rate.vdot = take(arena, &used, n);
   s->calm_vdot = take(arena, &used, n);
+  s->calm_lambda = take(arena, &used, m);
+  s->calm_psi = take(arena, &used, k);
   s->a_rate = take(arena, &used, n);
   const size_t watched = s->def.method == AS_METHOD_INDEX3 ? m : 0;
   for (int i = 0; i < 3; ++i) s->parasite.past[i] = take(arena, &used, watched);

@@ -108,6 +108,11 @@ struct as_integrator {
   const asi_method *method;
   bool started;
   bool first; ///< no step taken since start
+  /// Energies [J] of vibrations in the states that first steps begin from, of the step that is tried and of all taken since the start.
+  struct {
+    double kinetic[2]; ///< [ST.11] what they begin with beyond what the state has
+    double stored[2];  ///< [ST.10] in springs, and not resolved
+  } blow;
 
   as_statistics statistics;
   asi_evaluator eval;
@@ -182,9 +187,10 @@ struct as_integrator {
   struct {
     double *vdot, *lambda, *psi, *xdot, *y;
   } rate;
-  double *calm_vdot;   ///< n: v'_0 of a first step without what it does not resolve, [ST.10]
-  const double *vdot0; ///< v'_0 that [GA.2] takes: this one, or that of the state
-  double *a_rate;      ///< of v', seen through a over the last step
+  double *calm_vdot; ///< n: v'_0 of a first step without what it does not resolve, [ST.10]
+  double *calm_lambda, *calm_psi; ///< those of a first step, behind a blow, [ST.11]
+  const double *vdot0;            ///< v'_0 that [GA.2] takes: this one, or that of the state
+  double *a_rate;                 ///< of v', seen through a over the last step
   asi_parasite parasite;
   struct {
     double *mean[ASI_PATH]; ///< n: of v over the last steps, by q; the latest first
@@ -353,8 +359,8 @@ enum {
 as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *at, unsigned how);
 /// The state a step begins from, or the same with another v.
 as_point asi_point_at_start(const as_integrator *s, const double *v);
-/// The rates of v', lambda and psi at the current state, by differences over +-h.
-as_status asi_start_rates(as_integrator *s, double h);
+/// The rates of v', lambda and psi at the current state for a step of size h, by differences over +-reach.
+as_status asi_start_rates(as_integrator *s, double h, double reach);
 /// What B dv and k_v dv are to be in that correction, n_lambda + n_psi numbers behind the first n of s->kkt_rhs.
 as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v);
 /// The blocks of that correction.

@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 9, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 10, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -227,6 +227,8 @@ static void visit_state(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &shown);
   asi_archive_double(a, &s->a_offset);
   asi_archive_double(a, &s->w_offset);
+  asi_archive_double(a, &s->blow.kinetic[1]);
+  asi_archive_double(a, &s->blow.stored[1]);
   visit_values(s, &s->now, a);
   visit_last_step(s, a);
   visit_history(s, a);
@@ -283,15 +285,16 @@ static bool makes_sense(const as_integrator *s) {
   const int n = p->n, m = p->def.n_lambda, nx = p->def.n_x;
   const double t0 = s->last.known ? s->last.t0 : s->t, h = s->control.h;
   const bool decoupled = s->eta.solver != NULL && s->active == &s->shared; // [GA.14]
-  return isfinite(s->t) && (!s->last.known || s->last.h > 0.0) && s->state.t >= t0 &&
-         s->state.t <= s->t && as_space_check(p->space, now->q, NULL) == AS_OK &&
-         all_finite(now->v, n) && all_finite(now->vdot, n) && all_finite(now->a, n) &&
-         all_finite(now->lambda, m) && all_finite(now->psi, p->def.n_psi) &&
-         all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
-         all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
-         s->control.error > 0.0 && s->control.error <= 1.0 && s->control.amplified >= 0.0 &&
-         s->eval.rate > 0.0 && isfinite(s->eval.rate) &&
-         path_makes_sense(s) && b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
+  return isfinite(s->t) && isfinite(s->blow.kinetic[1] + s->blow.stored[1]) &&
+         (!s->last.known || s->last.h > 0.0) && s->state.t >= t0 && s->state.t <= s->t &&
+         as_space_check(p->space, now->q, NULL) == AS_OK && all_finite(now->v, n) &&
+         all_finite(now->vdot, n) && all_finite(now->a, n) && all_finite(now->lambda, m) &&
+         all_finite(now->psi, p->def.n_psi) && all_finite(now->x, nx) &&
+         all_finite(now->xdot, nx) && all_finite(now->w, nx) && all_finite(now->y, p->def.n_y) &&
+         (isnan(h) || (h > 0.0 && isfinite(h))) && s->control.error > 0.0 &&
+         s->control.error <= 1.0 && s->control.amplified >= 0.0 && s->eval.rate > 0.0 &&
+         isfinite(s->eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
+         (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }
 

@@ -138,8 +138,8 @@ static void begin_history(as_integrator *s, double h) {
     for (int stage = 0; stage < s->unknowns; stage += stride) {
       double *z = s->z + stage;
       for (int i = 0; i < n; ++i) z[i] = s->a0[i] + (shift - e) * s->rate.vdot[i];
-      for (int i = 0; i < m; ++i) z[n + i] = s->now.lambda[i] - e * s->rate.lambda[i];
-      for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->now.psi[i] - e * s->rate.psi[i];
+      for (int i = 0; i < m; ++i) z[n + i] = s->calm_lambda[i] - e * s->rate.lambda[i];
+      for (int i = 0; i < p->def.n_psi; ++i) z[n + m + i] = s->calm_psi[i] - e * s->rate.psi[i];
       asi_rows_clear(s, z + n);
     }
     s->z = asi_predictor_push(&s->predictor, s->t - e, s->z);
@@ -193,7 +193,9 @@ static as_status calm_start(as_integrator *s) {
 static as_status first_acceleration(as_integrator *s, double h) {
   const int n = s->problem->n;
   memcpy(s->a0, s->now.vdot, (size_t)n * sizeof(double));
-  as_status status = asi_start_rates(s, h);
+  memcpy(s->calm_lambda, s->now.lambda, (size_t)s->problem->def.n_lambda * sizeof(double));
+  memcpy(s->calm_psi, s->now.psi, (size_t)s->problem->def.n_psi * sizeof(double));
+  as_status status = asi_start_rates(s, h, h);
   if (status == AS_OK) status = calm_start(s);
   if (status) return status;
   begin_history(s, h);
@@ -248,9 +250,12 @@ static as_status soi2_begin(as_integrator *s, double h) {
   }
   if (status) return status;
   // f_0 at the start of the step.
-  const double *v = s->first ? s->v0 : s->now.v; // [ST.11]
-  const as_point at = {
-      .t = s->t, .q = s->now.q, .v = v, .lambda = s->now.lambda, .psi = s->now.psi};
+  const bool first = s->first; // [ST.11]
+  const as_point at = {.t = s->t,
+                       .q = s->now.q,
+                       .v = first ? s->v0 : s->now.v,
+                       .lambda = first ? s->calm_lambda : s->now.lambda,
+                       .psi = first ? s->calm_psi : s->now.psi};
   status = asi_blocks(s, &at, asi_eval_needs(p, ASI_FN_F));
   if (status == AS_OK) status = asi_eval_function(&s->eval, ASI_FN_F, &at, s->block, s->f0);
   // [SO.3] M_1 = M(t_0 + (1 + D) h, q_0 o exp((1 + D) h v_0))

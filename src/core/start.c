@@ -649,14 +649,14 @@ static as_status resolves_states(as_integrator *s, double h, bool *yes) {
 
 /// [ST.5] v'' = (v'(t + e) - v'(t - e)) / (2 e); where t - e cannot be evaluated,
 /// (v'(t + 0.01 e) - v'(t)) / (0.01 e)
-as_status asi_start_rates(as_integrator *s, double h) {
+as_status asi_start_rates(as_integrator *s, double h, double reach) {
   clear_rates(s);
   bool resolved = true;
   const as_status checked = resolves_states(s, h, &resolved);
   clear_rates(s);
   if (checked || !resolved) return checked;
   if (!s->def.improved_start && !s->def.perturbed_start) return AS_OK;
-  const double e = neighbour_distance(s, h);
+  const double e = neighbour_distance(s, reach);
   as_status status = AS_ERR_RETRY;
   if (!s->forward) {
     status = add_neighbour(s, e, 0.5 / e);

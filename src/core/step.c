@@ -66,6 +66,7 @@ static as_status check_end(const as_integrator *s) {
 static as_status attempt(as_integrator *s, double h, double t1, double e) {
   s->t1 = t1;
   s->compliance = e;
+  s->blow.kinetic[0] = s->blow.stored[0] = 0.0;
   s->redundancy.prepared = false;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);
@@ -139,6 +140,8 @@ void asi_accept_step(as_integrator *s) {
   asi_publish(s, s->t, &s->now);
   s->last_h = s->statistics.last_step = s->h;
   s->first = s->forward = false;
+  s->blow.kinetic[1] += s->blow.kinetic[0];
+  s->blow.stored[1] += s->blow.stored[0];
   s->open = true;
   s->settled = t0;
   ++s->factor_age;

@@ -369,6 +369,9 @@ as_status asi_follow_stiff(as_integrator *s, bool changed) {
 // forces do not count: they turn a motion and store nothing.
 #define LEAST_START_SHARE 0.25
 
+// Rates are looked at over so much of the time h/sqrt(x) that a vibration of the stiffest component takes for a radian.
+#define LOOKED_AT 0.1
+
 enum { START_POWERS = 4 };
 
 // [ST.10] G^3, and G^3 (4 - 3 G)
@@ -411,7 +414,10 @@ static as_status calm(as_integrator *s, const double coefficient[START_POWERS],
   }
   for (int i = 0; i < n; ++i) power[i] = w->vdot[i] - part[i];
   (void)is_stiff(s, power, &after);
-  if (!(after <= before)) return AS_OK;
+  if (!(after <= before)) {
+    memset(part, 0, (size_t)n * sizeof(double));
+    return AS_OK;
+  }
   subtract(w->vdot, part, n);
   if (w->lambda == NULL) return AS_OK;
   subtract(w->lambda, part + n, def->n_lambda);
@@ -419,6 +425,25 @@ static as_status calm(as_integrator *s, const double coefficient[START_POWERS],
   subtract(w->xdot, part + states, def->n_x);
   subtract(w->y, part + states + def->n_x, def->n_y);
   return AS_OK;
+}
+
+/// [ST.10] The energy that springs have given up if G^3 v' is taken out of v': (kap beta h^2/2) w . M S^-1 M w with this w.
+static as_status stored_energy(as_integrator *s, double *energy) {
+  const int n = s->problem->n;
+  const stages stage = stages_of(s);
+  const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  double *w = s->path.change, *momentum = s->kkt_rhs;
+  for (int i = 0; i < n; ++i) w[i] = s->z[i];
+  (void)stiff_force(s, w, s->residual);
+  memcpy(momentum, s->work_n, (size_t)n * sizeof(double));
+  memset(s->residual, 0, (size_t)s->active->size * sizeof(double));
+  for (int k = 0; k <= stage.last; k += stage.stride)
+    memcpy(s->residual + k, momentum, (size_t)n * sizeof(double));
+  const as_status status = asi_solve(s, s->active, s->t, s->residual);
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += momentum[i] * s->residual[i];
+  *energy = kap * s->c.beta * s->h * s->h * sum / (2.0 * stage.mass);
+  return status;
 }
 
 /// The matrix of the step at its start, in s->active.
@@ -444,38 +469,96 @@ static double spring_work(as_integrator *s, const double *w) {
   return work_of(s, w);
 }
 
-/// [ST.11] v_0 <- v_0 - F v_0
-static as_status calm_velocity(as_integrator *s) {
+/// [ST.11] v_0 <- v_0 - F v_0; *calmed: whether that was done.
+static as_status calm_velocity_once(as_integrator *s, bool *calmed) {
   const int n = s->problem->n;
   double *w = s->path.change, *part = s->kkt_rhs;
-  if (s->controlled) return AS_OK;
+  *calmed = false;
   memcpy(w, s->v0, (size_t)n * sizeof(double));
   if (!(spring_force(s, w) > LEAST_STIFF)) return AS_OK;
-  const double before = work_of(s, w);
+  const double before = work_of(s, w), energy = size_of(s, w);
   const as_status status = find_held_part(s, w, part);
   if (status) return status;
   if (!(spring_work(s, part) > LEAST_HELD * size_of(s, part))) return AS_OK;
   for (int i = 0; i < n; ++i) w[i] = s->v0[i] - part[i];
-  if (fabs(spring_work(s, w)) <= LEFT_OVER * before) memcpy(s->v0, w, (size_t)n * sizeof(double));
+  if (!(fabs(spring_work(s, w)) <= LEFT_OVER * before)) return AS_OK;
+  s->blow.kinetic[0] += (size_of(s, w) - energy) / (2.0 * stages_of(s).mass);
+  memcpy(s->v0, w, (size_t)n * sizeof(double));
+  *calmed = true;
   return AS_OK;
 }
 
-as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+/// Twice: F leaves 13/x of a mode, which is a tenth where a step takes three periods.
+static as_status calm_velocity(as_integrator *s, bool *calmed) {
+  bool again = false;
+  *calmed = false;
+  if (s->controlled) return AS_OK;
+  const as_status status = calm_velocity_once(s, calmed);
+  return status || !*calmed ? status : calm_velocity_once(s, &again);
+}
+
+/// [ST.5] The time over which rates are looked at: less than a vibration of the stiffest component of v takes, by the diagonals of S and M.
+static double resolved_time(const as_integrator *s) {
+  const as_matrix *M = &s->block[AS_BLOCK_M];
+  const stages stage = stages_of(s); // SOI2's last one has what positions bring in
+  double stiffest = 0.0;
+  for (int j = 0; j < s->problem->n; ++j)
+    for (int k = M->col_start[j]; k < M->col_start[j + 1]; ++k)
+      if (M->row[k] == j && M->value[k] > 0.0)
+        stiffest = fmax(stiffest, s->active->value[s->active->diagonal[stage.last + j]] /
+                                          (stage.mass * M->value[k]) -
+                                      1.0);
+  return stiffest > LEAST_START_SHARE ? LOOKED_AT * s->h / sqrt(stiffest) : s->h;
+}
+
+/// [ST.11] Behind a blow accelerations and multipliers are others: v' in a0, multipliers in s->calm_lambda and s->calm_psi.
+static as_status accelerate_behind_blow(as_integrator *s) {
+  const as_problem *p = s->problem;
+  asi_copy_values(p, &s->now, &s->next);
+  memcpy(s->next.v, s->v0, (size_t)p->n * sizeof(double));
+  const as_status status = asi_solve_acceleration(s, s->t, &s->next, 0);
+  if (status) return status;
+  memcpy(s->a0, s->next.vdot, (size_t)p->n * sizeof(double));
+  memcpy(s->calm_lambda, s->next.lambda, (size_t)p->def.n_lambda * sizeof(double));
+  memcpy(s->calm_psi, s->next.psi, (size_t)p->def.n_psi * sizeof(double));
+  return AS_OK;
+}
+
+/// What calming reads of the state that a step begins from.
+static as_status blocks_at_start(as_integrator *s) {
+  const as_point at = asi_point_at_start(s, s->now.v);
+  return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
+}
+
+/// With S and its factors at hand.
+static as_status calm_all(as_integrator *s) {
   const motion_rates acceleration = {.vdot = s->a0};
   const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
-  const as_point at = asi_point_at_start(s, s->now.v);
+  const double reach = resolved_time(s);
+  double mass = 0.0;
+  bool calmed = false;
+  as_status status = reach < s->h ? asi_start_rates(s, s->h, reach) : AS_OK;
+  if (status == AS_OK) status = blocks_at_start(s);
+  if (status == AS_OK) status = calm_velocity(s, &calmed);
+  if (status == AS_OK && calmed) {
+    status = accelerate_behind_blow(s);
+    if (status == AS_OK) status = blocks_at_start(s);
+  }
+  if (status) return status;
+  if (!is_stiff(s, s->a0, &mass) && !is_stiff(s, s->rate.vdot, &mass)) return AS_OK;
+  memset(s->z, 0, (size_t)s->problem->n * sizeof(double));
+  status = calm(s, of_acceleration, &acceleration);
+  if (status == AS_OK) status = stored_energy(s, &s->blow.stored[0]);
+  return status ? status : calm(s, of_rates, &rates);
+}
+
+as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
   const as_block_set stiffness = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_F_V);
   const bool at_hand = fabs(s->factor_h / s->h - 1.0) <= 1e-9;
-  double mass = 0.0;
   if (!(s->problem->present & stiffness)) return AS_OK;
-  as_status status =
-      at_hand ? asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M)) : assemble_at_start(s, assemble);
+  as_status status = at_hand ? blocks_at_start(s) : assemble_at_start(s, assemble);
   // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
   if (status == AS_OK && !at_hand) status = asi_factor(s, s->active, s->t, "a start");
-  const bool stiff =
-      status == AS_OK && (is_stiff(s, s->a0, &mass) || is_stiff(s, s->rate.vdot, &mass));
-  if (status == AS_OK && stiff) status = calm(s, of_acceleration, &acceleration);
-  if (status == AS_OK && stiff) status = calm(s, of_rates, &rates);
-  if (status == AS_OK) status = calm_velocity(s);
+  if (status == AS_OK) status = calm_all(s);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }

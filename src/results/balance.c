@@ -7,9 +7,10 @@
 
 // [EN.1] What round-off may take of the balance of energies, of the largest of them.
 #define ROUND_OFF 1e-9
-// A gain of less than this share of what has flowed may be that of sums over a motion that is followed: a stiff start makes 6 % of it.
-// Losses, up to all of it, are what a method with rho_inf < 1 does to vibrations.
-#define MOST_GAINED 0.2
+// [EN.1] The balance may be off by this share of what has flowed: sums over a motion that is followed are.
+#define MOST_OFF 0.1
+// For so many steps at least, unless it is off by all of it: sums over the first few say little.
+#define LEAST_STEPS 10
 
 /// What flows through a machine, whichever way [W].
 static double turn_over(const as_power *p) {
@@ -27,10 +28,12 @@ asi_flow asi_flow_begin(const as_energy *energy, const as_meter *meter) {
 }
 
 /// [EN.1] all that can have moved: the kinetic energy at the start, the range of the potential one and all work and losses so far
-static double add_flow(asi_flow *flow, const as_energy *now, const as_meter *meter) {
+static double add_flow(asi_flow *flow, const as_energy *now, const as_meter *meter, double blow) {
   // The last power of a step that ended with an event is that behind it.
   flow->turned_over +=
       (meter->t - flow->t) / 2.0 * (turn_over(&flow->power) + turn_over(&meter->power));
+  flow->turned_over += fabs(blow - flow->blow);
+  flow->blow = blow;
   flow->power = meter->power;
   flow->t = meter->t;
   flow->least = fmin(flow->least, now->potential);
@@ -46,17 +49,23 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
   if (flow->told) return AS_OK;
   const as_status status = as_model_energy(model, state, &now, error);
   if (status) return status;
-  const double all = add_flow(flow, &now, meter), work = meter->forces + meter->motions;
-  const double off = now.kinetic + now.potential + meter->dissipated - work - start_energy;
-  const double noise = ROUND_OFF * flow->size, t = state->t;
-  if (off <= MOST_GAINED * all + noise && -off <= all + noise) { // not if it is NAN
+  const double all = add_flow(flow, &now, meter, s->blow.kinetic[1]),
+               work = meter->forces + meter->motions;
+  const double off =
+      now.kinetic + now.potential + meter->dissipated - work - start_energy - s->blow.kinetic[1];
+  // What springs had stored that no step resolves is damped on purpose.
+  const double noise = ROUND_OFF * flow->size, lost = -off - s->blow.stored[1], t = state->t;
+  if (fmax(off, lost) <= MOST_OFF * all + noise) { // not if it is NAN
     flow->since = (double)NAN;
+    flow->steps = 0;
     return AS_OK;
   }
   if (isnan(flow->since)) flow->since = t;
   // While little has flowed the balance of a machine that begins to move may be off by much of it.
-  const bool lasts = last || t - flow->since >= flow->since - flow->start;
-  flow->told = !(fabs(off) <= all + noise) || lasts;
+  ++flow->steps;
+  const bool lasts =
+      last || (flow->steps >= LEAST_STEPS && t - flow->since >= flow->since - flow->start);
+  flow->told = !(fmax(off, lost) <= all + noise) || lasts;
   if (flow->told)
     asi_log(s, AS_LOG_WARNING,
             "From t = %.6g s on the balance of energies is off by %.3g J of the %.3g J that have "

@@ -17,6 +17,8 @@ typedef struct asi_flow {
   double t;           ///< when that was [s]
   double start;       ///< [s]
   double since;       ///< the balance is off by a share of all that since then [s]; NAN: it is not
+  long steps;         ///< since then
+  double blow;        ///< what first steps have begun with, [ST.11] [J]
   bool told;          ///< that it is off
 } asi_flow;
 

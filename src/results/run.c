@@ -412,6 +412,18 @@ static void note_step(as_run *run) {
   run->iterations = s->statistics.newton_iterations;
 }
 
+/// [ST.11] Powers at the start of a step that begins with a blow are not those of its motion: those at its end stand for them.
+static as_status note_blow(as_run *run, as_error *error) {
+  as_integrator *s = run->integrator;
+  if (!run->metered || s->blow.kinetic[1] == run->flow.blow) return AS_OK;
+  const double end = fmin(nextafter(s->t, s->last.t0), s->last.t0 + s->last.h);
+  as_status status = as_integrator_interpolate(s, fmax(s->last.t0, end), error);
+  if (status == AS_OK)
+    status = as_model_power(run->model, as_integrator_state(s), &run->meter.power, error);
+  run->flow.power = run->meter.power;
+  return status;
+}
+
 /// What an event at the end of the last step did to energies: the meter goes on behind it. A sample is no event, but
 /// forces jump there, too.
 static as_status note_jump(as_run *run, double until, as_error *error) {
@@ -485,7 +497,8 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   as_integrator *s = run->integrator;
   if (run->accuracy) asi_accuracy_follow(run->accuracy, until, s->statistics.last_step);
   note_step(run);
-  as_status status = give_up_meter(run, note_jump(run, until, error), error);
+  as_status status = give_up_meter(run, note_blow(run, error), error);
+  if (status == AS_OK) status = give_up_meter(run, note_jump(run, until, error), error);
   if (status == AS_OK) status = write_rows(run, until, row, user, error);
   if (status == AS_OK) status = as_integrator_interpolate(s, until, error);
   if (status) return status;
@@ -693,8 +706,10 @@ static void visit_memory(as_run *run, asi_archive *a) {
                             &run->flow.power.motions,
                             &run->flow.t,
                             &run->flow.start,
-                            &run->flow.since};
+                            &run->flow.since,
+                            &run->flow.blow};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
+  asi_archive_count(a, &run->flow.steps);
   asi_archive_bool(a, &run->flow.told);
   asi_archive_bool(a, &run->metered);
   asi_archive_bool(a, &m->started);
