@@ -21,12 +21,18 @@
 // [RE.8] e of the matrix that multipliers of least norm are found with, and how often its solution is refined at the most.
 #define LEAST_NORM_COMPLIANCE 1e-8
 enum { MAX_REFINEMENTS = 50 };
+// [RE.10] e that takes rows for implied which are so by `rounded` only, over its square; how often it is refined then.
+#define ROUNDED_COMPLIANCE 1e4
+enum { ROUNDED_REFINEMENTS = 8 };
 // Refined until a change is smaller than this, relative to the largest.
 #define REFINED 1e-13
 // Rows that are left out may be off by this share of the machine's lengths or speeds, or by this times what the others are
 // off by.
 #define HOLDS 1e-7
 #define HOLDS_LIKE 1e3
+// [RE.10] The same for rows that are implied by `rounded` only, in units of that: a hinge that is off by 1 at the start is off by 2
+// half a turn later, and levers count.
+#define HOLDS_ROUNDED 30.0
 // sigma/sigma_1 of rows that are implied where positions are known to Newton's tolerance only: in a choice that may leave out
 // fewer, which is made where a step has moved by 1e-4 of the machine's lengths or more, and in others.
 #define IMPLIED_LATER 1e-6
@@ -83,6 +89,11 @@ static as_status least_norm_create(as_integrator *s) {
 
 // ---- multipliers of least norm ---------------------------------------------------------------------
 
+/// [RE.8] e
+static double least_norm_compliance(const asi_redundancy *r) {
+  return fmax(LEAST_NORM_COMPLIANCE, ROUNDED_COMPLIANCE * r->rounded * r->rounded);
+}
+
 as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, const double *v) {
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
@@ -98,7 +109,7 @@ as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, co
     for (int j = 0; j < p->n; ++j)
       system->value[system->diagonal[j]] = 1.0 / (r->column_scale[j] * r->column_scale[j]);
     for (int i = 0; i < r->rows; ++i)
-      system->value[system->diagonal[p->n + i]] = -LEAST_NORM_COMPLIANCE * r->norm_weight[i];
+      system->value[system->diagonal[p->n + i]] = -least_norm_compliance(r) * r->norm_weight[i];
     status = asi_factor(s, &s->redundancy.least, t, "the reactions of redundant joints");
   }
   asi_rows_update(s, false);
@@ -124,7 +135,8 @@ as_status asi_least_norm(as_integrator *s, double *lambda, double *psi) {
   memset(z, 0, all);
   memset(image, 0, all);
   double change = (double)INFINITY;
-  for (int i = 0; i < MAX_REFINEMENTS; ++i) {
+  const int most = r->rounded > 0.0 ? ROUNDED_REFINEMENTS : MAX_REFINEMENTS;
+  for (int i = 0; i < most; ++i) {
     for (int j = 0; j < n; ++j)
       step[j] = force[j] - (image[j] - system->value[system->diagonal[j]] * z[j]);
     for (int j = n; j < system->size; ++j) step[j] = -image[j];
@@ -181,6 +193,10 @@ static as_status evaluate_rows(as_integrator *s) {
   return status;
 }
 
+double asi_rows_slack(const as_integrator *s) {
+  return HOLDS_ROUNDED * s->redundancy.rounded;
+}
+
 as_status asi_rows_check(as_integrator *s, bool *hold) {
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
@@ -192,13 +208,13 @@ as_status asi_rows_check(as_integrator *s, bool *hold) {
   asi_rows_update(s, false);
   if (status) return status;
   const double length = r->length > 0.0 ? r->length : asi_max_abs(s->next.q, p->nq);
-  const double speed = asi_max_abs(s->next.v, p->n);
+  const double speed = asi_max_abs(s->next.v, p->n), slack = HOLDS + asi_rows_slack(s);
   // Index-3 leaves velocities off the constraints.
   const double rate = fmax(largest_of(s, r->seen, 0, m, false), largest_of(s, r->seen, 0, m, true));
   *hold = largest_of(s, r->image, 0, m, true) <=
-              HOLDS * length + HOLDS_LIKE * largest_of(s, r->image, 0, m, false) &&
+              slack * length + HOLDS_LIKE * largest_of(s, r->image, 0, m, false) &&
           largest_of(s, r->image, m, k, true) <=
-              HOLDS * speed + HOLDS_LIKE * (rate + largest_of(s, r->image, m, k, false));
+              slack * speed + HOLDS_LIKE * (rate + largest_of(s, r->image, m, k, false));
   return AS_OK;
 }
 
@@ -294,11 +310,13 @@ as_status asi_rows_choose(as_integrator *s, double t, const double *q, const dou
   const int count = r->n_implied;
   *changed = false;
   r->limit = fewer ? IMPLIED_LATER : IMPLIED_ALONG;
+  if (r->rounded > 0.0) r->limit = fmax(r->limit, asi_redundancy_rounded(s));
   as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), count + 8);
   r->limit = ASI_REDUNDANT;
   if (status || are_the_same(r)) return status;
   if (r->n_redundant > count || (r->n_redundant < count && !fewer)) return AS_OK;
   memcpy(r->old_implied, r->implied, (size_t)r->rows * sizeof(bool));
+  if (r->n_redundant < count) r->rounded = fmin(r->rounded, r->found_rounded);
   asi_rows_leave_out(s);
   status = change_multipliers(s);
   if (status) { // a singular position: the others stay
@@ -397,7 +415,7 @@ static as_status find_null_vector(as_integrator *s, double t, int row, double *q
   y[row] = 1.0;
   for (int pass = 0; pass < 2; ++pass) {
     memset(probe, 0, (size_t)n * sizeof(double));
-    for (int i = 0; i < r->rows; ++i) y[i] *= -LEAST_NORM_COMPLIANCE * r->norm_weight[i];
+    for (int i = 0; i < r->rows; ++i) y[i] *= -least_norm_compliance(r) * r->norm_weight[i];
     const as_status status = asi_solve(s, &s->redundancy.least, t, probe);
     if (status) return status;
   }

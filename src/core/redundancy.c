@@ -512,7 +512,9 @@ static as_status classify(as_integrator *s, double *basis, int count) {
           "The rank of the constraints could not be found (LAPACK's dgesvd returned %d).", info);
     const int known = n < count ? n : count; // the rest of sigma is zero
     r->n_redundant = r->n_nearly = 0;
+    r->found_rounded = 0.0;
     for (int b = 0; b < count; ++b) {
+      double *const vector = turned + (size_t)b * (size_t)rows;
       const int from = count - 1 - b; // LAPACK sorts downwards
       const double value = from < known ? sigma[from] : 0.0;
       if (value < r->limit)
@@ -521,9 +523,11 @@ static as_status classify(as_integrator *s, double *basis, int count) {
         ++r->n_nearly;
       for (int c = 0; c < count; ++c)
         for (int i = 0; i < rows; ++i)
-          turned[(size_t)b * (size_t)rows + (size_t)i] +=
+          vector[i] +=
               vt[(size_t)c * (size_t)count + (size_t)from] *
               basis[(size_t)c * (size_t)rows + (size_t)i];
+      if (value >= ASI_REDUNDANT && value < r->limit) // a row of it that counts one is off by so much
+        r->found_rounded = fmax(r->found_rounded, value / asi_max_abs(vector, rows));
     }
     choose_rows(turned, r->n_redundant, rows, r->favour, r->found);
     group_rows(turned, count, rows, r->group);
@@ -545,6 +549,17 @@ double asi_redundancy_near(const as_integrator *s) {
   return fmin(NEAR, 1e-2 / s->redundancy.rows);
 }
 
+// [RE.10] sigma/sigma_1 of rows that are given with so many digits, at the most and at the least.
+#define ROUNDED 1e-5
+#define ROUNDED_LEAST 1e-7
+// What is known to be rounded may come to this many times as much along the way.
+#define ROUNDED_ALONG 10.0
+
+double asi_redundancy_rounded(const as_integrator *s) {
+  const double at_first = fmin(ROUNDED, fmax(ROUNDED_LEAST, 0.1 * asi_redundancy_near(s)));
+  return fmax(at_first, ROUNDED_ALONG * s->redundancy.rounded);
+}
+
 as_status asi_redundancy_find(as_integrator *s, double t, double near, int most) {
   asi_redundancy *r = &s->redundancy;
   const int rows = r->rows;
@@ -553,6 +568,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   double *basis = NULL; // taken only if something is found
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
+  r->found_rounded = 0.0;
   for (int i = 0; i < rows; ++i) r->group[i] = -1;
   if (!r->norm_known) measure_norm(s);
   scale_blocks(s);

@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 9, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 10, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -141,6 +141,7 @@ static void visit_constraints(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, r->column_scale, r->n_implied > 0 ? (size_t)s->problem->n : 0);
   asi_archive_doubles(a, r->norm_weight, r->n_implied > 0 ? rows : 0);
   asi_archive_double(a, &r->length);
+  asi_archive_double(a, &r->rounded);
   asi_archive_double(a, &r->growth);
   asi_archive_bool(a, &r->doubtful);
   r->norm_known = r->n_implied > 0;

@@ -284,12 +284,41 @@ static as_status add_position_error(as_integrator *s, const as_point *at, double
   return status;
 }
 
+/// B and k_v, g_t + B v and k less what they are to be into `rate`, in units of their rows into `scaled`; *worst of these.
+static as_status measure_rates(as_integrator *s, const as_point *at, double *rate, double *scaled,
+                               double *worst) {
+  const as_problem *p = s->problem;
+  const int m = p->def.n_lambda;
+  as_status status = asi_blocks(s, at, projection_blocks);
+  if (status == AS_OK && m > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_GDOT, at, s->block, rate);
+  if (status == AS_OK && p->def.n_psi > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_K, at, s->block, rate + m);
+  if (status) return status;
+  for (int i = 0; i < s->redundancy.rows; ++i) rate[i] -= s->target[i];
+  *worst = 0.0;
+  if (m > 0) *worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, rate, scaled);
+  if (p->def.n_psi > 0)
+    *worst = fmax(*worst,
+                  scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, rate + m, scaled + m));
+  return AS_OK;
+}
+
+/// The same of all rows, also of those that are left out.
+static as_status measure_all_rates(as_integrator *s, const as_point *at, double *rate,
+                                   double *scaled, double *worst) {
+  asi_rows_update(s, true);
+  const as_status status = measure_rates(s, at, rate, scaled, worst);
+  asi_rows_update(s, false);
+  return status;
+}
+
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, bool measure, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows;
-  double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
+  double *rhs = s->kkt_rhs, *gdot = rhs + n;
   double *multiplier = s->residual, *scaled = s->increment;
   double best = (double)INFINITY, step = (double)INFINITY;
   int tries = 0;
@@ -297,22 +326,19 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
   memset(s->xi, 0, (size_t)n * sizeof(double)); // the change so far
   for (int iteration = 0;; ++iteration) {
     const as_point at = {.t = t, .q = q, .v = v};
-    as_status status = asi_blocks(s, &at, projection_blocks);
-    if (status == AS_OK && m > 0)
-      status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);
-    if (status == AS_OK && p->def.n_psi > 0)
-      status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
+    double worst;
+    as_status status = AS_OK;
+    if (iteration == 0 && measure) { // what is told of the start is told of all rows
+      status = measure_all_rates(s, &at, gdot, scaled, &worst);
+      if (status) return status;
+      asi_redundancy_scale(s);
+      report->velocity_residual = asi_max_abs(gdot, rows);
+      if (!s->given.noted)
+        memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
+    }
+    status = measure_rates(s, &at, gdot, scaled, &worst);
     if (status) return status;
-    for (int i = 0; i < rows; ++i) gdot[i] -= s->target[i];
-    if (iteration == 0 && measure) asi_redundancy_scale(s);
     const double largest = asi_max_abs(gdot, rows), speed = fmax(1.0, asi_max_abs(v, n));
-    double worst = 0.0;
-    if (m > 0) worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, gdot, scaled);
-    if (p->def.n_psi > 0)
-      worst = fmax(worst, scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, k, scaled + m));
-    if (iteration == 0) report->velocity_residual = largest;
-    if (iteration == 0 && measure && !s->given.noted)
-      memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
     report->velocity_drift = largest;
     report->velocity_iterations = iteration;
     const bool at_round_off = worst <= 64.0 * DBL_EPSILON * speed;
@@ -320,7 +346,12 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     tries = worst > 0.5 * best ? tries + 1 : 0;
     if (!may_move || iteration == MAX_PROJECTIONS || ((at_round_off || tries > 3) && settled)) {
       double limit = INCONSISTENT;
-      if (!measure) status = add_position_error(s, &at, &limit);
+      if (!measure) {
+        status = add_position_error(s, &at, &limit);
+      } else if (s->redundancy.n_implied > 0 && worst <= limit * speed) { // the others have to hold, too
+        limit += asi_rows_slack(s);
+        status = measure_all_rates(s, &at, gdot, scaled, &worst);
+      }
       if (status) return status;
       if (!(worst <= limit * speed))
         return fail_inconsistent(s, t, measure ? "starting velocity" : "velocity", worst, scaled, 0,
