@@ -52,25 +52,41 @@ void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, 
   if (count > 8) asi_text_add(&list, ", ...");
 }
 
+/// How far rows are from implying each other: an angle, and what it makes at the largest lever arm.
+static void say_apart(const as_integrator *s, double apart, char *text, size_t size) {
+  const double length = s->redundancy.length;
+  if (length > 0.0)
+    asi_print(text, size, "%.1g rad, or %.1g m,", apart, apart * length);
+  else
+    asi_print(text, size, "%.1g of their size", apart);
+}
+
 /// Says which rows are redundant, or nearly.
 static void warn_of_redundancy(const as_integrator *s, double t, const double *q, const double *v,
                                bool nearly) {
   const asi_redundancy *r = &s->redundancy;
   const int count = nearly ? r->n_nearly : r->n_redundant;
+  const int *const rows = r->redundant + (nearly ? r->n_redundant : 0);
   if (count == 0 || s->def.log == NULL) return;
-  char names[640];
+  char names[640] = "", apart[64], also[160] = "";
   const as_problem_def *def = &s->problem->def;
   const as_point at = {.t = t, .q = q, .v = v, .u = s->eval.u};
-  names[0] = '\0';
-  if (def->describe_redundancy && !nearly)
-    def->describe_redundancy(&at, r->redundant, count, r->group, names, sizeof names, def->user);
-  if (names[0] == '\0')
-    asi_name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names,
-                  sizeof names);
-  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows %s %s: %s. %s", count, r->rows,
-          count == 1 ? "is" : "are", nearly ? "nearly redundant" : "redundant", names,
-          nearly ? "Their multipliers may be far too large."
-                 : "The motion is not affected; reactions are those of least norm.");
+  if (def->describe_redundancy)
+    def->describe_redundancy(&at, rows, count, r->group, names, sizeof names, def->user);
+  if (names[0] == '\0') asi_name_rows(s->problem, rows, count, names, sizeof names);
+  say_apart(s, nearly ? r->found_apart : r->rounded, apart, sizeof apart);
+  if (nearly)
+    asi_print(also, sizeof also,
+              " They are about %s apart: if they are meant to be one, they take freedom from the "
+              "machine.",
+              apart);
+  else if (r->rounded > 0.0)
+    asi_print(also, sizeof also, " They are about %s apart, and are taken as one.", apart);
+  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows %s %s: %s.%s %s", count, r->rows,
+          count == 1 ? "is" : "are", nearly ? "nearly redundant" : "redundant", names, also,
+          nearly               ? "Reactions may be far too large."
+          : r->rounded > 0.0 ? "Reactions are those of least norm."
+                               : "The motion is not affected; reactions are those of least norm.");
 }
 
 /// Finds rows that others imply, or nearly, at a point.
@@ -455,7 +471,8 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
   for (int i = 0; i < rows; ++i) others = others || active[i] == s->eval.inactive[i];
   keep_rows(s);
   const int n_inactive = s->eval.n_inactive, n_implied = s->redundancy.n_implied;
-  const double compliance = s->base_compliance;
+  const double compliance = s->base_compliance, rounded = s->redundancy.rounded;
+  const bool close = s->redundancy.close;
   if (others) s->compliance = s->base_compliance = 0.0;
   if (others) asi_rows_take_all(s);
   s->mass_known = false; // parameters may have changed
@@ -464,6 +481,8 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
   if (status) {
     s->eval.n_inactive = n_inactive;
     s->redundancy.n_implied = n_implied;
+    s->redundancy.rounded = rounded;
+    s->redundancy.close = close;
     take_rows_back(s);
     s->compliance = s->base_compliance = compliance;
     return status;

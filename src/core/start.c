@@ -190,6 +190,8 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *what,
 
 // [RE.4] Compliance while projecting: enough to bear redundant rows; more where a step would lead away.
 #define LEAST_COMPLIANCE 1e-8
+// Where redundant rows are left out and others are nearly so: little beside the square of 1e-5, the least sigma of these.
+#define NO_COMPLIANCE 1e-13
 #define FIRST_DAMPING 1e-3
 #define MOST_DAMPING 1e6
 
@@ -365,7 +367,8 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     memset(rhs, 0, (size_t)n * sizeof(double));
     asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->xi, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
-    status = solve_projection(s, t, LEAST_COMPLIANCE, true, rhs, multiplier,
+    const double e = measure && s->redundancy.close ? NO_COMPLIANCE : LEAST_COMPLIANCE;
+    status = solve_projection(s, t, e, true, rhs, multiplier,
                               "the projection of the starting velocity");
     if (status) return status;
     step = 0.0;
