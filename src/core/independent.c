@@ -195,9 +195,7 @@ static as_status evaluate_rows(as_integrator *s) {
   return status;
 }
 
-double asi_rows_slack(const as_integrator *s) {
-  return HOLDS_ROUNDED * s->redundancy.rounded;
-}
+double asi_rows_slack(const as_integrator *s) { return HOLDS_ROUNDED * s->redundancy.rounded; }
 
 as_status asi_rows_check(as_integrator *s, bool *hold) {
   const as_problem *p = s->problem;
@@ -249,7 +247,9 @@ static double response_of(as_integrator *s) {
   as_error ignored, *const error = s->eval.error;
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   for (int i = 0; i < r->rows; ++i)
-    y[i] = s->eval.inactive[i] || !r->implied[i] ? 0.0 : (i % 3 == 1 ? -1.0 : 1.0) / sqrt(r->inverse_D2[i]);
+    y[i] = s->eval.inactive[i] || !r->implied[i]
+               ? 0.0
+               : (i % 3 == 1 ? -1.0 : 1.0) / sqrt(r->inverse_D2[i]);
   s->eval.error = &ignored;
   s->at_trial = 0; // B is one of all rows, now
   asi_rows_update(s, true);

@@ -84,9 +84,9 @@ static void warn_of_redundancy(const as_integrator *s, double t, const double *q
     asi_print(also, sizeof also, " They are about %s apart, and are taken as one.", apart);
   asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows %s %s: %s.%s %s", count, r->rows,
           count == 1 ? "is" : "are", nearly ? "nearly redundant" : "redundant", names, also,
-          nearly               ? "Reactions may be far too large."
+          nearly             ? "Reactions may be far too large."
           : r->rounded > 0.0 ? "Reactions are those of least norm."
-                               : "The motion is not affected; reactions are those of least norm.");
+                             : "The motion is not affected; reactions are those of least norm.");
 }
 
 /// Finds rows that others imply, or nearly, at a point.
@@ -247,8 +247,7 @@ static as_status project_velocity(as_integrator *s, double t, const unsigned cha
   const asi_values *x = &s->next;
   report->velocity_rows = s->given.rows + s->problem->def.n_lambda;
   s->given.keep = keep;
-  const as_status status =
-      asi_project_start_velocity(s, t, x->q, x->v, may_move, x->vdot, report);
+  const as_status status = asi_project_start_velocity(s, t, x->q, x->v, may_move, x->vdot, report);
   s->given.keep = NULL;
   return status;
 }

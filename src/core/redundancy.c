@@ -526,9 +526,8 @@ static as_status classify(as_integrator *s, double *basis, int count) {
       *(value < r->limit ? &redundant : &nearly) = value; // they come in order
       for (int c = 0; c < count; ++c)
         for (int i = 0; i < rows; ++i)
-          vector[i] +=
-              vt[(size_t)c * (size_t)count + (size_t)from] *
-              basis[(size_t)c * (size_t)rows + (size_t)i];
+          vector[i] += vt[(size_t)c * (size_t)count + (size_t)from] *
+                       basis[(size_t)c * (size_t)rows + (size_t)i];
       // a row that counts one in it is off by so much
       double *const apart = value < r->limit ? &r->found_rounded : &r->found_apart;
       if (value >= ASI_REDUNDANT) *apart = fmax(*apart, value / asi_max_abs(vector, rows));

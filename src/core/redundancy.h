@@ -23,9 +23,10 @@ typedef struct asi_redundancy {
   int n_nearly;         ///< rows that they nearly imply
   int *redundant;       ///< rows: which, the redundant ones first, as of the start
   int *found;           ///< rows: the same, of the last search
-  double found_rounded; ///< of the redundant ones of that search: how far they are from being implied
-  double found_apart;   ///< of the nearly redundant ones
-  int *group;           ///< rows: of that search, the group of rows that imply each other; -1: none
+  double
+      found_rounded;  ///< of the redundant ones of that search: how far they are from being implied
+  double found_apart; ///< of the nearly redundant ones
+  int *group;         ///< rows: of that search, the group of rows that imply each other; -1: none
 
   // Rows that a run does without.
   bool *implied;     ///< rows: these
@@ -33,9 +34,11 @@ typedef struct asi_redundancy {
   bool *old_implied; ///< rows: a copy, for a choice that fails
   bool close;        ///< the others are close to dependent, but are not
   int n_implied;     ///< how many; 0: none, and `implied` may hold anything
-  double rounded;    ///< how far they are from being implied, relative to lengths; 0: they are, to round-off
-  double response;   ///< the least since they were chosen of velocities to rates of the others; 0: not known yet
-  bool doubtful;     ///< it has become much larger
+  double
+      rounded; ///< how far they are from being implied, relative to lengths; 0: they are, to round-off
+  double
+      response; ///< the least since they were chosen of velocities to rates of the others; 0: not known yet
+  bool doubtful; ///< it has become much larger
 
   // [RE.7] Multipliers of least norm.
   bool norm_known;     ///< the next two are

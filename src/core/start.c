@@ -301,8 +301,8 @@ static as_status measure_rates(as_integrator *s, const as_point *at, double *rat
   *worst = 0.0;
   if (m > 0) *worst = scale_residual(&s->block[AS_BLOCK_G_Q], &p->g_q_rows, rate, scaled);
   if (p->def.n_psi > 0)
-    *worst = fmax(*worst,
-                  scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, rate + m, scaled + m));
+    *worst =
+        fmax(*worst, scale_residual(&s->block[AS_BLOCK_K_V], &p->k_v_rows, rate + m, scaled + m));
   return AS_OK;
 }
 
@@ -335,8 +335,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
       if (status) return status;
       asi_redundancy_scale(s);
       report->velocity_residual = asi_max_abs(gdot, rows);
-      if (!s->given.noted)
-        memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
+      if (!s->given.noted) memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
     }
     status = measure_rates(s, &at, gdot, scaled, &worst);
     if (status) return status;
@@ -350,7 +349,8 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
       double limit = INCONSISTENT;
       if (!measure) {
         status = add_position_error(s, &at, &limit);
-      } else if (s->redundancy.n_implied > 0 && worst <= limit * speed) { // the others have to hold, too
+      } else if (s->redundancy.n_implied > 0 &&
+                 worst <= limit * speed) { // the others have to hold, too
         limit += asi_rows_slack(s);
         status = measure_all_rates(s, &at, gdot, scaled, &worst);
       }
@@ -368,8 +368,8 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->xi, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
     const double e = measure && s->redundancy.close ? NO_COMPLIANCE : LEAST_COMPLIANCE;
-    status = solve_projection(s, t, e, true, rhs, multiplier,
-                              "the projection of the starting velocity");
+    status =
+        solve_projection(s, t, e, true, rhs, multiplier, "the projection of the starting velocity");
     if (status) return status;
     step = 0.0;
     for (int i = 0; i < n; ++i) {

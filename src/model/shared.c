@@ -178,8 +178,7 @@ void asi_describe_redundancy(const as_point *at, const int *redundant, int count
                     .psi = multiplier ? multiplier + m->n_lambda : NULL};
   text[0] = '\0';
   sharers *const joints = asi_calloc((size_t)count, sizeof *joints);
-  for (int i = 0; i < count && joints; ++i)
-    joints[i] = find_sharers(m, group, group[redundant[i]]);
+  for (int i = 0; i < count && joints; ++i) joints[i] = find_sharers(m, group, group[redundant[i]]);
   for (int i = 0; i < count && multiplier && joints; ++i) {
     directions along = {.count = 0}, about = {.count = 0};
     bool first = true;
