@@ -236,8 +236,11 @@ as_status asi_rows_fail(as_integrator *s) {
                   s->t1, name, fabs(r->image[worst]));
 }
 
-/// How large multipliers the rows that are kept need for the forces that those of size one, with alternating signs, make of the
-/// rows that are left out, both in units of rows, by the factors of the step; 0: not known. It is large where they are close to
+/// A repeatable number between -1 and 1, different for each i.
+static double scatter(int i) { return cos(1.0 + 2.3 * i + 0.7 * i * i); }
+
+/// How large multipliers the rows that are kept need for the forces that multipliers of up to one, at random, make of the rows
+/// that are left out, both in units of rows, by the factors of the step; 0: not known. It is large where they are close to
 /// dependent, and others would not be.
 static double response_of(as_integrator *s) {
   const asi_redundancy *r = &s->redundancy;
@@ -247,9 +250,7 @@ static double response_of(as_integrator *s) {
   as_error ignored, *const error = s->eval.error;
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   for (int i = 0; i < r->rows; ++i)
-    y[i] = s->eval.inactive[i] || !r->implied[i]
-               ? 0.0
-               : (i % 3 == 1 ? -1.0 : 1.0) / sqrt(r->inverse_D2[i]);
+    y[i] = s->eval.inactive[i] || !r->implied[i] ? 0.0 : scatter(i) / sqrt(r->inverse_D2[i]);
   s->eval.error = &ignored;
   s->at_trial = 0; // B is one of all rows, now
   asi_rows_update(s, true);
