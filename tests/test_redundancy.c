@@ -343,7 +343,7 @@ static void name_row(as_quantity quantity, int index, char *text, size_t size, v
 static void test_nearly_redundant(void **state) {
   (void)state;
   const double angles[] = {0.0, 1e-12, 1e-6, 1e-4, 0.1};
-  const int redundant[] = {1, 1, 0, 0, 0}, nearly[] = {0, 0, 1, 1, 0};
+  const int redundant[] = {1, 1, 1, 0, 0}, nearly[] = {0, 0, 0, 1, 0};
   for (int i = 0; i < 5; ++i) {
     const as_space_part part = {AS_SPACE_RN, 3};
     as_problem_def def = as_default_problem_def();

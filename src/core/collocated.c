@@ -496,6 +496,10 @@ static void collocated_predict(as_integrator *s) {
     for (int i = 0; i < s->problem->n; ++i) s->z[i] = s->a0[i] + s->h * s->rate.vdot[i];
   for (int i = 0; i < s->problem->n && (s->path.leads || calmed); ++i)
     s->z[i] = ((1.0 - am) * s->z[i] + am * s->a0[i] - af * s->vdot0[i]) / (1.0 - af);
+  // Nothing would bring back what round-off has left in rows that are left out.
+  asi_rows_clear(s, s->z + layout_of(s).lambda);
+  for (int i = 0; i < s->problem->def.n_lambda && has_eta(s) && s->eval.n_left_out > 0; ++i)
+    if (s->eval.left_out[i]) s->z[layout_of(s).eta + i] = 0.0;
   if (has_eta(s)) distrust_eta(s);
 }
 

@@ -21,18 +21,24 @@
 // [RE.8] e of the matrix that multipliers of least norm are found with, and how often its solution is refined at the most.
 #define LEAST_NORM_COMPLIANCE 1e-8
 enum { MAX_REFINEMENTS = 50 };
+// [RE.10] e that takes rows for implied which are so by `rounded` only, over its square; how often it is refined then.
+#define ROUNDED_COMPLIANCE 1e4
+enum { ROUNDED_REFINEMENTS = 8 };
 // Refined until a change is smaller than this, relative to the largest.
 #define REFINED 1e-13
 // Rows that are left out may be off by this share of the machine's lengths or speeds, or by this times what the others are
 // off by.
 #define HOLDS 1e-7
 #define HOLDS_LIKE 1e3
+// [RE.10] The same for rows that are implied by `rounded` only, in units of that: a hinge that is off by 1 at the start is off by 2
+// half a turn later, and levers count.
+#define HOLDS_ROUNDED 30.0
 // sigma/sigma_1 of rows that are implied where positions are known to Newton's tolerance only: in a choice that may leave out
 // fewer, which is made where a step has moved by 1e-4 of the machine's lengths or more, and in others.
 #define IMPLIED_LATER 1e-6
 #define IMPLIED_ALONG 1e-5
-// Multipliers that have grown by this, against the forces that they make, since the rows were chosen: others may be better.
-#define MUCH_LARGER 10.0
+// The response of the rows that are kept has grown by this since they were chosen: others may be better.
+#define MUCH_LARGER 3.0
 
 // ---- which rows are left out -------------------------------------------------------------------------
 
@@ -53,15 +59,17 @@ void asi_rows_clear(const as_integrator *s, double *multiplier) {
 
 void asi_rows_take_all(as_integrator *s) {
   s->redundancy.n_implied = 0;
+  s->redundancy.close = false;
   asi_rows_update(s, false);
 }
 
 void asi_rows_leave_out(as_integrator *s) {
   asi_redundancy *r = &s->redundancy;
   r->n_implied = r->n_redundant;
+  r->close = r->n_nearly > 0;
   for (int i = 0; i < r->rows; ++i) r->implied[i] = false;
   for (int i = 0; i < r->n_redundant; ++i) r->implied[r->found[i]] = true;
-  r->growth = 0.0; // not known yet
+  r->response = 0.0; // not known yet
   asi_rows_update(s, false);
 }
 
@@ -83,6 +91,11 @@ static as_status least_norm_create(as_integrator *s) {
 
 // ---- multipliers of least norm ---------------------------------------------------------------------
 
+/// [RE.8] e
+static double least_norm_compliance(const asi_redundancy *r) {
+  return fmax(LEAST_NORM_COMPLIANCE, ROUNDED_COMPLIANCE * r->rounded * r->rounded);
+}
+
 as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, const double *v) {
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
@@ -98,7 +111,7 @@ as_status asi_least_norm_prepare(as_integrator *s, double t, const double *q, co
     for (int j = 0; j < p->n; ++j)
       system->value[system->diagonal[j]] = 1.0 / (r->column_scale[j] * r->column_scale[j]);
     for (int i = 0; i < r->rows; ++i)
-      system->value[system->diagonal[p->n + i]] = -LEAST_NORM_COMPLIANCE * r->norm_weight[i];
+      system->value[system->diagonal[p->n + i]] = -least_norm_compliance(r) * r->norm_weight[i];
     status = asi_factor(s, &s->redundancy.least, t, "the reactions of redundant joints");
   }
   asi_rows_update(s, false);
@@ -132,7 +145,8 @@ as_status asi_least_norm(as_integrator *s, double *lambda, double *psi) {
   memset(z, 0, all);
   memset(image, 0, all);
   double change = (double)INFINITY;
-  for (int i = 0; i < MAX_REFINEMENTS; ++i) {
+  const int most = r->rounded > 0.0 ? ROUNDED_REFINEMENTS : MAX_REFINEMENTS;
+  for (int i = 0; i < most; ++i) {
     for (int j = 0; j < n; ++j)
       step[j] = force[j] - (image[j] - system->value[system->diagonal[j]] * z[j]);
     for (int j = n; j < system->size; ++j) step[j] = -image[j];
@@ -189,6 +203,8 @@ static as_status evaluate_rows(as_integrator *s) {
   return status;
 }
 
+double asi_rows_slack(const as_integrator *s) { return HOLDS_ROUNDED * s->redundancy.rounded; }
+
 as_status asi_rows_check(as_integrator *s, bool *hold) {
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
@@ -200,13 +216,13 @@ as_status asi_rows_check(as_integrator *s, bool *hold) {
   asi_rows_update(s, false);
   if (status) return status;
   const double length = r->length > 0.0 ? r->length : p->length;
-  const double speed = asi_max_motion(p, s->next.v) * p->length;
+  const double speed = asi_max_motion(p, s->next.v) * p->length, slack = HOLDS + asi_rows_slack(s);
   // Index-3 leaves velocities off the constraints.
   const double rate = fmax(largest_of(s, r->seen, 0, m, false), largest_of(s, r->seen, 0, m, true));
   *hold = largest_of(s, r->image, 0, m, true) <=
-              HOLDS * length + HOLDS_LIKE * largest_of(s, r->image, 0, m, false) &&
+              slack * length + HOLDS_LIKE * largest_of(s, r->image, 0, m, false) &&
           largest_of(s, r->image, m, k, true) <=
-              HOLDS * speed + HOLDS_LIKE * (rate + largest_of(s, r->image, m, k, false));
+              slack * speed + HOLDS_LIKE * (rate + largest_of(s, r->image, m, k, false));
   return AS_OK;
 }
 
@@ -228,22 +244,36 @@ as_status asi_rows_fail(as_integrator *s) {
                   s->t1, name, fabs(r->image[worst]));
 }
 
-/// The largest multiplier against the largest force that they make, both in units of rows and columns.
-static double growth_of(as_integrator *s) {
+/// A repeatable number between -1 and 1, different for each i.
+static double scatter(int i) { return cos(1.0 + 2.3 * i + 0.7 * i * i); }
+
+/// How large multipliers the rows that are kept need for the forces that multipliers of up to one, at random, make of the rows
+/// that are left out, both in units of rows, by the factors of the step; 0: not known. It is large where they are close to
+/// dependent, and others would not be.
+static double response_of(as_integrator *s) {
   const asi_redundancy *r = &s->redundancy;
-  const int m = s->problem->def.n_lambda;
-  double largest = 0.0, force = 0.0;
-  const double *multiplier = s->predictor.z[0] + s->problem->n; // as solved, not as seen by forces
+  const as_point at = {.t = s->t1, .q = s->now.q, .v = s->now.v};
+  const int n = s->problem->n;
+  double *const x = s->residual, *const y = r->image, largest = 0.0;
+  as_error ignored, *const error = s->eval.error;
+  memset(x, 0, (size_t)s->active->size * sizeof(double));
   for (int i = 0; i < r->rows; ++i)
-    largest = fmax(largest, fabs(multiplier[i]) * sqrt(r->inverse_D2[i]));
-  asi_constraint_force(s, multiplier, multiplier + m, r->force);
-  for (int j = 0; j < s->problem->n; ++j)
-    force = fmax(force, fabs(r->force[j]) * r->column_scale[j]);
-  return largest > 0.0 ? largest / fmax(force, DBL_MIN * largest) : 0.0;
+    y[i] = s->eval.inactive[i] || !r->implied[i] ? 0.0 : scatter(i) / sqrt(r->inverse_D2[i]);
+  s->eval.error = &ignored;
+  s->at_trial = 0; // B is one of all rows, now
+  asi_rows_update(s, true);
+  as_status status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V));
+  asi_rows_update(s, false);
+  if (status == AS_OK) asi_rows_force(s, y, x);
+  if (status == AS_OK) status = asi_solve(s, s->active, s->t1, x);
+  s->eval.error = error;
+  for (int i = 0; i < r->rows && status == AS_OK; ++i)
+    largest = fmax(largest, fabs(x[n + i]) * sqrt(r->inverse_D2[i]));
+  return largest;
 }
 
-/// Lets the prediction begin anew with the multipliers of now.
-static void predict_from_now(as_integrator *s) {
+/// Lets the prediction begin anew with these multipliers.
+static void predict_from(as_integrator *s, const double *from) {
   const as_problem *p = s->problem;
   const size_t m = (size_t)p->def.n_lambda, k = (size_t)p->def.n_psi;
   const int stride = p->n + s->redundancy.rows;
@@ -253,14 +283,14 @@ static void predict_from_now(as_integrator *s) {
   s->predictor.rings = false;
   for (int stage = 0; stage <= (two ? stride : 0); stage += stride) {
     double *const multiplier = s->predictor.z[0] + stage + p->n;
-    memcpy(multiplier, s->now.lambda, m * sizeof(double));
-    memcpy(multiplier + m, s->now.psi, k * sizeof(double));
+    memcpy(multiplier, from, (m + k) * sizeof(double));
     if (s->def.method == AS_METHOD_INDEX2) memset(multiplier + m + k, 0, m * sizeof(double));
   }
 }
 
 /// The multipliers of now and of the step before that do without the rows that are left out:
 /// [M G^T; G 0] (x, lambda') = (G^T lambda, 0)
+/// Those that forces have seen stay, and are only predicted so.
 static as_status change_multipliers(as_integrator *s) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda;
@@ -281,11 +311,12 @@ static as_status change_multipliers(as_integrator *s) {
     asi_rows_force(s, old, rhs);
     status = asi_solve(s, system, s->t, rhs);
     if (status) break;
+    if (i == 0) predict_from(s, rhs + n);
+    if (asi_forces_see_least_norm(s)) break;
     memcpy(values[i]->lambda, rhs + n, (size_t)m * sizeof(double));
     memcpy(values[i]->psi, rhs + n + m, (size_t)p->def.n_psi * sizeof(double));
   }
   asi_rows_update(s, false);
-  if (status == AS_OK) predict_from_now(s);
   return status;
 }
 
@@ -302,11 +333,13 @@ as_status asi_rows_choose(as_integrator *s, double t, const double *q, const dou
   const int count = r->n_implied;
   *changed = false;
   r->limit = fewer ? IMPLIED_LATER : IMPLIED_ALONG;
+  if (r->rounded > 0.0) r->limit = fmax(r->limit, asi_redundancy_rounded(s));
   as_status status = asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), count + 8);
   r->limit = ASI_REDUNDANT;
   if (status || are_the_same(r)) return status;
   if (r->n_redundant > count || (r->n_redundant < count && !fewer)) return AS_OK;
   memcpy(r->old_implied, r->implied, (size_t)r->rows * sizeof(bool));
+  if (r->n_redundant < count) r->rounded = fmin(r->rounded, r->found_rounded);
   asi_rows_leave_out(s);
   status = change_multipliers(s);
   if (status) { // a singular position: the others stay
@@ -320,31 +353,11 @@ as_status asi_rows_choose(as_integrator *s, double t, const double *q, const dou
   return AS_OK;
 }
 
-/// Whether the multipliers of now are much larger than those of least norm: then it is the choice of rows that makes them so.
-static as_status are_much_larger(as_integrator *s, bool *yes) {
-  const as_problem *p = s->problem;
-  asi_redundancy *r = &s->redundancy;
-  const int m = p->def.n_lambda;
-  const double *multiplier = s->predictor.z[0] + p->n;
-  double larger = 0.0, least = 0.0;
-  memcpy(r->seen, multiplier, (size_t)r->rows * sizeof(double));
-  const as_status status = asi_least_norm_at(s, s->t, s->now.q, s->now.v, r->seen, r->seen + m);
-  for (int i = 0; i < r->rows && status == AS_OK; ++i) {
-    const double unit = sqrt(r->inverse_D2[i]);
-    larger = fmax(larger, fabs(multiplier[i]) * unit);
-    least = fmax(least, fabs(r->seen[i]) * unit);
-  }
-  *yes = larger > MUCH_LARGER * least;
-  return status;
-}
-
 as_status asi_rows_doubt(as_integrator *s) {
-  bool larger = false, changed = false;
+  bool changed = false;
   as_error ignored, *const error = s->eval.error;
   s->eval.error = &ignored;
-  as_status status = are_much_larger(s, &larger);
-  if (status == AS_OK && larger)
-    status = asi_rows_choose(s, s->t, s->now.q, s->now.v, false, &changed);
+  const as_status status = asi_rows_choose(s, s->t, s->now.q, s->now.v, false, &changed);
   s->eval.error = error;
   s->redundancy.doubtful = false;
   return as_status_is_recoverable(status) ? AS_OK : status; // with the rows at hand, then
@@ -352,11 +365,10 @@ as_status asi_rows_doubt(as_integrator *s) {
 
 void asi_rows_watch(as_integrator *s) {
   asi_redundancy *r = &s->redundancy;
-  if (r->n_implied == 0) return;
-  const double growth = growth_of(s);
-  if (r->growth == 0.0) r->growth = fmax(growth, 1.0);
-  r->doubtful = growth > MUCH_LARGER * r->growth;
-  if (r->doubtful) r->growth = growth;
+  if (r->n_implied == 0 || s->factor_age > 0) return;
+  const double response = response_of(s);
+  r->doubtful = r->response > 0.0 && response > MUCH_LARGER * r->response;
+  if (r->doubtful || r->response == 0.0 || response < r->response) r->response = response;
 }
 
 // ---- what is shown, and seen by forces ----------------------------------------------------------------
@@ -405,7 +417,7 @@ static as_status find_null_vector(as_integrator *s, double t, int row, double *q
   y[row] = 1.0;
   for (int pass = 0; pass < 2; ++pass) {
     memset(probe, 0, (size_t)n * sizeof(double));
-    for (int i = 0; i < r->rows; ++i) y[i] *= -LEAST_NORM_COMPLIANCE * r->norm_weight[i];
+    for (int i = 0; i < r->rows; ++i) y[i] *= -least_norm_compliance(r) * r->norm_weight[i];
     const as_status status = asi_solve(s, &s->redundancy.least, t, probe);
     if (status) return status;
   }

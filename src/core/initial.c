@@ -52,25 +52,41 @@ void asi_name_rows(const as_problem *p, const int *rows, int count, char *text, 
   if (count > 8) asi_text_add(&list, ", ...");
 }
 
+/// How far rows are from implying each other: an angle, and what it makes at the largest lever arm.
+static void say_apart(const as_integrator *s, double apart, char *text, size_t size) {
+  const double length = s->redundancy.length;
+  if (length > 0.0)
+    asi_print(text, size, "%.1g rad, or %.1g m,", apart, apart * length);
+  else
+    asi_print(text, size, "%.1g of their size", apart);
+}
+
 /// Says which rows are redundant, or nearly.
 static void warn_of_redundancy(const as_integrator *s, double t, const double *q, const double *v,
                                bool nearly) {
   const asi_redundancy *r = &s->redundancy;
   const int count = nearly ? r->n_nearly : r->n_redundant;
+  const int *const rows = r->redundant + (nearly ? r->n_redundant : 0);
   if (count == 0 || s->def.log == NULL) return;
-  char names[640];
+  char names[640] = "", apart[64], also[160] = "";
   const as_problem_def *def = &s->problem->def;
   const as_point at = {.t = t, .q = q, .v = v, .u = s->eval.u};
-  names[0] = '\0';
-  if (def->describe_redundancy && !nearly)
-    def->describe_redundancy(&at, r->redundant, count, r->group, names, sizeof names, def->user);
-  if (names[0] == '\0')
-    asi_name_rows(s->problem, r->redundant + (nearly ? r->n_redundant : 0), count, names,
-                  sizeof names);
-  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows %s %s: %s. %s", count, r->rows,
-          count == 1 ? "is" : "are", nearly ? "nearly redundant" : "redundant", names,
-          nearly ? "Their multipliers may be far too large."
-                 : "The motion is not affected; reactions are those of least norm.");
+  if (def->describe_redundancy)
+    def->describe_redundancy(&at, rows, count, r->group, names, sizeof names, def->user);
+  if (names[0] == '\0') asi_name_rows(s->problem, rows, count, names, sizeof names);
+  say_apart(s, nearly ? r->found_apart : r->rounded, apart, sizeof apart);
+  if (nearly)
+    asi_print(also, sizeof also,
+              " They are about %s apart: if they are meant to be one, they take freedom from the "
+              "machine.",
+              apart);
+  else if (r->rounded > 0.0)
+    asi_print(also, sizeof also, " They are about %s apart, and are taken as one.", apart);
+  asi_log(s, AS_LOG_WARNING, "%d of %d constraint rows %s %s: %s.%s %s", count, r->rows,
+          count == 1 ? "is" : "are", nearly ? "nearly redundant" : "redundant", names, also,
+          nearly             ? "Reactions may be far too large."
+          : r->rounded > 0.0 ? "Reactions are those of least norm."
+                             : "The motion is not affected; reactions are those of least norm.");
 }
 
 /// Finds rows that others imply, or nearly, at a point.
@@ -104,23 +120,57 @@ static double redundant_compliance(const as_integrator *s) {
   return s->def.method == AS_METHOD_INDEX2 ? 1e-8 : 1e-6;
 }
 
-// sigma/sigma_1 of rows that a run leaves out from its start. Axes of hinges that are meant to be one are given with so many
-// digits; rows closer to others than this could not be solved with, and are looked at after each step.
-#define IMPLIED_AT_START 1e-7
+// Gaps of rows that are left out, relative to lengths, which count: smaller ones are projection's.
+#define CLOSED 1e-8
+
+/// The largest |g| of rows that are left out, relative to the largest lever arm.
+static as_status measure_gap(as_integrator *s, double t, const double *q, double *gap) {
+  const as_problem *p = s->problem;
+  const asi_redundancy *r = &s->redundancy;
+  const as_point at = {.t = t, .q = q};
+  const double length = r->length > 0.0 ? r->length : asi_max_abs(q, p->nq);
+  double *const g = r->image;
+  *gap = 0.0;
+  if (p->def.n_lambda == 0 || r->n_implied == 0) return AS_OK;
+  asi_rows_update(s, true);
+  const as_status status = asi_eval_function(&s->eval, ASI_FN_G, &at, s->block, g);
+  asi_rows_update(s, false);
+  for (int i = 0; i < p->def.n_lambda && status == AS_OK; ++i)
+    if (r->implied[i] && !s->eval.inactive[i] && g[i] != 0.0)
+      *gap = asi_worse(*gap, fabs(g[i]) / sqrt(r->inverse_D2[i]) / length);
+  return status;
+}
+
+/// [RE.10] Leaves out the rows that the others imply where q is, to as many digits as they are given with.
+static as_status leave_out(as_integrator *s, double t, const double *q, const double *v) {
+  asi_redundancy *r = &s->redundancy;
+  r->norm_known = false;
+  r->limit = asi_redundancy_rounded(s);
+  const as_status status =
+      asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
+  r->limit = ASI_REDUNDANT;
+  if (status == AS_OK) asi_rows_leave_out(s);
+  return status;
+}
+
+/// The same where q is on the constraints, as far as can be: how far these rows are from being implied is known then.
+static as_status leave_out_here(as_integrator *s, double t, const double *q, const double *v) {
+  asi_redundancy *r = &s->redundancy;
+  double gap = 0.0;
+  as_status status = leave_out(s, t, q, v);
+  if (status == AS_OK) status = measure_gap(s, t, q, &gap);
+  if (status == AS_OK) r->rounded = fmax(r->found_rounded, gap > CLOSED ? gap : 0.0);
+  return status;
+}
 
 /// Finds the rank of the constraints at the start, and leaves redundant rows out if it is short. If there are more than are
 /// looked for, compliance bears the others.
 static as_status prepare_constraints(as_integrator *s, double t, const double *q, const double *v,
                                      as_start_report *report) {
   asi_redundancy *r = &s->redundancy;
-  r->norm_known = false;
-  r->limit = IMPLIED_AT_START;
-  const as_status status =
-      asi_find_redundancy(s, t, q, v, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
-  r->limit = ASI_REDUNDANT;
+  const as_status status = leave_out_here(s, t, q, v);
   if (status) return status;
   memcpy(r->redundant, r->found, (size_t)r->rows * sizeof(int));
-  asi_rows_leave_out(s);
   if (r->n_redundant == ASI_MOST_REDUNDANT) s->base_compliance = redundant_compliance(s);
   s->compliance = s->base_compliance;
   warn_of_redundancy(s, t, q, v, false);
@@ -154,23 +204,51 @@ void asi_set_active(as_integrator *s, const bool *active) {
   asi_rows_update(s, false);
 }
 
-/// Brings q and v of s->next onto the constraints. `keep`: what is given, and what may not be changed.
-static as_status project(as_integrator *s, double t, const unsigned char *keep, bool may_move,
-                         as_start_report *report) {
-  const as_problem *p = s->problem;
+/// [RE.10] Where rows contradict each other by the digits that they are given with, no position meets them all: those that the
+/// others imply are left out. `status`: what was found without that.
+static as_status project_rounded(as_integrator *s, double t, as_status status,
+                                 as_start_report *report) {
   const asi_values *x = &s->next;
-  as_status status = AS_OK;
-  as_space_normalize(p->space, x->q);
-  memcpy(s->q_given, x->q, (size_t)p->nq * sizeof(double));
+  const double residual = report->position_residual;
+  as_error ignored, *const error = s->eval.error;
+  const double most = asi_redundancy_rounded(s);
+  double gap = (double)INFINITY;
+  s->eval.error = &ignored;
+  as_status closer = leave_out(s, t, x->q, x->v);
+  if (closer == AS_OK && s->redundancy.n_implied > 0) {
+    closer = asi_project_position(s, t, s->q_given, x->q, true, report);
+    if (closer == AS_OK) closer = measure_gap(s, t, x->q, &gap);
+  }
+  s->eval.error = error;
+  report->position_residual = residual;
+  return closer == AS_OK && gap <= most ? AS_OK : status;
+}
+
+/// Brings q of s->next onto the constraints. `keep`: what may not be changed.
+static as_status project_position(as_integrator *s, double t, const unsigned char *keep,
+                                  bool may_move, as_start_report *report) {
+  const asi_values *x = &s->next;
+  as_space_normalize(s->problem->space, x->q);
+  memcpy(s->q_given, x->q, (size_t)s->problem->nq * sizeof(double));
+  report->position_rows = s->given.rows;
+  if (s->problem->def.n_lambda == 0) return AS_OK;
   s->given.keep = keep;
   s->given.positions = true;
-  if (p->def.n_lambda > 0) status = asi_project_position(s, t, s->q_given, x->q, may_move, report);
+  as_status status = asi_project_position(s, t, s->q_given, x->q, may_move, report);
+  if (status == AS_ERR_INCONSISTENT && may_move) status = project_rounded(s, t, status, report);
   s->given.positions = false;
-  if (status == AS_OK && s->redundancy.rows > 0)
-    status = asi_project_start_velocity(s, t, x->q, x->v, may_move, x->vdot, report);
   s->given.keep = NULL;
-  report->position_rows = s->given.rows;
-  report->velocity_rows = s->given.rows + p->def.n_lambda;
+  return status;
+}
+
+/// Brings v of s->next onto the constraints. `keep`: what is given, and what may not be changed.
+static as_status project_velocity(as_integrator *s, double t, const unsigned char *keep,
+                                  bool may_move, as_start_report *report) {
+  const asi_values *x = &s->next;
+  report->velocity_rows = s->given.rows + s->problem->def.n_lambda;
+  s->given.keep = keep;
+  const as_status status = asi_project_start_velocity(s, t, x->q, x->v, may_move, x->vdot, report);
+  s->given.keep = NULL;
   return status;
 }
 
@@ -212,11 +290,15 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
   for (int i = 0; i < p->def.n_x; ++i) x->x[i] = initial->x ? initial->x[i] : 0.0;
   report->degrees_of_freedom = p->n;
   asi_rows_take_all(s);
+  s->redundancy.rounded = 0.0;
   asi_set_active(s, initial->active);
   s->compliance = s->base_compliance = 0.0;
-  as_status status = project(s, t, initial->keep, s->def.project_start, report);
-  if (status == AS_OK && s->redundancy.rows > 0)
+  as_status status = project_position(s, t, initial->keep, s->def.project_start, report);
+  if (status == AS_OK && s->redundancy.rows > 0) {
     status = prepare_constraints(s, t, x->q, x->v, report);
+    if (status == AS_OK)
+      status = project_velocity(s, t, initial->keep, s->def.project_start, report);
+  }
   if (status) return status;
   guess_values(s, initial, 0.0);
   status = solve_rest(s, t);
@@ -368,8 +450,12 @@ static as_status complete_change(as_integrator *s, const bool *active, const dou
   asi_set_active(s, active);
   as_space_normalize(p->space, x->q);
   memcpy(s->q_given, x->q, (size_t)p->nq * sizeof(double));
-  if (p->def.n_lambda > 0) status = asi_project_position(s, s->t, s->q_given, x->q, true, &report);
+  if (others && s->redundancy.rounded > 0.0) status = leave_out(s, s->t, x->q, x->v);
+  if (status == AS_OK && p->def.n_lambda > 0)
+    status = asi_project_position(s, s->t, s->q_given, x->q, true, &report);
+  if (status == AS_ERR_INCONSISTENT) status = project_rounded(s, s->t, status, &report);
   if (status == AS_OK) status = set_targets(s, restitution);
+  if (status == AS_OK && others && rows > 0) status = leave_out_here(s, s->t, x->q, x->v);
   if (status == AS_OK && rows > 0)
     status = asi_project_velocity(s, s->t, x->q, x->v, true, true, &report);
   if (status == AS_OK) memcpy(s->impulse, s->residual, (size_t)rows * sizeof(double));
@@ -387,7 +473,8 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
   for (int i = 0; i < rows; ++i) others = others || active[i] == s->eval.inactive[i];
   keep_rows(s);
   const int n_inactive = s->eval.n_inactive, n_implied = s->redundancy.n_implied;
-  const double compliance = s->base_compliance;
+  const double compliance = s->base_compliance, rounded = s->redundancy.rounded;
+  const bool close = s->redundancy.close;
   if (others) s->compliance = s->base_compliance = 0.0;
   if (others) asi_rows_take_all(s);
   s->mass_known = false; // parameters may have changed
@@ -396,6 +483,8 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
   if (status) {
     s->eval.n_inactive = n_inactive;
     s->redundancy.n_implied = n_implied;
+    s->redundancy.rounded = rounded;
+    s->redundancy.close = close;
     take_rows_back(s);
     s->compliance = s->base_compliance = compliance;
     return status;

@@ -419,7 +419,7 @@ static as_status sharpen(as_integrator *s, double e, double t, double *basis, in
 }
 
 /// Names rows for vectors in the null space: one row for each, by elimination with complete pivoting, where each row counts
-/// as much as `favour` says.
+/// as much as `favour` says. The vectors become those of one such row each: what it and the other rows have in common.
 static void choose_rows(double *basis, int count, int rows, const double *favour, int *chosen) {
   for (int b = 0; b < count; ++b) {
     int best = 0;
@@ -442,7 +442,8 @@ static void choose_rows(double *basis, int count, int rows, const double *favour
       other[i] = swap;
     }
     chosen[b] = best;
-    for (int c = b + 1; c < count; ++c) {
+    for (int c = 0; c < count; ++c) {
+      if (c == b) continue;
       double *v = basis + (size_t)c * (size_t)rows;
       const double factor = v[best] / pivot[best];
       for (int i = 0; i < rows; ++i) v[i] -= factor * pivot[i];
@@ -455,20 +456,23 @@ static int compare_rows(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// Rows with less than this in a null vector, against its largest, have no part in it.
+// Rows with less than this in a null vector, against its largest, have no part in it. A vector that is one by sigma only has some of
+// that everywhere; three times of it counts, up to a tenth.
 #define PART 1e-6
+
+static double least_part(double sigma) { return fmin(fmax(PART, 3.0 * sigma), 0.1); }
 
 static int root_of(const int *parent, int row) {
   while (parent[row] != row) row = parent[row];
   return row;
 }
 
-/// Makes groups of the rows that null vectors have in common: they imply each other.
-static void group_rows(const double *basis, int count, int rows, int *group) {
+/// Makes groups of the rows that null vectors have in common: they imply each other. `part`: of each vector.
+static void group_rows(const double *basis, int count, int rows, const double *part, int *group) {
   for (int i = 0; i < rows; ++i) group[i] = i;
   for (int b = 0; b < count; ++b) {
     const double *v = basis + (size_t)b * (size_t)rows;
-    const double least = PART * asi_max_abs(v, rows);
+    const double least = part[b] * asi_max_abs(v, rows);
     int first = -1;
     for (int i = 0; i < rows; ++i) {
       if (!(fabs(v[i]) > least)) continue;
@@ -481,7 +485,7 @@ static void group_rows(const double *basis, int count, int rows, int *group) {
     bool alone = true;
     for (int b = 0; b < count && alone; ++b) {
       const double *v = basis + (size_t)b * (size_t)rows;
-      alone = !(fabs(v[i]) > PART * asi_max_abs(v, rows));
+      alone = !(fabs(v[i]) > part[b] * asi_max_abs(v, rows));
     }
     if (alone) group[i] = -1;
   }
@@ -514,23 +518,28 @@ static as_status classify(as_integrator *s, double *basis, int count) {
           "The rank of the constraints could not be found (LAPACK's dgesvd returned %d).", info);
     const int known = n < count ? n : count; // the rest of sigma is zero
     r->n_redundant = r->n_nearly = 0;
+    r->found_rounded = r->found_apart = 0.0;
+    double redundant = 0.0, nearly = 0.0; // the largest sigma of each sort
     for (int b = 0; b < count; ++b) {
+      double *const vector = turned + (size_t)b * (size_t)rows;
       const int from = count - 1 - b; // LAPACK sorts downwards
       const double value = from < known ? sigma[from] : 0.0;
-      if (value < r->limit)
-        ++r->n_redundant;
-      else
-        ++r->n_nearly;
+      ++*(value < r->limit ? &r->n_redundant : &r->n_nearly);
+      *(value < r->limit ? &redundant : &nearly) = value; // they come in order
       for (int c = 0; c < count; ++c)
         for (int i = 0; i < rows; ++i)
-          turned[(size_t)b * (size_t)rows + (size_t)i] +=
-              vt[(size_t)c * (size_t)count + (size_t)from] *
-              basis[(size_t)c * (size_t)rows + (size_t)i];
+          vector[i] += vt[(size_t)c * (size_t)count + (size_t)from] *
+                       basis[(size_t)c * (size_t)rows + (size_t)i];
+      // a row that counts one in it is off by so much
+      double *const apart = value < r->limit ? &r->found_rounded : &r->found_apart;
+      if (value >= ASI_REDUNDANT) *apart = fmax(*apart, value / asi_max_abs(vector, rows));
     }
     choose_rows(turned, r->n_redundant, rows, r->favour, r->found);
-    group_rows(turned, count, rows, r->group);
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, r->favour,
                 r->found + r->n_redundant);
+    // Sigma is no longer that of one vector, but at most that of the last of its sort.
+    for (int b = 0; b < count; ++b) work[b] = least_part(b < r->n_redundant ? redundant : nearly);
+    group_rows(turned, count, rows, work, r->group);
     qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);
     qsort(r->found + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);
   }
@@ -547,6 +556,17 @@ double asi_redundancy_near(const as_integrator *s) {
   return fmin(NEAR, 1e-2 / s->redundancy.rows);
 }
 
+// [RE.10] sigma/sigma_1 of rows that are given with so many digits, at the most and at the least.
+#define ROUNDED 1e-5
+#define ROUNDED_LEAST 1e-7
+// What is known to be rounded may come to this many times as much along the way.
+#define ROUNDED_ALONG 10.0
+
+double asi_redundancy_rounded(const as_integrator *s) {
+  const double at_first = fmin(ROUNDED, fmax(ROUNDED_LEAST, 0.1 * asi_redundancy_near(s)));
+  return fmax(at_first, ROUNDED_ALONG * s->redundancy.rounded);
+}
+
 as_status asi_redundancy_find(as_integrator *s, double t, double near, int most) {
   asi_redundancy *r = &s->redundancy;
   const int rows = r->rows;
@@ -555,6 +575,7 @@ as_status asi_redundancy_find(as_integrator *s, double t, double near, int most)
   double *basis = NULL; // taken only if something is found
   int count = 0, capacity = 0;
   r->n_redundant = r->n_nearly = 0;
+  r->found_rounded = r->found_apart = 0.0;
   for (int i = 0; i < rows; ++i) r->group[i] = -1;
   if (!r->norm_known) measure_norm(s);
   scale_blocks(s);

@@ -25,15 +25,22 @@ typedef struct asi_redundancy {
   int n_nearly;         ///< rows that they nearly imply
   int *redundant;       ///< rows: which, the redundant ones first, as of the start
   int *found;           ///< rows: the same, of the last search
-  int *group;           ///< rows: of that search, the group of rows that imply each other; -1: none
+  double
+      found_rounded;  ///< of the redundant ones of that search: how far they are from being implied
+  double found_apart; ///< of the nearly redundant ones
+  int *group;         ///< rows: of that search, the group of rows that imply each other; -1: none
 
   // Rows that a run does without.
   bool *implied;     ///< rows: these
   bool *was_implied; ///< rows: a copy, for a start or a step that fails
   bool *old_implied; ///< rows: a copy, for a choice that fails
+  bool close;        ///< the others are close to dependent, but are not
   int n_implied;     ///< how many; 0: none, and `implied` may hold anything
-  double growth;     ///< of multipliers against forces when they were chosen; 0: not known yet
-  bool doubtful;     ///< it has become much larger
+  double
+      rounded; ///< how far they are from being implied, relative to lengths; 0: they are, to round-off
+  double
+      response; ///< the least since they were chosen of velocities to rates of the others; 0: not known yet
+  bool doubtful; ///< it has become much larger
 
   // [RE.7] Multipliers of least norm.
   bool norm_known;     ///< the next two are
@@ -62,6 +69,9 @@ double asi_redundancy_near(const as_integrator *s);
 /// The limit where positions are exact.
 #define ASI_REDUNDANT 1e-10
 
+/// [RE.10] The limit of rows that are meant to be implied, but were given with so many digits.
+double asi_redundancy_rounded(const as_integrator *s);
+
 /// How many redundant rows are looked for at the most: beyond, the cost would grow with their cube.
 enum { ASI_MOST_REDUNDANT = 300 };
 
@@ -83,6 +93,8 @@ void asi_rows_clear(const as_integrator *s, double *multiplier);
 void asi_rows_take_all(as_integrator *s);
 /// Leaves the rows out that the last search found to be redundant.
 void asi_rows_leave_out(as_integrator *s);
+/// [RE.10] How far rows that are left out may be off because they are implied by `rounded` only, relative to lengths or speeds.
+double asi_rows_slack(const as_integrator *s);
 /// Whether the rows that are left out hold at the end of the step that was solved last.
 as_status asi_rows_check(as_integrator *s, bool *hold);
 /// Says that they do not.

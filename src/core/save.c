@@ -144,7 +144,9 @@ static void visit_constraints(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, r->column_scale, r->n_implied > 0 ? (size_t)s->problem->n : 0);
   asi_archive_doubles(a, r->norm_weight, r->n_implied > 0 ? rows : 0);
   asi_archive_double(a, &r->length);
-  asi_archive_double(a, &r->growth);
+  asi_archive_double(a, &r->rounded);
+  asi_archive_bool(a, &r->close);
+  asi_archive_double(a, &r->response);
   asi_archive_bool(a, &r->doubtful);
   r->norm_known = r->n_implied > 0;
   s->eval.n_inactive = 0;

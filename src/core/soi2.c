@@ -268,6 +268,9 @@ static as_status soi2_begin(as_integrator *s, double h) {
 static void soi2_predict(as_integrator *s) {
   double *const tilde = s->z + (has_tilde(s) ? stride_of(s->problem) : 0);
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
+  // Nothing would bring back what round-off has left in rows that are left out.
+  asi_rows_clear(s, s->z + s->problem->n);
+  asi_rows_clear(s, tilde + s->problem->n);
   asi_path_foretell(s, tilde, 1.0, 0.0, 0.0);
   if (!s->path.leads) return;
   asi_path_predict(s, s->z); // [NW.15]

@@ -112,8 +112,7 @@ static double mass_norm(as_integrator *s, const double *d) {
 static double scale_residual(const as_integrator *s, as_block block, const double *residual,
                              double *scaled) {
   const as_matrix *jacobian = &s->block[block];
-  const asi_row_view *rows =
-      block == AS_BLOCK_G_Q ? &s->problem->g_q_rows : &s->problem->k_v_rows;
+  const asi_row_view *rows = block == AS_BLOCK_G_Q ? &s->problem->g_q_rows : &s->problem->k_v_rows;
   const double *const typical = s->problem->typical;
   double largest = 0.0;
   for (int i = 0; i < jacobian->rows; ++i) {
@@ -194,6 +193,8 @@ static as_status fail_inconsistent(as_integrator *s, double t, const char *what,
 
 // [RE.4] Compliance while projecting: enough to bear redundant rows; more where a step would lead away.
 #define LEAST_COMPLIANCE 1e-8
+// Where redundant rows are left out and others are nearly so: little beside the square of 1e-5, the least sigma of these.
+#define NO_COMPLIANCE 1e-13
 #define FIRST_DAMPING 1e-3
 #define MOST_DAMPING 1e6
 
@@ -288,12 +289,40 @@ static as_status add_position_error(as_integrator *s, const as_point *at, double
   return status;
 }
 
+/// B and k_v, g_t + B v and k less what they are to be into `rate`, in units of their rows into `scaled`; *worst of these.
+static as_status measure_rates(as_integrator *s, const as_point *at, double *rate, double *scaled,
+                               double *worst) {
+  const as_problem *p = s->problem;
+  const int m = p->def.n_lambda;
+  as_status status = asi_blocks(s, at, projection_blocks);
+  if (status == AS_OK && m > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_GDOT, at, s->block, rate);
+  if (status == AS_OK && p->def.n_psi > 0)
+    status = asi_eval_function(&s->eval, ASI_FN_K, at, s->block, rate + m);
+  if (status) return status;
+  for (int i = 0; i < s->redundancy.rows; ++i) rate[i] -= s->target[i];
+  *worst = 0.0;
+  if (m > 0) *worst = scale_residual(s, AS_BLOCK_G_Q, rate, scaled);
+  if (p->def.n_psi > 0)
+    *worst = fmax(*worst, scale_residual(s, AS_BLOCK_K_V, rate + m, scaled + m));
+  return AS_OK;
+}
+
+/// The same of all rows, also of those that are left out.
+static as_status measure_all_rates(as_integrator *s, const as_point *at, double *rate,
+                                   double *scaled, double *worst) {
+  asi_rows_update(s, true);
+  const as_status status = measure_rates(s, at, rate, scaled, worst);
+  asi_rows_update(s, false);
+  return status;
+}
+
 /// [ST.3] M dv + B^T mu + k_v^T nu = 0, B dv = -(g_t + B v), k_v dv = -k, until both hold
 as_status asi_project_velocity(as_integrator *s, double t, const double *q, double *v,
                                bool may_move, bool measure, as_start_report *report) {
   const as_problem *p = s->problem;
   const int n = p->n, m = p->def.n_lambda, rows = s->redundancy.rows;
-  double *rhs = s->kkt_rhs, *gdot = rhs + n, *k = gdot + m;
+  double *rhs = s->kkt_rhs, *gdot = rhs + n;
   double *multiplier = s->residual, *scaled = s->increment;
   double best = (double)INFINITY, step = (double)INFINITY;
   int tries = 0;
@@ -301,23 +330,19 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
   memset(s->xi, 0, (size_t)n * sizeof(double)); // the change so far
   for (int iteration = 0;; ++iteration) {
     const as_point at = {.t = t, .q = q, .v = v};
-    as_status status = asi_blocks(s, &at, projection_blocks);
-    if (status == AS_OK && m > 0)
-      status = asi_eval_function(&s->eval, ASI_FN_GDOT, &at, s->block, gdot);
-    if (status == AS_OK && p->def.n_psi > 0)
-      status = asi_eval_function(&s->eval, ASI_FN_K, &at, s->block, k);
+    double worst;
+    as_status status = AS_OK;
+    if (iteration == 0 && measure) { // what is told of the start is told of all rows
+      status = measure_all_rates(s, &at, gdot, scaled, &worst);
+      if (status) return status;
+      asi_redundancy_scale(s);
+      report->velocity_residual = asi_max_abs(gdot, rows);
+      if (!s->given.noted) memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
+    }
+    status = measure_rates(s, &at, gdot, scaled, &worst);
     if (status) return status;
-    for (int i = 0; i < rows; ++i) gdot[i] -= s->target[i];
-    if (iteration == 0 && measure) asi_redundancy_scale(s);
     const double largest = asi_max_abs(gdot, rows);
     const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
-    double worst = 0.0;
-    if (m > 0) worst = scale_residual(s, AS_BLOCK_G_Q, gdot, scaled);
-    if (p->def.n_psi > 0)
-      worst = fmax(worst, scale_residual(s, AS_BLOCK_K_V, k, scaled + m));
-    if (iteration == 0) report->velocity_residual = largest;
-    if (iteration == 0 && measure && !s->given.noted)
-      memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
     report->velocity_drift = largest;
     report->velocity_iterations = iteration;
     const bool at_round_off = worst <= 64.0 * DBL_EPSILON * speed;
@@ -325,7 +350,13 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     tries = worst > 0.5 * best ? tries + 1 : 0;
     if (!may_move || iteration == MAX_PROJECTIONS || ((at_round_off || tries > 3) && settled)) {
       double limit = INCONSISTENT;
-      if (!measure) status = add_position_error(s, &at, &limit);
+      if (!measure) {
+        status = add_position_error(s, &at, &limit);
+      } else if (s->redundancy.n_implied > 0 &&
+                 worst <= limit * speed) { // the others have to hold, too
+        limit += asi_rows_slack(s);
+        status = measure_all_rates(s, &at, gdot, scaled, &worst);
+      }
       if (status) return status;
       if (!(worst <= limit * speed))
         return fail_inconsistent(s, t, measure ? "starting velocity" : "velocity", worst, scaled, 0,
@@ -339,8 +370,9 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     memset(rhs, 0, (size_t)n * sizeof(double));
     asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->block[AS_BLOCK_M].value, -1.0, s->xi, rhs);
     for (int i = 0; i < rows; ++i) gdot[i] = -gdot[i];
-    status = solve_projection(s, t, LEAST_COMPLIANCE, true, rhs, multiplier,
-                              "the projection of the starting velocity");
+    const double e = measure && s->redundancy.close ? NO_COMPLIANCE : LEAST_COMPLIANCE;
+    status =
+        solve_projection(s, t, e, true, rhs, multiplier, "the projection of the starting velocity");
     if (status) return status;
     step = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -553,8 +585,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     const double *dx = r + n + rows, *dy = dx + nx;
     change = relative_change(asi_max_motion(p, r),
                              fmax(asi_max_motion(p, at->vdot), held_acceleration(s, at)));
-    change = asi_worse(change, relative_change(multiplier_size(s, r + n, 0, rows),
-                                               multipliers + force));
+    change =
+        asi_worse(change, relative_change(multiplier_size(s, r + n, 0, rows), multipliers + force));
     change = asi_worse(change, relative_change(asi_max_abs(dx, nx), asi_max_abs(at->xdot, nx)));
     change = asi_worse(change, relative_change(asi_max_abs(dy, ny), asi_max_abs(at->y, ny)));
     if (linear && !fades && iteration == 1 && isfinite(change)) break;

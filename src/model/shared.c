@@ -59,18 +59,29 @@ static void add_direction(directions *d, const double *vector) {
   ++d->count;
 }
 
+/// Zero for what is not seen beside one.
+static double rounded(double x) { return fabs(x) < 1e-3 ? 0.0 : x; }
+
+/// Along x, y or z, to what is seen: 0, 1, 2; 3: none of them.
+static int axis_of(const double *a) {
+  for (int k = 0; k < 3; ++k)
+    if (fabs(a[k]) > 1.0 - 1e-6) return k;
+  return 3;
+}
+
+/// x, y, z first.
 static void say_directions(phrase *p, const directions *d) {
-  for (int i = 0; i < d->count; ++i) {
-    const double *a = d->axis[i];
-    int along = -1;
-    for (int k = 0; k < 3; ++k)
-      if (fabs(a[k]) > 1.0 - 1e-6) along = k;
-    say(p, "%s", separator(i, d->count));
-    if (along >= 0)
-      say(p, "%c", "xyz"[along]);
-    else
-      say(p, "(%.2g, %.2g, %.2g)", a[0] + 0.0, a[1] + 0.0, a[2] + 0.0);
-  }
+  int said = 0;
+  for (int axis = 0; axis <= 3; ++axis)
+    for (int i = 0; i < d->count; ++i) {
+      const double *a = d->axis[i];
+      if (axis_of(a) != axis) continue;
+      say(p, "%s", separator(said++, d->count));
+      if (axis < 3)
+        say(p, "%c", "xyz"[axis]);
+      else
+        say(p, "(%.2g, %.2g, %.2g)", rounded(a[0]), rounded(a[1]), rounded(a[2]));
+    }
 }
 
 /// The joints of a group, and whether they all join the same two bodies.
@@ -103,6 +114,12 @@ static sharers find_sharers(const as_model *m, const int *group, int number) {
     ++s.count;
   }
   return s;
+}
+
+static bool are_the_same(const sharers *a, const sharers *b) {
+  bool same = a->count == b->count;
+  for (int i = 0; i < a->count && i < MOST_JOINTS && same; ++i) same = a->joint[i] == b->joint[i];
+  return same;
 }
 
 static void say_sharers(phrase *p, const as_model *m, const sharers *s) {
@@ -160,20 +177,22 @@ void asi_describe_redundancy(const as_point *at, const int *redundant, int count
                     .lambda = multiplier,
                     .psi = multiplier ? multiplier + m->n_lambda : NULL};
   text[0] = '\0';
-  for (int i = 0; i < count && multiplier; ++i) {
+  sharers *const joints = asi_calloc((size_t)count, sizeof *joints);
+  for (int i = 0; i < count && joints; ++i) joints[i] = find_sharers(m, group, group[redundant[i]]);
+  for (int i = 0; i < count && multiplier && joints; ++i) {
     directions along = {.count = 0}, about = {.count = 0};
     bool first = true;
-    for (int k = 0; k < i; ++k) first = first && group[redundant[k]] != group[redundant[i]];
+    for (int k = 0; k < i; ++k) first = first && !are_the_same(&joints[k], &joints[i]);
     if (!first) continue;
     if (++groups > MOST_GROUPS) continue;
     for (int k = i; k < count; ++k)
-      if (group[redundant[k]] == group[redundant[i]] &&
+      if (are_the_same(&joints[k], &joints[i]) &&
           add_row(m, &state, multiplier, redundant[k], &along, &about))
         break;
-    const sharers s = find_sharers(m, group, group[redundant[i]]);
     say(&p, "%s", said++ > 0 ? "; " : "");
-    say_group(&p, m, &s, &along, &about);
+    say_group(&p, m, &joints[i], &along, &about);
   }
   if (groups > MOST_GROUPS) say(&p, "; and %d more such groups of joints", groups - MOST_GROUPS);
+  free(joints);
   free(multiplier);
 }
