@@ -4,8 +4,11 @@
 #include <math.h>
 
 #include "core/integrator.h"
+#include "elements/vector.h"
+#include "model/look.h"
 
-// [EN.1] What round-off may take of the balance of energies, of the largest of them.
+// [EN.1] What round-off may take of the balance of energies, of the largest of them, and of what it takes to turn the machine by a
+// radian in the time that has passed: at rest there are no energies, and velocities are what round-off and Newton's method leave.
 #define ROUND_OFF 1e-9
 // A gain of less than this share of what has flowed may be that of sums over a motion that is followed: a stiff start makes 6 % of it.
 // Losses, up to all of it, are what a method with rho_inf < 1 does to vibrations.
@@ -39,6 +42,23 @@ static double add_flow(asi_flow *flow, const as_energy *now, const as_meter *met
   return flow->kinetic + flow->most - flow->least + flow->turned_over;
 }
 
+/// 1/2 I/t^2 with the moment of inertia about the origin [J]
+static double slow_turn(const as_model *m, const as_state *state, double t) {
+  double inertia = 0.0;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *b = &m->body[i];
+    as_body_motion at;
+    asi_model_motion(m, i, state->q, state->v, &at);
+    inertia += b->mass * asi_dot(at.x, at.x);
+    if (b->n == 6) inertia += b->J[0] + b->J[4] + b->J[8];
+  }
+  return inertia / (2.0 * t * t);
+}
+
+static bool is_balanced(double off, double all, double noise) {
+  return off <= MOST_GAINED * all + noise && -off <= all + noise; // not if it is NAN
+}
+
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
                          bool last, as_error *error) {
@@ -48,8 +68,11 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
   if (status) return status;
   const double all = add_flow(flow, &now, meter), work = meter->forces + meter->motions;
   const double off = now.kinetic + now.potential + meter->dissipated - work - start_energy;
-  const double noise = ROUND_OFF * flow->size, t = state->t;
-  if (off <= MOST_GAINED * all + noise && -off <= all + noise) { // not if it is NAN
+  const double t = state->t;
+  double noise = ROUND_OFF * flow->size;
+  if (!is_balanced(off, all, noise))
+    noise = fmax(noise, ROUND_OFF * slow_turn(model, state, t - flow->start));
+  if (is_balanced(off, all, noise)) {
     flow->since = (double)NAN;
     return AS_OK;
   }
