@@ -108,18 +108,37 @@ static void test_places(void **state) {
 /// Numbers that overflow: of an element, of a sum, of a body.
 static void test_overflows(void **state) {
   (void)state;
-  expect(BOB LOAD "force: [1e308, 0, 0], factor: 1000*t}\n", " s the force of \"gust\" is inf.");
+  expect(BOB LOAD "force: [1e308, 0, 0], factor: 1000*t}\n",
+         " s the force of \"gust\" is infinite.");
   expect(BOB STRUT "stiffness: 1e308, damping: 1e308}\n", " s the force of \"strut\" is ");
   expect(BOB STRUT "spring: {table: [[0, 0], [1e-300, 1e300], [1, 1.1e300]]}}\n",
          "At t = 0 s the force of \"strut\" is ");
   expect(BOB "forces:\n  a: {type: load, body: bob, force: [1.5e308, 0, 0]}\n"
              "  b: {type: load, body: bob, force: [1.5e308, 0, 0]}\n",
-         "At t = 0 s the force on body \"bob\", velocity x is inf.");
+         "At t = 0 s the force on body \"bob\", velocity x is infinite.");
   expect(HEAD "gravity: [0, 0, 1e308]\nbodies:\n  bob: {mass: 100, inertia: [1, 1, 1]}\n",
-         "At t = 0 s the force on body \"bob\", velocity z is inf.");
+         "At t = 0 s the force on body \"bob\", velocity z is infinite.");
   expect(HEAD
          "bodies:\n  bob: {mass: 1, inertia: [1, 2, 3], angular_velocity: [1e200, 2e200, 0]}\n",
          "At t = 0 s the force on body \"bob\", rotation ");
+}
+
+/// An axis may have any length.
+static void test_lengths_of_axes(void **state) {
+  (void)state;
+  static const char *const axes[] = {"[0, 5e-324, 0]", "[0, 1e-200, 0]", "[1e300, 1e308, 0]"};
+  for (size_t i = 0; i < sizeof axes / sizeof axes[0]; ++i) {
+    static as_messages messages;
+    char text[512];
+    as_machine *m = NULL;
+    snprintf(
+        text, sizeof text,
+        BOB "joints:\n  pin: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], axis: %s}\n",
+        axes[i]);
+    if (as_machine_parse(text, strlen(text), "x.yaml", NULL, 0, &m, &messages))
+      fail_msg("%s", messages.message[0].text);
+    as_machine_destroy(m);
+  }
 }
 
 /// A motion that is too quick: of a joint, where parameters, which the law of the spring has, are not at hand.
@@ -164,9 +183,9 @@ static void test_bad_solution(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_places),
-                                     cmocka_unit_test(test_overflows),
-                                     cmocka_unit_test(test_motions),
-                                     cmocka_unit_test(test_bad_solution)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_formulas),  cmocka_unit_test(test_places),
+      cmocka_unit_test(test_overflows), cmocka_unit_test(test_lengths_of_axes),
+      cmocka_unit_test(test_motions),   cmocka_unit_test(test_bad_solution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
