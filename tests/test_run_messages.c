@@ -123,6 +123,20 @@ static void test_overflows(void **state) {
          "At t = 0 s the force on body \"bob\", rotation ");
 }
 
+/// Starts that cannot be: by the joint's name and that of its coordinate.
+static void test_starts(void **state) {
+  (void)state;
+  static const char bob[] =
+      HEAD "bodies:\n  bob: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0], fixed: true}\n"
+           "joints:\n  pin: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], "
+           "axis: [0, 1, 0], start: ";
+  char text[512];
+  snprintf(text, sizeof text, "%s{angle: 0.5}}\n", bob);
+  expect(text, "cannot be assembled with the angle of joint \"pin\" at 0.5: it comes as far as 0.");
+  snprintf(text, sizeof text, "%s{angle_rate: 2}}\n", bob);
+  expect(text, "joint \"pin, start of angle_rate\" off by ");
+}
+
 /// An axis may have any length.
 static void test_lengths_of_axes(void **state) {
   (void)state;
@@ -184,8 +198,9 @@ static void test_bad_solution(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_formulas),  cmocka_unit_test(test_places),
-      cmocka_unit_test(test_overflows), cmocka_unit_test(test_lengths_of_axes),
-      cmocka_unit_test(test_motions),   cmocka_unit_test(test_bad_solution)};
+      cmocka_unit_test(test_formulas),    cmocka_unit_test(test_places),
+      cmocka_unit_test(test_overflows),   cmocka_unit_test(test_lengths_of_axes),
+      cmocka_unit_test(test_starts),      cmocka_unit_test(test_motions),
+      cmocka_unit_test(test_bad_solution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
