@@ -287,8 +287,8 @@ cli_exit keeping_resume(job *j) {
   as_error error;
   as_status loaded = status == CLI_DONE ? as_run_load_file(j->run, j->state, &error) : AS_OK;
   if (loaded != AS_OK) {
-    status = refuse(j, error.message);
-    if (loaded == AS_ERR_MEMORY) status = CLI_SIMULATION;
+    refuse(j, error.message);
+    status = cli_judge(loaded);
   }
   if (status == CLI_DONE) status = check_files(j, recording);
   as_recording_close(recording);

@@ -61,8 +61,7 @@ static bool receive_all(int socket, void *data, size_t size) {
 
 // ---- the process
 
-/// It lives no longer than who started it, and signals from the terminal are not for it.
-static void settle_down(pid_t starter) {
+void recorder_settle_down(pid_t starter) {
   static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
   for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
 #ifdef __linux__
@@ -185,7 +184,7 @@ as_status recorder_start(const char *path, const as_results_def *def, long rows,
     return AS_ERR_MEMORY;
   }
   if (r->process == 0) {
-    settle_down(starter);
+    recorder_settle_down(starter);
     serve(r, def, rows);
   }
   as_status status = await(r, error);

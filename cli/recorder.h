@@ -3,6 +3,8 @@
 #ifndef ALPHASTEP_CLI_RECORDER_H
 #define ALPHASTEP_CLI_RECORDER_H
 
+#include <sys/types.h>
+
 #include "alphastep/recording.h"
 
 typedef struct recorder recorder;
@@ -17,5 +19,7 @@ as_status recorder_row(recorder *r, double t, const double *row, const double *p
 as_status recorder_flush(recorder *r, as_error *error);
 /// Brings all rows into the file and ends the process; NULL is fine.
 as_status recorder_close(recorder *r, as_error *error);
+/// In a process that was forked for HDF5: it lives no longer than who started it, and signals from the terminal are not for it.
+void recorder_settle_down(pid_t starter);
 
 #endif

@@ -4,6 +4,7 @@
 // says how it stands, and results.csv grows row by row; whatever happens, both stay readable.
 #define _POSIX_C_SOURCE 200809L // sigaction, strdup
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "folder.h"
 #include "job.h"
 #include "keeping.h"
+#include "recorder.h"
 #include "report.h"
 
 static const double FLUSH_PAUSE = 1.0;  // between two flushes [s], at least
@@ -295,15 +297,24 @@ static void print_assembled(const job *j) {
       moved, moved == 1 ? " was" : "s were", moved == 1 ? "it" : "them");
 }
 
-/// Makes the report in a process of its own: it reads results.h5, and HDF5 may not survive that where memory is short.
+/// Makes the report in a process of its own: it reads results.h5, and HDF5 may not survive that where memory is short. A signal ends it.
 static cli_exit make_report(const job *j) {
-  int end = 0;
+  int end = 0, before = caught;
   (void)fflush(NULL);
-  pid_t process = fork();
-  if (process == 0) _exit((int)report_make(j->folder, NULL, false, j->request->no_sync));
-  bool ended = process > 0 && waitpid(process, &end, 0) == process && WIFEXITED(end);
-  if (ended && WEXITSTATUS(end) <= (int)CLI_OUTPUT) return (cli_exit)WEXITSTATUS(end);
-  return cli_complain_memory(); // HDF5 may also end a process by a status of its own
+  pid_t self = getpid(), process = fork(), ended = -1;
+  if (process == 0) {
+    recorder_settle_down(self);
+    _exit((int)report_make(j->folder, NULL, false, j->request->no_sync));
+  }
+  while (process > 0 && (ended = waitpid(process, &end, 0)) < 0 && errno == EINTR)
+    if (caught != before) (void)kill(process, SIGKILL);
+  if (process > 0 && ended == process && WIFEXITED(end) && WEXITSTATUS(end) <= (int)CLI_OUTPUT)
+    return (cli_exit)WEXITSTATUS(end);
+  if (caught == before)
+    return cli_complain_memory(); // HDF5 may also end a process by a status of its own
+  cli_complain("%s: interrupted while its report was made; `alphastep report %s` makes it.",
+               j->request->model, j->folder);
+  return (cli_exit)(CLI_SIGNAL + caught);
 }
 
 static cli_exit run_job(job *j) {

@@ -374,6 +374,23 @@ def test_signal_at_once(model):
         check(summary(folder)["status"] == "interrupted", summary(folder)["status"])
 
 
+def test_signal_in_report(_):
+    """A signal ends the process that makes the report, too. (If the report is made before, there is nothing to see.)"""
+    bodies = "".join(f"  b{i}: {{mass: 1, inertia: [1, 1, 1], position: [{i}, 0, 0]}}\n" for i in range(300))
+    write("many.yaml", "alphastep: 1\nbodies:\n" + bodies + "simulate: {t_end: 1, step: 0.5}\n")
+    process = subprocess.Popen([COMMAND, "run", "many.yaml", "-o", "many", "--no-sync"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not os.path.exists("many/report.html.new") and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE)
+    check(process.returncode in (0, 128 + signal.SIGTERM), "exit status", process.returncode, errors)
+    if process.returncode != 0:
+        check("interrupted while its report was made; `alphastep report many` makes it" in errors, errors)
+        check(summary("many")["status"] == "done", summary("many")["status"])
+    expect(0, None, "report", "many")  # nobody holds the folder
+
+
 def test_accuracy(model):
     """Errors are told everywhere, and are those of a run against a much finer one; nothing else changes."""
     coarse = ["--set", "simulate.step=0.02"]

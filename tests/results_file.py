@@ -273,7 +273,7 @@ def test_refused():
     os.rename("moved.yaml", "model.yaml")
     shutil.copytree("base", "bad")
     os.remove("bad/state.bin")
-    refused(2, "bad/state.bin cannot be used: No such file", "bad")
+    refused(4, "bad/state.bin cannot be used: No such file", "bad")
     with open("base/state.bin", "rb") as file:
         state = bytearray(file.read())
     for at in (3, 20, 30, 50, len(state) - 1):
@@ -281,10 +281,10 @@ def test_refused():
         changed[at] ^= 4
         with open("bad/state.bin", "wb") as file:
             file.write(changed)
-        refused(2, "bad/state.bin cannot be used: ", "bad")
+        refused(4, "bad/state.bin cannot be used: ", "bad")
     expect(0, None, "run", "model.yaml", "-o", "heavy", "-q", "--set", "parameters.m=7")
     shutil.copy("heavy/state.bin", "bad/state.bin")
-    refused(2, "the model or its settings differed", "bad")
+    refused(4, "the model or its settings differed", "bad")
     shutil.copy("base/state.bin", "bad/state.bin")
     write("bad/results.csv", "\n".join(table_then.splitlines()[:50]) + "\n")
     refused(4, "bad/results.csv is damaged or of another run", "bad")
@@ -415,6 +415,7 @@ def test_tables():
     write("road.csv", "# the same numbers\n0,0\n10,1\n")
     expect(2, "`road.csv` is not what it was", "run", "--resume", "road", "--set", "simulate.t_end=2")
     write("road.csv", "0,0\n10,1\n")
+    expect(2, "With t_end = 1e+12 s the saved run would give more than 1e9 rows", "run", "--resume", "road", "--set", "simulate.t_end=1e12")
     expect(0, None, "run", "--resume", "road", "--set", "simulate.t_end=2", "-q")
 
 

@@ -109,18 +109,51 @@ static void test_places(void **state) {
 /// Numbers that overflow: of an element, of a sum, of a body.
 static void test_overflows(void **state) {
   (void)state;
-  expect(BOB LOAD "force: [1e308, 0, 0], factor: 1000*t}\n", " s the force of \"gust\" is inf.");
+  expect(BOB LOAD "force: [1e308, 0, 0], factor: 1000*t}\n",
+         " s the force of \"gust\" is infinite.");
   expect(BOB STRUT "stiffness: 1e308, damping: 1e308}\n", " s the force of \"strut\" is ");
   expect(BOB STRUT "spring: {table: [[0, 0], [1e-300, 1e300], [1, 1.1e300]]}}\n",
          "At t = 0 s the force of \"strut\" is ");
   expect(BOB "forces:\n  a: {type: load, body: bob, force: [1.5e308, 0, 0]}\n"
              "  b: {type: load, body: bob, force: [1.5e308, 0, 0]}\n",
-         "At t = 0 s the force on body \"bob\", velocity x is inf.");
+         "At t = 0 s the force on body \"bob\", velocity x is infinite.");
   expect(HEAD "gravity: [0, 0, 1e308]\nbodies:\n  bob: {mass: 100, inertia: [1, 1, 1]}\n",
-         "At t = 0 s the force on body \"bob\", velocity z is inf.");
+         "At t = 0 s the force on body \"bob\", velocity z is infinite.");
   expect(HEAD
          "bodies:\n  bob: {mass: 1, inertia: [1, 2, 3], angular_velocity: [1e200, 2e200, 0]}\n",
          "At t = 0 s the force on body \"bob\", rotation ");
+}
+
+/// Starts that cannot be: by the joint's name and that of its coordinate.
+static void test_starts(void **state) {
+  (void)state;
+  static const char bob[] =
+      HEAD "bodies:\n  bob: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0], fixed: true}\n"
+           "joints:\n  pin: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], "
+           "axis: [0, 1, 0], start: ";
+  char text[512];
+  snprintf(text, sizeof text, "%s{angle: 0.5}}\n", bob);
+  expect(text, "cannot be assembled with the angle of joint \"pin\" at 0.5: it comes as far as 0.");
+  snprintf(text, sizeof text, "%s{angle_rate: 2}}\n", bob);
+  expect(text, "joint \"pin, start of angle_rate\" off by ");
+}
+
+/// An axis may have any length.
+static void test_lengths_of_axes(void **state) {
+  (void)state;
+  static const char *const axes[] = {"[0, 5e-324, 0]", "[0, 1e-200, 0]", "[1e300, 1e308, 0]"};
+  for (size_t i = 0; i < sizeof axes / sizeof axes[0]; ++i) {
+    static as_messages messages;
+    char text[512];
+    as_machine *m = NULL;
+    snprintf(
+        text, sizeof text,
+        BOB "joints:\n  pin: {type: revolute, bodies: [ground, bob], point: [0, 0, 0], axis: %s}\n",
+        axes[i]);
+    if (as_machine_parse(text, strlen(text), "x.yaml", NULL, 0, &m, &messages))
+      fail_msg("%s", messages.message[0].text);
+    as_machine_destroy(m);
+  }
 }
 
 /// A motion that is too quick: of a joint, where parameters, which the law of the spring has, are not at hand.
@@ -165,9 +198,10 @@ static void test_bad_solution(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_places),
-                                     cmocka_unit_test(test_overflows),
-                                     cmocka_unit_test(test_motions),
-                                     cmocka_unit_test(test_bad_solution)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_formulas),    cmocka_unit_test(test_places),
+      cmocka_unit_test(test_overflows),   cmocka_unit_test(test_lengths_of_axes),
+      cmocka_unit_test(test_starts),      cmocka_unit_test(test_motions),
+      cmocka_unit_test(test_bad_solution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

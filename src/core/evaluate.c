@@ -97,8 +97,8 @@ static as_status check_vector(asi_evaluator *e, const char *callback, asi_functi
     if (explain_number(e, at)) return AS_ERR_NONFINITE;
     asi_component_name(e->problem, asi_function_quantity(function), i, name, sizeof name);
     if (e->problem->def.describe)
-      return asi_fail(e->error, AS_ERR_NONFINITE, at->t, name, "At t = %.9g s %s %s is %g.", at->t,
-                      words_of(callback), name, value[i]);
+      return asi_fail(e->error, AS_ERR_NONFINITE, at->t, name, "At t = %.9g s %s %s is %s.", at->t,
+                      words_of(callback), name, isnan(value[i]) ? "no number" : "infinite");
     return asi_fail(e->error, AS_ERR_NONFINITE, at->t, name,
                     "The %s callback returned %g for %s at t = %.9g s.", callback, value[i], name,
                     at->t);
@@ -124,8 +124,8 @@ static as_status fail_entry(asi_evaluator *e, const char *callback, as_block blo
   asi_component_name(e->problem, asi_function_quantity(info.function), row, of, sizeof of);
   asi_component_name(e->problem, quantity[info.argument], column, by, sizeof by);
   return asi_fail(e->error, AS_ERR_NONFINITE, at->t, of,
-                  "At t = %.9g s the derivative of the equation of %s by that of %s is %g.", at->t,
-                  of, by, value);
+                  "At t = %.9g s the derivative of the equation of %s by that of %s is %s.", at->t,
+                  of, by, isnan(value) ? "no number" : "infinite");
 }
 
 static as_status check_matrix(asi_evaluator *e, const char *callback, as_block block,

@@ -128,7 +128,7 @@ static as_status measure_gap(as_integrator *s, double t, const double *q, double
   const as_problem *p = s->problem;
   const asi_redundancy *r = &s->redundancy;
   const as_point at = {.t = t, .q = q};
-  const double length = r->length > 0.0 ? r->length : asi_max_abs(q, p->nq);
+  const double length = r->length > 0.0 ? r->length : p->length;
   double *const g = r->image;
   *gap = 0.0;
   if (p->def.n_lambda == 0 || r->n_implied == 0) return AS_OK;
@@ -210,10 +210,10 @@ static as_status project_rounded(as_integrator *s, double t, as_status status,
                                  as_start_report *report) {
   const asi_values *x = &s->next;
   const double residual = report->position_residual;
-  as_error ignored, *const error = s->eval.error;
+  as_error *const error = s->eval.error;
   const double most = asi_redundancy_rounded(s);
   double gap = (double)INFINITY;
-  s->eval.error = &ignored;
+  s->eval.error = NULL;
   as_status closer = leave_out(s, t, x->q, x->v);
   if (closer == AS_OK && s->redundancy.n_implied > 0) {
     closer = asi_project_position(s, t, s->q_given, x->q, true, report);

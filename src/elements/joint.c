@@ -318,3 +318,20 @@ int asi_joint_coordinates(as_joint_kind kind, asi_coordinate out[AS_JOINT_COORDI
   for (int k = 0; rotations && k < 3; ++k) out[n++] = (asi_coordinate){ASI_COORDINATE_ROTATION, k};
   return n;
 }
+
+const char *asi_joint_coordinate_name(as_joint_kind kind, int coordinate) {
+  static const char *const shifts[] = {"displacement_x", "displacement_y", "displacement"};
+  static const char *const rotations[] = {"rotation_x", "rotation_y", "rotation_z"};
+  asi_coordinate all[AS_JOINT_COORDINATES];
+  if (coordinate < 0 || coordinate >= asi_joint_coordinates(kind, all)) return "";
+  switch (all[coordinate].kind) {
+  case ASI_COORDINATE_SHIFT: return shifts[all[coordinate].axis];
+  case ASI_COORDINATE_ANGLE_A: return "angle_x";
+  case ASI_COORDINATE_ANGLE_B: return "angle_y";
+  case ASI_COORDINATE_ROTATION: return rotations[all[coordinate].axis];
+  case ASI_COORDINATE_ANGLE:
+  case ASI_COORDINATE_DIRECTION:
+  case ASI_COORDINATE_HEADING: break;
+  }
+  return "angle";
+}

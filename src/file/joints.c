@@ -23,10 +23,6 @@ enum {
   N_PLAIN = ROTATION_X, ///< those that can be prescribed
 };
 
-static const char *const coordinate_names[] = {
-    "angle",          "angle_x",    "angle_y",    "displacement", "displacement_x",
-    "displacement_y", "rotation_x", "rotation_y", "rotation_z",   NULL};
-
 static int slot_of(asi_coordinate c) {
   switch (c.kind) {
   case ASI_COORDINATE_SHIFT:
@@ -42,9 +38,7 @@ static int slot_of(asi_coordinate c) {
 }
 
 const char *as_joint_coordinate_name(as_joint_kind kind, int coordinate) {
-  asi_coordinate all[AS_JOINT_COORDINATES];
-  const int n = asi_joint_coordinates(kind, all);
-  return coordinate >= 0 && coordinate < n ? coordinate_names[slot_of(all[coordinate])] : "";
+  return asi_joint_coordinate_name(kind, coordinate);
 }
 
 const char *const asi_coordinate_names[] = {

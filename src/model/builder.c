@@ -349,7 +349,11 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sor
   return AS_OK;
 }
 
+/// Of any length: squares neither overflow nor vanish.
 static bool normalize(double *a) {
+  int exponent = 0;
+  (void)frexp(fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2]))), &exponent);
+  for (int i = 0; i < 3; ++i) a[i] = ldexp(a[i], -exponent);
   const double size = asi_norm(a);
   if (!(size > 0.0) || !isfinite(size)) return false;
   for (int i = 0; i < 3; ++i) a[i] /= size;

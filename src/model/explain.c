@@ -133,9 +133,9 @@ static bool blame_number(const as_model *m, const as_point *at, int number, char
     if (x == 0.0) continue;
     asi_sort sort;
     const char *name = asi_element_name(m, number, &sort);
-    snprintf(text, size, "%s of %s%s\"%.60s\" is %g", parts[i].words,
+    snprintf(text, size, "%s of %s%s\"%.60s\" is %s", parts[i].words,
              sort == ASI_SORT_FORCE ? "" : asi_sort_name(sort), sort == ASI_SORT_FORCE ? "" : " ",
-             name, x);
+             name, isnan(x) ? "no number" : "infinite");
     return true;
   }
   return false;

@@ -75,6 +75,10 @@ static bool is_driven(const as_coordinate_def *wanted, drive what) {
   return what != DRIVE_NOTHING && !isnan(what == DRIVE_RATES ? wanted->rate : wanted->value);
 }
 
+static const char *coordinate_of(const assembly *a, const as_coordinate_def *wanted) {
+  return asi_joint_coordinate_name(a->b->joint[wanted->joint].kind, wanted->coordinate);
+}
+
 /// Makes the model, with motions of wanted coordinates.
 static as_status open_model(assembly *a, drive what, as_error *error) {
   const as_curve still = {0};
@@ -88,8 +92,9 @@ static as_status open_model(assembly *a, drive what, as_error *error) {
     if (!is_driven(wanted, what)) continue;
     char name[96];
     as_motion_def motion = as_default_motion_def();
-    snprintf(name, sizeof name, "start %d, %.60s", i,
-             asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint));
+    snprintf(name, sizeof name, "%.60s, start of %s%s",
+             asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint), coordinate_of(a, wanted),
+             what == DRIVE_RATES ? "_rate" : "");
     motion.name = name;
     motion.joint = wanted->joint;
     motion.coordinate = wanted->coordinate;
@@ -209,9 +214,9 @@ static as_status fail_coordinate(const assembly *a, as_status status, as_error *
   const char *name = asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint);
   return asi_fail(
       error, status, 0.0, name,
-      "The machine cannot be assembled with coordinate %d of joint \"%s\" at %g: it comes as "
-      "far as %.6g.",
-      wanted->coordinate, name, wanted->value, value);
+      "The machine cannot be assembled with the %s of joint \"%s\" at %g: it comes as far as "
+      "%.6g.",
+      coordinate_of(a, wanted), name, wanted->value, value);
 }
 
 /// Closes the gaps that the machine has as it is drawn.

@@ -4,8 +4,11 @@
 #include <math.h>
 
 #include "core/integrator.h"
+#include "elements/vector.h"
+#include "model/look.h"
 
-// [EN.1] What round-off may take of the balance of energies, of the largest of them.
+// [EN.1] What round-off may take of the balance of energies, of the largest of them, and of what it takes to turn the machine by a
+// radian in the time that has passed: at rest there are no energies, and velocities are what round-off and Newton's method leave.
 #define ROUND_OFF 1e-9
 // [EN.1] The balance may be off by this share of what has flowed: sums over a motion that is followed are.
 #define MOST_OFF 0.1
@@ -42,6 +45,19 @@ static double add_flow(asi_flow *flow, const as_energy *now, const as_meter *met
   return flow->kinetic + flow->most - flow->least + flow->turned_over;
 }
 
+/// 1/2 I/t^2 with the moment of inertia about the origin [J]
+static double slow_turn(const as_model *m, const as_state *state, double t) {
+  double inertia = 0.0;
+  for (int i = 0; i < m->n_bodies; ++i) {
+    const asi_body *b = &m->body[i];
+    as_body_motion at;
+    asi_model_motion(m, i, state->q, state->v, &at);
+    inertia += b->mass * asi_dot(at.x, at.x);
+    if (b->n == 6) inertia += b->J[0] + b->J[4] + b->J[8];
+  }
+  return inertia / (2.0 * t * t);
+}
+
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
                          bool last, as_error *error) {
@@ -54,8 +70,11 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
   const double off =
       now.kinetic + now.potential + meter->dissipated - work - start_energy - s->blow.kinetic[1];
   // What springs had stored that no step resolves is damped on purpose.
-  const double noise = ROUND_OFF * flow->size, lost = -off - s->blow.stored[1], t = state->t;
-  if (fmax(off, lost) <= MOST_OFF * all + noise) { // not if it is NAN
+  const double most = fmax(off, -off - s->blow.stored[1]), t = state->t;
+  double noise = ROUND_OFF * flow->size;
+  if (!(most <= MOST_OFF * all + noise))
+    noise = fmax(noise, ROUND_OFF * slow_turn(model, state, t - flow->start));
+  if (most <= MOST_OFF * all + noise) { // not if it is NAN
     flow->since = (double)NAN;
     flow->steps = 0;
     return AS_OK;
@@ -65,7 +84,7 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
   ++flow->steps;
   const bool lasts =
       last || (flow->steps >= LEAST_STEPS && t - flow->since >= flow->since - flow->start);
-  flow->told = !(fmax(off, lost) <= all + noise) || lasts;
+  flow->told = !(most <= all + noise) || lasts;
   if (flow->told)
     asi_log(s, AS_LOG_WARNING,
             "From t = %.6g s on the balance of energies is off by %.3g J of the %.3g J that have "

@@ -23,6 +23,18 @@ asi_hdf5_voice asi_hdf5_hush(void) {
 
 void asi_hdf5_restore(asi_hdf5_voice voice) { H5Eset_auto2(H5E_DEFAULT, voice.report, voice.data); }
 
+static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *user) {
+  (void)n;
+  if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) *(bool *)user = true;
+  return 0;
+}
+
+bool asi_hdf5_lacks_memory(void) {
+  bool lacks = false;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look_for_memory, &lacks);
+  return lacks;
+}
+
 hid_t asi_hdf5_access(void) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   // HDF5 crashes on much that is damaged; since 1.8 most of its own structures have checksums.

@@ -28,7 +28,11 @@
 #define ASI_HDF5_FORMAT "alphastep results"
 #define ASI_HDF5_ERRORS "errors"
 #define ASI_HDF5_SEAL "alphastep digest" // 16 bytes
-enum { ASI_HDF5_VERSION = 1, ASI_HDF5_COLUMNS = 4 };
+enum {
+  ASI_HDF5_VERSION = 1,
+  ASI_HDF5_COLUMNS = 4,
+  ASI_HDF5_CHUNK_OBJECTS = 1024, ///< of a dataset of many objects
+};
 
 /// What HDF5 did with its errors before we kept it silent.
 typedef struct asi_hdf5_voice {
@@ -39,6 +43,9 @@ typedef struct asi_hdf5_voice {
 /// HDF5 prints errors unless told otherwise. In between of these two it does not.
 asi_hdf5_voice asi_hdf5_hush(void);
 void asi_hdf5_restore(asi_hdf5_voice voice);
+
+/// Whether it failed for want of memory when it last failed.
+bool asi_hdf5_lacks_memory(void);
 
 /// How files are opened: without locks, so that results can be read while a run goes on.
 hid_t asi_hdf5_access(void);

@@ -14,7 +14,8 @@
 #include "results/hdf5.h"
 
 enum {
-  CACHE = 1 << 26, ///< bytes of a dataset that is read in one piece
+  CACHE = 1 << 26, ///< bytes of a dataset that are read in one piece
+  SLOTS = 2,       ///< pieces that are kept: positions and quaternions of bodies are wanted in turn
   RATIO = 1100,    ///< deflate makes nothing smaller than by this
 };
 
@@ -42,6 +43,13 @@ typedef struct held_text {
   char *name, *text;
 } held_text;
 
+/// A piece of a dataset that is kept: all rows of some objects.
+typedef struct piece {
+  int source; ///< -1: none
+  hsize_t first, objects;
+  double *values; ///< [row, object, column]
+} piece;
+
 struct as_recording {
   char *path;
   hid_t file;
@@ -58,8 +66,8 @@ struct as_recording {
   int room_sources, room_channels, room_bodies, room_held;
   int *sorted; ///< channels by name
   char *title, *version;
-  int cached; ///< number of the source in values, -1: none
-  double *values;
+  piece piece[SLOTS];
+  int last; ///< the piece that was read last
 };
 
 static as_status fail_open(const as_recording *r, const char *why, as_error *error) {
@@ -579,7 +587,7 @@ as_status as_recording_open(const char *path, as_recording **out, as_error *erro
   as_recording *r = asi_calloc(1, sizeof *r);
   if (r == NULL) return asi_fail_memory(error);
   r->file = -1;
-  r->cached = -1;
+  for (int i = 0; i < SLOTS; ++i) r->piece[i].source = -1;
   r->path = asi_calloc(strlen(path) + 1, 1);
   as_status status = AS_OK;
   const asi_hdf5_voice voice = asi_hdf5_hush();
@@ -614,7 +622,7 @@ void as_recording_close(as_recording *r) {
   free(r->sorted);
   free(r->title);
   free(r->version);
-  free(r->values);
+  for (int i = 0; i < SLOTS; ++i) free(r->piece[i].values);
   free(r);
 }
 
@@ -636,52 +644,82 @@ const char *as_recording_body_name(const as_recording *r, int i) {
   return i >= 0 && i < r->n_bodies ? r->text + r->body[i].name : "";
 }
 
-/// All rows of one number of a dataset.
-static bool read_strip(hid_t data, const source *s, long rows, int object, int column,
-                       double *out) {
-  const hsize_t n = (hsize_t)rows;
-  hsize_t begin[3] = {0}, size[3] = {n, 1, 1};
-  begin[1] = s->many ? (hsize_t)object : (hsize_t)column;
-  begin[2] = (hsize_t)column;
+/// All rows of some objects of a dataset, `columns` from `column` on.
+static as_status read_strip(const as_recording *r, hid_t data, const source *s, hsize_t object,
+                            hsize_t count, hsize_t column, hsize_t columns, double *out,
+                            as_error *error) {
+  hsize_t begin[3] = {0}, size[3] = {(hsize_t)r->rows, 1, 1};
+  begin[1] = s->many ? object : column;
+  size[1] = s->many ? count : columns;
+  begin[2] = column;
+  size[2] = columns;
+  const hsize_t n = size[0] * count * columns;
   const hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &n, NULL);
   const bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
                   H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
+  const bool short_of_memory = !ok && asi_hdf5_lacks_memory();
   H5Sclose(memory);
   H5Sclose(space);
-  return ok;
+  if (ok) return AS_OK;
+  return short_of_memory ? asi_fail_memory(error)
+                         : fail_open(r, "it is damaged: a dataset cannot be read", error);
 }
 
-/// The same from a copy of the whole dataset, which is kept: neighbours are wanted next.
-static bool read_cached(as_recording *r, hid_t data, int which, int object, int column,
-                        double *out) {
+/// Reads a piece of a dataset that has an object, as many objects as CACHE has room for: neighbours are wanted next, and a
+/// chunk, which has a thousand objects, is not inflated for each of them.
+static as_status read_piece(as_recording *r, hid_t data, int which, hsize_t object, hsize_t most,
+                            as_error *error) {
   const source *s = &r->source[which];
-  const size_t width = (size_t)s->objects * (size_t)s->columns;
-  if (r->cached != which) {
-    double *values = realloc(r->values, width * (size_t)r->rows * sizeof *values);
-    if (values == NULL) return false;
-    r->values = values;
-    r->cached = -1;
-    if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) return false;
-    r->cached = which;
+  r->last = (r->last + 1) % SLOTS;
+  piece *p = &r->piece[r->last];
+  const hsize_t first = object - object % most;
+  const hsize_t count = s->objects - first < most ? s->objects - first : most;
+  double *values =
+      realloc(p->values, (size_t)r->rows * (size_t)count * (size_t)s->columns * sizeof *values);
+  if (values == NULL) return asi_fail_memory(error);
+  *p = (piece){.source = -1, .first = first, .objects = count, .values = values};
+  const as_status status = read_strip(r, data, s, first, count, 0, s->columns, values, error);
+  if (status == AS_OK) p->source = which;
+  return status;
+}
+
+static const piece *find_piece(const as_recording *r, int which, hsize_t object) {
+  for (int i = 0; i < SLOTS; ++i) {
+    const piece *p = &r->piece[i];
+    if (p->source == which && object >= p->first && object - p->first < p->objects) return p;
   }
-  const double *from = r->values + (size_t)object * (size_t)s->columns + (size_t)column;
-  for (long i = 0; i < r->rows; ++i) out[i] = from[(size_t)i * width];
-  return true;
+  return NULL;
 }
 
 static as_status read_source(as_recording *r, int which, int object, int column, double *out,
                              as_error *error) {
   if (r->rows == 0) return AS_OK;
   const source *s = &r->source[which];
-  const asi_hdf5_voice voice = asi_hdf5_hush();
-  const hid_t data = H5Dopen2(r->file, r->text + s->path, H5P_DEFAULT);
-  const double size =
-      (double)s->objects * (double)s->columns * (double)r->rows * (double)sizeof(double);
-  const bool ok = data >= 0 && (size <= CACHE ? read_cached(r, data, which, object, column, out)
-                                              : read_strip(data, s, r->rows, object, column, out));
-  H5Dclose(data);
-  asi_hdf5_restore(voice);
-  return ok ? AS_OK : fail_open(r, "it is damaged: a dataset cannot be read", error);
+  // of one object; a source has 1 to 4 columns, and as many rows as the file has room for
+  const size_t bytes = (size_t)r->rows * (size_t)s->columns * sizeof(double);
+  const hsize_t room = CACHE / bytes, chunk = ASI_HDF5_CHUNK_OBJECTS;
+  const hsize_t most = room > chunk ? room - room % chunk : room;
+  const hsize_t wanted = (hsize_t)object;
+  const piece *p = find_piece(r, which, wanted);
+  if (p == NULL) {
+    const asi_hdf5_voice voice = asi_hdf5_hush();
+    const hid_t data = H5Dopen2(r->file, r->text + s->path, H5P_DEFAULT);
+    as_status status = AS_OK;
+    if (data < 0)
+      status = fail_open(r, "it is damaged: a dataset cannot be read", error);
+    else if (most > 0)
+      status = read_piece(r, data, which, wanted, most, error);
+    else
+      status = read_strip(r, data, s, wanted, 1, (hsize_t)column, 1, out, error);
+    H5Dclose(data);
+    asi_hdf5_restore(voice);
+    if (status || most == 0) return status;
+    p = find_piece(r, which, wanted);
+  }
+  const size_t width = (size_t)p->objects * (size_t)s->columns;
+  const double *from = p->values + (wanted - p->first) * s->columns + (hsize_t)column;
+  for (long i = 0; i < r->rows; ++i) out[i] = from[(size_t)i * width];
+  return AS_OK;
 }
 
 as_status as_recording_time(as_recording *r, double *out, as_error *error) {

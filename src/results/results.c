@@ -27,7 +27,6 @@
 enum {
   WAITING = 1 << 22,     ///< bytes of lines that may wait
   CHUNK_ROWS = 256,      ///< of a dataset of one object
-  CHUNK_OBJECTS = 1024,  ///< of many objects
   CHUNK_ROWS_MANY = 4,   ///< of many objects
   HDF5_MEMORY = 1 << 23, ///< bytes that HDF5 takes for itself
   DEFLATE = 1,           ///< more takes three times as long and saves a few percent of doubles
@@ -254,7 +253,7 @@ static bool make_dataset(hid_t group, const asi_dataset *d, const makers *m) {
   const int n = dimensions(d, 0, now);
   dimensions(d, H5S_UNLIMITED, most);
   dimensions(d, d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS, chunk);
-  if (d->objects && chunk[1] > CHUNK_OBJECTS) chunk[1] = CHUNK_OBJECTS;
+  if (d->objects && chunk[1] > ASI_HDF5_CHUNK_OBJECTS) chunk[1] = ASI_HDF5_CHUNK_OBJECTS;
   const hid_t space = H5Screate_simple(n, now, most);
   const hid_t how = H5Pcopy(m->data);
   H5Pset_chunk(how, n, chunk);

@@ -795,11 +795,12 @@ static as_status check_loaded(const as_run *run, double interval, as_error *erro
         "The saved run is another one: its output interval is %.12g s, here it is %.12g s.",
         run->def.interval, interval);
   if (!(run->t <= t_end))
-    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "The saved run is at t = %.9g s already, behind t_end = %.9g s.", run->t,
                     t_end);
   if (run->def.n_times == 0 && t_end / run->def.interval > 1e9)
-    return fail_load(error, "there would be more than 1e9 rows");
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "With t_end = %.9g s the saved run would give more than 1e9 rows.", t_end);
   return AS_OK;
 }
 
