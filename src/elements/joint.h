@@ -73,7 +73,7 @@ typedef struct asi_coordinate {
 /// The coordinates of a kind of joint; returns how many.
 ASI_IO int asi_joint_coordinates(as_joint_kind kind, asi_coordinate out[AS_JOINT_COORDINATES]);
 /// What model files call one of them; "" if there is none.
-const char *asi_joint_coordinate_name(as_joint_kind kind, int coordinate);
+ASI_IO const char *asi_joint_coordinate_name(as_joint_kind kind, int coordinate);
 ASI_IO const char *asi_joint_kind_name(as_joint_kind kind);
 
 #endif
