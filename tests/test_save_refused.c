@@ -169,7 +169,7 @@ static void test_layout(void **state) {
   size_t size = 0;
   unsigned char *bytes = saved_bytes(x.integrator, &size);
   assert_memory_equal(bytes, "alphastep state\n", 16);
-  const unsigned char format[8] = {9};
+  const unsigned char format[8] = {10};
   assert_memory_equal(bytes + 16, format, 8);
   assert_true(word_at(bytes, 24) == size - HEAD);
   assert_int_equal(size, 2496); // another length: another format
@@ -224,7 +224,7 @@ static void test_damaged(void **state) {
     must_be_refused(&x, foreign, sizeof foreign, "not a state of alphastep");
     must_be_refused(&x, foreign, 0, "not a state of alphastep");
     copy[16] = 10; // a later format
-    must_be_refused(&x, copy, size, "its format is 10, this library reads 9");
+    must_be_refused(&x, copy, size, "its format is 11, this library reads 10");
     copy[16] = bytes[16];
     // The length and the checksum fit, but the contents are too short or too long.
     for (size_t length = HEAD; length < size; ++length) {
