@@ -172,7 +172,7 @@ static void test_layout(void **state) {
   const unsigned char format[8] = {10};
   assert_memory_equal(bytes + 16, format, 8);
   assert_true(word_at(bytes, 24) == size - HEAD);
-  assert_int_equal(size, 2496); // another length: another format
+  assert_int_equal(size, 2512); // another length: another format
   uint64_t sum = UINT64_C(14695981039346656037);
   for (size_t i = HEAD; i < size; ++i) sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
   assert_true(word_at(bytes, 32) == sum);
@@ -223,7 +223,7 @@ static void test_damaged(void **state) {
     static const char foreign[] = "PK\3\4 this is something else, and long enough for a head";
     must_be_refused(&x, foreign, sizeof foreign, "not a state of alphastep");
     must_be_refused(&x, foreign, 0, "not a state of alphastep");
-    copy[16] = 10; // a later format
+    copy[16] = 11; // a later format
     must_be_refused(&x, copy, size, "its format is 11, this library reads 10");
     copy[16] = bytes[16];
     // The length and the checksum fit, but the contents are too short or too long.
@@ -449,6 +449,8 @@ static bool spoil(as_integrator *s, int index) {
   case 37: s->seen.refining_age = LONG_MAX; return true;
   case 38: s->b_n.value[0] = nan; return true;
   case 39: s->seen.ageing_left = ASI_AGEING_BELIEVED + 1; return true;
+  case 40: s->blow.kinetic[1] = nan; return true;
+  case 41: s->blow.stored[1] = nan; return true;
   default: return false;
   }
 }
