@@ -455,6 +455,8 @@ static bool spoil(as_integrator *s, int index) {
   case 43: s->path.extra[0] = nan; return true;
   case 44: s->control.amplified = -1.0; return true;
   case 45: s->control.amplified = nan; return true;
+  case 46: s->blow.kinetic[1] = nan; return true;
+  case 47: s->blow.stored[1] = nan; return true;
   default: return false;
   }
 }
