@@ -320,23 +320,52 @@ static int both_guide(const as_point *at, double *g, void *user) {
   return AS_DONE;
 }
 
+/// A state that decays, and an output that nobody reads, large beside all else.
+static int both_rates(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = -at->x[0];
+  return AS_DONE;
+}
+
+static int both_outputs(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = 1e6 * (2.0 + at->x[0]);
+  return AS_DONE;
+}
+
+static int pendulum_force(const as_point *at, double *f, void *user) {
+  double all[4];
+  const as_point in_four = {.t = at->t, .q = (double[]){at->q[0], at->q[1], 0.0, 0.0}};
+  const int code = both_forces(&in_four, all, user);
+  memcpy(f, all, 2 * sizeof f[0]);
+  return code;
+}
+
 static void test_beside_a_stiff_spring(void **state) {
   (void)state;
-  static const as_space_part space = {AS_SPACE_RN, 4};
-  static const double q[4] = {1.5, 0.0, 0.0, 0.0};
+  static const as_space_part four = {AS_SPACE_RN, 4}, two = {AS_SPACE_RN, 2};
+  static const double q[4] = {1.5, 0.0, 0.0, 0.0}, x = 1.0;
   push p = {100.0, 40.0 * pi, 0.3}; // several times a step
-  for (int m = 0; m < 3; ++m) {
+  for (int i = 0; i < 5; ++i) {
+    const bool states = i > 2; // instead of the block; not with SOI2, which is the last method
     as_problem_def def = block(&p, false);
-    def.parts = &space;
-    def.mass = both_masses;
-    def.force = both_forces;
-    def.constraint = both_guide;
-    as_integrator_def how = rig_how(rig_methods[m], (double)NAN, NULL, 0);
+    def.parts = states ? &two : &four;
+    def.mass = states ? block_mass : both_masses;
+    def.force = states ? pendulum_force : both_forces;
+    def.constraint = states ? NULL : both_guide;
+    if (states) {
+      def.n_lambda = 0;
+      def.n_x = def.n_y = 1;
+      def.state_rate = both_rates;
+      def.output = both_outputs;
+    }
+    as_integrator_def how = rig_how(rig_methods[i % 3], (double)NAN, NULL, 0);
     how.tolerance.rtol = 1e-5;
-    rig r = rig_make(&def, &how, &(as_initial){.q = q});
-    for (int i = 1; i <= 300; ++i) {
-      const as_state *s = rig_advance(&r, 0.00617 * i);
-      assert_near("reaction", s->lambda[0], push_at(&p, s->t), 1e-5);
+    rig r = rig_make(&def, &how, &(as_initial){.q = q, .x = states ? &x : NULL});
+    for (int k = 1; k <= 300; ++k) {
+      const as_state *s = rig_advance(&r, 0.00617 * k);
+      if (states) assert_near("output", s->y[0], 1e6 * (2.0 + exp(-s->t)), 100.0);
+      if (!states) assert_near("reaction", s->lambda[0], push_at(&p, s->t), 1e-5);
       assert_near("tension", tension(s->q), -6.0 * gravity * s->q[1] / length, 0.4);
     }
     rig_free(&r);

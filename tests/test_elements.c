@@ -1006,8 +1006,51 @@ static void test_friction(void **state) {
       for_all_spaces(add_friction, AS_JOINT_MOTION + kind, "coefficient by formula", false);
 }
 
+// ---- elements of others, with patterns of their own ---------------------------------------------------
+
+/// w_y of a body in its own axes is 0.3 rad/s; and by how much a body moves along x another is turned about its own x.
+static int spin_row(const as_element_input *in, const as_element_output *out, const void *data) {
+  (void)data;
+  if (out->k) out->k[0] = in->body[0]->omega[1] - 0.3;
+  if (out->k_v) out->k_v[4] += 1.0;
+  return AS_DONE;
+}
+
+static int turned_by_speed(const as_element_input *in, const as_element_output *out,
+                           const void *data) {
+  (void)data;
+  if (out->force) out->force[3] -= 2.0 * in->body[1]->v[0];
+  if (out->f_v) out->f_v[3 * 12 + 6] -= 2.0;
+  return AS_DONE;
+}
+
+static void add_own(pair *p, int variant) {
+  static const as_element_type spin = {.kind = "spin", .evaluate = spin_row};
+  static const as_element_type turned = {.kind = "turned", .evaluate = turned_by_speed};
+  static const bool none[144], k_v[12] = {[4] = true}, f_v[144] = {[3 * 12 + 6] = true};
+  as_error error;
+  as_element_def def = as_default_element_def();
+  def.type = variant == 0 ? &spin : &turned;
+  def.n_bodies = variant + 1;
+  def.n_velocity_rows = variant == 0;
+  def.forceless = variant == 0;
+  def.body[0] = variant == 0 && p->body[0] == AS_GROUND ? p->body[1] : p->body[0];
+  def.body[1] = variant == 0 ? AS_GROUND : p->body[1];
+  def.pattern = (as_element_pattern){.f_q = none, .k_q = none, .k_v = k_v};
+  if (variant == 1) def.pattern.f_v = f_v;
+  if (as_builder_add_element(p->builder, &def, NULL, &error)) fail_msg("%s", error.message);
+}
+
+/// What depends on their numbers through the coordinates of bodies and nodes is found by the library.
+static void test_own_patterns(void **state) {
+  (void)state;
+  for_all_spaces(add_own, 0, "spin", false);
+  for_all_spaces(add_own, 1, "turned by speed", false);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_joints),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_patterns),
+                                     cmocka_unit_test(test_joints),
                                      cmocka_unit_test(test_moving_joints),
                                      cmocka_unit_test(test_motions),
                                      cmocka_unit_test(test_couplings),

@@ -225,6 +225,29 @@ static as_status make(as_model **out, as_error *error) {
   return status;
 }
 
+/// An actuator that reads an angle, where one allocation alone fails.
+static void test_short_of_memory(void **state) {
+  (void)state;
+  as_status status = AS_ERR_MEMORY;
+  memory.fail_on = false;
+  for (long n = 1; status != AS_OK; ++n) {
+    as_builder *b = NULL;
+    as_error error;
+    assert_int_equal(as_builder_create(&(as_model_def){0}, &b, &error), AS_OK);
+    assert_int_equal(add_bodies(b, &error), AS_OK);
+    assert_int_equal(add_joints(b, &error), AS_OK);
+    as_actuator_def motor = as_default_actuator_def();
+    motor.joint = 0;
+    motor.force = "-joints.shoulder.angle";
+    memory.failed = 0;
+    memory.fail_at = n;
+    status = as_builder_add_actuator(b, &motor, NULL, &error);
+    memory.fail_at = 0;
+    assert_int_equal(status, memory.failed ? AS_ERR_MEMORY : AS_OK);
+    as_builder_destroy(b);
+  }
+}
+
 static void test_out_of_memory(void **state) {
   (void)state;
   as_model *m = NULL;
@@ -345,8 +368,8 @@ static void test_threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_out_of_memory),
-                                     cmocka_unit_test(test_no_allocation),
-                                     cmocka_unit_test(test_threads)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_short_of_memory), cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
