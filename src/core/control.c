@@ -59,7 +59,7 @@ enum { MOST_POINTS = 50 };
 #define TOO_CLOSE 5.0
 #define USUAL 100.0
 #define PAST_SINGULAR 0.6
-enum { MOST_TOO_CLOSE = 2 };
+enum { MOST_TOO_CLOSE = 4 };
 
 // [RE.10] Steps that are this share of the longest so far, and end where constraints amplify round-off so much, are those of a
 // machine that jams. Elsewhere they amplify it 5 to 100 times, and a thousand times within a step of a flat position; where cranks
