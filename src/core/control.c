@@ -59,7 +59,7 @@ enum { MOST_POINTS = 50 };
 #define TOO_CLOSE 5.0
 #define USUAL 100.0
 #define PAST_SINGULAR 0.6
-enum { MOST_TOO_CLOSE = 2 };
+enum { MOST_TOO_CLOSE = 4 };
 
 // [RE.10] Steps that are this share of the longest so far, and end where constraints amplify round-off so much, are those of a
 // machine that jams. Elsewhere they amplify it 5 to 100 times, and a thousand times within a step of a flat position; where cranks
@@ -74,6 +74,9 @@ enum { MOST_TOO_CLOSE = 2 };
 #define NEWTON_RTOL 0.01
 #define MOST_NEWTON_RTOL 1e-4
 #define LEAST_NEWTON_RTOL 1e-10
+// [NW.1] Steps iterate to this part of the bound of round-off, which is a tenth to a twentieth of it as a rule: what is left in
+// directions that constraints do not rule, where there is none, adds up over steps. All of it does where a step has failed.
+#define FLOOR_SHARE 0.1
 
 // Absolute tolerances that are not given, over rtol and typical sizes.
 #define DEFAULT_ATOL 1e-3
@@ -221,6 +224,8 @@ void asi_control_start(as_integrator *s) {
   s->control.error = 1.0;
   s->control.patience = 0;
   s->control.amplified = s->control.longest = 0.0;
+  memset(s->control.slow_h, 0, sizeof s->control.slow_h);
+  s->control.third_known = false;
   measure(s, &s->now, NULL, s->control.size);
 }
 
@@ -275,6 +280,39 @@ static void shift(double *three[3]) {
   three[2] = three[1];
   three[1] = three[0];
   three[0] = oldest;
+}
+
+/// [SC.14] v''' by three windows of steps.
+static void find_third(as_integrator *s) {
+  double *const *slow = s->control.slow;
+  const double *h = s->control.slow_h;
+  const double late = 0.5 * (h[0] + h[1]), early = 0.5 * (h[1] + h[2]);
+  for (int i = 0; i < s->problem->n; ++i) {
+    const double second = (slow[0][i] - slow[1][i]) / late;
+    s->control.third[i] = (second - (slow[1][i] - slow[2][i]) / early) / (0.5 * (late + early));
+  }
+  s->control.third_known = true;
+}
+
+/// Adds the mean v' of a step to the window, and begins another where it has become that long; 0: there are none.
+static void fill_window(as_integrator *s, double length) {
+  double *slow = s->control.slow[0], *window = s->control.slow_h;
+  const double *mean = s->control.mean[0];
+  if (!(length > 0.0)) {
+    memset(window, 0, sizeof s->control.slow_h);
+    s->control.third_known = false;
+    return;
+  }
+  const double share = s->control.mean_h[0] / (window[0] + s->control.mean_h[0]);
+  for (int i = 0; i < s->problem->n; ++i)
+    slow[i] = share < 1.0 ? slow[i] + share * (mean[i] - slow[i]) : mean[i];
+  window[0] += s->control.mean_h[0];
+  if (window[0] < length) return;
+  if (window[1] > 0.0 && window[2] > 0.0) find_third(s);
+  shift(s->control.slow);
+  window[2] = window[1];
+  window[1] = window[0];
+  window[0] = 0.0;
 }
 
 static void remember_means(as_integrator *s) {
@@ -386,17 +424,43 @@ static void let_forces_act(as_integrator *s, double *e) {
   for (int i = 0; i < n; ++i) e[i] = left[i] + taken_up_share(s, i) * (e[i] - left[i]);
 }
 
+/// What counts of e_v, in tolerances.
+static double measure_v(as_integrator *s, double of_q) {
+  const int n = s->problem->n;
+  const double *size = s->control.new_size, of_v = norm(s, size, n, n);
+  if (!(of_v > of_q && (s->redundancy.rows > 0 || s->path.excites))) return of_v;
+  let_forces_act(s, s->control.estimate + n);
+  return norm(s, size, n, n);
+}
+
+/// [SC.14] the same of e_v with v''' by windows
+static double measure_slow(as_integrator *s, double of_q) {
+  const double factor = s->h * s->h * s->h * by_v(s);
+  double *const e_v = s->control.estimate + s->problem->n;
+  if (!s->control.third_known || s->first) return 0.0;
+  for (int i = 0; i < s->problem->n; ++i) e_v[i] = factor * s->control.third[i];
+  return measure_v(s, of_q);
+}
+
 /// The error of the step that was solved last, in tolerances, from what find_errors() has left.
 static double measure_errors(as_integrator *s) {
   const int n = s->problem->n, nx = s->problem->def.n_x;
   const double *size = s->control.new_size;
-  const double of_q = norm(s, size, 0, n);
-  double of_v = norm(s, size, n, n);
-  if (of_v > of_q && (s->redundancy.rows > 0 || s->path.excites)) {
-    let_forces_act(s, s->control.estimate + n);
-    of_v = norm(s, size, n, n);
-  }
-  return asi_worse(of_q, asi_worse(of_v, norm(s, size, 2 * n, nx)));
+  const double of_q = norm(s, size, 0, n), of_v = measure_v(s, of_q);
+  return asi_worse(asi_worse(of_q, asi_worse(of_v, measure_slow(s, of_q))),
+                   norm(s, size, 2 * n, nx));
+}
+
+/// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
+/// index-3 form its bound is large enough without what constraints make of it.
+static double window_length(as_integrator *s, double amplified) {
+  const int n = s->problem->n;
+  const bool index3 = s->def.method == AS_METHOD_INDEX3;
+  double *const e_v = s->control.estimate + n;
+  const double r = asi_round_off(s, 0, s->h) * (index3 ? 1.0 : fmax(amplified, 1.0));
+  for (int i = 0; i < n; ++i) e_v[i] = 4.0 * s->h * by_v(s) * r;
+  const double noise = norm(s, s->control.new_size, n, n);
+  return noise > LEAST_NOISE ? s->h * sqrt(noise / LEAST_NOISE) : 0.0;
 }
 
 double asi_control_measure(const as_integrator *s, double gap) {
@@ -617,6 +681,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   for (;;) {
     const double rest = stop - s->t;
     const double e = compliance_of(s, failures);
+    s->floor_share = failures == 0 ? FLOOR_SHARE : 1.0;
     const as_status status = asi_solve_step(s, h, h == rest ? stop : s->t + h, e);
     double smaller = AFTER_FAILURE * h;
     if (status == AS_OK) {
@@ -634,8 +699,11 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       if (is_jammed(s, h)) return fail_jammed(s, h);
       if (error <= 1.0 && part == 0.0) {
         s->control.longest = fmax(s->control.longest, h);
+        const bool filled = !s->first && !(amplified > USUAL);
+        const double window = filled ? window_length(s, amplified) : 0.0;
         asi_accept_step(s);
         s->control.amplified = amplified;
+        fill_window(s, window);
         remember_means(s);
         if (e > s->base_compliance)
           asi_log(s, AS_LOG_INFO,

@@ -410,6 +410,8 @@ static size_t lay_out(as_integrator *s, double *arena) {
   s->control.estimate = take(arena, &used, 2 * n + nx);
   for (int i = 0; i < 3; ++i) s->control.mean[i] = take(arena, &used, n + nx);
   for (int i = 0; i < 3; ++i) s->control.noise[i] = take(arena, &used, n);
+  for (int i = 0; i < 3; ++i) s->control.slow[i] = take(arena, &used, n);
+  s->control.third = take(arena, &used, n);
   s->control.inputs = take(arena, &used, 3 * (n + nx + m) + 2 * m + n);
   s->last.xi = take(arena, &used, n);
   for (int i = 0; i < 2; ++i) s->last.rate[i] = take(arena, &used, n);

@@ -271,6 +271,11 @@ struct as_integrator {
         amplified;  ///< by how much constraints amplified it in the last step; 0: it did not matter
     double longest; ///< of the steps since the start [s]
     double
+        *slow[3]; ///< n: mean v' of the window of steps that is being filled, and of the last two
+    double slow_h[3]; ///< lengths of these windows [s]; 0: not known
+    double *third;    ///< n: v''' by windows
+    bool third_known;
+    double
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
 
@@ -292,9 +297,10 @@ struct as_integrator {
 
   // Newton.
   double newton_rtol;
-  asi_left left;   ///< as evaluated last
-  bool controlled; ///< the step's error is
-  double factor_h; ///< h, gamma and compliance of the last factorization; NAN: none
+  asi_left left;      ///< as evaluated last
+  bool controlled;    ///< the step's error is
+  double floor_share; ///< of the bound of round-off: to what automatic steps iterate
+  double factor_h;    ///< h, gamma and compliance of the last factorization; NAN: none
   double factor_gamma;
   double factor_compliance;
   long factor_age;        ///< steps since the factors at hand were made; 0: made in this one

@@ -31,13 +31,11 @@
 #define FAR_PREDICTION 100.0
 // [SC.13] What constraints make of round-off may be so many times what is solved for.
 #define ROUND_OFF_MARGIN 4.0
+#define MUCH_AMPLIFIED 100.0
 // Components of v below this fraction of the largest do not move: they have no round-off.
 #define MOVES 1e-10
 // A component of v' below this fraction of its like need not be relatively as exact as they are.
 #define LEAST_SIZE 0.01
-// [NW.1] Automatic steps iterate to this part of the bound of round-off: it is a tenth to a twentieth of that as a rule, and what
-// is left in directions that constraints do not rule, where there is none, adds up over steps.
-#define FLOOR_SHARE 0.1
 
 // ---- norms ----------------------------------------------------------------------------------------
 
@@ -97,7 +95,7 @@ static void set_weights(as_integrator *s) {
   s->noise = floor > 0.1 * fmax(widest[0], widest[1]) ? 0.5 : 0.0;
   if (!s->controlled) return;
   asi_control_limit_weights(s);
-  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], FLOOR_SHARE * floor * typical[i]);
+  for (int i = 0; i < n; ++i) weight[i] = fmax(weight[i], s->floor_share * floor * typical[i]);
 }
 
 /// The root of the mean square of x over its tolerances, which are factor * weight, not below a floor in typical sizes.
@@ -397,12 +395,16 @@ double asi_amplify_round_off(as_integrator *s, int stage, double *noise, double 
       noise[i] = fmax(noise[i], fmax(fabs(w[i]), two ? fabs(w[again + i]) : 0.0));
     amplified = asi_max_motion(s->problem, noise) / r0;
   }
-  // Velocities that meet g' = 0 follow from B at positions that are as uncertain as v' is: what is amplified is so twice.
-  const bool twice = s->def.method != AS_METHOD_INDEX3 && stage == 0;
   const as_problem *p = s->problem;
-  const double lever = s->redundancy.length, reach = s->q_size * p->length;
-  const double levers = lever > 0.0 ? fmax(reach / lever, 1.0) : 1.0;
-  const double factor = ROUND_OFF_MARGIN * (twice ? levers * amplified : 1.0);
+  // Velocities that meet g' = 0 follow from B at positions that are as uncertain as v' is: what is amplified is so twice, and,
+  // where that is much, not less than what positions themselves have.
+  double factor = 1.0;
+  if (s->def.method != AS_METHOD_INDEX3 && stage == 0 && r0 > 0.0) {
+    const double length = s->redundancy.length;
+    factor = amplified * (length > 0.0 ? fmax(s->q_size * p->length / length, 1.0) : 1.0);
+    if (amplified > MUCH_AMPLIFIED) factor = fmax(factor, asi_round_off(s, 1, s->h) / r0);
+  }
+  factor *= ROUND_OFF_MARGIN;
   for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0 * p->typical[i]);
   return amplified;
 }

@@ -126,6 +126,11 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->control.mean_h + 1, 2);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
   asi_archive_double(a, &s->control.amplified);
+  asi_archive_double(a, &s->control.longest);
+  asi_archive_doubles(a, s->control.slow_h, 3);
+  for (int i = 0; i < 3; ++i) asi_archive_doubles(a, s->control.slow[i], n);
+  asi_archive_doubles(a, s->control.third, n);
+  asi_archive_bool(a, &s->control.third_known);
   asi_archive_double(a, &s->eval.rate);
   if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
 }
@@ -280,6 +285,14 @@ static bool b_makes_sense(const as_integrator *s) {
          all_finite(s->b_n.value, s->b_n.col_start[s->b_n.cols]);
 }
 
+static bool windows_make_sense(const as_integrator *s) {
+  bool sense = all_finite(s->control.third, s->problem->n);
+  for (int i = 0; i < 3; ++i)
+    sense = sense && s->control.slow_h[i] >= 0.0 && isfinite(s->control.slow_h[i]) &&
+            all_finite(s->control.slow[i], s->problem->n);
+  return sense;
+}
+
 /// Whether a state that was read can be gone on from: a step must neither break nor run on forever.
 static bool makes_sense(const as_integrator *s) {
   const as_problem *p = s->problem;
@@ -294,9 +307,9 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->psi, p->def.n_psi) && all_finite(now->x, nx) &&
          all_finite(now->xdot, nx) && all_finite(now->w, nx) && all_finite(now->y, p->def.n_y) &&
          (isnan(h) || (h > 0.0 && isfinite(h))) && s->control.error > 0.0 &&
-         s->control.error <= 1.0 && s->control.amplified >= 0.0 && s->eval.rate > 0.0 &&
-         isfinite(s->eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
-         (s->first || s->predictor.count > 0) &&
+         s->control.error <= 1.0 && s->control.amplified >= 0.0 && s->control.longest >= 0.0 &&
+         windows_make_sense(s) && s->eval.rate > 0.0 && isfinite(s->eval.rate) &&
+         path_makes_sense(s) && b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }
 
