@@ -176,8 +176,7 @@ static void test_out_of_reach(void **state) {
   f = draw_fourbar(3.0, false, false);
   want(f.b, f.base, 4.5, (double)NAN);
   assert_int_not_equal(as_builder_assemble(f.b, &report, &error), AS_OK);
-  assert_non_null(
-      strstr(error.message, "the angle of joint \"base\" at 4.5: it comes as far as"));
+  assert_non_null(strstr(error.message, "the angle of joint \"base\" at 4.5: it comes as far as"));
   print_message("  %s\n", error.message);
   as_builder_destroy(f.b);
 }

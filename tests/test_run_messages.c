@@ -138,6 +138,16 @@ static void test_starts(void **state) {
   expect(text, "joint \"pin, start of angle_rate\" off by ");
 }
 
+/// Clocks whose times cannot be told apart, or that would never come to an end.
+static void test_clocks(void **state) {
+  (void)state;
+  expect(BOB "events:\n  tick: {every: 0.1, offset: -1e300, log: x}\n",
+         "Event \"tick\" happens every 0.1 s from -1e+300 s on: it needs a positive period that is "
+         "not lost in the digits of the offset.");
+  expect(BOB "events:\n  tick: {every: 1e-300, log: x}\n",
+         "Event \"tick\", every 1e-300 s, would happen more than 1e9 times up to t_end = 1 s.");
+}
+
 /// An axis may have any length.
 static void test_lengths_of_axes(void **state) {
   (void)state;
@@ -199,9 +209,9 @@ static void test_bad_solution(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_formulas),    cmocka_unit_test(test_places),
-      cmocka_unit_test(test_overflows),   cmocka_unit_test(test_lengths_of_axes),
-      cmocka_unit_test(test_starts),      cmocka_unit_test(test_motions),
-      cmocka_unit_test(test_bad_solution)};
+      cmocka_unit_test(test_formulas),  cmocka_unit_test(test_places),
+      cmocka_unit_test(test_overflows), cmocka_unit_test(test_lengths_of_axes),
+      cmocka_unit_test(test_starts),    cmocka_unit_test(test_clocks),
+      cmocka_unit_test(test_motions),   cmocka_unit_test(test_bad_solution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

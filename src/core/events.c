@@ -72,12 +72,13 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
     const bool timed = e->def.period != 0.0;
     if (e->def.value == NULL && !timed)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "value", "Event %d has no function.", i);
-    if (timed && !(e->def.period > 0.0 && isfinite(e->def.period) && isfinite(e->def.offset) &&
-                   e->def.value == NULL && e->def.direction == 0))
-      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "period",
-                      "Event %d happens every %g s from %g s on: it needs a positive period, and "
-                      "neither a function nor a direction.",
-                      i, e->def.period, e->def.offset);
+    if (timed && !(asi_is_clock(e->def.offset, e->def.period) && e->def.value == NULL &&
+                   e->def.direction == 0))
+      return asi_fail(
+          error, AS_ERR_ARGUMENT, (double)NAN, "period",
+          "Event %d happens every %g s from %g s on: it needs a positive period that "
+          "is not lost in the digits of the offset, and neither a function nor a direction.",
+          i, e->def.period, e->def.offset);
     if (e->def.direction < -1 || e->def.direction > 1)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "direction",
                       "The direction of event %d is %d, not -1, 0 or 1.", i, e->def.direction);

@@ -1,6 +1,7 @@
 /// Checks a problem's description, copies it, and prepares patterns and colourings.
 #include "core/problem.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -250,16 +251,21 @@ static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_err
   return AS_OK;
 }
 
+bool asi_is_clock(double offset, double period) {
+  // Times are met to a thousandth of the period at worst, as [SA.1] is checked.
+  return period > 0.0 && isfinite(period) && fabs(offset) * DBL_EPSILON <= 1e-3 * period;
+}
+
 static as_status prepare_samplers(as_problem *p, const as_problem_def *def, as_error *error) {
   p->sampler = asi_calloc((size_t)def->n_samplers, sizeof *p->sampler);
   if (p->sampler == NULL) return asi_fail_memory(error);
   for (int i = 0; i < def->n_samplers; ++i) {
     const as_sampler_def *one = &def->samplers[i];
     p->sampler[i] = *one;
-    if (!(one->period > 0.0 && isfinite(one->period)) || !isfinite(one->offset))
+    if (!asi_is_clock(one->offset, one->period))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "period",
                       "Sampler %d has the period %g s and the offset %g s: the period must be a "
-                      "positive number, the offset a number.",
+                      "positive number that is not lost in the digits of the offset.",
                       i, one->period, one->offset);
     if (!(one->delay >= 0.0 && one->delay < one->period))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "delay",

@@ -72,6 +72,9 @@ asi_block_info asi_block_describe(as_block block);
 int asi_function_size(const as_problem *p, asi_function function);
 int asi_argument_size(const as_problem *p, asi_argument argument);
 
+/// Whether there are times offset + k period that can be told apart.
+bool asi_is_clock(double offset, double period);
+
 /// Writes a component's name: the problem's own, or like `lambda[3]`.
 void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
                         size_t size);

@@ -76,8 +76,9 @@ static int look(const as_model *m, const as_point *at, int number, char *why, gi
     in.body[b] = &body[b];
   }
   // Forces and tangents of constraint forces need velocities, multipliers and held signals, which not every point has.
+  const bool signals = at->u || m->n_parameters + m->n_turns == 0;
   const bool pulls =
-      at->v && at->u && (at->lambda || (!rows && !reads)) && (at->psi || !velocity_rows);
+      at->v && signals && (at->lambda || (!rows && !reads)) && (at->psi || !velocity_rows);
   memset(out, 0, sizeof *out);
   if (!pulls && !rows && !(velocity_rows && at->v)) return AS_DONE;
   const as_element_output all = {.force = pulls ? out->force : NULL,

@@ -100,7 +100,7 @@ static as_status joint_frames(const as_model *m, const as_state *state, as_joint
     double store[36];
     asi_frame_now now;
     if (!frame_now(&fixed[s], moving ? &moving->motion[s] : NULL, state->t, store, &now))
-      return asi_fail_element(m, info->element, state->t, error);
+      return asi_fail_element(m, info->element, state, error);
     place_frame(&body[coupling ? coupling->side[1].body[s] : s], &now, &frame[s]);
   }
   return AS_OK;
@@ -244,7 +244,7 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
   double f[AS_ELEMENT_COLUMNS] = {0}; // of teeth, besides what the row does
   const as_element_output want = {.g_q = g_q, .k_v = k_v, .force = teeth ? f : NULL};
   if (p->e.type->evaluate(&in, &want, p->data))
-    return asi_fail_element(m, info->element, state->t, error);
+    return asi_fail_element(m, info->element, state, error);
   asi_copy(f + 6, out->force);
   asi_copy(f + 9, torque);
   for (int r = 0; r < p->e.n_rows; ++r) {

@@ -13,7 +13,8 @@ ASI_IO as_element_input asi_look(const as_model *m, const as_state *state, const
 const char *asi_element_name(const as_model *m, int element, asi_sort *sort);
 
 /// AS_ERR_RETRY with a sentence that names the element.
-ASI_IO as_status asi_fail_element(const as_model *m, int element, double t, as_error *error);
+ASI_IO as_status asi_fail_element(const as_model *m, int element, const as_state *state,
+                                  as_error *error);
 
 as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error);
 

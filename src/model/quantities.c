@@ -35,12 +35,20 @@ const char *asi_element_name(const as_model *m, int element, asi_sort *sort) {
   return asi_names_get(&m->names[ASI_SORT_FORCE], number);
 }
 
-as_status asi_fail_element(const as_model *m, int element, double t, as_error *error) {
+as_status asi_fail_element(const as_model *m, int element, const as_state *state, as_error *error) {
   asi_sort sort;
+  char why[320] = "";
   const char *name = asi_element_name(m, element, &sort);
-  return asi_fail(error, AS_ERR_RETRY, t, name,
-                  "The %s \"%s\" could not be evaluated at t = %.9g s.", asi_sort_name(sort), name,
-                  t);
+  const as_point at = {.t = state->t,
+                       .q = state->q,
+                       .v = state->v,
+                       .lambda = state->lambda,
+                       .psi = state->psi,
+                       .u = state->u};
+  asi_model_explain(&at, ASI_BLAMED + element, why, sizeof why, (void *)(uintptr_t)m);
+  return asi_fail(error, AS_ERR_RETRY, state->t, name,
+                  "The %s \"%s\" could not be evaluated at t = %.9g s%s%s.", asi_sort_name(sort),
+                  name, state->t, why[0] ? ": " : "", why);
 }
 
 /// Forces that depend on reactions need them.
@@ -80,7 +88,7 @@ as_status as_model_force(const as_model *m, const as_state *state, as_force_id f
   const as_element_input in = asi_look(m, state, p, motion);
   const as_element_output want = {.force = f};
   if (p->e.type->evaluate(&in, &want, p->data))
-    return asi_fail_element(m, m->force[force], state->t, error);
+    return asi_fail_element(m, m->force[force], state, error);
   asi_copy(f + 6 * body, out->force);
   asi_rotate(motion[body].R, f + 6 * body + 3, out->torque);
   return AS_OK;
@@ -105,7 +113,7 @@ as_status as_model_energy(const as_model *m, const as_state *state, as_energy *o
     if (p->e.type->potential == NULL) continue;
     const as_element_input in = asi_look(m, state, p, body);
     const double energy = p->e.type->potential(&in, p->data);
-    if (!isfinite(energy)) return asi_fail_element(m, i, state->t, error);
+    if (!isfinite(energy)) return asi_fail_element(m, i, state, error);
     out->potential += energy;
   }
   return AS_OK;
@@ -172,7 +180,7 @@ as_status as_model_power(const as_model *m, const as_state *state, as_power *out
     const bool driven = moves && known && p->e.n_rows + p->e.n_velocity_rows > 0;
     if (!isfinite(power.dissipated) || !isfinite(power.supplied) ||
         (driven && !motion_power(p, &in, &out->motions)))
-      return asi_fail_element(m, i, state->t, error);
+      return asi_fail_element(m, i, state, error);
   }
   return AS_OK;
 }
@@ -227,8 +235,7 @@ as_status as_model_gap(const as_model *m, const as_state *state, as_joint_id joi
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
   const as_element_output want = {.g = g, .rate = rate, .k = k};
-  if (p->e.type->evaluate(&in, &want, p->data))
-    return asi_fail_element(m, element, state->t, error);
+  if (p->e.type->evaluate(&in, &want, p->data)) return asi_fail_element(m, element, state, error);
   *out = (as_gap){0};
   for (int r = 0; r < p->e.n_rows; ++r) {
     out->position = fmax(out->position, fabs(g[r]));

@@ -129,8 +129,7 @@ static as_status look_at_action(const as_model *m, const as_state *state, int el
   as_body_motion body[AS_ELEMENT_BODIES];
   const as_element_input in = asi_look(m, state, p, body);
   const as_element_output want = {.force = force};
-  if (p->e.type->evaluate(&in, &want, p->data))
-    return asi_fail_element(m, element, state->t, error);
+  if (p->e.type->evaluate(&in, &want, p->data)) return asi_fail_element(m, element, state, error);
   asi_copy(force + 6 * on, out);
   asi_rotate(body[on].R, force + 6 * on + 3, out + 3);
   return AS_OK;
@@ -144,7 +143,7 @@ static as_status look_at_law(const as_model *m, const as_state *state, int eleme
   const int code = p->e.type == &asi_spring_type     ? asi_spring_look(p->data, &in, out)
                    : p->e.type == &asi_actuator_type ? asi_actuator_look(p->data, &in, out)
                                                      : asi_torsion_look(p->data, &in, out);
-  return code ? asi_fail_element(m, element, state->t, error) : AS_OK;
+  return code ? asi_fail_element(m, element, state, error) : AS_OK;
 }
 
 static void look_at_flow(const as_model *m, const as_state *state, int element, double *out) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/problem.h"
 #include "elements/vector.h"
 #include "model/look.h"
 #include "results/channels.h"
@@ -300,9 +301,10 @@ static as_status check_numbers(maker *m, const as_rule_def *def) {
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "Event \"%s\" has both a formula that says when and a time `every` %g s.", name,
                     def->every);
-  if (def->when == NULL && !(def->every > 0.0 && isfinite(def->every) && isfinite(def->offset)))
+  if (def->when == NULL && !asi_is_clock(def->offset, def->every))
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "Event \"%s\" happens every %g s from %g s on: it needs a positive period.",
+                    "Event \"%s\" happens every %g s from %g s on: it needs a positive period that "
+                    "is not lost in the digits of the offset.",
                     name, def->every, def->offset);
   if (def->when == NULL && def->direction != 0)
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name,

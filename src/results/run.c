@@ -145,6 +145,14 @@ static as_status create_integrator(as_run *run, as_error *error) {
   if (run->def.rules->model != run->model)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
                     "The rules were made for another model.");
+  for (int i = 0; i < n; ++i) {
+    const asi_rule *rule = &run->def.rules->rule[i];
+    if (rule->every > 0.0 && run->def.t_end / rule->every > 1e9)
+      return asi_fail(
+          error, AS_ERR_ARGUMENT, (double)NAN, "every",
+          "Event \"%s\", every %g s, would happen more than 1e9 times up to t_end = %g s.",
+          asi_names_get(&run->def.rules->names, i), rule->every, run->def.t_end);
+  }
   as_status status = asi_watch_create(run->def.rules, &run->watch, error);
   if (status) return status;
   as_event_def *events = asi_calloc((size_t)given + (size_t)n, sizeof *events);
