@@ -435,8 +435,7 @@ void asi_index2_metric(as_integrator *s) {
 static void copy_b(const as_integrator *s, double *to) {
   const as_matrix *b = &s->block[AS_BLOCK_G_Q];
   for (int j = 0; j < b->cols; ++j)
-    for (int k = b->col_start[j]; k < b->col_start[j + 1]; ++k)
-      to[k] = b->value[k] * s->metric[j];
+    for (int k = b->col_start[j]; k < b->col_start[j + 1]; ++k) to[k] = b->value[k] * s->metric[j];
 }
 
 bool asi_index2_keeps_b(const as_integrator *s) {

@@ -148,9 +148,7 @@ void asi_control_sizes(as_integrator *s) {
   const double *given = s->control.given_atol;
   double *atol = s->control.atol;
   for (int i = 0; i < 2 * n + nx; ++i) {
-    const double unit = i < n       ? p->typical[i]
-                        : i < 2 * n ? p->typical[i - n] * s->eval.rate
-                                    : 1.0;
+    const double unit = i < n ? p->typical[i] : i < 2 * n ? p->typical[i - n] * s->eval.rate : 1.0;
     atol[i] = isnan(given[i]) ? least * unit : given[i];
   }
   const double newton = NEWTON_ATOL * s->eval.rate * s->eval.rate;
@@ -161,8 +159,8 @@ void asi_control_sizes(as_integrator *s) {
 /// Components smaller than this are measured by this, times the typical size of each: a share of the largest of their kind.
 static double least_size(const as_integrator *s, const double *size, int first, int count) {
   const as_problem *p = s->problem;
-  return LEAST_SIZE * (first < 2 * p->n ? asi_max_motion(p, size + first)
-                                        : asi_max_abs(size + first, count));
+  return LEAST_SIZE *
+         (first < 2 * p->n ? asi_max_motion(p, size + first) : asi_max_abs(size + first, count));
 }
 
 /// Sizes of q, v and x somewhere, not smaller than `least`.

@@ -136,8 +136,8 @@ struct as_integrator {
 
   double *arena; ///< all the arrays below
   size_t arena_size;
-  double *backup; ///< a copy of the arena, while a step is split
-  double *atol;   ///< n
+  double *backup;     ///< a copy of the arena, while a step is split
+  double *atol;       ///< n
   double *given_atol; ///< n: NAN where it is not given
 
   double t;        ///< end of the last step [s]
@@ -249,17 +249,17 @@ struct as_integrator {
 
   // Automatic steps.
   struct {
-    double h;         ///< proposed for the next step; NAN: none yet
-    double error;     ///< of the last accepted step, in tolerances; at least a hundredth
-    int patience;     ///< steps for which h does not grow after a rejection
-    double *size;     ///< n + n + n_x: the largest sizes of q, v and x so far
-    double *new_size; ///< the same with the trial
-    double *atol;     ///< n + n + n_x
+    double h;           ///< proposed for the next step; NAN: none yet
+    double error;       ///< of the last accepted step, in tolerances; at least a hundredth
+    int patience;       ///< steps for which h does not grow after a rejection
+    double *size;       ///< n + n + n_x: the largest sizes of q, v and x so far
+    double *new_size;   ///< the same with the trial
+    double *atol;       ///< n + n + n_x
     double *given_atol; ///< n + n + n_x: NAN where it is not given
-    double *estimate; ///< n + n + n_x: the error of a step
-    double *mean[3];  ///< n + n_x: mean v' and x' of the trial and of the last two steps
-    double mean_h[3]; ///< sizes of these steps [s]
-    double *noise[3]; ///< n: round-off in these mean v'
+    double *estimate;   ///< n + n + n_x: the error of a step
+    double *mean[3];    ///< n + n_x: mean v' and x' of the trial and of the last two steps
+    double mean_h[3];   ///< sizes of these steps [s]
+    double *noise[3];   ///< n: round-off in these mean v'
     double
         amplified; ///< by how much constraints amplified it in the last step; 0: it did not matter
     double

@@ -409,8 +409,7 @@ static bool is_round_off(as_integrator *s) {
   for (int stage = 0; stage < stages(s); ++stage)
     dvdot = asi_worse(dvdot, asi_max_motion(p, stage_of(s, s->increment, stage)));
   const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_position(p, s->next.q));
-  const double of_v =
-      s->gamma * s->h * dvdot / (s->eval.rate + asi_max_motion(p, s->next.v));
+  const double of_v = s->gamma * s->h * dvdot / (s->eval.rate + asi_max_motion(p, s->next.v));
   if (of_q < 1e-11 && of_v < 1e-7) return true;
   if (!(of_q < 1e-9 && of_v < 1e-5)) return false;
   return asi_amplify_round_off(s, s->work_n, s->residual) > 0.0 &&
@@ -455,8 +454,7 @@ static as_status check_eta(const as_integrator *s) {
   const int n = s->problem->n;
   if (s->eta_path == NULL) return AS_OK;
   const double *const per = s->problem->per_typical;
-  const double v =
-      fmax(asi_max_motion(s->problem, s->v0), asi_max_motion(s->problem, s->next.v));
+  const double v = fmax(asi_max_motion(s->problem, s->v0), asi_max_motion(s->problem, s->next.v));
   const double most = s->h * v + 1e-6 * (1.0 + s->q_size);
   const double moved = s->h * s->h * asi_max_motion(s->problem, s->eta_path);
   if (moved <= most) return AS_OK;

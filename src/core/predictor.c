@@ -117,8 +117,7 @@ ASI_INLINED void misses(const asi_predictor *p, double weight[CHOICES][ASI_HISTO
     }
   for (int c = 0; c < CHOICES; ++c) {
     const int k = p->n - 1;
-    const double last =
-        p->n % 2 ? (z[k] - one_at(p, weight[c], fewest + c, k)) * p->per[k] : 0.0;
+    const double last = p->n % 2 ? (z[k] - one_at(p, weight[c], fewest + c, k)) * p->per[k] : 0.0;
     square[c] = sum[c][0] + sum[c][1] + last * last;
   }
 }

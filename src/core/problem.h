@@ -46,12 +46,12 @@ typedef struct asi_colouring {
 struct as_problem {
   as_problem_def def; ///< parts, typical and patterns are not to be used: see below
   as_space *space;
-  int n;  ///< velocities
-  int nq; ///< numbers of a configuration
-  double *typical;       ///< n
-  double *per_typical;   ///< n: 1 / typical
-  double *per_typical_q; ///< nq: 1 / the typical size of each number in q; 1 for quaternions
-  double length;         ///< the largest typical size of what does not turn a body
+  int n;                   ///< velocities
+  int nq;                  ///< numbers of a configuration
+  double *typical;         ///< n
+  double *per_typical;     ///< n: 1 / typical
+  double *per_typical_q;   ///< nq: 1 / the typical size of each number in q; 1 for quaternions
+  double length;           ///< the largest typical size of what does not turn a body
   as_sampler_def *sampler; ///< def.n_samplers
   int n_bodies;
   int *body_of;      ///< n: the body of each velocity component

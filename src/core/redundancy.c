@@ -282,7 +282,8 @@ static void measure_norm(as_integrator *s) {
         double length2;
         const hold row = measure_hold(s, i, square, &length2);
         const int moves = row.move > 0.0;
-        const double turn2 = row.turn / (length2 > 0.0 ? length2 : s->problem->length * s->problem->length);
+        const double turn2 =
+            row.turn / (length2 > 0.0 ? length2 : s->problem->length * s->problem->length);
         if (pass == 0) {
           sum[moves] += moves ? row.move : turn2;
           ++count[moves];

@@ -112,8 +112,7 @@ static double mass_norm(as_integrator *s, const double *d) {
 static double scale_residual(const as_integrator *s, as_block block, const double *residual,
                              double *scaled) {
   const as_matrix *jacobian = &s->block[block];
-  const asi_row_view *rows =
-      block == AS_BLOCK_G_Q ? &s->problem->g_q_rows : &s->problem->k_v_rows;
+  const asi_row_view *rows = block == AS_BLOCK_G_Q ? &s->problem->g_q_rows : &s->problem->k_v_rows;
   const double *const typical = s->problem->typical;
   double largest = 0.0;
   for (int i = 0; i < jacobian->rows; ++i) {
@@ -313,8 +312,7 @@ as_status asi_project_velocity(as_integrator *s, double t, const double *q, doub
     const double speed = fmax(s->eval.rate, asi_max_motion(p, v));
     double worst = 0.0;
     if (m > 0) worst = scale_residual(s, AS_BLOCK_G_Q, gdot, scaled);
-    if (p->def.n_psi > 0)
-      worst = fmax(worst, scale_residual(s, AS_BLOCK_K_V, k, scaled + m));
+    if (p->def.n_psi > 0) worst = fmax(worst, scale_residual(s, AS_BLOCK_K_V, k, scaled + m));
     if (iteration == 0) report->velocity_residual = largest;
     if (iteration == 0 && measure && !s->given.noted)
       memcpy(s->given.rows + m, scaled, (size_t)rows * sizeof(double));
@@ -553,8 +551,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
     const double *dx = r + n + rows, *dy = dx + nx;
     change = relative_change(asi_max_motion(p, r),
                              fmax(asi_max_motion(p, at->vdot), held_acceleration(s, at)));
-    change = asi_worse(change, relative_change(multiplier_size(s, r + n, 0, rows),
-                                               multipliers + force));
+    change =
+        asi_worse(change, relative_change(multiplier_size(s, r + n, 0, rows), multipliers + force));
     change = asi_worse(change, relative_change(asi_max_abs(dx, nx), asi_max_abs(at->xdot, nx)));
     change = asi_worse(change, relative_change(asi_max_abs(dy, ny), asi_max_abs(at->y, ny)));
     if (linear && !fades && iteration == 1 && isfinite(change)) break;

@@ -50,11 +50,11 @@ typedef struct asi_system {
   asi_products products[ASI_MAX_TERMS]; ///< of each term, into value
   asi_zeros zeros;                      ///< of value
   asi_pattern pattern;
-  double *value; ///< over the pattern
+  double *value;       ///< over the pattern
   double *row_unit;    ///< size: powers of two that rows and
   double *column_unit; ///< size: columns were multiplied with where it was factorized
   double *scaled;      ///< over the pattern: what was
-  int *diagonal; ///< size: where the diagonal stands in value
+  int *diagonal;       ///< size: where the diagonal stands in value
   asi_solver *solver;
   asi_low_rank
       *sharing; ///< [RE.9], for what was factorized last; NULL: forces do not depend on multipliers

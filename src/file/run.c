@@ -12,7 +12,8 @@ static const char *const methods[] = {
 static const asi_key tolerance_keys[] = {
     {"rtol", ASI_KEY_NUMBER, AT(def.tolerance.rtol), .range = ASI_POSITIVE, .otherwise = "2e-5",
      .text = "error at the end, about, relative to the largest size of a component so far"},
-    {"atol", ASI_KEY_NUMBER, AT(atol), .range = ASI_NOT_NEGATIVE, .otherwise = "rtol/1000 of typical sizes",
+    {"atol", ASI_KEY_NUMBER, AT(atol), .range = ASI_NOT_NEGATIVE,
+     .otherwise = "rtol/1000 of typical sizes",
      .text = "absolute error that is added to it, in the units of each component"},
     {"atol_position", ASI_KEY_NUMBER, AT(def.tolerance.atol_position), .range = ASI_NOT_NEGATIVE,
      .unit = "m", .otherwise = "atol", .text = "of positions"},
