@@ -959,7 +959,7 @@ static void test_lattice(void **state) {
   const int n = s->step.size, *col_start = s->step.pattern.col_start, *row = s->step.pattern.row;
   stop_if(asi_order_by_graph(problem, n, &graph, &error), &error);
   stop_if(asi_klu_create(n, col_start, row, graph.order, ASI_ORDER_GIVEN, &solver, &error), &error);
-  assert_int_equal(solver->ops->factor(solver, s->step.value, &culprit), AS_OK);
+  assert_int_equal(solver->ops->factor(solver, s->step.scaled, &culprit), AS_OK);
   solver->ops->info(solver, &klu);
   asi_fronts fronts;
   stop_if(asi_fronts_init(&fronts, n, col_start, row, &graph, &error), &error);

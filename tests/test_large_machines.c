@@ -109,6 +109,9 @@ static void test_by_hand(void **state) {
   assert_non_null(q0);
   assert_true(chain_init(&c, LINKS));
   chain_straight(&c, q0);
+  double typical[6 * LINKS]; // as the model has them: from the middle of a link to its joints
+  for (int i = 0; i < 6 * LINKS; ++i) typical[i] = i % 6 < 3 ? 0.5 * c.length : 1.0;
+  c.def.typical = typical;
   assert_int_equal(as_problem_create(&c.def, &problem, &error), AS_OK);
   as_model *m = build_tree(LINKS, 1, AS_JOINT_SPHERICAL, 0);
   const as_initial start = {.q = q0};

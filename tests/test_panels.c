@@ -66,8 +66,9 @@ static int check(const asi_pattern *p) {
     largest[0] = fmax(largest[0], fabs(a) * unit[j]);
     largest[1] = fmax(largest[1], fabs(b) * unit[j]);
   }
-  const double size[2] = {asi_panels_multiply_transposed_add_sized(&panels, value, -0.3, x, y, unit),
-                          asi_panels_transposed_size(&panels, value, other, unit)};
+  const double size[2] = {
+      asi_panels_multiply_transposed_add_sized(&panels, value, -0.3, x, y, unit),
+      asi_panels_transposed_size(&panels, value, other, unit)};
   compare(y, wanted, MOST);
   compare(size, largest, 2);
   if (p->col_start[p->cols] > 0) {

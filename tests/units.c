@@ -17,11 +17,10 @@ struct units_problem {
   const as_problem *inner;
   as_problem *problem;
   units by;
-  double *q, *v;         ///< per component: units of length of positions and of directions of motion
-  double *row, *k_row;   ///< per constraint: that of g, and of k times a time
-  double *argument[9];   ///< a point in the old units
-  double *out[7];        ///< unused room for units of results, by asi_function
-  double *initial[6];    ///< a start in the new ones
+  double *q, *v;       ///< per component: units of length of positions and of directions of motion
+  double *row, *k_row; ///< per constraint: that of g, and of k times a time
+  double *argument[5]; ///< a point in the old units
+  double *initial[5];  ///< a start in the new ones
   as_initial start;
 };
 
@@ -107,8 +106,7 @@ static int mass(const as_point *at, as_matrix *m, void *user) {
   const int code = p->inner->def.mass(&point, m, p->inner->def.user);
   for (int j = 0; j < m->cols; ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
-      m->value[k] *=
-          of_function(p, ASI_FN_MA, m->row[k]) / of_argument(p, ASI_ARG_VDOT, j);
+      m->value[k] *= of_function(p, ASI_FN_MA, m->row[k]) / of_argument(p, ASI_ARG_VDOT, j);
   return code;
 }
 
@@ -309,8 +307,7 @@ const as_initial *units_initial(units_problem *p, const as_initial *from) {
   p->start = *from;
   p->start.t *= p->by.time;
   for (int i = 0; i < in->nq; ++i) to[0][i] = from->q[i] * p->q[i];
-  for (int i = 0; i < in->n && from->v; ++i)
-    to[1][i] = from->v[i] * of_argument(p, ASI_ARG_V, i);
+  for (int i = 0; i < in->n && from->v; ++i) to[1][i] = from->v[i] * of_argument(p, ASI_ARG_V, i);
   p->start.q = to[0];
   if (from->v) p->start.v = to[1];
   p->start.lambda = p->start.psi = NULL;

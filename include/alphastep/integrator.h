@@ -35,7 +35,7 @@ typedef enum as_method {
 /// When a Newton iteration is accurate enough, and how it is run.
 typedef struct as_newton_def {
   double rtol;                  ///< relative tolerance on v' [-]; NAN: 1e-8, or 0.01 tolerance.rtol
-  double atol;                  ///< absolute tolerance on v'
+  double atol;                  ///< absolute tolerance on v'; NAN: 1e-12, in typical sizes
   const double *atol_component; ///< n numbers instead of atol; NULL: atol for all; copied
   int max_iterations;           ///< per step and factorization
   bool reuse;                   ///< keep a factorization over steps while it contracts
@@ -60,7 +60,7 @@ typedef struct as_soi2_def {
 /// body's position, velocity or angular velocity have the size of the whole vector.
 typedef struct as_tolerance {
   double rtol;          ///< [-]
-  double atol_position; ///< [m]; here and below NAN: a thousandth of rtol
+  double atol_position; ///< [m]; here and below NAN: a thousandth of rtol, in typical sizes
   double atol_rotation; ///< [rad]
   double atol_velocity; ///< [m/s] and [rad/s]
   double atol_state;    ///< of x

@@ -235,7 +235,8 @@ typedef struct as_problem_def {
   /// torque, which count where reactions are not determined and the smallest are shown; NULL: as `joint`.
   const int *reaction;
 
-  /// Typical size of each of the n directions of motion, for difference increments; NULL: all 1.
+  /// Typical size of each of the n directions of motion: what counts as small or as the same is measured by it, and difference
+  /// increments are; NULL: all 1.
   const double *typical;
   double
       time_scale; ///< a time over which the motion changes, for differences in t [s]; NAN: from v

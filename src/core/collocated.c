@@ -414,7 +414,8 @@ static as_block_set equation_blocks(const as_integrator *s) {
 }
 
 /// [GA.19] W_i = d_i^2 |M| / |M|_kind, with the largest M_ii d_i^2 of rotations of bodies for these, of all else for all else: eta
-/// moves positions and rotations as inertia does, whatever the unit of length is.
+/// moves positions and rotations as inertia does, whatever the unit of length is. W = I, as in the literature, where typical sizes
+/// are not given.
 void asi_index2_metric(as_integrator *s) {
   const as_problem *p = s->problem;
   const as_matrix *mass = &s->block[AS_BLOCK_M];
@@ -426,7 +427,8 @@ void asi_index2_metric(as_integrator *s) {
   }
   for (int i = 0; i < p->n && has_eta(s); ++i) {
     const double of_kind = largest[p->is_rotation[i]];
-    s->metric[i] = p->typical[i] * p->typical[i] * (of_kind > 0.0 ? s->mass_size / of_kind : 1.0);
+    const bool known = p->def.typical != NULL && of_kind > 0.0; // they were given
+    s->metric[i] = p->typical[i] * p->typical[i] * (known ? s->mass_size / of_kind : 1.0);
   }
 }
 

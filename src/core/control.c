@@ -136,20 +136,18 @@ as_status asi_control_create(as_integrator *s, as_error *error) {
   if (tol->atol_q) memcpy(atol, tol->atol_q, (size_t)n * sizeof(double));
   if (tol->atol_v) memcpy(atol + n, tol->atol_v, (size_t)n * sizeof(double));
   if (tol->atol_x) memcpy(atol + 2 * n, tol->atol_x, (size_t)nx * sizeof(double));
+  const bool listed[] = {tol->atol_q != NULL, tol->atol_v != NULL, tol->atol_x != NULL};
   tol->atol_q = tol->atol_v = tol->atol_x = NULL;
-  for (int i = 0; i < 2 * n + nx; ++i)
-    if (!isnan(atol[i]) && !(atol[i] > 0.0 && isfinite(atol[i])))
-      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "atol",
-                      "The absolute tolerance of %c[%d], %g, is not a positive number.",
-                      i < n       ? 'q'
-                      : i < 2 * n ? 'v'
-                                  : 'x',
-                      i < n       ? i
-                      : i < 2 * n ? i - n
-                                  : i - 2 * n,
-                      atol[i]);
   s->eval.rate = asi_rate_at_rest(s);
   asi_control_sizes(s);
+  for (int i = 0; i < 2 * n + nx; ++i) {
+    const int kind = i < n ? 0 : i < 2 * n ? 1 : 2;
+    const double number = listed[kind] ? atol[i] : s->control.atol[i];
+    if (!(number > 0.0 && isfinite(number)))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "atol",
+                      "The absolute tolerance of %c[%d], %g, is not a positive number.",
+                      "qvx"[kind], i - kind * n, number);
+  }
   return AS_OK;
 }
 
@@ -192,9 +190,10 @@ static void measure(const as_integrator *s, const asi_values *at, const double *
 #define MOVES_BY_FORCE 1e-2
 #define RATE_AT_REST 100.0
 
-/// Where nothing is known of the motion.
+/// Where nothing is known of the motion. Without typical sizes one unit of time is as good as any.
 double asi_rate_at_rest(const as_integrator *s) {
-  const double span = s->def.tolerance.span, time = s->problem->def.time_scale;
+  const double span = s->problem->def.typical ? s->def.tolerance.span : (double)NAN;
+  const double time = s->problem->def.time_scale;
   return !isnan(span) ? RATE_AT_REST / span : !isnan(time) ? 1.0 / time : 1.0;
 }
 
@@ -210,6 +209,7 @@ static double find_rate(as_integrator *s) {
                           s->work_n);
   force = fmax(force, asi_max_force(p, s->work_n));
   const double by_force = s->mass_size > 0.0 ? sqrt(force / s->mass_size) : 0.0;
+  if (p->def.typical == NULL) return at_rest;
   if (isnan(span)) return fmax(fmax(speed, by_force), at_rest);
   double rate = 0.0;
   if (speed * span > MOVES_BY_SPEED) rate = speed;

@@ -355,7 +355,8 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
   for (int i = 0; i < (def->newton.atol_component ? p->n : 1); ++i) {
     const double atol =
         def->newton.atol_component ? def->newton.atol_component[i] : def->newton.atol;
-    if (!isnan(atol) && !(atol > 0.0 && isfinite(atol)))
+    const bool derived = isnan(atol) && !def->newton.atol_component;
+    if (!derived && !(atol > 0.0 && isfinite(atol)))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.atol",
                       "newton.atol = %g (component %d) is not a positive number.", atol, i);
   }

@@ -12,7 +12,8 @@ static const char *const methods[] = {
 static const asi_key tolerance_keys[] = {
     {"rtol", ASI_KEY_NUMBER, AT(def.tolerance.rtol), .range = ASI_POSITIVE, .otherwise = "2e-5",
      .text = "error at the end, about, relative to the largest size of a component so far"},
-    {"atol", ASI_KEY_NUMBER, AT(atol), .range = ASI_NOT_NEGATIVE, .otherwise = "rtol/1000",
+    {"atol", ASI_KEY_NUMBER, AT(atol), .range = ASI_NOT_NEGATIVE,
+     .otherwise = "rtol/1000 of typical sizes",
      .text = "absolute error that is added to it, in the units of each component"},
     {"atol_position", ASI_KEY_NUMBER, AT(def.tolerance.atol_position), .range = ASI_NOT_NEGATIVE,
      .unit = "m", .otherwise = "atol", .text = "of positions"},
@@ -34,7 +35,8 @@ static const asi_key newton_keys[] = {
     {"rtol", ASI_KEY_NUMBER, AT(def.newton.rtol), .range = ASI_POSITIVE,
      .otherwise = "1e-8, or 0.01 tol.rtol", .text = "relative tolerance on accelerations"},
     {"atol", ASI_KEY_NUMBER, AT(def.newton.atol), .range = ASI_NOT_NEGATIVE,
-     .unit = "m/s^2, rad/s^2", .otherwise = "1e-12", .text = "absolute tolerance on accelerations"},
+     .unit = "m/s^2, rad/s^2", .otherwise = "1e-12 of typical ones",
+     .text = "absolute tolerance on accelerations"},
     {"max_iterations", ASI_KEY_INTEGER, AT(def.newton.max_iterations), .range = ASI_POSITIVE,
      .otherwise = "20", .text = "per step and factorization"},
     {"reuse", ASI_KEY_BOOLEAN, AT(def.newton.reuse), .otherwise = "true",
@@ -45,7 +47,7 @@ static const asi_table newton_table = {"newton", NULL, newton_keys, ASI_COUNT(ne
 static const asi_key simulate_keys[] = {
     {"t_end", ASI_KEY_NUMBER, AT(t_end), .required = true, .range = ASI_POSITIVE, .unit = "s",
      .text = "simulate from 0 to this time"},
-    {"tol", ASI_KEY_OBJECT, 0, .table = &tolerance_table, .otherwise = "rtol 2e-5, atol 2e-8",
+    {"tol", ASI_KEY_OBJECT, 0, .table = &tolerance_table, .otherwise = "rtol 2e-5",
      .text = "automatic steps, and how accurate they are"},
     {"step", ASI_KEY_NUMBER, AT(def.step), .range = ASI_POSITIVE, .unit = "s", .instead_of = "tol",
      .text = "a constant step"},

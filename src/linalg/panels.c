@@ -150,8 +150,8 @@ double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const doubl
     }
     const asi_three dot = usual_dots(a->shape, v, row, x);
     const asi_three by = asi_load_three(unit + a->col);
-    largest = asi_larger(asi_sizes(dot.xy) * by.xy,
-                         asi_larger(asi_both(fabs(dot.z) * by.z), largest));
+    largest =
+        asi_larger(asi_sizes(dot.xy) * by.xy, asi_larger(asi_both(fabs(dot.z) * by.z), largest));
     asi_store_three(to, asi_plus_three(asi_load_three(to), asi_times_three(factor, dot)));
   }
   return fmax(largest[0], largest[1]);
