@@ -61,7 +61,7 @@ enum { MOST_POINTS = 50 };
 #define PAST_SINGULAR 0.6
 enum { MOST_TOO_CLOSE = 4 };
 
-// [RE.10] Steps that are this share of the longest so far, and end where constraints amplify round-off so much, are those of a
+// [RE.11] Steps that are this share of the longest so far, and end where constraints amplify round-off so much, are those of a
 // machine that jams. Elsewhere they amplify it 5 to 100 times, and a thousand times within a step of a flat position; where cranks
 // that rub jam, steps of 1e-5 end at 1e6, and both go on to round-off.
 #define JAMMED_STEP 1e-5
@@ -608,7 +608,7 @@ enum { COMPLIANCES = 3, SIZES = 3, MAX_FAILURES = 8 * COMPLIANCES };
 /// Whether forces depend on multipliers, as friction in joints does.
 static bool rubs(const as_integrator *s) { return s->problem->present & asi_multiplier_blocks; }
 
-/// [RE.10] Where something rubs constraints that give way would lead to reactions that the motion does not have.
+/// [RE.11] Where something rubs constraints that give way would lead to reactions that the motion does not have.
 static double compliance_of(const as_integrator *s, int failures) {
   if (rubs(s)) return s->base_compliance;
   const int round = failures < SIZES ? 0 : (failures - SIZES) % COMPLIANCES;
@@ -622,7 +622,7 @@ static double after_failure(const as_integrator *s, double h, as_status status, 
   return rubs(s) || n < SIZES || (n - SIZES) % COMPLIANCES == 0 ? PAST_SINGULAR * h : h;
 }
 
-/// [RE.10] Whether a step that was solved is so short because reactions grow without bound.
+/// [RE.11] Whether a step that was solved is so short because reactions grow without bound.
 static bool is_jammed(as_integrator *s, double h) {
   return rubs(s) && h < JAMMED_STEP * s->control.longest &&
          asi_amplify_round_off(s, 0, s->work_n, s->increment) > JAMMED;

@@ -3,6 +3,7 @@
 #define ALPHASTEP_CORE_PROBLEM_H
 
 #include "alphastep/problem.h"
+#include "base/export.h"
 #include "linalg/matrix.h"
 #include "linalg/panels.h"
 
@@ -73,7 +74,7 @@ int asi_function_size(const as_problem *p, asi_function function);
 int asi_argument_size(const as_problem *p, asi_argument argument);
 
 /// Whether there are times offset + k period that can be told apart.
-bool asi_is_clock(double offset, double period);
+ASI_IO bool asi_is_clock(double offset, double period);
 
 /// Writes a component's name: the problem's own, or like `lambda[3]`.
 void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
