@@ -633,8 +633,8 @@ static int list_parts(const as_model *m, as_space_part *parts) {
   return n;
 }
 
-/// Where no joint says how large a machine is: the largest radius of gyration, or how far its bodies are from each other and
-/// from the origin.
+/// Where no joint says how large a machine is: the largest radius of gyration, or how far its points are from the origin, over
+/// their number: about a link of a chain.
 static double length_of_bodies(const as_model *m) {
   double gyration = 0.0, apart = 0.0;
   for (int i = 0; i < m->n_bodies; ++i) {
@@ -644,7 +644,7 @@ static double length_of_bodies(const as_model *m) {
       gyration = fmax(gyration, sqrt(fabs(body->J[4 * k]) / body->mass));
     apart = fmax(apart, asi_norm(m->q0 + body->q));
   }
-  return gyration > 0.0 ? gyration : apart;
+  return gyration > 0.0 ? gyration : apart / m->n_bodies;
 }
 
 /// A length of the machine: how far its frames and bodies lie from each other, roughly; `far` is the joint that says so.
