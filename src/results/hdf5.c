@@ -14,26 +14,31 @@
 
 enum { MAGIC = 16, SEAL = 32, PIECE = 1 << 18 };
 
+static _Thread_local bool lacked_memory; ///< a call has failed for want of it
+
+static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *user) {
+  (void)n, (void)user;
+  if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) lacked_memory = true;
+  return 0;
+}
+
+/// HDF5 calls this whenever a call fails.
+static herr_t note_failure(hid_t stack, void *user) {
+  H5Ewalk2(stack, H5E_WALK_DOWNWARD, look_for_memory, user);
+  return 0;
+}
+
 asi_hdf5_voice asi_hdf5_hush(void) {
   asi_hdf5_voice voice = {NULL, NULL};
   H5Eget_auto2(H5E_DEFAULT, &voice.report, &voice.data);
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  H5Eset_auto2(H5E_DEFAULT, note_failure, NULL);
+  lacked_memory = false;
   return voice;
 }
 
 void asi_hdf5_restore(asi_hdf5_voice voice) { H5Eset_auto2(H5E_DEFAULT, voice.report, voice.data); }
 
-static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *user) {
-  (void)n;
-  if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) *(bool *)user = true;
-  return 0;
-}
-
-bool asi_hdf5_lacks_memory(void) {
-  bool lacks = false;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look_for_memory, &lacks);
-  return lacks;
-}
+bool asi_hdf5_lacks_memory(void) { return lacked_memory; }
 
 hid_t asi_hdf5_access(void) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);

@@ -44,7 +44,7 @@ typedef struct asi_hdf5_voice {
 asi_hdf5_voice asi_hdf5_hush(void);
 void asi_hdf5_restore(asi_hdf5_voice voice);
 
-/// Whether it failed for want of memory when it last failed.
+/// Whether a call has failed for want of memory since it was hushed.
 bool asi_hdf5_lacks_memory(void);
 
 /// How files are opened: without locks, so that results can be read while a run goes on.

@@ -71,6 +71,7 @@ struct as_recording {
 };
 
 static as_status fail_open(const as_recording *r, const char *why, as_error *error) {
+  if (asi_hdf5_lacks_memory()) return asi_fail_memory(error);
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %.200s.", r->path,
                   why);
 }
@@ -657,12 +658,9 @@ static as_status read_strip(const as_recording *r, hid_t data, const source *s, 
   const hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &n, NULL);
   const bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
                   H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
-  const bool short_of_memory = !ok && asi_hdf5_lacks_memory();
   H5Sclose(memory);
   H5Sclose(space);
-  if (ok) return AS_OK;
-  return short_of_memory ? asi_fail_memory(error)
-                         : fail_open(r, "it is damaged: a dataset cannot be read", error);
+  return ok ? AS_OK : fail_open(r, "it is damaged: a dataset cannot be read", error);
 }
 
 /// Reads a piece of a dataset that has an object, as many objects as CACHE has room for: neighbours are wanted next, and a
