@@ -216,7 +216,8 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
     else
       asi_name_rows(s->problem, rows, count, names, sizeof names);
     // The unknown that elimination happened to stop at is one of theirs, if any: these say more.
-    char *const detail = status == AS_ERR_SINGULAR ? strstr(error->message, ": ") : NULL;
+    const bool stopped = strncmp(error->message, "The equations", 13) == 0;
+    char *const detail = stopped ? strstr(error->message, ": ") : NULL;
     if (detail) strcpy(detail, ".");
     const size_t used = strlen(error->message);
     asi_print(error->message + used, sizeof error->message - used,

@@ -587,6 +587,10 @@ as_status as_recording_open(const char *path, as_recording **out, as_error *erro
   if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
   as_recording *r = asi_calloc(1, sizeof *r);
   if (r == NULL) return asi_fail_memory(error);
+  if (H5open() < 0) { // HDF5 could not take what it needs for itself
+    free(r);
+    return asi_fail_memory(error);
+  }
   r->file = -1;
   for (int i = 0; i < SLOTS; ++i) r->piece[i].source = -1;
   r->path = asi_calloc(strlen(path) + 1, 1);
