@@ -458,7 +458,7 @@ static double window_length(as_integrator *s, double amplified) {
   const bool index3 = s->def.method == AS_METHOD_INDEX3;
   double *const e_v = s->control.estimate + n;
   const double r = asi_round_off(s, 0, s->h) * (index3 ? 1.0 : fmax(amplified, 1.0));
-  for (int i = 0; i < n; ++i) e_v[i] = 4.0 * s->h * by_v(s) * r;
+  for (int i = 0; i < n; ++i) e_v[i] = 4.0 * s->h * by_v(s) * r * s->problem->typical[i];
   const double noise = norm(s, s->control.new_size, n, n);
   return noise > LEAST_NOISE ? s->h * sqrt(noise / LEAST_NOISE) : 0.0;
 }
