@@ -180,6 +180,9 @@ static as_status prepare_constraints(as_integrator *s, double t, const double *q
   report->redundant = r->redundant;
   report->redundancy_group = r->group;
   report->degrees_of_freedom = s->problem->n - (r->rows - s->eval.n_inactive - r->n_redundant);
+  if (report->degrees_of_freedom == 0 && s->problem->def.scleronomic)
+    asi_log(s, AS_LOG_WARNING,
+            "The constraints leave no freedom, and none of them moves: nothing will.");
   return asi_sharing_reserve(s);
 }
 
