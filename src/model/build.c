@@ -645,7 +645,8 @@ static double length_of_bodies(const as_model *m) {
     apart = fmax(apart, asi_norm(m->q0 + body->q));
   }
   const double length = gyration > 0.0 ? gyration : apart / m->n_bodies;
-  return isfinite(length) ? length : 0.0; // numbers too large to compute with are told of by the run
+  return isfinite(length) ? length
+                          : 0.0; // numbers too large to compute with are told of by the run
 }
 
 /// A length of the machine: how far its frames and bodies lie from each other, roughly; `far` is the joint that says so.
