@@ -445,8 +445,12 @@ def test_encodings():
 def test_full():
     """A results.h5 that cannot grow stays what it was at the last flush."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600000, 600000))  # noqa: E731
-    expect(4, "small/results.h5 cannot be written: File too large", "run", "model.yaml", "-o", "small", "-q",
-           "--set", "simulate.t_end=8", "--set", "output={interval: 5.0e-4, channels: [energy.kinetic]}", preexec_fn=limit)
+    result = run("run", "model.yaml", "-o", "small", "-q", "--set", "simulate.t_end=8",
+                 "--set", "output={interval: 5.0e-4, channels: [energy.kinetic]}", preexec_fn=limit)
+    told = result.stderr.splitlines()
+    check(result.returncode == 4 and told[0].endswith("small/results.h5 cannot be written: File too large."), result)
+    # A slow machine has flushed before the file is full, and then the command says where that is.
+    check(told[1:] in ([], ["alphastep: What was computed up to there is in `small`."]), told)
     check(dump("small/results.h5").returncode == 0, "h5dump cannot read a file that could not grow")
     check(sorted(os.listdir("small")) == ["results.csv", "results.h5", "summary.json"]
           or sorted(os.listdir("small")) == ["results.csv", "results.h5", "state.bin", "summary.json"], os.listdir("small"))
