@@ -50,11 +50,12 @@ enum { MOST_POINTS = 50 };
 // to 0.3 to 40 times their (2/3)th power on the accuracy set (docs/automatic-steps.md), mostly to 1 to 6 times: 3 is the middle.
 #define STEP_SHARE 0.19245008972987526
 
-// [SC.13] Round-off in a step may be taken off its error up to this share of the largest component of q and v. It is followed from
+// [SC.13] Round-off in a step may be taken off its error up to this share of the largest component of q and v: where
+// constraints hardly determine a velocity it leaves the square of that in the others, a hundredth of rtol = 1e-8. It is followed from
 // step to step while it is more than this share of the tolerance. A step that ends where it is so many times what it was
-// where the step began, or usually is, ends too close to a singular position, and is taken again with this size of it
-// (halves would meet the same position again), at most so many times.
-#define MOST_ROUND_OFF 1e-6
+// where the step began (if that is not known: what it usually is, then what it was in the first attempt) ends too close to a
+// singular position, and is taken again with this size of it (halves would meet the same position again), at most so many times.
+#define MOST_ROUND_OFF 1e-5
 #define LEAST_NOISE 0.1
 #define TOO_CLOSE 5.0
 #define USUAL 100.0
@@ -453,12 +454,14 @@ static double measure_errors(as_integrator *s) {
 
 /// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
 /// index-3 form its bound is large enough without what constraints make of it.
-static double window_length(as_integrator *s, double amplified) {
+static double window_length(as_integrator *s) {
   const int n = s->problem->n;
   const bool index3 = s->def.method == AS_METHOD_INDEX3;
+  const double *const typical = s->problem->typical, *const noise_0 = s->control.noise[0];
   double *const e_v = s->control.estimate + n;
-  const double r = asi_round_off(s, 0, s->h) * (index3 ? 1.0 : fmax(amplified, 1.0));
-  for (int i = 0; i < n; ++i) e_v[i] = 4.0 * s->h * by_v(s) * r * s->problem->typical[i];
+  const double r = 4.0 * asi_round_off(s, 0, s->h), factor = s->h * by_v(s);
+  for (int i = 0; i < n; ++i)
+    e_v[i] = factor * (index3 ? r * typical[i] : larger(noise_0[i], r * typical[i]));
   const double noise = norm(s, s->control.new_size, n, n);
   return noise > LEAST_NOISE ? s->h * sqrt(noise / LEAST_NOISE) : 0.0;
 }
@@ -490,16 +493,28 @@ static double amplify_noise(as_integrator *s) {
   return norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
 }
 
+/// [SC.4] by how much a step with error e asks for another size
+static double proposed_factor(const as_integrator *s, double e) {
+  const double bounded = fmax(e, LEAST_ERROR);
+  return SAFETY * pow(1.0 / bounded, 0.25) * pow(s->control.error / bounded, 0.1);
+}
+
 /// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
-/// round-off is looked at more closely.
-static double estimate_error(as_integrator *s, double *amplified) {
+/// round-off is looked at more closely; so it is if `closely`, and, close to a singular position, where steps would become smaller.
+static double estimate_error(as_integrator *s, bool closely, double *amplified) {
   find_means(s);
   find_errors(s);
   measure(s, &s->next, s->control.size, s->control.new_size);
   *amplified = 0.0;
   const double error = measure_errors(s);
-  if (!(error > 1.0 || s->control.amplified > 0.0)) return error;
+  const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
+  if (!needed && !(proposed_factor(s, error) < HOLD_FROM)) return error;
   *amplified = amplify_noise(s);
+  if (!needed && !(*amplified > USUAL)) {
+    find_means(s); // with the usual round-off
+    *amplified = 0.0;
+    return error;
+  }
   find_errors(s);
   return fmin(error, measure_errors(s));
 }
@@ -551,10 +566,12 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
 /// [SC.4] after an accepted step
 static void propose(as_integrator *s, double h, double e, bool shortened) {
   const double bounded = fmax(e, LEAST_ERROR);
-  double factor = SAFETY * pow(1.0 / bounded, 0.25) * pow(s->control.error / bounded, 0.1);
+  double factor = proposed_factor(s, e);
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
   factor = fmax(factor, s->path.excited ? LEAST_CALM : LEAST_FACTOR);
-  factor = fmin(factor, s->control.patience > 0 ? 1.0 : s->path.excited ? MOST_CALM : MOST_FACTOR);
+  factor = fmin(factor, s->control.patience > 0 || s->control.amplified > USUAL ? 1.0
+                        : s->path.excited                                       ? MOST_CALM
+                                                                                : MOST_FACTOR);
   // A step that was cut short to land somewhere says little against the size before.
   s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
   s->control.error = bounded;
@@ -675,7 +692,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   s->newton_rtol = s->def.newton.rtol;
   if (isnan(s->newton_rtol))
     s->newton_rtol = fmin(fmax(NEWTON_RTOL * tol->rtol, LEAST_NEWTON_RTOL), MOST_NEWTON_RTOL);
-  double h = first_attempt(s, stop);
+  double h = first_attempt(s, stop), usual = fmax(s->control.amplified, USUAL);
   bool shortened = h < 0.999 * s->control.h;
   const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fmax(fabs(s->t), h));
   for (;;) {
@@ -686,11 +703,11 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
     double smaller = AFTER_FAILURE * h;
     if (status == AS_OK) {
       double amplified;
-      const double error = estimate_error(s, &amplified);
+      const double error = estimate_error(s, too_close + failures > 0, &amplified);
       s->statistics.error = error;
-      if (amplified > TOO_CLOSE * fmax(s->control.amplified, USUAL) &&
-          ++too_close <= MOST_TOO_CLOSE) {
+      if (amplified > TOO_CLOSE * usual && ++too_close <= MOST_TOO_CLOSE) {
         ++s->statistics.rejected_steps;
+        if (!(s->control.amplified > 0.0)) usual = amplified;
         h *= PAST_SINGULAR;
         shortened = true;
         continue;
@@ -700,7 +717,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       if (error <= 1.0 && part == 0.0) {
         s->control.longest = fmax(s->control.longest, h);
         const bool filled = !s->first && !(amplified > USUAL);
-        const double window = filled ? window_length(s, amplified) : 0.0;
+        const double window = filled ? window_length(s) : 0.0;
         asi_accept_step(s);
         s->control.amplified = amplified;
         fill_window(s, window);
@@ -713,6 +730,10 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         double *const size = s->control.size;
         s->control.size = s->control.new_size;
         s->control.new_size = size;
+        if (failures > 0 && amplified > USUAL) { // it could not be solved on a singular position
+          s->control.patience = 0;
+          shortened = true;
+        }
         propose(s, h, error, shortened);
         return AS_OK;
       }
