@@ -39,7 +39,8 @@ static as_status load(const char *path, const char *const *settings, int n) {
 static long fail_each(const char *path, const char *const *settings, int n, as_status expected,
                       long stride) {
   const long live = memory.live;
-  for (long k = 1 + SHARE * stride;; k += SHARES * stride) {
+  for (long k = 1, count = 0;; k += stride) {
+    if (!share_has(count++)) continue;
     memory.fail_on = true;
     memory.fail_at = k;
     memory.failed = 0;

@@ -24,18 +24,10 @@
 
 #include "alphastep/alphastep.h"
 #include "problems/manufactured.h"
+#include "share.h"
 
-// Sanitizers are slow: a sample, whose stride has no factor in common with the table's periods.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SAMPLE_ONLY
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(SAMPLE_ONLY)
-enum { STRIDE = 7 };
-#else
-enum { STRIDE = 1 };
-#endif
+// A sample's stride has no factor in common with the table's periods.
+static int stride(void) { return share_is_sample() ? 23 : 1; }
 
 enum { N_VARIABLES = 10, N_RUNS = 3, COARSE_STEPS = 80 };
 static const double t_end = 1.0;
@@ -277,14 +269,14 @@ static void test_table(void **state) {
     assert_non_null(file);
     write_head(file);
   }
-  const int failures = check_cells(0.5, STRIDE, file);
+  const int failures = check_cells(0.5, stride(), file);
   if (file != NULL) assert_int_equal(fclose(file), 0);
   assert_int_equal(failures, 0);
 }
 
 static void test_more_damping(void **state) {
   (void)state;
-  assert_int_equal(check_cells(0.2, 5 * STRIDE, NULL), 0);
+  assert_int_equal(check_cells(0.2, 5 * stride(), NULL), 0);
 }
 
 // ---- is the table to be trusted? -------------------------------------------------------------------

@@ -222,18 +222,19 @@ static void follow(const saved_subject *subject, as_method method, manner how) {
   as_problem_destroy(c.problem);
 }
 
-/// All methods and manners.
-/// Follows a subject by all methods in all manners, or by this build's share of them.
-static void follow_some(const saved_subject *subject, int first, int every) {
-  for (int m = 0, count = 0; m < 3; ++m) {
+/// Follows a subject by all methods in all manners, or by this build's share of them; which ones those are differs from subject to subject.
+static void follow_some(const saved_subject *subject, bool all) {
+  static long count = 0;
+  ++count;
+  for (int m = 0; m < 3; ++m) {
     if (methods[m] == AS_METHOD_SOI2 && subject->def.n_x + subject->def.n_y > 0) continue;
     for (int how = 0; how < N_MANNERS; ++how, ++count)
-      if (count % every == first) follow(subject, methods[m], (manner)how);
+      if (all || share_has(count)) follow(subject, methods[m], (manner)how);
   }
 }
 
-static void follow_all(const saved_subject *subject) { follow_some(subject, 0, 1); }
-static void follow_share(const saved_subject *subject) { follow_some(subject, SHARE, SHARES); }
+static void follow_all(const saved_subject *subject) { follow_some(subject, true); }
+static void follow_share(const saved_subject *subject) { follow_some(subject, false); }
 
 // ---- the problems ---------------------------------------------------------------------------------
 
@@ -254,7 +255,7 @@ static void test_spaces_and_constraints(void **state) {
       problem_heavy_top_slow_se3(), problem_two_bodies_se3(),         problem_free_body()};
   for (size_t i = 0; i < sizeof problems / sizeof problems[0]; ++i) {
     const saved_subject subject = of_problem(problems[i], 0.005);
-    follow_all(&subject);
+    follow_share(&subject);
   }
 }
 
@@ -301,7 +302,7 @@ static void test_differenced(void **state) {
     subject.def.block[block].source = AS_BLOCK_DIFFERENCED;
   subject.def.jacobian = NULL;
   subject.def.constraint_rate = subject.def.constraint_acceleration = NULL;
-  follow_all(&subject);
+  follow_share(&subject);
 }
 
 static void test_nonholonomic(void **state) {
@@ -318,7 +319,7 @@ static void test_nonholonomic(void **state) {
                                    .initial = {.t = p->t0, .q = p->q0, .v = p->v0},
                                    .h = 0.005 * (p->t_end - p->t0),
                                    .actions = 11};
-    follow_all(&subject);
+    follow_share(&subject);
   }
 }
 
@@ -331,7 +332,7 @@ static void test_states_and_outputs(void **state) {
                                    .initial = {.t = p->t0, .q = p->q0, .v = p->v0, .x = p->x0},
                                    .h = (p->t_end - p->t0) / p->steps,
                                    .actions = 11};
-    follow_all(&subject);
+    follow_share(&subject);
   }
 }
 
@@ -465,8 +466,8 @@ static void test_sparse_general(void **state) {
   (void)state;
   test_problem *p = loops_nfourbar(LINKAGES);
   const saved_subject general = make_general(p, false), controlled = make_general(p, true);
-  follow_all(&general);
-  follow_all(&controlled);
+  follow_share(&general);
+  follow_share(&controlled);
   loops_free(p);
 }
 
