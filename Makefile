@@ -68,7 +68,7 @@ run:
 	@echo "Open $(abspath $(BUILD)/results/report.html) in a browser; what there is to see: $(flagship)/README.md."
 	@echo "Other machines: examples/machines/README.md."
 
-# Each pass does what the others do not: tests/CMakeLists.txt says which labels are for which, tests/share.h how cases are shared out. The
+# Each pass does what the others do not: tests/CMakeLists.txt says which labels are for which, tests/kit/share.h how cases are shared out. The
 # page of reports is built and looked at in the first.
 test: passes
 test: not_with_clang = once|python
@@ -183,8 +183,8 @@ pictures: build
 
 sources = $(shell find include src cli validation tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
-units = $(filter-out tests/install/% examples/own-element/%,$(filter %.c,$(sources)))
-scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh bench/*.sh)
+units = $(filter-out tests/tree/install/% examples/own-element/%,$(filter %.c,$(sources)))
+scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh tests/*/*/*.sh bench/*.sh)
 
 lint-quick:
 	@tools/bootstrap lint
@@ -197,7 +197,7 @@ lint-quick:
 	@shellcheck $(scripts)
 	@echo "== cppcheck"
 	@$(CPPCHECK) --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-	  --error-exitcode=1 --suppress=missingIncludeSystem -j $(JOBS) -Iinclude -Isrc -Itests $(filter src/% cli/% validation/%,$(units))
+	  --error-exitcode=1 --suppress=missingIncludeSystem -j $(JOBS) -Iinclude -Isrc -Itests -Itests/kit $(filter src/% cli/% validation/%,$(units))
 
 lint: lint-quick
 	@echo "== clang-tidy"

@@ -7,7 +7,7 @@ set -euo pipefail
 build=$1
 cc=$2
 here=$(cd "$(dirname "$0")" && pwd)
-example=$here/../examples/own-element
+example=$here/../../examples/own-element
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -24,4 +24,4 @@ quietly env -u DESTDIR cmake --install "$build" --prefix "$tmp/prefix"
 quietly cmake -S "$example" -B "$tmp/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$tmp/prefix" \
   -DCMAKE_C_FLAGS=-Werror
 quietly cmake --build "$tmp/build"
-"$here/example.py" "$tmp/build/own_element" "$example/README.md"
+"$here/../docs/example.py" "$tmp/build/own_element" "$example/README.md"
