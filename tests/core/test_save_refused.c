@@ -24,6 +24,7 @@
 #include "problems/mechatronic.h"
 #include "problems/problems.h"
 #include "saved.h"
+#include "share.h"
 
 enum { HEAD = 40, FACTS = 21 + AS_BLOCK_COUNT };
 
@@ -629,7 +630,7 @@ static void mutate(const saved_subject *subject, as_method method, bool automati
                    unsigned share) {
   traveller x;
   size_t size = 0;
-  long taken = 0, tried = 0;
+  long taken = 0, tried = 0, place = 0;
   unsigned seed = 7;
   make(&x, subject, method, automatic);
   start(&x);
@@ -637,6 +638,7 @@ static void mutate(const saved_subject *subject, as_method method, bool automati
   unsigned char *good = saved_bytes(x.integrator, &size), *bytes = saved_room(size);
   for (size_t at = HEAD + 8 * FACTS; at < size; at += 8) {
     if (next_random(&seed) % share != 0) continue;
+    if (share < 10 && !share_has(place++)) continue;
     const int n_words = (int)(sizeof odd_words / sizeof odd_words[0]),
               n_numbers = (int)(sizeof odd_numbers / sizeof odd_numbers[0]);
     for (int i = 0; i < n_words + n_numbers + 2; ++i) {

@@ -559,7 +559,7 @@ static void test_limit(void **state) {
     as_spring_def def = as_default_spring_def();
     size_t used = (size_t)snprintf(text, sizeof text, "deflection");
     for (int i = 0; i < n; ++i) {
-      char name[8];
+      char name[16];
       snprintf(name, sizeof name, "p%d", i);
       must(as_builder_add_parameter(b, name, i, NULL, &error), &error);
       used += (size_t)snprintf(text + used, sizeof text - used, "+%s", name);

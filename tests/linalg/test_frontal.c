@@ -312,7 +312,7 @@ static void test_huge_front(void **state) {
 /// A chain of bodies, each held by the one before with three rows, eliminated from its end: body, joint, ...
 /// Bodies have mass m. With `twice` the last joint has three more rows, which are sums of the others.
 static void make_mechanism(matrix *m, int bodies, double mass, bool twice, uint64_t *random) {
-  int sizes[MAX_BLOCKS], n = 0;
+  int sizes[MAX_BLOCKS] = {0}, n = 0;
   for (int i = 0; i < bodies; ++i) {
     sizes[n++] = 6;
     sizes[n++] = i == 0 && twice ? 6 : 3;
