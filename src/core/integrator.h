@@ -367,6 +367,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
 as_point asi_point_at_start(const as_integrator *s, const double *v);
 /// The rates of v', lambda and psi at the current state for a step of size h, by differences over +-reach.
 as_status asi_start_rates(as_integrator *s, double h, double reach);
+/// The same where other velocities and what follows from them are in place of the current ones.
+as_status asi_start_rates_from(as_integrator *s, const asi_values *now, double h, double reach);
 /// What B dv and k_v dv are to be in that correction, n_lambda + n_psi numbers behind the first n of s->kkt_rhs.
 as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v);
 /// The blocks of that correction.

@@ -446,10 +446,9 @@ static as_status stored_energy(as_integrator *s, double *energy) {
   return status;
 }
 
-/// The matrix of the step at its start, in s->active.
-static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+/// The matrix of the step as if it ended where it begins, with what s->next holds besides q, in s->active; factorized.
+static as_status factor_at_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
   const double t1 = s->t1;
-  asi_copy_values(s->problem, &s->now, &s->next);
   memset(s->xi, 0, (size_t)s->problem->n * sizeof(double));
   s->at_trial = 0;
   s->factor_h = (double)NAN;
@@ -457,7 +456,21 @@ static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_in
   ++s->statistics.jacobian_evaluations;
   const as_status status = assemble(s);
   s->t1 = t1;
-  return status;
+  // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
+  return status ? status : asi_factor(s, s->active, s->t, "a start");
+}
+
+/// M and f_v where a step begins, with velocities and what follows from them as s->next has them.
+static as_status blocks_at_start(as_integrator *s) {
+  const as_point at = {.t = s->t,
+                       .q = s->now.q,
+                       .v = s->next.v,
+                       .vdot = s->next.vdot,
+                       .lambda = s->next.lambda,
+                       .psi = s->next.psi,
+                       .x = s->now.x,
+                       .y = s->now.y};
+  return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
 }
 
 // [ST.11] What F leaves of w . (S - M + kap gamma h f_v) w where S is what it has to be, at the most.
@@ -489,12 +502,31 @@ static as_status calm_velocity_once(as_integrator *s, bool *calmed) {
 }
 
 /// Twice: F leaves 13/x of a mode, which is a tenth where a step takes three periods.
-static as_status calm_velocity(as_integrator *s, bool *calmed) {
+static as_status calm_velocity_twice(as_integrator *s, bool *calmed) {
   bool again = false;
-  *calmed = false;
-  if (s->controlled) return AS_OK;
   const as_status status = calm_velocity_once(s, calmed);
   return status || !*calmed ? status : calm_velocity_once(s, &again);
+}
+
+/// [ST.11] With S of the start; or, where dampers that the blow ends have large forces, which turn with their bodies and make S
+/// what it is not behind the blow, with S at rest. *stiff: there was something to calm.
+static as_status calm_velocity(as_integrator *s, as_status (*assemble)(as_integrator *),
+                               bool *stiff, bool *calmed) {
+  const as_problem *p = s->problem;
+  const size_t n = (size_t)p->n * sizeof(double);
+  *stiff = *calmed = false;
+  if (s->controlled) return AS_OK;
+  memcpy(s->path.change, s->v0, n);
+  *stiff = spring_force(s, s->path.change) > LEAST_STIFF;
+  if (!*stiff) return AS_OK;
+  as_status status = AS_OK;
+  memset(s->next.v, 0, n);
+  memset(s->next.vdot, 0, n);
+  memset(s->next.lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
+  memset(s->next.psi, 0, (size_t)p->def.n_psi * sizeof(double));
+  status = factor_at_start(s, assemble);
+  if (status == AS_OK) status = blocks_at_start(s);
+  return status ? status : calm_velocity_twice(s, calmed);
 }
 
 /// [ST.5] The time over which rates are looked at: less than a vibration of the stiffest component of v takes, by the diagonals of S and M.
@@ -524,41 +556,51 @@ static as_status accelerate_behind_blow(as_integrator *s) {
   return AS_OK;
 }
 
-/// What calming reads of the state that a step begins from.
-static as_status blocks_at_start(as_integrator *s) {
-  const as_point at = asi_point_at_start(s, s->now.v);
-  return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
+/// v'_0 and rates, with S and its factors at hand.
+static as_status calm_rates(as_integrator *s) {
+  const motion_rates acceleration = {.vdot = s->a0};
+  const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
+  double mass = 0.0;
+  if (!is_stiff(s, s->a0, &mass) && !is_stiff(s, s->rate.vdot, &mass)) return AS_OK;
+  memset(s->z, 0, (size_t)s->problem->n * sizeof(double));
+  as_status status = calm(s, of_acceleration, &acceleration);
+  if (status == AS_OK) status = stored_energy(s, &s->blow.stored[0]);
+  return status ? status : calm(s, of_rates, &rates);
 }
 
 /// With S and its factors at hand.
-static as_status calm_all(as_integrator *s) {
-  const motion_rates acceleration = {.vdot = s->a0};
-  const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
-  const double reach = resolved_time(s);
-  double mass = 0.0;
-  bool calmed = false;
-  as_status status = reach < s->h ? asi_start_rates(s, s->h, reach) : AS_OK;
-  if (status == AS_OK) status = blocks_at_start(s);
-  if (status == AS_OK) status = calm_velocity(s, &calmed);
+static as_status calm_all(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+  const as_problem *p = s->problem;
+  asi_values start = s->now;
+  bool stiff = false, calmed = false;
+  as_status status = calm_velocity(s, assemble, &stiff, &calmed);
   if (status == AS_OK && calmed) {
     status = accelerate_behind_blow(s);
-    if (status == AS_OK) status = blocks_at_start(s);
+    start.v = s->v0;
+    start.vdot = s->a0;
+    start.lambda = s->calm_lambda;
+    start.psi = s->calm_psi;
   }
-  if (status) return status;
-  if (!is_stiff(s, s->a0, &mass) && !is_stiff(s, s->rate.vdot, &mass)) return AS_OK;
-  memset(s->z, 0, (size_t)s->problem->n * sizeof(double));
-  status = calm(s, of_acceleration, &acceleration);
-  if (status == AS_OK) status = stored_energy(s, &s->blow.stored[0]);
-  return status ? status : calm(s, of_rates, &rates);
+  asi_copy_values(p, &start, &s->next);
+  if (status == AS_OK && stiff) status = factor_at_start(s, assemble);
+  const double reach = resolved_time(s);
+  if (status == AS_OK && (calmed || reach < s->h))
+    status = asi_start_rates_from(s, &start, s->h, reach);
+  asi_copy_values(p, &start, &s->next);
+  if (status == AS_OK) status = blocks_at_start(s);
+  return status ? status : calm_rates(s);
 }
 
 as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
   const as_block_set stiffness = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_F_V);
   const bool at_hand = fabs(s->factor_h / s->h - 1.0) <= 1e-9;
+  as_status status = AS_OK;
   if (!(s->problem->present & stiffness)) return AS_OK;
-  as_status status = at_hand ? blocks_at_start(s) : assemble_at_start(s, assemble);
-  // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
-  if (status == AS_OK && !at_hand) status = asi_factor(s, s->active, s->t, "a start");
-  if (status == AS_OK) status = calm_all(s);
+  asi_copy_values(s->problem, &s->now, &s->next);
+  if (at_hand)
+    status = blocks_at_start(s);
+  else
+    status = factor_at_start(s, assemble);
+  if (status == AS_OK) status = calm_all(s, assemble);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }
