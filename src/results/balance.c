@@ -115,7 +115,10 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
     asi_log(s, AS_LOG_WARNING,
             "From t = %.6g s on the balance of energies is off by %.3g J of the %.3g J that have "
             "flowed through the machine: the steps do not follow its motion; take smaller ones.",
-            flow->since, isnan(off) ? fabs(off) : gain > loss ? gain : -loss,
+            flow->since,
+            isnan(off)    ? fabs(off)
+            : gain > loss ? gain
+                          : -loss,
             all); // NAN's sign depends on the processor
   return AS_OK;
 }

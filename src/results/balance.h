@@ -19,8 +19,9 @@ typedef struct asi_flow {
   double since;       ///< the balance is off by a share of all that since then [s]; NAN: it is not
   long steps;         ///< since then
   double blow;        ///< what first steps have begun with, [ST.11] [J]
-  double unresolved[2]; ///< [EN.2] dampers may have taken so much less, <= 0, and more than the meter says [J]
-  bool told;            ///< that it is off
+  double unresolved
+      [2];   ///< [EN.2] dampers may have taken so much less, <= 0, and more than the meter says [J]
+  bool told; ///< that it is off
 } asi_flow;
 
 /// At the start, where the meter has been read once.

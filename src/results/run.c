@@ -190,7 +190,8 @@ static as_status create_parts(as_run *run, as_error *error) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
     if (!run->poses) return asi_fail_memory(error);
   }
-  if (!run->times || !run->row || !run->middle || !run->xi || !run->velocity || !make_copy(&run->before, p))
+  if (!run->times || !run->row || !run->middle || !run->xi || !run->velocity ||
+      !make_copy(&run->before, p))
     return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
