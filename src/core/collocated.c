@@ -342,12 +342,13 @@ static as_status find_b_n(as_integrator *s);
 
 /// The matrix of a step, but where eta, which moves positions onto constraints and is nothing of the motion, moves nothing
 /// else.
-static as_status assemble_start(as_integrator *s) {
+static as_status assemble_start(as_integrator *s, bool dampers) {
   asi_term terms[ASI_MAX_TERMS];
   const bool with_eta = has_eta(s) && s->active == &s->step;
   const layout at = layout_of(s);
   asi_system *system = s->active;
   asi_system_set_factors(system, terms, list_terms(s, with_eta, terms));
+  if (!dampers) asi_system_leave_out(system, AS_BLOCK_F_V);
   as_status status = with_eta ? find_b_n(s) : AS_OK;
   if (status == AS_OK) status = collocated_assemble(s);
   for (int j = at.eta; j < at.x && with_eta && status == AS_OK; ++j)

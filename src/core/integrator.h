@@ -367,6 +367,8 @@ as_status asi_solve_acceleration(as_integrator *s, double t, const asi_values *a
 as_point asi_point_at_start(const as_integrator *s, const double *v);
 /// The rates of v', lambda and psi at the current state for a step of size h, by differences over +-reach.
 as_status asi_start_rates(as_integrator *s, double h, double reach);
+/// The same where other velocities and what follows from them are in place of the current ones.
+as_status asi_start_rates_from(as_integrator *s, const asi_values *now, double h, double reach);
 /// What B dv and k_v dv are to be in that correction, n_lambda + n_psi numbers behind the first n of s->kkt_rhs.
 as_status asi_index3_rows(as_integrator *s, const double *vddot, const double *v);
 /// The blocks of that correction.
@@ -413,9 +415,11 @@ as_status asi_follow_stiff(as_integrator *s, bool changed);
 /// What springs and dampers have in a change w of v' over a step beside what inertia has, by the matrix of steps and M as it was
 /// evaluated last. Spoils s->z.
 double asi_stiff_share(as_integrator *s, const double *w);
-/// Takes out of a0, which is v' at a start, and of the rates there what a step of size h does not resolve. `assemble` makes
-/// the matrix of the step in s->active, whose factors are those of the start afterwards.
-as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *));
+/// Makes the matrix of a step in s->active, perhaps without dampers.
+typedef as_status asi_assemble_start(as_integrator *s, bool dampers);
+/// Takes out of v0, of a0, which is v' at a start, and of the rates there what a step of size h does not resolve. The factors of
+/// s->active are those of the start afterwards.
+as_status asi_calm_start(as_integrator *s, asi_assemble_start *assemble);
 
 // control.c ----------------------------------------------------------------------------------------
 

@@ -171,9 +171,10 @@ static as_status begin_implicit(as_integrator *s) {
 
 static as_status soi2_assemble(as_integrator *s);
 
-static as_status assemble_start(as_integrator *s) {
+static as_status assemble_start(as_integrator *s, bool dampers) {
   asi_term terms[ASI_MAX_TERMS];
   asi_system_set_factors(&s->step, terms, list_full(s, terms));
+  if (!dampers) asi_system_leave_out(&s->step, AS_BLOCK_F_V);
   return soi2_assemble(s);
 }
 

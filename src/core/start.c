@@ -611,9 +611,9 @@ static void add_difference(double *rate, double factor, const double *next, cons
 
 /// v', lambda, psi, x' and y where the motion is at t + e, to second order: q o exp(e v + e^2 v'/2),
 /// v + e v', x + e x'. Adds factor times the result to the rates.
-static as_status add_neighbour(as_integrator *s, double e, double factor) {
+static as_status add_neighbour(as_integrator *s, const asi_values *now, double e, double factor) {
   const as_problem *p = s->problem;
-  const asi_values *now = &s->now, *next = &s->next;
+  const asi_values *next = &s->next;
   for (int i = 0; i < p->n; ++i) {
     s->xi[i] = e * now->v[i] + 0.5 * e * e * now->vdot[i];
     next->v[i] = now->v[i] + e * now->vdot[i];
@@ -646,20 +646,18 @@ static void clear_rates(as_integrator *s) {
 
 /// How far from the start v' is looked at: h, or, if accelerations are so large that h does not resolve
 /// the motion, the time in which they move something by a hundredth of its typical size.
-static double neighbour_distance(const as_integrator *s, double h) {
-  const as_problem *p = s->problem;
+static double neighbour_distance(const as_problem *p, const asi_values *now, double h) {
   double e = h;
-  for (int i = 0; i < p->n; ++i) e = fmin(e, sqrt(0.02 * p->typical[i] / fabs(s->now.vdot[i])));
+  for (int i = 0; i < p->n; ++i) e = fmin(e, sqrt(0.02 * p->typical[i] / fabs(now->vdot[i])));
   return e;
 }
 
 /// Whether a step of h resolves the states: h times the row sums of |phi_x| does not exceed one. If not, x'' is
 /// that of a transient which the step jumps over, and so may v'' be.
-static as_status resolves_states(as_integrator *s, double h, bool *yes) {
+static as_status resolves_states(as_integrator *s, const asi_values *now, double h, bool *yes) {
   const as_problem *p = s->problem;
   *yes = true;
   if (!(p->present & AS_BLOCK_BIT(AS_BLOCK_PHI_X))) return AS_OK;
-  const asi_values *now = &s->now;
   const as_point at = {.t = s->t,
                        .q = now->q,
                        .v = now->v,
@@ -681,22 +679,26 @@ static as_status resolves_states(as_integrator *s, double h, bool *yes) {
 
 /// [ST.5] v'' = (v'(t + e) - v'(t - e)) / (2 e); where t - e cannot be evaluated,
 /// (v'(t + 0.01 e) - v'(t)) / (0.01 e)
-as_status asi_start_rates(as_integrator *s, double h, double reach) {
+as_status asi_start_rates_from(as_integrator *s, const asi_values *now, double h, double reach) {
   clear_rates(s);
   bool resolved = true;
-  const as_status checked = resolves_states(s, h, &resolved);
+  const as_status checked = resolves_states(s, now, h, &resolved);
   clear_rates(s);
   if (checked || !resolved) return checked;
   if (!s->def.improved_start && !s->def.perturbed_start) return AS_OK;
-  const double e = neighbour_distance(s, reach);
+  const double e = neighbour_distance(s->problem, now, reach);
   as_status status = AS_ERR_RETRY;
   if (!s->forward) {
-    status = add_neighbour(s, e, 0.5 / e);
-    if (status == AS_OK) status = add_neighbour(s, -e, -0.5 / e);
+    status = add_neighbour(s, now, e, 0.5 / e);
+    if (status == AS_OK) status = add_neighbour(s, now, -e, -0.5 / e);
   }
   if (!as_status_is_recoverable(status)) return status;
   clear_rates(s);
-  return add_neighbour(s, 0.01 * e, 100.0 / e);
+  return add_neighbour(s, now, 0.01 * e, 100.0 / e);
+}
+
+as_status asi_start_rates(as_integrator *s, double h, double reach) {
+  return asi_start_rates_from(s, &s->now, h, reach);
 }
 
 as_point asi_point_at_start(const as_integrator *s, const double *v) {

@@ -282,8 +282,11 @@ static void acceleration_gap(const as_integrator *s, double *w) {
   }
 }
 
-/// F w, for what spring_force has left of w; w is spoiled.
-static as_status find_held_part(as_integrator *s, double *w, double *part) {
+/// spring_force, or stiff_force where S has no dampers.
+typedef double force_of(as_integrator *s, const double *w);
+
+/// F w, for what `force` has left of w; w is spoiled.
+static as_status find_held_part(as_integrator *s, force_of *force, double *w, double *part) {
   const int n = s->problem->n;
   memset(part, 0, (size_t)n * sizeof(double));
   for (int power = 0; power < POWERS; ++power) {
@@ -291,7 +294,7 @@ static as_status find_held_part(as_integrator *s, double *w, double *part) {
     if (status) return status;
     memcpy(w, s->residual, (size_t)n * sizeof(double));
     for (int i = 0; i < n; ++i) part[i] += filter[power] * w[i];
-    (void)spring_force(s, w);
+    (void)force(s, w);
   }
   return AS_OK;
 }
@@ -303,7 +306,7 @@ static as_status add_held_part(as_integrator *s, double *w, double *target, bool
   double *const part = s->kkt_rhs;
   (void)spring_force(s, w);
   const double most = MAX_GROWTH * size_of(s, w);
-  const as_status status = find_held_part(s, w, part);
+  const as_status status = find_held_part(s, spring_force, w, part);
   if (status) return status;
   const double share = spring_force(s, part) * fmin(1.0, shrunk * shrunk);
   *held = share > LEAST_HELD && size_of(s, part) <= most;
@@ -446,26 +449,43 @@ static as_status stored_energy(as_integrator *s, double *energy) {
   return status;
 }
 
-/// The matrix of the step at its start, in s->active.
-static as_status assemble_at_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+/// The matrix of the step as if it ended where it begins, with what s->next holds besides q, in s->active; factorized.
+static as_status factor_at_start(as_integrator *s, asi_assemble_start *assemble, bool dampers) {
   const double t1 = s->t1;
-  asi_copy_values(s->problem, &s->now, &s->next);
   memset(s->xi, 0, (size_t)s->problem->n * sizeof(double));
   s->at_trial = 0;
   s->factor_h = (double)NAN;
   s->t1 = s->t;
   ++s->statistics.jacobian_evaluations;
-  const as_status status = assemble(s);
+  const as_status status = assemble(s, dampers);
   s->t1 = t1;
-  return status;
+  // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
+  return status ? status : asi_factor(s, s->active, s->t, "a start");
 }
 
-// [ST.11] What F leaves of w . (S - M + kap gamma h f_v) w where S is what it has to be, at the most.
+/// M and f_v where a step begins, with velocities and what follows from them as s->next has them.
+static as_status blocks_at_start(as_integrator *s) {
+  const as_point at = {.t = s->t,
+                       .q = s->now.q,
+                       .v = s->next.v,
+                       .vdot = s->next.vdot,
+                       .lambda = s->next.lambda,
+                       .psi = s->next.psi,
+                       .x = s->now.x,
+                       .y = s->now.y};
+  return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
+}
+
+// [ST.11] What F leaves of w . (S - M) w where S is what it has to be, at the most.
 #define LEFT_OVER 0.1
 
-/// w . (S - M + kap gamma h f_v) w, and what spring_force leaves.
-static double spring_work(as_integrator *s, const double *w) {
-  (void)spring_force(s, w);
+static double undamped_force(as_integrator *s, const double *w) {
+  return stiff_force(s, w, s->residual);
+}
+
+/// w . (S - M) w, and what undamped_force leaves.
+static double undamped_work(as_integrator *s, const double *w) {
+  (void)undamped_force(s, w);
   return work_of(s, w);
 }
 
@@ -475,25 +495,39 @@ static as_status calm_velocity_once(as_integrator *s, bool *calmed) {
   double *w = s->path.change, *part = s->kkt_rhs;
   *calmed = false;
   memcpy(w, s->v0, (size_t)n * sizeof(double));
-  if (!(spring_force(s, w) > LEAST_STIFF)) return AS_OK;
+  if (!(undamped_force(s, w) > LEAST_STIFF)) return AS_OK;
   const double before = work_of(s, w), energy = size_of(s, w);
-  const as_status status = find_held_part(s, w, part);
+  const as_status status = find_held_part(s, undamped_force, w, part);
   if (status) return status;
-  if (!(spring_work(s, part) > LEAST_HELD * size_of(s, part))) return AS_OK;
+  if (!(undamped_work(s, part) > LEAST_HELD * size_of(s, part))) return AS_OK;
   for (int i = 0; i < n; ++i) w[i] = s->v0[i] - part[i];
-  if (!(fabs(spring_work(s, w)) <= LEFT_OVER * before)) return AS_OK;
+  if (!(fabs(undamped_work(s, w)) <= LEFT_OVER * before)) return AS_OK;
   s->blow.kinetic[0] += (size_of(s, w) - energy) / (2.0 * stages_of(s).mass);
   memcpy(s->v0, w, (size_t)n * sizeof(double));
   *calmed = true;
   return AS_OK;
 }
 
-/// Twice: F leaves 13/x of a mode, which is a tenth where a step takes three periods.
-static as_status calm_velocity(as_integrator *s, bool *calmed) {
+/// [ST.11] With S at rest and without dampers, whose forces the blow ends: they turn with their bodies, and would make S what it is not
+/// behind the blow. Twice: F leaves 13/x of a mode, which is a tenth where a step takes three periods. *stiff: there is
+/// something to calm, and S is another one now.
+static as_status calm_velocity(as_integrator *s, asi_assemble_start *assemble, bool *stiff,
+                               bool *calmed) {
+  const as_problem *p = s->problem;
+  const size_t n = (size_t)p->n * sizeof(double);
   bool again = false;
-  *calmed = false;
+  *stiff = *calmed = false;
   if (s->controlled) return AS_OK;
-  const as_status status = calm_velocity_once(s, calmed);
+  memcpy(s->path.change, s->v0, n);
+  *stiff = spring_force(s, s->path.change) > LEAST_STIFF;
+  if (!*stiff) return AS_OK;
+  memset(s->next.v, 0, n);
+  memset(s->next.vdot, 0, n);
+  memset(s->next.lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
+  memset(s->next.psi, 0, (size_t)p->def.n_psi * sizeof(double));
+  as_status status = factor_at_start(s, assemble, false);
+  if (status == AS_OK) status = blocks_at_start(s);
+  if (status == AS_OK) status = calm_velocity_once(s, calmed);
   return status || !*calmed ? status : calm_velocity_once(s, &again);
 }
 
@@ -524,41 +558,51 @@ static as_status accelerate_behind_blow(as_integrator *s) {
   return AS_OK;
 }
 
-/// What calming reads of the state that a step begins from.
-static as_status blocks_at_start(as_integrator *s) {
-  const as_point at = asi_point_at_start(s, s->now.v);
-  return asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
-}
-
-/// With S and its factors at hand.
-static as_status calm_all(as_integrator *s) {
+/// v'_0 and rates, with S and its factors at hand.
+static as_status calm_rates(as_integrator *s) {
   const motion_rates acceleration = {.vdot = s->a0};
   const motion_rates rates = {s->rate.vdot, s->rate.lambda, s->rate.psi, s->rate.xdot, s->rate.y};
-  const double reach = resolved_time(s);
   double mass = 0.0;
-  bool calmed = false;
-  as_status status = reach < s->h ? asi_start_rates(s, s->h, reach) : AS_OK;
-  if (status == AS_OK) status = blocks_at_start(s);
-  if (status == AS_OK) status = calm_velocity(s, &calmed);
-  if (status == AS_OK && calmed) {
-    status = accelerate_behind_blow(s);
-    if (status == AS_OK) status = blocks_at_start(s);
-  }
-  if (status) return status;
   if (!is_stiff(s, s->a0, &mass) && !is_stiff(s, s->rate.vdot, &mass)) return AS_OK;
   memset(s->z, 0, (size_t)s->problem->n * sizeof(double));
-  status = calm(s, of_acceleration, &acceleration);
+  as_status status = calm(s, of_acceleration, &acceleration);
   if (status == AS_OK) status = stored_energy(s, &s->blow.stored[0]);
   return status ? status : calm(s, of_rates, &rates);
 }
 
-as_status asi_calm_start(as_integrator *s, as_status (*assemble)(as_integrator *)) {
+/// With S and its factors at hand.
+static as_status calm_all(as_integrator *s, asi_assemble_start *assemble) {
+  const as_problem *p = s->problem;
+  asi_values start = s->now;
+  bool stiff = false, calmed = false;
+  as_status status = calm_velocity(s, assemble, &stiff, &calmed);
+  if (status == AS_OK && calmed) {
+    status = accelerate_behind_blow(s);
+    start.v = s->v0;
+    start.vdot = s->a0;
+    start.lambda = s->calm_lambda;
+    start.psi = s->calm_psi;
+  }
+  asi_copy_values(p, &start, &s->next);
+  if (status == AS_OK && stiff) status = factor_at_start(s, assemble, true);
+  const double reach = resolved_time(s);
+  if (status == AS_OK && (calmed || reach < s->h))
+    status = asi_start_rates_from(s, &start, s->h, reach);
+  asi_copy_values(p, &start, &s->next);
+  if (status == AS_OK) status = blocks_at_start(s);
+  return status ? status : calm_rates(s);
+}
+
+as_status asi_calm_start(as_integrator *s, asi_assemble_start *assemble) {
   const as_block_set stiffness = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_F_V);
   const bool at_hand = fabs(s->factor_h / s->h - 1.0) <= 1e-9;
+  as_status status = AS_OK;
   if (!(s->problem->present & stiffness)) return AS_OK;
-  as_status status = at_hand ? blocks_at_start(s) : assemble_at_start(s, assemble);
-  // Factors that are kept belong to the matrix that is: it is factorized even if nothing is stiff.
-  if (status == AS_OK && !at_hand) status = asi_factor(s, s->active, s->t, "a start");
-  if (status == AS_OK) status = calm_all(s);
+  asi_copy_values(s->problem, &s->now, &s->next);
+  if (at_hand)
+    status = blocks_at_start(s);
+  else
+    status = factor_at_start(s, assemble, true);
+  if (status == AS_OK) status = calm_all(s, assemble);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }

@@ -374,6 +374,11 @@ void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms) {
   assert(kept == s->n_terms);
 }
 
+void asi_system_leave_out(asi_system *s, as_block block) {
+  for (int i = 0; i < s->n_terms; ++i)
+    if (s->term[i].block == block) s->term[i].factor = 0.0;
+}
+
 void asi_system_forget(asi_system *s) {
   if (s->solver && s->solver->ops->forget) s->solver->ops->forget(s->solver);
 }

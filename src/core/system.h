@@ -75,6 +75,8 @@ void asi_system_free(asi_system *s);
 
 /// Takes over the factors of a list with the same terms in the same order.
 void asi_system_set_factors(asi_system *s, const asi_term *terms, int n_terms);
+/// Until factors are set again, terms of this block are zero.
+void asi_system_leave_out(asi_system *s, as_block block);
 
 /// Blocks of forces, rates of states and outputs that depend on multipliers.
 extern const as_block_set asi_multiplier_blocks;

@@ -19,15 +19,17 @@ typedef struct asi_flow {
   double since;       ///< the balance is off by a share of all that since then [s]; NAN: it is not
   long steps;         ///< since then
   double blow;        ///< what first steps have begun with, [ST.11] [J]
-  bool told;          ///< that it is off
+  double unresolved
+      [2];   ///< [EN.2] dampers may have taken so much less, <= 0, and more than the meter says [J]
+  bool told; ///< that it is off
 } asi_flow;
 
 /// At the start, where the meter has been read once.
 asi_flow asi_flow_begin(const as_energy *energy, const as_meter *meter);
 /// After a step, `last` if it is the last one: [EN.1] says once, by the integrator's log, that the balance is off by more than what
-/// has flowed, or for long by much of it.
+/// has flowed, or for long by much of it. `room`: nq + n numbers.
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
-                         bool last, as_error *error);
+                         bool last, double *room, as_error *error);
 
 #endif

@@ -63,6 +63,7 @@ struct as_run {
   copy before;   ///< the end of the last step but one
   double *row;
   double *poses;    ///< of the row; NULL: not wanted
+  double *middle;   ///< nq + n: for asi_flow_watch()
   double *xi;       ///< n
   double *velocity; ///< n: projected
   as_start_report report;
@@ -182,13 +183,15 @@ static as_status create_parts(as_run *run, as_error *error) {
   }
   run->times = asi_calloc((size_t)run->def.n_times, sizeof(double));
   run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
+  run->middle = asi_calloc((size_t)p->nq + (size_t)p->n, sizeof(double));
   run->xi = asi_calloc((size_t)p->n, sizeof(double));
   run->velocity = asi_calloc((size_t)p->n, sizeof(double));
   if (run->def.poses) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
     if (!run->poses) return asi_fail_memory(error);
   }
-  if (!run->times || !run->row || !run->xi || !run->velocity || !make_copy(&run->before, p))
+  if (!run->times || !run->row || !run->middle || !run->xi || !run->velocity ||
+      !make_copy(&run->before, p))
     return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
@@ -229,6 +232,7 @@ void as_run_destroy(as_run *run) {
   free(run->times);
   free(run->row);
   free(run->poses);
+  free(run->middle);
   free(run->xi);
   free(run->velocity);
   free_copy(&run->before);
@@ -518,7 +522,7 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
     status = as_meter_update(&run->meter, run->model, state, error);
   if (status == AS_OK && run->metered && !run->partial)
     status = asi_flow_watch(&run->flow, run->integrator, run->model, &run->meter, state,
-                            run->view.start_energy, until >= run->def.t_end, error);
+                            run->view.start_energy, until >= run->def.t_end, run->middle, error);
   status = give_up_meter(run, status, error);
   if (status == AS_OK && !run->partial) status = as_channels_follow(run->channels, state, error);
   if (status == AS_OK && !run->partial && run->watch)
@@ -602,7 +606,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
 // ---- saving -----------------------------------------------------------------------------------------
 
 static const char magic[16] = "alphastep run\n";
-enum { FORMAT = 3 };
+enum { FORMAT = 4 };
 
 static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
@@ -715,7 +719,9 @@ static void visit_memory(as_run *run, asi_archive *a) {
                             &run->flow.t,
                             &run->flow.start,
                             &run->flow.since,
-                            &run->flow.blow};
+                            &run->flow.blow,
+                            &run->flow.unresolved[0],
+                            &run->flow.unresolved[1]};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
   asi_archive_count(a, &run->flow.steps);
   asi_archive_bool(a, &run->flow.told);

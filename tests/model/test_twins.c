@@ -1,8 +1,8 @@
 /// Random machines with a difficulty, each beside a twin without it, a thousand of them:
 /// - redundant: a tree of joints in which one joint stands twice along its axis; the twin has it once. The motion is the same, and
-///   the reactions are not larger than the twin's in the norm that is made least;
+///   the reactions are not larger than the twin's in the norm that is made least, and Newton's method iterates as it does there;
 /// - singular: rows of parallelograms that pass their flat positions; the twin is their one equation of motion;
-/// - stiff: a load towed by a spring that steps do not resolve; the twin is rigid.
+/// - stiff: a load towed by a spring that steps do not resolve; the twin is rigid (others: test_stiff_twins.c).
 /// `test_twins SEED [COUNT]` tries others and tells of each that fails.
 #include <math.h>
 #include <setjmp.h>
@@ -185,6 +185,8 @@ static double norm_ratio(const run *a, const run *twin) {
   return sqrt(own / fmax(other, 1e-300));
 }
 
+static long iterations[2]; ///< of all redundant machines that were tried, and of their twins
+
 static void try_redundant(uint64_t seed) {
   uint64_t state = seed ^ UINT64_C(0x5851f42d4c957f2d);
   const manner m = choose_manner(&state);
@@ -203,6 +205,10 @@ static void try_redundant(uint64_t seed) {
     else if (!(ratio <= (isnan(m.h) ? 1.05 : 1.001)))
       snprintf(fault, sizeof fault, "reactions are %g times the twin's at %g s", ratio, 0.05 * row);
     ok = fault[0] == '\0';
+  }
+  if (fault[0] == '\0') {
+    iterations[0] += a.integrator->statistics.newton_iterations;
+    iterations[1] += b.integrator->statistics.newton_iterations;
   }
   if (fault[0] == '\0' && a.integrator->redundancy.n_implied < 4)
     snprintf(fault, sizeof fault, "redundant rows are not found");
@@ -376,6 +382,8 @@ static int try_many(uint64_t first, uint64_t count) {
 static void test_twins(void **state) {
   (void)state;
   assert_int_equal(try_many(1, share_is_sample() ? SEEDS / 12 : SEEDS), 0);
+  printf("%ld iterations, without redundant joints %ld\n", iterations[0], iterations[1]);
+  assert_true((double)iterations[0] <= 1.2 * (double)iterations[1]);
 }
 
 int main(int argc, char **argv) {
