@@ -275,6 +275,8 @@ struct as_integrator {
     double slow_h[3]; ///< lengths of these windows [s]; 0: not known
     double *third;    ///< n: v''' by windows
     bool third_known;
+    double *held; ///< n: what counts of an error that constraints take up; scratch
+    double turn;  ///< by how much stiff springs vibrate in the trial, as far as steps see it [rad]
     double
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;
