@@ -47,8 +47,10 @@ enum { MOST_POINTS = 50 };
 #define TAKEN_UP_SHARE 0.03
 // [SC.15] Vibrations of stiff springs that are slower than this share of the tolerance of v at the end are not followed.
 #define SMALL_VIBRATION 0.1
+// Those faster than this share of v are motion.
+#define MOTION 0.1
 // By how much less each radian of them lets the error of a step be than the last one was, at the most.
-#define DECAY 0.1
+#define DECAY 0.05
 #define LEAST_TURN 0.2
 
 // [SC.12] A step may add 3^(-3/2) (tau/size)^(3/2) of its size to what is to be exact to tau at the end. Errors of steps add up
@@ -228,6 +230,7 @@ void asi_control_start(as_integrator *s) {
   asi_control_sizes(s);
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
+  s->control.vibration = 0.0;
   s->control.patience = 0;
   s->control.amplified = s->control.longest = 0.0;
   memset(s->control.slow_h, 0, sizeof s->control.slow_h);
@@ -438,31 +441,35 @@ static bool find_taken(as_integrator *s, const double *e, bool springs, double *
   return true;
 }
 
-/// [SC.15] How much counts of the part of e_v that stiff springs vibrate with: it is G e_v/g, G e_v being what springs have
-/// `taken` of e_v. Finds g and how far they turn; 1 where there is no telling.
+/// [SC.15] What counts of the part of e_v that stiff springs vibrate with, as a share of what they have `taken` of e_v: that
+/// part is taken/g. Where there is no telling, g = 1.
 static double vibration_share(as_integrator *s, const double *taken, double *g) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
   double *const again = s->path.change;
   *g = 1.0;
-  if (isnan(s->factor_h) || !find_taken(s, taken, true, again)) return 1.0;
-  const double part =
-      product(s, taken, again, size, n, n, BY_STEP) / product(s, taken, taken, size, n, n, BY_STEP);
-  if (!(part > 0.0 && part < 1.0)) return 1.0; // springs push
+  if (isnan(s->factor_h) || !find_taken(s, taken, true, again)) return TAKEN_UP_SHARE;
+  const double all = product(s, taken, taken, size, n, n, BY_STEP);
+  const double part = product(s, taken, again, size, n, n, BY_STEP) / all;
+  if (!(part > 0.0 && part < 1.0)) return TAKEN_UP_SHARE; // springs push
   *g = part;
   const double turn = sqrt(part / ((1.0 - part) * kap * s->c.beta)) * s->h / s->factor_h;
-  s->control.turn = lesser(turn, 1.0);
-  const double e = sqrt(product(s, taken, taken, size, n, n, BY_END)) / part;
-  const double most = SMALL_VIBRATION * fabs(by_v(s)) * pow(s->control.turn, 3.0);
-  return e < most ? e / most : 1.0;
+  const double seen = part * fabs(by_v(s)) * pow(lesser(turn, 1.0), 3.0);
+  const double speed = sqrt(product(s, taken, taken, size, n, n, BY_END)) / seen;
+  const double share =
+      lesser(speed / SMALL_VIBRATION, 1.0) * (1.0 - part + TAKEN_UP_SHARE * part) / part;
+  if (speed * s->def.tolerance.rtol < MOTION && share * sqrt(all) > s->control.fast) {
+    s->control.fast = share * sqrt(all);
+    s->control.turn = lesser(larger(turn, LEAST_TURN), 1.0);
+  }
+  return share;
 }
 
 /// [SC.9] What counts of e_v, in tolerances, beside of_q: a little of what constraints and springs take up.
 static double measure_v(as_integrator *s, double of_q) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, of_v = norm(s, size, n, n);
-  double *const e = s->control.estimate + n, *const taken = s->work_n,
-                *const held = s->control.held;
+  double *const e = s->control.estimate + n, *const taken = s->work_n, *const held = s->control.held;
   if (!(of_v > of_q && (s->redundancy.rows > 0 || s->path.excites))) return of_v;
   memset(held, 0, (size_t)n * sizeof(double));
   if (s->redundancy.rows > 0 && find_taken(s, e, false, taken))
@@ -473,8 +480,7 @@ static double measure_v(as_integrator *s, double of_q) {
   if (s->path.excites && find_taken(s, e, true, taken)) {
     double g;
     const double share = vibration_share(s, taken, &g);
-    const double factor = (share * (1.0 - g + TAKEN_UP_SHARE * g) - 1.0) / g;
-    for (int i = 0; i < n; ++i) e[i] += factor * taken[i];
+    for (int i = 0; i < n; ++i) e[i] += (share - 1.0 / g) * taken[i];
   }
   for (int i = 0; i < n; ++i) e[i] += held[i];
   return norm(s, size, n, n);
@@ -539,16 +545,9 @@ static double amplify_noise(as_integrator *s) {
   return norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
 }
 
-/// The error that decides on the next size. With a vibration it comes and goes; sizes that followed it would excite that.
-static double lasting_error(const as_integrator *s, double e) {
-  const double decay = 1.0 - DECAY * fmax(s->control.turn, LEAST_TURN);
-  return fmax(e, s->path.excited ? fmax(decay * s->control.error, LEAST_ERROR) : LEAST_ERROR);
-}
-
 /// [SC.4] by how much a step with error e asks for another size
 static double proposed_factor(const as_integrator *s, double e) {
-  const double bounded = lasting_error(s, e);
-  return SAFETY * pow(1.0 / bounded, 0.25) * pow(s->control.error / bounded, 0.1);
+  return SAFETY * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
 }
 
 /// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
@@ -558,10 +557,11 @@ static double estimate_error(as_integrator *s, bool closely, double *amplified) 
   find_errors(s);
   measure(s, &s->next, s->control.size, s->control.new_size);
   *amplified = 0.0;
+  s->control.fast = 0.0;
   s->control.turn = 1.0;
   const double error = measure_errors(s);
   const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
-  if (!needed && !(proposed_factor(s, error) < HOLD_FROM)) return error;
+  if (!needed && !(proposed_factor(s, fmax(error, LEAST_ERROR)) < HOLD_FROM)) return error;
   *amplified = amplify_noise(s);
   if (!needed && !(*amplified > USUAL)) {
     find_means(s); // with the usual round-off
@@ -616,10 +616,14 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   return AS_OK;
 }
 
-/// [SC.4] after an accepted step
+/// [SC.4] after an accepted step. The error of a vibration comes and goes; steps that grew with it would excite that, [SC.15].
 static void propose(as_integrator *s, double h, double e, bool shortened) {
-  const double lasting = lasting_error(s, e);
-  double factor = proposed_factor(s, e);
+  const double decay = 1.0 - DECAY * s->control.turn;
+  const double bounded = fmax(e, LEAST_ERROR);
+  double factor = proposed_factor(s, bounded);
+  s->control.vibration = fmax(s->control.fast, decay * s->control.vibration);
+  if (factor > 1.0)
+    factor = fmax(1.0, fmin(factor, SAFETY * pow(1.0 / s->control.vibration, 0.25)));
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
   factor = fmax(factor, s->path.excited ? LEAST_CALM : LEAST_FACTOR);
   factor = fmin(factor, s->control.patience > 0 || s->control.amplified > USUAL ? 1.0
@@ -627,7 +631,7 @@ static void propose(as_integrator *s, double h, double e, bool shortened) {
                                                                                 : MOST_FACTOR);
   // A step that was cut short to land somewhere says little against the size before.
   s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
-  s->control.error = lasting;
+  s->control.error = bounded;
   if (s->control.patience > 0) --s->control.patience;
 }
 
