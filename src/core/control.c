@@ -50,7 +50,7 @@ enum { MOST_POINTS = 50 };
 // Those faster than this share of v are motion.
 #define MOTION 0.1
 // By how much less each radian of them lets the error of a step be than the last one was, at the most.
-#define DECAY 0.05
+#define DECAY 0.02
 #define LEAST_TURN 0.2
 
 // [SC.12] A step may add 3^(-3/2) (tau/size)^(3/2) of its size to what is to be exact to tau at the end. Errors of steps add up
@@ -456,8 +456,8 @@ static double vibration_share(as_integrator *s, const double *taken, double *g) 
   const double turn = sqrt(part / ((1.0 - part) * kap * s->c.beta)) * s->h / s->factor_h;
   const double seen = part * fabs(by_v(s)) * pow(lesser(turn, 1.0), 3.0);
   const double speed = sqrt(product(s, taken, taken, size, n, n, BY_END)) / seen;
-  const double share =
-      lesser(speed / SMALL_VIBRATION, 1.0) * (1.0 - part + TAKEN_UP_SHARE * part) / part;
+  const double followed = lesser(speed / SMALL_VIBRATION, 1.0) * (1.0 - part) / part;
+  const double share = followed + TAKEN_UP_SHARE;
   if (speed * s->def.tolerance.rtol < MOTION && share * sqrt(all) > s->control.fast) {
     s->control.fast = share * sqrt(all);
     s->control.turn = lesser(larger(turn, LEAST_TURN), 1.0);
@@ -469,7 +469,8 @@ static double vibration_share(as_integrator *s, const double *taken, double *g) 
 static double measure_v(as_integrator *s, double of_q) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, of_v = norm(s, size, n, n);
-  double *const e = s->control.estimate + n, *const taken = s->work_n, *const held = s->control.held;
+  double *const e = s->control.estimate + n, *const taken = s->work_n,
+                *const held = s->control.held;
   if (!(of_v > of_q && (s->redundancy.rows > 0 || s->path.excites))) return of_v;
   memset(held, 0, (size_t)n * sizeof(double));
   if (s->redundancy.rows > 0 && find_taken(s, e, false, taken))
