@@ -564,11 +564,6 @@ static double estimate_error(as_integrator *s, bool closely, double *amplified) 
   const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
   if (!needed && !(proposed_factor(s, fmax(error, LEAST_ERROR)) < HOLD_FROM)) return error;
   *amplified = amplify_noise(s);
-  if (!needed && !(*amplified > USUAL)) {
-    find_means(s); // with the usual round-off
-    *amplified = 0.0;
-    return error;
-  }
   find_errors(s);
   return fmin(error, measure_errors(s));
 }
