@@ -120,7 +120,7 @@ static void test_passages(void **state) {
 }
 
 /// From upright, past flat positions, to 10 s. The error at the end is that of one crank alone, which has no such positions:
-/// the motion itself makes so much of what steps add (1e-6 more speed at the bottom are 1.5e-4 rad).
+/// the motion itself makes so much of what steps add (1e-6 more of the energy at the bottom are 1.5e-4 rad).
 static void test_twins(void **state) {
   (void)state;
   static const four_bars all[] = {{.N = 1},
