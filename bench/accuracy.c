@@ -2,7 +2,7 @@
 /// for the same error. See docs/automatic-steps.md.
 ///
 /// usage: accuracy [--csv FILE] [--fixed-csv FILE] [--plot DIR] [PROBLEM ...]
-///        accuracy --markdown
+///        accuracy --markdown [PROBLEM ...]
 ///
 /// Writes to stdout: for each problem and method the errors and the work for rtol = 1e-3 ... 1e-7; fitted
 /// slopes and what they miss; and the comparison with fixed steps where the time scale varies. Errors are
@@ -423,8 +423,8 @@ int main(int argc, char **argv) {
   enum { MOST = 32 };
   static subject all[MOST];
   const char *csv_path = NULL, *fixed_path = NULL, *directory = NULL;
-  const bool markdown = argc == 2 && strcmp(argv[1], "--markdown") == 0;
-  int first = markdown ? argc : 1, n = 0;
+  const bool markdown = argc > 1 && strcmp(argv[1], "--markdown") == 0;
+  int first = markdown ? 2 : 1, n = 0;
   for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
     const char **where = strcmp(argv[first], "--csv") == 0         ? &csv_path
                          : strcmp(argv[first], "--fixed-csv") == 0 ? &fixed_path

@@ -43,8 +43,15 @@
 #define LOOK_SHARE 0.0025
 enum { MOST_POINTS = 50 };
 
-// [SC.9] How much of what constraints take up of an error of v counts.
+// [SC.9] How much of what constraints and stiff springs take up of an error of v counts.
 #define TAKEN_UP_SHARE 0.03
+// [SC.15] Vibrations of stiff springs that are slower than this share of the tolerance of v at the end are not followed.
+#define SMALL_VIBRATION 0.1
+// Those faster than this share of v are motion.
+#define MOTION 0.1
+// By how much less each radian of them lets the error of a step be than the last one was, at the most.
+#define DECAY 0.02
+#define LEAST_TURN 0.2
 
 // [SC.12] A step may add 3^(-3/2) (tau/size)^(3/2) of its size to what is to be exact to tau at the end. Errors of steps add up
 // to 0.3 to 40 times their (2/3)th power on the accuracy set (docs/automatic-steps.md), mostly to 1 to 6 times: 3 is the middle.
@@ -223,6 +230,7 @@ void asi_control_start(as_integrator *s) {
   asi_control_sizes(s);
   s->control.h = s->def.tolerance.first_step;
   s->control.error = 1.0;
+  s->control.vibration = 0.0;
   s->control.patience = 0;
   s->control.amplified = s->control.longest = 0.0;
   memset(s->control.slow_h, 0, sizeof s->control.slow_h);
@@ -235,10 +243,13 @@ static double step_tolerance(double tau, double size) {
   return STEP_SHARE * tau * (tau < size ? sqrt(tau / size) : 1.0);
 }
 
-/// [SC.3] sqrt(mean((e_i / w_i)^2)) over components from `first` on, with w_i of [SC.12], where the size is not
-/// below a hundredth of the largest one
-static double norm(const as_integrator *s, const double *size, int first, int count) {
-  const double *e = s->control.estimate + first, *atol = s->control.atol + first;
+/// What the mean of a_i b_i / w_i^2 over components from `first` on is measured by: w_i of [SC.12], where the size is not
+/// below a hundredth of the largest one; or tau_i.
+typedef enum measured_by { BY_STEP, BY_END } measured_by;
+
+static double product(const as_integrator *s, const double *a, const double *b, const double *size,
+                      int first, int count, measured_by by) {
+  const double *atol = s->control.atol + first;
   const double least = least_size(s, size, first, count), rtol = s->def.tolerance.rtol;
   const double *const typical = s->problem->typical;
   const bool moves = first < 2 * s->problem->n; // else they are states
@@ -246,10 +257,16 @@ static double norm(const as_integrator *s, const double *size, int first, int co
   for (int i = 0; i < count; ++i) {
     const double at_least = larger(size[first + i], moves ? least * typical[i] : least);
     const double per_tau = 1.0 / (rtol * at_least + atol[i]);
-    const double ratio = e[i] * per_tau;
-    sum += ratio * ratio * larger(at_least * per_tau, 1.0); // [SC.12] squared
+    const double both = a[i] * per_tau * (b[i] * per_tau);
+    sum += by == BY_END ? both : both * larger(at_least * per_tau, 1.0); // [SC.12] squared
   }
-  return count > 0 ? sqrt(sum / count) / STEP_SHARE : 0.0;
+  return count > 0 ? sum / (by == BY_END ? count : STEP_SHARE * STEP_SHARE * count) : 0.0;
+}
+
+/// [SC.3] sqrt(mean((e_i / w_i)^2)) of the estimate
+static double norm(const as_integrator *s, const double *size, int first, int count) {
+  const double *e = s->control.estimate + first;
+  return sqrt(product(s, e, e, size, first, count, BY_STEP));
 }
 
 // ---- the error of a step --------------------------------------------------------------------------
@@ -404,15 +421,13 @@ static void find_momentum(const as_integrator *s, const double *e, double *r) {
   if (again < s->active->size) memcpy(r + again, r, (size_t)p->n * sizeof(double));
 }
 
-/// [SC.9] What constraints leave of an error e of v: A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of
-/// constraints, with the matrix A of the step, so that B e' = 0; and a little of what they take up. Where changes of the step
-/// excite stiff springs these take up a part, too: M e stands in the rows of motion then. Factors of an earlier step will do;
-/// if there is no solution e stays.
-static void let_forces_act(as_integrator *s, double *e) {
+/// [SC.9] A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of constraints, with the matrix A of the step, so that
+/// B e' = 0; with `springs` M e stands in the rows of motion, so that these take up a part, too. Puts e - e' into `taken`.
+/// Factors of an earlier step will do; false: there is no solution.
+static bool find_taken(as_integrator *s, const double *e, bool springs, double *taken) {
   const asi_system *a = s->active;
   const as_problem_def *def = &s->problem->def;
   const int n = s->problem->n, states = a->size - def->n_x - def->n_y, again = asi_second_stage(s);
-  const bool springs = s->path.excites;
   double *left = s->increment;
   memset(left, 0, (size_t)a->size * sizeof(double));
   if (springs) find_momentum(s, e, left);
@@ -421,16 +436,54 @@ static void let_forces_act(as_integrator *s, double *e) {
       const int i = a->pattern.row[k];
       if (i >= states || (!springs && asi_is_motion(i, n, again))) left[i] += a->value[k] * e[j];
     }
-  if (asi_solve(s, s->active, s->t1, left) != AS_OK) return;
-  for (int i = 0; i < n; ++i) e[i] = left[i] + taken_up_share(s, i) * (e[i] - left[i]);
+  if (asi_solve(s, s->active, s->t1, left) != AS_OK) return false;
+  for (int i = 0; i < n; ++i) taken[i] = e[i] - left[i];
+  return true;
 }
 
-/// What counts of e_v, in tolerances.
+/// [SC.15] What counts of the part of e_v that stiff springs vibrate with, as a share of what they have `taken` of e_v: that
+/// part is taken/g. Where there is no telling, g = 1.
+static double vibration_share(as_integrator *s, const double *taken, double *g) {
+  const int n = s->problem->n;
+  const double *size = s->control.new_size, kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+  double *const again = s->path.change;
+  *g = 1.0;
+  if (isnan(s->factor_h) || !find_taken(s, taken, true, again)) return TAKEN_UP_SHARE;
+  const double all = product(s, taken, taken, size, n, n, BY_STEP);
+  const double part = product(s, taken, again, size, n, n, BY_STEP) / all;
+  if (!(part > 0.0 && part < 1.0)) return TAKEN_UP_SHARE; // springs push
+  *g = part;
+  const double turn = sqrt(part / ((1.0 - part) * kap * s->c.beta)) * s->h / s->factor_h;
+  const double seen = part * fabs(by_v(s)) * pow(lesser(turn, 1.0), 3.0);
+  const double speed = sqrt(product(s, taken, taken, size, n, n, BY_END)) / seen;
+  const double followed = lesser(speed / SMALL_VIBRATION, 1.0) * (1.0 - part) / part;
+  const double share = followed + TAKEN_UP_SHARE;
+  if (speed * s->def.tolerance.rtol < MOTION && share * sqrt(all) > s->control.fast) {
+    s->control.fast = share * sqrt(all);
+    s->control.turn = lesser(larger(turn, LEAST_TURN), 1.0);
+  }
+  return share;
+}
+
+/// [SC.9] What counts of e_v, in tolerances, beside of_q: a little of what constraints and springs take up.
 static double measure_v(as_integrator *s, double of_q) {
   const int n = s->problem->n;
   const double *size = s->control.new_size, of_v = norm(s, size, n, n);
+  double *const e = s->control.estimate + n, *const taken = s->work_n,
+                *const held = s->control.held;
   if (!(of_v > of_q && (s->redundancy.rows > 0 || s->path.excites))) return of_v;
-  let_forces_act(s, s->control.estimate + n);
+  memset(held, 0, (size_t)n * sizeof(double));
+  if (s->redundancy.rows > 0 && find_taken(s, e, false, taken))
+    for (int i = 0; i < n; ++i) {
+      e[i] -= taken[i];
+      held[i] = taken_up_share(s, i) * taken[i];
+    }
+  if (s->path.excites && find_taken(s, e, true, taken)) {
+    double g;
+    const double share = vibration_share(s, taken, &g);
+    for (int i = 0; i < n; ++i) e[i] += (share - 1.0 / g) * taken[i];
+  }
+  for (int i = 0; i < n; ++i) e[i] += held[i];
   return norm(s, size, n, n);
 }
 
@@ -495,8 +548,7 @@ static double amplify_noise(as_integrator *s) {
 
 /// [SC.4] by how much a step with error e asks for another size
 static double proposed_factor(const as_integrator *s, double e) {
-  const double bounded = fmax(e, LEAST_ERROR);
-  return SAFETY * pow(1.0 / bounded, 0.25) * pow(s->control.error / bounded, 0.1);
+  return SAFETY * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
 }
 
 /// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
@@ -506,15 +558,12 @@ static double estimate_error(as_integrator *s, bool closely, double *amplified) 
   find_errors(s);
   measure(s, &s->next, s->control.size, s->control.new_size);
   *amplified = 0.0;
+  s->control.fast = 0.0;
+  s->control.turn = 1.0;
   const double error = measure_errors(s);
   const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
-  if (!needed && !(proposed_factor(s, error) < HOLD_FROM)) return error;
+  if (!needed && !(proposed_factor(s, fmax(error, LEAST_ERROR)) < HOLD_FROM)) return error;
   *amplified = amplify_noise(s);
-  if (!needed && !(*amplified > USUAL)) {
-    find_means(s); // with the usual round-off
-    *amplified = 0.0;
-    return error;
-  }
   find_errors(s);
   return fmin(error, measure_errors(s));
 }
@@ -563,10 +612,14 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   return AS_OK;
 }
 
-/// [SC.4] after an accepted step
+/// [SC.4] after an accepted step. The error of a vibration comes and goes; steps that grew with it would excite that, [SC.15].
 static void propose(as_integrator *s, double h, double e, bool shortened) {
+  const double decay = 1.0 - DECAY * s->control.turn;
   const double bounded = fmax(e, LEAST_ERROR);
-  double factor = proposed_factor(s, e);
+  double factor = proposed_factor(s, bounded);
+  s->control.vibration = fmax(s->control.fast, decay * s->control.vibration);
+  if (factor > 1.0)
+    factor = fmax(1.0, fmin(factor, SAFETY * pow(1.0 / s->control.vibration, 0.25)));
   if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
   factor = fmax(factor, s->path.excited ? LEAST_CALM : LEAST_FACTOR);
   factor = fmin(factor, s->control.patience > 0 || s->control.amplified > USUAL ? 1.0

@@ -413,6 +413,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
   for (int i = 0; i < 3; ++i) s->control.noise[i] = take(arena, &used, n);
   for (int i = 0; i < 3; ++i) s->control.slow[i] = take(arena, &used, n);
   s->control.third = take(arena, &used, n);
+  s->control.held = take(arena, &used, n);
   s->control.inputs = take(arena, &used, 3 * (n + nx + m) + 2 * m + n);
   s->last.xi = take(arena, &used, n);
   for (int i = 0; i < 2; ++i) s->last.rate[i] = take(arena, &used, n);

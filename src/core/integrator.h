@@ -275,6 +275,11 @@ struct as_integrator {
     double slow_h[3]; ///< lengths of these windows [s]; 0: not known
     double *third;    ///< n: v''' by windows
     bool third_known;
+    double *held; ///< n: what counts of an error that constraints take up; scratch
+    double
+        fast; ///< what counts of the error of a vibration of stiff springs in the trial, in tolerances
+    double turn;      ///< how far that turns in it, within 0.2 and 1 [rad]
+    double vibration; ///< the largest of these lately
     double
         *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
   } control;

@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 10, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 11, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -120,6 +120,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->forward);
   asi_archive_double(a, &s->control.h);
   asi_archive_double(a, &s->control.error);
+  asi_archive_double(a, &s->control.vibration);
   asi_archive_int(a, &s->control.patience, 0, MOST_PATIENCE);
   asi_archive_doubles(a, s->control.size, 2 * n + nx);
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.mean[i], n + nx);

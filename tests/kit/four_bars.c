@@ -57,10 +57,10 @@ static as_status add_crank(as_builder *b, int i, double psi, double rate, as_bod
   return status ? status : add_pin(b, "pin", i, (as_body_id[]){AS_GROUND, *id}, i, 0.0, error);
 }
 
-/// The crank i and the coupler from the one before.
-static as_status add_four_bar(as_builder *b, int i, double psi, double rate, as_body_id *left,
-                              as_error *error) {
-  const double s = sin(psi), c = cos(psi);
+/// The crank i and the coupler from the one before, at arms of this angle.
+static as_status add_four_bar(as_builder *b, int i, double psi, double rate, double arm,
+                              as_body_id *left, as_error *error) {
+  const double s = sin(arm), c = cos(arm);
   const rod across = {"coupler", i, true, i - 0.5 + s, c, rate * c, -rate * s, 0.0, 0.0};
   as_body_id right = AS_NONE, coupler = AS_NONE;
   as_status status = add_crank(b, i, psi, rate, &right, error);
@@ -73,33 +73,111 @@ static as_status add_four_bar(as_builder *b, int i, double psi, double rate, as_
   return status;
 }
 
-as_model *four_bars_build(int N, double psi, double rate, as_error *error) {
+static as_status add_spring(as_builder *b, as_body_id crank, double stiffness, double damping,
+                            as_error *error) {
+  as_torsion_def def = as_default_torsion_def();
+  def.name = "spring";
+  def.body[0] = AS_GROUND;
+  def.body[1] = crank;
+  memcpy(def.axis, (double[]){0, 0, 1}, sizeof def.axis);
+  def.stiffness = stiffness;
+  def.damping = damping;
+  return stiffness > 0.0 || damping > 0.0 ? as_builder_add_torsion(b, &def, NULL, error) : AS_OK;
+}
+
+static as_builder *make_builder(as_error *error) {
   as_builder *b = NULL;
+  as_builder_create(&(as_model_def){.gravity = {0, -gravity, 0}}, &b, error);
+  return b;
+}
+
+static as_model *finish(as_builder *b, as_status status, as_error *error) {
   as_model *model = NULL;
-  as_body_id left = AS_NONE;
-  if (as_builder_create(&(as_model_def){.gravity = {0, -gravity, 0}}, &b, error)) return NULL;
-  as_status status = add_crank(b, 0, psi, rate, &left, error);
-  for (int i = 1; i <= N && status == AS_OK; ++i)
-    status = add_four_bar(b, i, psi, rate, &left, error);
   if (status == AS_OK) status = as_builder_build(b, &model, error);
   as_builder_destroy(b);
   return status ? NULL : model;
 }
 
-void four_bars_move(int N, double t, double *psi, double *rate) {
-  const double k = gravity * (0.5 * (N + 1) + N) / ((N + 1) / 3.0 + N);
+as_model *four_bars_build(const four_bars *f, double psi, double rate, as_error *error) {
+  as_builder *b = make_builder(error);
+  as_body_id left = AS_NONE;
+  if (b == NULL) return NULL;
+  as_status status = add_crank(b, 0, psi, rate, &left, error);
+  if (status == AS_OK) status = add_spring(b, left, f->stiffness, f->damping, error);
+  for (int i = 1; i <= f->N && status == AS_OK; ++i)
+    status = add_four_bar(b, i, psi, rate, psi + (i - 1) * f->bend, &left, error);
+  return finish(b, status, error);
+}
+
+/// Of all together: the moment of inertia [kg m^2], and where which mass is, times its distance [kg m].
+typedef struct reduced {
+  double inertia, upright, aside;
+} reduced;
+
+static reduced reduce(const four_bars *f) {
+  reduced r = {(f->N + 1) / 3.0 + f->N, 0.5 * (f->N + 1), 0.0};
+  for (int i = 0; i < f->N; ++i) {
+    r.upright += cos(i * f->bend);
+    r.aside += sin(i * f->bend);
+  }
+  return r;
+}
+
+as_model *four_bars_build_twin(const four_bars *f, double psi, double rate, double *ahead,
+                               as_error *error) {
+  const reduced r = reduce(f);
+  const double inertia = 0.5 * r.inertia / hypot(r.upright, r.aside), share = inertia / r.inertia;
+  as_body_def def = as_default_body_def();
+  as_body_id crank = AS_NONE;
+  as_builder *b = make_builder(error);
+  if (b == NULL) return NULL;
+  *ahead = atan2(r.aside, r.upright);
+  const double angle = psi + *ahead, s = sin(angle), c = cos(angle);
+  def.name = "crank 0";
+  def.mass = 1.0;
+  for (int k = 0; k < 3; ++k) def.inertia[k] = inertia - 0.25;
+  memcpy(def.position, (double[]){0.5 * s, 0.5 * c, 0}, sizeof def.position);
+  memcpy(def.velocity, (double[]){0.5 * rate * c, -0.5 * rate * s, 0}, sizeof def.velocity);
+  def.quaternion[0] = cos(0.5 * angle);
+  def.quaternion[3] = -sin(0.5 * angle);
+  def.angular_velocity[2] = -rate;
+  as_status status = as_builder_add_body(b, &def, &crank, error);
+  if (status == AS_OK)
+    status = add_pin(b, "pin", 0, (as_body_id[]){AS_GROUND, crank}, 0.0, 0.0, error);
+  if (status == AS_OK)
+    status = add_spring(b, crank, share * f->stiffness, share * f->damping, error);
+  return finish(b, status, error);
+}
+
+void four_bars_move(const four_bars *f, double t, double *psi, double *rate) {
+  const reduced r = reduce(f);
+  const double up = gravity * r.upright / r.inertia, aside = gravity * r.aside / r.inertia;
+  const double spring = f->stiffness / r.inertia, damper = f->damping / r.inertia, start = *psi;
   const int steps = 100 + (int)(20000.0 * t);
   const double h = t / steps;
   double p = *psi, w = *rate;
   for (int i = 0; i < steps; ++i) {
-    const double a1 = k * sin(p), w2 = w + 0.5 * h * a1, a2 = k * sin(p + 0.5 * h * w);
-    const double w3 = w + 0.5 * h * a2, a3 = k * sin(p + 0.5 * h * w2);
-    const double w4 = w + h * a3, a4 = k * sin(p + h * w3);
-    p += h / 6.0 * (w + 2.0 * w2 + 2.0 * w3 + w4);
-    w += h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4);
+    double a[4] = {0}, v[4] = {0};
+    for (int k = 0; k < 4; ++k) {
+      const double ahead = k == 0 ? 0.0 : k == 3 ? h : 0.5 * h;
+      const double at = k == 0 ? p : p + ahead * v[k - 1];
+      v[k] = k == 0 ? w : w + ahead * a[k - 1];
+      a[k] = up * sin(at) + aside * cos(at) - spring * (at - start) - damper * v[k];
+    }
+    p += h / 6.0 * (v[0] + 2.0 * v[1] + 2.0 * v[2] + v[3]);
+    w += h / 6.0 * (a[0] + 2.0 * a[1] + 2.0 * a[2] + a[3]);
   }
   *psi = p;
   *rate = w;
+}
+
+double four_bars_angle_error(const as_model *model, const as_state *state, double psi,
+                             double rate) {
+  as_body_motion motion;
+  as_model_body_motion(model, state, 0, &motion);
+  const double x = sin(psi), y = cos(psi);
+  const double angle = atan2(motion.x[0] * y - motion.x[1] * x, motion.x[0] * x + motion.x[1] * y);
+  return fmax(fabs(angle), fabs(-motion.omega[2] - rate) / 6.0);
 }
 
 double four_bars_error(const as_model *model, const as_state *state, double psi, double rate) {
