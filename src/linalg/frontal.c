@@ -44,6 +44,9 @@
 // A solution that is better than a bad one by this is good: as long as entries grow by no more than what is left to
 // it, none is looked at.
 #define GOOD_SOLUTION 0.3
+// What is left of a row is no sign of a bad solution below this share of its largest entry times the largest unknown: rows that hold a
+// plane machine in its plane have no terms that are larger than round-off.
+#define ROUND_OFF 1e-14
 #define HUGE_GROWTH 1e100
 // What is expected is raised to pivots that are larger by this.
 #define FAR_LARGER 1e3
@@ -502,8 +505,8 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
 }
 
 static double error_of(frontal_solver *s, const double *x) {
-  const asi_equations e = {s->fronts.n, s->col_start, s->row,
-                           s->value,    s->row_scale, s->right_side};
+  const asi_equations e = {s->fronts.n,   s->col_start,      s->row, s->value, s->row_scale,
+                           s->right_side, ROUND_OFF / s->bad};
   return asi_backward_error(&e, x, s->residual, s->magnitude);
 }
 
