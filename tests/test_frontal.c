@@ -463,7 +463,7 @@ static void test_flat_pivots(void **state) {
       assert_int_equal(solver->ops->factor(solver, values_of(&m), &culprit), AS_OK);
       assert_int_equal(solver->ops->solve(solver, x), AS_OK);
     }
-    const asi_equations e = {m.n, m.col_start, m.row, m.value, size, b, 1e-4};
+    const asi_equations e = {m.n, m.col_start, m.row, m.value, size, b};
     const double error = asi_backward_error(&e, x, residual, magnitude);
     if (!(error <= 1e-13)) fail_msg("flat by %g: %g", flat, error);
     solver->ops->destroy(solver);
@@ -699,7 +699,7 @@ static void test_growth(void **state) {
     memcpy(x, b, sizeof x);
     if (status == AS_OK && solver->ops->solve(solver, x) == AS_OK) {
       const bool still = strcmp(backend_of(solver), "blocks") == 0;
-      const asi_equations e = {m.n, m.col_start, m.row, m.value, size, b, 1e-4};
+      const asi_equations e = {m.n, m.col_start, m.row, m.value, size, b};
       if (still && !asi_satisfies(&e, x, 1e-10, residual, magnitude))
         fail_msg("matrix %d is not solved", k);
       kept += still;
@@ -708,7 +708,7 @@ static void test_growth(void **state) {
     solver->ops->destroy(solver);
   }
   print_message("%d matrices solved by blocks, %d given up after a solution\n", kept, late);
-  assert_true(kept > 1000 && late > 20);
+  assert_true(kept > 1000 && late > 50);
   free_matrix(&m);
 }
 

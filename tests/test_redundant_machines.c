@@ -433,8 +433,7 @@ static void test_motion(void **state) {
           advance(&b, 0.05 * row);
           largest = fmax(largest, distance(&a, &b, subjects[i].unit));
         }
-        // The four-bar's twin is itself 2.1e-6 off with the usual tolerance of Newton's method.
-        if (!(largest <= (steps[k / 3] > 0.01 ? 1e-4 : 2.5e-6)))
+        if (!(largest <= (steps[k / 3] > 0.01 ? 1e-4 : 2e-6)))
           fail_msg("%s, %s, rho_inf %g, h %g: the motion is off by %g", subjects[i].name,
                    method_names[m], rho[k % 3], steps[k / 3], largest);
         end_run(&a);

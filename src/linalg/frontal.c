@@ -44,11 +44,6 @@
 // A solution that is better than a bad one by this is good: as long as entries grow by no more than what is left to
 // it, none is looked at.
 #define GOOD_SOLUTION 0.3
-// Terms of a row below this share of its largest entry times the largest unknown are next to nothing.
-#define NOTHING 1e-6
-// What is left of a row is no sign of a bad solution below this share of its largest entry times the largest unknown: rows that hold a
-// plane machine in its plane have no terms that are larger than round-off.
-#define ROUND_OFF 1e-14
 #define HUGE_GROWTH 1e100
 // What is expected is raised to pivots that are larger by this.
 #define FAR_LARGER 1e3
@@ -506,9 +501,9 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   return AS_OK;
 }
 
-static double error_of(frontal_solver *s, const double *x, double nothing) {
-  const asi_equations e = {s->fronts.n,  s->col_start,  s->row, s->value,
-                           s->row_scale, s->right_side, nothing};
+static double error_of(frontal_solver *s, const double *x) {
+  const asi_equations e = {s->fronts.n, s->col_start, s->row,
+                           s->value,    s->row_scale, s->right_side};
   return asi_backward_error(&e, x, s->residual, s->magnitude);
 }
 
@@ -528,15 +523,15 @@ static double error_of_probe(frontal_solver *s) {
     for (int i = s->col_start[j]; i < s->col_start[j + 1]; ++i) b[s->row[i]] += s->value[i] * u[j];
   memcpy(u, b, (size_t)n * sizeof(double));
   solve_fronts(s, u);
-  return error_of(s, u, NOTHING);
+  return error_of(s, u);
 }
 
 /// Looks at a solution. If it is good with a margin, and so is one that all fronts have a part in, they may grow as
 /// they did for these, and more by as much as these are better than that.
 static bool is_good(frontal_solver *s, const double *x) {
-  double error = error_of(s, x, NOTHING);
+  double error = error_of(s, x);
   const double good = GOOD_SOLUTION * s->bad;
-  if (!(error <= good)) return error <= s->bad || error_of(s, x, ROUND_OFF / s->bad) <= s->bad;
+  if (!(error <= good)) return error <= s->bad;
   error = fmax(error, error_of_probe(s));
   if (error > good) return true;
   const double more = fmin(good / error, MORE_GROWTH);

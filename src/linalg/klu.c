@@ -23,8 +23,6 @@
 #define SINGULAR_PIVOT 1e-14
 // Componentwise backward error above which a solution is not believed.
 #define BAD_SOLUTION 1e-10
-// Terms of a row below this share of its largest entry times the largest unknown are next to nothing.
-#define NOTHING 1e-6
 // Orders that know nothing of zero diagonals may fill catastrophically: measured on small matrices only.
 enum { MAX_BLIND_ORDER = 500 };
 
@@ -216,7 +214,7 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
 }
 
 static bool is_good(klu_solver *s, const double *b, const double *x) {
-  const asi_equations e = {s->n, s->col_start, s->row, s->value, s->row_scale, b, NOTHING};
+  const asi_equations e = {s->n, s->col_start, s->row, s->value, s->row_scale, b};
   return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
 }
 

@@ -19,7 +19,7 @@ double asi_backward_error(const asi_equations *e, const double *x, double *resid
     }
   }
   for (int i = 0; i < e->n; ++i) {
-    const double scale = magnitude[i] + e->nothing * size * e->row_scale[i] + DBL_MIN;
+    const double scale = magnitude[i] + 1e-6 * size * e->row_scale[i] + DBL_MIN;
     const double error = fabs(residual[i]) / scale;
     if (!(error < (double)INFINITY)) return (double)INFINITY;
     largest = fmax(largest, error);

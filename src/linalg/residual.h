@@ -11,10 +11,9 @@ typedef struct asi_equations {
   const double *value;
   const double *row_scale; ///< the largest entry of each row, roughly
   const double *b;
-  double nothing; ///< terms below this share of row_scale |x| are next to nothing
 } asi_equations;
 
-/// The largest |b - A x|_i / ((|A| |x| + |b|)_i + nothing |A_i| |x|): a relative change of A and b that small makes x
+/// The largest |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): a relative change of A and b that small makes x
 /// exact, but for rows whose terms are all next to nothing. Infinite if x is not finite. `residual` receives
 /// b - A x, `magnitude` is scratch; n numbers each.
 double asi_backward_error(const asi_equations *e, const double *x, double *residual,
