@@ -156,6 +156,7 @@ bench:
 	@OPENBLAS_NUM_THREADS=1 bench/machine_file.sh $(BUILD)/bench/alphastep
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
+	@bench/examples.sh $(BUILD)/bench/alphastep
 	@echo "== estimated errors against true ones"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/estimates examples/machines/*/model.yaml || true
 	@echo "== accuracy of automatic steps"

@@ -429,14 +429,16 @@ void asi_index2_metric(as_integrator *s) {
   for (int i = 0; i < p->n && has_eta(s); ++i) {
     const double of_kind = largest[p->is_rotation[i]];
     const bool known = p->def.typical != NULL && of_kind > 0.0; // they were given
-    s->metric[i] = p->typical[i] * p->typical[i] * (known ? s->mass_size / of_kind : 1.0);
+    const double own = p->typical[i] * p->typical[i] * (known ? s->mass_size / of_kind : 1.0);
+    for (int k = s->b_n.col_start[i]; k < s->b_n.col_start[i + 1]; ++k) s->metric[k] = own;
   }
 }
 
-static void copy_b(const as_integrator *s, double *to) {
-  const as_matrix *b = &s->block[AS_BLOCK_G_Q];
-  for (int j = 0; j < b->cols; ++j)
-    for (int k = b->col_start[j]; k < b->col_start[j + 1]; ++k) to[k] = b->value[k] * s->metric[j];
+static void copy_b(const as_integrator *s, double *restrict to) {
+  const double *const restrict b = s->block[AS_BLOCK_G_Q].value;
+  const double *const restrict metric = s->metric;
+  const int nnz = s->b_n.col_start[s->b_n.cols];
+  for (int k = 0; k < nnz; ++k) to[k] = b[k] * metric[k];
 }
 
 bool asi_index2_keeps_b(const as_integrator *s) {

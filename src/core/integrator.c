@@ -15,33 +15,31 @@
 
 double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
 
-double asi_max_abs(const double *x, int n) {
+/// The largest |x_i| weight_i; NaN if there is one. No weights: 1.
+ASI_INLINED double largest_of(const double *x, const double *weight, int n) {
   asi_two largest[2] = {{0.0, 0.0}, {0.0, 0.0}}, sum[2] = {{0.0, 0.0}, {0.0, 0.0}};
   int i = 0;
   for (; i + 4 <= n; i += 4)
     for (int k = 0; k < 2; ++k) {
-      const asi_two size = asi_sizes(asi_load_two(x + i + 2 * k));
+      const asi_two by = weight ? asi_load_two(weight + i + 2 * k) : asi_both(1.0);
+      const asi_two size = asi_sizes(asi_load_two(x + i + 2 * k)) * by;
       largest[k] = asi_larger(size, largest[k]);
       sum[k] += size;
     }
   const asi_two both = asi_larger(largest[0], largest[1]), all = sum[0] + sum[1];
   double most = both[0] > both[1] ? both[0] : both[1], total = all[0] + all[1];
   for (; i < n; ++i) {
-    const double size = fabs(x[i]);
+    const double size = fabs(x[i]) * (weight ? weight[i] : 1.0);
     most = size > most ? size : most;
     total += size;
   }
   return isnan(total) ? total : most; // no comparison sees NaN
 }
 
+double asi_max_abs(const double *x, int n) { return largest_of(x, NULL, n); }
+
 static double max_weighed(const double *x, const double *weight, int n) {
-  double most = 0.0, total = 0.0;
-  for (int i = 0; i < n; ++i) {
-    const double size = fabs(x[i]) * weight[i];
-    most = size > most ? size : most;
-    total += size;
-  }
-  return isnan(total) ? total : most;
+  return largest_of(x, weight, n);
 }
 
 double asi_max_motion(const as_problem *p, const double *x) {
@@ -195,6 +193,11 @@ static void set_units(const as_integrator *s, asi_system *system) {
   const int n_eta = full && s->def.method == AS_METHOD_INDEX2 ? m : 0;
   const bool least = system == &s->redundancy.least; // it has lengths in the place of M
   const double mass = power_of_two(least ? p->length * p->length : s->mass_size);
+  const size_t row_bytes = (size_t)rows * sizeof(double);
+  if (system->unit_mass == mass && memcmp(system->unit_rows, s->redundancy.per_row, row_bytes) == 0)
+    return;
+  system->unit_mass = mass;
+  memcpy(system->unit_rows, s->redundancy.per_row, row_bytes);
   for (int i = 0; i < system->size; ++i) {
     const int k = system == &s->eta ? stride + i : stages ? i % stride : i;
     double row = 1.0, column = 1.0;
@@ -210,6 +213,7 @@ static void set_units(const as_integrator *s, asi_system *system) {
     system->row_unit[i] = row;
     system->column_unit[i] = column;
   }
+  asi_system_set_units(system);
 }
 
 static as_status factor(as_integrator *s, asi_system *system, double t, const char *what) {
@@ -229,6 +233,8 @@ as_status asi_factor(as_integrator *s, asi_system *system, double t, const char 
 
 as_status asi_factor_as_is(as_integrator *s, asi_system *system, double t, const char *what) {
   for (int i = 0; i < system->size; ++i) system->row_unit[i] = system->column_unit[i] = 1.0;
+  system->unit_mass = (double)NAN;
+  asi_system_set_units(system);
   return factor(s, system, t, what);
 }
 
@@ -446,7 +452,6 @@ static size_t lay_out(as_integrator *s, double *arena) {
   const bool has_eta = s->def.method == AS_METHOD_INDEX2 && m > 0;
   s->eta_path = has_eta ? take(arena, &used, n) : NULL;
   s->eta_change = has_eta ? take(arena, &used, n) : NULL;
-  s->metric = has_eta ? take(arena, &used, n) : NULL;
   if (has_eta) {
     const asi_pattern *b = &p->pattern[AS_BLOCK_G_Q];
     const size_t entries = (size_t)asi_pattern_nnz(b);
@@ -454,6 +459,7 @@ static size_t lay_out(as_integrator *s, double *arena) {
         (as_matrix){.rows = b->rows, .cols = b->cols, .col_start = b->col_start, .row = b->row};
     s->b_n.value = take(arena, &used, entries);
     s->b_trial = take(arena, &used, entries);
+    s->metric = take(arena, &used, entries);
   }
   s->p = take(arena, &used, soi2);
   s->p0 = take(arena, &used, soi2);

@@ -133,7 +133,7 @@ struct as_integrator {
   double *eta_part;      ///< its right side, and another one of `shared`
   double *eta_path;      ///< index-2: B_n^T eta/h of z; NULL: there is none
   double *eta_change;    ///< and of the last increment,
-  double *metric;        ///< n: what eta moves [GA.19]
+  double *metric;        ///< over the pattern of B: W of its columns [GA.19]
   double position_norm;  ///< [NW.9] its size
   asi_system *active;    ///< the one that is in use
   asi_redundancy redundancy;

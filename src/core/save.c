@@ -187,7 +187,7 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->seen.fresh_seen);
   asi_archive_double(a, &s->seen.fresh_norm);
   asi_archive_double(a, &s->seen.first_norm);
-  asi_archive_doubles(a, s->metric, s->metric ? (size_t)p->n : 0);
+  asi_archive_doubles(a, s->metric, s->metric ? (size_t)s->b_n.col_start[s->b_n.cols] : 0);
   if (!s->first && asi_index2_keeps_b(s))
     asi_archive_doubles(a, s->b_n.value, (size_t)s->b_n.col_start[s->b_n.cols]);
   asi_archive_double(a, &s->seen.refining);

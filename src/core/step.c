@@ -191,18 +191,32 @@ static as_status rescue_step(as_integrator *s, double h, double t1, as_status st
   return status;
 }
 
-/// After a step has failed for good: adds to its error which constraint rows are close to dependent where it
-/// began. The arena is put back afterwards: the search measures the rows anew.
-static void explain_failure(as_integrator *s, as_status status, as_error *error) {
+/// [RE.12] Whether no position close by satisfies the constraints at t1; then s->next.q is where they are closest.
+static bool is_out_of_reach(as_integrator *s, double t1) {
+  as_start_report report;
+  const unsigned char *const keep = s->given.keep;
+  if (s->problem->def.n_lambda == 0) return false;
+  s->given.keep = NULL;
+  const as_status status = asi_project_position(s, t1, s->now.q, s->next.q, true, &report);
+  s->given.keep = keep;
+  return status == AS_ERR_INCONSISTENT;
+}
+
+/// After a step to t1 has failed for good: adds to its error which constraint rows are close to dependent where it
+/// began, or where they are closest if they cannot hold at t1. The arena is put back afterwards: the search measures the rows anew.
+static void explain_failure(as_integrator *s, double t1, as_status status, as_error *error) {
   const asi_redundancy usual = s->redundancy;
   if (error == NULL || usual.rows == 0 ||
       (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE && status != AS_ERR_TOLERANCE))
     return;
   as_error ignored;
   s->eval.error = &ignored;
-  const double near = 10.0 * asi_redundancy_near(s);
-  const as_status found =
-      asi_find_redundancy(s, s->t, s->now.q, s->now.v, near, usual.n_redundant + 8);
+  const bool locked = is_out_of_reach(s, t1);
+  // There rows are known to be dependent, but the position is not exact.
+  const double near = (locked ? 100.0 : 10.0) * asi_redundancy_near(s);
+  const double t = locked ? t1 : s->t;
+  const double *const q = locked ? s->next.q : s->now.q;
+  const as_status found = asi_find_redundancy(s, t, q, s->now.v, near, usual.n_redundant + 8);
   // Rows that are redundant everywhere say nothing about where it failed.
   const asi_redundancy *r = &s->redundancy;
   const int count = r->n_nearly > 0 ? r->n_nearly : r->n_redundant;
@@ -210,18 +224,23 @@ static void explain_failure(as_integrator *s, as_status status, as_error *error)
   if (found == AS_OK && (r->n_nearly > 0 || count > usual.n_redundant)) {
     char names[600] = "";
     const as_problem_def *def = &s->problem->def;
-    const as_point at = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
+    const as_point at = {.t = t, .q = q, .v = s->now.v, .u = s->eval.u};
     if (def->describe_redundancy)
       def->describe_redundancy(&at, rows, count, r->group, names, sizeof names, def->user);
     else
       asi_name_rows(s->problem, rows, count, names, sizeof names);
-    // The unknown that elimination happened to stop at is one of theirs, if any: these say more.
+    // Where Newton's method or elimination happened to stop says less.
+    if (locked)
+      asi_print(error->message, sizeof error->message,
+                "No position satisfies all constraints at t = %.9g s.", t1);
     const bool stopped = strncmp(error->message, "The equations", 13) == 0;
     char *const detail = stopped ? strstr(error->message, ": ") : NULL;
     if (detail) strcpy(detail, ".");
     const size_t used = strlen(error->message);
     asi_print(error->message + used, sizeof error->message - used,
-              " The step began close to a singular position: %s%s.", names,
+              locked ? " Where they are closest, %s%s."
+                     : " The step began close to a singular position: %s%s.",
+              names,
               def->describe_redundancy ? ""
               : count == 1             ? " follows from the others"
                                        : " follow from the others");
@@ -275,7 +294,7 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
   memcpy(s->eval.u, u, u_size);
   s->statistics = statistics;
-  explain_failure(s, status, error);
+  explain_failure(s, t1, status, error);
   s->factor_h = (double)NAN;
   return status;
 }
@@ -405,7 +424,7 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
   if (status == AS_OK) status = asi_automatic_step(s, end, hint);
   if (status) {
     memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
-    explain_failure(s, status, error);
+    explain_failure(s, s->t1, status, error);
   }
   asi_restore_denormals(mode);
   return status ? status : asi_succeed(error);

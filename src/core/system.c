@@ -2,6 +2,7 @@
 #include "core/system.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,18 +166,35 @@ void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motio
   }
 }
 
-as_status asi_system_factor(asi_system *s, int *culprit) {
+void asi_system_set_units(asi_system *s) {
   const asi_pattern *p = &s->pattern;
   for (int j = 0; j < s->size; ++j)
     for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k)
-      s->scaled[k] = s->value[k] * (s->row_unit[p->row[k]] * s->column_unit[j]);
+      s->unit[k] = s->row_unit[p->row[k]] * s->column_unit[j];
+}
+
+static void scale(asi_system *s) {
+  const int nnz = asi_pattern_nnz(&s->pattern);
+  const double *const restrict value = s->value, *const restrict unit = s->unit;
+  double *const restrict scaled = s->scaled;
+#pragma GCC unroll 4
+  for (int k = 0; k < nnz; ++k) scaled[k] = value[k] * unit[k];
+}
+
+as_status asi_system_factor(asi_system *s, int *culprit) {
+  scale(s);
   return s->solver->ops->factor(s->solver, s->scaled, culprit);
 }
 
+static void multiply_each(double *restrict b, const double *restrict unit, int n) {
+#pragma GCC unroll 4
+  for (int i = 0; i < n; ++i) b[i] *= unit[i];
+}
+
 as_status asi_system_solve(asi_system *s, double *b) {
-  for (int i = 0; i < s->size; ++i) b[i] *= s->row_unit[i];
+  multiply_each(b, s->row_unit, s->size);
   const as_status status = s->solver->ops->solve(s->solver, b);
-  for (int i = 0; i < s->size; ++i) b[i] *= s->column_unit[i];
+  multiply_each(b, s->column_unit, s->size);
   return status;
 }
 
@@ -319,7 +337,7 @@ static as_status make_solver(asi_system *s, as_error *error) {
 as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion, int size,
                           const asi_term *terms, int n_terms, as_error *error) {
   assert(n_terms <= ASI_MAX_TERMS);
-  *s = (asi_system){.problem = p, .size = size};
+  *s = (asi_system){.problem = p, .size = size, .unit_mass = (double)NAN};
   for (int i = 0; i < n_terms; ++i) {
     if (!(p->present & AS_BLOCK_BIT(terms[i].block))) continue;
     asi_term *term = &s->term[s->n_terms++];
@@ -331,10 +349,13 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
   if (status) return status;
   s->value = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
   s->scaled = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
+  s->unit = asi_calloc((size_t)asi_pattern_nnz(&s->pattern), sizeof(double));
+  s->unit_rows = asi_calloc((size_t)(p->def.n_lambda + p->def.n_psi), sizeof(double));
   s->row_unit = asi_calloc((size_t)size, sizeof(double));
   s->column_unit = asi_calloc((size_t)size, sizeof(double));
   s->diagonal = asi_calloc((size_t)size, sizeof(int));
-  if (!s->value || !s->scaled || !s->row_unit || !s->column_unit || !s->diagonal)
+  if (!s->value || !s->scaled || !s->unit || !s->unit_rows || !s->row_unit || !s->column_unit ||
+      !s->diagonal)
     return asi_fail_memory(error);
   const as_matrix matrix = {
       .rows = size, .cols = size, .col_start = s->pattern.col_start, .row = s->pattern.row};
@@ -360,6 +381,8 @@ void asi_system_free(asi_system *s) {
   asi_pattern_free(&s->pattern);
   free(s->value);
   free(s->scaled);
+  free(s->unit);
+  free(s->unit_rows);
   free(s->row_unit);
   free(s->column_unit);
   free(s->diagonal);
@@ -385,10 +408,20 @@ void asi_system_forget(asi_system *s) {
 
 void asi_system_visit(asi_system *s, asi_archive *a) {
   if (s->solver == NULL) return;
-  asi_archive_doubles(a, s->value, (size_t)asi_pattern_nnz(&s->pattern));
-  asi_archive_doubles(a, s->scaled, (size_t)asi_pattern_nnz(&s->pattern));
+  const int nnz = asi_pattern_nnz(&s->pattern);
+  asi_archive_doubles(a, s->value, (size_t)nnz);
   asi_archive_doubles(a, s->row_unit, (size_t)s->size);
   asi_archive_doubles(a, s->column_unit, (size_t)s->size);
+  if (a->mode == ASI_ARCHIVE_READ) {
+    s->unit_mass = (double)NAN;
+    asi_system_set_units(s);
+  }
+  bool current = true; // what was factorized is what was assembled last
+  for (int k = 0; k < nnz && a->mode != ASI_ARCHIVE_READ && current; ++k)
+    current = s->scaled[k] == s->value[k] * s->unit[k];
+  asi_archive_bool(a, &current);
+  if (current && a->mode == ASI_ARCHIVE_READ) scale(s);
+  if (!current) asi_archive_doubles(a, s->scaled, (size_t)nnz);
   if (!a->damaged) s->solver->ops->visit(s->solver, s->scaled, a);
   if (!a->damaged && s->sharing) asi_low_rank_visit(s->sharing, a);
 }

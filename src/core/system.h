@@ -53,7 +53,10 @@ typedef struct asi_system {
   double *value;       ///< over the pattern
   double *row_unit;    ///< size: powers of two that rows and
   double *column_unit; ///< size: columns were multiplied with where it was factorized
-  double *scaled;      ///< over the pattern: what was
+  double *unit;        ///< over the pattern: their products
+  double *scaled;      ///< over the pattern: what was factorized
+  double *unit_rows;   ///< rows of constraints: what the units were made from,
+  double unit_mass;    ///< and the mass; NAN: they have to be made
   int *diagonal;       ///< size: where the diagonal stands in value
   asi_solver *solver;
   asi_low_rank
@@ -93,6 +96,8 @@ void asi_system_visit(asi_system *s, asi_archive *a);
 /// out = A x with the values that were assembled last.
 void asi_system_multiply(const asi_system *s, const double *x, double *out);
 
+/// Makes the products of units that are new.
+void asi_system_set_units(asi_system *s);
 /// Multiplies rows and columns of `value` with their units into `scaled`, and factorizes that.
 as_status asi_system_factor(asi_system *s, int *culprit);
 /// Solves with it, in place.

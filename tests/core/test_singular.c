@@ -305,7 +305,9 @@ static void test_reach(void **state) {
         fail_msg("%s", error.message);
       const as_status status = as_integrator_advance(integrator, 2.0, &error);
       printf("%s: %s\n", method_names[m], error.message);
-      if (status == AS_OK || !strstr(error.message, "close to a singular position"))
+      const char *const why =
+          automatic ? "close to a singular position" : "No position satisfies all constraints";
+      if (status == AS_OK || !strstr(error.message, why))
         fail_msg("%s: a linkage beyond its reach says: %s", method_names[m], error.message);
       for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
         if (count(error.message, names[i]) != 1)

@@ -228,6 +228,51 @@ static void test_locked(void **state) {
   }
 }
 
+/// [RE.12] A crank of 1 m that is driven beyond the reach of a coupler of 1.6 m and a rocker of 1.2 m, 3 m away, and a slider whose rod
+/// is too short for its crank: every run ends there with the joints of the loop, whatever the steps are.
+static void test_out_of_reach(void **state) {
+  (void)state;
+  static const char *const machines[][3] = {
+      {"gravity: [0, -9.81, 0]\nassemble: true\nbodies:\n"
+       "  crank: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.25, 0.43, 0], "
+       "rotation: {axis: [0, 0, 1], angle_deg: 60}}\n"
+       "  coupler: {mass: 1.6, inertia: [0.3, 0.3, 0.3], position: [1.3, 0.9, 0], "
+       "rotation: {axis: [0, 0, 1], angle_deg: 5}}\n"
+       "  rocker: {mass: 1.2, inertia: [0.2, 0.2, 0.2], position: [2.7, 0.5, 0], "
+       "rotation: {axis: [0, 0, 1], angle_deg: 110}}\n"
+       "frames:\n  a: {body: crank, position: [-0.5, 0, 0]}\n  b: {body: crank, position: [0.5, 0, "
+       "0]}\n"
+       "  c: {body: coupler, position: [-0.8, 0, 0]}\n  d: {body: coupler, position: [0.8, 0, 0]}\n"
+       "  e: {body: rocker, position: [0.6, 0, 0]}\n  f: {body: rocker, position: [-0.6, 0, 0]}\n"
+       "  g: {body: ground}\n  h: {body: ground, position: [3, 0, 0]}\n"
+       "joints:\n  pin: {type: revolute, frames: [g, a]}\n  knee: {type: revolute, frames: [b, "
+       "c]}\n"
+       "  elbow: {type: point_on_line, frames: [d, e]}\n  base: {type: revolute, frames: [h, f]}\n"
+       "  motor: {type: motion, joint: pin, law: {constant: 1.0472, slope: 2}}\n",
+       "\"knee\"", "\"motor\""},
+      {"bodies:\n  crank: {mass: 1, inertia: [0.1, 0.1, 0.1]}\n"
+       "  rod: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [1.2, 0, 0]}\n"
+       "  slider: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [1.4, 0, 0]}\n"
+       "joints:\n  pin: {type: revolute, bodies: [ground, crank], point: [0, 0, 0], axis: [0, 0, "
+       "1]}\n"
+       "  big end: {type: point_on_line, bodies: [crank, rod], point: [1, 0, 0], axis: [0, 0, 1]}\n"
+       "  wrist: {type: revolute, bodies: [slider, rod], point: [1.4, 0, 0], axis: [0, 0, 1]}\n"
+       "  guide: {type: prismatic, bodies: [ground, slider], point: [1.4, 0, 0], axis: [1, 0, 0]}\n"
+       "  motor: {type: motion, joint: pin, law: 0.7*t}\n",
+       "\"big end\"", "\"motor\""}};
+  static const char *const methods[] = {"index3", "index2", "soi2"};
+  static const char *const steps[] = {"step: 0.001", "step: 0.02", "tol: {rtol: 1e-4}"};
+  for (int i = 0; i < 2 * 3 * 3; ++i) {
+    char text[2048];
+    const char *const *const subject = machines[i / 9];
+    snprintf(text, sizeof text, "alphastep: 1\nsimulate: {t_end: 3, method: %s, %s}\n%s",
+             methods[i % 3], steps[i / 3 % 3], subject[0]);
+    for (int k = 1; k < 3; ++k) expect(text, subject[k]);
+    assert_true(steps_taken < 2000);
+    if (i / 3 % 3 < 2) expect(text, "No position satisfies all constraints at t = 0.");
+  }
+}
+
 static void test_motions(void **state) {
   (void)state;
   expect(BOB "parameters: {k: 5}\n" PIN
@@ -270,10 +315,10 @@ static void test_bad_solution(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_formulas),    cmocka_unit_test(test_places),
-      cmocka_unit_test(test_overflows),   cmocka_unit_test(test_lengths_of_axes),
-      cmocka_unit_test(test_starts),      cmocka_unit_test(test_clocks),
-      cmocka_unit_test(test_motions),     cmocka_unit_test(test_locked),
-      cmocka_unit_test(test_bad_solution)};
+      cmocka_unit_test(test_formulas),     cmocka_unit_test(test_places),
+      cmocka_unit_test(test_overflows),    cmocka_unit_test(test_lengths_of_axes),
+      cmocka_unit_test(test_starts),       cmocka_unit_test(test_clocks),
+      cmocka_unit_test(test_motions),      cmocka_unit_test(test_locked),
+      cmocka_unit_test(test_out_of_reach), cmocka_unit_test(test_bad_solution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
