@@ -58,6 +58,14 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
 int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
                         double *value, double *by_measure);
 
+/// The same with derivatives by all slots of the formula, in their order; in->x and in->y may be needed.
+int asi_formula_signals(const asi_formula *f, const as_element_input *in, const double *measure,
+                        double *value, double *by_slot);
+/// Whether it depends on states or outputs of blocks.
+bool asi_formula_reads_blocks(const asi_formula *f);
+/// Replaces the builder's numbers of signals by the slots where a model has them.
+void asi_formula_place(asi_formula *f, const int *place);
+
 /// The integral of a law without a rate over the deflection, from 0 to x.
 double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest,
                             double x);

@@ -146,7 +146,7 @@ extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_sur
     asi_turn_table, asi_points_table, asi_any_joint_table;
 extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
-    asi_shapes, asi_event_section;
+    asi_shapes, asi_block_section, asi_event_section;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -13,7 +13,8 @@
 
 const char *asi_sort_name(asi_sort sort) {
   static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint", "force",
-                                              "superelement", "parameter", "table", "event"};
+                                              "superelement", "parameter", "table", "event",
+                                              "block"};
   return name[sort];
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "elements/vector.h"
+#include "elements/block_row.h"
+#include "model/blocks.h"
 #include "model/look.h"
 
 as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
@@ -15,6 +17,8 @@ as_element_input asi_look(const as_model *m, const as_state *state, const asi_pl
                          .lambda = state->lambda ? state->lambda + p->row : NULL,
                          .psi = state->psi ? state->psi + p->velocity_row : NULL,
                          .u = state->u ? state->u : m->u0,
+                         .x = state->x,
+                         .y = state->y,
                          .read = state->lambda ? state->lambda + p->read_row : NULL};
   for (int b = 0; b < p->e.n_bodies; ++b) {
     asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
@@ -25,6 +29,13 @@ as_element_input asi_look(const as_model *m, const as_state *state, const asi_pl
 
 const char *asi_element_name(const as_model *m, int element, asi_sort *sort) {
   int number = 0;
+  if (m->element[element].e.type == &asi_block_row_type) {
+    const asi_block_row *row = m->element[element].data;
+    *sort = ASI_SORT_BLOCK;
+    return row->signal >= 0
+               ? asi_names_get(&m->names[ASI_SORT_BLOCK], m->blocks->signal[row->signal].block)
+               : "";
+  }
   *sort = ASI_SORT_JOINT;
   while (number < m->n_joints && m->joint[number].element != element) ++number;
   if (number < m->n_joints) return asi_names_get(&m->names[ASI_SORT_JOINT], number);
@@ -44,6 +55,8 @@ as_status asi_fail_element(const as_model *m, int element, const as_state *state
                        .v = state->v,
                        .lambda = state->lambda,
                        .psi = state->psi,
+                       .x = state->x,
+                       .y = state->y,
                        .u = state->u};
   asi_model_explain(&at, ASI_BLAMED + element, why, sizeof why, (void *)(uintptr_t)m);
   return asi_fail(error, AS_ERR_RETRY, state->t, name,

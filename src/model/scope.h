@@ -14,6 +14,7 @@ typedef struct asi_wish {
   bool parameters;        ///< of the model: ASI_SLOT_PARAMETER and so on
   struct asi_measures
       *measures;      ///< where quantities of the machine are noted; NULL: none may be used
+  bool signals;       ///< of blocks: ASI_SLOT_SIGNAL and so on
   const char *reason; ///< why other names that exist are refused: `a motion is given by t alone`
 } asi_wish;
 
