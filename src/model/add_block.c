@@ -41,12 +41,12 @@ static as_status find_block(as_builder *b, const char *name, int *out, as_error 
 }
 
 static as_status check_output(const char *block, const char *output, as_error *error) {
-  if (output[0] == '\0' || asi_is_parameter_name(output)) {
-    if (strlen(output) < ASI_NAME_LENGTH) return AS_OK;
-  }
+  // `value` is what results.h5 calls the block's own signal.
+  const bool good = asi_is_parameter_name(output) && strcmp(output, "value") != 0;
+  if (output[0] == '\0' || (good && strlen(output) < ASI_NAME_LENGTH)) return AS_OK;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block,
                   "The block \"%s\" cannot have an output \"%.60s\": letters, digits and _, no "
-                  "digit first, at most %d.",
+                  "digit first, at most %d, and not `value`.",
                   block, output, ASI_NAME_LENGTH - 1);
 }
 
