@@ -20,6 +20,7 @@ typedef enum asi_gauge_kind {
   ASI_GAUGE_SPIN_RATE,      ///< of the angular acceleration of frame A, world axes
   ASI_GAUGE_BODY_SPIN_RATE, ///< of the angular acceleration of the first body, its own axes
   ASI_GAUGE_SPECIFIC_FORCE, ///< of acceleration less gravity, along the axes of frame A
+  ASI_GAUGE_FRAME_SPIN,     ///< of the angular velocity of frame A, along its axes
   ASI_GAUGE_REACTION, ///< force 0..2, torque 3..5, both in the joint's axes 6..8, 9..11
   ASI_GAUGE_DRIVE,    ///< the multiplier of a motion
 } asi_gauge_kind;

@@ -91,6 +91,16 @@ static void read_spin_rate(const asi_gauge *g, const as_body_motion *body,
   asi_copy(n, out->a + ASI_TA);
 }
 
+/// n . (omega + S)
+static void read_frame_spin(const asi_gauge *g, const as_body_motion *body,
+                            const asi_frame_now *frame, asi_probe_reading *out) {
+  const double *n = frame->axis + 3 * g->part;
+  double S[3];
+  half_sum(frame->axis, frame->axis1, S);
+  out->at.value = asi_dot(n, body->omega) + asi_dot(n, S);
+  asi_copy(n, out->at.v + ASI_TA);
+}
+
 // ---- reactions --------------------------------------------------------------------------------------
 
 /// Adds factor . of the rows `first` to `first + 2` of what the joint does to its second body, by q and by lambda.
@@ -175,6 +185,7 @@ int asi_probe_read(const asi_gauge *g, const as_element_input *in, const asi_pro
     read_specific_force(g, body, acc, &ends.A, more->gravity, out);
     break;
   case ASI_GAUGE_SPIN_RATE: read_spin_rate(g, body, acc, &ends.A, out); break;
+  case ASI_GAUGE_FRAME_SPIN: read_frame_spin(g, body, &ends.A, out); break;
   default: // ASI_GAUGE_BODY_SPIN_RATE
     out->at.value = acc->alpha[g->part];
     out->a[ASI_TA + g->part] = 1.0;

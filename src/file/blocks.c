@@ -8,6 +8,7 @@
 #include "alphastep/sparse.h"
 #include "base/error.h"
 #include "file/kinds.h"
+#include "file/templates.h"
 
 // ---- formulas ---------------------------------------------------------------------------------------
 
@@ -269,8 +270,8 @@ static as_status add_transfer(asi_reader *r, const asi_kind *kind, const char *n
 
 // ---- all of them ------------------------------------------------------------------------------------
 
-static const asi_kind
-    signal_kind = {"signal",
+const asi_kind
+    asi_signal_kind = {"signal",
                    AS_SIGNAL_OUTPUT,
                    &signal_table,
                    sizeof(signal_thing),
@@ -278,7 +279,7 @@ static const asi_kind
                    add_signal,
                    true,
                    .text = "a formula, y = formula, solved for together with the motion"},
-    state_kind = {"state",
+    asi_state_kind = {"state",
                   AS_SIGNAL_STATE,
                   &state_table,
                   sizeof(signal_thing),
@@ -286,7 +287,7 @@ static const asi_kind
                   add_signal,
                   true,
                   .text = "a state, x' = rate"},
-    sampled_kind = {"sampled",
+    asi_sampled_kind = {"sampled",
                     AS_SIGNAL_SAMPLED,
                     &sampled_table,
                     sizeof(signal_thing),
@@ -294,7 +295,7 @@ static const asi_kind
                     add_signal,
                     true,
                     .text = "a number that is set at samples and held in between"},
-    linear_kind = {"linear",
+    asi_linear_kind = {"linear",
                    0,
                    &linear_table,
                    sizeof(linear_thing),
@@ -302,7 +303,7 @@ static const asi_kind
                    add_linear,
                    true,
                    .text = "a linear system of states x, inputs w and outputs y"},
-    transfer_kind = {"transfer_function",
+    asi_transfer_kind = {"transfer_function",
                      0,
                      &transfer_table,
                      sizeof(transfer_thing),
@@ -310,10 +311,6 @@ static const asi_kind
                      add_transfer,
                      true,
                      .text = "a transfer function, continuous or sampled"};
-static const asi_kind *const kinds[] = {&signal_kind, &state_kind, &sampled_kind, &linear_kind,
-                                        &transfer_kind};
-const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
-
 // ---- names ------------------------------------------------------------------------------------------
 
 static void declare(asi_reader *r, const asi_value *key, const char *name, const char *output) {
@@ -375,6 +372,19 @@ static void declare_transfer(asi_reader *r, const asi_value *key, const asi_valu
   declare(r, key, name, NULL);
 }
 
+/// What a template makes; of any other block its own signal.
+static void declare_template(asi_reader *r, const asi_value *key, const char *type,
+                             const char *name) {
+  for (int k = 0; k < asi_block_section.n; ++k) {
+    const asi_kind *kind = asi_block_section.kind[k];
+    if (strcmp(kind->type, type) != 0 || asi_template_output(kind, 0) == NULL) continue;
+    for (int i = 0; asi_template_output(kind, i); ++i)
+      declare(r, key, name, asi_template_output(kind, i));
+    return;
+  }
+  declare(r, key, name, NULL);
+}
+
 void asi_declare_blocks(asi_reader *r, const asi_value *map) {
   if (map == NULL || map->type != ASI_MAP) return; // that is said when they are read
   for (int i = 0; i < map->count && !asi_out_of_memory(r); ++i) {
@@ -383,12 +393,12 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
     const char *name = asi_read_key(r, key);
     if (name == NULL) continue;
     const char *kind = type && type->type == ASI_TEXT ? type->text : "";
-    if (strcmp(kind, linear_kind.type) == 0)
+    if (strcmp(kind, asi_linear_kind.type) == 0)
       declare_linear(r, key, v, name);
-    else if (strcmp(kind, transfer_kind.type) == 0)
+    else if (strcmp(kind, asi_transfer_kind.type) == 0)
       declare_transfer(r, key, v, name);
     else
-      declare(r, key, name, NULL);
+      declare_template(r, key, kind, name);
     asi_arena_reset(&r->scratch);
   }
 }

@@ -215,7 +215,8 @@ static void take_settings(asi_reader *r, const asi_value *root, const root_thing
   if (read->description) m->description = read->description;
   if (asi_value_get(root, "gravity")) memcpy(r->gravity, read->gravity, sizeof r->gravity);
   if (asi_value_get(root, "assemble")) r->assemble = read->assemble;
-  if (asi_value_get(root, "simulate")) asi_take_simulate(r, &read->simulate);
+  const asi_value *simulate = asi_value_get(root, "simulate");
+  if (simulate) asi_take_simulate(r, simulate, &read->simulate);
   if (output && !r->broken) asi_take_output(r, output, &read->output);
 }
 

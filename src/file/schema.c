@@ -8,7 +8,7 @@
 #include "file/sink.h"
 #include "file/table.h"
 
-enum { MOST_TABLES = 64, MOST_RIVALS = 8 };
+enum { MOST_TABLES = 160, MOST_RIVALS = 8 };
 
 typedef struct writer {
   asi_sink sink;

@@ -189,6 +189,17 @@ static as_status add_formula(as_builder *b, const char *text, const char *what, 
   return status;
 }
 
+as_status asi_builder_check_block_formula(as_builder *b, const char *block, const char *text,
+                                          as_error *error) {
+  const asi_mark mark = asi_builder_mark(b);
+  char what[96];
+  int element;
+  snprintf(what, sizeof what, "A formula of block \"%.48s\"", block);
+  const as_status status = add_formula(b, text, what, -1, &element, error);
+  asi_builder_reset(b, mark);
+  return status;
+}
+
 // ---- samples ----------------------------------------------------------------------------------------
 
 static as_status check_sampling(const char *block, double period, double offset, double delay,

@@ -141,11 +141,13 @@ static asi_meaning find_distance(search *s, int frame) {
 static asi_meaning find_frame(search *s, int frame) {
   static const char *const names[] = {
       "position",     "velocity",       "angular_velocity",     "distance", "distance_rate",
-      "acceleration", "specific_force", "angular_acceleration", NULL};
+      "acceleration", "specific_force", "angular_acceleration", "angular_velocity_in_frame", NULL};
   const char *quantity = s->part[2];
   asi_meaning meaning = ASI_MEANS_SLOT;
   const bool linear = is(quantity, "acceleration"), angular = is(quantity, "angular_acceleration"),
-             specific = is(quantity, "specific_force");
+             specific = is(quantity, "specific_force"),
+             gyro = is(quantity, "angular_velocity_in_frame");
+  if (gyro && !s->all->of_block) return refuse(s, "only a block may");
   if (linear || angular || specific) meaning = check_acceleration(s, s->b->frame[frame].body);
   if (meaning != ASI_MEANS_SLOT) return meaning;
   if (is(quantity, "distance") || is(quantity, "distance_rate")) return find_distance(s, frame);
@@ -155,6 +157,8 @@ static asi_meaning find_frame(search *s, int frame) {
     s->gauge.kind = ASI_GAUGE_VELOCITY;
   else if (is(quantity, "angular_velocity"))
     s->gauge.kind = ASI_GAUGE_SPIN;
+  else if (gyro)
+    s->gauge.kind = ASI_GAUGE_FRAME_SPIN;
   else if (linear || angular || specific)
     s->gauge.kind = linear    ? ASI_GAUGE_ACCELERATION
                     : angular ? ASI_GAUGE_SPIN_RATE

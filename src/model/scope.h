@@ -23,4 +23,8 @@ typedef struct asi_wish {
 as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *wish,
                               asi_expression **out, as_error *error);
 
+/// Whether a formula of a block can be compiled; a failure as above.
+ASI_IO as_status asi_builder_check_block_formula(as_builder *b, const char *block, const char *text,
+                                                 as_error *error);
+
 #endif
