@@ -11,19 +11,26 @@
 #include "model/blocks.h"
 #include "model/look.h"
 
-as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
-                          as_body_motion body[AS_ELEMENT_BODIES]) {
-  as_element_input in = {.t = state->t,
-                         .lambda = state->lambda ? state->lambda + p->row : NULL,
-                         .psi = state->psi ? state->psi + p->velocity_row : NULL,
-                         .u = state->u ? state->u : m->u0,
-                         .x = state->x,
-                         .y = state->y,
-                         .read = state->lambda ? state->lambda + p->read_row : NULL};
+void asi_look_at(const as_model *m, const as_state *state, const asi_placed *p,
+                 as_body_motion body[AS_ELEMENT_BODIES], as_element_input *in) {
+  in->t = state->t;
+  in->lambda = state->lambda ? state->lambda + p->row : NULL;
+  in->psi = state->psi ? state->psi + p->velocity_row : NULL;
+  in->u = state->u ? state->u : m->u0;
+  in->x = state->x;
+  in->y = state->y;
+  in->read = state->lambda ? state->lambda + p->read_row : NULL;
+  in->why = NULL;
   for (int b = 0; b < p->e.n_bodies; ++b) {
     asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
-    in.body[b] = &body[b];
+    in->body[b] = &body[b];
   }
+}
+
+as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
+                          as_body_motion body[AS_ELEMENT_BODIES]) {
+  as_element_input in = {.t = state->t};
+  asi_look_at(m, state, p, body, &in);
   return in;
 }
 
