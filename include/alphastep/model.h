@@ -570,7 +570,7 @@ typedef struct as_signal_def {
   double period;       ///< of a sampled signal, required: > 0 [s]
   double offset;       ///< likewise: time of the first sample [s]
   double delay;        ///< likewise: from a sample to when it takes effect, >= 0 [s]
-  bool after; ///< likewise: other samples at the same time still read what it was before
+  bool after;          ///< likewise: other samples at the same time still read what it was before
 } as_signal_def;
 
 AS_API as_signal_def as_default_signal_def(void);
@@ -584,12 +584,12 @@ typedef struct as_linear_def {
   const char *block; ///< required
   int n_states, n_inputs, n_outputs;
   const double *A, *B, *C, *D;
-  const char *const *input; ///< n_inputs formulas
+  const char *const *input;  ///< n_inputs formulas
   const char *const *output; ///< n_outputs names; NULL: as above
   const char *const *unit;   ///< n_outputs, of outputs; NULL: `-`
   const double *start;       ///< n_states; NULL: zeros
-  double period; ///< > 0: it is sampled; NAN: continuous [s]
-  double offset, delay; ///< as those of a signal
+  double period;             ///< > 0: it is sampled; NAN: continuous [s]
+  double offset, delay;      ///< as those of a signal
 } as_linear_def;
 
 AS_API as_linear_def as_default_linear_def(void);

@@ -5,7 +5,12 @@
 
 #include <stdbool.h>
 
-typedef enum asi_linear_matrix { ASI_LINEAR_A, ASI_LINEAR_B, ASI_LINEAR_C, ASI_LINEAR_D } asi_linear_matrix;
+typedef enum asi_linear_matrix {
+  ASI_LINEAR_A,
+  ASI_LINEAR_B,
+  ASI_LINEAR_C,
+  ASI_LINEAR_D
+} asi_linear_matrix;
 
 typedef struct asi_linear_entry {
   int row, col;
@@ -14,7 +19,8 @@ typedef struct asi_linear_entry {
 
 typedef struct asi_linear {
   int n_states, n_inputs, n_outputs;
-  int first[5]; ///< entries of A begin at first[0], of B at first[1], ...; first[4]: how many there are
+  int first
+      [5]; ///< entries of A begin at first[0], of B at first[1], ...; first[4]: how many there are
   asi_linear_entry *entry; ///< of each matrix by columns
 } asi_linear;
 
@@ -25,6 +31,7 @@ bool asi_linear_copy(asi_linear *system, const asi_linear *from);
 void asi_linear_free(asi_linear *system);
 
 /// out += matrix in
-void asi_linear_add(const asi_linear *system, asi_linear_matrix which, const double *in, double *out);
+void asi_linear_add(const asi_linear *system, asi_linear_matrix which, const double *in,
+                    double *out);
 
 #endif

@@ -9,7 +9,8 @@ int asi_components(int n, const int *start, const int *edge, int *component) {
   // Of each node: when it was found, the earliest that it reaches, its next edge; then two stacks.
   int *work = asi_calloc(5 * (size_t)n + 1, sizeof(int));
   if (work == NULL) return -1;
-  int *found = work, *low = work + n, *next = work + 2 * n, *open = work + 3 * n, *path = work + 4 * n;
+  int *found = work, *low = work + n, *next = work + 2 * n, *open = work + 3 * n,
+      *path = work + 4 * n;
   int count = 0, time = 0, n_open = 0;
   for (int i = 0; i < n; ++i) component[i] = -1;
   for (int root = 0; root < n; ++root) {

@@ -161,7 +161,8 @@ bool asi_formula_reads_blocks(const asi_formula *f) {
 void asi_formula_place(asi_formula *f, const int *place) {
   const asi_expression *e = asi_formula_expression(f);
   // The formula is the model's own copy.
-  int *slot = (int *)((char *)f->store + ((const char *)asi_expression_slots(e) - (char *)f->store));
+  int *slot =
+      (int *)((char *)f->store + ((const char *)asi_expression_slots(e) - (char *)f->store));
   for (int k = 0; k < e->n_slots; ++k)
     if (slot[k] >= ASI_SLOT_SIGNAL) slot[k] = place[slot[k] - ASI_SLOT_SIGNAL];
 }

@@ -107,10 +107,8 @@ static void read_frame_spin(const asi_gauge *g, const as_body_motion *body,
 static void add_rows(const double *factor, const double *f_q, const double *g_q, int n_rows,
                      int first, asi_probe_reading *out) {
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < ASI_PAIR; ++j)
-      out->at.q[j] += factor[i] * f_q[(first + i) * ASI_PAIR + j];
-    for (int r = 0; r < n_rows; ++r)
-      out->lambda[r] -= factor[i] * g_q[r * ASI_PAIR + first + i];
+    for (int j = 0; j < ASI_PAIR; ++j) out->at.q[j] += factor[i] * f_q[(first + i) * ASI_PAIR + j];
+    for (int r = 0; r < n_rows; ++r) out->lambda[r] -= factor[i] * g_q[r * ASI_PAIR + first + i];
   }
 }
 
@@ -175,8 +173,7 @@ int asi_probe_read(const asi_gauge *g, const as_element_input *in, const asi_pro
   const int code = asi_ends_move(&g->ends, in->t, &ends);
   if (code) return code;
   for (int s = 0; s < 2; ++s) two.body[s] = in->body[g->body[s]];
-  if (g->kind == ASI_GAUGE_REACTION)
-    return read_reaction(g, &two, data, more->lambda, &ends, out);
+  if (g->kind == ASI_GAUGE_REACTION) return read_reaction(g, &two, data, more->lambda, &ends, out);
   const as_body_motion *body = two.body[0];
   const asi_body_acceleration *acc = &more->acceleration[g->body[0]];
   switch (g->kind) {

@@ -41,7 +41,8 @@ static const asi_key sampled_keys[] = {
     {"offset", ASI_KEY_NUMBER, AT(def.offset), .range = ASI_NOT_NEGATIVE, .unit = "s",
      .otherwise = "0", .text = "time of the first sample"},
     {"delay", ASI_KEY_NUMBER, AT(def.delay), .range = ASI_NOT_NEGATIVE, .unit = "s",
-     .otherwise = "0", .text = "from a sample to when it takes effect; may be longer than the period"},
+     .otherwise = "0",
+     .text = "from a sample to when it takes effect; may be longer than the period"},
     {"state", ASI_KEY_BOOLEAN, AT(def.after), .otherwise = "false",
      .text = "samples of other blocks at the same time still read what it was before"},
     {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0",
@@ -78,8 +79,10 @@ typedef struct linear_thing {
 
 #define AT(field) offsetof(linear_thing, field)
 #define FILE_KEY(name, number, of)                                                                 \
-  { name, ASI_KEY_PATH, AT(file[number]), .instead_of = of,                                        \
-    .text = "the same from a Matrix Market file" }
+  {                                                                                                \
+    name, ASI_KEY_PATH, AT(file[number]), .instead_of = of,                                        \
+                                          .text = "the same from a Matrix Market file"             \
+  }
 static const asi_key linear_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
     {"A", ASI_KEY_ROWS, AT(matrix[A]), .least = 1, .otherwise = "no states",
@@ -123,8 +126,7 @@ static as_status read_matrix(asi_reader *r, const char *path, asi_rows *out, as_
   } else {
     out->n = m->rows;
     out->columns = m->cols;
-    out->number =
-        asi_arena_take(&r->scratch, (size_t)m->rows * (size_t)m->cols * sizeof(double));
+    out->number = asi_arena_take(&r->scratch, (size_t)m->rows * (size_t)m->cols * sizeof(double));
     for (int j = 0; j < m->cols && out->number; ++j)
       for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
         out->number[(ptrdiff_t)m->row[k] * m->cols + j] = m->value[k];
@@ -144,7 +146,7 @@ static as_status check_sizes(const linear_thing *thing, const char *name, as_err
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "The matrix %c is %d x %d; with %d states, %d inputs and %d outputs it must "
                       "be %d x %d.",
-                      "ABCD"[k], thing->matrix[k].n, thing->matrix[k].columns, def->n_states,
+                      "ABCD"[k], thing -> matrix[k].n, thing->matrix[k].columns, def->n_states,
                       def->n_inputs, def->n_outputs, rows[k], cols[k]);
   if (thing->outputs.n > 0 && thing->outputs.n != def->n_outputs)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -183,7 +185,8 @@ static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *nam
   for (int i = 0; i < def->n_outputs; ++i) unit[i] = thing->unit;
   def->unit = unit;
   for (int i = 0; i < thing->inputs.n && r->n_formulas < ASI_MOST_FORMULAS; ++i)
-    r->formula[r->n_formulas++] = (asi_formula_value){thing->inputs.value[i], thing->inputs.text[i]};
+    r->formula[r->n_formulas++] =
+        (asi_formula_value){thing->inputs.value[i], thing->inputs.text[i]};
   return as_builder_add_linear(r->builder, def, error);
 }
 
@@ -198,7 +201,8 @@ typedef struct transfer_thing {
 #define AT(field) offsetof(transfer_thing, field)
 static const asi_key transfer_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
-    {"input", ASI_KEY_FORMULA, AT(input), .required = true, .text = "a formula, as that of a signal"},
+    {"input", ASI_KEY_FORMULA, AT(input), .required = true,
+     .text = "a formula, as that of a signal"},
     {"numerator", ASI_KEY_NUMBERS, AT(numerator), .required = true, .least = 1,
      .text = "coefficients of the powers of s, or of z, the highest first"},
     {"denominator", ASI_KEY_NUMBERS, AT(denominator), .required = true, .least = 1,
@@ -236,14 +240,15 @@ static as_status add_transfer(asi_reader *r, const asi_kind *kind, const char *n
   (void)kind;
   if (a.n == 0 || b.n > a.n || n > 10000)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    a.n == 0     ? "The denominator is zero."
-                    : b.n > a.n  ? "The degree of the numerator is above that of the denominator."
-                                 : "The degree is above 10000.");
+                    a.n == 0    ? "The denominator is zero."
+                    : b.n > a.n ? "The degree of the numerator is above that of the denominator."
+                                : "The degree is above 10000.");
   const double last = n > 0 ? fabs(a.number[n] / a.number[0]) : 0.0;
   const double w = isnan(thing->def.period) && last > 0.0 ? pow(last, 1.0 / n) : 1.0;
   const size_t size = (size_t)n * sizeof(double);
   double *matrix_A = asi_arena_take(&r->scratch, (size_t)n * size);
-  double *matrix_B = asi_arena_take(&r->scratch, size), *matrix_C = asi_arena_take(&r->scratch, size);
+  double *matrix_B = asi_arena_take(&r->scratch, size),
+         *matrix_C = asi_arena_take(&r->scratch, size);
   if (matrix_A == NULL || matrix_B == NULL || matrix_C == NULL) return AS_ERR_MEMORY;
   const double direct = b.n == a.n ? b.number[0] / a.number[0] : 0.0;
   for (int k = 0; k < n; ++k) {
@@ -272,45 +277,39 @@ static as_status add_transfer(asi_reader *r, const asi_kind *kind, const char *n
 
 const asi_kind
     asi_signal_kind = {"signal",
-                   AS_SIGNAL_OUTPUT,
-                   &signal_table,
-                   sizeof(signal_thing),
-                   prepare_signal,
-                   add_signal,
-                   true,
-                   .text = "a formula, y = formula, solved for together with the motion"},
-    asi_state_kind = {"state",
-                  AS_SIGNAL_STATE,
-                  &state_table,
-                  sizeof(signal_thing),
-                  prepare_signal,
-                  add_signal,
-                  true,
-                  .text = "a state, x' = rate"},
+                       AS_SIGNAL_OUTPUT,
+                       &signal_table,
+                       sizeof(signal_thing),
+                       prepare_signal,
+                       add_signal,
+                       true,
+                       .text = "a formula, y = formula, solved for together with the motion"},
+    asi_state_kind = {"state",        AS_SIGNAL_STATE, &state_table, sizeof(signal_thing),
+                      prepare_signal, add_signal,      true,         .text = "a state, x' = rate"},
     asi_sampled_kind = {"sampled",
-                    AS_SIGNAL_SAMPLED,
-                    &sampled_table,
-                    sizeof(signal_thing),
-                    prepare_signal,
-                    add_signal,
-                    true,
-                    .text = "a number that is set at samples and held in between"},
+                        AS_SIGNAL_SAMPLED,
+                        &sampled_table,
+                        sizeof(signal_thing),
+                        prepare_signal,
+                        add_signal,
+                        true,
+                        .text = "a number that is set at samples and held in between"},
     asi_linear_kind = {"linear",
-                   0,
-                   &linear_table,
-                   sizeof(linear_thing),
-                   prepare_linear,
-                   add_linear,
-                   true,
-                   .text = "a linear system of states x, inputs w and outputs y"},
+                       0,
+                       &linear_table,
+                       sizeof(linear_thing),
+                       prepare_linear,
+                       add_linear,
+                       true,
+                       .text = "a linear system of states x, inputs w and outputs y"},
     asi_transfer_kind = {"transfer_function",
-                     0,
-                     &transfer_table,
-                     sizeof(transfer_thing),
-                     prepare_transfer,
-                     add_transfer,
-                     true,
-                     .text = "a transfer function, continuous or sampled"};
+                         0,
+                         &transfer_table,
+                         sizeof(transfer_thing),
+                         prepare_transfer,
+                         add_transfer,
+                         true,
+                         .text = "a transfer function, continuous or sampled"};
 // ---- names ------------------------------------------------------------------------------------------
 
 static void declare(asi_reader *r, const asi_value *key, const char *name, const char *output) {

@@ -26,9 +26,9 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
 }
 
 const char *asi_sort_plural(asi_sort sort) {
-  static const char *const name[ASI_SORTS] = {"bodies",        "frames",     "joints", "forces",
-                                              "superelements", "parameters", "tables", "events",
-                                              "blocks"};
+  static const char *const name[ASI_SORTS] = {"bodies", "frames",        "joints",
+                                              "forces", "superelements", "parameters",
+                                              "tables", "events",        "blocks"};
   return name[sort];
 }
 

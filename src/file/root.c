@@ -120,13 +120,11 @@ typedef struct pass {
   bool late;
 } pass;
 
-static const pass passes[] = {{SUPERELEMENTS, false}, {BODIES, false}, {FRAMES, false},
-                              {BLOCKS, false},        {JOINTS, false}, {JOINTS, true},
-                              {FORCES, false},        {FORCES, true},  {BLOCKS, true},
-                              {EVENTS, false}};
-static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "frames",
-                                                     "joints",        "forces", "blocks",
-                                                     "events"};
+static const pass passes[] = {
+    {SUPERELEMENTS, false}, {BODIES, false}, {FRAMES, false}, {BLOCKS, false}, {JOINTS, false},
+    {JOINTS, true},         {FORCES, false}, {FORCES, true},  {BLOCKS, true},  {EVENTS, false}};
+static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "frames", "joints",
+                                                     "forces",        "blocks", "events"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
 

@@ -73,7 +73,8 @@ static const asi_key simulate_keys[] = {
     {"improved_start", ASI_KEY_BOOLEAN, AT(def.improved_start), .otherwise = "true",
      .text = "start the auxiliary acceleration at its own time instead of at the start"},
     {"perturbed_start", ASI_KEY_BOOLEAN, AT(def.perturbed_start), .otherwise = "true",
-     .text = "index3: change the first velocities by O(step^2), so that reactions do not oscillate"},
+     .text =
+         "index3: change the first velocities by O(step^2), so that reactions do not oscillate"},
     {"project_start", ASI_KEY_BOOLEAN, AT(def.project_start), .otherwise = "true",
      .text = "bring the start onto the constraints; otherwise refuse one that is off"},
     {"implicit_start", ASI_KEY_BOOLEAN, AT(def.soi2.implicit_start), .otherwise = "false",

@@ -8,7 +8,7 @@ typedef struct asi_simulate {
   double t_end;
   int max_steps;
   int method;
-  double atol; ///< of all kinds; NAN: not given
+  double atol;       ///< of all kinds; NAN: not given
   double hht_alpha;  ///< NAN: not given
   double newmark[2]; ///< likewise: beta, gamma
   as_integrator_def def;

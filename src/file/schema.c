@@ -319,8 +319,8 @@ static void put_section(writer *w, const asi_section *section) {
 }
 
 static void put_definitions(writer *w) {
-  static const asi_section *const sections[] = {&asi_bodies,       &asi_superelements, &asi_frames,
-                                                &asi_joints,       &asi_forces,        &asi_shapes,
+  static const asi_section *const sections[] = {&asi_bodies,        &asi_superelements, &asi_frames,
+                                                &asi_joints,        &asi_forces,        &asi_shapes,
                                                 &asi_block_section, &asi_event_section};
   asi_put(&w->sink, ",\n  \"definitions\": {");
   for (int i = 0; i < ASI_COUNT(sections); ++i) {

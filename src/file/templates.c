@@ -35,7 +35,8 @@ typedef struct item {
 typedef struct template {
   asi_kind kind;
   item item[MOST_ITEMS];
-} template;
+}
+template;
 
 // ---- keys -------------------------------------------------------------------------------------------
 
@@ -54,23 +55,40 @@ typedef struct template {
 #define TABLE                                                                                      \
   { "table", ASI_KEY_TEXT, AT(table), .required = true, .text = "one of `tables`" }
 #define PERIOD                                                                                     \
-  { "period", ASI_KEY_NUMBER, AT(period), .required = true, .range = ASI_POSITIVE, .unit = "s",    \
-    .text = "time between samples" },                                                              \
-      {"offset",      ASI_KEY_NUMBER,   AT(offset),                                                \
-       .range = ASI_NOT_NEGATIVE,       .unit = "s",                                               \
-       .otherwise = "0",                .text = "time of the first sample"},                       \
-      {"delay",       ASI_KEY_NUMBER,   AT(delay),                                                 \
-       .range = ASI_NOT_NEGATIVE,       .unit = "s",                                               \
-       .otherwise = "0",                .text = "from a sample to when it takes effect"}
+  {"period",                                                                                       \
+   ASI_KEY_NUMBER,                                                                                 \
+   AT(period),                                                                                     \
+   .required = true,                                                                               \
+   .range = ASI_POSITIVE,                                                                          \
+   .unit = "s",                                                                                    \
+   .text = "time between samples"},                                                                \
+      {"offset",                                                                                   \
+       ASI_KEY_NUMBER,                                                                             \
+       AT(offset),                                                                                 \
+       .range = ASI_NOT_NEGATIVE,                                                                  \
+       .unit = "s",                                                                                \
+       .otherwise = "0",                                                                           \
+       .text = "time of the first sample"},                                                        \
+  {                                                                                                \
+    "delay", ASI_KEY_NUMBER, AT(delay), .range = ASI_NOT_NEGATIVE, .unit = "s", .otherwise = "0",  \
+                                        .text = "from a sample to when it takes effect"            \
+  }
 #define FRAME                                                                                      \
-  { "frame", ASI_KEY_NAME, AT(frame[0]), .required = true, .sort = ASI_SORT_FRAME,                 \
-    .text = "where it sits" }
+  {                                                                                                \
+    "frame", ASI_KEY_NAME, AT(frame[0]), .required = true, .sort = ASI_SORT_FRAME,                 \
+                                         .text = "where it sits"                                   \
+  }
 #define AXIS                                                                                       \
-  { "axis", ASI_KEY_CHOICE, AT(axis), .choices = axes, .otherwise = "x",                           \
-    .text = "of the frame, along or about which it measures" }
+  {                                                                                                \
+    "axis", ASI_KEY_CHOICE, AT(axis), .choices = axes, .otherwise = "x",                           \
+                                      .text = "of the frame, along or about which it measures"     \
+  }
 #define BANDWIDTH                                                                                  \
-  { "bandwidth", ASI_KEY_NUMBER, AT(bandwidth), .range = ASI_POSITIVE, .unit = "Hz",               \
-    .otherwise = "none", .text = "of a first-order lag; its start is `start`" }
+  {                                                                                                \
+    "bandwidth", ASI_KEY_NUMBER, AT(bandwidth),                                                    \
+        .range = ASI_POSITIVE, .unit = "Hz", .otherwise = "none",                                  \
+        .text = "of a first-order lag; its start is `start`"                                       \
+  }
 
 static const char *const axes[] = {"x", "y", "z", NULL};
 
@@ -141,60 +159,60 @@ static const asi_key saturation_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "
 static const asi_key dead_zone_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "where it begins"),
                                          NEEDS(2, "upper", NULL, "where it ends"), UNIT};
 static const asi_key lookup_keys[] = {TYPE, INPUT, TABLE, UNIT};
-static const asi_key switch_keys[] = {TYPE,
-                                      NEEDS(0, "condition", NULL, "e.g. `t > 1`"),
+static const asi_key switch_keys[] = {TYPE, NEEDS(0, "condition", NULL, "e.g. `t > 1`"),
                                       NEEDS(1, "input", NULL, "where it holds"),
                                       NEEDS(2, "otherwise", NULL, "where it does not"), UNIT};
 static const asi_key delay_keys[] = {TYPE, INPUT, NEEDS(1, "time", "s", "T"), UNIT};
-static const asi_key step_keys[] = {TYPE,
-                                    TAKES(0, "time", "0", "s", "when"),
+static const asi_key step_keys[] = {TYPE, TAKES(0, "time", "0", "s", "when"),
                                     TAKES(1, "before", "0", NULL, "value before it"),
                                     TAKES(2, "after", "1", NULL, "value from it on"), UNIT};
 static const asi_key ramp_keys[] = {TYPE,
                                     TAKES(0, "time", "0", "s", "when it begins"),
                                     NEEDS(1, "slope", "1/s", "per second"),
                                     TAKES(2, "until", "1e300", "s", "when it ends"),
-                                    TAKES(3, "before", "0", NULL, "value before it"), UNIT};
+                                    TAKES(3, "before", "0", NULL, "value before it"),
+                                    UNIT};
 static const asi_key sine_keys[] = {TYPE,
                                     TAKES(0, "amplitude", "1", NULL, "A"),
                                     NEEDS(1, "frequency", "Hz", "f"),
                                     TAKES(2, "phase", "0", "rad", "p"),
-                                    TAKES(3, "mean", "0", NULL, "m"), UNIT};
+                                    TAKES(3, "mean", "0", NULL, "m"),
+                                    UNIT};
 static const asi_key chirp_keys[] = {TYPE,
                                      TAKES(0, "amplitude", "1", NULL, "A"),
                                      NEEDS(1, "from", "Hz", "frequency at t = 0"),
                                      NEEDS(2, "to", "Hz", "frequency at t = `time`"),
-                                     NEEDS(3, "time", "s", "T"), UNIT};
+                                     NEEDS(3, "time", "s", "T"),
+                                     UNIT};
 static const asi_key pulse_keys[] = {TYPE,
                                      TAKES(0, "amplitude", "1", NULL, "height"),
                                      NEEDS(1, "every", "s", "time from one to the next"),
                                      TAKES(2, "width", "0.5", NULL, "part of that time: 0 to 1"),
-                                     TAKES(3, "time", "0", "s", "when the first one begins"), UNIT};
+                                     TAKES(3, "time", "0", "s", "when the first one begins"),
+                                     UNIT};
 static const asi_key table_keys[] = {TYPE, TABLE, UNIT};
 static const asi_key hold_keys[] = {TYPE, INPUT, PERIOD, START, UNIT};
-static const asi_key quantiser_keys[] = {TYPE, INPUT, NEEDS(1, "resolution", NULL, "step"), PERIOD,
-                                         START, UNIT};
-static const asi_key discrete_pid_keys[] = {
-    TYPE,
-    NEEDS(0, "setpoint", NULL, "r: what is wanted"),
-    NEEDS(1, "measured", NULL, "z: what is there"),
-    NEEDS(2, "kp", NULL, "proportional gain"),
-    TAKES(3, "ki", "0", NULL, "integral gain"),
-    TAKES(4, "kd", "0", NULL, "derivative gain"),
-    TAKES(5, "lower", "-1e300", NULL, "lower limit"),
-    TAKES(6, "upper", "1e300", NULL, "upper limit"),
-    PERIOD,
-    START,
-    UNIT};
+static const asi_key quantiser_keys[] = {TYPE,   INPUT, NEEDS(1, "resolution", NULL, "step"),
+                                         PERIOD, START, UNIT};
+static const asi_key discrete_pid_keys[] = {TYPE,
+                                            NEEDS(0, "setpoint", NULL, "r: what is wanted"),
+                                            NEEDS(1, "measured", NULL, "z: what is there"),
+                                            NEEDS(2, "kp", NULL, "proportional gain"),
+                                            TAKES(3, "ki", "0", NULL, "integral gain"),
+                                            TAKES(4, "kd", "0", NULL, "derivative gain"),
+                                            TAKES(5, "lower", "-1e300", NULL, "lower limit"),
+                                            TAKES(6, "upper", "1e300", NULL, "upper limit"),
+                                            PERIOD,
+                                            START,
+                                            UNIT};
 static const asi_key frame_keys[] = {TYPE, FRAME, AXIS, BANDWIDTH, START, UNIT};
-static const asi_key distance_keys[] = {
-    TYPE,
-    FRAME,
-    {"other", ASI_KEY_NAME, AT(frame[1]), .required = true, .sort = ASI_SORT_FRAME,
-     .text = "what it looks at"},
-    BANDWIDTH,
-    START,
-    UNIT};
+static const asi_key distance_keys[] = {TYPE,
+                                        FRAME,
+                                        {"other", ASI_KEY_NAME, AT(frame[1]), .required = true,
+                                         .sort = ASI_SORT_FRAME, .text = "what it looks at"},
+                                        BANDWIDTH,
+                                        START,
+                                        UNIT};
 static const asi_key motor_keys[] = {
     TYPE,
     NEEDS(0, "voltage", "V", "V"),
@@ -206,7 +224,6 @@ static const asi_key motor_keys[] = {
     START,
     UNIT};
 #undef AT
-
 
 // ---- what they are ----------------------------------------------------------------------------------
 
@@ -220,8 +237,8 @@ static void prepare(void *out) {
 static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                      as_error *error);
 
-#define TEMPLATE(id, rows, type, words, ...)                                                             \
-  static const asi_table id##_table = {type " block", NULL, rows, ASI_COUNT(rows)};      \
+#define TEMPLATE(id, rows, type, words, ...)                                                       \
+  static const asi_table id##_table = {type " block", NULL, rows, ASI_COUNT(rows)};                \
   static const template id##_template = {                                                          \
       {type, 0, &id##_table, sizeof(template_thing), prepare, add, true, .text = words},           \
       {__VA_ARGS__}};
@@ -237,20 +254,24 @@ TEMPLATE(sum, sum_keys, "sum", "y = input + second + third - minus",
          Y("", "{input} + {second} + {third} - {minus}"))
 TEMPLATE(product, product_keys, "product", "y = input second third/over",
          Y("", "{input}*{second}*{third}/{over}"))
-TEMPLATE(integrator, integrator_keys, "integrator", "x' = gain input", X("", "{gain}*{input}", true))
+TEMPLATE(integrator, integrator_keys, "integrator", "x' = gain input",
+         X("", "{gain}*{input}", true))
 TEMPLATE(limited, limited_keys, "limited_integrator",
          "x' = gain input - (x - y)/tracking, y = x between its limits",
          Y("", "max({lower}, min({upper}, {.state}))"),
          X("state", "{gain}*{input} - ({.state} - {})/{tracking}", true))
-TEMPLATE(lowpass, lowpass_keys, "lowpass", "T x' = input - x", X("", "({input} - {})/{time_constant}", true))
-TEMPLATE(derivative, derivative_keys, "derivative", "y = (input - x)/T, T x' = input - x: s/(1 + T s)",
+TEMPLATE(lowpass, lowpass_keys, "lowpass", "T x' = input - x",
+         X("", "({input} - {})/{time_constant}", true))
+TEMPLATE(derivative, derivative_keys, "derivative",
+         "y = (input - x)/T, T x' = input - x: s/(1 + T s)",
          Y("", "({input} - {.state})/{time_constant}"),
          X("state", "({input} - {.state})/{time_constant}", true))
-TEMPLATE(second_order, second_order_keys, "second_order", "x'' = w^2 (input - x) - 2 d w x', w = 2 pi f",
-         X("", "{.rate}", true),
+TEMPLATE(second_order, second_order_keys, "second_order",
+         "x'' = w^2 (input - x) - 2 d w x', w = 2 pi f", X("", "{.rate}", true),
          X("rate", "(2*pi*{frequency})^2*({input} - {}) - 4*pi*{damping}*{frequency}*{.rate}",
            false))
-TEMPLATE(notch, notch_keys, "notch", "(s^2 + 2 depth d w s + w^2)/(s^2 + 2 d w s + w^2), w = 2 pi f",
+TEMPLATE(notch, notch_keys, "notch",
+         "(s^2 + 2 depth d w s + w^2)/(s^2 + 2 d w s + w^2), w = 2 pi f",
          Y("", "{input} - 4*pi*{damping}*{frequency}*(1 - {depth})*{.rate}"),
          X("state", "{.rate}", false),
          X("rate", "{input} - (2*pi*{frequency})^2*{.state} - 4*pi*{damping}*{frequency}*{.rate}",
@@ -325,7 +346,11 @@ TEMPLATE(distance, distance_keys, "distance", "distance of two frames",
 #undef TEMPLATE
 
 static const asi_kind *const kinds[] = {
-    &asi_signal_kind, &asi_state_kind, &asi_sampled_kind, &asi_linear_kind, &asi_transfer_kind,
+    &asi_signal_kind,
+    &asi_state_kind,
+    &asi_sampled_kind,
+    &asi_linear_kind,
+    &asi_transfer_kind,
     &gain_template.kind,
     &sum_template.kind,
     &product_template.kind,
@@ -363,8 +388,7 @@ const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT
 const char *asi_template_output(const asi_kind *kind, int i) {
   for (int k = FIRST_TEMPLATE; k < ASI_COUNT(kinds); ++k) {
     const template *of = (const template *)(const void *)kinds[k];
-    if (kinds[k] == kind)
-      return i < MOST_ITEMS && of->item[i].formula ? of->item[i].output : NULL;
+    if (kinds[k] == kind) return i < MOST_ITEMS && of->item[i].formula ? of->item[i].output : NULL;
   }
   return NULL;
 }

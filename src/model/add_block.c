@@ -396,10 +396,8 @@ as_status as_builder_add_linear(as_builder *b, const as_linear_def *def, as_erro
   const as_signal_kind states = l.sampled ? AS_SIGNAL_SAMPLED : AS_SIGNAL_STATE;
   const as_signal_kind outputs = l.sampled ? AS_SIGNAL_SAMPLED : AS_SIGNAL_OUTPUT;
   if (status == AS_OK) status = add_inputs(b, def, &l, error);
-  if (status == AS_OK)
-    status = add_signals(b, def, 'x', def->n_states, states, error);
-  if (status == AS_OK)
-    status = add_signals(b, def, 'y', def->n_outputs, outputs, error);
+  if (status == AS_OK) status = add_signals(b, def, 'x', def->n_states, states, error);
+  if (status == AS_OK) status = add_signals(b, def, 'y', def->n_outputs, outputs, error);
   if (status) {
     asi_builder_reset(b, mark);
     take_back(b, n_signals);

@@ -162,8 +162,7 @@ static void add_derivatives(const look *x, const asi_row_place *row, const doubl
     rows r;
     find_rows(x, row, by_slot, &r);
     add_list(out, block_of(kind, AS_BLOCK_PHI_Q), position, r.local.k_q, n);
-    if (row->rates)
-      add_list(out, block_of(kind, AS_BLOCK_PHI_V), position + n, r.local.k_v, n);
+    if (row->rates) add_list(out, block_of(kind, AS_BLOCK_PHI_V), position + n, r.local.k_v, n);
     if (row->accelerates)
       add_list(out, block_of(kind, AS_BLOCK_PHI_VDOT), position + 2 * n, r.a, n);
   }

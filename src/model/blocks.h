@@ -8,11 +8,13 @@
 typedef struct asi_row_place {
   int element;
   as_signal_kind kind;
-  int row;             ///< of phi or chi
-  bool rates, reacts;  ///< it depends on velocities, on reactions
-  bool accelerates;    ///< on accelerations
-  asi_shape shape;     ///< of its element, with one velocity row: what it depends on is transformed as such a row is
-  size_t position;     ///< where its list of positions begins: by q, v and v' (6 n_bodies each), by slots, by multipliers
+  int row;            ///< of phi or chi
+  bool rates, reacts; ///< it depends on velocities, on reactions
+  bool accelerates;   ///< on accelerations
+  asi_shape
+      shape; ///< of its element, with one velocity row: what it depends on is transformed as such a row is
+  size_t
+      position; ///< where its list of positions begins: by q, v and v' (6 n_bodies each), by slots, by multipliers
 } asi_row_place;
 
 /// Who depends on states and outputs: an actuator or a load.
@@ -37,11 +39,11 @@ struct asi_control {
   asi_block_signals *block;
   asi_linear_block *linear;
   int n_linear;
-  int *loop;      ///< of each signal: as_model_signal_loop()
+  int *loop; ///< of each signal: as_model_signal_loop()
   asi_row_place *row;
   int n_rows;
-  int *row_of_y;  ///< n_y: the row of an output; -1: of a linear system
-  bool *fresh;    ///< n_y: at samples it is found anew, since it depends on what is sampled
+  int *row_of_y; ///< n_y: the row of an output; -1: of a linear system
+  bool *fresh;   ///< n_y: at samples it is found anew, since it depends on what is sampled
   asi_reader_place *reader;
   int n_readers;
   asi_sampler_place *sampler;

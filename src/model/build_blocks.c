@@ -69,9 +69,7 @@ static void place_signals(asi_control *c, int u) {
     switch (s->kind) {
     case AS_SIGNAL_OUTPUT: s->place = c->n_y++; break;
     case AS_SIGNAL_STATE: s->place = c->n_x++; break;
-    case AS_SIGNAL_SAMPLED:
-      s->place = u + s->wait;
-      u += s->wait + 1;
+    case AS_SIGNAL_SAMPLED: s->place = u + s->wait; u += s->wait + 1;
     }
   }
 }
@@ -369,16 +367,15 @@ static as_status make_samplers(as_model *m, as_error *error) {
   for (int i = 0; i < n && status == AS_OK; ++i) {
     const clock *x = &all[order[i]];
     c->sampler[i] = (asi_sampler_place){m, x->signal, x->linear};
-    c->sampler_def[i] =
-        (as_sampler_def){.period = x->period,
-                         .offset = x->offset,
-                         .delay = x->signal >= 0 ? c->signal[x->signal].delay
-                                                 : c->linear[x->linear].delay,
-                         .first = x->first,
-                         .count = x->count,
-                         .sample = asi_blocks_sample,
-                         .user = &c->sampler[i],
-                         .hidden = !x->at_once};
+    c->sampler_def[i] = (as_sampler_def){.period = x->period,
+                                         .offset = x->offset,
+                                         .delay = x->signal >= 0 ? c->signal[x->signal].delay
+                                                                 : c->linear[x->linear].delay,
+                                         .first = x->first,
+                                         .count = x->count,
+                                         .sample = asi_blocks_sample,
+                                         .user = &c->sampler[i],
+                                         .hidden = !x->at_once};
     c->n_samplers = i + 1;
   }
   free(all);
@@ -461,8 +458,7 @@ static void visit(walk *w, as_block block, int row, int col) {
     return;
   }
   const asi_pattern *p = &w->pattern[block];
-  const as_matrix m = {
-      .rows = p->rows, .cols = p->cols, .col_start = p->col_start, .row = p->row};
+  const as_matrix m = {.rows = p->rows, .cols = p->cols, .col_start = p->col_start, .row = p->row};
   w->list[w->n++] = there ? as_matrix_position(&m, row, col) : -1;
 }
 
@@ -493,7 +489,9 @@ static void visit_row(walk *w, const asi_row_place *row) {
     const int slot = asi_expression_slots(e)[k];
     const bool y = slot >= ASI_SLOT_OUTPUT;
     visit(w, block_of(row->kind, y ? AS_BLOCK_PHI_Y : AS_BLOCK_PHI_X), row->row,
-          y ? slot - ASI_SLOT_OUTPUT : slot >= ASI_SLOT_STATE ? slot - ASI_SLOT_STATE : -1);
+          y                        ? slot - ASI_SLOT_OUTPUT
+          : slot >= ASI_SLOT_STATE ? slot - ASI_SLOT_STATE
+                                   : -1);
   }
   for (int i = 0; i < data->n_gauges && row->reacts; ++i) {
     const asi_gauge *g = &asi_block_row_gauges(data)[i];

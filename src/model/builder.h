@@ -94,15 +94,16 @@ typedef struct asi_turning {
 /// A number that a block makes: an output y, a state x, or a held signal u.
 typedef struct asi_signal {
   as_signal_kind kind;
-  bool declared; ///< only its name is known
-  int block;     ///< number of its block
-  int next;      ///< the next one of its block; -1: none
+  bool declared;                ///< only its name is known
+  int block;                    ///< number of its block
+  int next;                     ///< the next one of its block; -1: none
   char output[ASI_NAME_LENGTH]; ///< "": the block's own
   char unit[24];
   double start;
   double period, offset, delay; ///< of a sampled one [s]
-  int wait;    ///< of a sampled one: periods that its delay has besides `delay`
-  bool after;  ///< of a sampled one: others that are sampled at the same time read what it was before
+  int wait;                     ///< of a sampled one: periods that its delay has besides `delay`
+  bool
+      after; ///< of a sampled one: others that are sampled at the same time read what it was before
   int element; ///< its formula; -1: it belongs to a linear system
   int linear;  ///< number of the linear system that it belongs to; -1: none
   char role;   ///< there: x, u or y

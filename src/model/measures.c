@@ -36,8 +36,8 @@ __attribute__((format(printf, 2, 3))) static asi_meaning mistake(search *s, cons
 }
 
 static asi_meaning refuse(search *s, const char *reason) {
-  return mistake(s, "a %s cannot depend on %.60s: %s", s->all->of_block ? "block" : "force", s->name,
-                 reason);
+  return mistake(s, "a %s cannot depend on %.60s: %s", s->all->of_block ? "block" : "force",
+                 s->name, reason);
 }
 
 static bool is(const char *part, const char *name) { return strcmp(part, name) == 0; }
@@ -80,8 +80,8 @@ static asi_meaning check_acceleration(search *s, int body) {
 }
 
 static asi_meaning find_body(search *s, int body) {
-  static const char *const names[] = {"position",     "velocity",             "angular_velocity",
-                                      "acceleration", "angular_acceleration", NULL};
+  static const char *const names[] = {
+      "position", "velocity", "angular_velocity", "acceleration", "angular_acceleration", NULL};
   const char *quantity = s->part[2];
   asi_meaning meaning = ASI_MEANS_SLOT;
   const bool linear = is(quantity, "acceleration"), angular = is(quantity, "angular_acceleration");
@@ -139,9 +139,16 @@ static asi_meaning find_distance(search *s, int frame) {
 }
 
 static asi_meaning find_frame(search *s, int frame) {
-  static const char *const names[] = {
-      "position",     "velocity",       "angular_velocity",     "distance", "distance_rate",
-      "acceleration", "specific_force", "angular_acceleration", "angular_velocity_in_frame", NULL};
+  static const char *const names[] = {"position",
+                                      "velocity",
+                                      "angular_velocity",
+                                      "distance",
+                                      "distance_rate",
+                                      "acceleration",
+                                      "specific_force",
+                                      "angular_acceleration",
+                                      "angular_velocity_in_frame",
+                                      NULL};
   const char *quantity = s->part[2];
   asi_meaning meaning = ASI_MEANS_SLOT;
   const bool linear = is(quantity, "acceleration"), angular = is(quantity, "angular_acceleration"),
@@ -217,7 +224,8 @@ static asi_meaning find_reaction(search *s, int joint, int which) {
   if (!s->all->of_block) return refuse(s, "reactions follow from the forces; a block may");
   if (!info->ours || e->n_bodies != 2 || e->n_velocity_rows > 0 || e->n_rows == 0)
     return refuse(s, "only reactions of joints between two bodies can be read");
-  if (drive && info->kind != AS_JOINT_MOTION) return refuse(s, "it is no motion, which has a drive");
+  if (drive && info->kind != AS_JOINT_MOTION)
+    return refuse(s, "it is no motion, which has a drive");
   s->gauge = asi_joint_gauge(s->b, joint, none);
   s->gauge.kind = drive ? ASI_GAUGE_DRIVE : ASI_GAUGE_REACTION;
   s->gauge.part = 0;

@@ -125,7 +125,7 @@ struct as_model {
   double gap_factor; ///< how much of them
   asi_superelement *superelement;
   int n_superelements;
-  asi_node *node; ///< n_bodies; only of bodies that are nodes
+  asi_node *node;      ///< n_bodies; only of bodies that are nodes
   asi_control *blocks; ///< NULL: none
 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "elements/vector.h"
 #include "elements/block_row.h"
+#include "elements/vector.h"
 #include "model/blocks.h"
 #include "model/look.h"
 

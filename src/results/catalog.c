@@ -38,7 +38,7 @@ bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
 }
 
 const char *asi_group_name(asi_group group) {
-  static const char *const name[ASI_GROUPS] = {"bodies", "frames",   "joints",   "forces", "blocks",
+  static const char *const name[ASI_GROUPS] = {"bodies", "frames", "joints",   "forces", "blocks",
                                                "events", "energy", "momentum", "solver", "drift"};
   return name[group];
 }
