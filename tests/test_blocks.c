@@ -344,7 +344,7 @@ static void test_mistakes(void **state) {
          "the block \"v\" has no \"y\"");
   expect(CART "  u: {type: sampled, period: 1, formula: blocks.v}\n"
               "  v: {type: sampled, period: 2, formula: blocks.u}\n",
-         0, "depend on each other at the same instant");
+         7, "depend on each other at the same instant");
   expect(CART "  u: {type: sampled, period: 0, formula: 1}\n", 6, "must be");
   expect(CART "  u: {type: gain, input: blocks.w, gain: 2}\n", 6, "there is no block \"w\"");
   expect(CART "  u: {type: linear, A: [[1]], B: [[1, 2]], C: [[1]], inputs: [t]}\n", 6,

@@ -10,12 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/export.h"
+
 /// What stands for a key; NULL: nothing does.
 typedef const char *asi_lookup_fn(const char *key, void *user);
 
 /// Writes the text of a template for a block, with the zero behind it, as far as it fits in `size`; its length without that,
 /// or -1 if a key stands for nothing: then `missing` is that key, if there is room for 64 characters.
-int asi_expand(const char *text, const char *block, asi_lookup_fn *look_up, void *user, char *out,
-               size_t size, char *missing);
+ASI_IO int asi_expand(const char *text, const char *block, asi_lookup_fn *look_up, void *user,
+                      char *out, size_t size, char *missing);
 
 #endif

@@ -401,3 +401,13 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
     asi_arena_reset(&r->scratch);
   }
 }
+
+const asi_value *asi_find_block(const asi_reader *r, const char *name) {
+  for (int f = 0; f < r->n_order; ++f) {
+    const asi_value *root = r->file[r->order[f]].root;
+    const asi_value *map = root ? asi_value_get(root, "blocks") : NULL;
+    for (int i = 0; map && map->type == ASI_MAP && i < map->count; ++i)
+      if (strcmp(map->item[2 * i]->text, name) == 0) return map->item[2 * i];
+  }
+  return NULL;
+}

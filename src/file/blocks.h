@@ -7,4 +7,7 @@
 /// Makes the names of a mapping's blocks known to the builder: before formulas are read that use them.
 void asi_declare_blocks(asi_reader *r, const asi_value *map);
 
+/// The name of a block where the files have it; NULL: they have none.
+const asi_value *asi_find_block(const asi_reader *r, const char *name);
+
 #endif

@@ -184,6 +184,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "frames", &asi_frames);
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);
+  put_section(&s, "blocks", &asi_block_section);
   put_section(&s, "events", &asi_event_section);
   put_section(&s, "shapes", &asi_shapes);
   put_table(&s, &asi_points_table);

@@ -175,7 +175,7 @@ bool asi_linear_blocks_copy(const asi_linear_block *from, int n, asi_linear_bloc
 void asi_linear_blocks_free(asi_linear_block *linear, int n);
 
 /// The number of a block's signal, its own if `output` is "" (or the only output of a linear system); negative: there is none.
-int asi_builder_find_signal(const as_builder *b, int block, const char *output);
+ASI_IO int asi_builder_find_signal(const as_builder *b, int block, const char *output);
 
 /// A builder of its own with the same contents; NULL if memory runs out.
 as_builder *asi_builder_copy(const as_builder *b);
