@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "elements/actuator.h"
 #include "elements/block_row.h"
 #include "elements/probe.h"
@@ -283,4 +284,63 @@ int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluati
   for (int i = 0; i < blocks->n_readers && f && code == AS_DONE; ++i)
     code = evaluate_reader(m, at, &blocks->reader[i], out);
   return code;
+}
+
+// ---- first guesses ----------------------------------------------------------------------------------
+
+/// One output alone, if it can be evaluated.
+static void guess_output(const as_model *m, const as_point *at, int y, double *out) {
+  const asi_control *c = m->blocks;
+  const int number = c->row_of_y[y];
+  if (number >= 0) {
+    look x;
+    double value;
+    const int element = c->row[number].element;
+    if (read_all(m, at, element, NULL, &x) == AS_DONE &&
+        asi_formula_signals(x.data->formula.curve->formula, &x.in, x.value, &value, NULL) ==
+            AS_DONE)
+      out[y] = value;
+    return;
+  }
+  for (int i = 0; i < c->n_linear; ++i) {
+    const asi_linear_block *l = &c->linear[i];
+    const asi_linear *s = &l->system;
+    if (l->sampled || y < l->output || y >= l->output + s->n_outputs) continue;
+    double sum = 0.0;
+    for (int k = s->first[ASI_LINEAR_C]; k < s->first[ASI_LINEAR_D + 1]; ++k)
+      if (s->entry[k].row == y - l->output)
+        sum += s->entry[k].value * (k < s->first[ASI_LINEAR_D] ? at->x[l->state + s->entry[k].col]
+                                                               : out[l->input + s->entry[k].col]);
+    out[y] = sum;
+  }
+}
+
+/// At the start as it is given, with no accelerations and reactions. Where an output has no value it stays zero.
+as_status asi_blocks_guess(as_model *m, as_error *error) {
+  asi_control *c = m->blocks;
+  if (c == NULL) return AS_OK;
+  c->y0 = asi_calloc((size_t)c->n_y, sizeof(double));
+  double *zero = asi_calloc((size_t)m->n + (size_t)m->n_lambda, sizeof(double));
+  const as_status status = c->y0 && zero ? AS_OK : asi_fail_memory(error);
+  const as_point at = {.t = 0.0,
+                       .q = m->q0,
+                       .v = m->v0,
+                       .vdot = zero,
+                       .lambda = zero ? zero + m->n : NULL,
+                       .x = c->x0,
+                       .y = c->y0,
+                       .u = m->u0};
+  for (int i = 0; i < c->n_y && status == AS_OK; ++i) guess_output(m, &at, c->order[i], c->y0);
+  m->initial.y = c->y0;
+  free(zero);
+  return status;
+}
+
+void asi_blocks_explain(const as_model *m, const as_point *at, int element, char *why) {
+  look x;
+  double value, by_slot[ASI_FORMULA_SLOTS];
+  const bool complete = at->v && at->vdot && at->y && (at->x || m->blocks->n_x == 0) &&
+                        (at->lambda || m->n_lambda == 0);
+  if (complete && read_all(m, at, element, why, &x) == AS_DONE)
+    (void)asi_formula_signals(x.data->formula.curve->formula, &x.in, x.value, &value, by_slot);
 }

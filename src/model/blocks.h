@@ -52,7 +52,8 @@ struct asi_control {
   int *list; ///< slots and positions
   size_t n_list;
   size_t *linear_position; ///< n_linear: where positions of its entries begin
-  double *x0;
+  double *x0, *y0; ///< at the start; y0 is a first guess
+  int *order;      ///< n_y: outputs, each behind those that it reads unless they are in a loop
 };
 
 /// How many held signals a builder's blocks will have; -1: too many.
@@ -68,6 +69,11 @@ void asi_blocks_free(asi_control *blocks);
 
 /// Adds what blocks give: states' rates, outputs and their derivatives, and the forces' derivatives by states and outputs.
 int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluation *out);
+
+/// Finds the first guess of the outputs at the start.
+as_status asi_blocks_guess(as_model *m, as_error *error);
+/// Why a formula could not be evaluated, in one sentence without its end.
+void asi_blocks_explain(const as_model *m, const as_point *at, int element, char *why);
 
 /// Values of the quantities of the machine that a formula depends on, ASI_GAUGES numbers.
 int asi_blocks_measure(const as_model *m, const as_point *at, int element, double *out);

@@ -780,6 +780,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   if (status == AS_OK) status = find_first(m, error);
   if (status == AS_OK) status = find_shapes(m, b, error);
   if (status == AS_OK) status = place_all(m, error);
+  if (status == AS_OK) status = asi_blocks_guess(m, error);
   if (status) {
     as_model_destroy(m);
     return status;

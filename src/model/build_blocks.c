@@ -195,6 +195,19 @@ static as_status find_loops(as_model *m, int *component, bool *in_loop, as_error
   return AS_OK;
 }
 
+/// By components, which read only those of smaller numbers.
+static as_status order_outputs(asi_control *c, const int *component, as_error *error) {
+  int *next = asi_calloc((size_t)c->n_y + 1, sizeof(int));
+  c->order = asi_calloc((size_t)c->n_y, sizeof(int));
+  if (next && c->order) {
+    for (int y = 0; y < c->n_y; ++y) ++next[component[y] + 1];
+    for (int k = 0; k < c->n_y; ++k) next[k + 1] += next[k];
+    for (int y = 0; y < c->n_y; ++y) c->order[next[component[y]]++] = y;
+  }
+  free(next);
+  return next && c->order ? AS_OK : asi_fail_memory(error);
+}
+
 /// Numbers loops from 0 on, for signals; and finds the outputs that are found anew at samples.
 static as_status note_loops(as_model *m, as_error *error) {
   asi_control *c = m->blocks;
@@ -204,6 +217,7 @@ static as_status note_loops(as_model *m, as_error *error) {
   c->fresh = asi_calloc((size_t)c->n_y, sizeof(bool));
   as_status status = component && in_loop && c->loop && c->fresh ? AS_OK : asi_fail_memory(error);
   if (status == AS_OK) status = find_loops(m, component, in_loop, error);
+  if (status == AS_OK) status = order_outputs(c, component, error);
   const int held = m->n_parameters + m->n_turns;
   int n_loops = 0;
   for (int y = 0; y < c->n_y && status == AS_OK; ++y) number[y] = -1;
@@ -214,19 +228,16 @@ static as_status note_loops(as_model *m, as_error *error) {
     if (of && *of < 0) *of = n_loops++;
     c->loop[i] = of ? *of : -1;
   }
-  // Components are numbered so that each reads only smaller ones: as many passes as the longest chain, at most.
-  for (bool changed = status == AS_OK; changed;) {
-    changed = false;
-    for (int y = 0; y < c->n_y; ++y) {
-      if (c->row_of_y[y] < 0 || in_loop[y] || c->fresh[y]) continue;
-      const asi_expression *e =
-          asi_formula_expression(formula_of(m, c->row[c->row_of_y[y]].element));
-      for (int k = 0; k < e->n_slots; ++k) {
-        const int slot = asi_expression_slots(e)[k];
-        const bool sampled = slot >= ASI_SLOT_PARAMETER + held && slot < ASI_SLOT_MEASURE;
-        if (sampled || (slot >= ASI_SLOT_OUTPUT && c->fresh[slot - ASI_SLOT_OUTPUT]))
-          c->fresh[y] = changed = true;
-      }
+  for (int i = 0; i < c->n_y && status == AS_OK; ++i) {
+    const int y = c->order[i];
+    if (c->row_of_y[y] < 0 || in_loop[y]) continue;
+    const asi_expression *e =
+        asi_formula_expression(formula_of(m, c->row[c->row_of_y[y]].element));
+    for (int k = 0; k < e->n_slots; ++k) {
+      const int slot = asi_expression_slots(e)[k];
+      const bool sampled = slot >= ASI_SLOT_PARAMETER + held && slot < ASI_SLOT_MEASURE;
+      if (sampled || (slot >= ASI_SLOT_OUTPUT && c->fresh[slot - ASI_SLOT_OUTPUT]))
+        c->fresh[y] = true;
     }
   }
   free(component);
@@ -435,6 +446,8 @@ void asi_blocks_free(asi_control *c) {
   free(c->list);
   free(c->linear_position);
   free(c->x0);
+  free(c->y0);
+  free(c->order);
   free(c);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elements/block_row.h"
 #include "model/blocks.h"
 #include "model/look.h"
 #include "model/model.h"
@@ -181,6 +182,9 @@ void asi_model_explain(const as_point *at, int code, char *text, size_t size, vo
   if (blame_curve(m, at->t, text, size) || number < 0 || number >= m->n_elements) return;
   char why[AS_ELEMENT_WHY] = "";
   gift ignored;
-  (void)look(m, at, number, why, &ignored);
+  if (m->element[number].e.type == &asi_block_row_type)
+    asi_blocks_explain(m, at, number, why);
+  else
+    (void)look(m, at, number, why, &ignored);
   snprintf(text, size, "%s", why);
 }
