@@ -52,8 +52,8 @@ struct asi_control {
   int *list; ///< slots and positions
   size_t n_list;
   size_t *linear_position; ///< n_linear: where positions of its entries begin
-  double *x0, *y0; ///< at the start; y0 is a first guess
-  int *order;      ///< n_y: outputs, each behind those that it reads unless they are in a loop
+  double *x0, *y0;         ///< at the start; y0 is a first guess
+  int *order; ///< n_y: outputs, each behind those that it reads unless they are in a loop
 };
 
 /// How many held signals a builder's blocks will have; -1: too many.

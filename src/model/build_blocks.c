@@ -231,8 +231,7 @@ static as_status note_loops(as_model *m, as_error *error) {
   for (int i = 0; i < c->n_y && status == AS_OK; ++i) {
     const int y = c->order[i];
     if (c->row_of_y[y] < 0 || in_loop[y]) continue;
-    const asi_expression *e =
-        asi_formula_expression(formula_of(m, c->row[c->row_of_y[y]].element));
+    const asi_expression *e = asi_formula_expression(formula_of(m, c->row[c->row_of_y[y]].element));
     for (int k = 0; k < e->n_slots; ++k) {
       const int slot = asi_expression_slots(e)[k];
       const bool sampled = slot >= ASI_SLOT_PARAMETER + held && slot < ASI_SLOT_MEASURE;
