@@ -71,8 +71,7 @@ static as_machine *load(const char *file) {
   as_messages messages;
   char path[1024];
   snprintf(path, sizeof path, "%s/examples/machines/semi-active/%s", SOURCE_DIR, file);
-  if (as_machine_load(path, NULL, 0, &machine, &messages))
-    fail_msg("%s", messages.message[0].text);
+  if (as_machine_load(path, NULL, 0, &machine, &messages)) fail_msg("%s", messages.message[0].text);
   return machine;
 }
 
@@ -109,9 +108,12 @@ static void test_sampled(void **state) {
 
 static void test_acceleration_loop(void **state) {
   (void)state;
-  static const char *const name[] = {"bodies.s.position.z",     "bodies.s.velocity.z",
-                                     "bodies.u.position.z",     "bodies.u.velocity.z",
-                                     "blocks.x",                "bodies.s.acceleration.z",
+  static const char *const name[] = {"bodies.s.position.z",
+                                     "bodies.s.velocity.z",
+                                     "bodies.u.position.z",
+                                     "bodies.u.velocity.z",
+                                     "blocks.x",
+                                     "bodies.s.acceleration.z",
                                      "blocks.y"};
   static const double expected[] = {0.0203056519559459, -0.0746975865929548, -0.00883446147790221,
                                     0.11294901567479,   -0.0747729665748545, -0.677599043656592,
@@ -186,9 +188,11 @@ static const char all_templates[] =
     "  up: {type: accelerometer, frame: f, axis: z, bandwidth: 1}\n"
     "  gyro: {type: gyro, frame: f, axis: z}\n"
     "  distance: {type: distance, frame: f, other: g}\n"
-    "  motor: {type: dc_motor, voltage: 12, speed: joints.pin.angle_rate, resistance: 2, inductance: "
+    "  motor: {type: dc_motor, voltage: 12, speed: joints.pin.angle_rate, resistance: 2, "
+    "inductance: "
     "0.5, constant: 0.1, gear: 3}\n"
-    "  discrete: {type: discrete_pid, setpoint: 1, measured: t, kp: 2, ki: 4, kd: 0.5, period: 0.1}\n"
+    "  discrete: {type: discrete_pid, setpoint: 1, measured: t, kp: 2, ki: 4, kd: 0.5, period: "
+    "0.1}\n"
     "simulate: {t_end: 1, step: 1e-3, rho_inf: 0.9}\n";
 
 static double discrete_pid(double t_end) {
@@ -288,8 +292,10 @@ static void test_rest(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_acceleration_loop), cmocka_unit_test(test_continuous),
-      cmocka_unit_test(test_sampled),           cmocka_unit_test(test_templates),
+      cmocka_unit_test(test_acceleration_loop),
+      cmocka_unit_test(test_continuous),
+      cmocka_unit_test(test_sampled),
+      cmocka_unit_test(test_templates),
       cmocka_unit_test(test_rest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
