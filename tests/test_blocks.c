@@ -58,6 +58,17 @@ static void stop(plant *p) {
   as_machine_destroy(p->machine);
 }
 
+static void expect(const char *text, int line, const char *words) {
+  as_machine *machine = NULL;
+  as_messages messages;
+  if (as_machine_parse(text, strlen(text), "test.yaml", NULL, 0, &machine, &messages) == AS_OK)
+    fail_msg("no complaint, but there should be: %s", words);
+  for (int i = 0; i < messages.n; ++i)
+    if (strstr(messages.message[i].text, words) && (line == 0 || messages.message[i].line == line))
+      return;
+  fail_msg("line %d: %s, not: %s", messages.message[0].line, messages.message[0].text, words);
+}
+
 // ---- tangents ---------------------------------------------------------------------------------------
 
 #define MACHINE                                                                                    \
@@ -296,6 +307,30 @@ static void test_linear(void **state) {
   stop(&p);
 }
 
+/// A template of the user's own makes what it says.
+static void test_own_template(void **state) {
+  (void)state;
+  plant p = start(
+      "templates:\n"
+      "  leaky: {keys: {input: null, rate: 1}, blocks: {value: {type: state, rate: \"{input} - "
+      "{rate}*{}\"}, twice: {type: signal, formula: \"2*{}\"}, last: {type: sampled, period: 0.1, "
+      "formula: \"{.twice} + {input}\"}}}\n" CART
+      "  u: {type: template, template: leaky, with: {input: 2 + 1, rate: 1 + 1}}\n",
+      1e-3);
+  advance(&p, 0.95);
+  assert_near("u", value(&p, "u", NULL), 1.5 * (1.0 - exp(-1.9)), 1e-6);
+  assert_near("twice", value(&p, "u", "twice"), 3.0 * (1.0 - exp(-1.9)), 2e-6);
+  assert_near("last", value(&p, "u", "last"), 3.0 * (1.0 - exp(-1.8)) + 3.0, 2e-6);
+  stop(&p);
+  expect(
+      "templates: {a: {keys: {k: null}, blocks: {value: {type: signal, formula: \"{k}\"}}}}\n" CART
+      "  u: {type: template, template: a}\n",
+      7, "missing: \"k\"");
+  expect("templates: {a: {blocks: {value: {type: signal, formula: \"{k}\"}}}}\n" CART
+         "  u: {type: template, template: a}\n",
+         1, "{k} is no key of the template");
+}
+
 // ---- saving -----------------------------------------------------------------------------------------
 
 /// A run that is saved and taken up goes on in the same bits.
@@ -322,17 +357,6 @@ static void test_saved(void **state) {
 }
 
 // ---- mistakes ---------------------------------------------------------------------------------------
-
-static void expect(const char *text, int line, const char *words) {
-  as_machine *machine = NULL;
-  as_messages messages;
-  if (as_machine_parse(text, strlen(text), "test.yaml", NULL, 0, &machine, &messages) == AS_OK)
-    fail_msg("no complaint, but there should be: %s", words);
-  for (int i = 0; i < messages.n; ++i)
-    if (strstr(messages.message[i].text, words) && (line == 0 || messages.message[i].line == line))
-      return;
-  fail_msg("line %d: %s, not: %s", messages.message[0].line, messages.message[0].text, words);
-}
 
 static void test_mistakes(void **state) {
   (void)state;
@@ -391,7 +415,7 @@ int main(void) {
       cmocka_unit_test(test_sampled),  cmocka_unit_test(test_order_of_samples),
       cmocka_unit_test(test_linear),   cmocka_unit_test(test_saved),
       cmocka_unit_test(test_mistakes), cmocka_unit_test(test_no_loops),
-      cmocka_unit_test(test_soi2),
+      cmocka_unit_test(test_soi2),     cmocka_unit_test(test_own_template),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

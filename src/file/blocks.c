@@ -394,6 +394,8 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
     const char *kind = type && type->type == ASI_TEXT ? type->text : "";
     if (strcmp(kind, asi_linear_kind.type) == 0)
       declare_linear(r, key, v, name);
+    else if (strcmp(kind, asi_own_template_kind.type) == 0)
+      asi_declare_own(r, v, name);
     else if (strcmp(kind, asi_transfer_kind.type) == 0)
       declare_transfer(r, key, v, name);
     else

@@ -28,7 +28,7 @@ typedef struct root_thing {
   int version;
   const char *title, *description;
   asi_texts include;
-  const asi_value *parameters, *tables;
+  const asi_value *parameters, *tables, *templates;
   double gravity[3];
   bool assemble;
   int first_shape;
@@ -56,6 +56,8 @@ static const asi_key root_keys[] = {
      .text = "numbers with names, to be used in place of numbers and in expressions"},
     {"tables", ASI_KEY_TABLES, AT(tables), .table = &asi_points_table,
      .text = "functions of one variable with names, to be used in expressions: name(x)"},
+    {"templates", ASI_KEY_TABLES, AT(templates), .table = &asi_own_template_table,
+     .text = "kinds of blocks of your own, for blocks of `type: template`"},
     {"gravity", ASI_KEY_VECTOR, AT(gravity), .least = 3, .most = 3, .unit = "m/s^2",
      .otherwise = "[0, 0, 0]", .text = "acceleration of free fall"},
     {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,

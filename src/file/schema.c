@@ -174,6 +174,10 @@ static void put_value(writer *w, const asi_key *key) {
     put_names(s);
     put_number(s, ASI_ANY);
     break;
+  case ASI_KEY_FORMULA_MAP:
+    put_names(s);
+    asi_put(s, "{\"type\": [\"number\", \"string\", \"null\"]}");
+    break;
   case ASI_KEY_TABLES:
     put_names(s);
     put_reference(w, key->table);

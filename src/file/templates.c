@@ -351,6 +351,7 @@ static const asi_kind *const kinds[] = {
     &asi_sampled_kind,
     &asi_linear_kind,
     &asi_transfer_kind,
+    &asi_own_template_kind,
     &gain_template.kind,
     &sum_template.kind,
     &product_template.kind,
@@ -382,7 +383,7 @@ static const asi_kind *const kinds[] = {
     &distance_template.kind,
     &motor_template.kind,
 };
-enum { FIRST_TEMPLATE = 5 };
+enum { FIRST_TEMPLATE = 6 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
 
 const char *asi_template_output(const asi_kind *kind, int i) {
