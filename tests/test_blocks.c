@@ -92,6 +92,11 @@ static void expect(const char *text, int line, const char *words) {
   "  ball: {type: spherical, bodies: [ground, one], point: [0, 0, 0]}\n"                           \
   "forces:\n"                                                                                      \
   "  spring: {type: spring, frames: [A, B], stiffness: 3, damping: 0.4, length: 0.5}\n"            \
+  "  soft: {type: spring, frames: [A, B], stiffness: 2, length: 0.4, damper: "                     \
+  "\"blocks.lag^2*length_rate*cos(length_rate)\", law: \"sin(blocks.mix)*deflection^2 + "          \
+  "blocks.first*length_rate\"}\n"                                                                  \
+  "  twist: {type: torsion, bodies: [one, two], axis: [1, 2, -1], stiffness: 1, spring: "          \
+  "\"blocks.lag*sin(deflection)\"}\n"                                                              \
   "  act: {type: actuator, joint: hinge, force: \"blocks.mix*sin(blocks.lag) + blocks.lag^2 - "    \
   "0.1*blocks.sys.y2\"}\n"                                                                         \
   "  push: {type: load, frame: B, follows: true, force: [\"blocks.mix^2\", 0, "                    \

@@ -75,15 +75,34 @@ void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size
   blame(f, &t, &tables, text, size);
 }
 
-/// The values of its slots.
+/// The values of its slots; NAN for signals of blocks that a point does not have.
 static void gather(const asi_formula *f, const as_element_input *in,
                    const double own[ASI_OWN_SLOTS], double x[ASI_FORMULA_SLOTS]) {
   const asi_expression *e = asi_formula_expression(f);
   const int *slot = asi_expression_slots(e);
   for (int k = 0; k < e->n_slots; ++k)
-    x[k] = slot[k] < ASI_OWN_SLOTS    ? own[slot[k]]
-           : slot[k] == ASI_SLOT_TIME ? in->t
-                                      : in->u[slot[k] - ASI_SLOT_PARAMETER];
+    x[k] = slot[k] < ASI_OWN_SLOTS      ? own[slot[k]]
+           : slot[k] == ASI_SLOT_TIME   ? in->t
+           : slot[k] < ASI_SLOT_STATE   ? in->u[slot[k] - ASI_SLOT_PARAMETER]
+           : slot[k] >= ASI_SLOT_OUTPUT ? (in->y ? in->y[slot[k] - ASI_SLOT_OUTPUT] : (double)NAN)
+                                        : (in->x ? in->x[slot[k] - ASI_SLOT_STATE] : (double)NAN);
+}
+
+int asi_formula_law_by_slot(const asi_formula *f, const as_element_input *in, double value,
+                            double rate, double rest, int which, double *out) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  const double own[ASI_OWN_SLOTS] = {value, rate, value - rest};
+  double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS], ignored;
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
+  *out = 0.0;
+  gather(f, in, own, x);
+  const as_status status = asi_expression_gradient(e, x, &tables, &ignored, gradient);
+  if (status && status != AS_ERR_NONFINITE) return code_of(status);
+  for (int k = 0; k < e->n_slots; ++k)
+    if (slot[k] == which) *out = gradient[k];
+  return isfinite(*out) ? AS_DONE : AS_RETRY;
 }
 
 int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,

@@ -53,6 +53,10 @@ int asi_formula_at(const asi_formula *f, double t, double out[3]);
 int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,
                     double rest, double out[3]);
 
+/// Its derivative by one slot, a state or output of blocks; 0 if it does not depend on it.
+int asi_formula_law_by_slot(const asi_formula *f, const as_element_input *in, double value,
+                            double rate, double rest, int slot, double *out);
+
 /// A formula of quantities of the machine, whose values are given in their order; and its derivatives by these, which may
 /// be NULL. AS_RETRY if one is no finite number; likewise.
 int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,

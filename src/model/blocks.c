@@ -16,6 +16,7 @@
 #include "elements/actuator.h"
 #include "elements/block_row.h"
 #include "elements/probe.h"
+#include "elements/spring.h"
 #include "elements/vector.h"
 
 /// A formula that is looked at.
@@ -247,7 +248,10 @@ static int evaluate_reader(const as_model *m, const as_point *at, const asi_read
     asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
     in.body[b] = &body[b];
   }
-  const int code = asi_actuator_by_slots(e->data, e->e.type, &in, slot, reader->n, by);
+  const bool spring = e->e.type == &asi_spring_type, torsion = e->e.type == &asi_torsion_type;
+  const int code = spring || torsion
+                       ? asi_spring_by_slots(e->data, torsion, &in, slot, reader->n, by)
+                       : asi_actuator_by_slots(e->data, e->e.type, &in, slot, reader->n, by);
   if (code) return blame(code, reader->element);
   for (int i = 0; i < reader->n; ++i, position += ASI_PAIR) {
     memset(local.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));

@@ -11,6 +11,7 @@
 #include "elements/actuator.h"
 #include "elements/block_row.h"
 #include "elements/probe.h"
+#include "elements/spring.h"
 #include "model/blocks.h"
 
 static const char *block_name(const as_model *m, int block) {
@@ -554,16 +555,29 @@ static void visit_all(walk *w) {
 
 // ---- who reads --------------------------------------------------------------------------------------
 
-static bool is_forced(const asi_placed *e) {
-  return e->e.type == &asi_actuator_type || e->e.type == &asi_formula_load_type;
+/// The formulas of an actuator, a load or a spring; returns how many.
+static int list_formulas(const asi_placed *e, const asi_formula **out) {
+  int n = 0;
+  if (e->e.type == &asi_actuator_type || e->e.type == &asi_formula_load_type) {
+    const asi_actuator *a = e->data;
+    for (int k = 0; k < a->n_efforts; ++k) out[n++] = a->effort[k].curve->formula;
+  } else if (e->e.type == &asi_spring_type || e->e.type == &asi_torsion_type) {
+    const asi_law *law = e->e.type == &asi_spring_type ? &((const asi_spring *)e->data)->law
+                                                       : &((const asi_torsion *)e->data)->law;
+    const asi_curve *const parts[] = {law->spring.curve, law->damper.curve, law->both.curve};
+    for (int k = 0; k < 3; ++k)
+      if (parts[k] && parts[k]->formula) out[n++] = parts[k]->formula;
+  }
+  return n;
 }
 
-/// Appends the states and outputs that an actuator or load reads, each once; returns how many.
+/// Lists the states and outputs that an element reads, each once; returns how many.
 static int list_slots(const asi_placed *e, int *out) {
-  const asi_actuator *a = e->data;
+  const asi_formula *formula[ASI_EFFORTS];
+  const int n_formulas = list_formulas(e, formula);
   int n = 0;
-  for (int k = 0; k < a->n_efforts; ++k) {
-    const asi_expression *x = asi_formula_expression(a->effort[k].curve->formula);
+  for (int k = 0; k < n_formulas; ++k) {
+    const asi_expression *x = asi_formula_expression(formula[k]);
     for (int i = 0; i < x->n_slots; ++i) {
       const int slot = asi_expression_slots(x)[i];
       bool known = slot < ASI_SLOT_STATE;
@@ -580,7 +594,7 @@ static as_status find_readers(as_model *m, as_error *error) {
   size_t n_slots = 0;
   int n = 0;
   for (int i = 0; i < m->n_elements; ++i) {
-    const int slots = is_forced(&m->element[i]) ? list_slots(&m->element[i], found) : 0;
+    const int slots = list_slots(&m->element[i], found);
     n_slots += (size_t)slots;
     n += slots > 0;
   }
@@ -588,7 +602,7 @@ static as_status find_readers(as_model *m, as_error *error) {
   c->list = asi_calloc(n_slots, sizeof(int));
   if (c->reader == NULL || c->list == NULL) return asi_fail_memory(error);
   for (int i = 0; i < m->n_elements; ++i) {
-    const int slots = is_forced(&m->element[i]) ? list_slots(&m->element[i], found) : 0;
+    const int slots = list_slots(&m->element[i], found);
     if (slots == 0) continue;
     c->reader[c->n_readers++] = (asi_reader_place){.element = i, .n = slots, .slot = c->n_list};
     memcpy(c->list + c->n_list, found, (size_t)slots * sizeof(int));

@@ -156,6 +156,7 @@ struct as_builder {
   int n_parameters, room_parameters;
   asi_turning *turn; ///< angles that formulas read
   int n_turns, room_turns;
+  bool law_reads_blocks;  ///< the law that is being added may use signals
   const asi_scope *outer; ///< names that formulas may use besides those of the model; NULL: none
   const char *slip_text;  ///< the formula that could not be compiled last; NULL: it could
   asi_slip slip;          ///< what is wrong with it

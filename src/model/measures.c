@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hint.h"
 #include "base/text.h"
+#include "elements/spring.h"
 #include "model/add_force.h"
 
 bool asi_is_channel(const char *name) { return strchr(name, '.') != NULL; }
@@ -266,6 +267,18 @@ static asi_meaning find_joint(search *s, int joint) {
                        : mistake(s, "%.60s needs a component: .x, .y or .z", s->name);
 }
 
+/// Whether the law of a spring depends on signals.
+static bool law_reads_blocks(const as_builder *b, const void *data, bool torsion) {
+  const asi_law *law =
+      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
+  const int parts[3] = {law->spring.index, law->damper.index, law->both.index};
+  for (int i = 0; i < 3; ++i)
+    if (parts[i] >= 0 && b->curve[parts[i]].formula &&
+        asi_formula_reads_blocks(b->curve[parts[i]].formula))
+      return true;
+  return false;
+}
+
 static asi_meaning find_force(search *s, int force) {
   static const char *const of_spring[] = {"length", "length_rate", "tension", NULL};
   static const char *const of_torsion[] = {"angle", "angle_rate", "moment", NULL};
@@ -280,6 +293,8 @@ static asi_meaning find_force(search *s, int force) {
   while (names[part] && !is(s->part[2], names[part])) ++part;
   if (names[part] == NULL) return no_quantity(s, names);
   if (!has_no_component(s, &meaning)) return meaning;
+  if (part == 2 && law_reads_blocks(s->b, s->b->data + e->data, torsion))
+    return refuse(s, "its law depends on blocks; write its formula as a signal, and use that");
   s->gauge.kind = spring ? ASI_GAUGE_SPRING : ASI_GAUGE_TORSION;
   s->gauge.part = part;
   s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
