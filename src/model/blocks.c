@@ -124,7 +124,7 @@ static void find_rows(const look *x, const asi_row_place *row, const double *by_
   memset(r->a, 0, size);
   for (int k = 0; k < e->n_slots; ++k) {
     const int slot = asi_expression_slots(e)[k];
-    if (slot < ASI_SLOT_MEASURE || slot >= ASI_SLOT_STATE) continue;
+    if (slot < ASI_SLOT_MEASURE || slot >= ASI_SLOT_MEASURE + ASI_GAUGES) continue;
     const asi_gauge *g = &asi_block_row_gauges(x->data)[slot - ASI_SLOT_MEASURE];
     const asi_probe_reading *reading = &x->reading[slot - ASI_SLOT_MEASURE];
     for (int j = 0; j < ASI_PAIR; ++j) {
@@ -178,7 +178,7 @@ static void add_derivatives(const look *x, const asi_row_place *row, const doubl
   position += e->n_slots;
   for (int k = 0; k < e->n_slots && row->reacts; ++k) {
     const int slot = asi_expression_slots(e)[k], i = slot - ASI_SLOT_MEASURE;
-    if (i < 0 || slot >= ASI_SLOT_STATE) continue;
+    if (i < 0 || i >= ASI_GAUGES) continue; // no quantity of the machine
     double by[AS_ELEMENT_ROWS];
     for (int j = 0; j < AS_ELEMENT_ROWS; ++j) by[j] = by_slot[k] * x->reading[i].lambda[j];
     add_list(out, block_of(kind, AS_BLOCK_PHI_LAMBDA), position + AS_ELEMENT_ROWS * i, by,
