@@ -127,6 +127,41 @@ static void print_events(const as_rules *rules) {
   putchar('\n');
 }
 
+/// Blocks, what they are made of, and algebraic loops by names.
+static void print_blocks(const as_model *model) {
+  int n = as_model_signals(model), count[3] = {0}, loops = 0;
+  char name[200];
+  for (int i = 0; i < n; i++) {
+    count[as_model_signal_kind(model, i)]++;
+    if (as_model_signal_loop(model, i) >= loops) loops = as_model_signal_loop(model, i) + 1;
+  }
+  printf("blocks              %d output%s, %d state%s, %d sampled\n", count[AS_SIGNAL_OUTPUT],
+         count[AS_SIGNAL_OUTPUT] == 1 ? "" : "s", count[AS_SIGNAL_STATE],
+         count[AS_SIGNAL_STATE] == 1 ? "" : "s", count[AS_SIGNAL_SAMPLED]);
+  for (int k = 0; k < 3; k++) {
+    static const char *const title[] = {"outputs", "states", "sampled"};
+    int shown = 0;
+    for (int i = 0; i < n && count[k] > 0; i++) {
+      if ((int)as_model_signal_kind(model, i) != k || ++shown > MOST_NAMES) continue;
+      as_model_signal_name(model, i, name, sizeof name);
+      if (shown == 1) printf("  %-18s", title[k]);
+      printf("%s%s", shown > 1 ? ", " : "", name);
+    }
+    if (shown > MOST_NAMES) printf(" and %d more", shown - MOST_NAMES);
+    if (count[k] > 0) putchar('\n');
+  }
+  for (int loop = 0; loop < loops; loop++) {
+    int shown = 0;
+    printf("algebraic loop      ");
+    for (int i = 0; i < n; i++) {
+      if (as_model_signal_loop(model, i) != loop || ++shown > MOST_NAMES) continue;
+      as_model_signal_name(model, i, name, sizeof name);
+      printf("%s%s", shown > 1 ? ", " : "", name);
+    }
+    printf("%s\n", shown > MOST_NAMES ? ", ..." : "");
+  }
+}
+
 static void print_text(const findings *f) {
   const as_survey *s = f->survey;
   const as_model *model = f->machine->model;
@@ -139,6 +174,7 @@ static void print_text(const findings *f) {
     printf("inactive joints     %d, which do not hold at the start\n", s->inactive_joints);
   }
   printf("forces              %d\n", s->forces);
+  if (as_model_signals(model) > 0) print_blocks(model);
   if (as_rules_count(f->machine->rules) > 0) print_events(f->machine->rules);
   printf("degrees of freedom  %d of %d\n", s->degrees_of_freedom, s->velocities);
   if (s->n_redundant > 0) {

@@ -53,6 +53,8 @@ typedef struct as_element_input {
   const double *lambda;                          ///< multipliers of its rows where f_q is wanted
   const double *psi;                             ///< of its velocity rows, likewise
   const double *u; ///< held signals of the model; a parameter stands at its as_parameter_id
+  const double *x; ///< states of the model's blocks
+  const double *y; ///< outputs of them
   const double *
       read; ///< of g's rows of the joint that it reads, where force, f_q, f_v, f_lambda or power is
   /// NULL, or room for AS_ELEMENT_WHY characters: an element that cannot be evaluated may write why, in one sentence

@@ -40,6 +40,7 @@ typedef int as_frame_id;
 typedef int as_joint_id;
 typedef int as_force_id;
 typedef int as_parameter_id;
+typedef int as_signal_id;
 
 enum {
   AS_GROUND = -1, ///< the body that does not move
@@ -544,6 +545,63 @@ AS_API as_status as_builder_add_table(as_builder *builder, const char *name, con
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
                                         as_error *error);
 
+// ---- blocks -----------------------------------------------------------------------------------------
+
+/// A number that a block makes, in the words of alphastep/problem.h.
+typedef enum as_signal_kind {
+  AS_SIGNAL_OUTPUT,  ///< y = formula, solved for together with the motion
+  AS_SIGNAL_STATE,   ///< x' = formula
+  AS_SIGNAL_SAMPLED, ///< u = formula at t = offset + k period, k = 0, 1, ..., and held in between
+} as_signal_kind;
+
+/// Formulas of blocks, actuators and loads call it `blocks.BLOCK`, or `blocks.BLOCK.OUTPUT`. From as_default_signal_def().
+///
+/// Its own formula may depend on t, parameters, tables, quantities of the machine, accelerations and reactions too, and on
+/// signals, in loops if need be. A sampled one reads them just before the sample; but of other sampled signals without a
+/// delay that are sampled at the same time, and of outputs that depend on these, the new values. Its own name is what it was
+/// before.
+typedef struct as_signal_def {
+  const char *block;  ///< required
+  const char *output; ///< NULL: the block's own
+  as_signal_kind kind;
+  const char *formula; ///< required
+  const char *unit;    ///< for channels; NULL: `-`
+  double start;        ///< of a state; of a sampled signal before its first sample takes effect
+  double period;       ///< of a sampled signal, required: > 0 [s]
+  double offset;       ///< likewise: time of the first sample [s]
+  double delay;        ///< likewise: from a sample to when it takes effect, >= 0 [s]
+  bool after;          ///< likewise: other samples at the same time still read what it was before
+} as_signal_def;
+
+AS_API as_signal_def as_default_signal_def(void);
+
+/// A linear system of states x, inputs w and outputs y; matrices by rows, NULL: zeros. From as_default_linear_def().
+///
+///     x' = A x + B w    or at samples x+ = A x + B w         y = C x + D w
+///
+/// Its signals are `x1`, ... and `y1`, ... (a single output is the block's own), and of a continuous one `u1`, ..., its inputs.
+typedef struct as_linear_def {
+  const char *block; ///< required
+  int n_states, n_inputs, n_outputs;
+  const double *A, *B, *C, *D;
+  const char *const *input;  ///< n_inputs formulas
+  const char *const *output; ///< n_outputs names; NULL: as above
+  const char *const *unit;   ///< n_outputs, of outputs; NULL: `-`
+  const double *start;       ///< n_states; NULL: zeros
+  double period;             ///< > 0: it is sampled; NAN: continuous [s]
+  double offset, delay;      ///< as those of a signal
+} as_linear_def;
+
+AS_API as_linear_def as_default_linear_def(void);
+
+/// Makes a signal known before it is added, so that formulas may use it. `output` may be NULL: the block's own.
+AS_API as_status as_builder_declare_signal(as_builder *builder, const char *block,
+                                           const char *output, as_error *error);
+AS_API as_status as_builder_add_signal(as_builder *builder, const as_signal_def *def,
+                                       as_signal_id *id, as_error *error);
+AS_API as_status as_builder_add_linear(as_builder *builder, const as_linear_def *def,
+                                       as_error *error);
+
 // ---- start ------------------------------------------------------------------------------------------
 
 /// Where a joint's coordinate is to start, besides the bodies' poses. From as_default_coordinate_def().
@@ -647,6 +705,22 @@ AS_API const char *as_model_joint_name(const as_model *model, as_joint_id joint)
 AS_API bool as_model_joint_remark(const as_model *model, as_joint_id joint, char *out, size_t size);
 /// Whether it holds at the start.
 AS_API bool as_model_joint_is_active(const as_model *model, as_joint_id joint);
+/// Signals of blocks: how many, and what they are. `blocks.NAME` or `blocks.NAME.OUTPUT` is written to `text`.
+AS_API int as_model_signals(const as_model *model);
+AS_API void as_model_signal_name(const as_model *model, as_signal_id signal, char *text,
+                                 size_t size);
+AS_API as_signal_kind as_model_signal_kind(const as_model *model, as_signal_id signal);
+AS_API const char *as_model_signal_unit(const as_model *model, as_signal_id signal);
+/// `output` NULL: the block's own. AS_NONE: there is none.
+AS_API as_signal_id as_model_find_signal(const as_model *model, const char *block,
+                                         const char *output);
+AS_API int as_model_signal_place(const as_model *model,
+                                 as_signal_id signal); ///< in y, x or u, by its kind
+AS_API double as_model_signal_value(const as_model *model, const as_state *state,
+                                    as_signal_id signal);
+/// The algebraic loop that an output is in: outputs with the same number depend on each other at once; -1: in none.
+AS_API int as_model_signal_loop(const as_model *model, as_signal_id signal);
+
 AS_API int as_model_parameters(const as_model *model);
 AS_API as_parameter_id as_model_find_parameter(const as_model *model, const char *name);
 AS_API const char *as_model_parameter_name(const as_model *model, as_parameter_id parameter);

@@ -171,8 +171,11 @@ typedef struct as_sampler_def {
   int first;     ///< its signals are u[first] ... u[first + count - 1]
   int count;
   /// Writes the new signals, `count` numbers that hold the old ones on entry. The point is the state just
-  /// before the sample, with v', lambda, psi, x, y and all of u.
+  /// before the sample, with v', lambda, psi, x, y and all of u; in u are the new signals of samplers that stand before this
+  /// one and sample at the same time, unless they have a delay or are hidden.
   as_vector_fn *sample;
+  void *user;  ///< passed to it; NULL: that of the problem
+  bool hidden; ///< samplers behind it are shown its old signals, too
 } as_sampler_def;
 
 /// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.

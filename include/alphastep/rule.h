@@ -27,10 +27,11 @@
 extern "C" {
 #endif
 
-/// parameter := value. All values of a rule are found before any parameter is set.
+/// parameter := value, or a block's state or sampled signal. All values of a rule are found before any is set.
 typedef struct as_rule_setting {
-  as_parameter_id parameter;
-  const char *value; ///< a formula
+  as_parameter_id parameter; ///< AS_NONE: a signal
+  const char *value;         ///< a formula
+  as_signal_id signal;       ///< where there is no parameter
 } as_rule_setting;
 
 /// An impulse on a body: its velocity jumps, and the joints that hold pass on their share. From

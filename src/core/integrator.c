@@ -347,11 +347,16 @@ static as_status check_def(const as_problem *p, const as_integrator_def *def, as
       def->method != AS_METHOD_SOI2)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "method", "There is no method %d.",
                     (int)def->method);
-  if (def->method == AS_METHOD_SOI2 && p->def.n_x + p->def.n_y > 0)
+  if (def->method == AS_METHOD_SOI2 && p->def.n_x + p->def.n_y > 0) {
+    char name[64];
+    const bool states = p->def.n_x > 0;
+    asi_component_name(p, states ? AS_QUANTITY_X : AS_QUANTITY_Y, 0, name, sizeof name);
     return asi_fail(
-        error, AS_ERR_UNSUPPORTED, (double)NAN, p->def.n_x > 0 ? "x" : "y",
-        "SOI2 does not take first-order states and outputs: its accelerations belong to "
-        "t + D h, not to t, where a controller sees them; use index-2.");
+        error, AS_ERR_UNSUPPORTED, (double)NAN, name,
+        "SOI2 does not take first-order states and outputs, such as %s: its accelerations belong "
+        "to t + D h, not to t, where a controller sees them; use index-2.",
+        name);
+  }
   if (!isnan(def->newton.rtol) && !(def->newton.rtol >= 0.0 && def->newton.rtol < 1.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "newton.rtol",
                     "newton.rtol = %g is not in [0, 1).", def->newton.rtol);

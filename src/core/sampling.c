@@ -21,9 +21,9 @@ struct asi_sampler {
 as_status asi_sampling_create(as_integrator *s, as_error *error) {
   const as_problem_def *def = &s->problem->def;
   // Behind each a copy, for a start that fails; behind held one of u, too, one for samples that fail, two for
-  // events and one for steps that fail.
+  // events, one for steps that fail and one that samplers are shown.
   s->sampler = asi_calloc(2 * (size_t)def->n_samplers, sizeof *s->sampler);
-  s->held = asi_calloc(7 * (size_t)def->n_u, sizeof(double));
+  s->held = asi_calloc(8 * (size_t)def->n_u, sizeof(double));
   return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
 }
 
@@ -118,14 +118,16 @@ static as_status take_samples(as_integrator *s) {
   as_point at = asi_point_at_start(s, s->now.v);
   at.lambda = s->state.lambda;
   at.psi = s->state.psi;
-  at.u = s->eval.u;
+  double *const shown_u = s->held + 7 * (size_t)p->def.n_u;
+  memcpy(shown_u, s->eval.u, (size_t)p->def.n_u * sizeof(double));
+  at.u = shown_u;
   for (int i = 0; i < p->def.n_samplers; ++i) {
     const as_sampler_def *one = &p->sampler[i];
     const double time = sample_time(one, s->sampler[i].next);
     if (!is_at(at.t, time, one->period)) continue;
     double *result = s->held + one->first;
     memcpy(result, s->eval.u + one->first, (size_t)one->count * sizeof(double));
-    const int code = one->sample(&at, result, p->def.user);
+    const int code = one->sample(&at, result, one->user ? one->user : p->def.user);
     if (code != AS_DONE)
       return asi_fail(s->eval.error, AS_ERR_CALLBACK, at.t, "sample",
                       "The sample callback of sampler %d failed at t = %.9g s (it returned %d).", i,
@@ -135,6 +137,8 @@ static as_status take_samples(as_integrator *s) {
         return asi_fail(s->eval.error, AS_ERR_CALLBACK, at.t, "u",
                         "The sample callback of sampler %d returned %g for u[%d] at t = %.9g s.", i,
                         result[k], one->first + k, at.t);
+    if (one->delay == 0.0 && !one->hidden)
+      memcpy(shown_u + one->first, result, (size_t)one->count * sizeof(double));
     s->sampler[i].pending = true;
     s->sampler[i].due = time + one->delay;
     ++s->sampler[i].next;

@@ -44,8 +44,10 @@ static as_status check_end(const as_integrator *s) {
   if (body_jumps(s))
     return fail_jump(s, "a body turns by far more than its velocity and acceleration say");
   if (def->check_step == NULL) return AS_OK;
-  const as_point from = {.t = s->t, .q = s->now.q, .v = s->now.v, .u = s->eval.u};
-  const as_point to = {.t = s->t1, .q = s->next.q, .v = s->next.v, .u = s->eval.u};
+  const as_point from = {
+      .t = s->t, .q = s->now.q, .v = s->now.v, .x = s->now.x, .y = s->now.y, .u = s->eval.u};
+  const as_point to = {
+      .t = s->t1, .q = s->next.q, .v = s->next.v, .x = s->next.x, .y = s->next.y, .u = s->eval.u};
   char name[64], why[200] = "it turns, or goes, farther than can be told";
   int row = -1;
   const int code = def->check_step(&from, &to, s->eval.inactive, &row, why, sizeof why, def->user);

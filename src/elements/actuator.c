@@ -72,6 +72,14 @@ static void add_pair(const double *m, int columns, double *f_q) {
     for (int j = 0; j < ASI_PAIR; ++j) f_q[i * columns + j] += m[i * ASI_PAIR + j];
 }
 
+/// The derivative of formula k by a slot; 0 if it does not depend on it.
+static double take_slot(const asi_actuator *a, int k, const double *by_slot, int slot) {
+  const asi_expression *e = asi_formula_expression(a->effort[k].curve->formula);
+  for (int i = 0; i < e->n_slots; ++i)
+    if (asi_expression_slots(e)[i] == slot) return by_slot[i];
+  return 0.0;
+}
+
 // ---- actuators --------------------------------------------------------------------------------------
 
 /// Adds F D_q c_q^T.
@@ -185,3 +193,32 @@ static void load_power(const as_element_input *in, as_element_power *out, const 
 }
 
 const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load_power};
+
+// ---- blocks -----------------------------------------------------------------------------------------
+
+int asi_actuator_by_slots(const asi_actuator *a, const as_element_type *type,
+                          const as_element_input *in, const int *slot, int n, double *out) {
+  double by_slot[ASI_EFFORTS][ASI_FORMULA_SLOTS], F;
+  readings r;
+  asi_reading line = {0};
+  int code = read_all(a, in, &r);
+  for (int k = 0; k < a->n_efforts && code == AS_DONE; ++k)
+    code = asi_formula_signals(a->effort[k].curve->formula, in, r.value, &F, by_slot[k]);
+  const bool along = type == &asi_actuator_type;
+  if (code == AS_DONE && along) code = asi_gauge_read(&a->line, in, a, NULL, &line);
+  for (int i = 0; i < n && code == AS_DONE; ++i, out += ASI_PAIR) {
+    memset(out, 0, ASI_PAIR * sizeof(double));
+    if (along) {
+      for (int j = 0; j < ASI_PAIR; ++j) out[j] = take_slot(a, 0, by_slot[0], slot[i]) * line.q[j];
+      continue;
+    }
+    // A load is linear in its components.
+    asi_load load = a->load;
+    double component[6] = {0};
+    for (int k = 0; k < a->n_efforts; ++k)
+      component[a->part[k]] = take_slot(a, k, by_slot[k], slot[i]);
+    set_components(&load, component);
+    code = asi_load_type.evaluate(in, &(as_element_output){.force = out}, &load);
+  }
+  return code;
+}

@@ -31,6 +31,10 @@ static inline const asi_gauge *asi_actuator_gauges(const asi_actuator *actuator)
 ASI_IO extern const as_element_type asi_actuator_type;
 ASI_IO extern const as_element_type asi_formula_load_type;
 
+/// Derivatives of the force on its two bodies by some slots, states or outputs of blocks: ASI_PAIR numbers each.
+int asi_actuator_by_slots(const asi_actuator *actuator, const as_element_type *type,
+                          const as_element_input *in, const int *slot, int n, double *out);
+
 /// Of an actuator: its distance or coordinate, the rate of it, the force or torque along it. AS_DONE or why not.
 ASI_IO int asi_actuator_look(const asi_actuator *actuator, const as_element_input *in,
                              double out[3]);

@@ -75,15 +75,34 @@ void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size
   blame(f, &t, &tables, text, size);
 }
 
-/// The values of its slots.
+/// The values of its slots; NAN for signals of blocks that a point does not have.
 static void gather(const asi_formula *f, const as_element_input *in,
                    const double own[ASI_OWN_SLOTS], double x[ASI_FORMULA_SLOTS]) {
   const asi_expression *e = asi_formula_expression(f);
   const int *slot = asi_expression_slots(e);
   for (int k = 0; k < e->n_slots; ++k)
-    x[k] = slot[k] < ASI_OWN_SLOTS    ? own[slot[k]]
-           : slot[k] == ASI_SLOT_TIME ? in->t
-                                      : in->u[slot[k] - ASI_SLOT_PARAMETER];
+    x[k] = slot[k] < ASI_OWN_SLOTS      ? own[slot[k]]
+           : slot[k] == ASI_SLOT_TIME   ? in->t
+           : slot[k] < ASI_SLOT_STATE   ? in->u[slot[k] - ASI_SLOT_PARAMETER]
+           : slot[k] >= ASI_SLOT_OUTPUT ? (in->y ? in->y[slot[k] - ASI_SLOT_OUTPUT] : (double)NAN)
+                                        : (in->x ? in->x[slot[k] - ASI_SLOT_STATE] : (double)NAN);
+}
+
+int asi_formula_law_by_slot(const asi_formula *f, const as_element_input *in, double value,
+                            double rate, double rest, int which, double *out) {
+  const asi_expression *e = asi_formula_expression(f);
+  const int *slot = asi_expression_slots(e);
+  const double own[ASI_OWN_SLOTS] = {value, rate, value - rest};
+  double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS], ignored;
+  asi_table_list list = {f->tables};
+  const asi_tables tables = {asi_table_look_up, &list};
+  *out = 0.0;
+  gather(f, in, own, x);
+  const as_status status = asi_expression_gradient(e, x, &tables, &ignored, gradient);
+  if (status && status != AS_ERR_NONFINITE) return code_of(status);
+  for (int k = 0; k < e->n_slots; ++k)
+    if (slot[k] == which) *out = gradient[k];
+  return isfinite(*out) ? AS_DONE : AS_RETRY;
 }
 
 int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,
@@ -106,29 +125,65 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
   return AS_RETRY;
 }
 
-int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
-                        double *value, double *by_measure) {
+int asi_formula_signals(const asi_formula *f, const as_element_input *in, const double *measure,
+                        double *value, double *by_slot) {
   const asi_expression *e = asi_formula_expression(f);
   const int *slot = asi_expression_slots(e);
   double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS] = {0};
   asi_table_list list = {f->tables};
   const asi_tables tables = {asi_table_look_up, &list};
-  for (int k = 0; k < e->n_slots; ++k)
-    x[k] = slot[k] >= ASI_SLOT_MEASURE ? measure[slot[k] - ASI_SLOT_MEASURE]
-           : slot[k] == ASI_SLOT_TIME  ? in->t
-                                       : in->u[slot[k] - ASI_SLOT_PARAMETER];
-  const as_status status = by_measure ? asi_expression_gradient(e, x, &tables, value, gradient)
-                                      : asi_expression_value(e, x, &tables, value);
+  for (int k = 0; k < e->n_slots; ++k) {
+    // Where a point has no states and outputs, what depends on them cannot be evaluated.
+    if ((slot[k] >= ASI_SLOT_OUTPUT && in->y == NULL) ||
+        (slot[k] >= ASI_SLOT_STATE && slot[k] < ASI_SLOT_OUTPUT && in->x == NULL))
+      return AS_RETRY;
+    x[k] = slot[k] >= ASI_SLOT_OUTPUT    ? in->y[slot[k] - ASI_SLOT_OUTPUT]
+           : slot[k] >= ASI_SLOT_STATE   ? in->x[slot[k] - ASI_SLOT_STATE]
+           : slot[k] >= ASI_SLOT_MEASURE ? measure[slot[k] - ASI_SLOT_MEASURE]
+           : slot[k] == ASI_SLOT_TIME    ? in->t
+                                         : in->u[slot[k] - ASI_SLOT_PARAMETER];
+  }
+  const as_status status = by_slot ? asi_expression_gradient(e, x, &tables, value, gradient)
+                                   : asi_expression_value(e, x, &tables, value);
   if (status && status != AS_ERR_NONFINITE) return code_of(status);
   bool finite = isfinite(*value);
   for (int k = 0; k < e->n_slots; ++k) {
-    if (slot[k] < ASI_SLOT_MEASURE) continue; // a derivative by t or by a parameter does not matter
-    if (by_measure) by_measure[slot[k] - ASI_SLOT_MEASURE] = gradient[k];
-    finite = finite && isfinite(gradient[k]);
+    if (by_slot) by_slot[k] = gradient[k];
+    // A derivative by t or by a parameter does not matter.
+    if (slot[k] >= ASI_SLOT_MEASURE) finite = finite && isfinite(gradient[k]);
   }
   if (finite) return AS_DONE;
   if (in->why) blame(f, x, &tables, in->why, AS_ELEMENT_WHY);
   return AS_RETRY;
+}
+
+int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
+                        double *value, double *by_measure) {
+  double by_slot[ASI_FORMULA_SLOTS];
+  const asi_expression *e = asi_formula_expression(f);
+  const int code = asi_formula_signals(f, in, measure, value, by_measure ? by_slot : NULL);
+  for (int k = 0; k < e->n_slots && code == AS_DONE && by_measure; ++k) {
+    const int slot = asi_expression_slots(e)[k];
+    if (slot >= ASI_SLOT_MEASURE && slot < ASI_SLOT_STATE)
+      by_measure[slot - ASI_SLOT_MEASURE] = by_slot[k];
+  }
+  return code;
+}
+
+bool asi_formula_reads_blocks(const asi_formula *f) {
+  const asi_expression *e = asi_formula_expression(f);
+  for (int k = 0; k < e->n_slots; ++k)
+    if (asi_expression_slots(e)[k] >= ASI_SLOT_STATE) return true;
+  return false;
+}
+
+void asi_formula_place(asi_formula *f, const int *place) {
+  const asi_expression *e = asi_formula_expression(f);
+  // The formula is the model's own copy.
+  int *slot =
+      (int *)((char *)f->store + ((const char *)asi_expression_slots(e) - (char *)f->store));
+  for (int k = 0; k < e->n_slots; ++k)
+    if (slot[k] >= ASI_SLOT_SIGNAL) slot[k] = place[slot[k] - ASI_SLOT_SIGNAL];
 }
 
 // ---- known times ------------------------------------------------------------------------------------

@@ -53,10 +53,22 @@ int asi_formula_at(const asi_formula *f, double t, double out[3]);
 int asi_formula_law(const asi_formula *f, const as_element_input *in, double value, double rate,
                     double rest, double out[3]);
 
+/// Its derivative by one slot, a state or output of blocks; 0 if it does not depend on it.
+int asi_formula_law_by_slot(const asi_formula *f, const as_element_input *in, double value,
+                            double rate, double rest, int slot, double *out);
+
 /// A formula of quantities of the machine, whose values are given in their order; and its derivatives by these, which may
 /// be NULL. AS_RETRY if one is no finite number; likewise.
 int asi_formula_machine(const asi_formula *f, const as_element_input *in, const double *measure,
                         double *value, double *by_measure);
+
+/// The same with derivatives by all slots of the formula, in their order; in->x and in->y may be needed.
+int asi_formula_signals(const asi_formula *f, const as_element_input *in, const double *measure,
+                        double *value, double *by_slot);
+/// Whether it depends on states or outputs of blocks.
+bool asi_formula_reads_blocks(const asi_formula *f);
+/// Replaces the builder's numbers of signals by the slots where a model has them.
+void asi_formula_place(asi_formula *f, const int *place);
 
 /// The integral of a law without a rate over the deflection, from 0 to x.
 double asi_formula_integral(const asi_formula *f, const as_element_input *in, double rest,

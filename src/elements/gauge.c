@@ -25,6 +25,13 @@ bool asi_gauge_is_rate(const asi_gauge *g) {
   case ASI_GAUGE_BODY_SPIN: return true;
   case ASI_GAUGE_SPRING:
   case ASI_GAUGE_TORSION: return g->part > 0;
+  case ASI_GAUGE_ACCELERATION:
+  case ASI_GAUGE_SPIN_RATE:
+  case ASI_GAUGE_BODY_SPIN_RATE:
+  case ASI_GAUGE_SPECIFIC_FORCE:
+  case ASI_GAUGE_FRAME_SPIN: return true;
+  case ASI_GAUGE_REACTION:
+  case ASI_GAUGE_DRIVE: return false;
   case ASI_GAUGE_POSITION:
   case ASI_GAUGE_DISTANCE:
   case ASI_GAUGE_COORDINATE:

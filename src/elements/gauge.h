@@ -15,6 +15,14 @@ typedef enum asi_gauge_kind {
   ASI_GAUGE_ROTATION,   ///< a component of the rotation vector of B against A
   ASI_GAUGE_SPRING,     ///< length, rate, tension of a spring
   ASI_GAUGE_TORSION,    ///< angle, rate, moment of a torsional spring
+  // Those below are for blocks alone, see probe.h.
+  ASI_GAUGE_ACCELERATION, ///< a component of the acceleration of the origin of frame A, world axes
+  ASI_GAUGE_SPIN_RATE,    ///< of the angular acceleration of frame A, world axes
+  ASI_GAUGE_BODY_SPIN_RATE, ///< of the angular acceleration of the first body, its own axes
+  ASI_GAUGE_SPECIFIC_FORCE, ///< of acceleration less gravity, along the axes of frame A
+  ASI_GAUGE_FRAME_SPIN,     ///< of the angular velocity of frame A, along its axes
+  ASI_GAUGE_REACTION,       ///< force 0..2, torque 3..5, both in the joint's axes 6..8, 9..11
+  ASI_GAUGE_DRIVE,          ///< the multiplier of a motion
 } asi_gauge_kind;
 
 typedef struct asi_gauge {
@@ -24,8 +32,12 @@ typedef struct asi_gauge {
   int body[2];       ///< which of the element's bodies
   int turn;          ///< of an angle: number of the held signal that remembers it; -1: none
   asi_coordinate of; ///< of a coordinate
-  ptrdiff_t spring;  ///< of a spring: where its data are, in bytes from those of the element
-  asi_ends ends;     ///< the frames
+  ptrdiff_t
+      spring; ///< of a spring or joint: where its data are, in bytes from those of the element
+  int joint;  ///< of a reaction or drive
+  int n_rows; ///< of a reaction: how many rows the joint has
+  const as_element_type *type; ///< of a reaction: the joint's functions
+  asi_ends ends;               ///< the frames
 } asi_gauge;
 
 /// What a gauge shows, with derivatives by the moves and velocities of its two bodies.

@@ -40,6 +40,21 @@ int asi_law_evaluate(const asi_law *law, const as_element_input *in, double e, d
   return AS_DONE;
 }
 
+int asi_law_by_slot(const asi_law *law, const as_element_input *in, double e, double rate, int slot,
+                    double *out) {
+  const asi_curve *const parts[3] = {law->spring.curve, law->damper.curve, law->both.curve};
+  *out = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    double z;
+    if (parts[i] == NULL || parts[i]->formula == NULL) continue;
+    const int code =
+        asi_formula_law_by_slot(parts[i]->formula, in, e + law->rest, rate, law->rest, slot, &z);
+    if (code) return code;
+    *out += z;
+  }
+  return AS_DONE;
+}
+
 /// Whether what it gives at rest counts as supplied.
 static bool drives(const asi_law *law, const asi_curve *c, const as_element_input *in) {
   return c->formula && !asi_formula_stores(c->formula, in, law->rest);
@@ -79,4 +94,18 @@ as_element_power asi_law_power(const asi_law *law, const as_element_input *in, d
   }
   if (code) return (as_element_power){.dissipated = (double)NAN};
   return (as_element_power){.dissipated = lost * rate, .supplied = -driven * rate};
+}
+
+int asi_spring_by_slots(const void *data, bool torsion, const as_element_input *in, const int *slot,
+                        int n, double *out) {
+  const asi_law *law =
+      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
+  asi_law_view x;
+  int code = torsion ? asi_torsion_view(data, in, &x) : asi_spring_view(data, in, &x);
+  for (int i = 0; i < n && code == AS_DONE; ++i) {
+    double by;
+    code = asi_law_by_slot(law, in, x.value - law->rest, x.rate, slot[i], &by);
+    for (int j = 0; j < ASI_PAIR; ++j) out[i * ASI_PAIR + j] = -by * x.q[j];
+  }
+  return code;
 }

@@ -9,8 +9,12 @@ enum {
   ASI_SLOT_DEFLECTION, ///< the coordinate less what it is at rest
   ASI_OWN_SLOTS,
   ASI_SLOT_TIME = ASI_OWN_SLOTS,
-  ASI_SLOT_PARAMETER,        ///< the model's first parameter; the others follow
-  ASI_SLOT_MEASURE = 1 << 28 ///< the first quantity of the machine; the others follow
+  ASI_SLOT_PARAMETER,         ///< the model's first parameter; the others follow
+  ASI_SLOT_MEASURE = 1 << 28, ///< the first quantity of the machine; the others follow
+  ASI_SLOT_STATE = 2 << 28,   ///< the first state x of the model's blocks; the others follow
+  ASI_SLOT_OUTPUT = 3 << 28,  ///< the first output y of them; the others follow
+  /// In a builder, where their places are not known yet: the first signal of its blocks; the others follow.
+  ASI_SLOT_SIGNAL = 4 << 28
 };
 
 #endif

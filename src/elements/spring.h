@@ -19,6 +19,9 @@ typedef struct asi_law {
 /// Its value, and derivatives by c and by c'.
 int asi_law_evaluate(const asi_law *law, const as_element_input *in, double extension, double rate,
                      double out[3]);
+/// Its derivative by a slot of its formulas: a state or output of blocks.
+int asi_law_by_slot(const asi_law *law, const as_element_input *in, double extension, double rate,
+                    int slot, double *out);
 double asi_law_potential(const asi_law *law, const as_element_input *in, double extension);
 /// What the damping part takes, all that differs from the law at rest; and what formulas bring in that depend on t or
 /// on parameters.
@@ -56,6 +59,11 @@ typedef struct asi_law_view {
 /// AS_RETRY where there is no gradient, or what the law returns.
 int asi_spring_view(const asi_spring *spring, const as_element_input *in, asi_law_view *out);
 int asi_torsion_view(const asi_torsion *torsion, const as_element_input *in, asi_law_view *out);
+
+/// Derivatives of the forces on its two bodies by some slots of its law, ASI_PAIR numbers each; of a spring, or of a torsional
+/// one.
+int asi_spring_by_slots(const void *data, bool torsion, const as_element_input *in, const int *slot,
+                        int n, double *out);
 
 /// Length [m], its rate [m/s], tension [N]; AS_DONE or what the law returns.
 ASI_IO int asi_spring_look(const asi_spring *spring, const as_element_input *in, double out[3]);

@@ -2,6 +2,7 @@
 #include "file/events.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -134,6 +135,31 @@ static const asi_kind event_kind = {
 static const asi_kind *const kinds[] = {&event_kind};
 const asi_section asi_event_section = {"event", ASI_SORT_EVENT, kinds, 1, false};
 
+/// blocks.NAME or blocks.NAME.OUTPUT: a state or sampled signal.
+static bool find_signal(asi_reader *r, const asi_value *key, as_signal_id *out) {
+  char block[ASI_EXPRESSION_NAME];
+  snprintf(block, sizeof block, "%s", key->text + strlen("blocks."));
+  char *output = strchr(block, '.');
+  if (output) *output++ = '\0';
+  const as_builder *b = r->builder;
+  const asi_names *names = &b->names[ASI_SORT_BLOCK];
+  const int number = asi_names_find(names, block);
+  *out = number >= 0 ? asi_builder_find_signal(b, number, output ? output : "") : AS_NONE;
+  if (number < 0) {
+    asi_hint hint = {.word = block};
+    for (int i = 0; i < names->count; ++i) asi_hint_try(&hint, asi_names_get(names, i));
+    asi_complain(r, key, "there is no block \"%.60s\"%s", block, asi_hint_text(&hint));
+  } else if (*out < 0) {
+    asi_complain(r, key, "the block \"%.60s\" has no \"%.60s\"", block, output ? output : "value");
+  } else if (!b->signal[*out].declared && b->signal[*out].kind == AS_SIGNAL_OUTPUT) {
+    asi_complain(r, key,
+                 "\"%.60s\" follows from its formula: only states and sampled blocks can be set",
+                 key->text);
+    *out = AS_NONE;
+  }
+  return *out >= 0;
+}
+
 bool asi_read_settings(asi_reader *r, const asi_value *v, asi_settings *out) {
   bool good = true;
   const asi_path *outer = r->path;
@@ -148,8 +174,14 @@ bool asi_read_settings(asi_reader *r, const asi_value *v, asi_settings *out) {
     const asi_path path = {key->text, 0, outer};
     as_rule_setting *setting = &out->setting[out->n];
     setting->parameter = asi_names_find(&r->builder->names[ASI_SORT_PARAMETER], key->text);
+    setting->signal = AS_NONE;
     r->path = &path;
-    if (setting->parameter >= 0) {
+    if (strncmp(key->text, "blocks.", 7) == 0) {
+      setting->parameter = AS_NONE;
+      good = find_signal(r, key, &setting->signal) &&
+             asi_read_formula(r, v->item[2 * i + 1], &setting->value) && good;
+      ++out->n;
+    } else if (setting->parameter >= 0) {
       good = asi_read_formula(r, v->item[2 * i + 1], &setting->value) && good;
       ++out->n;
     } else if (asi_names_find(&r->parameter_names, key->text) < 0) {

@@ -11,6 +11,10 @@ extern const asi_kind asi_actuator_kind;                                 // actu
 extern const asi_kind asi_joint_friction_kind;                           // friction.c
 extern const asi_kind asi_bushing_kind, asi_stop_kind, asi_contact_kind; // contacts.c
 
+extern const asi_kind asi_signal_kind, asi_state_kind, asi_sampled_kind, asi_linear_kind,
+    asi_transfer_kind;                       // blocks.c
+extern const asi_kind asi_own_template_kind; // own_templates.c
+
 /// Names of displacements and angles, and which of a joint's coordinates a name is; -1: its only one.
 extern const char *const asi_coordinate_names[];
 as_status asi_choose_coordinate(const asi_reader *r, as_joint_id joint, int name, int *out,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/blocks.h"
 #include "file/events.h"
 #include "file/root.h"
 
@@ -89,7 +90,11 @@ static as_status read_all(asi_reader *r, const char *path, const char *text, siz
   status = asi_read_roots(r, &error);
   if (status || asi_out_of_memory(r)) return status;
   if (!r->wrong) status = build(r, &error);
-  if (status && status != AS_ERR_MEMORY) asi_complain_file(r, 0, "%s", error.message);
+  const asi_value *block = status ? asi_find_block(r, error.component) : NULL;
+  if (block)
+    asi_complain(r, block, "%s", error.message);
+  else if (status && status != AS_ERR_MEMORY)
+    asi_complain_file(r, 0, "%s", error.message);
   if (r->wrong && status != AS_ERR_MEMORY) asi_check_rest(r);
   if (r->wrong) return status;
   asi_publish_parameters(r);

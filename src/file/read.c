@@ -26,8 +26,9 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
 }
 
 const char *asi_sort_plural(asi_sort sort) {
-  static const char *const name[ASI_SORTS] = {"bodies",        "frames",     "joints", "forces",
-                                              "superelements", "parameters", "tables", "events"};
+  static const char *const name[ASI_SORTS] = {"bodies", "frames",        "joints",
+                                              "forces", "superelements", "parameters",
+                                              "tables", "events",        "blocks"};
   return name[sort];
 }
 
@@ -404,6 +405,20 @@ static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_
   return good;
 }
 
+/// They are compiled where they are used.
+static bool read_formula_map(asi_reader *r, const asi_value *v, const asi_value **out) {
+  if (v->type != ASI_MAP) return wrong_type(r, v, "a mapping of names to formulas");
+  bool good = true;
+  for (int i = 0; i < v->count; ++i) {
+    const asi_value *x = v->item[2 * i + 1];
+    if (x->type == ASI_NUMBER || x->type == ASI_TEXT || x->type == ASI_NULL) continue;
+    asi_complain(r, x, "must be a number or a formula, not %s", asi_value_what(x));
+    good = false;
+  }
+  *out = v;
+  return good;
+}
+
 // ---- objects ----------------------------------------------------------------------------------------
 
 static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, void *out) {
@@ -446,7 +461,8 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_SHAPES:
     *(int *)out = r->machine->n_shapes;
     asi_read_list(r, v, key->section);
-    return true;                  // likewise
+    return true; // likewise
+  case ASI_KEY_FORMULA_MAP: return read_formula_map(r, v, out);
   case ASI_KEY_KIND: return true; // has been read to find the table
   }
   return false;

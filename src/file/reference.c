@@ -5,7 +5,7 @@
 #include "file/sink.h"
 #include "file/table.h"
 
-enum { MOST_ROWS = 128 };
+enum { MOST_ROWS = 256 };
 
 static void put_type(asi_sink *s, const asi_key *key) {
   switch (key->type) {
@@ -54,7 +54,13 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_SHAPES: asi_put(s, "list of [shapes](#shapes)"); break;
   case ASI_KEY_GROUPS: asi_put(s, "list of [groups](#group)"); break;
   case ASI_KEY_PARAMETERS: asi_put(s, "names of numbers"); break;
-  case ASI_KEY_TABLES: asi_put(s, "names of [tables](#table)"); break;
+  case ASI_KEY_TABLES:
+    if (key->table == &asi_points_table)
+      asi_put(s, "names of [tables](#table)");
+    else
+      asi_put(s, "names of [templates](#template)");
+    break;
+  case ASI_KEY_FORMULA_MAP: asi_put(s, "names and [formulas](expressions.md)"); break;
   }
 }
 
@@ -106,10 +112,24 @@ static void put_table(asi_sink *s, const asi_table *table) {
 
 // ---- things of several kinds ------------------------------------------------------------------------
 
+static bool same_text(const char *a, const char *b) {
+  return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/// Whether two rows say the same.
+static bool same_row(const asi_key *a, const asi_key *b) {
+  return a == b || (a->type == b->type && a->type != ASI_KEY_OBJECT && a->required == b->required &&
+                    a->range == b->range && a->least == b->least && a->most == b->most &&
+                    a->sort == b->sort && a->choices == b->choices &&
+                    strcmp(a->name, b->name) == 0 && same_text(a->instead_of, b->instead_of) &&
+                    same_text(a->with, b->with) && same_text(a->unit, b->unit) &&
+                    same_text(a->otherwise, b->otherwise) && same_text(a->text, b->text));
+}
+
 static bool has_row(const asi_kind *kind, const asi_key *row) {
   const asi_key *key;
   for (int i = 0; (key = asi_table_key(kind->table, i)) != NULL; ++i)
-    if (key == row) return true;
+    if (same_row(key, row)) return true;
   return false;
 }
 
@@ -138,7 +158,7 @@ static void put_section_rows(asi_sink *s, const asi_section *section) {
   for (int k = 0; k < section->n; ++k)
     for (int i = 0; (key = asi_table_key(section->kind[k]->table, i)) != NULL; ++i) {
       bool known = key->type == ASI_KEY_KIND;
-      for (int j = 0; j < n && !known; ++j) known = seen[j] == key;
+      for (int j = 0; j < n && !known; ++j) known = same_row(seen[j], key);
       if (known || n == MOST_ROWS) continue;
       seen[n++] = key;
       put_row(s, key);
@@ -184,6 +204,8 @@ size_t as_file_reference(char *text, size_t room) {
   put_section(&s, "frames", &asi_frames);
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);
+  put_section(&s, "blocks", &asi_block_section);
+  put_table(&s, &asi_own_template_table);
   put_section(&s, "events", &asi_event_section);
   put_section(&s, "shapes", &asi_shapes);
   put_table(&s, &asi_points_table);

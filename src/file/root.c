@@ -1,7 +1,8 @@
 /// The keys of a whole file and of a group that is repeated; and the way through them.
 ///
 /// Superelements come first, wherever they stand, then bodies, some of which are their nodes, frames, joints, joints
-/// that refer to joints, forces, events: so that a thing may be named before it is described. Each of these passes goes through the included files, the file itself, and the
+/// that refer to joints, forces, blocks, events: so that a thing may be named before it is described. Of blocks the names
+/// are found first, since forces and blocks use each other. Each of these passes goes through the included files, the file itself, and the
 /// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
 /// the machine only.
 #include "file/root.h"
@@ -9,11 +10,12 @@
 
 #include <string.h>
 
+#include "file/blocks.h"
 #include "file/run.h"
 
 // ---- keys -------------------------------------------------------------------------------------------
 
-enum { SUPERELEMENTS, BODIES, FRAMES, JOINTS, FORCES, EVENTS, N_SECTIONS };
+enum { SUPERELEMENTS, BODIES, FRAMES, JOINTS, FORCES, BLOCKS, EVENTS, N_SECTIONS };
 
 /// Things, in a file or in a group.
 typedef struct contents {
@@ -26,7 +28,7 @@ typedef struct root_thing {
   int version;
   const char *title, *description;
   asi_texts include;
-  const asi_value *parameters, *tables;
+  const asi_value *parameters, *tables, *templates;
   double gravity[3];
   bool assemble;
   int first_shape;
@@ -54,6 +56,8 @@ static const asi_key root_keys[] = {
      .text = "numbers with names, to be used in place of numbers and in expressions"},
     {"tables", ASI_KEY_TABLES, AT(tables), .table = &asi_points_table,
      .text = "functions of one variable with names, to be used in expressions: name(x)"},
+    {"templates", ASI_KEY_TABLES, AT(templates), .table = &asi_own_template_table,
+     .text = "kinds of blocks of your own, for blocks of `type: template`"},
     {"gravity", ASI_KEY_VECTOR, AT(gravity), .least = 3, .most = 3, .unit = "m/s^2",
      .otherwise = "[0, 0, 0]", .text = "acceleration of free fall"},
     {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,
@@ -66,6 +70,8 @@ static const asi_key root_keys[] = {
      .text = "what holds bodies together, and what drives them"},
     {"forces", ASI_KEY_THINGS, AT(contents.things[FORCES]), .section = &asi_forces,
      .text = "springs, dampers, loads"},
+    {"blocks", ASI_KEY_THINGS, AT(contents.things[BLOCKS]), .section = &asi_block_section,
+     .text = "signals, states and samples: what formulas call blocks.NAME"},
     {"events", ASI_KEY_THINGS, AT(contents.things[EVENTS]), .section = &asi_event_section,
      .text = "what happens when formulas cross zero"},
     {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
@@ -100,6 +106,8 @@ static const asi_key group_keys[] = {
      .text = "what holds bodies together, and what drives them"},
     {"forces", ASI_KEY_THINGS, AT(contents.things[FORCES]), .section = &asi_forces,
      .text = "springs, dampers, loads"},
+    {"blocks", ASI_KEY_THINGS, AT(contents.things[BLOCKS]), .section = &asi_block_section,
+     .text = "signals, states and samples: what formulas call blocks.NAME"},
     {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
      .text = "things that are there many times, with an index"},
 };
@@ -114,11 +122,11 @@ typedef struct pass {
   bool late;
 } pass;
 
-static const pass passes[] = {{SUPERELEMENTS, false}, {BODIES, false}, {FRAMES, false},
-                              {JOINTS, false},        {JOINTS, true},  {FORCES, false},
-                              {FORCES, true},         {EVENTS, false}};
-static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "frames",
-                                                     "joints",        "forces", "events"};
+static const pass passes[] = {
+    {SUPERELEMENTS, false}, {BODIES, false}, {FRAMES, false}, {BLOCKS, false}, {JOINTS, false},
+    {JOINTS, true},         {FORCES, false}, {FORCES, true},  {BLOCKS, true},  {EVENTS, false}};
+static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "frames", "joints",
+                                                     "forces",        "blocks", "events"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
 
@@ -176,10 +184,14 @@ static void read_groups(asi_reader *r, const asi_value *list, pass now) {
 
 static void read_contents(asi_reader *r, const contents *c, pass now) {
   static const asi_section *const sections[N_SECTIONS] = {
-      &asi_superelements, &asi_bodies, &asi_frames, &asi_joints, &asi_forces, &asi_event_section};
+      &asi_superelements, &asi_bodies,        &asi_frames,       &asi_joints,
+      &asi_forces,        &asi_block_section, &asi_event_section};
   const asi_path path = {section_keys[now.section], 0, r->path};
   r->path = &path;
-  asi_read_things(r, c->things[now.section], sections[now.section], now.late);
+  if (now.section == BLOCKS && !now.late)
+    asi_declare_blocks(r, c->things[BLOCKS]);
+  else
+    asi_read_things(r, c->things[now.section], sections[now.section], now.late);
   r->path = path.outer;
   read_groups(r, c->groups, now);
 }
@@ -203,7 +215,8 @@ static void take_settings(asi_reader *r, const asi_value *root, const root_thing
   if (read->description) m->description = read->description;
   if (asi_value_get(root, "gravity")) memcpy(r->gravity, read->gravity, sizeof r->gravity);
   if (asi_value_get(root, "assemble")) r->assemble = read->assemble;
-  if (asi_value_get(root, "simulate")) asi_take_simulate(r, &read->simulate);
+  const asi_value *simulate = asi_value_get(root, "simulate");
+  if (simulate) asi_take_simulate(r, simulate, &read->simulate);
   if (output && !r->broken) asi_take_output(r, output, &read->output);
 }
 

@@ -21,6 +21,8 @@ static const asi_key tolerance_keys[] = {
      .unit = "rad", .otherwise = "atol", .text = "of rotations"},
     {"atol_velocity", ASI_KEY_NUMBER, AT(def.tolerance.atol_velocity), .range = ASI_NOT_NEGATIVE,
      .unit = "m/s, rad/s", .otherwise = "atol", .text = "of velocities"},
+    {"atol_state", ASI_KEY_NUMBER, AT(def.tolerance.atol_state), .range = ASI_NOT_NEGATIVE,
+     .otherwise = "atol", .text = "of states of blocks"},
     {"first_step", ASI_KEY_NUMBER, AT(def.tolerance.first_step), .range = ASI_POSITIVE, .unit = "s",
      .otherwise = "chosen", .text = "the first step"},
     {"min_step", ASI_KEY_NUMBER, AT(def.tolerance.min_step), .range = ASI_NOT_NEGATIVE, .unit = "s",
@@ -58,6 +60,27 @@ static const asi_key simulate_keys[] = {
     {"rho_inf", ASI_KEY_NUMBER, AT(def.rho_inf), .range = ASI_FRACTION, .otherwise = "0.8",
      .text = "spectral radius at infinite frequency: 1 damps nothing, 0 damps high frequencies at "
              "once"},
+    {"hht_alpha", ASI_KEY_NUMBER, AT(hht_alpha), .instead_of = "rho_inf",
+     .text = "the method of Hilber, Hughes and Taylor, alpha between -1/3 and 0"},
+    {"newmark", ASI_KEY_VECTOR, AT(newmark), .least = 2, .most = 2, .instead_of = "rho_inf",
+     .text = "Newmark's method: beta, gamma"},
+    {"state_rho_inf", ASI_KEY_NUMBER, AT(def.state_rho_inf), .range = ASI_FRACTION,
+     .otherwise = "rho_inf", .text = "the same as rho_inf for the states of blocks"},
+    {"check_coefficients", ASI_KEY_BOOLEAN, AT(def.check_coefficients), .otherwise = "true",
+     .text = "refuse coefficients that are not second order and stable"},
+    {"step_corrections", ASI_KEY_BOOLEAN, AT(def.step_corrections), .otherwise = "true",
+     .text = "keep second order when steps change; off only to see what happens"},
+    {"improved_start", ASI_KEY_BOOLEAN, AT(def.improved_start), .otherwise = "true",
+     .text = "start the auxiliary acceleration at its own time instead of at the start"},
+    {"perturbed_start", ASI_KEY_BOOLEAN, AT(def.perturbed_start), .otherwise = "true",
+     .text =
+         "index3: change the first velocities by O(step^2), so that reactions do not oscillate"},
+    {"project_start", ASI_KEY_BOOLEAN, AT(def.project_start), .otherwise = "true",
+     .text = "bring the start onto the constraints; otherwise refuse one that is off"},
+    {"implicit_start", ASI_KEY_BOOLEAN, AT(def.soi2.implicit_start), .otherwise = "false",
+     .text = "soi2: the first step solves for its start, too"},
+    {"reevaluate_mass", ASI_KEY_BOOLEAN, AT(def.soi2.reevaluate_mass), .otherwise = "false",
+     .text = "soi2: evaluate the mass of the momenta again"},
     {"max_steps", ASI_KEY_INTEGER, AT(max_steps), .range = ASI_POSITIVE, .otherwise = "no limit",
      .text = "give up after so many steps"},
     {"accuracy", ASI_KEY_BOOLEAN, AT(accuracy), .otherwise = "false",
@@ -69,14 +92,37 @@ const asi_table asi_simulate_table = {"simulate", NULL, simulate_keys, ASI_COUNT
 
 asi_simulate asi_default_simulate(void) {
   const as_integrator_def def = as_default_integrator_def();
-  return (asi_simulate){
-      .t_end = (double)NAN, .method = (int)def.method, .atol = (double)NAN, .def = def};
+  return (asi_simulate){.t_end = (double)NAN,
+                        .method = (int)def.method,
+                        .atol = (double)NAN,
+                        .hht_alpha = (double)NAN,
+                        .newmark = {(double)NAN, (double)NAN},
+                        .def = def};
 }
 
-void asi_take_simulate(asi_reader *r, const asi_simulate *read) {
+/// Coefficients that are given otherwise than by rho_inf.
+static void take_coefficients(asi_reader *r, const asi_value *v, const asi_simulate *read,
+                              as_coefficients *out) {
+  as_error error;
+  const asi_path outer = {"simulate", 0, NULL}, hht = {"hht_alpha", 0, &outer},
+                 newmark = {"newmark", 0, &outer};
+  as_status status = AS_OK;
+  if (!isnan(read->hht_alpha)) status = as_coefficients_hht(read->hht_alpha, out, &error);
+  r->path = &hht;
+  if (status) asi_complain(r, asi_value_get(v, "hht_alpha"), "%s", error.message);
+  status = AS_OK;
+  r->path = &newmark;
+  if (!isnan(read->newmark[0]))
+    status = as_coefficients_newmark(read->newmark[0], read->newmark[1], out, &error);
+  if (status) asi_complain(r, asi_value_get(v, "newmark"), "%s", error.message);
+  r->path = NULL;
+}
+
+void asi_take_simulate(asi_reader *r, const asi_value *v, const asi_simulate *read) {
   as_simulation *s = &r->machine->simulation;
   *s = (as_simulation){read->t_end, read->max_steps, read->def, read->accuracy};
   s->integrator.method = (as_method)read->method;
+  take_coefficients(r, v, read, &s->integrator.coefficients);
   as_tolerance *tolerance = &s->integrator.tolerance;
   double *const each[] = {&tolerance->atol_position, &tolerance->atol_rotation,
                           &tolerance->atol_velocity, &tolerance->atol_state};

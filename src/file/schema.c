@@ -8,7 +8,7 @@
 #include "file/sink.h"
 #include "file/table.h"
 
-enum { MOST_TABLES = 64, MOST_RIVALS = 8 };
+enum { MOST_TABLES = 160, MOST_RIVALS = 8 };
 
 typedef struct writer {
   asi_sink sink;
@@ -174,6 +174,10 @@ static void put_value(writer *w, const asi_key *key) {
     put_names(s);
     put_number(s, ASI_ANY);
     break;
+  case ASI_KEY_FORMULA_MAP:
+    put_names(s);
+    asi_put(s, "{\"type\": [\"number\", \"string\", \"null\"]}");
+    break;
   case ASI_KEY_TABLES:
     put_names(s);
     put_reference(w, key->table);
@@ -319,9 +323,9 @@ static void put_section(writer *w, const asi_section *section) {
 }
 
 static void put_definitions(writer *w) {
-  static const asi_section *const sections[] = {&asi_bodies,       &asi_superelements, &asi_frames,
-                                                &asi_joints,       &asi_forces,        &asi_shapes,
-                                                &asi_event_section};
+  static const asi_section *const sections[] = {&asi_bodies,        &asi_superelements, &asi_frames,
+                                                &asi_joints,        &asi_forces,        &asi_shapes,
+                                                &asi_block_section, &asi_event_section};
   asi_put(&w->sink, ",\n  \"definitions\": {");
   for (int i = 0; i < ASI_COUNT(sections); ++i) {
     asi_put(&w->sink, "%s\n    \"any_%s\": {\n      ", i > 0 ? "," : "", sections[i]->what);

@@ -46,7 +46,8 @@ static making *begin(as_builder *b, const char *name, const int body[2]) {
 static as_status add_effort(making *m, const char *text, const char *what, int part,
                             as_error *error) {
   as_builder *b = m->b;
-  const asi_wish wish = {.what = what, .time = true, .parameters = true, .measures = &m->measures};
+  const asi_wish wish = {
+      .what = what, .time = true, .parameters = true, .measures = &m->measures, .signals = true};
   asi_expression *e = NULL;
   void *array = b->curve;
   if (!asi_grow(&array, b->n_curves, &b->room_curves, sizeof *b->curve))

@@ -149,6 +149,7 @@ static as_status make_law(as_builder *b, const law_def *def, const char *name, a
   if (!isfinite(def->rest))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The length or angle at rest of force \"%s\" is %g.", name, def->rest);
+  b->law_reads_blocks = true;
   snprintf(what, sizeof what, "The spring of force \"%.48s\"", name);
   status = asi_builder_curve(b, def->spring, what, spring, &law->spring, error);
   snprintf(what, sizeof what, "The damper of force \"%.48s\"", name);
@@ -156,6 +157,7 @@ static as_status make_law(as_builder *b, const law_def *def, const char *name, a
     status = asi_builder_curve(b, def->damper, what, damper, &law->damper, error);
   snprintf(what, sizeof what, "The law of force \"%.48s\"", name);
   if (status == AS_OK) status = asi_builder_surface(b, def->both, what, both, &law->both, error);
+  b->law_reads_blocks = false;
   return status;
 }
 

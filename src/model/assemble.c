@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elements/vector.h"
+#include "model/blocks.h"
 #include "model/look.h"
 #include "model/model.h"
 #include "model/superelements.h"
@@ -397,7 +398,12 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
   w.to = to;
   w.own = body_output(to);
   w.plan.shape = -1;
-  w.in = (as_element_input){.t = at->t, .u = at->u};
+  // Bodies, multipliers and what is read are set for each element.
+  w.in.t = at->t;
+  w.in.u = at->u;
+  w.in.x = at->x;
+  w.in.y = at->y;
+  w.in.why = NULL;
   forget(&w.bodies);
   const unsigned wanted = wants(m, to), all = wants_bodies(&w.own) ? ~0u : 0;
   const asi_ball_output ball = ball_output(to);
@@ -480,7 +486,28 @@ static int jacobian(const as_point *at, as_block_set wanted, as_matrix *blocks, 
   return evaluate(user, at, &to);
 }
 
-void asi_model_callbacks(as_problem_def *def) {
+// ---- with blocks ------------------------------------------------------------------------------------
+
+static int evaluate_with_blocks(const as_point *at, const as_evaluation *out, void *user) {
+  const int code = evaluate_wanted(at, out, user);
+  return code ? code : asi_blocks_evaluate(user, at, out);
+}
+
+static int jacobian_with_blocks(const as_point *at, as_block_set wanted, as_matrix *blocks,
+                                void *user) {
+  const as_evaluation out = {.block_set = wanted, .blocks = blocks};
+  return evaluate_with_blocks(at, &out, user);
+}
+
+static int state_rate(const as_point *at, double *out, void *user) {
+  return asi_blocks_evaluate(user, at, &(as_evaluation){.state_rate = out});
+}
+
+static int output(const as_point *at, double *out, void *user) {
+  return asi_blocks_evaluate(user, at, &(as_evaluation){.output = out});
+}
+
+void asi_model_callbacks(as_problem_def *def, bool blocks) {
   def->mass = mass;
   def->force = force;
   def->constraint = constraint;
@@ -490,6 +517,12 @@ void asi_model_callbacks(as_problem_def *def) {
   def->nonholonomic_acceleration = nonholonomic_acceleration;
   def->jacobian = jacobian;
   def->evaluate = evaluate_wanted;
+  if (blocks) {
+    def->state_rate = state_rate;
+    def->output = output;
+    def->jacobian = jacobian_with_blocks;
+    def->evaluate = evaluate_with_blocks;
+  }
   def->describe = asi_model_describe;
   def->explain = asi_model_explain;
   def->describe_redundancy = asi_describe_redundancy;

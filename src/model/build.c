@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "elements/vector.h"
+#include "model/blocks.h"
 #include "model/model.h"
 #include "model/superelements.h"
 
@@ -60,7 +61,11 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->joint = copy_array(b->joint, b->n_joints, sizeof *m->joint);
   m->force = copy_array(b->force, b->n_forces, sizeof *m->force);
   m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
-  m->u0 = asi_calloc((size_t)b->n_parameters + (size_t)b->n_turns, sizeof *m->u0);
+  const int held = asi_blocks_held(b);
+  if (held < 0)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The delays of sampled blocks are too many periods.");
+  m->u0 = asi_calloc((size_t)b->n_parameters + (size_t)b->n_turns + (size_t)held, sizeof *m->u0);
   if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0)
     return asi_fail_memory(error);
   if (b->n_parameters > 0) memcpy(m->u0, b->parameter, (size_t)b->n_parameters * sizeof *m->u0);
@@ -688,8 +693,11 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
   int *body = asi_calloc((size_t)m->n, sizeof(int));
   int *joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
   double *typical = asi_calloc((size_t)m->n, sizeof(double));
+  asi_pattern of_blocks[AS_BLOCK_COUNT] = {{0}};
   as_status status = AS_OK;
   if (!parts || !body || !joint || !typical) status = asi_fail_memory(error);
+  def.n_u = m->n_parameters + m->n_turns;
+  if (status == AS_OK) status = asi_blocks_describe(m, &def, of_blocks, error);
   if (status == AS_OK) status = group_joints(m, joint, error);
   if (status == AS_OK) {
     int far;
@@ -708,13 +716,12 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.n_parts = list_parts(m, parts);
     def.n_lambda = m->n_lambda;
     def.n_psi = m->n_psi;
-    def.n_u = m->n_parameters + m->n_turns;
     def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
     def.mass_constant = true;
     def.scleronomic = true;
     for (int i = 0; i < m->n_elements; ++i)
       if (m->element[i].e.rheonomic) def.scleronomic = false;
-    asi_model_callbacks(&def);
+    asi_model_callbacks(&def, m->blocks != NULL);
     def.check_step = asi_model_check_step(m);
     def.follow = asi_model_follow(m);
     def.next_time = asi_model_next_time(m);
@@ -722,6 +729,8 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     set_block(&def, AS_BLOCK_M, mass);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
+    for (int k = AS_BLOCK_F_X; k < AS_BLOCK_COUNT && m->blocks; ++k)
+      if (k <= AS_BLOCK_F_Y || k >= AS_BLOCK_PHI_Q) set_block(&def, (as_block)k, &of_blocks[k]);
     def.body = body;
     def.joint = joint;
     def.reaction = m->row_joint;
@@ -730,6 +739,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     status = isfinite(length) ? as_problem_create(&def, &m->problem, error)
                               : fail_far(m, far, length, error);
   }
+  for (int k = 0; k < AS_BLOCK_COUNT; ++k) asi_pattern_free(&of_blocks[k]);
   free(parts);
   free(body);
   free(joint);
@@ -765,10 +775,12 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   if (status == AS_OK) status = number_bodies(m, b, error);
   if (status == AS_OK) status = number_rows(m, b, error);
   if (status == AS_OK) status = asi_model_make_turns(m, b, error);
+  if (status == AS_OK) status = asi_blocks_number(m, b, error);
   if (status == AS_OK) status = asi_model_find_times(m, error);
   if (status == AS_OK) status = find_first(m, error);
   if (status == AS_OK) status = find_shapes(m, b, error);
   if (status == AS_OK) status = place_all(m, error);
+  if (status == AS_OK) status = asi_blocks_guess(m, error);
   if (status) {
     as_model_destroy(m);
     return status;
@@ -815,5 +827,6 @@ void as_model_destroy(as_model *m) {
   free(m->turn);
   free(m->turn_joint);
   free(m->timed);
+  asi_blocks_free(m->blocks);
   free(m);
 }

@@ -46,6 +46,9 @@ void as_builder_destroy(as_builder *b) {
   free(b->wanted);
   free(b->parameter);
   free(b->turn);
+  free(b->block);
+  free(b->signal);
+  asi_linear_blocks_free(b->linear, b->n_linear);
   free(b);
 }
 
@@ -92,7 +95,9 @@ as_builder *asi_builder_copy(const as_builder *b) {
                 {b->place, b->n_places, sizeof *b->place, &c->room_places},
                 {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted},
                 {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters},
-                {b->turn, b->n_turns, sizeof *b->turn, &c->room_turns}};
+                {b->turn, b->n_turns, sizeof *b->turn, &c->room_turns},
+                {b->block, b->n_blocks, sizeof *b->block, &c->room_blocks},
+                {b->signal, b->n_signals, sizeof *b->signal, &c->room_signals}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -109,6 +114,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->wanted = copy[7];
   c->parameter = copy[8];
   c->turn = copy[9];
+  c->block = copy[10];
+  c->signal = copy[11];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);
@@ -118,6 +125,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->room_tables = c->n_tables;
   asi_curves_set_tables(c->curve, c->n_curves, c->table);
   if (!copy_superelements(c, b)) ok = false;
+  if (!asi_linear_blocks_copy(b->linear, b->n_linear, &c->linear, &c->n_linear)) ok = false;
+  c->room_linear = c->n_linear;
   if (ok && c->data) return c;
   as_builder_destroy(c);
   return NULL;

@@ -4,6 +4,7 @@
 
 #include "alphastep/model.h"
 #include "base/export.h"
+#include "control/linear.h"
 #include "elements/body.h"
 #include "elements/joint.h"
 #include "elements/superelement.h"
@@ -90,6 +91,41 @@ typedef struct asi_turning {
   int joint, coordinate;
 } asi_turning;
 
+/// A number that a block makes: an output y, a state x, or a held signal u.
+typedef struct asi_signal {
+  as_signal_kind kind;
+  bool declared;                ///< only its name is known
+  int block;                    ///< number of its block
+  int next;                     ///< the next one of its block; -1: none
+  char output[ASI_NAME_LENGTH]; ///< "": the block's own
+  char unit[24];
+  double start;
+  double period, offset, delay; ///< of a sampled one [s]
+  int wait;                     ///< of a sampled one: periods that its delay has besides `delay`
+  bool
+      after; ///< of a sampled one: others that are sampled at the same time read what it was before
+  int element; ///< its formula; -1: it belongs to a linear system
+  int linear;  ///< number of the linear system that it belongs to; -1: none
+  char role;   ///< there: x, u or y
+  int index;   ///< there: among these
+  int place;   ///< in y, x or u; in a model
+} asi_signal;
+
+/// A linear system between signals of a builder.
+typedef struct asi_linear_block {
+  asi_linear system;
+  int block;
+  bool sampled;
+  double period, offset, delay; ///< of a sampled one [s]
+  int *element; ///< n_inputs: formulas of the inputs, which are signals only if it is not sampled
+  int state, input, output; ///< where they begin: in x, y, y or all in u; in a model
+} asi_linear_block;
+
+/// A block: its signals, from the first on.
+typedef struct asi_block_signals {
+  int first, last; ///< -1: none
+} asi_block_signals;
+
 struct as_builder {
   double gravity[3];
   asi_names names[ASI_SORTS];
@@ -120,12 +156,27 @@ struct as_builder {
   int n_parameters, room_parameters;
   asi_turning *turn; ///< angles that formulas read
   int n_turns, room_turns;
+  bool law_reads_blocks;  ///< the law that is being added may use signals
   const asi_scope *outer; ///< names that formulas may use besides those of the model; NULL: none
   const char *slip_text;  ///< the formula that could not be compiled last; NULL: it could
   asi_slip slip;          ///< what is wrong with it
   asi_curve *table;       ///< functions that formulas may use
   int n_tables, room_tables;
+  asi_block_signals *block;
+  int n_blocks, room_blocks;
+  asi_signal *signal;
+  int n_signals, room_signals;
+  asi_linear_block *linear;
+  int n_linear, room_linear;
 };
+
+/// Copies an array; false if memory runs out: the first *n_out are there.
+bool asi_linear_blocks_copy(const asi_linear_block *from, int n, asi_linear_block **out,
+                            int *n_out);
+void asi_linear_blocks_free(asi_linear_block *linear, int n);
+
+/// The number of a block's signal, its own if `output` is "" (or the only output of a linear system); negative: there is none.
+ASI_IO int asi_builder_find_signal(const as_builder *b, int block, const char *output);
 
 /// A builder of its own with the same contents; NULL if memory runs out.
 as_builder *asi_builder_copy(const as_builder *b);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elements/block_row.h"
+#include "model/blocks.h"
 #include "model/look.h"
 #include "model/model.h"
 #include "model/superelements.h"
@@ -31,12 +33,26 @@ static void describe_row(const as_model *m, bool velocity, int index, char *text
     snprintf(text, size, "joint \"%.40s\"", name);
 }
 
+static void describe_signal(const as_model *m, as_signal_kind kind, int place, char *text,
+                            size_t size) {
+  for (int i = 0; m->blocks && i < m->blocks->n_signals; ++i) {
+    const asi_signal *s = &m->blocks->signal[i];
+    if (s->kind == kind && s->place == place)
+      snprintf(text, size, "block \"%.40s%s%.16s\"",
+               asi_names_get(&m->names[ASI_SORT_BLOCK], s->block), s->output[0] ? "." : "",
+               s->output);
+  }
+}
+
 void asi_model_describe(as_quantity quantity, int index, char *text, size_t size, void *user) {
   const as_model *m = user;
   if (quantity == AS_QUANTITY_CODE)
     describe_blamed(m, (index < 0 ? -index : index) - ASI_BLAMED, text, size);
   if (quantity == AS_QUANTITY_LAMBDA || quantity == AS_QUANTITY_PSI)
     describe_row(m, quantity == AS_QUANTITY_PSI, index, text, size);
+  if (quantity == AS_QUANTITY_X || quantity == AS_QUANTITY_Y)
+    describe_signal(m, quantity == AS_QUANTITY_X ? AS_SIGNAL_STATE : AS_SIGNAL_OUTPUT, index, text,
+                    size);
   if (quantity != AS_QUANTITY_V) return;
   for (int i = 0; i < m->n_superelements; ++i)
     if (index >= m->superelement[i].v && index < m->superelement[i].v + m->superelement[i].n)
@@ -67,7 +83,7 @@ typedef struct gift {
 static int look(const as_model *m, const as_point *at, int number, char *why, gift *out) {
   const asi_placed *e = &m->element[number];
   as_body_motion body[AS_ELEMENT_BODIES];
-  as_element_input in = {.t = at->t, .u = at->u, .why = why};
+  as_element_input in = {.t = at->t, .u = at->u, .x = at->x, .y = at->y, .why = why};
   const bool rows = e->e.n_rows > 0, velocity_rows = e->e.n_velocity_rows > 0;
   const bool reads = m->shape[e->shape].n_read > 0;
   asi_element_point(at, e, &in);
@@ -76,7 +92,7 @@ static int look(const as_model *m, const as_point *at, int number, char *why, gi
     in.body[b] = &body[b];
   }
   // Forces and tangents of constraint forces need velocities, multipliers and held signals, which not every point has.
-  const bool signals = at->u || m->n_parameters + m->n_turns == 0;
+  const bool signals = (at->u || m->n_parameters + m->n_turns == 0) && (at->y || !m->blocks);
   const bool pulls =
       at->v && signals && (at->lambda || (!rows && !reads)) && (at->psi || !velocity_rows);
   memset(out, 0, sizeof *out);
@@ -166,6 +182,9 @@ void asi_model_explain(const as_point *at, int code, char *text, size_t size, vo
   if (blame_curve(m, at->t, text, size) || number < 0 || number >= m->n_elements) return;
   char why[AS_ELEMENT_WHY] = "";
   gift ignored;
-  (void)look(m, at, number, why, &ignored);
+  if (m->element[number].e.type == &asi_block_row_type)
+    asi_blocks_explain(m, at, number, why);
+  else
+    (void)look(m, at, number, why, &ignored);
   snprintf(text, size, "%s", why);
 }

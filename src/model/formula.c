@@ -40,6 +40,7 @@ as_status asi_builder_formula(as_builder *b, const char *text, const char *what,
                          .own = own,
                          .time = true,
                          .parameters = own != NULL,
+                         .signals = b->law_reads_blocks,
                          .reason = own ? "a law depends on quantities of its own, t and parameters"
                                        : "it must be a function of t alone, whose "
                                          "derivatives are known"};

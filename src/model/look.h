@@ -9,6 +9,10 @@
 ASI_IO as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
                                  as_body_motion body[AS_ELEMENT_BODIES]);
 
+/// The same written to `in`, whose bodies beyond those of the element stay as they are.
+void asi_look_at(const as_model *m, const as_state *state, const asi_placed *p,
+                 as_body_motion body[AS_ELEMENT_BODIES], as_element_input *in);
+
 /// The name of the joint or force that an element is.
 const char *asi_element_name(const as_model *m, int element, asi_sort *sort);
 

@@ -1,5 +1,6 @@
 /// Quantities of the machine by name, see measures.h. Names are those of channels (results/catalog.c): what depends on t, q
-/// and v alone may stand in the formula of a force; the rest is refused with the reason.
+/// and v alone may stand in the formula of a force; a block may also read what follows from the forces. The rest is refused
+/// with the reason.
 #include "model/measures.h"
 
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/hint.h"
 #include "base/text.h"
+#include "elements/spring.h"
 #include "model/add_force.h"
 
 bool asi_is_channel(const char *name) { return strchr(name, '.') != NULL; }
@@ -35,7 +37,8 @@ __attribute__((format(printf, 2, 3))) static asi_meaning mistake(search *s, cons
 }
 
 static asi_meaning refuse(search *s, const char *reason) {
-  return mistake(s, "a force cannot depend on %.60s: %s", s->name, reason);
+  return mistake(s, "a %s cannot depend on %.60s: %s", s->all->of_block ? "block" : "force",
+                 s->name, reason);
 }
 
 static bool is(const char *part, const char *name) { return strcmp(part, name) == 0; }
@@ -67,14 +70,24 @@ static bool has_no_component(search *s, asi_meaning *meaning) {
 
 // ---- bodies and frames ------------------------------------------------------------------------------
 
-static const char by_acceleration[] = "accelerations follow from the forces";
+static const char by_acceleration[] = "accelerations follow from the forces; a block may";
+
+/// Accelerations, which only blocks may read, of bodies that are no nodes.
+static asi_meaning check_acceleration(search *s, int body) {
+  if (!s->all->of_block) return refuse(s, by_acceleration);
+  if (body >= 0 && s->b->body[body].is_node)
+    return refuse(s, "that is a node of a superelement, whose accelerations have no derivatives");
+  return ASI_MEANS_SLOT;
+}
 
 static asi_meaning find_body(search *s, int body) {
-  static const char *const names[] = {"position", "velocity", "angular_velocity", NULL};
+  static const char *const names[] = {
+      "position", "velocity", "angular_velocity", "acceleration", "angular_acceleration", NULL};
   const char *quantity = s->part[2];
   asi_meaning meaning = ASI_MEANS_SLOT;
-  if (is(quantity, "acceleration") || is(quantity, "angular_acceleration"))
-    return refuse(s, by_acceleration);
+  const bool linear = is(quantity, "acceleration"), angular = is(quantity, "angular_acceleration");
+  if (linear || angular) meaning = check_acceleration(s, body);
+  if (meaning != ASI_MEANS_SLOT) return meaning;
   if (is(quantity, "quaternion"))
     return refuse(s, "its sign may change; use an angle or positions of frames");
   if (is(quantity, "position"))
@@ -83,9 +96,13 @@ static asi_meaning find_body(search *s, int body) {
     s->gauge.kind = ASI_GAUGE_VELOCITY;
   else if (is(quantity, "angular_velocity"))
     s->gauge.kind = ASI_GAUGE_BODY_SPIN;
+  else if (linear)
+    s->gauge.kind = ASI_GAUGE_ACCELERATION;
+  else if (angular)
+    s->gauge.kind = ASI_GAUGE_BODY_SPIN_RATE;
   else
     return no_quantity(s, names);
-  if (s->gauge.kind == ASI_GAUGE_BODY_SPIN && s->b->body[body].body.n < 6)
+  if ((s->gauge.kind == ASI_GAUGE_BODY_SPIN || angular) && s->b->body[body].body.n < 6)
     return mistake(s, "the point mass \"%.60s\" does not turn", s->part[1]);
   s->body[0] = s->body[1] = body;
   for (int k = 0; k < 3; ++k)
@@ -123,10 +140,24 @@ static asi_meaning find_distance(search *s, int frame) {
 }
 
 static asi_meaning find_frame(search *s, int frame) {
-  static const char *const names[] = {"position", "velocity",      "angular_velocity",
-                                      "distance", "distance_rate", NULL};
+  static const char *const names[] = {"position",
+                                      "velocity",
+                                      "angular_velocity",
+                                      "distance",
+                                      "distance_rate",
+                                      "acceleration",
+                                      "specific_force",
+                                      "angular_acceleration",
+                                      "angular_velocity_in_frame",
+                                      NULL};
   const char *quantity = s->part[2];
   asi_meaning meaning = ASI_MEANS_SLOT;
+  const bool linear = is(quantity, "acceleration"), angular = is(quantity, "angular_acceleration"),
+             specific = is(quantity, "specific_force"),
+             gyro = is(quantity, "angular_velocity_in_frame");
+  if (gyro && !s->all->of_block) return refuse(s, "only a block may");
+  if (linear || angular || specific) meaning = check_acceleration(s, s->b->frame[frame].body);
+  if (meaning != ASI_MEANS_SLOT) return meaning;
   if (is(quantity, "distance") || is(quantity, "distance_rate")) return find_distance(s, frame);
   if (is(quantity, "position"))
     s->gauge.kind = ASI_GAUGE_POSITION;
@@ -134,6 +165,12 @@ static asi_meaning find_frame(search *s, int frame) {
     s->gauge.kind = ASI_GAUGE_VELOCITY;
   else if (is(quantity, "angular_velocity"))
     s->gauge.kind = ASI_GAUGE_SPIN;
+  else if (gyro)
+    s->gauge.kind = ASI_GAUGE_FRAME_SPIN;
+  else if (linear || angular || specific)
+    s->gauge.kind = linear    ? ASI_GAUGE_ACCELERATION
+                    : angular ? ASI_GAUGE_SPIN_RATE
+                              : ASI_GAUGE_SPECIFIC_FORCE;
   else
     return no_quantity(s, names);
   take_frame(s, 0, frame);
@@ -175,16 +212,46 @@ static asi_meaning find_coordinate(search *s, int joint, asi_coordinate of, int 
   return s->all->no_memory ? mistake(s, "no memory") : ASI_MEANS_SLOT;
 }
 
+static const char *const reactions[] = {"force",           "torque", "force_in_joint",
+                                        "torque_in_joint", "drive",  NULL};
+
+/// Reactions, which only blocks may read; `which` of the names above.
+static asi_meaning find_reaction(search *s, int joint, int which) {
+  const asi_joint_info *info = &s->b->joint[joint];
+  const asi_element *e = &s->b->element[info->element];
+  const asi_coordinate none = {ASI_COORDINATE_SHIFT, 0};
+  const bool drive = is(reactions[which], "drive");
+  asi_meaning meaning = ASI_MEANS_SLOT;
+  if (!s->all->of_block) return refuse(s, "reactions follow from the forces; a block may");
+  if (!info->ours || e->n_bodies != 2 || e->n_velocity_rows > 0 || e->n_rows == 0)
+    return refuse(s, "only reactions of joints between two bodies can be read");
+  if (drive && info->kind != AS_JOINT_MOTION)
+    return refuse(s, "it is no motion, which has a drive");
+  s->gauge = asi_joint_gauge(s->b, joint, none);
+  s->gauge.kind = drive ? ASI_GAUGE_DRIVE : ASI_GAUGE_REACTION;
+  s->gauge.part = 0;
+  s->gauge.joint = joint;
+  s->gauge.n_rows = e->n_rows;
+  s->gauge.type = e->type;
+  s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;
+  s->body[0] = s->gauge.body[0];
+  s->body[1] = s->gauge.body[1];
+  if (drive)
+    has_no_component(s, &meaning);
+  else
+    take_component(s, &meaning);
+  s->gauge.part += 3 * which;
+  return meaning;
+}
+
 static asi_meaning find_joint(search *s, int joint) {
-  static const char *const reactions[] = {"force",           "torque", "force_in_joint",
-                                          "torque_in_joint", "drive",  NULL};
   const char *names[2 * AS_JOINT_COORDINATES + 1] = {NULL};
   asi_coordinate all[AS_JOINT_COORDINATES];
   const asi_joint_info *info = &s->b->joint[joint];
   const int n = info->ours ? asi_joint_coordinates(info->kind, all) : 0;
   bool named = false;
   for (int i = 0; reactions[i]; ++i)
-    if (is(s->part[2], reactions[i])) return refuse(s, "reactions follow from the forces");
+    if (is(s->part[2], reactions[i])) return find_reaction(s, joint, i);
   for (int i = 0; i < n; ++i) {
     const asi_family family = asi_coordinate_family(all[i].kind);
     const char letter[2] = {asi_coordinate_letter(all, n, i), '\0'};
@@ -198,6 +265,18 @@ static asi_meaning find_joint(search *s, int joint) {
   if (!named) return no_quantity(s, names);
   return s->part[3][0] ? mistake(s, "%.60s is not there: no such component", s->name)
                        : mistake(s, "%.60s needs a component: .x, .y or .z", s->name);
+}
+
+/// Whether the law of a spring depends on signals.
+static bool law_reads_blocks(const as_builder *b, const void *data, bool torsion) {
+  const asi_law *law =
+      torsion ? &((const asi_torsion *)data)->law : &((const asi_spring *)data)->law;
+  const int parts[3] = {law->spring.index, law->damper.index, law->both.index};
+  for (int i = 0; i < 3; ++i)
+    if (parts[i] >= 0 && b->curve[parts[i]].formula &&
+        asi_formula_reads_blocks(b->curve[parts[i]].formula))
+      return true;
+  return false;
 }
 
 static asi_meaning find_force(search *s, int force) {
@@ -214,6 +293,8 @@ static asi_meaning find_force(search *s, int force) {
   while (names[part] && !is(s->part[2], names[part])) ++part;
   if (names[part] == NULL) return no_quantity(s, names);
   if (!has_no_component(s, &meaning)) return meaning;
+  if (part == 2 && law_reads_blocks(s->b, s->b->data + e->data, torsion))
+    return refuse(s, "its law depends on blocks; write its formula as a signal, and use that");
   s->gauge.kind = spring ? ASI_GAUGE_SPRING : ASI_GAUGE_TORSION;
   s->gauge.part = part;
   s->gauge.spring = (ptrdiff_t)e->data - (ptrdiff_t)s->all->data;

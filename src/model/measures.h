@@ -15,7 +15,8 @@ typedef struct asi_measures {
   int n_bodies;
   bool too_many_bodies;
   bool no_memory;
-  size_t data; ///< where the element's data will begin
+  size_t data;   ///< where the element's data will begin
+  bool of_block; ///< what follows from the forces may be used, too
 } asi_measures;
 
 /// Is it like a channel: `group.object.quantity`?

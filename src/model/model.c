@@ -1,9 +1,12 @@
 /// What a model tells about itself: counts, names, places.
 #include "model/model.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "elements/coupling.h"
+#include "model/blocks.h"
 
 const as_problem *as_model_problem(const as_model *m) { return m->problem; }
 const as_initial *as_model_initial(const as_model *m) { return &m->initial; }
@@ -98,4 +101,57 @@ int as_model_joint_velocity_rows(const as_model *m, as_joint_id joint) {
 }
 as_joint_id as_model_row_joint(const as_model *m, int row) {
   return row >= 0 && row < m->n_lambda + m->n_psi ? m->row_joint[row] : AS_NONE;
+}
+
+// ---- signals ----------------------------------------------------------------------------------------
+
+static const asi_signal *signal_of(const as_model *m, as_signal_id id) {
+  return m->blocks && id >= 0 && id < m->blocks->n_signals ? &m->blocks->signal[id] : NULL;
+}
+
+int as_model_signals(const as_model *m) { return m->blocks ? m->blocks->n_signals : 0; }
+
+void as_model_signal_name(const as_model *m, as_signal_id id, char *text, size_t size) {
+  const asi_signal *s = signal_of(m, id);
+  if (s)
+    snprintf(text, size, "blocks.%s%s%s", asi_names_get(&m->names[ASI_SORT_BLOCK], s->block),
+             s->output[0] ? "." : "", s->output);
+  else if (size > 0)
+    text[0] = '\0';
+}
+
+as_signal_kind as_model_signal_kind(const as_model *m, as_signal_id id) {
+  const asi_signal *s = signal_of(m, id);
+  return s ? s->kind : AS_SIGNAL_OUTPUT;
+}
+
+const char *as_model_signal_unit(const as_model *m, as_signal_id id) {
+  const asi_signal *s = signal_of(m, id);
+  return s ? s->unit : "";
+}
+
+as_signal_id as_model_find_signal(const as_model *m, const char *block, const char *output) {
+  const int number = find(m, ASI_SORT_BLOCK, block);
+  for (int i = number >= 0 && m->blocks ? m->blocks->block[number].first : -1; i >= 0;
+       i = m->blocks->signal[i].next)
+    if (strcmp(m->blocks->signal[i].output, output ? output : "") == 0) return i;
+  return AS_NONE;
+}
+
+int as_model_signal_place(const as_model *m, as_signal_id id) {
+  const asi_signal *s = signal_of(m, id);
+  return s ? s->place : -1;
+}
+
+double as_model_signal_value(const as_model *m, const as_state *state, as_signal_id id) {
+  const asi_signal *s = signal_of(m, id);
+  if (s == NULL) return (double)NAN;
+  const double *of = s->kind == AS_SIGNAL_OUTPUT  ? state->y
+                     : s->kind == AS_SIGNAL_STATE ? state->x
+                                                  : state->u;
+  return of ? of[s->place] : (double)NAN;
+}
+
+int as_model_signal_loop(const as_model *m, as_signal_id id) {
+  return signal_of(m, id) ? m->blocks->loop[id] : -1;
 }

@@ -9,6 +9,8 @@
 #include "linalg/matrix.h"
 #include "model/builder.h"
 
+typedef struct asi_control asi_control;
+
 /// The local matrices of an element, and where the force is general, its constraint forces by multipliers.
 typedef enum asi_local_block {
   ASI_F_Q,
@@ -123,14 +125,15 @@ struct as_model {
   double gap_factor; ///< how much of them
   asi_superelement *superelement;
   int n_superelements;
-  asi_node *node; ///< n_bodies; only of bodies that are nodes
+  asi_node *node;      ///< n_bodies; only of bodies that are nodes
+  asi_control *blocks; ///< NULL: none
 };
 
 /// Notes what is given of the start, and what may not be changed, see given.c.
 as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error);
 
-/// Fills the callbacks of a description.
-void asi_model_callbacks(as_problem_def *def);
+/// Fills the callbacks of a description; with those of blocks if there are any.
+void asi_model_callbacks(as_problem_def *def, bool blocks);
 
 /// Callbacks return this and the number of the element that could not be evaluated, behind those of elements that of a
 /// superelement; of a fatal failure the negative.

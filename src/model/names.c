@@ -12,8 +12,8 @@
 #include "base/printable.h"
 
 const char *asi_sort_name(asi_sort sort) {
-  static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint", "force",
-                                              "superelement", "parameter", "table", "event"};
+  static const char *const name[ASI_SORTS] = {
+      "body", "frame", "joint", "force", "superelement", "parameter", "table", "event", "block"};
   return name[sort];
 }
 

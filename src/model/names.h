@@ -1,4 +1,4 @@
-/// Names of bodies, frames, joints, forces, superelements, parameters and events: stored once, found by hashing.
+/// Names of bodies, frames, joints, forces, superelements, parameters, events and blocks: stored once, found by hashing.
 #ifndef ALPHASTEP_MODEL_NAMES_H
 #define ALPHASTEP_MODEL_NAMES_H
 
@@ -16,6 +16,7 @@ typedef enum asi_sort {
   ASI_SORT_PARAMETER,
   ASI_SORT_TABLE,
   ASI_SORT_EVENT,
+  ASI_SORT_BLOCK,
   ASI_SORTS
 } asi_sort;
 

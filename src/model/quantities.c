@@ -6,25 +6,43 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/block_row.h"
 #include "elements/vector.h"
+#include "model/blocks.h"
 #include "model/look.h"
+
+void asi_look_at(const as_model *m, const as_state *state, const asi_placed *p,
+                 as_body_motion body[AS_ELEMENT_BODIES], as_element_input *in) {
+  in->t = state->t;
+  in->lambda = state->lambda ? state->lambda + p->row : NULL;
+  in->psi = state->psi ? state->psi + p->velocity_row : NULL;
+  in->u = state->u ? state->u : m->u0;
+  in->x = state->x;
+  in->y = state->y;
+  in->read = state->lambda ? state->lambda + p->read_row : NULL;
+  in->why = NULL;
+  for (int b = 0; b < p->e.n_bodies; ++b) {
+    asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
+    in->body[b] = &body[b];
+  }
+}
 
 as_element_input asi_look(const as_model *m, const as_state *state, const asi_placed *p,
                           as_body_motion body[AS_ELEMENT_BODIES]) {
-  as_element_input in = {.t = state->t,
-                         .lambda = state->lambda ? state->lambda + p->row : NULL,
-                         .psi = state->psi ? state->psi + p->velocity_row : NULL,
-                         .u = state->u ? state->u : m->u0,
-                         .read = state->lambda ? state->lambda + p->read_row : NULL};
-  for (int b = 0; b < p->e.n_bodies; ++b) {
-    asi_model_motion(m, p->e.body[b], state->q, state->v, &body[b]);
-    in.body[b] = &body[b];
-  }
+  as_element_input in = {.t = state->t};
+  asi_look_at(m, state, p, body, &in);
   return in;
 }
 
 const char *asi_element_name(const as_model *m, int element, asi_sort *sort) {
   int number = 0;
+  if (m->element[element].e.type == &asi_block_row_type) {
+    const asi_block_row *row = m->element[element].data;
+    *sort = ASI_SORT_BLOCK;
+    return row->signal >= 0
+               ? asi_names_get(&m->names[ASI_SORT_BLOCK], m->blocks->signal[row->signal].block)
+               : "";
+  }
   *sort = ASI_SORT_JOINT;
   while (number < m->n_joints && m->joint[number].element != element) ++number;
   if (number < m->n_joints) return asi_names_get(&m->names[ASI_SORT_JOINT], number);
@@ -44,6 +62,8 @@ as_status asi_fail_element(const as_model *m, int element, const as_state *state
                        .v = state->v,
                        .lambda = state->lambda,
                        .psi = state->psi,
+                       .x = state->x,
+                       .y = state->y,
                        .u = state->u};
   asi_model_explain(&at, ASI_BLAMED + element, why, sizeof why, (void *)(uintptr_t)m);
   return asi_fail(error, AS_ERR_RETRY, state->t, name,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hint.h"
 #include "model/measures.h"
 
 /// A formula that is being compiled.
@@ -20,6 +21,38 @@ typedef struct looking {
 static asi_meaning refuse(const looking *at, const char *name, asi_named *named) {
   snprintf(named->sentence, ASI_SENTENCE_LENGTH, "%.60s cannot be used here: %s", name,
            at->wish->reason ? at->wish->reason : "it is not known when this is evaluated");
+  return ASI_MEANS_MISTAKE;
+}
+
+static const char blocks[] = "blocks.";
+
+/// blocks.NAME or blocks.NAME.OUTPUT
+static asi_meaning find_signal(const as_builder *b, const char *name, asi_named *named) {
+  char block[ASI_EXPRESSION_NAME];
+  snprintf(block, sizeof block, "%s", name + strlen(blocks));
+  char *output = strchr(block, '.');
+  if (output) *output++ = '\0';
+  const int number = asi_names_find(&b->names[ASI_SORT_BLOCK], block);
+  asi_hint hint = {.word = number < 0 ? block : output ? output : ""};
+  if (number < 0) {
+    const asi_names *all = &b->names[ASI_SORT_BLOCK];
+    for (int i = 0; i < all->count; ++i) asi_hint_try(&hint, asi_names_get(all, i));
+    snprintf(named->sentence, ASI_SENTENCE_LENGTH, "there is no block \"%.40s\"%s", block,
+             asi_hint_text(&hint));
+    return ASI_MEANS_MISTAKE;
+  }
+  named->index = ASI_SLOT_SIGNAL + asi_builder_find_signal(b, number, output ? output : "");
+  if (named->index >= ASI_SLOT_SIGNAL) return ASI_MEANS_SLOT;
+  for (int i = b->block[number].first; i >= 0; i = b->signal[i].next)
+    asi_hint_try(&hint, b->signal[i].output);
+  const int first = b->block[number].first;
+  if (output)
+    snprintf(named->sentence, ASI_SENTENCE_LENGTH, "the block \"%.40s\" has no \"%.30s\"%s", block,
+             output, asi_hint_text(&hint));
+  else
+    snprintf(named->sentence, ASI_SENTENCE_LENGTH,
+             "the block \"%.40s\" has several outputs: blocks.%.40s.%.30s", block, block,
+             first >= 0 ? b->signal[first].output : "NAME");
   return ASI_MEANS_MISTAKE;
 }
 
@@ -43,6 +76,8 @@ static asi_meaning find(const char *name, asi_named *named, void *user) {
   const asi_meaning given = outer ? outer->find(name, named, outer->user) : ASI_MEANS_NOTHING;
   if (given != ASI_MEANS_NOTHING) return given;
   const int parameter = asi_names_find(&at->b->names[ASI_SORT_PARAMETER], name);
+  if (strncmp(name, blocks, strlen(blocks)) == 0 && at->wish->signals)
+    return find_signal(at->b, name, named);
   if (asi_is_channel(name) && at->wish->measures) {
     const asi_meaning meaning = asi_measures_find(at->b, at->wish->measures, name, named);
     named->index += ASI_SLOT_MEASURE;

@@ -14,6 +14,7 @@ typedef struct asi_wish {
   bool parameters;        ///< of the model: ASI_SLOT_PARAMETER and so on
   struct asi_measures
       *measures;      ///< where quantities of the machine are noted; NULL: none may be used
+  bool signals;       ///< of blocks: ASI_SLOT_SIGNAL and so on
   const char *reason; ///< why other names that exist are refused: `a motion is given by t alone`
 } asi_wish;
 
@@ -21,5 +22,9 @@ typedef struct asi_wish {
 /// besides. Free the result with free().
 as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *wish,
                               asi_expression **out, as_error *error);
+
+/// Whether a formula of a block can be compiled; a failure as above.
+ASI_IO as_status asi_builder_check_block_formula(as_builder *b, const char *block, const char *text,
+                                                 as_error *error);
 
 #endif

@@ -26,8 +26,8 @@ typedef struct span {
 static void look_at(const as_model *m, const as_state at[2], const asi_placed *p, span *x) {
   x->p = p;
   x->h = at[1].t - at[0].t;
-  x->from = asi_look(m, &at[0], p, x->before);
-  x->to = asi_look(m, &at[1], p, x->after);
+  asi_look_at(m, &at[0], p, x->before, &x->from);
+  asi_look_at(m, &at[1], p, x->after, &x->to);
 }
 
 // ---- lines ------------------------------------------------------------------------------------------
@@ -194,8 +194,9 @@ static int check_step(const as_point *from, const as_point *to, const bool *inac
              asi_names_get(&m->names[ASI_SORT_JOINT], joint));
     return AS_RETRY;
   }
-  const as_state at[2] = {{.t = from->t, .q = from->q, .v = from->v, .u = from->u},
-                          {.t = to->t, .q = to->q, .v = to->v, .u = to->u}};
+  const as_state at[2] = {
+      {.t = from->t, .q = from->q, .v = from->v, .x = from->x, .y = from->y, .u = from->u},
+      {.t = to->t, .q = to->q, .v = to->v, .x = to->x, .y = to->y, .u = to->u}};
   if (forces_jump(m, at, text, size)) return AS_RETRY;
   for (int i = 0; i < m->n_joints; ++i) {
     const as_joint_kind kind = m->joint[i].kind;

@@ -14,7 +14,7 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_FLOW] = 3,     [ASI_SOURCE_ENERGY] = 5,
       [ASI_SOURCE_MOMENTUM] = 9, [ASI_SOURCE_SOLVER] = 3,
       [ASI_SOURCE_DRIFT] = 2,    [ASI_SOURCE_DISTANCE] = 2,
-      [ASI_SOURCE_EVENT] = 2,
+      [ASI_SOURCE_EVENT] = 2,    [ASI_SOURCE_SIGNAL] = 1,
   };
   return size[kind];
 }
@@ -22,11 +22,13 @@ int asi_source_size(asi_source_kind kind) {
 bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
   const as_problem_def *def = &as_model_problem(model)->def;
   const bool driven = (!def->scleronomic && def->n_lambda > 0) || def->n_psi > 0;
-  const bool general = def->force_kind == AS_FORCE_GENERAL; // friction reads multipliers
+  // Friction reads multipliers; outputs y are solved for together with them.
+  const bool general = def->force_kind == AS_FORCE_GENERAL || def->n_y > 0;
   switch (kind) {
   case ASI_SOURCE_ACCELERATION:
   case ASI_SOURCE_REACTION:
   case ASI_SOURCE_DRIVE: return true;
+  case ASI_SOURCE_SIGNAL: return def->n_y > 0;
   case ASI_SOURCE_ACTION:
   case ASI_SOURCE_LAW:
   case ASI_SOURCE_FLOW: return general;
@@ -36,15 +38,16 @@ bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
 }
 
 const char *asi_group_name(asi_group group) {
-  static const char *const name[ASI_GROUPS] = {"bodies", "frames",   "joints", "forces", "events",
-                                               "energy", "momentum", "solver", "drift"};
+  static const char *const name[ASI_GROUPS] = {"bodies", "frames", "joints",   "forces", "blocks",
+                                               "events", "energy", "momentum", "solver", "drift"};
   return name[group];
 }
 
 bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_EVENTS; }
 
 const asi_names *asi_group_names(const as_model *m, const asi_names *events, asi_group group) {
-  static const asi_sort sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT, ASI_SORT_FORCE};
+  static const asi_sort sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT, ASI_SORT_FORCE,
+                                  ASI_SORT_BLOCK};
   static const asi_names none = {0};
   if (group < ASI_GROUP_EVENTS) return &m->names[sort[group]];
   return group == ASI_GROUP_EVENTS && events ? events : &none;
@@ -181,6 +184,7 @@ int asi_quantities(const as_model *m, asi_group group, int object,
   case ASI_GROUP_FRAMES: add_frame(&l); break;
   case ASI_GROUP_JOINTS: add_joint(&l, m, object); break;
   case ASI_GROUP_FORCES: add_force(&l, &m->element[m->force[object]]); break;
+  case ASI_GROUP_BLOCKS: break; // each has signals of its own: select.c
   case ASI_GROUP_EVENTS:
     add(&l, "count", "-", ASI_SOURCE_EVENT, 0, "");
     add(&l, "time", "s", ASI_SOURCE_EVENT, 1, "");

@@ -17,6 +17,7 @@ typedef enum asi_group {
   ASI_GROUP_FRAMES,
   ASI_GROUP_JOINTS,
   ASI_GROUP_FORCES,
+  ASI_GROUP_BLOCKS,
   ASI_GROUP_EVENTS,
   ASI_GROUP_ENERGY,
   ASI_GROUP_MOMENTUM,
@@ -41,6 +42,7 @@ typedef enum asi_source_kind {
   ASI_SOURCE_SOLVER,      ///< h, iterations, error
   ASI_SOURCE_DRIFT,       ///< position, velocity
   ASI_SOURCE_EVENT,       ///< count, time
+  ASI_SOURCE_SIGNAL,      ///< of a block: 1
   ASI_SOURCES
 } asi_source_kind;
 

@@ -212,6 +212,7 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
     out[0] = view->events ? view->events[2 * object] : 0.0;
     out[1] = view->events ? view->events[2 * object + 1] : (double)NAN;
     break;
+  case ASI_SOURCE_SIGNAL: out[0] = as_model_signal_value(m, state, object); break;
   case ASI_SOURCES: break;
   }
   return AS_OK;

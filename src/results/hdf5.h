@@ -26,6 +26,8 @@
 #include <hdf5.h>
 
 #define ASI_HDF5_FORMAT "alphastep results"
+/// What a block's own signal is called there.
+#define ASI_HDF5_VALUE "value"
 #define ASI_HDF5_ERRORS "errors"
 #define ASI_HDF5_SEAL "alphastep digest" // 16 bytes
 enum {

@@ -29,7 +29,8 @@ static cell take_apart(char *name, const asi_layout *l) {
   while (strcmp(asi_group_name(c.group), part[0]) != 0) ++c.group;
   if (asi_group_has_objects(c.group))
     c.object = asi_names_find(asi_group_names(l->model, l->events, c.group), part[next++]);
-  c.quantity = next < n ? part[next] : "";
+  // A block's own signal is its `value` in the file.
+  c.quantity = next < n ? part[next] : c.group == ASI_GROUP_BLOCKS ? ASI_HDF5_VALUE : "";
   const bool last = next + 1 >= n;
   // `frames.A.distance.B`: B is a name, not a component.
   const bool of_two = c.group == ASI_GROUP_FRAMES && strncmp(c.quantity, "distance", 8) == 0;
@@ -54,7 +55,7 @@ static int list_cells(asi_layout *l, const as_channels *channels, cell *out) {
     memcpy(text, channel.name, size);
     cell c = take_apart(text, l);
     c.unit = channel.unit;
-    c.many = l->many;
+    c.many = l->many && c.group != ASI_GROUP_BLOCKS; // they have units of their own
     c.place = 1 + i;
     if (!is_pose(&c)) out[count++] = c;
     text += size;
@@ -90,6 +91,7 @@ static bool share_dataset(const cell *a, const cell *b) {
 }
 
 static const char *frame_of(const cell *c) {
+  if (c->group == ASI_GROUP_BLOCKS) return NULL;
   const bool rotates = strncmp(c->quantity, "angular_", 8) == 0;
   const bool local = strstr(c->quantity, "_in_joint") != NULL;
   if (c->group == ASI_GROUP_BODIES) {
@@ -106,7 +108,7 @@ static const char *frame_of(const cell *c) {
 /// Makes the dataset of `n` cells, which are sorted.
 static as_status make_dataset(asi_layout *l, const cell *c, int n, as_error *error) {
   asi_dataset *d = &l->dataset[l->n++];
-  const bool many = l->many && c->object >= 0;
+  const bool many = c->many && c->object >= 0;
   *d = (asi_dataset){.group = c->group,
                      .object = many ? -1 : c->object,
                      .quantity = c->quantity,

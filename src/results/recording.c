@@ -197,6 +197,10 @@ static bool add_channel(as_recording *r, const char *const part[4], size_t unit,
 static bool add_channels(as_recording *r, const char *begin, const char *quantity,
                          const objects *of, const char *columns, size_t unit) {
   const source s = r->source[r->n_sources - 1];
+  const char *blocks = strstr(begin, asi_group_name(ASI_GROUP_BLOCKS));
+  const bool of_block = blocks && (blocks == begin || strncmp(begin, ASI_HDF5_ERRORS ".",
+                                                              strlen(ASI_HDF5_ERRORS ".")) == 0);
+  if (of_block && strcmp(quantity, ASI_HDF5_VALUE) == 0) quantity = NULL;
   for (hsize_t object = 0; object < s.objects; ++object) {
     const hsize_t number = of && of->numbers ? (hsize_t)of->numbers[object] : object;
     const char *who = s.many && of ? of->names + number * of->size : NULL;

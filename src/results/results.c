@@ -296,7 +296,7 @@ static bool make_groups(hid_t root, const asi_layout *l, bool error, const maker
     if (!asi_layout_has(l, (asi_group)g, error)) continue;
     const hid_t group = make_group(root, asi_group_name((asi_group)g), m);
     ok = group >= 0;
-    if (ok && l->many && asi_group_has_objects((asi_group)g))
+    if (ok && l->many && g != ASI_GROUP_BLOCKS && asi_group_has_objects((asi_group)g))
       ok = put_names(group, asi_group_names(l->model, l->events, (asi_group)g), m);
     for (int i = 0, last = -1; i < l->n && ok; ++i) {
       const asi_dataset *d = &l->dataset[i];

@@ -209,13 +209,26 @@ static as_status take_joints(maker *m, const as_joint_id *joint, int n, const ch
 static as_status take_settings(maker *m, const as_rule_def *def) {
   asi_rule *rule = m->rule;
   rule->parameter = take(m, (size_t)def->n_set, sizeof *rule->parameter);
+  rule->signal = take(m, (size_t)def->n_set, sizeof *rule->signal);
   rule->value = take(m, (size_t)def->n_set, sizeof *rule->value);
-  if (rule->parameter == NULL || rule->value == NULL) return asi_fail_memory(m->error);
+  if (rule->parameter == NULL || rule->signal == NULL || rule->value == NULL)
+    return asi_fail_memory(m->error);
   rule->n_set = def->n_set;
   as_status status = AS_OK;
   for (int i = 0; i < def->n_set && status == AS_OK; ++i) {
     const as_parameter_id parameter = rule->parameter[i] = def->set[i].parameter;
-    if (parameter < 0 || parameter >= m->rules->model->n_parameters || def->set[i].value == NULL)
+    const as_signal_id signal = rule->signal[i] = def->set[i].signal;
+    if (parameter == AS_NONE && def->set[i].value) {
+      const as_model *model = m->rules->model;
+      if (signal < 0 || signal >= as_model_signals(model) ||
+          as_model_signal_kind(model, signal) == AS_SIGNAL_OUTPUT)
+        return asi_fail(
+            m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
+            "Event \"%s\" is to set a signal that is not there, or that is no state and "
+            "not sampled.",
+            name_of(m));
+    } else if (parameter < 0 || parameter >= m->rules->model->n_parameters ||
+               def->set[i].value == NULL)
       return asi_fail(
           m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
           "Event \"%s\" is to set parameter %d, which is not there, or there is no value for it.",

@@ -40,7 +40,8 @@ typedef struct asi_rule {
   int direction, times;
   bool stop;
   const char *message;
-  as_parameter_id *parameter; ///< n_set that are set, each to its value
+  as_parameter_id *parameter; ///< n_set that are set, each to its value; AS_NONE:
+  as_signal_id *signal;       ///< a state or sampled signal instead
   asi_clause *value;
   int n_set;
   asi_joint_list release, activate, strike;

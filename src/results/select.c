@@ -5,6 +5,7 @@
 
 #include "alphastep/words.h"
 #include "base/error.h"
+#include "model/blocks.h"
 #include "results/channels.h"
 #include "results/rules.h"
 
@@ -151,6 +152,23 @@ static bool add_distance(selector *s, int frame, int other, bool rate) {
   return add_place(s, first + rate, rate ? "m/s" : "m", part);
 }
 
+/// blocks.NAME or blocks.NAME.OUTPUT
+static bool add_signal(selector *s, int block, int signal) {
+  const as_model *m = s->out->model;
+  const asi_signal *x = &m->blocks->signal[signal];
+  if (s->slot[ASI_SOURCE_SIGNAL] == NULL) {
+    s->slot[ASI_SOURCE_SIGNAL] = asi_calloc((size_t)m->blocks->n_signals, sizeof(int));
+    if (s->slot[ASI_SOURCE_SIGNAL] == NULL) return false;
+    for (int i = 0; i < m->blocks->n_signals; ++i) s->slot[ASI_SOURCE_SIGNAL][i] = -1;
+  }
+  int *first = &s->slot[ASI_SOURCE_SIGNAL][signal];
+  if (*first < 0) *first = add_source(s, (asi_source){.kind = ASI_SOURCE_SIGNAL, .object = signal});
+  const char *const part[PARTS] = {asi_group_name(ASI_GROUP_BLOCKS),
+                                   asi_names_get(&m->names[ASI_SORT_BLOCK], block),
+                                   x->output[0] ? x->output : NULL, NULL};
+  return *first >= 0 && add_place(s, *first, x->unit, part);
+}
+
 // ---- matching ---------------------------------------------------------------------------------------
 
 bool asi_matches(const char *pattern, const char *text) {
@@ -210,11 +228,32 @@ static bool select_distances(selector *s, int frame, bool rate) {
   return true;
 }
 
+/// Signals of a block. Without a quantity: its own, or all if it has none.
+static bool select_signals(selector *s, int block, int part) {
+  const asi_control *c = s->out->model->blocks;
+  const bool any = part >= s->n_parts;
+  bool own = false;
+  for (int i = c->block[block].first; i >= 0; i = c->signal[i].next)
+    own = own || c->signal[i].output[0] == '\0';
+  for (int i = c->block[block].first; i >= 0; i = c->signal[i].next) {
+    const char *output = c->signal[i].output;
+    if (any && own && output[0]) continue;
+    if (!any && !takes(s, LEVEL_QUANTITY, part, block, output)) continue;
+    if (part + 1 < s->n_parts) {
+      note_miss(s, LEVEL_COMPONENT, s->part[part + 1], block, "");
+      continue;
+    }
+    if (!add_signal(s, block, i)) return false;
+  }
+  return true;
+}
+
 /// All that is selected of an object; `part` is that of the quantity. False: memory has run out.
 static bool select_of_object(selector *s, asi_group group, int object, int part) {
   asi_channel_quantity q[ASI_QUANTITIES];
   const int n = asi_quantities(s->out->model, group, object, q);
   const char *quantity = part < s->n_parts ? s->part[part] : "";
+  if (group == ASI_GROUP_BLOCKS) return select_signals(s, object, part);
   const bool rate = strcmp(quantity, "distance_rate") == 0;
   if (group == ASI_GROUP_FRAMES && (rate || strcmp(quantity, "distance") == 0))
     return select_distances(s, object, rate);
@@ -260,7 +299,7 @@ static as_status select_of_groups(selector *s) {
 static as_status fail_miss(const selector *s) {
   const miss *m = &s->miss;
   static const char *const what[] = {"group", NULL, "quantity", "component"};
-  static const char *const objects[] = {"body", "frame", "joint", "force", "event"};
+  static const char *const objects[] = {"body", "frame", "joint", "force", "block", "event"};
   char hint[320] = "";
   if (m->distance >= 0 && m->nearest[0] && as_word_is_close(m->part, m->distance))
     snprintf(hint, sizeof hint, "did you mean `%s`?", m->nearest);

@@ -120,7 +120,13 @@ static as_status set(asi_rule_state *s, as_event *event, bool *changed) {
   for (int i = 0; i < rule->n_set && status == AS_OK; ++i)
     status = value_of(s, &rule->value[i], event->at->t, event->u, &value[i]);
   for (int i = 0; i < rule->n_set && status == AS_OK; ++i) {
-    event->u[rule->parameter[i]] = value[i];
+    if (rule->parameter[i] != AS_NONE) {
+      event->u[rule->parameter[i]] = value[i];
+    } else {
+      const as_model *model = s->watch->rules->model;
+      const bool state = as_model_signal_kind(model, rule->signal[i]) == AS_SIGNAL_STATE;
+      (state ? event->x : event->u)[as_model_signal_place(model, rule->signal[i])] = value[i];
+    }
     *changed = true;
   }
   return status;

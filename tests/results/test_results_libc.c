@@ -72,7 +72,7 @@ static as_model *build(void) {
 /// Events with all kinds of actions in the middle of the run.
 static as_status make_rules(const as_model *m, as_rules **out, as_error *error) {
   static const as_joint_id knee = 1;
-  static const as_rule_setting set = {0, "p + bodies.lower.position.x"};
+  static const as_rule_setting set = {.parameter = 0, .value = "p + bodies.lower.position.x"};
   as_rule_impulse hit = as_default_rule_impulse();
   hit.body = 0;
   hit.force[1] = "p/10";

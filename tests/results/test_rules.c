@@ -621,7 +621,8 @@ static void test_set(void **state) {
   as_error error;
   as_parameter_id parameter = 0;
   as_model *model = rocket(&parameter);
-  const as_rule_setting half = {parameter, "thrust/2"}, none = {parameter, "0"};
+  const as_rule_setting half = {.parameter = parameter, .value = "thrust/2"},
+                        none = {.parameter = parameter, .value = "0"};
   as_rule_def rule[2] = {as_default_rule_def(), as_default_rule_def()};
   rule[0].name = "half";
   rule[0].when = "bodies.rocket.velocity.x - thrust*k";
@@ -666,7 +667,8 @@ static void test_together(void **state) {
   as_error error;
   as_parameter_id parameter = 0;
   as_model *model = rocket(&parameter);
-  const as_rule_setting more = {parameter, "thrust + 1"}, twice = {parameter, "2*thrust"};
+  const as_rule_setting more = {.parameter = parameter, .value = "thrust + 1"},
+                        twice = {.parameter = parameter, .value = "2*thrust"};
   as_rule_def rule[3] = {as_default_rule_def(), as_default_rule_def(), as_default_rule_def()};
   rule[0].name = "more";
   rule[0].when = "t - 1";
@@ -842,7 +844,7 @@ static void test_no_number(void **state) {
   as_error error;
   as_parameter_id parameter = 0;
   as_model *model = rocket(&parameter);
-  const as_rule_setting wrong = {parameter, "1 + sqrt(1 - t)"};
+  const as_rule_setting wrong = {.parameter = parameter, .value = "1 + sqrt(1 - t)"};
   as_rule_def rule = as_default_rule_def();
   rule.name = "odd";
   rule.when = "sqrt(0.5 - t) - 2";
@@ -964,7 +966,7 @@ static void test_refused(void **state) {
     for (int k = 0; k < 4 && formula[i].words[k]; ++k) EXPECT(&error, formula[i].words[k]);
   }
   const as_joint_id missing = 4;
-  const as_rule_setting unknown = {7, "1"};
+  const as_rule_setting unknown = {.parameter = 7, .value = "1"};
   as_rule_impulse hit = as_default_rule_impulse();
   hit.body = AS_GROUND;
   as_rule_impulse twist = as_default_rule_impulse();

@@ -1,0 +1,415 @@
+/// Blocks in files: signals, states, samples and linear systems. Templates, which are made of these, stand in templates.c.
+#include "file/blocks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alphastep/sparse.h"
+#include "base/error.h"
+#include "file/kinds.h"
+#include "file/templates.h"
+
+// ---- formulas ---------------------------------------------------------------------------------------
+
+typedef struct signal_thing {
+  as_signal_def def;
+} signal_thing;
+
+#define AT(field) offsetof(signal_thing, field)
+static const asi_key signal_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    {"formula", ASI_KEY_FORMULA, AT(def.formula), .required = true,
+     .text = "what it is at every time: of t, parameters, tables, quantities of the machine "
+             "(accelerations and reactions too) and blocks"},
+    {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
+};
+static const asi_key state_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    {"rate", ASI_KEY_FORMULA, AT(def.formula), .required = true,
+     .text = "its derivative by the time; as the formula of a signal"},
+    {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value at the start"},
+    {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
+};
+static const asi_key sampled_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    {"formula", ASI_KEY_FORMULA, AT(def.formula), .required = true,
+     .text = "what it is set to at its samples; as the formula of a signal, but its own name is "
+             "what it was before"},
+    {"period", ASI_KEY_NUMBER, AT(def.period), .required = true, .range = ASI_POSITIVE, .unit = "s",
+     .text = "time between samples"},
+    {"offset", ASI_KEY_NUMBER, AT(def.offset), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .otherwise = "0", .text = "time of the first sample"},
+    {"delay", ASI_KEY_NUMBER, AT(def.delay), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .otherwise = "0",
+     .text = "from a sample to when it takes effect; may be longer than the period"},
+    {"state", ASI_KEY_BOOLEAN, AT(def.after), .otherwise = "false",
+     .text = "samples of other blocks at the same time still read what it was before"},
+    {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0",
+     .text = "its value until the first sample takes effect"},
+    {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
+};
+#undef AT
+static const asi_table signal_table = {"signal", NULL, signal_keys, ASI_COUNT(signal_keys)};
+static const asi_table state_table = {"state", NULL, state_keys, ASI_COUNT(state_keys)};
+static const asi_table sampled_table = {"sampled", NULL, sampled_keys, ASI_COUNT(sampled_keys)};
+
+static void prepare_signal(void *out) { ((signal_thing *)out)->def = as_default_signal_def(); }
+
+static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                            as_error *error) {
+  signal_thing *thing = read;
+  thing->def.block = name;
+  thing->def.kind = (as_signal_kind)kind->code;
+  return as_builder_add_signal(r->builder, &thing->def, NULL, error);
+}
+
+// ---- linear systems ---------------------------------------------------------------------------------
+
+enum { A, B, C, D, N_MATRICES };
+
+typedef struct linear_thing {
+  as_linear_def def;
+  asi_rows matrix[N_MATRICES];
+  const char *file[N_MATRICES]; ///< NULL: none
+  asi_texts inputs, outputs;
+  asi_rows start;
+  const char *unit;
+} linear_thing;
+
+#define AT(field) offsetof(linear_thing, field)
+#define FILE_KEY(name, number, of)                                                                 \
+  {                                                                                                \
+    name, ASI_KEY_PATH, AT(file[number]), .instead_of = of,                                        \
+                                          .text = "the same from a Matrix Market file"             \
+  }
+static const asi_key linear_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    {"A", ASI_KEY_ROWS, AT(matrix[A]), .least = 1, .otherwise = "no states",
+     .text = "x' = A x + B w, or at samples x+ = A x + B w: a list of rows"},
+    FILE_KEY("A_file", A, "A"),
+    {"B", ASI_KEY_ROWS, AT(matrix[B]), .least = 1, .otherwise = "zeros", .text = "likewise"},
+    FILE_KEY("B_file", B, "B"),
+    {"C", ASI_KEY_ROWS, AT(matrix[C]), .least = 1, .otherwise = "zeros", .text = "y = C x + D w"},
+    FILE_KEY("C_file", C, "C"),
+    {"D", ASI_KEY_ROWS, AT(matrix[D]), .least = 1, .otherwise = "zeros", .text = "likewise"},
+    FILE_KEY("D_file", D, "D"),
+    {"inputs", ASI_KEY_TEXTS, AT(inputs), .text = "w: formulas, as that of a signal"},
+    {"outputs", ASI_KEY_TEXTS, AT(outputs), .otherwise = "y1, y2, ...; of a single one none",
+     .text = "names of y: blocks.NAME.OUTPUT"},
+    {"start", ASI_KEY_NUMBERS, AT(start), .least = 1, .otherwise = "zeros",
+     .text = "x at the start"},
+    {"period", ASI_KEY_NUMBER, AT(def.period), .range = ASI_POSITIVE, .unit = "s",
+     .otherwise = "it is continuous", .text = "time between samples"},
+    {"offset", ASI_KEY_NUMBER, AT(def.offset), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .with = "period", .otherwise = "0", .text = "time of the first sample"},
+    {"delay", ASI_KEY_NUMBER, AT(def.delay), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .with = "period", .otherwise = "0",
+     .text = "from a sample to when it takes effect, less than the period"},
+    {"unit", ASI_KEY_TEXT, AT(unit), .otherwise = "-", .text = "of the outputs' channels"},
+};
+#undef FILE_KEY
+#undef AT
+static const asi_table linear_table = {"linear system", NULL, linear_keys, ASI_COUNT(linear_keys)};
+
+static void prepare_linear(void *out) { ((linear_thing *)out)->def = as_default_linear_def(); }
+
+/// A matrix from a file as rows.
+static as_status read_matrix(asi_reader *r, const char *path, asi_rows *out, as_error *error) {
+  as_sparse *m = NULL;
+  as_status status = as_sparse_read(path, &m, error);
+  if (status) return status;
+  asi_note_file(r, path);
+  if ((double)m->rows * (double)m->cols > 1e8) {
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%s: %d x %d is too large.", path,
+                      m->rows, m->cols);
+  } else {
+    out->n = m->rows;
+    out->columns = m->cols;
+    out->number = asi_arena_take(&r->scratch, (size_t)m->rows * (size_t)m->cols * sizeof(double));
+    for (int j = 0; j < m->cols && out->number; ++j)
+      for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+        out->number[(ptrdiff_t)m->row[k] * m->cols + j] = m->value[k];
+  }
+  as_sparse_destroy(m);
+  return status;
+}
+
+/// Whether what was read fits together.
+static as_status check_sizes(const linear_thing *thing, const char *name, as_error *error) {
+  const as_linear_def *def = &thing->def;
+  const int rows[N_MATRICES] = {def->n_states, def->n_states, def->n_outputs, def->n_outputs};
+  const int cols[N_MATRICES] = {def->n_states, def->n_inputs, def->n_states, def->n_inputs};
+  for (int k = 0; k < N_MATRICES; ++k)
+    if (thing->matrix[k].number &&
+        (thing->matrix[k].n != rows[k] || thing->matrix[k].columns != cols[k]))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                      "The matrix %c is %d x %d; with %d states, %d inputs and %d outputs it must "
+                      "be %d x %d.",
+                      "ABCD"[k], thing -> matrix[k].n, thing->matrix[k].columns, def->n_states,
+                      def->n_inputs, def->n_outputs, rows[k], cols[k]);
+  if (thing->outputs.n > 0 && thing->outputs.n != def->n_outputs)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "There are %d names of outputs, but %d outputs.", thing->outputs.n,
+                    def->n_outputs);
+  if (thing->start.n > 0 && thing->start.n != def->n_states)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The start has %d numbers, but there are %d states.", thing->start.n,
+                    def->n_states);
+  return AS_OK;
+}
+
+static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                            as_error *error) {
+  linear_thing *thing = read;
+  as_linear_def *def = &thing->def;
+  const double **const to[N_MATRICES] = {&def->A, &def->B, &def->C, &def->D};
+  (void)kind;
+  for (int k = 0; k < N_MATRICES; ++k) {
+    const as_status status =
+        thing->file[k] ? read_matrix(r, thing->file[k], &thing->matrix[k], error) : AS_OK;
+    if (status) return status;
+    *to[k] = thing->matrix[k].number;
+  }
+  def->block = name;
+  def->n_states = thing->matrix[A].number ? thing->matrix[A].n : 0;
+  def->n_inputs = thing->inputs.n;
+  def->n_outputs = thing->matrix[C].number ? thing->matrix[C].n : thing->matrix[D].n;
+  def->input = thing->inputs.text;
+  def->output = thing->outputs.n > 0 ? thing->outputs.text : NULL;
+  def->start = thing->start.number;
+  as_status status = check_sizes(thing, name, error);
+  if (status) return status;
+  const char **unit = asi_arena_take(&r->scratch, (size_t)def->n_outputs * sizeof *unit);
+  if (unit == NULL) return AS_ERR_MEMORY;
+  for (int i = 0; i < def->n_outputs; ++i) unit[i] = thing->unit;
+  def->unit = unit;
+  for (int i = 0; i < thing->inputs.n && r->n_formulas < ASI_MOST_FORMULAS; ++i)
+    r->formula[r->n_formulas++] =
+        (asi_formula_value){thing->inputs.value[i], thing->inputs.text[i]};
+  return as_builder_add_linear(r->builder, def, error);
+}
+
+// ---- transfer functions -----------------------------------------------------------------------------
+
+typedef struct transfer_thing {
+  as_linear_def def;
+  const char *input, *unit;
+  asi_rows numerator, denominator;
+} transfer_thing;
+
+#define AT(field) offsetof(transfer_thing, field)
+static const asi_key transfer_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    {"input", ASI_KEY_FORMULA, AT(input), .required = true,
+     .text = "a formula, as that of a signal"},
+    {"numerator", ASI_KEY_NUMBERS, AT(numerator), .required = true, .least = 1,
+     .text = "coefficients of the powers of s, or of z, the highest first"},
+    {"denominator", ASI_KEY_NUMBERS, AT(denominator), .required = true, .least = 1,
+     .text = "likewise; not of a lower degree"},
+    {"period", ASI_KEY_NUMBER, AT(def.period), .range = ASI_POSITIVE, .unit = "s",
+     .otherwise = "it is continuous, in s", .text = "time between samples: it is one in z"},
+    {"offset", ASI_KEY_NUMBER, AT(def.offset), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .with = "period", .otherwise = "0", .text = "time of the first sample"},
+    {"delay", ASI_KEY_NUMBER, AT(def.delay), .range = ASI_NOT_NEGATIVE, .unit = "s",
+     .with = "period", .otherwise = "0",
+     .text = "from a sample to when it takes effect, less than the period"},
+    {"unit", ASI_KEY_TEXT, AT(unit), .otherwise = "-", .text = "of its channel"},
+};
+#undef AT
+static const asi_table transfer_table = {"transfer function", NULL, transfer_keys,
+                                         ASI_COUNT(transfer_keys)};
+
+static void prepare_transfer(void *out) { ((transfer_thing *)out)->def = as_default_linear_def(); }
+
+/// Without zeros at the front.
+static asi_rows without_zeros(asi_rows p) {
+  for (; p.n > 0 && p.number[0] == 0.0; --p.n) ++p.number;
+  return p;
+}
+
+/// [CT.1] b(s)/a(s) with s = w p, w = |a_0/a_n|^(1/n), so that the coefficients of p are of one size: with alpha_k =
+/// a_k w^(k-n)/a_n and beta_k likewise,
+///
+///     x_k' = w x_(k+1)     x_n' = w (w_1 - sum alpha_k x_(k+1))     y = sum (beta_k - beta_n alpha_k) x_(k+1) + beta_n w_1
+static as_status add_transfer(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                              as_error *error) {
+  transfer_thing *thing = read;
+  const asi_rows a = without_zeros(thing->denominator), b = without_zeros(thing->numerator);
+  const int n = a.n - 1;
+  (void)kind;
+  if (a.n == 0 || b.n > a.n || n > 10000)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    a.n == 0    ? "The denominator is zero."
+                    : b.n > a.n ? "The degree of the numerator is above that of the denominator."
+                                : "The degree is above 10000.");
+  const double last = n > 0 ? fabs(a.number[n] / a.number[0]) : 0.0;
+  const double w = isnan(thing->def.period) && last > 0.0 ? pow(last, 1.0 / n) : 1.0;
+  const size_t size = (size_t)n * sizeof(double);
+  double *matrix_A = asi_arena_take(&r->scratch, (size_t)n * size);
+  double *matrix_B = asi_arena_take(&r->scratch, size),
+         *matrix_C = asi_arena_take(&r->scratch, size);
+  if (matrix_A == NULL || matrix_B == NULL || matrix_C == NULL) return AS_ERR_MEMORY;
+  const double direct = b.n == a.n ? b.number[0] / a.number[0] : 0.0;
+  for (int k = 0; k < n; ++k) {
+    const double scale = pow(w, k - n) / a.number[0];
+    const double alpha = a.number[n - k] * scale;
+    const double beta = k < b.n ? b.number[b.n - 1 - k] * scale : 0.0;
+    if (k + 1 < n) matrix_A[(ptrdiff_t)k * n + k + 1] = w;
+    matrix_A[(ptrdiff_t)(n - 1) * n + k] -= w * alpha;
+    matrix_C[k] = beta - direct * alpha;
+  }
+  if (n > 0) matrix_B[n - 1] = w;
+  as_linear_def *def = &thing->def;
+  def->block = name;
+  def->n_states = n;
+  def->n_inputs = def->n_outputs = 1;
+  def->A = matrix_A;
+  def->B = matrix_B;
+  def->C = matrix_C;
+  def->D = &direct;
+  def->input = &thing->input;
+  def->unit = &thing->unit;
+  return as_builder_add_linear(r->builder, def, error);
+}
+
+// ---- all of them ------------------------------------------------------------------------------------
+
+const asi_kind
+    asi_signal_kind = {"signal",
+                       AS_SIGNAL_OUTPUT,
+                       &signal_table,
+                       sizeof(signal_thing),
+                       prepare_signal,
+                       add_signal,
+                       true,
+                       .text = "a formula, y = formula, solved for together with the motion"},
+    asi_state_kind = {"state",        AS_SIGNAL_STATE, &state_table, sizeof(signal_thing),
+                      prepare_signal, add_signal,      true,         .text = "a state, x' = rate"},
+    asi_sampled_kind = {"sampled",
+                        AS_SIGNAL_SAMPLED,
+                        &sampled_table,
+                        sizeof(signal_thing),
+                        prepare_signal,
+                        add_signal,
+                        true,
+                        .text = "a number that is set at samples and held in between"},
+    asi_linear_kind = {"linear",
+                       0,
+                       &linear_table,
+                       sizeof(linear_thing),
+                       prepare_linear,
+                       add_linear,
+                       true,
+                       .text = "a linear system of states x, inputs w and outputs y"},
+    asi_transfer_kind = {"transfer_function",
+                         0,
+                         &transfer_table,
+                         sizeof(transfer_thing),
+                         prepare_transfer,
+                         add_transfer,
+                         true,
+                         .text = "a transfer function, continuous or sampled"};
+// ---- names ------------------------------------------------------------------------------------------
+
+static void declare(asi_reader *r, const asi_value *key, const char *name, const char *output) {
+  as_error error;
+  const as_status status = as_builder_declare_signal(r->builder, name, output, &error);
+  if (status == AS_ERR_MEMORY)
+    r->no_memory = true;
+  else if (status)
+    asi_complain(r, key, "%s", error.message);
+}
+
+static void declare_many(asi_reader *r, const asi_value *key, const char *name, char letter,
+                         int n) {
+  for (int i = 0; i < n && !r->no_memory; ++i) {
+    char output[16];
+    snprintf(output, sizeof output, "%c%d", letter, i + 1);
+    declare(r, key, name, output);
+  }
+}
+
+/// How many rows a matrix has, in place or in a file that can be read.
+static int count_rows(asi_reader *r, const asi_value *v, const char *name, const char *file) {
+  const asi_value *rows = asi_value_get(v, name), *path = asi_value_get(v, file);
+  if (rows) return rows->type == ASI_LIST ? rows->count : 0;
+  if (path == NULL || path->type != ASI_TEXT) return 0;
+  const char *beside = asi_beside(r, path);
+  as_sparse *m = NULL;
+  as_error error;
+  if (beside == NULL || as_sparse_read(beside, &m, &error)) return 0;
+  const int n = m->rows;
+  as_sparse_destroy(m);
+  return n;
+}
+
+static void declare_linear(asi_reader *r, const asi_value *key, const asi_value *v,
+                           const char *name) {
+  const asi_value *outputs = asi_value_get(v, "outputs"), *inputs = asi_value_get(v, "inputs");
+  const int direct = count_rows(r, v, "D", "D_file"), n = count_rows(r, v, "C", "C_file");
+  const int n_outputs = n > 0 ? n : direct;
+  declare_many(r, key, name, 'x', count_rows(r, v, "A", "A_file"));
+  if (inputs && inputs->type == ASI_LIST && asi_value_get(v, "period") == NULL)
+    declare_many(r, key, name, 'u', inputs->count);
+  for (int i = 0; outputs && outputs->type == ASI_LIST && i < outputs->count; ++i)
+    if (outputs->item[i]->text) declare(r, key, name, outputs->item[i]->text);
+  if (outputs) return;
+  if (n_outputs == 1)
+    declare(r, key, name, NULL);
+  else
+    declare_many(r, key, name, 'y', n_outputs);
+}
+
+static void declare_transfer(asi_reader *r, const asi_value *key, const asi_value *v,
+                             const char *name) {
+  const asi_value *a = asi_value_get(v, "denominator");
+  int n = a && a->type == ASI_LIST ? a->count - 1 : 0;
+  for (int i = 0; n > 0 && a->item[i]->type == ASI_NUMBER && a->item[i]->number == 0.0; ++i) --n;
+  declare_many(r, key, name, 'x', n);
+  if (asi_value_get(v, "period") == NULL) declare_many(r, key, name, 'u', 1);
+  declare(r, key, name, NULL);
+}
+
+/// What a template makes; of any other block its own signal.
+static void declare_template(asi_reader *r, const asi_value *key, const char *type,
+                             const char *name) {
+  for (int k = 0; k < asi_block_section.n; ++k) {
+    const asi_kind *kind = asi_block_section.kind[k];
+    if (strcmp(kind->type, type) != 0 || asi_template_output(kind, 0) == NULL) continue;
+    for (int i = 0; asi_template_output(kind, i); ++i)
+      declare(r, key, name, asi_template_output(kind, i));
+    return;
+  }
+  declare(r, key, name, NULL);
+}
+
+void asi_declare_blocks(asi_reader *r, const asi_value *map) {
+  if (map == NULL || map->type != ASI_MAP) return; // that is said when they are read
+  for (int i = 0; i < map->count && !asi_out_of_memory(r); ++i) {
+    const asi_value *key = map->item[2 * i], *v = map->item[2 * i + 1];
+    const asi_value *type = v->type == ASI_MAP ? asi_value_get(v, "type") : NULL;
+    const char *name = asi_read_key(r, key);
+    if (name == NULL) continue;
+    const char *kind = type && type->type == ASI_TEXT ? type->text : "";
+    if (strcmp(kind, asi_linear_kind.type) == 0)
+      declare_linear(r, key, v, name);
+    else if (strcmp(kind, asi_own_template_kind.type) == 0)
+      asi_declare_own(r, v, name);
+    else if (strcmp(kind, asi_transfer_kind.type) == 0)
+      declare_transfer(r, key, v, name);
+    else
+      declare_template(r, key, kind, name);
+    asi_arena_reset(&r->scratch);
+  }
+}
+
+const asi_value *asi_find_block(const asi_reader *r, const char *name) {
+  for (int f = 0; f < r->n_order; ++f) {
+    const asi_value *root = r->file[r->order[f]].root;
+    const asi_value *map = root ? asi_value_get(root, "blocks") : NULL;
+    for (int i = 0; map && map->type == ASI_MAP && i < map->count; ++i)
+      if (strcmp(map->item[2 * i]->text, name) == 0) return map->item[2 * i];
+  }
+  return NULL;
+}

@@ -1,0 +1,13 @@
+/// Blocks in files.
+#ifndef ALPHASTEP_FILE_BLOCKS_H
+#define ALPHASTEP_FILE_BLOCKS_H
+
+#include "file/reader.h"
+
+/// Makes the names of a mapping's blocks known to the builder: before formulas are read that use them.
+void asi_declare_blocks(asi_reader *r, const asi_value *map);
+
+/// The name of a block where the files have it; NULL: they have none.
+const asi_value *asi_find_block(const asi_reader *r, const char *name);
+
+#endif

@@ -1,0 +1,479 @@
+/// Templates: blocks that are made of signals, states and samples (docs/control.md has their equations). Each is a list of keys
+/// and what it expands to, texts in which {key} stands for what was given, {} for the block's own signal and {.x} for another
+/// of its signals (control/expand.h). What `otherwise` says of a key that is a formula holds if it is not given.
+#include "file/templates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "control/expand.h"
+#include "file/kinds.h"
+#include "model/scope.h"
+
+enum { MOST_KEYS = 12, MOST_ITEMS = 4 };
+
+/// What is read of a template.
+typedef struct template_thing {
+  const char *value[MOST_KEYS]; ///< of keys that are formulas; NULL: not given
+  const char *table, *unit;
+  int frame[2], axis;
+  double bandwidth; ///< [Hz]; NAN: none
+  double start, period, offset, delay;
+} template_thing;
+
+/// A signal that a template makes.
+typedef struct item {
+  const char *output; ///< "": the block's own
+  as_signal_kind kind;
+  const char *formula; ///< NULL: there are no more
+  bool starts;         ///< its start is that of the block
+  bool after;          ///< as_signal_def.after
+} item;
+
+typedef struct template {
+  asi_kind kind;
+  item item[MOST_ITEMS];
+}
+template;
+
+// ---- keys -------------------------------------------------------------------------------------------
+
+#define AT(field) offsetof(template_thing, field)
+#define TYPE                                                                                       \
+  { "type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block" }
+#define NEEDS(number, key, units, words)                                                           \
+  { key, ASI_KEY_FORMULA, AT(value[number]), .required = true, .unit = units, .text = words }
+#define TAKES(number, key, or_else, units, words)                                                  \
+  { key, ASI_KEY_FORMULA, AT(value[number]), .otherwise = or_else, .unit = units, .text = words }
+#define INPUT NEEDS(0, "input", NULL, "a formula, as that of a signal")
+#define START                                                                                      \
+  { "start", ASI_KEY_NUMBER, AT(start), .otherwise = "0", .text = "its value at the start" }
+#define UNIT                                                                                       \
+  { "unit", ASI_KEY_TEXT, AT(unit), .otherwise = "-", .text = "of its channel" }
+#define TABLE                                                                                      \
+  { "table", ASI_KEY_TEXT, AT(table), .required = true, .text = "one of `tables`" }
+#define PERIOD                                                                                     \
+  {"period",                                                                                       \
+   ASI_KEY_NUMBER,                                                                                 \
+   AT(period),                                                                                     \
+   .required = true,                                                                               \
+   .range = ASI_POSITIVE,                                                                          \
+   .unit = "s",                                                                                    \
+   .text = "time between samples"},                                                                \
+      {"offset",                                                                                   \
+       ASI_KEY_NUMBER,                                                                             \
+       AT(offset),                                                                                 \
+       .range = ASI_NOT_NEGATIVE,                                                                  \
+       .unit = "s",                                                                                \
+       .otherwise = "0",                                                                           \
+       .text = "time of the first sample"},                                                        \
+  {                                                                                                \
+    "delay", ASI_KEY_NUMBER, AT(delay), .range = ASI_NOT_NEGATIVE, .unit = "s", .otherwise = "0",  \
+                                        .text = "from a sample to when it takes effect"            \
+  }
+#define FRAME                                                                                      \
+  {                                                                                                \
+    "frame", ASI_KEY_NAME, AT(frame[0]), .required = true, .sort = ASI_SORT_FRAME,                 \
+                                         .text = "where it sits"                                   \
+  }
+#define AXIS                                                                                       \
+  {                                                                                                \
+    "axis", ASI_KEY_CHOICE, AT(axis), .choices = axes, .otherwise = "x",                           \
+                                      .text = "of the frame, along or about which it measures"     \
+  }
+#define BANDWIDTH                                                                                  \
+  {                                                                                                \
+    "bandwidth", ASI_KEY_NUMBER, AT(bandwidth),                                                    \
+        .range = ASI_POSITIVE, .unit = "Hz", .otherwise = "none",                                  \
+        .text = "of a first-order lag; its start is `start`"                                       \
+  }
+
+static const char *const axes[] = {"x", "y", "z", NULL};
+
+static const asi_key gain_keys[] = {TYPE, INPUT, NEEDS(1, "gain", NULL, "factor"), UNIT};
+static const asi_key sum_keys[] = {TYPE,
+                                   INPUT,
+                                   TAKES(1, "second", "0", NULL, "another one"),
+                                   TAKES(2, "third", "0", NULL, "another one"),
+                                   TAKES(3, "minus", "0", NULL, "one that is subtracted"),
+                                   UNIT};
+static const asi_key product_keys[] = {TYPE,
+                                       INPUT,
+                                       TAKES(1, "second", "1", NULL, "another one"),
+                                       TAKES(2, "third", "1", NULL, "another one"),
+                                       TAKES(3, "over", "1", NULL, "one that it is divided by"),
+                                       UNIT};
+static const asi_key integrator_keys[] = {TYPE, INPUT, TAKES(1, "gain", "1", NULL, "factor"), START,
+                                          UNIT};
+static const asi_key limited_keys[] = {
+    TYPE,
+    INPUT,
+    TAKES(1, "gain", "1", NULL, "factor"),
+    NEEDS(2, "lower", NULL, "lower limit"),
+    NEEDS(3, "upper", NULL, "upper limit"),
+    TAKES(4, "tracking", "0.01", "s", "time in which the state comes back to a limit"),
+    START,
+    UNIT};
+static const asi_key lowpass_keys[] = {TYPE, INPUT, NEEDS(1, "time_constant", "s", "T"), START,
+                                       UNIT};
+static const asi_key derivative_keys[] = {TYPE, INPUT, NEEDS(1, "time_constant", "s", "T"), START,
+                                          UNIT};
+static const asi_key second_order_keys[] = {TYPE,
+                                            INPUT,
+                                            NEEDS(1, "frequency", "Hz", "f"),
+                                            TAKES(2, "damping", "0.7", NULL, "damping ratio d"),
+                                            START,
+                                            UNIT};
+static const asi_key notch_keys[] = {TYPE,
+                                     INPUT,
+                                     NEEDS(1, "frequency", "Hz", "f"),
+                                     TAKES(2, "damping", "0.7", NULL, "damping ratio d: its width"),
+                                     TAKES(3, "depth", "0", NULL, "gain at f: 0 to 1"),
+                                     UNIT};
+static const asi_key lead_lag_keys[] = {TYPE,
+                                        INPUT,
+                                        TAKES(1, "gain", "1", NULL, "K"),
+                                        NEEDS(2, "lead", "s", "time constant of the numerator"),
+                                        NEEDS(3, "lag", "s", "time constant of the denominator"),
+                                        START,
+                                        UNIT};
+static const asi_key pid_keys[] = {
+    TYPE,
+    NEEDS(0, "setpoint", NULL, "r: what is wanted"),
+    NEEDS(1, "measured", NULL, "z: what is there"),
+    NEEDS(2, "kp", NULL, "proportional gain"),
+    TAKES(3, "ki", "0", NULL, "integral gain"),
+    TAKES(4, "kd", "0", NULL, "derivative gain"),
+    TAKES(5, "filter", "0.01", "s", "time constant of the derivative"),
+    TAKES(6, "setpoint_weight", "1", NULL, "b: of the set point in the proportional part"),
+    TAKES(7, "derivative_weight", "0", NULL, "c: of the set point in the derivative"),
+    TAKES(8, "lower", "-1e300", NULL, "lower limit"),
+    TAKES(9, "upper", "1e300", NULL, "upper limit"),
+    TAKES(10, "tracking", "0.1", "s", "time in which the integral follows the limits"),
+    START,
+    UNIT};
+static const asi_key saturation_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "lower limit"),
+                                          NEEDS(2, "upper", NULL, "upper limit"), UNIT};
+static const asi_key dead_zone_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "where it begins"),
+                                         NEEDS(2, "upper", NULL, "where it ends"), UNIT};
+static const asi_key lookup_keys[] = {TYPE, INPUT, TABLE, UNIT};
+static const asi_key switch_keys[] = {TYPE, NEEDS(0, "condition", NULL, "e.g. `t > 1`"),
+                                      NEEDS(1, "input", NULL, "where it holds"),
+                                      NEEDS(2, "otherwise", NULL, "where it does not"), UNIT};
+static const asi_key delay_keys[] = {TYPE, INPUT, NEEDS(1, "time", "s", "T"), UNIT};
+static const asi_key step_keys[] = {TYPE, TAKES(0, "time", "0", "s", "when"),
+                                    TAKES(1, "before", "0", NULL, "value before it"),
+                                    TAKES(2, "after", "1", NULL, "value from it on"), UNIT};
+static const asi_key ramp_keys[] = {TYPE,
+                                    TAKES(0, "time", "0", "s", "when it begins"),
+                                    NEEDS(1, "slope", "1/s", "per second"),
+                                    TAKES(2, "until", "1e300", "s", "when it ends"),
+                                    TAKES(3, "before", "0", NULL, "value before it"),
+                                    UNIT};
+static const asi_key sine_keys[] = {TYPE,
+                                    TAKES(0, "amplitude", "1", NULL, "A"),
+                                    NEEDS(1, "frequency", "Hz", "f"),
+                                    TAKES(2, "phase", "0", "rad", "p"),
+                                    TAKES(3, "mean", "0", NULL, "m"),
+                                    UNIT};
+static const asi_key chirp_keys[] = {TYPE,
+                                     TAKES(0, "amplitude", "1", NULL, "A"),
+                                     NEEDS(1, "from", "Hz", "frequency at t = 0"),
+                                     NEEDS(2, "to", "Hz", "frequency at t = `time`"),
+                                     NEEDS(3, "time", "s", "T"),
+                                     UNIT};
+static const asi_key pulse_keys[] = {TYPE,
+                                     TAKES(0, "amplitude", "1", NULL, "height"),
+                                     NEEDS(1, "every", "s", "time from one to the next"),
+                                     TAKES(2, "width", "0.5", NULL, "part of that time: 0 to 1"),
+                                     TAKES(3, "time", "0", "s", "when the first one begins"),
+                                     UNIT};
+static const asi_key table_keys[] = {TYPE, TABLE, UNIT};
+static const asi_key hold_keys[] = {TYPE, INPUT, PERIOD, START, UNIT};
+static const asi_key quantiser_keys[] = {TYPE,   INPUT, NEEDS(1, "resolution", NULL, "step"),
+                                         PERIOD, START, UNIT};
+static const asi_key discrete_pid_keys[] = {TYPE,
+                                            NEEDS(0, "setpoint", NULL, "r: what is wanted"),
+                                            NEEDS(1, "measured", NULL, "z: what is there"),
+                                            NEEDS(2, "kp", NULL, "proportional gain"),
+                                            TAKES(3, "ki", "0", NULL, "integral gain"),
+                                            TAKES(4, "kd", "0", NULL, "derivative gain"),
+                                            TAKES(5, "lower", "-1e300", NULL, "lower limit"),
+                                            TAKES(6, "upper", "1e300", NULL, "upper limit"),
+                                            PERIOD,
+                                            START,
+                                            UNIT};
+static const asi_key frame_keys[] = {TYPE, FRAME, AXIS, BANDWIDTH, START, UNIT};
+static const asi_key distance_keys[] = {TYPE,
+                                        FRAME,
+                                        {"other", ASI_KEY_NAME, AT(frame[1]), .required = true,
+                                         .sort = ASI_SORT_FRAME, .text = "what it looks at"},
+                                        BANDWIDTH,
+                                        START,
+                                        UNIT};
+static const asi_key motor_keys[] = {
+    TYPE,
+    NEEDS(0, "voltage", "V", "V"),
+    NEEDS(1, "speed", "rad/s", "w of what it drives, e.g. `joints.NAME.angle_rate.z`"),
+    NEEDS(2, "resistance", "ohm", "R"),
+    NEEDS(3, "inductance", "H", "L"),
+    NEEDS(4, "constant", "N m/A", "k: torque by current, and voltage by speed"),
+    TAKES(5, "gear", "1", NULL, "n: turns of the motor for one of what it drives"),
+    START,
+    UNIT};
+#undef AT
+
+// ---- what they are ----------------------------------------------------------------------------------
+
+static void prepare(void *out) {
+  template_thing *thing = out;
+  thing->bandwidth = (double)NAN;
+  thing->period = (double)NAN;
+  thing->frame[0] = thing->frame[1] = AS_NONE;
+}
+
+static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                     as_error *error);
+
+#define TEMPLATE(id, rows, type, words, ...)                                                       \
+  static const asi_table id##_table = {type " block", NULL, rows, ASI_COUNT(rows)};                \
+  static const template id##_template = {                                                          \
+      {type, 0, &id##_table, sizeof(template_thing), prepare, add, true, .text = words},           \
+      {__VA_ARGS__}};
+#define Y(name, text)                                                                              \
+  { name, AS_SIGNAL_OUTPUT, text, false, false }
+#define X(name, text, starts)                                                                      \
+  { name, AS_SIGNAL_STATE, text, starts, false }
+#define U(name, text, starts, after)                                                               \
+  { name, AS_SIGNAL_SAMPLED, text, starts, after }
+
+TEMPLATE(gain, gain_keys, "gain", "y = gain input", Y("", "{gain}*{input}"))
+TEMPLATE(sum, sum_keys, "sum", "y = input + second + third - minus",
+         Y("", "{input} + {second} + {third} - {minus}"))
+TEMPLATE(product, product_keys, "product", "y = input second third/over",
+         Y("", "{input}*{second}*{third}/{over}"))
+TEMPLATE(integrator, integrator_keys, "integrator", "x' = gain input",
+         X("", "{gain}*{input}", true))
+TEMPLATE(limited, limited_keys, "limited_integrator",
+         "x' = gain input - (x - y)/tracking, y = x between its limits",
+         Y("", "max({lower}, min({upper}, {.state}))"),
+         X("state", "{gain}*{input} - ({.state} - {})/{tracking}", true))
+TEMPLATE(lowpass, lowpass_keys, "lowpass", "T x' = input - x",
+         X("", "({input} - {})/{time_constant}", true))
+TEMPLATE(derivative, derivative_keys, "derivative",
+         "y = (input - x)/T, T x' = input - x: s/(1 + T s)",
+         Y("", "({input} - {.state})/{time_constant}"),
+         X("state", "({input} - {.state})/{time_constant}", true))
+TEMPLATE(second_order, second_order_keys, "second_order",
+         "x'' = w^2 (input - x) - 2 d w x', w = 2 pi f", X("", "{.rate}", true),
+         X("rate", "(2*pi*{frequency})^2*({input} - {}) - 4*pi*{damping}*{frequency}*{.rate}",
+           false))
+TEMPLATE(notch, notch_keys, "notch",
+         "(s^2 + 2 depth d w s + w^2)/(s^2 + 2 d w s + w^2), w = 2 pi f",
+         Y("", "{input} - 4*pi*{damping}*{frequency}*(1 - {depth})*{.rate}"),
+         X("state", "{.rate}", false),
+         X("rate", "{input} - (2*pi*{frequency})^2*{.state} - 4*pi*{damping}*{frequency}*{.rate}",
+           false))
+TEMPLATE(lead_lag, lead_lag_keys, "lead_lag", "gain (1 + lead s)/(1 + lag s)",
+         Y("", "{gain}*({.state} + {lead}*({input} - {.state})/{lag})"),
+         X("state", "({input} - {.state})/{lag}", true))
+TEMPLATE(pid, pid_keys, "pid",
+         "kp (b r - z) + I + kd (c r - z)' within its limits, I' = ki (r - z) + (y - raw)/tracking",
+         Y("", "max({lower}, min({upper}, {.raw}))"),
+         Y("raw", "{kp}*({setpoint_weight}*{setpoint} - {measured}) + {.integral} + "
+                  "{kd}*({derivative_weight}*{setpoint} - {measured} - {.filtered})/{filter}"),
+         X("integral", "{ki}*({setpoint} - {measured}) + ({} - {.raw})/{tracking}", true),
+         X("filtered", "({derivative_weight}*{setpoint} - {measured} - {.filtered})/{filter}",
+           false))
+TEMPLATE(saturation, saturation_keys, "saturation", "y = input between its limits, with kinks",
+         Y("", "max({lower}, min({upper}, {input}))"))
+TEMPLATE(smooth, saturation_keys, "smooth_saturation",
+         "y = m + a tanh((input - m)/a), m the middle of the limits, a half their distance",
+         Y("", "({lower} + {upper})/2 + ({upper} - {lower})/2*tanh((2*{input} - {lower} - "
+               "{upper})/({upper} - {lower}))"))
+TEMPLATE(dead_zone, dead_zone_keys, "dead_zone", "y = input beyond lower and upper, 0 in between",
+         Y("", "{input} - max({lower}, min({upper}, {input}))"))
+TEMPLATE(lookup, lookup_keys, "lookup", "y = table(input)", Y("", "{!table}({input})"))
+TEMPLATE(switch, switch_keys, "switch", "y = input where the condition holds, otherwise the other",
+         Y("", "if({condition}, {input}, {otherwise})"))
+TEMPLATE(delay, delay_keys, "delay", "a delay by Pade's approximation of second order",
+         Y("", "{input} - 12/{time}*{.rate}"), X("state", "{.rate}", false),
+         X("rate", "{input} - 6/{time}*{.rate} - 12/({time}*{time})*{.state}", false))
+TEMPLATE(step, step_keys, "step", "a step", Y("", "if(t >= {time}, {after}, {before})"))
+TEMPLATE(ramp, ramp_keys, "ramp", "a ramp",
+         Y("", "{before} + {slope}*max(0, min(t, {until}) - {time})"))
+TEMPLATE(sine, sine_keys, "sine", "m + A sin(2 pi f t + p)",
+         Y("", "{mean} + {amplitude}*sin(2*pi*{frequency}*t + {phase})"))
+TEMPLATE(chirp, chirp_keys, "chirp", "A sin(2 pi (from t + (to - from) t^2/(2 T)))",
+         Y("", "{amplitude}*sin(2*pi*({from}*t + ({to} - {from})*t*t/(2*{time})))"))
+TEMPLATE(pulse, pulse_keys, "pulse", "pulses: the amplitude for a part of the time",
+         Y("", "if((t >= {time})*(mod(t - {time}, {every}) < {width}*{every}), {amplitude}, 0)"))
+TEMPLATE(table, table_keys, "table", "a table over the time", Y("", "{!table}(t)"))
+TEMPLATE(hold, hold_keys, "sample_and_hold", "its input at samples, held in between",
+         U("", "{input}", true, false))
+TEMPLATE(quantiser, quantiser_keys, "quantiser", "its input at samples, rounded to whole steps",
+         U("", "{resolution}*floor({input}/{resolution} + 0.5)", true, false))
+TEMPLATE(discrete_pid, discrete_pid_keys, "discrete_pid",
+         "at samples, e = r - z: kp e + I + ki period e + kd (e - e_before)/period within its "
+         "limits; I grows by ki period e as far as the limits allow",
+         U("", "max({lower}, min({upper}, {.raw}))", false, false),
+         U("raw",
+           "{kp}*({setpoint} - {measured}) + {.integral} + {ki}*{period}*({setpoint} - "
+           "{measured}) + {kd}*({setpoint} - {measured} - {.before})/{period}",
+           false, false),
+         U("integral",
+           "{.integral} + {ki}*{period}*({setpoint} - {measured}) + max({lower}, min({upper}, "
+           "{.raw})) - {.raw}",
+           true, true),
+         U("before", "{setpoint} - {measured}", false, true))
+TEMPLATE(motor, motor_keys, "dc_motor", "y = n k i, L i' = V - R i - n k w",
+         Y("", "{gear}*{constant}*{.current}"),
+         X("current",
+           "({voltage} - {resistance}*{.current} - {gear}*{constant}*{speed})/{inductance}", true))
+// With a bandwidth these are states, see lag.
+TEMPLATE(accelerometer, frame_keys, "accelerometer",
+         "acceleration less gravity of a frame, along one of its axes",
+         Y("", "'frames.{!frame}.specific_force.{!axis}'"))
+TEMPLATE(gyro, frame_keys, "gyro", "angular velocity of a frame about one of its axes",
+         Y("", "'frames.{!frame}.angular_velocity_in_frame.{!axis}'"))
+TEMPLATE(distance, distance_keys, "distance", "distance of two frames",
+         Y("", "'frames.{!frame}.distance.{!other}'"))
+#undef X
+#undef Y
+#undef U
+#undef TEMPLATE
+
+static const asi_kind *const kinds[] = {
+    &asi_signal_kind,
+    &asi_state_kind,
+    &asi_sampled_kind,
+    &asi_linear_kind,
+    &asi_transfer_kind,
+    &asi_own_template_kind,
+    &gain_template.kind,
+    &sum_template.kind,
+    &product_template.kind,
+    &integrator_template.kind,
+    &limited_template.kind,
+    &lowpass_template.kind,
+    &second_order_template.kind,
+    &derivative_template.kind,
+    &notch_template.kind,
+    &lead_lag_template.kind,
+    &pid_template.kind,
+    &saturation_template.kind,
+    &smooth_template.kind,
+    &dead_zone_template.kind,
+    &lookup_template.kind,
+    &switch_template.kind,
+    &delay_template.kind,
+    &step_template.kind,
+    &ramp_template.kind,
+    &sine_template.kind,
+    &chirp_template.kind,
+    &pulse_template.kind,
+    &table_template.kind,
+    &hold_template.kind,
+    &quantiser_template.kind,
+    &discrete_pid_template.kind,
+    &accelerometer_template.kind,
+    &gyro_template.kind,
+    &distance_template.kind,
+    &motor_template.kind,
+};
+enum { FIRST_TEMPLATE = 6 };
+const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
+
+const char *asi_template_output(const asi_kind *kind, int i) {
+  for (int k = FIRST_TEMPLATE; k < ASI_COUNT(kinds); ++k) {
+    const template *of = (const template *)(const void *)kinds[k];
+    if (kinds[k] == kind) return i < MOST_ITEMS && of->item[i].formula ? of->item[i].output : NULL;
+  }
+  return NULL;
+}
+
+// ---- adding -----------------------------------------------------------------------------------------
+
+/// What keys stand for in a template's texts.
+typedef struct filling {
+  asi_reader *r;
+  const asi_table *table;
+  const template_thing *thing;
+  char number[32];
+} filling;
+
+static const char *look_up(const char *key, void *user) {
+  filling *f = user;
+  const template_thing *thing = f->thing;
+  const asi_names *frames = &f->r->builder->names[ASI_SORT_FRAME];
+  if (strcmp(key, "table") == 0) return thing->table;
+  if (strcmp(key, "frame") == 0) return asi_names_get(frames, thing->frame[0]);
+  if (strcmp(key, "other") == 0) return asi_names_get(frames, thing->frame[1]);
+  if (strcmp(key, "axis") == 0) return axes[thing->axis];
+  if (strcmp(key, "period") == 0) {
+    snprintf(f->number, sizeof f->number, "%.17g", thing->period);
+    return f->number;
+  }
+  const asi_key *row = asi_table_find(f->table, key);
+  if (row == NULL || row->type != ASI_KEY_FORMULA) return NULL;
+  const char *const *given = (const char *const *)(const void *)((const char *)thing + row->offset);
+  return *given ? *given : row->otherwise;
+}
+
+/// The text of an item, in the scratch arena; NULL: memory has run out, or it is a fault of the template.
+static const char *fill(filling *f, const char *name, const char *text) {
+  const int length = asi_expand(text, name, look_up, f, NULL, 0, NULL);
+  char *out = length < 0 ? NULL : asi_arena_take(&f->r->scratch, (size_t)length + 1);
+  if (out) asi_expand(text, name, look_up, f, out, (size_t)length + 1, NULL);
+  return out;
+}
+
+/// Formulas that were given are compiled by themselves first, so that what is wrong with one is told at its place.
+static as_status check_given(asi_reader *r, const char *name, as_error *error) {
+  as_status status = AS_OK;
+  for (int i = 0; i < r->n_formulas && status == AS_OK; ++i)
+    status = asi_builder_check_block_formula(r->builder, name, r->formula[i].text, error);
+  return status;
+}
+
+/// A sensor with a bandwidth f: x' = 2 pi f (what it measures - x)
+static const char *lag(filling *f, const char *name, const char *text) {
+  char before[64], behind[160];
+  snprintf(before, sizeof before, "2*pi*%.17g*(", f->thing->bandwidth);
+  snprintf(behind, sizeof behind, " - 'blocks.%.120s')", name);
+  const size_t size = strlen(before) + strlen(text) + strlen(behind) + 1;
+  char *out = asi_arena_take(&f->r->scratch, size);
+  if (out) snprintf(out, size, "%s%s%s", before, text, behind);
+  return out;
+}
+
+static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                     as_error *error) {
+  const template *of = (const template *)(const void *)kind;
+  const template_thing *thing = read;
+  filling f = {.r = r, .table = kind->table, .thing = thing};
+  as_status status = check_given(r, name, error);
+  for (int i = 0; i < MOST_ITEMS && of->item[i].formula && status == AS_OK; ++i) {
+    const item *x = &of->item[i];
+    const bool lags = !isnan(thing->bandwidth);
+    as_signal_def def = as_default_signal_def();
+    def.block = name;
+    def.output = x->output[0] ? x->output : NULL;
+    def.kind = lags ? AS_SIGNAL_STATE : x->kind;
+    def.formula = fill(&f, name, x->formula);
+    if (lags && def.formula) def.formula = lag(&f, name, def.formula);
+    def.unit = x->output[0] ? NULL : thing->unit;
+    def.start = x->starts || lags ? thing->start : 0.0;
+    if (x->kind == AS_SIGNAL_SAMPLED) {
+      def.period = thing->period;
+      def.offset = thing->offset;
+      def.delay = x->output[0] ? 0.0 : thing->delay;
+      def.after = x->after;
+    }
+    if (def.formula == NULL) return AS_ERR_MEMORY;
+    status = as_builder_add_signal(r->builder, &def, NULL, error);
+  }
+  return status;
+}

@@ -1,0 +1,12 @@
+/// Templates of blocks.
+#ifndef ALPHASTEP_FILE_TEMPLATES_H
+#define ALPHASTEP_FILE_TEMPLATES_H
+
+#include "file/reader.h"
+
+/// Makes the signals of a block of `type: template` known.
+void asi_declare_own(asi_reader *r, const asi_value *v, const char *name);
+/// The i-th signal that one makes, "" is the block's own; NULL: there are no more, or it is no template.
+const char *asi_template_output(const asi_kind *kind, int i);
+
+#endif

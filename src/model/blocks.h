@@ -1,0 +1,83 @@
+/// The blocks of a model: signals with their places, formulas, linear systems, samplers, and who reads them.
+#ifndef ALPHASTEP_MODEL_BLOCKS_H
+#define ALPHASTEP_MODEL_BLOCKS_H
+
+#include "model/model.h"
+
+/// A formula of a block in its place.
+typedef struct asi_row_place {
+  int element;
+  as_signal_kind kind;
+  int row;            ///< of phi or chi
+  bool rates, reacts; ///< it depends on velocities, on reactions
+  bool accelerates;   ///< on accelerations
+  asi_shape
+      shape; ///< of its element, with one velocity row: what it depends on is transformed as such a row is
+  size_t
+      position; ///< where its list of positions begins: by q, v and v' (6 n_bodies each), by slots, by multipliers
+} asi_row_place;
+
+/// Who depends on states and outputs: an actuator or a load.
+typedef struct asi_reader_place {
+  int element;
+  int n;           ///< states and outputs that it reads
+  size_t slot;     ///< where their list begins
+  size_t position; ///< where its list of positions begins: rows of two bodies, for each of them
+} asi_reader_place;
+
+/// A sampler of the problem: a signal or a linear system.
+typedef struct asi_sampler_place {
+  const as_model *model;
+  int signal; ///< -1: a linear system
+  int linear;
+} asi_sampler_place;
+
+struct asi_control {
+  int n_x, n_y, n_held; ///< held signals behind parameters and turns
+  int n_signals, n_blocks;
+  asi_signal *signal;
+  asi_block_signals *block;
+  asi_linear_block *linear;
+  int n_linear;
+  int *loop; ///< of each signal: as_model_signal_loop()
+  asi_row_place *row;
+  int n_rows;
+  int *row_of_y; ///< n_y: the row of an output; -1: of a linear system
+  bool *fresh;   ///< n_y: at samples it is found anew, since it depends on what is sampled
+  asi_reader_place *reader;
+  int n_readers;
+  asi_sampler_place *sampler;
+  as_sampler_def *sampler_def;
+  int n_samplers;
+  int *list; ///< slots and positions
+  size_t n_list;
+  size_t *linear_position; ///< n_linear: where positions of its entries begin
+  double *x0, *y0;         ///< at the start; y0 is a first guess
+  int *order; ///< n_y: outputs, each behind those that it reads unless they are in a loop
+};
+
+/// How many held signals a builder's blocks will have; -1: too many.
+int asi_blocks_held(const as_builder *b);
+/// Gives signals their places and formulas their slots, and starting values to x and u: when elements, parameters and turns
+/// are numbered. m->blocks stays NULL if there are none.
+as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error);
+/// Adds numbers and samplers to the description of the problem, and finds the patterns of what blocks depend on, once shapes
+/// are known.
+as_status asi_blocks_describe(as_model *m, as_problem_def *def, asi_pattern pattern[AS_BLOCK_COUNT],
+                              as_error *error);
+void asi_blocks_free(asi_control *blocks);
+
+/// Adds what blocks give: states' rates, outputs and their derivatives, and the forces' derivatives by states and outputs.
+int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluation *out);
+
+/// Finds the first guess of the outputs at the start.
+as_status asi_blocks_guess(as_model *m, as_error *error);
+/// Why a formula could not be evaluated, in one sentence without its end.
+void asi_blocks_explain(const as_model *m, const as_point *at, int element, char *why);
+
+/// Values of the quantities of the machine that a formula depends on, ASI_GAUGES numbers.
+int asi_blocks_measure(const as_model *m, const as_point *at, int element, double *out);
+/// as_sampler_def.sample; `user` is an asi_sampler_place.
+int asi_blocks_sample(const as_point *at, double *out, void *user);
+
+#endif
