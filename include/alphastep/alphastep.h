@@ -9,6 +9,7 @@
 #include "alphastep/element.h"
 #include "alphastep/folder.h"
 #include "alphastep/integrator.h"
+#include "alphastep/linearization.h"
 #include "alphastep/matrix.h"
 #include "alphastep/model.h"
 #include "alphastep/problem.h"
