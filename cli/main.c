@@ -18,6 +18,7 @@ static const subcommand subcommands[] = {
     {"check", "look at a machine without running it", check_command},
     {"export", "write chosen results of a run as CSV or MAT", export_command},
     {"report", "make the report of a run again", report_command},
+    {"modes", "tell the modes of small motions: frequencies, damping, stability", modes_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
     {"schema", "print the JSON Schema of model files", schema_command},
 };

@@ -27,6 +27,13 @@ extern "C" {
 
 // ---- the blocks of a problem ------------------------------------------------------------------------
 
+/// How many numbers of each sort a problem has.
+typedef struct as_sizes {
+  int q, v, lambda, psi, x, y, u;
+} as_sizes;
+
+AS_API as_sizes as_problem_sizes(const as_problem *problem);
+
 /// Evaluates Jacobian blocks at a state, given or by differences: blocks[b] for each b of `wanted` that is not identically zero,
 /// over its own pattern; the others have no values. Free them by as_blocks_free().
 AS_API as_status as_problem_blocks(const as_problem *problem, const as_state *at,
@@ -100,6 +107,8 @@ typedef struct as_linearization {
 AS_API as_status as_linearize(const as_problem *problem, const as_initial *initial,
                               const as_linearization_def *def, as_linearization **out,
                               as_error *error);
+/// Which constraints hold in an integrator now, for as_initial.active: n_lambda + n_psi flags.
+AS_API void as_integrator_active(const as_integrator *integrator, bool *active);
 AS_API void as_linearization_destroy(as_linearization *linearization);
 
 /// The state that it is about.

@@ -31,6 +31,8 @@
 #define SPIN_WEIGHT 16.0
 // Components of v that follow in positions should follow in velocities, too.
 #define FOLLOWS_WEIGHT 100.0
+// Entries of A below this many times their round-off are zero.
+#define NOISE 4.0
 // Rows that others imply here, but not close by.
 #define SINGULAR_LIMIT 1e-6
 
@@ -330,13 +332,16 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
         z[t->order[j]] = s->problem->typical[t->order[j]] * cos(1.7 * j + column);
       asi_tangent_complete(t, NULL, z, l->moved.v);
       from_axes(l, z);
+      for (int j = 0; j < l->n; ++j) // what the row itself makes of typical sizes
+        size += fabs(tangent_entry(c, l->rows, row, j)) * s->problem->typical[j];
       for (int k = -1; k < r; ++k) {
-        double product = 0.0;
         const int at = k < 0 ? row : t->row[k];
-        for (int j = 0; j < l->n; ++j) product += tangent_entry(bend, l->rows, at, j) * z[j];
-        product *= k < 0 ? -1.0 : share[k];
-        sum += product;
-        size += fabs(product);
+        const double factor_k = k < 0 ? -1.0 : share[k];
+        for (int j = 0; j < l->n; ++j) {
+          const double product = factor_k * tangent_entry(bend, l->rows, at, j) * z[j];
+          sum += product;
+          size += fabs(product);
+        }
       }
       if (fabs(sum) <= SINGULAR_LIMIT * size) continue;
       char name[64];
@@ -593,6 +598,41 @@ static void read_rates(const asi_linear *l, int j, double *out, double *work) {
   }
 }
 
+/// What round-off makes of a row of forces along a column: all its entries, as if they had the same sign.
+static void row_sizes(const asi_linear *l, as_block block, const double *x, double *out) {
+  const as_matrix *m = &l->s->block[block];
+  const double *typical = l->s->problem->typical;
+  double most = 0.0;
+  for (int j = 0; j < l->n; ++j) most = fmax(most, fabs(x[j]) / typical[j]);
+  for (int j = 0; m->value && j < m->cols; ++j)
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+      out[m->row[k]] += fabs(m->value[k]) * typical[j] * most;
+}
+
+/// Entries of A that are round-off become zero: what is free stays free. `k`: the factors, y: room for `size` numbers, twice.
+static void clear_noise(const asi_linear *l, const double *k, const int *pivot, int size, double *y) {
+  const int n = l->n, states = l->out.n_states, one = 1;
+  double *forces = y + size;
+  int info = 0;
+  if (l->n_turned > 0) return; // rows are mixed by the axes
+  for (int i = 0; i < states; ++i) {
+    if (l->state[i].kind != AS_LINEAR_VELOCITY) continue;
+    memset(y, 0, (size_t)size * sizeof *y);
+    y[l->state[i].index] = 1.0;
+    dgetrs_("T", &size, &one, k, &size, pivot, y, &size, &info, 1);
+    for (int j = 0; j < states; ++j) {
+      const column of = column_of(l, j);
+      double noise = 0.0, *entry = l->a + (size_t)j * (size_t)states + (size_t)i;
+      memset(forces, 0, (size_t)n * sizeof *forces);
+      row_sizes(l, AS_BLOCK_F_Q, of.xi, forces);
+      row_sizes(l, AS_BLOCK_MA_Q, of.xi, forces);
+      row_sizes(l, AS_BLOCK_F_V, of.dv, forces);
+      for (int m = 0; m < n; ++m) noise += fabs(y[m]) * forces[m];
+      if (fabs(*entry) <= NOISE * DBL_EPSILON * noise) *entry = 0.0;
+    }
+  }
+}
+
 static as_status solve_columns(asi_linear *l, const rows_at *r, double *work) {
   as_integrator *s = l->s;
   const int size = l->n + l->velocity.rank + l->ny;
@@ -623,6 +663,12 @@ static as_status solve_columns(asi_linear *l, const rows_at *r, double *work) {
                       ? l->a + (size_t)j * (size_t)l->out.n_states
                       : l->b + (size_t)(j - l->out.n_states) * (size_t)l->out.n_states;
     read_rates(l, j, out, work);
+  }
+  if (status == AS_OK && l->columns > 0 && size > 0) {
+    double *y = asi_calloc(2 * high, sizeof *y);
+    if (y) clear_noise(l, k, pivot, size, y);
+    if (!y) status = asi_fail_memory(s->eval.error);
+    free(y);
   }
   free(k);
   free(b);
@@ -890,6 +936,10 @@ as_status as_linearize(const as_problem *problem, const as_initial *initial,
   return asi_succeed(error);
 }
 
+void as_integrator_active(const as_integrator *integrator, bool *active) {
+  for (int i = 0; i < integrator->redundancy.rows; ++i) active[i] = !integrator->eval.inactive[i];
+}
+
 void as_linearization_destroy(as_linearization *linearization) {
   if (linearization) free_linear(linearization->inside);
 }
@@ -969,6 +1019,17 @@ void as_linearization_expand(const as_linearization *linearization, const double
 }
 
 // ---- blocks ---------------------------------------------------------------------------------------
+
+as_sizes as_problem_sizes(const as_problem *problem) {
+  const as_problem_def *def = &problem->def;
+  return (as_sizes){.q = problem->nq,
+                    .v = problem->n,
+                    .lambda = def->n_lambda,
+                    .psi = def->n_psi,
+                    .x = def->n_x,
+                    .y = def->n_y,
+                    .u = def->n_u};
+}
 
 as_status as_problem_blocks(const as_problem *problem, const as_state *at, as_block_set wanted,
                             as_matrix blocks[AS_BLOCK_COUNT], as_error *error) {

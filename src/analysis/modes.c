@@ -69,7 +69,7 @@ void asi_mode_set(as_mode *mode, double re, double im, double noise) {
   mode->im = fabs(im);
   mode->free = size == 0.0;
   mode->frequency = mode->im / two_pi;
-  mode->damping = size > 0.0 ? -re / size : (double)NAN;
+  mode->damping = size > 0.0 ? 0.0 - re / size : (double)NAN;
   mode->time = neutral ? (double)INFINITY : 1.0 / fabs(re);
 }
 
