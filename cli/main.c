@@ -19,6 +19,7 @@ static const subcommand subcommands[] = {
     {"export", "write chosen results of a run as CSV or MAT", export_command},
     {"report", "make the report of a run again", report_command},
     {"modes", "tell the modes of small motions: frequencies, damping, stability", modes_command},
+    {"linearize", "write A, B, C and D about a state", linearize_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
     {"schema", "print the JSON Schema of model files", schema_command},
 };
@@ -83,7 +84,7 @@ static void print_help(void) {
         "Commands (`alphastep help COMMAND` explains each):\n",
         stdout);
   for (int i = 0; i < N_SUBCOMMANDS; i++) {
-    printf("  %-8s  %s\n", subcommands[i].name, subcommands[i].summary);
+    printf("  %-11s  %s\n", subcommands[i].name, subcommands[i].summary);
   }
   fputs(
       "\n"
