@@ -236,6 +236,9 @@ static cli_exit find_rest(const linear_request *r, linear_place *place) {
   }
   place->is_rest = status == AS_OK;
   as_analysis_destroy(analysis);
+  const as_sizes n = as_problem_sizes(as_model_problem(model));
+  place->zero = calloc((size_t)(n.v + n.x) + 1, sizeof *place->zero);
+  if (place->zero == NULL) return cli_complain_memory();
   return result;
 }
 
@@ -295,6 +298,7 @@ cli_exit linear_find(const linear_request *r, const char *extra, linear_place *p
 
 void linear_place_free(linear_place *place) {
   free(place->kept);
+  free(place->zero);
   free(place->active);
   as_machine_destroy(place->machine);
   *place = (linear_place){0};

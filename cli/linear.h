@@ -47,6 +47,7 @@ typedef struct linear_place {
   as_initial initial;
   bool *active;
   double *kept; ///< numbers of `initial`
+  double *zero; ///< accelerations at rest; NULL: not at rest
   as_equilibrium found;
   bool is_rest; ///< the equilibrium was searched for
 } linear_place;

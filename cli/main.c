@@ -18,8 +18,11 @@ static const subcommand subcommands[] = {
     {"check", "look at a machine without running it", check_command},
     {"export", "write chosen results of a run as CSV or MAT", export_command},
     {"report", "make the report of a run again", report_command},
+    {"equilibrium", "find where a machine comes to rest, and whether it stays there", equilibrium_command},
+    {"inverse", "positions, forces and reactions of a machine whose motion is prescribed", inverse_command},
     {"modes", "tell the modes of small motions: frequencies, damping, stability", modes_command},
     {"linearize", "write A, B, C and D about a state", linearize_command},
+    {"response", "how outputs follow inputs: Bode, Nyquist, step, impulse", response_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
     {"schema", "print the JSON Schema of model files", schema_command},
 };

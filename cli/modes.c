@@ -18,12 +18,11 @@ enum { DENSE_LIMIT = 700, DEFAULT_COUNT = 20 };
 // ---- participation
 
 /// The share of each body in the kinetic energy of a mode's shape.
-static bool find_shares(const as_model *model, const as_state *state, const as_mode *mode,
-                        const as_matrix *mass, double *share) {
+static bool find_shares(const as_model *model, const as_mode *mode, const as_matrix *mass,
+                        double *share) {
   const int n = mass->cols, bodies = as_model_bodies(model);
   double sum = 0.0;
   memset(share, 0, (size_t)bodies * sizeof *share);
-  (void)state;
   for (int j = 0; j < n; j++) {
     int body = -1;
     for (int b = 0; b < bodies; b++) {
@@ -80,7 +79,6 @@ static as_status find_moves(const as_model *model, const as_state *state, const 
 /// `arm 80 %, hand 20 %`: the largest of some shares.
 static void list_shares(const as_model *model, const char *(*name)(const as_model *, int),
                         const double *share, int n, char *text, size_t size) {
-  bool told[1] = {false};
   size_t used = 0;
   double limit = (double)INFINITY;
   int last = -1;
@@ -91,10 +89,10 @@ static void list_shares(const as_model *model, const char *(*name)(const as_mode
       const bool later = share[i] < limit || (share[i] == limit && i > last);
       if (later && share[i] >= SMALLEST_SHARE && (best < 0 || share[i] > share[best])) best = i;
     }
+    if (best < 0 && k == 0 && n > 0) snprintf(text, size, "spread over all %d", n);
     if (best < 0 || used >= size) break;
-    used += (size_t)snprintf(text + used, size - used, "%s%s %.0f %%", told[0] ? ", " : "",
+    used += (size_t)snprintf(text + used, size - used, "%s%s %.0f %%", used > 0 ? ", " : "",
                              name(model, best), 100.0 * share[best]);
-    told[0] = true;
     limit = share[best];
     last = best;
   }
@@ -117,7 +115,7 @@ static cli_exit describe_modes(const linear_request *r, const linear_place *plac
   if (share == NULL || set->text == NULL) status = AS_ERR_MEMORY;
   for (int i = 0; i < set->modes->n && status == AS_OK; i++) {
     const as_mode *mode = &set->modes->mode[i];
-    if (find_shares(model, state, mode, &block[AS_BLOCK_M], share))
+    if (find_shares(model, mode, &block[AS_BLOCK_M], share))
       list_shares(model, body_name, share, bodies, set->text[i].bodies,
                   sizeof set->text[i].bodies);
     status = find_moves(model, state, mode, share, &error);
