@@ -20,7 +20,9 @@ typedef struct table {
   const as_equilibrium *found;
 } table;
 
-static double *row_of(const table *t, int row) { return t->value + (size_t)row * (size_t)(t->n + 1); }
+static double *row_of(const table *t, int row) {
+  return t->value + (size_t)row * (size_t)(t->n + 1);
+}
 
 /// The channels asked for: on the command line, in the file, or the default set.
 static as_status choose(const linear_request *r, const as_machine *machine, as_channels **out,
@@ -135,8 +137,10 @@ static void print_rest(const table *t) {
 static cli_exit write_table(const linear_request *r, const table *t) {
   void (*const write)(FILE *, const void *) = r->format == LINEAR_JSON ? write_json : write_csv;
   if (r->output != NULL) return folder_write(r->output, write, t);
-  if (r->format == LINEAR_TEXT && t->found && t->first == NULL) print_rest(t);
-  else write(stdout, t);
+  if (r->format == LINEAR_TEXT && t->found && t->first == NULL)
+    print_rest(t);
+  else
+    write(stdout, t);
   return CLI_DONE;
 }
 
@@ -200,22 +204,24 @@ static cli_exit find_rests(const linear_request *r, table *t, as_equilibrium *fo
 }
 
 static void print_equilibrium_help(void) {
-  fputs("Usage: alphastep equilibrium MODEL [--outputs CHANNELS] [--sweep PATH=FROM:TO:STEP]\n"
-        "                             [--set PATH=VALUE]... [--json | --csv] [-o FILE]\n"
-        "\n"
-        "Finds where the machine comes to rest from its start, and whether it stays there: see\n"
-        "docs/analyses.md. Prescribed motions stand still where they are at t = 0.\n"
-        "\n"
-        "--outputs CHANNELS  what is told of it, with commas between; default: `output:` of the file\n"
-        "--sweep PATH=FROM:TO:STEP  a row for each value, each found from the file's start\n"
-        "--json, --csv     instead of text\n"
-        "-o FILE           a table (or JSON, with --json) to a file\n"
-        "--set PATH=VALUE  replaces a value of the file\n"
-        "--help            this text\n"
-        "\n"
-        "Exit status: 0 found, stable or not; 2 bad usage or input; 3 there is none; 4 a file could\n"
-        "not be read or written.\n",
-        stdout);
+  fputs(
+      "Usage: alphastep equilibrium MODEL [--outputs CHANNELS] [--sweep PATH=FROM:TO:STEP]\n"
+      "                             [--set PATH=VALUE]... [--json | --csv] [-o FILE]\n"
+      "\n"
+      "Finds where the machine comes to rest from its start, and whether it stays there: see\n"
+      "docs/analyses.md. Prescribed motions stand still where they are at t = 0.\n"
+      "\n"
+      "--outputs CHANNELS  what is told of it, with commas between; default: `output:` of the "
+      "file\n"
+      "--sweep PATH=FROM:TO:STEP  a row for each value, each found from the file's start\n"
+      "--json, --csv     instead of text\n"
+      "-o FILE           a table (or JSON, with --json) to a file\n"
+      "--set PATH=VALUE  replaces a value of the file\n"
+      "--help            this text\n"
+      "\n"
+      "Exit status: 0 found, stable or not; 2 bad usage or input; 3 there is none; 4 a file could\n"
+      "not be read or written.\n",
+      stdout);
 }
 
 cli_exit equilibrium_command(int argc, char **argv) {
@@ -256,12 +262,14 @@ static cli_exit follow(const linear_request *r, const as_machine *machine, table
   if (status == AS_OK)
     status = as_analysis_begin_motion(analysis, as_model_initial(machine->model), NULL, &error);
   for (int i = 0; i < r->points && status == AS_OK; i++) {
-    const double time = i + 1 < r->points ? r->from + (r->to - r->from) * i / (r->points - 1) : r->to;
+    const double time =
+        i + 1 < r->points ? r->from + (r->to - r->from) * i / (r->points - 1) : r->to;
     if (time != as_analysis_state(analysis)->t)
       status = as_analysis_follow_motion(analysis, time, NULL, &error);
     if (status == AS_OK)
       status = as_channels_follow(t->channels, as_analysis_state(analysis), &error);
-    if (status == AS_OK) status = read_row(t, machine->model, as_analysis_state(analysis), time, &error);
+    if (status == AS_OK)
+      status = read_row(t, machine->model, as_analysis_state(analysis), time, &error);
   }
   const cli_exit result = status == AS_OK ? write_table(r, t) : linear_fail(r, status, &error);
   as_channels_destroy(t->channels);
@@ -286,24 +294,26 @@ static cli_exit complete_times(linear_request *r, const as_machine *machine) {
 }
 
 static void print_inverse_help(void) {
-  fputs("Usage: alphastep inverse MODEL [--outputs CHANNELS] [--range FROM:TO] [--points N]\n"
-        "                         [--set PATH=VALUE]... [--json] [-o FILE]\n"
-        "\n"
-        "Kinematics and inverse dynamics of a machine whose freedom is all prescribed by motions: a\n"
-        "table of positions, velocities, accelerations, driving forces (joints.NAME.drive) and\n"
-        "reactions over time, without integration; see docs/analyses.md.\n"
-        "\n"
-        "--outputs CHANNELS  with commas between; default: `output:` of the file\n"
-        "--range FROM:TO   times [s]; default: 0 to the file's t_end\n"
-        "--points N        rows; default: the file's output interval, or 501\n"
-        "--json            instead of CSV\n"
-        "-o FILE           where to; default: standard output\n"
-        "--set PATH=VALUE  replaces a value of the file\n"
-        "--help            this text\n"
-        "\n"
-        "Exit status: 0 done; 2 bad usage or input; 3 there is freedom left, or the motion cannot go\n"
-        "on; 4 a file could not be read or written.\n",
-        stdout);
+  fputs(
+      "Usage: alphastep inverse MODEL [--outputs CHANNELS] [--range FROM:TO] [--points N]\n"
+      "                         [--set PATH=VALUE]... [--json] [-o FILE]\n"
+      "\n"
+      "Kinematics and inverse dynamics of a machine whose freedom is all prescribed by motions: a\n"
+      "table of positions, velocities, accelerations, driving forces (joints.NAME.drive) and\n"
+      "reactions over time, without integration; see docs/analyses.md.\n"
+      "\n"
+      "--outputs CHANNELS  with commas between; default: `output:` of the file\n"
+      "--range FROM:TO   times [s]; default: 0 to the file's t_end\n"
+      "--points N        rows; default: the file's output interval, or 501\n"
+      "--json            instead of CSV\n"
+      "-o FILE           where to; default: standard output\n"
+      "--set PATH=VALUE  replaces a value of the file\n"
+      "--help            this text\n"
+      "\n"
+      "Exit status: 0 done; 2 bad usage or input; 3 there is freedom left, or the motion cannot "
+      "go\n"
+      "on; 4 a file could not be read or written.\n",
+      stdout);
 }
 
 cli_exit inverse_command(int argc, char **argv) {

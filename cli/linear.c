@@ -55,11 +55,14 @@ static bool take_sweep(linear_request *r, const char *text) {
 }
 
 static bool take_axes(linear_request *r, const char *text) {
-  if (strcmp(text, "own") == 0) r->axes = AS_AXES_OWN;
-  else if (strcmp(text, "world") == 0) r->axes = AS_AXES_TURNING;
+  if (strcmp(text, "own") == 0)
+    r->axes = AS_AXES_OWN;
+  else if (strcmp(text, "world") == 0)
+    r->axes = AS_AXES_TURNING;
   else if (strncmp(text, "turning=", 8) == 0 && take_numbers(text + 8, r->turning, 3, ','))
     r->axes = AS_AXES_TURNING;
-  else return false;
+  else
+    return false;
   return true;
 }
 
@@ -140,11 +143,16 @@ static cli_exit take_option(int argc, char **argv, int *i, const char *options, 
   const char *word = argv[*i];
   const cli_exit valued = take_valued(argc, argv, i, options, r);
   if (valued != CLI_FELL_SHORT) return valued;
-  if (strcmp(word, "--equilibrium") == 0) r->equilibrium = true;
-  else if (strcmp(word, "--json") == 0) take_format(r, "json");
-  else if (strcmp(word, "--csv") == 0) take_format(r, "csv");
-  else if (strchr(options, 'i') && strcmp(word, "--descriptor") == 0) r->descriptor = true;
-  else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) r->machine.help = true;
+  if (strcmp(word, "--equilibrium") == 0)
+    r->equilibrium = true;
+  else if (strcmp(word, "--json") == 0)
+    take_format(r, "json");
+  else if (strcmp(word, "--csv") == 0)
+    take_format(r, "csv");
+  else if (strchr(options, 'i') && strcmp(word, "--descriptor") == 0)
+    r->descriptor = true;
+  else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    r->machine.help = true;
   else {
     cli_complain("Unknown option `%s`; see `alphastep help %s`.", word, r->command);
     return CLI_USAGE;
@@ -154,8 +162,12 @@ static cli_exit take_option(int argc, char **argv, int *i, const char *options, 
 
 cli_exit linear_arguments(int argc, char **argv, const char *command, const char *options,
                           linear_request *r) {
-  *r = (linear_request){.command = command, .at = (double)NAN, .from = (double)NAN,
-                        .to = (double)NAN, .points = 0, .kind = "bode"};
+  *r = (linear_request){.command = command,
+                        .at = (double)NAN,
+                        .from = (double)NAN,
+                        .to = (double)NAN,
+                        .points = 0,
+                        .kind = "bode"};
   r->machine.settings = calloc((size_t)argc + 2, sizeof *r->machine.settings);
   if (r->machine.settings == NULL) return cli_complain_memory();
   for (int i = 0; i < argc; i++) {
@@ -202,8 +214,8 @@ static double *keep(double *to, const double *from, int n, const double **place)
 static bool keep_state(linear_place *place, const as_state *s, const bool *active) {
   const as_problem *p = as_model_problem(place->machine->model);
   const as_sizes n = as_problem_sizes(p);
-  place->kept = calloc((size_t)(n.q + n.v + n.x + n.lambda + n.psi + n.y + n.u) + 1,
-                       sizeof *place->kept);
+  place->kept =
+      calloc((size_t)(n.q + n.v + n.x + n.lambda + n.psi + n.y + n.u) + 1, sizeof *place->kept);
   place->active = calloc((size_t)(n.lambda + n.psi) + 1, sizeof *place->active);
   if (place->kept == NULL || place->active == NULL) return false;
   as_initial *i = &place->initial;

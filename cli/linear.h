@@ -11,7 +11,13 @@
 
 enum { MOST_SIGNALS = 64, MOST_SWEEP = 2000 };
 
-typedef enum linear_format { LINEAR_TEXT, LINEAR_JSON, LINEAR_CSV, LINEAR_MAT, LINEAR_NPZ } linear_format;
+typedef enum linear_format {
+  LINEAR_TEXT,
+  LINEAR_JSON,
+  LINEAR_CSV,
+  LINEAR_MAT,
+  LINEAR_NPZ
+} linear_format;
 
 typedef struct linear_request {
   const char *command;

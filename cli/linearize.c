@@ -42,8 +42,8 @@ static as_status find_outputs(linear_system *s, as_error *error) {
 /// Channels that were chosen; without a choice there are none.
 static as_status choose(const linear_request *r, linear_system *s, as_error *error) {
   if (r->n_outputs == 0) return AS_OK;
-  const as_status status = as_channels_create(s->place.machine->model, r->outputs, r->n_outputs,
-                                              &s->channels, error);
+  const as_status status =
+      as_channels_create(s->place.machine->model, r->outputs, r->n_outputs, &s->channels, error);
   if (status == AS_OK) s->p = as_channels_count(s->channels);
   return status;
 }
@@ -203,15 +203,12 @@ static void write_mat(FILE *out, const void *user) {
 static void write_npz(FILE *out, const void *user) {
   const output *x = user;
   const linear_system *s = x->system;
-  const npz_array array[] = {{"A", s->l->a, s->n, s->n, NULL},
-                             {"B", s->l->b, s->n, s->m, NULL},
-                             {"C", s->c, s->p, s->n, NULL},
-                             {"D", s->d, s->p, s->m, NULL},
-                             {"y0", s->y0, s->p, 1, NULL},
-                             {"states", NULL, s->n, 0, s->state},
-                             {"inputs", NULL, s->m, 0, s->input},
-                             {"outputs", NULL, s->p, 0, s->output},
-                             {"E", x->e, s->n, s->n, NULL}};
+  const npz_array array[] = {
+      {"A", s->l->a, s->n, s->n, NULL},    {"B", s->l->b, s->n, s->m, NULL},
+      {"C", s->c, s->p, s->n, NULL},       {"D", s->d, s->p, s->m, NULL},
+      {"y0", s->y0, s->p, 1, NULL},        {"states", NULL, s->n, 0, s->state},
+      {"inputs", NULL, s->m, 0, s->input}, {"outputs", NULL, s->p, 0, s->output},
+      {"E", x->e, s->n, s->n, NULL}};
   npz_write(out, array, x->e ? 9 : 8);
 }
 
@@ -250,39 +247,47 @@ static cli_exit write_system(const linear_request *r, const linear_system *s) {
   linear_format format = r->format;
   cli_exit status = CLI_DONE;
   if (r->output != NULL && format == LINEAR_TEXT) format = LINEAR_JSON;
-  if (r->descriptor && e == NULL) status = cli_complain_memory();
-  else if (r->output != NULL) status = folder_write(r->output, write[format], &x);
-  else if (format == LINEAR_TEXT) print_text(s);
-  else write[format](stdout, &x);
+  if (r->descriptor && e == NULL)
+    status = cli_complain_memory();
+  else if (r->output != NULL)
+    status = folder_write(r->output, write[format], &x);
+  else if (format == LINEAR_TEXT)
+    print_text(s);
+  else
+    write[format](stdout, &x);
   free(e);
   return status;
 }
 
 static void print_help(void) {
-  fputs("Usage: alphastep linearize MODEL [--equilibrium | --at T] [--inputs NAMES]\n"
-        "                           [--outputs CHANNELS] [--format text|json|csv|mat|npz]\n"
-        "                           [--descriptor] [--axes AXES] [--set PATH=VALUE]... [-o FILE]\n"
-        "\n"
-        "Linearizes the machine about a state: x' = A x + B u, y = C x + D u, all of them increments.\n"
-        "\n"
-        "--equilibrium     about where it comes to rest from its start\n"
-        "--at T            about where a run is at T [s]; without either: about the start, which has\n"
-        "                  to be an equilibrium or a steady motion\n"
-        "--inputs NAMES    with commas between: parameters that formulas read (parameters.torque),\n"
-        "                  forces and torques on bodies in world axes (bodies.arm.force.x,\n"
-        "                  bodies.arm.torque.z), and along the first coordinate of joints\n"
-        "                  (joints.hinge.drive)\n"
-        "--outputs CHANNELS  as in `output:` of a model file, accelerations and reactions too\n"
-        "--format FORMAT   text (default), json, csv ([A B; C D] with names), mat (version 4), npz\n"
-        "--descriptor      with E, too: E x' = A x + B u\n"
-        "--axes AXES       own, world or turning=X,Y,Z; see `alphastep help modes`\n"
-        "-o FILE           where to; default: standard output\n"
-        "--set PATH=VALUE  replaces a value of the file\n"
-        "--help            this text\n"
-        "\n"
-        "Exit status: 0 done; 2 bad usage or input, an input or output that is not there; 3 there is\n"
-        "no such state, or it cannot be linearized; 4 a file could not be read or written.\n",
-        stdout);
+  fputs(
+      "Usage: alphastep linearize MODEL [--equilibrium | --at T] [--inputs NAMES]\n"
+      "                           [--outputs CHANNELS] [--format text|json|csv|mat|npz]\n"
+      "                           [--descriptor] [--axes AXES] [--set PATH=VALUE]... [-o FILE]\n"
+      "\n"
+      "Linearizes the machine about a state: x' = A x + B u, y = C x + D u, all of them "
+      "increments.\n"
+      "\n"
+      "--equilibrium     about where it comes to rest from its start\n"
+      "--at T            about where a run is at T [s]; without either: about the start, which "
+      "has\n"
+      "                  to be an equilibrium or a steady motion\n"
+      "--inputs NAMES    with commas between: parameters that formulas read (parameters.torque),\n"
+      "                  forces and torques on bodies in world axes (bodies.arm.force.x,\n"
+      "                  bodies.arm.torque.z), and along the first coordinate of joints\n"
+      "                  (joints.hinge.drive)\n"
+      "--outputs CHANNELS  as in `output:` of a model file, accelerations and reactions too\n"
+      "--format FORMAT   text (default), json, csv ([A B; C D] with names), mat (version 4), npz\n"
+      "--descriptor      with E, too: E x' = A x + B u\n"
+      "--axes AXES       own, world or turning=X,Y,Z; see `alphastep help modes`\n"
+      "-o FILE           where to; default: standard output\n"
+      "--set PATH=VALUE  replaces a value of the file\n"
+      "--help            this text\n"
+      "\n"
+      "Exit status: 0 done; 2 bad usage or input, an input or output that is not there; 3 there "
+      "is\n"
+      "no such state, or it cannot be linearized; 4 a file could not be read or written.\n",
+      stdout);
 }
 
 cli_exit linearize_command(int argc, char **argv) {

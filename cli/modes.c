@@ -31,8 +31,8 @@ static bool find_shares(const as_model *model, const as_mode *mode, const as_mat
     }
     for (int k = mass->col_start[j]; k < mass->col_start[j + 1]; k++) {
       const int i = mass->row[k];
-      const double e = mass->value[k] * (mode->shape[i] * mode->shape[j] +
-                                         mode->shape[n + i] * mode->shape[n + j]);
+      const double e = mass->value[k] *
+                       (mode->shape[i] * mode->shape[j] + mode->shape[n + i] * mode->shape[n + j]);
       if (body >= 0) share[body] += e;
       sum += e;
     }
@@ -61,14 +61,14 @@ static as_status find_moves(const as_model *model, const as_state *state, const 
     for (int part = 0; part < 2; part++)
       for (int side = 0; side < 2 && status == AS_OK; side++) {
         as_state moved = *state;
-        for (int i = 0; i < n.v; i++)
-          xi[i] = (side ? -e : e) * mode->shape[part * n.v + i];
+        for (int i = 0; i < n.v; i++) xi[i] = (side ? -e : e) * mode->shape[part * n.v + i];
         as_space_move(as_problem_space(as_model_problem(model)), state->q, xi, q);
         moved.q = q;
         status = as_model_coordinates(model, &moved, j, still, at[part][side], NULL, error);
       }
     for (int i = 0; i < m && status == AS_OK; i++)
-      move[j] = fmax(move[j], hypot(at[0][0][i] - at[0][1][i], at[1][0][i] - at[1][1][i]) / (2.0 * e));
+      move[j] =
+          fmax(move[j], hypot(at[0][0][i] - at[0][1][i], at[1][0][i] - at[1][1][i]) / (2.0 * e));
     largest = fmax(largest, move[j]);
   }
   for (int j = 0; j < joints && largest > 0.0; j++) move[j] /= largest;
@@ -89,7 +89,8 @@ static void list_shares(const as_model *model, const char *(*name)(const as_mode
       const bool later = share[i] < limit || (share[i] == limit && i > last);
       if (later && share[i] >= SMALLEST_SHARE && (best < 0 || share[i] > share[best])) best = i;
     }
-    if (best < 0 && k == 0 && n > 0) snprintf(text, size, "spread over all %d", n);
+    if (best < 0 && k == 0 && n > 1.0 / SMALLEST_SHARE)
+      snprintf(text, size, "spread over all %d", n);
     if (best < 0 || used >= size) break;
     used += (size_t)snprintf(text + used, size - used, "%s%s %.0f %%", used > 0 ? ", " : "",
                              name(model, best), 100.0 * share[best]);
@@ -115,11 +116,13 @@ static cli_exit describe_modes(const linear_request *r, const linear_place *plac
   if (share == NULL || set->text == NULL) status = AS_ERR_MEMORY;
   for (int i = 0; i < set->modes->n && status == AS_OK; i++) {
     const as_mode *mode = &set->modes->mode[i];
-    if (find_shares(model, mode, &block[AS_BLOCK_M], share))
-      list_shares(model, body_name, share, bodies, set->text[i].bodies,
-                  sizeof set->text[i].bodies);
+    const bool moves = find_shares(model, mode, &block[AS_BLOCK_M], share);
+    if (moves)
+      list_shares(model, body_name, share, bodies, set->text[i].bodies, sizeof set->text[i].bodies);
+    else
+      snprintf(set->text[i].bodies, sizeof set->text[i].bodies, "velocities or states only");
     status = find_moves(model, state, mode, share, &error);
-    if (status == AS_OK)
+    if (status == AS_OK && moves)
       list_shares(model, joint_name, share, joints, set->text[i].joints,
                   sizeof set->text[i].joints);
   }
@@ -182,9 +185,12 @@ const char *modes_verdict(const as_modes *m) {
 // ---- as text
 
 static void print_number(double x) {
-  if (isnan(x)) printf("  %11s", "-");
-  else if (isinf(x)) printf("  %11s", "never");
-  else printf("  %11.6g", x);
+  if (isnan(x))
+    printf("  %11s", "-");
+  else if (isinf(x))
+    printf("  %11s", "never");
+  else
+    printf("  %11.6g", x);
 }
 
 static void print_text(const modes_set *set) {
@@ -336,10 +342,14 @@ static cli_exit write_result(const linear_request *r, const modes_result *x) {
     }
     if (status != CLI_DONE) return status;
   }
-  if (r->format == LINEAR_JSON) write_json(stdout, x);
-  else if (r->format == LINEAR_CSV) write_csv(stdout, x);
-  else if (r->sweep != NULL) print_sweep(x);
-  else print_text(&x->set[0]);
+  if (r->format == LINEAR_JSON)
+    write_json(stdout, x);
+  else if (r->format == LINEAR_CSV)
+    write_csv(stdout, x);
+  else if (r->sweep != NULL)
+    print_sweep(x);
+  else
+    print_text(&x->set[0]);
   return CLI_DONE;
 }
 
@@ -361,40 +371,45 @@ static cli_exit modes_run(const linear_request *r) {
 }
 
 static void print_help(void) {
-  fputs("Usage: alphastep modes MODEL [--equilibrium | --at T] [--set PATH=VALUE]...\n"
-        "                       [--sweep PATH=FROM:TO:STEP] [--axes AXES] [--count N]\n"
-        "                       [--json | --csv] [-o DIR]\n"
-        "\n"
-        "Linearizes the machine about a state and tells its modes: eigenvalues, frequencies, damping\n"
-        "ratios, time constants, whether they grow, and which bodies and joints move in them.\n"
-        "\n"
-        "--equilibrium     about where it comes to rest from its start\n"
-        "--at T            about where a run is at T [s]; without either: about the start, which has\n"
-        "                  to be an equilibrium or a steady motion\n"
-        "--sweep PATH=FROM:TO:STEP  the same for several values: `--sweep parameters.v=4:8:0.1`\n"
-        "--axes AXES       that increments are seen in: own (of the bodies), world, or\n"
-        "                  turning=X,Y,Z (world axes that turn with X,Y,Z rad/s). Default: those in\n"
-        "                  which the linear system is constant\n"
-        "--count N         how many modes of a large machine: the slowest; default 20\n"
-        "--json, --csv     instead of text\n"
-        "-o DIR            also writes modes.json, modes.csv and the page modes.html\n"
-        "--set PATH=VALUE  replaces a value of the file\n"
-        "--help            this text\n"
-        "\n"
-        "Exit status: 0 done, stable or not; 2 bad usage or input; 3 there is no such state, or it\n"
-        "cannot be linearized; 4 a file could not be read or written.\n",
-        stdout);
+  fputs(
+      "Usage: alphastep modes MODEL [--equilibrium | --at T] [--set PATH=VALUE]...\n"
+      "                       [--sweep PATH=FROM:TO:STEP] [--axes AXES] [--count N]\n"
+      "                       [--json | --csv] [-o DIR]\n"
+      "\n"
+      "Linearizes the machine about a state and tells its modes: eigenvalues, frequencies, "
+      "damping\n"
+      "ratios, time constants, whether they grow, and which bodies and joints move in them.\n"
+      "\n"
+      "--equilibrium     about where it comes to rest from its start\n"
+      "--at T            about where a run is at T [s]; without either: about the start, which "
+      "has\n"
+      "                  to be an equilibrium or a steady motion\n"
+      "--sweep PATH=FROM:TO:STEP  the same for several values: `--sweep parameters.v=4:8:0.1`\n"
+      "--axes AXES       that increments are seen in: own (of the bodies), world, or\n"
+      "                  turning=X,Y,Z (world axes that turn with X,Y,Z rad/s). Default: those in\n"
+      "                  which the linear system is constant\n"
+      "--count N         how many modes of a large machine: the slowest; default 20\n"
+      "--json, --csv     instead of text\n"
+      "-o DIR            also writes modes.json, modes.csv and the page modes.html\n"
+      "--set PATH=VALUE  replaces a value of the file\n"
+      "--help            this text\n"
+      "\n"
+      "Exit status: 0 done, stable or not; 2 bad usage or input; 3 there is no such state, or it\n"
+      "cannot be linearized; 4 a file could not be read or written.\n",
+      stdout);
 }
 
 cli_exit modes_command(int argc, char **argv) {
   linear_request *r = calloc(1, sizeof *r);
   if (r == NULL) return cli_complain_memory();
   cli_exit status = linear_arguments(argc, argv, "modes", "s", r);
-  if (status == CLI_DONE && r->machine.help) print_help();
+  if (status == CLI_DONE && r->machine.help)
+    print_help();
   else if (status == CLI_DONE && (r->format == LINEAR_MAT || r->format == LINEAR_NPZ)) {
     cli_complain("`modes` writes text, JSON and CSV; `linearize` writes MAT and NumPy files.");
     status = CLI_USAGE;
-  } else if (status == CLI_DONE) status = modes_run(r);
+  } else if (status == CLI_DONE)
+    status = modes_run(r);
   linear_arguments_free(r);
   free(r);
   return status;

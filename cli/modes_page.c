@@ -48,8 +48,10 @@ static void add(sketch *s, int body, const as_shape *shape, double x, double y, 
 static void add_circle(sketch *s, const as_shape *shape, double radius, double z, bool across) {
   for (int i = 0; i <= ROUND; i++) {
     const double a = two_pi * i / ROUND, x = radius * cos(a), y = radius * sin(a);
-    if (across) add(s, shape->body, shape, x, 0.0, y, i == 0);
-    else add(s, shape->body, shape, x, y, z, i == 0);
+    if (across)
+      add(s, shape->body, shape, x, 0.0, y, i == 0);
+    else
+      add(s, shape->body, shape, x, y, z, i == 0);
   }
 }
 
@@ -171,8 +173,7 @@ static void write_motion(FILE *out, const modes_set *set) {
       for (int part = 0; part < 2; part++) {
         as_state other = state;
         for (int side = 0; side < 2; side++) {
-          for (int i = 0; i < n.v; i++)
-            q[n.q + i] = (side ? -e : e) * mode->shape[part * n.v + i];
+          for (int i = 0; i < n.v; i++) q[n.q + i] = (side ? -e : e) * mode->shape[part * n.v + i];
           as_space_move(as_problem_space(as_model_problem(model)), state.q, q + n.q, q);
           other.q = q;
           locate(model, &other, &s, side ? back : moved);
@@ -195,7 +196,8 @@ static const char *const SCRIPT =
     "turn=-0.6,tilt=0.35,held=null;\n"
     "for(let i=0;i<modes.length;i++)if(modes[i].re||modes[i].im){chosen=i;break}\n"
     "const view=(p,i)=>{const x=p[i]*Math.cos(turn)-p[i+1]*Math.sin(turn),"
-    "y=p[i]*Math.sin(turn)+p[i+1]*Math.cos(turn);return[x,p[i+2]*Math.cos(tilt)+y*Math.sin(tilt)]};\n"
+    "y=p[i]*Math.sin(turn)+p[i+1]*Math.cos(turn);return[x,p[i+2]*Math.cos(tilt)+y*Math.sin(tilt)]};"
+    "\n"
     "function draw(now){const w=canvas.width=canvas.clientWidth*devicePixelRatio,"
     "h=canvas.height=canvas.clientHeight*devicePixelRatio;\n"
     "let a=[1/0,1/0,-1/0,-1/0];for(let i=0;i<base.length;i+=3){const p=view(base,i);"
@@ -300,9 +302,10 @@ void modes_page_write(FILE *out, const void *user) {
     asi_html_text(out, x->request->sweep);
     fprintf(out, " = %.9g", x->request->value[x->n - 1]);
   }
-  fputs("</p></header>\n<main>\n<section class=\"claim\"><canvas></canvas>\n<p class=\"soft\">Choose "
-        "a mode in the table; drag to turn the view. Amplitudes are for the eye.</p>\n",
-        out);
+  fputs(
+      "</p></header>\n<main>\n<section class=\"claim\"><canvas></canvas>\n<p class=\"soft\">Choose "
+      "a mode in the table; drag to turn the view. Amplitudes are for the eye.</p>\n",
+      out);
   write_table(out, set);
   fputs("</section>\n<section class=\"claim\">", out);
   write_locus(out, x);

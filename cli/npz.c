@@ -23,7 +23,8 @@ static void put_number(bytes *b, uint64_t x, int size) {
 
 static size_t longest(const npz_array *a) {
   size_t width = 1;
-  for (long i = 0; i < a->rows; i++) width = strlen(a->line[i]) > width ? strlen(a->line[i]) : width;
+  for (long i = 0; i < a->rows; i++)
+    width = strlen(a->line[i]) > width ? strlen(a->line[i]) : width;
   return width;
 }
 
@@ -32,13 +33,12 @@ static bool make(const npz_array *a, bytes *out) {
   const size_t width = a->values ? 0 : longest(a);
   const size_t size = a->values ? 8 * (size_t)(a->rows * a->columns) : 4 * width * (size_t)a->rows;
   char head[160];
-  int n = a->values
-              ? snprintf(head, sizeof head,
-                         "{'descr': '<f8', 'fortran_order': True, 'shape': (%ld, %ld), }", a->rows,
-                         a->columns)
-              : snprintf(head, sizeof head,
-                         "{'descr': '<U%zu', 'fortran_order': False, 'shape': (%ld,), }", width,
-                         a->rows);
+  int n = a->values ? snprintf(head, sizeof head,
+                               "{'descr': '<f8', 'fortran_order': True, 'shape': (%ld, %ld), }",
+                               a->rows, a->columns)
+                    : snprintf(head, sizeof head,
+                               "{'descr': '<U%zu', 'fortran_order': False, 'shape': (%ld,), }",
+                               width, a->rows);
   const int total = (10 + n + 1 + 63) / 64 * 64; // elements begin at a multiple of 64
   *out = (bytes){malloc(size + (size_t)total), 0};
   if (out->data == NULL) return false;
@@ -75,7 +75,7 @@ static void put_entry(bytes *b, bool at_end, const char *name, const bytes *file
   put_number(b, at_end ? 0x02014b50 : 0x04034b50, 4);
   if (at_end) put_number(b, 20, 2);
   put_number(b, 20, 2);
-  put_number(b, 0, 4); // no flags, stored
+  put_number(b, 0, 4);          // no flags, stored
   put_number(b, 0x00210000, 4); // 1980-01-01
   put_number(b, crc, 4);
   put_number(b, file->n, 4);

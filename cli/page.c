@@ -107,7 +107,6 @@ static const char *const STYLE[] = {
     "@media print{.claim{break-inside:avoid;border-color:#ccc}body{background:#fff}}\n"};
 enum { STYLE_PIECES = sizeof STYLE / sizeof STYLE[0] };
 
-
 void page_style(FILE *out) {
   for (int i = 0; i < STYLE_PIECES; i++) fputs(STYLE[i], out);
 }
@@ -169,7 +168,8 @@ void page_points(FILE *out, const page_point *point, int n, const char *x_label,
   for (int k = 0; k < 2; k++) {
     const double *range = k == 0 ? x : y, step = tick(range[1] - range[0]);
     for (double t = ceil(range[0] / step) * step; t <= range[1]; t += step) {
-      const double at = k == 0 ? place(x, t, LEFT, WIDTH - RIGHT) : place(y, t, HEIGHT - BOTTOM, TOP);
+      const double at =
+          k == 0 ? place(x, t, LEFT, WIDTH - RIGHT) : place(y, t, HEIGHT - BOTTOM, TOP);
       const char *colour = fabs(t) < 0.5 * step ? "#666666" : "#e4e4e4";
       const double shown = fabs(t) < 1e-9 * step ? 0.0 : t;
       if (k == 0)
@@ -193,8 +193,9 @@ void page_points(FILE *out, const page_point *point, int n, const char *x_label,
   fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" fill=\"#222222\">",
           (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
   asi_html_text(out, x_label);
-  fprintf(out, "</text>\n<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\" "
-               "fill=\"#222222\">",
+  fprintf(out,
+          "</text>\n<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\" "
+          "fill=\"#222222\">",
           (TOP + HEIGHT - BOTTOM) / 2);
   asi_html_text(out, y_label);
   fputs("</text></svg>\n", out);

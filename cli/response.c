@@ -57,8 +57,9 @@ static as_status compute(const linear_request *r, const linear_system *s, answer
   if (!a->in_frequency) {
     const double h = to / (a->points - 1);
     for (int i = 0; i < a->points; i++) a->x[i] = i * h;
-    return as_time_response(&system, strcmp(r->kind, "step") == 0 ? AS_INPUT_STEP : AS_INPUT_IMPULSE,
-                            h, a->points, a->value, error);
+    return as_time_response(&system,
+                            strcmp(r->kind, "step") == 0 ? AS_INPUT_STEP : AS_INPUT_IMPULSE, h,
+                            a->points, a->value, error);
   }
   double *omega = calloc((size_t)a->points, sizeof *omega);
   if (omega == NULL) return AS_ERR_MEMORY;
@@ -81,7 +82,8 @@ static double part(const answer *a, int point, int output, int input, bool imagi
 /// Degrees, without jumps from point to point.
 static void find_phase(const answer *a, int output, int input, double *out) {
   for (int i = 0; i < a->points; i++) {
-    out[i] = atan2(part(a, i, output, input, true), part(a, i, output, input, false)) * 360.0 / two_pi;
+    out[i] =
+        atan2(part(a, i, output, input, true), part(a, i, output, input, false)) * 360.0 / two_pi;
     if (i > 0) out[i] -= 360.0 * round((out[i] - out[i - 1]) / 360.0);
   }
 }
@@ -170,15 +172,13 @@ static void write_plot(FILE *out, const as_plot *plot) {
 
 static void write_bode(FILE *out, const answer *a, const double *magnitude, const double *phase,
                        const double *log_x) {
-  as_plot plot = {.kind = AS_PLOT_ORDERS, .smooth = true, .bare = true, .n_curves = 1, .n_panels = 1};
+  as_plot plot = {
+      .kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_curves = 1, .n_panels = 2};
   plot.panel[0] = (as_plot_panel){.title = "magnitude",
-                                  .x_label = "frequency [Hz]",
-                                  .y_label = "magnitude",
-                                  .decades = true,
-                                  .curve = {{a->x, magnitude, a->points, NULL}}};
-  write_plot(out, &plot);
-  plot.kind = AS_PLOT_TRACES;
-  plot.panel[0] = (as_plot_panel){.title = "phase",
+                                  .x_label = "log_{10} of the frequency [Hz]",
+                                  .y_label = "magnitude [dB]",
+                                  .curve = {{log_x, magnitude, a->points, NULL}}};
+  plot.panel[1] = (as_plot_panel){.title = "phase",
                                   .x_label = "log_{10} of the frequency [Hz]",
                                   .y_label = "phase [deg]",
                                   .curve = {{log_x, phase, a->points, NULL}}};
@@ -197,7 +197,7 @@ static void write_one(FILE *out, const answer *a, int i, int j, double *work) {
   for (size_t k = 0; k < n; k++) {
     const double re = part(a, (int)k, i, j, false);
     const double im = a->in_frequency ? part(a, (int)k, i, j, true) : 0.0;
-    magnitude[k] = a->in_frequency ? hypot(re, im) : re;
+    magnitude[k] = a->in_frequency ? 20.0 * log10(hypot(re, im)) : re;
     log_x[k] = a->x[k] > 0.0 ? log10(a->x[k]) : 0.0;
     if (point) point[k] = (page_point){re, im, (double)k / (double)n};
   }
@@ -207,7 +207,8 @@ static void write_one(FILE *out, const answer *a, int i, int j, double *work) {
   } else if (a->in_frequency) {
     write_bode(out, a, magnitude, phase, log_x);
   } else {
-    as_plot plot = {.kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_curves = 1, .n_panels = 1};
+    as_plot plot = {
+        .kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_curves = 1, .n_panels = 1};
     plot.panel[0] = (as_plot_panel){.title = a->request->kind,
                                     .x_label = "time [s]",
                                     .y_label = "response",
@@ -254,8 +255,10 @@ static cli_exit write_answer(const linear_request *r, const answer *a) {
     }
     return status;
   }
-  if (r->format == LINEAR_JSON) write_json(stdout, a);
-  else write_csv(stdout, a);
+  if (r->format == LINEAR_JSON)
+    write_json(stdout, a);
+  else
+    write_csv(stdout, a);
   return CLI_DONE;
 }
 
@@ -274,9 +277,12 @@ static cli_exit respond(const linear_request *r) {
     a.x = calloc((size_t)a.points, sizeof *a.x);
     a.value = calloc((size_t)a.points * a.stride + 1, sizeof *a.value);
     as_status found = a.x && a.value ? compute(r, &s, &a, &error) : AS_ERR_MEMORY;
-    if (found == AS_ERR_MEMORY) status = cli_complain_memory();
-    else if (found != AS_OK) status = linear_fail(r, found, &error);
-    else status = write_answer(r, &a);
+    if (found == AS_ERR_MEMORY)
+      status = cli_complain_memory();
+    else if (found != AS_OK)
+      status = linear_fail(r, found, &error);
+    else
+      status = write_answer(r, &a);
   }
   free(a.x);
   free(a.value);
@@ -285,34 +291,37 @@ static cli_exit respond(const linear_request *r) {
 }
 
 static void print_help(void) {
-  fputs("Usage: alphastep response MODEL --inputs NAMES --outputs CHANNELS\n"
-        "                          [--kind bode|nyquist|step|impulse] [--range FROM:TO]\n"
-        "                          [--points N] [--equilibrium | --at T] [--axes AXES]\n"
-        "                          [--set PATH=VALUE]... [--json] [-o DIR]\n"
-        "\n"
-        "How outputs follow inputs in small motions about a state, from the linear system of\n"
-        "`alphastep linearize`, whose inputs, outputs and states it takes.\n"
-        "\n"
-        "--kind KIND       bode (default) or nyquist: over frequencies; step or impulse: over time\n"
-        "--range FROM:TO   frequencies [Hz], or times [s] (from 0); default: what the modes suggest\n"
-        "--points N        rows; default 400\n"
-        "--json            instead of CSV\n"
-        "-o DIR            writes response.csv, response.json and the page response.html there\n"
-        "--help            this text\n"
-        "\n"
-        "Exit status: as `alphastep linearize`.\n",
-        stdout);
+  fputs(
+      "Usage: alphastep response MODEL --inputs NAMES --outputs CHANNELS\n"
+      "                          [--kind bode|nyquist|step|impulse] [--range FROM:TO]\n"
+      "                          [--points N] [--equilibrium | --at T] [--axes AXES]\n"
+      "                          [--set PATH=VALUE]... [--json] [-o DIR]\n"
+      "\n"
+      "How outputs follow inputs in small motions about a state, from the linear system of\n"
+      "`alphastep linearize`, whose inputs, outputs and states it takes.\n"
+      "\n"
+      "--kind KIND       bode (default) or nyquist: over frequencies; step or impulse: over time\n"
+      "--range FROM:TO   frequencies [Hz], or times [s] (from 0); default: what the modes suggest\n"
+      "--points N        rows; default 400\n"
+      "--json            instead of CSV\n"
+      "-o DIR            writes response.csv, response.json and the page response.html there\n"
+      "--help            this text\n"
+      "\n"
+      "Exit status: as `alphastep linearize`.\n",
+      stdout);
 }
 
 cli_exit response_command(int argc, char **argv) {
   linear_request *r = calloc(1, sizeof *r);
   if (r == NULL) return cli_complain_memory();
   cli_exit status = linear_arguments(argc, argv, "response", "ir", r);
-  if (status == CLI_DONE && r->machine.help) print_help();
+  if (status == CLI_DONE && r->machine.help)
+    print_help();
   else if (status == CLI_DONE && (r->format == LINEAR_MAT || r->format == LINEAR_NPZ)) {
     cli_complain("`response` writes CSV, JSON and a page; `linearize` writes MAT and NumPy files.");
     status = CLI_USAGE;
-  } else if (status == CLI_DONE) status = respond(r);
+  } else if (status == CLI_DONE)
+    status = respond(r);
   linear_arguments_free(r);
   free(r);
   return status;

@@ -45,7 +45,7 @@ AS_API void as_blocks_free(as_matrix blocks[AS_BLOCK_COUNT]);
 
 /// The axes that increments of positions and rotations are seen in.
 typedef enum as_axes {
-  /// Steady ones: the own axes of the space if A is constant in them along the motion, else world axes if it is in those.
+  /// World axes where bodies turn and A is constant in these along the motion; else the own axes of the space.
   AS_AXES_AUTOMATIC,
   AS_AXES_OWN, ///< those of the space: rotations in body axes, positions in world axes (SE(3): in body axes)
   /// Those of the world at this moment, which turn with def.turning: a spinning rotor with turning = 0, a steady turn with its

@@ -23,7 +23,7 @@
 // Derivatives along the motion: differences of four points, this many times asi_time_increment() apart.
 #define ALONG 1.0
 // How far the motion goes on to see whether A changes: this many times asi_time_increment().
-#define ONWARD 10.0
+#define ONWARD 0.3
 // Beyond this relative change A counts as one of a moment.
 #define UNSTEADY 1e-4
 // Rotations are rather free than positions, spinning bodies rather dependent: weights of components.
@@ -64,6 +64,7 @@ struct asi_linear {
   int *signal;   ///< n_inputs: held signal, or -1
   triple *turned;
   int n_turned;
+  double turned_by[4]; ///< S of [LI.6], a quaternion: 1, but for a look at a later time
   asi_tangent position, velocity;
   asi_values moved; ///< of as_linearization_moved()
   double *moved_u;
@@ -116,14 +117,15 @@ static as_point point_of(const as_integrator *s) {
 /// [LI.6] seen = S^T R x for body axes, S^T x for world axes; S = 1 now and turns with w.
 static void add_triple(asi_linear *l, int at, const double *quaternion, const double *omega) {
   triple *t = &l->turned[l->n_turned++];
+  double back[4], all[4], world[3] = {0.0, 0.0, 0.0};
+  asi_so3_inverse(l->turned_by, back);
+  memcpy(all, back, sizeof all);
+  if (quaternion) asi_so3_compose(back, quaternion, all);
+  if (quaternion) asi_so3_rotate(quaternion, omega, world);
+  for (int i = 0; i < 3; ++i) world[i] -= l->out.turning[i];
   t->at = at;
-  asi_so3_matrix((const double[4]){1.0, 0.0, 0.0, 0.0}, t->r);
-  for (int i = 0; i < 3; ++i) t->w[i] = -l->out.turning[i];
-  if (quaternion == NULL) return;
-  double world[3];
-  asi_so3_matrix(quaternion, t->r);
-  asi_so3_rotate(quaternion, omega, world);
-  for (int i = 0; i < 3; ++i) t->w[i] += world[i];
+  asi_so3_matrix(all, t->r);
+  asi_so3_rotate(back, world, t->w);
 }
 
 static void find_triples(asi_linear *l) {
@@ -610,7 +612,8 @@ static void row_sizes(const asi_linear *l, as_block block, const double *x, doub
 }
 
 /// Entries of A that are round-off become zero: what is free stays free. `k`: the factors, y: room for `size` numbers, twice.
-static void clear_noise(const asi_linear *l, const double *k, const int *pivot, int size, double *y) {
+static void clear_noise(const asi_linear *l, const double *k, const int *pivot, int size,
+                        double *y) {
   const int n = l->n, states = l->out.n_states, one = 1;
   double *forces = y + size;
   int info = 0;
@@ -807,14 +810,18 @@ static void publish(asi_linear *l) {
       asi_most_accelerated(l->s->problem, now->vdot, now->xdot, &l->out.acceleration);
 }
 
+/// `later` than that by so much time are axes that turn.
 static as_status make(const as_problem *p, const as_initial *initial,
                       const as_linearization_def *def, as_axes axes, const asi_linear *like,
-                      asi_linear **out, as_error *error) {
+                      double later, asi_linear **out, as_error *error) {
   asi_linear *l = asi_calloc(1, sizeof *l);
   if (l == NULL) return asi_fail_memory(error);
   as_status status = start(l, p, initial, def, error);
   l->out.axes = axes;
   memcpy(l->out.turning, def->turning, sizeof l->out.turning);
+  const double turn[3] = {later * def->turning[0], later * def->turning[1],
+                          later * def->turning[2]};
+  asi_so3_exp(turn, l->turned_by);
   if (status == AS_OK) find_triples(l);
   if (status == AS_OK) status = find_columns(l, def, like);
   if (status == AS_OK) publish(l);
@@ -858,7 +865,7 @@ static as_status find_unsteady(asi_linear *l, const as_problem *p, const as_init
   later.keep = NULL;
   def.n_inputs = 0;
   asi_linear *next = NULL;
-  const as_status status = make(p, &later, &def, l->out.axes, l, &next, error);
+  const as_status status = make(p, &later, &def, l->out.axes, l, h, &next, error);
   if (status) return status == AS_ERR_MEMORY ? status : asi_succeed(error);
   const int n = l->out.n_states;
   double change = 0.0, size = 0.0;
@@ -877,7 +884,7 @@ static as_status find_unsteady(asi_linear *l, const as_problem *p, const as_init
 static as_status make_steady(const as_problem *p, const as_initial *initial,
                              const as_linearization_def *def, as_axes axes, asi_linear **out,
                              as_error *error) {
-  as_status status = make(p, initial, def, axes, NULL, out, error);
+  as_status status = make(p, initial, def, axes, NULL, 0.0, out, error);
   if (status) return status;
   status = find_unsteady(*out, p, initial, *def, error);
   if (status) {
@@ -885,6 +892,20 @@ static as_status make_steady(const as_problem *p, const as_initial *initial,
     *out = NULL;
   }
   return status;
+}
+
+/// Whether a body turns.
+static bool turns(const asi_linear *l) {
+  const as_space *space = l->s->problem->space;
+  const double *v = l->s->now.v;
+  for (int part = 0; part < space->n_parts; ++part)
+    for (int i = 0; i < space->parts[part].count; ++i) {
+      const as_space_kind kind = space->parts[part].kind;
+      const int ahead = kind == AS_SPACE_SO3 ? 0 : 3;
+      if (kind != AS_SPACE_RN && !is_zero(v + ahead, 3)) return true;
+      v += kind == AS_SPACE_RN ? 1 : ahead + 3;
+    }
+  return false;
 }
 
 static as_status check(const as_problem *p, const as_linearization_def *def, as_error *error) {
@@ -915,11 +936,12 @@ as_status as_linearize(const as_problem *problem, const as_initial *initial,
   const bool automatic = def->axes == AS_AXES_AUTOMATIC;
   status = make_steady(problem, initial, def, automatic ? AS_AXES_OWN : def->axes, &l, error);
   if (status) return status;
-  if (automatic && l->out.unsteady > UNSTEADY) {
+  if (automatic && turns(l)) {
     as_linearization_def in_world = *def;
     memset(in_world.turning, 0, sizeof in_world.turning);
     status = make_steady(problem, initial, &in_world, AS_AXES_TURNING, &world, error);
-    const bool better = status == AS_OK && world->out.unsteady < 0.01 * l->out.unsteady;
+    const bool better = status == AS_OK && (world->out.unsteady <= UNSTEADY ||
+                                            world->out.unsteady < 0.01 * l->out.unsteady);
     if (better) {
       asi_linear *old = l;
       l = world;

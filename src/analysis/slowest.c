@@ -38,8 +38,8 @@ typedef struct krylov {
   double *basis; ///< size x (most + STARTS), by columns
   double *h;     ///< (most + STARTS) x most: OP V = V H
   int most, length;
-  double *b, *work;              ///< right side; size
-  double *matrix, *re, *im, *y;  ///< eigenvalues of H
+  double *b, *work;             ///< right side; size
+  double *matrix, *re, *im, *y; ///< eigenvalues of H
   double *lapack;
   int lapack_size;
 } krylov;
@@ -194,8 +194,8 @@ static int look(krylov *k, double *left) {
          &k->lapack_size, &info, 1, 1);
   if (info != 0) return 0;
   for (int i = 0; i < m; ++i) {
-    const bool pair = k->im[i] != 0.0, second = pair && i > 0 && k->im[i] == -k->im[i - 1] &&
-                                                k->im[i] < 0.0;
+    const bool pair = k->im[i] != 0.0,
+               second = pair && i > 0 && k->im[i] == -k->im[i - 1] && k->im[i] < 0.0;
     const double *re = k->y + (size_t)(second ? i - 1 : i) * (size_t)m, *im = re + m;
     double sum = 0.0;
     for (int r = m; r < m + STARTS; ++r) {
@@ -238,7 +238,8 @@ static bool take(krylov *k, int count) {
 }
 
 static void release(krylov *k) {
-  double *const all[] = {k->unit, k->basis, k->h, k->b, k->work, k->matrix, k->y, k->re, k->im, k->lapack};
+  double *const all[] = {k->unit,   k->basis, k->h,  k->b,  k->work,
+                         k->matrix, k->y,     k->re, k->im, k->lapack};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free(all[i]);
   asi_system_free(&k->system);
   as_integrator_destroy(k->s);
@@ -278,7 +279,8 @@ static int collect(krylov *k, int count, const double *left, as_modes *m) {
       }
     }
     asi_mode_normalize(shape, NULL, n, 0, k->s->problem->typical);
-    asi_mode_set(mode, is_free ? 0.0 : k->re[i], is_free ? 0.0 : k->im[i], 1e-9 * (size + k->shift));
+    asi_mode_set(mode, is_free ? 0.0 : k->re[i], is_free ? 0.0 : k->im[i],
+                 1e-9 * (size + k->shift));
     mode->shape = shape;
     ++m->n;
     if (!is_free) ++found;
@@ -349,8 +351,9 @@ static as_status start(krylov *k, const as_problem *p, const as_initial *initial
 as_status as_modes_slowest(const as_problem *problem, const as_initial *initial, int count,
                            as_modes **out, as_error *error) {
   if (problem == NULL || out == NULL || count < 1)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-                    "as_modes_slowest needs a problem, a place for the modes and a positive count.");
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+        "as_modes_slowest needs a problem, a place for the modes and a positive count.");
   *out = NULL;
   krylov k = {0};
   as_modes *m = NULL;

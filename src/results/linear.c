@@ -55,7 +55,8 @@ static int body_of(const as_model *model, const as_linearization *l, int compone
 
 void as_linear_state_name(const as_model *model, const as_linearization *l, int state, char *text,
                           size_t size) {
-  static const char *const words[2][2] = {{"position", "rotation"}, {"velocity", "angular_velocity"}};
+  static const char *const words[2][2] = {{"position", "rotation"},
+                                          {"velocity", "angular_velocity"}};
   const as_linear_state s = l->state[state];
   int offset = 0;
   if (s.kind == AS_LINEAR_STATE) {
