@@ -168,7 +168,7 @@ cli_exit linear_arguments(int argc, char **argv, const char *command, const char
                         .to = (double)NAN,
                         .points = 0,
                         .kind = "bode"};
-  r->machine.settings = calloc((size_t)argc + 2, sizeof *r->machine.settings);
+  r->machine.settings = calloc((size_t)argc + 3, sizeof *r->machine.settings);
   if (r->machine.settings == NULL) return cli_complain_memory();
   for (int i = 0; i < argc; i++) {
     if (argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -299,7 +299,7 @@ static cli_exit find_moment(const linear_request *r, linear_place *place) {
 cli_exit linear_find(const linear_request *r, const char *extra, linear_place *place) {
   machine_request request = r->machine;
   *place = (linear_place){0};
-  if (extra) request.settings[request.n_settings++] = extra; // there is room for one more
+  if (extra) request.settings[request.n_settings++] = extra; // there is room
   cli_exit status = machine_open(&request, &place->machine);
   if (status != CLI_DONE) return status;
   if (r->equilibrium) return find_rest(r, place);
@@ -382,21 +382,126 @@ static bool joint_input(const linear_place *place, const char *name, const char 
   return good;
 }
 
-/// Finds an input by its name.
-static bool find_input(const linear_place *place, const char *text, as_linear_input *input,
-                       double *f) {
+/// What a machine's functions are at a state: f - M v', phi, chi, and then constraints.
+static as_status evaluate(const as_machine *machine, const as_state *state, double *out,
+                          as_error *error) {
+  const as_problem *p = as_model_problem(machine->model);
+  const as_sizes n = as_problem_sizes(p);
+  double *x = out + n.v, *y = x + n.x, *g = y + n.y, *rate = g + n.lambda;
+  const as_values values = {.unbalanced = out,
+                            .constraint = g,
+                            .constraint_rate = rate,
+                            .nonholonomic = rate + n.lambda,
+                            .state_rate = x,
+                            .output = y};
+  return as_problem_values(p, state, &values, error);
+}
+
+/// What one unit of a parameter adds to the functions: the machine is read again with other values of it, and its functions are
+/// evaluated at the same state. Complains.
+static cli_exit parameter_input(const linear_request *r, const linear_place *place,
+                                const as_state *state, const char *name, double value, double *f) {
+  static const double weight[] = {-1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0, 1.0 / 12.0};
+  static const double step[] = {2.0, 1.0, -1.0, -2.0};
+  const as_sizes n = as_problem_sizes(as_model_problem(place->machine->model));
+  const int forces = n.v + n.x + n.y, all = forces + 2 * n.lambda + n.psi;
+  const double e = 1e-3 * fmax(1.0, fabs(value));
+  double *out = calloc((size_t)all + 1, sizeof *out),
+         *moved = calloc((size_t)all + 1, sizeof *moved);
+  cli_exit result = out && moved ? CLI_DONE : cli_complain_memory();
+  for (int k = 0; k < 4 && result == CLI_DONE; k++) {
+    char extra[400];
+    as_machine *machine = NULL;
+    as_error error;
+    machine_request request = r->machine;
+    snprintf(extra, sizeof extra, "%s=%.17g", name, value + step[k] * e);
+    request.settings[request.n_settings++] = extra;
+    result = machine_open(&request, &machine);
+    if (result != CLI_DONE) break;
+    const as_sizes m = as_problem_sizes(as_model_problem(machine->model));
+    const bool same = memcmp(&m, &n, sizeof m) == 0;
+    const as_status status = same ? evaluate(machine, state, out, &error) : AS_OK;
+    if (status != AS_OK) result = linear_fail(r, status, &error);
+    for (int i = 0; i < all && same; i++) {
+      if (i < forces)
+        f[i] += weight[k] / e * out[i];
+      else
+        moved[i] = fmax(moved[i], fabs(out[i]));
+    }
+    as_machine_destroy(machine);
+  }
+  double largest = 0.0, still = 0.0;
+  as_error error;
+  if (result == CLI_DONE && evaluate(place->machine, state, out, &error) == AS_OK)
+    for (int i = forces; i < all; i++) {
+      largest = fmax(largest, moved[i]);
+      still = fmax(still, fabs(out[i]));
+    }
+  if (result == CLI_DONE && largest > 2.0 * still + 1e-9) {
+    cli_complain("%s: The input `%s` moves joints: only what forces depend on can be an input.",
+                 r->machine.model, name);
+    machine_refuse(&r->machine);
+    result = CLI_USAGE;
+  }
+  free(out);
+  free(moved);
+  return result;
+}
+
+static cli_exit refuse_input(const linear_request *r, const char *text) {
+  cli_complain("%s: There is no input `%s`: inputs are parameters that forces depend on "
+               "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "
+               "`bodies.arm.torque.z`) and along joints (`joints.hinge.drive`).",
+               r->machine.model, text);
+  machine_refuse(&r->machine);
+  return CLI_USAGE;
+}
+
+/// Finds an input by its name. Complains. The arrays of f are what it adds to f, phi and chi.
+static cli_exit find_input(const linear_request *r, const linear_place *place,
+                           const as_state *state, const char *text, as_linear_input *input,
+                           double *f) {
+  const as_machine *machine = place->machine;
+  const as_sizes n = as_problem_sizes(as_model_problem(machine->model));
   char name[256];
   const char *rest;
   *input = (as_linear_input){.signal = -1};
   if (split(text, "parameters", name, sizeof name, &rest) && *rest == '\0') {
-    const as_parameter_id id = as_model_find_parameter(place->machine->model, name);
-    input->signal = id;
-    return id >= 0;
+    input->signal = as_model_find_parameter(machine->model, name);
+    if (input->signal >= 0) return CLI_DONE;
+    input->signal = -1;
+    input->force = f;
+    input->rate = f + n.v;
+    input->output = f + n.v + n.x;
+    for (int i = 0; i < machine->n_parameters; i++)
+      if (strcmp(machine->parameters[i].name, name) == 0)
+        return parameter_input(r, place, state, text, machine->parameters[i].value, f);
+    return refuse_input(r, text);
   }
   input->force = f;
-  if (split(text, "bodies", name, sizeof name, &rest)) return body_input(place, name, rest, f);
-  if (split(text, "joints", name, sizeof name, &rest)) return joint_input(place, name, rest, f);
-  return false;
+  if (split(text, "bodies", name, sizeof name, &rest) && body_input(place, name, rest, f))
+    return CLI_DONE;
+  if (split(text, "joints", name, sizeof name, &rest) && joint_input(place, name, rest, f))
+    return CLI_DONE;
+  return refuse_input(r, text);
+}
+
+/// All inputs; parameters need the whole state, with accelerations.
+static cli_exit find_inputs(const linear_request *r, const linear_place *place,
+                            as_linear_input *input, double *f, size_t height) {
+  as_linearization_def def = as_default_linearization_def();
+  as_linearization *plain = NULL;
+  as_error error;
+  def.axes = AS_AXES_OWN;
+  const as_status status =
+      as_linearize(as_model_problem(place->machine->model), &place->initial, &def, &plain, &error);
+  if (status != AS_OK) return linear_fail(r, status, &error);
+  cli_exit result = CLI_DONE;
+  for (int i = 0; i < r->n_inputs && result == CLI_DONE; i++)
+    result = find_input(r, place, as_linearization_state(plain), r->inputs[i], &input[i],
+                        f + (size_t)i * height);
+  as_linearization_destroy(plain);
+  return result;
 }
 
 const char *linear_input_unit(const linear_request *r, const linear_place *place, int input) {
@@ -431,20 +536,18 @@ static bool speeds_up(const as_linearization *l) {
 cli_exit linear_make(const linear_request *r, const linear_place *place, as_linearization **out) {
   const as_problem *p = as_model_problem(place->machine->model);
   const as_sizes n = as_problem_sizes(p);
+  const size_t height = (size_t)(n.v + n.x + n.y);
   as_linear_input input[MOST_SIGNALS];
-  double *f = calloc((size_t)n.v * (size_t)r->n_inputs + 1, sizeof *f);
+  double *f = calloc(height * (size_t)r->n_inputs + 1, sizeof *f);
   if (f == NULL) return cli_complain_memory();
   as_linearization_def def = as_default_linearization_def();
   as_error error;
-  for (int i = 0; i < r->n_inputs; i++) {
-    if (find_input(place, r->inputs[i], &input[i], f + (size_t)i * (size_t)n.v)) continue;
-    cli_complain("%s: There is no input `%s`: inputs are parameters that formulas read "
-                 "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "
-                 "`bodies.arm.torque.z`) and along joints (`joints.hinge.drive`).",
-                 r->machine.model, r->inputs[i]);
-    machine_refuse(&r->machine);
-    free(f);
-    return CLI_USAGE;
+  if (r->n_inputs > 0) {
+    const cli_exit found = find_inputs(r, place, input, f, height);
+    if (found != CLI_DONE) {
+      free(f);
+      return found;
+    }
   }
   def.axes = r->axes;
   memcpy(def.turning, r->turning, sizeof def.turning);

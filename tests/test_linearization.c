@@ -531,6 +531,48 @@ static void test_states_and_outputs(void **state) {
   as_problem_destroy(problem);
 }
 
+/// (1 + q^2) v' = 3 - q, about a state that accelerates.
+static int uneven_mass(const as_point *at, as_matrix *m, void *user) {
+  (void)user;
+  as_matrix_add(m, 0, 0, 1.0 + at->q[0] * at->q[0]);
+  return AS_DONE;
+}
+static int uneven_force(const as_point *at, double *out, void *user) {
+  (void)user;
+  out[0] = 3.0 - at->q[0];
+  return AS_DONE;
+}
+
+static void test_uneven_mass(void **state) {
+  (void)state;
+  as_problem_def def = as_default_problem_def();
+  const as_space_part part = {AS_SPACE_RN, 1};
+  as_problem *problem;
+  as_linearization *l;
+  as_error error;
+  const as_linearization_def how = as_default_linearization_def();
+  const double q = 0.5;
+  def.parts = &part;
+  def.n_parts = 1;
+  def.mass = uneven_mass;
+  def.force = uneven_force;
+  if (as_problem_create(&def, &problem, &error) ||
+      as_linearize(problem, &(as_initial){.q = &q}, &how, &l, &error))
+    fail_msg("%s", error.message);
+  assert_true(fabs(l->acceleration - 2.0) < 1e-12);
+  assert_int_equal(l->accelerated, 0);
+  assert_true(fabs(l->a[1] - (-1.0 - 2.0 * q * 2.0) / 1.25) < 1e-7);
+  double unbalanced[1];
+  as_state off = *as_linearization_state(l);
+  const double vdot = 1.0;
+  off.vdot = &vdot;
+  assert_int_equal(as_problem_values(problem, &off, &(as_values){.unbalanced = unbalanced}, &error),
+                   AS_OK);
+  assert_true(fabs(unbalanced[0] - 1.25) < 1e-12);
+  as_linearization_destroy(l);
+  as_problem_destroy(problem);
+}
+
 /// m x'' + d x' + k x = u: closed forms in frequency and in time.
 static void test_responses(void **state) {
   (void)state;

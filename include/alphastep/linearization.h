@@ -41,6 +41,20 @@ AS_API as_status as_problem_blocks(const as_problem *problem, const as_state *at
                                    as_error *error);
 AS_API void as_blocks_free(as_matrix blocks[AS_BLOCK_COUNT]);
 
+/// Where the functions of a problem go; NULL: not wanted.
+typedef struct as_values {
+  double *unbalanced;      ///< n: f - M v', constraint forces included
+  double *constraint;      ///< n_lambda: g
+  double *constraint_rate; ///< n_lambda: g_t + B v
+  double *nonholonomic;    ///< n_psi: k
+  double *state_rate;      ///< n_x: phi
+  double *output;          ///< n_y: chi
+} as_values;
+
+/// Evaluates a problem's functions at a state, as it is.
+AS_API as_status as_problem_values(const as_problem *problem, const as_state *at,
+                                   const as_values *out, as_error *error);
+
 // ---- linearization ----------------------------------------------------------------------------------
 
 /// The axes that increments of positions and rotations are seen in.
@@ -53,10 +67,12 @@ typedef enum as_axes {
   AS_AXES_TURNING,
 } as_axes;
 
-/// Something that pushes: one of the two.
+/// Something that pushes: a held signal, or what one unit of it adds to the functions of the problem; NULL: nothing.
 typedef struct as_linear_input {
-  int signal;          ///< number of a held signal u; -1: none
-  const double *force; ///< n: what one unit of it adds to f; NULL: none
+  int signal;           ///< number of a held signal u; -1: none
+  const double *force;  ///< n: to f
+  const double *rate;   ///< n_x: to phi
+  const double *output; ///< n_y: to chi
 } as_linear_input;
 
 /// Start from as_default_linearization_def().

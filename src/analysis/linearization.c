@@ -436,6 +436,8 @@ static as_status find_inputs(asi_linear *l, const as_linearization_def *def) {
     double *column = l->input + (size_t)k * height;
     l->signal[k] = input->signal;
     for (int i = 0; input->force && i < l->n; ++i) column[i] += input->force[i];
+    for (int i = 0; input->rate && i < l->nx; ++i) column[l->n + i] += input->rate[i];
+    for (int i = 0; input->output && i < l->ny; ++i) column[l->n + l->nx + i] += input->output[i];
     if (input->signal < 0) continue;
     if (input->signal >= l->s->problem->def.n_u)
       return asi_fail(l->s->eval.error, AS_ERR_ARGUMENT, l->s->t, NULL,
@@ -1078,6 +1080,55 @@ as_status as_problem_blocks(const as_problem *problem, const as_state *at, as_bl
   if (status == AS_OK) status = asi_eval_blocks(&e, &point, wanted, blocks);
   asi_evaluator_free(&e);
   if (status) as_blocks_free(blocks);
+  return status;
+}
+
+static as_status value_of(asi_evaluator *e, asi_function function, const as_point *point,
+                          as_matrix *blocks, double *out) {
+  if (out == NULL || asi_function_size(e->problem, function) == 0) return AS_OK;
+  const as_status status = asi_eval_blocks(e, point, asi_eval_needs(e->problem, function), blocks);
+  return status ? status : asi_eval_function(e, function, point, blocks, out);
+}
+
+as_status as_problem_values(const as_problem *problem, const as_state *at, const as_values *out,
+                            as_error *error) {
+  if (problem == NULL || at == NULL || out == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_problem_values needs a problem, a state and a place for the values.");
+  as_matrix blocks[AS_BLOCK_COUNT];
+  const as_block_set needed =
+      AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V);
+  as_status status = as_problem_blocks(problem, at, needed, blocks, error);
+  if (status) return status;
+  as_statistics count = {0};
+  asi_evaluator e;
+  double *inertia = asi_calloc((size_t)problem->n, sizeof *inertia);
+  status = asi_evaluator_init(&e, problem, &count, error);
+  if (inertia == NULL && status == AS_OK) status = asi_fail_memory(error);
+  for (int i = 0; e.u && i < problem->def.n_u; ++i) e.u[i] = at->u ? at->u[i] : 0.0;
+  const as_point point = {.t = at->t,
+                          .q = at->q,
+                          .v = at->v,
+                          .vdot = at->vdot,
+                          .lambda = at->lambda,
+                          .psi = at->psi,
+                          .x = at->x,
+                          .y = at->y,
+                          .u = e.u};
+  double *const value[ASI_FUNCTIONS] = {out->unbalanced ? inertia : NULL,
+                                        out->unbalanced,
+                                        out->constraint,
+                                        out->constraint_rate,
+                                        out->nonholonomic,
+                                        out->state_rate,
+                                        out->output};
+  for (int f = 0; f < ASI_FUNCTIONS && status == AS_OK; ++f)
+    status = value_of(&e, (asi_function)f, &point, blocks, value[f]);
+  for (int i = 0; i < problem->n && out->unbalanced && status == AS_OK; ++i)
+    out->unbalanced[i] -= inertia[i];
+  asi_evaluator_free(&e);
+  as_blocks_free(blocks);
+  free(inertia);
   return status;
 }
 
