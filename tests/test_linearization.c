@@ -739,13 +739,14 @@ int main(int argc, char **argv) {
     return 0;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pendulums),    cmocka_unit_test(test_double_pendulum),
-      cmocka_unit_test(test_spring_chain), cmocka_unit_test(test_rotor),
-      cmocka_unit_test(test_precession),   cmocka_unit_test(test_bicycle),
-      cmocka_unit_test(test_direct),       cmocka_unit_test(test_states_and_outputs),
-      cmocka_unit_test(test_responses),    cmocka_unit_test(test_redundant),
-      cmocka_unit_test(test_singular),     cmocka_unit_test(test_slowest),
-      cmocka_unit_test(test_blocks),       cmocka_unit_test(test_random_machines),
+      cmocka_unit_test(test_pendulums),       cmocka_unit_test(test_double_pendulum),
+      cmocka_unit_test(test_spring_chain),    cmocka_unit_test(test_rotor),
+      cmocka_unit_test(test_precession),      cmocka_unit_test(test_bicycle),
+      cmocka_unit_test(test_direct),          cmocka_unit_test(test_states_and_outputs),
+      cmocka_unit_test(test_uneven_mass),     cmocka_unit_test(test_responses),
+      cmocka_unit_test(test_redundant),       cmocka_unit_test(test_singular),
+      cmocka_unit_test(test_slowest),         cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_random_machines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
