@@ -401,8 +401,8 @@ static as_status evaluate(const as_machine *machine, const as_state *state, doub
 /// evaluated at the same state. Complains.
 static cli_exit parameter_input(const linear_request *r, const linear_place *place,
                                 const as_state *state, const char *name, double value, double *f) {
-  static const double weight[] = {-1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0, 1.0 / 12.0};
-  static const double step[] = {2.0, 1.0, -1.0, -2.0};
+  static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
+  static const double step[] = {2.0, -2.0, 1.0, -1.0};
   const as_sizes n = as_problem_sizes(as_model_problem(place->machine->model));
   const int forces = n.v + n.x + n.y, all = forces + 2 * n.lambda + n.psi;
   const double e = 1e-3 * fmax(1.0, fabs(value));
@@ -448,11 +448,64 @@ static cli_exit parameter_input(const linear_request *r, const linear_place *pla
   return result;
 }
 
+/// A force as it is at the state, once more.
+static bool force_input(const linear_place *place, const as_state *state, const char *name,
+                        double *f) {
+  const as_model *model = place->machine->model;
+  const as_force_id force = as_model_find_force(model, name);
+  as_body_id body[AS_ELEMENT_BODIES];
+  const int bodies = as_model_force_bodies(model, force, body, AS_ELEMENT_BODIES);
+  const as_sizes n = as_problem_sizes(as_model_problem(model));
+  double *v = calloc((size_t)n.v + 1, sizeof *v), largest = 0.0;
+  as_state moved = *state;
+  as_error error;
+  if (v == NULL) return false;
+  moved.v = v;
+  for (int b = 0; b < bodies; b++) {
+    as_wrench w;
+    if (body[b] < 0 || as_model_force(model, state, force, b, &w, &error) != AS_OK) continue;
+    for (int i = 0; i < n.v; i++) {
+      as_body_motion motion;
+      v[i] = 1.0;
+      as_model_body_motion(model, &moved, body[b], &motion);
+      v[i] = 0.0;
+      for (int k = 0; k < 3; k++) {
+        double spin = 0.0;
+        for (int j = 0; j < 3; j++) spin += motion.R[3 * k + j] * motion.omega[j];
+        f[i] += w.force[k] * motion.v[k] + w.torque[k] * spin;
+      }
+      largest = fmax(largest, fabs(f[i]));
+    }
+  }
+  free(v);
+  return largest > 0.0;
+}
+
+/// The law of a prescribed motion.
+static bool motion_input(const linear_place *place, const char *name, const char *rest,
+                         double *moves) {
+  const as_model *model = place->machine->model;
+  const as_joint_id joint = as_model_find_joint(model, name);
+  as_channels *channels = NULL;
+  as_error error;
+  char drive[300];
+  if (joint < 0 || strcmp(rest, "law") != 0) return false;
+  snprintf(drive, sizeof drive, "joints.%s.drive", name);
+  const char *const selection[] = {drive};
+  const bool is_motion = as_channels_create(model, selection, 1, &channels, &error) == AS_OK;
+  as_channels_destroy(channels);
+  if (!is_motion || as_model_joint_rows(model, joint) != 1) return false;
+  moves[as_model_joint_row(model, joint)] = 1.0;
+  return true;
+}
+
 static cli_exit refuse_input(const linear_request *r, const char *text) {
-  cli_complain("%s: There is no input `%s`: inputs are parameters that forces depend on "
-               "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "
-               "`bodies.arm.torque.z`) and along joints (`joints.hinge.drive`).",
-               r->machine.model, text);
+  cli_complain(
+      "%s: There is no input `%s`: inputs are parameters that forces depend on "
+      "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "
+      "`bodies.arm.torque.z`) and along joints (`joints.hinge.drive`), forces that are not "
+      "zero (`forces.wind`), and laws of motions (`joints.motor.law`).",
+      r->machine.model, text);
   machine_refuse(&r->machine);
   return CLI_USAGE;
 }
@@ -483,6 +536,14 @@ static cli_exit find_input(const linear_request *r, const linear_place *place,
     return CLI_DONE;
   if (split(text, "joints", name, sizeof name, &rest) && joint_input(place, name, rest, f))
     return CLI_DONE;
+  if (split(text, "forces", name, sizeof name, &rest) && *rest == '\0' &&
+      force_input(place, state, name, f))
+    return CLI_DONE;
+  input->force = NULL;
+  input->moves = f + n.v + n.x + n.y;
+  if (split(text, "joints", name, sizeof name, &rest) &&
+      motion_input(place, name, rest, f + n.v + n.x + n.y))
+    return CLI_DONE;
   return refuse_input(r, text);
 }
 
@@ -508,7 +569,10 @@ const char *linear_input_unit(const linear_request *r, const linear_place *place
   const char *text = r->inputs[input], *rest;
   char name[256];
   (void)place;
+  const size_t length = strlen(text);
   if (strncmp(text, "parameters.", 11) == 0) return "-";
+  if (strncmp(text, "forces.", 7) == 0) return "-";
+  if (length > 4 && strcmp(text + length - 4, ".law") == 0) return "m/s^2, rad/s^2";
   if (split(text, "bodies", name, sizeof name, &rest))
     return strncmp(rest, "torque", 6) == 0 ? "N m" : "N";
   return "N, N m";
@@ -536,7 +600,7 @@ static bool speeds_up(const as_linearization *l) {
 cli_exit linear_make(const linear_request *r, const linear_place *place, as_linearization **out) {
   const as_problem *p = as_model_problem(place->machine->model);
   const as_sizes n = as_problem_sizes(p);
-  const size_t height = (size_t)(n.v + n.x + n.y);
+  const size_t height = (size_t)(n.v + n.x + n.y + n.lambda);
   as_linear_input input[MOST_SIGNALS];
   double *f = calloc(height * (size_t)r->n_inputs + 1, sizeof *f);
   if (f == NULL) return cli_complain_memory();

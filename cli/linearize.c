@@ -65,7 +65,12 @@ cli_exit linear_system_find(const linear_request *r, linear_system *s) {
   const as_model *model = s->place.machine->model;
   for (int i = 0; i < s->n; i++) {
     char name[LINEAR_NAME];
+    const as_linear_state state = s->l->state[i];
     as_linear_state_name(model, s->l, i, name, sizeof name);
+    if (state.kind == AS_LINEAR_INPUT)
+      snprintf(name, sizeof name, "%.200s", r->inputs[state.index]);
+    if (state.kind == AS_LINEAR_RATE)
+      snprintf(name, sizeof name, "%.200s, rate", r->inputs[state.index]);
     title(s->text[i], name, as_linear_state_unit(model, s->l, i));
   }
   for (int i = 0; i < s->m; i++)
@@ -275,7 +280,8 @@ static void print_help(void) {
       "--inputs NAMES    with commas between: parameters that formulas read (parameters.torque),\n"
       "                  forces and torques on bodies in world axes (bodies.arm.force.x,\n"
       "                  bodies.arm.torque.z), and along the first coordinate of joints\n"
-      "                  (joints.hinge.drive)\n"
+      "                  (joints.hinge.drive); forces once more (forces.wind); laws of motions\n"
+      "                  (joints.motor.law: its second derivative is the input)\n"
       "--outputs CHANNELS  as in `output:` of a model file, accelerations and reactions too\n"
       "--format FORMAT   text (default), json, csv ([A B; C D] with names), mat (version 4), npz\n"
       "--descriptor      with E, too: E x' = A x + B u\n"

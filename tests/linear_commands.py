@@ -186,6 +186,10 @@ def test_linearize(rod):
     rows = list(csv.reader(io.StringIO(expect(0, None, "linearize", rod, *what, "--format", "csv").decode())))
     check(len(rows) == 6 and len(rows[0]) == 6 and float(rows[2][1]) == s["A"][1][0], rows)
     check("states" in expect(0, None, "linearize", rod, *what).decode(), "text")
+    blown = write("blown.yaml", ROD.replace("forces:\n", "forces:\n  wind: {type: load, body: rod, point: [0.6, 0, 0], force: [0, 0, 5]}\n"))
+    s = read_json(expect(0, None, "linearize", blown, "--at", "0", "--inputs", "forces.wind", "--json"))
+    check(any(close(abs(row[0]), 5 * 0.6 / 0.96) for row in s["B"]) or any(close(abs(row[0]), 5 * 0.36 / 0.96) for row in s["B"]), s)
+    expect(2, "There is no input `forces.motor`", "linearize", rod, "--at", "0", "--inputs", "forces.motor")
     expect(2, "There is no input `parameters.no`", "linearize", rod, "--equilibrium", "--inputs", "parameters.no")
     expect(2, "There is no input `bodies.rod.push.x`", "linearize", rod, "--equilibrium", "--inputs", "bodies.rod.push.x")
     expect(2, "`push`, which is not there", "linearize", rod, "--equilibrium", "--outputs", "bodies.rod.push.x")
@@ -291,6 +295,9 @@ def test_inverse(rod):
     for t, drive, angle in rows[1:]:
         check(close(float(angle), 2 * float(t)), rows)
         check(close(float(drive), -2 * 9.81 * 0.6 * math.cos(2 * float(t)), 1e-9), t, drive)
+    s = read_json(expect(0, None, "linearize", model, "--at", "0", "--inputs", "joints.turn.law", "--outputs", "joints.turn.drive,joints.pin.angle", "--json"))
+    check(s["states"] == ["joints.turn.law [m, rad]", "joints.turn.law, rate [m/s, rad/s]"] and s["B"] == [[0], [1]], s)
+    check(close(s["D"][0][0], 0.96) and abs(s["D"][1][0]) < 1e-12 and close(s["C"][1][0], 1), s)
     expect(3, "The motion is not prescribed", "inverse", rod)
     expect(2, "say which times", "inverse", write("times.yaml", driven))
 

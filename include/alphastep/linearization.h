@@ -73,6 +73,9 @@ typedef struct as_linear_input {
   const double *force;  ///< n: to f
   const double *rate;   ///< n_x: to phi
   const double *output; ///< n_y: to chi
+  /// n_lambda: to g, as a prescribed motion does. Then the input is its second derivative, and two states more are what it is and
+  /// its rate; g may depend on it by this sum only.
+  const double *moves;
 } as_linear_input;
 
 /// Start from as_default_linearization_def().
@@ -90,6 +93,8 @@ typedef enum as_linear_kind {
   AS_LINEAR_POSITION, ///< increment of q along component `index`
   AS_LINEAR_VELOCITY, ///< of v
   AS_LINEAR_STATE,    ///< of x
+  AS_LINEAR_INPUT,    ///< what input `index` moves constraints by
+  AS_LINEAR_RATE,     ///< its rate
 } as_linear_kind;
 
 /// What a state of the linear system is.

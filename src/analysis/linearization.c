@@ -62,6 +62,9 @@ struct asi_linear {
       *full; ///< height x columns: xi, dv, dv', dlambda, dpsi, dx, dx', dy of each state and input
   double *input; ///< (n + nx + ny) x n_inputs: what they add to f, phi and chi
   int *signal;   ///< n_inputs: held signal, or -1
+  double *moves; ///< n_lambda x n_inputs: what they add to g
+  bool *driving; ///< n_inputs: whether they do
+  int n_driving;
   triple *turned;
   int n_turned;
   double turned_by[4]; ///< S of [LI.6], a quaternion: 1, but for a look at a later time
@@ -209,8 +212,8 @@ static bool is_zero(const double *x, int n) {
 
 /// [LI.3] The rows' derivatives along the motion, over q o exp(e v + e^2 v' / 2), v + e v', t + e.
 static as_status differentiate_rows(asi_linear *l, rows_at *r) {
-  static const double weight[] = {-1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0, 1.0 / 12.0};
-  static const double place[] = {2.0, 1.0, -1.0, -2.0};
+  static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
+  static const double place[] = {2.0, -2.0, 1.0, -1.0};
   as_integrator *s = l->s;
   const as_problem *p = s->problem;
   const double *v = s->now.v, *vdot = s->now.vdot;
@@ -391,8 +394,8 @@ static as_status check_singular(asi_linear *l, const double *c) {
 
 /// What one unit of a held signal adds to f, phi and chi, by differences. It may not move constraints.
 static as_status differentiate_signal(asi_linear *l, int signal, double *out) {
-  static const double weight[] = {-1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0, 1.0 / 12.0};
-  static const double place[] = {2.0, 1.0, -1.0, -2.0};
+  static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
+  static const double place[] = {2.0, -2.0, 1.0, -1.0};
   as_integrator *s = l->s;
   const as_problem *p = s->problem;
   const int n = l->n, m = p->def.n_lambda;
@@ -435,6 +438,11 @@ static as_status find_inputs(asi_linear *l, const as_linearization_def *def) {
     const as_linear_input *input = &def->inputs[k];
     double *column = l->input + (size_t)k * height;
     l->signal[k] = input->signal;
+    double *moves = l->moves + (size_t)k * (size_t)l->s->problem->def.n_lambda;
+    for (int i = 0; input->moves && i < l->s->problem->def.n_lambda; ++i)
+      moves[i] = input->moves[i];
+    l->driving[k] = input->moves != NULL;
+    l->n_driving += l->driving[k];
     for (int i = 0; input->force && i < l->n; ++i) column[i] += input->force[i];
     for (int i = 0; input->rate && i < l->nx; ++i) column[l->n + i] += input->rate[i];
     for (int i = 0; input->output && i < l->ny; ++i) column[l->n + l->nx + i] += input->output[i];
@@ -484,19 +492,22 @@ static void multiply(const asi_linear *l, as_block block, double factor, const d
 static void complete(const asi_linear *l, const rows_at *r, int j, double *work) {
   const column to = column_of(l, j);
   const as_linear_state state = l->state[j];
+  const int m = l->s->problem->def.n_lambda;
+  double *rate = work + l->rows;
   if (state.kind == AS_LINEAR_STATE) {
     to.dx[state.index] = 1.0;
     return;
   }
-  if (state.kind == AS_LINEAR_POSITION) {
-    to.xi[state.index] = 1.0;
-    asi_tangent_complete(&l->position, NULL, to.xi, work);
-    from_axes(l, to.xi);
-  } else {
-    to.dv[state.index] = 1.0;
-  }
-  double *rate = work + l->rows;
   memset(rate, 0, (size_t)l->rows * sizeof *rate);
+  if (state.kind == AS_LINEAR_INPUT || state.kind == AS_LINEAR_RATE)
+    for (int i = 0; i < m; ++i) rate[i] = -l->moves[(size_t)state.index * (size_t)m + (size_t)i];
+  if (state.kind == AS_LINEAR_POSITION) to.xi[state.index] = 1.0;
+  if (state.kind == AS_LINEAR_VELOCITY) to.dv[state.index] = 1.0;
+  if (state.kind == AS_LINEAR_POSITION || state.kind == AS_LINEAR_INPUT) {
+    asi_tangent_complete(&l->position, rate, to.xi, work);
+    from_axes(l, to.xi);
+    memset(rate, 0, (size_t)l->rows * sizeof *rate);
+  }
   multiply_dense(r->c_q, l->rows, l->n, -1.0, to.xi, rate);
   asi_tangent_complete(&l->velocity, rate, to.dv, work);
   from_axes(l, to.dv);
@@ -525,8 +536,10 @@ static void right_side(const asi_linear *l, const rows_at *r, int j, double *out
   multiply_dense(r->c_q_dot, l->rows, n, -1.0, of.xi, rows);
   multiply_dense(r->c_q, l->rows, n, -1.0, rate, rows);
   multiply_dense(r->c_dot, l->rows, n, -1.0, of.dv, rows);
+  const int input = j - l->out.n_states, m = l->s->problem->def.n_lambda;
+  for (int i = 0; i < m && input >= 0; ++i)
+    rows[i] -= l->moves[(size_t)input * (size_t)m + (size_t)i];
   for (int k = 0; k < rank; ++k) out[n + k] = rows[l->velocity.row[k]];
-  const int input = j - l->out.n_states;
   if (input < 0) return;
   const double *from = l->input + (size_t)input * (size_t)(n + l->nx + l->ny);
   for (int i = 0; i < n; ++i) out[i] += from[i];
@@ -594,11 +607,18 @@ static void read_rates(const asi_linear *l, int j, double *out, double *work) {
   memcpy(seen, of.dv, (size_t)l->n * sizeof *seen);
   to_axes(l, seen);
   add_turning(l, seen, acceleration);
+  const int input = j - l->out.n_states;
   for (int i = 0; i < l->out.n_states; ++i) {
     const as_linear_state state = l->state[i];
-    out[i] = state.kind == AS_LINEAR_POSITION   ? rate[state.index]
-             : state.kind == AS_LINEAR_VELOCITY ? acceleration[state.index]
-                                                : of.dxdot[state.index];
+    switch (state.kind) {
+    case AS_LINEAR_POSITION: out[i] = rate[state.index]; break;
+    case AS_LINEAR_VELOCITY: out[i] = acceleration[state.index]; break;
+    case AS_LINEAR_STATE: out[i] = of.dxdot[state.index]; break;
+    case AS_LINEAR_INPUT:
+      out[i] = input < 0 && l->state[j].kind == AS_LINEAR_RATE && l->state[j].index == state.index;
+      break;
+    case AS_LINEAR_RATE: out[i] = input == state.index; break;
+    }
   }
 }
 
@@ -682,7 +702,8 @@ static as_status solve_columns(asi_linear *l, const rows_at *r, double *work) {
 }
 
 static bool take_columns(asi_linear *l) {
-  const size_t states = (size_t)(2 * l->n - l->position.rank - l->velocity.rank + l->nx);
+  const size_t states =
+      (size_t)(2 * l->n - l->position.rank - l->velocity.rank + l->nx + 2 * l->n_driving);
   const size_t all = states + (size_t)l->out.n_inputs;
   l->out.n_states = (int)states;
   l->columns = (int)all;
@@ -697,6 +718,11 @@ static bool take_columns(asi_linear *l) {
   for (int j = l->velocity.rank; j < l->n; ++j)
     l->state[at++] = (as_linear_state){AS_LINEAR_VELOCITY, l->velocity.order[j]};
   for (int j = 0; j < l->nx; ++j) l->state[at++] = (as_linear_state){AS_LINEAR_STATE, j};
+  for (int j = 0; j < l->out.n_inputs; ++j) {
+    if (!l->driving[j]) continue;
+    l->state[at++] = (as_linear_state){AS_LINEAR_INPUT, j};
+    l->state[at++] = (as_linear_state){AS_LINEAR_RATE, j};
+  }
   return true;
 }
 
@@ -752,7 +778,9 @@ static bool take_memory(asi_linear *l) {
   l->turned = asi_calloc(n + 1, sizeof *l->turned);
   l->input = asi_calloc((n + (size_t)l->nx + (size_t)l->ny) * inputs + 1, sizeof *l->input);
   l->signal = asi_calloc(inputs + 1, sizeof *l->signal);
-  if (!l->arena || !l->turned || !l->input || !l->signal) return false;
+  l->moves = asi_calloc((size_t)p->def.n_lambda * inputs + 1, sizeof *l->moves);
+  l->driving = asi_calloc(inputs + 1, sizeof *l->driving);
+  if (!l->arena || !l->turned || !l->input || !l->signal || !l->moves || !l->driving) return false;
   double *next = l->arena;
   for (int i = 0; i < ARRAYS; next += size[i++]) {
     *place[i] = next;
@@ -770,6 +798,8 @@ static void free_linear(asi_linear *l) {
   free(l->full);
   free(l->input);
   free(l->signal);
+  free(l->moves);
+  free(l->driving);
   free(l->turned);
   free(l->arena);
   asi_tangent_free(&l->position);
@@ -846,7 +876,7 @@ static double unit_of(const asi_linear *l, int i) {
 
 /// How A changes along the motion: it is found once more, a little later.
 static as_status find_unsteady(asi_linear *l, const as_problem *p, const as_initial *initial,
-                               as_linearization_def def, as_error *error) {
+                               const as_linearization_def *def, as_error *error) {
   as_integrator *s = l->s;
   const asi_values *now = &s->now;
   if (is_zero(now->v, l->n)) return AS_OK;
@@ -865,9 +895,8 @@ static as_status find_unsteady(asi_linear *l, const as_problem *p, const as_init
   later.y = now->y;
   later.u = s->eval.u;
   later.keep = NULL;
-  def.n_inputs = 0;
   asi_linear *next = NULL;
-  const as_status status = make(p, &later, &def, l->out.axes, l, h, &next, error);
+  const as_status status = make(p, &later, def, l->out.axes, l, h, &next, error);
   if (status) return status == AS_ERR_MEMORY ? status : asi_succeed(error);
   const int n = l->out.n_states;
   double change = 0.0, size = 0.0;
@@ -888,7 +917,7 @@ static as_status make_steady(const as_problem *p, const as_initial *initial,
                              as_error *error) {
   as_status status = make(p, initial, def, axes, NULL, 0.0, out, error);
   if (status) return status;
-  status = find_unsteady(*out, p, initial, *def, error);
+  status = find_unsteady(*out, p, initial, def, error);
   if (status) {
     free_linear(*out);
     *out = NULL;

@@ -17,8 +17,8 @@ static as_status read(as_channels *channels, const as_state *state, double *out,
 
 as_status as_channels_linearize(as_channels *channels, as_linearization *l, double *c, double *d,
                                 as_error *error) {
-  static const double weight[] = {-1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0, 1.0 / 12.0};
-  static const double place[] = {2.0, 1.0, -1.0, -2.0};
+  static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
+  static const double place[] = {2.0, -2.0, 1.0, -1.0};
   const size_t n = (size_t)as_channels_count(channels);
   double *value = asi_calloc(n + 1, sizeof *value);
   if (value == NULL) return asi_fail_memory(error);
@@ -59,6 +59,10 @@ void as_linear_state_name(const as_model *model, const as_linearization *l, int 
                                           {"velocity", "angular_velocity"}};
   const as_linear_state s = l->state[state];
   int offset = 0;
+  if (s.kind == AS_LINEAR_INPUT || s.kind == AS_LINEAR_RATE) {
+    snprintf(text, size, "inputs.%d.%s", s.index + 1, s.kind == AS_LINEAR_INPUT ? "value" : "rate");
+    return;
+  }
   if (s.kind == AS_LINEAR_STATE) {
     as_problem_describe(l->problem, AS_QUANTITY_X, s.index, text, size);
     return;
@@ -79,6 +83,8 @@ const char *as_linear_state_unit(const as_model *model, const as_linearization *
   const as_linear_state s = l->state[state];
   int offset = 0;
   if (s.kind == AS_LINEAR_STATE) return "-";
+  if (s.kind == AS_LINEAR_INPUT) return "m, rad";
+  if (s.kind == AS_LINEAR_RATE) return "m/s, rad/s";
   if (body_of(model, l, s.index, &offset) < 0) return s.kind == AS_LINEAR_VELOCITY ? "1/s" : "-";
   return units[s.kind == AS_LINEAR_VELOCITY][offset >= 3];
 }
