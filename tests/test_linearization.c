@@ -583,7 +583,7 @@ static void test_responses(void **state) {
                c[] = {1.0, -k / m, 0.0, -d / m};
   const double direct[] = {0.0, 1.0 / m};
   const as_linear_system s = {2, 1, 2, a, b, c, direct};
-  const double w[] = {0.1, 4.9, 5.0, 40.0};
+  const double w[] = {0.0, 4.9, 5.0, 40.0};
   double out[16], times[2 * 50];
   as_error error;
   assert_int_equal(as_frequency_response(&s, w, 4, out, &error), AS_OK);
