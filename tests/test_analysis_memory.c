@@ -102,7 +102,7 @@ static void linearization_runs_out_of_memory(void **state) {
     as_error error = {0};
     const long live = memory.live;
     long places = 0;
-    for (long at = 1;; ++at, ++places) {
+    for (long at = 1;; at += at < 200 ? 1 : 11, ++places) { // not all of thousands
       memory.fail_on = true;
       memory.fail_at = at;
       const as_status status = linearize_all(model, !driven, &error);
