@@ -22,6 +22,11 @@ cli_exit run_command(int argc, char **argv);
 cli_exit check_command(int argc, char **argv);
 cli_exit export_command(int argc, char **argv);
 cli_exit report_command(int argc, char **argv);
+cli_exit modes_command(int argc, char **argv);
+cli_exit response_command(int argc, char **argv);
+cli_exit equilibrium_command(int argc, char **argv);
+cli_exit inverse_command(int argc, char **argv);
+cli_exit linearize_command(int argc, char **argv);
 
 /// `alphastep schema`: likewise.
 cli_exit schema_command(int argc, char **argv);

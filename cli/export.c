@@ -10,6 +10,7 @@
 
 #include "alphastep/recording.h"
 #include "folder.h"
+#include "mat.h"
 
 typedef enum export_format { EXPORT_CSV, EXPORT_MAT } export_format;
 
@@ -217,34 +218,9 @@ static void write_csv(FILE *out, const void *user) {
   }
 }
 
-// ---- MAT, version 4: a row of matrices, each with five numbers, its name and its elements column by column
+// ---- MAT
 
 enum { MAT_NAME = 64, MAT_LONGEST = 63 };
-
-static void write_word(FILE *out, uint32_t x) {
-  for (int i = 0; i < 4; i++) putc((int)(x >> (8 * i) & 255), out);
-}
-
-static void write_double(FILE *out, double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  for (int i = 0; i < 8; i++) putc((int)(bits >> (8 * i) & 255), out);
-}
-
-/// `type` 0: doubles, little-endian; 51: text, one byte for a character.
-static void write_head(FILE *out, const char *name, uint32_t type, long rows, long columns) {
-  write_word(out, type);
-  write_word(out, (uint32_t)rows);
-  write_word(out, (uint32_t)columns);
-  write_word(out, 0); // real
-  write_word(out, (uint32_t)strlen(name) + 1);
-  fwrite(name, 1, strlen(name) + 1, out);
-}
-
-static void write_matrix(FILE *out, const char *name, const double *values, long rows) {
-  write_head(out, name, 0, rows, 1);
-  for (long i = 0; i < rows; i++) write_double(out, values[i]);
-}
 
 /// A name that MATLAB takes: what is no letter or digit becomes `_`, and it begins with a letter.
 static void make_name(char to[MAT_NAME], const char *name) {
@@ -329,7 +305,7 @@ static void write_channels(FILE *out, const mat *m) {
     snprintf(line[c], size, "%s = %s [%s]", m->name[c], channel.name, channel.unit);
     if (strlen(line[c]) > width) width = strlen(line[c]);
   }
-  write_head(out, "channels", 51, t->n, (long)width);
+  mat_head(out, "channels", MAT_TEXT, t->n, (long)width);
   for (size_t k = 0; k < width; k++) { // column by column
     for (int c = 0; c < t->n; c++) {
       putc(line[c] != NULL && k < strlen(line[c]) ? (unsigned char)line[c][k] : ' ', out);
@@ -342,9 +318,9 @@ static void write_channels(FILE *out, const mat *m) {
 static void write_mat(FILE *out, const void *user) {
   const mat *m = user;
   const table *t = m->table;
-  write_matrix(out, "time", t->time, t->rows);
+  mat_matrix(out, "time", t->time, t->rows, 1);
   for (int c = 0; c < t->n; c++) {
-    write_matrix(out, m->name[c], t->values + (size_t)c * (size_t)t->rows, t->rows);
+    mat_matrix(out, m->name[c], t->values + (size_t)c * (size_t)t->rows, t->rows, 1);
   }
   write_channels(out, m);
 }

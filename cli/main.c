@@ -18,6 +18,13 @@ static const subcommand subcommands[] = {
     {"check", "look at a machine without running it", check_command},
     {"export", "write chosen results of a run as CSV or MAT", export_command},
     {"report", "make the report of a run again", report_command},
+    {"equilibrium", "find where a machine comes to rest, and whether it stays there",
+     equilibrium_command},
+    {"inverse", "positions, forces and reactions of a machine whose motion is prescribed",
+     inverse_command},
+    {"modes", "tell the modes of small motions: frequencies, damping, stability", modes_command},
+    {"linearize", "write A, B, C and D about a state", linearize_command},
+    {"response", "how outputs follow inputs: Bode, Nyquist, step, impulse", response_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
     {"schema", "print the JSON Schema of model files", schema_command},
 };
@@ -82,7 +89,7 @@ static void print_help(void) {
         "Commands (`alphastep help COMMAND` explains each):\n",
         stdout);
   for (int i = 0; i < N_SUBCOMMANDS; i++) {
-    printf("  %-8s  %s\n", subcommands[i].name, subcommands[i].summary);
+    printf("  %-11s  %s\n", subcommands[i].name, subcommands[i].summary);
   }
   fputs(
       "\n"

@@ -63,6 +63,10 @@ typedef struct as_wrench {
 AS_API as_status as_model_force(const as_model *model, const as_state *state, as_force_id force,
                                 int body, as_wrench *out, as_error *error);
 
+/// Writes the bodies of a force, at most `most`, AS_GROUND among them; returns how many there are.
+AS_API int as_model_force_bodies(const as_model *model, as_force_id force, as_body_id *body,
+                                 int most);
+
 typedef struct as_energy {
   double kinetic;   ///< [J]
   double potential; ///< of gravity, zero at the origin, and of what is elastic [J]

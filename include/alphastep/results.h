@@ -29,6 +29,7 @@
 #define ALPHASTEP_RESULTS_H
 
 #include "alphastep/integrator.h"
+#include "alphastep/linearization.h"
 #include "alphastep/model.h"
 #include "alphastep/rule.h"
 
@@ -82,6 +83,16 @@ AS_API as_status as_channels_evaluate(as_channels *channels, const as_view *view
                                       as_error *error);
 /// Lets angles follow between evaluations: once a step, so that they never jump.
 AS_API as_status as_channels_follow(as_channels *channels, const as_state *state, as_error *error);
+
+/// Derivatives of all channels about a state: c has a row per channel and a column per state of the linear system, d a column per
+/// input, both by columns. Accelerations, reactions and whatever else a channel reads follow the equations of motion.
+AS_API as_status as_channels_linearize(as_channels *channels, as_linearization *linearization,
+                                       double *c, double *d, as_error *error);
+/// The name of a state of a machine's linear system, as in `bodies.arm.rotation.x`, and its unit.
+AS_API void as_linear_state_name(const as_model *model, const as_linearization *linearization,
+                                 int state, char *text, size_t size);
+AS_API const char *as_linear_state_unit(const as_model *model,
+                                        const as_linearization *linearization, int state);
 
 // ---- runs -------------------------------------------------------------------------------------------
 

@@ -56,6 +56,68 @@ static as_status do_all(const as_model *model, bool driven, as_error *error) {
   return status;
 }
 
+/// A linearization with an input, its modes by both ways, blocks, responses.
+static as_status linearize_all(const as_model *model, bool resting, as_error *error) {
+  const as_problem *p = as_model_problem(model);
+  as_initial initial = *as_model_initial(model);
+  const as_analysis_def analysis_def = as_default_analysis_def();
+  double force[18] = {1.0}, out[8];
+  const as_linear_input input = {.signal = -1, .force = force};
+  as_linearization_def def = as_default_linearization_def();
+  as_analysis *a = NULL;
+  as_linearization *l = NULL;
+  as_modes *modes = NULL, *slow = NULL;
+  as_matrix block[AS_BLOCK_COUNT] = {{0}};
+  def.inputs = &input;
+  def.n_inputs = 1;
+  as_status status = AS_OK;
+  if (resting) status = as_analysis_create(p, &analysis_def, &a, error);
+  if (resting && status == AS_OK) status = as_analysis_equilibrium(a, &initial, NULL, error);
+  if (resting && status == AS_OK) {
+    initial.q = as_analysis_state(a)->q;
+    initial.v = NULL;
+  }
+  if (status == AS_OK) status = as_linearize(p, &initial, &def, &l, error);
+  if (status == AS_OK) status = as_modes_create(l, &modes, error);
+  if (status == AS_OK && resting) status = as_modes_slowest(p, &initial, 1, &slow, error);
+  if (status == AS_OK)
+    status =
+        as_problem_blocks(p, as_linearization_state(l), AS_BLOCK_BIT(AS_BLOCK_M), block, error);
+  if (status == AS_OK) as_blocks_free(block);
+  const double a2[] = {0.0, -4.0, 1.0, 0.0}, b2[] = {0.0, 1.0}, c2[] = {1.0, 0.0}, d2[] = {0.0};
+  const as_linear_system system = {2, 1, 1, a2, b2, c2, d2};
+  if (status == AS_OK) status = as_frequency_response(&system, (double[]){1.0}, 1, out, error);
+  if (status == AS_OK) status = as_time_response(&system, AS_INPUT_STEP, 0.1, 3, out, error);
+  as_modes_destroy(slow);
+  as_modes_destroy(modes);
+  as_linearization_destroy(l);
+  as_analysis_destroy(a);
+  return status;
+}
+
+static void linearization_runs_out_of_memory(void **state) {
+  (void)state;
+  for (int driven = 0; driven < 2; ++driven) {
+    as_model *model = parallelogram(driven);
+    as_error error = {0};
+    const long live = memory.live;
+    long places = 0;
+    for (long at = 1;; at += at < 200 ? 1 : 11, ++places) { // not all of thousands
+      memory.fail_on = true;
+      memory.fail_at = at;
+      const as_status status = linearize_all(model, !driven, &error);
+      memory.fail_at = 0;
+      assert_int_equal(memory.live, live);
+      if (status == AS_OK) break;
+      if (status != AS_ERR_MEMORY) fail_msg("place %ld: %s", at, error.message);
+      assert_int_equal(error.status, AS_ERR_MEMORY);
+    }
+    printf("  linearization: memory fails in %ld places\n", places);
+    assert_true(places > 50);
+    as_model_destroy(model);
+  }
+}
+
 static void memory_runs_out_everywhere(void **state) {
   (void)state;
   for (int driven = 0; driven < 2; ++driven) {
@@ -103,6 +165,7 @@ static void state_survives_a_failure(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_runs_out_everywhere),
+      cmocka_unit_test(linearization_runs_out_of_memory),
       cmocka_unit_test(state_survives_a_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/// What `modes`, `linearize`, `response` and `equilibrium` share: arguments, the state that is looked at, its linear system.
+#ifndef ALPHASTEP_CLI_LINEAR_H
+#define ALPHASTEP_CLI_LINEAR_H
+
+#include <stdio.h>
+
+#include "alphastep/analysis.h"
+#include "alphastep/linearization.h"
+#include "alphastep/results.h"
+#include "machine.h"
+
+enum { MOST_SIGNALS = 64, MOST_SWEEP = 2000 };
+
+typedef enum linear_format {
+  LINEAR_TEXT,
+  LINEAR_JSON,
+  LINEAR_CSV,
+  LINEAR_MAT,
+  LINEAR_NPZ
+} linear_format;
+
+typedef struct linear_request {
+  const char *command;
+  machine_request machine; ///< model, settings, json, help
+  double at;               ///< --at [s]; NAN: not given
+  bool equilibrium;
+  as_axes axes;
+  double turning[3];
+  linear_format format;
+  const char *output; ///< -o: a file, of `modes` and `response` a folder
+  int count;          ///< --count of modes; 0: all
+  const char *inputs[MOST_SIGNALS], *outputs[MOST_SIGNALS];
+  int n_inputs, n_outputs;
+  char *sweep; ///< what is swept, `parameters.v`; NULL: nothing
+  double value[MOST_SWEEP];
+  int n_values;
+  double from, to; ///< --frequencies [Hz], --times [s]
+  int points;
+  const char *kind; ///< --kind of response
+  bool descriptor;  ///< --descriptor
+  char *copied[2 * MOST_SIGNALS + 2];
+  int n_copied;
+} linear_request;
+
+/// Reads the arguments. `options`: letters of what the command knows beyond the usual: i inputs, s sweep, r response. Complains.
+cli_exit linear_arguments(int argc, char **argv, const char *command, const char *options,
+                          linear_request *r);
+void linear_arguments_free(linear_request *r);
+
+/// A state of a machine.
+typedef struct linear_place {
+  as_machine *machine;
+  as_initial initial;
+  bool *active;
+  double *kept; ///< numbers of `initial`
+  double *zero; ///< accelerations at rest; NULL: not at rest
+  as_equilibrium found;
+  bool is_rest; ///< the equilibrium was searched for
+} linear_place;
+
+/// Loads the machine, with a setting `extra` if not NULL, and goes to the state that is asked for. Complains.
+cli_exit linear_find(const linear_request *r, const char *extra, linear_place *place);
+void linear_place_free(linear_place *place);
+
+/// The linear system there, with the inputs. Refuses a state that neither rests nor moves steadily, unless --at asks for it. Complains.
+cli_exit linear_make(const linear_request *r, const linear_place *place, as_linearization **out);
+
+/// In words: which state, which axes, how steady.
+void linear_describe(const linear_request *r, const as_linearization *l, char *text, size_t size);
+/// Complains about a failure of the library.
+cli_exit linear_fail(const linear_request *r, as_status status, const as_error *error);
+
+/// Names and units of inputs.
+const char *linear_input_unit(const linear_request *r, const linear_place *place, int input);
+
+/// A matrix by columns as JSON, row by row.
+void linear_json_matrix(FILE *out, const double *m, int rows, int columns);
+
+#endif

@@ -1,0 +1,25 @@
+/// A, B, C and D with names: what `linearize` writes and `response` reads.
+#ifndef ALPHASTEP_CLI_LINEAR_SYSTEM_H
+#define ALPHASTEP_CLI_LINEAR_SYSTEM_H
+
+#include "linear.h"
+
+enum { LINEAR_NAME = 256 };
+
+typedef struct linear_system {
+  linear_place place;
+  as_linearization *l; ///< A and B
+  as_channels *channels;
+  int n, m, p;                           ///< states, inputs, outputs
+  double *c, *d;                         ///< p x n, p x m, by columns
+  double *y0;                            ///< p: the outputs at the state
+  const char **state, **input, **output; ///< names with units
+  char (*text)[LINEAR_NAME];
+  char about[512];
+} linear_system;
+
+/// Finds the system that is asked for. Complains. To be freed in any case.
+cli_exit linear_system_find(const linear_request *r, linear_system *s);
+void linear_system_free(linear_system *s);
+
+#endif
