@@ -308,9 +308,10 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->psi, p->def.n_psi) && all_finite(now->x, nx) &&
          all_finite(now->xdot, nx) && all_finite(now->w, nx) && all_finite(now->y, p->def.n_y) &&
          (isnan(h) || (h > 0.0 && isfinite(h))) && s->control.error > 0.0 &&
-         s->control.error <= 1.0 && s->control.amplified >= 0.0 && s->control.longest >= 0.0 &&
-         windows_make_sense(s) && s->eval.rate > 0.0 && isfinite(s->eval.rate) &&
-         path_makes_sense(s) && b_makes_sense(s) && (s->first || s->predictor.count > 0) &&
+         s->control.error <= 1.0 && s->control.vibration >= 0.0 && isfinite(s->control.vibration) &&
+         s->control.amplified >= 0.0 && s->control.longest >= 0.0 && windows_make_sense(s) &&
+         s->eval.rate > 0.0 && isfinite(s->eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
+         (s->first || s->predictor.count > 0) &&
          (isnan(s->factor_h) || (has_factors(s->active) && (!decoupled || has_factors(&s->eta))));
 }
 

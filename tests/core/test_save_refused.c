@@ -173,7 +173,7 @@ static void test_layout(void **state) {
   const unsigned char format[8] = {11};
   assert_memory_equal(bytes + 16, format, 8);
   assert_true(word_at(bytes, 24) == size - HEAD);
-  assert_int_equal(size, 2904); // another length: another format
+  assert_int_equal(size, 2912); // another length: another format
   uint64_t sum = UINT64_C(14695981039346656037);
   for (size_t i = HEAD; i < size; ++i) sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
   assert_true(word_at(bytes, 32) == sum);
@@ -458,6 +458,8 @@ static bool spoil(as_integrator *s, int index) {
   case 45: s->control.amplified = nan; return true;
   case 46: s->blow.kinetic[1] = nan; return true;
   case 47: s->blow.stored[1] = nan; return true;
+  case 48: s->control.vibration = -1.0; return true;
+  case 49: s->control.vibration = nan; return true;
   default: return false;
   }
 }
