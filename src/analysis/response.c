@@ -114,7 +114,8 @@ as_status as_frequency_response(const as_linear_system *s, const double *omega, 
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
         const double h = j >= i - 1 ? r.h[(size_t)j * (size_t)n + (size_t)i] : 0.0;
-        r.matrix[(size_t)i * (size_t)n + (size_t)j] = CMPLX(-h, i == j ? omega[k] : 0.0);
+        r.matrix[(size_t)i * (size_t)n + (size_t)j] =
+            -h + (i == j ? omega[k] : 0.0) * (double complex)I;
       }
     for (size_t i = 0; i < (size_t)n * (size_t)s->m; ++i) r.x[i] = r.b[i];
     solve(r.matrix, n, r.x, s->m);

@@ -550,7 +550,7 @@ static void test_uneven_mass(void **state) {
   as_problem_def def = as_default_problem_def();
   const as_space_part part = {AS_SPACE_RN, 1};
   as_problem *problem;
-  as_linearization *l;
+  as_linearization *l = NULL;
   as_error error;
   const as_linearization_def how = as_default_linearization_def();
   const double q = 0.5;
