@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "alphastep/alphastep.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #ifdef HAVE_IDA
 #include "ida_chain.h"
 #endif
@@ -240,7 +240,7 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
     const as_state *s = as_integrator_state(integrator);
     const as_point at = {.t = s->t, .q = s->q, .v = s->v, .vdot = s->vdot, .lambda = s->lambda};
     const as_problem_def *def = &as_model_problem(m)->def;
-    double *f = take((size_t)integrator->unknowns, sizeof(double));
+    double *f = take((size_t)integrator->stepper.unknowns, sizeof(double));
     double *rows = take(2 * (size_t)def->n_lambda, sizeof(double));
     as_block_set tangents = AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_F_Q);
     tangents |= AS_BLOCK_BIT(AS_BLOCK_F_V);
@@ -248,15 +248,16 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
     const as_evaluation out = {.force = f,
                                .constraint = rows,
                                .constraint_rate = method == 1 ? rows + def->n_lambda : NULL,
-                               .blocks = integrator->block,
+                               .blocks = integrator->kin.block,
                                .block_set = tangents};
     MEASURE(def->evaluate(&at, &out, def->user), evaluation);
-    const size_t size = (size_t)integrator->unknowns * sizeof(double);
-    asi_solver *solver = integrator->active->solver, *eta = integrator->eta.solver;
+    const size_t size = (size_t)integrator->stepper.unknowns * sizeof(double);
+    asi_solver *solver = integrator->stepper.active->solver, *eta = integrator->stepper.eta.solver;
     int culprit;
-    MEASURE((solver->ops->factor(solver, integrator->active->value, &culprit),
-             eta ? eta->ops->factor(eta, integrator->eta.value, &culprit) : AS_OK,
-             memcpy(f, integrator->residual, size), integrator->method->solve(integrator, f)),
+    MEASURE((solver->ops->factor(solver, integrator->stepper.active->value, &culprit),
+             eta ? eta->ops->factor(eta, integrator->stepper.eta.value, &culprit) : AS_OK,
+             memcpy(f, integrator->stepper.residual, size),
+             integrator->stepper.method->solve(integrator, f)),
             linear);
     printf("%d links, %s, %s, %s: step %.1f us; residual and Jacobian %.1f, factorization and "
            "solve %.1f us: evaluation/linear algebra = %.2f (goal: at most 1)\n",

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/integrator.h"
-#include "core/ordering.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/ordering.h"
 #include "subjects.h"
 
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
@@ -54,7 +54,7 @@ typedef struct run {
 
 static void run_restart(const run *r) {
   as_error error;
-  const as_initial initial = {.t = r->s->t0, .q = r->s->q0, .v = r->s->v0};
+  const as_initial initial = {.t = r->s->t0, .q = r->s->q0, .v = r->s->stepper.v0};
   stop_if(as_integrator_start(r->integrator, &initial, NULL, &error), &error);
 }
 
@@ -78,7 +78,7 @@ static void run_close(run *r) {
 static void run_steps(const run *r, int steps) {
   as_error error;
   for (int i = 0; i < steps; ++i)
-    stop_if(as_integrator_step(r->integrator, r->s->h, &error), &error);
+    stop_if(as_integrator_step(r->integrator, r->s->stepper.h, &error), &error);
 }
 
 // ---- the table ----------------------------------------------------------------------------------------
@@ -96,26 +96,26 @@ typedef struct result {
 } result;
 
 static as_status factor_again(as_integrator *s) {
-  asi_solver *solver = s->active->solver, *eta = s->eta.solver;
+  asi_solver *solver = s->stepper.active->solver, *eta = s->stepper.eta.solver;
   int culprit;
-  const as_status status = solver->ops->factor(solver, s->active->value, &culprit);
-  if (status || s->active == &s->step || eta == NULL) return status;
-  return eta->ops->factor(eta, s->eta.value, &culprit);
+  const as_status status = solver->ops->factor(solver, s->stepper.active->value, &culprit);
+  if (status || s->stepper.active == &s->stepper.step || eta == NULL) return status;
+  return eta->ops->factor(eta, s->stepper.eta.value, &culprit);
 }
 
 /// Factorizes the step's matrix once more, as it is, and solves: the factors come out as they were. The first
 /// solution after a factorization is checked; what is timed is a plain one.
 static double time_linear(const run *r, double *b) {
   as_integrator *s = r->integrator;
-  const size_t size = (size_t)s->unknowns * sizeof(double);
+  const size_t size = (size_t)s->stepper.unknowns * sizeof(double);
   const double start = seconds();
   const as_status factored = factor_again(s);
   const double factor_time = seconds() - start;
-  memcpy(b, s->residual, size);
-  const as_status solved = s->method->solve(s, b);
-  memcpy(b, s->residual, size);
+  memcpy(b, s->stepper.residual, size);
+  const as_status solved = s->stepper.method->solve(s, b);
+  memcpy(b, s->stepper.residual, size);
   const double middle = seconds();
-  const as_status again = s->method->solve(s, b);
+  const as_status again = s->stepper.method->solve(s, b);
   const double solve_time = seconds() - middle;
   if (factored || solved || again) {
     fprintf(stderr, "steps: the matrix of a step is singular\n");
@@ -160,9 +160,9 @@ static double time_klu(const run *r, const asi_system *system, double *b) {
 /// NAN if the systems are dense.
 static double time_klu_of_step(const run *r, double *b) {
   const as_integrator *s = r->integrator;
-  if (s->active->size < ASI_MIN_SPARSE) return (double)NAN;
-  const bool decoupled = s->active == &s->shared && s->eta.solver != NULL;
-  return time_klu(r, s->active, b) + (decoupled ? time_klu(r, &s->eta, b) : 0.0);
+  if (s->stepper.active->size < ASI_MIN_SPARSE) return (double)NAN;
+  const bool decoupled = s->stepper.active == &s->stepper.shared && s->stepper.eta.solver != NULL;
+  return time_klu(r, s->stepper.active, b) + (decoupled ? time_klu(r, &s->stepper.eta, b) : 0.0);
 }
 
 static double mean(const double *x, int n) {
@@ -172,7 +172,8 @@ static double mean(const double *x, int n) {
 }
 
 static long full_factorizations(const run *r) {
-  const asi_system *const systems[] = {&r->integrator->step, &r->integrator->shared};
+  const asi_system *const systems[] = {&r->integrator->stepper.step,
+                                       &r->integrator->stepper.shared};
   long sum = 0;
   for (int i = 0; i < 2; ++i) {
     asi_solver_info info;
@@ -189,7 +190,7 @@ static result measure(subject *s, int method, bool reuse) {
   const int steps = s->steps, samples = steps / BETWEEN;
   double *step_time = malloc((size_t)steps * sizeof(double));
   double *linear_time = malloc((size_t)samples * sizeof(double));
-  double *b = malloc((size_t)r.integrator->unknowns * sizeof(double));
+  double *b = malloc((size_t)r.integrator->stepper.unknowns * sizeof(double));
   stop_without_memory(step_time);
   stop_without_memory(linear_time);
   stop_without_memory(b);
@@ -205,7 +206,7 @@ static result measure(subject *s, int method, bool reuse) {
     for (int i = 0; i < steps; ++i) {
       const long full_before = full_factorizations(&r);
       const double start = seconds();
-      stop_if(as_integrator_step(r.integrator, s->h, &error), &error);
+      stop_if(as_integrator_step(r.integrator, s->stepper.h, &error), &error);
       keep_least(&step_time[i], seconds() - start);
       full += full_factorizations(&r) - full_before;
       if (i % BETWEEN == BETWEEN - 1) keep_least(&linear_time[i / BETWEEN], time_linear(&r, b));
@@ -213,7 +214,7 @@ static result measure(subject *s, int method, bool reuse) {
     stop_if(as_integrator_statistics(r.integrator, &end, &error), &error);
   }
   asi_solver_info info;
-  r.integrator->active->solver->ops->info(r.integrator->active->solver, &info);
+  r.integrator->stepper.active->solver->ops->info(r.integrator->stepper.active->solver, &info);
   const result out = {
       .problem = s->name,
       .method = method_names[method],
@@ -362,7 +363,7 @@ static void print_stage(const run *r, const char *what, double t) {
   as_statistics begin, end;
   as_error error;
   const as_state *state = as_integrator_state(r->integrator);
-  const int steps = (int)lround((t - state->t) / r->s->h);
+  const int steps = (int)lround((t - state->t) / r->s->stepper.h);
   stop_if(as_integrator_statistics(r->integrator, &begin, &error), &error);
   double *time = malloc((size_t)steps * sizeof(double));
   stop_without_memory(time);

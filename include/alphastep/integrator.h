@@ -234,6 +234,10 @@ AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_erro
 /// the last one lands on t.
 AS_API as_status as_integrator_advance(as_integrator *integrator, double t, as_error *error);
 
+/// Takes the next of the steps that as_integrator_advance() to t would take, or, where the state is inside the last one, goes to its
+/// end; shows the state there, or at t if that comes first. Many of these end with the same bits as one as_integrator_advance().
+AS_API as_status as_integrator_step_towards(as_integrator *integrator, double t, as_error *error);
+
 /// One step of the size that the integrator chooses, or of def.step; shows the state at its end.
 AS_API as_status as_integrator_next(as_integrator *integrator, as_error *error);
 

@@ -51,25 +51,36 @@ static int statics_terms(const as_problem *p, asi_term *term) {
   return i;
 }
 
-static as_status create_parts(as_analysis *a, as_error *error) {
+/// Lays out all arrays; a first pass counts.
+static void lay_out(as_analysis *a, asi_layout *layout) {
   const as_problem *p = a->problem;
-  const size_t n = (size_t)p->n, nq = (size_t)p->nq, size = asi_total_size(p);
-  as_integrator_def how = as_default_integrator_def();
-  how.method = AS_METHOD_INDEX3; // the smallest
-  as_status status = as_integrator_create(p, &how, &a->s, error);
-  if (status) return status;
-  a->arena = asi_calloc(size + 5 * n + 3 * nq, sizeof(double));
-  if (a->arena == NULL) return asi_fail_memory(error);
   double **const array[] = {&a->here.force, &a->trial.force, &a->mode, &a->work, &a->way};
   double **const place[] = {&a->q_start, &a->q_before, &a->q_predicted};
-  double *next = a->arena;
-  a->step = next;
-  next += size;
-  for (int i = 0; i < 5; ++i, next += n) *array[i] = next;
-  for (int i = 0; i < 3; ++i, next += nq) *place[i] = next;
+  asi_kinematics_lay_out(&a->kin, layout);
+  asi_values_lay_out(&a->now, p, layout);
+  asi_values_lay_out(&a->kept, p, layout);
+  for (int i = 0; i < 2; ++i) asi_values_lay_out(&a->places[i], p, layout);
+  for (int i = 0; i < 5; ++i) *array[i] = asi_layout_take(layout, (size_t)p->n);
+  for (int i = 0; i < 3; ++i) *place[i] = asi_layout_take(layout, (size_t)p->nq);
+  a->step = asi_layout_take(layout, asi_total_size(p));
+  a->u_kept = asi_layout_take(layout, (size_t)p->def.n_u);
+}
+
+static as_status create_parts(as_analysis *a, as_error *error) {
+  const as_problem *p = a->problem;
+  asi_layout layout = {0};
+  a->kin.problem = p;
+  lay_out(a, &layout);
+  a->arena = asi_calloc(layout.used, sizeof(double));
+  a->was_inactive = asi_calloc((size_t)a->kin.redundancy.rows, sizeof(bool));
+  if (a->arena == NULL || a->was_inactive == NULL) return asi_fail_memory(error);
+  layout = (asi_layout){.memory = a->arena};
+  lay_out(a, &layout);
+  const as_status status = asi_kinematics_create(&a->kin, false, error);
+  if (status) return status;
   asi_term terms[ASI_MAX_TERMS];
-  return asi_system_init(&a->statics, p, &a->s->motion, (int)size, terms, statics_terms(p, terms),
-                         error);
+  return asi_system_init(&a->statics, p, &a->kin.motion, ASI_UNKNOWNS_ONE_STAGE,
+                         (int)asi_total_size(p), terms, statics_terms(p, terms), error);
 }
 
 as_status as_analysis_create(const as_problem *problem, const as_analysis_def *def,
@@ -97,27 +108,28 @@ as_status as_analysis_create(const as_problem *problem, const as_analysis_def *d
 void as_analysis_destroy(as_analysis *a) {
   if (a == NULL) return;
   asi_system_free(&a->statics);
-  as_integrator_destroy(a->s);
+  asi_kinematics_free(&a->kin);
+  free(a->was_inactive);
   free(a->arena);
   free(a);
 }
 
-const as_state *as_analysis_state(const as_analysis *a) { return &a->s->state; }
+const as_state *as_analysis_state(const as_analysis *a) { return &a->state; }
 
 as_status asi_analysis_interrupted(const as_analysis *a, double t) {
   if (a->def.interrupt == NULL || !a->def.interrupt(a->def.interrupt_user)) return AS_OK;
-  return asi_fail(a->s->eval.error, AS_INTERRUPTED, t, NULL, "Interrupted at t = %.9g s.", t);
+  return asi_fail(a->kin.eval.error, AS_INTERRUPTED, t, NULL, "Interrupted at t = %.9g s.", t);
 }
 
 as_status asi_analysis_start(as_analysis *a, const as_initial *initial, as_error *error) {
   if (a == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The analysis is NULL.");
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   const as_status status = asi_check_initial(p, initial, error);
   if (status) return status;
-  a->here.at = s->next;
-  a->trial.at = s->shown;
+  a->here.at = a->places[0];
+  a->trial.at = a->places[1];
   s->eval.error = error;
   s->mass_known = false;
   s->compliance = 0.0;
@@ -135,15 +147,15 @@ as_status asi_analysis_start(as_analysis *a, const as_initial *initial, as_error
 }
 
 void asi_analysis_keep_signals(as_analysis *a) {
-  memcpy(a->s->last.u, a->s->eval.u, (size_t)a->problem->def.n_u * sizeof(double));
+  memcpy(a->u_kept, a->kin.eval.u, (size_t)a->problem->def.n_u * sizeof(double));
 }
 
 void asi_analysis_restore_signals(as_analysis *a) {
-  memcpy(a->s->eval.u, a->s->last.u, (size_t)a->problem->def.n_u * sizeof(double));
+  memcpy(a->kin.eval.u, a->u_kept, (size_t)a->problem->def.n_u * sizeof(double));
 }
 
 as_status asi_analysis_project(as_analysis *a, double t, double *q) {
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   as_start_report report;
   if (a->problem->def.n_lambda == 0) return AS_OK;
   memcpy(s->q_given, q, (size_t)a->problem->nq * sizeof(double));
@@ -151,12 +163,13 @@ as_status asi_analysis_project(as_analysis *a, double t, double *q) {
 }
 
 as_status asi_analysis_rank(as_analysis *a, double t, const asi_values *at, int *freedom) {
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   *freedom = a->problem->n;
   if (s->redundancy.rows == 0) return AS_OK;
   s->redundancy.norm_known = false;
+  const as_point point = {.t = t, .q = at->q, .v = at->v, .x = at->x, .y = at->y};
   const as_status status =
-      asi_find_redundancy(s, t, at->q, at->v, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
+      asi_find_redundancy(s, &point, asi_redundancy_near(s), ASI_MOST_REDUNDANT);
   if (status) return status;
   *freedom -= s->redundancy.rows - s->eval.n_inactive - s->redundancy.n_redundant;
   if (s->redundancy.n_redundant > 0) s->compliance = ASI_ANALYSIS_COMPLIANCE;
@@ -165,10 +178,21 @@ as_status asi_analysis_rank(as_analysis *a, double t, const asi_values *at, int 
 
 void asi_analysis_show(as_analysis *a, double t, const asi_values *at) {
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
-  asi_copy_values(p, at, &s->now);
-  memcpy(s->now.a, at->vdot, (size_t)p->n * sizeof(double));
-  memcpy(s->now.w, at->xdot, (size_t)p->def.n_x * sizeof(double));
-  asi_publish(s, t, &s->now);
+  const asi_values *now = &a->now;
+  asi_copy_values(p, at, now);
+  memcpy(now->a, at->vdot, (size_t)p->n * sizeof(double));
+  memcpy(now->w, at->xdot, (size_t)p->def.n_x * sizeof(double));
+  a->state = (as_state){.t = t,
+                        .q = now->q,
+                        .v = now->v,
+                        .vdot = now->vdot,
+                        .a = now->a,
+                        .lambda = now->lambda,
+                        .psi = now->psi,
+                        .x = now->x,
+                        .xdot = now->xdot,
+                        .w = now->w,
+                        .y = now->y,
+                        .u = a->kin.eval.u};
   asi_analysis_keep_signals(a);
 }

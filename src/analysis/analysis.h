@@ -1,5 +1,4 @@
-/// What the analyses share: an integrator as a workshop of projections and solves, never stepped, and one
-/// more system, that of statics.
+/// What the analyses share: a problem at a point (core/kinematics), and one more system, that of statics.
 ///
 /// analysis.c     create, destroy; starts; what every analysis does first
 /// statics.c      forces at rest, one step towards balance, the search for an equilibrium
@@ -11,7 +10,7 @@
 #define ALPHASTEP_ANALYSIS_ANALYSIS_H
 
 #include "alphastep/analysis.h"
-#include "core/integrator.h"
+#include "core/kinematics/kinematics.h"
 
 /// A position, with all that belongs to it when nothing moves.
 typedef struct asi_rest {
@@ -24,21 +23,27 @@ typedef struct asi_rest {
 struct as_analysis {
   as_analysis_def def;
   const as_problem *problem;
-  as_integrator *s;    ///< s->now is what the caller sees
-  asi_system statics;  ///< [AN.2], unknowns as those of s->consistent
-  bool in_motion;      ///< the state is one of a motion
-  asi_rest here;       ///< where a search is; points into s->next, or s->shown
-  asi_rest trial;      ///< where it may go; points into the other
-  double stiffness;    ///< max |f_q| / max |M|, as last evaluated [1/s^2]
-  double noise;        ///< what round-off leaves of forces, measured as `unbalanced`
-  double *arena;       ///< all the arrays below, and those of force
-  double *step;        ///< n + n_lambda + n_psi + n_x + n_y: solution of [AN.2]
-  double *mode;        ///< n: the softest direction
-  double *work;        ///< n
-  double *way;         ///< n: of a predictor
-  double *q_start;     ///< nq
-  double *q_before;    ///< nq: the equilibrium before the last
-  double *q_predicted; ///< nq
+  asi_kinematics kin;
+  asi_system statics; ///< [AN.2], unknowns as those of kin.consistent
+  as_state state;     ///< what the caller sees: `now`
+  asi_values now;
+  asi_values places[2]; ///< of here and trial
+  asi_values kept;      ///< of a sweep: the equilibrium to come back to
+  bool *was_inactive;   ///< n_lambda + n_psi: scratch of motions
+  bool in_motion;       ///< the state is one of a motion
+  asi_rest here;        ///< where a search is; points into places
+  asi_rest trial;       ///< where it may go; points into the other
+  double stiffness;     ///< max |f_q| / max |M|, as last evaluated [1/s^2]
+  double noise;         ///< what round-off leaves of forces, measured as `unbalanced`
+  double *arena;        ///< all the arrays below, and those of force
+  double *step;         ///< n + n_lambda + n_psi + n_x + n_y: solution of [AN.2]
+  double *mode;         ///< n: the softest direction
+  double *work;         ///< n
+  double *way;          ///< n: of a predictor
+  double *q_start;      ///< nq
+  double *q_before;     ///< nq: the equilibrium before the last
+  double *q_predicted;  ///< nq
+  double *u_kept;       ///< n_u: held signals of a place to come back to
 };
 
 /// Whether the caller wants to stop; then the status to return.
@@ -52,7 +57,7 @@ as_status asi_analysis_project(as_analysis *a, double t, double *q);
 as_status asi_analysis_rank(as_analysis *a, double t, const asi_values *at, int *freedom);
 /// Shows values to the caller.
 void asi_analysis_show(as_analysis *a, double t, const asi_values *at);
-/// Keeps the held signals of a place to come back to, in s->last.u; puts them back.
+/// Keeps the held signals of a place to come back to, in a->u_kept; puts them back.
 void asi_analysis_keep_signals(as_analysis *a);
 void asi_analysis_restore_signals(as_analysis *a);
 

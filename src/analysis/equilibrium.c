@@ -18,13 +18,13 @@ static as_status check_rest(as_analysis *a, double t) {
   const as_point point = {.t = t, .q = at->q, .v = at->v};
   double *k = a->step;
   if (p->def.n_psi == 0) return AS_OK;
-  const as_status status = asi_eval_function(&a->s->eval, ASI_FN_K, &point, a->s->block, k);
+  const as_status status = asi_eval_function(&a->kin.eval, ASI_FN_K, &point, a->kin.block, k);
   if (status) return status;
   for (int i = 0; i < p->def.n_psi; ++i) {
     if (fabs(k[i]) <= 1e-10) continue;
     char name[64];
     asi_component_name(p, AS_QUANTITY_PSI, i, name, sizeof name);
-    return asi_fail(a->s->eval.error, AS_ERR_INCONSISTENT, t, name,
+    return asi_fail(a->kin.eval.error, AS_ERR_INCONSISTENT, t, name,
                     "There is no rest at t = %.9g s: %s is %.3g at zero velocity.", t, name, k[i]);
   }
   return AS_OK;
@@ -42,7 +42,7 @@ static double way_from_start(as_analysis *a) {
 static double mass_product(as_analysis *a, const double *x, const double *y) {
   double sum = 0.0;
   memset(a->work, 0, (size_t)a->problem->n * sizeof(double));
-  asi_matrix_multiply_add(&a->s->block[AS_BLOCK_M], 1.0, x, a->work);
+  asi_matrix_multiply_add(&a->kin.block[AS_BLOCK_M], 1.0, x, a->work);
   for (int i = 0; i < a->problem->n; ++i) sum += a->work[i] * y[i];
   return sum;
 }
@@ -52,10 +52,11 @@ as_status asi_judge(as_analysis *a, double t, as_equilibrium *found) {
   const asi_values *at = &a->here.at;
   as_status status = asi_analysis_rank(a, t, at, &found->degrees_of_freedom);
   if (status) return status;
-  found->n_redundant = a->s->redundancy.n_redundant;
+  found->n_redundant = a->kin.redundancy.n_redundant;
   status = asi_stability(a, t, found);
   double velocity = 0.0;
-  if (status == AS_OK) status = asi_drift(a->s, t, at->q, at->v, &found->position_drift, &velocity);
+  if (status == AS_OK)
+    status = asi_drift(&a->kin, t, at->q, at->v, &found->position_drift, &velocity);
   found->unbalanced = asi_max_abs(a->here.force, p->n);
   way_from_start(a);
   found->moved = sqrt(fabs(mass_product(a, a->way, a->way)));
@@ -107,5 +108,5 @@ as_status as_analysis_equilibrium(as_analysis *a, const as_initial *initial, as_
   if (status) return status;
   asi_analysis_show(a, initial->t, &a->here.at);
   if (found) *found = own;
-  return asi_succeed(error);
+  return asi_error_clear(error);
 }

@@ -104,8 +104,8 @@ int asi_most_accelerated(const as_problem *p, const double *vdot, const double *
 }
 
 static as_point point_of(const as_integrator *s) {
-  const asi_values *at = &s->now;
-  return (as_point){.t = s->t,
+  const asi_values *at = &s->stepper.now;
+  return (as_point){.t = s->stepper.t,
                     .q = at->q,
                     .v = at->v,
                     .vdot = at->vdot,
@@ -132,8 +132,8 @@ static void add_triple(asi_linear *l, int at, const double *quaternion, const do
 }
 
 static void find_triples(asi_linear *l) {
-  const as_space *space = l->s->problem->space;
-  const double *q = l->s->now.q, *v = l->s->now.v;
+  const as_space *space = l->s->kin.problem->space;
+  const double *q = l->s->stepper.now.q, *v = l->s->stepper.now.v;
   l->n_turned = 0;
   if (l->out.axes != AS_AXES_TURNING) return;
   int at = 0, at_q = 0;
@@ -196,8 +196,8 @@ static const as_block_set row_blocks =
     1u << AS_BLOCK_G_Q | 1u << AS_BLOCK_GDOT_Q | 1u << AS_BLOCK_K_Q | 1u << AS_BLOCK_K_V;
 
 static void add_rows(const asi_linear *l, double factor, double *c, double *c_q) {
-  const as_matrix *block = l->s->block;
-  const int psi = l->s->problem->def.n_lambda;
+  const as_matrix *block = l->s->kin.block;
+  const int psi = l->s->kin.problem->def.n_lambda;
   if (c) add_dense(&block[AS_BLOCK_G_Q], factor, c, l->rows, 0);
   if (c) add_dense(&block[AS_BLOCK_K_V], factor, c, l->rows, psi);
   add_dense(&block[AS_BLOCK_GDOT_Q], factor, c_q, l->rows, 0);
@@ -215,20 +215,20 @@ static as_status differentiate_rows(asi_linear *l, rows_at *r) {
   static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
   static const double place[] = {2.0, -2.0, 1.0, -1.0};
   as_integrator *s = l->s;
-  const as_problem *p = s->problem;
-  const double *v = s->now.v, *vdot = s->now.vdot;
+  const as_problem *p = s->kin.problem;
+  const double *v = s->stepper.now.v, *vdot = s->stepper.now.vdot;
   if (p->def.scleronomic && is_zero(v, l->n) && is_zero(vdot, l->n)) return AS_OK;
-  const double e = ALONG * asi_time_increment(&s->eval, v);
+  const double e = ALONG * asi_time_increment(&s->kin.eval, v);
   as_point point = point_of(s);
   point.q = l->moved.q;
   point.v = l->moved.v;
   for (int k = 0; k < 4; ++k) {
     const double h = place[k] * e;
     for (int i = 0; i < l->n; ++i) l->moved.a[i] = h * v[i] + 0.5 * h * h * vdot[i];
-    as_space_move(p->space, s->now.q, l->moved.a, l->moved.q);
+    as_space_move(p->space, s->stepper.now.q, l->moved.a, l->moved.q);
     for (int i = 0; i < l->n; ++i) l->moved.v[i] = v[i] + h * vdot[i];
-    point.t = s->t + h;
-    const as_status status = asi_blocks(s, &point, row_blocks);
+    point.t = s->stepper.t + h;
+    const as_status status = asi_blocks(&s->kin, &point, row_blocks);
     if (status) return status;
     add_rows(l, weight[k] / e, r->c_dot, r->c_q_dot);
   }
@@ -237,7 +237,7 @@ static as_status differentiate_rows(asi_linear *l, rows_at *r) {
 
 /// What components weigh where some are chosen to follow.
 static void weigh(const asi_linear *l, double *weight) {
-  const as_problem *p = l->s->problem;
+  const as_problem *p = l->s->kin.problem;
   const as_space *space = p->space;
   for (int i = 0; i < l->n; ++i) weight[i] = p->typical[i];
   int at = 0;
@@ -249,7 +249,7 @@ static void weigh(const asi_linear *l, double *weight) {
         ++at;
         continue;
       }
-      const bool spins = !is_zero(l->s->now.v + at + ahead, 3);
+      const bool spins = !is_zero(l->s->stepper.now.v + at + ahead, 3);
       for (int k = 0; k < ahead; ++k) weight[at + k] *= POSITION_WEIGHT;
       for (int k = ahead; k < ahead + 3; ++k) weight[at + k] *= spins ? SPIN_WEIGHT : 1.0;
       at += ahead + 3;
@@ -271,12 +271,12 @@ static void rows_in_axes(const asi_linear *l, const double *c, double *out) {
 /// The tangent spaces of positions and velocities, chosen anew or as `like` has chosen.
 static as_status find_tangents(asi_linear *l, const double *c, const asi_linear *like) {
   as_integrator *s = l->s;
-  const as_problem *p = s->problem;
+  const as_problem *p = s->kin.problem;
   const size_t size = (size_t)l->rows * (size_t)l->n;
   const int m = p->def.n_lambda;
   double *seen = asi_calloc(size + 1, sizeof *seen), *upper = asi_calloc(size + 1, sizeof *upper);
   double *weight = asi_calloc((size_t)l->n + 1, sizeof *weight);
-  as_status status = seen && upper && weight ? AS_OK : asi_fail_memory(s->eval.error);
+  as_status status = seen && upper && weight ? AS_OK : asi_fail_memory(s->kin.eval.error);
   if (status == AS_OK) {
     rows_in_axes(l, c, seen);
     for (int j = 0; j < l->n; ++j)
@@ -286,20 +286,20 @@ static as_status find_tangents(asi_linear *l, const double *c, const asi_linear 
   if (status == AS_OK && like) {
     if (asi_tangent_copy(&l->position, &like->position) ||
         asi_tangent_copy(&l->velocity, &like->velocity))
-      status = asi_fail_memory(s->eval.error);
+      status = asi_fail_memory(s->kin.eval.error);
     if (status == AS_OK) status = asi_tangent_update(&l->position, upper, m);
     if (status == AS_OK) status = asi_tangent_update(&l->velocity, seen, l->rows);
   } else if (status == AS_OK) {
-    const int rank = l->rows - s->eval.n_inactive - s->redundancy.n_redundant;
-    const double limit = fmax(s->redundancy.limit, ASI_REDUNDANT);
+    const int rank = l->rows - s->kin.eval.n_inactive - s->kin.redundancy.n_redundant;
+    const double limit = fmax(s->kin.redundancy.limit, ASI_REDUNDANT);
     weigh(l, weight);
     status = asi_tangent_init(&l->position, upper, m, l->n, weight, limit,
-                              p->def.n_psi == 0 && m > 0 ? rank : -1, s->eval.error);
+                              p->def.n_psi == 0 && m > 0 ? rank : -1, s->kin.eval.error);
     for (int k = 0; status == AS_OK && k < l->position.rank; ++k)
       weight[l->position.order[k]] *= FOLLOWS_WEIGHT;
     if (status == AS_OK)
       status = asi_tangent_init(&l->velocity, seen, l->rows, l->n, weight, limit,
-                                l->rows > 0 ? rank : -1, s->eval.error);
+                                l->rows > 0 ? rank : -1, s->kin.eval.error);
   }
   free(seen);
   free(upper);
@@ -322,7 +322,7 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
   const int one = 1;
   int info = 0;
   for (int row = 0; row < l->rows; ++row) {
-    bool kept = s->eval.inactive[row];
+    bool kept = s->kin.eval.inactive[row];
     for (int k = 0; k < r; ++k) kept = kept || t->row[k] == row;
     if (kept) continue;
     double *seen = l->moved.a, *share = factor;
@@ -334,11 +334,11 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
       double sum = 0.0, size = 0.0;
       for (int j = 0; j < l->n; ++j) z[j] = 0.0;
       for (int j = r; j < l->n; ++j)
-        z[t->order[j]] = s->problem->typical[t->order[j]] * cos(1.7 * j + column);
+        z[t->order[j]] = s->kin.problem->typical[t->order[j]] * cos(1.7 * j + column);
       asi_tangent_complete(t, NULL, z, l->moved.v);
       from_axes(l, z);
       for (int j = 0; j < l->n; ++j) // what the row itself makes of typical sizes
-        size += fabs(tangent_entry(c, l->rows, row, j)) * s->problem->typical[j];
+        size += fabs(tangent_entry(c, l->rows, row, j)) * s->kin.problem->typical[j];
       for (int k = -1; k < r; ++k) {
         const int at = k < 0 ? row : t->row[k];
         const double factor_k = k < 0 ? -1.0 : share[k];
@@ -350,13 +350,13 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
       }
       if (fabs(sum) <= SINGULAR_LIMIT * size) continue;
       char name[64];
-      const int m = s->problem->def.n_lambda;
-      asi_component_name(s->problem, row < m ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
+      const int m = s->kin.problem->def.n_lambda;
+      asi_component_name(s->kin.problem, row < m ? AS_QUANTITY_LAMBDA : AS_QUANTITY_PSI,
                          row < m ? row : row - m, name, sizeof name);
-      return asi_fail(s->eval.error, AS_ERR_SINGULAR, s->t, name,
+      return asi_fail(s->kin.eval.error, AS_ERR_SINGULAR, s->stepper.t, name,
                       "The position at t = %.9g s is singular: here %s is implied by other "
                       "constraints, but not close by, so there is no linear motion about it.",
-                      s->t, name);
+                      s->stepper.t, name);
     }
   }
   return AS_OK;
@@ -366,21 +366,21 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
 static as_status check_singular(asi_linear *l, const double *c) {
   as_integrator *s = l->s;
   const asi_tangent *t = &l->velocity;
-  if (t->rank + s->eval.n_inactive >= l->rows || t->rank == l->n) return AS_OK;
+  if (t->rank + s->kin.eval.n_inactive >= l->rows || t->rank == l->n) return AS_OK;
   const size_t n = (size_t)l->n, rows = (size_t)l->rows;
   double *bend = asi_calloc(rows * n, sizeof *bend), *factor = asi_calloc(rows + n, sizeof *factor);
   double *z = asi_calloc(n, sizeof *z);
-  as_status status = bend && factor && z ? AS_OK : asi_fail_memory(s->eval.error);
+  as_status status = bend && factor && z ? AS_OK : asi_fail_memory(s->kin.eval.error);
   as_point point = point_of(s);
   for (int k = 0; k < 2 && status == AS_OK; ++k) {
     double *w = factor; // scratch here
     memset(w, 0, n * sizeof *w);
     for (int j = t->rank; j < l->n && k == 0; ++j)
-      w[t->order[j]] = s->problem->typical[t->order[j]] * sin(2.3 * j + 1.0);
+      w[t->order[j]] = s->kin.problem->typical[t->order[j]] * sin(2.3 * j + 1.0);
     if (k == 0) asi_tangent_complete(t, NULL, w, l->moved.v);
     if (k == 0) from_axes(l, w);
     point.v = w;
-    status = asi_blocks(s, &point, row_blocks);
+    status = asi_blocks(&s->kin, &point, row_blocks);
     if (status == AS_OK) add_rows(l, k == 0 ? 1.0 : -1.0, NULL, bend);
   }
   if (status == AS_OK) status = check_implied(l, c, bend, factor, z);
@@ -397,13 +397,13 @@ static as_status differentiate_signal(asi_linear *l, int signal, double *out) {
   static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
   static const double place[] = {2.0, -2.0, 1.0, -1.0};
   as_integrator *s = l->s;
-  const as_problem *p = s->problem;
+  const as_problem *p = s->kin.problem;
   const int n = l->n, m = p->def.n_lambda;
   const as_point point = point_of(s);
-  const double was = s->eval.u[signal], e = 1e-3 * fmax(1.0, fabs(was));
+  const double was = s->kin.eval.u[signal], e = 1e-3 * fmax(1.0, fabs(was));
   double *f = l->moved.a, *g = asi_calloc(3 * (size_t)l->rows + 1, sizeof *g);
   double *moved = asi_calloc(3 * (size_t)l->rows + 1, sizeof *moved);
-  as_status status = g && moved ? AS_OK : asi_fail_memory(s->eval.error);
+  as_status status = g && moved ? AS_OK : asi_fail_memory(s->kin.eval.error);
   for (int k = 0; k < 4 && status == AS_OK; ++k) {
     double *value[ASI_FUNCTIONS] = {0};
     value[ASI_FN_F] = f;
@@ -412,8 +412,8 @@ static as_status differentiate_signal(asi_linear *l, int signal, double *out) {
     if (p->def.n_psi > 0) value[ASI_FN_K] = g + 2 * (size_t)m;
     if (l->nx > 0) value[ASI_FN_PHI] = l->moved.xdot;
     if (l->ny > 0) value[ASI_FN_CHI] = l->moved.y;
-    s->eval.u[signal] = was + place[k] * e;
-    status = asi_functions(s, &point, value, 0);
+    s->kin.eval.u[signal] = was + place[k] * e;
+    status = asi_functions(&s->kin, &point, value, 0);
     for (int i = 0; i < n && status == AS_OK; ++i) out[i] += weight[k] / e * f[i];
     for (int i = 0; i < l->nx && status == AS_OK; ++i)
       out[n + i] += weight[k] / e * l->moved.xdot[i];
@@ -421,9 +421,9 @@ static as_status differentiate_signal(asi_linear *l, int signal, double *out) {
       out[n + l->nx + i] += weight[k] / e * l->moved.y[i];
     for (int i = 0; i < 2 * m + p->def.n_psi; ++i) moved[i] += place[k] > 0 ? g[i] : -g[i];
   }
-  s->eval.u[signal] = was;
+  s->kin.eval.u[signal] = was;
   if (status == AS_OK && !is_zero(moved, 2 * m + p->def.n_psi))
-    status = asi_fail(s->eval.error, AS_ERR_UNSUPPORTED, s->t, NULL,
+    status = asi_fail(s->kin.eval.error, AS_ERR_UNSUPPORTED, s->stepper.t, NULL,
                       "Held signal %d moves a constraint: only what forces, states and outputs "
                       "depend on can be an input.",
                       signal);
@@ -438,8 +438,8 @@ static as_status find_inputs(asi_linear *l, const as_linearization_def *def) {
     const as_linear_input *input = &def->inputs[k];
     double *column = l->input + (size_t)k * height;
     l->signal[k] = input->signal;
-    double *moves = l->moves + (size_t)k * (size_t)l->s->problem->def.n_lambda;
-    for (int i = 0; input->moves && i < l->s->problem->def.n_lambda; ++i)
+    double *moves = l->moves + (size_t)k * (size_t)l->s->kin.problem->def.n_lambda;
+    for (int i = 0; input->moves && i < l->s->kin.problem->def.n_lambda; ++i)
       moves[i] = input->moves[i];
     l->driving[k] = input->moves != NULL;
     l->n_driving += l->driving[k];
@@ -447,10 +447,10 @@ static as_status find_inputs(asi_linear *l, const as_linearization_def *def) {
     for (int i = 0; input->rate && i < l->nx; ++i) column[l->n + i] += input->rate[i];
     for (int i = 0; input->output && i < l->ny; ++i) column[l->n + l->nx + i] += input->output[i];
     if (input->signal < 0) continue;
-    if (input->signal >= l->s->problem->def.n_u)
-      return asi_fail(l->s->eval.error, AS_ERR_ARGUMENT, l->s->t, NULL,
+    if (input->signal >= l->s->kin.problem->def.n_u)
+      return asi_fail(l->s->kin.eval.error, AS_ERR_ARGUMENT, l->s->stepper.t, NULL,
                       "There is no held signal %d: the problem has %d.", input->signal,
-                      l->s->problem->def.n_u);
+                      l->s->kin.problem->def.n_u);
     const as_status status = differentiate_signal(l, input->signal, column);
     if (status) return status;
   }
@@ -484,7 +484,7 @@ static void multiply_dense(const double *c, int rows, int cols, double factor, c
 
 static void multiply(const asi_linear *l, as_block block, double factor, const double *x,
                      double *out) {
-  const as_matrix *m = &l->s->block[block];
+  const as_matrix *m = &l->s->kin.block[block];
   if (m->value && m->cols > 0) asi_matrix_multiply_add(m, factor, x, out);
 }
 
@@ -492,7 +492,7 @@ static void multiply(const asi_linear *l, as_block block, double factor, const d
 static void complete(const asi_linear *l, const rows_at *r, int j, double *work) {
   const column to = column_of(l, j);
   const as_linear_state state = l->state[j];
-  const int m = l->s->problem->def.n_lambda;
+  const int m = l->s->kin.problem->def.n_lambda;
   double *rate = work + l->rows;
   if (state.kind == AS_LINEAR_STATE) {
     to.dx[state.index] = 1.0;
@@ -515,7 +515,7 @@ static void complete(const asi_linear *l, const rows_at *r, int j, double *work)
 
 /// [LI.1]
 static void position_rate(const asi_linear *l, const column *of, double *out) {
-  as_space_bracket(l->s->problem->space, l->s->now.v, of->xi, out);
+  as_space_bracket(l->s->kin.problem->space, l->s->stepper.now.v, of->xi, out);
   for (int i = 0; i < l->n; ++i) out[i] = of->dv[i] - out[i];
 }
 
@@ -536,7 +536,7 @@ static void right_side(const asi_linear *l, const rows_at *r, int j, double *out
   multiply_dense(r->c_q_dot, l->rows, n, -1.0, of.xi, rows);
   multiply_dense(r->c_q, l->rows, n, -1.0, rate, rows);
   multiply_dense(r->c_dot, l->rows, n, -1.0, of.dv, rows);
-  const int input = j - l->out.n_states, m = l->s->problem->def.n_lambda;
+  const int input = j - l->out.n_states, m = l->s->kin.problem->def.n_lambda;
   for (int i = 0; i < m && input >= 0; ++i)
     rows[i] -= l->moves[(size_t)input * (size_t)m + (size_t)i];
   for (int k = 0; k < rank; ++k) out[n + k] = rows[l->velocity.row[k]];
@@ -548,8 +548,8 @@ static void right_side(const asi_linear *l, const rows_at *r, int j, double *out
 
 /// The matrix of [LI.2] and [LI.3].
 static void fill_matrix(const asi_linear *l, const rows_at *r, double *k, int size) {
-  const as_problem *p = l->s->problem;
-  const as_matrix *block = l->s->block;
+  const as_problem *p = l->s->kin.problem;
+  const as_matrix *block = l->s->kin.block;
   const int n = l->n, rank = l->velocity.rank, m = p->def.n_lambda, y = n + rank;
   const bool additive = p->def.force_kind == AS_FORCE_ADDITIVE;
   const size_t high = (size_t)size;
@@ -579,7 +579,7 @@ static void fill_matrix(const asi_linear *l, const rows_at *r, double *k, int si
 
 static void state_rate(const asi_linear *l, int j) {
   const column of = column_of(l, j);
-  const int m = l->s->problem->def.n_lambda;
+  const int m = l->s->kin.problem->def.n_lambda;
   multiply(l, AS_BLOCK_PHI_Q, 1.0, of.xi, of.dxdot);
   multiply(l, AS_BLOCK_PHI_V, 1.0, of.dv, of.dxdot);
   multiply(l, AS_BLOCK_PHI_VDOT, 1.0, of.dvdot, of.dxdot);
@@ -624,8 +624,8 @@ static void read_rates(const asi_linear *l, int j, double *out, double *work) {
 
 /// What round-off makes of a row of forces along a column: all its entries, as if they had the same sign.
 static void row_sizes(const asi_linear *l, as_block block, const double *x, double *out) {
-  const as_matrix *m = &l->s->block[block];
-  const double *typical = l->s->problem->typical;
+  const as_matrix *m = &l->s->kin.block[block];
+  const double *typical = l->s->kin.problem->typical;
   double most = 0.0;
   for (int j = 0; j < l->n; ++j) most = fmax(most, fabs(x[j]) / typical[j]);
   for (int j = 0; m->value && j < m->cols; ++j)
@@ -665,17 +665,17 @@ static as_status solve_columns(asi_linear *l, const rows_at *r, double *work) {
   double *k = asi_calloc(high * high + 1, sizeof *k);
   double *b = asi_calloc(high * (size_t)l->columns + 1, sizeof *b);
   int *pivot = asi_calloc(high + 1, sizeof *pivot), info = 0;
-  as_status status = k && b && pivot ? AS_OK : asi_fail_memory(s->eval.error);
+  as_status status = k && b && pivot ? AS_OK : asi_fail_memory(s->kin.eval.error);
   if (status == AS_OK) {
     fill_matrix(l, r, k, size);
     for (int j = 0; j < l->columns; ++j) right_side(l, r, j, b + (size_t)j * high, work);
     dgetrf_(&size, &size, k, &size, pivot, &info);
     if (info == 0) dgetrs_("N", &size, &l->columns, k, &size, pivot, b, &size, &info, 1);
     if (info != 0)
-      status = asi_fail(s->eval.error, AS_ERR_SINGULAR, s->t, NULL,
+      status = asi_fail(s->kin.eval.error, AS_ERR_SINGULAR, s->stepper.t, NULL,
                         "The linear motion at t = %.9g s is not determined: the matrix of "
                         "accelerations and multipliers is singular.",
-                        s->t);
+                        s->stepper.t);
   }
   for (int j = 0; status == AS_OK && j < l->columns; ++j) {
     const column to = column_of(l, j);
@@ -692,7 +692,7 @@ static as_status solve_columns(asi_linear *l, const rows_at *r, double *work) {
   if (status == AS_OK && l->columns > 0 && size > 0) {
     double *y = asi_calloc(2 * high, sizeof *y);
     if (y) clear_noise(l, k, pivot, size, y);
-    if (!y) status = asi_fail_memory(s->eval.error);
+    if (!y) status = asi_fail_memory(s->kin.eval.error);
     free(y);
   }
   free(k);
@@ -732,22 +732,22 @@ static as_status find_columns(asi_linear *l, const as_linearization_def *def,
   as_integrator *s = l->s;
   const size_t size = (size_t)l->rows * (size_t)l->n, n = (size_t)l->n;
   double *store = asi_calloc(4 * size + 4 * n + 2 * (size_t)l->rows + 1, sizeof *store);
-  if (store == NULL) return asi_fail_memory(s->eval.error);
+  if (store == NULL) return asi_fail_memory(s->kin.eval.error);
   rows_at r = {store, store + size, store + 2 * size, store + 3 * size};
   double *work = store + 4 * size;
   const as_point point = point_of(s);
-  asi_rows_update(s, true);
+  asi_rows_update(&s->kin, true);
   as_status status = differentiate_rows(l, &r);
-  if (status == AS_OK) status = asi_blocks(s, &point, row_blocks);
+  if (status == AS_OK) status = asi_blocks(&s->kin, &point, row_blocks);
   if (status == AS_OK) add_rows(l, 1.0, r.c, r.c_q);
   if (status == AS_OK) status = find_tangents(l, r.c, like);
   if (status == AS_OK && !like) status = check_singular(l, r.c);
   if (status == AS_OK) status = find_inputs(l, def);
-  if (status == AS_OK) status = asi_blocks(s, &point, s->problem->present);
-  if (status == AS_OK && !take_columns(l)) status = asi_fail_memory(s->eval.error);
+  if (status == AS_OK) status = asi_blocks(&s->kin, &point, s->kin.problem->present);
+  if (status == AS_OK && !take_columns(l)) status = asi_fail_memory(s->kin.eval.error);
   for (int j = 0; j < l->out.n_states && status == AS_OK; ++j) complete(l, &r, j, work);
   if (status == AS_OK) status = solve_columns(l, &r, work);
-  asi_rows_update(s, false);
+  asi_rows_update(&s->kin, false);
   free(store);
   return status;
 }
@@ -755,7 +755,7 @@ static as_status find_columns(asi_linear *l, const as_linearization_def *def,
 // ---- create ---------------------------------------------------------------------------------------
 
 static bool take_memory(asi_linear *l) {
-  const as_problem *p = l->s->problem;
+  const as_problem *p = l->s->kin.problem;
   const size_t n = (size_t)l->n, nq = (size_t)p->nq, inputs = (size_t)l->out.n_inputs;
   const size_t size[] = {nq,
                          n,
@@ -815,9 +815,9 @@ static as_status start(asi_linear *l, const as_problem *p, const as_initial *ini
   as_status status = as_integrator_create(p, &how, &l->s, error);
   if (status == AS_OK) status = as_integrator_start(l->s, initial, &report, error);
   if (status) return status;
-  l->s->eval.error = error;
+  l->s->kin.eval.error = error;
   l->n = p->n;
-  l->rows = l->s->redundancy.rows;
+  l->rows = l->s->kin.redundancy.rows;
   l->nx = p->def.n_x;
   l->ny = p->def.n_y;
   l->height = 3 * l->n + l->rows + 2 * l->nx + l->ny;
@@ -825,7 +825,7 @@ static as_status start(asi_linear *l, const as_problem *p, const as_initial *ini
   l->out.n_inputs = def->n_inputs;
   l->out.n_redundant = report.n_redundant;
   l->out.degrees_of_freedom = report.degrees_of_freedom;
-  if (asi_forces_see_least_norm(l->s))
+  if (asi_forces_see_least_norm(&l->s->kin))
     return asi_fail(error, AS_ERR_UNSUPPORTED, initial->t, NULL,
                     "Forces that depend on multipliers of redundant constraints cannot be "
                     "linearized yet.");
@@ -833,13 +833,13 @@ static as_status start(asi_linear *l, const as_problem *p, const as_initial *ini
 }
 
 static void publish(asi_linear *l) {
-  const asi_values *now = &l->s->now;
+  const asi_values *now = &l->s->stepper.now;
   l->out.state = l->state;
   l->out.a = l->a;
   l->out.b = l->b;
   l->out.inside = l;
   l->out.accelerated =
-      asi_most_accelerated(l->s->problem, now->vdot, now->xdot, &l->out.acceleration);
+      asi_most_accelerated(l->s->kin.problem, now->vdot, now->xdot, &l->out.acceleration);
 }
 
 /// `later` than that by so much time are axes that turn.
@@ -868,9 +868,9 @@ static as_status make(const as_problem *p, const as_initial *initial,
 /// The size of a state: typical ones, and those moved in the time that they are moved in.
 static double unit_of(const asi_linear *l, int i) {
   const as_linear_state state = l->state[i];
-  const double *typical = l->s->problem->typical;
+  const double *typical = l->s->kin.problem->typical;
   return state.kind == AS_LINEAR_POSITION   ? typical[state.index]
-         : state.kind == AS_LINEAR_VELOCITY ? typical[state.index] * l->s->eval.rate
+         : state.kind == AS_LINEAR_VELOCITY ? typical[state.index] * l->s->kin.eval.rate
                                             : 1.0;
 }
 
@@ -878,26 +878,26 @@ static double unit_of(const asi_linear *l, int i) {
 static as_status find_unsteady(asi_linear *l, const as_problem *p, const as_initial *initial,
                                const as_linearization_def *def, as_error *error) {
   as_integrator *s = l->s;
-  const asi_values *now = &s->now;
+  const asi_values *now = &s->stepper.now;
   if (is_zero(now->v, l->n)) return AS_OK;
-  const double scale = 1e3 * asi_time_increment(&s->eval, now->v), h = 1e-3 * ONWARD * scale;
+  const double scale = 1e3 * asi_time_increment(&s->kin.eval, now->v), h = 1e-3 * ONWARD * scale;
   as_initial later = *initial;
   for (int i = 0; i < l->n; ++i) l->moved.a[i] = h * now->v[i] + 0.5 * h * h * now->vdot[i];
   as_space_move(p->space, now->q, l->moved.a, l->moved.q);
   for (int i = 0; i < l->n; ++i) l->moved.v[i] = now->v[i] + h * now->vdot[i];
   for (int i = 0; i < l->nx; ++i) l->moved.x[i] = now->x[i] + h * now->xdot[i];
-  later.t = s->t + h;
+  later.t = s->stepper.t + h;
   later.q = l->moved.q;
   later.v = l->moved.v;
   later.x = l->moved.x;
   later.lambda = now->lambda;
   later.psi = now->psi;
   later.y = now->y;
-  later.u = s->eval.u;
+  later.u = s->kin.eval.u;
   later.keep = NULL;
   asi_linear *next = NULL;
   const as_status status = make(p, &later, def, l->out.axes, l, h, &next, error);
-  if (status) return status == AS_ERR_MEMORY ? status : asi_succeed(error);
+  if (status) return status == AS_ERR_MEMORY ? status : asi_error_clear(error);
   const int n = l->out.n_states;
   double change = 0.0, size = 0.0;
   for (int j = 0; j < n; ++j)
@@ -927,8 +927,8 @@ static as_status make_steady(const as_problem *p, const as_initial *initial,
 
 /// Whether a body turns.
 static bool turns(const asi_linear *l) {
-  const as_space *space = l->s->problem->space;
-  const double *v = l->s->now.v;
+  const as_space *space = l->s->kin.problem->space;
+  const double *v = l->s->stepper.now.v;
   for (int part = 0; part < space->n_parts; ++part)
     for (int i = 0; i < space->parts[part].count; ++i) {
       const as_space_kind kind = space->parts[part].kind;
@@ -984,13 +984,14 @@ as_status as_linearize(const as_problem *problem, const as_initial *initial,
       return status;
     }
   }
-  l->s->eval.error = NULL;
+  l->s->kin.eval.error = NULL;
   *out = &l->out;
-  return asi_succeed(error);
+  return asi_error_clear(error);
 }
 
 void as_integrator_active(const as_integrator *integrator, bool *active) {
-  for (int i = 0; i < integrator->redundancy.rows; ++i) active[i] = !integrator->eval.inactive[i];
+  for (int i = 0; i < integrator->kin.redundancy.rows; ++i)
+    active[i] = !integrator->kin.eval.inactive[i];
 }
 
 void as_linearization_destroy(as_linearization *linearization) {
@@ -1005,11 +1006,11 @@ as_status as_linearization_moved(as_linearization *linearization, int index, dou
                                  const as_state **out, as_error *error) {
   asi_linear *l = linearization->inside;
   as_integrator *s = l->s;
-  const as_problem *p = s->problem;
-  const asi_values *now = &s->now, *to = &l->moved;
+  const as_problem *p = s->kin.problem;
+  const asi_values *now = &s->stepper.now, *to = &l->moved;
   if (index < 0 || index >= l->columns)
-    return asi_fail(error, AS_ERR_ARGUMENT, s->t, NULL, "There is no column %d of %d.", index,
-                    l->columns);
+    return asi_fail(error, AS_ERR_ARGUMENT, s->stepper.t, NULL, "There is no column %d of %d.",
+                    index, l->columns);
   const column by = column_of(l, index);
   const int m = p->def.n_lambda;
   for (int i = 0; i < l->n; ++i) {
@@ -1023,12 +1024,13 @@ as_status as_linearization_moved(as_linearization *linearization, int index, dou
   for (int i = 0; i < l->nx; ++i) to->x[i] = now->x[i] + amount * by.dx[i];
   for (int i = 0; i < l->nx; ++i) to->xdot[i] = now->xdot[i] + amount * by.dxdot[i];
   for (int i = 0; i < l->ny; ++i) to->y[i] = now->y[i] + amount * by.dy[i];
-  for (int i = 0; i < p->def.n_u; ++i) l->moved_u[i] = s->eval.u[i];
+  for (int i = 0; i < p->def.n_u; ++i) l->moved_u[i] = s->kin.eval.u[i];
   const int input = index - l->out.n_states;
   if (input >= 0 && l->signal[input] >= 0) l->moved_u[l->signal[input]] += amount;
-  s->eval.error = error;
+  s->kin.eval.error = error;
   if (l->out.n_redundant > 0) {
-    const as_status status = asi_least_norm_at(s, s->t, to->q, to->v, to->lambda, to->psi);
+    const as_status status =
+        asi_least_norm_at(&s->kin, s->stepper.t, to->q, to->v, to->lambda, to->psi);
     if (status) return status;
   }
   l->moved_state = s->state;
@@ -1047,13 +1049,13 @@ as_status as_linearization_moved(as_linearization *linearization, int index, dou
 
 double as_linearization_reach(const as_linearization *linearization, int index) {
   const asi_linear *l = linearization->inside;
-  const double rate = l->s->eval.rate, *typical = l->s->problem->typical;
+  const double rate = l->s->kin.eval.rate, *typical = l->s->kin.problem->typical;
   const column by = column_of(l, index);
   double most = 0.0;
   for (int i = 0; i < l->n; ++i)
     most = fmax(most, (fabs(by.xi[i]) + fabs(by.dv[i]) / rate) / typical[i]);
   for (int i = 0; i < l->nx; ++i)
-    most = fmax(most, fabs(by.dx[i]) / fmax(1.0, fabs(l->s->now.x[i])));
+    most = fmax(most, fabs(by.dx[i]) / fmax(1.0, fabs(l->s->stepper.now.x[i])));
   if (most > 0.0) return 1e-3 / most;
   for (int i = 0; i < l->n; ++i) most = fmax(most, fabs(by.dvdot[i]) / (rate * rate) / typical[i]);
   return most > 0.0 ? 1.0 / most : 1.0;

@@ -8,7 +8,7 @@
 #define ALPHASTEP_ANALYSIS_LINEARIZATION_H
 
 #include "alphastep/linearization.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 
 /// Rows C z = r, of which some imply the others; the components of z are dependent ones, which follow, and free ones.
 typedef struct asi_tangent {

@@ -27,7 +27,7 @@
 /// [AN.5] The values at t, near the predicted q and v that stand in `at`.
 static as_status place(as_analysis *a, double t, const asi_values *at, as_motion_report *report) {
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   as_start_report start = {0};
   s->compliance = 0.0;
   memcpy(s->q_given, at->q, (size_t)p->nq * sizeof(double));
@@ -54,7 +54,7 @@ static double scatter(int i) { return cos(1.0 + 2.3 * i + 0.7 * i * i); }
 /// A direction that the position constraints allow, into a->step: M x + B^T mu = M z, B x = 0 for some z.
 static as_status allowed_direction(as_analysis *a, double t) {
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   const asi_values *at = &a->here.at;
   const as_point point = {.t = t, .q = at->q, .v = at->v};
   asi_system *system = asi_projection_system(s);
@@ -96,7 +96,7 @@ static as_status fail_free(as_analysis *a, double t, int freedom) {
   const as_status status = allowed_direction(a, t);
   if (status) return status;
   name_movers(a, names, sizeof names);
-  return asi_fail(a->s->eval.error, AS_ERR_UNSUPPORTED, t, NULL,
+  return asi_fail(a->kin.eval.error, AS_ERR_UNSUPPORTED, t, NULL,
                   "The motion is not prescribed: %d degree%s of freedom %s left by the position "
                   "constraints at t = %.9g s; what can move: %s.",
                   freedom, freedom == 1 ? "" : "s", freedom == 1 ? "is" : "are", t, names);
@@ -106,10 +106,10 @@ static as_status fail_free(as_analysis *a, double t, int freedom) {
 /// lead depends on the way.
 static as_status check_freedom(as_analysis *a, double t) {
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   int freedom = p->n;
   const int inactive = s->eval.n_inactive;
-  memcpy(s->was_inactive, s->eval.inactive, (size_t)s->redundancy.rows * sizeof(bool));
+  memcpy(a->was_inactive, s->eval.inactive, (size_t)s->redundancy.rows * sizeof(bool));
   for (int i = p->def.n_lambda; i < s->redundancy.rows; ++i) {
     s->eval.n_inactive += !s->eval.inactive[i];
     s->eval.inactive[i] = true;
@@ -117,7 +117,7 @@ static as_status check_freedom(as_analysis *a, double t) {
   asi_rows_update(s, false);
   as_status status = asi_analysis_rank(a, t, &a->here.at, &freedom);
   if (status == AS_OK && freedom > 0) status = fail_free(a, t, freedom);
-  memcpy(s->eval.inactive, s->was_inactive, (size_t)s->redundancy.rows * sizeof(bool));
+  memcpy(s->eval.inactive, a->was_inactive, (size_t)s->redundancy.rows * sizeof(bool));
   s->eval.n_inactive = inactive;
   asi_rows_update(s, false);
   return status;
@@ -143,7 +143,7 @@ as_status as_analysis_begin_motion(as_analysis *a, const as_initial *initial,
   a->in_motion = true;
   asi_analysis_show(a, initial->t, at);
   if (report) *report = own;
-  return asi_succeed(error);
+  return asi_error_clear(error);
 }
 
 // ---- following ------------------------------------------------------------------------------------
@@ -188,14 +188,14 @@ static as_status follow_part(as_analysis *a, double t, double h, as_motion_repor
   if (status || is_close(a, singular, &worst)) return status;
   char name[64];
   asi_component_name(a->problem, AS_QUANTITY_V, worst, name, sizeof name);
-  return asi_fail(a->s->eval.error, AS_ERR_CONVERGENCE, t + h, name,
+  return asi_fail(a->kin.eval.error, AS_ERR_CONVERGENCE, t + h, name,
                   "%s is not where its velocity and acceleration lead (a jump in what is "
                   "prescribed, or another branch).",
                   name);
 }
 
 static as_status fail_to_follow(as_analysis *a, as_status status, double t) {
-  as_error *error = a->s->eval.error;
+  as_error *error = a->kin.eval.error;
   if (error == NULL) return status;
   const as_error inner = *error;
   return asi_fail(error, status, t, inner.component,
@@ -232,18 +232,18 @@ as_status as_analysis_follow_motion(as_analysis *a, double t, as_motion_report *
                     "There is no motion to follow: call as_analysis_begin_motion first.");
   if (!isfinite(t))
     return asi_fail(error, AS_ERR_ARGUMENT, t, "t", "The time %g is not finite.", t);
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   as_motion_report own = {0};
   s->eval.error = error;
-  asi_copy_values(a->problem, &s->now, &a->here.at);
+  asi_copy_values(a->problem, &a->now, &a->here.at);
   asi_analysis_restore_signals(a); // another analysis may have failed since
-  if (t == s->state.t) return place(a, t, &a->here.at, report ? report : &own);
-  const as_status status = follow_all(a, s->state.t, t, &own);
+  if (t == a->state.t) return place(a, t, &a->here.at, report ? report : &own);
+  const as_status status = follow_all(a, a->state.t, t, &own);
   if (status) {
     asi_analysis_restore_signals(a);
     return status;
   }
   asi_analysis_show(a, t, &a->here.at);
   if (report) *report = own;
-  return asi_succeed(error);
+  return asi_error_clear(error);
 }

@@ -83,12 +83,12 @@ static int list_terms(const as_problem *p, double s, asi_term *term) {
 
 static as_status factorize(krylov *k, double shift) {
   as_integrator *s = k->s;
-  const as_problem *p = s->problem;
+  const as_problem *p = s->kin.problem;
   asi_term terms[ASI_MAX_TERMS];
   const int x = k->n + k->rows, y = x + k->nx;
   k->shift = shift;
   asi_system_set_factors(&k->system, terms, list_terms(p, shift, terms));
-  asi_system_assemble(&k->system, s->block, &s->motion);
+  asi_system_assemble(&k->system, s->kin.block, &s->kin.motion);
   for (int i = x; i < k->system.size; ++i)
     k->system.value[k->system.diagonal[i]] += i < y ? shift : 1.0;
   for (int i = 0; i < k->n; ++i) {
@@ -96,11 +96,11 @@ static as_status factorize(krylov *k, double shift) {
     k->unit[k->n + i] = p->typical[i] * shift;
   }
   for (int i = 0; i < k->nx; ++i) k->unit[2 * k->n + i] = 1.0;
-  return asi_factor(s, &k->system, s->t, "the slowest modes");
+  return asi_factor(&s->kin, &k->system, s->stepper.t, "the slowest modes");
 }
 
 static void multiply(const krylov *k, as_block block, double factor, const double *x, double *out) {
-  const as_matrix *m = &k->s->block[block];
+  const as_matrix *m = &k->s->kin.block[block];
   if (m->value && m->cols > 0) asi_matrix_multiply_add(m, factor, x, out);
 }
 
@@ -113,13 +113,13 @@ static as_status apply(krylov *k, const double *from, double *to) {
   memset(b, 0, (size_t)k->system.size * sizeof *b);
   multiply(k, AS_BLOCK_F_V, 1.0, b_q, b);
   multiply(k, AS_BLOCK_M, -1.0, rate, b);
-  multiply(k, AS_BLOCK_K_V, -1.0, b_q, b + n + k->s->problem->def.n_lambda);
+  multiply(k, AS_BLOCK_K_V, -1.0, b_q, b + n + k->s->kin.problem->def.n_lambda);
   for (int i = 0; i < k->nx; ++i) b[x + i] = -b_x[i];
   multiply(k, AS_BLOCK_PHI_V, 1.0, b_q, b + x);
   multiply(k, AS_BLOCK_PHI_VDOT, 1.0, rate, b + x);
   multiply(k, AS_BLOCK_CHI_V, 1.0, b_q, b + y);
   multiply(k, AS_BLOCK_CHI_VDOT, 1.0, rate, b + y);
-  const as_status status = asi_solve(k->s, &k->system, k->s->t, b);
+  const as_status status = asi_solve(&k->s->kin, &k->system, k->s->stepper.t, b);
   if (status) return status;
   for (int i = 0; i < n; ++i) {
     to[i] = b[i] / k->unit[i];
@@ -278,7 +278,7 @@ static int collect(krylov *k, int count, const double *left, as_modes *m) {
         if (pair) shape[n + c] += (second ? -im[j] : im[j]) * v[c] * k->unit[c];
       }
     }
-    asi_mode_normalize(shape, NULL, n, 0, k->s->problem->typical);
+    asi_mode_normalize(shape, NULL, n, 0, k->s->kin.problem->typical);
     asi_mode_set(mode, is_free ? 0.0 : k->re[i], is_free ? 0.0 : k->im[i],
                  1e-9 * (size + k->shift));
     mode->shape = shape;
@@ -311,40 +311,40 @@ static as_status start(krylov *k, const as_problem *p, const as_initial *initial
   if (status == AS_OK) status = as_integrator_start(k->s, initial, NULL, error);
   if (status) return status;
   as_integrator *s = k->s;
-  s->eval.error = error;
+  s->kin.eval.error = error;
   k->n = p->n;
-  k->rows = s->redundancy.rows;
+  k->rows = s->kin.redundancy.rows;
   k->nx = p->def.n_x;
   k->ny = p->def.n_y;
   k->size = 2 * k->n + k->nx;
   char name[64] = "";
   double most;
-  const int which = asi_most_accelerated(p, s->now.vdot, s->now.xdot, &most);
-  const double rate = s->eval.rate;
-  if (asi_max_motion(p, s->now.v) > 1e-6 * rate)
-    return asi_fail(error, AS_ERR_INCONSISTENT, s->t, NULL,
+  const int which = asi_most_accelerated(p, s->stepper.now.vdot, s->stepper.now.xdot, &most);
+  const double rate = s->kin.eval.rate;
+  if (asi_max_motion(p, s->stepper.now.v) > 1e-6 * rate)
+    return asi_fail(error, AS_ERR_INCONSISTENT, s->stepper.t, NULL,
                     "The problem moves at t = %.9g s: modes of large problems are found at rest "
                     "only.",
-                    s->t);
+                    s->stepper.t);
   if (which >= 0 && most > 1e-6 * fmax(1.0, rate * rate)) {
     asi_component_name(p, which < p->n ? AS_QUANTITY_V : AS_QUANTITY_X,
                        which < p->n ? which : which - p->n, name, sizeof name);
-    return asi_fail(error, AS_ERR_INCONSISTENT, s->t, name,
-                    "This is no equilibrium: at t = %.9g s %s accelerates by %.6g.", s->t, name,
-                    most);
+    return asi_fail(error, AS_ERR_INCONSISTENT, s->stepper.t, name,
+                    "This is no equilibrium: at t = %.9g s %s accelerates by %.6g.", s->stepper.t,
+                    name, most);
   }
-  const as_point point = {.t = s->t,
-                          .q = s->now.q,
-                          .v = s->now.v,
-                          .vdot = s->now.vdot,
-                          .lambda = s->now.lambda,
-                          .psi = s->now.psi,
-                          .x = s->now.x,
-                          .y = s->now.y};
+  const as_point point = {.t = s->stepper.t,
+                          .q = s->stepper.now.q,
+                          .v = s->stepper.now.v,
+                          .vdot = s->stepper.now.vdot,
+                          .lambda = s->stepper.now.lambda,
+                          .psi = s->stepper.now.psi,
+                          .x = s->stepper.now.x,
+                          .y = s->stepper.now.y};
   asi_term terms[ASI_MAX_TERMS];
-  status = asi_blocks(s, &point, p->present);
+  status = asi_blocks(&s->kin, &point, p->present);
   if (status) return status;
-  return asi_system_init(&k->system, p, &s->motion, k->n + k->rows + k->nx + k->ny, terms,
+  return asi_system_init(&k->system, p, &s->kin.motion, ASI_UNKNOWNS_ONE_STAGE, k->n + k->rows + k->nx + k->ny, terms,
                          list_terms(p, 1.0, terms), error);
 }
 
@@ -377,7 +377,7 @@ as_status as_modes_slowest(const as_problem *problem, const as_initial *initial,
   if (status == AS_OK && (m = asi_modes_take(k.length, k.n, 0)) == NULL)
     status = asi_fail_memory(error);
   if (status == AS_OK && collect(&k, count, left, m) == 0 && m->n == 0)
-    status = asi_fail(error, AS_ERR_CONVERGENCE, k.s->t, NULL,
+    status = asi_fail(error, AS_ERR_CONVERGENCE, k.s->stepper.t, NULL,
                       "None of the slowest modes converged in %d iterations.", k.length);
   free(left);
   release(&k);
@@ -386,5 +386,5 @@ as_status as_modes_slowest(const as_problem *problem, const as_initial *initial,
     return status;
   }
   *out = m;
-  return asi_succeed(error);
+  return asi_error_clear(error);
 }

@@ -83,7 +83,7 @@ static bool take_reduction(reduction *r, int n, int rows, int free_columns) {
 }
 
 /// Adds a block's entries, scaled, to the columns of the transposed constraint matrix.
-static void put_rows(const as_integrator *s, as_block block, int first, reduction *r) {
+static void put_rows(const asi_kinematics *s, as_block block, int first, reduction *r) {
   const as_matrix *b = &s->block[block];
   if (!(s->problem->present & AS_BLOCK_BIT(block))) return;
   for (int j = 0; j < b->cols; ++j)
@@ -95,7 +95,7 @@ static void put_rows(const as_integrator *s, as_block block, int first, reductio
 }
 
 /// Z: the last columns of Q in G^T P = Q R, scaled back.
-static bool find_free(const as_integrator *s, reduction *r) {
+static bool find_free(const asi_kinematics *s, reduction *r) {
   int info = 0;
   for (int c = 0; c < r->free; ++c)
     r->z[(size_t)c * (size_t)r->n + (size_t)(r->n - r->free + c)] = 1.0;
@@ -170,12 +170,12 @@ static void classify(as_analysis *a, const reduction *r, double largest, as_equi
 }
 
 static as_status fail_stability(const as_analysis *a, double t, const char *why) {
-  return asi_fail(a->s->eval.error, AS_ERR_SINGULAR, t, NULL,
+  return asi_fail(a->kin.eval.error, AS_ERR_SINGULAR, t, NULL,
                   "The stability of the equilibrium at t = %.9g s could not be found: %s.", t, why);
 }
 
 static as_status find_eigenvalues(as_analysis *a, double t, reduction *r, as_equilibrium *found) {
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   const int one = 1;
   double none = 0.0;
   int info = 0;
@@ -194,7 +194,7 @@ static as_status find_eigenvalues(as_analysis *a, double t, reduction *r, as_equ
 
 as_status asi_stability(as_analysis *a, double t, as_equilibrium *found) {
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   const asi_values *at = &a->here.at;
   found->stability = AS_STABILITY_UNKNOWN;
   found->n_negative = found->n_neutral = -1;

@@ -53,8 +53,8 @@ static void guess_multipliers(const as_problem *p, const asi_values *at, double 
 static void measure(as_analysis *a, asi_rest *rest) {
   const as_problem *p = a->problem;
   memset(rest->force, 0, (size_t)p->n * sizeof(double));
-  asi_matrix_multiply_add(&a->s->block[AS_BLOCK_M], 1.0, rest->at.vdot, rest->force);
-  asi_constraint_force(a->s, rest->at.lambda, rest->at.psi, a->work);
+  asi_matrix_multiply_add(&a->kin.block[AS_BLOCK_M], 1.0, rest->at.vdot, rest->force);
+  asi_constraint_force(&a->kin, rest->at.lambda, rest->at.psi, a->work);
   rest->unbalanced = asi_max_abs(rest->at.xdot, p->def.n_x);
   rest->forces = 0.0;
   for (int i = 0; i < p->n; ++i) {
@@ -69,16 +69,16 @@ as_status asi_balance(as_analysis *a, double t, asi_rest *rest) {
   const as_problem *p = a->problem;
   const unsigned how = ASI_TIME_STANDS | ASI_EXACT_ROWS;
   guess_multipliers(p, &rest->at, 0.0);
-  as_status status = asi_solve_acceleration(a->s, t, &rest->at, how);
-  if (status == AS_ERR_SINGULAR && a->s->compliance == 0.0 && a->s->redundancy.rows > 0) {
-    a->s->compliance = ASI_ANALYSIS_COMPLIANCE; // rows have become dependent on the way
+  as_status status = asi_solve_acceleration(&a->kin, t, &rest->at, how);
+  if (status == AS_ERR_SINGULAR && a->kin.compliance == 0.0 && a->kin.redundancy.rows > 0) {
+    a->kin.compliance = ASI_ANALYSIS_COMPLIANCE; // rows have become dependent on the way
     guess_multipliers(p, &rest->at, 0.0);
-    status = asi_solve_acceleration(a->s, t, &rest->at, how);
+    status = asi_solve_acceleration(&a->kin, t, &rest->at, how);
   }
   if ((status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE) &&
       p->def.force_kind == AS_FORCE_GENERAL) { // a power of a multiplier has no slope at zero
     guess_multipliers(p, &rest->at, 1.0);
-    status = asi_solve_acceleration(a->s, t, &rest->at, how);
+    status = asi_solve_acceleration(&a->kin, t, &rest->at, how);
   }
   if (status == AS_OK) measure(a, rest);
   return status;
@@ -90,7 +90,7 @@ static double largest_entry(const as_matrix *m) {
 
 /// What round-off of positions does to forces that cancel, measured like `unbalanced`.
 static double round_off(const as_analysis *a) {
-  const as_matrix *m = &a->s->block[AS_BLOCK_F_Q];
+  const as_matrix *m = &a->kin.block[AS_BLOCK_F_Q];
   const double *typical = a->problem->typical;
   double largest = 0.0;
   for (int j = 0; m->value && j < m->cols; ++j)
@@ -101,7 +101,7 @@ static double round_off(const as_analysis *a) {
 
 as_status asi_statics_solve(as_analysis *a, double t, double w) {
   const as_problem *p = a->problem;
-  as_integrator *s = a->s;
+  asi_kinematics *s = &a->kin;
   asi_system *system = &a->statics;
   const int x = p->n + s->redundancy.rows, y = x + p->def.n_x;
   const as_point at = point_of(t, &a->here.at);
@@ -124,7 +124,7 @@ as_status asi_statics_solve(as_analysis *a, double t, double w) {
 
 double asi_statics_size(const as_analysis *a) {
   const as_problem *p = a->problem;
-  const int x = p->n + a->s->redundancy.rows;
+  const int x = p->n + a->kin.redundancy.rows;
   double size = 0.0;
   for (int i = 0; i < p->n; ++i) size = asi_worse(size, fabs(a->step[i]) / p->typical[i]);
   for (int i = 0; i < p->def.n_x; ++i)
@@ -134,7 +134,7 @@ double asi_statics_size(const as_analysis *a) {
 
 as_status asi_statics_move(as_analysis *a, double t, double factor) {
   const as_problem *p = a->problem;
-  const double *dx = a->step + p->n + a->s->redundancy.rows, *dy = dx + p->def.n_x;
+  const double *dx = a->step + p->n + a->kin.redundancy.rows, *dy = dx + p->def.n_x;
   const asi_values *from = &a->here.at, *to = &a->trial.at;
   for (int i = 0; i < p->n; ++i) a->work[i] = factor * a->step[i];
   as_space_move(p->space, from->q, a->work, to->q);
@@ -148,7 +148,7 @@ void asi_statics_accept(as_analysis *a, double t) {
   const asi_rest old = a->here;
   a->here = a->trial;
   a->trial = old;
-  asi_follow(a->s, t, &a->here.at);
+  asi_follow(&a->kin, t, &a->here.at);
 }
 
 // ---- the search -----------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ static double dot(const double *x, const double *y, int n) {
 /// d^T M d of the step, with the mass matrix at hand.
 static double step_mass(as_analysis *a) {
   memset(a->work, 0, (size_t)a->problem->n * sizeof(double));
-  asi_matrix_multiply_add(&a->s->block[AS_BLOCK_M], 1.0, a->step, a->work);
+  asi_matrix_multiply_add(&a->kin.block[AS_BLOCK_M], 1.0, a->step, a->work);
   return dot(a->step, a->work, a->problem->n);
 }
 
@@ -227,7 +227,7 @@ static as_status fail_to_settle(as_analysis *a, double t, int iterations) {
   for (int i = 1; i < p->n; ++i)
     if (at->vdot[i] * a->here.force[i] > at->vdot[worst] * a->here.force[worst]) worst = i;
   asi_component_name(p, AS_QUANTITY_V, worst, name, sizeof name);
-  return asi_fail(a->s->eval.error, AS_ERR_CONVERGENCE, t, name,
+  return asi_fail(a->kin.eval.error, AS_ERR_CONVERGENCE, t, name,
                   "No equilibrium was found from this start at t = %.9g s: after %d iterations %s "
                   "keeps accelerating, by %.6g.",
                   t, iterations, name, at->vdot[worst]);

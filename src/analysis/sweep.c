@@ -31,9 +31,9 @@ typedef struct sweep {
 static double time_at(const sweep *w, double value) { return w->def->set ? w->t : value; }
 
 static as_status set_parameter(sweep *w, double value) {
-  w->a->s->mass_known = false;
+  w->a->kin.mass_known = false;
   if (w->def->set == NULL || w->def->set(value, w->def->user) == 0) return AS_OK;
-  return asi_fail(w->a->s->eval.error, AS_ERR_RETRY, w->t, NULL,
+  return asi_fail(w->a->kin.eval.error, AS_ERR_RETRY, w->t, NULL,
                   "The parameter cannot be set to %.9g.", value);
 }
 
@@ -66,7 +66,7 @@ static as_status correct(sweep *w, double t, double way) {
         fabs(a->step[worst]) / a->problem->typical[worst])
       worst = i;
   asi_component_name(a->problem, AS_QUANTITY_V, worst, name, sizeof name);
-  return asi_fail(a->s->eval.error, AS_ERR_CONVERGENCE, t, name, "%s would have to move far.",
+  return asi_fail(a->kin.eval.error, AS_ERR_CONVERGENCE, t, name, "%s would have to move far.",
                   name);
 }
 
@@ -146,7 +146,7 @@ static as_status follow(sweep *w, double value) {
 }
 
 static as_status fail_branch(sweep *w, as_status status) {
-  as_error *error = w->a->s->eval.error;
+  as_error *error = w->a->kin.eval.error;
   if (!is_local(status) || error == NULL) return status;
   const as_error inner = *error;
   return asi_fail(error, status, inner.t, inner.component,
@@ -215,7 +215,7 @@ static as_status begin(sweep *w, const as_initial *initial, as_error *error) {
   as_equilibrium found = {0};
   const double value = w->def->values[0];
   w->t = start.t = time_at(w, value);
-  a->s->eval.error = error;
+  a->kin.eval.error = error;
   as_status status = set_parameter(w, value);
   if (status == AS_OK) status = asi_equilibrium_from(a, &start, &found, error);
   if (status) return status;
@@ -231,10 +231,10 @@ as_status as_analysis_sweep(as_analysis *a, const as_initial *initial, const as_
   as_status status = check_def(def, error);
   if (status) return status;
   const double unknown = (double)NAN;
-  sweep w = {.a = a, .def = def, .t = initial->t, .before = unknown, .kept = &a->s->last.from};
+  sweep w = {.a = a, .def = def, .t = initial->t, .before = unknown, .kept = &a->kept};
   w.report = (as_sweep_report){.last = unknown, .lost = {unknown, unknown}};
   status = begin(&w, initial, error);
   for (int i = 1; i < def->n_values && status == AS_OK; ++i) status = reach(&w, def->values[i]);
   if (report) *report = w.report;
-  return status ? status : asi_succeed(error);
+  return status ? status : asi_error_clear(error);
 }

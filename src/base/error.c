@@ -55,3 +55,12 @@ void *asi_calloc(size_t count, size_t size) {
   if (size > 0 && count > SIZE_MAX / size) return NULL;
   return calloc(count > 0 ? count : 1, size > 0 ? size : 1);
 }
+
+as_status asi_error_clear(as_error *error) {
+  if (error) {
+    error->status = AS_OK;
+    error->t = (double)NAN;
+    error->component[0] = error->message[0] = '\0';
+  }
+  return AS_OK;
+}

@@ -19,6 +19,9 @@ static inline as_status asi_fail_memory(as_error *error) {
   return AS_ERR_MEMORY;
 }
 
+/// Clears what a failed first attempt may have left; returns AS_OK.
+ASI_IO as_status asi_error_clear(as_error *error);
+
 /// calloc() that refuses sizes that overflow and never returns NULL for a count of zero.
 ASI_IO void *asi_calloc(size_t count, size_t size);
 

@@ -11,7 +11,7 @@
 
 #include "alphastep/quantities.h"
 #include "base/error.h"
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "elements/vector.h"
 #include "model/model.h"
 

@@ -18,7 +18,7 @@
 
 #include "alphastep/recording.h"
 #include "base/error.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "results/channels.h"
 
 static const double RATIO = 4.0;   ///< of the errors of the two runs
@@ -101,9 +101,9 @@ static as_run_def refine(const as_run_def *def) {
 static bool is_far_enough(void *user) {
   asi_accuracy *a = user;
   const as_integrator *s = as_run_integrator(a->finer);
-  const long steps = s->statistics.steps - a->steps_at_goal;
+  const long steps = s->kin.statistics.steps - a->steps_at_goal;
   a->interrupted = steps > PATIENCE && a->interrupt && a->interrupt(a->interrupt_user);
-  return s->t >= a->goal || steps > MOST_STEPS || a->interrupted;
+  return s->stepper.t >= a->goal || steps > MOST_STEPS || a->interrupted;
 }
 
 /// Channels that measure errors and steps have no error of their own.
@@ -274,7 +274,7 @@ static void go(asi_accuracy *a, double goal) {
   as_integrator *s = as_run_integrator(a->finer);
   as_error error;
   a->goal = goal;
-  a->steps_at_goal = s->statistics.steps;
+  a->steps_at_goal = s->kin.statistics.steps;
   double bound = 0.0;
   for (int i = 0; i < RECENT; ++i) bound = fmax(bound, a->recent[i]);
   const double given = s->def.tolerance.max_step;
@@ -283,11 +283,12 @@ static void go(asi_accuracy *a, double goal) {
   const as_status status = as_run_go(a->finer, take_row, a, NULL, &error);
   s->def.tolerance.max_step = given;
   a->stopped = status == AS_STOPPED;
-  const bool crawls = status == AS_INTERRUPTED && s->t < goal && !a->interrupted;
+  const bool crawls = status == AS_INTERRUPTED && s->stepper.t < goal && !a->interrupted;
   a->failed = crawls || (status != AS_OK && status != AS_INTERRUPTED && status != AS_STOPPED);
   if (crawls)
     snprintf(a->message, sizeof a->message,
-             "it takes more than %d steps within one of this run at t = %.6g s.", MOST_STEPS, s->t);
+             "it takes more than %d steps within one of this run at t = %.6g s.", MOST_STEPS,
+             s->stepper.t);
   else if (a->failed)
     snprintf(a->message, sizeof a->message, "%s", error.message);
 }
@@ -448,7 +449,7 @@ as_accuracy asi_accuracy_report(const asi_accuracy *a, double t) {
   const as_integrator *finer = as_run_integrator(a->finer);
   const as_integrator_def *how = &finer->def;
   as_accuracy out = {.rows = a->rows, .rows_between_events = a->between, .until = a->until};
-  out.steps = finer->statistics.steps;
+  out.steps = finer->kin.statistics.steps;
   out.step = how->step;
   out.rtol = how->tolerance.rtol;
   const bool left = a->stopped && t > finer->state.t;

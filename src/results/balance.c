@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "elements/vector.h"
 #include "model/look.h"
 
@@ -51,19 +51,20 @@ static double add_flow(asi_flow *flow, const as_energy *now, const as_meter *met
 /// meter says: one that no step resolves has taken something in between. `room`: nq + n numbers.
 static void note_unresolved(asi_flow *flow, const as_integrator *s, const as_model *model,
                             const as_state *state, const as_meter *meter, double *room) {
-  const as_problem *p = s->problem;
+  const as_problem *p = s->kin.problem;
   const double h = meter->t - flow->t;
   const double taken = h / 2.0 * (flow->power.dissipated + meter->power.dissipated);
   double *const xi = room + p->nq;
   as_state middle = *state;
   as_power power;
   as_error ignored;
-  if (!(taken > MUCH_TAKEN * flow->size) || s->last.jumped || flow->t != s->last.t0) return;
-  for (int i = 0; i < p->n; ++i) xi[i] = 0.5 * s->last.xi[i];
-  as_space_move(p->space, s->last.from.q, xi, room);
-  middle.t = s->last.t0 + h / 2.0;
+  if (!(taken > MUCH_TAKEN * flow->size) || s->stepper.last.jumped || flow->t != s->stepper.last.t0)
+    return;
+  for (int i = 0; i < p->n; ++i) xi[i] = 0.5 * s->stepper.last.xi[i];
+  as_space_move(p->space, s->stepper.last.from.q, xi, room);
+  middle.t = s->stepper.last.t0 + h / 2.0;
   middle.q = room;
-  middle.v = s->path.mean[0];
+  middle.v = s->stepper.path.mean[0];
   if (as_model_power(model, &middle, &power, &ignored)) return;
   const double more = h * power.dissipated - taken;
   flow->unresolved[more > 0.0] += more;
@@ -90,13 +91,13 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
   const as_status status = as_model_energy(model, state, &now, error);
   if (status) return status;
   note_unresolved(flow, s, model, state, meter, room);
-  const double all = add_flow(flow, &now, meter, s->blow.kinetic[1]) + flow->unresolved[0],
+  const double all = add_flow(flow, &now, meter, s->stepper.blow.kinetic[1]) + flow->unresolved[0],
                work = meter->forces + meter->motions;
-  const double off =
-      now.kinetic + now.potential + meter->dissipated - work - start_energy - s->blow.kinetic[1];
+  const double off = now.kinetic + now.potential + meter->dissipated - work - start_energy -
+                     s->stepper.blow.kinetic[1];
   // What springs had stored that no step resolves is damped on purpose.
   const double gain = off + flow->unresolved[0], loss = -off - flow->unresolved[1];
-  const double most = fmax(gain, loss - s->blow.stored[1]), t = state->t;
+  const double most = fmax(gain, loss - s->stepper.blow.stored[1]), t = state->t;
   double noise = ROUND_OFF * flow->size;
   if (!(most <= MOST_OFF * all + noise))
     noise = fmax(noise, ROUND_OFF * slow_turn(model, state, t - flow->start));
@@ -112,7 +113,7 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
       last || (flow->steps >= LEAST_STEPS && t - flow->since >= flow->since - flow->start);
   flow->told = !(most <= all + noise) || lasts;
   if (flow->told)
-    asi_log(s, AS_LOG_WARNING,
+    asi_log(&s->kin, AS_LOG_WARNING,
             "From t = %.6g s on the balance of energies is off by %.3g J of the %.3g J that have "
             "flowed through the machine: the steps do not follow its motion; take smaller ones.",
             flow->since,

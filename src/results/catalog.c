@@ -1,5 +1,5 @@
 /// What channels there are: groups, their objects, the quantities of each.
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "elements/actuator.h"
 #include "elements/coupling.h"
 #include "elements/spring.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "elements/vector.h"
 #include "model/look.h"
 #include "results/channels.h"

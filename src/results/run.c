@@ -1,8 +1,7 @@
 /// Runs: steps to the end, rows at their own times.
 ///
-/// Steps and rows have nothing to do with each other: the integrator is always sent to t_end and stopped after each
-/// step by its interrupt callback, which does not show in the last bit; rows are interpolated in the step
-/// that they lie in, and what depends on accelerations or reactions is solved for there. A step that was rescued in parts is known only from the start of its last part on: before that,
+/// Steps and rows have nothing to do with each other: the integrator takes the steps to t_end one by one; rows are interpolated in the
+/// step that they lie in, and what depends on accelerations or reactions is solved for there. A step that was rescued in parts is known only from the start of its last part on: before that,
 /// rows come from Hermite's cubic over what is missing, which is as accurate as over a whole step.
 ///
 /// The work of dampers, forces and motions is added up once a step by the trapezoidal rule, and from the last
@@ -20,7 +19,7 @@
 #include "alphastep/recording.h"
 #include "base/error.h"
 #include "base/memory_file.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "results/accuracy.h"
 #include "results/balance.h"
 #include "results/channels.h"
@@ -45,9 +44,7 @@ struct as_run {
   bool drifting;    ///< drift is wanted
   bool reads_rates; ///< channels depend on v', lambda or psi
   bool started;
-  bool stepped;     ///< in this call of advance
-  bool interrupted; ///< by the caller
-  bool partial;     ///< t is inside the last step: what follows a step has not been done
+  bool partial; ///< t is inside the last step: what follows a step has not been done
   bool default_interval;
   double t;        ///< how far it came [s]
   double row_t;    ///< when the last row was [s]
@@ -107,16 +104,6 @@ static as_status check_def(const as_run_def *def, as_error *error) {
   return AS_OK;
 }
 
-/// Asked before each step: one step in each call of advance.
-static bool ask(void *user) {
-  as_run *run = user;
-  if (run->stepped) return true;
-  const as_integrator_def *def = &run->def.integrator;
-  run->interrupted = def->interrupt && def->interrupt(def->interrupt_user);
-  run->stepped = true;
-  return run->interrupted;
-}
-
 static bool make_copy(copy *c, const as_problem *p) {
   c->q = asi_calloc((size_t)p->nq, sizeof(double));
   c->v = asi_calloc((size_t)p->n, sizeof(double));
@@ -139,8 +126,6 @@ static as_status create_integrator(as_run *run, as_error *error) {
   const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
   as_integrator_def how = run->def.integrator;
   if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
-  how.interrupt = ask;
-  how.interrupt_user = run;
   if (n == 0)
     return as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
   if (run->def.rules->model != run->model)
@@ -330,10 +315,11 @@ static void mix(double *out, double theta, const double *from, const double *to,
 static void show_forgotten(as_run *run, double t) {
   const as_problem *p = as_model_problem(run->model);
   as_integrator *s = run->integrator;
-  const asi_values *to = &s->last.from, *out = &s->shown;
+  const asi_values *to = &s->stepper.last.from, *out = &s->shown;
   const copy *from = &run->before;
-  const double h = s->last.t0 - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
-  const bool straight = asi_jumps_over(s, s->last.t0, to->q, from->vdot, to->vdot); // [DO.3]
+  const double h = s->stepper.last.t0 - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
+  const bool straight =
+      asi_jumps_over(s, s->stepper.last.t0, to->q, from->vdot, to->vdot); // [DO.3]
   const double change = straight ? theta : theta * theta * (3.0 - 2.0 * theta);
   const double begin = straight ? 0.0 : theta * rest * rest * h;
   const double end = straight ? 0.0 : -theta * theta * rest * h;
@@ -348,7 +334,7 @@ static void show_forgotten(as_run *run, double t) {
   mix(out->vdot, theta, from->vdot, to->vdot, p->n);
   mix(out->lambda, theta, from->lambda, to->lambda, p->def.n_lambda);
   mix(out->psi, theta, from->psi, to->psi, p->def.n_psi);
-  const double *u = s->last.jumped ? s->last.u : s->state.u;
+  const double *u = s->stepper.last.jumped ? s->stepper.last.u : s->state.u;
   asi_publish(s, t, out);
   s->state.u = u;
 }
@@ -356,8 +342,8 @@ static void show_forgotten(as_run *run, double t) {
 /// The state at a time inside the last step; index-3 velocities are brought onto the constraints.
 static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   as_integrator *s = run->integrator;
-  const double known = s->last.known ? s->last.t0 : s->t;
-  s->eval.error = error;
+  const double known = s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t;
+  s->kin.eval.error = error;
   asi_dense_show(s, fmax(t, known));
   if (t < known) show_forgotten(run, t);
   as_status status = asi_dense_complete(s, true, run->reads_rates);
@@ -381,9 +367,9 @@ static as_status note_drift(as_run *run, as_error *error) {
 
 static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as_error *error) {
   as_state state;
-  const bool behind = run->jumped && asi_is_reached(run->integrator->t, t);
+  const bool behind = run->jumped && asi_is_reached(run->integrator->stepper.t, t);
   as_meter meter = behind ? run->after : run->meter;
-  as_status status = show(run, behind ? run->integrator->t : t, &state, error);
+  as_status status = show(run, behind ? run->integrator->stepper.t : t, &state, error);
   if (status == AS_OK && run->drifting) status = note_drift(run, error);
   if (status == AS_OK && run->energies) status = as_meter_update(&meter, run->model, &state, error);
   if (status) return status;
@@ -418,18 +404,19 @@ static void note_step(as_run *run) {
   const as_integrator *s = run->integrator;
   as_view *view = &run->view;
   if (run->partial) return;
-  view->h = s->statistics.last_step;
-  view->error = isnan(run->def.integrator.step) ? s->statistics.error : 0.0;
-  view->newton_iterations = (double)(s->statistics.newton_iterations - run->iterations);
-  run->iterations = s->statistics.newton_iterations;
+  view->h = s->kin.statistics.last_step;
+  view->error = isnan(run->def.integrator.step) ? s->kin.statistics.error : 0.0;
+  view->newton_iterations = (double)(s->kin.statistics.newton_iterations - run->iterations);
+  run->iterations = s->kin.statistics.newton_iterations;
 }
 
 /// [ST.11] Powers at the start of a step that begins with a blow are not those of its motion: those at its end stand for them.
 static as_status note_blow(as_run *run, as_error *error) {
   as_integrator *s = run->integrator;
-  if (!run->metered || s->blow.kinetic[1] == run->flow.blow) return AS_OK;
-  const double end = fmin(nextafter(s->t, s->last.t0), s->last.t0 + s->last.h);
-  as_status status = as_integrator_interpolate(s, fmax(s->last.t0, end), error);
+  if (!run->metered || s->stepper.blow.kinetic[1] == run->flow.blow) return AS_OK;
+  const double end =
+      fmin(nextafter(s->stepper.t, s->stepper.last.t0), s->stepper.last.t0 + s->stepper.last.h);
+  as_status status = as_integrator_interpolate(s, fmax(s->stepper.last.t0, end), error);
   if (status == AS_OK)
     status = as_model_power(run->model, as_integrator_state(s), &run->meter.power, error);
   run->flow.power = run->meter.power;
@@ -441,12 +428,13 @@ static as_status note_blow(as_run *run, as_error *error) {
 static as_status note_jump(as_run *run, double until, as_error *error) {
   as_integrator *s = run->integrator;
   as_energy before, after;
-  run->jumped = s->last.jumped && until == s->t;
+  run->jumped = s->stepper.last.jumped && until == s->stepper.t;
   run->after = run->meter;
   if (!run->jumped || !run->metered) return AS_OK;
   // Just before it; the end of the step, where inputs were switched behind it.
-  const double just_before = fmin(nextafter(until, s->last.t0), s->last.t0 + s->last.h);
-  as_status status = as_integrator_interpolate(s, fmax(s->last.t0, just_before), error);
+  const double just_before =
+      fmin(nextafter(until, s->stepper.last.t0), s->stepper.last.t0 + s->stepper.last.h);
+  as_status status = as_integrator_interpolate(s, fmax(s->stepper.last.t0, just_before), error);
   const as_state *state = as_integrator_state(s);
   if (status == AS_OK) status = as_meter_update(&run->after, run->model, state, error);
   if (status == AS_OK) status = as_model_energy(run->model, state, &before, error);
@@ -475,7 +463,7 @@ static as_status note_changes(as_run *run, as_error *error) {
 static as_status give_up_meter(as_run *run, as_status status, as_error *error) {
   if (status == AS_OK || run->energies) return status;
   run->metered = false;
-  return asi_succeed(error);
+  return asi_error_clear(error);
 }
 
 static as_status start(as_run *run, as_error *error) {
@@ -496,7 +484,7 @@ static as_status start(as_run *run, as_error *error) {
   run->view.start_energy = energy.kinetic + energy.potential;
   run->flow = asi_flow_begin(&energy, &run->meter);
   keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
-  run->t = s->t;
+  run->t = s->stepper.t;
   run->started = true;
   if (run->accuracy) asi_accuracy_follow(run->accuracy, run->t, 0.0);
   return AS_OK;
@@ -507,7 +495,7 @@ static as_status start(as_run *run, as_error *error) {
 static as_status finish_step(as_run *run, double until, as_row_fn *row, void *user,
                              as_error *error) {
   as_integrator *s = run->integrator;
-  if (run->accuracy) asi_accuracy_follow(run->accuracy, until, s->statistics.last_step);
+  if (run->accuracy) asi_accuracy_follow(run->accuracy, until, s->kin.statistics.last_step);
   note_step(run);
   as_status status = give_up_meter(run, note_blow(run, error), error);
   if (status == AS_OK) status = give_up_meter(run, note_jump(run, until, error), error);
@@ -516,7 +504,7 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (status) return status;
   const as_state *state = as_integrator_state(s);
   run->t = until;
-  run->partial = until < s->t;
+  run->partial = until < s->stepper.t;
   if (run->jumped) run->meter = run->after;
   if (run->metered && !run->partial)
     status = as_meter_update(&run->meter, run->model, state, error);
@@ -535,10 +523,10 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
 
 static as_status check_steps(const as_run *run, as_error *error) {
   const as_integrator *s = run->integrator;
-  if (run->def.max_steps == 0 || s->statistics.steps < run->def.max_steps) return AS_OK;
-  return asi_fail(error, AS_ERR_TOLERANCE, s->t, "max_steps",
-                  "%ld steps were taken up to t = %.9g s, as many as allowed.", s->statistics.steps,
-                  s->t);
+  if (run->def.max_steps == 0 || s->kin.statistics.steps < run->def.max_steps) return AS_OK;
+  return asi_fail(error, AS_ERR_TOLERANCE, s->stepper.t, "max_steps",
+                  "%ld steps were taken up to t = %.9g s, as many as allowed.",
+                  s->kin.statistics.steps, s->stepper.t);
 }
 
 /// One more row where a run ends before its time; it does not count, so that a run that goes on has none there.
@@ -554,7 +542,7 @@ static as_status write_last_row(as_run *run, double t, as_row_fn *row, void *use
 /// The rows up to a failure, and one of the state that it could not go on from: the end of the last good step, or inside
 /// it where an event has failed.
 static void write_failure(as_run *run, double failed_at, as_row_fn *row, void *user) {
-  const double end = run->integrator->t;
+  const double end = run->integrator->stepper.t;
   const double t = failed_at > run->t && failed_at < end ? failed_at : end;
   if (write_rows(run, t, row, user, NULL) == AS_OK) (void)write_last_row(run, t, row, user, NULL);
 }
@@ -583,11 +571,9 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
       write_failure(run, run->t, row, user);
       return status;
     }
-    run->stepped = run->partial; // what is left of a step comes first
-    run->interrupted = false;
-    const as_status step = as_integrator_advance(s, run->def.t_end, error);
-    if (step == AS_INTERRUPTED && run->interrupted) return step;
-    if (step != AS_OK && step != AS_INTERRUPTED && step != AS_STOPPED) {
+    const as_status step = as_integrator_step_towards(s, run->def.t_end, error);
+    if (step == AS_INTERRUPTED) return step;
+    if (step != AS_OK && step != AS_STOPPED) {
       status = fail(run, step, error);
       write_failure(run, error->t, row, user);
       return status;
@@ -599,7 +585,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
       return status ? status : AS_STOPPED;
     }
   }
-  if (status == AS_OK) asi_succeed(error);
+  if (status == AS_OK) asi_error_clear(error);
   return status;
 }
 

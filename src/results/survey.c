@@ -14,7 +14,7 @@
 #include "alphastep/quantities.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "elements/vector.h"
 #include "model/look.h"
 #include "results/channels.h"
@@ -124,13 +124,14 @@ static void look_at_step(survey *s) {
   as_survey *out = s->out;
   as_integrator *integrator = s->integrator;
   as_error error;
-  out->unknowns = integrator->unknowns;
+  out->unknowns = integrator->stepper.unknowns;
   const as_status status = as_integrator_next(integrator, &error);
   if (status && status != AS_STOPPED) {
     warn(s, "The first step fails: %s", error.message);
     return;
   }
-  const asi_system *system = integrator->active ? integrator->active : &integrator->step;
+  const asi_system *system =
+      integrator->stepper.active ? integrator->stepper.active : &integrator->stepper.step;
   asi_solver_info info;
   system->solver->ops->info(system->solver, &info);
   out->solver = info.backend;

@@ -16,7 +16,7 @@
 
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "files.h"
 #include "random_machine.h"
 

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "chain.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "observe.h"
 
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
@@ -447,7 +447,7 @@ static void make_dense(run *r, const chain *original, dense_chain *d) {
 
 static const char *backend(const run *r) {
   asi_solver_info info;
-  r->integrator->active->solver->ops->info(r->integrator->active->solver, &info);
+  r->integrator->stepper.active->solver->ops->info(r->integrator->stepper.active->solver, &info);
   return info.backend;
 }
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "linalg/matrix.h"
 #include "problems/nonholonomic.h"
 #include "problems/problems.h"

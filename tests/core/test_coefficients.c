@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "observe.h"
 #include "problems/problems.h"
 #include "rig.h"
@@ -306,13 +306,13 @@ static void test_explicit_iterates_with_mass(void **state) {
   assert_int_equal(as_integrator_create(problem, &def, &integrator, &error), AS_OK);
   const as_initial initial = {.t = p->t0, .q = p->q0, .v = p->v0};
   assert_int_equal(as_integrator_start(integrator, &initial, NULL, &error), AS_OK);
-  assert_int_equal(integrator->step.size, 1);
+  assert_int_equal(integrator->stepper.step.size, 1);
   long iterations = 0;
   for (int i = 0; i < 50; ++i) {
     as_statistics s;
     if (as_integrator_step(integrator, 0.01, &error)) fail_msg("%s", error.message);
     assert_int_equal(as_integrator_statistics(integrator, &s, &error), AS_OK);
-    check_near("the iteration matrix", integrator->step.value[0], 2.0, 0.0);
+    check_near("the iteration matrix", integrator->stepper.step.value[0], 2.0, 0.0);
     assert_true(s.newton_iterations - iterations <= 2);
     check_near("the second increment over the first", s.contraction, 0.0, 1e-9);
     iterations = s.newton_iterations;
@@ -493,7 +493,7 @@ static void amplification(const as_problem *problem, const as_coefficients *c, d
   for (int j = 0; j < 3; ++j) {
     as_integrator *integrator =
         start_oscillator(problem, c, j == 0 ? 1.0 : 0.0, j == 1 ? 1.0 / h : 0.0);
-    integrator->now.a[0] = j == 2 ? 1.0 / (h * h) : 0.0;
+    integrator->stepper.now.a[0] = j == 2 ? 1.0 / (h * h) : 0.0;
     step_oscillator(integrator, h);
     const as_state *s = as_integrator_state(integrator);
     matrix[3 * j] = s->q[0];
@@ -673,7 +673,7 @@ static void test_states_in_shrinking_steps(void **state) {
     const as_initial initial = {.q = &zero, .v = &zero, .x = &one};
     if (status == AS_OK) status = as_integrator_start(s, &initial, NULL, &error);
     if (status) fail_msg("%s", error.message);
-    state_by_hand x = {.c = s->cx, .x = 1.0, .w = -1.0};
+    state_by_hand x = {.c = s->stepper.cx, .x = 1.0, .w = -1.0};
     double h = 0.1;
     for (int k = 0; k < SHRINKING + 2; ++k) {
       step_state_by_hand(&x, h);
@@ -681,7 +681,7 @@ static void test_states_in_shrinking_steps(void **state) {
       h *= k < SHRINKING - 1 ? 0.3 : k == SHRINKING - 1 ? 0.03 * i : 1.0;
     }
     check_near("x", s->state.x[0], x.x, 1e-10);
-    check_near("w", s->now.w[0], x.w, 1e-7);
+    check_near("w", s->stepper.now.w[0], x.w, 1e-7);
     ++*(x.moved ? &moved : &kept);
     as_integrator_destroy(s);
   }

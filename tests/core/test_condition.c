@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "problems/problems.h"
 
 enum { MAX_SIZE = 32 };
@@ -40,7 +40,7 @@ static run run_open(const test_problem *p, const as_integrator_def *def) {
   if (status == AS_OK) status = as_integrator_create(r.problem, def, &r.integrator, &error);
   if (status == AS_OK) status = as_integrator_start(r.integrator, &initial, NULL, &error);
   if (status) fail_msg("%s: %s: %s", p->name, as_status_name(status), error.message);
-  assert_true(r.integrator->step.size <= MAX_SIZE);
+  assert_true(r.integrator->stepper.step.size <= MAX_SIZE);
   return r;
 }
 
@@ -58,7 +58,7 @@ static void run_steps(run *r, const char *name, double h, int n) {
 
 /// The assembled iteration matrix, by columns.
 static void dense_matrix(const as_integrator *s, double *out) {
-  const asi_system *a = &s->step;
+  const asi_system *a = &s->stepper.step;
   memset(out, 0, (size_t)(a->size * a->size) * sizeof(double));
   for (int j = 0; j < a->size; ++j)
     for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k)
@@ -70,7 +70,7 @@ static void dense_matrix(const as_integrator *s, double *out) {
 /// The ratio of the largest and the smallest singular value of the matrix of the last step.
 static double condition(const as_integrator *s) {
   double a[MAX_SIZE * MAX_SIZE], sigma[MAX_SIZE], none[1], work[8 * MAX_SIZE];
-  const int n = s->step.size, one = 1, n_work = 8 * MAX_SIZE;
+  const int n = s->stepper.step.size, one = 1, n_work = 8 * MAX_SIZE;
   int info = -1;
   dense_matrix(s, a);
   dgesvd_("N", "N", &n, &n, a, &n, sigma, none, &one, none, &one, work, &n_work, &info);
@@ -211,7 +211,7 @@ static test_problem problem_with_everything(as_force_kind kind) {
 
 /// "v'[2]", "lambda[0]", ...: an unknown, or with `row` the equation in its place.
 static void name_of(const as_integrator *s, int i, bool row, char *text, size_t size) {
-  const int n = s->problem->n, m = s->problem->def.n_lambda, k = s->problem->def.n_psi;
+  const int n = s->kin.problem->n, m = s->kin.problem->def.n_lambda, k = s->kin.problem->def.n_psi;
   const bool stabilized = s->def.method == AS_METHOD_INDEX2;
   if (i < n)
     snprintf(text, size, "%s[%d]", row ? "M v' - f" : "v'", i);
@@ -225,30 +225,31 @@ static void name_of(const as_integrator *s, int i, bool row, char *text, size_t 
 
 /// By how much an unknown is moved: so much that q moves by about 1e-4 of its typical size.
 static double increment_of(const as_integrator *s, int j) {
-  const as_problem *p = s->problem;
+  const as_problem *p = s->kin.problem;
   const int n = p->n, m = p->def.n_lambda, k = p->def.n_psi;
-  const double h2 = s->h * s->h;
+  const double h2 = s->stepper.h * s->stepper.h;
   if (j < n) return 1e-4 * p->typical[j] / h2;
-  if (j < n + m + k) return 1e-3 * (1.0 + fabs(s->z[j]));
+  if (j < n + m + k) return 1e-3 * (1.0 + fabs(s->stepper.z[j]));
   double largest = 0.0; // of the row of B
   for (int c = 0; c < n; ++c) {
-    const int at = as_matrix_position(&s->b_n, j - n - m - k, c);
-    if (at >= 0) largest = fmax(largest, fabs(s->b_n.value[at]) / p->typical[c]);
+    const int at = as_matrix_position(&s->stepper.b_n, j - n - m - k, c);
+    if (at >= 0) largest = fmax(largest, fabs(s->stepper.b_n.value[at]) / p->typical[c]);
   }
   return 1e-4 / (h2 * largest);
 }
 
 static void residual_at(as_integrator *s, const char *name, const double *z, double *out) {
-  memcpy(s->z, z, (size_t)s->step.size * sizeof(double));
-  if (s->eta_path) asi_index2_path(s);
-  if (s->method->evaluate(s, false)) fail_msg("%s: %s", name, s->eval.error->message);
-  memcpy(out, s->residual, (size_t)s->step.size * sizeof(double));
+  memcpy(s->stepper.z, z, (size_t)s->stepper.step.size * sizeof(double));
+  if (s->stepper.eta_path) asi_index2_path(&s->stepper);
+  if (s->stepper.method->evaluate(&s->stepper, false))
+    fail_msg("%s: %s", name, s->kin.eval.error->message);
+  memcpy(out, s->stepper.residual, (size_t)s->stepper.step.size * sizeof(double));
 }
 
 /// Column j of the derivative: (8 (r(e) - r(-e)) - (r(2e) - r(-2e))) / (12 e)
 static void difference_column(as_integrator *s, const char *name, const double *z, int j,
                               double *out) {
-  const int size = s->step.size;
+  const int size = s->stepper.step.size;
   const double e = increment_of(s, j), place[] = {-2.0, -1.0, 1.0, 2.0};
   const double weight[] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
   double moved[MAX_SIZE], r[MAX_SIZE];
@@ -265,17 +266,18 @@ static void difference_column(as_integrator *s, const char *name, const double *
 /// and away from the solution, so that no residual is small.
 static void enter_step(run *r, const test_problem *p, double h, as_error *error) {
   as_integrator *s = r->integrator;
-  const int n = s->problem->n;
+  const int n = s->kin.problem->n;
   const double scale = p->def.time_scale; // NAN where the library is to find it
   const double shorter = scale < 0.3 ? 0.02 * scale : 0.006;
   run_steps(r, p->name, shorter, 2);
-  s->eval.error = error;
-  s->t1 = s->state.t + h;
-  if (s->method->begin(s, h)) fail_msg("%s: %s", p->name, error->message);
-  const double bend = 1.0 + asi_max_abs(s->z, n);
-  const double push = 1.0 + asi_max_abs(s->z + n, s->step.size - n);
-  for (int j = 0; j < s->step.size; ++j) s->z[j] += 0.1 * sin(1.0 + j) * (j < n ? bend : push);
-  if (s->eta_path) asi_index2_path(s);
+  s->kin.eval.error = error;
+  s->stepper.t1 = s->state.t + h;
+  if (s->stepper.method->begin(&s->stepper, h)) fail_msg("%s: %s", p->name, error->message);
+  const double bend = 1.0 + asi_max_abs(s->stepper.z, n);
+  const double push = 1.0 + asi_max_abs(s->stepper.z + n, s->stepper.step.size - n);
+  for (int j = 0; j < s->stepper.step.size; ++j)
+    s->stepper.z[j] += 0.1 * sin(1.0 + j) * (j < n ? bend : push);
+  if (s->stepper.eta_path) asi_index2_path(&s->stepper);
 }
 
 static int check_tangent(const test_problem *p, int method, double h, double tolerance) {
@@ -285,11 +287,11 @@ static int check_tangent(const test_problem *p, int method, double h, double tol
   def.method = methods[method];
   run r = run_open(p, &def);
   as_integrator *s = r.integrator;
-  const int size = s->step.size;
+  const int size = s->stepper.step.size;
   enter_step(&r, p, h, &error);
-  memcpy(z, s->z, sizeof(double) * (size_t)size);
+  memcpy(z, s->stepper.z, sizeof(double) * (size_t)size);
   residual_at(s, p->name, z, column);
-  if (s->method->linearize(s, false)) fail_msg("%s: %s", p->name, error.message);
+  if (s->stepper.method->linearize(&s->stepper, false)) fail_msg("%s: %s", p->name, error.message);
   dense_matrix(s, a);
   for (int i = 0; i < size; ++i)
     for (int j = 0; j < size; ++j) row_scale[i] = fmax(row_scale[i], fabs(a[j * size + i]));

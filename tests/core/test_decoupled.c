@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "counting.h"
 #include "problems/loops.h"
 #include "problems/rope.h"
@@ -40,7 +40,7 @@ static runner make(const as_problem_def *def, const as_integrator_def *with) {
   runner r = {0};
   stop_if(as_problem_create(def, &r.problem, &error));
   stop_if(as_integrator_create(r.problem, with, &r.s, &error));
-  assert_non_null(r.s->eta.solver);
+  assert_non_null(r.s->stepper.eta.solver);
   return r;
 }
 
@@ -58,15 +58,15 @@ static void leave(runner *r) {
 
 /// The matrix of all unknowns from now on.
 static void couple(as_integrator *s) {
-  stop_if(asi_index2_couple(s, &error));
-  s->active = &s->step;
-  s->coupled_steps = ASI_ALWAYS_COUPLED;
+  stop_if(asi_index2_couple(&s->stepper, &error));
+  s->stepper.active = &s->stepper.step;
+  s->stepper.coupled_steps = ASI_ALWAYS_COUPLED;
 }
 
 /// Makes an integrator believe that the matrix without eta contracts badly.
 static void slow_down(as_integrator *s) {
-  s->seen.fresh_seen = true;
-  s->seen.fresh_contraction = 0.5;
+  s->stepper.seen.fresh_seen = true;
+  s->stepper.seen.fresh_contraction = 0.5;
 }
 
 static const char *backend_of(const asi_system *system) {
@@ -158,14 +158,14 @@ static comparison compare_runs(const char *what, const as_problem_def *def,
   for (int i = 1; i <= steps; ++i) {
     stop_if(as_integrator_step(a.s, h, &error));
     stop_if(as_integrator_step(b.s, h, &error));
-    c.coupled += a.s->coupled_steps > 0;
+    c.coupled += a.s->stepper.coupled_steps > 0;
     const as_state *x = as_integrator_state(a.s), *y = as_integrator_state(b.s);
     c.off = asi_worse(c.off, state_distance(def, x, y, a.problem->n, a.problem->nq));
     c.off_lambda = asi_worse(c.off_lambda, distance(x->lambda, y->lambda, def->n_lambda));
   }
-  assert_ptr_equal(b.s->active, &b.s->step);
-  c.iterations = (double)a.s->statistics.newton_iterations / steps;
-  c.iterations_coupled = (double)b.s->statistics.newton_iterations / steps;
+  assert_ptr_equal(b.s->stepper.active, &b.s->stepper.step);
+  c.iterations = (double)a.s->kin.statistics.newton_iterations / steps;
+  c.iterations_coupled = (double)b.s->kin.statistics.newton_iterations / steps;
   print_message("%s: off by %.1e, lambda %.1e; %d of %d steps coupled; iterations a step %.2f, "
                 "coupled %.2f\n",
                 what, c.off, c.off_lambda, c.coupled, steps, c.iterations, c.iterations_coupled);
@@ -243,12 +243,12 @@ static void test_one_sweep(void **state) {
     as_integrator *const s = (both[k] = start(&r->def, &with, r->q0, r->v0)).s;
     if (k == 1) couple(s);
     stop_if(as_integrator_step(s, 1e-3, &error));
-    x[k] = calloc((size_t)s->unknowns, sizeof(double));
+    x[k] = calloc((size_t)s->stepper.unknowns, sizeof(double));
     assert_non_null(x[k]);
     const int eta = ROPE_N + ROPE_ROWS + 1;
     for (int i = 0; i < ROPE_ROWS; ++i) x[k][eta + i] = sin(1.0 + 3.0 * i);
-    s->factor_age = 0; // as in the step that has made the factors
-    stop_if(s->method->solve(s, x[k]));
+    s->stepper.factor_age = 0; // as in the step that has made the factors
+    stop_if(s->stepper.method->solve(&s->stepper, x[k]));
   }
   const struct {
     const char *name;
@@ -291,7 +291,7 @@ static void test_order(void **state) {
     for (int i = 0; i < 4; ++i) e[k][i] = 0.0;
     for (int i = 1; i <= steps; ++i) {
       stop_if(as_integrator_step(r.s, h, &error));
-      assert_ptr_equal(r.s->active, &r.s->shared);
+      assert_ptr_equal(r.s->stepper.active, &r.s->stepper.shared);
       const as_state *x = as_integrator_state(r.s);
       p->exact(p, x->t, q, v, vdot, lambda);
       e[k][0] = fmax(e[k][0], distance(x->q, q, n));
@@ -359,7 +359,7 @@ static void test_released_row(void **state) {
   }
   assert_true(x->lambda[13] == 0.0);
   assert_true(fabs(force[0]) <= 1e-7 && fabs(force[1] + 9.81 * total) <= 1e-7);
-  assert_ptr_equal(a.s->active, &a.s->shared);
+  assert_ptr_equal(a.s->stepper.active, &a.s->stepper.shared);
   leave(&a);
   free(r);
 }
@@ -396,13 +396,17 @@ static int relay(const rope *r, const as_integrator_def *with, double h, int ste
   return special;
 }
 
-static bool is_by_klu(const as_integrator *s) { return strcmp(backend_of(&s->shared), "KLU") == 0; }
-static bool is_coupled(const as_integrator *s) { return s->active == &s->step; }
-static bool is_decoupled(const as_integrator *s) { return s->active == &s->shared; }
-static bool was_coupled(const as_integrator *s) { return s->coupled_steps > 0 && !is_coupled(s); }
-static bool has_inactive(const as_integrator *s) { return s->eval.n_inactive > 0; }
+static bool is_by_klu(const as_integrator *s) {
+  return strcmp(backend_of(&s->stepper.shared), "KLU") == 0;
+}
+static bool is_coupled(const as_integrator *s) { return s->stepper.active == &s->stepper.step; }
+static bool is_decoupled(const as_integrator *s) { return s->stepper.active == &s->stepper.shared; }
+static bool was_coupled(const as_integrator *s) {
+  return s->stepper.coupled_steps > 0 && !is_coupled(s);
+}
+static bool has_inactive(const as_integrator *s) { return s->kin.eval.n_inactive > 0; }
 static bool keeps_factors(const as_integrator *s) {
-  return isfinite(s->factor_h) && s->factor_age > 1 && !is_coupled(s);
+  return isfinite(s->stepper.factor_h) && s->stepper.factor_age > 1 && !is_coupled(s);
 }
 
 static void test_saved(void **state) {
@@ -459,12 +463,12 @@ static void test_refused(void **state) {
     stop_if(as_integrator_step(a.s, 1e-3, &error));
     stop_if(as_integrator_step(b.s, 1e-3, &error));
   }
-  assert_true(a.s->step.solver == NULL && is_coupled(b.s));
+  assert_true(a.s->stepper.step.solver == NULL && is_coupled(b.s));
   // The full matrix in use, but not there.
   size_t size = 0;
-  a.s->active = &a.s->step;
+  a.s->stepper.active = &a.s->stepper.step;
   unsigned char *bytes = saved_bytes(a.s, &size);
-  a.s->active = &a.s->shared;
+  a.s->stepper.active = &a.s->stepper.shared;
   must_be_refused(&a, bytes, size);
   must_be_refused(&b, bytes, size);
   free(bytes);
@@ -542,8 +546,8 @@ static void test_no_memory(void **state) {
   runner a = start(&r->def, &with, r->q0, r->v0), b = start(&r->def, &with, r->q0, r->v0);
   slow_down(a.s);
   stop_if(as_integrator_step(a.s, 5e-3, &error));
-  assert_non_null(a.s->step.solver);
-  assert_null(b.s->step.solver);
+  assert_non_null(a.s->stepper.step.solver);
+  assert_null(b.s->stepper.step.solver);
   const long held = memory.live;
   for (long n = 1;; n += 1 + n / 8) {
     slow_down(b.s);
@@ -553,7 +557,7 @@ static void test_no_memory(void **state) {
     if (status == AS_OK) break;
     assert_int_equal(status, AS_ERR_MEMORY);
     assert_int_equal(memory.live, held);
-    assert_null(b.s->step.solver);
+    assert_null(b.s->stepper.step.solver);
     size_t size = 0;
     unsigned char *bytes = saved_bytes(b.s, &size);
     stop_if(as_integrator_load(b.s, bytes, size, &error));
@@ -580,7 +584,7 @@ static void test_failed_step(void **state) {
   slow_down(a.s);
   assert_int_equal(as_integrator_step(a.s, 0.1, &error), AS_ERR_RETRY); // 0.06 s could be taken
   assert_true(as_integrator_state(a.s)->t == 0.0);
-  assert_non_null(a.s->step.solver); // otherwise this shows nothing
+  assert_non_null(a.s->stepper.step.solver); // otherwise this shows nothing
   stop_if(as_integrator_step(a.s, 0.02, &error));
   leave(&a);
   assert_int_equal(memory.live, live);

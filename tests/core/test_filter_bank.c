@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "chain.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
 static const char *const method_names[] = {"index-3", "index-2"};
@@ -127,7 +127,7 @@ static double fill_of(int n_links, int n_x, as_method method, const char **backe
     assert_true(fabs(s->x[i]) <= fabs(v) + 1e-6);
   }
   asi_solver_info info;
-  integrator->active->solver->ops->info(integrator->active->solver, &info);
+  integrator->stepper.active->solver->ops->info(integrator->stepper.active->solver, &info);
   *backend = info.backend;
   as_integrator_destroy(integrator);
   as_problem_destroy(problem);

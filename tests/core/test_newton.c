@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "machines.h"
 #include "problems/problems.h"
 
@@ -40,7 +40,7 @@ static run run_open(const test_problem *p, const as_problem_def *problem_def,
   stop_if(as_problem_create(problem_def ? problem_def : &p->def, &r.problem, &error), &r, &error);
   stop_if(as_integrator_create(r.problem, def, &r.integrator, &error), &r, &error);
   stop_if(as_integrator_start(r.integrator, &initial, NULL, &error), &r, &error);
-  assert_true(r.integrator->problem->nq <= MAX_SIZE);
+  assert_true(r.integrator->kin.problem->nq <= MAX_SIZE);
   return r;
 }
 
@@ -385,12 +385,13 @@ static void test_ageing_of_other_steps(void **state) {
     def.newton.atol = 1e-6;
     run r = run_open(i < 3 ? problem_heavy_top_slow() : problem_pendulum(), NULL, &def);
     run_steps(&r, 5e-4, 100);
-    assert_true(r.integrator->seen.ageing_left > 0);
+    assert_true(r.integrator->stepper.seen.ageing_left > 0);
     run_steps(&r, 5e-3, 1);
-    assert_int_equal(r.integrator->seen.ageing_left, 0);
+    assert_int_equal(r.integrator->stepper.seen.ageing_left, 0);
     const long before = run_statistics(&r).newton_iterations;
     run_steps(&r, 5e-3, 1); // with new factors, or two iterations
-    assert_true(r.integrator->factor_age == 1 || run_statistics(&r).newton_iterations > before + 1);
+    assert_true(r.integrator->stepper.factor_age == 1 ||
+                run_statistics(&r).newton_iterations > before + 1);
     run_close(&r);
   }
 }
@@ -437,7 +438,7 @@ static void test_sudden_changes(void **state) {
     double worst = 0.0;
     int trusted = 0;
     for (int i = 0; i < 3000; ++i) {
-      const bool new_factors = r.integrator->factor_age == 1;
+      const bool new_factors = r.integrator->stepper.factor_age == 1;
       run_steps(&r, ball_step, 1);
       const as_statistics now = run_statistics(&r);
       if (new_factors && now.newton_iterations == last.newton_iterations + 1 &&
@@ -748,7 +749,7 @@ static void test_constraint_force(void **state) {
     run_steps(&r, 0.01, 3);
     const as_integrator *s = r.integrator;
     double force[2];
-    asi_constraint_force(s, s->state.lambda, s->state.psi, force);
+    asi_constraint_force(&s->kin, s->state.lambda, s->state.psi, force);
     for (int i = 0; i < 2; ++i)
       assert_true(fabs(force[i] - s->state.lambda[0] * s->state.q[i]) <
                   0.1 * fabs(s->state.lambda[0])); // B is as old as factors are
@@ -792,9 +793,9 @@ static void test_floor(void **state) {
   for (int i = 0; i < 5; ++i) {
     run r = rest(limit * share[i], NULL);
     const double floor = 0.1 * 1e-6 / (share[i] * share[i]);
-    assert_true(r.integrator->noise == (i == 0 ? 0.0 : 0.5));
+    assert_true(r.integrator->stepper.noise == (i == 0 ? 0.0 : 0.5));
     for (int k = 0; k < 2; ++k)
-      assert_true(fabs(r.integrator->weight[k] / fmax(1e-6, floor) - 1.0) < 1e-6);
+      assert_true(fabs(r.integrator->stepper.weight[k] / fmax(1e-6, floor) - 1.0) < 1e-6);
     run_close(&r);
   }
 }
@@ -820,7 +821,7 @@ static void test_automatic_weights(void **state) {
         const double h = limit * (longer ? 1.01 : 0.99);
         run r = rest(h, &tolerance);
         const double expected = longer ? (of == 0 ? by_q / (h * h) : by_v / h) : 1e-6;
-        assert_true(fabs(r.integrator->weight[k] / expected - 1.0) < 1e-6);
+        assert_true(fabs(r.integrator->stepper.weight[k] / expected - 1.0) < 1e-6);
         run_close(&r);
       }
     }
@@ -830,7 +831,7 @@ static void test_automatic_weights(void **state) {
     tolerance = as_default_integrator_def().tolerance;
     tolerance.rtol = rtols[i][0];
     run r = rest(1e-3, &tolerance);
-    assert_true(fabs(r.integrator->newton_rtol / rtols[i][1] - 1.0) < 1e-12);
+    assert_true(fabs(r.integrator->stepper.newton_rtol / rtols[i][1] - 1.0) < 1e-12);
     run_close(&r);
   }
 }

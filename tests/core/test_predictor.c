@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
-#include "core/predictor.h"
+#include "core/driver/integrator.h"
+#include "core/stepper/predictor.h"
 #include "problems/problems.h"
 
 enum { SIZE = 5 }; // odd: the last component stands alone
@@ -30,7 +30,7 @@ static double *open_predictor(asi_predictor *p, as_method method, double rho_inf
   if (as_problem_create(&problem->def, &made, &error) ||
       as_integrator_create(made, &def, &integrator, &error))
     fail_msg("%s", error.message);
-  *p = integrator ? integrator->predictor : (asi_predictor){0};
+  *p = integrator ? integrator->stepper.predictor : (asi_predictor){0};
   as_integrator_destroy(integrator);
   as_problem_destroy(made);
   p->size = p->n = SIZE;
@@ -139,13 +139,13 @@ static void follow_error(as_method method, double rho_inf, int steps, double (*d
     for (int k = 0; k < 5 + steps && s != NULL; ++k) {
       for (int i = 0; i < 2 && k == 5 && pass == 0; ++i) {
         if (method == AS_METHOD_INDEX3)
-          s->now.q[i] += 1e-9 * s->now.q[i];
+          s->stepper.now.q[i] += 1e-9 * s->stepper.now.q[i];
         else
-          s->now.v[i] += 1e-7 * s->now.q[i];
+          s->stepper.now.v[i] += 1e-7 * s->stepper.now.q[i];
       }
       if (as_integrator_step(s, 1e-3, &error)) fail_msg("%s", error.message);
       for (int i = 0; i < 2 && k >= 5; ++i)
-        d[k - 5][i] = pass == 0 ? s->now.vdot[i] : d[k - 5][i] - s->now.vdot[i];
+        d[k - 5][i] = pass == 0 ? s->stepper.now.vdot[i] : d[k - 5][i] - s->stepper.now.vdot[i];
     }
     as_integrator_destroy(s);
     as_problem_destroy(made);

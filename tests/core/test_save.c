@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
 #include "problems/nonholonomic.h"

@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
-#include "core/problem.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/problem.h"
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
 #include "problems/problems.h"
@@ -413,20 +413,22 @@ static void test_refused_before_start(void **state) {
 /// Makes one number of an integrator senseless; false if there are no more.
 static bool spoil(as_integrator *s, int index) {
   const double nan = (double)NAN;
-  double *const values[] = {s->now.q,   s->now.v, s->now.vdot, s->now.a, s->now.lambda,
-                            s->now.psi, s->now.x, s->now.xdot, s->now.w, s->now.y};
+  double *const values[] = {s->stepper.now.q, s->stepper.now.v,      s->stepper.now.vdot,
+                            s->stepper.now.a, s->stepper.now.lambda, s->stepper.now.psi,
+                            s->stepper.now.x, s->stepper.now.xdot,   s->stepper.now.w,
+                            s->stepper.now.y};
   if (index < 10) {
     values[index][0] = index % 2 ? nan : (double)INFINITY;
     return true;
   }
   switch (index) {
-  case 10: s->t = s->state.t = (double)INFINITY; return true;
-  case 11: s->t = nan; return true;
-  case 12: s->last.t0 = s->t + 1.0; return true;
-  case 13: s->last.h = 0.0; return true;
-  case 14: s->last.h = nan; return true;
-  case 15: s->state.t = s->last.t0 - 1.0; return true;
-  case 16: s->state.t = s->t + 1.0; return true;
+  case 10: s->stepper.t = s->state.t = (double)INFINITY; return true;
+  case 11: s->stepper.t = nan; return true;
+  case 12: s->stepper.last.t0 = s->stepper.t + 1.0; return true;
+  case 13: s->stepper.last.h = 0.0; return true;
+  case 14: s->stepper.last.h = nan; return true;
+  case 15: s->state.t = s->stepper.last.t0 - 1.0; return true;
+  case 16: s->state.t = s->stepper.t + 1.0; return true;
   case 17: s->control.h = 0.0; return true;
   case 18: s->control.h = -1.0; return true;
   case 19: s->control.h = (double)INFINITY; return true;
@@ -435,29 +437,29 @@ static bool spoil(as_integrator *s, int index) {
   case 22: s->control.error = nan; return true;
   case 23: s->control.patience = -1; return true;
   case 24: s->control.patience = 1 << 30; return true;
-  case 25: s->predictor.count = 0; return true;
-  case 26: s->predictor.points = 0; return true;
-  case 27: s->predictor.points = ASI_MOST_POINTS + 1; return true;
-  case 28: s->redundancy.n_redundant = s->redundancy.rows + 1; return true;
-  case 29: s->factor_age = -1; return true;
-  case 30: s->seen.contraction_age = LONG_MAX; return true;
-  case 31: s->statistics.steps = LONG_MAX; return true;
-  case 32: s->statistics.solves = LONG_MIN; return true;
+  case 25: s->stepper.predictor.count = 0; return true;
+  case 26: s->stepper.predictor.points = 0; return true;
+  case 27: s->stepper.predictor.points = ASI_MOST_POINTS + 1; return true;
+  case 28: s->kin.redundancy.n_redundant = s->kin.redundancy.rows + 1; return true;
+  case 29: s->stepper.factor_age = -1; return true;
+  case 30: s->stepper.seen.contraction_age = LONG_MAX; return true;
+  case 31: s->kin.statistics.steps = LONG_MAX; return true;
+  case 32: s->kin.statistics.solves = LONG_MIN; return true;
   case 33: s->report.index = s->def.n_events; return true;
   case 34: s->report.direction = 2; return true;
   case 35: s->report.count = -1; return true;
-  case 36: s->active = &s->shared; return true;
-  case 37: s->seen.refining_age = LONG_MAX; return true;
-  case 38: s->b_n.value[0] = nan; return true;
-  case 39: s->seen.ageing_left = ASI_AGEING_BELIEVED + 1; return true;
-  case 40: s->path.h[0] = 0.0; return true;
-  case 41: s->path.mean[0][0] = nan; return true;
-  case 42: s->path.lag = (double)INFINITY; return true;
-  case 43: s->path.extra[0] = nan; return true;
+  case 36: s->stepper.active = &s->stepper.shared; return true;
+  case 37: s->stepper.seen.refining_age = LONG_MAX; return true;
+  case 38: s->stepper.b_n.value[0] = nan; return true;
+  case 39: s->stepper.seen.ageing_left = ASI_AGEING_BELIEVED + 1; return true;
+  case 40: s->stepper.path.h[0] = 0.0; return true;
+  case 41: s->stepper.path.mean[0][0] = nan; return true;
+  case 42: s->stepper.path.lag = (double)INFINITY; return true;
+  case 43: s->stepper.path.extra[0] = nan; return true;
   case 44: s->control.amplified = -1.0; return true;
   case 45: s->control.amplified = nan; return true;
-  case 46: s->blow.kinetic[1] = nan; return true;
-  case 47: s->blow.stored[1] = nan; return true;
+  case 46: s->stepper.blow.kinetic[1] = nan; return true;
+  case 47: s->stepper.blow.stored[1] = nan; return true;
   case 48: s->control.vibration = -1.0; return true;
   case 49: s->control.vibration = nan; return true;
   default: return false;
@@ -566,7 +568,7 @@ static void test_senseless(void **state) {
   // Factors that are said to be there, before any were made.
   make(&x, &subject, AS_METHOD_INDEX2, true);
   start(&x);
-  x.integrator->factor_h = subject.h;
+  x.integrator->stepper.factor_h = subject.h;
   good = saved_bytes(x.integrator, &size);
   must_be_refused(&x, good, size, "its contents make no sense");
   free(good);
@@ -578,7 +580,7 @@ static void test_senseless(void **state) {
   make(&x, &sampled, AS_METHOD_INDEX2, true);
   start(&x);
   travel(&x, 6, NULL);
-  x.integrator->t = x.integrator->state.t = 10.0;
+  x.integrator->stepper.t = x.integrator->state.t = 10.0;
   good = saved_bytes(x.integrator, &size);
   must_be_refused(&x, good, size, "its contents make no sense");
   free(good);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "problems/problems.h"
 
 /// A unit pendulum in the plane with a spring -k x that pulls it to the vertical.
@@ -76,19 +76,19 @@ static as_problem_def pendulum_with_spring(spring *s) {
 static void check_quadratic(as_integrator *s, double h) {
   as_error error;
   double size[8], b[6];
-  s->eval.error = &error;
-  s->t1 = s->state.t + h;
-  assert_int_equal(s->method->begin(s, h), AS_OK);
-  s->active = &s->step;
+  s->kin.eval.error = &error;
+  s->stepper.t1 = s->state.t + h;
+  assert_int_equal(s->stepper.method->begin(&s->stepper, h), AS_OK);
+  s->stepper.active = &s->stepper.step;
   for (int i = 0; i < 8; ++i) {
-    assert_int_equal(s->method->evaluate(s, false), AS_OK);
-    assert_int_equal(s->method->linearize(s, true), AS_OK);
-    for (int k = 0; k < 6; ++k) b[k] = s->residual[k];
-    assert_int_equal(s->method->solve(s, b), AS_OK);
+    assert_int_equal(s->stepper.method->evaluate(&s->stepper, false), AS_OK);
+    assert_int_equal(s->stepper.method->linearize(&s->stepper, true), AS_OK);
+    for (int k = 0; k < 6; ++k) b[k] = s->stepper.residual[k];
+    assert_int_equal(s->stepper.method->solve(&s->stepper, b), AS_OK);
     size[i] = asi_max_abs(b, 6);
-    for (int k = 0; k < 6; ++k) s->z[k] -= b[k];
+    for (int k = 0; k < 6; ++k) s->stepper.z[k] -= b[k];
   }
-  const double round_off = 1e-9 * (1.0 + asi_max_abs(s->z, 6));
+  const double round_off = 1e-9 * (1.0 + asi_max_abs(s->stepper.z, 6));
   assert_true(size[7] < round_off);
   for (int i = 0; i < 6 && size[i + 1] > round_off; ++i) {
     const double ratio = size[i + 1] / size[i], next = size[i + 2] / size[i + 1];
@@ -120,7 +120,7 @@ static void test_stiff_spring(void **state) {
     for (int k = 0; k < STEPS; ++k)
       if (as_integrator_step(integrator, h, &error)) fail_msg("%s", error.message);
     as_integrator_statistics(integrator, &statistics, &error);
-    const bool full = integrator->active == &integrator->step;
+    const bool full = integrator->stepper.active == &integrator->stepper.step;
     printf("h^2 k/m = %g: %s matrix, %.2f iterations a step, contraction %.1e, %ld failed\n",
            stiffness[i], full ? "full" : "shared", (double)statistics.newton_iterations / STEPS,
            statistics.contraction, statistics.failed_steps);
@@ -153,11 +153,11 @@ static void test_matrices_agree(void **state) {
       assert_int_equal(as_integrator_create(problem, &how, &integrator[k], &error), AS_OK);
       const as_initial initial = {.t = p->t0, .q = p->q0, .v = p->v0};
       assert_int_equal(as_integrator_start(integrator[k], &initial, NULL, &error), AS_OK);
-      if (k == 1) integrator[k]->active = &integrator[k]->step;
+      if (k == 1) integrator[k]->stepper.active = &integrator[k]->stepper.step;
       for (int step = 0; step < 50; ++step)
         if (as_integrator_step(integrator[k], 1e-3, &error)) fail_msg("%s", error.message);
     }
-    assert_true(integrator[0]->active == &integrator[0]->shared);
+    assert_true(integrator[0]->stepper.active == &integrator[0]->stepper.shared);
     const as_state *x = as_integrator_state(integrator[0]), *y = as_integrator_state(integrator[1]);
     for (int k = 0; k < problem->n; ++k) {
       assert_true(fabs(x->v[k] - y->v[k]) <= 1e-9 * (1.0 + fabs(y->v[k])));
@@ -184,42 +184,43 @@ static void test_full_matrix(void **state) {
     assert_int_equal(as_integrator_start(s, &initial, NULL, &error), AS_OK);
     const double h = p->t_end / 1000.0;
     const double big = 4.0 / (p->t_end * p->t_end); // about 1e-6 / (beta h^2)
-    s->eval.error = &error;
-    s->t1 = p->t0 + h;
-    assert_int_equal(s->method->begin(s, h), AS_OK);
-    s->active = &s->step;
+    s->kin.eval.error = &error;
+    s->stepper.t1 = p->t0 + h;
+    assert_int_equal(s->stepper.method->begin(&s->stepper, h), AS_OK);
+    s->stepper.active = &s->stepper.step;
     // Both stages alike, so that both see the same multipliers.
-    const int stride = problem->n + p->def.n_lambda + p->def.n_psi, size = s->unknowns;
-    for (int k = stride; k < size; ++k) s->z[k] = s->z[k - stride];
-    assert_int_equal(s->method->evaluate(s, false), AS_OK);
-    assert_int_equal(s->method->linearize(s, false), AS_OK);
+    const int stride = problem->n + p->def.n_lambda + p->def.n_psi, size = s->stepper.unknowns;
+    for (int k = stride; k < size; ++k) s->stepper.z[k] = s->stepper.z[k - stride];
+    assert_int_equal(s->stepper.method->evaluate(&s->stepper, false), AS_OK);
+    assert_int_equal(s->stepper.method->linearize(&s->stepper, false), AS_OK);
     double value[64 * 64] = {0}, row_scale[64] = {0}, plus[64], worst = 0.0;
     assert_true(size <= 64);
     for (int j = 0; j < size; ++j)
-      for (int k = s->step.pattern.col_start[j]; k < s->step.pattern.col_start[j + 1]; ++k) {
-        const int r = s->step.pattern.row[k];
-        value[r * 64 + j] = s->step.value[k];
-        row_scale[r] = fmax(row_scale[r], fabs(s->step.value[k]));
+      for (int k = s->stepper.step.pattern.col_start[j];
+           k < s->stepper.step.pattern.col_start[j + 1]; ++k) {
+        const int r = s->stepper.step.pattern.row[k];
+        value[r * 64 + j] = s->stepper.step.value[k];
+        row_scale[r] = fmax(row_scale[r], fabs(s->stepper.step.value[k]));
       }
     for (int j = 0; j < size; ++j) {
       // Accelerations are moved so far that q changes by about 1e-6.
-      const double z = s->z[j];
+      const double z = s->stepper.z[j];
       const int local = j < stride ? j : j - stride;
       const double e = local < problem->n ? big : 1e-3 * fmax(1.0, fabs(z));
-      s->z[j] = z + e;
-      assert_int_equal(s->method->evaluate(s, false), AS_OK);
-      for (int r = 0; r < size; ++r) plus[r] = s->residual[r];
-      s->z[j] = z - e;
-      assert_int_equal(s->method->evaluate(s, false), AS_OK);
+      s->stepper.z[j] = z + e;
+      assert_int_equal(s->stepper.method->evaluate(&s->stepper, false), AS_OK);
+      for (int r = 0; r < size; ++r) plus[r] = s->stepper.residual[r];
+      s->stepper.z[j] = z - e;
+      assert_int_equal(s->stepper.method->evaluate(&s->stepper, false), AS_OK);
       for (int r = 0; r < size; ++r) {
-        const double difference = (plus[r] - s->residual[r]) / (2.0 * e);
+        const double difference = (plus[r] - s->stepper.residual[r]) / (2.0 * e);
         const double off = fabs(difference - value[r * 64 + j]) / row_scale[r];
         if (off > worst) worst = off;
         if (!(off <= 1e-5))
           fail_msg("%s: row %d, column %d: matrix %g, differences %g", p->name, r, j,
                    value[r * 64 + j], difference);
       }
-      s->z[j] = z;
+      s->stepper.z[j] = z;
     }
     printf("%-28s worst entry off by %.1e of its row\n", p->name, worst);
     as_integrator_destroy(s);
@@ -238,8 +239,8 @@ static void test_no_overhead(void **state) {
   how.method = AS_METHOD_SOI2;
   assert_int_equal(as_problem_create(&p->def, &problem, &error), AS_OK);
   assert_int_equal(as_integrator_create(problem, &how, &s, &error), AS_OK);
-  assert_int_equal(s->unknowns, problem->n);
-  assert_int_equal(s->shared.size, 0);
+  assert_int_equal(s->stepper.unknowns, problem->n);
+  assert_int_equal(s->stepper.shared.size, 0);
   as_integrator_destroy(s);
   as_problem_destroy(problem);
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "problems/problems.h"
 
 enum { MAX_SIZE = 32 };
@@ -47,7 +47,8 @@ static run run_open(const char *name, const as_problem_def *problem_def,
   as_status status = as_problem_create(problem_def, &r.problem, &error);
   if (status == AS_OK) status = as_integrator_create(r.problem, def, &r.integrator, &error);
   if (status) fail_msg("%s: %s", name, error.message);
-  assert_true(r.integrator->problem->nq <= MAX_SIZE && r.integrator->step.size <= MAX_SIZE);
+  assert_true(r.integrator->kin.problem->nq <= MAX_SIZE &&
+              r.integrator->stepper.step.size <= MAX_SIZE);
   return r;
 }
 
@@ -401,8 +402,9 @@ static double a0_error(const test_problem *p, bool improved, double h) {
   run r = run_open(p->name, &p->def, &def);
   run_start(&r, p->t0, p->q0, p->v0);
   run_step(&r, h);
-  p->exact(p, p->t0 + r.integrator->D * h, NULL, NULL, expected, NULL);
-  for (int j = 0; j < r.problem->n; ++j) e = fmax(e, fabs(r.integrator->a0[j] - expected[j]));
+  p->exact(p, p->t0 + r.integrator->stepper.D * h, NULL, NULL, expected, NULL);
+  for (int j = 0; j < r.problem->n; ++j)
+    e = fmax(e, fabs(r.integrator->stepper.a0[j] - expected[j]));
   run_close(&r);
   return e;
 }
@@ -440,10 +442,11 @@ static void test_perturbed_v0(void **state) {
     p->exact(p, p->t0, q, v, vdot, NULL);
     as_space_bracket(r.problem->space, v, vdot, l);
     for (int j = 0; j < n; ++j)
-      l[j] = h * h / 6.0 * ((1.0 - 6.0 * s->c.beta - 3.0 * s->D) * jerk[j] + 0.5 * l[j]);
+      l[j] = h * h / 6.0 *
+             ((1.0 - 6.0 * s->stepper.c.beta - 3.0 * s->stepper.D) * jerk[j] + 0.5 * l[j]);
     run_start(&r, p->t0, p->q0, p->v0);
     run_step(&r, h);
-    for (int j = 0; j < n; ++j) dv[j] = s->v0[j] - p->v0[j];
+    for (int j = 0; j < n; ++j) dv[j] = s->stepper.v0[j] - p->v0[j];
     // B x = (g_t + B (v + x)) - (g_t + B v)
     double rate[3][MAX_SIZE], shifted[MAX_SIZE];
     for (int k = 0; k < 3; ++k) {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "files.h"
 
 static const double period = 6.283185307179586e-3; // 2 pi sqrt(10 kg / 1e7 N/m)

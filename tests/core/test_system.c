@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
-#include "core/sample.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/sample.h"
 #include "machines.h"
 
 static uint64_t draws = 1;
@@ -46,11 +46,11 @@ static void add_column(const asi_term *term, const as_matrix *block, const doubl
 
 /// All that was in the values before is to be gone.
 static void check_system(asi_system *s, const as_integrator *of) {
-  const asi_motion *motion = &of->motion;
+  const asi_motion *motion = &of->kin.motion;
   const int n = s->size, nnz = asi_pattern_nnz(&s->pattern);
   if (s->solver == NULL) return;
   for (int k = 0; k < nnz; ++k) s->value[k] = (double)NAN;
-  asi_system_assemble(s, of->block, motion);
+  asi_system_assemble(s, of->kin.block, motion);
   double *const t = dense_of(&motion->t), *const t_bt = dense_of(&motion->t_bt);
   double *const column = calloc((size_t)n, sizeof *column);
   assert_non_null(column);
@@ -58,7 +58,7 @@ static void check_system(asi_system *s, const as_integrator *of) {
     memset(column, 0, (size_t)n * sizeof *column);
     for (int i = 0; i < s->n_terms; ++i) {
       const asi_term *term = &s->term[i];
-      const as_matrix *block = &of->block[term->block];
+      const as_matrix *block = &of->kin.block[term->block];
       const int cols = term->via == ASI_VIA_T_BT ? motion->t_bt.cols
                        : term->transposed        ? block->rows
                                                  : block->cols;
@@ -79,12 +79,13 @@ static void check_system(asi_system *s, const as_integrator *of) {
 
 /// T B_n^T against the product.
 static void check_motion(const as_integrator *s) {
-  const asi_motion *m = &s->motion;
+  const asi_motion *m = &s->kin.motion;
   double *const t = dense_of(&m->t), *const out = dense_of(&m->t_bt);
-  for (int j = 0; j < s->b_n.cols && s->b_n.value; ++j)
-    for (int k = s->b_n.col_start[j]; k < s->b_n.col_start[j + 1]; ++k)
+  for (int j = 0; j < s->stepper.b_n.cols && s->stepper.b_n.value; ++j)
+    for (int k = s->stepper.b_n.col_start[j]; k < s->stepper.b_n.col_start[j + 1]; ++k)
       for (int i = 0; i < m->t.rows; ++i)
-        out[place(i, s->b_n.row[k], m->t.rows)] -= t[place(i, j, m->t.rows)] * s->b_n.value[k];
+        out[place(i, s->stepper.b_n.row[k], m->t.rows)] -=
+            t[place(i, j, m->t.rows)] * s->stepper.b_n.value[k];
   for (size_t i = 0; i < (size_t)m->t_bt.rows * (size_t)m->t_bt.cols; ++i)
     assert_true(fabs(out[i]) <= 1e-13);
   free(out);
@@ -101,17 +102,20 @@ static void check_model(const as_model *model, as_method method) {
   if (as_integrator_create(problem, &def, &s, &error)) fail_msg("%s", error.message);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block)
     if (problem->present & AS_BLOCK_BIT(block))
-      fill_at_random(s->block[block].value, asi_pattern_nnz(&problem->pattern[block]));
-  if (s->b_n.value) fill_at_random(s->b_n.value, s->b_n.col_start[s->b_n.cols]);
-  if (s->motion.t_bt.value)
-    for (int k = 0; k < asi_pattern_nnz(&s->motion.t_bt_pattern); ++k)
-      s->motion.t_bt.value[k] = (double)NAN;
-  fill_at_random(s->xi, problem->n);
-  if (s->motion.t.value) {
-    asi_motion_update(&s->motion, problem, s->xi, s->b_n.value ? &s->b_n : NULL);
+      fill_at_random(s->kin.block[block].value, asi_pattern_nnz(&problem->pattern[block]));
+  if (s->stepper.b_n.value)
+    fill_at_random(s->stepper.b_n.value, s->stepper.b_n.col_start[s->stepper.b_n.cols]);
+  if (s->kin.motion.t_bt.value)
+    for (int k = 0; k < asi_pattern_nnz(&s->kin.motion.t_bt_pattern); ++k)
+      s->kin.motion.t_bt.value[k] = (double)NAN;
+  fill_at_random(s->stepper.xi, problem->n);
+  if (s->kin.motion.t.value) {
+    asi_motion_update(&s->kin.motion, problem, s->stepper.xi,
+                      s->stepper.b_n.value ? &s->stepper.b_n : NULL);
     check_motion(s);
   }
-  asi_system *const systems[] = {&s->step, &s->shared, &s->eta, &s->kkt, &s->projection};
+  asi_system *const systems[] = {&s->stepper.step, &s->stepper.shared, &s->stepper.eta, &s->kin.kkt,
+                                 &s->kin.projection};
   for (size_t i = 0; i < sizeof systems / sizeof systems[0]; ++i) {
     check_system(systems[i], s);
     for (int without = 0; without < systems[i]->n_terms; ++without) {

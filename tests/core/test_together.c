@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "files.h"
 #include "random_machine.h"
 #include "rig.h"

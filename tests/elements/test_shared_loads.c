@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "alphastep/quantities.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "machines.h"
 
 static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
@@ -327,7 +327,7 @@ static void bench_errors(const bench *d, const outcome *expected, const as_integ
     for (int k = 0; k < 3; ++k)
       error[2] = fmax(error[2], fabs(shown.force[k] - expected->at[i].force[k]));
   }
-  assert_true(r.integrator->base_compliance == 0.0);
+  assert_true(r.integrator->stepper.base_compliance == 0.0);
   end_run(&r);
 }
 
@@ -522,7 +522,7 @@ enum { MOST = 64 };
 static double off_least(const run *r, double *size) {
   const as_problem *p = as_model_problem(r->model);
   const as_state *state = as_integrator_state(r->integrator);
-  const double *const weight = r->integrator->redundancy.norm_weight;
+  const double *const weight = r->integrator->kin.redundancy.norm_weight;
   const int n = p->n, rows = p->def.n_lambda, most = n > rows ? n : rows, one = 1,
             lwork = 20 * MOST;
   static double a[MOST * MOST], b[MOST * MOST], x[MOST], s[MOST], work[20 * MOST];
@@ -536,7 +536,7 @@ static double off_least(const run *r, double *size) {
     for (int side = -1; side <= 1; side += 2) {
       xi[j] = side * e;
       as_space_move(p->space, state->q, xi, q);
-      const as_point at = {.t = state->t, .q = q, .u = r->integrator->eval.u};
+      const as_point at = {.t = state->t, .q = q, .u = r->integrator->kin.eval.u};
       assert_int_equal(p->def.constraint(&at, g, p->def.user), AS_DONE);
       for (int i = 0; i < rows; ++i) b[j * rows + i] += side * g[i] / (2.0 * e);
       xi[j] = 0.0;
@@ -568,8 +568,8 @@ static double off_balance(const run *r, double *size) {
                        .v = state->v,
                        .lambda = state->lambda,
                        .psi = state->psi,
-                       .u = s->eval.u};
-  as_matrix m = s->block[AS_BLOCK_M];
+                       .u = s->kin.eval.u};
+  as_matrix m = s->kin.block[AS_BLOCK_M];
   double values[MOST * MOST];
   m.value = values;
   memset(values, 0, sizeof values);
@@ -612,8 +612,8 @@ static void follow(as_model *model, const as_integrator_def *how, trace *out) {
     memcpy(out->lambda[row], state->lambda,
            (size_t)as_model_problem(model)->def.n_lambda * sizeof(double));
   }
-  assert_true(r.integrator->base_compliance == 0.0);
-  out->iterations = r.integrator->statistics.newton_iterations;
+  assert_true(r.integrator->stepper.base_compliance == 0.0);
+  out->iterations = r.integrator->kin.statistics.newton_iterations;
   end_run(&r);
 }
 
@@ -676,7 +676,7 @@ static void test_iterations(void **state) {
         const as_integrator_def how = given_steps(methods[m], 0.8, 0.0025);
         run r = start_run(build_bench(&benches[i], twin), &how);
         advance(&r, 0.12);
-        iterations[twin] = r.integrator->statistics.newton_iterations;
+        iterations[twin] = r.integrator->kin.statistics.newton_iterations;
         end_run(&r);
       }
       printf("%s, %s: %ld iterations, with one joint %ld\n", benches[i].name, method_names[m],

@@ -20,8 +20,8 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
-#include "core/ordering.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/ordering.h"
 #include "linalg/solver.h"
 #include "observe.h"
 #include "rig.h"
@@ -937,7 +937,7 @@ static void test_fill(void **state) {
   for (int k = 0; k < 3; ++k) {
     as_integrator *integrator = start(m, rig_methods[k], 0.8);
     for (int i = 0; i < 3; ++i) step(integrator, 1e-3);
-    const asi_system *system = integrator->active;
+    const asi_system *system = integrator->stepper.active;
     asi_elimination graph = {0};
     asi_solver *solver = NULL;
     asi_solver_info info;

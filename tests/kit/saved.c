@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/archive.h"
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 
 // ---- problems -------------------------------------------------------------------------------------
 

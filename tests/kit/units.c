@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "lie/space.h"
 
 struct units_problem {

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
-#include "core/ordering.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/ordering.h"
 #include "counting.h"
 #include "linalg/fronts.h"
 #include "linalg/residual.h"
@@ -951,15 +951,16 @@ static void test_lattice(void **state) {
   stop_if(as_integrator_start(s, &initial, NULL, &error), &error);
   stop_if(as_integrator_step(s, 1e-3, &error), &error);
   asi_solver_info blocks, klu;
-  s->step.solver->ops->info(s->step.solver, &blocks);
+  s->stepper.step.solver->ops->info(s->stepper.step.solver, &blocks);
   assert_string_equal(blocks.backend, "blocks");
   asi_elimination graph;
   asi_solver *solver = NULL;
   int culprit = 0;
-  const int n = s->step.size, *col_start = s->step.pattern.col_start, *row = s->step.pattern.row;
+  const int n = s->stepper.step.size, *col_start = s->stepper.step.pattern.col_start,
+            *row = s->stepper.step.pattern.row;
   stop_if(asi_order_by_graph(problem, n, &graph, &error), &error);
   stop_if(asi_klu_create(n, col_start, row, graph.order, ASI_ORDER_GIVEN, &solver, &error), &error);
-  assert_int_equal(solver->ops->factor(solver, s->step.scaled, &culprit), AS_OK);
+  assert_int_equal(solver->ops->factor(solver, s->stepper.step.scaled, &culprit), AS_OK);
   solver->ops->info(solver, &klu);
   asi_fronts fronts;
   stop_if(asi_fronts_init(&fronts, n, col_start, row, &graph, &error), &error);
@@ -973,7 +974,7 @@ static void test_lattice(void **state) {
   double *x = take((size_t)n, sizeof(double)), *y = take((size_t)n, sizeof(double)), off = 0.0;
   for (int i = 0; i < n; ++i) x[i] = y[i] = 1.0;
   assert_int_equal(solver->ops->solve(solver, x), AS_OK);
-  assert_int_equal(s->step.solver->ops->solve(s->step.solver, y), AS_OK);
+  assert_int_equal(s->stepper.step.solver->ops->solve(s->stepper.step.solver, y), AS_OK);
   const double size = asi_max_abs(x, n);
   for (int i = 0; i < n; ++i) off = asi_worse(off, fabs(x[i] - y[i]));
   assert_true(off <= 1e-9 * size);

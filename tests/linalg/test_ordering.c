@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
-#include "core/ordering.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/ordering.h"
 #include "linalg/solver.h"
 #include "problems/loops.h"
 
@@ -84,11 +84,11 @@ static iteration iteration_open(test_problem *p, as_method method) {
   stop_if(as_integrator_create(it.problem, &def, &it.integrator, &error), &error);
   stop_if(as_integrator_start(it.integrator, &initial, NULL, &error), &error);
   if (method == AS_METHOD_INDEX2) { // the matrix with eta
-    stop_if(asi_index2_couple(it.integrator, &error), &error);
-    it.integrator->active = &it.integrator->step;
+    stop_if(asi_index2_couple(&it.integrator->stepper, &error), &error);
+    it.integrator->stepper.active = &it.integrator->stepper.step;
   }
   stop_if(as_integrator_step(it.integrator, def.step, &error), &error);
-  const asi_system *step = &it.integrator->step;
+  const asi_system *step = &it.integrator->stepper.step;
   it.n = step->size;
   it.col_start = step->pattern.col_start;
   it.row = step->pattern.row;
@@ -150,7 +150,7 @@ static void test_less_work(void **state) {
     stop_if(asi_order_bodies_first(it.problem, it.n, &first, &error), &error);
     check_permutation(it.p->name, first.order, it.n);
     const double leaves = work_by_blocks(&it, &it.graph), bodies = work_by_blocks(&it, &first);
-    it.integrator->step.solver->ops->info(it.integrator->step.solver, &info);
+    it.integrator->stepper.step.solver->ops->info(it.integrator->stepper.step.solver, &info);
     printf("%s: %.0f operations from the leaves, %.0f with bodies first\n", it.p->name, leaves,
            bodies);
     assert_true(info.factor_operations + info.solve_operations == fmin(leaves, bodies));

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "chain.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "machines.h"
 #include "model/model.h"
 
@@ -59,8 +59,8 @@ static as_integrator *open_run(const as_problem *problem, const as_initial *init
 static double fill_of(const as_model *m, as_method method, double *entries) {
   as_integrator *integrator = open_run(as_model_problem(m), as_model_initial(m), method);
   asi_solver_info info;
-  integrator->active->solver->ops->info(integrator->active->solver, &info);
-  const double matrix = asi_pattern_nnz(&integrator->active->pattern);
+  integrator->stepper.active->solver->ops->info(integrator->stepper.active->solver, &info);
+  const double matrix = asi_pattern_nnz(&integrator->stepper.active->pattern);
   as_integrator_destroy(integrator);
   if (entries) *entries = info.fill;
   return info.fill / matrix;

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "alphastep/quantities.h"
-#include "core/integrator.h"
-#include "core/problem.h"
+#include "core/driver/integrator.h"
+#include "core/kinematics/problem.h"
 #include "machines.h"
 #include "model/model.h"
 
@@ -505,7 +505,7 @@ static void test_other_rows(void **state) {
   for (int m = 0; m < 3; ++m) {
     const as_integrator_def how = given_steps(methods[m], 0.8, 0.005);
     run a = start_run(build_bennett(false), &how), b = start_run(build_bennett(true), &how);
-    const asi_redundancy *r = &a.integrator->redundancy;
+    const asi_redundancy *r = &a.integrator->kin.redundancy;
     bool before[MOST];
     int changes = 0;
     double largest = 0.0;
@@ -521,7 +521,7 @@ static void test_other_rows(void **state) {
            largest);
     assert_true(changes > 0);
     assert_true(largest <= 2e-7);
-    assert_int_equal(a.integrator->statistics.failed_steps, 0);
+    assert_int_equal(a.integrator->kin.statistics.failed_steps, 0);
     end_run(&a);
     end_run(&b);
   }
@@ -779,7 +779,7 @@ static void test_iterations(void **state) {
           how.tolerance.rtol = k == 3 ? 1e-3 : 1e-5;
           run r = start_run(all[i].build(twin), &how);
           advance(&r, 0.3);
-          sum[twin] += r.integrator->statistics.newton_iterations;
+          sum[twin] += r.integrator->kin.statistics.newton_iterations;
           end_run(&r);
         }
       }
@@ -798,10 +798,10 @@ static void test_left_out(void **state) {
   const as_problem *p = as_model_problem(r.model);
   double most = 0.0, size = 0.0;
   advance(&r, 0.2);
-  const double *const multiplier = r.integrator->predictor.z[0] + p->n;
+  const double *const multiplier = r.integrator->stepper.predictor.z[0] + p->n;
   for (int i = 0; i < p->def.n_lambda; ++i) {
-    size = fmax(size, fabs(r.integrator->now.lambda[i]));
-    if (r.integrator->redundancy.implied[i]) most = fmax(most, fabs(multiplier[i]));
+    size = fmax(size, fabs(r.integrator->stepper.now.lambda[i]));
+    if (r.integrator->kin.redundancy.implied[i]) most = fmax(most, fabs(multiplier[i]));
   }
   if (!(most <= 1e-9 * size))
     fail_msg("rows that are left out have multipliers of %g beside %g", most, size);

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
-#include "core/problem.h"
+#include "core/kinematics/problem.h"
 #include "files.h"
 #include "random_machine.h"
 #include "units.h"

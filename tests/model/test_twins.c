@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "machines.h"
 #include "share.h"
 
@@ -176,7 +176,7 @@ static double distance(const run *a, const run *b, double unit) {
 /// The norm of the twin's reactions, which its redundant machine could have, too, over that of the machine's own.
 static double norm_ratio(const run *a, const run *twin) {
   const as_problem *p = as_model_problem(a->model), *q = as_model_problem(twin->model);
-  const double *w = a->integrator->redundancy.norm_weight;
+  const double *w = a->integrator->kin.redundancy.norm_weight;
   const double *x = as_integrator_state(a->integrator)->lambda;
   const double *y = as_integrator_state(twin->integrator)->lambda;
   double own = 0.0, other = 0.0;
@@ -207,10 +207,10 @@ static void try_redundant(uint64_t seed) {
     ok = fault[0] == '\0';
   }
   if (fault[0] == '\0') {
-    iterations[0] += a.integrator->statistics.newton_iterations;
-    iterations[1] += b.integrator->statistics.newton_iterations;
+    iterations[0] += a.integrator->kin.statistics.newton_iterations;
+    iterations[1] += b.integrator->kin.statistics.newton_iterations;
   }
-  if (fault[0] == '\0' && a.integrator->redundancy.n_implied < 4)
+  if (fault[0] == '\0' && a.integrator->kin.redundancy.n_implied < 4)
     snprintf(fault, sizeof fault, "redundant rows are not found");
   if (!ok || fault[0])
     printf("  redundant, %s, rho_inf %g, h %g, rtol %g\n", method_names[m.method], m.rho_inf, m.h,

@@ -12,7 +12,7 @@
 
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
-#include "core/integrator.h"
+#include "core/driver/integrator.h"
 #include "machines.h"
 
 #define HEAD "alphastep: 1\nsimulate: {t_end: 1, step: 0.01}\n"
@@ -300,12 +300,12 @@ static void test_bad_solution(void **state) {
   def.step = 0.01;
   assert_int_equal(as_integrator_create(as_model_problem(m), &def, &s, &error), AS_OK);
   assert_int_equal(as_integrator_start(s, as_model_initial(m), NULL, &error), AS_OK);
-  const asi_solver_ops *usual = s->step.solver->ops;
+  const asi_solver_ops *usual = s->stepper.step.solver->ops;
   asi_solver_ops bad = *usual;
   bad.solve = solve_badly;
-  s->step.solver->ops = &bad;
+  s->stepper.step.solver->ops = &bad;
   assert_int_equal(as_integrator_step(s, 0.01, &error), AS_ERR_SINGULAR);
-  s->step.solver->ops = usual;
+  s->stepper.step.solver->ops = usual;
   if (strstr(error.message,
              "cannot be solved accurately: body \"bob\", velocity z comes out as ") == NULL)
     fail_msg("%s", error.message);

@@ -1,0 +1,387 @@
+/// Taking steps: one that leaves everything as it was if it fails, one that is rescued, many to a given time.
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/denormals.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/driver/integrator.h"
+
+void asi_accept_step(as_integrator *s) {
+  const double t0 = s->stepper.t;
+  asi_stepper_accept(&s->stepper);
+  asi_publish(s, s->stepper.t, &s->stepper.now);
+  s->open = true;
+  s->settled = t0;
+}
+
+/// Tries one step.
+static as_status try_step(as_integrator *s, double h, double t1, double e) {
+  const as_status status = asi_solve_step(&s->stepper, h, t1, e);
+  if (status == AS_OK) asi_control_note(s);
+  if (status == AS_OK) asi_accept_step(s);
+  return status;
+}
+
+enum { MAX_SPLITS = 6 };
+
+/// [RE.5] A step that has failed with `status` is tried again with more compliance, which carries it over
+/// a singular position, and then in two parts of 0.6 h and 0.4 h: halves would meet the singular point
+/// again. Where an event lies in the first part, the second has to wait: then it ends earlier. So it does where held
+/// signals follow: they are those of one part, in which an angle turns less than half a turn.
+static as_status rescue_step(as_integrator *s, double h, double t1, as_status status, int splits) {
+  static const double compliance[] = {1e-4, 1e-2};
+  for (int i = 0; i < 2 && s->kin.redundancy.rows > 0; ++i)
+    if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
+      status = try_step(s, h, t1, compliance[i]);
+  if (as_status_is_recoverable(status) && s->stepper.path.count > 0) { // [NW.15]
+    s->stepper.path.leads = !s->stepper.path.leads;
+    status = try_step(s, h, t1, s->stepper.base_compliance);
+    if (status) s->stepper.path.leads = !s->stepper.path.leads;
+  }
+  const double middle = s->stepper.t + 0.6 * h;
+  if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
+  const struct { double from, to; } parts[] = {{s->stepper.t, middle}, {middle, t1}};
+  status = AS_OK;
+  for (int i = 0; i < 2 && status == AS_OK; ++i) {
+    const double part = parts[i].to - parts[i].from;
+    status = try_step(s, part, parts[i].to, s->stepper.base_compliance);
+    if (as_status_is_recoverable(status))
+      status = rescue_step(s, part, parts[i].to, status, splits + 1);
+    bool pending = s->stepper.t < parts[i].to;
+    if (status == AS_OK && s->def.n_events > 0 && !pending && i == 0) {
+      status = asi_events_pending(s, &pending);
+      if (status == AS_OK && !pending) status = asi_events_act(s, s->stepper.t);
+    }
+    if (pending || (i == 0 && s->kin.problem->def.follow)) return status;
+  }
+  return status;
+}
+
+/// [RE.12] Whether no position close by satisfies the constraints at t1; then s->next.q is where they are closest.
+static bool is_out_of_reach(as_integrator *s, double t1) {
+  as_start_report report;
+  const unsigned char *const keep = s->kin.given.keep;
+  if (s->kin.problem->def.n_lambda == 0) return false;
+  s->kin.given.keep = NULL;
+  const as_status status =
+      asi_project_position(&s->kin, t1, s->stepper.now.q, s->stepper.next.q, true, &report);
+  s->kin.given.keep = keep;
+  return status == AS_ERR_INCONSISTENT;
+}
+
+/// After a step to t1 has failed for good: adds to its error which constraint rows are close to dependent where it
+/// began, or where they are closest if they cannot hold at t1. The arena is put back afterwards: the search measures the rows anew.
+static void explain_failure(as_integrator *s, double t1, as_status status, as_error *error) {
+  const asi_redundancy usual = s->kin.redundancy;
+  if (error == NULL || usual.rows == 0 ||
+      (status != AS_ERR_SINGULAR && status != AS_ERR_CONVERGENCE && status != AS_ERR_TOLERANCE))
+    return;
+  as_error ignored;
+  s->kin.eval.error = &ignored;
+  const bool locked = is_out_of_reach(s, t1);
+  // There rows are known to be dependent, but the position is not exact.
+  const double near = (locked ? 100.0 : 10.0) * asi_redundancy_near(&s->kin);
+  const double t = locked ? t1 : s->stepper.t;
+  const double *const q = locked ? s->stepper.next.q : s->stepper.now.q;
+  const as_point here = {
+      .t = t, .q = q, .v = s->stepper.now.v, .x = s->stepper.next.x, .y = s->stepper.next.y};
+  const as_status found = asi_find_redundancy(&s->kin, &here, near, usual.n_redundant + 8);
+  // Rows that are redundant everywhere say nothing about where it failed.
+  const asi_redundancy *r = &s->kin.redundancy;
+  const int count = r->n_nearly > 0 ? r->n_nearly : r->n_redundant;
+  const int *rows = r->n_nearly > 0 ? r->found + r->n_redundant : r->found;
+  if (found == AS_OK && (r->n_nearly > 0 || count > usual.n_redundant)) {
+    char names[600] = "";
+    const as_problem_def *def = &s->kin.problem->def;
+    const as_point at = {.t = t, .q = q, .v = s->stepper.now.v, .u = s->kin.eval.u};
+    if (def->describe_redundancy)
+      def->describe_redundancy(&at, rows, count, r->group, names, sizeof names, def->user);
+    else
+      asi_name_rows(s->kin.problem, rows, count, names, sizeof names);
+    // Where Newton's method or elimination happened to stop says less.
+    if (locked)
+      asi_print(error->message, sizeof error->message,
+                "No position satisfies all constraints at t = %.9g s.", t1);
+    const bool stopped = strncmp(error->message, "The equations", 13) == 0;
+    char *const detail = stopped ? strstr(error->message, ": ") : NULL;
+    if (detail) strcpy(detail, ".");
+    const size_t used = strlen(error->message);
+    asi_print(error->message + used, sizeof error->message - used,
+              locked ? " Where they are closest, %s%s."
+                     : " The step began close to a singular position: %s%s.",
+              names,
+              def->describe_redundancy ? ""
+              : count == 1             ? " follows from the others"
+                                       : " follow from the others");
+  }
+  s->kin.eval.error = error;
+  s->kin.redundancy = usual;
+  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+}
+
+/// A step that leaves everything as it was if it fails, with the error of its first attempt.
+static as_status take_safe_step(as_integrator *s, double h, double t1, as_error *error) {
+  s->kin.eval.error = error;
+  s->stepper.newton_rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
+  s->stepper.controlled = false;
+  const asi_seen seen = s->stepper.seen;
+  asi_system *const active = s->stepper.active;
+  const as_status status = try_step(s, h, t1, s->stepper.base_compliance);
+  if (!as_status_is_recoverable(status)) return status;
+  s->stepper.seen = seen;
+  s->stepper.active = active;
+  const as_integrator saved = *s;
+  as_error ignored;
+  const size_t u_size = (size_t)s->kin.problem->def.n_u * sizeof(double);
+  double *const u = s->held + 6 * (size_t)s->kin.problem->def.n_u;
+  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+  memcpy(u, s->kin.eval.u, u_size);
+  memcpy(s->kin.redundancy.was_implied, s->kin.redundancy.implied,
+         (size_t)s->kin.redundancy.rows * sizeof(bool));
+  s->kin.eval.error = &ignored;
+  const as_status rescued = rescue_step(s, h, t1, status, 0);
+  if (rescued == AS_OK) {
+    s->kin.eval.error = error;
+    asi_log(
+        &s->kin, AS_LOG_INFO,
+        "The step from t = %.9g s to %.9g s could be taken only with compliant constraints or in "
+        "parts (%ld of them): %s",
+        saved.stepper.t, s->stepper.t, s->kin.statistics.steps - saved.kin.statistics.steps,
+        error ? error->message : "it failed at first.");
+    return AS_OK;
+  }
+  as_statistics statistics = s->kin.statistics; // work was done, but no step
+  statistics.steps = saved.kin.statistics.steps;
+  statistics.last_step = saved.kin.statistics.last_step;
+  const asi_system step = s->stepper.step,
+                   least = s->kin.redundancy.least; // may have been made on the way
+  *s = saved;
+  s->stepper.step = step;
+  s->kin.redundancy.least = least;
+  memcpy(s->kin.redundancy.implied, s->kin.redundancy.was_implied,
+         (size_t)s->kin.redundancy.rows * sizeof(bool));
+  asi_rows_update(&s->kin, false);
+  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+  memcpy(s->kin.eval.u, u, u_size);
+  s->kin.statistics = statistics;
+  explain_failure(s, t1, status, error);
+  s->stepper.factor_h = (double)NAN;
+  return status;
+}
+
+/// Lets events and samples of the last step happen that lie at or before `until`. AS_STOPPED: an event asked
+/// to stop.
+static as_status settle(as_integrator *s, double until, as_error *error) {
+  if (!s->open) return AS_OK;
+  const asi_float_mode mode = asi_flush_denormals();
+  as_status status = AS_OK;
+  s->kin.eval.error = error;
+  if (s->def.n_events > 0) status = asi_events_act(s, until);
+  if (status == AS_OK && until >= s->stepper.t) {
+    bool jumped = false;
+    if (s->kin.problem->def.n_samplers > 0) status = asi_sampling_act(s, &jumped);
+    if (status == AS_OK && jumped) status = asi_events_look(s);
+    bool passed = false;
+    if (status == AS_OK && isnan(s->def.step)) status = asi_times_pass(s, &passed);
+    if (status == AS_OK && passed && s->def.n_events > 0) status = asi_events_act(s, s->stepper.t);
+    s->open = status != AS_OK;
+  }
+  if (status && status != AS_STOPPED) // not somewhere on the way to an event
+    asi_dense_show(s, fmax(fmin(until, s->stepper.t),
+                           s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t));
+  asi_restore_denormals(mode);
+  return status;
+}
+
+/// What comes before every step: what is left of the last one, and the question whether to go on.
+static as_status before_step(as_integrator *s, as_error *error) {
+  const as_status status = settle(s, s->stepper.t, error);
+  if (status || s->def.interrupt == NULL || !s->def.interrupt(s->def.interrupt_user)) return status;
+  asi_publish(s, s->stepper.t, &s->stepper.now);
+  return asi_fail(error, AS_INTERRUPTED, s->stepper.t, NULL,
+                  "The integration was interrupted at t = %.9g s.", s->stepper.t);
+}
+
+/// A step that flushes denormals.
+static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
+  as_status status = before_step(s, error);
+  if (status) return status;
+  const asi_float_mode mode = asi_flush_denormals();
+  status = take_safe_step(s, h, t1, error);
+  asi_restore_denormals(mode);
+  return status ? status : asi_error_clear(error);
+}
+
+static double mesh_point(const as_integrator *s) {
+  return s->mesh.t0 + (double)s->mesh.count * s->mesh.h;
+}
+
+/// Whether a part of a step is left to do.
+static bool is_in_parts(const as_integrator *s) {
+  const double last = mesh_point(s), h = s->mesh.h;
+  return !s->stepper.forward && s->stepper.last_h < 0.9 * h && s->stepper.t > last &&
+         s->stepper.t < last + h;
+}
+
+/// Steps from the current time to t: `most` at the most, the last one stretched or shortened. Ends early
+/// where an event has changed something. Mesh points are multiplied, not summed up, and go on where an earlier
+/// call has left them: interruptions do not show in the last bit.
+static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
+  if (!(s->mesh.h == most && (s->stepper.t == mesh_point(s) || is_in_parts(s)))) {
+    s->mesh.t0 = s->stepper.t;
+    s->mesh.h = most;
+    s->mesh.count = 0;
+  }
+  const double t0 = s->mesh.t0;
+  const long n = (long)fmax((double)s->mesh.count + 1.0, round((t - t0) / most));
+  for (long i = s->mesh.count + 1; i <= n; ++i) {
+    const double end = i < n ? t0 + (double)i * most : t;
+    const double rest = t - (t0 + (double)(n - 1) * most);
+    const double whole = i < n || fabs(rest - most) <= 1e-9 * most ? most : rest;
+    const double h = s->stepper.t == mesh_point(s) ? whole : end - s->stepper.t;
+    as_status status = take_step(s, h, end, error);
+    if (status == AS_OK && s->stepper.t == end) s->mesh.count = i;
+    if (status == AS_OK) status = settle(s, s->stepper.t, error);
+    if (status) return status;
+    if (s->stepper.t != end || s->kin.statistics.steps >= s->most_steps) return AS_OK;
+  }
+  return AS_OK;
+}
+
+/// Whether there is a step to take on the way to t.
+static bool is_on_the_way(const as_integrator *s, double t) {
+  return s->stepper.t < t && s->kin.statistics.steps < s->most_steps;
+}
+
+/// Steps of a given size to t; from sample to sample they are equal. A first step after an event that would
+/// be short, and much shorter than the next, passes t instead by a whole step, and the state at t is
+/// interpolated.
+static as_status advance_by(as_integrator *s, double most, double t, bool exactly,
+                            as_error *error) {
+  const bool sampled = s->kin.problem->def.n_samplers > 0;
+  as_status status = settle(s, t, error);
+  while (is_on_the_way(s, t) && status == AS_OK) {
+    const double next = sampled ? asi_sampling_next(s) : (double)INFINITY;
+    const double gap = fmin(next, t) - s->stepper.t;
+    // A sample next to t is at t.
+    const double end = sampled && asi_sampling_is_at(s, next, t) ? t : fmin(next, t);
+    const double n = fmax(1.0, ceil(gap / most - 1e-9)), equal = gap / n;
+    // After an interruption between two samples the steps stay what they were.
+    const bool as_before = fabs(equal - s->mesh.h) <= 1e-9 * equal;
+    if (!exactly && !sampled && s->stepper.forward && gap < 0.5 * most) {
+      status = take_step(s, gap + most, t + most, error);
+      if (status == AS_OK) status = settle(s, t, error);
+    } else {
+      status = take_steps(s, !sampled ? most : as_before ? s->mesh.h : equal, end, error);
+    }
+  }
+  return status;
+}
+
+/// The state shows reactions of least norm when a call ends, also where it fails.
+static as_status finish(as_integrator *s, as_status status, as_error *error) {
+  if (s->late_reactions) return status;
+  s->kin.eval.error = status ? NULL : error; // the first failure is what is told
+  const as_status shown = asi_show_reactions(s);
+  return status ? status : shown;
+}
+
+/// An automatic step.
+static as_status take_automatic_step(as_integrator *s, double stop, double hint, as_error *error) {
+  as_status status = before_step(s, error);
+  if (status) return status;
+  const double next = s->kin.problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
+  const asi_float_mode mode = asi_flush_denormals();
+  s->kin.eval.error = error;
+  bool passed = false;
+  if (!s->stepper.last.known) status = asi_times_pass(s, &passed); // a switch at the start
+  // A sample next to the time that is asked for is at it.
+  const bool at_hint = asi_sampling_is_at(s, next, hint);
+  const double end = fmin(at_hint ? hint : fmin(stop, next), asi_times_next(s));
+  if (status == AS_OK) status = asi_automatic_step(s, end, hint);
+  if (status) {
+    memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+    explain_failure(s, s->stepper.t1, status, error);
+  }
+  asi_restore_denormals(mode);
+  return status ? status : asi_error_clear(error);
+}
+
+// ---- what a caller may ask ------------------------------------------------------------------------
+
+static as_status fail_standing(const as_integrator *s, double h, as_error *error) {
+  return asi_fail(error, AS_ERR_ARGUMENT, s->stepper.t, "step",
+                  "A step of %g s from t = %.9g s does not move forward in time.", h, s->stepper.t);
+}
+
+as_status as_integrator_step(as_integrator *s, double h, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double t = s->stepper.t + h;
+  if (!(h > 0.0 && isfinite(h) && t > s->stepper.t)) return fail_standing(s, h, error);
+  return finish(s, advance_by(s, h, t, true, error), error);
+}
+
+as_status as_integrator_next(as_integrator *s, as_error *error) {
+  as_status status = asi_check_started(s, error);
+  if (status) return status;
+  if (!isnan(s->def.step)) return as_integrator_step(s, s->def.step, error);
+  status = settle(s, s->stepper.t, error);
+  if (status == AS_OK) status = take_automatic_step(s, (double)INFINITY, (double)INFINITY, error);
+  if (status == AS_OK) status = settle(s, s->stepper.t, error);
+  return finish(s, status, error);
+}
+
+as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double t0 = s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t;
+  if (!(t >= t0 && t <= s->stepper.t))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->stepper.t, "t",
+                    "t = %.9g s is not inside the last step, from %.9g s to %.9g s.", t, t0,
+                    s->stepper.t);
+  s->kin.eval.error = error;
+  asi_dense_show(s, t);
+  const as_status completed = asi_dense_complete(s, true, true);
+  return completed ? completed : finish(s, AS_OK, error);
+}
+
+/// Goes towards t: one step, or what is left of the last one, or all the way.
+static as_status go(as_integrator *s, double t, bool one_step, as_error *error) {
+  as_status status = asi_check_started(s, error);
+  if (status) return status;
+  const double h = s->def.step;
+  if (!(t >= s->state.t && isfinite(t)))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "t",
+                    "Cannot advance from t = %.9g s to %.9g s: time runs forward.", s->state.t, t);
+  if (!isnan(h) && !((t - s->stepper.t) / h < 9e15))
+    return asi_fail(error, AS_ERR_ARGUMENT, s->stepper.t, "step",
+                    "From t = %.9g s to %.9g s there are too many steps of %g s.", s->stepper.t, t,
+                    h);
+  const bool inside = s->state.t < s->stepper.t;
+  s->most_steps = one_step ? s->kin.statistics.steps + (inside ? 0 : 1) : LONG_MAX;
+  if (!isnan(h)) status = advance_by(s, h, t, false, error);
+  const double last = s->def.tolerance.land ? t : (double)INFINITY;
+  if (isnan(h)) status = settle(s, t, error);
+  while (isnan(h) && is_on_the_way(s, t) && status == AS_OK) {
+    status = take_automatic_step(s, last, t, error);
+    if (status == AS_OK) status = settle(s, t, error);
+  }
+  s->most_steps = LONG_MAX;
+  if (status) return finish(s, status, error);
+  asi_dense_show(s, fmin(t, s->stepper.t));
+  status = asi_dense_complete(s, true, true);
+  if (status == AS_OK) status = finish(s, AS_OK, error);
+  return status ? status : asi_error_clear(error);
+}
+
+as_status as_integrator_advance(as_integrator *s, double t, as_error *error) {
+  return go(s, t, false, error);
+}
+
+as_status as_integrator_step_towards(as_integrator *s, double t, as_error *error) {
+  return go(s, t, true, error);
+}

@@ -1,0 +1,232 @@
+/// The integrator: many steps, their sizes, what happens in them and what is shown of them.
+///
+/// integrator.c  create, destroy, statistics
+/// initial.c     start: what is given is checked, projected and completed; restarts
+/// advance.c     step, advance; what is done when a step fails
+/// control.c     automatic steps: the error of a step, the size of the next
+/// inside.c      inputs that the ends of a step do not show;  times.c  known times at which inputs change
+/// dense.c       the state anywhere in the last step
+/// between.c     its accelerations and multipliers, without a trace in later steps
+/// events.c      what happens when functions cross zero;  sampling.c  sampled controllers
+/// save.c        states in memory and in files
+#ifndef ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
+#define ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
+
+#include "base/archive.h"
+#include "base/denormals.h"
+#include "core/stepper/stepper.h"
+
+struct as_integrator {
+  asi_kinematics kin;
+  asi_stepper stepper;
+  as_integrator_def def;
+  bool started;
+  long most_steps; ///< a call that goes to a time stops when statistics.steps has come so far
+  double *arena;   ///< all arrays of numbers, here, of kinematics and of the stepper
+  size_t arena_size;
+  double *backup; ///< a copy of the arena, while a step is split
+  struct {
+    double *move;     ///< n
+    double *work;     ///< n
+    double *rhs;      ///< n + n_lambda + n_psi + n_x + n_y
+    double *unknowns; ///< one for each unknown of a step
+  } scratch;          ///< of step control, events and output
+
+  // What the caller sees: at t, or interpolated inside the last step.
+  as_state state; ///< points into now or shown
+  asi_values shown;
+  bool
+      late_reactions; ///< those of redundant joints are shown by asi_show_reactions() only, when they are asked for
+  struct {
+    asi_system kkt, consistent, projection; ///< as those of steps
+    asi_system stiff;                       ///< [DO.3]
+    asi_values lines;                       ///< v', lambda, psi, x' and y by straight lines
+    double *block;                          ///< what blocks of steps hold
+    double *velocity;                       ///< n: index-3: v on the constraints
+    double *rest;                           ///< what lines leave of all equations
+  } output;                                 ///< for the state between steps, see between.c
+  struct {
+    double t0, h; ///< steps of a given size end at t0 + i h; h is NAN: none yet [s]
+    long count;   ///< i of the last one
+  } mesh;
+
+  // Automatic steps.
+  struct {
+    double h;           ///< proposed for the next step; NAN: none yet
+    double error;       ///< of the last accepted step, in tolerances; at least a hundredth
+    int patience;       ///< steps for which h does not grow after a rejection
+    double *size;       ///< n + n + n_x: the largest sizes of q, v and x so far
+    double *new_size;   ///< the same with the trial
+    double *atol;       ///< n + n + n_x
+    double *given_atol; ///< n + n + n_x: NAN where it is not given
+    double *estimate;   ///< n + n + n_x: the error of a step
+    double *mean[3];    ///< n + n_x: mean v' and x' of the trial and of the last two steps
+    double mean_h[3];   ///< sizes of these steps [s]
+    double *noise[3];   ///< n: round-off in these mean v'
+    double
+        amplified;  ///< by how much constraints amplified it in the last step; 0: it did not matter
+    double longest; ///< of the steps since the start [s]
+    double
+        *slow[3]; ///< n: mean v' of the window of steps that is being filled, and of the last two
+    double slow_h[3]; ///< lengths of these windows [s]; 0: not known
+    double *third;    ///< n: v''' by windows
+    bool third_known;
+    double *held; ///< n: what counts of an error that constraints take up; scratch
+    double
+        fast; ///< what counts of the error of a vibration of stiff springs in the trial, in tolerances
+    double turn;      ///< how far that turns in it, within 0.2 and 1 [rad]
+    double vibration; ///< the largest of these lately
+    double
+        *inputs; ///< 3 (n + n_x + n_lambda) + 2 n_lambda + n: scratch of inside.c, zeros at its end
+  } control;
+
+  // Sampled controllers.
+  struct asi_sampler *sampler; ///< problem->def.n_samplers of them
+  double *held;                ///< n_u: results that wait for their delay
+
+  // Events.
+  bool open;               ///< events and samples of the last step have not all happened yet
+  double settled;          ///< those up to here have [s]
+  struct asi_event *event; ///< def.n_events of them
+  as_event_report report;  ///< the last one
+  double *impulse;         ///< n_lambda + n_psi
+  double *restitution;     ///< n_lambda + n_psi
+  bool *holds;             ///< n_lambda + n_psi: constraints, as actions want them
+  bool *was_inactive;      ///< n_lambda + n_psi
+};
+
+// initial.c ---------------------------------------------------------------------------------------
+
+/// Goes on from t, where q, v and x are those of s->next, and lambda, psi and y there are first guesses, with
+/// the constraints that are active (n_lambda + n_psi) and those that are struck: finds all that belongs to
+/// it. If that fails, nothing has changed.
+as_status asi_restart(as_integrator *s, const bool *active, const double *restitution);
+/// Goes on from t, where only forces have jumped.
+as_status asi_restart_forces(as_integrator *s);
+
+// advance.c ---------------------------------------------------------------------------------------
+
+/// Makes the step that was solved last the new state.
+void asi_accept_step(as_integrator *s);
+
+// control.c ---------------------------------------------------------------------------------------
+
+/// Checks tolerances and spreads them over the components.
+as_status asi_control_create(as_integrator *s, as_error *error);
+/// Forgets what was learned; sizes are those of the current state.
+void asi_control_start(as_integrator *s);
+/// Absolute tolerances that are not given, from typical sizes.
+void asi_control_sizes(as_integrator *s);
+/// [SZ.2] before a start
+double asi_rate_at_rest(const as_integrator *s);
+/// Notes a step of given size that has been solved, for later automatic ones.
+void asi_control_note(as_integrator *s);
+/// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
+/// time that is of interest, for the first step of a system at rest.
+as_status asi_automatic_step(as_integrator *s, double stop, double hint);
+
+/// The size of s->control.estimate and of a gap of constraints, in tolerances.
+double asi_control_measure(const as_integrator *s, double gap);
+
+// inside.c ----------------------------------------------------------------------------------------
+
+/// Looks at so many points inside the step that was solved last for inputs that move more than so many tolerances: the
+/// share of the step up to the first; 1: there are none.
+double asi_look_inside(as_integrator *s, int points, double allowed);
+
+// dense.c -----------------------------------------------------------------------------------------
+
+/// Keeps the values at the end of the last step, which are about to jump.
+void asi_dense_keep_end(as_integrator *s);
+/// Lets the state show the values at t, inside the last step or at its end; inside, v', lambda, psi, x' and y are straight
+/// lines until they are asked for.
+ASI_IO void asi_dense_show(as_integrator *s, double t);
+
+// between.c ---------------------------------------------------------------------------------------
+
+/// What evaluations and solutions for output change, as it was.
+typedef struct asi_output {
+  bool of_a_row; ///< not of an event
+  as_statistics statistics;
+  double mass_size, compliance;
+  bool mass_known;
+  double *u;
+  bool *inactive, *implied;
+  int n_inactive, n_implied;
+  asi_float_mode mode;
+} asi_output;
+
+/// Makes the systems of output: as those of steps, and that of [DO.3].
+as_status asi_output_create(as_integrator *s, as_error *error);
+/// How many numbers there are in the blocks that are put back.
+size_t asi_output_block_size(const as_problem *p);
+/// Between these two systems may be solved at the time that is shown, with the constraints and held signals that it has:
+/// steps do not notice. For events, which are part of the run, the systems are those of steps.
+void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was);
+void asi_output_end(as_integrator *s, const asi_output *was);
+/// Leads positions back to where stiff springs have their force, [DO.3], and solves for v', lambda, psi, x' and y of the
+/// state that is shown, if it is inside a step; where that cannot be done all is as interpolated.
+ASI_IO as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates);
+/// Whether springs, by the matrix of the last step, are what decides on a change of v' from one value to another: then it is
+/// that of a vibration which no step resolves. M is that of a point.
+ASI_IO bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
+                           const double *to);
+/// Lets the state show multipliers of least norm.
+ASI_IO as_status asi_show_reactions(as_integrator *s);
+
+// sampling.c --------------------------------------------------------------------------------------
+
+as_status asi_sampling_create(as_integrator *s, as_error *error);
+void asi_sampling_free(as_integrator *s);
+/// Copies where the samplers stand, and u, for a start that may fail; puts the copy back.
+void asi_sampling_keep(as_integrator *s);
+void asi_sampling_take_back(as_integrator *s);
+/// Saves or loads where the samplers stand.
+void asi_sampling_visit(as_integrator *s, asi_archive *a);
+/// Forgets what is pending; samples before t are over.
+void asi_sampling_start(as_integrator *s, double t);
+/// The next time at which something is sampled or takes effect; infinity if there is none [s].
+double asi_sampling_next(const as_integrator *s);
+/// Whether a time at which something is sampled is t, to round-off.
+bool asi_sampling_is_at(const as_integrator *s, double time, double t);
+/// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
+/// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
+as_status asi_sampling_act(as_integrator *s, bool *jumped);
+
+// times.c -----------------------------------------------------------------------------------------
+
+/// The next known time, of an input or an event, at which a step has to end; infinity if there is none [s].
+double asi_times_next(const as_integrator *s);
+/// If inputs may jump now, goes on behind that, where v', lambda, psi, x' and y are found anew; `passed` says so.
+as_status asi_times_pass(as_integrator *s, bool *passed);
+
+// events.c ----------------------------------------------------------------------------------------
+
+/// The next time behind t at which an event happens by the clock or its function turns; infinity if there is none [s].
+double asi_events_next(const as_integrator *s, double t);
+
+as_status asi_events_create(as_integrator *s, as_error *error);
+void asi_events_free(as_integrator *s);
+/// Copies what is known of the events; puts the copy back.
+void asi_events_keep(as_integrator *s);
+void asi_events_take_back(as_integrator *s);
+/// Saves or loads what is known of the events.
+void asi_events_visit(as_integrator *s, asi_archive *a);
+/// Takes the signs of all functions at the current state.
+as_status asi_events_start(as_integrator *s);
+/// Takes the signs again, after something has jumped.
+as_status asi_events_look(as_integrator *s);
+/// Whether there are events in the last step that have not happened yet.
+as_status asi_events_pending(as_integrator *s, bool *pending);
+/// Lets the events of the last step happen that lie at or before `until`, in their order. AS_STOPPED: one
+/// asked to stop, and its state is shown.
+as_status asi_events_act(as_integrator *s, double until);
+
+// integrator.c ------------------------------------------------------------------------------------
+
+/// Refuses an integrator that is NULL or has not been started.
+as_status asi_check_started(const as_integrator *s, as_error *error);
+/// Lets the state point to some values.
+ASI_IO void asi_publish(as_integrator *s, double t, const asi_values *at);
+
+#endif

@@ -1,0 +1,174 @@
+/// Sampled controllers: held signals u that change at sample times only.
+///
+/// Steps end on sample times, exactly. There the inputs are read from the converged state; the new u jumps,
+/// and v', lambda, psi, x' and y jump with it: they are solved for anew, and the next step starts as the
+/// first one does, looking forward only. So second order holds between samples and across them.
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/driver/integrator.h"
+
+/// Where a sampler stands.
+struct asi_sampler {
+  long long next; ///< number of its next sample
+  bool pending;   ///< a result waits
+  double due;     ///< until then [s]
+};
+
+as_status asi_sampling_create(as_integrator *s, as_error *error) {
+  const as_problem_def *def = &s->kin.problem->def;
+  // Behind each a copy, for a start that fails; behind held one of u, too, one for samples that fail, two for
+  // events, one for steps that fail and one that samplers are shown.
+  s->sampler = asi_calloc(2 * (size_t)def->n_samplers, sizeof *s->sampler);
+  s->held = asi_calloc(8 * (size_t)def->n_u, sizeof(double));
+  return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
+}
+
+void asi_sampling_keep(as_integrator *s) {
+  const size_t n = (size_t)s->kin.problem->def.n_samplers, nu = (size_t)s->kin.problem->def.n_u;
+  memcpy(s->sampler + n, s->sampler, n * sizeof *s->sampler);
+  memcpy(s->held + nu, s->held, nu * sizeof(double));
+  memcpy(s->held + 2 * nu, s->kin.eval.u, nu * sizeof(double));
+}
+
+void asi_sampling_take_back(as_integrator *s) {
+  const size_t n = (size_t)s->kin.problem->def.n_samplers, nu = (size_t)s->kin.problem->def.n_u;
+  memcpy(s->sampler, s->sampler + n, n * sizeof *s->sampler);
+  memcpy(s->held, s->held + nu, nu * sizeof(double));
+  memcpy(s->kin.eval.u, s->held + 2 * nu, nu * sizeof(double));
+}
+
+void asi_sampling_free(as_integrator *s) {
+  free(s->sampler);
+  free(s->held);
+}
+
+/// [SA.1] sample k of a controller is at offset + k period: multiplied, not summed up
+static double sample_time(const as_sampler_def *def, long long k) {
+  return def->offset + (double)k * def->period;
+}
+
+/// Whether two times are the same to round-off.
+static double slack(double t, double period) {
+  return fmin(fmax(1e-10 * period, 1e-11 * fmax(1.0, fabs(t))), 1e-3 * period);
+}
+
+static bool is_at(double t, double time, double period) {
+  return fabs(t - time) <= slack(t, period);
+}
+
+bool asi_sampling_is_at(const as_integrator *s, double time, double t) {
+  const int n = s->kin.problem->def.n_samplers;
+  bool all = n > 0;
+  for (int i = 0; i < n; ++i) all = all && is_at(t, time, s->kin.problem->sampler[i].period);
+  return all;
+}
+
+/// Whether what was read can be: no sample and no result is overdue, and counting does not overflow.
+static bool makes_sense(const struct asi_sampler *x, const as_sampler_def *def, double t) {
+  const double least = t - 2.0 * slack(t, def->period);
+  return (double)x->next <= 0x1p53 && sample_time(def, x->next) >= least &&
+         (!x->pending || (x->due >= least && x->due <= t + 2.0 * def->period));
+}
+
+void asi_sampling_visit(as_integrator *s, asi_archive *a) {
+  const as_problem_def *def = &s->kin.problem->def;
+  asi_archive_doubles(a, s->held, (size_t)def->n_u);
+  for (int i = 0; i < def->n_samplers; ++i) {
+    struct asi_sampler *x = &s->sampler[i];
+    uint64_t next = (uint64_t)x->next;
+    asi_archive_word(a, &next);
+    asi_archive_bool(a, &x->pending);
+    asi_archive_double(a, &x->due);
+    if (a->mode != ASI_ARCHIVE_READ || a->damaged) continue;
+    x->next = next <= INT64_MAX ? (long long)next : LLONG_MAX;
+    if (!a->trusted && !makes_sense(x, &s->kin.problem->sampler[i], s->stepper.t))
+      a->damaged = true;
+  }
+}
+
+void asi_sampling_start(as_integrator *s, double t) {
+  const as_problem_def *def = &s->kin.problem->def;
+  for (int i = 0; i < def->n_samplers; ++i) {
+    const as_sampler_def *one = &s->kin.problem->sampler[i];
+    long long k = (long long)fmax(0.0, floor((t - one->offset) / one->period) - 1.0);
+    while (sample_time(one, k) < t && !is_at(t, sample_time(one, k), one->period)) ++k;
+    s->sampler[i] = (struct asi_sampler){.next = k};
+  }
+}
+
+double asi_sampling_next(const as_integrator *s) {
+  double next = (double)INFINITY;
+  for (int i = 0; i < s->kin.problem->def.n_samplers; ++i) {
+    next = fmin(next, sample_time(&s->kin.problem->sampler[i], s->sampler[i].next));
+    if (s->sampler[i].pending) next = fmin(next, s->sampler[i].due);
+  }
+  return next;
+}
+
+/// Calls the controllers that are due, all with the same point, and keeps their results.
+static as_status take_samples(as_integrator *s) {
+  const as_problem *p = s->kin.problem;
+  if (p->def.n_samplers == 0) return AS_OK;
+  asi_publish(s, s->stepper.t, &s->stepper.now);
+  const as_status shown = asi_show_reactions(s);
+  if (shown) return shown;
+  as_point at = asi_point_at_start(&s->stepper, s->stepper.now.v);
+  at.lambda = s->state.lambda;
+  at.psi = s->state.psi;
+  double *const shown_u = s->held + 7 * (size_t)p->def.n_u;
+  memcpy(shown_u, s->kin.eval.u, (size_t)p->def.n_u * sizeof(double));
+  at.u = shown_u;
+  for (int i = 0; i < p->def.n_samplers; ++i) {
+    const as_sampler_def *one = &p->sampler[i];
+    const double time = sample_time(one, s->sampler[i].next);
+    if (!is_at(at.t, time, one->period)) continue;
+    double *result = s->held + one->first;
+    memcpy(result, s->kin.eval.u + one->first, (size_t)one->count * sizeof(double));
+    const int code = one->sample(&at, result, one->user ? one->user : p->def.user);
+    if (code != AS_DONE)
+      return asi_fail(s->kin.eval.error, AS_ERR_CALLBACK, at.t, "sample",
+                      "The sample callback of sampler %d failed at t = %.9g s (it returned %d).", i,
+                      at.t, code);
+    for (int k = 0; k < one->count; ++k)
+      if (!isfinite(result[k]))
+        return asi_fail(s->kin.eval.error, AS_ERR_CALLBACK, at.t, "u",
+                        "The sample callback of sampler %d returned %g for u[%d] at t = %.9g s.", i,
+                        result[k], one->first + k, at.t);
+    if (one->delay == 0.0 && !one->hidden)
+      memcpy(shown_u + one->first, result, (size_t)one->count * sizeof(double));
+    s->sampler[i].pending = true;
+    s->sampler[i].due = time + one->delay;
+    ++s->sampler[i].next;
+  }
+  return AS_OK;
+}
+
+as_status asi_sampling_act(as_integrator *s, bool *jumped) {
+  const as_problem *p = s->kin.problem;
+  bool changed = *jumped = false;
+  double *const old_u = s->held + 3 * (size_t)p->def.n_u;
+  as_status status = take_samples(s);
+  if (status) return status;
+  memcpy(old_u, s->kin.eval.u, (size_t)p->def.n_u * sizeof(double));
+  for (int i = 0; i < p->def.n_samplers; ++i) {
+    const as_sampler_def *one = &p->sampler[i];
+    if (!s->sampler[i].pending || !is_at(s->stepper.t, s->sampler[i].due, one->period)) continue;
+    const size_t size = (size_t)one->count * sizeof(double);
+    if (!changed) asi_dense_keep_end(s);
+    changed = changed || memcmp(s->kin.eval.u + one->first, s->held + one->first, size) != 0;
+    memcpy(s->kin.eval.u + one->first, s->held + one->first, size);
+    s->sampler[i].pending = false;
+  }
+  *jumped = changed;
+  if (changed) status = asi_restart_forces(s);
+  if (status == AS_OK) return AS_OK;
+  // The results still wait, and so they will be tried again.
+  memcpy(s->kin.eval.u, old_u, (size_t)p->def.n_u * sizeof(double));
+  for (int i = 0; i < p->def.n_samplers; ++i)
+    if (is_at(s->stepper.t, s->sampler[i].due, p->sampler[i].period)) s->sampler[i].pending = true;
+  return status;
+}

@@ -1,0 +1,618 @@
+/// Saved states: all that an integrator knows, so that it goes on bit for bit, in another process too.
+///
+/// A file is a head (magic, format, length, checksum), a description of the problem and the method, which has
+/// to fit the integrator that reads it, and the state; docs/saved-states.md has the layout. Factors are part of
+/// it: their rounding errors are those of the pivots that were chosen, perhaps many steps ago, so each solver
+/// saves what it needs to make the same factors again. What is computed before it is used is left out.
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/archive.h"
+#include "base/denormals.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "core/driver/integrator.h"
+#include "lie/space.h"
+
+static const char magic[16] = "alphastep state\n";
+enum { FORMAT = 11, HEAD = 16 + 3 * 8 };
+// Steps for which an automatic size may be held back: more than control.c ever asks for.
+enum { MOST_PATIENCE = 100 };
+
+// ---- what belongs to a state ----------------------------------------------------------------------
+
+static void visit_values(as_integrator *s, const asi_values *x, asi_archive *a) {
+  const as_problem *p = s->kin.problem;
+  const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda, nx = (size_t)p->def.n_x;
+  asi_archive_doubles(a, x->q, (size_t)p->nq);
+  asi_archive_doubles(a, x->v, n);
+  asi_archive_doubles(a, x->vdot, n);
+  asi_archive_doubles(a, x->a, n);
+  asi_archive_doubles(a, x->lambda, m);
+  asi_archive_doubles(a, x->psi, (size_t)p->def.n_psi);
+  asi_archive_doubles(a, x->eta, m);
+  asi_archive_doubles(a, x->x, nx);
+  asi_archive_doubles(a, x->xdot, nx);
+  asi_archive_doubles(a, x->w, nx);
+  asi_archive_doubles(a, x->y, (size_t)p->def.n_y);
+}
+
+static void visit_statistics(as_statistics *x, asi_archive *a) {
+  long *const counts[] = {&x->steps,
+                          &x->failed_steps,
+                          &x->rejected_steps,
+                          &x->newton_iterations,
+                          &x->factorizations,
+                          &x->solves,
+                          &x->mass_evaluations,
+                          &x->force_evaluations,
+                          &x->constraint_evaluations,
+                          &x->jacobian_evaluations};
+  double *const sizes[] = {&x->last_step,         &x->error,
+                           &x->dynamics_residual, &x->position_residual,
+                           &x->velocity_residual, &x->contraction};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) asi_archive_count(a, counts[i]);
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) asi_archive_double(a, sizes[i]);
+}
+
+static void visit_last_step(as_integrator *s, asi_archive *a) {
+  asi_archive_bool(a, &s->stepper.last.known);
+  if (!s->stepper.last.known) return;
+  asi_archive_double(a, &s->stepper.last.t0);
+  asi_archive_double(a, &s->stepper.last.h);
+  asi_archive_doubles(a, s->stepper.last.a_offset, 2);
+  asi_archive_doubles(a, s->stepper.last.w_offset, 2);
+  asi_archive_double(a, &s->stepper.last.factor_h);
+  visit_values(s, &s->stepper.last.from, a);
+  asi_archive_doubles(a, s->stepper.last.xi, (size_t)s->kin.problem->n);
+  for (int i = 0; i < 2; ++i)
+    asi_archive_doubles(a, s->stepper.last.rate[i], (size_t)s->kin.problem->n);
+  asi_archive_bool(a, &s->stepper.last.jumped);
+  if (!s->stepper.last.jumped) return;
+  visit_values(s, &s->stepper.last.to, a);
+  asi_archive_doubles(a, s->stepper.last.u, (size_t)s->kin.problem->def.n_u);
+  asi_archive_double(a, &s->stepper.last.compliance);
+  asi_archive_int(a, &s->stepper.last.n_implied, 0, s->kin.redundancy.rows);
+  s->stepper.last.n_inactive = 0;
+  for (int i = 0; i < s->kin.redundancy.rows; ++i) {
+    asi_archive_bool(a, &s->stepper.last.inactive[i]);
+    s->stepper.last.n_inactive += s->stepper.last.inactive[i];
+    asi_archive_bool(a, &s->stepper.last.implied[i]);
+  }
+}
+
+static void visit_history(as_integrator *s, asi_archive *a) {
+  const size_t n = (size_t)s->kin.problem->n, nx = (size_t)s->kin.problem->def.n_x;
+  const size_t soi2 = s->def.method == AS_METHOD_SOI2 ? n : 0;
+  asi_predictor *past = &s->stepper.predictor;
+  asi_archive_int(a, &past->count, 0, ASI_HISTORY);
+  asi_archive_int(a, &past->points, 1, ASI_MOST_POINTS);
+  asi_archive_bool(a, &past->rings);
+  asi_archive_doubles(a, past->t, (size_t)past->count);
+  for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
+  asi_archive_doubles(a, s->stepper.a_rate, n);
+  asi_parasite *parasite = &s->stepper.parasite;
+  const size_t watched =
+      s->def.method == AS_METHOD_INDEX3 ? (size_t)s->kin.problem->def.n_lambda : 0;
+  for (int i = 0; i < 3; ++i) asi_archive_doubles(a, parasite->past[i], watched);
+  asi_archive_doubles(a, parasite->swing, watched);
+  asi_archive_int(a, &parasite->known, 0, 4);
+  asi_archive_int(a, &parasite->count, 0, ASI_PARASITE_STEPS);
+  asi_archive_double(a, &parasite->least);
+  asi_archive_int(a, &s->stepper.path.count, 0, ASI_PATH);
+  for (int i = 0; i < s->stepper.path.count; ++i)
+    asi_archive_doubles(a, s->stepper.path.mean[i], n);
+  asi_archive_doubles(a, s->stepper.path.h, (size_t)s->stepper.path.count);
+  asi_archive_double(a, &s->stepper.path.lag);
+  asi_archive_bool(a, &s->stepper.path.stiff);
+  asi_archive_bool(a, &s->stepper.path.leads);
+  asi_archive_bool(a, &s->stepper.path.excited);
+  asi_archive_doubles(a, s->stepper.path.extra, n);
+  asi_archive_doubles(a, s->stepper.p, soi2);
+  asi_archive_doubles(a, s->stepper.a_before, soi2);
+  asi_archive_doubles(a, s->stepper.p_before, soi2);
+  asi_archive_double(a, &s->stepper.last_h);
+  asi_archive_bool(a, &s->stepper.varying);
+  asi_archive_double(a, &s->mesh.t0);
+  asi_archive_double(a, &s->mesh.h);
+  asi_archive_count(a, &s->mesh.count);
+  asi_archive_bool(a, &s->stepper.first);
+  asi_archive_bool(a, &s->stepper.forward);
+  asi_archive_double(a, &s->control.h);
+  asi_archive_double(a, &s->control.error);
+  asi_archive_double(a, &s->control.vibration);
+  asi_archive_int(a, &s->control.patience, 0, MOST_PATIENCE);
+  asi_archive_doubles(a, s->control.size, 2 * n + nx);
+  for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.mean[i], n + nx);
+  asi_archive_doubles(a, s->control.mean_h + 1, 2);
+  for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
+  asi_archive_double(a, &s->control.amplified);
+  asi_archive_double(a, &s->control.longest);
+  asi_archive_doubles(a, s->control.slow_h, 3);
+  for (int i = 0; i < 3; ++i) asi_archive_doubles(a, s->control.slow[i], n);
+  asi_archive_doubles(a, s->control.third, n);
+  asi_archive_bool(a, &s->control.third_known);
+  asi_archive_double(a, &s->kin.eval.rate);
+  if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
+}
+
+static void visit_constraints(as_integrator *s, asi_archive *a) {
+  asi_redundancy *r = &s->kin.redundancy;
+  const size_t rows = (size_t)r->rows;
+  asi_archive_double(a, &s->stepper.base_compliance);
+  s->kin.compliance = s->stepper.base_compliance;
+  asi_archive_doubles(a, r->inverse_D2, rows);
+  asi_archive_doubles(a, r->inverse_d2, rows);
+  asi_archive_doubles(a, r->per_row, rows);
+  asi_archive_int(a, &r->n_redundant, 0, r->rows);
+  asi_archive_int(a, &r->n_implied, 0, r->rows);
+  for (size_t i = 0; i < rows && r->n_implied > 0; ++i) asi_archive_bool(a, &r->implied[i]);
+  asi_archive_doubles(a, r->column_scale, r->n_implied > 0 ? (size_t)s->kin.problem->n : 0);
+  asi_archive_doubles(a, r->norm_weight, r->n_implied > 0 ? rows : 0);
+  asi_archive_double(a, &r->length);
+  asi_archive_double(a, &r->rounded);
+  asi_archive_bool(a, &r->close);
+  asi_archive_double(a, &r->response);
+  asi_archive_bool(a, &r->doubtful);
+  r->norm_known = r->n_implied > 0;
+  s->kin.eval.n_inactive = 0;
+  for (size_t i = 0; i < rows; ++i) {
+    asi_archive_bool(a, &s->kin.eval.inactive[i]);
+    s->kin.eval.n_inactive += s->kin.eval.inactive[i];
+  }
+  asi_rows_update(&s->kin, false);
+}
+
+static void visit_newton(as_integrator *s, asi_archive *a) {
+  const as_problem *p = s->kin.problem;
+  bool shared = s->stepper.active == &s->stepper.shared;
+  asi_archive_bool(a, &shared);
+  if (a->mode == ASI_ARCHIVE_READ && shared && s->stepper.shared.size == 0) a->damaged = true;
+  if (a->mode == ASI_ARCHIVE_READ && !a->damaged)
+    s->stepper.active = shared ? &s->stepper.shared : &s->stepper.step;
+  if (s->stepper.eta.solver) { // and T of the last factorization: [GA.14]
+    asi_archive_int(a, &s->stepper.coupled_steps, 0, ASI_ALWAYS_COUPLED);
+    asi_archive_doubles(a, s->kin.motion.t.value,
+                        (size_t)s->kin.motion.t.col_start[s->kin.motion.t.cols]);
+  }
+  asi_archive_double(a, &s->stepper.factor_h);
+  asi_archive_double(a, &s->stepper.factor_gamma);
+  asi_archive_double(a, &s->stepper.factor_compliance);
+  asi_archive_count(a, &s->stepper.factor_age);
+  asi_archive_count(a, &s->stepper.factor_iterations);
+  asi_archive_double(a, &s->stepper.seen.contraction);
+  asi_archive_count(a, &s->stepper.seen.contraction_age);
+  asi_archive_double(a, &s->stepper.seen.ageing);
+  asi_archive_double(a, &s->stepper.seen.ageing_norm);
+  asi_archive_int(a, &s->stepper.seen.ageing_left, 0, ASI_AGEING_BELIEVED);
+  asi_archive_double(a, &s->stepper.seen.fresh_contraction);
+  asi_archive_bool(a, &s->stepper.seen.fresh_seen);
+  asi_archive_double(a, &s->stepper.seen.fresh_norm);
+  asi_archive_double(a, &s->stepper.seen.first_norm);
+  asi_archive_doubles(a, s->stepper.metric,
+                      s->stepper.metric ? (size_t)s->stepper.b_n.col_start[s->stepper.b_n.cols]
+                                        : 0);
+  if (!s->stepper.first && asi_index2_keeps_b(&s->stepper))
+    asi_archive_doubles(a, s->stepper.b_n.value,
+                        (size_t)s->stepper.b_n.col_start[s->stepper.b_n.cols]);
+  asi_archive_double(a, &s->stepper.seen.refining);
+  asi_archive_count(a, &s->stepper.seen.refining_age);
+  asi_archive_bool(a, &s->kin.mass_known);
+  // Blocks that are not evaluated anew before they are used: M, if constant, and what [NW.7] reads.
+  static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};
+  for (int i = 0; i < 3; ++i) {
+    const as_matrix *m = &s->kin.block[kept[i]];
+    if ((p->present & AS_BLOCK_BIT(kept[i])) && (kept[i] != AS_BLOCK_M || s->kin.mass_known))
+      asi_archive_doubles(a, m->value, (size_t)m->col_start[m->cols]);
+  }
+  const as_matrix *mass = &s->kin.block[AS_BLOCK_M];
+  if (s->kin.mass_known) s->kin.mass_size = asi_max_mass(p, mass);
+}
+
+/// The matrix of all unknowns, which index-2 may not have needed yet.
+static void visit_coupled(as_integrator *s, asi_archive *a) {
+  bool made = s->stepper.step.solver != NULL;
+  asi_archive_bool(a, &made);
+  if (a->mode == ASI_ARCHIVE_READ && !a->damaged && !made) {
+    if (s->stepper.eta.solver == NULL || s->stepper.active == &s->stepper.step) a->damaged = true;
+    if (!a->damaged) asi_system_free(&s->stepper.step);
+  }
+  if (a->damaged || !made) return;
+  if (s->stepper.step.solver == NULL && asi_index2_couple(&s->stepper, NULL))
+    a->no_memory = a->damaged = true;
+  if (!a->damaged) asi_system_visit(&s->stepper.step, a);
+}
+
+/// The multipliers of least norm that are shown in place of those of the run.
+static void visit_reactions(as_integrator *s, asi_archive *a) {
+  double *const lambda = s->kin.redundancy.shown;
+  bool shown = s->state.lambda == lambda;
+  asi_archive_bool(a, &shown);
+  if (!shown || a->damaged) return;
+  asi_archive_doubles(a, lambda, (size_t)s->kin.redundancy.rows);
+  s->state.lambda = lambda;
+  s->state.psi = lambda + s->kin.problem->def.n_lambda;
+}
+
+static void visit_state(as_integrator *s, asi_archive *a) {
+  const as_problem_def *def = &s->kin.problem->def;
+  double shown = s->state.t;
+  asi_archive_double(a, &s->stepper.t);
+  asi_archive_double(a, &shown);
+  asi_archive_double(a, &s->stepper.a_offset);
+  asi_archive_double(a, &s->stepper.w_offset);
+  asi_archive_double(a, &s->stepper.blow.kinetic[1]);
+  asi_archive_double(a, &s->stepper.blow.stored[1]);
+  visit_values(s, &s->stepper.now, a);
+  visit_last_step(s, a);
+  visit_history(s, a);
+  visit_constraints(s, a);
+  visit_newton(s, a);
+  asi_archive_doubles(a, s->kin.eval.u, (size_t)def->n_u);
+  asi_sampling_visit(s, a);
+  asi_events_visit(s, a);
+  visit_statistics(&s->kin.statistics, a);
+  if (a->mode == ASI_ARCHIVE_READ) asi_dense_show(s, shown);
+  // To the last bit, whatever the treatment of denormals was when they were computed.
+  if (s->state.q == s->shown.q) visit_values(s, &s->shown, a);
+  visit_reactions(s, a);
+  visit_coupled(s, a);
+  asi_system *const systems[] = {&s->stepper.shared,    &s->stepper.eta,       &s->kin.kkt,
+                                 &s->kin.projection,    &s->kin.consistent,    &s->output.kkt,
+                                 &s->output.projection, &s->output.consistent, &s->output.stiff};
+  for (int i = 0; i < 9 && !a->damaged; ++i) asi_system_visit(systems[i], a);
+}
+
+static bool all_finite(const double *x, int n) {
+  for (int i = 0; i < n; ++i)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+static bool has_factors(const asi_system *system) {
+  asi_solver_info info;
+  system->solver->ops->info(system->solver, &info);
+  return info.full_factorizations > 0;
+}
+
+static bool path_makes_sense(const as_integrator *s) {
+  for (int i = 0; i < s->stepper.path.count; ++i)
+    if (!(s->stepper.path.h[i] > 0.0) || !all_finite(s->stepper.path.mean[i], s->kin.problem->n))
+      return false;
+  return s->stepper.path.count == 0 ||
+         (isfinite(s->stepper.path.lag) && all_finite(s->stepper.path.extra, s->kin.problem->n));
+}
+
+static bool b_makes_sense(const as_integrator *s) {
+  return s->stepper.first || !asi_index2_keeps_b(&s->stepper) ||
+         all_finite(s->stepper.b_n.value, s->stepper.b_n.col_start[s->stepper.b_n.cols]);
+}
+
+static bool windows_make_sense(const as_integrator *s) {
+  bool sense = all_finite(s->control.third, s->kin.problem->n);
+  for (int i = 0; i < 3; ++i)
+    sense = sense && s->control.slow_h[i] >= 0.0 && isfinite(s->control.slow_h[i]) &&
+            all_finite(s->control.slow[i], s->kin.problem->n);
+  return sense;
+}
+
+/// Whether a state that was read can be gone on from: a step must neither break nor run on forever.
+static bool makes_sense(const as_integrator *s) {
+  const as_problem *p = s->kin.problem;
+  const asi_values *now = &s->stepper.now;
+  const int n = p->n, m = p->def.n_lambda, nx = p->def.n_x;
+  const double t0 = s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t, h = s->control.h;
+  const bool decoupled =
+      s->stepper.eta.solver != NULL && s->stepper.active == &s->stepper.shared; // [GA.14]
+  return isfinite(s->stepper.t) &&
+         isfinite(s->stepper.blow.kinetic[1] + s->stepper.blow.stored[1]) &&
+         (!s->stepper.last.known || s->stepper.last.h > 0.0) && s->state.t >= t0 &&
+         s->state.t <= s->stepper.t && as_space_check(p->space, now->q, NULL) == AS_OK &&
+         all_finite(now->v, n) && all_finite(now->vdot, n) && all_finite(now->a, n) &&
+         all_finite(now->lambda, m) && all_finite(now->psi, p->def.n_psi) &&
+         all_finite(now->x, nx) && all_finite(now->xdot, nx) && all_finite(now->w, nx) &&
+         all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
+         s->control.error > 0.0 && s->control.error <= 1.0 && s->control.vibration >= 0.0 &&
+         isfinite(s->control.vibration) && s->control.amplified >= 0.0 &&
+         s->control.longest >= 0.0 && windows_make_sense(s) && s->kin.eval.rate > 0.0 &&
+         isfinite(s->kin.eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
+         (s->stepper.first || s->stepper.predictor.count > 0) &&
+         (isnan(s->stepper.factor_h) ||
+          (has_factors(s->stepper.active) && (!decoupled || has_factors(&s->stepper.eta))));
+}
+
+// ---- what it has to fit ---------------------------------------------------------------------------
+
+/// Something that has to be the same where a state is saved and where it is loaded.
+typedef struct fact {
+  const char *name;
+  double value;
+  bool is_digest; ///< of many numbers
+} fact;
+
+enum { MAX_FACTS = 32 + AS_BLOCK_COUNT };
+
+/// A digest of 53 bits, which a double holds.
+typedef struct digest {
+  uint64_t hash;
+} digest;
+
+static void take_in(digest *d, double x) {
+  unsigned char bytes[16] = {0};
+  asi_archive a = {.mode = ASI_ARCHIVE_WRITE, .data = bytes, .size = sizeof bytes};
+  asi_archive_word(&a, &d->hash);
+  asi_archive_double(&a, &x);
+  d->hash = asi_checksum(bytes, sizeof bytes);
+}
+
+static double value_of(const digest *d) { return (double)(d->hash >> 11); }
+
+static double digest_space(const as_space *space) {
+  digest d = {0};
+  for (int i = 0; i < space->n_parts; ++i) {
+    take_in(&d, space->parts[i].kind);
+    take_in(&d, space->parts[i].count);
+  }
+  return value_of(&d);
+}
+
+static double digest_samplers(const as_problem *p) {
+  digest d = {0};
+  for (int i = 0; i < p->def.n_samplers; ++i) {
+    const as_sampler_def *x = &p->sampler[i];
+    const double numbers[] = {x->period, x->offset, x->delay, x->first, x->count};
+    for (int k = 0; k < 5; ++k) take_in(&d, numbers[k]);
+  }
+  return value_of(&d);
+}
+
+static double digest_pattern(const asi_pattern *pattern) {
+  digest d = {0};
+  for (int j = 0; j < pattern->cols; ++j) {
+    take_in(&d, pattern->col_start[j + 1]);
+    for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k)
+      take_in(&d, pattern->row[k]);
+  }
+  return value_of(&d);
+}
+
+static int list_facts(const as_integrator *s, fact *list) {
+  const as_problem *p = s->kin.problem;
+  const as_problem_def *def = &p->def;
+  const fact facts[] = {
+      {"the number of the method", (double)s->def.method, false},
+      {"the number of velocities", p->n, false},
+      {"the number of numbers in q", p->nq, false},
+      {"the configuration space", digest_space(p->space), true},
+      {"the number of holonomic constraints", def->n_lambda, false},
+      {"the number of nonholonomic constraints", def->n_psi, false},
+      {"the number of states x", def->n_x, false},
+      {"the number of outputs y", def->n_y, false},
+      {"the number of held signals u", def->n_u, false},
+      {"the number of samplers", def->n_samplers, false},
+      {"the times or signals of the samplers", digest_samplers(p), true},
+      {"the number of events", s->def.n_events, false},
+      {"the kind of the force", (double)def->force_kind, false},
+      {"mass_constant", def->mass_constant, false},
+      {"alpha_m", s->stepper.c.alpha_m, false},
+      {"alpha_f", s->stepper.c.alpha_f, false},
+      {"beta", s->stepper.c.beta, false},
+      {"gamma", s->stepper.c.gamma, false},
+      {"delta_m", s->stepper.cx.delta_m, false},
+      {"delta_f", s->stepper.cx.delta_f, false},
+      {"theta", s->stepper.cx.theta, false},
+  };
+  int n = (int)(sizeof facts / sizeof facts[0]);
+  memcpy(list, facts, sizeof facts);
+  for (int block = 0; block < AS_BLOCK_COUNT; ++block)
+    if (p->present & AS_BLOCK_BIT(block))
+      list[n++] = (fact){asi_block_describe((as_block)block).name,
+                         digest_pattern(&p->pattern[block]), true};
+    else
+      list[n++] = (fact){asi_block_describe((as_block)block).name, 0.0, true};
+  return n;
+}
+
+/// Compares, or writes, the facts.
+static as_status visit_facts(const as_integrator *s, asi_archive *a, as_error *error) {
+  fact list[MAX_FACTS];
+  const int n = list_facts(s, list);
+  for (int i = 0; i < n; ++i) {
+    const double mine = list[i].value;
+    const char *name = list[i].name;
+    double value = mine;
+    asi_archive_double(a, &value);
+    if (a->mode != ASI_ARCHIVE_READ || a->damaged || value == mine) continue;
+    if (!list[i].is_digest)
+      return asi_fail(error, AS_ERR_FILE, (double)NAN, name,
+                      "The saved state does not fit: %s was %.12g there and is %.12g here.", name,
+                      value, mine);
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, name,
+                    "The saved state does not fit: %s%s there differed from that here.",
+                    i < n - AS_BLOCK_COUNT ? "" : "the pattern of block ", name);
+  }
+  return AS_OK;
+}
+
+// ---- in memory ------------------------------------------------------------------------------------
+
+static as_status fail_file(as_error *error, const char *why) {
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The saved state cannot be used: %s.",
+                  why);
+}
+
+as_status as_integrator_save(as_integrator *s, void *data, size_t *size, as_error *error) {
+  const as_status status = asi_check_started(s, error);
+  if (status) return status;
+  if (size == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, s->stepper.t, "size",
+                    "as_integrator_save needs a place for the size.");
+  asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
+  (void)visit_facts(s, &count, NULL); // only reading may fail
+  visit_state(s, &count);
+  const size_t room = *size, needed = HEAD + count.used;
+  *size = needed;
+  if (data == NULL) return AS_OK;
+  if (room < needed)
+    return asi_fail(error, AS_ERR_ARGUMENT, s->stepper.t, "size",
+                    "The state takes %zu bytes, but there is room for %zu.", needed, room);
+  unsigned char *const bytes = data;
+  asi_archive body = {.mode = ASI_ARCHIVE_WRITE, .data = bytes + HEAD, .size = count.used};
+  (void)visit_facts(s, &body, NULL);
+  visit_state(s, &body);
+  memcpy(bytes, magic, sizeof magic);
+  asi_archive head = {.mode = ASI_ARCHIVE_WRITE, .data = bytes + 16, .size = HEAD - 16};
+  uint64_t format = FORMAT, length = count.used, sum = asi_checksum(bytes + HEAD, count.used);
+  asi_archive_word(&head, &format);
+  asi_archive_word(&head, &length);
+  asi_archive_word(&head, &sum);
+  return AS_OK;
+}
+
+/// Checks the head, of which there are `size` bytes, and reads the length and the checksum of the body.
+static as_status read_head(unsigned char *bytes, size_t size, uint64_t *length, uint64_t *sum,
+                           as_error *error) {
+  if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+    return fail_file(error, "it is not a state of alphastep");
+  if (size < HEAD) return fail_file(error, "it is cut off");
+  asi_archive head = {.mode = ASI_ARCHIVE_READ, .data = bytes + 16, .size = HEAD - 16};
+  uint64_t format = 0;
+  asi_archive_word(&head, &format);
+  asi_archive_word(&head, length);
+  asi_archive_word(&head, sum);
+  if (format == FORMAT) return AS_OK;
+  char why[80];
+  snprintf(why, sizeof why, "its format is %llu, this library reads %d", (unsigned long long)format,
+           FORMAT);
+  return fail_file(error, why);
+}
+
+/// Checks head, length and checksum and leaves the body in `a`.
+static as_status open_body(unsigned char *bytes, size_t size, asi_archive *a, as_error *error) {
+  uint64_t length = 0, sum = 0;
+  const as_status status = read_head(bytes, size, &length, &sum, error);
+  if (status) return status;
+  if (length > size - HEAD) return fail_file(error, "it is cut off");
+  if (length < size - HEAD) return fail_file(error, "there is something behind its end");
+  if (asi_checksum(bytes + HEAD, (size_t)length) != sum)
+    return fail_file(error, "it is damaged (the checksum is wrong)");
+  *a = (asi_archive){.mode = ASI_ARCHIVE_READ, .data = bytes + HEAD, .size = (size_t)length};
+  return AS_OK;
+}
+
+/// Reads the state; what does not make sense is damage.
+static as_status read_state(as_integrator *s, asi_archive *a, as_error *error) {
+  visit_state(s, a);
+  if (a->no_memory) return asi_fail_memory(error);
+  if (a->damaged || a->used != a->size || !makes_sense(s))
+    return fail_file(error, "it is damaged (its contents make no sense)");
+  s->started = true;
+  return AS_OK;
+}
+
+/// Reads the state, or leaves everything as it was: a copy is kept of what is there now, started or not.
+static as_status replace_state(as_integrator *s, asi_archive *a, as_error *error) {
+  const bool started = s->started;
+  const as_state state = s->state;
+  asi_archive own = {.mode = ASI_ARCHIVE_COUNT};
+  visit_state(s, &own);
+  const size_t size = own.used;
+  unsigned char *const copy = malloc(size);
+  if (copy == NULL) return asi_fail_memory(error);
+  own = (asi_archive){.mode = ASI_ARCHIVE_WRITE, .data = copy, .size = size};
+  visit_state(s, &own);
+  const as_status status = read_state(s, a, error);
+  if (status) {
+    own = (asi_archive){.mode = ASI_ARCHIVE_READ, .data = copy, .size = size, .trusted = true};
+    visit_state(s, &own);
+    s->state = state;
+    s->started = started && !own.damaged; // memory may have run out
+  }
+  free(copy);
+  return status;
+}
+
+as_status as_integrator_load(as_integrator *s, const void *data, size_t size, as_error *error) {
+  if (s == NULL || data == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "as_integrator_load needs an integrator and a saved state.");
+  // Reading goes through a pointer that can write as well; it does not.
+  unsigned char *bytes = NULL;
+  memcpy(&bytes, &data, sizeof bytes);
+  asi_archive body;
+  as_status status = open_body(bytes, size, &body, error);
+  if (status == AS_OK) status = visit_facts(s, &body, error);
+  if (status == AS_OK && body.damaged) status = fail_file(error, "it is cut off");
+  if (status) return status;
+  // Factors are made again as steps make them.
+  const asi_float_mode mode = asi_flush_denormals();
+  status = replace_state(s, &body, error);
+  asi_restore_denormals(mode);
+  return status ? status : asi_error_clear(error);
+}
+
+// ---- in files -------------------------------------------------------------------------------------
+
+static as_status fail_io(as_error *error, const char *path, const char *what) {
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%s cannot be %s.", path, what);
+}
+
+as_status as_integrator_save_file(as_integrator *s, const char *path, as_error *error) {
+  if (path == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "path", "The path is NULL.");
+  size_t size = 0;
+  as_status status = as_integrator_save(s, NULL, &size, error);
+  if (status) return status;
+  unsigned char *data = malloc(size);
+  if (data == NULL) return asi_fail_memory(error);
+  status = as_integrator_save(s, data, &size, error);
+  asi_draft output = {.file = NULL};
+  if (status == AS_OK) status = asi_draft_open(&output, path, error);
+  if (status == AS_OK) {
+    (void)fwrite(data, 1, size, output.file); // seen when it is closed
+    status = asi_draft_close(&output, AS_OK, true, error);
+  }
+  free(data);
+  return status;
+}
+
+as_status as_integrator_load_file(as_integrator *s, const char *path, as_error *error) {
+  if (s == NULL || path == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "path",
+                    "as_integrator_load_file needs an integrator and a path.");
+  const char *why = NULL;
+  FILE *file = asi_file_open(path, &why);
+  if (file == NULL)
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be opened: %s.", path,
+                    why);
+  unsigned char head[HEAD];
+  unsigned char *data = NULL;
+  uint64_t length = 0, sum = 0;
+  size_t size = fread(head, 1, HEAD, file), room = 0;
+  as_status status = ferror(file) ? fail_io(error, path, "read") : AS_OK;
+  // Something else, however long, is not read any further; nor is what stands behind the end.
+  if (status == AS_OK) status = read_head(head, size, &length, &sum, error);
+  for (bool more = true; status == AS_OK && more;) {
+    if (size >= room) {
+      room = 2 * room + 65536;
+      unsigned char *grown = realloc(data, room);
+      if (grown == NULL) {
+        status = asi_fail_memory(error);
+        break;
+      }
+      if (data == NULL) memcpy(grown, head, HEAD);
+      data = grown;
+    }
+    const size_t got = fread(data + size, 1, room - size, file);
+    size += got;
+    more = got > 0 && size - HEAD <= length;
+  }
+  if (status == AS_OK && ferror(file)) status = fail_io(error, path, "read");
+  fclose(file);
+  if (status == AS_OK) status = as_integrator_load(s, data, size, error);
+  free(data);
+  return status;
+}

@@ -1,0 +1,49 @@
+/// Known times: inputs that bend or jump by the clock, and events at given times. Automatic steps end there.
+///
+/// Where functions may jump, a step ends just before it, and the next one begins just behind it as after a sample: v', lambda,
+/// psi, x' and y are solved for anew. So second order holds across switches.
+#include <math.h>
+
+#include "core/driver/integrator.h"
+
+// [SC.10] What is closer than this share of the proposed step is now.
+#define CLOSE 1e-9
+
+static double close(const as_integrator *s) {
+  return isnan(s->control.h) ? 0.0 : CLOSE * s->control.h;
+}
+
+/// The next known time of the problem that is not now.
+static as_known_time of_problem(const as_integrator *s, double t) {
+  const as_problem_def *def = &s->kin.problem->def;
+  as_known_time found = {(double)INFINITY, (double)INFINITY};
+  if (def->next_time) def->next_time(t, s->kin.eval.u, &found, def->user);
+  return found;
+}
+
+double asi_times_next(const as_integrator *s) {
+  const double from = s->stepper.t + close(s);
+  const double input = of_problem(s, from).before, event = asi_events_next(s, from);
+  const double next = fmin(input, event);
+  return next > s->stepper.t ? next
+                             : (double)INFINITY; // never the way back, whatever a callback says
+}
+
+as_status asi_times_pass(as_integrator *s, bool *passed) {
+  const double t = s->stepper.t, until = t + close(s);
+  double behind = t;
+  *passed = false;
+  as_known_time next = of_problem(s, behind);
+  while (next.before <= until && next.after > behind) {
+    behind = next.after;
+    *passed = *passed || next.after > next.before;
+    next = of_problem(s, behind);
+  }
+  if (!*passed) return AS_OK;
+  asi_dense_keep_end(s);
+  s->stepper.t = behind;
+  const as_status status = asi_restart_forces(s);
+  s->control.h = (double)NAN; // what went well before says nothing about what comes
+  if (status) s->stepper.t = t;
+  return status;
+}
