@@ -119,7 +119,7 @@ static void print_events(const as_run *run) {
     worst = i;
   }
   if (worst < 0) return;
-  as_happening event = as_run_event(run, worst);
+  as_event_record event = as_run_event(run, worst);
   printf("  %8.2g s                     times of events: %s at t = %.6g s\n", largest, event.name,
          event.t);
 }

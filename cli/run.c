@@ -66,7 +66,7 @@ static void tell_remarks(job *j, const as_model *model) {
     if (as_model_joint_remark(model, i, text, sizeof text)) complain_log(AS_LOG_WARNING, text, j);
 }
 
-static void tell_event(const as_happening *event, void *user) {
+static void tell_event(const as_event_record *event, void *user) {
   const job *j = user;
   if (event->message == NULL || j->request->quiet) return;
   cli_complain("%s: t = %.6g s: %s", j->request->model, event->t, event->message);

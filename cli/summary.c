@@ -98,7 +98,7 @@ static void write_events(FILE *out, const as_run *run) {
   long n = as_run_events(run);
   putc('[', out);
   for (long i = 0; i < n && i < AS_RUN_EVENTS; i++) {
-    as_happening event = as_run_event(run, i);
+    as_event_record event = as_run_event(run, i);
     if (i > 0) putc(',', out);
     fputs("\n    {\"t\": ", out);
     asi_json_number(out, event.t);

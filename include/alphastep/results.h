@@ -102,18 +102,18 @@ typedef as_status as_row_fn(double t, const double *row, int n, void *user, as_e
 typedef void as_progress_fn(double t, void *user);
 
 /// An event that has happened.
-typedef struct as_happening {
+typedef struct as_event_record {
   const char *name;
   int rule;            ///< its number
   int direction;       ///< +1: rising, -1: falling
   double t;            ///< [s]
   const char *message; ///< of the rule; NULL: none
-} as_happening;
+} as_event_record;
 
 enum { AS_RUN_EVENTS = 1000 }; ///< how many are kept by a run, the first ones
 
 /// Hears of each event, when it has been carried out.
-typedef void as_happening_fn(const as_happening *event, void *user);
+typedef void as_event_record_fn(const as_event_record *event, void *user);
 
 /// What to run and what to write down. From as_default_run_def().
 typedef struct as_run_def {
@@ -138,7 +138,7 @@ typedef struct as_run_def {
   void *progress_user;
   /// Events by formulas, which come behind those of `integrator`; they have to outlive the run. May be NULL.
   const as_rules *rules;
-  as_happening_fn *happened; ///< may be NULL
+  as_event_record_fn *happened; ///< may be NULL
   void *happened_user;
 } as_run_def;
 
@@ -162,7 +162,7 @@ AS_API const double *as_run_poses(const as_run *run);
 
 /// How many events there have been, and the first AS_RUN_EVENTS of them (another number: all zero).
 AS_API long as_run_events(const as_run *run);
-AS_API as_happening as_run_event(const as_run *run, long number);
+AS_API as_event_record as_run_event(const as_run *run, long number);
 
 /// Starts and goes to t_end, giving each row to `row`. Returns AS_OK, AS_STOPPED (an event) or
 /// AS_INTERRUPTED, then call it again to go on; or a failure. Rows up to where it came have been given. `report`

@@ -30,24 +30,24 @@ static int statics_terms(const as_problem *p, asi_term *term) {
   const as_block by_psi = additive ? AS_BLOCK_K_V : AS_BLOCK_F_PSI;
   const double sign = additive ? 1.0 : -1.0;
   int i = 0;
-  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){0, n, by_lambda, additive, ASI_VIA_IDENTITY, sign};
-  term[i++] = (asi_term){0, l, by_psi, additive, ASI_VIA_IDENTITY, sign};
-  term[i++] = (asi_term){0, x, AS_BLOCK_F_X, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){0, y, AS_BLOCK_F_Y, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
-  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
-  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_Q, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, n, AS_BLOCK_PHI_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, l, AS_BLOCK_PHI_PSI, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, x, AS_BLOCK_PHI_X, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, y, AS_BLOCK_PHI_Y, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_Q, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, n, AS_BLOCK_CHI_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, l, AS_BLOCK_CHI_PSI, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, x, AS_BLOCK_CHI_X, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, y, AS_BLOCK_CHI_Y, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_CHAIN_IDENTITY, 1.0};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){0, n, by_lambda, additive, ASI_CHAIN_IDENTITY, sign};
+  term[i++] = (asi_term){0, l, by_psi, additive, ASI_CHAIN_IDENTITY, sign};
+  term[i++] = (asi_term){0, x, AS_BLOCK_F_X, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){0, y, AS_BLOCK_F_Y, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_IDENTITY, 1.0};
+  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, 1.0};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_Q, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, n, AS_BLOCK_PHI_LAMBDA, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, l, AS_BLOCK_PHI_PSI, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, x, AS_BLOCK_PHI_X, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, y, AS_BLOCK_PHI_Y, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_Q, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, n, AS_BLOCK_CHI_LAMBDA, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, l, AS_BLOCK_CHI_PSI, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, x, AS_BLOCK_CHI_X, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, y, AS_BLOCK_CHI_Y, false, ASI_CHAIN_IDENTITY, -1.0};
   return i;
 }
 
@@ -79,7 +79,7 @@ static as_status create_parts(as_analysis *a, as_error *error) {
   const as_status status = asi_kinematics_create(&a->kin, false, error);
   if (status) return status;
   asi_term terms[ASI_MAX_TERMS];
-  return asi_system_init(&a->statics, p, &a->kin.motion, ASI_UNKNOWNS_ONE_STAGE,
+  return asi_system_init(&a->statics, p, &a->kin.tangent, ASI_UNKNOWNS_ONE_STAGE,
                          (int)asi_total_size(p), terms, statics_terms(p, terms), error);
 }
 

@@ -65,7 +65,7 @@ static as_status allowed_direction(as_analysis *a, double t) {
   for (int i = 0; i < p->n; ++i) a->work[i] = scatter(i) * p->typical[i];
   memset(a->step, 0, asi_total_size(p) * sizeof(double));
   asi_matrix_multiply_add(&s->block[AS_BLOCK_M], 1.0, a->work, a->step);
-  asi_system_assemble(system, s->block, &s->motion);
+  asi_system_assemble(system, s->block, &s->tangent);
   asi_add_compliance(s, system, ASI_ANALYSIS_COMPLIANCE);
   status = asi_factor(s, system, t, "what can move");
   return status ? status : asi_solve(s, system, t, a->step);

@@ -48,7 +48,7 @@ static int list_terms(const as_problem *p, double s, asi_term *term) {
   const int n = p->n, l = n + p->def.n_lambda, x = l + p->def.n_psi, y = x + p->def.n_x;
   const bool additive = p->def.force_kind == AS_FORCE_ADDITIVE;
   const double sign = additive ? 1.0 : -1.0;
-  const asi_via via = ASI_VIA_IDENTITY;
+  const asi_chain_factor via = ASI_CHAIN_IDENTITY;
   const asi_term all[] = {
       {0, 0, AS_BLOCK_M, false, via, s * s},
       {0, 0, AS_BLOCK_F_V, false, via, -s},
@@ -88,7 +88,7 @@ static as_status factorize(krylov *k, double shift) {
   const int x = k->n + k->rows, y = x + k->nx;
   k->shift = shift;
   asi_system_set_factors(&k->system, terms, list_terms(p, shift, terms));
-  asi_system_assemble(&k->system, s->kin.block, &s->kin.motion);
+  asi_system_assemble(&k->system, s->kin.block, &s->kin.tangent);
   for (int i = x; i < k->system.size; ++i)
     k->system.value[k->system.diagonal[i]] += i < y ? shift : 1.0;
   for (int i = 0; i < k->n; ++i) {
@@ -344,8 +344,8 @@ static as_status start(krylov *k, const as_problem *p, const as_initial *initial
   asi_term terms[ASI_MAX_TERMS];
   status = asi_blocks(&s->kin, &point, p->present);
   if (status) return status;
-  return asi_system_init(&k->system, p, &s->kin.motion, ASI_UNKNOWNS_ONE_STAGE, k->n + k->rows + k->nx + k->ny, terms,
-                         list_terms(p, 1.0, terms), error);
+  return asi_system_init(&k->system, p, &s->kin.tangent, ASI_UNKNOWNS_ONE_STAGE,
+                         k->n + k->rows + k->nx + k->ny, terms, list_terms(p, 1.0, terms), error);
 }
 
 as_status as_modes_slowest(const as_problem *problem, const as_initial *initial, int count,

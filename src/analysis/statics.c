@@ -111,7 +111,7 @@ as_status asi_statics_solve(as_analysis *a, double t, double w) {
   a->stiffness =
       largest_entry(&s->block[AS_BLOCK_F_Q]) / fmax(largest_entry(&s->block[AS_BLOCK_M]), DBL_MIN);
   a->noise = round_off(a);
-  asi_system_assemble(system, s->block, &s->motion);
+  asi_system_assemble(system, s->block, &s->tangent);
   if (s->compliance > 0.0) asi_add_compliance(s, system, s->compliance / (w + a->stiffness));
   for (int i = x; i < system->size; ++i)
     system->value[system->diagonal[i]] += i < y ? sqrt(w) : 1.0;
@@ -126,9 +126,9 @@ double asi_statics_size(const as_analysis *a) {
   const as_problem *p = a->problem;
   const int x = p->n + a->kin.redundancy.rows;
   double size = 0.0;
-  for (int i = 0; i < p->n; ++i) size = asi_worse(size, fabs(a->step[i]) / p->typical[i]);
+  for (int i = 0; i < p->n; ++i) size = asi_max_nan(size, fabs(a->step[i]) / p->typical[i]);
   for (int i = 0; i < p->def.n_x; ++i)
-    size = asi_worse(size, fabs(a->step[x + i]) / fmax(1.0, fabs(a->here.at.x[i])));
+    size = asi_max_nan(size, fabs(a->step[x + i]) / fmax(1.0, fabs(a->here.at.x[i])));
   return size;
 }
 

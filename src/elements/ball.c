@@ -10,7 +10,7 @@
 ///                                  g'_q  [ 0   -R W~ ]                f_q  and of the force: -s l~
 #include "elements/ball.h"
 
-#include "base/two.h"
+#include "base/simd.h"
 #include "elements/vector.h"
 
 bool asi_is_ball(const as_element_type *type, const void *data) {
@@ -54,8 +54,8 @@ ASI_INLINED void add_curvature(const double *P, asi_three l, double *value, cons
   asi_three c[3];
   for (int j = 0; j < 3; ++j)
     c[j] = asi_minus_three(asi_load_three(to[j]), asi_times_three(P[j], l));
-  c[0].xy += (asi_two){dot, 0.0};
-  c[1].xy += (asi_two){0.0, dot};
+  c[0].xy += (asi_simd2){dot, 0.0};
+  c[1].xy += (asi_simd2){0.0, dot};
   c[2].z += dot;
   for (int j = 0; j < 3; ++j) asi_store_three(to[j], c[j]);
 }

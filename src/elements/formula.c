@@ -55,7 +55,7 @@ static int code_of(as_status status) {
 /// `The law of force "x": sqrt(-1) is not a number, at column 5 of its formula`
 static void blame(const asi_formula *f, const double *x, const asi_tables *tables, char *text,
                   size_t size) {
-  asi_slip slip;
+  asi_parse_error slip;
   asi_expression_blame(asi_formula_expression(f), asi_formula_text(f), x, tables, &slip);
   snprintf(text, size, "%s: %s, at line %d, column %d of its formula", f->what, slip.sentence,
            slip.line, slip.column);

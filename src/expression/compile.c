@@ -44,7 +44,7 @@ typedef struct compiler {
   size_t at, length;
   int depth;
   const asi_scope *scope;
-  asi_slip *slip;
+  asi_parse_error *slip;
   node *node;
   int n_nodes, room;
   bool no_memory;
@@ -52,7 +52,7 @@ typedef struct compiler {
 
 // ---- mistakes ---------------------------------------------------------------------------------------
 
-void asi_slip_place(asi_slip *slip, const char *text) {
+void asi_parse_error_place(asi_parse_error *slip, const char *text) {
   slip->line = slip->column = 1;
   for (size_t i = 0; i < slip->at; ++i) {
     if (text[i] == '\n') {
@@ -506,19 +506,19 @@ static asi_expression *pack(const compiler *s, int root) {
 
 /// Compiles into nodes; `out` is the result.
 static as_status compile(compiler *s, operand *out) {
-  *s->slip = (asi_slip){0};
+  *s->slip = (asi_parse_error){0};
   bool good = s->length <= ASI_EXPRESSION_LENGTH ||
               slip(s, 0, "an expression of more than %d characters", ASI_EXPRESSION_LENGTH);
   good = good && climb(s, COMPARISON, out);
   (void)peek(s);
   if (good && s->at < s->length) good = unexpected(s, "an operator");
   if (good) return AS_OK;
-  asi_slip_place(s->slip, s->text);
+  asi_parse_error_place(s->slip, s->text);
   return s->no_memory ? AS_ERR_MEMORY : AS_ERR_ARGUMENT;
 }
 
 as_status asi_expression_compile(const char *text, size_t length, const asi_scope *scope,
-                                 asi_expression **out, asi_slip *slip_out) {
+                                 asi_expression **out, asi_parse_error *slip_out) {
   compiler s = {.text = text, .length = length, .scope = scope, .slip = slip_out};
   operand root = {.node = -1};
   *out = NULL;
@@ -534,14 +534,14 @@ as_status asi_expression_compile(const char *text, size_t length, const asi_scop
 }
 
 as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
-                                double *out, asi_slip *slip_out) {
+                                double *out, asi_parse_error *slip_out) {
   compiler s = {.text = text, .length = length, .scope = scope, .slip = slip_out};
   operand root = {.node = -1};
   *out = 0.0;
   as_status status = compile(&s, &root);
   if (status == AS_OK && !is_number(&root)) {
     slip(&s, 0, "the expression is not constant");
-    asi_slip_place(slip_out, text);
+    asi_parse_error_place(slip_out, text);
     status = AS_ERR_ARGUMENT;
   }
   if (status == AS_OK) *out = root.number;

@@ -243,7 +243,7 @@ static int culprit(const asi_instruction *i, const double *value) {
 }
 
 /// Goes back from the result as long as an operand is not finite.
-static void blame_value(const asi_expression *e, const double *value, asi_slip *slip) {
+static void blame_value(const asi_expression *e, const double *value, asi_parse_error *slip) {
   const int first = e->n_constants + e->n_slots;
   const asi_instruction *code = asi_expression_code(e);
   int v = e->result;
@@ -266,7 +266,7 @@ static void blame_value(const asi_expression *e, const double *value, asi_slip *
 
 /// The first operation that lets an infinite derivative through.
 static void blame_derivative(const asi_expression *e, const trace *t, const bool *active,
-                             asi_slip *slip) {
+                             asi_parse_error *slip) {
   const int first = e->n_constants + e->n_slots;
   const asi_instruction *code = asi_expression_code(e);
   for (int n = 0; n < e->n_code; ++n) {
@@ -286,11 +286,11 @@ static void blame_derivative(const asi_expression *e, const trace *t, const bool
 }
 
 void asi_expression_blame(const asi_expression *e, const char *text, const double *x,
-                          const asi_tables *tables, asi_slip *slip) {
+                          const asi_tables *tables, asi_parse_error *slip) {
   trace t;
   double weight[MOST];
   bool active[MOST];
-  *slip = (asi_slip){0};
+  *slip = (asi_parse_error){0};
   if (forwards(e, x, tables, &t)) {
     snprintf(slip->sentence, sizeof slip->sentence, "a table cannot be evaluated");
   } else if (!isfinite(t.value[e->result])) {
@@ -299,5 +299,5 @@ void asi_expression_blame(const asi_expression *e, const char *text, const doubl
     backwards(e, &t, weight, active);
     blame_derivative(e, &t, active, slip);
   }
-  asi_slip_place(slip, text);
+  asi_parse_error_place(slip, text);
 }

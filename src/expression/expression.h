@@ -26,11 +26,11 @@ enum {
 };
 
 /// What is wrong with an expression, and where.
-typedef struct asi_slip {
+typedef struct asi_parse_error {
   size_t at;        ///< bytes from the start of the text
   int line, column; ///< the same place, from 1, in characters
   char sentence[ASI_SENTENCE_LENGTH];
-} asi_slip;
+} asi_parse_error;
 
 // ---- names ------------------------------------------------------------------------------------------
 
@@ -92,12 +92,12 @@ static inline const asi_instruction *asi_expression_code(const asi_expression *e
 /// Compiles the first `length` characters of a text that is ended by a zero there or later; the character behind them
 /// continues no number. AS_ERR_ARGUMENT: `slip` says why; AS_ERR_MEMORY. Needs the C locale. Free with free().
 ASI_IO as_status asi_expression_compile(const char *text, size_t length, const asi_scope *scope,
-                                        asi_expression **out, asi_slip *slip);
+                                        asi_expression **out, asi_parse_error *slip);
 
 /// The same of an expression that must be a number, which is finite. Takes no memory as long as all names are
 /// constants.
 ASI_IO as_status asi_expression_number(const char *text, size_t length, const asi_scope *scope,
-                                       double *out, asi_slip *slip);
+                                       double *out, asi_parse_error *slip);
 
 /// Is the value 0 or 1 wherever it is: a comparison, or a product or choice of such? It crosses zero nowhere.
 ASI_IO bool asi_expression_is_truth(const asi_expression *e);
@@ -152,6 +152,6 @@ ASI_IO bool asi_expression_has_times(const asi_expression *e, int time, bool wav
 /// Why one of these gave AS_ERR_NONFINITE: `sqrt(-1) is not a number`, at its place; `text` is the one
 /// that was compiled.
 ASI_IO void asi_expression_blame(const asi_expression *e, const char *text, const double *x,
-                                 const asi_tables *tables, asi_slip *slip);
+                                 const asi_tables *tables, asi_parse_error *slip);
 
 #endif

@@ -254,7 +254,7 @@ extern const asi_operation asi_operations[ASI_OPS];
 /// The value alone.
 double asi_operation_value(int op, double a, double b, double c);
 /// Line and column of a slip in its text.
-void asi_slip_place(asi_slip *slip, const char *text);
+void asi_parse_error_place(asi_parse_error *slip, const char *text);
 /// `sqrt(-1)`, `1 / 0`: an operation in words.
 void asi_operation_words(int op, double a, double b, char *out, size_t room);
 

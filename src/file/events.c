@@ -233,7 +233,7 @@ static bool names_failed(const asi_reader *r, const char *text) {
 }
 
 /// Says what is wrong with an event at its formula, or at its name.
-static void complain(int rule, const char *text, const asi_slip *slip, const as_error *error,
+static void complain(int rule, const char *text, const asi_parse_error *slip, const as_error *error,
                      void *user) {
   asi_reader *r = user;
   const asi_event *event = &r->events[rule];
@@ -246,7 +246,7 @@ static void complain(int rule, const char *text, const asi_slip *slip, const as_
   if (formula == NULL && !event->broken)
     asi_complain(r, event->at, "%s", error->message);
   else if (formula)
-    asi_complain_slip(r, formula, slip);
+    asi_report_parse_error(r, formula, slip);
   r->path = NULL;
 }
 

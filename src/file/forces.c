@@ -144,7 +144,7 @@ static void prepare_load(void *out) {
 
 /// A component that does not change is a number.
 static void take_component(asi_reader *r, const char *text, double *number, const char **formula) {
-  asi_slip slip;
+  asi_parse_error slip;
   if (text == NULL || asi_read_plain(text, number)) return;
   if (asi_evaluate(r, text, strlen(text), number, &slip)) return;
   *formula = text;

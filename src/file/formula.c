@@ -64,7 +64,8 @@ static size_t byte_as_written(const asi_formula_value *f, size_t byte) {
   return behind < strlen(last) ? strlen(written) - behind : (size_t)(first - written);
 }
 
-void asi_complain_slip(asi_reader *r, const asi_formula_value *f, const asi_slip *slip) {
+void asi_report_parse_error(asi_reader *r, const asi_formula_value *f,
+                            const asi_parse_error *slip) {
   if (slip->sentence[0])
     asi_complain_at(r, f->value, byte_as_written(f, slip->at), "%s", slip->sentence);
 }
@@ -75,7 +76,7 @@ bool asi_complain_formula(asi_reader *r) {
     const asi_formula_value *f = &r->formula[i];
     if (f->text != b->slip_text) continue;
     r->broken = true; // also if it has been said before
-    asi_complain_slip(r, f, &b->slip);
+    asi_report_parse_error(r, f, &b->slip);
     return true;
   }
   return false;

@@ -25,7 +25,7 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
   return NULL;
 }
 
-const char *asi_sort_plural(asi_sort sort) {
+const char *asi_entity_kind_plural(asi_entity_kind sort) {
   static const char *const name[ASI_SORTS] = {"bodies", "frames",        "joints",
                                               "forces", "superelements", "parameters",
                                               "tables", "events",        "blocks"};
@@ -45,7 +45,7 @@ static bool wrong_type(asi_reader *r, const asi_value *v, const char *wanted) {
 }
 
 /// Complains about an expression at its place inside the text.
-static bool slipped(asi_reader *r, const asi_value *v, size_t shift, const asi_slip *slip) {
+static bool slipped(asi_reader *r, const asi_value *v, size_t shift, const asi_parse_error *slip) {
   r->broken = true;
   if (slip->sentence[0]) asi_complain_at(r, v, shift + slip->at, "%s", slip->sentence);
   return false;
@@ -76,7 +76,7 @@ static bool is_number_in_quotes(const asi_value *v) {
 }
 
 bool asi_read_number(asi_reader *r, const asi_value *v, double *out) {
-  asi_slip slip;
+  asi_parse_error slip;
   *out = (double)NAN;
   if (v->type == ASI_NUMBER) {
     if (!isfinite(v->number)) {
@@ -126,7 +126,7 @@ static const char *fill_in(asi_reader *r, const asi_value *v) {
     const char *close = strchr(at, '}');
     const size_t shift = (size_t)(at - v->text) + 2;
     double number;
-    asi_slip slip;
+    asi_parse_error slip;
     if (close == NULL) {
       asi_complain(r, v, "a ${ without } in \"%.60s\"", v->text);
       return NULL;
@@ -200,13 +200,13 @@ static bool read_path(asi_reader *r, const asi_value *v, const char **out) {
 
 // ---- names of things --------------------------------------------------------------------------------
 
-static int find_thing(const asi_reader *r, asi_sort sort, const char *name) {
+static int find_thing(const asi_reader *r, asi_entity_kind sort, const char *name) {
   if (sort == ASI_SORT_BODY && strcmp(name, "ground") == 0) return AS_GROUND;
   const int found = asi_names_find(&r->builder->names[sort], name);
   return found >= 0 ? found : AS_NONE;
 }
 
-static bool read_name(asi_reader *r, const asi_value *v, asi_sort sort, int *out) {
+static bool read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out) {
   const char *name = asi_read_text(r, v);
   if (name == NULL) return false;
   *out = find_thing(r, sort, name);
@@ -218,7 +218,8 @@ static bool read_name(asi_reader *r, const asi_value *v, asi_sort sort, int *out
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < lists[k]->count; ++i) asi_hint_try(&hint, asi_names_get(lists[k], i));
   if (sort == ASI_SORT_BODY) asi_hint_try(&hint, "ground");
-  asi_complain(r, v, "there is no %s \"%.80s\"%s", asi_sort_name(sort), name, asi_hint_text(&hint));
+  asi_complain(r, v, "there is no %s \"%.80s\"%s", asi_entity_kind_name(sort), name,
+               asi_hint_text(&hint));
   return false;
 }
 
@@ -344,7 +345,7 @@ static bool read_names(asi_reader *r, const asi_value *v, const asi_key *key, in
   char what[32];
   bool good = true;
   const asi_path *outer = r->path;
-  snprintf(what, sizeof what, "names of %s", asi_sort_plural(key->sort));
+  snprintf(what, sizeof what, "names of %s", asi_entity_kind_plural(key->sort));
   if (!check_count(r, v, key->most, key->most, what)) return false;
   for (int i = 0; i < key->most; ++i) {
     const asi_path path = {NULL, i, outer};
@@ -360,12 +361,12 @@ static bool read_names(asi_reader *r, const asi_value *v, const asi_key *key, in
   return good;
 }
 
-static bool read_name_list(asi_reader *r, const asi_value *v, asi_sort sort, asi_ids *out) {
+static bool read_name_list(asi_reader *r, const asi_value *v, asi_entity_kind sort, asi_ids *out) {
   const bool one = v->type != ASI_LIST;
   bool good = true;
   const asi_path *outer = r->path;
   char what[32];
-  snprintf(what, sizeof what, "names of %s", asi_sort_plural(sort));
+  snprintf(what, sizeof what, "names of %s", asi_entity_kind_plural(sort));
   if (!one && !check_count(r, v, 1, INT_MAX, what)) return false;
   out->n = one ? 1 : v->count;
   out->id = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->id);

@@ -163,7 +163,8 @@ void asi_publish_parameters(asi_reader *r);
 /// What a name means as a number: an index or a parameter. ASI_MEANS_NOTHING if there is none.
 asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named);
 /// Evaluates an expression of parameters and indices. A slip without a sentence has been told already.
-bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out, asi_slip *slip);
+bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out,
+                  asi_parse_error *slip);
 
 /// The text of a file at a path, with which file it is; NULL: `why` says why not. Free with free().
 char *asi_read_whole(asi_reader *r, asi_file *at, size_t *size, const char **why);
@@ -233,7 +234,7 @@ as_status asi_begin_formulas(asi_reader *r, as_error *error);
 /// A number or a text, which the builder is to compile.
 bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out);
 /// Says what is wrong with a formula.
-void asi_complain_slip(asi_reader *r, const asi_formula_value *f, const asi_slip *slip);
+void asi_report_parse_error(asi_reader *r, const asi_formula_value *f, const asi_parse_error *slip);
 /// Says what is wrong with the formula that the builder has just refused; false: it has refused none.
 bool asi_complain_formula(asi_reader *r);
 

@@ -34,10 +34,12 @@ static void put_type(asi_sink *s, const asi_key *key) {
     break;
   case ASI_KEY_TEXTS: asi_put(s, "list of texts"); break;
   case ASI_KEY_FILES: asi_put(s, "path or list of paths"); break;
-  case ASI_KEY_NAME: asi_put(s, "name of a %s", asi_sort_name(key->sort)); break;
-  case ASI_KEY_NAMES: asi_put(s, "%d names of %s", key->most, asi_sort_plural(key->sort)); break;
+  case ASI_KEY_NAME: asi_put(s, "name of a %s", asi_entity_kind_name(key->sort)); break;
+  case ASI_KEY_NAMES:
+    asi_put(s, "%d names of %s", key->most, asi_entity_kind_plural(key->sort));
+    break;
   case ASI_KEY_NAME_LIST:
-    asi_put(s, "name of a %s or list of names", asi_sort_name(key->sort));
+    asi_put(s, "name of a %s or list of names", asi_entity_kind_name(key->sort));
     break;
   case ASI_KEY_SETTINGS: asi_put(s, "parameters and [formulas](expressions.md)"); break;
   case ASI_KEY_CURVE: asi_put(s, "[function](#function)"); break;

@@ -67,7 +67,7 @@ typedef struct asi_key {
   bool required;
   asi_range range;
   int least, most;
-  asi_sort sort;              ///< of what a name is
+  asi_entity_kind sort;       ///< of what a name is
   const char *const *choices; ///< NULL at the end
   const asi_table *table;     ///< of an object
   const asi_section *section; ///< of things
@@ -107,7 +107,7 @@ struct asi_kind {
 /// A sort of things.
 struct asi_section {
   const char *what; ///< `joint`
-  asi_sort sort;
+  asi_entity_kind sort;
   const asi_kind *const *kind;
   int n;
   bool first_is_default; ///< without `type` it is of the first kind
@@ -137,7 +137,7 @@ typedef struct asi_settings {
   int n;
 } asi_settings;
 
-const char *asi_sort_plural(asi_sort sort);
+const char *asi_entity_kind_plural(asi_entity_kind sort);
 
 /// Key number `i` of a table, those of its base first; NULL: there are no more.
 const asi_key *asi_table_key(const asi_table *table, int i);

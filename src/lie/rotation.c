@@ -2,14 +2,14 @@
 
 #include <math.h>
 
-#include "base/two.h"
+#include "base/simd.h"
 
 /// Two quaternions, number by number.
 typedef struct quaternions {
-  asi_two w, x, y, z;
+  asi_simd2 w, x, y, z;
 } quaternions;
 
-ASI_INLINED asi_two pair(const double *a, const double *b) { return (asi_two){*a, *b}; }
+ASI_INLINED asi_simd2 pair(const double *a, const double *b) { return (asi_simd2){*a, *b}; }
 
 ASI_INLINED quaternions load(const double *a, const double *b) {
   return (quaternions){pair(a, b), pair(a + 1, b + 1), pair(a + 2, b + 2), pair(a + 3, b + 3)};
@@ -48,17 +48,19 @@ static double inverse_root(double square) {
   return e * e < almost_one ? 1.0 - 0.5 * e : 1.0 / sqrt(square);
 }
 
-ASI_INLINED asi_two squares(quaternions q) { return q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z; }
+ASI_INLINED asi_simd2 squares(quaternions q) {
+  return q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+}
 
-ASI_INLINED quaternions scale(asi_two factor, quaternions q) {
+ASI_INLINED quaternions scale(asi_simd2 factor, quaternions q) {
   return (quaternions){factor * q.w, factor * q.x, factor * q.y, factor * q.z};
 }
 
 ASI_INLINED quaternions normalize(quaternions q) {
-  const asi_two square = squares(q), e = square - asi_both(1.0);
-  asi_two factor = asi_both(1.0) - asi_both(0.5) * e;
-  if (!asi_are_below(e * e, almost_one))
-    factor = (asi_two){inverse_root(square[0]), inverse_root(square[1])};
+  const asi_simd2 square = squares(q), e = square - asi_simd_splat(1.0);
+  asi_simd2 factor = asi_simd_splat(1.0) - asi_simd_splat(0.5) * e;
+  if (!asi_simd_is_below(e * e, almost_one))
+    factor = (asi_simd2){inverse_root(square[0]), inverse_root(square[1])};
   return scale(factor, q);
 }
 
@@ -144,11 +146,11 @@ static const double shortest_limit = 0x1p-11;
 
 /// sum_k (-s)^k / (2k + n)! of two s, each with its n, so many terms; even and odd k apart, which need not wait for each
 /// other.
-ASI_INLINED asi_two series(asi_two s, int n0, int n1, int terms) {
-  const asi_two s2 = s * s;
-  asi_two part[2] = {{0.0, 0.0}, {0.0, 0.0}};
+ASI_INLINED asi_simd2 series(asi_simd2 s, int n0, int n1, int terms) {
+  const asi_simd2 s2 = s * s;
+  asi_simd2 part[2] = {{0.0, 0.0}, {0.0, 0.0}};
   for (int k = terms - 1; k >= 0; k--) {
-    asi_two sum = {inverse_factorial[2 * k + n0], inverse_factorial[2 * k + n1]};
+    asi_simd2 sum = {inverse_factorial[2 * k + n0], inverse_factorial[2 * k + n1]};
     if (k + 2 < terms) sum += s2 * part[k % 2];
     part[k % 2] = sum;
   }
@@ -157,30 +159,30 @@ ASI_INLINED asi_two series(asi_two s, int n0, int n1, int terms) {
 
 /// Two rotation vectors, and the squares of half their angles.
 typedef struct turns {
-  asi_two x, y, z, u;
+  asi_simd2 x, y, z, u;
 } turns;
 
 ASI_INLINED turns load_turns(const double *a, const double *b) {
-  const asi_two x = pair(a, b), y = pair(a + 1, b + 1), z = pair(a + 2, b + 2);
-  return (turns){x, y, z, asi_both(0.25) * (x * x + y * y + z * z)};
+  const asi_simd2 x = pair(a, b), y = pair(a + 1, b + 1), z = pair(a + 2, b + 2);
+  return (turns){x, y, z, asi_simd_splat(0.25) * (x * x + y * y + z * z)};
 }
 
 // [LG.3] exp(w) = (cos(th/2), sin(th/2)/th w)
-ASI_INLINED quaternions exp_by(turns w, asi_two cosine, asi_two sine_over) {
-  const asi_two k = asi_both(0.5) * sine_over;
+ASI_INLINED quaternions exp_by(turns w, asi_simd2 cosine, asi_simd2 sine_over) {
+  const asi_simd2 k = asi_simd_splat(0.5) * sine_over;
   return (quaternions){cosine, k * w.x, k * w.y, k * w.z};
 }
 
 /// The cosine of half an angle, and its sine over it.
-ASI_INLINED asi_two half_angle(double u) {
-  if (u < shortest_limit) return series(asi_both(u), 0, 1, 4);
-  if (u <= short_limit) return series(asi_both(u), 0, 1, 7);
-  return (asi_two){cos(sqrt(u)), sinc(sqrt(u))};
+ASI_INLINED asi_simd2 half_angle(double u) {
+  if (u < shortest_limit) return series(asi_simd_splat(u), 0, 1, 4);
+  if (u <= short_limit) return series(asi_simd_splat(u), 0, 1, 7);
+  return (asi_simd2){cos(sqrt(u)), sinc(sqrt(u))};
 }
 
 ASI_INLINED quaternions exp_of(turns w) {
-  const asi_two first = half_angle(w.u[0]), second = half_angle(w.u[1]);
-  return exp_by(w, asi_firsts(first, second), asi_seconds(first, second));
+  const asi_simd2 first = half_angle(w.u[0]), second = half_angle(w.u[1]);
+  return exp_by(w, asi_simd_unpack_low(first, second), asi_simd_unpack_high(first, second));
 }
 
 void asi_so3_exp(const double *w, double *q) {
@@ -200,12 +202,12 @@ static __attribute__((noinline)) void move_any(const double *q1, const double *w
 void asi_so3_move_two(const double *q1, const double *w1, const double *q2, const double *w2,
                       double *out1, double *out2) {
   const turns w = load_turns(w1, w2);
-  if (asi_are_below(w.u, shortest_limit)) {
+  if (asi_simd_is_below(w.u, shortest_limit)) {
     const quaternions e = exp_by(w, series(w.u, 0, 0, 4), series(w.u, 1, 1, 4));
     const quaternions q = compose(load(q1, q2), e);
-    const asi_two excess = squares(q) - asi_both(1.0);
-    if (asi_are_below(excess * excess, almost_one)) {
-      const quaternions unit = scale(asi_both(1.0) - asi_both(0.5) * excess, q);
+    const asi_simd2 excess = squares(q) - asi_simd_splat(1.0);
+    if (asi_simd_is_below(excess * excess, almost_one)) {
+      const quaternions unit = scale(asi_simd_splat(1.0) - asi_simd_splat(0.5) * excess, q);
       store(&unit, 0, out1);
       store(&unit, 1, out2);
       return;
@@ -258,7 +260,7 @@ ASI_INLINED void coefficients(double s, double *b, double *c) {
     long_coefficients(s, b, c);
     return;
   }
-  const asi_two both = series(asi_both(s), 2, 3, 7);
+  const asi_simd2 both = series(asi_simd_splat(s), 2, 3, 7);
   *b = both[0];
   *c = both[1];
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/two.h"
+#include "base/simd.h"
 #include "lie/rotation.h"
 #include "lie/se3.h"
 

@@ -53,7 +53,7 @@
 // What an operation takes, in those of KLU; measured on a chain of 1000 links.
 #define FACTOR_COST 0.2
 #define SOLVE_COST 0.35
-enum { LARGEST_BLOCK = 24, LONGEST_WAIT = 1024 };
+enum { LARGEST_BLOCK = 24, LONGEST_BACKOFF = 1024 };
 
 typedef struct frontal_solver frontal_solver;
 
@@ -93,12 +93,12 @@ struct frontal_solver {
   bool unchecked; ///< entries have grown, and no solution has been looked at yet
   bool proven; ///< the fronts at hand gave a very good solution: the next ones may have such pivots
   asi_solver *
-      whole; ///< solver without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
-  bool by_whole; ///< the factors at hand are its
-  int wait;      ///< so many factorizations are its before the fronts are tried again
-  int patience;  ///< how many it was the last time
-  long by_other; ///< factorizations that it made
-  bool known;    ///< there are factors
+      fallback; ///< solver without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
+  bool by_fallback; ///< the factors at hand are its
+  int retry_in;     ///< so many factorizations are its before the fronts are tried again
+  int backoff;      ///< how many it was the last time
+  long by_other;    ///< factorizations that it made
+  bool known;       ///< there are factors
 };
 
 // ---- elimination ------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ ASI_INLINED remains remains_of(const frontal_solver *s, const asi_front *f, int 
 }
 
 /// Adds what a child has left to its parent's front.
-static void take_over(const frontal_solver *s, const asi_front *f, const asi_front *child) {
+static void extend_add(const frontal_solver *s, const asi_front *f, const asi_front *child) {
   const int w = f->w, r = child->r, inside = child->inside, split = f->split;
   const int *place = s->fronts.place + child->rest;
   const double *left = s->stack + child->left;
@@ -140,7 +140,7 @@ static void begin_front(const frontal_solver *s, const asi_front *f) {
   const asi_fronts *fronts = &s->fronts;
   if (!f->direct) memset(s->stack + f->work, 0, (size_t)(f->r * f->stride) * sizeof(double));
   for (int k = 0; k < f->n_children; ++k)
-    take_over(s, f, &fronts->front[fronts->child[f->child + (size_t)k]]);
+    extend_add(s, f, &fronts->front[fronts->child[f->child + (size_t)k]]);
 }
 
 /// One pivot after the other. w, r and split are those of the front; constants where they are usual ones.
@@ -444,26 +444,26 @@ static bool factor_anew(frontal_solver *s) {
 static bool is_small(const frontal_solver *s) { return s->fronts.n < ASI_MIN_SPARSE; }
 
 static as_status need_whole(frontal_solver *s) {
-  if (s->whole) return AS_OK;
+  if (s->fallback) return AS_OK;
   as_error error;
-  if (is_small(s)) return asi_dense_create(s->fronts.n, s->col_start, s->row, &s->whole, &error);
+  if (is_small(s)) return asi_dense_create(s->fronts.n, s->col_start, s->row, &s->fallback, &error);
   return asi_klu_create(s->fronts.n, s->col_start, s->row, s->fronts.order,
                         ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
-                        &s->whole, &error);
+                        &s->fallback, &error);
 }
 
 static as_status factor_whole(frontal_solver *s, int *culprit) {
-  s->known = s->by_whole = need_whole(s) == AS_OK;
+  s->known = s->by_fallback = need_whole(s) == AS_OK;
   if (!s->known) return AS_ERR_MEMORY; // nor are there others: the fronts are half done
   ++s->by_other;
-  return s->whole->ops->factor(s->whole, s->value, culprit);
+  return s->fallback->ops->factor(s->fallback, s->value, culprit);
 }
 
 /// The fronts failed: the other solver is to take this matrix and the next ones, twice as many as the last time.
 static void step_back(frontal_solver *s) {
   s->measured = false;
-  s->wait = s->patience;
-  if (s->patience < LONGEST_WAIT) s->patience *= 2;
+  s->retry_in = s->backoff;
+  if (s->backoff < LONGEST_BACKOFF) s->backoff *= 2;
 }
 
 /// Whether a solution was good since sizes were measured: fronts have grown since then.
@@ -480,8 +480,8 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
   *culprit = 0;
   s->value = value;
   s->known = true;
-  if (s->wait > 0) {
-    --s->wait;
+  if (s->retry_in > 0) {
+    --s->retry_in;
     return factor_whole(s, culprit);
   }
   const bool stale = s->measured;
@@ -492,12 +492,12 @@ static as_status frontal_factor(asi_solver *solver, double *value, int *culprit)
     step_back(s);
     return factor_whole(s, culprit);
   }
-  if (s->whole && !is_small(s)) {
-    s->whole->ops->destroy(s->whole);
-    s->whole = NULL;
+  if (s->fallback && !is_small(s)) {
+    s->fallback->ops->destroy(s->fallback);
+    s->fallback = NULL;
   }
-  s->by_whole = false;
-  if (!s->unchecked) s->patience = 1;
+  s->by_fallback = false;
+  if (!s->unchecked) s->backoff = 1;
   return AS_OK;
 }
 
@@ -550,7 +550,7 @@ static bool is_zero(const double *b, int n) {
 static as_status frontal_solve(asi_solver *solver, double *b) {
   frontal_solver *s = (frontal_solver *)solver;
   const size_t n = (size_t)s->fronts.n;
-  if (s->by_whole) return s->whole->ops->solve(s->whole, b);
+  if (s->by_fallback) return s->fallback->ops->solve(s->fallback, b);
   if (!s->unchecked || is_zero(b, s->fronts.n)) { // zeros tell nothing
     solve_fronts(s, b);
     return AS_OK;
@@ -559,7 +559,7 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
   memcpy(s->right_side, b, n * sizeof(double));
   solve_fronts(s, b);
   if (is_good(s, b)) {
-    s->patience = 1;
+    s->backoff = 1;
     return AS_OK;
   }
   step_back(s);
@@ -567,13 +567,13 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
   const as_status status = factor_whole(s, &culprit);
   if (status) return status;
   memcpy(b, s->right_side, n * sizeof(double));
-  return s->whole->ops->solve(s->whole, b);
+  return s->fallback->ops->solve(s->fallback, b);
 }
 
 static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   const frontal_solver *s = (const frontal_solver *)solver;
-  if (s->by_whole && s->whole)
-    s->whole->ops->info(s->whole, out);
+  if (s->by_fallback && s->fallback)
+    s->fallback->ops->info(s->fallback, out);
   else
     *out = (asi_solver_info){.backend = "blocks",
                              .order = "bodies and joints",
@@ -594,19 +594,19 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   const size_t n = (size_t)s->fronts.n, n_fronts = (size_t)s->fronts.n_fronts;
   asi_archive_bool(a, &s->known);
   asi_archive_bool(a, &s->measured);
-  asi_archive_bool(a, &s->by_whole);
+  asi_archive_bool(a, &s->by_fallback);
   asi_archive_bool(a, &s->unchecked);
   asi_archive_bool(a, &s->proven);
-  asi_archive_int(a, &s->wait, 0, LONGEST_WAIT);
-  asi_archive_int(a, &s->patience, 1, LONGEST_WAIT);
+  asi_archive_int(a, &s->retry_in, 0, LONGEST_BACKOFF);
+  asi_archive_int(a, &s->backoff, 1, LONGEST_BACKOFF);
   asi_archive_count(a, &s->by_other);
-  if (a->mode == ASI_ARCHIVE_READ && s->whole && !is_small(s)) {
-    s->whole->ops->destroy(s->whole);
-    s->whole = NULL;
+  if (a->mode == ASI_ARCHIVE_READ && s->fallback && !is_small(s)) {
+    s->fallback->ops->destroy(s->fallback);
+    s->fallback = NULL;
   }
-  if (s->by_whole && !s->known) a->damaged = true;
+  if (s->by_fallback && !s->known) a->damaged = true;
   if (a->damaged || !s->known) {
-    s->known = s->by_whole = false;
+    s->known = s->by_fallback = false;
     return;
   }
   if (s->measured) {
@@ -621,13 +621,14 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
       set_units(s);
     }
   }
-  if (a->mode == ASI_ARCHIVE_READ && s->by_whole && need_whole(s)) {
+  if (a->mode == ASI_ARCHIVE_READ && s->by_fallback && need_whole(s)) {
     a->no_memory = a->damaged = true;
-    s->known = s->by_whole = false;
+    s->known = s->by_fallback = false;
     return;
   }
-  if (s->whole && (s->by_whole || is_small(s))) s->whole->ops->visit(s->whole, value, a);
-  if (!s->by_whole && a->mode == ASI_ARCHIVE_READ && !a->damaged) {
+  if (s->fallback && (s->by_fallback || is_small(s)))
+    s->fallback->ops->visit(s->fallback, value, a);
+  if (!s->by_fallback && a->mode == ASI_ARCHIVE_READ && !a->damaged) {
     const bool unchecked = s->unchecked;
     s->value = value;
     if (!factor_fronts(s)) a->damaged = true;
@@ -637,21 +638,21 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
 
 static void frontal_forget(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
-  s->measured = s->unchecked = s->proven = s->known = s->by_whole = false;
-  s->wait = 0;
-  s->patience = 1;
+  s->measured = s->unchecked = s->proven = s->known = s->by_fallback = false;
+  s->retry_in = 0;
+  s->backoff = 1;
   s->by_other = 0;
-  if (s->whole && s->whole->ops->forget) {
-    s->whole->ops->forget(s->whole);
-  } else if (s->whole) {
-    s->whole->ops->destroy(s->whole);
-    s->whole = NULL;
+  if (s->fallback && s->fallback->ops->forget) {
+    s->fallback->ops->forget(s->fallback);
+  } else if (s->fallback) {
+    s->fallback->ops->destroy(s->fallback);
+    s->fallback = NULL;
   }
 }
 
 static void frontal_destroy(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
-  if (s->whole) s->whole->ops->destroy(s->whole);
+  if (s->fallback) s->fallback->ops->destroy(s->fallback);
   asi_fronts_free(&s->fronts);
   free(s->kernel);
   free(s->store);
@@ -693,7 +694,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   *out = NULL;
   frontal_solver *s = asi_calloc(1, sizeof *s);
   if (s == NULL) return asi_fail_memory(error);
-  *s = (frontal_solver){.base = {&frontal_ops}, .col_start = col_start, .row = row, .patience = 1};
+  *s = (frontal_solver){.base = {&frontal_ops}, .col_start = col_start, .row = row, .backoff = 1};
   as_status status = asi_fronts_init(&s->fronts, n, col_start, row, elimination, error);
   if (status || !is_worth_while(&s->fronts, elimination)) {
     frontal_destroy(&s->base);

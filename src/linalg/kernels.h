@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/two.h"
+#include "base/simd.h"
 
 // A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
 // largest entry is searched.
@@ -29,15 +29,15 @@
 
 /// row -= l other, from an even place on, n numbers with n even
 ASI_INLINED void subtract(double *row, double l, const double *other, int from, int n) {
-  const asi_two factor = asi_both(l);
+  const asi_simd2 factor = asi_simd_splat(l);
   if (__builtin_constant_p(n)) {
     ASI_UNROLL(16)
     for (int j = from; j < n; j += 2)
-      asi_store_two(row + j, asi_load_two(row + j) - factor * asi_load_two(other + j));
+      asi_simd_store(row + j, asi_simd_load(row + j) - factor * asi_simd_load(other + j));
   } else {
     ASI_UNROLL(8)
     for (int j = from; j < n; j += 2)
-      asi_store_two(row + j, asi_load_two(row + j) - factor * asi_load_two(other + j));
+      asi_simd_store(row + j, asi_simd_load(row + j) - factor * asi_simd_load(other + j));
   }
 }
 
@@ -48,11 +48,11 @@ ASI_INLINED void subtract_all(double *row, double l, const double *other, int n)
 }
 
 /// (x weight)^2, n numbers, summed up as pairs
-ASI_INLINED asi_two weighted_squares(const double *x, const double *weight, int n) {
-  asi_two sum = asi_both(0.0);
+ASI_INLINED asi_simd2 weighted_squares(const double *x, const double *weight, int n) {
+  asi_simd2 sum = asi_simd_splat(0.0);
   ASI_UNROLL(16)
   for (int j = 0; j + 1 < n; j += 2) {
-    const asi_two product = asi_load_two(x + j) * asi_load_two(weight + j);
+    const asi_simd2 product = asi_simd_load(x + j) * asi_simd_load(weight + j);
     sum += product * product;
   }
   if (n & 1) {
@@ -144,7 +144,7 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
     sum += size * size;
     inverse[i] = 1.0 / row[i];
   }
-  asi_two left = asi_both(0.0);
+  asi_simd2 left = asi_simd_splat(0.0);
   for (int i = 0; i < to->split; ++i) {
     double *const row = L + i * width, *const rest = to->S + i * to->stride;
     ASI_UNROLL(16)
@@ -152,7 +152,8 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
       const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
       subtract(rest, l, P + k * length + w, 0, columns);
     }
-    if (i < to->inside) left += asi_both(weight[i] * weight[i]) * weighted_squares(rest, weight, r);
+    if (i < to->inside)
+      left += asi_simd_splat(weight[i] * weight[i]) * weighted_squares(rest, weight, r);
   }
   for (int i = to->split; i < r; ++i) {
     const int n = i - to->split;
@@ -202,17 +203,18 @@ ASI_INLINED bool invert_three(const double *P, int length, const double *enough,
 }
 
 /// x0 y0 + x1 y1 + x2 y2, n numbers of rows y0, y1, y2 that stand `length` apart; n is 1 or 2
-ASI_INLINED asi_two combine(const double *x, const double *y, int length, int n) {
-  if (n == 1) return (asi_two){x[0] * y[0] + x[1] * y[length] + x[2] * y[2 * length], 0.0};
-  return asi_both(x[0]) * asi_load_two(y) + asi_both(x[1]) * asi_load_two(y + length) +
-         asi_both(x[2]) * asi_load_two(y + 2 * length);
+ASI_INLINED asi_simd2 combine(const double *x, const double *y, int length, int n) {
+  if (n == 1) return (asi_simd2){x[0] * y[0] + x[1] * y[length] + x[2] * y[2 * length], 0.0};
+  return asi_simd_splat(x[0]) * asi_simd_load(y) +
+         asi_simd_splat(x[1]) * asi_simd_load(y + length) +
+         asi_simd_splat(x[2]) * asi_simd_load(y + 2 * length);
 }
 
 /// row -= l X, n numbers: X has three rows.
 ASI_INLINED void subtract_three(double *row, const double *l, const double *X, int length, int n) {
   ASI_UNROLL(16)
   for (int j = 0; j + 1 < n; j += 2)
-    asi_store_two(row + j, asi_load_two(row + j) - combine(l, X + j, length, 2));
+    asi_simd_store(row + j, asi_simd_load(row + j) - combine(l, X + j, length, 2));
   if (n & 1) row[n - 1] -= combine(l, X + n - 1, length, 1)[0];
 }
 
@@ -227,13 +229,13 @@ ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, c
   ASI_UNROLL(16)
   for (int j = 0; j < r; j += 2) {
     const int n = r - j > 1 ? 2 : 1;
-    asi_two x[3];
+    asi_simd2 x[3];
     ASI_UNROLL(3)
     for (int k = 0; k < 3; ++k) x[k] = combine(inverse[k], X + j, length, n);
     ASI_UNROLL(3)
     for (int k = 0; k < 3; ++k)
       if (n == 2)
-        asi_store_two(X + k * length + j, x[k]);
+        asi_simd_store(X + k * length + j, x[k]);
       else
         X[k * length + j] = x[k][0];
   }
@@ -242,12 +244,13 @@ ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, c
     ASI_UNROLL(3)
     for (int j = 0; j < 3; ++j) P[i * length + j] = inverse[i][j];
   }
-  asi_two left = asi_both(0.0);
+  asi_simd2 left = asi_simd_splat(0.0);
   ASI_UNROLL(8)
   for (int i = 0; i < to->split; ++i) {
     double *const row = to->S + i * to->stride;
     subtract_three(row, L + 4 * i, X, length, r);
-    if (i < to->inside) left += asi_both(weight[i] * weight[i]) * weighted_squares(row, weight, r);
+    if (i < to->inside)
+      left += asi_simd_splat(weight[i] * weight[i]) * weighted_squares(row, weight, r);
   }
   ASI_UNROLL(8)
   for (int i = to->split; i < r; ++i) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/two.h"
+#include "base/simd.h"
 
 /// Usual shapes of three columns: one row further from column to column, or the same rows, by so many that follow each
 /// other as those of a joint do.
@@ -79,26 +79,27 @@ void asi_panels_free(asi_panels *p) {
 // ---- products -------------------------------------------------------------------------------------
 
 /// x in the rows of entries k and k + 1, which are in runs.
-ASI_INLINED asi_two two_of(const double *x, const int *row, int k, int run) {
+ASI_INLINED asi_simd2 two_of(const double *x, const int *row, int k, int run) {
   const double *first = x + row[k - k % run] + k % run;
-  if (k % run + 1 < run) return asi_load_two(first);
-  return (asi_two){*first, x[row[k + 1]]};
+  if (k % run + 1 < run) return asi_simd_load(first);
+  return (asi_simd2){*first, x[row[k + 1]]};
 }
 
 /// (Three columns of so many entries)^T x, for constant numbers
 ASI_INLINED asi_three dots(const double *value, const int *row, const double *x, int entries,
                            int run) {
-  asi_two two = two_of(x, row, 0, run), sum[3];
-  for (int c = 0; c < 3; ++c) sum[c] = asi_load_two(value + c * entries) * two;
+  asi_simd2 two = two_of(x, row, 0, run), sum[3];
+  for (int c = 0; c < 3; ++c) sum[c] = asi_simd_load(value + c * entries) * two;
 #pragma GCC unroll 4
   for (int k = 2; k + 1 < entries; k += 2) {
     two = two_of(x, row, k, run);
-    for (int c = 0; c < 3; ++c) sum[c] += asi_load_two(value + c * entries + k) * two;
+    for (int c = 0; c < 3; ++c) sum[c] += asi_simd_load(value + c * entries + k) * two;
   }
-  asi_three out = {asi_firsts(sum[0], sum[1]) + asi_seconds(sum[0], sum[1]), sum[2][0] + sum[2][1]};
+  asi_three out = {asi_simd_unpack_low(sum[0], sum[1]) + asi_simd_unpack_high(sum[0], sum[1]),
+                   sum[2][0] + sum[2][1]};
   if (entries % 2) {
     const double *last = value + entries - 1, one = x[row[entries - run] + run - 1];
-    out.xy += (asi_two){last[0], last[entries]} * asi_both(one);
+    out.xy += (asi_simd2){last[0], last[entries]} * asi_simd_splat(one);
     out.z += last[2 * entries] * one;
   }
   return out;
@@ -107,8 +108,9 @@ ASI_INLINED asi_three dots(const double *value, const int *row, const double *x,
 /// (Three columns with two entries each, each a row further)^T x
 ASI_INLINED asi_three shifted_dots(const double *value, const int *row, const double *x) {
   const double *p = x + row[0], *q = x + row[1];
-  const asi_two a = asi_load_two(value), b = asi_load_two(value + 2);
-  return (asi_three){asi_firsts(a, b) * asi_load_two(p) + asi_seconds(a, b) * asi_load_two(q),
+  const asi_simd2 a = asi_simd_load(value), b = asi_simd_load(value + 2);
+  return (asi_three){asi_simd_unpack_low(a, b) * asi_simd_load(p) +
+                         asi_simd_unpack_high(a, b) * asi_simd_load(q),
                      value[4] * p[2] + value[5] * q[2]};
 }
 
@@ -135,7 +137,7 @@ double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const doubl
                                                 double factor, const double *x, double *y,
                                                 const double *unit) {
   const asi_panel *const end = p->panel + p->count;
-  asi_two largest = asi_both(0.0);
+  asi_simd2 largest = asi_simd_splat(0.0);
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
@@ -143,15 +145,15 @@ double asi_panels_multiply_transposed_add_sized(const asi_panels *p, const doubl
     if (a->shape == OTHER) {
       for (int c = 0; c < a->cols; ++c) {
         const double dot = single_dot(a, v, row, c, x);
-        largest = asi_larger(asi_both(fabs(dot) * unit[a->col + c]), largest);
+        largest = asi_simd_max(asi_simd_splat(fabs(dot) * unit[a->col + c]), largest);
         to[c] += factor * dot;
       }
       continue;
     }
     const asi_three dot = usual_dots(a->shape, v, row, x);
     const asi_three by = asi_load_three(unit + a->col);
-    largest =
-        asi_larger(asi_sizes(dot.xy) * by.xy, asi_larger(asi_both(fabs(dot.z) * by.z), largest));
+    largest = asi_simd_max(asi_simd_abs(dot.xy) * by.xy,
+                           asi_simd_max(asi_simd_splat(fabs(dot.z) * by.z), largest));
     asi_store_three(to, asi_plus_three(asi_load_three(to), asi_times_three(factor, dot)));
   }
   return fmax(largest[0], largest[1]);
@@ -176,22 +178,22 @@ void asi_panels_multiply_transposed_add(const asi_panels *p, const double *value
 double asi_panels_transposed_size(const asi_panels *p, const double *value, const double *x,
                                   const double *unit) {
   const asi_panel *const end = p->panel + p->count;
-  asi_two largest = asi_both(0.0), sum = largest;
+  asi_simd2 largest = asi_simd_splat(0.0), sum = largest;
   for (const asi_panel *a = p->panel; a < end; ++a) {
     const int *row = p->pattern->row + a->start;
     const double *v = value + a->start;
     if (a->shape == OTHER) {
       for (int c = 0; c < a->cols; ++c) {
-        const asi_two size = asi_both(fabs(single_dot(a, v, row, c, x)) * unit[a->col + c]);
-        largest = asi_larger(size, largest);
+        const asi_simd2 size = asi_simd_splat(fabs(single_dot(a, v, row, c, x)) * unit[a->col + c]);
+        largest = asi_simd_max(size, largest);
         sum += size;
       }
       continue;
     }
     const asi_three dot = usual_dots(a->shape, v, row, x);
     const asi_three by = asi_load_three(unit + a->col);
-    const asi_two size = asi_sizes(dot.xy) * by.xy, last = asi_both(fabs(dot.z) * by.z);
-    largest = asi_larger(size, asi_larger(last, largest));
+    const asi_simd2 size = asi_simd_abs(dot.xy) * by.xy, last = asi_simd_splat(fabs(dot.z) * by.z);
+    largest = asi_simd_max(size, asi_simd_max(last, largest));
     sum += size + last;
   }
   return fmax(largest[0], largest[1]) + 0.0 * (sum[0] + sum[1]);
@@ -208,10 +210,10 @@ ASI_INLINED void add_columns(const double *value, const int *row, double factor,
     int k = 0;
 #pragma GCC unroll 2
     for (; k + 1 < run; k += 2)
-      asi_store_two(to + k,
-                    asi_load_two(to + k) + (asi_both(one[0]) * asi_load_two(v + k) +
-                                            asi_both(one[1]) * asi_load_two(v + entries + k) +
-                                            asi_both(one[2]) * asi_load_two(v + 2 * entries + k)));
+      asi_simd_store(to + k, asi_simd_load(to + k) +
+                                 (asi_simd_splat(one[0]) * asi_simd_load(v + k) +
+                                  asi_simd_splat(one[1]) * asi_simd_load(v + entries + k) +
+                                  asi_simd_splat(one[2]) * asi_simd_load(v + 2 * entries + k)));
     to[k] += one[0] * v[k] + one[1] * v[entries + k] + one[2] * v[2 * entries + k];
   }
 }
@@ -220,9 +222,9 @@ ASI_INLINED void add_columns(const double *value, const int *row, double factor,
 ASI_INLINED void add_shifted(const double *value, const int *row, double factor, const double *x,
                              double *y) {
   const asi_three one = asi_times_three(factor, asi_load_three(x));
-  const asi_two a = asi_load_two(value), b = asi_load_two(value + 2);
-  const asi_three p = {asi_firsts(a, b) * one.xy, value[4] * one.z};
-  const asi_three q = {asi_seconds(a, b) * one.xy, value[5] * one.z};
+  const asi_simd2 a = asi_simd_load(value), b = asi_simd_load(value + 2);
+  const asi_three p = {asi_simd_unpack_low(a, b) * one.xy, value[4] * one.z};
+  const asi_three q = {asi_simd_unpack_high(a, b) * one.xy, value[5] * one.z};
   asi_store_three(y + row[0], asi_plus_three(asi_load_three(y + row[0]), p));
   asi_store_three(y + row[1], asi_plus_three(asi_load_three(y + row[1]), q));
 }
@@ -232,8 +234,8 @@ ASI_INLINED void add_diagonal(const double *value, double factor, const double *
                               double *y) {
   int c = 0;
   for (; c + 1 < n; c += 2)
-    asi_store_two(y + c, asi_load_two(y + c) +
-                             asi_both(factor) * asi_load_two(value + c) * asi_load_two(x + c));
+    asi_simd_store(y + c, asi_simd_load(y + c) + asi_simd_splat(factor) * asi_simd_load(value + c) *
+                                                     asi_simd_load(x + c));
   if (c < n) y[c] += factor * value[c] * x[c];
 }
 

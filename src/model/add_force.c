@@ -367,7 +367,7 @@ static void take_flags(const bool *given, bool *out, int n) {
   for (int i = 0; i < n; ++i) out[i] = given == NULL || given[i];
 }
 
-static asi_sort element_sort(const as_element_def *def) {
+static asi_entity_kind element_sort(const as_element_def *def) {
   return def->n_rows > 0 || def->n_velocity_rows > 0 ? ASI_SORT_JOINT : ASI_SORT_FORCE;
 }
 
@@ -400,7 +400,7 @@ static as_status check_reads(const as_builder *b, const as_element_def *def, con
 
 static as_status check_element(const as_builder *b, const as_element_def *def, const char *name,
                                as_error *error) {
-  const asi_sort sort = element_sort(def);
+  const asi_entity_kind sort = element_sort(def);
   if (def->type == NULL || def->type->evaluate == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has no evaluate function.", name);

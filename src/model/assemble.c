@@ -170,7 +170,7 @@ typedef struct plan {
   } cleared[ASI_LOCAL_BLOCKS];
 } plan;
 
-static void plan_blocks(const as_model *m, const asi_shape *shape, asi_local *local,
+static void plan_blocks(const as_model *m, const asi_scatter_map *shape, asi_local *local,
                         const target *to, plan *p) {
   p->n_additions = p->n_cleared = 0;
   for (int k = 0; k < m->n_blocks; ++k) {
@@ -200,7 +200,7 @@ static void plan_values(const target *to, plan *p) {
 
 static void make_plan(const as_model *m, int number, unsigned wanted, asi_local *local,
                       const target *to, plan *p) {
-  const asi_shape *shape = &m->shape[number];
+  const asi_scatter_map *shape = &m->shape[number];
   p->shape = number;
   p->wanted = wanted & shape->offers;
   if (p->wanted && (shape->se3 || shape->node)) p->wanted = asi_se3_needs(shape, p->wanted);
@@ -235,8 +235,8 @@ static void scatter_force(const as_model *m, const asi_placed *e, const double *
 }
 
 /// force -= m^T multipliers, over the entries of g_q or k_v.
-static void pull(const asi_shape *shape, int block, const double *matrix, const double *multiplier,
-                 double *force) {
+static void pull(const asi_scatter_map *shape, int block, const double *matrix,
+                 const double *multiplier, double *force) {
   const int columns = 6 * shape->n_bodies;
   for (int i = 0; i < shape->count[block]; ++i) {
     const int entry = shape->local[block][i];
@@ -262,7 +262,7 @@ static void take_strip(double *from, int columns, int rows, double *x, double *y
 }
 
 /// Adds entries where they belong, and leaves zeros.
-static void take_entries(const as_model *m, const asi_shape *shape, const asi_placed *e,
+static void take_entries(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
                          const addition *a) {
   const int *position = m->position + e->position[a->block];
   const unsigned short *entry = shape->local[a->block];
@@ -284,7 +284,7 @@ static void take_entries(const as_model *m, const asi_shape *shape, const asi_pl
 }
 
 /// Subtracts constraint forces' entries, which others still need.
-static void subtract_entries(const as_model *m, const asi_shape *shape, const asi_placed *e,
+static void subtract_entries(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
                              const addition *a) {
   const int *position = m->position + e->position[a->block];
   for (int i = 0; i < shape->count[a->block]; ++i)
@@ -292,8 +292,8 @@ static void subtract_entries(const as_model *m, const asi_shape *shape, const as
 }
 
 /// Takes what an element has written to where it belongs, and leaves zeros for the next.
-static void scatter(const as_model *m, const asi_shape *shape, const asi_placed *e, const plan *p,
-                    const target *to) {
+static void scatter(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
+                    const plan *p, const target *to) {
   if (p->out.force) {
     if (to->force) scatter_force(m, e, p->out.force, to->force);
     memset(p->out.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
@@ -367,7 +367,7 @@ typedef struct walk {
 /// An element that is no ball joint; its bodies are known.
 static int evaluate_element(walk *w, const asi_placed *e) {
   const as_model *m = w->m;
-  const asi_shape *shape = &m->shape[e->shape];
+  const asi_scatter_map *shape = &m->shape[e->shape];
   const plan *p = &w->plan;
   asi_element_point(w->at, e, &w->in);
   const int code = e->e.type->evaluate(&w->in, &p->out, e->data);

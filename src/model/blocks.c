@@ -238,7 +238,7 @@ static int evaluate_reader(const as_model *m, const as_point *at, const asi_read
                            const as_evaluation *out) {
   const asi_control *blocks = m->blocks;
   const asi_placed *e = &m->element[reader->element];
-  const asi_shape *shape = &m->shape[e->shape];
+  const asi_scatter_map *shape = &m->shape[e->shape];
   const int *slot = blocks->list + reader->slot, *position = blocks->list + reader->position;
   as_body_motion body[AS_ELEMENT_BODIES];
   double by[MOST_READ * ASI_PAIR];

@@ -187,7 +187,7 @@ static bool any_in(const bool *m, int columns, int row, int rows, int col) {
 }
 
 /// Notes which 3 x 3 blocks there are before asi_se3_transform() spreads them.
-static void note_blocks(asi_shape *shape, const asi_element_flags *f) {
+static void note_blocks(asi_scatter_map *shape, const asi_element_flags *f) {
   const int columns = 6 * shape->n_bodies;
   for (int i = 0; i < 2 * shape->n_bodies; ++i)
     for (int j = 0; j < 2 * shape->n_bodies; ++j) {
@@ -197,7 +197,7 @@ static void note_blocks(asi_shape *shape, const asi_element_flags *f) {
 }
 
 /// What asi_se3_transform() does to the patterns.
-static void spread_flags(const asi_shape *shape, asi_element_flags *f) {
+static void spread_flags(const asi_scatter_map *shape, asi_element_flags *f) {
   const int columns = 6 * shape->n_bodies;
   for (int b = 0; b < shape->n_bodies; ++b) {
     if (shape->role[b] != ASI_ROLE_SE3) continue;
@@ -231,7 +231,7 @@ static void spread_flags(const asi_shape *shape, asi_element_flags *f) {
 }
 
 /// Whether a body can be moved that way.
-static bool is_there(const asi_shape *shape, int column) {
+static bool is_there(const asi_scatter_map *shape, int column) {
   return shape->freedom[column / 6] & (1u << (column % 6));
 }
 
@@ -240,7 +240,7 @@ typedef struct local_size {
 } local_size;
 
 /// How large an element's matrix is.
-static local_size block_size(const asi_shape *shape, int block) {
+static local_size block_size(const asi_scatter_map *shape, int block) {
   const int all = 6 * shape->n_bodies;
   switch ((asi_local_block)block) {
   case ASI_F_Q:
@@ -258,14 +258,14 @@ static local_size block_size(const asi_shape *shape, int block) {
 }
 
 /// Whether an entry's row and column, as far as they are a body's, are there.
-static bool is_entry(const asi_shape *shape, int block, int i, int j) {
+static bool is_entry(const asi_scatter_map *shape, int block, int i, int j) {
   const bool forces = block == ASI_F_Q || block == ASI_F_V || block == ASI_F_LAMBDA;
   return (!forces || is_there(shape, i)) && (block == ASI_F_LAMBDA || is_there(shape, j));
 }
 
 /// How many rows from i on have entries in three columns and go to successive rows of the problem's block.
-static int strip_rows(const asi_shape *shape, int block, local_size size, const bool *entry, int i,
-                      int j) {
+static int strip_rows(const asi_scatter_map *shape, int block, local_size size, const bool *entry,
+                      int i, int j) {
   const bool forces = block == ASI_F_Q || block == ASI_F_V;
   const asi_body_role role = shape->role[i / 6];
   if (block >= ASI_F_LAMBDA) return 0;
@@ -279,7 +279,7 @@ static int strip_rows(const asi_shape *shape, int block, local_size size, const 
 }
 
 /// Takes the entries of strips out of those that are left.
-static void list_strips(asi_shape *shape, int block, local_size size, bool *left) {
+static void list_strips(asi_scatter_map *shape, int block, local_size size, bool *left) {
   for (int j = 0; j + 3 <= size.columns; j += 3)
     for (int i = 0; i < size.rows; ++i) {
       const int rows = strip_rows(shape, block, size, left, i, j), corner = i * size.columns + j;
@@ -295,7 +295,7 @@ static void list_strips(asi_shape *shape, int block, local_size size, bool *left
     }
 }
 
-static as_status list_entries(asi_shape *shape, const asi_element_flags *f, int n_blocks,
+static as_status list_entries(asi_scatter_map *shape, const asi_element_flags *f, int n_blocks,
                               as_error *error) {
   const bool *const flags[ASI_LOCAL_BLOCKS] = {f->f_q, f->f_v,      f->g_q, f->gdot_q, f->k_q,
                                                f->k_v, f->f_lambda, f->g_q, f->k_v};
@@ -321,7 +321,7 @@ static as_status list_entries(asi_shape *shape, const asi_element_flags *f, int 
 }
 
 /// In a general model the constraint forces of an element are part of its force.
-static unsigned offers_of(const as_model *m, const asi_shape *shape) {
+static unsigned offers_of(const as_model *m, const asi_scatter_map *shape) {
   const bool rows = shape->n_rows > 0, velocity_rows = shape->n_velocity_rows > 0;
   unsigned offers = 0;
   if (shape->force || (m->general && (rows || velocity_rows))) offers |= ASI_WANT_FORCE;
@@ -332,12 +332,12 @@ static unsigned offers_of(const as_model *m, const asi_shape *shape) {
   return offers;
 }
 
-static as_status add_shape(as_model *m, const as_builder *b, const asi_shape *wanted, int *room,
-                           as_error *error) {
+static as_status add_shape(as_model *m, const as_builder *b, const asi_scatter_map *wanted,
+                           int *room, as_error *error) {
   void *array = m->shape;
   if (!asi_grow(&array, m->n_shapes, room, sizeof *m->shape)) return asi_fail_memory(error);
   m->shape = array;
-  asi_shape *shape = &m->shape[m->n_shapes++];
+  asi_scatter_map *shape = &m->shape[m->n_shapes++];
   *shape = *wanted;
   asi_element_flags flags = b->pattern[shape->pattern];
   shape->n_bodies = flags.n_bodies;
@@ -381,7 +381,7 @@ static as_status find_shapes(as_model *m, const as_builder *b, as_error *error) 
   int room = 0;
   for (int i = 0; i < m->n_elements; ++i) {
     asi_placed *p = &m->element[i];
-    asi_shape wanted = {.pattern = p->e.pattern};
+    asi_scatter_map wanted = {.pattern = p->e.pattern};
     for (int k = 0; k < p->e.n_bodies; ++k) {
       wanted.role[k] = role_of(m, p->e.body[k]);
       wanted.freedom[k] = freedom_of(m, p->e.body[k]);
@@ -468,7 +468,7 @@ static as_status find_patterns(const as_model *m, asi_pattern pattern[ASI_LOCAL_
   asi_superelements_record(m, &record[ASI_F_Q], &record[ASI_F_V]);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
-    const asi_shape *shape = &m->shape[p->shape];
+    const asi_scatter_map *shape = &m->shape[p->shape];
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       for (int e = 0; e < shape->count[k]; ++e) {
         const spot at = place_of(m, p, k, shape->local[k][e]);
@@ -517,7 +517,7 @@ static as_status place_elements(as_model *m, const asi_pattern pattern[ASI_LOCAL
   if (m->position == NULL) return asi_fail_memory(error);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
-    const asi_shape *shape = &m->shape[p->shape];
+    const asi_scatter_map *shape = &m->shape[p->shape];
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) {
       const as_matrix matrix = matrix_over(&pattern[pattern_of(k)]);
       for (int e = 0; e < shape->count[k]; ++e) {

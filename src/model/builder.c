@@ -319,25 +319,25 @@ as_status as_builder_set_active(as_builder *b, as_joint_id joint, bool active, a
   return AS_OK;
 }
 
-as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
+as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_entity_kind sort,
                                  const char *what, as_error *error) {
   if (body == AS_GROUND || (body >= 0 && body < b->n_bodies)) return AS_OK;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, what,
-                  "The %s \"%s\" is on body %d, which is not there.", asi_sort_name(sort), what,
-                  body);
+                  "The %s \"%s\" is on body %d, which is not there.", asi_entity_kind_name(sort),
+                  what, body);
 }
 
 const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body) {
   return body >= 0 ? &b->body[body].at : &asi_ground_motion;
 }
 
-as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sort sort,
+as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_entity_kind sort,
                            const char *name, asi_marker *out, as_error *error) {
   if (def->frame != AS_NONE) {
     if (def->frame < 0 || def->frame >= b->n_frames)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                      "The %s \"%s\" uses frame %d, which is not there.", asi_sort_name(sort), name,
-                      def->frame);
+                      "The %s \"%s\" uses frame %d, which is not there.",
+                      asi_entity_kind_name(sort), name, def->frame);
     b->frame[def->frame].used = true;
     *out = b->frame[def->frame];
     return AS_OK;
@@ -347,8 +347,8 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sor
   for (int i = 0; i < 3; ++i)
     if (!isfinite(def->point[i]))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                      "A point of the %s \"%s\" has the coordinate %g.", asi_sort_name(sort), name,
-                      def->point[i]);
+                      "A point of the %s \"%s\" has the coordinate %g.", asi_entity_kind_name(sort),
+                      name, def->point[i]);
   const as_body_motion *at = asi_builder_pose(b, def->body);
   double from[3];
   *out = (asi_marker){.body = def->body};
@@ -397,8 +397,9 @@ bool asi_triad(const double *main, int k, const double *second, int l, double ax
   return true;
 }
 
-const char *asi_builder_name(const as_builder *b, asi_sort sort, const char *name, char store[32]) {
+const char *asi_builder_name(const as_builder *b, asi_entity_kind sort, const char *name,
+                             char store[32]) {
   if (name) return name;
-  snprintf(store, 32, "%s %d", asi_sort_name(sort), b->names[sort].count);
+  snprintf(store, 32, "%s %d", asi_entity_kind_name(sort), b->names[sort].count);
   return store;
 }

@@ -159,7 +159,7 @@ struct as_builder {
   bool law_reads_blocks;  ///< the law that is being added may use signals
   const asi_scope *outer; ///< names that formulas may use besides those of the model; NULL: none
   const char *slip_text;  ///< the formula that could not be compiled last; NULL: it could
-  asi_slip slip;          ///< what is wrong with it
+  asi_parse_error slip;   ///< what is wrong with it
   asi_curve *table;       ///< functions that formulas may use
   int n_tables, room_tables;
   asi_block_signals *block;
@@ -228,7 +228,7 @@ as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info
                             as_error *error);
 
 /// Whether there is such a body, or AS_GROUND; `what` is the thing that asks.
-as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_sort sort,
+as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_entity_kind sort,
                                  const char *what, as_error *error);
 /// The body's starting pose, of the ground too.
 ASI_IO const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body);
@@ -241,7 +241,7 @@ typedef struct asi_side_def {
   const double *axes; ///< 9
 } asi_side_def;
 
-as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sort sort,
+as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_entity_kind sort,
                            const char *name, asi_marker *out, as_error *error);
 
 /// Axes x, y, z by rows with `main` along axis `k` and `second` near axis `l`; zero vectors: any. False if
@@ -249,6 +249,7 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_sor
 bool asi_triad(const double *main, int k, const double *second, int l, double axes[9]);
 
 /// The name that a thing has or will have, for messages.
-const char *asi_builder_name(const as_builder *b, asi_sort sort, const char *name, char store[32]);
+const char *asi_builder_name(const as_builder *b, asi_entity_kind sort, const char *name,
+                             char store[32]);
 
 #endif

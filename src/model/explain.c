@@ -13,11 +13,11 @@
 // ---- names ------------------------------------------------------------------------------------------
 
 static void describe_blamed(const as_model *m, int number, char *text, size_t size) {
-  asi_sort sort = ASI_SORT_SUPERELEMENT;
+  asi_entity_kind sort = ASI_SORT_SUPERELEMENT;
   const char *name = number < m->n_elements
                          ? asi_element_name(m, number, &sort)
                          : asi_names_get(&m->names[sort], number - m->n_elements);
-  snprintf(text, size, "%s \"%.44s\"", asi_sort_name(sort), name);
+  snprintf(text, size, "%s \"%.44s\"", asi_entity_kind_name(sort), name);
 }
 
 static void describe_row(const as_model *m, bool velocity, int index, char *text, size_t size) {
@@ -148,11 +148,11 @@ static bool blame_number(const as_model *m, const as_point *at, int number, char
     const double x =
         find_strange((const double *)(const void *)((char *)&all + parts[i].at), parts[i].n);
     if (x == 0.0) continue;
-    asi_sort sort;
+    asi_entity_kind sort;
     const char *name = asi_element_name(m, number, &sort);
     snprintf(text, size, "%s of %s%s\"%.60s\" is %s", parts[i].words,
-             sort == ASI_SORT_FORCE ? "" : asi_sort_name(sort), sort == ASI_SORT_FORCE ? "" : " ",
-             name, isnan(x) ? "no number" : "infinite");
+             sort == ASI_SORT_FORCE ? "" : asi_entity_kind_name(sort),
+             sort == ASI_SORT_FORCE ? "" : " ", name, isnan(x) ? "no number" : "infinite");
     return true;
   }
   return false;

@@ -27,7 +27,7 @@ static bool has_kinks(const as_builder *b, const asi_expression *e) {
 /// A mistake of the formula as a whole.
 static as_status refuse(as_builder *b, const char *text, const char *what, const char *sentence,
                         as_error *error) {
-  b->slip = (asi_slip){.line = 1, .column = 1};
+  b->slip = (asi_parse_error){.line = 1, .column = 1};
   snprintf(b->slip.sentence, sizeof b->slip.sentence, "%s", sentence);
   b->slip_text = text;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%s: %s.", what, sentence);

@@ -14,7 +14,7 @@ void asi_look_at(const as_model *m, const as_state *state, const asi_placed *p,
                  as_body_motion body[AS_ELEMENT_BODIES], as_element_input *in);
 
 /// The name of the joint or force that an element is.
-const char *asi_element_name(const as_model *m, int element, asi_sort *sort);
+const char *asi_element_name(const as_model *m, int element, asi_entity_kind *sort);
 
 /// AS_ERR_RETRY with a sentence that names the element.
 ASI_IO as_status asi_fail_element(const as_model *m, int element, const as_state *state,

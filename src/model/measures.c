@@ -119,11 +119,12 @@ static void take_frame(search *s, int end, int frame) {
   s->body[end] = marker->body;
 }
 
-static asi_meaning no_object(search *s, asi_sort sort, const char *name) {
+static asi_meaning no_object(search *s, asi_entity_kind sort, const char *name) {
   asi_hint hint = {.word = name};
   const asi_names *names = &s->b->names[sort];
   for (int i = 0; i < names->count; ++i) asi_hint_try(&hint, asi_names_get(names, i));
-  return mistake(s, "there is no %s \"%.40s\"%s", asi_sort_name(sort), name, asi_hint_text(&hint));
+  return mistake(s, "there is no %s \"%.40s\"%s", asi_entity_kind_name(sort), name,
+                 asi_hint_text(&hint));
 }
 
 static asi_meaning find_distance(search *s, int frame) {
@@ -364,7 +365,7 @@ asi_meaning asi_measures_find(as_builder *b, asi_measures *all, const char *name
                               asi_named *named) {
   static const struct {
     const char *group;
-    asi_sort sort;
+    asi_entity_kind sort;
     asi_meaning (*find)(search *s, int object);
   } groups[] = {{"bodies", ASI_SORT_BODY, find_body},
                 {"frames", ASI_SORT_FRAME, find_frame},

@@ -23,7 +23,7 @@ bool as_model_frame_used(const as_model *m, as_frame_id frame) {
   return frame >= 0 && frame < m->n_frames && m->frame[frame].used;
 }
 
-static int find(const as_model *m, asi_sort sort, const char *name) {
+static int find(const as_model *m, asi_entity_kind sort, const char *name) {
   const int number = asi_names_find(&m->names[sort], name);
   return number >= 0 ? number : AS_NONE;
 }

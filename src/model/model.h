@@ -45,7 +45,7 @@ typedef struct asi_strip {
 
 /// What elements have in common that have the same pattern on bodies of the same spaces: the entries of their
 /// matrices that go into the problem's blocks.
-typedef struct asi_shape {
+typedef struct asi_scatter_map {
   int pattern;
   asi_body_role role[AS_ELEMENT_BODIES];
   bool force;  ///< it writes a force
@@ -66,7 +66,7 @@ typedef struct asi_shape {
   /// Which 3 x 3 blocks the element itself writes, of f_q and of f_v; only where a body is on SE(3).
   bool f_q_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
   bool f_v_block[2 * AS_ELEMENT_BODIES][2 * AS_ELEMENT_BODIES];
-} asi_shape;
+} asi_scatter_map;
 
 /// An element in its place. What the evaluation of ball joints reads comes first.
 typedef struct asi_placed {
@@ -97,7 +97,7 @@ struct as_model {
   asi_joint_info *joint;
   int *force;
   asi_placed *element;
-  asi_shape *shape;
+  asi_scatter_map *shape;
   int *position; ///< lists of positions in the blocks' values
   asi_ball *ball;
   asi_curve *curve;
@@ -200,16 +200,16 @@ typedef struct asi_local {
 
 /// Takes what an element wrote to the spaces of its bodies, see se3_local.c. What `wanted` needs besides is
 /// asi_se3_needs().
-void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsigned wanted,
+void asi_se3_transform(const asi_scatter_map *shape, const as_element_input *in, unsigned wanted,
                        asi_local *local);
-unsigned asi_se3_needs(const asi_shape *shape, unsigned wanted);
+unsigned asi_se3_needs(const asi_scatter_map *shape, unsigned wanted);
 
 /// The same for nodes of superelements, see node_local.c; after the above, which says what is needed.
-void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_placed *e,
+void asi_node_transform(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
                         const as_element_input *in, const double *q, const double *v,
                         unsigned wanted, asi_local *local);
 /// What it does to patterns.
-void asi_node_spread(const asi_shape *shape, asi_element_flags *f);
+void asi_node_spread(const asi_scatter_map *shape, asi_element_flags *f);
 
 /// The body of an element, where q and v (may be NULL) say; the ground is at rest.
 ASI_IO void asi_model_motion(const as_model *m, int body, const double *q, const double *v,

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 
-const char *asi_sort_name(asi_sort sort) {
+const char *asi_entity_kind_name(asi_entity_kind sort) {
   static const char *const name[ASI_SORTS] = {
       "body", "frame", "joint", "force", "superelement", "parameter", "table", "event", "block"};
   return name[sort];
@@ -51,8 +51,8 @@ static bool rehash(asi_names *names, int n_slots) {
   return true;
 }
 
-static as_status check_name(asi_sort sort, const char *name, as_error *error) {
-  const char *what = asi_sort_name(sort);
+static as_status check_name(asi_entity_kind sort, const char *name, as_error *error) {
+  const char *what = asi_entity_kind_name(sort);
   if (name[0] == '\0')
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "A %s has an empty name.", what);
   size_t length = 0;
@@ -88,11 +88,11 @@ static bool make_room(asi_names *names, size_t size) {
   return true;
 }
 
-as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_error *error) {
+as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name, as_error *error) {
   char made[32];
   if (name == NULL) { // the next number that nobody has taken
     int number = names->count;
-    do snprintf(made, sizeof made, "%s %d", asi_sort_name(sort), number++);
+    do snprintf(made, sizeof made, "%s %d", asi_entity_kind_name(sort), number++);
     while (asi_names_find(names, made) >= 0);
   }
   const char *text = name ? name : made;
@@ -100,7 +100,7 @@ as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_er
   if (status) return status;
   if (asi_names_find(names, text) >= 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, text, "There are two %s%s named \"%s\".",
-                    sort == ASI_SORT_BODY ? "bodie" : asi_sort_name(sort), "s", text);
+                    sort == ASI_SORT_BODY ? "bodie" : asi_entity_kind_name(sort), "s", text);
   const size_t size = strlen(text) + 1;
   if (!make_room(names, size)) return asi_fail_memory(error);
   memcpy(names->text + names->used, text, size);

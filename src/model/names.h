@@ -7,7 +7,7 @@
 #include "alphastep/status.h"
 #include "base/export.h"
 
-typedef enum asi_sort {
+typedef enum asi_entity_kind {
   ASI_SORT_BODY,
   ASI_SORT_FRAME,
   ASI_SORT_JOINT,
@@ -18,7 +18,7 @@ typedef enum asi_sort {
   ASI_SORT_EVENT,
   ASI_SORT_BLOCK,
   ASI_SORTS
-} asi_sort;
+} asi_entity_kind;
 
 /// The names of one sort of things, by number.
 typedef struct asi_names {
@@ -32,7 +32,8 @@ typedef struct asi_names {
 
 /// Appends a name (NULL: made of the sort and its number) and gives its number: the count so far. Refuses
 /// what is not printable, has a `.` or a `/`, or is there already.
-ASI_IO as_status asi_names_add(asi_names *names, asi_sort sort, const char *name, as_error *error);
+ASI_IO as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name,
+                               as_error *error);
 as_status asi_names_copy(asi_names *names, const asi_names *from, as_error *error);
 ASI_IO void asi_names_free(asi_names *names);
 
@@ -41,6 +42,6 @@ ASI_IO int asi_names_find(const asi_names *names, const char *name);
 /// The name of a number; "" if there is none.
 ASI_IO const char *asi_names_get(const asi_names *names, int number);
 
-ASI_IO const char *asi_sort_name(asi_sort sort);
+ASI_IO const char *asi_entity_kind_name(asi_entity_kind sort);
 
 #endif

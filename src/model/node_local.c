@@ -63,7 +63,7 @@ static void add_spin(double *target, const double *by_omega, int columns, int ro
   }
 }
 
-static void turn_tangents(const asi_shape *shape, const as_element_input *in, unsigned wanted,
+static void turn_tangents(const asi_scatter_map *shape, const as_element_input *in, unsigned wanted,
                           int b, const node_now *now, asi_local *local) {
   const int columns = 6 * shape->n_bodies;
   double torque[3] = {0}, curvature[9];
@@ -100,7 +100,7 @@ static void turn_constraints(double *by_q, double *by_v, double *rate, int colum
   turn_columns(by_v, columns, rows, b, now);
 }
 
-void asi_node_transform(const as_model *m, const asi_shape *shape, const asi_placed *e,
+void asi_node_transform(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
                         const as_element_input *in, const double *q, const double *v,
                         unsigned wanted, asi_local *local) {
   for (int b = 0; b < shape->n_bodies; ++b) {
@@ -157,7 +157,7 @@ static void fill_column(bool *m, int columns, int row, int col) {
   for (int i = row; i < row + 3; ++i) m[i * columns + col] = any;
 }
 
-void asi_node_spread(const asi_shape *shape, asi_element_flags *f) {
+void asi_node_spread(const asi_scatter_map *shape, asi_element_flags *f) {
   const int columns = 6 * shape->n_bodies;
   for (int b = 0; b < shape->n_bodies; ++b) {
     if (shape->role[b] != ASI_ROLE_NODE) continue;

@@ -34,7 +34,7 @@ as_element_input asi_look(const as_model *m, const as_state *state, const asi_pl
   return in;
 }
 
-const char *asi_element_name(const as_model *m, int element, asi_sort *sort) {
+const char *asi_element_name(const as_model *m, int element, asi_entity_kind *sort) {
   int number = 0;
   if (m->element[element].e.type == &asi_block_row_type) {
     const asi_block_row *row = m->element[element].data;
@@ -54,7 +54,7 @@ const char *asi_element_name(const as_model *m, int element, asi_sort *sort) {
 }
 
 as_status asi_fail_element(const as_model *m, int element, const as_state *state, as_error *error) {
-  asi_sort sort;
+  asi_entity_kind sort;
   char why[320] = "";
   const char *name = asi_element_name(m, element, &sort);
   const as_point at = {.t = state->t,
@@ -67,19 +67,19 @@ as_status asi_fail_element(const as_model *m, int element, const as_state *state
                        .u = state->u};
   asi_model_explain(&at, ASI_BLAMED + element, why, sizeof why, (void *)(uintptr_t)m);
   return asi_fail(error, AS_ERR_RETRY, state->t, name,
-                  "The %s \"%s\" could not be evaluated at t = %.9g s%s%s.", asi_sort_name(sort),
-                  name, state->t, why[0] ? ": " : "", why);
+                  "The %s \"%s\" could not be evaluated at t = %.9g s%s%s.",
+                  asi_entity_kind_name(sort), name, state->t, why[0] ? ": " : "", why);
 }
 
 /// Forces that depend on reactions need them.
 static as_status check_read(const as_model *m, int element, const as_state *state,
                             as_error *error) {
   if (m->element[element].e.n_read == 0 || state->lambda) return AS_OK;
-  asi_sort sort;
+  asi_entity_kind sort;
   const char *name = asi_element_name(m, element, &sort);
   return asi_fail(error, AS_ERR_ARGUMENT, state->t, name,
                   "The %s \"%s\" depends on reactions: it needs a state with lambda.",
-                  asi_sort_name(sort), name);
+                  asi_entity_kind_name(sort), name);
 }
 
 as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error) {

@@ -108,7 +108,7 @@ static const char *candidate(int i, void *user) {
 
 /// Numbers are written with a point, whatever the locale has.
 static as_status compile(const char *text, const asi_scope *scope, asi_expression **out,
-                         asi_slip *slip) {
+                         asi_parse_error *slip) {
   const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (plain == (locale_t)0) return AS_ERR_MEMORY;
   const locale_t before = uselocale(plain);
@@ -122,7 +122,7 @@ as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *w
                               asi_expression **out, as_error *error) {
   looking at = {b, wish};
   const asi_scope scope = {.find = find, .candidate = candidate, .user = &at};
-  asi_slip *slip = &b->slip;
+  asi_parse_error *slip = &b->slip;
   *out = NULL;
   b->slip_text = NULL;
   const as_status status = compile(text, &scope, out, slip);

@@ -9,7 +9,7 @@
 #include "elements/vector.h"
 #include "model/model.h"
 
-unsigned asi_se3_needs(const asi_shape *shape, unsigned wanted) {
+unsigned asi_se3_needs(const asi_scatter_map *shape, unsigned wanted) {
   if (wanted & (ASI_WANT_GDOT_Q | ASI_WANT_ACCELERATION)) wanted |= ASI_WANT_G_Q;
   if (wanted & (ASI_WANT_K_Q | ASI_WANT_K_RATE)) wanted |= ASI_WANT_K_V;
   if (wanted & ASI_WANT_F_Q) {
@@ -65,8 +65,8 @@ static void add_turning(double *target, const double *by_v, int columns, int fir
 }
 
 /// Rows f_u of body b: R^T, and (R^T f)~ where f_q is wanted.
-static void turn_force(const asi_shape *shape, const as_element_input *in, unsigned wanted, int b,
-                       asi_local *local) {
+static void turn_force(const asi_scatter_map *shape, const as_element_input *in, unsigned wanted,
+                       int b, asi_local *local) {
   const int columns = 6 * shape->n_bodies, first = 6 * b;
   const double *R = in->body[b]->R;
   if (wanted & ASI_WANT_F_V) turn_row_blocks(local->f_v, shape->f_v_block, columns, b, R);
@@ -86,7 +86,7 @@ static void turn_force(const asi_shape *shape, const as_element_input *in, unsig
 }
 
 /// Columns of body b of the square matrices.
-static void turn_tangents(const asi_shape *shape, unsigned wanted, int b, const double *R,
+static void turn_tangents(const asi_scatter_map *shape, unsigned wanted, int b, const double *R,
                           const double *u, asi_local *local) {
   const int columns = 6 * shape->n_bodies;
   if (wanted & ASI_WANT_F_Q) {
@@ -99,8 +99,9 @@ static void turn_tangents(const asi_shape *shape, unsigned wanted, int b, const 
 }
 
 /// Columns of body b of the velocity rows; v1 is v' at u' = 0.
-static void turn_velocity_rows(const asi_shape *shape, unsigned wanted, int b, const double *R,
-                               const double *u, const double *v1, asi_local *local) {
+static void turn_velocity_rows(const asi_scatter_map *shape, unsigned wanted, int b,
+                               const double *R, const double *u, const double *v1,
+                               asi_local *local) {
   const int columns = 6 * shape->n_bodies, rows = shape->n_velocity_rows;
   for (int r = 0; r < rows && (wanted & ASI_WANT_K_RATE); ++r)
     local->k_rate[r] += asi_dot(local->k_v + r * columns + 6 * b, v1);
@@ -111,7 +112,7 @@ static void turn_velocity_rows(const asi_shape *shape, unsigned wanted, int b, c
   if (wanted & ASI_WANT_K_V) turn_columns(local->k_v, columns, 0, rows, b, R);
 }
 
-void asi_se3_transform(const asi_shape *shape, const as_element_input *in, unsigned wanted,
+void asi_se3_transform(const asi_scatter_map *shape, const as_element_input *in, unsigned wanted,
                        asi_local *local) {
   const int columns = 6 * shape->n_bodies, rows = shape->n_rows;
   // Rows first: they need g_q and the force as the element wrote them.

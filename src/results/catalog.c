@@ -46,8 +46,8 @@ const char *asi_group_name(asi_group group) {
 bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_EVENTS; }
 
 const asi_names *asi_group_names(const as_model *m, const asi_names *events, asi_group group) {
-  static const asi_sort sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT, ASI_SORT_FORCE,
-                                  ASI_SORT_BLOCK};
+  static const asi_entity_kind sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT,
+                                         ASI_SORT_FORCE, ASI_SORT_BLOCK};
   static const asi_names none = {0};
   if (group < ASI_GROUP_EVENTS) return &m->names[sort[group]];
   return group == ASI_GROUP_EVENTS && events ? events : &none;

@@ -29,7 +29,7 @@ typedef struct maker {
   asi_rule *rule;
   bool no_memory;
   const char *text; ///< the formula that is wrong
-  asi_slip slip;
+  asi_parse_error slip;
   as_error *error;
   const asi_rule_listener *listener; ///< NULL: the first mistake ends it
   as_status wrong;                   ///< of what the listener has been told
@@ -161,7 +161,7 @@ static const char *candidate(int i, void *user) {
 
 static as_status compile(maker *m, const char *text, const char *what, asi_clause *out) {
   const asi_scope scope = {.find = find_name, .candidate = candidate, .user = m};
-  asi_slip *slip = &m->slip;
+  asi_parse_error *slip = &m->slip;
   if (text == NULL) return AS_OK;
   out->text = take_text(m, text);
   out->what = what;
@@ -181,7 +181,7 @@ static as_status check_when(maker *m, const char *text) {
   const asi_clause *when = &m->rule->when;
   if (when->code == NULL || !asi_expression_is_truth(when->code)) return AS_OK;
   m->text = text;
-  m->slip = (asi_slip){.line = 1, .column = 1};
+  m->slip = (asi_parse_error){.line = 1, .column = 1};
   snprintf(m->slip.sentence, sizeof m->slip.sentence,
            "a comparison is 0 or 1 and crosses zero nowhere: write `a - b` for `a > b`, with a "
            "direction; more conditions go to `only_if`");

@@ -67,7 +67,8 @@ struct as_rules {
 /// Hears of the mistakes of all rules: `text` is the formula's as given in the description, NULL if it is not a
 /// formula that is wrong.
 typedef struct asi_rule_listener {
-  void (*tell)(int rule, const char *text, const asi_slip *slip, const as_error *error, void *user);
+  void (*tell)(int rule, const char *text, const asi_parse_error *slip, const as_error *error,
+               void *user);
   void *user;
 } asi_rule_listener;
 
@@ -93,9 +94,9 @@ typedef struct asi_rule_state {
 struct asi_watch {
   const as_rules *rules;
   asi_rule_state *state;
-  as_happening *list; ///< AS_RUN_EVENTS
+  as_event_record *list; ///< AS_RUN_EVENTS
   long n_happened;
-  as_happening *pending; ///< of the step that has just been taken, room_pending
+  as_event_record *pending; ///< of the step that has just been taken, room_pending
   int n_pending, room_pending;
   double *shown;   ///< count and time of each rule when a row is due
   double *scratch; ///< values that parameters are set to
@@ -113,7 +114,7 @@ as_status asi_watch_follow(asi_watch *watch, const as_state *state, as_error *er
 /// Counts and times as they are at t, in the step that has just been taken.
 const double *asi_watch_show(asi_watch *watch, double t);
 /// What has happened in the step counts; `happened` (may be NULL) hears of it.
-void asi_watch_commit(asi_watch *watch, as_happening_fn *happened, void *user);
+void asi_watch_commit(asi_watch *watch, as_event_record_fn *happened, void *user);
 /// A step or a start has failed at error->t: what was to happen there has not. Puts the reason into the error.
 void asi_watch_fail(asi_watch *watch, as_status status, as_error *error);
 

@@ -237,9 +237,9 @@ const as_start_change *as_run_start_changes(const as_run *run, int *n) {
 
 long as_run_events(const as_run *run) { return run->watch ? run->watch->n_happened : 0; }
 
-as_happening as_run_event(const as_run *run, long number) {
+as_event_record as_run_event(const as_run *run, long number) {
   const bool kept = number >= 0 && number < as_run_events(run) && number < AS_RUN_EVENTS;
-  return kept ? run->watch->list[number] : (as_happening){0};
+  return kept ? run->watch->list[number] : (as_event_record){0};
 }
 
 const double *asi_run_shown_events(const as_run *run) { return run->view.events; }
@@ -273,7 +273,7 @@ static long count_alike(const as_run *run, long first, int rule) {
 }
 
 double as_run_event_error(const as_run *run, long number) {
-  const as_happening event = as_run_event(run, number);
+  const as_event_record event = as_run_event(run, number);
   if (run->accuracy == NULL || event.name == NULL) return (double)NAN;
   const as_run *finer = asi_accuracy_finer(run->accuracy);
   const long before = count_alike(run, number, event.rule);
@@ -344,9 +344,9 @@ static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   as_integrator *s = run->integrator;
   const double known = s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t;
   s->kin.eval.error = error;
-  asi_dense_show(s, fmax(t, known));
+  asi_interpolation_show(s, fmax(t, known));
   if (t < known) show_forgotten(run, t);
-  as_status status = asi_dense_complete(s, true, run->reads_rates);
+  as_status status = asi_interpolation_complete(s, true, run->reads_rates);
   if (status == AS_OK && run->reads_rates) status = asi_show_reactions(s);
   *out = s->state;
   if (status == AS_OK && run->def.integrator.method == AS_METHOD_INDEX3) {
@@ -652,7 +652,7 @@ static void visit_watch(asi_watch *w, asi_archive *a) {
   }
   asi_archive_count(a, &w->n_happened);
   for (long i = 0; i < w->n_happened && i < AS_RUN_EVENTS && !a->damaged; ++i) {
-    as_happening *event = &w->list[i];
+    as_event_record *event = &w->list[i];
     asi_archive_int(a, &event->rule, 0, w->rules->n - 1);
     asi_archive_int(a, &event->direction, -1, 1);
     asi_archive_double(a, &event->t);

@@ -67,7 +67,7 @@ static as_status value_of(asi_rule_state *s, const asi_clause *f, double t, cons
   }
   const as_status status = asi_expression_value(f->code, x, &tables, out);
   if (status == AS_OK) return AS_OK;
-  asi_slip slip = {.line = 1, .column = 1, .sentence = "a table cannot be evaluated"};
+  asi_parse_error slip = {.line = 1, .column = 1, .sentence = "a table cannot be evaluated"};
   if (status == AS_ERR_NONFINITE) asi_expression_blame(f->code, f->text, x, &tables, &slip);
   return asi_fail(&s->watch->trouble, AS_ERR_CALLBACK, t, name_of(s),
                   "Event \"%s\" at t = %.9g s, %s, line %d, column %d: %s.", name_of(s), t, f->what,
@@ -281,11 +281,11 @@ static int act(as_event *event, void *user) {
   // Joints that are so already: nothing happens, as when a body at rest on a floor trembles by rounding errors.
   if (!changed && !rule->stop && rule->release.n + rule->activate.n > 0) return AS_EVENT_CONTINUE;
   if (!make_room(w)) return AS_FATAL;
-  w->pending[w->n_pending++] = (as_happening){.name = name_of(s),
-                                              .rule = s->index,
-                                              .direction = event->direction,
-                                              .t = event->at->t,
-                                              .message = rule->message};
+  w->pending[w->n_pending++] = (as_event_record){.name = name_of(s),
+                                                 .rule = s->index,
+                                                 .direction = event->direction,
+                                                 .t = event->at->t,
+                                                 .message = rule->message};
   return (changed ? AS_EVENT_CHANGE : AS_EVENT_CONTINUE) |
          (rule->stop ? AS_EVENT_STOP : AS_EVENT_CONTINUE);
 }
@@ -388,9 +388,9 @@ const double *asi_watch_show(asi_watch *w, double t) {
   return w->shown;
 }
 
-void asi_watch_commit(asi_watch *w, as_happening_fn *happened, void *user) {
+void asi_watch_commit(asi_watch *w, as_event_record_fn *happened, void *user) {
   for (int i = 0; i < w->n_pending; ++i) {
-    const as_happening *event = &w->pending[i];
+    const as_event_record *event = &w->pending[i];
     w->state[event->rule].count += 1;
     w->state[event->rule].time = event->t;
     if (w->n_happened < AS_RUN_EVENTS) w->list[w->n_happened] = *event;

@@ -41,7 +41,7 @@ static as_status keep(double t, const double *row, int n, void *user, as_error *
   return AS_OK;
 }
 
-static void hear(const as_happening *event, void *user) {
+static void hear(const as_event_record *event, void *user) {
   record *r = user;
   assert_true(r->n_events < MOST_EVENTS);
   r->event[r->n_events++] = event->t;
@@ -677,7 +677,7 @@ static void test_formulas(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     const asi_scope scope = {.find = find};
     asi_expression *e = NULL;
-    asi_slip slip;
+    asi_parse_error slip;
     asi_known_time next;
     double x[3];
     if (asi_expression_compile(cases[i].text, strlen(cases[i].text), &scope, &e, &slip))

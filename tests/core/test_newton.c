@@ -224,10 +224,10 @@ static void check_reuse(const keeping *c, int method) {
   def.method = methods[method];
   run kept = run_open(p, &dear, &def);
   def.newton.reuse = false;
-  run renewed = run_open(p, &dear, &def);
+  run refactorized = run_open(p, &dear, &def);
   run_changing_steps(&kept, c, STEPS);
-  run_changing_steps(&renewed, c, STEPS);
-  const as_statistics a = run_statistics(&kept), b = run_statistics(&renewed);
+  run_changing_steps(&refactorized, c, STEPS);
+  const as_statistics a = run_statistics(&kept), b = run_statistics(&refactorized);
   printf("%-16s %s, h = %g +- %g: %ld matrices and %ld iterations in %d steps, without reuse %ld "
          "and %ld\n",
          p->name, method_names[method], c->h, c->h * c->change, a.jacobian_evaluations,
@@ -237,7 +237,7 @@ static void check_reuse(const keeping *c, int method) {
   assert_true((double)a.jacobian_evaluations <= c->matrices * STEPS + 1.0); // and one at the start
   assert_true((double)a.newton_iterations <= c->iterations * STEPS);
   const as_state *x = as_integrator_state(kept.integrator);
-  const as_state *y = as_integrator_state(renewed.integrator);
+  const as_state *y = as_integrator_state(refactorized.integrator);
   const int n = kept.problem->n, nq = kept.problem->nq;
   const double dq = largest_difference(x->q, y->q, nq), dv = largest_difference(x->v, y->v, n);
   const double da = largest_difference(x->vdot, y->vdot, n);
@@ -248,7 +248,7 @@ static void check_reuse(const keeping *c, int method) {
     fail_msg("%s: with reuse q is off by %g, v by %g, v' by %g; tolerance %g", p->name, dq, dv, da,
              tolerance);
   run_close(&kept);
-  run_close(&renewed);
+  run_close(&refactorized);
 }
 
 static void test_reuse(void **state) {
@@ -267,17 +267,17 @@ static void test_old_factors_do_not_fail_a_step(void **state) {
     def.newton.max_iterations = 3 + i / 3;
     run kept = run_open(problem_pendulum(), NULL, &def);
     def.newton.reuse = false;
-    run renewed = run_open(problem_pendulum(), NULL, &def);
+    run refactorized = run_open(problem_pendulum(), NULL, &def);
     run_steps(&kept, 0.02, 200);
-    run_steps(&renewed, 0.02, 200);
-    const as_statistics a = run_statistics(&kept), b = run_statistics(&renewed);
+    run_steps(&refactorized, 0.02, 200);
+    const as_statistics a = run_statistics(&kept), b = run_statistics(&refactorized);
     printf("method %d, %d: %ld matrices, %ld failed; without reuse %ld, %ld\n", i % 3,
            def.newton.max_iterations, a.jacobian_evaluations, a.failed_steps,
            b.jacobian_evaluations, b.failed_steps);
     assert_int_equal(b.failed_steps, 0);
     assert_int_equal(a.failed_steps, 0);
     run_close(&kept);
-    run_close(&renewed);
+    run_close(&refactorized);
   }
 }
 
@@ -385,9 +385,9 @@ static void test_ageing_of_other_steps(void **state) {
     def.newton.atol = 1e-6;
     run r = run_open(i < 3 ? problem_heavy_top_slow() : problem_pendulum(), NULL, &def);
     run_steps(&r, 5e-4, 100);
-    assert_true(r.integrator->stepper.seen.ageing_left > 0);
+    assert_true(r.integrator->stepper.history.factor_ages_left > 0);
     run_steps(&r, 5e-3, 1);
-    assert_int_equal(r.integrator->stepper.seen.ageing_left, 0);
+    assert_int_equal(r.integrator->stepper.history.factor_ages_left, 0);
     const long before = run_statistics(&r).newton_iterations;
     run_steps(&r, 5e-3, 1); // with new factors, or two iterations
     assert_true(r.integrator->stepper.factor_age == 1 ||
@@ -472,19 +472,19 @@ static void test_stiff_correction(void **state) {
   def.method = AS_METHOD_INDEX3;
   run kept = run_open(p, NULL, &def);
   def.newton.reuse = false;
-  run renewed = run_open(p, NULL, &def);
+  run refactorized = run_open(p, NULL, &def);
   for (int k = 0; k < 200; ++k) {
     run_steps(&kept, 0.002 * (1.0 + 0.3 * sin(k)), 1);
-    run_steps(&renewed, 0.002 * (1.0 + 0.3 * sin(k)), 1);
+    run_steps(&refactorized, 0.002 * (1.0 + 0.3 * sin(k)), 1);
   }
   const as_state *x = as_integrator_state(kept.integrator);
-  const as_state *y = as_integrator_state(renewed.integrator);
+  const as_state *y = as_integrator_state(refactorized.integrator);
   const double da = largest_difference(x->vdot, y->vdot, kept.problem->n);
   const double dl = largest_difference(x->lambda, y->lambda, 1);
   printf("stiff_pendulum: v' differs by %.1e, lambda by %.1e\n", da, dl);
   assert_true(da <= 1e-7 && dl <= 1e-7); // the method itself is off by 4e-4
   run_close(&kept);
-  run_close(&renewed);
+  run_close(&refactorized);
 }
 
 /// The matrix of a linear problem with a fixed step never changes; its start is looked at once.

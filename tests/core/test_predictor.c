@@ -78,13 +78,13 @@ static void test_polynomials(void **state) {
   z = open_predictor(&p, AS_METHOD_INDEX3, 0.8);
   assert_true(follow(&p, z, quartic, 20, 0.0) < 1e-5);
   assert_int_equal(p.points, 4);
-  assert_false(p.rings); // the error would be (1 + rho_inf)^3 times as large
+  assert_false(p.extrapolates_parasites); // the error would be (1 + rho_inf)^3 times as large
 }
 
 static double damping;
 
 /// An error of an index-3 run: the roots are all -damping, so it is one of these times a parabola.
-static double ringing(int k, double t, int i) {
+static double parasitic_roots(int k, double t, int i) {
   return cubic(k, t, i) + (1.0 + k - 0.1 * i * k * k) * pow(-damping, k);
 }
 
@@ -96,13 +96,13 @@ static void test_ringing(void **state) {
     asi_predictor p;
     damping = radii[i];
     double *z = open_predictor(&p, AS_METHOD_INDEX3, damping);
-    const double miss = follow(&p, z, ringing, 12, 0.0);
-    assert_true(p.rings && p.n_ringing == 3);
+    const double miss = follow(&p, z, parasitic_roots, 12, 0.0);
+    assert_true(p.extrapolates_parasites && p.n_parasitic_roots == 3);
     assert_true(miss < 1e-10);
     // Steps of another size: nothing is known of how it rings on.
     z = open_predictor(&p, AS_METHOD_INDEX3, damping);
-    follow(&p, z, ringing, 12, 0.2);
-    assert_false(p.rings);
+    follow(&p, z, parasitic_roots, 12, 0.2);
+    assert_false(p.extrapolates_parasites);
   }
 }
 
@@ -116,7 +116,7 @@ static void test_ringing_of_velocities(void **state) {
   asi_predictor p;
   double *z = open_predictor(&p, AS_METHOD_INDEX2, 0.8);
   assert_true(follow(&p, z, velocity_ringing, 14, 0.0) < 1e-11);
-  assert_true(p.rings && p.n_ringing == 2);
+  assert_true(p.extrapolates_parasites && p.n_parasitic_roots == 2);
 }
 
 /// A pendulum after some steps of which one ends beside the constraint, for index-2 with a velocity that does: v' of
@@ -165,10 +165,10 @@ static void test_errors_ring(void **state) {
     follow_error(method, rho_inf, STEPS, d);
     for (int i = 0; i < 2 * STEPS; ++i) largest = fmax(largest, fabs(d[i / 2][i % 2]));
     for (int i = 0; i < 2; ++i)
-      for (int n = p.n_ringing + 1; n < STEPS; ++n) {
+      for (int n = p.n_parasitic_roots + 1; n < STEPS; ++n) {
         double sum = 0.0;
-        for (int j = 0; j <= p.n_ringing; ++j)
-          sum += p.ringing[j] * (d[n - j][i] - d[n - j - 1][i]);
+        for (int j = 0; j <= p.n_parasitic_roots; ++j)
+          sum += p.parasitic_roots[j] * (d[n - j][i] - d[n - j - 1][i]);
         left = fmax(left, fabs(sum));
       }
     printf("method %d, rho_inf %g: error %.1e, not foretold %.1e\n", (int)method, rho_inf, largest,

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "core/driver/integrator.h"
-#include "core/kinematics/sample.h"
+#include "core/kinematics/probe_points.h"
 #include "machines.h"
 
 static uint64_t draws = 1;
@@ -46,7 +46,7 @@ static void add_column(const asi_term *term, const as_matrix *block, const doubl
 
 /// All that was in the values before is to be gone.
 static void check_system(asi_system *s, const as_integrator *of) {
-  const asi_motion *motion = &of->kin.motion;
+  const asi_tangent_map *motion = &of->kin.tangent;
   const int n = s->size, nnz = asi_pattern_nnz(&s->pattern);
   if (s->solver == NULL) return;
   for (int k = 0; k < nnz; ++k) s->value[k] = (double)NAN;
@@ -59,11 +59,11 @@ static void check_system(asi_system *s, const as_integrator *of) {
     for (int i = 0; i < s->n_terms; ++i) {
       const asi_term *term = &s->term[i];
       const as_matrix *block = &of->kin.block[term->block];
-      const int cols = term->via == ASI_VIA_T_BT ? motion->t_bt.cols
-                       : term->transposed        ? block->rows
-                                                 : block->cols;
+      const int cols = term->via == ASI_CHAIN_T_BT ? motion->t_bt.cols
+                       : term->transposed          ? block->rows
+                                                   : block->cols;
       if (j < term->col || j >= term->col + cols || term->factor == 0.0) continue;
-      const double *via = term->via == ASI_VIA_T ? t : term->via == ASI_VIA_T_BT ? t_bt : NULL;
+      const double *via = term->via == ASI_CHAIN_T ? t : term->via == ASI_CHAIN_T_BT ? t_bt : NULL;
       add_column(term, block, via, motion->t.rows, j - term->col, column);
     }
     for (int k = s->pattern.col_start[j]; k < s->pattern.col_start[j + 1]; ++k) {
@@ -79,7 +79,7 @@ static void check_system(asi_system *s, const as_integrator *of) {
 
 /// T B_n^T against the product.
 static void check_motion(const as_integrator *s) {
-  const asi_motion *m = &s->kin.motion;
+  const asi_tangent_map *m = &s->kin.tangent;
   double *const t = dense_of(&m->t), *const out = dense_of(&m->t_bt);
   for (int j = 0; j < s->stepper.b_n.cols && s->stepper.b_n.value; ++j)
     for (int k = s->stepper.b_n.col_start[j]; k < s->stepper.b_n.col_start[j + 1]; ++k)
@@ -105,13 +105,13 @@ static void check_model(const as_model *model, as_method method) {
       fill_at_random(s->kin.block[block].value, asi_pattern_nnz(&problem->pattern[block]));
   if (s->stepper.b_n.value)
     fill_at_random(s->stepper.b_n.value, s->stepper.b_n.col_start[s->stepper.b_n.cols]);
-  if (s->kin.motion.t_bt.value)
-    for (int k = 0; k < asi_pattern_nnz(&s->kin.motion.t_bt_pattern); ++k)
-      s->kin.motion.t_bt.value[k] = (double)NAN;
+  if (s->kin.tangent.t_bt.value)
+    for (int k = 0; k < asi_pattern_nnz(&s->kin.tangent.t_bt_pattern); ++k)
+      s->kin.tangent.t_bt.value[k] = (double)NAN;
   fill_at_random(s->stepper.xi, problem->n);
-  if (s->kin.motion.t.value) {
-    asi_motion_update(&s->kin.motion, problem, s->stepper.xi,
-                      s->stepper.b_n.value ? &s->stepper.b_n : NULL);
+  if (s->kin.tangent.t.value) {
+    asi_tangent_map_update(&s->kin.tangent, problem, s->stepper.xi,
+                           s->stepper.b_n.value ? &s->stepper.b_n : NULL);
     check_motion(s);
   }
   asi_system *const systems[] = {&s->stepper.step, &s->stepper.shared, &s->stepper.eta, &s->kin.kkt,

@@ -73,7 +73,7 @@ static const asi_tables tables = {cube, NULL};
 
 static asi_expression *compile(const char *text) {
   asi_expression *e;
-  asi_slip slip;
+  asi_parse_error slip;
   if (asi_expression_compile(text, strlen(text), &scope, &e, &slip))
     fail_msg("%s: %s", text, slip.sentence);
   return e;
@@ -174,7 +174,7 @@ static void test_precedence(void **state) {
       {"k^one", 100},
   };
   for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i) {
-    asi_slip slip;
+    asi_parse_error slip;
     double number;
     if (asi_expression_number(row[i].text, strlen(row[i].text), &scope, &number, &slip))
       fail_msg("%s: %s", row[i].text, slip.sentence);
@@ -372,7 +372,7 @@ static void test_copies(void **state) {
 static void test_memory(void **state) {
   (void)state;
   static const char text[] = "t + x*y + 2*sin(t) + 3*cos(x) + 4*tan(y) + 5*exp(t) + 6*t*x*y + 7/x";
-  asi_slip slip;
+  asi_parse_error slip;
   asi_expression *e;
   const long live = memory.live;
   long failures = 0;
@@ -399,7 +399,7 @@ static void test_memory(void **state) {
 
 static void check_mistake(const char *text, int line, int column, const char *sentence) {
   asi_expression *e;
-  asi_slip slip;
+  asi_parse_error slip;
   assert_int_equal(asi_expression_compile(text, strlen(text), &scope, &e, &slip), AS_ERR_ARGUMENT);
   assert_null(e);
   if (slip.line != line || slip.column != column || strcmp(slip.sentence, sentence) != 0)
@@ -457,7 +457,7 @@ static void test_mistakes(void **state) {
 
 static void test_ends_and_zeros(void **state) {
   (void)state;
-  asi_slip slip;
+  asi_parse_error slip;
   double number;
   assert_int_equal(asi_expression_number("1 + 2}", 5, &scope, &number, &slip), AS_OK);
   assert_true(number == 3.0);
@@ -469,7 +469,7 @@ static void test_ends_and_zeros(void **state) {
 
 /// `before` n times, then `middle`, then `after` n times.
 static as_status compile_repeated(const char *before, const char *middle, const char *after, int n,
-                                  asi_slip *slip) {
+                                  asi_parse_error *slip) {
   static char text[100000];
   char *end = text;
   asi_expression *e;
@@ -483,7 +483,7 @@ static as_status compile_repeated(const char *before, const char *middle, const 
 
 static void test_limits(void **state) {
   (void)state;
-  asi_slip slip;
+  asi_parse_error slip;
   static const char *const deep[][3] = {
       {"(", "t", ")"}, {"-", "t", ""}, {"t^", "t", ""}, {"sin(", "t", ")"}, {"if(t,1,", "t", ")"}};
   for (size_t i = 0; i < sizeof deep / sizeof deep[0]; ++i) {
@@ -512,7 +512,7 @@ static void test_depth_of_all(void **state) {
   (void)state;
   const asi_scope deep = {
       .find = find, .candidate = candidate, .depth = ASI_EXPRESSION_WAITING - 2};
-  asi_slip slip;
+  asi_parse_error slip;
   double number;
   assert_int_equal(asi_expression_number("(1)", 3, &deep, &number, &slip), AS_OK);
   assert_int_equal(asi_expression_number("((1))", 5, &deep, &number, &slip), AS_ERR_ARGUMENT);
@@ -535,7 +535,7 @@ static void test_names_of_parameters(void **state) {
 
 static void check_blame(const char *text, double x, size_t at, const char *sentence) {
   asi_expression *e = compile(text);
-  asi_slip slip;
+  asi_parse_error slip;
   double in[8], out, gradient[8];
   put(e, 0.0, x, 0.0, in);
   assert_int_equal(asi_expression_gradient(e, in, &tables, &out, gradient), AS_ERR_NONFINITE);

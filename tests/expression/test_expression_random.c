@@ -289,7 +289,7 @@ static const asi_tables tables = {wave, NULL};
 static asi_expression *make(int depth) {
   const asi_scope scope = {.find = find};
   asi_expression *e;
-  asi_slip slip;
+  asi_parse_error slip;
   n_nodes = 0;
   used = 0;
   kinked = false;

@@ -43,7 +43,7 @@ static as_status keep(double t, const double *row, int n, void *user, as_error *
   return AS_OK;
 }
 
-static void hear(const as_happening *event, void *user) {
+static void hear(const as_event_record *event, void *user) {
   record *r = user;
   r->messages += event->message != NULL && strcmp(event->message, "it bounces") == 0;
 }

@@ -62,7 +62,7 @@ static void evaluate(const asi_expression *e, const char *text, size_t length, d
   static double x[ASI_EXPRESSION_VALUES], gradient[ASI_EXPRESSION_VALUES];
   static double path[ASI_EXPRESSION_VALUES][3];
   double value = 0.0, again = 0.0, along[3] = {0};
-  asi_slip slip;
+  asi_parse_error slip;
   for (int k = 0; k < e->n_slots; ++k) {
     x[k] = path[k][0] = at / (double)(k + 1);
     path[k][1] = 1.0;
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const double points[] = {0.0, -1.0, 0.37, 1e3, 1e300, (double)INFINITY, (double)NAN};
   const asi_scope scope = {.find = find, .candidate = candidate};
   asi_expression *e = NULL;
-  asi_slip slip;
+  asi_parse_error slip;
   char *text = malloc(size + 1);
   must(text != NULL, "there is no memory");
   if (size > 0) memcpy(text, data, size);

@@ -166,8 +166,8 @@ static double distance(const run *a, const run *b, double unit) {
     as_model_body_motion(a->model, as_integrator_state(a->integrator), i, &x);
     as_model_body_motion(b->model, as_integrator_state(b->integrator), i, &y);
     for (int k = 0; k < 3; ++k) {
-      largest = asi_worse(largest, fabs(x.x[k] - y.x[k]) / unit);
-      largest = asi_worse(largest, fabs(x.v[k] - y.v[k]) / unit);
+      largest = asi_max_nan(largest, fabs(x.x[k] - y.x[k]) / unit);
+      largest = asi_max_nan(largest, fabs(x.v[k] - y.v[k]) / unit);
     }
   }
   return largest;

@@ -231,7 +231,7 @@ static void test_bounces(void **state) {
     double due = t1, speed = v;
     assert_int_equal(as_run_events(run), 3);
     for (int i = 0; i < 3; ++i) {
-      const as_happening event = as_run_event(run, i);
+      const as_event_record event = as_run_event(run, i);
       near(event.t, due, 1e-12);
       assert_string_equal(event.name, "bounce");
       assert_int_equal(event.direction, -1);

@@ -13,8 +13,8 @@ void asi_accept_step(as_integrator *s) {
   const double t0 = s->stepper.t;
   asi_stepper_accept(&s->stepper);
   asi_publish(s, s->stepper.t, &s->stepper.now);
-  s->open = true;
-  s->settled = t0;
+  s->has_pending_events = true;
+  s->processed_until = t0;
 }
 
 /// Tries one step.
@@ -127,11 +127,11 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   s->kin.eval.error = error;
   s->stepper.newton_rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
   s->stepper.controlled = false;
-  const asi_seen seen = s->stepper.seen;
+  const asi_newton_history seen = s->stepper.history;
   asi_system *const active = s->stepper.active;
   const as_status status = try_step(s, h, t1, s->stepper.base_compliance);
   if (!as_status_is_recoverable(status)) return status;
-  s->stepper.seen = seen;
+  s->stepper.history = seen;
   s->stepper.active = active;
   const as_integrator saved = *s;
   as_error ignored;
@@ -174,31 +174,31 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
 
 /// Lets events and samples of the last step happen that lie at or before `until`. AS_STOPPED: an event asked
 /// to stop.
-static as_status settle(as_integrator *s, double until, as_error *error) {
-  if (!s->open) return AS_OK;
+static as_status process_events_until(as_integrator *s, double until, as_error *error) {
+  if (!s->has_pending_events) return AS_OK;
   const asi_float_mode mode = asi_flush_denormals();
   as_status status = AS_OK;
   s->kin.eval.error = error;
   if (s->def.n_events > 0) status = asi_events_act(s, until);
   if (status == AS_OK && until >= s->stepper.t) {
     bool jumped = false;
-    if (s->kin.problem->def.n_samplers > 0) status = asi_sampling_act(s, &jumped);
+    if (s->kin.problem->def.n_samplers > 0) status = asi_zoh_act(s, &jumped);
     if (status == AS_OK && jumped) status = asi_events_look(s);
     bool passed = false;
     if (status == AS_OK && isnan(s->def.step)) status = asi_times_pass(s, &passed);
     if (status == AS_OK && passed && s->def.n_events > 0) status = asi_events_act(s, s->stepper.t);
-    s->open = status != AS_OK;
+    s->has_pending_events = status != AS_OK;
   }
   if (status && status != AS_STOPPED) // not somewhere on the way to an event
-    asi_dense_show(s, fmax(fmin(until, s->stepper.t),
-                           s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t));
+    asi_interpolation_show(s, fmax(fmin(until, s->stepper.t),
+                                   s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t));
   asi_restore_denormals(mode);
   return status;
 }
 
 /// What comes before every step: what is left of the last one, and the question whether to go on.
 static as_status before_step(as_integrator *s, as_error *error) {
-  const as_status status = settle(s, s->stepper.t, error);
+  const as_status status = process_events_until(s, s->stepper.t, error);
   if (status || s->def.interrupt == NULL || !s->def.interrupt(s->def.interrupt_user)) return status;
   asi_publish(s, s->stepper.t, &s->stepper.now);
   return asi_fail(error, AS_INTERRUPTED, s->stepper.t, NULL,
@@ -244,7 +244,7 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
     const double h = s->stepper.t == mesh_point(s) ? whole : end - s->stepper.t;
     as_status status = take_step(s, h, end, error);
     if (status == AS_OK && s->stepper.t == end) s->mesh.count = i;
-    if (status == AS_OK) status = settle(s, s->stepper.t, error);
+    if (status == AS_OK) status = process_events_until(s, s->stepper.t, error);
     if (status) return status;
     if (s->stepper.t != end || s->kin.statistics.steps >= s->most_steps) return AS_OK;
   }
@@ -262,18 +262,18 @@ static bool is_on_the_way(const as_integrator *s, double t) {
 static as_status advance_by(as_integrator *s, double most, double t, bool exactly,
                             as_error *error) {
   const bool sampled = s->kin.problem->def.n_samplers > 0;
-  as_status status = settle(s, t, error);
+  as_status status = process_events_until(s, t, error);
   while (is_on_the_way(s, t) && status == AS_OK) {
-    const double next = sampled ? asi_sampling_next(s) : (double)INFINITY;
+    const double next = sampled ? asi_zoh_next(s) : (double)INFINITY;
     const double gap = fmin(next, t) - s->stepper.t;
     // A sample next to t is at t.
-    const double end = sampled && asi_sampling_is_at(s, next, t) ? t : fmin(next, t);
+    const double end = sampled && asi_zoh_is_at(s, next, t) ? t : fmin(next, t);
     const double n = fmax(1.0, ceil(gap / most - 1e-9)), equal = gap / n;
     // After an interruption between two samples the steps stay what they were.
     const bool as_before = fabs(equal - s->mesh.h) <= 1e-9 * equal;
     if (!exactly && !sampled && s->stepper.forward && gap < 0.5 * most) {
       status = take_step(s, gap + most, t + most, error);
-      if (status == AS_OK) status = settle(s, t, error);
+      if (status == AS_OK) status = process_events_until(s, t, error);
     } else {
       status = take_steps(s, !sampled ? most : as_before ? s->mesh.h : equal, end, error);
     }
@@ -293,13 +293,13 @@ static as_status finish(as_integrator *s, as_status status, as_error *error) {
 static as_status take_automatic_step(as_integrator *s, double stop, double hint, as_error *error) {
   as_status status = before_step(s, error);
   if (status) return status;
-  const double next = s->kin.problem->def.n_samplers > 0 ? asi_sampling_next(s) : (double)INFINITY;
+  const double next = s->kin.problem->def.n_samplers > 0 ? asi_zoh_next(s) : (double)INFINITY;
   const asi_float_mode mode = asi_flush_denormals();
   s->kin.eval.error = error;
   bool passed = false;
   if (!s->stepper.last.known) status = asi_times_pass(s, &passed); // a switch at the start
   // A sample next to the time that is asked for is at it.
-  const bool at_hint = asi_sampling_is_at(s, next, hint);
+  const bool at_hint = asi_zoh_is_at(s, next, hint);
   const double end = fmin(at_hint ? hint : fmin(stop, next), asi_times_next(s));
   if (status == AS_OK) status = asi_automatic_step(s, end, hint);
   if (status) {
@@ -329,9 +329,9 @@ as_status as_integrator_next(as_integrator *s, as_error *error) {
   as_status status = asi_check_started(s, error);
   if (status) return status;
   if (!isnan(s->def.step)) return as_integrator_step(s, s->def.step, error);
-  status = settle(s, s->stepper.t, error);
+  status = process_events_until(s, s->stepper.t, error);
   if (status == AS_OK) status = take_automatic_step(s, (double)INFINITY, (double)INFINITY, error);
-  if (status == AS_OK) status = settle(s, s->stepper.t, error);
+  if (status == AS_OK) status = process_events_until(s, s->stepper.t, error);
   return finish(s, status, error);
 }
 
@@ -344,8 +344,8 @@ as_status as_integrator_interpolate(as_integrator *s, double t, as_error *error)
                     "t = %.9g s is not inside the last step, from %.9g s to %.9g s.", t, t0,
                     s->stepper.t);
   s->kin.eval.error = error;
-  asi_dense_show(s, t);
-  const as_status completed = asi_dense_complete(s, true, true);
+  asi_interpolation_show(s, t);
+  const as_status completed = asi_interpolation_complete(s, true, true);
   return completed ? completed : finish(s, AS_OK, error);
 }
 
@@ -365,15 +365,15 @@ static as_status go(as_integrator *s, double t, bool one_step, as_error *error) 
   s->most_steps = one_step ? s->kin.statistics.steps + (inside ? 0 : 1) : LONG_MAX;
   if (!isnan(h)) status = advance_by(s, h, t, false, error);
   const double last = s->def.tolerance.land ? t : (double)INFINITY;
-  if (isnan(h)) status = settle(s, t, error);
+  if (isnan(h)) status = process_events_until(s, t, error);
   while (isnan(h) && is_on_the_way(s, t) && status == AS_OK) {
     status = take_automatic_step(s, last, t, error);
-    if (status == AS_OK) status = settle(s, t, error);
+    if (status == AS_OK) status = process_events_until(s, t, error);
   }
   s->most_steps = LONG_MAX;
   if (status) return finish(s, status, error);
-  asi_dense_show(s, fmin(t, s->stepper.t));
-  status = asi_dense_complete(s, true, true);
+  asi_interpolation_show(s, fmin(t, s->stepper.t));
+  status = asi_interpolation_complete(s, true, true);
   if (status == AS_OK) status = finish(s, AS_OK, error);
   return status ? status : asi_error_clear(error);
 }

@@ -1,6 +1,6 @@
 /// Between steps: v', lambda, psi, x' and y from the equations of motion.
 ///
-/// Dense output gives q, v and x anywhere in a step (dense.c). Step control keeps them within the tolerance; it does
+/// Dense output gives q, v and x anywhere in a step (interpolation.c). Step control keeps them within the tolerance; it does
 /// not look at lambda, which may do anything while nothing moves. So what follows from q, v and x at a time is solved
 /// for at that time, [ST.4], as at a start; straight lines between the ends are the first guess, and what is left where
 /// there is no solution.
@@ -131,7 +131,7 @@ static double position_size(const as_integrator *s) {
 static double residual_size(const as_integrator *s, const double *r) {
   double largest = 0.0;
   for (int i = 0; i < s->kin.redundancy.rows; ++i)
-    largest = asi_worse(largest, fabs(r[i]) * s->kin.redundancy.per_row[i]);
+    largest = asi_max_nan(largest, fabs(r[i]) * s->kin.redundancy.per_row[i]);
   return largest;
 }
 
@@ -158,7 +158,7 @@ static as_status factor_projection(as_integrator *s) {
   asi_system *system = asi_projection_system(&s->kin);
   const as_status status = asi_blocks(&s->kin, &at, asi_system_blocks(system));
   if (status) return status;
-  asi_system_assemble(system, s->kin.block, &s->kin.motion);
+  asi_system_assemble(system, s->kin.block, &s->kin.tangent);
   asi_add_compliance(&s->kin, system, COMPLIANCE);
   return asi_factor(&s->kin, system, s->state.t, "a state between steps");
 }
@@ -262,16 +262,16 @@ static reach reach_of(const as_integrator *s) {
 static int stiff_terms(const as_problem *p, reach by, asi_term *term) {
   const int x = p->n + p->def.n_lambda + p->def.n_psi, y = x + p->def.n_x;
   int i = asi_consistent_terms(p, term);
-  term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -by.v};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_VIA_IDENTITY, by.q};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_IDENTITY, -by.q};
-  term[i++] = (asi_term){0, x, AS_BLOCK_F_X, false, ASI_VIA_IDENTITY, -by.x};
-  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_Q, false, ASI_VIA_IDENTITY, -by.q};
-  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_V, false, ASI_VIA_IDENTITY, -by.v};
-  term[i++] = (asi_term){x, x, AS_BLOCK_PHI_X, false, ASI_VIA_IDENTITY, -by.x};
-  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_Q, false, ASI_VIA_IDENTITY, -by.q};
-  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_V, false, ASI_VIA_IDENTITY, -by.v};
-  term[i++] = (asi_term){y, x, AS_BLOCK_CHI_X, false, ASI_VIA_IDENTITY, -by.x};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_CHAIN_IDENTITY, -by.v};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_CHAIN_IDENTITY, by.q};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_CHAIN_IDENTITY, -by.q};
+  term[i++] = (asi_term){0, x, AS_BLOCK_F_X, false, ASI_CHAIN_IDENTITY, -by.x};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_Q, false, ASI_CHAIN_IDENTITY, -by.q};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_V, false, ASI_CHAIN_IDENTITY, -by.v};
+  term[i++] = (asi_term){x, x, AS_BLOCK_PHI_X, false, ASI_CHAIN_IDENTITY, -by.x};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_Q, false, ASI_CHAIN_IDENTITY, -by.q};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_V, false, ASI_CHAIN_IDENTITY, -by.v};
+  term[i++] = (asi_term){y, x, AS_BLOCK_CHI_X, false, ASI_CHAIN_IDENTITY, -by.x};
   return i;
 }
 
@@ -364,7 +364,7 @@ as_status asi_output_create(as_integrator *s, as_error *error) {
   as_status status = asi_kinematics_make_systems(&s->kin, &s->output.kkt, &s->output.projection,
                                                  &s->output.consistent, error);
   if (status == AS_OK)
-    status = asi_system_init(&s->output.stiff, p, &s->kin.motion, ASI_UNKNOWNS_ONE_STAGE, size,
+    status = asi_system_init(&s->output.stiff, p, &s->kin.tangent, ASI_UNKNOWNS_ONE_STAGE, size,
                              terms, n_terms, error);
   return status;
 }
@@ -376,7 +376,7 @@ static as_status factor_stiff(as_integrator *s, reach by) {
   const int states = system->size - s->kin.problem->def.n_x - s->kin.problem->def.n_y;
   asi_system_set_factors(system, terms, stiff_terms(s->kin.problem, by, terms));
   asi_system_forget(system);
-  asi_system_assemble(system, s->kin.block, &s->kin.motion);
+  asi_system_assemble(system, s->kin.block, &s->kin.tangent);
   asi_add_compliance(&s->kin, system, s->kin.compliance);
   for (int i = states; i < system->size; ++i) system->value[system->diagonal[i]] += 1.0;
   return asi_factor(&s->kin, system, s->state.t, "a state between steps");
@@ -527,7 +527,7 @@ static as_status solve(as_integrator *s, const asi_values *at) {
   return status ? status : asi_show_reactions(s);
 }
 
-as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates) {
+as_status asi_interpolation_complete(as_integrator *s, bool of_a_row, bool with_rates) {
   const as_problem *p = s->kin.problem;
   const asi_values *at = &s->shown, *lines = &s->output.lines;
   bool stiff = false;

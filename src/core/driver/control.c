@@ -410,7 +410,7 @@ static void find_errors(as_integrator *s) {
 
 /// How much of what constraints take up counts. A motion that they prescribe has to be seen: where v' changes so much over
 /// steps that it is not followed any more, h^2 v''' ~ |v'| + h |v''|, all of it does.
-static double taken_up_share(const as_integrator *s, int i) {
+static double projected_weight(const as_integrator *s, int i) {
   const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
   const double late = m0[i] - m1[i], early = m1[i] - m2[i];
   const double ratio = fabs(late - early) / (fabs(m0[i]) + fabs(late) + DBL_MIN);
@@ -484,7 +484,7 @@ static double measure_v(as_integrator *s, double of_q) {
   if (s->kin.redundancy.rows > 0 && find_taken(s, e, false, taken))
     for (int i = 0; i < n; ++i) {
       e[i] -= taken[i];
-      held[i] = taken_up_share(s, i) * taken[i];
+      held[i] = projected_weight(s, i) * taken[i];
     }
   if (s->stepper.path.excites && find_taken(s, e, true, taken)) {
     double g;
@@ -509,8 +509,8 @@ static double measure_errors(as_integrator *s) {
   const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
   const double *size = s->control.new_size;
   const double of_q = norm(s, size, 0, n), of_v = measure_v(s, of_q);
-  return asi_worse(asi_worse(of_q, asi_worse(of_v, measure_slow(s, of_q))),
-                   norm(s, size, 2 * n, nx));
+  return asi_max_nan(asi_max_nan(of_q, asi_max_nan(of_v, measure_slow(s, of_q))),
+                     norm(s, size, 2 * n, nx));
 }
 
 /// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
@@ -531,11 +531,12 @@ static double window_length(as_integrator *s) {
 double asi_control_measure(const as_integrator *s, double gap) {
   const int n = s->kin.problem->n;
   const double *size = s->control.new_size, rtol = s->def.tolerance.rtol;
-  const double moved = asi_worse(norm(s, size, 0, n), norm(s, size, n, n));
+  const double moved = asi_max_nan(norm(s, size, 0, n), norm(s, size, n, n));
   const double largest = asi_max_motion(s->kin.problem, size);
   const double atol = asi_max_motion(s->kin.problem, s->control.atol);
   const double length = step_tolerance(rtol * largest + atol, largest);
-  return asi_worse(asi_worse(moved, gap / length), norm(s, size, 2 * n, s->kin.problem->def.n_x));
+  return asi_max_nan(asi_max_nan(moved, gap / length),
+                     norm(s, size, 2 * n, s->kin.problem->def.n_x));
 }
 
 /// [SC.13] Puts round-off in v' as constraints amplify it in the place of what it is without them, and returns by how much

@@ -106,8 +106,8 @@ void asi_events_free(as_integrator *s) {
 }
 
 void asi_events_visit(as_integrator *s, asi_archive *a) {
-  asi_archive_bool(a, &s->open);
-  asi_archive_double(a, &s->settled);
+  asi_archive_bool(a, &s->has_pending_events);
+  asi_archive_double(a, &s->processed_until);
   asi_archive_doubles(a, s->impulse, (size_t)s->kin.redundancy.rows);
   asi_archive_int(a, &s->report.index, -1, s->def.n_events - 1);
   asi_archive_int(a, &s->report.direction, -1, 1);
@@ -189,8 +189,8 @@ static as_status evaluate(as_integrator *s, const struct asi_event *e, const as_
 
 /// At a time inside the last step, which is shown.
 static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double t, double *value) {
-  asi_dense_show(s, t);
-  as_status status = asi_dense_complete(s, false, !e->def.reads_motion_only);
+  asi_interpolation_show(s, t);
+  as_status status = asi_interpolation_complete(s, false, !e->def.reads_motion_only);
   if (status == AS_OK) status = asi_show_reactions(s);
   const as_point at = point_of(&s->state);
   return status ? status : evaluate(s, e, &at, value);
@@ -199,7 +199,7 @@ static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double
 static int sign_of(double x) { return (x > 0.0) - (x < 0.0); }
 
 static double time_tolerance(const as_integrator *s) {
-  const double least = 4.0 * DBL_EPSILON * fmax(fabs(s->stepper.t), fabs(s->settled));
+  const double least = 4.0 * DBL_EPSILON * fmax(fabs(s->stepper.t), fabs(s->processed_until));
   return isnan(s->def.event_tolerance) ? least : fmax(s->def.event_tolerance, least);
 }
 
@@ -283,7 +283,7 @@ as_status asi_events_start(as_integrator *s) {
 /// regula falsi after Illinois, halved where three steps together gain too little.
 static as_status locate(as_integrator *s, struct asi_event *e, double b, double fb) {
   const double tolerance = time_tolerance(s);
-  double a = fmax(s->settled, e->from), fa = 0.0, width = b - a;
+  double a = fmax(s->processed_until, e->from), fa = 0.0, width = b - a;
   int moved = 0; // which end moved last: -1: a, 1: b
   as_status status = evaluate_at(s, e, a, &fa);
   e->size = fmax(fabs(fa), fabs(fb));
@@ -333,7 +333,8 @@ static double turning_point(double t0, double f0, double t1, double f1, double t
 static as_status find_dip(as_integrator *s, struct asi_event *e, double *t, double *value,
                           bool *found) {
   *found = false;
-  const double t0 = fmax(s->settled, e->from), t1 = s->stepper.t, least = DIP_MARGIN * fabs(e->end);
+  const double t0 = fmax(s->processed_until, e->from), t1 = s->stepper.t,
+               least = DIP_MARGIN * fabs(e->end);
   double f0 = e->past[0], at = e->past_t[1], f = e->past[1], turn = 0.0;
   as_status status = AS_OK;
   if (e->n_past == 0 || t1 - t0 <= time_tolerance(s)) return AS_OK;
@@ -380,7 +381,7 @@ static as_status find_crossings(as_integrator *s, double *next) {
     struct asi_event *e = &s->event[i];
     e->root = (double)INFINITY;
     if (is_timed(e)) {
-      const double t = timed_next(e, s->settled);
+      const double t = timed_next(e, s->processed_until);
       if (t <= s->stepper.t + time_slack(e, t)) e->root = fmin(t, s->stepper.t);
     } else {
       const as_status status = find_root(s, e);
@@ -428,8 +429,8 @@ static double *u_before(const as_integrator *s) {
 static as_status call_actions(as_integrator *s, double t, double tolerance, int *wish,
                               const struct asi_event **stopper) {
   const as_problem *p = s->kin.problem;
-  asi_dense_show(s, t);
-  as_status shown = asi_dense_complete(s, false, true);
+  asi_interpolation_show(s, t);
+  as_status shown = asi_interpolation_complete(s, false, true);
   if (shown == AS_OK) shown = asi_show_reactions(s);
   if (shown) return shown;
   const as_point at = point_of(&s->state);
@@ -514,7 +515,7 @@ static as_status find_jump(as_integrator *s, const struct asi_event *e, bool *ju
 /// Ends the last step at t: the interpolated state there becomes the current one.
 static void cut_step(as_integrator *s, double t) {
   const asi_values *now = &s->stepper.now;
-  asi_dense_keep_end(s);
+  asi_interpolation_keep_end(s);
   s->stepper.t = t; // the dense output still knows where the step ended
   copy_values(s->kin.problem, now, &s->state);
   copy(now->a, now->vdot, s->kin.problem->n);
@@ -562,7 +563,7 @@ static as_status change(as_integrator *s, double t, double tolerance) {
   copy(s->stepper.next.psi, s->stepper.now.psi, p->def.n_psi);
   copy(s->stepper.next.xdot, s->stepper.now.xdot, p->def.n_x);
   copy(s->stepper.next.y, s->stepper.now.y, p->def.n_y);
-  s->settled = t;
+  s->processed_until = t;
   copy(u_before(s), s->kin.eval.u, p->def.n_u);
   copy(s->kin.eval.u, u_after(s), p->def.n_u);
   status = asi_restart(s, s->holds, s->restitution);
@@ -580,8 +581,8 @@ static as_status change(as_integrator *s, double t, double tolerance) {
 }
 
 static as_status stop(as_integrator *s, const struct asi_event *e, double t) {
-  asi_dense_show(s, t);
-  as_status status = asi_dense_complete(s, false, true);
+  asi_interpolation_show(s, t);
+  as_status status = asi_interpolation_complete(s, false, true);
   if (status == AS_OK) status = asi_show_reactions(s);
   if (status) return status;
   return asi_fail(s->kin.eval.error, AS_STOPPED, t, e->name,
@@ -598,7 +599,7 @@ static as_status settle_signs(as_integrator *s) {
     const as_status status = e->end == 0.0 ? take_sign(s, e, false) : AS_OK;
     if (status) return status;
   }
-  s->settled = s->stepper.t;
+  s->processed_until = s->stepper.t;
   asi_publish(s, s->stepper.t, &s->stepper.now);
   return AS_OK;
 }
@@ -620,7 +621,7 @@ static void cross(as_integrator *s, struct asi_event *e, double t) {
 }
 
 as_status asi_events_act(as_integrator *s, double until) {
-  while (s->settled < s->stepper.t) {
+  while (s->processed_until < s->stepper.t) {
     const double tolerance = time_tolerance(s);
     double next = 0.0;
     int wish = AS_EVENT_CONTINUE;
@@ -636,7 +637,7 @@ as_status asi_events_act(as_integrator *s, double until) {
       for (int i = 0; i < s->def.n_events; ++i)
         if (s->event[i].root <= next + tolerance && !is_timed(&s->event[i]))
           cross(s, &s->event[i], next);
-      s->settled = next;
+      s->processed_until = next;
       if (next == s->stepper.t) status = settle_signs(s);
     }
     if (status == AS_OK && stopper) status = stop(s, stopper, next);

@@ -66,7 +66,7 @@ static double depart(as_integrator *s, double theta, const double *from, const d
   for (int i = 0; i < m; ++i) {
     const double cubic = g0[i] + change * (g1[i] - g0[i]) + theta * rest * rest * h * rate0[i] -
                          theta * theta * rest * h * rate1[i];
-    gap = asi_worse(gap, fabs(g[i] - cubic) * s->kin.redundancy.per_row[i]);
+    gap = asi_max_nan(gap, fabs(g[i] - cubic) * s->kin.redundancy.per_row[i]);
   }
   return gap;
 }

@@ -1,4 +1,4 @@
-/// The integrator's memory, and what a caller may ask of it. initial.c starts it, step.c steps it.
+/// The integrator's memory, and what a caller may ask of it. consistent_start.c starts it, advance.c steps it.
 #include "core/driver/integrator.h"
 
 #include <limits.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/simd.h"
 #include "base/text.h"
-#include "base/two.h"
 
 // ---- create and destroy ---------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_stepper_create(&s->stepper, error);
   s->def.newton.atol_component = NULL; // it has been copied
   if (status == AS_OK) status = asi_output_create(s, error);
-  if (status == AS_OK) status = asi_sampling_create(s, error);
+  if (status == AS_OK) status = asi_zoh_create(s, error);
   if (status == AS_OK) status = asi_control_create(s, error);
   return status ? status : asi_events_create(s, error);
 }
@@ -165,7 +165,7 @@ void as_integrator_destroy(as_integrator *s) {
   asi_system_free(&s->output.stiff);
   asi_stepper_free(&s->stepper);
   asi_kinematics_free(&s->kin);
-  asi_sampling_free(s);
+  asi_zoh_free(s);
   asi_events_free(s);
   free(s->arena);
   free(s->backup);

@@ -1,13 +1,13 @@
 /// The integrator: many steps, their sizes, what happens in them and what is shown of them.
 ///
 /// integrator.c  create, destroy, statistics
-/// initial.c     start: what is given is checked, projected and completed; restarts
+/// consistent_start.c  start: what is given is checked, projected and completed; restarts
 /// advance.c     step, advance; what is done when a step fails
 /// control.c     automatic steps: the error of a step, the size of the next
 /// inside.c      inputs that the ends of a step do not show;  times.c  known times at which inputs change
-/// dense.c       the state anywhere in the last step
+/// interpolation.c  the state anywhere in the last step
 /// between.c     its accelerations and multipliers, without a trace in later steps
-/// events.c      what happens when functions cross zero;  sampling.c  sampled controllers
+/// events.c      what happens when functions cross zero;  zero_order_hold.c  sampled controllers
 /// save.c        states in memory and in files
 #ifndef ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
 #define ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
@@ -81,12 +81,12 @@ struct as_integrator {
   } control;
 
   // Sampled controllers.
-  struct asi_sampler *sampler; ///< problem->def.n_samplers of them
-  double *held;                ///< n_u: results that wait for their delay
+  struct asi_zoh *sampler; ///< problem->def.n_samplers of them
+  double *held;            ///< n_u: results that wait for their delay
 
   // Events.
-  bool open;               ///< events and samples of the last step have not all happened yet
-  double settled;          ///< those up to here have [s]
+  bool has_pending_events; ///< events and samples of the last step have not all happened yet
+  double processed_until;  ///< those up to here have [s]
   struct asi_event *event; ///< def.n_events of them
   as_event_report report;  ///< the last one
   double *impulse;         ///< n_lambda + n_psi
@@ -95,7 +95,7 @@ struct as_integrator {
   bool *was_inactive;      ///< n_lambda + n_psi
 };
 
-// initial.c ---------------------------------------------------------------------------------------
+// consistent_start.c ---------------------------------------------------------------------------------
 
 /// Goes on from t, where q, v and x are those of s->next, and lambda, psi and y there are first guesses, with
 /// the constraints that are active (n_lambda + n_psi) and those that are struck: finds all that belongs to
@@ -134,13 +134,13 @@ double asi_control_measure(const as_integrator *s, double gap);
 /// share of the step up to the first; 1: there are none.
 double asi_look_inside(as_integrator *s, int points, double allowed);
 
-// dense.c -----------------------------------------------------------------------------------------
+// interpolation.c ----------------------------------------------------------------------------------
 
 /// Keeps the values at the end of the last step, which are about to jump.
-void asi_dense_keep_end(as_integrator *s);
+void asi_interpolation_keep_end(as_integrator *s);
 /// Lets the state show the values at t, inside the last step or at its end; inside, v', lambda, psi, x' and y are straight
 /// lines until they are asked for.
-ASI_IO void asi_dense_show(as_integrator *s, double t);
+ASI_IO void asi_interpolation_show(as_integrator *s, double t);
 
 // between.c ---------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ void asi_output_begin(as_integrator *s, bool of_a_row, asi_output *was);
 void asi_output_end(as_integrator *s, const asi_output *was);
 /// Leads positions back to where stiff springs have their force, [DO.3], and solves for v', lambda, psi, x' and y of the
 /// state that is shown, if it is inside a step; where that cannot be done all is as interpolated.
-ASI_IO as_status asi_dense_complete(as_integrator *s, bool of_a_row, bool with_rates);
+ASI_IO as_status asi_interpolation_complete(as_integrator *s, bool of_a_row, bool with_rates);
 /// Whether springs, by the matrix of the last step, are what decides on a change of v' from one value to another: then it is
 /// that of a vibration which no step resolves. M is that of a point.
 ASI_IO bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
@@ -174,24 +174,24 @@ ASI_IO bool asi_jumps_over(as_integrator *s, double t, const double *q, const do
 /// Lets the state show multipliers of least norm.
 ASI_IO as_status asi_show_reactions(as_integrator *s);
 
-// sampling.c --------------------------------------------------------------------------------------
+// zero_order_hold.c ---------------------------------------------------------------------------------
 
-as_status asi_sampling_create(as_integrator *s, as_error *error);
-void asi_sampling_free(as_integrator *s);
+as_status asi_zoh_create(as_integrator *s, as_error *error);
+void asi_zoh_free(as_integrator *s);
 /// Copies where the samplers stand, and u, for a start that may fail; puts the copy back.
-void asi_sampling_keep(as_integrator *s);
-void asi_sampling_take_back(as_integrator *s);
+void asi_zoh_keep(as_integrator *s);
+void asi_zoh_take_back(as_integrator *s);
 /// Saves or loads where the samplers stand.
-void asi_sampling_visit(as_integrator *s, asi_archive *a);
+void asi_zoh_visit(as_integrator *s, asi_archive *a);
 /// Forgets what is pending; samples before t are over.
-void asi_sampling_start(as_integrator *s, double t);
+void asi_zoh_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
-double asi_sampling_next(const as_integrator *s);
+double asi_zoh_next(const as_integrator *s);
 /// Whether a time at which something is sampled is t, to round-off.
-bool asi_sampling_is_at(const as_integrator *s, double time, double t);
+bool asi_zoh_is_at(const as_integrator *s, double time, double t);
 /// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
 /// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
-as_status asi_sampling_act(as_integrator *s, bool *jumped);
+as_status asi_zoh_act(as_integrator *s, bool *jumped);
 
 // times.c -----------------------------------------------------------------------------------------
 

@@ -90,7 +90,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_predictor *past = &s->stepper.predictor;
   asi_archive_int(a, &past->count, 0, ASI_HISTORY);
   asi_archive_int(a, &past->points, 1, ASI_MOST_POINTS);
-  asi_archive_bool(a, &past->rings);
+  asi_archive_bool(a, &past->extrapolates_parasites);
   asi_archive_doubles(a, past->t, (size_t)past->count);
   for (int i = 0; i < past->count; ++i) asi_archive_doubles(a, past->z[i], (size_t)past->size);
   asi_archive_doubles(a, s->stepper.a_rate, n);
@@ -175,31 +175,31 @@ static void visit_newton(as_integrator *s, asi_archive *a) {
     s->stepper.active = shared ? &s->stepper.shared : &s->stepper.step;
   if (s->stepper.eta.solver) { // and T of the last factorization: [GA.14]
     asi_archive_int(a, &s->stepper.coupled_steps, 0, ASI_ALWAYS_COUPLED);
-    asi_archive_doubles(a, s->kin.motion.t.value,
-                        (size_t)s->kin.motion.t.col_start[s->kin.motion.t.cols]);
+    asi_archive_doubles(a, s->kin.tangent.t.value,
+                        (size_t)s->kin.tangent.t.col_start[s->kin.tangent.t.cols]);
   }
   asi_archive_double(a, &s->stepper.factor_h);
   asi_archive_double(a, &s->stepper.factor_gamma);
   asi_archive_double(a, &s->stepper.factor_compliance);
   asi_archive_count(a, &s->stepper.factor_age);
   asi_archive_count(a, &s->stepper.factor_iterations);
-  asi_archive_double(a, &s->stepper.seen.contraction);
-  asi_archive_count(a, &s->stepper.seen.contraction_age);
-  asi_archive_double(a, &s->stepper.seen.ageing);
-  asi_archive_double(a, &s->stepper.seen.ageing_norm);
-  asi_archive_int(a, &s->stepper.seen.ageing_left, 0, ASI_AGEING_BELIEVED);
-  asi_archive_double(a, &s->stepper.seen.fresh_contraction);
-  asi_archive_bool(a, &s->stepper.seen.fresh_seen);
-  asi_archive_double(a, &s->stepper.seen.fresh_norm);
-  asi_archive_double(a, &s->stepper.seen.first_norm);
+  asi_archive_double(a, &s->stepper.history.contraction);
+  asi_archive_count(a, &s->stepper.history.contraction_age);
+  asi_archive_double(a, &s->stepper.history.contraction_per_age);
+  asi_archive_double(a, &s->stepper.history.factor_age_norm);
+  asi_archive_int(a, &s->stepper.history.factor_ages_left, 0, ASI_FACTOR_AGES_BELIEVED);
+  asi_archive_double(a, &s->stepper.history.fresh_contraction);
+  asi_archive_bool(a, &s->stepper.history.fresh_seen);
+  asi_archive_double(a, &s->stepper.history.fresh_norm);
+  asi_archive_double(a, &s->stepper.history.first_norm);
   asi_archive_doubles(a, s->stepper.metric,
                       s->stepper.metric ? (size_t)s->stepper.b_n.col_start[s->stepper.b_n.cols]
                                         : 0);
   if (!s->stepper.first && asi_index2_keeps_b(&s->stepper))
     asi_archive_doubles(a, s->stepper.b_n.value,
                         (size_t)s->stepper.b_n.col_start[s->stepper.b_n.cols]);
-  asi_archive_double(a, &s->stepper.seen.refining);
-  asi_archive_count(a, &s->stepper.seen.refining_age);
+  asi_archive_double(a, &s->stepper.history.refining);
+  asi_archive_count(a, &s->stepper.history.refining_age);
   asi_archive_bool(a, &s->kin.mass_known);
   // Blocks that are not evaluated anew before they are used: M, if constant, and what [NW.7] reads.
   static const as_block kept[] = {AS_BLOCK_M, AS_BLOCK_F_LAMBDA, AS_BLOCK_F_PSI};
@@ -252,10 +252,10 @@ static void visit_state(as_integrator *s, asi_archive *a) {
   visit_constraints(s, a);
   visit_newton(s, a);
   asi_archive_doubles(a, s->kin.eval.u, (size_t)def->n_u);
-  asi_sampling_visit(s, a);
+  asi_zoh_visit(s, a);
   asi_events_visit(s, a);
   visit_statistics(&s->kin.statistics, a);
-  if (a->mode == ASI_ARCHIVE_READ) asi_dense_show(s, shown);
+  if (a->mode == ASI_ARCHIVE_READ) asi_interpolation_show(s, shown);
   // To the last bit, whatever the treatment of denormals was when they were computed.
   if (s->state.q == s->shown.q) visit_values(s, &s->shown, a);
   visit_reactions(s, a);

@@ -40,7 +40,7 @@ as_status asi_times_pass(as_integrator *s, bool *passed) {
     next = of_problem(s, behind);
   }
   if (!*passed) return AS_OK;
-  asi_dense_keep_end(s);
+  asi_interpolation_keep_end(s);
   s->stepper.t = behind;
   const as_status status = asi_restart_forces(s);
   s->control.h = (double)NAN; // what went well before says nothing about what comes

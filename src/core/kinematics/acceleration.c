@@ -70,7 +70,7 @@ static double relative_change(double step, double size) {
 static double multiplier_size(const asi_kinematics *s, const double *x, int first, int count) {
   double largest = 0.0;
   for (int i = 0; i < count; ++i)
-    largest = asi_worse(largest, fabs(x[i]) / s->redundancy.per_row[first + i]);
+    largest = asi_max_nan(largest, fabs(x[i]) / s->redundancy.per_row[first + i]);
   return largest;
 }
 
@@ -145,7 +145,7 @@ as_status asi_solve_acceleration(asi_kinematics *s, double t, const asi_values *
     for (int i = 0; i < nx; ++i) r[n + rows + i] -= at->xdot[i];
     for (int i = 0; i < ny; ++i) r[n + rows + nx + i] -= at->y[i];
     if (status == AS_OK && (!linear || iteration == 0)) {
-      asi_system_assemble(system, s->block, &s->motion);
+      asi_system_assemble(system, s->block, &s->tangent);
       asi_add_compliance(s, system, s->compliance);
       for (int i = n + rows; i < size; ++i) system->value[system->diagonal[i]] += 1.0;
       status = asi_factor_shared(s, system, t, "the accelerations and multipliers");
@@ -166,10 +166,10 @@ as_status asi_solve_acceleration(asi_kinematics *s, double t, const asi_values *
     const double *dx = r + n + rows, *dy = dx + nx;
     change = relative_change(asi_max_motion(p, r),
                              fmax(asi_max_motion(p, at->vdot), held_acceleration(s, at)));
-    change =
-        asi_worse(change, relative_change(multiplier_size(s, r + n, 0, rows), multipliers + force));
-    change = asi_worse(change, relative_change(asi_max_abs(dx, nx), asi_max_abs(at->xdot, nx)));
-    change = asi_worse(change, relative_change(asi_max_abs(dy, ny), asi_max_abs(at->y, ny)));
+    change = asi_max_nan(change,
+                         relative_change(multiplier_size(s, r + n, 0, rows), multipliers + force));
+    change = asi_max_nan(change, relative_change(asi_max_abs(dx, nx), asi_max_abs(at->xdot, nx)));
+    change = asi_max_nan(change, relative_change(asi_max_abs(dy, ny), asi_max_abs(at->y, ny)));
     if (linear && !fades && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
     if ((!linear || fades) && isfinite(change) &&

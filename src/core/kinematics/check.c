@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "core/kinematics/evaluate.h"
-#include "core/kinematics/sample.h"
+#include "core/kinematics/probe_points.h"
 
 // ---- faults ---------------------------------------------------------------------------------------
 

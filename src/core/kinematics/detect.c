@@ -12,7 +12,7 @@
 #include "alphastep/check.h"
 #include "base/error.h"
 #include "core/kinematics/evaluate.h"
-#include "core/kinematics/sample.h"
+#include "core/kinematics/probe_points.h"
 
 struct as_patterns {
   asi_pattern pattern[AS_BLOCK_COUNT];

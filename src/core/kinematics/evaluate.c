@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/two.h"
+#include "base/simd.h"
 
 // ---- checks -------------------------------------------------------------------------------------
 
@@ -64,13 +64,13 @@ static bool explain_number(const asi_evaluator *e, const as_point *at) {
 
 /// Not finite if one of the numbers is not; nor if they are so large that one has to look closely.
 static double sum_of(const double *value, int n) {
-  asi_two sum[4] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+  asi_simd2 sum[4] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
   int i = 0;
   for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 4; ++k) sum[k] += asi_load_two(value + i + 2 * k);
+    for (int k = 0; k < 4; ++k) sum[k] += asi_simd_load(value + i + 2 * k);
   double rest = 0.0;
   for (; i < n; ++i) rest += value[i];
-  const asi_two all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  const asi_simd2 all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   return all[0] + all[1] + rest;
 }
 

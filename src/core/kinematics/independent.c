@@ -69,12 +69,12 @@ static as_status least_norm_create(asi_kinematics *s) {
   asi_term terms[4];
   const int l = p->n + p->def.n_lambda;
   if (s->redundancy.least.solver) return AS_OK;
-  terms[0] = (asi_term){0, p->n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, 1.0};
-  terms[1] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, 1.0};
-  terms[2] = (asi_term){p->n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
-  terms[3] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+  terms[0] = (asi_term){0, p->n, AS_BLOCK_G_Q, true, ASI_CHAIN_IDENTITY, 1.0};
+  terms[1] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_CHAIN_IDENTITY, 1.0};
+  terms[2] = (asi_term){p->n, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_IDENTITY, 1.0};
+  terms[3] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, 1.0};
   const as_status status =
-      asi_system_init(&s->redundancy.least, p, &s->motion, ASI_UNKNOWNS_LEAST_NORM,
+      asi_system_init(&s->redundancy.least, p, &s->tangent, ASI_UNKNOWNS_LEAST_NORM,
                       l + p->def.n_psi, terms, 4, s->eval.error);
   if (status) asi_system_free(&s->redundancy.least);
   return status;
@@ -99,7 +99,7 @@ as_status asi_least_norm_prepare(asi_kinematics *s, double t, const double *q, c
   asi_rows_update(s, true);
   status = asi_blocks(s, &at, AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V));
   if (status == AS_OK) {
-    asi_system_assemble(&s->redundancy.least, s->block, &s->motion);
+    asi_system_assemble(&s->redundancy.least, s->block, &s->tangent);
     for (int j = 0; j < p->n; ++j)
       system->value[system->diagonal[j]] = 1.0 / (r->column_scale[j] * r->column_scale[j]);
     for (int i = 0; i < r->rows; ++i)
@@ -114,7 +114,7 @@ as_status asi_least_norm_prepare(asi_kinematics *s, double t, const double *q, c
 static double multiplier_size(const asi_redundancy *r, const double *lambda) {
   double largest = 0.0;
   for (int i = 0; i < r->rows; ++i)
-    largest = asi_worse(largest, r->norm_weight[i] * lambda[i] * lambda[i]);
+    largest = asi_max_nan(largest, r->norm_weight[i] * lambda[i] * lambda[i]);
   return sqrt(largest);
 }
 

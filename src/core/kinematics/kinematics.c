@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/simd.h"
 #include "base/text.h"
-#include "base/two.h"
 
 // ---- memory -------------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ as_status asi_kinematics_create(asi_kinematics *s, bool with_bt, as_error *error
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (p->present & AS_BLOCK_BIT(block))
       status = asi_matrix_init(&s->block[block], &p->pattern[block], error);
-  if (status == AS_OK) status = asi_motion_init(&s->motion, p, with_bt, error);
+  if (status == AS_OK) status = asi_tangent_map_init(&s->tangent, p, with_bt, error);
   if (status == AS_OK)
     status = asi_kinematics_make_systems(s, &s->kkt, &s->projection, &s->consistent, error);
   return status ? status : asi_redundancy_init(s, error);
@@ -81,7 +81,7 @@ void asi_kinematics_free(asi_kinematics *s) {
   asi_system_free(&s->kkt);
   asi_system_free(&s->projection);
   asi_system_free(&s->consistent);
-  asi_motion_free(&s->motion);
+  asi_tangent_map_free(&s->tangent);
   asi_evaluator_free(&s->eval);
   for (int block = 0; block < AS_BLOCK_COUNT; ++block) asi_matrix_free(&s->block[block]);
   asi_redundancy_free(&s->redundancy);
@@ -89,20 +89,20 @@ void asi_kinematics_free(asi_kinematics *s) {
 
 // ---- numbers in typical sizes ------------------------------------------------------------------------
 
-double asi_worse(double a, double b) { return isnan(a) || b <= a ? a : b; }
+double asi_max_nan(double a, double b) { return isnan(a) || b <= a ? a : b; }
 
 /// The largest |x_i| weight_i; NaN if there is one. No weights: 1.
 ASI_INLINED double largest_of(const double *x, const double *weight, int n) {
-  asi_two largest[2] = {{0.0, 0.0}, {0.0, 0.0}}, sum[2] = {{0.0, 0.0}, {0.0, 0.0}};
+  asi_simd2 largest[2] = {{0.0, 0.0}, {0.0, 0.0}}, sum[2] = {{0.0, 0.0}, {0.0, 0.0}};
   int i = 0;
   for (; i + 4 <= n; i += 4)
     for (int k = 0; k < 2; ++k) {
-      const asi_two by = weight ? asi_load_two(weight + i + 2 * k) : asi_both(1.0);
-      const asi_two size = asi_sizes(asi_load_two(x + i + 2 * k)) * by;
-      largest[k] = asi_larger(size, largest[k]);
+      const asi_simd2 by = weight ? asi_simd_load(weight + i + 2 * k) : asi_simd_splat(1.0);
+      const asi_simd2 size = asi_simd_abs(asi_simd_load(x + i + 2 * k)) * by;
+      largest[k] = asi_simd_max(size, largest[k]);
       sum[k] += size;
     }
-  const asi_two both = asi_larger(largest[0], largest[1]), all = sum[0] + sum[1];
+  const asi_simd2 both = asi_simd_max(largest[0], largest[1]), all = sum[0] + sum[1];
   double most = both[0] > both[1] ? both[0] : both[1], total = all[0] + all[1];
   for (; i < n; ++i) {
     const double size = fabs(x[i]) * (weight ? weight[i] : 1.0);
@@ -134,7 +134,7 @@ double asi_max_mass(const as_problem *p, const as_matrix *m) {
   double most = 0.0;
   for (int j = 0; j < m->cols; ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
-      most = asi_worse(most, fabs(m->value[k]) * p->typical[m->row[k]] * p->typical[j]);
+      most = asi_max_nan(most, fabs(m->value[k]) * p->typical[m->row[k]] * p->typical[j]);
   return most;
 }
 

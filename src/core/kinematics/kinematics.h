@@ -1,7 +1,7 @@
 /// A problem at a point, without an integrator: functions and blocks, systems for accelerations and projections, rank of the
 /// constraints. Starts, steps, analyses and output are made of it.
 ///
-/// problem.c       callbacks, patterns, colourings (const);  detect.c, check.c, sample.c  patterns and Jacobians by differences
+/// problem.c       callbacks, patterns, colourings (const);  detect.c, check.c, probe_points.c  patterns and Jacobians by differences
 /// evaluate.c      calls callbacks, checks, differences
 /// system.c        matrix = sum of (block, factor, place, T);  products.c, ordering.c  how it is put together and eliminated
 /// kinematics.c    its memory; evaluates, factorizes, solves
@@ -41,7 +41,7 @@ struct asi_kinematics {
   as_matrix block[AS_BLOCK_COUNT]; ///< at the point that was evaluated last
   bool mass_known;                 ///< a constant mass matrix has been evaluated
   double mass_size;                ///< of M where it was evaluated last, in typical sizes
-  asi_motion motion;
+  asi_tangent_map tangent;
   asi_system kkt;        ///< [M -f_lambda -f_psi; B 0 0; k_v 0 0]
   asi_system consistent; ///< kkt with x' and y, if there are any
   asi_system projection; ///< [M B^T k_v^T; B 0 0; k_v 0 0], if it differs from kkt
@@ -117,7 +117,7 @@ double asi_max_position(const as_problem *p, const double *q);
 double asi_max_force(const as_problem *p, const double *f);
 double asi_max_mass(const as_problem *p, const as_matrix *m);
 /// The larger of two numbers; NaN if one is.
-double asi_worse(double a, double b);
+double asi_max_nan(double a, double b);
 /// Refuses a start with numbers that are missing or not finite.
 as_status asi_check_initial(const as_problem *p, const as_initial *initial, as_error *error);
 /// Says which constraints hold, n_lambda + n_psi flags; NULL: all.

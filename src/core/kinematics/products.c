@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/two.h"
+#include "base/simd.h"
 
 /// Products are named one by one, column by column, and joined to pieces: first rows that follow each other, then such
 /// runs with inner numbers that follow each other, and in the end columns.
-struct asi_piece_builder {
-  asi_products *products;
+struct asi_block_product_builder {
+  asi_product_plan *products;
   const asi_pattern *target;
   bool two_factors;
   int room;   ///< for so many pieces
@@ -30,11 +30,11 @@ enum { MOST_PRODUCTS = 1 << 30, LOOK_BACK = 32 };
 enum { MOST_ROWS = 6, MOST_INNER = 3, MOST_COLS = 3, MOST_APART = 3 };
 #define SHAPE(rows, inner, cols) ((rows) + (MOST_ROWS + 1) * ((inner) + (MOST_INNER + 1) * (cols)))
 
-static asi_piece *new_piece(asi_piece_builder *b) {
-  asi_products *p = b->products;
+static asi_block_product *new_block_product(asi_block_product_builder *b) {
+  asi_product_plan *p = b->products;
   if (p->n_pieces == b->room) {
     const int room = b->room > 0 ? 2 * b->room : 64;
-    asi_piece *larger = asi_calloc((size_t)room, sizeof *larger);
+    asi_block_product *larger = asi_calloc((size_t)room, sizeof *larger);
     if (larger == NULL) {
       b->no_memory = true;
       return NULL;
@@ -48,13 +48,13 @@ static asi_piece *new_piece(asi_piece_builder *b) {
 }
 
 /// Joins the last piece to an earlier one of the same column that it continues.
-static void join_last_piece(asi_piece_builder *b) {
-  asi_products *p = b->products;
+static void join_last_piece(asi_block_product_builder *b) {
+  asi_product_plan *p = b->products;
   const int last = p->n_pieces - 1;
   if (!b->two_factors || last <= b->first) return;
-  const asi_piece *run = &p->piece[last];
+  const asi_block_product *run = &p->piece[last];
   for (int i = last - 1; i >= b->first && i >= last - LOOK_BACK; --i) {
-    asi_piece *s = &p->piece[i];
+    asi_block_product *s = &p->piece[i];
     if (s->dest != run->dest || s->rows != run->rows) continue;
     const int left = run->left - s->left, right = run->right - s->right;
     if (s->inner > 1 && (left != s->inner * s->left_step || right != s->inner * s->right_step))
@@ -71,21 +71,21 @@ static void join_last_piece(asi_piece_builder *b) {
 
 /// Appends an entry to the last run of rows if it follows: in the left factor, too, for products; with the same step
 /// as from the first to the second for copies. Where the third does not, the second may begin a run with it.
-static bool extend_run(asi_piece_builder *b, asi_piece *run, int left) {
+static bool extend_run(asi_block_product_builder *b, asi_block_product *run, int left) {
   const int step = left - run->left - (run->rows - 1) * run->row_step;
   if (b->two_factors ? step != 1 : run->rows > 1 && step != run->row_step) {
     if (b->two_factors || run->rows != 2 || run->row_step == 1) return false;
     const int first_step = run->row_step;
     run->rows = run->row_step = 1;
-    const asi_piece second = {.dest = run->dest + 1,
-                              .left = run->left + first_step,
-                              .rows = 2,
-                              .inner = 1,
-                              .cols = 1,
-                              .count = 1,
-                              .row_step = step,
-                              .shape = run->shape};
-    asi_piece *piece = new_piece(b);
+    const asi_block_product second = {.dest = run->dest + 1,
+                                      .left = run->left + first_step,
+                                      .rows = 2,
+                                      .inner = 1,
+                                      .cols = 1,
+                                      .count = 1,
+                                      .row_step = step,
+                                      .shape = run->shape};
+    asi_block_product *piece = new_block_product(b);
     if (piece) *piece = second;
     return true;
   }
@@ -95,10 +95,10 @@ static bool extend_run(asi_piece_builder *b, asi_piece *run, int left) {
   return true;
 }
 
-void asi_end_run(asi_piece_builder *b) { b->row = -2; }
+void asi_end_run(asi_block_product_builder *b) { b->row = -2; }
 
-void asi_add_product(asi_piece_builder *b, int row, int col, int left, int right) {
-  asi_products *p = b->products;
+void asi_add_product(asi_block_product_builder *b, int row, int col, int left, int right) {
+  asi_product_plan *p = b->products;
   const as_matrix m = {.rows = b->target->rows,
                        .cols = b->target->cols,
                        .col_start = b->target->col_start,
@@ -107,7 +107,7 @@ void asi_add_product(asi_piece_builder *b, int row, int col, int left, int right
   p->count = p->count < MOST_PRODUCTS ? p->count + 1 : -1; // -1: too many
   const int dest = as_matrix_position(&m, row, col);
   assert(dest >= 0);
-  asi_piece *last = p->n_pieces > 0 && b->column == col ? &p->piece[p->n_pieces - 1] : NULL;
+  asi_block_product *last = p->n_pieces > 0 && b->column == col ? &p->piece[p->n_pieces - 1] : NULL;
   const bool follows =
       last && (b->two_factors ? right == last->right
                               : row == b->row + 1 || left == last->left + last->rows);
@@ -117,22 +117,22 @@ void asi_add_product(asi_piece_builder *b, int row, int col, int left, int right
   join_last_piece(b);
   if (b->column != col) b->first = p->n_pieces;
   b->column = col;
-  asi_piece *piece = new_piece(b);
+  asi_block_product *piece = new_block_product(b);
   if (piece == NULL) return;
-  *piece = (asi_piece){.dest = dest,
-                       .left = left,
-                       .right = right,
-                       .rows = 1,
-                       .inner = 1,
-                       .cols = 1,
-                       .count = 1,
-                       .row_step = 1,
-                       .shape = col};
+  *piece = (asi_block_product){.dest = dest,
+                               .left = left,
+                               .right = right,
+                               .rows = 1,
+                               .inner = 1,
+                               .cols = 1,
+                               .count = 1,
+                               .row_step = 1,
+                               .shape = col};
 }
 
 /// Whether a piece is the next column of another one; the second says how far columns are apart. The left factor of
 /// a product with several rows and inner numbers is the same. Their columns stand in `shape` so far.
-static bool is_next_column(asi_piece *s, const asi_piece *next, bool two_factors) {
+static bool is_next_column(asi_block_product *s, const asi_block_product *next, bool two_factors) {
   if (s->rows != next->rows || s->inner != next->inner || s->row_step != next->row_step ||
       s->left_step != next->left_step || s->right_step != next->right_step ||
       s->cols == MOST_COLS || next->shape != s->shape + s->cols)
@@ -150,7 +150,7 @@ static bool is_next_column(asi_piece *s, const asi_piece *next, bool two_factors
 }
 
 /// Joins pieces of neighbouring columns.
-static void join_columns(asi_products *p, bool two_factors) {
+static void join_columns(asi_product_plan *p, bool two_factors) {
   int kept = 0;
   for (int i = 0; i < p->n_pieces; ++i) {
     int k = kept > LOOK_BACK ? kept - LOOK_BACK : 0; // the first of the last column first
@@ -164,10 +164,10 @@ static void join_columns(asi_products *p, bool two_factors) {
 }
 
 /// Cuts pieces of many rows or inner numbers to some that have loops of their own.
-static void cut_pieces(asi_piece_builder *b) {
-  asi_products *p = b->products;
+static void cut_pieces(asi_block_product_builder *b) {
+  asi_product_plan *p = b->products;
   for (int i = 0; i < p->n_pieces; ++i) {
-    asi_piece rest = p->piece[i];
+    asi_block_product rest = p->piece[i];
     const bool tall = rest.rows > MOST_ROWS;
     if (!tall && rest.inner <= MOST_INNER) continue;
     if (tall) {
@@ -179,7 +179,7 @@ static void cut_pieces(asi_piece_builder *b) {
       rest.left += MOST_INNER * rest.left_step;
       rest.right += MOST_INNER * rest.right_step;
     }
-    asi_piece *piece = new_piece(b);
+    asi_block_product *piece = new_block_product(b);
     if (piece == NULL) return;
     *piece = rest;
     *(tall ? &p->piece[i].rows : &p->piece[i].inner) = tall ? MOST_ROWS : MOST_INNER;
@@ -188,7 +188,8 @@ static void cut_pieces(asi_piece_builder *b) {
 }
 
 /// Whether a piece is like another one, and how far from it.
-static bool is_alike(const asi_piece *s, const asi_piece *other, asi_piece *distance) {
+static bool is_alike(const asi_block_product *s, const asi_block_product *other,
+                     asi_block_product *distance) {
   distance->dest_next = other->dest - s->dest;
   distance->left_next = other->left - s->left;
   distance->right_next = other->right - s->right;
@@ -199,8 +200,8 @@ static bool is_alike(const asi_piece *s, const asi_piece *other, asi_piece *dist
 }
 
 /// The next piece behind another one that is like it and as far from it as the first two are from each other; 0: none.
-static int find_next(const asi_products *p, int from, const asi_piece *distance) {
-  asi_piece d;
+static int find_next(const asi_product_plan *p, int from, const asi_block_product *distance) {
+  asi_block_product d;
   for (int i = from + 1; i < p->n_pieces && i <= from + LOOK_BACK; ++i)
     if (p->piece[i].count == 1 && is_alike(&p->piece[from], &p->piece[i], &d) &&
         d.dest_next == distance->dest_next && d.left_next == distance->left_next &&
@@ -211,10 +212,10 @@ static int find_next(const asi_products *p, int from, const asi_piece *distance)
 
 /// Joins pieces at equal distances, three or more and not too many: what they share is to stay in the cache. Those that
 /// have been joined to an earlier one have a count of 0.
-static void join_alike(asi_products *p) {
+static void join_alike(asi_product_plan *p) {
   enum { LEAST = 3, MOST = 32 };
   for (int i = 0; i < p->n_pieces; ++i) {
-    asi_piece *s = &p->piece[i], best = {.count = LEAST - 1}, d = {0};
+    asi_block_product *s = &p->piece[i], best = {.count = LEAST - 1}, d = {0};
     if (s->count == 0) continue;
     for (int j = i + 1; j < p->n_pieces && j <= i + LOOK_BACK && best.count < MOST; ++j) {
       if (p->piece[j].count == 0 || !is_alike(s, &p->piece[j], &d)) continue;
@@ -237,17 +238,18 @@ static void join_alike(asi_products *p) {
   p->n_pieces = kept;
 }
 
-as_status asi_products_build(asi_products *p, const asi_pattern *target, bool two_factors,
+as_status asi_products_build(asi_product_plan *p, const asi_pattern *target, bool two_factors,
                              asi_visit_products_fn *visit, const void *context, as_error *error) {
-  asi_piece_builder b = {.products = p, .target = target, .two_factors = two_factors, .column = -1};
-  *p = (asi_products){0};
+  asi_block_product_builder b = {
+      .products = p, .target = target, .two_factors = two_factors, .column = -1};
+  *p = (asi_product_plan){0};
   visit(&b, context);
   join_last_piece(&b);
   join_columns(p, two_factors);
   cut_pieces(&b);
   join_alike(p);
   for (int i = 0; i < p->n_pieces; ++i) {
-    asi_piece *s = &p->piece[i];
+    asi_block_product *s = &p->piece[i];
     s->shape = SHAPE(s->rows, s->row_step == 1 ? s->inner : 0, s->cols);
   }
   if (p->count < 0)
@@ -258,13 +260,13 @@ as_status asi_products_build(asi_products *p, const asi_pattern *target, bool tw
   return b.no_memory ? asi_fail_memory(error) : AS_OK;
 }
 
-void asi_products_free(asi_products *p) {
+void asi_products_free(asi_product_plan *p) {
   free(p->piece);
-  *p = (asi_products){0};
+  *p = (asi_product_plan){0};
 }
 
 /// Finds out whether a piece is the first to write its entries; if not, those that it is the first for are to be cleared.
-static void find_first_entries(asi_piece *s, bool *written, asi_zeros *zeros) {
+static void find_first_entries(asi_block_product *s, bool *written, asi_zeros *zeros) {
   const int before = zeros->count;
   s->adds = false;
   for (int i = 0; i < s->count; ++i)
@@ -281,7 +283,7 @@ static void find_first_entries(asi_piece *s, bool *written, asi_zeros *zeros) {
 // One entry in so many is cleared alone; for more, all are cleared at once.
 enum { FEW_ZEROS = 16 };
 
-as_status asi_zeros_find(asi_zeros *zeros, asi_products *products, int n_products,
+as_status asi_zeros_find(asi_zeros *zeros, asi_product_plan *products, int n_products,
                          const asi_pattern *target, as_error *error) {
   const int n = asi_pattern_nnz(target);
   bool *const written = asi_calloc((size_t)n, sizeof(bool));
@@ -326,8 +328,8 @@ void asi_zeros_clear(const asi_zeros *zeros, double *value) {
   } while (0)
 
 /// value += factor * a, for constant numbers of rows and columns
-ASI_INLINED void copy_small(const asi_piece *s, double factor, const double *a, double *value,
-                            int rows, int row_step, int cols, bool adds) {
+ASI_INLINED void copy_small(const asi_block_product *s, double factor, const double *a,
+                            double *value, int rows, int row_step, int cols, bool adds) {
   a += s->left;
   value += s->dest;
   for (int i = 0; i < s->count; ++i, a += s->left_next, value += s->dest_next) {
@@ -340,7 +342,7 @@ ASI_INLINED void copy_small(const asi_piece *s, double factor, const double *a, 
   }
 }
 
-static void copy_any(const asi_piece *s, double factor, const double *a, double *value) {
+static void copy_any(const asi_block_product *s, double factor, const double *a, double *value) {
   for (int i = 0; i < s->count; ++i)
     for (int c = 0; c < s->cols; ++c) {
       const double *from = a + s->left + i * s->left_next + c * s->left_col;
@@ -350,10 +352,10 @@ static void copy_any(const asi_piece *s, double factor, const double *a, double 
     }
 }
 
-void asi_products_copy(const asi_products *p, double factor, const double *a, double *value) {
+void asi_products_copy(const asi_product_plan *p, double factor, const double *a, double *value) {
   if (p->n_pieces == 0) return; // there may be no list
-  const asi_piece *const end = p->piece + p->n_pieces;
-  for (const asi_piece *s = p->piece; s < end; ++s) {
+  const asi_block_product *const end = p->piece + p->n_pieces;
+  for (const asi_block_product *s = p->piece; s < end; ++s) {
     switch (s->shape) {
     case SHAPE(1, 1, 1): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 1); break;
     case SHAPE(1, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 3); break;
@@ -370,26 +372,27 @@ void asi_products_copy(const asi_products *p, double factor, const double *a, do
 
 /// to += factor * left * right, for constant numbers of rows, inner ones and columns. The left factor of all columns
 /// is the same: it stays in registers.
-ASI_INLINED void multiply_one(const asi_piece *s, double factor, const double *restrict left,
-                              const double *restrict right, double *restrict to, int rows,
-                              int inner, int cols, bool adds) {
-  asi_two pairs[MOST_INNER][MOST_ROWS / 2];
+ASI_INLINED void multiply_one(const asi_block_product *s, double factor,
+                              const double *restrict left, const double *restrict right,
+                              double *restrict to, int rows, int inner, int cols, bool adds) {
+  asi_simd2 pairs[MOST_INNER][MOST_ROWS / 2];
   double last[MOST_INNER];
 #pragma GCC unroll 3
   for (int k = 0; k < inner; ++k, left += s->left_step) {
 #pragma GCC unroll 3
-    for (int r = 0; r < rows / 2; ++r) pairs[k][r] = asi_both(factor) * asi_load_two(left + 2 * r);
+    for (int r = 0; r < rows / 2; ++r)
+      pairs[k][r] = asi_simd_splat(factor) * asi_simd_load(left + 2 * r);
     last[k] = rows & 1 ? factor * left[rows - 1] : 0.0;
   }
 #pragma GCC unroll 3
   for (int c = 0; c < cols; ++c, right += s->right_col, to += s->dest_col) {
 #pragma GCC unroll 3
     for (int r = 0; r < rows / 2; ++r) {
-      asi_two sum = asi_load_two(to + 2 * r);
+      asi_simd2 sum = asi_simd_load(to + 2 * r);
 #pragma GCC unroll 3
       for (int k = 0; k < inner; ++k)
-        ADD_OR_SET(adds || k > 0, sum, asi_both(right[k * s->right_step]) * pairs[k][r]);
-      asi_store_two(to + 2 * r, sum);
+        ADD_OR_SET(adds || k > 0, sum, asi_simd_splat(right[k * s->right_step]) * pairs[k][r]);
+      asi_simd_store(to + 2 * r, sum);
     }
     if ((rows & 1) == 0) continue;
     double sum = to[rows - 1];
@@ -400,9 +403,10 @@ ASI_INLINED void multiply_one(const asi_piece *s, double factor, const double *r
   }
 }
 
-ASI_INLINED void multiply_small(const asi_piece *p, double factor, const double *a, const double *b,
-                                double *value, int rows, int inner, int cols, bool adds) {
-  const asi_piece s = *p; // no store changes it
+ASI_INLINED void multiply_small(const asi_block_product *p, double factor, const double *a,
+                                const double *b, double *value, int rows, int inner, int cols,
+                                bool adds) {
+  const asi_block_product s = *p; // no store changes it
   a += s.left;
   b += s.right;
   value += s.dest;
@@ -411,7 +415,7 @@ ASI_INLINED void multiply_small(const asi_piece *p, double factor, const double 
 }
 
 /// The same with one inner number; the left factor may be another one in each column.
-ASI_INLINED void scale_one(const asi_piece *s, double factor, const double *restrict left,
+ASI_INLINED void scale_one(const asi_block_product *s, double factor, const double *restrict left,
                            const double *restrict right, double *restrict to, int rows, int cols,
                            bool adds) {
 #pragma GCC unroll 3
@@ -420,8 +424,8 @@ ASI_INLINED void scale_one(const asi_piece *s, double factor, const double *rest
     for (int r = 0; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * *right * left[r]);
 }
 
-ASI_INLINED void scale_small(const asi_piece *s, double factor, const double *a, const double *b,
-                             double *value, int rows, int cols, bool adds) {
+ASI_INLINED void scale_small(const asi_block_product *s, double factor, const double *a,
+                             const double *b, double *value, int rows, int cols, bool adds) {
   a += s->left;
   b += s->right;
   value += s->dest;
@@ -430,7 +434,7 @@ ASI_INLINED void scale_small(const asi_piece *s, double factor, const double *a,
 }
 
 /// The same with one row and two inner numbers.
-ASI_INLINED void dot_one(const asi_piece *s, double factor, const double *restrict left,
+ASI_INLINED void dot_one(const asi_block_product *s, double factor, const double *restrict left,
                          const double *restrict right, double *restrict to, int cols, bool adds) {
 #pragma GCC unroll 3
   for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col)
@@ -438,8 +442,8 @@ ASI_INLINED void dot_one(const asi_piece *s, double factor, const double *restri
                factor * (left[0] * right[0] + left[s->left_step] * right[s->right_step]));
 }
 
-ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *a, const double *b,
-                           double *value, int cols, bool adds) {
+ASI_INLINED void dot_small(const asi_block_product *s, double factor, const double *a,
+                           const double *b, double *value, int cols, bool adds) {
   a += s->left;
   b += s->right;
   value += s->dest;
@@ -448,8 +452,8 @@ ASI_INLINED void dot_small(const asi_piece *s, double factor, const double *a, c
 }
 
 /// The same for any numbers.
-static void multiply_any(const asi_piece *s, double factor, const double *a, const double *b,
-                         double *value) {
+static void multiply_any(const asi_block_product *s, double factor, const double *a,
+                         const double *b, double *value) {
   for (int i = 0; i < s->count; ++i)
     for (int c = 0; c < s->cols; ++c) {
       const double *left = a + s->left + i * s->left_next + c * s->left_col;
@@ -464,11 +468,11 @@ static void multiply_any(const asi_piece *s, double factor, const double *a, con
     }
 }
 
-void asi_products_add(const asi_products *p, double factor, const double *a, const double *b,
+void asi_products_add(const asi_product_plan *p, double factor, const double *a, const double *b,
                       double *value) {
   if (p->n_pieces == 0) return; // there may be no list
-  const asi_piece *const end = p->piece + p->n_pieces;
-  for (const asi_piece *s = p->piece; s < end; ++s) {
+  const asi_block_product *const end = p->piece + p->n_pieces;
+  for (const asi_block_product *s = p->piece; s < end; ++s) {
     switch (s->shape) {
     case SHAPE(1, 1, 1): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 1); break;
     case SHAPE(1, 1, 2): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 2); break;

@@ -17,16 +17,16 @@ enum { MAX_PROJECTIONS = 100 };
 static int kkt_terms(const as_problem *p, bool orthogonal, asi_term *term) {
   const int n = p->n, l = p->n + p->def.n_lambda;
   int i = 0;
-  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_CHAIN_IDENTITY, 1.0};
   if (orthogonal || p->def.force_kind == AS_FORCE_ADDITIVE) {
-    term[i++] = (asi_term){0, n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, 1.0};
-    term[i++] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, 1.0};
+    term[i++] = (asi_term){0, n, AS_BLOCK_G_Q, true, ASI_CHAIN_IDENTITY, 1.0};
+    term[i++] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_CHAIN_IDENTITY, 1.0};
   } else {
-    term[i++] = (asi_term){0, n, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
-    term[i++] = (asi_term){0, l, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){0, n, AS_BLOCK_F_LAMBDA, false, ASI_CHAIN_IDENTITY, -1.0};
+    term[i++] = (asi_term){0, l, AS_BLOCK_F_PSI, false, ASI_CHAIN_IDENTITY, -1.0};
   }
-  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
-  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_IDENTITY, 1.0};
+  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, 1.0};
   return i;
 }
 
@@ -35,15 +35,15 @@ static int kkt_terms(const as_problem *p, bool orthogonal, asi_term *term) {
 int asi_consistent_terms(const as_problem *p, asi_term *term) {
   const int n = p->n, l = n + p->def.n_lambda, x = l + p->def.n_psi, y = x + p->def.n_x;
   int i = kkt_terms(p, false, term);
-  term[i++] = (asi_term){0, y, AS_BLOCK_F_Y, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_VDOT, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, n, AS_BLOCK_PHI_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, l, AS_BLOCK_PHI_PSI, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){x, y, AS_BLOCK_PHI_Y, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_VDOT, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, n, AS_BLOCK_CHI_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, l, AS_BLOCK_CHI_PSI, false, ASI_VIA_IDENTITY, -1.0};
-  term[i++] = (asi_term){y, y, AS_BLOCK_CHI_Y, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){0, y, AS_BLOCK_F_Y, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, 0, AS_BLOCK_PHI_VDOT, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, n, AS_BLOCK_PHI_LAMBDA, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, l, AS_BLOCK_PHI_PSI, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){x, y, AS_BLOCK_PHI_Y, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, 0, AS_BLOCK_CHI_VDOT, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, n, AS_BLOCK_CHI_LAMBDA, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, l, AS_BLOCK_CHI_PSI, false, ASI_CHAIN_IDENTITY, -1.0};
+  term[i++] = (asi_term){y, y, AS_BLOCK_CHI_Y, false, ASI_CHAIN_IDENTITY, -1.0};
   return i;
 }
 
@@ -55,15 +55,15 @@ as_status asi_kinematics_make_systems(const asi_kinematics *s, asi_system *kkt,
   asi_term terms[ASI_MAX_TERMS];
   int n_terms = kkt_terms(p, false, terms);
   as_status status =
-      asi_system_init(kkt, p, &s->motion, ASI_UNKNOWNS_ONE_STAGE, size, terms, n_terms, error);
+      asi_system_init(kkt, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms, n_terms, error);
   if (status == AS_OK && p->def.force_kind == AS_FORCE_GENERAL) {
     n_terms = kkt_terms(p, true, terms);
-    status = asi_system_init(projection, p, &s->motion, ASI_UNKNOWNS_ONE_STAGE, size, terms,
+    status = asi_system_init(projection, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE, size, terms,
                              n_terms, error);
   }
   if (status == AS_OK && p->def.n_x + p->def.n_y > 0) {
     n_terms = asi_consistent_terms(p, terms);
-    status = asi_system_init(consistent, p, &s->motion, ASI_UNKNOWNS_ONE_STAGE,
+    status = asi_system_init(consistent, p, &s->tangent, ASI_UNKNOWNS_ONE_STAGE,
                              size + p->def.n_x + p->def.n_y, terms, n_terms, error);
   }
   return status;
@@ -200,7 +200,7 @@ static as_status solve_projection(asi_kinematics *s, double t, double e, bool wi
   const as_problem *p = s->problem;
   const int n = p->n, rows = s->redundancy.rows;
   asi_system *system = asi_projection_system(s);
-  asi_system_assemble(system, s->block, &s->motion);
+  asi_system_assemble(system, s->block, &s->tangent);
   asi_add_compliance(s, system, e);
   if (!with_k) drop_nonholonomic(system, p);
   keep_given(s, system, rhs);

@@ -314,7 +314,7 @@ static void scale_blocks(asi_kinematics *s) {
 static as_status factor_scaled(asi_kinematics *s, double e, double t) {
   const as_problem *p = s->problem;
   asi_system *system = asi_projection_system(s);
-  asi_system_assemble(system, s->block, &s->motion);
+  asi_system_assemble(system, s->block, &s->tangent);
   for (int j = 0; j < p->n; ++j) // I in place of M
     for (int k = system->pattern.col_start[j]; k < system->pattern.col_start[j + 1]; ++k)
       if (system->pattern.row[k] < p->n) system->value[k] = system->pattern.row[k] == j ? 1.0 : 0.0;

@@ -71,7 +71,7 @@ static as_status build_pattern(asi_pattern *p, int rows, int cols, list_column_f
 
 typedef struct t_bt_context {
   const as_problem *problem;
-  const asi_motion *motion;
+  const asi_tangent_map *motion;
 } t_bt_context;
 
 /// Column i of T B^T is a sum of the T columns that row i of B names.
@@ -84,7 +84,7 @@ static void list_t_bt_column(row_list *list, int i, const void *context) {
       list_row(list, t->row[k], i);
 }
 
-static void visit_t_bt(asi_piece_builder *p, const void *context) {
+static void visit_t_bt(asi_block_product_builder *p, const void *context) {
   const t_bt_context *c = context;
   const asi_row_view *b = &c->problem->g_q_rows;
   const asi_pattern *t = &c->motion->t_pattern;
@@ -94,7 +94,8 @@ static void visit_t_bt(asi_piece_builder *p, const void *context) {
         asi_add_product(p, t->row[k], i, k, b->position[s]);
 }
 
-as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_error *error) {
+as_status asi_tangent_map_init(asi_tangent_map *m, const as_problem *p, bool with_bt,
+                               as_error *error) {
   const int nnz = asi_space_tangent_nnz(p->space);
   m->t_pattern = (asi_pattern){.rows = p->n, .cols = p->n};
   m->t_pattern.col_start = asi_calloc((size_t)p->n + 1, sizeof(int));
@@ -116,7 +117,7 @@ as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_e
   return status;
 }
 
-void asi_motion_free(asi_motion *m) {
+void asi_tangent_map_free(asi_tangent_map *m) {
   asi_products_free(&m->t_times_bt);
   asi_zeros_free(&m->t_bt_zeros);
   asi_matrix_free(&m->t);
@@ -126,7 +127,8 @@ void asi_motion_free(asi_motion *m) {
   asi_pattern_free(&m->t_bt_pattern);
 }
 
-void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, const as_matrix *b_n) {
+void asi_tangent_map_update(asi_tangent_map *m, const as_problem *p, const double *xi,
+                            const as_matrix *b_n) {
   asi_space_tangent_fill(p->space, xi, m->t.value);
   if (b_n == NULL) return;
   asi_zeros_clear(&m->t_bt_zeros, m->t_bt.value);
@@ -135,19 +137,19 @@ void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, con
 
 // ---- the system ---------------------------------------------------------------------------------
 
-static const as_matrix *via_matrix(const asi_motion *motion, asi_via via) {
-  if (via == ASI_VIA_T) return &motion->t;
-  if (via == ASI_VIA_T_BT) return &motion->t_bt;
+static const as_matrix *via_matrix(const asi_tangent_map *motion, asi_chain_factor via) {
+  if (via == ASI_CHAIN_T) return &motion->t;
+  if (via == ASI_CHAIN_T_BT) return &motion->t_bt;
   return NULL;
 }
 
 static int term_columns(const as_problem *p, const asi_term *term) {
   const asi_pattern *block = &p->pattern[term->block];
-  if (term->via == ASI_VIA_T_BT) return p->def.n_lambda;
+  if (term->via == ASI_CHAIN_T_BT) return p->def.n_lambda;
   return term->transposed ? block->rows : block->cols;
 }
 
-void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion) {
+void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_tangent_map *motion) {
   bool complete = true;
   for (int i = 0; i < s->n_terms; ++i) complete = complete && s->term[i].factor != 0.0;
   if (complete)
@@ -221,7 +223,7 @@ static void list_block_column(row_list *list, const as_problem *p, const asi_ter
 
 typedef struct system_context {
   const asi_system *system;
-  const asi_motion *motion;
+  const asi_tangent_map *motion;
 } system_context;
 
 /// The structural rows of column j; the diagonal is always among them.
@@ -252,7 +254,7 @@ typedef struct term_context {
 static int length_of(const asi_pattern *p, int j) { return p->col_start[j + 1] - p->col_start[j]; }
 
 /// The products of column `col` of the system: (column j of the term's block) times entry `right` of via.
-static void visit_block_column(asi_piece_builder *p, const term_context *c, int j, int col,
+static void visit_block_column(asi_block_product_builder *p, const term_context *c, int j, int col,
                                int right) {
   const as_problem *problem = c->system->problem;
   const asi_pattern *block = &problem->pattern[c->term->block];
@@ -272,7 +274,7 @@ static void visit_block_column(asi_piece_builder *p, const term_context *c, int 
   }
 }
 
-static void visit_term(asi_piece_builder *p, const void *context) {
+static void visit_term(asi_block_product_builder *p, const void *context) {
   const term_context *c = context;
   const int cols = term_columns(c->system->problem, c->term);
   for (int j = 0; j < cols; ++j) {
@@ -334,7 +336,7 @@ static as_status make_solver(asi_system *s, as_error *error) {
   return status;
 }
 
-as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion,
+as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_map *motion,
                           asi_unknowns unknowns, int size, const asi_term *terms, int n_terms,
                           as_error *error) {
   assert(n_terms <= ASI_MAX_TERMS);
@@ -343,7 +345,7 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *
     if (!(p->present & AS_BLOCK_BIT(terms[i].block))) continue;
     asi_term *term = &s->term[s->n_terms++];
     *term = terms[i];
-    if (term->via == ASI_VIA_T && asi_space_is_linear(p->space)) term->via = ASI_VIA_IDENTITY;
+    if (term->via == ASI_CHAIN_T && asi_space_is_linear(p->space)) term->via = ASI_CHAIN_IDENTITY;
   }
   const system_context context = {s, motion};
   as_status status = build_pattern(&s->pattern, size, size, list_system_column, &context, error);

@@ -18,27 +18,32 @@
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
 
-typedef enum asi_via { ASI_VIA_IDENTITY, ASI_VIA_T, ASI_VIA_T_BT, ASI_VIA_COUNT } asi_via;
+typedef enum asi_chain_factor {
+  ASI_CHAIN_IDENTITY,
+  ASI_CHAIN_T,
+  ASI_CHAIN_T_BT,
+  ASI_CHAIN_COUNT
+} asi_chain_factor;
 
 typedef struct asi_term {
   int row; ///< offset of the block's first row
   int col; ///< offset of its first column
   as_block block;
   bool transposed; ///< only AS_BLOCK_G_Q and AS_BLOCK_K_V
-  asi_via via;
+  asi_chain_factor via;
   double factor;
 } asi_term;
 
 /// How the configuration moves with v' and with eta: matrices with values over fixed patterns.
-typedef struct asi_motion {
+typedef struct asi_tangent_map {
   asi_pattern t_pattern; ///< n x n
   asi_panels t_panels;
   as_matrix t;
   asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
   as_matrix t_bt;
-  asi_products t_times_bt;
+  asi_product_plan t_times_bt;
   asi_zeros t_bt_zeros;
-} asi_motion;
+} asi_tangent_map;
 
 /// Which unknowns a system has, in this order.
 typedef enum asi_unknowns {
@@ -57,8 +62,8 @@ typedef struct asi_system {
   int size;
   int n_terms;
   asi_term term[ASI_MAX_TERMS];
-  asi_products products[ASI_MAX_TERMS]; ///< of each term, into value
-  asi_zeros zeros;                      ///< of value
+  asi_product_plan products[ASI_MAX_TERMS]; ///< of each term, into value
+  asi_zeros zeros;                          ///< of value
   asi_pattern pattern;
   double *value;       ///< over the pattern
   double *row_unit;    ///< size: powers of two that rows and
@@ -73,14 +78,16 @@ typedef struct asi_system {
       *sharing; ///< [RE.9], for what was factorized last; NULL: forces do not depend on multipliers
 } asi_system;
 
-as_status asi_motion_init(asi_motion *m, const as_problem *p, bool with_bt, as_error *error);
-void asi_motion_free(asi_motion *m);
+as_status asi_tangent_map_init(asi_tangent_map *m, const as_problem *p, bool with_bt,
+                               as_error *error);
+void asi_tangent_map_free(asi_tangent_map *m);
 /// Evaluates T(xi) and, if b_n is not NULL, T B_n^T.
-void asi_motion_update(asi_motion *m, const as_problem *p, const double *xi, const as_matrix *b_n);
+void asi_tangent_map_update(asi_tangent_map *m, const as_problem *p, const double *xi,
+                            const as_matrix *b_n);
 
 /// Drops terms whose block is zero, finds the pattern and makes a solver for it: by blocks of bodies and joints where
 /// that is faster, else dense LAPACK for small systems and KLU for large ones.
-as_status asi_system_init(asi_system *s, const as_problem *p, const asi_motion *motion,
+as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_map *motion,
                           asi_unknowns unknowns, int size, const asi_term *terms, int n_terms,
                           as_error *error);
 void asi_system_free(asi_system *s);
@@ -113,6 +120,6 @@ as_status asi_system_factor(asi_system *s, int *culprit);
 as_status asi_system_solve(asi_system *s, double *b);
 
 /// Sums the terms into `value`.
-void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_motion *motion);
+void asi_system_assemble(asi_system *s, const as_matrix *blocks, const asi_tangent_map *motion);
 
 #endif

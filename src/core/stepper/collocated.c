@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/two.h"
+#include "base/simd.h"
 #include "core/stepper/stepper.h"
 
 /// Where each unknown starts in z; the equations of lambda, psi, eta, x' and y stand in the same places.
@@ -56,8 +56,8 @@ static int list_state_terms(const asi_stepper *s, const layout at, bool with_eta
   const double kap_x = p->def.n_x > 0 ? (1.0 - s->cx.delta_f) / (1.0 - s->cx.delta_m) : 0.0;
   const double by_v = -kap * s->gamma * h, by_q = -kap * s->c.beta * h * h;
   const double by_x = -kap_x * s->theta * h;
-  term[i++] = (asi_term){0, at.x, AS_BLOCK_F_X, false, ASI_VIA_IDENTITY, by_x};
-  term[i++] = (asi_term){0, at.y, AS_BLOCK_F_Y, false, ASI_VIA_IDENTITY, -1.0};
+  term[i++] = (asi_term){0, at.x, AS_BLOCK_F_X, false, ASI_CHAIN_IDENTITY, by_x};
+  term[i++] = (asi_term){0, at.y, AS_BLOCK_F_Y, false, ASI_CHAIN_IDENTITY, -1.0};
   const struct {
     int row;
     as_block q, v, vdot, lambda, psi, x, y;
@@ -67,14 +67,14 @@ static int list_state_terms(const asi_stepper *s, const layout at, bool with_eta
                     AS_BLOCK_CHI_PSI, AS_BLOCK_CHI_X, AS_BLOCK_CHI_Y}};
   for (int f = 0; f < 2; ++f) {
     const int row = functions[f].row;
-    term[i++] = (asi_term){row, 0, functions[f].vdot, false, ASI_VIA_IDENTITY, -1.0};
-    term[i++] = (asi_term){row, 0, functions[f].v, false, ASI_VIA_IDENTITY, by_v};
-    term[i++] = (asi_term){row, 0, functions[f].q, false, ASI_VIA_T, by_q};
-    term[i++] = (asi_term){row, at.lambda, functions[f].lambda, false, ASI_VIA_IDENTITY, -1.0};
-    term[i++] = (asi_term){row, at.psi, functions[f].psi, false, ASI_VIA_IDENTITY, -1.0};
-    term[i++] = (asi_term){row, at.x, functions[f].x, false, ASI_VIA_IDENTITY, by_x};
-    term[i++] = (asi_term){row, at.y, functions[f].y, false, ASI_VIA_IDENTITY, -1.0};
-    if (with_eta) term[i++] = (asi_term){row, at.eta, functions[f].q, false, ASI_VIA_T_BT, h * h};
+    term[i++] = (asi_term){row, 0, functions[f].vdot, false, ASI_CHAIN_IDENTITY, -1.0};
+    term[i++] = (asi_term){row, 0, functions[f].v, false, ASI_CHAIN_IDENTITY, by_v};
+    term[i++] = (asi_term){row, 0, functions[f].q, false, ASI_CHAIN_T, by_q};
+    term[i++] = (asi_term){row, at.lambda, functions[f].lambda, false, ASI_CHAIN_IDENTITY, -1.0};
+    term[i++] = (asi_term){row, at.psi, functions[f].psi, false, ASI_CHAIN_IDENTITY, -1.0};
+    term[i++] = (asi_term){row, at.x, functions[f].x, false, ASI_CHAIN_IDENTITY, by_x};
+    term[i++] = (asi_term){row, at.y, functions[f].y, false, ASI_CHAIN_IDENTITY, -1.0};
+    if (with_eta) term[i++] = (asi_term){row, at.eta, functions[f].q, false, ASI_CHAIN_T_BT, h * h};
   }
   return i;
 }
@@ -97,33 +97,34 @@ static int list_terms(const asi_stepper *s, bool with_eta, asi_term *term) {
   const double kap = (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
   int i = 0;
   // Columns of v'.
-  term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -kap * gamma * h};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, 1.0};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_VIA_T, kap * beta * h * h};
-  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_VIA_T, -kap * beta * h * h};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_V, false, ASI_CHAIN_IDENTITY, -kap * gamma * h};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_CHAIN_IDENTITY, 1.0};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_MA_Q, false, ASI_CHAIN_T, kap * beta * h * h};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_F_Q, false, ASI_CHAIN_T, -kap * beta * h * h};
   if (with_eta || !is_stabilized(s))
-    term[i++] = (asi_term){with_eta ? at.eta : at.lambda, 0, AS_BLOCK_G_Q, false, ASI_VIA_T, kap};
-  term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, kap};
-  term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_Q, false, ASI_VIA_T, kap * beta * h / gamma};
+    term[i++] = (asi_term){with_eta ? at.eta : at.lambda, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_T, kap};
+  term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, kap};
+  term[i++] = (asi_term){at.psi, 0, AS_BLOCK_K_Q, false, ASI_CHAIN_T, kap * beta * h / gamma};
   if (is_stabilized(s)) {
-    term[i++] = (asi_term){at.lambda, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, kap};
-    term[i++] = (asi_term){at.lambda, 0, AS_BLOCK_GDOT_Q, false, ASI_VIA_T, kap * beta * h / gamma};
+    term[i++] = (asi_term){at.lambda, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_IDENTITY, kap};
+    term[i++] =
+        (asi_term){at.lambda, 0, AS_BLOCK_GDOT_Q, false, ASI_CHAIN_T, kap * beta * h / gamma};
   }
   // Columns of lambda and psi.
   if (p->def.force_kind == AS_FORCE_ADDITIVE) {
-    term[i++] = (asi_term){0, at.lambda, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, 1.0};
-    term[i++] = (asi_term){0, at.psi, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, 1.0};
+    term[i++] = (asi_term){0, at.lambda, AS_BLOCK_G_Q, true, ASI_CHAIN_IDENTITY, 1.0};
+    term[i++] = (asi_term){0, at.psi, AS_BLOCK_K_V, true, ASI_CHAIN_IDENTITY, 1.0};
   } else {
-    term[i++] = (asi_term){0, at.lambda, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -1.0};
-    term[i++] = (asi_term){0, at.psi, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -1.0};
+    term[i++] = (asi_term){0, at.lambda, AS_BLOCK_F_LAMBDA, false, ASI_CHAIN_IDENTITY, -1.0};
+    term[i++] = (asi_term){0, at.psi, AS_BLOCK_F_PSI, false, ASI_CHAIN_IDENTITY, -1.0};
   }
   // Columns of eta/h.
   if (with_eta) {
-    term[i++] = (asi_term){0, at.eta, AS_BLOCK_MA_Q, false, ASI_VIA_T_BT, -h * h};
-    term[i++] = (asi_term){0, at.eta, AS_BLOCK_F_Q, false, ASI_VIA_T_BT, h * h};
-    term[i++] = (asi_term){at.eta, at.eta, AS_BLOCK_G_Q, false, ASI_VIA_T_BT, -1.0 / beta};
-    term[i++] = (asi_term){at.lambda, at.eta, AS_BLOCK_GDOT_Q, false, ASI_VIA_T_BT, -h / gamma};
-    term[i++] = (asi_term){at.psi, at.eta, AS_BLOCK_K_Q, false, ASI_VIA_T_BT, -h / gamma};
+    term[i++] = (asi_term){0, at.eta, AS_BLOCK_MA_Q, false, ASI_CHAIN_T_BT, -h * h};
+    term[i++] = (asi_term){0, at.eta, AS_BLOCK_F_Q, false, ASI_CHAIN_T_BT, h * h};
+    term[i++] = (asi_term){at.eta, at.eta, AS_BLOCK_G_Q, false, ASI_CHAIN_T_BT, -1.0 / beta};
+    term[i++] = (asi_term){at.lambda, at.eta, AS_BLOCK_GDOT_Q, false, ASI_CHAIN_T_BT, -h / gamma};
+    term[i++] = (asi_term){at.psi, at.eta, AS_BLOCK_K_Q, false, ASI_CHAIN_T_BT, -h / gamma};
   }
   return list_state_terms(s, at, with_eta, term, i);
 }
@@ -136,14 +137,14 @@ static bool has_eta(const asi_stepper *s) {
 static as_status make_coupled(asi_stepper *s, as_error *error) {
   asi_term terms[ASI_MAX_TERMS];
   const int n_terms = list_terms(s, has_eta(s), terms);
-  return asi_system_init(&s->step, s->kin->problem, &s->kin->motion,
+  return asi_system_init(&s->step, s->kin->problem, &s->kin->tangent,
                          has_eta(s) ? ASI_UNKNOWNS_WITH_ETA : ASI_UNKNOWNS_ONE_STAGE, s->unknowns,
                          terms, n_terms, error);
 }
 
 /// The matrix of eta/h, whose factor does not depend on the step.
 static asi_term eta_term(const asi_stepper *s) {
-  return (asi_term){0, 0, AS_BLOCK_G_Q, false, ASI_VIA_T_BT, -1.0 / s->c.beta};
+  return (asi_term){0, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_T_BT, -1.0 / s->c.beta};
 }
 
 static as_status make_decoupled(asi_stepper *s, as_error *error) {
@@ -154,10 +155,10 @@ static as_status make_decoupled(asi_stepper *s, as_error *error) {
   s->eta_part =
       asi_calloc((size_t)p->def.n_lambda + (size_t)layout_with(p, 0).size, sizeof(double));
   if (s->eta_part == NULL) return asi_fail_memory(error);
-  const as_status status = asi_system_init(&s->shared, p, &s->kin->motion, ASI_UNKNOWNS_ONE_STAGE,
+  const as_status status = asi_system_init(&s->shared, p, &s->kin->tangent, ASI_UNKNOWNS_ONE_STAGE,
                                            layout_with(p, 0).size, terms, n_terms, error);
   return status ? status
-                : asi_system_init(&s->eta, p, &s->kin->motion, ASI_UNKNOWNS_ETA, p->def.n_lambda,
+                : asi_system_init(&s->eta, p, &s->kin->tangent, ASI_UNKNOWNS_ETA, p->def.n_lambda,
                                   &eta, 1, error);
 }
 
@@ -282,14 +283,15 @@ static double effect(const asi_stepper *s, const double *part, const double *dv)
   const double least = asi_max_motion(p, dv), by = s->c.beta * s->h;
   for (int kind = 0; kind < 2; ++kind)
     if (!(largest[kind] <= 0.0))
-      worst = asi_worse(worst, largest[kind] / (s->newton_rtol * fmax(by * vdot[kind], least)));
+      worst = asi_max_nan(worst, largest[kind] / (s->newton_rtol * fmax(by * vdot[kind], least)));
   return worst;
 }
 
 /// What a first refinement will leave, if that was seen with factors of this step size that were at least as old.
 static double expected_refining(const asi_stepper *s) {
-  return s->factor_age <= s->seen.refining_age && same_step(s->factor_h, s->h) ? s->seen.refining
-                                                                               : 1.0;
+  return s->factor_age <= s->history.refining_age && same_step(s->factor_h, s->h)
+             ? s->history.refining
+             : 1.0;
 }
 
 /// [GA.16] whether the refinement r of dv, which changes v' by `change` tolerances, was the last one. Stiff directions come
@@ -321,8 +323,8 @@ static as_status refine_index3(asi_stepper *s, const double *vddot, bool *done) 
     const double change = effect(s, r, dv);
     if (i > 0) contraction = change / before;
     if (i == 1) {
-      s->seen.refining = contraction;
-      s->seen.refining_age = s->factor_age;
+      s->history.refining = contraction;
+      s->history.refining_age = s->factor_age;
     }
     *done = is_refined(s, r, dv, change, contraction);
     if (*done || (i > 0 && !(contraction <= REFINING))) break;
@@ -367,7 +369,7 @@ static as_status start_of_step(asi_stepper *s, double h) {
   const bool index3 = s->def->method == AS_METHOD_INDEX3 && p->def.n_lambda > 0;
   as_status status = AS_OK;
   s->h = h;
-  s->path.stiffens = s->path.stiff;
+  s->path.is_stiff = s->path.stiff;
   s->path.excites = s->path.excited;
   s->d0 = s->first || !s->def->step_corrections ? s->D * h : s->a_offset;
   s->d1 = next_offset(s, h, s->d0);
@@ -405,9 +407,9 @@ static as_status start_of_step(asi_stepper *s, double h) {
   const bool with_lag = h <= s->last_h * s->c.beta / fabs(1.0 / 6.0 - s->c.beta - 0.5 * s->D);
   if (!s->varies || !s->def->step_corrections) return AS_OK;
   // Automatic steps begin with v that is right everywhere, and [ST.6] changes little of it.
-  if (with_lag && s->controlled) status = asi_follow_stiff(s, changed);
+  if (with_lag && s->controlled) status = asi_correct_stiff_modes(s, changed);
   if (index3 && status == AS_OK) status = correct_index3(s, with_lag ? s->a_rate : NULL);
-  if (with_lag && !s->controlled && status == AS_OK) status = asi_follow_stiff(s, changed);
+  if (with_lag && !s->controlled && status == AS_OK) status = asi_correct_stiff_modes(s, changed);
   return status;
 }
 
@@ -497,7 +499,7 @@ static void collocated_predict(asi_stepper *s) {
   const double am = s->c.alpha_m, af = s->c.alpha_f;
   const bool calmed = s->first && s->def->improved_start;
   asi_predictor_extrapolate(&s->predictor, s->t1, s->z);
-  asi_path_foretell(s, s->z, (1.0 - af) / (1.0 - am), af / (1.0 - am), -am / (1.0 - am));
+  asi_path_extrapolate(s, s->z, (1.0 - af) / (1.0 - am), af / (1.0 - am), -am / (1.0 - am));
   // A path, [NW.15], and what is calm, [ST.10], are those of a: v'_1 follows by [GA.2].
   if (s->path.leads)
     asi_path_predict(s, s->z);
@@ -521,28 +523,29 @@ static void update_motion(const asi_stepper *s) {
   const double h = s->h, beta = s->c.beta, gamma = s->gamma;
   const double am = s->c.alpha_m, af = s->c.alpha_f;
   // [GA.2] (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) v'_1 + alpha_f v'_0
-  const asi_two by_new = asi_both((1.0 - af) / (1.0 - am)), by_old = asi_both(af / (1.0 - am));
-  const asi_two by_a = asi_both(am / (1.0 - am));
+  const asi_simd2 by_new = asi_simd_splat((1.0 - af) / (1.0 - am)),
+                  by_old = asi_simd_splat(af / (1.0 - am));
+  const asi_simd2 by_a = asi_simd_splat(am / (1.0 - am));
   // [GA.3] v_1 = v_0 + h [(1 - gamma) a_0 + gamma a_1]
-  const asi_two v_a0 = asi_both(h * (1.0 - gamma)), v_a1 = asi_both(h * gamma);
+  const asi_simd2 v_a0 = asi_simd_splat(h * (1.0 - gamma)), v_a1 = asi_simd_splat(h * gamma);
   // [GA.4] xi = h v_0 + h^2 [(1/2 - beta) a_0 + beta a_1] - h B_n^T eta
-  const asi_two q_v = asi_both(h), q_a0 = asi_both(h * h * (0.5 - beta)),
-                q_a1 = asi_both(h * h * beta), q_path = asi_both(h * h);
+  const asi_simd2 q_v = asi_simd_splat(h), q_a0 = asi_simd_splat(h * h * (0.5 - beta)),
+                  q_a1 = asi_simd_splat(h * h * beta), q_path = asi_simd_splat(h * h);
   const double *const z = s->z, *const from_v = s->v0, *const from_a = s->a0,
                       *const from_vdot = s->vdot0;
   const double *const path = s->eta_path;
   double *const xi = s->xi;
   const asi_values next = s->next;
   for (int i = 0; i < n; i += 2) {
-    const asi_two v0 = asi_load_two(from_v + i), a0 = asi_load_two(from_a + i);
-    const asi_two vdot = asi_load_two(z + i);
-    const asi_two a1 = by_new * vdot + by_old * asi_load_two(from_vdot + i) - by_a * a0;
-    asi_store_two(next.vdot + i, vdot);
-    asi_store_two(next.a + i, a1);
-    asi_store_two(next.v + i, v0 + v_a0 * a0 + v_a1 * a1);
-    asi_two moved = q_v * v0 + q_a0 * a0 + q_a1 * a1;
-    if (path) moved -= q_path * asi_load_two(path + i);
-    asi_store_two(xi + i, moved);
+    const asi_simd2 v0 = asi_simd_load(from_v + i), a0 = asi_simd_load(from_a + i);
+    const asi_simd2 vdot = asi_simd_load(z + i);
+    const asi_simd2 a1 = by_new * vdot + by_old * asi_simd_load(from_vdot + i) - by_a * a0;
+    asi_simd_store(next.vdot + i, vdot);
+    asi_simd_store(next.a + i, a1);
+    asi_simd_store(next.v + i, v0 + v_a0 * a0 + v_a1 * a1);
+    asi_simd2 moved = q_v * v0 + q_a0 * a0 + q_a1 * a1;
+    if (path) moved -= q_path * asi_simd_load(path + i);
+    asi_simd_store(xi + i, moved);
   }
 }
 
@@ -634,14 +637,14 @@ static as_status collocated_evaluate(asi_stepper *s, bool tangents) {
 
 static void use_matrix(asi_stepper *s, asi_system *system) {
   s->active = system;
-  s->seen.fresh_seen = false;
-  s->seen.fresh_contraction = 0.1;
-  s->seen.ageing_left = 0;
+  s->history.fresh_seen = false;
+  s->history.fresh_contraction = 0.1;
+  s->history.factor_ages_left = 0;
 }
 
 /// Goes over to the matrix of all unknowns if the one without eta does not do.
 static as_status choose_matrix(asi_stepper *s, bool again) {
-  const bool slow = s->seen.fresh_seen && s->seen.fresh_contraction > DECOUPLED_CONTRACTION;
+  const bool slow = s->history.fresh_seen && s->history.fresh_contraction > DECOUPLED_CONTRACTION;
   if (s->active == &s->step || !(again || slow)) return AS_OK;
   const as_status status = asi_index2_couple(s, s->kin->eval.error);
   if (status == AS_OK) use_matrix(s, &s->step);
@@ -670,7 +673,7 @@ as_status asi_index2_couple(asi_stepper *s, as_error *error) {
 
 static as_status factor_eta(asi_stepper *s) {
   const int m = s->kin->problem->def.n_lambda, eta = layout_of(s).eta;
-  asi_system_assemble(&s->eta, s->kin->block, &s->kin->motion);
+  asi_system_assemble(&s->eta, s->kin->block, &s->kin->tangent);
   for (int i = 0; i < m && s->kin->compliance > 0.0; ++i)
     s->eta.value[s->eta.diagonal[i]] -= softness(s, eta + i);
   return asi_factor(s->kin, &s->eta, s->t1, "a step");
@@ -682,8 +685,8 @@ static as_status collocated_assemble(asi_stepper *s) {
   const as_point point = trial_point(s);
   const as_status status = asi_blocks(s->kin, &point, asi_system_blocks(system) & ~s->at_trial);
   if (status) return status;
-  asi_motion_update(&s->kin->motion, s->kin->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
-  asi_system_assemble(system, s->kin->block, &s->kin->motion);
+  asi_tangent_map_update(&s->kin->tangent, s->kin->problem, s->xi, s->b_n.value ? &s->b_n : NULL);
+  asi_system_assemble(system, s->kin->block, &s->kin->tangent);
   const bool with_eta = has_eta(s) && system == &s->step;
   const layout at = layout_with(s->kin->problem, with_eta ? s->kin->problem->def.n_lambda : 0);
   for (int i = at.lambda; i < at.x && s->kin->compliance > 0.0; ++i)
@@ -714,7 +717,7 @@ static void couple_eta(asi_stepper *s, const double *eta, double *out) {
   double *moved = s->work_n; // q, for T B_n^T d(eta/h)
   memset(moved, 0, (size_t)s->kin->problem->n * sizeof(double));
   memset(out, 0, (size_t)s->shared.size * sizeof(double));
-  asi_matrix_multiply_add(&s->kin->motion.t_bt, 1.0, eta, moved);
+  asi_matrix_multiply_add(&s->kin->tangent.t_bt, 1.0, eta, moved);
   add_product(s, AS_BLOCK_MA_Q, -h * h, moved, out);
   add_product(s, AS_BLOCK_F_Q, h * h, moved, out);
   add_product(s, AS_BLOCK_GDOT_Q, -h / s->gamma, moved, out + at.lambda);
@@ -751,7 +754,7 @@ static as_status solve_decoupled(asi_stepper *s, double *b) {
   as_status status = asi_solve(s->kin, &s->shared, s->t1, b);
   if (status) return status;
   memset(s->work_n, 0, (size_t)p->n * sizeof(double));
-  asi_panels_multiply_add(&s->kin->motion.t_panels, s->kin->motion.t.value, 1.0, b, s->work_n);
+  asi_panels_multiply_add(&s->kin->tangent.t_panels, s->kin->tangent.t.value, 1.0, b, s->work_n);
   asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], s->kin->block[AS_BLOCK_G_Q].value, -kap,
                           s->work_n, eta);
   status = asi_solve(s->kin, &s->eta, s->t1, eta);

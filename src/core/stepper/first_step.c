@@ -156,7 +156,7 @@ as_status asi_index3_velocity(asi_stepper *s, const double *vddot, double *v) {
   if (status) return status;
   memset(rhs, 0, (size_t)n * sizeof(double));
   for (int tries = 0; tries < 2; ++tries) {
-    asi_system_assemble(&s->kin->kkt, s->kin->block, &s->kin->motion);
+    asi_system_assemble(&s->kin->kkt, s->kin->block, &s->kin->tangent);
     asi_add_compliance(s->kin, &s->kin->kkt,
                        tries == 0 ? s->kin->compliance
                                   : fmax(s->kin->compliance, SINGULAR_COMPLIANCE));

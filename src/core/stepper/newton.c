@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/two.h"
+#include "base/simd.h"
 #include "core/stepper/stepper.h"
 
 // The estimated error must fall below this fraction of the tolerance.
@@ -79,29 +79,29 @@ static void limit_weights(asi_stepper *s) {
 /// rotations of bodies for these, of all else for all else, in typical sizes
 static void set_weights(asi_stepper *s) {
   const int n = s->kin->problem->n;
-  const double *const z = s->z, *const turns = s->turns, *const atol = s->atol;
+  const double *const z = s->z, *const turns = s->is_rotation, *const atol = s->atol;
   const double *const typical = s->kin->problem->typical, *const per = s->kin->problem->per_typical;
   double *const weight = s->weight;
   s->q_size = asi_max_position(s->kin->problem, s->now.q);
   for (int stage = 0; stage < s->stages; ++stage)
     s->round_off[stage] = asi_round_off(s, stage, s->h);
   const double floor = s->round_off[s->stages - 1];
-  asi_two turning = asi_both(0.0), other = turning, widest = turning;
+  asi_simd2 turning = asi_simd_splat(0.0), other = turning, widest = turning;
   for (int i = 0; i < n; i += 2) {
-    const asi_two size = asi_sizes(asi_load_two(z + i)) * asi_load_two(per + i);
-    const asi_two of_turn = size * asi_load_two(turns + i);
-    turning = asi_larger(of_turn, turning);
-    other = asi_larger(size - of_turn, other);
+    const asi_simd2 size = asi_simd_abs(asi_simd_load(z + i)) * asi_simd_load(per + i);
+    const asi_simd2 of_turn = size * asi_simd_load(turns + i);
+    turning = asi_simd_max(of_turn, turning);
+    other = asi_simd_max(size - of_turn, other);
   }
-  const asi_two least_turn = asi_both(LEAST_SIZE * fmax(turning[0], turning[1]));
-  const asi_two least_other = asi_both(LEAST_SIZE * fmax(other[0], other[1]));
+  const asi_simd2 least_turn = asi_simd_splat(LEAST_SIZE * fmax(turning[0], turning[1]));
+  const asi_simd2 least_other = asi_simd_splat(LEAST_SIZE * fmax(other[0], other[1]));
   for (int i = 0; i < n; i += 2) {
-    const asi_two turn = asi_load_two(turns + i), unit = asi_load_two(typical + i);
-    const asi_two least = turn * least_turn + (asi_both(1.0) - turn) * least_other;
-    const asi_two size = asi_larger(least * unit, asi_sizes(asi_load_two(z + i)));
-    const asi_two wanted = asi_both(s->newton_rtol) * size + asi_load_two(atol + i);
-    asi_store_two(weight + i, asi_larger(wanted, asi_both(floor) * unit));
-    widest = asi_larger(wanted * asi_load_two(per + i), widest);
+    const asi_simd2 turn = asi_simd_load(turns + i), unit = asi_simd_load(typical + i);
+    const asi_simd2 least = turn * least_turn + (asi_simd_splat(1.0) - turn) * least_other;
+    const asi_simd2 size = asi_simd_max(least * unit, asi_simd_abs(asi_simd_load(z + i)));
+    const asi_simd2 wanted = asi_simd_splat(s->newton_rtol) * size + asi_simd_load(atol + i);
+    asi_simd_store(weight + i, asi_simd_max(wanted, asi_simd_splat(floor) * unit));
+    widest = asi_simd_max(wanted * asi_simd_load(per + i), widest);
   }
   // Where round-off is the tolerance, increments of half of it are nothing but that.
   s->noise = floor > 0.1 * fmax(widest[0], widest[1]) ? 0.5 : 0.0;
@@ -113,11 +113,11 @@ static void set_weights(asi_stepper *s) {
 /// The root of the mean square of x over its tolerances, which are factor * weight, not below a floor in typical sizes.
 double asi_weighted_norm(const asi_stepper *s, const double *x, double factor, double floor) {
   const int n = s->kin->problem->n;
-  asi_two sum = asi_both(0.0);
+  asi_simd2 sum = asi_simd_splat(0.0);
   for (int i = 0; i + 1 < n; i += 2) {
-    const asi_two tolerance = asi_both(factor) * asi_load_two(s->weight + i);
-    const asi_two least = asi_both(floor) * asi_load_two(s->kin->problem->typical + i);
-    const asi_two e = asi_load_two(x + i) / asi_larger(tolerance, least);
+    const asi_simd2 tolerance = asi_simd_splat(factor) * asi_simd_load(s->weight + i);
+    const asi_simd2 least = asi_simd_splat(floor) * asi_simd_load(s->kin->problem->typical + i);
+    const asi_simd2 e = asi_simd_load(x + i) / asi_simd_max(tolerance, least);
     sum += e * e;
   }
   const double least = n % 2 ? floor * s->kin->problem->typical[n - 1] : 0.0;
@@ -165,7 +165,7 @@ static double state_norm(const asi_stepper *s) {
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {
     const double size = fabs(s->next.x[i]) + h * fabs(s->z[x + i]);
-    norm = asi_worse(norm, h * fabs(s->increment[x + i]) / (rtol_x * size + atol_x * h));
+    norm = asi_max_nan(norm, h * fabs(s->increment[x + i]) / (rtol_x * size + atol_x * h));
   }
   for (int i = 0; i < ny; ++i)
     norm = fmax(norm,
@@ -203,7 +203,7 @@ static bool is_same_step(const asi_stepper *s) {
 }
 
 typedef struct costs {
-  double iteration, renewal;
+  double iteration, refactorization;
 } costs;
 
 /// Counted in operations of a solve (two per entry of the factors); the weights of the other kinds of work were
@@ -218,60 +218,61 @@ static costs count_costs(const asi_stepper *s) {
   const double share =
       1.0 - (double)s->kin->eval.n_left_out / (double)(p->n + s->kin->redundancy.rows);
   costs c = {.iteration = share * share * info.solve_operations + evaluation,
-             .renewal = 1.7 * share * share * share * info.factor_operations};
+             .refactorization = 1.7 * share * share * share * info.factor_operations};
   as_block_set seen = 0;
   for (int i = 0; i < s->active->n_terms; ++i) {
     const as_block block = s->active->term[i].block;
-    c.renewal += s->active->products[i].count;
+    c.refactorization += s->active->products[i].count;
     if (seen & AS_BLOCK_BIT(block)) continue;
     seen |= AS_BLOCK_BIT(block);
-    c.renewal += p->colouring[block].n_colours > 0
-                     ? 2.0 * p->colouring[block].n_colours * evaluation
-                     : 2.0 * asi_pattern_nnz(&p->pattern[block]);
+    c.refactorization += p->colouring[block].n_colours > 0
+                             ? 2.0 * p->colouring[block].n_colours * evaluation
+                             : 2.0 * asi_pattern_nnz(&p->pattern[block]);
   }
   return c;
 }
 
 /// [NW.5] whether new factors, and the fewer iterations they need for an increment of size `norm`, cost less than going
 /// on with the old ones, whose contraction is r
-static bool renewal_pays(const asi_stepper *s, const costs *c, double norm, double r) {
-  const double fresh = fmax(s->seen.fresh_contraction, PLANNING_FLOOR);
-  return c->renewal + iterations_to_go(norm, fresh) * c->iteration <
+static bool refactor_is_cheaper(const asi_stepper *s, const costs *c, double norm, double r) {
+  const double fresh = fmax(s->history.fresh_contraction, PLANNING_FLOOR);
+  return c->refactorization + iterations_to_go(norm, fresh) * c->iteration <
          iterations_to_go(norm, r) * c->iteration;
 }
 
 /// [NW.12] whether factors age alike: in given steps of the size they were made for, where nothing is stiff and the motion
 /// does not change suddenly
-static bool is_ageing_alike(const asi_stepper *s) {
-  return !s->controlled && !s->path.stiffens && is_same_step(s) &&
-         s->seen.first_norm <= FAR_PREDICTION;
+static bool ages_predictably(const asi_stepper *s) {
+  return !s->controlled && !s->path.is_stiff && is_same_step(s) &&
+         s->history.first_norm <= FAR_PREDICTION;
 }
 
 /// [NW.12] what factors do of which nothing was seen yet, if they age as those before did; 1: not known
-static double inherited_contraction(const asi_stepper *s) {
-  if (s->seen.ageing_left == 0 || !is_ageing_alike(s)) return 1.0;
-  return fmin(fmax(s->seen.ageing, GUESS_FLOOR) * (double)s->factor_age, SLOWEST);
+static double contraction_by_factor_age(const asi_stepper *s) {
+  if (s->history.factor_ages_left == 0 || !ages_predictably(s)) return 1.0;
+  return fmin(fmax(s->history.contraction_per_age, GUESS_FLOOR) * (double)s->factor_age, SLOWEST);
 }
 
 /// What the factors at hand, made some steps ago, will do in this step; not better than `floor`.
 static double expected_contraction(const asi_stepper *s, double floor) {
-  if (s->seen.contraction_age == 0) {
-    const double inherited = inherited_contraction(s);
-    if (iterations_to_go(s->seen.first_norm, inherited) <= 1.0) return inherited;
+  if (s->history.contraction_age == 0) {
+    const double inherited = contraction_by_factor_age(s);
+    if (iterations_to_go(s->history.first_norm, inherited) <= 1.0) return inherited;
     const double unseen = UNSEEN_CONTRACTION * (double)s->factor_age;
-    return fmin(fmax(s->seen.fresh_contraction, unseen), SLOWEST);
+    return fmin(fmax(s->history.fresh_contraction, unseen), SLOWEST);
   }
-  const double growth = (double)s->factor_age / (double)s->seen.contraction_age;
-  return fmin(fmax(s->seen.contraction, floor) * growth, SLOWEST);
+  const double growth = (double)s->factor_age / (double)s->history.contraction_age;
+  return fmin(fmax(s->history.contraction, floor) * growth, SLOWEST);
 }
 
 /// [NW.11] whether this step is expected to cost more with the old factors than the steps since they were made have cost
 /// on average, their making included; only if the last step has shown what they do
-static bool are_outlived(const asi_stepper *s, const costs *c) {
-  if (s->seen.contraction_age == 0 || s->seen.contraction_age < s->factor_age - 1) return false;
+static bool refactor_amortises(const asi_stepper *s, const costs *c) {
+  if (s->history.contraction_age == 0 || s->history.contraction_age < s->factor_age - 1)
+    return false;
   const double r = expected_contraction(s, PLANNING_FLOOR);
-  const double spent = c->renewal + (double)s->factor_iterations * c->iteration;
-  return spent / (double)s->factor_age < iterations_to_go(s->seen.first_norm, r) * c->iteration;
+  const double spent = c->refactorization + (double)s->factor_iterations * c->iteration;
+  return spent / (double)s->factor_age < iterations_to_go(s->history.first_norm, r) * c->iteration;
 }
 
 static as_status factorize(asi_stepper *s, bool again) {
@@ -285,11 +286,11 @@ static as_status factorize(asi_stepper *s, bool again) {
   s->factor_compliance = s->kin->compliance;
   s->factor_age = 0;
   s->factor_iterations = 0;
-  s->seen.contraction_age = 0;
+  s->history.contraction_age = 0;
   if (!likewise)
-    s->seen.ageing_left = 0; // after a restart, too
-  else if (s->seen.ageing_left > 0)
-    --s->seen.ageing_left;
+    s->history.factor_ages_left = 0; // after a restart, too
+  else if (s->history.factor_ages_left > 0)
+    --s->history.factor_ages_left;
   return AS_OK;
 }
 
@@ -297,38 +298,41 @@ static as_status factorize(asi_stepper *s, bool again) {
 /// those that were observed contract less. With factors of a simpler matrix it may be linear.
 static double fresh_contraction(const asi_stepper *s, double norm) {
   const bool quadratic =
-      s->seen.fresh_seen && (s->active == &s->step || s->method->shared_is_exact);
-  const double growth = quadratic ? fmax(1.0, norm / s->seen.fresh_norm) : 1.0;
+      s->history.fresh_seen && (s->active == &s->step || s->method->shared_is_exact);
+  const double growth = quadratic ? fmax(1.0, norm / s->history.fresh_norm) : 1.0;
   // A contraction much better than that, seen several times, is believed a little more.
-  const double floor = fmin(fmax(100.0 * s->seen.fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
-  return fmin(fmax(s->seen.fresh_contraction * growth, quadratic ? floor : GUESS_FLOOR), SLOWEST);
+  const double floor = fmin(fmax(100.0 * s->history.fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
+  return fmin(fmax(s->history.fresh_contraction * growth, quadratic ? floor : GUESS_FLOOR),
+              SLOWEST);
 }
 
 /// Remembers a ratio of two increments, the first of size `norm`, made with factors of this step or an earlier
 /// one.
 static void observe_contraction(asi_stepper *s, double norm, double r) {
   if (s->factor_age == 0) {
-    const double faded = s->seen.fresh_seen ? 0.3 * s->seen.fresh_contraction : 0.0;
-    if (r >= faded) s->seen.fresh_norm = norm;
-    s->seen.fresh_contraction = fmax(faded, r);
-    s->seen.fresh_seen = true;
+    const double faded = s->history.fresh_seen ? 0.3 * s->history.fresh_contraction : 0.0;
+    if (r >= faded) s->history.fresh_norm = norm;
+    s->history.fresh_contraction = fmax(faded, r);
+    s->history.fresh_seen = true;
   } else {
-    s->seen.contraction = s->seen.contraction_age > 0 ? fmax(0.3 * s->seen.contraction, r) : r;
-    s->seen.contraction_age = s->factor_age;
-    if (!is_ageing_alike(s)) return;
-    const double faded = s->seen.ageing_left > 0 ? 0.5 * s->seen.ageing : 0.0;
-    s->seen.ageing = fmax(faded, r / (double)s->factor_age);
-    s->seen.ageing_norm = norm;
-    s->seen.ageing_left = ASI_AGEING_BELIEVED;
+    s->history.contraction =
+        s->history.contraction_age > 0 ? fmax(0.3 * s->history.contraction, r) : r;
+    s->history.contraction_age = s->factor_age;
+    if (!ages_predictably(s)) return;
+    const double faded =
+        s->history.factor_ages_left > 0 ? 0.5 * s->history.contraction_per_age : 0.0;
+    s->history.contraction_per_age = fmax(faded, r / (double)s->factor_age);
+    s->history.factor_age_norm = norm;
+    s->history.factor_ages_left = ASI_FACTOR_AGES_BELIEVED;
   }
 }
 
 // ---- the iteration --------------------------------------------------------------------------------
 
 /// One iteration with the factors at hand, or new ones; the size of the increment in tolerances.
-static as_status iterate(asi_stepper *s, bool renew, bool again, double *norm) {
-  as_status status = s->method->evaluate(s, renew);
-  if (status == AS_OK && renew) status = factorize(s, again);
+static as_status iterate(asi_stepper *s, bool refactor, bool again, double *norm) {
+  as_status status = s->method->evaluate(s, refactor);
+  if (status == AS_OK && refactor) status = factorize(s, again);
   if (status) return status;
   ++s->kin->statistics.newton_iterations;
   ++s->factor_iterations;
@@ -340,8 +344,8 @@ static as_status iterate(asi_stepper *s, bool renew, bool again, double *norm) {
   for (int i = 0; i < s->unknowns; ++i) s->z[i] -= s->increment[i];
   *norm = state_norm(s);
   for (int stage = 0; stage < s->stages; ++stage)
-    *norm = asi_worse(*norm, asi_worse(acceleration_norm(s, stage), force_norm(s, stage)));
-  if (s->method->other_norm) *norm = asi_worse(*norm, s->method->other_norm(s));
+    *norm = asi_max_nan(*norm, asi_max_nan(acceleration_norm(s, stage), force_norm(s, stage)));
+  if (s->method->other_norm) *norm = asi_max_nan(*norm, s->method->other_norm(s));
   return AS_OK;
 }
 
@@ -412,7 +416,7 @@ static bool is_round_off(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   double dvdot = 0.0;
   for (int stage = 0; stage < s->stages; ++stage)
-    dvdot = asi_worse(dvdot, asi_max_motion(p, stage_of(s, s->increment, stage)));
+    dvdot = asi_max_nan(dvdot, asi_max_motion(p, stage_of(s, s->increment, stage)));
   const double of_q = s->c.beta * s->h * s->h * dvdot / (1.0 + asi_max_position(p, s->next.q));
   const double of_v = s->gamma * s->h * dvdot / (s->kin->eval.rate + asi_max_motion(p, s->next.v));
   if (of_q < 1e-11 && of_v < 1e-7) return true;
@@ -444,46 +448,46 @@ static bool only_round_off_is_left(asi_stepper *s) {
 static bool begins_with_new_factors(const asi_stepper *s) {
   const double ratio = s->factor_h / s->h;
   const bool same = is_same_step(s);
-  const bool similar = ratio < USABLE_RATIO && ratio > 1.0 / USABLE_RATIO && !s->path.stiffens;
+  const bool similar = ratio < USABLE_RATIO && ratio > 1.0 / USABLE_RATIO && !s->path.is_stiff;
   if (!(s->def->newton.reuse && (same || similar) && s->factor_compliance == s->kin->compliance &&
         s->factor_age > 0))
     return true;
   const costs c = count_costs(s);
-  return renewal_pays(s, &c, s->seen.first_norm, expected_contraction(s, GUESS_FLOOR)) ||
-         are_outlived(s, &c);
+  return refactor_is_cheaper(s, &c, s->history.first_norm, expected_contraction(s, GUESS_FLOOR)) ||
+         refactor_amortises(s, &c);
 }
 
 as_status asi_newton(asi_stepper *s) {
   s->method->predict(s);
   set_weights(s);
-  bool renew = begins_with_new_factors(s);
-  bool renewed = false, exhausted = false, moved = false; // the last: z, from the prediction
-  bool from_prediction = renew; // with factors of where the step is predicted to end
-  double previous = 0.0;        // size of the increment before; 0: none
+  bool refactor = begins_with_new_factors(s);
+  bool refactorized = false, exhausted = false, moved = false; // the last: z, from the prediction
+  bool from_prediction = refactor; // with factors of where the step is predicted to end
+  double previous = 0.0;           // size of the increment before; 0: none
   for (int iteration = 1; iteration <= s->def->newton.max_iterations; ++iteration) {
-    const bool fresh = renew; // factors of this very iterate
+    const bool fresh = refactor; // factors of this very iterate
     double norm = 0.0;
-    const as_status status = iterate(s, renew, renewed, &norm);
-    if (renew) renewed = true;
-    renew = false;
+    const as_status status = iterate(s, refactor, refactorized, &norm);
+    if (refactor) refactorized = true;
+    refactor = false;
     // Other factors would not help where the prediction itself cannot be evaluated.
     if ((status == AS_ERR_RETRY || status == AS_ERR_NONFINITE) && !moved) return status;
     // Old factors, or those of a simpler matrix, may lead astray: begin again with better ones before
     // giving up.
     const bool astray = status == AS_OK && (isnan(norm) || (previous > 1.0 && norm > previous));
     const bool approximate = s->active == &s->shared;
-    if ((as_status_is_recoverable(status) || astray) && (!renewed || approximate)) {
+    if ((as_status_is_recoverable(status) || astray) && (!refactorized || approximate)) {
       s->method->predict(s);
       moved = false;
-      renew = from_prediction = true;
+      refactor = from_prediction = true;
       previous = 0.0;
       continue;
     }
     if (status) return status;
     moved = true;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
-    if (iteration == 1) s->seen.first_norm = norm;
-    if (iteration == 1 && norm > FAR_PREDICTION) s->seen.ageing_left = 0;
+    if (iteration == 1) s->history.first_norm = norm;
+    if (iteration == 1 && norm > FAR_PREDICTION) s->history.factor_ages_left = 0;
     // [NW.3] error after this increment ~ norm r / (1 - r), with the ratio r of two increments. Before
     // there are two of them in this step, r is what was seen in earlier ones, if anything was.
     const bool noise = norm <= 1.0 && previous > 0.0 && only_round_off_is_left(s);
@@ -494,11 +498,12 @@ as_status asi_newton(asi_stepper *s) {
       observe_contraction(s, previous, noise ? 0.0 : fmax(norm - s->noise, 0.0) / previous);
     } else if (fresh) {
       r = fresh_contraction(s, norm);
-    } else if (s->seen.contraction_age > 0) {
+    } else if (s->history.contraction_age > 0) {
       r = expected_contraction(s, GUESS_FLOOR);
     } else {
       // An increment much larger than those it was seen for may contract less.
-      r = fmin(inherited_contraction(s) * fmax(1.0, norm / (2.0 * s->seen.ageing_norm)), 1.0);
+      r = fmin(contraction_by_factor_age(s) * fmax(1.0, norm / (2.0 * s->history.factor_age_norm)),
+               1.0);
     }
     const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
@@ -508,7 +513,7 @@ as_status asi_newton(asi_stepper *s) {
       const costs c = count_costs(s);
       // Factors of a far prediction contract badly, new ones of where the iteration has come to do not.
       const bool late = iteration == (s->def->newton.max_iterations + 1) / 2 && !approximate;
-      renew = late || r > 0.5 || renewal_pays(s, &c, norm * r, r);
+      refactor = late || r > 0.5 || refactor_is_cheaper(s, &c, norm * r, r);
     }
     previous = norm;
     // So many iterations with better factors, too.
@@ -516,7 +521,7 @@ as_status asi_newton(asi_stepper *s) {
         (!from_prediction || approximate)) {
       s->method->predict(s);
       moved = false;
-      renew = exhausted = from_prediction = true;
+      refactor = exhausted = from_prediction = true;
       previous = 0.0;
       iteration = 0;
     }

@@ -15,12 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/two.h"
+#include "base/simd.h"
 
 void asi_predictor_reset(asi_predictor *p) {
   p->count = 0;
   p->points = 2;
-  p->rings = false;
+  p->extrapolates_parasites = false;
 }
 
 double *asi_predictor_push(asi_predictor *p, double t, double *z) {
@@ -45,30 +45,30 @@ static void polynomial_weights(const asi_predictor *p, int points, double t, dou
 }
 
 /// [NW.13] the coefficients of R(E) (E - 1)^4 but the first, with the other sign
-static void ringing_weights(const asi_predictor *p, double *weight) {
+static void parasitic_weights(const asi_predictor *p, double *weight) {
   double power[1 + ASI_HISTORY] = {0.0};
-  memcpy(power, p->ringing, (size_t)(1 + p->n_ringing) * sizeof(double));
+  memcpy(power, p->parasitic_roots, (size_t)(1 + p->n_parasitic_roots) * sizeof(double));
   for (int k = 0; k < ASI_MOST_POINTS; ++k)
-    for (int i = p->n_ringing + k + 1; i > 0; --i) power[i] -= power[i - 1];
-  for (int i = 0; i < p->n_ringing + ASI_MOST_POINTS; ++i) weight[i] = -power[i + 1];
+    for (int i = p->n_parasitic_roots + k + 1; i > 0; --i) power[i] -= power[i - 1];
+  for (int i = 0; i < p->n_parasitic_roots + ASI_MOST_POINTS; ++i) weight[i] = -power[i + 1];
 }
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
 /// Whether the last points that ringing takes are as far from each other as the newest is from t.
-static bool may_ring(const asi_predictor *p, double t) {
+static bool may_be_parasitic(const asi_predictor *p, double t) {
   const double h = t - p->t[0];
-  const int points = p->n_ringing + ASI_MOST_POINTS;
-  bool equal = p->n_ringing > 0 && p->count >= points;
+  const int points = p->n_parasitic_roots + ASI_MOST_POINTS;
+  bool equal = p->n_parasitic_roots > 0 && p->count >= points;
   for (int i = 1; i < points && equal; ++i) equal = fabs(p->t[i - 1] - p->t[i] - h) <= 1e-6 * h;
   return equal;
 }
 
 /// What the points make of component k, and of the next one, for a constant number of points.
-ASI_INLINED asi_two two_at(const asi_predictor *p, const double *weight, int points, int k) {
-  asi_two sum = asi_both(weight[0]) * asi_load_two(p->z[0] + k);
+ASI_INLINED asi_simd2 two_at(const asi_predictor *p, const double *weight, int points, int k) {
+  asi_simd2 sum = asi_simd_splat(weight[0]) * asi_simd_load(p->z[0] + k);
 #pragma GCC unroll 7
-  for (int i = 1; i < points; ++i) sum += asi_both(weight[i]) * asi_load_two(p->z[i] + k);
+  for (int i = 1; i < points; ++i) sum += asi_simd_splat(weight[i]) * asi_simd_load(p->z[i] + k);
   return sum;
 }
 
@@ -80,16 +80,17 @@ static double one_at(const asi_predictor *p, const double *weight, int points, i
 
 ASI_INLINED void extrapolate(const asi_predictor *of, const double *weight, int points, double *z) {
   const asi_predictor copy = *of, *const p = &copy; // nothing that is stored changes it
-  for (int k = 0; k + 1 < p->size; k += 2) asi_store_two(z + k, two_at(p, weight, points, k));
+  for (int k = 0; k + 1 < p->size; k += 2) asi_simd_store(z + k, two_at(p, weight, points, k));
   if (p->size % 2) z[p->size - 1] = one_at(p, weight, points, p->size - 1);
 }
 
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z) {
-  const bool rings = p->rings && may_ring(p, t);
-  const int points = rings ? p->n_ringing + ASI_MOST_POINTS : smaller(p->points, p->count);
+  const bool extrapolates_parasites = p->extrapolates_parasites && may_be_parasitic(p, t);
+  const int points = extrapolates_parasites ? p->n_parasitic_roots + ASI_MOST_POINTS
+                                            : smaller(p->points, p->count);
   double weight[ASI_HISTORY];
-  if (rings)
-    ringing_weights(p, weight);
+  if (extrapolates_parasites)
+    parasitic_weights(p, weight);
   else
     polynomial_weights(p, points, t, weight);
   switch (points) {
@@ -107,12 +108,12 @@ enum { CHOICES = 3 };
 /// The squares of what `fewest` points miss of z, and one and two more.
 ASI_INLINED void misses(const asi_predictor *p, double weight[CHOICES][ASI_HISTORY], int fewest,
                         const double *z, double square[CHOICES]) {
-  asi_two sum[CHOICES] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+  asi_simd2 sum[CHOICES] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
   for (int k = 0; k + 1 < p->n; k += 2)
 #pragma GCC unroll 3
     for (int c = 0; c < CHOICES; ++c) {
-      const asi_two error = asi_load_two(z + k) - two_at(p, weight[c], fewest + c, k);
-      const asi_two relative = error * asi_load_two(p->per + k);
+      const asi_simd2 error = asi_simd_load(z + k) - two_at(p, weight[c], fewest + c, k);
+      const asi_simd2 relative = error * asi_simd_load(p->per + k);
       sum[c] += relative * relative;
     }
   for (int c = 0; c < CHOICES; ++c) {
@@ -123,13 +124,13 @@ ASI_INLINED void misses(const asi_predictor *p, double weight[CHOICES][ASI_HISTO
 }
 
 /// The square of what ringing misses of z, for a constant number of points.
-ASI_INLINED double ringing_misses(const asi_predictor *p, int points, const double *z) {
+ASI_INLINED double parasitic_misses(const asi_predictor *p, int points, const double *z) {
   double weight[ASI_HISTORY];
-  asi_two sum = asi_both(0.0);
-  ringing_weights(p, weight);
+  asi_simd2 sum = asi_simd_splat(0.0);
+  parasitic_weights(p, weight);
   for (int k = 0; k + 1 < p->n; k += 2) {
-    const asi_two error =
-        (asi_load_two(z + k) - two_at(p, weight, points, k)) * asi_load_two(p->per + k);
+    const asi_simd2 error =
+        (asi_simd_load(z + k) - two_at(p, weight, points, k)) * asi_simd_load(p->per + k);
     sum += error * error;
   }
   const int k = p->n - 1;
@@ -159,9 +160,10 @@ static double learn_points(asi_predictor *p, double t, const double *z) {
 
 void asi_predictor_learn(asi_predictor *p, double t, const double *z) {
   const double least = learn_points(p, t, z);
-  p->rings = false;
-  if (!may_ring(p, t)) return;
-  p->rings = (p->n_ringing == ASI_MOST_RINGING
-                  ? ringing_misses(p, ASI_MOST_RINGING + ASI_MOST_POINTS, z)
-                  : ringing_misses(p, p->n_ringing + ASI_MOST_POINTS, z)) < least;
+  p->extrapolates_parasites = false;
+  if (!may_be_parasitic(p, t)) return;
+  p->extrapolates_parasites =
+      (p->n_parasitic_roots == ASI_MOST_PARASITIC_ROOTS
+           ? parasitic_misses(p, ASI_MOST_PARASITIC_ROOTS + ASI_MOST_POINTS, z)
+           : parasitic_misses(p, p->n_parasitic_roots + ASI_MOST_POINTS, z)) < least;
 }

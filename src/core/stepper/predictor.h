@@ -6,23 +6,24 @@
 
 enum {
   ASI_MOST_POINTS = 4,
-  ASI_MOST_RINGING = 3,
-  ASI_HISTORY = ASI_MOST_POINTS + ASI_MOST_RINGING
+  ASI_MOST_PARASITIC_ROOTS = 3,
+  ASI_HISTORY = ASI_MOST_POINTS + ASI_MOST_PARASITIC_ROOTS
 };
 
 typedef struct asi_predictor {
-  int size;              ///< unknowns
-  int n;                 ///< how many of them, from the first, tell which way predicts best
-  const double *per;     ///< n, and one more: 1 / their typical sizes
-  int count;             ///< points in the history
-  int points;            ///< points that a polynomial goes through: its order plus one
-  bool rings;            ///< what errors do later is extrapolated instead, and a cubic polynomial
-  double t[ASI_HISTORY]; ///< newest first [s]
+  int size;          ///< unknowns
+  int n;             ///< how many of them, from the first, tell which way predicts best
+  const double *per; ///< n, and one more: 1 / their typical sizes
+  int count;         ///< points in the history
+  int points;        ///< points that a polynomial goes through: its order plus one
+  bool
+      extrapolates_parasites; ///< what errors do later is extrapolated instead, and a cubic polynomial
+  double t[ASI_HISTORY];      ///< newest first [s]
   double *z[ASI_HISTORY];
-  int n_ringing; ///< how many roots of the method errors ring on with; 0: it is not known
-  double ringing
+  int n_parasitic_roots; ///< how many roots of the method errors ring on with; 0: it is not known
+  double parasitic_roots
       [1 +
-       ASI_MOST_RINGING]; ///< the polynomial that has these roots, from its highest power, 1, on
+       ASI_MOST_PARASITIC_ROOTS]; ///< the polynomial that has these roots, from its highest power, 1, on
 } asi_predictor;
 
 /// Forgets everything.

@@ -28,11 +28,11 @@ static double largest_of(const asi_stepper *s, const double *value, int first, i
   double largest = 0.0;
   for (int i = first; i < first + count; ++i)
     if (!s->kin->eval.inactive[i] && r->implied[i] == implied)
-      largest = asi_worse(largest, fabs(value[i]) / sqrt(r->inverse_D2[i]));
+      largest = asi_max_nan(largest, fabs(value[i]) / sqrt(r->inverse_D2[i]));
   return largest;
 }
 
-/// g, k and, where there is both, g_t + B v of all rows at the end of the step, into r->image and r->seen.
+/// g, k and, where there is both, g_t + B v of all rows at the end of the step, into r->image and r->history.
 static as_status evaluate_rows(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   const as_point at = {.t = s->t1, .q = s->next.q, .v = s->next.v};
@@ -127,7 +127,7 @@ static void predict_from(asi_stepper *s, const double *from) {
   const bool two = s->def->method == AS_METHOD_SOI2 && m > 0;
   if (s->predictor.count == 0) return;
   s->predictor.count = s->predictor.points = 1;
-  s->predictor.rings = false;
+  s->predictor.extrapolates_parasites = false;
   for (int stage = 0; stage <= (two ? stride : 0); stage += stride) {
     double *const multiplier = s->predictor.z[0] + stage + p->n;
     memcpy(multiplier, from, (m + k) * sizeof(double));
@@ -147,7 +147,7 @@ static as_status change_multipliers(asi_stepper *s) {
   double *rhs = s->kkt_rhs, *old = s->kin->redundancy.image;
   as_status status = asi_blocks(s->kin, &at, asi_system_blocks(system));
   if (status) return status;
-  asi_system_assemble(system, s->kin->block, &s->kin->motion);
+  asi_system_assemble(system, s->kin->block, &s->kin->tangent);
   status = asi_factor(s->kin, system, s->t, "other reactions of redundant joints");
   asi_rows_update(s->kin, true);
   if (status == AS_OK) status = asi_blocks(s->kin, &at, asi_system_blocks(system));

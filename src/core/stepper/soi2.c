@@ -50,23 +50,23 @@ static int list_full(const asi_stepper *s, asi_term *term) {
   const double wm = 1.0 - s->c.alpha_m, wf = 1.0 - s->c.alpha_f;
   int i = 0;
   for (int stage = 0; stage <= tilde; stage += stride) { // rows of a stage
-    term[i++] = (asi_term){stage, stage, AS_BLOCK_M, false, ASI_VIA_IDENTITY, wm};
-    term[i++] = (asi_term){stage, 0, AS_BLOCK_F_V, false, ASI_VIA_IDENTITY, -wf * gamma * h};
-    term[i++] = (asi_term){stage, tilde, AS_BLOCK_F_Q, false, ASI_VIA_T, -wf * beta * h * h};
+    term[i++] = (asi_term){stage, stage, AS_BLOCK_M, false, ASI_CHAIN_IDENTITY, wm};
+    term[i++] = (asi_term){stage, 0, AS_BLOCK_F_V, false, ASI_CHAIN_IDENTITY, -wf * gamma * h};
+    term[i++] = (asi_term){stage, tilde, AS_BLOCK_F_Q, false, ASI_CHAIN_T, -wf * beta * h * h};
     if (p->def.force_kind == AS_FORCE_ADDITIVE) {
-      term[i++] = (asi_term){stage, stage + n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, wf};
-      term[i++] = (asi_term){stage, stage + l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, wf};
+      term[i++] = (asi_term){stage, stage + n, AS_BLOCK_G_Q, true, ASI_CHAIN_IDENTITY, wf};
+      term[i++] = (asi_term){stage, stage + l, AS_BLOCK_K_V, true, ASI_CHAIN_IDENTITY, wf};
     } else {
-      term[i++] = (asi_term){stage, stage + n, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -wf};
-      term[i++] = (asi_term){stage, stage + l, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -wf};
+      term[i++] = (asi_term){stage, stage + n, AS_BLOCK_F_LAMBDA, false, ASI_CHAIN_IDENTITY, -wf};
+      term[i++] = (asi_term){stage, stage + l, AS_BLOCK_F_PSI, false, ASI_CHAIN_IDENTITY, -wf};
     }
-    term[i++] = (asi_term){stage + l, stage, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
-    term[i++] = (asi_term){stage + l, tilde, AS_BLOCK_K_Q, false, ASI_VIA_T, beta * h / gamma};
+    term[i++] = (asi_term){stage + l, stage, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, 1.0};
+    term[i++] = (asi_term){stage + l, tilde, AS_BLOCK_K_Q, false, ASI_CHAIN_T, beta * h / gamma};
   }
   if (has_tilde(s)) {
-    term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
-    term[i++] = (asi_term){n, tilde, AS_BLOCK_GDOT_Q, false, ASI_VIA_T, beta * h / gamma};
-    term[i++] = (asi_term){tilde + n, tilde, AS_BLOCK_G_Q, false, ASI_VIA_T, 1.0};
+    term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_IDENTITY, 1.0};
+    term[i++] = (asi_term){n, tilde, AS_BLOCK_GDOT_Q, false, ASI_CHAIN_T, beta * h / gamma};
+    term[i++] = (asi_term){tilde + n, tilde, AS_BLOCK_G_Q, false, ASI_CHAIN_T, 1.0};
   }
   return i;
 }
@@ -78,16 +78,16 @@ static int list_shared(const asi_stepper *s, asi_term *term) {
   const int n = p->n, l = p->n + p->def.n_lambda;
   const double wm = 1.0 - s->c.alpha_m, wf = 1.0 - s->c.alpha_f;
   int i = 0;
-  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_VIA_IDENTITY, wm};
+  term[i++] = (asi_term){0, 0, AS_BLOCK_M, false, ASI_CHAIN_IDENTITY, wm};
   if (p->def.force_kind == AS_FORCE_ADDITIVE) {
-    term[i++] = (asi_term){0, n, AS_BLOCK_G_Q, true, ASI_VIA_IDENTITY, wf};
-    term[i++] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_VIA_IDENTITY, wf};
+    term[i++] = (asi_term){0, n, AS_BLOCK_G_Q, true, ASI_CHAIN_IDENTITY, wf};
+    term[i++] = (asi_term){0, l, AS_BLOCK_K_V, true, ASI_CHAIN_IDENTITY, wf};
   } else {
-    term[i++] = (asi_term){0, n, AS_BLOCK_F_LAMBDA, false, ASI_VIA_IDENTITY, -wf};
-    term[i++] = (asi_term){0, l, AS_BLOCK_F_PSI, false, ASI_VIA_IDENTITY, -wf};
+    term[i++] = (asi_term){0, n, AS_BLOCK_F_LAMBDA, false, ASI_CHAIN_IDENTITY, -wf};
+    term[i++] = (asi_term){0, l, AS_BLOCK_F_PSI, false, ASI_CHAIN_IDENTITY, -wf};
   }
-  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_VIA_IDENTITY, 1.0};
-  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_VIA_IDENTITY, 1.0};
+  term[i++] = (asi_term){n, 0, AS_BLOCK_G_Q, false, ASI_CHAIN_IDENTITY, 1.0};
+  term[i++] = (asi_term){l, 0, AS_BLOCK_K_V, false, ASI_CHAIN_IDENTITY, 1.0};
   return i;
 }
 
@@ -98,12 +98,13 @@ static as_status soi2_create(asi_stepper *s, as_error *error) {
   s->unknowns = size_of(s);
   s->stages = has_tilde(s) ? 2 : 1;
   int n_terms = list_full(s, terms);
-  as_status status = asi_system_init(
-      &s->step, p, &s->kin->motion, has_tilde(s) ? ASI_UNKNOWNS_TWO_STAGES : ASI_UNKNOWNS_ONE_STAGE,
-      s->unknowns, terms, n_terms, error);
+  as_status status =
+      asi_system_init(&s->step, p, &s->kin->tangent,
+                      has_tilde(s) ? ASI_UNKNOWNS_TWO_STAGES : ASI_UNKNOWNS_ONE_STAGE, s->unknowns,
+                      terms, n_terms, error);
   if (status == AS_OK && has_tilde(s)) {
     n_terms = list_shared(s, terms);
-    status = asi_system_init(&s->shared, p, &s->kin->motion, ASI_UNKNOWNS_ONE_STAGE, stride_of(p),
+    status = asi_system_init(&s->shared, p, &s->kin->tangent, ASI_UNKNOWNS_ONE_STAGE, stride_of(p),
                              terms, n_terms, error);
   }
   s->active = has_tilde(s) ? &s->shared : &s->step;
@@ -164,7 +165,7 @@ static as_status begin_implicit(asi_stepper *s) {
   const int n = s->kin->problem->n;
   as_status status = mass_at(s, s->D * s->h);
   if (status) return status;
-  asi_system_assemble(&s->kin->kkt, s->kin->block, &s->kin->motion);
+  asi_system_assemble(&s->kin->kkt, s->kin->block, &s->kin->tangent);
   for (int j = 0; j < s->kin->kkt.size; ++j)
     for (int k = s->kin->kkt.pattern.col_start[j]; k < s->kin->kkt.pattern.col_start[j + 1]; ++k)
       if (j >= n || s->kin->kkt.pattern.row[k] >= n)
@@ -215,7 +216,7 @@ static as_status follow_stiff(asi_stepper *s, bool changed) {
   const int n = s->kin->problem->n;
   double *change = s->f0; // which is found later
   memcpy(change, s->a0, (size_t)n * sizeof(double));
-  const as_status status = asi_follow_stiff(s, changed);
+  const as_status status = asi_correct_stiff_modes(s, changed);
   if (status) return status;
   for (int i = 0; i < n; ++i) change[i] = s->a0[i] - change[i];
   asi_panels_multiply_add(&s->kin->problem->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value,
@@ -229,7 +230,7 @@ static as_status soi2_begin(asi_stepper *s, double h) {
   asi_term terms[ASI_MAX_TERMS];
   as_status status = AS_OK;
   s->h = h;
-  s->path.stiffens = s->path.stiff;
+  s->path.is_stiff = s->path.stiff;
   s->path.excites = s->path.excited;
   s->gamma = s->c.gamma;
   s->d0 = s->d1 = s->D * h;
@@ -276,7 +277,7 @@ static void soi2_predict(asi_stepper *s) {
   // Nothing would bring back what round-off has left in rows that are left out.
   asi_rows_clear(s->kin, s->z + s->kin->problem->n);
   asi_rows_clear(s->kin, tilde + s->kin->problem->n);
-  asi_path_foretell(s, tilde, 1.0, 0.0, 0.0);
+  asi_path_extrapolate(s, tilde, 1.0, 0.0, 0.0);
   if (!s->path.leads) return;
   asi_path_predict(s, s->z); // [NW.15]
   if (has_tilde(s)) memcpy(tilde, s->z, (size_t)s->kin->problem->n * sizeof(double));
@@ -411,8 +412,8 @@ static as_status soi2_assemble(asi_stepper *s) {
   asi_system *system = s->active;
   const as_status status = asi_blocks(s->kin, &at, asi_system_blocks(system) & ~s->at_trial);
   if (status) return status;
-  asi_motion_update(&s->kin->motion, s->kin->problem, s->xi, NULL);
-  asi_system_assemble(system, s->kin->block, &s->kin->motion);
+  asi_tangent_map_update(&s->kin->tangent, s->kin->problem, s->xi, NULL);
+  asi_system_assemble(system, s->kin->block, &s->kin->tangent);
   for (int i = 0; i < system->size && s->kin->compliance > 0.0; ++i)
     if (i % stride >= n)
       system->value[system->diagonal[i]] -=
@@ -423,11 +424,11 @@ static as_status soi2_assemble(asi_stepper *s) {
 static as_status soi2_linearize(asi_stepper *s, bool again) {
   // Stiff forces spoil the shared matrix, at every step.
   if (s->active == &s->shared &&
-      (again || (s->seen.fresh_seen && s->seen.fresh_contraction > SHARED_CONTRACTION))) {
+      (again || (s->history.fresh_seen && s->history.fresh_contraction > SHARED_CONTRACTION))) {
     s->active = &s->step;
-    s->seen.fresh_seen = false;
-    s->seen.fresh_contraction = 0.1;
-    s->seen.ageing_left = 0;
+    s->history.fresh_seen = false;
+    s->history.fresh_contraction = 0.1;
+    s->history.factor_ages_left = 0;
   }
   s->at_trial |= AS_BLOCK_BIT(AS_BLOCK_M); // M_1 is at hand
   const as_status status = soi2_assemble(s);

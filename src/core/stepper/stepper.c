@@ -57,18 +57,18 @@ static as_status choose_state_coefficients(asi_stepper *s, as_error *error) {
 ///
 ///     v'_n:  (1 - alpha_f) r + alpha_f = 0
 ///     q = 0:  beta r^2 + (1/2 + gamma - 2 beta) r + 1/2 - gamma + beta = 0,   v = 0:  gamma r + 1 - gamma = 0
-static void set_ringing(asi_predictor *p, as_method method, const as_coefficients *c) {
-  double rule[ASI_MOST_RINGING] = {1.0, (1.0 - c->gamma) / c->gamma};
+static void set_parasitic_roots(asi_predictor *p, as_method method, const as_coefficients *c) {
+  double rule[ASI_MOST_PARASITIC_ROOTS] = {1.0, (1.0 - c->gamma) / c->gamma};
   const double root = c->alpha_f / (1.0 - c->alpha_f);
   if (method == AS_METHOD_SOI2 || c->beta == 0.0) return;
   if (method == AS_METHOD_INDEX3) {
     rule[1] = (0.5 + c->gamma - 2.0 * c->beta) / c->beta;
     rule[2] = (0.5 - c->gamma + c->beta) / c->beta;
   }
-  p->n_ringing = method == AS_METHOD_INDEX3 ? 3 : 2;
-  p->ringing[0] = 1.0;
-  for (int i = 1; i <= p->n_ringing; ++i)
-    p->ringing[i] = (i < p->n_ringing ? rule[i] : 0.0) + root * rule[i - 1];
+  p->n_parasitic_roots = method == AS_METHOD_INDEX3 ? 3 : 2;
+  p->parasitic_roots[0] = 1.0;
+  for (int i = 1; i <= p->n_parasitic_roots; ++i)
+    p->parasitic_roots[i] = (i < p->n_parasitic_roots ? rule[i] : 0.0) + root * rule[i - 1];
 }
 
 as_status asi_stepper_choose(asi_stepper *s, as_error *error) {
@@ -129,7 +129,7 @@ void asi_stepper_lay_out(asi_stepper *s, asi_layout *layout) {
   for (int i = 0; i < ASI_PATH; ++i) s->path.mean[i] = asi_layout_take(layout, n);
   s->path.extra = asi_layout_take(layout, n);
   s->path.change = asi_layout_take(layout, n);
-  s->path.foretold = asi_layout_take(layout, n);
+  s->path.extrapolated = asi_layout_take(layout, n);
   s->w0 = asi_layout_take(layout, nx);
   s->atol = asi_layout_take(layout, n);
   s->given_atol = asi_layout_take(layout, n);
@@ -144,7 +144,7 @@ void asi_stepper_lay_out(asi_stepper *s, asi_layout *layout) {
   s->p_before = asi_layout_take(layout, soi2);
   s->f0 = asi_layout_take(layout, soi2);
   s->v_tilde = asi_layout_take(layout, soi2);
-  s->turns = asi_layout_take(layout, n);
+  s->is_rotation = asi_layout_take(layout, n);
   s->weight = asi_layout_take(layout, n);
   s->work_n = asi_layout_take(layout, n);
   s->z = asi_layout_take(layout, unknowns);
@@ -158,14 +158,14 @@ as_status asi_stepper_create(asi_stepper *s, as_error *error) {
   const as_problem *p = s->kin->problem;
   const double *const given = s->def->newton.atol_component;
   for (int i = 0; i < p->n; ++i) s->given_atol[i] = given ? given[i] : s->def->newton.atol;
-  for (int i = 0; i < p->n; ++i) s->turns[i] = p->is_rotation[i] ? 1.0 : 0.0;
+  for (int i = 0; i < p->n; ++i) s->is_rotation[i] = p->is_rotation[i] ? 1.0 : 0.0;
   // What stands behind an odd number is not seen by comparisons.
-  if (p->n % 2) s->turns[p->n] = s->atol[p->n] = (double)NAN;
+  if (p->n % 2) s->is_rotation[p->n] = s->atol[p->n] = (double)NAN;
   const as_status status = s->method->create(s, error);
   s->predictor.size = s->unknowns;
   s->predictor.n = p->n;
   s->predictor.per = p->per_typical;
-  set_ringing(&s->predictor, s->def->method, &s->c);
+  set_parasitic_roots(&s->predictor, s->def->method, &s->c);
   if (status) return status;
   const size_t rows = (size_t)s->kin->redundancy.rows;
   s->last.inactive = asi_calloc(rows, sizeof(bool));

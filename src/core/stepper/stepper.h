@@ -52,19 +52,19 @@ typedef struct asi_method {
 enum { ASI_PATH = 3 }; ///< steps that a path is followed over
 
 /// What was seen of Newton's method in the steps so far: decides on factors and on iterations.
-typedef struct asi_seen {
-  double contraction;       ///< last observed with the factors at hand, when they were
-  long contraction_age;     ///< this old; 0: not observed since the step they were made in
-  double ageing;            ///< contraction over age, as observed last, for
-  double ageing_norm;       ///< an increment of this size
-  int ageing_left;          ///< how many more factors are expected to age like that; 0: not known
-  double fresh_contraction; ///< observed with new factors, or
-  bool fresh_seen;          ///< if not, assumed
-  double fresh_norm;        ///< of the increment that it was observed for
-  double first_norm;        ///< of the first increment of the last step
-  double refining;          ///< contraction of [ST.6]'s refinements when it was seen last,
-  long refining_age;        ///< with factors this old; 0: not yet
-} asi_seen;
+typedef struct asi_newton_history {
+  double contraction;         ///< last observed with the factors at hand, when they were
+  long contraction_age;       ///< this old; 0: not observed since the step they were made in
+  double contraction_per_age; ///< contraction over age, as observed last, for
+  double factor_age_norm;     ///< an increment of this size
+  int factor_ages_left;       ///< how many more factors are expected to age like that; 0: not known
+  double fresh_contraction;   ///< observed with new factors, or
+  bool fresh_seen;            ///< if not, assumed
+  double fresh_norm;          ///< of the increment that it was observed for
+  double first_norm;          ///< of the first increment of the last step
+  double refining;            ///< contraction of [ST.6]'s refinements when it was seen last,
+  long refining_age;          ///< with factors this old; 0: not yet
+} asi_newton_history;
 
 /// What a trial leaves of the equations, in typical sizes: of motion, of positions, of velocities.
 typedef struct asi_left {
@@ -151,12 +151,12 @@ struct asi_stepper {
     int count;              ///< how many there are
     double lag;             ///< what the last one's v_0 lags behind, over v'' [s^2]
     bool stiff;             ///< there may have been something stiff in it, where steps have changed
-    bool stiffens;          ///< the same with this one
+    bool is_stiff;          ///< the same with this one
     bool excited;           ///< since the start a change of the step would have excited something
     bool excites;           ///< the same with this one
     double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
     double *change;         ///< n: scratch
-    double *foretold;       ///< n: xi of this step as extrapolated, [NW.15]
+    double *extrapolated;   ///< n: xi of this step as extrapolated, [NW.15]
     bool leads;             ///< the path foretells steps better than that
   } path;                   ///< where stiff directions come from, [GA.15]
   asi_predictor predictor;
@@ -182,16 +182,16 @@ struct asi_stepper {
   double *p0;       ///< SOI2: p_n with its step-change correction
   double *a_before; ///< SOI2: a0 and p0 of the last step
   double *p_before;
-  double *f0;        ///< SOI2: the force at the start of the step
-  double *v_tilde;   ///< SOI2: the velocity of the tilde stage
-  double *xi;        ///< q_{n+1} = q_n o exp(xi)
-  double *z;         ///< unknowns
-  double *residual;  ///< of the step's equations
-  double *increment; ///< of z
-  double *turns;     ///< n: 1 for rotations of bodies, 0 for all else
-  double *weight;    ///< n: the tolerance of each component of v'
-  double *work_n;    ///< n
-  double *kkt_rhs;   ///< n + n_lambda + n_psi + n_x + n_y: right sides of the systems of kinematics
+  double *f0;          ///< SOI2: the force at the start of the step
+  double *v_tilde;     ///< SOI2: the velocity of the tilde stage
+  double *xi;          ///< q_{n+1} = q_n o exp(xi)
+  double *z;           ///< unknowns
+  double *residual;    ///< of the step's equations
+  double *increment;   ///< of z
+  double *is_rotation; ///< n: 1 for rotations of bodies, 0 for all else
+  double *weight;      ///< n: the tolerance of each component of v'
+  double *work_n;      ///< n
+  double *kkt_rhs; ///< n + n_lambda + n_psi + n_x + n_y: right sides of the systems of kinematics
 
   // Newton.
   double *atol;       ///< n
@@ -207,7 +207,7 @@ struct asi_stepper {
   double factor_compliance;
   long factor_age;        ///< steps since the factors at hand were made; 0: made in this one
   long factor_iterations; ///< iterations with them
-  asi_seen seen;
+  asi_newton_history history;
   double noise;        ///< what round-off may leave of an increment, in tolerances
   double round_off[2]; ///< in v' of a step, by stage, in typical sizes
   double q_size;       ///< of q where the step begins, in typical sizes
@@ -266,12 +266,13 @@ void asi_path_note(asi_stepper *s);
 double asi_path_reach(const asi_stepper *s);
 double asi_path_mean(const asi_stepper *s, double far, int i);
 /// [NW.15] Keeps xi of a prediction with a_1 (SOI2: a~) = by_z z + by_vdot v'_0 + by_a a_0.
-void asi_path_foretell(asi_stepper *s, const double *z, double by_z, double by_vdot, double by_a);
+void asi_path_extrapolate(asi_stepper *s, const double *z, double by_z, double by_vdot,
+                          double by_a);
 /// [NW.15] a_1 (SOI2: a~) with which a step goes on as the path did.
 void asi_path_predict(const asi_stepper *s, double *a);
 /// Changes v0 of a step whose size has changed, now or earlier, by what its size adds to velocities where something is stiff, and
 /// sets v0 and a0 to what the path says where positions are held, [GA.15].
-as_status asi_follow_stiff(asi_stepper *s, bool changed);
+as_status asi_correct_stiff_modes(asi_stepper *s, bool changed);
 /// What springs and dampers have in a change w of v' over a step beside what inertia has, by the matrix of steps and M as it was
 /// evaluated last. Spoils s->z.
 double asi_stiff_share(asi_stepper *s, const double *w);
@@ -316,7 +317,7 @@ as_status asi_index2_couple(asi_stepper *s, as_error *error);
 
 // newton.c ----------------------------------------------------------------------------------------
 
-enum { ASI_AGEING_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
+enum { ASI_FACTOR_AGES_BELIEVED = 10 }; ///< of so many factors in a row, [NW.12]
 
 /// Round-off in v' of a step of size h; `stage` counts those of SOI2, otherwise 0.
 double asi_round_off(const asi_stepper *s, int stage, double h);

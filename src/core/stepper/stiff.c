@@ -42,7 +42,7 @@ enum { LAG_POWERS = 8 };
 
 void asi_path_forget(asi_stepper *s) {
   s->path.count = 0;
-  s->path.stiff = s->path.stiffens = s->path.leads = false;
+  s->path.stiff = s->path.is_stiff = s->path.leads = false;
   s->path.excited = s->path.excites = false;
 }
 
@@ -71,11 +71,12 @@ double asi_path_mean(const asi_stepper *s, double far, int i) {
   return s->path.mean[0][i] + far * (s->path.mean[0][i] - s->path.mean[1][i]);
 }
 
-void asi_path_foretell(asi_stepper *s, const double *z, double by_z, double by_vdot, double by_a) {
+void asi_path_extrapolate(asi_stepper *s, const double *z, double by_z, double by_vdot,
+                          double by_a) {
   const double h = s->h, beta = s->c.beta;
   for (int i = 0; i < s->kin->problem->n && !s->controlled; ++i) {
     const double a = by_z * z[i] + by_vdot * s->vdot0[i] + by_a * s->a0[i];
-    s->path.foretold[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * a);
+    s->path.extrapolated[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * a);
   }
 }
 
@@ -93,7 +94,7 @@ static bool path_leads(const asi_stepper *s) {
   for (int i = 0; i < s->kin->problem->n; ++i) {
     const double per = s->kin->problem->per_typical[i];
     by_path = fmax(by_path, fabs(s->h * asi_path_mean(s, far, i) - s->xi[i]) * per);
-    by_rates = fmax(by_rates, fabs(s->path.foretold[i] - s->xi[i]) * per);
+    by_rates = fmax(by_rates, fabs(s->path.extrapolated[i] - s->xi[i]) * per);
   }
   return by_path < BETTER * by_rates;
 }
@@ -141,7 +142,7 @@ void asi_path_note(asi_stepper *s) {
   s->path.h[0] = h;
   if (s->path.count < ASI_PATH) ++s->path.count;
   s->path.lag = lag(s);
-  s->path.stiff = s->path.stiffens;
+  s->path.stiff = s->path.is_stiff;
   s->path.excited = s->path.excites;
   // The mean of v over the step, since xi = integral of v + h^3 [v,v']/12.
   as_space_bracket(s->kin->problem->space, s->v0, s->now.vdot, mean);
@@ -333,29 +334,29 @@ static as_status look_at_changes(asi_stepper *s, double *w) {
   if (status) return status;
   velocity_gap(s, w);
   const double of_gap = stiff_force(s, w, s->residual);
-  if (!s->controlled) s->path.stiffens = s->path.stiffens && of_gap > LEAST_STIFF;
+  if (!s->controlled) s->path.is_stiff = s->path.is_stiff && of_gap > LEAST_STIFF;
   if (!s->controlled) return AS_OK;
   if (!s->path.excites) status = look_for_springs(s, w);
   if (status) return status;
   lag_change(s, w);
   const double of_lag = stiff_force(s, w, s->residual);
-  s->path.stiffens = s->path.stiffens && fmax(of_gap, of_lag) > LEAST_STIFF;
+  s->path.is_stiff = s->path.is_stiff && fmax(of_gap, of_lag) > LEAST_STIFF;
   return look_for_springs(s, w);
 }
 
-as_status asi_follow_stiff(asi_stepper *s, bool changed) {
+as_status asi_correct_stiff_modes(asi_stepper *s, bool changed) {
   double *w = s->path.change;
   bool held;
   // Where nothing is stiff as the step changes nothing is looked for until it changes again.
   // SOI2's shared matrix knows nothing of stiffness; it is in use as long as there is none.
   const bool is_shared = s->def->method == AS_METHOD_SOI2 && s->active == &s->shared;
-  s->path.stiffens = (changed || s->path.stiff) && !is_shared;
-  if (!(s->path.stiffens || s->path.excited) || s->path.count < ASI_PATH || isnan(s->factor_h))
+  s->path.is_stiff = (changed || s->path.stiff) && !is_shared;
+  if (!(s->path.is_stiff || s->path.excited) || s->path.count < ASI_PATH || isnan(s->factor_h))
     return AS_OK;
   const as_point at = asi_point_at_start(s, s->now.v);
   as_status status = look_at_changes(s, w);
   if (status == AS_OK && s->path.excites) status = add_lag_change(s, w);
-  if (status || !s->path.stiffens) return status;
+  if (status || !s->path.is_stiff) return status;
   status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_F_V));
   if (status) return status;
   velocity_gap(s, w);

@@ -12,7 +12,7 @@ static void copy(double *to, const double *from, int n) {
   memcpy(to, from, (size_t)n * sizeof(double));
 }
 
-void asi_dense_keep_end(as_integrator *s) {
+void asi_interpolation_keep_end(as_integrator *s) {
   const as_problem *p = s->kin.problem;
   if (!s->stepper.last.known || s->stepper.last.jumped) return;
   s->stepper.last.jumped = true;
@@ -60,7 +60,7 @@ static void move(as_integrator *s, cubic c, const double *q0) {
   if (c.change == 0.0) copy(s->shown.q, q0, p->nq);
 }
 
-void asi_dense_show(as_integrator *s, double t) {
+void asi_interpolation_show(as_integrator *s, double t) {
   asi_publish(s, s->stepper.t, &s->stepper.now);
   if (t == s->stepper.t || !s->stepper.last.known) return;
   const as_problem *p = s->kin.problem;

@@ -12,13 +12,13 @@
 #include "core/driver/integrator.h"
 
 /// Where a sampler stands.
-struct asi_sampler {
+struct asi_zoh {
   long long next; ///< number of its next sample
   bool pending;   ///< a result waits
   double due;     ///< until then [s]
 };
 
-as_status asi_sampling_create(as_integrator *s, as_error *error) {
+as_status asi_zoh_create(as_integrator *s, as_error *error) {
   const as_problem_def *def = &s->kin.problem->def;
   // Behind each a copy, for a start that fails; behind held one of u, too, one for samples that fail, two for
   // events, one for steps that fail and one that samplers are shown.
@@ -27,21 +27,21 @@ as_status asi_sampling_create(as_integrator *s, as_error *error) {
   return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
 }
 
-void asi_sampling_keep(as_integrator *s) {
+void asi_zoh_keep(as_integrator *s) {
   const size_t n = (size_t)s->kin.problem->def.n_samplers, nu = (size_t)s->kin.problem->def.n_u;
   memcpy(s->sampler + n, s->sampler, n * sizeof *s->sampler);
   memcpy(s->held + nu, s->held, nu * sizeof(double));
   memcpy(s->held + 2 * nu, s->kin.eval.u, nu * sizeof(double));
 }
 
-void asi_sampling_take_back(as_integrator *s) {
+void asi_zoh_take_back(as_integrator *s) {
   const size_t n = (size_t)s->kin.problem->def.n_samplers, nu = (size_t)s->kin.problem->def.n_u;
   memcpy(s->sampler, s->sampler + n, n * sizeof *s->sampler);
   memcpy(s->held, s->held + nu, nu * sizeof(double));
   memcpy(s->kin.eval.u, s->held + 2 * nu, nu * sizeof(double));
 }
 
-void asi_sampling_free(as_integrator *s) {
+void asi_zoh_free(as_integrator *s) {
   free(s->sampler);
   free(s->held);
 }
@@ -60,7 +60,7 @@ static bool is_at(double t, double time, double period) {
   return fabs(t - time) <= slack(t, period);
 }
 
-bool asi_sampling_is_at(const as_integrator *s, double time, double t) {
+bool asi_zoh_is_at(const as_integrator *s, double time, double t) {
   const int n = s->kin.problem->def.n_samplers;
   bool all = n > 0;
   for (int i = 0; i < n; ++i) all = all && is_at(t, time, s->kin.problem->sampler[i].period);
@@ -68,17 +68,17 @@ bool asi_sampling_is_at(const as_integrator *s, double time, double t) {
 }
 
 /// Whether what was read can be: no sample and no result is overdue, and counting does not overflow.
-static bool makes_sense(const struct asi_sampler *x, const as_sampler_def *def, double t) {
+static bool makes_sense(const struct asi_zoh *x, const as_sampler_def *def, double t) {
   const double least = t - 2.0 * slack(t, def->period);
   return (double)x->next <= 0x1p53 && sample_time(def, x->next) >= least &&
          (!x->pending || (x->due >= least && x->due <= t + 2.0 * def->period));
 }
 
-void asi_sampling_visit(as_integrator *s, asi_archive *a) {
+void asi_zoh_visit(as_integrator *s, asi_archive *a) {
   const as_problem_def *def = &s->kin.problem->def;
   asi_archive_doubles(a, s->held, (size_t)def->n_u);
   for (int i = 0; i < def->n_samplers; ++i) {
-    struct asi_sampler *x = &s->sampler[i];
+    struct asi_zoh *x = &s->sampler[i];
     uint64_t next = (uint64_t)x->next;
     asi_archive_word(a, &next);
     asi_archive_bool(a, &x->pending);
@@ -90,17 +90,17 @@ void asi_sampling_visit(as_integrator *s, asi_archive *a) {
   }
 }
 
-void asi_sampling_start(as_integrator *s, double t) {
+void asi_zoh_start(as_integrator *s, double t) {
   const as_problem_def *def = &s->kin.problem->def;
   for (int i = 0; i < def->n_samplers; ++i) {
     const as_sampler_def *one = &s->kin.problem->sampler[i];
     long long k = (long long)fmax(0.0, floor((t - one->offset) / one->period) - 1.0);
     while (sample_time(one, k) < t && !is_at(t, sample_time(one, k), one->period)) ++k;
-    s->sampler[i] = (struct asi_sampler){.next = k};
+    s->sampler[i] = (struct asi_zoh){.next = k};
   }
 }
 
-double asi_sampling_next(const as_integrator *s) {
+double asi_zoh_next(const as_integrator *s) {
   double next = (double)INFINITY;
   for (int i = 0; i < s->kin.problem->def.n_samplers; ++i) {
     next = fmin(next, sample_time(&s->kin.problem->sampler[i], s->sampler[i].next));
@@ -147,7 +147,7 @@ static as_status take_samples(as_integrator *s) {
   return AS_OK;
 }
 
-as_status asi_sampling_act(as_integrator *s, bool *jumped) {
+as_status asi_zoh_act(as_integrator *s, bool *jumped) {
   const as_problem *p = s->kin.problem;
   bool changed = *jumped = false;
   double *const old_u = s->held + 3 * (size_t)p->def.n_u;
@@ -158,7 +158,7 @@ as_status asi_sampling_act(as_integrator *s, bool *jumped) {
     const as_sampler_def *one = &p->sampler[i];
     if (!s->sampler[i].pending || !is_at(s->stepper.t, s->sampler[i].due, one->period)) continue;
     const size_t size = (size_t)one->count * sizeof(double);
-    if (!changed) asi_dense_keep_end(s);
+    if (!changed) asi_interpolation_keep_end(s);
     changed = changed || memcmp(s->kin.eval.u + one->first, s->held + one->first, size) != 0;
     memcpy(s->kin.eval.u + one->first, s->held + one->first, size);
     s->sampler[i].pending = false;

@@ -1,5 +1,5 @@
 /// Random points, see sample.h.
-#include "core/kinematics/sample.h"
+#include "core/kinematics/probe_points.h"
 
 #include <math.h>
 #include <stdlib.h>

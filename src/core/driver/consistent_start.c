@@ -67,7 +67,7 @@ static as_status measure_gap(as_integrator *s, double t, const double *q, double
   asi_rows_update(&s->kin, false);
   for (int i = 0; i < p->def.n_lambda && status == AS_OK; ++i)
     if (r->implied[i] && !s->kin.eval.inactive[i] && g[i] != 0.0)
-      *gap = asi_worse(*gap, fabs(g[i]) / sqrt(r->inverse_D2[i]) / length);
+      *gap = asi_max_nan(*gap, fabs(g[i]) / sqrt(r->inverse_D2[i]) / length);
   return status;
 }
 
@@ -250,34 +250,34 @@ static as_status consistent_values(as_integrator *s, const as_initial *initial,
 
 /// Makes the consistent values in s->next a start at t.
 static as_status begin(as_integrator *s, double t) {
-  asi_sampling_start(s, t);
+  asi_zoh_start(s, t);
   s->stepper.t = t;
   s->stepper.last.known = false;
   go_on(s);
   asi_control_start(s);
   asi_index2_metric(&s->stepper);
   s->started = true;
-  s->stepper.varying = s->stepper.forward = s->open = false;
+  s->stepper.varying = s->stepper.forward = s->has_pending_events = false;
   asi_parasite_forget(&s->stepper);
-  s->settled = s->stepper.t;
+  s->processed_until = s->stepper.t;
   s->report = (as_event_report){.index = -1, .impulse = s->impulse};
   memset(s->impulse, 0, (size_t)s->kin.redundancy.rows * sizeof(double));
   s->stepper.factor_h = (double)NAN;
   s->stepper.active = s->stepper.shared.size > 0 ? &s->stepper.shared : &s->stepper.step;
   s->stepper.coupled_steps = 0;
-  s->stepper.seen.fresh_contraction = 0.1;
-  s->stepper.seen.fresh_seen = false;
-  s->stepper.seen.fresh_norm = 1.0;
-  s->stepper.seen.contraction_age = 0;
-  s->stepper.seen.ageing_left = 0;
+  s->stepper.history.fresh_contraction = 0.1;
+  s->stepper.history.fresh_seen = false;
+  s->stepper.history.fresh_norm = 1.0;
+  s->stepper.history.contraction_age = 0;
+  s->stepper.history.factor_ages_left = 0;
   s->stepper.factor_iterations = 0;
-  s->stepper.seen.first_norm = 0.0;
-  s->stepper.seen.refining = 1.0;
-  s->stepper.seen.refining_age = 0;
+  s->stepper.history.first_norm = 0.0;
+  s->stepper.history.refining = 1.0;
+  s->stepper.history.refining_age = 0;
   asi_predictor_reset(&s->stepper.predictor);
   s->stepper.last_h = s->mesh.h = (double)NAN;
   bool jumped = false;
-  as_status status = asi_sampling_act(s, &jumped);
+  as_status status = asi_zoh_act(s, &jumped);
   if (status == AS_OK) status = asi_events_start(s);
   if (status) return status; // and the run before goes on with its factors
   asi_system_forget(&s->stepper.step);
@@ -310,7 +310,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   as_start_report own_report = {0};
   const as_integrator saved = *s;
   memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
-  asi_sampling_keep(s);
+  asi_zoh_keep(s);
   asi_events_keep(s);
   keep_rows(s);
   s->kin.statistics = (as_statistics){0};
@@ -331,7 +331,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
     *s = saved;
     s->kin.redundancy.least = least;
     memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
-    asi_sampling_take_back(s);
+    asi_zoh_take_back(s);
     asi_events_take_back(s);
     take_rows_back(s);
     s->kin.mass_known = false; // blocks may hold anything now
