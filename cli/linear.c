@@ -499,12 +499,31 @@ static bool motion_input(const linear_place *place, const char *name, const char
   return true;
 }
 
+/// Added to the formula of a signal, or to the rate of a state: `blocks.NAME`.
+static bool block_input(const linear_place *place, const char *text, double *rate, double *output) {
+  const as_problem *problem = as_model_problem(place->machine->model);
+  const as_sizes n = as_problem_sizes(problem);
+  char wanted[300], name[300];
+  if (strncmp(text, "blocks.", 7) != 0) return false;
+  snprintf(wanted, sizeof wanted, "block \"%s\"", text + 7);
+  for (int i = 0; i < n.x + n.y; i++) {
+    const bool is_state = i < n.x;
+    as_problem_describe(problem, is_state ? AS_QUANTITY_X : AS_QUANTITY_Y, is_state ? i : i - n.x,
+                        name, sizeof name);
+    if (strcmp(name, wanted) != 0) continue;
+    *(is_state ? rate + i : output + i - n.x) = 1.0;
+    return true;
+  }
+  return false;
+}
+
 static cli_exit refuse_input(const linear_request *r, const char *text) {
   cli_complain(
       "%s: There is no input `%s`: inputs are parameters that forces depend on "
       "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "
       "`bodies.arm.torque.z`) and along joints (`joints.hinge.drive`), forces that are not "
-      "zero (`forces.wind`), and laws of motions (`joints.motor.law`).",
+      "zero (`forces.wind`), laws of motions (`joints.motor.law`), and signals and states of "
+      "blocks (`blocks.demand`).",
       r->machine.model, text);
   machine_refuse(&r->machine);
   return CLI_USAGE;
@@ -540,6 +559,10 @@ static cli_exit find_input(const linear_request *r, const linear_place *place,
       force_input(place, state, name, f))
     return CLI_DONE;
   input->force = NULL;
+  input->rate = f + n.v;
+  input->output = f + n.v + n.x;
+  if (block_input(place, text, f + n.v, f + n.v + n.x)) return CLI_DONE;
+  input->rate = input->output = NULL;
   input->moves = f + n.v + n.x + n.y;
   if (split(text, "joints", name, sizeof name, &rest) &&
       motion_input(place, name, rest, f + n.v + n.x + n.y))
@@ -571,7 +594,7 @@ const char *linear_input_unit(const linear_request *r, const linear_place *place
   (void)place;
   const size_t length = strlen(text);
   if (strncmp(text, "parameters.", 11) == 0) return "-";
-  if (strncmp(text, "forces.", 7) == 0) return "-";
+  if (strncmp(text, "forces.", 7) == 0 || strncmp(text, "blocks.", 7) == 0) return "-";
   if (length > 4 && strcmp(text + length - 4, ".law") == 0) return "m/s^2, rad/s^2";
   if (split(text, "bodies", name, sizeof name, &rest))
     return strncmp(rest, "torque", 6) == 0 ? "N m" : "N";

@@ -64,7 +64,13 @@ void as_linear_state_name(const as_model *model, const as_linearization *l, int 
     return;
   }
   if (s.kind == AS_LINEAR_STATE) {
-    as_problem_describe(l->problem, AS_QUANTITY_X, s.index, text, size);
+    char name[160] = "";
+    as_problem_describe(l->problem, AS_QUANTITY_X, s.index, name, sizeof name);
+    const size_t length = strlen(name);
+    if (strncmp(name, "block \"", 7) == 0 && name[length - 1] == '"') // as its channel
+      snprintf(text, size, "blocks.%.*s", (int)length - 8, name + 7);
+    else
+      snprintf(text, size, "%s", name);
     return;
   }
   const int body = body_of(model, l, s.index, &offset), rate = s.kind == AS_LINEAR_VELOCITY;

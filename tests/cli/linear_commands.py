@@ -215,6 +215,22 @@ def solve(a, b):
     return [m[i][n] / m[i][i] for i in range(n)]
 
 
+def test_blocks(_):
+    """A motor with a lag: states and inputs of blocks have the names of their channels."""
+    model = write("lag.yaml", ROD.replace("forces:\n", """blocks:
+  demand: {type: signal, formula: 0}
+  lag: {type: state, rate: 5*(blocks.demand - blocks.lag)}
+forces:
+""").replace('force: "torque - ', 'force: "blocks.lag - '))
+    s = read_json(expect(0, None, "linearize", model, "--equilibrium", "--inputs", "blocks.demand,blocks.lag",
+                         "--outputs", "blocks.demand,blocks.lag", "--json"))
+    check(s["states"][2] == "blocks.lag [-]" and s["inputs"] == ["blocks.demand [-]", "blocks.lag [-]"], s)
+    check(close(s["A"][1][2], 1 / 0.96) and close(s["A"][2][2], -5), s["A"])
+    check(close(s["B"][2][0], 5) and close(s["B"][2][1], 1) and abs(s["B"][1][0]) < 1e-12, s["B"])
+    check(close(s["D"][0][0], 1) and abs(s["D"][1][0]) < 1e-12 and close(s["C"][1][2], 1), s["C"], s["D"])
+    expect(2, "There is no input `blocks.no`", "linearize", model, "--equilibrium", "--inputs", "blocks.no")
+
+
 def test_controller(_):
     """The gains in the file of the pole on a cart are those that its linear system asks for, and do what they should."""
     model = os.path.join(MACHINES, "pole-placement", "model.yaml")
