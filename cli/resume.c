@@ -1,4 +1,4 @@
-// What a run's folder keeps, see keeping.h. Texts in results.h5:
+// What a run's folder keeps, see resume.h. Texts in results.h5:
 //
 //   model, include 1, ...   the model file and what it includes
 //   path                    the model file as it was given
@@ -7,7 +7,7 @@
 //   files                   a line for each file that was read: digest, size, path
 #define _POSIX_C_SOURCE 200809L // strdup, access, open_memstream
 
-#include "keeping.h"
+#include "resume.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   return status;
 }
 
-cli_exit keeping_create(job *j) {
+cli_exit resume_create(job *j) {
   size_t most = (size_t)j->machine->n_sources + (size_t)j->request->n_settings + 4;
   as_named_text *texts = calloc(most, sizeof *texts);
   char(*labels)[LABEL] = calloc(most, sizeof *labels);
@@ -119,7 +119,7 @@ static bool is_free(const char *setting) {
          strncmp(setting, "simulate.max_steps=", 19) == 0;
 }
 
-unsigned long long keeping_tag(const job *j) {
+unsigned long long resume_tag(const job *j) {
   unsigned long long hash = 14695981039346656037u;
   for (int i = 0; i < j->machine->n_files; i++) {
     take_in_number(&hash, j->machine->files[i].size);
@@ -174,7 +174,7 @@ static cli_exit join_settings(machine_request *r, kept *k) {
   return CLI_DONE;
 }
 
-cli_exit keeping_find(machine_request *r, kept *k) {
+cli_exit resume_find(machine_request *r, kept *k) {
   for (int i = 0; i < r->n_settings; i++) {
     if (is_free(r->settings[i])) continue;
     cli_complain("`--set %s`: a run is resumed with its own settings; only `simulate.t_end` and "
@@ -203,7 +203,7 @@ cli_exit keeping_find(machine_request *r, kept *k) {
   return CLI_OUTPUT;
 }
 
-void keeping_free(kept *k) {
+void resume_free(kept *k) {
   for (int i = 0; i < k->n; i++) free(k->text[i]);
   free(k->text);
   free((void *)k->settings);
@@ -278,7 +278,7 @@ static cli_exit check_files(job *j, as_recording *recording) {
   return cli_judge(status);
 }
 
-cli_exit keeping_resume(job *j) {
+cli_exit resume_run(job *j) {
   as_recording *recording = NULL;
   cli_exit status = folder_lock(j->folder, &j->lock);
   if (status == CLI_DONE) status = open_recording(j->folder, &recording);

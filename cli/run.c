@@ -15,9 +15,9 @@
 #include "error_table.h"
 #include "folder.h"
 #include "job.h"
-#include "keeping.h"
 #include "recorder.h"
 #include "report.h"
+#include "resume.h"
 
 static const double FLUSH_PAUSE = 1.0;  // between two flushes [s], at least
 static const double FLUSH_SHARE = 0.05; // of the time that flushes may take
@@ -153,7 +153,7 @@ static cli_exit prepare_run(job *j) {
   def.n_times = machine->output.n_times;
   def.accuracy = machine->simulation.accuracy;
   def.poses = true;
-  def.tag = keeping_tag(j);
+  def.tag = resume_tag(j);
   def.no_sync = j->request->no_sync;
   def.progress = show_progress;
   def.progress_user = j;
@@ -226,7 +226,7 @@ static cli_exit prepare_folder(job *j) {
   j->begun = true;
   as_error error;
   as_status made = as_csv_create(j->table, as_run_channels(j->run), &j->csv, &error);
-  if (made == AS_OK) return keeping_create(j);
+  if (made == AS_OK) return resume_create(j);
   cli_complain("%s", error.message);
   return cli_judge(made);
 }
@@ -386,7 +386,7 @@ static cli_exit run_machine(const machine_request *r) {
   status = j.folder == NULL ? cli_complain_memory() : prepare_paths(&j);
   if (status == CLI_DONE) status = prepare_run(&j);
   listen(); // before there is a summary that says `running`
-  if (status == CLI_DONE) status = r->resume != NULL ? keeping_resume(&j) : prepare_folder(&j);
+  if (status == CLI_DONE) status = r->resume != NULL ? resume_run(&j) : prepare_folder(&j);
   if (status == CLI_DONE) {
     status = run_job(&j);
   } else {
@@ -457,10 +457,10 @@ cli_exit run_command(int argc, char **argv) {
     print_help();
   } else if (status == CLI_DONE) {
     kept k = {.text = NULL};
-    if (r.resume != NULL) status = keeping_find(&r, &k);
+    if (r.resume != NULL) status = resume_find(&r, &k);
     if (status != CLI_DONE) machine_refuse(&r);
     if (status == CLI_DONE) status = run_machine(&r);
-    keeping_free(&k);
+    resume_free(&k);
   }
   machine_arguments_free(&r);
   return status;

@@ -1,6 +1,6 @@
 /// What a run's folder keeps so that the run can be known again and gone on with.
-#ifndef ALPHASTEP_CLI_KEEPING_H
-#define ALPHASTEP_CLI_KEEPING_H
+#ifndef ALPHASTEP_CLI_RESUME_H
+#define ALPHASTEP_CLI_RESUME_H
 
 #include "job.h"
 
@@ -12,15 +12,15 @@ typedef struct kept {
 } kept;
 
 /// `--resume`: finds the model file and the settings of the run in that folder and completes the request. Complains.
-cli_exit keeping_find(machine_request *r, kept *k);
-void keeping_free(kept *k);
+cli_exit resume_find(machine_request *r, kept *k);
+void resume_free(kept *k);
 
 /// Makes results.h5 with the model file and how it is run. Complains.
-cli_exit keeping_create(job *j);
+cli_exit resume_create(job *j);
 /// Takes up the run that is in the folder: its state, and its files behind the rows that the state has given. Complains.
-cli_exit keeping_resume(job *j);
+cli_exit resume_run(job *j);
 
 /// A number that changes with the model file, its includes and its settings.
-unsigned long long keeping_tag(const job *j);
+unsigned long long resume_tag(const job *j);
 
 #endif
