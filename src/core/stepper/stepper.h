@@ -7,7 +7,7 @@
 /// newton.c      solves one step's equations;  predictor.c  a first guess of them
 /// first_step.c  what first and changed steps begin with
 /// stiff.c       stiff directions: what a step does not resolve
-/// rows.c        redundant rows along a run
+/// rows.c        redundant rows along a run;  parasite.c  modes of index-3 that alternate
 #ifndef ALPHASTEP_CORE_STEPPER_STEPPER_H
 #define ALPHASTEP_CORE_STEPPER_STEPPER_H
 
@@ -257,8 +257,6 @@ as_status asi_index3_velocity(asi_stepper *s, const double *vddot, double *v);
 
 /// Forgets the path: a start, or a jump.
 void asi_path_forget(asi_stepper *s);
-/// Begins to look for parasitic modes anew, [GA.18].
-void asi_parasite_forget(asi_stepper *s);
 /// Notes the step that has just been solved, before it is accepted.
 void asi_path_note(asi_stepper *s);
 /// [NW.15] How far behind the means over the last two steps the middle of this one lies, in their distances; and the mean of
@@ -281,6 +279,13 @@ typedef as_status asi_assemble_start(asi_stepper *s, bool dampers);
 /// Takes out of v0, of a0, which is v' at a start, and of the rates there what a step of size h does not resolve. The factors of
 /// s->active are those of the start afterwards.
 as_status asi_calm_start(asi_stepper *s, asi_assemble_start *assemble);
+
+// parasite.c --------------------------------------------------------------------------------------
+
+/// Begins to look for parasitic modes anew, [GA.18].
+void asi_parasite_forget(asi_stepper *s);
+/// [GA.18] Whether a parasitic mode of index-3 grows, as multipliers show it after each step.
+bool asi_parasite_grows(asi_stepper *s);
 
 // rows.c ------------------------------------------------------------------------------------------
 
