@@ -28,12 +28,13 @@ static const char *const machines[] = {
 // Where constraints prescribe positions, their errors are what Newton's method leaves.
 static const double LEAST_SHOWN = 1e-7;
 
-static bool is_like(double x, double shown) {
-  return fmax(x, shown) < LEAST_SHOWN || (x < 2.0 * shown && x > 0.5 * shown);
+static bool is_like(double x, double shown, double factor) {
+  return fmax(x, shown) < LEAST_SHOWN || (x < factor * shown && x > shown / factor);
 }
 
-/// Errors that the page shows are right to a factor of 2 (they are differences of two runs), steps to a tenth.
-static bool is_shown(const char *name, const example_accuracy *a) {
+/// Errors that the page shows are right to a factor of 2 (they are differences of two runs), steps to a tenth. At singular positions round-off
+/// decides where steps end, and libm on round-off: 4.
+static bool is_shown(const char *name, const example_accuracy *a, bool singular) {
   char begin[80], line[1024];
   snprintf(begin, sizeof begin, "| %s |", name);
   FILE *page = fopen(SOURCE_DIR "/docs/automatic-steps.md", "r");
@@ -46,8 +47,9 @@ static bool is_shown(const char *name, const example_accuracy *a) {
   char *at = line + strlen(begin);
   const double steps = strtod(at, &at), position = strtod(at + 2, &at);
   const double reaction = a->reaction.off > 0.0 ? strtod(at + 2, &at) : 0.0;
-  return fabs((double)a->steps / steps - 1.0) < 0.1 && is_like(a->position.off, position) &&
-         is_like(a->reaction.off, reaction);
+  const double factor = singular ? 4.0 : 2.0;
+  return fabs((double)a->steps / steps - 1.0) < 0.1 && is_like(a->position.off, position, factor) &&
+         is_like(a->reaction.off, reaction, factor);
 }
 
 static int check(const char *path, const char *name, const example_windows *windows) {
@@ -57,7 +59,7 @@ static int check(const char *path, const char *name, const example_windows *wind
   printf("%-20s %6ld steps, %5ld rows: %.1e (%s), %.1e (%s)\n", name, a.steps, a.rows,
          a.position.off, a.position.name, a.reaction.off, a.reaction.name);
   assert_true(a.rows > 20);
-  const bool shown = is_shown(name, &a);
+  const bool shown = is_shown(name, &a, windows != NULL);
   if (!shown) print_error("%s: docs/automatic-steps.md shows other numbers\n", name);
   if (a.position.off <= 0.9e-3 && a.reaction.off <= 0.9e-2) return shown ? 0 : 1;
   print_error("%s: %s is off by %.2g at %g s, %s by %.2g at %g s\n", name, a.position.name,
