@@ -557,6 +557,9 @@ static double amplify_noise(as_integrator *s) {
   return norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
 }
 
+/// Whether forces depend on multipliers, as friction in joints does.
+static bool rubs(const as_integrator *s) { return s->kin.problem->present & asi_multiplier_blocks; }
+
 /// [SC.4] by how much a step with error e asks for another size
 static double proposed_factor(const as_integrator *s, double e) {
   return SAFETY * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
@@ -575,6 +578,12 @@ static double estimate_error(as_integrator *s, bool closely, double *amplified) 
   const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
   if (!needed && !(proposed_factor(s, fmax(error, LEAST_ERROR)) < HOLD_FROM)) return error;
   *amplified = amplify_noise(s);
+  // Machines that rub may jam, and what is taken off their errors there could lead them through: only close to a singular position.
+  if (!needed && rubs(s) && !(*amplified > USUAL)) {
+    find_means(s); // with the usual round-off
+    *amplified = 0.0;
+    return error;
+  }
   find_errors(s);
   return fmin(error, measure_errors(s));
 }
@@ -686,9 +695,6 @@ static double first_attempt(const as_integrator *s, double stop) {
 // compliances and smaller sizes in turn.
 static const double compliances[] = {0.0, 1e-4, 1e-2};
 enum { COMPLIANCES = 3, SIZES = 3, MAX_FAILURES = 8 * COMPLIANCES };
-
-/// Whether forces depend on multipliers, as friction in joints does.
-static bool rubs(const as_integrator *s) { return s->kin.problem->present & asi_multiplier_blocks; }
 
 /// [RE.11] Where something rubs constraints that give way would lead to reactions that the motion does not have.
 static double compliance_of(const as_integrator *s, int failures) {
