@@ -35,8 +35,29 @@ const asi_operation asi_operations[ASI_OPS] = {
     [ASI_OP_SQRT] = {"sqrt", 1, true},    [ASI_OP_SINH] = {"sinh", 1, true},
     [ASI_OP_COSH] = {"cosh", 1, true},    [ASI_OP_TANH] = {"tanh", 1, true},
     [ASI_OP_RISE] = {"step", 1, false},   [ASI_OP_STEP] = {"step", 5, true},
-    [ASI_OP_TABLE] = {"table", 1, false},
+    [ASI_OP_TABLE] = {"table", 1, false}, [ASI_OP_RANDOM] = {"random_normal", 2, true},
 };
+
+/// The finalizer of splitmix64: every bit of the result depends on every bit of z.
+static uint64_t mix(uint64_t z) {
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+double asi_random_normal(double seed, double k) {
+  const double most = 9007199254740992.0; // 2^53
+  if (!(fabs(seed) <= most && fabs(k) <= most && seed == floor(seed) && k == floor(k)))
+    return (double)NAN;
+  const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+  const uint64_t start = mix(mix((uint64_t)(int64_t)seed + golden) + (uint64_t)(int64_t)k);
+  uint64_t sum = 0; // of twelve numbers below 2^32
+  for (uint64_t i = 1; i <= 6; ++i) {
+    const uint64_t z = mix(start + i * golden);
+    sum += (z >> 32) + (z & UINT64_C(0xffffffff));
+  }
+  return ((double)sum + 6.0) / 4294967296.0 - 6.0;
+}
 
 double asi_operation_value(int op, double a, double b, double c) {
   asi_partials d;

@@ -27,6 +27,7 @@ typedef enum asi_op {
   ASI_OP_MAX,
   ASI_OP_MOD,
   ASI_OP_ATAN2,
+  ASI_OP_RANDOM, ///< number b of the sequence a
   ASI_OP_ABS,
   ASI_OP_SIGN,
   ASI_OP_FLOOR,
@@ -104,6 +105,10 @@ static inline void asi_rise(double u, asi_partials *d) {
   d->a = 30.0 * u * u * w * w;
   d->aa = 60.0 * u * w * (w - u);
 }
+
+/// Number k of the sequence `seed` of independent numbers with mean 0 and variance 1: the sum of twelve that are uniform
+/// between 0 and 1, less 6. Integers alone decide, so it is the same on every machine. NAN: not whole, or above 2^53.
+double asi_random_normal(double seed, double k);
 
 /// Functions of one argument, order 0: value, 1: also first derivatives, 2: also second ones (those that cost
 /// nothing are written before). Returns through what a change passes.
@@ -237,6 +242,7 @@ __attribute__((always_inline)) static inline int asi_operate(int op, double a, d
     d->b = -turns;
     return ASI_PASS_BOTH;
   }
+  case ASI_OP_RANDOM: d->f = asi_random_normal(a, b); return ASI_PASS_NONE;
   case ASI_OP_ATAN2: asi_atan2(a, b, order, d); return ASI_PASS_BOTH;
   default: return asi_operate_one(op, a, order, d);
   }

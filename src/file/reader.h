@@ -13,7 +13,7 @@
 enum {
   ASI_MOST_FILES = 100,      ///< that are read
   ASI_MOST_THINGS = 2000000, ///< of a section, with the turns of `repeat`
-  ASI_MOST_FORMULAS = 32,    ///< of a thing
+  ASI_MOST_FORMULAS = 64,    ///< of a thing
 };
 
 /// A file, a setting.

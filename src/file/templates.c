@@ -10,87 +10,10 @@
 #include "base/error.h"
 #include "control/expand.h"
 #include "file/kinds.h"
+#include "file/template_rows.h"
 #include "model/scope.h"
 
-enum { MOST_KEYS = 12, MOST_ITEMS = 4 };
-
-/// What is read of a template.
-typedef struct template_thing {
-  const char *value[MOST_KEYS]; ///< of keys that are formulas; NULL: not given
-  const char *table, *unit;
-  int frame[2], axis;
-  double bandwidth; ///< [Hz]; NAN: none
-  double start, period, offset, delay;
-} template_thing;
-
-/// A signal that a template makes.
-typedef struct item {
-  const char *output; ///< "": the block's own
-  as_signal_kind kind;
-  const char *formula; ///< NULL: there are no more
-  bool starts;         ///< its start is that of the block
-  bool after;          ///< as_signal_def.after
-} item;
-
-typedef struct template {
-  asi_kind kind;
-  item item[MOST_ITEMS];
-}
-template;
-
-// ---- keys -------------------------------------------------------------------------------------------
-
-#define AT(field) offsetof(template_thing, field)
-#define TYPE                                                                                       \
-  { "type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block" }
-#define NEEDS(number, key, units, words)                                                           \
-  { key, ASI_KEY_FORMULA, AT(value[number]), .required = true, .unit = units, .text = words }
-#define TAKES(number, key, or_else, units, words)                                                  \
-  { key, ASI_KEY_FORMULA, AT(value[number]), .otherwise = or_else, .unit = units, .text = words }
-#define INPUT NEEDS(0, "input", NULL, "a formula, as that of a signal")
-#define START                                                                                      \
-  { "start", ASI_KEY_NUMBER, AT(start), .otherwise = "0", .text = "its value at the start" }
-#define UNIT                                                                                       \
-  { "unit", ASI_KEY_TEXT, AT(unit), .otherwise = "-", .text = "of its channel" }
-#define TABLE                                                                                      \
-  { "table", ASI_KEY_TEXT, AT(table), .required = true, .text = "one of `tables`" }
-#define PERIOD                                                                                     \
-  {"period",                                                                                       \
-   ASI_KEY_NUMBER,                                                                                 \
-   AT(period),                                                                                     \
-   .required = true,                                                                               \
-   .range = ASI_POSITIVE,                                                                          \
-   .unit = "s",                                                                                    \
-   .text = "time between samples"},                                                                \
-      {"offset",                                                                                   \
-       ASI_KEY_NUMBER,                                                                             \
-       AT(offset),                                                                                 \
-       .range = ASI_NOT_NEGATIVE,                                                                  \
-       .unit = "s",                                                                                \
-       .otherwise = "0",                                                                           \
-       .text = "time of the first sample"},                                                        \
-  {                                                                                                \
-    "delay", ASI_KEY_NUMBER, AT(delay), .range = ASI_NOT_NEGATIVE, .unit = "s", .otherwise = "0",  \
-                                        .text = "from a sample to when it takes effect"            \
-  }
-#define FRAME                                                                                      \
-  {                                                                                                \
-    "frame", ASI_KEY_NAME, AT(frame[0]), .required = true, .sort = ASI_SORT_FRAME,                 \
-                                         .text = "where it sits"                                   \
-  }
-#define AXIS                                                                                       \
-  {                                                                                                \
-    "axis", ASI_KEY_CHOICE, AT(axis), .choices = axes, .otherwise = "x",                           \
-                                      .text = "of the frame, along or about which it measures"     \
-  }
-#define BANDWIDTH                                                                                  \
-  {                                                                                                \
-    "bandwidth", ASI_KEY_NUMBER, AT(bandwidth),                                                    \
-        .range = ASI_POSITIVE, .unit = "Hz", .otherwise = "none",                                  \
-        .text = "of a first-order lag; its start is `start`"                                       \
-  }
-
-static const char *const axes[] = {"x", "y", "z", NULL};
+const char *const asi_axis_letters[] = {"x", "y", "z", NULL};
 
 static const asi_key gain_keys[] = {TYPE, INPUT, NEEDS(1, "gain", NULL, "factor"), UNIT};
 static const asi_key sum_keys[] = {TYPE,
@@ -223,51 +146,34 @@ static const asi_key motor_keys[] = {
     TAKES(5, "gear", "1", NULL, "n: turns of the motor for one of what it drives"),
     START,
     UNIT};
-#undef AT
 
 // ---- what they are ----------------------------------------------------------------------------------
 
-static void prepare(void *out) {
+void asi_template_prepare(void *out) {
   template_thing *thing = out;
   thing->bandwidth = (double)NAN;
   thing->period = (double)NAN;
   thing->frame[0] = thing->frame[1] = AS_NONE;
 }
 
-static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
-                     as_error *error);
-
-#define TEMPLATE(id, rows, type, words, ...)                                                       \
-  static const asi_table id##_table = {type " block", NULL, rows, ASI_COUNT(rows)};                \
-  static const template id##_template = {                                                          \
-      {type, 0, &id##_table, sizeof(template_thing), prepare, add, true, .text = words},           \
-      {__VA_ARGS__}};
-#define Y(name, text)                                                                              \
-  { name, AS_SIGNAL_OUTPUT, text, false, false }
-#define X(name, text, starts)                                                                      \
-  { name, AS_SIGNAL_STATE, text, starts, false }
-#define U(name, text, starts, after)                                                               \
-  { name, AS_SIGNAL_SAMPLED, text, starts, after }
-
 TEMPLATE(gain, gain_keys, "gain", "y = gain input", Y("", "{gain}*{input}"))
 TEMPLATE(sum, sum_keys, "sum", "y = input + second + third - minus",
          Y("", "{input} + {second} + {third} - {minus}"))
 TEMPLATE(product, product_keys, "product", "y = input second third/over",
          Y("", "{input}*{second}*{third}/{over}"))
-TEMPLATE(integrator, integrator_keys, "integrator", "x' = gain input",
-         X("", "{gain}*{input}", true))
+TEMPLATE(integrator, integrator_keys, "integrator", "x' = gain input", X("", "{gain}*{input}", 1))
 TEMPLATE(limited, limited_keys, "limited_integrator",
          "x' = gain input - (x - y)/tracking, y = x between its limits",
          Y("", "max({lower}, min({upper}, {.state}))"),
-         X("state", "{gain}*{input} - ({.state} - {})/{tracking}", true))
+         X("state", "{gain}*{input} - ({.state} - {})/{tracking}", 1))
 TEMPLATE(lowpass, lowpass_keys, "lowpass", "T x' = input - x",
-         X("", "({input} - {})/{time_constant}", true))
+         X("", "({input} - {})/{time_constant}", 1))
 TEMPLATE(derivative, derivative_keys, "derivative",
          "y = (input - x)/T, T x' = input - x: s/(1 + T s)",
          Y("", "({input} - {.state})/{time_constant}"),
-         X("state", "({input} - {.state})/{time_constant}", true))
+         X("state", "({input} - {.state})/{time_constant}", 1))
 TEMPLATE(second_order, second_order_keys, "second_order",
-         "x'' = w^2 (input - x) - 2 d w x', w = 2 pi f", X("", "{.rate}", true),
+         "x'' = w^2 (input - x) - 2 d w x', w = 2 pi f", X("", "{.rate}", 1),
          X("rate", "(2*pi*{frequency})^2*({input} - {}) - 4*pi*{damping}*{frequency}*{.rate}",
            false))
 TEMPLATE(notch, notch_keys, "notch",
@@ -278,13 +184,13 @@ TEMPLATE(notch, notch_keys, "notch",
            false))
 TEMPLATE(lead_lag, lead_lag_keys, "lead_lag", "gain (1 + lead s)/(1 + lag s)",
          Y("", "{gain}*({.state} + {lead}*({input} - {.state})/{lag})"),
-         X("state", "({input} - {.state})/{lag}", true))
+         X("state", "({input} - {.state})/{lag}", 1))
 TEMPLATE(pid, pid_keys, "pid",
          "kp (b r - z) + I + kd (c r - z)' within its limits, I' = ki (r - z) + (y - raw)/tracking",
          Y("", "max({lower}, min({upper}, {.raw}))"),
          Y("raw", "{kp}*({setpoint_weight}*{setpoint} - {measured}) + {.integral} + "
                   "{kd}*({derivative_weight}*{setpoint} - {measured} - {.filtered})/{filter}"),
-         X("integral", "{ki}*({setpoint} - {measured}) + ({} - {.raw})/{tracking}", true),
+         X("integral", "{ki}*({setpoint} - {measured}) + ({} - {.raw})/{tracking}", 1),
          X("filtered", "({derivative_weight}*{setpoint} - {measured} - {.filtered})/{filter}",
            false))
 TEMPLATE(saturation, saturation_keys, "saturation", "y = input between its limits, with kinks",
@@ -312,9 +218,9 @@ TEMPLATE(pulse, pulse_keys, "pulse", "pulses: the amplitude for a part of the ti
          Y("", "if((t >= {time})*(mod(t - {time}, {every}) < {width}*{every}), {amplitude}, 0)"))
 TEMPLATE(table, table_keys, "table", "a table over the time", Y("", "{!table}(t)"))
 TEMPLATE(hold, hold_keys, "sample_and_hold", "its input at samples, held in between",
-         U("", "{input}", true, false))
+         U("", "{input}", 1, false))
 TEMPLATE(quantiser, quantiser_keys, "quantiser", "its input at samples, rounded to whole steps",
-         U("", "{resolution}*floor({input}/{resolution} + 0.5)", true, false))
+         U("", "{resolution}*floor({input}/{resolution} + 0.5)", 1, false))
 TEMPLATE(discrete_pid, discrete_pid_keys, "discrete_pid",
          "at samples, e = r - z: kp e + I + ki period e + kd (e - e_before)/period within its "
          "limits; I grows by ki period e as far as the limits allow",
@@ -326,12 +232,12 @@ TEMPLATE(discrete_pid, discrete_pid_keys, "discrete_pid",
          U("integral",
            "{.integral} + {ki}*{period}*({setpoint} - {measured}) + max({lower}, min({upper}, "
            "{.raw})) - {.raw}",
-           true, true),
+           1, true),
          U("before", "{setpoint} - {measured}", false, true))
 TEMPLATE(motor, motor_keys, "dc_motor", "y = n k i, L i' = V - R i - n k w",
          Y("", "{gear}*{constant}*{.current}"),
          X("current",
-           "({voltage} - {resistance}*{.current} - {gear}*{constant}*{speed})/{inductance}", true))
+           "({voltage} - {resistance}*{.current} - {gear}*{constant}*{speed})/{inductance}", 1))
 // With a bandwidth these are states, see lag.
 TEMPLATE(accelerometer, frame_keys, "accelerometer",
          "acceleration less gravity of a frame, along one of its axes",
@@ -340,10 +246,6 @@ TEMPLATE(gyro, frame_keys, "gyro", "angular velocity of a frame about one of its
          Y("", "'frames.{!frame}.angular_velocity_in_frame.{!axis}'"))
 TEMPLATE(distance, distance_keys, "distance", "distance of two frames",
          Y("", "'frames.{!frame}.distance.{!other}'"))
-#undef X
-#undef Y
-#undef U
-#undef TEMPLATE
 
 static const asi_kind *const kinds[] = {
     &asi_signal_kind,
@@ -352,36 +254,51 @@ static const asi_kind *const kinds[] = {
     &asi_linear_kind,
     &asi_transfer_kind,
     &asi_own_template_kind,
-    &gain_template.kind,
-    &sum_template.kind,
-    &product_template.kind,
-    &integrator_template.kind,
-    &limited_template.kind,
-    &lowpass_template.kind,
-    &second_order_template.kind,
-    &derivative_template.kind,
-    &notch_template.kind,
-    &lead_lag_template.kind,
-    &pid_template.kind,
-    &saturation_template.kind,
-    &smooth_template.kind,
-    &dead_zone_template.kind,
-    &lookup_template.kind,
-    &switch_template.kind,
-    &delay_template.kind,
-    &step_template.kind,
-    &ramp_template.kind,
-    &sine_template.kind,
-    &chirp_template.kind,
-    &pulse_template.kind,
-    &table_template.kind,
-    &hold_template.kind,
-    &quantiser_template.kind,
-    &discrete_pid_template.kind,
-    &accelerometer_template.kind,
-    &gyro_template.kind,
-    &distance_template.kind,
-    &motor_template.kind,
+    &asi_gain_template.kind,
+    &asi_sum_template.kind,
+    &asi_product_template.kind,
+    &asi_integrator_template.kind,
+    &asi_limited_template.kind,
+    &asi_lowpass_template.kind,
+    &asi_second_order_template.kind,
+    &asi_derivative_template.kind,
+    &asi_notch_template.kind,
+    &asi_lead_lag_template.kind,
+    &asi_pid_template.kind,
+    &asi_saturation_template.kind,
+    &asi_smooth_template.kind,
+    &asi_dead_zone_template.kind,
+    &asi_lookup_template.kind,
+    &asi_switch_template.kind,
+    &asi_delay_template.kind,
+    &asi_step_template.kind,
+    &asi_ramp_template.kind,
+    &asi_sine_template.kind,
+    &asi_chirp_template.kind,
+    &asi_pulse_template.kind,
+    &asi_table_template.kind,
+    &asi_hold_template.kind,
+    &asi_quantiser_template.kind,
+    &asi_discrete_pid_template.kind,
+    &asi_accelerometer_template.kind,
+    &asi_gyro_template.kind,
+    &asi_distance_template.kind,
+    &asi_motor_template.kind,
+    &asi_rate_limit_template.kind,
+    &asi_comparison_template.kind,
+    &asi_and_template.kind,
+    &asi_or_template.kind,
+    &asi_not_template.kind,
+    &asi_latch_template.kind,
+    &asi_counter_template.kind,
+    &asi_reset_integrator_template.kind,
+    &asi_noise_template.kind,
+    &asi_smooth_dead_zone_template.kind,
+    &asi_smooth_relay_template.kind,
+    &asi_smooth_hysteresis_template.kind,
+    &asi_force_actuator_template.kind,
+    &asi_cylinder_template.kind,
+    &asi_damper_template.kind,
 };
 enum { FIRST_TEMPLATE = 6 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
@@ -411,7 +328,7 @@ static const char *look_up(const char *key, void *user) {
   if (strcmp(key, "table") == 0) return thing->table;
   if (strcmp(key, "frame") == 0) return asi_names_get(frames, thing->frame[0]);
   if (strcmp(key, "other") == 0) return asi_names_get(frames, thing->frame[1]);
-  if (strcmp(key, "axis") == 0) return axes[thing->axis];
+  if (strcmp(key, "axis") == 0) return asi_axis_letters[thing->axis];
   if (strcmp(key, "period") == 0) {
     snprintf(f->number, sizeof f->number, "%.17g", thing->period);
     return f->number;
@@ -449,8 +366,8 @@ static const char *lag(filling *f, const char *name, const char *text) {
   return out;
 }
 
-static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
-                     as_error *error) {
+as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
+                           as_error *error) {
   const template *of = (const template *)(const void *)kind;
   const template_thing *thing = read;
   filling f = {.r = r, .table = kind->table, .thing = thing};
@@ -465,7 +382,7 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
     def.formula = fill(&f, name, x->formula);
     if (lags && def.formula) def.formula = lag(&f, name, def.formula);
     def.unit = x->output[0] ? NULL : thing->unit;
-    def.start = x->starts || lags ? thing->start : 0.0;
+    def.start = x->starts > 0 ? thing->start[x->starts - 1] : lags ? thing->start[0] : 0.0;
     if (x->kind == AS_SIGNAL_SAMPLED) {
       def.period = thing->period;
       def.offset = thing->offset;

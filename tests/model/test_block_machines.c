@@ -15,6 +15,7 @@
 
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
+#include "expression/operation.h"
 #include "rig.h"
 
 static const double pi = 3.14159265358979323846;
@@ -262,6 +263,144 @@ static void test_templates(void **state) {
   as_machine_destroy(machine);
 }
 
+// ---- more templates ---------------------------------------------------------------------------------
+
+/// Logic, limits and counters.
+static void test_logic(void **state) {
+  (void)state;
+  const double t = 0.95;
+  as_machine *machine =
+      parse("alphastep: 1\n"
+            "bodies: {m: {type: point, mass: 1}}\n"
+            "blocks:\n"
+            "  rate: {type: rate_limit, input: 5, rising: 2, falling: 1, start: 1}\n"
+            "  down: {type: rate_limit, input: -5, rising: 2, falling: 1, start: 1}\n"
+            "  above: {type: comparison, input: t, above: 0.9}\n"
+            "  below: {type: comparison, input: 0.9, above: t}\n"
+            "  and: {type: and, input: blocks.above, second: blocks.below}\n"
+            "  or: {type: or, input: blocks.above, second: blocks.below}\n"
+            "  not: {type: not, input: blocks.above}\n"
+            "  latch: {type: latch, set: t > 0.3, reset: t < 0.1, period: 0.1}\n"
+            "  loose: {type: latch, set: t < 0.3, reset: t > 0.5, period: 0.1}\n"
+            "  kept: {type: latch, set: t < 0.3, reset: 0, period: 0.1}\n"
+            "  count: {type: counter, input: \"mod(t, 0.2) < 0.1\", period: 0.05, offset: 0.025}\n"
+            "  reset: {type: reset_integrator, input: 2, reset: t < 0.45, to: 3, tracking: 0.01}\n"
+            "  dead: {type: smooth_dead_zone, input: 3*t, lower: -1, upper: 1, width: 0.5}\n"
+            "  relay: {type: smooth_relay, input: t - 1, off: 1, on: 3, width: 0.1}\n"
+            "  high: {type: smooth_hysteresis, input: 0, half_width: 1, time_constant: 0.01, "
+            "start: 0.5}\n"
+            "  force: {type: force_actuator, command: 7, time_constant: 0.2, upper: 5}\n"
+            "simulate: {t_end: 1, step: 1e-3, rho_inf: 0.9}\n");
+  // tanh(1.5 x) = x
+  double fixed = 0.9;
+  for (int i = 0; i < 100; ++i) fixed = tanh(1.5 * fixed);
+  const expectation all[] = {
+      {"rate", 1.0 + 2.0 * t, 1e-9},
+      {"down", 1.0 - t, 1e-9},
+      {"above", 1.0, 0.0},
+      {"below", 0.0, 0.0},
+      {"and", 0.0, 0.0},
+      {"or", 1.0, 0.0},
+      {"not", 0.0, 0.0},
+      {"latch", 1.0, 0.0},
+      {"loose", 0.0, 0.0},
+      {"kept", 1.0, 0.0},
+      {"count", 5.0, 0.0}, // from 0, 0.2, 0.4, 0.6 and 0.8 s on
+      {"reset", 3.0 + 2.0 * 0.5, 5e-3},
+      {"dead",
+       (3.0 * t - 1.0 + hypot(3.0 * t - 1.0, 0.5) + 3.0 * t + 1.0 - hypot(3.0 * t + 1.0, 0.5)) /
+           2.0,
+       1e-12},
+      {"relay", 2.0 + tanh((t - 1.0) / 0.1), 1e-12},
+      {"high", fixed, 1e-9},
+      {"force", 5.0 * (1.0 - exp(-5.0 * t)), 1e-5},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+    char channel[64];
+    double found;
+    snprintf(channel, sizeof channel, "blocks.%s", all[i].block);
+    const char *name = channel;
+    run(machine, t, 1e-3, &name, 1, &found);
+    assert_near(channel, found, all[i].value, all[i].within);
+  }
+  as_machine_destroy(machine);
+}
+
+/// Noise is decided by integers; the values are those of a computation in Python. Mean and deviation are those of a sample.
+static void test_noise(void **state) {
+  (void)state;
+  enum { N = 1000 };
+  double sum = 0.0, squares = 0.0;
+  as_machine *machine =
+      parse("alphastep: 1\n"
+            "bodies: {m: {type: point, mass: 1}}\n"
+            "blocks: {n: {type: noise, seed: 7, period: 0.1}, three: {type: noise, "
+            "seed: 8, mean: 2, deviation: 3, period: 0.2}}\n"
+            "simulate: {t_end: 1, step: 0.05}\n");
+  const char *const name[] = {"blocks.n", "blocks.three"};
+  double found[2];
+  run(machine, 0.33, 0.05, name, 2, found);
+  assert_near("noise", found[0], 0.02702932618558407, 0.0);
+  assert_near("noise", found[1], 2.0 + 3.0 * -0.0966402783524245, 1e-15);
+  as_machine_destroy(machine);
+  for (int k = 0; k < N; ++k) {
+    const double x = asi_random_normal(1.0, k);
+    sum += x;
+    squares += x * x;
+  }
+  assert_near("mean", sum / N, 0.0, 0.1);
+  assert_near("variance", squares / N, 1.0, 0.15);
+  assert_true(isnan(asi_random_normal(0.5, 1.0)));
+}
+
+/// Both chambers closed: p' = -+E A v/V exactly; y is the integral.
+static void test_cylinder(void **state) {
+  (void)state;
+  as_machine *machine =
+      parse("alphastep: 1\n"
+            "bodies: {m: {type: point, mass: 1}}\n"
+            "blocks: {c: {type: hydraulic_cylinder, position: 0.01*sin(3*t), speed: 0.03*cos(3*t), "
+            "flow_a: 0, flow_b: 0, area_a: 2e-3, area_b: 1e-3, volume_a: 1e-4, volume_b: 2e-4, "
+            "pressure_a: 5e6, pressure_b: 4e6}}\n"
+            "simulate: {t_end: 1, step: 1e-3}\n");
+  const char *const name[] = {"blocks.c.pressure_a", "blocks.c.pressure_b", "blocks.c"};
+  // p_a' = -E d ln(V_a)/dt, so p_a = p_a(0) - E ln(V_a/V_a(0)), and likewise p_b.
+  const double x = 0.01 * sin(1.5), E = 1.4e9;
+  const double a = 5e6 - E * log(1.0 + 20.0 * x), b = 4e6 - E * log(1.0 - 5.0 * x);
+  const double expected[] = {a, b, 2e-3 * a - 1e-3 * b}, size[] = {2.5e8, 7e7, 5e5};
+  compare(machine, 0.5, 2e-3, name, 3, expected, size, 1e-8);
+  as_machine_destroy(machine);
+}
+
+/// Strokes are prescribed; the values are those of Radau and DOP853, to 1e-7 of the largest.
+static as_machine *damper(const char *stroke, const char *speed, const char *rest) {
+  char text[2048];
+  snprintf(text, sizeof text,
+           "alphastep: 1\n"
+           "bodies: {m: {type: point, mass: 1}}\n"
+           "blocks: {d: {type: semi_active_damper, stroke: \"%s\", speed: \"%s\", %s}}\n"
+           "simulate: {t_end: 1, step: 1e-3, rho_inf: 0.9}\n",
+           stroke, speed, rest);
+  return parse(text);
+}
+
+static void test_damper(void **state) {
+  (void)state;
+  static const char *const name[] = {"blocks.d.rebound", "blocks.d.compression", "blocks.d"};
+  static const double size[] = {4e6, 3e6, 2200.0};
+  static const double of_step[] = {1097041.90265379, 1139352.48711642, -451.444597991392};
+  static const double of_oil[] = {2932945.81975266, 2981419.08079448, -1155.36169124659};
+  as_machine *machine =
+      damper("0.03*sin(3*pi*t)", "0.09*pi*cos(3*pi*t)",
+             "current: 0.2, rebound: 1278346.79930665, compression: 372751.270571529");
+  compare(machine, 0.3, 2e-5, name, 3, of_step, size, 1e-7);
+  as_machine_destroy(machine);
+  machine = damper("0.005*sin(20*pi*t)", "0.1*pi*cos(20*pi*t)",
+                   "current: 1, air: 0, rebound: 3126277.39686794, compression: 370237.477766399");
+  compare(machine, 0.05, 1e-5, name, 3, of_oil, size, 1e-7);
+  as_machine_destroy(machine);
+}
+
 // ---- rest -------------------------------------------------------------------------------------------
 
 /// At rest states do not change: an integral controller carries the weight.
@@ -296,6 +435,10 @@ int main(void) {
       cmocka_unit_test(test_continuous),
       cmocka_unit_test(test_sampled),
       cmocka_unit_test(test_templates),
+      cmocka_unit_test(test_logic),
+      cmocka_unit_test(test_noise),
+      cmocka_unit_test(test_cylinder),
+      cmocka_unit_test(test_damper),
       cmocka_unit_test(test_rest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
