@@ -12,7 +12,7 @@ TEMPLATE(force_actuator, force_keys, "force_actuator", "T x' = command within it
          X("", "(max({lower}, min({upper}, {command})) - {})/{time_constant}", 1))
 
 #define PRESSURE(key, number, words)                                                               \
-  { key, ASI_KEY_NUMBER, AT(start[number]), .unit = "Pa", .otherwise = "0", .text = words }
+  { key, ASI_KEY_NUMBER, AT(start[number]), .required = true, .unit = "Pa", .text = words }
 static const asi_key cylinder_keys[] = {
     TYPE,
     NEEDS(0, "position", "m", "x of the piston, from chamber a to b"),

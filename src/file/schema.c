@@ -95,10 +95,16 @@ static void put_integer(asi_sink *s, const asi_key *key) {
   if (key->most > 0) asi_put(s, ", \"minimum\": %d, \"maximum\": %d", key->least, key->most);
 }
 
+#define NAME_PATTERN "[A-Za-z_][A-Za-z0-9_]*"
+// What an event may set: a parameter, a block or one of its outputs.
+#define SET_PATTERN "(" NAME_PATTERN "|blocks\\\\.[^./]+(\\\\.[^./]+)?)"
+
 /// A mapping of names to what follows.
-static void put_names(asi_sink *s) {
-  asi_put(s, "\"type\": \"object\", \"propertyNames\": {\"pattern\": "
-             "\"^[A-Za-z_][A-Za-z0-9_]*$\"}, \"additionalProperties\": ");
+static void put_names(asi_sink *s, const char *pattern) {
+  asi_put(s,
+          "\"type\": \"object\", \"propertyNames\": {\"pattern\": \"^%s$\"}, "
+          "\"additionalProperties\": ",
+          pattern);
 }
 
 /// What a value must be, behind its description.
@@ -171,15 +177,15 @@ static void put_value(writer *w, const asi_key *key) {
     break;
   case ASI_KEY_SETTINGS:
   case ASI_KEY_PARAMETERS:
-    put_names(s);
+    put_names(s, key->type == ASI_KEY_SETTINGS ? SET_PATTERN : NAME_PATTERN);
     put_number(s, ASI_ANY);
     break;
   case ASI_KEY_FORMULA_MAP:
-    put_names(s);
+    put_names(s, NAME_PATTERN);
     asi_put(s, "{\"type\": [\"number\", \"string\", \"null\"]}");
     break;
   case ASI_KEY_TABLES:
-    put_names(s);
+    put_names(s, NAME_PATTERN);
     put_reference(w, key->table);
     break;
   }

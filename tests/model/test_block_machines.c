@@ -289,11 +289,22 @@ static void test_logic(void **state) {
             "  relay: {type: smooth_relay, input: t - 1, off: 1, on: 3, width: 0.1}\n"
             "  high: {type: smooth_hysteresis, input: 0, half_width: 1, time_constant: 0.01, "
             "start: 0.5}\n"
+            "  waits: {type: smooth_hysteresis, input: 0.45, half_width: 0.5, time_constant: 0.001, "
+            "start: -0.86}\n"
+            "  flips: {type: smooth_hysteresis, input: 0.55, half_width: 0.5, time_constant: 0.001, "
+            "start: -0.86}\n"
+            "  back: {type: smooth_hysteresis, input: -0.55, half_width: 0.5, time_constant: 0.001, "
+            "start: 0.86}\n"
             "  force: {type: force_actuator, command: 7, time_constant: 0.2, upper: 5}\n"
             "simulate: {t_end: 1, step: 1e-3, rho_inf: 0.9}\n");
-  // tanh(1.5 x) = x
-  double fixed = 0.9;
-  for (int i = 0; i < 100; ++i) fixed = tanh(1.5 * fixed);
+  // tanh(1.5 x) = x, and tanh(c u/b + 1.5 x) = x at u/b = 0.9 (not yet over) and 1.1
+  double fixed = 0.9, waits = -0.9, flips = 0.9;
+  const double c = 1.5 / sqrt(3.0) - atanh(1.0 / sqrt(3.0));
+  for (int i = 0; i < 1000; ++i) {
+    fixed = tanh(1.5 * fixed);
+    waits = tanh(0.9 * c + 1.5 * waits);
+    flips = tanh(1.1 * c + 1.5 * flips);
+  }
   const expectation all[] = {
       {"rate", 1.0 + 2.0 * t, 1e-9},
       {"down", 1.0 - t, 1e-9},
@@ -313,6 +324,9 @@ static void test_logic(void **state) {
        1e-12},
       {"relay", 2.0 + tanh((t - 1.0) / 0.1), 1e-12},
       {"high", fixed, 1e-9},
+      {"waits", waits, 1e-8},
+      {"flips", flips, 1e-8},
+      {"back", -flips, 1e-8},
       {"force", 5.0 * (1.0 - exp(-5.0 * t)), 1e-5},
   };
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
@@ -389,6 +403,7 @@ static void test_damper(void **state) {
   static const char *const name[] = {"blocks.d.rebound", "blocks.d.compression", "blocks.d"};
   static const double size[] = {4e6, 3e6, 2200.0};
   static const double of_step[] = {1097041.90265379, 1139352.48711642, -451.444597991392};
+  static const double of_lag[] = {1968080.55651832, 1999254.36934686, -771.102052936419};
   static const double of_oil[] = {2932945.81975266, 2981419.08079448, -1155.36169124659};
   as_machine *machine =
       damper("0.03*sin(3*pi*t)", "0.09*pi*cos(3*pi*t)",
@@ -398,6 +413,11 @@ static void test_damper(void **state) {
   machine = damper("0.005*sin(20*pi*t)", "0.1*pi*cos(20*pi*t)",
                    "current: 1, air: 0, rebound: 3126277.39686794, compression: 370237.477766399");
   compare(machine, 0.05, 1e-5, name, 3, of_oil, size, 1e-7);
+  as_machine_destroy(machine);
+  machine = damper("0.03*sin(3*pi*t)", "0.09*pi*cos(3*pi*t)",
+                   "current: \"if(t < 0.4, 0.2, 1.4 - 1.2*exp((0.4 - t)/0.005))\", rebound: "
+                   "1278346.79930665, compression: 372751.270571529");
+  compare(machine, 0.41, 2e-5, name, 3, of_lag, size, 1e-7);
   as_machine_destroy(machine);
 }
 
