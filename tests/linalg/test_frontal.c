@@ -679,7 +679,7 @@ static void test_growth(void **state) {
   matrix m = make_matrix();
   int kept = 0, late = 0;
   double b[MAX] = {0}, x[MAX] = {0}, residual[MAX] = {0}, magnitude[MAX] = {0}, size[MAX] = {0};
-  for (int k = 0; k < 6000; ++k) {
+  for (int k = 0; k < 1500; ++k) {
     if (k % 2 == 0) random_blocks(&m, (shape)(k / 2 % SHAPES), &random);
     if (k % 2 == 0) fill_blocks(&m, 6.0, &random);
     if (k % 4 == 1) make_mechanism(&m, 6, pow(10.0, 3.0 * random_number(&random)), false, &random);
@@ -687,7 +687,7 @@ static void test_growth(void **state) {
       make_balls(&m, (shape)(k / 4 % SHAPES), 8, pow(10.0, 3.0 * random_number(&random)), &random);
     asi_solver *solver = solver_of(&m);
     must_agree("at first", &m, solver, NULL, &random);
-    for (int i = 0; i < 1 + k % 7; ++i) spoil(&m, (k + i) / 2 % 5, &random);
+    for (int i = 0; i < 1 + k % 3; ++i) spoil(&m, (k + i) / 2 % 5, &random);
     for (int i = 0; i < m.n; ++i) {
       b[i] = random_number(&random);
       size[i] = 0.0;
@@ -708,7 +708,7 @@ static void test_growth(void **state) {
     solver->ops->destroy(solver);
   }
   print_message("%d matrices solved by blocks, %d given up after a solution\n", kept, late);
-  assert_true(kept > 4000 && late > 50);
+  assert_true(kept > 1000 && late > 50);
   free_matrix(&m);
 }
 
