@@ -3,8 +3,8 @@
 /// Pivots are searched within a front's own rows only. That is enough as long as a joint comes after a body
 /// that it holds: bodies have their mass, a joint then has B S^-1 B^T. Where it is not enough (redundant
 /// constraints, singular positions, masses next to nothing) a pivot is much smaller than expected, or entries
-/// grow and the first solution does not satisfy its equations, not even when it is refined; then KLU, or dense LU if it
-/// is small, factorizes the matrix, and some of those after it.
+/// grow and the first solution does not satisfy its equations; then KLU, or dense LU if it is small, factorizes the
+/// matrix, and some of those after it.
 ///
 /// Three pivots, those of a ball joint or of a body's rotation, are eliminated at once by the inverse of their matrix, if
 /// its rows are far from lying in one plane.
@@ -44,8 +44,6 @@
 // A solution that is better than a bad one by this is good: as long as entries grow by no more than what is left to
 // it, none is looked at.
 #define GOOD_SOLUTION 0.3
-// A solution that is worse than this is not refined.
-#define REFINABLE 1e-6
 #define HUGE_GROWTH 1e100
 // What is expected is raised to pivots that are larger by this.
 #define FAR_LARGER 1e3
@@ -93,7 +91,6 @@ struct frontal_solver {
   double *probe;                                         ///< n: a solution made up for that
   bool measured;                                         ///< expected and row_scale are known
   bool unchecked; ///< entries have grown, and no solution has been looked at yet
-  bool refined;   ///< solutions with the fronts at hand need a refinement
   bool proven; ///< the fronts at hand gave a very good solution: the next ones may have such pivots
   asi_solver *
       fallback; ///< solver without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
@@ -331,7 +328,7 @@ static void backward_singles(const frontal_solver *s) {
 
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
-  s->unchecked = s->refined = false;
+  s->unchecked = false;
   memset(s->store, 0, fronts->n_store * sizeof(double));
   memset(s->growth, 0, (size_t)fronts->n_fronts * sizeof(double));
   const int nnz = s->col_start[fronts->n];
@@ -544,14 +541,6 @@ static bool is_good(frontal_solver *s, const double *x) {
   return true;
 }
 
-/// x <- x + A^-1 (b - A x), with the residual of the last look at x. Solutions that satisfy their equations only beside the
-/// largest unknown satisfy each of them then (Skeel).
-static double refine(frontal_solver *s, double *x) {
-  solve_fronts(s, s->residual);
-  for (int i = 0; i < s->fronts.n; ++i) x[i] += s->residual[i];
-  return error_of(s, x);
-}
-
 static bool is_zero(const double *b, int n) {
   int i = 0;
   while (i < n && b[i] == 0.0) ++i;
@@ -562,22 +551,17 @@ static as_status frontal_solve(asi_solver *solver, double *b) {
   frontal_solver *s = (frontal_solver *)solver;
   const size_t n = (size_t)s->fronts.n;
   if (s->by_fallback) return s->fallback->ops->solve(s->fallback, b);
-  if (is_zero(b, s->fronts.n)) return AS_OK; // zeros tell nothing
-  if (!s->unchecked && !s->refined) {
+  if (!s->unchecked || is_zero(b, s->fronts.n)) { // zeros tell nothing
     solve_fronts(s, b);
     return AS_OK;
   }
-  const bool unchecked = s->unchecked;
   s->unchecked = false;
   memcpy(s->right_side, b, n * sizeof(double));
   solve_fronts(s, b);
-  if (unchecked && is_good(s, b)) {
+  if (is_good(s, b)) {
     s->backoff = 1;
     return AS_OK;
   }
-  const double error = error_of(s, b); // is_good may have left that of a probe
-  s->refined = error <= REFINABLE && refine(s, b) <= s->bad;
-  if (s->refined) return AS_OK;
   step_back(s);
   int culprit = 0;
   const as_status status = factor_whole(s, &culprit);
@@ -612,7 +596,6 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   asi_archive_bool(a, &s->measured);
   asi_archive_bool(a, &s->by_fallback);
   asi_archive_bool(a, &s->unchecked);
-  asi_archive_bool(a, &s->refined);
   asi_archive_bool(a, &s->proven);
   asi_archive_int(a, &s->retry_in, 0, LONGEST_BACKOFF);
   asi_archive_int(a, &s->backoff, 1, LONGEST_BACKOFF);
@@ -646,17 +629,16 @@ static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   if (s->fallback && (s->by_fallback || is_small(s)))
     s->fallback->ops->visit(s->fallback, value, a);
   if (!s->by_fallback && a->mode == ASI_ARCHIVE_READ && !a->damaged) {
-    const bool unchecked = s->unchecked, refined = s->refined;
+    const bool unchecked = s->unchecked;
     s->value = value;
     if (!factor_fronts(s)) a->damaged = true;
     s->unchecked = unchecked;
-    s->refined = refined;
   }
 }
 
 static void frontal_forget(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
-  s->measured = s->unchecked = s->refined = s->proven = s->known = s->by_fallback = false;
+  s->measured = s->unchecked = s->proven = s->known = s->by_fallback = false;
   s->retry_in = 0;
   s->backoff = 1;
   s->by_other = 0;
