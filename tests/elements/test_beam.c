@@ -173,6 +173,32 @@ static void test_exact_statics(void **state) {
   }
 }
 
+/// One element that is an arc of 0.5 rad, held at A, with a force across its plane at B, against Castigliano's theorem.
+static void test_arc(void **state) {
+  (void)state;
+  const double r = 2.0, a = 0.5, GA = 3e4, GJ = 20.0, EI = 50.0;
+  const double diagonal[6] = {1e5, 2e4, GA, GJ, EI, 30.0};
+  double K[36] = {0}, f[N], f_q[N * N] = {0}, m[6][7];
+  for (int i = 0; i < 6; ++i) K[7 * i] = diagonal[i];
+  const as_body_motion A = body_at(0, 0, 0, (double[3]){0, 0, 0}),
+                       B = body_at(r * sin(a), r * (1.0 - cos(a)), 0, (double[3]){0, 0, a});
+  asi_beam b = {.frame = {{{0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {{0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}}};
+  assert_true(asi_beam_init(&b, &A, &B, K, false, 0.0));
+  assert_near("arc length", b.length, r * a, 1e-14);
+  force_of(&b, &A, &B, f, f_q, NULL);
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 7; ++j) m[i][j] = j < 6 ? -f_q[N * (6 + i) + 6 + j] : i == 2;
+  for (int k = 0; k < 6; ++k)
+    for (int i = 0; i < 6; ++i) {
+      const double factor = i == k ? 0.0 : m[i][k] / m[k][k];
+      for (int j = 0; j < 7; ++j) m[i][j] -= factor * m[k][j];
+    }
+  const double deflection = r * r * r * (a / 2.0 - sin(2.0 * a) / 4.0) / EI +
+                            r * r * r * (1.5 * a - 2.0 * sin(a) + sin(2.0 * a) / 4.0) / GJ +
+                            r * a / GA;
+  assert_near("deflection", m[2][6] / m[2][2], deflection, 1e-12 * deflection);
+}
+
 /// Not a beam: no length, a section without stiffness, ends turned by half a turn.
 static void test_refused(void **state) {
   (void)state;
@@ -194,8 +220,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tangents), cmocka_unit_test(test_rigid_motion),
-      cmocka_unit_test(test_exact_statics), cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tangents),
+                                     cmocka_unit_test(test_rigid_motion),
+                                     cmocka_unit_test(test_exact_statics),
+                                     cmocka_unit_test(test_arc), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
