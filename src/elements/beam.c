@@ -355,7 +355,7 @@ static void set_Q(const relation *rest, double s, double *out) {
   add_product(1.0, S, false, Ad, out, N); // Q^T = S Ad
 }
 
-bool asi_beam_init(asi_beam *b, const as_body_motion *a, const as_body_motion *c,
+bool asi_beam_init(asi_beam *beam, const as_body_motion *a, const as_body_motion *b,
                    const double *section, bool plain, double tau) {
   enum { POINTS = 6 }; // of Gauss: three leave 3e-6 in an arc of 0.5 rad
   static const double place[POINTS] = {0.03376524289842399, 0.16939530676686773,
@@ -364,13 +364,13 @@ bool asi_beam_init(asi_beam *b, const as_body_motion *a, const as_body_motion *c
   static const double weight[POINTS] = {0.08566224618958518, 0.1803807865240693,
                                         0.23395696728634552, 0.23395696728634552,
                                         0.1803807865240693,  0.08566224618958518};
-  const as_body_motion *const body[2] = {a, c};
+  const as_body_motion *const body[2] = {a, b};
   relation rest;
   double F[N * N], sum[N * N] = {0};
-  if (!relate(b->frame, body, &rest) || !invert(section, F)) return false;
-  memcpy(b->rest, rest.d, sizeof b->rest);
-  b->length = asi_norm(b->rest);
-  if (!(b->length > 0.0)) return false;
+  if (!relate(beam->frame, body, &rest) || !invert(section, F)) return false;
+  memcpy(beam->rest, rest.d, sizeof beam->rest);
+  beam->length = asi_norm(beam->rest);
+  if (!(beam->length > 0.0)) return false;
   for (int k = 0; k < POINTS; ++k) {
     double Qt[N * N], half[N * N] = {0}, Q[N * N];
     set_Q(&rest, place[k], Qt);
@@ -379,11 +379,11 @@ bool asi_beam_init(asi_beam *b, const as_body_motion *a, const as_body_motion *c
     add_product(1.0, half, false, Q, sum, N);
   }
   if (plain)
-    memcpy(b->K, section, sizeof b->K);
-  else if (!invert(sum, b->K))
+    memcpy(beam->K, section, sizeof beam->K);
+  else if (!invert(sum, beam->K))
     return false;
-  b->damped = tau != 0.0;
-  for (int i = 0; i < N * N; ++i) b->C[i] = tau * b->K[i];
+  beam->damped = tau != 0.0;
+  for (int i = 0; i < N * N; ++i) beam->C[i] = tau * beam->K[i];
   return true;
 }
 
