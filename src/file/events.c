@@ -56,7 +56,9 @@ static const asi_key event_keys[] = {
      .text = "how often it happens at most"},
     {"stop", ASI_KEY_BOOLEAN, AT(def.stop), .otherwise = "false", .text = "the run ends there"},
     {"log", ASI_KEY_TEXT, AT(def.message), .text = "what is said when it happens"},
-    {"set", ASI_KEY_SETTINGS, AT(set), .text = "parameters, states and samples of blocks (`blocks.NAME`), and what they are from then on"},
+    {"set", ASI_KEY_SETTINGS, AT(set),
+     .text = "parameters, states and samples of blocks (`blocks.NAME`), and what they are from "
+             "then on"},
     {"release", ASI_KEY_NAME_LIST, AT(release), .sort = ASI_SORT_JOINT,
      .text = "joints that hold no more from then on; motions, gears too"},
     {"activate", ASI_KEY_NAME_LIST, AT(activate), .sort = ASI_SORT_JOINT,

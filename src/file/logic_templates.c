@@ -97,11 +97,13 @@ TEMPLATE(smooth_relay, smooth_relay_keys, "smooth_relay",
 static const asi_key smooth_hysteresis_keys[] = {
     TYPE,
     INPUT,
-    NEEDS(1, "half_width", NULL, "b: it switches where the input passes b upwards and -b downwards"),
+    NEEDS(1, "half_width", NULL,
+          "b: it switches where the input passes b upwards and -b downwards"),
     NEEDS(2, "time_constant", "s", "T: of a change"),
     START,
     UNIT};
 // Rests of x' = tanh(c u/b + 1.5 x) - x fold at 1.5 (1 - x^2) = 1, x = -1/sqrt(3): c = 1.5/sqrt(3) - atanh(1/sqrt(3)) puts that at u = b.
 TEMPLATE(smooth_hysteresis, smooth_hysteresis_keys, "smooth_hysteresis",
-         "T x' = tanh(0.20755 input/b + 1.5 x) - x: -0.86 or 0.86 at input 0, the other one once it has passed b or -b",
+         "T x' = tanh(0.20755 input/b + 1.5 x) - x: -0.86 or 0.86 at input 0, the other one once "
+         "it has passed b or -b",
          X("", "(tanh(0.2075464553*{input}/{half_width} + 1.5*{}) - {})/{time_constant}", 1))
