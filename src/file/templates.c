@@ -139,7 +139,7 @@ static const asi_key distance_keys[] = {TYPE,
 static const asi_key motor_keys[] = {
     TYPE,
     NEEDS(0, "voltage", "V", "V"),
-    NEEDS(1, "speed", "rad/s", "w of what it drives, e.g. `joints.NAME.angle_rate.z`"),
+    NEEDS(1, "speed", "rad/s", "w of what it drives, e.g. `joints.NAME.angle_rate` of a hinge"),
     NEEDS(2, "resistance", "ohm", "R"),
     NEEDS(3, "inductance", "H", "L"),
     NEEDS(4, "constant", "N m/A", "k: torque by current, and voltage by speed"),

@@ -109,10 +109,17 @@ double asi_zoh_next(const as_integrator *s) {
   return next;
 }
 
+static bool is_due(const as_integrator *s, int i) {
+  const as_sampler_def *def = &s->kin.problem->sampler[i];
+  return is_at(s->stepper.t, sample_time(def, s->sampler[i].next), def->period);
+}
+
 /// Calls the controllers that are due, all with the same point, and keeps their results.
 static as_status take_samples(as_integrator *s) {
   const as_problem *p = s->kin.problem;
-  if (p->def.n_samplers == 0) return AS_OK;
+  bool due = false;
+  for (int i = 0; i < p->def.n_samplers && !due; ++i) due = is_due(s, i);
+  if (!due) return AS_OK;
   asi_publish(s, s->stepper.t, &s->stepper.now);
   const as_status shown = asi_show_reactions(s);
   if (shown) return shown;
@@ -123,9 +130,9 @@ static as_status take_samples(as_integrator *s) {
   memcpy(shown_u, s->kin.eval.u, (size_t)p->def.n_u * sizeof(double));
   at.u = shown_u;
   for (int i = 0; i < p->def.n_samplers; ++i) {
+    if (!is_due(s, i)) continue;
     const as_sampler_def *one = &p->sampler[i];
     const double time = sample_time(one, s->sampler[i].next);
-    if (!is_at(at.t, time, one->period)) continue;
     double *result = s->held + one->first;
     memcpy(result, s->kin.eval.u + one->first, (size_t)one->count * sizeof(double));
     const int code = one->sample(&at, result, one->user ? one->user : p->def.user);
