@@ -1,14 +1,21 @@
 /// What the files of a linearization share.
 ///
-/// linearization.c  the linear system about a state: blocks, columns, axes
-/// tangent.c        which components are free, and how the others follow from them
-/// modes.c          eigenvalues of the dense matrix A
-/// slowest.c        eigenvalues of large problems at rest
+/// linearization.c   the linear system about a state: starts, axes, how steady it is
+/// linear_axes.c     axes that increments are seen in
+/// linear_rows.c     constraint rows, tangent spaces, singular positions
+/// linear_inputs.c   what inputs add to the functions of the problem
+/// linear_columns.c  A and B, column by column
+/// linear_nearby.c   states close by, for outputs
+/// tangent.c         which components are free, and how the others follow from them
+/// modes.c           eigenvalues of the dense matrix A
+/// slowest.c         eigenvalues of large problems at rest
 #ifndef ALPHASTEP_ANALYSIS_LINEARIZATION_H
 #define ALPHASTEP_ANALYSIS_LINEARIZATION_H
 
 #include "alphastep/linearization.h"
 #include "core/driver/integrator.h"
+
+// tangent.c -------------------------------------------------------------------------------------------
 
 /// Rows C z = r, of which some imply the others; the components of z are dependent ones, which follow, and free ones.
 typedef struct asi_tangent {
@@ -31,8 +38,89 @@ void asi_tangent_free(asi_tangent *t);
 /// Completes z, whose free components are given, so that C z = r in the rows kept; r may be NULL: zero. `work`: rank numbers.
 void asi_tangent_complete(const asi_tangent *t, const double *r, double *z, double *work);
 
+// linearization.c -------------------------------------------------------------------------------------
+
+/// Three components that turn with the axes: seen = r x, and seen' has w x seen in it.
+typedef struct asi_linear_triple {
+  int at;
+  double r[9];
+  double w[3];
+} asi_linear_triple;
+
+/// Dense matrices of all constraint rows, by columns.
+typedef struct asi_linear_rows {
+  double *c;       ///< rows x n: [B; k_v]
+  double *c_q;     ///< rows x n
+  double *c_dot;   ///< its derivatives along the motion
+  double *c_q_dot; ///< likewise
+} asi_linear_rows;
+
+typedef struct asi_linear asi_linear;
+struct asi_linear {
+  as_linearization out; ///< first
+  as_integrator *s;
+  int n, rows, nx, ny, height, columns;
+  as_linear_state *state;
+  double *a, *b;
+  double
+      *full; ///< height x columns: xi, dv, dv', dlambda, dpsi, dx, dx', dy of each state and input
+  double *input; ///< (n + nx + ny) x n_inputs: what they add to f, phi and chi
+  int *signal;   ///< n_inputs: held signal, or -1
+  double *moves; ///< n_lambda x n_inputs: what they add to g
+  bool *driving; ///< n_inputs: whether they do
+  int n_driving;
+  asi_linear_triple *turned;
+  int n_turned;
+  double turned_by[4]; ///< S of [LI.6], a quaternion: 1, but for a look at a later time
+  asi_tangent position, velocity;
+  asi_values moved; ///< of as_linearization_moved()
+  double *moved_u;
+  as_state moved_state;
+  double *arena;
+};
+
+/// The state that an integrator has started from.
+as_point asi_linear_point(const as_integrator *s);
+
 /// Names the component that accelerates most, from values that were started: its size in *most. -1: none.
 int asi_most_accelerated(const as_problem *p, const double *vdot, const double *xdot, double *most);
+
+// linear_axes.c ---------------------------------------------------------------------------------------
+
+void asi_linear_find_axes(asi_linear *l);
+void asi_linear_to_axes(const asi_linear *l, double *x);
+void asi_linear_from_axes(const asi_linear *l, double *x);
+/// rate += w x seen
+void asi_linear_add_turning(const asi_linear *l, const double *seen, double *rate);
+
+// linear_rows.c ---------------------------------------------------------------------------------------
+
+bool asi_linear_is_zero(const double *x, int n);
+/// Adds a block to a dense matrix with so many rows, from row `first` on.
+void asi_linear_add_dense(const as_matrix *m, double factor, double *out, int rows, int first);
+double asi_linear_entry(const double *c, int rows, int row, int component);
+/// The constraint rows at the state and their derivatives along the motion. r has room.
+as_status asi_linear_fill_rows(asi_linear *l, asi_linear_rows *r);
+/// The tangent spaces of positions and velocities, chosen anew or as `like` has chosen.
+as_status asi_linear_find_tangents(asi_linear *l, const double *c, const asi_linear *like);
+/// Looks at rows that are implied: D_q (C w) for one tangent w.
+as_status asi_linear_check_singular(asi_linear *l, const double *c);
+
+// linear_inputs.c -------------------------------------------------------------------------------------
+
+as_status asi_linear_find_inputs(asi_linear *l, const as_linearization_def *def);
+
+// linear_columns.c ------------------------------------------------------------------------------------
+
+/// Where the parts of a column begin.
+typedef struct asi_linear_column {
+  double *xi, *dv, *dvdot, *multiplier, *dx, *dxdot, *dy;
+} asi_linear_column;
+
+asi_linear_column asi_linear_column_at(const asi_linear *l, int j);
+/// All blocks at the state, the constraint rows dense, then the columns.
+as_status asi_linear_find_columns(asi_linear *l, const as_linearization_def *def,
+                                  const asi_linear *like);
 
 // LAPACK
 void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau,
