@@ -136,8 +136,8 @@ static double time_klu(const run *r, const asi_system *system, double *b) {
   as_error error;
   double least = (double)INFINITY;
   stop_if(asi_order_by_graph(r->problem, system->size, &graph, &error), &error);
-  stop_if(asi_klu_create(system->size, system->pattern.col_start, system->pattern.row, graph.order,
-                         ASI_ORDER_GIVEN, &klu, &error),
+  stop_if(asi_sparse_lu_create(system->size, system->pattern.col_start, system->pattern.row,
+                               graph.order, ASI_ORDER_GIVEN, &klu, &error),
           &error);
   for (int i = 0; i < REPETITIONS; ++i) {
     int culprit;

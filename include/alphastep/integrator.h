@@ -250,6 +250,8 @@ AS_API as_status as_integrator_interpolate(as_integrator *integrator, double t, 
 AS_API as_event_report as_integrator_event(const as_integrator *integrator);
 
 AS_API const as_state *as_integrator_state(const as_integrator *integrator);
+/// Which constraints hold now, for as_initial.active: n_lambda + n_psi flags.
+AS_API void as_integrator_active(const as_integrator *integrator, bool *active);
 
 /// v projected onto g_t + B v = 0 and k = 0 with the least mass-weighted change, n numbers: for
 /// output after index-3 steps. The state stays as it is.

@@ -128,8 +128,6 @@ typedef struct as_linearization {
 AS_API as_status as_linearize(const as_problem *problem, const as_initial *initial,
                               const as_linearization_def *def, as_linearization **out,
                               as_error *error);
-/// Which constraints hold in an integrator now, for as_initial.active: n_lambda + n_psi flags.
-AS_API void as_integrator_active(const as_integrator *integrator, bool *active);
 AS_API void as_linearization_destroy(as_linearization *linearization);
 
 /// The state that it is about.

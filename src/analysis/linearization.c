@@ -294,11 +294,6 @@ as_status as_linearize(const as_problem *problem, const as_initial *initial,
   return asi_error_clear(error);
 }
 
-void as_integrator_active(const as_integrator *integrator, bool *active) {
-  for (int i = 0; i < integrator->kin.redundancy.rows; ++i)
-    active[i] = !integrator->kin.eval.inactive[i];
-}
-
 void as_linearization_destroy(as_linearization *linearization) {
   if (linearization) free_linear(linearization->inside);
 }

@@ -1,4 +1,4 @@
-/// Dense LU with LAPACK: for systems of up to some dozens of unknowns.
+/// Dense LU: for systems of up to some dozens of unknowns.
 ///
 /// The matrix is scaled by rows, then by columns, to largest entries of one, so that the condition
 /// estimate that decides on singularity knows neither units nor masses. A = R^-1 (L U) C^-1.
@@ -8,14 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "linalg/dense_lu.h"
 #include "linalg/solver.h"
-
-// LAPACK's Fortran interface: lengths of character arguments come last.
-void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *ipiv, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
-             const int *ipiv, double *b, const int *ldb, int *info, size_t trans_length);
-void dgecon_(const char *norm, const int *n, const double *a, const int *lda, const double *anorm,
-             double *rcond, double *work, int *iwork, int *info, size_t norm_length);
 
 typedef struct dense_solver {
   asi_solver base;
@@ -35,8 +29,6 @@ typedef struct dense_solver {
 #define SINGULAR_RCOND (4.0 * DBL_EPSILON)
 // A pivot of the scaled matrix that is nothing but round-off.
 #define NEGLIGIBLE_PIVOT 1e-14
-// What calling LAPACK costs before it does anything, in operations.
-enum { CALL_FACTOR = 3000, CALL_SOLVE = 300 };
 
 /// Row and column scales; returns the first empty column, or -1.
 static int scale(dense_solver *s, const double *value) {
@@ -76,10 +68,9 @@ static as_status dense_factor(asi_solver *solver, double *value, int *culprit) {
     }
     norm = fmax(norm, sum);
   }
-  int info = 0;
-  dgetrf_(&n, &n, s->lu, &n, s->pivot, &info);
-  double rcond = 0.0;
-  if (info == 0) dgecon_("1", &n, s->lu, &n, &norm, &rcond, s->work, s->integer_work, &info, 1);
+  const bool regular = asi_lu_factor(n, s->lu, s->pivot) == 0;
+  const double rcond =
+      regular ? asi_lu_rcond(n, s->lu, s->pivot, norm, s->work, s->integer_work) : 0.0;
   if (rcond > SINGULAR_RCOND) return AS_OK;
   // The first negligible pivot, or the smallest, stands in a column that depends on those before it.
   *culprit = 0;
@@ -96,11 +87,9 @@ static as_status dense_factor(asi_solver *solver, double *value, int *culprit) {
 
 static as_status dense_solve(asi_solver *solver, double *b) {
   const dense_solver *s = (const dense_solver *)solver;
-  const int one = 1;
-  int info = 0;
   if (s->n == 0) return AS_OK;
   for (int i = 0; i < s->n; ++i) b[i] *= s->row_scale[i];
-  dgetrs_("N", &s->n, &one, s->lu, &s->n, s->pivot, b, &s->n, &info, 1);
+  asi_lu_solve(s->n, s->lu, s->pivot, b);
   for (int j = 0; j < s->n; ++j) b[j] *= s->column_scale[j];
   return AS_OK;
 }
@@ -108,11 +97,11 @@ static as_status dense_solve(asi_solver *solver, double *b) {
 static void dense_info(const asi_solver *solver, asi_solver_info *out) {
   const dense_solver *s = (const dense_solver *)solver;
   const double n = s->n;
-  *out = (asi_solver_info){.backend = "dense LAPACK",
+  *out = (asi_solver_info){.backend = asi_lu_backend,
                            .order = "natural",
                            .fill = n * n,
-                           .factor_operations = 2.0 / 3.0 * n * n * n + CALL_FACTOR,
-                           .solve_operations = 2.0 * n * n + CALL_SOLVE,
+                           .factor_operations = 2.0 / 3.0 * n * n * n + asi_lu_call_factor,
+                           .solve_operations = 2.0 * n * n + asi_lu_call_solve,
                            .full_factorizations = s->factorizations};
 }
 

@@ -447,14 +447,17 @@ static as_status need_whole(frontal_solver *s) {
   if (s->fallback) return AS_OK;
   as_error error;
   if (is_small(s)) return asi_dense_create(s->fronts.n, s->col_start, s->row, &s->fallback, &error);
-  return asi_klu_create(s->fronts.n, s->col_start, s->row, s->fronts.order,
-                        ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
-                        &s->fallback, &error);
+  return asi_sparse_lu_create(
+      s->fronts.n, s->col_start, s->row, s->fronts.order,
+      ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD, &s->fallback, &error);
 }
 
 static as_status factor_whole(frontal_solver *s, int *culprit) {
-  s->known = s->by_fallback = need_whole(s) == AS_OK;
-  if (!s->known) return AS_ERR_MEMORY; // nor are there others: the fronts are half done
+  const as_status status = need_whole(s);
+  s->known = s->by_fallback = status == AS_OK;
+  *culprit = 0;
+  if (!s->known) // nor are there others: the fronts are half done
+    return status == AS_ERR_UNSUPPORTED ? AS_ERR_SINGULAR : AS_ERR_MEMORY;
   ++s->by_other;
   return s->fallback->ops->factor(s->fallback, s->value, culprit);
 }

@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-
-void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *ipiv, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
-             const int *ipiv, double *b, const int *ldb, int *info, size_t trans_length);
+#include "linalg/dense_lu.h"
 
 asi_low_rank *asi_low_rank_create(int size, int width) {
   asi_low_rank *u = asi_calloc(1, sizeof *u);
@@ -64,21 +61,18 @@ static const double *column(const asi_low_rank *u, int j) {
 }
 
 as_status asi_low_rank_factor(asi_low_rank *u, int rank) {
-  int info = 0;
   for (int j = 0; j < rank; ++j)
     for (int i = 0; i < rank; ++i)
       u->small[(size_t)j * (size_t)rank + (size_t)i] += product(u, i, column(u, j));
-  dgetrf_(&rank, &rank, u->small, &rank, u->pivot, &info);
-  u->rank = info == 0 ? rank : 0;
-  return info == 0 ? AS_OK : AS_ERR_SINGULAR;
+  const bool regular = asi_lu_factor(rank, u->small, u->pivot) == 0;
+  u->rank = regular ? rank : 0;
+  return regular ? AS_OK : AS_ERR_SINGULAR;
 }
 
 void asi_low_rank_apply(const asi_low_rank *u, double *y) {
-  const int one = 1;
-  int info = 0;
   double *const c = u->work + u->size;
   for (int i = 0; i < u->rank; ++i) c[i] = product(u, i, y);
-  dgetrs_("N", &u->rank, &one, u->small, &u->rank, u->pivot, c, &u->rank, &info, 1);
+  asi_lu_solve(u->rank, u->small, u->pivot, c);
   for (int j = 0; j < u->rank; ++j) {
     const double *const d = column(u, j);
     for (int i = 0; i < u->size; ++i) y[i] -= c[j] * d[i];

@@ -46,7 +46,7 @@ struct asi_solver {
 /// Dense LU is faster than KLU for matrices smaller than this.
 enum { ASI_MIN_SPARSE = 50 };
 
-/// Dense LU by LAPACK, rows and columns scaled. The pattern must outlive the solver.
+/// Dense LU (dense_lu.h), rows and columns scaled. The pattern must outlive the solver.
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error);
 
@@ -67,10 +67,11 @@ typedef struct asi_elimination {
 
 void asi_elimination_free(asi_elimination *e);
 
-/// Sparse LU by KLU. The order with the least measured fill is taken at the first factorization.
-/// `order` may be NULL; copied. The pattern must outlive the solver.
-as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
-                         unsigned allowed_orders, asi_solver **out, as_error *error);
+/// Sparse LU by KLU (klu/). The order with the least measured fill is taken at the first factorization.
+/// `order` may be NULL; copied. The pattern must outlive the solver. A library built without KLU (plain/) takes dense LU, and refuses
+/// systems that are too large for it.
+as_status asi_sparse_lu_create(int n, const int *col_start, const int *row, const int *order,
+                               unsigned allowed_orders, asi_solver **out, as_error *error);
 
 /// Sparse LU by blocks, pivots searched within each only; matrices for which that fails go to KLU, or to dense LU if
 /// they are small. *out is NULL if these are to be preferred: blocks are too small or too large.

@@ -943,8 +943,8 @@ static void test_fill(void **state) {
     asi_solver_info info;
     int culprit;
     stop_if(asi_order_by_graph(as_model_problem(m), system->size, &graph, &error), &error);
-    stop_if(asi_klu_create(system->size, system->pattern.col_start, system->pattern.row,
-                           graph.order, ASI_ORDER_GIVEN, &solver, &error),
+    stop_if(asi_sparse_lu_create(system->size, system->pattern.col_start, system->pattern.row,
+                                 graph.order, ASI_ORDER_GIVEN, &solver, &error),
             &error);
     assert_int_equal(solver->ops->factor(solver, system->value, &culprit), AS_OK);
     solver->ops->info(solver, &info);

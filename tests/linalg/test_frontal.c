@@ -614,7 +614,8 @@ static void test_klu_first_solution(void **state) {
     asi_solver_info info[2];
     int culprit;
     double x[N] = {1, 1, 1};
-    stop_if(asi_klu_create(N, col_start, row, NULL, ASI_ORDER_NATURAL, &solver, &error), &error);
+    stop_if(asi_sparse_lu_create(N, col_start, row, NULL, ASI_ORDER_NATURAL, &solver, &error),
+            &error);
     assert_int_equal(solver->ops->factor(solver, before, &culprit), AS_OK);
     assert_int_equal(solver->ops->solve(solver, x), AS_OK);
     assert_int_equal(solver->ops->factor(solver, after, &culprit), AS_OK);
@@ -959,7 +960,8 @@ static void test_lattice(void **state) {
   const int n = s->stepper.step.size, *col_start = s->stepper.step.pattern.col_start,
             *row = s->stepper.step.pattern.row;
   stop_if(asi_order_by_graph(problem, n, &graph, &error), &error);
-  stop_if(asi_klu_create(n, col_start, row, graph.order, ASI_ORDER_GIVEN, &solver, &error), &error);
+  stop_if(asi_sparse_lu_create(n, col_start, row, graph.order, ASI_ORDER_GIVEN, &solver, &error),
+          &error);
   assert_int_equal(solver->ops->factor(solver, s->stepper.step.scaled, &culprit), AS_OK);
   solver->ops->info(solver, &klu);
   asi_fronts fronts;

@@ -111,8 +111,9 @@ static double fill_of(const iteration *it, unsigned order) {
   as_error error = {0};
   asi_solver_info info;
   int culprit = 0;
-  stop_if(asi_klu_create(it->n, it->col_start, it->row, it->graph.order, order, &solver, &error),
-          &error);
+  stop_if(
+      asi_sparse_lu_create(it->n, it->col_start, it->row, it->graph.order, order, &solver, &error),
+      &error);
   assert_int_equal(solver->ops->factor(solver, it->value, &culprit), AS_OK);
   solver->ops->info(solver, &info);
   solver->ops->destroy(solver);
@@ -349,9 +350,9 @@ static asi_solver *solver_for(const matrix *pattern, backend kind, unsigned orde
         &error);
   }
   if (solver == NULL)
-    stop_if(
-        asi_klu_create(pattern->n, pattern->col_start, pattern->row, NULL, orders, &solver, &error),
-        &error);
+    stop_if(asi_sparse_lu_create(pattern->n, pattern->col_start, pattern->row, NULL, orders,
+                                 &solver, &error),
+            &error);
   return solver;
 }
 
@@ -619,7 +620,8 @@ static void test_blind_orders(void **state) {
     for (int j = it.problem->n; j < it.n; ++j)
       for (int k = it.col_start[j]; k < it.col_start[j + 1]; ++k)
         if (it.row[k] == j) it.value[k] = compliant ? -1e-10 : 0.0;
-    stop_if(asi_klu_create(it.n, it.col_start, it.row, it.graph.order, ALL_ORDERS, &solver, &error),
+    stop_if(asi_sparse_lu_create(it.n, it.col_start, it.row, it.graph.order, ALL_ORDERS, &solver,
+                                 &error),
             &error);
     assert_int_equal(solver->ops->factor(solver, it.value, &culprit), AS_OK);
     solver->ops->info(solver, &info);

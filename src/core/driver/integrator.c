@@ -205,6 +205,10 @@ void asi_publish(as_integrator *s, double t, const asi_values *at) {
 
 const as_state *as_integrator_state(const as_integrator *s) { return &s->state; }
 
+void as_integrator_active(const as_integrator *s, bool *active) {
+  for (int i = 0; i < s->kin.redundancy.rows; ++i) active[i] = !s->kin.eval.inactive[i];
+}
+
 as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
   const as_status started = asi_check_started(s, error);
   if (started) return started;

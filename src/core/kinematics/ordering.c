@@ -18,9 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <amd.h>
-
 #include "base/error.h"
+#include "linalg/minimum_degree.h"
 
 /// Nodes 0 ... n_bodies-1 are bodies, the others joints. Neighbours are stored as compressed lists.
 typedef struct graph {
@@ -224,7 +223,7 @@ static as_status amd_of(const graph *g, const int *nodes, int n, const bool *bef
       ++start[list.edges[i].from + 1];
     }
     for (int i = 0; i < n; ++i) start[i + 1] += start[i];
-    if (amd_order(n, start, row, order, NULL, NULL) < AMD_OK) status = asi_fail_memory(error);
+    if (!asi_minimum_degree(n, start, row, order)) status = asi_fail_memory(error);
   }
   for (int i = 0; i < n && status == AS_OK; ++i) out[i] = nodes[order[i]];
   free(list.edges);

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "core/kinematics/kinematics.h"
+#include "linalg/dense_lu.h"
 
 // sigma / sigma_1 up to which a row is nearly redundant.
 #define NEAR 1e-3
@@ -23,10 +24,6 @@
 // A random vector may happen to miss the last direction, one in 25 does: the rank is known after six of them. (Three missed one in
 // several thousand machines.)
 enum { MOST_MISSES = 6 };
-
-void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, double *a,
-             const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
-             double *work, const int *lwork, int *info, size_t jobu_length, size_t jobvt_length);
 
 as_status asi_redundancy_init(asi_kinematics *s, as_error *error) {
   const size_t rows = (size_t)s->redundancy.rows;
@@ -497,11 +494,11 @@ static void group_rows(const double *basis, int count, int rows, const double *p
 static as_status classify(asi_kinematics *s, double t, double *basis, int count) {
   const int n = s->problem->n, rows = s->redundancy.rows;
   asi_redundancy *r = &s->redundancy;
-  const size_t work_size = 8 * ((size_t)n + (size_t)count) + 64;
+  const int work_size = asi_svd_work(n, count);
   double *image = asi_calloc((size_t)n * (size_t)count, sizeof(double));
   double *sigma = asi_calloc((size_t)count, sizeof(double));
   double *vt = asi_calloc((size_t)count * (size_t)count, sizeof(double));
-  double *work = asi_calloc(work_size, sizeof(double));
+  double *work = asi_calloc((size_t)work_size, sizeof(double));
   double *turned = asi_calloc((size_t)rows * (size_t)count, sizeof(double));
   as_status status = AS_OK;
   if (!image || !sigma || !vt || !work || !turned) {
@@ -509,21 +506,17 @@ static as_status classify(asi_kinematics *s, double t, double *basis, int count)
   } else {
     for (int b = 0; b < count; ++b)
       asi_rows_force(s, basis + (size_t)b * (size_t)rows, image + (size_t)b * (size_t)n);
-    const int one = 1, lwork = (int)work_size;
-    int info = 0;
-    dgesvd_("N", "A", &n, &count, image, &n, sigma, &(double){0}, &one, vt, &count, work, &lwork,
-            &info, 1, 1);
-    if (info != 0)
+    if (asi_svd_right(n, count, image, sigma, vt, work, work_size) != 0)
       status = asi_fail(
           s->eval.error, AS_ERR_SINGULAR, t, NULL,
-          "The rank of the constraints could not be found (LAPACK's dgesvd returned %d).", info);
+          "The rank of the constraints could not be found: singular values did not converge.");
     const int known = n < count ? n : count; // the rest of sigma is zero
     r->n_redundant = r->n_nearly = 0;
     r->found_rounded = r->found_apart = 0.0;
     double redundant = 0.0, nearly = 0.0; // the largest sigma of each sort
     for (int b = 0; b < count; ++b) {
       double *const vector = turned + (size_t)b * (size_t)rows;
-      const int from = count - 1 - b; // LAPACK sorts downwards
+      const int from = count - 1 - b; // they come in falling order
       const double value = from < known ? sigma[from] : 0.0;
       ++*(value < r->limit ? &r->n_redundant : &r->n_nearly);
       *(value < r->limit ? &redundant : &nearly) = value; // they come in order

@@ -329,9 +329,9 @@ static as_status make_solver(asi_system *s, as_error *error) {
   else if (status == AS_OK && (small || full))
     status = asi_dense_create(n, col_start, row, &s->solver, error);
   else if (status == AS_OK)
-    status = asi_klu_create(n, col_start, row, graph.order,
-                            ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD,
-                            &s->solver, error);
+    status = asi_sparse_lu_create(
+        n, col_start, row, graph.order,
+        ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD, &s->solver, error);
   asi_elimination_free(&graph);
   return status;
 }

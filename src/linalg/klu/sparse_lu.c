@@ -312,8 +312,8 @@ static void klu_backend_destroy(asi_solver *solver) {
 static const asi_solver_ops klu_ops = {klu_backend_factor, klu_backend_solve, NULL,
                                        klu_backend_info,   klu_backend_visit, klu_backend_destroy};
 
-as_status asi_klu_create(int n, const int *col_start, const int *row, const int *order,
-                         unsigned allowed_orders, asi_solver **out, as_error *error) {
+as_status asi_sparse_lu_create(int n, const int *col_start, const int *row, const int *order,
+                               unsigned allowed_orders, asi_solver **out, as_error *error) {
   klu_solver *s = asi_calloc(1, sizeof *s);
   if (s == NULL) return asi_fail_memory(error);
   const size_t count = (size_t)n, nnz = (size_t)col_start[n];
