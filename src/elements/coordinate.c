@@ -29,15 +29,18 @@ enum { X, Y, Z };
 
 asi_family asi_coordinate_family(asi_coordinate_kind kind) {
   switch (kind) {
-  case ASI_COORDINATE_SHIFT: return (asi_family){"displacement", "m", "displacement_rate", "m/s"};
-  case ASI_COORDINATE_ROTATION: return (asi_family){"rotation", "rad", "rotation_rate", "rad/s"};
+  case ASI_COORDINATE_SHIFT:
+    return (asi_family){"displacement", "m", "displacement_rate", "m/s",
+                        "displacement_acceleration"};
+  case ASI_COORDINATE_ROTATION:
+    return (asi_family){"rotation", "rad", "rotation_rate", "rad/s", "rotation_acceleration"};
   case ASI_COORDINATE_ANGLE:
   case ASI_COORDINATE_ANGLE_A:
   case ASI_COORDINATE_ANGLE_B:
   case ASI_COORDINATE_DIRECTION:
   case ASI_COORDINATE_HEADING: break;
   }
-  return (asi_family){"angle", "rad", "angle_rate", "rad/s"};
+  return (asi_family){"angle", "rad", "angle_rate", "rad/s", "angle_acceleration"};
 }
 
 static bool is_like(const asi_coordinate *all, int n, int i, int other) {

@@ -13,9 +13,9 @@ typedef struct asi_row_sum {
 asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
                          const as_element_input *in);
 
-/// What coordinates of a kind and their rates are called, and their units.
+/// What coordinates of a kind, their rates and second derivatives are called, and their units.
 typedef struct asi_family {
-  const char *name, *unit, *rate_name, *rate_unit;
+  const char *name, *unit, *rate_name, *rate_unit, *acceleration_name;
 } asi_family;
 
 ASI_IO asi_family asi_coordinate_family(asi_coordinate_kind kind);

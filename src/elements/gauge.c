@@ -28,6 +28,8 @@ bool asi_gauge_is_rate(const asi_gauge *g) {
   case ASI_GAUGE_ACCELERATION:
   case ASI_GAUGE_SPIN_RATE:
   case ASI_GAUGE_BODY_SPIN_RATE:
+  case ASI_GAUGE_TURN_ACCELERATION:
+  case ASI_GAUGE_SHIFT_ACCELERATION:
   case ASI_GAUGE_SPECIFIC_FORCE:
   case ASI_GAUGE_FRAME_SPIN: return true;
   case ASI_GAUGE_REACTION:

@@ -18,11 +18,13 @@ typedef enum asi_gauge_kind {
   // Those below are for blocks alone, see probe.h.
   ASI_GAUGE_ACCELERATION, ///< a component of the acceleration of the origin of frame A, world axes
   ASI_GAUGE_SPIN_RATE,    ///< of the angular acceleration of frame A, world axes
-  ASI_GAUGE_BODY_SPIN_RATE, ///< of the angular acceleration of the first body, its own axes
-  ASI_GAUGE_SPECIFIC_FORCE, ///< of acceleration less gravity, along the axes of frame A
-  ASI_GAUGE_FRAME_SPIN,     ///< of the angular velocity of frame A, along its axes
-  ASI_GAUGE_REACTION,       ///< force 0..2, torque 3..5, both in the joint's axes 6..8, 9..11
-  ASI_GAUGE_DRIVE,          ///< the multiplier of a motion
+  ASI_GAUGE_BODY_SPIN_RATE,     ///< of the angular acceleration of the first body, its own axes
+  ASI_GAUGE_TURN_ACCELERATION,  ///< second derivative of the angle of frame B about an axis of A
+  ASI_GAUGE_SHIFT_ACCELERATION, ///< second derivative of its displacement along an axis of A
+  ASI_GAUGE_SPECIFIC_FORCE,     ///< of acceleration less gravity, along the axes of frame A
+  ASI_GAUGE_FRAME_SPIN,         ///< of the angular velocity of frame A, along its axes
+  ASI_GAUGE_REACTION,           ///< force 0..2, torque 3..5, both in the joint's axes 6..8, 9..11
+  ASI_GAUGE_DRIVE,              ///< the multiplier of a motion
 } asi_gauge_kind;
 
 typedef struct asi_gauge {

@@ -10,6 +10,14 @@
 ///
 /// Angular acceleration of a frame with the angular velocity S in its body: R (alpha + S' + omega x S).
 ///
+/// Second derivatives of a joint's coordinates along or about an axis n of A that the joint keeps, with frames that rest in
+/// their bodies, S = R_a^T R_b, y = R_a^T (P_b - x_a), k = omega_a x n:
+///
+///     angle          n . (S alpha_b - omega_a x S omega_b - alpha_a)
+///     displacement   n . (G - 2 omega_a x V - alpha_a x y + omega_a x (omega_a x y))
+///                    V = R_a^T (v_b - v_a) + S (omega_b x p_b)
+///                    G = R_a^T (x_b'' - x_a'') + S (alpha_b x p_b + omega_b x (omega_b x p_b))
+///
 /// Reactions are those of as_model_reaction(): F = -g_x^T lambda and tau = -g_theta^T lambda on the second body, whose
 /// derivatives by q are the joint's own f_q; T = R tau - (R p) x F about the joint.
 #include "elements/probe.h"
@@ -101,6 +109,98 @@ static void read_frame_spin(const asi_gauge *g, const as_body_motion *body,
   asi_copy(n, out->at.v + ASI_TA);
 }
 
+// ---- coordinates of joints --------------------------------------------------------------------------
+
+static void read_turn(const double *n, const as_body_motion *const body[2],
+                      const asi_body_acceleration *const acc[2], asi_probe_reading *out) {
+  const as_body_motion *A = body[0], *B = body[1];
+  double S[9], m[3], k[3], k_b[3], beta[3], w[3];
+  asi_multiply_transposed(A->R, B->R, S);
+  asi_rotate_back(S, n, m);
+  asi_cross(A->omega, n, k);
+  asi_rotate_back(S, k, k_b);
+  asi_rotate(S, acc[1]->alpha, beta);
+  asi_rotate(S, B->omega, w);
+  out->at.value = asi_dot(n, beta) + asi_dot(k, w) - asi_dot(n, acc[0]->alpha);
+  asi_add(-1.0, n, out->a + ASI_TA);
+  asi_copy(m, out->a + ASI_TB);
+  asi_cross(n, w, out->at.v + ASI_TA);
+  asi_copy(k_b, out->at.v + ASI_TB);
+  asi_cross(n, beta, out->at.q + ASI_TA);
+  asi_add_cross(1.0, k, w, out->at.q + ASI_TA);
+  asi_cross(acc[1]->alpha, m, out->at.q + ASI_TB);
+  asi_add_cross(1.0, B->omega, k_b, out->at.q + ASI_TB);
+}
+
+/// What the displacement is made of, and the derivatives of n . (...) by G, V and y: n, 2 k and e.
+typedef struct shift {
+  double S[9], y[3], V[3], G[3]; ///< see above
+  double W[3], A[3];             ///< omega_b x p_b; alpha_b x p_b + omega_b x W
+  double k[3], e[3];             ///< e = alpha_a x n + (n x omega_a) x omega_a
+} shift;
+
+static shift find_shift(const double *n, const double *p, const as_body_motion *const body[2],
+                        const asi_body_acceleration *const acc[2]) {
+  const as_body_motion *A = body[0], *B = body[1];
+  shift s;
+  double d[3], part[3];
+  asi_multiply_transposed(A->R, B->R, s.S);
+  asi_sum(B->x, -1.0, A->x, d);
+  asi_rotate_back(A->R, d, s.y);
+  asi_rotate(s.S, p, part);
+  asi_add(1.0, part, s.y);
+  asi_cross(B->omega, p, s.W);
+  asi_sum(B->v, -1.0, A->v, d);
+  asi_rotate_back(A->R, d, s.V);
+  asi_rotate(s.S, s.W, part);
+  asi_add(1.0, part, s.V);
+  asi_cross(acc[1]->alpha, p, s.A);
+  asi_add_cross(1.0, B->omega, s.W, s.A);
+  asi_sum(acc[1]->a, -1.0, acc[0]->a, d);
+  asi_rotate_back(A->R, d, s.G);
+  asi_rotate(s.S, s.A, part);
+  asi_add(1.0, part, s.G);
+  asi_cross(A->omega, n, s.k);
+  asi_cross(acc[0]->alpha, n, s.e);
+  asi_add_cross(-1.0, s.k, A->omega, s.e);
+  return s;
+}
+
+static void read_shift(const double *n, const double *p, const as_body_motion *const body[2],
+                       const asi_body_acceleration *const acc[2], asi_probe_reading *out) {
+  const shift s = find_shift(n, p, body, acc);
+  const as_body_motion *A = body[0], *B = body[1];
+  double *q = out->at.q, *v = out->at.v, *a = out->a;
+  double m[3], k[3], e[3], turned[3], omega_y[3];
+  asi_rotate_back(s.S, n, m);
+  asi_rotate_back(s.S, s.k, k);
+  asi_rotate_back(s.S, s.e, e);
+  out->at.value = asi_dot(n, s.G) + 2.0 * asi_dot(s.k, s.V) + asi_dot(s.e, s.y);
+  asi_rotate(A->R, n, a + ASI_XB);
+  asi_add(-1.0, a + ASI_XB, a + ASI_XA);
+  asi_cross(n, s.y, a + ASI_TA);
+  asi_cross(p, m, a + ASI_TB);
+  asi_rotate(A->R, s.k, turned);
+  asi_add(2.0, turned, v + ASI_XB);
+  asi_add(-2.0, turned, v + ASI_XA);
+  asi_cross(A->omega, s.y, omega_y);
+  asi_add_cross(2.0, n, s.V, v + ASI_TA);
+  asi_add_cross(1.0, omega_y, n, v + ASI_TA);
+  asi_add_cross(-1.0, s.y, s.k, v + ASI_TA);
+  asi_cross(m, B->omega, turned);
+  asi_cross(s.W, m, v + ASI_TB);
+  asi_add_cross(1.0, p, turned, v + ASI_TB);
+  asi_add_cross(2.0, p, k, v + ASI_TB);
+  asi_rotate(A->R, s.e, q + ASI_XB);
+  asi_add(-1.0, q + ASI_XB, q + ASI_XA);
+  asi_cross(n, s.G, q + ASI_TA);
+  asi_add_cross(2.0, s.k, s.V, q + ASI_TA);
+  asi_add_cross(1.0, s.e, s.y, q + ASI_TA);
+  asi_cross(s.A, m, q + ASI_TB);
+  asi_add_cross(2.0, s.W, k, q + ASI_TB);
+  asi_add_cross(1.0, p, e, q + ASI_TB);
+}
+
 // ---- reactions --------------------------------------------------------------------------------------
 
 /// Adds factor . of the rows `first` to `first + 2` of what the joint does to its second body, by q and by lambda.
@@ -176,7 +276,14 @@ int asi_probe_read(const asi_gauge *g, const as_element_input *in, const asi_pro
   if (g->kind == ASI_GAUGE_REACTION) return read_reaction(g, &two, data, more->lambda, &ends, out);
   const as_body_motion *body = two.body[0];
   const asi_body_acceleration *acc = &more->acceleration[g->body[0]];
+  const asi_body_acceleration *const both[2] = {acc, &more->acceleration[g->body[1]]};
   switch (g->kind) {
+  case ASI_GAUGE_TURN_ACCELERATION:
+    read_turn(ends.A.axis + 3 * g->part, two.body, both, out);
+    break;
+  case ASI_GAUGE_SHIFT_ACCELERATION:
+    read_shift(ends.A.axis + 3 * g->part, ends.B.p, two.body, both, out);
+    break;
   case ASI_GAUGE_ACCELERATION: read_acceleration(g, body, acc, &ends.A, out); break;
   case ASI_GAUGE_SPECIFIC_FORCE:
     read_specific_force(g, body, acc, &ends.A, more->gravity, out);

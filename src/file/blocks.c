@@ -371,17 +371,27 @@ static void declare_transfer(asi_reader *r, const asi_value *key, const asi_valu
   declare(r, key, name, NULL);
 }
 
-/// What a template makes; of any other block its own signal.
-static void declare_template(asi_reader *r, const asi_value *key, const char *type,
-                             const char *name) {
-  for (int k = 0; k < asi_block_section.n; ++k) {
-    const asi_kind *kind = asi_block_section.kind[k];
-    if (strcmp(kind->type, type) != 0 || asi_template_output(kind, 0) == NULL) continue;
-    for (int i = 0; asi_template_output(kind, i); ++i)
-      declare(r, key, name, asi_template_output(kind, i));
-    return;
-  }
+static void declare_butterworth(asi_reader *r, const asi_value *key, const asi_value *v,
+                                const char *name) {
+  declare_many(r, key, name, 'x', asi_butterworth_states(v));
+  declare_many(r, key, name, 'u', 1);
   declare(r, key, name, NULL);
+}
+
+/// What a template makes; of any other block its own signal.
+static void declare_template(asi_reader *r, const asi_value *key, const asi_value *v,
+                             const char *type, const char *name) {
+  bool any = false;
+  for (int k = 0; k < asi_block_section.n && !any; ++k) {
+    const asi_kind *kind = asi_block_section.kind[k];
+    if (strcmp(kind->type, type) != 0) continue;
+    const char *output;
+    for (int i = 0;
+         (output = asi_template_output(kind, i)) || (output = asi_sensor_output(kind, v, i));
+         ++i, any = true)
+      declare(r, key, name, output);
+  }
+  if (!any) declare(r, key, name, NULL);
 }
 
 void asi_declare_blocks(asi_reader *r, const asi_value *map) {
@@ -398,8 +408,10 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
       asi_declare_own(r, v, name);
     else if (strcmp(kind, asi_transfer_kind.type) == 0)
       declare_transfer(r, key, v, name);
+    else if (strcmp(kind, asi_butterworth_kind.type) == 0)
+      declare_butterworth(r, key, v, name);
     else
-      declare_template(r, key, kind, name);
+      declare_template(r, key, v, kind, name);
     asi_arena_reset(&r->scratch);
   }
 }

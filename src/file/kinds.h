@@ -14,6 +14,9 @@ extern const asi_kind asi_bushing_kind, asi_stop_kind, asi_contact_kind; // cont
 extern const asi_kind asi_signal_kind, asi_state_kind, asi_sampled_kind, asi_linear_kind,
     asi_transfer_kind;                       // blocks.c
 extern const asi_kind asi_own_template_kind; // own_templates.c
+extern const asi_kind asi_butterworth_kind;  // butterworth.c
+extern const asi_kind asi_accelerometer_kind, asi_gyro_kind, asi_distance_sensor_kind,
+    asi_encoder_kind, asi_force_sensor_kind; // sensors.c
 
 /// Names of displacements and angles, and which of a joint's coordinates a name is; -1: its only one.
 extern const char *const asi_coordinate_names[];

@@ -73,6 +73,25 @@ TEMPLATE(noise, noise_keys, "noise",
          "at samples mean + deviation random_normal(seed, sample), held in between",
          U("", "{mean} + {deviation}*random_normal({seed}, floor(t/{period} + 0.5))", 1, false))
 
+static const asi_key filtered_noise_keys[] = {
+    TYPE,
+    TAKES(0, "seed", "1", NULL, "a whole number: another one, another noise"),
+    TAKES(1, "deviation", "1", NULL, "standard deviation of what it is at samples"),
+    TAKES(2, "mean", "0", NULL, "m"),
+    NEEDS(3, "frequency", "Hz", "f: where its spectrum falls off"),
+    PERIOD,
+    START,
+    UNIT};
+// x at samples is x+ = a x + (1 - a) w, whose variance is (1 - a)/(1 + a) that of w.
+#define LEFT "exp(-2*pi*{frequency}*{period})"
+TEMPLATE(filtered_noise, filtered_noise_keys, "filtered_noise",
+         "x' = 2 pi f (w - x), w held noise of such a deviation that x has the one that is wanted",
+         X("", "2*pi*{frequency}*({.held} - {})", 1),
+         U("held",
+           "{mean} + {deviation}*sqrt((1 + " LEFT ")/(1 - " LEFT "))*random_normal({seed}, "
+           "floor(t/{period} + 0.5))",
+           0, false))
+
 static const asi_key smooth_dead_zone_keys[] = {TYPE,
                                                 INPUT,
                                                 NEEDS(1, "lower", NULL, "where it begins"),

@@ -11,8 +11,6 @@ enum { MOST_KEYS = 48, MOST_ITEMS = 4 };
 typedef struct template_thing {
   const char *value[MOST_KEYS]; ///< of keys that are formulas; NULL: not given
   const char *table, *unit;
-  int frame[2], axis;
-  double bandwidth; ///< [Hz]; NAN: none
   double start[2], period, offset, delay;
 } template_thing;
 
@@ -102,8 +100,9 @@ asi_add_fn asi_template_add;
 
 extern const template asi_rate_limit_template, asi_comparison_template, asi_and_template,
     asi_or_template, asi_not_template, asi_latch_template, asi_counter_template,
-    asi_reset_integrator_template, asi_noise_template, asi_smooth_dead_zone_template,
-    asi_smooth_relay_template, asi_smooth_hysteresis_template; // logic_templates.c
+    asi_reset_integrator_template, asi_noise_template, asi_filtered_noise_template,
+    asi_smooth_dead_zone_template, asi_smooth_relay_template,
+    asi_smooth_hysteresis_template; // logic_templates.c
 extern const template asi_force_actuator_template, asi_cylinder_template,
     asi_damper_template; // actuator_templates.c
 

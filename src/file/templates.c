@@ -128,14 +128,6 @@ static const asi_key discrete_pid_keys[] = {TYPE,
                                             PERIOD,
                                             START,
                                             UNIT};
-static const asi_key frame_keys[] = {TYPE, FRAME, AXIS, BANDWIDTH, START, UNIT};
-static const asi_key distance_keys[] = {TYPE,
-                                        FRAME,
-                                        {"other", ASI_KEY_NAME, AT(frame[1]), .required = true,
-                                         .sort = ASI_SORT_FRAME, .text = "what it looks at"},
-                                        BANDWIDTH,
-                                        START,
-                                        UNIT};
 static const asi_key motor_keys[] = {
     TYPE,
     NEEDS(0, "voltage", "V", "V"),
@@ -144,6 +136,10 @@ static const asi_key motor_keys[] = {
     NEEDS(3, "inductance", "H", "L"),
     NEEDS(4, "constant", "N m/A", "k: torque by current, and voltage by speed"),
     TAKES(5, "gear", "1", NULL, "n: turns of the motor for one of what it drives"),
+    {"inertia", ASI_KEY_FORMULA, AT(value[6]), .otherwise = "0", .with = "acceleration",
+     .unit = "kg m^2", .text = "J: of the rotor; it acts as n^2 J on what is driven"},
+    TAKES(7, "acceleration", "0", "rad/s^2",
+          "w', e.g. `joints.NAME.angle_acceleration` of a hinge"),
     START,
     UNIT};
 
@@ -151,9 +147,7 @@ static const asi_key motor_keys[] = {
 
 void asi_template_prepare(void *out) {
   template_thing *thing = out;
-  thing->bandwidth = (double)NAN;
   thing->period = (double)NAN;
-  thing->frame[0] = thing->frame[1] = AS_NONE;
 }
 
 TEMPLATE(gain, gain_keys, "gain", "y = gain input", Y("", "{gain}*{input}"))
@@ -234,18 +228,10 @@ TEMPLATE(discrete_pid, discrete_pid_keys, "discrete_pid",
            "{.raw})) - {.raw}",
            1, true),
          U("before", "{setpoint} - {measured}", false, true))
-TEMPLATE(motor, motor_keys, "dc_motor", "y = n k i, L i' = V - R i - n k w",
-         Y("", "{gear}*{constant}*{.current}"),
+TEMPLATE(motor, motor_keys, "dc_motor", "y = n k i - n^2 J w', L i' = V - R i - n k w",
+         Y("", "{gear}*{constant}*{.current} - {gear}^2*{inertia}*{acceleration}"),
          X("current",
            "({voltage} - {resistance}*{.current} - {gear}*{constant}*{speed})/{inductance}", 1))
-// With a bandwidth these are states, see lag.
-TEMPLATE(accelerometer, frame_keys, "accelerometer",
-         "acceleration less gravity of a frame, along one of its axes",
-         Y("", "'frames.{!frame}.specific_force.{!axis}'"))
-TEMPLATE(gyro, frame_keys, "gyro", "angular velocity of a frame about one of its axes",
-         Y("", "'frames.{!frame}.angular_velocity_in_frame.{!axis}'"))
-TEMPLATE(distance, distance_keys, "distance", "distance of two frames",
-         Y("", "'frames.{!frame}.distance.{!other}'"))
 
 static const asi_kind *const kinds[] = {
     &asi_signal_kind,
@@ -254,6 +240,12 @@ static const asi_kind *const kinds[] = {
     &asi_linear_kind,
     &asi_transfer_kind,
     &asi_own_template_kind,
+    &asi_butterworth_kind,
+    &asi_accelerometer_kind,
+    &asi_gyro_kind,
+    &asi_distance_sensor_kind,
+    &asi_encoder_kind,
+    &asi_force_sensor_kind,
     &asi_gain_template.kind,
     &asi_sum_template.kind,
     &asi_product_template.kind,
@@ -280,9 +272,6 @@ static const asi_kind *const kinds[] = {
     &asi_hold_template.kind,
     &asi_quantiser_template.kind,
     &asi_discrete_pid_template.kind,
-    &asi_accelerometer_template.kind,
-    &asi_gyro_template.kind,
-    &asi_distance_template.kind,
     &asi_motor_template.kind,
     &asi_rate_limit_template.kind,
     &asi_comparison_template.kind,
@@ -293,6 +282,7 @@ static const asi_kind *const kinds[] = {
     &asi_counter_template.kind,
     &asi_reset_integrator_template.kind,
     &asi_noise_template.kind,
+    &asi_filtered_noise_template.kind,
     &asi_smooth_dead_zone_template.kind,
     &asi_smooth_relay_template.kind,
     &asi_smooth_hysteresis_template.kind,
@@ -300,7 +290,7 @@ static const asi_kind *const kinds[] = {
     &asi_cylinder_template.kind,
     &asi_damper_template.kind,
 };
-enum { FIRST_TEMPLATE = 6 };
+enum { FIRST_TEMPLATE = 12 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
 
 const char *asi_template_output(const asi_kind *kind, int i) {
@@ -324,11 +314,7 @@ typedef struct filling {
 static const char *look_up(const char *key, void *user) {
   filling *f = user;
   const template_thing *thing = f->thing;
-  const asi_names *frames = &f->r->builder->names[ASI_SORT_FRAME];
   if (strcmp(key, "table") == 0) return thing->table;
-  if (strcmp(key, "frame") == 0) return asi_names_get(frames, thing->frame[0]);
-  if (strcmp(key, "other") == 0) return asi_names_get(frames, thing->frame[1]);
-  if (strcmp(key, "axis") == 0) return asi_axis_letters[thing->axis];
   if (strcmp(key, "period") == 0) {
     snprintf(f->number, sizeof f->number, "%.17g", thing->period);
     return f->number;
@@ -355,17 +341,6 @@ static as_status check_given(asi_reader *r, const char *name, as_error *error) {
   return status;
 }
 
-/// A sensor with a bandwidth f: x' = 2 pi f (what it measures - x)
-static const char *lag(filling *f, const char *name, const char *text) {
-  char before[64], behind[160];
-  snprintf(before, sizeof before, "2*pi*%.17g*(", f->thing->bandwidth);
-  snprintf(behind, sizeof behind, " - 'blocks.%.120s')", name);
-  const size_t size = strlen(before) + strlen(text) + strlen(behind) + 1;
-  char *out = asi_arena_take(&f->r->scratch, size);
-  if (out) snprintf(out, size, "%s%s%s", before, text, behind);
-  return out;
-}
-
 as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                            as_error *error) {
   const template *of = (const template *)(const void *)kind;
@@ -374,15 +349,13 @@ as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name
   as_status status = check_given(r, name, error);
   for (int i = 0; i < MOST_ITEMS && of->item[i].formula && status == AS_OK; ++i) {
     const item *x = &of->item[i];
-    const bool lags = !isnan(thing->bandwidth);
     as_signal_def def = as_default_signal_def();
     def.block = name;
     def.output = x->output[0] ? x->output : NULL;
-    def.kind = lags ? AS_SIGNAL_STATE : x->kind;
+    def.kind = x->kind;
     def.formula = fill(&f, name, x->formula);
-    if (lags && def.formula) def.formula = lag(&f, name, def.formula);
     def.unit = x->output[0] ? NULL : thing->unit;
-    def.start = x->starts > 0 ? thing->start[x->starts - 1] : lags ? thing->start[0] : 0.0;
+    def.start = x->starts > 0 ? thing->start[x->starts - 1] : 0.0;
     if (x->kind == AS_SIGNAL_SAMPLED) {
       def.period = thing->period;
       def.offset = thing->offset;

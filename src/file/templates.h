@@ -8,5 +8,9 @@
 void asi_declare_own(asi_reader *r, const asi_value *v, const char *name);
 /// The i-th signal that one makes, "" is the block's own; NULL: there are no more, or it is no template.
 const char *asi_template_output(const asi_kind *kind, int i);
+/// The same of a sensor, which depends on its keys.
+const char *asi_sensor_output(const asi_kind *kind, const asi_value *v, int i);
+/// How many states a Butterworth filter has.
+int asi_butterworth_states(const asi_value *v);
 
 #endif

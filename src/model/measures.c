@@ -213,6 +213,24 @@ static asi_meaning find_coordinate(search *s, int joint, asi_coordinate of, int 
   return s->all->no_memory ? mistake(s, "no memory") : ASI_MEANS_SLOT;
 }
 
+/// The second derivative, which only blocks may read: of a displacement along, or an angle about an axis that the joint keeps.
+static asi_meaning find_joint_acceleration(search *s, int joint, asi_coordinate of) {
+  const asi_joint_info *info = &s->b->joint[joint];
+  const bool shift = of.kind == ASI_COORDINATE_SHIFT;
+  s->gauge = asi_joint_gauge(s->b, joint, of);
+  s->gauge.kind = shift ? ASI_GAUGE_SHIFT_ACCELERATION : ASI_GAUGE_TURN_ACCELERATION;
+  if (info->kind != AS_JOINT_REVOLUTE && info->kind != AS_JOINT_PRISMATIC &&
+      info->kind != AS_JOINT_CYLINDRICAL)
+    return refuse(s, "only those of revolute, prismatic and cylindrical joints can be read");
+  if (info->moving) return refuse(s, "a frame of this joint moves in its body");
+  asi_meaning meaning = ASI_MEANS_SLOT;
+  for (int e = 0; e < 2 && meaning == ASI_MEANS_SLOT; ++e) {
+    s->body[e] = s->gauge.body[e];
+    meaning = check_acceleration(s, s->body[e]);
+  }
+  return meaning;
+}
+
 static const char *const reactions[] = {"force",           "torque", "force_in_joint",
                                         "torque_in_joint", "drive",  NULL};
 
@@ -246,7 +264,7 @@ static asi_meaning find_reaction(search *s, int joint, int which) {
 }
 
 static asi_meaning find_joint(search *s, int joint) {
-  const char *names[2 * AS_JOINT_COORDINATES + 1] = {NULL};
+  const char *names[3 * AS_JOINT_COORDINATES + 1] = {NULL};
   asi_coordinate all[AS_JOINT_COORDINATES];
   const asi_joint_info *info = &s->b->joint[joint];
   const int n = info->ours ? asi_joint_coordinates(info->kind, all) : 0;
@@ -257,11 +275,15 @@ static asi_meaning find_joint(search *s, int joint) {
     const asi_family family = asi_coordinate_family(all[i].kind);
     const char letter[2] = {asi_coordinate_letter(all, n, i), '\0'};
     const bool rate = is(s->part[2], family.rate_name);
-    names[2 * i] = family.name;
-    names[2 * i + 1] = family.rate_name;
-    if (!rate && !is(s->part[2], family.name)) continue;
+    const bool second = is(s->part[2], family.acceleration_name);
+    names[3 * i] = family.name;
+    names[3 * i + 1] = family.rate_name;
+    names[3 * i + 2] = family.acceleration_name;
+    if (!rate && !second && !is(s->part[2], family.name)) continue;
     named = true;
-    if (is(s->part[3], letter)) return find_coordinate(s, joint, all[i], i, rate);
+    if (!is(s->part[3], letter)) continue;
+    return second ? find_joint_acceleration(s, joint, all[i])
+                  : find_coordinate(s, joint, all[i], i, rate);
   }
   if (!named) return no_quantity(s, names);
   return s->part[3][0] ? mistake(s, "%.60s is not there: no such component", s->name)
