@@ -156,6 +156,8 @@ typedef struct as_known_time {
   double before; ///< a step ends here [s]
   double
       after; ///< the same if they only bend; later: they may jump in between, and the next step begins here [s]
+  bool
+      bends; ///< they do not jump, their slopes may: given steps, unlike automatic ones, need not end there
 } as_known_time;
 
 /// Writes the first known time with `after` behind t, for held signals u that stay as they are; infinity in both: there
@@ -222,8 +224,8 @@ typedef struct as_problem_def {
   /// where they have come to. May be NULL.
   as_vector_fn *follow;
 
-  /// Known times: automatic steps end there, and begin anew where functions may jump. A short input that is not known is
-  /// looked for, see docs/automatic-steps.md. May be NULL.
+  /// Known times: steps end there, and begin anew where functions may jump; given steps only where they may. A short input that
+  /// is not known is looked for by automatic steps, see docs/automatic-steps.md. May be NULL.
   as_time_fn *next_time;
 
   as_block_def block[AS_BLOCK_COUNT]; ///< default: dense and differenced

@@ -135,7 +135,11 @@ as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
 /// somewhere between the two.
 typedef struct asi_known_time {
   double before, after; ///< [s]; infinity: there is none
+  bool bends;           ///< it does not jump, its slope may
 } asi_known_time;
+
+/// Takes the earlier one; where both are, it jumps if one of them does.
+ASI_IO void asi_known_time_join(asi_known_time *first, const asi_known_time *other);
 
 /// The next point of a table behind x, upwards or downwards; not finite: there is none. *kink: its slope jumps there.
 typedef double asi_point_fn(int table, double x, bool up, bool *kink, void *user);

@@ -36,6 +36,13 @@ typedef struct search {
   asi_known_time next;
 } search;
 
+void asi_known_time_join(asi_known_time *first, const asi_known_time *other) {
+  const bool overlap = other->before <= first->after && first->before <= other->after;
+  const bool bends = first->bends && other->bends;
+  if (other->before < first->before) *first = *other;
+  if (overlap) first->bends = bends;
+}
+
 static germ constant(double x) { return (germ){true, x, 0.0, fabs(x)}; }
 static bool is_constant(const germ *g) { return g->known && g->slope == 0.0; }
 static bool moves(const germ *g) { return g->known && g->slope != 0.0; }
@@ -61,17 +68,20 @@ static int sign_behind(const search *s, const germ *g, double level) {
   return (x > 0.0) - (x < 0.0);
 }
 
-/// Notes the time at which g reaches a level, if that lies ahead. A jump is bracketed, and is not over before t has left
-/// the bracket.
-static void meet(search *s, const germ *g, double level, bool jump) {
+/// What happens where g reaches a level.
+typedef enum change { IS_SMOOTH, BENDS, JUMPS } change;
+
+/// Notes the time at which g reaches a level, if that lies ahead. A jump, or a kink, is bracketed, and is not over before t
+/// has left the bracket; of two brackets that overlap the first counts, and it jumps if one of them does.
+static void meet(search *s, const germ *g, double level, change what) {
   if (!moves(g)) return;
   const double t = s->t + (level - g->at) / g->slope;
   const double off =
       slack(s, g) / fabs(g->slope) + ROUND_OFF * (fabs(t) + fabs(level / g->slope)) + LEAST_TIME;
-  if (!(jump ? t > s->t - off : t > s->t + off)) return;
-  const asi_known_time found =
-      jump ? (asi_known_time){t - 2.0 * off, t + 2.0 * off} : (asi_known_time){t, t};
-  if (found.before < s->next.before) s->next = found;
+  if (!(what != IS_SMOOTH ? t > s->t - off : t > s->t + off)) return;
+  const double wide = what == IS_SMOOTH ? 0.0 : 2.0 * off;
+  asi_known_time found = {t - wide, t + wide, what != JUMPS};
+  asi_known_time_join(&s->next, &found);
 }
 
 /// The whole number that g reaches next, or has just reached; *below: floor(g) right behind t.
@@ -160,7 +170,7 @@ static void meet_table(search *s, const germ *a, int table) {
   bool kink = false;
   const double beyond = a->at + (up ? slack(s, a) : -slack(s, a));
   const double x = s->point(table, beyond, up, &kink, s->tables);
-  if (isfinite(x)) meet(s, a, x, kink);
+  if (isfinite(x)) meet(s, a, x, kink ? BENDS : IS_SMOOTH);
 }
 
 /// Notes when an operation whose result matters changes.
@@ -175,22 +185,22 @@ static void note(search *s, const asi_instruction *i) {
   case ASI_OP_MIN:
   case ASI_OP_MAX: {
     const germ d = sum(a, b, -1.0);
-    meet(s, &d, 0.0, true);
+    meet(s, &d, 0.0, i->op == ASI_OP_MIN || i->op == ASI_OP_MAX ? BENDS : JUMPS);
     break;
   }
-  case ASI_OP_ABS: meet(s, a, 0.0, true); break;
-  case ASI_OP_SIGN: meet(s, a, 0.0, true); break;
+  case ASI_OP_ABS: meet(s, a, 0.0, BENDS); break;
+  case ASI_OP_SIGN: meet(s, a, 0.0, JUMPS); break;
   case ASI_OP_FLOOR:
-    if (moves(a)) meet(s, a, next_whole(s, a, &below), true);
+    if (moves(a)) meet(s, a, next_whole(s, a, &below), JUMPS);
     break;
   case ASI_OP_MOD:
     if (moves(a) && is_constant(b) && b->at != 0.0) {
       const germ turns = times(a, 1.0 / b->at);
-      meet(s, &turns, next_whole(s, &turns, &below), true);
+      meet(s, &turns, next_whole(s, &turns, &below), JUMPS);
     }
     break;
   case ASI_OP_RISE:
-    for (double k = 0.0; k <= RISE_PARTS; k += 1.0) meet(s, a, k / RISE_PARTS, false);
+    for (double k = 0.0; k <= RISE_PARTS; k += 1.0) meet(s, a, k / RISE_PARTS, IS_SMOOTH);
     break;
   case ASI_OP_SIN:
   case ASI_OP_COS:
@@ -198,7 +208,7 @@ static void note(search *s, const asi_instruction *i) {
       const double quarter = 1.57079632679489661923; // pi/2
       const germ quarters = times(a, 1.0 / quarter);
       const double near = round(quarters.at), way = quarters.slope > 0.0 ? 1.0 : -1.0;
-      for (double k = -1.0; k <= 1.0; k += 1.0) meet(s, &quarters, near + way * k, false);
+      for (double k = -1.0; k <= 1.0; k += 1.0) meet(s, &quarters, near + way * k, IS_SMOOTH);
     }
     break;
   case ASI_OP_TABLE: meet_table(s, a, i->b); break;
@@ -234,7 +244,7 @@ void asi_expression_next_time(const asi_expression *e, int time, double t, const
   s.tables = tables;
   s.t = t;
   s.waves = waves;
-  s.next = (asi_known_time){(double)INFINITY, (double)INFINITY};
+  s.next = (asi_known_time){(double)INFINITY, (double)INFINITY, true};
   const int *slot = asi_expression_slots(e);
   const asi_instruction *code = asi_expression_code(e);
   for (int k = 0; k < e->n_constants; ++k) s.value[k] = constant(e->constant[k]);

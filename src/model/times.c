@@ -26,18 +26,19 @@ static asi_known_time next_point(const asi_curve *c, double t) {
   double point = asi_curve_point(c, t - ROUND_OFF * fabs(t), true, &kink);
   if (!kink) point = asi_curve_point(c, t, true, &kink);
   const double off = kink && isfinite(point) ? 2.0 * ROUND_OFF * fabs(point) : 0.0;
-  return (asi_known_time){point - off, point + off};
+  return (asi_known_time){point - off, point + off, true};
 }
 
 static void next_time(double t, const double *u, as_known_time *out, void *user) {
   const as_model *m = user;
-  *out = (as_known_time){(double)INFINITY, (double)INFINITY};
+  asi_known_time first = {(double)INFINITY, (double)INFINITY, true};
   for (int i = 0; i < m->n_timed; ++i) {
     const asi_curve *c = &m->curve[m->timed[i]];
     const asi_known_time next =
         c->formula ? asi_formula_next_time(c->formula, t, u) : next_point(c, t);
-    if (next.before < out->before) *out = (as_known_time){next.before, next.after};
+    asi_known_time_join(&first, &next);
   }
+  *out = (as_known_time){first.before, first.after, first.bends};
 }
 
 as_time_fn *asi_model_next_time(const as_model *m) { return m->n_timed > 0 ? next_time : NULL; }

@@ -103,11 +103,11 @@ static void next_time(double t, const double *u, as_known_time *out, void *user)
   const int *slot = asi_expression_slots(e);
   double x[ASI_EXPRESSION_VALUES];
   asi_table_list list = {rules->model->table};
-  asi_known_time next = {(double)INFINITY, (double)INFINITY};
+  asi_known_time next = {(double)INFINITY, (double)INFINITY, true};
   for (int i = 0; i < e->n_slots; ++i)
     x[i] = slot[i] > 0 && slot[i] <= rules->model->n_parameters ? u[slot[i] - 1] : (double)NAN;
   if (!is_over(s)) asi_expression_next_time(e, 0, t, x, asi_table_point, &list, true, &next);
-  *out = (as_known_time){next.after, next.after};
+  *out = (as_known_time){next.after, next.after, true};
 }
 
 // ---- actions ----------------------------------------------------------------------------------------

@@ -503,10 +503,10 @@ static void bump_times(double t, const double *u, as_known_time *out, void *user
   const bump *b = user;
   (void)u;
   const double at[] = {b->t0, b->t0 + b->w};
-  *out = (as_known_time){(double)INFINITY, (double)INFINITY};
+  *out = (as_known_time){.before = (double)INFINITY, .after = (double)INFINITY};
   for (int i = 1; i >= 0; --i)
     if (at[i] * (1.0 + 1e-14) > t)
-      *out = (as_known_time){at[i] * (1.0 - 1e-14), at[i] * (1.0 + 1e-14)};
+      *out = (as_known_time){.before = at[i] * (1.0 - 1e-14), .after = at[i] * (1.0 + 1e-14)};
 }
 
 static double final_speed(const bump *b, as_method method, double span, bool in_parts) {

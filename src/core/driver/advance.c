@@ -181,12 +181,11 @@ static as_status process_events_until(as_integrator *s, double until, as_error *
   s->kin.eval.error = error;
   if (s->def.n_events > 0) status = asi_events_act(s, until);
   if (status == AS_OK && until >= s->stepper.t) {
-    bool jumped = false;
-    if (s->kin.problem->def.n_samplers > 0) status = asi_zoh_act(s, &jumped);
-    if (status == AS_OK && jumped) status = asi_events_look(s);
-    bool passed = false;
-    if (status == AS_OK && isnan(s->def.step)) status = asi_times_pass(s, &passed);
+    bool jumped = false, passed = false;
+    if (s->kin.problem->def.next_time) status = asi_times_pass(s, &passed);
     if (status == AS_OK && passed && s->def.n_events > 0) status = asi_events_act(s, s->stepper.t);
+    if (status == AS_OK && s->kin.problem->def.n_samplers > 0) status = asi_zoh_act(s, &jumped);
+    if (status == AS_OK && jumped) status = asi_events_look(s);
     s->has_pending_events = status != AS_OK;
   }
   if (status && status != AS_STOPPED) // not somewhere on the way to an event
@@ -219,18 +218,45 @@ static double mesh_point(const as_integrator *s) {
   return s->mesh.t0 + (double)s->mesh.count * s->mesh.h;
 }
 
+/// Whether the last step has ended at a known time, and a jump there is behind it.
+static bool is_behind_jump(const as_integrator *s) { return s->stepper.t == s->mesh.jump; }
+
+// Known times closer to a mesh point than this share of a step are on it.
+#define ON_MESH 1e-9
+
+static bool is_on_mesh(const as_integrator *s) {
+  const double off = s->stepper.t - mesh_point(s);
+  return off == 0.0 || (is_behind_jump(s) && fabs(off) <= ON_MESH * s->mesh.h);
+}
+
 /// Whether a part of a step is left to do.
 static bool is_in_parts(const as_integrator *s) {
   const double last = mesh_point(s), h = s->mesh.h;
-  return !s->stepper.forward && s->stepper.last_h < 0.9 * h && s->stepper.t > last &&
-         s->stepper.t < last + h;
+  const bool parted = is_behind_jump(s) || (!s->stepper.forward && s->stepper.last_h < 0.9 * h);
+  return parted && s->stepper.t > last && s->stepper.t < last + h;
+}
+
+// [SC.16] A part of a step that is shorter than this share of it is joined to the step next to it.
+#define SHORT_PART 0.1
+
+/// [SC.16] A step to mesh point i, at `end`, ends at the first known time in it instead, or a little behind it. *end: where;
+/// *count: the last mesh point up to there.
+static double part_step(const as_integrator *s, double h, bool is_last, double *end, long *count) {
+  const double most = s->mesh.h, until = *end + (is_last ? ON_MESH : SHORT_PART) * most;
+  const as_known_time jump = asi_times_jump(s, until);
+  if (!(jump.before <= until)) return h;
+  const double off = jump.before - *end;
+  *end = jump.before;
+  if (fabs(off) <= ON_MESH * most) return h;
+  if (off < 0.0) --*count;
+  return *end - s->stepper.t;
 }
 
 /// Steps from the current time to t: `most` at the most, the last one stretched or shortened. Ends early
 /// where an event has changed something. Mesh points are multiplied, not summed up, and go on where an earlier
 /// call has left them: interruptions do not show in the last bit.
 static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
-  if (!(s->mesh.h == most && (s->stepper.t == mesh_point(s) || is_in_parts(s)))) {
+  if (!(s->mesh.h == most && (is_on_mesh(s) || is_in_parts(s)))) {
     s->mesh.t0 = s->stepper.t;
     s->mesh.h = most;
     s->mesh.count = 0;
@@ -238,12 +264,15 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
   const double t0 = s->mesh.t0;
   const long n = (long)fmax((double)s->mesh.count + 1.0, round((t - t0) / most));
   for (long i = s->mesh.count + 1; i <= n; ++i) {
-    const double end = i < n ? t0 + (double)i * most : t;
+    double end = i < n ? t0 + (double)i * most : t;
     const double rest = t - (t0 + (double)(n - 1) * most);
     const double whole = i < n || fabs(rest - most) <= 1e-9 * most ? most : rest;
-    const double h = s->stepper.t == mesh_point(s) ? whole : end - s->stepper.t;
+    if (is_behind_jump(s) && i < n && end - s->stepper.t < SHORT_PART * most) continue;
+    double h = is_on_mesh(s) ? whole : end - s->stepper.t;
+    long count = i;
+    if (s->kin.problem->def.next_time) h = part_step(s, h, i == n, &end, &count);
     as_status status = take_step(s, h, end, error);
-    if (status == AS_OK && s->stepper.t == end) s->mesh.count = i;
+    if (status == AS_OK && s->stepper.t == end) s->mesh.count = count;
     if (status == AS_OK) status = process_events_until(s, s->stepper.t, error);
     if (status) return status;
     if (s->stepper.t != end || s->kin.statistics.steps >= s->most_steps) return AS_OK;
@@ -251,9 +280,33 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
   return AS_OK;
 }
 
+/// Equal steps to the next sample; after an interruption, or a known time, between two samples they stay what they were.
+static double step_to_sample(const as_integrator *s, double most, double gap) {
+  const double n = fmax(1.0, ceil(gap / most - 1e-9)), equal = gap / n, h = s->mesh.h;
+  const double left = (s->stepper.t + gap - mesh_point(s)) / h;
+  const bool parted =
+      is_behind_jump(s) && !is_on_mesh(s) && is_in_parts(s) && fabs(left - round(left)) <= 1e-6;
+  return parted || fabs(equal - h) <= 1e-9 * equal ? h : equal;
+}
+
 /// Whether there is a step to take on the way to t.
 static bool is_on_the_way(const as_integrator *s, double t) {
   return s->stepper.t < t && s->kin.statistics.steps < s->most_steps;
+}
+
+/// A switch at the start is passed before the first step.
+static as_status pass_at_start(as_integrator *s, as_error *error) {
+  bool passed = false;
+  s->kin.eval.error = error;
+  return asi_times_pass(s, &passed);
+}
+
+/// Behind a known time that is t to round-off, t is now.
+static bool reach_behind_jump(as_integrator *s, double most, double t) {
+  if (!is_behind_jump(s) || !(t - s->stepper.t <= ON_MESH * most)) return false;
+  s->stepper.t = s->mesh.jump = t;
+  asi_publish(s, t, &s->stepper.now);
+  return true;
 }
 
 /// Steps of a given size to t; from sample to sample they are equal. A first step after an event that would
@@ -263,19 +316,20 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
                             as_error *error) {
   const bool sampled = s->kin.problem->def.n_samplers > 0;
   as_status status = process_events_until(s, t, error);
-  while (is_on_the_way(s, t) && status == AS_OK) {
+  if (status == AS_OK && !s->stepper.last.known && s->stepper.t < t)
+    status = pass_at_start(s, error);
+  while (is_on_the_way(s, t) && status == AS_OK && !reach_behind_jump(s, most, t)) {
     const double next = sampled ? asi_zoh_next(s) : (double)INFINITY;
     const double gap = fmin(next, t) - s->stepper.t;
     // A sample next to t is at t.
     const double end = sampled && asi_zoh_is_at(s, next, t) ? t : fmin(next, t);
-    const double n = fmax(1.0, ceil(gap / most - 1e-9)), equal = gap / n;
-    // After an interruption between two samples the steps stay what they were.
-    const bool as_before = fabs(equal - s->mesh.h) <= 1e-9 * equal;
-    if (!exactly && !sampled && s->stepper.forward && gap < 0.5 * most) {
+    const bool passes = !exactly && !sampled && s->stepper.forward && gap < 0.5 * most &&
+                        !is_behind_jump(s) && isinf(asi_times_jump(s, t + most).before);
+    if (passes) {
       status = take_step(s, gap + most, t + most, error);
       if (status == AS_OK) status = process_events_until(s, t, error);
     } else {
-      status = take_steps(s, !sampled ? most : as_before ? s->mesh.h : equal, end, error);
+      status = take_steps(s, sampled ? step_to_sample(s, most, gap) : most, end, error);
     }
   }
   return status;

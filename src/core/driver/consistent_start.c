@@ -275,7 +275,7 @@ static as_status begin(as_integrator *s, double t) {
   s->stepper.history.refining = 1.0;
   s->stepper.history.refining_age = 0;
   asi_predictor_reset(&s->stepper.predictor);
-  s->stepper.last_h = s->mesh.h = (double)NAN;
+  s->stepper.last_h = s->mesh.h = s->mesh.jump = (double)NAN;
   bool jumped = false;
   as_status status = asi_zoh_act(s, &jumped);
   if (status == AS_OK) status = asi_events_start(s);

@@ -151,7 +151,7 @@ double asi_events_next(const as_integrator *s, double t) {
   double next = (double)INFINITY;
   for (int i = 0; i < s->def.n_events; ++i) {
     const struct asi_event *e = &s->event[i];
-    as_known_time known = {(double)INFINITY, (double)INFINITY};
+    as_known_time known = {(double)INFINITY, (double)INFINITY, true};
     if (e->def.next_time) e->def.next_time(t, s->kin.eval.u, &known, e->def.user);
     if (known.after > t) next = fmin(next, known.after);
     if (is_timed(e)) next = fmin(next, timed_next(e, t));

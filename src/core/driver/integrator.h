@@ -48,6 +48,8 @@ struct as_integrator {
   struct {
     double t0, h; ///< steps of a given size end at t0 + i h; h is NAN: none yet [s]
     long count;   ///< i of the last one
+    double
+        jump; ///< the known time that was passed last; there a step begins, but the mesh goes on; NAN: none [s]
   } mesh;
 
   // Automatic steps.
@@ -197,6 +199,8 @@ as_status asi_zoh_act(as_integrator *s, bool *jumped);
 
 /// The next known time, of an input or an event, at which a step has to end; infinity if there is none [s].
 double asi_times_next(const as_integrator *s);
+/// The first known time behind now, and not behind `until`, at which inputs may jump; infinity if there is none [s].
+as_known_time asi_times_jump(const as_integrator *s, double until);
 /// If inputs may jump now, goes on behind that, where v', lambda, psi, x' and y are found anew; `passed` says so.
 as_status asi_times_pass(as_integrator *s, bool *passed);
 

@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 11, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 12, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -119,6 +119,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   asi_archive_double(a, &s->mesh.t0);
   asi_archive_double(a, &s->mesh.h);
   asi_archive_count(a, &s->mesh.count);
+  asi_archive_double(a, &s->mesh.jump);
   asi_archive_bool(a, &s->stepper.first);
   asi_archive_bool(a, &s->stepper.forward);
   asi_archive_double(a, &s->control.h);

@@ -1,4 +1,5 @@
-/// Known times: inputs that bend or jump by the clock, and events at given times. Automatic steps end there.
+/// Known times: inputs that bend or jump by the clock, and events at given times. Automatic steps end there, given ones where
+/// inputs may jump.
 ///
 /// Where functions may jump, a step ends just before it, and the next one begins just behind it as after a sample: v', lambda,
 /// psi, x' and y are solved for anew. So second order holds across switches.
@@ -10,13 +11,14 @@
 #define CLOSE 1e-9
 
 static double close(const as_integrator *s) {
-  return isnan(s->control.h) ? 0.0 : CLOSE * s->control.h;
+  const double h = isnan(s->control.h) ? s->mesh.h : s->control.h;
+  return isnan(h) ? 0.0 : CLOSE * h;
 }
 
 /// The next known time of the problem that is not now.
 static as_known_time of_problem(const as_integrator *s, double t) {
   const as_problem_def *def = &s->kin.problem->def;
-  as_known_time found = {(double)INFINITY, (double)INFINITY};
+  as_known_time found = {(double)INFINITY, (double)INFINITY, true};
   if (def->next_time) def->next_time(t, s->kin.eval.u, &found, def->user);
   return found;
 }
@@ -29,6 +31,19 @@ double asi_times_next(const as_integrator *s) {
                              : (double)INFINITY; // never the way back, whatever a callback says
 }
 
+as_known_time asi_times_jump(const as_integrator *s, double until) {
+  const as_known_time none = {(double)INFINITY, (double)INFINITY, true};
+  if (s->kin.problem->def.next_time == NULL) return none;
+  as_known_time next = of_problem(s, s->stepper.t + close(s));
+  while (next.before <= until && next.after > s->stepper.t) {
+    if (!next.bends) return next;
+    const double from = next.after;
+    next = of_problem(s, from);
+    if (!(next.after > from)) break;
+  }
+  return none;
+}
+
 as_status asi_times_pass(as_integrator *s, bool *passed) {
   const double t = s->stepper.t, until = t + close(s);
   double behind = t;
@@ -36,7 +51,7 @@ as_status asi_times_pass(as_integrator *s, bool *passed) {
   as_known_time next = of_problem(s, behind);
   while (next.before <= until && next.after > behind) {
     behind = next.after;
-    *passed = *passed || next.after > next.before;
+    *passed = *passed || (isnan(s->def.step) ? next.after > next.before : !next.bends);
     next = of_problem(s, behind);
   }
   if (!*passed) return AS_OK;
@@ -44,6 +59,7 @@ as_status asi_times_pass(as_integrator *s, bool *passed) {
   s->stepper.t = behind;
   const as_status status = asi_restart_forces(s);
   s->control.h = (double)NAN; // what went well before says nothing about what comes
+  s->mesh.jump = s->stepper.t;
   if (status) s->stepper.t = t;
   return status;
 }
