@@ -294,13 +294,6 @@ static bool is_on_the_way(const as_integrator *s, double t) {
   return s->stepper.t < t && s->kin.statistics.steps < s->most_steps;
 }
 
-/// A switch at the start is passed before the first step.
-static as_status pass_at_start(as_integrator *s, as_error *error) {
-  bool passed = false;
-  s->kin.eval.error = error;
-  return asi_times_pass(s, &passed);
-}
-
 /// Behind a known time that is t to round-off, t is now.
 static bool reach_behind_jump(as_integrator *s, double most, double t) {
   if (!is_behind_jump(s) || !(t - s->stepper.t <= ON_MESH * most)) return false;
@@ -316,8 +309,8 @@ static as_status advance_by(as_integrator *s, double most, double t, bool exactl
                             as_error *error) {
   const bool sampled = s->kin.problem->def.n_samplers > 0;
   as_status status = process_events_until(s, t, error);
-  if (status == AS_OK && !s->stepper.last.known && s->stepper.t < t)
-    status = pass_at_start(s, error);
+  s->kin.eval.error = error;
+  if (status == AS_OK && !s->stepper.last.known && s->stepper.t < t) status = asi_times_start(s);
   while (is_on_the_way(s, t) && status == AS_OK && !reach_behind_jump(s, most, t)) {
     const double next = sampled ? asi_zoh_next(s) : (double)INFINITY;
     const double gap = fmin(next, t) - s->stepper.t;

@@ -204,6 +204,9 @@ as_known_time asi_times_jump(const as_integrator *s, double until);
 /// If inputs may jump now, goes on behind that, where v', lambda, psi, x' and y are found anew; `passed` says so.
 as_status asi_times_pass(as_integrator *s, bool *passed);
 
+/// Before the first given step: passes a jump at the start. Where nothing jumps, the start stays what it was.
+as_status asi_times_start(as_integrator *s);
+
 // events.c ----------------------------------------------------------------------------------------
 
 /// The next time behind t at which an event happens by the clock or its function turns; infinity if there is none [s].
