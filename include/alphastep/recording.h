@@ -70,7 +70,7 @@ AS_API as_status as_results_row(as_results *results, double t, const double *row
 AS_API as_status as_results_row_errors(as_results *results, double t, const double *row, int n,
                                        const double *poses, const double *errors,
                                        const double *pose_errors, as_error *error);
-/// Brings all rows into the file. It happens by itself when many are waiting.
+/// Brings all rows into the file. It happens by itself when many are waiting, and four times as many as there are in the file.
 AS_API as_status as_results_flush(as_results *results, as_error *error);
 /// Rows that are in the file.
 AS_API long as_results_rows(const as_results *results);

@@ -4,7 +4,7 @@
 ///     /time                [row]
 ///     /GROUP/QUANTITY      [row] or [row, component]: energy, momentum, solver, drift
 ///     /GROUP/NAME/QUANTITY the same: bodies, frames, joints, forces
-///     /GROUP/QUANTITY      [row, object] or [row, object, component]: these, if there are more than 1000 bodies
+///     /GROUP/QUANTITY      [row, object] or [row, object, component]: these, if there are more than 20 bodies
 ///     /GROUP/names         then: the names of all objects of that group
 ///     /GROUP/QUANTITY_of   then: the numbers of the objects of a dataset, unless it has all
 ///     /errors/...          estimated errors: groups and datasets as above, but steps and drift
@@ -33,6 +33,7 @@
 enum {
   ASI_HDF5_VERSION = 1,
   ASI_HDF5_COLUMNS = 4,
+  ASI_HDF5_FEW_BODIES = 20,      ///< up to here each object has datasets of its own
   ASI_HDF5_CHUNK_OBJECTS = 1024, ///< of a dataset of many objects
 };
 

@@ -167,7 +167,7 @@ as_status asi_layout_make(asi_layout *l, const as_model *model, const as_channel
                           bool errors, as_error *error) {
   *l = (asi_layout){.model = model,
                     .events = channels->events,
-                    .many = as_model_bodies(model) > AS_DEFAULT_BODIES};
+                    .many = as_model_bodies(model) > ASI_HDF5_FEW_BODIES};
   const int n = as_channels_count(channels), most = n + AS_POSE * model->n_bodies;
   size_t size = 0;
   for (int i = 0; i < n; ++i) size += strlen(as_channels_get(channels, i).name) + 1;

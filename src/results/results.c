@@ -7,6 +7,9 @@
 ///
 /// Behind the contents stands a digest of them (hdf5.h).
 ///
+/// Whole chunks are compressed here (pack.h) and handed over as they are stored; HDF5's own filters, which read them, take several
+/// times as long. Parts of chunks, as at a flush, go through HDF5.
+///
 /// HDF5 does not recover from a write that fails: it would try again at the end of the process, and crash. So there is
 /// room for all that may come, on the disk and in memory, before it is asked to write.
 #define _POSIX_C_SOURCE 200809L // posix_fallocate
@@ -23,13 +26,16 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "results/layout.h"
+#include "results/pack.h"
 
 enum {
   WAITING = 1 << 22,     ///< bytes of lines that may wait
-  CHUNK_ROWS = 256,      ///< of a dataset of one object
-  CHUNK_ROWS_MANY = 4,   ///< of many objects
+  CHUNK_ROWS = 256,      ///< of a dataset of one object, and the most of many
+  CHUNK_ROWS_LEAST = 4,  ///< of many objects
+  CHUNK = 1 << 16,       ///< numbers of a chunk of many objects, about
   HDF5_MEMORY = 1 << 23, ///< bytes that HDF5 takes for itself
   DEFLATE = 1,           ///< more takes three times as long and saves a few percent of doubles
+  SHOWN_SHARE = 4,       ///< PATH is shown by itself where it has less than this part of the rows
 };
 
 struct as_results {
@@ -39,6 +45,7 @@ struct as_results {
   char *path, *work, *copy; ///< PATH, PATH.new, PATH.copy
   hid_t file;               ///< PATH.new
   hid_t *dataset;           ///< of each of the layout's
+  bool *ours;               ///< it has our chunks; a file of an earlier version may have others
   long shown;               ///< rows in PATH
   bool longer;              ///< PATH has more rows than are to be kept
   double *lines;            ///< of rows first ... rows - 1, which are not in PATH.new yet
@@ -46,8 +53,11 @@ struct as_results {
   long room;      ///< in lines
   double *values; ///< for one dataset, as many as fit
   size_t n_values;
-  bool broken; ///< something could not be written,
-  int reason;  ///< because of this error number; 0: HDF5 did not say
+  unsigned char *planes, *packed; ///< a chunk, shuffled and compressed
+  asi_packer *packer;
+  bool closing; ///< no more rows will come
+  bool broken;  ///< something could not be written,
+  int reason;   ///< because of this error number; 0: HDF5 did not say
 };
 
 as_results_def as_default_results_def(void) { return (as_results_def){.model = NULL}; }
@@ -58,14 +68,14 @@ static as_status fail_write(as_results *r, as_error *error) {
   return asi_fail_write(r->path, r->reason, error);
 }
 
-/// Makes a file longer by `size` bytes that are sure to be there; true also where that cannot be known.
-static bool reserve(const char *path, size_t size) {
+/// Makes sure of `size` bytes on the disk behind the first `end` of a file; true also where that cannot be known.
+static bool reserve(const char *path, hsize_t end, size_t size) {
   const int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return false;
-  const off_t end = lseek(file, 0, SEEK_END);
-  int number = posix_fallocate(file, end, (off_t)size);
+  const off_t before = lseek(file, 0, SEEK_END);
+  int number = posix_fallocate(file, (off_t)end, (off_t)size);
   if (number == EOPNOTSUPP || number == EINVAL) number = 0;
-  if (number && ftruncate(file, end) != 0) number = errno;
+  if (number && ftruncate(file, before) != 0) number = errno;
   close(file);
   errno = number;
   return number == 0;
@@ -79,15 +89,27 @@ static bool reserve_memory(size_t size) {
   return room != NULL;
 }
 
-/// The most bytes that a flush adds: new rows, chunks and nodes of the index that are written anew elsewhere.
+/// A power of two, so that whole chunks of all datasets fit into what may wait.
+static long chunk_rows(const asi_layout *l, const asi_dataset *d) {
+  if (d->objects == NULL) return CHUNK_ROWS;
+  const long objects =
+      d->n_objects < ASI_HDF5_CHUNK_OBJECTS ? d->n_objects : ASI_HDF5_CHUNK_OBJECTS;
+  const long most = WAITING / (long)sizeof(double) / l->width; // lines
+  long rows = CHUNK_ROWS;
+  while (rows > CHUNK_ROWS_LEAST && (rows > most || rows * objects * d->n_columns > CHUNK))
+    rows /= 2;
+  return rows;
+}
+
+/// The most bytes that rows add: chunks and nodes of the index that are written anew elsewhere.
 static size_t most_bytes(const asi_layout *l, long rows) {
   size_t sum = 0;
   for (int i = 0; i < l->n; ++i) {
     const asi_dataset *d = &l->dataset[i];
     const size_t width = (size_t)d->n_objects * (size_t)d->n_columns * sizeof(double);
-    const size_t chunk = d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS;
+    const size_t chunk = (size_t)chunk_rows(l, d);
     const size_t chunks = (size_t)rows / chunk + 2;
-    sum += chunks * (chunk * width + 256) + 4096;
+    sum += chunks * (asi_pack_bound(chunk * width) + 256) + 4096;
   }
   return sum;
 }
@@ -248,12 +270,17 @@ static int dimensions(const asi_dataset *d, hsize_t rows, hsize_t out[3]) {
   return n;
 }
 
-static bool make_dataset(hid_t group, const asi_dataset *d, const makers *m) {
+static int chunk_dimensions(const asi_layout *l, const asi_dataset *d, hsize_t out[3]) {
+  const int n = dimensions(d, (hsize_t)chunk_rows(l, d), out);
+  if (d->objects && out[1] > ASI_HDF5_CHUNK_OBJECTS) out[1] = ASI_HDF5_CHUNK_OBJECTS;
+  return n;
+}
+
+static bool make_dataset(hid_t group, const asi_layout *l, const asi_dataset *d, const makers *m) {
   hsize_t now[3], most[3], chunk[3];
   const int n = dimensions(d, 0, now);
   dimensions(d, H5S_UNLIMITED, most);
-  dimensions(d, d->objects ? CHUNK_ROWS_MANY : CHUNK_ROWS, chunk);
-  if (d->objects && chunk[1] > ASI_HDF5_CHUNK_OBJECTS) chunk[1] = ASI_HDF5_CHUNK_OBJECTS;
+  chunk_dimensions(l, d, chunk);
   const hid_t space = H5Screate_simple(n, now, most);
   const hid_t how = H5Pcopy(m->data);
   H5Pset_chunk(how, n, chunk);
@@ -331,7 +358,7 @@ static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def
   for (int i = 0; i < l->n && ok; ++i) {
     const asi_dataset *d = &l->dataset[i];
     const hid_t place = open_place(file, l, d);
-    ok = place >= 0 && make_dataset(place, d, &m);
+    ok = place >= 0 && make_dataset(place, l, d, &m);
     if (ok && d->objects && d->n_objects < asi_group_objects(l->model, l->events, d->group))
       ok = put_numbers(place, d, &m);
     H5Gclose(place);
@@ -346,7 +373,7 @@ static bool make_file(as_results *r, const as_results_def *def) {
   const int made = asi_file_create(r->work);
   if (made < 0) return false;
   close(made);
-  if (!reserve(r->work, size) || !reserve_memory(size)) return false;
+  if (!reserve(r->work, 0, size) || !reserve_memory(size)) return false;
   const hid_t access = asi_hdf5_access(), how = H5Pcreate(H5P_FILE_CREATE);
   H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_istore_k(how, 8); // small nodes of the chunks' index: there may be thousands of datasets
@@ -373,6 +400,26 @@ static bool fits(hid_t dataset, const asi_dataset *d, long rows, bool *longer) {
   return ok && found[0] >= wanted[0];
 }
 
+/// Whether a dataset has the chunks and filters that make_dataset() gives it.
+static bool has_our_chunks(hid_t dataset, const asi_layout *l, const asi_dataset *d) {
+  static const H5Z_filter_t filter[] = {H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE,
+                                        H5Z_FILTER_FLETCHER32};
+  hsize_t wanted[3], found[3] = {0};
+  const int n = chunk_dimensions(l, d, wanted);
+  const hid_t how = H5Dget_create_plist(dataset), type = H5Dget_type(dataset);
+  bool same = H5Pget_chunk(how, 3, found) == n && H5Pget_nfilters(how) == 3 &&
+              H5Tequal(type, H5T_IEEE_F64LE) > 0;
+  for (int i = 0; i < n; ++i) same = same && found[i] == wanted[i];
+  for (unsigned i = 0; i < 3 && same; ++i) {
+    unsigned flags, values[8];
+    size_t n_values = 8;
+    same = H5Pget_filter2(how, i, &flags, &n_values, values, 0, NULL, NULL) == filter[i];
+  }
+  H5Tclose(type);
+  H5Pclose(how);
+  return same;
+}
+
 /// Opens PATH.new and its datasets.
 static bool open_work(as_results *r, long rows) {
   const asi_layout *l = &r->layout;
@@ -385,6 +432,7 @@ static bool open_work(as_results *r, long rows) {
     r->dataset[i] = H5Dopen2(place, l->dataset[i].quantity, cache);
     H5Gclose(place);
     ok = r->dataset[i] >= 0 && fits(r->dataset[i], &l->dataset[i], rows, &r->longer);
+    r->ours[i] = ok && has_our_chunks(r->dataset[i], l, &l->dataset[i]);
   }
   H5Pclose(cache);
   H5Pclose(access);
@@ -419,23 +467,76 @@ static as_status take_up(as_results *r, long rows, as_error *error) {
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-/// Writes the lines to one of the datasets.
-static bool write_lines(as_results *r, int i) {
+/// Numbers of `rows` lines for `objects` objects of a dataset, from `object` on.
+static double *gather(const as_results *r, const asi_dataset *d, long row, long rows, int object,
+                      int objects, double *to) {
+  const int *pick = d->pick + (ptrdiff_t)object * d->n_columns;
+  const int n = objects * d->n_columns;
+  for (long k = row; k < row + rows; ++k) {
+    const double *line = r->lines + (size_t)(k - r->first) * (size_t)r->layout.width;
+    for (int c = 0; c < n; ++c) *to++ = pick[c] < 0 ? (double)NAN : line[pick[c]];
+  }
+  return to;
+}
+
+/// HDF5's checksum of a chunk: sums of words of two bytes, the high one first, and of these sums, both modulo 65535.
+static uint32_t fletcher32(const unsigned char *byte, size_t size) {
+  uint32_t sum = 0, sum_of_sums = 0;
+  for (size_t i = 0; i < size;) {
+    const size_t most = size - i < 720 ? size : i + 720; // 360 words do not overflow
+    for (; i < most; i += 2) {
+      sum += (uint32_t)byte[i] << 8 | (i + 1 < size ? byte[i + 1] : 0u);
+      sum_of_sums += sum;
+    }
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum_of_sums = (sum_of_sums & 0xffff) + (sum_of_sums >> 16);
+  }
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum_of_sums = (sum_of_sums & 0xffff) + (sum_of_sums >> 16);
+  return sum_of_sums << 16 | sum;
+}
+
+/// Writes a chunk of `n` numbers, `columns` of an object, `width` of a row, as HDF5's filters would.
+static bool write_chunk(as_results *r, int i, const hsize_t *begin, size_t n, size_t columns,
+                        size_t width) {
+  asi_shuffle(r->values, n, sizeof(double), r->planes);
+  size_t size = asi_pack(r->packer, r->planes, n * sizeof(double), n, columns, width, r->packed);
+  const uint32_t sum = fletcher32(r->packed, size);
+  for (int k = 0; k < 4; ++k) r->packed[size++] = (unsigned char)(sum >> 8 * k);
+  return H5Dwrite_chunk(r->dataset[i], H5P_DEFAULT, 0, begin, size, r->packed) >= 0;
+}
+
+/// Writes all chunks of a dataset that begin at a row; what is not there yet is zero.
+static bool write_chunks(as_results *r, int i, long row, long rows) {
   const asi_dataset *d = &r->layout.dataset[i];
-  hsize_t size[3], begin[3] = {0, 0, 0};
-  const int n = dimensions(d, (hsize_t)r->rows, size);
+  const long chunk = chunk_rows(&r->layout, d);
+  const int most = d->n_objects < ASI_HDF5_CHUNK_OBJECTS ? d->n_objects : ASI_HDF5_CHUNK_OBJECTS;
+  const size_t width = (size_t)most * (size_t)d->n_columns, n = (size_t)chunk * width;
+  bool ok = true;
+  for (int object = 0; object < d->n_objects && ok; object += most) {
+    const int objects = d->n_objects - object < most ? d->n_objects - object : most;
+    const hsize_t begin[3] = {(hsize_t)row, d->objects ? (hsize_t)object : 0, 0};
+    if (objects < most || rows < chunk) memset(r->values, 0, n * sizeof *r->values);
+    for (long k = 0; k < rows; ++k)
+      gather(r, d, row + k, 1, object, objects, r->values + (size_t)k * width);
+    ok = write_chunk(r, i, begin, n, (size_t)d->n_columns, width);
+  }
+  return ok;
+}
+
+/// Writes a part of a chunk: HDF5 keeps it for what comes next.
+static bool write_part(as_results *r, int i, long row, long rows) {
+  const asi_dataset *d = &r->layout.dataset[i];
+  hsize_t size[3], begin[3] = {(hsize_t)row, 0, 0};
+  const int n = dimensions(d, (hsize_t)rows, size);
   const size_t width = (size_t)d->n_objects * (size_t)d->n_columns;
   const long most = (long)(r->n_values / width); // rows at a time
   const hid_t space = H5Dget_space(r->dataset[i]);
   bool ok = true;
-  for (long row = r->first; row < r->rows && ok; row += (long)size[0]) {
-    size[0] = (hsize_t)(r->rows - row < most ? r->rows - row : most);
-    begin[0] = (hsize_t)row;
-    double *to = r->values;
-    for (long k = row; k < row + (long)size[0]; ++k) {
-      const double *line = r->lines + (size_t)(k - r->first) * (size_t)r->layout.width;
-      for (size_t c = 0; c < width; ++c) *to++ = d->pick[c] < 0 ? (double)NAN : line[d->pick[c]];
-    }
+  for (long done = 0; done < rows && ok; done += (long)size[0]) {
+    size[0] = (hsize_t)(rows - done < most ? rows - done : most);
+    begin[0] = (hsize_t)(row + done);
+    gather(r, d, row + done, (long)size[0], 0, d->n_objects, r->values);
     const hid_t memory = H5Screate_simple(n, size, NULL);
     ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
          H5Dwrite(r->dataset[i], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, r->values) >= 0;
@@ -445,22 +546,45 @@ static bool write_lines(as_results *r, int i) {
   return ok;
 }
 
-/// Brings all rows into PATH.new; gives its size.
-static bool catch_up(as_results *r, hsize_t *size) {
+/// Writes the lines to one of the datasets.
+static bool write_lines(as_results *r, int i) {
+  const long chunk = chunk_rows(&r->layout, &r->layout.dataset[i]);
+  bool ok = true;
+  for (long row = r->first, end; row < r->rows && ok; row = end) {
+    end = row - row % chunk + chunk;
+    const bool whole = row % chunk == 0 && (end <= r->rows || r->closing);
+    if (end > r->rows) end = r->rows;
+    ok =
+        whole && r->ours[i] ? write_chunks(r, i, row, end - row) : write_part(r, i, row, end - row);
+  }
+  return ok;
+}
+
+/// Brings all rows into PATH.new.
+static bool catch_up(as_results *r) {
   const size_t most = most_bytes(&r->layout, r->rows - r->first);
-  bool ok = reserve(r->work, most) && reserve_memory(most);
+  hsize_t size = 0;
+  bool ok =
+      H5Fget_filesize(r->file, &size) >= 0 && reserve(r->work, size, most) && reserve_memory(most);
   for (int i = 0; i < r->layout.n && ok; ++i) {
     hsize_t extent[3];
     dimensions(&r->layout.dataset[i], (hsize_t)r->rows, extent);
     ok = H5Dset_extent(r->dataset[i], extent) >= 0 && write_lines(r, i);
   }
-  return ok && H5Fflush(r->file, H5F_SCOPE_LOCAL) >= 0 && H5Fget_filesize(r->file, size) >= 0;
+  r->first = r->rows; // no line is needed any more
+  return ok;
+}
+
+/// The same, and gives its size.
+static bool complete(as_results *r, hsize_t *size) {
+  return catch_up(r) && H5Fflush(r->file, H5F_SCOPE_LOCAL) >= 0 &&
+         H5Fget_filesize(r->file, size) >= 0;
 }
 
 static bool is_shown(const as_results *r) { return r->shown == r->rows && !r->longer; }
 
 static as_status note_shown(as_results *r) {
-  r->first = r->shown = r->rows; // no line is needed any more
+  r->shown = r->rows;
   r->longer = false;
   return AS_OK;
 }
@@ -471,7 +595,7 @@ static as_status flush(as_results *r, as_error *error) {
   if (r->broken) return asi_fail_write(r->path, r->reason, error);
   if (is_shown(r)) return AS_OK;
   errno = 0;
-  const bool ok = catch_up(r, &size) && asi_hdf5_copy(r->work, r->copy, size, true, r->sync) &&
+  const bool ok = complete(r, &size) && asi_hdf5_copy(r->work, r->copy, size, true, r->sync) &&
                   asi_file_rename(r->copy, r->path, r->sync);
   return ok ? note_shown(r) : fail_write(r, error);
 }
@@ -481,9 +605,17 @@ static as_status finish(as_results *r, as_error *error) {
   hsize_t size = 0;
   if (r->broken || is_shown(r)) return AS_OK;
   errno = 0;
-  const bool ok = catch_up(r, &size) && close_work(r) && asi_hdf5_seal(r->work, size, r->sync) &&
+  r->closing = true;
+  const bool ok = complete(r, &size) && close_work(r) && asi_hdf5_seal(r->work, size, r->sync) &&
                   asi_file_rename(r->work, r->path, r->sync);
   return ok ? note_shown(r) : fail_write(r, error);
+}
+
+/// Makes room for lines, and shows what has come since it was shown last where that is most of it.
+static as_status make_room(as_results *r, as_error *error) {
+  if (r->broken || r->rows >= SHOWN_SHARE * r->shown) return flush(r, error);
+  errno = 0;
+  return catch_up(r) ? AS_OK : fail_write(r, error);
 }
 
 as_status as_results_flush(as_results *r, as_error *error) {
@@ -512,7 +644,9 @@ as_status as_results_row_errors(as_results *r, double t, const double *row, int 
     return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a recording of %d.",
                     n, expected);
   if (r->broken || r->rows - r->first >= r->room) {
-    const as_status status = as_results_flush(r, error);
+    const asi_hdf5_voice voice = asi_hdf5_hush();
+    const as_status status = make_room(r, error);
+    asi_hdf5_restore(voice);
     if (status) return status;
   }
   double *line = r->lines + (size_t)(r->rows - r->first) * (size_t)r->layout.width;
@@ -537,15 +671,20 @@ static bool take_memory(as_results *r, const char *path) {
   r->work = asi_file_beside(path, ".new");
   r->copy = asi_file_beside(path, ".copy");
   r->room = (long)(WAITING / (width * sizeof(double)));
-  const long least = r->layout.many ? CHUNK_ROWS_MANY : CHUNK_ROWS; // whole chunks
-  if (r->room < least) r->room = least;
+  long whole = r->layout.many ? CHUNK_ROWS_LEAST : CHUNK_ROWS; // chunks
+  while (whole < CHUNK_ROWS && 2 * whole <= r->room) whole *= 2;
+  r->room = r->room < whole ? whole : r->room - r->room % whole;
   r->lines = asi_calloc((size_t)r->room * width, sizeof *r->lines);
-  r->n_values = WAITING / 8 / sizeof *r->values;
-  if (r->n_values < width) r->n_values = width;
+  r->n_values = width > CHUNK ? width : CHUNK;
   r->values = asi_calloc(r->n_values, sizeof *r->values);
+  r->planes = asi_calloc(CHUNK, sizeof(double));
+  r->packed = asi_calloc(asi_pack_bound(CHUNK * sizeof(double)) + 4, 1); // and a checksum
+  r->packer = asi_calloc(1, sizeof *r->packer);
   r->dataset = asi_calloc((size_t)r->layout.n, sizeof(hid_t));
+  r->ours = asi_calloc((size_t)r->layout.n, sizeof *r->ours);
   for (int i = 0; i < r->layout.n && r->dataset; ++i) r->dataset[i] = -1;
-  return r->path && r->work && r->copy && r->lines && r->values && r->dataset;
+  return r->path && r->work && r->copy && r->lines && r->values && r->planes && r->packed &&
+         r->packer && r->dataset && r->ours;
 }
 
 /// Frees without writing anything more.
@@ -558,8 +697,12 @@ static void destroy(as_results *r) {
   free(r->path);
   free(r->work);
   free(r->copy);
+  free(r->ours);
   free(r->lines);
   free(r->values);
+  free(r->planes);
+  free(r->packed);
+  free(r->packer);
   free(r);
 }
 

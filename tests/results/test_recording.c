@@ -347,6 +347,85 @@ static void test_many(void **state) {
   as_model_destroy(model);
 }
 
+static as_model *build_points(int n) {
+  as_builder *b = machine_builder(0, 0, 0);
+  const double zero[3] = {0, 0, 0};
+  for (int i = 0; i < n; ++i) machine_point(b, NULL, 1.0, zero, zero);
+  return machine_build(b);
+}
+
+/// Writes rows from `first` on, to `end`; flushes now and then.
+static void write_made_up(as_results *results, int bodies, int first, int end, int flush) {
+  as_error error;
+  double row[1], *poses = calloc((size_t)bodies * AS_POSE, sizeof *poses);
+  for (int i = first; i < end; ++i) {
+    row[0] = made_up(i, 0);
+    for (int k = 0; k < bodies * AS_POSE; ++k) poses[k] = made_up(i, 10 + k);
+    assert_int_equal(as_results_row(results, i, row, 1, poses, &error), AS_OK);
+    if (i % flush == flush - 1) assert_int_equal(as_results_flush(results, &error), AS_OK);
+  }
+  free(poses);
+  if (as_results_close(results, &error)) fail_msg("%s", error.message);
+}
+
+static void assert_made_up(int bodies, int rows) {
+  as_error error;
+  as_recording *r = open_recording(path[0]);
+  double *out = calloc((size_t)rows * AS_POSE, sizeof *out);
+  assert_int_equal(as_recording_rows(r), rows);
+  assert_int_equal(as_recording_read(r, as_recording_find(r, "energy.kinetic"), out, &error),
+                   AS_OK);
+  for (int i = 0; i < rows; ++i) assert_true(out[i] == made_up(i, 0));
+  for (int b = 0; b < bodies; ++b) {
+    assert_int_equal(as_recording_poses(r, b, out, &error), AS_OK);
+    for (int i = 0; i < rows; ++i)
+      for (int k = 0; k < 3; ++k)
+        assert_true(out[i * AS_POSE + k] == made_up(i, 10 + AS_POSE * b + k));
+  }
+  free(out);
+  as_recording_close(r);
+}
+
+/// Whole chunks and parts of them, of bodies with datasets of their own (20) and together (21; 2500, in several chunks), with few and many
+/// flushes, and cut off and continued anywhere.
+static void test_chunks(void **state) {
+  (void)state;
+  static const char *const energy[] = {"energy.kinetic"};
+  static const struct {
+    int bodies, rows, channels, cuts[4];
+  } cases[] = {{20, 520, 61, {519, 512, 300, 0}},
+               {21, 600, 148, {599, 512, 257, 1}},
+               {100, 300, 701, {256, 128, 65, 64}},
+               {2500, 23, 17501, {20, 16, 7, 4}}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+    const int bodies = cases[c].bodies, rows = cases[c].rows;
+    as_error error;
+    as_model *model = build_points(bodies);
+    as_channels *channels = NULL;
+    if (as_channels_create(model, energy, 1, &channels, &error)) fail_msg("%s", error.message);
+    as_results_def def = as_default_results_def();
+    def.model = model;
+    def.channels = channels;
+    as_results *results = NULL;
+    for (int flush = 37; flush < 100000; flush *= 1000) {
+      if (as_results_create(path[0], &def, &results, &error)) fail_msg("%s", error.message);
+      write_made_up(results, bodies, 0, rows, flush);
+      assert_made_up(bodies, rows);
+    }
+    as_recording *r = open_recording(path[0]);
+    assert_int_equal(as_recording_count(r), cases[c].channels); // together, points have quaternions
+    as_recording_close(r);
+    for (int k = 0; k < 4; ++k) {
+      const int cut = cases[c].cuts[k];
+      if (as_results_continue(path[0], &def, cut, &results, &error)) fail_msg("%s", error.message);
+      write_made_up(results, bodies, cut, rows, k % 2 ? 11 : 1000);
+      assert_made_up(bodies, rows);
+    }
+    as_channels_destroy(channels);
+    as_model_destroy(model);
+  }
+}
+
 static size_t read_bytes(const char *file, unsigned char *to, size_t room) {
   FILE *in = fopen(file, "rb");
   assert_non_null(in);
@@ -572,6 +651,7 @@ int main(void) {
       cmocka_unit_test(test_selections),
       cmocka_unit_test(test_continue),
       cmocka_unit_test(test_many),
+      cmocka_unit_test(test_chunks),
       cmocka_unit_test(test_damaged_recordings),
       cmocka_unit_test(test_resume),
       cmocka_unit_test(test_extend),
