@@ -149,7 +149,7 @@ static cli_exit take_option(int argc, char **argv, int *i, const char *options, 
     take_format(r, "json");
   else if (strcmp(word, "--csv") == 0)
     take_format(r, "csv");
-  else if (strchr(options, 'i') && strcmp(word, "--descriptor") == 0)
+  else if (strchr(options, 'd') && strcmp(word, "--descriptor") == 0)
     r->descriptor = true;
   else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
     r->machine.help = true;

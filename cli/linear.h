@@ -42,7 +42,7 @@ typedef struct linear_request {
   int n_copied;
 } linear_request;
 
-/// Reads the arguments. `options`: letters of what the command knows beyond the usual: i inputs, s sweep, r response. Complains.
+/// Reads the arguments. `options`: letters of what the command knows beyond the usual: i inputs, d descriptor form, s sweep, r response. Complains.
 cli_exit linear_arguments(int argc, char **argv, const char *command, const char *options,
                           linear_request *r);
 void linear_arguments_free(linear_request *r);

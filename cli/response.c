@@ -51,7 +51,7 @@ static void choose_range(const linear_request *r, const linear_system *s, answer
 
 static as_status compute(const linear_request *r, const linear_system *s, answer *a,
                          as_error *error) {
-  const as_linear_system system = {s->n, s->m, s->p, s->l->a, s->l->b, s->c, s->d};
+  const as_linear_system system = {s->n, s->m, s->p, s->a, s->b, s->c, s->d};
   double from, to;
   choose_range(r, s, a, &from, &to);
   if (!a->in_frequency) {

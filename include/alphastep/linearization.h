@@ -95,6 +95,10 @@ typedef enum as_linear_kind {
   AS_LINEAR_STATE,    ///< of x
   AS_LINEAR_INPUT,    ///< what input `index` moves constraints by
   AS_LINEAR_RATE,     ///< its rate
+  // Only in descriptor form:
+  AS_LINEAR_LAMBDA, ///< of a multiplier of a holonomic constraint
+  AS_LINEAR_PSI,    ///< of a nonholonomic one
+  AS_LINEAR_OUTPUT, ///< of y
 } as_linear_kind;
 
 /// What a state of the linear system is.
@@ -143,6 +147,27 @@ AS_API double as_linearization_reach(const as_linearization *linearization, int 
 /// Increments of q (n numbers) and v along a vector of states; either may be NULL.
 AS_API void as_linearization_expand(const as_linearization *linearization, const double *states,
                                     double *position, double *velocity);
+
+// ---- descriptor form --------------------------------------------------------------------------------
+
+/// The same motion with all components of q and v, multipliers and outputs y as unknowns z: E z' = A z + B u, by columns. At rest that is
+/// the usual form, with the mass matrix in E and the constraints' positions (of nonholonomic ones velocities) in rows where E is zero; rows
+/// that others imply are left out. In motion, terms for the change of the constraint rows are added [LI.12], so that finite
+/// eigenvalues of the pencil are those of the linearization's A, and its states, which are some of the unknowns, move as that says.
+typedef struct as_descriptor {
+  int n; ///< unknowns
+  int n_inputs;
+  int n_multipliers;              ///< constraint rows kept, and their multipliers
+  const as_linear_state *unknown; ///< n
+  const int *place;               ///< which unknown each state of the linearization is
+  const double *e;                ///< n x n
+  const double *a;                ///< n x n
+  const double *b;                ///< n x n_inputs
+} as_descriptor;
+
+AS_API as_status as_descriptor_create(as_linearization *linearization, as_descriptor **out,
+                                      as_error *error);
+AS_API void as_descriptor_destroy(as_descriptor *descriptor);
 
 /// The problem's own name for a component, as in `body "arm", rotation z`.
 AS_API void as_problem_describe(const as_problem *problem, as_quantity quantity, int index,

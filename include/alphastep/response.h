@@ -33,6 +33,11 @@ typedef enum as_time_input {
 AS_API as_status as_time_response(const as_linear_system *system, as_time_input input, double h,
                                   int count, double *out, as_error *error);
 
+/// Transmission zeros: s where inputs exp(s t) exist that no output shows, or fewer than usual; for one input and one output the zeros of the
+/// transfer function. Room for n numbers in re and im. They are [LI.13] of all inputs to all outputs, both of each complex pair.
+AS_API as_status as_transmission_zeros(const as_linear_system *system, double *re, double *im,
+                                       int *count, as_error *error);
+
 #ifdef __cplusplus
 }
 #endif

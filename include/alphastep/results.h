@@ -93,6 +93,11 @@ AS_API void as_linear_state_name(const as_model *model, const as_linearization *
                                  int state, char *text, size_t size);
 AS_API const char *as_linear_state_unit(const as_model *model,
                                         const as_linearization *linearization, int state);
+/// The same of any component, unknowns of a descriptor form too.
+AS_API void as_linear_name(const as_model *model, const as_linearization *linearization,
+                           as_linear_state component, char *text, size_t size);
+AS_API const char *as_linear_unit(const as_model *model, const as_linearization *linearization,
+                                  as_linear_state component);
 
 // ---- runs -------------------------------------------------------------------------------------------
 

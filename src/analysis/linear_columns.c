@@ -66,12 +66,12 @@ static void position_rate(const asi_linear *l, const asi_linear_column *of, doub
   for (int i = 0; i < l->n; ++i) out[i] = of->dv[i] - out[i];
 }
 
-/// Right sides of [LI.2] and [LI.3] for dv', multipliers of the rows kept, dy.
+/// Right sides of [LI.2], [LI.3] and [LI.11] for dv', multipliers, dy.
 static void right_side(const asi_linear *l, const asi_linear_rows *r, int j, double *out,
                        double *work) {
   const asi_linear_column of = asi_linear_column_at(l, j);
   const int n = l->n, rank = l->velocity.rank;
-  double *rate = work, *rows = work + n, *y = out + n + rank;
+  double *rate = work, *rows = work + n, *y = out + n + l->n_multipliers;
   multiply(l, AS_BLOCK_F_Q, 1.0, of.xi, out);
   multiply(l, AS_BLOCK_MA_Q, -1.0, of.xi, out);
   multiply(l, AS_BLOCK_F_V, 1.0, of.dv, out);
@@ -88,35 +88,41 @@ static void right_side(const asi_linear *l, const asi_linear_rows *r, int j, dou
   for (int i = 0; i < m && input >= 0; ++i)
     rows[i] -= l->moves[(size_t)input * (size_t)m + (size_t)i];
   for (int k = 0; k < rank; ++k) out[n + k] = rows[l->velocity.row[k]];
+  for (int k = 0; k < l->n_multipliers - rank; ++k)
+    for (int i = 0; i < n; ++i)
+      out[n + rank + k] += l->null_q[(size_t)k * (size_t)n + (size_t)i] * of.xi[i];
   if (input < 0) return;
   const double *from = l->input + (size_t)input * (size_t)(n + l->nx + l->ny);
   for (int i = 0; i < n; ++i) out[i] += from[i];
   for (int i = 0; i < l->ny; ++i) y[i] += from[n + l->nx + i];
 }
 
-/// The matrix of [LI.2] and [LI.3].
+static void add_column(const as_matrix *m, int at, double factor, double *out) {
+  for (int e = m->value ? m->col_start[at] : 0; m->value && e < m->col_start[at + 1]; ++e)
+    out[m->row[e]] += factor * m->value[e];
+}
+
+/// The matrix of [LI.2], [LI.3] and [LI.11].
 static void fill_matrix(const asi_linear *l, const asi_linear_rows *r, double *k, int size) {
   const as_problem *p = l->s->kin.problem;
   const as_matrix *block = l->s->kin.block;
-  const int n = l->n, rank = l->velocity.rank, m = p->def.n_lambda, y = n + rank;
+  const int n = l->n, rank = l->velocity.rank, m = p->def.n_lambda, y = n + l->n_multipliers;
   const bool additive = p->def.force_kind == AS_FORCE_ADDITIVE;
   const size_t high = (size_t)size;
   asi_linear_add_dense(&block[AS_BLOCK_M], 1.0, k, size, 0);
-  for (int i = 0; i < rank; ++i) {
-    const int row = l->velocity.row[i];
-    const as_matrix *by = &block[row < m ? AS_BLOCK_F_LAMBDA : AS_BLOCK_F_PSI];
-    const int at = row < m ? row : row - m;
+  for (int i = 0; i < l->n_multipliers; ++i) {
+    const int row = l->multiplier[i], at = row < m ? row : row - m;
+    double *column = k + (size_t)(n + i) * high;
     for (int j = 0; j < n; ++j) {
       const double x = asi_linear_entry(r->c, l->rows, row, j);
-      k[(size_t)j * high + (size_t)(n + i)] = x;
-      if (additive) k[(size_t)(n + i) * high + (size_t)j] = x;
+      if (i < rank) k[(size_t)j * high + (size_t)(n + i)] = x;
+      if (additive) column[j] = x;
     }
-    for (int e = additive || !by->value ? 0 : by->col_start[at];
-         !additive && by->value && e < by->col_start[at + 1]; ++e)
-      k[(size_t)(n + i) * high + (size_t)by->row[e]] -= by->value[e];
-    const as_matrix *chi = &block[row < m ? AS_BLOCK_CHI_LAMBDA : AS_BLOCK_CHI_PSI];
-    for (int e = chi->value ? chi->col_start[at] : 0; chi->value && e < chi->col_start[at + 1]; ++e)
-      k[(size_t)(n + i) * high + (size_t)(y + chi->row[e])] -= chi->value[e];
+    if (!additive)
+      add_column(&block[row < m ? AS_BLOCK_F_LAMBDA : AS_BLOCK_F_PSI], at, -1.0, column);
+    add_column(&block[row < m ? AS_BLOCK_CHI_LAMBDA : AS_BLOCK_CHI_PSI], at, -1.0, column + y);
+    for (int j = 0; j < l->n_multipliers - rank; ++j)
+      column[n + rank + j] = l->null[(size_t)j * (size_t)l->rows + (size_t)row];
   }
   if (l->ny == 0) return;
   asi_linear_add_dense(&block[AS_BLOCK_F_Y], -1.0, k + (size_t)y * high, size, 0);
@@ -166,6 +172,9 @@ static void read_rates(const asi_linear *l, int j, double *out, double *work) {
       out[i] = input < 0 && l->state[j].kind == AS_LINEAR_RATE && l->state[j].index == state.index;
       break;
     case AS_LINEAR_RATE: out[i] = input == state.index; break;
+    case AS_LINEAR_LAMBDA:
+    case AS_LINEAR_PSI:
+    case AS_LINEAR_OUTPUT: break; // no states
     }
   }
 }
@@ -208,7 +217,7 @@ static void clear_noise(const asi_linear *l, const double *k, const int *pivot, 
 
 static as_status solve_columns(asi_linear *l, const asi_linear_rows *r, double *work) {
   as_integrator *s = l->s;
-  const int size = l->n + l->velocity.rank + l->ny;
+  const int size = l->n + l->n_multipliers + l->ny;
   const size_t high = (size_t)size;
   double *k = asi_calloc(high * high + 1, sizeof *k);
   double *b = asi_calloc(high * (size_t)l->columns + 1, sizeof *b);
@@ -229,8 +238,8 @@ static as_status solve_columns(asi_linear *l, const asi_linear_rows *r, double *
     const asi_linear_column to = asi_linear_column_at(l, j);
     const double *x = b + (size_t)j * high;
     memcpy(to.dvdot, x, (size_t)l->n * sizeof *x);
-    for (int i = 0; i < l->velocity.rank; ++i) to.multiplier[l->velocity.row[i]] = x[l->n + i];
-    memcpy(to.dy, x + l->n + l->velocity.rank, (size_t)l->ny * sizeof *x);
+    for (int i = 0; i < l->n_multipliers; ++i) to.multiplier[l->multiplier[i]] = x[l->n + i];
+    memcpy(to.dy, x + l->n + l->n_multipliers, (size_t)l->ny * sizeof *x);
     state_rate(l, j);
     double *out = j < l->out.n_states
                       ? l->a + (size_t)j * (size_t)l->out.n_states
@@ -282,11 +291,12 @@ as_status asi_linear_find_columns(asi_linear *l, const as_linearization_def *def
   if (store == NULL) return asi_fail_memory(s->kin.eval.error);
   asi_linear_rows r = {store, store + size, store + 2 * size, store + 3 * size};
   double *work = store + 4 * size;
-  const as_point point = asi_linear_point(s);
+  const as_point point = asi_linear_point(l);
   asi_rows_update(&s->kin, true);
   as_status status = asi_linear_fill_rows(l, &r);
   if (status == AS_OK) status = asi_linear_find_tangents(l, r.c, like);
   if (status == AS_OK && !like) status = asi_linear_check_singular(l, r.c);
+  if (status == AS_OK) status = asi_linear_find_sharing(l, r.c);
   if (status == AS_OK) status = asi_linear_find_inputs(l, def);
   if (status == AS_OK) status = asi_blocks(&s->kin, &point, s->kin.problem->present);
   if (status == AS_OK && !take_columns(l)) status = asi_fail_memory(s->kin.eval.error);

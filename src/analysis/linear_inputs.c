@@ -12,7 +12,7 @@ static as_status differentiate_signal(asi_linear *l, int signal, double *out) {
   as_integrator *s = l->s;
   const as_problem *p = s->kin.problem;
   const int n = l->n, m = p->def.n_lambda;
-  const as_point point = asi_linear_point(s);
+  const as_point point = asi_linear_point(l);
   const double was = s->kin.eval.u[signal], e = 1e-3 * fmax(1.0, fabs(was));
   double *f = l->moved.a, *g = asi_calloc(3 * (size_t)l->rows + 1, sizeof *g);
   double *moved = asi_calloc(3 * (size_t)l->rows + 1, sizeof *moved);

@@ -24,8 +24,8 @@ as_status as_linearization_moved(as_linearization *linearization, int index, dou
     to->vdot[i] = now->vdot[i] + amount * by.dvdot[i];
   }
   as_space_move(p->space, now->q, to->a, to->q);
-  for (int i = 0; i < m; ++i) to->lambda[i] = now->lambda[i] + amount * by.multiplier[i];
-  for (int i = 0; i < p->def.n_psi; ++i) to->psi[i] = now->psi[i] + amount * by.multiplier[m + i];
+  for (int i = 0; i < m; ++i) to->lambda[i] = l->lambda[i] + amount * by.multiplier[i];
+  for (int i = 0; i < p->def.n_psi; ++i) to->psi[i] = l->psi[i] + amount * by.multiplier[m + i];
   for (int i = 0; i < l->nx; ++i) to->x[i] = now->x[i] + amount * by.dx[i];
   for (int i = 0; i < l->nx; ++i) to->xdot[i] = now->xdot[i] + amount * by.dxdot[i];
   for (int i = 0; i < l->ny; ++i) to->y[i] = now->y[i] + amount * by.dy[i];

@@ -52,7 +52,7 @@ static as_status differentiate_rows(asi_linear *l, asi_linear_rows *r) {
   if (p->def.scleronomic && asi_linear_is_zero(v, l->n) && asi_linear_is_zero(vdot, l->n))
     return AS_OK;
   const double e = ALONG * asi_time_increment(&s->kin.eval, v);
-  as_point point = asi_linear_point(s);
+  as_point point = asi_linear_point(l);
   point.q = l->moved.q;
   point.v = l->moved.v;
   for (int k = 0; k < 4; ++k) {
@@ -69,7 +69,7 @@ static as_status differentiate_rows(asi_linear *l, asi_linear_rows *r) {
 }
 
 as_status asi_linear_fill_rows(asi_linear *l, asi_linear_rows *r) {
-  const as_point point = asi_linear_point(l->s);
+  const as_point point = asi_linear_point(l);
   as_status status = differentiate_rows(l, r);
   if (status == AS_OK) status = asi_blocks(&l->s->kin, &point, row_blocks);
   if (status == AS_OK) add_rows(l, 1.0, r->c, r->c_q);
@@ -153,23 +153,29 @@ double asi_linear_entry(const double *c, int rows, int row, int component) {
   return c[(size_t)component * (size_t)rows + (size_t)row];
 }
 
+void asi_linear_share(const asi_linear *l, const double *c, int row, double *share) {
+  const asi_tangent *t = &l->velocity;
+  const int r = t->rank, one = 1;
+  int info = 0;
+  double *seen = l->moved.a;
+  for (int j = 0; j < l->n; ++j) seen[j] = asi_linear_entry(c, l->rows, row, j);
+  asi_linear_to_axes(l, seen);
+  for (int k = 0; k < r; ++k) share[k] = seen[t->order[k]];
+  if (r > 0) dgetrs_("T", &r, &one, t->factor, &r, t->pivot, share, &r, &info, 1);
+}
+
 /// [LI.5] A row that the kept ones imply, C_r = s^T C, must do so close by: s^T D_q (C w) z = D_q (C_r w) z for tangent w and z.
 static as_status check_implied(asi_linear *l, const double *c, double *bend, double *factor,
                                double *z) {
   as_integrator *s = l->s;
   const asi_tangent *t = &l->velocity;
   const int r = t->rank;
-  const int one = 1;
-  int info = 0;
   for (int row = 0; row < l->rows; ++row) {
     bool kept = s->kin.eval.inactive[row];
     for (int k = 0; k < r; ++k) kept = kept || t->row[k] == row;
     if (kept) continue;
-    double *seen = l->moved.a, *share = factor;
-    for (int j = 0; j < l->n; ++j) seen[j] = asi_linear_entry(c, l->rows, row, j);
-    asi_linear_to_axes(l, seen);
-    for (int k = 0; k < r; ++k) share[k] = seen[t->order[k]];
-    if (r > 0) dgetrs_("T", &r, &one, t->factor, &r, t->pivot, share, &r, &info, 1);
+    double *share = factor;
+    asi_linear_share(l, c, row, share);
     for (int column = 0; column < 2; ++column) { // two tangent directions that differ everywhere
       double sum = 0.0, size = 0.0;
       for (int j = 0; j < l->n; ++j) z[j] = 0.0;
@@ -202,6 +208,19 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
   return AS_OK;
 }
 
+as_status asi_linear_bend(asi_linear *l, const double *w, double *bend) {
+  as_point point = asi_linear_point(l);
+  double *still = asi_calloc((size_t)l->n, sizeof *still);
+  as_status status = still ? AS_OK : asi_fail_memory(l->s->kin.eval.error);
+  for (int k = 0; k < 2 && status == AS_OK; ++k) {
+    point.v = k == 0 ? w : still;
+    status = asi_blocks(&l->s->kin, &point, row_blocks);
+    if (status == AS_OK) add_rows(l, k == 0 ? 1.0 : -1.0, NULL, bend);
+  }
+  free(still);
+  return status;
+}
+
 as_status asi_linear_check_singular(asi_linear *l, const double *c) {
   as_integrator *s = l->s;
   const asi_tangent *t = &l->velocity;
@@ -210,17 +229,13 @@ as_status asi_linear_check_singular(asi_linear *l, const double *c) {
   double *bend = asi_calloc(rows * n, sizeof *bend), *factor = asi_calloc(rows + n, sizeof *factor);
   double *z = asi_calloc(n, sizeof *z);
   as_status status = bend && factor && z ? AS_OK : asi_fail_memory(s->kin.eval.error);
-  as_point point = asi_linear_point(s);
-  for (int k = 0; k < 2 && status == AS_OK; ++k) {
+  if (status == AS_OK) {
     double *w = factor; // scratch here
-    memset(w, 0, n * sizeof *w);
-    for (int j = t->rank; j < l->n && k == 0; ++j)
+    for (int j = t->rank; j < l->n; ++j)
       w[t->order[j]] = s->kin.problem->typical[t->order[j]] * sin(2.3 * j + 1.0);
-    if (k == 0) asi_tangent_complete(t, NULL, w, l->moved.v);
-    if (k == 0) asi_linear_from_axes(l, w);
-    point.v = w;
-    status = asi_blocks(&s->kin, &point, row_blocks);
-    if (status == AS_OK) add_rows(l, k == 0 ? 1.0 : -1.0, NULL, bend);
+    asi_tangent_complete(t, NULL, w, l->moved.v);
+    asi_linear_from_axes(l, w);
+    status = asi_linear_bend(l, w, bend);
   }
   if (status == AS_OK) status = check_implied(l, c, bend, factor, z);
   free(bend);

@@ -16,8 +16,8 @@
 
 #include "analysis/linearization.h"
 #include "base/error.h"
-#include "lie/space.h"
 #include "lie/rotation.h"
+#include "lie/space.h"
 
 // How far the motion goes on to see whether A changes: this many times asi_time_increment().
 #define ONWARD 0.3
@@ -47,14 +47,14 @@ int asi_most_accelerated(const as_problem *p, const double *vdot, const double *
   return which;
 }
 
-as_point asi_linear_point(const as_integrator *s) {
-  const asi_values *at = &s->stepper.now;
-  return (as_point){.t = s->stepper.t,
+as_point asi_linear_point(const asi_linear *l) {
+  const asi_values *at = &l->s->stepper.now;
+  return (as_point){.t = l->s->stepper.t,
                     .q = at->q,
                     .v = at->v,
                     .vdot = at->vdot,
-                    .lambda = at->lambda,
-                    .psi = at->psi,
+                    .lambda = l->lambda,
+                    .psi = l->psi,
                     .x = at->x,
                     .y = at->y};
 }
@@ -105,6 +105,9 @@ static void free_linear(asi_linear *l) {
   free(l->signal);
   free(l->moves);
   free(l->driving);
+  free(l->multiplier);
+  free(l->null);
+  free(l->null_q);
   free(l->turned);
   free(l->arena);
   asi_tangent_free(&l->position);
@@ -130,10 +133,15 @@ static as_status start(asi_linear *l, const as_problem *p, const as_initial *ini
   l->out.n_inputs = def->n_inputs;
   l->out.n_redundant = report.n_redundant;
   l->out.degrees_of_freedom = report.degrees_of_freedom;
-  if (asi_forces_see_least_norm(&l->s->kin))
-    return asi_fail(error, AS_ERR_UNSUPPORTED, initial->t, NULL,
-                    "Forces that depend on multipliers of redundant constraints cannot be "
-                    "linearized yet.");
+  l->sees = asi_forces_see_least_norm(&l->s->kin);
+  l->lambda = l->s->stepper.now.lambda;
+  l->psi = l->s->stepper.now.psi;
+  if (l->sees) {
+    status = asi_show_reactions(l->s);
+    if (status) return status;
+    l->lambda = l->s->state.lambda;
+    l->psi = l->s->state.psi;
+  }
   return take_memory(l) ? AS_OK : asi_fail_memory(error);
 }
 

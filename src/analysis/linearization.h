@@ -4,8 +4,10 @@
 /// linear_axes.c     axes that increments are seen in
 /// linear_rows.c     constraint rows, tangent spaces, singular positions
 /// linear_inputs.c   what inputs add to the functions of the problem
+/// linear_sharing.c  forces that depend on multipliers of redundant rows
 /// linear_columns.c  A and B, column by column
 /// linear_nearby.c   states close by, for outputs
+/// descriptor.c      E, A and B with all components and multipliers
 /// tangent.c         which components are free, and how the others follow from them
 /// modes.c           eigenvalues of the dense matrix A
 /// slowest.c         eigenvalues of large problems at rest
@@ -73,14 +75,21 @@ struct asi_linear {
   int n_turned;
   double turned_by[4]; ///< S of [LI.6], a quaternion: 1, but for a look at a later time
   asi_tangent position, velocity;
+  bool sees; ///< forces depend on multipliers that rows alone do not determine [LI.11]
+  const double *lambda, *psi; ///< of the state: of least norm if so
+  int *
+      multiplier; ///< n_multipliers rows whose multipliers are unknowns: those kept, then the others of [LI.11]
+  int n_multipliers;
+  double *null;     ///< (n_multipliers - rank) x rows, row by row: N^T w of [LI.11]
+  double *null_q;   ///< as many x n, row by row: N^T D_q (C z)
   asi_values moved; ///< of as_linearization_moved()
   double *moved_u;
   as_state moved_state;
   double *arena;
 };
 
-/// The state that an integrator has started from.
-as_point asi_linear_point(const as_integrator *s);
+/// The state.
+as_point asi_linear_point(const asi_linear *l);
 
 /// Names the component that accelerates most, from values that were started: its size in *most. -1: none.
 int asi_most_accelerated(const as_problem *p, const double *vdot, const double *xdot, double *most);
@@ -103,12 +112,21 @@ double asi_linear_entry(const double *c, int rows, int row, int component);
 as_status asi_linear_fill_rows(asi_linear *l, asi_linear_rows *r);
 /// The tangent spaces of positions and velocities, chosen anew or as `like` has chosen.
 as_status asi_linear_find_tangents(asi_linear *l, const double *c, const asi_linear *like);
+/// The shares of the rows kept in a row that they imply.
+void asi_linear_share(const asi_linear *l, const double *c, int row, double *share);
+/// bend += D_q (C w), rows x n by columns.
+as_status asi_linear_bend(asi_linear *l, const double *w, double *bend);
 /// Looks at rows that are implied: D_q (C w) for one tangent w.
 as_status asi_linear_check_singular(asi_linear *l, const double *c);
 
 // linear_inputs.c -------------------------------------------------------------------------------------
 
 as_status asi_linear_find_inputs(asi_linear *l, const as_linearization_def *def);
+
+// linear_sharing.c ------------------------------------------------------------------------------------
+
+/// Which multipliers are unknowns, and what determines those that rows do not.
+as_status asi_linear_find_sharing(asi_linear *l, const double *c);
 
 // linear_columns.c ------------------------------------------------------------------------------------
 

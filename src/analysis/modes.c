@@ -283,6 +283,29 @@ static as_status find(const as_linearization *l, eigen *e, as_modes *m, as_error
   return AS_OK;
 }
 
+int asi_eigenvalues(const double *a, int n, double limit, double *re, double *im) {
+  eigen e = {0};
+  const int one = 1;
+  int info = 0, low = 0, high = 0;
+  double none = 0.0;
+  bool good = take(&e, n);
+  if (!good) {
+    release(&e);
+    return -1;
+  }
+  memcpy(e.a, a, (size_t)n * (size_t)n * sizeof(double));
+  dgebal_("S", &n, e.a, &n, &low, &high, e.scale, &info, 1);
+  good = info == 0 && split_zeros(&e, limit);
+  const int left = n - e.zeros;
+  for (int i = 0; i < e.zeros; ++i) re[i] = im[i] = 0.0;
+  copy_rest(&e);
+  if (good && left > 0)
+    dgeev_("N", "N", &left, e.sub, &left, re + e.zeros, im + e.zeros, &none, &one, &none, &one,
+           e.work, &e.work_size, &info, 1, 1);
+  release(&e);
+  return good && info == 0 ? 0 : 1;
+}
+
 as_status as_modes_create(const as_linearization *l, as_modes **out, as_error *error) {
   if (l == NULL || out == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,

@@ -13,6 +13,9 @@ double *asi_modes_vector(as_modes *m, int mode, int n, int n_states);
 void asi_mode_set(as_mode *mode, double re, double im, double noise);
 /// Scales and turns shape and vector so that the largest component of the shape is 1 in typical sizes.
 void asi_mode_normalize(double *shape, double *vector, int n, int n_states, const double *typical);
+/// [LI.8] Eigenvalues of a dense matrix, zeros split off where singular values are below `limit` of the largest. -1: no memory, 1: LAPACK has
+/// not converged.
+int asi_eigenvalues(const double *a, int n, double limit, double *re, double *im);
 /// Sorts, the slowest first, and counts.
 void asi_modes_finish(as_modes *m);
 

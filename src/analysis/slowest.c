@@ -333,6 +333,10 @@ static as_status start(krylov *k, const as_problem *p, const as_initial *initial
                     "This is no equilibrium: at t = %.9g s %s accelerates by %.6g.", s->stepper.t,
                     name, most);
   }
+  if (asi_forces_see_least_norm(&s->kin))
+    return asi_fail(error, AS_ERR_UNSUPPORTED, s->stepper.t, NULL,
+                    "Forces depend on reactions that redundant joints share: as_linearize() takes "
+                    "that into account, modes of large problems do not.");
   const as_point point = {.t = s->stepper.t,
                           .q = s->stepper.now.q,
                           .v = s->stepper.now.v,

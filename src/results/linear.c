@@ -2,6 +2,7 @@
 ///
 /// [LI.7] C and D are differences of channels along the columns of the linear system, where v', lambda, psi, x' and y go with the rest: so D of an
 /// acceleration or a reaction is what an input does at once.
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 
 #include "alphastep/results.h"
 #include "base/error.h"
+
+// Derivatives below this many times their round-off are zero.
+#define NOISE 16.0
 
 static as_status read(as_channels *channels, const as_state *state, double *out, as_error *error) {
   const as_view view = {.state = state};
@@ -20,19 +24,25 @@ as_status as_channels_linearize(as_channels *channels, as_linearization *l, doub
   static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
   static const double place[] = {2.0, -2.0, 1.0, -1.0};
   const size_t n = (size_t)as_channels_count(channels);
-  double *value = asi_calloc(n + 1, sizeof *value);
+  double *value = asi_calloc(2 * n + 1, sizeof *value), *largest = value ? value + n : NULL;
   if (value == NULL) return asi_fail_memory(error);
   as_status status = as_channels_follow(channels, as_linearization_state(l), error);
   for (int j = 0; j < l->n_states + l->n_inputs && status == AS_OK; ++j) {
     double *out = j < l->n_states ? c + (size_t)j * n : d + (size_t)(j - l->n_states) * n;
     const double e = as_linearization_reach(l, j);
     memset(out, 0, n * sizeof *out);
+    memset(largest, 0, n * sizeof *largest);
     for (int k = 0; k < 4 && status == AS_OK; ++k) {
       const as_state *moved = NULL;
       status = as_linearization_moved(l, j, place[k] * e, &moved, error);
       if (status == AS_OK) status = read(channels, moved, value, error);
-      for (size_t i = 0; i < n && status == AS_OK; ++i) out[i] += weight[k] / e * value[i];
+      for (size_t i = 0; i < n && status == AS_OK; ++i) {
+        out[i] += weight[k] / e * value[i];
+        largest[i] = fmax(largest[i], fabs(value[i]));
+      }
     }
+    for (size_t i = 0; i < n && status == AS_OK; ++i)
+      if (fabs(out[i]) <= NOISE * DBL_EPSILON * largest[i] / e) out[i] = 0.0;
   }
   free(value);
   return status;
@@ -53,24 +63,33 @@ static int body_of(const as_model *model, const as_linearization *l, int compone
   return best;
 }
 
-void as_linear_state_name(const as_model *model, const as_linearization *l, int state, char *text,
-                          size_t size) {
+/// The name of a component that is no motion of a body.
+static void other_name(const as_linearization *l, as_linear_state s, char *text, size_t size) {
+  static const as_quantity quantity[] = {[AS_LINEAR_STATE] = AS_QUANTITY_X,
+                                         [AS_LINEAR_LAMBDA] = AS_QUANTITY_LAMBDA,
+                                         [AS_LINEAR_PSI] = AS_QUANTITY_PSI,
+                                         [AS_LINEAR_OUTPUT] = AS_QUANTITY_Y};
+  char name[160] = "";
+  as_problem_describe(l->problem, quantity[s.kind], s.index, name, sizeof name);
+  const size_t length = strlen(name);
+  if (strncmp(name, "block \"", 7) == 0 && name[length - 1] == '"') // as its channel
+    snprintf(text, size, "blocks.%.*s", (int)length - 8, name + 7);
+  else
+    snprintf(text, size, "%s%s", name,
+             s.kind == AS_LINEAR_LAMBDA || s.kind == AS_LINEAR_PSI ? ", multiplier" : "");
+}
+
+void as_linear_name(const as_model *model, const as_linearization *l, as_linear_state s, char *text,
+                    size_t size) {
   static const char *const words[2][2] = {{"position", "rotation"},
                                           {"velocity", "angular_velocity"}};
-  const as_linear_state s = l->state[state];
   int offset = 0;
   if (s.kind == AS_LINEAR_INPUT || s.kind == AS_LINEAR_RATE) {
     snprintf(text, size, "inputs.%d.%s", s.index + 1, s.kind == AS_LINEAR_INPUT ? "value" : "rate");
     return;
   }
-  if (s.kind == AS_LINEAR_STATE) {
-    char name[160] = "";
-    as_problem_describe(l->problem, AS_QUANTITY_X, s.index, name, sizeof name);
-    const size_t length = strlen(name);
-    if (strncmp(name, "block \"", 7) == 0 && name[length - 1] == '"') // as its channel
-      snprintf(text, size, "blocks.%.*s", (int)length - 8, name + 7);
-    else
-      snprintf(text, size, "%s", name);
+  if (s.kind != AS_LINEAR_POSITION && s.kind != AS_LINEAR_VELOCITY) {
+    other_name(l, s, text, size);
     return;
   }
   const int body = body_of(model, l, s.index, &offset), rate = s.kind == AS_LINEAR_VELOCITY;
@@ -84,13 +103,22 @@ void as_linear_state_name(const as_model *model, const as_linearization *l, int 
   snprintf(text, size, "%s%s", name, rate ? ", rate" : "");
 }
 
-const char *as_linear_state_unit(const as_model *model, const as_linearization *l, int state) {
+void as_linear_state_name(const as_model *model, const as_linearization *l, int state, char *text,
+                          size_t size) {
+  as_linear_name(model, l, l->state[state], text, size);
+}
+
+const char *as_linear_unit(const as_model *model, const as_linearization *l, as_linear_state s) {
   static const char *const units[2][2] = {{"m", "rad"}, {"m/s", "rad/s"}};
-  const as_linear_state s = l->state[state];
   int offset = 0;
-  if (s.kind == AS_LINEAR_STATE) return "-";
+  if (s.kind == AS_LINEAR_STATE || s.kind == AS_LINEAR_OUTPUT) return "-";
+  if (s.kind == AS_LINEAR_LAMBDA || s.kind == AS_LINEAR_PSI) return "N, N m";
   if (s.kind == AS_LINEAR_INPUT) return "m, rad";
   if (s.kind == AS_LINEAR_RATE) return "m/s, rad/s";
   if (body_of(model, l, s.index, &offset) < 0) return s.kind == AS_LINEAR_VELOCITY ? "1/s" : "-";
   return units[s.kind == AS_LINEAR_VELOCITY][offset >= 3];
+}
+
+const char *as_linear_state_unit(const as_model *model, const as_linearization *l, int state) {
+  return as_linear_unit(model, l, l->state[state]);
 }

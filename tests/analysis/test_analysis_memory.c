@@ -67,6 +67,7 @@ static as_status linearize_all(const as_model *model, bool resting, as_error *er
   as_analysis *a = NULL;
   as_linearization *l = NULL;
   as_modes *modes = NULL, *slow = NULL;
+  as_descriptor *form = NULL;
   as_matrix block[AS_BLOCK_COUNT] = {{0}};
   def.inputs = &input;
   def.n_inputs = 1;
@@ -79,6 +80,7 @@ static as_status linearize_all(const as_model *model, bool resting, as_error *er
   }
   if (status == AS_OK) status = as_linearize(p, &initial, &def, &l, error);
   if (status == AS_OK) status = as_modes_create(l, &modes, error);
+  if (status == AS_OK) status = as_descriptor_create(l, &form, error);
   if (status == AS_OK && resting) status = as_modes_slowest(p, &initial, 1, &slow, error);
   if (status == AS_OK)
     status =
@@ -90,6 +92,7 @@ static as_status linearize_all(const as_model *model, bool resting, as_error *er
   if (status == AS_OK) status = as_time_response(&system, AS_INPUT_STEP, 0.1, 3, out, error);
   as_modes_destroy(slow);
   as_modes_destroy(modes);
+  as_descriptor_destroy(form);
   as_linearization_destroy(l);
   as_analysis_destroy(a);
   return status;

@@ -18,105 +18,8 @@
 #include "alphastep/io.h"
 #include "core/kinematics/problem.h"
 #include "files.h"
+#include "linear_differences.h"
 #include "random_machine.h"
-
-// ---- differences of starts ----------------------------------------------------------------------------
-
-/// A state near one that is linearized, with its rates.
-typedef struct nearby {
-  as_integrator *integrator;
-  const as_state *state;
-} nearby;
-
-static as_integrator *started(const as_problem *p, const as_state *at, as_error *error) {
-  as_integrator_def def = as_default_integrator_def();
-  as_integrator *integrator = NULL;
-  const as_initial initial = {.t = at->t,
-                              .q = at->q,
-                              .v = at->v,
-                              .x = at->x,
-                              .lambda = at->lambda,
-                              .psi = at->psi,
-                              .y = at->y,
-                              .u = at->u};
-  def.method = AS_METHOD_INDEX3;
-  if (as_integrator_create(p, &def, &integrator, error)) return NULL;
-  if (as_integrator_start(integrator, &initial, NULL, error)) {
-    as_integrator_destroy(integrator);
-    return NULL;
-  }
-  return integrator;
-}
-
-/// Where a motion is after a time tau by its velocity and acceleration, seen from where the reference is then.
-static void seen(const as_problem *p, const as_state *reference, const as_state *state, double tau,
-                 double *q, double *xi) {
-  const int n = p->n, nq = p->nq;
-  for (int k = 0; k < 2; ++k) {
-    const as_state *s = k == 0 ? reference : state;
-    for (int i = 0; i < n; ++i) xi[i] = tau * s->v[i] + 0.5 * tau * tau * s->vdot[i];
-    as_space_move(p->space, s->q, xi, q + k * nq);
-  }
-  as_space_difference(p->space, q, q + nq, xi);
-}
-
-/// Differences of the nonlinear equations along a column: the rates of all states. False: a start failed.
-static bool difference(as_linearization *l, int j, double e, double *out) {
-  static const double weight[] = {-1.0 / 12.0, 1.0 / 12.0, 2.0 / 3.0, -2.0 / 3.0};
-  static const double place[] = {2.0, -2.0, 1.0, -1.0};
-  const as_problem *p = l->problem;
-  as_error error;
-  const as_state *moved;
-  bool ok = true;
-  double *q = calloc(2 * (size_t)p->nq, sizeof *q), *xi = calloc(2 * (size_t)p->n, sizeof *xi);
-  as_integrator *reference = started(p, as_linearization_state(l), &error);
-  const double tau = 1e-4;
-  memset(out, 0, (size_t)l->n_states * sizeof *out);
-  for (int k = 0; k < 4 && reference; ++k) {
-    assert_int_equal(as_linearization_moved(l, j, place[k] * e, &moved, &error), AS_OK);
-    as_integrator *other = started(p, moved, &error);
-    ok = ok && other != NULL;
-    if (!ok) break;
-    const as_state *a = as_integrator_state(reference), *b = as_integrator_state(other);
-    seen(p, a, b, tau, q, xi);
-    seen(p, a, b, -tau, q, xi + p->n);
-    for (int i = 0; i < l->n_states; ++i) {
-      const as_linear_state s = l->state[i];
-      const double rate = s.kind == AS_LINEAR_POSITION
-                              ? (xi[s.index] - xi[p->n + s.index]) / (2.0 * tau)
-                          : s.kind == AS_LINEAR_VELOCITY ? b->vdot[s.index] - a->vdot[s.index]
-                                                         : b->xdot[s.index] - a->xdot[s.index];
-      out[i] += weight[k] / e * rate;
-    }
-    as_integrator_destroy(other);
-  }
-  ok = ok && reference != NULL;
-  as_integrator_destroy(reference);
-  free(q);
-  free(xi);
-  return ok;
-}
-
-/// The largest difference between A and differences, each column relative to its largest entry; -1: no start.
-static double compare(as_linearization *l, double factor, int *worst_i, int *worst_j) {
-  double *out = calloc((size_t)l->n_states + 1, sizeof *out), worst = 0.0;
-  for (int j = 0; j < l->n_states && worst >= 0.0; ++j) {
-    double size = 1.0;
-    if (!difference(l, j, factor * as_linearization_reach(l, j), out)) worst = -1.0;
-    for (int i = 0; i < l->n_states; ++i)
-      size = fmax(size, fabs(l->a[(size_t)j * (size_t)l->n_states + (size_t)i]));
-    for (int i = 0; i < l->n_states && worst >= 0.0; ++i) {
-      const double off = fabs(out[i] - l->a[(size_t)j * (size_t)l->n_states + (size_t)i]) / size;
-      if (off > worst || !isfinite(off)) {
-        worst = isfinite(off) ? off : 1e300;
-        *worst_i = i;
-        *worst_j = j;
-      }
-    }
-  }
-  free(out);
-  return worst;
-}
 
 static void say_state(const as_linearization *l, int i, char *text) {
   const as_quantity what = l->state[i].kind == AS_LINEAR_STATE ? AS_QUANTITY_X : AS_QUANTITY_V;
@@ -157,9 +60,9 @@ static int random_one(uint64_t seed, bool tell) {
       const as_status status = as_linearize(p, &initial, &how, &l, &error);
       outcome = status ? REFUSED : COMPARED;
       int i = 0, j = 0;
-      double off = status ? 0.0 : compare(l, 1.0, &i, &j);
+      double off = status ? 0.0 : linear_compare(l, 1.0, &i, &j);
       if (off > 1e-7) { // differences of stiff machines want other steps
-        const double smaller = compare(l, 0.1, &i, &j);
+        const double smaller = linear_compare(l, 0.1, &i, &j);
         off = smaller >= 0.0 ? fmin(off, smaller) : off;
       }
       if (off < 0.0) outcome = NO_START;
@@ -201,15 +104,6 @@ typedef struct looked {
   as_modes *modes;
   as_analysis *analysis;
 } looked;
-
-static as_machine *parse(const char *text) {
-  as_machine *machine = NULL;
-  as_messages *messages = calloc(1, sizeof *messages);
-  if (as_machine_parse(text, strlen(text), "test.yaml", NULL, 0, &machine, messages))
-    fail_msg("%s", messages->message[0].text);
-  free(messages);
-  return machine;
-}
 
 static looked look_at(as_machine *machine, bool rest, const as_linearization_def *how) {
   looked x = {.machine = machine};
@@ -263,7 +157,7 @@ static void test_pendulums(void **state) {
                "joints:\n  pin: {type: revolute, bodies: [ground, rod], point: [0, 0, 0], axis: "
                "[0, 1, 0]}\n",
                up ? 0.6 : -0.6, spaces[k]);
-      looked x = look_at(parse(text), false, NULL);
+      looked x = look_at(files_parse(text), false, NULL);
       assert_int_equal(x.l->n_states, 2);
       assert_true(x.l->accelerated < 0 || x.l->acceleration < 1e-12);
       assert_int_equal(x.modes->n_unstable, up);
@@ -283,13 +177,14 @@ static void test_pendulums(void **state) {
 static void test_double_pendulum(void **state) {
   (void)state;
   looked x = look_at(
-      parse("alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
-            "  upper: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -0.6]}\n"
-            "  lower: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -1.8]}\n"
-            "joints:\n"
-            "  pin: {type: revolute, bodies: [ground, upper], point: [0, 0, 0], axis: [0, 1, 0]}\n"
-            "  knee: {type: revolute, bodies: [upper, lower], point: [0, 0, -1.2], axis: [0, 1, "
-            "0]}\n"),
+      files_parse(
+          "alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
+          "  upper: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -0.6]}\n"
+          "  lower: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -1.8]}\n"
+          "joints:\n"
+          "  pin: {type: revolute, bodies: [ground, upper], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+          "  knee: {type: revolute, bodies: [upper, lower], point: [0, 0, -1.2], axis: [0, 1, "
+          "0]}\n"),
       false, NULL);
   // m l^2 [4/3 1/2; 1/2 1/3] a'' + m g l [3/2 0; 0 1/2] a = 0
   const double f = 9.81 / 1.2, a = 4.0 / 9.0 - 0.25, b = -(0.5 + 2.0 / 3.0) * f, c = 0.75 * f * f;
@@ -306,7 +201,7 @@ static void test_spring_chain(void **state) {
   (void)state;
   enum { N = 8 };
   looked x = look_at(
-      parse(
+      files_parse(
           "alphastep: 1\nrepeat:\n  - to: 8\n    bodies:\n      m ${i}: {mass: 3, inertia: [1, 1, "
           "1], position: [i, 0, 0]}\n    joints:\n      slide ${i}: {type: prismatic, bodies: "
           "[ground, 'm ${i}'], point: [i, 0, 0], axis: [1, 0, 0]}\n"
@@ -341,7 +236,7 @@ static void test_rotor(void **state) {
              "[0, 0, %g], space: %s}\n"
              "joints:\n  tip: {type: spherical, bodies: [ground, top], point: [0, 0, 0]}\n",
              l, spin, k < 2 ? "r3xso3" : "se3");
-    looked x = look_at(parse(text), false, NULL);
+    looked x = look_at(files_parse(text), false, NULL);
     assert_int_equal(x.l->axes, AS_AXES_TURNING);
     assert_true(x.l->unsteady < 1e-6);
     const double under = momentum * momentum - 4.0 * jt * gravity;
@@ -374,12 +269,12 @@ static void test_precession(void **state) {
   as_linearization_def how = as_default_linearization_def();
   how.axes = AS_AXES_TURNING;
   how.turning[2] = rate;
-  looked x = look_at(parse(text), false, &how);
+  looked x = look_at(files_parse(text), false, &how);
   assert_true(x.l->unsteady < 1e-6);
   assert_mode(x.modes, 0.0, hypot(rate, jp * spin / jt), 1e-9);
   forget(&x);
   how.turning[2] = 0.0;
-  x = look_at(parse(text), false, &how); // in axes that stand still it changes
+  x = look_at(files_parse(text), false, &how); // in axes that stand still it changes
   assert_true(x.l->unsteady > 1e-3);
   forget(&x);
 }
@@ -435,11 +330,11 @@ static void test_bicycle(void **state) {
 /// A hinged rod with a force across its middle: it accelerates by 3 F / 4 m, and the hinge takes -F / 4.
 static void test_direct(void **state) {
   (void)state;
-  as_machine *machine =
-      parse("alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
-            "  rod: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -0.6]}\n"
-            "joints:\n  pin: {type: revolute, bodies: [ground, rod], point: [0, 0, 0], axis: [0, "
-            "1, 0]}\n");
+  as_machine *machine = files_parse(
+      "alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
+      "  rod: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -0.6]}\n"
+      "joints:\n  pin: {type: revolute, bodies: [ground, rod], point: [0, 0, 0], axis: [0, "
+      "1, 0]}\n");
   const int n = as_problem_sizes(as_model_problem(machine->model)).v;
   double *force = calloc((size_t)n, sizeof *force), c[3 * 2], d[3];
   force[as_model_body_v(machine->model, 0)] = 1.0;
@@ -613,16 +508,16 @@ static void test_responses(void **state) {
 /// A rod that hangs from a cart whose motion is prescribed: J a'' + (m g + F) h a = m h u'', driven by M u'' + m (u'' - h a'').
 static void test_motion_input(void **state) {
   (void)state;
-  as_machine *machine =
-      parse("alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
-            "  cart: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0]}\n"
-            "  rod: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -0.6], velocity: "
-            "[1.5, 0, 0], angular_velocity: [0, 0, 0]}\n"
-            "joints:\n  rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], axis: "
-            "[1, 0, 0]}\n"
-            "  move: {type: motion, joint: rail, law: {slope: 1.5}}\n"
-            "  pin: {type: revolute, bodies: [cart, rod], point: [0, 0, 0], axis: [0, 1, 0]}\n"
-            "forces:\n  weight: {type: load, body: rod, point: [0, 0, -0.6], force: [0, 0, -3]}\n");
+  as_machine *machine = files_parse(
+      "alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
+      "  cart: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0]}\n"
+      "  rod: {mass: 2, inertia: [0.24, 0.24, 0.001], position: [0, 0, -0.6], velocity: "
+      "[1.5, 0, 0], angular_velocity: [0, 0, 0]}\n"
+      "joints:\n  rail: {type: prismatic, bodies: [ground, cart], point: [0, 0, 0], axis: "
+      "[1, 0, 0]}\n"
+      "  move: {type: motion, joint: rail, law: {slope: 1.5}}\n"
+      "  pin: {type: revolute, bodies: [cart, rod], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+      "forces:\n  weight: {type: load, body: rod, point: [0, 0, -0.6], force: [0, 0, -3]}\n");
   const int rows = as_problem_sizes(as_model_problem(machine->model)).lambda;
   double *moves = calloc((size_t)rows, sizeof *moves), c[3 * 4], d[3];
   moves[as_model_joint_row(machine->model, as_model_find_joint(machine->model, "move"))] = 1.0;
@@ -657,12 +552,13 @@ static void test_motion_input(void **state) {
 static void test_redundant(void **state) {
   (void)state;
   looked x = look_at(
-      parse("alphastep: 1\ngravity: [0, -9.81, 0]\nbodies:\n"
-            "  door: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [0, -0.4, 0]}\n"
-            "joints:\n"
-            "  one: {type: revolute, bodies: [ground, door], point: [0, 0, 0.5], axis: [0, 0, 1]}\n"
-            "  two: {type: revolute, bodies: [ground, door], point: [0, 0, -0.5], axis: [0, 0, "
-            "1]}\n"),
+      files_parse(
+          "alphastep: 1\ngravity: [0, -9.81, 0]\nbodies:\n"
+          "  door: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [0, -0.4, 0]}\n"
+          "joints:\n"
+          "  one: {type: revolute, bodies: [ground, door], point: [0, 0, 0.5], axis: [0, 0, 1]}\n"
+          "  two: {type: revolute, bodies: [ground, door], point: [0, 0, -0.5], axis: [0, 0, "
+          "1]}\n"),
       false, NULL);
   assert_int_equal(x.l->n_redundant, 5);
   assert_int_equal(x.l->n_states, 2);
@@ -682,16 +578,16 @@ static void test_redundant(void **state) {
 /// A parallelogram laid flat may go on as one or as its mirror image: there is no linear motion.
 static void test_singular(void **state) {
   (void)state;
-  as_machine *machine =
-      parse("alphastep: 1\nbodies:\n"
-            "  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0]}\n"
-            "  b: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [2, 0, 0]}\n"
-            "  c: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [2.5, 0, 0]}\n"
-            "joints:\n"
-            "  p: {type: revolute, bodies: [ground, a], point: [0, 0, 0], axis: [0, 0, 1]}\n"
-            "  q: {type: revolute, bodies: [a, b], point: [1, 0, 0], axis: [0, 0, 1]}\n"
-            "  r: {type: revolute, bodies: [b, c], point: [3, 0, 0], axis: [0, 0, 1]}\n"
-            "  s: {type: revolute, bodies: [c, ground], point: [2, 0, 0], axis: [0, 0, 1]}\n");
+  as_machine *machine = files_parse(
+      "alphastep: 1\nbodies:\n"
+      "  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0]}\n"
+      "  b: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [2, 0, 0]}\n"
+      "  c: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [2.5, 0, 0]}\n"
+      "joints:\n"
+      "  p: {type: revolute, bodies: [ground, a], point: [0, 0, 0], axis: [0, 0, 1]}\n"
+      "  q: {type: revolute, bodies: [a, b], point: [1, 0, 0], axis: [0, 0, 1]}\n"
+      "  r: {type: revolute, bodies: [b, c], point: [3, 0, 0], axis: [0, 0, 1]}\n"
+      "  s: {type: revolute, bodies: [c, ground], point: [2, 0, 0], axis: [0, 0, 1]}\n");
   const as_linearization_def how = as_default_linearization_def();
   as_linearization *l;
   as_error error;
@@ -707,7 +603,7 @@ static void test_singular(void **state) {
 static void test_slowest(void **state) {
   (void)state;
   looked x = look_at(
-      parse(
+      files_parse(
           "alphastep: 1\ngravity: [0, 0, -9.81]\n"
           "repeat:\n  - to: 40\n    bodies:\n      l ${i}: {mass: 1, inertia: [0.09, 0.09, 0.02], "
           "position: [0, 0, 0.5 - i]}\n    forces:\n      d ${i}: {type: spring, bodies: [ground, "
@@ -755,8 +651,8 @@ static void test_slowest(void **state) {
 static void test_blocks(void **state) {
   (void)state;
   as_machine *machine =
-      parse("alphastep: 1\nbodies:\n  a: {mass: 3, inertia: [1, 2, 2.5], position: "
-            "[0, 0, 0]}\n");
+      files_parse("alphastep: 1\nbodies:\n  a: {mass: 3, inertia: [1, 2, 2.5], position: "
+                  "[0, 0, 0]}\n");
   as_matrix block[AS_BLOCK_COUNT];
   const as_initial *initial = as_model_initial(machine->model);
   const as_state at = {.q = initial->q, .v = initial->v};

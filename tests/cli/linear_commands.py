@@ -169,10 +169,10 @@ def read_npz(name):
 def test_linearize(rod):
     what = ("--equilibrium", "--inputs", "parameters.torque,bodies.rod.force.x", "--inputs", "joints.pin.drive",
             "--outputs", "joints.pin.angle,joints.pin.force.x", "--outputs", "bodies.rod.acceleration.x")
-    s = read_json(expect(0, None, "linearize", rod, *what, "--format", "json", "--descriptor"))
+    s = read_json(expect(0, None, "linearize", rod, *what, "--format", "json"))
     check(len(s["A"]) == 2 and len(s["B"][0]) == 3 and len(s["C"]) == 3 and len(s["D"][2]) == 3, s)
     check(s["states"] == ["bodies.rod.rotation.y [rad]", "bodies.rod.angular_velocity.y [rad/s]"], s["states"])
-    check(s["E"] == [[1, 0], [0, 1]], s["E"])
+    check("E" not in s and s["zeros"] == [], s)
     check(close(s["A"][1][0], -1.5 * 9.81 / 1.2) and close(s["B"][1][0], 1 / 0.96), s)
     check(close(s["B"][1][2], 1 / 0.96), s)
     check(close(s["D"][1][1], -0.25) and close(s["D"][2][1], 3 / 8), s["D"])
@@ -195,6 +195,59 @@ def test_linearize(rod):
     expect(2, "`push`, which is not there", "linearize", rod, "--equilibrium", "--outputs", "bodies.rod.push.x")
     long_pole = os.path.join(MACHINES, "pole-placement", "model.yaml")
     expect(2, "moves joints", "linearize", long_pole, "--set", "parameters.lean=0", "--inputs", "parameters.l")
+
+
+def test_descriptor(rod):
+    """E, A and B with all components: the same response and the same finite eigenvalues as the reduced system."""
+    import numpy
+
+    what = ("--equilibrium", "--set", "parameters.d=0.5", "--inputs", "parameters.torque,bodies.rod.force.x", "--outputs",
+            "joints.pin.angle,joints.pin.force.x")
+    reduced = read_json(expect(0, None, "linearize", rod, *what, "--json"))
+    full = read_json(expect(0, None, "linearize", rod, *what, "--json", "--descriptor"))
+    expect(0, None, "linearize", rod, *what, "--descriptor", "--format", "mat", "-o", "full.mat")
+    expect(0, None, "linearize", rod, *what, "--descriptor", "--format", "npz", "-o", "full.npz")
+    mat, npz = read_mat("full.mat"), read_npz("full.npz")
+    for name in ("E", "A", "B", "C", "D", "states"):
+        check(mat[name] == npz[name] == full[name], name)
+    rows = list(csv.reader(io.StringIO(expect(0, None, "linearize", rod, *what, "--descriptor", "--csv").decode())))
+    check(rows[0][1] == "d/dt bodies.rod.position.x [m]" and float(rows[7][7]) == full["E"][6][6] == 2 and len(rows) == 20, rows[0])
+    check(full["states"][12] == 'joint "pin", row 1, multiplier [N, N m]' and len(full["states"]) == 17, full["states"])
+    E, A, B, C, D = (numpy.array(full[name]) for name in "EABCD")
+    a, b, c, d = (numpy.array(reduced[name]) for name in "ABCD")
+    for s in (0.3 + 2j, -1.0 + 0.5j, 7j):
+        H = C @ numpy.linalg.solve(s * E - A, B) + D
+        h = c @ numpy.linalg.solve(s * numpy.eye(2) - a, b) + d
+        check(numpy.abs(H - h).max() < 1e-9 * numpy.abs(h).max(), s, H, h)
+    infinite = numpy.linalg.eigvals(numpy.linalg.solve(A - 0.7 * E, E))
+    finite = sorted((0.7 + 1 / x for x in infinite if abs(x) > 1e-3), key=lambda x: x.imag)
+    wanted = sorted(numpy.linalg.eigvals(a), key=lambda x: x.imag)
+    check(len(finite) == 2 and all(abs(x - y) < 1e-8 for x, y in zip(finite, wanted)), finite, wanted)
+    expect(2, "Unknown option `--descriptor`", "response", rod, *what, "--descriptor")
+
+
+def test_zeros(_):
+    """The cart from the force on it, where the pencil is singular; the chassis from the force on the wheel: -k/d, and twice 0."""
+    model = os.path.join(MACHINES, "pole-placement", "model.yaml")
+    what = ("--set", "parameters.lean=0", "--set", "parameters.on=0", "--inputs", "parameters.push", "--outputs", "joints.rail.displacement")
+    s = read_json(expect(0, None, "linearize", model, *what, "--json"))
+    found = sorted(x for x, _ in s["zeros"])
+    check(len(found) == 2 and close(found[0], -found[1]) and all(y == 0 for _, y in s["zeros"]), s["zeros"])
+    expect(0, None, "linearize", model, *what, "--format", "npz", "-o", "zeros.npz")
+    check(read_npz("zeros.npz")["zeros_re"] == [[x] for x, _ in s["zeros"]], "npz")
+    for x, _ in s["zeros"]:
+        check(abs(determinant(s, x)) < 1e-9, x)
+    s = read_json(expect(0, None, "linearize", os.path.join(MACHINES, "quarter-car", "model.yaml"), "--equilibrium", "--inputs",
+                         "bodies.wheel.force.z", "--outputs", "bodies.chassis.acceleration.z", "--json"))
+    check(sorted(s["zeros"])[1:] == [[0, 0], [0, 0]] and close(sorted(s["zeros"])[0][0], s["A"][3][0] / -s["A"][3][2]), s["zeros"], s["A"])
+
+
+def determinant(s, x):
+    """Of [A - x, B; C, D], relative to the product of the lengths of its rows."""
+    import numpy
+
+    a = numpy.block([[numpy.array(s["A"]) - x * numpy.eye(len(s["A"])), numpy.array(s["B"])], [numpy.array(s["C"]), numpy.array(s["D"])]])
+    return numpy.linalg.det(a) / numpy.prod(numpy.linalg.norm(a, axis=1))
 
 
 def multiply(a, b):

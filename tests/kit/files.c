@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -25,6 +26,14 @@ as_machine *files_load(const char *path, const char *const *settings, int n) {
   if (as_machine_load(files_path(path), settings, n, &m, &messages))
     fail_msg("%s", messages.message[0].text);
   assert_int_equal(messages.n, 0);
+  return m;
+}
+
+as_machine *files_parse(const char *text) {
+  static as_messages messages;
+  as_machine *m = NULL;
+  if (as_machine_parse(text, strlen(text), "test.yaml", NULL, 0, &m, &messages))
+    fail_msg("%s", messages.message[0].text);
   return m;
 }
 

@@ -7,6 +7,8 @@
 
 /// A machine from a file; fails the test if it is refused.
 as_machine *files_load(const char *path, const char *const *settings, int n);
+/// A machine from a text; fails the test if it is refused.
+as_machine *files_parse(const char *text);
 /// What is said about a file that must be refused as wrong; until the next call.
 const as_messages *files_refused(const char *path, const char *const *settings, int n);
 /// The whole text of a file, to be freed.
