@@ -4,6 +4,7 @@
 #define ALPHASTEP_ALPHASTEP_H
 
 #include "alphastep/analysis.h"
+#include "alphastep/beam.h"
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"

@@ -96,6 +96,21 @@ typedef struct as_element_type {
                 const void *data); ///< NULL: none
 } as_element_type;
 
+/// Where an element with mass writes; NULL is not wanted, everything is zero on entry. By rows, 6 n_bodies columns.
+typedef struct as_element_inertia {
+  double *M;    ///< 6 n_bodies rows: its mass matrix, symmetric
+  double *Ma_q; ///< 6 n_bodies rows: D_q (M a) at fixed a
+} as_element_inertia;
+
+/// The inertia of an element that has mass besides that of its bodies (as_element_def.inertia): its kinetic energy is
+/// w^T M(q) w / 2, where w are v and omega of its bodies. `a` are v' in world axes and omega' in body axes, 6 n_bodies
+/// numbers; NULL where Ma_q is not wanted. The rest of its equations is part of what `evaluate` writes: the force
+/// -(d/dt (M w) - M w' - D_q(kinetic energy)) that is quadratic in velocities, and its weight. M may be indefinite by itself,
+/// if the sum over the machine is not. The element may be on bodies on R^3 x SO(3), point masses and the ground. Returns
+/// what `evaluate` returns.
+typedef int as_element_inertia_fn(const as_element_input *in, const double *a,
+                                  const as_element_inertia *out, const void *data);
+
 /// Which entries of an element's matrices can be nonzero: flags by rows; NULL: all of them.
 typedef struct as_element_pattern {
   const bool *f_q;
@@ -105,6 +120,8 @@ typedef struct as_element_pattern {
   const bool *k_q;
   const bool *k_v;
   const bool *f_lambda;
+  const bool *M;
+  const bool *Ma_q;
 } as_element_pattern;
 
 #ifdef __cplusplus

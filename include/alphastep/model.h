@@ -477,6 +477,7 @@ typedef struct as_element_def {
   /// Its force depends on the multipliers of this joint's rows g; AS_SELF: of its own; AS_NONE: of none.
   as_joint_id reads;
   as_element_pattern pattern;
+  as_element_inertia_fn *inertia; ///< NULL: it has no mass
 } as_element_def;
 
 AS_API as_element_def as_default_element_def(void);

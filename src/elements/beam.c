@@ -290,7 +290,8 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   }
   if (out->f_q) add_f_q(b, in, &at, out->f_q);
   if (out->f_v && b->damped) add_f_v(b, &at, out->f_v);
-  return AS_DONE;
+  if (b->heavy) asi_beam_add_inertia(b, in, out);
+  return b->loaded ? asi_beam_add_load(b, in, out) : AS_DONE;
 }
 
 static double quadratic(const double *M, const double *x) {
@@ -304,20 +305,21 @@ static double potential(const as_element_input *in, const void *data) {
   const asi_beam *b = data;
   bend at;
   if (measure(b, in, &at)) return (double)NAN;
-  return b->length * quadratic(b->K, at.strain) / 2.0;
+  const double weight = b->heavy ? asi_beam_weight_potential(b, in) : 0.0;
+  return b->length * quadratic(b->K, at.strain) / 2.0 + weight;
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {
   const asi_beam *b = data;
   bend at;
-  out->supplied = 0.0;
+  out->supplied = b->loaded ? asi_beam_load_power(b, in) : 0.0;
   out->dissipated = measure(b, in, &at) ? (double)NAN : b->length * quadratic(b->C, at.rate);
 }
 
 // ---- rest shape and K* ------------------------------------------------------------------------------
 
 /// The inverse of a symmetric positive definite matrix, by Gauss and Jordan; false: it is not.
-static bool invert(const double *from, double *out) {
+bool asi_beam_invert(const double *from, double *out) {
   double m[N * N];
   memcpy(m, from, sizeof m);
   memset(out, 0, N * N * sizeof *out);
@@ -355,36 +357,75 @@ static void set_Q(const relation *rest, double s, double *out) {
   add_product(1.0, S, false, Ad, out, N); // Q^T = S Ad
 }
 
-bool asi_beam_init(asi_beam *beam, const as_body_motion *a, const as_body_motion *b,
-                   const double *section, bool plain, double tau) {
-  enum { POINTS = 6 }; // of Gauss: three leave 3e-6 in an arc of 0.5 rad
-  static const double place[POINTS] = {0.03376524289842399, 0.16939530676686773,
-                                       0.38069040695840156, 0.6193095930415985,
-                                       0.8306046932331322,  0.966234757101576};
-  static const double weight[POINTS] = {0.08566224618958518, 0.1803807865240693,
-                                        0.23395696728634552, 0.23395696728634552,
-                                        0.1803807865240693,  0.08566224618958518};
+// Three points leave 3e-6 in an arc of 0.5 rad.
+const double asi_beam_point[ASI_BEAM_POINTS] = {0.03376524289842399, 0.16939530676686773,
+                                                0.38069040695840156, 0.6193095930415985,
+                                                0.8306046932331322,  0.966234757101576};
+const double asi_beam_weight[ASI_BEAM_POINTS] = {0.08566224618958518, 0.1803807865240693,
+                                                 0.23395696728634552, 0.23395696728634552,
+                                                 0.1803807865240693,  0.08566224618958518};
+
+bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motion *b) {
   const as_body_motion *const body[2] = {a, b};
   relation rest;
-  double F[N * N], sum[N * N] = {0};
-  if (!relate(beam->frame, body, &rest) || !invert(section, F)) return false;
+  if (!relate(beam->frame, body, &rest)) return false;
   memcpy(beam->rest, rest.d, sizeof beam->rest);
   beam->length = asi_norm(beam->rest);
-  if (!(beam->length > 0.0)) return false;
-  for (int k = 0; k < POINTS; ++k) {
-    double Qt[N * N], half[N * N] = {0}, Q[N * N];
-    set_Q(&rest, place[k], Qt);
+  for (int e = 0; e < 2; ++e) {
+    asi_copy(beam->frame[e].p, beam->arm[2 * e]);
+    asi_set(0.0, 0.0, 0.0, beam->arm[2 * e + 1]);
+    for (int k = 0; k < 3; ++k)
+      asi_add(rest.d[k], beam->frame[e].axis + 3 * k, beam->arm[2 * e + 1]);
+  }
+  return beam->length > 0.0;
+}
+
+bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36],
+                        const double *middle, bool plain, double tau) {
+  double sum[N * N] = {0};
+  relation rest;
+  memcpy(rest.d, beam->rest, sizeof rest.d);
+  coefficients(asi_dot(rest.d + 3, rest.d + 3), rest.g);
+  for (int k = 0; k < ASI_BEAM_POINTS; ++k) {
+    double Qt[N * N], half[N * N] = {0}, Q[N * N], F[N * N];
+    if (!asi_beam_invert(section[k], F)) return false;
+    set_Q(&rest, asi_beam_point[k], Qt);
     for (int i = 0; i < N * N; ++i) Q[i] = Qt[N * (i % N) + i / N];
-    add_product(weight[k], Qt, false, F, half, N);
+    add_product(asi_beam_weight[k], Qt, false, F, half, N);
     add_product(1.0, half, false, Q, sum, N);
   }
   if (plain)
-    memcpy(beam->K, section, sizeof beam->K);
-  else if (!invert(sum, beam->K))
+    memcpy(beam->K, middle, sizeof beam->K);
+  else if (!asi_beam_invert(sum, beam->K))
     return false;
   beam->damped = tau != 0.0;
   for (int i = 0; i < N * N; ++i) beam->C[i] = tau * beam->K[i];
   return true;
+}
+
+bool asi_beam_init(asi_beam *beam, const as_body_motion *a, const as_body_motion *b,
+                   const double *section, bool plain, double tau) {
+  double all[ASI_BEAM_POINTS][36];
+  for (int k = 0; k < ASI_BEAM_POINTS; ++k) memcpy(all[k], section, sizeof all[k]);
+  return asi_beam_shape(beam, a, b) &&
+         asi_beam_stiffness(beam, (const double(*)[36])all, section, plain, tau);
+}
+
+// ---- results ----------------------------------------------------------------------------------------
+
+/// N_A = S(-d)^T N and N_B = S(d)^T N
+int asi_beam_ends(const asi_beam *b, const as_element_input *in, double end[2][ASI_BEAM],
+                  double strain[ASI_BEAM]) {
+  bend at;
+  const int code = measure(b, in, &at);
+  if (code) return code;
+  for (int e = 0; e < 2; ++e) {
+    double S[N * N];
+    set_S(at.x.d, at.x.g, e ? 1.0 : -1.0, 1.0, S);
+    times(S, true, at.stress, end[e]);
+  }
+  memcpy(strain, at.strain, sizeof at.strain);
+  return AS_DONE;
 }
 
 const as_element_type asi_beam_type = {"beam", evaluate, potential, power};

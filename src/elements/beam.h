@@ -4,9 +4,14 @@
 
 #include <stdbool.h>
 
+#include "elements/curve.h"
 #include "elements/rows.h"
 
-enum { ASI_BEAM = 6 }; ///< strains: axial, shear 2, shear 3, torsion, bending about 2, about 3
+enum {
+  ASI_BEAM = 6,        ///< strains: axial, shear 2, shear 3, torsion, bending about 2, about 3
+  ASI_BEAM_POINTS = 6, ///< of Gauss, for what is summed along the element when it is built
+  ASI_DIRECTORS = 4,   ///< vectors that the line between the nodes is made of
+};
 
 typedef struct asi_beam {
   asi_frame frame[2];            ///< of the end sections; axis 0 is along the reference line
@@ -15,13 +20,70 @@ typedef struct asi_beam {
   double K[ASI_BEAM * ASI_BEAM]; ///< K*, or the section's stiffness
   double C[ASI_BEAM * ASI_BEAM]; ///< of damping
   bool damped;
+  // Inertia, see beam_mass.c.
+  bool heavy;                     ///< it has mass besides that of its bodies
+  bool off[ASI_DIRECTORS];        ///< c is not zero
+  double c[ASI_DIRECTORS][3];     ///< directors in their bodies
+  double h[ASI_DIRECTORS][2][3];  ///< sums of T_kl c_l over the directors of a body
+  double n[ASI_DIRECTORS][2];     ///< T_kl of the body's place
+  double gravity[3];              ///< [m/s^2]
+  double lumped[2], turned[2][9]; ///< mass and inertia that its bodies have for it
+  // Loads along it, see beam_load.c.
+  bool loaded;
+  double start;          ///< arc length of the first end [m]
+  asi_curve_ref load[6]; ///< against the arc length: along world axes, along those of the section
+  double arm[ASI_DIRECTORS][3]; ///< directors of the reference line in their bodies
 } asi_beam;
 
 extern const as_element_type asi_beam_type;
+
+/// Points and weights of Gauss in 0 ... 1.
+extern const double asi_beam_point[ASI_BEAM_POINTS], asi_beam_weight[ASI_BEAM_POINTS];
 
 /// Rest shape and stiffness from `frame`, the bodies' unloaded poses and the section's stiffness; C = tau K. False: the frames
 /// are in one place or half a turn apart, or the section's stiffness is not positive definite.
 bool asi_beam_init(asi_beam *beam, const as_body_motion *a, const as_body_motion *b,
                    const double *section, bool plain, double tau);
+/// The inverse of a symmetric positive definite 6 x 6 matrix; false: it is not.
+bool asi_beam_invert(const double *from, double *out);
+/// The rest shape alone; false: the frames are in one place or half a turn apart.
+bool asi_beam_shape(asi_beam *beam, const as_body_motion *a, const as_body_motion *b);
+/// The stiffness of a section that varies: at each point of Gauss, and `middle` at mid-length. False: one is not positive
+/// definite.
+bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36],
+                        const double *middle, bool plain, double tau);
+
+/// The sections at its ends: force and moment in the axes of the sections, without what acts between the nodes; strains
+/// likewise. AS_DONE or AS_RETRY.
+int asi_beam_ends(const asi_beam *beam, const as_element_input *in, double end[2][ASI_BEAM],
+                  double strain[ASI_BEAM]);
+
+// ---- inertia (beam_mass.c) --------------------------------------------------------------------------
+
+/// Mass per length [kg/m] at each point of Gauss, and where the centres of mass are at the ends, along 2 and 3. What `rigid`
+/// bodies have at their centres of mass goes to `lumped`, the rest to the element.
+void asi_beam_set_mass(asi_beam *beam, const double density[ASI_BEAM_POINTS],
+                       const double center[2][2], const bool rigid[2], bool hermite,
+                       const double *gravity);
+as_element_inertia_fn asi_beam_inertia;
+/// Weight and forces that are quadratic in velocities.
+void asi_beam_add_inertia(const asi_beam *beam, const as_element_input *in,
+                          const as_element_output *out);
+double asi_beam_weight_potential(const asi_beam *beam, const as_element_input *in);
+
+// ---- loads (beam_load.c) ----------------------------------------------------------------------------
+
+/// Cubic lines of Hermite at s.
+static inline void asi_beam_hermite(double s, double H[ASI_DIRECTORS]) {
+  H[0] = 1.0 + s * s * (2.0 * s - 3.0);
+  H[1] = s * (1.0 + s * (s - 2.0));
+  H[2] = s * s * (3.0 - 2.0 * s);
+  H[3] = s * s * (s - 1.0);
+}
+
+int asi_beam_add_load(const asi_beam *beam, const as_element_input *in,
+                      const as_element_output *out);
+/// What loads bring in; NAN if they could not be evaluated.
+double asi_beam_load_power(const asi_beam *beam, const as_element_input *in);
 
 #endif

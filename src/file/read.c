@@ -28,7 +28,8 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
 const char *asi_entity_kind_plural(asi_entity_kind sort) {
   static const char *const name[ASI_SORTS] = {"bodies", "frames",        "joints",
                                               "forces", "superelements", "parameters",
-                                              "tables", "events",        "blocks"};
+                                              "tables", "events",        "blocks",
+                                              "beams",  "stations"};
   return name[sort];
 }
 

@@ -20,8 +20,8 @@ as_frame_def as_default_frame_def(void) {
   return (as_frame_def){.body = AS_NONE, .quaternion = {1.0, 0.0, 0.0, 0.0}, .turn_axis = 2};
 }
 
-static as_status check_finite(const double *x, int n, const char *what, const char *sort,
-                              const char *name, as_error *error) {
+as_status asi_check_finite(const double *x, int n, const char *what, const char *sort,
+                           const char *name, as_error *error) {
   for (int i = 0; i < n; ++i)
     if (!isfinite(x[i]))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -29,9 +29,9 @@ static as_status check_finite(const double *x, int n, const char *what, const ch
   return AS_OK;
 }
 
-static as_status unit_quaternion(const double *given, const char *sort, const char *name,
-                                 double *out, as_error *error) {
-  const as_status status = check_finite(given, 4, "quaternion", sort, name, error);
+as_status asi_unit_quaternion(const double *given, const char *sort, const char *name, double *out,
+                              as_error *error) {
+  const as_status status = asi_check_finite(given, 4, "quaternion", sort, name, error);
   if (status) return status;
   const double size = sqrt(asi_dot(given, given) + given[3] * given[3]);
   if (!(fabs(size - 1.0) <= 1e-6))
@@ -48,8 +48,8 @@ static as_status check_body(const as_body_def *def, const char *name, double J[9
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The mass of body \"%s\" is %g kg; it must be a positive number.", name,
                     def->mass);
-  as_status status = check_finite(def->position, 3, "position", "body", name, error);
-  if (status == AS_OK) status = check_finite(def->velocity, 3, "velocity", "body", name, error);
+  as_status status = asi_check_finite(def->position, 3, "position", "body", name, error);
+  if (status == AS_OK) status = asi_check_finite(def->velocity, 3, "velocity", "body", name, error);
   if (status || def->kind == AS_BODY_POINT) return status;
   if (def->kind != AS_BODY_RIGID)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -57,9 +57,9 @@ static as_status check_body(const as_body_def *def, const char *name, double J[9
   if (def->space != AS_SPACE_R3SO3 && def->space != AS_SPACE_SE3)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "Body \"%s\" lives neither on R^3xSO(3) nor on SE(3).", name);
-  status = check_finite(def->center_of_mass, 3, "centre of mass", "body", name, error);
+  status = asi_check_finite(def->center_of_mass, 3, "centre of mass", "body", name, error);
   if (status == AS_OK)
-    status = check_finite(def->angular_velocity, 3, "angular velocity", "body", name, error);
+    status = asi_check_finite(def->angular_velocity, 3, "angular velocity", "body", name, error);
   if (status) return status;
   const double *I = def->inertia;
   const double tensor[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
@@ -74,6 +74,11 @@ static bool is_diagonal(const double J[9]) {
 }
 
 static bool is_round(const double J[9]) { return is_diagonal(J) && J[0] == J[4] && J[0] == J[8]; }
+
+void asi_body_note_inertia(asi_body *body) {
+  body->round = body->n < 6 || is_round(body->J);
+  body->principal = is_diagonal(body->J);
+}
 
 static bool is_zero(const double x[3]) { return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0; }
 
@@ -100,13 +105,12 @@ as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id 
   asi_body *body = &start.body;
   as_status status = check_body(def, name, body->J, error);
   if (status == AS_OK && rigid)
-    status = unit_quaternion(def->quaternion, "body", name, start.quaternion, error);
+    status = asi_unit_quaternion(def->quaternion, "body", name, start.quaternion, error);
   if (status) return status;
   body->mass = def->mass;
   body->n = rigid ? 6 : 3;
   body->se3 = rigid && def->space == AS_SPACE_SE3;
-  body->round = !rigid || is_round(body->J);
-  body->principal = is_diagonal(body->J);
+  asi_body_note_inertia(body);
   asi_so3_matrix(start.quaternion, start.at.R);
   if (rigid) {
     asi_copy(def->center_of_mass, body->com);
@@ -155,8 +159,10 @@ as_status as_builder_add_frame(as_builder *b, const as_frame_def *def, as_frame_
   asi_marker marker = {.body = def->body};
   double quaternion[4], axes[9], R[9];
   as_status status = asi_builder_check_body(b, def->body, ASI_SORT_FRAME, name, error);
-  if (status == AS_OK) status = check_finite(def->position, 3, "position", "frame", name, error);
-  if (status == AS_OK) status = unit_quaternion(def->quaternion, "frame", name, quaternion, error);
+  if (status == AS_OK)
+    status = asi_check_finite(def->position, 3, "position", "frame", name, error);
+  if (status == AS_OK)
+    status = asi_unit_quaternion(def->quaternion, "frame", name, quaternion, error);
   if (status) return status;
   asi_so3_matrix(quaternion, R);
   for (int k = 0; k < 3; ++k) asi_set(R[k], R[3 + k], R[6 + k], axes + 3 * k);

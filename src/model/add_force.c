@@ -462,7 +462,8 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *
                    .n_bodies = def->n_bodies,
                    .n_rows = def->n_rows,
                    .n_velocity_rows = def->n_velocity_rows,
-                   .rheonomic = def->rheonomic};
+                   .rheonomic = def->rheonomic,
+                   .inertia = def->inertia};
   as_status status = check_element(b, def, name, error);
   if (status == AS_OK) status = check_reads(b, def, name, &e, error);
   if (status) return status;
@@ -483,6 +484,8 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *
   take_flags(def->pattern.k_q, flags.k_q, def->n_velocity_rows * columns);
   take_flags(def->pattern.k_v, flags.k_v, def->n_velocity_rows * columns);
   take_flags(def->pattern.f_lambda, flags.f_lambda, columns * e.n_read);
+  if (def->inertia) take_flags(def->pattern.M, flags.M, columns * columns);
+  if (def->inertia) take_flags(def->pattern.Ma_q, flags.Ma_q, columns * columns);
   for (int i = 0; i < AS_ELEMENT_BODIES; ++i)
     e.body[i] = i < def->n_bodies ? def->body[i] : AS_GROUND;
   if (element_sort(def) == ASI_SORT_JOINT) return append_joint(b, def, &e, &flags, mark, id, error);

@@ -9,6 +9,7 @@
 
 #include "elements/vector.h"
 #include "model/blocks.h"
+#include "model/inertia.h"
 #include "model/look.h"
 #include "model/model.h"
 #include "model/superelements.h"
@@ -507,7 +508,28 @@ static int output(const as_point *at, double *out, void *user) {
   return asi_blocks_evaluate(user, at, &(as_evaluation){.output = out});
 }
 
-void asi_model_callbacks(as_problem_def *def, bool blocks) {
+// ---- with elements that have mass -------------------------------------------------------------------
+
+static int mass_of_all(const as_point *at, as_matrix *out, void *user) {
+  mass(at, out, user);
+  return asi_inertia_mass(user, at, out->value);
+}
+
+static int evaluate_with_mass(const as_point *at, const as_evaluation *out, void *user) {
+  const as_model *m = user;
+  const int code = m->blocks ? evaluate_with_blocks(at, out, user) : evaluate_wanted(at, out, user);
+  if (code || !(out->block_set & AS_BLOCK_BIT(AS_BLOCK_MA_Q))) return code;
+  return asi_inertia_blocks(m, at, out->blocks[AS_BLOCK_MA_Q].value);
+}
+
+static int jacobian_with_mass(const as_point *at, as_block_set wanted, as_matrix *blocks,
+                              void *user) {
+  const as_evaluation out = {.block_set = wanted, .blocks = blocks};
+  return evaluate_with_mass(at, &out, user);
+}
+
+void asi_model_callbacks(as_problem_def *def, const as_model *m) {
+  const bool blocks = m->blocks != NULL;
   def->mass = mass;
   def->force = force;
   def->constraint = constraint;
@@ -522,6 +544,11 @@ void asi_model_callbacks(as_problem_def *def, bool blocks) {
     def->output = output;
     def->jacobian = jacobian_with_blocks;
     def->evaluate = evaluate_with_blocks;
+  }
+  if (m->n_massive > 0) {
+    def->mass = mass_of_all;
+    def->jacobian = jacobian_with_mass;
+    def->evaluate = evaluate_with_mass;
   }
   def->describe = asi_model_describe;
   def->explain = asi_model_explain;

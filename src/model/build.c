@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
+#include "model/inertia.h"
 #include "model/model.h"
 #include "model/superelements.h"
 
@@ -60,13 +61,18 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->frame = copy_array(b->frame, b->n_frames, sizeof *m->frame);
   m->joint = copy_array(b->joint, b->n_joints, sizeof *m->joint);
   m->force = copy_array(b->force, b->n_forces, sizeof *m->force);
+  m->n_beams = b->n_beams;
+  m->n_stations = b->n_stations;
+  m->beam = copy_array(b->beam, b->n_beams, sizeof *m->beam);
+  m->station = copy_array(b->station, b->n_stations, sizeof *m->station);
   m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
   const int held = asi_blocks_held(b);
   if (held < 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "The delays of sampled blocks are too many periods.");
   m->u0 = asi_calloc((size_t)b->n_parameters + (size_t)b->n_turns + (size_t)held, sizeof *m->u0);
-  if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0)
+  if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0 ||
+      !m->beam || !m->station)
     return asi_fail_memory(error);
   if (b->n_parameters > 0) memcpy(m->u0, b->parameter, (size_t)b->n_parameters * sizeof *m->u0);
   const as_status status = copy_curves(m, b, error);
@@ -686,7 +692,7 @@ static void set_block(as_problem_def *def, as_block block, const asi_pattern *pa
 }
 
 static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS],
-                              const asi_pattern *mass, as_error *error) {
+                              const asi_pattern *mass, const asi_pattern *mass_q, as_error *error) {
   as_problem_def def = as_default_problem_def();
   as_space_part *parts =
       asi_calloc((size_t)m->n_bodies + (size_t)m->n_superelements, sizeof *parts);
@@ -717,16 +723,17 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.n_lambda = m->n_lambda;
     def.n_psi = m->n_psi;
     def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
-    def.mass_constant = true;
+    def.mass_constant = m->n_massive == 0;
     def.scleronomic = true;
     for (int i = 0; i < m->n_elements; ++i)
       if (m->element[i].e.rheonomic) def.scleronomic = false;
-    asi_model_callbacks(&def, m->blocks != NULL);
+    asi_model_callbacks(&def, m);
     def.check_step = asi_model_check_step(m);
     def.follow = asi_model_follow(m);
     def.next_time = asi_model_next_time(m);
     def.autonomous = asi_model_is_autonomous(m);
     set_block(&def, AS_BLOCK_M, mass);
+    if (m->n_massive > 0) set_block(&def, AS_BLOCK_MA_Q, mass_q);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       if (pattern_of(k) == k) set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);
     for (int k = AS_BLOCK_F_X; k < AS_BLOCK_COUNT && m->blocks; ++k)
@@ -747,8 +754,8 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
   return status;
 }
 
-static as_status place_all(as_model *m, as_error *error) {
-  asi_pattern pattern[ASI_LOCAL_BLOCKS] = {{0}}, mass = {0};
+static as_status place_all(as_model *m, const as_builder *b, as_error *error) {
+  asi_pattern pattern[ASI_LOCAL_BLOCKS] = {{0}}, mass = {0}, mass_q = {0};
   as_status status = find_patterns(m, pattern, error);
   if (status == AS_OK) status = place_elements(m, pattern, error);
   if (status == AS_OK) status = place_balls(m, error);
@@ -756,9 +763,11 @@ static as_status place_all(as_model *m, as_error *error) {
   const as_matrix f_q = matrix_over(&pattern[ASI_F_Q]), f_v = matrix_over(&pattern[ASI_F_V]);
   if (status == AS_OK) status = asi_superelements_place(m, &f_q, &f_v, error);
   if (status == AS_OK) status = find_mass(m, &mass, error);
-  if (status == AS_OK) status = make_problem(m, pattern, &mass, error);
+  if (status == AS_OK) status = asi_inertia_place(m, b, &mass, &mass_q, error);
+  if (status == AS_OK) status = make_problem(m, pattern, &mass, &mass_q, error);
   for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) asi_pattern_free(&pattern[k]);
   asi_pattern_free(&mass);
+  asi_pattern_free(&mass_q);
   return status;
 }
 
@@ -779,7 +788,7 @@ as_status as_builder_build(const as_builder *b, as_model **out, as_error *error)
   if (status == AS_OK) status = asi_model_find_times(m, error);
   if (status == AS_OK) status = find_first(m, error);
   if (status == AS_OK) status = find_shapes(m, b, error);
-  if (status == AS_OK) status = place_all(m, error);
+  if (status == AS_OK) status = place_all(m, b, error);
   if (status == AS_OK) status = asi_blocks_guess(m, error);
   if (status) {
     as_model_destroy(m);
@@ -810,6 +819,8 @@ void as_model_destroy(as_model *m) {
   free(m->frame);
   free(m->joint);
   free(m->force);
+  free(m->beam);
+  free(m->station);
   free(m->element);
   free(m->position);
   free(m->ball);
@@ -817,6 +828,8 @@ void as_model_destroy(as_model *m) {
   free(m->table);
   free(m->data);
   free(m->mass);
+  free(m->massive);
+  free(m->inertia);
   free(m->row_joint);
   free(m->active);
   free(m->q0);

@@ -48,6 +48,8 @@ void as_builder_destroy(as_builder *b) {
   free(b->turn);
   free(b->block);
   free(b->signal);
+  free(b->beam);
+  free(b->station);
   asi_linear_blocks_free(b->linear, b->n_linear);
   free(b);
 }
@@ -97,7 +99,9 @@ as_builder *asi_builder_copy(const as_builder *b) {
                 {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters},
                 {b->turn, b->n_turns, sizeof *b->turn, &c->room_turns},
                 {b->block, b->n_blocks, sizeof *b->block, &c->room_blocks},
-                {b->signal, b->n_signals, sizeof *b->signal, &c->room_signals}};
+                {b->signal, b->n_signals, sizeof *b->signal, &c->room_signals},
+                {b->beam, b->n_beams, sizeof *b->beam, &c->room_beams},
+                {b->station, b->n_stations, sizeof *b->station, &c->room_stations}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -116,6 +120,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->turn = copy[9];
   c->block = copy[10];
   c->signal = copy[11];
+  c->beam = copy[12];
+  c->station = copy[13];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);
@@ -234,7 +240,8 @@ static bool same_flags(const asi_element_flags *a, const asi_element_flags *b) {
          memcmp(a->f_lambda, b->f_lambda, sizeof a->f_lambda) == 0 &&
          memcmp(a->f_q, b->f_q, sizeof a->f_q) == 0 && memcmp(a->f_v, b->f_v, sizeof a->f_v) == 0 &&
          memcmp(a->g_q, b->g_q, sizeof a->g_q) == 0 &&
-         memcmp(a->gdot_q, b->gdot_q, sizeof a->gdot_q) == 0;
+         memcmp(a->gdot_q, b->gdot_q, sizeof a->gdot_q) == 0 &&
+         memcmp(a->M, b->M, sizeof a->M) == 0 && memcmp(a->Ma_q, b->Ma_q, sizeof a->Ma_q) == 0;
 }
 
 static as_status find_pattern(as_builder *b, const asi_element_flags *flags, int *out,

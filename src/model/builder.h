@@ -49,6 +49,7 @@ typedef struct asi_element {
   int reads;   ///< the joint that they belong to, if there are any
   int pattern; ///< number of its pattern
   bool rheonomic;
+  as_element_inertia_fn *inertia; ///< NULL: it has no mass
 } asi_element;
 
 /// Which entries of an element's matrices can be nonzero, by rows of 6 n_bodies.
@@ -64,6 +65,8 @@ typedef struct asi_element_flags {
   bool k_q[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
   bool k_v[AS_ELEMENT_ROWS * AS_ELEMENT_COLUMNS];
   bool f_lambda[AS_ELEMENT_COLUMNS * AS_ELEMENT_ROWS]; ///< by rows of n_read
+  bool M[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  bool Ma_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
 } asi_element_flags;
 
 /// What is known of a joint besides its element.
@@ -126,6 +129,26 @@ typedef struct asi_block_signals {
   int first, last; ///< -1: none
 } asi_block_signals;
 
+/// A beam: its elements and stations follow each other.
+typedef struct asi_beam_parts {
+  int element; ///< its first
+  int station; ///< likewise
+  int n;       ///< elements
+} asi_beam_parts;
+
+/// A station of a beam.
+typedef struct asi_station {
+  int beam;
+  int body;
+  asi_frame frame;       ///< of the section in the body
+  double position[3];    ///< unloaded, world
+  double axes[9];        ///< likewise, of the first station of the beam only
+  double compliance[36]; ///< strains by forces
+  double modulus;        ///< NAN: stresses are not known
+  double half[2];        ///< of the outline along 2 and 3
+  bool round;
+} asi_station;
+
 struct as_builder {
   double gravity[3];
   asi_names names[ASI_SORTS];
@@ -168,6 +191,10 @@ struct as_builder {
   int n_signals, room_signals;
   asi_linear_block *linear;
   int n_linear, room_linear;
+  asi_beam_parts *beam;
+  int n_beams, room_beams;
+  asi_station *station;
+  int n_stations, room_stations;
 };
 
 /// Copies an array; false if memory runs out: the first *n_out are there.
@@ -247,6 +274,14 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_ent
 /// Axes x, y, z by rows with `main` along axis `k` and `second` near axis `l`; zero vectors: any. False if
 /// they are parallel or not finite.
 bool asi_triad(const double *main, int k, const double *second, int l, double axes[9]);
+
+/// Refuse numbers that are not finite, and a quaternion that is not of length 1 but for rounding: `of body "name"`.
+as_status asi_check_finite(const double *x, int n, const char *what, const char *sort,
+                           const char *name, as_error *error);
+as_status asi_unit_quaternion(const double *given, const char *sort, const char *name, double *out,
+                              as_error *error);
+/// Notes what its inertia tensor is like.
+void asi_body_note_inertia(asi_body *body);
 
 /// The name that a thing has or will have, for messages.
 const char *asi_builder_name(const as_builder *b, asi_entity_kind sort, const char *name,

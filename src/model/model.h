@@ -81,6 +81,18 @@ typedef struct asi_placed {
   size_t position[ASI_LOCAL_BLOCKS]; ///< where its list of positions begins
 } asi_placed;
 
+/// An entry of an element's mass matrix: row * columns + column, and where it goes in the problem's block.
+typedef struct asi_inertia_entry {
+  int local, position;
+} asi_inertia_entry;
+
+/// An element that has mass: its entries of M, then of D_q (M v'), in as_model.inertia.
+typedef struct asi_massive {
+  int element;
+  size_t first;
+  int n_M, n_Ma_q;
+} asi_massive;
+
 struct as_model {
   double gravity[3];
   int n, nq, n_lambda, n_psi;
@@ -104,10 +116,13 @@ struct as_model {
   asi_curve *table; ///< functions that formulas use
   int n_tables;
   unsigned char *data;
-  double *mass; ///< the values of M
+  double *mass; ///< the values of M, without elements that have mass
   size_t n_mass;
-  int *row_joint; ///< n_lambda + n_psi
-  bool *active;   ///< likewise: which rows hold at the start
+  asi_massive *massive; ///< n_massive: elements that have mass
+  int n_massive;
+  asi_inertia_entry *inertia; ///< all their lists
+  int *row_joint;             ///< n_lambda + n_psi
+  bool *active;               ///< likewise: which rows hold at the start
   double *q0, *v0;
   unsigned char *keep; ///< n: as_initial.keep
   asi_given *given;    ///< n_bodies: the starts as they were given, before assembly
@@ -123,6 +138,10 @@ struct as_model {
   as_initial initial;
   const double *gap; ///< only while a machine is assembled: rows of g that are allowed to stay
   double gap_factor; ///< how much of them
+  asi_beam_parts *beam;
+  int n_beams;
+  asi_station *station;
+  int n_stations;
   asi_superelement *superelement;
   int n_superelements;
   asi_node *node;      ///< n_bodies; only of bodies that are nodes
@@ -132,8 +151,8 @@ struct as_model {
 /// Notes what is given of the start, and what may not be changed, see given.c.
 as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error);
 
-/// Fills the callbacks of a description; with those of blocks if there are any.
-void asi_model_callbacks(as_problem_def *def, bool blocks);
+/// Fills the callbacks of a description; with those of blocks, and of elements with mass, if there are any.
+void asi_model_callbacks(as_problem_def *def, const as_model *m);
 
 /// Callbacks return this and the number of the element that could not be evaluated, behind those of elements that of a
 /// superelement; of a fatal failure the negative.

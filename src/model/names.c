@@ -12,8 +12,9 @@
 #include "base/printable.h"
 
 const char *asi_entity_kind_name(asi_entity_kind sort) {
-  static const char *const name[ASI_SORTS] = {
-      "body", "frame", "joint", "force", "superelement", "parameter", "table", "event", "block"};
+  static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint",  "force",
+                                              "superelement", "parameter", "table",  "event",
+                                              "block",        "beam",      "station"};
   return name[sort];
 }
 
@@ -88,16 +89,8 @@ static bool make_room(asi_names *names, size_t size) {
   return true;
 }
 
-as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name, as_error *error) {
-  char made[32];
-  if (name == NULL) { // the next number that nobody has taken
-    int number = names->count;
-    do snprintf(made, sizeof made, "%s %d", asi_entity_kind_name(sort), number++);
-    while (asi_names_find(names, made) >= 0);
-  }
-  const char *text = name ? name : made;
-  const as_status status = check_name(sort, text, error);
-  if (status) return status;
+/// Appends a name that is known to be good.
+static as_status append(asi_names *names, asi_entity_kind sort, const char *text, as_error *error) {
   if (asi_names_find(names, text) >= 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, text, "There are two %s%s named \"%s\".",
                     sort == ASI_SORT_BODY ? "bodie" : asi_entity_kind_name(sort), "s", text);
@@ -109,6 +102,37 @@ as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name
   names->slot[find_slot(names, text)] = names->count;
   ++names->count;
   return AS_OK;
+}
+
+as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name, as_error *error) {
+  char made[32];
+  if (name == NULL) { // the next number that nobody has taken
+    int number = names->count;
+    do snprintf(made, sizeof made, "%s %d", asi_entity_kind_name(sort), number++);
+    while (asi_names_find(names, made) >= 0);
+  }
+  const char *text = name ? name : made;
+  const as_status status = check_name(sort, text, error);
+  return status ? status : append(names, sort, text, error);
+}
+
+as_status asi_names_add_part(asi_names *names, asi_entity_kind sort, const char *whole, int part,
+                             as_error *error) {
+  const size_t size = strlen(whole) + 16;
+  char *text = malloc(size);
+  if (text == NULL) return asi_fail_memory(error);
+  snprintf(text, size, "%s.%d", whole, part);
+  const as_status status = append(names, sort, text, error);
+  free(text);
+  return status;
+}
+
+void asi_names_cut(asi_names *names, int count) {
+  if (count >= names->count) return;
+  names->used = names->start[count];
+  names->count = count;
+  for (int i = 0; i < names->n_slots; ++i) names->slot[i] = -1;
+  for (int k = 0; k < count; ++k) names->slot[find_slot(names, asi_names_get(names, k))] = k;
 }
 
 as_status asi_names_copy(asi_names *names, const asi_names *from, as_error *error) {

@@ -17,6 +17,8 @@ typedef enum asi_entity_kind {
   ASI_SORT_TABLE,
   ASI_SORT_EVENT,
   ASI_SORT_BLOCK,
+  ASI_SORT_BEAM,
+  ASI_SORT_STATION, ///< of a beam
   ASI_SORTS
 } asi_entity_kind;
 
@@ -34,6 +36,11 @@ typedef struct asi_names {
 /// what is not printable, has a `.` or a `/`, or is there already.
 ASI_IO as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name,
                                as_error *error);
+/// Appends `whole.part`, of a thing that belongs to another.
+as_status asi_names_add_part(asi_names *names, asi_entity_kind sort, const char *whole, int part,
+                             as_error *error);
+/// Forgets all names but the first `count`.
+void asi_names_cut(asi_names *names, int count);
 as_status asi_names_copy(asi_names *names, const asi_names *from, as_error *error);
 ASI_IO void asi_names_free(asi_names *names);
 

@@ -9,6 +9,7 @@
 #include "elements/block_row.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
+#include "model/inertia.h"
 #include "model/look.h"
 
 void asi_look_at(const as_model *m, const as_state *state, const asi_placed *p,
@@ -43,6 +44,10 @@ const char *asi_element_name(const as_model *m, int element, asi_entity_kind *so
                ? asi_names_get(&m->names[ASI_SORT_BLOCK], m->blocks->signal[row->signal].block)
                : "";
   }
+  *sort = ASI_SORT_BEAM;
+  for (int i = 0; i < m->n_beams; ++i)
+    if (element >= m->beam[i].element && element < m->beam[i].element + m->beam[i].n)
+      return asi_names_get(&m->names[ASI_SORT_BEAM], i);
   *sort = ASI_SORT_JOINT;
   while (number < m->n_joints && m->joint[number].element != element) ++number;
   if (number < m->n_joints) return asi_names_get(&m->names[ASI_SORT_JOINT], number);
@@ -128,6 +133,8 @@ as_status as_model_energy(const as_model *m, const as_state *state, as_energy *o
     out->kinetic += asi_superelement_kinetic(s, state->v + s->v);
     out->potential += asi_superelement_potential(s, state->q + s->q);
   }
+  int failed;
+  if (!asi_inertia_energy(m, state, out, &failed)) return asi_fail_element(m, failed, state, error);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
     if (p->e.type->potential == NULL) continue;
@@ -242,6 +249,7 @@ void as_model_momentum(const as_model *m, const as_state *state, as_momentum *ou
     asi_superelement_momentum(s, state->q + s->q, state->v + s->v, &out->mass, out->center_of_mass,
                               out->linear, out->angular);
   }
+  asi_inertia_momentum(m, state, out);
   for (int k = 0; k < 3 && out->mass > 0.0; ++k) out->center_of_mass[k] /= out->mass;
 }
 

@@ -258,6 +258,16 @@ static as_status place_impulse(maker *m, const as_rule_impulse *def, asi_rule_im
                     "Event \"%s\" has an impulse on \"%s\", which is a node of a superelement and "
                     "has no mass of its own: put it on a body that is fixed to it.",
                     name_of(m), as_model_body_name(model, out->body));
+  for (int i = 0; i < model->n_massive; ++i) {
+    const asi_element *e = &model->element[model->massive[i].element].e;
+    for (int k = 0; k < e->n_bodies; ++k)
+      if (e->body[k] == out->body)
+        return asi_fail(
+            m->error, AS_ERR_UNSUPPORTED, (double)NAN, name_of(m),
+            "Event \"%s\" has an impulse on \"%s\", which shares its mass with a beam or "
+            "another element: put it on a body that is fixed to it.",
+            name_of(m), as_model_body_name(model, out->body));
+  }
   if (out->frame != AS_NONE || isnan(def->point[0])) return AS_OK;
   as_body_motion at;
   double from[3];
