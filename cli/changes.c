@@ -24,7 +24,7 @@ static void write_numbers(FILE *out, const double *x, int n) {
 }
 
 static void write_change(FILE *out, const as_model *model, const as_start_change *c) {
-  if (c->body >= 0) {
+  if (c->body.index >= 0) {
     fputs("{\"body\": ", out);
     asi_json_text(out, as_model_body_name(model, c->body));
   } else {

@@ -53,8 +53,8 @@ static void warn_unused(findings *f, const as_channels *channels) {
     warn(f, text);
   }
   for (int i = 0; i < as_model_frames(machine->model); i++) {
-    const char *name = as_model_frame_name(machine->model, i);
-    if (as_model_frame_used(machine->model, i) || is_read(channels, name)) continue;
+    const char *name = as_model_frame_name(machine->model, (as_frame_id){i});
+    if (as_model_frame_used(machine->model, (as_frame_id){i}) || is_read(channels, name)) continue;
     snprintf(text, sizeof text, "No joint, no force and no output uses the frame \"%s\".", name);
     warn(f, text);
   }
@@ -90,11 +90,12 @@ static void print_start(const findings *f) {
   if (f->machine->assembled) {
     printf("assembly            gap %.3g (joint \"%s\"), moved by up to %.3g m", a->gap,
            as_model_joint_name(model, a->gap_joint), a->largest_move);
-    if (a->moved_body >= 0) printf(" (body \"%s\")", as_model_body_name(model, a->moved_body));
+    if (a->moved_body.index >= 0)
+      printf(" (body \"%s\")", as_model_body_name(model, a->moved_body));
     putchar('\n');
   }
   printf("start               gap %.3g, moved by up to %.3g m", s->gap, s->largest_move);
-  if (s->moved_body >= 0) printf(" (body \"%s\")", as_model_body_name(model, s->moved_body));
+  if (s->moved_body.index >= 0) printf(" (body \"%s\")", as_model_body_name(model, s->moved_body));
   putchar('\n');
   print_assembled(f);
 }
@@ -132,8 +133,9 @@ static void print_blocks(const as_model *model) {
   int n = as_model_signals(model), count[3] = {0}, loops = 0;
   char name[200];
   for (int i = 0; i < n; i++) {
-    count[as_model_signal_kind(model, i)]++;
-    if (as_model_signal_loop(model, i) >= loops) loops = as_model_signal_loop(model, i) + 1;
+    count[as_model_signal_kind(model, (as_signal_id){i})]++;
+    if (as_model_signal_loop(model, (as_signal_id){i}) >= loops)
+      loops = as_model_signal_loop(model, (as_signal_id){i}) + 1;
   }
   printf("blocks              %d output%s, %d state%s, %d sampled\n", count[AS_SIGNAL_OUTPUT],
          count[AS_SIGNAL_OUTPUT] == 1 ? "" : "s", count[AS_SIGNAL_STATE],
@@ -142,8 +144,9 @@ static void print_blocks(const as_model *model) {
     static const char *const title[] = {"outputs", "states", "sampled"};
     int shown = 0;
     for (int i = 0; i < n && count[k] > 0; i++) {
-      if ((int)as_model_signal_kind(model, i) != k || ++shown > MOST_NAMES) continue;
-      as_model_signal_name(model, i, name, sizeof name);
+      if ((int)as_model_signal_kind(model, (as_signal_id){i}) != k || ++shown > MOST_NAMES)
+        continue;
+      as_model_signal_name(model, (as_signal_id){i}, name, sizeof name);
       if (shown == 1) printf("  %-18s", title[k]);
       printf("%s%s", shown > 1 ? ", " : "", name);
     }
@@ -154,8 +157,8 @@ static void print_blocks(const as_model *model) {
     int shown = 0;
     printf("algebraic loop      ");
     for (int i = 0; i < n; i++) {
-      if (as_model_signal_loop(model, i) != loop || ++shown > MOST_NAMES) continue;
-      as_model_signal_name(model, i, name, sizeof name);
+      if (as_model_signal_loop(model, (as_signal_id){i}) != loop || ++shown > MOST_NAMES) continue;
+      as_model_signal_name(model, (as_signal_id){i}, name, sizeof name);
       printf("%s%s", shown > 1 ? ", " : "", name);
     }
     printf("%s\n", shown > MOST_NAMES ? ", ..." : "");
@@ -184,7 +187,7 @@ static void print_text(const findings *f) {
     putchar('\n');
   }
   print_start(f);
-  if (s->fastest_force >= 0) {
+  if (s->fastest_force.index >= 0) {
     printf("periods of springs  about %.3g s (\"%s\") to %.3g s (\"%s\")\n", s->fastest_period,
            as_model_force_name(model, s->fastest_force), s->slowest_period,
            as_model_force_name(model, s->slowest_force));
@@ -215,11 +218,11 @@ static void write_joints(const findings *f) {
 }
 
 static const char *body_or_null(const as_model *model, as_body_id body) {
-  return body >= 0 ? as_model_body_name(model, body) : NULL;
+  return body.index >= 0 ? as_model_body_name(model, body) : NULL;
 }
 
 static const char *force_or_null(const as_model *model, as_force_id force) {
-  return force >= 0 ? as_model_force_name(model, force) : NULL;
+  return force.index >= 0 ? as_model_force_name(model, force) : NULL;
 }
 
 static void write_start(json_object *o, const findings *f) {

@@ -337,7 +337,7 @@ static bool body_input(const linear_place *place, const char *name, const char *
   const as_body_id body = as_model_find_body(model, name);
   const bool torque = strncmp(rest, "torque.", 7) == 0, force = strncmp(rest, "force.", 6) == 0;
   const char *axis = rest + (torque ? 7 : 6);
-  if (body < 0 || (!torque && !force) || strlen(axis) != 1 || strchr("xyz", *axis) == NULL)
+  if (body.index < 0 || (!torque && !force) || strlen(axis) != 1 || strchr("xyz", *axis) == NULL)
     return false;
   const as_sizes n = as_problem_sizes(as_model_problem(model));
   double *v = calloc((size_t)n.v + 1, sizeof *v);
@@ -362,7 +362,7 @@ static bool joint_input(const linear_place *place, const char *name, const char 
   const as_model *model = place->machine->model;
   const as_joint_id joint = as_model_find_joint(model, name);
   enum { MOST = 6 };
-  if (joint < 0 || strcmp(rest, "drive") != 0) return false;
+  if (joint.index < 0 || strcmp(rest, "drive") != 0) return false;
   const int n_coordinates = as_model_joint_coordinates(model, joint);
   if (n_coordinates < 1 || n_coordinates > MOST) return false;
   const as_sizes n = as_problem_sizes(as_model_problem(model));
@@ -463,7 +463,7 @@ static bool force_input(const linear_place *place, const as_state *state, const 
   moved.v = v;
   for (int b = 0; b < bodies; b++) {
     as_wrench w;
-    if (body[b] < 0 || as_model_force(model, state, force, b, &w, &error) != AS_OK) continue;
+    if (body[b].index < 0 || as_model_force(model, state, force, b, &w, &error) != AS_OK) continue;
     for (int i = 0; i < n.v; i++) {
       as_body_motion motion;
       v[i] = 1.0;
@@ -489,7 +489,7 @@ static bool motion_input(const linear_place *place, const char *name, const char
   as_channels *channels = NULL;
   as_error error;
   char drive[300];
-  if (joint < 0 || strcmp(rest, "law") != 0) return false;
+  if (joint.index < 0 || strcmp(rest, "law") != 0) return false;
   snprintf(drive, sizeof drive, "joints.%s.drive", name);
   const char *const selection[] = {drive};
   const bool is_motion = as_channels_create(model, selection, 1, &channels, &error) == AS_OK;
@@ -539,7 +539,7 @@ static cli_exit find_input(const linear_request *r, const linear_place *place,
   const char *rest;
   *input = (as_linear_input){.signal = -1};
   if (split(text, "parameters", name, sizeof name, &rest) && *rest == '\0') {
-    input->signal = as_model_find_parameter(machine->model, name);
+    input->signal = as_model_find_parameter(machine->model, name).index;
     if (input->signal >= 0) return CLI_DONE;
     input->signal = -1;
     input->force = f;

@@ -26,8 +26,9 @@ static bool find_shares(const as_model *model, const as_mode *mode, const as_mat
   for (int j = 0; j < n; j++) {
     int body = -1;
     for (int b = 0; b < bodies; b++) {
-      const int v = as_model_body_v(model, b);
-      if (v >= 0 && v <= j && (body < 0 || v > as_model_body_v(model, body))) body = b;
+      const int v = as_model_body_v(model, (as_body_id){b});
+      if (v >= 0 && v <= j && (body < 0 || v > as_model_body_v(model, (as_body_id){body})))
+        body = b;
     }
     for (int k = mass->col_start[j]; k < mass->col_start[j + 1]; k++) {
       const int i = mass->row[k];
@@ -54,17 +55,18 @@ static as_status find_moves(const as_model *model, const as_state *state, const 
   memset(move, 0, (size_t)joints * sizeof *move);
   for (int j = 0; j < joints && status == AS_OK; j++) {
     enum { MOST = 6 };
-    const int m = as_model_joint_coordinates(model, j);
+    const int m = as_model_joint_coordinates(model, (as_joint_id){j});
     if (m < 1 || m > MOST) continue;
     double still[MOST], at[2][2][MOST];
-    status = as_model_coordinates(model, state, j, NULL, still, NULL, error);
+    status = as_model_coordinates(model, state, (as_joint_id){j}, NULL, still, NULL, error);
     for (int part = 0; part < 2; part++)
       for (int side = 0; side < 2 && status == AS_OK; side++) {
         as_state moved = *state;
         for (int i = 0; i < n.v; i++) xi[i] = (side ? -e : e) * mode->shape[part * n.v + i];
         as_space_move(as_problem_space(as_model_problem(model)), state->q, xi, q);
         moved.q = q;
-        status = as_model_coordinates(model, &moved, j, still, at[part][side], NULL, error);
+        status = as_model_coordinates(model, &moved, (as_joint_id){j}, still, at[part][side], NULL,
+                                      error);
       }
     for (int i = 0; i < m && status == AS_OK; i++)
       move[j] =
@@ -99,8 +101,12 @@ static void list_shares(const as_model *model, const char *(*name)(const as_mode
   }
 }
 
-static const char *body_name(const as_model *m, int b) { return as_model_body_name(m, b); }
-static const char *joint_name(const as_model *m, int j) { return as_model_joint_name(m, j); }
+static const char *body_name(const as_model *m, int b) {
+  return as_model_body_name(m, (as_body_id){b});
+}
+static const char *joint_name(const as_model *m, int j) {
+  return as_model_joint_name(m, (as_joint_id){j});
+}
 
 static cli_exit describe_modes(const linear_request *r, const linear_place *place,
                                const as_state *state, modes_set *set) {
@@ -223,11 +229,11 @@ static void write_shape(FILE *out, const modes_set *set, const as_mode *mode) {
   const int n = as_problem_sizes(as_model_problem(model)).v;
   putc('{', out);
   for (int b = 0, first = 1; b < as_model_bodies(model); b++) {
-    const int v = as_model_body_v(model, b);
+    const int v = as_model_body_v(model, (as_body_id){b});
     if (v < 0) continue;
     if (!first) fputs(", ", out);
     first = 0;
-    asi_json_text(out, as_model_body_name(model, b));
+    asi_json_text(out, as_model_body_name(model, (as_body_id){b}));
     fputs(": [", out);
     for (int part = 0; part < 2; part++) {
       fputs(part ? ", [" : "[", out);

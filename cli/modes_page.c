@@ -49,9 +49,9 @@ static void add_circle(sketch *s, const as_shape *shape, double radius, double z
   for (int i = 0; i <= ROUND; i++) {
     const double a = two_pi * i / ROUND, x = radius * cos(a), y = radius * sin(a);
     if (across)
-      add(s, shape->body, shape, x, 0.0, y, i == 0);
+      add(s, shape->body.index, shape, x, 0.0, y, i == 0);
     else
-      add(s, shape->body, shape, x, y, z, i == 0);
+      add(s, shape->body.index, shape, x, y, z, i == 0);
   }
 }
 
@@ -62,12 +62,12 @@ static void add_shape(sketch *s, const as_shape *shape) {
     for (int z = -1; z <= 1; z += 2)
       for (int i = 0; i <= 4; i++) {
         const int x = i == 1 || i == 2 ? 1 : -1, y = i == 2 || i == 3 ? 1 : -1;
-        add(s, shape->body, shape, 0.5 * x * h[0], 0.5 * y * h[1], 0.5 * z * h[2], i == 0);
+        add(s, shape->body.index, shape, 0.5 * x * h[0], 0.5 * y * h[1], 0.5 * z * h[2], i == 0);
       }
     for (int i = 0; i < 4; i++) {
       const int x = i == 1 || i == 2 ? 1 : -1, y = i == 2 || i == 3 ? 1 : -1;
-      add(s, shape->body, shape, 0.5 * x * h[0], 0.5 * y * h[1], -0.5 * h[2], true);
-      add(s, shape->body, shape, 0.5 * x * h[0], 0.5 * y * h[1], 0.5 * h[2], false);
+      add(s, shape->body.index, shape, 0.5 * x * h[0], 0.5 * y * h[1], -0.5 * h[2], true);
+      add(s, shape->body.index, shape, 0.5 * x * h[0], 0.5 * y * h[1], 0.5 * h[2], false);
     }
     break;
   case AS_SHAPE_SPHERE:
@@ -78,14 +78,14 @@ static void add_shape(sketch *s, const as_shape *shape) {
   case AS_SHAPE_CAPSULE:
     add_circle(s, shape, shape->radius, -0.5 * shape->length, false);
     add_circle(s, shape, shape->radius, 0.5 * shape->length, false);
-    add(s, shape->body, shape, 0.0, 0.0, -0.5 * shape->length, true);
-    add(s, shape->body, shape, 0.0, 0.0, 0.5 * shape->length, false);
-    add(s, shape->body, shape, -shape->radius, 0.0, 0.0, true);
-    add(s, shape->body, shape, shape->radius, 0.0, 0.0, false);
+    add(s, shape->body.index, shape, 0.0, 0.0, -0.5 * shape->length, true);
+    add(s, shape->body.index, shape, 0.0, 0.0, 0.5 * shape->length, false);
+    add(s, shape->body.index, shape, -shape->radius, 0.0, 0.0, true);
+    add(s, shape->body.index, shape, shape->radius, 0.0, 0.0, false);
     break;
   case AS_SHAPE_POLYLINE:
     for (int i = 0; i < shape->n_points; i++)
-      add(s, shape->body, shape, shape->points[3 * i], shape->points[3 * i + 1],
+      add(s, shape->body.index, shape, shape->points[3 * i], shape->points[3 * i + 1],
           shape->points[3 * i + 2], i == 0);
     break;
   case AS_SHAPE_MESH: break;
@@ -104,13 +104,13 @@ static bool make_sketch(const as_machine *machine, const as_state *state, sketch
     return false;
   }
   for (int i = 0; i < machine->n_shapes; i++) {
-    if (machine->shapes[i].body < 0 || machine->shapes[i].kind == AS_SHAPE_MESH) continue;
+    if (machine->shapes[i].body.index < 0 || machine->shapes[i].kind == AS_SHAPE_MESH) continue;
     add_shape(s, &machine->shapes[i]);
-    drawn[machine->shapes[i].body] = true;
+    drawn[machine->shapes[i].body.index] = true;
   }
   for (int b = 0; b < bodies; b++) {
     as_body_motion at;
-    as_model_body_motion(machine->model, state, b, &at);
+    as_model_body_motion(machine->model, state, (as_body_id){b}, &at);
     for (int k = 0; k < 3; k++) low = fmin(low, at.x[k]), high = fmax(high, at.x[k]);
   }
   const double size = 0.03 * (high - low) + 1e-3;
@@ -133,7 +133,7 @@ static void free_sketch(sketch *s) {
 static void locate(const as_model *model, const as_state *state, const sketch *s, double *out) {
   as_body_motion at = {.x = {0.0}};
   for (int i = 0, last = -1; i < s->n; i++) {
-    if (s->body[i] != last) as_model_body_motion(model, state, s->body[i], &at);
+    if (s->body[i] != last) as_model_body_motion(model, state, (as_body_id){s->body[i]}, &at);
     last = s->body[i];
     for (int k = 0; k < 3; k++)
       out[3 * i + k] = at.x[k] + at.R[3 * k] * s->point[i][0] + at.R[3 * k + 1] * s->point[i][1] +

@@ -62,8 +62,9 @@ static void complain_log(as_log_level level, const char *message, void *user) {
 /// What was assumed of joints.
 static void tell_remarks(job *j, const as_model *model) {
   char text[400];
-  for (as_joint_id i = 0; i < as_model_joints(model); i++)
-    if (as_model_joint_remark(model, i, text, sizeof text)) complain_log(AS_LOG_WARNING, text, j);
+  for (int i = 0; i < as_model_joints(model); i++)
+    if (as_model_joint_remark(model, (as_joint_id){i}, text, sizeof text))
+      complain_log(AS_LOG_WARNING, text, j);
 }
 
 static void tell_event(const as_event_record *event, void *user) {

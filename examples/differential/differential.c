@@ -69,21 +69,35 @@ static as_status add_axles(as_builder *b, const as_body_id id[BODIES], as_joint_
 
 static as_status add_gears(as_builder *b, const as_joint_id axle[BODIES], as_error *error) {
   // About their axes, the right wheel turns as the bevel wheel does and the left one against it.
-  const as_tooth_def torque = {.kind = AS_TOOTH_TORQUE}; // bevel wheels
-  const as_gear_def gear[] = {
-      {"crown mesh", {axle[PINION], axle[CASE]}, {11, 41}, .internal = true, .tooth = torque},
-      {"left mesh", {axle[BEVEL], axle[LEFT]}, {10, 16}, .internal = false, .tooth = torque},
-      {"right mesh", {axle[BEVEL], axle[RIGHT]}, {10, 16}, .internal = true, .tooth = torque}};
+  const struct {
+    const char *name;
+    int wheel[2], teeth[2];
+    bool internal;
+  } mesh[] = {{"crown mesh", {PINION, CASE}, {11, 41}, true},
+              {"left mesh", {BEVEL, LEFT}, {10, 16}, false},
+              {"right mesh", {BEVEL, RIGHT}, {10, 16}, true}};
   as_status status = AS_OK;
-  for (int i = 0; i < 3 && status == AS_OK; ++i)
-    status = as_builder_add_gear(b, &gear[i], NULL, error);
+  for (int i = 0; i < 3 && status == AS_OK; ++i) {
+    as_gear_def gear = as_default_gear_def();
+    gear.name = mesh[i].name;
+    gear.internal = mesh[i].internal;
+    gear.tooth.kind = AS_TOOTH_TORQUE; // bevel wheels
+    for (int s = 0; s < 2; ++s) {
+      gear.joint[s] = axle[mesh[i].wheel[s]];
+      gear.teeth[s] = mesh[i].teeth[s];
+    }
+    status = as_builder_add_gear(b, &gear, NULL, error);
+  }
   return status;
 }
 
 static as_status add_drive(as_builder *b, const as_body_id id[BODIES],
                            const as_joint_id axle[BODIES], as_error *error) {
   static const as_curve law = {.function = run_up};
-  const as_motion_def motor = {.name = "motor", .joint = axle[PINION], .law = &law};
+  as_motion_def motor = as_default_motion_def();
+  motor.name = "motor";
+  motor.joint = axle[PINION];
+  motor.law = &law;
   as_status status = as_builder_add_motion(b, &motor, NULL, error);
   for (int i = LEFT; i <= RIGHT && status == AS_OK; ++i) {
     as_torsion_def mud = as_default_torsion_def();

@@ -20,7 +20,7 @@ static void stop_if(as_status status, const as_error *error) {
 typedef struct machine {
   as_model *model;
   as_body_id carriage, lever;
-  as_joint_id slot;
+  as_element_id slot; // a joint
 } machine;
 
 static void add_bodies(as_builder *b, machine *m) {
@@ -64,7 +64,7 @@ static void add_own_elements(as_builder *b, machine *m, double fault) {
   def.body[0] = m->carriage;
   def.body[1] = m->lever;
   def.n_bodies = 2;
-  def.n_rows = 2; // a joint: the id is a joint's
+  def.n_rows = 2; // so it is a joint
   def.forceless = true;
   def.data = &slot;
   def.data_size = sizeof slot;
@@ -144,8 +144,8 @@ static void print_row(const machine *m, const as_state *s, double lost) {
   as_gap gap;
   as_model_body_motion(m->model, s, m->carriage, &carriage);
   as_model_body_motion(m->model, s, m->lever, &lever);
-  stop_if(as_model_gap(m->model, s, m->slot, &gap, &error), &error);
-  const double *lambda = s->lambda + as_model_joint_row(m->model, m->slot);
+  stop_if(as_model_gap(m->model, s, m->slot.joint, &gap, &error), &error);
+  const double *lambda = s->lambda + as_model_joint_row(m->model, m->slot.joint);
   const double x = lever.x[0] + 0.2 * lever.R[2] - carriage.x[0];
   const double y = lever.x[1] + 0.2 * lever.R[5] - carriage.x[1];
   printf("%.1f  %9.6f %9.6f %9.6f %9.4f %9.4f  %.1e  %.1e\n", s->t, carriage.x[0], x, y, lambda[0],

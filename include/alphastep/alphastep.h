@@ -9,6 +9,7 @@
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
 #include "alphastep/folder.h"
+#include "alphastep/id.h"
 #include "alphastep/integrator.h"
 #include "alphastep/linearization.h"
 #include "alphastep/matrix.h"

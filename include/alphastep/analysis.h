@@ -32,6 +32,7 @@ extern "C" {
 
 /// Start from as_default_analysis_def(). Copied by create.
 typedef struct as_analysis_def {
+  unsigned cookie;      ///< set by as_default_analysis_def(): leave it as it is
   int max_iterations;   ///< of one search for an equilibrium
   int stability_limit;  ///< stability is computed, densely, for up to so many velocity components
   double shortest_part; ///< of a wanted step of a motion or sweep, before it counts as impossible
@@ -124,6 +125,7 @@ typedef int as_sweep_fn(double value, const as_state *state, const as_equilibriu
 
 /// A parameter and the values it takes. From as_default_sweep_def().
 typedef struct as_sweep_def {
+  unsigned cookie;      ///< set by as_default_sweep_def(): leave it as it is
   const double *values; ///< at which equilibria are wanted, in this order
   int n_values;
   as_parameter_fn *set; ///< NULL: the parameter is the time t, as for load factors and motions

@@ -18,8 +18,6 @@
 extern "C" {
 #endif
 
-typedef int as_beam_id;
-
 /// A section: per length of the beam, in its own axes, about the reference line.
 typedef struct as_beam_section {
   /// Forces and moments by strains: stretch, shear along y and z, twist, bending about y and z [N, N m, N m^2]; by rows,
@@ -44,7 +42,7 @@ typedef int as_beam_section_fn(double s, as_beam_section *out, void *user);
 typedef struct as_beam_station {
   double position[3];   ///< of the reference line [m]
   double quaternion[4]; ///< section to world, w x y z; x is along the line
-  as_body_id body;      ///< AS_NONE: a node; else fixed to this body, or to AS_GROUND
+  as_body_id body;      ///< AS_NO_BODY: a node; else fixed to this body, or to AS_GROUND
 } as_beam_station;
 
 /// How a beam's mass is spread.
@@ -55,6 +53,7 @@ typedef enum as_beam_mass {
 
 /// A beam. Start from as_default_beam_def(). Copied.
 typedef struct as_beam_def {
+  unsigned cookie;                ///< set by as_default_beam_def(): leave it as it is
   const char *name;               ///< NULL: `beam 3`
   const as_beam_station *station; ///< n_stations of them, required
   int n_stations;                 ///< 2 or more
@@ -77,7 +76,7 @@ typedef struct as_beam_def {
 AS_API as_beam_def as_default_beam_def(void);
 AS_API as_status as_builder_add_beam(as_builder *builder, const as_beam_def *def, as_beam_id *id,
                                      as_error *error);
-/// The body of a station, from 0: a node, or what it is fixed to. AS_NONE: there is no such thing.
+/// The body of a station, from 0: a node, or what it is fixed to. AS_NO_BODY: there is no such thing.
 AS_API as_body_id as_builder_beam_node(const as_builder *builder, as_beam_id beam, int station);
 
 AS_API int as_model_beams(const as_model *model); ///< how many

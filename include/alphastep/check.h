@@ -19,6 +19,7 @@ extern "C" {
 
 /// Where to look. Start from as_default_check_def().
 typedef struct as_check_def {
+  unsigned cookie;  ///< set by as_default_check_def(): leave it as it is
   as_point near;    ///< q is required; what else is NULL counts as zero
   double spread;    ///< how far from there the points lie, in typical sizes, > 0 [-]; later in time
   int n_points;     ///< > 0

@@ -52,7 +52,8 @@ typedef struct as_element_input {
   const as_body_motion *body[AS_ELEMENT_BODIES]; ///< n_bodies of them
   const double *lambda;                          ///< multipliers of its rows where f_q is wanted
   const double *psi;                             ///< of its velocity rows, likewise
-  const double *u; ///< held signals of the model; a parameter stands at its as_parameter_id
+  const double
+      *u; ///< held signals of the model; a parameter stands at the index of its as_parameter_id
   const double *x; ///< states of the model's blocks
   const double *y; ///< outputs of them
   const double *

@@ -138,7 +138,7 @@ typedef struct as_machine {
   as_output output;
   as_shape *shapes;
   int n_shapes;
-  const char *const *frames; ///< names of the n_frames frames, by as_frame_id
+  const char *const *frames; ///< names of the n_frames frames, by as_frame_id.index
   int n_frames;
   as_parameter *parameters;
   int n_parameters;

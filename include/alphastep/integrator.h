@@ -27,8 +27,8 @@ extern "C" {
 #endif
 
 typedef enum as_method {
-  AS_METHOD_INDEX3, ///< constraints at position level: cheapest; v violates B v = 0 by O(h^2)
   AS_METHOD_INDEX2, ///< stabilized index-2: position and velocity level (the default)
+  AS_METHOD_INDEX3, ///< constraints at position level: cheapest; v violates B v = 0 by O(h^2)
   AS_METHOD_SOI2,   ///< Jay and Negrut's SOI2
 } as_method;
 
@@ -80,6 +80,7 @@ typedef struct as_tolerance {
 
 /// How to integrate. Start from as_default_integrator_def(). Copied by create.
 typedef struct as_integrator_def {
+  unsigned cookie; ///< set by as_default_integrator_def(): leave it as it is
   as_method method;
   double step;    ///< h > 0 [s] of as_integrator_advance(); NAN: automatic, by `tolerance`
   double rho_inf; ///< spectral radius at infinite frequency, 0..1 [-]; 1: no damping

@@ -80,6 +80,7 @@ typedef struct as_linear_input {
 
 /// Start from as_default_linearization_def().
 typedef struct as_linearization_def {
+  unsigned cookie; ///< set by as_default_linearization_def(): leave it as it is
   as_axes axes;
   double turning[3];             ///< world axes [rad/s]
   const as_linear_input *inputs; ///< n_inputs of them

@@ -25,6 +25,7 @@
 
 #include "alphastep/element.h"
 #include "alphastep/export.h"
+#include "alphastep/id.h"
 #include "alphastep/integrator.h"
 #include "alphastep/problem.h"
 #include "alphastep/status.h"
@@ -32,21 +33,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// ---- names of things --------------------------------------------------------------------------------
-
-typedef int as_body_id;
-typedef int as_frame_id;
-typedef int as_joint_id;
-typedef int as_force_id;
-typedef int as_parameter_id;
-typedef int as_signal_id;
-
-enum {
-  AS_GROUND = -1, ///< the body that does not move
-  AS_NONE = -2,   ///< no body, no frame: not given
-  AS_SELF = -3,   ///< of an element: the element itself
-};
 
 // ---- functions of one and two variables -------------------------------------------------------------
 
@@ -110,6 +96,7 @@ enum {
 
 /// A body and its starting pose. Start from as_default_body_def().
 typedef struct as_body_def {
+  unsigned cookie;  ///< set by as_default_body_def(): leave it as it is
   const char *name; ///< unique, printable, without . and /; NULL: `body 3`
   as_body_kind kind;
   as_space_kind space; ///< AS_SPACE_R3SO3 or AS_SPACE_SE3, of a rigid body
@@ -133,6 +120,7 @@ AS_API as_body_def as_default_body_def(void);
 
 /// A frame fixed to a body (a marker), or moved against it in a given way. From as_default_frame_def().
 typedef struct as_frame_def {
+  unsigned cookie;      ///< set by as_default_frame_def(): leave it as it is
   const char *name;     ///< NULL: `frame 3`
   as_body_id body;      ///< required
   bool in_world;        ///< position and quaternion are in the world at the bodies' starting pose
@@ -151,7 +139,8 @@ AS_API as_frame_def as_default_frame_def(void);
 
 /// What a joint leaves free; its coordinates, in this order, are of frame B as seen from frame A.
 typedef enum as_joint_kind {
-  AS_JOINT_FIXED,          ///< nothing
+  AS_JOINT_NOT_GIVEN = -1, ///< of as_default_joint_def(): it has to be said
+  AS_JOINT_FIXED = 0,      ///< nothing
   AS_JOINT_REVOLUTE,       ///< angle about z
   AS_JOINT_PRISMATIC,      ///< displacement along z
   AS_JOINT_CYLINDRICAL,    ///< displacement along z, angle about z
@@ -174,9 +163,10 @@ enum { AS_JOINT_COORDINATES = 5 }; ///< the most that a joint has
 /// A joint between two frames; or, without frames, between two bodies at a place in the world at the
 /// starting pose. From as_default_joint_def().
 typedef struct as_joint_def {
+  unsigned cookie;  ///< set by as_default_joint_def(): leave it as it is
   const char *name; ///< NULL: `joint 3`
   as_joint_kind kind;
-  as_frame_id frame[2];   ///< on the first and the second body; AS_NONE: from what follows
+  as_frame_id frame[2];   ///< on the first and the second body; AS_NO_FRAME: from what follows
   as_body_id body[2];     ///< the first may be AS_GROUND, the second too
   double point[3];        ///< [m]; of a distance joint: on the first body
   double second_point[3]; ///< of a distance joint, on the second body [m]
@@ -194,6 +184,7 @@ AS_API as_joint_def as_default_joint_def(void);
 /// Makes a coordinate of a joint follow a function of time. It counts as a joint itself: its reaction is
 /// the force or torque that drives.
 typedef struct as_motion_def {
+  unsigned cookie;     ///< set by as_default_motion_def(): leave it as it is
   const char *name;    ///< NULL: `joint 3`
   as_joint_id joint;   ///< required
   int coordinate;      ///< which one, a displacement or an angle, from 0
@@ -214,9 +205,10 @@ typedef enum as_rolling_shape {
 /// first is the plane's normal, the second is at the centre and its z is a disk's axis; or by bodies and
 /// what follows, in the world at the starting pose. From as_default_rolling_def().
 typedef struct as_rolling_def {
+  unsigned cookie;  ///< set by as_default_rolling_def(): leave it as it is
   const char *name; ///< NULL: `joint 3`
   as_rolling_shape shape;
-  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_frame_id frame[2]; ///< AS_NO_FRAME: from what follows
   as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of what rolls
   double point[3];      ///< of the plane [m]
   double normal[3];     ///< of the plane, to the side on which it rolls; of any length
@@ -233,8 +225,9 @@ AS_API as_rolling_def as_default_rolling_def(void);
 /// of the first is the plane's normal, the second is at the point and its x is along the blade; or by bodies
 /// and what follows, in the world at the starting pose. From as_default_skate_def().
 typedef struct as_skate_def {
+  unsigned cookie;      ///< set by as_default_skate_def(): leave it as it is
   const char *name;     ///< NULL: `joint 3`
-  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_frame_id frame[2]; ///< AS_NO_FRAME: from what follows
   as_body_id body[2];   ///< of the plane, may be AS_GROUND; and of the blade
   double point[3];      ///< of the blade [m]
   double normal[3];     ///< of the plane; of any length
@@ -274,6 +267,7 @@ typedef struct as_tooth_def {
 
 /// Two toothed wheels. The multiplier is the torque on the second wheel about its axis [N m].
 typedef struct as_gear_def {
+  unsigned cookie;      ///< set by as_default_gear_def(): leave it as it is
   const char *name;     ///< NULL: `joint 3`
   as_joint_id joint[2]; ///< with an angle about z: revolute, cylindrical, ...; required
   int teeth[2];         ///< of the first and the second wheel, > 0; required
@@ -285,6 +279,7 @@ AS_API as_gear_def as_default_gear_def(void);
 
 /// A pinion that moves a rack. The multiplier is the force on the rack along its axis [N].
 typedef struct as_rack_def {
+  unsigned cookie;    ///< set by as_default_rack_def(): leave it as it is
   const char *name;   ///< NULL: `joint 3`
   as_joint_id pinion; ///< with an angle about z: revolute, cylindrical, ...; required
   as_joint_id rack;   ///< with a displacement along z: prismatic, cylindrical, ...; required
@@ -301,8 +296,9 @@ AS_API as_rack_def as_default_rack_def(void);
 ///     stiffness (l - length) + damping l' + spring(l - length) + damper(l') + law(l - length, l').
 /// In formulas l is `length`, l' is `length_rate` and l - length is `deflection`.
 typedef struct as_spring_def {
+  unsigned cookie;      ///< set by as_default_spring_def(): leave it as it is
   const char *name;     ///< NULL: `force 3`
-  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_frame_id frame[2]; ///< AS_NO_FRAME: from what follows
   as_body_id body[2];
   double point[2][3];     ///< in the world at the starting pose [m]
   double stiffness;       ///< [N/m]
@@ -320,8 +316,9 @@ AS_API as_spring_def as_default_spring_def(void);
 ///     stiffness (phi - angle) + damping phi' + spring(phi - angle) + damper(phi') + law(phi - angle, phi').
 /// In formulas phi is `angle`, phi' is `angle_rate` and phi - angle is `deflection`.
 typedef struct as_torsion_def {
+  unsigned cookie; ///< set by as_default_torsion_def(): leave it as it is
   const char *name;
-  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_frame_id frame[2]; ///< AS_NO_FRAME: from what follows
   as_body_id body[2];
   double axis[3];         ///< in the world at the starting pose
   double second_axis[3];  ///< x of both frames; all zero: any
@@ -337,8 +334,9 @@ AS_API as_torsion_def as_default_torsion_def(void);
 
 /// A force and a torque on a body, times a function of time. The torque may have its opposite on another.
 typedef struct as_load_def {
+  unsigned cookie; ///< set by as_default_load_def(): leave it as it is
   const char *name;
-  as_frame_id frame; ///< acts at its origin; AS_NONE: from what follows
+  as_frame_id frame; ///< acts at its origin; AS_NO_FRAME: from what follows
   as_body_id body;
   double point[3];  ///< in the world at the starting pose [m]; only a force needs it
   bool follows;     ///< force and torque are in the frame's axes; otherwise in the world's
@@ -348,7 +346,7 @@ typedef struct as_load_def {
   /// docs/elements/actuator.md.
   const char *force_formula[3];
   const char *torque_formula[3];
-  as_body_id reaction;    ///< the body that the torque acts back on; AS_NONE, AS_GROUND: nobody
+  as_body_id reaction;    ///< the body that the torque acts back on; AS_NO_BODY, AS_GROUND: nobody
   const as_curve *factor; ///< of time [s]; NULL: 1
 } as_load_def;
 
@@ -359,10 +357,11 @@ AS_API as_load_def as_default_load_def(void);
 /// the model's parameters and tables, and quantities of the machine that depend on positions and velocities alone, by the
 /// names of their channels, at most eight bodies together with those that it acts on. See docs/elements/actuator.md.
 typedef struct as_actuator_def {
+  unsigned cookie;      ///< set by as_default_actuator_def(): leave it as it is
   const char *name;     ///< NULL: `force 3`
-  as_joint_id joint;    ///< AS_NONE: along a line
+  as_joint_id joint;    ///< AS_NO_JOINT: along a line
   int coordinate;       ///< of the joint, a displacement or an angle, from 0
-  as_frame_id frame[2]; ///< ends of the line; AS_NONE: from what follows
+  as_frame_id frame[2]; ///< ends of the line; AS_NO_FRAME: from what follows
   as_body_id body[2];
   double point[2][3]; ///< in the world at the starting pose [m]
   const char *force;  ///< [N, N m]; required
@@ -376,6 +375,7 @@ AS_API as_actuator_def as_default_actuator_def(void);
 /// where it rubs; N comes from the joint's own reaction, so that it is solved for together with it. See
 /// docs/elements/joint-friction.md. From as_default_joint_friction_def().
 typedef struct as_joint_friction_def {
+  unsigned cookie;    ///< set by as_default_joint_friction_def(): leave it as it is
   const char *name;   ///< NULL: `force 3`
   as_joint_id joint;  ///< required
   double coefficient; ///< of dry friction [-]; 0: none
@@ -396,8 +396,9 @@ AS_API as_joint_friction_def as_default_joint_friction_def(void);
 /// A bushing: stiffness and damping in six directions between two frames that coincide when it is unloaded. Its
 /// coordinates are the displacement of frame B in the axes of A and its rotation vector against A (below half a turn).
 typedef struct as_bushing_def {
+  unsigned cookie;      ///< set by as_default_bushing_def(): leave it as it is
   const char *name;     ///< NULL: `force 3`
-  as_frame_id frame[2]; ///< AS_NONE: from what follows
+  as_frame_id frame[2]; ///< AS_NO_FRAME: from what follows
   as_body_id body[2];
   double point[3];       ///< in the world at the starting pose [m]
   double axis[3];        ///< z of both frames; all zero: the world's
@@ -431,6 +432,7 @@ typedef struct as_penalty {
 /// Stops of a coordinate of a joint, a displacement or an angle, beyond an upper and a lower limit. An angle is looked
 /// at within half a turn of the middle of the limits, or of the only one.
 typedef struct as_stop_def {
+  unsigned cookie; ///< set by as_default_stop_def(): leave it as it is
   const char *name;
   as_joint_id joint; ///< required
   int coordinate;    ///< which one, from 0
@@ -444,9 +446,10 @@ AS_API as_stop_def as_default_stop_def(void);
 /// A sphere or a point against a plane, with friction: friction N h(s), h = s/sqrt(s^2 + slip_speed^2), against the
 /// slip s where they touch. The plane's first body may be the ground; z of the first frame is its outward normal.
 typedef struct as_contact_def {
+  unsigned cookie; ///< set by as_default_contact_def(): leave it as it is
   const char *name;
   as_frame_id
-      frame[2]; ///< of the plane, and at the centre of the sphere; AS_NONE: from what follows
+      frame[2]; ///< of the plane, and at the centre of the sphere; AS_NO_FRAME: from what follows
   as_body_id body[2];
   double point[3];  ///< on the plane, in the world at the starting pose [m]
   double normal[3]; ///< out of the plane, of any length
@@ -463,6 +466,7 @@ AS_API as_contact_def as_default_contact_def(void);
 
 /// An element of your own, see alphastep/element.h. From as_default_element_def().
 typedef struct as_element_def {
+  unsigned cookie;             ///< set by as_default_element_def(): leave it as it is
   const char *name;            ///< NULL: `force 3`
   const as_element_type *type; ///< required; must outlive the model
   as_body_id body[AS_ELEMENT_BODIES];
@@ -474,7 +478,7 @@ typedef struct as_element_def {
   bool rheonomic; ///< g or k depends on t
   bool
       forceless; ///< it writes no force, f_q only of its constraints, and f_v only if pattern.f_v is set
-  /// Its force depends on the multipliers of this joint's rows g; AS_SELF: of its own; AS_NONE: of none.
+  /// Its force depends on the multipliers of this joint's rows g; AS_SELF: of its own; AS_NO_JOINT: of none.
   as_joint_id reads;
   as_element_pattern pattern;
   as_element_inertia_fn *inertia; ///< NULL: it has no mass
@@ -542,9 +546,9 @@ AS_API as_status as_builder_add_parameter(as_builder *builder, const char *name,
 /// Adds a table, or a C function, that formulas added later may use as a function of one number: name(x).
 AS_API as_status as_builder_add_table(as_builder *builder, const char *name, const as_curve *table,
                                       as_error *error);
-/// With constraint rows it counts as a joint, else as a force: the id is of that kind.
-AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def, int *id,
-                                        as_error *error);
+/// With constraint rows it counts as a joint, else as a force.
+AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def,
+                                        as_element_id *id, as_error *error);
 
 // ---- blocks -----------------------------------------------------------------------------------------
 
@@ -562,6 +566,7 @@ typedef enum as_signal_kind {
 /// delay that are sampled at the same time, and of outputs that depend on these, the new values. Its own name is what it was
 /// before.
 typedef struct as_signal_def {
+  unsigned cookie;    ///< set by as_default_signal_def(): leave it as it is
   const char *block;  ///< required
   const char *output; ///< NULL: the block's own
   as_signal_kind kind;
@@ -582,6 +587,7 @@ AS_API as_signal_def as_default_signal_def(void);
 ///
 /// Its signals are `x1`, ... and `y1`, ... (a single output is the block's own), and of a continuous one `u1`, ..., its inputs.
 typedef struct as_linear_def {
+  unsigned cookie;   ///< set by as_default_linear_def(): leave it as it is
   const char *block; ///< required
   int n_states, n_inputs, n_outputs;
   const double *A, *B, *C, *D;
@@ -607,6 +613,7 @@ AS_API as_status as_builder_add_linear(as_builder *builder, const as_linear_def 
 
 /// Where a joint's coordinate is to start, besides the bodies' poses. From as_default_coordinate_def().
 typedef struct as_coordinate_def {
+  unsigned cookie;   ///< set by as_default_coordinate_def(): leave it as it is
   as_joint_id joint; ///< required
   int coordinate;    ///< a displacement or an angle, from 0
   double value;      ///< [m or rad]; NAN: whatever it is
@@ -624,7 +631,7 @@ enum { AS_REDUNDANT_JOINTS = 16 };
 /// What assembly found and did.
 typedef struct as_assembly_report {
   double gap; ///< the largest row of a joint before, at the poses given [m, or sine of an angle]
-  as_joint_id gap_joint;  ///< its joint; AS_NONE if there are no joints
+  as_joint_id gap_joint;  ///< its joint; AS_NO_JOINT if there are no joints
   double largest_move;    ///< how far a centre of mass was moved at most [m]
   as_body_id moved_body;  ///< which one
   double velocity_change; ///< sqrt(d^T M d) of the change of the velocities
@@ -655,14 +662,14 @@ enum { AS_START_JOINTS = 4 }; ///< how many joints a change names at most
 
 typedef struct as_start_change {
   as_start_quantity quantity;
-  as_body_id body;  ///< AS_NONE: of a superelement
-  int superelement; ///< its number; AS_NONE: of a body
-  int coordinate;   ///< of a superelement, from 0: the one that differs most
-  int n;            ///< how many numbers: 3, of a quaternion 4, of a coordinate 1
-  double given[4];  ///< as described
-  double taken[4];  ///< at the start
-  bool assembled;   ///< as_builder_assemble() has moved it, as it was asked to
-  int n_joints;     ///< joints that contradict what was given, the worst first
+  as_body_id body;                 ///< AS_NO_BODY: of a superelement
+  as_superelement_id superelement; ///< AS_NO_SUPERELEMENT: of a body
+  int coordinate;                  ///< of a superelement, from 0: the one that differs most
+  int n;                           ///< how many numbers: 3, of a quaternion 4, of a coordinate 1
+  double given[4];                 ///< as described
+  double taken[4];                 ///< at the start
+  bool assembled;                  ///< as_builder_assemble() has moved it, as it was asked to
+  int n_joints;                    ///< joints that contradict what was given, the worst first
   as_joint_id joint[AS_START_JOINTS];
 } as_start_change;
 
@@ -695,7 +702,7 @@ AS_API int as_model_frames(const as_model *model);
 AS_API const char *as_model_frame_name(const as_model *model, as_frame_id frame);
 /// Whether a joint or a force is attached to a frame.
 AS_API bool as_model_frame_used(const as_model *model, as_frame_id frame);
-/// Ids by name; AS_NONE if there is none.
+/// Ids by name; AS_NO_BODY, ... if there is none.
 AS_API as_body_id as_model_find_body(const as_model *model, const char *name);
 AS_API as_frame_id as_model_find_frame(const as_model *model, const char *name);
 AS_API as_joint_id as_model_find_joint(const as_model *model, const char *name);
@@ -712,7 +719,7 @@ AS_API void as_model_signal_name(const as_model *model, as_signal_id signal, cha
                                  size_t size);
 AS_API as_signal_kind as_model_signal_kind(const as_model *model, as_signal_id signal);
 AS_API const char *as_model_signal_unit(const as_model *model, as_signal_id signal);
-/// `output` NULL: the block's own. AS_NONE: there is none.
+/// `output` NULL: the block's own. AS_NO_SIGNAL: there is none.
 AS_API as_signal_id as_model_find_signal(const as_model *model, const char *block,
                                          const char *output);
 AS_API int as_model_signal_place(const as_model *model,

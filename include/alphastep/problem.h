@@ -182,6 +182,7 @@ typedef struct as_sampler_def {
 
 /// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.
 typedef struct as_problem_def {
+  unsigned cookie;            ///< set by as_default_problem_def(): leave it as it is
   const as_space_part *parts; ///< the configuration space, a product of parts
   int n_parts;
   int n_lambda; ///< holonomic constraints

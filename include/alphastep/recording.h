@@ -42,6 +42,7 @@ typedef struct as_named_text {
 
 /// What is recorded. From as_default_results_def().
 typedef struct as_results_def {
+  unsigned cookie;             ///< set by as_default_results_def(): leave it as it is
   const as_model *model;       ///< required
   const as_channels *channels; ///< required: those of the rows
   const char *title;           ///< NULL: none

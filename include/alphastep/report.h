@@ -29,6 +29,7 @@ AS_API void as_scene_free(char *text);
 
 /// From as_default_report_def().
 typedef struct as_report_def {
+  unsigned cookie;     ///< set by as_default_report_def(): leave it as it is
   const char *results; ///< path of results.h5, required
   const char *summary; ///< path of summary.json; NULL: none
   const char *output;  ///< path of the page, required; replaced when the new one is complete

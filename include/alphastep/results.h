@@ -122,6 +122,7 @@ typedef void as_event_record_fn(const as_event_record *event, void *user);
 
 /// What to run and what to write down. From as_default_run_def().
 typedef struct as_run_def {
+  unsigned cookie;              ///< set by as_default_run_def(): leave it as it is
   as_integrator_def integrator; ///< how; its interrupt callback ends the run after a whole step
   double t_end;                 ///< > 0 [s], required
   long max_steps;               ///< give up after so many steps; 0: never

@@ -29,7 +29,7 @@ extern "C" {
 
 /// parameter := value, or a block's state or sampled signal. All values of a rule are found before any is set.
 typedef struct as_rule_setting {
-  as_parameter_id parameter; ///< AS_NONE: a signal
+  as_parameter_id parameter; ///< AS_NO_PARAMETER: a signal
   const char *value;         ///< a formula
   as_signal_id signal;       ///< where there is no parameter
 } as_rule_setting;
@@ -37,7 +37,8 @@ typedef struct as_rule_setting {
 /// An impulse on a body: its velocity jumps, and the joints that hold pass on their share. From
 /// as_default_rule_impulse().
 typedef struct as_rule_impulse {
-  as_frame_id frame; ///< acts at its origin; AS_NONE: from what follows
+  unsigned cookie;   ///< set by as_default_rule_impulse(): leave it as it is
+  as_frame_id frame; ///< acts at its origin; AS_NO_FRAME: from what follows
   as_body_id body;
   double point[3];       ///< in the world at the starting pose [m]; NAN: the centre of mass
   bool follows;          ///< components are in the frame's (or the body's) axes, not the world's
@@ -50,6 +51,7 @@ AS_API as_rule_impulse as_default_rule_impulse(void);
 /// A rule. Start from as_default_rule_def(). Everything is copied. Where it has only joints to release or to activate
 /// which are so already, nothing happens.
 typedef struct as_rule_def {
+  unsigned cookie;  ///< set by as_default_rule_def(): leave it as it is
   const char *name; ///< unique, printable, without . and /; required
   const char *when; ///< a formula: the event is where it crosses zero; or it is NULL, and
   double

@@ -14,7 +14,11 @@
 extern "C" {
 #endif
 
+/// Failures are positive. What is negative has ended a call early because somebody asked for it: the state is good, and the same call
+/// goes on.
 typedef enum as_status {
+  AS_INTERRUPTED = -2, ///< the interrupt callback asked to stop, after the last whole step
+  AS_STOPPED = -1,     ///< an event asked to stop; the state is the one there
   AS_OK = 0,
   AS_ERR_ARGUMENT,     ///< the caller's mistake: a wrong size, a missing callback, a bad number
   AS_ERR_UNSUPPORTED,  ///< a combination that is not offered; the message says why
@@ -28,8 +32,6 @@ typedef enum as_status {
   AS_ERR_INCONSISTENT, ///< the starting values cannot be brought onto the constraints
   AS_ERR_ZENO,         ///< an event happens again and again in no time
   AS_ERR_FILE,         ///< a file cannot be read or written, or is not what it should be
-  AS_STOPPED,          ///< no failure: an event asked to stop; the state is the one there
-  AS_INTERRUPTED, ///< no failure: the interrupt callback asked to stop, after the last whole step
 } as_status;
 
 /// One failure. `message` is a whole sentence; `t` and `component` repeat its key facts.
@@ -42,6 +44,9 @@ typedef struct as_error {
 
 /// The constant's own name, e.g. "AS_ERR_SINGULAR".
 AS_API const char *as_status_name(as_status status);
+
+/// True of what went wrong: not of AS_OK, AS_STOPPED and AS_INTERRUPTED.
+static inline bool as_status_is_failure(as_status status) { return status > AS_OK; }
 
 /// True if the same call may succeed with a smaller step: AS_ERR_RETRY, AS_ERR_NONFINITE,
 /// AS_ERR_CONVERGENCE and AS_ERR_SINGULAR.

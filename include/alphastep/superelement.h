@@ -25,8 +25,6 @@
 extern "C" {
 #endif
 
-typedef int as_superelement_id;
-
 /// A node: where it is and which coordinates move it.
 typedef struct as_superelement_node {
   double position[3]; ///< at u = 0, in the superelement's frame [m]
@@ -41,6 +39,7 @@ typedef struct as_superelement_node {
 /// negative and that m_ij^2 <= m_ii m_jj, which every positive semidefinite matrix fulfils. A coordinate
 /// without any mass must be held by joints to something that has some; otherwise the start names it.
 typedef struct as_superelement_def {
+  unsigned cookie;                  ///< set by as_default_superelement_def(): leave it as it is
   const char *name;                 ///< NULL: `superelement 3`
   const as_sparse *mass;            ///< n x n [kg], required
   const as_sparse *stiffness;       ///< n x n [N/m]; NULL: none
@@ -73,7 +72,7 @@ AS_API as_status as_builder_add_node(as_builder *builder, const as_node_def *def
                                      as_error *error);
 
 AS_API int as_model_superelements(const as_model *model); ///< how many
-/// AS_NONE if there is none.
+/// AS_NO_SUPERELEMENT if there is none.
 AS_API as_superelement_id as_model_find_superelement(const as_model *model, const char *name);
 AS_API const char *as_model_superelement_name(const as_model *model, as_superelement_id id);
 /// How many coordinates it has, and where they begin in q and in v; -1 if there is no such thing. Of a body that

@@ -32,7 +32,7 @@ typedef struct as_survey {
 
   double gap;              ///< the largest constraint row as given [m, or sine of an angle]
   double largest_move;     ///< of a centre of mass, onto the constraints [m]
-  as_body_id moved_body;   ///< which one; AS_NONE: nothing has moved
+  as_body_id moved_body;   ///< which one; AS_NO_BODY: nothing has moved
   double velocity_change;  ///< sqrt(d^T M d) of the change of the velocities
   as_start_change *change; ///< n_changes: what of the start is not as it was given
   int n_changes;

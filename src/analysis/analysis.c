@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 
 as_analysis_def as_default_analysis_def(void) {
-  return (as_analysis_def){.max_iterations = 3000, .stability_limit = 600, .shortest_part = 1e-6};
+  return (as_analysis_def){.cookie = ASI_COOKIE(as_analysis_def),
+                           .max_iterations = 3000,
+                           .stability_limit = 600,
+                           .shortest_part = 1e-6};
 }
 
 static as_status check_def(const as_analysis_def *def, as_error *error) {
@@ -90,7 +94,8 @@ as_status as_analysis_create(const as_problem *problem, const as_analysis_def *d
                     "as_analysis_create needs a problem, a description and a place for the "
                     "analysis.");
   *out = NULL;
-  as_status status = check_def(def, error);
+  as_status status = ASI_CHECK_DEFINITION(as_analysis_def, def, error);
+  if (status == AS_OK) status = check_def(def, error);
   if (status) return status;
   as_analysis *a = asi_calloc(1, sizeof *a);
   if (a == NULL) return asi_fail_memory(error);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis/linearization.h"
+#include "base/definition.h"
 #include "base/error.h"
 #include "lie/rotation.h"
 #include "lie/space.h"
@@ -25,7 +26,8 @@
 #define UNSTEADY 1e-4
 
 as_linearization_def as_default_linearization_def(void) {
-  return (as_linearization_def){.axes = AS_AXES_AUTOMATIC, .limit = 1500};
+  return (as_linearization_def){
+      .cookie = ASI_COOKIE(as_linearization_def), .axes = AS_AXES_AUTOMATIC, .limit = 1500};
 }
 
 int asi_most_accelerated(const as_problem *p, const double *vdot, const double *xdot,
@@ -274,7 +276,8 @@ as_status as_linearize(const as_problem *problem, const as_initial *initial,
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_linearize needs a problem, a description and a place for the result.");
   *out = NULL;
-  as_status status = check(problem, def, error);
+  as_status status = ASI_CHECK_DEFINITION(as_linearization_def, def, error);
+  if (status == AS_OK) status = check(problem, def, error);
   if (status) return status;
   asi_linear *l = NULL, *world = NULL;
   const bool automatic = def->axes == AS_AXES_AUTOMATIC;

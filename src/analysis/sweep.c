@@ -8,13 +8,16 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "base/definition.h"
 #include "base/error.h"
 
 enum { MOST_CORRECTIONS = 15 };
 #define SLOWEST 0.5
 #define CONVERGED 1e-10
 
-as_sweep_def as_default_sweep_def(void) { return (as_sweep_def){.values = NULL}; }
+as_sweep_def as_default_sweep_def(void) {
+  return (as_sweep_def){.cookie = ASI_COOKIE(as_sweep_def), .values = NULL};
+}
 
 /// A sweep under way.
 typedef struct sweep {
@@ -228,7 +231,8 @@ as_status as_analysis_sweep(as_analysis *a, const as_initial *initial, const as_
   if (a == NULL || initial == NULL || def == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "A sweep needs an analysis, a start and a description.");
-  as_status status = check_def(def, error);
+  as_status status = ASI_CHECK_DEFINITION(as_sweep_def, def, error);
+  if (status == AS_OK) status = check_def(def, error);
   if (status) return status;
   const double unknown = (double)NAN;
   sweep w = {.a = a, .def = def, .t = initial->t, .before = unknown, .kept = &a->kept};

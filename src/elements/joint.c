@@ -113,6 +113,7 @@ int asi_joint_compose(asi_joint *joint, as_joint_kind kind) {
     put(joint, point);
     put(joint, untwisted);
     break;
+  case AS_JOINT_NOT_GIVEN:
   case AS_JOINT_MOTION:
   case AS_JOINT_OTHER:
   case AS_JOINT_COUPLING: break;

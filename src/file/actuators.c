@@ -40,7 +40,7 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
   (void)kind;
   thing->def.name = name;
   as_status status = AS_OK;
-  if (thing->def.joint != AS_NONE)
+  if (thing->def.joint.index != ASI_NONE)
     status = asi_choose_coordinate(r, thing->def.joint, thing->coordinate, &thing->def.coordinate,
                                    error);
   return status ? status : as_builder_add_actuator(r->builder, &thing->def, NULL, error);

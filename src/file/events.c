@@ -89,7 +89,7 @@ static void prepare_event(void *out) {
 
 static as_status check_event(const event_thing *thing, const char *name, as_error *error) {
   const as_rule_impulse *hit = &thing->impulse;
-  const bool given = hit->body != AS_NONE || hit->frame != AS_NONE;
+  const bool given = hit->body.index != ASI_NONE || hit->frame.index != ASI_NONE;
   if (given && hit->force[0] == NULL && hit->torque[0] == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The impulse of event \"%s\" has neither a force nor a torque.", name);
@@ -123,7 +123,7 @@ static as_status add_event(asi_reader *r, const asi_kind *kind, const char *name
   event.def.strike = thing->strike.id;
   event.def.n_strike = thing->strike.n;
   event.def.impulse = hit;
-  event.def.n_impulse = hit->body != AS_NONE || hit->frame != AS_NONE;
+  event.def.n_impulse = hit->body.index != ASI_NONE || hit->frame.index != ASI_NONE;
   r->events[r->n_events++] = event;
   return status;
 }
@@ -146,20 +146,20 @@ static bool find_signal(asi_reader *r, const asi_value *key, as_signal_id *out) 
   const as_builder *b = r->builder;
   const asi_names *names = &b->names[ASI_SORT_BLOCK];
   const int number = asi_names_find(names, block);
-  *out = number >= 0 ? asi_builder_find_signal(b, number, output ? output : "") : AS_NONE;
+  out->index = number >= 0 ? asi_builder_find_signal(b, number, output ? output : "") : ASI_NONE;
   if (number < 0) {
     asi_hint hint = {.word = block};
     for (int i = 0; i < names->count; ++i) asi_hint_try(&hint, asi_names_get(names, i));
     asi_complain(r, key, "there is no block \"%.60s\"%s", block, asi_hint_text(&hint));
-  } else if (*out < 0) {
+  } else if (out->index < 0) {
     asi_complain(r, key, "the block \"%.60s\" has no \"%.60s\"", block, output ? output : "value");
-  } else if (!b->signal[*out].declared && b->signal[*out].kind == AS_SIGNAL_OUTPUT) {
+  } else if (!b->signal[out->index].declared && b->signal[out->index].kind == AS_SIGNAL_OUTPUT) {
     asi_complain(r, key,
                  "\"%.60s\" follows from its formula: only states and sampled blocks can be set",
                  key->text);
-    *out = AS_NONE;
+    *out = AS_NO_SIGNAL;
   }
-  return *out >= 0;
+  return out->index >= 0;
 }
 
 bool asi_read_settings(asi_reader *r, const asi_value *v, asi_settings *out) {
@@ -175,15 +175,16 @@ bool asi_read_settings(asi_reader *r, const asi_value *v, asi_settings *out) {
     const asi_value *key = v->item[2 * i];
     const asi_path path = {key->text, 0, outer};
     as_rule_setting *setting = &out->setting[out->n];
-    setting->parameter = asi_names_find(&r->builder->names[ASI_SORT_PARAMETER], key->text);
-    setting->signal = AS_NONE;
+    setting->parameter =
+        (as_parameter_id){asi_names_find(&r->builder->names[ASI_SORT_PARAMETER], key->text)};
+    setting->signal = AS_NO_SIGNAL;
     r->path = &path;
     if (strncmp(key->text, "blocks.", 7) == 0) {
-      setting->parameter = AS_NONE;
+      setting->parameter = AS_NO_PARAMETER;
       good = find_signal(r, key, &setting->signal) &&
              asi_read_formula(r, v->item[2 * i + 1], &setting->value) && good;
       ++out->n;
-    } else if (setting->parameter >= 0) {
+    } else if (setting->parameter.index >= 0) {
       good = asi_read_formula(r, v->item[2 * i + 1], &setting->value) && good;
       ++out->n;
     } else if (asi_names_find(&r->parameter_names, key->text) < 0) {

@@ -157,7 +157,7 @@ static as_status add_load(asi_reader *r, const asi_kind *kind, const char *name,
   (void)kind;
   thing->def.name = name;
   if (isnan(thing->def.point[0]))
-    asi_copy(asi_builder_pose(r->builder, thing->def.body)->x, thing->def.point);
+    asi_copy(asi_builder_pose(r->builder, thing->def.body.index)->x, thing->def.point);
   for (int i = 0; i < 3; ++i) {
     take_component(r, thing->force[i], &thing->def.force[i], &thing->def.force_formula[i]);
     take_component(r, thing->torque[i], &thing->def.torque[i], &thing->def.torque_formula[i]);

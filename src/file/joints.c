@@ -47,7 +47,7 @@ const char *const asi_coordinate_names[] = {
 as_status asi_choose_coordinate(const asi_reader *r, as_joint_id joint, int name, int *out,
                                 as_error *error) {
   asi_coordinate all[AS_JOINT_COORDINATES];
-  const int n = asi_joint_coordinates(r->builder->joint[joint].kind, all);
+  const int n = asi_joint_coordinates(r->builder->joint[joint.index].kind, all);
   int matches = 0;
   for (int i = 0; i < n; ++i)
     if (name < 0 ? slot_of(all[i]) < N_PLAIN : slot_of(all[i]) == name) {
@@ -55,7 +55,7 @@ as_status asi_choose_coordinate(const asi_reader *r, as_joint_id joint, int name
       ++matches;
     }
   if (matches == 1) return AS_OK;
-  const char *of = asi_names_get(&r->builder->names[ASI_SORT_JOINT], joint);
+  const char *of = asi_names_get(&r->builder->names[ASI_SORT_JOINT], joint.index);
   if (name >= 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, of, "The joint \"%s\" has no %s.", of,
                     asi_coordinate_names[name]);

@@ -26,10 +26,9 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
 }
 
 const char *asi_entity_kind_plural(asi_entity_kind sort) {
-  static const char *const name[ASI_SORTS] = {"bodies", "frames",        "joints",
-                                              "forces", "superelements", "parameters",
-                                              "tables", "events",        "blocks",
-                                              "beams",  "stations"};
+  static const char *const name[ASI_SORTS] = {"bodies",        "frames",     "joints",  "forces",
+                                              "superelements", "parameters", "tables",  "events",
+                                              "blocks",        "beams",      "stations"};
   return name[sort];
 }
 
@@ -202,16 +201,16 @@ static bool read_path(asi_reader *r, const asi_value *v, const char **out) {
 // ---- names of things --------------------------------------------------------------------------------
 
 static int find_thing(const asi_reader *r, asi_entity_kind sort, const char *name) {
-  if (sort == ASI_SORT_BODY && strcmp(name, "ground") == 0) return AS_GROUND;
+  if (sort == ASI_SORT_BODY && strcmp(name, "ground") == 0) return ASI_GROUND;
   const int found = asi_names_find(&r->builder->names[sort], name);
-  return found >= 0 ? found : AS_NONE;
+  return found >= 0 ? found : ASI_NONE;
 }
 
 static bool read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out) {
   const char *name = asi_read_text(r, v);
   if (name == NULL) return false;
   *out = find_thing(r, sort, name);
-  if (*out != AS_NONE) return true;
+  if (*out != ASI_NONE) return true;
   r->broken = true;
   if (asi_names_find(&r->failed[sort], name) >= 0 || !asi_would_keep(r, v)) return false;
   asi_hint hint = {.word = name};
@@ -375,7 +374,7 @@ static bool read_name_list(asi_reader *r, const asi_value *v, asi_entity_kind so
   for (int i = 0; i < out->n; ++i) {
     const asi_path path = {NULL, i, outer};
     if (!one) r->path = &path;
-    good = read_name(r, one ? v : v->item[i], sort, &out->id[i]) && good;
+    good = read_name(r, one ? v : v->item[i], sort, &out->id[i].index) && good;
     r->path = outer;
   }
   return good;

@@ -26,8 +26,8 @@ typedef struct sensor_thing {
 
 static void prepare(void *out) {
   sensor_thing *thing = out;
-  *thing = (sensor_thing){.frame = {AS_NONE, AS_NONE},
-                          .joint = AS_NONE,
+  *thing = (sensor_thing){.frame = {ASI_NONE, ASI_NONE},
+                          .joint = ASI_NONE,
                           .coordinate = -1,
                           .seed = 1.0,
                           .bandwidth = (double)NAN,
@@ -126,7 +126,7 @@ static as_status find_quantity(const asi_reader *r, const char *type, const sens
     asi_coordinate all[AS_JOINT_COORDINATES];
     int which = 0;
     const as_status status =
-        asi_choose_coordinate(r, thing->joint, thing->coordinate, &which, error);
+        asi_choose_coordinate(r, (as_joint_id){thing->joint}, thing->coordinate, &which, error);
     if (status) return status;
     const int n = asi_joint_coordinates(r->builder->joint[thing->joint].kind, all);
     const char letter[3] = {'.', asi_coordinate_letter(all, n, which), '\0'};

@@ -126,9 +126,9 @@ typedef struct asi_texts {
   int n;
 } asi_texts;
 
-/// Things by their names; and parameters with formulas. Both are good as long as the machine.
+/// Joints by their names; and parameters with formulas. Both are good as long as the machine.
 typedef struct asi_ids {
-  int *id;
+  as_joint_id *id;
   int n;
 } asi_ids;
 

@@ -59,7 +59,8 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
   if ((r->broken && !is_event) || asi_out_of_memory(r)) return;
   as_status status = kind->add(r, kind, name, thing, &error);
   if (status == AS_OK && r->inactive)
-    status = as_builder_set_active(r->builder, r->builder->n_joints - 1, false, &error);
+    status =
+        as_builder_set_active(r->builder, (as_joint_id){r->builder->n_joints - 1}, false, &error);
   if (status == AS_ERR_MEMORY)
     r->no_memory = true;
   else if (status && !asi_complain_formula(r))

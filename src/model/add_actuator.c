@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "model/add_force.h"
 #include "model/measures.h"
 #include "model/scope.h"
 
 as_actuator_def as_default_actuator_def(void) {
-  return (as_actuator_def){
-      .joint = AS_NONE, .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}};
+  return (as_actuator_def){.cookie = ASI_COOKIE(as_actuator_def),
+                           .joint = AS_NO_JOINT,
+                           .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                           .body = {AS_NO_BODY, AS_NO_BODY}};
 }
 
 /// An element by formulas that is being put together.
@@ -132,7 +135,7 @@ static as_status append(making *m, const char *name, const as_element_type *type
                          .n_refs = list_refs(m, refs),
                          .mark = m->mark};
   memcpy(force.element.body, all->body, sizeof all->body);
-  for (int i = all->n_bodies; i < AS_ELEMENT_BODIES; ++i) force.element.body[i] = AS_GROUND;
+  for (int i = all->n_bodies; i < AS_ELEMENT_BODIES; ++i) force.element.body[i] = ASI_GROUND;
   flag_efforts(m, pair, &force.flags);
   const as_status status = asi_builder_force(m->b, &force, id, error);
   free(data);
@@ -150,13 +153,13 @@ static as_status end(making *m, as_status status) {
 
 static as_status find_joint(const as_builder *b, const as_actuator_def *def, const char *name,
                             asi_gauge *line, int body[2], as_error *error) {
-  if (def->joint < 0 || def->joint >= b->n_joints || !b->joint[def->joint].ours)
+  if (def->joint.index < 0 || def->joint.index >= b->n_joints || !b->joint[def->joint.index].ours)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The actuator \"%s\" is of joint %d, which is not there or has no coordinates.",
-                    name, def->joint);
+                    name, def->joint.index);
   asi_coordinate all[AS_JOINT_COORDINATES];
-  const int n = asi_joint_coordinates(b->joint[def->joint].kind, all);
-  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint);
+  const int n = asi_joint_coordinates(b->joint[def->joint.index].kind, all);
+  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint.index);
   if (def->coordinate < 0 || def->coordinate >= n)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The actuator \"%s\" is of coordinate %d of joint \"%s\", which has %d.", name,
@@ -167,7 +170,7 @@ static as_status find_joint(const as_builder *b, const as_actuator_def *def, con
         "The actuator \"%s\" is of a rotation vector of joint \"%s\": use a load with a torque and "
         "its reaction.",
         name, of);
-  *line = asi_joint_gauge(b, def->joint, all[def->coordinate]);
+  *line = asi_joint_gauge(b, def->joint.index, all[def->coordinate]);
   for (int e = 0; e < 2; ++e) body[e] = line->body[e];
   return AS_OK;
 }
@@ -182,16 +185,18 @@ static as_status find_line(const as_builder *b, const as_actuator_def *def, cons
 
 as_status as_builder_add_actuator(as_builder *b, const as_actuator_def *def, as_force_id *id,
                                   as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_actuator_def, def, error);
+  if (made) return made;
   char store[32], what[96];
   bool pair[ASI_PAIR * ASI_PAIR];
-  int body[2] = {AS_GROUND, AS_GROUND};
+  int body[2] = {ASI_GROUND, ASI_GROUND};
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   if (def->force == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The actuator \"%s\" has no force.",
                     name);
   asi_gauge line = {.turn = -1};
-  as_status status = def->joint == AS_NONE ? find_line(b, def, name, &line, body, error)
-                                           : find_joint(b, def, name, &line, body, error);
+  as_status status = def->joint.index == ASI_NONE ? find_line(b, def, name, &line, body, error)
+                                                  : find_joint(b, def, name, &line, body, error);
   if (status) return status;
   making *m = begin(b, name, body);
   if (m == NULL) return asi_fail_memory(error);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "alphastep/beam.h"
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/beam.h"
 #include "elements/vector.h"
@@ -23,7 +24,9 @@ enum { SPINNING_ELEMENTS = 4 };
 
 as_beam_section as_default_beam_section(void) { return (as_beam_section){.modulus = (double)NAN}; }
 
-as_beam_def as_default_beam_def(void) { return (as_beam_def){.mass = AS_BEAM_HERMITE}; }
+as_beam_def as_default_beam_def(void) {
+  return (as_beam_def){.cookie = ASI_COOKIE(as_beam_def), .mass = AS_BEAM_HERMITE};
+}
 
 // ---- checks -----------------------------------------------------------------------------------------
 
@@ -102,12 +105,12 @@ static as_status check_def(const as_builder *b, const as_beam_def *def, const ch
   for (int i = 0; i < def->n_stations && status == AS_OK; ++i) {
     const as_beam_station *x = &def->station[i];
     status = asi_check_finite(x->position, 3, "position of a station", "beam", name, error);
-    if (status || x->body == AS_NONE) continue;
+    if (status || x->body.index == ASI_NONE) continue;
     status = asi_builder_check_body(b, x->body, ASI_SORT_BEAM, name, error);
-    if (status == AS_OK && x->body >= 0 && b->body[x->body].body.n < 6)
+    if (status == AS_OK && x->body.index >= 0 && b->body[x->body.index].body.n < 6)
       status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                         "The beam \"%s\" is fixed to the point mass \"%s\", which does not turn.",
-                        name, asi_names_get(&b->names[ASI_SORT_BODY], x->body));
+                        name, asi_names_get(&b->names[ASI_SORT_BODY], x->body.index));
   }
   return status;
 }
@@ -150,16 +153,16 @@ static as_status take_station(work *w, int i, as_error *error) {
   const as_status status = asi_unit_quaternion(x->quaternion, "beam", w->name, quaternion, error);
   if (status) return status;
   asi_so3_matrix(quaternion, R);
-  *out = (asi_station){.beam = w->b->n_beams, .body = x->body};
+  *out = (asi_station){.beam = w->b->n_beams, .body = x->body.index};
   for (int k = 0; k < 3; ++k) asi_set(R[k], R[3 + k], R[6 + k], out->axes + 3 * k);
   asi_copy(x->position, out->position);
-  if (x->body == AS_NONE) {
+  if (x->body.index == ASI_NONE) {
     asi_set(0.0, -w->at[i].center[0], -w->at[i].center[1], out->frame.p);
     for (int k = 0; k < 3; ++k) out->frame.axis[4 * k] = 1.0;
     return AS_OK;
   }
   asi_marker marker;
-  const asi_side_def side = {AS_NONE, x->body, x->position, out->axes};
+  const asi_side_def side = {AS_NO_FRAME, x->body, x->position, out->axes};
   const as_status found = asi_builder_side(w->b, &side, ASI_SORT_BEAM, w->name, &marker, error);
   out->frame = marker.frame;
   return found;
@@ -203,11 +206,11 @@ static void add_rotary(double factor, const double *inertia, const asi_frame *f,
 static as_status take_element(work *w, int i, double s, as_error *error) {
   asi_beam *e = &w->element[i];
   as_body_motion pose[2];
-  const bool rigid[2] = {w->station[i].body != AS_GROUND, w->station[i + 1].body != AS_GROUND};
+  const bool rigid[2] = {w->station[i].body != ASI_GROUND, w->station[i + 1].body != ASI_GROUND};
   for (int k = 0; k < 2; ++k) {
     const int body = w->station[i + k].body;
     e->frame[k] = w->station[i + k].frame;
-    if (body == AS_NONE)
+    if (body == ASI_NONE)
       place_node(w, i + k, &pose[k]);
     else
       pose[k] = *asi_builder_pose(w->b, body);
@@ -327,7 +330,7 @@ static as_status append_node(work *w, int i, as_error *error) {
 
 static as_status append_station(work *w, int i, as_error *error) {
   as_builder *b = w->b;
-  as_status status = w->station[i].body == AS_NONE ? append_node(w, i, error) : AS_OK;
+  as_status status = w->station[i].body == ASI_NONE ? append_node(w, i, error) : AS_OK;
   void *array = b->station;
   if (status == AS_OK && !asi_grow(&array, b->n_stations, &b->room_stations, sizeof *b->station))
     status = asi_fail_memory(error);
@@ -371,8 +374,8 @@ static as_status append_element(work *w, int i, as_error *error) {
 /// The inertia that bodies have for it, which were there before.
 static void load_bodies(const work *w) {
   for (int i = 0; i < w->def->n_stations; ++i) {
-    if (w->def->station[i].body < 0) continue;
-    asi_body *body = &w->b->body[w->def->station[i].body].body;
+    if (w->def->station[i].body.index < 0) continue;
+    asi_body *body = &w->b->body[w->def->station[i].body.index].body;
     body->mass += w->mass[i];
     for (int k = 0; k < 9; ++k) body->J[k] += w->rotary[i][k];
     asi_body_note_inertia(body);
@@ -407,6 +410,8 @@ static as_status append_all(work *w, as_error *error) {
 
 as_status as_builder_add_beam(as_builder *b, const as_beam_def *def, as_beam_id *id,
                               as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_beam_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_BEAM, def->name, store);
   as_status status = check_def(b, def, name, error);
@@ -424,7 +429,7 @@ as_status as_builder_add_beam(as_builder *b, const as_beam_def *def, as_beam_id 
   if (status == AS_OK) status = take_all(&w, error);
   if (status == AS_OK) status = append_all(&w, error);
   if (status) asi_builder_reset(b, mark);
-  if (status == AS_OK && id) *id = b->n_beams - 1;
+  if (status == AS_OK && id) *id = (as_beam_id){b->n_beams - 1};
   free(w.station);
   free(w.at);
   free(w.rotary);
@@ -434,6 +439,7 @@ as_status as_builder_add_beam(as_builder *b, const as_beam_def *def, as_beam_id 
 }
 
 as_body_id as_builder_beam_node(const as_builder *b, as_beam_id beam, int station) {
-  if (beam < 0 || beam >= b->n_beams || station < 0 || station > b->beam[beam].n) return AS_NONE;
-  return b->station[b->beam[beam].station + station].body;
+  const int i = beam.index;
+  if (i < 0 || i >= b->n_beams || station < 0 || station > b->beam[i].n) return AS_NO_BODY;
+  return (as_body_id){b->station[b->beam[i].station + station].body};
 }

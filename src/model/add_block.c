@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "elements/actuator.h"
@@ -13,8 +14,12 @@
 #include "model/measures.h"
 #include "model/scope.h"
 
-as_signal_def as_default_signal_def(void) { return (as_signal_def){.period = (double)NAN}; }
-as_linear_def as_default_linear_def(void) { return (as_linear_def){.period = (double)NAN}; }
+as_signal_def as_default_signal_def(void) {
+  return (as_signal_def){.cookie = ASI_COOKIE(as_signal_def), .period = (double)NAN};
+}
+as_linear_def as_default_linear_def(void) {
+  return (as_linear_def){.cookie = ASI_COOKIE(as_linear_def), .period = (double)NAN};
+}
 
 // ---- names ------------------------------------------------------------------------------------------
 
@@ -137,9 +142,9 @@ static as_status append(as_builder *b, const asi_measures *all, asi_curve_ref fo
   if (data == NULL) return asi_fail_memory(error);
   *data = (asi_block_row){.formula = formula, .signal = signal, .n_gauges = all->n};
   memcpy(data + 1, all->gauge, (size_t)all->n * sizeof(asi_gauge));
-  asi_element e = {.type = &asi_block_row_type, .n_bodies = all->n_bodies, .reads = AS_NONE};
+  asi_element e = {.type = &asi_block_row_type, .n_bodies = all->n_bodies, .reads = ASI_NONE};
   memcpy(e.body, all->body, sizeof all->body);
-  for (int i = all->n_bodies; i < AS_ELEMENT_BODIES; ++i) e.body[i] = AS_GROUND;
+  for (int i = all->n_bodies; i < AS_ELEMENT_BODIES; ++i) e.body[i] = ASI_GROUND;
   const asi_element_flags flags = {.n_bodies = all->n_bodies};
   const as_status status =
       asi_builder_element(b, &e, &flags, data, size, refs, list_refs(all->n, refs), error);
@@ -181,7 +186,7 @@ static as_status add_formula(as_builder *b, const char *text, const char *what, 
   all->data = asi_builder_next_data(b);
   all->of_block = true;
   all->n_bodies = 1;
-  all->body[0] = AS_GROUND;
+  all->body[0] = ASI_GROUND;
   const as_status status = compile(b, all, text, what, signal, error);
   free(all);
   if (status) asi_builder_reset(b, mark);
@@ -251,6 +256,8 @@ static as_status set_unit(asi_signal *s, const char *block, const char *unit, as
 
 as_status as_builder_add_signal(as_builder *b, const as_signal_def *def, as_signal_id *id,
                                 as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_signal_def, def, error);
+  if (made) return made;
   int number, element;
   char what[96];
   const char *block = def->block ? def->block : "";
@@ -282,7 +289,7 @@ as_status as_builder_add_signal(as_builder *b, const as_signal_def *def, as_sign
     s->after = def->after;
     s->delay = split_delay(def->period, def->delay, &s->wait);
   }
-  if (id) *id = number;
+  if (id) *id = (as_signal_id){number};
   return AS_OK;
 }
 
@@ -374,6 +381,8 @@ static as_status add_inputs(as_builder *b, const as_linear_def *def, asi_linear_
 }
 
 as_status as_builder_add_linear(as_builder *b, const as_linear_def *def, as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_linear_def, def, error);
+  if (made) return made;
   as_status status = check_linear(def, error);
   if (status) return status;
   const double *const matrix[4] = {def->A, def->B, def->C, def->D};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
@@ -10,14 +11,18 @@
 
 as_body_def as_default_body_def(void) {
   const double missing = (double)NAN;
-  return (as_body_def){.space = AS_SPACE_R3SO3,
+  return (as_body_def){.cookie = ASI_COOKIE(as_body_def),
+                       .space = AS_SPACE_R3SO3,
                        .mass = missing,
                        .inertia = {missing, missing, missing, 0.0, 0.0, 0.0},
                        .quaternion = {1.0, 0.0, 0.0, 0.0}};
 }
 
 as_frame_def as_default_frame_def(void) {
-  return (as_frame_def){.body = AS_NONE, .quaternion = {1.0, 0.0, 0.0, 0.0}, .turn_axis = 2};
+  return (as_frame_def){.cookie = ASI_COOKIE(as_frame_def),
+                        .body = AS_NO_BODY,
+                        .quaternion = {1.0, 0.0, 0.0, 0.0},
+                        .turn_axis = 2};
 }
 
 as_status asi_check_finite(const double *x, int n, const char *what, const char *sort,
@@ -98,6 +103,8 @@ static asi_given note_given(const as_body_def *def, const double quaternion[4], 
 
 as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id *id,
                               as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_body_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_BODY, def->name, store);
   const bool rigid = def->kind != AS_BODY_POINT;
@@ -127,7 +134,7 @@ as_status as_builder_add_body(as_builder *b, const as_body_def *def, as_body_id 
   status = asi_names_add(&b->names[ASI_SORT_BODY], ASI_SORT_BODY, def->name, error);
   if (status) return status;
   b->body[b->n_bodies] = start;
-  if (id) *id = b->n_bodies;
+  if (id) *id = (as_body_id){b->n_bodies};
   ++b->n_bodies;
   return AS_OK;
 }
@@ -153,10 +160,12 @@ static as_status take_motion(as_builder *b, const as_frame_def *def, const char 
 
 as_status as_builder_add_frame(as_builder *b, const as_frame_def *def, as_frame_id *id,
                                as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_frame_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FRAME, def->name, store);
   const asi_mark mark = asi_builder_mark(b);
-  asi_marker marker = {.body = def->body};
+  asi_marker marker = {.body = def->body.index};
   double quaternion[4], axes[9], R[9];
   as_status status = asi_builder_check_body(b, def->body, ASI_SORT_FRAME, name, error);
   if (status == AS_OK)
@@ -167,11 +176,11 @@ as_status as_builder_add_frame(as_builder *b, const as_frame_def *def, as_frame_
   asi_so3_matrix(quaternion, R);
   for (int k = 0; k < 3; ++k) asi_set(R[k], R[3 + k], R[6 + k], axes + 3 * k);
   if (def->in_world) {
-    const asi_side_def side = {AS_NONE, def->body, def->position, axes};
+    const asi_side_def side = {AS_NO_FRAME, def->body, def->position, axes};
     status = asi_builder_side(b, &side, ASI_SORT_FRAME, name, &marker, error);
   } else {
     asi_copy(def->position, marker.frame.p);
-    if (def->body >= 0) asi_add(-1.0, b->body[def->body].body.com, marker.frame.p);
+    if (def->body.index >= 0) asi_add(-1.0, b->body[def->body.index].body.com, marker.frame.p);
     memcpy(marker.frame.axis, axes, sizeof axes);
   }
   if (status == AS_OK) status = take_motion(b, def, name, &marker, error);
@@ -186,7 +195,7 @@ as_status as_builder_add_frame(as_builder *b, const as_frame_def *def, as_frame_
     return status;
   }
   b->frame[b->n_frames] = marker;
-  if (id) *id = b->n_frames;
+  if (id) *id = (as_frame_id){b->n_frames};
   ++b->n_frames;
   return AS_OK;
 }

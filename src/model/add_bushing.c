@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/bushing.h"
 #include "elements/vector.h"
@@ -12,7 +13,9 @@
 enum { N = ASI_BUSHING };
 
 as_bushing_def as_default_bushing_def(void) {
-  return (as_bushing_def){.frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}};
+  return (as_bushing_def){.cookie = ASI_COOKIE(as_bushing_def),
+                          .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                          .body = {AS_NO_BODY, AS_NO_BODY}};
 }
 
 /// Elimination without exchanges: what is left on the diagonal must not be negative, and where it is zero so must
@@ -75,6 +78,8 @@ static as_status take_laws(as_builder *b, const as_bushing_def *def, const char 
 
 as_status as_builder_add_bushing(as_builder *b, const as_bushing_def *def, as_force_id *id,
                                  as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_bushing_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {
       offsetof(asi_bushing, law[0].both), offsetof(asi_bushing, law[1].both),
       offsetof(asi_bushing, law[2].both), offsetof(asi_bushing, law[3].both),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/contact.h"
 #include "elements/stop.h"
@@ -11,15 +12,17 @@
 #include "model/add_force.h"
 
 as_stop_def as_default_stop_def(void) {
-  return (as_stop_def){.joint = AS_NONE,
+  return (as_stop_def){.cookie = ASI_COOKIE(as_stop_def),
+                       .joint = AS_NO_JOINT,
                        .lower = (double)NAN,
                        .upper = (double)NAN,
                        .law = {.stiffness = (double)NAN, .exponent = 1.5}};
 }
 
 as_contact_def as_default_contact_def(void) {
-  return (as_contact_def){.frame = {AS_NONE, AS_NONE},
-                          .body = {AS_NONE, AS_NONE},
+  return (as_contact_def){.cookie = ASI_COOKIE(as_contact_def),
+                          .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                          .body = {AS_NO_BODY, AS_NO_BODY},
                           .law = {.stiffness = (double)NAN, .exponent = 1.5},
                           .slip_speed = (double)NAN};
 }
@@ -75,13 +78,13 @@ static as_status check_limits(const as_stop_def *def, bool angle, const char *na
 /// The coordinate and the ends of the joint that it belongs to.
 static as_status stop_ends(const as_builder *b, const as_stop_def *def, const char *name,
                            asi_stop *data, int body[2], as_error *error) {
-  if (def->joint < 0 || def->joint >= b->n_joints || !b->joint[def->joint].ours)
+  if (def->joint.index < 0 || def->joint.index >= b->n_joints || !b->joint[def->joint.index].ours)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The stop \"%s\" is of joint %d, which is not there or has no coordinates.",
-                    name, def->joint);
-  const asi_joint_info *info = &b->joint[def->joint];
+                    name, def->joint.index);
+  const asi_joint_info *info = &b->joint[def->joint.index];
   const asi_element *e = &b->element[info->element];
-  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint);
+  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint.index);
   asi_coordinate all[AS_JOINT_COORDINATES];
   const int n = asi_joint_coordinates(info->kind, all);
   if (def->coordinate < 0 || def->coordinate >= n)
@@ -105,6 +108,8 @@ static as_status stop_ends(const as_builder *b, const as_stop_def *def, const ch
 
 as_status as_builder_add_stop(as_builder *b, const as_stop_def *def, as_force_id *id,
                               as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_stop_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {offsetof(asi_stop, law.curve), offsetof(asi_stop, law.both)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
@@ -144,7 +149,7 @@ static as_status contact_ends(const as_builder *b, const as_contact_def *def, co
   const bool flat = def->normal[0] == 0.0 && def->normal[1] == 0.0 && def->normal[2] == 0.0;
   const double any[3] = {0};
   double axes[9];
-  if (!asi_triad(def->normal, 2, any, 0, axes) || (flat && def->frame[0] == AS_NONE))
+  if (!asi_triad(def->normal, 2, any, 0, axes) || (flat && def->frame[0].index == ASI_NONE))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The normal of the contact \"%s\" is zero or not finite.", name);
   const asi_side_def side[2] = {{def->frame[0], def->body[0], def->point, axes},
@@ -166,6 +171,8 @@ static as_status contact_ends(const as_builder *b, const as_contact_def *def, co
 
 as_status as_builder_add_contact(as_builder *b, const as_contact_def *def, as_force_id *id,
                                  as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_contact_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {offsetof(asi_contact, law.curve), offsetof(asi_contact, law.both),
                                 offsetof(asi_contact, friction.law)};
   char store[32];

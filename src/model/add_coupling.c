@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/coupling.h"
 #include "model/builder.h"
@@ -15,12 +16,17 @@ static as_tooth_def default_tooth(void) {
 }
 
 as_gear_def as_default_gear_def(void) {
-  return (as_gear_def){.joint = {AS_NONE, AS_NONE}, .tooth = default_tooth()};
+  return (as_gear_def){.cookie = ASI_COOKIE(as_gear_def),
+                       .joint = {AS_NO_JOINT, AS_NO_JOINT},
+                       .tooth = default_tooth()};
 }
 
 as_rack_def as_default_rack_def(void) {
-  return (as_rack_def){
-      .pinion = AS_NONE, .rack = AS_NONE, .radius = (double)NAN, .tooth = default_tooth()};
+  return (as_rack_def){.cookie = ASI_COOKIE(as_rack_def),
+                       .pinion = AS_NO_JOINT,
+                       .rack = AS_NO_JOINT,
+                       .radius = (double)NAN,
+                       .tooth = default_tooth()};
 }
 
 /// What is to be coupled.
@@ -35,7 +41,7 @@ typedef struct coupling_def {
 } coupling_def;
 
 static const asi_element *element_of(const as_builder *b, as_joint_id joint) {
-  return &b->element[b->joint[joint].element];
+  return &b->element[b->joint[joint.index].element];
 }
 
 /// Whether a joint has the coordinate.
@@ -50,12 +56,12 @@ static bool has_coordinate(as_joint_kind kind, bool angle) {
 
 static as_status check_joint(const as_builder *b, const coupling_def *def, int s, as_error *error) {
   const as_joint_id id = def->joint[s];
-  if (id < 0 || id >= b->n_joints)
+  if (id.index < 0 || id.index >= b->n_joints)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, def->name,
                     "The %s \"%s\" couples joint %d, which is not there.", def->kind, def->name,
-                    id);
-  const asi_joint_info *joint = &b->joint[id];
-  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], id);
+                    id.index);
+  const asi_joint_info *joint = &b->joint[id.index];
+  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], id.index);
   if (!joint->ours || !has_coordinate(joint->kind, def->angle[s]))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, def->name,
                     "The %s \"%s\" needs %s z of joint \"%s\", which has none.", def->kind,
@@ -85,8 +91,8 @@ static as_status find_wheels(const as_builder *b, const coupling_def *def, int w
   return asi_fail(
       error, AS_ERR_ARGUMENT, (double)NAN, def->name,
       "The %s \"%s\" couples joints \"%s\" and \"%s\", which are between the same bodies.",
-      def->kind, def->name, asi_names_get(&b->names[ASI_SORT_JOINT], def->joint[0]),
-      asi_names_get(&b->names[ASI_SORT_JOINT], def->joint[1]));
+      def->kind, def->name, asi_names_get(&b->names[ASI_SORT_JOINT], def->joint[0].index),
+      asi_names_get(&b->names[ASI_SORT_JOINT], def->joint[1].index));
 }
 
 /// Sets a side; bodies of the element are the wheels, then what carries them.
@@ -175,6 +181,8 @@ static int common_divisor(int a, int b) {
 
 as_status as_builder_add_gear(as_builder *b, const as_gear_def *def, as_joint_id *id,
                               as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_gear_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_JOINT, def->name, store);
   if (def->teeth[0] < 1 || def->teeth[1] < 1)
@@ -196,6 +204,8 @@ as_status as_builder_add_gear(as_builder *b, const as_gear_def *def, as_joint_id
 
 as_status as_builder_add_rack(as_builder *b, const as_rack_def *def, as_joint_id *id,
                               as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_rack_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_JOINT, def->name, store);
   if (!isfinite(def->radius) || def->radius == 0.0)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/spring.h"
 #include "elements/vector.h"
@@ -12,20 +13,29 @@
 const double asi_world_axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 as_spring_def as_default_spring_def(void) {
-  return (as_spring_def){
-      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .length = (double)NAN};
+  return (as_spring_def){.cookie = ASI_COOKIE(as_spring_def),
+                         .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                         .body = {AS_NO_BODY, AS_NO_BODY},
+                         .length = (double)NAN};
 }
 
 as_torsion_def as_default_torsion_def(void) {
-  return (as_torsion_def){
-      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .angle = (double)NAN};
+  return (as_torsion_def){.cookie = ASI_COOKIE(as_torsion_def),
+                          .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                          .body = {AS_NO_BODY, AS_NO_BODY},
+                          .angle = (double)NAN};
 }
 
 as_load_def as_default_load_def(void) {
-  return (as_load_def){.frame = AS_NONE, .body = AS_NONE, .reaction = AS_NONE};
+  return (as_load_def){.cookie = ASI_COOKIE(as_load_def),
+                       .frame = AS_NO_FRAME,
+                       .body = AS_NO_BODY,
+                       .reaction = AS_NO_BODY};
 }
 
-as_element_def as_default_element_def(void) { return (as_element_def){.reads = AS_NONE}; }
+as_element_def as_default_element_def(void) {
+  return (as_element_def){.cookie = ASI_COOKIE(as_element_def), .reads = AS_NO_JOINT};
+}
 
 enum { MOST_REFS = 224 };
 
@@ -59,7 +69,7 @@ as_status asi_builder_force(as_builder *b, const asi_force_def *def, as_force_id
     return status;
   }
   b->force[b->n_forces] = b->n_elements - 1;
-  if (id) *id = b->n_forces;
+  if (id) *id = (as_force_id){b->n_forces};
   ++b->n_forces;
   return AS_OK;
 }
@@ -185,6 +195,8 @@ static as_status start_length(const as_builder *b, const asi_ends *ends, const i
 
 as_status as_builder_add_spring(as_builder *b, const as_spring_def *def, as_force_id *id,
                                 as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_spring_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {offsetof(asi_spring, law.spring), offsetof(asi_spring, law.damper),
                                 offsetof(asi_spring, law.both)};
   char store[32];
@@ -239,7 +251,7 @@ static void flag_turns(bool *m) {
 
 static as_status torsion_ends(const as_builder *b, const as_torsion_def *def, const char *name,
                               asi_ends *ends, int body[2], as_error *error) {
-  const bool by_frames = def->frame[0] != AS_NONE && def->frame[1] != AS_NONE;
+  const bool by_frames = def->frame[0].index != ASI_NONE && def->frame[1].index != ASI_NONE;
   const bool has_axis = def->axis[0] != 0.0 || def->axis[1] != 0.0 || def->axis[2] != 0.0;
   const double origin[3] = {0};
   double axes[9];
@@ -256,6 +268,8 @@ static as_status torsion_ends(const as_builder *b, const as_torsion_def *def, co
 
 as_status as_builder_add_torsion(as_builder *b, const as_torsion_def *def, as_force_id *id,
                                  as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_torsion_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {offsetof(asi_torsion, law.spring),
                                 offsetof(asi_torsion, law.damper), offsetof(asi_torsion, law.both)};
   char store[32];
@@ -304,10 +318,12 @@ static bool has_formulas(const as_load_def *def) {
 
 as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id *id,
                               as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_load_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {offsetof(asi_load, factor)};
   char store[32], what[96];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
-  const as_body_id back = def->reaction == AS_NONE ? AS_GROUND : def->reaction;
+  const as_body_id back = def->reaction.index == ASI_NONE ? AS_GROUND : def->reaction;
   const asi_side_def side = {def->frame, def->body, def->point, asi_world_axes};
   asi_marker marker;
   as_status status = asi_builder_side(b, &side, ASI_SORT_FORCE, name, &marker, error);
@@ -318,12 +334,12 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "Component %d of the load \"%s\" is %g N and %g N m.", i, name, def->force[i],
                       def->torque[i]);
-  if (marker.body < 0 || marker.body == back)
+  if (marker.body < 0 || marker.body == back.index)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The load \"%s\" acts on %s.", name,
                     marker.body < 0 ? "the ground" : "a body and, with its reaction, on itself");
   const bool turns = has_torque(def);
   if (turns) status = check_turns(b, marker.body, name, error);
-  if (turns && status == AS_OK) status = check_turns(b, back, name, error);
+  if (turns && status == AS_OK) status = check_turns(b, back.index, name, error);
   if (status) return status;
   asi_load data = {.frame = marker.frame,
                    .motion = marker.moving ? marker.motion : asi_no_motion(),
@@ -332,7 +348,7 @@ as_status as_builder_add_load(as_builder *b, const as_load_def *def, as_force_id
   asi_copy(def->torque, data.torque);
   asi_force_def force = {
       .name = def->name,
-      .element = {.type = &asi_load_type, .body = {marker.body, back}, .n_bodies = 2},
+      .element = {.type = &asi_load_type, .body = {marker.body, back.index}, .n_bodies = 2},
       .flags = {.n_bodies = 2, .force = true},
       .data = &data,
       .size = sizeof data,
@@ -374,27 +390,28 @@ static asi_entity_kind element_sort(const as_element_def *def) {
 /// How many multipliers the element reads, and of which joint.
 static as_status check_reads(const as_builder *b, const as_element_def *def, const char *name,
                              asi_element *e, as_error *error) {
-  e->reads = def->reads == AS_SELF ? b->n_joints : def->reads;
-  if (def->reads == AS_NONE) return AS_OK;
+  e->reads = def->reads.index == ASI_SELF ? b->n_joints : def->reads.index;
+  if (def->reads.index == ASI_NONE) return AS_OK;
   if (def->forceless)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" has no force that could depend on multipliers.", name);
-  if (def->reads == AS_SELF) {
+  if (def->reads.index == ASI_SELF) {
     e->n_read = def->n_rows;
-  } else if (def->reads >= 0 && def->reads < b->n_joints) {
-    e->n_read = b->element[b->joint[def->reads].element].n_rows;
+  } else if (def->reads.index >= 0 && def->reads.index < b->n_joints) {
+    e->n_read = b->element[b->joint[def->reads.index].element].n_rows;
   } else {
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" reads the multipliers of joint %d, which is not there.",
-                    name, def->reads);
+                    name, def->reads.index);
   }
   if (e->n_read == 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The element \"%s\" reads the multipliers of %s%s%s, which has no rows.", name,
-                    def->reads == AS_SELF ? "itself" : "joint \"",
-                    def->reads == AS_SELF ? ""
-                                          : asi_names_get(&b->names[ASI_SORT_JOINT], def->reads),
-                    def->reads == AS_SELF ? "" : "\"");
+                    def->reads.index == ASI_SELF ? "itself" : "joint \"",
+                    def->reads.index == ASI_SELF
+                        ? ""
+                        : asi_names_get(&b->names[ASI_SORT_JOINT], def->reads.index),
+                    def->reads.index == ASI_SELF ? "" : "\"");
   return AS_OK;
 }
 
@@ -406,7 +423,7 @@ static as_status check_element(const as_builder *b, const as_element_def *def, c
                     "The element \"%s\" has no evaluate function.", name);
   bool grounded = false;
   for (int i = 0; i < def->n_bodies && i < AS_ELEMENT_BODIES; ++i)
-    grounded = grounded || def->body[i] == AS_GROUND;
+    grounded = grounded || def->body[i].index == ASI_GROUND;
   if (def->n_bodies < 1 || def->n_bodies > AS_ELEMENT_BODIES - !grounded || def->n_rows < 0 ||
       def->n_rows > AS_ELEMENT_ROWS)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -425,17 +442,17 @@ static as_status check_element(const as_builder *b, const as_element_def *def, c
     const as_status status = asi_builder_check_body(b, def->body[i], sort, name, error);
     if (status) return status;
     for (int j = 0; j < i; ++j)
-      if (def->body[j] == def->body[i] && def->body[i] >= 0)
+      if (def->body[j].index == def->body[i].index && def->body[i].index >= 0)
         return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                         "The element \"%s\" has body \"%s\" twice.", name,
-                        asi_names_get(&b->names[ASI_SORT_BODY], def->body[i]));
+                        asi_names_get(&b->names[ASI_SORT_BODY], def->body[i].index));
   }
   return AS_OK;
 }
 
 /// Like asi_builder_force(), for an element with rows.
 static as_status append_joint(as_builder *b, const as_element_def *def, const asi_element *e,
-                              const asi_element_flags *flags, asi_mark mark, int *id,
+                              const asi_element_flags *flags, asi_mark mark, as_element_id *id,
                               as_error *error) {
   as_status status = asi_builder_element(b, e, flags, def->data, def->data_size, NULL, 0, error);
   void *array = b->joint;
@@ -449,13 +466,15 @@ static as_status append_joint(as_builder *b, const as_element_def *def, const as
     return status;
   }
   b->joint[b->n_joints] = (asi_joint_info){.kind = AS_JOINT_OTHER, .element = b->n_elements - 1};
-  if (id) *id = b->n_joints;
+  if (id) *id = (as_element_id){{b->n_joints}, AS_NO_FORCE};
   ++b->n_joints;
   return AS_OK;
 }
 
-as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *id,
+as_status as_builder_add_element(as_builder *b, const as_element_def *def, as_element_id *id,
                                  as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_element_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, element_sort(def), def->name, store);
   asi_element e = {.type = def->type,
@@ -487,7 +506,7 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *
   if (def->inertia) take_flags(def->pattern.M, flags.M, columns * columns);
   if (def->inertia) take_flags(def->pattern.Ma_q, flags.Ma_q, columns * columns);
   for (int i = 0; i < AS_ELEMENT_BODIES; ++i)
-    e.body[i] = i < def->n_bodies ? def->body[i] : AS_GROUND;
+    e.body[i] = i < def->n_bodies ? def->body[i].index : ASI_GROUND;
   if (element_sort(def) == ASI_SORT_JOINT) return append_joint(b, def, &e, &flags, mark, id, error);
   const asi_force_def force = {.name = def->name,
                                .element = e,
@@ -495,5 +514,8 @@ as_status as_builder_add_element(as_builder *b, const as_element_def *def, int *
                                .data = def->data,
                                .size = def->data_size,
                                .mark = mark};
-  return asi_builder_force(b, &force, id, error);
+  as_force_id added;
+  status = asi_builder_force(b, &force, &added, error);
+  if (status == AS_OK && id) *id = (as_element_id){AS_NO_JOINT, added};
+  return status;
 }

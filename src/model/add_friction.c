@@ -4,12 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/friction.h"
 #include "model/add_force.h"
 
 as_joint_friction_def as_default_joint_friction_def(void) {
-  return (as_joint_friction_def){.joint = AS_NONE, .transition_speed = 1e-3, .small_force = 1e-3};
+  return (as_joint_friction_def){.cookie = ASI_COOKIE(as_joint_friction_def),
+                                 .joint = AS_NO_JOINT,
+                                 .transition_speed = 1e-3,
+                                 .small_force = 1e-3};
 }
 
 /// A function that is a number after all.
@@ -74,11 +78,12 @@ static as_status check_numbers(const as_joint_friction_def *def, as_joint_kind k
 /// Whether there is such a joint, and friction for it.
 static as_status check_joint(const as_builder *b, const as_joint_friction_def *def,
                              const char *name, as_error *error) {
-  if (def->joint < 0 || def->joint >= b->n_joints)
+  if (def->joint.index < 0 || def->joint.index >= b->n_joints)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The friction \"%s\" is in joint %d, which is not there.", name, def->joint);
-  const asi_joint_info *joint = &b->joint[def->joint];
-  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint);
+                    "The friction \"%s\" is in joint %d, which is not there.", name,
+                    def->joint.index);
+  const asi_joint_info *joint = &b->joint[def->joint.index];
+  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint.index);
   asi_coordinate c[AS_JOINT_COORDINATES];
   const int n = joint->ours ? asi_joint_coordinates(joint->kind, c) : 0;
   if (n == 0)
@@ -98,13 +103,13 @@ static as_status check_joint(const as_builder *b, const as_joint_friction_def *d
 
 static as_status check_kind(const as_builder *b, as_joint_id joint, const char *name,
                             as_error *error) {
-  const as_joint_kind kind = b->joint[joint].kind;
+  const as_joint_kind kind = b->joint[joint.index].kind;
   if (asi_friction_is_known(kind)) return AS_OK;
   return asi_fail(
       error, AS_ERR_UNSUPPORTED, (double)NAN, name,
       "The friction \"%s\" is in the %s joint \"%s\": there is a coefficient only for revolute, "
       "prismatic, cylindrical and spherical joints.",
-      name, asi_joint_kind_name(kind), asi_names_get(&b->names[ASI_SORT_JOINT], joint));
+      name, asi_joint_kind_name(kind), asi_names_get(&b->names[ASI_SORT_JOINT], joint.index));
 }
 
 /// A point mass has no rotation that could be resisted.
@@ -123,19 +128,21 @@ static as_status check_turns(const as_builder *b, const asi_friction *f, const i
 
 as_status as_builder_add_joint_friction(as_builder *b, const as_joint_friction_def *def,
                                         as_force_id *id, as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_joint_friction_def, def, error);
+  if (made) return made;
   static const size_t refs[] = {offsetof(asi_friction, coefficient.law)};
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_FORCE, def->name, store);
   as_status status = check_joint(b, def, name, error);
   if (status) return status;
-  const as_joint_kind kind = b->joint[def->joint].kind;
-  const asi_element *of = &b->element[b->joint[def->joint].element];
+  const as_joint_kind kind = b->joint[def->joint.index].kind;
+  const asi_element *of = &b->element[b->joint[def->joint.index].element];
   asi_friction data = {.speed = def->transition_speed, .small = def->small_force};
   asi_force_def force = {.name = def->name,
                          .element = {.type = &asi_friction_type,
                                      .n_bodies = 2,
                                      .body = {of->body[0], of->body[1]},
-                                     .reads = AS_NONE},
+                                     .reads = ASI_NONE},
                          .flags = {.n_bodies = 2, .force = true},
                          .data = &data,
                          .size = sizeof data,
@@ -160,7 +167,7 @@ as_status as_builder_add_joint_friction(as_builder *b, const as_joint_friction_d
     return status;
   }
   if (data.n_pads > 0) {
-    force.element.reads = def->joint;
+    force.element.reads = def->joint.index;
     force.element.n_read = force.flags.n_read = of->n_rows;
   }
   asi_friction_pattern(&data, force.flags.f_q, force.flags.f_v, force.flags.f_lambda);

@@ -4,17 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/spring.h"
 #include "elements/vector.h"
 #include "model/builder.h"
 
 as_joint_def as_default_joint_def(void) {
-  return (as_joint_def){
-      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .lead = (double)NAN};
+  return (as_joint_def){.cookie = ASI_COOKIE(as_joint_def),
+                        .kind = AS_JOINT_NOT_GIVEN,
+                        .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                        .body = {AS_NO_BODY, AS_NO_BODY},
+                        .lead = (double)NAN};
 }
 
-as_motion_def as_default_motion_def(void) { return (as_motion_def){.joint = AS_NONE}; }
+as_motion_def as_default_motion_def(void) {
+  return (as_motion_def){.cookie = ASI_COOKIE(as_motion_def), .joint = AS_NO_JOINT};
+}
 
 static bool is_zero(const double *a) { return a[0] == 0.0 && a[1] == 0.0 && a[2] == 0.0; }
 
@@ -68,12 +74,12 @@ static as_status joint_sides(const as_builder *b, const as_joint_def *def, const
                              asi_marker side[2], as_error *error) {
   double axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   as_status status = AS_OK;
-  if (def->frame[0] == AS_NONE || def->frame[1] == AS_NONE)
+  if (def->frame[0].index == ASI_NONE || def->frame[1].index == ASI_NONE)
     status = joint_axes(def, name, axes, error);
   const bool bent = def->kind == AS_JOINT_CONSTANT_VELOCITY && !is_zero(def->second_axis);
   for (int s = 0; s < 2 && status == AS_OK; ++s) {
     const bool other = s == 1 && def->kind == AS_JOINT_DISTANCE;
-    if (s == 1 && bent && def->frame[1] == AS_NONE && !bend_axes(def->second_axis, axes))
+    if (s == 1 && bent && def->frame[1].index == ASI_NONE && !bend_axes(def->second_axis, axes))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "The shafts of the joint \"%s\" are opposite or not finite.", name);
     const asi_side_def given = {def->frame[s], def->body[s], other ? def->second_point : def->point,
@@ -180,8 +186,13 @@ static as_status set_lead(const as_builder *b, const as_joint_def *def, const ch
 
 as_status as_builder_add_joint(as_builder *b, const as_joint_def *def, as_joint_id *id,
                                as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_joint_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_JOINT, def->name, store);
+  if (def->kind == AS_JOINT_NOT_GIVEN)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "The kind of the joint \"%s\" is not given.", name);
   if ((int)def->kind < 0 || def->kind >= AS_JOINT_MOTION)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The joint \"%s\" has the unknown kind %d.", name, (int)def->kind);
@@ -246,15 +257,15 @@ static void drive_row(asi_coordinate c, asi_curve_ref law, asi_moving_joint *m) 
 
 static as_status check_motion(const as_builder *b, const as_motion_def *def, const char *name,
                               asi_coordinate *c, as_error *error) {
-  if (def->joint < 0 || def->joint >= b->n_joints || !b->joint[def->joint].ours)
+  if (def->joint.index < 0 || def->joint.index >= b->n_joints || !b->joint[def->joint.index].ours)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The motion \"%s\" is of joint %d, which is not there or has no coordinates.",
-                    name, def->joint);
+                    name, def->joint.index);
   if (def->law == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "The motion \"%s\" has no law.",
                     name);
-  const asi_joint_info *joint = &b->joint[def->joint];
-  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint);
+  const asi_joint_info *joint = &b->joint[def->joint.index];
+  const char *of = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint.index);
   asi_coordinate all[AS_JOINT_COORDINATES];
   const int n = asi_joint_coordinates(joint->kind, all);
   if (def->coordinate < 0 || def->coordinate >= n)
@@ -277,6 +288,8 @@ static as_status check_motion(const as_builder *b, const as_motion_def *def, con
 
 as_status as_builder_add_motion(as_builder *b, const as_motion_def *def, as_joint_id *id,
                                 as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_motion_def, def, error);
+  if (made) return made;
   char store[32], what[96];
   const char *name = asi_builder_name(b, ASI_SORT_JOINT, def->name, store);
   const asi_mark mark = asi_builder_mark(b);
@@ -287,7 +300,7 @@ as_status as_builder_add_motion(as_builder *b, const as_motion_def *def, as_join
   snprintf(what, sizeof what, "The law of motion \"%.48s\"", name);
   status = asi_builder_motion(b, def->law, what, &law, error);
   if (status) return status;
-  const asi_element *of = &b->element[b->joint[def->joint].element];
+  const asi_element *of = &b->element[b->joint[def->joint.index].element];
   asi_moving_joint m = {.length = {-1, NULL}};
   memcpy(&m.joint, b->data + of->data, sizeof m.joint);
   for (int s = 0; s < 2; ++s) {

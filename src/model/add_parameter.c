@@ -23,7 +23,7 @@ as_status as_builder_add_parameter(as_builder *b, const char *name, double value
       asi_names_add(&b->names[ASI_SORT_PARAMETER], ASI_SORT_PARAMETER, name, error);
   if (status) return status;
   b->parameter[b->n_parameters] = value;
-  if (id) *id = b->n_parameters;
+  if (id) *id = (as_parameter_id){b->n_parameters};
   ++b->n_parameters;
   return AS_OK;
 }

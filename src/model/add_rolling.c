@@ -1,18 +1,23 @@
 /// Adds disks and spheres that roll, and skates, to a builder.
 #include <math.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/rolling.h"
 #include "elements/vector.h"
 #include "model/builder.h"
 
 as_rolling_def as_default_rolling_def(void) {
-  return (as_rolling_def){
-      .frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}, .radius = (double)NAN};
+  return (as_rolling_def){.cookie = ASI_COOKIE(as_rolling_def),
+                          .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                          .body = {AS_NO_BODY, AS_NO_BODY},
+                          .radius = (double)NAN};
 }
 
 as_skate_def as_default_skate_def(void) {
-  return (as_skate_def){.frame = {AS_NONE, AS_NONE}, .body = {AS_NONE, AS_NONE}};
+  return (as_skate_def){.cookie = ASI_COOKIE(as_skate_def),
+                        .frame = {AS_NO_FRAME, AS_NO_FRAME},
+                        .body = {AS_NO_BODY, AS_NO_BODY}};
 }
 
 // The cosine of an angle that counts as zero.
@@ -35,7 +40,7 @@ static as_status fail_axis(const char *name, const char *what, as_error *error) 
 static bool is_direction(const double *a) { return asi_norm(a) > 0.0 && isfinite(asi_norm(a)); }
 
 static as_status two_sides(const as_builder *b, const sides_def *def, asi_frame frame[2],
-                           int body[2], as_error *error) {
+                           as_body_id body[2], as_error *error) {
   for (int s = 0; s < 2; ++s) {
     const asi_side_def given = {def->frame[s], def->body[s], def->point[s], def->axes[s]};
     asi_marker side;
@@ -49,22 +54,22 @@ static as_status two_sides(const as_builder *b, const sides_def *def, asi_frame 
                       "The joint \"%s\" needs the axes of the point mass \"%s\", which has none.",
                       def->name, asi_names_get(&b->names[ASI_SORT_BODY], side.body));
     frame[s] = side.frame;
-    body[s] = side.body;
+    body[s] = (as_body_id){side.body};
   }
-  if (body[0] == body[1])
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, def->name,
-                    "The joint \"%s\" joins %s%s with itself.", def->name,
-                    body[0] < 0 ? "the ground" : "body ",
-                    body[0] < 0 ? "" : asi_names_get(&b->names[ASI_SORT_BODY], body[0]));
+  if (as_body_equal(body[0], body[1]))
+    return asi_fail(
+        error, AS_ERR_ARGUMENT, (double)NAN, def->name, "The joint \"%s\" joins %s%s with itself.",
+        def->name, body[0].index < 0 ? "the ground" : "body ",
+        body[0].index < 0 ? "" : asi_names_get(&b->names[ASI_SORT_BODY], body[0].index));
   return AS_OK;
 }
 
 /// Axis `i` of the first frame times axis `j` of the second, at the starting pose.
-static double start_cosine(const as_builder *b, const asi_frame frame[2], const int body[2], int i,
-                           int j) {
+static double start_cosine(const as_builder *b, const asi_frame frame[2], const as_body_id body[2],
+                           int i, int j) {
   double u[3], w[3];
-  asi_rotate(asi_builder_pose(b, body[0])->R, frame[0].axis + 3 * i, u);
-  asi_rotate(asi_builder_pose(b, body[1])->R, frame[1].axis + 3 * j, w);
+  asi_rotate(asi_builder_pose(b, body[0].index)->R, frame[0].axis + 3 * i, u);
+  asi_rotate(asi_builder_pose(b, body[1].index)->R, frame[1].axis + 3 * j, w);
   return asi_dot(u, w);
 }
 
@@ -72,11 +77,11 @@ static double start_cosine(const as_builder *b, const asi_frame frame[2], const 
 static as_status append(as_builder *b, as_element_def *element, as_joint_id *id, as_error *error) {
   element->n_bodies = 2;
   element->forceless = true;
-  int number;
-  const as_status status = as_builder_add_element(b, element, &number, error);
+  as_element_id added;
+  const as_status status = as_builder_add_element(b, element, &added, error);
   if (status) return status;
-  b->joint[number].ours = true;
-  if (id) *id = number;
+  b->joint[added.joint.index].ours = true;
+  if (id) *id = added.joint;
   return AS_OK;
 }
 
@@ -84,9 +89,9 @@ static as_status rolling_axes(const as_rolling_def *def, const char *name, doubl
                               double disk[9], as_error *error) {
   const double any[3] = {0};
   const bool is_disk = def->shape == AS_ROLLING_DISK;
-  if (def->frame[0] == AS_NONE && !is_direction(def->normal))
+  if (def->frame[0].index == ASI_NONE && !is_direction(def->normal))
     return fail_axis(name, "normal", error);
-  if (def->frame[1] == AS_NONE && is_disk && !is_direction(def->axis))
+  if (def->frame[1].index == ASI_NONE && is_disk && !is_direction(def->axis))
     return fail_axis(name, "axis", error);
   if (!asi_triad(def->normal, 2, def->direction, 0, plane))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -98,6 +103,8 @@ static as_status rolling_axes(const as_rolling_def *def, const char *name, doubl
 
 as_status as_builder_add_rolling(as_builder *b, const as_rolling_def *def, as_joint_id *id,
                                  as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_rolling_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_JOINT, def->name, store);
   double plane[9], disk[9];
@@ -131,13 +138,15 @@ as_status as_builder_add_rolling(as_builder *b, const as_rolling_def *def, as_jo
 
 as_status as_builder_add_skate(as_builder *b, const as_skate_def *def, as_joint_id *id,
                                as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_skate_def, def, error);
+  if (made) return made;
   char store[32];
   const char *name = asi_builder_name(b, ASI_SORT_JOINT, def->name, store);
   const double any[3] = {0};
   double plane[9], blade[9];
-  if (def->frame[0] == AS_NONE && !is_direction(def->normal))
+  if (def->frame[0].index == ASI_NONE && !is_direction(def->normal))
     return fail_axis(name, "normal", error);
-  if (def->frame[1] == AS_NONE && !is_direction(def->direction))
+  if (def->frame[1].index == ASI_NONE && !is_direction(def->direction))
     return fail_axis(name, "direction", error);
   asi_triad(def->normal, 2, any, 0, plane);
   asi_triad(def->direction, 0, any, 2, blade);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "elements/vector.h"
 #include "lie/rotation.h"
@@ -11,7 +12,8 @@
 #include "model/builder.h"
 
 as_superelement_def as_default_superelement_def(void) {
-  return (as_superelement_def){.quaternion = {1.0, 0.0, 0.0, 0.0}};
+  return (as_superelement_def){.cookie = ASI_COOKIE(as_superelement_def),
+                               .quaternion = {1.0, 0.0, 0.0, 0.0}};
 }
 
 /// An entry, 0 where none is stored.
@@ -156,6 +158,8 @@ static as_status check_superelement(const as_superelement_def *def, const char *
 
 as_status as_builder_add_superelement(as_builder *b, const as_superelement_def *def,
                                       as_superelement_id *id, as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_superelement_def, def, error);
+  if (made) return made;
   char store[32], what[96];
   const char *name = asi_builder_name(b, ASI_SORT_SUPERELEMENT, def->name, store);
   const asi_mark mark = asi_builder_mark(b);
@@ -178,7 +182,7 @@ as_status as_builder_add_superelement(as_builder *b, const as_superelement_def *
     asi_builder_reset(b, mark);
     return status;
   }
-  if (id) *id = b->n_superelements;
+  if (id) *id = (as_superelement_id){b->n_superelements};
   ++b->n_superelements;
   return AS_OK;
 }
@@ -187,12 +191,12 @@ as_status as_builder_add_superelement(as_builder *b, const as_superelement_def *
 
 static as_status check_node(const as_builder *b, const as_node_def *def, const char *name,
                             as_error *error) {
-  if (def->superelement < 0 || def->superelement >= b->n_superelements)
+  if (def->superelement.index < 0 || def->superelement.index >= b->n_superelements)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The body \"%s\" is a node of superelement %d, which is not there.", name,
-                    def->superelement);
-  const asi_superelement *s = &b->superelement[def->superelement];
-  const char *whole = asi_names_get(&b->names[ASI_SORT_SUPERELEMENT], def->superelement);
+                    def->superelement.index);
+  const asi_superelement *s = &b->superelement[def->superelement.index];
+  const char *whole = asi_names_get(&b->names[ASI_SORT_SUPERELEMENT], def->superelement.index);
   if (def->node < 0 || def->node >= s->n_nodes)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The body \"%s\" is node %d of superelement \"%s\", which has %d.", name,
@@ -205,7 +209,8 @@ static as_status check_node(const as_builder *b, const as_node_def *def, const c
                     name, def->node, whole);
   for (int i = 0; i < b->n_bodies; ++i) {
     const asi_body_start *other = &b->body[i];
-    if (other->is_node && other->superelement == def->superelement && other->node == def->node)
+    if (other->is_node && other->superelement == def->superelement.index &&
+        other->node == def->node)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "The body \"%s\" is node %d of superelement \"%s\", as body \"%s\" is.", name,
                       def->node, whole, asi_names_get(&b->names[ASI_SORT_BODY], i));
@@ -219,12 +224,12 @@ as_status as_builder_add_node(as_builder *b, const as_node_def *def, as_body_id 
   const char *name = asi_builder_name(b, ASI_SORT_BODY, def->name, store);
   as_status status = check_node(b, def, name, error);
   if (status) return status;
-  const asi_superelement *s = &b->superelement[def->superelement];
+  const asi_superelement *s = &b->superelement[def->superelement.index];
   const int *coordinate = s->node[def->node].coordinate;
   const bool turns = coordinate[3] >= 0 || coordinate[4] >= 0 || coordinate[5] >= 0;
   asi_body_start start = {.quaternion = {1.0, 0.0, 0.0, 0.0},
                           .is_node = true,
-                          .superelement = def->superelement,
+                          .superelement = def->superelement.index,
                           .node = def->node};
   start.body.n = turns ? 6 : 3;
   start.body.round = true;
@@ -238,7 +243,7 @@ as_status as_builder_add_node(as_builder *b, const as_node_def *def, as_body_id 
   status = asi_names_add(&b->names[ASI_SORT_BODY], ASI_SORT_BODY, def->name, error);
   if (status) return status;
   b->body[b->n_bodies] = start;
-  if (id) *id = b->n_bodies;
+  if (id) *id = (as_body_id){b->n_bodies};
   ++b->n_bodies;
   return AS_OK;
 }

@@ -17,20 +17,20 @@ int as_model_beams(const as_model *m) { return m->n_beams; }
 
 as_beam_id as_model_find_beam(const as_model *m, const char *name) {
   const int number = asi_names_find(&m->names[ASI_SORT_BEAM], name);
-  return number >= 0 ? number : AS_NONE;
+  return number >= 0 ? (as_beam_id){number} : AS_NO_BEAM;
 }
 
 const char *as_model_beam_name(const as_model *m, as_beam_id beam) {
-  return asi_names_get(&m->names[ASI_SORT_BEAM], beam);
+  return asi_names_get(&m->names[ASI_SORT_BEAM], beam.index);
 }
 
 int as_model_beam_stations(const as_model *m, as_beam_id beam) {
-  return beam >= 0 && beam < m->n_beams ? m->beam[beam].n + 1 : -1;
+  return beam.index >= 0 && beam.index < m->n_beams ? m->beam[beam.index].n + 1 : -1;
 }
 
 as_body_id as_model_beam_node(const as_model *m, as_beam_id beam, int station) {
-  if (station < 0 || station >= as_model_beam_stations(m, beam)) return AS_NONE;
-  return m->station[m->beam[beam].station + station].body;
+  if (station < 0 || station >= as_model_beam_stations(m, beam)) return AS_NO_BODY;
+  return (as_body_id){m->station[m->beam[beam.index].station + station].body};
 }
 
 // ---- forces -----------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ as_status as_model_beam_state(const as_model *m, const as_state *state, as_beam_
                               int station, as_beam_state *out, as_error *error) {
   if (station < 0 || station >= as_model_beam_stations(m, beam))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no station %d of beam %d.",
-                    station, beam);
-  const asi_beam_parts *parts = &m->beam[beam];
+                    station, beam.index);
+  const asi_beam_parts *parts = &m->beam[beam.index];
   const asi_station *s = &m->station[parts->station + station];
   const bool last = station == parts->n;
   double N[6], strain[6] = {0};

@@ -663,7 +663,7 @@ static double length_of_bodies(const as_model *m) {
 /// A length of the machine: how far its frames and bodies lie from each other, roughly; `far` is the joint that says so.
 static double typical_length(const as_model *m, int *far) {
   double largest = 0.0;
-  *far = AS_NONE;
+  *far = ASI_NONE;
   for (int i = 0; i < m->n_joints; ++i) {
     const asi_placed *p = &m->element[m->joint[i].element];
     const asi_joint *joint = p->data;

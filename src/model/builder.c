@@ -222,7 +222,7 @@ as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *
   return AS_OK;
 }
 
-int asi_builder_turn(as_builder *b, as_joint_id joint, int coordinate) {
+int asi_builder_turn(as_builder *b, int joint, int coordinate) {
   for (int i = 0; i < b->n_turns; ++i)
     if (b->turn[i].joint == joint && b->turn[i].coordinate == coordinate) return i;
   void *array = b->turn;
@@ -312,41 +312,41 @@ as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info
   const as_status status = asi_names_add(&b->names[ASI_SORT_JOINT], ASI_SORT_JOINT, name, error);
   if (status) return status;
   b->joint[b->n_joints] = info;
-  if (id) *id = b->n_joints;
+  if (id) *id = (as_joint_id){b->n_joints};
   ++b->n_joints;
   return AS_OK;
 }
 
 as_status as_builder_set_active(as_builder *b, as_joint_id joint, bool active, as_error *error) {
-  if (joint < 0 || joint >= b->n_joints)
+  if (joint.index < 0 || joint.index >= b->n_joints)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-                    "Joint %d, which is to be %s at the start, is not there.", joint,
+                    "Joint %d, which is to be %s at the start, is not there.", joint.index,
                     active ? "active" : "inactive");
-  b->joint[joint].released = !active;
+  b->joint[joint.index].released = !active;
   return AS_OK;
 }
 
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_entity_kind sort,
                                  const char *what, as_error *error) {
-  if (body == AS_GROUND || (body >= 0 && body < b->n_bodies)) return AS_OK;
+  if (body.index == ASI_GROUND || (body.index >= 0 && body.index < b->n_bodies)) return AS_OK;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, what,
                   "The %s \"%s\" is on body %d, which is not there.", asi_entity_kind_name(sort),
-                  what, body);
+                  what, body.index);
 }
 
-const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body) {
+const as_body_motion *asi_builder_pose(const as_builder *b, int body) {
   return body >= 0 ? &b->body[body].at : &asi_ground_motion;
 }
 
 as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_entity_kind sort,
                            const char *name, asi_marker *out, as_error *error) {
-  if (def->frame != AS_NONE) {
-    if (def->frame < 0 || def->frame >= b->n_frames)
+  if (def->frame.index != ASI_NONE) {
+    if (def->frame.index < 0 || def->frame.index >= b->n_frames)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "The %s \"%s\" uses frame %d, which is not there.",
-                      asi_entity_kind_name(sort), name, def->frame);
-    b->frame[def->frame].used = true;
-    *out = b->frame[def->frame];
+                      asi_entity_kind_name(sort), name, def->frame.index);
+    b->frame[def->frame.index].used = true;
+    *out = b->frame[def->frame.index];
     return AS_OK;
   }
   const as_status status = asi_builder_check_body(b, def->body, sort, name, error);
@@ -356,9 +356,9 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_ent
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                       "A point of the %s \"%s\" has the coordinate %g.", asi_entity_kind_name(sort),
                       name, def->point[i]);
-  const as_body_motion *at = asi_builder_pose(b, def->body);
+  const as_body_motion *at = asi_builder_pose(b, def->body.index);
   double from[3];
-  *out = (asi_marker){.body = def->body};
+  *out = (asi_marker){.body = def->body.index};
   asi_sum(def->point, -1.0, at->x, from);
   asi_rotate_back(at->R, from, out->frame.p);
   for (int k = 0; k < 3; ++k) asi_rotate_back(at->R, def->axes + 3 * k, out->frame.axis + 3 * k);

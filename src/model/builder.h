@@ -11,6 +11,13 @@
 #include "expression/expression.h"
 #include "model/names.h"
 
+/// Ids inside are their numbers; checked once, where they come in.
+enum {
+  ASI_GROUND = -1, ///< AS_GROUND
+  ASI_NONE = -2,   ///< AS_NO_BODY, ...
+  ASI_SELF = -3,   ///< AS_SELF
+};
+
 /// A body's start as it was given.
 typedef struct asi_given {
   unsigned what; ///< AS_GIVEN_...
@@ -243,7 +250,7 @@ as_status asi_builder_surface(as_builder *b, const as_surface *def, const char *
                               const char *const *own, asi_curve_ref *ref, as_error *error);
 
 /// The number of the held signal that remembers an angle, behind the parameters; -1 without memory.
-int asi_builder_turn(as_builder *b, as_joint_id joint, int coordinate);
+int asi_builder_turn(as_builder *b, int joint, int coordinate);
 
 /// Appends an element with a copy of its data; `refs` are the offsets of curve references in them.
 as_status asi_builder_element(as_builder *b, const asi_element *element,
@@ -254,11 +261,11 @@ as_status asi_builder_element(as_builder *b, const asi_element *element,
 as_status asi_builder_joint(as_builder *b, const char *name, asi_joint_info info, as_joint_id *id,
                             as_error *error);
 
-/// Whether there is such a body, or AS_GROUND; `what` is the thing that asks.
+/// Whether there is such a body, or ASI_GROUND; `what` is the thing that asks.
 as_status asi_builder_check_body(const as_builder *b, as_body_id body, asi_entity_kind sort,
                                  const char *what, as_error *error);
 /// The body's starting pose, of the ground too.
-ASI_IO const as_body_motion *asi_builder_pose(const as_builder *b, as_body_id body);
+ASI_IO const as_body_motion *asi_builder_pose(const as_builder *b, int body);
 
 /// A frame by its number, or one on a body at a place in the world with axes x, y, z there (by rows).
 typedef struct asi_side_def {

@@ -132,12 +132,12 @@ static void note_sizes(comparison *c) {
 static void insert(blamed *to, const double *demand, int joint) {
   int at = to->n;
   for (int k = 0; k < to->n; ++k)
-    if (to->joint[k] == joint) return;
-  while (at > 0 && demand[to->joint[at - 1]] < demand[joint]) --at;
+    if (to->joint[k].index == joint) return;
+  while (at > 0 && demand[to->joint[at - 1].index] < demand[joint]) --at;
   if (at == AS_START_JOINTS) return;
   if (to->n < AS_START_JOINTS) ++to->n;
   for (int k = to->n - 1; k > at; --k) to->joint[k] = to->joint[k - 1];
-  to->joint[at] = joint;
+  to->joint[at] = (as_joint_id){joint};
 }
 
 /// Finds the joints that demand changes: of each body, and of each mechanism by the body that stands for it.
@@ -183,7 +183,9 @@ static void compare_vector(comparison *c, as_start_quantity quantity, int body, 
   double d[3];
   asi_sum(taken, -1.0, given, d);
   const double size = fmax(fmax(asi_norm(given), asi_norm(taken)), ROUND_OFF / TOLD * largest);
-  compare(c, (as_start_change){.quantity = quantity, .body = body, .superelement = AS_NONE, .n = 3},
+  compare(c,
+          (as_start_change){
+              .quantity = quantity, .body = body, .superelement = AS_NO_SUPERELEMENT, .n = 3},
           body, given, taken, size, asi_norm(d));
 }
 
@@ -196,8 +198,10 @@ static void compare_quaternion(comparison *c, int body, const double *given, con
     d[k] = same[k] - given[k];
   }
   compare(c,
-          (as_start_change){
-              .quantity = AS_START_QUATERNION, .body = body, .superelement = AS_NONE, .n = 4},
+          (as_start_change){.quantity = AS_START_QUATERNION,
+                            .body = body,
+                            .superelement = AS_NO_SUPERELEMENT,
+                            .n = 4},
           body, given, same, 1.0, 2.0 * size_of(d, 4));
 }
 
@@ -226,7 +230,7 @@ static void compare_superelement(comparison *c, int number, as_start_quantity qu
   const double *given = moved ? c->m->q0 + s->q : c->m->v0 + s->v;
   const double *taken = moved ? c->state->q + s->q : c->state->v + s->v;
   double size = 0.0;
-  int worst = 0, node = AS_NONE;
+  int worst = 0, node = ASI_NONE;
   for (int i = 0; i < s->n; ++i) {
     size = fmax(size, fmax(fabs(given[i]), fabs(taken[i])));
     if (fabs(taken[i] - given[i]) > fabs(taken[worst] - given[worst])) worst = i;
@@ -236,8 +240,8 @@ static void compare_superelement(comparison *c, int number, as_start_quantity qu
     if (c->m->body[i].node && c->m->body[i].v == s->v) node = i;
   compare(c,
           (as_start_change){.quantity = quantity,
-                            .body = AS_NONE,
-                            .superelement = number,
+                            .body = AS_NO_BODY,
+                            .superelement = {number},
                             .coordinate = worst,
                             .n = 1},
           node, given + worst, taken + worst, size, fabs(taken[worst] - given[worst]));
@@ -314,13 +318,13 @@ void as_start_change_text(const as_model *m, const as_start_change *change, char
               {"displacement", ""}, {"velocity", ""}};
   const char *unit = word[change->quantity].unit;
   asi_text text = asi_text_begin(out, size);
-  if (change->body >= 0)
+  if (change->body.index >= 0)
     asi_text_add(&text, "Body \"%s\" starts with the %s ", as_model_body_name(m, change->body),
                  word[change->quantity].name);
   else
     asi_text_add(&text, "Coordinate %d of superelement \"%s\" starts with the %s ",
                  change->coordinate,
-                 asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], change->superelement),
+                 asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], change->superelement.index),
                  word[change->quantity].name);
   append_numbers(&text, change->taken, change->n, digits_of(change), unit);
   asi_text_add(&text, " instead of ");

@@ -56,9 +56,10 @@ static bool frame_now(const asi_frame *frame, const asi_frame_motion *motion, do
 
 as_status as_model_frame_motion(const as_model *m, const as_state *state, as_frame_id frame,
                                 as_frame_motion *out, as_error *error) {
-  if (frame < 0 || frame >= m->n_frames)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no frame %d.", frame);
-  const asi_marker *marker = &m->frame[frame];
+  if (frame.index < 0 || frame.index >= m->n_frames)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no frame %d.",
+                    frame.index);
+  const asi_marker *marker = &m->frame[frame.index];
   asi_frame_motion motion = marker->motion;
   if (marker->moving) {
     asi_curve_ref *const ref[4] = {&motion.shift[0], &motion.shift[1], &motion.shift[2],
@@ -70,9 +71,10 @@ as_status as_model_frame_motion(const as_model *m, const as_state *state, as_fra
   asi_frame_now now;
   as_body_motion body;
   if (!frame_now(&marker->frame, marker->moving ? &motion : NULL, state->t, store, &now))
-    return asi_fail(error, AS_ERR_RETRY, state->t, asi_names_get(&m->names[ASI_SORT_FRAME], frame),
+    return asi_fail(error, AS_ERR_RETRY, state->t,
+                    asi_names_get(&m->names[ASI_SORT_FRAME], frame.index),
                     "The motion of frame \"%s\" could not be evaluated at t = %.9g s.",
-                    asi_names_get(&m->names[ASI_SORT_FRAME], frame), state->t);
+                    asi_names_get(&m->names[ASI_SORT_FRAME], frame.index), state->t);
   asi_model_motion(m, marker->body, state->q, state->v, &body);
   placed_frame placed;
   place_frame(&body, &now, &placed);
@@ -89,7 +91,7 @@ static as_status joint_frames(const as_model *m, const as_state *state, as_joint
                               placed_frame frame[2], as_error *error) {
   as_status status = asi_check_joint(m, id, error);
   if (status) return status;
-  const asi_joint_info *info = &m->joint[id];
+  const asi_joint_info *info = &m->joint[id.index];
   const asi_placed *p = &m->element[info->element];
   const asi_moving_joint *moving = info->moving && info->kind != AS_JOINT_MOTION ? p->data : NULL;
   const asi_coupling *coupling = info->kind == AS_JOINT_COUPLING ? p->data : NULL;
@@ -190,8 +192,8 @@ static double coordinate_rate(const relative *r, asi_coordinate c) {
 
 int as_model_joint_coordinates(const as_model *m, as_joint_id joint) {
   asi_coordinate c[AS_JOINT_COORDINATES];
-  if (joint < 0 || joint >= m->n_joints || !m->joint[joint].ours) return 0;
-  return asi_joint_coordinates(m->joint[joint].kind, c);
+  if (joint.index < 0 || joint.index >= m->n_joints || !m->joint[joint.index].ours) return 0;
+  return asi_joint_coordinates(m->joint[joint.index].kind, c);
 }
 
 as_status as_model_coordinates(const as_model *m, const as_state *state, as_joint_id joint,
@@ -204,7 +206,7 @@ as_status as_model_coordinates(const as_model *m, const as_state *state, as_join
   if (status) return status;
   const relative r = compare(frame);
   asi_coordinate c[AS_JOINT_COORDINATES];
-  asi_joint_coordinates(m->joint[joint].kind, c);
+  asi_joint_coordinates(m->joint[joint.index].kind, c);
   double old[AS_JOINT_COORDINATES] = {0};
   if (near) memcpy(old, near, (size_t)n * sizeof(double));
   for (int i = 0; i < n; ++i) {
@@ -226,7 +228,7 @@ as_status as_model_reaction(const as_model *m, const as_state *state, as_joint_i
                             as_reaction *out, as_error *error) {
   as_status status = asi_check_joint(m, joint, error);
   if (status) return status;
-  const asi_joint_info *info = &m->joint[joint];
+  const asi_joint_info *info = &m->joint[joint.index];
   const asi_placed *p = &m->element[info->element];
   if ((state->lambda == NULL && p->e.n_rows > 0) ||
       (state->psi == NULL && p->e.n_velocity_rows > 0))

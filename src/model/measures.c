@@ -182,7 +182,7 @@ static asi_meaning find_frame(search *s, int frame) {
 
 // ---- joints and forces ------------------------------------------------------------------------------
 
-asi_gauge asi_joint_gauge(const as_builder *b, as_joint_id joint, asi_coordinate of) {
+asi_gauge asi_joint_gauge(const as_builder *b, int joint, asi_coordinate of) {
   const asi_joint_info *info = &b->joint[joint];
   const bool moving = info->moving && info->kind != AS_JOINT_MOTION;
   const unsigned char *data = b->data + b->element[info->element].data;
@@ -331,9 +331,9 @@ static asi_meaning find_force(search *s, int force) {
 int asi_measures_body(asi_measures *all, int body) {
   for (int i = 0; i < all->n_bodies; ++i)
     if (all->body[i] == body) return i;
-  const bool ground = body == AS_GROUND; // it has room of its own
+  const bool ground = body == ASI_GROUND; // it has room of its own
   int count = 0;
-  for (int i = 0; i < all->n_bodies; ++i) count += all->body[i] != AS_GROUND;
+  for (int i = 0; i < all->n_bodies; ++i) count += all->body[i] != ASI_GROUND;
   if (!ground && count == AS_ELEMENT_BODIES - 1) {
     all->too_many_bodies = true;
     return 0;

@@ -26,7 +26,7 @@ bool asi_is_channel(const char *name);
 asi_meaning asi_measures_find(as_builder *b, asi_measures *all, const char *name, asi_named *named);
 
 /// The gauge of a joint's coordinate, with bodies as the joint has them; `turn` stays -1.
-asi_gauge asi_joint_gauge(const as_builder *b, as_joint_id joint, asi_coordinate of);
+asi_gauge asi_joint_gauge(const as_builder *b, int joint, asi_coordinate of);
 
 /// Which of the element's bodies a body is, added if it is not there; 0 if there are too many, which is noted.
 int asi_measures_body(asi_measures *all, int body);

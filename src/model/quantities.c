@@ -88,32 +88,33 @@ static as_status check_read(const as_model *m, int element, const as_state *stat
 }
 
 as_status asi_check_joint(const as_model *m, as_joint_id joint, as_error *error) {
-  if (joint >= 0 && joint < m->n_joints) return AS_OK;
-  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no joint %d.", joint);
+  if (joint.index >= 0 && joint.index < m->n_joints) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no joint %d.", joint.index);
 }
 
 void as_model_body_motion(const as_model *m, const as_state *state, as_body_id body,
                           as_body_motion *out) {
-  asi_model_motion(m, body, state->q, state->v, out);
+  asi_model_motion(m, body.index, state->q, state->v, out);
 }
 
 as_status as_model_force(const as_model *m, const as_state *state, as_force_id force, int body,
                          as_wrench *out, as_error *error) {
-  if (force < 0 || force >= m->n_forces)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no force %d.", force);
-  const asi_placed *p = &m->element[m->force[force]];
+  if (force.index < 0 || force.index >= m->n_forces)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no force %d.",
+                    force.index);
+  const asi_placed *p = &m->element[m->force[force.index]];
   if (body < 0 || body >= p->e.n_bodies)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "The force \"%s\" has no body %d: it has %d.",
-                    asi_names_get(&m->names[ASI_SORT_FORCE], force), body, p->e.n_bodies);
-  const as_status status = check_read(m, m->force[force], state, error);
+                    asi_names_get(&m->names[ASI_SORT_FORCE], force.index), body, p->e.n_bodies);
+  const as_status status = check_read(m, m->force[force.index], state, error);
   if (status) return status;
   as_body_motion motion[AS_ELEMENT_BODIES];
   double f[AS_ELEMENT_COLUMNS] = {0};
   const as_element_input in = asi_look(m, state, p, motion);
   const as_element_output want = {.force = f};
   if (p->e.type->evaluate(&in, &want, p->data))
-    return asi_fail_element(m, m->force[force], state, error);
+    return asi_fail_element(m, m->force[force.index], state, error);
   asi_copy(f + 6 * body, out->force);
   asi_rotate(motion[body].R, f + 6 * body + 3, out->torque);
   return AS_OK;
@@ -257,7 +258,7 @@ as_status as_model_gap(const as_model *m, const as_state *state, as_joint_id joi
                        as_error *error) {
   const as_status status = asi_check_joint(m, joint, error);
   if (status) return status;
-  const int element = m->joint[joint].element;
+  const int element = m->joint[joint.index].element;
   const asi_placed *p = &m->element[element];
   double g[AS_ELEMENT_ROWS] = {0}, rate[AS_ELEMENT_ROWS] = {0}, k[AS_ELEMENT_ROWS] = {0};
   as_body_motion body[AS_ELEMENT_BODIES];

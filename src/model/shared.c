@@ -136,7 +136,8 @@ static as_status add_row(const as_model *m, as_state *state, double *multiplier,
                          directions *along, directions *about) {
   as_reaction reaction;
   multiplier[row] = 1.0;
-  const as_status status = as_model_reaction(m, state, m->row_joint[row], &reaction, NULL);
+  const as_status status =
+      as_model_reaction(m, state, (as_joint_id){m->row_joint[row]}, &reaction, NULL);
   multiplier[row] = 0.0;
   if (status) return status;
   if (asi_norm(reaction.force) > 0.0)

@@ -10,27 +10,33 @@
 #include <string.h>
 
 #include "alphastep/quantities.h"
+#include "base/definition.h"
 #include "base/error.h"
 #include "core/kinematics/problem.h"
 #include "elements/vector.h"
 #include "model/model.h"
 
 as_coordinate_def as_default_coordinate_def(void) {
-  return (as_coordinate_def){.joint = AS_NONE, .value = (double)NAN, .rate = (double)NAN};
+  return (as_coordinate_def){.cookie = ASI_COOKIE(as_coordinate_def),
+                             .joint = AS_NO_JOINT,
+                             .value = (double)NAN,
+                             .rate = (double)NAN};
 }
 
 as_status as_builder_set_coordinate(as_builder *b, const as_coordinate_def *def, as_error *error) {
-  if (def->joint < 0 || def->joint >= b->n_joints || !b->joint[def->joint].ours)
+  const as_status made = ASI_CHECK_DEFINITION(as_coordinate_def, def, error);
+  if (made) return made;
+  if (def->joint.index < 0 || def->joint.index >= b->n_joints || !b->joint[def->joint.index].ours)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
-                    "A start is given for joint %d, which is not there.", def->joint);
-  const char *name = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint);
+                    "A start is given for joint %d, which is not there.", def->joint.index);
+  const char *name = asi_names_get(&b->names[ASI_SORT_JOINT], def->joint.index);
   asi_coordinate c[AS_JOINT_COORDINATES];
-  const int n = asi_joint_coordinates(b->joint[def->joint].kind, c);
+  const int n = asi_joint_coordinates(b->joint[def->joint.index].kind, c);
   if (def->coordinate < 0 || def->coordinate >= n)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "A start is given for coordinate %d of joint \"%s\", which has %d.",
                     def->coordinate, name, n);
-  if (c[def->coordinate].kind == ASI_COORDINATE_ROTATION || b->joint[def->joint].moving)
+  if (c[def->coordinate].kind == ASI_COORDINATE_ROTATION || b->joint[def->joint.index].moving)
     return asi_fail(
         error, AS_ERR_UNSUPPORTED, (double)NAN, name,
         "The start of joint \"%s\" cannot be given by coordinate %d, which is a rotation vector "
@@ -76,7 +82,7 @@ static bool is_driven(const as_coordinate_def *wanted, drive what) {
 }
 
 static const char *coordinate_of(const assembly *a, const as_coordinate_def *wanted) {
-  return asi_joint_coordinate_name(a->b->joint[wanted->joint].kind, wanted->coordinate);
+  return asi_joint_coordinate_name(a->b->joint[wanted->joint.index].kind, wanted->coordinate);
 }
 
 /// Makes the model, with motions of wanted coordinates.
@@ -93,8 +99,8 @@ static as_status open_model(assembly *a, drive what, as_error *error) {
     char name[96];
     as_motion_def motion = as_default_motion_def();
     snprintf(name, sizeof name, "%.60s, start of %s%s",
-             asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint), coordinate_of(a, wanted),
-             what == DRIVE_RATES ? "_rate" : "");
+             asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint.index),
+             coordinate_of(a, wanted), what == DRIVE_RATES ? "_rate" : "");
     motion.name = name;
     motion.joint = wanted->joint;
     motion.coordinate = wanted->coordinate;
@@ -173,15 +179,15 @@ static double follow(assembly *a, set_fn *set, double step, as_status *status, a
 static as_status find_gap(const assembly *a, double *gap, as_joint_id *joint, as_error *error) {
   const as_state state = {.q = a->q, .v = a->v};
   *gap = 0.0;
-  *joint = AS_NONE;
+  *joint = AS_NO_JOINT;
   for (int j = 0; j < a->b->n_joints; ++j) {
     as_gap now;
     if (a->b->joint[j].released) continue;
-    const as_status status = as_model_gap(a->model, &state, j, &now, error);
+    const as_status status = as_model_gap(a->model, &state, (as_joint_id){j}, &now, error);
     if (status) return status;
-    if (!(now.position > *gap) && *joint != AS_NONE) continue;
+    if (!(now.position > *gap) && joint->index != ASI_NONE) continue;
     *gap = now.position;
-    *joint = j;
+    *joint = (as_joint_id){j};
   }
   return AS_OK;
 }
@@ -189,9 +195,9 @@ static as_status find_gap(const assembly *a, double *gap, as_joint_id *joint, as
 static as_status fail_assembly(const assembly *a, as_status status, as_error *error) {
   double gap;
   as_joint_id joint;
-  if (find_gap(a, &gap, &joint, error) || joint == AS_NONE) return status;
+  if (find_gap(a, &gap, &joint, error) || joint.index == ASI_NONE) return status;
   if (!(gap > 1e-8)) return status; // closed: what went wrong is said already
-  const char *name = asi_names_get(&a->b->names[ASI_SORT_JOINT], joint);
+  const char *name = asi_names_get(&a->b->names[ASI_SORT_JOINT], joint.index);
   return asi_fail(
       error, status, 0.0, name,
       "The machine cannot be assembled: joint \"%s\" keeps a gap of %.3g, the largest of all.",
@@ -211,7 +217,7 @@ static as_status fail_coordinate(const assembly *a, as_status status, as_error *
     culprit = i;
   }
   const as_coordinate_def *wanted = &a->b->wanted[culprit];
-  const char *name = asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint);
+  const char *name = asi_names_get(&a->b->names[ASI_SORT_JOINT], wanted->joint.index);
   return asi_fail(
       error, status, 0.0, name,
       "The machine cannot be assembled with the %s of joint \"%s\" at %g: it comes as far as "
@@ -254,9 +260,9 @@ static as_status lead_all(assembly *a, as_error *error) {
 static void note_demands(const assembly *a, double *demand) {
   const as_model *m = a->model;
   for (int r = 0; r < m->n_lambda + m->n_psi && a->last.velocity_rows; ++r) {
-    int joint = as_model_row_joint(m, r), driven = joint - a->b->n_joints;
+    int joint = as_model_row_joint(m, r).index, driven = joint - a->b->n_joints;
     for (int i = 0; i < a->b->n_wanted && joint >= a->b->n_joints; ++i)
-      if (a->curve[i] >= 0 && driven-- == 0) joint = a->b->wanted[i].joint;
+      if (a->curve[i] >= 0 && driven-- == 0) joint = a->b->wanted[i].joint.index;
     if (m->active[r]) demand[joint] = fmax(demand[joint], a->last.velocity_rows[r]);
   }
 }
@@ -290,7 +296,7 @@ static as_status look_at_rank(assembly *a, as_assembly_report *report, as_error 
     const as_joint_id joint = as_model_row_joint(a->model, a->last.redundant[i]);
     bool known = false;
     for (int k = 0; k < report->n_redundant_joints; ++k)
-      known = known || report->redundant_joint[k] == joint;
+      known = known || as_joint_equal(report->redundant_joint[k], joint);
     if (!known && report->n_redundant_joints < AS_REDUNDANT_JOINTS)
       report->redundant_joint[report->n_redundant_joints++] = joint;
   }
@@ -326,21 +332,22 @@ static double velocity_change(const as_model *m, const double *v, const double *
 static void take_over(as_builder *b, const assembly *a, as_assembly_report *report) {
   for (int i = 0; i < b->n_wanted; ++i) {
     const as_coordinate_def *wanted = &b->wanted[i];
-    if (!isnan(wanted->value)) b->joint[wanted->joint].start[wanted->coordinate] = wanted->value;
+    if (!isnan(wanted->value))
+      b->joint[wanted->joint.index].start[wanted->coordinate] = wanted->value;
   }
   for (int j = 0; j < b->n_joints; ++j) b->joint[j].demand = a->demand[j];
   b->assembled = true;
   report->velocity_change = velocity_change(a->model, a->v, a->model->v0);
-  report->moved_body = AS_NONE;
+  report->moved_body = AS_NO_BODY;
   for (int i = 0; i < b->n_bodies; ++i) {
     const asi_body *body = &a->model->body[i];
     as_body_motion now;
     double d[3];
     asi_body_motion(body, a->q, a->v, &now);
     asi_sum(now.x, -1.0, b->body[i].at.x, d);
-    if (asi_norm(d) > report->largest_move || report->moved_body == AS_NONE) {
+    if (asi_norm(d) > report->largest_move || report->moved_body.index == ASI_NONE) {
       report->largest_move = asi_norm(d);
-      report->moved_body = i;
+      report->moved_body = (as_body_id){i};
     }
     b->body[i].at = now;
     if (body->n == 6 && !body->node)

@@ -160,17 +160,17 @@ void asi_superelements_blocks(const as_model *m, as_block_set wanted, as_matrix 
 // ---- questions --------------------------------------------------------------------------------------
 
 static const asi_superelement *get(const as_model *m, as_superelement_id id) {
-  return id >= 0 && id < m->n_superelements ? &m->superelement[id] : NULL;
+  return id.index >= 0 && id.index < m->n_superelements ? &m->superelement[id.index] : NULL;
 }
 
 int as_model_superelements(const as_model *m) { return m->n_superelements; }
 
 as_superelement_id as_model_find_superelement(const as_model *m, const char *name) {
   const int number = asi_names_find(&m->names[ASI_SORT_SUPERELEMENT], name);
-  return number >= 0 ? number : AS_NONE;
+  return (as_superelement_id){number >= 0 ? number : ASI_NONE};
 }
 const char *as_model_superelement_name(const as_model *m, as_superelement_id id) {
-  return asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], id);
+  return asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], id.index);
 }
 int as_model_superelement_size(const as_model *m, as_superelement_id id) {
   return get(m, id) ? get(m, id)->n : -1;

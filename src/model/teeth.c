@@ -46,7 +46,7 @@ static void place(const as_body_motion *body, const asi_frame *frame, double O[3
 }
 
 static axle find_axle(const as_builder *b, const asi_mesh *mesh, int s) {
-  const asi_joint_info *info = &b->joint[mesh->joint[s]];
+  const asi_joint_info *info = &b->joint[mesh->joint[s].index];
   const asi_element *e = &b->element[info->element];
   const int wheel = mesh->wheel[s];
   asi_joint joint;

@@ -41,7 +41,7 @@ enum { PLACES = 16 };
 static double reduced_mass(const as_model *m, const asi_placed *p) {
   double inverse = 0.0;
   for (int k = 0; k < 2; ++k)
-    if (p->e.body[k] != AS_GROUND) inverse += 1.0 / m->body[p->e.body[k]].mass;
+    if (p->e.body[k] != ASI_GROUND) inverse += 1.0 / m->body[p->e.body[k]].mass;
   return 1.0 / inverse;
 }
 

@@ -10,11 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 
-as_report_def as_default_report_def(void) { return (as_report_def){.plain = false}; }
+as_report_def as_default_report_def(void) {
+  return (as_report_def){.cookie = ASI_COOKIE(as_report_def), .plain = false};
+}
 
 bool as_report_is_interactive(void) {
   size_t size;
@@ -176,6 +179,8 @@ static as_status make(const as_report_def *def, as_error *error) {
 }
 
 as_status as_report_write(const as_report_def *def, as_error *error) {
+  const as_status made = ASI_CHECK_DEFINITION(as_report_def, def, error);
+  if (made) return made;
   if (def->results == NULL || def->output == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "A report needs the paths of its results and of its output.");

@@ -67,7 +67,7 @@ static void put_bodies(scene *s) {
     const double *J = body->J, inertia[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
     separate(s, i);
     fputs("{\"name\":", s->out);
-    asi_json_text(s->out, as_model_body_name(s->model, i));
+    asi_json_text(s->out, as_model_body_name(s->model, (as_body_id){i}));
     fputs(",\"mass\":", s->out);
     asi_json_number(s->out, body->mass);
     put_member(s, "inertia", inertia, 6);
@@ -87,7 +87,8 @@ static void shape_point(const as_shape *shape, const double *p, double *out) {
 static void include_point(scene *s, const as_shape *shape, const double *p) {
   double in_body[3];
   shape_point(shape, p, in_body);
-  include_ball(s, shape->body, in_body, shape->kind == AS_SHAPE_POLYLINE ? shape->radius : 0.0);
+  include_ball(s, shape->body.index, in_body,
+               shape->kind == AS_SHAPE_POLYLINE ? shape->radius : 0.0);
 }
 
 static void include_shape(scene *s, const as_shape *shape) {
@@ -97,12 +98,13 @@ static void include_shape(scene *s, const as_shape *shape) {
     const float *p = shape->triangles + 3 * (ptrdiff_t)i;
     include_point(s, shape, (const double[3]){(double)p[0], (double)p[1], (double)p[2]});
   }
-  if (shape->kind == AS_SHAPE_SPHERE) include_ball(s, shape->body, shape->position, shape->radius);
+  if (shape->kind == AS_SHAPE_SPHERE)
+    include_ball(s, shape->body.index, shape->position, shape->radius);
   if (shape->kind == AS_SHAPE_CYLINDER || shape->kind == AS_SHAPE_CAPSULE)
     for (int end = -1; end <= 1; end += 2) {
       double p[3];
       shape_point(shape, (const double[3]){0.0, 0.0, 0.5 * end * shape->length}, p);
-      include_ball(s, shape->body, p, shape->radius);
+      include_ball(s, shape->body.index, p, shape->radius);
     }
   if (shape->kind != AS_SHAPE_BOX) return;
   for (int i = 0; i < 8; ++i) {
@@ -158,7 +160,7 @@ static void put_shape(scene *s, int number) {
   static const char *const kind[] = {"box", "sphere", "cylinder", "capsule", "polyline", "mesh"};
   const as_shape *shape = &s->machine->shapes[number];
   separate(s, number);
-  fprintf(s->out, "{\"body\":%d,\"kind\":\"%s\"", shape->body, kind[shape->kind]);
+  fprintf(s->out, "{\"body\":%d,\"kind\":\"%s\"", shape->body.index, kind[shape->kind]);
   put_member(s, "position", shape->position, 3);
   put_member(s, "quaternion", shape->quaternion, 4);
   if (shape->kind == AS_SHAPE_BOX) put_member(s, "size", shape->size, 3);
@@ -193,7 +195,7 @@ static void put_frames(scene *s) {
     asi_so3_from_matrix(R, quaternion);
     separate(s, i);
     fputs("{\"name\":", s->out);
-    asi_json_text(s->out, as_model_frame_name(s->model, i));
+    asi_json_text(s->out, as_model_frame_name(s->model, (as_frame_id){i}));
     fprintf(s->out, ",\"body\":%d", marker->body);
     put_member(s, "position", marker->frame.p, 3);
     put_member(s, "quaternion", quaternion, 4);
@@ -236,7 +238,7 @@ static drawn draw_other(const asi_placed *p) {
              .n = p->e.n_bodies < 2 ? 1 : 2,
              .point = {nowhere, nowhere},
              .anywhere = true};
-  for (int i = 0; i < 2; ++i) d.body[i] = i < p->e.n_bodies ? p->e.body[i] : AS_GROUND;
+  for (int i = 0; i < 2; ++i) d.body[i] = i < p->e.n_bodies ? p->e.body[i] : ASI_GROUND;
   return d;
 }
 
@@ -341,7 +343,8 @@ static void put_switches(const scene *s) {
         separate(s, n++);
         fputs("{\"event\":", s->out);
         asi_json_text(s->out, as_rules_name(rules, i));
-        fprintf(s->out, ",\"joint\":%d,\"active\":%s}", list->joint[k], active ? "true" : "false");
+        fprintf(s->out, ",\"joint\":%d,\"active\":%s}", list->joint[k].index,
+                active ? "true" : "false");
       }
     }
   fputs("]", s->out);
@@ -385,13 +388,13 @@ static void put_scene(scene *s) {
   for (int i = 0; i < m->n_joints; ++i) {
     const drawn d = draw_joint(m, &m->joint[i]);
     separate(s, i);
-    put_drawn(s, as_model_joint_name(m, i), m->joint[i].released, &d);
+    put_drawn(s, as_model_joint_name(m, (as_joint_id){i}), m->joint[i].released, &d);
   }
   fputs("],\n\"forces\":[", s->out);
   for (int i = 0; i < m->n_forces; ++i) {
     const drawn d = draw_force(m, i);
     separate(s, i);
-    put_drawn(s, as_model_force_name(m, i), false, &d);
+    put_drawn(s, as_model_force_name(m, (as_force_id){i}), false, &d);
   }
   fputs("]", s->out);
   put_switches(s);

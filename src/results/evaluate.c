@@ -23,14 +23,14 @@ static void put_quaternion(const as_model *m, const as_state *state, int body, d
 
 void asi_body_pose(const as_model *m, const as_state *state, int body, double *out) {
   as_body_motion at;
-  as_model_body_motion(m, state, body, &at);
+  as_model_body_motion(m, state, (as_body_id){body}, &at);
   asi_copy(at.x, out);
   put_quaternion(m, state, body, out + 3);
 }
 
 static void look_at_body(const as_model *m, const as_state *state, int body, double *out) {
   as_body_motion at;
-  as_model_body_motion(m, state, body, &at);
+  as_model_body_motion(m, state, (as_body_id){body}, &at);
   asi_copy(at.x, out);
   put_quaternion(m, state, body, out + 3);
   asi_copy(at.v, out + 7);
@@ -50,7 +50,7 @@ static void look_at_acceleration(const as_model *m, const as_state *state, int b
   if (!b->se3) return;
   as_body_motion at;
   double local[3];
-  as_model_body_motion(m, state, body, &at);
+  as_model_body_motion(m, state, (as_body_id){body}, &at);
   asi_copy(vdot, local);
   asi_add_cross(1.0, v + 3, v, local);
   asi_rotate(at.R, local, out);
@@ -59,7 +59,7 @@ static void look_at_acceleration(const as_model *m, const as_state *state, int b
 static as_status look_at_frame(const as_model *m, const as_state *state, int frame, double *out,
                                as_error *error) {
   as_frame_motion at;
-  const as_status status = as_model_frame_motion(m, state, frame, &at, error);
+  const as_status status = as_model_frame_motion(m, state, (as_frame_id){frame}, &at, error);
   if (status) return status;
   asi_copy(at.position, out);
   asi_copy(at.velocity, out + 3);
@@ -70,8 +70,9 @@ static as_status look_at_frame(const as_model *m, const as_state *state, int fra
 static as_status look_at_distance(const as_model *m, const as_state *state, asi_source source,
                                   double *out, as_error *error) {
   as_frame_motion A, B;
-  as_status status = as_model_frame_motion(m, state, source.object, &A, error);
-  if (status == AS_OK) status = as_model_frame_motion(m, state, source.other, &B, error);
+  as_status status = as_model_frame_motion(m, state, (as_frame_id){source.object}, &A, error);
+  if (status == AS_OK)
+    status = as_model_frame_motion(m, state, (as_frame_id){source.other}, &B, error);
   if (status) return status;
   double d[3], v[3];
   asi_sum(A.position, -1.0, B.position, d);
@@ -86,7 +87,7 @@ static as_status look_at_distance(const as_model *m, const as_state *state, asi_
 static as_status look_at_reaction(const as_model *m, const as_state *state, int joint, double *out,
                                   as_error *error) {
   as_reaction r;
-  const as_status status = as_model_reaction(m, state, joint, &r, error);
+  const as_status status = as_model_reaction(m, state, (as_joint_id){joint}, &r, error);
   if (status) return status;
   asi_copy(r.force, out);
   asi_copy(r.torque, out + 3);
@@ -109,7 +110,7 @@ static as_status look_at_coordinates(const as_channels *c, const as_state *state
     if (c->followed && kind[i].kind != ASI_COORDINATE_ROTATION)
       near[i] += (state->t - c->t) * rate[i];
   }
-  return as_model_coordinates(c->model, state, joint,
+  return as_model_coordinates(c->model, state, (as_joint_id){joint},
                               c->followed ? near : c->model->joint[joint].start, values, rate,
                               error);
 }
@@ -193,7 +194,9 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
   case ASI_SOURCE_DISTANCE: return look_at_distance(m, state, source, out, error);
   case ASI_SOURCE_REACTION: return look_at_reaction(m, state, object, out, error);
   case ASI_SOURCE_COORDINATES: return look_at_coordinates(c, state, object, out, error);
-  case ASI_SOURCE_DRIVE: out[0] = state->lambda[as_model_joint_row(m, object)]; break;
+  case ASI_SOURCE_DRIVE:
+    out[0] = state->lambda[as_model_joint_row(m, (as_joint_id){object})];
+    break;
   case ASI_SOURCE_ACTION: return look_at_action(m, state, m->force[object], out, error);
   case ASI_SOURCE_LAW: return look_at_law(m, state, m->force[object], out, error);
   case ASI_SOURCE_FLOW: look_at_flow(m, state, m->force[object], out); break;
@@ -212,7 +215,7 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
     out[0] = view->events ? view->events[2 * object] : 0.0;
     out[1] = view->events ? view->events[2 * object + 1] : (double)NAN;
     break;
-  case ASI_SOURCE_SIGNAL: out[0] = as_model_signal_value(m, state, object); break;
+  case ASI_SOURCE_SIGNAL: out[0] = as_model_signal_value(m, state, (as_signal_id){object}); break;
   case ASI_SOURCES: break;
   }
   return AS_OK;

@@ -55,11 +55,12 @@ static int body_of(const as_model *model, const as_linearization *l, int compone
   as_problem_describe(l->problem, AS_QUANTITY_V, component, text, sizeof text);
   if (strncmp(text, "body ", 5) != 0) return -1;
   for (int b = 0; b < as_model_bodies(model); ++b) {
-    const int v = as_model_body_v(model, b);
-    if (v < 0 || v > component || (best >= 0 && v <= as_model_body_v(model, best))) continue;
+    const int v = as_model_body_v(model, (as_body_id){b});
+    if (v < 0 || v > component || (best >= 0 && v <= as_model_body_v(model, (as_body_id){best})))
+      continue;
     best = b;
   }
-  if (best >= 0) *offset = component - as_model_body_v(model, best);
+  if (best >= 0) *offset = component - as_model_body_v(model, (as_body_id){best});
   return best;
 }
 
@@ -94,7 +95,7 @@ void as_linear_name(const as_model *model, const as_linearization *l, as_linear_
   }
   const int body = body_of(model, l, s.index, &offset), rate = s.kind == AS_LINEAR_VELOCITY;
   if (body >= 0) {
-    snprintf(text, size, "bodies.%s.%s.%c", as_model_body_name(model, body),
+    snprintf(text, size, "bodies.%s.%s.%c", as_model_body_name(model, (as_body_id){body}),
              words[rate][offset >= 3], "xyz"[offset % 3]);
     return;
   }

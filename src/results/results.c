@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "alphastep/version.h"
+#include "base/definition.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "results/layout.h"
@@ -60,7 +61,9 @@ struct as_results {
   int reason;   ///< because of this error number; 0: HDF5 did not say
 };
 
-as_results_def as_default_results_def(void) { return (as_results_def){.model = NULL}; }
+as_results_def as_default_results_def(void) {
+  return (as_results_def){.cookie = ASI_COOKIE(as_results_def), .model = NULL};
+}
 
 static as_status fail_write(as_results *r, as_error *error) {
   r->broken = true;
@@ -722,6 +725,8 @@ static as_status make(as_results *r, const as_results_def *def, as_error *error)
 static as_status begin(const char *path, const as_results_def *def, long rows, as_results **out,
                        as_error *error) {
   *out = NULL;
+  const as_status made = ASI_CHECK_DEFINITION(as_results_def, def, error);
+  if (made) return made;
   if (path == NULL || def->model == NULL || def->channels == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "Results need a path, a model and channels.");

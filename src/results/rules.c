@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "core/kinematics/problem.h"
 #include "elements/vector.h"
@@ -14,11 +15,15 @@
 #include "results/rules.h"
 
 as_rule_impulse as_default_rule_impulse(void) {
-  return (as_rule_impulse){
-      .frame = AS_NONE, .body = AS_NONE, .point = {(double)NAN, (double)NAN, (double)NAN}};
+  return (as_rule_impulse){.cookie = ASI_COOKIE(as_rule_impulse),
+                           .frame = AS_NO_FRAME,
+                           .body = AS_NO_BODY,
+                           .point = {(double)NAN, (double)NAN, (double)NAN}};
 }
 
-as_rule_def as_default_rule_def(void) { return (as_rule_def){.gap = 1e-6}; }
+as_rule_def as_default_rule_def(void) {
+  return (as_rule_def){.cookie = ASI_COOKIE(as_rule_def), .gap = 1e-6};
+}
 
 /// What is being made.
 typedef struct maker {
@@ -132,7 +137,7 @@ static asi_meaning find_name(const char *name, asi_named *named, void *user) {
   if (strchr(name, '.') && !named->called) return find_channel(m, name, named);
   const asi_meaning given = m->more ? m->more->find(name, named, m->more->user) : ASI_MEANS_NOTHING;
   if (given != ASI_MEANS_NOTHING) return given;
-  const int parameter = as_model_find_parameter(m->rules->model, name);
+  const int parameter = as_model_find_parameter(m->rules->model, name).index;
   if (parameter >= 0 && !named->called) {
     named->index = 1 + parameter;
     return ASI_MEANS_SLOT;
@@ -150,7 +155,7 @@ static const char *candidate(int i, void *user) {
   const maker *m = user;
   const as_model *model = m->rules->model;
   if (i == 0) return "t";
-  if (--i < model->n_parameters) return as_model_parameter_name(model, i);
+  if (--i < model->n_parameters) return as_model_parameter_name(model, (as_parameter_id){i});
   i -= model->n_parameters;
   if (i < model->n_tables) return asi_names_get(&model->names[ASI_SORT_TABLE], i);
   i -= model->n_tables;
@@ -197,10 +202,10 @@ static as_status take_joints(maker *m, const as_joint_id *joint, int n, const ch
   if (out->joint == NULL) return asi_fail_memory(m->error);
   out->n = n;
   for (int i = 0; i < n; ++i) {
-    if (joint[i] < 0 || joint[i] >= m->rules->model->n_joints)
+    if (joint[i].index < 0 || joint[i].index >= m->rules->model->n_joints)
       return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
                       "Event \"%s\" is to %s joint %d, which is not there.", name_of(m), what,
-                      joint[i]);
+                      joint[i].index);
     out->joint[i] = joint[i];
   }
   return AS_OK;
@@ -218,21 +223,21 @@ static as_status take_settings(maker *m, const as_rule_def *def) {
   for (int i = 0; i < def->n_set && status == AS_OK; ++i) {
     const as_parameter_id parameter = rule->parameter[i] = def->set[i].parameter;
     const as_signal_id signal = rule->signal[i] = def->set[i].signal;
-    if (parameter == AS_NONE && def->set[i].value) {
+    if (parameter.index == ASI_NONE && def->set[i].value) {
       const as_model *model = m->rules->model;
-      if (signal < 0 || signal >= as_model_signals(model) ||
+      if (signal.index < 0 || signal.index >= as_model_signals(model) ||
           as_model_signal_kind(model, signal) == AS_SIGNAL_OUTPUT)
         return asi_fail(
             m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
             "Event \"%s\" is to set a signal that is not there, or that is no state and "
             "not sampled.",
             name_of(m));
-    } else if (parameter < 0 || parameter >= m->rules->model->n_parameters ||
+    } else if (parameter.index < 0 || parameter.index >= m->rules->model->n_parameters ||
                def->set[i].value == NULL)
       return asi_fail(
           m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
           "Event \"%s\" is to set parameter %d, which is not there, or there is no value for it.",
-          name_of(m), parameter);
+          name_of(m), parameter.index);
     status = note(m, compile(m, def->set[i].value, "set", &rule->value[i]));
   }
   return status;
@@ -241,19 +246,20 @@ static as_status take_settings(maker *m, const as_rule_def *def) {
 /// Where an impulse acts: by frame, or a point of a body.
 static as_status place_impulse(maker *m, const as_rule_impulse *def, asi_rule_impulse *out) {
   const as_model *model = m->rules->model;
-  if (def->frame != AS_NONE && (def->frame < 0 || def->frame >= model->n_frames))
+  if (def->frame.index != ASI_NONE && (def->frame.index < 0 || def->frame.index >= model->n_frames))
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
                     "Event \"%s\" has an impulse at frame %d, which is not there.", name_of(m),
-                    def->frame);
+                    def->frame.index);
   out->frame = def->frame;
   out->follows = def->follows;
-  out->body = def->frame != AS_NONE ? model->frame[def->frame].body : def->body;
-  if (out->body < 0 || out->body >= model->n_bodies)
+  out->body =
+      def->frame.index != ASI_NONE ? (as_body_id){model->frame[def->frame.index].body} : def->body;
+  if (out->body.index < 0 || out->body.index >= model->n_bodies)
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
                     "Event \"%s\" has an impulse on %s.", name_of(m),
-                    out->body == AS_GROUND ? "the ground, which does not move"
-                                           : "a body that is not there");
-  if (model->body[out->body].node)
+                    out->body.index == ASI_GROUND ? "the ground, which does not move"
+                                                  : "a body that is not there");
+  if (model->body[out->body.index].node)
     return asi_fail(m->error, AS_ERR_UNSUPPORTED, (double)NAN, name_of(m),
                     "Event \"%s\" has an impulse on \"%s\", which is a node of a superelement and "
                     "has no mass of its own: put it on a body that is fixed to it.",
@@ -261,17 +267,17 @@ static as_status place_impulse(maker *m, const as_rule_impulse *def, asi_rule_im
   for (int i = 0; i < model->n_massive; ++i) {
     const asi_element *e = &model->element[model->massive[i].element].e;
     for (int k = 0; k < e->n_bodies; ++k)
-      if (e->body[k] == out->body)
+      if (e->body[k] == out->body.index)
         return asi_fail(
             m->error, AS_ERR_UNSUPPORTED, (double)NAN, name_of(m),
             "Event \"%s\" has an impulse on \"%s\", which shares its mass with a beam or "
             "another element: put it on a body that is fixed to it.",
             name_of(m), as_model_body_name(model, out->body));
   }
-  if (out->frame != AS_NONE || isnan(def->point[0])) return AS_OK;
+  if (out->frame.index != ASI_NONE || isnan(def->point[0])) return AS_OK;
   as_body_motion at;
   double from[3];
-  asi_model_motion(model, out->body, model->q0, NULL, &at);
+  asi_model_motion(model, out->body.index, model->q0, NULL, &at);
   asi_sum(def->point, -1.0, at.x, from);
   asi_rotate_back(at.R, from, out->point);
   if (isfinite(asi_norm(out->point))) return AS_OK;
@@ -281,8 +287,9 @@ static as_status place_impulse(maker *m, const as_rule_impulse *def, asi_rule_im
 }
 
 static as_status take_impulse(maker *m, const as_rule_impulse *def, asi_rule_impulse *out) {
-  as_status status = place_impulse(m, def, out);
-  const bool turns = status == AS_OK && m->rules->model->body[out->body].n == 6;
+  as_status status = ASI_CHECK_DEFINITION(as_rule_impulse, def, m->error);
+  if (status == AS_OK) status = place_impulse(m, def, out);
+  const bool turns = status == AS_OK && m->rules->model->body[out->body.index].n == 6;
   for (int k = 0; k < 6 && status == AS_OK; ++k) {
     const char *text = k < 3 ? def->force[k] : def->torque[k - 3];
     if (k >= 3 && text && !turns)
@@ -388,6 +395,8 @@ static as_status make_rules(maker *m) {
   if (rules->rule == NULL) return asi_fail_memory(m->error);
   as_status status = AS_OK;
   for (int i = 0; i < def->n && status == AS_OK; ++i) {
+    status = ASI_CHECK_DEFINITION(as_rule_def, &def->rule[i], m->error);
+    if (status) return status;
     if (def->rule[i].name == NULL)
       return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, NULL, "Event %d has no name.", i);
     status = asi_names_add(&rules->names, ASI_SORT_EVENT, def->rule[i].name, m->error);

@@ -21,7 +21,7 @@ typedef struct asi_clause {
 } asi_clause;
 
 typedef struct asi_rule_impulse {
-  as_frame_id frame; ///< AS_NONE: body and point
+  as_frame_id frame; ///< AS_NO_FRAME: body and point
   as_body_id body;
   double point[3]; ///< from the centre of mass, body axes
   bool follows;
@@ -40,7 +40,7 @@ typedef struct asi_rule {
   int direction, times;
   bool stop;
   const char *message;
-  as_parameter_id *parameter; ///< n_set that are set, each to its value; AS_NONE:
+  as_parameter_id *parameter; ///< n_set that are set, each to its value; AS_NO_PARAMETER:
   as_signal_id *signal;       ///< a state or sampled signal instead
   asi_clause *value;
   int n_set;

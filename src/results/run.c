@@ -17,6 +17,7 @@
 
 #include "alphastep/quantities.h"
 #include "alphastep/recording.h"
+#include "base/definition.h"
 #include "base/error.h"
 #include "base/memory_file.h"
 #include "core/driver/integrator.h"
@@ -70,8 +71,10 @@ struct as_run {
 };
 
 as_run_def as_default_run_def(void) {
-  return (as_run_def){
-      .integrator = as_default_integrator_def(), .t_end = (double)NAN, .interval = (double)NAN};
+  return (as_run_def){.cookie = ASI_COOKIE(as_run_def),
+                      .integrator = as_default_integrator_def(),
+                      .t_end = (double)NAN,
+                      .interval = (double)NAN};
 }
 
 // ---- create -----------------------------------------------------------------------------------------
@@ -193,7 +196,8 @@ static as_status create_parts(as_run *run, as_error *error) {
 as_status as_run_create(const as_model *model, const as_run_def *def, as_run **out,
                         as_error *error) {
   *out = NULL;
-  as_status status = check_def(def, error);
+  as_status status = ASI_CHECK_DEFINITION(as_run_def, def, error);
+  if (status == AS_OK) status = check_def(def, error);
   if (status) return status;
   as_run *run = asi_calloc(1, sizeof *run);
   if (run == NULL) return asi_fail_memory(error);

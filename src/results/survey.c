@@ -97,8 +97,8 @@ static as_status look_at_start(survey *s, as_error *error) {
   }
   for (int row = 0; row < m->n_lambda + m->n_psi && report.n_redundant > 0; ++row) {
     const as_joint_id joint = as_model_row_joint(m, row);
-    if (report.redundancy_group[row] < 0 || joint < 0 || known[joint]) continue;
-    known[joint] = true;
+    if (report.redundancy_group[row] < 0 || joint.index < 0 || known[joint.index]) continue;
+    known[joint.index] = true;
     out->redundant[out->n_redundant_joints++] = joint;
   }
   free(known);
@@ -106,11 +106,11 @@ static as_status look_at_start(survey *s, as_error *error) {
     double move[3];
     as_body_motion given, at;
     asi_model_motion(m, i, m->q0, NULL, &given);
-    as_model_body_motion(m, state, i, &at);
+    as_model_body_motion(m, state, (as_body_id){i}, &at);
     asi_sum(at.x, -1.0, given.x, move);
     if (!(asi_norm(move) > out->largest_move)) continue;
     out->largest_move = asi_norm(move);
-    out->moved_body = i;
+    out->moved_body = (as_body_id){i};
   }
   as_momentum momentum;
   as_model_momentum(m, state, &momentum);
@@ -157,20 +157,20 @@ static as_status look_at_sizes(survey *s, as_error *error) {
   for (int k = 0; k < 3; ++k) low[k] = (double)INFINITY, high[k] = -(double)INFINITY;
   as_body_motion body;
   for (int i = 0; i < m->n_bodies; ++i) {
-    as_model_body_motion(m, state, i, &body);
+    as_model_body_motion(m, state, (as_body_id){i}, &body);
     stretch_box(low, high, body.x);
   }
   for (int j = 0; j < m->n_joints; ++j) {
     if (!m->joint[j].ours) continue; // who knows where it is
     as_reaction at;
-    const as_status status = as_model_reaction(m, state, j, &at, error);
+    const as_status status = as_model_reaction(m, state, (as_joint_id){j}, &at, error);
     if (status) return status;
     stretch_box(low, high, at.point);
     const asi_element *e = &m->element[m->joint[j].element].e;
     for (int b = 0; b < e->n_bodies; ++b) {
       if (e->body[b] < 0) continue;
       double from[3];
-      as_model_body_motion(m, state, e->body[b], &body);
+      as_model_body_motion(m, state, (as_body_id){e->body[b]}, &body);
       asi_sum(at.point, -1.0, body.x, from);
       s->reach[e->body[b]] = fmax(s->reach[e->body[b]], asi_norm(from));
     }
@@ -186,7 +186,7 @@ static as_status look_at_sizes(survey *s, as_error *error) {
 static void check_body(survey *s, int i, double heaviest) {
   const double densest = 1e7; // [kg/m^3] with the radius of gyration: osmium has 4e5
   const asi_body *body = &s->model->body[i];
-  const char *name = as_model_body_name(s->model, i);
+  const char *name = as_model_body_name(s->model, (as_body_id){i});
   const double largest = fmax(body->J[0], fmax(body->J[4], body->J[8]));
   const double radius = body->n == 6 ? sqrt(largest / body->mass) : 0.0;
   const double reach = fmax(s->reach[i], radius);
@@ -218,7 +218,7 @@ static void check_body(survey *s, int i, double heaviest) {
 static void check_joints(survey *s) {
   for (int j = 0; j < s->model->n_joints; ++j) {
     char text[sizeof s->out->warning[0]];
-    if (as_model_joint_remark(s->model, j, text, sizeof text)) warn(s, "%s", text);
+    if (as_model_joint_remark(s->model, (as_joint_id){j}, text, sizeof text)) warn(s, "%s", text);
   }
 }
 
@@ -281,7 +281,7 @@ static void look_at_periods(survey *s) {
   const as_state *state = as_integrator_state(s->integrator);
   as_survey *out = s->out;
   out->fastest_period = out->slowest_period = (double)NAN;
-  out->fastest_force = out->slowest_force = AS_NONE;
+  out->fastest_force = out->slowest_force = AS_NO_FORCE;
   for (int i = 0; i < m->n_forces; ++i) {
     const asi_placed *p = &m->element[m->force[i]];
     if (p->e.type->potential == NULL) continue;
@@ -293,18 +293,18 @@ static void look_at_periods(survey *s) {
     if (!isfinite(period)) continue;
     if (!(period >= out->fastest_period)) {
       out->fastest_period = period;
-      out->fastest_force = i;
+      out->fastest_force = (as_force_id){i};
     }
     if (!(period <= out->slowest_period)) {
       out->slowest_period = period;
-      out->slowest_force = i;
+      out->slowest_force = (as_force_id){i};
     }
   }
 }
 
 static void check_periods(survey *s) {
   const as_survey *out = s->out;
-  if (out->fastest_force == AS_NONE) return;
+  if (out->fastest_force.index == ASI_NONE) return;
   const char *fastest = as_model_force_name(s->model, out->fastest_force);
   const double fast = out->fastest_period;
   if (out->slowest_period > 1e4 * fast)
@@ -335,7 +335,7 @@ static as_status look(survey *s, as_error *error) {
   out->velocities = m->n;
   for (int i = 0; i < m->n_lambda + m->n_psi; ++i) out->rows += m->active[i];
   for (int j = 0; j < m->n_joints; ++j) out->inactive_joints += m->joint[j].released;
-  out->moved_body = AS_NONE;
+  out->moved_body = AS_NO_BODY;
   s->reach = asi_calloc((size_t)m->n_bodies, sizeof *s->reach);
   s->touched = asi_calloc((size_t)m->n_bodies, sizeof *s->touched);
   if (s->reach == NULL || s->touched == NULL) return asi_fail_memory(error);

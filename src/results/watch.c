@@ -120,8 +120,8 @@ static as_status set(asi_rule_state *s, as_event *event, bool *changed) {
   for (int i = 0; i < rule->n_set && status == AS_OK; ++i)
     status = value_of(s, &rule->value[i], event->at->t, event->u, &value[i]);
   for (int i = 0; i < rule->n_set && status == AS_OK; ++i) {
-    if (rule->parameter[i] != AS_NONE) {
-      event->u[rule->parameter[i]] = value[i];
+    if (rule->parameter[i].index != ASI_NONE) {
+      event->u[rule->parameter[i].index] = value[i];
     } else {
       const as_model *model = s->watch->rules->model;
       const bool state = as_model_signal_kind(model, rule->signal[i]) == AS_SIGNAL_STATE;
@@ -138,7 +138,7 @@ typedef struct rows {
 } rows;
 
 static rows rows_of(const as_model *m, as_joint_id joint) {
-  const asi_placed *p = &m->element[m->joint[joint].element];
+  const asi_placed *p = &m->element[m->joint[joint.index].element];
   return (rows){p->row, p->e.n_rows, m->n_lambda + p->velocity_row, p->e.n_velocity_rows};
 }
 
@@ -223,7 +223,7 @@ static as_status give_impulse(asi_rule_state *s, const asi_rule_impulse *impulse
   as_frame_motion frame;
   memcpy(frame.R, at.R, sizeof frame.R);
   asi_rotate(at.R, impulse->point, arm);
-  if (impulse->frame != AS_NONE) {
+  if (impulse->frame.index != ASI_NONE) {
     status = as_model_frame_motion(m, &state, impulse->frame, &frame, &s->watch->trouble);
     if (status) return status;
     asi_sum(frame.position, -1.0, at.x, arm);
@@ -235,7 +235,7 @@ static as_status give_impulse(asi_rule_state *s, const asi_rule_impulse *impulse
     asi_rotate(frame.R, part, P);
     asi_rotate(frame.R, part + 3, L);
   }
-  push(&m->body[impulse->body], &at, arm, P, L, event->v);
+  push(&m->body[impulse->body.index], &at, arm, P, L, event->v);
   return AS_OK;
 }
 

@@ -273,7 +273,7 @@ static void row_of_four_bars(void **state) {
   const double exact = bench_root(row_torque, &d, 0.4, 2.0);
   as_builder *b = machine_builder(0, -g, 0);
   const double up = 0.5 * pi - d.rest, dx = d.l * cos(up), dy = d.l * sin(up);
-  as_body_id post = AS_NONE, bar = AS_NONE;
+  as_body_id post = AS_NO_BODY, bar = AS_NO_BODY;
   for (int i = 0; i <= d.n; ++i) {
     const double foot[3] = {i, 0, 0}, head[3] = {i + dx, dy, 0};
     post = bench_link(b, i == d.n ? "last" : NULL, d.post, d.l, foot[0], foot[1], up, i % 2);

@@ -337,7 +337,7 @@ static void test_direct(void **state) {
       "1, 0]}\n");
   const int n = as_problem_sizes(as_model_problem(machine->model)).v;
   double *force = calloc((size_t)n, sizeof *force), c[3 * 2], d[3];
-  force[as_model_body_v(machine->model, 0)] = 1.0;
+  force[as_model_body_v(machine->model, (as_body_id){0})] = 1.0;
   const as_linear_input input = {.signal = -1, .force = force};
   as_linearization_def how = as_default_linearization_def();
   how.inputs = &input;

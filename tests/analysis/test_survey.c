@@ -60,15 +60,15 @@ static void test_four_bar(void **state) {
   assert_int_equal(s->n_redundant, 3);
   assert_int_equal(s->n_redundant_joints, 4);
   for (int i = 0; i < s->n_redundant_joints; ++i)
-    assert_true(s->redundant[i] >= 0 && s->redundant[i] < 4);
+    assert_true(s->redundant[i].index >= 0 && s->redundant[i].index < 4);
   assert_int_equal(s->loops, 1);
   assert_near("mass", s->mass, 6.0, 1e-14);
   assert_near("centre", s->center_of_mass[0], (0.0 + 0.5 + 1.01) / 3.0, 1e-12);
   assert_near("size", s->size, 1.01, 1e-12);
-  assert_true(s->gap == 0.0 && s->largest_move == 0.0 && s->moved_body == AS_NONE);
+  assert_true(s->gap == 0.0 && s->largest_move == 0.0 && as_body_equal(s->moved_body, AS_NO_BODY));
   assert_true(s->entries > 58 && s->fill >= s->entries / 2 && s->factor_operations > 1000.0);
   assert_true(s->solve_operations > 100.0 && s->solver != NULL);
-  assert_true(isnan(s->fastest_period) && s->fastest_force == AS_NONE);
+  assert_true(isnan(s->fastest_period) && as_force_equal(s->fastest_force, AS_NO_FORCE));
   assert_int_equal(s->n_warnings, 1); // the integrator's own
   assert_true(warned(s, "3 of 20 constraint rows are redundant: joint"));
   as_survey_destroy(s);
@@ -101,17 +101,17 @@ static void test_gap(void **state) {
   as_survey *s = look(m, 1e-3, 1.0);
   assert_near("gap", s->gap, 0.02, 1e-12);
   assert_near("move", s->largest_move, 0.02, 1e-9);
-  assert_int_equal(s->moved_body, 0);
+  assert_int_equal(s->moved_body.index, 0);
   assert_int_equal(s->degrees_of_freedom, 3);
   assert_int_equal(s->loops, 0);
   assert_int_equal(s->n_warnings, 1);
   assert_string_equal(s->warning[0],
                       "Body \"bob\" starts with the position (1, 0, 0) m instead of (1.02, 0, 0) m "
                       "as given: joint \"joint 0\" demands it.");
-  assert_true(as_model_frame_used(m, 0) && as_model_frame_used(m, 1));
-  assert_false(as_model_frame_used(m, 2));
+  assert_true(as_model_frame_used(m, (as_frame_id){0}) && as_model_frame_used(m, (as_frame_id){1}));
+  assert_false(as_model_frame_used(m, (as_frame_id){2}));
   assert_int_equal(as_model_frames(m), 3);
-  assert_string_equal(as_model_frame_name(m, 2), "spare");
+  assert_string_equal(as_model_frame_name(m, (as_frame_id){2}), "spare");
   as_survey_destroy(s);
   as_model_destroy(m);
 }

@@ -202,6 +202,16 @@ static bench column(double rest, record *r) {
 }
 
 /// A perfect column stays straight along the whole path; it loses its stability at P = 2 k / l = 16.
+static as_sweep_def load_sweep(const double *values, int n, record *r) {
+  as_sweep_def def = as_default_sweep_def();
+  def.values = values;
+  def.n_values = n;
+  def.set = set_load;
+  def.receive = record_tilt;
+  def.user = r;
+  return def;
+}
+
 static void perfect_column_changes_stability(void **state) {
   (void)state;
   record r = {.stop_at = -1};
@@ -209,8 +219,7 @@ static void perfect_column_changes_stability(void **state) {
   r.x = &x;
   double values[17];
   for (int i = 0; i < 17; ++i) values[i] = 0.75 + 2.0 * i;
-  as_sweep_def def = {
-      .values = values, .n_values = 17, .set = set_load, .receive = record_tilt, .user = &r};
+  as_sweep_def def = load_sweep(values, 17, &r);
   as_initial initial = *as_model_initial(x.model);
   initial.t = 3.0;
   expect(as_analysis_sweep(x.analysis, &initial, &def, NULL, &x.error), AS_OK, &x.error);
@@ -241,8 +250,7 @@ static void leaning_column_bends(void **state) {
   r.x = &x;
   double values[31];
   for (int i = 0; i < 31; ++i) values[i] = 0.75 * i;
-  as_sweep_def def = {
-      .values = values, .n_values = 31, .set = set_load, .receive = record_tilt, .user = &r};
+  as_sweep_def def = load_sweep(values, 31, &r);
   as_initial initial = *as_model_initial(x.model);
   as_sweep_report report;
   initial.t = 3.0;
@@ -263,8 +271,7 @@ static void callbacks_may_stop_or_refuse(void **state) {
   bench x = column(0.0, &r);
   r.x = &x;
   const double values[5] = {1, 2, 3, 4, 5}, beyond[2] = {1.0, 1e7};
-  as_sweep_def def = {
-      .values = values, .n_values = 5, .set = set_load, .receive = record_tilt, .user = &r};
+  as_sweep_def def = load_sweep(values, 5, &r);
   as_initial initial = *as_model_initial(x.model);
   as_sweep_report report;
   initial.t = 3.0;

@@ -79,7 +79,8 @@ static int check(const automatic_problem *p, int n, const char *what, const seri
 /// The end error is the tolerance times a constant near one; and the numbers are those of the table, which holds them for all
 /// problems and methods: errors to a factor of 2 (they are differences), steps to a tenth.
 static int check_table(const automatic_problem *p, as_method method, const series *s) {
-  static const char *const names[] = {"index-3", "index-2", "SOI2"};
+  static const char *const names[] = {
+      [AS_METHOD_INDEX3] = "index-3", [AS_METHOD_INDEX2] = "index-2", [AS_METHOD_SOI2] = "SOI2"};
   char begin[80], line[1024];
   snprintf(begin, sizeof begin, "| %s | %s |", p->name, names[method]);
   FILE *page = fopen(SOURCE_DIR "/docs/automatic-steps.md", "r");

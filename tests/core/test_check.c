@@ -315,6 +315,7 @@ static void make_up(made_up *p, plant fault, as_block faulty, int row, int col) 
                  .time_in_k = true,
                  .def = as_default_problem_def()};
   as_problem_def *def = &p->def;
+  def->cookie = as_default_problem_def().cookie;
   def->parts = &made_up_space;
   def->n_parts = 1;
   def->n_lambda = N_LAMBDA;

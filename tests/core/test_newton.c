@@ -13,6 +13,7 @@
 #include "core/driver/integrator.h"
 #include "machines.h"
 #include "problems/problems.h"
+#include "rig.h"
 
 enum { MAX_SIZE = 32 };
 
@@ -263,7 +264,7 @@ static void test_old_factors_do_not_fail_a_step(void **state) {
   (void)state;
   for (int i = 0; i < 9; ++i) {
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)(i % 3);
+    def.method = rig_methods[i % 3];
     def.newton.max_iterations = 3 + i / 3;
     run kept = run_open(problem_pendulum(), NULL, &def);
     def.newton.reuse = false;
@@ -289,7 +290,7 @@ static void test_factors_of_a_far_prediction(void **state) {
   static const double steps[] = {0.024, 0.0305, 0.039};
   for (int i = 0; i < 6; ++i) {
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)(i % 2);
+    def.method = rig_methods[i % 2];
     run r = run_open(problem_stiff_pendulum(), NULL, &def);
     run_steps(&r, steps[i / 2], 100);
     assert_int_equal(run_statistics(&r).failed_steps, 0);
@@ -302,7 +303,7 @@ static void test_few_iterations(void **state) {
   (void)state;
   for (int i = 0; i < 2; ++i) {
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)(1 + i);
+    def.method = rig_methods[1 + i];
     def.newton.rtol = 1e-7;
     def.newton.atol = 1e-10;
     def.newton.max_iterations = 3;
@@ -318,7 +319,7 @@ static void test_factors_at_rest(void **state) {
   (void)state;
   for (int i = 0; i < 3; ++i) {
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)i;
+    def.method = rig_methods[i];
     test_problem hanging = *problem_pendulum();
     const double length = hypot(hanging.q0[0], hanging.q0[1]);
     const double q[] = {0.0, -length}, v[] = {0.0, 0.0};
@@ -348,7 +349,7 @@ static void test_factors_age_alike(void **state) {
     const int method = k / 2 % 3, digits = 2 + k / 6;
     const double tolerance = pow(10.0, -digits);
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)method;
+    def.method = rig_methods[method];
     run exact = run_open(p, NULL, &def);
     def.newton.rtol = tolerance;
     def.newton.atol = 1e-3 * tolerance;
@@ -380,7 +381,7 @@ static void test_ageing_of_other_steps(void **state) {
   (void)state;
   for (int i = 0; i < 6; ++i) {
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)(i % 3);
+    def.method = rig_methods[i % 3];
     def.newton.rtol = 1e-3;
     def.newton.atol = 1e-6;
     run r = run_open(i < 3 ? problem_heavy_top_slow() : problem_pendulum(), NULL, &def);
@@ -420,7 +421,8 @@ static void test_sudden_changes(void **state) {
   static const as_space_part space = {AS_SPACE_RN, BALLS};
   const double q0[BALLS] = {0.1, 0.45, 0.25, 0.6, 0.4, 0.2}, v0[BALLS] = {0};
   const test_problem balls = {.name = "balls",
-                              .def = {.parts = &space,
+                              .def = {.cookie = as_default_problem_def().cookie,
+                                      .parts = &space,
                                       .n_parts = 1,
                                       .mass_constant = true,
                                       .mass = ball_mass,
@@ -430,7 +432,7 @@ static void test_sudden_changes(void **state) {
                               .v0 = v0};
   for (int method = 0; method < 3; ++method) {
     as_integrator_def def = as_default_integrator_def();
-    def.method = (as_method)method;
+    def.method = rig_methods[method];
     def.newton.rtol = 1e-2;
     def.newton.atol = 1e-5;
     run r = run_open(&balls, NULL, &def);

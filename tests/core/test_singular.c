@@ -239,8 +239,8 @@ static void test_folding(void **state) {
             as_integrator_advance(integrator, end, &error))
           fail_msg("%s, rtol %g, start %d: %s", method_names[m], rtol, k, error.message);
         move_folding(end, &phi, &w);
-        as_model_body_motion(model, as_integrator_state(integrator), 0, &crank);
-        as_model_body_motion(model, as_integrator_state(integrator), 2, &slider);
+        as_model_body_motion(model, as_integrator_state(integrator), (as_body_id){0}, &crank);
+        as_model_body_motion(model, as_integrator_state(integrator), (as_body_id){2}, &slider);
         worst = fmax(worst, fabs(crank.x[0] - 0.5 * cos(phi)));
         worst = fmax(worst, fabs(slider.x[0] - 2.0 * cos(phi)));
         worst = fmax(worst, fabs(slider.v[0] + 2.0 * w * sin(phi)) / 6.0);
@@ -369,7 +369,7 @@ static void test_jam(void **state) {
           as_integrator_start(integrator, as_model_initial(model), NULL, &error))
         fail_msg("%s", error.message);
       const as_status status = as_integrator_advance(integrator, 4.0, &error);
-      as_model_body_motion(model, as_integrator_state(integrator), 1, &crank);
+      as_model_body_motion(model, as_integrator_state(integrator), (as_body_id){1}, &crank);
       const double angle = atan2(crank.x[1], crank.x[0]);
       const double expected = 2.0 * cases[i].mu * 0.05 / (cases[i].N - 1);
       printf("%d cranks, %s: %.5f rad from flat, expected %.5f: %s\n", cases[i].N, method_names[m],

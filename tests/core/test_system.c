@@ -14,6 +14,7 @@
 #include "core/driver/integrator.h"
 #include "core/kinematics/probe_points.h"
 #include "machines.h"
+#include "rig.h"
 
 static uint64_t draws = 1;
 
@@ -134,7 +135,7 @@ static void check_machines(const machine *of, int count) {
       as_model *model = of[i].build(variant);
       for (int method = 0; method < 3; ++method)
         if (method != AS_METHOD_SOI2 || as_model_problem(model)->def.n_x == 0)
-          check_model(model, (as_method)method);
+          check_model(model, rig_methods[method]);
       as_model_destroy(model);
     }
 }
@@ -172,7 +173,7 @@ static void test_chains(void **state) {
     for (int se3 = 0; se3 < 2; ++se3)
       for (int odd = -1; odd < 20; odd += 19) {
         as_model *model = chain(37, kinds[kind], se3, odd);
-        for (int method = 0; method < 3; ++method) check_model(model, (as_method)method);
+        for (int method = 0; method < 3; ++method) check_model(model, rig_methods[method]);
         as_model_destroy(model);
       }
 }

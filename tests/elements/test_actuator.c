@@ -60,7 +60,7 @@ static as_body_id add_body(as_builder *b, const char *name, as_space_kind space,
 static as_frame_id add_frame(as_builder *b, const char *name, as_body_id body, bool moves) {
   static const as_curve swing = {.formula = "0.3*sin(2*t + 1)"}, turn = {.formula = "t - t^2"};
   as_error error = {0};
-  as_frame_id id = AS_NONE;
+  as_frame_id id = AS_NO_FRAME;
   as_frame_def def = as_default_frame_def();
   def.name = name;
   def.body = body;
@@ -151,10 +151,10 @@ static void add_actuator(as_builder *b, int aim, const char *formula) {
   as_actuator_def def = as_default_actuator_def();
   def.force = formula;
   if (aim == 0) {
-    def.frame[0] = 0;
-    def.frame[1] = 2;
+    def.frame[0] = (as_frame_id){0};
+    def.frame[1] = (as_frame_id){2};
   } else {
-    static const as_joint_id number[] = {0, 1, 3, 4}; // hinge, cardan, table, slider
+    static const as_joint_id number[] = {{0}, {1}, {3}, {4}}; // hinge, cardan, table, slider
     def.joint = number[aim % 4];
     def.coordinate = aim / 4;
   }
@@ -166,9 +166,9 @@ static void add_load(as_builder *b, int aim, const char *formula, const char *se
   as_load_def def = as_default_load_def();
   static const as_curve factor = {.formula = "1 + t/2"};
   if (aim % 2) def.factor = &factor;
-  def.frame = aim % 3 == 0 ? 0 : 1;
+  def.frame = (as_frame_id){aim % 3 == 0 ? 0 : 1};
   def.follows = aim % 2;
-  def.reaction = aim % 4 < 2 ? AS_NONE : 2;
+  def.reaction = aim % 4 < 2 ? AS_NO_BODY : AS_ID(as_body_id, 2);
   def.force[1] = 0.7;
   def.torque[2] = -0.4;
   def.force_formula[aim % 3] = formula;
@@ -226,7 +226,7 @@ static as_builder *double_pendulum(bool se3) {
     machine_body(b, &bar);
     as_frame_def tip = as_default_frame_def();
     tip.name = i == 0 ? "elbow" : "tip";
-    tip.body = i;
+    tip.body = (as_body_id){i};
     tip.position[0] = 0.5;
     must(as_builder_add_frame(b, &tip, NULL, &error), &error);
   }
@@ -236,9 +236,10 @@ static as_builder *double_pendulum(bool se3) {
   wall.position[0] = 1.0;
   wall.position[2] = 1.0;
   must(as_builder_add_frame(b, &wall, NULL, &error), &error);
-  machine_joint(b, "shoulder", AS_JOINT_REVOLUTE, AS_GROUND, 0, (double[]){0, 0, 0},
+  machine_joint(b, "shoulder", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){0}, (double[]){0, 0, 0},
                 (double[]){0, 1, 0});
-  machine_joint(b, "hand", AS_JOINT_REVOLUTE, 0, 1, (double[]){1, 0, 0}, (double[]){0, 1, 0});
+  machine_joint(b, "hand", AS_JOINT_REVOLUTE, (as_body_id){0}, (as_body_id){1}, (double[]){1, 0, 0},
+                (double[]){0, 1, 0});
   return b;
 }
 
@@ -275,8 +276,8 @@ static double difference(as_builder *one, as_builder *other, as_method method) {
 static void add_spring(as_builder *b) {
   as_error error = {0};
   as_spring_def def = as_default_spring_def();
-  def.frame[0] = 1; // tip
-  def.frame[1] = 2; // wall
+  def.frame[0] = (as_frame_id){1}; // tip
+  def.frame[1] = (as_frame_id){2}; // wall
   def.stiffness = 40.0;
   def.damping = 1.5;
   def.length = 0.6;
@@ -286,8 +287,8 @@ static void add_spring(as_builder *b) {
 static void add_torsion(as_builder *b) {
   as_error error = {0};
   as_torsion_def def = as_default_torsion_def();
-  def.body[0] = 0;
-  def.body[1] = 1;
+  def.body[0] = (as_body_id){0};
+  def.body[1] = (as_body_id){1};
   def.axis[1] = 1.0;
   def.stiffness = 12.0;
   def.damping = 0.2;
@@ -300,9 +301,9 @@ static void act_between(as_builder *b, as_joint_id joint, const char *formula) {
   as_actuator_def def = as_default_actuator_def();
   def.name = "motor";
   def.joint = joint;
-  if (joint == AS_NONE) {
-    def.frame[0] = 1;
-    def.frame[1] = 2;
+  if (joint.index < 0) {
+    def.frame[0] = (as_frame_id){1};
+    def.frame[1] = (as_frame_id){2};
   }
   def.force = formula;
   must(as_builder_add_actuator(b, &def, NULL, &error), &error);
@@ -312,7 +313,7 @@ static void push(as_builder *b, bool by_formula, bool follows) {
   static const as_curve wave = {.formula = "7*sin(3*t)"};
   as_error error = {0};
   as_load_def def = as_default_load_def();
-  def.frame = 1;
+  def.frame = (as_frame_id){1};
   def.follows = follows;
   if (by_formula) {
     def.force_formula[2] = "7*sin(3*t)";
@@ -334,13 +335,14 @@ static void test_same_as_built_in(void **state) {
     const as_method method = rig_methods[k % 3];
     as_builder *one = double_pendulum(k > 2), *other = double_pendulum(k > 2);
     add_spring(one);
-    act_between(other, AS_NONE,
+    act_between(other, AS_NO_JOINT,
                 "-40*(frames.tip.distance.wall - 0.6) - 1.5*frames.tip.distance_rate.wall");
     assert_near("spring", difference(one, other, method), 0.0, ROUND_OFF);
     one = double_pendulum(k > 2);
     other = double_pendulum(k > 2);
     add_torsion(one);
-    act_between(other, 1, "-12*(joints.hand.angle - 0.3) - 0.2*joints.hand.angle_rate");
+    act_between(other, (as_joint_id){1},
+                "-12*(joints.hand.angle - 0.3) - 0.2*joints.hand.angle_rate");
     assert_near("torsion", difference(one, other, method), 0.0, ROUND_OFF);
     one = double_pendulum(k > 2);
     other = double_pendulum(k > 2);
@@ -357,7 +359,7 @@ static void test_spring_force(void **state) {
   add_spring(one);
   add_spring(one);
   add_spring(other);
-  act_between(other, AS_NONE, "-'forces.force 0.tension'");
+  act_between(other, AS_NO_JOINT, "-'forces.force 0.tension'");
   assert_near("twice", difference(one, other, AS_METHOD_INDEX2), 0.0, ROUND_OFF);
 }
 
@@ -376,9 +378,12 @@ static as_model *balanced_bar(bool se3) {
   bar.position[0] = 0.5;
   bar.space = se3 ? AS_SPACE_SE3 : AS_SPACE_R3SO3;
   machine_body(b, &bar);
-  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, 0,
+  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){0},
                                           (double[]){0, 0, 0}, (double[]){0, -1, 0});
-  const as_coordinate_def where = {hinge, 0, 0.9, 0.5};
+  as_coordinate_def where = as_default_coordinate_def();
+  where.joint = hinge;
+  where.value = 0.9;
+  where.rate = 0.5;
   must(as_builder_set_coordinate(b, &where, &error), &error);
   must(as_builder_assemble(b, NULL, &error), &error);
   act_between(b, hinge,
@@ -415,10 +420,10 @@ static bar_errors bar_error(as_method method, bool se3, double h) {
   }
   const as_state *s = as_integrator_state(integrator);
   must(as_model_energy(model, s, &after, &error), &error);
-  must(as_model_coordinates(model, s, 0, NULL, &angle, &rate, &error), &error);
+  must(as_model_coordinates(model, s, (as_joint_id){0}, NULL, &angle, &rate, &error), &error);
   exact_bar(0.8, x);
   as_reaction reaction;
-  must(as_model_reaction(model, s, 0, &reaction, &error), &error);
+  must(as_model_reaction(model, s, (as_joint_id){0}, &reaction, &error), &error);
   // m (x'' of the middle) = force of the hinge along x, on the bar
   const double ax = 0.5 * (-x[2] * sin(x[0]) - x[1] * x[1] * cos(x[0]));
   e.angle = fabs(angle - x[0]);
@@ -454,7 +459,7 @@ static as_model *wheel(void) {
   as_body_def body = machine_round_body("wheel", 1.0, 0.5, false);
   body.angular_velocity[2] = 40.0;
   machine_body(b, &body);
-  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, 0,
+  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){0},
                                           (double[]){0, 0, 0}, (double[]){0, 0, 1});
   act_between(b, hinge, "-30*(joints.hinge.angle - 40*t) - 2*(joints.hinge.angle_rate - 40)");
   return machine_build(b);
@@ -606,7 +611,7 @@ static void test_refused(void **state) {
     as_actuator_def def = as_default_actuator_def();
     as_error error = {0};
     def.name = "motor";
-    def.joint = 0;
+    def.joint = (as_joint_id){0};
     def.force = wrong[k].formula;
     assert_int_equal(as_builder_add_actuator(b, &def, NULL, &error), AS_ERR_ARGUMENT);
     if (strstr(error.message, wrong[k].message) == NULL)
@@ -634,12 +639,12 @@ static void test_eight_bodies(void **state) {
   }
   as_load_def load = as_default_load_def();
   load.name = "many";
-  load.body = 0;
+  load.body = (as_body_id){0};
   load.force_formula[0] = text;
   if (as_builder_add_load(b, &load, NULL, &error)) fail_msg("%s", error.message);
   as_actuator_def pull = as_default_actuator_def();
   pull.body[0] = AS_GROUND;
-  pull.body[1] = 3;
+  pull.body[1] = (as_body_id){3};
   pull.point[1][0] = 4.0;
   pull.point[1][1] = 0.3;
   pull.force = text;
@@ -650,7 +655,7 @@ static void test_eight_bodies(void **state) {
   if (as_problem_check(as_model_problem(model), &def, NULL, &error)) fail_msg("%s", error.message);
   as_wrench on;
   const as_state at = {.q = def.near.q, .v = def.near.v};
-  if (as_model_force(model, &at, 0, 0, &on, &error)) fail_msg("%s", error.message);
+  if (as_model_force(model, &at, (as_force_id){0}, 0, &on, &error)) fail_msg("%s", error.message);
   double expected = 0.0;
   for (int i = 0; i < 8; ++i) expected += (i + 1) * 0.1 * i * 0.2;
   assert_near("force", on.force[0], expected, 1e-12);
@@ -671,7 +676,7 @@ static void test_too_much(void **state) {
   }
   as_load_def def = as_default_load_def();
   def.name = "many";
-  def.body = 0;
+  def.body = (as_body_id){0};
   def.force_formula[0] = text;
   assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
   // b0 to b7; the ground has room of its own
@@ -681,7 +686,7 @@ static void test_too_much(void **state) {
   def.body = AS_GROUND;
   def.force_formula[0] = "1";
   assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
-  def.body = 0;
+  def.body = (as_body_id){0};
   def.force_formula[0] = NULL;
   def.torque_formula[0] = "1";
   assert_int_equal(as_builder_add_load(b, &def, NULL, &error), AS_ERR_ARGUMENT);
@@ -693,11 +698,11 @@ static void test_too_much(void **state) {
   as_builder_destroy(b);
   b = random_machine(false, false);
   none.force = "1";
-  none.joint = 77;
+  none.joint = (as_joint_id){77};
   assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_ARGUMENT);
-  none.joint = 2;
+  none.joint = (as_joint_id){2};
   assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_UNSUPPORTED);
-  none.joint = 0;
+  none.joint = (as_joint_id){0};
   none.coordinate = 1;
   assert_int_equal(as_builder_add_actuator(b, &none, NULL, &error), AS_ERR_ARGUMENT);
   as_builder_destroy(b);
@@ -716,7 +721,7 @@ static as_status add_reader(as_builder *b, int quantities, int parameters, as_er
   for (int i = 0; i < parameters; ++i)
     used += (size_t)snprintf(text + used, sizeof text - used, "+%d*p%d", quantities + i + 1, i);
   load.name = "reader";
-  load.body = 0;
+  load.body = (as_body_id){0};
   load.force_formula[0] = text;
   return as_builder_add_load(b, &load, NULL, error);
 }
@@ -745,7 +750,7 @@ static void test_limits(void **state) {
   const as_initial *start = as_model_initial(model);
   const as_state at = {.q = start->q, .v = start->v, .u = start->u};
   as_wrench on;
-  if (as_model_force(model, &at, 0, 0, &on, &error)) fail_msg("%s", error.message);
+  if (as_model_force(model, &at, (as_force_id){0}, 0, &on, &error)) fail_msg("%s", error.message);
   double expected = 0.0;
   for (int i = 0; i < 24; ++i)
     expected += (i + 1) * (i / 3 % 2 ? start->v : start->q)[3 * (i / 6) + i % 3];
@@ -759,7 +764,7 @@ static void test_no_number(void **state) {
   (void)state;
   as_builder *b = double_pendulum(false);
   as_error error = {0};
-  act_between(b, 1, "3*sqrt(0.25 - t)");
+  act_between(b, (as_joint_id){1}, "3*sqrt(0.25 - t)");
   as_model *model = machine_build(b);
   as_integrator *integrator = start(model, AS_METHOD_INDEX2, 0.1);
   const as_status status = as_integrator_advance(integrator, 1.0, &error);

@@ -19,7 +19,7 @@ static const double stiffness[6] = {900.0, 1600.0, 2500.0, 4.0, 9.0, 16.0};
 
 static as_force_id add_bushing(as_builder *b, const as_bushing_def *def) {
   as_error error;
-  as_force_id id = AS_NONE;
+  as_force_id id = AS_NO_FORCE;
   if (as_builder_add_bushing(b, def, &id, &error)) fail_msg("%s", error.message);
   return id;
 }
@@ -104,7 +104,7 @@ static void test_deflection(void **state) {
       as_integrator *integrator = drive_start(model, AS_METHOD_INDEX2, 1e-3);
       const as_state *s = as_integrator_state(integrator);
       for (int i = 0; i < 6; ++i) assert_near("acceleration", s->vdot[i], 0.0, 1e-12 * load / 0.3);
-      const as_wrench w = drive_force(model, s, 0);
+      const as_wrench w = drive_force(model, s, (as_force_id){0});
       assert_near("force", axis < 3 ? w.force[axis] : w.torque[axis - 3], -load, 1e-12 * load);
       as_integrator_destroy(integrator);
       as_model_destroy(model);
@@ -172,7 +172,7 @@ static void test_full_matrix(void **state) {
     add_bushing(b, &def);
     as_model *model = machine_build(b);
     const as_state s = {.q = as_model_initial(model)->q, .v = as_model_initial(model)->v};
-    const as_wrench w = drive_force(model, &s, 0);
+    const as_wrench w = drive_force(model, &s, (as_force_id){0});
     for (int i = 0; i < 3; ++i) {
       assert_near("force", w.force[i], -0.1 * K[6 * i + axis], 1e-13);
       assert_near("torque", w.torque[i], -0.1 * K[6 * (i + 3) + axis], 1e-13);

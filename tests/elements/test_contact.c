@@ -16,7 +16,7 @@ static const double origin[3] = {0, 0, 0};
 
 static as_force_id add_contact(as_builder *b, const as_contact_def *def) {
   as_error error;
-  as_force_id id = AS_NONE;
+  as_force_id id = AS_NO_FORCE;
   if (as_builder_add_contact(b, def, &id, &error)) fail_msg("%s", error.message);
   return id;
 }
@@ -57,7 +57,7 @@ static void test_hertz(void **state) {
     while (s->t < end) {
       if (as_integrator_step(integrator, h, &error)) fail_msg("%s", error.message);
       depth = fmax(depth, r - s->q[2]);
-      force = fmax(force, drive_force(model, s, 0).force[2]);
+      force = fmax(force, drive_force(model, s, (as_force_id){0}).force[2]);
     }
     const double deepest = pow(5.0 * m * v * v / (4.0 * k), 0.4);
     const double left = s->t - (s->q[2] - r) / s->v[2], came = gap / v;

@@ -334,7 +334,7 @@ static as_model *build(const train *k, bool se3) {
   k->build(b, se3);
   // The rate at the start, by assembly: whatever is linked to the arm goes along.
   as_coordinate_def start = as_default_coordinate_def();
-  start.joint = 0;
+  start.joint = (as_joint_id){0};
   start.coordinate = k->build == build_screw ? 1 : 0;
   start.rate = rate_at_start;
   must(as_builder_set_coordinate(b, &start, &error), &error);
@@ -366,7 +366,7 @@ static void run(const train *k, bool se3, as_method method, double h, double wor
   for (int i = 0; i < QUANTITIES; ++i) worst[i] = 0.0;
   for (int i = 0; i <= n; ++i) {
     if (i > 0) must(as_integrator_step(integrator, h, &error), &error);
-    must(as_model_coordinates(m, s, 0, at, at, NULL, &error), &error);
+    must(as_model_coordinates(m, s, (as_joint_id){0}, at, at, NULL, &error), &error);
     worst[ENERGY] = fmax(worst[ENERGY], fabs(energy_of(m, s) - energy));
     if (i % (n / 4) != 0) continue;
     double phi, rate;

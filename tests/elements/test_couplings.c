@@ -36,7 +36,7 @@ static as_body_id add_body(as_builder *b, const char *name, double mass, const d
 static as_joint_id add_gear(as_builder *b, const char *name, as_joint_id first, as_joint_id second,
                             int z1, int z2, bool internal) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_gear_def def = as_default_gear_def();
   def.name = name;
   def.joint[0] = first;
@@ -50,7 +50,7 @@ static as_joint_id add_gear(as_builder *b, const char *name, as_joint_id first, 
 
 static as_joint_id add_screw(as_builder *b, as_body_id first, as_body_id second, double lead) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def def = as_default_joint_def();
   def.name = "screw";
   def.kind = AS_JOINT_SCREW;
@@ -75,13 +75,21 @@ static void add_torque(as_builder *b, as_body_id body, double x, double y, doubl
 static void add_motion(as_builder *b, const char *name, as_joint_id joint, int coordinate,
                        const as_curve *law) {
   as_error error;
-  const as_motion_def def = {name, joint, coordinate, law};
+  as_motion_def def = as_default_motion_def();
+  def.name = name;
+  def.joint = joint;
+  def.coordinate = coordinate;
+  def.law = law;
   must(as_builder_add_motion(b, &def, NULL, &error), &error);
 }
 
 static void want(as_builder *b, as_joint_id joint, int coordinate, double value, double rate) {
   as_error error;
-  const as_coordinate_def def = {joint, coordinate, value, rate};
+  as_coordinate_def def = as_default_coordinate_def();
+  def.joint = joint;
+  def.coordinate = coordinate;
+  def.value = value;
+  def.rate = rate;
   must(as_builder_set_coordinate(b, &def, &error), &error);
 }
 
@@ -398,7 +406,7 @@ static void test_out_of_mesh(void **state) {
   as_error error;
   for (int tenths = 0; tenths <= 20; ++tenths) { // of a tooth
     const double phi = turn / 40.0 * tenths / 10.0;
-    const int at = as_model_body_q(g.model, 1) + 3;
+    const int at = as_model_body_q(g.model, (as_body_id){1}) + 3;
     q[at] = cos(phi / 2.0);
     q[at + 3] = sin(phi / 2.0);
     must(as_model_gap(g.model, &s, outer, &gap, &error), &error);
@@ -450,7 +458,8 @@ static void test_planetary(void **state) {
       const as_state *s = as_integrator_state(integrator);
       as_error error;
       must(as_integrator_advance(integrator, 3.0, &error), &error);
-      const double carrier = coordinate(m, s, 0, 0, 6.0), sun = coordinate(m, s, 1, 0, 15.0);
+      const double carrier = coordinate(m, s, (as_joint_id){0}, 0, 6.0),
+                   sun = coordinate(m, s, (as_joint_id){1}, 0, 15.0);
       assert_near("carrier", carrier, 6.0, 1e-4); // to second order
       assert_near("sun, from the carrier", sun, 2.5 * carrier, planets > 1 ? 1e-7 : 1e-10);
       double v[30]; // of five bodies
@@ -511,7 +520,7 @@ static void test_differential(void **state) {
     // The case turns with the spider, whose mass is 0.04 m off the axis.
     const double C = 0.05 + 0.6 * J + 0.5 * 0.04 * 0.04;
     as_builder *b = draw_differential(10, 16, J, L, R);
-    add_torque(b, 0, 0, T, 0);
+    add_torque(b, (as_body_id){0}, 0, T, 0);
     as_model *m = machine_build(b);
     as_integrator *integrator = start(m, rig_methods[i / 2], 0.005);
     const as_state *s = as_integrator_state(integrator);
@@ -552,8 +561,8 @@ static void test_no_slip(void **state) {
   for (int k = 0; k < 4; ++k) {
     as_builder *b = draw_differential(1009, 1600, 0.02, 0.5, 0.2);
     as_error error;
-    want(b, 0, 0, (double)NAN, 20.0);
-    want(b, 3, 0, (double)NAN, 30.0);
+    want(b, (as_joint_id){0}, 0, (double)NAN, 20.0);
+    want(b, (as_joint_id){3}, 0, (double)NAN, 30.0);
     must(as_builder_assemble(b, NULL, &error), &error);
     as_model *m = machine_build(b);
     int remarks = 0;
@@ -568,11 +577,11 @@ static void test_no_slip(void **state) {
     double spider = 0.0;
     for (int i = 1; i <= 30; ++i) {
       must(as_integrator_advance(integrator, 0.03 * i, &error), &error);
-      spider = coordinate(m, s, 3, 0, spider + 0.9);
+      spider = coordinate(m, s, (as_joint_id){3}, 0, spider + 0.9);
       const double side = 1009.0 / 1600.0 * spider; // a tooth is 0.004 rad
       const double accuracy = k < 3 ? 1e-8 : 1e-5;  // between automatic steps
-      assert_near("left", coordinate(m, s, 1, 0, -side), -side, accuracy);
-      assert_near("right", coordinate(m, s, 2, 0, side), side, accuracy);
+      assert_near("left", coordinate(m, s, (as_joint_id){1}, 0, -side), -side, accuracy);
+      assert_near("right", coordinate(m, s, (as_joint_id){2}, 0, side), side, accuracy);
     }
     assert_near("the spider runs on", spider, 30.0 * 0.9, 0.5);
     as_statistics work;
@@ -901,7 +910,7 @@ static void test_refused(void **state) {
          "joint \"moving\", which has a frame that moves");
   joint.kind = AS_JOINT_CONSTANT_VELOCITY;
   joint.name = "bent";
-  joint.frame[0] = AS_NONE;
+  joint.frame[0] = AS_NO_FRAME;
   joint.second_axis[2] = -1.0;
   expect(as_builder_add_joint(b, &joint, NULL, &error), &error, "shafts of the joint \"bent\"");
   as_model *m = NULL;

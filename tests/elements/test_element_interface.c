@@ -86,7 +86,7 @@ static as_joint_id add_edge(as_builder *b, const edge *data, as_body_id body) {
   f_v[6 * 12 + 6] = f_v[7 * 12 + 7] = f_v[8 * 12 + 8] = true;
   as_element_def def = as_default_element_def();
   as_error error;
-  int id;
+  as_element_id id;
   def.name = "edge";
   def.type = &edge_type;
   def.n_bodies = 2;
@@ -99,7 +99,7 @@ static as_joint_id add_edge(as_builder *b, const edge *data, as_body_id body) {
   def.forceless = true;
   def.pattern.f_v = data->rows == 2 ? f_v : NULL;
   if (as_builder_add_element(b, &def, &id, &error)) fail_msg("%s", error.message);
-  return id;
+  return id.joint;
 }
 
 // ---- drag that grows with what a joint carries ---------------------------------------------------------------
@@ -144,7 +144,7 @@ static as_force_id add_drag(as_builder *b, double c, as_body_id body, as_joint_i
   const drag data = {c, n_read};
   as_element_def def = as_default_element_def();
   as_error error;
-  int id;
+  as_element_id id;
   def.name = "drag";
   def.type = &drag_type;
   def.n_bodies = 2;
@@ -154,7 +154,7 @@ static as_force_id add_drag(as_builder *b, double c, as_body_id body, as_joint_i
   def.data_size = sizeof data;
   def.reads = reads;
   if (as_builder_add_element(b, &def, &id, &error)) fail_msg("%s", error.message);
-  return id;
+  return id.force;
 }
 
 // ---- a table that holds a mass up, with friction by its own multiplier -----------------------------------------
@@ -281,7 +281,7 @@ static void circle_errors(bool se3, as_method method, double h, double out[4]) {
   if (as_integrator_advance(integrator, t, &error)) fail_msg("%s", error.message);
   const as_state *now = as_integrator_state(integrator);
   as_body_motion at;
-  as_model_body_motion(m, now, 0, &at);
+  as_model_body_motion(m, now, (as_body_id){0}, &at);
   double vdot[3];
   // On SE(3) v' is of u = R^T v, which does not change.
   const double exact[2] = {se3 ? 0.0 : -speed * spin * s, se3 ? 0.0 : speed * spin * c};
@@ -330,7 +330,7 @@ static void test_lifted(void **state) {
         fail_msg("%s", error.message);
       const as_state *s = as_integrator_state(integrator);
       as_body_motion at;
-      as_model_body_motion(m, s, 0, &at);
+      as_model_body_motion(m, s, (as_body_id){0}, &at);
       assert_near("v_y", at.v[1], 0.0, se3 ? 1e-4 : 1e-9); // on SE(3) not exact
       assert_near("psi", s->psi[0], 0.0, 1e-12);
       assert_true(at.R[3] > 0.05); // it has turned
@@ -340,7 +340,7 @@ static void test_lifted(void **state) {
       memcpy(v, s->v, sizeof v);
       initial = (as_initial){.q = q, .v = v};
       if (as_integrator_start(integrator, &initial, NULL, &error)) fail_msg("%s", error.message);
-      as_model_body_motion(m, s, 0, &at);
+      as_model_body_motion(m, s, (as_body_id){0}, &at);
       assert_near("speed", hypot(at.v[0], at.v[1]), along, 1e-9);
       as_integrator_destroy(integrator);
       as_model_destroy(m);
@@ -359,8 +359,8 @@ static void test_quantities(void **state) {
     assert_int_equal(as_model_joint_velocity_row(m, id), 0);
     assert_int_equal(as_model_joint_velocity_rows(m, id), 1);
     assert_int_equal(as_model_joint_velocity_rows(m, as_model_find_joint(m, "ice")), 0);
-    assert_int_equal(as_model_row_joint(m, 3), id); // after the three rows of the ice
-    assert_int_equal(as_model_row_joint(m, 4), AS_NONE);
+    assert_int_equal(as_model_row_joint(m, 3).index, id.index); // after the three rows of the ice
+    assert_int_equal(as_model_row_joint(m, 4).index, AS_NO_JOINT.index);
     as_integrator *integrator = start(m, AS_METHOD_INDEX2, 1e-2);
     as_error error;
     as_reaction r;
@@ -395,7 +395,7 @@ static void test_pushed(void **state) {
     if (as_integrator_advance(integrator, 1.0, &error)) fail_msg("%s", error.message);
     const as_state *s = as_integrator_state(integrator);
     as_body_motion at;
-    as_model_body_motion(m, s, 0, &at);
+    as_model_body_motion(m, s, (as_body_id){0}, &at);
     assert_near("v_x", at.v[0], 0.42, 1e-9);
     assert_near("psi", s->psi[0], mass * 0.7, 1e-9);
     assert_int_equal(as_model_power(m, s, &power, &error), AS_OK);
@@ -421,7 +421,7 @@ static void test_drag(void **state) {
       }
       const as_state *s = as_integrator_state(integrator);
       as_body_motion at;
-      as_model_body_motion(m, s, 0, &at);
+      as_model_body_motion(m, s, (as_body_id){0}, &at);
       const double N = sqrt(1.0 + mass * mass * 9.81 * 9.81), rate = 0.05 * N / mass;
       const double v = speed * exp(-rate * 0.5), w = spin * exp(-0.05 * N / 0.3 * 0.5);
       assert_near("speed", hypot(at.v[0], at.v[1]), v, 1e-5);
@@ -443,7 +443,7 @@ static void test_table(void **state) {
     as_builder *b = machine_builder(0, 0, -9.81);
     as_element_def def = as_default_element_def();
     as_error error;
-    int id;
+    as_element_id id;
     def.name = "table";
     def.type = &table_type;
     def.n_bodies = 1;
@@ -461,7 +461,7 @@ static void test_table(void **state) {
     const double slowed = 3.0 - 0.3 * 9.81 * 0.5;
     assert_near("v_x", s->v[0], 0.8 * slowed, 1e-8);
     assert_near("v_y", s->v[1], 0.6 * slowed, 1e-8);
-    assert_near("lambda", s->lambda[as_model_joint_row(m, id)], mass * 9.81, 1e-8);
+    assert_near("lambda", s->lambda[as_model_joint_row(m, id.joint)], mass * 9.81, 1e-8);
     as_power power;
     assert_int_equal(as_model_power(m, s, &power, &error), AS_OK);
     assert_near("heat", power.dissipated, 0.3 * mass * 9.81 * slowed, 1e-6);
@@ -590,10 +590,10 @@ static void test_outside(void **state) {
 
 static void refuse(as_builder *b, const as_element_def *def, const char *part) {
   as_error error = {0};
-  int id = 77;
+  as_element_id id = {{77}, {78}};
   assert_int_equal(as_builder_add_element(b, def, &id, &error), AS_ERR_ARGUMENT);
   if (strstr(error.message, part) == NULL) fail_msg("\"%s\" is not in: %s", part, error.message);
-  assert_int_equal(id, 77);
+  assert_true(id.joint.index == 77 && id.force.index == 78);
 }
 
 static void test_refusals(void **state) {
@@ -609,16 +609,16 @@ static void test_refusals(void **state) {
   def.body[1] = body;
   def.data = &data;
   def.data_size = sizeof data;
-  def.reads = 0;
+  def.reads = (as_joint_id){0};
   refuse(b, &def, "\"drag\" reads the multipliers of joint 0, which is not there");
   def.reads = AS_SELF;
   refuse(b, &def, "\"drag\" reads the multipliers of itself, which has no rows");
-  def.reads = AS_NONE;
+  def.reads = AS_NO_JOINT;
   def.n_velocity_rows = AS_ELEMENT_ROWS + 1;
   refuse(b, &def, "\"drag\" has 7 velocity rows (0 to 6)");
   def.n_velocity_rows = 0;
   add_edge(b, &(edge){.e = {1, 0, 0}, .rows = 1}, body);
-  def.reads = 0;
+  def.reads = (as_joint_id){0};
   refuse(b, &def, "\"drag\" reads the multipliers of joint \"edge\", which has no rows");
   def.forceless = true;
   refuse(b, &def, "\"drag\" has no force");

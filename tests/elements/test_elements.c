@@ -110,7 +110,7 @@ static as_body_id add_node(as_builder *b, space kind, bool near_pi) {
   as_node_def node = {0};
   if (as_builder_add_superelement(b, &def, &node.superelement, &error))
     fail_msg("%s", error.message);
-  as_body_id id = AS_NONE;
+  as_body_id id = AS_NO_BODY;
   if (as_builder_add_node(b, &node, &id, &error)) fail_msg("%s", error.message);
   for (int i = 0; i < 3; ++i) as_sparse_destroy(matrix[i]);
   return id;
@@ -588,7 +588,7 @@ static void test_damper_through_its_point(void **state) {
     if (as_builder_add_spring(b, &def, NULL, &error)) fail_msg("%s", error.message);
     as_model *m = machine_build(b);
     const as_state at = {.q = as_model_initial(m)->q, .v = as_model_initial(m)->v};
-    if (as_model_force(m, &at, 0, 1, &on, &error)) fail_msg("%s", error.message);
+    if (as_model_force(m, &at, (as_force_id){0}, 1, &on, &error)) fail_msg("%s", error.message);
     force[k + 1] = on.force[0];
     as_model_destroy(m);
   }
@@ -747,7 +747,7 @@ static void add_moving_force(pair *p, int variant) {
   move_frames(p);
   if (variant == 0) add_spring(p, 1);
   if (variant == 1) add_torsion(p, 1);
-  if (variant < 2 || p->body[1] == AS_GROUND) return;
+  if (variant < 2 || p->body[1].index == AS_GROUND.index) return;
   as_error error;
   as_load_def load = as_default_load_def();
   load.frame = p->frame[1];
@@ -853,11 +853,11 @@ static void add_load(pair *p, int variant) {
   as_load_def def = as_default_load_def();
   def.frame = p->frame[1];
   def.follows = variant & 1;
-  def.reaction = variant & 2 ? p->body[0] : AS_NONE;
+  def.reaction = variant & 2 ? p->body[0] : AS_NO_BODY;
   random_vector(5.0, def.force);
   random_vector(5.0, def.torque);
   def.factor = &swing;
-  if (p->body[1] == AS_GROUND) return;
+  if (p->body[1].index == AS_GROUND.index) return;
   as_status status = as_builder_add_load(p->builder, &def, NULL, &error);
   if (status && strstr(error.message, "which does not turn")) { // a point mass: force alone
     memset(def.torque, 0, sizeof def.torque);
@@ -889,7 +889,7 @@ static void add_formula_force(pair *p, int variant) {
     return;
   }
   as_load_def def = as_default_load_def();
-  if (p->body[1] == AS_GROUND) return;
+  if (p->body[1].index == AS_GROUND.index) return;
   def.frame = p->frame[1];
   def.follows = variant == 5;
   def.force[0] = 2.0;
@@ -1034,7 +1034,7 @@ static void add_own(pair *p, int variant) {
   def.n_bodies = variant + 1;
   def.n_velocity_rows = variant == 0;
   def.forceless = variant == 0;
-  def.body[0] = variant == 0 && p->body[0] == AS_GROUND ? p->body[1] : p->body[0];
+  def.body[0] = variant == 0 && p->body[0].index == AS_GROUND.index ? p->body[1] : p->body[0];
   def.body[1] = variant == 0 ? AS_GROUND : p->body[1];
   def.pattern = (as_element_pattern){.f_q = none, .k_q = none, .k_v = k_v};
   if (variant == 1) def.pattern.f_v = f_v;

@@ -581,7 +581,7 @@ static void test_limit(void **state) {
     const as_initial *start = as_model_initial(m);
     const as_state at = {.q = start->q, .v = start->v, .u = start->u};
     as_wrench on;
-    must(as_model_force(m, &at, 0, 1, &on, &error), &error);
+    must(as_model_force(m, &at, (as_force_id){0}, 1, &on, &error), &error);
     assert_near("tension", on.force[0], -(0.3 + 62.0 * 63.0 / 2.0), 1e-9);
     as_model_destroy(m);
   }
@@ -607,7 +607,7 @@ static void test_kink(void **state) {
       must(as_builder_add_motion(b, &motion, NULL, &error), &error);
       as_model *m = machine_build(b);
       as_integrator *integrator = drive_start(m, rig_methods[k], h);
-      const int row = as_model_joint_row(m, 1);
+      const int row = as_model_joint_row(m, (as_joint_id){1});
       double worst = 0.0, force = 0.0;
       while (as_integrator_state(integrator)->t < 0.6) {
         must(as_integrator_step(integrator, h, &error), &error);

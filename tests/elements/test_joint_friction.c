@@ -34,7 +34,7 @@ static void advance(as_integrator *integrator, double t) {
 
 static as_force_id add_friction(as_builder *b, const as_joint_friction_def *def) {
   as_error error;
-  as_force_id id = AS_NONE;
+  as_force_id id = AS_NO_FORCE;
   if (as_builder_add_joint_friction(b, def, &id, &error)) fail_msg("%s", error.message);
   return id;
 }
@@ -74,7 +74,8 @@ static void finish(single *s, as_method method, double h, double t, double *rate
   as_error error;
   advance(integrator, t);
   double c[AS_JOINT_COORDINATES];
-  if (as_model_coordinates(m, as_integrator_state(integrator), 0, NULL, c, rates, &error))
+  if (as_model_coordinates(m, as_integrator_state(integrator), (as_joint_id){0}, NULL, c, rates,
+                           &error))
     fail_msg("%s", error.message);
   as_integrator_destroy(integrator);
   as_model_destroy(m);
@@ -379,8 +380,8 @@ static void pendulum_errors(bool se3, bool turned_round, as_method method, doubl
   advance(integrator, t);
   const as_state *s = as_integrator_state(integrator);
   angle[0] = exact[0] - 2.0;
-  if (as_model_coordinates(m, s, 0, angle, angle, rate, &error) ||
-      as_model_reaction(m, s, 0, &r, &error))
+  if (as_model_coordinates(m, s, (as_joint_id){0}, angle, angle, rate, &error) ||
+      as_model_reaction(m, s, (as_joint_id){0}, &r, &error))
     fail_msg("%s", error.message);
   e[0] = fabs(2.0 + angle[0] - exact[0]);
   e[1] = fabs(rate[0] - exact[1]);
@@ -482,7 +483,7 @@ static void test_damping(void **state) {
     if (as_builder_add_joint(b, &joint, &def.joint, &error)) fail_msg("%s", error.message);
     as_model *plain = NULL;
     if (as_builder_build(b, &plain, &error)) fail_msg("%s", error.message);
-    const int n = as_model_joint_coordinates(plain, 0);
+    const int n = as_model_joint_coordinates(plain, (as_joint_id){0});
     as_model_destroy(plain);
     for (int j = 0; j < n; ++j) def.damping[j] = 0.5 + j;
     add_friction(b, &def);
@@ -493,7 +494,7 @@ static void test_damping(void **state) {
     const as_state s = {.q = q, .v = v};
     double c[AS_JOINT_COORDINATES], rates[AS_JOINT_COORDINATES], sum = 0.0;
     as_power power = {0};
-    if (as_model_coordinates(m, &s, 0, NULL, c, rates, &error) ||
+    if (as_model_coordinates(m, &s, (as_joint_id){0}, NULL, c, rates, &error) ||
         as_model_power(m, &s, &power, &error))
       fail_msg("%s", error.message);
     for (int j = 0; j < n; ++j) sum += def.damping[j] * rates[j] * rates[j];
@@ -527,7 +528,7 @@ static void test_assembly(void **state) {
   add_friction(s.builder, &s.friction);
   as_coordinate_def wanted = as_default_coordinate_def();
   as_assembly_report report = {0};
-  wanted.joint = 0;
+  wanted.joint = (as_joint_id){0};
   wanted.value = 1.0;
   wanted.rate = 3.0;
   if (as_builder_set_coordinate(s.builder, &wanted, &error) ||
@@ -574,7 +575,7 @@ static void test_held(void **state) {
   as_model *m = machine_build(b);
   as_integrator *integrator = start(m, AS_METHOD_INDEX2, 0.01);
   as_reaction hook;
-  if (as_model_reaction(m, as_integrator_state(integrator), 0, &hook, &error))
+  if (as_model_reaction(m, as_integrator_state(integrator), (as_joint_id){0}, &hook, &error))
     fail_msg("%s", error.message);
   assert_near("force", hook.force[2], ARMS * mass * g, 1e-9);
   assert_near("force", hook.force[0], -ARMS * mass * 0.3, 1e-9);
@@ -601,7 +602,7 @@ static void test_refusals(void **state) {
   const as_joint_id rod = machine_rod(b, "rod", AS_GROUND, id, far, origin);
   const as_joint_id table = machine_joint(b, "table", AS_JOINT_PLANAR, AS_GROUND, id, origin, axis);
   const as_joint_id hook = machine_joint(b, "hook", AS_JOINT_SPHERICAL, id, dot, origin, NULL);
-  as_joint_friction_def def = dry(AS_NONE);
+  as_joint_friction_def def = dry(AS_NO_JOINT);
   refuse(b, &def, "\"friction\" is in joint -2, which is not there");
   def.joint = rod;
   refuse(b, &def, "joint \"rod\", which has no coordinates");

@@ -104,7 +104,7 @@ static const pose frame_b = {{-0.4, 0.1, 0.2, 0.8, 0.0, 0.6, 0.0}};  // on the b
 
 static as_frame_id add_frame(as_builder *b, as_body_id body, pose at) {
   as_error error;
-  as_frame_id id = AS_NONE;
+  as_frame_id id = AS_NO_FRAME;
   as_frame_def def = as_default_frame_def();
   def.body = body;
   memcpy(def.position, at.q, sizeof def.position);
@@ -155,7 +155,7 @@ static void check_reaction(const joint_case *k, const as_model *m, const as_stat
   as_error error;
   as_reaction r;
   double back[3];
-  assert_int_equal(as_model_reaction(m, s, 0, &r, &error), AS_OK);
+  assert_int_equal(as_model_reaction(m, s, (as_joint_id){0}, &r, &error), AS_OK);
   check_vector("point", k, r.point, point, 3, 1e-12);
   check_vector("force", k, r.force, force, 3, 1e-8);
   check_vector("torque", k, r.torque, torque, 3, 1e-8);
@@ -220,9 +220,9 @@ static void check_case(const joint_case *k, bool turned_round, as_space_kind spa
   const as_state *s = as_integrator_state(integrator);
   assert_true(report.position_residual < 1e-12); // the joint's pose is what we think it is
   assert_true(report.velocity_residual < 1e-6);
-  assert_int_equal(as_model_joint_coordinates(m, 0), k->n);
+  assert_int_equal(as_model_joint_coordinates(m, (as_joint_id){0}), k->n);
   double c[AS_JOINT_COORDINATES], rate[AS_JOINT_COORDINATES];
-  assert_int_equal(as_model_coordinates(m, s, 0, k->c, c, rate, &error), AS_OK);
+  assert_int_equal(as_model_coordinates(m, s, (as_joint_id){0}, k->c, c, rate, &error), AS_OK);
   check_vector("coordinate", k, c, k->c, k->n, 1e-10);
   if (moving) check_vector("rate", k, rate, k->rate, k->n, 1e-6);
   if (!moving) { // at rest, and it stays so: the load is carried

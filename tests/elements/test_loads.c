@@ -73,7 +73,7 @@ static void test_thruster(void **state) {
       as_integrator *integrator;
       const as_state *s = drive_to(m, AS_METHOD_INDEX2, k ? 0.005 : 0.01, t, &integrator);
       as_body_motion at;
-      as_model_body_motion(m, s, 0, &at);
+      as_model_body_motion(m, s, (as_body_id){0}, &at);
       error[k] = fabs(at.omega[2] - lever * force * t / moment);
       for (int i = 0; i < 2; ++i) error[k] += fabs(at.x[i] - x[i]) + fabs(at.v[i] - v[i]);
       error[k] += fabs(at.R[3] - sin(angle_at(t)));

@@ -332,7 +332,7 @@ static double wobble(bool se3, as_method method, double h) {
     as_state now = *s;
     now.v = projected;
     assert_int_equal(as_model_energy(m, &now, &energy, &error), AS_OK);
-    assert_int_equal(as_model_gap(m, &now, 0, &gap, &error), AS_OK);
+    assert_int_equal(as_model_gap(m, &now, (as_joint_id){0}, &gap, &error), AS_OK);
     assert_true(gap.position < 1e-7 && gap.velocity < 1e-7);
     worst = fmax(worst, fabs(energy.kinetic + energy.potential - before));
   }
@@ -428,10 +428,10 @@ static void test_reaction(void **state) {
   const as_state *s = as_integrator_state(integrator);
   as_error error;
   as_reaction r;
-  assert_int_equal(as_model_joint_rows(m, 0), 1);
-  assert_int_equal(as_model_joint_velocity_rows(m, 0), 2);
-  assert_int_equal(as_model_joint_coordinates(m, 0), 0);
-  assert_int_equal(as_model_reaction(m, s, 0, &r, &error), AS_OK);
+  assert_int_equal(as_model_joint_rows(m, (as_joint_id){0}), 1);
+  assert_int_equal(as_model_joint_velocity_rows(m, (as_joint_id){0}), 2);
+  assert_int_equal(as_model_joint_coordinates(m, (as_joint_id){0}), 0);
+  assert_int_equal(as_model_reaction(m, s, (as_joint_id){0}, &r, &error), AS_OK);
   const double W = disk_rate();
   assert_near("psi_x", s->psi[0], -disk * W * W * circle, 1e-9);
   assert_near("psi_y", s->psi[1], 0.0, 1e-9);
@@ -496,7 +496,7 @@ static void test_redundant(void **state) {
     def.body[0] = AS_GROUND;
     def.body[1] = id;
     def.normal[2] = def.direction[0] = 1.0;
-    as_joint_id blade[2] = {AS_NONE, AS_NONE};
+    as_joint_id blade[2] = {AS_NO_JOINT, AS_NO_JOINT};
     as_assembly_report report = {0};
     for (int i = 0; i < 2; ++i)
       if (as_builder_add_skate(b, &def, &blade[i], &error)) fail_msg("%s", error.message);
@@ -504,7 +504,8 @@ static void test_redundant(void **state) {
     assert_int_equal(report.degrees_of_freedom, 2);
     assert_int_equal(report.n_redundant, 1);
     assert_int_equal(report.n_redundant_joints, 1);
-    assert_true(report.redundant_joint[0] == blade[0] || report.redundant_joint[0] == blade[1]);
+    assert_true(report.redundant_joint[0].index == blade[0].index ||
+                report.redundant_joint[0].index == blade[1].index);
     as_model *m = machine_build(b);
     as_integrator *integrator = start(m, rig_methods[k], 0.005);
     if (as_integrator_advance(integrator, 1.0, &error)) fail_msg("%s", error.message);
@@ -554,7 +555,7 @@ static void test_refusals(void **state) {
   def.direction[2] = 0.0;
   def.body[1] = point;
   refuse_rolling(b, &def, "point mass \"dot\"");
-  def.body[1] = 17;
+  def.body[1] = (as_body_id){17};
   refuse_rolling(b, &def, "\"wheel\" is on body 17");
   def.body[1] = AS_GROUND;
   refuse_rolling(b, &def, "\"wheel\" joins the ground with itself");
@@ -580,7 +581,7 @@ static void test_refusals(void **state) {
   def.axis[1] = 0.0;
   def.axis[2] = 1.0;
   refuse_rolling(b, &def, "disk of joint \"wheel\" lies flat");
-  skate.frame[1] = AS_NONE;
+  skate.frame[1] = AS_NO_FRAME;
   skate.direction[0] = 0.0;
   skate.direction[2] = 1.0;
   refuse_skate(b, &skate, "blade of joint \"blade\" is across the plane");

@@ -316,14 +316,14 @@ static void bench_errors(const bench *d, const outcome *expected, const as_integ
   const as_state *state = as_integrator_state(r.integrator);
   const double x = expected->x;
   as_body_motion at;
-  as_model_body_motion(r.model, state, 0, &at);
+  as_model_body_motion(r.model, state, (as_body_id){0}, &at);
   error[0] =
       d->slides ? fabs(at.x[2] - d->center[2] - x) : hypot(at.R[0] - cos(x), at.R[3] - sin(x));
   error[1] = fabs((d->slides ? at.v[2] : at.omega[2]) - expected->v);
   error[2] = 0.0;
   for (int i = 0; i < d->supports; ++i) {
     as_reaction shown;
-    assert_int_equal(as_model_reaction(r.model, state, i, &shown, NULL), AS_OK);
+    assert_int_equal(as_model_reaction(r.model, state, (as_joint_id){i}, &shown, NULL), AS_OK);
     for (int k = 0; k < 3; ++k)
       error[2] = fmax(error[2], fabs(shown.force[k] - expected->at[i].force[k]));
   }
@@ -608,7 +608,7 @@ static void follow(as_model *model, const as_integrator_def *how, trace *out) {
     off = off_balance(&r, &size);
     out->balance = fmax(out->balance, off / size);
     for (int i = 0; i < as_model_bodies(model); ++i)
-      as_model_body_motion(model, state, i, &out->motion[row][i]);
+      as_model_body_motion(model, state, (as_body_id){i}, &out->motion[row][i]);
     memcpy(out->lambda[row], state->lambda,
            (size_t)as_model_problem(model)->def.n_lambda * sizeof(double));
   }

@@ -20,7 +20,7 @@ static const double origin[3] = {0, 0, 0}, x_axis[3] = {1, 0, 0}, y_axis[3] = {0
 static as_force_id add_stop(as_builder *b, as_joint_id joint, int coordinate, double lower,
                             double upper, as_penalty law) {
   as_error error;
-  as_force_id id = AS_NONE;
+  as_force_id id = AS_NO_FORCE;
   as_stop_def def = as_default_stop_def();
   def.name = "stop";
   def.joint = joint;
@@ -101,7 +101,7 @@ static void test_rattle(void **state) {
   while (s->t < period - h / 2.0) {
     if (as_integrator_step(integrator, fmin(h, period - s->t), &error))
       fail_msg("%s", error.message);
-    const double force = drive_force(model, s, 0).force[0];
+    const double force = drive_force(model, s, (as_force_id){0}).force[0];
     right = fmax(right, -force);
     left = fmax(left, force);
     depth = fmax(depth, s->q[0] - d);
@@ -167,7 +167,7 @@ static void test_restitution(void **state) {
       do {
         if (as_integrator_step(integrator, fmin(1e-5, 1e-4 / v), &error))
           fail_msg("%s", error.message);
-        least = fmin(least, -drive_force(model, s, 0).force[0]);
+        least = fmin(least, -drive_force(model, s, (as_force_id){0}).force[0]);
       } while (s->v[0] > 0.0 || s->q[0] > 0.001);
       print_message("  c v = %-5g: rebound %.6f of %.6f\n", c * v, -s->v[0] / v,
                     rebound(factor, c, v) / v);
@@ -203,7 +203,7 @@ static void test_surface(void **state) {
     double least = 0.0;
     while (s->t < 0.5) {
       if (as_integrator_step(integrator, 1e-5, &error)) fail_msg("%s", error.message);
-      if (s->q[0] > 0.0) least = fmin(least, -drive_force(model, s, 0).force[0]);
+      if (s->q[0] > 0.0) least = fmin(least, -drive_force(model, s, (as_force_id){0}).force[0]);
       if (s->q[0] < 0.0005 && s->v[0] < 0.0) break;
     }
     print_message("  c v = %g: rebound %.6f\n", c[k], -s->v[0]);
@@ -477,10 +477,11 @@ static void test_refused(void **state) {
   as_force_id brake;
   assert_int_equal(as_builder_add_joint_friction(b, &friction, &brake, &error), AS_OK);
   m = machine_build(b);
-  assert_int_equal(as_model_find_force(m, "bump"), stop);
+  assert_int_equal(as_model_find_force(m, "bump").index, stop.index);
   const as_state s = {.q = as_model_initial(m)->q, .v = as_model_initial(m)->v};
   as_wrench w;
-  expect_refused(as_model_force(m, &s, 7, 0, &w, &error), &error, "There is no force 7");
+  expect_refused(as_model_force(m, &s, (as_force_id){7}, 0, &w, &error), &error,
+                 "There is no force 7");
   expect_refused(as_model_force(m, &s, brake, 0, &w, &error), &error,
                  "\"brake\" depends on reactions: it needs a state with lambda");
   as_power power;

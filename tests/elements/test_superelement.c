@@ -42,14 +42,14 @@ static as_builder *open_builder(double g) {
 
 static as_superelement_id add_superelement(as_builder *b, const as_superelement_def *def) {
   as_error error;
-  as_superelement_id id = AS_NONE;
+  as_superelement_id id = AS_NO_SUPERELEMENT;
   stop_if(as_builder_add_superelement(b, def, &id, &error), &error);
   return id;
 }
 
 static as_body_id add_node(as_builder *b, const char *name, as_superelement_id s, int node) {
   as_error error;
-  as_body_id id = AS_NONE;
+  as_body_id id = AS_NO_BODY;
   stop_if(as_builder_add_node(b, &(as_node_def){name, s, node}, &id, &error), &error);
   return id;
 }
@@ -57,7 +57,7 @@ static as_body_id add_node(as_builder *b, const char *name, as_superelement_id s
 static as_joint_id add_joint(as_builder *b, as_joint_kind kind, as_body_id first, as_body_id second,
                              const double *point, const double *axis) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def def = as_default_joint_def();
   def.kind = kind;
   def.body[0] = first;
@@ -321,7 +321,7 @@ static void compare(const held_bar *h, const as_state *s, modal_errors *e) {
   e->vdot = fmax(e->vdot, distance(s->vdot, a, n));
   if (!h->first) return;
   as_reaction r;
-  stop_if(as_model_reaction(h->model, s, 0, &r, &error), &error);
+  stop_if(as_model_reaction(h->model, s, (as_joint_id){0}, &r, &error), &error);
   e->lambda = fmax(e->lambda, fabs(r.force[0] - exact_reaction(h, s->t, u, v, a)));
   assert_near("the multiplier is the reaction", s->lambda[0], r.force[0], 1e-12);
 }
@@ -430,8 +430,8 @@ static as_model *chain_of_masses(const double *u, const double *v) {
     body.velocity[0] = v[i];
     stop_if(as_builder_add_body(b, &body, NULL, &error), &error);
     as_spring_def spring = as_default_spring_def();
-    spring.body[0] = i > 0 ? i - 1 : AS_GROUND;
-    spring.body[1] = i;
+    spring.body[0] = i > 0 ? AS_ID(as_body_id, i - 1) : AS_GROUND;
+    spring.body[1] = (as_body_id){i};
     spring.point[0][0] = i > 0 ? h * i + u[i - 1] : 0.0;
     spring.point[1][0] = body.position[0];
     spring.stiffness = bar_EA / h;
@@ -776,7 +776,7 @@ static as_model *make_row(last kind) {
   def.node = &node;
   def.displacement = u;
   as_builder *b = open_builder(0.0);
-  as_body_id end = AS_NONE, body = AS_NONE;
+  as_body_id end = AS_NO_BODY, body = AS_NO_BODY;
   if (kind == HELD) {
     as_body_def point = as_default_body_def();
     point.kind = AS_BODY_POINT;

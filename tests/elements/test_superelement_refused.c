@@ -22,10 +22,10 @@ static as_sparse *matrix(int rows, int cols, const as_entry *entries, size_t n) 
 /// Adding must fail with this sentence.
 static void refuse(const as_superelement_def *def, const char *sentence) {
   as_error error = {0};
-  as_superelement_id id = 77;
+  as_superelement_id id = {77};
   assert_int_equal(as_builder_add_superelement(builder, def, &id, &error), AS_ERR_ARGUMENT);
   assert_string_equal(error.message, sentence);
-  assert_int_equal(id, 77);
+  assert_int_equal(id.index, 77);
 }
 
 /// One good superelement of two coordinates.
@@ -46,21 +46,21 @@ static int close(void **state) {
   (void)state;
   as_error error;
   as_model *m = NULL;
-  as_superelement_id id = AS_NONE;
+  as_superelement_id id = AS_NO_SUPERELEMENT;
   def = structure_def(&good);
   def.name = "bar";
   if (as_builder_add_superelement(builder, &def, &id, &error)) fail_msg("%s", error.message);
-  assert_int_equal(id, 0);
+  assert_int_equal(id.index, 0);
   if (as_builder_build(builder, &m, &error)) fail_msg("%s", error.message);
   assert_int_equal(as_model_superelements(m), 1);
   assert_int_equal(as_model_bodies(m), 0);
-  assert_int_equal(as_model_find_superelement(m, "bar"), 0);
-  assert_int_equal(as_model_find_superelement(m, "rod"), AS_NONE);
-  assert_string_equal(as_model_superelement_name(m, 0), "bar");
-  assert_int_equal(as_model_superelement_size(m, 0), 2);
-  assert_int_equal(as_model_superelement_q(m, 0), 0);
-  assert_int_equal(as_model_superelement_v(m, 0), 0);
-  assert_int_equal(as_model_superelement_size(m, 1), -1);
+  assert_int_equal(as_model_find_superelement(m, "bar").index, 0);
+  assert_int_equal(as_model_find_superelement(m, "rod").index, AS_NO_SUPERELEMENT.index);
+  assert_string_equal(as_model_superelement_name(m, (as_superelement_id){0}), "bar");
+  assert_int_equal(as_model_superelement_size(m, (as_superelement_id){0}), 2);
+  assert_int_equal(as_model_superelement_q(m, (as_superelement_id){0}), 0);
+  assert_int_equal(as_model_superelement_v(m, (as_superelement_id){0}), 0);
+  assert_int_equal(as_model_superelement_size(m, (as_superelement_id){1}), -1);
   as_model_destroy(m);
   as_builder_destroy(builder);
   structure_free(&good);
@@ -154,12 +154,13 @@ static void test_bodies(void **state) {
     as_node_def node;
     const char *sentence;
   } cases[] = {
-      {{"n", 1, 0}, "The body \"n\" is a node of superelement 1, which is not there."},
-      {{"n", -2, 0}, "The body \"n\" is a node of superelement -2, which is not there."},
-      {{"n", 0, 3}, "The body \"n\" is node 3 of superelement \"bar\", which has 3."},
-      {{"n", 0, 0}, "The body \"n\" is node 0 of superelement \"bar\", which has no coordinates."},
-      {{"n", 0, 2}, "The body \"n\" is node 2 of superelement \"bar\", as body \"tip\" is."},
-      {{"tip", 0, 1}, "There are two bodies named \"tip\"."},
+      {{"n", {1}, 0}, "The body \"n\" is a node of superelement 1, which is not there."},
+      {{"n", {-2}, 0}, "The body \"n\" is a node of superelement -2, which is not there."},
+      {{"n", {0}, 3}, "The body \"n\" is node 3 of superelement \"bar\", which has 3."},
+      {{"n", {0}, 0},
+       "The body \"n\" is node 0 of superelement \"bar\", which has no coordinates."},
+      {{"n", {0}, 2}, "The body \"n\" is node 2 of superelement \"bar\", as body \"tip\" is."},
+      {{"tip", {0}, 1}, "There are two bodies named \"tip\"."},
   };
   as_builder *b = NULL;
   as_error error = {0};
@@ -168,14 +169,14 @@ static void test_bodies(void **state) {
   assert_int_equal(as_builder_create(&(as_model_def){.gravity = {0}}, &b, &error), AS_OK);
   assert_int_equal(as_builder_build(b, &m, &error), AS_ERR_ARGUMENT);
   assert_int_equal(as_builder_add_superelement(b, &def, NULL, &error), AS_OK);
-  assert_int_equal(as_builder_add_node(b, &(as_node_def){"tip", 0, 2}, &tip, &error), AS_OK);
+  assert_int_equal(as_builder_add_node(b, &(as_node_def){"tip", {0}, 2}, &tip, &error), AS_OK);
   assert_int_equal(as_builder_add_superelement(b, &def, NULL, &error), AS_ERR_ARGUMENT);
   assert_string_equal(error.message, "There are two superelements named \"bar\".");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    id = 77;
+    id = (as_body_id){77};
     assert_int_equal(as_builder_add_node(b, &cases[i].node, &id, &error), AS_ERR_ARGUMENT);
     assert_string_equal(error.message, cases[i].sentence);
-    assert_int_equal(id, 77);
+    assert_int_equal(id.index, 77);
   }
   // A node without rotations has no axes.
   as_joint_def joint = as_default_joint_def();
@@ -187,7 +188,7 @@ static void test_bodies(void **state) {
   assert_int_equal(as_builder_build(b, &m, &error), AS_OK);
   assert_int_equal(as_model_bodies(m), 1);
   assert_int_equal(as_model_joints(m), 0);
-  assert_int_equal(as_model_find_body(m, "tip"), tip);
+  assert_int_equal(as_model_find_body(m, "tip").index, tip.index);
   assert_int_equal(as_model_body_q(m, tip), -1);
   assert_int_equal(as_model_body_v(m, tip), -1);
   as_model_destroy(m);

@@ -320,7 +320,7 @@ static void refuse(as_builder *b, const as_surface *law, const char *part) {
   as_spring_def spring = as_default_spring_def();
   spring.name = "strut";
   spring.body[0] = AS_GROUND;
-  spring.body[1] = 0;
+  spring.body[1] = (as_body_id){0};
   spring.point[1][0] = 1.0;
   spring.law = law;
   expect_refused(as_builder_add_spring(b, &spring, NULL, &error), &error, part);

@@ -256,7 +256,7 @@ static void check_bevel(int variant) {
   hold.joint = gear.joint[1];
   hold.law = &still;
   must(as_builder_add_motion(b, &hold, NULL, &error), &error);
-  load(b, 0, origin, (double[]){0, 0, T});
+  load(b, (as_body_id){0}, origin, (double[]){0, 0, T});
   as_model *m = machine_build(b);
   as_integrator *integrator = start(m, AS_METHOD_INDEX2, 0.01);
   const as_state *s = as_integrator_state(integrator);
@@ -375,13 +375,13 @@ static double worst_balance(const balance *b, const as_state *s) {
   as_error error;
   for (int i = 0; i < b->bodies; ++i) {
     as_body_motion at;
-    as_model_body_motion(b->m, s, i, &at);
-    const double *vdot = s->vdot + as_model_body_v(b->m, i);
+    as_model_body_motion(b->m, s, (as_body_id){i}, &at);
+    const double *vdot = s->vdot + as_model_body_v(b->m, (as_body_id){i});
     double force[3] = {0}, torque[3] = {0};
     add(b->mass[i], b->gravity, force);
     if (b->drive && (i == 2 || i == 0)) {
       as_body_motion driven;
-      as_model_body_motion(b->m, s, 2, &driven);
+      as_model_body_motion(b->m, s, (as_body_id){2}, &driven);
       const double axis[3] = {driven.R[2], driven.R[5], driven.R[8]};
       add(i == 2 ? b->drive(s->t) : -b->drive(s->t), axis, torque);
     }
@@ -389,7 +389,7 @@ static double worst_balance(const balance *b, const as_state *s) {
       for (int side = 0; side < 2; ++side) {
         if (b->joint_body[j][side] != i) continue;
         as_reaction r;
-        must(as_model_reaction(b->m, s, j, &r, &error), &error);
+        must(as_model_reaction(b->m, s, (as_joint_id){j}, &r, &error), &error);
         const double sign = side ? 1.0 : -1.0;
         double arm[3], moment[3];
         for (int k = 0; k < 3; ++k) arm[k] = r.point[k] - at.x[k];
@@ -448,9 +448,10 @@ static planetary build_planetary(int planets, bool torque, double helix, bool fl
   }
 #define JOIN(text, kind, first, second, at)                                                        \
   (p.b.joint_body[n][0] = first, p.b.joint_body[n][1] = second,                                    \
-   joint[n] = machine_joint(b, text, kind, first, second, at, z_axis), joint[n++])
+   joint[n] = machine_joint(b, text, kind, (as_body_id){first}, (as_body_id){second}, at, z_axis), \
+   joint[n++])
   // Nothing stays in a plane.
-  if (!floating) JOIN("shoulder", AS_JOINT_SPHERICAL, AS_GROUND, ARM, origin);
+  if (!floating) JOIN("shoulder", AS_JOINT_SPHERICAL, AS_GROUND.index, ARM, origin);
   const as_joint_id main = JOIN("main", AS_JOINT_REVOLUTE, ARM, CARRIER, place[0]);
   const as_joint_id shaft = JOIN("shaft", AS_JOINT_REVOLUTE, CARRIER, SUN, place[0]);
   for (int i = 0; i < planets; ++i) {
@@ -474,8 +475,8 @@ static planetary build_planetary(int planets, bool torque, double helix, bool fl
   // A motor between arm and sun: it changes its direction.
   as_load_def motor = as_default_load_def();
   const as_curve law = {.formula = "cos(7*t)"};
-  motor.body = SUN;
-  motor.reaction = ARM;
+  motor.body = (as_body_id){SUN};
+  motor.reaction = (as_body_id){ARM};
   motor.torque[2] = 6.0;
   motor.follows = true;
   motor.factor = &law;
@@ -489,7 +490,7 @@ static planetary build_planetary(int planets, bool torque, double helix, bool fl
 static planetary build_steering(bool torque, double helix, double radius) {
   planetary p = {.b = {.bodies = 3,
                        .joints = 4,
-                       .joint_body = {{AS_GROUND, 0}, {0, 1}, {0, 2}, {2, 1}},
+                       .joint_body = {{AS_GROUND.index, 0}, {0, 1}, {0, 2}, {2, 1}},
                        .gravity = {1.0, -9.0, 3.0},
                        .mass = {4.0, 3.0, 1.0},
                        .drive = motor_torque}};
@@ -506,9 +507,12 @@ static planetary build_steering(bool torque, double helix, double radius) {
     machine_body(b, &def);
   }
   as_rack_def rack = as_default_rack_def();
-  machine_joint(b, "swing", AS_JOINT_REVOLUTE, AS_GROUND, 0, origin, (double[]){0.6, 0.8, 0});
-  rack.rack = machine_joint(b, "guide", AS_JOINT_PRISMATIC, 0, 1, place[1], (double[]){1, 0, 0});
-  rack.pinion = machine_joint(b, "bearing", AS_JOINT_REVOLUTE, 0, 2, place[2], z_axis);
+  machine_joint(b, "swing", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){0}, origin,
+                (double[]){0.6, 0.8, 0});
+  rack.rack = machine_joint(b, "guide", AS_JOINT_PRISMATIC, (as_body_id){0}, (as_body_id){1},
+                            place[1], (double[]){1, 0, 0});
+  rack.pinion = machine_joint(b, "bearing", AS_JOINT_REVOLUTE, (as_body_id){0}, (as_body_id){2},
+                              place[2], z_axis);
   rack.name = "mesh";
   rack.radius = radius;
   rack.tooth.kind = torque ? AS_TOOTH_TORQUE : AS_TOOTH_FORCE;
@@ -516,8 +520,8 @@ static planetary build_steering(bool torque, double helix, double radius) {
   must(as_builder_add_rack(b, &rack, NULL, &error), &error);
   as_load_def motor = as_default_load_def();
   const as_curve law = {.formula = "cos(7*t)"};
-  motor.body = 2;
-  motor.reaction = 0;
+  motor.body = (as_body_id){2};
+  motor.reaction = (as_body_id){0};
   motor.torque[2] = 6.0;
   motor.follows = true;
   motor.factor = &law;
@@ -531,7 +535,7 @@ static planetary build_steering(bool torque, double helix, double radius) {
 static planetary build_differential(bool torque, double helix) {
   planetary p = {.b = {.bodies = 4,
                        .joints = 6,
-                       .joint_body = {{AS_GROUND, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}},
+                       .joint_body = {{AS_GROUND.index, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}},
                        .gravity = {1.0, -9.0, 3.0},
                        .mass = {4.0, 0.5, 2.0, 5.0},
                        .drive = motor_torque}};
@@ -550,8 +554,9 @@ static planetary build_differential(bool torque, double helix) {
     machine_body(b, &def);
   }
   for (int i = 0; i < 4; ++i)
-    joint[i] = machine_joint(b, name[i], AS_JOINT_REVOLUTE, i == 0 ? AS_GROUND : 0, i, place[i],
-                             i == 1 ? x_axis : z_axis);
+    joint[i] =
+        machine_joint(b, name[i], AS_JOINT_REVOLUTE, i == 0 ? AS_GROUND : AS_ID(as_body_id, 0),
+                      (as_body_id){i}, place[i], i == 1 ? x_axis : z_axis);
   for (int i = 0; i < 2; ++i) {
     as_gear_def gear = as_default_gear_def();
     gear.joint[0] = joint[1];
@@ -568,8 +573,8 @@ static planetary build_differential(bool torque, double helix) {
   }
   as_load_def motor = as_default_load_def();
   const as_curve law = {.formula = "cos(7*t)"};
-  motor.body = 2;
-  motor.reaction = 0;
+  motor.body = (as_body_id){2};
+  motor.reaction = (as_body_id){0};
   motor.torque[2] = 6.0;
   motor.follows = true;
   motor.factor = &law;
@@ -629,8 +634,8 @@ static void test_same_motion(void **state) {
       must(as_integrator_advance(b, 0.05 * k, &error), &error);
       for (int body = 0; body < tooth.b.bodies; ++body) {
         as_body_motion x, y;
-        as_model_body_motion(tooth.model, s, body, &x);
-        as_model_body_motion(torque.model, t, body, &y);
+        as_model_body_motion(tooth.model, s, (as_body_id){body}, &x);
+        as_model_body_motion(torque.model, t, (as_body_id){body}, &y);
         off = fmax(off, distance(x.x, y.x) + distance(x.v, y.v) + distance(x.omega, y.omega));
         for (int r = 0; r < 9; ++r) off = fmax(off, fabs(x.R[r] - y.R[r]));
       }
@@ -731,7 +736,7 @@ static void test_friction(void **state) {
     motor.law = &law;
     must(as_builder_add_motion(b, &motor, NULL, &error), &error);
     as_load_def brake = as_default_load_def();
-    brake.body = 1;
+    brake.body = (as_body_id){1};
     brake.torque[2] = i & 1 ? T : -T; // it drives, or brakes
     must(as_builder_add_load(b, &brake, NULL, &error), &error);
     as_model *m = machine_build(b);
@@ -740,7 +745,7 @@ static void test_friction(void **state) {
     const as_state *s = as_integrator_state(integrator);
     // The second turns backwards: T there drives against the first.
     const double sign = i & 1 ? 1.0 : -1.0;
-    const double t = s->lambda[as_model_joint_row(m, 2)]; // on the second wheel
+    const double t = s->lambda[as_model_joint_row(m, (as_joint_id){2})]; // on the second wheel
     const double F = fabs(t) / r2 / cos(20.0 * degree), rub = mu * pin * F;
     assert_near("on the second wheel", t, -sign * T - rub, 1e-4);
     assert_near("motor", reaction(m, s, "motor").torque[2], -t * r1 / r2 + rub, 1e-4);
@@ -762,9 +767,12 @@ static as_model *build_block(as_tooth_kind kind) {
   def = machine_round_body("block", 1.0, 0.01, false);
   def.position[0] = 0.3;
   machine_body(b, &def);
-  machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, 2, def.position, (double[]){1, 0, 0});
-  gear.joint[0] = machine_joint(b, "one", AS_JOINT_REVOLUTE, AS_GROUND, 0, origin, z_axis);
-  gear.joint[1] = machine_joint(b, "two", AS_JOINT_REVOLUTE, 2, 1, def.position, z_axis);
+  machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, (as_body_id){2}, def.position,
+                (double[]){1, 0, 0});
+  gear.joint[0] =
+      machine_joint(b, "one", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){0}, origin, z_axis);
+  gear.joint[1] = machine_joint(b, "two", AS_JOINT_REVOLUTE, (as_body_id){2}, (as_body_id){1},
+                                def.position, z_axis);
   gear.name = "mesh";
   gear.teeth[0] = 20;
   gear.teeth[1] = 40;
@@ -772,7 +780,7 @@ static as_model *build_block(as_tooth_kind kind) {
   must(as_builder_add_gear(b, &gear, NULL, &error), &error);
   as_spring_def spring = as_default_spring_def();
   spring.body[0] = AS_GROUND;
-  spring.body[1] = 2;
+  spring.body[1] = (as_body_id){2};
   spring.point[0][0] = 1.3;
   spring.point[1][0] = 0.3;
   spring.stiffness = 1e5;
@@ -780,7 +788,7 @@ static as_model *build_block(as_tooth_kind kind) {
   spring.length = 1.0;
   must(as_builder_add_spring(b, &spring, NULL, &error), &error);
   as_load_def push = as_default_load_def();
-  push.body = 0;
+  push.body = (as_body_id){0};
   push.torque[2] = 5.0;
   must(as_builder_add_load(b, &push, NULL, &error), &error);
   return machine_build(b);
@@ -817,7 +825,7 @@ static void test_elastic_bearing(void **state) {
       // J_1 phi'' + J_2/4 phi'' = T, so that the second takes J_2/2 phi''; the block has come to rest.
       const double on_second = 0.03 / 2.0 * 5.0 / (0.01 + 0.03 / 4.0);
       as_wrench on_block;
-      must(as_model_force(m, s, 0, 1, &on_block, &error), &error);
+      must(as_model_force(m, s, (as_force_id){0}, 1, &on_block, &error), &error);
       assert_near("spring", -on_block.force[0], on_second / 0.2 * tan(20.0 * degree), 0.01);
       as_integrator_destroy(integrator);
     }
@@ -843,9 +851,10 @@ static void test_thrust(void **state) {
     def = machine_round_body("large", 2.0, 0.03, true);
     def.position[0] = 0.3;
     machine_body(b, &def);
-    gear.joint[first] = machine_joint(b, "one", AS_JOINT_REVOLUTE, AS_GROUND, 0, origin, z_axis);
-    gear.joint[1 - first] =
-        machine_joint(b, "two", AS_JOINT_CYLINDRICAL, AS_GROUND, 1, def.position, z_axis);
+    gear.joint[first] =
+        machine_joint(b, "one", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){0}, origin, z_axis);
+    gear.joint[1 - first] = machine_joint(b, "two", AS_JOINT_CYLINDRICAL, AS_GROUND,
+                                          (as_body_id){1}, def.position, z_axis);
     gear.name = "mesh";
     gear.teeth[first] = 20;
     gear.teeth[1 - first] = 40;
@@ -860,7 +869,7 @@ static void test_thrust(void **state) {
     must(as_builder_add_motion(b, &hold, NULL, &error), &error);
     as_spring_def spring = as_default_spring_def();
     spring.body[0] = AS_GROUND;
-    spring.body[1] = 1;
+    spring.body[1] = (as_body_id){1};
     spring.point[0][0] = spring.point[1][0] = 0.3;
     spring.point[0][2] = -1.0;
     spring.stiffness = k;
@@ -868,7 +877,7 @@ static void test_thrust(void **state) {
     spring.length = 1.0;
     must(as_builder_add_spring(b, &spring, NULL, &error), &error);
     as_load_def push = as_default_load_def();
-    push.body = 0;
+    push.body = (as_body_id){0};
     push.torque[2] = T;
     must(as_builder_add_load(b, &push, NULL, &error), &error);
     as_model *m = machine_build(b);
@@ -880,7 +889,7 @@ static void test_thrust(void **state) {
     const double way = thrust / k;
     double at[2][AS_JOINT_COORDINATES];
     for (int w = 0; w < 2; ++w)
-      must(as_model_coordinates(m, s, w, NULL, at[w], NULL, &error), &error);
+      must(as_model_coordinates(m, s, (as_joint_id){w}, NULL, at[w], NULL, &error), &error);
     assert_near("way", at[1][0], way, 1e-4);
     assert_near("turned by it", at[0][0], -sign * way * tan(beta) / r1, 1e-4);
     assert_near("thrust", reaction(m, s, "mesh").force[2], first == 0 ? thrust : -thrust, 1e-2);
@@ -915,11 +924,11 @@ static void test_refused(void **state) {
     joint[i] = machine_joint(b, name, kind, AS_GROUND, body, place[i], i == 4 ? x_axis : z_axis);
   }
   const as_joint_id across =
-      machine_joint(b, "across", AS_JOINT_REVOLUTE, AS_GROUND, 4, place[4], x_axis);
+      machine_joint(b, "across", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){4}, place[4], x_axis);
   const as_joint_id planar =
-      machine_joint(b, "planar", AS_JOINT_PLANAR, AS_GROUND, 1, place[1], z_axis);
+      machine_joint(b, "planar", AS_JOINT_PLANAR, AS_GROUND, (as_body_id){1}, place[1], z_axis);
   const as_joint_id along =
-      machine_joint(b, "along", AS_JOINT_PRISMATIC, AS_GROUND, 4, place[4], z_axis);
+      machine_joint(b, "along", AS_JOINT_PRISMATIC, AS_GROUND, (as_body_id){4}, place[4], z_axis);
   as_gear_def gear = as_default_gear_def();
   gear.joint[0] = joint[0];
   gear.joint[1] = across;
@@ -929,7 +938,8 @@ static void test_refused(void **state) {
   gear.tooth.point[0] = gear.tooth.point[1] = 0.0;
   gear.tooth.point[2] = 0.5;
   expect(as_builder_add_gear(b, &gear, NULL, &error), &error, "neither are parallel nor meet");
-  gear.joint[1] = machine_joint(b, "meets", AS_JOINT_REVOLUTE, AS_GROUND, 4, z_axis, x_axis);
+  gear.joint[1] =
+      machine_joint(b, "meets", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){4}, z_axis, x_axis);
   gear.tooth.point[0] = 0.2;
   gear.tooth.point[2] = 1.1;
   expect(as_builder_add_gear(b, &gear, NULL, &error), &error,
@@ -975,13 +985,13 @@ static void test_refused(void **state) {
     as_joint_id second;
     const char *text;
   } silent[] = {
-      {5, "are not parallel"}, {2, "about the same axis"}, {3, "taken midway"}, {1, NULL}};
+      {{5}, "are not parallel"}, {{2}, "about the same axis"}, {{3}, "taken midway"}, {{1}, NULL}};
   for (int i = 0; i < 4; ++i) {
     gear = as_default_gear_def();
     gear.joint[0] = joint[0];
-    gear.joint[1] = silent[i].second == 5 ? across : joint[silent[i].second];
+    gear.joint[1] = silent[i].second.index == 5 ? across : joint[silent[i].second.index];
     gear.teeth[0] = gear.teeth[1] = 20;
-    as_joint_id id = AS_NONE;
+    as_joint_id id = AS_NO_JOINT;
     must(as_builder_add_gear(b, &gear, &id, &error), &error);
     as_model *m = NULL;
     char text[400];
@@ -989,8 +999,8 @@ static void test_refused(void **state) {
     const bool told = as_model_joint_remark(m, id, text, sizeof text);
     assert_int_equal(told, silent[i].text != NULL);
     if (told && strstr(text, silent[i].text) == NULL) fail_msg("%s", text);
-    assert_false(as_model_joint_remark(m, 0, text, sizeof text));
-    assert_false(as_model_joint_remark(m, -1, text, sizeof text));
+    assert_false(as_model_joint_remark(m, (as_joint_id){0}, text, sizeof text));
+    assert_false(as_model_joint_remark(m, (as_joint_id){-1}, text, sizeof text));
     as_model_destroy(m);
   }
   as_builder_destroy(b);

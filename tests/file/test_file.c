@@ -49,7 +49,7 @@ static void check_scalars(void) {
   assert_string_equal(m->title, "no");
   assert_string_equal(m->description, "0x1F");
   const char *const names[] = {"no", "yes", "12", "null"};
-  for (int i = 0; i < 4; ++i) assert_int_equal(as_model_find_body(m->model, names[i]), i);
+  for (int i = 0; i < 4; ++i) assert_int_equal(as_model_find_body(m->model, names[i]).index, i);
   as_machine_destroy(m);
 }
 
@@ -76,7 +76,7 @@ static void test_json(void **state) {
   as_machine *m = files_load("tests/files/good/json.json", NULL, 0);
   assert_string_equal(m->title, "JSON \"quoted\" \xc3\xa9 / \\ \xf0\x9f\x98\x80 \\ud83d\\ude00");
   assert_int_equal(as_model_bodies(m->model), 4);
-  assert_int_equal(as_model_find_body(m->model, "p3"), 3);
+  assert_int_equal(as_model_find_body(m->model, "p3").index, 3);
   assert_int_equal(m->simulation.integrator.method, AS_METHOD_SOI2);
   assert_near("step", m->simulation.integrator.step, 0.01, 0.0);
   assert_near("interval", m->output.interval, 0.1, 0.0);
@@ -138,7 +138,7 @@ static void check_shapes(const as_machine *m) {
     if (s[i].kind == AS_SHAPE_POLYLINE) line = &s[i];
     if (s[i].kind == AS_SHAPE_CAPSULE) capsule = &s[i];
     if (s[i].kind == AS_SHAPE_SPHERE) sphere = &s[i];
-    assert_int_equal(s[i].body, s[i].kind == AS_SHAPE_BOX ? AS_GROUND : body);
+    assert_int_equal(s[i].body.index, s[i].kind == AS_SHAPE_BOX ? AS_GROUND.index : body.index);
   }
   assert_true(box && mesh && line && capsule && sphere);
   assert_near("box", box->size[0], 10.0, 0.0);
@@ -168,7 +168,7 @@ static void test_everything_else(void **state) {
   assert_int_equal(m->output.channel_places[1].column, 67);
   assert_int_equal(m->n_frames, 5);
   assert_string_equal(m->frames[2], "corner");
-  assert_int_equal(as_model_find_frame(m->model, "corner"), 2);
+  assert_int_equal(as_model_find_frame(m->model, "corner").index, 2);
   assert_int_equal(m->n_sources, 3);
   assert_non_null(strstr(m->sources[2].path, "part/more.yaml"));
   assert_near("m", parameter(m, "m"), 2.5, 0.0); // not what the included file says
@@ -176,7 +176,7 @@ static void test_everything_else(void **state) {
   for (int i = 0; i < m->n_parameters; ++i)
     assert_int_equal(m->parameters[i].used, strcmp(m->parameters[i].name, "unused") != 0);
   assert_true(m->assembled);
-  assert_string_equal(as_model_body_name(m->model, 0), "first of all");
+  assert_string_equal(as_model_body_name(m->model, (as_body_id){0}), "first of all");
   as_machine_destroy(m);
 }
 
@@ -235,7 +235,7 @@ static void add_bodies(as_builder *b) {
 static as_frame_id add_frame(as_builder *b, as_frame_def def, const char *name, as_body_id body,
                              double x, double y, double z) {
   as_error error;
-  as_frame_id id = AS_NONE;
+  as_frame_id id = AS_NO_FRAME;
   def.name = name;
   def.body = body;
   def.position[0] = x, def.position[1] = y, def.position[2] = z;
@@ -258,15 +258,19 @@ static void add_frames(as_builder *b, as_frame_id id[5]) {
   corner.quaternion[3] = sin(half);
   mark.quaternion[0] = 0.8, mark.quaternion[1] = 0.6;
   id[0] = add_frame(b, moving, "path", AS_GROUND, 10, 1, 0);
-  id[1] = add_frame(b, plain, "middle of carried", CARRIED, 0, 0, 0);
-  id[2] = add_frame(b, corner, "corner", BALL, 4, 1.5, 0);
+  id[1] = add_frame(b, plain, "middle of carried", (as_body_id){CARRIED}, 0, 0, 0);
+  id[2] = add_frame(b, corner, "corner", (as_body_id){BALL}, 4, 1.5, 0);
   id[3] = add_frame(b, mark, "mark", AS_GROUND, 4, 2, 0);
-  id[4] = add_frame(b, plain, "side of ball", BALL, 0, 0, 0.1);
+  id[4] = add_frame(b, plain, "side of ball", (as_body_id){BALL}, 0, 0, 0.1);
 }
 
 static void start_at(as_builder *b, as_joint_id joint, int coordinate, double value, double rate) {
   as_error error;
-  const as_coordinate_def def = {joint, coordinate, value, rate};
+  as_coordinate_def def = as_default_coordinate_def();
+  def.joint = joint;
+  def.coordinate = coordinate;
+  def.value = value;
+  def.rate = rate;
   if (as_builder_set_coordinate(b, &def, &error)) fail_msg("%s", error.message);
 }
 
@@ -278,7 +282,7 @@ static as_joint_id add_joint(as_builder *b, const char *name, as_joint_kind kind
 static as_joint_id add_cross_joint(as_builder *b, const char *name, as_joint_kind kind,
                                    as_body_id body, double x) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def def = as_default_joint_def();
   def.name = name;
   def.kind = kind;
@@ -293,7 +297,11 @@ static as_joint_id add_cross_joint(as_builder *b, const char *name, as_joint_kin
 static void drive(as_builder *b, const char *name, as_joint_id joint, int coordinate,
                   const as_curve *law) {
   as_error error;
-  const as_motion_def def = {name, joint, coordinate, law};
+  as_motion_def def = as_default_motion_def();
+  def.name = name;
+  def.joint = joint;
+  def.coordinate = coordinate;
+  def.law = law;
   if (as_builder_add_motion(b, &def, NULL, &error)) fail_msg("%s", error.message);
 }
 
@@ -304,7 +312,7 @@ static void add_rod_and_carrier(as_builder *b, const as_frame_id frame[5]) {
   rod.name = "rod";
   rod.kind = AS_JOINT_DISTANCE;
   rod.body[0] = AS_GROUND;
-  rod.body[1] = BOB;
+  rod.body[1] = (as_body_id){BOB};
   rod.point[0] = rod.second_point[0] = 9.0;
   rod.second_point[1] = 1.0;
   rod.length = &length;
@@ -320,22 +328,23 @@ static void add_rod_and_carrier(as_builder *b, const as_frame_id frame[5]) {
 static void add_joints(as_builder *b, const as_frame_id frame[5]) {
   const double nan = (double)NAN, degree = 3.14159265358979323846 / 180.0;
   const double z[3] = {0, 0, 1};
-  add_cross_joint(b, "fix", AS_JOINT_FIXED, FIXED, 0);
+  add_cross_joint(b, "fix", AS_JOINT_FIXED, (as_body_id){FIXED}, 0);
   const as_joint_id hinge =
-      add_joint(b, "hinge", AS_JOINT_REVOLUTE, HINGED, 1, 0, (double[]){0, 0, 2});
-  start_at(b, add_joint(b, "slide", AS_JOINT_PRISMATIC, SLIDER, 2, 0, z), 0, 0.1, 0.2);
+      add_joint(b, "hinge", AS_JOINT_REVOLUTE, (as_body_id){HINGED}, 1, 0, (double[]){0, 0, 2});
+  start_at(b, add_joint(b, "slide", AS_JOINT_PRISMATIC, (as_body_id){SLIDER}, 2, 0, z), 0, 0.1,
+           0.2);
   const as_joint_id piston =
-      add_joint(b, "piston", AS_JOINT_CYLINDRICAL, PISTON, 3, 0, (double[]){1, 0, 1});
+      add_joint(b, "piston", AS_JOINT_CYLINDRICAL, (as_body_id){PISTON}, 3, 0, (double[]){1, 0, 1});
   start_at(b, piston, 1, 10 * degree, 0.5);
-  add_joint(b, "ball", AS_JOINT_SPHERICAL, BALL, 4, 0, NULL);
-  const as_joint_id cross = add_cross_joint(b, "cross", AS_JOINT_UNIVERSAL, CROSS, 5);
+  add_joint(b, "ball", AS_JOINT_SPHERICAL, (as_body_id){BALL}, 4, 0, NULL);
+  const as_joint_id cross = add_cross_joint(b, "cross", AS_JOINT_UNIVERSAL, (as_body_id){CROSS}, 5);
   start_at(b, cross, 0, 0.2, nan);
   start_at(b, cross, 1, -15 * degree, nan);
-  const as_joint_id table = add_joint(b, "table", AS_JOINT_PLANAR, PUCK, 6, 1, z);
+  const as_joint_id table = add_joint(b, "table", AS_JOINT_PLANAR, (as_body_id){PUCK}, 6, 1, z);
   start_at(b, table, 0, nan, 1.0);
   start_at(b, table, 1, 0.1, nan);
-  add_joint(b, "line", AS_JOINT_POINT_ON_LINE, LINE, 7, 0, (double[]){0, 1, 1});
-  add_joint(b, "plane", AS_JOINT_POINT_ON_PLANE, PLANE, 8, 1, z);
+  add_joint(b, "line", AS_JOINT_POINT_ON_LINE, (as_body_id){LINE}, 7, 0, (double[]){0, 1, 1});
+  add_joint(b, "plane", AS_JOINT_POINT_ON_PLANE, (as_body_id){PLANE}, 8, 1, z);
   add_rod_and_carrier(b, frame);
   const double t[] = {0, 1, 2}, angle[] = {0, 1, 3};
   drive(b, "motor", hinge, 0, &(as_curve){.x = t, .y = angle, .n = 3});
@@ -349,8 +358,8 @@ static void add_springs(as_builder *b, const as_frame_id frame[5]) {
   as_error error;
   as_spring_def spring = as_default_spring_def(), string = spring;
   spring.name = "spring";
-  spring.body[0] = BOB;
-  spring.body[1] = PLANE;
+  spring.body[0] = (as_body_id){BOB};
+  spring.body[1] = (as_body_id){PLANE};
   spring.point[0][0] = 9, spring.point[1][0] = 8;
   spring.point[0][1] = spring.point[1][1] = 1;
   spring.stiffness = 100, spring.damping = 2, spring.length = 0.9;
@@ -363,7 +372,7 @@ static void add_springs(as_builder *b, const as_frame_id frame[5]) {
   as_torsion_def torsion = as_default_torsion_def(), twist = torsion;
   torsion.name = "torsion";
   torsion.body[0] = AS_GROUND;
-  torsion.body[1] = CROSS;
+  torsion.body[1] = (as_body_id){CROSS};
   torsion.axis[2] = torsion.second_axis[0] = 1;
   torsion.stiffness = 3, torsion.damping = 0.1;
   torsion.angle = 5 * (3.14159265358979323846 / 180.0);
@@ -383,16 +392,16 @@ static void add_loads(as_builder *b, const as_frame_id frame[5]) {
   as_error error;
   as_load_def push = as_default_load_def(), pull = push, corner = push;
   push.name = "push";
-  push.body = PUCK;
+  push.body = (as_body_id){PUCK};
   push.point[0] = 6, push.point[1] = 1; // the centre of mass
   push.force[0] = push.torque[2] = 1;
   push.follows = true;
   push.factor = &ramp;
   pull.name = "pull";
-  pull.body = LINE;
+  pull.body = (as_body_id){LINE};
   pull.point[0] = 7, pull.point[1] = 2;
   pull.force[1] = 1, pull.torque[1] = 0.5;
-  pull.reaction = BALL;
+  pull.reaction = (as_body_id){BALL};
   corner.name = "at frame";
   corner.frame = frame[2];
   corner.force[2] = 1;
@@ -421,9 +430,11 @@ static void test_by_hand(void **state) {
   as_model *by_hand = build_everything();
   files_same_motion(m->model, by_hand, AS_METHOD_INDEX2, 1e-2, 30, 1e-8);
   for (int i = 0; i < as_model_joints(by_hand); ++i)
-    assert_string_equal(as_model_joint_name(m->model, i), as_model_joint_name(by_hand, i));
+    assert_string_equal(as_model_joint_name(m->model, (as_joint_id){i}),
+                        as_model_joint_name(by_hand, (as_joint_id){i}));
   for (int i = 0; i < as_model_forces(by_hand); ++i)
-    assert_string_equal(as_model_force_name(m->model, i), as_model_force_name(by_hand, i));
+    assert_string_equal(as_model_force_name(m->model, (as_force_id){i}),
+                        as_model_force_name(by_hand, (as_force_id){i}));
   as_model_destroy(by_hand);
   as_machine_destroy(m);
 }
@@ -435,12 +446,12 @@ static void test_repeat(void **state) {
   as_machine *m = files_load("tests/files/good/repeat.yaml", NULL, 0);
   assert_int_equal(as_model_bodies(m->model), 12);
   assert_int_equal(as_model_forces(m->model), 8);
-  assert_int_equal(as_model_find_force(m->model, "along 3 2"), 6);
-  assert_int_equal(as_model_find_frame(m->model, "mark 33"), 11);
+  assert_int_equal(as_model_find_force(m->model, "along 3 2").index, 6);
+  assert_int_equal(as_model_find_frame(m->model, "mark 33").index, 11);
   const as_body_id body = as_model_find_body(m->model, "node 2 3");
-  assert_int_equal(body, 7);
-  assert_near("x", as_model_initial(m->model)->q[3 * body], 2.0, 0.0);
-  assert_near("y", as_model_initial(m->model)->q[3 * body + 1], 3.0, 0.0);
+  assert_int_equal(body.index, 7);
+  assert_near("x", as_model_initial(m->model)->q[3 * body.index], 2.0, 0.0);
+  assert_near("y", as_model_initial(m->model)->q[3 * body.index + 1], 3.0, 0.0);
   as_machine_destroy(m);
 }
 
@@ -451,7 +462,7 @@ static void test_large(void **state) {
   as_machine *m = files_load("examples/machines/chain/model.yaml", &setting, 1);
   assert_int_equal(as_model_bodies(m->model), 100000);
   assert_int_equal(as_model_joints(m->model), 100000);
-  assert_int_equal(as_model_find_body(m->model, "link 100000"), 99999);
+  assert_int_equal(as_model_find_body(m->model, "link 100000").index, 99999);
   assert_int_equal(m->n_shapes, 100000);
   as_machine_destroy(m);
 }

@@ -54,8 +54,8 @@ static void add_screw_and_shaft(as_builder *b) {
   bend.name = "bend";
   bend.kind = AS_JOINT_CONSTANT_VELOCITY;
   screw.body[0] = bend.body[0] = AS_GROUND;
-  screw.body[1] = NUT;
-  bend.body[1] = SHAFT;
+  screw.body[1] = (as_body_id){NUT};
+  bend.body[1] = (as_body_id){SHAFT};
   screw.point[0] = 3;
   bend.point[0] = 4;
   screw.axis[2] = bend.axis[2] = 1;
@@ -71,7 +71,7 @@ static void add_rolling(as_builder *b) {
   disk.name = "rim";
   disk.shape = AS_ROLLING_DISK;
   disk.body[0] = AS_GROUND;
-  disk.body[1] = DISK;
+  disk.body[1] = (as_body_id){DISK};
   disk.radius = 0.5;
   set(disk.point, 6, 0, 0);
   set(disk.normal, 0, 0, 1);
@@ -81,7 +81,7 @@ static void add_rolling(as_builder *b) {
   as_rolling_def ball = disk;
   ball.name = "bowl";
   ball.shape = AS_ROLLING_SPHERE;
-  ball.body[1] = BALL;
+  ball.body[1] = (as_body_id){BALL};
   ball.point[0] = ball.center[0] = 8;
   set(ball.direction, 1, 1, 0);
   set(ball.axis, 0, 0, 0);
@@ -90,11 +90,12 @@ static void add_rolling(as_builder *b) {
 
 static void add_sled(as_builder *b) {
   as_error error;
-  machine_joint(b, "ice", AS_JOINT_PLANAR, AS_GROUND, SLED, (double[]){10, 0, 0}, z_axis);
+  machine_joint(b, "ice", AS_JOINT_PLANAR, AS_GROUND, (as_body_id){SLED}, (double[]){10, 0, 0},
+                z_axis);
   as_skate_def blade = as_default_skate_def();
   blade.name = "blade";
   blade.body[0] = AS_GROUND;
-  blade.body[1] = SLED;
+  blade.body[1] = (as_body_id){SLED};
   set(blade.point, 10.2, 0, 0);
   set(blade.normal, 0, 0, 1);
   set(blade.direction, 1, 0.1, 0);
@@ -114,21 +115,22 @@ static as_joint_id add_joints(as_builder *b) {
   gear.tooth.helix_angle = 0.2;
   set(gear.tooth.point, 0.4, 0, 0.1);
   gear.tooth.small_force = 0.01;
-  gear.joint[0] = machine_joint(b, "shaft a", AS_JOINT_REVOLUTE, AS_GROUND, WHEEL_A, zero, z_axis);
-  gear.joint[1] =
-      machine_joint(b, "shaft b", AS_JOINT_REVOLUTE, AS_GROUND, WHEEL_B, x_axis, z_axis);
+  gear.joint[0] = machine_joint(b, "shaft a", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){WHEEL_A},
+                                zero, z_axis);
+  gear.joint[1] = machine_joint(b, "shaft b", AS_JOINT_REVOLUTE, AS_GROUND, (as_body_id){WHEEL_B},
+                                x_axis, z_axis);
   as_rack_def rack = as_default_rack_def();
   rack.name = "rack";
   rack.pinion = gear.joint[0];
-  rack.rack =
-      machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, BAR, (double[]){0, 2, 0}, y_axis);
+  rack.rack = machine_joint(b, "slide", AS_JOINT_PRISMATIC, AS_GROUND, (as_body_id){BAR},
+                            (double[]){0, 2, 0}, y_axis);
   rack.radius = 0.25;
   rack.tooth.kind = AS_TOOTH_TORQUE;
   add_screw_and_shaft(b);
   add_rolling(b);
   add_sled(b);
-  const as_joint_id hinge =
-      machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND, DOOR, (double[]){14, 0, 0.5}, x_axis);
+  const as_joint_id hinge = machine_joint(b, "hinge", AS_JOINT_REVOLUTE, AS_GROUND,
+                                          (as_body_id){DOOR}, (double[]){14, 0, 0.5}, x_axis);
   must(as_builder_add_gear(b, &gear, NULL, &error), &error);
   must(as_builder_add_rack(b, &rack, NULL, &error), &error);
   return hinge;
@@ -143,7 +145,7 @@ static void add_bushing(as_builder *b) {
   damping[1] = damping[6] = 0.5;
   rubber.name = "rubber";
   rubber.body[0] = AS_GROUND;
-  rubber.body[1] = PAD;
+  rubber.body[1] = (as_body_id){PAD};
   rubber.point[0] = 12;
   rubber.axis[1] = rubber.second_axis[0] = 1;
   memcpy(rubber.stiffness, stiffness, sizeof stiffness);
@@ -163,14 +165,14 @@ static void add_springs(as_builder *b) {
   as_spring_def leash = as_default_spring_def();
   leash.name = "leash";
   leash.body[0] = AS_GROUND;
-  leash.body[1] = PAD;
+  leash.body[1] = (as_body_id){PAD};
   set(leash.point[0], 12, 1, 0);
   set(leash.point[1], 12, 0, 0);
   leash.law = &law;
   as_torsion_def twist = as_default_torsion_def();
   twist.name = "twist";
   twist.body[0] = AS_GROUND;
-  twist.body[1] = DOOR;
+  twist.body[1] = (as_body_id){DOOR};
   twist.axis[0] = 1;
   twist.law = &twist_law;
   twist.spring = &linear;
@@ -209,7 +211,7 @@ static void add_contacts(as_builder *b) {
   as_contact_def landing = as_default_contact_def();
   landing.name = "landing";
   landing.body[0] = AS_GROUND;
-  landing.body[1] = HOPPER;
+  landing.body[1] = (as_body_id){HOPPER};
   set(landing.point, 16, 0, 0);
   set(landing.normal, 0, 0, 2);
   set(landing.center, 16, 0, 0.095);
@@ -239,9 +241,11 @@ static void test_by_hand(void **state) {
   as_model *by_hand = machine_build(b);
   files_same_motion(m->model, by_hand, AS_METHOD_INDEX2, 1e-3, 60, 1e-8);
   for (int i = 0; i < as_model_joints(by_hand); ++i)
-    assert_string_equal(as_model_joint_name(m->model, i), as_model_joint_name(by_hand, i));
+    assert_string_equal(as_model_joint_name(m->model, (as_joint_id){i}),
+                        as_model_joint_name(by_hand, (as_joint_id){i}));
   for (int i = 0; i < as_model_forces(by_hand); ++i)
-    assert_string_equal(as_model_force_name(m->model, i), as_model_force_name(by_hand, i));
+    assert_string_equal(as_model_force_name(m->model, (as_force_id){i}),
+                        as_model_force_name(by_hand, (as_force_id){i}));
   as_model_destroy(by_hand);
   as_machine_destroy(m);
 }

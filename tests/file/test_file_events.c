@@ -105,8 +105,8 @@ static void test_all_keys(void **state) {
       near(r.row[6][7 + 2 * i], when[i], 1e-12);
     }
     const as_state *s = as_integrator_state(as_run_integrator(run));
-    near(s->u[as_model_find_parameter(m->model, "mode")], 1.0, 0.0);
-    near(s->u[as_model_find_parameter(m->model, "kick")], 0.0, 0.0); // kick*mode of before
+    near(s->u[as_model_find_parameter(m->model, "mode").index], 1.0, 0.0);
+    near(s->u[as_model_find_parameter(m->model, "kick").index], 0.0, 0.0); // kick*mode of before
     as_run_destroy(run);
   }
   as_machine_destroy(m);
@@ -118,8 +118,8 @@ static void test_parameters(void **state) {
   static const char *const settings[] = {"parameters.kick=3"};
   as_machine *m = load("tests/files/good/events.yaml", settings, 1);
   assert_int_equal(as_model_parameters(m->model), 2);
-  assert_true(as_model_find_parameter(m->model, "e") < 0);
-  near(as_model_initial(m->model)->u[as_model_find_parameter(m->model, "kick")], 3.0, 0.0);
+  assert_true(as_model_find_parameter(m->model, "e").index < 0);
+  near(as_model_initial(m->model)->u[as_model_find_parameter(m->model, "kick").index], 3.0, 0.0);
   for (int i = 0; i < m->n_parameters; ++i) assert_true(m->parameters[i].used);
   assert_false(as_model_joint_is_active(m->model, as_model_find_joint(m->model, "dock")));
   assert_true(as_model_joint_is_active(m->model, as_model_find_joint(m->model, "table")));

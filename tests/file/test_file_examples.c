@@ -31,7 +31,8 @@ static as_model *build_chain(int n) {
     machine_body(b, &link);
   }
   for (int i = 0; i < n; ++i)
-    machine_joint(b, NULL, AS_JOINT_SPHERICAL, i - 1, i, (double[]){i, 0, 0}, NULL);
+    machine_joint(b, NULL, AS_JOINT_SPHERICAL, (as_body_id){i - 1}, (as_body_id){i},
+                  (double[]){i, 0, 0}, NULL);
   return machine_build(b);
 }
 

@@ -91,10 +91,11 @@ static void test_by_hand(void **state) {
   as_machine *m = files_load("tests/files/good/superelement.yaml", NULL, 0);
   as_model *model = by_hand();
   assert_int_equal(as_model_superelements(m->model), 1);
-  assert_int_equal(as_model_find_superelement(m->model, "post"), 0);
+  assert_int_equal(as_model_find_superelement(m->model, "post").index, 0);
   assert_int_equal(m->n_shapes, 1);
-  assert_int_equal(m->shapes[0].body, as_model_find_body(m->model, "top"));
-  const int q = as_model_superelement_q(model, 0), v = as_model_superelement_v(model, 0);
+  assert_int_equal(m->shapes[0].body.index, as_model_find_body(m->model, "top").index);
+  const int q = as_model_superelement_q(model, (as_superelement_id){0}),
+            v = as_model_superelement_v(model, (as_superelement_id){0});
   for (int i = 0; i < 6; ++i) {
     assert_near("u", as_model_initial(m->model)->q[q + i], as_model_initial(model)->q[q + i], 0.0);
     assert_near("u'", as_model_initial(m->model)->v[v + i], as_model_initial(model)->v[v + i], 0.0);

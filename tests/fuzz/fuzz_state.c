@@ -13,6 +13,7 @@
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
 #include "problems/nonholonomic.h"
+#include "rig.h"
 #include "saved.h"
 
 enum { HEAD = 40, FACTS = 8 * (21 + AS_BLOCK_COUNT), N_CASES = 16, MOST_STEPS = 40 };
@@ -99,10 +100,10 @@ static void make_cases(void) {
   for (int k = 0; k < 3; ++k) loops[k] = loops_nfourbar(4);
   loops[3] = loops_fourbar();
   for (int m = 0; m < 3; ++m) {
-    add_case(i++, saved_stops(), (as_method)m, true, 7);
-    add_case(i++, saved_samplers(), (as_method)m, m == 1, 5);
-    add_case(i++, saved_ball(), (as_method)m, m != 1, 12);
-    add_case(i++, of_loops(loops[m]), (as_method)m, true, 30);
+    add_case(i++, saved_stops(), rig_methods[m], true, 7);
+    add_case(i++, saved_samplers(), rig_methods[m], m == 1, 5);
+    add_case(i++, saved_ball(), rig_methods[m], m != 1, 12);
+    add_case(i++, of_loops(loops[m]), rig_methods[m], true, 30);
   }
   add_case(i++, rolling, AS_METHOD_INDEX2, true, 6);
   add_case(i++, general, AS_METHOD_SOI2, true, 6);

@@ -45,7 +45,7 @@ as_beam_id beam_straight(as_builder *b, as_beam_def *def, int n, const double fr
   for (int i = 0; i <= n; ++i) {
     asi_sum(from, (double)i / n, along, station[i].position);
     beam_axes(along, y, station[i].quaternion);
-    station[i].body = i == 0 ? first : i == n ? last : AS_NONE;
+    station[i].body = i == 0 ? first : i == n ? last : AS_NO_BODY;
   }
   def->station = station;
   def->n_stations = n + 1;

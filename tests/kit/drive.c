@@ -80,7 +80,7 @@ static void take(const as_model *m, as_method method, double step, double t, pic
   const as_space *space = as_problem_space(as_model_problem(m));
   double v[ROOM];
   int rows = 0;
-  for (int j = 0; j < as_model_joints(m); ++j) rows += as_model_joint_rows(m, j);
+  for (int j = 0; j < as_model_joints(m); ++j) rows += as_model_joint_rows(m, (as_joint_id){j});
   const int n[PARTS] = {as_space_nq(space), as_space_nv(space), as_space_nv(space), rows};
   assert_true(n[0] <= ROOM && rows <= ROOM);
   if (as_integrator_velocity(integrator, v, &error)) fail_msg("%s", error.message);

@@ -95,11 +95,13 @@ void files_same_motion(const as_model *one, const as_model *other, as_method met
     const int bodies = as_model_bodies(model[k]), joints = as_model_joints(model[k]);
     const int last = joints - 1;
     size[k][3] = 0;
-    for (int j = 0; j < joints; ++j) size[k][3] += as_model_joint_velocity_rows(model[k], j);
-    size[k][0] = as_model_body_q(model[k], bodies - 1);
-    size[k][1] = as_model_body_v(model[k], bodies - 1);
-    size[k][2] =
-        joints == 0 ? 0 : as_model_joint_row(model[k], last) + as_model_joint_rows(model[k], last);
+    for (int j = 0; j < joints; ++j)
+      size[k][3] += as_model_joint_velocity_rows(model[k], (as_joint_id){j});
+    size[k][0] = as_model_body_q(model[k], (as_body_id){bodies - 1});
+    size[k][1] = as_model_body_v(model[k], (as_body_id){bodies - 1});
+    size[k][2] = joints == 0 ? 0
+                             : as_model_joint_row(model[k], (as_joint_id){last}) +
+                                   as_model_joint_rows(model[k], (as_joint_id){last});
     integrator[k] = start(model[k], method, step);
   }
   assert_memory_equal(size[0], size[1], sizeof size[0]);

@@ -62,7 +62,7 @@ static as_status add_four_bar(as_builder *b, int i, double psi, double rate, dou
                               as_body_id *left, as_error *error) {
   const double s = sin(arm), c = cos(arm);
   const rod across = {"coupler", i, true, i - 0.5 + s, c, rate * c, -rate * s, 0.0, 0.0};
-  as_body_id right = AS_NONE, coupler = AS_NONE;
+  as_body_id right = AS_NO_BODY, coupler = AS_NO_BODY;
   as_status status = add_crank(b, i, psi, rate, &right, error);
   if (status == AS_OK) status = add_rod(b, &across, &coupler, error);
   if (status == AS_OK)
@@ -100,7 +100,7 @@ static as_model *finish(as_builder *b, as_status status, as_error *error) {
 
 as_model *four_bars_build(const four_bars *f, double psi, double rate, as_error *error) {
   as_builder *b = make_builder(error);
-  as_body_id left = AS_NONE;
+  as_body_id left = AS_NO_BODY;
   if (b == NULL) return NULL;
   as_status status = add_crank(b, 0, psi, rate, &left, error);
   if (status == AS_OK) status = add_spring(b, left, f->stiffness, f->damping, error);
@@ -128,7 +128,7 @@ as_model *four_bars_build_twin(const four_bars *f, double psi, double rate, doub
   const reduced r = reduce(f);
   const double inertia = 0.5 * r.inertia / hypot(r.upright, r.aside), share = inertia / r.inertia;
   as_body_def def = as_default_body_def();
-  as_body_id crank = AS_NONE;
+  as_body_id crank = AS_NO_BODY;
   as_builder *b = make_builder(error);
   if (b == NULL) return NULL;
   *ahead = atan2(r.aside, r.upright);
@@ -174,7 +174,7 @@ void four_bars_move(const four_bars *f, double t, double *psi, double *rate) {
 double four_bars_angle_error(const as_model *model, const as_state *state, double psi,
                              double rate) {
   as_body_motion motion;
-  as_model_body_motion(model, state, 0, &motion);
+  as_model_body_motion(model, state, (as_body_id){0}, &motion);
   const double x = sin(psi), y = cos(psi);
   const double angle = atan2(motion.x[0] * y - motion.x[1] * x, motion.x[0] * x + motion.x[1] * y);
   return fmax(fabs(angle), fabs(-motion.omega[2] - rate) / 6.0);
@@ -185,9 +185,9 @@ double four_bars_error(const as_model *model, const as_state *state, double psi,
   double largest = 0.0;
   for (int i = 0; i < as_model_bodies(model); ++i) {
     as_body_motion motion;
-    if (strncmp(as_model_body_name(model, i), "crank", 5) != 0) continue;
-    const int number = atoi(as_model_body_name(model, i) + 6);
-    as_model_body_motion(model, state, i, &motion);
+    if (strncmp(as_model_body_name(model, (as_body_id){i}), "crank", 5) != 0) continue;
+    const int number = atoi(as_model_body_name(model, (as_body_id){i}) + 6);
+    as_model_body_motion(model, state, (as_body_id){i}, &motion);
     largest = fmax(largest, fabs(motion.x[0] - number - 0.5 * s));
     largest = fmax(largest, fabs(motion.x[1] - 0.5 * c));
     largest = fmax(largest, fabs(motion.v[0] - 0.5 * rate * c) / 3.5);

@@ -22,7 +22,7 @@ as_builder *machine_builder(double gx, double gy, double gz) {
 
 as_body_id machine_body(as_builder *b, const as_body_def *def) {
   as_error error;
-  as_body_id id = AS_NONE;
+  as_body_id id = AS_NO_BODY;
   if (as_builder_add_body(b, def, &id, &error)) fail_msg("%s", error.message);
   return id;
 }
@@ -41,7 +41,7 @@ as_body_id machine_point(as_builder *b, const char *name, double mass, const dou
 as_joint_id machine_joint(as_builder *b, const char *name, as_joint_kind kind, as_body_id first,
                           as_body_id second, const double point[3], const double axis[3]) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def def = as_default_joint_def();
   def.name = name;
   def.kind = kind;
@@ -56,7 +56,7 @@ as_joint_id machine_joint(as_builder *b, const char *name, as_joint_kind kind, a
 as_joint_id machine_rod(as_builder *b, const char *name, as_body_id first, as_body_id second,
                         const double point[3], const double second_point[3]) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def def = as_default_joint_def();
   def.name = name;
   def.kind = AS_JOINT_DISTANCE;

@@ -81,12 +81,12 @@ static as_model *build_andrews(int variant) {
     const char *name;
     int first, second;
     const double *point;
-  } pins[] = {{"O", AS_GROUND, 0, place[0]},
+  } pins[] = {{"O", AS_GROUND.index, 0, place[0]},
               {"F", 0, 1, place[1]},
-              {"B", AS_GROUND, 2, place[2]},
-              {"A5", AS_GROUND, 4, place[4]},
+              {"B", AS_GROUND.index, 2, place[2]},
+              {"A5", AS_GROUND.index, 4, place[4]},
               {"G", 4, 3, place[3]},
-              {"A7", AS_GROUND, 6, place[6]},
+              {"A7", AS_GROUND.index, 6, place[6]},
               {"H", 6, 5, place[5]},
               {"E3", 1, 2, E},
               {"E4", 1, 3, E},
@@ -95,17 +95,17 @@ static as_model *build_andrews(int variant) {
     machine_joint(b, pins[i].name,
                   pins[i].name[0] == 'E' && variant != 2 ? AS_JOINT_POINT_ON_LINE
                                                          : AS_JOINT_REVOLUTE,
-                  pins[i].first, pins[i].second, pins[i].point, z_axis);
+                  (as_body_id){pins[i].first}, (as_body_id){pins[i].second}, pins[i].point, z_axis);
   as_error error;
   as_spring_def spring = as_default_spring_def();
   spring.body[0] = AS_GROUND;
-  spring.body[1] = 2;
+  spring.body[1] = (as_body_id){2};
   memcpy(spring.point[0], C, sizeof C);
   memcpy(spring.point[1], D, sizeof D);
   spring.stiffness = 4530.0;
   spring.length = 0.07785;
   as_load_def drive = as_default_load_def();
-  drive.body = 0;
+  drive.body = (as_body_id){0};
   drive.torque[2] = 0.033;
   if (as_builder_add_spring(b, &spring, NULL, &error) ||
       as_builder_add_load(b, &drive, NULL, &error))
@@ -115,7 +115,7 @@ static as_model *build_andrews(int variant) {
 
 static void read_andrews(const as_model *m, const as_state *s, reading *r) {
   reading x = {0};
-  for (int i = 0; i < LINKS; ++i) machine_read_angle(m, s, i, 0.0, &x);
+  for (int i = 0; i < LINKS; ++i) machine_read_angle(m, s, (as_body_id){i}, 0.0, &x);
   for (int i = 0; i < LINKS;
        ++i) { // sines and cosines would do, but a turn more or less does not matter
     const double sine = sin(x.position[i]);
@@ -314,8 +314,8 @@ static as_model *build_car_axis(int variant) {
 }
 
 static void read_car_axis(const as_model *m, const as_state *s, reading *r) {
-  machine_read_body(m, s, 0, 2, r);
-  machine_read_body(m, s, 1, 2, r);
+  machine_read_body(m, s, (as_body_id){0}, 2, r);
+  machine_read_body(m, s, (as_body_id){1}, 2, r);
   const double force[2] = {s->lambda[as_model_joint_row(m, as_model_find_joint(m, "guide"))],
                            s->lambda[as_model_joint_row(m, as_model_find_joint(m, "axle"))]};
   reading_reaction(r, force, 2);
@@ -351,7 +351,7 @@ static as_model *build_four_beads(int variant) { return (void)variant, build_bea
 static as_model *build_eight_beads(int variant) { return (void)variant, build_beads(8); }
 
 static void read_last(const as_model *m, const as_state *s, reading *r) {
-  machine_read_body(m, s, as_model_bodies(m) - 1, 2, r);
+  machine_read_body(m, s, (as_body_id){as_model_bodies(m) - 1}, 2, r);
 }
 
 static void beads_reference(const double *table, double t, reading *r) {

@@ -29,7 +29,7 @@ static as_model *build_pendulum(int variant) {
 }
 
 static void read_pendulum(const as_model *m, const as_state *s, reading *r) {
-  machine_read_body(m, s, 0, 2, r);
+  machine_read_body(m, s, (as_body_id){0}, 2, r);
   machine_read_tension(m, s, "rod", r);
 }
 
@@ -54,8 +54,8 @@ static as_model *build_double_pendulum(int variant) {
 }
 
 static void read_double_pendulum(const as_model *m, const as_state *s, reading *r) {
-  machine_read_body(m, s, 0, 2, r);
-  machine_read_body(m, s, 1, 2, r);
+  machine_read_body(m, s, (as_body_id){0}, 2, r);
+  machine_read_body(m, s, (as_body_id){1}, 2, r);
   machine_read_tension(m, s, "lower rod", r);
 }
 
@@ -86,7 +86,7 @@ static as_model *build_spherical_pendulum(int variant) {
 }
 
 static void read_spherical_pendulum(const as_model *m, const as_state *s, reading *r) {
-  machine_read_body(m, s, 0, 3, r);
+  machine_read_body(m, s, (as_body_id){0}, 3, r);
   machine_read_tension(m, s, "rod", r);
 }
 
@@ -122,8 +122,8 @@ static as_model *build_fast_top(int variant) { return build_top(variant, 150.0, 
 
 static void read_top(const as_model *m, const as_state *s, reading *r) {
   as_body_motion at;
-  as_model_body_motion(m, s, 0, &at);
-  machine_read_body(m, s, 0, 3, r);
+  as_model_body_motion(m, s, (as_body_id){0}, &at);
+  machine_read_body(m, s, (as_body_id){0}, 3, r);
   reading_position(r, at.R, 3);
   reading_velocity(r, at.omega, 3);
   machine_read_force(m, s, "tip", 3, r);
@@ -168,7 +168,7 @@ static as_model *build_free_body(int variant) {
 
 static void read_free_body(const as_model *m, const as_state *s, reading *r) {
   as_body_motion at;
-  as_model_body_motion(m, s, 0, &at);
+  as_model_body_motion(m, s, (as_body_id){0}, &at);
   reading_position(r, at.R, 3);
   reading_velocity(r, at.omega, 3);
 }
@@ -217,8 +217,8 @@ static as_model *build_fourbar(int variant) { return build_fourbars(1, variant);
 static as_model *build_two_fourbars(int variant) { return build_fourbars(2, variant); }
 
 static void read_fourbar(const as_model *m, const as_state *s, reading *r) {
-  machine_read_body(m, s, 0, 2, r);
-  machine_read_body(m, s, as_model_bodies(m) - 1, 2, r);
+  machine_read_body(m, s, (as_body_id){0}, 2, r);
+  machine_read_body(m, s, (as_body_id){as_model_bodies(m) - 1}, 2, r);
   machine_read_force(m, s, "pin 0", 2, r);
 }
 
@@ -306,9 +306,9 @@ static as_model *build_slider_crank(int variant) {
 static void read_slider_crank(const as_model *m, const as_state *s, reading *r) {
   const double last = r->position[0];
   r->n_position = 0;
-  machine_read_angle(m, s, 0, last, r);
-  machine_read_body(m, s, 1, 1, r);
-  machine_read_angle(m, s, 1, 0.0, r);
+  machine_read_angle(m, s, (as_body_id){0}, last, r);
+  machine_read_body(m, s, (as_body_id){1}, 1, r);
+  machine_read_angle(m, s, (as_body_id){1}, 0.0, r);
   machine_read_force(m, s, "crank pin", 2, r);
 }
 

@@ -33,7 +33,7 @@ static as_body_id add_rod(as_builder *b, const char *name, double x0, double y0,
 static as_joint_id add_hinge(as_builder *b, const char *name, as_joint_kind kind, as_body_id first,
                              double x_first, as_body_id second, double x_second) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def joint = as_default_joint_def();
   joint.name = name;
   joint.kind = kind;
@@ -80,7 +80,7 @@ static void check_start(const as_model *m, as_joint_id pin, double angle, double
   const as_state s = {.q = initial->q, .v = initial->v};
   for (int j = 0; j < as_model_joints(m); ++j) {
     as_gap gap;
-    assert_int_equal(as_model_gap(m, &s, j, &gap, &error), AS_OK);
+    assert_int_equal(as_model_gap(m, &s, (as_joint_id){j}, &gap, &error), AS_OK);
     assert_true(gap.position < 1e-9 && gap.velocity < 1e-9);
   }
   double c = angle, c_rate;
@@ -102,7 +102,7 @@ static void test_coordinates(void **state) {
         want(f.b, f.pin, angles[i], rate);
         if (as_builder_assemble(f.b, &report, &error)) fail_msg("%s", error.message);
         assert_true(report.gap > 0.5 && report.gap < 1.0);
-        assert_int_equal(report.gap_joint, f.elbow);
+        assert_int_equal(report.gap_joint.index, f.elbow.index);
         assert_int_equal(report.degrees_of_freedom, 1);
         assert_int_equal(report.n_redundant, redundant ? 3 : 0);
         assert_int_equal(report.n_redundant_joints > 0, redundant);
@@ -307,9 +307,9 @@ static void test_joints_refused(void **state) {
   assert_int_equal(as_builder_build(b, &m, &error), AS_OK); // nothing refused has left a trace
   assert_int_equal(as_model_joints(m), 1);
   assert_int_equal(as_model_forces(m), 0);
-  assert_int_equal(as_model_find_joint(m, "pin"), pin);
-  assert_int_equal(as_model_find_joint(m, "motor"), AS_NONE);
-  assert_int_equal(as_model_find_body(m, "bead"), bead);
+  assert_int_equal(as_model_find_joint(m, "pin").index, pin.index);
+  assert_int_equal(as_model_find_joint(m, "motor").index, AS_NO_JOINT.index);
+  assert_int_equal(as_model_find_body(m, "bead").index, bead.index);
   as_model_destroy(m);
   as_builder_destroy(b);
 }
@@ -327,10 +327,10 @@ static void test_names(void **state) {
   as_model *m = machine_build(b);
   for (int i = 0; i < MANY; ++i) {
     snprintf(name, sizeof name, "bead number %d", i * 7);
-    assert_int_equal(as_model_find_body(m, name), i);
-    assert_string_equal(as_model_body_name(m, i), name);
+    assert_int_equal(as_model_find_body(m, name).index, i);
+    assert_string_equal(as_model_body_name(m, (as_body_id){i}), name);
   }
-  assert_int_equal(as_model_find_body(m, "bead number 1"), AS_NONE);
+  assert_int_equal(as_model_find_body(m, "bead number 1").index, AS_NO_BODY.index);
   as_model_destroy(m);
 }
 

@@ -51,7 +51,7 @@ static as_builder *cantilever(const as_beam_section *section, int n, double leng
   def.section = section;
   def.mass = mass;
   def.plain = plain;
-  beam_straight(b, &def, n, none, (double[3]){length, 0.0, 0.0}, ey, AS_GROUND, AS_NONE);
+  beam_straight(b, &def, n, none, (double[3]){length, 0.0, 0.0}, ey, AS_GROUND, AS_NO_BODY);
   return b;
 }
 
@@ -107,7 +107,7 @@ static void test_rotating(void **state) {
     as_beam_def beam = as_default_beam_def();
     beam.section = &section;
     asi_set(0.0, 0.0, Omega, beam.angular_velocity);
-    beam_straight(b, &beam, n, none, ex, ey, hub, AS_NONE);
+    beam_straight(b, &beam, n, none, ex, ey, hub, AS_NO_BODY);
     as_model *m = machine_build(b);
     // The stretched state: x = sin(k s)/(k cos(k L)).
     as_initial from = *as_model_initial(m);
@@ -116,7 +116,7 @@ static void test_rotating(void **state) {
     memcpy(q, from.q, (size_t)as_space_nq(space) * sizeof *q);
     memcpy(v, from.v, (size_t)as_space_nv(space) * sizeof *v);
     for (int i = 1; i <= n; ++i) {
-      const as_body_id node = as_model_beam_node(m, 0, i);
+      const as_body_id node = as_model_beam_node(m, (as_beam_id){0}, i);
       const double x = sin(k * i / n) / (k * cos(k));
       q[as_model_body_q(m, node)] = x;
       v[as_model_body_v(m, node) + 1] = Omega * x;
@@ -161,11 +161,11 @@ static void test_whirl(void **state) {
     as_beam_def def = as_default_beam_def();
     def.section = &section;
     def.angular_velocity[0] = Omega;
-    beam_straight(b, &def, n, none, ex, ey, AS_NONE, AS_NONE);
-    machine_joint(b, "left", AS_JOINT_SPHERICAL, AS_GROUND, as_builder_beam_node(b, 0, 0), none,
-                  NULL);
-    machine_joint(b, "right", AS_JOINT_POINT_ON_LINE, AS_GROUND, as_builder_beam_node(b, 0, n), ex,
-                  ex);
+    beam_straight(b, &def, n, none, ex, ey, AS_NO_BODY, AS_NO_BODY);
+    machine_joint(b, "left", AS_JOINT_SPHERICAL, AS_GROUND,
+                  as_builder_beam_node(b, (as_beam_id){0}, 0), none, NULL);
+    machine_joint(b, "right", AS_JOINT_POINT_ON_LINE, AS_GROUND,
+                  as_builder_beam_node(b, (as_beam_id){0}, n), ex, ex);
     as_model *m = machine_build(b);
     as_linearization *l;
     as_modes *modes;
@@ -198,8 +198,9 @@ static as_model *thrown(double speed, as_beam_mass mass) {
   def.mass = mass;
   asi_set(speed, 0.0, 2.0, def.velocity);
   asi_set(0.5, 3.0, 1.0, def.angular_velocity);
-  beam_straight(b, &def, 4, none, (double[3]){2, 0, 0}, ey, AS_NONE, AS_NONE);
-  beam_push(b, as_builder_beam_node(b, 0, 4), (double[3]){0, 0, 4.0}, none, true, NULL);
+  beam_straight(b, &def, 4, none, (double[3]){2, 0, 0}, ey, AS_NO_BODY, AS_NO_BODY);
+  beam_push(b, as_builder_beam_node(b, (as_beam_id){0}, 4), (double[3]){0, 0, 4.0}, none, true,
+            NULL);
   return machine_build(b);
 }
 
@@ -211,7 +212,7 @@ static void test_galilei(void **state) {
     as_integrator *run;
     as_body_motion tip;
     const as_state *s = drive_to(m, AS_METHOD_INDEX2, 0.01, 2.0, &run);
-    as_model_body_motion(m, s, as_model_beam_node(m, 0, 4), &tip);
+    as_model_body_motion(m, s, as_model_beam_node(m, (as_beam_id){0}, 4), &tip);
     asi_copy(tip.x, x[c]);
     as_integrator_destroy(run);
     as_model_destroy(m);
@@ -231,7 +232,7 @@ static void test_free_flight(void **state) {
   asi_set(1.0, 0.0, 2.0, def.velocity);
   asi_set(0.5, 3.0, 1.0, def.angular_velocity);
   asi_set(1.0, 0.0, 0.0, def.about);
-  beam_straight(b, &def, 4, none, (double[3]){2, 0, 0}, ey, AS_NONE, AS_NONE);
+  beam_straight(b, &def, 4, none, (double[3]){2, 0, 0}, ey, AS_NO_BODY, AS_NO_BODY);
   as_model *m = machine_build(b);
   double drift[2] = {0.0, 0.0};
   for (int c = 0; c < 2; ++c) {
@@ -287,7 +288,7 @@ static void test_rotary(void **state) {
     def.section_at = taper;
     def.mass = c % 2 ? AS_BEAM_LUMPED : AS_BEAM_HERMITE;
     def.angular_velocity[c < 2 ? 0 : 2] = 3.0;
-    beam_straight(b, &def, 5, none, ex, ey, AS_NONE, AS_NONE);
+    beam_straight(b, &def, 5, none, ex, ey, AS_NO_BODY, AS_NO_BODY);
     as_model *m = machine_build(b);
     as_integrator *run = drive_start(m, AS_METHOD_INDEX2, 0.01);
     as_energy energy;
@@ -315,9 +316,9 @@ static double pendulum(int n, double step, as_method method, bool lumped, double
   def.mass = lumped ? AS_BEAM_LUMPED : AS_BEAM_HERMITE;
   def.plain = lumped;
   def.angular_velocity[2] = 2.0;
-  beam_straight(b, &def, n, none, ex, ey, AS_NONE, AS_NONE);
-  machine_joint(b, "pivot", AS_JOINT_SPHERICAL, AS_GROUND, as_builder_beam_node(b, 0, 0), none,
-                NULL);
+  beam_straight(b, &def, n, none, ex, ey, AS_NO_BODY, AS_NO_BODY);
+  machine_joint(b, "pivot", AS_JOINT_SPHERICAL, AS_GROUND,
+                as_builder_beam_node(b, (as_beam_id){0}, 0), none, NULL);
   as_model *m = machine_build(b);
   as_integrator *run;
   as_body_motion tip;
@@ -325,15 +326,15 @@ static double pendulum(int n, double step, as_method method, bool lumped, double
   as_reaction reaction;
   as_error error;
   const as_state *s = drive_to(m, method, step, 0.4, &run);
-  as_model_body_motion(m, s, as_model_beam_node(m, 0, n), &tip);
+  as_model_body_motion(m, s, as_model_beam_node(m, (as_beam_id){0}, n), &tip);
   // The pivot carries what the first section does.
-  assert_int_equal(as_model_beam_state(m, s, 0, 0, &at, &error), AS_OK);
-  assert_int_equal(as_model_reaction(m, s, 0, &reaction, &error), AS_OK);
+  assert_int_equal(as_model_beam_state(m, s, (as_beam_id){0}, 0, &at, &error), AS_OK);
+  assert_int_equal(as_model_reaction(m, s, (as_joint_id){0}, &reaction, &error), AS_OK);
   double world[3];
   asi_rotate(at.R, at.force, world);
   asi_add(1.0, reaction.force, world);
   *force = asi_norm(world) / asi_norm(reaction.force);
-  assert_int_equal(as_model_beam_state(m, s, 0, n, &at, &error), AS_OK);
+  assert_int_equal(as_model_beam_state(m, s, (as_beam_id){0}, n, &at, &error), AS_OK);
   *force = fmax(*force, asi_norm(at.force) / asi_norm(reaction.force));
   asi_add(-1.0, reference, tip.x);
   as_integrator_destroy(run);

@@ -46,7 +46,7 @@ static void test_blocks(void **state) {
       asi_set(sin(s), 1.0 - cos(s), 0.1 * i, station[i].position);
       beam_axes((double[3]){cos(s), sin(s), 0.28}, (double[3]){-sin(s), cos(s), 0.2 * i},
                 station[i].quaternion);
-      station[i].body = AS_NONE;
+      station[i].body = AS_NO_BODY;
     }
     station[0].body = c >= 4 ? AS_GROUND : body;
     const as_curve load[2] = {{.formula = "3*s - t"}, {.constant = 2.0, .slope = -1.0}};
@@ -75,7 +75,7 @@ static void test_blocks(void **state) {
 /// A cantilever along x in a builder without gravity.
 static as_builder *cantilever(as_beam_def *def, int n, double length) {
   as_builder *b = machine_builder(0.0, 0.0, 0.0);
-  beam_straight(b, def, n, none, (double[3]){length, 0.0, 0.0}, ey, AS_GROUND, AS_NONE);
+  beam_straight(b, def, n, none, (double[3]){length, 0.0, 0.0}, ey, AS_GROUND, AS_NO_BODY);
   return b;
 }
 
@@ -95,8 +95,10 @@ static const as_state *grow(bench *x, int steps) {
 
 static as_body_motion tip_of(const bench *x, const as_state *s) {
   as_body_motion at;
-  as_model_body_motion(
-      x->model, s, as_model_beam_node(x->model, 0, as_model_beam_stations(x->model, 0) - 1), &at);
+  as_model_body_motion(x->model, s,
+                       as_model_beam_node(x->model, (as_beam_id){0},
+                                          as_model_beam_stations(x->model, (as_beam_id){0}) - 1),
+                       &at);
   return at;
 }
 
@@ -113,8 +115,8 @@ static void test_rollup(void **state) {
     def.section = &section;
     def.plain = c == 1;
     as_builder *b = cantilever(&def, n, 10.0);
-    beam_push(b, as_builder_beam_node(b, 0, n), none, (double[3]){0, 0, 10.0 * phi}, false,
-              &factor);
+    beam_push(b, as_builder_beam_node(b, (as_beam_id){0}, n), none, (double[3]){0, 0, 10.0 * phi},
+              false, &factor);
     bench x = bench_make(b);
     const as_state *s = grow(&x, 24);
     const as_body_motion tip = tip_of(&x, s);
@@ -122,7 +124,7 @@ static void test_rollup(void **state) {
     assert_near("y", tip.x[1], 10.0 * (1.0 - cos(phi)) / phi, 2e-9);
     for (int i = 0; i <= n; ++i) {
       as_beam_state at;
-      assert_int_equal(as_model_beam_state(x.model, s, 0, i, &at, &x.error), AS_OK);
+      assert_int_equal(as_model_beam_state(x.model, s, (as_beam_id){0}, i, &at, &x.error), AS_OK);
       assert_near("moment", at.moment[2], 10.0 * phi, 1e-6);
       assert_near("bending", at.bend[2], phi / 10.0, 1e-8);
       assert_near("force", asi_norm(at.force), 0.0, 1e-6);
@@ -150,7 +152,7 @@ static errors bend45(int n, bool plain) {
     asi_set(100.0 * sin(a), 100.0 * (1.0 - cos(a)), 0.0, station[i].position);
     beam_axes((double[3]){cos(a), sin(a), 0.0}, (double[3]){-sin(a), cos(a), 0.0},
               station[i].quaternion);
-    station[i].body = i ? AS_NONE : AS_GROUND;
+    station[i].body = i ? AS_NO_BODY : AS_GROUND;
   }
   as_beam_def def = as_default_beam_def();
   def.station = station;
@@ -158,13 +160,14 @@ static errors bend45(int n, bool plain) {
   def.section = &section;
   def.plain = plain;
   if (as_builder_add_beam(b, &def, NULL, &error)) fail_msg("%s", error.message);
-  beam_push(b, as_builder_beam_node(b, 0, n), (double[3]){0, 0, 600.0}, none, false, &factor);
+  beam_push(b, as_builder_beam_node(b, (as_beam_id){0}, n), (double[3]){0, 0, 600.0}, none, false,
+            &factor);
   bench x = bench_make(b);
   const as_state *s = grow(&x, 6);
   const as_body_motion tip = tip_of(&x, s);
   as_beam_state at;
   double u[3], M[3];
-  assert_int_equal(as_model_beam_state(x.model, s, 0, 0, &at, &x.error), AS_OK);
+  assert_int_equal(as_model_beam_state(x.model, s, (as_beam_id){0}, 0, &at, &x.error), AS_OK);
   asi_sum(tip.x, -1.0, station[n].position, u);
   asi_add(-1.0, reference, u);
   asi_sum(at.moment, -1.0, root, M); // axes of the root are the world's
@@ -193,7 +196,8 @@ static double follower_error(int n, bool along) {
   if (along) def.following[2] = &load;
   as_builder *b = cantilever(&def, n, 1.0);
   if (!along)
-    beam_push(b, as_builder_beam_node(b, 0, n), (double[3]){0, 0, 2.0}, none, true, &factor);
+    beam_push(b, as_builder_beam_node(b, (as_beam_id){0}, n), (double[3]){0, 0, 2.0}, none, true,
+              &factor);
   bench x = bench_make(b);
   const as_body_motion tip = tip_of(&x, grow(&x, 10));
   const double dx = tip.x[0] - (along ? 0.3537192695326 : 0.7670731837035),
@@ -230,7 +234,7 @@ static void test_pretwisted(void **state) {
       const double a = PI / 2.0 * i / n;
       asi_set(12.0 * i / n, 0.0, 0.0, station[i].position);
       beam_axes(ex, (double[3]){0.0, cos(a), sin(a)}, station[i].quaternion);
-      station[i].body = i ? AS_NONE : AS_GROUND;
+      station[i].body = i ? AS_NO_BODY : AS_GROUND;
     }
     as_beam_def def = as_default_beam_def();
     def.station = station;
@@ -238,7 +242,8 @@ static void test_pretwisted(void **state) {
     def.section = &section;
     if (as_builder_add_beam(b, &def, NULL, &slip)) fail_msg("%s", slip.message);
     const double force = c == 0 ? 1e-3 : 1000.0;
-    beam_push(b, as_builder_beam_node(b, 0, n), (double[3]){0, force, 0}, none, false, &factor);
+    beam_push(b, as_builder_beam_node(b, (as_beam_id){0}, n), (double[3]){0, force, 0}, none, false,
+              &factor);
     bench x = bench_make(b);
     const as_body_motion tip = tip_of(&x, grow(&x, c == 0 ? 1 : 6));
     if (c == 0) { // exact at the nodes
@@ -274,16 +279,16 @@ static void test_taper_and_weight(void **state) {
     as_beam_def def = as_default_beam_def();
     def.section_at = taper;
     def.load[2] = &load;
-    beam_straight(b, &def, n, none, ex, ey, AS_GROUND, AS_NONE);
+    beam_straight(b, &def, n, none, ex, ey, AS_GROUND, AS_NO_BODY);
     bench x = bench_make(b);
     const as_state *s = bench_rest(&x);
     as_beam_state at;
-    assert_int_equal(as_model_beam_state(x.model, s, 0, 0, &at, &x.error), AS_OK);
+    assert_int_equal(as_model_beam_state(x.model, s, (as_beam_id){0}, 0, &at, &x.error), AS_OK);
     assert_near("weight and load at the root", at.force[2], -15.0 - 2.0, 1e-8);
     // -int s (20 (1 - s/2) + 4 s): about y it is positive, the arms are shortened a little
     assert_near("moment", at.moment[1], 20.0 / 3.0 + 4.0 / 3.0, 5e-2);
     tip[c] = tip_of(&x, s).x[2];
-    assert_int_equal(as_model_beam_state(x.model, s, 0, n, &at, &x.error), AS_OK);
+    assert_int_equal(as_model_beam_state(x.model, s, (as_beam_id){0}, n, &at, &x.error), AS_OK);
     assert_near("force at the free end", asi_norm(at.force), 0.0, 1e-9);
     assert_near("moment at the free end", asi_norm(at.moment), 0.0, 1e-9);
     assert_near("deflection", at.deflection[2], tip[c], 1e-12);
@@ -301,7 +306,7 @@ static void test_refused(void **state) {
   as_builder *b = machine_builder(0.0, 0.0, 0.0);
   as_error error;
   as_beam_station two[2] = {{{0, 0, 0}, {1, 0, 0, 0}, AS_GROUND},
-                            {{1, 0, 0}, {1, 0, 0, 0}, AS_NONE}};
+                            {{1, 0, 0}, {1, 0, 0, 0}, AS_NO_BODY}};
   as_beam_def def = as_default_beam_def();
   as_beam_section bad = good;
   def.name = "blade";
@@ -334,7 +339,7 @@ static void test_refused(void **state) {
   beam_axes((double[3]){0.2, 1, 0}, (double[3]){-1, 0.2, 0}, two[1].quaternion);
   expect_refused(as_builder_add_beam(b, &def, NULL, &error), &error, "it needs more elements");
   beam_axes(ex, ey, two[1].quaternion);
-  two[0].body = 7;
+  two[0].body = (as_body_id){7};
   expect_refused(as_builder_add_beam(b, &def, NULL, &error), &error, "body 7, which is not there");
   two[0].body = AS_GROUND;
   def.damping = -1.0;
@@ -353,8 +358,8 @@ static void test_refused(void **state) {
   expect_refused(as_builder_add_beam(b, &def, NULL, &error), &error, "two beams named \"blade\"");
   as_model *m = machine_build(b);
   assert_int_equal(as_model_bodies(m), 1);
-  assert_string_equal(as_model_body_name(m, 0), "blade.1");
-  assert_int_equal(as_model_find_body(m, "blade.1"), 0);
+  assert_string_equal(as_model_body_name(m, (as_body_id){0}), "blade.1");
+  assert_int_equal(as_model_find_body(m, "blade.1").index, 0);
   as_model_destroy(m);
 }
 
@@ -374,7 +379,7 @@ static void test_spaces(void **state) {
     as_beam_def def = as_default_beam_def();
     def.section = &section;
     def.mass = c < 2 ? AS_BEAM_LUMPED : AS_BEAM_HERMITE;
-    beam_straight(b, &def, 3, none, ex, ey, body, AS_NONE);
+    beam_straight(b, &def, 3, none, ex, ey, body, AS_NO_BODY);
     as_model *m = NULL;
     const as_status status = as_builder_build(b, &m, &error);
     as_builder_destroy(b);

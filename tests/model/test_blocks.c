@@ -49,7 +49,7 @@ static const as_state *advance(plant *p, double t) {
 static double value(const plant *p, const char *block, const char *output) {
   const as_model *m = p->machine->model;
   const as_signal_id id = as_model_find_signal(m, block, output);
-  if (id == AS_NONE) fail_msg("no block %s", block);
+  if (id.index < 0) fail_msg("no block %s", block);
   return as_model_signal_value(m, as_integrator_state(p->integrator), id);
 }
 

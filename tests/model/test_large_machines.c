@@ -25,13 +25,13 @@ static as_model *build_tree(int n, int branches, as_joint_kind kind, int driven)
   for (int i = 0; i < n; ++i) {
     as_body_def link = machine_round_body(NULL, 1.0, 0.0839583333333333333, false);
     link.inertia[0] = 0.00125;
-    const int parent = i > 0 ? (i - 1) / branches : AS_GROUND;
+    const int parent = i > 0 ? (i - 1) / branches : AS_GROUND.index;
     int level = 0;
     for (int k = i; k > 0; k = (k - 1) / branches) ++level;
     link.position[0] = level + 0.5;
     const as_body_id id = machine_body(b, &link);
-    const as_joint_id joint =
-        machine_joint(b, NULL, kind, parent, id, (double[]){level, 0, 0}, (double[]){0, 1, 0});
+    const as_joint_id joint = machine_joint(b, NULL, kind, (as_body_id){parent}, id,
+                                            (double[]){level, 0, 0}, (double[]){0, 1, 0});
     if (i >= driven) continue;
     as_motion_def motion = as_default_motion_def();
     motion.joint = joint;

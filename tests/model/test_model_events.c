@@ -29,7 +29,7 @@ static as_model *bar(void) {
   body.inertia[0] = 0.01;
   body.inertia[1] = body.inertia[2] = 2.0 / 12.0;
   body.position[0] = 0.5;
-  as_body_id id = 0;
+  as_body_id id = {0};
   must(as_builder_add_body(b, &body, &id, &error), &error);
   as_joint_def hinge = as_default_joint_def();
   hinge.name = "hinge";

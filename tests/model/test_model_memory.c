@@ -47,20 +47,20 @@ static as_status add_joints(as_builder *b, as_error *error) {
   joint.name = "shoulder";
   joint.kind = AS_JOINT_REVOLUTE;
   joint.body[0] = AS_GROUND;
-  joint.body[1] = 0;
+  joint.body[1] = (as_body_id){0};
   joint.axis[1] = 1.0;
   if (status == AS_OK) status = as_builder_add_joint(b, &joint, &motion.joint, error);
   motion.law = &law;
   if (status == AS_OK) status = as_builder_add_motion(b, &motion, NULL, error);
   joint.name = NULL;
   joint.kind = AS_JOINT_SPHERICAL;
-  joint.body[0] = 0;
-  joint.body[1] = 1;
+  joint.body[0] = (as_body_id){0};
+  joint.body[1] = (as_body_id){1};
   joint.point[0] = 1.0;
   if (status == AS_OK) status = as_builder_add_joint(b, &joint, NULL, error);
   as_skate_def skate = as_default_skate_def();
   skate.body[0] = AS_GROUND;
-  skate.body[1] = 1;
+  skate.body[1] = (as_body_id){1};
   skate.point[0] = 2.0;
   skate.normal[2] = skate.direction[0] = 1.0;
   if (status == AS_OK) status = as_builder_add_skate(b, &skate, NULL, error);
@@ -70,7 +70,7 @@ static as_status add_joints(as_builder *b, as_error *error) {
   gear.teeth[1] = 30;
   joint.kind = AS_JOINT_CYLINDRICAL;
   joint.body[0] = AS_GROUND;
-  joint.body[1] = 3;
+  joint.body[1] = (as_body_id){3};
   if (status == AS_OK) status = as_builder_add_joint(b, &joint, &gear.joint[1], error);
   if (status == AS_OK) status = as_builder_add_gear(b, &gear, NULL, error);
   return status;
@@ -80,17 +80,17 @@ static as_status add_forces(as_builder *b, as_error *error) {
   static const double x[] = {-1.0, 0.0, 2.0}, y[] = {-5.0, 0.0, 20.0};
   const as_curve table = {.x = x, .y = y, .n = 3};
   as_spring_def spring = as_default_spring_def();
-  spring.body[0] = 1;
-  spring.body[1] = 2;
+  spring.body[0] = (as_body_id){1};
+  spring.body[1] = (as_body_id){2};
   spring.point[0][0] = 2.0;
   spring.point[1][0] = 2.5;
   spring.spring = &table;
   spring.damping = 0.1;
   as_load_def load = as_default_load_def();
-  load.body = 1;
+  load.body = (as_body_id){1};
   load.torque[2] = 0.1;
   as_joint_friction_def friction = as_default_joint_friction_def();
-  friction.joint = 0;
+  friction.joint = (as_joint_id){0};
   friction.coefficient = 0.1;
   friction.radius = 0.02;
   as_status status = as_builder_add_spring(b, &spring, NULL, error);
@@ -104,21 +104,21 @@ static as_status add_more_forces(as_builder *b, as_error *error) {
   const as_curve table = {.x = x, .y = y, .n = 3, .interpolation = AS_LINEAR};
   const as_surface law = {.x = x, .y = x, .z = z, .nx = 3, .ny = 3, .interpolation = AS_MONOTONE};
   as_torsion_def torsion = as_default_torsion_def();
-  torsion.body[0] = 0;
-  torsion.body[1] = 1;
+  torsion.body[0] = (as_body_id){0};
+  torsion.body[1] = (as_body_id){1};
   torsion.axis[2] = 1.0;
   torsion.law = &law;
   as_bushing_def bushing = as_default_bushing_def();
-  bushing.body[0] = 0;
-  bushing.body[1] = 1;
+  bushing.body[0] = (as_body_id){0};
+  bushing.body[1] = (as_body_id){1};
   bushing.stiffness[3] = bushing.damping[3] = 0.1;
   as_stop_def stop = as_default_stop_def();
-  stop.joint = 0;
+  stop.joint = (as_joint_id){0};
   stop.upper = -0.1;
   stop.law.curve = &table;
   as_contact_def contact = as_default_contact_def();
-  contact.body[0] = 1;
-  contact.body[1] = 2;
+  contact.body[0] = (as_body_id){1};
+  contact.body[1] = (as_body_id){2};
   contact.normal[0] = contact.radius = 1.0;
   contact.center[0] = 2.5;
   contact.law.stiffness = contact.friction = contact.slip_speed = 0.1;
@@ -131,10 +131,10 @@ static as_status add_more_forces(as_builder *b, as_error *error) {
 /// Forces by formula, of angles that are remembered too.
 static as_status add_actuators(as_builder *b, as_error *error) {
   as_actuator_def motor = as_default_actuator_def();
-  motor.joint = 0;
+  motor.joint = (as_joint_id){0};
   motor.force = "-joints.shoulder.angle - soft('bodies.body 1.velocity.x')*k";
   as_load_def load = as_default_load_def();
-  load.body = 1;
+  load.body = (as_body_id){1};
   load.force_formula[0] = "k*'bodies.body 2.position.y'";
   load.torque_formula[2] = "sin(t)*joints.shoulder.angle_rate";
   const as_status status = as_builder_add_actuator(b, &motor, NULL, error);
@@ -149,21 +149,21 @@ static as_status add_formulas(as_builder *b, as_error *error) {
   const as_surface law = {.formula = "k*deflection + soft(length_rate)"},
                    along = {.formula = "soft(displacement)*t"};
   as_spring_def spring = as_default_spring_def();
-  spring.body[0] = 1;
-  spring.body[1] = 2;
+  spring.body[0] = (as_body_id){1};
+  spring.body[1] = (as_body_id){2};
   spring.point[0][0] = 2.0;
   spring.point[1][0] = 2.5;
   spring.law = &law;
   as_bushing_def bushing = as_default_bushing_def();
-  bushing.body[0] = 0;
-  bushing.body[1] = 1;
+  bushing.body[0] = (as_body_id){0};
+  bushing.body[1] = (as_body_id){1};
   bushing.law[0] = bushing.law[2] = &along;
   as_joint_friction_def friction = as_default_joint_friction_def();
-  friction.joint = 0;
+  friction.joint = (as_joint_id){0};
   friction.coefficient_law = &rub;
   friction.radius = 0.02;
   as_load_def load = as_default_load_def();
-  load.body = 1;
+  load.body = (as_body_id){1};
   load.torque[2] = 0.1;
   load.factor = &wave;
   as_status status = as_builder_add_parameter(b, "k", 2.0, NULL, error);
@@ -196,7 +196,7 @@ static as_status add_superelement(as_builder *b, as_error *error) {
   as_node_def end = {0};
   as_joint_def joint = as_default_joint_def();
   joint.kind = AS_JOINT_SPHERICAL;
-  joint.body[0] = 2;
+  joint.body[0] = (as_body_id){2};
   joint.point[0] = 2.5;
   if (status == AS_OK) status = as_builder_add_superelement(b, &bar, &end.superelement, error);
   if (status == AS_OK) status = as_builder_add_node(b, &end, &joint.body[1], error);
@@ -216,7 +216,7 @@ static as_status make(as_model **out, as_error *error) {
   if (status == AS_OK) status = add_formulas(b, error);
   if (status == AS_OK) status = add_superelement(b, error);
   as_coordinate_def wanted = as_default_coordinate_def();
-  wanted.joint = 0;
+  wanted.joint = (as_joint_id){0};
   wanted.rate = 0.5;
   if (status == AS_OK) status = as_builder_set_coordinate(b, &wanted, error);
   if (status == AS_OK) status = as_builder_assemble(b, NULL, error);
@@ -237,7 +237,7 @@ static void test_short_of_memory(void **state) {
     assert_int_equal(add_bodies(b, &error), AS_OK);
     assert_int_equal(add_joints(b, &error), AS_OK);
     as_actuator_def motor = as_default_actuator_def();
-    motor.joint = 0;
+    motor.joint = (as_joint_id){0};
     motor.force = "-joints.shoulder.angle";
     memory.failed = 0;
     memory.fail_at = n;
@@ -287,13 +287,13 @@ static void read_all(const as_model *m, const as_state *s, as_meter *meter) {
   if (status == AS_OK) status = as_model_energy(m, s, &energy, &error);
   as_model_momentum(m, s, &momentum);
   for (int j = 0; j < as_model_joints(m) && status == AS_OK; ++j) {
-    status = as_model_coordinates(m, s, j, NULL, c, rate, &error);
-    if (status == AS_OK) status = as_model_reaction(m, s, j, &reaction, &error);
-    if (status == AS_OK) status = as_model_gap(m, s, j, &gap, &error);
+    status = as_model_coordinates(m, s, (as_joint_id){j}, NULL, c, rate, &error);
+    if (status == AS_OK) status = as_model_reaction(m, s, (as_joint_id){j}, &reaction, &error);
+    if (status == AS_OK) status = as_model_gap(m, s, (as_joint_id){j}, &gap, &error);
   }
   for (int f = 0; f < as_model_forces(m) && status == AS_OK; ++f) {
     as_wrench wrench;
-    status = as_model_force(m, s, f, 1, &wrench, &error);
+    status = as_model_force(m, s, (as_force_id){f}, 1, &wrench, &error);
   }
   if (status) fail_msg("%s", error.message);
 }

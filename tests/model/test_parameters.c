@@ -25,7 +25,7 @@ typedef struct pull {
 static int pull_evaluate(const as_element_input *in, const as_element_output *out,
                          const void *data) {
   const pull *p = data;
-  const double k = in->u[p->stiffness];
+  const double k = in->u[p->stiffness.index];
   if (k > p->most) return AS_FATAL;
   for (int i = 0; i < 3; ++i) {
     if (out->force) out->force[i] = -k * in->body[0]->x[i];
@@ -37,7 +37,7 @@ static int pull_evaluate(const as_element_input *in, const as_element_output *ou
 static double pull_potential(const as_element_input *in, const void *data) {
   const pull *p = data;
   const double *x = in->body[0]->x;
-  return 0.5 * in->u[p->stiffness] * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+  return 0.5 * in->u[p->stiffness.index] * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
 static const as_element_type pull_type = {"pull", pull_evaluate, pull_potential, NULL};
@@ -47,7 +47,7 @@ static as_model *make_model(void) {
   as_builder *b = machine_builder(0, 0, 0);
   as_error error = {0};
   pull data = {.most = 100.0};
-  as_parameter_id other = -1;
+  as_parameter_id other = {-1};
   if (as_builder_add_parameter(b, "offset", -3.0, &other, &error) ||
       as_builder_add_parameter(b, "stiffness", 8.0, &data.stiffness, &error))
     fail_msg("%s", error.message);
@@ -348,9 +348,9 @@ static void test_names(void **state) {
   (void)state;
   as_builder *b = machine_builder(0, 0, 0);
   as_error error = {0};
-  as_parameter_id id = -5;
+  as_parameter_id id = {-5};
   assert_int_equal(as_builder_add_parameter(b, "gain", 1.5, &id, &error), AS_OK);
-  assert_int_equal(id, 0);
+  assert_int_equal(id.index, 0);
   assert_int_equal(as_builder_add_parameter(b, "gain", 2.0, &id, &error), AS_ERR_ARGUMENT);
   assert_string_equal(error.message, "There are two parameters named \"gain\".");
   assert_int_equal(as_builder_add_parameter(b, "t", 2.0, &id, &error), AS_ERR_ARGUMENT);
@@ -360,13 +360,13 @@ static void test_names(void **state) {
                    AS_ERR_ARGUMENT);
   assert_string_equal(error.message, "The parameter \"far\" is inf.");
   assert_int_equal(as_builder_add_parameter(b, NULL, -2.0, NULL, &error), AS_OK);
-  assert_int_equal(id, 0);
+  assert_int_equal(id.index, 0);
   machine_point(b, "mass", 1.0, (double[]){0, 0, 0}, (double[]){0, 0, 0});
   as_model *model = machine_build(b);
   assert_int_equal(as_model_parameters(model), 2);
-  assert_int_equal(as_model_find_parameter(model, "gain"), 0);
-  assert_int_equal(as_model_find_parameter(model, "far"), AS_NONE);
-  assert_string_equal(as_model_parameter_name(model, 1), "parameter 1");
+  assert_int_equal(as_model_find_parameter(model, "gain").index, 0);
+  assert_int_equal(as_model_find_parameter(model, "far").index, AS_NO_PARAMETER.index);
+  assert_string_equal(as_model_parameter_name(model, (as_parameter_id){1}), "parameter 1");
   assert_true(as_model_initial(model)->u[0] == 1.5 && as_model_initial(model)->u[1] == -2.0);
   as_model_destroy(model);
 }

@@ -267,10 +267,10 @@ static void test_user_constraint(void **state) {
   body.quaternion[0] = 0.6; // any: nothing turns
   body.quaternion[1] = 0.8;
   def.body[2] = machine_body(b, &body);
-  int id;
+  as_element_id id;
   if (as_builder_add_element(b, &def, &id, &error)) fail_msg("%s", error.message);
   as_model *m = machine_build(b);
-  assert_int_equal(as_model_find_joint(m, "rope"), id);
+  assert_int_equal(as_model_find_joint(m, "rope").index, id.joint.index);
   as_check_def check = as_default_check_def();
   check.near.q = as_model_initial(m)->q;
   check.spread = 1.0;
@@ -281,10 +281,10 @@ static void test_user_constraint(void **state) {
   double sum = 0.0;
   for (int i = 0; i < 3; ++i) sum += data.factor[i] * data.factor[i] / mass[i];
   const double tension = 4.0 * g / sum;
-  assert_true(fabs(s->lambda[as_model_joint_row(m, id)] + tension) < 1e-7); // f = -lambda c
+  assert_true(fabs(s->lambda[as_model_joint_row(m, id.joint)] + tension) < 1e-7); // f = -lambda c
   for (int i = 0; i < 3; ++i) {
     as_body_motion at;
-    as_model_body_motion(m, s, i, &at);
+    as_model_body_motion(m, s, (as_body_id){i}, &at);
     assert_true(fabs(at.x[2] - (tension * data.factor[i] / mass[i] - g) / 2.0) < 1e-7);
   }
   as_integrator_destroy(integrator);
@@ -307,10 +307,10 @@ static void test_user_force(void **state) {
     def.data = &c;
     def.data_size = sizeof c;
     def.body[0] = machine_body(b, &body);
-    int id;
+    as_element_id id;
     if (as_builder_add_element(b, &def, &id, &error)) fail_msg("%s", error.message);
     as_model *m = machine_build(b);
-    assert_int_equal(as_model_find_force(m, "parachute"), id);
+    assert_int_equal(as_model_find_force(m, "parachute").index, id.force.index);
     const double v[6] = {1, -2, 3, 0.3, 0.4, 0.5};
     as_check_def check = as_default_check_def();
     check.near.q = as_model_initial(m)->q;
@@ -326,7 +326,7 @@ static void test_user_force(void **state) {
         fail_msg("%s", error.message);
     }
     as_body_motion at;
-    as_model_body_motion(m, as_integrator_state(integrator), 0, &at);
+    as_model_body_motion(m, as_integrator_state(integrator), (as_body_id){0}, &at);
     assert_true(fabs(at.v[2] + end * tanh(g / end)) < 1e-5);
     assert_int_equal(as_model_energy(m, as_integrator_state(integrator), &energy, &error), AS_OK);
     const double spin = 2.0; // J omega^2/2, as at the start

@@ -20,6 +20,7 @@
 #include "alphastep/io.h"
 #include "files.h"
 #include "random_machine.h"
+#include "rig.h"
 #include "share.h"
 
 enum { SEEDS = 1000, LEVELS = 6 };
@@ -75,12 +76,12 @@ typedef struct run {
 /// near a singular position psi is large.
 static as_status leaking(const run *r, const as_state *state, double *power, as_error *error) {
   for (int j = 0; j < as_model_joints(r->model); ++j) {
-    const int row = as_model_joint_velocity_row(r->model, j);
+    const int row = as_model_joint_velocity_row(r->model, (as_joint_id){j});
     as_gap gap;
-    if (as_model_joint_velocity_rows(r->model, j) == 0) continue;
-    const as_status status = as_model_gap(r->model, state, j, &gap, error);
+    if (as_model_joint_velocity_rows(r->model, (as_joint_id){j}) == 0) continue;
+    const as_status status = as_model_gap(r->model, state, (as_joint_id){j}, &gap, error);
     if (status) return status;
-    for (int i = 0; i < as_model_joint_velocity_rows(r->model, j); ++i)
+    for (int i = 0; i < as_model_joint_velocity_rows(r->model, (as_joint_id){j}); ++i)
       *power += fabs(state->psi[row + i]) * gap.velocity;
   }
   return AS_OK;
@@ -158,9 +159,9 @@ static bool names_something(const trial *t, const char *sentence) {
   for (int i = 0; i < as_model_joints(model) + as_model_forces(model) + as_model_bodies(model);
        ++i) {
     const int f = i - as_model_joints(model), b = f - as_model_forces(model);
-    const char *name = f < 0   ? as_model_joint_name(model, i)
-                       : b < 0 ? as_model_force_name(model, f)
-                               : as_model_body_name(model, b);
+    const char *name = f < 0   ? as_model_joint_name(model, (as_joint_id){i})
+                       : b < 0 ? as_model_force_name(model, (as_force_id){f})
+                               : as_model_body_name(model, (as_body_id){b});
     char quoted[128];
     snprintf(quoted, sizeof quoted, "\"%s\"", name);
     if (strstr(sentence, quoted)) return true;
@@ -190,7 +191,7 @@ static trial make_trial(uint64_t seed) {
   static const double rho[] = {0.8, 0.5, 1.0, 0.9};
   return (trial){.seed = seed,
                  .made = random_machine_make(seed),
-                 .method = (as_method)(seed % 3),
+                 .method = rig_methods[seed % 3],
                  .automatic = seed / 3 % 2 == 1,
                  .rho_inf = rho[seed / 6 % 4]};
 }
@@ -230,7 +231,8 @@ typedef struct census {
 } census;
 
 static void tell(const trial *t, const char *what) {
-  static const char *const methods[] = {"index3", "index2", "soi2"};
+  static const char *const methods[] = {
+      [AS_METHOD_INDEX3] = "index3", [AS_METHOD_INDEX2] = "index2", [AS_METHOD_SOI2] = "soi2"};
   printf("seed %llu, %s, %s%s: %s", (unsigned long long)t->seed, sorts[t->made.sort],
          methods[t->method], t->automatic ? ", automatic" : "", what);
   for (int i = 0; i < t->levels; ++i) printf(" %.2e", t->sight[i].balance);

@@ -192,7 +192,7 @@ static as_joint_id add_universal(as_builder *b, const char *name, as_body_id fir
                                  as_body_id second, const double point[3], const double axis[3],
                                  const double second_axis[3]) {
   as_error error;
-  as_joint_id id = AS_NONE;
+  as_joint_id id = AS_NO_JOINT;
   as_joint_def def = as_default_joint_def();
   def.name = name;
   def.kind = AS_JOINT_UNIVERSAL;
@@ -395,8 +395,8 @@ static double distance(const run *a, const run *b, double unit) {
   const as_state *p = as_integrator_state(a->integrator), *q = as_integrator_state(b->integrator);
   for (int i = 0; i < as_model_bodies(a->model); ++i) {
     as_body_motion x, y;
-    as_model_body_motion(a->model, p, i, &x);
-    as_model_body_motion(b->model, q, i, &y);
+    as_model_body_motion(a->model, p, (as_body_id){i}, &x);
+    as_model_body_motion(b->model, q, (as_body_id){i}, &y);
     for (int k = 0; k < 3; ++k) {
       largest = fmax(largest, fabs(x.x[k] - y.x[k]) / unit);
       largest = fmax(largest, fabs(x.v[k] - y.v[k]) / unit);
@@ -598,8 +598,8 @@ static double lever_of(const as_model *m, const as_state *state, as_body_id body
     const asi_element *e = &m->element[m->joint[j].element].e;
     as_reaction reaction;
     as_body_motion at;
-    if (e->body[0] != body && e->body[1] != body) continue;
-    assert_int_equal(as_model_reaction(m, state, j, &reaction, NULL), AS_OK);
+    if (e->body[0] != body.index && e->body[1] != body.index) continue;
+    assert_int_equal(as_model_reaction(m, state, (as_joint_id){j}, &reaction, NULL), AS_OK);
     as_model_body_motion(m, state, body, &at);
     largest = fmax(largest, hypot(hypot(reaction.point[0] - at.x[0], reaction.point[1] - at.x[1]),
                                   reaction.point[2] - at.x[2]));
@@ -614,9 +614,9 @@ static void norm_weights(const as_model *m, const as_state *state, double *weigh
     const asi_element *e = &m->element[m->joint[j].element].e;
     double length = 0.0;
     for (int b = 0; b < 2; ++b)
-      if (e->body[b] >= 0) length = fmax(length, lever_of(m, state, e->body[b]));
-    for (int r = 0; r < as_model_joint_rows(m, j); ++r)
-      weight[as_model_joint_row(m, j) + r] = r < 3 ? 1.0 : 1.0 / length;
+      if (e->body[b] >= 0) length = fmax(length, lever_of(m, state, (as_body_id){e->body[b]}));
+    for (int r = 0; r < as_model_joint_rows(m, (as_joint_id){j}); ++r)
+      weight[as_model_joint_row(m, (as_joint_id){j}) + r] = r < 3 ? 1.0 : 1.0 / length;
   }
 }
 

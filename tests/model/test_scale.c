@@ -23,6 +23,7 @@
 #include "core/kinematics/problem.h"
 #include "files.h"
 #include "random_machine.h"
+#include "rig.h"
 #include "units.h"
 
 static const char *const examples[] = {
@@ -177,8 +178,8 @@ static void test_examples(void **state) {
   for (int i = 0; i < EXAMPLES; ++i)
     for (int k = 0; k < 3; ++k) {
       const int exact = (2 * i + k) % EXACT, other = EXACT + (i + k) % (SCALES - EXACT);
-      failures += compare_example(i, (as_method)k, exact, exact + 1, false);
-      failures += compare_example(i, (as_method)k, other, other + 1, false);
+      failures += compare_example(i, rig_methods[k], exact, exact + 1, false);
+      failures += compare_example(i, rig_methods[k], other, other + 1, false);
     }
   assert_int_equal(failures, 0);
 }
@@ -188,8 +189,8 @@ static void test_random(void **state) {
   int failures = 0;
   for (int i = 0; i < RANDOM; ++i) {
     const int exact = i % EXACT, other = EXACT + i % (SCALES - EXACT);
-    failures += compare_random(i, (as_method)(i / EXACT % 3), exact, exact + 1, false);
-    failures += compare_random(i, (as_method)(i / EXACT % 3), other, other + 1, false);
+    failures += compare_random(i, rig_methods[i / EXACT % 3], exact, exact + 1, false);
+    failures += compare_random(i, rig_methods[i / EXACT % 3], other, other + 1, false);
   }
   assert_int_equal(failures, 0);
 }
@@ -199,7 +200,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_random)};
   if (argc < 3) return cmocka_run_group_tests_name("scale", tests, NULL, NULL);
   const int first = atoi(argv[1]), count = atoi(argv[2]);
-  const as_method method = argc > 3 ? (as_method)atoi(argv[3]) : AS_METHOD_INDEX2;
+  const as_method method = argc > 3 ? rig_methods[atoi(argv[3]) % 3] : AS_METHOD_INDEX2;
   for (int i = 0; i < count; ++i) {
     if (first >= 0) (void)compare_random(first + i, method, 0, SCALES, true);
     if (first < 0 && i < EXAMPLES) (void)compare_example(i, method, 0, SCALES, true);

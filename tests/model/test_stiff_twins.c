@@ -332,7 +332,7 @@ static as_status keep_row(double t, const double *row, int n, void *user, as_err
   const as_state *state = as_integrator_state(as_run_integrator(f->run));
   (void)t, (void)row, (void)n, (void)error;
   for (int i = 0; i < as_model_bodies(f->out->model) && f->out->rows <= STEPS; ++i)
-    as_model_body_motion(f->out->model, state, i, &f->out->at[f->out->rows][i]);
+    as_model_body_motion(f->out->model, state, (as_body_id){i}, &f->out->at[f->out->rows][i]);
   ++f->out->rows;
   return AS_OK;
 }

@@ -163,8 +163,8 @@ static double distance(const run *a, const run *b, double unit) {
   double largest = 0.0;
   for (int i = 0; i < as_model_bodies(a->model); ++i) {
     as_body_motion x, y;
-    as_model_body_motion(a->model, as_integrator_state(a->integrator), i, &x);
-    as_model_body_motion(b->model, as_integrator_state(b->integrator), i, &y);
+    as_model_body_motion(a->model, as_integrator_state(a->integrator), (as_body_id){i}, &x);
+    as_model_body_motion(b->model, as_integrator_state(b->integrator), (as_body_id){i}, &y);
     for (int k = 0; k < 3; ++k) {
       largest = asi_max_nan(largest, fabs(x.x[k] - y.x[k]) / unit);
       largest = asi_max_nan(largest, fabs(x.v[k] - y.v[k]) / unit);
@@ -286,7 +286,7 @@ static void try_singular(uint64_t seed) {
   run r;
   as_body_motion crank;
   if (start_run(&r, build_parallelograms(n, l, mass, w), &m) && advance(&r, t)) {
-    as_model_body_motion(r.model, as_integrator_state(r.integrator), 0, &crank);
+    as_model_body_motion(r.model, as_integrator_state(r.integrator), (as_body_id){0}, &crank);
     const double off = hypot(crank.x[0] / l - 0.5 * sin(phi), crank.x[1] / l - 0.5 * cos(phi));
     const double most = isnan(m.h) ? 300.0 * m.rtol : 0.05;
     if (!(off <= most))

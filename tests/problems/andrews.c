@@ -406,7 +406,7 @@ const test_problem *problem_andrews(void) {
       .torque = 0.033,
   };
   static const as_space_part space[] = {{AS_SPACE_RN, N}};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "andrews",
       .def =
           {
@@ -435,5 +435,6 @@ const test_problem *problem_andrews(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

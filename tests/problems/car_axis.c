@@ -209,7 +209,7 @@ const test_problem *problem_car_axis(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 4}};
   static const double q0[] = {0.0, 0.5, 1.0, 0.5};
   static const double v0[] = {-0.5, 0.0, -0.5, 0.0};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "car_axis",
       .def =
           {
@@ -236,5 +236,6 @@ const test_problem *problem_car_axis(void) {
       .v0 = v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -212,7 +212,7 @@ const mechatronic_problem *mechatronic_cart_pole(void) {
   // The rod leans by asin(0.28); the observer starts from zero.
   static const double q0[] = {0.1, 0.0, 0.24, 0.48}, v0[] = {0.2, 0.0, 0.2, 0.0};
   static const double x0[] = {0.0, 0.0, 0.0, 0.0};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "cart_pole",
       .def =
           {
@@ -249,5 +249,6 @@ const mechatronic_problem *mechatronic_cart_pole(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -85,7 +85,7 @@ const mechatronic_problem *mechatronic_spring(void) {
   static spring parameters = {.m = 1.0, .k = 1.0, .sigma = 0.1, .b = 1.4, .y_max = 1.0};
   static const as_space_part space[] = {{AS_SPACE_RN, 1}};
   static const double q0[] = {5.0}, v0[] = {0.0}, x0[] = {0.0};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "spring",
       .def =
           {
@@ -115,5 +115,6 @@ const mechatronic_problem *mechatronic_spring(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -381,7 +381,7 @@ static const double jay_v0[] = {0.1, 0.0, 0.02, -0.02, 0.1};
 
 const nonholonomic_problem *nonholonomic_disk(void) {
   static disk parameters = {DISK, .o = 1.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "disk",
       .def = {FREE(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -391,12 +391,13 @@ const nonholonomic_problem *nonholonomic_disk(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const nonholonomic_problem *nonholonomic_disk_printed(void) {
   static disk parameters = {DISK, .o = 1.0, .printed = true};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "disk_printed",
       .def = {FREE(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -405,6 +406,7 @@ const nonholonomic_problem *nonholonomic_disk_printed(void) {
       .v0 = jay_v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -412,7 +414,7 @@ const nonholonomic_problem *nonholonomic_disk_physical(void) {
   static disk parameters = {DISK, .o = -1.0};
   static const double q0[] = {0.1, 0.0, 0.2837941092083279, 0.0, 0.0}; // sin(lean) = 0.28
   static const double v0[] = {-3.0, 0.0, 0.2, -0.5, 3.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "disk_physical",
       .def = {FREE(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -422,6 +424,7 @@ const nonholonomic_problem *nonholonomic_disk_physical(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -429,7 +432,7 @@ const nonholonomic_problem *nonholonomic_disk_held(void) {
   static disk parameters = {DISK, .o = -1.0, .guided = true, .lean = 0.4};
   static const double q0[] = {0.0, 0.0, 0.4, 0.0, 0.0};
   static const double v0[] = {-2.0, 0.0, 0.0, 1.2, 2.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "disk_held",
       .def = {GUIDED(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -439,6 +442,7 @@ const nonholonomic_problem *nonholonomic_disk_held(void) {
       .exact = held_exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -446,7 +450,7 @@ const nonholonomic_problem *nonholonomic_disk_guided(void) {
   static disk parameters = {DISK, .o = -1.0, .guided = true, .lean = 0.2, .bend = 0.5};
   static const double q0[] = {0.0, 0.0, 0.2, 0.0, 0.0};
   static const double v0[] = {-2.0, 0.0, 0.6, 1.2, 2.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "disk_guided",
       .def = {GUIDED(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -456,6 +460,7 @@ const nonholonomic_problem *nonholonomic_disk_guided(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -464,7 +469,7 @@ const nonholonomic_problem *nonholonomic_disk_driven(void) {
                             .bend = 0.3, .drive = 0.25, .frequency = 2.0};
   static const double q0[] = {0.0, 0.0, 0.2, 0.0, 0.0};
   static const double v0[] = {-2.0, 0.0, 0.86, 1.2, 2.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "disk_driven",
       .def = {GUIDED(parameters)},
       .t0 = 0.0,
@@ -473,5 +478,6 @@ const nonholonomic_problem *nonholonomic_disk_driven(void) {
       .v0 = v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -215,7 +215,7 @@ const test_problem *problem_double_pendulum(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 2}};
   static const double q0[] = {1.5707963267948966, 1.5707963267948966};
   static const double v0[] = {0.0, 0.0};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "double_pendulum",
       .def =
           {
@@ -238,6 +238,7 @@ const test_problem *problem_double_pendulum(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -248,7 +249,7 @@ const test_problem *problem_double_pendulum_slider(void) {
   // s = 0.8 sin(0.9) + 1.1 sin(-0.4), s' = 0.8 cos(0.9) 0.3 - 1.1 cos(-0.4) 0.7
   static const double q0[] = {0.9, -0.4, 0.19830135116247116};
   static const double v0[] = {0.3, -0.7, -0.560030572997262};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "double_pendulum_slider",
       .def =
           {
@@ -277,5 +278,6 @@ const test_problem *problem_double_pendulum_slider(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -114,7 +114,7 @@ const test_problem *problem_driven_pendulum(void) {
   // From below, where the pivot's velocity is A w = 0.9: theta' = 1.
   static const double q0[] = {0.0, -0.9};
   static const double v0[] = {1.8, 0.0};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "driven_pendulum",
       .def =
           {
@@ -141,5 +141,6 @@ const test_problem *problem_driven_pendulum(void) {
       .v0 = v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -276,8 +276,9 @@ const nonholonomic_problem *nonholonomic_fin(void) {
   static fin parameters = {FIN};
   static const as_space_part space[] = {{AS_SPACE_R3SO3, 1}};
   static const double v0[] = {-0.95, 0.4, 3.0, 1.0, -2.0, 1.5};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "fin", FIN_DEF(parameters, space, AS_BLOCK_GIVEN), .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -285,7 +286,8 @@ const nonholonomic_problem *nonholonomic_fin_se3(void) {
   static fin parameters = {FIN, .se3 = true};
   static const as_space_part space[] = {{AS_SPACE_SE3, 1}};
   static const double v0[] = {3.0, 0.95, -0.4, 1.0, -2.0, 1.5};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "fin_se3", FIN_DEF(parameters, space, AS_BLOCK_ZERO), .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

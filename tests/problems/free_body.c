@@ -184,14 +184,15 @@ const test_problem *problem_free_rotation(void) {
   // About the middle axis: the body flips over after about 3.6 s, and again every 7.2 s.
   static const double q0[] = {1.0, 0.0, 0.0, 0.0};
   static const double v0[] = {0.01, 5.0, 0.01};
-  static const test_problem problem = {.name = "free_rotation",
-                                       .def = {FREE_BODY, .parts = space, .user = &parameters},
-                                       .t0 = 0.0,
-                                       .t_end = 5.0,
-                                       .q0 = q0,
-                                       .v0 = v0,
-                                       .exact = exact,
-                                       .energy = energy};
+  static test_problem problem = {.name = "free_rotation",
+                                 .def = {FREE_BODY, .parts = space, .user = &parameters},
+                                 .t0 = 0.0,
+                                 .t_end = 5.0,
+                                 .q0 = q0,
+                                 .v0 = v0,
+                                 .exact = exact,
+                                 .energy = energy};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -201,13 +202,14 @@ const test_problem *problem_free_body(void) {
   static const as_space_part space[] = {{AS_SPACE_SE3, 1}};
   static const double q0[] = {0.4, -0.3, 0.2, 0.5, -0.5, 0.5, 0.5};
   static const double v0[] = {1.0, -0.5, 0.3, 1.5, -2.0, 3.0};
-  static const test_problem problem = {.name = "free_body",
-                                       .def = {FREE_BODY, .parts = space, .user = &parameters},
-                                       .t0 = 0.0,
-                                       .t_end = 2.0,
-                                       .q0 = q0,
-                                       .v0 = v0,
-                                       .exact = exact,
-                                       .energy = energy};
+  static test_problem problem = {.name = "free_body",
+                                 .def = {FREE_BODY, .parts = space, .user = &parameters},
+                                 .t0 = 0.0,
+                                 .t_end = 2.0,
+                                 .q0 = q0,
+                                 .v0 = v0,
+                                 .exact = exact,
+                                 .energy = energy};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -146,7 +146,7 @@ const test_problem *problem_friction_wire(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 2}};
   static const double q0[] = {1.0, 0.5};
   static const double v0[] = {0.5, 0.5};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "friction_wire",
       .def =
           {
@@ -176,5 +176,6 @@ const test_problem *problem_friction_wire(void) {
       .v0 = v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

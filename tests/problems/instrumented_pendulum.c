@@ -290,7 +290,7 @@ const mechatronic_problem *mechatronic_accelerometer(void) {
                                 .tau = 0.3,
                                 .c = 0.5};
   static const double q0[] = {0.64, -0.48}, v0[] = {0.6, 0.8}, x0[] = {1.0};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "accelerometer",
       .def = {PENDULUM(parameters, 2),
               .block = {MECHANICS, MECHATRONIC_ZERO(F_V), MECHATRONIC_GIVEN(F_X),
@@ -307,6 +307,7 @@ const mechatronic_problem *mechatronic_accelerometer(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -320,7 +321,7 @@ const mechatronic_problem *mechatronic_force_sensor(void) {
                                 .s = 0.5,
                                 .r = 4.0};
   static const double q0[] = {0.64, -0.48}, v0[] = {0.6, 0.8}, x0[] = {5.0};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "force_sensor",
       .def = {PENDULUM(parameters, 1),
               .block = {MECHANICS, MECHATRONIC_GIVEN(F_V), MECHATRONIC_ZERO(F_X),
@@ -337,6 +338,7 @@ const mechatronic_problem *mechatronic_force_sensor(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -353,7 +355,7 @@ const mechatronic_problem *mechatronic_circuit(void) {
   // x0 on the slow solution: F - epsilon F' at t = 0 with w = 1/0.8.
   static const double q0[] = {0.64, -0.48}, v0[] = {0.6, 0.8};
   static const double x0[] = {-1.0625114674184342};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "circuit",
       .def = {PENDULUM(parameters, 1),
               .block = {MECHANICS, MECHATRONIC_ZERO(F_V), MECHATRONIC_GIVEN(F_X),
@@ -370,5 +372,6 @@ const mechatronic_problem *mechatronic_circuit(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

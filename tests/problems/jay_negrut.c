@@ -170,7 +170,7 @@ static void jn8_exact(const nonholonomic_problem *p, double t, double *q, double
 }
 
 const nonholonomic_problem *nonholonomic_jn8(void) {
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "jn8",
       .def =
           {
@@ -205,6 +205,7 @@ const nonholonomic_problem *nonholonomic_jn8(void) {
       .v0 = start_v,
       .exact = jn8_exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -267,7 +268,7 @@ static void j71_exact(const nonholonomic_problem *p, double t, double *q, double
 }
 
 const nonholonomic_problem *nonholonomic_j71(void) {
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "j71",
       .def =
           {
@@ -295,5 +296,6 @@ const nonholonomic_problem *nonholonomic_j71(void) {
       .v0 = start_v,
       .exact = j71_exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

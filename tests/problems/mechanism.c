@@ -363,6 +363,7 @@ void mechanism_define(test_problem *p) {
   for (int i = 0; i < c->n_joints; ++i)
     c->first_row[i + 1] = c->first_row[i] + (c->joint[i].revolute ? 5 : 3);
   as_problem_def *def = &p->def;
+  def->cookie = as_default_problem_def().cookie;
   def->parts = part;
   def->n_parts = 1;
   def->n_lambda = c->first_row[c->n_joints];

@@ -268,7 +268,7 @@ const mechatronic_problem *mechatronic_fourbar(void) {
   // The crank upright, at rest.
   static const double q0[] = {1.5707963267948966, 0.5227853934218085, 1.6127688890867267};
   static const double v0[] = {0.0, 0.0, 0.0}, x0[] = {0.0, 0.0};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "motor_fourbar",
       .def =
           {
@@ -304,5 +304,6 @@ const mechatronic_problem *mechatronic_fourbar(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

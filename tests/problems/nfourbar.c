@@ -258,6 +258,7 @@ test_problem *loops_nfourbar(int N) {
   *part = (as_space_part){AS_SPACE_RN, n};
   for (int j = 0; j < n; ++j) body[j] = j / 3;
   as_problem_def *def = &p->def;
+  def->cookie = as_default_problem_def().cookie;
   def->parts = part;
   def->n_parts = 1;
   def->n_lambda = 6 * N + 2;

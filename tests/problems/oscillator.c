@@ -57,7 +57,7 @@ const test_problem *problem_oscillator(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 1}};
   static const double q0[] = {1.0};
   static const double v0[] = {0.5};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "oscillator",
       .def =
           {
@@ -80,5 +80,6 @@ const test_problem *problem_oscillator(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -125,21 +125,24 @@ static const as_space_part space[] = {{AS_SPACE_RN, 2}};
 const test_problem *problem_pendulum(void) {
   static const double q0[] = {0.2, -0.9797958971132712};
   static const double v0[] = {0.7612172366071899, 0.15538281775825558};
-  static const test_problem problem = {.name = "pendulum", PENDULUM, .q0 = q0, .v0 = v0};
+  static test_problem problem = {.name = "pendulum", PENDULUM, .q0 = q0, .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const test_problem *problem_pendulum_bottom(void) {
   static const double q0[] = {0.0, -1.0};
   static const double v0[] = {1.0, 0.0};
-  static const test_problem problem = {.name = "pendulum_bottom", PENDULUM, .q0 = q0, .v0 = v0};
+  static test_problem problem = {.name = "pendulum_bottom", PENDULUM, .q0 = q0, .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const test_problem *problem_pendulum_horizontal(void) {
   static const double q0[] = {-1.0, 0.0};
   static const double v0[] = {0.0, 0.0};
-  static const test_problem problem = {.name = "pendulum_horizontal", PENDULUM, .q0 = q0, .v0 = v0};
+  static test_problem problem = {.name = "pendulum_horizontal", PENDULUM, .q0 = q0, .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -147,6 +150,7 @@ const test_problem *problem_pendulum_horizontal(void) {
 const test_problem *problem_pendulum_over_top(void) {
   static const double q0[] = {0.0, -1.0};
   static const double v0[] = {6.343500610861483, 0.0};
-  static const test_problem problem = {.name = "pendulum_over_top", PENDULUM, .q0 = q0, .v0 = v0};
+  static test_problem problem = {.name = "pendulum_over_top", PENDULUM, .q0 = q0, .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -119,6 +119,7 @@ static test_problem *make(const char *name, pendulum parameters) {
   pendulum *c = loops_take(p, 1, sizeof *c);
   *c = parameters;
   as_problem_def *def = &p->def;
+  def->cookie = as_default_problem_def().cookie;
   def->parts = space;
   def->n_parts = 1;
   def->n_lambda = 2;

@@ -280,12 +280,13 @@ const test_problem *problem_double_pendulum_points(void) {
       .m = {1.0, 1.0}, .l = {1.0, 1.0}, .g = 9.81, .reference_step = 0.02};
   static const double q0[] = {1.0, 0.0, 2.0, 0.0};
   static const double v0[] = {0.0, 0.0, 0.0, 0.0};
-  static const test_problem problem = {.name = "double_pendulum_points",
-                                       PENDULUMS(parameters, 2, AS_BLOCK_ZERO),
-                                       .t_end = 3.0,
-                                       .q0 = q0,
-                                       .v0 = v0,
-                                       .energy = energy};
+  static test_problem problem = {.name = "double_pendulum_points",
+                                 PENDULUMS(parameters, 2, AS_BLOCK_ZERO),
+                                 .t_end = 3.0,
+                                 .q0 = q0,
+                                 .v0 = v0,
+                                 .energy = energy};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -299,10 +300,11 @@ const test_problem *problem_stiff_pendulum(void) {
   static const double q0[] = {0.8414709848078965, -0.5403023058681398, 1.406113482138763,
                               -1.3656379557647256};
   static const double v0[] = {0.0, 0.0, 0.0, 0.0};
-  static const test_problem problem = {.name = "stiff_pendulum",
-                                       PENDULUMS(parameters, 1, AS_BLOCK_GIVEN),
-                                       .t_end = 2.0,
-                                       .q0 = q0,
-                                       .v0 = v0};
+  static test_problem problem = {.name = "stiff_pendulum",
+                                 PENDULUMS(parameters, 1, AS_BLOCK_GIVEN),
+                                 .t_end = 2.0,
+                                 .q0 = q0,
+                                 .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -135,7 +135,7 @@ static const double start_v[] = {2.0, 1.0, 2.0}; // |v| = 3
 
 const nonholonomic_problem *nonholonomic_speed_constant(void) {
   static faller parameters = {.m = 1.5, .g = 9.81, .speed = 3.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "speed_constant",
       .def = {FALLER(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -144,12 +144,13 @@ const nonholonomic_problem *nonholonomic_speed_constant(void) {
       .v0 = start_v,
       .exact = constant_exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const nonholonomic_problem *nonholonomic_speed_varied(void) {
   static faller parameters = {.m = 1.5, .g = 9.81, .speed = 3.0, .swing = 1.0, .frequency = 4.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "speed_varied",
       .def = {FALLER(parameters)},
       .t0 = 0.0,
@@ -158,5 +159,6 @@ const nonholonomic_problem *nonholonomic_speed_varied(void) {
       .v0 = start_v,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -471,41 +471,45 @@ static const double fast_v0[] = {4.61538, 0.0, 0.0, 0.0, 150.0, -4.61538};
 
 const test_problem *problem_heavy_top_slow(void) {
   static chain parameters = {HEAVY_TOP, .reference_step = 0.02};
-  static const test_problem problem = {.name = "heavy_top_slow",
-                                       CHAIN_DEF(parameters, r3so3, 1, 1.0),
-                                       .t_end = 2.0,
-                                       .q0 = top_q0,
-                                       .v0 = slow_v0};
+  static test_problem problem = {.name = "heavy_top_slow",
+                                 CHAIN_DEF(parameters, r3so3, 1, 1.0),
+                                 .t_end = 2.0,
+                                 .q0 = top_q0,
+                                 .v0 = slow_v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const test_problem *problem_heavy_top_fast(void) {
   static chain parameters = {HEAVY_TOP, .reference_step = 0.005};
-  static const test_problem problem = {.name = "heavy_top_fast",
-                                       CHAIN_DEF(parameters, r3so3, 1, 0.01),
-                                       .t_end = 1.0,
-                                       .q0 = top_q0,
-                                       .v0 = fast_v0};
+  static test_problem problem = {.name = "heavy_top_fast",
+                                 CHAIN_DEF(parameters, r3so3, 1, 0.01),
+                                 .t_end = 1.0,
+                                 .q0 = top_q0,
+                                 .v0 = fast_v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const test_problem *problem_heavy_top_slow_se3(void) {
   static chain parameters = {HEAVY_TOP, .reference_step = 0.02, .se3 = true};
-  static const test_problem problem = {.name = "heavy_top_slow_se3",
-                                       CHAIN_DEF(parameters, se3, 1, 1.0),
-                                       .t_end = 2.0,
-                                       .q0 = top_q0,
-                                       .v0 = slow_v0};
+  static test_problem problem = {.name = "heavy_top_slow_se3",
+                                 CHAIN_DEF(parameters, se3, 1, 1.0),
+                                 .t_end = 2.0,
+                                 .q0 = top_q0,
+                                 .v0 = slow_v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const test_problem *problem_heavy_top_fast_se3(void) {
   static chain parameters = {HEAVY_TOP, .reference_step = 0.005, .se3 = true};
-  static const test_problem problem = {.name = "heavy_top_fast_se3",
-                                       CHAIN_DEF(parameters, se3, 1, 0.01),
-                                       .t_end = 1.0,
-                                       .q0 = top_q0,
-                                       .v0 = fast_v0};
+  static test_problem problem = {.name = "heavy_top_fast_se3",
+                                 CHAIN_DEF(parameters, se3, 1, 0.01),
+                                 .t_end = 1.0,
+                                 .q0 = top_q0,
+                                 .v0 = fast_v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -516,11 +520,12 @@ const test_problem *problem_two_bodies(void) {
   static chain parameters = {TWO_BODIES};
   static const double v0[] = {-0.46,    -0.05,     0.59,     1.5,  -2.0, 0.7, //
                               -0.10144, -1.092136, 0.304648, -0.8, 1.2,  2.5};
-  static const test_problem problem = {.name = "two_bodies",
-                                       CHAIN_DEF(parameters, r3so3_twice, 2, 0.5),
-                                       .t_end = 1.0,
-                                       .q0 = two_q0,
-                                       .v0 = v0};
+  static test_problem problem = {.name = "two_bodies",
+                                 CHAIN_DEF(parameters, r3so3_twice, 2, 0.5),
+                                 .t_end = 1.0,
+                                 .q0 = two_q0,
+                                 .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -528,10 +533,11 @@ const test_problem *problem_two_bodies_se3(void) {
   static chain parameters = {TWO_BODIES, .se3 = true};
   static const double v0[] = {0.59,    0.46,      0.05,     1.5,  -2.0, 0.7, //
                               0.63488, -0.772072, 0.544696, -0.8, 1.2,  2.5};
-  static const test_problem problem = {.name = "two_bodies_se3",
-                                       CHAIN_DEF(parameters, se3_twice, 2, 0.5),
-                                       .t_end = 1.0,
-                                       .q0 = two_q0,
-                                       .v0 = v0};
+  static test_problem problem = {.name = "two_bodies_se3",
+                                 CHAIN_DEF(parameters, se3_twice, 2, 0.5),
+                                 .t_end = 1.0,
+                                 .q0 = two_q0,
+                                 .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -386,22 +386,24 @@ static const double disk_q0[] = {0.0, 0.0, 1.0, 0.0, 0.0, 0.7071067811865476, 0.
 const nonholonomic_problem *nonholonomic_rolling_disk(void) {
   static roller parameters = {TIPPING_DISK};
   static const double v0[] = {5.0, 0.0, 0.0, 0.0, 15.0, 5.0};
-  static const nonholonomic_problem problem = {.name = "rolling_disk",
-                                               ROLLING(parameters, r3so3, 0.05),
-                                               .t_end = 2.0,
-                                               .q0 = disk_q0,
-                                               .v0 = v0};
+  static nonholonomic_problem problem = {.name = "rolling_disk",
+                                         ROLLING(parameters, r3so3, 0.05),
+                                         .t_end = 2.0,
+                                         .q0 = disk_q0,
+                                         .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
 const nonholonomic_problem *nonholonomic_rolling_disk_se3(void) {
   static roller parameters = {TIPPING_DISK, .se3 = true};
   static const double v0[] = {-5.0, 0.0, 0.0, 0.0, 15.0, 5.0};
-  static const nonholonomic_problem problem = {.name = "rolling_disk_se3",
-                                               ROLLING(parameters, se3, 0.05),
-                                               .t_end = 2.0,
-                                               .q0 = disk_q0,
-                                               .v0 = v0};
+  static nonholonomic_problem problem = {.name = "rolling_disk_se3",
+                                         ROLLING(parameters, se3, 0.05),
+                                         .t_end = 2.0,
+                                         .q0 = disk_q0,
+                                         .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -414,11 +416,12 @@ const nonholonomic_problem *nonholonomic_rolling_disk_slow(void) {
                               .reference_step = 0.02};
   static const double q0[] = {0.1, 0.28, 0.96, 0.8, 0.6, 0.0, 0.0};
   static const double v0[] = {-2.86, 0.192, -0.056, -0.2, -0.48, 2.86};
-  static const nonholonomic_problem problem = {.name = "rolling_disk_slow",
-                                               ROLLING(parameters, r3so3, 0.3),
-                                               .t_end = 3.0,
-                                               .q0 = q0,
-                                               .v0 = v0};
+  static nonholonomic_problem problem = {.name = "rolling_disk_slow",
+                                         ROLLING(parameters, r3so3, 0.3),
+                                         .t_end = 3.0,
+                                         .q0 = q0,
+                                         .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -433,7 +436,8 @@ const nonholonomic_problem *nonholonomic_rolling_ball(void) {
                               .reference_step = 0.02};
   static const double q0[] = {0.0, 0.0, 0.38312, 0.8, 0.0, 0.36, -0.48};
   static const double v0[] = {-0.1112, -0.9478, -0.4836, 2.0, -1.0, 1.5};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "rolling_ball", ROLLING(parameters, se3, 0.2), .t_end = 3.0, .q0 = q0, .v0 = v0};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

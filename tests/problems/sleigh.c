@@ -224,7 +224,7 @@ const nonholonomic_problem *nonholonomic_sleigh(void) {
   static sleigh parameters = {.m = 1.0, .J = 0.5, .a = 0.3};
   static const double q0[] = {0.3, 0.0, 0.0}; // the edge at 0, u = 1, w = 2
   static const double v0[] = {1.0, 0.6, 2.0};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "sleigh",
       .def = {SLEIGH(parameters), .scleronomic = true},
       .t0 = 0.0,
@@ -234,6 +234,7 @@ const nonholonomic_problem *nonholonomic_sleigh(void) {
       .exact = chaplygin_exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -243,7 +244,7 @@ const nonholonomic_problem *nonholonomic_sleigh_moving(void) {
   // Heading (0.6, 0.8), along which the edge runs with 1; U(0) = (0.8, 0), so s = -0.64; w = 0.7.
   static const double q0[] = {0.0, 0.0, 0.9272952180016122};
   static const double v0[] = {1.0, 0.5, 0.7};
-  static const nonholonomic_problem problem = {
+  static nonholonomic_problem problem = {
       .name = "sleigh_moving",
       .def = {SLEIGH(parameters)},
       .t0 = 0.0,
@@ -252,5 +253,6 @@ const nonholonomic_problem *nonholonomic_sleigh_moving(void) {
       .v0 = v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -206,7 +206,7 @@ const test_problem *problem_slider_crank(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 3}};
   static const double q0[] = {1.5707963267948966, 0.8660254037844386, -0.5235987755982989};
   static const double v0[] = {0.0, 0.0, 0.0};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "slider_crank",
       .def =
           {
@@ -234,5 +234,6 @@ const test_problem *problem_slider_crank(void) {
       .v0 = v0,
       .exact = exact,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

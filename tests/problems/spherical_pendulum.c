@@ -150,7 +150,7 @@ const test_problem *problem_spherical_pendulum(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 3}};
   static const double q0[] = {0.8414709848078965, 0.0, -0.5403023058681398}; // theta = 1
   static const double v0[] = {0.0, 1.5, 0.0};
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "spherical_pendulum",
       .def =
           {
@@ -179,6 +179,7 @@ const test_problem *problem_spherical_pendulum(void) {
       .exact = exact,
       .energy = energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }
 
@@ -245,7 +246,7 @@ const test_problem *problem_spherical_pendulum_angles(void) {
   static const as_space_part space[] = {{AS_SPACE_RN, 2}};
   static const double q0[] = {1.0, 0.0};
   static const double v0[] = {0.0, 1.7825926586671819}; // 1.5 / sin(1)
-  static const test_problem problem = {
+  static test_problem problem = {
       .name = "spherical_pendulum_angles",
       .def =
           {
@@ -268,5 +269,6 @@ const test_problem *problem_spherical_pendulum_angles(void) {
       .exact = angles_exact,
       .energy = angles_energy,
   };
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

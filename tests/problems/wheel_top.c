@@ -235,7 +235,7 @@ const mechatronic_problem *mechatronic_wheel_top(void) {
   // v = W x X
   static const double q0[] = {0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0};
   static const double v0[] = {1.5, 0.0, 0.5, 0.5, 12.0, -1.5}, x0[] = {2.0, 0.0};
-  static const mechatronic_problem problem = {
+  static mechatronic_problem problem = {
       .name = "wheel_top",
       .def =
           {
@@ -272,5 +272,6 @@ const mechatronic_problem *mechatronic_wheel_top(void) {
       .v0 = v0,
       .x0 = x0,
       .exact = exact};
+  problem.def.cookie = as_default_problem_def().cookie;
   return &problem;
 }

@@ -265,7 +265,7 @@ static void in_world(const as_model *model, int body, const asi_value *point, do
   const as_state state = {.q = start->q, .v = start->v};
   double p[3];
   numbers(point, 3, p);
-  as_model_body_motion(model, &state, body, &at);
+  as_model_body_motion(model, &state, (as_body_id){body}, &at);
   asi_rotate(at.R, p, out);
   asi_add(1.0, at.x, out);
 }

@@ -201,7 +201,8 @@ static void test_round_trip(void **state) {
   assert_null(as_recording_text(r, "nothing"));
   assert_null(as_recording_text(r, "../bodies"));
   for (int i = 0; i < 3; ++i)
-    assert_string_equal(as_recording_body_name(r, i), as_model_body_name(m->model, i));
+    assert_string_equal(as_recording_body_name(r, i),
+                        as_model_body_name(m->model, (as_body_id){i}));
   as_recording_close(r);
   end(&h);
   as_machine_destroy(m);

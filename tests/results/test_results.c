@@ -219,7 +219,7 @@ static void check_direct(bool se3, as_method method) {
   same("velocity", row + column(k, "bodies.rod, long.velocity.x", "m/s"), body.v, 3);
   same("omega", row + column(k, "bodies.rod, long.angular_velocity.x", "rad/s"), body.omega, 3);
   same("quaternion", row + column(k, "bodies.rod, long.quaternion.w", "-"),
-       s.q + as_model_body_q(m, 1) + 3, 4);
+       s.q + as_model_body_q(m, (as_body_id){1}) + 3, 4);
   as_reaction reaction;
   const as_joint_id guide = as_model_find_joint(m, "guide");
   assert_int_equal(as_model_reaction(m, &s, guide, &reaction, &error), AS_OK);
@@ -559,7 +559,7 @@ static void test_times(void **state) {
         as_integrator_advance(alone, 0.5, &error))
       fail_msg("%s", error.message);
     as_body_motion body;
-    as_model_body_motion(m, as_integrator_state(alone), 0, &body);
+    as_model_body_motion(m, as_integrator_state(alone), (as_body_id){0}, &body);
     same("end", row_of(fine, 40) + column(fine, "bodies.crank.position.x", NULL), body.x, 3);
     assert_true(as_integrator_state(as_run_integrator(list->run))->t == 0.5);
     as_integrator_destroy(alone);

@@ -71,10 +71,10 @@ static as_model *build(void) {
 
 /// Events with all kinds of actions in the middle of the run.
 static as_status make_rules(const as_model *m, as_rules **out, as_error *error) {
-  static const as_joint_id knee = 1;
-  static const as_rule_setting set = {.parameter = 0, .value = "p + bodies.lower.position.x"};
+  static const as_joint_id knee = {1};
+  static const as_rule_setting set = {.parameter = {0}, .value = "p + bodies.lower.position.x"};
   as_rule_impulse hit = as_default_rule_impulse();
-  hit.body = 0;
+  hit.body = (as_body_id){0};
   hit.force[1] = "p/10";
   as_rule_def rule[3] = {as_default_rule_def(), as_default_rule_def(), as_default_rule_def()};
   rule[0].name = "hit";
@@ -225,13 +225,13 @@ static void test_out_of_memory(void **state) {
 
 /// A run, its saved state, a recording of its last row; all read back.
 static as_status keep_all(const as_model *m, const char *path, const char *saved, as_error *error) {
-  const as_run_def def = {.integrator = as_default_integrator_def(),
-                          .t_end = 0.01,
-                          .accuracy = true,
-                          .poses = true,
-                          .channels = everything,
-                          .n_channels = 1,
-                          .interval = 1e-3};
+  as_run_def def = as_default_run_def();
+  def.t_end = 0.01;
+  def.accuracy = true;
+  def.poses = true;
+  def.channels = everything;
+  def.n_channels = 1;
+  def.interval = 1e-3;
   double poses[2 * AS_POSE] = {0}, row[200] = {0}, out[8];
   as_run *run = NULL, *again = NULL;
   as_results *results = NULL;
@@ -244,7 +244,14 @@ static as_status keep_all(const as_model *m, const char *path, const char *saved
   if (status == AS_OK) status = as_run_load_file(again, saved, error);
   if (status == AS_OK) {
     const as_named_text text = {"model", "nothing"};
-    const as_results_def what = {m, as_run_channels(run), "title", &text, 1, true, true};
+    as_results_def what = as_default_results_def();
+    what.model = m;
+    what.channels = as_run_channels(run);
+    what.title = "title";
+    what.texts = &text;
+    what.n_texts = 1;
+    what.errors = true;
+    what.no_sync = true;
     status = as_results_create(path, &what, &results, error);
     const int n = as_channels_count(as_run_channels(run));
     if (status == AS_OK) status = as_results_row(results, 0.0, row, n, poses, error);

@@ -47,7 +47,7 @@ static as_model *build(as_builder *b) {
 static as_body_id add_ball(as_builder *b, const char *name, double mass, double x, double z,
                            double vx) {
   as_error error;
-  as_body_id id = 0;
+  as_body_id id = {0};
   as_body_def def = as_default_body_def();
   def.name = name;
   def.kind = AS_BODY_POINT;
@@ -61,7 +61,7 @@ static as_body_id add_ball(as_builder *b, const char *name, double mass, double 
 
 static as_body_id add_bar(as_builder *b, as_space_kind space) {
   as_error error;
-  as_body_id id = 0;
+  as_body_id id = {0};
   as_body_def def = as_default_body_def();
   def.name = "bar";
   def.space = space;
@@ -77,7 +77,7 @@ static as_body_id add_bar(as_builder *b, as_space_kind space) {
 static as_joint_id add_joint(as_builder *b, as_joint_kind kind, const char *name, as_body_id first,
                              as_body_id second, const double axis[3]) {
   as_error error;
-  as_joint_id id = 0;
+  as_joint_id id = {0};
   as_joint_def def = as_default_joint_def();
   def.kind = kind;
   def.name = name;
@@ -104,7 +104,7 @@ static as_model *ball_over_floor(double height) {
   def.name = "floor";
   def.frame[0] = frame[0];
   def.frame[1] = frame[1];
-  as_joint_id floor = 0;
+  as_joint_id floor = {0};
   must(as_builder_add_joint(b, &def, &floor, &error), &error);
   must(as_builder_set_active(b, floor, false, &error), &error);
   return build(b);
@@ -285,7 +285,7 @@ static void test_locks(void **state) {
   hook.name = "hook";
   hook.frame[0] = frame[0];
   hook.frame[1] = frame[1];
-  as_joint_id joint = 0;
+  as_joint_id joint = {0};
   must(as_builder_add_joint(b, &hook, &joint, &error), &error);
   must(as_builder_set_active(b, joint, false, &error), &error);
   as_model *model = build(b);
@@ -433,7 +433,7 @@ static void test_fast_turns(void **state) {
   def.inertia[0] = def.inertia[1] = 0.5;
   def.inertia[2] = 1.0;
   def.angular_velocity[2] = 100.0;
-  as_body_id wheel = 0;
+  as_body_id wheel = {0};
   must(as_builder_add_body(b, &def, &wheel, &error), &error);
   add_joint(b, AS_JOINT_REVOLUTE, "axle", AS_GROUND, wheel, (double[3]){0.0, 0.0, 1.0});
   as_model *model = build(b);
@@ -522,12 +522,12 @@ static void test_impulse_on_turned(void **state) {
     def.mass = 2.0;
     memcpy(def.inertia, (double[6]){0.01, 0.2, 0.19}, sizeof def.inertia);
     def.quaternion[0] = def.quaternion[3] = sqrt(0.5);
-    as_body_id bar = 0;
+    as_body_id bar = {0};
     must(as_builder_add_body(b, &def, &bar, &error), &error);
     as_frame_def end = as_default_frame_def();
     end.body = bar;
     end.position[0] = 0.5;
-    as_frame_id frame = 0;
+    as_frame_id frame = {0};
     must(as_builder_add_frame(b, &end, &frame, &error), &error);
     as_model *model = build(b);
     as_rule_impulse hit = as_default_rule_impulse();
@@ -619,7 +619,7 @@ static void test_set(void **state) {
   static const char *const channels[] = {"bodies.rocket.velocity.x", "bodies.rocket.position.x",
                                          "energy.work", "energy.balance", "events.half.count"};
   as_error error;
-  as_parameter_id parameter = 0;
+  as_parameter_id parameter = {0};
   as_model *model = rocket(&parameter);
   const as_rule_setting half = {.parameter = parameter, .value = "thrust/2"},
                         none = {.parameter = parameter, .value = "0"};
@@ -665,7 +665,7 @@ static void test_together(void **state) {
   (void)state;
   static const char *const channels[] = {"bodies.rocket.velocity.x"};
   as_error error;
-  as_parameter_id parameter = 0;
+  as_parameter_id parameter = {0};
   as_model *model = rocket(&parameter);
   const as_rule_setting more = {.parameter = parameter, .value = "thrust + 1"},
                         twice = {.parameter = parameter, .value = "2*thrust"};
@@ -813,7 +813,7 @@ static void test_impossible(void **state) {
   place = as_default_frame_def();
   place.body = ball;
   must(as_builder_add_frame(b, &place, &def.frame[1], &error), &error);
-  as_joint_id ceiling = 0;
+  as_joint_id ceiling = {0};
   must(as_builder_add_joint(b, &def, &ceiling, &error), &error);
   must(as_builder_set_active(b, ceiling, false, &error), &error);
   as_model *model = build(b);
@@ -842,7 +842,7 @@ static void test_no_number(void **state) {
   (void)state;
   static const char *const channels[] = {"bodies.rocket.velocity.x"};
   as_error error;
-  as_parameter_id parameter = 0;
+  as_parameter_id parameter = {0};
   as_model *model = rocket(&parameter);
   const as_rule_setting wrong = {.parameter = parameter, .value = "1 + sqrt(1 - t)"};
   as_rule_def rule = as_default_rule_def();
@@ -938,7 +938,7 @@ static void test_refused(void **state) {
   (void)state;
   as_error error;
   as_rules *rules = NULL;
-  as_parameter_id parameter = 0;
+  as_parameter_id parameter = {0};
   as_model *model = rocket(&parameter);
   static const struct {
     const char *when;
@@ -965,14 +965,14 @@ static void test_refused(void **state) {
     assert_null(rules);
     for (int k = 0; k < 4 && formula[i].words[k]; ++k) EXPECT(&error, formula[i].words[k]);
   }
-  const as_joint_id missing = 4;
-  const as_rule_setting unknown = {.parameter = 7, .value = "1"};
+  const as_joint_id missing = {4};
+  const as_rule_setting unknown = {.parameter = {7}, .value = "1"};
   as_rule_impulse hit = as_default_rule_impulse();
   hit.body = AS_GROUND;
   as_rule_impulse twist = as_default_rule_impulse();
-  twist.body = 0;
+  twist.body = (as_body_id){0};
   twist.torque[1] = "1";
-  const as_rule_def wrong[] = {
+  as_rule_def wrong[] = {
       {.name = "one"},
       {.name = "one", .when = "t", .direction = 2},
       {.name = "one", .when = "t", .times = -1},
@@ -1012,6 +1012,7 @@ static void test_refused(void **state) {
                                       "no direction"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     const as_rules_def def = {.rule = &wrong[i], .n = 1};
+    wrong[i].cookie = as_default_rule_def().cookie;
     assert_int_equal(as_rules_create(model, &def, &rules, &error), AS_ERR_ARGUMENT);
     EXPECT(&error, words[i]);
   }
@@ -1038,7 +1039,7 @@ static void test_survey(void **state) {
   assert_int_equal(survey->n_redundant, 0);
   near(survey->gap, 0.0, 0.0);
   near(survey->largest_move, 0.0, 0.0);
-  assert_false(as_model_joint_is_active(model, 0));
+  assert_false(as_model_joint_is_active(model, (as_joint_id){0}));
   as_survey_destroy(survey);
   as_model_destroy(model);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each public header compiles alone, as C11 with all our warnings and as C++17.
+# Each public header compiles alone, as C11 with all our warnings and as C++17. Each description that has an as_default_...() has a cookie.
 # usage: headers.sh INCLUDE_DIR CC CXX C_WARNING...      (CXX may be empty: then exit 77, "skipped")
 set -euo pipefail
 
@@ -27,6 +27,13 @@ for path in "$include"/alphastep/*.h; do
     compile "$header" "$cxx" -x c++ -std=c++17 -Wall -Wextra
   fi
 done
+
+while read -r name; do
+  if ! grep -q "^  unsigned cookie; *///< set by as_default_$name()" "$include"/alphastep/*.h; then
+    echo "as_$name, which has an as_default_$name(), has no cookie (base/definition.h)" >&2
+    failed=1
+  fi
+done < <(sed -n 's/^AS_API .* as_default_\([a-z_0-9]*_def\)(void);.*/\1/p' "$include"/alphastep/*.h)
 
 if [ "$failed" = 0 ] && [ -z "$cxx" ]; then
   echo "no C++ compiler: the headers were checked as C only"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "base/simd.h"
 #include "base/text.h"
@@ -17,6 +18,7 @@
 as_integrator_def as_default_integrator_def(void) {
   const double unset = (double)NAN;
   return (as_integrator_def){
+      .cookie = ASI_COOKIE(as_integrator_def),
       .method = AS_METHOD_INDEX2,
       .step = unset,
       .rho_inf = 0.8,
@@ -137,7 +139,8 @@ as_status as_integrator_create(const as_problem *problem, const as_integrator_de
                     "as_integrator_create needs a problem, a description and a place for the "
                     "integrator.");
   *out = NULL;
-  as_status status = check_def(problem, def, error);
+  as_status status = ASI_CHECK_DEFINITION(as_integrator_def, def, error);
+  if (status == AS_OK) status = check_def(problem, def, error);
   if (status) return status;
   as_integrator *s = asi_calloc(1, sizeof *s);
   if (s == NULL) return asi_fail_memory(error);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "core/kinematics/evaluate.h"
 #include "core/kinematics/probe_points.h"
@@ -590,6 +591,8 @@ as_status as_problem_check(const as_problem *problem, const as_check_def *def,
   if (problem == NULL || def == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_problem_check needs a problem and a description of the check.");
+  const as_status made = ASI_CHECK_DEFINITION(as_check_def, def, error);
+  if (made) return made;
   checker c;
   as_status status = checker_init(&c, problem, def, error);
   if (status == AS_OK) status = check_all(&c);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "alphastep/check.h"
+#include "base/definition.h"
 #include "base/error.h"
 #include "core/kinematics/evaluate.h"
 #include "core/kinematics/probe_points.h"
@@ -222,8 +223,10 @@ as_status as_problem_detect(as_problem_def *def, const as_check_def *how, as_pat
   if (def == NULL || how == NULL || out == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_problem_detect needs two descriptions and a place for the patterns.");
+  as_status status = ASI_CHECK_DEFINITION(as_problem_def, def, error);
+  if (status == AS_OK) status = ASI_CHECK_DEFINITION(as_check_def, how, error);
   size_t n_columns;
-  as_status status = count_columns(def, &n_columns, error);
+  if (status == AS_OK) status = count_columns(def, &n_columns, error);
   if (status) return status;
   int *no_columns = asi_calloc(n_columns + 1, sizeof(int)); // a pattern without entries
   as_patterns *found = asi_calloc(1, sizeof *found);

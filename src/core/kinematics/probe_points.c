@@ -4,11 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 
 as_check_def as_default_check_def(void) {
-  return (as_check_def){
-      .spread = 0.1, .n_points = 3, .seed = 1, .increment = 1e-3, .tolerance = 1e-6};
+  return (as_check_def){.cookie = ASI_COOKIE(as_check_def),
+                        .spread = 0.1,
+                        .n_points = 3,
+                        .seed = 1,
+                        .increment = 1e-3,
+                        .tolerance = 1e-6};
 }
 
 /// splitmix64. No number is nearly zero: what depends on one shows.

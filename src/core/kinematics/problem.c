@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/definition.h"
 #include "base/error.h"
 #include "lie/space.h"
 
@@ -76,7 +77,9 @@ void asi_component_name(const as_problem *p, as_quantity quantity, int index, ch
   if (text[0] == '\0') snprintf(text, size, "%s[%d]", prefix[quantity], index);
 }
 
-as_problem_def as_default_problem_def(void) { return (as_problem_def){.time_scale = (double)NAN}; }
+as_problem_def as_default_problem_def(void) {
+  return (as_problem_def){.cookie = ASI_COOKIE(as_problem_def), .time_scale = (double)NAN};
+}
 
 static as_status missing(as_error *error, const char *name, const char *why) {
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -324,7 +327,8 @@ as_status as_problem_create(const as_problem_def *def, as_problem **out, as_erro
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_problem_create needs a description and a place for the problem.");
   *out = NULL;
-  as_status status = check_counts_and_callbacks(def, error);
+  as_status status = ASI_CHECK_DEFINITION(as_problem_def, def, error);
+  if (status == AS_OK) status = check_counts_and_callbacks(def, error);
   if (status) return status;
   as_problem *p = asi_calloc(1, sizeof *p);
   if (p == NULL) return asi_fail_memory(error);
