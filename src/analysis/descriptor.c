@@ -25,7 +25,7 @@
 
 typedef struct form {
   asi_linear *l;
-  const asi_linear_rows *rows;
+  asi_linear_rows rows;
   as_descriptor out; ///< what is being made
   double *e, *a, *b;
   int x, inputs, multipliers, y; ///< where these begin
@@ -78,7 +78,7 @@ static void fill_functions(const form *f, const double *xi, const double *dv,
 static void fill_motion(const form *f, int j, bool of_position) {
   const asi_linear *l = f->l;
   const int n = l->n, m = l->s->kin.problem->def.n_lambda;
-  const asi_linear_rows *c = f->rows;
+  const asi_linear_rows *c = &f->rows;
   double *a = column_of(f, f->a, of_position ? j : n + j);
   double *e = column_of(f, f->e, of_position ? j : n + j);
   const size_t all = (size_t)n * sizeof *f->xi;
@@ -171,7 +171,7 @@ static void fill_multipliers(const form *f) {
   for (int k = 0; k < l->n_multipliers; ++k) {
     const int row = l->multiplier[k], column = f->multipliers + k;
     for (int i = 0; i < l->n && additive; ++i)
-      f->along[i] = -asi_linear_entry(f->rows->c, l->rows, row, i);
+      f->along[i] = -asi_linear_entry(f->rows.c, l->rows, row, i);
     if (row < m)
       fill_others(f, column, AS_BLOCK_F_LAMBDA, AS_BLOCK_PHI_LAMBDA, AS_BLOCK_CHI_LAMBDA, row,
                   additive ? f->along : NULL);
@@ -254,7 +254,7 @@ static as_status choose_rows(const form *f, as_error *error) {
     for (int i = first; i < end; ++i) {
       double length = 0.0;
       for (int j = 0; j < n; ++j) {
-        row[j] = asi_linear_entry(f->rows->c, l->rows, i, j) * l->s->kin.problem->typical[j];
+        row[j] = asi_linear_entry(f->rows.c, l->rows, i, j) * l->s->kin.problem->typical[j];
         length += row[j] * row[j];
       }
       const double left = take_out(basis, k, n, row), share = left / sqrt(length);
@@ -300,15 +300,14 @@ static as_status make(form *f, as_error *error) {
   const size_t size = (size_t)l->rows * (size_t)l->n, n = (size_t)l->n;
   double *store = asi_calloc(4 * size + 7 * n + 2 * (size_t)l->rows + 2, sizeof *store);
   if (store == NULL) return asi_fail_memory(error);
-  asi_linear_rows r = {store, store + size, store + 2 * size, store + 3 * size};
+  f->rows = (asi_linear_rows){store, store + size, store + 2 * size, store + 3 * size};
   double **const line[] = {&f->xi, &f->dv, &f->along, &f->wxi, &f->wdv, &f->force, &f->work};
   double *next = store + 4 * size;
   for (size_t i = 0; i < sizeof line / sizeof line[0]; ++i, next += n) *line[i] = next;
   f->residual = next + l->rows; // work is as long as n and as many rows
-  f->rows = &r;
   s->kin.eval.error = error;
   asi_rows_update(&s->kin, true);
-  as_status status = asi_linear_fill_rows(l, &r);
+  as_status status = asi_linear_fill_rows(l, &f->rows);
   if (status == AS_OK) status = choose_rows(f, error);
   if (status == AS_OK) status = asi_blocks(&s->kin, &point, s->kin.problem->present);
   if (status == AS_OK) fill(f);

@@ -139,36 +139,35 @@ typedef struct shift {
   double k[3], e[3];             ///< e = alpha_a x n + (n x omega_a) x omega_a
 } shift;
 
-static shift find_shift(const double *n, const double *p, const as_body_motion *const body[2],
-                        const asi_body_acceleration *const acc[2]) {
+static void find_shift(const double *n, const double *p, const as_body_motion *const body[2],
+                       const asi_body_acceleration *const acc[2], shift *s) {
   const as_body_motion *A = body[0], *B = body[1];
-  shift s;
   double d[3], part[3];
-  asi_multiply_transposed(A->R, B->R, s.S);
+  asi_multiply_transposed(A->R, B->R, s->S);
   asi_sum(B->x, -1.0, A->x, d);
-  asi_rotate_back(A->R, d, s.y);
-  asi_rotate(s.S, p, part);
-  asi_add(1.0, part, s.y);
-  asi_cross(B->omega, p, s.W);
+  asi_rotate_back(A->R, d, s->y);
+  asi_rotate(s->S, p, part);
+  asi_add(1.0, part, s->y);
+  asi_cross(B->omega, p, s->W);
   asi_sum(B->v, -1.0, A->v, d);
-  asi_rotate_back(A->R, d, s.V);
-  asi_rotate(s.S, s.W, part);
-  asi_add(1.0, part, s.V);
-  asi_cross(acc[1]->alpha, p, s.A);
-  asi_add_cross(1.0, B->omega, s.W, s.A);
+  asi_rotate_back(A->R, d, s->V);
+  asi_rotate(s->S, s->W, part);
+  asi_add(1.0, part, s->V);
+  asi_cross(acc[1]->alpha, p, s->A);
+  asi_add_cross(1.0, B->omega, s->W, s->A);
   asi_sum(acc[1]->a, -1.0, acc[0]->a, d);
-  asi_rotate_back(A->R, d, s.G);
-  asi_rotate(s.S, s.A, part);
-  asi_add(1.0, part, s.G);
-  asi_cross(A->omega, n, s.k);
-  asi_cross(acc[0]->alpha, n, s.e);
-  asi_add_cross(-1.0, s.k, A->omega, s.e);
-  return s;
+  asi_rotate_back(A->R, d, s->G);
+  asi_rotate(s->S, s->A, part);
+  asi_add(1.0, part, s->G);
+  asi_cross(A->omega, n, s->k);
+  asi_cross(acc[0]->alpha, n, s->e);
+  asi_add_cross(-1.0, s->k, A->omega, s->e);
 }
 
 static void read_shift(const double *n, const double *p, const as_body_motion *const body[2],
                        const asi_body_acceleration *const acc[2], asi_probe_reading *out) {
-  const shift s = find_shift(n, p, body, acc);
+  shift s;
+  find_shift(n, p, body, acc, &s);
   const as_body_motion *A = body[0], *B = body[1];
   double *q = out->at.q, *v = out->at.v, *a = out->a;
   double m[3], k[3], e[3], turned[3], omega_y[3];

@@ -139,7 +139,7 @@ typedef struct asi_known_time {
 } asi_known_time;
 
 /// Takes the earlier one; where both are, it jumps if one of them does.
-ASI_IO void asi_known_time_join(asi_known_time *first, const asi_known_time *other);
+void asi_known_time_join(asi_known_time *first, const asi_known_time *other);
 
 /// The next point of a table behind x, upwards or downwards; not finite: there is none. *kink: its slope jumps there.
 typedef double asi_point_fn(int table, double x, bool up, bool *kink, void *user);

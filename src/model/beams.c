@@ -17,7 +17,7 @@ int as_model_beams(const as_model *m) { return m->n_beams; }
 
 as_beam_id as_model_find_beam(const as_model *m, const char *name) {
   const int number = asi_names_find(&m->names[ASI_SORT_BEAM], name);
-  return number >= 0 ? (as_beam_id){number} : AS_NO_BEAM;
+  return (as_beam_id){number >= 0 ? number : AS_NO_BEAM.index};
 }
 
 const char *as_model_beam_name(const as_model *m, as_beam_id beam) {

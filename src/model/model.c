@@ -103,7 +103,8 @@ int as_model_joint_velocity_rows(const as_model *m, as_joint_id joint) {
   return is_joint(m, joint) ? m->element[m->joint[joint.index].element].e.n_velocity_rows : 0;
 }
 as_joint_id as_model_row_joint(const as_model *m, int row) {
-  return row >= 0 && row < m->n_lambda + m->n_psi ? (as_joint_id){m->row_joint[row]} : AS_NO_JOINT;
+  const bool there = row >= 0 && row < m->n_lambda + m->n_psi;
+  return (as_joint_id){there ? m->row_joint[row] : AS_NO_JOINT.index};
 }
 
 // ---- signals ----------------------------------------------------------------------------------------

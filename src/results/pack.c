@@ -76,7 +76,7 @@ static int compare_leaves(const void *left, const void *right) {
 /// Lengths by Huffman's method on sorted leaves: the two lightest trees are joined until one is left. Returns the longest.
 static int measure(const leaf *list, int n, uint8_t *length) {
   uint32_t weight[2 * LITERALS];
-  int parent[2 * LITERALS], depth[2 * LITERALS], next_leaf = 0, next_tree = n, longest = 0;
+  int parent[2 * LITERALS] = {0}, depth[2 * LITERALS], next_leaf = 0, next_tree = n, longest = 0;
   for (int i = 0; i < n; ++i) weight[i] = list[i].count;
   for (int made = n; made < 2 * n - 1; ++made) {
     weight[made] = 0;
@@ -105,7 +105,7 @@ static unsigned reversed(unsigned code, int length) {
 
 /// Canonical codes of at most `most` bits for symbols that occur; there are at least two.
 static void make_codes(const uint32_t *count, int symbols, int most, codes *out) {
-  leaf list[LITERALS];
+  leaf list[LITERALS] = {{0}};
   int n = 0;
   memset(out, 0, sizeof *out);
   for (int i = 0; i < symbols; ++i)

@@ -252,8 +252,8 @@ static as_status place_impulse(maker *m, const as_rule_impulse *def, asi_rule_im
                     def->frame.index);
   out->frame = def->frame;
   out->follows = def->follows;
-  out->body =
-      def->frame.index != ASI_NONE ? (as_body_id){model->frame[def->frame.index].body} : def->body;
+  out->body.index =
+      def->frame.index != ASI_NONE ? model->frame[def->frame.index].body : def->body.index;
   if (out->body.index < 0 || out->body.index >= model->n_bodies)
     return asi_fail(m->error, AS_ERR_ARGUMENT, (double)NAN, name_of(m),
                     "Event \"%s\" has an impulse on %s.", name_of(m),

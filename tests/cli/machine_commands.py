@@ -231,7 +231,7 @@ def test_failed_files(model):
     os.makedirs("taken/summary.json")
     expect(4, "taken/summary.json", "run", model, "-o", "taken", "--force")
     check(os.listdir("taken") == ["summary.json"], os.listdir("taken"))
-    size = 200000
+    size = 250000
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
     result = expect(4, "cannot be written: File too large", "run", model, "-o", "small", "--set", "output.interval=1.0e-3",
                     preexec_fn=limit)
