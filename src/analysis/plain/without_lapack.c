@@ -103,3 +103,21 @@ as_status as_time_response(const as_linear_system *system, as_time_input input, 
   (void)out;
   return fail_without_lapack("A time response", error);
 }
+
+as_status as_descriptor_create(as_linearization *linearization, as_descriptor **out,
+                               as_error *error) {
+  (void)linearization;
+  *out = NULL;
+  return fail_without_lapack("A descriptor form", error);
+}
+
+void as_descriptor_destroy(as_descriptor *descriptor) { (void)descriptor; }
+
+as_status as_transmission_zeros(const as_linear_system *system, double *re, double *im, int *count,
+                                as_error *error) {
+  (void)system;
+  (void)re;
+  (void)im;
+  (void)count;
+  return fail_without_lapack("Finding transmission zeros", error);
+}
