@@ -185,7 +185,7 @@ static void compare_vector(comparison *c, as_start_quantity quantity, int body, 
   const double size = fmax(fmax(asi_norm(given), asi_norm(taken)), ROUND_OFF / TOLD * largest);
   compare(c,
           (as_start_change){
-              .quantity = quantity, .body = body, .superelement = AS_NO_SUPERELEMENT, .n = 3},
+              .quantity = quantity, .body = {body}, .superelement = AS_NO_SUPERELEMENT, .n = 3},
           body, given, taken, size, asi_norm(d));
 }
 
@@ -199,7 +199,7 @@ static void compare_quaternion(comparison *c, int body, const double *given, con
   }
   compare(c,
           (as_start_change){.quantity = AS_START_QUATERNION,
-                            .body = body,
+                            .body = {body},
                             .superelement = AS_NO_SUPERELEMENT,
                             .n = 4},
           body, given, same, 1.0, 2.0 * size_of(d, 4));
