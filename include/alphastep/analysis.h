@@ -4,6 +4,7 @@
 ///     motion        positions, velocities, accelerations where all freedom is prescribed (kinematics),
 ///                   with the multipliers that drive it (inverse dynamics)
 ///     sweep         equilibria followed while a parameter changes
+///     continuation  the same by arc length: through limit points, with limit points and branchings (buckling loads) found
 ///
 /// All of them take any problem, of R^n or a Lie group, with redundant constraints too, and end with a state
 /// that as_model_reaction() and its like read as they read the integrator's. Equations, limits and examples
@@ -152,6 +153,64 @@ typedef struct as_sweep_report {
 AS_API as_status as_analysis_sweep(as_analysis *analysis, const as_initial *initial,
                                    const as_sweep_def *def, as_sweep_report *report,
                                    as_error *error);
+
+// ---- continuation -----------------------------------------------------------------------------------
+
+/// What a point of a branch is.
+typedef enum as_continuation_kind {
+  AS_POINT_REGULAR,
+  AS_POINT_LIMIT,     ///< the parameter turns round here: a limit load
+  AS_POINT_BRANCHING, ///< another branch crosses: a buckling load
+  AS_POINT_FLUTTER,   ///< the number of unstable directions changes otherwise
+} as_continuation_kind;
+
+typedef struct as_continuation_point {
+  as_continuation_kind kind;
+  double value; ///< of the parameter
+  double arc;   ///< length of the branch up to here, in typical sizes and spans of the parameter
+  double turn;  ///< how the parameter changes with it, in spans: 0 at a limit point
+  const as_state *state; ///< until the callback returns
+  as_equilibrium found;  ///< what is known of it; `moved` from where the first one was sought
+} as_continuation_point;
+
+/// Receives a point. Not 0: stop, with AS_STOPPED.
+typedef int as_continuation_fn(const as_continuation_point *point, void *user);
+
+/// A parameter and the way it goes. From as_default_continuation_def().
+typedef struct as_continuation_def {
+  unsigned cookie; ///< set by as_default_continuation_def(): leave it as it is
+  double from, to; ///< values of the parameter, required
+  double turned;   ///< the branch is given up behind this value, before `from`; NAN: 2 from - to
+  as_parameter_fn *set; ///< NULL: the parameter is the time t, as for load factors and motions
+  as_continuation_fn *receive; ///< called at each point, special ones included; may be NULL
+  void *user;                  ///< passed to both
+  double first_step; ///< of arc length: 1 is a change of all positions by typical sizes, or of the
+                     ///< parameter from `from` to `to`
+  double longest_step;
+  int max_points;
+  /// 0: pass branchings. 1 or -1: at the first one take the other branch, to one side or to the other.
+  int branch;
+} as_continuation_def;
+
+AS_API as_continuation_def as_default_continuation_def(void);
+
+typedef struct as_continuation_report {
+  int n_points;     ///< delivered
+  int n_limits;     ///< limit points among them
+  int n_branchings; ///< branchings among them
+  int n_left;       ///< how often another branch was taken
+  double last;      ///< the last value with an equilibrium
+  bool arrived;     ///< at `to`
+} as_continuation_report;
+
+/// Finds the equilibrium at `from` as as_analysis_equilibrium() does and follows its branch by arc length until the parameter is `to`, whatever
+/// it does in between: limit points (snap-through) are passed. Limit points and branchings are found and delivered; branchings only
+/// where stability is known (stability_limit, no states x or y). AS_ERR_CONVERGENCE if the branch ends, turns back or has too many
+/// points. The state is the last equilibrium in any case, and the parameter is set accordingly. `report` may be NULL; it is filled on failure
+/// too.
+AS_API as_status as_analysis_continue(as_analysis *analysis, const as_initial *initial,
+                                      const as_continuation_def *def,
+                                      as_continuation_report *report, as_error *error);
 
 #ifdef __cplusplus
 }

@@ -58,15 +58,17 @@ static int statics_terms(const as_problem *p, asi_term *term) {
 /// Lays out all arrays; a first pass counts.
 static void lay_out(as_analysis *a, asi_layout *layout) {
   const as_problem *p = a->problem;
-  double **const array[] = {&a->here.force, &a->trial.force, &a->mode, &a->work, &a->way};
+  double **const array[] = {&a->here.force, &a->trial.force, &a->mode,     &a->work,
+                            &a->way,        &a->tangent,     &a->direction};
   double **const place[] = {&a->q_start, &a->q_before, &a->q_predicted};
   asi_kinematics_lay_out(&a->kin, layout);
   asi_values_lay_out(&a->now, p, layout);
   asi_values_lay_out(&a->kept, p, layout);
   for (int i = 0; i < 2; ++i) asi_values_lay_out(&a->places[i], p, layout);
-  for (int i = 0; i < 5; ++i) *array[i] = asi_layout_take(layout, (size_t)p->n);
+  for (int i = 0; i < 7; ++i) *array[i] = asi_layout_take(layout, (size_t)p->n);
   for (int i = 0; i < 3; ++i) *place[i] = asi_layout_take(layout, (size_t)p->nq);
   a->step = asi_layout_take(layout, asi_total_size(p));
+  a->by_value = asi_layout_take(layout, asi_total_size(p));
   a->u_kept = asi_layout_take(layout, (size_t)p->def.n_u);
 }
 

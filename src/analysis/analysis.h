@@ -5,6 +5,7 @@
 /// stability.c    stiffness on what the constraints leave free
 /// equilibrium.c  as_analysis_equilibrium
 /// sweep.c        as_analysis_sweep
+/// continuation.c as_analysis_continue
 /// motion.c       as_analysis_begin_motion, as_analysis_follow_motion
 #ifndef ALPHASTEP_ANALYSIS_ANALYSIS_H
 #define ALPHASTEP_ANALYSIS_ANALYSIS_H
@@ -37,13 +38,18 @@ struct as_analysis {
   double noise;         ///< what round-off leaves of forces, measured as `unbalanced`
   double *arena;        ///< all the arrays below, and those of force
   double *step;         ///< n + n_lambda + n_psi + n_x + n_y: solution of [AN.2]
-  double *mode;         ///< n: the softest direction
+  double *mode;         ///< n: the softest direction, or
+  int wanted_mode;      ///< the one with so many softer ones
+  double kappa;         ///< its eigenvalue; NAN: not computed
   double *work;         ///< n
   double *way;          ///< n: of a predictor
   double *q_start;      ///< nq
   double *q_before;     ///< nq: the equilibrium before the last
   double *q_predicted;  ///< nq
   double *u_kept;       ///< n_u: held signals of a place to come back to
+  double *by_value;     ///< as `step`: the solution's derivative by the parameter of a continuation
+  double *tangent;      ///< n: of a continuation, at its last point
+  double *direction;    ///< n: the same at a->here
 };
 
 /// Whether the caller wants to stop; then the status to return.
@@ -83,7 +89,7 @@ as_status asi_statics_polish(as_analysis *a, double t, double w);
 
 // stability.c --------------------------------------------------------------------------------------
 
-/// Fills what `found` says about stability, and a->mode.
+/// Fills what `found` says about stability, and a->mode and a->kappa.
 as_status asi_stability(as_analysis *a, double t, as_equilibrium *found);
 
 // equilibrium.c ------------------------------------------------------------------------------------

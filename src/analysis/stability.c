@@ -139,16 +139,27 @@ static bool divide_by_mass(reduction *r) {
   return true;
 }
 
-/// What eigenvalues say; the softest direction goes to a->mode.
+/// The eigenvalue that has k smaller ones.
+static int find_mode(const reduction *r, int k) {
+  for (int i = 0; i < r->free; ++i) {
+    int smaller = 0;
+    for (int j = 0; j < r->free; ++j)
+      smaller += r->re[j] < r->re[i] || (r->re[j] == r->re[i] && j < i);
+    if (smaller == k) return i;
+  }
+  return 0;
+}
+
+/// What eigenvalues say; the softest direction, or the wanted one, goes to a->mode.
 static void classify(as_analysis *a, const reduction *r, double largest, as_equilibrium *found) {
   const as_problem *p = a->problem;
   const as_block_set formulas = AS_BLOCK_BIT(AS_BLOCK_F_Q) | AS_BLOCK_BIT(AS_BLOCK_G_Q);
   const bool given = (p->present & formulas & ~p->given) == 0;
   const double zero = (given ? NOISE : DIFFERENCE_NOISE) * largest;
-  int softest = 0;
+  const int softest = find_mode(r, 0);
+  const int shown = a->wanted_mode > 0 ? find_mode(r, a->wanted_mode) : softest;
   found->n_negative = found->n_neutral = 0;
   for (int i = 0; i < r->free; ++i) {
-    if (r->re[i] < r->re[softest]) softest = i;
     if (r->re[i] < -zero || fabs(r->im[i]) > 1e3 * zero)
       ++found->n_negative;
     else if (r->re[i] <= zero)
@@ -158,7 +169,8 @@ static void classify(as_analysis *a, const reduction *r, double largest, as_equi
                      : found->n_neutral > 0 ? AS_NEUTRAL
                                             : AS_STABLE;
   found->softest = r->re[softest];
-  const double *y = r->vector + (size_t)softest * (size_t)r->free;
+  a->kappa = r->re[shown];
+  const double *y = r->vector + (size_t)shown * (size_t)r->free;
   memset(a->mode, 0, (size_t)p->n * sizeof(double));
   for (int c = 0; c < r->free; ++c)
     for (int i = 0; i < p->n; ++i) a->mode[i] += r->z[(size_t)c * (size_t)p->n + (size_t)i] * y[c];
@@ -200,6 +212,7 @@ as_status asi_stability(as_analysis *a, double t, as_equilibrium *found) {
   found->n_negative = found->n_neutral = -1;
   found->softest = (double)NAN;
   found->softest_component[0] = '\0';
+  a->kappa = (double)NAN;
   if (p->n > a->def.stability_limit || p->def.n_x + p->def.n_y > 0) return AS_OK;
   if (found->degrees_of_freedom == 0) {
     found->stability = AS_STABLE;

@@ -44,7 +44,10 @@ static as_status do_all(const as_model *model, bool driven, as_error *error) {
   const as_initial *initial = as_model_initial(model);
   const double values[2] = {0.0, 0.5};
   as_sweep_def sweep = as_default_sweep_def();
+  as_continuation_def branch = as_default_continuation_def();
   as_analysis *a = NULL;
+  branch.from = 0.0;
+  branch.to = 0.5;
   sweep.values = values;
   sweep.n_values = 2;
   as_status status = as_analysis_create(as_model_problem(model), &def, &a, error);
@@ -52,6 +55,7 @@ static as_status do_all(const as_model *model, bool driven, as_error *error) {
   if (status == AS_OK && driven) status = as_analysis_follow_motion(a, 0.3, NULL, error);
   if (status == AS_OK && !driven) status = as_analysis_equilibrium(a, initial, NULL, error);
   if (status == AS_OK && !driven) status = as_analysis_sweep(a, initial, &sweep, NULL, error);
+  if (status == AS_OK && !driven) status = as_analysis_continue(a, initial, &branch, NULL, error);
   as_analysis_destroy(a);
   return status;
 }

@@ -18,7 +18,7 @@ as_status asi_stability(as_analysis *a, double t, as_equilibrium *found) {
   (void)t;
   found->stability = AS_STABILITY_UNKNOWN;
   found->n_negative = found->n_neutral = -1;
-  found->softest = (double)NAN;
+  found->softest = a->kappa = (double)NAN;
   found->softest_component[0] = '\0';
   return AS_OK;
 }
