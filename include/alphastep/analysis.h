@@ -129,7 +129,8 @@ typedef struct as_sweep_def {
   unsigned cookie;      ///< set by as_default_sweep_def(): leave it as it is
   const double *values; ///< at which equilibria are wanted, in this order
   int n_values;
-  as_parameter_fn *set; ///< NULL: the parameter is the time t, as for load factors and motions
+  as_parameter_fn *set; ///< NULL: the parameter is `signal`
+  int signal; ///< number of a held signal u, as of a model's parameter (as_model_find_parameter()); -1: the time t, as for load factors and motions
   as_sweep_fn *receive; ///< called at each value; may be NULL
   void *user;           ///< passed to both
   /// Where the equilibrium ceases to exist (snap-through): false: stop with AS_ERR_CONVERGENCE; true: let go
@@ -181,7 +182,8 @@ typedef struct as_continuation_def {
   unsigned cookie; ///< set by as_default_continuation_def(): leave it as it is
   double from, to; ///< values of the parameter, required
   double turned;   ///< the branch is given up behind this value, before `from`; NAN: 2 from - to
-  as_parameter_fn *set; ///< NULL: the parameter is the time t, as for load factors and motions
+  as_parameter_fn *set; ///< as in as_sweep_def
+  int signal;
   as_continuation_fn *receive; ///< called at each point, special ones included; may be NULL
   void *user;                  ///< passed to both
   double first_step; ///< of arc length: 1 is a change of all positions by typical sizes, or of the

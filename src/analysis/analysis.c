@@ -70,6 +70,7 @@ static void lay_out(as_analysis *a, asi_layout *layout) {
   a->step = asi_layout_take(layout, asi_total_size(p));
   a->by_value = asi_layout_take(layout, asi_total_size(p));
   a->u_kept = asi_layout_take(layout, (size_t)p->def.n_u);
+  a->u_start = asi_layout_take(layout, (size_t)p->def.n_u);
 }
 
 static as_status create_parts(as_analysis *a, as_error *error) {

@@ -6,6 +6,7 @@
 /// equilibrium.c  as_analysis_equilibrium
 /// sweep.c        as_analysis_sweep
 /// continuation.c as_analysis_continue
+/// parameter.c    what changes in both
 /// motion.c       as_analysis_begin_motion, as_analysis_follow_motion
 #ifndef ALPHASTEP_ANALYSIS_ANALYSIS_H
 #define ALPHASTEP_ANALYSIS_ANALYSIS_H
@@ -47,6 +48,7 @@ struct as_analysis {
   double *q_before;     ///< nq: the equilibrium before the last
   double *q_predicted;  ///< nq
   double *u_kept;       ///< n_u: held signals of a place to come back to
+  double *u_start;      ///< n_u: of a start with a parameter
   double *by_value;     ///< as `step`: the solution's derivative by the parameter of a continuation
   double *tangent;      ///< n: of a continuation, at its last point
   double *direction;    ///< n: the same at a->here
@@ -86,6 +88,25 @@ void asi_statics_accept(as_analysis *a, double t);
 as_status asi_statics_settle(as_analysis *a, double t, int *iterations);
 /// Newton's method at a->here, until round-off stops it.
 as_status asi_statics_polish(as_analysis *a, double t, double w);
+
+// parameter.c --------------------------------------------------------------------------------------
+
+/// The parameter of a sweep or a continuation.
+typedef struct asi_parameter {
+  as_parameter_fn *set; ///< NULL: it is `signal`
+  void *user;
+  int signal; ///< -1: it is the time
+  double t;   ///< where time is held, unless it is the parameter [s]
+} asi_parameter;
+
+/// Refuses a signal that is not there.
+as_status asi_parameter_check(const as_analysis *a, const asi_parameter *p, as_error *error);
+double asi_parameter_time(const asi_parameter *p, double value);
+/// AS_ERR_RETRY: it cannot have this value. To be called again after asi_analysis_restore_signals().
+as_status asi_parameter_set(as_analysis *a, const asi_parameter *p, double value);
+/// The equilibrium from a start with the parameter at a value.
+as_status asi_parameter_begin(as_analysis *a, asi_parameter *p, double value,
+                              const as_initial *initial, as_equilibrium *found, as_error *error);
 
 // stability.c --------------------------------------------------------------------------------------
 

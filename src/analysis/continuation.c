@@ -49,6 +49,7 @@ as_continuation_def as_default_continuation_def(void) {
                                .from = (double)NAN,
                                .to = (double)NAN,
                                .turned = (double)NAN,
+                               .signal = -1,
                                .first_step = 0.02,
                                .longest_step = (double)INFINITY,
                                .max_points = 1000};
@@ -58,7 +59,7 @@ as_continuation_def as_default_continuation_def(void) {
 typedef struct path {
   as_analysis *a;
   const as_continuation_def *def;
-  double t;       ///< where time is held, unless it is the parameter [s]
+  asi_parameter parameter;
   double span;    ///< S
   double inertia; ///< w that holds free motions
   double value;   ///< mu of the last point
@@ -72,14 +73,13 @@ typedef struct path {
   as_continuation_report report;
 } path;
 
-static double time_at(const path *c, double value) { return c->def->set ? c->t : value; }
+static double time_at(const path *c, double value) {
+  return asi_parameter_time(&c->parameter, value);
+}
 
 static as_status set_parameter(path *c, double value) {
-  c->a->kin.mass_known = false;
   c->here = value;
-  if (c->def->set == NULL || c->def->set(value, c->def->user) == 0) return AS_OK;
-  return asi_fail(c->a->kin.eval.error, AS_ERR_RETRY, c->t, NULL,
-                  "The parameter cannot be set to %.9g.", value);
+  return asi_parameter_set(c->a, &c->parameter, value);
 }
 
 /// The product of two directions without their parts of the parameter.
@@ -428,7 +428,7 @@ static as_status follow(path *c) {
   const double shortest = c->a->def.shortest_part * c->def->first_step;
   const double turned = isnan(c->def->turned) ? 2.0 * c->def->from - c->def->to : c->def->turned;
   while (!c->report.arrived) {
-    as_status status = asi_analysis_interrupted(c->a, c->t);
+    as_status status = asi_analysis_interrupted(c->a, time_at(c, c->value));
     if (status) return status;
     if (c->report.n_points >= c->def->max_points) return fail_end(c, "there are enough points");
     if ((turned - c->value) * (c->def->to - c->def->from) > 0.0)
@@ -445,12 +445,9 @@ static as_status follow(path *c) {
 
 static as_status begin(path *c, const as_initial *initial, as_error *error) {
   as_analysis *a = c->a;
-  as_initial start = *initial;
   as_equilibrium found = {0};
-  c->t = start.t = time_at(c, c->def->from);
-  a->kin.eval.error = error;
-  as_status status = set_parameter(c, c->def->from);
-  if (status == AS_OK) status = asi_equilibrium_from(a, &start, &found, error);
+  c->here = c->def->from;
+  as_status status = asi_parameter_begin(a, &c->parameter, c->here, initial, &found, error);
   if (status) return status;
   c->inertia = found.n_neutral > 0 ? 1e-8 * a->stiffness : 0.0;
   asi_analysis_keep_signals(a);
@@ -492,10 +489,12 @@ as_status as_analysis_continue(as_analysis *a, const as_initial *initial,
                     "A continuation needs an analysis, a start and a description.");
   as_status status = ASI_CHECK_DEFINITION(as_continuation_def, def, error);
   if (status == AS_OK) status = check_def(def, error);
+  const asi_parameter parameter = {def->set, def->user, def->signal, initial->t};
+  if (status == AS_OK) status = asi_parameter_check(a, &parameter, error);
   if (status) return status;
   path c = {.a = a,
             .def = def,
-            .t = initial->t,
+            .parameter = parameter,
             .span = fabs(def->to - def->from),
             .value = def->from,
             .h = def->first_step,

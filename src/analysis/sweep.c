@@ -16,14 +16,14 @@ enum { MOST_CORRECTIONS = 15 };
 #define CONVERGED 1e-10
 
 as_sweep_def as_default_sweep_def(void) {
-  return (as_sweep_def){.cookie = ASI_COOKIE(as_sweep_def), .values = NULL};
+  return (as_sweep_def){.cookie = ASI_COOKIE(as_sweep_def), .signal = -1};
 }
 
 /// A sweep under way.
 typedef struct sweep {
   as_analysis *a;
   const as_sweep_def *def;
-  double t;               ///< where time is held, unless it is the parameter [s]
+  asi_parameter parameter;
   double value;           ///< of the last equilibrium
   double before;          ///< of the one before, at a->q_before; NAN: there is none
   double inertia;         ///< w that holds free motions
@@ -31,13 +31,8 @@ typedef struct sweep {
   as_sweep_report report;
 } sweep;
 
-static double time_at(const sweep *w, double value) { return w->def->set ? w->t : value; }
-
-static as_status set_parameter(sweep *w, double value) {
-  w->a->kin.mass_known = false;
-  if (w->def->set == NULL || w->def->set(value, w->def->user) == 0) return AS_OK;
-  return asi_fail(w->a->kin.eval.error, AS_ERR_RETRY, w->t, NULL,
-                  "The parameter cannot be set to %.9g.", value);
+static double time_at(const sweep *w, double value) {
+  return asi_parameter_time(&w->parameter, value);
 }
 
 /// Newton's method from a->here, which is projected first. `way` is how far it came from the equilibrium before;
@@ -88,22 +83,23 @@ static double extrapolate(sweep *w, double value) {
   return way;
 }
 
-/// Puts a->here at the last equilibrium.
-static void go_back(sweep *w) {
+/// Puts a->here at the last equilibrium, with the parameter at another value.
+static as_status go_back(sweep *w, double value) {
   asi_copy_values(w->a->problem, w->kept, &w->a->here.at);
   asi_analysis_restore_signals(w->a);
+  return asi_parameter_set(w->a, &w->parameter, value);
 }
 
 /// From the last equilibrium to one at another value.
 static as_status follow_part(sweep *w, double value) {
-  as_status status = set_parameter(w, value);
+  as_status status = go_back(w, value);
   if (status) return status;
-  go_back(w);
   if (isfinite(w->before)) {
     const double way = extrapolate(w, value);
     status = correct(w, time_at(w, value), way);
     if (status == AS_OK) return AS_OK;
-    go_back(w);
+    status = go_back(w, value);
+    if (status) return status;
   }
   return correct(w, time_at(w, value), (double)INFINITY);
 }
@@ -126,7 +122,7 @@ static as_status follow(sweep *w, double value) {
   double h = value - w->value;
   const double shortest = a->def.shortest_part * fabs(h);
   while (w->value != value) {
-    as_status status = asi_analysis_interrupted(a, w->t);
+    as_status status = asi_analysis_interrupted(a, time_at(w, w->value));
     if (status) return status;
     const double next = fabs(h) >= fabs(value - w->value) ? value : w->value + h;
     status = follow_part(w, next);
@@ -162,8 +158,7 @@ static as_status fail_branch(sweep *w, as_status status) {
 static as_status jump(sweep *w, double value, as_equilibrium *found) {
   as_analysis *a = w->a;
   const double t = time_at(w, value);
-  as_status status = set_parameter(w, value);
-  go_back(w);
+  as_status status = go_back(w, value);
   if (status == AS_OK) status = asi_analysis_project(a, t, a->here.at.q);
   if (status == AS_OK) status = asi_find_equilibrium(a, t, found);
   if (status) return status;
@@ -213,14 +208,9 @@ static as_status check_def(const as_sweep_def *def, as_error *error) {
 
 /// The first equilibrium.
 static as_status begin(sweep *w, const as_initial *initial, as_error *error) {
-  as_analysis *a = w->a;
-  as_initial start = *initial;
   as_equilibrium found = {0};
   const double value = w->def->values[0];
-  w->t = start.t = time_at(w, value);
-  a->kin.eval.error = error;
-  as_status status = set_parameter(w, value);
-  if (status == AS_OK) status = asi_equilibrium_from(a, &start, &found, error);
+  const as_status status = asi_parameter_begin(w->a, &w->parameter, value, initial, &found, error);
   if (status) return status;
   keep(w, value);
   return deliver(w, &found);
@@ -233,9 +223,11 @@ as_status as_analysis_sweep(as_analysis *a, const as_initial *initial, const as_
                     "A sweep needs an analysis, a start and a description.");
   as_status status = ASI_CHECK_DEFINITION(as_sweep_def, def, error);
   if (status == AS_OK) status = check_def(def, error);
+  const asi_parameter parameter = {def->set, def->user, def->signal, initial->t};
+  if (status == AS_OK) status = asi_parameter_check(a, &parameter, error);
   if (status) return status;
   const double unknown = (double)NAN;
-  sweep w = {.a = a, .def = def, .t = initial->t, .before = unknown, .kept = &a->kept};
+  sweep w = {.a = a, .def = def, .parameter = parameter, .before = unknown, .kept = &a->kept};
   w.report = (as_sweep_report){.last = unknown, .lost = {unknown, unknown}};
   status = begin(&w, initial, error);
   for (int i = 1; i < def->n_values && status == AS_OK; ++i) status = reach(&w, def->values[i]);

@@ -264,6 +264,42 @@ static void test_column(void **state) {
   }
 }
 
+/// A spring by formula that softens, with a parameter of the model as the load: P = phi^3 - 3 phi^2 + 2.25 phi, limits 0.5 at
+/// phi = 0.5 and 0 at 1.5.
+static double read_turn(const bench *x, const as_state *s) { return bench_angle(x, s, "shaft"); }
+
+static void test_parameter(void **state) {
+  (void)state;
+  record r = {.read = read_turn, .stop_at = -1};
+  as_builder *b = machine_builder(0, 0, 0);
+  as_error error;
+  const as_body_id shaft = bench_link(b, "shaft", 1.0, 1.0, -0.5, 0, 0, false);
+  const as_joint_id pin =
+      machine_joint(b, "pin", AS_JOINT_REVOLUTE, AS_GROUND, shaft, origin, z_axis);
+  if (as_builder_add_parameter(b, "spare", 7.0, NULL, &error) ||
+      as_builder_add_parameter(b, "P", 5.0, NULL, &error))
+    fail_msg("%s", error.message);
+  bench_actuator(b, pin, "P - joints.pin.angle*(joints.pin.angle - 1.5)^2");
+  bench x = bench_make(b);
+  as_continuation_def def = as_default_continuation_def();
+  as_continuation_report report;
+  def.from = 0.0;
+  def.to = 2.0;
+  def.signal = as_model_find_parameter(x.model, "P").index;
+  expect(run(&x, &r, &def, &report), AS_OK, &x.error);
+  for (int i = 0; i < r.count; ++i)
+    assert_near("load", r.point[i].value, r.y[i] * (r.y[i] - 1.5) * (r.y[i] - 1.5), 1e-9);
+  assert_int_equal(report.n_limits, 2);
+  int where[2];
+  find(&r, AS_POINT_LIMIT, where, 2);
+  assert_near("limit", r.point[where[0]].value, 0.5, 1e-11);
+  assert_near("limit", r.point[where[1]].value, 0.0, 1e-11);
+  const as_state *s = as_analysis_state(x.analysis);
+  assert_true(s->u[def.signal] == 2.0 &&
+              s->u[as_model_find_parameter(x.model, "spare").index] == 7.0);
+  bench_free(&x);
+}
+
 // ---- beams ----------------------------------------------------------------------------------------
 
 static double read_height(const bench *x, const as_state *s) {
@@ -457,10 +493,11 @@ static void test_nonsense(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_truss),  cmocka_unit_test(test_pushed_truss),
-      cmocka_unit_test(test_column), cmocka_unit_test(test_lateral),
-      cmocka_unit_test(test_arch),   cmocka_unit_test(test_frame),
-      cmocka_unit_test(test_ends),   cmocka_unit_test(test_nonsense),
+      cmocka_unit_test(test_truss),     cmocka_unit_test(test_pushed_truss),
+      cmocka_unit_test(test_parameter), cmocka_unit_test(test_column),
+      cmocka_unit_test(test_lateral),   cmocka_unit_test(test_arch),
+      cmocka_unit_test(test_frame),     cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_nonsense),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -307,23 +307,27 @@ static void nonsense_is_refused(void **state) {
 
 static int expect_turns(double value, const as_state *state, const as_equilibrium *found,
                         void *user) {
+  const bool by_parameter = state->t == 0.0 && value != 0.0; // then u[0] is the parameter
   (void)user;
-  assert_near("turns", state->u[0], 0.5 * value, 1e-11);
+  assert_near("turns", state->u[by_parameter ? 1 : 0], 0.5 * value, 1e-11);
   assert_int_equal(found->stability, AS_STABLE);
   return 0;
 }
 
-/// A moment t against a spring by formula that knows all turns: phi = t/2, found from rest and followed.
-static void spring_is_wound_up(void **state) {
-  (void)state;
+/// A moment t, or a parameter, against a spring by formula that knows all turns: phi = t/2, found from rest and followed.
+static void wind_up(bool by_parameter) {
   const double values[] = {50.0, 51.0, 60.0, 20.0, 0.0, -90.0};
   as_builder *b = machine_builder(0, 0, 0);
   const as_body_id shaft = bench_link(b, "shaft", 1.0, 1.0, -0.5, 0, 0, false);
   const as_joint_id pin = machine_joint(b, "pin", AS_JOINT_REVOLUTE, AS_GROUND, shaft,
                                         (double[]){0, 0, 0}, (double[]){0, 0, 1});
-  bench_actuator(b, pin, "t - 2*joints.pin.angle");
-  bench x = bench_make(b);
+  as_error error;
   as_sweep_def def = as_default_sweep_def();
+  if (by_parameter && as_builder_add_parameter(b, "M", 3.0, NULL, &error))
+    fail_msg("%s", error.message);
+  bench_actuator(b, pin, by_parameter ? "M - 2*joints.pin.angle" : "t - 2*joints.pin.angle");
+  bench x = bench_make(b);
+  if (by_parameter) def.signal = as_model_find_parameter(x.model, "M").index;
   as_sweep_report report;
   def.values = values;
   def.n_values = 6;
@@ -331,7 +335,21 @@ static void spring_is_wound_up(void **state) {
   expect(as_analysis_sweep(x.analysis, as_model_initial(x.model), &def, &report, &x.error), AS_OK,
          &x.error);
   assert_int_equal(report.n_done, 6);
+  const as_state *s = as_analysis_state(x.analysis);
+  assert_true(s->t == (by_parameter ? 0.0 : -90.0));
+  if (by_parameter) assert_true(s->u[def.signal] == -90.0);
+  def.signal = 7;
+  assert_int_equal(
+      as_analysis_sweep(x.analysis, as_model_initial(x.model), &def, &report, &x.error),
+      AS_ERR_ARGUMENT);
+  assert_non_null(strstr(x.error.message, "no held signal u[7]"));
   bench_free(&x);
+}
+
+static void spring_is_wound_up(void **state) {
+  (void)state;
+  wind_up(false);
+  wind_up(true);
 }
 
 int main(void) {
