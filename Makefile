@@ -10,6 +10,8 @@
 #   make lint       clang-format, equation labels, shellcheck, cppcheck, and clang-tidy (ten minutes); lint-quick: without clang-tidy
 #   make fuzz       each fuzzer for FUZZ_SECONDS (60); needs clang
 #   make random     SEEDS (10000) random machines from seed FIRST (1001) on, beyond those of the tests
+#   make verify     every problem with a known solution by every method: orders, errors against tolerances; one page (some minutes)
+#   make soak       fuzzers, random machines, failing memory, killed runs for SOAK_SECONDS (3600), with seeds from SEED on
 #   make valgrind   the tests, without the slow ones, under valgrind
 #   make portable   the tests with reference BLAS, with OpenBLAS, as on an old processor, with another libm (PASSES)
 #   make other-words  readers and saved states with words of 32 bits and with the other order of bytes (ARCHITECTURES)
@@ -32,6 +34,7 @@ FIRST ?= 1001
 FAULTS ?= 200
 SEED ?= 1
 MUTATE_SECONDS ?= 3600
+SOAK_SECONDS ?= 3600
 PATHS ?= src/core src/model src/elements
 SEEDS ?= 10000
 flagship = examples/machines/landing-gear
@@ -43,7 +46,7 @@ CPPCHECK ?= cppcheck
 
 # The steps of a target run in order; each step uses all processors.
 .NOTPARALLEL:
-.PHONY: all build run test test-all passes lint lint-quick fuzz random valgrind portable other-words abi mutate bench docs pictures format install clean
+.PHONY: all build run test test-all passes lint lint-quick fuzz random verify soak valgrind portable other-words abi mutate bench docs pictures format install clean
 
 all: build
 
@@ -140,6 +143,19 @@ random:
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_random_machines $(FIRST) $(SEEDS)
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/sanitize/tests/test_twins $(FIRST) $(SEEDS)
 
+# A row that falls short ends it with status 1.
+verify:
+	@tools/bootstrap bench
+	$(call cmake,$(BUILD)/bench,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_TESTS=OFF -DALPHASTEP_BENCH=ON)
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/verify --page $(BUILD)/verification.html --csv $(BUILD)/verification.csv
+	@echo "Open $(abspath $(BUILD)/verification.html) in a browser."
+
+soak:
+	@tools/bootstrap test
+	$(call cmake,$(BUILD)/fuzz,-DCMAKE_C_COMPILER=clang -DALPHASTEP_FUZZ=ON -DALPHASTEP_EXAMPLES=OFF -DALPHASTEP_CLI=OFF)
+	$(call cmake,$(BUILD)/sanitize,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_SANITIZE=ON -DALPHASTEP_WEB=OFF)
+	@MAKEFLAGS= tools/soak $(BUILD) $(SOAK_SECONDS) $(SEED)
+
 bench:
 	@tools/bootstrap bench
 	$(call cmake,$(BUILD)/bench,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_TESTS=OFF -DALPHASTEP_BENCH=ON)
@@ -185,7 +201,7 @@ pictures: build
 sources = $(shell find include src cli validation tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
 units = $(filter-out tests/tree/install/% examples/own-element/%,$(filter %.c,$(sources)))
-scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh tests/*/*/*.sh bench/*.sh)
+scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/soak tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh tests/*/*/*.sh bench/*.sh)
 
 lint-quick:
 	@tools/bootstrap lint
