@@ -154,6 +154,38 @@ static as_status take_samples(as_integrator *s) {
   return AS_OK;
 }
 
+/// What the force has changed by since held signals were `before`.
+static as_status force_change(as_integrator *s, const double *before, double *change) {
+  const as_problem_def *def = &s->kin.problem->def;
+  const int n = s->kin.problem->n;
+  asi_evaluator *e = &s->kin.eval;
+  as_point at = asi_point_at_start(&s->stepper, s->stepper.now.v);
+  double *const now = e->u, *const u = s->held + 7 * (size_t)def->n_u;
+  memcpy(u, before, (size_t)def->n_u * sizeof(double));
+  e->u = u;
+  as_status status = asi_eval_function(e, ASI_FN_F, &at, s->kin.block, s->scratch.work);
+  e->u = now;
+  if (status == AS_OK) status = asi_eval_function(e, ASI_FN_F, &at, s->kin.block, change);
+  for (int i = 0; i < n && status == AS_OK; ++i) change[i] -= s->scratch.work[i];
+  return status;
+}
+
+/// Goes on where held signals have changed.
+static as_status jump(as_integrator *s, const double *before) {
+  bool done = false;
+  double *const change = s->stepper.jump.force;
+  as_status status = AS_OK;
+  if (asi_jump_is_possible(&s->stepper)) {
+    const double rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
+    status = force_change(s, before, change);
+    if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, &done);
+    if (status) return status;
+  }
+  if (!done) return asi_restart_forces(s);
+  asi_publish(s, s->stepper.t, &s->stepper.now);
+  return AS_OK;
+}
+
 as_status asi_zoh_act(as_integrator *s, bool *jumped) {
   const as_problem *p = s->kin.problem;
   bool changed = *jumped = false;
@@ -171,7 +203,7 @@ as_status asi_zoh_act(as_integrator *s, bool *jumped) {
     s->sampler[i].pending = false;
   }
   *jumped = changed;
-  if (changed) status = asi_restart_forces(s);
+  if (changed) status = jump(s, old_u);
   if (status == AS_OK) return AS_OK;
   // The results still wait, and so they will be tried again.
   memcpy(s->kin.eval.u, old_u, (size_t)p->def.n_u * sizeof(double));

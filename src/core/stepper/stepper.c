@@ -71,12 +71,23 @@ static void set_parasitic_roots(asi_predictor *p, as_method method, const as_coe
     p->parasitic_roots[i] = (i < p->n_parasitic_roots ? rule[i] : 0.0) + root * rule[i - 1];
 }
 
+static const asi_method *const methods[] = {[AS_METHOD_INDEX3] = &asi_method_index3,
+                                            [AS_METHOD_INDEX2] = &asi_method_index2,
+                                            [AS_METHOD_SOI2] = &asi_method_soi2};
+
+static void accept_and_keep(asi_stepper *s) {
+  methods[s->def->method]->accept(s);
+  asi_jump_keep(s);
+}
+
 as_status asi_stepper_choose(asi_stepper *s, as_error *error) {
-  static const asi_method *const methods[] = {[AS_METHOD_INDEX3] = &asi_method_index3,
-                                              [AS_METHOD_INDEX2] = &asi_method_index2,
-                                              [AS_METHOD_SOI2] = &asi_method_soi2};
   const as_status status = choose_coefficients(s, error);
   s->method = methods[s->def->method];
+  if (s->kin->problem->def.n_samplers > 0) {
+    s->keeping = *s->method;
+    s->keeping.accept = accept_and_keep;
+    s->method = &s->keeping;
+  }
   return status || s->kin->problem->def.n_x == 0 ? status : choose_state_coefficients(s, error);
 }
 
@@ -152,6 +163,7 @@ void asi_stepper_lay_out(asi_stepper *s, asi_layout *layout) {
   s->increment = asi_layout_take(layout, unknowns);
   s->kkt_rhs = asi_layout_take(layout, n + m + k + nx + ny);
   for (int i = 0; i < ASI_HISTORY; ++i) s->predictor.z[i] = asi_layout_take(layout, unknowns);
+  asi_jump_lay_out(s, layout);
 }
 
 as_status asi_stepper_create(asi_stepper *s, as_error *error) {

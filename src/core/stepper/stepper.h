@@ -6,6 +6,7 @@
 /// soi2.c        the SOI2 method
 /// newton.c      solves one step's equations;  predictor.c  a first guess of them
 /// first_step.c  what first and changed steps begin with
+/// jump.c        held signals that change
 /// stiff.c       stiff directions: what a step does not resolve
 /// rows.c        redundant rows along a run;  parasite.c  modes of index-3 that alternate
 #ifndef ALPHASTEP_CORE_STEPPER_STEPPER_H
@@ -81,6 +82,17 @@ typedef struct asi_parasite {
   int count;       ///< of them in a row, lambda has alternated; no more than ASI_PARASITE_STEPS
   double least;    ///< the smallest share of lambda that did, meanwhile
 } asi_parasite;
+
+/// Where held signals change: [SA.3] to [SA.5].
+typedef struct asi_jump_memory {
+  double *kept[2]; ///< B and k_v as the last steps have evaluated them, the latest first
+  double t[2];     ///< when these ended [s]
+  int count;       ///< of them
+  double *change;  ///< n + n_lambda + n_psi: what v', lambda and psi jump by
+  double *slope;   ///< likewise, what their rates do
+  double *velocity, *eta; ///< index-3: v; index-2: eta/h
+  double *force, *turned, *row, *solution; ///< scratch
+} asi_jump_memory;
 
 struct asi_stepper {
   asi_kinematics *kin;
@@ -160,6 +172,8 @@ struct asi_stepper {
     bool leads;             ///< the path foretells steps better than that
   } path;                   ///< where stiff directions come from, [GA.15]
   asi_predictor predictor;
+  asi_method keeping; ///< where there are samplers: the method, which keeps B as well
+  asi_jump_memory jump;
 
   // One step.
   double t1;        ///< end of the step [s]
@@ -252,6 +266,20 @@ as_status asi_index3_blocks(asi_stepper *s, const double *v);
 /// Corrects v so that the first or a changed index-3 step does not excite oscillations of lambda. With
 /// vddot NULL it is only projected.
 as_status asi_index3_velocity(asi_stepper *s, const double *vddot, double *v);
+
+// jump.c ------------------------------------------------------------------------------------------
+
+/// Lays out its memory, if there are samplers.
+void asi_jump_lay_out(asi_stepper *s, asi_layout *layout);
+/// How many numbers are kept of a step.
+size_t asi_jump_kept(const as_problem *p);
+/// Keeps B and k_v of the step that was solved last.
+void asi_jump_keep(asi_stepper *s);
+/// Whether [SA.3] may be solved at the end of the last step, and there are factors for it.
+bool asi_jump_is_possible(const asi_stepper *s);
+/// Held signals have changed the force by `force`: moves v', a, multipliers and what is remembered of them. *done: that has served;
+/// otherwise nothing has changed.
+as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool *done);
 
 // stiff.c -----------------------------------------------------------------------------------------
 

@@ -1,0 +1,278 @@
+/// Where held signals change: accelerations and multipliers jump, and all that steps remember of them moves along.
+///
+/// At a sample q and v stay, and f jumps by df. With the dots of d/dt along the motion, and all of M, B, k_v at its point,
+///
+///     [SA.3]  M J + B^T L + k_v^T P = df,   B J = 0,   k_v J = 0
+///
+/// is what v', lambda and psi jump by. It is solved with the factors of the last step and refined with blocks that are at
+/// hand. A step remembers more than v': a_n, which is v' at t_n + d_n, what multipliers and accelerations were before, which
+/// the next ones are predicted from, and in index-3 form v, which is off the constraints by a multiple of v''. These need the
+/// jump W of v'' in the directions that constraints rule, where nothing else would make it good:
+///
+///     [SA.4]  M W + B^T L' + k_v^T P' = 0,   B W = -3 (dB/dt) J - B [J,v],   k_v W = -2 (dk_v/dt) J - k_q J
+///
+/// In others a_n may be off by d_n W = O(h), which moves v by O(h^2), once for each jump. Then
+///
+///     [SA.5]  v' += J,   a += J + d_n W,   lambda += L,   psi += P,   z(t) += (J, L, P) + (t - t_n) (W, L', P')
+///
+/// and the method goes on as if it had always been on the new branch: it is linear in what is added, and its damping does
+/// not notice.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/stepper/stepper.h"
+#include "lie/space.h"
+
+// Refining ends where what is left is below this share of Newton's tolerance for v', and is given up where one refinement leaves more
+// than this of the one before: there springs are too stiff to be at once what they will be, [ST.10].
+#define OF_TOLERANCE 0.1
+#define SLOWEST_REFINING 0.3
+enum { MOST_REFINEMENTS = 8 };
+
+// ---- what is kept of a step -----------------------------------------------------------------------
+
+static int entries(const as_problem *p, as_block block) {
+  return p->present & AS_BLOCK_BIT(block) ? asi_pattern_nnz(&p->pattern[block]) : 0;
+}
+
+size_t asi_jump_kept(const as_problem *p) {
+  return (size_t)entries(p, AS_BLOCK_G_Q) + (size_t)entries(p, AS_BLOCK_K_V);
+}
+
+void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
+  const as_problem *p = s->kin->problem;
+  if (p->def.n_samplers == 0) return;
+  const size_t n = (size_t)p->n, stage = n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
+  s->jump.change = asi_layout_take(layout, stage);
+  s->jump.slope = asi_layout_take(layout, stage);
+  s->jump.eta = asi_layout_take(layout, (size_t)p->def.n_lambda);
+  s->jump.velocity = asi_layout_take(layout, n);
+  s->jump.turned = asi_layout_take(layout, n);
+  s->jump.row = asi_layout_take(layout, 2 * (stage - n));
+  s->jump.force = asi_layout_take(layout, n);
+  s->jump.solution = asi_layout_take(layout, asi_stepper_unknowns(s));
+  for (int i = 0; i < 2; ++i) s->jump.kept[i] = asi_layout_take(layout, asi_jump_kept(p));
+}
+
+static void copy_blocks(const asi_stepper *s, double *to) {
+  const as_problem *p = s->kin->problem;
+  const size_t b = (size_t)entries(p, AS_BLOCK_G_Q), k_v = (size_t)entries(p, AS_BLOCK_K_V);
+  if (b > 0) memcpy(to, s->kin->block[AS_BLOCK_G_Q].value, b * sizeof(double));
+  if (k_v > 0) memcpy(to + b, s->kin->block[AS_BLOCK_K_V].value, k_v * sizeof(double));
+}
+
+void asi_jump_keep(asi_stepper *s) {
+  double *const oldest = s->jump.kept[1];
+  s->jump.kept[1] = s->jump.kept[0];
+  s->jump.kept[0] = oldest;
+  s->jump.t[1] = s->jump.t[0];
+  s->jump.t[0] = s->t1;
+  if (s->jump.count < 2) ++s->jump.count;
+  copy_blocks(s, oldest);
+}
+
+// ---- the jump ---------------------------------------------------------------------------------------
+
+/// Factors of B in the rows of constraints, and of M: SOI2 weighs it.
+static double of_rows(const asi_stepper *s) {
+  return s->def->method == AS_METHOD_SOI2 ? 1.0 : (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
+}
+static double of_mass(const asi_stepper *s) {
+  return s->def->method == AS_METHOD_SOI2 ? 1.0 - s->c.alpha_m : 1.0;
+}
+static double of_multipliers(const asi_stepper *s) {
+  return s->def->method == AS_METHOD_SOI2 ? (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m) : 1.0;
+}
+
+/// Whether the equations are those above, and there are factors of a step like the next one.
+bool asi_jump_is_possible(const asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const bool soi2 = s->def->method == AS_METHOD_SOI2;
+  const bool two = s->active->unknowns == ASI_UNKNOWNS_TWO_STAGES;
+  return p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_x + p->def.n_y == 0 && !s->first &&
+         !isnan(s->factor_h) && s->factor_compliance == 0.0 && s->kin->compliance == 0.0 &&
+         s->jump.count == 2 && s->def->improved_start && s->def->perturbed_start &&
+         s->def->newton.reuse && !s->path.excited && !(soi2 && (two || !s->kin->mass_known));
+}
+
+/// out = (first part of the kept blocks) x: B x, then k_v x.
+static void multiply_rows(const asi_stepper *s, const double *kept, const double *x, double *out) {
+  const as_problem *p = s->kin->problem;
+  const int m = p->def.n_lambda, rows = m + p->def.n_psi;
+  memset(out, 0, (size_t)rows * sizeof(double));
+  if (m > 0) asi_panels_multiply_add(&p->panels[AS_BLOCK_G_Q], kept, 1.0, x, out);
+  if (rows > m)
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_K_V], kept + entries(p, AS_BLOCK_G_Q), 1.0, x,
+                            out + m);
+}
+
+/// Solves with the factors at hand for motion f and rows c of [SA.3], both where they are given; x has room for all unknowns, and
+/// v', lambda and psi come first in it.
+static as_status solve(asi_stepper *s, const double *f, const double *c, double *x) {
+  const as_problem *p = s->kin->problem;
+  const int n = p->n, rows = p->def.n_lambda + p->def.n_psi;
+  const double mass = of_mass(s), by_row = of_rows(s);
+  memset(x, 0, (size_t)s->active->size * sizeof(double));
+  for (int i = 0; i < n && f; ++i) x[i] = mass * f[i];
+  for (int i = 0; i < rows && c; ++i) x[n + i] = by_row * c[i];
+  const as_status status = asi_solve(s->kin, s->active, s->t, x);
+  for (int i = n; i < n + rows; ++i) x[i] *= of_multipliers(s);
+  return status;
+}
+
+/// r = df - M J - B^T L - k_v^T P, c = -B J, -k_v J
+static void find_rest(asi_stepper *s, const double *force, double *r, double *c) {
+  const as_problem *p = s->kin->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  const double *J = s->jump.change, *kept = s->jump.kept[0];
+  memcpy(r, force, (size_t)n * sizeof(double));
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value, -1.0, J, r);
+  if (m > 0)
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], kept, -1.0, J + n, r);
+  if (p->def.n_psi > 0)
+    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], kept + entries(p, AS_BLOCK_G_Q),
+                                       -1.0, J + n + m, r);
+  multiply_rows(s, kept, J, c);
+  for (int i = 0; i < m + p->def.n_psi; ++i) c[i] = -c[i];
+}
+
+/// [SA.3]; false: factors do not serve.
+static bool find_change(asi_stepper *s, const double *force, double tolerance) {
+  const as_problem *p = s->kin->problem;
+  const int n = p->n, stage = n + p->def.n_lambda + p->def.n_psi;
+  double *const J = s->jump.change, *const x = s->jump.solution;
+  const double of_state = asi_max_motion(p, s->now.vdot);
+  double before = 0.0, contraction = 1.0;
+  memset(J, 0, (size_t)stage * sizeof(double));
+  for (int i = 0; i < MOST_REFINEMENTS; ++i) {
+    if (i > 0) find_rest(s, force, s->work_n, s->jump.row);
+    if (solve(s, i > 0 ? s->work_n : force, i > 0 ? s->jump.row : NULL, x)) return false;
+    for (int k = 0; k < stage; ++k) J[k] += x[k];
+    const double size = asi_max_motion(p, x);
+    if (size == 0.0) return true;
+    if (i > 0) contraction = size / before;
+    if (i > 0 && !(contraction <= SLOWEST_REFINING)) return false;
+    if (i > 0 && size * contraction <= tolerance * fmax(of_state, asi_max_motion(p, J)))
+      return true;
+    before = size;
+  }
+  return false;
+}
+
+/// The rows of [SA.4] in `c`, and B [v,J] of them.
+static as_status find_slope_rows(asi_stepper *s, double *c, double *bracket) {
+  const as_problem *p = s->kin->problem;
+  const int m = p->def.n_lambda, rows = m + p->def.n_psi;
+  const double *J = s->jump.change, per_h = 1.0 / (s->jump.t[0] - s->jump.t[1]);
+  multiply_rows(s, s->jump.kept[1], J, c);
+  multiply_rows(s, s->jump.kept[0], J, bracket);
+  for (int i = 0; i < rows; ++i) c[i] = (i < m ? -3.0 : -2.0) * per_h * (bracket[i] - c[i]);
+  as_space_bracket(p->space, s->now.v, J, s->jump.turned);
+  multiply_rows(s, s->jump.kept[0], s->jump.turned, bracket);
+  for (int i = 0; i < m; ++i) c[i] += bracket[i];
+  if (rows == m || !(p->present & AS_BLOCK_BIT(AS_BLOCK_K_Q))) return AS_OK;
+  const as_point at = asi_point_at_start(s, s->now.v);
+  const as_status status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_K_Q));
+  if (status == AS_OK)
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_K_Q], s->kin->block[AS_BLOCK_K_Q].value, -1.0, J,
+                            c + m);
+  return status;
+}
+
+/// [SA.4], and what eta and, in index-3 form, v jump by.
+static as_status find_slope(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi;
+  double *const c = s->jump.row, *const bracket = c + rows, *const x = s->jump.solution;
+  const double h = s->last_h, lag = s->path.lag, twelfth = h * h / 12.0;
+  memset(s->jump.slope, 0, (size_t)(n + rows) * sizeof(double));
+  memset(s->jump.velocity, 0, (size_t)n * sizeof(double));
+  memset(s->jump.eta, 0, (size_t)m * sizeof(double));
+  if (rows == 0) return AS_OK;
+  as_status status = find_slope_rows(s, c, bracket);
+  if (status == AS_OK) status = solve(s, NULL, c, x);
+  if (status) return status;
+  memcpy(s->jump.slope, x, (size_t)(n + rows) * sizeof(double));
+  if (s->def->method != AS_METHOD_INDEX3 || m == 0) return AS_OK;
+  // [ST.6] B dv = B l/h
+  for (int i = 0; i < rows; ++i) c[i] = i < m ? lag * c[i] + twelfth * bracket[i] : 0.0;
+  status = solve(s, NULL, c, x);
+  memcpy(s->jump.velocity, x, (size_t)n * sizeof(double));
+  return status;
+}
+
+// ---- all that is remembered -----------------------------------------------------------------------
+
+static void add(double *to, double factor, const double *x, int n) {
+  for (int i = 0; i < n; ++i) to[i] += factor * x[i];
+}
+
+/// to += J + e W
+static void add_at(const asi_stepper *s, double e, double *to) {
+  add(to, 1.0, s->jump.change, s->kin->problem->n);
+  add(to, e, s->jump.slope, s->kin->problem->n);
+}
+
+static void move_predictions(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const bool soi2 = s->def->method == AS_METHOD_SOI2;
+  const int n = p->n, stage = n + p->def.n_lambda + p->def.n_psi;
+  const int stages = s->stages;
+  for (int i = 0; i < s->predictor.count; ++i) {
+    const double e = s->predictor.t[i] - s->t;
+    for (int k = 0; k < stages; ++k) {
+      double *const z = s->predictor.z[i] + k * stage;
+      add_at(s, soi2 ? e + s->D * s->last_h : e, z);
+      add(z + n, 1.0, s->jump.change + n, stage - n);
+      add(z + n, e, s->jump.slope + n, stage - n);
+    }
+  }
+}
+
+/// What the path and parasitic modes are seen in.
+static void move_path(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  double back = 0.0;
+  for (int i = 0; i < s->path.count; ++i) {
+    add(s->path.mean[i], -(back + 0.5 * s->path.h[i]), s->jump.change, p->n);
+    back += s->path.h[i];
+  }
+  for (int i = 0; i < 3 && s->def->method == AS_METHOD_INDEX3; ++i)
+    add(s->parasite.past[i], 1.0, s->jump.change + p->n, p->def.n_lambda);
+}
+
+/// [SA.5]
+static void move_all(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const int n = p->n, m = p->def.n_lambda;
+  const double h = s->last_h;
+  asi_values *now = &s->now;
+  add(now->vdot, 1.0, s->jump.change, n);
+  add_at(s, s->a_offset, now->a);
+  add(now->v, 1.0, s->jump.velocity, n);
+  add(now->lambda, 1.0, s->jump.change + n, m);
+  add(now->psi, 1.0, s->jump.change + n + m, p->def.n_psi);
+  add(s->a_rate, 1.0, s->jump.slope, n);
+  move_predictions(s);
+  move_path(s);
+  if (s->def->method != AS_METHOD_SOI2) return;
+  const double *M = s->kin->block[AS_BLOCK_M].value;
+  for (int k = 0; k < 2; ++k) { // p = M a; a_before is h earlier
+    double *const x = s->jump.solution;
+    memset(x, 0, (size_t)n * sizeof(double));
+    add_at(s, s->a_offset - k * h, x);
+    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], M, 1.0, x, k == 0 ? s->p : s->p_before);
+  }
+  add_at(s, s->a_offset - h, s->a_before);
+}
+
+as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool *done) {
+  *done = false;
+  if (!find_change(s, force, OF_TOLERANCE * rtol)) return AS_OK;
+  const as_status status = find_slope(s);
+  if (status) return as_status_is_recoverable(status) ? AS_OK : status;
+  move_all(s);
+  *done = true;
+  return AS_OK;
+}
