@@ -180,6 +180,11 @@ typedef struct as_sampler_def {
   bool hidden; ///< samplers behind it are shown its old signals, too
 } as_sampler_def;
 
+/// Writes f - f_before, n numbers: by how much the force at a point differs from that with held signals u_before, all else
+/// being the same.
+typedef int as_force_change_fn(const as_point *at, const double *u_before, double *change,
+                               void *user);
+
 /// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.
 typedef struct as_problem_def {
   unsigned cookie;            ///< set by as_default_problem_def(): leave it as it is
@@ -210,6 +215,8 @@ typedef struct as_problem_def {
   as_vector_fn *output;           ///< chi
   const as_sampler_def *samplers; ///< n_samplers of them
   int n_samplers;
+  /// The force of what reads held signals that samplers set, less what it was before; NULL: from two evaluations of the force
+  as_force_change_fn *force_change;
   as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
   /// All of the above but M and the accelerations, at once: where several are wanted at a point, what they share need
   /// be found only once. Asked for nothing that the description does not give by itself, and to be the same in every

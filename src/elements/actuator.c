@@ -90,7 +90,7 @@ static int add_curvature(const asi_actuator *a, const as_element_input *in, doub
   if (code) return code;
   if (a->line.kind == ASI_GAUGE_COORDINATE) {
     asi_measure x;
-    if (!asi_measure_coordinate(&x, a->line.of, in, &ends.A, &ends.B, 0.0))
+    if (!asi_measure_place(&x, a->line.of, in, &ends.A, &ends.B, 0.0))
       return asi_retry(in, ASI_WHY_ANGLE);
     asi_measure_curvature(&x, back, m);
     return AS_DONE;

@@ -74,6 +74,16 @@ static const angle_rows *rows_of(asi_coordinate_kind kind) {
   return kind == ASI_COORDINATE_ANGLE_B ? &about_y : &about_z;
 }
 
+static void add_rows(const asi_pair *pair, const asi_row *rows, int n, const as_element_input *in,
+                     const as_element_output *out) {
+  for (int k = 0; k < n; ++k) {
+    if (rows[k].kind == ASI_ROW_SEPARATION)
+      asi_separation_row(pair, rows[k], in, out, 0);
+    else
+      asi_axes_row(pair, rows[k], in, out, 0);
+  }
+}
+
 asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
                          const as_element_input *in) {
   asi_row_sum x = {0};
@@ -82,12 +92,7 @@ asi_row_sum asi_axes_sum(const asi_pair *pair, const asi_row *rows, int n,
                                  .rate = &x.rate,
                                  .gdot_q = x.rate_q,
                                  .acceleration = &x.acceleration};
-  for (int k = 0; k < n; ++k) {
-    if (rows[k].kind == ASI_ROW_SEPARATION)
-      asi_separation_row(pair, rows[k], in, &out, 0);
-    else
-      asi_axes_row(pair, rows[k], in, &out, 0);
-  }
+  add_rows(pair, rows, n, in, &out);
   return x;
 }
 
@@ -142,6 +147,66 @@ bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_
     return measure_angle(x, in, near);
   }
   asi_separation_row(&x->pair, displacement(of), in, &out, 0);
+  return true;
+}
+
+bool asi_measure_place(asi_measure *x, asi_coordinate of, const as_element_input *in,
+                       const asi_frame_now *A, const asi_frame_now *B, double near) {
+  const bool shift = of.kind == ASI_COORDINATE_SHIFT;
+  const bool apart = shift || of.kind == ASI_COORDINATE_DIRECTION;
+  x->of = of;
+  x->value = 0.0;
+  memset(x->q, 0, sizeof x->q);
+  const as_element_output out = {.g = &x->value, .g_q = x->q};
+  asi_pair_init(&x->pair, in, &out, A, B, apart ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
+  if (shift) {
+    asi_separation_row(&x->pair, displacement(of), in, &out, 0);
+    return true;
+  }
+  asi_pair_turn(&x->pair);
+  const angle_rows *rows = rows_of(of.kind);
+  asi_row_sum *const sums[2] = {&x->sine, &x->cosine};
+  for (int k = 0; k < 2; ++k) {
+    sums[k]->value = 0.0;
+    memset(sums[k]->q, 0, sizeof sums[k]->q);
+    add_rows(&x->pair, k == 0 ? rows->sine : rows->cosine, rows->n, in,
+             &(as_element_output){.g = &sums[k]->value, .g_q = sums[k]->q});
+  }
+  const double s = x->sine.value, c = x->cosine.value;
+  x->n = s * s + c * c;
+  if (!(x->n > 0.0)) return false;
+  x->value = asi_unwrap(atan2(s, c), near);
+  for (int i = 0; i < ASI_PAIR; ++i) {
+    x->q[i] = (c * x->sine.q[i] - s * x->cosine.q[i]) / x->n;
+    x->m[i] = s * x->sine.q[i] + c * x->cosine.q[i];
+  }
+  return true;
+}
+
+bool asi_coordinate_value(asi_coordinate of, const as_element_input *in, const asi_frame_now *A,
+                          const asi_frame_now *B, double near, double *value, double *rate) {
+  const bool shift = of.kind == ASI_COORDINATE_SHIFT;
+  const bool apart = shift || of.kind == ASI_COORDINATE_DIRECTION;
+  const as_element_output out = {.g = value, .rate = rate};
+  asi_pair pair;
+  *value = 0.0;
+  if (rate) *rate = 0.0;
+  asi_pair_init(&pair, in, &out, A, B, apart ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
+  if (shift) {
+    asi_separation_row(&pair, displacement(of), in, &out, 0);
+    return true;
+  }
+  asi_pair_turn(&pair);
+  const angle_rows *rows = rows_of(of.kind);
+  double s = 0.0, c = 0.0, s_rate = 0.0, c_rate = 0.0;
+  const as_element_output sine = {.g = &s, .rate = rate ? &s_rate : NULL};
+  const as_element_output cosine = {.g = &c, .rate = rate ? &c_rate : NULL};
+  add_rows(&pair, rows->sine, rows->n, in, &sine);
+  add_rows(&pair, rows->cosine, rows->n, in, &cosine);
+  const double n = s * s + c * c;
+  if (!(n > 0.0)) return false;
+  *value = asi_unwrap(atan2(s, c), near);
+  if (rate) *rate = (c * s_rate - s * c_rate) / n;
   return true;
 }
 

@@ -39,6 +39,14 @@ typedef struct asi_measure {
 bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_input *in,
                             const asi_frame_now *A, const asi_frame_now *B, double near);
 
+/// The same without rates, their derivatives and accelerations.
+bool asi_measure_place(asi_measure *x, asi_coordinate of, const as_element_input *in,
+                       const asi_frame_now *A, const asi_frame_now *B, double near);
+
+/// The value alone, and the rate unless that is NULL; the same in every bit.
+bool asi_coordinate_value(asi_coordinate of, const as_element_input *in, const asi_frame_now *A,
+                          const asi_frame_now *B, double near, double *value, double *rate);
+
 /// Adds -force D_q c_q^T, 12 x 12.
 void asi_measure_curvature(const asi_measure *x, double force, double *f_q);
 

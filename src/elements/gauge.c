@@ -107,9 +107,15 @@ static int read_coordinate(const asi_gauge *g, const as_element_input *in, const
                            const double *turns, asi_reading *out) {
   asi_measure x;
   const double near = g->turn >= 0 && turns ? turns[g->turn] : 0.0;
-  if (!asi_measure_coordinate(&x, g->of, in, &ends->A, &ends->B, near))
+  if (!(g->rate ? asi_measure_coordinate : asi_measure_place)(&x, g->of, in, &ends->A, &ends->B,
+                                                              near))
     return asi_retry(in, ASI_WHY_ANGLE);
-  take(g, x.value, x.rate, x.q, x.rate_q, out);
+  if (g->rate) {
+    take(g, x.value, x.rate, x.q, x.rate_q, out);
+    return AS_DONE;
+  }
+  out->value = x.value;
+  memcpy(out->q, x.q, sizeof out->q);
   return AS_DONE;
 }
 
@@ -183,5 +189,26 @@ int asi_gauge_read(const asi_gauge *g, const as_element_input *in, const void *d
   if (g->kind == ASI_GAUGE_COORDINATE) return read_coordinate(g, &two, &ends, turns, out);
   if (g->kind == ASI_GAUGE_ROTATION) return read_rotation(g, &two, &ends, out);
   read_frame(g, two.body[0], &ends.A, out);
+  return AS_DONE;
+}
+
+int asi_gauge_value(const asi_gauge *g, const as_element_input *in, const void *data,
+                    const double *turns, double *out) {
+  asi_reading x;
+  if (g->kind != ASI_GAUGE_COORDINATE) {
+    const int code = asi_gauge_read(g, in, data, turns, &x);
+    *out = x.value;
+    return code;
+  }
+  as_element_input two = *in;
+  asi_ends_now ends;
+  const double near = g->turn >= 0 && turns ? turns[g->turn] : 0.0;
+  double value, rate;
+  for (int s = 0; s < 2; ++s) two.body[s] = in->body[g->body[s]];
+  const int code = asi_ends_move(&g->ends, in->t, &ends);
+  if (code) return code;
+  if (!asi_coordinate_value(g->of, &two, &ends.A, &ends.B, near, &value, g->rate ? &rate : NULL))
+    return asi_retry(&two, ASI_WHY_ANGLE);
+  *out = g->rate ? rate : value;
   return AS_DONE;
 }

@@ -52,6 +52,10 @@ typedef struct asi_reading {
 int asi_gauge_read(const asi_gauge *gauge, const as_element_input *in, const void *data,
                    const double *turns, asi_reading *out);
 
+/// The value alone, the same in every bit.
+int asi_gauge_value(const asi_gauge *gauge, const as_element_input *in, const void *data,
+                    const double *turns, double *out);
+
 /// Whether it depends on velocities.
 bool asi_gauge_is_rate(const asi_gauge *gauge);
 

@@ -13,20 +13,16 @@ static int look_at(const as_model *m, int k, const as_point *at, const double *n
                    double *rate) {
   as_body_motion body[2];
   asi_gauge gauge = m->turn[k];
-  asi_reading x;
   as_element_input in = {.t = at->t, .u = at->u};
   for (int e = 0; e < 2; ++e) {
     asi_model_motion(m, gauge.body[e], at->q, at->v, &body[e]);
     in.body[e] = &body[e];
     gauge.body[e] = e;
   }
-  int code = asi_gauge_read(&gauge, &in, NULL, near, &x);
-  *angle = x.value;
+  const int code = asi_gauge_value(&gauge, &in, NULL, near, angle);
   if (code || rate == NULL) return code;
   gauge.rate = true;
-  code = asi_gauge_read(&gauge, &in, NULL, near, &x);
-  *rate = x.value;
-  return code;
+  return asi_gauge_value(&gauge, &in, NULL, near, rate);
 }
 
 /// Out holds the signals as they were.

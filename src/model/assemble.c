@@ -392,20 +392,24 @@ static inline const as_body_motion *visit(walk *w, const asi_placed *e, int b, u
   return motion;
 }
 
+static void begin_walk(walk *w, const as_model *m, const as_point *at, const target *to) {
+  w->m = m;
+  w->at = at;
+  w->to = to;
+  w->own = body_output(to);
+  w->plan.shape = -1;
+  // Bodies, multipliers and what is read are set for each element.
+  w->in.t = at->t;
+  w->in.u = at->u;
+  w->in.x = at->x;
+  w->in.y = at->y;
+  w->in.why = NULL;
+  forget(&w->bodies);
+}
+
 static int evaluate_elements(const as_model *m, const as_point *at, const target *to) {
   walk w;
-  w.m = m;
-  w.at = at;
-  w.to = to;
-  w.own = body_output(to);
-  w.plan.shape = -1;
-  // Bodies, multipliers and what is read are set for each element.
-  w.in.t = at->t;
-  w.in.u = at->u;
-  w.in.x = at->x;
-  w.in.y = at->y;
-  w.in.why = NULL;
-  forget(&w.bodies);
+  begin_walk(&w, m, at, to);
   const unsigned wanted = wants(m, to), all = wants_bodies(&w.own) ? ~0u : 0;
   const asi_ball_output ball = ball_output(to);
   const bool balls = wants_balls(&ball);
@@ -500,6 +504,32 @@ static int jacobian_with_blocks(const as_point *at, as_block_set wanted, as_matr
   return evaluate_with_blocks(at, &out, user);
 }
 
+/// Of elements that read sampled signals alone.
+static int force_change(const as_point *at, const double *u_before, double *out, void *user) {
+  const as_model *m = user;
+  const asi_control *c = m->blocks;
+  const target to = {.force = out};
+  walk w;
+  memset(out, 0, (size_t)m->n * sizeof(double));
+  if (c->n_held_readers == 0) return AS_DONE;
+  begin_walk(&w, m, at, &to);
+  begin_local(m, &w.local);
+  for (int pass = 0; pass < 2; ++pass) {
+    w.in.u = pass == 0 ? u_before : at->u;
+    for (int i = 0; i < m->n && pass == 1; ++i) out[i] = -out[i];
+    for (int k = 0; k < c->n_held_readers; ++k) {
+      const int number = c->held_reader[k];
+      const asi_placed *e = &m->element[number];
+      unsigned held = 0;
+      if (e->shape != w.plan.shape) make_plan(m, e->shape, ASI_WANT_FORCE, &w.local, &to, &w.plan);
+      for (int b = 0; b < e->e.n_bodies; ++b) w.in.body[b] = visit(&w, e, b, 0, &held);
+      const int code = evaluate_element(&w, e);
+      if (code) return code > 0 ? ASI_BLAMED + number : -(ASI_BLAMED + number);
+    }
+  }
+  return AS_DONE;
+}
+
 static int state_rate(const as_point *at, double *out, void *user) {
   return asi_blocks_evaluate(user, at, &(as_evaluation){.state_rate = out});
 }
@@ -544,6 +574,7 @@ void asi_model_callbacks(as_problem_def *def, const as_model *m) {
     def->output = output;
     def->jacobian = jacobian_with_blocks;
     def->evaluate = evaluate_with_blocks;
+    def->force_change = force_change;
   }
   if (m->n_massive > 0) {
     def->mass = mass_of_all;

@@ -54,7 +54,8 @@ static void find_acceleration(const as_model *m, const as_point *at, int body,
 }
 
 /// Reads all that a formula's element depends on.
-static int read_all(const as_model *m, const as_point *at, int element, char *why, look *x) {
+static int read_all(const as_model *m, const as_point *at, int element, char *why, bool derivatives,
+                    look *x) {
   const asi_placed *e = &m->element[element];
   x->m = m;
   x->at = at;
@@ -70,6 +71,11 @@ static int read_all(const as_model *m, const as_point *at, int element, char *wh
   asi_probe_input more = {x->acceleration, m->gravity, NULL};
   for (int i = 0; i < x->data->n_gauges; ++i) {
     const asi_gauge *g = &asi_block_row_gauges(x->data)[i];
+    if (!derivatives && g->kind == ASI_GAUGE_COORDINATE) {
+      const int code = asi_gauge_value(g, &x->in, x->data, turns, &x->value[i]);
+      if (code) return code;
+      continue;
+    }
     if (asi_gauge_reads_reaction(g))
       more.lambda = at->lambda + m->element[m->joint[g->joint].element].row;
     const int code = asi_probe_read(g, &x->in, &more, x->data, turns, &x->reading[i]);
@@ -81,7 +87,7 @@ static int read_all(const as_model *m, const as_point *at, int element, char *wh
 
 int asi_blocks_measure(const as_model *m, const as_point *at, int element, double *out) {
   look x;
-  const int code = read_all(m, at, element, NULL, &x);
+  const int code = read_all(m, at, element, NULL, false, &x);
   if (code == AS_DONE) memcpy(out, x.value, (size_t)x.data->n_gauges * sizeof(double));
   return code;
 }
@@ -191,7 +197,7 @@ static int evaluate_row(const as_model *m, const as_point *at, const asi_row_pla
   look x;
   double value, by_slot[ASI_FORMULA_SLOTS];
   double *to = row->kind == AS_SIGNAL_STATE ? out->state_rate : out->output;
-  int code = read_all(m, at, row->element, NULL, &x);
+  int code = read_all(m, at, row->element, NULL, derivatives, &x);
   if (code == AS_DONE)
     code = asi_formula_signals(x.data->formula.curve->formula, &x.in, x.value, &value,
                                derivatives ? by_slot : NULL);
@@ -300,7 +306,7 @@ static void guess_output(const as_model *m, const as_point *at, int y, double *o
     look x;
     double value;
     const int element = c->row[number].element;
-    if (read_all(m, at, element, NULL, &x) == AS_DONE &&
+    if (read_all(m, at, element, NULL, false, &x) == AS_DONE &&
         asi_formula_signals(x.data->formula.curve->formula, &x.in, x.value, &value, NULL) ==
             AS_DONE)
       out[y] = value;
@@ -345,6 +351,6 @@ void asi_blocks_explain(const as_model *m, const as_point *at, int element, char
   double value, by_slot[ASI_FORMULA_SLOTS];
   const bool complete = at->v && at->vdot && at->y && (at->x || m->blocks->n_x == 0) &&
                         (at->lambda || m->n_lambda == 0);
-  if (complete && read_all(m, at, element, why, &x) == AS_DONE)
+  if (complete && read_all(m, at, element, why, true, &x) == AS_DONE)
     (void)asi_formula_signals(x.data->formula.curve->formula, &x.in, x.value, &value, by_slot);
 }

@@ -46,6 +46,8 @@ struct asi_control {
   bool *fresh;   ///< n_y: at samples it is found anew, since it depends on what is sampled
   asi_reader_place *reader;
   int n_readers;
+  int *held_reader; ///< n_held_readers: elements whose forces read sampled signals
+  int n_held_readers;
   asi_sampler_place *sampler;
   as_sampler_def *sampler_def;
   int n_samplers;

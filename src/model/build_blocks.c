@@ -441,6 +441,7 @@ void asi_blocks_free(asi_control *c) {
   free(c->row_of_y);
   free(c->fresh);
   free(c->reader);
+  free(c->held_reader);
   free(c->sampler);
   free(c->sampler_def);
   free(c->list);
@@ -611,6 +612,30 @@ static as_status find_readers(as_model *m, as_error *error) {
   return AS_OK;
 }
 
+/// Whether an element reads a sampled signal.
+static bool reads_held(const as_model *m, const asi_placed *e) {
+  const asi_formula *formula[ASI_EFFORTS];
+  const int n_formulas = list_formulas(e, formula);
+  const int first = ASI_SLOT_PARAMETER + m->n_parameters + m->n_turns;
+  for (int k = 0; k < n_formulas; ++k) {
+    const asi_expression *x = asi_formula_expression(formula[k]);
+    for (int i = 0; i < x->n_slots; ++i) {
+      const int slot = asi_expression_slots(x)[i];
+      if (slot >= first && slot < ASI_SLOT_MEASURE) return true;
+    }
+  }
+  return false;
+}
+
+static as_status find_held_readers(as_model *m, as_error *error) {
+  asi_control *c = m->blocks;
+  c->held_reader = asi_calloc((size_t)m->n_elements, sizeof(int));
+  if (c->held_reader == NULL) return asi_fail_memory(error);
+  for (int i = 0; i < m->n_elements; ++i)
+    if (reads_held(m, &m->element[i])) c->held_reader[c->n_held_readers++] = i;
+  return AS_OK;
+}
+
 static as_status find_patterns(as_model *m, const as_problem_def *def,
                                asi_pattern pattern[AS_BLOCK_COUNT], size_t *count,
                                as_error *error) {
@@ -667,6 +692,7 @@ as_status asi_blocks_describe(as_model *m, as_problem_def *def, asi_pattern patt
   c->linear_position = asi_calloc((size_t)c->n_linear, sizeof *c->linear_position);
   if (c->linear_position == NULL) return asi_fail_memory(error);
   as_status status = find_readers(m, error);
+  if (status == AS_OK) status = find_held_readers(m, error);
   if (status == AS_OK) status = find_patterns(m, def, pattern, &count, error);
   if (status == AS_OK) status = find_positions(m, pattern, count, error);
   return status;

@@ -161,6 +161,12 @@ static as_status force_change(as_integrator *s, const double *before, double *ch
   asi_evaluator *e = &s->kin.eval;
   as_point at = asi_point_at_start(&s->stepper, s->stepper.now.v);
   double *const now = e->u, *const u = s->held + 7 * (size_t)def->n_u;
+  if (def->force_change) {
+    at.u = now;
+    at.lambda = s->stepper.now.lambda;
+    at.vdot = NULL;
+    return asi_eval_force_change(e, &at, before, change);
+  }
   memcpy(u, before, (size_t)def->n_u * sizeof(double));
   e->u = u;
   as_status status = asi_eval_function(e, ASI_FN_F, &at, s->kin.block, s->scratch.work);

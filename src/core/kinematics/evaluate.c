@@ -293,6 +293,14 @@ as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_po
   return status;
 }
 
+as_status asi_eval_force_change(asi_evaluator *e, const as_point *at, const double *u_before,
+                                double *out) {
+  const as_problem_def *def = &e->problem->def;
+  const int code = def->force_change(at, u_before, out, def->user);
+  const as_status status = check_code(e, code, "force_change", at);
+  return status ? status : check_vector(e, "force", ASI_FN_F, out, at);
+}
+
 /// [DI.1] with F(s) at q o exp(s v), t + s, fixed v
 as_status asi_eval_along_motion(asi_evaluator *e, asi_function function, const as_point *at,
                                 double increment, double *out) {

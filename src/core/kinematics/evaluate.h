@@ -55,6 +55,10 @@ as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wan
 as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
                             const as_matrix *blocks, double *out);
 
+/// Evaluates what held signals change of the force, by the problem's callback.
+as_status asi_eval_force_change(asi_evaluator *e, const as_point *at, const double *u_before,
+                                double *out);
+
 /// Evaluates functions, out[function] where it is not NULL, and given blocks by the callback that does so at once.
 /// False, with nothing evaluated, if there is none or it did not work: then one by one will tell why. Constraint
 /// forces, and what else rests on blocks, are added by asi_eval_complete().

@@ -268,8 +268,8 @@ static void move_all(asi_stepper *s) {
 }
 
 as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool *done) {
-  *done = false;
-  if (!find_change(s, force, OF_TOLERANCE * rtol)) return AS_OK;
+  *done = asi_max_force(s->kin->problem, force) == 0.0;
+  if (*done || !find_change(s, force, OF_TOLERANCE * rtol)) return AS_OK;
   const as_status status = find_slope(s);
   if (status) return as_status_is_recoverable(status) ? AS_OK : status;
   move_all(s);
