@@ -275,6 +275,7 @@ static as_status begin(as_integrator *s, double t) {
   s->stepper.history.refining = 1.0;
   s->stepper.history.refining_age = 0;
   asi_predictor_reset(&s->stepper.predictor);
+  asi_jump_forget(&s->stepper);
   s->stepper.last_h = s->mesh.h = s->mesh.jump = (double)NAN;
   bool jumped = false;
   as_status status = asi_zoh_act(s, &jumped);
@@ -424,6 +425,7 @@ as_status asi_restart(as_integrator *s, const bool *active, const double *restit
     return status;
   }
   go_on(s);
+  asi_jump_forget(&s->stepper);
   s->stepper.forward = true;
   return AS_OK;
 }

@@ -349,6 +349,20 @@ void asi_control_note(as_integrator *s) {
   remember_means(s);
 }
 
+void asi_control_move(as_integrator *s) {
+  const asi_jump_memory *jump = &s->stepper.jump;
+  double back = 0.0;
+  for (int k = 1; k < 3; ++k) {
+    const double middle = back + 0.5 * s->control.mean_h[k];
+    for (int i = 0; i < s->kin.problem->n; ++i) {
+      s->control.mean[k][i] += jump->change[i] - middle * jump->slope[i];
+      s->control.slow[k][i] += jump->change[i];
+    }
+    back += s->control.mean_h[k];
+  }
+  for (int i = 0; i < s->kin.problem->n; ++i) s->control.slow[0][i] += jump->change[i];
+}
+
 /// [SC.8] What Newton's method may leave of q, v and x.
 static void set_allowed(as_integrator *s) {
   const int n = s->kin.problem->n;

@@ -123,6 +123,8 @@ void asi_control_sizes(as_integrator *s);
 double asi_rate_at_rest(const as_integrator *s);
 /// Notes a step of given size that has been solved, for later automatic ones.
 void asi_control_note(as_integrator *s);
+/// Moves what is known of v' in earlier steps as it has jumped now.
+void asi_control_move(as_integrator *s);
 /// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
 /// time that is of interest, for the first step of a system at rest.
 as_status asi_automatic_step(as_integrator *s, double stop, double hint);

@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 13, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 14, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -140,6 +140,21 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
 }
 
+/// What held signals that change need of the steps before.
+static void visit_jump(as_integrator *s, asi_archive *a) {
+  const as_problem *p = s->kin.problem;
+  asi_jump_memory *jump = &s->stepper.jump;
+  if (!asi_jump_applies(&s->stepper)) return;
+  asi_archive_int(a, &jump->count, 0, 2);
+  asi_archive_doubles(a, jump->t, 2);
+  for (int i = 0; i < jump->count; ++i) asi_archive_doubles(a, jump->kept[i], asi_jump_kept(p));
+  asi_archive_doubles(a, jump->change,
+                      (size_t)p->n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi);
+  asi_archive_doubles(a, jump->last_force, (size_t)p->n);
+  asi_archive_double(a, &jump->contraction);
+  asi_archive_count(a, &jump->factor_age);
+}
+
 static void visit_constraints(as_integrator *s, asi_archive *a) {
   asi_redundancy *r = &s->kin.redundancy;
   const size_t rows = (size_t)r->rows;
@@ -250,6 +265,7 @@ static void visit_state(as_integrator *s, asi_archive *a) {
   visit_values(s, &s->stepper.now, a);
   visit_last_step(s, a);
   visit_history(s, a);
+  visit_jump(s, a);
   visit_constraints(s, a);
   visit_newton(s, a);
   asi_archive_doubles(a, s->kin.eval.u, (size_t)def->n_u);
@@ -292,6 +308,17 @@ static bool b_makes_sense(const as_integrator *s) {
          all_finite(s->stepper.b_n.value, s->stepper.b_n.col_start[s->stepper.b_n.cols]);
 }
 
+static bool jump_makes_sense(const as_integrator *s) {
+  const as_problem *p = s->kin.problem;
+  const asi_jump_memory *jump = &s->stepper.jump;
+  if (!asi_jump_applies(&s->stepper)) return true;
+  for (int i = 0; i < jump->count; ++i)
+    if (!all_finite(jump->kept[i], (int)asi_jump_kept(p))) return false;
+  return (jump->count < 2 || jump->t[0] > jump->t[1]) && jump->contraction >= 0.0 &&
+         all_finite(jump->change, p->n + p->def.n_lambda + p->def.n_psi) &&
+         all_finite(jump->last_force, p->n);
+}
+
 static bool windows_make_sense(const as_integrator *s) {
   bool sense = all_finite(s->control.third, s->kin.problem->n);
   for (int i = 0; i < 3; ++i)
@@ -320,7 +347,7 @@ static bool makes_sense(const as_integrator *s) {
          isfinite(s->control.vibration) && s->control.amplified >= 0.0 &&
          s->control.longest >= 0.0 && windows_make_sense(s) && s->kin.eval.rate > 0.0 &&
          isfinite(s->kin.eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
-         (s->stepper.first || s->stepper.predictor.count > 0) &&
+         jump_makes_sense(s) && (s->stepper.first || s->stepper.predictor.count > 0) &&
          (isnan(s->stepper.factor_h) ||
           (has_factors(s->stepper.active) && (!decoupled || has_factors(&s->stepper.eta))));
 }

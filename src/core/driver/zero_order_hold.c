@@ -184,10 +184,12 @@ static as_status jump(as_integrator *s, const double *before) {
   if (asi_jump_is_possible(&s->stepper)) {
     const double rtol = isnan(s->def.newton.rtol) ? 1e-8 : s->def.newton.rtol;
     status = force_change(s, before, change);
-    if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, &done);
+    if (status == AS_OK && asi_max_force(s->kin.problem, change) == 0.0) return AS_OK;
+    if (status == AS_OK) status = asi_jump(&s->stepper, change, rtol, isnan(s->def.step), &done);
     if (status) return status;
   }
   if (!done) return asi_restart_forces(s);
+  asi_control_move(s);
   asi_publish(s, s->stepper.t, &s->stepper.now);
   return AS_OK;
 }

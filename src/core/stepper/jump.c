@@ -26,14 +26,23 @@
 
 // Refining ends where what is left is below this share of Newton's tolerance for v', and is given up where one refinement leaves more
 // than this of the one before: there springs are too stiff to be at once what they will be, [ST.10].
-#define OF_TOLERANCE 0.1
+#define OF_TOLERANCE 0.3
 #define SLOWEST_REFINING 0.3
 enum { MOST_REFINEMENTS = 8 };
+// What a refinement left before is expected of the next one with this margin, and never less than this.
+#define CAREFUL 3.0
+#define LEAST_CONTRACTION 1e-5
 
 // ---- what is kept of a step -----------------------------------------------------------------------
 
 static int entries(const as_problem *p, as_block block) {
   return p->present & AS_BLOCK_BIT(block) ? asi_pattern_nnz(&p->pattern[block]) : 0;
+}
+
+bool asi_jump_applies(const asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  return s->def->method != AS_METHOD_SOI2 && p->def.n_samplers > 0 &&
+         p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_x + p->def.n_y == 0;
 }
 
 size_t asi_jump_kept(const as_problem *p) {
@@ -42,17 +51,25 @@ size_t asi_jump_kept(const as_problem *p) {
 
 void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
   const as_problem *p = s->kin->problem;
-  if (p->def.n_samplers == 0) return;
+  if (!asi_jump_applies(s)) return;
   const size_t n = (size_t)p->n, stage = n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
   s->jump.change = asi_layout_take(layout, stage);
   s->jump.slope = asi_layout_take(layout, stage);
-  s->jump.eta = asi_layout_take(layout, (size_t)p->def.n_lambda);
   s->jump.velocity = asi_layout_take(layout, n);
+  s->jump.eta = asi_layout_take(layout, (size_t)p->def.n_lambda);
   s->jump.turned = asi_layout_take(layout, n);
   s->jump.row = asi_layout_take(layout, 2 * (stage - n));
   s->jump.force = asi_layout_take(layout, n);
+  s->jump.last_force = asi_layout_take(layout, n);
   s->jump.solution = asi_layout_take(layout, asi_stepper_unknowns(s));
   for (int i = 0; i < 2; ++i) s->jump.kept[i] = asi_layout_take(layout, asi_jump_kept(p));
+}
+
+void asi_jump_forget(asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  s->jump.count = 0;
+  s->jump.factor_age = 0;
+  if (asi_jump_applies(s)) memset(s->jump.last_force, 0, (size_t)p->n * sizeof(double));
 }
 
 static void copy_blocks(const asi_stepper *s, double *to) {
@@ -74,26 +91,14 @@ void asi_jump_keep(asi_stepper *s) {
 
 // ---- the jump ---------------------------------------------------------------------------------------
 
-/// Factors of B in the rows of constraints, and of M: SOI2 weighs it.
-static double of_rows(const asi_stepper *s) {
-  return s->def->method == AS_METHOD_SOI2 ? 1.0 : (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m);
-}
-static double of_mass(const asi_stepper *s) {
-  return s->def->method == AS_METHOD_SOI2 ? 1.0 - s->c.alpha_m : 1.0;
-}
-static double of_multipliers(const asi_stepper *s) {
-  return s->def->method == AS_METHOD_SOI2 ? (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m) : 1.0;
-}
+/// The factor of B in the rows of constraints.
+static double of_rows(const asi_stepper *s) { return (1.0 - s->c.alpha_f) / (1.0 - s->c.alpha_m); }
 
-/// Whether the equations are those above, and there are factors of a step like the next one.
+/// Whether there are factors of a step like the next one, and nothing that a jump would have to be seen in besides.
 bool asi_jump_is_possible(const asi_stepper *s) {
-  const as_problem *p = s->kin->problem;
-  const bool soi2 = s->def->method == AS_METHOD_SOI2;
-  const bool two = s->active->unknowns == ASI_UNKNOWNS_TWO_STAGES;
-  return p->def.force_kind == AS_FORCE_ADDITIVE && p->def.n_x + p->def.n_y == 0 && !s->first &&
-         !isnan(s->factor_h) && s->factor_compliance == 0.0 && s->kin->compliance == 0.0 &&
-         s->jump.count == 2 && s->def->improved_start && s->def->perturbed_start &&
-         s->def->newton.reuse && !s->path.excited && !(soi2 && (two || !s->kin->mass_known));
+  return asi_jump_applies(s) && !s->first && !isnan(s->factor_h) && s->factor_compliance == 0.0 &&
+         s->kin->compliance == 0.0 && s->jump.count == 2 && s->def->improved_start &&
+         s->def->perturbed_start && s->def->newton.reuse && !s->path.excited;
 }
 
 /// out = (first part of the kept blocks) x: B x, then k_v x.
@@ -112,13 +117,11 @@ static void multiply_rows(const asi_stepper *s, const double *kept, const double
 static as_status solve(asi_stepper *s, const double *f, const double *c, double *x) {
   const as_problem *p = s->kin->problem;
   const int n = p->n, rows = p->def.n_lambda + p->def.n_psi;
-  const double mass = of_mass(s), by_row = of_rows(s);
+  const double by_row = of_rows(s);
   memset(x, 0, (size_t)s->active->size * sizeof(double));
-  for (int i = 0; i < n && f; ++i) x[i] = mass * f[i];
+  for (int i = 0; i < n && f; ++i) x[i] = f[i];
   for (int i = 0; i < rows && c; ++i) x[n + i] = by_row * c[i];
-  const as_status status = asi_solve(s->kin, s->active, s->t, x);
-  for (int i = n; i < n + rows; ++i) x[i] *= of_multipliers(s);
-  return status;
+  return asi_solve(s->kin, s->active, s->t, x);
 }
 
 /// r = df - M J - B^T L - k_v^T P, c = -B J, -k_v J
@@ -128,8 +131,7 @@ static void find_rest(asi_stepper *s, const double *force, double *r, double *c)
   const double *J = s->jump.change, *kept = s->jump.kept[0];
   memcpy(r, force, (size_t)n * sizeof(double));
   asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value, -1.0, J, r);
-  if (m > 0)
-    asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], kept, -1.0, J + n, r);
+  if (m > 0) asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_G_Q], kept, -1.0, J + n, r);
   if (p->def.n_psi > 0)
     asi_panels_multiply_transposed_add(&p->panels[AS_BLOCK_K_V], kept + entries(p, AS_BLOCK_G_Q),
                                        -1.0, J + n + m, r);
@@ -137,24 +139,53 @@ static void find_rest(asi_stepper *s, const double *force, double *r, double *c)
   for (int i = 0; i < m + p->def.n_psi; ++i) c[i] = -c[i];
 }
 
-/// [SA.3]; false: factors do not serve.
+static void add(double *restrict to, double factor, const double *restrict x, int n) {
+  for (int i = 0; i < n; ++i) to[i] += factor * x[i];
+}
+
+/// How much the force has changed along what it changed by at the jump before, over that.
+static double share_of_last(const asi_stepper *s, const double *force) {
+  const double *const typical = s->kin->problem->typical, *const last = s->jump.last_force;
+  double both = 0.0, own = 0.0;
+  for (int i = 0; i < s->kin->problem->n; ++i) {
+    const double x = last[i] * typical[i];
+    both += force[i] * typical[i] * x;
+    own += x * x;
+  }
+  return own > 0.0 ? both / own : 0.0;
+}
+
+static void scale(double *x, double factor, int n) {
+  for (int i = 0; i < n; ++i) x[i] *= factor;
+}
+
+/// What a refinement will leave, if that was seen with factors that were at least as old.
+static double expected(const asi_stepper *s) {
+  return s->jump.factor_age >= s->factor_age ? CAREFUL * s->jump.contraction : 1.0;
+}
+
+/// [SA.3], from the jump before as a first guess, in the direction of that; false: factors do not serve.
 static bool find_change(asi_stepper *s, const double *force, double tolerance) {
   const as_problem *p = s->kin->problem;
   const int n = p->n, stage = n + p->def.n_lambda + p->def.n_psi;
   double *const J = s->jump.change, *const x = s->jump.solution;
-  const double of_state = asi_max_motion(p, s->now.vdot);
-  double before = 0.0, contraction = 1.0;
-  memset(J, 0, (size_t)stage * sizeof(double));
+  const double of_state = asi_max_motion(p, s->now.vdot), share = share_of_last(s, force);
+  double before = 0.0, contraction = expected(s);
+  scale(J, share, stage);
   for (int i = 0; i < MOST_REFINEMENTS; ++i) {
-    if (i > 0) find_rest(s, force, s->work_n, s->jump.row);
-    if (solve(s, i > 0 ? s->work_n : force, i > 0 ? s->jump.row : NULL, x)) return false;
-    for (int k = 0; k < stage; ++k) J[k] += x[k];
+    const bool rest = i > 0 || share != 0.0;
+    if (rest) find_rest(s, force, s->work_n, s->jump.row);
+    if (solve(s, rest ? s->work_n : force, rest ? s->jump.row : NULL, x)) return false;
+    add(J, 1.0, x, stage);
     const double size = asi_max_motion(p, x);
     if (size == 0.0) return true;
-    if (i > 0) contraction = size / before;
+    if (i > 0) {
+      contraction = size / before;
+      s->jump.contraction = fmax(contraction, LEAST_CONTRACTION);
+      s->jump.factor_age = s->factor_age;
+    }
     if (i > 0 && !(contraction <= SLOWEST_REFINING)) return false;
-    if (i > 0 && size * contraction <= tolerance * fmax(of_state, asi_max_motion(p, J)))
-      return true;
+    if (size * contraction <= tolerance * fmax(of_state, asi_max_motion(p, J))) return true;
     before = size;
   }
   return false;
@@ -180,20 +211,36 @@ static as_status find_slope_rows(asi_stepper *s, double *c, double *bracket) {
   return status;
 }
 
-/// [SA.4], and what eta and, in index-3 form, v jump by.
+/// W, and index-2's eta/h, which makes up for the local error l of positions, -B B_n^T eta = B l/h:
+/// what it jumps by is what B l/h^2 does.
+static as_status solve_slope(asi_stepper *s, const double *c, const double *bracket) {
+  const as_problem *p = s->kin->problem;
+  const int n = p->n, m = p->def.n_lambda, stage = n + m + p->def.n_psi;
+  const double h = s->last_h, twelfth = h * h / 12.0, by_row = of_rows(s);
+  const bool coupled = s->active->unknowns == ASI_UNKNOWNS_WITH_ETA;
+  double *const x = s->jump.solution, *const e = s->jump.eta;
+  for (int i = 0; i < m; ++i) e[i] = (s->path.lag * c[i] + twelfth * bracket[i]) / (s->c.beta * h);
+  memset(x, 0, (size_t)s->active->size * sizeof(double));
+  for (int i = n; i < stage; ++i) x[i] = by_row * c[i - n];
+  for (int i = 0; i < m && coupled; ++i) x[stage + i] = by_row * c[i] + e[i];
+  as_status status = asi_solve(s->kin, s->active, s->t, x);
+  if (status) return status;
+  memcpy(s->jump.slope, x, (size_t)stage * sizeof(double));
+  if (coupled) memcpy(e, x + stage, (size_t)m * sizeof(double));
+  return s->active == &s->shared && s->eta.solver ? asi_solve(s->kin, &s->eta, s->t, e) : AS_OK;
+}
+
+/// [SA.4], and what v jumps by in index-3 form.
 static as_status find_slope(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   const int n = p->n, m = p->def.n_lambda, rows = m + p->def.n_psi;
   double *const c = s->jump.row, *const bracket = c + rows, *const x = s->jump.solution;
   const double h = s->last_h, lag = s->path.lag, twelfth = h * h / 12.0;
-  memset(s->jump.slope, 0, (size_t)(n + rows) * sizeof(double));
   memset(s->jump.velocity, 0, (size_t)n * sizeof(double));
-  memset(s->jump.eta, 0, (size_t)m * sizeof(double));
   if (rows == 0) return AS_OK;
   as_status status = find_slope_rows(s, c, bracket);
-  if (status == AS_OK) status = solve(s, NULL, c, x);
+  if (status == AS_OK) status = solve_slope(s, c, bracket);
   if (status) return status;
-  memcpy(s->jump.slope, x, (size_t)(n + rows) * sizeof(double));
   if (s->def->method != AS_METHOD_INDEX3 || m == 0) return AS_OK;
   // [ST.6] B dv = B l/h
   for (int i = 0; i < rows; ++i) c[i] = i < m ? lag * c[i] + twelfth * bracket[i] : 0.0;
@@ -204,29 +251,19 @@ static as_status find_slope(asi_stepper *s) {
 
 // ---- all that is remembered -----------------------------------------------------------------------
 
-static void add(double *to, double factor, const double *x, int n) {
-  for (int i = 0; i < n; ++i) to[i] += factor * x[i];
-}
-
-/// to += J + e W
-static void add_at(const asi_stepper *s, double e, double *to) {
-  add(to, 1.0, s->jump.change, s->kin->problem->n);
-  add(to, e, s->jump.slope, s->kin->problem->n);
+/// to += x + e y
+static void add_line(double *restrict to, const double *restrict x, double e,
+                     const double *restrict y, int n) {
+  for (int i = 0; i < n; ++i) to[i] += x[i] + e * y[i];
 }
 
 static void move_predictions(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
-  const bool soi2 = s->def->method == AS_METHOD_SOI2;
-  const int n = p->n, stage = n + p->def.n_lambda + p->def.n_psi;
-  const int stages = s->stages;
+  const int stage = p->n + p->def.n_lambda + p->def.n_psi;
   for (int i = 0; i < s->predictor.count; ++i) {
-    const double e = s->predictor.t[i] - s->t;
-    for (int k = 0; k < stages; ++k) {
-      double *const z = s->predictor.z[i] + k * stage;
-      add_at(s, soi2 ? e + s->D * s->last_h : e, z);
-      add(z + n, 1.0, s->jump.change + n, stage - n);
-      add(z + n, e, s->jump.slope + n, stage - n);
-    }
+    double *const z = s->predictor.z[i];
+    add_line(z, s->jump.change, s->predictor.t[i] - s->t, s->jump.slope, stage);
+    if (s->eta_path) add(z + stage, 1.0, s->jump.eta, p->def.n_lambda);
   }
 }
 
@@ -246,33 +283,53 @@ static void move_path(asi_stepper *s) {
 static void move_all(asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   const int n = p->n, m = p->def.n_lambda;
-  const double h = s->last_h;
   asi_values *now = &s->now;
   add(now->vdot, 1.0, s->jump.change, n);
-  add_at(s, s->a_offset, now->a);
+  add_line(now->a, s->jump.change, s->a_offset, s->jump.slope, n);
   add(now->v, 1.0, s->jump.velocity, n);
   add(now->lambda, 1.0, s->jump.change + n, m);
   add(now->psi, 1.0, s->jump.change + n + m, p->def.n_psi);
   add(s->a_rate, 1.0, s->jump.slope, n);
   move_predictions(s);
   move_path(s);
-  if (s->def->method != AS_METHOD_SOI2) return;
-  const double *M = s->kin->block[AS_BLOCK_M].value;
-  for (int k = 0; k < 2; ++k) { // p = M a; a_before is h earlier
-    double *const x = s->jump.solution;
-    memset(x, 0, (size_t)n * sizeof(double));
-    add_at(s, s->a_offset - k * h, x);
-    asi_panels_multiply_add(&p->panels[AS_BLOCK_M], M, 1.0, x, k == 0 ? s->p : s->p_before);
-  }
-  add_at(s, s->a_offset - h, s->a_before);
 }
 
-as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool *done) {
-  *done = asi_max_force(s->kin->problem, force) == 0.0;
-  if (*done || !find_change(s, force, OF_TOLERANCE * rtol)) return AS_OK;
-  const as_status status = find_slope(s);
-  if (status) return as_status_is_recoverable(status) ? AS_OK : status;
-  move_all(s);
-  *done = true;
-  return AS_OK;
+/// Evaluates B and k_v at both ends of the last step: those at hand may be of a point within it.
+static as_status evaluate_rows(asi_stepper *s) {
+  const as_block_set rows = AS_BLOCK_BIT(AS_BLOCK_G_Q) | AS_BLOCK_BIT(AS_BLOCK_K_V);
+  const as_point from = {.t = s->last.t0, .q = s->last.from.q, .v = s->last.from.v};
+  const as_point to = asi_point_at_start(s, s->now.v);
+  s->jump.t[0] = s->t;
+  s->jump.t[1] = s->last.t0;
+  as_status status = asi_blocks(s->kin, &from, rows & s->kin->problem->present);
+  if (status == AS_OK) copy_blocks(s, s->jump.kept[1]);
+  if (status == AS_OK) status = asi_blocks(s->kin, &to, rows & s->kin->problem->present);
+  if (status == AS_OK) copy_blocks(s, s->jump.kept[0]);
+  return status;
+}
+
+/// Solves for all that jumps.
+static as_status find_jump(asi_stepper *s, const double *force, double rtol, bool evaluates,
+                           bool *done) {
+  const as_point at = asi_point_at_start(s, s->now.v);
+  as_status status = evaluates ? evaluate_rows(s) : AS_OK;
+  if (status == AS_OK) status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M));
+  *done = status == AS_OK && find_change(s, force, OF_TOLERANCE * rtol);
+  if (!*done) return status;
+  status = find_slope(s);
+  *done = status == AS_OK && isfinite(asi_max_motion(s->kin->problem, s->jump.slope)) &&
+          isfinite(asi_max_motion(s->kin->problem, s->jump.velocity));
+  return status;
+}
+
+as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evaluates, bool *done) {
+  const size_t n = (size_t)s->kin->problem->n;
+  const as_status status = find_jump(s, force, rtol, evaluates, done);
+  if (*done) {
+    move_all(s);
+    memcpy(s->jump.last_force, force, n * sizeof(double));
+    return AS_OK;
+  }
+  memset(s->jump.last_force, 0, n * sizeof(double)); // the change is of no force now
+  return as_status_is_recoverable(status) ? AS_OK : status;
 }

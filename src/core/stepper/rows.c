@@ -197,6 +197,7 @@ as_status asi_rows_choose(asi_stepper *s, double t, const double *q, const doubl
     return status;
   }
   *changed = s->b_lost = true;
+  asi_jump_forget(s);
   s->factor_h = (double)NAN;
   return AS_OK;
 }

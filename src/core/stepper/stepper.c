@@ -83,7 +83,7 @@ static void accept_and_keep(asi_stepper *s) {
 as_status asi_stepper_choose(asi_stepper *s, as_error *error) {
   const as_status status = choose_coefficients(s, error);
   s->method = methods[s->def->method];
-  if (s->kin->problem->def.n_samplers > 0) {
+  if (asi_jump_applies(s)) {
     s->keeping = *s->method;
     s->keeping.accept = accept_and_keep;
     s->method = &s->keeping;

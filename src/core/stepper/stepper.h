@@ -85,12 +85,16 @@ typedef struct asi_parasite {
 
 /// Where held signals change: [SA.3] to [SA.5].
 typedef struct asi_jump_memory {
-  double *kept[2]; ///< B and k_v as the last steps have evaluated them, the latest first
-  double t[2];     ///< when these ended [s]
-  int count;       ///< of them
-  double *change;  ///< n + n_lambda + n_psi: what v', lambda and psi jump by
-  double *slope;   ///< likewise, what their rates do
-  double *velocity, *eta; ///< index-3: v; index-2: eta/h
+  double *kept[2];    ///< B and k_v as the last steps have evaluated them, the latest first
+  double t[2];        ///< when these ended [s]
+  int count;          ///< of them
+  double *change;     ///< n + n_lambda + n_psi: what v', lambda and psi jump by
+  double *slope;      ///< likewise, what their rates do
+  double *last_force; ///< n: df of the jump before, which these belong to
+  double contraction; ///< of refinements, as observed last
+  long factor_age;    ///< with factors this old; 0: not yet
+  double *velocity;   ///< n: index-3: what v jumps by
+  double *eta;        ///< n_lambda: index-2: what eta/h does
   double *force, *turned, *row, *solution; ///< scratch
 } asi_jump_memory;
 
@@ -269,17 +273,22 @@ as_status asi_index3_velocity(asi_stepper *s, const double *vddot, double *v);
 
 // jump.c ------------------------------------------------------------------------------------------
 
-/// Lays out its memory, if there are samplers.
+/// Whether there are samplers, and the equations are those of [SA.3]: forces do not depend on multipliers, there
+/// are no x and y, and the method is a collocated one.
+bool asi_jump_applies(const asi_stepper *s);
+/// Lays out its memory, if so.
 void asi_jump_lay_out(asi_stepper *s, asi_layout *layout);
 /// How many numbers are kept of a step.
 size_t asi_jump_kept(const as_problem *p);
+/// Forgets all that is kept: a start, or velocities and constraints that change.
+void asi_jump_forget(asi_stepper *s);
 /// Keeps B and k_v of the step that was solved last.
 void asi_jump_keep(asi_stepper *s);
 /// Whether [SA.3] may be solved at the end of the last step, and there are factors for it.
 bool asi_jump_is_possible(const asi_stepper *s);
 /// Held signals have changed the force by `force`: moves v', a, multipliers and what is remembered of them. *done: that has served;
-/// otherwise nothing has changed.
-as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool *done);
+/// otherwise nothing has changed. `evaluates`: B may have been evaluated elsewhere since the step was solved.
+as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evaluates, bool *done);
 
 // stiff.c -----------------------------------------------------------------------------------------
 
