@@ -232,7 +232,81 @@ static void test_order(void **state) {
   }
 }
 
+/// One step in a period, and then two and four: the jump is in every step, and the method stays stable and of second order.
+static void test_whole_period(void **state) {
+  (void)state;
+  static const char *const names[] = {"index-3", "index-2"};
+  static const as_method methods[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2};
+  for (int i = 0; i < SUBJECTS; ++i) {
+    subject x = subjects[i];
+    as_machine *machine = load(&x);
+    for (int m = 0; m < 2; ++m) {
+      double at[3][3][KINDS];
+      for (int k = 0; k < 3; ++k) errors(&x, machine, methods[m], 1 << k, at[k]);
+      for (int k = 0; k < KINDS; ++k) {
+        if (at[0][0][k] == 0.0) continue;
+        printf("%s, %s, %s: %.2e %.2e %.2e\n", x.name, names[m], kinds[k], at[0][0][k], at[1][0][k],
+               at[2][0][k]);
+        assert_true(at[2][0][k] < 0.5 * at[0][0][k]);
+      }
+    }
+    as_machine_destroy(machine);
+  }
+}
+
+/// v', lambda and psi as [ST.4] has them where `s` is, with these held signals.
+static void solve_anew(as_integrator *s, as_integrator *scratch, const double *u, values *out) {
+  const as_problem *p = s->kin.problem;
+  const asi_values *at = &scratch->stepper.next;
+  asi_copy_values(p, &s->stepper.now, at);
+  memcpy(scratch->kin.eval.u, u, (size_t)p->def.n_u * sizeof(double));
+  assert_int_equal(asi_solve_acceleration(&scratch->kin, s->stepper.t, at, 0), AS_OK);
+  const double *const from[] = {at->vdot, at->lambda, at->psi};
+  const int n[] = {p->n, p->def.n_lambda, p->def.n_psi};
+  for (int k = 0; k < 3; ++k) {
+    out->n[2 + k] = n[k];
+    if (n[k] > 0) memcpy(out->x[2 + k], from[k], (size_t)n[k] * sizeof(double));
+  }
+}
+
+/// What v', lambda and psi jump by at a sample is the difference of two solutions of [ST.4], with and without the change of u.
+static void test_jumps(void **state) {
+  (void)state;
+  for (int i = 0; i < SUBJECTS; ++i) {
+    const subject *x = &subjects[i];
+    as_machine *machine = load(x);
+    as_integrator *s = begin(machine, AS_METHOD_INDEX2, x->period / 8);
+    as_integrator *scratch = begin(machine, AS_METHOD_INDEX2, x->period / 8);
+    advance(s, SAMPLES * x->period);
+    assert_true(s->stepper.last.jumped);
+    assert_int_equal(s->stepper.first, x->restarts); // the others go on
+    values before, after;
+    solve_anew(s, scratch, s->stepper.last.u, &before);
+    solve_anew(s, scratch, s->kin.eval.u, &after);
+    const asi_values *now = &s->stepper.now, *old = &s->stepper.last.to;
+    const double *const parts[2][3] = {{now->vdot, now->lambda, now->psi},
+                                       {old->vdot, old->lambda, old->psi}};
+    for (int k = 0; k < 3 && !x->restarts; ++k) {
+      double off = 0.0, jump = 0.0;
+      for (int j = 0; j < after.n[2 + k]; ++j) {
+        const double wanted = after.x[2 + k][j] - before.x[2 + k][j];
+        jump = fmax(jump, fabs(wanted));
+        off = fmax(off, fabs(parts[0][k][j] - parts[1][k][j] - wanted));
+      }
+      if (jump == 0.0) continue;
+      printf("%s: %s jumps by %.3g, off by %.1e\n", x->name, kinds[2 + k], jump, off);
+      assert_true(jump > 1e-3 * size_of(&after, 2 + k));
+      assert_true(off < 1e-8 * size_of(&after, 2 + k));
+    }
+    as_integrator_destroy(s);
+    as_integrator_destroy(scratch);
+    as_machine_destroy(machine);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_whole_period),
+                                     cmocka_unit_test(test_jumps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
