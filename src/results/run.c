@@ -427,6 +427,18 @@ static as_status note_blow(as_run *run, as_error *error) {
   return status;
 }
 
+/// Shows the state just before the end of the last step, where it jumps. At a sample that steps go on behind that is known.
+static as_status show_before(as_integrator *s, double until, as_error *error) {
+  if (!s->stepper.first) {
+    asi_interpolation_show_end(s);
+    return asi_show_reactions(s);
+  }
+  // Just before it; the end of the step, where inputs were switched behind it.
+  const double just_before =
+      fmin(nextafter(until, s->stepper.last.t0), s->stepper.last.t0 + s->stepper.last.h);
+  return as_integrator_interpolate(s, fmax(s->stepper.last.t0, just_before), error);
+}
+
 /// What an event at the end of the last step did to energies: the meter goes on behind it. A sample is no event, but
 /// forces jump there, too.
 static as_status note_jump(as_run *run, double until, as_error *error) {
@@ -435,10 +447,7 @@ static as_status note_jump(as_run *run, double until, as_error *error) {
   run->jumped = s->stepper.last.jumped && until == s->stepper.t;
   run->after = run->meter;
   if (!run->jumped || !run->metered) return AS_OK;
-  // Just before it; the end of the step, where inputs were switched behind it.
-  const double just_before =
-      fmin(nextafter(until, s->stepper.last.t0), s->stepper.last.t0 + s->stepper.last.h);
-  as_status status = as_integrator_interpolate(s, fmax(s->stepper.last.t0, just_before), error);
+  as_status status = show_before(s, until, error);
   const as_state *state = as_integrator_state(s);
   if (status == AS_OK) status = as_meter_update(&run->after, run->model, state, error);
   if (status == AS_OK) status = as_model_energy(run->model, state, &before, error);

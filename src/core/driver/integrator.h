@@ -146,6 +146,9 @@ void asi_interpolation_keep_end(as_integrator *s);
 /// lines until they are asked for.
 ASI_IO void asi_interpolation_show(as_integrator *s, double t);
 
+/// Lets the state show what it was at the end of the last step before it jumped there.
+ASI_IO void asi_interpolation_show_end(as_integrator *s);
+
 // between.c ---------------------------------------------------------------------------------------
 
 /// What evaluations and solutions for output change, as it was.

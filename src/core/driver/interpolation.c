@@ -85,3 +85,8 @@ void asi_interpolation_show(as_integrator *s, double t) {
   linear(&s->state.w_offset, theta, &s->stepper.last.w_offset[0], &s->stepper.last.w_offset[1], 1);
   if (s->stepper.last.jumped) s->state.u = s->stepper.last.u;
 }
+
+void asi_interpolation_show_end(as_integrator *s) {
+  asi_publish(s, s->stepper.last.t0 + s->stepper.last.h, &s->stepper.last.to);
+  s->state.u = s->stepper.last.u;
+}
