@@ -107,13 +107,14 @@ static int read_coordinate(const asi_gauge *g, const as_element_input *in, const
                            const double *turns, asi_reading *out) {
   asi_measure x;
   const double near = g->turn >= 0 && turns ? turns[g->turn] : 0.0;
-  if (!(g->rate ? asi_measure_coordinate : asi_measure_place)(&x, g->of, in, &ends->A, &ends->B,
-                                                              near))
-    return asi_retry(in, ASI_WHY_ANGLE);
   if (g->rate) {
+    if (!asi_measure_coordinate(&x, g->of, in, &ends->A, &ends->B, near))
+      return asi_retry(in, ASI_WHY_ANGLE);
     take(g, x.value, x.rate, x.q, x.rate_q, out);
     return AS_DONE;
   }
+  if (!asi_measure_place(&x, g->of, in, &ends->A, &ends->B, near))
+    return asi_retry(in, ASI_WHY_ANGLE);
   out->value = x.value;
   memcpy(out->q, x.q, sizeof out->q);
   return AS_DONE;
