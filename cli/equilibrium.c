@@ -92,6 +92,8 @@ static void add_found(json_object *o, const as_equilibrium *e) {
   json_add_number(o, "iterations", e->iterations);
   json_key(o, "pushed");
   fputs(e->pushed ? "true" : "false", o->out);
+  json_key(o, "jumped");
+  fputs(e->jumped ? "true" : "false", o->out);
 }
 
 static void write_json(FILE *out, const void *user) {
@@ -153,11 +155,11 @@ static bool refuses_format(const linear_request *r) {
 // ---- equilibrium
 
 /// One equilibrium as a row. The place stays: channels need its model for their names.
-static cli_exit find_rest(const linear_request *r, table *t, int i, linear_place *place) {
-  char extra[512];
+static cli_exit find_rest(const linear_request *r, table *t, int i, linear_branch *branch,
+                          linear_place *place) {
   as_error error;
-  if (r->sweep) snprintf(extra, sizeof extra, "%s=%.17g", r->sweep, r->value[i]);
-  const cli_exit result = linear_find(r, r->sweep ? extra : NULL, place);
+  const cli_exit result =
+      r->sweep ? linear_branch_find(r, branch, r->value[i], place) : linear_find(r, NULL, place);
   if (result != CLI_DONE) return result;
   as_status status = choose(r, place->machine, &t->channels, &error);
   if (status != AS_OK) return linear_fail(r, status, &error);
@@ -190,22 +192,24 @@ static cli_exit find_rest(const linear_request *r, table *t, int i, linear_place
 static cli_exit find_rests(const linear_request *r, table *t, as_equilibrium *found) {
   const int n = r->sweep ? r->n_values : 1;
   cli_exit result = CLI_DONE;
+  linear_branch branch = {0};
   t->found = found;
   for (int i = 0; i < n && result == CLI_DONE; i++) {
     linear_place place = {0};
-    result = find_rest(r, t, i, &place);
+    result = find_rest(r, t, i, &branch, &place);
     found[i] = place.found;
     if (result == CLI_DONE && i + 1 == n) result = write_table(r, t);
     as_channels_destroy(t->channels);
     t->channels = NULL;
     linear_place_free(&place);
   }
+  linear_branch_free(&branch);
   return result;
 }
 
 static void print_equilibrium_help(void) {
   fputs(
-      "Usage: alphastep equilibrium MODEL [--outputs CHANNELS] [--sweep PATH=FROM:TO:STEP]\n"
+      "Usage: alphastep equilibrium MODEL|DIR [--outputs CHANNELS] [--sweep PATH=FROM:TO:STEP]\n"
       "                             [--set PATH=VALUE]... [--json | --csv] [-o FILE]\n"
       "\n"
       "Finds where the machine comes to rest from its start, and whether it stays there: see\n"
@@ -213,7 +217,9 @@ static void print_equilibrium_help(void) {
       "\n"
       "--outputs CHANNELS  what is told of it, with commas between; default: `output:` of the "
       "file\n"
-      "--sweep PATH=FROM:TO:STEP  a row for each value, each found from the file's start\n"
+      "--sweep PATH=FROM:TO:STEP  a row for each value: the first from the file's start, the "
+      "others\n"
+      "                  followed, stable or not\n"
       "--json, --csv     instead of text\n"
       "-o FILE           a table (or JSON, with --json) to a file\n"
       "--set PATH=VALUE  replaces a value of the file\n"

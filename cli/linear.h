@@ -8,6 +8,7 @@
 #include "alphastep/linearization.h"
 #include "alphastep/results.h"
 #include "machine.h"
+#include "resume.h"
 
 enum { MOST_SIGNALS = 64, MOST_SWEEP = 2000 };
 
@@ -22,6 +23,7 @@ typedef enum linear_format {
 typedef struct linear_request {
   const char *command;
   machine_request machine; ///< model, settings, json, help
+  kept run;                ///< texts of a run's folder, which `machine.resume` is then
   double at;               ///< --at [s]; NAN: not given
   bool equilibrium;
   as_axes axes;
@@ -62,9 +64,34 @@ typedef struct linear_place {
 cli_exit linear_find(const linear_request *r, const char *extra, linear_place *place);
 void linear_place_free(linear_place *place);
 
+/// Equilibria one after the other while a parameter is swept. Zero at first.
+typedef struct linear_branch {
+  double value, before_value;
+  bool has_before;
+  bool neutral; ///< the last has free motions
+  as_sizes sizes;
+  double *last; ///< q, x, y, u; then q of the one before, and u as the file has it
+} linear_branch;
+
+/// The equilibrium at a value of what is swept: the first from the file's start, the others next to the last one. Complains; also where a branch
+/// ends and another one is taken (place->found.jumped).
+cli_exit linear_branch_find(const linear_request *r, linear_branch *b, double value,
+                            linear_place *place);
+void linear_branch_free(linear_branch *b);
+
+/// All inputs; f has height numbers for each. Complains.
+cli_exit linear_find_inputs(const linear_request *r, const linear_place *place,
+                            as_linear_input *input, double *f, size_t height);
+
 /// The linear system there, with the inputs. Refuses a state that neither rests nor moves steadily, unless --at asks for it. Complains.
 cli_exit linear_make(const linear_request *r, const linear_place *place, as_linearization **out);
 
+/// The axes that are asked for.
+as_linearization_def linear_def(const linear_request *r);
+/// In words.
+void linear_describe_axes(as_axes axes, const double *turning, char *text, size_t size);
+/// What is said if there are sampled controllers; else nothing.
+const char *linear_held(int n_samplers);
 /// In words: which state, which axes, how steady.
 void linear_describe(const linear_request *r, const as_linearization *l, char *text, size_t size);
 /// Complains about a failure of the library.

@@ -19,7 +19,7 @@ typedef struct linear_system {
   int n_zeros;
   const char **state, **input, **output; ///< names with units
   char (*text)[LINEAR_NAME];
-  char about[512];
+  char about[640];
 } linear_system;
 
 /// Finds the system that is asked for. Complains. To be freed in any case.

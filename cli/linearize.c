@@ -324,7 +324,7 @@ static cli_exit write_system(const linear_request *r, const linear_system *s) {
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep linearize MODEL [--equilibrium | --at T] [--inputs NAMES]\n"
+      "Usage: alphastep linearize MODEL|DIR [--equilibrium | --at T] [--inputs NAMES]\n"
       "                           [--outputs CHANNELS] [--format text|json|csv|mat|npz]\n"
       "                           [--descriptor] [--axes AXES] [--set PATH=VALUE]... [-o FILE]\n"
       "\n"
@@ -332,6 +332,7 @@ static void print_help(void) {
       "increments;\n"
       "with the transmission zeros of all inputs to all outputs.\n"
       "\n"
+      "DIR               a run's folder: about the run's last moment, or --at T\n"
       "--equilibrium     about where it comes to rest from its start\n"
       "--at T            about where a run is at T [s]; without either: about the start, which "
       "has\n"

@@ -10,7 +10,8 @@ typedef struct machine_request {
   const char **settings; ///< `path=value`, n_settings of them
   int n_settings;
   const char *folder; ///< -o; NULL: not given
-  const char *resume; ///< --resume; NULL: not given
+  const char *resume; ///< --resume, or a folder that is looked at; NULL: not given
+  bool looks;         ///< the run in it is looked at, not gone on with
   bool force, quiet, json, help;
   bool no_report; ///< --no-report
   bool no_sync;   ///< --no-sync

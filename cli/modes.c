@@ -148,21 +148,28 @@ static void free_set(modes_set *set) {
   *set = (modes_set){0};
 }
 
-/// Large machines: only the slowest modes, of an equilibrium.
+/// Large machines: only the slowest modes.
 static cli_exit find_slowest(const linear_request *r, modes_set *set) {
   as_error error;
+  const as_linearization_def def = linear_def(r);
   const as_status status =
-      as_modes_slowest(as_model_problem(set->place.machine->model), &set->place.initial,
+      as_modes_slowest(as_model_problem(set->place.machine->model), &set->place.initial, &def,
                        r->count > 0 ? r->count : DEFAULT_COUNT, &set->modes, &error);
   if (status != AS_OK) return linear_fail(r, status, &error);
-  snprintf(set->about, sizeof set->about, "%s at t = %.9g s; the slowest modes only",
-           r->equilibrium ? "equilibrium" : "state", set->place.initial.t);
+  char axes[160];
+  linear_describe_axes(set->modes->axes, set->modes->turning, axes, sizeof axes);
+  snprintf(set->about, sizeof set->about, "%s at t = %.9g s, in %s; the slowest modes only%s",
+           r->equilibrium ? "equilibrium" : "state", set->place.initial.t, axes,
+           linear_held(set->modes->n_samplers));
   return CLI_DONE;
 }
 
-static cli_exit find_set(const linear_request *r, const char *extra, modes_set *set) {
+/// `branch`: of a sweep of equilibria, else NULL.
+static cli_exit find_set(const linear_request *r, const char *extra, double value,
+                         linear_branch *branch, modes_set *set) {
   *set = (modes_set){0};
-  cli_exit status = linear_find(r, extra, &set->place);
+  cli_exit status = branch ? linear_branch_find(r, branch, value, &set->place)
+                           : linear_find(r, extra, &set->place);
   if (status != CLI_DONE) return status;
   const as_problem *p = as_model_problem(set->place.machine->model);
   if (as_problem_sizes(p).v > DENSE_LIMIT) {
@@ -364,12 +371,15 @@ static cli_exit modes_run(const linear_request *r) {
   modes_result x = {.request = r, .set = calloc((size_t)n, sizeof *x.set)};
   if (x.set == NULL) return cli_complain_memory();
   cli_exit status = CLI_DONE;
+  linear_branch branch = {0};
   for (int i = 0; i < n && status == CLI_DONE; i++) {
     char extra[512];
     if (r->sweep) snprintf(extra, sizeof extra, "%s=%.17g", r->sweep, r->value[i]);
-    status = find_set(r, r->sweep ? extra : NULL, &x.set[i]);
+    status = find_set(r, r->sweep ? extra : NULL, r->sweep ? r->value[i] : 0.0,
+                      r->sweep && r->equilibrium ? &branch : NULL, &x.set[i]);
     x.n = i + 1;
   }
+  linear_branch_free(&branch);
   if (status == CLI_DONE) status = write_result(r, &x);
   for (int i = 0; i < x.n; i++) free_set(&x.set[i]);
   free(x.set);
@@ -378,7 +388,7 @@ static cli_exit modes_run(const linear_request *r) {
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep modes MODEL [--equilibrium | --at T] [--set PATH=VALUE]...\n"
+      "Usage: alphastep modes MODEL|DIR [--equilibrium | --at T] [--set PATH=VALUE]...\n"
       "                       [--sweep PATH=FROM:TO:STEP] [--axes AXES] [--count N]\n"
       "                       [--json | --csv] [-o DIR]\n"
       "\n"
@@ -386,6 +396,7 @@ static void print_help(void) {
       "damping\n"
       "ratios, time constants, whether they grow, and which bodies and joints move in them.\n"
       "\n"
+      "DIR               a run's folder: about the run's last moment, or --at T\n"
       "--equilibrium     about where it comes to rest from its start\n"
       "--at T            about where a run is at T [s]; without either: about the start, which "
       "has\n"

@@ -15,7 +15,7 @@ typedef struct modes_set {
   as_linearization *linear; ///< NULL: a large machine
   as_modes *modes;
   modes_text *text; ///< of each mode
-  char about[512];
+  char about[640];
 } modes_set;
 
 /// All that was asked for.

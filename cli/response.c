@@ -292,13 +292,15 @@ static cli_exit respond(const linear_request *r) {
 
 static void print_help(void) {
   fputs(
-      "Usage: alphastep response MODEL --inputs NAMES --outputs CHANNELS\n"
+      "Usage: alphastep response MODEL|DIR --inputs NAMES --outputs CHANNELS\n"
       "                          [--kind bode|nyquist|step|impulse] [--range FROM:TO]\n"
       "                          [--points N] [--equilibrium | --at T] [--axes AXES]\n"
       "                          [--set PATH=VALUE]... [--json] [-o DIR]\n"
       "\n"
       "How outputs follow inputs in small motions about a state, from the linear system of\n"
-      "`alphastep linearize`, whose inputs, outputs and states it takes.\n"
+      "`alphastep linearize`, whose inputs, outputs and states it takes, of a model file or a "
+      "run's\n"
+      "folder.\n"
       "\n"
       "--kind KIND       bode (default) or nyquist: over frequencies; step or impulse: over time\n"
       "--range FROM:TO   frequencies [Hz], or times [s] (from 0); default: what the modes suggest\n"

@@ -134,14 +134,17 @@ unsigned long long resume_tag(const job *j) {
 
 // ---- resuming
 
-static cli_exit open_recording(const char *folder, as_recording **out) {
+/// What cannot be done with a folder.
+static const char *verb(bool looks) { return looks ? "looked at" : "resumed"; }
+
+static cli_exit open_recording(const char *folder, bool looks, as_recording **out) {
   char *path = folder_path(folder, "results.h5");
   if (path == NULL) return cli_complain_memory();
   as_error error;
   as_status status = as_recording_open(path, out, &error);
   free(path);
   if (status == AS_OK) return CLI_DONE;
-  cli_complain("`%s` cannot be resumed: %s", folder, error.message);
+  cli_complain("`%s` cannot be %s: %s", folder, verb(looks), error.message);
   return cli_judge(status);
 }
 
@@ -164,7 +167,7 @@ static bool copy_text(kept *k, as_recording *recording, const char *name) {
 /// Settings of then before those of now.
 static cli_exit join_settings(machine_request *r, kept *k) {
   int n = k->n - 1; // the first text is the path
-  const char **settings = calloc((size_t)n + (size_t)r->n_settings + 1, sizeof *settings);
+  const char **settings = calloc((size_t)n + (size_t)r->n_settings + 4, sizeof *settings);
   if (settings == NULL) return cli_complain_memory();
   for (int i = 0; i < n; i++) settings[i] = k->text[1 + i];
   for (int i = 0; i < r->n_settings; i++) settings[n + i] = r->settings[i];
@@ -176,27 +179,37 @@ static cli_exit join_settings(machine_request *r, kept *k) {
 
 cli_exit resume_find(machine_request *r, kept *k) {
   for (int i = 0; i < r->n_settings; i++) {
-    if (is_free(r->settings[i])) continue;
-    cli_complain("`--set %s`: a run is resumed with its own settings; only `simulate.t_end` and "
-                 "`simulate.max_steps` may be others.",
-                 r->settings[i]);
+    if (!r->looks && is_free(r->settings[i])) continue;
+    if (r->looks)
+      cli_complain("`--set %s`: a run's folder is looked at with its own settings; give the model "
+                   "file to change them.",
+                   r->settings[i]);
+    else
+      cli_complain("`--set %s`: a run is resumed with its own settings; only `simulate.t_end` and "
+                   "`simulate.max_steps` may be others.",
+                   r->settings[i]);
     return CLI_USAGE;
   }
   as_recording *recording = NULL;
-  cli_exit status = open_recording(r->resume, &recording);
+  cli_exit status = open_recording(r->resume, r->looks, &recording);
   if (status != CLI_DONE) return status;
   char name[LABEL];
   bool found = copy_text(k, recording, "path");
   for (int i = 1; found && copy_text(k, recording, label(name, "setting", i)); i++) continue;
   as_recording_close(recording);
   if (!found) {
-    cli_complain("`%s` cannot be resumed: its results.h5 does not say which model file was run.",
-                 r->resume);
+    cli_complain("`%s` cannot be %s: its results.h5 does not say which model file was run.",
+                 r->resume, verb(r->looks));
     return CLI_USAGE;
   }
   if (r->model != NULL) return join_settings(r, k);
   r->model = k->text[0];
   if (access(r->model, F_OK) == 0) return join_settings(r, k);
+  if (r->looks) {
+    cli_complain("`%s` cannot be looked at: its model file `%s` is not there.", r->resume,
+                 r->model);
+    return CLI_OUTPUT;
+  }
   cli_complain("`%s` cannot be resumed: its model file `%s` is not there; say where it is with "
                "`alphastep run --resume %s MODEL`.",
                r->resume, r->model, r->resume);
@@ -221,8 +234,8 @@ static cli_exit compare_files(const job *j, as_recording *recording) {
     const as_file_digest *file = now ? &machine->files[i] : NULL;
     if (!then && !now) return CLI_DONE;
     if (!then || !now || digest != file->digest || size != file->size) {
-      cli_complain("`%s` cannot be resumed: `%.*s` is not what it was when that run began.",
-                   j->folder, now ? (int)strlen(file->path) : length - path,
+      cli_complain("`%s` cannot be %s: `%.*s` is not what it was when that run began.", j->folder,
+                   verb(j->request->looks), now ? (int)strlen(file->path) : length - path,
                    now ? file->path : line + path);
       return CLI_USAGE;
     }
@@ -278,10 +291,20 @@ static cli_exit check_files(job *j, as_recording *recording) {
   return cli_judge(status);
 }
 
+cli_exit resume_look(const machine_request *r, const as_machine *machine, unsigned long long *tag) {
+  job j = {.request = r, .machine = (as_machine *)(size_t)machine, .folder = r->resume};
+  as_recording *recording = NULL;
+  cli_exit status = open_recording(r->resume, true, &recording);
+  if (status == CLI_DONE) status = compare_files(&j, recording);
+  as_recording_close(recording);
+  *tag = resume_tag(&j);
+  return status;
+}
+
 cli_exit resume_run(job *j) {
   as_recording *recording = NULL;
   cli_exit status = folder_lock(j->folder, &j->lock);
-  if (status == CLI_DONE) status = open_recording(j->folder, &recording);
+  if (status == CLI_DONE) status = open_recording(j->folder, false, &recording);
   if (status != CLI_DONE) return status;
   status = compare_files(j, recording);
   as_error error;

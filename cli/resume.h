@@ -17,6 +17,8 @@ void resume_free(kept *k);
 
 /// Makes results.h5 with the model file and how it is run. Complains.
 cli_exit resume_create(job *j);
+/// For a request that looks at a folder: sees that its files are what they were, and says the tag of its saved state. Complains.
+cli_exit resume_look(const machine_request *r, const as_machine *machine, unsigned long long *tag);
 /// Takes up the run that is in the folder: its state, and its files behind the rows that the state has given. Complains.
 cli_exit resume_run(job *j);
 

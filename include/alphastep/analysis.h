@@ -93,6 +93,13 @@ typedef struct as_equilibrium {
 AS_API as_status as_analysis_equilibrium(as_analysis *analysis, const as_initial *initial,
                                          as_equilibrium *found, as_error *error);
 
+/// The equilibrium next to a start, stable or not, by Newton's method alone: the next of a branch that is followed by other means than
+/// as_analysis_sweep(), as when each value of a parameter makes another problem. `from`: q of the equilibrium before, if the start is
+/// where a branch was expected to lead; then the new one has to be within half of that way. NULL: nothing was foreseen. `neutral`: the equilibrium before has free motions. AS_ERR_CONVERGENCE: there is none nearby.
+AS_API as_status as_analysis_follow_equilibrium(as_analysis *analysis, const as_initial *near,
+                                                const double *from, bool neutral,
+                                                as_equilibrium *found, as_error *error);
+
 // ---- motion: kinematics and inverse dynamics --------------------------------------------------------
 
 typedef struct as_motion_report {

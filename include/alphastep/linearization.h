@@ -126,6 +126,7 @@ typedef struct as_linearization {
   double acceleration;
   int accelerated; ///< component of v; n + component of x; -1: nothing accelerates
   double unsteady; ///< 0: nothing moves
+  int n_samplers; ///< sampled controllers: their signals stay as they are, so that what they control is seen uncontrolled
   struct asi_linear *inside;
 } as_linearization;
 
@@ -195,6 +196,9 @@ typedef struct as_modes {
   int n_unstable; ///< eigenvalues that grow
   int n_free;     ///< eigenvalues that are zero
   const as_mode *mode;
+  as_axes axes;      ///< that they are seen in: AS_AXES_OWN or AS_AXES_TURNING
+  double turning[3]; ///< of these [rad/s]
+  int n_samplers;    ///< sampled controllers, which hold still
   double *store;
 } as_modes;
 
@@ -202,10 +206,12 @@ AS_API as_status as_modes_create(const as_linearization *linearization, as_modes
                                  as_error *error);
 AS_API void as_modes_destroy(as_modes *modes);
 
-/// The `count` slowest modes of a large problem at rest, without forming A: Arnoldi's method for the inverse of a sparse matrix. The
-/// state must be an equilibrium: AS_ERR_INCONSISTENT and what accelerates if not.
-AS_API as_status as_modes_slowest(const as_problem *problem, const as_initial *initial, int count,
-                                  as_modes **out, as_error *error);
+/// The `count` slowest modes of a large problem at rest or in steady motion, without forming A: Arnoldi's method for the inverse of a
+/// sparse matrix. Of `def` the axes count; AS_AXES_AUTOMATIC are the world's if something moves. AS_ERR_INCONSISTENT if the state is no
+/// equilibrium (with what accelerates), or the motion is not steady in these axes.
+AS_API as_status as_modes_slowest(const as_problem *problem, const as_initial *initial,
+                                  const as_linearization_def *def, int count, as_modes **out,
+                                  as_error *error);
 
 #ifdef __cplusplus
 }

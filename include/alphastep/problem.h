@@ -248,6 +248,10 @@ typedef struct as_problem_def {
   /// torque, which count where reactions are not determined and the smallest are shown; NULL: as `joint`.
   const int *reaction;
 
+  /// Which of the n directions of motion is the first of three of R^n that are a vector in world axes, as the position of a point mass
+  /// is; linearizations in axes that turn need to know that. NULL: none.
+  const bool *vector;
+
   /// Typical size of each of the n directions of motion: what counts as small or as the same is measured by it, and difference
   /// increments are; NULL: all 1.
   const double *typical;

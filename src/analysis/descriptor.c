@@ -52,8 +52,8 @@ static void add_block(const form *f, as_block block, double factor, const double
 /// out = T^T (w x seen)
 static void turning(const form *f, const double *seen, double *out) {
   memset(out, 0, (size_t)f->l->n * sizeof *out);
-  asi_linear_add_turning(f->l, seen, out);
-  asi_linear_from_axes(f->l, out);
+  asi_axes_add_turning(&f->l->axes, seen, out);
+  asi_axes_from(&f->l->axes, out);
 }
 
 /// Rows of f, phi and chi for increments xi and dv, and for an acceleration that is known; f->force is theirs in own axes.
@@ -64,7 +64,7 @@ static void fill_functions(const form *f, const double *xi, const double *dv,
   add_block(f, AS_BLOCK_MA_Q, -1.0, xi, f->force);
   add_block(f, AS_BLOCK_F_V, 1.0, dv, f->force);
   add_block(f, AS_BLOCK_M, -1.0, acceleration, f->force);
-  asi_linear_to_axes(f->l, f->force);
+  asi_axes_to(&f->l->axes, f->force);
   for (int i = 0; i < f->l->n; ++i) a[f->l->n + i] += f->force[i];
   add_block(f, AS_BLOCK_PHI_Q, 1.0, xi, a + f->x);
   add_block(f, AS_BLOCK_PHI_V, 1.0, dv, a + f->x);
@@ -93,17 +93,17 @@ static void fill_motion(const form *f, int j, bool of_position) {
   unit[j] = 1.0;
   turning(f, unit, of_position ? f->wxi : f->wdv);
   memcpy(of_position ? f->xi : f->dv, unit, all);
-  asi_linear_from_axes(l, of_position ? f->xi : f->dv);
+  asi_axes_from(&l->axes, of_position ? f->xi : f->dv);
   if (of_position) { // s' without r, and d_s
     as_space_bracket(l->s->kin.problem->space, l->s->stepper.now.v, f->xi, f->force);
-    asi_linear_to_axes(l, f->force);
+    asi_axes_to(&l->axes, f->force);
     for (int i = 0; i < n; ++i) a[i] -= f->force[i];
-    asi_linear_add_turning(l, unit, a);
+    asi_axes_add_turning(&l->axes, unit, a);
     add_rows(f, c->c_dot, 1.0, f->xi, f->residual);
     add_rows(f, c->c, -1.0, f->wxi, f->residual);
     asi_tangent_complete(&l->position, f->residual, f->along, f->work);
     for (int i = 0; i < n; ++i) a[i] += f->along[i];
-    asi_linear_from_axes(l, f->along);
+    asi_axes_from(&l->axes, f->along);
     for (int i = 0; i < n; ++i) f->wxi[i] += f->along[i];
     e[j] = 1.0;
   } else {
@@ -116,7 +116,7 @@ static void fill_motion(const form *f, int j, bool of_position) {
   add_rows(f, c->c_q, -1.0, f->wxi, f->residual);
   memset(f->along, 0, all);
   asi_tangent_complete(&l->velocity, f->residual, f->along, f->work);
-  asi_linear_from_axes(l, f->along);
+  asi_axes_from(&l->axes, f->along);
   for (int i = 0; i < n; ++i) f->along[i] = -(f->along[i] + f->wdv[i]); // v' beyond T^T r'
   fill_functions(f, f->xi, f->dv, f->along, a);
   memset(f->residual, 0, (size_t)l->rows * sizeof *f->residual);
@@ -136,7 +136,7 @@ static void fill_motion(const form *f, int j, bool of_position) {
   if (of_position) return;
   memset(f->force, 0, all); // the part of r' in E
   add_block(f, AS_BLOCK_M, 1.0, f->dv, f->force);
-  asi_linear_to_axes(l, f->force);
+  asi_axes_to(&l->axes, f->force);
   memcpy(e + n, f->force, all);
   add_block(f, AS_BLOCK_PHI_VDOT, -1.0, f->dv, e + f->x);
   add_block(f, AS_BLOCK_CHI_VDOT, -1.0, f->dv, e + f->y);
@@ -157,7 +157,7 @@ static void fill_others(const form *f, int column, as_block by_f, as_block by_ph
     for (int i = 0; i < f->l->n; ++i) f->force[i] = force[i];
   else
     add_column(&block[by_f], at, 1.0, f->force);
-  asi_linear_to_axes(f->l, f->force);
+  asi_axes_to(&f->l->axes, f->force);
   for (int i = 0; i < f->l->n; ++i) a[f->l->n + i] += f->force[i];
   add_column(&block[by_phi], at, 1.0, a + f->x);
   add_column(&block[by_chi], at, 1.0, a + f->y);
@@ -193,7 +193,7 @@ static void fill_inputs(const form *f) {
     double *b = column_of(f, f->b, k);
     const double *from = l->input + (size_t)k * (size_t)(l->n + l->nx + l->ny);
     memcpy(f->force, from, (size_t)l->n * sizeof *from);
-    asi_linear_to_axes(l, f->force);
+    asi_axes_to(&l->axes, f->force);
     memcpy(b + l->n, f->force, (size_t)l->n * sizeof *from);
     for (int i = 0; i < l->nx; ++i) b[f->x + i] = from[l->n + i];
     for (int i = 0; i < l->ny; ++i) b[f->y + i] = from[l->n + l->nx + i];

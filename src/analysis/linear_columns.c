@@ -52,12 +52,12 @@ static void complete(const asi_linear *l, const asi_linear_rows *r, int j, doubl
   if (state.kind == AS_LINEAR_VELOCITY) to.dv[state.index] = 1.0;
   if (state.kind == AS_LINEAR_POSITION || state.kind == AS_LINEAR_INPUT) {
     asi_tangent_complete(&l->position, rate, to.xi, work);
-    asi_linear_from_axes(l, to.xi);
+    asi_axes_from(&l->axes, to.xi);
     memset(rate, 0, (size_t)l->rows * sizeof *rate);
   }
   multiply_dense(r->c_q, l->rows, l->n, -1.0, to.xi, rate);
   asi_tangent_complete(&l->velocity, rate, to.dv, work);
-  asi_linear_from_axes(l, to.dv);
+  asi_axes_from(&l->axes, to.dv);
 }
 
 /// [LI.1]
@@ -153,14 +153,14 @@ static void read_rates(const asi_linear *l, int j, double *out, double *work) {
   double *rate = work, *acceleration = work + l->n, *seen = work + 2 * l->n;
   position_rate(l, &of, rate);
   memcpy(acceleration, of.dvdot, (size_t)l->n * sizeof *acceleration);
-  asi_linear_to_axes(l, rate);
-  asi_linear_to_axes(l, acceleration);
+  asi_axes_to(&l->axes, rate);
+  asi_axes_to(&l->axes, acceleration);
   memcpy(seen, of.xi, (size_t)l->n * sizeof *seen);
-  asi_linear_to_axes(l, seen);
-  asi_linear_add_turning(l, seen, rate);
+  asi_axes_to(&l->axes, seen);
+  asi_axes_add_turning(&l->axes, seen, rate);
   memcpy(seen, of.dv, (size_t)l->n * sizeof *seen);
-  asi_linear_to_axes(l, seen);
-  asi_linear_add_turning(l, seen, acceleration);
+  asi_axes_to(&l->axes, seen);
+  asi_axes_add_turning(&l->axes, seen, acceleration);
   const int input = j - l->out.n_states;
   for (int i = 0; i < l->out.n_states; ++i) {
     const as_linear_state state = l->state[i];
@@ -179,40 +179,100 @@ static void read_rates(const asi_linear *l, int j, double *out, double *work) {
   }
 }
 
-/// What round-off makes of a row of forces along a column: all its entries, as if they had the same sign.
-static void row_sizes(const asi_linear *l, as_block block, const double *x, double *out) {
-  const as_matrix *m = &l->s->kin.block[block];
+/// The size of increments, in typical ones.
+static double size_of(const asi_linear *l, const double *x) {
   const double *typical = l->s->kin.problem->typical;
   double most = 0.0;
   for (int j = 0; j < l->n; ++j) most = fmax(most, fabs(x[j]) / typical[j]);
-  for (int j = 0; m->value && j < m->cols; ++j)
-    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
-      out[m->row[k]] += fabs(m->value[k]) * typical[j] * most;
+  return most;
 }
 
-/// Entries of A that are round-off become zero: what is free stays free. `k`: the factors, y: room for `size` numbers, twice.
+/// What round-off is measured by: all entries of rows, as if they had the same sign, for increments of typical size.
+typedef struct noise {
+  double *by_xi,
+      *by_dv; ///< n + rank: of forces, then of derivatives of rows along the motion, which are differences
+  double *xi, *dv; ///< n_states: how large the increments of each column are
+  double *y;       ///< size
+  double speed, rate;
+} noise;
+
+static void add_forces(const asi_linear *l, as_block block, double *out) {
+  const as_matrix *m = &l->s->kin.block[block];
+  const double *typical = l->s->kin.problem->typical;
+  for (int j = 0; m->value && j < m->cols; ++j)
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
+      out[m->row[k]] += fabs(m->value[k]) * typical[j];
+}
+
+static void add_row_sizes(const asi_linear *l, const double *c, double factor, double *out) {
+  const double *typical = l->s->kin.problem->typical;
+  for (int j = 0; j < l->n; ++j)
+    for (int k = 0; k < l->velocity.rank && factor > 0.0; ++k)
+      out[l->n + k] +=
+          factor * typical[j] * fabs(asi_linear_entry(c, l->rows, l->velocity.row[k], j));
+}
+
+static void measure_noise(const asi_linear *l, const asi_linear_rows *r, noise *x) {
+  const double *v = l->s->stepper.now.v;
+  add_forces(l, AS_BLOCK_F_Q, x->by_xi);
+  add_forces(l, AS_BLOCK_MA_Q, x->by_xi);
+  add_forces(l, AS_BLOCK_F_V, x->by_dv);
+  x->speed = size_of(l, v);
+  x->rate = x->speed > 0.0 ? 1.0 / asi_time_increment(&l->s->kin.eval, v) : 0.0;
+  add_row_sizes(l, r->c, x->rate, x->by_dv);
+  add_row_sizes(l, r->c, x->rate * x->speed, x->by_xi);
+  add_row_sizes(l, r->c_q, x->rate, x->by_xi);
+  for (int j = 0; j < l->out.n_states; ++j) {
+    const asi_linear_column of = asi_linear_column_at(l, j);
+    x->xi[j] = size_of(l, of.xi);
+    x->dv[j] = size_of(l, of.dv);
+  }
+}
+
+/// Entries of A that are round-off become zero: what is free stays free. `k`: the factors.
 static void clear_noise(const asi_linear *l, const double *k, const int *pivot, int size,
-                        double *y) {
-  const int n = l->n, states = l->out.n_states, one = 1;
-  double *forces = y + size;
+                        const noise *x) {
+  const int states = l->out.n_states, one = 1, known = l->n + l->velocity.rank;
   int info = 0;
-  if (l->n_turned > 0) return; // rows are mixed by the axes
   for (int i = 0; i < states; ++i) {
-    if (l->state[i].kind != AS_LINEAR_VELOCITY) continue;
-    memset(y, 0, (size_t)size * sizeof *y);
-    y[l->state[i].index] = 1.0;
-    dgetrs_("T", &size, &one, k, &size, pivot, y, &size, &info, 1);
+    const as_linear_state state = l->state[i];
+    double by_xi = x->speed, by_dv = 1.0;
+    if (state.kind == AS_LINEAR_POSITION) {
+      by_xi *= l->s->kin.problem->typical[state.index];
+      by_dv *= l->s->kin.problem->typical[state.index];
+    } else if (state.kind == AS_LINEAR_VELOCITY) {
+      memset(x->y, 0, (size_t)size * sizeof *x->y);
+      x->y[state.index] = 1.0;
+      asi_axes_from(&l->axes, x->y);
+      dgetrs_("T", &size, &one, k, &size, pivot, x->y, &size, &info, 1);
+      by_xi = by_dv = 0.0;
+      for (int m = 0; m < known; ++m) {
+        by_xi += fabs(x->y[m]) * x->by_xi[m];
+        by_dv += fabs(x->y[m]) * x->by_dv[m];
+      }
+    } else {
+      continue;
+    }
     for (int j = 0; j < states; ++j) {
-      const asi_linear_column of = asi_linear_column_at(l, j);
-      double noise = 0.0, *entry = l->a + (size_t)j * (size_t)states + (size_t)i;
-      memset(forces, 0, (size_t)n * sizeof *forces);
-      row_sizes(l, AS_BLOCK_F_Q, of.xi, forces);
-      row_sizes(l, AS_BLOCK_MA_Q, of.xi, forces);
-      row_sizes(l, AS_BLOCK_F_V, of.dv, forces);
-      for (int m = 0; m < n; ++m) noise += fabs(y[m]) * forces[m];
-      if (fabs(*entry) <= NOISE * DBL_EPSILON * noise) *entry = 0.0;
+      double *entry = l->a + (size_t)j * (size_t)states + (size_t)i;
+      const double limit = NOISE * DBL_EPSILON * (by_xi * x->xi[j] + by_dv * x->dv[j]);
+      if (fabs(*entry) <= limit) *entry = 0.0;
     }
   }
+}
+
+static as_status clear(const asi_linear *l, const asi_linear_rows *r, const double *k,
+                       const int *pivot, int size) {
+  const size_t known = (size_t)(l->n + l->rows), states = (size_t)l->out.n_states;
+  double *store = asi_calloc(2 * known + 2 * states + (size_t)size, sizeof *store);
+  if (store == NULL) return asi_fail_memory(l->s->kin.eval.error);
+  noise x = {.by_xi = store, .by_dv = store + known, .xi = store + 2 * known};
+  x.dv = x.xi + states;
+  x.y = x.dv + states;
+  measure_noise(l, r, &x);
+  clear_noise(l, k, pivot, size, &x);
+  free(store);
+  return AS_OK;
 }
 
 static as_status solve_columns(asi_linear *l, const asi_linear_rows *r, double *work) {
@@ -246,12 +306,7 @@ static as_status solve_columns(asi_linear *l, const asi_linear_rows *r, double *
                       : l->b + (size_t)(j - l->out.n_states) * (size_t)l->out.n_states;
     read_rates(l, j, out, work);
   }
-  if (status == AS_OK && l->columns > 0 && size > 0) {
-    double *y = asi_calloc(2 * high, sizeof *y);
-    if (y) clear_noise(l, k, pivot, size, y);
-    if (!y) status = asi_fail_memory(s->kin.eval.error);
-    free(y);
-  }
+  if (status == AS_OK && l->columns > 0 && size > 0) status = clear(l, r, k, pivot, size);
   free(k);
   free(b);
   free(pivot);

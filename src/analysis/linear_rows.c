@@ -101,10 +101,10 @@ static void weigh(const asi_linear *l, double *weight) {
 /// Rows by columns in the axes that are wanted: c T^T, row by row.
 static void rows_in_axes(const asi_linear *l, const double *c, double *out) {
   memcpy(out, c, (size_t)l->rows * (size_t)l->n * sizeof *out);
-  for (int i = 0; l->n_turned > 0 && i < l->rows; ++i) {
+  for (int i = 0; l->axes.n_turned > 0 && i < l->rows; ++i) {
     double *row = l->moved.a;
     for (int j = 0; j < l->n; ++j) row[j] = c[(size_t)j * (size_t)l->rows + (size_t)i];
-    asi_linear_to_axes(l, row);
+    asi_axes_to(&l->axes, row);
     for (int j = 0; j < l->n; ++j) out[(size_t)j * (size_t)l->rows + (size_t)i] = row[j];
   }
 }
@@ -159,7 +159,7 @@ void asi_linear_share(const asi_linear *l, const double *c, int row, double *sha
   int info = 0;
   double *seen = l->moved.a;
   for (int j = 0; j < l->n; ++j) seen[j] = asi_linear_entry(c, l->rows, row, j);
-  asi_linear_to_axes(l, seen);
+  asi_axes_to(&l->axes, seen);
   for (int k = 0; k < r; ++k) share[k] = seen[t->order[k]];
   if (r > 0) dgetrs_("T", &r, &one, t->factor, &r, t->pivot, share, &r, &info, 1);
 }
@@ -182,7 +182,7 @@ static as_status check_implied(asi_linear *l, const double *c, double *bend, dou
       for (int j = r; j < l->n; ++j)
         z[t->order[j]] = s->kin.problem->typical[t->order[j]] * cos(1.7 * j + column);
       asi_tangent_complete(t, NULL, z, l->moved.v);
-      asi_linear_from_axes(l, z);
+      asi_axes_from(&l->axes, z);
       for (int j = 0; j < l->n; ++j) // what the row itself makes of typical sizes
         size += fabs(asi_linear_entry(c, l->rows, row, j)) * s->kin.problem->typical[j];
       for (int k = -1; k < r; ++k) {
@@ -234,7 +234,7 @@ as_status asi_linear_check_singular(asi_linear *l, const double *c) {
     for (int j = t->rank; j < l->n; ++j)
       w[t->order[j]] = s->kin.problem->typical[t->order[j]] * sin(2.3 * j + 1.0);
     asi_tangent_complete(t, NULL, w, l->moved.v);
-    asi_linear_from_axes(l, w);
+    asi_axes_from(&l->axes, w);
     status = asi_linear_bend(l, w, bend);
   }
   if (status == AS_OK) status = check_implied(l, c, bend, factor, z);

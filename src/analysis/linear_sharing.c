@@ -29,7 +29,7 @@ static void find_motion(const asi_linear *l, double *z, double *weighted, double
   for (int i = 0; i < l->rows; ++i) weighted[i] = w[i] * (i < m ? l->lambda[i] : l->psi[i - m]);
   memset(z, 0, (size_t)l->n * sizeof *z);
   asi_tangent_complete(&l->velocity, weighted, z, work);
-  asi_linear_from_axes(l, z);
+  asi_axes_from(&l->axes, z);
 }
 
 static void list_multipliers(asi_linear *l) {

@@ -17,13 +17,7 @@
 #include "analysis/linearization.h"
 #include "base/definition.h"
 #include "base/error.h"
-#include "lie/rotation.h"
 #include "lie/space.h"
-
-// How far the motion goes on to see whether A changes: this many times asi_time_increment().
-#define ONWARD 0.3
-// Beyond this relative change A counts as one of a moment.
-#define UNSTEADY 1e-4
 
 as_linearization_def as_default_linearization_def(void) {
   return (as_linearization_def){
@@ -82,12 +76,13 @@ static bool take_memory(asi_linear *l) {
   for (int i = 0; i < ARRAYS; ++i) all += size[i];
   all += (size_t)l->rows; // moved.v is scratch of as many rows, too
   l->arena = asi_calloc(all, sizeof *l->arena);
-  l->turned = asi_calloc(n + 1, sizeof *l->turned);
+  l->axes.turned = asi_calloc(n + 1, sizeof *l->axes.turned);
   l->input = asi_calloc((n + (size_t)l->nx + (size_t)l->ny) * inputs + 1, sizeof *l->input);
   l->signal = asi_calloc(inputs + 1, sizeof *l->signal);
   l->moves = asi_calloc((size_t)p->def.n_lambda * inputs + 1, sizeof *l->moves);
   l->driving = asi_calloc(inputs + 1, sizeof *l->driving);
-  if (!l->arena || !l->turned || !l->input || !l->signal || !l->moves || !l->driving) return false;
+  if (!l->arena || !l->axes.turned || !l->input || !l->signal || !l->moves || !l->driving)
+    return false;
   double *next = l->arena;
   for (int i = 0; i < ARRAYS; next += size[i++]) {
     *place[i] = next;
@@ -110,7 +105,7 @@ static void free_linear(asi_linear *l) {
   free(l->multiplier);
   free(l->null);
   free(l->null_q);
-  free(l->turned);
+  free(l->axes.turned);
   free(l->arena);
   asi_tangent_free(&l->position);
   asi_tangent_free(&l->velocity);
@@ -152,6 +147,7 @@ static void publish(asi_linear *l) {
   l->out.state = l->state;
   l->out.a = l->a;
   l->out.b = l->b;
+  l->out.n_samplers = l->s->kin.problem->def.n_samplers;
   l->out.inside = l;
   l->out.accelerated =
       asi_most_accelerated(l->s->kin.problem, now->vdot, now->xdot, &l->out.acceleration);
@@ -166,10 +162,8 @@ static as_status make(const as_problem *p, const as_initial *initial,
   as_status status = start(l, p, initial, def, error);
   l->out.axes = axes;
   memcpy(l->out.turning, def->turning, sizeof l->out.turning);
-  const double turn[3] = {later * def->turning[0], later * def->turning[1],
-                          later * def->turning[2]};
-  asi_so3_exp(turn, l->turned_by);
-  if (status == AS_OK) asi_linear_find_axes(l);
+  if (status == AS_OK)
+    asi_axes_find(&l->axes, p, axes, def->turning, later, l->s->stepper.now.q, l->s->stepper.now.v);
   if (status == AS_OK) status = asi_linear_find_columns(l, def, like);
   if (status == AS_OK) publish(l);
   if (status) {
@@ -195,7 +189,8 @@ static as_status find_unsteady(asi_linear *l, const as_problem *p, const as_init
   as_integrator *s = l->s;
   const asi_values *now = &s->stepper.now;
   if (asi_linear_is_zero(now->v, l->n)) return AS_OK;
-  const double scale = 1e3 * asi_time_increment(&s->kin.eval, now->v), h = 1e-3 * ONWARD * scale;
+  const double scale = 1e3 * asi_time_increment(&s->kin.eval, now->v),
+               h = 1e-3 * ASI_ONWARD * scale;
   as_initial later = *initial;
   for (int i = 0; i < l->n; ++i) l->moved.a[i] = h * now->v[i] + 0.5 * h * h * now->vdot[i];
   as_space_move(p->space, now->q, l->moved.a, l->moved.q);
@@ -254,20 +249,39 @@ static bool turns(const asi_linear *l) {
   return false;
 }
 
-static as_status check(const as_problem *p, const as_linearization_def *def, as_error *error) {
-  if (p->n > def->limit)
-    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, NULL,
-                    "The problem has %d velocity components; dense matrices are made for up to "
-                    "%d. as_modes_slowest() finds modes of large problems at rest.",
-                    p->n, def->limit);
-  if (def->n_inputs < 0 || (def->n_inputs > 0 && def->inputs == NULL))
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "n_inputs = %d, but inputs %s.",
-                    def->n_inputs, def->inputs ? "are given" : "is NULL");
+/// Takes other axes if A is constant in these, or changes much less.
+static as_status try_turning(const as_problem *p, const as_initial *initial,
+                             const as_linearization_def *def, const double *turning, asi_linear **l,
+                             as_error *error) {
+  asi_linear *other = NULL;
+  as_linearization_def in_these = *def;
+  memcpy(in_these.turning, turning, sizeof in_these.turning);
+  const as_status status = make_steady(p, initial, &in_these, AS_AXES_TURNING, &other, error);
+  const bool better = status == AS_OK && (other->out.unsteady <= ASI_UNSTEADY ||
+                                          other->out.unsteady < 0.01 * (*l)->out.unsteady);
+  free_linear(better ? *l : other);
+  if (better) *l = other;
+  return status == AS_ERR_MEMORY ? status : AS_OK;
+}
+
+as_status asi_linear_check_turning(const as_linearization_def *def, as_error *error) {
   for (int i = 0; i < 3; ++i)
     if (!isfinite(def->turning[i]))
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "turning[%d] = %g.", i,
                       def->turning[i]);
   return AS_OK;
+}
+
+static as_status check(const as_problem *p, const as_linearization_def *def, as_error *error) {
+  if (p->n > def->limit)
+    return asi_fail(error, AS_ERR_UNSUPPORTED, (double)NAN, NULL,
+                    "The problem has %d velocity components; dense matrices are made for up to "
+                    "%d. as_modes_slowest() finds modes of large problems.",
+                    p->n, def->limit);
+  if (def->n_inputs < 0 || (def->n_inputs > 0 && def->inputs == NULL))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "n_inputs = %d, but inputs %s.",
+                    def->n_inputs, def->inputs ? "are given" : "is NULL");
+  return asi_linear_check_turning(def, error);
 }
 
 as_status as_linearize(const as_problem *problem, const as_initial *initial,
@@ -279,26 +293,20 @@ as_status as_linearize(const as_problem *problem, const as_initial *initial,
   as_status status = ASI_CHECK_DEFINITION(as_linearization_def, def, error);
   if (status == AS_OK) status = check(problem, def, error);
   if (status) return status;
-  asi_linear *l = NULL, *world = NULL;
+  asi_linear *l = NULL;
   const bool automatic = def->axes == AS_AXES_AUTOMATIC;
   status = make_steady(problem, initial, def, automatic ? AS_AXES_OWN : def->axes, &l, error);
   if (status) return status;
-  if (automatic && turns(l)) {
-    as_linearization_def in_world = *def;
-    memset(in_world.turning, 0, sizeof in_world.turning);
-    status = make_steady(problem, initial, &in_world, AS_AXES_TURNING, &world, error);
-    const bool better = status == AS_OK && (world->out.unsteady <= UNSTEADY ||
-                                            world->out.unsteady < 0.01 * l->out.unsteady);
-    if (better) {
-      asi_linear *old = l;
-      l = world;
-      world = old;
-    }
-    free_linear(world);
-    if (status == AS_ERR_MEMORY) {
-      free_linear(l);
-      return status;
-    }
+  const double still[3] = {0.0, 0.0, 0.0};
+  double turning[3];
+  if (automatic && turns(l)) status = try_turning(problem, initial, def, still, &l, error);
+  const asi_values *now = &l->s->stepper.now;
+  if (status == AS_OK && automatic && l->out.unsteady > ASI_UNSTEADY &&
+      asi_axes_guess(problem, now->q, now->v, now->vdot, turning))
+    status = try_turning(problem, initial, def, turning, &l, error);
+  if (status) {
+    free_linear(l);
+    return status;
   }
   l->s->kin.eval.error = NULL;
   *out = &l->out;

@@ -10,7 +10,8 @@
 /// descriptor.c      E, A and B with all components and multipliers
 /// tangent.c         which components are free, and how the others follow from them
 /// modes.c           eigenvalues of the dense matrix A
-/// slowest.c         eigenvalues of large problems at rest
+/// slowest.c         eigenvalues of large problems
+/// steady_map.c      what steady motion adds to these
 #ifndef ALPHASTEP_ANALYSIS_LINEARIZATION_H
 #define ALPHASTEP_ANALYSIS_LINEARIZATION_H
 
@@ -42,12 +43,23 @@ void asi_tangent_complete(const asi_tangent *t, const double *r, double *z, doub
 
 // linearization.c -------------------------------------------------------------------------------------
 
+// How far the motion goes on to see whether A changes: this many times asi_time_increment().
+#define ASI_ONWARD 0.1
+// Beyond this relative change A counts as one of a moment.
+#define ASI_UNSTEADY 1e-4
+
 /// Three components that turn with the axes: seen = r x, and seen' has w x seen in it.
 typedef struct asi_linear_triple {
   int at;
   double r[9];
   double w[3];
 } asi_linear_triple;
+
+/// Axes that increments are seen in [LI.6].
+typedef struct asi_axes {
+  asi_linear_triple *turned; ///< room for n of them; none: own axes
+  int n_turned;
+} asi_axes;
 
 /// Dense matrices of all constraint rows, by columns.
 typedef struct asi_linear_rows {
@@ -71,9 +83,7 @@ struct asi_linear {
   double *moves; ///< n_lambda x n_inputs: what they add to g
   bool *driving; ///< n_inputs: whether they do
   int n_driving;
-  asi_linear_triple *turned;
-  int n_turned;
-  double turned_by[4]; ///< S of [LI.6], a quaternion: 1, but for a look at a later time
+  asi_axes axes;
   asi_tangent position, velocity;
   bool sees; ///< forces depend on multipliers that rows alone do not determine [LI.11]
   const double *lambda, *psi; ///< of the state: of least norm if so
@@ -91,16 +101,43 @@ struct asi_linear {
 /// The state.
 as_point asi_linear_point(const asi_linear *l);
 
+as_status asi_linear_check_turning(const as_linearization_def *def, as_error *error);
+
 /// Names the component that accelerates most, from values that were started: its size in *most. -1: none.
 int asi_most_accelerated(const as_problem *p, const double *vdot, const double *xdot, double *most);
 
 // linear_axes.c ---------------------------------------------------------------------------------------
 
-void asi_linear_find_axes(asi_linear *l);
-void asi_linear_to_axes(const asi_linear *l, double *x);
-void asi_linear_from_axes(const asi_linear *l, double *x);
+/// The axes at q and v; `later`: how long they have turned since they were the world's (AS_AXES_TURNING) [s].
+void asi_axes_find(asi_axes *a, const as_problem *p, as_axes axes, const double *turning,
+                   double later, const double *q, const double *v);
+/// The angular velocity of axes in which all velocities would stand still. False: there is none but zero.
+bool asi_axes_guess(const as_problem *p, const double *q, const double *v, const double *vdot,
+                    double turning[3]);
+void asi_axes_to(const asi_axes *a, double *x);
+void asi_axes_from(const asi_axes *a, double *x);
 /// rate += w x seen
-void asi_linear_add_turning(const asi_linear *l, const double *seen, double *rate);
+void asi_axes_add_turning(const asi_axes *a, const double *seen, double *rate);
+
+// steady_map.c ----------------------------------------------------------------------------------------
+
+/// What an eigenvalue s makes of xi along a steady motion [LI.9]: dv = s T xi, and dv' = s U dv.
+typedef struct asi_steady_map {
+  const as_problem *problem;
+  const double *v;
+  asi_axes axes;
+  double s;
+  asi_tangent_map chain; ///< T, and U T
+  double *work;          ///< 6 n
+} asi_steady_map;
+
+as_status asi_steady_map_init(asi_steady_map *m, const as_problem *p, as_error *error);
+/// v must stay where it is.
+void asi_steady_map_update(asi_steady_map *m, double s, const double *v);
+/// out = s T x, or s U x.
+void asi_steady_map_position(const asi_steady_map *m, const double *x, double *out);
+void asi_steady_map_velocity(const asi_steady_map *m, const double *x, double *out);
+void asi_steady_map_free(asi_steady_map *m);
 
 // linear_rows.c ---------------------------------------------------------------------------------------
 

@@ -320,6 +320,9 @@ as_status as_modes_create(const as_linearization *l, as_modes **out, as_error *e
     as_modes_destroy(m);
     return status;
   }
+  m->axes = l->axes;
+  m->n_samplers = l->n_samplers;
+  memcpy(m->turning, l->turning, sizeof m->turning);
   *out = m;
   return AS_OK;
 }

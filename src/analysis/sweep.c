@@ -234,3 +234,31 @@ as_status as_analysis_sweep(as_analysis *a, const as_initial *initial, const as_
   if (report) *report = w.report;
   return status ? status : asi_error_clear(error);
 }
+
+as_status as_analysis_follow_equilibrium(as_analysis *a, const as_initial *near, const double *from,
+                                         bool neutral, as_equilibrium *found, as_error *error) {
+  as_equilibrium own = {0};
+  int freedom = 0;
+  as_status status = asi_analysis_start(a, near, error);
+  if (status == AS_OK) status = asi_analysis_rank(a, near->t, &a->here.at, &freedom);
+  if (status) return status;
+  sweep w = {.a = a, .kept = &a->kept};
+  memcpy(a->q_start, a->here.at.q, (size_t)a->problem->nq * sizeof(double));
+  if (neutral) { // as a sweep does from its second equilibrium on
+    status = asi_balance(a, near->t, &a->here);
+    if (status == AS_OK) status = asi_statics_solve(a, near->t, 1.0);
+    if (status) return status;
+    w.inertia = 1e-8 * a->stiffness;
+  }
+  double way = from ? 0.0 : (double)INFINITY;
+  if (from) as_space_difference(a->problem->space, from, a->here.at.q, a->way);
+  for (int i = 0; i < a->problem->n && from; ++i)
+    way = fmax(way, fabs(a->way[i]) / a->problem->typical[i]);
+  status = correct(&w, near->t, way);
+  if (status == AS_OK) status = asi_judge(a, near->t, &own);
+  if (status) return status;
+  a->in_motion = false;
+  asi_analysis_show(a, near->t, &a->here.at);
+  if (found) *found = own;
+  return asi_error_clear(error);
+}

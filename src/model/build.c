@@ -699,9 +699,10 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
   int *body = asi_calloc((size_t)m->n, sizeof(int));
   int *joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
   double *typical = asi_calloc((size_t)m->n, sizeof(double));
+  bool *vector = asi_calloc((size_t)m->n, sizeof(bool));
   asi_pattern of_blocks[AS_BLOCK_COUNT] = {{0}};
   as_status status = AS_OK;
-  if (!parts || !body || !joint || !typical) status = asi_fail_memory(error);
+  if (!parts || !body || !joint || !typical || !vector) status = asi_fail_memory(error);
   def.n_u = m->n_parameters + m->n_turns;
   if (status == AS_OK) status = asi_blocks_describe(m, &def, of_blocks, error);
   if (status == AS_OK) status = group_joints(m, joint, error);
@@ -711,6 +712,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     int n_groups = 0;
     for (int i = 0; i < m->n_bodies; ++i) {
       if (m->body[i].node) continue;
+      vector[m->body[i].v] = m->body[i].n == 3;
       for (int k = 0; k < m->body[i].n; ++k) {
         body[m->body[i].v + k] = n_groups;
         typical[m->body[i].v + k] = k < 3 ? length : 1.0;
@@ -742,6 +744,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
     def.joint = joint;
     def.reaction = m->row_joint;
     def.typical = typical;
+    def.vector = vector;
     def.user = m;
     status = isfinite(length) ? as_problem_create(&def, &m->problem, error)
                               : fail_far(m, far, length, error);
@@ -751,6 +754,7 @@ static as_status make_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_B
   free(body);
   free(joint);
   free(typical);
+  free(vector);
   return status;
 }
 

@@ -200,7 +200,8 @@ static void check_body(survey *s, int i, double heaviest) {
          "Body \"%s\" has %.3g kg within about %.3g m, more than any material: is its mass in "
          "kg, are lengths in m?",
          name, body->mass, reach);
-  if (body->n == 6 && s->reach[i] > 0.0 && (radius > 100.0 * s->reach[i]))
+  // Levers much shorter than that are round-off: a hub.
+  if (body->n == 6 && radius > 100.0 * s->reach[i] && radius < 1e5 * s->reach[i])
     warn(s,
          "The inertia of body \"%s\" is that of a size of %.3g m, but its joints are within "
          "%.3g m: is it in kg m^2?",

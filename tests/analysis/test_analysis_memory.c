@@ -85,7 +85,7 @@ static as_status linearize_all(const as_model *model, bool resting, as_error *er
   if (status == AS_OK) status = as_linearize(p, &initial, &def, &l, error);
   if (status == AS_OK) status = as_modes_create(l, &modes, error);
   if (status == AS_OK) status = as_descriptor_create(l, &form, error);
-  if (status == AS_OK && resting) status = as_modes_slowest(p, &initial, 1, &slow, error);
+  if (status == AS_OK && resting) status = as_modes_slowest(p, &initial, &def, 1, &slow, error);
   if (status == AS_OK)
     status =
         as_problem_blocks(p, as_linearization_state(l), AS_BLOCK_BIT(AS_BLOCK_M), block, error);

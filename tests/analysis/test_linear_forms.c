@@ -65,8 +65,8 @@ static void unknowns_of(const as_linearization *l, const as_descriptor *d, int j
   double *seen = calloc(2 * (size_t)n + 1, sizeof *seen);
   memcpy(seen, of.xi, (size_t)n * sizeof *seen);
   memcpy(seen + n, of.dv, (size_t)n * sizeof *seen);
-  asi_linear_to_axes(inside, seen);
-  asi_linear_to_axes(inside, seen + n);
+  asi_axes_to(&inside->axes, seen);
+  asi_axes_to(&inside->axes, seen + n);
   for (int i = 0; i < d->n; ++i) {
     const as_linear_state u = d->unknown[i];
     const bool same = j < l->n_states && l->state[j].kind == u.kind && l->state[j].index == u.index;

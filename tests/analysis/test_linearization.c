@@ -619,10 +619,11 @@ static void test_slowest(void **state) {
       true, NULL);
   const as_state *rest = as_linearization_state(x.l);
   const as_initial initial = {.t = rest->t, .q = rest->q, .v = rest->v};
+  const as_linearization_def how = as_default_linearization_def();
   as_modes *slow;
   as_error error;
   const as_problem *p = as_model_problem(x.machine->model);
-  if (as_modes_slowest(p, &initial, 12, &slow, &error)) fail_msg("%s", error.message);
+  if (as_modes_slowest(p, &initial, &how, 12, &slow, &error)) fail_msg("%s", error.message);
   assert_int_equal(slow->n, 12);
   for (int i = 0; i < slow->n; ++i) {
     const as_mode *m = &slow->mode[i];
@@ -640,7 +641,7 @@ static void test_slowest(void **state) {
   // Somewhere else it is no equilibrium.
   as_modes *none;
   const as_status status =
-      as_modes_slowest(p, as_model_initial(x.machine->model), 3, &none, &error);
+      as_modes_slowest(p, as_model_initial(x.machine->model), &how, 3, &none, &error);
   assert_int_equal(status, AS_ERR_INCONSISTENT);
   assert_non_null(strstr(error.message, "accelerates by"));
   as_modes_destroy(slow);

@@ -93,7 +93,7 @@ def test_modes(rod):
     expect(2, "is not like", "modes", rod, "--axes", "mine")
     expect(2, "is not like", "modes", rod, "--at", "soon")
     expect(2, "Unknown option", "modes", rod, "--inputs", "parameters.k")
-    expect(2, "Which model file?", "modes")
+    expect(2, "Which model file, or which run's folder?", "modes")
     expect(2, "`linearize` writes", "modes", rod, "--format", "npz")
 
 
@@ -284,6 +284,16 @@ forces:
     expect(2, "There is no input `blocks.no`", "linearize", model, "--equilibrium", "--inputs", "blocks.no")
 
 
+def test_sampled(_):
+    """A sampled damper does nothing, and that is said; a continuous one damps."""
+    text = ROD.replace("forces:\n", "blocks:\n  hold: {type: KIND, formula: -0.5*joints.pin.angle_rate}\nforces:\n").replace('force: "torque - ', 'force: "blocks.hold - ')
+    held = read_json(expect(0, None, "modes", write("held.yaml", text.replace("KIND", "sampled, period: 0.01")), "--equilibrium", "--json"))
+    check("signals of sampled controllers are held as they are" in held["about"] and held["modes"][0]["real"] == 0, held)
+    free = read_json(expect(0, None, "modes", write("free.yaml", text.replace("KIND", "signal")), "--equilibrium", "--json"))
+    check("held" not in free["about"] and close(free["modes"][0]["real"], -0.25 / 0.96), free)
+    check("are held" in expect(0, None, "linearize", "held.yaml", "--equilibrium").decode(), "linearize")
+
+
 def test_controller(_):
     """The gains in the file of the pole on a cart are those that its linear system asks for, and do what they should."""
     model = os.path.join(MACHINES, "pole-placement", "model.yaml")
@@ -352,6 +362,88 @@ def test_equilibrium(rod):
         check(close(2 * 9.81 * float(x), -float(torque), 1e-9), torque, x)
     expect(3, "No equilibrium was found", "equilibrium", write("ball.yaml", "alphastep: 1\ngravity: [0, 0, -9.81]\nbodies:\n  ball: {type: point, mass: 1, position: [0, 0, 0]}\n"))
     expect(2, "takes no `--at`", "equilibrium", rod, "--at", "1")
+
+
+SNAP = """alphastep: 1
+parameters: {p: 0, k: 1000, b: 0.8, h: 0.6}
+bodies:
+  m: {type: point, mass: 1, position: [0, 0, h]}
+joints:
+  guide: {type: point_on_line, bodies: [ground, m], point: [0, 0, h], axis: [0, 0, 1]}
+forces:
+  s: {type: spring, bodies: [ground, m], point: [-b, 0, 0], second_point: [0, 0, h], stiffness: k, length: 1, damping: 5}
+  t: {type: spring, bodies: [ground, m], point: [b, 0, 0], second_point: [0, 0, h], stiffness: k, length: 1}
+  load: {type: load, body: m, point: [0, 0, h], force: [0, 0, -p]}
+output: {channels: [bodies.m.position.z]}
+"""
+
+
+def test_branch(_):
+    """Two springs in line: the load is 2 k z (1/l - 1), largest at l = b^(2/3); equilibria are followed up to there and beyond it are others."""
+    model = write("snap.yaml", SNAP)
+
+    def load(z):
+        return 2000 * z * (1 / math.hypot(0.8, z) - 1)
+
+    highest = load(math.sqrt(0.8 ** (4 / 3) - 0.64))
+    s = read_json(expect(0, "cannot be followed beyond parameters.p = 102.", "equilibrium", model, "--sweep", "parameters.p=0:150:10", "--json"))
+    places = {row["parameters.p"]: row["channels"]["bodies.m.position.z"] for row in s["rows"]}
+    for row in s["rows"]:
+        z, p = row["channels"]["bodies.m.position.z"], row["parameters.p"]
+        check(abs(load(z) - p) < 1e-6 and (z > 0.32) == (p < highest), p, z)
+        check(row["jumped"] == (p == 110) and row["stability"] == "stable", row)
+    s = read_json(expect(0, "cannot be followed", "modes", model, "--equilibrium", "--sweep", "parameters.p=0:150:50", "--json"))
+    for row in s["values"]:  # m = 1: 2 k (1 - b^2/l^3) = |lambda|^2
+        mode = row["modes"][0]
+        stiffness = mode["real"] ** 2 + mode["imaginary"] ** 2
+        check(close(stiffness, 2000 * (1 - 0.64 / math.hypot(0.8, places[row["value"]]) ** 3), 1e-6), row["value"], stiffness)
+    # An upright rod on a torsion spring that weakens: it stays upright, stable to k = m g l, then not.
+    upright = write("upright.yaml", ROD.replace("angle_deg: -90", "angle_deg: 0").replace("[0.6, 0, 0]", "[0, 0, 0.6]"))
+    s = read_json(expect(0, None, "equilibrium", upright, "--sweep", "parameters.k=20:4:-2", "--json"))
+    for row in s["rows"]:
+        check(abs(row["channels"]["joints.pin.angle"]) < 1e-12, row["channels"])
+        check(row["stability"] == ("stable" if row["parameters.k"] > 2 * 9.81 * 0.6 else "unstable"), row["parameters.k"], row["stability"])
+    s = read_json(expect(0, None, "modes", upright, "--equilibrium", "--sweep", "parameters.k=20:4:-2", "--json"))
+    check([m["stability"] for m in s["values"]] == ["neither grows nor decays"] * 5 + ["unstable"] * 4, [m["stability"] for m in s["values"]])
+    # The number of bodies is swept: each is found from its own start.
+    chain = write("beads.yaml", "alphastep: 1\ngravity: [0, 0, -9.81]\nparameters: {n: 1}\nrepeat:\n  - to: n\n    bodies:\n      'b ${i}': {type: point, mass: 1, position: [i, 0, 0]}\n"
+                  "    forces:\n      's ${i}': {type: spring, bodies: [ground, 'b ${i}'], point: [i, 0, 1], second_point: [i, 0, 0], stiffness: 100, length: 1}\n")
+    s = read_json(expect(0, None, "modes", chain, "--equilibrium", "--sweep", "parameters.n=1:3:1", "--json"))
+    check([v["eigenvalues"] for v in s["values"]] == [6, 12, 18], [v["eigenvalues"] for v in s["values"]])
+
+
+def test_folder(rod):
+    """A run's folder: its last moment, others, before and after; its files have to be what they were."""
+    model = write("swing.yaml", ROD)
+    expect(0, None, "run", model, "-o", "swing", "--quiet", "--set", "parameters.torque=3")
+
+    def found(*arguments):
+        s = read_json(expect(0, None, "modes", *arguments, "--json"))
+        return [s["about"].split(" s,")[0]] + [(m["real"], m["imaginary"]) for m in s["modes"]]
+
+    def same(a, b):
+        return a[0] == b[0] and len(a) == len(b) and all(close(x, y, 1e-7) for p, q in zip(a[1:], b[1:]) for x, y in zip(p, q))
+
+    for t in (0, 0.4, 1, 1.5):  # 1 is its end
+        a, b = found("swing", "--at", str(t)), found(model, "--set", "parameters.torque=3", "--at", str(t))
+        check(same(a, b), t, a, b)
+    check(same(found("swing"), found("swing", "--at", "1")), "last")
+    check(found("swing", "--at", "1") != found(model, "--at", "1"), "torque")
+    s = read_json(expect(0, None, "linearize", "swing", "--inputs", "parameters.torque", "--outputs", "joints.pin.force.x", "--json"))
+    check(s["t"] == 1 and "A changes along the motion" in s["about"], s)
+    with open("swing/results.csv", encoding="utf-8") as file:
+        last = list(csv.reader(file))[-1]
+    check(close(s["y0"][0], float(last[2]), 1e-4), s["y0"], last)
+    check("stable" in expect(0, None, "equilibrium", "swing").decode(), "equilibrium")
+    expect(2, "is looked at with its own settings", "modes", "swing", "--set", "parameters.torque=2")
+    expect(2, "a run's folder is one run", "modes", "swing", "--sweep", "parameters.torque=0:1:1")
+    os.mkdir("empty")
+    expect(4, "`empty` cannot be looked at", "modes", "empty")
+    with open(model, "a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    expect(2, "`swing` cannot be looked at: `swing.yaml` is not what it was", "modes", "swing")
+    os.remove(model)
+    expect(4, "its model file `swing.yaml` is not there.", "modes", "swing")
 
 
 def test_inverse(rod):

@@ -255,6 +255,7 @@ units_problem *units_make(const as_problem *in, units by) {
   def.body = in->body_of;
   def.joint = in->joint_of;
   def.reaction = in->reaction_of;
+  def.vector = in->vector;
   def.user = p;
   for (int b = 0; b < AS_BLOCK_COUNT; ++b) {
     if (!(in->present & AS_BLOCK_BIT(b))) {

@@ -924,6 +924,53 @@ static void test_contradiction(void **state) {
     }
 }
 
+/// A hub with arms: its joints are at its centre, but for some digits or not at all. No row of a tree is redundant.
+static void test_hub(void **state) {
+  (void)state;
+  static const double beside[] = {0.0, 1e-16, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1};
+  for (size_t k = 0; k < sizeof beside / sizeof beside[0]; ++k) {
+    as_builder *b = machine_builder(0, 0, 0);
+    const as_body_id hub = add_body(b, "hub", 3.0, (double[]){0.5, 0.5, 0.8}, (double[]){0, 0, 0},
+                                    NULL, (double[]){0, 0, 5});
+    machine_joint(b, "axle", AS_JOINT_REVOLUTE, AS_GROUND, hub, (double[]){0, 0, 0}, z_axis);
+    for (int i = 0; i < 3; ++i) {
+      const double c = cos(2.1 * i), s = sin(2.1 * i);
+      char name[2][8];
+      snprintf(name[0], sizeof name[0], "arm %d", i);
+      snprintf(name[1], sizeof name[1], "slide %d", i);
+      const as_body_id arm =
+          add_body(b, name[0], 2.0, (double[]){0.01, 0.02, 0.015}, (double[]){0.6 * c, 0.6 * s, 0},
+                   (double[]){-3 * s, 3 * c, 0}, (double[]){0, 0, 5});
+      machine_joint(b, name[1], AS_JOINT_PRISMATIC, hub, arm,
+                    (double[]){-beside[k] * s, beside[k] * c, 0}, (double[]){c, s, 0});
+    }
+    as_model *m = machine_build(b);
+    as_integrator_def def = as_default_integrator_def();
+    as_start_report report;
+    as_integrator *integrator;
+    as_error error;
+    def.step = 1e-3;
+    assert_int_equal(as_integrator_create(as_model_problem(m), &def, &integrator, &error), AS_OK);
+    if (as_integrator_start(integrator, as_model_initial(m), &report, &error))
+      fail_msg("%g: %s", beside[k], error.message);
+    assert_int_equal(report.n_redundant, 0);
+    assert_int_equal(report.degrees_of_freedom, 4);
+    // Arms that nothing holds go straight on: r^2 = 0.6^2 + (3 t)^2 if the hub had no inertia; momentum is kept with it.
+    assert_int_equal(as_integrator_advance(integrator, 0.1, &error), AS_OK);
+    const as_state *at = as_integrator_state(integrator);
+    double momentum = 0.0;
+    for (int i = 0; i < as_model_bodies(m); ++i) {
+      as_body_motion body;
+      as_model_body_motion(m, at, (as_body_id){i}, &body);
+      momentum += (i == 0 ? 0.8 : 0.015) * body.omega[2] +
+                  (i == 0 ? 0.0 : 2.0) * (body.x[0] * body.v[1] - body.x[1] * body.v[0]);
+    }
+    assert_true(fabs(momentum - (0.8 + 3 * 0.015 + 6 * 0.36) * 5.0) < 1e-4);
+    as_integrator_destroy(integrator);
+    as_model_destroy(m);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_motion),        cmocka_unit_test(test_other_rows),
@@ -932,6 +979,6 @@ int main(void) {
       cmocka_unit_test(test_left_out),      cmocka_unit_test(test_automatic_motion),
       cmocka_unit_test(test_reactions),     cmocka_unit_test(test_bearing_load),
       cmocka_unit_test(test_wheels),        cmocka_unit_test(test_words),
-      cmocka_unit_test(test_contradiction)};
+      cmocka_unit_test(test_contradiction), cmocka_unit_test(test_hub)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

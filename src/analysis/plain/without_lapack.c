@@ -76,10 +76,12 @@ as_status as_modes_create(const as_linearization *linearization, as_modes **out,
 
 void as_modes_destroy(as_modes *modes) { (void)modes; }
 
-as_status as_modes_slowest(const as_problem *problem, const as_initial *initial, int count,
-                           as_modes **out, as_error *error) {
+as_status as_modes_slowest(const as_problem *problem, const as_initial *initial,
+                           const as_linearization_def *def, int count, as_modes **out,
+                           as_error *error) {
   (void)problem;
   (void)initial;
+  (void)def;
   (void)count;
   *out = NULL;
   return fail_without_lapack("Finding modes", error);

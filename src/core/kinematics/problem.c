@@ -232,16 +232,39 @@ static bool same_bodies(const as_problem *p, int row1, int row2) {
   return s1 == end1 && s2 == end2;
 }
 
+/// Which directions of R^n begin a vector.
+static as_status take_vectors(as_problem *p, const as_problem_def *def, as_error *error) {
+  int component = 0;
+  for (int part = 0; part < def->n_parts && def->vector; ++part) {
+    const as_space_kind kind = def->parts[part].kind;
+    const int each = kind == AS_SPACE_RN ? 1 : kind == AS_SPACE_SO3 ? 3 : 6;
+    const int end = component + each * def->parts[part].count;
+    for (int free_from = component; component < end; ++component) {
+      if (!def->vector[component]) continue;
+      if (kind != AS_SPACE_RN || component < free_from || component + 3 > end)
+        return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "vector",
+                        "vector[%d] begins no three directions of R^n.", component);
+      p->vector[component] = true;
+      free_from = component + 3;
+    }
+  }
+  return AS_OK;
+}
+
 static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_error *error) {
   as_status status = AS_OK;
   p->body_of = asi_calloc((size_t)p->n, sizeof(int));
   p->is_rotation = asi_calloc((size_t)p->n, sizeof(bool));
   p->joint_of = asi_calloc((size_t)def->n_lambda, sizeof(int));
   p->reaction_of = asi_calloc((size_t)def->n_lambda, sizeof(int));
-  if (p->body_of == NULL || p->is_rotation == NULL || !p->joint_of || !p->reaction_of)
+  p->vector = asi_calloc((size_t)p->n, sizeof(bool));
+  if (p->body_of == NULL || p->is_rotation == NULL || !p->joint_of || !p->reaction_of || !p->vector)
     return asi_fail_memory(error);
+  p->def.vector = p->vector; // the caller's may go
   default_bodies(p, def);
-  if (def->body) status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
+  status = take_vectors(p, def, error);
+  if (status == AS_OK && def->body)
+    status = copy_groups(def->body, p->n, p->body_of, &p->n_bodies, "body", error);
   if (status || def->n_lambda == 0) return status;
   for (int i = 1; i < def->n_lambda; ++i)
     p->joint_of[i] = p->joint_of[i - 1] + !same_bodies(p, i - 1, i);
@@ -357,6 +380,7 @@ void as_problem_destroy(as_problem *p) {
   free(p->per_typical_q);
   free(p->sampler);
   free(p->body_of);
+  free(p->vector);
   free(p->is_rotation);
   free(p->joint_of);
   free(p->reaction_of);

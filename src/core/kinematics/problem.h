@@ -57,6 +57,7 @@ struct as_problem {
   int n_bodies;
   int *body_of;      ///< n: the body of each velocity component
   bool *is_rotation; ///< n: it turns a body that can also be moved
+  bool *vector;      ///< n: the first of three of R^n that are a vector
   int n_joints;
   int *joint_of;        ///< n_lambda: the joint of each row of g
   int *reaction_of;     ///< n_lambda: its reaction

@@ -19,6 +19,8 @@
 
 // sigma / sigma_1 up to which a row is nearly redundant.
 #define NEAR 1e-3
+// Levers are no shorter than this part of a body's radius of gyration.
+#define SHORTEST_LEVER 0.02
 // e of the filter that redundant rows pass and nearly redundant ones do not.
 #define SHARP 1e-12
 // A random vector may happen to miss the last direction, one in 25 does: the rank is known after six of them. (Three missed one in
@@ -63,8 +65,22 @@ static row_entries entries_of(const asi_kinematics *s, int row) {
                        view->start[local], view->start[local + 1]};
 }
 
+/// The radius of gyration of the body whose columns begin at `first`; `end`: behind them.
+static double gyration(const asi_kinematics *s, int first, int *end) {
+  const as_problem *p = s->problem;
+  const as_matrix *m = &s->block[AS_BLOCK_M];
+  double turn = 0.0, move = 0.0;
+  for (*end = first; *end < p->n && p->body_of[*end] == p->body_of[first]; ++*end) {
+    const int k = as_matrix_position(m, *end, *end);
+    double *largest = p->is_rotation[*end] ? &turn : &move;
+    if (k >= 0) *largest = fmax(*largest, fabs(m->value[k]));
+  }
+  return move > 0.0 ? sqrt(turn / move) : 0.0;
+}
+
 /// [RE.1] c = 1 for translations, 1 / l_b for rotations, l_b the largest lever arm at which a row takes
-/// hold of body b: |rotation part| / |translation part|; if there is none, the machine's length
+/// hold of body b: |rotation part| / |translation part|; if there is none, the machine's length. Levers of a body that is held
+/// at its centre, but for some round-off, count as a fiftieth of its radius of gyration.
 static void scale_columns(asi_kinematics *s, double *lever) {
   const as_problem *p = s->problem;
   for (int b = 0; b < p->n_bodies; ++b) lever[b] = 0.0;
@@ -80,9 +96,12 @@ static void scale_columns(asi_kinematics *s, double *lever) {
       if (move > 0.0) lever[body] = fmax(lever[body], sqrt(turn / move));
     }
   }
-  for (int k = 0; k < p->n; ++k) {
-    const double l = lever[p->body_of[k]];
-    s->redundancy.column_scale[k] = !p->is_rotation[k] ? 1.0 : 1.0 / (l > 0.0 ? l : p->length);
+  for (int first = 0, end; first < p->n; first = end) {
+    const double least = SHORTEST_LEVER * gyration(s, first, &end);
+    double l = lever[p->body_of[first]];
+    l = l > 0.0 ? fmax(l, least) : p->length;
+    for (int k = first; k < end; ++k)
+      s->redundancy.column_scale[k] = p->is_rotation[k] ? 1.0 / l : 1.0;
   }
 }
 

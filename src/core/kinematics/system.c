@@ -121,6 +121,7 @@ void asi_tangent_map_free(asi_tangent_map *m) {
   asi_products_free(&m->t_times_bt);
   asi_zeros_free(&m->t_bt_zeros);
   asi_matrix_free(&m->t);
+  asi_matrix_free(&m->second);
   asi_panels_free(&m->t_panels);
   asi_matrix_free(&m->t_bt);
   asi_pattern_free(&m->t_pattern);
@@ -140,6 +141,7 @@ void asi_tangent_map_update(asi_tangent_map *m, const as_problem *p, const doubl
 static const as_matrix *via_matrix(const asi_tangent_map *motion, asi_chain_factor via) {
   if (via == ASI_CHAIN_T) return &motion->t;
   if (via == ASI_CHAIN_T_BT) return &motion->t_bt;
+  if (via == ASI_CHAIN_SECOND) return &motion->second;
   return NULL;
 }
 
@@ -345,7 +347,8 @@ as_status asi_system_init(asi_system *s, const as_problem *p, const asi_tangent_
     if (!(p->present & AS_BLOCK_BIT(terms[i].block))) continue;
     asi_term *term = &s->term[s->n_terms++];
     *term = terms[i];
-    if (term->via == ASI_CHAIN_T && asi_space_is_linear(p->space)) term->via = ASI_CHAIN_IDENTITY;
+    if (term->via == ASI_CHAIN_T && !motion->second.value && asi_space_is_linear(p->space))
+      term->via = ASI_CHAIN_IDENTITY;
   }
   const system_context context = {s, motion};
   as_status status = build_pattern(&s->pattern, size, size, list_system_column, &context, error);

@@ -6,7 +6,7 @@
 ///     A[row.., col..] += factor * block * via,     via = I, T or T B_n^T
 ///
 /// T is the space's tangent operator at the current increment xi, B_n the constraint Jacobian at the
-/// start of the step. A method's iteration matrix is a list of such terms that reads like its formula.
+/// start of the step; where modes of steady motions are looked for, T and another matrix are those of [LI.9]. A method's iteration matrix is a list of such terms that reads like its formula.
 /// The pattern is fixed when the system is made, and so is the place that each product goes to: assembly
 /// writes straight into the values that are factorized.
 #ifndef ALPHASTEP_CORE_SYSTEM_H
@@ -22,6 +22,7 @@ typedef enum asi_chain_factor {
   ASI_CHAIN_IDENTITY,
   ASI_CHAIN_T,
   ASI_CHAIN_T_BT,
+  ASI_CHAIN_SECOND,
   ASI_CHAIN_COUNT
 } asi_chain_factor;
 
@@ -39,6 +40,7 @@ typedef struct asi_tangent_map {
   asi_pattern t_pattern; ///< n x n
   asi_panels t_panels;
   as_matrix t;
+  as_matrix second;         ///< over the pattern of t; only [LI.9]
   asi_pattern t_bt_pattern; ///< n x n_lambda; only if asked for
   as_matrix t_bt;
   asi_product_plan t_times_bt;
