@@ -16,6 +16,7 @@
 
 #include "alphastep/alphastep.h"
 #include "counting.h"
+#include "plugins.h"
 #include "share.h"
 
 // ---- a machine with one of everything -------------------------------------------------------------------
@@ -175,6 +176,24 @@ static as_status add_formulas(as_builder *b, as_error *error) {
   return status ? status : as_builder_add_joint_friction(b, &friction, NULL, error);
 }
 
+/// A block and a force of a plugin.
+static as_status add_plugins(as_builder *b, as_error *error) {
+  static const char *const input[] = {"'bodies.body 1.position.x'", "'bodies.body 2.velocity.y'"};
+  static const double parameter[] = {1.0, 0.1};
+  as_plugin_block_def block = as_default_plugin_block_def();
+  block.block = "wild";
+  block.plugin = plugins_block("wild");
+  block.input = input;
+  block.parameter = parameter;
+  block.period = 0.1;
+  as_plugin_force_def force = as_default_plugin_force_def();
+  force.plugin = plugins_force("bush");
+  force.body[0] = (as_body_id){0};
+  force.body[1] = (as_body_id){1};
+  const as_status status = as_builder_add_plugin_block(b, &block, error);
+  return status ? status : as_builder_add_plugin_force(b, &force, NULL, error);
+}
+
 /// A bar of two coordinates along x between the point mass and nothing.
 static as_status add_superelement(as_builder *b, as_error *error) {
   static const as_entry mass[] = {{0, 0, 0.2}, {1, 1, 0.2}};
@@ -214,6 +233,7 @@ static as_status make(as_model **out, as_error *error) {
   if (status == AS_OK) status = add_forces(b, error);
   if (status == AS_OK) status = add_more_forces(b, error);
   if (status == AS_OK) status = add_formulas(b, error);
+  if (status == AS_OK) status = add_plugins(b, error);
   if (status == AS_OK) status = add_superelement(b, error);
   as_coordinate_def wanted = as_default_coordinate_def();
   wanted.joint = (as_joint_id){0};
