@@ -378,6 +378,8 @@ static void print_help(void) {
       "each other or from the step, tiny masses, units that look wrong, names that nothing uses.\n"
       "\n"
       "--set PATH=VALUE  replaces a value of the file: `--set parameters.n=100`\n"
+      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
+      "--plugins-from DIR  the same, of those in this folder and below\n"
       "--json            the same as JSON on stdout\n"
       "--help            this text\n"
       "\n"

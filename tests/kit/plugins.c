@@ -259,7 +259,7 @@ const as_plugin_force *plugins_force(const char *name) {
   return NULL;
 }
 
-static as_status load(const char *text, as_machine **machine, as_messages *messages) {
+as_status plugins_load(const char *text, as_machine **machine, as_messages *messages) {
   static const as_linked_plugin linked = {"test_plugin.so", &plugin};
   const as_plugin_policy policy = {.linked = &linked, .n_linked = 1};
   char path[64];
@@ -276,14 +276,14 @@ static as_status load(const char *text, as_machine **machine, as_messages *messa
 as_machine *plugins_parse(const char *text) {
   as_machine *machine = NULL;
   as_messages messages;
-  if (load(text, &machine, &messages)) fail_msg("%s", messages.message[0].text);
+  if (plugins_load(text, &machine, &messages)) fail_msg("%s", messages.message[0].text);
   return machine;
 }
 
 const as_messages *plugins_refused(const char *text) {
   static as_messages messages;
   as_machine *machine = NULL;
-  assert_int_equal(load(text, &machine, &messages), AS_ERR_ARGUMENT);
+  assert_int_equal(plugins_load(text, &machine, &messages), AS_ERR_ARGUMENT);
   assert_null(machine);
   return &messages;
 }

@@ -12,6 +12,8 @@ const as_plugin *plugins_of_tests(void);
 const as_plugin_block *plugins_block(const char *name);
 const as_plugin_force *plugins_force(const char *name);
 
+/// Loads a machine from a text, with that plugin.
+as_status plugins_load(const char *text, as_machine **machine, as_messages *messages);
 /// A machine from a text, with that plugin. Fails the test if it is refused.
 as_machine *plugins_parse(const char *text);
 /// What is said about one that must be refused; until the next call.
