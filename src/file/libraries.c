@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fenv.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,12 +97,21 @@ static bool is_allowed(asi_reader *r, const asi_value *at, const char *real, con
   return false;
 }
 
+/// dlopen() as if nothing had happened to this thread: a library that was built with -ffast-math sets how it rounds when it is loaded.
+static void *load_quietly(const char *path) {
+  fenv_t before;
+  (void)fegetenv(&before);
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  (void)fesetenv(&before);
+  return handle;
+}
+
 /// Opens it and asks for its description. NULL: it was said why not.
 static const as_plugin *open_library(asi_reader *r, const asi_value *at, const char *real,
                                      asi_library *library) {
   as_error error;
   as_plugin_fn *describe = NULL;
-  library->handle = dlopen(real, RTLD_NOW | RTLD_LOCAL);
+  library->handle = load_quietly(real);
   if (library->handle == NULL) {
     const char *why = dlerror();
     asi_complain(r, at, "the plugin cannot be loaded: %.300s", why ? why : real);

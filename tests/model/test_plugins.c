@@ -436,6 +436,22 @@ static void test_samples_by_way_of_blocks(void **state) {
   advance(&p, 0.15);
   assert_near("u", value(&p, "u", NULL), 40.0, 0.0);
   stop(&p);
+  // So are inputs and outputs of plugins: s+ = 0.5 s + p + one, with p = 10 a, and `second` by way of s.
+  p = start("alphastep: 1\n"
+            "bodies: {m: {type: point, mass: 2}}\n"
+            "simulate: {t_end: 1, step: 0.02}\n"
+            "blocks:\n"
+            "  u: {type: sampled, period: 0.1, formula: blocks.b.second}\n"
+            "  b: {type: plugin, file: test_plugin.so, plugin: given, inputs: {p: blocks.way, v: "
+            "0}, period: 0.1, "
+            "parameters: {shift: 0}, start: {one: 0, two: 0}}\n"
+            "  way: {type: linear, D: [[10]], inputs: [blocks.a]}\n"
+            "  a: {type: sampled, period: 0.1, formula: \"blocks.a + 1\"}\n",
+            0.0);
+  advance(&p, 0.05);
+  assert_near("s", value(&p, "b", "s"), 0.05 + 10.0, 1e-15);
+  assert_near("u by way of s", value(&p, "u", NULL), 0.05 + 10.0, 1e-15);
+  stop(&p);
 }
 
 int main(void) {
