@@ -170,8 +170,9 @@ def check_permission():
     refuse(2, "models/m.yaml:4:", "run", "models/m.yaml", "-o", "none")
     check(not os.path.exists("none"), "a refused run has made its folder")
     refuse(2, advice, "check", "models/m.yaml", "--plugins-from", folder + "x")
-    os.makedirs(folder + "x")
-    refuse(2, advice, "check", "models/m.yaml", "--plugins-from", folder + "x")
+    for other in ("models/libsx", "models/lib", "models/libs/deeper"):
+        os.makedirs(other)
+        refuse(2, advice, "check", "models/m.yaml", "--plugins-from", other)
     refuse(2, advice, "check", "models/m.yaml", env={"ALPHASTEP_PLUGINS": "models/libs:."})  # not absolute
     check(not os.path.exists("loaded"), "a plugin that is not allowed was loaded")
     run(0, "check", "models/m.yaml", "--plugins-from", "models/libs")

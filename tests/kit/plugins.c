@@ -22,7 +22,7 @@ static const as_plugin_quantity wild_sampled[] = {{"s", "m", 0.1, 0, NULL},
                                                   {"count", NULL, 0, 0, NULL}};
 static const as_plugin_quantity wild_output[] = {{"", "N", 0, 0, NULL},
                                                  {"second", NULL, 0, 0, NULL}};
-static const unsigned char wild_direct[] = {1, 1, 0, 1};
+static const unsigned char wild_direct[] = {1, 1, 0, 1}, too_narrow[] = {1, 1, 0, 0};
 
 static int wild_prepare(const double *parameter, const as_plugin_start *start, char *why) {
   if (parameter[0] < 0.0) {
@@ -80,16 +80,18 @@ static int wild_sample(const as_plugin_point *at, double *sampled, char *why) {
   return AS_PLUGIN_DONE;
 }
 
-#define WILD(its_name, derivatives)                                                                \
+#define WILD(its_name, derivatives, at_once)                                                       \
   {                                                                                                \
     .name = its_name, .n_parameters = 2, .parameter = wild_parameter, .n_constants = 1,            \
     .n_inputs = 2, .input = wild_input, .n_states = 2, .state = wild_state, .n_sampled = 2,        \
     .sampled = wild_sampled, .n_outputs = 2, .output = wild_output, .reads_time = 1,               \
-    .direct = wild_direct, .prepare = wild_prepare, .evaluate = wild, .jacobian = derivatives,     \
+    .direct = at_once, .prepare = wild_prepare, .evaluate = wild, .jacobian = derivatives,         \
     .sample = wild_sample                                                                          \
   }
-static const as_plugin_block differenced = WILD("wild", NULL), given = WILD("given", wild_jacobian),
-                             wrong = WILD("wrong", wrong_jacobian);
+static const as_plugin_block differenced = WILD("wild", NULL, wild_direct),
+                             given = WILD("given", wild_jacobian, wild_direct),
+                             wrong = WILD("wrong", wrong_jacobian, wild_direct),
+                             narrow = WILD("narrow", wild_jacobian, too_narrow);
 
 // ---- triangle: a level that turns round at 1 and -1 -------------------------------------------------
 
@@ -238,8 +240,8 @@ static const as_plugin_force bush_force = BUSH("bush", bush, NULL),
 
 // ---- all of them ------------------------------------------------------------------------------------
 
-static const as_plugin_block *const blocks[] = {&differenced, &given,         &triangle_block,
-                                                &wrong,       &failing_block, NULL};
+static const as_plugin_block *const blocks[] = {
+    &differenced, &given, &triangle_block, &wrong, &narrow, &failing_block, NULL};
 static const as_plugin_force *const forces[] = {&bush_force, &given_force, &wrong_force,
                                                 &plain_force, NULL};
 static const as_plugin plugin = {

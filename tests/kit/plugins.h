@@ -6,7 +6,7 @@
 #include "alphastep/io.h"
 
 /// Blocks: `wild` (inputs p and v; parameter gain; states one and two; sampled s; outputs "" and second), with derivatives
-/// `given` or not; `triangle` (events); `wrong` (a wrong derivative); `failing` (by its parameters). Forces: `bush` and `bush_given`.
+/// `given` or not; `triangle` (events); `wrong` (a wrong derivative); `narrow` (`direct` leaves one out); `failing` (by its parameters). Forces: `bush` and `bush_given`.
 const as_plugin *plugins_of_tests(void);
 /// The block or force of a name.
 const as_plugin_block *plugins_block(const char *name);

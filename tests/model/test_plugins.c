@@ -316,9 +316,32 @@ static void test_checker(void **state) {
   assert_int_equal(count_warnings(PLUGIN("wrong", ""), words), 1);
   assert_int_equal(count_warnings(PLUGIN("given", ""), "derivative"), 0);
   assert_int_equal(count_warnings(PLUGIN("wild", ""), "derivative"), 0);
+  words = "gives 0 for the derivative of second by v";
+  assert_int_equal(count_warnings(PLUGIN("narrow", ""), words), 1);
   words = "the derivative of its force along x by z'";
   assert_int_equal(count_warnings(FORCE("bush_wrong"), words), 1);
   assert_int_equal(count_warnings(FORCE("bush_given"), "derivative"), 0);
+}
+
+/// There is a loop by way of a block where `direct` says so.
+static void test_loops(void **state) {
+  (void)state;
+  static const char *const inputs[] = {"p: blocks.b.second, v: 0", "p: 0, v: 0.1*blocks.b.second"};
+  for (int i = 0; i < 2; ++i) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "alphastep: 1\nbodies: {m: {type: point, mass: 2}}\nsimulate: {t_end: 1, step: 0.02}\n"
+             "blocks: {b: {type: plugin, file: test_plugin.so, plugin: given, period: 0.1, "
+             "parameters: {shift: 0}, inputs: {%s}}}\n",
+             inputs[i]);
+    plant p = start(text, 0.0);
+    const as_model *m = p.machine->model;
+    assert_int_equal(as_model_signal_loop(m, as_model_find_signal(m, "b", "second")) >= 0, i == 1);
+    advance(&p, 0.3);
+    const double v = i == 0 ? 0.0 : value(&p, "b", "v"), one = value(&p, "b", "one");
+    assert_near("second", value(&p, "b", "second"), value(&p, "b", "s") + one * one + v * v, 1e-9);
+    stop(&p);
+  }
 }
 
 // ---- failures ---------------------------------------------------------------------------------------
@@ -356,7 +379,7 @@ static void test_mistakes(void **state) {
   (void)state;
 #define BLOCK(keys) MASS "  b: {type: plugin, file: test_plugin.so, " keys "}\n"
   expect_refused(BLOCK("plugin: wilt, " INPUTS), 7, "no block \"wilt\"; did you mean \"wild\"?");
-  expect_refused(BLOCK(INPUTS), 7, "has 5 blocks: say which one by `plugin:`");
+  expect_refused(BLOCK(INPUTS), 7, "has 6 blocks: say which one by `plugin:`");
   expect_refused(BLOCK("plugin: wild, period: 0.05, " INPUTS), 7,
                  "The parameter \"shift\" of block \"b\" is missing (added).");
   expect_refused(BLOCK("plugin: wild, " INPUTS ", parameters: {shift: 1}"), 7,
@@ -456,19 +479,13 @@ static void test_samples_by_way_of_blocks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_twins),
-      cmocka_unit_test(test_starts),
-      cmocka_unit_test(test_tangents),
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_events),
-      cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_force_twin),
-      cmocka_unit_test(test_force_tangents),
-      cmocka_unit_test(test_checker),
-      cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_mistakes),
-      cmocka_unit_test(test_descriptions),
-      cmocka_unit_test(test_samples_by_way_of_blocks),
+      cmocka_unit_test(test_twins),        cmocka_unit_test(test_starts),
+      cmocka_unit_test(test_tangents),     cmocka_unit_test(test_order),
+      cmocka_unit_test(test_events),       cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_force_twin),   cmocka_unit_test(test_force_tangents),
+      cmocka_unit_test(test_checker),      cmocka_unit_test(test_loops),
+      cmocka_unit_test(test_failures),     cmocka_unit_test(test_mistakes),
+      cmocka_unit_test(test_descriptions), cmocka_unit_test(test_samples_by_way_of_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
