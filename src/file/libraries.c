@@ -1,6 +1,6 @@
 /// Opens shared libraries with plugins. A model file alone never runs code: a library is opened only if the caller's policy says
 /// so, and what is looked at before (where it is, what sort of file) does not run it.
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 // realpath, lstat
 #include "file/libraries.h"
 
 #include <dlfcn.h>
