@@ -228,7 +228,8 @@ static bool depends_on_samples(const asi_control *c, int y) {
 /// Numbers loops from 0 on, for signals; and finds the outputs that are found anew at samples.
 static as_status note_loops(as_model *m, as_error *error) {
   asi_control *c = m->blocks;
-  int *component = asi_calloc(2 * (size_t)c->n_y, sizeof(int)), *number = component + c->n_y;
+  int *component = asi_calloc(2 * (size_t)c->n_y, sizeof(int));
+  int *number = component ? component + c->n_y : NULL;
   bool *in_loop = asi_calloc((size_t)c->n_y, sizeof(bool));
   c->loop = asi_calloc((size_t)c->n_signals, sizeof(int));
   c->fresh = asi_calloc((size_t)c->n_y, sizeof(bool));
