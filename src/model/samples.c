@@ -29,7 +29,7 @@ static int find_linear_output(const as_model *m, const as_point *at, int y, doub
     if (s->entry[k].row == y - l->output && !l->plugin)
       sum += s->entry[k].value * at->x[l->state + s->entry[k].col];
   for (int k = s->first[ASI_LINEAR_D]; k < s->first[ASI_LINEAR_D + 1] && code == AS_DONE; ++k) {
-    double w;
+    double w = 0.0;
     if (s->entry[k].row != y - l->output) continue;
     code = asi_blocks_output_at_sample(m, at, l->input + s->entry[k].col, &w);
     if (l->plugin)
