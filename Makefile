@@ -200,7 +200,7 @@ pictures: build
 
 sources = $(shell find include src cli validation tests examples bench -name '*.[ch]' 2>/dev/null | sort)
 # These are projects of their own, not part of the build that clang-tidy looks at.
-units = $(filter-out tests/tree/install/% examples/own-element/%,$(filter %.c,$(sources)))
+units = $(filter-out tests/tree/install/% examples/own-element/% examples/plugin-damper/%,$(filter %.c,$(sources)))
 scripts = tools/abi tools/bootstrap tools/other-words tools/portable tools/soak tools/update-docs .ci/run $(wildcard tests/*.sh tests/*/*.sh tests/*/*/*.sh bench/*.sh)
 
 lint-quick:

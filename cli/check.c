@@ -165,6 +165,17 @@ static void print_blocks(const as_model *model) {
   }
 }
 
+/// Plugins, and why they may be used.
+static void print_plugins(const as_machine *machine) {
+  for (int i = 0; i < machine->n_plugins; i++) {
+    const as_used_plugin *p = &machine->plugins[i];
+    printf("%-18s  %s%s%.60s from %s, allowed as it is in %s\n", i == 0 ? "plugins" : "",
+           p->plugin->name, p->plugin->release ? " " : "",
+           p->plugin->release ? p->plugin->release : "", p->path,
+           p->folder ? p->folder : "any folder");
+  }
+}
+
 static void print_text(const findings *f) {
   const as_survey *s = f->survey;
   const as_model *model = f->machine->model;
@@ -178,6 +189,7 @@ static void print_text(const findings *f) {
   }
   printf("forces              %d\n", s->forces);
   if (as_model_signals(model) > 0) print_blocks(model);
+  if (f->machine->n_plugins > 0) print_plugins(f->machine);
   if (as_rules_count(f->machine->rules) > 0) print_events(f->machine->rules);
   printf("degrees of freedom  %d of %d\n", s->degrees_of_freedom, s->velocities);
   if (s->n_redundant > 0) {
@@ -213,6 +225,15 @@ static void write_joints(const findings *f) {
   for (int i = 0; i < f->survey->n_redundant_joints; i++) {
     if (i > 0) fputs(", ", stdout);
     asi_json_text(stdout, as_model_joint_name(f->machine->model, f->survey->redundant[i]));
+  }
+  putchar(']');
+}
+
+static void write_plugins(const as_machine *machine) {
+  putchar('[');
+  for (int i = 0; i < machine->n_plugins; i++) {
+    if (i > 0) fputs(", ", stdout);
+    asi_json_text(stdout, machine->plugins[i].path);
   }
   putchar(']');
 }
@@ -286,6 +307,8 @@ static void print_json(const findings *f) {
   json_add_string(&o, "slowest_force", force_or_null(model, s->slowest_force));
   json_add_number(&o, "t_end", f->machine->simulation.t_end);
   json_add_number(&o, "channels", f->channels);
+  json_key(&o, "plugins");
+  write_plugins(f->machine);
   json_key(&o, "warnings");
   write_strings(f);
   json_end(&o);
@@ -355,6 +378,8 @@ static void print_help(void) {
       "each other or from the step, tiny masses, units that look wrong, names that nothing uses.\n"
       "\n"
       "--set PATH=VALUE  replaces a value of the file: `--set parameters.n=100`\n"
+      "--allow-plugins   lets the file use plugins, code in shared libraries (docs/plugins.md)\n"
+      "--plugins-from DIR  the same, of those in this folder and below\n"
       "--json            the same as JSON on stdout\n"
       "--help            this text\n"
       "\n"

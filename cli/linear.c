@@ -141,6 +141,8 @@ static cli_exit take_valued(int argc, char **argv, int *i, const char *options, 
 
 static cli_exit take_option(int argc, char **argv, int *i, const char *options, linear_request *r) {
   const char *word = argv[*i];
+  const cli_exit plugin = machine_plugin_option(argc, argv, i, &r->machine);
+  if (plugin != CLI_FELL_SHORT) return plugin;
   const cli_exit valued = take_valued(argc, argv, i, options, r);
   if (valued != CLI_FELL_SHORT) return valued;
   if (strcmp(word, "--equilibrium") == 0)
@@ -183,7 +185,8 @@ cli_exit linear_arguments(int argc, char **argv, const char *command, const char
                         .points = 0,
                         .kind = "bode"};
   r->machine.settings = calloc((size_t)argc + 3, sizeof *r->machine.settings);
-  if (r->machine.settings == NULL) return cli_complain_memory();
+  if (r->machine.settings == NULL || machine_plugin_folders(argc, &r->machine) != CLI_DONE)
+    return cli_complain_memory();
   for (int i = 0; i < argc; i++) {
     if (argv[i][0] == '-' && argv[i][1] != '\0') {
       const cli_exit status = take_option(argc, argv, &i, options, r);
@@ -206,7 +209,7 @@ cli_exit linear_arguments(int argc, char **argv, const char *command, const char
 }
 
 void linear_arguments_free(linear_request *r) {
-  free(r->machine.settings);
+  machine_arguments_free(&r->machine);
   resume_free(&r->run);
   for (int i = 0; i < r->n_copied; i++) free(r->copied[i]);
 }

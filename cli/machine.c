@@ -9,6 +9,36 @@
 #include "alphastep/results.h"
 #include "json.h"
 
+cli_exit machine_plugin_option(int argc, char **argv, int *i, machine_request *r) {
+  const char *value = NULL;
+  if (strcmp(argv[*i], "--allow-plugins") == 0) {
+    r->plugins = true;
+  } else if (cli_option(argc, argv, i, "--plugins-from", &value)) {
+    if (value == NULL) return CLI_USAGE;
+    r->folders[r->n_folders++] = value;
+  } else {
+    return CLI_FELL_SHORT;
+  }
+  return CLI_DONE;
+}
+
+cli_exit machine_plugin_folders(int argc, machine_request *r) {
+  const char *list = getenv("ALPHASTEP_PLUGINS");
+  if (list == NULL) list = "";
+  size_t n = (size_t)argc + 2;
+  for (const char *c = list; *c; c++) n += *c == ':';
+  r->folders = calloc(n, sizeof *r->folders);
+  r->environment = calloc(strlen(list) + 1, 1);
+  if (r->folders == NULL || r->environment == NULL) return cli_complain_memory();
+  memcpy(r->environment, list, strlen(list));
+  for (char *part = r->environment, *end; part != NULL; part = end) {
+    end = strchr(part, ':');
+    if (end != NULL) *end++ = '\0';
+    if (part[0] == '/') r->folders[r->n_folders++] = part; // others would depend on where one is
+  }
+  return CLI_DONE;
+}
+
 /// Takes an option; CLI_FELL_SHORT: it is none of ours.
 static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_request *r) {
   const char *word = argv[*i], *value = NULL;
@@ -42,7 +72,7 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
   } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
     r->help = true;
   } else {
-    return CLI_FELL_SHORT;
+    return machine_plugin_option(argc, argv, i, r);
   }
   return CLI_DONE;
 }
@@ -50,7 +80,8 @@ static cli_exit take_option(int argc, char **argv, int *i, bool writes, machine_
 cli_exit machine_arguments(int argc, char **argv, const char *command, bool writes,
                            machine_request *r) {
   *r = (machine_request){.settings = calloc((size_t)argc + 1, sizeof *r->settings)};
-  if (r->settings == NULL) return cli_complain_memory();
+  if (r->settings == NULL || machine_plugin_folders(argc, r) != CLI_DONE)
+    return cli_complain_memory();
   bool options = true; // until `--`
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
@@ -87,7 +118,11 @@ cli_exit machine_arguments(int argc, char **argv, const char *command, bool writ
   return CLI_DONE;
 }
 
-void machine_arguments_free(machine_request *r) { free(r->settings); }
+void machine_arguments_free(machine_request *r) {
+  free(r->settings);
+  free(r->folders);
+  free(r->environment);
+}
 
 /// Whether n outputs are there.
 static bool outputs_exist(const as_machine *machine, int first, int n, as_error *error) {
@@ -156,7 +191,10 @@ void machine_refuse(const machine_request *r) {
 cli_exit machine_open(const machine_request *r, as_machine **machine) {
   as_messages *messages = calloc(1, sizeof *messages);
   if (messages == NULL) return cli_complain_memory();
-  as_status status = as_machine_load(r->model, r->settings, r->n_settings, machine, messages);
+  const as_plugin_policy policy = {
+      .all = r->plugins, .folders = r->folders, .n_folders = r->n_folders};
+  as_status status =
+      as_machine_load_with(r->model, r->settings, r->n_settings, &policy, machine, messages);
   if (status == AS_OK) check_outputs(*machine, messages);
   if (messages->n > 0) tell_messages(r, messages);
   const bool wrong = messages->n > 0;

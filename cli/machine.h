@@ -9,6 +9,10 @@ typedef struct machine_request {
   const char *model;     ///< path
   const char **settings; ///< `path=value`, n_settings of them
   int n_settings;
+  const char **folders; ///< --plugins-from and ALPHASTEP_PLUGINS, n_folders of them
+  int n_folders;
+  bool plugins;       ///< --allow-plugins
+  char *environment;  ///< what folders of ALPHASTEP_PLUGINS point into
   const char *folder; ///< -o; NULL: not given
   const char *resume; ///< --resume, or a folder that is looked at; NULL: not given
   bool looks;         ///< the run in it is looked at, not gone on with
@@ -22,6 +26,11 @@ typedef struct machine_request {
 cli_exit machine_arguments(int argc, char **argv, const char *command, bool writes,
                            machine_request *r);
 void machine_arguments_free(machine_request *r);
+
+/// Takes --allow-plugins and --plugins-from; CLI_FELL_SHORT: it is neither. Complains.
+cli_exit machine_plugin_option(int argc, char **argv, int *i, machine_request *r);
+/// Makes room for folders of plugins, for as many as there are arguments, and takes those of the environment. Complains.
+cli_exit machine_plugin_folders(int argc, machine_request *r);
 
 /// Loads the model file and looks for its outputs in the model. Prints what is wrong, each on its line.
 cli_exit machine_open(const machine_request *r, as_machine **machine);

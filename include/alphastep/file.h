@@ -119,6 +119,31 @@ typedef struct as_file_digest {
   unsigned long long size, digest; ///< of its bytes
 } as_file_digest;
 
+// ---- plugins ----------------------------------------------------------------------------------------
+
+/// A plugin that is part of the program, in place of a shared library.
+typedef struct as_linked_plugin {
+  const char *file; ///< as the model file names it, or the end of that: `damper.so`
+  const as_plugin *plugin;
+} as_linked_plugin;
+
+/// Which plugins a model file may use: a file alone never runs code. All zero: none.
+typedef struct as_plugin_policy {
+  bool all; ///< any shared library that it names
+  const char *const
+      *folders; ///< n_folders: those in and below them, where they are looked for, too
+  int n_folders;
+  const as_linked_plugin *linked; ///< n_linked
+  int n_linked;
+} as_plugin_policy;
+
+/// A plugin that a machine uses.
+typedef struct as_used_plugin {
+  const char *path; ///< of the shared library
+  const as_plugin *plugin;
+  const char *folder; ///< of the policy, that it is in; NULL: none
+} as_used_plugin;
+
 // ---- machines ---------------------------------------------------------------------------------------
 
 typedef struct as_machine_store as_machine_store;
@@ -146,6 +171,8 @@ typedef struct as_machine {
   int n_sources;
   as_file_digest *files; ///< all that were read, in the order of reading
   int n_files;
+  as_used_plugin *plugins;
+  int n_plugins;
   as_machine_store *store; ///< the memory of all this
 } as_machine;
 
@@ -154,7 +181,11 @@ typedef struct as_machine {
 /// AS_ERR_MEMORY. Then *out is NULL, and there is at least one message.
 AS_API as_status as_machine_load(const char *path, const char *const *settings, int n_settings,
                                  as_machine **out, as_messages *messages);
-/// The same from text in memory; `path` is what messages call it, and where includes are looked for.
+/// The same with plugins, as far as `policy` (NULL: none) lets them in. Their libraries stay open as long as the machine.
+AS_API as_status as_machine_load_with(const char *path, const char *const *settings, int n_settings,
+                                      const as_plugin_policy *policy, as_machine **out,
+                                      as_messages *messages);
+/// The same from text in memory, without plugins; `path` is what messages call it, and where includes are looked for.
 AS_API as_status as_machine_parse(const char *text, size_t size, const char *path,
                                   const char *const *settings, int n_settings, as_machine **out,
                                   as_messages *messages);

@@ -27,6 +27,7 @@
 #include "alphastep/export.h"
 #include "alphastep/id.h"
 #include "alphastep/integrator.h"
+#include "alphastep/plugin.h"
 #include "alphastep/problem.h"
 #include "alphastep/status.h"
 
@@ -415,6 +416,23 @@ typedef struct as_bushing_def {
 
 AS_API as_bushing_def as_default_bushing_def(void);
 
+/// A force of a plugin (alphastep/plugin.h) between two frames, in the coordinates of a bushing. From
+/// as_default_plugin_force_def().
+typedef struct as_plugin_force_def {
+  unsigned cookie;  ///< set by as_default_plugin_force_def(): leave it as it is
+  const char *name; ///< NULL: `force 3`
+  const as_plugin_force
+      *plugin;             ///< required; stays where it is as long as builder and models are used
+  const double *parameter; ///< n_parameters; NAN: as the plugin has it; NULL: all of them
+  as_frame_id frame[2];    ///< AS_NO_FRAME: from what follows
+  as_body_id body[2];
+  double point[3];       ///< in the world at the starting pose [m]
+  double axis[3];        ///< z of both frames; all zero: the world's
+  double second_axis[3]; ///< x of both frames; all zero: any
+} as_plugin_force_def;
+
+AS_API as_plugin_force_def as_default_plugin_force_def(void);
+
 /// What stops and contacts push with, at the depth x: an elastic force E = stiffness x^exponent, times 1 + damping x'
 /// while the depth grows; while it shrinks times less than one, but never negative: it does not pull. With an onset
 /// the stiffness comes up smoothly over that depth: x above is then x less half the onset, beyond it.
@@ -530,6 +548,8 @@ AS_API as_status as_builder_add_joint_friction(as_builder *builder,
 
 AS_API as_status as_builder_add_bushing(as_builder *builder, const as_bushing_def *def,
                                         as_force_id *id, as_error *error);
+AS_API as_status as_builder_add_plugin_force(as_builder *builder, const as_plugin_force_def *def,
+                                             as_force_id *id, as_error *error);
 AS_API as_status as_builder_add_stop(as_builder *builder, const as_stop_def *def, as_force_id *id,
                                      as_error *error);
 AS_API as_status as_builder_add_contact(as_builder *builder, const as_contact_def *def,
@@ -601,6 +621,23 @@ typedef struct as_linear_def {
 
 AS_API as_linear_def as_default_linear_def(void);
 
+/// A block of a plugin: its equations are C functions (alphastep/plugin.h), from a shared library or from your program.
+/// From as_default_plugin_block_def(). Its signals have the names that the plugin gives its inputs, states, sampled numbers and outputs.
+typedef struct as_plugin_block_def {
+  unsigned cookie;   ///< set by as_default_plugin_block_def(): leave it as it is
+  const char *block; ///< required
+  const as_plugin_block
+      *plugin;              ///< required; stays where it is as long as builder and models are used
+  const char *const *input; ///< n_inputs formulas
+  const double *parameter;  ///< n_parameters; NAN: as the plugin has it; NULL: all of them
+  const double *start;      ///< n_states; likewise
+  const double *sampled_start; ///< n_sampled; likewise
+  double period;               ///< of its samples: > 0, required if there are sampled numbers [s]
+  double offset, delay;        ///< as those of a signal; a delay less than the period
+} as_plugin_block_def;
+
+AS_API as_plugin_block_def as_default_plugin_block_def(void);
+
 /// Makes a signal known before it is added, so that formulas may use it. `output` may be NULL: the block's own.
 AS_API as_status as_builder_declare_signal(as_builder *builder, const char *block,
                                            const char *output, as_error *error);
@@ -608,6 +645,8 @@ AS_API as_status as_builder_add_signal(as_builder *builder, const as_signal_def 
                                        as_signal_id *id, as_error *error);
 AS_API as_status as_builder_add_linear(as_builder *builder, const as_linear_def *def,
                                        as_error *error);
+AS_API as_status as_builder_add_plugin_block(as_builder *builder, const as_plugin_block_def *def,
+                                             as_error *error);
 
 // ---- start ------------------------------------------------------------------------------------------
 
@@ -714,6 +753,9 @@ AS_API bool as_model_joint_remark(const as_model *model, as_joint_id joint, char
 /// Whether it holds at the start.
 AS_API bool as_model_joint_is_active(const as_model *model, as_joint_id joint);
 /// Signals of blocks: how many, and what they are. `blocks.NAME` or `blocks.NAME.OUTPUT` is written to `text`.
+/// The events of plugins' blocks, of which `out` (NULL: only to be counted) has room for all: to be put among
+/// as_integrator_def.events. They belong to the model. Runs of alphastep/results.h add them by themselves.
+AS_API int as_model_events(const as_model *model, as_event_def *out);
 AS_API int as_model_signals(const as_model *model);
 AS_API void as_model_signal_name(const as_model *model, as_signal_id signal, char *text,
                                  size_t size);

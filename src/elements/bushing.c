@@ -95,18 +95,14 @@ int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element
   return AS_DONE;
 }
 
-/// The coordinates and what they are made of.
+/// The coordinates with the laws.
 typedef struct bend {
-  asi_ends_now ends;
-  asi_pair pair;
-  asi_row_sum z[ASI_BUSHING];
-  asi_rotation turn;
-  double S[ASI_BUSHING];
+  asi_bend at;
   double by_z[ASI_BUSHING], by_rate[ASI_BUSHING]; ///< derivatives of the laws
 } bend;
 
-static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
-  int code = asi_ends_move(&b->ends, in->t, &x->ends);
+int asi_bend_measure(const asi_ends *ends, const as_element_input *in, asi_bend *x) {
+  int code = asi_ends_move(ends, in->t, &x->ends);
   if (code) return code;
   memset(x->z, 0, sizeof x->z);
   for (int i = 0; i < 3; ++i) {
@@ -120,6 +116,13 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
   code = asi_rotation_measure(&x->turn, &x->pair, in);
   if (code) return code;
   for (int i = 0; i < 3; ++i) x->z[3 + i] = x->turn.r[i];
+  return AS_DONE;
+}
+
+static int measure(const asi_bushing *b, const as_element_input *in, bend *all) {
+  asi_bend *x = &all->at;
+  const int code = asi_bend_measure(&b->ends, in, x);
+  if (code) return code;
   for (int i = 0; i < ASI_BUSHING; ++i) {
     x->S[i] = 0.0;
     for (int k = 0; k < ASI_BUSHING; ++k)
@@ -129,14 +132,13 @@ static int measure(const asi_bushing *b, const as_element_input *in, bend *x) {
     const int failed = asi_law_evaluate(&b->law[i], in, x->z[i].value, x->z[i].rate, law);
     if (failed) return failed;
     x->S[i] += law[0];
-    x->by_z[i] = law[1];
-    x->by_rate[i] = law[2];
+    all->by_z[i] = law[1];
+    all->by_rate[i] = law[2];
   }
   return AS_DONE;
 }
 
-/// -sum_i S_i D_q z_i,q^T
-static void add_curvature(const bend *x, const as_element_input *in, double *f_q) {
+void asi_bend_curvature(const asi_bend *x, const as_element_input *in, double *f_q) {
   const double *M = x->S + 3, *rho = x->turn.rho, *c_q = x->turn.c.q;
   double E[ASI_PAIR] = {0}, Me = 0.0;
   as_element_input with = *in;
@@ -163,14 +165,15 @@ static void add_stiffness(const asi_bushing *b, const bend *x, bool by_velocity,
       const double K = b->K[ASI_BUSHING * i + k] + (i == k ? x->by_z[i] : 0.0);
       const double C = b->C[ASI_BUSHING * i + k] + (i == k ? x->by_rate[i] : 0.0);
       for (int j = 0; j < ASI_PAIR; ++j)
-        line[j] += by_velocity ? C * x->z[k].q[j] : K * x->z[k].q[j] + C * x->z[k].rate_q[j];
+        line[j] +=
+            by_velocity ? C * x->at.z[k].q[j] : K * x->at.z[k].q[j] + C * x->at.z[k].rate_q[j];
     }
     for (int j = 0; j < ASI_PAIR; ++j)
-      for (int l = 0; l < ASI_PAIR; ++l) out[j * ASI_PAIR + l] -= x->z[i].q[j] * line[l];
+      for (int l = 0; l < ASI_PAIR; ++l) out[j * ASI_PAIR + l] -= x->at.z[i].q[j] * line[l];
   }
 }
 
-static void add_force(const bend *x, double *force) {
+void asi_bend_force(const asi_bend *x, double *force) {
   for (int i = 0; i < ASI_BUSHING; ++i)
     for (int j = 0; j < ASI_PAIR; ++j) force[j] -= x->S[i] * x->z[i].q[j];
 }
@@ -180,10 +183,10 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   bend x;
   const int code = measure(b, in, &x);
   if (code) return code;
-  if (out->force) add_force(&x, out->force);
+  if (out->force) asi_bend_force(&x.at, out->force);
   if (out->f_q) {
     add_stiffness(b, &x, false, out->f_q);
-    add_curvature(&x, in, out->f_q);
+    asi_bend_curvature(&x.at, in, out->f_q);
   }
   if (out->f_v) add_stiffness(b, &x, true, out->f_v);
   return AS_DONE;
@@ -195,9 +198,9 @@ static double potential(const as_element_input *in, const void *data) {
   if (measure(b, in, &x)) return (double)NAN;
   double sum = 0.0;
   for (int i = 0; i < ASI_BUSHING; ++i) {
-    sum += asi_law_potential(&b->law[i], in, x.z[i].value);
+    sum += asi_law_potential(&b->law[i], in, x.at.z[i].value);
     for (int k = 0; k < ASI_BUSHING; ++k)
-      sum += b->K[ASI_BUSHING * i + k] * x.z[i].value * x.z[k].value / 2.0;
+      sum += b->K[ASI_BUSHING * i + k] * x.at.z[i].value * x.at.z[k].value / 2.0;
   }
   return sum;
 }
@@ -208,15 +211,15 @@ static void power(const as_element_input *in, as_element_power *out, const void 
   double f[ASI_PAIR] = {0};
   out->dissipated = (double)NAN;
   if (measure(b, in, &x)) return;
-  add_force(&x, f);
+  asi_bend_force(&x.at, f);
   out->dissipated = 0.0;
   out->supplied = asi_pair_power(in, f); // S . z_t = S . z' + f . v, where a frame moves
   for (int i = 0; i < ASI_BUSHING; ++i) {
-    const as_element_power law = asi_law_power(&b->law[i], in, x.z[i].value, x.z[i].rate);
+    const as_element_power law = asi_law_power(&b->law[i], in, x.at.z[i].value, x.at.z[i].rate);
     out->dissipated += law.dissipated;
-    out->supplied += law.supplied + x.S[i] * x.z[i].rate;
+    out->supplied += law.supplied + x.at.S[i] * x.at.z[i].rate;
     for (int k = 0; k < ASI_BUSHING; ++k)
-      out->dissipated += b->C[ASI_BUSHING * i + k] * x.z[i].rate * x.z[k].rate;
+      out->dissipated += b->C[ASI_BUSHING * i + k] * x.at.z[i].rate * x.at.z[k].rate;
   }
 }
 
@@ -228,7 +231,7 @@ bool asi_bushing_turn(const asi_bushing *b, const as_element_input *in, double r
     for (int k = 0; k < ASI_BUSHING; ++k) held = held || b->K[ASI_BUSHING * i + k] != 0.0;
   }
   if (!held || measure(b, in, &x)) return false;
-  for (int i = 0; i < 3; ++i) r[i] = x.z[3 + i].value;
+  for (int i = 0; i < 3; ++i) r[i] = x.at.z[3 + i].value;
   return true;
 }
 

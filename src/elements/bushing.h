@@ -32,4 +32,20 @@ typedef struct asi_rotation {
 /// AS_RETRY within 1e-4 of half a turn.
 int asi_rotation_measure(asi_rotation *x, const asi_pair *pair, const as_element_input *in);
 
+/// The six coordinates z of B against A and what they are made of; S is what acts along them, for who fills it in.
+typedef struct asi_bend {
+  asi_ends_now ends;
+  asi_pair pair;
+  asi_row_sum z[ASI_BUSHING];
+  asi_rotation turn;
+  double S[ASI_BUSHING];
+} asi_bend;
+
+/// AS_DONE or why not.
+int asi_bend_measure(const asi_ends *ends, const as_element_input *in, asi_bend *x);
+/// force -= z_q^T S
+void asi_bend_force(const asi_bend *x, double *force);
+/// f_q -= sum_i S_i D_q z_i,q^T
+void asi_bend_curvature(const asi_bend *x, const as_element_input *in, double *f_q);
+
 #endif

@@ -8,6 +8,7 @@
 #include "alphastep/sparse.h"
 #include "base/error.h"
 #include "file/kinds.h"
+#include "file/plugins.h"
 #include "file/templates.h"
 
 // ---- formulas ---------------------------------------------------------------------------------------
@@ -406,6 +407,8 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
       declare_linear(r, key, v, name);
     else if (strcmp(kind, asi_own_template_kind.type) == 0)
       asi_declare_own(r, v, name);
+    else if (strcmp(kind, asi_plugin_block_kind.type) == 0)
+      asi_declare_plugin(r, key, v, name);
     else if (strcmp(kind, asi_transfer_kind.type) == 0)
       declare_transfer(r, key, v, name);
     else if (strcmp(kind, asi_butterworth_kind.type) == 0)

@@ -9,10 +9,12 @@
 #include "base/error.h"
 #include "file/blocks.h"
 #include "file/events.h"
+#include "file/libraries.h"
 #include "file/root.h"
 
 struct as_machine_store {
   asi_arena arena;
+  asi_library *libraries; ///< of plugins
 };
 
 static as_machine *new_machine(void) {
@@ -35,6 +37,7 @@ void as_machine_destroy(as_machine *machine) {
   as_model_destroy(machine->model);
   as_builder_destroy(machine->builder);
   free(machine->shapes);
+  asi_libraries_close(machine->store->libraries);
   asi_arena_free(&machine->store->arena);
   free(machine->store);
   free(machine);
@@ -113,8 +116,9 @@ static as_status sum_up(asi_reader *r, as_status status) {
 }
 
 static as_status load(const char *path, const char *text, size_t size, const char *const *settings,
-                      int n_settings, as_machine **out, as_messages *messages) {
-  asi_reader r = {.messages = messages};
+                      int n_settings, const as_plugin_policy *policy, as_machine **out,
+                      as_messages *messages) {
+  asi_reader r = {.messages = messages, .policy = policy};
   *out = NULL;
   messages->n = 0;
   messages->more = false;
@@ -125,6 +129,7 @@ static as_status load(const char *path, const char *text, size_t size, const cha
     const locale_t before = uselocale(plain);
     r.machine = machine;
     r.arena = &machine->store->arena;
+    r.libraries = &machine->store->libraries;
     status = sum_up(&r, read_all(&r, path, text, size, settings, n_settings));
     uselocale(before);
   } else {
@@ -142,11 +147,17 @@ static as_status load(const char *path, const char *text, size_t size, const cha
 
 as_status as_machine_load(const char *path, const char *const *settings, int n_settings,
                           as_machine **out, as_messages *messages) {
-  return load(path, NULL, 0, settings, n_settings, out, messages);
+  return load(path, NULL, 0, settings, n_settings, NULL, out, messages);
+}
+
+as_status as_machine_load_with(const char *path, const char *const *settings, int n_settings,
+                               const as_plugin_policy *policy, as_machine **out,
+                               as_messages *messages) {
+  return load(path, NULL, 0, settings, n_settings, policy, out, messages);
 }
 
 as_status as_machine_parse(const char *text, size_t size, const char *path,
                            const char *const *settings, int n_settings, as_machine **out,
                            as_messages *messages) {
-  return load(path, text, size, settings, n_settings, out, messages);
+  return load(path, text, size, settings, n_settings, NULL, out, messages);
 }

@@ -81,16 +81,21 @@ typedef struct asi_event {
   bool broken; ///< something of it is wrong, which has been said: only its formulas are looked at
 } asi_event;
 
+typedef struct asi_library asi_library;
+
 struct asi_reader {
   as_machine *machine;
-  asi_arena *arena;  ///< of the machine
-  asi_arena scratch; ///< of the thing that is read
+  asi_arena *arena;               ///< of the machine
+  const as_plugin_policy *policy; ///< NULL: no plugins
+  struct asi_library **libraries; ///< of the machine, see libraries.h
+  asi_arena scratch;              ///< of the thing that is read
   as_messages *messages;
   const char *format[AS_MESSAGES]; ///< what the messages were made with
   int file_of[AS_MESSAGES];
   bool wrong;  ///< there was a message
   bool broken; ///< something about the thing that is read is wrong: it cannot be added
   bool no_memory;
+  bool no_plugin;  ///< a block's plugin could not be opened: its signals are not known
   bool lost;       ///< things are missing whose names are not known
   bool unreadable; ///< a file that a thing needs cannot be read
   asi_file *file;  ///< as opened, then the settings

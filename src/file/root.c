@@ -243,6 +243,7 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p) {
     if (r->things <= ASI_MOST_THINGS) r->things = 0;
     for (int f = 0; f < r->n_order; ++f) read_contents(r, &all[f], passes[p]);
+    if (r->no_plugin) return asi_out_of_memory(r) ? AS_ERR_MEMORY : AS_ERR_ARGUMENT;
   }
   return status;
 }

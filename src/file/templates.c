@@ -240,6 +240,7 @@ static const asi_kind *const kinds[] = {
     &asi_linear_kind,
     &asi_transfer_kind,
     &asi_own_template_kind,
+    &asi_plugin_block_kind,
     &asi_butterworth_kind,
     &asi_accelerometer_kind,
     &asi_gyro_kind,
@@ -290,7 +291,7 @@ static const asi_kind *const kinds[] = {
     &asi_cylinder_template.kind,
     &asi_damper_template.kind,
 };
-enum { FIRST_TEMPLATE = 12 };
+enum { FIRST_TEMPLATE = 13 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
 
 const char *asi_template_output(const asi_kind *kind, int i) {

@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "elements/actuator.h"
 #include "elements/block_row.h"
+#include "model/add_block.h"
 #include "model/measures.h"
 #include "model/scope.h"
 
@@ -29,7 +30,7 @@ int asi_builder_find_signal(const as_builder *b, int block, const char *output) 
   return -ASI_SLOT_SIGNAL;
 }
 
-static as_status find_block(as_builder *b, const char *name, int *out, as_error *error) {
+as_status asi_builder_block(as_builder *b, const char *name, int *out, as_error *error) {
   if (name == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "A block has no name.");
   *out = asi_names_find(&b->names[ASI_SORT_BLOCK], name);
@@ -61,7 +62,7 @@ static as_status find_signal(as_builder *b, const char *name, const char *output
   int block;
   if (output == NULL) output = "";
   as_status status = check_output(name ? name : "", output, error);
-  if (status == AS_OK) status = find_block(b, name, &block, error);
+  if (status == AS_OK) status = asi_builder_block(b, name, &block, error);
   if (status) return status;
   *out = asi_builder_find_signal(b, block, output);
   if (*out >= 0) return AS_OK;
@@ -89,8 +90,8 @@ as_status as_builder_declare_signal(as_builder *b, const char *block, const char
 }
 
 /// The same, of one that has not been added yet.
-static as_status new_signal(as_builder *b, const char *block, const char *output, int *out,
-                            as_error *error) {
+as_status asi_builder_new_signal(as_builder *b, const char *block, const char *output, int *out,
+                                 as_error *error) {
   const as_status status = find_signal(b, block, output, out, error);
   if (status || b->signal[*out].declared) return status;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block,
@@ -99,7 +100,7 @@ static as_status new_signal(as_builder *b, const char *block, const char *output
 }
 
 /// Takes back what a failure has left of signals: the first `n` were there, and those of a linear system that is not.
-static void take_back(as_builder *b, int n) {
+void asi_builder_take_back(as_builder *b, int n) {
   for (int i = 0; i < b->n_blocks; ++i) b->block[i] = (asi_block_signals){-1, -1};
   b->n_signals = n;
   for (int i = 0; i < n; ++i) {
@@ -178,8 +179,8 @@ static as_status compile(as_builder *b, asi_measures *all, const char *text, con
 }
 
 /// The element of a formula; what a failure leaves is taken back.
-static as_status add_formula(as_builder *b, const char *text, const char *what, int signal,
-                             int *element, as_error *error) {
+as_status asi_builder_block_formula(as_builder *b, const char *text, const char *what, int signal,
+                                    int *element, as_error *error) {
   const asi_mark mark = asi_builder_mark(b);
   asi_measures *all = asi_calloc(1, sizeof *all);
   if (all == NULL) return asi_fail_memory(error);
@@ -200,15 +201,15 @@ as_status asi_builder_check_block_formula(as_builder *b, const char *block, cons
   char what[96];
   int element;
   snprintf(what, sizeof what, "A formula of block \"%.48s\"", block);
-  const as_status status = add_formula(b, text, what, -1, &element, error);
+  const as_status status = asi_builder_block_formula(b, text, what, -1, &element, error);
   asi_builder_reset(b, mark);
   return status;
 }
 
 // ---- samples ----------------------------------------------------------------------------------------
 
-static as_status check_sampling(const char *block, double period, double offset, double delay,
-                                as_error *error) {
+as_status asi_check_sampling(const char *block, double period, double offset, double delay,
+                             as_error *error) {
   if (!(period > 0.0) || !isfinite(period))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block,
                     "The period of block \"%s\" is %g s: it must be positive.", block, period);
@@ -237,13 +238,13 @@ static double split_delay(double period, double delay, int *wait) {
 
 // ---- signals ----------------------------------------------------------------------------------------
 
-static as_status check_start(const char *block, double start, as_error *error) {
+as_status asi_check_start(const char *block, double start, as_error *error) {
   if (isfinite(start)) return AS_OK;
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block,
                   "The start of block \"%s\" is %g: it must be finite.", block, start);
 }
 
-static as_status set_unit(asi_signal *s, const char *block, const char *unit, as_error *error) {
+as_status asi_signal_set_unit(asi_signal *s, const char *block, const char *unit, as_error *error) {
   size_t length = 0;
   bool good = unit == NULL || strlen(unit) < sizeof s->unit;
   for (const char *c = unit ? unit : ""; *c && good; c += length) good = asi_printable(c, &length);
@@ -267,15 +268,16 @@ as_status as_builder_add_signal(as_builder *b, const as_signal_def *def, as_sign
                     block);
   as_status status = AS_OK;
   if (def->kind == AS_SIGNAL_SAMPLED)
-    status = check_sampling(block, def->period, def->offset, def->delay, error);
-  if (status == AS_OK) status = check_start(block, def->start, error);
-  if (status == AS_OK) status = new_signal(b, def->block, def->output, &number, error);
+    status = asi_check_sampling(block, def->period, def->offset, def->delay, error);
+  if (status == AS_OK) status = asi_check_start(block, def->start, error);
+  if (status == AS_OK) status = asi_builder_new_signal(b, def->block, def->output, &number, error);
   if (status) return status;
   snprintf(what, sizeof what, "The formula of block \"%.48s\"", block);
-  status = set_unit(&b->signal[number], block, def->unit, error);
-  if (status == AS_OK) status = add_formula(b, def->formula, what, number, &element, error);
+  status = asi_signal_set_unit(&b->signal[number], block, def->unit, error);
+  if (status == AS_OK)
+    status = asi_builder_block_formula(b, def->formula, what, number, &element, error);
   if (status) {
-    take_back(b, n_signals);
+    asi_builder_take_back(b, n_signals);
     return status;
   }
   asi_signal *s = &b->signal[number];
@@ -317,9 +319,9 @@ static as_status check_linear(const as_linear_def *def, as_error *error) {
                       "Input %d of block \"%s\" is left open.", j + 1, block);
   as_status status = AS_OK;
   for (int i = 0; i < def->n_states && def->start && status == AS_OK; ++i)
-    status = check_start(block, def->start[i], error);
+    status = asi_check_start(block, def->start[i], error);
   if (status == AS_OK && !isnan(def->period))
-    status = check_sampling(block, def->period, def->offset, def->delay, error);
+    status = asi_check_sampling(block, def->period, def->offset, def->delay, error);
   if (status == AS_OK && !isnan(def->period) && !(def->delay < def->period))
     status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block,
                       "The delay of block \"%s\" is %g s: that of a linear system must be less "
@@ -338,9 +340,9 @@ static as_status add_signals(as_builder *b, const as_linear_def *def, char lette
     int number;
     snprintf(store, sizeof store, "%c%d", letter, i + 1);
     const char *output = named ? def->output[i] : letter == 'y' && n == 1 ? "" : store;
-    status = new_signal(b, def->block, output, &number, error);
+    status = asi_builder_new_signal(b, def->block, output, &number, error);
     if (status == AS_OK && letter == 'y' && def->unit)
-      status = set_unit(&b->signal[number], def->block, def->unit[i], error);
+      status = asi_signal_set_unit(&b->signal[number], def->block, def->unit[i], error);
     if (status) break;
     asi_signal *s = &b->signal[number];
     s->kind = kind;
@@ -363,9 +365,10 @@ static as_status add_inputs(as_builder *b, const as_linear_def *def, asi_linear_
     if (!l->sampled) {
       char output[16];
       snprintf(output, sizeof output, "u%d", j + 1);
-      status = new_signal(b, def->block, output, &signal, error);
+      status = asi_builder_new_signal(b, def->block, output, &signal, error);
     }
-    if (status == AS_OK) status = add_formula(b, def->input[j], what, signal, &element, error);
+    if (status == AS_OK)
+      status = asi_builder_block_formula(b, def->input[j], what, signal, &element, error);
     if (status) break;
     l->element[j] = element;
     if (l->sampled) continue;
@@ -394,7 +397,7 @@ as_status as_builder_add_linear(as_builder *b, const as_linear_def *def, as_erro
                         .period = def->period,
                         .offset = def->offset,
                         .delay = def->delay};
-  status = find_block(b, def->block, &l.block, error);
+  status = asi_builder_block(b, def->block, &l.block, error);
   if (status) return status;
   const asi_mark mark = asi_builder_mark(b);
   const int n_signals = b->n_signals;
@@ -409,7 +412,7 @@ as_status as_builder_add_linear(as_builder *b, const as_linear_def *def, as_erro
   if (status == AS_OK) status = add_signals(b, def, 'y', def->n_outputs, outputs, error);
   if (status) {
     asi_builder_reset(b, mark);
-    take_back(b, n_signals);
+    asi_builder_take_back(b, n_signals);
     asi_linear_free(&l.system);
     free(l.element);
     return status;
@@ -428,11 +431,15 @@ bool asi_linear_blocks_copy(const asi_linear_block *from, int n, asi_linear_bloc
     asi_linear_block *to = &(*out)[i];
     const size_t inputs = (size_t)from[i].system.n_inputs;
     *to = from[i];
+    const as_plugin_block *p = from[i].plugin;
+    const size_t numbers = p ? (size_t)p->n_parameters + (size_t)p->n_constants : 0;
     to->element = asi_calloc(inputs, sizeof(int));
+    to->number = asi_calloc(numbers, sizeof(double));
     const bool copied = asi_linear_copy(&to->system, &from[i].system);
     *n_out = i + 1;
-    if (!copied || to->element == NULL) return false;
+    if (!copied || to->element == NULL || to->number == NULL) return false;
     if (inputs > 0) memcpy(to->element, from[i].element, inputs * sizeof(int));
+    if (numbers > 0) memcpy(to->number, from[i].number, numbers * sizeof(double));
   }
   return *out != NULL;
 }
@@ -441,6 +448,7 @@ void asi_linear_blocks_free(asi_linear_block *linear, int n) {
   for (int i = 0; i < n; ++i) {
     asi_linear_free(&linear[i].system);
     free(linear[i].element);
+    free(linear[i].number);
   }
   free(linear);
 }

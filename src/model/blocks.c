@@ -290,7 +290,12 @@ int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluati
     if (derivatives || (state ? out->state_rate : out->output))
       code = evaluate_row(m, at, row, out, derivatives);
   }
-  for (int i = 0; i < blocks->n_linear; ++i) evaluate_linear(blocks, at, i, out);
+  for (int i = 0; i < blocks->n_linear && code == AS_DONE; ++i) {
+    if (blocks->linear[i].plugin)
+      code = asi_plugin_block_evaluate(m, at, i, out);
+    else
+      evaluate_linear(blocks, at, i, out);
+  }
   for (int i = 0; i < blocks->n_readers && f && code == AS_DONE; ++i)
     code = evaluate_reader(m, at, &blocks->reader[i], out);
   return code;
@@ -316,6 +321,10 @@ static void guess_output(const as_model *m, const as_point *at, int y, double *o
     const asi_linear_block *l = &c->linear[i];
     const asi_linear *s = &l->system;
     if (l->sampled || y < l->output || y >= l->output + s->n_outputs) continue;
+    if (l->plugin) {
+      (void)asi_plugin_block_output(l, at, out + l->input, y - l->output, &out[y]);
+      return;
+    }
     double sum = 0.0;
     for (int k = s->first[ASI_LINEAR_C]; k < s->first[ASI_LINEAR_D + 1]; ++k)
       if (s->entry[k].row == y - l->output)

@@ -3,6 +3,7 @@
 #define ALPHASTEP_MODEL_BLOCKS_H
 
 #include "model/model.h"
+#include "model/plugin_blocks.h"
 
 /// A formula of a block in its place.
 typedef struct asi_row_place {
@@ -55,7 +56,9 @@ struct asi_control {
   size_t n_list;
   size_t *linear_position; ///< n_linear: where positions of its entries begin
   double *x0, *y0;         ///< at the start; y0 is a first guess
-  int *order; ///< n_y: outputs, each behind those that it reads unless they are in a loop
+  asi_plugin_event_place *event;
+  int n_events; ///< of plugins
+  int *order;   ///< n_y: outputs, each behind those that it reads unless they are in a loop
 };
 
 /// How many held signals a builder's blocks will have; -1: too many.
@@ -79,6 +82,8 @@ void asi_blocks_explain(const as_model *m, const as_point *at, int element, char
 
 /// Values of the quantities of the machine that a formula depends on, ASI_GAUGES numbers.
 int asi_blocks_measure(const as_model *m, const as_point *at, int element, double *out);
+/// The value of an output as it is at a sample, from formulas if it depends on what is sampled.
+int asi_blocks_output_at_sample(const as_model *m, const as_point *at, int y, double *out);
 /// as_sampler_def.sample; `user` is an asi_sampler_place.
 int asi_blocks_sample(const as_point *at, double *out, void *user);
 

@@ -55,6 +55,8 @@ static void place_linear(asi_control *c, int *u) {
     l->output = c->n_y + s->n_inputs;
     c->n_x += s->n_states;
     c->n_y += s->n_inputs + s->n_outputs;
+    l->held = *u;
+    if (l->plugin) *u += l->plugin->n_sampled;
   }
 }
 
@@ -64,7 +66,10 @@ static void place_signals(asi_control *c, int u) {
     asi_signal *s = &c->signal[i];
     if (s->linear >= 0) {
       const asi_linear_block *l = &c->linear[s->linear];
-      s->place = s->index + (s->role == 'x' ? l->state : s->role == 'u' ? l->input : l->output);
+      s->place = s->index + (s->role == 'x'   ? l->state
+                             : s->role == 'u' ? l->input
+                             : s->role == 's' ? l->held
+                                              : l->output);
       continue;
     }
     switch (s->kind) {
@@ -209,10 +214,22 @@ static as_status order_outputs(asi_control *c, const int *component, as_error *e
   return next && c->order ? AS_OK : asi_fail_memory(error);
 }
 
+/// Whether an output of a linear system or of a plugin's block depends on what is sampled; its inputs have been looked at.
+static bool depends_on_samples(const asi_control *c, int y) {
+  const asi_linear_block *l = linear_of(c, y);
+  if (l == NULL) return false;
+  const asi_linear *s = &l->system;
+  bool depends = l->plugin && l->plugin->n_sampled > 0;
+  for (int k = s->first[ASI_LINEAR_D]; k < s->first[ASI_LINEAR_D + 1]; ++k)
+    if (s->entry[k].row == y - l->output && c->fresh[l->input + s->entry[k].col]) depends = true;
+  return depends;
+}
+
 /// Numbers loops from 0 on, for signals; and finds the outputs that are found anew at samples.
 static as_status note_loops(as_model *m, as_error *error) {
   asi_control *c = m->blocks;
-  int *component = asi_calloc(2 * (size_t)c->n_y, sizeof(int)), *number = component + c->n_y;
+  int *component = asi_calloc(2 * (size_t)c->n_y, sizeof(int));
+  int *number = component ? component + c->n_y : NULL;
   bool *in_loop = asi_calloc((size_t)c->n_y, sizeof(bool));
   c->loop = asi_calloc((size_t)c->n_signals, sizeof(int));
   c->fresh = asi_calloc((size_t)c->n_y, sizeof(bool));
@@ -231,7 +248,11 @@ static as_status note_loops(as_model *m, as_error *error) {
   }
   for (int i = 0; i < c->n_y && status == AS_OK; ++i) {
     const int y = c->order[i];
-    if (c->row_of_y[y] < 0 || in_loop[y]) continue;
+    if (in_loop[y]) continue;
+    if (c->row_of_y[y] < 0) {
+      c->fresh[y] = depends_on_samples(c, y);
+      continue;
+    }
     const asi_expression *e = asi_formula_expression(formula_of(m, c->row[c->row_of_y[y]].element));
     for (int k = 0; k < e->n_slots; ++k) {
       const int slot = asi_expression_slots(e)[k];
@@ -267,23 +288,43 @@ static bool coincide(const clock *a, const clock *b) {
   return false;
 }
 
+static void add_reads(const as_model *m, const clock *all, int n, int self, int element,
+                      bool *visited, graph *g);
+
+static void add_range(const clock *all, int n, int self, int u, graph *g) {
+  for (int i = 0; i < n; ++i)
+    if (i != self && u >= all[i].first && u < all[i].first + all[i].count && all[i].at_once &&
+        coincide(&all[i], &all[self]))
+      add_edge(g, i);
+}
+
+/// Adds what an output that is found anew reads of samplers.
+static void add_output_reads(const as_model *m, const clock *all, int n, int self, int y,
+                             bool *visited, graph *g) {
+  const asi_control *c = m->blocks;
+  if (!c->fresh[y] || visited[y]) return;
+  visited[y] = true;
+  if (c->row_of_y[y] >= 0) {
+    add_reads(m, all, n, self, c->row[c->row_of_y[y]].element, visited, g);
+    return;
+  }
+  const asi_linear_block *l = linear_of(c, y);
+  const asi_linear *s = &l->system;
+  if (l->plugin && l->plugin->n_sampled > 0) add_range(all, n, self, l->held, g);
+  for (int k = s->first[ASI_LINEAR_D]; k < s->first[ASI_LINEAR_D + 1]; ++k)
+    if (s->entry[k].row == y - l->output)
+      add_output_reads(m, all, n, self, l->input + s->entry[k].col, visited, g);
+}
+
 /// Adds what a formula reads of samplers, also by way of outputs that are found anew.
 static void add_reads(const as_model *m, const clock *all, int n, int self, int element,
                       bool *visited, graph *g) {
-  const asi_control *c = m->blocks;
   const asi_expression *e = asi_formula_expression(formula_of(m, element));
   for (int k = 0; k < e->n_slots && !g->failed; ++k) {
     const int slot = asi_expression_slots(e)[k], y = slot - ASI_SLOT_OUTPUT;
-    if (y >= 0 && c->fresh[y] && !visited[y]) {
-      visited[y] = true;
-      add_reads(m, all, n, self, c->row[c->row_of_y[y]].element, visited, g);
-    }
+    if (y >= 0) add_output_reads(m, all, n, self, y, visited, g);
     if (slot < ASI_SLOT_PARAMETER || slot >= ASI_SLOT_MEASURE) continue;
-    const int u = slot - ASI_SLOT_PARAMETER;
-    for (int i = 0; i < n; ++i)
-      if (i != self && u >= all[i].first && u < all[i].first + all[i].count && all[i].at_once &&
-          coincide(&all[i], &all[self]))
-        add_edge(g, i);
+    add_range(all, n, self, slot - ASI_SLOT_PARAMETER, g);
   }
 }
 
@@ -303,6 +344,15 @@ static int list_clocks(const as_model *m, clock *out) {
   }
   for (int i = 0; i < c->n_linear; ++i) {
     const asi_linear_block *l = &c->linear[i];
+    const int sampled = l->plugin ? l->plugin->n_sampled : 0;
+    if (sampled > 0)
+      out[n++] = (clock){.period = l->period,
+                         .offset = l->offset,
+                         .at_once = l->delay == 0.0,
+                         .first = l->held,
+                         .count = sampled,
+                         .signal = -1,
+                         .linear = i};
     if (!l->sampled) continue;
     out[n++] = (clock){.period = l->period,
                        .offset = l->offset,
@@ -425,7 +475,8 @@ as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error) {
       m->u0[s->place - k] = s->start;
   }
   m->initial.x = c->x0;
-  status = place_formulas(m, error);
+  status = asi_plugin_events_list(m, error);
+  if (status == AS_OK) status = place_formulas(m, error);
   if (status == AS_OK) status = list_rows(m, error);
   if (status == AS_OK) status = note_loops(m, error);
   return status ? status : make_samplers(m, error);
@@ -449,6 +500,7 @@ void asi_blocks_free(asi_control *c) {
   free(c->x0);
   free(c->y0);
   free(c->order);
+  free(c->event);
   free(c);
 }
 

@@ -5,6 +5,7 @@
 #include "alphastep/model.h"
 #include "base/export.h"
 #include "control/linear.h"
+#include "control/plugin.h"
 #include "elements/body.h"
 #include "elements/joint.h"
 #include "elements/superelement.h"
@@ -116,17 +117,20 @@ typedef struct asi_signal {
       after; ///< of a sampled one: others that are sampled at the same time read what it was before
   int element; ///< its formula; -1: it belongs to a linear system
   int linear;  ///< number of the linear system that it belongs to; -1: none
-  char role;   ///< there: x, u or y
+  char role;   ///< there: x, u or y; of a plugin's also s, its sampled numbers
   int index;   ///< there: among these
   int place;   ///< in y, x or u; in a model
 } asi_signal;
 
-/// A linear system between signals of a builder.
+/// A linear system between signals of a builder; or a plugin's block, whose system says which derivatives there are.
 typedef struct asi_linear_block {
   asi_linear system;
+  const as_plugin_block *plugin; ///< NULL: it is linear
+  double *number;                ///< of a plugin's: parameters, then constants
+  int held; ///< of a plugin's: where its sampled numbers begin in u; in a model
   int block;
-  bool sampled;
-  double period, offset, delay; ///< of a sampled one [s]
+  bool sampled;                 ///< all of it; never of a plugin's
+  double period, offset, delay; ///< of a sampled one, and of samples of a plugin's [s]
   int *element; ///< n_inputs: formulas of the inputs, which are signals only if it is not sampled
   int state, input, output; ///< where they begin: in x, y, y or all in u; in a model
 } asi_linear_block;

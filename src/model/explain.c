@@ -14,6 +14,12 @@
 
 static void describe_blamed(const as_model *m, int number, char *text, size_t size) {
   asi_entity_kind sort = ASI_SORT_SUPERELEMENT;
+  const int behind = number - m->n_elements - m->n_superelements; // blocks of plugins
+  if (behind >= 0) {
+    snprintf(text, size, "block \"%.44s\"",
+             asi_names_get(&m->names[ASI_SORT_BLOCK], m->blocks->linear[behind].block));
+    return;
+  }
   const char *name = number < m->n_elements
                          ? asi_element_name(m, number, &sort)
                          : asi_names_get(&m->names[sort], number - m->n_elements);
@@ -179,7 +185,10 @@ void asi_model_explain(const as_point *at, int code, char *text, size_t size, vo
       if (blame_number(m, at, i, text, size)) return;
     return;
   }
-  if (blame_curve(m, at->t, text, size) || number < 0 || number >= m->n_elements) return;
+  const int behind = number - m->n_elements - m->n_superelements;
+  if (behind >= 0) asi_plugin_block_explain(m, at, behind, text, size);
+  if (behind >= 0 || blame_curve(m, at->t, text, size) || number < 0 || number >= m->n_elements)
+    return;
   char why[AS_ELEMENT_WHY] = "";
   gift ignored;
   if (m->element[number].e.type == &asi_block_row_type)

@@ -12,15 +12,53 @@
 
 static int find_formula(const as_model *m, const as_point *at, int element, double *out);
 
+/// An output of a linear system or of a plugin's block, from what its inputs are now.
+static int find_linear_output(const as_model *m, const as_point *at, int y, double *out) {
+  const asi_control *blocks = m->blocks;
+  double input[AS_PLUGIN_MOST];
+  int i = 0;
+  while (y < blocks->linear[i].output || blocks->linear[i].sampled ||
+         y >= blocks->linear[i].output + blocks->linear[i].system.n_outputs)
+    ++i;
+  const asi_linear_block *l = &blocks->linear[i];
+  const asi_linear *s = &l->system;
+  double sum = 0.0;
+  int code = AS_DONE;
+  for (int j = 0; j < s->n_inputs && l->plugin; ++j) input[j] = at->y[l->input + j];
+  for (int k = s->first[ASI_LINEAR_C]; k < s->first[ASI_LINEAR_C + 1]; ++k)
+    if (s->entry[k].row == y - l->output && !l->plugin)
+      sum += s->entry[k].value * at->x[l->state + s->entry[k].col];
+  for (int k = s->first[ASI_LINEAR_D]; k < s->first[ASI_LINEAR_D + 1] && code == AS_DONE; ++k) {
+    double w = 0.0;
+    if (s->entry[k].row != y - l->output) continue;
+    code = asi_blocks_output_at_sample(m, at, l->input + s->entry[k].col, &w);
+    if (l->plugin)
+      input[s->entry[k].col] = w;
+    else
+      sum += s->entry[k].value * w;
+  }
+  *out = sum;
+  return code == AS_DONE && l->plugin ? asi_plugin_block_output(l, at, input, y - l->output, out)
+                                      : code;
+}
+
+int asi_blocks_output_at_sample(const as_model *m, const as_point *at, int y, double *out) {
+  const asi_control *blocks = m->blocks;
+  if (!blocks->fresh[y]) {
+    *out = at->y[y];
+    return AS_DONE;
+  }
+  const int row = blocks->row_of_y[y];
+  return row >= 0 ? find_formula(m, at, blocks->row[row].element, out)
+                  : find_linear_output(m, at, y, out);
+}
+
 /// The value of a slot of a formula.
 static int find_slot(const as_model *m, const as_point *at, int slot, const double *measure,
                      double *out) {
-  const asi_control *blocks = m->blocks;
   const int y = slot - ASI_SLOT_OUTPUT;
-  if (y >= 0 && blocks->fresh[y])
-    return find_formula(m, at, blocks->row[blocks->row_of_y[y]].element, out);
-  *out = y >= 0                       ? at->y[y]
-         : slot >= ASI_SLOT_STATE     ? at->x[slot - ASI_SLOT_STATE]
+  if (y >= 0) return asi_blocks_output_at_sample(m, at, y, out);
+  *out = slot >= ASI_SLOT_STATE       ? at->x[slot - ASI_SLOT_STATE]
          : slot >= ASI_SLOT_MEASURE   ? measure[slot - ASI_SLOT_MEASURE]
          : slot >= ASI_SLOT_PARAMETER ? at->u[slot - ASI_SLOT_PARAMETER]
                                       : at->t;
@@ -73,9 +111,22 @@ static int sample_linear(const as_model *m, const as_point *at, const asi_linear
   return AS_DONE;
 }
 
+/// s+ = sample(t, w, x, s)
+static int sample_plugin(const as_model *m, const as_point *at, int number, double *out) {
+  const asi_linear_block *l = &m->blocks->linear[number];
+  double input[AS_PLUGIN_MOST];
+  for (int j = 0; j < l->system.n_inputs; ++j) {
+    const int code = asi_blocks_output_at_sample(m, at, l->input + j, &input[j]);
+    if (code) return code;
+  }
+  return asi_plugin_block_sample(m, at, number, input, out);
+}
+
 int asi_blocks_sample(const as_point *at, double *out, void *user) {
   const asi_sampler_place *s = user;
   const as_model *m = s->model;
-  return s->signal >= 0 ? sample_signal(m, at, &m->blocks->signal[s->signal], out)
-                        : sample_linear(m, at, &m->blocks->linear[s->linear], out);
+  if (s->signal >= 0) return sample_signal(m, at, &m->blocks->signal[s->signal], out);
+  return m->blocks->linear[s->linear].plugin
+             ? sample_plugin(m, at, s->linear, out)
+             : sample_linear(m, at, &m->blocks->linear[s->linear], out);
 }

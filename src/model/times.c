@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "elements/plugin_force.h"
+#include "model/blocks.h"
 #include "model/model.h"
 
 // What rounding may do to a time.
@@ -47,6 +49,14 @@ bool asi_model_is_autonomous(const as_model *m) {
   for (int i = 0; i < m->n_curves; ++i) {
     const asi_curve *c = &m->curve[i];
     if (c->formula ? asi_formula_uses_time(c->formula) : c->of_time) return false;
+  }
+  for (int i = 0; m->blocks && i < m->blocks->n_linear; ++i)
+    if (m->blocks->linear[i].plugin && m->blocks->linear[i].plugin->reads_time) return false;
+  for (int i = 0; i < m->n_forces; ++i) {
+    const asi_placed *p = &m->element[m->force[i]];
+    if (p->e.type == &asi_plugin_force_type &&
+        ((const asi_plugin_force_data *)p->data)->force->reads_time)
+      return false;
   }
   for (int i = 0; i < m->n_shapes; ++i)
     if (m->shape[i].theirs) return false; // it is given the time

@@ -8,6 +8,7 @@
 #include "elements/bushing.h"
 #include "elements/coupling.h"
 #include "elements/line.h"
+#include "elements/plugin_force.h"
 #include "elements/spring.h"
 #include "model/look.h"
 
@@ -126,7 +127,7 @@ static bool joint_turns_over(const as_model *m, const as_state at[2], const asi_
 
 static const double half_a_turn = 3.14159265358979323846;
 
-/// Whether a torsional spring or a bushing has turned by more than half a turn from its rest, where its torque jumps.
+/// Whether a torsional spring, a bushing or a plugin's force has turned by more than half a turn from its rest, where its torque jumps.
 static bool turns_round(const as_model *m, const as_state at[2], const asi_placed *p) {
   span x;
   if (p->e.type == &asi_torsion_type) {
@@ -140,11 +141,15 @@ static bool turns_round(const as_model *m, const as_state at[2], const asi_place
         return false;
     return fabs(law[1][0] - law[0][0]) > 1e-9 * (fabs(law[1][0]) + fabs(law[0][0]));
   }
-  if (p->e.type != &asi_bushing_type) return false;
+  const bool bushing = p->e.type == &asi_bushing_type;
+  if (!bushing && p->e.type != &asi_plugin_force_type) return false;
   double r[2][3], way = 0.0;
   look_at(m, at, p, &x);
-  if (!asi_bushing_turn(p->data, &x.from, r[0]) || !asi_bushing_turn(p->data, &x.to, r[1]))
-    return false;
+  for (int i = 0; i < 2; ++i) {
+    const as_element_input *in = i == 0 ? &x.from : &x.to;
+    if (!(bushing ? asi_bushing_turn(p->data, in, r[i]) : asi_plugin_force_turn(p->data, in, r[i])))
+      return false;
+  }
   for (int i = 0; i < 3; ++i) way = hypot(way, r[1][i] - r[0][i]);
   return way > half_a_turn;
 }
@@ -152,7 +157,8 @@ static bool turns_round(const as_model *m, const as_state at[2], const asi_place
 // ---- all of them ------------------------------------------------------------------------------------
 
 static bool is_watched(const asi_placed *p) {
-  return line_of(p) || p->e.type == &asi_torsion_type || p->e.type == &asi_bushing_type;
+  return line_of(p) || p->e.type == &asi_torsion_type || p->e.type == &asi_bushing_type ||
+         p->e.type == &asi_plugin_force_type;
 }
 
 /// Whether a force is not where the step found it.

@@ -19,6 +19,7 @@
 #include "elements/contact.h"
 #include "elements/coupling.h"
 #include "elements/friction.h"
+#include "elements/plugin_force.h"
 #include "elements/rolling.h"
 #include "elements/spring.h"
 #include "elements/stop.h"
@@ -320,6 +321,8 @@ static drawn draw_force(const as_model *m, int force) {
   if (type == &asi_torsion_type) return draw_torsion(m, p);
   if (type == &asi_bushing_type)
     return draw_between(p, "bushing", ((const asi_bushing *)data)->ends.frame);
+  if (type == &asi_plugin_force_type)
+    return draw_between(p, "bushing", ((const asi_plugin_force_data *)data)->ends.frame);
   if (type == &asi_stop_type) return draw_between(p, "stop", ((const asi_stop *)data)->ends.frame);
   if (type == &asi_contact_type)
     return draw_between(p, "contact", ((const asi_contact *)data)->frame);

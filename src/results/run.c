@@ -124,14 +124,15 @@ static void free_copy(copy *c) {
   free(c->psi);
 }
 
-/// The integrator, with the caller's events and those of the rules behind them.
+/// The integrator, with the caller's events, those of the rules behind them, and those of plugins' blocks.
 static as_status create_integrator(as_run *run, as_error *error) {
   const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
+  const int plugins = as_model_events(run->model, NULL);
   as_integrator_def how = run->def.integrator;
   if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
-  if (n == 0)
+  if (n + plugins == 0)
     return as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
-  if (run->def.rules->model != run->model)
+  if (n > 0 && run->def.rules->model != run->model)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
                     "The rules were made for another model.");
   for (int i = 0; i < n; ++i) {
@@ -142,14 +143,15 @@ static as_status create_integrator(as_run *run, as_error *error) {
           "Event \"%s\", every %g s, would happen more than 1e9 times up to t_end = %g s.",
           asi_names_get(&run->def.rules->names, i), rule->every, run->def.t_end);
   }
-  as_status status = asi_watch_create(run->def.rules, &run->watch, error);
+  as_status status = n > 0 ? asi_watch_create(run->def.rules, &run->watch, error) : AS_OK;
   if (status) return status;
-  as_event_def *events = asi_calloc((size_t)given + (size_t)n, sizeof *events);
+  as_event_def *events = asi_calloc((size_t)given + (size_t)n + (size_t)plugins, sizeof *events);
   if (events == NULL) return asi_fail_memory(error);
   if (given > 0) memcpy(events, how.events, (size_t)given * sizeof *events);
-  asi_watch_events(run->watch, events + given);
+  if (n > 0) asi_watch_events(run->watch, events + given);
+  as_model_events(run->model, events + given + n);
   how.events = events;
-  how.n_events = given + n;
+  how.n_events = given + n + plugins;
   status = as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
   free(events);
   return status;

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "core/driver/integrator.h"
 #include "elements/vector.h"
+#include "model/blocks.h"
 #include "model/look.h"
 #include "results/channels.h"
 
@@ -327,6 +328,18 @@ static void check_periods(survey *s) {
 
 // ---- the whole --------------------------------------------------------------------------------------
 
+/// Derivatives that plugins give, at the start and near by.
+static void check_plugins(survey *s) {
+  const asi_control *blocks = s->model->blocks;
+  const as_state *x = as_integrator_state(s->integrator);
+  const as_point at = {.t = x->t, .q = x->q, .v = x->v, .x = x->x, .y = x->y, .u = x->u};
+  char text[sizeof s->out->warning[0]];
+  for (int i = 0; blocks && i < blocks->n_linear; ++i)
+    if (!asi_plugin_block_check(s->model, &at, i, text, sizeof text)) warn(s, "%s", text);
+  for (int i = 0; i < s->model->n_forces; ++i)
+    if (!asi_plugin_force_check(s->model, x, i, text, sizeof text)) warn(s, "%s", text);
+}
+
 static as_status look(survey *s, as_error *error) {
   as_survey *out = s->out;
   const as_model *m = s->model;
@@ -352,6 +365,7 @@ static as_status look(survey *s, as_error *error) {
   look_at_periods(s);
   check_units(s);
   check_joints(s);
+  check_plugins(s);
   check_periods(s);
   look_at_step(s);
   return AS_OK;

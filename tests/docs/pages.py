@@ -66,7 +66,7 @@ def check_links(page):
 # Types whose page has another name.
 PAGES = {
     "rigid": "body", "point": "body", "load": "follower-force", "rack": "rack-and-pinion",
-    "node": "superelement",
+    "node": "superelement", "plugin": "plugin-force",
 }
 
 

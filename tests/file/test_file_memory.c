@@ -19,6 +19,7 @@
 #include "alphastep/io.h"
 #include "counting.h"
 #include "files.h"
+#include "plugins.h"
 #include "share.h"
 
 static as_status load(const char *path, const char *const *settings, int n) {
@@ -80,6 +81,43 @@ static void test_wrong(void **state) {
   (void)fail_each("tests/files/wrong/include_wrong.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
 }
 
+/// A block and a force of a plugin, all well and with a mistake.
+static void test_plugins(void **state) {
+  (void)state;
+  static as_messages messages;
+  static const char *const keys[] = {"shift: 1", "shift: 1, gain: -1"};
+  for (int wrong = 0; wrong < 2; ++wrong) {
+    char text[1024];
+    as_status status = AS_ERR_MEMORY;
+    const long live = memory.live;
+    snprintf(text, sizeof text,
+             "alphastep: 1\n"
+             "bodies: {m: {mass: 1, inertia: [1, 1, 1]}}\n"
+             "forces: {f: {type: plugin, file: test_plugin.so, plugin: bush, parameters: {k: 3}, "
+             "bodies: [ground, m], point: [0, 0, 0]}}\n"
+             "blocks: {b: {type: plugin, file: test_plugin.so, plugin: wild, period: 0.1, inputs: "
+             "{p: bodies.m.position.x, v: blocks.b.one}, start: {one: 2}, parameters: {%s}}}\n",
+             keys[wrong]);
+    memory.fail_on = true;
+    memory.failed = 1;
+    for (long k = 1; memory.failed > 0; ++k) {
+      as_machine *m = NULL;
+      memory.fail_at = k;
+      memory.failed = 0;
+      status = plugins_load(text, &m, &messages);
+      memory.fail_at = 0;
+      assert_true((status == AS_OK) == (m != NULL) && (status == AS_OK) == (messages.n == 0));
+      as_machine_destroy(m);
+      assert_int_equal(memory.live, live);
+      if (memory.failed > 0 && status != AS_ERR_MEMORY && status != AS_ERR_FILE &&
+          status != (wrong ? AS_ERR_ARGUMENT : AS_OK))
+        fail_msg("allocation %ld: %s: %s", k, as_status_name(status),
+                 status ? messages.message[0].text : "");
+    }
+    assert_int_equal(status, wrong ? AS_ERR_ARGUMENT : AS_OK);
+  }
+}
+
 /// A table in a file of 64 MiB, which is read (and holds no number), and of a byte more, which is refused: nothing is left of either.
 static void test_large_table(void **state) {
   (void)state;
@@ -113,6 +151,7 @@ static void test_large_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_wrong),
+                                     cmocka_unit_test(test_plugins),
                                      cmocka_unit_test(test_large_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -460,6 +460,7 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
                       .active = s->holds,
                       .restitution = s->restitution};
     const int answer = e->def.act ? e->def.act(&event, e->def.user) : AS_EVENT_STOP;
+    if (answer < AS_FATAL) return asi_eval_code(&s->kin.eval, answer, "event", &at);
     if (answer < 0 || answer > (AS_EVENT_CHANGE | AS_EVENT_STOP))
       return asi_fail(s->kin.eval.error, AS_ERR_CALLBACK, t, e->name,
                       "The action of event %s failed at t = %.9g s (it returned %d).", e->name, t,

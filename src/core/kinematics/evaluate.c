@@ -28,7 +28,7 @@ as_quantity asi_function_quantity(asi_function function) {
   return AS_QUANTITY_V;
 }
 
-static as_status check_code(asi_evaluator *e, int code, const char *callback, const as_point *at) {
+as_status asi_eval_code(asi_evaluator *e, int code, const char *callback, const as_point *at) {
   if (code == 0) return AS_OK;
   const as_problem_def *def = &e->problem->def;
   const as_status status = code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK;
@@ -147,7 +147,7 @@ static as_status check_matrix(asi_evaluator *e, const char *callback, as_block b
 
 static as_status call_vector(asi_evaluator *e, as_vector_fn *callback, const char *name,
                              asi_function function, const as_point *at, double *out) {
-  const as_status status = check_code(e, callback(at, out, e->problem->def.user), name, at);
+  const as_status status = asi_eval_code(e, callback(at, out, e->problem->def.user), name, at);
   return status ? status : check_vector(e, name, function, out, at);
 }
 
@@ -352,7 +352,7 @@ static as_status eval_mass(asi_evaluator *e, const as_point *at, as_matrix *m) {
   ++e->count->mass_evaluations;
   asi_matrix_clear(m);
   const as_status status =
-      check_code(e, e->problem->def.mass(&point, m, e->problem->def.user), "mass", &point);
+      asi_eval_code(e, e->problem->def.mass(&point, m, e->problem->def.user), "mass", &point);
   return status ? status : check_matrix(e, "mass", AS_BLOCK_M, m, &point);
 }
 
@@ -364,7 +364,7 @@ static as_status eval_given(asi_evaluator *e, const as_point *at, as_block_set w
   as_point point = *at;
   point.u = e->u;
   as_status status =
-      check_code(e, p->def.jacobian(&point, wanted, blocks, p->def.user), "jacobian", &point);
+      asi_eval_code(e, p->def.jacobian(&point, wanted, blocks, p->def.user), "jacobian", &point);
   for (int block = 0; block < AS_BLOCK_COUNT && status == AS_OK; ++block)
     if (wanted & AS_BLOCK_BIT(block))
       status = check_matrix(e, "jacobian", (as_block)block, &blocks[block], &point);

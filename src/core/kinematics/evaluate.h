@@ -44,6 +44,9 @@ size_t asi_total_size(const as_problem *p);
 /// What a function's components are called after.
 as_quantity asi_function_quantity(asi_function function);
 
+/// What a callback's code means: AS_OK, or a failure with a sentence that says who is to blame and why, if the problem can.
+as_status asi_eval_code(asi_evaluator *e, int code, const char *callback, const as_point *at);
+
 /// The blocks that asi_eval_function() takes as current at its point.
 as_block_set asi_eval_needs(const as_problem *p, asi_function function);
 
