@@ -450,7 +450,9 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
     return asi_read_curve(r, v, out) &&
            (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
   case ASI_KEY_SURFACE: return asi_read_surface(r, v, out);
-  case ASI_KEY_FORMULA: return asi_read_formula(r, v, out);
+  case ASI_KEY_FORMULA:
+    return asi_read_formula(r, v, out) &&
+           (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
   case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
   case ASI_KEY_OBJECT:
     asi_read_object(r, v, v, key->table, out);
@@ -470,8 +472,13 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
 }
 
 static void complain_unknown(asi_reader *r, const asi_value *key, const asi_table *table) {
+  static const char *const in_blocks[] = {"states",     "state",   "signals", "controllers",
+                                          "controller", "control", "sensors", "filters",
+                                          "controls",   "samplers"};
   asi_hint hint = {.word = key->text};
   const asi_key *known;
+  for (int i = 0; i < ASI_COUNT(in_blocks) && asi_table_find(table, "blocks"); ++i)
+    if (strcmp(in_blocks[i], key->text) == 0) hint.word = "blocks";
   for (int i = 0; (known = asi_table_key(table, i)) != NULL; ++i) asi_hint_try(&hint, known->name);
   asi_complain(r, key, "there is no key \"%.60s\" here%s", key->text,
                is_torn(key) ? torn : asi_hint_text(&hint));

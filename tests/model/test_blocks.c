@@ -377,7 +377,7 @@ static void test_mistakes(void **state) {
   expect(CART "  u: {type: sampled, period: 0, formula: 1}\n", 6, "must be");
   expect(CART "  u: {type: gain, input: blocks.w, gain: 2}\n", 6, "there is no block \"w\"");
   expect(CART "  u: {type: linear, A: [[1]], B: [[1, 2]], C: [[1]], inputs: [t]}\n", 6,
-         "The matrix B is 1 x 2");
+         "the matrix B has 2 columns");
   expect(CART "  u: {type: pd, input: 1}\n", 6, "there is no block of type \"pd\"");
   expect(CART "  v: {type: signal, formula: 1}\n", 3, "there is no block \"u\"");
   expect("alphastep: 1\nbodies: {a: {type: point, mass: 1}}\n"

@@ -38,21 +38,29 @@ static as_status acceleration_residual(asi_kinematics *s, const as_point *point,
 }
 
 /// The accelerations did not settle: if outputs run away, a loop of gain one is at fault, singular but for the
-/// errors of differences; otherwise Newton's method.
-static as_status fail_unsettled(asi_kinematics *s, double t, const double *dy, int iterations,
-                                double change) {
+/// errors of differences; otherwise Newton's method, which outputs may be the cause of.
+static as_status fail_unsettled(asi_kinematics *s, double t, const double *y, const double *dy,
+                                int iterations, double change) {
   const as_problem *p = s->problem;
+  const double largest = asi_max_abs(y, p->def.n_y);
   int worst = 0;
   for (int i = 1; i < p->def.n_y; ++i)
     if (!(fabs(dy[i]) <= fabs(dy[worst]))) worst = i;
+  char name[ASI_LOOP_NAME];
   if (p->def.n_y > 0 && !(fabs(dy[worst]) <= 1e3)) {
-    char name[64];
     asi_component_name(p, AS_QUANTITY_Y, worst, name, sizeof name);
     return asi_fail(
         s->eval.error, AS_ERR_SINGULAR, t, name,
         "The outputs are not determined at t = %.9g s: %s still changes by %.3g after %d "
         "iterations (an algebraic loop of gain one?).",
         t, name, dy[worst], iterations);
+  }
+  if (p->def.n_y > 0 && fabs(dy[worst]) >= 0.5 * change * fmax(largest, fabs(dy[worst]))) {
+    asi_component_name(p, AS_QUANTITY_Y, worst, name, sizeof name);
+    return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, name,
+                    "The outputs could not be found at t = %.9g s: %s still changes by %.3g after "
+                    "%d iterations (have the equations of this algebraic loop a solution?).",
+                    t, name, dy[worst], iterations);
   }
   return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
                   "The accelerations and multipliers could not be found at t = %.9g s: they still "
@@ -176,7 +184,7 @@ as_status asi_solve_acceleration(asi_kinematics *s, double t, const asi_values *
         (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous)))
       break;
     if (iteration == most || !isfinite(change))
-      status = fail_unsettled(s, t, dy, iteration + 1, change);
+      status = fail_unsettled(s, t, at->y, dy, iteration + 1, change);
     r = s->rhs;
   }
   if (status || !sees) return status;
