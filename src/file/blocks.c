@@ -95,7 +95,7 @@ static const asi_key linear_keys[] = {
     FILE_KEY("C_file", C, "C"),
     {"D", ASI_KEY_ROWS, AT(matrix[D]), .least = 1, .otherwise = "zeros", .text = "likewise"},
     FILE_KEY("D_file", D, "D"),
-    {"inputs", ASI_KEY_TEXTS, AT(inputs), .text = "w: formulas, as that of a signal"},
+    {"inputs", ASI_KEY_FORMULA_LIST, AT(inputs), .text = "w: formulas, as that of a signal"},
     {"outputs", ASI_KEY_TEXTS, AT(outputs), .otherwise = "y1, y2, ...; of a single one none",
      .text = "names of y: blocks.NAME.OUTPUT"},
     {"start", ASI_KEY_NUMBERS, AT(start), .least = 1, .otherwise = "zeros",
@@ -213,8 +213,8 @@ static void check_sizes(asi_reader *r, const linear_thing *thing) {
 void asi_check_period(asi_reader *r, double period) {
   const double t_end = r->machine->simulation.t_end;
   if (t_end / period > 1e9)
-    COMPLAIN(r, "period", "a period of %g s would give more than 1e9 samples up to t_end = %g s", period,
-             t_end);
+    COMPLAIN(r, "period", "a period of %g s would give more than 1e9 samples up to t_end = %g s",
+             period, t_end);
 }
 
 static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *name, void *read,
@@ -243,9 +243,6 @@ static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *nam
   if (unit == NULL) return AS_ERR_MEMORY;
   for (int i = 0; i < def->n_outputs; ++i) unit[i] = thing->unit;
   def->unit = unit;
-  for (int i = 0; i < thing->inputs.n && r->n_formulas < ASI_MOST_FORMULAS; ++i)
-    r->formula[r->n_formulas++] =
-        (asi_formula_value){thing->inputs.value[i], thing->inputs.text[i]};
   return as_builder_add_linear(r->builder, def, error);
 }
 

@@ -1,4 +1,5 @@
 /// What is said of blocks in files that are wired wrongly: each mistake with its line, its column and the name of the culprit.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -238,13 +239,44 @@ static void test_together(void **state) {
 
 // ---- loops ------------------------------------------------------------------------------------------
 
+/// Blocks with which a run ends, what is said, and how far it comes at least; -1: it does not start.
+typedef struct ending {
+  const char *blocks, *words;
+  double after;
+} ending;
+
+static void expect_endings(const ending *cases, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    char text[2048];
+    as_machine *machine = NULL;
+    as_messages messages;
+    as_integrator *integrator = NULL;
+    as_error error;
+    snprintf(text, sizeof text, HEAD "%s", cases[i].blocks);
+    if (as_machine_parse(text, strlen(text), "t.yaml", NULL, 0, &machine, &messages))
+      fail_msg("%s", messages.message[0].text);
+    const as_model *m = machine->model;
+    as_status status = as_integrator_create(as_model_problem(m), &machine->simulation.integrator,
+                                            &integrator, &error);
+    if (status == AS_OK)
+      status = as_integrator_start(integrator, as_model_initial(m), NULL, &error);
+    assert_int_equal(status == AS_OK, cases[i].after >= 0.0);
+    if (status == AS_OK) status = as_integrator_advance(integrator, 0.1, &error);
+    if (status == AS_OK) fail_msg("no complaint about\n%s", cases[i].blocks);
+    if (strstr(error.message, cases[i].words) == NULL)
+      fail_msg("%s\nnot: %s", error.message, cases[i].words);
+    const as_state *at = as_integrator_state(integrator);
+    if (cases[i].after >= 0.0 && (!(at->t >= cases[i].after - 1e-9) || !isfinite(at->q[0])))
+      fail_msg("%s\nends at %g s with %g m", cases[i].blocks, at->t, at->q[0]);
+    as_integrator_destroy(integrator);
+    as_machine_destroy(machine);
+  }
+}
+
 /// Loops that are singular or have no solution end with the names of the blocks in them, at the start and later.
 static void test_singular_loops(void **state) {
   (void)state;
-  static const struct {
-    const char *blocks, *words;
-    double after; ///< how far the run comes
-  } cases[] = {
+  static const ending cases[] = {
       {"  u: {type: signal, formula: blocks.u + 1}\n", "block \"u\" is not determined", -1.0},
       {"  u: {type: signal, formula: 2 - (-blocks.u)}\n", "block \"u\" is not determined", -1.0},
       {"  u: {type: signal, formula: blocks.v}\n  v: {type: signal, formula: blocks.w + 1}\n"
@@ -263,30 +295,38 @@ static void test_singular_loops(void **state) {
       {"  u: {type: signal, formula: blocks.u^2 + 1}\n", "block \"u\" still changes", -1.0},
       {"  u: {type: signal, formula: blocks.u^2 + 3*t}\n", "block \"u\" still changes", 0.05},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    char text[2048];
-    as_machine *machine = NULL;
-    as_messages messages;
-    as_integrator *integrator = NULL;
-    as_error error;
-    snprintf(text, sizeof text, HEAD "%s", cases[i].blocks);
-    if (as_machine_parse(text, strlen(text), "t.yaml", NULL, 0, &machine, &messages))
-      fail_msg("%s", messages.message[0].text);
-    const as_model *m = machine->model;
-    as_status status = as_integrator_create(as_model_problem(m), &machine->simulation.integrator,
-                                            &integrator, &error);
-    if (status == AS_OK)
-      status = as_integrator_start(integrator, as_model_initial(m), NULL, &error);
-    assert_int_equal(status == AS_OK, cases[i].after >= 0.0);
-    if (status == AS_OK) status = as_integrator_advance(integrator, 0.1, &error);
-    assert_int_not_equal(status, AS_OK);
-    if (strstr(error.message, cases[i].words) == NULL)
-      fail_msg("%s\nnot: %s", error.message, cases[i].words);
-    if (cases[i].after >= 0.0)
-      assert_true(as_integrator_state(integrator)->t >= cases[i].after - 1e-9);
-    as_integrator_destroy(integrator);
-    as_machine_destroy(machine);
-  }
+  expect_endings(cases, sizeof cases / sizeof cases[0]);
+}
+
+/// Formulas that are no numbers from some time on: the block and the time are named, what was reached is kept.
+static void test_no_numbers(void **state) {
+  (void)state;
+  static const ending cases[] = {
+      {"  u: {type: signal, formula: sqrt(0.053 - t)}\n",
+       "At t = 0.06 s block \"u\" cannot be evaluated: The formula of block \"u\": sqrt(-0.007) is "
+       "not a number",
+       0.05},
+      {"  u: {type: state, rate: log(0.053 - t)}\n", "block \"u\" cannot be evaluated", 0.05},
+      {"  u: {type: sampled, period: 0.01, formula: sqrt(0.053 - t)}\n",
+       "At t = 0.06 s block \"u\" cannot be evaluated: The formula of block \"u\": sqrt(-0.007)",
+       0.05},
+      {"  u: {type: sampled, period: 0.01, formula: blocks.v}\n"
+       "  v: {type: signal, formula: \"sqrt(0.053 - t) + 0*blocks.w\"}\n"
+       "  w: {type: sampled, period: 0.01, formula: 1}\n",
+       "At t = 0.06 s block \"v\" cannot be evaluated", 0.05},
+      {"  u: {type: linear, A: [[1e200]], B: [[1e200]], C: [[1e-300]], inputs: [1], period: "
+       "0.01}\n",
+       "block \"u\" cannot be evaluated", 0.0},
+      {"  u: {type: product, input: 1, over: \"if(t > 0.053, 0, 1)\"}\n",
+       "block \"u\" cannot be evaluated: The formula of block \"u\": 1 / 0 is not a number", 0.05},
+      {"  u: {type: transfer_function, input: \"if(t > 0.053, sqrt(-t), 1)\", numerator: [1], "
+       "denominator: [1, 1]}\n",
+       "block \"u\" cannot be evaluated: Input 1 of block \"u\": sqrt(-0.053) is not a number",
+       0.05},
+      {"  u: {type: linear, A: [[1e6]], B: [[1e300]], C: [[1e300]], inputs: [1e10]}\n",
+       "the rate of block \"u.x1\" is infinite", -1.0},
+  };
+  expect_endings(cases, sizeof cases / sizeof cases[0]);
 }
 
 /// The torque that gives a joint its acceleration is not determined while `start` holds the joint, but the machine is
@@ -337,7 +377,8 @@ int main(void) {
       cmocka_unit_test(test_names),          cmocka_unit_test(test_linear),
       cmocka_unit_test(test_numbers),        cmocka_unit_test(test_templates),
       cmocka_unit_test(test_method),         cmocka_unit_test(test_together),
-      cmocka_unit_test(test_singular_loops), cmocka_unit_test(test_start_in_loop),
+      cmocka_unit_test(test_singular_loops), cmocka_unit_test(test_no_numbers),
+      cmocka_unit_test(test_start_in_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,10 @@ static as_status check_code(asi_evaluator *e, int code, const char *callback, co
                   callback, t, code);
 }
 
+as_status asi_eval_blame(asi_evaluator *e, int code, const char *callback, const as_point *at) {
+  return check_code(e, code, callback, at);
+}
+
 /// What a problem that names things says of a number that is not finite; false: nothing.
 static bool explain_number(const asi_evaluator *e, const as_point *at) {
   const as_problem_def *def = &e->problem->def;

@@ -51,6 +51,9 @@ as_block_set asi_eval_needs(const as_problem *p, asi_function function);
 as_status asi_eval_blocks(asi_evaluator *e, const as_point *at, as_block_set wanted,
                           as_matrix *blocks);
 
+/// Says whom a callback that returned `code`, which is not AS_DONE, puts the blame on, and why.
+as_status asi_eval_blame(asi_evaluator *e, int code, const char *callback, const as_point *at);
+
 /// Evaluates a function; `blocks` holds asi_eval_needs() at the same point.
 as_status asi_eval_function(asi_evaluator *e, asi_function function, const as_point *at,
                             const as_matrix *blocks, double *out);
