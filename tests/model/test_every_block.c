@@ -365,12 +365,70 @@ static void test_rest(void **state) {
   }
 }
 
+// ---- energy -----------------------------------------------------------------------------------------
+
+/// What forces by blocks bring in is work: energy, less work, more what is dissipated, stays, to second order.
+static double find_balance(const as_machine *machine, double step) {
+  as_integrator *integrator = NULL;
+  as_error error;
+  as_energy energy;
+  as_meter meter = {0};
+  const as_model *m = machine->model;
+  as_integrator_def def = machine->simulation.integrator;
+  def.step = step;
+  if (as_integrator_create(as_model_problem(m), &def, &integrator, &error) ||
+      as_integrator_start(integrator, as_model_initial(m), NULL, &error) ||
+      as_meter_update(&meter, m, as_integrator_state(integrator), &error) ||
+      as_model_energy(m, as_integrator_state(integrator), &energy, &error))
+    fail_msg("%s", error.message);
+  double balance = -(energy.kinetic + energy.potential);
+  for (int k = 1; k * step < 1.0 + 1e-9; ++k)
+    if (as_integrator_advance(integrator, k * step, &error) ||
+        as_meter_update(&meter, m, as_integrator_state(integrator), &error))
+      fail_msg("%s", error.message);
+  if (as_model_energy(m, as_integrator_state(integrator), &energy, &error))
+    fail_msg("%s", error.message);
+  balance += energy.kinetic + energy.potential + meter.dissipated - meter.forces - meter.motions;
+  assert_true(fabs(meter.forces) > 100.0 && fabs(meter.dissipated) > 10.0);
+  as_integrator_destroy(integrator);
+  return balance;
+}
+
+static void test_energy(void **state) {
+  (void)state;
+  static const char text[] =
+      "alphastep: 1\ngravity: [0, -9.81, 0]\n"
+      "bodies: {b: {mass: 2, inertia: [1, 1, 0.4], position: [0.5, 0, 0]}, c: {type: point, mass: "
+      "1, "
+      "position: [2, 0, 0]}}\n"
+      "joints: {pin: {type: revolute, bodies: [ground, b], point: [0, 0, 0], axis: [0, 0, 1]}}\n"
+      "forces:\n"
+      "  drive: {type: actuator, joint: pin, force: blocks.m}\n"
+      "  push: {type: load, body: c, force: [blocks.lag, 3*blocks.m, 0]}\n"
+      "  s: {type: spring, bodies: [b, c], point: [0.5, 0, 0], second_point: [2, 0, 0], damping: "
+      "0.3, "
+      "stiffness: 30, length: 1.5}\n"
+      "blocks:\n"
+      "  m: {type: dc_motor, voltage: \"24*sin(9*t)\", speed: joints.pin.angle_rate, resistance: "
+      "0.5, "
+      "inductance: 0.01, constant: 0.05, gear: 20}\n"
+      "  lag: {type: lowpass, input: \"50*cos(20*t) + bodies.c.acceleration.y\", time_constant: "
+      "0.1}\n"
+      "simulate: {t_end: 1, step: 1e-3, rho_inf: 0.9}\n";
+  as_machine *machine = NULL;
+  as_messages messages;
+  if (as_machine_parse(text, strlen(text), "test.yaml", NULL, 0, &machine, &messages))
+    fail_msg("%s", messages.message[0].text);
+  const double coarse = find_balance(machine, 2e-3), fine = find_balance(machine, 1e-3);
+  if (!(fabs(fine) < 0.2 && coarse / fine > 3.7 && coarse / fine < 4.3))
+    fail_msg("the energy is off by %g J, then by %g J", coarse, fine);
+  as_machine_destroy(machine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_automatic),
-      cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_rest),
+      cmocka_unit_test(test_order), cmocka_unit_test(test_automatic), cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_rest),  cmocka_unit_test(test_energy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
