@@ -43,10 +43,10 @@ typedef enum asi_source_kind {
   ASI_SOURCE_DRIFT,       ///< position, velocity
   ASI_SOURCE_EVENT,       ///< count, time
   ASI_SOURCE_SIGNAL,      ///< of a block: 1
-  ASI_SOURCE_TURN,        ///< of a body: roll, pitch, yaw; Euler angles 3; angular velocity, world 3
-  ASI_SOURCE_TURN_RATE,   ///< of a body: angular acceleration, world 3
-  ASI_SOURCE_FRAME_TURN,  ///< roll, pitch, yaw; Euler angles 3; angular velocity, its axes 3
-  ASI_SOURCE_MAGNITUDE,   ///< of three numbers of another source: 1
+  ASI_SOURCE_TURN,       ///< of a body: roll, pitch, yaw; Euler angles 3; angular velocity, world 3
+  ASI_SOURCE_TURN_RATE,  ///< of a body: angular acceleration, world 3
+  ASI_SOURCE_FRAME_TURN, ///< roll, pitch, yaw; Euler angles 3; angular velocity, its axes 3
+  ASI_SOURCE_MAGNITUDE,  ///< of three numbers of another source: 1
   ASI_SOURCES
 } asi_source_kind;
 
