@@ -30,8 +30,10 @@ static void put_signal(writer *w, const char *block, const char *output) {
 int asi_expand(const char *text, const char *block, asi_lookup_fn *look_up, void *user, char *out,
                size_t size, char *missing) {
   writer w = {out, size, 0};
+  const char *const begin = text;
   while (*text) {
-    const char *end = *text == '{' ? strchr(text, '}') : NULL;
+    const bool number = text > begin && text[-1] == '$'; // ${n} is not ours
+    const char *end = *text == '{' && !number ? strchr(text, '}') : NULL;
     if (end == NULL) {
       put(&w, text++, 1);
       continue;

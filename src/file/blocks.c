@@ -153,21 +153,21 @@ static void check_matrix(asi_reader *r, const linear_thing *thing, int k) {
       {"A", "A_file"}, {"B", "B_file"}, {"C", "C_file"}, {"D", "D_file"}};
   const as_linear_def *def = &thing->def;
   const asi_rows *m = &thing->matrix[k];
+  const int n = m->n, columns = m->columns;
   const int rows = k == A || k == B ? def->n_states : def->n_outputs;
   const int cols = k == A || k == C ? def->n_states : def->n_inputs;
   const char *at = key[k][thing->file[k] != NULL];
   char states[32], inputs[32], outputs[32];
-  if (m->number == NULL || (m->n == rows && m->columns == cols)) return;
+  if (m->number == NULL || (n == rows && columns == cols)) return;
   if (k == A)
-    COMPLAIN(r, at, "the matrix A is %d x %d; it must be square", m->n, m->columns);
-  else if ((k == B || k == D) && m->n == rows && m->columns > cols)
+    COMPLAIN(r, at, "the matrix A is %d x %d; it must be square", n, columns);
+  else if ((k == B || k == D) && n == rows && columns > cols)
     COMPLAIN(r, at, "the matrix %c has %s, but `inputs` lists %s: an input is left open", "ABCD"[k],
-             count(states, m->columns, "column"), count(inputs, cols, "formula"));
+             count(states, columns, "column"), count(inputs, cols, "formula"));
   else
-    COMPLAIN(r, at, "the matrix %c is %d x %d; with %s, %s and %s it must be %d x %d", "ABCD"[k],
-             m -> n, m -> columns, count(states, def->n_states, "state"),
-             count(inputs, def->n_inputs, "input"), count(outputs, def->n_outputs, "output"), rows,
-             cols);
+    COMPLAIN(r, at, "the matrix %c is %d x %d; with %s, %s and %s it must be %d x %d", "ABCD"[k], n,
+             columns, count(states, def->n_states, "state"), count(inputs, def->n_inputs, "input"),
+             count(outputs, def->n_outputs, "output"), rows, cols);
 }
 
 /// Names of outputs that are no names, or taken.

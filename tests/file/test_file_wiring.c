@@ -193,7 +193,8 @@ static void test_templates(void **state) {
       "  it's: {type: pid, setpoint: 1, measured: 0, kp: 1, ki: 1}\n"
       "templates:\n"
       "  hold: {keys: {input: null, T: null, x0: 0}, blocks: {value: {type: sampled, period: "
-      "\"{T}\", start: \"{x0}\", formula: \"{input}\"}}}\n";
+      "\"{T}\", start: \"{x0}\", formula: \"{input} + ${n}*t\"}}}\n"
+      "parameters: {n: 2}\n";
   as_machine *machine = NULL;
   as_messages messages;
   if (as_machine_parse(good, strlen(good), "t.yaml", NULL, 0, &machine, &messages))
