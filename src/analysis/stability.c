@@ -144,7 +144,7 @@ static int find_mode(const reduction *r, int k) {
   for (int i = 0; i < r->free; ++i) {
     int smaller = 0;
     for (int j = 0; j < r->free; ++j)
-      smaller += r->re[j] < r->re[i] || (r->re[j] == r->re[i] && j < i);
+      smaller += j < i ? r->re[j] <= r->re[i] : r->re[j] < r->re[i];
     if (smaller == k) return i;
   }
   return 0;

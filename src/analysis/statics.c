@@ -224,6 +224,17 @@ static as_status fail_to_settle(as_analysis *a, double t, int iterations) {
   const asi_values *at = &a->here.at;
   int worst = 0;
   char name[64];
+  double left = 0.0;
+  for (int i = 0; i < p->n; ++i) left = fmax(left, fabs(a->here.force[i]) * p->typical[i]);
+  if (asi_max_abs(at->xdot, p->def.n_x) > left) {
+    for (int i = 1; i < p->def.n_x; ++i)
+      if (fabs(at->xdot[i]) > fabs(at->xdot[worst])) worst = i;
+    asi_component_name(p, AS_QUANTITY_X, worst, name, sizeof name);
+    return asi_fail(a->kin.eval.error, AS_ERR_CONVERGENCE, t, name,
+                    "No equilibrium was found from this start at t = %.9g s: after %d iterations "
+                    "%s still has the rate %.6g (is there a rest for this state, and only one?).",
+                    t, iterations, name, at->xdot[worst]);
+  }
   for (int i = 1; i < p->n; ++i)
     if (at->vdot[i] * a->here.force[i] > at->vdot[worst] * a->here.force[worst]) worst = i;
   asi_component_name(p, AS_QUANTITY_V, worst, name, sizeof name);

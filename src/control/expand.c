@@ -17,19 +17,23 @@ static void put(writer *w, const char *text, size_t n) {
 
 static void put_all(writer *w, const char *text) { put(w, text, strlen(text)); }
 
-/// blocks.NAME.OUTPUT in quotes: a name may be anything.
+/// blocks.NAME.OUTPUT in quotes: a name may be anything, with quotes of one kind.
 static void put_signal(writer *w, const char *block, const char *output) {
-  put_all(w, "'blocks.");
+  const char *quote = strchr(block, '\'') ? "\"" : "'";
+  put_all(w, quote);
+  put_all(w, "blocks.");
   put_all(w, block);
   put_all(w, output);
-  put_all(w, "'");
+  put_all(w, quote);
 }
 
 int asi_expand(const char *text, const char *block, asi_lookup_fn *look_up, void *user, char *out,
                size_t size, char *missing) {
   writer w = {out, size, 0};
+  const char *const begin = text;
   while (*text) {
-    const char *end = *text == '{' ? strchr(text, '}') : NULL;
+    const bool number = text > begin && text[-1] == '$'; // ${n} is not ours
+    const char *end = *text == '{' && !number ? strchr(text, '}') : NULL;
     if (end == NULL) {
       put(&w, text++, 1);
       continue;

@@ -4,6 +4,7 @@
 ///     {!table}      the same as it is, for names
 ///     {}            the block's own signal
 ///     {.integral}   another signal of the block
+///     ${n}          stays as it is
 #ifndef ALPHASTEP_CONTROL_EXPAND_H
 #define ALPHASTEP_CONTROL_EXPAND_H
 

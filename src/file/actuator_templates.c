@@ -3,7 +3,7 @@
 
 static const asi_key force_keys[] = {TYPE,
                                      NEEDS(0, "command", "N", "what is wanted"),
-                                     NEEDS(1, "time_constant", "s", "T"),
+                                     NEEDS_POSITIVE(1, "time_constant", "s", "T"),
                                      TAKES(2, "lower", "-1e300", "N", "lower limit"),
                                      TAKES(3, "upper", "1e300", "N", "upper limit"),
                                      START,

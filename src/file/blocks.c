@@ -62,6 +62,7 @@ static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *nam
   signal_thing *thing = read;
   thing->def.block = name;
   thing->def.kind = (as_signal_kind)kind->code;
+  asi_check_period(r, thing->def.period);
   return as_builder_add_signal(r->builder, &thing->def, NULL, error);
 }
 
@@ -95,7 +96,7 @@ static const asi_key linear_keys[] = {
     FILE_KEY("C_file", C, "C"),
     {"D", ASI_KEY_ROWS, AT(matrix[D]), .least = 1, .otherwise = "zeros", .text = "likewise"},
     FILE_KEY("D_file", D, "D"),
-    {"inputs", ASI_KEY_TEXTS, AT(inputs), .text = "w: formulas, as that of a signal"},
+    {"inputs", ASI_KEY_FORMULA_LIST, AT(inputs), .text = "w: formulas, as that of a signal"},
     {"outputs", ASI_KEY_TEXTS, AT(outputs), .otherwise = "y1, y2, ...; of a single one none",
      .text = "names of y: blocks.NAME.OUTPUT"},
     {"start", ASI_KEY_NUMBERS, AT(start), .least = 1, .otherwise = "zeros",
@@ -136,28 +137,85 @@ static as_status read_matrix(asi_reader *r, const char *path, asi_rows *out, as_
   return status;
 }
 
-/// Whether what was read fits together.
-static as_status check_sizes(const linear_thing *thing, const char *name, as_error *error) {
+/// Complains about the value of a key of the block that is read, or about the block.
+#define COMPLAIN(r, key, ...)                                                                      \
+  asi_complain(r, asi_value_get((r)->thing, key) ? asi_value_get((r)->thing, key) : (r)->at,       \
+               __VA_ARGS__)
+
+/// "1 state", "2 states"
+static const char *count(char out[32], int n, const char *one) {
+  snprintf(out, 32, "%d %.16s%s", n, one, n == 1 ? "" : "s");
+  return out;
+}
+
+/// Where the columns of a matrix and what they belong to differ: one is left open, or there is one too many.
+static void check_matrix(asi_reader *r, const linear_thing *thing, int k) {
+  static const char *const key[N_MATRICES][2] = {
+      {"A", "A_file"}, {"B", "B_file"}, {"C", "C_file"}, {"D", "D_file"}};
   const as_linear_def *def = &thing->def;
-  const int rows[N_MATRICES] = {def->n_states, def->n_states, def->n_outputs, def->n_outputs};
-  const int cols[N_MATRICES] = {def->n_states, def->n_inputs, def->n_states, def->n_inputs};
-  for (int k = 0; k < N_MATRICES; ++k)
-    if (thing->matrix[k].number &&
-        (thing->matrix[k].n != rows[k] || thing->matrix[k].columns != cols[k]))
-      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                      "The matrix %c is %d x %d; with %d states, %d inputs and %d outputs it must "
-                      "be %d x %d.",
-                      "ABCD"[k], thing -> matrix[k].n, thing->matrix[k].columns, def->n_states,
-                      def->n_inputs, def->n_outputs, rows[k], cols[k]);
+  const asi_rows *m = &thing->matrix[k];
+  const int n = m->n, columns = m->columns;
+  const int rows = k == A || k == B ? def->n_states : def->n_outputs;
+  const int cols = k == A || k == C ? def->n_states : def->n_inputs;
+  const char *at = key[k][thing->file[k] != NULL];
+  char states[32], inputs[32], outputs[32];
+  if (m->number == NULL || (n == rows && columns == cols)) return;
+  if (k == A)
+    COMPLAIN(r, at, "the matrix A is %d x %d; it must be square", n, columns);
+  else if ((k == B || k == D) && n == rows && columns > cols)
+    COMPLAIN(r, at, "the matrix %c has %s, but `inputs` lists %s: an input is left open", "ABCD"[k],
+             count(states, columns, "column"), count(inputs, cols, "formula"));
+  else
+    COMPLAIN(r, at, "the matrix %c is %d x %d; with %s, %s and %s it must be %d x %d", "ABCD"[k], n,
+             columns, count(states, def->n_states, "state"), count(inputs, def->n_inputs, "input"),
+             count(outputs, def->n_outputs, "output"), rows, cols);
+}
+
+/// Names of outputs that are no names, or taken.
+static void check_outputs(asi_reader *r, const linear_thing *thing) {
+  for (int i = 0; i < thing->outputs.n; ++i) {
+    const char *name = thing->outputs.text[i];
+    const bool continuous = isnan(thing->def.period);
+    int number = 0, taken = -1;
+    char letter = 0, rest = 0;
+    for (int k = 0; k < i && taken < 0; ++k)
+      if (strcmp(name, thing->outputs.text[k]) == 0) taken = k;
+    if (!asi_is_parameter_name(name) || strcmp(name, "value") == 0)
+      r->broken = true; // that has been said when it was declared
+    else if (taken >= 0)
+      asi_complain(r, thing->outputs.value[i], "two outputs have the name \"%.60s\"", name);
+    else if (sscanf(name, "%c%d%c", &letter, &number, &rest) == 2 && number >= 1 &&
+             name[1] >= '1' && name[1] <= '9' &&
+             ((letter == 'x' && number <= thing->def.n_states) ||
+              (letter == 'u' && continuous && number <= thing->def.n_inputs)))
+      asi_complain(r, thing->outputs.value[i], "\"%.60s\" is the name of %s already", name,
+                   letter == 'x' ? "a state" : "an input");
+  }
+}
+
+/// Whether what was read fits together.
+static void check_sizes(asi_reader *r, const linear_thing *thing) {
+  const as_linear_def *def = &thing->def;
+  if (def->n_outputs == 0) {
+    asi_complain(r, r->at, "it has no outputs: neither C nor D is given");
+    return;
+  }
+  for (int k = 0; k < N_MATRICES; ++k) check_matrix(r, thing, k);
+  char outputs[32], states[32];
   if (thing->outputs.n > 0 && thing->outputs.n != def->n_outputs)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "There are %d names of outputs, but %d outputs.", thing->outputs.n,
-                    def->n_outputs);
+    COMPLAIN(r, "outputs", "there are %d names of outputs, but %s", thing->outputs.n,
+             count(outputs, def->n_outputs, "output"));
   if (thing->start.n > 0 && thing->start.n != def->n_states)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The start has %d numbers, but there are %d states.", thing->start.n,
-                    def->n_states);
-  return AS_OK;
+    COMPLAIN(r, "start", "there are %d numbers in start, but %s", thing->start.n,
+             count(states, def->n_states, "state"));
+  check_outputs(r, thing);
+}
+
+void asi_check_period(asi_reader *r, double period) {
+  const double t_end = r->machine->simulation.t_end;
+  if (t_end / period > 1e9)
+    COMPLAIN(r, "period", "a period of %g s would give more than 1e9 samples up to t_end = %g s",
+             period, t_end);
 }
 
 static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *name, void *read,
@@ -179,15 +237,13 @@ static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *nam
   def->input = thing->inputs.text;
   def->output = thing->outputs.n > 0 ? thing->outputs.text : NULL;
   def->start = thing->start.number;
-  as_status status = check_sizes(thing, name, error);
-  if (status) return status;
+  check_sizes(r, thing);
+  asi_check_period(r, def->period);
+  if (r->broken) return AS_OK;
   const char **unit = asi_arena_take(&r->scratch, (size_t)def->n_outputs * sizeof *unit);
   if (unit == NULL) return AS_ERR_MEMORY;
   for (int i = 0; i < def->n_outputs; ++i) unit[i] = thing->unit;
   def->unit = unit;
-  for (int i = 0; i < thing->inputs.n && r->n_formulas < ASI_MOST_FORMULAS; ++i)
-    r->formula[r->n_formulas++] =
-        (asi_formula_value){thing->inputs.value[i], thing->inputs.text[i]};
   return as_builder_add_linear(r->builder, def, error);
 }
 
@@ -239,11 +295,15 @@ static as_status add_transfer(asi_reader *r, const asi_kind *kind, const char *n
   const asi_rows a = without_zeros(thing->denominator), b = without_zeros(thing->numerator);
   const int n = a.n - 1;
   (void)kind;
-  if (a.n == 0 || b.n > a.n || n > 10000)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    a.n == 0    ? "The denominator is zero."
-                    : b.n > a.n ? "The degree of the numerator is above that of the denominator."
-                                : "The degree is above 10000.");
+  asi_check_period(r, thing->def.period);
+  if (a.n == 0)
+    COMPLAIN(r, "denominator", "the denominator is zero");
+  else if (b.n > a.n)
+    COMPLAIN(r, "numerator",
+             "the degree of the numerator, %d, is above that of the denominator, %d", b.n - 1, n);
+  else if (n > 10000)
+    COMPLAIN(r, "denominator", "the degree is above 10000");
+  if (r->broken) return AS_OK;
   const double last = n > 0 ? fabs(a.number[n] / a.number[0]) : 0.0;
   const double w = isnan(thing->def.period) && last > 0.0 ? pow(last, 1.0 / n) : 1.0;
   const size_t size = (size_t)n * sizeof(double);
@@ -354,8 +414,12 @@ static void declare_linear(asi_reader *r, const asi_value *key, const asi_value 
   if (inputs && inputs->type == ASI_LIST && asi_value_get(v, "period") == NULL)
     declare_many(r, key, name, 'u', inputs->count);
   for (int i = 0; outputs && outputs->type == ASI_LIST && i < outputs->count; ++i)
-    if (outputs->item[i]->text) declare(r, key, name, outputs->item[i]->text);
-  if (outputs) return;
+    if (outputs->item[i]->text) declare(r, outputs->item[i], name, outputs->item[i]->text);
+  // Of a system that is wrong formulas may name what it would have been: that is not their mistake.
+  const bool doubtful =
+      n_outputs == 0 || (outputs && (outputs->type != ASI_LIST || outputs->count != n_outputs));
+  if (doubtful) declare(r, key, name, NULL);
+  if (outputs || doubtful) return;
   if (n_outputs == 1)
     declare(r, key, name, NULL);
   else
@@ -403,6 +467,8 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
     const char *name = asi_read_key(r, key);
     if (name == NULL) continue;
     const char *kind = type && type->type == ASI_TEXT ? type->text : "";
+    const asi_path path = {key->text, 0, r->path};
+    r->path = &path;
     if (strcmp(kind, asi_linear_kind.type) == 0)
       declare_linear(r, key, v, name);
     else if (strcmp(kind, asi_own_template_kind.type) == 0)
@@ -415,6 +481,7 @@ void asi_declare_blocks(asi_reader *r, const asi_value *map) {
       declare_butterworth(r, key, v, name);
     else
       declare_template(r, key, v, kind, name);
+    r->path = path.outer;
     asi_arena_reset(&r->scratch);
   }
 }

@@ -7,6 +7,9 @@
 /// Makes the names of a mapping's blocks known to the builder: before formulas are read that use them.
 void asi_declare_blocks(asi_reader *r, const asi_value *map);
 
+/// Complains about a period that is too short for the time that is simulated; NAN: there is none.
+void asi_check_period(asi_reader *r, double period);
+
 /// The name of a block where the files have it; NULL: they have none.
 const asi_value *asi_find_block(const asi_reader *r, const char *name);
 

@@ -152,7 +152,11 @@ static bool find_signal(asi_reader *r, const asi_value *key, as_signal_id *out) 
     for (int i = 0; i < names->count; ++i) asi_hint_try(&hint, asi_names_get(names, i));
     asi_complain(r, key, "there is no block \"%.60s\"%s", block, asi_hint_text(&hint));
   } else if (out->index < 0) {
-    asi_complain(r, key, "the block \"%.60s\" has no \"%.60s\"", block, output ? output : "value");
+    asi_hint hint = {.word = output ? output : ""};
+    for (int i = b->block[number].first; i >= 0; i = b->signal[i].next)
+      asi_hint_try(&hint, b->signal[i].output);
+    asi_complain(r, key, "the block \"%.60s\" has no \"%.60s\"%s", block, output ? output : "value",
+                 asi_hint_text(&hint));
   } else if (!b->signal[out->index].declared && b->signal[out->index].kind == AS_SIGNAL_OUTPUT) {
     asi_complain(r, key,
                  "\"%.60s\" follows from its formula: only states and sampled blocks can be set",

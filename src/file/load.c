@@ -69,6 +69,24 @@ static bool keep_frames(asi_reader *r) {
   return !r->arena->failed;
 }
 
+/// SOI2 has no states and outputs: says so at the first block that has some.
+static void check_method(asi_reader *r) {
+  const as_builder *b = r->builder;
+  if (r->machine->simulation.integrator.method != AS_METHOD_SOI2) return;
+  for (int i = 0; i < b->n_signals; ++i) {
+    const char *name = asi_names_get(&b->names[ASI_SORT_BLOCK], b->signal[i].block);
+    const asi_value *at = asi_find_block(r, name);
+    if (b->signal[i].kind == AS_SIGNAL_SAMPLED) continue;
+    if (at)
+      asi_complain(r, at,
+                   "the method soi2 takes sampled blocks, but no states and signals, such as "
+                   "those of the block \"%.60s\": its accelerations are not those of the time "
+                   "that a block sees",
+                   name);
+    return;
+  }
+}
+
 static as_status build(asi_reader *r, as_error *error) {
   as_machine *m = r->machine;
   as_status status = AS_OK;
@@ -92,6 +110,7 @@ static as_status read_all(asi_reader *r, const char *path, const char *text, siz
   if (asi_out_of_memory(r)) return AS_ERR_MEMORY;
   status = asi_read_roots(r, &error);
   if (status || asi_out_of_memory(r)) return status;
+  if (!r->wrong) check_method(r);
   if (!r->wrong) status = build(r, &error);
   const asi_value *block = status ? asi_find_block(r, error.component) : NULL;
   if (block)

@@ -4,9 +4,9 @@
 static const asi_key rate_limit_keys[] = {
     TYPE,
     INPUT,
-    NEEDS(1, "rising", "1/s", "largest rate, positive"),
-    NEEDS(2, "falling", "1/s", "largest rate downwards, positive"),
-    TAKES(3, "tracking", "0.001", "s", "T: time in which a rest of the difference goes"),
+    NEEDS_POSITIVE(1, "rising", "1/s", "largest rate, positive"),
+    NEEDS_POSITIVE(2, "falling", "1/s", "largest rate downwards, positive"),
+    TAKES_POSITIVE(3, "tracking", "0.001", "s", "T: time in which a rest of the difference goes"),
     START,
     UNIT};
 TEMPLATE(rate_limit, rate_limit_keys, "rate_limit",
@@ -54,7 +54,7 @@ static const asi_key reset_keys[] = {
     INPUT,
     NEEDS(1, "reset", NULL, "condition"),
     TAKES(2, "to", "0", NULL, "value that it goes to then"),
-    TAKES(3, "tracking", "0.001", "s", "T: time in which it goes there"),
+    TAKES_POSITIVE(3, "tracking", "0.001", "s", "T: time in which it goes there"),
     START,
     UNIT};
 TEMPLATE(reset_integrator, reset_keys, "reset_integrator",
@@ -71,14 +71,15 @@ static const asi_key noise_keys[] = {
     UNIT};
 TEMPLATE(noise, noise_keys, "noise",
          "at samples mean + deviation random_normal(seed, sample), held in between",
-         U("", "{mean} + {deviation}*random_normal({seed}, floor(t/{period} + 0.5))", 1, false))
+         U("", "{mean} + {deviation}*random_normal({seed}, floor((t - {offset})/{period} + 0.5))",
+           1, false))
 
 static const asi_key filtered_noise_keys[] = {
     TYPE,
     TAKES(0, "seed", "1", NULL, "a whole number: another one, another noise"),
     TAKES(1, "deviation", "1", NULL, "standard deviation of what it is at samples"),
     TAKES(2, "mean", "0", NULL, "m"),
-    NEEDS(3, "frequency", "Hz", "f: where its spectrum falls off"),
+    NEEDS_POSITIVE(3, "frequency", "Hz", "f: where its spectrum falls off"),
     PERIOD,
     START,
     UNIT};
@@ -89,15 +90,16 @@ TEMPLATE(filtered_noise, filtered_noise_keys, "filtered_noise",
          X("", "2*pi*{frequency}*({.held} - {})", 1),
          U("held",
            "{mean} + {deviation}*sqrt((1 + " LEFT ")/(1 - " LEFT "))*random_normal({seed}, "
-           "floor(t/{period} + 0.5))",
+           "floor((t - {offset})/{period} + 0.5))",
            0, false))
 
-static const asi_key smooth_dead_zone_keys[] = {TYPE,
-                                                INPUT,
-                                                NEEDS(1, "lower", NULL, "where it begins"),
-                                                NEEDS(2, "upper", NULL, "where it ends"),
-                                                NEEDS(3, "width", NULL, "w: of its corners"),
-                                                UNIT};
+static const asi_key smooth_dead_zone_keys[] = {
+    TYPE,
+    INPUT,
+    NEEDS(1, "lower", NULL, "where it begins"),
+    NEEDS(2, "upper", NULL, "where it ends"),
+    NEEDS_POSITIVE(3, "width", NULL, "w: of its corners"),
+    UNIT};
 TEMPLATE(smooth_dead_zone, smooth_dead_zone_keys, "smooth_dead_zone",
          "p(input - upper) - p(lower - input), p(x) = (x + sqrt(x^2 + w^2))/2",
          Y("", "({input} - {upper} + sqrt(({input} - {upper})^2 + {width}^2) - {lower} + {input} - "
@@ -107,7 +109,7 @@ static const asi_key smooth_relay_keys[] = {TYPE,
                                             INPUT,
                                             TAKES(1, "off", "-1", NULL, "value below 0"),
                                             TAKES(2, "on", "1", NULL, "value above 0"),
-                                            NEEDS(3, "width", NULL, "w: of the change"),
+                                            NEEDS_POSITIVE(3, "width", NULL, "w: of the change"),
                                             UNIT};
 TEMPLATE(smooth_relay, smooth_relay_keys, "smooth_relay",
          "(on + off)/2 + (on - off)/2 tanh(input/w)",
@@ -116,9 +118,9 @@ TEMPLATE(smooth_relay, smooth_relay_keys, "smooth_relay",
 static const asi_key smooth_hysteresis_keys[] = {
     TYPE,
     INPUT,
-    NEEDS(1, "half_width", NULL,
-          "b: it switches where the input passes b upwards and -b downwards"),
-    NEEDS(2, "time_constant", "s", "T: of a change"),
+    NEEDS_POSITIVE(1, "half_width", NULL,
+                   "b: it switches where the input passes b upwards and -b downwards"),
+    NEEDS_POSITIVE(2, "time_constant", "s", "T: of a change"),
     START,
     UNIT};
 // Rests of x' = tanh(c u/b + 1.5 x) - x fold at 1.5 (1 - x^2) = 1, x = -1/sqrt(3): c = 1.5/sqrt(3) - atanh(1/sqrt(3)) puts that at u = b.

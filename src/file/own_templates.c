@@ -129,35 +129,114 @@ static as_status check_given(asi_reader *r, const asi_value *with, const char *b
   return status;
 }
 
+/// The text of a value with what stands for its keys; NULL: there is no memory, or a key is none, which is said.
+static const char *fill(filling *f, const asi_value *v, const char *block) {
+  char missing[64] = "";
+  const int length = asi_expand(v->text, block, look_up, f, NULL, 0, missing);
+  if (length < 0) {
+    asi_complain(f->r, v, "{%.60s} is no key of the template", missing);
+    return NULL;
+  }
+  char *text = asi_arena_take(&f->r->scratch, (size_t)length + 1);
+  if (text) asi_expand(v->text, block, look_up, f, text, (size_t)length + 1, NULL);
+  return text;
+}
+
+/// A mapping with all its texts filled.
+static const asi_value *fill_all(filling *f, const asi_value *v, const char *block) {
+  asi_arena *arena = &f->r->scratch;
+  asi_value *out = asi_arena_take(arena, sizeof *out);
+  if (out == NULL) return NULL;
+  *out = *v;
+  out->item = asi_arena_take(arena, 2 * (size_t)v->count * sizeof *out->item);
+  for (int i = 0; i < 2 * v->count && out->item; ++i) {
+    out->item[i] = v->item[i];
+    if (i % 2 == 0 || v->item[i]->type != ASI_TEXT || strchr(v->item[i]->text, '{') == NULL)
+      continue;
+    asi_value *filled = asi_arena_take(arena, sizeof *filled);
+    const char *text = fill(f, v->item[i], block);
+    if (filled == NULL || text == NULL) return NULL;
+    *filled = *v->item[i];
+    filled->text = text;
+    out->item[i] = filled;
+  }
+  return out->item ? out : NULL;
+}
+
+/// The kind of a signal that a template makes; NULL: it cannot be, and that has been said.
+static const asi_kind *kind_of(asi_reader *r, const asi_value *key, const asi_value *v) {
+  const asi_kind *kind = asi_kind_of(r, v, key, &asi_block_section);
+  if (kind == NULL || kind == &asi_signal_kind || kind == &asi_state_kind ||
+      kind == &asi_sampled_kind)
+    return kind;
+  asi_complain(r, key, "a template is made of signals, states and samples");
+  return NULL;
+}
+
 static as_status add_one(filling *f, const asi_value *key, const asi_value *v, const char *block,
                          as_error *error) {
   asi_reader *r = f->r;
-  const asi_kind *kind = asi_kind_of(r, v, key, &asi_block_section);
+  const asi_kind *kind = kind_of(r, key, v);
   if (kind == NULL) return AS_OK;
-  if (kind != &asi_signal_kind && kind != &asi_state_kind && kind != &asi_sampled_kind) {
-    asi_complain(r, key, "a template is made of signals, states and samples");
-    return AS_OK;
-  }
   as_signal_def *def = asi_arena_take(&r->scratch, kind->size); // such a thing begins with it
-  if (def == NULL) return AS_ERR_MEMORY;
+  const asi_value *filled = fill_all(f, v, block);
+  if (def == NULL || asi_out_of_memory(r)) return AS_ERR_MEMORY;
+  if (filled == NULL) return AS_OK;
   kind->prepare(def);
-  asi_read_object(r, v, key, kind->table, def);
+  asi_read_object(r, filled, key, kind->table, def);
+  if (!r->broken) asi_check_period(r, def->period);
   if (r->broken) return AS_OK;
-  char missing[64];
-  const int length = asi_expand(def->formula, block, look_up, f, NULL, 0, missing);
-  if (length < 0) {
-    asi_complain(r, key, "{%.60s} is no key of the template", missing);
-    return AS_OK;
-  }
-  char *text = asi_arena_take(&r->scratch, (size_t)length + 1);
-  if (text == NULL) return AS_ERR_MEMORY;
-  asi_expand(def->formula, block, look_up, f, text, (size_t)length + 1, NULL);
-  def->formula = text;
   def->block = block;
   def->output = output_of(key);
   def->kind = (as_signal_kind)kind->code;
-  return as_builder_add_signal(r->builder, def, NULL, error);
+  const as_status status = as_builder_add_signal(r->builder, def, NULL, error);
+  if (status != AS_ERR_ARGUMENT || r->builder->slip_text != def->formula) return status;
+  // The text that was compiled is not the one that is in the file.
+  const asi_value *at = asi_value_get(v, kind == &asi_state_kind ? "rate" : "formula");
+  asi_complain(r, at, "as the template is used here: %s", r->builder->slip.sentence);
+  return AS_OK;
 }
+
+// ---- templates that nobody uses ---------------------------------------------------------------------
+
+static const char *any(const char *key, void *user) {
+  const filling *f = user;
+  return f->keys && asi_value_get(f->keys, key) ? "0" : NULL;
+}
+
+static void check_template(asi_reader *r, const asi_value *name, const asi_value *of) {
+  template_thing body = {NULL, NULL};
+  r->broken = false;
+  asi_read_object(r, of, name, &asi_own_template_table, &body);
+  const asi_value *blocks = blocks_of(of);
+  filling f = {r, body.keys, NULL};
+  for (int i = 0; i < (blocks && !r->broken ? blocks->count : 0); ++i) {
+    const asi_value *v = blocks->item[2 * i + 1];
+    if (kind_of(r, blocks->item[2 * i], v) == NULL) continue;
+    for (int k = 0; k < v->count; ++k) {
+      const asi_value *text = v->item[2 * k + 1];
+      char missing[64];
+      if (text->type == ASI_TEXT && asi_expand(text->text, "", any, &f, NULL, 0, missing) < 0)
+        asi_complain(r, text, "{%.60s} is no key of the template", missing);
+    }
+  }
+}
+
+void asi_check_templates(asi_reader *r) {
+  const asi_path *outer = r->path, templates = {"templates", 0, outer};
+  for (int f = 0; f < r->n_order; ++f) {
+    const asi_value *root = r->file[r->order[f]].root;
+    const asi_value *map = root ? asi_value_get(root, "templates") : NULL;
+    for (int i = 0; map && map->type == ASI_MAP && i < map->count; ++i) {
+      const asi_path path = {map->item[2 * i]->text, 0, &templates};
+      r->path = &path;
+      check_template(r, map->item[2 * i], map->item[2 * i + 1]);
+    }
+  }
+  r->path = outer;
+}
+
+// ---- blocks of them ---------------------------------------------------------------------------------
 
 static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                      as_error *error) {
@@ -166,12 +245,11 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
   const asi_value *of = find_template(r, thing->name, &hint), *at = r->at;
   (void)kind;
   if (of == NULL) {
-    asi_complain(r, at, "there is no template \"%.60s\"%s", thing->name, asi_hint_text(&hint));
+    asi_complain(r, asi_value_get(r->thing, "template"), "there is no template \"%.60s\"%s",
+                 thing->name, asi_hint_text(&hint));
     return AS_OK;
   }
-  template_thing body = {NULL, NULL};
-  asi_read_object(r, of, of, &asi_own_template_table, &body);
-  filling f = {r, body.keys, thing->with};
+  filling f = {r, asi_value_get(of, "keys"), thing->with};
   const asi_value *blocks = blocks_of(of);
   if (r->broken || blocks == NULL || !check_keys(r, &f, at, thing->name)) return AS_OK;
   as_status status = check_given(r, thing->with, name, error);

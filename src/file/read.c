@@ -406,6 +406,24 @@ static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_
   return good;
 }
 
+static bool read_formula_list(asi_reader *r, const asi_value *v, asi_texts *out) {
+  bool good = true;
+  const asi_path *outer = r->path;
+  if (!check_count(r, v, 1, INT_MAX, "numbers or formulas")) return false;
+  out->n = v->count;
+  out->text = asi_arena_take(&r->scratch, (size_t)out->n * sizeof *out->text);
+  out->value = asi_arena_take(&r->scratch, (size_t)out->n * sizeof(asi_value *));
+  if (out->text == NULL || out->value == NULL) return false;
+  for (int i = 0; i < out->n; ++i) {
+    const asi_path path = {NULL, i, outer};
+    r->path = &path;
+    out->value[i] = v->item[i];
+    good = asi_read_formula(r, v->item[i], &out->text[i]) && good;
+    r->path = outer;
+  }
+  return good;
+}
+
 /// They are compiled where they are used.
 static bool read_formula_map(asi_reader *r, const asi_value *v, const asi_value **out) {
   if (v->type != ASI_MAP) return wrong_type(r, v, "a mapping of names to formulas");
@@ -450,8 +468,11 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
     return asi_read_curve(r, v, out) &&
            (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
   case ASI_KEY_SURFACE: return asi_read_surface(r, v, out);
-  case ASI_KEY_FORMULA: return asi_read_formula(r, v, out);
+  case ASI_KEY_FORMULA:
+    return asi_read_formula(r, v, out) &&
+           (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
   case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
+  case ASI_KEY_FORMULA_LIST: return read_formula_list(r, v, out);
   case ASI_KEY_OBJECT:
     asi_read_object(r, v, v, key->table, out);
     return true; // it has set r->broken itself
@@ -470,8 +491,13 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
 }
 
 static void complain_unknown(asi_reader *r, const asi_value *key, const asi_table *table) {
+  static const char *const in_blocks[] = {"states",     "state",   "signals", "controllers",
+                                          "controller", "control", "sensors", "filters",
+                                          "controls",   "samplers"};
   asi_hint hint = {.word = key->text};
   const asi_key *known;
+  for (int i = 0; i < ASI_COUNT(in_blocks) && asi_table_find(table, "blocks"); ++i)
+    if (strcmp(in_blocks[i], key->text) == 0) hint.word = "blocks";
   for (int i = 0; (known = asi_table_key(table, i)) != NULL; ++i) asi_hint_try(&hint, known->name);
   asi_complain(r, key, "there is no key \"%.60s\" here%s", key->text,
                is_torn(key) ? torn : asi_hint_text(&hint));

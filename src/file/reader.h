@@ -126,6 +126,7 @@ struct asi_reader {
   double gravity[3];
   const asi_value *output; ///< `output:` that counts; NULL: none
   const asi_value *at;     ///< name of the thing that is read, or itself in a list
+  const asi_value *thing;  ///< itself
   bool inactive;           ///< the joint that is read does not hold at the start
   asi_event *events;       ///< all, until the model has been built
   int n_events, room_events;

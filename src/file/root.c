@@ -12,6 +12,7 @@
 
 #include "file/blocks.h"
 #include "file/run.h"
+#include "file/templates.h"
 
 // ---- keys -------------------------------------------------------------------------------------------
 
@@ -240,6 +241,7 @@ as_status asi_read_roots(asi_reader *r, as_error *error) {
   as_status status = as_builder_create(&def, &r->machine->builder, error);
   r->builder = r->machine->builder;
   if (status == AS_OK) status = asi_begin_formulas(r, error);
+  if (status == AS_OK) asi_check_templates(r);
   for (int p = 0; p < ASI_COUNT(passes) && status == AS_OK; ++p) {
     if (r->things <= ASI_MOST_THINGS) r->things = 0;
     for (int f = 0; f < r->n_order; ++f) read_contents(r, &all[f], passes[p]);

@@ -66,6 +66,10 @@ static const asi_key simulate_keys[] = {
      .text = "Newmark's method: beta, gamma"},
     {"state_rho_inf", ASI_KEY_NUMBER, AT(def.state_rho_inf), .range = ASI_FRACTION,
      .otherwise = "rho_inf", .text = "the same as rho_inf for the states of blocks"},
+    {"coefficients", ASI_KEY_VECTOR, AT(coefficients), .least = 4, .most = 4,
+     .instead_of = "rho_inf", .text = "all by hand: alpha_m, alpha_f, beta, gamma"},
+    {"state_coefficients", ASI_KEY_VECTOR, AT(state_coefficients), .least = 3, .most = 3,
+     .instead_of = "state_rho_inf", .text = "likewise: delta_m, delta_f, theta"},
     {"check_coefficients", ASI_KEY_BOOLEAN, AT(def.check_coefficients), .otherwise = "true",
      .text = "refuse coefficients that are not second order and stable"},
     {"step_corrections", ASI_KEY_BOOLEAN, AT(def.step_corrections), .otherwise = "true",
@@ -97,6 +101,8 @@ asi_simulate asi_default_simulate(void) {
                         .atol = (double)NAN,
                         .hht_alpha = (double)NAN,
                         .newmark = {(double)NAN, (double)NAN},
+                        .coefficients = {(double)NAN},
+                        .state_coefficients = {(double)NAN},
                         .def = def};
 }
 
@@ -116,6 +122,8 @@ static void take_coefficients(asi_reader *r, const asi_value *v, const asi_simul
     status = as_coefficients_newmark(read->newmark[0], read->newmark[1], out, &error);
   if (status) asi_complain(r, asi_value_get(v, "newmark"), "%s", error.message);
   r->path = NULL;
+  const double *all = read->coefficients;
+  if (!isnan(all[0])) *out = (as_coefficients){all[0], all[1], all[2], all[3]};
 }
 
 void asi_take_simulate(asi_reader *r, const asi_value *v, const asi_simulate *read) {
@@ -123,6 +131,10 @@ void asi_take_simulate(asi_reader *r, const asi_value *v, const asi_simulate *re
   *s = (as_simulation){read->t_end, read->max_steps, read->def, read->accuracy};
   s->integrator.method = (as_method)read->method;
   take_coefficients(r, v, read, &s->integrator.coefficients);
+  const double *of_states = read->state_coefficients;
+  if (!isnan(of_states[0]))
+    s->integrator.state_coefficients =
+        (as_state_coefficients){of_states[0], of_states[1], of_states[2]};
   as_tolerance *tolerance = &s->integrator.tolerance;
   double *const each[] = {&tolerance->atol_position, &tolerance->atol_rotation,
                           &tolerance->atol_velocity, &tolerance->atol_state};

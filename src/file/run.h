@@ -8,9 +8,10 @@ typedef struct asi_simulate {
   double t_end;
   int max_steps;
   int method;
-  double atol;       ///< of all kinds; NAN: not given
-  double hht_alpha;  ///< NAN: not given
-  double newmark[2]; ///< likewise: beta, gamma
+  double atol;                                   ///< of all kinds; NAN: not given
+  double hht_alpha;                              ///< NAN: not given
+  double newmark[2];                             ///< likewise: beta, gamma
+  double coefficients[4], state_coefficients[3]; ///< likewise
   as_integrator_def def;
   bool accuracy;
 } asi_simulate;

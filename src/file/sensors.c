@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "elements/coordinate.h"
+#include "file/blocks.h"
 #include "file/kinds.h"
 #include "file/template_rows.h"
 #include "file/templates.h"
@@ -195,8 +196,10 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
   const bool delays = !samples && thing->delay > 0.0;
   char m[TEXT], formula[3 * TEXT];
   if (thing->seed != floor(thing->seed))
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
-                    "The seed of \"%s\" is %g: it must be a whole number.", name, thing->seed);
+    asi_complain(r, asi_value_get(r->thing, "seed"), "must be a whole number, but is %g",
+                 thing->seed);
+  asi_check_period(r, thing->period);
+  if (r->broken) return AS_OK;
   as_status status = find_quantity(r, kind->type, thing, m, error);
   if (status) return status;
   if (lags) {

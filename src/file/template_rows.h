@@ -38,6 +38,17 @@ template;
   { key, ASI_KEY_FORMULA, AT(value[number]), .required = true, .unit = units, .text = words }
 #define TAKES(number, key, or_else, units, words)                                                  \
   { key, ASI_KEY_FORMULA, AT(value[number]), .otherwise = or_else, .unit = units, .text = words }
+/// The same of what must be positive: a plain number is looked at, a formula is not.
+#define NEEDS_POSITIVE(number, key, units, words)                                                  \
+  {                                                                                                \
+    key, ASI_KEY_FORMULA, AT(value[number]), .required = true, .range = ASI_POSITIVE,              \
+                                             .unit = units, .text = words                          \
+  }
+#define TAKES_POSITIVE(number, key, or_else, units, words)                                         \
+  {                                                                                                \
+    key, ASI_KEY_FORMULA, AT(value[number]), .range = ASI_POSITIVE, .otherwise = or_else,          \
+                                             .unit = units, .text = words                          \
+  }
 #define INPUT NEEDS(0, "input", NULL, "a formula, as that of a signal")
 #define START                                                                                      \
   { "start", ASI_KEY_NUMBER, AT(start[0]), .otherwise = "0", .text = "its value at the start" }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "control/expand.h"
+#include "file/blocks.h"
 #include "file/kinds.h"
 #include "file/template_rows.h"
 #include "model/scope.h"
@@ -36,32 +37,33 @@ static const asi_key limited_keys[] = {
     TAKES(1, "gain", "1", NULL, "factor"),
     NEEDS(2, "lower", NULL, "lower limit"),
     NEEDS(3, "upper", NULL, "upper limit"),
-    TAKES(4, "tracking", "0.01", "s", "time in which the state comes back to a limit"),
+    TAKES_POSITIVE(4, "tracking", "0.01", "s", "time in which the state comes back to a limit"),
     START,
     UNIT};
-static const asi_key lowpass_keys[] = {TYPE, INPUT, NEEDS(1, "time_constant", "s", "T"), START,
-                                       UNIT};
-static const asi_key derivative_keys[] = {TYPE, INPUT, NEEDS(1, "time_constant", "s", "T"), START,
-                                          UNIT};
+static const asi_key lowpass_keys[] = {TYPE, INPUT, NEEDS_POSITIVE(1, "time_constant", "s", "T"),
+                                       START, UNIT};
+static const asi_key derivative_keys[] = {TYPE, INPUT, NEEDS_POSITIVE(1, "time_constant", "s", "T"),
+                                          START, UNIT};
 static const asi_key second_order_keys[] = {TYPE,
                                             INPUT,
-                                            NEEDS(1, "frequency", "Hz", "f"),
+                                            NEEDS_POSITIVE(1, "frequency", "Hz", "f"),
                                             TAKES(2, "damping", "0.7", NULL, "damping ratio d"),
                                             START,
                                             UNIT};
 static const asi_key notch_keys[] = {TYPE,
                                      INPUT,
-                                     NEEDS(1, "frequency", "Hz", "f"),
+                                     NEEDS_POSITIVE(1, "frequency", "Hz", "f"),
                                      TAKES(2, "damping", "0.7", NULL, "damping ratio d: its width"),
                                      TAKES(3, "depth", "0", NULL, "gain at f: 0 to 1"),
                                      UNIT};
-static const asi_key lead_lag_keys[] = {TYPE,
-                                        INPUT,
-                                        TAKES(1, "gain", "1", NULL, "K"),
-                                        NEEDS(2, "lead", "s", "time constant of the numerator"),
-                                        NEEDS(3, "lag", "s", "time constant of the denominator"),
-                                        START,
-                                        UNIT};
+static const asi_key lead_lag_keys[] = {
+    TYPE,
+    INPUT,
+    TAKES(1, "gain", "1", NULL, "K"),
+    NEEDS(2, "lead", "s", "time constant of the numerator"),
+    NEEDS_POSITIVE(3, "lag", "s", "time constant of the denominator"),
+    START,
+    UNIT};
 static const asi_key pid_keys[] = {
     TYPE,
     NEEDS(0, "setpoint", NULL, "r: what is wanted"),
@@ -69,12 +71,12 @@ static const asi_key pid_keys[] = {
     NEEDS(2, "kp", NULL, "proportional gain"),
     TAKES(3, "ki", "0", NULL, "integral gain"),
     TAKES(4, "kd", "0", NULL, "derivative gain"),
-    TAKES(5, "filter", "0.01", "s", "time constant of the derivative"),
+    TAKES_POSITIVE(5, "filter", "0.01", "s", "time constant of the derivative"),
     TAKES(6, "setpoint_weight", "1", NULL, "b: of the set point in the proportional part"),
     TAKES(7, "derivative_weight", "0", NULL, "c: of the set point in the derivative"),
     TAKES(8, "lower", "-1e300", NULL, "lower limit"),
     TAKES(9, "upper", "1e300", NULL, "upper limit"),
-    TAKES(10, "tracking", "0.1", "s", "time in which the integral follows the limits"),
+    TAKES_POSITIVE(10, "tracking", "0.1", "s", "time in which the integral follows the limits"),
     START,
     UNIT};
 static const asi_key saturation_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "lower limit"),
@@ -85,7 +87,7 @@ static const asi_key lookup_keys[] = {TYPE, INPUT, TABLE, UNIT};
 static const asi_key switch_keys[] = {TYPE, NEEDS(0, "condition", NULL, "e.g. `t > 1`"),
                                       NEEDS(1, "input", NULL, "where it holds"),
                                       NEEDS(2, "otherwise", NULL, "where it does not"), UNIT};
-static const asi_key delay_keys[] = {TYPE, INPUT, NEEDS(1, "time", "s", "T"), UNIT};
+static const asi_key delay_keys[] = {TYPE, INPUT, NEEDS_POSITIVE(1, "time", "s", "T"), UNIT};
 static const asi_key step_keys[] = {TYPE, TAKES(0, "time", "0", "s", "when"),
                                     TAKES(1, "before", "0", NULL, "value before it"),
                                     TAKES(2, "after", "1", NULL, "value from it on"), UNIT};
@@ -105,18 +107,18 @@ static const asi_key chirp_keys[] = {TYPE,
                                      TAKES(0, "amplitude", "1", NULL, "A"),
                                      NEEDS(1, "from", "Hz", "frequency at t = 0"),
                                      NEEDS(2, "to", "Hz", "frequency at t = `time`"),
-                                     NEEDS(3, "time", "s", "T"),
+                                     NEEDS_POSITIVE(3, "time", "s", "T"),
                                      UNIT};
 static const asi_key pulse_keys[] = {TYPE,
                                      TAKES(0, "amplitude", "1", NULL, "height"),
-                                     NEEDS(1, "every", "s", "time from one to the next"),
+                                     NEEDS_POSITIVE(1, "every", "s", "time from one to the next"),
                                      TAKES(2, "width", "0.5", NULL, "part of that time: 0 to 1"),
                                      TAKES(3, "time", "0", "s", "when the first one begins"),
                                      UNIT};
 static const asi_key table_keys[] = {TYPE, TABLE, UNIT};
 static const asi_key hold_keys[] = {TYPE, INPUT, PERIOD, START, UNIT};
-static const asi_key quantiser_keys[] = {TYPE,   INPUT, NEEDS(1, "resolution", NULL, "step"),
-                                         PERIOD, START, UNIT};
+static const asi_key quantiser_keys[] = {
+    TYPE, INPUT, NEEDS_POSITIVE(1, "resolution", NULL, "step"), PERIOD, START, UNIT};
 static const asi_key discrete_pid_keys[] = {TYPE,
                                             NEEDS(0, "setpoint", NULL, "r: what is wanted"),
                                             NEEDS(1, "measured", NULL, "z: what is there"),
@@ -132,8 +134,8 @@ static const asi_key motor_keys[] = {
     TYPE,
     NEEDS(0, "voltage", "V", "V"),
     NEEDS(1, "speed", "rad/s", "w of what it drives, e.g. `joints.NAME.angle_rate` of a hinge"),
-    NEEDS(2, "resistance", "ohm", "R"),
-    NEEDS(3, "inductance", "H", "L"),
+    NEEDS_POSITIVE(2, "resistance", "ohm", "R"),
+    NEEDS_POSITIVE(3, "inductance", "H", "L"),
     NEEDS(4, "constant", "N m/A", "k: torque by current, and voltage by speed"),
     TAKES(5, "gear", "1", NULL, "n: turns of the motor for one of what it drives"),
     {"inertia", ASI_KEY_FORMULA, AT(value[6]), .otherwise = "0", .with = "acceleration",
@@ -316,8 +318,8 @@ static const char *look_up(const char *key, void *user) {
   filling *f = user;
   const template_thing *thing = f->thing;
   if (strcmp(key, "table") == 0) return thing->table;
-  if (strcmp(key, "period") == 0) {
-    snprintf(f->number, sizeof f->number, "%.17g", thing->period);
+  if (strcmp(key, "period") == 0 || strcmp(key, "offset") == 0) {
+    snprintf(f->number, sizeof f->number, "%.17g", key[0] == 'p' ? thing->period : thing->offset);
     return f->number;
   }
   const asi_key *row = asi_table_find(f->table, key);
@@ -342,11 +344,33 @@ static as_status check_given(asi_reader *r, const char *name, as_error *error) {
   return status;
 }
 
+/// Tables that are not there, limits the wrong way round, more samples than can be.
+static void check_keys(asi_reader *r, const template_thing *thing) {
+  const asi_value *table = asi_value_get(r->thing, "table");
+  const asi_names *all = &r->builder->names[ASI_SORT_TABLE];
+  if (thing->table && asi_names_find(all, thing->table) < 0) {
+    asi_hint hint = {.word = thing->table};
+    for (int i = 0; i < r->table_names.count; ++i)
+      asi_hint_try(&hint, asi_names_get(&r->table_names, i));
+    if (asi_names_find(&r->table_names, thing->table) < 0)
+      asi_complain(r, table, "there is no table \"%.60s\"%s", thing->table, asi_hint_text(&hint));
+    r->broken = true; // of one that is there, it has been said what is wrong
+  }
+  const asi_value *lower = asi_value_get(r->thing, "lower"),
+                  *upper = asi_value_get(r->thing, "upper");
+  if (lower && upper && lower->type == ASI_NUMBER && upper->type == ASI_NUMBER &&
+      !(lower->number < upper->number))
+    asi_complain(r, upper, "the upper limit must be above the lower one, %g", lower->number);
+  asi_check_period(r, thing->period);
+}
+
 as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                            as_error *error) {
   const template *of = (const template *)(const void *)kind;
   const template_thing *thing = read;
   filling f = {.r = r, .table = kind->table, .thing = thing};
+  check_keys(r, thing);
+  if (r->broken) return AS_OK;
   as_status status = check_given(r, name, error);
   for (int i = 0; i < MOST_ITEMS && of->item[i].formula && status == AS_OK; ++i) {
     const item *x = &of->item[i];

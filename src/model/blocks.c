@@ -277,20 +277,32 @@ static as_block_set between(as_block first, as_block last) {
   return (AS_BLOCK_BIT(last + 1) - 1u) & ~(AS_BLOCK_BIT(first) - 1u);
 }
 
+/// Outputs that stay what they are at the start as it is given, and states.
+static void evaluate_held(const asi_control *blocks, const as_evaluation *out) {
+  if (out->state_rate) memset(out->state_rate, 0, (size_t)blocks->n_x * sizeof(double));
+  if (out->output && blocks->n_y > 0)
+    memcpy(out->output, blocks->y0, (size_t)blocks->n_y * sizeof(double));
+}
+
+void asi_blocks_hold(as_model *m) {
+  if (m->blocks) m->blocks->held = true;
+}
+
 int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluation *out) {
   const asi_control *blocks = m->blocks;
   const bool phi = out->block_set & between(AS_BLOCK_PHI_Q, AS_BLOCK_PHI_Y);
   const bool chi = out->block_set & between(AS_BLOCK_CHI_Q, AS_BLOCK_CHI_Y);
   const bool f = out->block_set & between(AS_BLOCK_F_X, AS_BLOCK_F_Y);
   int code = AS_DONE;
-  for (int i = 0; i < blocks->n_rows && code == AS_DONE; ++i) {
+  if (blocks->held) evaluate_held(blocks, out);
+  for (int i = 0; i < blocks->n_rows && code == AS_DONE && !blocks->held; ++i) {
     const asi_row_place *row = &blocks->row[i];
     const bool state = row->kind == AS_SIGNAL_STATE, derivatives = state ? phi : chi;
     if (row->kind == AS_SIGNAL_SAMPLED) continue;
     if (derivatives || (state ? out->state_rate : out->output))
       code = evaluate_row(m, at, row, out, derivatives);
   }
-  for (int i = 0; i < blocks->n_linear && code == AS_DONE; ++i) {
+  for (int i = 0; i < blocks->n_linear && !blocks->held && code == AS_DONE; ++i) {
     if (blocks->linear[i].plugin)
       code = asi_plugin_block_evaluate(m, at, i, out);
     else

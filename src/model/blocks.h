@@ -59,6 +59,7 @@ struct asi_control {
   asi_plugin_event_place *event;
   int n_events; ///< of plugins
   int *order;   ///< n_y: outputs, each behind those that it reads unless they are in a loop
+  bool held;    ///< asi_blocks_hold()
 };
 
 /// How many held signals a builder's blocks will have; -1: too many.
@@ -77,6 +78,8 @@ int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluati
 
 /// Finds the first guess of the outputs at the start.
 as_status asi_blocks_guess(as_model *m, as_error *error);
+/// From now on outputs are what they were guessed to be, and states stay: where only poses and velocities are wanted.
+void asi_blocks_hold(as_model *m);
 /// Why a formula could not be evaluated, in one sentence without its end.
 void asi_blocks_explain(const as_model *m, const as_point *at, int element, char *why);
 

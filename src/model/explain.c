@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "elements/block_row.h"
 #include "model/blocks.h"
 #include "model/look.h"
@@ -39,14 +40,29 @@ static void describe_row(const as_model *m, bool velocity, int index, char *text
     snprintf(text, size, "joint \"%.40s\"", name);
 }
 
-static void describe_signal(const as_model *m, as_signal_kind kind, int place, char *text,
+/// The others of an algebraic loop.
+static void add_loop(const as_model *m, int signal, asi_text *text) {
+  const asi_control *c = m->blocks;
+  int n = 0;
+  for (int i = 0; i < c->n_signals; ++i) {
+    if (i == signal || c->loop[i] < 0 || c->loop[i] != c->loop[signal]) continue;
+    const asi_signal *s = &c->signal[i];
+    asi_text_add(text, "%s%.40s%s%.16s", n++ == 0 ? " in a loop with " : ", ",
+                 asi_names_get(&m->names[ASI_SORT_BLOCK], s->block), s->output[0] ? "." : "",
+                 s->output);
+  }
+}
+
+static void describe_signal(const as_model *m, as_signal_kind kind, int place, char *out,
                             size_t size) {
   for (int i = 0; m->blocks && i < m->blocks->n_signals; ++i) {
     const asi_signal *s = &m->blocks->signal[i];
-    if (s->kind == kind && s->place == place)
-      snprintf(text, size, "block \"%.40s%s%.16s\"",
-               asi_names_get(&m->names[ASI_SORT_BLOCK], s->block), s->output[0] ? "." : "",
-               s->output);
+    if (s->kind != kind || s->place != place) continue;
+    asi_text text = asi_text_begin(out, size);
+    asi_text_add(&text, "block \"%.40s%s%.16s\"",
+                 asi_names_get(&m->names[ASI_SORT_BLOCK], s->block), s->output[0] ? "." : "",
+                 s->output);
+    if (size >= 128 && kind == AS_SIGNAL_OUTPUT) add_loop(m, i, &text); // where there is room
   }
 }
 

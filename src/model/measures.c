@@ -368,7 +368,7 @@ static void split(search *s) {
 }
 
 static asi_meaning no_group(search *s) {
-  static const char *const groups[] = {"bodies", "frames", "joints", "forces", NULL};
+  static const char *const groups[] = {"bodies", "frames", "joints", "forces", "blocks", NULL};
   static const struct {
     const char *name, *reason;
   } others[] = {{"energy", "it is of the whole machine, and part of it is summed up"},

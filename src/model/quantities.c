@@ -35,14 +35,21 @@ as_element_input asi_look(const as_model *m, const as_state *state, const asi_pl
   return in;
 }
 
+/// The block of a formula: inputs of sampled linear systems have no signal.
+static int block_of(const as_model *m, int element) {
+  const asi_block_row *row = m->element[element].data;
+  if (row->signal >= 0) return m->blocks->signal[row->signal].block;
+  for (int i = 0; i < m->blocks->n_linear; ++i)
+    for (int j = 0; j < m->blocks->linear[i].system.n_inputs; ++j)
+      if (m->blocks->linear[i].element[j] == element) return m->blocks->linear[i].block;
+  return -1;
+}
+
 const char *asi_element_name(const as_model *m, int element, asi_entity_kind *sort) {
   int number = 0;
   if (m->element[element].e.type == &asi_block_row_type) {
-    const asi_block_row *row = m->element[element].data;
     *sort = ASI_SORT_BLOCK;
-    return row->signal >= 0
-               ? asi_names_get(&m->names[ASI_SORT_BLOCK], m->blocks->signal[row->signal].block)
-               : "";
+    return asi_names_get(&m->names[ASI_SORT_BLOCK], block_of(m, element));
   }
   *sort = ASI_SORT_BEAM;
   for (int i = 0; i < m->n_beams; ++i)
@@ -72,8 +79,9 @@ as_status asi_fail_element(const as_model *m, int element, const as_state *state
                        .u = state->u};
   asi_model_explain(&at, ASI_BLAMED + element, why, sizeof why, (void *)(uintptr_t)m);
   return asi_fail(error, AS_ERR_RETRY, state->t, name,
-                  "The %s \"%s\" could not be evaluated at t = %.9g s%s%s.",
-                  asi_entity_kind_name(sort), name, state->t, why[0] ? ": " : "", why);
+                  "The %s \"%s\" could not be evaluated at t = %.9g s: %s.",
+                  asi_entity_kind_name(sort), name, state->t,
+                  why[0] ? why : "its power or its energy is no finite number");
 }
 
 /// Forces that depend on reactions need them.

@@ -75,8 +75,9 @@ static int find_formula(const as_model *m, const as_point *at, int element, doub
   int code = asi_blocks_measure(m, at, element, measure);
   for (int k = 0; k < e->n_slots && code == AS_DONE; ++k)
     code = find_slot(m, at, asi_expression_slots(e)[k], measure, &x[k]);
-  if (code) return code;
-  return asi_expression_value(e, x, &tables, out) == AS_OK ? AS_DONE : AS_FATAL;
+  if (code == AS_DONE && asi_expression_value(e, x, &tables, out)) code = AS_FATAL;
+  const bool blamed = code < AS_FATAL || code > AS_RETRY; // another formula, which this one reads
+  return code == AS_DONE || blamed ? code : -(ASI_BLAMED + element);
 }
 
 /// What a delay is longer than a period by: values wait behind each other, the last one takes effect.
@@ -108,6 +109,8 @@ static int sample_linear(const as_model *m, const as_point *at, const asi_linear
     for (; d < s->first[ASI_LINEAR_D + 1] && s->entry[d].col == j; ++d)
       out[s->n_states + s->entry[d].row] += s->entry[d].value * w;
   }
+  for (int i = 0; i < s->n_states + s->n_outputs; ++i)
+    if (!isfinite(out[i]) && s->n_inputs > 0) return -(ASI_BLAMED + l->element[0]);
   return AS_DONE;
 }
 

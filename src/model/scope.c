@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/hint.h"
+#include "base/text.h"
 #include "model/measures.h"
 
 /// A formula that is being compiled.
@@ -26,6 +27,21 @@ static asi_meaning refuse(const looking *at, const char *name, asi_named *named)
 
 static const char blocks[] = "blocks.";
 
+static bool continues_name(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/// A name of which a formula without quotes reads the beginning only, as of `left-hand` or `link 1`; NULL: none.
+static const char *find_torn(const asi_names *names, const char *read) {
+  const size_t length = strlen(read);
+  for (int i = 0; i < names->count; ++i) {
+    const char *name = asi_names_get(names, i);
+    if (strncmp(name, read, length) == 0 && name[length] && !continues_name(name[length]))
+      return name;
+  }
+  return NULL;
+}
+
 /// blocks.NAME or blocks.NAME.OUTPUT
 static asi_meaning find_signal(const as_builder *b, const char *name, asi_named *named) {
   char block[ASI_EXPRESSION_NAME];
@@ -36,23 +52,32 @@ static asi_meaning find_signal(const as_builder *b, const char *name, asi_named 
   asi_hint hint = {.word = number < 0 ? block : output ? output : ""};
   if (number < 0) {
     const asi_names *all = &b->names[ASI_SORT_BLOCK];
+    const char *longer = find_torn(all, block);
     for (int i = 0; i < all->count; ++i) asi_hint_try(&hint, asi_names_get(all, i));
-    snprintf(named->sentence, ASI_SENTENCE_LENGTH, "there is no block \"%.40s\"%s", block,
-             asi_hint_text(&hint));
+    if (longer)
+      asi_print(named->sentence, ASI_SENTENCE_LENGTH,
+                "there is no block \"%.30s\"; a name like this one stands in quotes: "
+                "'blocks.%.60s'",
+                block, longer);
+    else
+      snprintf(named->sentence, ASI_SENTENCE_LENGTH, "there is no block \"%.40s\"%s", block,
+               asi_hint_text(&hint));
     return ASI_MEANS_MISTAKE;
   }
   named->index = ASI_SLOT_SIGNAL + asi_builder_find_signal(b, number, output ? output : "");
   if (named->index >= ASI_SLOT_SIGNAL) return ASI_MEANS_SLOT;
   for (int i = b->block[number].first; i >= 0; i = b->signal[i].next)
     asi_hint_try(&hint, b->signal[i].output);
-  const int first = b->block[number].first;
+  char all[120];
+  asi_text list = asi_text_begin(all, sizeof all);
+  for (int i = b->block[number].first; i >= 0; i = b->signal[i].next)
+    asi_text_add(&list, "%s%.30s", list.used > 0 ? ", " : "", b->signal[i].output);
   if (output)
     snprintf(named->sentence, ASI_SENTENCE_LENGTH, "the block \"%.40s\" has no \"%.30s\"%s", block,
              output, asi_hint_text(&hint));
   else
-    snprintf(named->sentence, ASI_SENTENCE_LENGTH,
-             "the block \"%.40s\" has several outputs: blocks.%.40s.%.30s", block, block,
-             first >= 0 ? b->signal[first].output : "NAME");
+    asi_print(named->sentence, ASI_SENTENCE_LENGTH,
+              "the block \"%.40s\" has no value of its own; it has: %s", block, all);
   return ASI_MEANS_MISTAKE;
 }
 
@@ -84,6 +109,12 @@ static asi_meaning find(const char *name, asi_named *named, void *user) {
     return meaning;
   }
   if (asi_is_channel(name)) return refuse(at, name, named);
+  if (parameter < 0 && at->wish->signals &&
+      asi_names_find(&at->b->names[ASI_SORT_BLOCK], name) >= 0) {
+    asi_print(named->sentence, ASI_SENTENCE_LENGTH,
+              "there is no quantity \"%.40s\"; did you mean the block, blocks.%.40s?", name, name);
+    return ASI_MEANS_MISTAKE;
+  }
   if (parameter >= 0) {
     named->index = ASI_SLOT_PARAMETER + parameter;
     return at->wish->parameters ? ASI_MEANS_SLOT : refuse(at, name, named);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "core/kinematics/problem.h"
 #include "elements/vector.h"
+#include "model/blocks.h"
 #include "model/model.h"
 
 as_coordinate_def as_default_coordinate_def(void) {
@@ -110,6 +111,8 @@ static as_status open_model(assembly *a, drive what, as_error *error) {
   }
   if (status == AS_OK) status = as_builder_build(copy, &a->model, error);
   as_builder_destroy(copy);
+  // Poses and velocities do not depend on forces; and an actuator on a coordinate that is held is not determined.
+  if (status == AS_OK) asi_blocks_hold(a->model);
   const as_integrator_def how = as_default_integrator_def();
   if (status == AS_OK)
     status = as_integrator_create(as_model_problem(a->model), &how, &a->integrator, error);
@@ -132,6 +135,8 @@ static as_status measure(const assembly *a, int i, double *value, as_error *erro
 static as_status project(assembly *a, as_error *error) {
   const as_initial initial = {.q = a->q,
                               .v = a->v,
+                              .x = a->model->initial.x,
+                              .y = a->model->initial.y,
                               .u = a->model->u0,
                               .active = a->model->initial.active,
                               .keep = a->model->initial.keep};

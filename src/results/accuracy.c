@@ -4,7 +4,7 @@
 /// cut short by an event or a sample.
 ///
 /// Rows are compared number by number, with these exceptions. A quaternion and its negative are the same rotation, and so are
-/// two rotation vectors that differ by a turn about their axis: the nearer one is taken. Where
+/// two rotation vectors that differ by a turn about their axis, and angles that differ by a turn: the nearer one is taken. Where
 /// an event has happened in one run and not yet in the other, a row would compare what is before it with what is
 /// behind it: nothing is known there, the rows are counted, and the error of the event's time is given instead. Channels that
 /// are themselves about errors and steps (solver, drift, the balance of energy) have none.
@@ -58,6 +58,7 @@ struct asi_accuracy {
   long room, first, waiting;
   int *body;   ///< of each channel: whose quaternion it is a part of, -1: of none
   bool *turns; ///< of each channel: it is the first of the three of a rotation vector
+  bool *wraps; ///< of each channel: it is an angle that jumps by a turn
   int *kin;    ///< of each channel: its family, -1: it has no error
   family *families;
   int n_families;
@@ -127,8 +128,8 @@ static int find_family(asi_accuracy *a, as_channel c) {
   return a->n_families++;
 }
 
-/// The body whose quaternion a channel is a part of; -1: of none.
-static int find_quaternion(const as_channels *c, int channel) {
+/// The source of a channel, and which of its numbers it is.
+static const asi_source *find_source(const as_channels *c, int channel, int *number) {
   const int place = c->pick[channel];
   int low = 0, high = c->n_sources - 1;
   while (low < high) { // sources are in the order of their values
@@ -138,9 +139,22 @@ static int find_quaternion(const as_channels *c, int channel) {
     else
       high = middle - 1;
   }
-  const int number = place - c->source[low].first;
-  return c->source[low].kind == ASI_SOURCE_BODY && number >= 3 && number < 7 ? c->source[low].object
-                                                                             : -1;
+  *number = place - c->source[low].first;
+  return &c->source[low];
+}
+
+/// The body whose quaternion a channel is a part of; -1: of none.
+static int find_quaternion(const as_channels *c, int channel) {
+  int number;
+  const asi_source *s = find_source(c, channel, &number);
+  return s->kind == ASI_SOURCE_BODY && number >= 3 && number < 7 ? s->object : -1;
+}
+
+/// Roll, pitch, yaw and Euler angles, which come first, lie between -pi and pi.
+static bool is_wrapped(const as_channels *c, int channel) {
+  int number;
+  const asi_source *s = find_source(c, channel, &number);
+  return (s->kind == ASI_SOURCE_TURN || s->kind == ASI_SOURCE_FRAME_TURN) && number < 6;
 }
 
 /// Whether the channel and the next two are x, y, z of a rotation vector.
@@ -159,11 +173,12 @@ static bool take_memory(asi_accuracy *a) {
   a->line = asi_calloc((size_t)a->room * (size_t)a->width, sizeof *a->line);
   a->body = asi_calloc(n, sizeof *a->body);
   a->turns = asi_calloc(n, sizeof *a->turns);
+  a->wraps = asi_calloc(n, sizeof *a->wraps);
   a->kin = asi_calloc(n, sizeof *a->kin);
   a->families = asi_calloc(n, sizeof *a->families);
   a->of = asi_calloc(n, sizeof *a->of);
   a->error = asi_calloc(n + (size_t)a->n_poses, sizeof *a->error);
-  return a->line && a->body && a->turns && a->kin && a->families && a->of && a->error;
+  return a->line && a->body && a->turns && a->wraps && a->kin && a->families && a->of && a->error;
 }
 
 as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
@@ -201,6 +216,7 @@ as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
     a->kin[i] = has_error(c.name) ? find_family(a, c) : -1;
     a->body[i] = find_quaternion(channels, i);
     a->turns[i] = is_rotation_vector(channels, i);
+    a->wraps[i] = is_wrapped(channels, i);
   }
   *out = a;
   return AS_OK;
@@ -212,6 +228,7 @@ void asi_accuracy_destroy(asi_accuracy *a) {
   free(a->line);
   free(a->body);
   free(a->turns);
+  free(a->wraps);
   free(a->kin);
   free(a->families);
   free(a->of);
@@ -340,9 +357,11 @@ static void take_turn(const double *own, double *finer) {
 
 /// Chooses, of numbers that mean the same rotation, those that are near the run's.
 static void align(const asi_accuracy *a, const double *row, const double *poses, double *line) {
+  const double turn = 2.0 * acos(-1.0);
   double *finer = line + 1, *finer_poses = finer + a->n;
   for (int i = 0; i < a->n; ++i) {
     if (a->turns[i]) take_turn(row + i, finer + i);
+    if (a->wraps[i]) finer[i] += turn * round((row[i] - finer[i]) / turn);
     if (a->body[i] < 0 || a->n_poses == 0) continue;
     const ptrdiff_t at = (ptrdiff_t)AS_POSE * a->body[i] + 3;
     if (is_opposite(poses + at, finer_poses + at)) finer[i] = -finer[i];

@@ -7,14 +7,16 @@
 
 int asi_source_size(asi_source_kind kind) {
   static const int size[ASI_SOURCES] = {
-      [ASI_SOURCE_BODY] = 13,    [ASI_SOURCE_ACCELERATION] = 6,
-      [ASI_SOURCE_FRAME] = 9,    [ASI_SOURCE_REACTION] = 16,
-      [ASI_SOURCE_DRIVE] = 1,    [ASI_SOURCE_COORDINATES] = 2 * AS_JOINT_COORDINATES,
-      [ASI_SOURCE_ACTION] = 6,   [ASI_SOURCE_LAW] = 3,
-      [ASI_SOURCE_FLOW] = 3,     [ASI_SOURCE_ENERGY] = 5,
-      [ASI_SOURCE_MOMENTUM] = 9, [ASI_SOURCE_SOLVER] = 3,
-      [ASI_SOURCE_DRIFT] = 2,    [ASI_SOURCE_DISTANCE] = 2,
-      [ASI_SOURCE_EVENT] = 2,    [ASI_SOURCE_SIGNAL] = 1,
+      [ASI_SOURCE_BODY] = 13,      [ASI_SOURCE_ACCELERATION] = 6,
+      [ASI_SOURCE_FRAME] = 9,      [ASI_SOURCE_REACTION] = 16,
+      [ASI_SOURCE_DRIVE] = 1,      [ASI_SOURCE_COORDINATES] = 2 * AS_JOINT_COORDINATES,
+      [ASI_SOURCE_ACTION] = 6,     [ASI_SOURCE_LAW] = 3,
+      [ASI_SOURCE_FLOW] = 3,       [ASI_SOURCE_ENERGY] = 5,
+      [ASI_SOURCE_MOMENTUM] = 9,   [ASI_SOURCE_SOLVER] = 3,
+      [ASI_SOURCE_DRIFT] = 2,      [ASI_SOURCE_DISTANCE] = 2,
+      [ASI_SOURCE_EVENT] = 2,      [ASI_SOURCE_SIGNAL] = 1,
+      [ASI_SOURCE_TURN] = 9,       [ASI_SOURCE_TURN_RATE] = 3,
+      [ASI_SOURCE_FRAME_TURN] = 9, [ASI_SOURCE_MAGNITUDE] = 1,
   };
   return size[kind];
 }
@@ -26,6 +28,7 @@ bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
   const bool general = def->force_kind == AS_FORCE_GENERAL || def->n_y > 0;
   switch (kind) {
   case ASI_SOURCE_ACCELERATION:
+  case ASI_SOURCE_TURN_RATE:
   case ASI_SOURCE_REACTION:
   case ASI_SOURCE_DRIVE: return true;
   case ASI_SOURCE_SIGNAL: return def->n_y > 0;
@@ -70,6 +73,13 @@ static void add(list *l, const char *name, const char *unit, asi_source_kind sou
   for (int i = 0; axes[i]; ++i) q->axes[i] = axes[i];
 }
 
+/// One that has to be asked for by its name.
+static void add_hidden(list *l, const char *name, const char *unit, asi_source_kind source,
+                       int first, const char *axes) {
+  add(l, name, unit, source, first, axes);
+  l->out[l->n - 1].by_name = true;
+}
+
 // ---- bodies and frames ------------------------------------------------------------------------------
 
 static void add_body(list *l, const asi_body *body) {
@@ -80,12 +90,20 @@ static void add_body(list *l, const asi_body *body) {
   if (turns) add(l, "angular_velocity", "rad/s", ASI_SOURCE_BODY, 10, "xyz");
   add(l, "acceleration", "m/s^2", ASI_SOURCE_ACCELERATION, 0, "xyz");
   if (turns) add(l, "angular_acceleration", "rad/s^2", ASI_SOURCE_ACCELERATION, 3, "xyz");
+  if (!turns) return;
+  add_hidden(l, "roll_pitch_yaw", "rad", ASI_SOURCE_TURN, 0, "xyz");
+  add_hidden(l, "euler_angles", "rad", ASI_SOURCE_TURN, 3, "123");
+  add_hidden(l, "angular_velocity_in_world", "rad/s", ASI_SOURCE_TURN, 6, "xyz");
+  add_hidden(l, "angular_acceleration_in_world", "rad/s^2", ASI_SOURCE_TURN_RATE, 0, "xyz");
 }
 
 static void add_frame(list *l) {
   add(l, "position", "m", ASI_SOURCE_FRAME, 0, "xyz");
   add(l, "velocity", "m/s", ASI_SOURCE_FRAME, 3, "xyz");
   add(l, "angular_velocity", "rad/s", ASI_SOURCE_FRAME, 6, "xyz");
+  add_hidden(l, "roll_pitch_yaw", "rad", ASI_SOURCE_FRAME_TURN, 0, "xyz");
+  add_hidden(l, "euler_angles", "rad", ASI_SOURCE_FRAME_TURN, 3, "123");
+  add_hidden(l, "angular_velocity_in_frame", "rad/s", ASI_SOURCE_FRAME_TURN, 6, "xyz");
 }
 
 // ---- joints -----------------------------------------------------------------------------------------

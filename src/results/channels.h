@@ -43,6 +43,10 @@ typedef enum asi_source_kind {
   ASI_SOURCE_DRIFT,       ///< position, velocity
   ASI_SOURCE_EVENT,       ///< count, time
   ASI_SOURCE_SIGNAL,      ///< of a block: 1
+  ASI_SOURCE_TURN,       ///< of a body: roll, pitch, yaw; Euler angles 3; angular velocity, world 3
+  ASI_SOURCE_TURN_RATE,  ///< of a body: angular acceleration, world 3
+  ASI_SOURCE_FRAME_TURN, ///< roll, pitch, yaw; Euler angles 3; angular velocity, its axes 3
+  ASI_SOURCE_MAGNITUDE,  ///< of three numbers of another source: 1
   ASI_SOURCES
 } asi_source_kind;
 
@@ -58,6 +62,7 @@ typedef struct asi_channel_quantity {
   asi_source_kind source;
   int first;    ///< among the source's numbers
   char axes[5]; ///< names of the components, one letter each; "": one number, no component
+  bool by_name; ///< patterns do not select it
 } asi_channel_quantity;
 
 enum { ASI_QUANTITIES = 16 }; ///< the most that an object has
@@ -76,7 +81,7 @@ typedef struct asi_source {
   asi_source_kind kind;
   int object;
   int first; ///< where its numbers begin in values
-  int other; ///< of a distance: the other frame
+  int other; ///< of a distance: the other frame; of a magnitude: where its three numbers begin
 } asi_source;
 
 struct as_channels {

@@ -82,6 +82,47 @@ static as_status look_at_distance(const as_model *m, const as_state *state, asi_
   return AS_OK;
 }
 
+// ---- rotations --------------------------------------------------------------------------------------
+
+/// Of R = Rz(yaw) Ry(pitch) Rx(roll), and of R = Rz(first) Rx(second) Rz(third). Where only a sum or a difference of two of them
+/// is determined, the first of roll, pitch, yaw and the third of the Euler angles is 0.
+static void put_angles(const double R[9], double out[6]) {
+  const double c = hypot(R[0], R[3]), s = hypot(R[2], R[5]);
+  const bool upright = c > 1e-12, tilted = s > 1e-12;
+  out[0] = upright ? atan2(R[7], R[8]) : 0.0;
+  out[1] = atan2(0.0 - R[6], c); // no -0
+  out[2] = upright ? atan2(R[3], R[0]) : atan2(-R[1], R[4]);
+  out[3] = tilted ? atan2(R[2], -R[5]) : atan2(R[3], R[0]);
+  out[4] = atan2(s, R[8]);
+  out[5] = tilted ? atan2(R[6], R[7]) : 0.0;
+}
+
+static void look_at_turn(const as_model *m, const as_state *state, int body, double *out) {
+  as_body_motion at;
+  as_model_body_motion(m, state, (as_body_id){body}, &at);
+  put_angles(at.R, out);
+  asi_rotate(at.R, at.omega, out + 6);
+}
+
+/// (R omega)' = R omega'
+static void look_at_turn_rate(const as_model *m, const as_state *state, int body, double *out) {
+  as_body_motion at;
+  double all[6];
+  as_model_body_motion(m, state, (as_body_id){body}, &at);
+  look_at_acceleration(m, state, body, all);
+  asi_rotate(at.R, all + 3, out);
+}
+
+static as_status look_at_frame_turn(const as_model *m, const as_state *state, int frame,
+                                    double *out, as_error *error) {
+  as_frame_motion at;
+  const as_status status = as_model_frame_motion(m, state, (as_frame_id){frame}, &at, error);
+  if (status) return status;
+  put_angles(at.R, out);
+  asi_rotate_back(at.R, at.angular_velocity, out + 6);
+  return AS_OK;
+}
+
 // ---- joints -----------------------------------------------------------------------------------------
 
 static as_status look_at_reaction(const as_model *m, const as_state *state, int joint, double *out,
@@ -202,6 +243,10 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
   case ASI_SOURCE_FLOW: look_at_flow(m, state, m->force[object], out); break;
   case ASI_SOURCE_ENERGY: return look_at_energy(m, view, out, error);
   case ASI_SOURCE_MOMENTUM: look_at_momentum(m, state, out); break;
+  case ASI_SOURCE_TURN: look_at_turn(m, state, object, out); break;
+  case ASI_SOURCE_TURN_RATE: look_at_turn_rate(m, state, object, out); break;
+  case ASI_SOURCE_FRAME_TURN: return look_at_frame_turn(m, state, object, out, error);
+  case ASI_SOURCE_MAGNITUDE: out[0] = asi_norm(c->values + source.other); break;
   case ASI_SOURCE_SOLVER:
     out[0] = view->h;
     out[1] = view->newton_iterations;

@@ -91,17 +91,21 @@ static bool share_dataset(const cell *a, const cell *b) {
 }
 
 static const char *frame_of(const cell *c) {
-  if (c->group == ASI_GROUP_BLOCKS) return NULL;
-  const bool rotates = strncmp(c->quantity, "angular_", 8) == 0;
+  if (c->group == ASI_GROUP_BLOCKS || strstr(c->quantity, "_magnitude")) return NULL;
+  const bool rotates =
+      strncmp(c->quantity, "angular_", 8) == 0 && strstr(c->quantity, "_in_world") == NULL;
   const bool local = strstr(c->quantity, "_in_joint") != NULL;
   if (c->group == ASI_GROUP_BODIES) {
-    if (strcmp(c->quantity, "quaternion") == 0) return "body to world";
+    if (strcmp(c->quantity, "quaternion") == 0 || strcmp(c->quantity, "roll_pitch_yaw") == 0 ||
+        strcmp(c->quantity, "euler_angles") == 0)
+      return "body to world";
     return rotates ? "body" : "world";
   }
   if (c->group == ASI_GROUP_JOINTS)
     return local || (strcmp(c->quantity, "force") != 0 && strcmp(c->quantity, "torque") != 0)
                ? "first frame of the joint"
                : "world";
+  if (strstr(c->quantity, "_in_frame")) return "frame";
   return c->axis ? "world" : NULL;
 }
 
@@ -122,7 +126,7 @@ static as_status make_dataset(asi_layout *l, const cell *c, int n, as_error *err
   }
   if (!axis[0]) {
     d->n_columns = 0;
-    for (int k = 'w'; k <= 'z'; ++k)
+    for (int k = 1; k < 128; ++k)
       if (axis[k]) d->columns[d->n_columns++] = (char)k;
   }
   const int size = d->n_objects * d->n_columns;

@@ -133,6 +133,33 @@ static bool add_channel(selector *s, asi_group group, int object, const asi_chan
   return add_place(s, first + q->first + component, q->unit, part);
 }
 
+static const char magnitude[] = "_magnitude";
+
+/// bodies.B.velocity_magnitude: of a quantity with x, y and z. False: memory has run out.
+static bool add_magnitude(selector *s, asi_group group, int object, const asi_channel_quantity *q,
+                          const char *name) {
+  as_channels *c = s->out;
+  const int of = find_source(s, group, object, q->source);
+  int place = -1;
+  for (int i = 0; i < c->n_sources && place < 0 && of >= 0; ++i)
+    if (c->source[i].kind == ASI_SOURCE_MAGNITUDE && c->source[i].other == of + q->first)
+      place = c->source[i].first;
+  if (place < 0 && of >= 0)
+    place = add_source(s, (asi_source){.kind = ASI_SOURCE_MAGNITUDE, .other = of + q->first});
+  const bool named = asi_group_has_objects(group);
+  const char *const part[PARTS] = {
+      asi_group_name(group),
+      named ? asi_names_get(asi_group_names(c->model, c->events, group), object) : NULL, name,
+      NULL};
+  return place >= 0 && add_place(s, place, q->unit, part);
+}
+
+/// Whether a part of a selection is the name of a quantity and `_magnitude`.
+static bool is_magnitude(const char *part, const char *quantity) {
+  const size_t n = strlen(quantity);
+  return strncmp(part, quantity, n) == 0 && strcmp(part + n, magnitude) == 0;
+}
+
 /// frames.A.distance.B
 static bool add_distance(selector *s, int frame, int other, bool rate) {
   const as_channels *c = s->out;
@@ -258,6 +285,12 @@ static bool select_of_object(selector *s, asi_group group, int object, int part)
   if (group == ASI_GROUP_FRAMES && (rate || strcmp(quantity, "distance") == 0))
     return select_distances(s, object, rate);
   for (int i = 0; i < n; ++i) {
+    if (part + 1 == s->n_parts && strcmp(q[i].axes, "xyz") == 0 &&
+        is_magnitude(quantity, q[i].name)) {
+      if (!add_magnitude(s, group, object, &q[i], quantity)) return false;
+      continue;
+    }
+    if (q[i].by_name && !s->explains && strcmp(quantity, q[i].name) != 0) continue;
     if (!takes(s, LEVEL_QUANTITY, part, object, q[i].name)) continue;
     const int components = q[i].axes[0] ? (int)strlen(q[i].axes) : 1;
     if (q[i].axes[0] == '\0' && part + 1 < s->n_parts) {

@@ -126,6 +126,64 @@ static void check_simulation(const as_machine *m) {
   assert_false(def->newton.reuse);
 }
 
+/// Every option of the methods has a key, which sets what the same option in C sets, and nothing else.
+static void test_methods(void **state) {
+  (void)state;
+  as_integrator_def def = as_default_integrator_def();
+  as_coefficients c;
+  static const char *const text[] = {"hht_alpha: -0.1",
+                                     "newmark: [0.25, 0.5]",
+                                     "coefficients: [0.1, 0.4, 0.4225, 0.8]",
+                                     "state_rho_inf: 0.3",
+                                     "state_coefficients: [0.1, 0.3, 0.7]",
+                                     "improved_start: false",
+                                     "perturbed_start: false",
+                                     "project_start: false",
+                                     "check_coefficients: false",
+                                     "step_corrections: false",
+                                     "method: soi2, implicit_start: true",
+                                     "method: soi2, reevaluate_mass: true"};
+  for (int i = 0; i < 12; ++i) {
+    char all[256];
+    snprintf(all, sizeof all,
+             "alphastep: 1\nbodies: {a: {type: point, mass: 1}}\nsimulate: {t_end: 1, %s}\n",
+             text[i]);
+    as_machine *m = parse(all);
+    as_integrator_def *read = &m->simulation.integrator;
+    as_integrator_def expected = def;
+    if (i == 0) assert_int_equal(as_coefficients_hht(-0.1, &expected.coefficients, NULL), AS_OK);
+    if (i == 1)
+      assert_int_equal(as_coefficients_newmark(0.25, 0.5, &expected.coefficients, NULL), AS_OK);
+    c = (as_coefficients){.alpha_m = 0.1, .alpha_f = 0.4, .beta = 0.4225, .gamma = 0.8};
+    if (i == 2) expected.coefficients = c;
+    if (i == 3) expected.state_rho_inf = 0.3;
+    if (i == 4)
+      expected.state_coefficients =
+          (as_state_coefficients){.delta_m = 0.1, .delta_f = 0.3, .theta = 0.7};
+    if (i == 5) expected.improved_start = false;
+    if (i == 6) expected.perturbed_start = false;
+    if (i == 7) expected.project_start = false;
+    if (i == 8) expected.check_coefficients = false;
+    if (i == 9) expected.step_corrections = false;
+    if (i >= 10) expected.method = AS_METHOD_SOI2;
+    if (i == 10) expected.soi2.implicit_start = true;
+    if (i == 11) expected.soi2.reevaluate_mass = true;
+    assert_memory_equal(&read->coefficients, &expected.coefficients, sizeof c);
+    assert_memory_equal(&read->state_coefficients, &expected.state_coefficients,
+                        sizeof expected.state_coefficients);
+    assert_memory_equal(&read->state_rho_inf, &expected.state_rho_inf, sizeof(double));
+    assert_int_equal(read->method, expected.method);
+    assert_int_equal(read->improved_start, expected.improved_start);
+    assert_int_equal(read->perturbed_start, expected.perturbed_start);
+    assert_int_equal(read->project_start, expected.project_start);
+    assert_int_equal(read->check_coefficients, expected.check_coefficients);
+    assert_int_equal(read->step_corrections, expected.step_corrections);
+    assert_int_equal(read->soi2.implicit_start, expected.soi2.implicit_start);
+    assert_int_equal(read->soi2.reevaluate_mass, expected.soi2.reevaluate_mass);
+    as_machine_destroy(m);
+  }
+}
+
 static void check_shapes(const as_machine *m) {
   assert_int_equal(m->n_shapes, 6);
   const as_shape *s =
@@ -618,19 +676,13 @@ static void test_page(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scalars),
-      cmocka_unit_test(test_locale),
-      cmocka_unit_test(test_json),
-      cmocka_unit_test(test_defaults),
-      cmocka_unit_test(test_everything_else),
-      cmocka_unit_test(test_by_hand),
-      cmocka_unit_test(test_repeat),
-      cmocka_unit_test(test_large),
-      cmocka_unit_test(test_anchors),
-      cmocka_unit_test(test_settings),
-      cmocka_unit_test(test_settings_refused),
-      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unreadable),
+      cmocka_unit_test(test_scalars),  cmocka_unit_test(test_locale),
+      cmocka_unit_test(test_json),     cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_methods),  cmocka_unit_test(test_everything_else),
+      cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_repeat),
+      cmocka_unit_test(test_large),    cmocka_unit_test(test_anchors),
+      cmocka_unit_test(test_settings), cmocka_unit_test(test_settings_refused),
+      cmocka_unit_test(test_limits),   cmocka_unit_test(test_unreadable),
       cmocka_unit_test(test_page),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,8 @@ static void test_good(void **state) {
 
 static void test_wrong(void **state) {
   (void)state;
+  (void)fail_each("tests/files/good/blocks.yaml", NULL, 0, AS_OK, 43);
+  (void)fail_each("tests/files/wrong/blocks.yaml", NULL, 0, AS_ERR_ARGUMENT, 3);
   (void)fail_each("tests/files/good/elements.yaml", NULL, 0, AS_OK, 7);
   (void)fail_each("tests/files/good/events.yaml", NULL, 0, AS_OK, 3);
   (void)fail_each("tests/files/wrong/event_formulas.yaml", NULL, 0, AS_ERR_ARGUMENT, 3);
@@ -118,6 +120,27 @@ static void test_plugins(void **state) {
   }
 }
 
+/// Blocks of every sort, samples and an event that sets states: once a run has begun no step takes memory.
+static void test_blocks_in_steps(void **state) {
+  (void)state;
+  static as_messages messages;
+  as_machine *m = NULL;
+  as_integrator *integrator = NULL;
+  as_error error;
+  assert_int_equal(
+      as_machine_load(files_path("tests/files/good/blocks.yaml"), NULL, 0, &m, &messages), AS_OK);
+  if (as_integrator_create(as_model_problem(m->model), &m->simulation.integrator, &integrator,
+                           &error) ||
+      as_integrator_start(integrator, as_model_initial(m->model), NULL, &error) ||
+      as_integrator_advance(integrator, 0.03, &error))
+    fail_msg("%s", error.message);
+  const long taken = memory.taken;
+  if (as_integrator_advance(integrator, 0.5, &error)) fail_msg("%s", error.message);
+  assert_int_equal(memory.taken, taken);
+  as_integrator_destroy(integrator);
+  as_machine_destroy(m);
+}
+
 /// A table in a file of 64 MiB, which is read (and holds no number), and of a byte more, which is refused: nothing is left of either.
 static void test_large_table(void **state) {
   (void)state;
@@ -152,6 +175,7 @@ static void test_large_table(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_wrong),
                                      cmocka_unit_test(test_plugins),
+                                     cmocka_unit_test(test_blocks_in_steps),
                                      cmocka_unit_test(test_large_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

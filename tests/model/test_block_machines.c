@@ -345,15 +345,20 @@ static void test_noise(void **state) {
   (void)state;
   enum { N = 1000 };
   double sum = 0.0, squares = 0.0;
-  as_machine *machine =
-      parse("alphastep: 1\n"
-            "bodies: {m: {type: point, mass: 1}}\n"
-            "blocks: {n: {type: noise, seed: 7, period: 0.1}, three: {type: noise, "
-            "seed: 8, mean: 2, deviation: 3, period: 0.2}}\n"
-            "simulate: {t_end: 1, step: 0.05}\n");
-  const char *const name[] = {"blocks.n", "blocks.three"};
-  double found[2];
-  run(machine, 0.33, 0.05, name, 2, found);
+  as_machine *machine = parse(
+      "alphastep: 1\n"
+      "bodies: {m: {type: point, mass: 1}}\n"
+      "blocks: {n: {type: noise, seed: 7, period: 0.1}, three: {type: noise, "
+      "seed: 8, mean: 2, deviation: 3, period: 0.2}, late: {type: noise, seed: 7, period: 0.1, "
+      "offset: 0.05}}\n"
+      "simulate: {t_end: 1, step: 0.05}\n");
+  const char *const name[] = {"blocks.n", "blocks.three", "blocks.late"};
+  double found[3];
+  for (int k = 0; k < 9; ++k) { // an offset of half a period: each number once
+    run(machine, 0.1 * k + 0.07, 0.05, name, 3, found);
+    assert_near("noise", found[2], asi_random_normal(7.0, k), 0.0);
+  }
+  run(machine, 0.33, 0.05, name, 3, found);
   assert_near("noise", found[0], 0.02702932618558407, 0.0);
   assert_near("noise", found[1], 2.0 + 3.0 * -0.0966402783524245, 1e-15);
   as_machine_destroy(machine);

@@ -12,6 +12,7 @@
 
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
+#include "alphastep/linearization.h"
 #include "rig.h"
 
 /// A machine from a text; its integrator, started.
@@ -377,12 +378,99 @@ static void test_mistakes(void **state) {
   expect(CART "  u: {type: sampled, period: 0, formula: 1}\n", 6, "must be");
   expect(CART "  u: {type: gain, input: blocks.w, gain: 2}\n", 6, "there is no block \"w\"");
   expect(CART "  u: {type: linear, A: [[1]], B: [[1, 2]], C: [[1]], inputs: [t]}\n", 6,
-         "The matrix B is 1 x 2");
+         "the matrix B has 2 columns");
   expect(CART "  u: {type: pd, input: 1}\n", 6, "there is no block of type \"pd\"");
   expect(CART "  v: {type: signal, formula: 1}\n", 3, "there is no block \"u\"");
   expect("alphastep: 1\nbodies: {a: {type: point, mass: 1}}\n"
          "forces: {s: {type: load, body: a, force: [bodies.a.acceleration.x, 0, 0]}}\n",
          3, "a block may");
+}
+
+/// The same by the builder: one sentence with the block's name each, after which the builder is as before.
+static void test_builder_mistakes(void **state) {
+  (void)state;
+  static const double one[] = {1.0, 0.0}, strange[] = {(double)NAN};
+  static const char *const t[] = {"t"}, *const twice[] = {"a", "a"};
+  as_signal_def s[12];
+  static const char *const words[] = {"has no name",
+                                      "The block \"v\" has no formula",
+                                      "Two blocks write \"u\"",
+                                      "cannot have an output \"a b\"",
+                                      "cannot have an output \"value\"",
+                                      "The start of block \"v\" is inf",
+                                      "The period of block \"v\" is nan",
+                                      "The period of block \"v\" is -1",
+                                      "The offset of block \"v\" is -1",
+                                      "The delay of block \"v\" is inf",
+                                      "there is no block \"w\"",
+                                      "The unit of block \"v\""};
+  as_builder *b = NULL;
+  as_error error;
+  assert_int_equal(as_builder_create(&(as_model_def){0}, &b, &error), AS_OK);
+  as_body_def body = as_default_body_def();
+  body.name = "m";
+  body.mass = 1.0;
+  body.kind = AS_BODY_POINT;
+  if (as_builder_add_body(b, &body, NULL, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 12; ++i) {
+    s[i] = as_default_signal_def();
+    s[i].block = "v";
+    s[i].formula = "1";
+    if (i >= 6 && i <= 9) {
+      s[i].kind = AS_SIGNAL_SAMPLED;
+      s[i].period = 1.0;
+    }
+  }
+  s[0].block = NULL;
+  s[1].formula = NULL;
+  s[2].block = "u";
+  s[3].output = "a b";
+  s[4].output = "value";
+  s[5].start = (double)INFINITY;
+  s[6].period = (double)NAN;
+  s[7].period = -1.0;
+  s[8].offset = -1.0;
+  s[9].delay = (double)INFINITY;
+  s[10].formula = "blocks.w";
+  s[11].unit = "a\nb";
+  as_signal_def first = as_default_signal_def();
+  first.block = "u";
+  first.formula = "1";
+  if (as_builder_add_signal(b, &first, NULL, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 12; ++i) {
+    assert_int_not_equal(as_builder_add_signal(b, &s[i], NULL, &error), AS_OK);
+    if (strstr(error.message, words[i]) == NULL) fail_msg("%s, not: %s", error.message, words[i]);
+  }
+  static const char *const of_linear[] = {
+      "has 1 states, 1 inputs and 0 outputs", "Row 1, column 1 of the matrix A of block \"l\"",
+      "Input 1 of block \"l\" is left open", "must be less than its period",
+      "Two blocks write \"l.a\""};
+  for (int i = 0; i < 5; ++i) {
+    as_linear_def l = as_default_linear_def();
+    l.block = "l";
+    l.n_states = l.n_inputs = l.n_outputs = 1;
+    l.A = l.B = l.C = one;
+    l.input = t;
+    if (i == 0) l.n_outputs = 0;
+    if (i == 1) l.A = strange;
+    if (i == 2) l.input = NULL;
+    if (i == 3) l.period = 1.0, l.delay = 2.0;
+    if (i == 4) l.n_outputs = 2, l.output = twice;
+    assert_int_not_equal(as_builder_add_linear(b, &l, &error), AS_OK);
+    if (strstr(error.message, of_linear[i]) == NULL)
+      fail_msg("%s, not: %s", error.message, of_linear[i]);
+  }
+  as_model *model = NULL;
+  if (as_builder_declare_signal(b, "later", NULL, &error)) fail_msg("%s", error.message);
+  assert_int_not_equal(as_builder_build(b, &model, &error), AS_OK);
+  assert_non_null(
+      strstr(error.message, "The block \"later\" is declared, but it has not been added"));
+  first.block = "later";
+  if (as_builder_add_signal(b, &first, NULL, &error) || as_builder_build(b, &model, &error))
+    fail_msg("%s", error.message);
+  assert_int_equal(as_problem_sizes(as_model_problem(model)).y, 2);
+  as_model_destroy(model);
+  as_builder_destroy(b);
 }
 
 /// Without its delay the loop would be one in an instant; with it, and at other times, it is none.
@@ -416,11 +504,12 @@ static void test_soi2(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tangents), cmocka_unit_test(test_controlled_spring),
-      cmocka_unit_test(test_sampled),  cmocka_unit_test(test_order_of_samples),
-      cmocka_unit_test(test_linear),   cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_mistakes), cmocka_unit_test(test_no_loops),
-      cmocka_unit_test(test_soi2),     cmocka_unit_test(test_own_template),
+      cmocka_unit_test(test_tangents),     cmocka_unit_test(test_controlled_spring),
+      cmocka_unit_test(test_sampled),      cmocka_unit_test(test_order_of_samples),
+      cmocka_unit_test(test_linear),       cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_builder_mistakes),
+      cmocka_unit_test(test_no_loops),     cmocka_unit_test(test_soi2),
+      cmocka_unit_test(test_own_template),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,6 +146,34 @@ def test_layout():
     check(few["joints/pivot/force"].shape == (101, 1), few["joints/pivot/force"].shape)
 
 
+def test_by_name():
+    """Components with other letters, and quantities that have none."""
+    chosen = "[bodies.bob*.euler_angles, bodies.bob*.roll_pitch_yaw, bodies.*.velocity_magnitude, bodies.bob*.angular_velocity_in_world]"
+    expect(0, None, "run", "model.yaml", "-o", "named", "--set", f"output.channels={chosen}", "-q")
+    names, columns = table(read("named/results.csv"))
+    check(len(names) == 1 + 3 + 3 + 2 + 3, names)
+    with h5py.File("named/results.h5", "r") as file:
+        for name, column in zip(names[1:], columns[1:]):
+            values, stored = channel(file, name[:-1].split(" [")[0])
+            check(numpy.array_equal(values, column), name, "differs from the table")
+            check(f"[{stored}]" in name, name, stored)
+        bob = file['bodies/bob, "heavy" é']
+        check([text_of(c) for c in bob["euler_angles"].attrs["columns"]] == ["1", "2", "3"], "columns of Euler angles")
+        check(text_of(bob["roll_pitch_yaw"].attrs["frame"]) == "body to world", "frame of angles")
+        check(text_of(bob["angular_velocity_in_world"].attrs["frame"]) == "world", "frame of a velocity in world axes")
+    # Where angles jump by a turn their errors do not: in one run before the row, in the other behind it.
+    write("spin.yaml", """alphastep: 1
+bodies: {top: {mass: 1, inertia: [1, 2, 2.5], angular_velocity: [1, 2, 12], rotation: {axis: [1, 0, 0], angle_deg: 60}}}
+simulate: {t_end: 4, step: 0.05}
+output: {interval: 0.002, channels: [bodies.top.euler_angles]}
+""")
+    expect(0, None, "run", "spin.yaml", "-o", "spin", "--accuracy", "-q")
+    _, columns = table(read("spin/results.csv"))
+    check(max(map(abs, columns[3])) > 3, "the spin does not come to half a turn")
+    for one in json.loads(read("spin/summary.json"))["accuracy"]["channels"]:
+        check(one["error"] < 1, one)
+
+
 def dump(path):
     return subprocess.run(["h5dump", path], capture_output=True, text=True, check=False)
 

@@ -136,7 +136,8 @@ static as_status take_samples(as_integrator *s) {
     double *result = s->held + one->first;
     memcpy(result, s->kin.eval.u + one->first, (size_t)one->count * sizeof(double));
     const int code = one->sample(&at, result, one->user ? one->user : p->def.user);
-    if (code < AS_FATAL) return asi_eval_code(&s->kin.eval, code, "sample", &at);
+    if (code < AS_FATAL || code > AS_RETRY) // the problem knows who is to blame
+      return asi_eval_code(&s->kin.eval, code, "sample", &at);
     if (code != AS_DONE)
       return asi_fail(s->kin.eval.error, AS_ERR_CALLBACK, at.t, "sample",
                       "The sample callback of sampler %d failed at t = %.9g s (it returned %d).", i,

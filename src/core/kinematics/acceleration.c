@@ -7,6 +7,7 @@
 #include "core/kinematics/kinematics.h"
 
 enum { MAX_ACCELERATION_ITERATIONS = 20, MAX_FADING_ITERATIONS = 200 };
+static const double LEAST_SHARE = 1e-5; ///< of a term that x' and y are made of
 
 /// The residual of [ST.4] at a guess, negative: what the increments have to bring. `acceleration` holds the
 /// acceleration-level terms of the constraints without v', `give` the compliance that lambda and psi act on.
@@ -38,21 +39,29 @@ static as_status acceleration_residual(asi_kinematics *s, const as_point *point,
 }
 
 /// The accelerations did not settle: if outputs run away, a loop of gain one is at fault, singular but for the
-/// errors of differences; otherwise Newton's method.
-static as_status fail_unsettled(asi_kinematics *s, double t, const double *dy, int iterations,
-                                double change) {
+/// errors of differences; otherwise Newton's method, which outputs may be the cause of.
+static as_status fail_unsettled(asi_kinematics *s, double t, const double *y, const double *dy,
+                                int iterations, double change) {
   const as_problem *p = s->problem;
+  const double largest = asi_max_abs(y, p->def.n_y);
   int worst = 0;
   for (int i = 1; i < p->def.n_y; ++i)
     if (!(fabs(dy[i]) <= fabs(dy[worst]))) worst = i;
+  char name[ASI_LOOP_NAME];
   if (p->def.n_y > 0 && !(fabs(dy[worst]) <= 1e3)) {
-    char name[64];
     asi_component_name(p, AS_QUANTITY_Y, worst, name, sizeof name);
     return asi_fail(
         s->eval.error, AS_ERR_SINGULAR, t, name,
         "The outputs are not determined at t = %.9g s: %s still changes by %.3g after %d "
         "iterations (an algebraic loop of gain one?).",
         t, name, dy[worst], iterations);
+  }
+  if (p->def.n_y > 0 && fabs(dy[worst]) >= 0.5 * change * fmax(largest, fabs(dy[worst]))) {
+    asi_component_name(p, AS_QUANTITY_Y, worst, name, sizeof name);
+    return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, name,
+                    "The outputs could not be found at t = %.9g s: %s still changes by %.3g after "
+                    "%d iterations (have the equations of this algebraic loop a solution?).",
+                    t, name, dy[worst], iterations);
   }
   return asi_fail(s->eval.error, AS_ERR_CONVERGENCE, t, NULL,
                   "The accelerations and multipliers could not be found at t = %.9g s: they still "
@@ -95,6 +104,31 @@ static as_status acceleration_terms(asi_kinematics *s, const as_point *point, un
 static double held_acceleration(const asi_kinematics *s, const asi_values *at) {
   asi_constraint_force(s, at->lambda, at->psi, s->work);
   return asi_max_force(s->problem, s->work) / fmax(s->mass_size, DBL_MIN);
+}
+
+/// The largest term of x' = phi (first: AS_BLOCK_PHI_Q) or y = chi (AS_BLOCK_CHI_Q) by what is solved for: the round-off that
+/// these bring is relative to it.
+static double largest_term(const asi_kinematics *s, const as_point *at, as_block first) {
+  const as_problem *p = s->problem;
+  const double *const by[] = {NULL, NULL, at->vdot, at->lambda, at->psi, NULL, at->y};
+  double largest = 0.0;
+  for (int k = 2; k < 7; ++k) {
+    const as_block b = (as_block)((int)first + k);
+    if (by[k] == NULL || !(p->present & AS_BLOCK_BIT(b))) continue;
+    const as_matrix *m = &s->block[b];
+    for (int j = 0; j < m->cols; ++j)
+      for (int i = m->col_start[j]; i < m->col_start[j + 1]; ++i)
+        largest = fmax(largest, fabs(m->value[i] * by[k][j]));
+  }
+  return largest;
+}
+
+/// relative_change() of x' or y; where they are next to nothing in comparison with their terms, as at rest, these count.
+static double relative_output(const asi_kinematics *s, const as_point *at, as_block first,
+                              const double *step, const double *value, int n) {
+  const double change = asi_max_abs(step, n), size = asi_max_abs(value, n);
+  if (!(relative_change(change, size) > 1e-9)) return relative_change(change, size);
+  return relative_change(change, fmax(size, LEAST_SHARE * largest_term(s, at, first)));
 }
 
 /// The multipliers that forces are given for those of a guess.
@@ -168,15 +202,15 @@ as_status asi_solve_acceleration(asi_kinematics *s, double t, const asi_values *
                              fmax(asi_max_motion(p, at->vdot), held_acceleration(s, at)));
     change = asi_max_nan(change,
                          relative_change(multiplier_size(s, r + n, 0, rows), multipliers + force));
-    change = asi_max_nan(change, relative_change(asi_max_abs(dx, nx), asi_max_abs(at->xdot, nx)));
-    change = asi_max_nan(change, relative_change(asi_max_abs(dy, ny), asi_max_abs(at->y, ny)));
+    change = asi_max_nan(change, relative_output(s, &point, AS_BLOCK_PHI_Q, dx, at->xdot, nx));
+    change = asi_max_nan(change, relative_output(s, &point, AS_BLOCK_CHI_Q, dy, at->y, ny));
     if (linear && !fades && iteration == 1 && isfinite(change)) break;
     // Quadratic convergence: the step after this one would be below round-off, or already is.
     if ((!linear || fades) && isfinite(change) &&
         (change <= 1e-9 || (change <= 1e-6 && change > 0.1 * previous)))
       break;
     if (iteration == most || !isfinite(change))
-      status = fail_unsettled(s, t, dy, iteration + 1, change);
+      status = fail_unsettled(s, t, at->y, dy, iteration + 1, change);
     r = s->rhs;
   }
   if (status || !sees) return status;

@@ -297,7 +297,7 @@ as_status asi_eval_force_change(asi_evaluator *e, const as_point *at, const doub
                                 double *out) {
   const as_problem_def *def = &e->problem->def;
   const int code = def->force_change(at, u_before, out, def->user);
-  const as_status status = check_code(e, code, "force_change", at);
+  const as_status status = asi_eval_code(e, code, "force_change", at);
   return status ? status : check_vector(e, "force", ASI_FN_F, out, at);
 }
 

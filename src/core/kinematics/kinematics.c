@@ -228,7 +228,7 @@ static void unknown_name(const as_problem *p, int columns, int column, char *tex
 
 static as_status fail_singular(asi_kinematics *s, const asi_system *system, double t,
                                const char *what, int culprit) {
-  char name[64];
+  char name[ASI_LOOP_NAME];
   unknown_name(s->problem, system->size, culprit, name, sizeof name);
   return asi_fail(
       s->eval.error, AS_ERR_SINGULAR, t, name,

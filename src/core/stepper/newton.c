@@ -173,7 +173,29 @@ static double state_norm(const asi_stepper *s) {
   return norm;
 }
 
+/// The output that an increment changes most.
+static int worst_output(const asi_stepper *s) {
+  const double *dy = s->increment + s->unknowns - s->kin->problem->def.n_y;
+  int worst = 0;
+  for (int i = 1; i < s->kin->problem->def.n_y; ++i)
+    if (!(fabs(dy[i]) <= fabs(dy[worst]))) worst = i;
+  return worst;
+}
+
 static as_status fail_to_converge(asi_stepper *s, int iterations) {
+  const as_problem *p = s->kin->problem;
+  if (p->def.n_y > 0 && state_norm(s) > acceleration_norm(s, 0)) {
+    const int output = worst_output(s);
+    const double change = s->increment[s->unknowns - p->def.n_y + output];
+    char of[ASI_LOOP_NAME];
+    asi_component_name(p, AS_QUANTITY_Y, output, of, sizeof of);
+    if (!(fabs(change) <= s->newton_rtol * fabs(s->z[s->unknowns - p->def.n_y + output])))
+      return asi_fail(
+          s->kin->eval.error, AS_ERR_CONVERGENCE, s->t1, of,
+          "Newton's method did not converge in the step to t = %.9g s: %s still changes "
+          "by %.3g after %d iterations, with a relative tolerance of %.3g.",
+          s->t1, of, fabs(change), iterations, s->newton_rtol);
+  }
   int worst = 0;
   for (int i = 1; i < s->kin->problem->n; ++i)
     if (!(fabs(s->increment[i]) / s->weight[i] <= fabs(s->increment[worst]) / s->weight[worst]))
