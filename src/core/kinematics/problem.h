@@ -77,7 +77,7 @@ int asi_argument_size(const as_problem *p, asi_argument argument);
 ASI_IO bool asi_is_clock(double offset, double period);
 
 /// Writes a component's name: the problem's own, or like `lambda[3]`.
-void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
-                        size_t size);
+ASI_IO void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
+                               size_t size);
 
 #endif
