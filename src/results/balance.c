@@ -14,6 +14,8 @@
 #define MOST_OFF 0.1
 // [EN.2] It is looked at closely what dampers take in a step if that is more than this share of the largest energy.
 #define MUCH_TAKEN 1e-3
+// [ST.17] Vibrations that are not followed may have this share of what has flowed: a tenth of velocities.
+#define MOST_VIBRATING 0.01
 // For so many steps at least, unless it is off by all of it: sums over the first few say little.
 #define LEAST_STEPS 10
 
@@ -83,6 +85,30 @@ static double slow_turn(const as_model *m, const as_state *state, double t) {
   return inertia / (2.0 * t * t);
 }
 
+/// [ST.17] Says once of a start, when some steps have been taken, that much of its energy is in vibrations that steps do not follow.
+static void tell_vibration(asi_flow *flow, const as_integrator *s, double all, double noise,
+                           bool last) {
+  const asi_stepper *stepper = &s->stepper;
+  char name[128];
+  if (stepper->blow.vibration > flow->vibration) {
+    flow->vibration = stepper->blow.vibration;
+    flow->shaken = stepper->blow.shaken;
+    flow->shaken_at = stepper->last.t0;
+  }
+  if (!(flow->vibration > 0.0) || isinf(flow->vibration)) return;
+  if (!last && flow->t < flow->shaken_at + (LEAST_STEPS - 0.5) * stepper->last.h) return;
+  const double energy = flow->vibration;
+  flow->vibration = 0.0;
+  if (!(energy > MOST_VIBRATING * all + noise)) return;
+  flow->vibration = (double)INFINITY;
+  asi_component_name(s->kin.problem, AS_QUANTITY_V, flow->shaken, name, sizeof name);
+  asi_log(&s->kin, AS_LOG_WARNING,
+          "From t = %.6g s on %.3g J of the %.3g J that have flowed through the machine are in "
+          "vibrations of stiff springs, mostly of %s, which the steps do not follow: take smaller "
+          "ones, or velocities that stretch no springs.",
+          flow->shaken_at, energy, all, name);
+}
+
 as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model *model,
                          const as_meter *meter, const as_state *state, double start_energy,
                          bool last, double *room, as_error *error) {
@@ -99,6 +125,7 @@ as_status asi_flow_watch(asi_flow *flow, const as_integrator *s, const as_model 
   const double gain = off + flow->unresolved[0], loss = -off - flow->unresolved[1];
   const double most = fmax(gain, loss - s->stepper.blow.stored[1]), t = state->t;
   double noise = ROUND_OFF * flow->size;
+  tell_vibration(flow, s, all, noise, last);
   if (!(most <= MOST_OFF * all + noise))
     noise = fmax(noise, ROUND_OFF * slow_turn(model, state, t - flow->start));
   if (most <= MOST_OFF * all + noise) { // not if it is NAN

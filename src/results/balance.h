@@ -19,6 +19,10 @@ typedef struct asi_flow {
   double since;       ///< the balance is off by a share of all that since then [s]; NAN: it is not
   long steps;         ///< since then
   double blow;        ///< what first steps have begun with, [ST.11] [J]
+  double
+      vibration; ///< [ST.17] in vibrations, of a start that is to be judged; INFINITY: told of one [J]
+  double shaken_at; ///< when that start was [s]
+  int shaken;       ///< the component of v that has most of it
   double unresolved
       [2];   ///< [EN.2] dampers may have taken so much less, <= 0, and more than the meter says [J]
   bool told; ///< that it is off

@@ -607,7 +607,7 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
 // ---- saving -----------------------------------------------------------------------------------------
 
 static const char magic[16] = "alphastep run\n";
-enum { FORMAT = 4 };
+enum { FORMAT = 5 };
 
 static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
@@ -721,10 +721,13 @@ static void visit_memory(as_run *run, asi_archive *a) {
                             &run->flow.start,
                             &run->flow.since,
                             &run->flow.blow,
+                            &run->flow.vibration,
+                            &run->flow.shaken_at,
                             &run->flow.unresolved[0],
                             &run->flow.unresolved[1]};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
   asi_archive_count(a, &run->flow.steps);
+  asi_archive_int(a, &run->flow.shaken, 0, as_model_problem(run->model)->n - 1);
   asi_archive_bool(a, &run->flow.told);
   asi_archive_bool(a, &run->metered);
   asi_archive_bool(a, &m->started);

@@ -1,10 +1,11 @@
 /// Random machines held together by stiff springs, bushings and torsional springs that given steps do not resolve, each beside a twin
-/// with joints in their place: [NW.15], [NW.16], [ST.10], [ST.11], [EN.1], [EN.2].
+/// with joints in their place: [NW.15], [NW.16], [ST.10], [ST.11], [ST.17], [EN.1], [EN.2].
 ///
 /// Steps last 0.3 to 300 periods; bodies turn by 0.02 to 1 rad in each. A machine whose twin is right with these steps is to be
 /// right, too: positions within a fiftieth of the way, five times the twin's error and what springs give way, velocities within twice
-/// the true ones. Where it is not, the run is to say so by the warning of energies, or to end; where it is, it is to say nothing. Below ten
-/// periods a step vibrations are seen, and the machine itself with small steps is what it is compared with.
+/// the true ones. Where it is not, the run is to say so by the warning of energies or of vibrations that steps do not follow, or to
+/// end; where it is, it is to say nothing, but for vibrations that velocities begin. Below ten periods a step vibrations are seen, and
+/// the machine itself with small steps is what it is compared with.
 ///
 /// Both mistakes are counted: no rule by energies is without. `test_stiff_twins SEED COUNT` tries others and tells of each mistake.
 #include <math.h>
@@ -317,7 +318,8 @@ static as_model *build(uint64_t seed, const spec *d, bool rigid, const motion *s
 typedef struct trace {
   const as_model *model;
   int rows;
-  bool told;
+  bool told;     ///< that energies do not balance
+  bool vibrates; ///< that vibrations are not followed
   motion at[STEPS + 1][MOST_BODIES];
 } trace;
 
@@ -340,6 +342,8 @@ static as_status keep_row(double t, const double *row, int n, void *user, as_err
 static void hear(as_log_level level, const char *message, void *user) {
   trace *out = user;
   if (level == AS_LOG_WARNING && strstr(message, "balance of energies")) out->told = true;
+  if (level == AS_LOG_WARNING && strstr(message, "in vibrations of stiff springs"))
+    out->vibrates = true;
 }
 
 /// Takes STEPS steps, each in so many parts. False: it has ended before.
@@ -359,7 +363,7 @@ static bool go(as_model *model, const spec *d, int method, double rho_inf, int p
   def.n_channels = 1;
   out->model = model;
   out->rows = 0;
-  out->told = false;
+  out->told = out->vibrates = false;
   as_status status = as_run_create(model, &def, &f.run, &error);
   if (status == AS_OK) status = as_run_go(f.run, keep_row, &f, NULL, &error);
   as_run_destroy(f.run);
@@ -400,7 +404,17 @@ static double speed_of(const trace *a, int last, int bodies) {
   return most;
 }
 
-typedef enum outcome { UNFIT, RIGHT, TOLD, ENDED, LOST, FALSE_ALARM, SILENT, OUTCOMES } outcome;
+typedef enum outcome {
+  UNFIT,
+  RIGHT,
+  SAID,
+  TOLD,
+  ENDED,
+  LOST,
+  FALSE_ALARM,
+  SILENT,
+  OUTCOMES
+} outcome;
 
 static outcome try_one(uint64_t seed, const spec *d, double *off, double *most) {
   static trace right, twin, one;
@@ -423,7 +437,8 @@ static outcome try_one(uint64_t seed, const spec *d, double *off, double *most) 
   *off = apart(&one, &right, n);
   const bool wrong = !(*off <= *most) ||
                      !(speed_of(&one, STEPS, n) <= 2.0 * fmax(first, speed_of(&right, STEPS, n)));
-  if (wrong) return one.told ? TOLD : SILENT;
+  if (wrong) return one.told || one.vibrates ? TOLD : SILENT;
+  if (one.vibrates) return d->blow ? SAID : FALSE_ALARM;
   // A vibration that is slow enough to be seen and is damped by the method is missed in the balance, and rightly.
   return !one.told ? RIGHT : d->blow && d->periods < 3.0 ? LOST : FALSE_ALARM;
 }
@@ -446,11 +461,11 @@ static void try_many(uint64_t first, uint64_t count, uint64_t stride, int outcom
              sort_names[d.sort], method_names[d.method], d.rho_inf, d.periods, d.turn, d.damping,
              d.blow ? ", blow" : "", d.heavy ? ", heavy" : "", off, most);
   }
-  printf(
-      "%d right, %d wrong and told, %d ended, %d with a vibration lost and told; %d false alarms, "
-      "%d wrong without a word; %d unfit\n",
-      outcomes[RIGHT], outcomes[TOLD], outcomes[ENDED], outcomes[LOST], outcomes[FALSE_ALARM],
-      outcomes[SILENT], outcomes[UNFIT]);
+  printf("%d right, %d right and vibrations said to be left out, %d wrong and told, %d ended, %d "
+         "with a vibration lost and told; %d false alarms, "
+         "%d wrong without a word; %d unfit\n",
+         outcomes[RIGHT], outcomes[SAID], outcomes[TOLD], outcomes[ENDED], outcomes[LOST],
+         outcomes[FALSE_ALARM], outcomes[SILENT], outcomes[UNFIT]);
 }
 
 static void test_stiff_twins(void **state) {
@@ -460,9 +475,9 @@ static void test_stiff_twins(void **state) {
   if (SHARES > 2) return; // too few to count
   const double all = SEEDS / SHARES - o[UNFIT];
   assert_true(all > 0.4 * SEEDS / SHARES);
-  assert_true(o[RIGHT] + o[LOST] >= 0.88 * all);
+  assert_true(o[RIGHT] + o[SAID] + o[LOST] >= 0.88 * all);
   assert_true(o[FALSE_ALARM] <= 0.04 * all);
-  assert_true(o[SILENT] <= 0.04 * all);
+  assert_true(o[SILENT] <= 0.02 * all);
 }
 
 int main(int argc, char **argv) {

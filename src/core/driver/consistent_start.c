@@ -315,7 +315,7 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   asi_events_keep(s);
   keep_rows(s);
   s->kin.statistics = (as_statistics){0};
-  s->stepper.blow.kinetic[1] = s->stepper.blow.stored[1] = 0.0;
+  s->stepper.blow.kinetic[1] = s->stepper.blow.stored[1] = s->stepper.blow.vibration = 0.0;
   s->kin.eval.error = error;
   s->kin.mass_known = false;
   s->kin.eval.rate = asi_rate_at_rest(s);

@@ -80,7 +80,7 @@ ASI_IO bool asi_is_clock(double offset, double period);
 /// Room for the name of a component; more for that of an output, which is told with the loop that it is in.
 enum { ASI_LOOP_NAME = 240 };
 /// Writes a component's name: the problem's own, or like `lambda[3]`.
-void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
-                        size_t size);
+ASI_IO void asi_component_name(const as_problem *p, as_quantity quantity, int index, char *text,
+                               size_t size);
 
 #endif

@@ -70,7 +70,7 @@ static as_status check_end(const asi_stepper *s) {
 static as_status attempt(asi_stepper *s, double h, double t1, double e) {
   s->t1 = t1;
   s->kin->compliance = e;
-  s->blow.kinetic[0] = s->blow.stored[0] = 0.0;
+  s->blow.kinetic[0] = s->blow.stored[0] = s->blow.vibration = 0.0;
   s->kin->redundancy.prepared = false;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);

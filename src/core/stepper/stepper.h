@@ -112,6 +112,8 @@ struct asi_stepper {
   struct {
     double kinetic[2]; ///< [ST.11] what they begin with beyond what the state has
     double stored[2];  ///< [ST.10] in springs, and not resolved
+    double vibration;  ///< [ST.17] of the last step's alone: that its size does not follow
+    int shaken;        ///< the component of v that has most of it
   } blow;
   as_block_set at_trial;  ///< those of the blocks that belong to the residual's z
   as_matrix b_n;          ///< index-2: B at the start of the step; its values are in the arena

@@ -476,6 +476,8 @@ static as_status blocks_at_start(asi_stepper *s) {
   return asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M) | AS_BLOCK_BIT(AS_BLOCK_F_V));
 }
 
+// [ST.17] Vibrations with less of (S - M) v_0 than this share of M v_0 are followed: 10 steps and more a period.
+#define LEAST_FOLLOWED 0.1
 // [ST.11] What F leaves of w . (S - M) w where S is what it has to be, at the most.
 #define LEFT_OVER 0.1
 
@@ -508,26 +510,46 @@ static as_status calm_velocity_once(asi_stepper *s, bool *calmed) {
   return AS_OK;
 }
 
+/// [ST.17] The kinetic energy of G v_0, in vibrations that steps do not follow.
+static as_status note_vibration(asi_stepper *s) {
+  const int n = s->kin->problem->n;
+  double *w = s->path.change, most = 0.0;
+  (void)undamped_force(s, s->v0);
+  const as_status status = asi_solve(s->kin, s->active, s->t, s->residual);
+  if (status) return status;
+  memcpy(w, s->residual, (size_t)n * sizeof(double));
+  (void)undamped_force(s, w);
+  s->blow.vibration = size_of(s, w) / (2.0 * stages_of(s).mass);
+  for (int i = 0; i < n; ++i) {
+    const double share = fabs(w[i] * s->work_n[i]);
+    if (share > most) s->blow.shaken = i;
+    most = fmax(most, share);
+  }
+  return AS_OK;
+}
+
 /// [ST.11] With S at rest and without dampers, whose forces the blow ends: they turn with their bodies, and would make S what it is not
-/// behind the blow. Twice: F leaves 13/x of a mode, which is a tenth where a step takes three periods. *stiff: there is
-/// something to calm, and S is another one now.
-static as_status calm_velocity(asi_stepper *s, asi_assemble_start *assemble, bool *stiff,
+/// behind the blow. Twice: F leaves 13/x of a mode, which is a tenth where a step takes three periods. *remade: S is
+/// another one now.
+static as_status calm_velocity(asi_stepper *s, asi_assemble_start *assemble, bool *remade,
                                bool *calmed) {
   const as_problem *p = s->kin->problem;
   const size_t n = (size_t)p->n * sizeof(double);
   bool again = false;
-  *stiff = *calmed = false;
+  *remade = *calmed = false;
   if (s->controlled) return AS_OK;
   memcpy(s->path.change, s->v0, n);
-  *stiff = spring_force(s, s->path.change) > LEAST_STIFF;
-  if (!*stiff) return AS_OK;
+  const double share = spring_force(s, s->path.change);
+  *remade = share > LEAST_FOLLOWED;
+  if (!*remade) return AS_OK;
   memset(s->next.v, 0, n);
   memset(s->next.vdot, 0, n);
   memset(s->next.lambda, 0, (size_t)p->def.n_lambda * sizeof(double));
   memset(s->next.psi, 0, (size_t)p->def.n_psi * sizeof(double));
   as_status status = factor_at_start(s, assemble, false);
   if (status == AS_OK) status = blocks_at_start(s);
-  if (status == AS_OK) status = calm_velocity_once(s, calmed);
+  if (status == AS_OK) status = note_vibration(s);
+  if (status == AS_OK && share > LEAST_STIFF) status = calm_velocity_once(s, calmed);
   return status || !*calmed ? status : calm_velocity_once(s, &again);
 }
 
@@ -574,8 +596,8 @@ static as_status calm_rates(asi_stepper *s) {
 static as_status calm_all(asi_stepper *s, asi_assemble_start *assemble) {
   const as_problem *p = s->kin->problem;
   asi_values start = s->now;
-  bool stiff = false, calmed = false;
-  as_status status = calm_velocity(s, assemble, &stiff, &calmed);
+  bool remade = false, calmed = false;
+  as_status status = calm_velocity(s, assemble, &remade, &calmed);
   if (status == AS_OK && calmed) {
     status = accelerate_behind_blow(s);
     start.v = s->v0;
@@ -584,7 +606,7 @@ static as_status calm_all(asi_stepper *s, asi_assemble_start *assemble) {
     start.psi = s->calm_psi;
   }
   asi_copy_values(p, &start, &s->next);
-  if (status == AS_OK && stiff) status = factor_at_start(s, assemble, true);
+  if (status == AS_OK && remade) status = factor_at_start(s, assemble, true);
   const double reach = resolved_time(s);
   if (status == AS_OK && (calmed || reach < s->h))
     status = asi_start_rates_from(s, &start, s->h, reach);
