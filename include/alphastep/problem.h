@@ -180,6 +180,8 @@ typedef struct as_sampler_def {
   bool hidden; ///< samplers behind it are shown its old signals, too
 } as_sampler_def;
 
+struct as_event_def; // alphastep/event.h
+
 /// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.
 typedef struct as_problem_def {
   unsigned cookie;            ///< set by as_default_problem_def(): leave it as it is
@@ -210,6 +212,10 @@ typedef struct as_problem_def {
   as_vector_fn *output;           ///< chi
   const as_sampler_def *samplers; ///< n_samplers of them
   int n_samplers;
+  /// Events of the problem itself, as of modes of what it describes; numbered behind those of an integrator. Copied, names too;
+  /// a `user` that is NULL is that of the problem.
+  const struct as_event_def *events;
+  int n_events;
   as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
   /// All of the above but M and the accelerations, at once: where several are wanted at a point, what they share need
   /// be found only once. Asked for nothing that the description does not give by itself, and to be the same in every

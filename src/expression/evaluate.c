@@ -126,15 +126,44 @@ static bool chooses(int op) {
   return op == ASI_OP_MULTIPLY || op == ASI_OP_MIN || op == ASI_OP_MAX || op == ASI_OP_IF;
 }
 
-bool asi_expression_is_truth(const asi_expression *e) {
-  bool truth[MOST];
+/// Which values are 0 or 1 wherever they are.
+static void find_truths(const asi_expression *e, bool truth[MOST]) {
   const asi_instruction *i = asi_expression_code(e);
   int n = 0;
   for (; n < e->n_constants; ++n) truth[n] = e->constant[n] == 0.0 || e->constant[n] == 1.0;
   for (int k = 0; k < e->n_slots; ++k) truth[n++] = false;
   for (int k = 0; k < e->n_code; ++k, ++i)
     truth[n++] = is_comparison(i->op) || (chooses(i->op) && truth[i->a] && truth[i->b]);
+}
+
+bool asi_expression_is_truth(const asi_expression *e) {
+  bool truth[MOST];
+  find_truths(e, truth);
   return e->n_code > 0 && truth[e->result];
+}
+
+void asi_expression_margin(asi_expression *e) {
+  bool truth[MOST], wanted[MOST] = {false};
+  const int first = e->n_constants + e->n_slots;
+  asi_instruction *code = (asi_instruction *)(void *)((int *)(void *)(e->constant + e->n_constants) +
+                                                      e->n_slots);
+  find_truths(e, truth);
+  wanted[e->result] = truth[e->result];
+  for (int n = e->n_code - 1; n >= 0; --n) {
+    asi_instruction *i = &code[n];
+    if (!wanted[first + n]) continue;
+    if (i->op == ASI_OP_LESS || i->op == ASI_OP_LESS_EQUAL) {
+      const uint16_t a = i->a;
+      i->a = i->b;
+      i->b = a;
+      i->op = ASI_OP_SUBTRACT;
+    } else if (i->op == ASI_OP_GREATER || i->op == ASI_OP_GREATER_EQUAL) {
+      i->op = ASI_OP_SUBTRACT;
+    } else if (chooses(i->op)) {
+      wanted[i->a] = wanted[i->b] = true;
+      if (i->op == ASI_OP_MULTIPLY) i->op = ASI_OP_MIN;
+    }
+  }
 }
 
 // ---- gradient ---------------------------------------------------------------------------------------

@@ -102,6 +102,10 @@ ASI_IO as_status asi_expression_number(const char *text, size_t length, const as
 /// Is the value 0 or 1 wherever it is: a comparison, or a product or choice of such? It crosses zero nowhere.
 ASI_IO bool asi_expression_is_truth(const asi_expression *e);
 
+/// Turns what is true into what is positive where that is true: a > b into a - b, a product into the smaller factor. So it
+/// crosses zero where it begins to hold. == and != stay 0 or 1, and so does what is no truth.
+void asi_expression_margin(asi_expression *e);
+
 /// Is it a letter or _, then letters, digits, _, and no name of a function or pi?
 ASI_IO bool asi_is_parameter_name(const char *text);
 

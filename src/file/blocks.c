@@ -12,9 +12,16 @@
 
 // ---- formulas ---------------------------------------------------------------------------------------
 
-typedef struct signal_thing {
-  as_signal_def def;
-} signal_thing;
+// The conditions of a state or of what is held.
+#define SWITCH_KEYS(more)                                                                          \
+  {"when", ASI_KEY_FORMULA_LIST, AT(when), .required = more,                                       \
+   .text = "conditions, as `x > 1`, or formulas that are positive where they hold: where one "     \
+           "begins to hold, or holds at the start, the block is set"},                             \
+  {                                                                                                \
+    "to", ASI_KEY_FORMULA_LIST, AT(to), .required = more, .with = more ? NULL : "when",            \
+                                        .text = "to what, for each of `when`"                      \
+  }
+#define signal_thing asi_signal_thing
 
 #define AT(field) offsetof(signal_thing, field)
 static const asi_key signal_keys[] = {
@@ -29,6 +36,13 @@ static const asi_key state_keys[] = {
     {"rate", ASI_KEY_FORMULA, AT(def.formula), .required = true,
      .text = "its derivative by the time; as the formula of a signal"},
     {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value at the start"},
+    SWITCH_KEYS(false),
+    {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
+};
+static const asi_key held_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    SWITCH_KEYS(true),
+    {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value until then"},
     {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
 };
 static const asi_key sampled_keys[] = {
@@ -52,6 +66,7 @@ static const asi_key sampled_keys[] = {
 #undef AT
 static const asi_table signal_table = {"signal", NULL, signal_keys, ASI_COUNT(signal_keys)};
 static const asi_table state_table = {"state", NULL, state_keys, ASI_COUNT(state_keys)};
+static const asi_table held_table = {"held", NULL, held_keys, ASI_COUNT(held_keys)};
 static const asi_table sampled_table = {"sampled", NULL, sampled_keys, ASI_COUNT(sampled_keys)};
 
 static void prepare_signal(void *out) { ((signal_thing *)out)->def = as_default_signal_def(); }
@@ -61,7 +76,26 @@ static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *nam
   signal_thing *thing = read;
   thing->def.block = name;
   thing->def.kind = (as_signal_kind)kind->code;
-  return as_builder_add_signal(r->builder, &thing->def, NULL, error);
+  const as_status status = as_builder_add_signal(r->builder, &thing->def, NULL, error);
+  return status ? status : asi_add_switches(r, thing, error);
+}
+
+as_status asi_add_switches(asi_reader *r, const asi_signal_thing *thing, as_error *error) {
+  as_status status = AS_OK;
+  if (thing->when.n != thing->to.n)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, thing->def.block,
+                    "There are %d conditions in `when`, but %d formulas in `to`.", thing->when.n,
+                    thing->to.n);
+  for (int i = 0; i < thing->when.n && status == AS_OK; ++i) {
+    const as_setting set = {thing->def.output, thing->to.text[i]};
+    as_switch_def def = as_default_switch_def();
+    def.block = thing->def.block;
+    def.when = thing->when.text[i];
+    def.set = &set;
+    def.n_set = 1;
+    status = as_builder_add_switch(r->builder, &def, error);
+  }
+  return status;
 }
 
 // ---- linear systems ---------------------------------------------------------------------------------
@@ -286,6 +320,14 @@ const asi_kind
                        .text = "a formula, y = formula, solved for together with the motion"},
     asi_state_kind = {"state",        AS_SIGNAL_STATE, &state_table, sizeof(signal_thing),
                       prepare_signal, add_signal,      true,         .text = "a state, x' = rate"},
+    asi_held_kind = {"held",
+                     AS_SIGNAL_HELD,
+                     &held_table,
+                     sizeof(signal_thing),
+                     prepare_signal,
+                     add_signal,
+                     true,
+                     .text = "a number that stays as it is until a condition begins to hold"},
     asi_sampled_kind = {"sampled",
                         AS_SIGNAL_SAMPLED,
                         &sampled_table,

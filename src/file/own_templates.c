@@ -24,7 +24,7 @@ static const asi_key template_keys[] = {
     {"keys", ASI_KEY_FORMULA_MAP, AT(keys),
      .text = "what may be given, with what holds otherwise; null: it must be given"},
     {"blocks", ASI_KEY_THINGS, AT(blocks), .required = true, .section = &asi_block_section,
-     .text = "signals, states and samples that it makes; `value` is the block's own"},
+     .text = "signals, states, samples and held numbers that it makes; `value` is the block's own"},
 };
 #undef AT
 const asi_table asi_own_template_table = {"template", NULL, template_keys,
@@ -129,34 +129,49 @@ static as_status check_given(asi_reader *r, const asi_value *with, const char *b
   return status;
 }
 
+/// Expands a text in its place.
+static as_status fill(filling *f, const asi_value *key, const char *block, const char **text) {
+  asi_reader *r = f->r;
+  char missing[64];
+  const int length = asi_expand(*text, block, look_up, f, NULL, 0, missing);
+  if (length < 0) {
+    asi_complain(r, key, "{%.60s} is no key of the template", missing);
+    return AS_OK;
+  }
+  char *filled = asi_arena_take(&r->scratch, (size_t)length + 1);
+  if (filled == NULL) return AS_ERR_MEMORY;
+  asi_expand(*text, block, look_up, f, filled, (size_t)length + 1, NULL);
+  *text = filled;
+  return AS_OK;
+}
+
 static as_status add_one(filling *f, const asi_value *key, const asi_value *v, const char *block,
                          as_error *error) {
   asi_reader *r = f->r;
   const asi_kind *kind = asi_kind_of(r, v, key, &asi_block_section);
   if (kind == NULL) return AS_OK;
-  if (kind != &asi_signal_kind && kind != &asi_state_kind && kind != &asi_sampled_kind) {
-    asi_complain(r, key, "a template is made of signals, states and samples");
+  if (kind != &asi_signal_kind && kind != &asi_state_kind && kind != &asi_sampled_kind &&
+      kind != &asi_held_kind) {
+    asi_complain(r, key, "a template is made of signals, states, samples and what is held");
     return AS_OK;
   }
-  as_signal_def *def = asi_arena_take(&r->scratch, kind->size); // such a thing begins with it
-  if (def == NULL) return AS_ERR_MEMORY;
-  kind->prepare(def);
-  asi_read_object(r, v, key, kind->table, def);
+  asi_signal_thing *thing = asi_arena_take(&r->scratch, kind->size);
+  if (thing == NULL) return AS_ERR_MEMORY;
+  kind->prepare(thing);
+  asi_read_object(r, v, key, kind->table, thing);
   if (r->broken) return AS_OK;
-  char missing[64];
-  const int length = asi_expand(def->formula, block, look_up, f, NULL, 0, missing);
-  if (length < 0) {
-    asi_complain(r, key, "{%.60s} is no key of the template", missing);
-    return AS_OK;
-  }
-  char *text = asi_arena_take(&r->scratch, (size_t)length + 1);
-  if (text == NULL) return AS_ERR_MEMORY;
-  asi_expand(def->formula, block, look_up, f, text, (size_t)length + 1, NULL);
-  def->formula = text;
+  as_signal_def *def = &thing->def;
+  as_status status = def->formula ? fill(f, key, block, &def->formula) : AS_OK;
+  for (int i = 0; i < thing->when.n && status == AS_OK; ++i)
+    status = fill(f, key, block, &thing->when.text[i]);
+  for (int i = 0; i < thing->to.n && status == AS_OK; ++i)
+    status = fill(f, key, block, &thing->to.text[i]);
+  if (status || r->broken) return status;
   def->block = block;
   def->output = output_of(key);
   def->kind = (as_signal_kind)kind->code;
-  return as_builder_add_signal(r->builder, def, NULL, error);
+  status = as_builder_add_signal(r->builder, def, NULL, error);
+  return status ? status : asi_add_switches(r, thing, error);
 }
 
 static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void *read,

@@ -303,6 +303,23 @@ static bool read_formulas(asi_reader *r, const asi_value *v, const asi_key *key,
   return good;
 }
 
+static bool read_formula_list(asi_reader *r, const asi_value *v, asi_texts *out) {
+  const bool one = v->type != ASI_LIST;
+  bool good = true;
+  const asi_path *outer = r->path;
+  if (!one && !check_count(r, v, 1, INT_MAX, "numbers or formulas")) return false;
+  out->n = one ? 1 : v->count;
+  out->text = asi_arena_take(r->arena, (size_t)out->n * sizeof *out->text);
+  if (out->text == NULL) return false;
+  for (int i = 0; i < out->n; ++i) {
+    const asi_path path = {NULL, i, outer};
+    if (!one) r->path = &path;
+    good = asi_read_formula(r, one ? v : v->item[i], &out->text[i]) && good;
+    r->path = outer;
+  }
+  return good;
+}
+
 static bool read_list_of_numbers(asi_reader *r, const asi_value *v, const asi_key *key,
                                  asi_rows *out) {
   if (!check_count(r, v, key->least, INT_MAX, "numbers")) return false;
@@ -451,6 +468,7 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
            (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
   case ASI_KEY_SURFACE: return asi_read_surface(r, v, out);
   case ASI_KEY_FORMULA: return asi_read_formula(r, v, out);
+  case ASI_KEY_FORMULA_LIST: return read_formula_list(r, v, out);
   case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
   case ASI_KEY_OBJECT:
     asi_read_object(r, v, v, key->table, out);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -237,6 +238,7 @@ static const asi_kind *const kinds[] = {
     &asi_signal_kind,
     &asi_state_kind,
     &asi_sampled_kind,
+    &asi_held_kind,
     &asi_linear_kind,
     &asi_transfer_kind,
     &asi_own_template_kind,
@@ -286,11 +288,16 @@ static const asi_kind *const kinds[] = {
     &asi_smooth_dead_zone_template.kind,
     &asi_smooth_relay_template.kind,
     &asi_smooth_hysteresis_template.kind,
+    &asi_relay_template.kind,
+    &asi_hysteresis_template.kind,
+    &asi_located_saturation_template.kind,
+    &asi_located_integrator_template.kind,
+    &asi_backlash_template.kind,
     &asi_force_actuator_template.kind,
     &asi_cylinder_template.kind,
     &asi_damper_template.kind,
 };
-enum { FIRST_TEMPLATE = 12 };
+enum { FIRST_TEMPLATE = 13 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
 
 const char *asi_template_output(const asi_kind *kind, int i) {
@@ -341,19 +348,49 @@ static as_status check_given(asi_reader *r, const char *name, as_error *error) {
   return status;
 }
 
+static const char *name_of(const char *output) { return output[0] ? output : NULL; }
+
+static as_status add_switch(filling *f, const char *name, const item *x, as_error *error) {
+  as_switch_def def = as_default_switch_def();
+  as_setting set[2] = {{name_of(x->output), fill(f, name, x->formula)}};
+  def.block = name;
+  def.when = fill(f, name, x->when);
+  def.set = set;
+  def.n_set = x->also ? 2 : 1;
+  if (x->also) set[1] = (as_setting){name_of(x->also), fill(f, name, x->also_to)};
+  if (def.when == NULL || set[0].formula == NULL || (x->also && set[1].formula == NULL))
+    return AS_ERR_MEMORY;
+  return as_builder_add_switch(f->r->builder, &def, error);
+}
+
+/// Limits that are numbers must be in their order.
+static as_status check_limits(filling *f, const char *name, as_error *error) {
+  const char *lower = look_up("lower", f), *upper = look_up("upper", f);
+  char *end[2] = {NULL, NULL};
+  const double from = lower ? strtod(lower, &end[0]) : 0.0, to = upper ? strtod(upper, &end[1]) : 0;
+  if (end[0] == NULL || end[1] == NULL || *end[0] || *end[1] || from < to) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                  "The limit lower = %g is not below upper = %g.", from, to);
+}
+
 as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                            as_error *error) {
   const template *of = (const template *)(const void *)kind;
   const template_thing *thing = read;
   filling f = {.r = r, .table = kind->table, .thing = thing};
   as_status status = check_given(r, name, error);
+  if (status == AS_OK) status = check_limits(&f, name, error);
   for (int i = 0; i < MOST_ITEMS && of->item[i].formula && status == AS_OK; ++i) {
     const item *x = &of->item[i];
     as_signal_def def = as_default_signal_def();
+    if (x->when) {
+      status = add_switch(&f, name, x, error);
+      continue;
+    }
     def.block = name;
-    def.output = x->output[0] ? x->output : NULL;
+    def.output = name_of(x->output);
     def.kind = x->kind;
-    def.formula = fill(&f, name, x->formula);
+    def.formula = x->kind == AS_SIGNAL_HELD ? NULL : fill(&f, name, x->formula);
     def.unit = x->output[0] ? NULL : thing->unit;
     def.start = x->starts > 0 ? thing->start[x->starts - 1] : 0.0;
     if (x->kind == AS_SIGNAL_SAMPLED) {
@@ -362,7 +399,7 @@ as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name
       def.delay = x->output[0] ? 0.0 : thing->delay;
       def.after = x->after;
     }
-    if (def.formula == NULL) return AS_ERR_MEMORY;
+    if (def.formula == NULL && x->kind != AS_SIGNAL_HELD) return AS_ERR_MEMORY;
     status = as_builder_add_signal(r->builder, &def, NULL, error);
   }
   return status;

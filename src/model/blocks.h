@@ -2,7 +2,10 @@
 #ifndef ALPHASTEP_MODEL_BLOCKS_H
 #define ALPHASTEP_MODEL_BLOCKS_H
 
+#include "model/builder.h"
 #include "model/model.h"
+
+enum { ASI_SWITCH_NAME = 64 };
 
 /// A formula of a block in its place.
 typedef struct asi_row_place {
@@ -32,6 +35,13 @@ typedef struct asi_sampler_place {
   int linear;
 } asi_sampler_place;
 
+/// A switch in its place.
+typedef struct asi_switch_place {
+  const as_model *model;
+  asi_switch of;
+  char name[ASI_SWITCH_NAME];
+} asi_switch_place;
+
 struct asi_control {
   int n_x, n_y, n_held; ///< held signals behind parameters and turns
   int n_signals, n_blocks;
@@ -49,6 +59,9 @@ struct asi_control {
   asi_sampler_place *sampler;
   as_sampler_def *sampler_def;
   int n_samplers;
+  asi_switch_place *switch_;
+  as_event_def *switch_def;
+  int n_switches;
   int *list; ///< slots and positions
   size_t n_list;
   size_t *linear_position; ///< n_linear: where positions of its entries begin
@@ -77,6 +90,10 @@ void asi_blocks_explain(const as_model *m, const as_point *at, int element, char
 
 /// Values of the quantities of the machine that a formula depends on, ASI_GAUGES numbers.
 int asi_blocks_measure(const as_model *m, const as_point *at, int element, double *out);
+/// The value of a formula. `fresh`: outputs that depend on held signals are found anew from those in at->u.
+int asi_blocks_value(const as_model *m, const as_point *at, int element, bool fresh, double *out);
+/// The events of switches, when formulas have their slots.
+as_status asi_switches_make(as_model *m, const as_builder *b, as_error *error);
 /// as_sampler_def.sample; `user` is an asi_sampler_place.
 int asi_blocks_sample(const as_point *at, double *out, void *user);
 

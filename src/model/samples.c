@@ -10,15 +10,13 @@
 #include "elements/probe.h"
 #include "model/blocks.h"
 
-static int find_formula(const as_model *m, const as_point *at, int element, double *out);
-
 /// The value of a slot of a formula.
 static int find_slot(const as_model *m, const as_point *at, int slot, const double *measure,
-                     double *out) {
+                     bool fresh, double *out) {
   const asi_control *blocks = m->blocks;
   const int y = slot - ASI_SLOT_OUTPUT;
-  if (y >= 0 && blocks->fresh[y])
-    return find_formula(m, at, blocks->row[blocks->row_of_y[y]].element, out);
+  if (y >= 0 && fresh && blocks->fresh[y])
+    return asi_blocks_value(m, at, blocks->row[blocks->row_of_y[y]].element, true, out);
   *out = y >= 0                       ? at->y[y]
          : slot >= ASI_SLOT_STATE     ? at->x[slot - ASI_SLOT_STATE]
          : slot >= ASI_SLOT_MEASURE   ? measure[slot - ASI_SLOT_MEASURE]
@@ -27,7 +25,7 @@ static int find_slot(const as_model *m, const as_point *at, int slot, const doub
   return AS_DONE;
 }
 
-static int find_formula(const as_model *m, const as_point *at, int element, double *out) {
+int asi_blocks_value(const as_model *m, const as_point *at, int element, bool fresh, double *out) {
   const asi_block_row *data = m->element[element].data;
   const asi_formula *f = data->formula.curve->formula;
   const asi_expression *e = asi_formula_expression(f);
@@ -36,7 +34,7 @@ static int find_formula(const as_model *m, const as_point *at, int element, doub
   const asi_tables tables = {asi_table_look_up, &list};
   int code = asi_blocks_measure(m, at, element, measure);
   for (int k = 0; k < e->n_slots && code == AS_DONE; ++k)
-    code = find_slot(m, at, asi_expression_slots(e)[k], measure, &x[k]);
+    code = find_slot(m, at, asi_expression_slots(e)[k], measure, fresh, &x[k]);
   if (code) return code;
   return asi_expression_value(e, x, &tables, out) == AS_OK ? AS_DONE : AS_FATAL;
 }
@@ -44,7 +42,7 @@ static int find_formula(const as_model *m, const as_point *at, int element, doub
 /// What a delay is longer than a period by: values wait behind each other, the last one takes effect.
 static int sample_signal(const as_model *m, const as_point *at, const asi_signal *s, double *out) {
   double value;
-  const int code = find_formula(m, at, s->element, &value);
+  const int code = asi_blocks_value(m, at, s->element, true, &value);
   if (code) return code;
   memmove(out + 1, out, (size_t)s->wait * sizeof(double));
   out[0] = value;
@@ -63,7 +61,7 @@ static int sample_linear(const as_model *m, const as_point *at, const asi_linear
   int b = s->first[ASI_LINEAR_B], d = s->first[ASI_LINEAR_D];
   for (int j = 0; j < s->n_inputs; ++j) {
     double w;
-    const int code = find_formula(m, at, l->element[j], &w);
+    const int code = asi_blocks_value(m, at, l->element[j], true, &w);
     if (code) return code;
     for (; b < s->first[ASI_LINEAR_B + 1] && s->entry[b].col == j; ++b)
       out[s->entry[b].row] += s->entry[b].value * w;
