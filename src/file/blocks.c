@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "alphastep/sparse.h"
 #include "base/error.h"
 #include "file/kinds.h"
+#include "file/matrix.h"
 #include "file/templates.h"
 
 // ---- formulas ---------------------------------------------------------------------------------------
@@ -102,10 +104,13 @@ as_status asi_add_switches(asi_reader *r, const asi_signal_thing *thing, as_erro
 
 enum { A, B, C, D, N_MATRICES };
 
+static const char *const matrix_letter[N_MATRICES] = {"A", "B", "C", "D"};
+
 typedef struct linear_thing {
   as_linear_def def;
   asi_rows matrix[N_MATRICES];
   const char *file[N_MATRICES]; ///< NULL: none
+  const char *system;           ///< a MAT file with all of them; likewise
   asi_texts inputs, outputs;
   asi_rows start;
   const char *unit;
@@ -115,7 +120,8 @@ typedef struct linear_thing {
 #define FILE_KEY(name, number, of)                                                                 \
   {                                                                                                \
     name, ASI_KEY_PATH, AT(file[number]), .instead_of = of,                                        \
-                                          .text = "the same from a Matrix Market file"             \
+                                          .text = "the same from a file: Matrix Market, .csv, "    \
+                                                  "or a variable of a .mat of version 4"           \
   }
 static const asi_key linear_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
@@ -128,6 +134,9 @@ static const asi_key linear_keys[] = {
     FILE_KEY("C_file", C, "C"),
     {"D", ASI_KEY_ROWS, AT(matrix[D]), .least = 1, .otherwise = "zeros", .text = "likewise"},
     FILE_KEY("D_file", D, "D"),
+    {"file", ASI_KEY_PATH, AT(system),
+     .text = "a .mat file of version 4 with those of A, B, C and D that are not given, as "
+             "`alphastep linearize --format mat` writes them"},
     {"inputs", ASI_KEY_TEXTS, AT(inputs), .text = "w: formulas, as that of a signal"},
     {"outputs", ASI_KEY_TEXTS, AT(outputs), .otherwise = "y1, y2, ...; of a single one none",
      .text = "names of y: blocks.NAME.OUTPUT"},
@@ -148,9 +157,51 @@ static const asi_table linear_table = {"linear system", NULL, linear_keys, ASI_C
 
 static void prepare_linear(void *out) { ((linear_thing *)out)->def = as_default_linear_def(); }
 
-/// A matrix from a file as rows.
-static as_status read_matrix(asi_reader *r, const char *path, asi_rows *out, as_error *error) {
+static bool ends_with(const char *path, const char *end) {
+  const size_t n = strlen(path), m = strlen(end);
+  return n > m && strcmp(path + n - m, end) == 0;
+}
+
+/// A matrix from comma-separated values or a MAT file as rows; out->number stays NULL where a MAT file has no such variable.
+static as_status read_bytes(asi_reader *r, const char *path, const char *letter, asi_rows *out,
+                            as_error *error) {
+  const char *why;
+  size_t size;
+  asi_file file = {.path = path};
+  char *bytes = asi_read_whole(r, &file, &size, &why);
+  if (bytes == NULL) {
+    r->unreadable = true;
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.200s cannot be read: %s.", path, why);
+  }
+  const as_machine *noted = r->machine; // once, though several matrices are in it
+  if (noted->n_files == 0 || strcmp(noted->files[noted->n_files - 1].path, path) != 0)
+    asi_note_bytes(r, path, bytes, size);
+  asi_matrix m = ends_with(path, ".mat") ? asi_matrix_of_mat(bytes, size, letter)
+                                         : asi_matrix_of_csv(bytes, size);
+  free(bytes);
+  as_status status = m.no_memory ? asi_fail_memory(error) : AS_OK;
+  if (m.sentence[0] && m.line > 0)
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s, line %d: %s.", path,
+                      m.line, m.sentence);
+  else if (m.sentence[0])
+    status =
+        asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s: %s.", path, m.sentence);
+  if (m.number) {
+    const size_t count = (size_t)m.rows * (size_t)m.columns * sizeof(double);
+    *out = (asi_rows){asi_arena_take(&r->scratch, count), m.rows, m.columns};
+    if (out->number) memcpy(out->number, m.number, count);
+    if (out->number == NULL) status = asi_fail_memory(error);
+  }
+  free(m.number);
+  return status;
+}
+
+/// A matrix from a file as rows, `letter` in a MAT file.
+static as_status read_matrix(asi_reader *r, const char *path, const char *letter, asi_rows *out,
+                             as_error *error) {
   as_sparse *m = NULL;
+  if (ends_with(path, ".csv") || ends_with(path, ".mat"))
+    return read_bytes(r, path, letter, out, error);
   as_status status = as_sparse_read(path, &m, error);
   if (status) return status;
   asi_note_file(r, path);
@@ -199,9 +250,19 @@ static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *nam
   as_linear_def *def = &thing->def;
   const double **const to[N_MATRICES] = {&def->A, &def->B, &def->C, &def->D};
   (void)kind;
+  if (thing->system && !ends_with(thing->system, ".mat"))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "%.200s is no .mat file; matrices from other files are `A_file`, `B_file`, "
+                    "`C_file` and `D_file`.",
+                    thing->system);
   for (int k = 0; k < N_MATRICES; ++k) {
-    const as_status status =
-        thing->file[k] ? read_matrix(r, thing->file[k], &thing->matrix[k], error) : AS_OK;
+    const bool system = thing->system && !thing->matrix[k].number && !thing->file[k];
+    const char *path = system ? thing->system : thing->file[k];
+    as_status status =
+        path ? read_matrix(r, path, matrix_letter[k], &thing->matrix[k], error) : AS_OK;
+    if (status == AS_OK && path && !system && !thing->matrix[k].number)
+      status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "%.200s has no variable %s.",
+                        path, matrix_letter[k]);
     if (status) return status;
     *to[k] = thing->matrix[k].number;
   }
@@ -376,14 +437,15 @@ static void declare_many(asi_reader *r, const asi_value *key, const char *name, 
 static int count_rows(asi_reader *r, const asi_value *v, const char *name, const char *file) {
   const asi_value *rows = asi_value_get(v, name), *path = asi_value_get(v, file);
   if (rows) return rows->type == ASI_LIST ? rows->count : 0;
+  if (path == NULL) path = asi_value_get(v, "file");
   if (path == NULL || path->type != ASI_TEXT) return 0;
   const char *beside = asi_beside(r, path);
-  as_sparse *m = NULL;
+  const int noted = r->machine->n_files;
+  asi_rows matrix = {NULL, 0, 0};
   as_error error;
-  if (beside == NULL || as_sparse_read(beside, &m, &error)) return 0;
-  const int n = m->rows;
-  as_sparse_destroy(m);
-  return n;
+  if (beside) (void)read_matrix(r, beside, name, &matrix, &error); // what is wrong is said later
+  r->machine->n_files = noted;
+  return matrix.n;
 }
 
 static void declare_linear(asi_reader *r, const asi_value *key, const asi_value *v,
