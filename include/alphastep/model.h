@@ -546,6 +546,9 @@ AS_API as_status as_builder_add_parameter(as_builder *builder, const char *name,
 /// Adds a table, or a C function, that formulas added later may use as a function of one number: name(x).
 AS_API as_status as_builder_add_table(as_builder *builder, const char *name, const as_curve *table,
                                       as_error *error);
+/// Adds a table of two variables, which must be one of points, for formulas added later: name(x, y).
+AS_API as_status as_builder_add_surface(as_builder *builder, const char *name,
+                                        const as_surface *table, as_error *error);
 /// With constraint rows it counts as a joint, else as a force.
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def,
                                         as_element_id *id, as_error *error);

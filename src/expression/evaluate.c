@@ -36,6 +36,7 @@ const asi_operation asi_operations[ASI_OPS] = {
     [ASI_OP_COSH] = {"cosh", 1, true},    [ASI_OP_TANH] = {"tanh", 1, true},
     [ASI_OP_RISE] = {"step", 1, false},   [ASI_OP_STEP] = {"step", 5, true},
     [ASI_OP_TABLE] = {"table", 1, false}, [ASI_OP_RANDOM] = {"random_normal", 2, true},
+    [ASI_OP_SURFACE] = {"table", 2, false},
 };
 
 /// The finalizer of splitmix64: every bit of the result depends on every bit of z.
@@ -80,9 +81,26 @@ static as_status by_code(int code) {
   return code == AS_DONE ? AS_OK : code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK;
 }
 
+/// Its second operand, or the first: what else stands there is no value.
+static int second(const asi_instruction *i) { return i->op == ASI_OP_TABLE ? i->a : i->b; }
+
+static bool is_table(int op) { return op == ASI_OP_TABLE || op == ASI_OP_SURFACE; }
+
+static as_status look_up_two(const asi_tables *tables, const asi_instruction *i, double a, double b,
+                             asi_partials *d) {
+  const double none = (double)NAN;
+  double out[6];
+  *d = (asi_partials){none, none, none, none, none, none};
+  if (!isfinite(a) || !isfinite(b)) return AS_OK;
+  const as_status status = by_code(tables->evaluate_two(i->c, a, b, out, tables->user));
+  if (status == AS_OK) *d = (asi_partials){out[0], out[1], out[2], out[3], out[4], out[5]};
+  return status;
+}
+
 static as_status look_up(const asi_tables *tables, const asi_instruction *i, double a,
-                         asi_partials *d) {
+                         const double *b, asi_partials *d) {
   double out[3];
+  if (i->op == ASI_OP_SURFACE) return look_up_two(tables, i, a, *b, d);
   *d = (asi_partials){.f = (double)NAN, .a = (double)NAN, .aa = (double)NAN};
   if (!isfinite(a)) return AS_OK; // no table is asked for this
   const as_status status = by_code(tables->evaluate(i->b, a, out, tables->user));
@@ -106,8 +124,8 @@ as_status asi_expression_value(const asi_expression *e, const double *x, const a
   const asi_instruction *i = asi_expression_code(e), *end = i + e->n_code;
   for (; i < end; ++i, ++result) {
     asi_partials d;
-    if (i->op == ASI_OP_TABLE) {
-      const as_status status = look_up(tables, i, value[i->a], &d);
+    if (is_table(i->op)) {
+      const as_status status = look_up(tables, i, value[i->a], &value[second(i)], &d);
       if (status) return status;
     } else {
       asi_operate(i->op, value[i->a], value[i->b], value[i->c], 0, &d);
@@ -182,9 +200,9 @@ static as_status forwards(const asi_expression *e, const double *x, const asi_ta
   for (int n = 0; n < e->n_code; ++n) {
     const asi_instruction *i = &code[n];
     asi_partials d;
-    t->pass[n] = ASI_PASS_A;
-    if (i->op == ASI_OP_TABLE) {
-      const as_status status = look_up(tables, i, t->value[i->a], &d);
+    t->pass[n] = i->op == ASI_OP_SURFACE ? ASI_PASS_BOTH : ASI_PASS_A;
+    if (is_table(i->op)) {
+      const as_status status = look_up(tables, i, t->value[i->a], &t->value[second(i)], &d);
       if (status) return status;
     } else {
       t->pass[n] =
@@ -265,11 +283,11 @@ as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
   for (int n = 0; n < e->n_code; ++n) {
     const asi_instruction *i = &code[n];
     asi_partials d;
-    int pass = ASI_PASS_A;
-    if (i->op == ASI_OP_TABLE) {
-      const as_status status = look_up(tables, i, value[i->a][0], &d);
+    int pass = i->op == ASI_OP_SURFACE ? ASI_PASS_BOTH : ASI_PASS_A;
+    if (is_table(i->op)) {
+      const as_status status = look_up(tables, i, value[i->a][0], &value[second(i)][0], &d);
       if (status) return status;
-      chain(&d, pass, value[i->a], NULL, value[first + n]);
+      chain(&d, pass, value[i->a], value[second(i)], value[first + n]);
     } else {
       pass = asi_operate(i->op, value[i->a][0], value[i->b][0], value[i->c][0], 2, &d);
       chain(&d, pass, value[i->a], value[i->b], value[first + n]);
@@ -304,7 +322,7 @@ static void blame_value(const asi_expression *e, const double *value, asi_parse_
     const int next = culprit(i, value);
     if (next < 0) {
       char words[96];
-      asi_operation_words(i->op, value[i->a], i->op == ASI_OP_TABLE ? 0.0 : value[i->b], words,
+      asi_operation_words(i->op, value[i->a], value[second(i)], words,
                           sizeof words);
       snprintf(slip->sentence, sizeof slip->sentence, "%s is not a number", words);
       return;
@@ -325,7 +343,7 @@ static void blame_derivative(const asi_expression *e, const trace *t, const bool
     if (!bad || !active[first + n]) continue;
     char words[96];
     asi_operation_words(code[n].op, t->value[code[n].a],
-                        code[n].op == ASI_OP_TABLE ? 0.0 : t->value[code[n].b], words,
+                        t->value[second(&code[n])], words,
                         sizeof words);
     slip->at = code[n].at;
     snprintf(slip->sentence, sizeof slip->sentence, "the derivative of %s is not finite", words);

@@ -83,6 +83,9 @@ static const asi_key saturation_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "
 static const asi_key dead_zone_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "where it begins"),
                                          NEEDS(2, "upper", NULL, "where it ends"), UNIT};
 static const asi_key lookup_keys[] = {TYPE, INPUT, TABLE, UNIT};
+static const asi_key lookup_two_keys[] = {
+    TYPE, NEEDS(0, "x", NULL, "the first variable, a formula as that of a signal"),
+    NEEDS(1, "y", NULL, "the second variable"), TABLE, UNIT};
 static const asi_key switch_keys[] = {TYPE, NEEDS(0, "condition", NULL, "e.g. `t > 1`"),
                                       NEEDS(1, "input", NULL, "where it holds"),
                                       NEEDS(2, "otherwise", NULL, "where it does not"), UNIT};
@@ -197,6 +200,8 @@ TEMPLATE(smooth, saturation_keys, "smooth_saturation",
 TEMPLATE(dead_zone, dead_zone_keys, "dead_zone", "y = input beyond lower and upper, 0 in between",
          Y("", "{input} - max({lower}, min({upper}, {input}))"))
 TEMPLATE(lookup, lookup_keys, "lookup", "y = table(input)", Y("", "{!table}({input})"))
+TEMPLATE(lookup_two, lookup_two_keys, "lookup_two", "y = table(x, y), a table of a grid",
+         Y("", "{!table}({x}, {y})"))
 TEMPLATE(switch, switch_keys, "switch", "y = input where the condition holds, otherwise the other",
          Y("", "if({condition}, {input}, {otherwise})"))
 TEMPLATE(delay, delay_keys, "delay", "a delay by Pade's approximation of second order",
@@ -263,6 +268,7 @@ static const asi_kind *const kinds[] = {
     &asi_smooth_template.kind,
     &asi_dead_zone_template.kind,
     &asi_lookup_template.kind,
+    &asi_lookup_two_template.kind,
     &asi_switch_template.kind,
     &asi_delay_template.kind,
     &asi_step_template.kind,

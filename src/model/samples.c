@@ -31,7 +31,7 @@ int asi_blocks_value(const as_model *m, const as_point *at, int element, bool fr
   const asi_expression *e = asi_formula_expression(f);
   double measure[ASI_GAUGES], x[ASI_FORMULA_SLOTS];
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   int code = asi_blocks_measure(m, at, element, measure);
   for (int k = 0; k < e->n_slots && code == AS_DONE; ++k)
     code = find_slot(m, at, asi_expression_slots(e)[k], measure, fresh, &x[k]);
