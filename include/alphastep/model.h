@@ -576,11 +576,12 @@ typedef struct as_signal_def {
   as_signal_kind kind;
   const char *formula; ///< required; NULL of a held one
   const char *unit;    ///< for channels; NULL: `-`
-  double start;        ///< of a state or a held one; of a sampled signal before its first sample takes effect
-  double period;       ///< of a sampled signal, required: > 0 [s]
-  double offset;       ///< likewise: time of the first sample [s]
-  double delay;        ///< likewise: from a sample to when it takes effect, >= 0 [s]
-  bool after;          ///< likewise: other samples at the same time still read what it was before
+  double
+      start; ///< of a state or a held one; of a sampled signal before its first sample takes effect
+  double period; ///< of a sampled signal, required: > 0 [s]
+  double offset; ///< likewise: time of the first sample [s]
+  double delay;  ///< likewise: from a sample to when it takes effect, >= 0 [s]
+  bool after;    ///< likewise: other samples at the same time still read what it was before
 } as_signal_def;
 
 AS_API as_signal_def as_default_signal_def(void);
@@ -607,8 +608,9 @@ AS_API as_linear_def as_default_linear_def(void);
 
 /// What a switch sets: a state, a sampled or a held signal of its block.
 typedef struct as_setting {
-  const char *output;  ///< NULL: the block's own
-  const char *formula; ///< of what there was before; other settings of the same switch are not seen
+  const char *output; ///< NULL: the block's own
+  const char *
+      formula; ///< of what there was before, but for what earlier switches of the same time have set in u
 } as_setting;
 
 /// Sets signals where a condition begins to hold: an event of the model's problem. The condition is a formula like that of a

@@ -9,8 +9,8 @@
 #include "alphastep/problem.h"
 #include "base/error.h"
 #include "elements/curve.h"
-#include "elements/surface.h"
 #include "elements/gauss.h"
+#include "elements/surface.h"
 
 asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,
                               const char *what, const asi_curve *tables) {

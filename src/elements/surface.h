@@ -13,7 +13,7 @@ typedef struct asi_surface {
 
 /// Copies and checks; `what` begins the sentence of a failure.
 ASI_IO as_status asi_surface_make(const as_surface *def, const char *what, asi_surface **out,
-                           as_error *error);
+                                  as_error *error);
 /// NULL if memory runs out. free() ends it.
 asi_surface *asi_surface_copy(const asi_surface *from);
 

@@ -16,26 +16,26 @@
 enum { MOST = ASI_EXPRESSION_VALUES };
 
 const asi_operation asi_operations[ASI_OPS] = {
-    [ASI_OP_CONSTANT] = {"", 0, false},   [ASI_OP_SLOT] = {"", 0, false},
-    [ASI_OP_ADD] = {"+", 2, false},       [ASI_OP_SUBTRACT] = {"-", 2, false},
-    [ASI_OP_MULTIPLY] = {"*", 2, false},  [ASI_OP_DIVIDE] = {"/", 2, false},
-    [ASI_OP_POWER] = {"^", 2, false},     [ASI_OP_FIXED_POWER] = {"^", 2, false},
-    [ASI_OP_LESS] = {"<", 2, false},      [ASI_OP_LESS_EQUAL] = {"<=", 2, false},
-    [ASI_OP_GREATER] = {">", 2, false},   [ASI_OP_GREATER_EQUAL] = {">=", 2, false},
-    [ASI_OP_EQUAL] = {"==", 2, false},    [ASI_OP_UNEQUAL] = {"!=", 2, false},
-    [ASI_OP_NEGATE] = {"-", 1, false},    [ASI_OP_IF] = {"if", 3, true},
-    [ASI_OP_MIN] = {"min", 2, true},      [ASI_OP_MAX] = {"max", 2, true},
-    [ASI_OP_MOD] = {"mod", 2, true},      [ASI_OP_ATAN2] = {"atan2", 2, true},
-    [ASI_OP_ABS] = {"abs", 1, true},      [ASI_OP_SIGN] = {"sign", 1, true},
-    [ASI_OP_FLOOR] = {"floor", 1, true},  [ASI_OP_SIN] = {"sin", 1, true},
-    [ASI_OP_COS] = {"cos", 1, true},      [ASI_OP_TAN] = {"tan", 1, true},
-    [ASI_OP_ASIN] = {"asin", 1, true},    [ASI_OP_ACOS] = {"acos", 1, true},
-    [ASI_OP_ATAN] = {"atan", 1, true},    [ASI_OP_EXP] = {"exp", 1, true},
-    [ASI_OP_LOG] = {"log", 1, true},      [ASI_OP_LOG10] = {"log10", 1, true},
-    [ASI_OP_SQRT] = {"sqrt", 1, true},    [ASI_OP_SINH] = {"sinh", 1, true},
-    [ASI_OP_COSH] = {"cosh", 1, true},    [ASI_OP_TANH] = {"tanh", 1, true},
-    [ASI_OP_RISE] = {"step", 1, false},   [ASI_OP_STEP] = {"step", 5, true},
-    [ASI_OP_TABLE] = {"table", 1, false}, [ASI_OP_RANDOM] = {"random_normal", 2, true},
+    [ASI_OP_CONSTANT] = {"", 0, false},     [ASI_OP_SLOT] = {"", 0, false},
+    [ASI_OP_ADD] = {"+", 2, false},         [ASI_OP_SUBTRACT] = {"-", 2, false},
+    [ASI_OP_MULTIPLY] = {"*", 2, false},    [ASI_OP_DIVIDE] = {"/", 2, false},
+    [ASI_OP_POWER] = {"^", 2, false},       [ASI_OP_FIXED_POWER] = {"^", 2, false},
+    [ASI_OP_LESS] = {"<", 2, false},        [ASI_OP_LESS_EQUAL] = {"<=", 2, false},
+    [ASI_OP_GREATER] = {">", 2, false},     [ASI_OP_GREATER_EQUAL] = {">=", 2, false},
+    [ASI_OP_EQUAL] = {"==", 2, false},      [ASI_OP_UNEQUAL] = {"!=", 2, false},
+    [ASI_OP_NEGATE] = {"-", 1, false},      [ASI_OP_IF] = {"if", 3, true},
+    [ASI_OP_MIN] = {"min", 2, true},        [ASI_OP_MAX] = {"max", 2, true},
+    [ASI_OP_MOD] = {"mod", 2, true},        [ASI_OP_ATAN2] = {"atan2", 2, true},
+    [ASI_OP_ABS] = {"abs", 1, true},        [ASI_OP_SIGN] = {"sign", 1, true},
+    [ASI_OP_FLOOR] = {"floor", 1, true},    [ASI_OP_SIN] = {"sin", 1, true},
+    [ASI_OP_COS] = {"cos", 1, true},        [ASI_OP_TAN] = {"tan", 1, true},
+    [ASI_OP_ASIN] = {"asin", 1, true},      [ASI_OP_ACOS] = {"acos", 1, true},
+    [ASI_OP_ATAN] = {"atan", 1, true},      [ASI_OP_EXP] = {"exp", 1, true},
+    [ASI_OP_LOG] = {"log", 1, true},        [ASI_OP_LOG10] = {"log10", 1, true},
+    [ASI_OP_SQRT] = {"sqrt", 1, true},      [ASI_OP_SINH] = {"sinh", 1, true},
+    [ASI_OP_COSH] = {"cosh", 1, true},      [ASI_OP_TANH] = {"tanh", 1, true},
+    [ASI_OP_RISE] = {"step", 1, false},     [ASI_OP_STEP] = {"step", 5, true},
+    [ASI_OP_TABLE] = {"table", 1, false},   [ASI_OP_RANDOM] = {"random_normal", 2, true},
     [ASI_OP_SURFACE] = {"table", 2, false},
 };
 
@@ -163,8 +163,8 @@ bool asi_expression_is_truth(const asi_expression *e) {
 void asi_expression_margin(asi_expression *e) {
   bool truth[MOST], wanted[MOST] = {false};
   const int first = e->n_constants + e->n_slots;
-  asi_instruction *code = (asi_instruction *)(void *)((int *)(void *)(e->constant + e->n_constants) +
-                                                      e->n_slots);
+  asi_instruction *code =
+      (asi_instruction *)(void *)((int *)(void *)(e->constant + e->n_constants) + e->n_slots);
   find_truths(e, truth);
   wanted[e->result] = truth[e->result];
   for (int n = e->n_code - 1; n >= 0; --n) {
@@ -322,8 +322,7 @@ static void blame_value(const asi_expression *e, const double *value, asi_parse_
     const int next = culprit(i, value);
     if (next < 0) {
       char words[96];
-      asi_operation_words(i->op, value[i->a], value[second(i)], words,
-                          sizeof words);
+      asi_operation_words(i->op, value[i->a], value[second(i)], words, sizeof words);
       snprintf(slip->sentence, sizeof slip->sentence, "%s is not a number", words);
       return;
     }
@@ -342,8 +341,7 @@ static void blame_derivative(const asi_expression *e, const trace *t, const bool
                      (t->pass[n] & ASI_PASS_B && !isfinite(t->b[n]));
     if (!bad || !active[first + n]) continue;
     char words[96];
-    asi_operation_words(code[n].op, t->value[code[n].a],
-                        t->value[second(&code[n])], words,
+    asi_operation_words(code[n].op, t->value[code[n].a], t->value[second(&code[n])], words,
                         sizeof words);
     slip->at = code[n].at;
     snprintf(slip->sentence, sizeof slip->sentence, "the derivative of %s is not finite", words);

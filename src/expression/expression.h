@@ -69,7 +69,7 @@ typedef struct asi_scope {
 typedef struct asi_instruction {
   uint16_t op;
   uint16_t a, b,
-      c;       ///< values: constants, slots, results of the operations before; b of a table, c of a surface: which
+      c; ///< values: constants, slots, results of the operations before; b of a table, c of a surface: which
   uint16_t at; ///< place in the text
 } asi_instruction;
 

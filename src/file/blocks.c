@@ -184,8 +184,7 @@ static as_status read_bytes(asi_reader *r, const char *path, const char *letter,
     status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s, line %d: %s.", path,
                       m.line, m.sentence);
   else if (m.sentence[0])
-    status =
-        asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s: %s.", path, m.sentence);
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s: %s.", path, m.sentence);
   if (m.number) {
     const size_t count = (size_t)m.rows * (size_t)m.columns * sizeof(double);
     *out = (asi_rows){asi_arena_take(&r->scratch, count), m.rows, m.columns};

@@ -183,8 +183,8 @@ asi_matrix asi_matrix_of_mat(const void *bytes, size_t size, const char *name) {
       return m;
     }
     at += HEAD;
-    const double wanted = (double)h.rows * (double)h.columns * size_of(h.numbers) *
-                          (h.imaginary ? 2.0 : 1.0);
+    const double wanted =
+        (double)h.rows * (double)h.columns * size_of(h.numbers) * (h.imaginary ? 2.0 : 1.0);
     if (!(h.length + wanted <= (double)(end - at)) || at[h.length - 1] != '\0') {
       refuse(&m, "it ends within a variable");
       return m;

@@ -10,7 +10,7 @@ enum { ASI_MATRIX_NUMBERS = 100000000, ASI_MATRIX_SENTENCE = 200 };
 typedef struct asi_matrix {
   double *number; ///< by rows; NULL: there is none; free with free()
   int rows, columns;
-  int line;                           ///< where something is wrong, from 1; 0: nowhere in particular
+  int line; ///< where something is wrong, from 1; 0: nowhere in particular
   char sentence[ASI_MATRIX_SENTENCE]; ///< what it is; empty: nothing
   bool no_memory;
 } asi_matrix;

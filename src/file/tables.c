@@ -150,8 +150,7 @@ static bool make(asi_reader *r, asi_named_table *table, const table_thing *thing
     x[n + i] = thing->points.number[2 * i + 1];
   }
   const int how = thing->interpolation == NOT_GIVEN ? (int)AS_SPLINE : thing->interpolation;
-  table->def =
-      (as_curve){.x = x, .y = x + n, .n = n, .interpolation = (as_interpolation)how};
+  table->def = (as_curve){.x = x, .y = x + n, .n = n, .interpolation = (as_interpolation)how};
   const as_status status = asi_curve_init(&table->curve, &table->def, "The table", &error);
   if (status == AS_ERR_MEMORY)
     r->no_memory = true;
@@ -197,8 +196,8 @@ static bool make_grid(asi_reader *r, asi_named_table *table, const table_thing *
     return false;
   }
   const size_t columns = (size_t)ny + 1;
-  double *x = asi_arena_take(r->arena, ((size_t)nx + (size_t)ny + (size_t)nx * (size_t)ny) *
-                                           sizeof(double));
+  double *x = asi_arena_take(r->arena,
+                             ((size_t)nx + (size_t)ny + (size_t)nx * (size_t)ny) * sizeof(double));
   if (x == NULL) return false;
   double *y = x + nx, *z = y + ny;
   memcpy(y, thing->grid.number + 1, (size_t)ny * sizeof(double));

@@ -264,7 +264,8 @@ as_status as_builder_add_signal(as_builder *b, const as_signal_def *def, as_sign
   const int n_signals = b->n_signals;
   if ((def->formula == NULL) != (def->kind == AS_SIGNAL_HELD))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block, "The block \"%s\" %s.", block,
-                    def->formula ? "is held: switches set it, it has no formula" : "has no formula");
+                    def->formula ? "is held: switches set it, it has no formula"
+                                 : "has no formula");
   as_status status = AS_OK;
   if (def->kind == AS_SIGNAL_SAMPLED)
     status = check_sampling(block, def->period, def->offset, def->delay, error);

@@ -426,8 +426,7 @@ as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error) {
   for (int i = 0; i < c->n_signals; ++i) {
     const asi_signal *s = &c->signal[i];
     if (s->kind == AS_SIGNAL_STATE) c->x0[s->place] = s->start;
-    for (int k = 0; is_held(s->kind) && k <= s->wait; ++k)
-      m->u0[s->place - k] = s->start;
+    for (int k = 0; is_held(s->kind) && k <= s->wait; ++k) m->u0[s->place - k] = s->start;
   }
   m->initial.x = c->x0;
   status = place_formulas(m, error);

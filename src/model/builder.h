@@ -128,7 +128,8 @@ typedef struct asi_switch {
   int block;
   int when; ///< element of its condition
   int n;
-  int signal[ASI_SETTINGS], value[ASI_SETTINGS]; ///< what is set, and the elements of their formulas
+  int signal[ASI_SETTINGS],
+      value[ASI_SETTINGS]; ///< what is set, and the elements of their formulas
 } asi_switch;
 
 /// A linear system between signals of a builder.

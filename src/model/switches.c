@@ -81,7 +81,6 @@ static int act(as_event *event, void *user) {
   double value[ASI_SETTINGS];
   bool changed = false;
   at.u = event->u;
-  at.x = event->x;
   for (int i = 0; i < s->of.n; ++i) {
     const int code = asi_blocks_value(s->model, &at, s->of.value[i], true, &value[i]);
     if (code) return AS_FATAL;

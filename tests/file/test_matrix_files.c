@@ -27,8 +27,7 @@ static void put(mat *m, const void *from, int size) {
   const unsigned char *bytes = from;
   const uint16_t one = 1;
   const bool here_big = *(const unsigned char *)&one == 0;
-  for (int i = 0; i < size; ++i)
-    m->bytes[m->n++] = bytes[here_big == m->big ? i : size - 1 - i];
+  for (int i = 0; i < size; ++i) m->bytes[m->n++] = bytes[here_big == m->big ? i : size - 1 - i];
 }
 
 static void put_word(mat *m, uint32_t x) { put(m, &x, 4); }
@@ -175,8 +174,8 @@ static double run(const char *folder, const char *keys) {
       as_integrator_start(integrator, as_model_initial(m), NULL, &error) ||
       as_integrator_advance(integrator, 1.0, &error))
     fail_msg("%s", error.message);
-  const double y = as_model_signal_value(m, as_integrator_state(integrator),
-                                         as_model_find_signal(m, "l", NULL));
+  const double y =
+      as_model_signal_value(m, as_integrator_state(integrator), as_model_find_signal(m, "l", NULL));
   as_integrator_destroy(integrator);
   as_machine_destroy(machine);
   return y;
@@ -191,8 +190,8 @@ static void expect(const char *folder, const char *keys, const char *words) {
                          "  l: {type: linear, %s, inputs: [sin(t)]}\n",
                          keys);
   snprintf(path, sizeof path, "%s/model.yaml", folder);
-  assert_int_not_equal(
-      as_machine_parse(text, (size_t)n, path, NULL, 0, &machine, &messages), AS_OK);
+  assert_int_not_equal(as_machine_parse(text, (size_t)n, path, NULL, 0, &machine, &messages),
+                       AS_OK);
   if (strstr(messages.message[0].text, words) == NULL || messages.message[0].line != 4)
     fail_msg("%s, not: %s", messages.message[0].text, words);
 }
@@ -213,7 +212,8 @@ static void test_system(void **state) {
   snprintf(path, sizeof path, "%s/A.csv", folder);
   static const char rows[] = "x1,x2\n-1,0.5\n0.25,-2\n";
   write_file(path, rows, sizeof rows - 1);
-  const double y = run(folder, "A: [[-1, 0.5], [0.25, -2]], B: [[1], [3]], C: [[1, -1]], D: [[0.5]]");
+  const double y =
+      run(folder, "A: [[-1, 0.5], [0.25, -2]], B: [[1], [3]], C: [[1, -1]], D: [[0.5]]");
   assert_true(y != 0.0);
   assert_true(run(folder, "file: all.mat") == y);
   assert_true(run(folder, "A_file: A.csv, B_file: all.mat, C: [[1, -1]], D_file: all.mat") == y);

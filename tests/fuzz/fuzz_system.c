@@ -16,16 +16,19 @@
 static const char *const seeds[] = {
     "c1,2,3\n4,5,6\n",
     "ca;b\n# text\n1e3;-2\n\n3;4.\n",
-    "c\xef\xbb\xbf" "1 2\n3\n",
+    "c\xef\xbb\xbf"
+    "1 2\n3\n",
     "c1,2\nx,1e999\n",
 };
 
 #define WORD(a) a "\0\0\0"
 // A 2 x 1 of bytes, then B 1 x 1 a double; the same with the greatest byte first; a sparse one.
-static const char small[] = "m" WORD("\62") WORD("\2") WORD("\1") WORD("\0") WORD("\2") "A\0\7\11"
-                                WORD("\0") WORD("\1") WORD("\1") WORD("\0") WORD("\2") "B\0\0\0\0\0\0\0\360?";
+static const char small[] =
+    "m" WORD("\62") WORD("\2") WORD("\1") WORD("\0") WORD("\2") "A\0\7\11" WORD("\0") WORD("\1")
+        WORD("\1") WORD("\0") WORD("\2") "B\0\0\0\0\0\0\0\360?";
 static const char large[] = "m\0\0\4\32\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\2A\0\377\376";
-static const char sparse[] = "m" WORD("\64") WORD("\3") WORD("\3") WORD("\0") WORD("\2") "A\0\1\2\2\1\3\3\5\6\0";
+static const char sparse[] =
+    "m" WORD("\64") WORD("\3") WORD("\3") WORD("\0") WORD("\2") "A\0\1\2\2\1\3\3\5\6\0";
 
 static void write_seed(const char *folder, const char *name, const char *bytes, size_t size) {
   char path[1024];

@@ -48,8 +48,8 @@ static double at(const as_machine *machine, double t) {
       as_integrator_start(integrator, as_model_initial(m), NULL, &error) ||
       (t > 0.0 && as_integrator_advance(integrator, t, &error)))
     fail_msg("%s", error.message);
-  const double y = as_model_signal_value(m, as_integrator_state(integrator),
-                                         as_model_find_signal(m, "l", NULL));
+  const double y =
+      as_model_signal_value(m, as_integrator_state(integrator), as_model_find_signal(m, "l", NULL));
   as_integrator_destroy(integrator);
   return y;
 }
@@ -141,7 +141,8 @@ static void test_machines(void **state) {
     as_check_def check = as_default_check_def();
     as_error error;
     const as_initial *initial = as_model_initial(m);
-    check.near = (as_point){.t = 0.3, .q = initial->q, .v = initial->v, .x = initial->x, .u = initial->u};
+    check.near =
+        (as_point){.t = 0.3, .q = initial->q, .v = initial->v, .x = initial->x, .u = initial->u};
     check.spread = 0.2;
     check.tolerance = 2e-6;
     def.step = 0.02;
@@ -182,7 +183,9 @@ static void test_file(void **state) {
 
 static void test_mistakes(void **state) {
   (void)state;
-#define USE(text) BODY "tables: {map: {" GRID "}, line: {points: [[0, 1], [1, 2]]}}\nblocks: {l: {type: " text "}}\n"
+#define USE(text)                                                                                  \
+  BODY "tables: {map: {" GRID "}, line: {points: [[0, 1], [1, 2]]}}\nblocks: {l: {type: " text     \
+       "}}\n"
   expect(USE("signal, formula: map(1)"), 4, 42, "takes 2 numbers");
   expect(USE("signal, formula: \"line(1, 2)\""), 4, 0, "takes 1 number");
   expect(USE("lookup_two, x: 1, y: 2, table: line"), 4, 0, "takes 1 number");
@@ -235,7 +238,7 @@ static void test_builder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),  cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_values),   cmocka_unit_test(test_derivatives),
       cmocka_unit_test(test_machines), cmocka_unit_test(test_file),
       cmocka_unit_test(test_mistakes), cmocka_unit_test(test_builder),
   };

@@ -33,11 +33,11 @@ static as_machine *parse(const char *text) {
 static int order(as_event *event, void *user) {
   (void)user;
   event->u[0] = 1.0; // the first parameter
-  return AS_EVENT_CHANGE;
+  return AS_EVENT_CHANGE | AS_EVENT_STOP;
 }
 static const as_event_def at_given_time = {.period = 10.0, .offset = 0.61, .act = order};
 
-/// `step` 0: automatic steps. With parameters, the first one becomes 1 at 0.61 s.
+/// `step` 0: automatic steps. With parameters, the first one becomes 1 at 0.61 s, where advancing stops.
 static plant start_by(const char *text, double step, as_method method) {
   plant p = {.machine = parse(text)};
   as_integrator_def def = p.machine->simulation.integrator;
@@ -192,6 +192,12 @@ static void test_jumps(void **state) {
            "  sampled: {type: held, when: blocks.sample, to: t}\n"
            "  ordered: {type: held, when: wish > 0, to: t}\n"
            "  there: {type: held, when: 1, to: 7}\n"
+           "  same: {type: held, when: 1, to: 0}\n"
+           "  early: {type: held, start: -1, when: t > 0.8, to: blocks.one}\n"
+           "  one: {type: held, when: t > 0.8, to: 5}\n"
+           "  two: {type: held, when: t > 0.8, to: blocks.one + blocks.state}\n"
+           "  state: {type: state, rate: 0, when: t > 0.8, to: 100}\n"
+           "  three: {type: held, when: t > 0.8, to: blocks.state}\n"
            "  count: {type: held, when: [blocks.jump, blocks.sample, wish], to: [blocks.count + 1, "
            "blocks.count + 1, blocks.count + 1]}\n",
       0.017);
@@ -202,7 +208,15 @@ static void test_jumps(void **state) {
   assert_near("first", value(&p, "first", NULL), 3.0, 0.0);
   assert_near("second", value(&p, "second", NULL), 6.0, 0.0);
   assert_near("last", value(&p, "last", NULL), 6.25, 1e-12);
+  assert_int_equal(as_integrator_advance(p.integrator, 1.0, &p.error), AS_STOPPED);
+  assert_near("ordered", value(&p, "ordered", NULL), 0.61, 1e-12); // at once
   advance(&p, 1.0);
+  assert_near("early", value(&p, "early", NULL), 0.0, 0.0);
+  assert_near("two", value(&p, "two", NULL), 5.0, 0.0);
+  assert_near("three", value(&p, "three", NULL), 0.0, 0.0);
+  assert_near("state", value(&p, "state", NULL), 100.0, 0.0);
+  // there, same, last, second, first, sampled, ordered, the event, three times count, five at 0.8 s
+  assert_int_equal(as_integrator_event(p.integrator).count, 16);
   assert_near("sampled", value(&p, "sampled", NULL), 0.45, 1e-12);
   assert_near("ordered", value(&p, "ordered", NULL), 0.61, 1e-12);
   assert_near("count", value(&p, "count", NULL), 3.0, 0.0);
@@ -229,7 +243,8 @@ static void test_start_at_zero(void **state) {
 /// The integral of cos(t) from 0 on, between -0.1 and 0.7.
 static double limited(double t) {
   const double turn = fmod(t, 2.0 * pi);
-  const double start = t < 2.0 * pi ? 0.0 : 0.9; // x = start + sin: from 0, later from -0.1 - sin(3 pi/2)
+  const double start =
+      t < 2.0 * pi ? 0.0 : 0.9; // x = start + sin: from 0, later from -0.1 - sin(3 pi/2)
   if (turn < asin(0.7 - (t < 2.0 * pi ? 0.0 : 0.0)) && t < 2.0 * pi) return start + sin(t);
   if (turn < 0.5 * pi) return t < 2.0 * pi || turn > asin(-0.2) ? 0.7 : start + sin(t);
   if (turn < pi - asin(0.2)) return -0.3 + sin(t);
@@ -239,11 +254,11 @@ static double limited(double t) {
 
 static void test_integrator(void **state) {
   (void)state;
-  static const char *const text =
-      CART "blocks:\n"
-           "  x: {type: located_integrator, input: cos(t), lower: -0.1, upper: 0.7}\n"
-           "  saw: {type: located_integrator, input: 2, start: 0.5, reset: blocks.saw >= 1, to: -1}\n"
-           "  after: {type: located_integrator, input: 1 + t, reset: t > 0.7, to: 2 + blocks.saw}\n";
+  static const char *const text = CART
+      "blocks:\n"
+      "  x: {type: located_integrator, input: cos(t), lower: -0.1, upper: 0.7}\n"
+      "  saw: {type: located_integrator, input: 2, start: 0.5, reset: blocks.saw >= 1, to: -1}\n"
+      "  after: {type: located_integrator, input: 1 + t, reset: t > 0.7, to: 2 + blocks.saw}\n";
   double error[2] = {0.0, 0.0};
   for (int k = 0; k < 3; ++k) {
     const double step = k == 2 ? 0.0 : 0.04 / (k + 1);
@@ -255,8 +270,8 @@ static void test_integrator(void **state) {
       if (k < 2) error[k] = fmax(error[k], off);
       if (k == 2 && off > 1e-4) fail_msg("x at %g s is off by %g", t, off);
       // From 0.5 to 1 in 0.25 s, then from -1 to 1 each second.
-      assert_near("saw", value(&p, "saw", NULL),
-                  i == 1 ? -1.0 : -1.0 + 2.0 * fmod(t - 0.25, 1.0), i % 4 == 1 ? 2.0 : 1e-11);
+      assert_near("saw", value(&p, "saw", NULL), i == 1 ? -1.0 : -1.0 + 2.0 * fmod(t - 0.25, 1.0),
+                  i % 4 == 1 ? 2.0 : 1e-11);
     }
     // 0.7 s: saw = -1 + 2 0.45
     const double t = 15.0, since = t + 0.5 * t * t - 0.7 - 0.5 * 0.49;
@@ -305,7 +320,8 @@ static const char *const pendulum =
     "joints: {hinge: {type: revolute, bodies: [ground, arm], point: [0, 0, 0], axis: [0, 1, 0]}}\n"
     "forces: {motor: {type: actuator, joint: hinge, force: blocks.current}}\n"
     "blocks:\n"
-    "  mode: {type: hysteresis, input: joints.hinge.angle, lower: 1.2, upper: 1.6, off: 2, on: -2}\n"
+    "  mode: {type: hysteresis, input: joints.hinge.angle, lower: 1.2, upper: 1.6, off: 2, on: "
+    "-2}\n"
     "  current: {type: state, rate: 4*(blocks.mode - blocks.current)}\n"
     "simulate: {t_end: 1, step: 0.01}\n";
 
@@ -336,6 +352,28 @@ static void test_order(void **state) {
     const double order = log2(e[1] / e[2]);
     if (!(order > 1.7 && e[2] > 1e-12)) fail_msg("part %d: %g %g %g", i, e[0], e[1], e[2]);
   }
+}
+
+/// A switch that sets what is there already leaves every bit as it is, and happens once.
+static void test_no_change(void **state) {
+  (void)state;
+  char text[2048];
+  snprintf(text, sizeof text, "%s", pendulum);
+  const char *more = "  idle: {type: held, when: sin(7*t) > 0.3, to: 0}\n", *end = "simulate:";
+  char *at = strstr(text, end);
+  snprintf(at, sizeof text - (size_t)(at - text), "%s%s", more, strstr(pendulum, end));
+  plant p = start(pendulum, 0.01), q = start(text, 0.01);
+  double a[26], b[26];
+  read_all(advance(&p, 2.0), a);
+  read_all(advance(&q, 2.0), b);
+  assert_memory_equal(a, b, sizeof a);
+  assert_true(as_integrator_event(q.integrator).count > as_integrator_event(p.integrator).count);
+  stop(&p);
+  stop(&q);
+  plant r = start(CART "blocks: {same: {type: held, when: 1, to: 0}}\n", 0.01);
+  advance(&r, 0.5);
+  assert_int_equal(as_integrator_event(r.integrator).count, 1);
+  stop(&r);
 }
 
 static void test_tangents(void **state) {
@@ -385,8 +423,8 @@ static void test_sliding(void **state) {
   const as_model *m = q.machine->model;
   if (as_integrator_create(as_model_problem(m), &def, &q.integrator, &q.error))
     fail_msg("%s", q.error.message);
-  assert_int_equal(
-      as_integrator_start(q.integrator, as_model_initial(m), NULL, &q.error), AS_ERR_ZENO);
+  assert_int_equal(as_integrator_start(q.integrator, as_model_initial(m), NULL, &q.error),
+                   AS_ERR_ZENO);
   assert_non_null(strstr(q.error.message, "\"blocks.e\""));
   stop(&q);
 }
@@ -537,7 +575,8 @@ static void test_problem(void **state) {
   as_problem *problem;
   as_integrator *integrator;
   const as_space_part part = {AS_SPACE_RN, 1};
-  as_event_def own = {.name = "push", .value = above, .direction = 1, .act = push, .condition = true};
+  as_event_def own = {
+      .name = "push", .value = above, .direction = 1, .act = push, .condition = true};
   as_problem_def def = as_default_problem_def();
   def.parts = &part;
   def.n_parts = 1;
@@ -610,21 +649,14 @@ static void test_mistakes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_oscillator),
-      cmocka_unit_test(test_conditions),
-      cmocka_unit_test(test_jumps),
-      cmocka_unit_test(test_start_at_zero),
-      cmocka_unit_test(test_integrator),
-      cmocka_unit_test(test_saturation_and_backlash),
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_tangents),
-      cmocka_unit_test(test_sliding),
-      cmocka_unit_test(test_no_value),
-      cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_builder),
-      cmocka_unit_test(test_problem),
-      cmocka_unit_test(test_own_template),
-      cmocka_unit_test(test_mistakes),
+      cmocka_unit_test(test_oscillator),   cmocka_unit_test(test_conditions),
+      cmocka_unit_test(test_jumps),        cmocka_unit_test(test_start_at_zero),
+      cmocka_unit_test(test_integrator),   cmocka_unit_test(test_saturation_and_backlash),
+      cmocka_unit_test(test_order),        cmocka_unit_test(test_no_change),
+      cmocka_unit_test(test_tangents),     cmocka_unit_test(test_sliding),
+      cmocka_unit_test(test_no_value),     cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_builder),      cmocka_unit_test(test_problem),
+      cmocka_unit_test(test_own_template), cmocka_unit_test(test_mistakes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,10 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
   const struct {
     const char *name;
     int value;
-  } counts[] = {{"n_lambda", d->n_lambda}, {"n_psi", d->n_psi}, {"n_x", d->n_x}, {"n_y", d->n_y},
+  } counts[] = {{"n_lambda", d->n_lambda},
+                {"n_psi", d->n_psi},
+                {"n_x", d->n_x},
+                {"n_y", d->n_y},
                 {"n_events", d->n_events}};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
     if (counts[i].value < 0)
