@@ -130,18 +130,21 @@ static void print_events(const as_rules *rules) {
 
 /// Blocks, what they are made of, and algebraic loops by names.
 static void print_blocks(const as_model *model) {
-  int n = as_model_signals(model), count[3] = {0}, loops = 0;
+  static const char *const title[] = {"outputs", "states", "sampled", "held"};
+  enum { KINDS = sizeof title / sizeof title[0] };
+  int n = as_model_signals(model), count[KINDS] = {0}, loops = 0;
   char name[200];
   for (int i = 0; i < n; i++) {
     count[as_model_signal_kind(model, (as_signal_id){i})]++;
     if (as_model_signal_loop(model, (as_signal_id){i}) >= loops)
       loops = as_model_signal_loop(model, (as_signal_id){i}) + 1;
   }
-  printf("blocks              %d output%s, %d state%s, %d sampled\n", count[AS_SIGNAL_OUTPUT],
+  printf("blocks              %d output%s, %d state%s, %d sampled", count[AS_SIGNAL_OUTPUT],
          count[AS_SIGNAL_OUTPUT] == 1 ? "" : "s", count[AS_SIGNAL_STATE],
          count[AS_SIGNAL_STATE] == 1 ? "" : "s", count[AS_SIGNAL_SAMPLED]);
-  for (int k = 0; k < 3; k++) {
-    static const char *const title[] = {"outputs", "states", "sampled"};
+  if (count[AS_SIGNAL_HELD] > 0) printf(", %d held", count[AS_SIGNAL_HELD]);
+  putchar('\n');
+  for (int k = 0; k < KINDS; k++) {
     int shown = 0;
     for (int i = 0; i < n && count[k] > 0; i++) {
       if ((int)as_model_signal_kind(model, (as_signal_id){i}) != k || ++shown > MOST_NAMES)

@@ -56,6 +56,9 @@ typedef struct as_event_def {
   void *user;          ///< passed to all of them
   /// The function reads t, q, v, x and u alone: v', lambda, psi and y are not found inside steps, which takes time.
   bool reads_motion_only;
+  /// The function is a condition, which holds where it is positive: the event happens where it begins to hold, also by a
+  /// jump at another event, at a sample or at a known time, and at the start if it holds there; direction +1.
+  bool condition;
   /// > 0: it happens at t = offset + k period instead, k = 0, 1, ..., behind the start; `value` is NULL, its direction +1 [s]
   double period;
   double offset; ///< [s]

@@ -566,6 +566,9 @@ AS_API as_status as_builder_add_parameter(as_builder *builder, const char *name,
 /// Adds a table, or a C function, that formulas added later may use as a function of one number: name(x).
 AS_API as_status as_builder_add_table(as_builder *builder, const char *name, const as_curve *table,
                                       as_error *error);
+/// Adds a table of two variables, which must be one of points, for formulas added later: name(x, y).
+AS_API as_status as_builder_add_surface(as_builder *builder, const char *name,
+                                        const as_surface *table, as_error *error);
 /// With constraint rows it counts as a joint, else as a force.
 AS_API as_status as_builder_add_element(as_builder *builder, const as_element_def *def,
                                         as_element_id *id, as_error *error);
@@ -577,6 +580,7 @@ typedef enum as_signal_kind {
   AS_SIGNAL_OUTPUT,  ///< y = formula, solved for together with the motion
   AS_SIGNAL_STATE,   ///< x' = formula
   AS_SIGNAL_SAMPLED, ///< u = formula at t = offset + k period, k = 0, 1, ..., and held in between
+  AS_SIGNAL_HELD,    ///< u: stays as it is until a switch (as_switch_def) or an event sets it
 } as_signal_kind;
 
 /// Formulas of blocks, actuators and loads call it `blocks.BLOCK`, or `blocks.BLOCK.OUTPUT`. From as_default_signal_def().
@@ -590,13 +594,14 @@ typedef struct as_signal_def {
   const char *block;  ///< required
   const char *output; ///< NULL: the block's own
   as_signal_kind kind;
-  const char *formula; ///< required
+  const char *formula; ///< required; NULL of a held one
   const char *unit;    ///< for channels; NULL: `-`
-  double start;        ///< of a state; of a sampled signal before its first sample takes effect
-  double period;       ///< of a sampled signal, required: > 0 [s]
-  double offset;       ///< likewise: time of the first sample [s]
-  double delay;        ///< likewise: from a sample to when it takes effect, >= 0 [s]
-  bool after;          ///< likewise: other samples at the same time still read what it was before
+  double
+      start; ///< of a state or a held one; of a sampled signal before its first sample takes effect
+  double period; ///< of a sampled signal, required: > 0 [s]
+  double offset; ///< likewise: time of the first sample [s]
+  double delay;  ///< likewise: from a sample to when it takes effect, >= 0 [s]
+  bool after;    ///< likewise: other samples at the same time still read what it was before
 } as_signal_def;
 
 AS_API as_signal_def as_default_signal_def(void);
@@ -638,6 +643,28 @@ typedef struct as_plugin_block_def {
 
 AS_API as_plugin_block_def as_default_plugin_block_def(void);
 
+/// What a switch sets: a state, a sampled or a held signal of its block.
+typedef struct as_setting {
+  const char *output; ///< NULL: the block's own
+  const char *
+      formula; ///< of what there was before, but for what earlier switches of the same time have set in u
+} as_setting;
+
+/// Sets signals where a condition begins to hold: an event of the model's problem. The condition is a formula like that of a
+/// signal: a comparison, a product of such, or any that is positive where it holds. It is located to round-off, also where it
+/// begins to hold by a jump (by another switch, a sample, an event, at a known time), and it happens at the start if it holds
+/// there. The new values count at once; a condition that they make hold happens at the same time. Where conditions make each
+/// other hold without end the integration ends with AS_ERR_ZENO. From as_default_switch_def().
+typedef struct as_switch_def {
+  unsigned cookie;   ///< set by as_default_switch_def(): leave it as it is
+  const char *block; ///< required: one that has been added
+  const char *when;  ///< required
+  const as_setting *set;
+  int n_set; ///< 1 to 4
+} as_switch_def;
+
+AS_API as_switch_def as_default_switch_def(void);
+
 /// Makes a signal known before it is added, so that formulas may use it. `output` may be NULL: the block's own.
 AS_API as_status as_builder_declare_signal(as_builder *builder, const char *block,
                                            const char *output, as_error *error);
@@ -647,6 +674,8 @@ AS_API as_status as_builder_add_linear(as_builder *builder, const as_linear_def 
                                        as_error *error);
 AS_API as_status as_builder_add_plugin_block(as_builder *builder, const as_plugin_block_def *def,
                                              as_error *error);
+AS_API as_status as_builder_add_switch(as_builder *builder, const as_switch_def *def,
+                                       as_error *error);
 
 // ---- start ------------------------------------------------------------------------------------------
 

@@ -185,6 +185,8 @@ typedef struct as_sampler_def {
 typedef int as_force_change_fn(const as_point *at, const double *u_before, double *change,
                                void *user);
 
+struct as_event_def; // alphastep/event.h
+
 /// The description of a problem. Start from as_default_problem_def(). Copied by create, arrays too.
 typedef struct as_problem_def {
   unsigned cookie;            ///< set by as_default_problem_def(): leave it as it is
@@ -217,6 +219,10 @@ typedef struct as_problem_def {
   int n_samplers;
   /// The force of what reads held signals that samplers set, less what it was before; NULL: from two evaluations of the force
   as_force_change_fn *force_change;
+  /// Events of the problem itself, as of modes of what it describes; numbered behind those of an integrator. Copied, names too;
+  /// a `user` that is NULL is that of the problem.
+  const struct as_event_def *events;
+  int n_events;
   as_jacobian_fn *jacobian; ///< the blocks whose source is AS_BLOCK_GIVEN
   /// All of the above but M and the accelerations, at once: where several are wanted at a point, what they share need
   /// be found only once. Asked for nothing that the description does not give by itself, and to be the same in every

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "elements/curve.h"
 #include "elements/gauss.h"
+#include "elements/surface.h"
 
 asi_formula *asi_formula_make(const asi_expression *e, const char *text, bool of_time,
                               const char *what, const asi_curve *tables) {
@@ -43,6 +44,12 @@ int asi_table_look_up(int table, double x, double out[3], void *user) {
   return asi_curve_evaluate(&list->table[table], x, out);
 }
 
+int asi_table_look_up_two(int table, double x, double y, double out[6], void *user) {
+  const asi_table_list *list = user;
+  asi_surface_all(list->table[table].surface, x, y, out);
+  return AS_DONE;
+}
+
 double asi_table_point(int table, double x, bool up, bool *kink, void *user) {
   const asi_table_list *list = user;
   return asi_curve_point(&list->table[table], x, up, kink);
@@ -64,14 +71,14 @@ static void blame(const asi_formula *f, const double *x, const asi_tables *table
 int asi_formula_at(const asi_formula *f, double t, double out[3]) {
   const double x[1][3] = {{t, 1.0, 0.0}};
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   const as_status status = asi_expression_along(asi_formula_expression(f), x, &tables, out);
   return status == AS_ERR_NONFINITE ? AS_FATAL : code_of(status);
 }
 
 void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size) {
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   blame(f, &t, &tables, text, size);
 }
 
@@ -95,7 +102,7 @@ int asi_formula_law_by_slot(const asi_formula *f, const as_element_input *in, do
   const double own[ASI_OWN_SLOTS] = {value, rate, value - rest};
   double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS], ignored;
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   *out = 0.0;
   gather(f, in, own, x);
   const as_status status = asi_expression_gradient(e, x, &tables, &ignored, gradient);
@@ -112,7 +119,7 @@ int asi_formula_law(const asi_formula *f, const as_element_input *in, double val
   const double own[ASI_OWN_SLOTS] = {value, rate, value - rest};
   double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS];
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   gather(f, in, own, x);
   const as_status status = asi_expression_gradient(e, x, &tables, &out[0], gradient);
   if (status && status != AS_ERR_NONFINITE) return code_of(status);
@@ -131,7 +138,7 @@ int asi_formula_signals(const asi_formula *f, const as_element_input *in, const 
   const int *slot = asi_expression_slots(e);
   double x[ASI_FORMULA_SLOTS], gradient[ASI_FORMULA_SLOTS] = {0};
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   for (int k = 0; k < e->n_slots; ++k) {
     // Where a point has no states and outputs, what depends on them cannot be evaluated.
     if ((slot[k] >= ASI_SLOT_OUTPUT && in->y == NULL) ||
@@ -226,7 +233,7 @@ static double at_rest(double x, const void *data) {
   const double own[ASI_OWN_SLOTS] = {i->rest + x, 0.0, x};
   double slots[ASI_FORMULA_SLOTS], z = (double)NAN;
   asi_table_list list = {i->f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   gather(i->f, i->in, own, slots);
   if (asi_expression_value(asi_formula_expression(i->f), slots, &tables, &z)) return (double)NAN;
   return z;

@@ -32,11 +32,12 @@ static inline const char *asi_formula_text(const asi_formula *f) {
   return (const char *)f->store + asi_formula_expression(f)->size;
 }
 
-/// A model's tables, as expressions ask for them: asi_tables {asi_table_look_up, &list}.
+/// A model's tables, as expressions ask for them: asi_tables {asi_table_look_up, &list, asi_table_look_up_two}.
 typedef struct asi_table_list {
   const struct asi_curve *table;
 } asi_table_list;
 ASI_IO int asi_table_look_up(int table, double x, double out[3], void *user);
+ASI_IO int asi_table_look_up_two(int table, double x, double y, double out[6], void *user);
 /// The next point of a table, an asi_point_fn.
 ASI_IO double asi_table_point(int table, double x, bool up, bool *kink, void *user);
 

@@ -235,6 +235,41 @@ int asi_surface_evaluate(const asi_surface *s, double x, double y, double out[3]
   return AS_DONE;
 }
 
+/// The weights of a direction with their first and second derivatives, beyond the ends too.
+static void weigh(const direction *d, const double *grid, double x, bool linear,
+                  double out[2][2][3]) {
+  const double h = grid[d->low + 1] - grid[d->low], u = (x - d->beyond - grid[d->low]) / h;
+  const bool bends = !linear && d->beyond == 0.0;
+  const double second[2][2] = {{-6.0 * (1.0 - 2.0 * u) / (h * h), (6.0 * u - 4.0) / h},
+                               {6.0 * (1.0 - 2.0 * u) / (h * h), (6.0 * u - 2.0) / h}};
+  for (int a = 0; a < 2; ++a)
+    for (int k = 0; k < 2; ++k) {
+      out[a][k][0] = d->weight[a][k] + d->rate[a][k] * d->beyond;
+      out[a][k][1] = d->rate[a][k];
+      out[a][k][2] = bends ? second[a][k] : 0.0;
+    }
+}
+
+void asi_surface_all(const asi_surface *s, double x, double y, double out[6]) {
+  static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+  const bool linear = s->given.interpolation == AS_LINEAR;
+  const double *const ys_at = s->number + s->given.nx;
+  const direction X = look_along(s->number, s->given.nx, x, linear);
+  const direction Y = look_along(ys_at, s->given.ny, y, linear);
+  double wx[2][2][3], wy[2][2][3];
+  weigh(&X, s->number, x, linear, wx);
+  weigh(&Y, ys_at, y, linear, wy);
+  memset(out, 0, 6 * sizeof *out);
+  for (int a = 0; a < 2; ++a)
+    for (int b = 0; b < 2; ++b) {
+      const double *p = corner(s, X.low + a, Y.low + b);
+      for (int k = 0; k < 2; ++k)
+        for (int l = 0; l < 2; ++l)
+          for (int i = 0; i < 6; ++i)
+            out[i] += wx[a][k][order[i][0]] * wy[b][l][order[i][1]] * p[k + 2 * l];
+    }
+}
+
 static double at_rest(double x, const void *data) {
   double out[3] = {(double)NAN};
   return asi_surface_evaluate(data, x, 0.0, out) ? (double)NAN : out[0];

@@ -318,23 +318,34 @@ static bool call(compiler *s, int op, size_t at, operand *out) {
 }
 
 /// A table of a number.
-static bool look_up(compiler *s, int index, double x, size_t at, operand *out) {
+static bool look_up(compiler *s, const asi_named *named, double x, double y, size_t at,
+                    operand *out) {
   const asi_tables *tables = s->scope->tables;
-  double value[3] = {0};
-  const int code = tables->evaluate(index, x, value, tables->user);
+  double value[6] = {0};
+  const bool two = named->arguments == 2;
+  const int code = two ? tables->evaluate_two(named->index, x, y, value, tables->user)
+                       : tables->evaluate(named->index, x, value, tables->user);
   *out = (operand){.node = -1, .number = value[0]};
-  return (code == AS_DONE && isfinite(value[0])) || slip(s, at, "the table has no value at %g", x);
+  if (code == AS_DONE && isfinite(value[0])) return true;
+  return two ? slip(s, at, "the table has no value at %g, %g", x, y)
+             : slip(s, at, "the table has no value at %g", x);
 }
 
 /// The name of a table stands before s->at.
-static bool table(compiler *s, int index, size_t at, operand *out) {
-  operand argument = {.node = -1};
+static bool table(compiler *s, const asi_named *named, size_t at, operand *out) {
+  operand argument[2] = {{.node = -1}, {.node = -1}};
+  const int index = named->index;
   assert(index >= 0 && index <= UINT16_MAX);
   if (peek(s) != '(') return slip(s, at, "the table needs ( ) behind its name");
-  if (!arguments(s, "of a table", 1, &argument)) return false;
-  if (is_number(&argument) && s->scope->tables) return look_up(s, index, argument.number, at, out);
-  return settle(s, &argument, at) &&
-         add(s, (node){.op = ASI_OP_TABLE, .a = argument.node, .b = index, .at = at}, out);
+  if (!arguments(s, "of a table", named->arguments, argument)) return false;
+  const bool one = named->arguments == 1;
+  if (is_number(&argument[0]) && (one || is_number(&argument[1])) && s->scope->tables)
+    return look_up(s, named, argument[0].number, argument[1].number, at, out);
+  if (!settle(s, &argument[0], at) || (!one && !settle(s, &argument[1], at))) return false;
+  node n = {.op = one ? ASI_OP_TABLE : ASI_OP_SURFACE, .a = argument[0].node, .at = at};
+  n.b = one ? index : argument[1].node;
+  n.c = one ? 0 : index;
+  return add(s, n, out);
 }
 
 /// What the scope knows of a name; built-in ones are not asked for.
@@ -349,6 +360,7 @@ static asi_meaning find(compiler *s, size_t at, bool quoted, int *op, asi_named 
   }
   const bool called = named->called = peek(s) == '(';
   named->depth = s->scope->depth + s->depth;
+  named->arguments = 1;
   s->slip->at = at;
   const asi_meaning meaning = s->scope->find(name, named, s->scope->user);
   if (meaning == ASI_MEANS_NOTHING)
@@ -369,7 +381,7 @@ static bool name(compiler *s, operand *out) {
   case ASI_MEANS_NOTHING: return call(s, op, at, out);
   case ASI_MEANS_CONSTANT: *out = (operand){.node = -1, .number = named.number}; return true;
   case ASI_MEANS_SLOT: return add(s, (node){.op = ASI_OP_SLOT, .a = named.index, .at = at}, out);
-  case ASI_MEANS_TABLE: return table(s, named.index, at, out);
+  case ASI_MEANS_TABLE: return table(s, &named, at, out);
   default: return false;
   }
 }
@@ -496,7 +508,9 @@ static asi_expression *pack(const compiler *s, int root) {
                                   .b = (uint16_t)(operands > 1            ? place[n->b]
                                                   : n->op == ASI_OP_TABLE ? n->b
                                                                           : 0),
-                                  .c = (uint16_t)(operands > 2 ? place[n->c] : 0),
+                                  .c = (uint16_t)(operands > 2              ? place[n->c]
+                                                  : n->op == ASI_OP_SURFACE ? n->c
+                                                                            : 0),
                                   .at = (uint16_t)n->at};
   }
   return e;

@@ -16,26 +16,27 @@
 enum { MOST = ASI_EXPRESSION_VALUES };
 
 const asi_operation asi_operations[ASI_OPS] = {
-    [ASI_OP_CONSTANT] = {"", 0, false},   [ASI_OP_SLOT] = {"", 0, false},
-    [ASI_OP_ADD] = {"+", 2, false},       [ASI_OP_SUBTRACT] = {"-", 2, false},
-    [ASI_OP_MULTIPLY] = {"*", 2, false},  [ASI_OP_DIVIDE] = {"/", 2, false},
-    [ASI_OP_POWER] = {"^", 2, false},     [ASI_OP_FIXED_POWER] = {"^", 2, false},
-    [ASI_OP_LESS] = {"<", 2, false},      [ASI_OP_LESS_EQUAL] = {"<=", 2, false},
-    [ASI_OP_GREATER] = {">", 2, false},   [ASI_OP_GREATER_EQUAL] = {">=", 2, false},
-    [ASI_OP_EQUAL] = {"==", 2, false},    [ASI_OP_UNEQUAL] = {"!=", 2, false},
-    [ASI_OP_NEGATE] = {"-", 1, false},    [ASI_OP_IF] = {"if", 3, true},
-    [ASI_OP_MIN] = {"min", 2, true},      [ASI_OP_MAX] = {"max", 2, true},
-    [ASI_OP_MOD] = {"mod", 2, true},      [ASI_OP_ATAN2] = {"atan2", 2, true},
-    [ASI_OP_ABS] = {"abs", 1, true},      [ASI_OP_SIGN] = {"sign", 1, true},
-    [ASI_OP_FLOOR] = {"floor", 1, true},  [ASI_OP_SIN] = {"sin", 1, true},
-    [ASI_OP_COS] = {"cos", 1, true},      [ASI_OP_TAN] = {"tan", 1, true},
-    [ASI_OP_ASIN] = {"asin", 1, true},    [ASI_OP_ACOS] = {"acos", 1, true},
-    [ASI_OP_ATAN] = {"atan", 1, true},    [ASI_OP_EXP] = {"exp", 1, true},
-    [ASI_OP_LOG] = {"log", 1, true},      [ASI_OP_LOG10] = {"log10", 1, true},
-    [ASI_OP_SQRT] = {"sqrt", 1, true},    [ASI_OP_SINH] = {"sinh", 1, true},
-    [ASI_OP_COSH] = {"cosh", 1, true},    [ASI_OP_TANH] = {"tanh", 1, true},
-    [ASI_OP_RISE] = {"step", 1, false},   [ASI_OP_STEP] = {"step", 5, true},
-    [ASI_OP_TABLE] = {"table", 1, false}, [ASI_OP_RANDOM] = {"random_normal", 2, true},
+    [ASI_OP_CONSTANT] = {"", 0, false},     [ASI_OP_SLOT] = {"", 0, false},
+    [ASI_OP_ADD] = {"+", 2, false},         [ASI_OP_SUBTRACT] = {"-", 2, false},
+    [ASI_OP_MULTIPLY] = {"*", 2, false},    [ASI_OP_DIVIDE] = {"/", 2, false},
+    [ASI_OP_POWER] = {"^", 2, false},       [ASI_OP_FIXED_POWER] = {"^", 2, false},
+    [ASI_OP_LESS] = {"<", 2, false},        [ASI_OP_LESS_EQUAL] = {"<=", 2, false},
+    [ASI_OP_GREATER] = {">", 2, false},     [ASI_OP_GREATER_EQUAL] = {">=", 2, false},
+    [ASI_OP_EQUAL] = {"==", 2, false},      [ASI_OP_UNEQUAL] = {"!=", 2, false},
+    [ASI_OP_NEGATE] = {"-", 1, false},      [ASI_OP_IF] = {"if", 3, true},
+    [ASI_OP_MIN] = {"min", 2, true},        [ASI_OP_MAX] = {"max", 2, true},
+    [ASI_OP_MOD] = {"mod", 2, true},        [ASI_OP_ATAN2] = {"atan2", 2, true},
+    [ASI_OP_ABS] = {"abs", 1, true},        [ASI_OP_SIGN] = {"sign", 1, true},
+    [ASI_OP_FLOOR] = {"floor", 1, true},    [ASI_OP_SIN] = {"sin", 1, true},
+    [ASI_OP_COS] = {"cos", 1, true},        [ASI_OP_TAN] = {"tan", 1, true},
+    [ASI_OP_ASIN] = {"asin", 1, true},      [ASI_OP_ACOS] = {"acos", 1, true},
+    [ASI_OP_ATAN] = {"atan", 1, true},      [ASI_OP_EXP] = {"exp", 1, true},
+    [ASI_OP_LOG] = {"log", 1, true},        [ASI_OP_LOG10] = {"log10", 1, true},
+    [ASI_OP_SQRT] = {"sqrt", 1, true},      [ASI_OP_SINH] = {"sinh", 1, true},
+    [ASI_OP_COSH] = {"cosh", 1, true},      [ASI_OP_TANH] = {"tanh", 1, true},
+    [ASI_OP_RISE] = {"step", 1, false},     [ASI_OP_STEP] = {"step", 5, true},
+    [ASI_OP_TABLE] = {"table", 1, false},   [ASI_OP_RANDOM] = {"random_normal", 2, true},
+    [ASI_OP_SURFACE] = {"table", 2, false},
 };
 
 /// The finalizer of splitmix64: every bit of the result depends on every bit of z.
@@ -80,9 +81,26 @@ static as_status by_code(int code) {
   return code == AS_DONE ? AS_OK : code > 0 ? AS_ERR_RETRY : AS_ERR_CALLBACK;
 }
 
+/// Its second operand, or the first: what else stands there is no value.
+static int second(const asi_instruction *i) { return i->op == ASI_OP_TABLE ? i->a : i->b; }
+
+static bool is_table(int op) { return op == ASI_OP_TABLE || op == ASI_OP_SURFACE; }
+
+static as_status look_up_two(const asi_tables *tables, const asi_instruction *i, double a, double b,
+                             asi_partials *d) {
+  const double none = (double)NAN;
+  double out[6];
+  *d = (asi_partials){none, none, none, none, none, none};
+  if (!isfinite(a) || !isfinite(b)) return AS_OK;
+  const as_status status = by_code(tables->evaluate_two(i->c, a, b, out, tables->user));
+  if (status == AS_OK) *d = (asi_partials){out[0], out[1], out[2], out[3], out[4], out[5]};
+  return status;
+}
+
 static as_status look_up(const asi_tables *tables, const asi_instruction *i, double a,
-                         asi_partials *d) {
+                         const double *b, asi_partials *d) {
   double out[3];
+  if (i->op == ASI_OP_SURFACE) return look_up_two(tables, i, a, *b, d);
   *d = (asi_partials){.f = (double)NAN, .a = (double)NAN, .aa = (double)NAN};
   if (!isfinite(a)) return AS_OK; // no table is asked for this
   const as_status status = by_code(tables->evaluate(i->b, a, out, tables->user));
@@ -106,8 +124,8 @@ as_status asi_expression_value(const asi_expression *e, const double *x, const a
   const asi_instruction *i = asi_expression_code(e), *end = i + e->n_code;
   for (; i < end; ++i, ++result) {
     asi_partials d;
-    if (i->op == ASI_OP_TABLE) {
-      const as_status status = look_up(tables, i, value[i->a], &d);
+    if (is_table(i->op)) {
+      const as_status status = look_up(tables, i, value[i->a], &value[second(i)], &d);
       if (status) return status;
     } else {
       asi_operate(i->op, value[i->a], value[i->b], value[i->c], 0, &d);
@@ -126,15 +144,44 @@ static bool chooses(int op) {
   return op == ASI_OP_MULTIPLY || op == ASI_OP_MIN || op == ASI_OP_MAX || op == ASI_OP_IF;
 }
 
-bool asi_expression_is_truth(const asi_expression *e) {
-  bool truth[MOST];
+/// Which values are 0 or 1 wherever they are.
+static void find_truths(const asi_expression *e, bool truth[MOST]) {
   const asi_instruction *i = asi_expression_code(e);
   int n = 0;
   for (; n < e->n_constants; ++n) truth[n] = e->constant[n] == 0.0 || e->constant[n] == 1.0;
   for (int k = 0; k < e->n_slots; ++k) truth[n++] = false;
   for (int k = 0; k < e->n_code; ++k, ++i)
     truth[n++] = is_comparison(i->op) || (chooses(i->op) && truth[i->a] && truth[i->b]);
+}
+
+bool asi_expression_is_truth(const asi_expression *e) {
+  bool truth[MOST];
+  find_truths(e, truth);
   return e->n_code > 0 && truth[e->result];
+}
+
+void asi_expression_margin(asi_expression *e) {
+  bool truth[MOST], wanted[MOST] = {false};
+  const int first = e->n_constants + e->n_slots;
+  asi_instruction *code =
+      (asi_instruction *)(void *)((int *)(void *)(e->constant + e->n_constants) + e->n_slots);
+  find_truths(e, truth);
+  wanted[e->result] = truth[e->result];
+  for (int n = e->n_code - 1; n >= 0; --n) {
+    asi_instruction *i = &code[n];
+    if (!wanted[first + n]) continue;
+    if (i->op == ASI_OP_LESS || i->op == ASI_OP_LESS_EQUAL) {
+      const uint16_t a = i->a;
+      i->a = i->b;
+      i->b = a;
+      i->op = ASI_OP_SUBTRACT;
+    } else if (i->op == ASI_OP_GREATER || i->op == ASI_OP_GREATER_EQUAL) {
+      i->op = ASI_OP_SUBTRACT;
+    } else if (chooses(i->op)) {
+      wanted[i->a] = wanted[i->b] = true;
+      if (i->op == ASI_OP_MULTIPLY) i->op = ASI_OP_MIN;
+    }
+  }
 }
 
 // ---- gradient ---------------------------------------------------------------------------------------
@@ -153,9 +200,9 @@ static as_status forwards(const asi_expression *e, const double *x, const asi_ta
   for (int n = 0; n < e->n_code; ++n) {
     const asi_instruction *i = &code[n];
     asi_partials d;
-    t->pass[n] = ASI_PASS_A;
-    if (i->op == ASI_OP_TABLE) {
-      const as_status status = look_up(tables, i, t->value[i->a], &d);
+    t->pass[n] = i->op == ASI_OP_SURFACE ? ASI_PASS_BOTH : ASI_PASS_A;
+    if (is_table(i->op)) {
+      const as_status status = look_up(tables, i, t->value[i->a], &t->value[second(i)], &d);
       if (status) return status;
     } else {
       t->pass[n] =
@@ -236,11 +283,11 @@ as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
   for (int n = 0; n < e->n_code; ++n) {
     const asi_instruction *i = &code[n];
     asi_partials d;
-    int pass = ASI_PASS_A;
-    if (i->op == ASI_OP_TABLE) {
-      const as_status status = look_up(tables, i, value[i->a][0], &d);
+    int pass = i->op == ASI_OP_SURFACE ? ASI_PASS_BOTH : ASI_PASS_A;
+    if (is_table(i->op)) {
+      const as_status status = look_up(tables, i, value[i->a][0], &value[second(i)][0], &d);
       if (status) return status;
-      chain(&d, pass, value[i->a], NULL, value[first + n]);
+      chain(&d, pass, value[i->a], value[second(i)], value[first + n]);
     } else {
       pass = asi_operate(i->op, value[i->a][0], value[i->b][0], value[i->c][0], 2, &d);
       chain(&d, pass, value[i->a], value[i->b], value[first + n]);
@@ -275,8 +322,7 @@ static void blame_value(const asi_expression *e, const double *value, asi_parse_
     const int next = culprit(i, value);
     if (next < 0) {
       char words[96];
-      asi_operation_words(i->op, value[i->a], i->op == ASI_OP_TABLE ? 0.0 : value[i->b], words,
-                          sizeof words);
+      asi_operation_words(i->op, value[i->a], value[second(i)], words, sizeof words);
       snprintf(slip->sentence, sizeof slip->sentence, "%s is not a number", words);
       return;
     }
@@ -295,8 +341,7 @@ static void blame_derivative(const asi_expression *e, const trace *t, const bool
                      (t->pass[n] & ASI_PASS_B && !isfinite(t->b[n]));
     if (!bad || !active[first + n]) continue;
     char words[96];
-    asi_operation_words(code[n].op, t->value[code[n].a],
-                        code[n].op == ASI_OP_TABLE ? 0.0 : t->value[code[n].b], words,
+    asi_operation_words(code[n].op, t->value[code[n].a], t->value[second(&code[n])], words,
                         sizeof words);
     slip->at = code[n].at;
     snprintf(slip->sentence, sizeof slip->sentence, "the derivative of %s is not finite", words);

@@ -39,7 +39,7 @@ typedef enum asi_meaning {
   ASI_MEANS_MISTAKE,  ///< `sentence` says why it may not be used; empty: that has been told already
   ASI_MEANS_CONSTANT, ///< `number`
   ASI_MEANS_SLOT,     ///< `index`
-  ASI_MEANS_TABLE,    ///< `index`; name(x)
+  ASI_MEANS_TABLE,    ///< `index`; name(x), or name(x, y)
 } asi_meaning;
 
 /// What stands behind a name.
@@ -48,6 +48,7 @@ typedef struct asi_named {
   int depth;      ///< given: how deep the expression is here, with those that wait for it
   bool called;    ///< given: a parenthesis follows
   int index;      ///< of a slot or of a table, as the caller counts them; not negative
+  int arguments;  ///< of a table: 1 (given) or 2
   char *sentence; ///< room for ASI_SENTENCE_LENGTH
 } asi_named;
 
@@ -68,7 +69,7 @@ typedef struct asi_scope {
 typedef struct asi_instruction {
   uint16_t op;
   uint16_t a, b,
-      c;       ///< values: constants, slots, results of the operations before; b of a table: which
+      c; ///< values: constants, slots, results of the operations before; b of a table, c of a surface: which
   uint16_t at; ///< place in the text
 } asi_instruction;
 
@@ -102,6 +103,10 @@ ASI_IO as_status asi_expression_number(const char *text, size_t length, const as
 /// Is the value 0 or 1 wherever it is: a comparison, or a product or choice of such? It crosses zero nowhere.
 ASI_IO bool asi_expression_is_truth(const asi_expression *e);
 
+/// Turns what is true into what is positive where that is true: a > b into a - b, a product into the smaller factor. So it
+/// crosses zero where it begins to hold. == and != stay 0 or 1, and so does what is no truth.
+void asi_expression_margin(asi_expression *e);
+
 /// Is it a letter or _, then letters, digits, _, and no name of a function or pi?
 ASI_IO bool asi_is_parameter_name(const char *text);
 
@@ -110,10 +115,14 @@ ASI_IO bool asi_is_parameter_name(const char *text);
 /// Writes value, first and second derivative of a table: AS_DONE, AS_RETRY or AS_FATAL.
 typedef int asi_table_fn(int table, double x, double out[3], void *user);
 
+/// The same of a table of two variables: z, z_x, z_y, z_xx, z_xy, z_yy.
+typedef int asi_surface_fn(int table, double x, double y, double out[6], void *user);
+
 /// What an evaluation is given besides the values of the slots.
 typedef struct asi_tables {
   asi_table_fn *evaluate; ///< NULL: the expression has none
   void *user;
+  asi_surface_fn *evaluate_two; ///< likewise
 } asi_tables;
 
 /// The value at x[n_slots]. AS_ERR_NONFINITE: it is no finite number; AS_ERR_RETRY, AS_ERR_CALLBACK: by a table.

@@ -44,9 +44,10 @@ typedef enum asi_op {
   ASI_OP_SINH,
   ASI_OP_COSH,
   ASI_OP_TANH,
-  ASI_OP_RISE,  ///< from 0 to 1 between 0 and 1
-  ASI_OP_STEP,  ///< while compiling: made of others
-  ASI_OP_TABLE, ///< number b of a
+  ASI_OP_RISE,    ///< from 0 to 1 between 0 and 1
+  ASI_OP_STEP,    ///< while compiling: made of others
+  ASI_OP_TABLE,   ///< number b of a
+  ASI_OP_SURFACE, ///< number c of a and b
   ASI_OPS,
 } asi_op;
 

@@ -122,7 +122,7 @@ static germ remainder_of(const search *s, const germ *a, const germ *b) {
 /// What an operation gives right behind t.
 static germ operate(const search *s, const asi_instruction *i) {
   const germ *a = &s->value[i->a], *b = &s->value[i->op == ASI_OP_TABLE ? 0 : i->b];
-  const germ *c = &s->value[i->c];
+  const germ *c = &s->value[i->op == ASI_OP_SURFACE ? 0 : i->c];
   const germ unknown = {false, 0.0, 0.0, 0.0};
   double below = 0.0;
   switch (i->op) {

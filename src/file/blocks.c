@@ -3,19 +3,28 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "alphastep/sparse.h"
 #include "base/error.h"
 #include "file/kinds.h"
+#include "file/matrix.h"
 #include "file/plugins.h"
 #include "file/templates.h"
 
 // ---- formulas ---------------------------------------------------------------------------------------
 
-typedef struct signal_thing {
-  as_signal_def def;
-} signal_thing;
+// The conditions of a state or of what is held.
+#define SWITCH_KEYS(more)                                                                          \
+  {"when", ASI_KEY_FORMULA_LIST, AT(when), .required = more,                                       \
+   .text = "conditions, as `x > 1`, or formulas that are positive where they hold: where one "     \
+           "begins to hold, or holds at the start, the block is set"},                             \
+  {                                                                                                \
+    "to", ASI_KEY_FORMULA_LIST, AT(to), .required = more, .with = more ? NULL : "when",            \
+                                        .text = "to what, for each of `when`"                      \
+  }
+#define signal_thing asi_signal_thing
 
 #define AT(field) offsetof(signal_thing, field)
 static const asi_key signal_keys[] = {
@@ -30,6 +39,13 @@ static const asi_key state_keys[] = {
     {"rate", ASI_KEY_FORMULA, AT(def.formula), .required = true,
      .text = "its derivative by the time; as the formula of a signal"},
     {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value at the start"},
+    SWITCH_KEYS(false),
+    {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
+};
+static const asi_key held_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    SWITCH_KEYS(true),
+    {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value until then"},
     {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
 };
 static const asi_key sampled_keys[] = {
@@ -53,6 +69,7 @@ static const asi_key sampled_keys[] = {
 #undef AT
 static const asi_table signal_table = {"signal", NULL, signal_keys, ASI_COUNT(signal_keys)};
 static const asi_table state_table = {"state", NULL, state_keys, ASI_COUNT(state_keys)};
+static const asi_table held_table = {"held", NULL, held_keys, ASI_COUNT(held_keys)};
 static const asi_table sampled_table = {"sampled", NULL, sampled_keys, ASI_COUNT(sampled_keys)};
 
 static void prepare_signal(void *out) { ((signal_thing *)out)->def = as_default_signal_def(); }
@@ -63,17 +80,39 @@ static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *nam
   thing->def.block = name;
   thing->def.kind = (as_signal_kind)kind->code;
   asi_check_period(r, thing->def.period);
-  return as_builder_add_signal(r->builder, &thing->def, NULL, error);
+  const as_status status = as_builder_add_signal(r->builder, &thing->def, NULL, error);
+  return status ? status : asi_add_switches(r, thing, error);
+}
+
+as_status asi_add_switches(asi_reader *r, const asi_signal_thing *thing, as_error *error) {
+  as_status status = AS_OK;
+  if (thing->when.n != thing->to.n)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, thing->def.block,
+                    "There are %d conditions in `when`, but %d formulas in `to`.", thing->when.n,
+                    thing->to.n);
+  for (int i = 0; i < thing->when.n && status == AS_OK; ++i) {
+    const as_setting set = {thing->def.output, thing->to.text[i]};
+    as_switch_def def = as_default_switch_def();
+    def.block = thing->def.block;
+    def.when = thing->when.text[i];
+    def.set = &set;
+    def.n_set = 1;
+    status = as_builder_add_switch(r->builder, &def, error);
+  }
+  return status;
 }
 
 // ---- linear systems ---------------------------------------------------------------------------------
 
 enum { A, B, C, D, N_MATRICES };
 
+static const char *const matrix_letter[N_MATRICES] = {"A", "B", "C", "D"};
+
 typedef struct linear_thing {
   as_linear_def def;
   asi_rows matrix[N_MATRICES];
   const char *file[N_MATRICES]; ///< NULL: none
+  const char *system;           ///< a MAT file with all of them; likewise
   asi_texts inputs, outputs;
   asi_rows start;
   const char *unit;
@@ -83,7 +122,8 @@ typedef struct linear_thing {
 #define FILE_KEY(name, number, of)                                                                 \
   {                                                                                                \
     name, ASI_KEY_PATH, AT(file[number]), .instead_of = of,                                        \
-                                          .text = "the same from a Matrix Market file"             \
+                                          .text = "the same from a file: Matrix Market, .csv, "    \
+                                                  "or a variable of a .mat of version 4"           \
   }
 static const asi_key linear_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
@@ -96,6 +136,9 @@ static const asi_key linear_keys[] = {
     FILE_KEY("C_file", C, "C"),
     {"D", ASI_KEY_ROWS, AT(matrix[D]), .least = 1, .otherwise = "zeros", .text = "likewise"},
     FILE_KEY("D_file", D, "D"),
+    {"file", ASI_KEY_PATH, AT(system),
+     .text = "a .mat file of version 4 with those of A, B, C and D that are not given, as "
+             "`alphastep linearize --format mat` writes them"},
     {"inputs", ASI_KEY_FORMULA_LIST, AT(inputs), .text = "w: formulas, as that of a signal"},
     {"outputs", ASI_KEY_TEXTS, AT(outputs), .otherwise = "y1, y2, ...; of a single one none",
      .text = "names of y: blocks.NAME.OUTPUT"},
@@ -116,9 +159,50 @@ static const asi_table linear_table = {"linear system", NULL, linear_keys, ASI_C
 
 static void prepare_linear(void *out) { ((linear_thing *)out)->def = as_default_linear_def(); }
 
-/// A matrix from a file as rows.
-static as_status read_matrix(asi_reader *r, const char *path, asi_rows *out, as_error *error) {
+static bool ends_with(const char *path, const char *end) {
+  const size_t n = strlen(path), m = strlen(end);
+  return n > m && strcmp(path + n - m, end) == 0;
+}
+
+/// A matrix from comma-separated values or a MAT file as rows; out->number stays NULL where a MAT file has no such variable.
+static as_status read_bytes(asi_reader *r, const char *path, const char *letter, asi_rows *out,
+                            as_error *error) {
+  const char *why;
+  size_t size;
+  asi_file file = {.path = path};
+  char *bytes = asi_read_whole(r, &file, &size, &why);
+  if (bytes == NULL) {
+    r->unreadable = true;
+    return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.200s cannot be read: %s.", path, why);
+  }
+  const as_machine *noted = r->machine; // once, though several matrices are in it
+  if (noted->n_files == 0 || strcmp(noted->files[noted->n_files - 1].path, path) != 0)
+    asi_note_bytes(r, path, bytes, size);
+  asi_matrix m = ends_with(path, ".mat") ? asi_matrix_of_mat(bytes, size, letter)
+                                         : asi_matrix_of_csv(bytes, size);
+  free(bytes);
+  as_status status = m.no_memory ? asi_fail_memory(error) : AS_OK;
+  if (m.sentence[0] && m.line > 0)
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s, line %d: %s.", path,
+                      m.line, m.sentence);
+  else if (m.sentence[0])
+    status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%.200s: %s.", path, m.sentence);
+  if (m.number) {
+    const size_t count = (size_t)m.rows * (size_t)m.columns * sizeof(double);
+    *out = (asi_rows){asi_arena_take(&r->scratch, count), m.rows, m.columns};
+    if (out->number) memcpy(out->number, m.number, count);
+    if (out->number == NULL) status = asi_fail_memory(error);
+  }
+  free(m.number);
+  return status;
+}
+
+/// A matrix from a file as rows, `letter` in a MAT file.
+static as_status read_matrix(asi_reader *r, const char *path, const char *letter, asi_rows *out,
+                             as_error *error) {
   as_sparse *m = NULL;
+  if (ends_with(path, ".csv") || ends_with(path, ".mat"))
+    return read_bytes(r, path, letter, out, error);
   as_status status = as_sparse_read(path, &m, error);
   if (status) return status;
   asi_note_file(r, path);
@@ -224,9 +308,19 @@ static as_status add_linear(asi_reader *r, const asi_kind *kind, const char *nam
   as_linear_def *def = &thing->def;
   const double **const to[N_MATRICES] = {&def->A, &def->B, &def->C, &def->D};
   (void)kind;
+  if (thing->system && !ends_with(thing->system, ".mat"))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "%.200s is no .mat file; matrices from other files are `A_file`, `B_file`, "
+                    "`C_file` and `D_file`.",
+                    thing->system);
   for (int k = 0; k < N_MATRICES; ++k) {
-    const as_status status =
-        thing->file[k] ? read_matrix(r, thing->file[k], &thing->matrix[k], error) : AS_OK;
+    const bool system = thing->system && !thing->matrix[k].number && !thing->file[k];
+    const char *path = system ? thing->system : thing->file[k];
+    as_status status =
+        path ? read_matrix(r, path, matrix_letter[k], &thing->matrix[k], error) : AS_OK;
+    if (status == AS_OK && path && !system && !thing->matrix[k].number)
+      status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name, "%.200s has no variable %s.",
+                        path, matrix_letter[k]);
     if (status) return status;
     *to[k] = thing->matrix[k].number;
   }
@@ -347,6 +441,14 @@ const asi_kind
                        .text = "a formula, y = formula, solved for together with the motion"},
     asi_state_kind = {"state",        AS_SIGNAL_STATE, &state_table, sizeof(signal_thing),
                       prepare_signal, add_signal,      true,         .text = "a state, x' = rate"},
+    asi_held_kind = {"held",
+                     AS_SIGNAL_HELD,
+                     &held_table,
+                     sizeof(signal_thing),
+                     prepare_signal,
+                     add_signal,
+                     true,
+                     .text = "a number that stays as it is until a condition begins to hold"},
     asi_sampled_kind = {"sampled",
                         AS_SIGNAL_SAMPLED,
                         &sampled_table,
@@ -395,14 +497,15 @@ static void declare_many(asi_reader *r, const asi_value *key, const char *name, 
 static int count_rows(asi_reader *r, const asi_value *v, const char *name, const char *file) {
   const asi_value *rows = asi_value_get(v, name), *path = asi_value_get(v, file);
   if (rows) return rows->type == ASI_LIST ? rows->count : 0;
+  if (path == NULL) path = asi_value_get(v, "file");
   if (path == NULL || path->type != ASI_TEXT) return 0;
   const char *beside = asi_beside(r, path);
-  as_sparse *m = NULL;
+  const int noted = r->machine->n_files;
+  asi_rows matrix = {NULL, 0, 0};
   as_error error;
-  if (beside == NULL || as_sparse_read(beside, &m, &error)) return 0;
-  const int n = m->rows;
-  as_sparse_destroy(m);
-  return n;
+  if (beside) (void)read_matrix(r, beside, name, &matrix, &error); // what is wrong is said later
+  r->machine->n_files = noted;
+  return matrix.n;
 }
 
 static void declare_linear(asi_reader *r, const asi_value *key, const asi_value *v,

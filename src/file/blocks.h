@@ -3,6 +3,16 @@
 #define ALPHASTEP_FILE_BLOCKS_H
 
 #include "file/reader.h"
+#include "file/table.h"
+
+/// What is read of a signal, a state, a sampled or a held block.
+typedef struct asi_signal_thing {
+  as_signal_def def;
+  asi_texts when, to; ///< of a state or what is held
+} asi_signal_thing;
+
+/// Adds the switches of a signal that has been added.
+as_status asi_add_switches(asi_reader *r, const asi_signal_thing *thing, as_error *error);
 
 /// Makes the names of a mapping's blocks known to the builder: before formulas are read that use them.
 void asi_declare_blocks(asi_reader *r, const asi_value *map);

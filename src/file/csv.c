@@ -151,3 +151,64 @@ asi_csv asi_csv_parse(const char *text, size_t size, const int column[2]) {
   }
   return csv;
 }
+
+enum { MOST_COLUMNS = 100000 };
+
+/// All fields of a line as numbers; the field that is none is told.
+static bool take_all(asi_csv *csv, line l, char separator, double **number, int *room, int *n) {
+  const char *end = l.at + l.n, *from = l.at;
+  for (*n = 0;;) {
+    const char *to = from;
+    while (to < end && (separator == ' ' ? !is_blank(*to) : *to != separator)) ++to;
+    const line f = trim((line){from, (size_t)(to - from)});
+    if (*n == *room) {
+      const int more = 2 * *room + 16;
+      double *grown = realloc(*number, (size_t)more * sizeof *grown);
+      if (grown == NULL) {
+        csv->no_memory = 1;
+        return false;
+      }
+      *number = grown;
+      *room = more;
+    }
+    if (!is_number(f, &(*number)[*n])) return refuse_field(csv, f, *n + 1);
+    if (!isfinite((*number)[*n])) return refuse(csv, "a number is too large");
+    if (++*n > MOST_COLUMNS) return refuse(csv, "more than 100000 columns");
+    if (to == end) return true;
+    from = to + 1;
+    while (separator == ' ' && from < end && is_blank(*from)) ++from;
+  }
+}
+
+/// Whether no field of a line is a number.
+static bool is_all_title(line l, char separator) {
+  double number;
+  line f;
+  for (int k = 1; field(l, separator, k, &f); ++k)
+    if (is_number(f, &number)) return false;
+  return true;
+}
+
+asi_csv asi_csv_rows(const char *text, size_t size, asi_csv_fn *take, void *user) {
+  asi_csv csv = {0};
+  const char *at = text, *end = text + size;
+  char separator = '\0';
+  double *number = NULL;
+  int room = 0, rows = 0, n;
+  bool good = true;
+  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) at += 3;
+  while (good && at < end) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (stop == NULL) stop = end;
+    const line l = trim((line){at, (size_t)(stop - at)});
+    at = stop < end ? stop + 1 : end;
+    ++csv.line;
+    if (l.n == 0 || l.at[0] == '#') continue;
+    if (rows++ == 0 && is_all_title(l, separator_of(l))) continue;
+    if (separator == '\0') separator = separator_of(l);
+    good = take_all(&csv, l, separator, &number, &room, &n) && take(number, n, user);
+  }
+  if (good) csv.line = 0;
+  free(number);
+  return csv;
+}

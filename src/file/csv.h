@@ -6,6 +6,7 @@
 #ifndef ALPHASTEP_FILE_CSV_H
 #define ALPHASTEP_FILE_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -20,6 +21,12 @@ typedef struct asi_csv {
   char sentence[ASI_CSV_SENTENCE]; ///< what it is; empty: nothing
   int no_memory;
 } asi_csv;
+
+/// Takes the n numbers of a row; false: no more.
+typedef bool asi_csv_fn(const double *number, int n, void *user);
+
+/// Reads all columns of all rows; `line` is also that of a row that was not taken. It keeps no numbers.
+asi_csv asi_csv_rows(const char *text, size_t size, asi_csv_fn *take, void *user);
 
 /// Reads the columns numbered from 1 of `size` characters; the first must increase. Needs the C locale. Without
 /// number there is a sentence, or no memory.

@@ -24,7 +24,7 @@ static const asi_key template_keys[] = {
     {"keys", ASI_KEY_FORMULA_MAP, AT(keys),
      .text = "what may be given, with what holds otherwise; null: it must be given"},
     {"blocks", ASI_KEY_THINGS, AT(blocks), .required = true, .section = &asi_block_section,
-     .text = "signals, states and samples that it makes; `value` is the block's own"},
+     .text = "signals, states, samples and held numbers that it makes; `value` is the block's own"},
 };
 #undef AT
 const asi_table asi_own_template_table = {"template", NULL, template_keys,
@@ -142,23 +142,24 @@ static const char *fill(filling *f, const asi_value *v, const char *block) {
   return text;
 }
 
-/// A mapping with all its texts filled.
+/// A value with all its texts filled; those that have nothing to fill are as they were. NULL: likewise.
 static const asi_value *fill_all(filling *f, const asi_value *v, const char *block) {
   asi_arena *arena = &f->r->scratch;
+  const bool map = v->type == ASI_MAP, text = v->type == ASI_TEXT && strchr(v->text, '{');
+  if (!map && !text && v->type != ASI_LIST) return v;
   asi_value *out = asi_arena_take(arena, sizeof *out);
   if (out == NULL) return NULL;
   *out = *v;
-  out->item = asi_arena_take(arena, 2 * (size_t)v->count * sizeof *out->item);
-  for (int i = 0; i < 2 * v->count && out->item; ++i) {
-    out->item[i] = v->item[i];
-    if (i % 2 == 0 || v->item[i]->type != ASI_TEXT || strchr(v->item[i]->text, '{') == NULL)
-      continue;
-    asi_value *filled = asi_arena_take(arena, sizeof *filled);
-    const char *text = fill(f, v->item[i], block);
-    if (filled == NULL || text == NULL) return NULL;
-    *filled = *v->item[i];
-    filled->text = text;
-    out->item[i] = filled;
+  if (text) {
+    out->text = fill(f, v, block);
+    return out->text ? out : NULL;
+  }
+  const int n = map ? 2 * v->count : v->count;
+  out->item = asi_arena_take(arena, (size_t)n * sizeof *out->item);
+  for (int i = 0; i < n && out->item; ++i) {
+    const bool is_key = map && i % 2 == 0;
+    out->item[i] = is_key ? v->item[i] : fill_all(f, v->item[i], block);
+    if (out->item[i] == NULL) return NULL;
   }
   return out->item ? out : NULL;
 }
@@ -167,9 +168,23 @@ static const asi_value *fill_all(filling *f, const asi_value *v, const char *blo
 static const asi_kind *kind_of(asi_reader *r, const asi_value *key, const asi_value *v) {
   const asi_kind *kind = asi_kind_of(r, v, key, &asi_block_section);
   if (kind == NULL || kind == &asi_signal_kind || kind == &asi_state_kind ||
-      kind == &asi_sampled_kind)
+      kind == &asi_sampled_kind || kind == &asi_held_kind)
     return kind;
-  asi_complain(r, key, "a template is made of signals, states and samples");
+  asi_complain(r, key, "a template is made of signals, states, samples and what is held");
+  return NULL;
+}
+
+/// Where a formula stands that the builder has refused; NULL: it is none of these. The text that was compiled is not the one in the file.
+static const asi_value *slip_of(const asi_reader *r, const asi_signal_thing *thing,
+                                const asi_kind *kind, const asi_value *v) {
+  const char *text = r->builder->slip_text;
+  if (text == NULL) return NULL;
+  if (text == thing->def.formula)
+    return asi_value_get(v, kind == &asi_state_kind ? "rate" : "formula");
+  for (int i = 0; i < thing->when.n; ++i)
+    if (text == thing->when.text[i]) return asi_value_get(v, "when");
+  for (int i = 0; i < thing->to.n; ++i)
+    if (text == thing->to.text[i]) return asi_value_get(v, "to");
   return NULL;
 }
 
@@ -178,21 +193,22 @@ static as_status add_one(filling *f, const asi_value *key, const asi_value *v, c
   asi_reader *r = f->r;
   const asi_kind *kind = kind_of(r, key, v);
   if (kind == NULL) return AS_OK;
-  as_signal_def *def = asi_arena_take(&r->scratch, kind->size); // such a thing begins with it
+  asi_signal_thing *thing = asi_arena_take(&r->scratch, kind->size);
   const asi_value *filled = fill_all(f, v, block);
-  if (def == NULL || asi_out_of_memory(r)) return AS_ERR_MEMORY;
+  if (thing == NULL || asi_out_of_memory(r)) return AS_ERR_MEMORY;
   if (filled == NULL) return AS_OK;
-  kind->prepare(def);
-  asi_read_object(r, filled, key, kind->table, def);
+  as_signal_def *def = &thing->def;
+  kind->prepare(thing);
+  asi_read_object(r, filled, key, kind->table, thing);
   if (!r->broken) asi_check_period(r, def->period);
   if (r->broken) return AS_OK;
   def->block = block;
   def->output = output_of(key);
   def->kind = (as_signal_kind)kind->code;
-  const as_status status = as_builder_add_signal(r->builder, def, NULL, error);
-  if (status != AS_ERR_ARGUMENT || r->builder->slip_text != def->formula) return status;
-  // The text that was compiled is not the one that is in the file.
-  const asi_value *at = asi_value_get(v, kind == &asi_state_kind ? "rate" : "formula");
+  as_status status = as_builder_add_signal(r->builder, def, NULL, error);
+  if (status == AS_OK) status = asi_add_switches(r, thing, error);
+  const asi_value *at = status == AS_ERR_ARGUMENT ? slip_of(r, thing, kind, v) : NULL;
+  if (at == NULL) return status;
   asi_complain(r, at, "as the template is used here: %s", r->builder->slip.sentence);
   return AS_OK;
 }

@@ -114,7 +114,7 @@ static asi_meaning look_up(const char *name, asi_named *named, void *user) {
 
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out,
                   asi_parse_error *slip) {
-  const asi_tables tables = {asi_evaluate_table, r};
+  const asi_tables tables = {asi_evaluate_table, r, asi_evaluate_grid};
   const asi_scope scope = {.find = look_up, .user = r, .depth = r->depth, .tables = &tables};
   return asi_expression_number(text, length, &scope, out, slip) == AS_OK;
 }

@@ -407,18 +407,19 @@ static bool read_texts(asi_reader *r, const asi_value *v, bool one_will_do, asi_
 }
 
 static bool read_formula_list(asi_reader *r, const asi_value *v, asi_texts *out) {
+  const bool one = v->type != ASI_LIST;
   bool good = true;
   const asi_path *outer = r->path;
-  if (!check_count(r, v, 1, INT_MAX, "numbers or formulas")) return false;
-  out->n = v->count;
+  if (!one && !check_count(r, v, 1, INT_MAX, "numbers or formulas")) return false;
+  out->n = one ? 1 : v->count;
   out->text = asi_arena_take(&r->scratch, (size_t)out->n * sizeof *out->text);
   out->value = asi_arena_take(&r->scratch, (size_t)out->n * sizeof(asi_value *));
   if (out->text == NULL || out->value == NULL) return false;
   for (int i = 0; i < out->n; ++i) {
     const asi_path path = {NULL, i, outer};
-    r->path = &path;
-    out->value[i] = v->item[i];
-    good = asi_read_formula(r, v->item[i], &out->text[i]) && good;
+    if (!one) r->path = &path;
+    out->value[i] = one ? v : v->item[i];
+    good = asi_read_formula(r, out->value[i], &out->text[i]) && good;
     r->path = outer;
   }
   return good;
@@ -471,8 +472,8 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_FORMULA:
     return asi_read_formula(r, v, out) &&
            (v->type != ASI_NUMBER || in_range(r, v, key->range, v->number, key->unit));
-  case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
   case ASI_KEY_FORMULA_LIST: return read_formula_list(r, v, out);
+  case ASI_KEY_FORMULAS: return read_formulas(r, v, key, out);
   case ASI_KEY_OBJECT:
     asi_read_object(r, v, v, key->table, out);
     return true; // it has set r->broken itself

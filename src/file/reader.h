@@ -63,6 +63,7 @@ typedef struct asi_named_table {
   const asi_value *value;
   asi_progress progress;
   as_curve def;    ///< for the builder; its points are the machine's
+  as_surface grid; ///< instead, of two variables: nx > 0
   asi_curve curve; ///< to be evaluated while the file is read
 } asi_named_table;
 
@@ -185,6 +186,7 @@ void asi_settle_tables(asi_reader *r);
 asi_meaning asi_find_table(asi_reader *r, const char *name, asi_named *named);
 /// asi_table_fn; user is the reader.
 int asi_evaluate_table(int table, double x, double out[3], void *user);
+int asi_evaluate_grid(int table, double x, double y, double out[6], void *user);
 /// Adds them to the builder.
 as_status asi_give_tables(asi_reader *r, as_error *error);
 void asi_free_tables(asi_reader *r);

@@ -45,7 +45,7 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_CURVE: asi_put(s, "[function](#function)"); break;
   case ASI_KEY_SURFACE: asi_put(s, "[function](#function-of-two-variables)"); break;
   case ASI_KEY_FORMULA: asi_put(s, "[formula](expressions.md)"); break;
-  case ASI_KEY_FORMULA_LIST: asi_put(s, "list of [formulas](expressions.md)"); break;
+  case ASI_KEY_FORMULA_LIST: asi_put(s, "[formula](expressions.md) or list of them"); break;
   case ASI_KEY_FORMULAS: asi_put(s, "%d [formulas](expressions.md)", key->most); break;
   case ASI_KEY_OBJECT: {
     asi_put(s, "[keys](#");

@@ -115,7 +115,10 @@ static void put_value(writer *w, const asi_key *key) {
   case ASI_KEY_FORMULA:
     asi_put(s, "\"type\": [\"number\", \"string\"]%s", range_of(key->range));
     break;
-  case ASI_KEY_FORMULA_LIST: put_array_of_numbers(s, 1, 0, ASI_ANY); break;
+  case ASI_KEY_FORMULA_LIST:
+    asi_put(s, "\"type\": [\"number\", \"string\", \"array\"], \"items\": {\"type\": "
+               "[\"number\", \"string\"]}, \"minItems\": 1");
+    break;
   case ASI_KEY_FORMULAS: put_array_of_numbers(s, key->most, key->most, ASI_ANY); break;
   case ASI_KEY_INTEGER: put_integer(s, key); break;
   case ASI_KEY_BOOLEAN:

@@ -40,8 +40,8 @@ typedef enum asi_key_type {
   ASI_KEY_CURVE,        ///< const as_curve *, good until the thing has been added
   ASI_KEY_SURFACE,      ///< const as_surface *, likewise
   ASI_KEY_FORMULA,      ///< a number or an expression that the builder compiles: const char *
+  ASI_KEY_FORMULA_LIST, ///< one of these or a list of them: asi_texts
   ASI_KEY_FORMULAS,     ///< a list of `most` of these: const char *[most]
-  ASI_KEY_FORMULA_LIST, ///< a list of any number of these: asi_texts
   ASI_KEY_OBJECT,       ///< keys of its own: a struct
   ASI_KEY_THINGS,       ///< a mapping of named things: const asi_value *
   ASI_KEY_SHAPES,       ///< a list of shapes, which are read at once: int, the number of the first

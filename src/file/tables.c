@@ -1,11 +1,13 @@
-/// `tables:` functions of one variable with names, by points or by a CSV file. A table may be used in every expression,
+/// `tables:` functions of one or two variables with names, by points, a grid or a CSV file. A table may be used in every expression,
 /// also in those of parameters; its points may be expressions themselves: each is read when it is asked for first.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/surface.h"
 #include "file/csv.h"
+#include "file/matrix.h"
 #include "file/reader.h"
 
 enum {
@@ -18,8 +20,12 @@ typedef struct table_thing {
   const char *file;
   int column[2]; ///< 0: not given
   double columns[2];
-  int interpolation;
+  asi_rows grid;
+  const char *grid_file;
+  int interpolation; ///< NOT_GIVEN
 } table_thing;
+
+enum { NOT_GIVEN = -1 };
 
 #define AT(field) offsetof(table_thing, field)
 static const asi_key keys[] = {
@@ -30,8 +36,13 @@ static const asi_key keys[] = {
              "before them"},
     {"columns", ASI_KEY_VECTOR, AT(columns), .range = ASI_POSITIVE, .least = 2, .most = 2,
      .with = "file", .otherwise = "[1, 2]", .text = "which columns x and y are, from 1"},
+    {"grid", ASI_KEY_ROWS, AT(grid), .least = 3, .instead_of = "points",
+     .text = "of two variables, name(x, y): a row [0, y1, y2, ...], then for each x a row [x, z1, "
+             "z2, ...]; x and y increase, beyond the ends it goes on straight"},
+    {"grid_file", ASI_KEY_PATH, AT(grid_file), .instead_of = "points",
+     .text = "the same from a file of comma-separated values"},
     {"interpolation", ASI_KEY_CHOICE, AT(interpolation), .choices = asi_interpolations,
-     .otherwise = "spline",
+     .otherwise = "spline; of a grid monotone",
      .text = "between the points: spline is cubic with two continuous derivatives (for motions), "
              "monotone is cubic without overshoot, linear is straight (both for characteristics)"},
 };
@@ -138,8 +149,8 @@ static bool make(asi_reader *r, asi_named_table *table, const table_thing *thing
     x[i] = thing->points.number[2 * i];
     x[n + i] = thing->points.number[2 * i + 1];
   }
-  table->def = (as_curve){
-      .x = x, .y = x + n, .n = n, .interpolation = (as_interpolation)thing->interpolation};
+  const int how = thing->interpolation == NOT_GIVEN ? (int)AS_SPLINE : thing->interpolation;
+  table->def = (as_curve){.x = x, .y = x + n, .n = n, .interpolation = (as_interpolation)how};
   const as_status status = asi_curve_init(&table->curve, &table->def, "The table", &error);
   if (status == AS_ERR_MEMORY)
     r->no_memory = true;
@@ -148,11 +159,73 @@ static bool make(asi_reader *r, asi_named_table *table, const table_thing *thing
   return status == AS_OK;
 }
 
+/// Reads a grid's file into its rows.
+static bool read_grid_file(asi_reader *r, const asi_value *v, table_thing *thing) {
+  const asi_value *at = asi_value_get(v, "grid_file");
+  const char *why;
+  size_t size;
+  asi_file file = {.path = thing->grid_file};
+  char *text = asi_read_whole(r, &file, &size, &why);
+  if (text == NULL) {
+    asi_complain(r, at, "\"%.200s\" cannot be read: %s", thing->grid_file, why);
+    r->unreadable = true;
+    return false;
+  }
+  asi_note_bytes(r, thing->grid_file, text, size);
+  asi_matrix m = asi_matrix_of_csv(text, size);
+  free(text);
+  r->no_memory = r->no_memory || m.no_memory;
+  if (m.sentence[0] && m.line > 0)
+    asi_complain(r, at, "\"%.200s\", line %d: %s", thing->grid_file, m.line, m.sentence);
+  else if (m.sentence[0])
+    asi_complain(r, at, "\"%.200s\": %s", thing->grid_file, m.sentence);
+  if (m.number == NULL) return false;
+  const size_t count = (size_t)m.rows * (size_t)m.columns * sizeof(double);
+  thing->grid = (asi_rows){asi_arena_take(&r->scratch, count), m.rows, m.columns};
+  if (thing->grid.number) memcpy(thing->grid.number, m.number, count);
+  free(m.number);
+  return thing->grid.number != NULL;
+}
+
+/// The same as make(), of two variables.
+static bool make_grid(asi_reader *r, asi_named_table *table, const table_thing *thing) {
+  const int nx = thing->grid.n - 1, ny = thing->grid.columns - 1;
+  as_error error;
+  if (nx < 2 || ny < 2) {
+    asi_complain(r, table->value, "a grid has two rows and two columns of values at least");
+    return false;
+  }
+  const size_t columns = (size_t)ny + 1;
+  double *x = asi_arena_take(r->arena,
+                             ((size_t)nx + (size_t)ny + (size_t)nx * (size_t)ny) * sizeof(double));
+  if (x == NULL) return false;
+  double *y = x + nx, *z = y + ny;
+  memcpy(y, thing->grid.number + 1, (size_t)ny * sizeof(double));
+  for (int i = 0; i < nx; ++i) {
+    const double *row = thing->grid.number + ((size_t)i + 1) * columns;
+    x[i] = row[0];
+    memcpy(z + (size_t)i * (size_t)ny, row + 1, (size_t)ny * sizeof(double));
+  }
+  const int how = thing->interpolation == NOT_GIVEN ? (int)AS_MONOTONE : thing->interpolation;
+  table->grid = (as_surface){
+      .x = x, .y = y, .z = z, .nx = nx, .ny = ny, .interpolation = (as_interpolation)how};
+  table->curve = (asi_curve){.surface = NULL};
+  const as_status status =
+      asi_surface_make(&table->grid, "The table", &table->curve.surface, &error);
+  if (status == AS_ERR_MEMORY)
+    r->no_memory = true;
+  else if (status)
+    asi_complain(r, table->value, "%s", error.message);
+  return status == AS_OK;
+}
+
 static bool read_table(asi_reader *r, asi_named_table *table) {
-  table_thing thing = {.columns = {1.0, 2.0}};
+  table_thing thing = {.columns = {1.0, 2.0}, .interpolation = NOT_GIVEN};
   r->broken = false;
   asi_read_object(r, table->value, table->value, &asi_points_table, &thing);
   if (r->broken || asi_out_of_memory(r)) return false;
+  if (thing.grid_file && !read_grid_file(r, table->value, &thing)) return false;
+  if (thing.grid.number) return make_grid(r, table, &thing);
   if (thing.file && !read_csv(r, table->value, &thing)) return false;
   return increases(r, table->value, &thing.points) && make(r, table, &thing);
 }
@@ -196,12 +269,20 @@ asi_meaning asi_find_table(asi_reader *r, const char *name, asi_named *named) {
   if (found < 0) return ASI_MEANS_NOTHING;
   named->index = found;
   named->sentence[0] = '\0';
-  return settle(r, found, named->depth, named->sentence) ? ASI_MEANS_TABLE : ASI_MEANS_MISTAKE;
+  if (!settle(r, found, named->depth, named->sentence)) return ASI_MEANS_MISTAKE;
+  named->arguments = r->named_tables[found].grid.nx > 0 ? 2 : 1;
+  return ASI_MEANS_TABLE;
 }
 
 int asi_evaluate_table(int table, double x, double out[3], void *user) {
   const asi_reader *r = user;
   return asi_curve_evaluate(&r->named_tables[table].curve, x, out);
+}
+
+int asi_evaluate_grid(int table, double x, double y, double out[6], void *user) {
+  const asi_reader *r = user;
+  asi_surface_all(r->named_tables[table].curve.surface, x, y, out);
+  return AS_DONE;
 }
 
 void asi_collect_tables(asi_reader *r) {
@@ -229,9 +310,10 @@ as_status asi_give_tables(asi_reader *r, as_error *error) {
   as_status status = AS_OK;
   for (int i = 0; i < r->n_named_tables && status == AS_OK; ++i) {
     const asi_named_table *table = &r->named_tables[i];
-    if (table->progress == ASI_READY)
-      status =
-          as_builder_add_table(r->builder, asi_names_get(&r->table_names, i), &table->def, error);
+    const char *name = asi_names_get(&r->table_names, i);
+    if (table->progress != ASI_READY) continue;
+    status = table->grid.nx > 0 ? as_builder_add_surface(r->builder, name, &table->grid, error)
+                                : as_builder_add_table(r->builder, name, &table->def, error);
   }
   return status;
 }

@@ -5,7 +5,7 @@
 #include "alphastep/model.h"
 #include "file/table.h"
 
-enum { MOST_KEYS = 48, MOST_ITEMS = 4 };
+enum { MOST_KEYS = 48, MOST_ITEMS = 8 };
 
 /// What is read of a template.
 typedef struct template_thing {
@@ -14,13 +14,16 @@ typedef struct template_thing {
   double start[2], period, offset, delay;
 } template_thing;
 
-/// A signal that a template makes.
+/// A signal that a template makes, or a switch.
 typedef struct item {
   const char *output; ///< "": the block's own
   as_signal_kind kind;
   const char *formula; ///< NULL: there are no more
   int starts;          ///< which start of the block is its own, from 1; 0: it starts at 0
   bool after;          ///< as_signal_def.after
+  const char *when;    ///< of a switch: where it sets `output` to `formula`; NULL: it is a signal
+  const char *also;    ///< what it sets besides; NULL: nothing
+  const char *also_to; ///< to what
 } item;
 
 typedef struct template {
@@ -103,17 +106,25 @@ asi_add_fn asi_template_add;
                                          .text = words},                                           \
                                         {__VA_ARGS__}};
 #define Y(name, text)                                                                              \
-  { name, AS_SIGNAL_OUTPUT, text, 0, false }
+  { name, AS_SIGNAL_OUTPUT, text, 0, false, NULL, NULL, NULL }
 #define X(name, text, starts)                                                                      \
-  { name, AS_SIGNAL_STATE, text, starts, false }
+  { name, AS_SIGNAL_STATE, text, starts, false, NULL, NULL, NULL }
 #define U(name, text, starts, after)                                                               \
-  { name, AS_SIGNAL_SAMPLED, text, starts, after }
+  { name, AS_SIGNAL_SAMPLED, text, starts, after, NULL, NULL, NULL }
+#define H(name, starts)                                                                            \
+  { name, AS_SIGNAL_HELD, "", starts, false, NULL, NULL, NULL }
+#define WHEN(condition, name, text)                                                                \
+  { name, AS_SIGNAL_HELD, text, 0, false, condition, NULL, NULL }
+#define WHEN_BOTH(condition, name, text, second, second_text)                                      \
+  { name, AS_SIGNAL_HELD, text, 0, false, condition, second, second_text }
 
 extern const template asi_rate_limit_template, asi_comparison_template, asi_and_template,
     asi_or_template, asi_not_template, asi_latch_template, asi_counter_template,
     asi_reset_integrator_template, asi_noise_template, asi_filtered_noise_template,
     asi_smooth_dead_zone_template, asi_smooth_relay_template,
     asi_smooth_hysteresis_template; // logic_templates.c
+extern const template asi_relay_template, asi_hysteresis_template, asi_located_saturation_template,
+    asi_located_integrator_template, asi_backlash_template; // switched_templates.c
 extern const template asi_force_actuator_template, asi_cylinder_template,
     asi_damper_template; // actuator_templates.c
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -84,6 +85,9 @@ static const asi_key saturation_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "
 static const asi_key dead_zone_keys[] = {TYPE, INPUT, NEEDS(1, "lower", NULL, "where it begins"),
                                          NEEDS(2, "upper", NULL, "where it ends"), UNIT};
 static const asi_key lookup_keys[] = {TYPE, INPUT, TABLE, UNIT};
+static const asi_key lookup_two_keys[] = {
+    TYPE, NEEDS(0, "x", NULL, "the first variable, a formula as that of a signal"),
+    NEEDS(1, "y", NULL, "the second variable"), TABLE, UNIT};
 static const asi_key switch_keys[] = {TYPE, NEEDS(0, "condition", NULL, "e.g. `t > 1`"),
                                       NEEDS(1, "input", NULL, "where it holds"),
                                       NEEDS(2, "otherwise", NULL, "where it does not"), UNIT};
@@ -198,6 +202,8 @@ TEMPLATE(smooth, saturation_keys, "smooth_saturation",
 TEMPLATE(dead_zone, dead_zone_keys, "dead_zone", "y = input beyond lower and upper, 0 in between",
          Y("", "{input} - max({lower}, min({upper}, {input}))"))
 TEMPLATE(lookup, lookup_keys, "lookup", "y = table(input)", Y("", "{!table}({input})"))
+TEMPLATE(lookup_two, lookup_two_keys, "lookup_two", "y = table(x, y), a table of a grid",
+         Y("", "{!table}({x}, {y})"))
 TEMPLATE(switch, switch_keys, "switch", "y = input where the condition holds, otherwise the other",
          Y("", "if({condition}, {input}, {otherwise})"))
 TEMPLATE(delay, delay_keys, "delay", "a delay by Pade's approximation of second order",
@@ -239,6 +245,7 @@ static const asi_kind *const kinds[] = {
     &asi_signal_kind,
     &asi_state_kind,
     &asi_sampled_kind,
+    &asi_held_kind,
     &asi_linear_kind,
     &asi_transfer_kind,
     &asi_own_template_kind,
@@ -264,6 +271,7 @@ static const asi_kind *const kinds[] = {
     &asi_smooth_template.kind,
     &asi_dead_zone_template.kind,
     &asi_lookup_template.kind,
+    &asi_lookup_two_template.kind,
     &asi_switch_template.kind,
     &asi_delay_template.kind,
     &asi_step_template.kind,
@@ -289,6 +297,11 @@ static const asi_kind *const kinds[] = {
     &asi_smooth_dead_zone_template.kind,
     &asi_smooth_relay_template.kind,
     &asi_smooth_hysteresis_template.kind,
+    &asi_relay_template.kind,
+    &asi_hysteresis_template.kind,
+    &asi_located_saturation_template.kind,
+    &asi_located_integrator_template.kind,
+    &asi_backlash_template.kind,
     &asi_force_actuator_template.kind,
     &asi_cylinder_template.kind,
     &asi_damper_template.kind,
@@ -345,7 +358,9 @@ static as_status check_given(asi_reader *r, const char *name, as_error *error) {
 }
 
 /// Tables that are not there, limits the wrong way round, more samples than can be.
-static void check_keys(asi_reader *r, const template_thing *thing) {
+static void check_keys(filling *f) {
+  asi_reader *r = f->r;
+  const template_thing *thing = f->thing;
   const asi_value *table = asi_value_get(r->thing, "table");
   const asi_names *all = &r->builder->names[ASI_SORT_TABLE];
   if (thing->table && asi_names_find(all, thing->table) < 0) {
@@ -356,12 +371,29 @@ static void check_keys(asi_reader *r, const template_thing *thing) {
       asi_complain(r, table, "there is no table \"%.60s\"%s", thing->table, asi_hint_text(&hint));
     r->broken = true; // of one that is there, it has been said what is wrong
   }
-  const asi_value *lower = asi_value_get(r->thing, "lower"),
-                  *upper = asi_value_get(r->thing, "upper");
-  if (lower && upper && lower->type == ASI_NUMBER && upper->type == ASI_NUMBER &&
-      !(lower->number < upper->number))
-    asi_complain(r, upper, "the upper limit must be above the lower one, %g", lower->number);
+  const char *lower = look_up("lower", f), *upper = look_up("upper", f);
+  char *end[2] = {NULL, NULL};
+  const double from = lower ? strtod(lower, &end[0]) : 0.0, to = upper ? strtod(upper, &end[1]) : 0;
+  if (end[0] && end[1] && *end[0] == '\0' && *end[1] == '\0' && !(from < to)) {
+    const asi_value *at = asi_value_get(r->thing, "upper");
+    asi_complain(r, at ? at : r->thing, "the upper limit must be above the lower one, %g", from);
+  }
   asi_check_period(r, thing->period);
+}
+
+static const char *name_of(const char *output) { return output[0] ? output : NULL; }
+
+static as_status add_switch(filling *f, const char *name, const item *x, as_error *error) {
+  as_switch_def def = as_default_switch_def();
+  as_setting set[2] = {{name_of(x->output), fill(f, name, x->formula)}};
+  def.block = name;
+  def.when = fill(f, name, x->when);
+  def.set = set;
+  def.n_set = x->also ? 2 : 1;
+  if (x->also) set[1] = (as_setting){name_of(x->also), fill(f, name, x->also_to)};
+  if (def.when == NULL || set[0].formula == NULL || (x->also && set[1].formula == NULL))
+    return AS_ERR_MEMORY;
+  return as_builder_add_switch(f->r->builder, &def, error);
 }
 
 as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name, void *read,
@@ -369,16 +401,20 @@ as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name
   const template *of = (const template *)(const void *)kind;
   const template_thing *thing = read;
   filling f = {.r = r, .table = kind->table, .thing = thing};
-  check_keys(r, thing);
+  check_keys(&f);
   if (r->broken) return AS_OK;
   as_status status = check_given(r, name, error);
   for (int i = 0; i < MOST_ITEMS && of->item[i].formula && status == AS_OK; ++i) {
     const item *x = &of->item[i];
     as_signal_def def = as_default_signal_def();
+    if (x->when) {
+      status = add_switch(&f, name, x, error);
+      continue;
+    }
     def.block = name;
-    def.output = x->output[0] ? x->output : NULL;
+    def.output = name_of(x->output);
     def.kind = x->kind;
-    def.formula = fill(&f, name, x->formula);
+    def.formula = x->kind == AS_SIGNAL_HELD ? NULL : fill(&f, name, x->formula);
     def.unit = x->output[0] ? NULL : thing->unit;
     def.start = x->starts > 0 ? thing->start[x->starts - 1] : 0.0;
     if (x->kind == AS_SIGNAL_SAMPLED) {
@@ -387,7 +423,7 @@ as_status asi_template_add(asi_reader *r, const asi_kind *kind, const char *name
       def.delay = x->output[0] ? 0.0 : thing->delay;
       def.after = x->after;
     }
-    if (def.formula == NULL) return AS_ERR_MEMORY;
+    if (def.formula == NULL && x->kind != AS_SIGNAL_HELD) return AS_ERR_MEMORY;
     status = as_builder_add_signal(r->builder, &def, NULL, error);
   }
   return status;

@@ -155,7 +155,7 @@ static as_status append(as_builder *b, const asi_measures *all, asi_curve_ref fo
 
 /// Compiles a formula and appends its element.
 static as_status compile(as_builder *b, asi_measures *all, const char *text, const char *what,
-                         int signal, as_error *error) {
+                         int signal, bool margin, as_error *error) {
   const asi_wish wish = {
       .what = what, .time = true, .parameters = true, .measures = all, .signals = true};
   asi_expression *e = NULL;
@@ -165,6 +165,7 @@ static as_status compile(as_builder *b, asi_measures *all, const char *text, con
   b->curve = array;
   as_status status = asi_builder_compile(b, text, &wish, &e, error);
   if (status) return status;
+  if (margin) asi_expression_margin(e);
   const bool fits = e->n_slots <= ASI_FORMULA_SLOTS;
   asi_formula *formula = fits ? asi_formula_make(e, text, false, what, b->table) : NULL;
   free(e);
@@ -180,7 +181,7 @@ static as_status compile(as_builder *b, asi_measures *all, const char *text, con
 
 /// The element of a formula; what a failure leaves is taken back.
 as_status asi_builder_block_formula(as_builder *b, const char *text, const char *what, int signal,
-                                    int *element, as_error *error) {
+                                    bool margin, int *element, as_error *error) {
   const asi_mark mark = asi_builder_mark(b);
   asi_measures *all = asi_calloc(1, sizeof *all);
   if (all == NULL) return asi_fail_memory(error);
@@ -188,7 +189,7 @@ as_status asi_builder_block_formula(as_builder *b, const char *text, const char 
   all->of_block = true;
   all->n_bodies = 1;
   all->body[0] = ASI_GROUND;
-  const as_status status = compile(b, all, text, what, signal, error);
+  const as_status status = compile(b, all, text, what, signal, margin, error);
   free(all);
   if (status) asi_builder_reset(b, mark);
   *element = status ? -1 : b->n_elements - 1;
@@ -201,7 +202,7 @@ as_status asi_builder_check_block_formula(as_builder *b, const char *block, cons
   char what[96];
   int element;
   snprintf(what, sizeof what, "A formula of block \"%.48s\"", block);
-  const as_status status = asi_builder_block_formula(b, text, what, -1, &element, error);
+  const as_status status = asi_builder_block_formula(b, text, what, -1, false, &element, error);
   asi_builder_reset(b, mark);
   return status;
 }
@@ -259,13 +260,14 @@ as_status as_builder_add_signal(as_builder *b, const as_signal_def *def, as_sign
                                 as_error *error) {
   const as_status made = ASI_CHECK_DEFINITION(as_signal_def, def, error);
   if (made) return made;
-  int number, element;
+  int number, element = -1;
   char what[96];
   const char *block = def->block ? def->block : "";
   const int n_signals = b->n_signals;
-  if (def->formula == NULL)
-    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block, "The block \"%s\" has no formula.",
-                    block);
+  if ((def->formula == NULL) != (def->kind == AS_SIGNAL_HELD))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, block, "The block \"%s\" %s.", block,
+                    def->formula ? "is held: switches set it, it has no formula"
+                                 : "has no formula");
   as_status status = AS_OK;
   if (def->kind == AS_SIGNAL_SAMPLED)
     status = asi_check_sampling(block, def->period, def->offset, def->delay, error);
@@ -274,8 +276,8 @@ as_status as_builder_add_signal(as_builder *b, const as_signal_def *def, as_sign
   if (status) return status;
   snprintf(what, sizeof what, "The formula of block \"%.48s\"", block);
   status = asi_signal_set_unit(&b->signal[number], block, def->unit, error);
-  if (status == AS_OK)
-    status = asi_builder_block_formula(b, def->formula, what, number, &element, error);
+  if (status == AS_OK && def->formula)
+    status = asi_builder_block_formula(b, def->formula, what, number, false, &element, error);
   if (status) {
     asi_builder_take_back(b, n_signals);
     return status;
@@ -368,7 +370,7 @@ static as_status add_inputs(as_builder *b, const as_linear_def *def, asi_linear_
       status = asi_builder_new_signal(b, def->block, output, &signal, error);
     }
     if (status == AS_OK)
-      status = asi_builder_block_formula(b, def->input[j], what, signal, &element, error);
+      status = asi_builder_block_formula(b, def->input[j], what, signal, false, &element, error);
     if (status) break;
     l->element[j] = element;
     if (l->sampled) continue;

@@ -11,9 +11,6 @@ as_status asi_builder_new_signal(as_builder *b, const char *block, const char *o
                                  as_error *error);
 /// Takes back what a failure has left of signals: the first `n` were there, and those of a linear system that is not.
 void asi_builder_take_back(as_builder *b, int n);
-/// The element of a formula of a signal (-1: of none); what a failure leaves is taken back.
-as_status asi_builder_block_formula(as_builder *b, const char *text, const char *what, int signal,
-                                    int *element, as_error *error);
 
 as_status asi_check_sampling(const char *block, double period, double offset, double delay,
                              as_error *error);

@@ -108,7 +108,7 @@ static as_status add_signals(as_builder *b, const as_plugin_block_def *def, asi_
     if (status == AS_OK && role == 'u') {
       char what[128];
       snprintf(what, sizeof what, "Input \"%s\" of block \"%.40s\"", list[i].name, def->block);
-      status = asi_builder_block_formula(b, def->input[i], what, number, &element, error);
+      status = asi_builder_block_formula(b, def->input[i], what, number, false, &element, error);
       l->element[i] = element;
     }
     if (status) break;

@@ -2,8 +2,11 @@
 #ifndef ALPHASTEP_MODEL_BLOCKS_H
 #define ALPHASTEP_MODEL_BLOCKS_H
 
+#include "model/builder.h"
 #include "model/model.h"
 #include "model/plugin_blocks.h"
+
+enum { ASI_SWITCH_NAME = 64 };
 
 /// A formula of a block in its place.
 typedef struct asi_row_place {
@@ -33,6 +36,13 @@ typedef struct asi_sampler_place {
   int linear;
 } asi_sampler_place;
 
+/// A switch in its place.
+typedef struct asi_switch_place {
+  const as_model *model;
+  asi_switch of;
+  char name[ASI_SWITCH_NAME];
+} asi_switch_place;
+
 struct asi_control {
   int n_x, n_y, n_held; ///< held signals behind parameters and turns
   int n_signals, n_blocks;
@@ -52,6 +62,9 @@ struct asi_control {
   asi_sampler_place *sampler;
   as_sampler_def *sampler_def;
   int n_samplers;
+  asi_switch_place *switch_;
+  as_event_def *switch_def;
+  int n_switches;
   int *list; ///< slots and positions
   size_t n_list;
   size_t *linear_position; ///< n_linear: where positions of its entries begin
@@ -87,6 +100,10 @@ void asi_blocks_explain(const as_model *m, const as_point *at, int element, char
 int asi_blocks_measure(const as_model *m, const as_point *at, int element, double *out);
 /// The value of an output as it is at a sample, from formulas if it depends on what is sampled.
 int asi_blocks_output_at_sample(const as_model *m, const as_point *at, int y, double *out);
+/// The value of a formula. `fresh`: outputs that depend on held signals are found anew from those in at->u.
+int asi_blocks_value(const as_model *m, const as_point *at, int element, bool fresh, double *out);
+/// The events of switches, when formulas have their slots.
+as_status asi_switches_make(as_model *m, const as_builder *b, as_error *error);
 /// as_sampler_def.sample; `user` is an asi_sampler_place.
 int asi_blocks_sample(const as_point *at, double *out, void *user);
 

@@ -32,10 +32,14 @@ static as_status check_declared(const as_model *m, const as_builder *b, as_error
   return AS_OK;
 }
 
+static bool is_held(as_signal_kind kind) {
+  return kind == AS_SIGNAL_SAMPLED || kind == AS_SIGNAL_HELD;
+}
+
 int asi_blocks_held(const as_builder *b) {
   double n = 0.0;
   for (int i = 0; i < b->n_signals; ++i)
-    if (b->signal[i].kind == AS_SIGNAL_SAMPLED) n += 1.0 + b->signal[i].wait;
+    if (is_held(b->signal[i].kind)) n += 1.0 + b->signal[i].wait;
   return n < INT_MAX / 16 ? (int)n : -1;
 }
 
@@ -75,7 +79,8 @@ static void place_signals(asi_control *c, int u) {
     switch (s->kind) {
     case AS_SIGNAL_OUTPUT: s->place = c->n_y++; break;
     case AS_SIGNAL_STATE: s->place = c->n_x++; break;
-    case AS_SIGNAL_SAMPLED: s->place = u + s->wait; u += s->wait + 1;
+    case AS_SIGNAL_SAMPLED:
+    case AS_SIGNAL_HELD: s->place = u + s->wait; u += s->wait + 1;
     }
   }
 }
@@ -471,15 +476,15 @@ as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error) {
   for (int i = 0; i < c->n_signals; ++i) {
     const asi_signal *s = &c->signal[i];
     if (s->kind == AS_SIGNAL_STATE) c->x0[s->place] = s->start;
-    for (int k = 0; s->kind == AS_SIGNAL_SAMPLED && k <= s->wait; ++k)
-      m->u0[s->place - k] = s->start;
+    for (int k = 0; is_held(s->kind) && k <= s->wait; ++k) m->u0[s->place - k] = s->start;
   }
   m->initial.x = c->x0;
   status = asi_plugin_events_list(m, error);
   if (status == AS_OK) status = place_formulas(m, error);
   if (status == AS_OK) status = list_rows(m, error);
   if (status == AS_OK) status = note_loops(m, error);
-  return status ? status : make_samplers(m, error);
+  if (status == AS_OK) status = make_samplers(m, error);
+  return status ? status : asi_switches_make(m, b, error);
 }
 
 void asi_blocks_free(asi_control *c) {
@@ -495,6 +500,8 @@ void asi_blocks_free(asi_control *c) {
   free(c->held_reader);
   free(c->sampler);
   free(c->sampler_def);
+  free(c->switch_);
+  free(c->switch_def);
   free(c->list);
   free(c->linear_position);
   free(c->x0);
@@ -736,6 +743,8 @@ as_status asi_blocks_describe(as_model *m, as_problem_def *def, asi_pattern patt
   def->n_u += c->n_held;
   def->samplers = c->sampler_def;
   def->n_samplers = c->n_samplers;
+  def->events = c->switch_def;
+  def->n_events = c->n_switches;
   for (int i = 0; i < c->n_rows; ++i) {
     asi_row_place *row = &c->row[i];
     row->shape = m->shape[m->element[row->element].shape];

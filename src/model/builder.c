@@ -48,6 +48,7 @@ void as_builder_destroy(as_builder *b) {
   free(b->turn);
   free(b->block);
   free(b->signal);
+  free(b->switch_);
   free(b->beam);
   free(b->station);
   asi_linear_blocks_free(b->linear, b->n_linear);
@@ -101,7 +102,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
                 {b->block, b->n_blocks, sizeof *b->block, &c->room_blocks},
                 {b->signal, b->n_signals, sizeof *b->signal, &c->room_signals},
                 {b->beam, b->n_beams, sizeof *b->beam, &c->room_beams},
-                {b->station, b->n_stations, sizeof *b->station, &c->room_stations}};
+                {b->station, b->n_stations, sizeof *b->station, &c->room_stations},
+                {b->switch_, b->n_switches, sizeof *b->switch_, &c->room_switches}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -122,6 +124,7 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->signal = copy[11];
   c->beam = copy[12];
   c->station = copy[13];
+  c->switch_ = copy[14];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);

@@ -122,6 +122,17 @@ typedef struct asi_signal {
   int place;   ///< in y, x or u; in a model
 } asi_signal;
 
+enum { ASI_SETTINGS = 4 };
+
+/// A switch of a builder, as_switch_def.
+typedef struct asi_switch {
+  int block;
+  int when; ///< element of its condition
+  int n;
+  int signal[ASI_SETTINGS],
+      value[ASI_SETTINGS]; ///< what is set, and the elements of their formulas
+} asi_switch;
+
 /// A linear system between signals of a builder; or a plugin's block, whose system says which derivatives there are.
 typedef struct asi_linear_block {
   asi_linear system;
@@ -202,6 +213,8 @@ struct as_builder {
   int n_signals, room_signals;
   asi_linear_block *linear;
   int n_linear, room_linear;
+  asi_switch *switch_;
+  int n_switches, room_switches;
   asi_beam_parts *beam;
   int n_beams, room_beams;
   asi_station *station;
@@ -212,6 +225,11 @@ struct as_builder {
 bool asi_linear_blocks_copy(const asi_linear_block *from, int n, asi_linear_block **out,
                             int *n_out);
 void asi_linear_blocks_free(asi_linear_block *linear, int n);
+
+/// Adds the element of a formula of a block, `signal` -1: of none; what a failure leaves is taken back. `margin`: of a condition
+/// (asi_expression_margin()).
+as_status asi_builder_block_formula(as_builder *b, const char *text, const char *what, int signal,
+                                    bool margin, int *element, as_error *error);
 
 /// The number of a block's signal, its own if `output` is "" (or the only output of a linear system); negative: there is none.
 ASI_IO int asi_builder_find_signal(const as_builder *b, int block, const char *output);

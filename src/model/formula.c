@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "elements/surface.h"
 #include "expression/operation.h"
 #include "model/scope.h"
 
@@ -21,6 +22,13 @@ static bool has_kinks(const as_builder *b, const asi_expression *e) {
     const asi_curve *table = &b->table[code[n].b];
     if (table->n > 0 && table->given.interpolation == AS_LINEAR) return true;
   }
+  return false;
+}
+
+static bool has_surfaces(const asi_expression *e) {
+  const asi_instruction *code = asi_expression_code(e);
+  for (int n = 0; n < e->n_code; ++n)
+    if (code[n].op == ASI_OP_SURFACE) return true;
   return false;
 }
 
@@ -52,6 +60,9 @@ as_status asi_builder_formula(as_builder *b, const char *text, const char *what,
   else if (smooth && has_kinks(b, e))
     status = refuse(b, text, what, "it uses a table with straight pieces: its velocity would jump",
                     error);
+  else if (smooth && has_surfaces(e))
+    status = refuse(b, text, what, "it uses a table of two variables: its acceleration would jump",
+                    error);
   else if ((*out = asi_formula_make(e, text, own == NULL, what, b->table)) == NULL)
     status = asi_fail_memory(error);
   free(e);
@@ -65,14 +76,14 @@ void asi_curves_set_tables(asi_curve *curve, int n, const asi_curve *tables) {
     if (curve[i].formula) curve[i].formula->tables = tables;
 }
 
-static as_status check_table(const as_builder *b, const char *name, const as_curve *def,
+static as_status check_table(const as_builder *b, const char *name, bool is_formula,
                              as_error *error) {
   if (name == NULL || !asi_is_parameter_name(name) || strcmp(name, "t") == 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "\"%.60s\" cannot name a table: letters, digits and _, no digit first, neither "
                     "t nor pi nor a function.",
                     name ? name : "");
-  if (def->formula)
+  if (is_formula)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The table \"%s\" is a formula; it must be made of points.", name);
   if (b->n_tables >= MOST_TABLES)
@@ -82,11 +93,9 @@ static as_status check_table(const as_builder *b, const char *name, const as_cur
   return AS_OK;
 }
 
-as_status as_builder_add_table(as_builder *b, const char *name, const as_curve *def,
-                               as_error *error) {
+static as_status add_table(as_builder *b, const char *name, const as_curve *curve,
+                           const as_surface *surface, as_error *error) {
   char what[96];
-  as_status status = check_table(b, name, def, error);
-  if (status) return status;
   void *array = b->table;
   if (!asi_grow(&array, b->n_tables, &b->room_tables, sizeof *b->table))
     return asi_fail_memory(error);
@@ -94,7 +103,9 @@ as_status as_builder_add_table(as_builder *b, const char *name, const as_curve *
   asi_curves_set_tables(b->curve, b->n_curves, b->table);
   asi_curve *table = &b->table[b->n_tables];
   snprintf(what, sizeof what, "The table \"%.60s\"", name);
-  status = asi_curve_init(table, def, what, error);
+  *table = (asi_curve){.surface = NULL};
+  as_status status = curve ? asi_curve_init(table, curve, what, error)
+                           : asi_surface_make(surface, what, &table->surface, error);
   if (status == AS_OK)
     status = asi_names_add(&b->names[ASI_SORT_TABLE], ASI_SORT_TABLE, name, error);
   if (status)
@@ -102,4 +113,16 @@ as_status as_builder_add_table(as_builder *b, const char *name, const as_curve *
   else
     ++b->n_tables;
   return status;
+}
+
+as_status as_builder_add_table(as_builder *b, const char *name, const as_curve *def,
+                               as_error *error) {
+  as_status status = check_table(b, name, def->formula != NULL, error);
+  return status ? status : add_table(b, name, def, NULL, error);
+}
+
+as_status as_builder_add_surface(as_builder *b, const char *name, const as_surface *def,
+                                 as_error *error) {
+  as_status status = check_table(b, name, def->formula || def->function, error);
+  return status ? status : add_table(b, name, NULL, def, error);
 }

@@ -10,8 +10,6 @@
 #include "elements/probe.h"
 #include "model/blocks.h"
 
-static int find_formula(const as_model *m, const as_point *at, int element, double *out);
-
 /// An output of a linear system or of a plugin's block, from what its inputs are now.
 static int find_linear_output(const as_model *m, const as_point *at, int y, double *out) {
   const asi_control *blocks = m->blocks;
@@ -49,32 +47,33 @@ int asi_blocks_output_at_sample(const as_model *m, const as_point *at, int y, do
     return AS_DONE;
   }
   const int row = blocks->row_of_y[y];
-  return row >= 0 ? find_formula(m, at, blocks->row[row].element, out)
+  return row >= 0 ? asi_blocks_value(m, at, blocks->row[row].element, true, out)
                   : find_linear_output(m, at, y, out);
 }
 
 /// The value of a slot of a formula.
 static int find_slot(const as_model *m, const as_point *at, int slot, const double *measure,
-                     double *out) {
+                     bool fresh, double *out) {
   const int y = slot - ASI_SLOT_OUTPUT;
-  if (y >= 0) return asi_blocks_output_at_sample(m, at, y, out);
-  *out = slot >= ASI_SLOT_STATE       ? at->x[slot - ASI_SLOT_STATE]
+  if (y >= 0 && fresh) return asi_blocks_output_at_sample(m, at, y, out);
+  *out = y >= 0                       ? at->y[y]
+         : slot >= ASI_SLOT_STATE     ? at->x[slot - ASI_SLOT_STATE]
          : slot >= ASI_SLOT_MEASURE   ? measure[slot - ASI_SLOT_MEASURE]
          : slot >= ASI_SLOT_PARAMETER ? at->u[slot - ASI_SLOT_PARAMETER]
                                       : at->t;
   return AS_DONE;
 }
 
-static int find_formula(const as_model *m, const as_point *at, int element, double *out) {
+int asi_blocks_value(const as_model *m, const as_point *at, int element, bool fresh, double *out) {
   const asi_block_row *data = m->element[element].data;
   const asi_formula *f = data->formula.curve->formula;
   const asi_expression *e = asi_formula_expression(f);
   double measure[ASI_GAUGES], x[ASI_FORMULA_SLOTS];
   asi_table_list list = {f->tables};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   int code = asi_blocks_measure(m, at, element, measure);
   for (int k = 0; k < e->n_slots && code == AS_DONE; ++k)
-    code = find_slot(m, at, asi_expression_slots(e)[k], measure, &x[k]);
+    code = find_slot(m, at, asi_expression_slots(e)[k], measure, fresh, &x[k]);
   if (code == AS_DONE && asi_expression_value(e, x, &tables, out)) code = AS_FATAL;
   const bool blamed = code < AS_FATAL || code > AS_RETRY; // another formula, which this one reads
   return code == AS_DONE || blamed ? code : -(ASI_BLAMED + element);
@@ -83,7 +82,7 @@ static int find_formula(const as_model *m, const as_point *at, int element, doub
 /// What a delay is longer than a period by: values wait behind each other, the last one takes effect.
 static int sample_signal(const as_model *m, const as_point *at, const asi_signal *s, double *out) {
   double value;
-  const int code = find_formula(m, at, s->element, &value);
+  const int code = asi_blocks_value(m, at, s->element, true, &value);
   if (code) return code;
   memmove(out + 1, out, (size_t)s->wait * sizeof(double));
   out[0] = value;
@@ -102,7 +101,7 @@ static int sample_linear(const as_model *m, const as_point *at, const asi_linear
   int b = s->first[ASI_LINEAR_B], d = s->first[ASI_LINEAR_D];
   for (int j = 0; j < s->n_inputs; ++j) {
     double w;
-    const int code = find_formula(m, at, l->element[j], &w);
+    const int code = asi_blocks_value(m, at, l->element[j], true, &w);
     if (code) return code;
     for (; b < s->first[ASI_LINEAR_B + 1] && s->entry[b].col == j; ++b)
       out[s->entry[b].row] += s->entry[b].value * w;

@@ -87,6 +87,7 @@ static asi_meaning find(const char *name, asi_named *named, void *user) {
   const int table = named->called ? asi_names_find(&at->b->names[ASI_SORT_TABLE], name) : -1;
   if (table >= 0) {
     named->index = table;
+    named->arguments = at->b->table[table].surface ? 2 : 1;
     return ASI_MEANS_TABLE;
   }
   for (int i = 0; at->wish->own && i < ASI_OWN_SLOTS; ++i)

@@ -128,6 +128,7 @@ static asi_meaning find_name(const char *name, asi_named *named, void *user) {
       named->called ? asi_names_find(&m->rules->model->names[ASI_SORT_TABLE], name) : -1;
   if (table >= 0) {
     named->index = table;
+    named->arguments = m->rules->model->table[table].surface ? 2 : 1;
     return ASI_MEANS_TABLE;
   }
   if (strcmp(name, "t") == 0 && !named->called) {

@@ -60,7 +60,7 @@ static as_status value_of(asi_rule_state *s, const asi_clause *f, double t, cons
   const int *slot = asi_expression_slots(f->code);
   double x[ASI_EXPRESSION_VALUES];
   asi_table_list list = {rules->model->table};
-  const asi_tables tables = {asi_table_look_up, &list};
+  const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
   for (int i = 0; i < f->code->n_slots; ++i) {
     const int k = slot[i] - 1;
     x[i] = k < 0 ? t : k < n_parameters ? u[k] : s->value[k - n_parameters];

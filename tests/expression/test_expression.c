@@ -69,7 +69,7 @@ static int cube(int table, double x, double out[3], void *user) {
   return x < 10.0 ? AS_DONE : x < 20.0 ? AS_RETRY : AS_FATAL;
 }
 
-static const asi_tables tables = {cube, NULL};
+static const asi_tables tables = {cube, NULL, NULL};
 
 static asi_expression *compile(const char *text) {
   asi_expression *e;

@@ -283,7 +283,7 @@ static int wave(int table, double x, double out[3], void *user) {
   return AS_DONE;
 }
 
-static const asi_tables tables = {wave, NULL};
+static const asi_tables tables = {wave, NULL, NULL};
 
 /// A new tree and its expression; NULL: something constant in it is no number.
 static asi_expression *make(int depth) {

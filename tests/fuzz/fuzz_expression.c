@@ -54,7 +54,7 @@ static int table(int number, double x, double out[3], void *user) {
   return x > 1e6 ? AS_RETRY : AS_DONE;
 }
 
-static const asi_tables tables = {table, NULL};
+static const asi_tables tables = {table, NULL, NULL};
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 

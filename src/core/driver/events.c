@@ -45,17 +45,23 @@ struct asi_event {
   double gap;                ///< between the last two times [s]
   double ratio;              ///< of that to the one before
   int quick;                 ///< how often in a row in no time
+  enum {
+    HAS_NOT, ///< jumped
+    BARELY,  ///< at zero; it will hold by the motion
+    CLEARLY,
+  } jumped; ///< a condition that holds by a jump, and has not happened yet
   double
       seen[2]; ///< when it was last crossed without a change, falling and rising; NAN: not yet [s]
   bool warned; ///< that steps are long against that
 };
 
 as_status asi_events_create(as_integrator *s, as_error *error) {
-  const int n = s->def.n_events;
+  const as_problem *p = s->kin.problem;
+  const int n_own = s->def.n_events, n = n_own + p->def.n_events;
   const size_t rows = (size_t)s->kin.redundancy.rows;
-  if (n < 0 || (n > 0 && s->def.events == NULL))
+  if (n_own < 0 || (n_own > 0 && s->def.events == NULL))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "events",
-                    "n_events = %d, but events is NULL or the number is negative.", n);
+                    "n_events = %d, but events is NULL or the number is negative.", n_own);
   if (!isnan(s->def.event_tolerance) && !(s->def.event_tolerance > 0.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "event_tolerance",
                     "event_tolerance = %g s is not a positive number.", s->def.event_tolerance);
@@ -65,7 +71,7 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   if (!s->event || !s->holds || !s->was_inactive) return asi_fail_memory(error);
   for (int i = 0; i < n; ++i) {
     struct asi_event *e = &s->event[i];
-    e->def = s->def.events[i];
+    e->def = i < n_own ? s->def.events[i] : p->event[i - n_own];
     const bool timed = e->def.period != 0.0;
     if (e->def.value == NULL && !timed)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "value", "Event %d has no function.", i);
@@ -79,6 +85,9 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
     if (e->def.direction < -1 || e->def.direction > 1)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "direction",
                       "The direction of event %d is %d, not -1, 0 or 1.", i, e->def.direction);
+    if (e->def.condition && (e->def.direction != 1 || timed))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "condition",
+                      "Event %d is a condition: it needs a function and the direction +1.", i);
     if (e->def.name)
       snprintf(e->name, sizeof e->name, "\"%s\"", e->def.name);
     else
@@ -86,6 +95,7 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
     e->def.name = e->name;
   }
   s->def.events = NULL;
+  s->def.n_events = n;
   return AS_OK;
 }
 
@@ -198,6 +208,11 @@ static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double
 
 static int sign_of(double x) { return (x > 0.0) - (x < 0.0); }
 
+/// On which side of zero a value is; a condition does not hold at zero.
+static int side_of(const struct asi_event *e, double x) {
+  return e->def.condition && x == 0.0 ? -1 : sign_of(x);
+}
+
 static double time_tolerance(const as_integrator *s) {
   const double least = 4.0 * DBL_EPSILON * fmax(fabs(s->stepper.t), fabs(s->processed_until));
   return isnan(s->def.event_tolerance) ? least : fmax(s->def.event_tolerance, least);
@@ -236,8 +251,8 @@ static void note_past(struct asi_event *e, double t, double value) {
 }
 
 /// The sign of a function at the current state. Where it is zero, that of its increase right after; so too, if it
-/// `is_left` over from an event that has just happened and did not make it jump.
-static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_left) {
+/// `is_left` over from an event that has just happened and did not make it jump: but a condition holds then.
+static as_status find_sign(as_integrator *s, struct asi_event *e, bool is_left) {
   double value = 0.0, ahead = 0.0;
   e->sign = -1; // of one at given times: it rises there
   e->from = s->stepper.t;
@@ -247,8 +262,12 @@ static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_left) 
   e->seen[0] = e->seen[1] = (double)NAN;
   forget_past(e);
   note_past(e, s->stepper.t, value);
-  const bool is_zero = e->sign == 0 || (is_left && fabs(value) <= LEFT_OVER * e->size);
-  if (status || !is_zero) return status;
+  const bool is_small = is_left && fabs(value) <= LEFT_OVER * e->size;
+  if (status || !(is_small || e->sign == 0)) return status;
+  if (is_small && e->def.condition && e->size > 0.0) {
+    e->sign = 1;
+    return AS_OK;
+  }
   double d = fmax(100.0 * time_tolerance(s), 1e-11 * fmax(1.0, fabs(s->stepper.t)));
   for (int tries = 0; tries < 6 && status == AS_OK; ++tries, d *= 10.0) {
     status = evaluate_ahead(s, e, d, &ahead);
@@ -259,10 +278,26 @@ static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_left) 
   return status;
 }
 
+/// The same; a condition that holds by a jump waits with its old sign until it has happened.
+static as_status take_sign(as_integrator *s, struct asi_event *e, bool is_left) {
+  const int before = e->sign;
+  const as_status status = find_sign(s, e, is_left);
+  e->jumped = HAS_NOT;
+  if (!e->def.condition) return status;
+  e->sign = e->sign > 0 ? 1 : -1;
+  if (before > 0 || e->sign < 0) return status;
+  if (status == AS_OK) e->jumped = e->from > s->stepper.t ? BARELY : CLEARLY;
+  e->sign = -1;
+  return status;
+}
+
+static as_status follow_jumps(as_integrator *s);
+
 as_status asi_events_look(as_integrator *s) {
   as_status status = AS_OK;
   for (int i = 0; i < s->def.n_events && status == AS_OK; ++i)
     status = take_sign(s, &s->event[i], false);
+  if (status == AS_OK) status = follow_jumps(s);
   asi_publish(s, s->stepper.t, &s->stepper.now);
   return status;
 }
@@ -273,6 +308,7 @@ as_status asi_events_start(as_integrator *s) {
     s->event[i].gap = s->event[i].ratio = (double)NAN;
     s->event[i].quick = 0;
     s->event[i].warned = false;
+    s->event[i].sign = -1;
   }
   return asi_events_look(s);
 }
@@ -297,7 +333,7 @@ static as_status locate(as_integrator *s, struct asi_event *e, double b, double 
     }
     if (!(c > a && c < b)) break;
     status = evaluate_at(s, e, c, &fc);
-    const int moves = fc * e->sign > 0.0 ? -1 : 1;
+    const int moves = side_of(e, fc) == e->sign ? -1 : 1;
     // An end that stays where it is for the second time counts half.
     const double weight = moves == moved ? 0.5 : 1.0;
     if (moves < 0) {
@@ -360,7 +396,7 @@ static as_status find_root(as_integrator *s, struct asi_event *e) {
   as_status status = evaluate_at(s, e, s->stepper.t, &e->end);
   if (status || e->sign == 0 || !(e->from < s->stepper.t)) return status;
   double b = s->stepper.t, fb = e->end;
-  bool crosses = e->sign * sign_of(e->end) < 0 || e->end == 0.0;
+  bool crosses = e->sign * side_of(e, e->end) <= 0;
   if (!crosses) {
     status = find_dip(s, e, &b, &fb, &crosses);
     if (status || !crosses) return status;
@@ -523,8 +559,8 @@ static void cut_step(as_integrator *s, double t) {
   copy(now->w, now->xdot, s->kin.problem->def.n_x);
   s->stepper.a_offset = s->stepper.w_offset = 0.0;
   s->stepper.first = s->stepper.forward = true;
-  s->control.h =
-      fmin(s->control.h, s->stepper.last.h); // a part of a step is no reason for larger ones
+  if (s->stepper.last.known) // a part of a step is no reason for larger ones
+    s->control.h = fmin(s->control.h, s->stepper.last.h);
   asi_publish(s, t, now);
 }
 
@@ -543,8 +579,11 @@ static as_status check_zeno(as_integrator *s, struct asi_event *e, double t) {
   e->quick = 0;
   return asi_fail(s->kin.eval.error, AS_ERR_ZENO, t, e->name,
                   "Event %s happens again and again in no time at t = %.12g s, the last time after "
-                  "%.3g s: let it come to rest, for example by activating a constraint.",
-                  e->name, t, gap);
+                  "%.3g s: %s.",
+                  e->name, t, gap,
+                  e->def.condition
+                      ? "what it does ends the condition that it waits for; give it a hysteresis"
+                      : "let it come to rest, for example by activating a constraint");
 }
 
 /// Makes what the actions at t have changed the current state.
@@ -574,6 +613,7 @@ static as_status change(as_integrator *s, double t, double tolerance) {
     struct asi_event *e = &s->event[i];
     const bool happened = e->root <= t + tolerance;
     e->root = (double)INFINITY;
+    if (happened && e->def.condition) e->sign = 1;
     status = take_sign(s, e, happened);
     if (status == AS_OK && happened && zeno == AS_OK && !is_timed(e)) zeno = check_zeno(s, e, t);
   }
@@ -590,14 +630,42 @@ static as_status stop(as_integrator *s, const struct asi_event *e, double t) {
                   "Event %s stopped the integration at t = %.12g s.", e->name, t);
 }
 
+/// Conditions that hold by a jump happen where they are, then those that follow from them, until there are none. Those that are
+/// at zero wait for the others, which may change the way that they go.
+static as_status follow_jumps(as_integrator *s) {
+  as_status status = AS_OK;
+  while (status == AS_OK) {
+    const double t = s->stepper.t, tolerance = time_tolerance(s);
+    int wish = AS_EVENT_CONTINUE, most = HAS_NOT;
+    const struct asi_event *stopper = NULL;
+    for (int i = 0; i < s->def.n_events; ++i)
+      if ((int)s->event[i].jumped > most) most = (int)s->event[i].jumped;
+    if (most == HAS_NOT) break;
+    for (int i = 0; i < s->def.n_events; ++i)
+      s->event[i].root = (int)s->event[i].jumped == most ? t : (double)INFINITY;
+    status = call_actions(s, t, tolerance, &wish, &stopper);
+    if (status) break;
+    for (int i = 0; i < s->def.n_events; ++i) {
+      struct asi_event *e = &s->event[i];
+      if ((int)e->jumped != most) continue;
+      if (!(wish & AS_EVENT_CHANGE)) e->sign = 1;
+      e->size = 0.0;
+      e->jumped = HAS_NOT;
+    }
+    if (wish & AS_EVENT_CHANGE) status = change(s, t, tolerance);
+    if (status == AS_OK && stopper) status = stop(s, stopper, t);
+  }
+  return status;
+}
+
 /// The step is over: what the functions are at its end they are from now on.
 static as_status settle_signs(as_integrator *s) {
   for (int i = 0; i < s->def.n_events; ++i) {
     struct asi_event *e = &s->event[i];
     if (e->from >= s->stepper.t || is_timed(e)) continue; // a very short step
-    e->sign = sign_of(e->end);
+    e->sign = side_of(e, e->end);
     note_past(e, s->stepper.t, e->end);
-    const as_status status = e->end == 0.0 ? take_sign(s, e, false) : AS_OK;
+    const as_status status = e->sign == 0 ? take_sign(s, e, false) : AS_OK;
     if (status) return status;
   }
   s->processed_until = s->stepper.t;
@@ -634,6 +702,7 @@ as_status asi_events_act(as_integrator *s, double until) {
     if (status) return status;
     if (wish & AS_EVENT_CHANGE) {
       status = change(s, next, tolerance);
+      if (status == AS_OK) status = follow_jumps(s);
     } else {
       for (int i = 0; i < s->def.n_events; ++i)
         if (s->event[i].root <= next + tolerance && !is_timed(&s->event[i]))

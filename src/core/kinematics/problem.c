@@ -90,7 +90,11 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
   const struct {
     const char *name;
     int value;
-  } counts[] = {{"n_lambda", d->n_lambda}, {"n_psi", d->n_psi}, {"n_x", d->n_x}, {"n_y", d->n_y}};
+  } counts[] = {{"n_lambda", d->n_lambda},
+                {"n_psi", d->n_psi},
+                {"n_x", d->n_x},
+                {"n_y", d->n_y},
+                {"n_events", d->n_events}};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
     if (counts[i].value < 0)
       return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, counts[i].name, "%s = %d is negative.",
@@ -105,6 +109,7 @@ static as_status check_counts_and_callbacks(const as_problem_def *d, as_error *e
   if (d->n_x > 0 && d->state_rate == NULL) return missing(error, "state_rate", "n_x > 0");
   if (d->n_y > 0 && d->output == NULL) return missing(error, "output", "n_y > 0");
   if (d->n_samplers > 0 && d->samplers == NULL) return missing(error, "samplers", "n_samplers > 0");
+  if (d->n_events > 0 && d->events == NULL) return missing(error, "events", "n_events > 0");
   if (!(isnan(d->time_scale) || (d->time_scale > 0.0 && isfinite(d->time_scale))))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "time_scale",
                     "time_scale = %g is neither positive nor NAN.", d->time_scale);
@@ -277,6 +282,8 @@ static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_err
   return AS_OK;
 }
 
+enum { EVENT_NAME = 64 };
+
 bool asi_is_clock(double offset, double period) {
   // Times are met to a thousandth of the period at worst, as [SA.1] is checked.
   return period > 0.0 && isfinite(period) && fabs(offset) * DBL_EPSILON <= 1e-3 * period;
@@ -302,6 +309,21 @@ static as_status prepare_samplers(as_problem *p, const as_problem_def *def, as_e
                       "Sampler %d sets u[%d] to u[%d], but there are %d held signals.", i,
                       one->first, one->first + one->count - 1, def->n_u);
     if (one->sample == NULL) return missing(error, "sample", "each sampler");
+  }
+  return AS_OK;
+}
+
+/// What is wrong with an event is told where an integrator takes it.
+static as_status prepare_events(as_problem *p, const as_problem_def *def, as_error *error) {
+  const size_t n = (size_t)def->n_events;
+  p->event = asi_calloc(n, sizeof *p->event + EVENT_NAME);
+  if (p->event == NULL) return asi_fail_memory(error);
+  char *name = (char *)(p->event + n);
+  for (size_t i = 0; i < n; ++i, name += EVENT_NAME) {
+    p->event[i] = def->events[i];
+    if (def->events[i].name) snprintf(name, EVENT_NAME, "%s", def->events[i].name);
+    if (def->events[i].name) p->event[i].name = name;
+    if (def->events[i].user == NULL) p->event[i].user = def->user;
   }
   return AS_OK;
 }
@@ -342,7 +364,8 @@ static as_status prepare(as_problem *p, const as_problem_def *def, as_error *err
     status = prepare_block(p, (as_block)block, error);
   if (status == AS_OK) status = prepare_groups(p, def, error);
   if (status == AS_OK) status = prepare_sizes(p, error);
-  return status ? status : prepare_samplers(p, def, error);
+  if (status == AS_OK) status = prepare_samplers(p, def, error);
+  return status ? status : prepare_events(p, def, error);
 }
 
 as_status as_problem_create(const as_problem_def *def, as_problem **out, as_error *error) {
@@ -379,6 +402,7 @@ void as_problem_destroy(as_problem *p) {
   free(p->per_typical);
   free(p->per_typical_q);
   free(p->sampler);
+  free(p->event);
   free(p->body_of);
   free(p->vector);
   free(p->is_rotation);

@@ -2,6 +2,7 @@
 #ifndef ALPHASTEP_CORE_PROBLEM_H
 #define ALPHASTEP_CORE_PROBLEM_H
 
+#include "alphastep/event.h"
 #include "alphastep/problem.h"
 #include "base/export.h"
 #include "linalg/matrix.h"
@@ -54,6 +55,7 @@ struct as_problem {
   double *per_typical_q;   ///< nq: 1 / the typical size of each number in q; 1 for quaternions
   double length;           ///< the largest typical size of what does not turn a body
   as_sampler_def *sampler; ///< def.n_samplers
+  as_event_def *event;     ///< def.n_events; their names stand behind them
   int n_bodies;
   int *body_of;      ///< n: the body of each velocity component
   bool *is_rotation; ///< n: it turns a body that can also be moved
