@@ -52,6 +52,7 @@ static void read_thing(asi_reader *r, const asi_value *v, const asi_value *at, c
   r->n_formulas = 0;
   r->inactive = false;
   r->at = at;
+  r->value = v;
   if (kind->prepare) kind->prepare(thing);
   asi_read_object(r, v, at, kind->table, thing);
   const bool is_event =
