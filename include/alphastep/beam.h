@@ -11,6 +11,8 @@
 #ifndef ALPHASTEP_BEAM_H
 #define ALPHASTEP_BEAM_H
 
+#include <stdbool.h>
+
 #include "alphastep/model.h"
 #include "alphastep/quantities.h"
 
@@ -34,6 +36,59 @@ typedef struct as_beam_section {
 } as_beam_section;
 
 AS_API as_beam_section as_default_beam_section(void);
+
+// ---- sections of known outline ----------------------------------------------------------------------
+
+/// Outlines, symmetric about y and z. See docs/elements/beams.md for the formulas.
+typedef enum as_profile_kind {
+  AS_PROFILE_RECTANGLE, ///< width, height
+  AS_PROFILE_CIRCLE,    ///< width: the diameter
+  AS_PROFILE_TUBE,      ///< width: the outer diameter; wall
+  AS_PROFILE_BOX,       ///< a hollow rectangle: width, height, wall
+  AS_PROFILE_I,         ///< width and height outside, flange across z, wall of its web
+} as_profile_kind;
+
+typedef struct as_profile {
+  as_profile_kind kind;
+  double width;  ///< along y [m]
+  double height; ///< along z [m]
+  double wall;   ///< [m]
+  double flange; ///< [m]
+} as_profile;
+
+/// What a cross section is by its shape.
+typedef struct as_profile_properties {
+  double area;    ///< [m^2]
+  double Iy, Iz;  ///< second moments about y, int z^2 dA, and about z [m^4]
+  double J;       ///< torsion constant [m^4]
+  double shear_y; ///< factors of the area for shear along y and z [-]
+  double shear_z;
+} as_profile_properties;
+
+/// Refuses sizes that are not positive, and walls that leave no room between them.
+AS_API as_status as_profile_compute(const as_profile *profile, as_profile_properties *out,
+                                    as_error *error);
+
+typedef struct as_material {
+  double E;       ///< Young's modulus [Pa]
+  double G;       ///< shear modulus [Pa]
+  double density; ///< [kg/m^3]
+} as_material;
+
+/// `steel`, `stainless steel`, `aluminium`, `titanium`, `brass`, `copper`, `nylon`, `acrylic`: common values.
+/// false: there is none of this name.
+AS_API bool as_material_find(const char *name, as_material *out);
+/// The i-th name, NULL behind the last.
+AS_API const char *as_material_name(int i);
+
+/// diag(E A, shear_y G A, shear_z G A, G J, E Iy, E Iz), and mass and inertia.
+AS_API as_beam_section as_beam_section_of(const as_profile_properties *shape,
+                                          const as_material *material);
+/// The same of an outline, with what stresses need.
+AS_API as_status as_beam_section_of_profile(const as_profile *profile, const as_material *material,
+                                            as_beam_section *out, as_error *error);
+
+// ---- beams ------------------------------------------------------------------------------------------
 
 /// Writes the section at an arc length s [m]; not 0: there is none.
 typedef int as_beam_section_fn(double s, as_beam_section *out, void *user);

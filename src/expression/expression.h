@@ -135,8 +135,8 @@ as_status asi_expression_gradient(const asi_expression *e, const double *x,
 
 /// Value, first and second derivative along a path on which slot k has the value, the first and the second derivative
 /// x[k]. For an expression of the time alone x[0] = {t, 1, 0}.
-as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
-                               const asi_tables *tables, double out[3]);
+ASI_IO as_status asi_expression_along(const asi_expression *e, const double (*x)[3],
+                                      const asi_tables *tables, double out[3]);
 
 // ---- known times ------------------------------------------------------------------------------------
 

@@ -60,10 +60,17 @@ static char separator_of(line l) {
   return memchr(l.at, ';', l.n) ? ';' : memchr(l.at, ',', l.n) ? ',' : ' ';
 }
 
-static bool grow(asi_csv *csv, int *room) {
+/// Which columns are read.
+typedef struct wanted {
+  const int *column;
+  int n;
+  bool increases; ///< the first one has to
+} wanted;
+
+static bool grow(asi_csv *csv, int *room, int columns) {
   if (csv->n < *room) return true;
   const int more = 2 * *room + 64;
-  double *grown = realloc(csv->number, 2 * (size_t)more * sizeof *grown);
+  double *grown = realloc(csv->number, (size_t)columns * (size_t)more * sizeof *grown);
   if (grown == NULL) {
     csv->no_memory = 1;
     return false;
@@ -90,41 +97,41 @@ static bool refuse_field(asi_csv *csv, line f, int column) {
   return false;
 }
 
-static bool take_row(asi_csv *csv, int *room, line l, char separator, const int column[2]) {
-  double x[2] = {0.0, 0.0};
+static bool take_row(asi_csv *csv, int *room, line l, char separator, const wanted *w) {
+  double x[ASI_CSV_COLUMNS] = {0.0};
   char sentence[ASI_CSV_SENTENCE];
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < w->n; ++k) {
     line f;
-    if (!field(l, separator, column[k], &f)) {
-      snprintf(sentence, sizeof sentence, "there is no column %d", column[k]);
+    if (!field(l, separator, w->column[k], &f)) {
+      snprintf(sentence, sizeof sentence, "there is no column %d", w->column[k]);
       return refuse(csv, sentence);
     }
-    if (!is_number(f, &x[k])) return refuse_field(csv, f, column[k]);
+    if (!is_number(f, &x[k])) return refuse_field(csv, f, w->column[k]);
     if (!isfinite(x[k])) return refuse(csv, "a number is too large");
   }
-  if (csv->n > 0 && !(x[0] > csv->number[2 * csv->n - 2])) {
-    snprintf(sentence, sizeof sentence, "x must increase, but %g follows %g", x[0],
-             csv->number[2 * csv->n - 2]);
+  const double *before = csv->number + (csv->n > 0 ? (size_t)w->n * ((size_t)csv->n - 1) : 0);
+  if (w->increases && csv->n > 0 && !(x[0] > before[0])) {
+    snprintf(sentence, sizeof sentence, "x must increase, but %g follows %g", x[0], before[0]);
     return refuse(csv, sentence);
   }
   if (csv->n == ASI_CSV_ROWS) return refuse(csv, "more than 1000000 rows");
-  if (!grow(csv, room)) return false;
-  memcpy(csv->number + 2 * (size_t)csv->n, x, sizeof x);
+  if (!grow(csv, room, w->n)) return false;
+  memcpy(csv->number + (size_t)w->n * (size_t)csv->n, x, (size_t)w->n * sizeof *x);
   ++csv->n;
   return true;
 }
 
 /// Whether a row holds titles: nothing in the columns is a number.
-static bool is_title(line l, const int column[2]) {
+static bool is_title(line l, const wanted *w) {
   double number;
   line f;
   const char separator = separator_of(l);
-  for (int k = 0; k < 2; ++k)
-    if (field(l, separator, column[k], &f) && is_number(f, &number)) return false;
+  for (int k = 0; k < w->n; ++k)
+    if (field(l, separator, w->column[k], &f) && is_number(f, &number)) return false;
   return true;
 }
 
-asi_csv asi_csv_parse(const char *text, size_t size, const int column[2]) {
+static asi_csv parse(const char *text, size_t size, const wanted *w) {
   asi_csv csv = {0};
   const char *at = text, *end = text + size;
   char separator = '\0';
@@ -138,9 +145,9 @@ asi_csv asi_csv_parse(const char *text, size_t size, const int column[2]) {
     at = stop < end ? stop + 1 : end;
     ++csv.line;
     if (l.n == 0 || l.at[0] == '#') continue;
-    if (rows++ == 0 && is_title(l, column)) continue;
+    if (rows++ == 0 && is_title(l, w)) continue;
     if (separator == '\0') separator = separator_of(l);
-    good = take_row(&csv, &room, l, separator, column);
+    good = take_row(&csv, &room, l, separator, w);
   }
   if (good) csv.line = 0;
   if (good && csv.n < 2) good = refuse(&csv, "it needs two rows of numbers at least");
@@ -150,6 +157,14 @@ asi_csv asi_csv_parse(const char *text, size_t size, const int column[2]) {
     csv.n = 0;
   }
   return csv;
+}
+
+asi_csv asi_csv_parse(const char *text, size_t size, const int column[2]) {
+  return parse(text, size, &(wanted){column, 2, true});
+}
+
+asi_csv asi_csv_parse_points(const char *text, size_t size, const int column[3]) {
+  return parse(text, size, &(wanted){column, 3, false});
 }
 
 enum { MOST_COLUMNS = 100000 };

@@ -87,8 +87,7 @@ asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named) {
   return ASI_MEANS_CONSTANT;
 }
 
-/// Of a plain number: it cannot change.
-static asi_meaning look_up(const char *name, asi_named *named, void *user) {
+asi_meaning asi_find_fixed(const char *name, asi_named *named, void *user) {
   asi_reader *r = user;
   const int found = asi_names_find(&r->parameter_names, name);
   const char *set_by = found >= 0 ? r->parameters[found].set_by : NULL;
@@ -115,7 +114,7 @@ static asi_meaning look_up(const char *name, asi_named *named, void *user) {
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out,
                   asi_parse_error *slip) {
   const asi_tables tables = {asi_evaluate_table, r, asi_evaluate_grid};
-  const asi_scope scope = {.find = look_up, .user = r, .depth = r->depth, .tables = &tables};
+  const asi_scope scope = {.find = asi_find_fixed, .user = r, .depth = r->depth, .tables = &tables};
   return asi_expression_number(text, length, &scope, out, slip) == AS_OK;
 }
 

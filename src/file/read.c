@@ -206,13 +206,24 @@ static int find_thing(const asi_reader *r, asi_entity_kind sort, const char *nam
   return found >= 0 ? found : ASI_NONE;
 }
 
+/// Is it a node of a beam that could not be added? That has been said.
+static bool is_lost_node(const asi_reader *r, asi_entity_kind sort, const char *name) {
+  char beam[256];
+  const char *point = strrchr(name, '.');
+  if (sort != ASI_SORT_BODY || point == NULL) return false;
+  snprintf(beam, sizeof beam, "%.*s", (int)(point - name), name);
+  return asi_names_find(&r->failed[ASI_SORT_BEAM], beam) >= 0;
+}
+
 static bool read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out) {
   const char *name = asi_read_text(r, v);
   if (name == NULL) return false;
   *out = find_thing(r, sort, name);
   if (*out != ASI_NONE) return true;
   r->broken = true;
-  if (asi_names_find(&r->failed[sort], name) >= 0 || !asi_would_keep(r, v)) return false;
+  if (asi_names_find(&r->failed[sort], name) >= 0 || is_lost_node(r, sort, name) ||
+      !asi_would_keep(r, v))
+    return false;
   asi_hint hint = {.word = name};
   const asi_names *lists[2] = {&r->builder->names[sort], &r->failed[sort]};
   for (int k = 0; k < 2; ++k)
@@ -425,6 +436,44 @@ static bool read_formula_list(asi_reader *r, const asi_value *v, asi_texts *out)
   return good;
 }
 
+/// Whole numbers and names of things.
+static bool read_numbered(asi_reader *r, const asi_value *v, asi_entity_kind sort,
+                          asi_numbered *out) {
+  if (v->type != ASI_MAP) return wrong_type(r, v, "a mapping of whole numbers to names");
+  bool good = true;
+  out->n = v->count;
+  out->number = asi_arena_take(&r->scratch, (size_t)v->count * sizeof(int));
+  out->id = asi_arena_take(&r->scratch, (size_t)v->count * sizeof(int));
+  out->value = asi_arena_take(&r->scratch, (size_t)v->count * sizeof(asi_value *));
+  if (out->number == NULL || out->id == NULL || out->value == NULL) return false;
+  for (int i = 0; i < v->count; ++i) {
+    const asi_value *key = v->item[2 * i];
+    const char *text = asi_read_key(r, key);
+    double number = 0.0;
+    out->value[i] = v->item[2 * i + 1];
+    const bool whole = text && asi_read_plain(text, &number) && number == floor(number) &&
+                       number >= 0.0 && number <= INT_MAX;
+    if (text && !whole)
+      asi_complain(r, key, "must be a whole number, not the text \"%.60s\"", text);
+    out->number[i] = (int)number;
+    good = whole && read_name(r, out->value[i], sort, &out->id[i]) && good;
+  }
+  return good;
+}
+
+/// A thing inside another: its kind by its type, then by its table.
+static bool read_chosen(asi_reader *r, const asi_value *v, const asi_section *section,
+                        asi_chosen *out) {
+  const asi_kind *kind = asi_kind_of(r, v, v, section);
+  if (kind == NULL) return false;
+  out->kind = kind;
+  out->thing = asi_arena_take(&r->scratch, kind->size);
+  if (out->thing == NULL) return false;
+  if (kind->prepare) kind->prepare(out->thing);
+  asi_read_object(r, v, v, kind->table, out->thing);
+  return true; // it has set r->broken itself
+}
+
 /// They are compiled where they are used.
 static bool read_formula_map(asi_reader *r, const asi_value *v, const asi_value **out) {
   if (v->type != ASI_MAP) return wrong_type(r, v, "a mapping of names to formulas");
@@ -486,6 +535,8 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
     asi_read_list(r, v, key->section);
     return true; // likewise
   case ASI_KEY_FORMULA_MAP: return read_formula_map(r, v, out);
+  case ASI_KEY_CHOSEN: return read_chosen(r, v, key->section, out);
+  case ASI_KEY_NUMBERED: return read_numbered(r, v, key->sort, out);
   case ASI_KEY_KIND: return true; // has been read to find the table
   }
   return false;

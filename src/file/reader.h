@@ -169,6 +169,9 @@ void asi_collect_parameters(asi_reader *r);
 void asi_publish_parameters(asi_reader *r);
 /// What a name means as a number: an index or a parameter. ASI_MEANS_NOTHING if there is none.
 asi_meaning asi_find_number(asi_reader *r, const char *name, asi_named *named);
+/// The same of a plain number, which cannot change; of tables, too. Names that mean nothing are mistakes. For asi_scope; user is
+/// the reader.
+asi_meaning asi_find_fixed(const char *name, asi_named *named, void *user);
 /// Evaluates an expression of parameters and indices. A slip without a sentence has been told already.
 bool asi_evaluate(asi_reader *r, const char *text, size_t length, double *out,
                   asi_parse_error *slip);
@@ -179,6 +182,11 @@ char *asi_read_whole(asi_reader *r, asi_file *at, size_t *size, const char **why
 void asi_note_bytes(asi_reader *r, const char *path, const void *bytes, size_t size);
 void asi_note_file(asi_reader *r, const char *path);
 
+/// Checks numbers of columns, the key `columns` of v.
+bool asi_check_columns(asi_reader *r, const asi_value *v, const double *columns, int n, int *out);
+/// Reads two or three columns of a file that the value `at` names; the rows are in the scratch arena.
+bool asi_read_csv(asi_reader *r, const asi_value *at, const char *path, const int *column, int n,
+                  asi_rows *out);
 /// Finds out which tables there are, then reads those that no parameter has asked for.
 void asi_collect_tables(asi_reader *r);
 void asi_settle_tables(asi_reader *r);
@@ -245,6 +253,20 @@ bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out);
 void asi_report_parse_error(asi_reader *r, const asi_formula_value *f, const asi_parse_error *slip);
 /// Says what is wrong with the formula that the builder has just refused; false: it has refused none.
 bool asi_complain_formula(asi_reader *r);
+
+// ---- formulas of one variable (along.c) -------------------------------------------------------------
+
+/// A number or a formula of one variable that is known while the file is read: of a place along a beam, say.
+typedef struct asi_along {
+  const asi_expression *expression; ///< in the scratch arena; NULL: nothing was given
+  const asi_formula_value *at;
+} asi_along;
+
+/// Compiles what asi_read_formula() has read; NULL: nothing.
+bool asi_along_compile(asi_reader *r, const char *text, const char *variable, asi_along *out);
+/// Its value and derivative at x; complains if it is no finite number.
+bool asi_along_slope(asi_reader *r, const asi_along *a, double x, double out[2]);
+bool asi_along_value(asi_reader *r, const asi_along *a, double x, double *out);
 
 // ---- events (events.c) ------------------------------------------------------------------------------
 

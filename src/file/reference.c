@@ -54,6 +54,12 @@ static void put_type(asi_sink *s, const asi_key *key) {
     break;
   }
   case ASI_KEY_THINGS: asi_put(s, "names of [%s](#%s)", key->name, key->name); break;
+  case ASI_KEY_CHOSEN:
+    asi_put(s, "one of the [%ss](#%ss)", key->section->what, key->section->what);
+    break;
+  case ASI_KEY_NUMBERED:
+    asi_put(s, "whole numbers and names of %s", asi_entity_kind_plural(key->sort));
+    break;
   case ASI_KEY_SHAPES: asi_put(s, "list of [shapes](#shapes)"); break;
   case ASI_KEY_GROUPS: asi_put(s, "list of [groups](#group)"); break;
   case ASI_KEY_PARAMETERS: asi_put(s, "names of numbers"); break;
@@ -204,6 +210,9 @@ size_t as_file_reference(char *text, size_t room) {
   put_table(&s, &asi_group_table);
   put_section(&s, "bodies", &asi_bodies);
   put_section(&s, "superelements", &asi_superelements);
+  put_section(&s, "beams", &asi_beam_things);
+  put_section(&s, "lines", &asi_beam_lines);
+  put_section(&s, "sections", &asi_beam_section_kinds);
   put_section(&s, "frames", &asi_frames);
   put_section(&s, "joints", &asi_joints);
   put_section(&s, "forces", &asi_forces);

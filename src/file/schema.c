@@ -119,7 +119,7 @@ static void put_value(writer *w, const asi_key *key) {
     asi_put(s, "\"type\": [\"number\", \"string\", \"array\"], \"items\": {\"type\": "
                "[\"number\", \"string\"]}, \"minItems\": 1");
     break;
-  case ASI_KEY_FORMULAS: put_array_of_numbers(s, key->most, key->most, ASI_ANY); break;
+  case ASI_KEY_FORMULAS: put_array_of_numbers(s, key->most, key->most, key->range); break;
   case ASI_KEY_INTEGER: put_integer(s, key); break;
   case ASI_KEY_BOOLEAN:
   case ASI_KEY_ACTIVE: asi_put(s, "\"type\": \"boolean\""); break;
@@ -174,6 +174,15 @@ static void put_value(writer *w, const asi_key *key) {
   case ASI_KEY_SHAPES:
     asi_put(s, "\"type\": \"array\", \"items\": ");
     put_section_reference(s, key->section);
+    break;
+  case ASI_KEY_CHOSEN:
+    asi_put(s, "\"allOf\": [");
+    put_section_reference(s, key->section);
+    asi_put(s, "]");
+    break;
+  case ASI_KEY_NUMBERED:
+    put_names(s, "([0-9]+|.*[$][{].*)");
+    asi_put(s, "{\"type\": \"string\"}");
     break;
   case ASI_KEY_GROUPS:
     asi_put(s, "\"type\": \"array\", \"items\": ");
@@ -333,9 +342,17 @@ static void put_section(writer *w, const asi_section *section) {
 }
 
 static void put_definitions(writer *w) {
-  static const asi_section *const sections[] = {&asi_bodies,        &asi_superelements, &asi_frames,
-                                                &asi_joints,        &asi_forces,        &asi_shapes,
-                                                &asi_block_section, &asi_event_section};
+  static const asi_section *const sections[] = {&asi_bodies,
+                                                &asi_superelements,
+                                                &asi_beam_things,
+                                                &asi_beam_lines,
+                                                &asi_beam_section_kinds,
+                                                &asi_frames,
+                                                &asi_joints,
+                                                &asi_forces,
+                                                &asi_shapes,
+                                                &asi_block_section,
+                                                &asi_event_section};
   asi_put(&w->sink, ",\n  \"definitions\": {");
   for (int i = 0; i < ASI_COUNT(sections); ++i) {
     asi_put(&w->sink, "%s\n    \"any_%s\": {\n      ", i > 0 ? "," : "", sections[i]->what);

@@ -49,6 +49,8 @@ typedef enum asi_key_type {
   ASI_KEY_PARAMETERS,   ///< named numbers: const asi_value *
   ASI_KEY_TABLES,       ///< named tables, by keys of their own: const asi_value *
   ASI_KEY_FORMULA_MAP,  ///< names and numbers, formulas or null: const asi_value *
+  ASI_KEY_CHOSEN,       ///< a thing of one of several kinds: asi_chosen
+  ASI_KEY_NUMBERED,     ///< whole numbers and a name for each: asi_numbered
   ASI_KEY_KIND,         ///< which kind of thing it is: nothing
 } asi_key_type;
 
@@ -138,6 +140,19 @@ typedef struct asi_settings {
   int n;
 } asi_settings;
 
+/// One thing of a section, good until the thing that it is part of has been added; kind NULL: not given.
+typedef struct asi_chosen {
+  const asi_kind *kind;
+  void *thing;
+} asi_chosen;
+
+/// Likewise.
+typedef struct asi_numbered {
+  int *number, *id;
+  const asi_value **value; ///< of the name
+  int n;
+} asi_numbered;
+
 const char *asi_entity_kind_plural(asi_entity_kind sort);
 
 /// Key number `i` of a table, those of its base first; NULL: there are no more.
@@ -148,7 +163,8 @@ extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_sur
     asi_turn_table, asi_points_table, asi_any_joint_table, asi_own_template_table;
 extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
-    asi_shapes, asi_block_section, asi_event_section;
+    asi_shapes, asi_block_section, asi_event_section, asi_beam_section_kinds, asi_beam_lines,
+    asi_beam_things;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -1,5 +1,6 @@
 /// `tables:` functions of one or two variables with names, by points, a grid or a CSV file. A table may be used in every expression,
 /// also in those of parameters; its points may be expressions themselves: each is read when it is asked for first.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,51 +82,54 @@ static void define(asi_reader *r, const asi_value *key, const asi_value *value) 
 
 // ---- points -----------------------------------------------------------------------------------------
 
-static bool check_columns(asi_reader *r, const asi_value *v, table_thing *thing) {
-  for (int k = 0; k < 2; ++k) {
-    const double column = thing->columns[k];
-    thing->column[k] = (int)column;
-    if (column >= 1.0 && column <= 1000.0 && column == thing->column[k]) continue;
+bool asi_check_columns(asi_reader *r, const asi_value *v, const double *columns, int n, int *out) {
+  for (int k = 0; k < n; ++k) {
+    out[k] = (int)fmin(fmax(columns[k], 0.0), 1001.0);
+    if (out[k] >= 1 && out[k] <= 1000 && columns[k] == out[k]) continue;
     asi_complain(r, asi_value_get(v, "columns"),
-                 "columns have whole numbers from 1 to 1000, not %g", column);
+                 "columns have whole numbers from 1 to 1000, not %g", columns[k]);
     return false;
   }
   return true;
 }
 
-/// Reads a file's columns into points.
-static bool read_csv(asi_reader *r, const asi_value *v, table_thing *thing) {
-  const asi_value *at = asi_value_get(v, "file");
+bool asi_read_csv(asi_reader *r, const asi_value *at, const char *path, const int *column, int n,
+                  asi_rows *out) {
   const char *why;
   size_t size;
-  if (!check_columns(r, v, thing)) return false;
-  asi_file file = {.path = thing->file};
+  asi_file file = {.path = path};
   char *text = asi_read_whole(r, &file, &size, &why);
   if (text == NULL) {
-    asi_complain(r, at, "\"%.200s\" cannot be read: %s", thing->file, why);
+    asi_complain(r, at, "\"%.200s\" cannot be read: %s", path, why);
     r->unreadable = true;
     return false;
   }
   if (size > ASI_MOST_BYTES) {
-    asi_complain(r, at, "\"%.200s\" has more than %d MiB", thing->file, ASI_MOST_BYTES >> 20);
+    asi_complain(r, at, "\"%.200s\" has more than %d MiB", path, ASI_MOST_BYTES >> 20);
     free(text);
     return false;
   }
-  asi_note_bytes(r, thing->file, text, size);
-  const asi_csv csv = asi_csv_parse(text, size, thing->column);
+  asi_note_bytes(r, path, text, size);
+  const asi_csv csv =
+      n == 3 ? asi_csv_parse_points(text, size, column) : asi_csv_parse(text, size, column);
   free(text);
   if (csv.no_memory) r->no_memory = true;
   if (csv.sentence[0] && csv.line > 0)
-    asi_complain(r, at, "\"%.200s\", line %d: %s", thing->file, csv.line, csv.sentence);
+    asi_complain(r, at, "\"%.200s\", line %d: %s", path, csv.line, csv.sentence);
   else if (csv.sentence[0])
-    asi_complain(r, at, "\"%.200s\": %s", thing->file, csv.sentence);
+    asi_complain(r, at, "\"%.200s\": %s", path, csv.sentence);
   if (csv.number == NULL) return false;
-  thing->points = (asi_rows){NULL, csv.n, 2};
-  thing->points.number = asi_arena_take(&r->scratch, 2 * (size_t)csv.n * sizeof(double));
-  if (thing->points.number)
-    memcpy(thing->points.number, csv.number, 2 * (size_t)csv.n * sizeof(double));
+  const size_t bytes = (size_t)n * (size_t)csv.n * sizeof(double);
+  *out = (asi_rows){asi_arena_take(&r->scratch, bytes), csv.n, n};
+  if (out->number) memcpy(out->number, csv.number, bytes);
   free(csv.number);
-  return thing->points.number != NULL;
+  return out->number != NULL;
+}
+
+/// Reads a file's columns into points.
+static bool read_csv(asi_reader *r, const asi_value *v, table_thing *thing) {
+  return asi_check_columns(r, v, thing->columns, 2, thing->column) &&
+         asi_read_csv(r, asi_value_get(v, "file"), thing->file, thing->column, 2, &thing->points);
 }
 
 static bool increases(asi_reader *r, const asi_value *v, const asi_rows *points) {

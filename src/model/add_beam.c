@@ -111,6 +111,11 @@ static as_status check_def(const as_builder *b, const as_beam_def *def, const ch
       status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                         "The beam \"%s\" is fixed to the point mass \"%s\", which does not turn.",
                         name, asi_names_get(&b->names[ASI_SORT_BODY], x->body.index));
+    if (status == AS_OK && x->body.index >= 0 && b->body[x->body.index].is_node)
+      status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                        "The beam \"%s\" is fixed to \"%s\", a node of a superelement, whose "
+                        "mass is that of the superelement; use a fixed joint.",
+                        name, asi_names_get(&b->names[ASI_SORT_BODY], x->body.index));
   }
   return status;
 }

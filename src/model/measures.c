@@ -367,6 +367,18 @@ static void split(search *s) {
   }
 }
 
+/// `bodies.blade.3.position.x`: a node of a beam has a point in its name.
+static void join_node(search *s) {
+  const char *number = s->part[2];
+  if (!is(s->part[0], "bodies") || number[0] == '\0' || number[strspn(number, "0123456789")])
+    return;
+  s->text[number - s->text - 1] = '.';
+  s->part[2] = s->part[3];
+  char *rest = s->part[3][0] ? strchr(s->text + (s->part[3] - s->text), '.') : NULL;
+  if (rest) *rest++ = '\0';
+  s->part[3] = rest ? rest : "";
+}
+
 static asi_meaning no_group(search *s) {
   static const char *const groups[] = {"bodies", "frames", "joints", "forces", "blocks", NULL};
   static const struct {
@@ -375,7 +387,8 @@ static asi_meaning no_group(search *s) {
                 {"momentum", "it is of the whole machine"},
                 {"events", "events have happened before"},
                 {"solver", "it is known after a step only"},
-                {"drift", "it is known after a step only"}};
+                {"drift", "it is known after a step only"},
+                {"beams", "it follows from accelerations; outputs and events may read it"}};
   asi_hint hint = {.word = s->part[0]};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
     if (is(s->part[0], others[i].name)) return refuse(s, others[i].reason);
@@ -401,6 +414,7 @@ asi_meaning asi_measures_find(as_builder *b, asi_measures *all, const char *name
   search s = {.b = b, .all = all, .named = named, .name = name, .gauge = {.turn = -1}};
   for (int e = 0; e < 2; ++e) s.gauge.ends.motion[e] = asi_no_motion();
   split(&s);
+  join_node(&s);
   for (size_t g = 0; g < sizeof groups / sizeof groups[0]; ++g) {
     if (!is(s.part[0], groups[g].group)) continue;
     const int object = asi_names_find(&b->names[groups[g].sort], s.part[1]);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "elements/actuator.h"
+#include "elements/beam.h"
 #include "elements/bushing.h"
 #include "elements/contact.h"
 #include "elements/coupling.h"
@@ -28,6 +29,8 @@
 #include "model/model.h"
 #include "report/array.h"
 #include "results/rules.h"
+
+enum { MOST_STATIONS = 20000 }; // of beams that are drawn
 
 typedef struct scene {
   FILE *out;
@@ -157,9 +160,9 @@ static void put_points(const scene *s, const double *points, int n) {
   putc(']', s->out);
 }
 
-static void put_shape(scene *s, int number) {
+/// Triangles are those of the machine's shape `number`.
+static void put_shape(scene *s, int number, const as_shape *shape) {
   static const char *const kind[] = {"box", "sphere", "cylinder", "capsule", "polyline", "mesh"};
-  const as_shape *shape = &s->machine->shapes[number];
   separate(s, number);
   fprintf(s->out, "{\"body\":%d,\"kind\":\"%s\"", shape->body.index, kind[shape->kind]);
   put_member(s, "position", shape->position, 3);
@@ -182,6 +185,49 @@ static void put_shape(scene *s, int number) {
     putc('}', s->out);
   }
   include_shape(s, shape);
+}
+
+// ---- beams ------------------------------------------------------------------------------------------
+
+/// Half of each element at a station, from `before` to `after` of its section along the line, as a shape of its body. A section without an
+/// outline is drawn as a thin rod.
+static as_shape beam_piece(const asi_station *at, double before, double after, double thin) {
+  const double *axis = at->frame.axis;
+  const bool known = !isnan(at->modulus);
+  double R[9];
+  as_shape out = {.kind = known && !at->round ? AS_SHAPE_BOX : AS_SHAPE_CYLINDER,
+                  .body = {at->body},
+                  .radius = known ? at->half[0] : thin,
+                  .length = before + after,
+                  .color = {0.45, 0.5, 0.58, 1.0}};
+  for (int i = 0; i < 3; ++i) { // z of the shape is along the line
+    R[3 * i] = axis[3 + i];
+    R[3 * i + 1] = axis[6 + i];
+    R[3 * i + 2] = axis[i];
+  }
+  asi_so3_from_matrix(R, out.quaternion);
+  asi_sum(at->frame.p, (after - before) / 2.0, axis, out.position);
+  asi_set(2.0 * at->half[0], 2.0 * at->half[1], before + after, out.size);
+  return out;
+}
+
+static void put_beams(scene *s) {
+  const as_model *m = s->model;
+  int number = s->machine->n_shapes;
+  for (int b = 0; b < m->n_beams && m->n_stations <= MOST_STATIONS; ++b) {
+    const asi_beam_parts *parts = &m->beam[b];
+    double length = 0.0, before = 0.0;
+    for (int i = 0; i < parts->n; ++i)
+      length += ((const asi_beam *)m->element[parts->element + i].data)->length;
+    for (int i = 0; i <= parts->n; ++i) {
+      const asi_beam *next = i < parts->n ? m->element[parts->element + i].data : NULL;
+      const double after = next ? next->length / 2.0 : 0.0;
+      const as_shape piece =
+          beam_piece(&m->station[parts->station + i], before, after, length / 200.0);
+      put_shape(s, number++, &piece);
+      before = after;
+    }
+  }
 }
 
 // ---- frames, joints, forces -------------------------------------------------------------------------
@@ -384,7 +430,8 @@ static void put_scene(scene *s) {
   fputs(",\n\"scene\":{", s->out);
   put_bodies(s);
   fputs(",\n\"shapes\":[", s->out);
-  for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i);
+  for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i, &s->machine->shapes[i]);
+  put_beams(s);
   fputs("]", s->out);
   put_frames(s);
   fputs(",\n\"joints\":[", s->out);

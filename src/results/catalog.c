@@ -1,4 +1,6 @@
 /// What channels there are: groups, their objects, the quantities of each.
+#include <math.h>
+
 #include "core/kinematics/problem.h"
 #include "elements/actuator.h"
 #include "elements/coupling.h"
@@ -17,6 +19,7 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_EVENT] = 2,      [ASI_SOURCE_SIGNAL] = 1,
       [ASI_SOURCE_TURN] = 9,       [ASI_SOURCE_TURN_RATE] = 3,
       [ASI_SOURCE_FRAME_TURN] = 9, [ASI_SOURCE_MAGNITUDE] = 1,
+      [ASI_SOURCE_SECTION] = 23,
   };
   return size[kind];
 }
@@ -30,6 +33,7 @@ bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
   case ASI_SOURCE_ACCELERATION:
   case ASI_SOURCE_TURN_RATE:
   case ASI_SOURCE_REACTION:
+  case ASI_SOURCE_SECTION:
   case ASI_SOURCE_DRIVE: return true;
   case ASI_SOURCE_SIGNAL: return def->n_y > 0;
   case ASI_SOURCE_ACTION:
@@ -41,16 +45,21 @@ bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
 }
 
 const char *asi_group_name(asi_group group) {
-  static const char *const name[ASI_GROUPS] = {"bodies", "frames", "joints",   "forces", "blocks",
-                                               "events", "energy", "momentum", "solver", "drift"};
+  static const char *const name[ASI_GROUPS] = {"bodies",   "frames", "joints", "forces",
+                                               "beams",    "blocks", "events", "energy",
+                                               "momentum", "solver", "drift"};
   return name[group];
+}
+
+bool asi_group_has_stations(asi_group group) {
+  return group == ASI_GROUP_BODIES || group == ASI_GROUP_BEAMS;
 }
 
 bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_EVENTS; }
 
 const asi_names *asi_group_names(const as_model *m, const asi_names *events, asi_group group) {
-  static const asi_entity_kind sort[] = {ASI_SORT_BODY, ASI_SORT_FRAME, ASI_SORT_JOINT,
-                                         ASI_SORT_FORCE, ASI_SORT_BLOCK};
+  static const asi_entity_kind sort[] = {ASI_SORT_BODY,  ASI_SORT_FRAME,   ASI_SORT_JOINT,
+                                         ASI_SORT_FORCE, ASI_SORT_STATION, ASI_SORT_BLOCK};
   static const asi_names none = {0};
   if (group < ASI_GROUP_EVENTS) return &m->names[sort[group]];
   return group == ASI_GROUP_EVENTS && events ? events : &none;
@@ -175,6 +184,21 @@ static void add_force(list *l, const asi_placed *p) {
   if (p->e.type->power) add(l, "supplied", "W", ASI_SOURCE_FLOW, 2, "");
 }
 
+// ---- beams ------------------------------------------------------------------------------------------
+
+static void add_section(list *l, const asi_station *s) {
+  static const char *const stress[] = {"stress_top", "stress_bottom", "stress_left", "stress_right",
+                                       "stress"};
+  add(l, "position", "m", ASI_SOURCE_SECTION, 0, "xyz");
+  add(l, "force", "N", ASI_SOURCE_SECTION, 3, "xyz");
+  add(l, "moment", "N m", ASI_SOURCE_SECTION, 6, "xyz");
+  add(l, "strain", "-", ASI_SOURCE_SECTION, 9, "xyz");
+  add(l, "bend", "rad/m", ASI_SOURCE_SECTION, 12, "xyz");
+  add(l, "deflection", "m", ASI_SOURCE_SECTION, 15, "xyz");
+  for (int i = 0; i < 5 && !isnan(s->modulus); ++i)
+    add(l, stress[i], "Pa", ASI_SOURCE_SECTION, 18 + i, "");
+}
+
 // ---- the machine as a whole -------------------------------------------------------------------------
 
 static void add_energy(list *l) {
@@ -202,6 +226,7 @@ int asi_quantities(const as_model *m, asi_group group, int object,
   case ASI_GROUP_FRAMES: add_frame(&l); break;
   case ASI_GROUP_JOINTS: add_joint(&l, m, object); break;
   case ASI_GROUP_FORCES: add_force(&l, &m->element[m->force[object]]); break;
+  case ASI_GROUP_BEAMS: add_section(&l, &m->station[object]); break;
   case ASI_GROUP_BLOCKS: break; // each has signals of its own: select.c
   case ASI_GROUP_EVENTS:
     add(&l, "count", "-", ASI_SOURCE_EVENT, 0, "");

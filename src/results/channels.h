@@ -17,6 +17,7 @@ typedef enum asi_group {
   ASI_GROUP_FRAMES,
   ASI_GROUP_JOINTS,
   ASI_GROUP_FORCES,
+  ASI_GROUP_BEAMS, ///< their stations
   ASI_GROUP_BLOCKS,
   ASI_GROUP_EVENTS,
   ASI_GROUP_ENERGY,
@@ -47,6 +48,8 @@ typedef enum asi_source_kind {
   ASI_SOURCE_TURN_RATE,  ///< of a body: angular acceleration, world 3
   ASI_SOURCE_FRAME_TURN, ///< roll, pitch, yaw; Euler angles 3; angular velocity, its axes 3
   ASI_SOURCE_MAGNITUDE,  ///< of three numbers of another source: 1
+  /// Of a beam's station: position, force, moment, strain, bend, deflection, 3 each; stress 5.
+  ASI_SOURCE_SECTION,
   ASI_SOURCES
 } asi_source_kind;
 
@@ -68,6 +71,8 @@ typedef struct asi_channel_quantity {
 enum { ASI_QUANTITIES = 16 }; ///< the most that an object has
 
 const char *asi_group_name(asi_group group);
+/// Whether the names of its objects may be `BEAM.3`.
+bool asi_group_has_stations(asi_group group);
 /// Whether names of objects stand between group and quantity.
 bool asi_group_has_objects(asi_group group);
 /// Names of its objects; none if it has quantities itself. `events` may be NULL.

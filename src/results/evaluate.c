@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "alphastep/beam.h"
 #include "alphastep/quantities.h"
 #include "base/error.h"
 #include "elements/actuator.h"
@@ -199,6 +200,23 @@ static void look_at_flow(const as_model *m, const as_state *state, int element, 
   out[2] = power.supplied;
 }
 
+static as_status look_at_section(const as_model *m, const as_state *state, int object, double *out,
+                                 as_error *error) {
+  const asi_station *s = &m->station[object];
+  as_beam_state at;
+  const as_status status = as_model_beam_state(m, state, (as_beam_id){s->beam},
+                                               object - m->beam[s->beam].station, &at, error);
+  if (status) return status;
+  asi_copy(at.position, out);
+  asi_copy(at.force, out + 3);
+  asi_copy(at.moment, out + 6);
+  asi_copy(at.strain, out + 9);
+  asi_copy(at.bend, out + 12);
+  asi_copy(at.deflection, out + 15);
+  for (int i = 0; i < 5; ++i) out[18 + i] = at.stress[i];
+  return AS_OK;
+}
+
 // ---- the machine as a whole -------------------------------------------------------------------------
 
 static as_status look_at_energy(const as_model *m, const as_view *view, double *out,
@@ -260,6 +278,7 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
     out[0] = view->events ? view->events[2 * object] : 0.0;
     out[1] = view->events ? view->events[2 * object + 1] : (double)NAN;
     break;
+  case ASI_SOURCE_SECTION: return look_at_section(m, state, object, out, error);
   case ASI_SOURCE_SIGNAL: out[0] = as_model_signal_value(m, state, (as_signal_id){object}); break;
   case ASI_SOURCES: break;
   }

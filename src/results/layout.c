@@ -16,19 +16,26 @@ typedef struct cell {
   int place;
 } cell;
 
-/// Takes `bodies.NAME.position.x` apart, in place.
+/// Takes `bodies.NAME.position.x` apart, in place. Stations of beams, and bodies there, are called `BEAM.3`.
 static cell take_apart(char *name, const asi_layout *l) {
-  char *part[4] = {NULL}, *rest = name;
+  char *part[5] = {NULL}, *rest = name;
   int n = 0, next = 1;
-  for (; rest && n < 4; ++n) {
+  for (; rest && n < 5; ++n) {
     part[n] = rest;
     rest = strchr(rest, '.');
     if (rest) *rest++ = '\0';
   }
   cell c = {.group = (asi_group)0, .object = -1};
   while (strcmp(asi_group_name(c.group), part[0]) != 0) ++c.group;
-  if (asi_group_has_objects(c.group))
-    c.object = asi_names_find(asi_group_names(l->model, l->events, c.group), part[next++]);
+  if (asi_group_has_objects(c.group)) {
+    const asi_names *names = asi_group_names(l->model, l->events, c.group);
+    c.object = asi_names_find(names, part[next++]);
+    if (c.object < 0 && next < n) {
+      char *point = part[next++] - 1;
+      *point = '.';
+      c.object = asi_names_find(names, part[1]);
+    }
+  }
   // A block's own signal is its `value` in the file.
   c.quantity = next < n ? part[next] : c.group == ASI_GROUP_BLOCKS ? ASI_HDF5_VALUE : "";
   const bool last = next + 1 >= n;
@@ -101,6 +108,11 @@ static const char *frame_of(const cell *c) {
       return "body to world";
     return rotates ? "body" : "world";
   }
+  if (c->group == ASI_GROUP_BEAMS)
+    return !c->axis                                 ? NULL
+           : strcmp(c->quantity, "position") == 0   ? "world"
+           : strcmp(c->quantity, "deflection") == 0 ? "first section of the beam"
+                                                    : "section";
   if (c->group == ASI_GROUP_JOINTS)
     return local || (strcmp(c->quantity, "force") != 0 && strcmp(c->quantity, "torque") != 0)
                ? "first frame of the joint"

@@ -9,7 +9,11 @@
 #include "results/channels.h"
 #include "results/rules.h"
 
-enum { PARTS = 4, MOST_LISTED = 8 };
+enum {
+  PARTS = 4,
+  MOST_PARTS = 5, ///< with the number of a station, which belongs to its name
+  MOST_LISTED = 8,
+};
 
 /// The parts of a name, from left to right.
 typedef enum level { LEVEL_GROUP, LEVEL_OBJECT, LEVEL_QUANTITY, LEVEL_COMPONENT } level;
@@ -18,7 +22,7 @@ typedef enum level { LEVEL_GROUP, LEVEL_OBJECT, LEVEL_QUANTITY, LEVEL_COMPONENT 
 typedef struct miss {
   level where;
   asi_group group;
-  const char *part;
+  char part[128];
   int distance; ///< of the nearest candidate; -1: there is none
   char nearest[64];
   int first_object; ///< whose candidates are listed
@@ -32,7 +36,7 @@ typedef struct selector {
   bool *taken;            ///< of each value: it is a channel
   int room_taken;
   const char *text; ///< the selection as it was given
-  char *part[PARTS];
+  char *part[MOST_PARTS];
   int n_parts;
   asi_group group; ///< that is looked at
   bool found;      ///< something, which may be a channel already
@@ -221,9 +225,10 @@ bool asi_matches(const char *pattern, const char *text) {
 static void note_miss(selector *s, level where, const char *part, int object, const char *name) {
   miss *m = &s->miss;
   if (!s->explains) return;
-  if (m->distance < 0 || where > m->where)
-    *m = (miss){
-        .where = where, .group = s->group, .part = part, .distance = 1000, .first_object = object};
+  if (m->distance < 0 || where > m->where) {
+    *m = (miss){.where = where, .group = s->group, .distance = 1000, .first_object = object};
+    snprintf(m->part, sizeof m->part, "%s", part);
+  }
   if (where < m->where) return;
   const int distance = as_word_distance(part, name);
   if (distance < m->distance) {
@@ -306,16 +311,45 @@ static bool select_of_object(selector *s, asi_group group, int object, int part)
   return true;
 }
 
-static bool select_of_group(selector *s, asi_group group) {
-  if (!asi_group_has_objects(group)) return select_of_object(s, group, 0, 1);
+/// Whether the third part is the number of a station: `bodies.blade.3`, `beams.blade.*`. Of bodies a star there means all
+/// quantities, unless the name before is a beam's.
+static bool has_number(const selector *s, asi_group group) {
+  if (!asi_group_has_stations(group) || s->n_parts < 3) return false;
+  const char *number = s->part[2];
+  if (number[strspn(number, "0123456789")] == '\0') return true;
+  if (number[strspn(number, "0123456789*")] != '\0') return false;
+  const as_model *m = s->out->model;
+  return group == ASI_GROUP_BEAMS || asi_names_find(&m->names[ASI_SORT_BEAM], s->part[1]) >= 0;
+}
+
+/// The beam alone means all its stations.
+static bool is_of_beam(selector *s, asi_group group, int object) {
+  if (group != ASI_GROUP_BEAMS || s->n_parts < 2) return false;
+  const as_model *m = s->out->model;
+  return asi_matches(s->part[1], asi_names_get(&m->names[ASI_SORT_BEAM], m->station[object].beam));
+}
+
+static bool select_of_objects(selector *s, asi_group group, int part) {
   const asi_names *names = asi_group_names(s->out->model, s->out->events, group);
   const int exact = s->n_parts > 1 ? asi_names_find(names, s->part[1]) : -1;
-  if (exact >= 0) return select_of_object(s, group, exact, 2);
+  if (exact >= 0) return select_of_object(s, group, exact, part);
   for (int i = 0; i < names->count; ++i)
-    if (takes(s, LEVEL_OBJECT, 1, 0, asi_names_get(names, i)) && !select_of_object(s, group, i, 2))
+    if ((is_of_beam(s, group, i) || takes(s, LEVEL_OBJECT, 1, 0, asi_names_get(names, i))) &&
+        !select_of_object(s, group, i, part))
       return false;
   if (names->count == 0 && s->n_parts > 1) note_miss(s, LEVEL_OBJECT, s->part[1], 0, "");
   return true;
+}
+
+static bool select_of_group(selector *s, asi_group group) {
+  if (!asi_group_has_objects(group)) return select_of_object(s, group, 0, 1);
+  const bool joined = has_number(s, group);
+  if (s->n_parts == MOST_PARTS && !joined) return true; // it is of no such group
+  char *point = joined ? s->part[2] - 1 : NULL;         // between the name and the number
+  if (point) *point = '.';
+  const bool good = select_of_objects(s, group, joined ? 3 : 2);
+  if (point) *point = '\0';
+  return good;
 }
 
 static as_status select_of_groups(selector *s) {
@@ -332,7 +366,8 @@ static as_status select_of_groups(selector *s) {
 static as_status fail_miss(const selector *s) {
   const miss *m = &s->miss;
   static const char *const what[] = {"group", NULL, "quantity", "component"};
-  static const char *const objects[] = {"body", "frame", "joint", "force", "block", "event"};
+  static const char *const objects[] = {"body", "frame", "joint", "force",
+                                        "beam", "block", "event"};
   char hint[320] = "";
   if (m->distance >= 0 && m->nearest[0] && as_word_is_close(m->part, m->distance))
     snprintf(hint, sizeof hint, "did you mean `%s`?", m->nearest);
@@ -342,8 +377,24 @@ static as_status fail_miss(const selector *s) {
     snprintf(hint, sizeof hint, "there are none.");
   return asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, s->text,
                   "The output `%.80s` names the %s `%.60s`, which is not there; %s", s->text,
-                  m->where == LEVEL_OBJECT ? objects[m->group] : what[m->where],
-                  m->part ? m->part : "", hint);
+                  m->where == LEVEL_OBJECT ? objects[m->group] : what[m->where], m->part, hint);
+}
+
+static as_status fail_form(const selector *s) {
+  return asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, s->text,
+                  "The output `%.80s` is not like `bodies.NAME.position.x`: up to four parts with "
+                  "points between them.",
+                  s->text);
+}
+
+/// More parts than there are, and no group whose name was meant.
+static bool has_too_many_parts(const selector *s) {
+  const miss *m = &s->miss;
+  bool known = false;
+  if (s->n_parts < MOST_PARTS || m->where != LEVEL_GROUP) return false;
+  for (int g = 0; g < ASI_GROUPS; ++g)
+    known = known || asi_matches(s->part[0], asi_group_name((asi_group)g));
+  return known || !as_word_is_close(m->part, m->distance);
 }
 
 /// Splits at points. False if there are too many parts or empty ones.
@@ -352,7 +403,7 @@ static bool split(selector *s, char *text) {
   for (char *part = text; part != NULL;) {
     char *point = strchr(part, '.');
     if (point) *point = '\0';
-    if (*part == '\0' || s->n_parts == PARTS) return false;
+    if (*part == '\0' || s->n_parts == MOST_PARTS) return false;
     s->part[s->n_parts++] = part;
     part = point ? point + 1 : NULL;
   }
@@ -370,17 +421,13 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
   s->miss = (miss){.distance = -1};
   s->found = false;
   as_status status = AS_OK;
-  if (!split(s, copy))
-    status = asi_fail(s->error, AS_ERR_ARGUMENT, (double)NAN, text,
-                      "The output `%.80s` is not like `bodies.NAME.position.x`: up to four parts "
-                      "with points between them.",
-                      text);
+  if (!split(s, copy)) status = fail_form(s);
   s->explains = false;
   if (status == AS_OK) status = select_of_groups(s);
   if (status == AS_OK && !s->found && !allowed) {
     s->explains = true;
     (void)select_of_groups(s);
-    status = fail_miss(s);
+    status = has_too_many_parts(s) ? fail_form(s) : fail_miss(s);
   }
   free(copy);
   return status;
@@ -388,9 +435,10 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
 
 static as_status select_defaults(selector *s) {
   static const char *const small[] = {
-      "bodies.*.position", "bodies.*.quaternion",   "bodies.*.velocity",
-      "joints.*.angle",    "joints.*.displacement", "joints.*.rotation",
-      "joints.*.drive",    "joints.*.force",        "joints.*.torque",
+      "bodies.*.position",     "bodies.*.quaternion", "bodies.*.velocity", "joints.*.angle",
+      "joints.*.displacement", "joints.*.rotation",   "joints.*.drive",    "joints.*.force",
+      "joints.*.torque",       "beams.*.force",       "beams.*.moment",    "beams.*.deflection",
+      "beams.*.stress",
   };
   static const char *const always[] = {"energy", "drift", "solver.h", "events.*.count"};
   const int n_small = sizeof small / sizeof small[0], n_always = sizeof always / sizeof always[0];

@@ -66,7 +66,7 @@ def check_links(page):
 # Types whose page has another name.
 PAGES = {
     "rigid": "body", "point": "body", "load": "follower-force", "rack": "rack-and-pinion",
-    "node": "superelement", "plugin": "plugin-force",
+    "node": "superelement", "plugin": "plugin-force", "beam": "beams",
 }
 
 
@@ -83,8 +83,10 @@ def keys_of_types():
             if name in ("bodies", "joints", "forces"):
                 of = cells[-1].rstrip(" |")
                 out += [(t, key) for t in (types if of == "all" else of.split(", "))]
-            elif name in ("frames", "superelements"):
+            elif name in ("frames", "superelements", "beams"):
                 out.append((name[:-1], key))
+            elif name in ("lines", "sections"):
+                out.append(("beam", key))
     return out
 
 

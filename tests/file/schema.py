@@ -81,7 +81,7 @@ def row(model, path):
     out = []
     for key in path:
         model = model[key]
-        named = out and out[-1] in ("bodies", "superelements", "frames", "joints", "forces", "shapes")
+        named = out and out[-1] in ("bodies", "superelements", "beams", "frames", "joints", "forces", "shapes")
         kind = model.get("type", "") if isinstance(model, dict) else ""
         out.append(kind if named else "" if isinstance(key, int) else key)
     return tuple(out)
@@ -124,7 +124,7 @@ def part(model, path):
     """The model with one thing only where one thing was spoiled: the others are as good as before, and take time."""
     if len(path) < 3 or not isinstance(model[path[0]], dict):
         return model
-    section = path[0] in ("bodies", "superelements", "frames", "joints", "forces")
+    section = path[0] in ("bodies", "superelements", "beams", "frames", "joints", "forces")
     return {"alphastep": 1, path[0]: {path[1]: model[path[0]][path[1]]} if section else model[path[0]]}
 
 
@@ -167,7 +167,7 @@ def main(command, loader, source):
     failed = check_files(validator, source)
     with tempfile.TemporaryDirectory() as tmp:
         shutil.copytree(source + "/tests/files/good/part", tmp + "/part")
-        for name in ("everything.yaml", "elements.yaml", "superelement.yaml", "formulas.yaml", "part/common.yaml", "json.json", "repeat.yaml"):
+        for name in ("everything.yaml", "elements.yaml", "superelement.yaml", "beams.yaml", "formulas.yaml", "part/common.yaml", "json.json", "repeat.yaml"):
             failed |= check_spoiled(validator, loader, source + "/tests/files/good/" + name, tmp)
     return failed
 

@@ -78,6 +78,7 @@ static void test_wrong(void **state) {
   (void)fail_each("tests/files/wrong/event_formulas.yaml", NULL, 0, AS_ERR_ARGUMENT, 3);
   (void)fail_each("tests/files/good/superelement.yaml", NULL, 0, AS_OK, 5);
   (void)fail_each("tests/files/good/switches.yaml", NULL, 0, AS_OK, 3);
+  (void)fail_each("tests/files/good/beams.yaml", NULL, 0, AS_OK, 37);
   (void)fail_each("tests/files/good/formulas.yaml", NULL, 0, AS_OK, 3);
   (void)fail_each("tests/files/wrong/repeat.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);
   (void)fail_each("tests/files/wrong/names.yaml", NULL, 0, AS_ERR_ARGUMENT, 1);

@@ -362,6 +362,40 @@ static void test_a_scene(void **state) {
   as_machine_destroy(m);
 }
 
+/// A beam is drawn as pieces of its bodies: half an element at its ends, which sit at the right places, with the section's sizes.
+static void test_a_beam(void **state) {
+  (void)state;
+  static const char text[] = "alphastep: 1\n"
+                             "shapes: [{type: sphere, radius: 0.1}]\n"
+                             "beams:\n"
+                             "  rod: {line: {points: [[0, 0, 0], [4, 0, 0]]}, elements: 2, "
+                             "section: {type: rectangle, width: "
+                             "0.5, height: 0.25}, material: steel, first: ground}\n"
+                             "  pin: {line: {points: [[0, 0, 0], [0, 0, 2]]}, elements: 1, "
+                             "section: {type: circle, diameter: "
+                             "0.5}, material: steel, first: ground}\n";
+  as_machine *m = NULL;
+  as_messages messages;
+  if (as_machine_parse(text, sizeof text - 1, "m.yaml", NULL, 0, &m, &messages))
+    fail_msg("%s", messages.message[0].text);
+  char *json = NULL;
+  as_error error;
+  assert_int_equal(as_scene_text(m, &json, &error), AS_OK);
+  static const char *const pieces[] = {
+      "{\"body\":-1,\"kind\":\"box\",\"position\":[0.5,0,0],\"quaternion\":[0.5,0.5,0.5,0.5],"
+      "\"size\":[0.5,0.25,1]",
+      "{\"body\":0,\"kind\":\"box\",\"position\":[0,0,0],\"quaternion\":[0.5,0.5,0.5,0.5],"
+      "\"size\":[0.5,0.25,2]",
+      "{\"body\":1,\"kind\":\"box\",\"position\":[-0.5,",
+      "\"size\":[0.5,0.25,1],\"color\"",
+      "{\"body\":2,\"kind\":\"cylinder\",\"position\":[-0.",
+      "\"radius\":0.25,\"length\":"};
+  for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; ++i)
+    if (!strstr(json, pieces[i])) fail_msg("not drawn: %s\n%s", pieces[i], json);
+  as_scene_free(json);
+  as_machine_destroy(m);
+}
+
 /// A joint that is not there at the start, events that release and activate joints, and a torsional spring at its hinge.
 static void test_switches(void **state) {
   (void)state;
@@ -404,7 +438,7 @@ int main(void) {
       cmocka_unit_test(test_compressed_array), cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_extremes),         cmocka_unit_test(test_flat_extremes),
       cmocka_unit_test(test_scenes),           cmocka_unit_test(test_a_scene),
-      cmocka_unit_test(test_switches),
+      cmocka_unit_test(test_a_beam),           cmocka_unit_test(test_switches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
