@@ -18,7 +18,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 13, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 14, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
