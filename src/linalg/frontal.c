@@ -8,9 +8,9 @@
 /// Three pivots, those of a ball joint or of a body's rotation, are eliminated at once by the inverse of their matrix, if
 /// its rows are far from lying in one plane.
 ///
-/// **[LS.1]** Solutions are as good as the multipliers are small (Wilkinson): as long as no pivot is below 1e-6 of its row, of its
-/// column and of the largest value that its diagonal had on the way, a change of A by less than 1e-6 of a rounding's reciprocal
-/// makes them exact. Where one is, each solution is put into its equations,
+/// [LS.1] Solutions are as good as the multipliers are small (Wilkinson): as long as no pivot is below 1e-5 of its row, of its
+/// column and of the largest value that its diagonal had on the way, they belong to a matrix that differs by some 1e5
+/// roundings. Where one is, each solution is put into its equations,
 ///
 ///     |b - A x|_i <= w (|A| |x| + |b|)_i + 1e-15 max_j |a_ij| max |x|     (Oettli and Prager; Arioli, Demmel and Duff)
 ///
@@ -28,14 +28,15 @@
 #include "linalg/residual.h"
 #include "linalg/solver.h"
 
-// [LS.1] w, and the fraction of what a pivot was made of below which none is used. They are stricter for small matrices:
-// dense LU, which is more accurate, costs little there.
+// [LS.1] w, and [LS.2] the fraction of what a pivot was made of below which none is used. They are stricter for small
+// matrices: dense LU, which is more accurate, costs little there.
 #define BAD_SOLUTION 1e-10
 #define BAD_SMALL_SOLUTION 1e-12
 #define SMALLEST_PIVOT 1e-12
 #define SMALLEST_SMALL_PIVOT 1e-6
 #define ROUND_OFF 1e-15
-// The largest diagonal over a pivot from which on rows are looked at, and a row over a pivot that is nothing but round-off.
+// The largest diagonal over a pivot from which on rows are looked at, and [LS.2] a row over a pivot that is nothing but
+// round-off.
 #define SUSPICIOUS 1e8
 #define LOST_ROW 1e14
 // KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
