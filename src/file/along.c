@@ -27,7 +27,7 @@ static asi_meaning find(const char *name, asi_named *named, void *user) {
 
 bool asi_along_compile(asi_reader *r, const char *text, const char *variable, asi_along *out) {
   looking at = {r, variable};
-  const asi_tables tables = {asi_evaluate_table, r};
+  const asi_tables tables = {asi_evaluate_table, r, asi_evaluate_grid};
   const asi_scope scope = {.find = find, .user = &at, .depth = r->depth, .tables = &tables};
   asi_parse_error slip;
   asi_expression *e;
@@ -51,7 +51,7 @@ bool asi_along_compile(asi_reader *r, const char *text, const char *variable, as
 
 bool asi_along_slope(asi_reader *r, const asi_along *a, double x, double out[2]) {
   const double path[1][3] = {{x, 1.0, 0.0}};
-  const asi_tables tables = {asi_evaluate_table, r};
+  const asi_tables tables = {asi_evaluate_table, r, asi_evaluate_grid};
   double values[3] = {0.0, 0.0, 0.0};
   as_status status = AS_OK;
   if (a->expression) status = asi_expression_along(a->expression, path, &tables, values);
@@ -66,7 +66,7 @@ bool asi_along_slope(asi_reader *r, const asi_along *a, double x, double out[2])
 }
 
 bool asi_along_value(asi_reader *r, const asi_along *a, double x, double *out) {
-  const asi_tables tables = {asi_evaluate_table, r};
+  const asi_tables tables = {asi_evaluate_table, r, asi_evaluate_grid};
   as_status status = AS_OK;
   *out = 0.0;
   if (a->expression) status = asi_expression_value(a->expression, &x, &tables, out);

@@ -143,7 +143,7 @@ static const char *fill(filling *f, const asi_value *v, const char *block) {
 }
 
 /// A value with all its texts filled; those that have nothing to fill are as they were. NULL: likewise.
-static const asi_value *fill_all(filling *f, const asi_value *v, const char *block) {
+static asi_value *fill_all(filling *f, asi_value *v, const char *block) {
   asi_arena *arena = &f->r->scratch;
   const bool map = v->type == ASI_MAP, text = v->type == ASI_TEXT && strchr(v->text, '{');
   if (!map && !text && v->type != ASI_LIST) return v;
@@ -188,7 +188,7 @@ static const asi_value *slip_of(const asi_reader *r, const asi_signal_thing *thi
   return NULL;
 }
 
-static as_status add_one(filling *f, const asi_value *key, const asi_value *v, const char *block,
+static as_status add_one(filling *f, const asi_value *key, asi_value *v, const char *block,
                          as_error *error) {
   asi_reader *r = f->r;
   const asi_kind *kind = kind_of(r, key, v);

@@ -2,26 +2,21 @@
 ///
 /// Pivots are searched within a front's own rows only. That is enough as long as a joint comes after a body
 /// that it holds: bodies have their mass, a joint then has B S^-1 B^T. Where it is not enough (redundant
-/// constraints, singular positions, masses next to nothing) a pivot is much smaller than expected, or entries
-/// grow and the first solution does not satisfy its equations; then KLU, or dense LU if it is small, factorizes the
-/// matrix, and some of those after it.
+/// constraints, singular positions, masses next to nothing) nothing is left of what a pivot was made of; then KLU, or
+/// dense LU if it is small, factorizes the matrix.
 ///
 /// Three pivots, those of a ball joint or of a body's rotation, are eliminated at once by the inverse of their matrix, if
 /// its rows are far from lying in one plane.
 ///
-/// Growth. An entry that becomes a - sum l u on its way has an error of a few roundings of the largest value that
-/// it takes (Wilkinson): the factors are those of a matrix that differs by so much. So solutions are as good as
-/// those of a factorization before as long as entries grow no more. What is looked at are the pivots p_k and
-/// what a front leaves in the rows that its parent eliminates, s_ij, in the units of the pivots e_k that are
-/// expected,
+/// [LS.1] Solutions are as good as the multipliers are small (Wilkinson): as long as no pivot is below 1e-5 of its row, of its
+/// column and of the largest value that its diagonal had on the way, they belong to a matrix that differs by some 1e5
+/// roundings. Where one is, each solution is put into its equations,
 ///
-///     growth = sum (p_k / e_k)^2 + sum (s_ij)^2 / (e_i e_j)
+///     |b - A x|_i <= w (|A| |x| + |b|)_i + 1e-15 max_j |a_ij| max |x|     (Oettli and Prager; Arioli, Demmel and Duff)
 ///
-/// for each front; of three pivots at once, the entries of their matrix; of singles, what they leave. A solution is put into its equations only if a front's growth is above what it was when one
-/// satisfied them well, by more than the square of the digits that may be lost since. The right side at hand may leave
-/// out parts of the machine that are at rest; so one that leaves out nothing is solved for, too. Large growth as
-/// such is no sign of trouble: a body carries all bodies that it holds; at the end of 1000 hinges their inertia
-/// is 10^9 times its own.
+/// If they do not hold it is refined once, and if they do not hold then the other solver takes over for this solution. The
+/// second term is round-off: rows of unknowns that are next to nothing beside others, as what a plane mechanism does across its
+/// plane, cannot hold better. Nothing here depends on other matrices, or on other right sides.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,27 +28,23 @@
 #include "linalg/residual.h"
 #include "linalg/solver.h"
 
-// A diagonal entry below this fraction of its column counts as zero.
-#define ZERO_DIAGONAL 1e-5
-// Componentwise backward error above which a solution is not believed, and the fraction of what is expected below which
-// no pivot is used. They are stricter for small matrices: dense LU, which is more accurate, costs little there.
+// [LS.1] w, and [LS.2] the fraction of what a pivot was made of below which none is used. They are stricter for small
+// matrices: dense LU, which is more accurate, costs little there.
 #define BAD_SOLUTION 1e-10
 #define BAD_SMALL_SOLUTION 1e-12
 #define SMALLEST_PIVOT 1e-12
 #define SMALLEST_SMALL_PIVOT 1e-6
-// A solution that is better than a bad one by this is good: as long as entries grow by no more than what is left to
-// it, none is looked at.
-#define GOOD_SOLUTION 0.3
-#define HUGE_GROWTH 1e100
-// What is expected is raised to pivots that are larger by this.
-#define FAR_LARGER 1e3
-#define MORE_GROWTH 100.0
+#define ROUND_OFF 1e-15
+// The largest diagonal over a pivot from which on rows are looked at, and [LS.2] a row over a pivot that is nothing but
+// round-off.
+#define SUSPICIOUS 1e8
+#define LOST_ROW 1e14
 // KLU is faster if fronts have fewer pivots than this on average, or a block is larger than that.
 #define FEWEST_PIVOTS 2.5
 // What an operation takes, in those of KLU; measured on a chain of 1000 links.
 #define FACTOR_COST 0.2
 #define SOLVE_COST 0.35
-enum { LARGEST_BLOCK = 24, LONGEST_BACKOFF = 1024 };
+enum { LARGEST_BLOCK = 24 };
 
 typedef struct frontal_solver frontal_solver;
 
@@ -70,48 +61,40 @@ struct frontal_solver {
   asi_fronts fronts;
   const kernel **kernel; ///< of each front
   const int *col_start, *row;
-  double smallest, bad;   ///< pivots and solutions that are not used
-  double *value;          ///< of the last factorization
-  double *store;          ///< P and L of all fronts
-  double *inverse;        ///< n: 1 / pivot
-  double *stack;          ///< what fronts leave for their parents
-  int *swap;              ///< n: the row of its front that was exchanged with that of pivot k
-  double *y;              ///< n: a solution in the order of elimination
-  bool *searched;         ///< for each front: pivots were searched, swap is known
-  bool *inverted;         ///< for each front: its three pivots were eliminated at once
-  double *others;         ///< of one front: their part of a solution
-  double *expected;       ///< n: size of each pivot, in the order of elimination
-  double *enough;         ///< a pivot above this is taken as it comes
-  double *scale;          ///< 1 / expected
-  double *weight;         ///< of the others of fronts, as fronts.rest: 1 / sqrt(expected)
-  double *product_weight; ///< of the products of singles: 1 / (expected expected)
-  double *growth;         ///< of each front
-  double *limit;          ///< of growth: above it a solution is looked at
-  double *row_scale, *right_side, *residual, *magnitude; ///< n, for checking solutions
-  double *probe;                                         ///< n: a solution made up for that
-  bool measured;                                         ///< expected and row_scale are known
-  bool unchecked; ///< entries have grown, and no solution has been looked at yet
-  bool proven; ///< the fronts at hand gave a very good solution: the next ones may have such pivots
+  double least;    ///< the fraction of what a pivot was made of below which it is not used
+  double bad;      ///< w in [LS.1]
+  double *value;   ///< of the last factorization
+  double *store;   ///< P and L of all fronts
+  double *inverse; ///< n: 1 / pivot
+  double *stack;   ///< what fronts leave for their parents
+  int *swap;       ///< n: the row of its front that was exchanged with that of pivot k
+  double *y;       ///< n: a solution in the order of elimination
+  bool *searched;  ///< for each front: pivots were searched, swap is known
+  bool *inverted;  ///< for each front: its three pivots were eliminated at once
+  double *others;  ///< of one front: their part of a solution
+  int *diagonal;   ///< n, in the order of elimination: where the diagonal is among the values
+  double *size;    ///< n, in that order: the largest that a diagonal has been on the way
+  double largest;  ///< diagonal
+  bool doubtful;   ///< a pivot was small: solutions are looked at
+  double *row_scale, *right_side, *residual, *magnitude; ///< n, for that
   asi_solver *
-      fallback; ///< solver without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
-  bool by_fallback; ///< the factors at hand are its
-  int retry_in;     ///< so many factorizations are its before the fronts are tried again
-  int backoff;      ///< how many it was the last time
-  long by_other;    ///< factorizations that it made
-  bool known;       ///< there are factors
+      other; ///< without blocks: dense LU if the matrix is small, else KLU; NULL: not needed so far
+  bool by_other;  ///< the fronts cannot factorize the matrix at hand
+  bool has_other; ///< the other solver has factorized it
+  long count;     ///< factorizations that it made
+  bool known;     ///< there are factors
 };
 
 // ---- elimination ------------------------------------------------------------------------------------
 
-ASI_INLINED remains remains_of(const frontal_solver *s, const asi_front *f, int r, int split) {
+ASI_INLINED remains remains_of(const frontal_solver *s, const asi_front *f, int split) {
   return (remains){.S = (f->direct ? s->store : s->stack) + f->work,
                    .below = s->store + f->below,
                    .beyond = s->store + f->beyond,
                    .stride = f->stride,
                    .below_stride = f->below_stride,
                    .beyond_stride = f->beyond_stride,
-                   .split = split,
-                   .inside = split < r ? split : f->inside};
+                   .split = split};
 }
 
 /// Adds what a child has left to its parent's front.
@@ -120,7 +103,7 @@ static void extend_add(const frontal_solver *s, const asi_front *f, const asi_fr
   const int *place = s->fronts.place + child->rest;
   const double *left = s->stack + child->left;
   double *const P = s->store + f->store, *const L = P + w * f->length;
-  const remains to = remains_of(s, f, f->r, split);
+  const remains to = remains_of(s, f, split);
   for (int i = 0; i < r; ++i, left += child->stride) {
     const int row = place[i] - w, last = row - split;
     double *pivots = row < 0 ? P + place[i] * f->length : L + row * f->width;
@@ -146,10 +129,10 @@ static void begin_front(const frontal_solver *s, const asi_front *f) {
 /// One pivot after the other. w, r and split are those of the front; constants where they are usual ones.
 ASI_INLINED bool eliminate(frontal_solver *s, int front, int w, int r, int split) {
   const asi_front *f = &s->fronts.front[front];
-  const remains to = remains_of(s, f, r, split);
-  return eliminate_front(s->store + f->store, &to, w, r, s->enough + f->first, s->scale + f->first,
-                         s->smallest, s->weight + f->rest, s->swap + f->first, &s->searched[front],
-                         s->inverse + f->first, &s->growth[front]);
+  const remains to = remains_of(s, f, split);
+  return eliminate_front(s->store + f->store, &to, w, r, s->least, s->size + f->first,
+                         s->swap + f->first, &s->searched[front], &s->doubtful,
+                         s->inverse + f->first, s->fronts.rest + f->rest, s->size);
 }
 
 static bool eliminate_any(frontal_solver *s, int front) {
@@ -160,9 +143,9 @@ static bool eliminate_any(frontal_solver *s, int front) {
 /// Three pivots at once, or one by one where that would not be accurate.
 ASI_INLINED bool eliminate_at_once(frontal_solver *s, int front, int r, int split) {
   const asi_front *f = &s->fronts.front[front];
-  const remains to = remains_of(s, f, r, split);
-  s->inverted[front] = eliminate_three(s->store + f->store, &to, r, s->enough + f->first,
-                                       s->scale + f->first, s->weight + f->rest, &s->growth[front]);
+  const remains to = remains_of(s, f, split);
+  s->inverted[front] = eliminate_three(s->store + f->store, &to, r, s->inverse + f->first,
+                                       &s->doubtful, s->fronts.rest + f->rest, s->size);
   return s->inverted[front] || eliminate_any(s, front);
 }
 
@@ -171,7 +154,6 @@ ASI_INLINED bool factor_front(frontal_solver *s, int front, int w, int r, int sp
   if (!f->direct || f->n_children > 0) begin_front(s, f);
   const bool done =
       w == 3 ? eliminate_at_once(s, front, r, split) : eliminate(s, front, w, r, split);
-  if (!(s->growth[front] <= s->limit[front])) s->unchecked = true;
   if (!f->direct && f->left != f->work)
     memmove(s->stack + f->left, s->stack + f->work, (size_t)(r * f->stride) * sizeof(double));
   return done;
@@ -261,27 +243,25 @@ static const kernel *kernel_of(const asi_front *f) {
   return &kernels[0];
 }
 
-/// Eliminates a single with n_l entries below and n_u beside its diagonal; constants where these are usual. Growth is
-/// that of the products, for the first front that it touches.
+/// Eliminates a single with n_l entries below and n_u beside its diagonal; constants where these are usual.
 ASI_INLINED bool factor_single(frontal_solver *s, const asi_single *single, int n_l, int n_u) {
   double *const store = s->store, *const l = store + single->store + 1, *const u = l + n_l;
   const int *const to = s->fronts.product + single->product;
-  const double *const weight = s->product_weight + single->product;
   const double d = l[-1], inverse = 1.0 / d;
-  double sum = 0.0;
+  double largest = 0.0;
 #pragma GCC unroll 2
-  for (int b = 0; b < n_u; ++b) u[b] *= inverse;
+  for (int b = 0; b < n_u; ++b) {
+    u[b] *= inverse;
+    largest = larger(fabs(u[b]), largest);
+  }
 #pragma GCC unroll 2
   for (int a = 0; a < n_l; ++a)
 #pragma GCC unroll 2
-    for (int b = 0; b < n_u; ++b) {
-      const double product = l[a] * u[b];
-      store[to[a * n_u + b]] -= product;
-      sum += product * product * weight[a * n_u + b];
-    }
+    for (int b = 0; b < n_u; ++b) store[to[a * n_u + b]] -= l[a] * u[b];
   l[-1] = inverse;
-  s->growth[single->front] += sum;
-  return fabs(d * s->scale[single->place]) > s->smallest;
+  for (int a = 0; a < n_l; ++a) largest = larger(fabs(l[a] * inverse), largest);
+  if (!(largest * SMALL_PIVOT < 1.0)) s->doubtful = true;
+  return fabs(inverse) < (double)INFINITY;
 }
 
 ASI_INLINED void forward_single(const frontal_solver *s, const asi_single *single, int n_l) {
@@ -328,12 +308,16 @@ static void backward_singles(const frontal_solver *s) {
 
 static bool factor_fronts(frontal_solver *s) {
   const asi_fronts *fronts = &s->fronts;
-  s->unchecked = false;
+  s->doubtful = false;
   memset(s->store, 0, fronts->n_store * sizeof(double));
-  memset(s->growth, 0, (size_t)fronts->n_fronts * sizeof(double));
   const int nnz = s->col_start[fronts->n];
 #pragma GCC unroll 8
   for (int k = 0; k < nnz; ++k) s->store[fronts->target[k]] = s->value[k];
+  s->largest = 0.0;
+  for (int k = 0; k < fronts->n; ++k) {
+    s->size[k] = fabs(s->value[s->diagonal[k]]);
+    s->largest = larger(s->size[k], s->largest);
+  }
   if (!factor_singles(s)) return false;
   for (int i = 0; i < fronts->n_fronts; ++i)
     if (!s->kernel[i]->factor(s, i)) return false;
@@ -352,310 +336,134 @@ static void solve_fronts(const frontal_solver *s, double *b) {
   for (int k = 0; k < fronts->n; ++k) b[fronts->order[k]] = s->y[k];
 }
 
-// ---- what to expect ---------------------------------------------------------------------------------
-
-/// Units of pivots and of what fronts leave, from what is expected. The numbers between lists stay zero.
-static void set_units(frontal_solver *s) {
-  for (int k = 0; k < s->fronts.n; ++k) s->scale[k] = 1.0 / s->expected[k];
-  for (int i = 0; i < s->fronts.n_fronts; ++i) {
-    const asi_front *f = &s->fronts.front[i];
-    for (size_t k = f->rest; k < f->rest + (size_t)f->r; ++k)
-      s->weight[k] = sqrt(s->scale[s->fronts.rest[k]]);
-  }
-  for (int i = 0; i < s->fronts.n_singles; ++i) {
-    const asi_single *single = &s->fronts.single[i];
-    const int *l = s->fronts.other + single->other, *u = l + single->n_l;
-    double *weight = s->product_weight + single->product;
-    for (int a = 0; a < single->n_l; ++a)
-      for (int b = 0; b < single->n_u; ++b) *weight++ = s->scale[l[a]] * s->scale[u[b]];
-  }
-}
-
-/// Measures the rows, and how large pivots should be, in the order of elimination: the diagonal where there is
-/// one; where it is next to nothing in its column, what those eliminated before make of it, sum |a_ki a_ik / p_i|
-/// with their pivots p_i, if that is more. A test of magnitudes, so it is not done for every matrix.
-static void measure(frontal_solver *s) {
-  const int n = s->fronts.n;
-  double *pivot = s->magnitude; // of each unknown; 0: its turn has not come yet
-  for (int j = 0; j < n; ++j) pivot[j] = s->row_scale[j] = 0.0;
-  for (int k = 0; k < n; ++k) {
-    const int j = s->fronts.order[k];
-    double diagonal = 0.0, largest = 0.0, sum = 0.0;
-    for (int i = s->col_start[j]; i < s->col_start[j + 1]; ++i) {
-      const int row = s->row[i];
-      const double size = fabs(s->value[i]);
-      if (row == j) diagonal = size;
-      // a_ki a_ik as a_ik^2: constraint rows and constraint forces are alike.
-      if (pivot[row] > 0.0) sum += size * size / pivot[row];
-      largest = fmax(largest, size);
-      s->row_scale[row] = fmax(s->row_scale[row], size);
-    }
-    s->expected[k] = pivot[j] = diagonal > ZERO_DIAGONAL * largest ? diagonal : fmax(diagonal, sum);
-  }
-  set_units(s);
-  for (int k = 0; k < n; ++k) s->enough[k] = GOOD_PIVOT * s->expected[k];
-  for (int i = 0; i < s->fronts.n_fronts; ++i) s->limit[i] = 0.0;
-  s->measured = true;
-}
-
-static double pivot_of(const frontal_solver *s, int front, int k) {
-  const asi_front *f = &s->fronts.front[front];
-  const double entry = fabs(s->store[f->store + (size_t)(k * (f->length + 1))]);
-  return s->inverted[front] ? 1.0 / entry : entry;
-}
-
-/// Pivots like those at hand need no search, though they are smaller than expected: what a joint holds carries
-/// others, and is harder to move than it is itself.
-static void expect_such_pivots(frontal_solver *s) {
-  for (int i = 0; i < s->fronts.n_fronts; ++i) {
-    const asi_front *f = &s->fronts.front[i];
-    for (int k = 0; k < f->w && !s->inverted[i]; ++k) {
-      const double size = s->expected[f->first + k], pivot = pivot_of(s, i, k);
-      s->enough[f->first + k] = fmax(GOOD_PIVOT * fmin(size, pivot), s->smallest * size);
-    }
-  }
-}
-
-/// Expects pivots as large as those at hand, where these are far larger: the position was such that little was to be
-/// expected, but others were found. Else that growth would hide all other. True: the units have changed.
-static bool raise_expected(frontal_solver *s) {
-  bool raised = false;
-  for (int i = 0; i < s->fronts.n_fronts; ++i) {
-    const asi_front *f = &s->fronts.front[i];
-    for (int k = f->first; k < f->first + f->w; ++k) {
-      const double pivot = pivot_of(s, i, k - f->first);
-      if (!(pivot > FAR_LARGER * s->expected[k] && pivot < HUGE_GROWTH)) continue;
-      s->expected[k] = pivot;
-      s->enough[k] = GOOD_PIVOT * pivot;
-      raised = true;
-    }
-  }
-  if (raised) set_units(s);
-  return raised;
-}
-
-static bool factor_anew(frontal_solver *s) {
-  measure(s);
-  return factor_fronts(s) && (!raise_expected(s) || factor_fronts(s));
-}
-
 // ---- the solver -------------------------------------------------------------------------------------
 
 static bool is_small(const frontal_solver *s) { return s->fronts.n < ASI_MIN_SPARSE; }
 
-static as_status need_whole(frontal_solver *s) {
-  if (s->fallback) return AS_OK;
+/// A new one each time where it is KLU, which would remember other matrices.
+static as_status make_other(frontal_solver *s) {
+  const asi_fronts *f = &s->fronts;
   as_error error;
-  if (is_small(s)) return asi_dense_create(s->fronts.n, s->col_start, s->row, &s->fallback, &error);
-  return asi_sparse_lu_create(
-      s->fronts.n, s->col_start, s->row, s->fronts.order,
-      ASI_ORDER_GIVEN | ASI_ORDER_NATURAL | ASI_ORDER_AMD | ASI_ORDER_COLAMD, &s->fallback, &error);
+  if (is_small(s)) return asi_dense_create(f->n, s->col_start, s->row, &s->other, &error);
+  if (s->other) s->other->ops->destroy(s->other);
+  s->other = NULL;
+  return asi_sparse_lu_create(f->n, s->col_start, s->row, f->order, ASI_ORDER_GIVEN, &s->other,
+                              &error);
 }
 
-static as_status factor_whole(frontal_solver *s, int *culprit) {
-  const as_status status = need_whole(s);
-  s->known = s->by_fallback = status == AS_OK;
+static as_status factor_other(frontal_solver *s, int *culprit) {
+  const as_status status = is_small(s) ? AS_OK : make_other(s);
   *culprit = 0;
+  s->known = s->has_other = status == AS_OK;
   if (!s->known) // nor are there others: the fronts are half done
     return status == AS_ERR_UNSUPPORTED ? AS_ERR_SINGULAR : AS_ERR_MEMORY;
-  ++s->by_other;
-  return s->fallback->ops->factor(s->fallback, s->value, culprit);
+  ++s->count;
+  return s->other->ops->factor(s->other, s->value, culprit);
 }
 
-/// The fronts failed: the other solver is to take this matrix and the next ones, twice as many as the last time.
-static void step_back(frontal_solver *s) {
-  s->measured = false;
-  s->retry_in = s->backoff;
-  if (s->backoff < LONGEST_BACKOFF) s->backoff *= 2;
+static void measure_rows(frontal_solver *s) {
+  const int n = s->fronts.n, nnz = s->col_start[n];
+  memset(s->row_scale, 0, (size_t)n * sizeof(double));
+  for (int k = 0; k < nnz; ++k)
+    s->row_scale[s->row[k]] = larger(fabs(s->value[k]), s->row_scale[s->row[k]]);
 }
 
-/// Whether a solution was good since sizes were measured: fronts have grown since then.
-static bool has_limits(const frontal_solver *s) {
-  bool some = false;
-  for (int i = 0; i < s->fronts.n_fronts; ++i) some = some || s->limit[i] > 0.0;
-  return some;
+/// Whether all that is left of a row is round-off, its pivot too: two rows of a singular matrix may have made nothing of each
+/// other though none of their diagonals was ever large. Rows are looked at only where a pivot is small beside the diagonals.
+static bool has_lost_a_row(frontal_solver *s) {
+  const int n = s->fronts.n;
+  double largest = 0.0;
+#pragma GCC unroll 4
+  for (int k = 0; k < n; ++k) largest = larger(fabs(s->inverse[k]), largest);
+  if (largest * s->largest < SUSPICIOUS) return false;
+  measure_rows(s);
+  for (int k = 0; k < n; ++k)
+    if (fabs(s->inverse[k]) * s->row_scale[s->fronts.order[k]] > LOST_ROW) return true;
+  return false;
 }
 
 static as_status frontal_factor(asi_solver *solver, double *value, int *culprit) {
   frontal_solver *s = (frontal_solver *)solver;
-  if (s->proven) expect_such_pivots(s);
-  s->proven = false;
   *culprit = 0;
   s->value = value;
   s->known = true;
-  if (s->retry_in > 0) {
-    --s->retry_in;
-    return factor_whole(s, culprit);
-  }
-  const bool stale = s->measured;
-  bool ok = stale ? factor_fronts(s) : factor_anew(s);
-  // Sizes may be those of a position that was left long ago.
-  if (stale && (!ok || (s->unchecked && has_limits(s)))) ok = factor_anew(s);
-  if (!ok) {
-    step_back(s);
-    return factor_whole(s, culprit);
-  }
-  if (s->fallback && !is_small(s)) {
-    s->fallback->ops->destroy(s->fallback);
-    s->fallback = NULL;
-  }
-  s->by_fallback = false;
-  if (!s->unchecked) s->backoff = 1;
+  s->has_other = false;
+  s->by_other = !factor_fronts(s) || has_lost_a_row(s);
+  if (s->by_other) return factor_other(s, culprit);
+  if (s->doubtful) measure_rows(s);
   return AS_OK;
 }
 
-static double error_of(frontal_solver *s, const double *x) {
+/// [LS.1] |b - A x|_i <= w (|A| |x| + |b|)_i + 1e-15 max_j |a_ij| max |x|; the residual is kept
+static bool holds(frontal_solver *s, const double *x) {
   const asi_equations e = {s->fronts.n, s->col_start, s->row,
                            s->value,    s->row_scale, s->right_side};
-  return asi_backward_error(&e, x, s->residual, s->magnitude);
-}
-
-/// The error of a solution that all fronts have a part in, whatever the right side at hand is: b = A u with u of
-/// either sign, about 1 in the units of the pivots.
-static double error_of_probe(frontal_solver *s) {
-  const int n = s->fronts.n;
-  double *const b = s->right_side, *const u = s->probe;
-  unsigned random = 1;
-  for (int k = 0; k < n; ++k) {
-    random = 1664525u * random + 1013904223u;
-    const double size = 0.5 + (random >> 9) * 0x1p-23;
-    u[s->fronts.order[k]] = (random >> 8 & 1 ? size : -size) * sqrt(s->scale[k]);
-  }
-  memset(b, 0, (size_t)n * sizeof(double));
-  for (int j = 0; j < n; ++j)
-    for (int i = s->col_start[j]; i < s->col_start[j + 1]; ++i) b[s->row[i]] += s->value[i] * u[j];
-  memcpy(u, b, (size_t)n * sizeof(double));
-  solve_fronts(s, u);
-  return error_of(s, u);
-}
-
-/// Looks at a solution. If it is good with a margin, and so is one that all fronts have a part in, they may grow as
-/// they did for these, and more by as much as these are better than that.
-static bool is_good(frontal_solver *s, const double *x) {
-  double error = error_of(s, x);
-  const double good = GOOD_SOLUTION * s->bad;
-  if (!(error <= good)) return error <= s->bad;
-  error = fmax(error, error_of_probe(s));
-  if (error > good) return true;
-  const double more = fmin(good / error, MORE_GROWTH);
-  for (int i = 0; i < s->fronts.n_fronts; ++i)
-    s->limit[i] = s->growth[i] < HUGE_GROWTH ? more * more * s->growth[i] : 0.0;
-  s->proven = true;
-  return true;
-}
-
-static bool is_zero(const double *b, int n) {
-  int i = 0;
-  while (i < n && b[i] == 0.0) ++i;
-  return i == n;
+  return asi_satisfies(&e, x, s->bad, ROUND_OFF, s->residual, s->magnitude);
 }
 
 static as_status frontal_solve(asi_solver *solver, double *b) {
   frontal_solver *s = (frontal_solver *)solver;
   const size_t n = (size_t)s->fronts.n;
-  if (s->by_fallback) return s->fallback->ops->solve(s->fallback, b);
-  if (!s->unchecked || is_zero(b, s->fronts.n)) { // zeros tell nothing
+  if (s->by_other) return s->other->ops->solve(s->other, b);
+  if (!s->doubtful) {
     solve_fronts(s, b);
     return AS_OK;
   }
-  s->unchecked = false;
   memcpy(s->right_side, b, n * sizeof(double));
   solve_fronts(s, b);
-  if (is_good(s, b)) {
-    s->backoff = 1;
-    return AS_OK;
-  }
-  step_back(s);
+  if (holds(s, b)) return AS_OK;
+  solve_fronts(s, s->residual);
+  for (size_t i = 0; i < n; ++i) b[i] += s->residual[i];
+  if (holds(s, b)) return AS_OK;
   int culprit = 0;
-  const as_status status = factor_whole(s, &culprit);
-  if (status) return status;
+  const as_status status = s->has_other ? AS_OK : factor_other(s, &culprit);
+  if (status) {
+    s->has_other = false;
+    return status;
+  }
   memcpy(b, s->right_side, n * sizeof(double));
-  return s->fallback->ops->solve(s->fallback, b);
+  return s->other->ops->solve(s->other, b);
 }
 
 static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
   const frontal_solver *s = (const frontal_solver *)solver;
-  if (s->by_fallback && s->fallback)
-    s->fallback->ops->info(s->fallback, out);
+  if (s->by_other && s->has_other)
+    s->other->ops->info(s->other, out);
   else
     *out = (asi_solver_info){.backend = "blocks",
                              .order = "bodies and joints",
                              .fill = s->fronts.entries,
                              .factor_operations = FACTOR_COST * s->fronts.operations,
                              .solve_operations = SOLVE_COST * 2.0 * s->fronts.entries};
-  out->full_factorizations = s->known ? s->by_other + 1 : 0;
+  out->full_factorizations = s->known ? s->count + 1 : 0;
 }
 
-static bool are_sizes(const double *x, size_t n) {
-  bool ok = true;
-  for (size_t i = 0; i < n; ++i) ok = ok && isfinite(x[i]) && x[i] >= 0.0;
-  return ok;
-}
-
+/// Factors follow from the matrix alone: they are made again.
 static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
   frontal_solver *s = (frontal_solver *)solver;
-  const size_t n = (size_t)s->fronts.n, n_fronts = (size_t)s->fronts.n_fronts;
   asi_archive_bool(a, &s->known);
-  asi_archive_bool(a, &s->measured);
-  asi_archive_bool(a, &s->by_fallback);
-  asi_archive_bool(a, &s->unchecked);
-  asi_archive_bool(a, &s->proven);
-  asi_archive_int(a, &s->retry_in, 0, LONGEST_BACKOFF);
-  asi_archive_int(a, &s->backoff, 1, LONGEST_BACKOFF);
-  asi_archive_count(a, &s->by_other);
-  if (a->mode == ASI_ARCHIVE_READ && s->fallback && !is_small(s)) {
-    s->fallback->ops->destroy(s->fallback);
-    s->fallback = NULL;
-  }
-  if (s->by_fallback && !s->known) a->damaged = true;
-  if (a->damaged || !s->known) {
-    s->known = s->by_fallback = false;
-    return;
-  }
-  if (s->measured) {
-    asi_archive_doubles(a, s->expected, n);
-    asi_archive_doubles(a, s->enough, n);
-    asi_archive_doubles(a, s->row_scale, n);
-    asi_archive_doubles(a, s->limit, n_fronts);
-    if (a->mode == ASI_ARCHIVE_READ) {
-      if (!are_sizes(s->expected, n) || !are_sizes(s->enough, n) || !are_sizes(s->row_scale, n) ||
-          !are_sizes(s->limit, n_fronts))
-        a->damaged = true;
-      set_units(s);
-    }
-  }
-  if (a->mode == ASI_ARCHIVE_READ && s->by_fallback && need_whole(s)) {
+  asi_archive_count(a, &s->count);
+  if (a->mode != ASI_ARCHIVE_READ) return;
+  const long count = s->count;
+  int culprit = 0;
+  s->by_other = s->has_other = false;
+  s->known = s->known && !a->damaged;
+  if (s->known && frontal_factor(solver, value, &culprit) == AS_ERR_MEMORY) {
     a->no_memory = a->damaged = true;
-    s->known = s->by_fallback = false;
-    return;
+    s->by_other = false;
   }
-  if (s->fallback && (s->by_fallback || is_small(s)))
-    s->fallback->ops->visit(s->fallback, value, a);
-  if (!s->by_fallback && a->mode == ASI_ARCHIVE_READ && !a->damaged) {
-    const bool unchecked = s->unchecked;
-    s->value = value;
-    if (!factor_fronts(s)) a->damaged = true;
-    s->unchecked = unchecked;
-  }
+  s->count = count;
 }
 
 static void frontal_forget(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
-  s->measured = s->unchecked = s->proven = s->known = s->by_fallback = false;
-  s->retry_in = 0;
-  s->backoff = 1;
-  s->by_other = 0;
-  if (s->fallback && s->fallback->ops->forget) {
-    s->fallback->ops->forget(s->fallback);
-  } else if (s->fallback) {
-    s->fallback->ops->destroy(s->fallback);
-    s->fallback = NULL;
-  }
+  s->known = s->by_other = s->has_other = false;
+  s->count = 0;
 }
 
 static void frontal_destroy(asi_solver *solver) {
   frontal_solver *s = (frontal_solver *)solver;
-  if (s->fallback) s->fallback->ops->destroy(s->fallback);
+  if (s->other) s->other->ops->destroy(s->other);
   asi_fronts_free(&s->fronts);
   free(s->kernel);
   free(s->store);
@@ -666,18 +474,12 @@ static void frontal_destroy(asi_solver *solver) {
   free(s->searched);
   free(s->inverted);
   free(s->others);
-  free(s->expected);
-  free(s->enough);
-  free(s->scale);
-  free(s->weight);
-  free(s->product_weight);
-  free(s->growth);
-  free(s->limit);
+  free(s->size);
+  free(s->diagonal);
   free(s->row_scale);
   free(s->right_side);
   free(s->residual);
   free(s->magnitude);
-  free(s->probe);
   free(s);
 }
 
@@ -697,7 +499,7 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   *out = NULL;
   frontal_solver *s = asi_calloc(1, sizeof *s);
   if (s == NULL) return asi_fail_memory(error);
-  *s = (frontal_solver){.base = {&frontal_ops}, .col_start = col_start, .row = row, .backoff = 1};
+  *s = (frontal_solver){.base = {&frontal_ops}, .col_start = col_start, .row = row};
   as_status status = asi_fronts_init(&s->fronts, n, col_start, row, elimination, error);
   if (status || !is_worth_while(&s->fronts, elimination)) {
     frontal_destroy(&s->base);
@@ -713,29 +515,27 @@ as_status asi_frontal_create(int n, const int *col_start, const int *row,
   s->searched = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
   s->inverted = asi_calloc((size_t)s->fronts.n_fronts, sizeof(bool));
   s->others = asi_calloc((size_t)s->fronts.largest, sizeof(double));
-  s->expected = asi_calloc(count, sizeof(double));
-  s->enough = asi_calloc(count, sizeof(double));
-  s->scale = asi_calloc(count, sizeof(double));
-  s->weight = asi_calloc(s->fronts.n_rest, sizeof(double));
-  s->product_weight = asi_calloc((size_t)s->fronts.n_products, sizeof(double));
-  s->growth = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
-  s->limit = asi_calloc((size_t)s->fronts.n_fronts, sizeof(double));
+  s->size = asi_calloc(count, sizeof(double));
+  s->diagonal = asi_calloc(count, sizeof(int));
   s->row_scale = asi_calloc(count, sizeof(double));
   s->right_side = asi_calloc(count, sizeof(double));
   s->residual = asi_calloc(count, sizeof(double));
-  s->probe = asi_calloc(count, sizeof(double));
   s->magnitude = asi_calloc(count, sizeof(double));
   if (!s->kernel || !s->store || !s->inverse || !s->stack || !s->swap || !s->y || !s->searched ||
-      !s->inverted || !s->others || !s->expected || !s->enough || !s->scale || !s->weight ||
-      !s->growth || !s->limit || !s->row_scale || !s->right_side || !s->residual || !s->magnitude ||
-      !s->probe || !s->product_weight) {
+      !s->inverted || !s->others || !s->size || !s->diagonal || !s->row_scale || !s->right_side ||
+      !s->residual || !s->magnitude) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);
   }
   for (int i = 0; i < s->fronts.n_fronts; ++i) s->kernel[i] = kernel_of(&s->fronts.front[i]);
-  s->smallest = is_small(s) ? SMALLEST_SMALL_PIVOT : SMALLEST_PIVOT;
+  for (int k = 0; k < n; ++k) {
+    const int j = s->fronts.order[k];
+    for (int i = col_start[j]; i < col_start[j + 1]; ++i)
+      if (row[i] == j) s->diagonal[k] = i;
+  }
   s->bad = is_small(s) ? BAD_SMALL_SOLUTION : BAD_SOLUTION;
-  if (is_small(s)) status = need_whole(s); // rather than in a step
+  s->least = is_small(s) ? SMALLEST_SMALL_PIVOT : SMALLEST_PIVOT;
+  if (is_small(s)) status = make_other(s); // rather than in a step
   if (status) {
     frontal_destroy(&s->base);
     return asi_fail_memory(error);

@@ -11,9 +11,10 @@
 
 #include "base/simd.h"
 
-// A pivot of this fraction of what is expected of it is taken as it comes; of a smaller one's column the
-// largest entry is searched.
+// A small pivot of this fraction of its row in P is taken as it comes; else a larger one is searched in its column.
 #define GOOD_PIVOT 1e-2
+// [LS.1] A pivot below this fraction of what it was made of, of its row or of its column may cost digits.
+#define SMALL_PIVOT 1e-5
 // Three pivots are taken at once if the volume that their rows span is above this fraction of what it could be.
 #define SMALLEST_VOLUME 1e-3
 
@@ -26,6 +27,8 @@
 #define ASI_PRAGMA(text) _Pragma(#text)
 #define ASI_UNROLL(times) ASI_PRAGMA(GCC unroll times)
 #endif
+
+ASI_INLINED double larger(double a, double b) { return a > b ? a : b; }
 
 /// row -= l other, from an even place on, n numbers with n even
 ASI_INLINED void subtract(double *row, double l, const double *other, int from, int n) {
@@ -47,21 +50,6 @@ ASI_INLINED void subtract_all(double *row, double l, const double *other, int n)
   if (n & 1) row[n - 1] -= l * other[n - 1];
 }
 
-/// (x weight)^2, n numbers, summed up as pairs
-ASI_INLINED asi_simd2 weighted_squares(const double *x, const double *weight, int n) {
-  asi_simd2 sum = asi_simd_splat(0.0);
-  ASI_UNROLL(16)
-  for (int j = 0; j + 1 < n; j += 2) {
-    const asi_simd2 product = asi_simd_load(x + j) * asi_simd_load(weight + j);
-    sum += product * product;
-  }
-  if (n & 1) {
-    const double product = x[n - 1] * weight[n - 1];
-    sum[0] += product * product;
-  }
-  return sum;
-}
-
 /// Subtracts a pivot row from a row of P or of L, of which n numbers (even) are wanted; l takes the place of the
 /// entry that it eliminates. Since rows are worked on from an even place on, an entry that is done may change:
 /// l is written after that.
@@ -73,38 +61,69 @@ ASI_INLINED double eliminate_entry(double *row, int k, const double *pivot_row, 
   return l;
 }
 
-/// Subtracts pivot rows 0 ... count - 1 from a row of P.
-ASI_INLINED void eliminate_row(double *row, const double *P, const double *inverse, int length,
-                               int count) {
+/// Subtracts pivot rows 0 ... count - 1 from row i of P; returns the largest size that its diagonal has on the way, if that
+/// is more than `size`.
+ASI_INLINED double eliminate_row(double *row, int i, const double *P, const double *inverse,
+                                 int length, int count, double size) {
+  size = larger(fabs(row[i]), size);
   ASI_UNROLL(16)
-  for (int k = 0; k < count; ++k) eliminate_entry(row, k, P + k * length, inverse[k], length);
+  for (int k = 0; k < count; ++k) {
+    eliminate_entry(row, k, P + k * length, inverse[k], length);
+    size = larger(fabs(row[i]), size);
+  }
+  return size;
 }
 
-/// Brings the row with the largest entry of column k to row k.
-static void exchange(double *P, int w, int length, int k, int *swap) {
+/// The largest entry of a row from the diagonal on, in pairs.
+ASI_INLINED double largest_of(const double *row, int i, int n) {
+  asi_simd2 largest = asi_simd_splat(0.0);
+  ASI_UNROLL(16)
+  for (int j = (i + 1) & ~1; j < n; j += 2)
+    largest = asi_simd_max(asi_simd_abs(asi_simd_load(row + j)), largest);
+  return larger(largest[0], largest[1]);
+}
+
+/// Whether digits may be lost with a pivot: it is what is left of something much larger, or much smaller than its row.
+ASI_INLINED bool is_doubtful(double pivot, double size, double largest) {
+  return !(pivot > SMALL_PIVOT * size && pivot > SMALL_PIVOT * largest);
+}
+
+/// Brings the row whose entry of column k is the largest beside its size to row k.
+static void exchange(double *P, int w, int length, int k, int *swap, double *size) {
+  double most = -1.0;
   int best = k;
-  for (int i = k + 1; i < w; ++i)
-    if (fabs(P[i * length + k]) > fabs(P[best * length + k])) best = i;
+  for (int i = k; i < w; ++i) {
+    const double part = fabs(P[i * length + k]) / size[i];
+    if (part > most) best = i;
+    most = larger(part, most);
+  }
   for (int j = 0; best != k && j < length; ++j) {
     const double kept = P[k * length + j];
     P[k * length + j] = P[best * length + j];
     P[best * length + j] = kept;
   }
+  const double kept = size[k];
+  size[k] = size[best];
+  size[best] = kept;
   *swap = best;
 }
 
-/// Goes on from row `from`, which is done, with a search for pivots. False if one is below the fraction `smallest` of
-/// what is expected, or not a number.
-static bool search_pivots(double *P, int w, int length, int from, const double *scale,
-                          double smallest, int *swap, double *inverse, double *growth) {
+/// Goes on from row `from`, which is done, with a search for pivots. False if one is next to nothing beside what it
+/// was made of, or not a number.
+static bool search_pivots(double *P, int w, int length, int from, double least, double *size,
+                          int *swap, double *inverse, bool *doubtful) {
   for (int k = 0; k < from; ++k) swap[k] = k;
-  for (int i = from + 1; i < w; ++i) eliminate_row(P + i * length, P, inverse, length, from);
+  for (int i = from; i < w; ++i) { // row `from` is done
+    double *const row = P + i * length;
+    size[i] = larger(largest_of(row, i > from ? 0 : from, w + (w & 1)), size[i]);
+    if (i > from) size[i] = eliminate_row(row, i, P, inverse, length, from, size[i]);
+  }
   for (int k = from; k < w; ++k) {
     double *const row = P + k * length;
-    exchange(P, w, length, k, &swap[k]);
-    const double size = fabs(row[k] * scale[k]);
-    if (!(size > smallest)) return false;
-    *growth += size * size;
+    exchange(P, w, length, k, &swap[k], size);
+    const double pivot = fabs(row[k]);
+    if (!(pivot > least * size[k])) return false;
+    if (is_doubtful(pivot, size[k], largest_of(row, k, length))) *doubtful = true;
     inverse[k] = 1.0 / row[k];
     for (int i = k + 1; i < w; ++i) eliminate_entry(P + i * length, k, row, inverse[k], length);
   }
@@ -116,44 +135,51 @@ static bool search_pivots(double *P, int w, int length, int from, const double *
 typedef struct remains {
   double *restrict S, *restrict below, *restrict beyond;
   int stride, below_stride, beyond_stride;
-  int split;  ///< r, if S is in one piece
-  int inside; ///< rows of S that the parent eliminates: their growth is measured
+  int split; ///< r, if S is in one piece
 } remains;
 
+/// Notes how large the diagonal entries are that a front works on.
+ASI_INLINED void note_sizes(const remains *to, int r, const int *rest, double *size) {
+  ASI_UNROLL(8)
+  for (int i = 0; i < to->split; ++i)
+    size[rest[i]] = larger(fabs(to->S[i * (to->stride + 1)]), size[rest[i]]);
+  ASI_UNROLL(8)
+  for (int i = to->split; i < r; ++i)
+    size[rest[i]] =
+        larger(fabs(to->beyond[(i - to->split) * (to->beyond_stride + 1)]), size[rest[i]]);
+}
+
 /// Eliminates the w pivots of a front, L following P: P becomes L11 \ U11 and U12, L becomes L21, and L21 U12
-/// is subtracted from S. False if a pivot is too small, or not a number. Growth is added: that of the pivots and of
-/// rows of S. Pivots above `enough` are taken as they come. *searched: rows of P were exchanged as `swap` says.
-ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, int r,
-                                 const double *enough, const double *scale, double smallest,
-                                 const double *weight, int *swap, bool *searched,
-                                 double *restrict inverse, double *growth) {
+/// is subtracted from S. False if a pivot is too small, or not a number. *searched: rows of P were exchanged as `swap` says.
+ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, int r, double least,
+                                 double *size, int *swap, bool *searched, bool *doubtful,
+                                 double *restrict inverse, const int *rest, double *all_sizes) {
   const int width = w + (w & 1), columns = r + (r & 1), length = width + columns;
   double *const L = P + w * length;
-  double sum = *growth;
   *searched = false;
   ASI_UNROLL(16)
   for (int i = 0; i < w; ++i) {
     double *const row = P + i * length;
-    eliminate_row(row, P, inverse, length, i);
-    const double size = row[i] * scale[i];
-    if (!(fabs(row[i]) > enough[i])) {
+    const double most = eliminate_row(row, i, P, inverse, length, i, size[i]), pivot = fabs(row[i]);
+    const bool doubt = is_doubtful(pivot, most, largest_of(row, i, length));
+    if (doubt && !(pivot > least * most && pivot > GOOD_PIVOT * largest_of(row, i, width))) {
+      size[i] = most;
       *searched = true;
-      if (!search_pivots(P, w, length, i, scale, smallest, swap, inverse, &sum)) return false;
+      if (!search_pivots(P, w, length, i, least, size, swap, inverse, doubtful)) return false;
       break;
     }
-    sum += size * size;
+    if (doubt) *doubtful = true;
     inverse[i] = 1.0 / row[i];
   }
-  asi_simd2 left = asi_simd_splat(0.0);
+  note_sizes(to, r, rest, all_sizes);
   for (int i = 0; i < to->split; ++i) {
-    double *const row = L + i * width, *const rest = to->S + i * to->stride;
+    double *const row = L + i * width, *const left = to->S + i * to->stride;
     ASI_UNROLL(16)
     for (int k = 0; k < w; ++k) { // both at once: one does not wait for its own results alone
       const double l = eliminate_entry(row, k, P + k * length, inverse[k], width);
-      subtract(rest, l, P + k * length + w, 0, columns);
+      subtract(left, l, P + k * length + w, 0, columns);
+      all_sizes[rest[i]] = larger(fabs(left[i]), all_sizes[rest[i]]);
     }
-    if (i < to->inside)
-      left += asi_simd_splat(weight[i] * weight[i]) * weighted_squares(rest, weight, r);
   }
   for (int i = to->split; i < r; ++i) {
     const int n = i - to->split;
@@ -163,17 +189,21 @@ ASI_INLINED bool eliminate_front(double *restrict P, const remains *to, int w, i
       const double *const other = P + k * length + w;
       subtract_all(to->below + n * to->below_stride, l, other, to->split);
       subtract_all(to->beyond + n * to->beyond_stride, l, other + to->split, r - to->split);
+      all_sizes[rest[i]] =
+          larger(fabs(to->beyond[n * (to->beyond_stride + 1)]), all_sizes[rest[i]]);
     }
   }
-  *growth = sum + left[0] + left[1];
+  double largest = 0.0;
+  ASI_UNROLL(16)
+  for (int i = 0; i < r; ++i) largest = larger(largest_of(L + i * width, 0, width), largest);
+  if (!(largest * SMALL_PIVOT < 1.0)) *doubtful = true;
   return true;
 }
 
 /// The inverse of the 3 x 3 matrix at the head of three rows, by cofactors, if it may be used: |det| is not small
-/// beside the product of the rows' lengths, so that little is lost, and each pivot would be more than enough if it
-/// came last. Growth is that of the matrix.
-ASI_INLINED bool invert_three(const double *P, int length, const double *enough,
-                              const double *scale, double inverse[3][3], double *growth) {
+/// beside the product of the rows' lengths, so that little is lost, and no pivot would be too small if it
+/// came last.
+ASI_INLINED bool invert_three(const double *P, int length, double inverse[3][3]) {
   const double *const a = P, *const b = P + length, *const c = P + 2 * length;
   inverse[0][0] = b[1] * c[2] - b[2] * c[1];
   inverse[1][0] = b[2] * c[0] - b[0] * c[2];
@@ -189,16 +219,12 @@ ASI_INLINED bool invert_three(const double *P, int length, const double *enough,
   inverse[1][2] = a[2] * b[0] - a[0] * b[2];
   inverse[2][2] = a[0] * b[1] - a[1] * b[0];
   if (!(det * det > SMALLEST_VOLUME * SMALLEST_VOLUME * aa * bb * cc)) return false;
-  ASI_UNROLL(3)
-  for (int k = 0; k < 3; ++k)
-    if (!(fabs(det) > enough[k] * fabs(inverse[k][k]))) return false;
   const double factor = 1.0 / det;
   ASI_UNROLL(3)
   for (int i = 0; i < 3; ++i) {
     ASI_UNROLL(3)
     for (int j = 0; j < 3; ++j) inverse[i][j] *= factor;
   }
-  *growth += aa * (scale[0] * scale[0]) + bb * (scale[1] * scale[1]) + cc * (scale[2] * scale[2]);
   return true;
 }
 
@@ -220,18 +246,23 @@ ASI_INLINED void subtract_three(double *row, const double *l, const double *X, i
 
 /// Eliminates three pivots at once: with their matrix P11, of P = [P11 P12], P becomes [P11^-1 X], X = P11^-1 P12,
 /// L stays as it is, and L X is subtracted from S. False, and nothing has changed, if P11 is not to be inverted.
-ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, const double *enough,
-                                 const double *scale, const double *weight, double *growth) {
+ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r,
+                                 double *pivot_inverse, bool *doubtful, const int *rest,
+                                 double *all_sizes) {
   const int length = 4 + r + (r & 1);
   const double *const L = P + 3 * length;
-  double *const X = P + 3, inverse[3][3], sum = *growth;
-  if (!invert_three(P, length, enough, scale, inverse, &sum)) return false;
+  double *const X = P + 3, inverse[3][3];
+  if (!invert_three(P, length, inverse)) return false;
+  asi_simd2 largest = asi_simd_splat(0.0);
   ASI_UNROLL(16)
   for (int j = 0; j < r; j += 2) {
     const int n = r - j > 1 ? 2 : 1;
     asi_simd2 x[3];
     ASI_UNROLL(3)
-    for (int k = 0; k < 3; ++k) x[k] = combine(inverse[k], X + j, length, n);
+    for (int k = 0; k < 3; ++k) {
+      x[k] = combine(inverse[k], X + j, length, n);
+      largest = asi_simd_max(asi_simd_abs(x[k]), largest);
+    }
     ASI_UNROLL(3)
     for (int k = 0; k < 3; ++k)
       if (n == 2)
@@ -243,14 +274,16 @@ ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, c
   for (int i = 0; i < 3; ++i) {
     ASI_UNROLL(3)
     for (int j = 0; j < 3; ++j) P[i * length + j] = inverse[i][j];
+    pivot_inverse[i] = inverse[i][i];
   }
-  asi_simd2 left = asi_simd_splat(0.0);
+  const double most = larger(fabs(inverse[0][0]), larger(fabs(inverse[1][1]), fabs(inverse[2][2])));
+  const double below = largest_of(L, 0, 4 * r);
+  if (!(larger(larger(largest[0], largest[1]), most * below) * SMALL_PIVOT < 1.0)) *doubtful = true;
+  note_sizes(to, r, rest, all_sizes);
   ASI_UNROLL(8)
   for (int i = 0; i < to->split; ++i) {
     double *const row = to->S + i * to->stride;
     subtract_three(row, L + 4 * i, X, length, r);
-    if (i < to->inside)
-      left += asi_simd_splat(weight[i] * weight[i]) * weighted_squares(row, weight, r);
   }
   ASI_UNROLL(8)
   for (int i = to->split; i < r; ++i) {
@@ -259,7 +292,7 @@ ASI_INLINED bool eliminate_three(double *restrict P, const remains *to, int r, c
     subtract_three(to->beyond + k * to->beyond_stride, L + 4 * i, X + to->split, length,
                    r - to->split);
   }
-  *growth = sum + left[0] + left[1];
+  note_sizes(to, r, rest, all_sizes);
   return true;
 }
 

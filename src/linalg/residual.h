@@ -13,14 +13,10 @@ typedef struct asi_equations {
   const double *b;
 } asi_equations;
 
-/// The largest |b - A x|_i / ((|A| |x| + |b|)_i + 1e-6 |A_i| |x|): a relative change of A and b that small makes x
-/// exact, but for rows whose terms are all next to nothing. Infinite if x is not finite. `residual` receives
-/// b - A x, `magnitude` is scratch; n numbers each.
-double asi_backward_error(const asi_equations *e, const double *x, double *residual,
-                          double *magnitude);
-
-/// Whether that is at most `tolerance`.
-bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double *residual,
-                   double *magnitude);
+/// Whether |b - A x|_i <= tolerance (|A| |x| + |b|)_i + round_off row_scale_i max |x| in each row: a relative change of A and b by
+/// `tolerance` makes x exact, but for what round-off makes of the largest unknown (Oettli and Prager; Arioli, Demmel and
+/// Duff). False if x is not finite. `residual` receives b - A x, `magnitude` is scratch; n numbers each.
+bool asi_satisfies(const asi_equations *e, const double *x, double tolerance, double round_off,
+                   double *residual, double *magnitude);
 
 #endif

@@ -215,7 +215,7 @@ static as_status klu_backend_factor(asi_solver *solver, double *value, int *culp
 
 static bool is_good(klu_solver *s, const double *b, const double *x) {
   const asi_equations e = {s->n, s->col_start, s->row, s->value, s->row_scale, b};
-  return asi_satisfies(&e, x, BAD_SOLUTION, s->residual, s->magnitude);
+  return asi_satisfies(&e, x, BAD_SOLUTION, 1e-6 * BAD_SOLUTION, s->residual, s->magnitude);
 }
 
 static as_status klu_backend_solve(asi_solver *solver, double *b) {
