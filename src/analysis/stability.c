@@ -143,8 +143,7 @@ static bool divide_by_mass(reduction *r) {
 static int find_mode(const reduction *r, int k) {
   for (int i = 0; i < r->free; ++i) {
     int smaller = 0;
-    for (int j = 0; j < r->free; ++j)
-      smaller += j < i ? r->re[j] <= r->re[i] : r->re[j] < r->re[i];
+    for (int j = 0; j < r->free; ++j) smaller += j < i ? r->re[j] <= r->re[i] : r->re[j] < r->re[i];
     if (smaller == k) return i;
   }
   return 0;

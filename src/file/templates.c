@@ -306,15 +306,12 @@ static const asi_kind *const kinds[] = {
     &asi_cylinder_template.kind,
     &asi_damper_template.kind,
 };
-enum { FIRST_TEMPLATE = 13 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
 
 const char *asi_template_output(const asi_kind *kind, int i) {
-  for (int k = FIRST_TEMPLATE; k < ASI_COUNT(kinds); ++k) {
-    const template *of = (const template *)(const void *)kinds[k];
-    if (kinds[k] == kind) return i < MOST_ITEMS && of->item[i].formula ? of->item[i].output : NULL;
-  }
-  return NULL;
+  if (kind->add != asi_template_add || i >= MOST_ITEMS) return NULL;
+  const template *of = (const template *)(const void *)kind;
+  return of->item[i].formula ? of->item[i].output : NULL;
 }
 
 // ---- adding -----------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ def check_permission():
 def check_mistakes():
     """One sentence each."""
     write_model("m.yaml", "p.so")
-    refuse(2, 'm.yaml:4:30: error: blocks: the plugin "p.so" is not there: has it been built?', "check", "m.yaml", "--allow-plugins")
+    refuse(2, 'm.yaml:4:30: error: blocks.fade: the plugin "p.so" is not there: has it been built?', "check", "m.yaml", "--allow-plugins")
     with open("p.so", "w", encoding="utf-8") as file:
         file.write("no library")
     refuse(2, "the plugin cannot be loaded", "check", "m.yaml", "--allow-plugins")

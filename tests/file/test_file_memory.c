@@ -175,9 +175,8 @@ static void test_large_table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_wrong),
-                                     cmocka_unit_test(test_plugins),
-                                     cmocka_unit_test(test_blocks_in_steps),
-                                     cmocka_unit_test(test_large_table)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_good), cmocka_unit_test(test_wrong), cmocka_unit_test(test_plugins),
+      cmocka_unit_test(test_blocks_in_steps), cmocka_unit_test(test_large_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

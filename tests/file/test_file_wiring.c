@@ -183,7 +183,7 @@ static void test_templates(void **state) {
       {"  u: {type: signal, formula: 1}\ntemplates: {leaky: 3}\n", 7, 20, "must be a mapping"},
       {"  u: {type: signal, formula: 1}\ntemplates: {leaky: {keys: {a: 1}, blocks: {value: {type: "
        "gain}}}}\n",
-       7, 44, "a template is made of signals, states and samples"},
+       7, 44, "a template is made of signals, states, samples and what is held"},
   };
   EXPECT(HEAD, wrong);
   // Keys may stand for numbers, too; and names may have quotes.

@@ -226,7 +226,7 @@ static void test_system(void **state) {
   snprintf(path, sizeof path, "%s/other.mat", folder);
   write_file(path, m.bytes + m.n - 34, 34);
   expect(folder, "A_file: other.mat, C: [[1]]", "other.mat has no variable A");
-  expect(folder, "A: [[1]], file: all.mat", "The matrix B is 2 x 1");
+  expect(folder, "A: [[1]], file: all.mat", "the matrix B is 2 x 1");
   static const char *const files[] = {"all.mat", "A.csv", "other.mat"};
   for (int i = 0; i < 3; ++i) {
     snprintf(path, sizeof path, "%s/%s", folder, files[i]);

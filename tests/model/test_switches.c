@@ -642,8 +642,8 @@ static void test_mistakes(void **state) {
          "there is no block \"w\"");
   expect(CART "blocks:\n  u: {type: held, when: [t > 1, t > 2], to: [1, blocks.w]}\n", 5, 49,
          "there is no block \"w\"");
-  expect(CART "blocks:\n  u: {type: hysteresis, input: t, lower: 1, upper: 1}\n", 5, 0,
-         "lower = 1 is not below upper = 1");
+  expect(CART "blocks:\n  u: {type: hysteresis, input: t, lower: 1, upper: 1}\n", 5, 52,
+         "the upper limit must be above the lower one, 1");
   expect(CART "blocks:\n  u: {type: backlash, input: t, width: 1}\n", 5, 0, "rate");
 }
 
