@@ -133,8 +133,8 @@ static void test_csv(void **state) {
                {"1,2,\n", "\"\" in column 3 is no number", 1},
                {"# nothing\n", "there are no numbers", 0}};
   static const char *const good[] = {"1,2.5\n-3,4\n", "a;b\n1; 2.5\n\n# x\n-3;4",
-                                     "\xef\xbb\xbf"
-                                     "1 2.5\r\n -3\t4 \r\n"};
+                                     ("\xef\xbb\xbf"
+                                      "1 2.5\r\n -3\t4 \r\n")};
   for (int i = 0; i < 3; ++i)
     expect_matrix(asi_matrix_of_csv(good[i], strlen(good[i])), 2, 2, both);
   for (int i = 0; i < 6; ++i) {

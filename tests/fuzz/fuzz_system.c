@@ -16,8 +16,8 @@
 static const char *const seeds[] = {
     "c1,2,3\n4,5,6\n",
     "ca;b\n# text\n1e3;-2\n\n3;4.\n",
-    "c\xef\xbb\xbf"
-    "1 2\n3\n",
+    ("c\xef\xbb\xbf"
+     "1 2\n3\n"),
     "c1,2\nx,1e999\n",
 };
 

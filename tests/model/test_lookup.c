@@ -39,7 +39,7 @@ static void expect(const char *text, int line, int column, const char *words) {
 
 /// The block `l` at a time.
 static double at(const as_machine *machine, double t) {
-  as_integrator *integrator;
+  as_integrator *integrator = NULL;
   as_error error;
   as_integrator_def def = machine->simulation.integrator;
   const as_model *m = machine->model;
@@ -136,7 +136,7 @@ static void test_machines(void **state) {
              GRID, force[k], force[k], force[k]);
     as_machine *machine = parse(text);
     const as_model *m = machine->model;
-    as_integrator *integrator;
+    as_integrator *integrator = NULL;
     as_integrator_def def = machine->simulation.integrator;
     as_check_def check = as_default_check_def();
     as_error error;
@@ -223,7 +223,7 @@ static void test_builder(void **state) {
   body.kind = AS_BODY_POINT;
   body.mass = 1.0;
   as_model *m = NULL;
-  as_integrator *integrator;
+  as_integrator *integrator = NULL;
   as_integrator_def how = as_default_integrator_def();
   if (as_builder_add_body(b, &body, NULL, &error) || as_builder_add_signal(b, &def, NULL, &error) ||
       as_builder_build(b, &m, &error) ||
