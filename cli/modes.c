@@ -156,6 +156,13 @@ static cli_exit find_slowest(const linear_request *r, modes_set *set) {
       as_modes_slowest(as_model_problem(set->place.machine->model), &set->place.initial, &def,
                        r->count > 0 ? r->count : DEFAULT_COUNT, &set->modes, &error);
   if (status != AS_OK) return linear_fail(r, status, &error);
+  const int wanted = r->count > 0 ? r->count : DEFAULT_COUNT;
+  int found = 0;
+  for (int i = 0; i < set->modes->n; i++) found += !set->modes->mode[i].free;
+  if (found < wanted)
+    cli_complain("%s: warning: only the %d slowest modes have converged, of %d asked for; those "
+                 "that follow are much faster or too many of about the same frequency.",
+                 r->machine.model, found, wanted);
   char axes[160];
   linear_describe_axes(set->modes->axes, set->modes->turning, axes, sizeof axes);
   snprintf(set->about, sizeof set->about, "%s at t = %.9g s, in %s; the slowest modes only%s",

@@ -208,7 +208,8 @@ AS_API void as_modes_destroy(as_modes *modes);
 
 /// The `count` slowest modes of a large problem at rest or in steady motion, without forming A: Arnoldi's method for the inverse of a
 /// sparse matrix. Of `def` the axes count; AS_AXES_AUTOMATIC are the world's if something moves. AS_ERR_INCONSISTENT if the state is no
-/// equilibrium (with what accelerates), or the motion is not steady in these axes.
+/// equilibrium (with what accelerates), or the motion is not steady in these axes. There may be fewer than `count` (as_modes.n): those that have converged
+/// before the first that has not, so that none is passed over.
 AS_API as_status as_modes_slowest(const as_problem *problem, const as_initial *initial,
                                   const as_linearization_def *def, int count, as_modes **out,
                                   as_error *error);

@@ -33,7 +33,8 @@ static as_message *insert(asi_reader *r, spot at, const char *format) {
   int i = all->n;
   while (i > 0 && compare(at, spot_of(r, i - 1)) < 0) --i;
   for (int k = i - 1; k >= 0 && compare(at, spot_of(r, k)) == 0; --k)
-    if (r->format[k] == format) return NULL;
+    if (strcmp(r->format[k], format) == 0)
+      return NULL; // not by address: compilers may keep equal texts apart
   if (is_full(r)) all->more = true;
   if (i == AS_MESSAGES) return NULL;
   const int last = is_full(r) ? AS_MESSAGES - 1 : all->n++;

@@ -97,6 +97,10 @@ as_status asi_builder_ends(const as_builder *b, const asi_side_def def[2], const
     ends->frame[s] = side.frame;
     ends->motion[s] = side.moving ? side.motion : asi_no_motion();
     body[s] = side.body;
+    if (def[s].frame.index != ASI_NONE) continue;
+    const as_status beside =
+        asi_builder_check_offset(b, side.body, side.frame.p, ASI_SORT_FORCE, name, error);
+    if (beside) return beside;
   }
   if (body[0] == body[1])
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,

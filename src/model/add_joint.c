@@ -101,7 +101,17 @@ static as_status joint_sides(const as_builder *b, const as_joint_def *def, const
           "The %s joint \"%s\" needs the axes of the point mass \"%s\", which has none.",
           asi_joint_kind_name(def->kind), name,
           asi_names_get(&b->names[ASI_SORT_BODY], side[s].body));
-  return AS_OK;
+  for (int s = 0; s < 2 && status == AS_OK; ++s) {
+    if (def->frame[s].index != ASI_NONE) continue;
+    double off[3]; // along a line and in a plane it does not matter
+    asi_copy(side[s].frame.p, off);
+    const double *z = side[s].frame.axis + 6, along = asi_dot(off, z);
+    if (def->kind == AS_JOINT_POINT_ON_LINE) asi_add(-along, z, off);
+    if (def->kind == AS_JOINT_POINT_ON_PLANE)
+      for (int k = 0; k < 3; ++k) off[k] = along * z[k];
+    status = asi_builder_check_offset(b, side[s].body, off, ASI_SORT_JOINT, name, error);
+  }
+  return status;
 }
 
 /// Appends the element of a joint, the joint and its name.

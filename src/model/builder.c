@@ -10,6 +10,9 @@
 #include "elements/surface.h"
 #include "elements/vector.h"
 
+// A point that is given in the world is at a mass if it is no further off than this, in m or parts of the mass's distance from the origin.
+#define TYPED 1e-6
+
 as_status as_builder_create(const as_model_def *def, as_builder **out, as_error *error) {
   if (out == NULL || def == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
@@ -366,6 +369,19 @@ as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_ent
   asi_rotate_back(at->R, from, out->frame.p);
   for (int k = 0; k < 3; ++k) asi_rotate_back(at->R, def->axes + 3 * k, out->frame.axis + 3 * k);
   return AS_OK;
+}
+
+as_status asi_builder_check_offset(const as_builder *b, int body, const double off[3],
+                                   asi_entity_kind sort, const char *name, as_error *error) {
+  if (body < 0 || b->body[body].body.n >= 6 ||
+      !(asi_norm(off) > TYPED * fmax(1.0, asi_norm(b->body[body].at.x))))
+    return AS_OK;
+  return asi_fail(
+      error, AS_ERR_ARGUMENT, (double)NAN, name,
+      "The %s \"%s\" acts %.6g m beside the point mass \"%s\", which has no extent and does "
+      "not turn: let it act at the mass, or make that a rigid body.",
+      asi_entity_kind_name(sort), name, asi_norm(off),
+      asi_names_get(&b->names[ASI_SORT_BODY], body));
 }
 
 /// Of any length: squares neither overflow nor vanish.

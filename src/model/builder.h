@@ -299,6 +299,9 @@ typedef struct asi_side_def {
 
 as_status asi_builder_side(const as_builder *b, const asi_side_def *def, asi_entity_kind sort,
                            const char *name, asi_marker *out, as_error *error);
+/// Refuses what is `off` a point mass, in world axes, by more than typed digits leave open.
+as_status asi_builder_check_offset(const as_builder *b, int body, const double off[3],
+                                   asi_entity_kind sort, const char *name, as_error *error);
 
 /// Axes x, y, z by rows with `main` along axis `k` and `second` near axis `l`; zero vectors: any. False if
 /// they are parallel or not finite.
