@@ -3,148 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alphastep/quantities.h"
-#include "folder.h"
-#include "json.h"
-#include "linear.h"
-
-/// Rows of channels.
-typedef struct table {
-  const linear_request *request;
-  const char *first; ///< what the first column is; NULL: there is none
-  const char *first_unit;
-  as_channels *channels;
-  int n;
-  int rows;
-  double *value; ///< rows x (1 + n)
-  const as_equilibrium *found;
-} table;
-
-static double *row_of(const table *t, int row) {
-  return t->value + (size_t)row * (size_t)(t->n + 1);
-}
-
-/// The channels asked for: on the command line, in the file, or the default set.
-static as_status choose(const linear_request *r, const as_machine *machine, as_channels **out,
-                        as_error *error) {
-  if (r->n_outputs > 0)
-    return as_channels_create(machine->model, r->outputs, r->n_outputs, out, error);
-  return as_channels_create_with(machine->model, machine->rules, machine->output.channels,
-                                 machine->output.n_channels, out, error);
-}
-
-static as_status read_row(table *t, const as_model *model, const as_state *state, double first,
-                          as_error *error) {
-  as_view view = {.state = state};
-  as_energy energy;
-  double *row = row_of(t, t->rows);
-  as_status status = as_model_energy(model, state, &energy, error);
-  if (status != AS_OK) return status;
-  view.start_energy = energy.kinetic + energy.potential; // nothing has been done
-  status = as_channels_evaluate(t->channels, &view, row + 1, error);
-  row[0] = first;
-  if (status == AS_OK) ++t->rows;
-  return status;
-}
-
-// ---- written
-
-static void write_title(FILE *out, const char *name, const char *unit) {
-  const bool quoted = strpbrk(name, ",\"") != NULL;
-  if (quoted) putc('"', out);
-  for (; *name != '\0'; name++) {
-    if (*name == '"') putc('"', out);
-    putc(*name, out);
-  }
-  fprintf(out, " [%s]", unit);
-  if (quoted) putc('"', out);
-}
-
-static void write_csv(FILE *out, const void *user) {
-  const table *t = user;
-  if (t->first) write_title(out, t->first, t->first_unit);
-  for (int c = 0; c < t->n; c++) {
-    const as_channel channel = as_channels_get(t->channels, c);
-    if (c > 0 || t->first) putc(',', out);
-    write_title(out, channel.name, channel.unit);
-  }
-  putc('\n', out);
-  for (int i = 0; i < t->rows; i++) {
-    const double *row = row_of(t, i);
-    if (t->first) fprintf(out, "%.17g", row[0]);
-    for (int c = 0; c < t->n; c++) fprintf(out, c > 0 || t->first ? ",%.17g" : "%.17g", row[1 + c]);
-    putc('\n', out);
-  }
-}
-
-static const char *const stability_words[] = {"unknown", "stable", "neutral", "unstable"};
-
-static void add_found(json_object *o, const as_equilibrium *e) {
-  json_add_string(o, "stability", stability_words[e->stability]);
-  json_add_number(o, "degrees_of_freedom", e->degrees_of_freedom);
-  json_add_number(o, "redundant_rows", e->n_redundant);
-  json_add_number(o, "negative", e->n_negative);
-  json_add_number(o, "neutral", e->n_neutral);
-  json_add_number(o, "softest", e->softest);
-  json_add_string(o, "softest_component", e->softest_component);
-  json_add_number(o, "unbalanced", e->unbalanced);
-  json_add_number(o, "moved", e->moved);
-  json_add_number(o, "iterations", e->iterations);
-  json_key(o, "pushed");
-  fputs(e->pushed ? "true" : "false", o->out);
-  json_key(o, "jumped");
-  fputs(e->jumped ? "true" : "false", o->out);
-}
-
-static void write_json(FILE *out, const void *user) {
-  const table *t = user;
-  json_object o = json_begin(out, 0);
-  json_add_string(&o, "model", t->request->machine.model);
-  if (t->first) json_add_string(&o, "first", t->first);
-  json_key(&o, "rows");
-  putc('[', out);
-  for (int i = 0; i < t->rows; i++) {
-    const double *row = row_of(t, i);
-    if (i > 0) fputs(", ", out);
-    json_object inner = json_begin(out, o.indent);
-    if (t->first) json_add_number(&inner, t->first, row[0]);
-    if (t->found) add_found(&inner, &t->found[i]);
-    json_key(&inner, "channels");
-    json_object channels = json_begin(out, inner.indent);
-    for (int c = 0; c < t->n; c++)
-      json_add_number(&channels, as_channels_get(t->channels, c).name, row[1 + c]);
-    json_end(&channels);
-    json_end(&inner);
-  }
-  putc(']', out);
-  json_end(&o);
-  putc('\n', out);
-}
-
-static void print_rest(const table *t) {
-  const as_equilibrium *e = &t->found[0];
-  printf("equilibrium         %s%s\n", stability_words[e->stability],
-         e->pushed ? ", after an unstable one was left" : "");
-  printf("degrees of freedom  %d\n", e->degrees_of_freedom);
-  if (e->n_redundant > 0) printf("redundant rows      %d\n", e->n_redundant);
-  if (isfinite(e->softest))
-    printf("softest direction   %.9g 1/s^2, mostly %s\n", e->softest, e->softest_component);
-  printf("left unbalanced     %.3g N or N m, after %d iterations\n", e->unbalanced, e->iterations);
-  for (int c = 0; c < t->n; c++) {
-    const as_channel channel = as_channels_get(t->channels, c);
-    printf("%-40s %18.9g %s\n", channel.name, row_of(t, 0)[1 + c], channel.unit);
-  }
-}
-
-static cli_exit write_table(const linear_request *r, const table *t) {
-  void (*const write)(FILE *, const void *) = r->format == LINEAR_JSON ? write_json : write_csv;
-  if (r->output != NULL) return folder_write(r->output, write, t);
-  if (r->format == LINEAR_TEXT && t->found && t->first == NULL)
-    print_rest(t);
-  else
-    write(stdout, t);
-  return CLI_DONE;
-}
+#include "follow.h"
+#include "rows.h"
 
 static bool refuses_format(const linear_request *r) {
   if (r->format != LINEAR_MAT && r->format != LINEAR_NPZ) return false;
@@ -155,13 +15,13 @@ static bool refuses_format(const linear_request *r) {
 // ---- equilibrium
 
 /// One equilibrium as a row. The place stays: channels need its model for their names.
-static cli_exit find_rest(const linear_request *r, table *t, int i, linear_branch *branch,
+static cli_exit find_rest(const linear_request *r, rows *t, int i, linear_branch *branch,
                           linear_place *place) {
   as_error error;
   const cli_exit result =
       r->sweep ? linear_branch_find(r, branch, r->value[i], place) : linear_find(r, NULL, place);
   if (result != CLI_DONE) return result;
-  as_status status = choose(r, place->machine, &t->channels, &error);
+  as_status status = rows_choose(r, place->machine, &t->channels, &error);
   if (status != AS_OK) return linear_fail(r, status, &error);
   const int n = as_channels_count(t->channels);
   if (t->value == NULL) {
@@ -185,11 +45,11 @@ static cli_exit find_rest(const linear_request *r, table *t, int i, linear_branc
                          .xdot = place->zero,
                          .y = at->y,
                          .u = at->u};
-  status = read_row(t, place->machine->model, &rest, r->sweep ? r->value[i] : 0.0, &error);
+  status = rows_read(t, place->machine->model, &rest, r->sweep ? r->value[i] : 0.0, &error);
   return status == AS_OK ? CLI_DONE : linear_fail(r, status, &error);
 }
 
-static cli_exit find_rests(const linear_request *r, table *t, as_equilibrium *found) {
+static cli_exit find_rests(const linear_request *r, rows *t, as_equilibrium *found) {
   const int n = r->sweep ? r->n_values : 1;
   cli_exit result = CLI_DONE;
   linear_branch branch = {0};
@@ -198,7 +58,7 @@ static cli_exit find_rests(const linear_request *r, table *t, as_equilibrium *fo
     linear_place place = {0};
     result = find_rest(r, t, i, &branch, &place);
     found[i] = place.found;
-    if (result == CLI_DONE && i + 1 == n) result = write_table(r, t);
+    if (result == CLI_DONE && i + 1 == n) result = rows_write(r, t);
     as_channels_destroy(t->channels);
     t->channels = NULL;
     linear_place_free(&place);
@@ -210,6 +70,7 @@ static cli_exit find_rests(const linear_request *r, table *t, as_equilibrium *fo
 static void print_equilibrium_help(void) {
   fputs(
       "Usage: alphastep equilibrium MODEL|DIR [--outputs CHANNELS] [--sweep PATH=FROM:TO:STEP]\n"
+      "                             [--follow PATH=FROM:TO [--branch 1|2]]\n"
       "                             [--set PATH=VALUE]... [--json | --csv] [-o FILE]\n"
       "\n"
       "Finds where the machine comes to rest from its start, and whether it stays there: see\n"
@@ -220,6 +81,10 @@ static void print_equilibrium_help(void) {
       "--sweep PATH=FROM:TO:STEP  a row for each value: the first from the file's start, the "
       "others\n"
       "                  followed, stable or not\n"
+      "--follow PATH=FROM:TO  follows the branch through limit points, until the parameter (or t, "
+      "the\n"
+      "                  time that load factors depend on) is TO; tells limit and buckling loads\n"
+      "--branch 1, 2     at the first branching takes the buckled shape, to one side or the other\n"
       "--json, --csv     instead of text\n"
       "-o FILE           a table (or JSON, with --json) to a file\n"
       "--set PATH=VALUE  replaces a value of the file\n"
@@ -235,15 +100,17 @@ static void print_equilibrium_help(void) {
 cli_exit equilibrium_command(int argc, char **argv) {
   linear_request *r = calloc(1, sizeof *r);
   if (r == NULL) return cli_complain_memory();
-  cli_exit status = linear_arguments(argc, argv, "equilibrium", "is", r);
+  cli_exit status = linear_arguments(argc, argv, "equilibrium", "isf", r);
   if (status == CLI_DONE && r->machine.help) {
     print_equilibrium_help();
   } else if (status == CLI_DONE && (!isnan(r->at) || refuses_format(r))) {
     if (!isnan(r->at)) cli_complain("`equilibrium` is one of t = 0: it takes no `--at`.");
     status = CLI_USAGE;
+  } else if (status == CLI_DONE && r->follow) {
+    status = follow_branch(r);
   } else if (status == CLI_DONE) {
     r->equilibrium = true;
-    table t = {.request = r, .first = r->sweep, .first_unit = "-"};
+    rows t = {.request = r, .first = r->sweep, .first_unit = "-"};
     as_equilibrium *found = calloc((size_t)r->n_values + 1, sizeof *found);
     status = found ? find_rests(r, &t, found) : cli_complain_memory();
     free(found);
@@ -256,11 +123,11 @@ cli_exit equilibrium_command(int argc, char **argv) {
 
 // ---- inverse
 
-static cli_exit follow(const linear_request *r, const as_machine *machine, table *t) {
+static cli_exit follow(const linear_request *r, const as_machine *machine, rows *t) {
   const as_analysis_def def = as_default_analysis_def();
   as_analysis *analysis = NULL;
   as_error error;
-  as_status status = choose(r, machine, &t->channels, &error);
+  as_status status = rows_choose(r, machine, &t->channels, &error);
   if (status == AS_OK) {
     t->n = as_channels_count(t->channels);
     t->value = calloc((size_t)r->points * (size_t)(t->n + 1) + 1, sizeof *t->value);
@@ -277,9 +144,9 @@ static cli_exit follow(const linear_request *r, const as_machine *machine, table
     if (status == AS_OK)
       status = as_channels_follow(t->channels, as_analysis_state(analysis), &error);
     if (status == AS_OK)
-      status = read_row(t, machine->model, as_analysis_state(analysis), time, &error);
+      status = rows_read(t, machine->model, as_analysis_state(analysis), time, &error);
   }
-  const cli_exit result = status == AS_OK ? write_table(r, t) : linear_fail(r, status, &error);
+  const cli_exit result = status == AS_OK ? rows_write(r, t) : linear_fail(r, status, &error);
   as_channels_destroy(t->channels);
   as_analysis_destroy(analysis);
   return result;
@@ -329,7 +196,7 @@ static void print_inverse_help(void) {
 cli_exit inverse_command(int argc, char **argv) {
   linear_request *r = calloc(1, sizeof *r);
   as_machine *machine = NULL;
-  table t = {.request = r, .first = "time", .first_unit = "s"};
+  rows t = {.request = r, .first = "time", .first_unit = "s"};
   if (r == NULL) return cli_complain_memory();
   cli_exit status = linear_arguments(argc, argv, "inverse", "ir", r);
   if (status == CLI_DONE && r->machine.help) {

@@ -54,6 +54,22 @@ static bool take_sweep(linear_request *r, const char *text) {
   return true;
 }
 
+/// `parameters.load=0:10`
+static bool take_follow(linear_request *r, const char *text) {
+  const char *equal = strchr(text, '=');
+  double x[2];
+  if (equal == NULL || equal == text || !take_numbers(equal + 1, x, 2, ':') || x[0] == x[1])
+    return false;
+  char *path = strdup(text);
+  if (path == NULL || r->n_copied == 2 * MOST_SIGNALS) return false;
+  path[equal - text] = '\0';
+  r->copied[r->n_copied++] = path;
+  r->follow = path;
+  r->from = x[0];
+  r->to = x[1];
+  return true;
+}
+
 static bool take_axes(linear_request *r, const char *text) {
   if (strcmp(text, "own") == 0)
     r->axes = AS_AXES_OWN;
@@ -117,6 +133,13 @@ static cli_exit take_valued(int argc, char **argv, int *i, const char *options, 
   } else if (strchr(options, 's') && cli_option(argc, argv, i, "--sweep", &value)) {
     good = value == NULL || take_sweep(r, value);
     like = "`parameters.v=4:8:0.1`, with 2000 values at the most";
+  } else if (strchr(options, 'f') && cli_option(argc, argv, i, "--follow", &value)) {
+    good = value == NULL || take_follow(r, value);
+    like = "`parameters.load=0:10`, or `t=0:1`";
+  } else if (strchr(options, 'f') && cli_option(argc, argv, i, "--branch", &value)) {
+    good = value == NULL || strcmp(value, "1") == 0 || strcmp(value, "2") == 0;
+    r->branch = good && value ? (value[0] == '2' ? -1 : 1) : 0;
+    like = "`1` or `2`";
   } else if (strchr(options, 'r') && cli_option(argc, argv, i, "--kind", &value)) {
     r->kind = value;
     good = value == NULL || strcmp(value, "bode") == 0 || strcmp(value, "nyquist") == 0 ||

@@ -33,7 +33,9 @@ typedef struct linear_request {
   int count;          ///< --count of modes; 0: all
   const char *inputs[MOST_SIGNALS], *outputs[MOST_SIGNALS];
   int n_inputs, n_outputs;
-  char *sweep; ///< what is swept, `parameters.v`; NULL: nothing
+  char *sweep;  ///< what is swept, `parameters.v`; NULL: nothing
+  char *follow; ///< what is followed by arc length, from `from` to `to`; NULL: nothing
+  int branch;   ///< --branch of that
   double value[MOST_SWEEP];
   int n_values;
   double from, to; ///< --frequencies [Hz], --times [s]
@@ -44,7 +46,7 @@ typedef struct linear_request {
   int n_copied;
 } linear_request;
 
-/// Reads the arguments. `options`: letters of what the command knows beyond the usual: i inputs, d descriptor form, s sweep, r response. Complains.
+/// Reads the arguments. `options`: letters of what the command knows beyond the usual: i inputs, d descriptor form, s sweep, f follow, r response. Complains.
 cli_exit linear_arguments(int argc, char **argv, const char *command, const char *options,
                           linear_request *r);
 void linear_arguments_free(linear_request *r);

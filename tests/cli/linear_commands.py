@@ -378,6 +378,61 @@ output: {channels: [bodies.m.position.z]}
 """
 
 
+def test_follow(_):
+    """A shallow truss through its snap, and a column that buckles to either side: limit and buckling loads in closed form."""
+    write("truss.yaml", """alphastep: 1
+parameters: {k: 1000, unused: 1}
+bodies:
+  apex: {type: point, mass: 0.5, position: [0, 0.2, 0]}
+joints:
+  guide: {type: point_on_line, bodies: [ground, apex], point: [0, 0, 0], axis: [0, 1, 0]}
+forces:
+  left: {type: spring, bodies: [ground, apex], point: [-1, 0, 0], second_point: [0, 0.2, 0], stiffness: k}
+  right: {type: spring, bodies: [ground, apex], point: [1, 0, 0], second_point: [0, 0.2, 0], stiffness: k}
+  load: {type: load, body: apex, point: [0, 0.2, 0], force: [0, -t, 0]}
+""")
+    rest = math.hypot(1, 0.2)
+    limit = math.sqrt(rest ** (2 / 3) - 1)
+    load = 2000 * limit * (rest / math.hypot(1, limit) - 1)
+    data = read_json(expect(0, None, "equilibrium", "truss.yaml", "--follow", "t=0:6", "--outputs", "bodies.apex.position.y", "--json"))
+    found = [row["t"] for row in data["rows"] if row["point"] == "limit"]
+    check(len(found) == 2 and abs(found[0] - load) < 1e-9 and abs(found[1] + load) < 1e-9, "limits", found, load)
+    for row in data["rows"]:
+        y = row["channels"]["bodies.apex.position.y"]
+        check(abs(row["t"] - 2000 * y * (rest / math.hypot(1, y) - 1)) < 1e-8, "truss", row["t"], y)
+    text = expect(0, None, "equilibrium", "truss.yaml", "--follow", "t=0:6", "--outputs", "bodies.apex.position.y").decode()
+    check(text.count("limit ") == 2 and "at the end          stable" in text, text)
+    table = list(csv.reader(expect(0, None, "equilibrium", "truss.yaml", "--follow", "t=0:6", "--csv").decode().splitlines()))
+    check(table[0][:3] == ["t [-]", "point", "unstable directions"] and table[-1][0] == "6", table[0], table[-1])
+    write("column.yaml", """alphastep: 1
+bodies:
+  lower: {mass: 1, inertia: [0.02, 0.02, 0.02], position: [0, 0.25, 0]}
+  upper: {mass: 1, inertia: [0.02, 0.02, 0.02], position: [0, 0.75, 0]}
+joints:
+  foot: {type: revolute, bodies: [ground, lower], point: [0, 0, 0], axis: [0, 0, 1]}
+  knee: {type: revolute, bodies: [lower, upper], point: [0, 0.5, 0], axis: [0, 0, 1]}
+  guide: {type: point_on_line, bodies: [ground, upper], point: [0, 1, 0], axis: [0, 1, 0]}
+forces:
+  spring: {type: torsion, bodies: [lower, upper], axis: [0, 0, 1], stiffness: 4}
+  load: {type: load, body: upper, point: [0, 1, 0], force: [0, -t, 0]}
+""")
+    ends = []
+    for side in "1", "2":
+        data = read_json(expect(0, None, "equilibrium", "column.yaml", "--follow", "t=1:24", "--branch", side, "--outputs", "joints.foot.angle",
+                                 "--json"))
+        found = [row["t"] for row in data["rows"] if row["point"] == "branching"]
+        check(len(found) == 1 and abs(found[0] - 16) < 1e-5, "buckling load", found)
+        tilt = data["rows"][-1]["channels"]["joints.foot.angle"]
+        check(abs(8 * tilt - 12 * math.sin(tilt)) < 1e-8 and data["rows"][-1]["stability"] == "stable", "buckled", tilt)
+        ends.append(tilt)
+    check(ends[0] * ends[1] < 0, "two sides", ends)
+    expect(2, "is made into numbers when the file is read", "equilibrium", "truss.yaml", "--follow", "parameters.k=1:2")
+    expect(2, "`q` cannot be followed", "equilibrium", "truss.yaml", "--follow", "q=1:2")
+    expect(2, "is not like `parameters.load=0:10`", "equilibrium", "truss.yaml", "--follow", "t=1")
+    expect(2, "`--branch 3` is not like", "equilibrium", "truss.yaml", "--follow", "t=0:1", "--branch", "3")
+    expect(2, "two ways through a parameter", "equilibrium", "truss.yaml", "--follow", "t=0:1", "--sweep", "parameters.k=1:2:1")
+
+
 def test_branch(_):
     """Two springs in line: the load is 2 k z (1/l - 1), largest at l = b^(2/3); equilibria are followed up to there and beyond it are others."""
     model = write("snap.yaml", SNAP)
