@@ -12,7 +12,7 @@
 /// 4. Or no leaves are pruned: all bodies that are not coupled directly come first, then AMD orders what is left, where
 ///    nodes that share such a body are neighbours. A body between two joints then waits for nothing, and the joints
 ///    after it are fewer unknowns to go through one by one; but a body with many joints couples them all.
-/// 5. States and outputs that touch little of the mechanism come before it, the others after it.
+/// 5. States and outputs that touch little of the mechanism come before it, the others and outputs that depend on themselves after it.
 #include "core/kinematics/ordering.h"
 
 #include <stdlib.h>
@@ -320,6 +320,16 @@ static void count_couplings(const as_problem *p, int *count) {
 // A state that touches more of the mechanism than this is eliminated last, the others first.
 enum { FEW_COUPLINGS = 48 };
 
+/// An output that depends on itself, as y = y + a - wanted does, may have a zero on the diagonal until what it acts on is
+/// eliminated.
+static void hold_back(const as_problem *p, int *count) {
+  const asi_pattern *pattern = &p->pattern[AS_BLOCK_CHI_Y];
+  if (!(p->present & AS_BLOCK_BIT(AS_BLOCK_CHI_Y))) return;
+  for (int j = 0; j < pattern->cols; ++j)
+    for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k)
+      if (pattern->row[k] == j) count[p->def.n_x + j] += FEW_COUPLINGS + 1;
+}
+
 /// Puts states and outputs before and after the order of the `mechanical` unknowns that come first in
 /// `order`.
 static as_status insert_states(const as_problem *p, int mechanical, int *order, as_error *error) {
@@ -327,6 +337,7 @@ static as_status insert_states(const as_problem *p, int mechanical, int *order, 
   int *count = asi_calloc((size_t)n, sizeof(int));
   if (count == NULL) return asi_fail_memory(error);
   count_couplings(p, count);
+  hold_back(p, count);
   int few = 0, last = mechanical + n;
   for (int i = 0; i < n; ++i) few += count[i] <= FEW_COUPLINGS;
   memmove(order + few, order, (size_t)mechanical * sizeof(int));
