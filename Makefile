@@ -84,7 +84,7 @@ test-all: export ALPHASTEP_ALL_CASES = 1
 passes:
 	@tools/bootstrap test
 	@echo "== gcc"
-	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON -DALPHASTEP_BENCH=ON)
 	@$(call ctest,$(BUILD)/gcc)
 	@echo "== clang"
 	$(call cmake,$(BUILD)/clang,-DCMAKE_C_COMPILER=clang -DALPHASTEP_WERROR=ON -DALPHASTEP_WEB=OFF)
@@ -101,13 +101,13 @@ valgrind:
 # As other machines would run them: tools/portable says what is different in each pass. PASSES=openblas is one of them.
 portable:
 	@tools/bootstrap test
-	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON -DALPHASTEP_BENCH=ON)
 	@MAKEFLAGS= tools/portable $(BUILD)/gcc $(PASSES)
 
 # On other processors: tools/other-words says how. ARCHITECTURES=s390x is one of them.
 other-words:
 	@tools/bootstrap other-words
-	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON -DALPHASTEP_BENCH=ON)
 	@MAKEFLAGS= tools/other-words $(BUILD)/gcc $(ARCHITECTURES)
 
 # `tools/abi write` describes the interface of a release.
@@ -187,7 +187,7 @@ bench:
 
 docs:
 	@tools/bootstrap test
-	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON)
+	$(call cmake,$(BUILD)/gcc,-DCMAKE_C_COMPILER=gcc -DALPHASTEP_WERROR=ON -DALPHASTEP_BENCH=ON)
 	@tools/update-docs $(BUILD)/gcc
 
 # Reports of examples as a browser shows them, and how errors fall with the step.

@@ -121,7 +121,7 @@ static outcome run(const as_model *m, as_integrator *integrator, int steps) {
   stop_if(as_integrator_statistics(integrator, &work, &error), &error);
   as_body_motion end;
   const int last = as_model_bodies(m) - 1;
-  as_model_body_motion(m, as_integrator_state(integrator), last, &end);
+  as_model_body_motion(m, as_integrator_state(integrator), (as_body_id){last}, &end);
   const double tip[3] = {end.x[0] + 0.5 * end.R[0], end.x[1] + 0.5 * end.R[3],
                          end.x[2] + 0.5 * end.R[6]};
   return (outcome){seconds, tip_error(last + 1, tip), work.steps, work.factorizations,
@@ -257,7 +257,7 @@ static void parts(int n_links, as_joint_kind kind, as_space_kind space) {
     MEASURE((solver->ops->factor(solver, integrator->stepper.active->value, &culprit),
              eta ? eta->ops->factor(eta, integrator->stepper.eta.value, &culprit) : AS_OK,
              memcpy(f, integrator->stepper.residual, size),
-             integrator->stepper.method->solve(integrator, f)),
+             integrator->stepper.method->solve(&integrator->stepper, f)),
             linear);
     printf("%d links, %s, %s, %s: step %.1f us; residual and Jacobian %.1f, factorization and "
            "solve %.1f us: evaluation/linear algebra = %.2f (goal: at most 1)\n",

@@ -54,7 +54,7 @@ typedef struct run {
 
 static void run_restart(const run *r) {
   as_error error;
-  const as_initial initial = {.t = r->s->t0, .q = r->s->q0, .v = r->s->stepper.v0};
+  const as_initial initial = {.t = r->s->t0, .q = r->s->q0, .v = r->s->v0};
   stop_if(as_integrator_start(r->integrator, &initial, NULL, &error), &error);
 }
 
@@ -78,7 +78,7 @@ static void run_close(run *r) {
 static void run_steps(const run *r, int steps) {
   as_error error;
   for (int i = 0; i < steps; ++i)
-    stop_if(as_integrator_step(r->integrator, r->s->stepper.h, &error), &error);
+    stop_if(as_integrator_step(r->integrator, r->s->h, &error), &error);
 }
 
 // ---- the table ----------------------------------------------------------------------------------------
@@ -112,10 +112,10 @@ static double time_linear(const run *r, double *b) {
   const as_status factored = factor_again(s);
   const double factor_time = seconds() - start;
   memcpy(b, s->stepper.residual, size);
-  const as_status solved = s->stepper.method->solve(s, b);
+  const as_status solved = s->stepper.method->solve(&s->stepper, b);
   memcpy(b, s->stepper.residual, size);
   const double middle = seconds();
-  const as_status again = s->stepper.method->solve(s, b);
+  const as_status again = s->stepper.method->solve(&s->stepper, b);
   const double solve_time = seconds() - middle;
   if (factored || solved || again) {
     fprintf(stderr, "steps: the matrix of a step is singular\n");
@@ -206,7 +206,7 @@ static result measure(subject *s, int method, bool reuse) {
     for (int i = 0; i < steps; ++i) {
       const long full_before = full_factorizations(&r);
       const double start = seconds();
-      stop_if(as_integrator_step(r.integrator, s->stepper.h, &error), &error);
+      stop_if(as_integrator_step(r.integrator, s->h, &error), &error);
       keep_least(&step_time[i], seconds() - start);
       full += full_factorizations(&r) - full_before;
       if (i % BETWEEN == BETWEEN - 1) keep_least(&linear_time[i / BETWEEN], time_linear(&r, b));
@@ -363,7 +363,7 @@ static void print_stage(const run *r, const char *what, double t) {
   as_statistics begin, end;
   as_error error;
   const as_state *state = as_integrator_state(r->integrator);
-  const int steps = (int)lround((t - state->t) / r->s->stepper.h);
+  const int steps = (int)lround((t - state->t) / r->s->h);
   stop_if(as_integrator_statistics(r->integrator, &begin, &error), &error);
   double *time = malloc((size_t)steps * sizeof(double));
   stop_without_memory(time);
