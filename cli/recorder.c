@@ -1,5 +1,6 @@
 // The process that writes results.h5, see recorder.h. What it is asked for comes over a socket: a row is its head and its numbers,
-// anything else a head alone, which is answered. It ends with the process that started it.
+// anything else a head alone, which is answered. Rows wait until there are enough of them for a letter, or until something is
+// asked. It ends with the process that started it.
 #define _GNU_SOURCE // prctl's headers, MSG_NOSIGNAL
 
 #include "recorder.h"
@@ -17,6 +18,8 @@
 #include <sys/prctl.h>
 #endif
 
+enum { LETTER = 1 << 16 }; // bytes that are sent at once, if a row has fewer
+
 typedef enum order { ORDER_ROW, ORDER_ROW_WITH_ERRORS, ORDER_FLUSH, ORDER_CLOSE } order;
 
 typedef struct head {
@@ -29,8 +32,9 @@ struct recorder {
   int socket;
   char *path;
   size_t n, n_poses; ///< numbers of a row
-  char *message;     ///< a row with its head
-  size_t size;       ///< of a row with errors
+  char *letter;      ///< rows with their heads; in the process: a row
+  size_t size, used; ///< bytes of it: at least those of a row with errors
+  FILE *from;        ///< in the process: the socket
   as_error failure;  ///< status AS_OK: none
 };
 
@@ -47,7 +51,7 @@ static bool send_all(int socket, const void *data, size_t size) {
   return true;
 }
 
-static bool receive_all(int socket, void *data, size_t size) {
+static bool receive(int socket, void *data, size_t size) {
   char *to = data;
   while (size > 0) {
     ssize_t n = recv(socket, to, size, 0);
@@ -72,10 +76,10 @@ void recorder_settle_down(pid_t starter) {
 
 static as_status take_row(const recorder *r, const head *h, as_results *results, as_error *error) {
   bool errors = h->order == ORDER_ROW_WITH_ERRORS;
-  double *row = (double *)(void *)r->message, *poses = row + r->n;
+  double *row = (double *)(void *)r->letter, *poses = row + r->n;
   double *row_errors = poses + r->n_poses, *pose_errors = row_errors + r->n;
   size_t numbers = (r->n + r->n_poses) * (errors ? 2 : 1);
-  if (!receive_all(r->socket, row, numbers * sizeof *row)) _exit(1);
+  if (fread(row, sizeof *row, numbers, r->from) != numbers) _exit(1);
   if (error->status != AS_OK) return error->status; // the first failure is told
   return as_results_row_errors(results, h->t, row, (int)r->n, poses, errors ? row_errors : NULL,
                                errors ? pose_errors : NULL, error);
@@ -86,7 +90,7 @@ static void answer(const recorder *r, const as_error *error) {
 }
 
 /// Does what it is asked for until it is closed.
-static void serve(const recorder *r, const as_results_def *def, long rows) {
+static void serve(recorder *r, const as_results_def *def, long rows) {
   as_results *results = NULL;
   as_error error = {.status = AS_OK};
   as_status status = rows < 0 ? as_results_create(r->path, def, &results, &error)
@@ -94,7 +98,10 @@ static void serve(const recorder *r, const as_results_def *def, long rows) {
   error.status = status;
   answer(r, &error);
   if (status != AS_OK) _exit(0);
-  for (head h; receive_all(r->socket, &h, sizeof h);) {
+  static char room[LETTER];
+  r->from = fdopen(r->socket, "rb");
+  if (r->from == NULL || setvbuf(r->from, room, _IOFBF, sizeof room) != 0) _exit(1);
+  for (head h; fread(&h, sizeof h, 1, r->from) == 1;) {
     if (h.order == ORDER_ROW || h.order == ORDER_ROW_WITH_ERRORS) {
       status = take_row(r, &h, results, &error);
     } else if (h.order == ORDER_FLUSH) {
@@ -143,7 +150,7 @@ static as_status lose(recorder *r, as_error *error) {
 
 static as_status await(recorder *r, as_error *error) {
   as_error told;
-  if (!receive_all(r->socket, &told, sizeof told)) return lose(r, error);
+  if (!receive(r->socket, &told, sizeof told)) return lose(r, error);
   return told.status == AS_OK ? AS_OK : fail(r, &told, error);
 }
 
@@ -151,7 +158,7 @@ static void free_recorder(recorder *r) {
   if (r->socket >= 0) close(r->socket);
   if (r->process > 0) (void)waitpid(r->process, NULL, 0);
   free(r->path);
-  free(r->message);
+  free(r->letter);
   free(r);
 }
 
@@ -168,9 +175,10 @@ as_status recorder_start(const char *path, const as_results_def *def, long rows,
   r->n = (size_t)as_channels_count(def->channels);
   r->n_poses = AS_POSE * (size_t)as_model_bodies(def->model);
   r->size = sizeof(head) + 2 * (r->n + r->n_poses) * sizeof(double);
-  r->message = malloc(r->size);
+  r->size = r->size > LETTER ? r->size : LETTER;
+  r->letter = malloc(r->size);
   r->path = malloc(strlen(path) + 1);
-  bool ok = r->message != NULL && r->path != NULL && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0;
+  bool ok = r->letter != NULL && r->path != NULL && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0;
   pid_t starter = getpid();
   if (ok) {
     memcpy(r->path, path, strlen(path) + 1);
@@ -196,25 +204,44 @@ as_status recorder_start(const char *path, const as_results_def *def, long rows,
   return status;
 }
 
+static as_status send_letter(recorder *r, as_error *error) {
+  size_t used = r->used;
+  r->used = 0;
+  return send_all(r->socket, r->letter, used) ? AS_OK : lose(r, error);
+}
+
+static void append(recorder *r, const void *data, size_t size) {
+  memcpy(r->letter + r->used, data, size);
+  r->used += size;
+}
+
 as_status recorder_row(recorder *r, double t, const double *row, const double *poses,
                        const double *errors, const double *pose_errors, as_error *error) {
   if (r->failure.status != AS_OK) return fail(r, &r->failure, error);
-  head h = {errors != NULL && pose_errors != NULL ? ORDER_ROW_WITH_ERRORS : ORDER_ROW, t};
-  const double *part[] = {row, poses, errors, pose_errors};
-  size_t n[] = {r->n, r->n_poses, r->n, r->n_poses}, used = sizeof h;
-  memcpy(r->message, &h, sizeof h);
-  for (int i = 0; i < (h.order == ORDER_ROW ? 2 : 4); i++) {
-    memcpy(r->message + used, part[i], n[i] * sizeof(double));
-    used += n[i] * sizeof(double);
+  bool with_errors = errors != NULL && pose_errors != NULL;
+  head h = {with_errors ? ORDER_ROW_WITH_ERRORS : ORDER_ROW, t};
+  size_t numbers = (r->n + r->n_poses) * (with_errors ? 2 : 1);
+  if (r->used + sizeof h + numbers * sizeof(double) > r->size) {
+    as_status status = send_letter(r, error);
+    if (status != AS_OK) return status;
   }
-  return send_all(r->socket, r->message, used) ? AS_OK : lose(r, error);
+  append(r, &h, sizeof h);
+  append(r, row, r->n * sizeof *row);
+  append(r, poses, r->n_poses * sizeof *poses);
+  if (with_errors) append(r, errors, r->n * sizeof *errors);
+  if (with_errors) append(r, pose_errors, r->n_poses * sizeof *pose_errors);
+  return AS_OK;
 }
 
 /// Something that is answered.
 static as_status ask(recorder *r, order what, as_error *error) {
   if (r->failure.status != AS_OK) return fail(r, &r->failure, error);
   head h = {what, 0.0};
-  return send_all(r->socket, &h, sizeof h) ? await(r, error) : lose(r, error);
+  as_status status = r->used + sizeof h > r->size ? send_letter(r, error) : AS_OK;
+  if (status != AS_OK) return status;
+  append(r, &h, sizeof h);
+  status = send_letter(r, error);
+  return status == AS_OK ? await(r, error) : status;
 }
 
 as_status recorder_flush(recorder *r, as_error *error) { return ask(r, ORDER_FLUSH, error); }

@@ -3,12 +3,10 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <zlib.h>
 
-enum {
-  SMALL = 512, ///< bytes that are not worth compressing
-  LEVEL = 6,   ///< of compression
-};
+#include "results/pack.h"
+
+enum { SMALL = 512 }; ///< bytes that are not worth compressing
 
 static void put_base64(FILE *out, const unsigned char *byte, size_t size) {
   static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -30,28 +28,23 @@ static void put_base64(FILE *out, const unsigned char *byte, size_t size) {
   if (used > 0) fwrite(piece, 1, used, out);
 }
 
-/// The compressed bytes, to be freed; NULL: they are not worth it, or there is no memory.
-static unsigned char *compressed(const unsigned char *byte, size_t size, size_t *shorter) {
-  uLongf room = compressBound((uLong)size);
-  unsigned char *packed = size < SMALL ? NULL : malloc(room);
-  if (packed == NULL) return NULL;
-  if (compress2(packed, &room, byte, (uLong)size, LEVEL) == Z_OK && room < size - size / 8) {
-    *shorter = room;
-    return packed;
+/// The compressed planes of `n` numbers, to be freed; NULL: they are not worth it, or there is no memory.
+static unsigned char *compressed(const void *numbers, size_t n, size_t width, size_t columns,
+                                 size_t stride, size_t *shorter) {
+  const size_t size = n * width;
+  if (size < SMALL) return NULL;
+  unsigned char *packed = malloc(asi_pack_bound(size)), *planes = malloc(size);
+  asi_packer *packer = malloc(sizeof *packer);
+  *shorter = size;
+  if (packed && planes && packer) {
+    asi_shuffle(numbers, n, width, planes);
+    *shorter = asi_pack(packer, planes, size, n, columns, stride, packed);
   }
+  free(planes);
+  free(packer);
+  if (*shorter < size - size / 8) return packed;
   free(packed);
   return NULL;
-}
-
-static void put_array(FILE *out, const char *type, size_t n, const unsigned char *byte,
-                      size_t size) {
-  size_t shorter = 0;
-  unsigned char *packed = compressed(byte, size, &shorter);
-  fprintf(out, "{\"type\":\"%s\",\"n\":%zu,%s\"base64\":\"", type, n,
-          packed ? "\"deflate\":true," : "");
-  put_base64(out, packed ? packed : byte, packed ? shorter : size);
-  fputs("\"}", out);
-  free(packed);
 }
 
 /// Puts the lowest byte of each number first.
@@ -66,12 +59,22 @@ static void order_bytes(unsigned char *byte, size_t n, size_t width) {
     }
 }
 
-void asi_array_floats(FILE *out, float *x, size_t n) {
-  order_bytes((unsigned char *)x, n, sizeof *x);
-  put_array(out, "f32", n, (const unsigned char *)x, n * sizeof *x);
+static void put_array(FILE *out, const char *type, unsigned char *byte, size_t n, size_t width,
+                      size_t columns, size_t stride) {
+  size_t shorter = 0;
+  unsigned char *packed = compressed(byte, n, width, columns, stride, &shorter);
+  fprintf(out, "{\"type\":\"%s\",\"n\":%zu,%s\"base64\":\"", type, n,
+          packed ? "\"deflate\":true,\"planes\":true," : "");
+  if (packed == NULL) order_bytes(byte, n, width);
+  put_base64(out, packed ? packed : byte, packed ? shorter : n * width);
+  fputs("\"}", out);
+  free(packed);
+}
+
+void asi_array_floats(FILE *out, float *x, size_t n, size_t columns, size_t stride) {
+  put_array(out, "f32", (unsigned char *)x, n, sizeof *x, columns, stride);
 }
 
 void asi_array_doubles(FILE *out, double *x, size_t n) {
-  order_bytes((unsigned char *)x, n, sizeof *x);
-  put_array(out, "f64", n, (const unsigned char *)x, n * sizeof *x);
+  put_array(out, "f64", (unsigned char *)x, n, sizeof *x, 1, 1);
 }

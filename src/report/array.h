@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/// Compressed ("deflate":true, a zlib stream) where that is worth it. The numbers may be spoiled.
-void asi_array_floats(FILE *out, float *x, size_t n);
+/// Where that is worth it ("deflate":true,"planes":true), a zlib stream of planes: the first bytes of all numbers, the second ones
+/// and so on. Of floats `columns` belong to an object, `stride` to a row: numbers that resemble each other are that far apart. The
+/// numbers may be spoiled.
+void asi_array_floats(FILE *out, float *x, size_t n, size_t columns, size_t stride);
 void asi_array_doubles(FILE *out, double *x, size_t n);
 
 #endif

@@ -55,7 +55,7 @@ static void put_extremes(const page *p, double offset) {
   fputs(",\"extremes\":{\"t\":", p->out);
   asi_array_doubles(p->out, p->place, (size_t)n);
   fputs(",\"value\":", p->out);
-  asi_array_floats(p->out, p->value, (size_t)n);
+  asi_array_floats(p->out, p->value, (size_t)n, 1, 1);
   putc('}', p->out);
 }
 
@@ -75,7 +75,7 @@ static void put_values(const page *p, range at) {
   for (int i = 0; i < p->thinning.frames; ++i)
     p->value[i] = (float)(x[asi_thin_row(&p->thinning, i)] - offset);
   fputs(",\"values\":", p->out);
-  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames);
+  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames, 1, 1);
   if (p->thinning.buckets > 0) put_extremes(p, offset);
 }
 
@@ -109,7 +109,7 @@ static as_status put_errors(const page *p, int number, as_error *error) {
   asi_json_number(p->out, r->time[worst]);
   fputs(",\"values\":", p->out);
   for (int i = 0; i < p->thinning.frames; ++i) p->value[i] = roughly(error_about(p, i));
-  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames);
+  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames, 1, 1);
   putc('}', p->out);
   return AS_OK;
 }
@@ -180,7 +180,7 @@ static as_status put_poses(const page *p, as_error *error) {
   }
   if (status == AS_OK) {
     fputs(",\n\"poses\":", p->out);
-    asi_array_floats(p->out, all, n);
+    asi_array_floats(p->out, all, n, AS_POSE, AS_POSE * (size_t)r->bodies);
   }
   free(all);
   free(poses);

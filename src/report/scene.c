@@ -147,7 +147,7 @@ static void put_triangles(scene *s, int number) {
   if (copy == NULL) return;
   memcpy(copy, shape->triangles, n * sizeof *copy);
   fputs(",\"triangles\":", s->out);
-  asi_array_floats(s->out, copy, n);
+  asi_array_floats(s->out, copy, n, 3, 9);
   free(copy);
 }
 

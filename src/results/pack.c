@@ -5,7 +5,6 @@
 #include "results/pack.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -67,10 +66,18 @@ typedef struct leaf {
   int symbol;
 } leaf;
 
-static int compare_leaves(const void *left, const void *right) {
-  const leaf *a = left, *b = right;
-  if (a->count != b->count) return a->count < b->count ? -1 : 1;
-  return a->symbol - b->symbol;
+/// Sorts by counts, equal ones by symbols, which ascend already: by one byte after the other, the lowest first.
+static void sort_leaves(leaf *list, int n) {
+  leaf other[LITERALS];
+  uint32_t most = 0;
+  for (int i = 0; i < n; ++i) most = list[i].count > most ? list[i].count : most;
+  for (int shift = 0; shift < 32 && most >> shift > 0; shift += 8) {
+    int begin[257] = {0};
+    for (int i = 0; i < n; ++i) ++begin[(list[i].count >> shift & 255) + 1];
+    for (int i = 0; i < 256; ++i) begin[i + 1] += begin[i];
+    for (int i = 0; i < n; ++i) other[begin[list[i].count >> shift & 255]++] = list[i];
+    memcpy(list, other, (size_t)n * sizeof *list);
+  }
 }
 
 /// Lengths by Huffman's method on sorted leaves: the two lightest trees are joined until one is left. Returns the longest.
@@ -110,7 +117,7 @@ static void make_codes(const uint32_t *count, int symbols, int most, codes *out)
   memset(out, 0, sizeof *out);
   for (int i = 0; i < symbols; ++i)
     if (count[i] > 0) list[n++] = (leaf){count[i], i};
-  qsort(list, (size_t)n, sizeof *list, compare_leaves);
+  sort_leaves(list, n);
   while (measure(list, n, out->length) > most)
     for (int i = 0; i < n; ++i) list[i].count = (list[i].count + 1) / 2;
   unsigned next = 0;

@@ -662,8 +662,9 @@ static as_status read_strip(const as_recording *r, hid_t data, const source *s, 
   size[1] = s->many ? count : columns;
   begin[2] = column;
   size[2] = columns;
-  const hsize_t n = size[0] * count * columns;
-  const hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &n, NULL);
+  const hid_t space = H5Dget_space(data);
+  // HDF5 copies runs of numbers where both spaces have the same dimensions, single numbers otherwise.
+  const hid_t memory = H5Screate_simple(H5Sget_simple_extent_ndims(space), size, NULL);
   const bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, size, NULL) >= 0 &&
                   H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
   H5Sclose(memory);

@@ -130,6 +130,8 @@ def numbers(array):
     data = base64.b64decode(array["base64"], validate=True)
     if array.get("deflate"):
         data = zlib.decompress(data)
+    if array.get("planes"):
+        data = bytes(byte for number in zip(*(data[k * array["n"] : (k + 1) * array["n"]] for k in range(size))) for byte in number)
     check(len(data) == size * array["n"], "an array of", array["n"], "has", len(data), "bytes")
     return struct.unpack(f"<{array['n']}{code}", data)
 

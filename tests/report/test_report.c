@@ -118,9 +118,9 @@ static void test_small_array(void **state) {
   float x[] = {1.0f, -2.0f};
   double y[] = {1.0};
   FILE *out = fmemopen(room, sizeof room, "w");
-  asi_array_floats(out, x, 2);
+  asi_array_floats(out, x, 2, 1, 1);
   asi_array_doubles(out, y, 1);
-  asi_array_floats(out, x, 0);
+  asi_array_floats(out, x, 0, 1, 1);
   fclose(out);
   assert_string_equal(room, "{\"type\":\"f32\",\"n\":2,\"base64\":\"AACAPwAAAMA=\"}"
                             "{\"type\":\"f64\",\"n\":1,\"base64\":\"AAAAAAAA8D8=\"}"
@@ -134,31 +134,59 @@ static int digit_of(char c) {
   return c == '+' ? 62 : 63;
 }
 
-static void test_compressed_array(void **state) {
-  (void)state;
-  enum { N = 3000 };
-  static double x[N], back[N];
-  static unsigned char packed[8 * N];
-  static char room[16 * N];
-  for (int i = 0; i < N; ++i) x[i] = floor(i / 8.0);
-  FILE *out = fmemopen(room, sizeof room, "w");
-  asi_array_doubles(out, x, N);
-  fclose(out);
-  const char *at = strstr(room, "\"deflate\":true,\"base64\":\"");
+/// Decodes the compressed planes that are in `room`.
+static void decode(const char *room, unsigned char *planes, size_t expected) {
+  static unsigned char packed[1 << 15];
+  static const char mark[] = "\"deflate\":true,\"planes\":true,\"base64\":\"";
+  const char *at = strstr(room, mark);
   assert_non_null(at);
-  at += strlen("\"deflate\":true,\"base64\":\"");
   size_t n = 0;
-  for (; *at != '"' && *at != '='; at += 4) {
+  for (at += sizeof mark - 1; *at != '"' && *at != '='; at += 4) {
     unsigned bits = 0;
     for (int k = 0; k < 4; ++k) bits = bits << 6 | (unsigned)(at[k] == '=' ? 0 : digit_of(at[k]));
     packed[n++] = (unsigned char)(bits >> 16);
     packed[n++] = (unsigned char)(bits >> 8);
     packed[n++] = (unsigned char)bits;
   }
-  uLongf size = sizeof back;
-  assert_int_equal(uncompress((unsigned char *)back, &size, packed, (uLong)n), Z_OK);
-  assert_int_equal(size, sizeof back);
-  for (int i = 0; i < N; ++i) assert_near("number", back[i], floor(i / 8.0), 0.0);
+  uLongf size = expected;
+  assert_int_equal(uncompress(planes, &size, packed, (uLong)n), Z_OK);
+  assert_int_equal(size, expected);
+}
+
+/// The lowest byte of every number comes first, whatever the order in memory is.
+static void test_compressed_arrays(void **state) {
+  (void)state;
+  enum { N = 2999 };
+  static double x[N];
+  static float y[N], sent[N];
+  static unsigned char planes[8 * N];
+  static char room[16 * N];
+  for (int i = 0; i < N; ++i) {
+    x[i] = floor(i / 8.0);
+    y[i] = sent[i] = (float)sin(0.01 * (i / 7));
+  }
+  FILE *out = fmemopen(room, sizeof room, "w");
+  asi_array_doubles(out, x, N);
+  fclose(out);
+  decode(room, planes, sizeof x);
+  for (int i = 0; i < N; ++i) {
+    uint64_t bits = 0;
+    double back;
+    for (int k = 0; k < 8; ++k) bits |= (uint64_t)planes[k * N + i] << 8 * k;
+    memcpy(&back, &bits, sizeof back);
+    assert_near("number", back, floor(i / 8.0), 0.0);
+  }
+  out = fmemopen(room, sizeof room, "w");
+  asi_array_floats(out, sent, N, 7, 21);
+  fclose(out);
+  decode(room, planes, sizeof y);
+  for (int i = 0; i < N; ++i) {
+    uint32_t bits = 0;
+    float back;
+    for (int k = 0; k < 4; ++k) bits |= (uint32_t)planes[k * N + i] << 8 * k;
+    memcpy(&back, &bits, sizeof back);
+    assert_near("number", (double)back, (double)y[i], 0.0);
+  }
 }
 
 // ---- thinning -----------------------------------------------------------------------------------------
@@ -432,13 +460,20 @@ static void test_switches(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_json_text),        cmocka_unit_test(test_json_copy),
-      cmocka_unit_test(test_html_text),        cmocka_unit_test(test_json_number),
-      cmocka_unit_test(test_is_object),        cmocka_unit_test(test_small_array),
-      cmocka_unit_test(test_compressed_array), cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_extremes),         cmocka_unit_test(test_flat_extremes),
-      cmocka_unit_test(test_scenes),           cmocka_unit_test(test_a_scene),
-      cmocka_unit_test(test_a_beam),           cmocka_unit_test(test_switches),
+      cmocka_unit_test(test_json_text),
+      cmocka_unit_test(test_json_copy),
+      cmocka_unit_test(test_html_text),
+      cmocka_unit_test(test_json_number),
+      cmocka_unit_test(test_is_object),
+      cmocka_unit_test(test_small_array),
+      cmocka_unit_test(test_compressed_arrays),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_extremes),
+      cmocka_unit_test(test_flat_extremes),
+      cmocka_unit_test(test_scenes),
+      cmocka_unit_test(test_a_scene),
+      cmocka_unit_test(test_a_beam),
+      cmocka_unit_test(test_switches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@ interface Packed {
   n: number;
   base64: string;
   deflate?: boolean;
+  planes?: boolean; // the first bytes of all numbers, then the second ones and so on
 }
 
 export interface Body {
@@ -136,7 +137,15 @@ async function unpack(array: Packed): Promise<Float32Array | Float64Array | Uint
   const Type = {f32: Float32Array, f64: Float64Array, u32: Uint32Array}[array.type];
   if (bytes.byteLength !== array.n * Type.BYTES_PER_ELEMENT)
     throw new Error(`an array of ${array.n} numbers has ${bytes.byteLength} bytes`);
-  return new Type(bytes.buffer);
+  return new Type((array.planes ? join(bytes, Type.BYTES_PER_ELEMENT) : bytes).buffer);
+}
+
+/** Numbers of `width` bytes from the planes of their bytes. */
+function join(planes: Uint8Array, width: number) {
+  const bytes = new Uint8Array(planes.length);
+  const n = planes.length / width;
+  for (let k = 0; k < width; k++) for (let i = 0; i < n; i++) bytes[i * width + k] = planes[k * n + i];
+  return bytes;
 }
 
 const POSE = ["position.x", "position.y", "position.z", "quaternion.w", "quaternion.x", "quaternion.y", "quaternion.z"];
