@@ -3,11 +3,12 @@
 /// integrator.c  create, destroy, statistics
 /// consistent_start.c  start: what is given is checked, projected and completed; restarts
 /// advance.c     step, advance; what is done when a step fails
-/// control.c     automatic steps: the error of a step, the size of the next
+/// control.c     automatic steps: the size of the next;  step_error.c  the error of a step;  tolerances.c  what is asked for
 /// inside.c      inputs that the ends of a step do not show;  times.c  known times at which inputs change
 /// interpolation.c  the state anywhere in the last step
 /// between.c     its accelerations and multipliers, without a trace in later steps
-/// events.c      what happens when functions cross zero;  zero_order_hold.c  sampled controllers
+/// events.c      what happens when functions cross zero;  crossings.c  where they do
+/// zero_order_hold.c  sampled controllers
 /// save.c        states in memory and in files
 #ifndef ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
 #define ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
@@ -111,26 +112,31 @@ as_status asi_restart_forces(as_integrator *s);
 /// Makes the step that was solved last the new state.
 void asi_accept_step(as_integrator *s);
 
-// control.c ---------------------------------------------------------------------------------------
+// tolerances.c ------------------------------------------------------------------------------------
 
 /// Checks tolerances and spreads them over the components.
 as_status asi_control_create(as_integrator *s, as_error *error);
-/// Forgets what was learned; sizes are those of the current state.
-void asi_control_start(as_integrator *s);
 /// Absolute tolerances that are not given, from typical sizes.
 void asi_control_sizes(as_integrator *s);
 /// [SZ.2] before a start
 double asi_rate_at_rest(const as_integrator *s);
+/// Forgets what was learned; sizes are those of the current state.
+void asi_control_start(as_integrator *s);
+/// The size of s->control.estimate and of a gap of constraints, in tolerances.
+double asi_control_measure(const as_integrator *s, double gap);
+
+// step_error.c ------------------------------------------------------------------------------------
+
 /// Notes a step of given size that has been solved, for later automatic ones.
 void asi_control_note(as_integrator *s);
 /// Moves what is known of v' in earlier steps as it has jumped now.
 void asi_control_move(as_integrator *s);
+
+// control.c ---------------------------------------------------------------------------------------
+
 /// Takes one step as large as the tolerance allows. It does not pass `stop`, which may be infinite; `hint` is a
 /// time that is of interest, for the first step of a system at rest.
 as_status asi_automatic_step(as_integrator *s, double stop, double hint);
-
-/// The size of s->control.estimate and of a gap of constraints, in tolerances.
-double asi_control_measure(const as_integrator *s, double gap);
 
 // inside.c ----------------------------------------------------------------------------------------
 

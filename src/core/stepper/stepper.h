@@ -2,7 +2,7 @@
 ///
 /// stepper.c     its memory and coefficients
 /// step.c        a step is solved, checked, accepted
-/// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step
+/// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step; collocated.h lists their other files
 /// soi2.c        the SOI2 method
 /// newton.c      solves one step's equations;  predictor.c  a first guess of them
 /// first_step.c  what first and changed steps begin with
@@ -342,7 +342,7 @@ as_status asi_rows_doubt(asi_stepper *s);
 /// If so, replaces those of a trial for the end of a step by these.
 as_status asi_see_least_norm(asi_stepper *s, double *lambda, double *psi);
 
-// collocated.c ------------------------------------------------------------------------------------
+// collocated_matrix.c, collocated_eta.c -----------------------------------------------------------
 
 enum {
   ASI_ALWAYS_COUPLED = 5

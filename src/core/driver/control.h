@@ -1,0 +1,60 @@
+/// What control.c, tolerances.c and step_error.c share: automatic steps.
+#ifndef ALPHASTEP_CORE_DRIVER_CONTROL_H
+#define ALPHASTEP_CORE_DRIVER_CONTROL_H
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/driver/integrator.h"
+
+// [SC.4] h <- 0.85 h e^(-1/4) (e_old/e)^0.1, and not at all from here to HOLD_TO (control.c)
+#define SAFETY 0.85
+#define HOLD_FROM 0.95
+// Errors below this are as good as this.
+#define LEAST_ERROR 1e-2
+// [SC.13] By how much constraints amplify round-off as a rule.
+#define USUAL 100.0
+
+/// fmax and fmin without a call: b where a is NaN.
+static inline double asi_larger(double a, double b) { return a > b ? a : b; }
+static inline double asi_lesser(double a, double b) { return a < b ? a : b; }
+
+// tolerances.c ------------------------------------------------------------------------------------
+
+/// Components smaller than this are measured by this, times the typical size of each: a share of the largest of their kind.
+double asi_least_size(const as_integrator *s, const double *size, int first, int count);
+/// Sizes of q, v and x somewhere, not smaller than `least`.
+void asi_measure_sizes(const as_integrator *s, const asi_values *at, const double *least,
+                       double *size);
+/// [SC.12] what a step may add to the error of a component that is to be exact to `tau` at the end
+double asi_step_tolerance(double tau, double size);
+
+/// What the mean of a_i b_i / w_i^2 over components from `first` on is measured by: w_i of [SC.12], where the size is not
+/// below a hundredth of the largest one; or tau_i.
+typedef enum measured_by { BY_STEP, BY_END } measured_by;
+double asi_error_product(const as_integrator *s, const double *a, const double *b,
+                         const double *size, int first, int count, measured_by by);
+/// [SC.3] sqrt(mean((e_i / w_i)^2)) of s->control.estimate
+double asi_error_norm(const as_integrator *s, const double *size, int first, int count);
+/// [SC.8] What Newton's method may leave of q, v and x.
+void asi_set_allowed(as_integrator *s);
+
+// step_error.c ------------------------------------------------------------------------------------
+
+/// Whether forces depend on multipliers, as friction in joints does.
+bool asi_rubs(const as_integrator *s);
+/// [SC.4] by how much a step with error e asks for another size
+double asi_proposed_factor(const as_integrator *s, double e);
+/// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
+/// round-off is looked at more closely; so it is if `closely`, and, close to a singular position, where steps would become smaller.
+double asi_estimate_error(as_integrator *s, bool closely, double *amplified);
+/// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
+/// index-3 form its bound is large enough without what constraints make of it.
+double asi_window_length(as_integrator *s);
+/// Adds the mean v' of a step to the window, and begins another where it has become that long; 0: there are none.
+void asi_fill_window(as_integrator *s, double length);
+/// The means of the step that was accepted last become those of an earlier step.
+void asi_remember_means(as_integrator *s);
+
+#endif

@@ -1,0 +1,324 @@
+/// The error of a step of given size, in tolerances.
+///
+/// It is known to leading order from the method's coefficients and from v'' and v''', which differences of v' give; less what
+/// constraints and stiff springs take up of it and what round-off makes of it.
+#include <float.h>
+
+#include "core/driver/control.h"
+
+// [SC.9] How much of what constraints and stiff springs take up of an error of v counts.
+#define TAKEN_UP_SHARE 0.03
+// [SC.15] Vibrations of stiff springs that are slower than this share of the tolerance of v at the end are not followed.
+#define SMALL_VIBRATION 0.1
+// Those faster than this share of v are motion.
+#define MOTION 0.1
+#define LEAST_TURN 0.2
+
+// [SC.13] Round-off in a step may be taken off its error up to this share of the largest component of q and v: where
+// constraints hardly determine a velocity it leaves the square of that in the others, a hundredth of rtol = 1e-8. It is followed from
+// step to step while it is more than this share of the tolerance.
+#define MOST_ROUND_OFF 1e-5
+#define LEAST_NOISE 0.1
+
+/// [SC.6] the mean rates of v and x over the trial step; before there are two older ones, v'_0 - h v''_0/2 and
+/// v'_0 - 3 h v''_0/2
+static void find_means(as_integrator *s) {
+  const as_problem *p = s->kin.problem;
+  const int n = p->n, nx = p->def.n_x;
+  double *const *mean = s->control.mean, *const *noise = s->control.noise;
+  const double per_h = 1.0 / s->stepper.h;
+  for (int i = 0; i < n; ++i) mean[0][i] = (s->stepper.next.v[i] - s->stepper.v0[i]) * per_h;
+  for (int i = 0; i < nx; ++i)
+    mean[0][n + i] = (s->stepper.next.x[i] - s->stepper.now.x[i]) * per_h;
+  s->control.mean_h[0] = s->stepper.h;
+  const double r = asi_round_off(&s->stepper, 0, s->stepper.h);
+  for (int i = 0; i < n; ++i) noise[0][i] = r * p->typical[i];
+  for (int k = 1; k < 3 && s->stepper.first; ++k) {
+    const double back = (k - 0.5) * s->stepper.h;
+    for (int i = 0; i < n; ++i)
+      mean[k][i] = s->stepper.now.vdot[i] - back * s->stepper.rate.vdot[i];
+    for (int i = 0; i < nx; ++i)
+      mean[k][n + i] = s->stepper.now.xdot[i] - back * s->stepper.rate.xdot[i];
+    memset(noise[k], 0, (size_t)n * sizeof(double));
+    s->control.mean_h[k] = s->stepper.h;
+  }
+}
+
+/// The newest of three becomes the second, the oldest is given up.
+static void shift(double *three[3]) {
+  double *const oldest = three[2];
+  three[2] = three[1];
+  three[1] = three[0];
+  three[0] = oldest;
+}
+
+/// [SC.14] v''' by three windows of steps.
+static void find_third(as_integrator *s) {
+  double *const *slow = s->control.slow;
+  const double *h = s->control.slow_h;
+  const double late = 0.5 * (h[0] + h[1]), early = 0.5 * (h[1] + h[2]);
+  for (int i = 0; i < s->kin.problem->n; ++i) {
+    const double second = (slow[0][i] - slow[1][i]) / late;
+    s->control.third[i] = (second - (slow[1][i] - slow[2][i]) / early) / (0.5 * (late + early));
+  }
+  s->control.third_known = true;
+}
+
+/// Adds the mean v' of a step to the window, and begins another where it has become that long; 0: there are none.
+void asi_fill_window(as_integrator *s, double length) {
+  double *slow = s->control.slow[0], *window = s->control.slow_h;
+  const double *mean = s->control.mean[0];
+  if (!(length > 0.0)) {
+    memset(window, 0, sizeof s->control.slow_h);
+    s->control.third_known = false;
+    return;
+  }
+  const double share = s->control.mean_h[0] / (window[0] + s->control.mean_h[0]);
+  for (int i = 0; i < s->kin.problem->n; ++i)
+    slow[i] = share < 1.0 ? slow[i] + share * (mean[i] - slow[i]) : mean[i];
+  window[0] += s->control.mean_h[0];
+  if (window[0] < length) return;
+  if (window[1] > 0.0 && window[2] > 0.0) find_third(s);
+  shift(s->control.slow);
+  window[2] = window[1];
+  window[1] = window[0];
+  window[0] = 0.0;
+}
+
+void asi_remember_means(as_integrator *s) {
+  shift(s->control.mean);
+  shift(s->control.noise);
+  s->control.mean_h[2] = s->control.mean_h[1];
+  s->control.mean_h[1] = s->control.mean_h[0];
+}
+
+void asi_control_note(as_integrator *s) {
+  find_means(s);
+  asi_remember_means(s);
+}
+
+void asi_control_move(as_integrator *s) {
+  const asi_jump_memory *jump = &s->stepper.jump;
+  double back = 0.0;
+  for (int k = 1; k < 3; ++k) {
+    const double middle = back + 0.5 * s->control.mean_h[k];
+    for (int i = 0; i < s->kin.problem->n; ++i) {
+      s->control.mean[k][i] += jump->change[i] - middle * jump->slope[i];
+      s->control.slow[k][i] += jump->change[i];
+    }
+    back += s->control.mean_h[k];
+  }
+  for (int i = 0; i < s->kin.problem->n; ++i) s->control.slow[0][i] += jump->change[i];
+}
+
+static double by_v(const as_integrator *s) {
+  return 1.0 / 12.0 - s->stepper.D * (0.5 - s->stepper.c.alpha_f);
+}
+static double by_x(const as_integrator *s) {
+  return 1.0 / 12.0 - s->stepper.Dx * (0.5 - s->stepper.cx.delta_f);
+}
+
+/// Takes `part` off a number, not beyond zero.
+static double reduced(double x, double part) {
+  return fabs(x) > part ? x - copysign(part, x) : isnan(x) ? x : 0.0;
+}
+
+/// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
+/// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
+/// [SC.13] both less what round-off in the means makes of them
+static void find_errors(as_integrator *s) {
+  const as_problem *p = s->kin.problem;
+  const int n = p->n, nx = p->def.n_x;
+  const double h = s->stepper.h, beta = s->stepper.c.beta, h3 = h * h * h;
+  const double by_q =
+      1.0 / 6.0 - (0.5 - beta) * s->stepper.d0 / h - beta * (1.0 + s->stepper.d1 / h);
+  const double of_v = by_v(s), of_x = by_x(s);
+  const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  const double *r0 = s->control.noise[0], *r1 = s->control.noise[1], *r2 = s->control.noise[2];
+  // [SC.6] from the middle of one step to that of the next
+  const double h1 = s->control.mean_h[1], h2 = s->control.mean_h[2];
+  const double late = 0.5 * (h + h1), early = 0.5 * (h1 + h2);
+  // In a first step the older means know nothing of v''': what differs is h^2 v'''/6, not h^2 v'''.
+  const double between = 0.5 * (late + early) / (s->stepper.first ? 6.0 : 1.0);
+  double *e_q = s->control.estimate, *e_v = e_q + n;
+  as_space_bracket(p->space, s->stepper.v0, s->stepper.now.vdot, e_q);
+  for (int i = 0; i < n + nx; ++i) {
+    const double second = (m0[i] - m1[i]) / late;
+    const double third = (second - (m1[i] - m2[i]) / early) / between;
+    e_v[i] = h3 * (i < n ? of_v : of_x) * third;
+    if (i >= n) continue;
+    const double in_second = (r0[i] + r1[i]) / late;
+    const double in_third = (in_second + (r1[i] + r2[i]) / early) / between;
+    e_q[i] = reduced(h3 * (by_q * second + e_q[i] / 12.0), h3 * fabs(by_q) * in_second);
+    e_v[i] = reduced(e_v[i], h3 * fabs(of_v) * in_third);
+  }
+}
+
+/// How much of what constraints take up counts. A motion that they prescribe has to be seen: where v' changes so much over
+/// steps that it is not followed any more, h^2 v''' ~ |v'| + h |v''|, all of it does.
+static double projected_weight(const as_integrator *s, int i) {
+  const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  const double late = m0[i] - m1[i], early = m1[i] - m2[i];
+  const double ratio = fabs(late - early) / (fabs(m0[i]) + fabs(late) + DBL_MIN);
+  return asi_lesser(asi_larger(ratio * ratio, TAKEN_UP_SHARE), 1.0);
+}
+
+/// M e in the rows of motion of each stage.
+static void find_momentum(const as_integrator *s, const double *e, double *r) {
+  const as_problem *p = s->kin.problem;
+  const int again = asi_second_stage(&s->stepper);
+  const double mass = s->def.method == AS_METHOD_SOI2 ? 1.0 - s->stepper.c.alpha_m : 1.0;
+  asi_panels_multiply_add(&p->panels[AS_BLOCK_M], s->kin.block[AS_BLOCK_M].value, mass, e, r);
+  if (again < s->stepper.active->size) memcpy(r + again, r, (size_t)p->n * sizeof(double));
+}
+
+/// [SC.9] A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of constraints, with the matrix A of the step, so that
+/// B e' = 0; with `springs` M e stands in the rows of motion, so that these take up a part, too. Puts e - e' into `taken`.
+/// Factors of an earlier step will do; false: there is no solution.
+static bool find_taken(as_integrator *s, const double *e, bool springs, double *taken) {
+  const asi_system *a = s->stepper.active;
+  const as_problem_def *def = &s->kin.problem->def;
+  const int n = s->kin.problem->n, states = a->size - def->n_x - def->n_y,
+            again = asi_second_stage(&s->stepper);
+  double *left = s->scratch.unknowns;
+  memset(left, 0, (size_t)a->size * sizeof(double));
+  if (springs) find_momentum(s, e, left);
+  for (int j = 0; j < n; ++j)
+    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
+      const int i = a->pattern.row[k];
+      if (i >= states || (!springs && asi_is_motion(i, n, again))) left[i] += a->value[k] * e[j];
+    }
+  if (asi_solve(&s->kin, s->stepper.active, s->stepper.t1, left) != AS_OK) return false;
+  for (int i = 0; i < n; ++i) taken[i] = e[i] - left[i];
+  return true;
+}
+
+/// [SC.15] What counts of the part of e_v that stiff springs vibrate with, as a share of what they have `taken` of e_v: that
+/// part is taken/g. Where there is no telling, g = 1.
+static double vibration_share(as_integrator *s, const double *taken, double *g) {
+  const int n = s->kin.problem->n;
+  const double *size = s->control.new_size,
+               kap = (1.0 - s->stepper.c.alpha_f) / (1.0 - s->stepper.c.alpha_m);
+  double *const again = s->stepper.path.change;
+  *g = 1.0;
+  if (isnan(s->stepper.factor_h) || !find_taken(s, taken, true, again)) return TAKEN_UP_SHARE;
+  const double all = asi_error_product(s, taken, taken, size, n, n, BY_STEP);
+  const double part = asi_error_product(s, taken, again, size, n, n, BY_STEP) / all;
+  if (!(part > 0.0 && part < 1.0)) return TAKEN_UP_SHARE; // springs push
+  *g = part;
+  const double turn =
+      sqrt(part / ((1.0 - part) * kap * s->stepper.c.beta)) * s->stepper.h / s->stepper.factor_h;
+  const double seen = part * fabs(by_v(s)) * pow(asi_lesser(turn, 1.0), 3.0);
+  const double speed = sqrt(asi_error_product(s, taken, taken, size, n, n, BY_END)) / seen;
+  const double followed = asi_lesser(speed / SMALL_VIBRATION, 1.0) * (1.0 - part) / part;
+  const double share = followed + TAKEN_UP_SHARE;
+  if (speed * s->def.tolerance.rtol < MOTION && share * sqrt(all) > s->control.fast) {
+    s->control.fast = share * sqrt(all);
+    s->control.turn = asi_lesser(asi_larger(turn, LEAST_TURN), 1.0);
+  }
+  return share;
+}
+
+/// [SC.9] What counts of e_v, in tolerances, beside of_q: a little of what constraints and springs take up.
+static double measure_v(as_integrator *s, double of_q) {
+  const int n = s->kin.problem->n;
+  const double *size = s->control.new_size, of_v = asi_error_norm(s, size, n, n);
+  double *const e = s->control.estimate + n, *const taken = s->stepper.work_n,
+                *const held = s->control.held;
+  if (!(of_v > of_q && (s->kin.redundancy.rows > 0 || s->stepper.path.excites))) return of_v;
+  memset(held, 0, (size_t)n * sizeof(double));
+  if (s->kin.redundancy.rows > 0 && find_taken(s, e, false, taken))
+    for (int i = 0; i < n; ++i) {
+      e[i] -= taken[i];
+      held[i] = projected_weight(s, i) * taken[i];
+    }
+  if (s->stepper.path.excites && find_taken(s, e, true, taken)) {
+    double g;
+    const double share = vibration_share(s, taken, &g);
+    for (int i = 0; i < n; ++i) e[i] += (share - 1.0 / g) * taken[i];
+  }
+  for (int i = 0; i < n; ++i) e[i] += held[i];
+  return asi_error_norm(s, size, n, n);
+}
+
+/// [SC.14] the same of e_v with v''' by windows
+static double measure_slow(as_integrator *s, double of_q) {
+  const double factor = s->stepper.h * s->stepper.h * s->stepper.h * by_v(s);
+  double *const e_v = s->control.estimate + s->kin.problem->n;
+  if (!s->control.third_known || s->stepper.first) return 0.0;
+  for (int i = 0; i < s->kin.problem->n; ++i) e_v[i] = factor * s->control.third[i];
+  return measure_v(s, of_q);
+}
+
+/// The error of the step that was solved last, in tolerances, from what find_errors() has left.
+static double measure_errors(as_integrator *s) {
+  const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
+  const double *size = s->control.new_size;
+  const double of_q = asi_error_norm(s, size, 0, n), of_v = measure_v(s, of_q);
+  return asi_max_nan(asi_max_nan(of_q, asi_max_nan(of_v, measure_slow(s, of_q))),
+                     asi_error_norm(s, size, 2 * n, nx));
+}
+
+/// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
+/// index-3 form its bound is large enough without what constraints make of it.
+double asi_window_length(as_integrator *s) {
+  const int n = s->kin.problem->n;
+  const bool index3 = s->def.method == AS_METHOD_INDEX3;
+  const double *const typical = s->kin.problem->typical, *const noise_0 = s->control.noise[0];
+  double *const e_v = s->control.estimate + n;
+  const double r = 4.0 * asi_round_off(&s->stepper, 0, s->stepper.h),
+               factor = s->stepper.h * by_v(s);
+  for (int i = 0; i < n; ++i)
+    e_v[i] = factor * (index3 ? r * typical[i] : asi_larger(noise_0[i], r * typical[i]));
+  const double noise = asi_error_norm(s, s->control.new_size, n, n);
+  return noise > LEAST_NOISE ? s->stepper.h * sqrt(noise / LEAST_NOISE) : 0.0;
+}
+
+/// [SC.13] Puts round-off in v' as constraints amplify it in the place of what it is without them, and returns by how much
+/// they do; 0: it does not matter to the error.
+static double amplify_noise(as_integrator *s) {
+  const int n = s->kin.problem->n;
+  const double *size = s->control.new_size;
+  double *noise = s->control.noise[0], *e_v = s->control.estimate + n;
+  const double amplified = asi_amplify_round_off(&s->stepper, 0, noise, s->scratch.unknowns);
+  const as_problem *p = s->kin.problem;
+  const double most_v = asi_max_motion(p, size + n) / s->stepper.h,
+               most_q = asi_max_motion(p, size);
+  const double most = MOST_ROUND_OFF * fmin(most_v, most_q / (s->stepper.h * s->stepper.h));
+  for (int i = 0; i < n; ++i) {
+    noise[i] = asi_lesser(noise[i], most * p->typical[i]);
+    e_v[i] = s->stepper.h * by_v(s) * noise[i];
+  }
+  return asi_error_norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
+}
+
+/// Whether forces depend on multipliers, as friction in joints does.
+bool asi_rubs(const as_integrator *s) { return s->kin.problem->present & asi_multiplier_blocks; }
+
+/// [SC.4] by how much a step with error e asks for another size
+double asi_proposed_factor(const as_integrator *s, double e) {
+  return SAFETY * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
+}
+
+/// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
+/// round-off is looked at more closely; so it is if `closely`, and, close to a singular position, where steps would become smaller.
+double asi_estimate_error(as_integrator *s, bool closely, double *amplified) {
+  find_means(s);
+  find_errors(s);
+  asi_measure_sizes(s, &s->stepper.next, s->control.size, s->control.new_size);
+  *amplified = 0.0;
+  s->control.fast = 0.0;
+  s->control.turn = 1.0;
+  const double error = measure_errors(s);
+  const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
+  if (!needed && !(asi_proposed_factor(s, fmax(error, LEAST_ERROR)) < HOLD_FROM)) return error;
+  *amplified = amplify_noise(s);
+  // Machines that rub may jam, and what is taken off their errors there could lead them through: only close to a singular position.
+  if (!needed && asi_rubs(s) && !(*amplified > USUAL)) {
+    find_means(s); // with the usual round-off
+    *amplified = 0.0;
+    return error;
+  }
+  find_errors(s);
+  return fmin(error, measure_errors(s));
+}
