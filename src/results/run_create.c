@@ -1,0 +1,230 @@
+/// Runs are made, and say what they are: their channels, events and estimated errors.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/definition.h"
+#include "base/error.h"
+#include "results/accuracy.h"
+#include "results/run.h"
+
+#define DEFAULT_ROWS 500.0 // and one at the start
+
+as_run_def as_default_run_def(void) {
+  return (as_run_def){.cookie = ASI_COOKIE(as_run_def),
+                      .integrator = as_default_integrator_def(),
+                      .t_end = (double)NAN,
+                      .interval = (double)NAN};
+}
+
+static as_status check_def(const as_run_def *def, as_error *error) {
+  if (!(def->t_end > 0.0 && isfinite(def->t_end)))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "t_end",
+                    "t_end = %g s is not a positive number.", def->t_end);
+  if (!isnan(def->interval) && !(def->interval > 0.0))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "interval",
+                    "The output interval of %g s is not positive.", def->interval);
+  // Smaller numbers lose digits, and are zero where steps are computed: there would be rows without end.
+  const double interval = isnan(def->interval) ? def->t_end / DEFAULT_ROWS : def->interval;
+  if (!(def->t_end >= DBL_MIN && interval >= DBL_MIN))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "t_end",
+                    "t_end = %g s with an output interval of %g s is too small to compute with: "
+                    "both must be %g s or more.",
+                    def->t_end, interval, DBL_MIN);
+  if (def->n_times == 0 && def->t_end / def->interval > 1e9)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "interval",
+                    "An output interval of %g s would give more than 1e9 rows up to t_end = %g s.",
+                    def->interval, def->t_end);
+  for (int i = 0; i < def->n_times; ++i) {
+    const double least = i > 0 ? def->times[i - 1] : -1.0;
+    if (!(def->times[i] >= 0.0 && def->times[i] <= def->t_end && def->times[i] > least))
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "times",
+                      "Output time %d, %g s, is not between the one before and t_end = %g s.", i,
+                      def->times[i], def->t_end);
+  }
+  return AS_OK;
+}
+
+static bool make_copy(asi_run_copy *c, const as_problem *p) {
+  c->q = asi_calloc((size_t)p->nq, sizeof(double));
+  c->v = asi_calloc((size_t)p->n, sizeof(double));
+  c->vdot = asi_calloc((size_t)p->n, sizeof(double));
+  c->lambda = asi_calloc((size_t)p->def.n_lambda, sizeof(double));
+  c->psi = asi_calloc((size_t)p->def.n_psi, sizeof(double));
+  return c->q && c->v && c->vdot && c->lambda && c->psi;
+}
+
+static void free_copy(asi_run_copy *c) {
+  free(c->q);
+  free(c->v);
+  free(c->vdot);
+  free(c->lambda);
+  free(c->psi);
+}
+
+/// The integrator, with the caller's events, those of the rules behind them, and those of plugins' blocks.
+static as_status create_integrator(as_run *run, as_error *error) {
+  const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
+  const int plugins = as_model_events(run->model, NULL);
+  as_integrator_def how = run->def.integrator;
+  if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
+  if (n + plugins == 0)
+    return as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
+  if (n > 0 && run->def.rules->model != run->model)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
+                    "The rules were made for another model.");
+  for (int i = 0; i < n; ++i) {
+    const asi_rule *rule = &run->def.rules->rule[i];
+    if (rule->every > 0.0 && run->def.t_end / rule->every > 1e9)
+      return asi_fail(
+          error, AS_ERR_ARGUMENT, (double)NAN, "every",
+          "Event \"%s\", every %g s, would happen more than 1e9 times up to t_end = %g s.",
+          asi_names_get(&run->def.rules->names, i), rule->every, run->def.t_end);
+  }
+  as_status status = n > 0 ? asi_watch_create(run->def.rules, &run->watch, error) : AS_OK;
+  if (status) return status;
+  as_event_def *events = asi_calloc((size_t)given + (size_t)n + (size_t)plugins, sizeof *events);
+  if (events == NULL) return asi_fail_memory(error);
+  if (given > 0) memcpy(events, how.events, (size_t)given * sizeof *events);
+  if (n > 0) asi_watch_events(run->watch, events + given);
+  as_model_events(run->model, events + given + n);
+  how.events = events;
+  how.n_events = given + n + plugins;
+  status = as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
+  free(events);
+  return status;
+}
+
+static as_status create_parts(as_run *run, as_error *error) {
+  const as_problem *p = as_model_problem(run->model);
+  as_status status = create_integrator(run, error);
+  if (status == AS_OK) run->integrator->late_reactions = true; // show() asks for them
+  if (status == AS_OK)
+    status = as_channels_create_with(run->model, run->def.rules, run->def.channels,
+                                     run->def.n_channels, &run->channels, error);
+  if (status) return status;
+  for (int i = 0; i < run->channels->n_sources; ++i) {
+    const asi_source_kind kind = run->channels->source[i].kind;
+    run->energies = run->energies || kind == ASI_SOURCE_ENERGY;
+    run->drifting = run->drifting || kind == ASI_SOURCE_DRIFT;
+    run->reads_rates = run->reads_rates || asi_source_reads_rates(run->model, kind);
+  }
+  run->times = asi_calloc((size_t)run->def.n_times, sizeof(double));
+  run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
+  run->middle = asi_calloc((size_t)p->nq + (size_t)p->n, sizeof(double));
+  run->xi = asi_calloc((size_t)p->n, sizeof(double));
+  run->velocity = asi_calloc((size_t)p->n, sizeof(double));
+  if (run->def.poses) {
+    run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
+    if (!run->poses) return asi_fail_memory(error);
+  }
+  if (!run->times || !run->row || !run->middle || !run->xi || !run->velocity ||
+      !make_copy(&run->before, p))
+    return asi_fail_memory(error);
+  if (run->def.n_times > 0)
+    memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
+  if (run->def.accuracy)
+    status = asi_accuracy_create(run->model, &run->def, run->channels, &run->accuracy, error);
+  if (status) return status;
+  run->default_interval = isnan(run->def.interval);
+  if (run->default_interval) run->def.interval = run->def.t_end / DEFAULT_ROWS;
+  run->def.channels = NULL; // neither is needed again
+  run->def.times = NULL;
+  return AS_OK;
+}
+
+as_status as_run_create(const as_model *model, const as_run_def *def, as_run **out,
+                        as_error *error) {
+  *out = NULL;
+  as_status status = ASI_CHECK_DEFINITION(as_run_def, def, error);
+  if (status == AS_OK) status = check_def(def, error);
+  if (status) return status;
+  as_run *run = asi_calloc(1, sizeof *run);
+  if (run == NULL) return asi_fail_memory(error);
+  run->model = model;
+  run->def = *def;
+  status = create_parts(run, error);
+  if (status) {
+    as_run_destroy(run);
+    return status;
+  }
+  *out = run;
+  return AS_OK;
+}
+
+void as_run_destroy(as_run *run) {
+  if (run == NULL) return;
+  as_integrator_destroy(run->integrator);
+  as_channels_destroy(run->channels);
+  asi_watch_destroy(run->watch);
+  asi_accuracy_destroy(run->accuracy);
+  free(run->times);
+  free(run->row);
+  free(run->poses);
+  free(run->middle);
+  free(run->xi);
+  free(run->velocity);
+  free_copy(&run->before);
+  as_start_changes_free(run->change);
+  free(run);
+}
+
+const as_channels *as_run_channels(const as_run *run) { return run->channels; }
+as_integrator *as_run_integrator(as_run *run) { return run->integrator; }
+const double *as_run_poses(const as_run *run) { return run->poses; }
+long as_run_rows(const as_run *run) { return run->next; }
+
+const as_start_change *as_run_start_changes(const as_run *run, int *n) {
+  *n = run->n_changes;
+  return run->change;
+}
+
+long as_run_events(const as_run *run) { return run->watch ? run->watch->n_happened : 0; }
+
+as_event_record as_run_event(const as_run *run, long number) {
+  const bool kept = number >= 0 && number < as_run_events(run) && number < AS_RUN_EVENTS;
+  return kept ? run->watch->list[number] : (as_event_record){0};
+}
+
+const double *asi_run_shown_events(const as_run *run) { return run->view.events; }
+
+const double *as_run_errors(const as_run *run) {
+  return run->accuracy ? asi_accuracy_errors(run->accuracy) : NULL;
+}
+
+const double *as_run_pose_errors(const as_run *run) {
+  return run->accuracy && run->poses ? asi_accuracy_errors(run->accuracy) + run->channels->n : NULL;
+}
+
+as_channel_error as_run_channel_error(const as_run *run, int channel) {
+  const double nothing = (double)NAN;
+  return run->accuracy ? asi_accuracy_channel(run->accuracy, channel)
+                       : (as_channel_error){nothing, nothing, nothing, nothing, nothing};
+}
+
+as_accuracy as_run_accuracy(const as_run *run) {
+  return run->accuracy ? asi_accuracy_report(run->accuracy, run->t)
+                       : (as_accuracy){.until = (double)NAN, .step = (double)NAN};
+}
+
+/// How many of the first events are of the same rule.
+static long count_alike(const as_run *run, long first, int rule) {
+  long count = 0;
+  for (long i = 0; i < first; ++i) count += run->watch->list[i].rule == rule;
+  return count;
+}
+
+double as_run_event_error(const as_run *run, long number) {
+  const as_event_record event = as_run_event(run, number);
+  if (run->accuracy == NULL || event.name == NULL) return (double)NAN;
+  const as_run *finer = asi_accuracy_finer(run->accuracy);
+  const long before = count_alike(run, number, event.rule);
+  const long n = as_run_events(finer) < AS_RUN_EVENTS ? as_run_events(finer) : AS_RUN_EVENTS;
+  long seen = 0;
+  for (long i = 0; i < n; ++i) {
+    if (finer->watch->list[i].rule != event.rule || seen++ < before) continue;
+    return asi_accuracy_estimate(event.t, finer->watch->list[i].t);
+  }
+  return (double)NAN;
+}

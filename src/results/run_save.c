@@ -1,0 +1,260 @@
+/// A run in a file: what it remembers, then its integrator.
+#include <limits.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory_file.h"
+#include "results/accuracy.h"
+#include "results/run.h"
+
+static const char magic[16] = "alphastep run\n";
+enum { FORMAT = 5 };
+
+static uint64_t digest_names(const as_channels *c) {
+  return asi_checksum((const unsigned char *)c->text, c->text_used);
+}
+
+static uint64_t digest_events(const as_rules *rules) {
+  return rules ? asi_checksum((const unsigned char *)rules->names.text, rules->names.used) : 0;
+}
+
+/// What has to be the same here and there, each with a name.
+static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
+  const size_t bytes = (size_t)run->def.n_times * sizeof(double);
+  const struct {
+    const char *name;
+    uint64_t value;
+  } facts[] = {
+      {"the model or its settings", run->def.tag},
+      {"the channels", digest_names(run->channels)},
+      {"the output times", asi_checksum((const unsigned char *)run->times, bytes)},
+      {"what is recorded", (uint64_t)(run->poses != NULL) + 2 * (uint64_t)(run->accuracy != NULL)},
+      {"the events", digest_events(run->def.rules)},
+  };
+  for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i) {
+    uint64_t value = facts[i].value;
+    asi_archive_word(a, &value);
+    if (a->mode == ASI_ARCHIVE_READ && !a->damaged && value != facts[i].value)
+      return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                      "The saved run is another one: %s differed there.", facts[i].name);
+  }
+  return AS_OK;
+}
+
+static void visit_copy(asi_run_copy *c, const as_problem *p, asi_archive *a) {
+  asi_archive_double(a, &c->t);
+  asi_archive_doubles(a, c->q, (size_t)p->nq);
+  asi_archive_doubles(a, c->v, (size_t)p->n);
+  asi_archive_doubles(a, c->vdot, (size_t)p->n);
+  asi_archive_doubles(a, c->lambda, (size_t)p->def.n_lambda);
+  asi_archive_doubles(a, c->psi, (size_t)p->def.n_psi);
+}
+
+static void visit_channels(as_channels *c, asi_archive *a) {
+  asi_archive_double(a, &c->t);
+  asi_archive_bool(a, &c->followed);
+  for (int i = 0; i < c->n_sources; ++i)
+    if (c->source[i].kind == ASI_SOURCE_COORDINATES)
+      asi_archive_doubles(a, c->values + c->source[i].first, 2 * (size_t)AS_JOINT_COORDINATES);
+}
+
+/// What has happened, and what conditions remember.
+static void visit_watch(asi_watch *w, asi_archive *a) {
+  for (int i = 0; i < w->rules->n; ++i) {
+    asi_rule_state *s = &w->state[i];
+    asi_archive_count(a, &s->count);
+    asi_archive_double(a, &s->time);
+    if (s->channels) visit_channels(s->channels, a);
+  }
+  asi_archive_count(a, &w->n_happened);
+  for (long i = 0; i < w->n_happened && i < AS_RUN_EVENTS && !a->damaged; ++i) {
+    as_event_record *event = &w->list[i];
+    asi_archive_int(a, &event->rule, 0, w->rules->n - 1);
+    asi_archive_int(a, &event->direction, -1, 1);
+    asi_archive_double(a, &event->t);
+    event->name = as_rules_name(w->rules, event->rule);
+    event->message = as_rules_message(w->rules, event->rule);
+  }
+}
+
+static void visit_report(as_start_report *r, asi_archive *a) {
+  double *const number[] = {&r->position_residual, &r->velocity_residual, &r->position_change,
+                            &r->velocity_change,   &r->position_drift,    &r->velocity_drift};
+  int *const count[] = {&r->position_iterations, &r->velocity_iterations, &r->degrees_of_freedom,
+                        &r->n_redundant, &r->n_nearly_redundant};
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
+  for (size_t i = 0; i < sizeof count / sizeof count[0]; ++i)
+    asi_archive_int(a, count[i], 0, INT_MAX);
+  if (a->mode != ASI_ARCHIVE_READ) return;
+  r->redundant = NULL;
+  r->position_rows = r->velocity_rows = NULL;
+}
+
+/// All that a run remembers besides what its integrator does.
+static void visit_memory(as_run *run, asi_archive *a) {
+  as_meter *m = &run->meter;
+  as_view *v = &run->view;
+  double *const number[] = {&run->t,
+                            &run->row_t,
+                            &run->def.interval,
+                            &m->t,
+                            &m->power.dissipated,
+                            &m->power.forces,
+                            &m->power.motions,
+                            &m->dissipated,
+                            &m->forces,
+                            &m->motions,
+                            &v->start_energy,
+                            &v->h,
+                            &v->newton_iterations,
+                            &v->error,
+                            &v->position_drift,
+                            &v->velocity_drift,
+                            &run->flow.least,
+                            &run->flow.most,
+                            &run->flow.kinetic,
+                            &run->flow.size,
+                            &run->flow.turned_over,
+                            &run->flow.power.dissipated,
+                            &run->flow.power.forces,
+                            &run->flow.power.motions,
+                            &run->flow.t,
+                            &run->flow.start,
+                            &run->flow.since,
+                            &run->flow.blow,
+                            &run->flow.vibration,
+                            &run->flow.shaken_at,
+                            &run->flow.unresolved[0],
+                            &run->flow.unresolved[1]};
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; ++i) asi_archive_double(a, number[i]);
+  asi_archive_count(a, &run->flow.steps);
+  asi_archive_int(a, &run->flow.shaken, 0, as_model_problem(run->model)->n - 1);
+  asi_archive_bool(a, &run->flow.told);
+  asi_archive_bool(a, &run->metered);
+  asi_archive_bool(a, &m->started);
+  asi_archive_bool(a, &run->partial);
+  uint64_t mark[2] = {run->mark.bytes, run->mark.digest};
+  for (int i = 0; i < 2; ++i) asi_archive_word(a, &mark[i]);
+  run->mark = (as_csv_mark){mark[0], mark[1]};
+  asi_archive_count(a, &run->next);
+  asi_archive_count(a, &run->iterations);
+  visit_report(&run->report, a);
+  visit_copy(&run->before, as_model_problem(run->model), a);
+  visit_channels(run->channels, a);
+  if (run->watch) visit_watch(run->watch, a);
+}
+
+static as_status fail_load(as_error *error, const char *why) {
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The saved run cannot be used: %s.", why);
+}
+
+/// Bytes of a run: what it remembers itself with the run alongside, and its integrator.
+static as_status measure(as_run *run, size_t *own, size_t *core, as_error *error) {
+  asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
+  (void)visit_facts(run, &count, NULL); // only reading may fail
+  visit_memory(run, &count);
+  *core = 0;
+  as_status status = as_integrator_save(run->integrator, NULL, core, error);
+  if (status == AS_OK && run->accuracy) {
+    size_t finer = 0, finer_core = 0;
+    asi_accuracy_visit(run->accuracy, &count);
+    status = measure(asi_accuracy_finer(run->accuracy), &finer, &finer_core, error);
+    count.used += sizeof(uint64_t) + finer + finer_core;
+  }
+  *own = count.used;
+  return status;
+}
+
+/// Writes a run that has been measured; its integrator, of `core` bytes, comes last.
+static as_status put(as_run *run, asi_archive *a, size_t core, as_error *error) {
+  (void)visit_facts(run, a, NULL);
+  visit_memory(run, a);
+  if (run->accuracy) {
+    as_run *finer = asi_accuracy_finer(run->accuracy);
+    size_t own, finer_core;
+    as_status status = measure(finer, &own, &finer_core, error);
+    uint64_t size = finer_core;
+    asi_accuracy_visit(run->accuracy, a);
+    asi_archive_word(a, &size);
+    if (status == AS_OK) status = put(finer, a, finer_core, error);
+    if (status) return status;
+  }
+  const as_status status = as_integrator_save(run->integrator, a->data + a->used, &core, error);
+  a->used += core;
+  return status;
+}
+
+void as_run_set_mark(as_run *run, as_csv_mark mark) { run->mark = mark; }
+as_csv_mark as_run_mark(const as_run *run) { return run->mark; }
+
+as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
+  if (!run->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The run has not been started.");
+  size_t own, core;
+  as_status status = measure(run, &own, &core, error);
+  if (status) return status;
+  asi_memory_file file;
+  status = asi_memory_file_make(&file, magic, FORMAT, own + core, error);
+  if (status) return status;
+  status = put(run, &file.body, core, error);
+  if (status == AS_OK) status = asi_memory_file_write(&file, path, !run->def.no_sync, error);
+  asi_memory_file_free(&file);
+  return status;
+}
+
+/// Whether what was read can be gone on with.
+static as_status check_loaded(const as_run *run, double interval, as_error *error) {
+  const double t_end = run->def.t_end;
+  if (!(run->def.interval > 0.0 && run->t >= 0.0 && run->row_t <= run->t &&
+        isfinite(run->before.t)))
+    return fail_load(error, "its contents make no sense");
+  if (!run->default_interval && run->def.interval != interval)
+    return asi_fail(
+        error, AS_ERR_FILE, (double)NAN, NULL,
+        "The saved run is another one: its output interval is %.12g s, here it is %.12g s.",
+        run->def.interval, interval);
+  if (!(run->t <= t_end))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "The saved run is at t = %.9g s already, behind t_end = %.9g s.", run->t,
+                    t_end);
+  if (run->def.n_times == 0 && t_end / run->def.interval > 1e9)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "With t_end = %.9g s the saved run would give more than 1e9 rows.", t_end);
+  return AS_OK;
+}
+
+/// Reads a run whose integrator has `core` bytes; SIZE_MAX: all that are left.
+static as_status take(as_run *run, asi_archive *a, size_t core, as_error *error) {
+  const double interval = run->def.interval;
+  as_status status = visit_facts(run, a, error);
+  if (status) return status;
+  visit_memory(run, a);
+  if (run->accuracy) {
+    uint64_t size = 0;
+    asi_accuracy_visit(run->accuracy, a);
+    asi_archive_word(a, &size);
+    if (!a->damaged) status = take(asi_accuracy_finer(run->accuracy), a, (size_t)size, error);
+    if (status) return status;
+  }
+  if (core == SIZE_MAX && !a->damaged) core = a->size - a->used;
+  if (a->damaged || core > a->size - a->used) return fail_load(error, "its contents make no sense");
+  status = check_loaded(run, interval, error);
+  if (status == AS_OK) status = as_integrator_load(run->integrator, a->data + a->used, core, error);
+  if (status) return status;
+  a->used += core;
+  run->started = true;
+  // A row at an end that is none any more.
+  if (run->next > 0 && asi_run_row_time(run, run->next - 1) != run->row_t) --run->next;
+  return AS_OK;
+}
+
+as_status as_run_load_file(as_run *run, const char *path, as_error *error) {
+  if (run->started)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "A saved run is loaded into a run that has not been started.");
+  asi_memory_file file;
+  as_status status = asi_memory_file_read(&file, path, magic, FORMAT, error);
+  if (status == AS_OK) status = take(run, &file.body, SIZE_MAX, error);
+  asi_memory_file_free(&file);
+  return status;
+}
