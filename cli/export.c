@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "folder.h"
 #include "mat.h"
 
@@ -26,7 +26,7 @@ typedef struct request {
 
 // What is written.
 typedef struct table {
-  as_recording *recording;
+  as_results_reader *reader;
   int *channel; // n of them
   int n;
   long *row; // rows of them
@@ -116,7 +116,7 @@ static cli_exit take_arguments(int argc, char **argv, request *r) {
 // ---- choosing
 
 static cli_exit choose_channels(const request *r, table *t) {
-  int all = as_recording_count(t->recording);
+  int all = as_results_reader_count(t->reader);
   bool *chosen = calloc((size_t)all + 1, sizeof *chosen);
   t->channel = calloc((size_t)all + 1, sizeof *t->channel);
   if (chosen == NULL || t->channel == NULL) {
@@ -126,7 +126,7 @@ static cli_exit choose_channels(const request *r, table *t) {
   cli_exit status = CLI_DONE;
   for (int i = 0; i < r->n_selections; i++) {
     as_error error;
-    if (as_recording_select(t->recording, r->selections[i], chosen, &error) == AS_OK) continue;
+    if (as_results_reader_select(t->reader, r->selections[i], chosen, &error) == AS_OK) continue;
     cli_complain("%s", error.message);
     status = CLI_USAGE;
   }
@@ -139,7 +139,7 @@ static cli_exit choose_channels(const request *r, table *t) {
 
 /// Rows from `from` to `to`; with a step, of each of its multiples the nearest one that is not before it.
 static cli_exit choose_rows(const request *r, table *t) {
-  long all = as_recording_rows(t->recording);
+  long all = as_results_reader_rows(t->reader);
   double *time = calloc((size_t)all + 1, sizeof *time);
   t->row = calloc((size_t)all + 1, sizeof *t->row);
   if (time == NULL || t->row == NULL) {
@@ -148,7 +148,7 @@ static cli_exit choose_rows(const request *r, table *t) {
   }
   t->time = time;
   as_error error;
-  as_status read = as_recording_time(t->recording, time, &error);
+  as_status read = as_results_reader_time(t->reader, time, &error);
   if (read != AS_OK) {
     cli_complain("%s", error.message);
     return cli_judge(read);
@@ -166,7 +166,7 @@ static cli_exit choose_rows(const request *r, table *t) {
 }
 
 static cli_exit read_values(table *t) {
-  long all = as_recording_rows(t->recording);
+  long all = as_results_reader_rows(t->reader);
   double *column = calloc((size_t)all + 1, sizeof *column);
   t->values = calloc((size_t)t->rows * (size_t)t->n + 1, sizeof *t->values);
   if (column == NULL || t->values == NULL) {
@@ -175,7 +175,7 @@ static cli_exit read_values(table *t) {
   }
   for (int c = 0; c < t->n; c++) {
     as_error error;
-    as_status read = as_recording_read(t->recording, t->channel[c], column, &error);
+    as_status read = as_results_reader_read(t->reader, t->channel[c], column, &error);
     if (read != AS_OK) {
       free(column);
       cli_complain("%s", error.message);
@@ -205,7 +205,7 @@ static void write_csv(FILE *out, const void *user) {
   const table *t = user;
   write_title(out, "time", "s");
   for (int c = 0; c < t->n; c++) {
-    as_channel channel = as_recording_channel(t->recording, t->channel[c]);
+    as_channel channel = as_results_reader_channel(t->reader, t->channel[c]);
     putc(',', out);
     write_title(out, channel.name, channel.unit);
   }
@@ -237,7 +237,7 @@ static void make_name(char to[MAT_NAME], const char *name) {
 static char (*make_names(const table *t))[MAT_NAME] {
   char(*name)[MAT_NAME] = calloc((size_t)t->n + 1, sizeof *name);
   for (int c = 0; name != NULL && c < t->n; c++) {
-    make_name(name[c], as_recording_channel(t->recording, t->channel[c]).name);
+    make_name(name[c], as_results_reader_channel(t->reader, t->channel[c]).name);
   }
   return name;
 }
@@ -298,7 +298,7 @@ static void write_channels(FILE *out, const mat *m) {
   char **line = calloc((size_t)t->n + 1, sizeof *line);
   if (line == NULL) return;
   for (int c = 0; c < t->n; c++) {
-    as_channel channel = as_recording_channel(t->recording, t->channel[c]);
+    as_channel channel = as_results_reader_channel(t->reader, t->channel[c]);
     size_t size = strlen(m->name[c]) + strlen(channel.name) + strlen(channel.unit) + 8;
     line[c] = malloc(size);
     if (line[c] == NULL) continue;
@@ -348,13 +348,13 @@ static cli_exit write_table(const request *r, const table *t) {
 }
 
 static cli_exit export_run(const request *r) {
-  table t = {.recording = NULL};
+  table t = {.reader = NULL};
   cli_exit status = r->output != NULL ? folder_spare(r->folder, r->output, NULL) : CLI_DONE;
   if (status != CLI_DONE) return status;
   char *path = folder_path(r->folder, "results.h5");
   if (path == NULL) return cli_complain_memory();
   as_error error;
-  as_status opened = as_recording_open(path, &t.recording, &error);
+  as_status opened = as_results_reader_open(path, &t.reader, &error);
   if (opened != AS_OK) cli_complain("%s", error.message);
   status = cli_judge(opened);
   free(path);
@@ -362,7 +362,7 @@ static cli_exit export_run(const request *r) {
   if (status == CLI_DONE) status = choose_rows(r, &t);
   if (status == CLI_DONE) status = read_values(&t);
   if (status == CLI_DONE) status = write_table(r, &t);
-  as_recording_close(t.recording);
+  as_results_reader_close(t.reader);
   free(t.channel);
   free(t.row);
   free(t.time);

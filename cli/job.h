@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "alphastep/folder.h"
-#include "alphastep/recording.h"
 #include "alphastep/results.h"
+#include "alphastep/results_file.h"
 #include "machine.h"
 #include "progress.h"
 #include "recorder.h"
@@ -23,7 +23,7 @@ typedef struct job {
   as_csv *csv;
   recorder *results;
   const char *folder;
-  char *table, *recording, *summary, *state; ///< paths of the files
+  char *table, *results_file, *summary, *state; ///< paths of the files
   progress progress;
   double flushed;     ///< when, by the clock [s]
   double flush_pause; ///< until the next time [s]

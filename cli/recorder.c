@@ -74,15 +74,17 @@ void recorder_settle_down(pid_t starter) {
   if (getppid() != starter) _exit(1);
 }
 
-static as_status take_row(const recorder *r, const head *h, as_results *results, as_error *error) {
+static as_status take_row(const recorder *r, const head *h, as_results_writer *results,
+                          as_error *error) {
   bool errors = h->order == ORDER_ROW_WITH_ERRORS;
   double *row = (double *)(void *)r->letter, *poses = row + r->n;
   double *row_errors = poses + r->n_poses, *pose_errors = row_errors + r->n;
   size_t numbers = (r->n + r->n_poses) * (errors ? 2 : 1);
   if (fread(row, sizeof *row, numbers, r->from) != numbers) _exit(1);
   if (error->status != AS_OK) return error->status; // the first failure is told
-  return as_results_row_errors(results, h->t, row, (int)r->n, poses, errors ? row_errors : NULL,
-                               errors ? pose_errors : NULL, error);
+  return as_results_writer_row_errors(results, h->t, row, (int)r->n, poses,
+                                      errors ? row_errors : NULL, errors ? pose_errors : NULL,
+                                      error);
 }
 
 static void answer(const recorder *r, const as_error *error) {
@@ -90,11 +92,11 @@ static void answer(const recorder *r, const as_error *error) {
 }
 
 /// Does what it is asked for until it is closed.
-static void serve(recorder *r, const as_results_def *def, long rows) {
-  as_results *results = NULL;
+static void serve(recorder *r, const as_results_writer_def *def, long rows) {
+  as_results_writer *results = NULL;
   as_error error = {.status = AS_OK};
-  as_status status = rows < 0 ? as_results_create(r->path, def, &results, &error)
-                              : as_results_continue(r->path, def, rows, &results, &error);
+  as_status status = rows < 0 ? as_results_writer_create(r->path, def, &results, &error)
+                              : as_results_writer_continue(r->path, def, rows, &results, &error);
   error.status = status;
   answer(r, &error);
   if (status != AS_OK) _exit(0);
@@ -105,9 +107,9 @@ static void serve(recorder *r, const as_results_def *def, long rows) {
     if (h.order == ORDER_ROW || h.order == ORDER_ROW_WITH_ERRORS) {
       status = take_row(r, &h, results, &error);
     } else if (h.order == ORDER_FLUSH) {
-      if (status == AS_OK) status = as_results_flush(results, &error);
+      if (status == AS_OK) status = as_results_writer_flush(results, &error);
     } else {
-      as_status closed = as_results_close(results, status == AS_OK ? &error : NULL);
+      as_status closed = as_results_writer_close(results, status == AS_OK ? &error : NULL);
       if (status == AS_OK) status = closed;
     }
     error.status = status;
@@ -162,8 +164,8 @@ static void free_recorder(recorder *r) {
   free(r);
 }
 
-as_status recorder_start(const char *path, const as_results_def *def, long rows, recorder **out,
-                         as_error *error) {
+as_status recorder_start(const char *path, const as_results_writer_def *def, long rows,
+                         recorder **out, as_error *error) {
   *out = NULL;
   int ends[2] = {-1, -1};
   recorder *r = calloc(1, sizeof *r);

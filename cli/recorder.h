@@ -5,13 +5,13 @@
 
 #include <sys/types.h>
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 
 typedef struct recorder recorder;
 
 /// Starts the process, which makes the file, or goes on with it behind its first `rows` rows (-1: a new one).
-as_status recorder_start(const char *path, const as_results_def *def, long rows, recorder **out,
-                         as_error *error);
+as_status recorder_start(const char *path, const as_results_writer_def *def, long rows,
+                         recorder **out, as_error *error);
 /// Hands a row over. A failure may show only later.
 as_status recorder_row(recorder *r, double t, const double *row, const double *poses,
                        const double *errors, const double *pose_errors, as_error *error);

@@ -68,7 +68,7 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   texts[n++] = (as_named_text){"options", options};
   texts[n++] = (as_named_text){"files", files};
   texts[n++] = (as_named_text){"scene", scene};
-  as_results_def def = as_default_results_def();
+  as_results_writer_def def = as_default_results_writer_def();
   def.model = machine->model;
   def.channels = as_run_channels(j->run);
   def.errors = machine->simulation.accuracy;
@@ -79,7 +79,7 @@ static as_status create(job *j, as_named_text *texts, char (*labels)[LABEL], as_
   snprintf(error->message, sizeof error->message, "Out of memory.");
   status = options == NULL || files == NULL
                ? AS_ERR_MEMORY
-               : recorder_start(j->recording, &def, -1, &j->results, error);
+               : recorder_start(j->results_file, &def, -1, &j->results, error);
   free(options);
   free(files);
   as_scene_free(scene);
@@ -137,11 +137,11 @@ unsigned long long resume_tag(const job *j) {
 /// What cannot be done with a folder.
 static const char *verb(bool looks) { return looks ? "looked at" : "resumed"; }
 
-static cli_exit open_recording(const char *folder, bool looks, as_recording **out) {
+static cli_exit open_results(const char *folder, bool looks, as_results_reader **out) {
   char *path = folder_path(folder, "results.h5");
   if (path == NULL) return cli_complain_memory();
   as_error error;
-  as_status status = as_recording_open(path, out, &error);
+  as_status status = as_results_reader_open(path, out, &error);
   free(path);
   if (status == AS_OK) return CLI_DONE;
   cli_complain("`%s` cannot be %s: %s", folder, verb(looks), error.message);
@@ -153,9 +153,9 @@ static cli_exit refuse(const job *j, const char *why) {
   return CLI_USAGE;
 }
 
-/// Copies a text of the recording; false: there is none.
-static bool copy_text(kept *k, as_recording *recording, const char *name) {
-  const char *text = as_recording_text(recording, name);
+/// Copies a text of the results; false: there is none.
+static bool copy_text(kept *k, as_results_reader *reader, const char *name) {
+  const char *text = as_results_reader_text(reader, name);
   if (text == NULL) return false;
   char **grown = realloc(k->text, ((size_t)k->n + 1) * sizeof *grown);
   if (grown == NULL) return false;
@@ -190,13 +190,13 @@ cli_exit resume_find(machine_request *r, kept *k) {
                    r->settings[i]);
     return CLI_USAGE;
   }
-  as_recording *recording = NULL;
-  cli_exit status = open_recording(r->resume, r->looks, &recording);
+  as_results_reader *reader = NULL;
+  cli_exit status = open_results(r->resume, r->looks, &reader);
   if (status != CLI_DONE) return status;
   char name[LABEL];
-  bool found = copy_text(k, recording, "path");
-  for (int i = 1; found && copy_text(k, recording, label(name, "setting", i)); i++) continue;
-  as_recording_close(recording);
+  bool found = copy_text(k, reader, "path");
+  for (int i = 1; found && copy_text(k, reader, label(name, "setting", i)); i++) continue;
+  as_results_reader_close(reader);
   if (!found) {
     cli_complain("`%s` cannot be %s: its results.h5 does not say which model file was run.",
                  r->resume, verb(r->looks));
@@ -223,9 +223,9 @@ void resume_free(kept *k) {
 }
 
 /// Whether all files that the machine was read from are what they were, byte for byte; they may have moved.
-static cli_exit compare_files(const job *j, as_recording *recording) {
+static cli_exit compare_files(const job *j, as_results_reader *reader) {
   const as_machine *machine = j->machine;
-  const char *line = as_recording_text(recording, "files");
+  const char *line = as_results_reader_text(reader, "files");
   for (int i = 0; i <= machine->n_files && line != NULL; i++) {
     unsigned long long digest = 0, size = 0;
     int length = (int)strcspn(line, "\n"), path = 0;
@@ -245,14 +245,14 @@ static cli_exit compare_files(const job *j, as_recording *recording) {
 }
 
 /// The largest values of the rows that are kept.
-static bool look_back(job *j, as_recording *recording, long rows) {
-  long all = as_recording_rows(recording);
+static bool look_back(job *j, as_results_reader *reader, long rows) {
+  long all = as_results_reader_rows(reader);
   double *value = calloc((size_t)all + 1, sizeof *value);
   bool ok = value != NULL && rows <= all;
   for (int i = 0; i < WATCHED && ok; i++) {
     if (j->column[i] < 0) continue;
     const char *name = as_channels_get(as_run_channels(j->run), j->column[i]).name;
-    ok = as_recording_read(recording, as_recording_find(recording, name), value, NULL) == AS_OK;
+    ok = as_results_reader_read(reader, as_results_reader_find(reader, name), value, NULL) == AS_OK;
     for (long row = 0; row < rows && ok; row++) job_watch(j, i, value[row]);
   }
   free(value);
@@ -261,7 +261,7 @@ static bool look_back(job *j, as_recording *recording, long rows) {
 
 /// Opens the files behind the rows that the state has given.
 static cli_exit open_files(job *j) {
-  as_results_def def = as_default_results_def();
+  as_results_writer_def def = as_default_results_writer_def();
   def.model = j->machine->model;
   def.channels = as_run_channels(j->run);
   def.errors = j->machine->simulation.accuracy;
@@ -269,7 +269,7 @@ static cli_exit open_files(job *j) {
   as_error error;
   long rows = as_run_rows(j->run);
   // results.h5 is only read until there are new rows, results.csv is cut at once.
-  as_status status = recorder_start(j->recording, &def, rows, &j->results, &error);
+  as_status status = recorder_start(j->results_file, &def, rows, &j->results, &error);
   if (status == AS_OK) {
     status = as_csv_continue(j->table, def.channels, rows, &j->csv, &error);
   }
@@ -279,12 +279,12 @@ static cli_exit open_files(job *j) {
 }
 
 /// Whether results.h5 and results.csv are those of the state, and undamaged.
-static cli_exit check_files(job *j, as_recording *recording) {
+static cli_exit check_files(job *j, as_results_reader *reader) {
   as_error error;
-  as_status status = as_recording_check(recording, &error);
+  as_status status = as_results_reader_check(reader, &error);
   if (status == AS_OK) status = as_csv_verify(j->table, as_run_mark(j->run), &error);
   if (status == AS_OK) {
-    if (look_back(j, recording, as_run_rows(j->run))) return CLI_DONE;
+    if (look_back(j, reader, as_run_rows(j->run))) return CLI_DONE;
     return refuse(j, "its results.h5 has fewer rows than its state.bin.");
   }
   cli_complain("`%s` cannot be resumed: %s", j->folder, error.message);
@@ -293,28 +293,28 @@ static cli_exit check_files(job *j, as_recording *recording) {
 
 cli_exit resume_look(const machine_request *r, const as_machine *machine, unsigned long long *tag) {
   job j = {.request = r, .machine = (as_machine *)(size_t)machine, .folder = r->resume};
-  as_recording *recording = NULL;
-  cli_exit status = open_recording(r->resume, true, &recording);
-  if (status == CLI_DONE) status = compare_files(&j, recording);
-  as_recording_close(recording);
+  as_results_reader *reader = NULL;
+  cli_exit status = open_results(r->resume, true, &reader);
+  if (status == CLI_DONE) status = compare_files(&j, reader);
+  as_results_reader_close(reader);
   *tag = resume_tag(&j);
   return status;
 }
 
 cli_exit resume_run(job *j) {
-  as_recording *recording = NULL;
+  as_results_reader *reader = NULL;
   cli_exit status = folder_lock(j->folder, &j->lock);
-  if (status == CLI_DONE) status = open_recording(j->folder, false, &recording);
+  if (status == CLI_DONE) status = open_results(j->folder, false, &reader);
   if (status != CLI_DONE) return status;
-  status = compare_files(j, recording);
+  status = compare_files(j, reader);
   as_error error;
   as_status loaded = status == CLI_DONE ? as_run_load_file(j->run, j->state, &error) : AS_OK;
   if (loaded != AS_OK) {
     refuse(j, error.message);
     status = cli_judge(loaded);
   }
-  if (status == CLI_DONE) status = check_files(j, recording);
-  as_recording_close(recording);
+  if (status == CLI_DONE) status = check_files(j, reader);
+  as_results_reader_close(reader);
   if (status != CLI_DONE) return status;
   j->started = true;
   j->resumed_at = as_integrator_state(as_run_integrator(j->run))->t;

@@ -194,10 +194,10 @@ static char *default_folder(const char *model) {
 
 static cli_exit prepare_paths(job *j) {
   j->table = folder_path(j->folder, "results.csv");
-  j->recording = folder_path(j->folder, "results.h5");
+  j->results_file = folder_path(j->folder, "results.h5");
   j->summary = folder_path(j->folder, "summary.json");
   j->state = folder_path(j->folder, "state.bin");
-  if (j->table == NULL || j->recording == NULL || j->summary == NULL || j->state == NULL) {
+  if (j->table == NULL || j->results_file == NULL || j->summary == NULL || j->state == NULL) {
     return cli_complain_memory();
   }
   return CLI_DONE;
@@ -218,7 +218,7 @@ static cli_exit prepare_folder(job *j) {
   if (status == CLI_DONE) status = folder_lock(j->folder, &j->lock);
   if (status != CLI_DONE) return status;
   if (!may && folder_is_used(j->folder)) return refuse_used(j); // someone has been faster
-  const char *own[] = {j->table, j->recording, j->summary};
+  const char *own[] = {j->table, j->results_file, j->summary};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) folder_clear(own[i]);
   (void)remove(j->state); // of an earlier run
   report_forget(j->folder);
@@ -372,7 +372,7 @@ static void tell_refusal(job *j) {
 
 /// Removes what a run has made that could not even begin for want of memory.
 static void forget(job *j) {
-  const char *own[] = {j->table, j->recording, j->summary};
+  const char *own[] = {j->table, j->results_file, j->summary};
   for (size_t i = 0; i < sizeof own / sizeof *own && j->begun; i++) (void)unlink(own[i]);
   if (j->made) (void)rmdir(j->folder);
 }
@@ -401,7 +401,7 @@ static cli_exit run_machine(const machine_request *r) {
   as_machine_destroy(j.machine);
   for (int i = 0; i < j.n_warnings; i++) free(j.warning[i]);
   free(j.table);
-  free(j.recording);
+  free(j.results_file);
   free(j.summary);
   free(j.state);
   free(made);

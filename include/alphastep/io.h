@@ -4,9 +4,9 @@
 
 #include "alphastep/file.h"
 #include "alphastep/plot.h"
-#include "alphastep/recording.h"
 #include "alphastep/report.h"
 #include "alphastep/results.h"
+#include "alphastep/results_file.h"
 #include "alphastep/rule.h"
 #include "alphastep/survey.h"
 

@@ -162,7 +162,7 @@ AS_API as_integrator *as_run_integrator(as_run *run);
 AS_API const as_start_change *as_run_start_changes(const as_run *run, int *n);
 /// Rows given so far.
 AS_API long as_run_rows(const as_run *run);
-/// While a row is given: positions and quaternions of all bodies, AS_POSE numbers each (alphastep/recording.h). NULL
+/// While a row is given: positions and quaternions of all bodies, AS_POSE numbers each (alphastep/results_file.h). NULL
 /// unless def.poses.
 AS_API const double *as_run_poses(const as_run *run);
 

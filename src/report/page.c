@@ -115,8 +115,8 @@ static as_status put_errors(const page *p, int number, as_error *error) {
 }
 
 static as_status put_channel(const page *p, int number, as_error *error) {
-  const as_channel channel = as_recording_channel(p->r->recording, number);
-  const as_status status = as_recording_read(p->r->recording, number, p->r->row, error);
+  const as_channel channel = as_results_reader_channel(p->r->reader, number);
+  const as_status status = as_results_reader_read(p->r->reader, number, p->r->row, error);
   if (status) return status;
   const range at = find_range(p->r->row, p->r->rows);
   fputs("{\"name\":", p->out);
@@ -145,7 +145,7 @@ static bool is_pose(const char *name) {
 }
 
 static bool is_left_out(const asi_report *r, int channel) {
-  return r->bodies > MANY_BODIES && is_pose(as_recording_channel(r->recording, channel).name);
+  return r->bodies > MANY_BODIES && is_pose(as_results_reader_channel(r->reader, channel).name);
 }
 
 static as_status put_channels(const page *p, as_error *error) {
@@ -171,7 +171,7 @@ static as_status put_poses(const page *p, as_error *error) {
   double *poses = asi_calloc((size_t)r->rows * AS_POSE, sizeof *poses);
   as_status status = all && poses ? AS_OK : asi_fail_memory(error);
   for (int b = 0; b < r->bodies && status == AS_OK; ++b) {
-    status = as_recording_poses(r->recording, b, poses, error);
+    status = as_results_reader_poses(r->reader, b, poses, error);
     for (int i = 0; i < p->thinning.frames && status == AS_OK; ++i) {
       const double *from = poses + AS_POSE * asi_thin_row(&p->thinning, i);
       float *to = all + ((ptrdiff_t)i * r->bodies + b) * AS_POSE;
@@ -248,7 +248,7 @@ static const char *put_until(FILE *out, const char *from, const char *mark) {
 
 static as_status put_page(const page *p, as_error *error) {
   size_t size;
-  const char *title = as_recording_title(p->r->recording);
+  const char *title = as_results_reader_title(p->r->reader);
   const char *rest = put_until(p->out, asi_template(&size), "<!--alphastep-title-->");
   if (rest) asi_html_text(p->out, title ? title : "alphastep");
   if (rest) rest = put_until(p->out, rest, "<!--alphastep-data-->");
@@ -263,7 +263,7 @@ static as_status put_page(const page *p, as_error *error) {
 as_status asi_page_write(asi_report *r, as_error *error) {
   int channels = 0;
   for (int i = 0; i < r->channels; ++i)
-    if (!is_left_out(r, i)) channels += as_recording_error(r->recording, i) < 0 ? 1 : 2;
+    if (!is_left_out(r, i)) channels += as_results_reader_error(r->reader, i) < 0 ? 1 : 2;
   page p = {.r = r, .out = r->out, .thinning = asi_thin(r->rows, r->bodies, channels)};
   const int most =
       p.thinning.frames > 2 * p.thinning.buckets ? p.thinning.frames : 2 * p.thinning.buckets;

@@ -212,7 +212,7 @@ static as_status put_machine(const plain *p, const asi_value *scene, as_error *e
   asi_snapshot snapshot[SNAPSHOTS] = {{0.0, NULL}};
   as_status status = all && kept ? AS_OK : asi_fail_memory(error);
   for (int b = 0; b < r->bodies && status == AS_OK; ++b) {
-    status = as_recording_poses(r->recording, b, all, error);
+    status = as_results_reader_poses(r->reader, b, all, error);
     for (int i = 0; i < n && status == AS_OK; ++i) {
       const long row = n > 1 ? i * (r->rows - 1) / (n - 1) : 0;
       memcpy(kept + (size_t)i * one + (size_t)b * AS_POSE, all + row * AS_POSE,
@@ -240,10 +240,10 @@ static size_t stem_of(const char *name) {
 }
 
 static group group_from(const asi_report *r, int first) {
-  const as_channel a = as_recording_channel(r->recording, first);
+  const as_channel a = as_results_reader_channel(r->reader, first);
   group g = {first, 1, stem_of(a.name)};
   while (g.n < AS_PLOT_CURVES && first + g.n < r->channels) {
-    const as_channel b = as_recording_channel(r->recording, first + g.n);
+    const as_channel b = as_results_reader_channel(r->reader, first + g.n);
     if (stem_of(b.name) != g.stem || strncmp(a.name, b.name, g.stem) != 0) break;
     if (strcmp(a.unit, b.unit) != 0 || strcmp(b.name, "energy.balance") == 0) break;
     ++g.n;
@@ -268,8 +268,8 @@ static int collect(const asi_report *r, double *x, double *y, double *band) {
 }
 
 static as_status put_plot(const plain *p, const group *g, double *room, as_error *error) {
-  const as_recording *recording = p->r->recording;
-  const as_channel first = as_recording_channel(recording, g->first);
+  const as_results_reader *reader = p->r->reader;
+  const as_channel first = as_results_reader_channel(reader, g->first);
   char label[64];
   snprintf(label, sizeof label, "[%s]", first.unit);
   as_plot plot = {
@@ -279,10 +279,10 @@ static as_status put_plot(const plain *p, const group *g, double *room, as_error
     double *x = room + (ptrdiff_t)3 * i * PLOT_POINTS, *y = x + PLOT_POINTS;
     double *band = y + PLOT_POINTS;
     long worst = -1;
-    as_status status = as_recording_read(p->r->recording, g->first + i, p->r->row, error);
+    as_status status = as_results_reader_read(p->r->reader, g->first + i, p->r->row, error);
     if (status == AS_OK) status = asi_report_errors(p->r, g->first + i, &worst, error);
     if (status) return status;
-    const char *name = as_recording_channel(recording, g->first + i).name;
+    const char *name = as_results_reader_channel(reader, g->first + i).name;
     plot.label[i] = name[g->stem] ? name + g->stem + 1 : name;
     plot.panel[0].curve[i] = (as_plot_curve){
         .x = x, .y = y, .n = collect(p->r, x, y, band), .band = worst < 0 ? NULL : band};
@@ -308,7 +308,7 @@ static as_status put_sort(const plain *p, const char *heading, const char *prefi
   group g;
   for (int i = 0; i < p->r->channels; i += g.n) {
     g = group_from(p->r, i);
-    if (!is_drawn(as_recording_channel(p->r->recording, i).name, prefix)) continue;
+    if (!is_drawn(as_results_reader_channel(p->r->reader, i).name, prefix)) continue;
     if (drawn == MOST_PLOTS) {
       left += g.n;
       continue;
@@ -351,11 +351,11 @@ static void put_limit(const plain *p, long at) {
 }
 
 static as_status put_channel(const plain *p, int number, as_error *error) {
-  const as_channel channel = as_recording_channel(p->r->recording, number);
+  const as_channel channel = as_results_reader_channel(p->r->reader, number);
   const double *x = p->r->row;
   long low = -1, high = -1;
   long worst = -1;
-  as_status status = as_recording_read(p->r->recording, number, p->r->row, error);
+  as_status status = as_results_reader_read(p->r->reader, number, p->r->row, error);
   if (status == AS_OK) status = asi_report_errors(p->r, number, &worst, error);
   if (status) return status;
   for (long i = 0; i < p->r->rows; ++i) {
@@ -384,7 +384,7 @@ static as_status put_channels(const plain *p, as_error *error) {
   fputs("<div class=\"wide\"><table><tr><th>channel</th><th>unit</th><th>least</th><th>at t "
         "[s]</th><th>greatest</th><th>at t [s]</th>",
         p->out);
-  if (p->r->channels < as_recording_count(p->r->recording))
+  if (p->r->channels < as_results_reader_count(p->r->reader))
     fputs("<th>estimated error</th><th>at t [s]</th>", p->out);
   fputs("</tr>\n", p->out);
   for (int i = 0; i < n; ++i) {
@@ -414,7 +414,7 @@ static void put_model(const plain *p, const asi_value *scene) {
 
 as_status asi_plain_write(asi_report *r, as_error *error) {
   const plain p = {r, r->out};
-  const char *title = as_recording_title(r->recording);
+  const char *title = as_results_reader_title(r->reader);
   const asi_value *scene = asi_report_tree(r, r->scene);
   if (r->arena.failed) return asi_fail_memory(error);
   put_head(&p, title ? title : "alphastep");

@@ -87,24 +87,24 @@ const asi_value *asi_report_tree(asi_report *r, const char *json) {
   return asi_value_parse(json, strlen(json), 0, &r->arena, ignore_fault, NULL);
 }
 
-// ---- the recording ----------------------------------------------------------------------------------
+// ---- the results ------------------------------------------------------------------------------------
 
-/// A scene that has only bodies, of a recording without one; NULL if memory runs out.
-static char *make_scene(as_recording *recording) {
+/// A scene that has only bodies, of results without one; NULL if memory runs out.
+static char *make_scene(as_results_reader *reader) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
-  const char *title = as_recording_title(recording);
+  const char *title = as_results_reader_title(reader);
   fputs("{\"title\":", out);
   asi_json_text(out, title ? title : "alphastep");
   fputs(
       ",\"description\":null,\"model\":[],\"scene\":{\"size\":1,\"gravity\":[0,0,0],\"shapes\":[],"
       "\"frames\":[],\"joints\":[],\"forces\":[],\"bodies\":[",
       out);
-  for (int i = 0; i < as_recording_bodies(recording); ++i) {
+  for (int i = 0; i < as_results_reader_bodies(reader); ++i) {
     fputs(i > 0 ? ",{\"name\":" : "{\"name\":", out);
-    asi_json_text(out, as_recording_body_name(recording, i));
+    asi_json_text(out, as_results_reader_body_name(reader, i));
     fputs(",\"mass\":0,\"inertia\":[0,0,0,0,0,0],\"point\":true}", out);
   }
   fputs("]}}", out);
@@ -114,8 +114,8 @@ static char *make_scene(as_recording *recording) {
 }
 
 static as_status take_scene(asi_report *r, const char *path, as_error *error) {
-  r->scene = as_recording_text(r->recording, "scene");
-  if (r->scene == NULL) r->scene = r->made_scene = make_scene(r->recording);
+  r->scene = as_results_reader_text(r->reader, "scene");
+  if (r->scene == NULL) r->scene = r->made_scene = make_scene(r->reader);
   if (r->scene == NULL) return asi_fail_memory(error);
   if (asi_json_is_object(r->scene)) return AS_OK;
   return fail_read(path, "its scene is not a JSON object", error);
@@ -123,27 +123,27 @@ static as_status take_scene(asi_report *r, const char *path, as_error *error) {
 
 static as_status open_all(asi_report *r, const as_report_def *def, as_error *error) {
   as_status status = read_summary(r, def->summary, error);
-  if (status == AS_OK) status = as_recording_open(def->results, &r->recording, error);
+  if (status == AS_OK) status = as_results_reader_open(def->results, &r->reader, error);
   if (status == AS_OK) status = take_scene(r, def->results, error);
   if (status) return status;
   r->summary_tree = asi_report_tree(r, r->summary);
-  r->rows = as_recording_rows(r->recording);
-  r->bodies = as_recording_bodies(r->recording);
-  r->channels = as_recording_values(r->recording);
+  r->rows = as_results_reader_rows(r->reader);
+  r->bodies = as_results_reader_bodies(r->reader);
+  r->channels = as_results_reader_values(r->reader);
   r->time = asi_calloc((size_t)r->rows, sizeof *r->time);
   r->row = asi_calloc((size_t)r->rows, sizeof *r->row);
   r->error = asi_calloc((size_t)r->rows, sizeof *r->error);
   r->where = asi_calloc((size_t)r->rows + 1, sizeof *r->where);
   if (r->arena.failed || r->time == NULL || r->row == NULL || r->error == NULL || r->where == NULL)
     return asi_fail_memory(error);
-  return r->rows > 0 ? as_recording_time(r->recording, r->time, error) : AS_OK;
+  return r->rows > 0 ? as_results_reader_time(r->reader, r->time, error) : AS_OK;
 }
 
 as_status asi_report_errors(asi_report *r, int channel, long *worst, as_error *error) {
-  const int from = as_recording_error(r->recording, channel);
+  const int from = as_results_reader_error(r->reader, channel);
   *worst = -1;
   if (from < 0) return AS_OK;
-  const as_status status = as_recording_read(r->recording, from, r->error, error);
+  const as_status status = as_results_reader_read(r->reader, from, r->error, error);
   for (long i = 0; i < r->rows && status == AS_OK; ++i) {
     r->error[i] = fabs(r->error[i]);
     if (isfinite(r->error[i]) && (*worst < 0 || r->error[i] > r->error[*worst])) *worst = i;
@@ -164,10 +164,10 @@ static as_status write_page(asi_report *r, const as_report_def *def, as_error *e
 }
 
 static as_status make(const as_report_def *def, as_error *error) {
-  asi_report r = {.recording = NULL};
+  asi_report r = {.reader = NULL};
   as_status status = open_all(&r, def, error);
   if (status == AS_OK) status = write_page(&r, def, error);
-  as_recording_close(r.recording);
+  as_results_reader_close(r.reader);
   asi_arena_free(&r.arena);
   free(r.summary);
   free(r.made_scene);

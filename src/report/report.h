@@ -4,15 +4,15 @@
 
 #include <stdio.h>
 
-#include "alphastep/recording.h"
 #include "alphastep/report.h"
+#include "alphastep/results_file.h"
 #include "file/value.h"
 #include "report/thin.h"
 
 typedef struct asi_report {
-  as_recording *recording;
+  as_results_reader *reader;
   const char *scene; ///< JSON of as_scene_text()
-  char *made_scene;  ///< the same, of a recording that has none; NULL: it has one
+  char *made_scene;  ///< the same, of a results that has none; NULL: it has one
   char *summary;     ///< JSON
   asi_arena arena;
   const asi_value *summary_tree;

@@ -1,10 +1,10 @@
-/// Thinning: which rows of a recording a page shows, and the extremes between them.
+/// Thinning: which rows of a results a page shows, and the extremes between them.
 #ifndef ALPHASTEP_REPORT_THIN_H
 #define ALPHASTEP_REPORT_THIN_H
 
-/// How much of a recording goes into a page.
+/// How much of a results goes into a page.
 typedef struct asi_thinning {
-  long rows;   ///< of the recording
+  long rows;   ///< of the results
   int frames;  ///< rows that are shown, evenly, with the first and the last
   int buckets; ///< pieces of each channel whose extremes are kept; 0: every row is shown
 } asi_thinning;

@@ -8,7 +8,7 @@
 
 enum { ASI_VIEWS = 3 };
 
-/// Where the bodies are in one drawing: 7 numbers each, as in a recording.
+/// Where the bodies are in one drawing: 7 numbers each, as in a results.
 typedef struct asi_snapshot {
   double t;
   const double *poses;

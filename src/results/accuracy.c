@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "base/error.h"
 #include "core/driver/integrator.h"
 #include "results/channels.h"

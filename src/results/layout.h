@@ -6,7 +6,7 @@
 #ifndef ALPHASTEP_RESULTS_LAYOUT_H
 #define ALPHASTEP_RESULTS_LAYOUT_H
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "results/channels.h"
 #include "results/hdf5.h"
 

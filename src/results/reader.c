@@ -12,14 +12,14 @@
 
 enum { RATIO = 1100 }; ///< deflate makes nothing smaller than by this
 
-as_status asi_reader_fail(const as_recording *r, const char *why, as_error *error) {
+as_status asi_reader_fail(const as_results_reader *r, const char *why, as_error *error) {
   if (asi_hdf5_lacks_memory()) return asi_fail_memory(error);
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %.200s.", r->path,
                   why);
 }
 
-/// Appends a text to the recording's; gives its place. SIZE_MAX: memory has run out.
-size_t asi_reader_keep_text(as_recording *r, const char *text) {
+/// Appends a text to the reader's; gives its place. SIZE_MAX: memory has run out.
+size_t asi_reader_keep_text(as_results_reader *r, const char *text) {
   const size_t size = strlen(text) + 1, place = r->used;
   if (r->used + size > r->room) {
     const size_t room = 2 * (r->room + size) + 1024;
@@ -71,8 +71,8 @@ bool asi_reader_is_inside(hid_t data) {
 }
 
 /// Texts of an attribute or dataset, each of `size` bytes with its end; to be freed. NULL: they are not like that.
-char *asi_reader_texts(const as_recording *r, hid_t from, bool attribute, hsize_t most, hsize_t *n,
-                       size_t *size) {
+char *asi_reader_texts(const as_results_reader *r, hid_t from, bool attribute, hsize_t most,
+                       hsize_t *n, size_t *size) {
   const hid_t type = attribute ? H5Aget_type(from) : H5Dget_type(from);
   const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -100,7 +100,7 @@ char *asi_reader_texts(const as_recording *r, hid_t from, bool attribute, hsize_
 }
 
 /// A text that is an attribute; NULL: it is not there.
-char *asi_reader_attribute(const as_recording *r, hid_t of, const char *name) {
+char *asi_reader_attribute(const as_results_reader *r, hid_t of, const char *name) {
   if (H5Aexists(of, name) <= 0) return NULL;
   const hid_t at = H5Aopen(of, name, H5P_DEFAULT);
   hsize_t n = 0;
@@ -120,7 +120,7 @@ static int compare_entries(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-static bool sort_channels(as_recording *r) {
+static bool sort_channels(as_results_reader *r) {
   const size_t n = (size_t)r->n_channels;
   entry *list = asi_calloc(n, sizeof *list);
   r->sorted = asi_calloc(n, sizeof *r->sorted);
@@ -132,7 +132,7 @@ static bool sort_channels(as_recording *r) {
   return ok;
 }
 
-int as_recording_find(const as_recording *r, const char *name) {
+int as_results_reader_find(const as_results_reader *r, const char *name) {
   int low = 0, high = r->n_channels - 1;
   while (low <= high) {
     const int middle = low + (high - low) / 2;
@@ -146,11 +146,11 @@ int as_recording_find(const as_recording *r, const char *name) {
   return -1;
 }
 
-int as_recording_error(const as_recording *r, int i) {
-  const char *const part[4] = {ASI_HDF5_ERRORS, as_recording_channel(r, i).name, NULL, NULL};
+int as_results_reader_error(const as_results_reader *r, int i) {
+  const char *const part[4] = {ASI_HDF5_ERRORS, as_results_reader_channel(r, i).name, NULL, NULL};
   if (i < 0 || i >= r->n_values || r->n_values == r->n_channels) return -1;
   char *name = asi_reader_join(part);
-  const int found = name ? as_recording_find(r, name) : -1;
+  const int found = name ? as_results_reader_find(r, name) : -1;
   free(name);
   return found;
 }
@@ -170,30 +170,30 @@ static bool is_selected(const char *selection, const char *name) {
   return true;
 }
 
-as_status as_recording_select(const as_recording *r, const char *selection, bool *chosen,
-                              as_error *error) {
-  const int exact = as_recording_find(r, selection);
+as_status as_results_reader_select(const as_results_reader *r, const char *selection, bool *chosen,
+                                   as_error *error) {
+  const int exact = as_results_reader_find(r, selection);
   int nearest = -1, distance = INT_MAX;
   bool found = exact >= 0;
   if (found) chosen[exact] = true;
   for (int i = 0; i < r->n_channels && exact < 0 && selection[0]; ++i) {
-    if (!is_selected(selection, as_recording_channel(r, i).name)) continue;
+    if (!is_selected(selection, as_results_reader_channel(r, i).name)) continue;
     found = chosen[i] = true;
   }
   if (found) return AS_OK;
   for (int i = 0; i < r->n_channels; ++i) {
-    const int d = as_word_distance(selection, as_recording_channel(r, i).name);
+    const int d = as_word_distance(selection, as_results_reader_channel(r, i).name);
     if (d < distance) nearest = i, distance = d;
   }
   const bool hint = nearest >= 0 && as_word_is_close(selection, distance);
   return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, selection,
                   "`%.100s` is no channel of %.200s%s%.100s%s", selection, r->path,
                   hint ? "; did you mean `" : ".",
-                  hint ? as_recording_channel(r, nearest).name : "", hint ? "`?" : "");
+                  hint ? as_results_reader_channel(r, nearest).name : "", hint ? "`?" : "");
 }
 
 /// Bodies are what has a position, in the order of the file.
-static bool find_bodies(as_recording *r) {
+static bool find_bodies(as_results_reader *r) {
   for (int i = 0; i < r->n_channels; ++i) {
     const char *name = r->text + r->channel[i].name;
     const char *end = strstr(name, ".position.x");
@@ -204,7 +204,7 @@ static bool find_bodies(as_recording *r) {
     if (who) memcpy(who, name, length);
     const char *const part[4] = {who, "quaternion", "w", NULL};
     char *other = who ? asi_reader_join(part) : NULL;
-    const int quaternion = other ? as_recording_find(r, other) : -1;
+    const int quaternion = other ? as_results_reader_find(r, other) : -1;
     const size_t place = other ? asi_reader_keep_text(r, who + 7) : SIZE_MAX;
     free(other);
     free(who);
@@ -217,7 +217,7 @@ static bool find_bodies(as_recording *r) {
   return true;
 }
 
-static as_status check_format(as_recording *r, as_error *error) {
+static as_status check_format(as_results_reader *r, as_error *error) {
   char *format = asi_reader_attribute(r, r->file, "format");
   const bool ours = format && strcmp(format, ASI_HDF5_FORMAT) == 0;
   free(format);
@@ -239,7 +239,7 @@ static as_status check_format(as_recording *r, as_error *error) {
   return AS_OK;
 }
 
-static as_status read_rows(as_recording *r, as_error *error) {
+static as_status read_rows(as_results_reader *r, as_error *error) {
   const hid_t data =
       asi_reader_is_linked(r->file, "time") ? H5Dopen2(r->file, "time", H5P_DEFAULT) : -1;
   if (data < 0) return asi_reader_fail(r, "it is damaged: there is no time", error);
@@ -255,10 +255,10 @@ static as_status read_rows(as_recording *r, as_error *error) {
 }
 
 /// Times never fall; what is none was damaged, or made up.
-static as_status check_times(as_recording *r, as_error *error) {
+static as_status check_times(as_results_reader *r, as_error *error) {
   double *t = asi_calloc((size_t)r->rows, sizeof *t);
   if (t == NULL) return asi_fail_memory(error);
-  as_status status = as_recording_time(r, t, error);
+  as_status status = as_results_reader_time(r, t, error);
   for (long i = 0; i < r->rows && status == AS_OK; ++i) {
     if (isfinite(t[i]) && (i == 0 || t[i] >= t[i - 1])) continue;
     char why[120];
@@ -270,7 +270,7 @@ static as_status check_times(as_recording *r, as_error *error) {
   return status;
 }
 
-static as_status read_all(as_recording *r, as_error *error) {
+static as_status read_all(as_results_reader *r, as_error *error) {
   uint64_t size = 0;
   const char *wrong = asi_hdf5_verify(r->path, &size);
   if (wrong) return asi_reader_fail(r, wrong, error);
@@ -287,10 +287,10 @@ static as_status read_all(as_recording *r, as_error *error) {
   return status;
 }
 
-as_status as_recording_open(const char *path, as_recording **out, as_error *error) {
+as_status as_results_reader_open(const char *path, as_results_reader **out, as_error *error) {
   *out = NULL;
   if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
-  as_recording *r = asi_calloc(1, sizeof *r);
+  as_results_reader *r = asi_calloc(1, sizeof *r);
   if (r == NULL) return asi_fail_memory(error);
   if (H5open() < 0) { // HDF5 could not take what it needs for itself
     free(r);
@@ -309,14 +309,14 @@ as_status as_recording_open(const char *path, as_recording **out, as_error *erro
   }
   asi_hdf5_restore(voice);
   if (status) {
-    as_recording_close(r);
+    as_results_reader_close(r);
     return status;
   }
   *out = r;
   return AS_OK;
 }
 
-void as_recording_close(as_recording *r) {
+void as_results_reader_close(as_results_reader *r) {
   if (r == NULL) return;
   if (r->file >= 0) H5Fclose(r->file);
   for (int i = 0; i < r->n_held; ++i) {
@@ -338,18 +338,20 @@ void as_recording_close(as_recording *r) {
 
 // ---- reading ----------------------------------------------------------------------------------------
 
-long as_recording_rows(const as_recording *r) { return r->rows; }
-int as_recording_count(const as_recording *r) { return r->n_channels; }
-int as_recording_values(const as_recording *r) { return r->n_values; }
-int as_recording_bodies(const as_recording *r) { return r->n_bodies; }
-const char *as_recording_title(const as_recording *r) { return r->title; }
-const char *as_recording_version(const as_recording *r) { return r->version ? r->version : ""; }
+long as_results_reader_rows(const as_results_reader *r) { return r->rows; }
+int as_results_reader_count(const as_results_reader *r) { return r->n_channels; }
+int as_results_reader_values(const as_results_reader *r) { return r->n_values; }
+int as_results_reader_bodies(const as_results_reader *r) { return r->n_bodies; }
+const char *as_results_reader_title(const as_results_reader *r) { return r->title; }
+const char *as_results_reader_version(const as_results_reader *r) {
+  return r->version ? r->version : "";
+}
 
-as_channel as_recording_channel(const as_recording *r, int i) {
+as_channel as_results_reader_channel(const as_results_reader *r, int i) {
   if (i < 0 || i >= r->n_channels) return (as_channel){"", ""};
   return (as_channel){r->text + r->channel[i].name, r->text + r->channel[i].unit};
 }
 
-const char *as_recording_body_name(const as_recording *r, int i) {
+const char *as_results_reader_body_name(const as_results_reader *r, int i) {
   return i >= 0 && i < r->n_bodies ? r->text + r->body[i].name : "";
 }

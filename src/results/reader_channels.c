@@ -14,7 +14,7 @@ typedef struct objects {
   int *numbers; ///< of a dataset's objects; NULL: all
 } objects;
 
-static bool add_channel(as_recording *r, const char *const part[4], size_t unit, int object,
+static bool add_channel(as_results_reader *r, const char *const part[4], size_t unit, int object,
                         int column) {
   void *list = r->channel;
   if (!asi_grow(&list, r->n_channels, &r->room_channels, sizeof *r->channel)) return false;
@@ -28,7 +28,7 @@ static bool add_channel(as_recording *r, const char *const part[4], size_t unit,
 }
 
 /// The channels of the last source: `begin` is `bodies` or `bodies.NAME`.
-static bool add_channels(as_recording *r, const char *begin, const char *quantity,
+static bool add_channels(as_results_reader *r, const char *begin, const char *quantity,
                          const objects *of, const char *columns, size_t unit) {
   const asi_reader_source s = r->source[r->n_sources - 1];
   const char *blocks = strstr(begin, asi_group_name(ASI_GROUP_BLOCKS));
@@ -47,7 +47,8 @@ static bool add_channels(as_recording *r, const char *begin, const char *quantit
 }
 
 /// Reads the shape of a dataset. Returns what is wrong with it, or NULL.
-static const char *measure(const as_recording *r, hid_t data, bool many, asi_reader_source *out) {
+static const char *measure(const as_results_reader *r, hid_t data, bool many,
+                           asi_reader_source *out) {
   hsize_t size[3] = {0};
   const hid_t space = H5Dget_space(data), type = H5Dget_type(data);
   const char *wrong = NULL;
@@ -73,7 +74,7 @@ static const char *measure(const as_recording *r, hid_t data, bool many, asi_rea
 }
 
 /// Letters of the columns, each with a zero behind it; to be freed.
-static char *read_columns(const as_recording *r, hid_t data, hsize_t n) {
+static char *read_columns(const as_results_reader *r, hid_t data, hsize_t n) {
   if (H5Aexists(data, "columns") <= 0) return NULL;
   const hid_t at = H5Aopen(data, "columns", H5P_DEFAULT);
   hsize_t count = 0;
@@ -88,8 +89,8 @@ static char *read_columns(const as_recording *r, hid_t data, hsize_t n) {
   return NULL;
 }
 
-static as_status add_source(as_recording *r, hid_t data, const char *begin, const char *quantity,
-                            const objects *of, as_error *error) {
+static as_status add_source(as_results_reader *r, hid_t data, const char *begin,
+                            const char *quantity, const objects *of, as_error *error) {
   asi_reader_source s = {.path = 0};
   const char *wrong = measure(r, data, of && of->names, &s);
   if (wrong) return asi_reader_fail(r, wrong, error);
@@ -120,7 +121,7 @@ static as_status add_source(as_recording *r, hid_t data, const char *begin, cons
 
 /// What is being looked at while links are gone through.
 typedef struct visit {
-  as_recording *r;
+  as_results_reader *r;
   const char *begin; ///< of names of channels
   bool inside;       ///< an object
   objects of;
@@ -198,7 +199,7 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
 }
 
 /// Reads a group of `root`; `begin` is what its channels' names begin with.
-static as_status read_group(as_recording *r, hid_t root, asi_group g, const char *begin,
+static as_status read_group(as_results_reader *r, hid_t root, asi_group g, const char *begin,
                             as_error *error) {
   const char *name = asi_group_name(g);
   if (H5Lexists(root, name, H5P_DEFAULT) <= 0) return AS_OK;
@@ -220,7 +221,7 @@ static as_status read_group(as_recording *r, hid_t root, asi_group g, const char
   return status;
 }
 
-as_status asi_reader_read_groups(as_recording *r, as_error *error) {
+as_status asi_reader_read_groups(as_results_reader *r, as_error *error) {
   as_status status = AS_OK;
   for (int g = 0; g < ASI_GROUPS && status == AS_OK; ++g)
     status = read_group(r, r->file, (asi_group)g, asi_group_name((asi_group)g), error);
@@ -238,6 +239,6 @@ as_status asi_reader_read_groups(as_recording *r, as_error *error) {
   return status;
 }
 
-as_status asi_reader_add_time(as_recording *r, hid_t data, as_error *error) {
+as_status asi_reader_add_time(as_results_reader *r, hid_t data, as_error *error) {
   return add_source(r, data, NULL, "time", NULL, error);
 }

@@ -9,7 +9,7 @@ enum {
 };
 
 /// All rows of some objects of a dataset, `columns` from `column` on.
-static as_status read_strip(const as_recording *r, hid_t data, const asi_reader_source *s,
+static as_status read_strip(const as_results_reader *r, hid_t data, const asi_reader_source *s,
                             hsize_t object, hsize_t count, hsize_t column, hsize_t columns,
                             double *out, as_error *error) {
   hsize_t begin[3] = {0}, size[3] = {(hsize_t)r->rows, 1, 1};
@@ -29,8 +29,8 @@ static as_status read_strip(const as_recording *r, hid_t data, const asi_reader_
 
 /// Reads a piece of a dataset that has an object, as many objects as CACHE has room for: neighbours are wanted next, and a
 /// chunk, which has a thousand objects, is not inflated for each of them.
-static as_status read_piece(as_recording *r, hid_t data, int which, hsize_t object, hsize_t most,
-                            as_error *error) {
+static as_status read_piece(as_results_reader *r, hid_t data, int which, hsize_t object,
+                            hsize_t most, as_error *error) {
   const asi_reader_source *s = &r->source[which];
   r->last = (r->last + 1) % ASI_READER_PIECES;
   asi_reader_piece *p = &r->piece[r->last];
@@ -45,7 +45,7 @@ static as_status read_piece(as_recording *r, hid_t data, int which, hsize_t obje
   return status;
 }
 
-static const asi_reader_piece *find_piece(const as_recording *r, int which, hsize_t object) {
+static const asi_reader_piece *find_piece(const as_results_reader *r, int which, hsize_t object) {
   for (int i = 0; i < ASI_READER_PIECES; ++i) {
     const asi_reader_piece *p = &r->piece[i];
     if (p->source == which && object >= p->first && object - p->first < p->objects) return p;
@@ -53,7 +53,7 @@ static const asi_reader_piece *find_piece(const as_recording *r, int which, hsiz
   return NULL;
 }
 
-static as_status read_source(as_recording *r, int which, int object, int column, double *out,
+static as_status read_source(as_results_reader *r, int which, int object, int column, double *out,
                              as_error *error) {
   if (r->rows == 0) return AS_OK;
   const asi_reader_source *s = &r->source[which];
@@ -84,11 +84,11 @@ static as_status read_source(as_recording *r, int which, int object, int column,
   return AS_OK;
 }
 
-as_status as_recording_time(as_recording *r, double *out, as_error *error) {
+as_status as_results_reader_time(as_results_reader *r, double *out, as_error *error) {
   return read_source(r, 0, 0, 0, out, error);
 }
 
-as_status as_recording_read(as_recording *r, int i, double *out, as_error *error) {
+as_status as_results_reader_read(as_results_reader *r, int i, double *out, as_error *error) {
   if (i < 0 || i >= r->n_channels)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "There is no channel %d; there are %d.", i, r->n_channels);
@@ -96,17 +96,17 @@ as_status as_recording_read(as_recording *r, int i, double *out, as_error *error
   return read_source(r, c->source, c->object, c->column, out, error);
 }
 
-as_status as_recording_check(as_recording *r, as_error *error) {
+as_status as_results_reader_check(as_results_reader *r, as_error *error) {
   double *column = asi_calloc((size_t)r->rows, sizeof *column);
   if (column == NULL) return asi_fail_memory(error);
   as_status status = AS_OK;
   for (int i = 0; i < r->n_channels && status == AS_OK; ++i)
-    status = as_recording_read(r, i, column, error);
+    status = as_results_reader_read(r, i, column, error);
   free(column);
   return status;
 }
 
-as_status as_recording_poses(as_recording *r, int i, double *out, as_error *error) {
+as_status as_results_reader_poses(as_results_reader *r, int i, double *out, as_error *error) {
   if (i < 0 || i >= r->n_bodies)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There is no body %d; there are %d.",
                     i, r->n_bodies);
@@ -116,7 +116,7 @@ as_status as_recording_poses(as_recording *r, int i, double *out, as_error *erro
   for (int k = 0; k < AS_POSE && status == AS_OK; ++k) {
     const int from = k < 3 ? r->body[i].position + k : r->body[i].quaternion + k - 3;
     const bool known = k < 3 || r->body[i].quaternion >= 0;
-    if (known) status = as_recording_read(r, from, column, error);
+    if (known) status = as_results_reader_read(r, from, column, error);
     for (long row = 0; row < r->rows; ++row)
       out[row * AS_POSE + k] = known ? column[row] : k == 3 ? 1.0 : 0.0;
   }
@@ -124,7 +124,7 @@ as_status as_recording_poses(as_recording *r, int i, double *out, as_error *erro
   return status;
 }
 
-static char *read_long_text(as_recording *r, const char *name) {
+static char *read_long_text(as_results_reader *r, const char *name) {
   const asi_hdf5_voice voice = asi_hdf5_hush();
   const hid_t group =
       asi_reader_is_linked(r->file, "texts") ? H5Gopen2(r->file, "texts", H5P_DEFAULT) : -1;
@@ -141,7 +141,7 @@ static char *read_long_text(as_recording *r, const char *name) {
   return text;
 }
 
-const char *as_recording_text(as_recording *r, const char *name) {
+const char *as_results_reader_text(as_results_reader *r, const char *name) {
   for (int i = 0; i < r->n_held; ++i)
     if (strcmp(r->held[i].name, name) == 0) return r->held[i].text;
   void *list = r->held;

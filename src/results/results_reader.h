@@ -6,7 +6,7 @@
 #ifndef ALPHASTEP_RESULTS_RESULTS_READER_H
 #define ALPHASTEP_RESULTS_RESULTS_READER_H
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "base/error.h"
 #include "results/channels.h"
 #include "results/hdf5.h"
@@ -46,7 +46,7 @@ typedef struct asi_reader_piece {
   double *values; ///< [row, object, column]
 } asi_reader_piece;
 
-struct as_recording {
+struct as_results_reader {
   char *path;
   hid_t file;
   double most; ///< bytes that a dataset of a file of this size may have
@@ -69,9 +69,9 @@ struct as_recording {
 // reader.c ----------------------------------------------------------------------------------------
 
 /// Says why a file cannot be read.
-as_status asi_reader_fail(const as_recording *r, const char *why, as_error *error);
-/// Appends a text to the recording's; gives its place. SIZE_MAX: memory has run out.
-size_t asi_reader_keep_text(as_recording *r, const char *text);
+as_status asi_reader_fail(const as_results_reader *r, const char *why, as_error *error);
+/// Appends a text to the reader's; gives its place. SIZE_MAX: memory has run out.
+size_t asi_reader_keep_text(as_results_reader *r, const char *text);
 /// Parts joined by points, NULL parts left out; to be freed. NULL: memory has run out.
 char *asi_reader_join(const char *const part[4]);
 /// Whether there is a link that leads to something in the same file, by no detour.
@@ -79,16 +79,16 @@ bool asi_reader_is_linked(hid_t group, const char *name);
 /// Whether a dataset's data is in the same file.
 bool asi_reader_is_inside(hid_t data);
 /// Texts of an attribute or dataset, each of `size` bytes with its end; to be freed. NULL: they are not like that.
-char *asi_reader_texts(const as_recording *r, hid_t from, bool attribute, hsize_t most, hsize_t *n,
-                       size_t *size);
+char *asi_reader_texts(const as_results_reader *r, hid_t from, bool attribute, hsize_t most,
+                       hsize_t *n, size_t *size);
 /// A text that is an attribute; NULL: it is not there.
-char *asi_reader_attribute(const as_recording *r, hid_t of, const char *name);
+char *asi_reader_attribute(const as_results_reader *r, hid_t of, const char *name);
 
 // reader_channels.c -------------------------------------------------------------------------------
 
 /// The dataset of times, which is the first.
-as_status asi_reader_add_time(as_recording *r, hid_t data, as_error *error);
+as_status asi_reader_add_time(as_results_reader *r, hid_t data, as_error *error);
 /// Lists all datasets and channels of the file.
-as_status asi_reader_read_groups(as_recording *r, as_error *error);
+as_status asi_reader_read_groups(as_results_reader *r, as_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef ALPHASTEP_RESULTS_RUN_H
 #define ALPHASTEP_RESULTS_RUN_H
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "core/driver/integrator.h"
 #include "results/balance.h"
 #include "results/channels.h"

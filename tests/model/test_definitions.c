@@ -97,7 +97,7 @@ static void descriptions_come_from_their_defaults(void **state) {
   as_linearization *linear = NULL;
   as_analysis *analysis = NULL;
   as_run *run = NULL;
-  as_results *results = NULL;
+  as_results_writer *results = NULL;
   as_patterns *patterns = NULL;
   const as_analysis_def analysis_def = as_default_analysis_def();
   const as_check_def check_def = as_default_check_def();
@@ -112,7 +112,7 @@ static void descriptions_come_from_their_defaults(void **state) {
   assert_int_equal(as_analysis_create(problem, &analysis_def, &analysis, &error), AS_OK);
   REFUSED(as_sweep_def, as_analysis_sweep(analysis, initial, &def, NULL, &error));
   REFUSED(as_run_def, as_run_create(model, &def, &run, &error));
-  REFUSED(as_results_def, as_results_create("nowhere.h5", &def, &results, &error));
+  REFUSED(as_results_writer_def, as_results_writer_create("nowhere.h5", &def, &results, &error));
   REFUSED(as_report_def, as_report_write(&def, &error));
   as_rules *rules = NULL;
   REFUSED(as_rule_def,

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "estimates.h"
 #include "problems/automatic.h"
 #include "results/accuracy.h"
@@ -535,60 +535,60 @@ static void saved_runs_go_on_bit_for_bit(void **state) {
   remove(path);
 }
 
-// ---- recordings
+// ---- files
 
 static as_status record(double t, const double *row, int n, void *user, as_error *error) {
   void *const *both = user;
   as_run *run = both[0];
-  return as_results_row_errors(both[1], t, row, n, as_run_poses(run), as_run_errors(run),
-                               as_run_pose_errors(run), error);
+  return as_results_writer_row_errors(both[1], t, row, n, as_run_poses(run), as_run_errors(run),
+                                      as_run_pose_errors(run), error);
 }
 
-static void recordings_have_errors(void **state) {
+static void files_have_errors(void **state) {
   (void)state;
   static const char path[] = "test_estimates.h5";
   as_machine *machine = parse(ball);
   as_run_def def = run_def(machine);
   rows *r = run_rows(machine, &def, AS_OK);
   as_run *run;
-  as_results *results;
-  as_recording *recording;
+  as_results_writer *results;
+  as_results_reader *reader;
   as_error error;
   if (as_run_create(machine->model, &def, &run, &error)) fail_msg("%s", error.message);
-  as_results_def what = as_default_results_def();
+  as_results_writer_def what = as_default_results_writer_def();
   what.model = machine->model;
   what.channels = as_run_channels(run);
   what.errors = true;
-  if (as_results_create(path, &what, &results, &error)) fail_msg("%s", error.message);
+  if (as_results_writer_create(path, &what, &results, &error)) fail_msg("%s", error.message);
   void *both[] = {run, results};
   if (as_run_go(run, record, both, NULL, &error)) fail_msg("%s", error.message);
-  if (as_results_close(results, &error)) fail_msg("%s", error.message);
-  if (as_recording_open(path, &recording, &error)) fail_msg("%s", error.message);
-  assert_int_equal(as_recording_rows(recording), r->count);
+  if (as_results_writer_close(results, &error)) fail_msg("%s", error.message);
+  if (as_results_reader_open(path, &reader, &error)) fail_msg("%s", error.message);
+  assert_int_equal(as_results_reader_rows(reader), r->count);
   double *column = calloc((size_t)r->count, sizeof *column);
   for (int c = 0; c < r->n; ++c) {
     const as_channel channel = as_channels_get(as_run_channels(r->run), c);
-    const int number = as_recording_find(recording, channel.name);
-    const int off = as_recording_error(recording, number);
-    assert_true(number >= 0 && number < as_recording_values(recording));
+    const int number = as_results_reader_find(reader, channel.name);
+    const int off = as_results_reader_error(reader, number);
+    assert_true(number >= 0 && number < as_results_reader_values(reader));
     const bool none =
         strncmp(channel.name, "solver.", 7) == 0 || strncmp(channel.name, "drift.", 6) == 0;
     assert_int_equal(off < 0, none);
     if (none) continue;
-    assert_true(off >= as_recording_values(recording));
-    const as_channel named = as_recording_channel(recording, off);
+    assert_true(off >= as_results_reader_values(reader));
+    const as_channel named = as_results_reader_channel(reader, off);
     assert_string_equal(named.unit, channel.unit);
     assert_memory_equal(named.name, "errors.", 7);
     assert_string_equal(named.name + 7, channel.name);
-    if (as_recording_read(recording, off, column, &error)) fail_msg("%s", error.message);
+    if (as_results_reader_read(reader, off, column, &error)) fail_msg("%s", error.message);
     for (long i = 0; i < r->count; ++i) {
       const double e = r->error[i * r->n + c];
       assert_true(column[i] == e || (isnan(e) && isnan(column[i])));
     }
   }
-  assert_int_equal(as_recording_error(recording, -1), -1);
-  assert_int_equal(as_recording_error(recording, as_recording_count(recording) - 1), -1);
-  as_recording_close(recording);
+  assert_int_equal(as_results_reader_error(reader, -1), -1);
+  assert_int_equal(as_results_reader_error(reader, as_results_reader_count(reader) - 1), -1);
+  as_results_reader_close(reader);
   as_run_destroy(run);
   free(column);
   free_rows(r);
@@ -606,7 +606,7 @@ int main(void) {
       cmocka_unit_test(events_have_errors_of_time),
       cmocka_unit_test(finer_runs_may_stop_or_fail),
       cmocka_unit_test(saved_runs_go_on_bit_for_bit),
-      cmocka_unit_test(recordings_have_errors),
+      cmocka_unit_test(files_have_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

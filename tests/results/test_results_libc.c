@@ -223,7 +223,7 @@ static void test_out_of_memory(void **state) {
 
 // ---- memory runs out around HDF5 ------------------------------------------------------------------------
 
-/// A run, its saved state, a recording of its last row; all read back.
+/// A run, its saved state, results of its last row; all read back.
 static as_status keep_all(const as_model *m, const char *path, const char *saved, as_error *error) {
   as_run_def def = as_default_run_def();
   def.t_end = 0.01;
@@ -234,8 +234,8 @@ static as_status keep_all(const as_model *m, const char *path, const char *saved
   def.interval = 1e-3;
   double poses[2 * AS_POSE] = {0}, row[200] = {0}, out[8];
   as_run *run = NULL, *again = NULL;
-  as_results *results = NULL;
-  as_recording *recording = NULL;
+  as_results_writer *results = NULL;
+  as_results_reader *reader = NULL;
   seen s = {0};
   as_status status = as_run_create(m, &def, &run, error);
   if (status == AS_OK) status = as_run_go(run, note, &s, NULL, error);
@@ -244,7 +244,7 @@ static as_status keep_all(const as_model *m, const char *path, const char *saved
   if (status == AS_OK) status = as_run_load_file(again, saved, error);
   if (status == AS_OK) {
     const as_named_text text = {"model", "nothing"};
-    as_results_def what = as_default_results_def();
+    as_results_writer_def what = as_default_results_writer_def();
     what.model = m;
     what.channels = as_run_channels(run);
     what.title = "title";
@@ -252,24 +252,24 @@ static as_status keep_all(const as_model *m, const char *path, const char *saved
     what.n_texts = 1;
     what.errors = true;
     what.no_sync = true;
-    status = as_results_create(path, &what, &results, error);
+    status = as_results_writer_create(path, &what, &results, error);
     const int n = as_channels_count(as_run_channels(run));
-    if (status == AS_OK) status = as_results_row(results, 0.0, row, n, poses, error);
-    const as_status closed = as_results_close(results, status == AS_OK ? error : NULL);
+    if (status == AS_OK) status = as_results_writer_row(results, 0.0, row, n, poses, error);
+    const as_status closed = as_results_writer_close(results, status == AS_OK ? error : NULL);
     if (status == AS_OK) status = closed;
   }
-  if (status == AS_OK) status = as_recording_open(path, &recording, error);
-  if (status == AS_OK) status = as_recording_read(recording, 3, out, error);
-  if (status == AS_OK) status = as_recording_poses(recording, 1, out, error);
-  if (status == AS_OK && as_recording_text(recording, "model") == NULL) status = AS_ERR_MEMORY;
-  as_recording_close(recording);
+  if (status == AS_OK) status = as_results_reader_open(path, &reader, error);
+  if (status == AS_OK) status = as_results_reader_read(reader, 3, out, error);
+  if (status == AS_OK) status = as_results_reader_poses(reader, 1, out, error);
+  if (status == AS_OK && as_results_reader_text(reader, "model") == NULL) status = AS_ERR_MEMORY;
+  as_results_reader_close(reader);
   as_run_destroy(again);
   as_run_destroy(run);
   return status;
 }
 
 /// HDF5 takes its own memory; of what is ours each fifth fails in turn. A file that could not be made is told as such.
-static void test_out_of_memory_recording(void **state) {
+static void test_out_of_memory_reader(void **state) {
   (void)state;
   char path[32] = "libc-XXXXXX.h5", saved[32] = "libc-XXXXXX.bin";
   close(mkstemps(path, 3));
@@ -301,6 +301,6 @@ static void test_out_of_memory_recording(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_commas),
-      cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_out_of_memory_recording)};
+      cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_out_of_memory_reader)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

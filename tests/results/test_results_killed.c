@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "machines.h"
 #include "rig.h"
 
@@ -45,19 +45,19 @@ static as_model *build(as_channels **channels) {
 }
 
 /// Rows without end, flushed after a few each; goes on with a file if there is one.
-static void write_rows(const as_results_def *def, long rows) {
-  as_results *results = NULL;
+static void write_rows(const as_results_writer_def *def, long rows) {
+  as_results_writer *results = NULL;
   const int n = as_channels_count(def->channels);
   double row[64], poses[BODIES * AS_POSE];
-  as_status status = rows == 0 ? as_results_create(path, def, &results, NULL)
-                               : as_results_continue(path, def, rows, &results, NULL);
+  as_status status = rows == 0 ? as_results_writer_create(path, def, &results, NULL)
+                               : as_results_writer_continue(path, def, rows, &results, NULL);
   for (long i = rows; status == AS_OK; ++i) {
     for (int k = 0; k < n; ++k) row[k] = made_up(i, k);
     for (int k = 0; k < BODIES * AS_POSE; ++k) poses[k] = made_up(i, 100 + k);
-    status = as_results_row(results, (double)i, row, n, poses, NULL);
+    status = as_results_writer_row(results, (double)i, row, n, poses, NULL);
     if (status == AS_OK && i % (1 + i % 5) == 0) {
-      status = as_results_flush(results, NULL);
-      *flushed = as_results_rows(results);
+      status = as_results_writer_flush(results, NULL);
+      *flushed = as_results_writer_rows(results);
     }
   }
   _exit(9); // it was not killed
@@ -66,19 +66,19 @@ static void write_rows(const as_results_def *def, long rows) {
 /// Reads all of it; returns how many rows there are.
 static long look(const as_channels *channels) {
   as_error error;
-  as_recording *r = NULL;
-  if (as_recording_open(path, &r, &error)) fail_msg("%s", error.message);
-  const long rows = as_recording_rows(r);
+  as_results_reader *r = NULL;
+  if (as_results_reader_open(path, &r, &error)) fail_msg("%s", error.message);
+  const long rows = as_results_reader_rows(r);
   double *out = calloc((size_t)rows + 1, sizeof *out);
-  assert_int_equal(as_recording_time(r, out, &error), AS_OK);
+  assert_int_equal(as_results_reader_time(r, out, &error), AS_OK);
   for (long i = 0; i < rows; ++i) assert_true(out[i] == (double)i);
   for (int c = 0; c < as_channels_count(channels); ++c) {
-    const int at = as_recording_find(r, as_channels_get(channels, c).name);
-    if (as_recording_read(r, at, out, &error)) fail_msg("%s", error.message);
+    const int at = as_results_reader_find(r, as_channels_get(channels, c).name);
+    if (as_results_reader_read(r, at, out, &error)) fail_msg("%s", error.message);
     for (long i = 0; i < rows; ++i) assert_true(out[i] == made_up(i, c));
   }
   free(out);
-  as_recording_close(r);
+  as_results_reader_close(r);
   return rows;
 }
 
@@ -98,7 +98,7 @@ static void test_kills(void **state) {
   (void)state;
   as_channels *channels = NULL;
   as_model *model = build(&channels);
-  as_results_def def = as_default_results_def();
+  as_results_writer_def def = as_default_results_writer_def();
   def.model = model;
   def.channels = channels;
   long rows = 0, grown = 0;

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "alphastep/file.h"
-#include "alphastep/recording.h"
+#include "alphastep/results_file.h"
 #include "machines.h"
 #include "rig.h"
 
@@ -51,7 +51,7 @@ static char path[2][96]; ///< of files there
 
 static int make_folder(void **state) {
   (void)state;
-  snprintf(folder, sizeof folder, "recording-XXXXXX");
+  snprintf(folder, sizeof folder, "reader-XXXXXX");
   if (mkdtemp(folder) == NULL) return -1;
   snprintf(path[0], sizeof path[0], "%s/one.h5", folder);
   snprintf(path[1], sizeof path[1], "%s/two.h5", folder);
@@ -72,7 +72,7 @@ static const char *const everything[] = {"bodies", "frames", "joints",   "forces
 /// What a run gave.
 typedef struct heard {
   as_run *run;
-  as_results *results;
+  as_results_writer *results;
   double *lines; ///< time, row, poses
   int width, rows;
   int stop; ///< interrupt when there are so many rows; -1: never
@@ -88,8 +88,9 @@ static as_status hear(double t, const double *row, int n, void *user, as_error *
   memcpy(line + 1, row, (size_t)n * sizeof *line);
   memcpy(line + 1 + n, as_run_poses(h->run), (size_t)(h->width - 1 - n) * sizeof *line);
   if (h->results == NULL) return AS_OK;
-  const as_status status = as_results_row(h->results, t, row, n, as_run_poses(h->run), error);
-  return h->rows % 7 == 0 && status == AS_OK ? as_results_flush(h->results, error) : status;
+  const as_status status =
+      as_results_writer_row(h->results, t, row, n, as_run_poses(h->run), error);
+  return h->rows % 7 == 0 && status == AS_OK ? as_results_writer_flush(h->results, error) : status;
 }
 
 static bool is_enough(void *user) {
@@ -131,45 +132,45 @@ static as_status go(heard *h) {
   return status;
 }
 
-static as_recording *open_recording(const char *file) {
+static as_results_reader *open_results(const char *file) {
   as_error error;
-  as_recording *r = NULL;
-  if (as_recording_open(file, &r, &error)) fail_msg("%s", error.message);
+  as_results_reader *r = NULL;
+  if (as_results_reader_open(file, &r, &error)) fail_msg("%s", error.message);
   return r;
 }
 
-/// Whether a recording has these rows, in all channels and poses, bit for bit.
+/// Whether a results has these rows, in all channels and poses, bit for bit.
 static void assert_recorded(const char *file, const heard *h) {
   as_error error;
-  as_recording *r = open_recording(file);
+  as_results_reader *r = open_results(file);
   const as_channels *channels = as_run_channels(h->run);
-  const int n = as_channels_count(channels), bodies = as_recording_bodies(r);
+  const int n = as_channels_count(channels), bodies = as_results_reader_bodies(r);
   double *out = calloc((size_t)h->rows * AS_POSE + 1, sizeof *out);
-  assert_int_equal(as_recording_rows(r), h->rows);
-  assert_int_equal(as_recording_time(r, out, &error), AS_OK);
+  assert_int_equal(as_results_reader_rows(r), h->rows);
+  assert_int_equal(as_results_reader_time(r, out, &error), AS_OK);
   for (int i = 0; i < h->rows; ++i) assert_true(out[i] == h->lines[i * h->width]);
-  assert_int_equal(as_recording_count(r), n);
+  assert_int_equal(as_results_reader_count(r), n);
   for (int c = 0; c < n; ++c) {
     const as_channel channel = as_channels_get(channels, c);
-    const int at = as_recording_find(r, channel.name);
+    const int at = as_results_reader_find(r, channel.name);
     assert_true(at >= 0);
-    assert_string_equal(as_recording_channel(r, at).unit, channel.unit);
-    assert_int_equal(as_recording_read(r, at, out, &error), AS_OK);
+    assert_string_equal(as_results_reader_channel(r, at).unit, channel.unit);
+    assert_int_equal(as_results_reader_read(r, at, out, &error), AS_OK);
     for (int i = 0; i < h->rows; ++i) assert_true(out[i] == h->lines[i * h->width + 1 + c]);
   }
   assert_int_equal(h->width, 1 + n + AS_POSE * bodies);
   for (int b = 0; b < bodies; ++b) {
-    assert_int_equal(as_recording_poses(r, b, out, &error), AS_OK);
+    assert_int_equal(as_results_reader_poses(r, b, out, &error), AS_OK);
     for (int i = 0; i < h->rows; ++i)
       assert_memory_equal(out + (ptrdiff_t)i * AS_POSE,
                           h->lines + i * h->width + 1 + n + b * AS_POSE, AS_POSE * sizeof *out);
   }
   free(out);
-  as_recording_close(r);
+  as_results_reader_close(r);
 }
 
-static as_results_def recorded(const as_machine *m, const heard *h) {
-  as_results_def def = as_default_results_def();
+static as_results_writer_def recorded(const as_machine *m, const heard *h) {
+  as_results_writer_def def = as_default_results_writer_def();
   def.model = m->model;
   def.channels = as_run_channels(h->run);
   return def;
@@ -183,38 +184,38 @@ static void test_round_trip(void **state) {
   as_error error;
   heard h;
   begin(&h, m, 1.0, 0.01, AS_METHOD_INDEX2, 0.003);
-  as_results_def def = recorded(m, &h);
+  as_results_writer_def def = recorded(m, &h);
   const as_named_text texts[] = {{"model", engine}, {"empty", ""}, {"a name, \xc3\xa9", "x\ny"}};
   def.title = "An engine";
   def.texts = texts;
   def.n_texts = 3;
-  if (as_results_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
+  if (as_results_writer_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
   assert_int_equal(go(&h), AS_OK);
   assert_true(h.rows > 256); // several chunks
-  assert_int_equal(as_results_rows(h.results), h.rows - h.rows % 7);
-  assert_int_equal(as_results_close(h.results, &error), AS_OK);
+  assert_int_equal(as_results_writer_rows(h.results), h.rows - h.rows % 7);
+  assert_int_equal(as_results_writer_close(h.results, &error), AS_OK);
   assert_recorded(path[0], &h);
-  as_recording *r = open_recording(path[0]);
-  assert_string_equal(as_recording_title(r), "An engine");
+  as_results_reader *r = open_results(path[0]);
+  assert_string_equal(as_results_reader_title(r), "An engine");
   for (int i = 0; i < 3; ++i)
-    assert_string_equal(as_recording_text(r, texts[i].name), texts[i].text);
-  assert_null(as_recording_text(r, "nothing"));
-  assert_null(as_recording_text(r, "../bodies"));
+    assert_string_equal(as_results_reader_text(r, texts[i].name), texts[i].text);
+  assert_null(as_results_reader_text(r, "nothing"));
+  assert_null(as_results_reader_text(r, "../bodies"));
   for (int i = 0; i < 3; ++i)
-    assert_string_equal(as_recording_body_name(r, i),
+    assert_string_equal(as_results_reader_body_name(r, i),
                         as_model_body_name(m->model, (as_body_id){i}));
-  as_recording_close(r);
+  as_results_reader_close(r);
   end(&h);
   as_machine_destroy(m);
 }
 
-static int count_selected(as_recording *r, const char *selection, as_status expected) {
+static int count_selected(as_results_reader *r, const char *selection, as_status expected) {
   as_error error = {.message = ""};
-  bool *chosen = calloc((size_t)as_recording_count(r), sizeof *chosen);
-  assert_int_equal(as_recording_select(r, selection, chosen, &error), expected);
+  bool *chosen = calloc((size_t)as_results_reader_count(r), sizeof *chosen);
+  assert_int_equal(as_results_reader_select(r, selection, chosen, &error), expected);
   if (expected) assert_non_null(strstr(error.message, selection));
   int n = 0;
-  for (int i = 0; i < as_recording_count(r); ++i) n += chosen[i];
+  for (int i = 0; i < as_results_reader_count(r); ++i) n += chosen[i];
   free(chosen);
   return n;
 }
@@ -225,11 +226,11 @@ static void test_selections(void **state) {
   as_error error;
   heard h;
   begin(&h, m, 1.0, 0.01, AS_METHOD_INDEX2, 0.5);
-  const as_results_def def = recorded(m, &h);
-  if (as_results_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
+  const as_results_writer_def def = recorded(m, &h);
+  if (as_results_writer_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
   assert_int_equal(go(&h), AS_OK);
-  assert_int_equal(as_results_close(h.results, &error), AS_OK);
-  as_recording *r = open_recording(path[0]);
+  assert_int_equal(as_results_writer_close(h.results, &error), AS_OK);
+  as_results_reader *r = open_results(path[0]);
   assert_int_equal(count_selected(r, "bodies.*.position", AS_OK), 9);
   assert_int_equal(count_selected(r, "bodies.names", AS_OK), 19);
   assert_int_equal(count_selected(r, "*.*.*.x", AS_OK), 30);
@@ -238,51 +239,56 @@ static void test_selections(void **state) {
   assert_int_equal(count_selected(r, "energy", AS_OK), 5);
   assert_int_equal(count_selected(r, "bodies.nmaes", AS_ERR_ARGUMENT), 0);
   assert_int_equal(count_selected(r, "", AS_ERR_ARGUMENT), 0);
-  assert_int_equal(as_recording_find(r, "bodies"), -1);
+  assert_int_equal(as_results_reader_find(r, "bodies"), -1);
   double out[8];
-  assert_int_equal(as_recording_read(r, -1, out, &error), AS_ERR_ARGUMENT);
-  assert_int_equal(as_recording_read(r, as_recording_count(r), out, &error), AS_ERR_ARGUMENT);
-  assert_int_equal(as_recording_poses(r, 3, out, &error), AS_ERR_ARGUMENT);
-  as_recording_close(r);
+  assert_int_equal(as_results_reader_read(r, -1, out, &error), AS_ERR_ARGUMENT);
+  assert_int_equal(as_results_reader_read(r, as_results_reader_count(r), out, &error),
+                   AS_ERR_ARGUMENT);
+  assert_int_equal(as_results_reader_poses(r, 3, out, &error), AS_ERR_ARGUMENT);
+  as_results_reader_close(r);
   end(&h);
   as_machine_destroy(m);
 }
 
-/// A recording that is cut at some row and goes on is like one that was never interrupted.
+/// A results that is cut at some row and goes on is like one that was never interrupted.
 static void test_continue(void **state) {
   (void)state;
   as_machine *m = load(engine);
   as_error error;
   heard h;
   begin(&h, m, 1.0, 0.01, AS_METHOD_INDEX2, 0.003);
-  const as_results_def def = recorded(m, &h);
-  if (as_results_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
+  const as_results_writer_def def = recorded(m, &h);
+  if (as_results_writer_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
   assert_int_equal(go(&h), AS_OK);
-  assert_int_equal(as_results_close(h.results, &error), AS_OK);
+  assert_int_equal(as_results_writer_close(h.results, &error), AS_OK);
   const int all = h.rows, n = as_channels_count(def.channels);
-  as_results *results = NULL;
-  assert_int_equal(as_results_continue(path[0], &def, all + 1, &results, &error), AS_ERR_FILE);
+  as_results_writer *results = NULL;
+  assert_int_equal(as_results_writer_continue(path[0], &def, all + 1, &results, &error),
+                   AS_ERR_FILE);
   assert_non_null(strstr(error.message, "does not hold"));
   static const int cuts[] = {335, 334, 257, 256, 255, 128, 127, 100, 1, 0};
   for (size_t k = 0; k < sizeof cuts / sizeof cuts[0]; ++k) {
     h.rows = cuts[k] < all ? cuts[k] : all;
-    if (as_results_continue(path[0], &def, h.rows, &results, &error)) fail_msg("%s", error.message);
-    assert_int_equal(as_results_close(results, &error), AS_OK);
+    if (as_results_writer_continue(path[0], &def, h.rows, &results, &error))
+      fail_msg("%s", error.message);
+    assert_int_equal(as_results_writer_close(results, &error), AS_OK);
     assert_recorded(path[0], &h); // nothing was added
-    if (as_results_continue(path[0], &def, h.rows, &results, &error)) fail_msg("%s", error.message);
+    if (as_results_writer_continue(path[0], &def, h.rows, &results, &error))
+      fail_msg("%s", error.message);
     for (int i = h.rows; i < all; ++i) {
       const double *line = h.lines + i * h.width;
-      assert_int_equal(as_results_row(results, line[0], line + 1, n, line + 1 + n, &error), AS_OK);
-      if (i % 31 == 0) assert_int_equal(as_results_flush(results, &error), AS_OK);
+      assert_int_equal(as_results_writer_row(results, line[0], line + 1, n, line + 1 + n, &error),
+                       AS_OK);
+      if (i % 31 == 0) assert_int_equal(as_results_writer_flush(results, &error), AS_OK);
     }
     h.rows = all;
-    assert_int_equal(as_results_close(results, &error), AS_OK);
+    assert_int_equal(as_results_writer_close(results, &error), AS_OK);
     assert_recorded(path[0], &h);
   }
   double row[1] = {0};
-  if (as_results_continue(path[0], &def, 5, &results, &error)) fail_msg("%s", error.message);
-  assert_int_equal(as_results_row(results, 1.0, row, 1, row, &error), AS_ERR_ARGUMENT);
-  as_results_close(results, &error);
+  if (as_results_writer_continue(path[0], &def, 5, &results, &error)) fail_msg("%s", error.message);
+  assert_int_equal(as_results_writer_row(results, 1.0, row, 1, row, &error), AS_ERR_ARGUMENT);
+  as_results_writer_close(results, &error);
   end(&h);
   as_machine_destroy(m);
 }
@@ -307,21 +313,21 @@ static void test_many(void **state) {
                                      "bodies.p 3.position", "energy.kinetic"};
   as_channels *channels = NULL;
   if (as_channels_create(model, some, 4, &channels, &error)) fail_msg("%s", error.message);
-  as_results_def def = as_default_results_def();
+  as_results_writer_def def = as_default_results_writer_def();
   def.model = model;
   def.channels = channels;
-  as_results *results = NULL;
-  if (as_results_create(path[0], &def, &results, &error)) fail_msg("%s", error.message);
+  as_results_writer *results = NULL;
+  if (as_results_writer_create(path[0], &def, &results, &error)) fail_msg("%s", error.message);
   double row[6], *poses = calloc((size_t)MANY * AS_POSE, sizeof *poses);
   for (int i = 0; i < MANY_ROWS; ++i) {
     for (int k = 0; k < 6; ++k) row[k] = made_up(i, k);
     for (int k = 0; k < MANY * AS_POSE; ++k) poses[k] = made_up(i, 10 + k);
-    assert_int_equal(as_results_row(results, i, row, 6, poses, &error), AS_OK);
+    assert_int_equal(as_results_writer_row(results, i, row, 6, poses, &error), AS_OK);
   }
-  assert_int_equal(as_results_close(results, &error), AS_OK);
-  as_recording *r = open_recording(path[0]);
-  assert_int_equal(as_recording_count(r), 7 * MANY + 4 + 1);
-  assert_int_equal(as_recording_bodies(r), MANY);
+  assert_int_equal(as_results_writer_close(results, &error), AS_OK);
+  as_results_reader *r = open_results(path[0]);
+  assert_int_equal(as_results_reader_count(r), 7 * MANY + 4 + 1);
+  assert_int_equal(as_results_reader_bodies(r), MANY);
   double out[MANY_ROWS * AS_POSE];
   static const struct {
     const char *name;
@@ -330,19 +336,19 @@ static void test_many(void **state) {
                   {"bodies.p 7.velocity.y", -1},      {"energy.kinetic", 5},
                   {"bodies.p 3.position.z", 10 + 23}, {"bodies.p 1002.quaternion.z", 10 + 7020}};
   for (size_t k = 0; k < sizeof expected / sizeof expected[0]; ++k) {
-    const int at = as_recording_find(r, expected[k].name);
-    assert_int_equal(as_recording_read(r, at, out, &error), AS_OK);
+    const int at = as_results_reader_find(r, expected[k].name);
+    assert_int_equal(as_results_reader_read(r, at, out, &error), AS_OK);
     for (int i = 0; i < MANY_ROWS; ++i)
       if (expected[k].place < 0)
         assert_true(isnan(out[i]));
       else
         assert_true(out[i] == made_up(i, expected[k].place));
   }
-  assert_string_equal(as_recording_body_name(r, 1002), "p 1002");
-  assert_int_equal(as_recording_poses(r, 1002, out, &error), AS_OK);
+  assert_string_equal(as_results_reader_body_name(r, 1002), "p 1002");
+  assert_int_equal(as_results_reader_poses(r, 1002, out, &error), AS_OK);
   for (int k = 0; k < MANY_ROWS * AS_POSE; ++k)
     assert_true(out[k] == made_up(k / AS_POSE, 10 + 1002 * AS_POSE + k % AS_POSE));
-  as_recording_close(r);
+  as_results_reader_close(r);
   free(poses);
   as_channels_destroy(channels);
   as_model_destroy(model);
@@ -356,35 +362,35 @@ static as_model *build_points(int n) {
 }
 
 /// Writes rows from `first` on, to `end`; flushes now and then.
-static void write_made_up(as_results *results, int bodies, int first, int end, int flush) {
+static void write_made_up(as_results_writer *results, int bodies, int first, int end, int flush) {
   as_error error;
   double row[1], *poses = calloc((size_t)bodies * AS_POSE, sizeof *poses);
   for (int i = first; i < end; ++i) {
     row[0] = made_up(i, 0);
     for (int k = 0; k < bodies * AS_POSE; ++k) poses[k] = made_up(i, 10 + k);
-    assert_int_equal(as_results_row(results, i, row, 1, poses, &error), AS_OK);
-    if (i % flush == flush - 1) assert_int_equal(as_results_flush(results, &error), AS_OK);
+    assert_int_equal(as_results_writer_row(results, i, row, 1, poses, &error), AS_OK);
+    if (i % flush == flush - 1) assert_int_equal(as_results_writer_flush(results, &error), AS_OK);
   }
   free(poses);
-  if (as_results_close(results, &error)) fail_msg("%s", error.message);
+  if (as_results_writer_close(results, &error)) fail_msg("%s", error.message);
 }
 
 static void assert_made_up(int bodies, int rows) {
   as_error error;
-  as_recording *r = open_recording(path[0]);
+  as_results_reader *r = open_results(path[0]);
   double *out = calloc((size_t)rows * AS_POSE, sizeof *out);
-  assert_int_equal(as_recording_rows(r), rows);
-  assert_int_equal(as_recording_read(r, as_recording_find(r, "energy.kinetic"), out, &error),
-                   AS_OK);
+  assert_int_equal(as_results_reader_rows(r), rows);
+  assert_int_equal(
+      as_results_reader_read(r, as_results_reader_find(r, "energy.kinetic"), out, &error), AS_OK);
   for (int i = 0; i < rows; ++i) assert_true(out[i] == made_up(i, 0));
   for (int b = 0; b < bodies; ++b) {
-    assert_int_equal(as_recording_poses(r, b, out, &error), AS_OK);
+    assert_int_equal(as_results_reader_poses(r, b, out, &error), AS_OK);
     for (int i = 0; i < rows; ++i)
       for (int k = 0; k < 3; ++k)
         assert_true(out[i * AS_POSE + k] == made_up(i, 10 + AS_POSE * b + k));
   }
   free(out);
-  as_recording_close(r);
+  as_results_reader_close(r);
 }
 
 /// Whole chunks and parts of them, of bodies with datasets of their own (20) and together (21; 2500, in several chunks), with few and many
@@ -404,21 +410,23 @@ static void test_chunks(void **state) {
     as_model *model = build_points(bodies);
     as_channels *channels = NULL;
     if (as_channels_create(model, energy, 1, &channels, &error)) fail_msg("%s", error.message);
-    as_results_def def = as_default_results_def();
+    as_results_writer_def def = as_default_results_writer_def();
     def.model = model;
     def.channels = channels;
-    as_results *results = NULL;
+    as_results_writer *results = NULL;
     for (int flush = 37; flush < 100000; flush *= 1000) {
-      if (as_results_create(path[0], &def, &results, &error)) fail_msg("%s", error.message);
+      if (as_results_writer_create(path[0], &def, &results, &error)) fail_msg("%s", error.message);
       write_made_up(results, bodies, 0, rows, flush);
       assert_made_up(bodies, rows);
     }
-    as_recording *r = open_recording(path[0]);
-    assert_int_equal(as_recording_count(r), cases[c].channels); // together, points have quaternions
-    as_recording_close(r);
+    as_results_reader *r = open_results(path[0]);
+    assert_int_equal(as_results_reader_count(r),
+                     cases[c].channels); // together, points have quaternions
+    as_results_reader_close(r);
     for (int k = 0; k < 4; ++k) {
       const int cut = cases[c].cuts[k];
-      if (as_results_continue(path[0], &def, cut, &results, &error)) fail_msg("%s", error.message);
+      if (as_results_writer_continue(path[0], &def, cut, &results, &error))
+        fail_msg("%s", error.message);
       write_made_up(results, bodies, cut, rows, k % 2 ? 11 : 1000);
       assert_made_up(bodies, rows);
     }
@@ -442,33 +450,34 @@ static void write_bytes(const char *file, const void *bytes, size_t n) {
   assert_int_equal(fclose(out), 0);
 }
 
-static void test_damaged_recordings(void **state) {
+static void test_damaged_files(void **state) {
   (void)state;
   as_machine *m = load(engine);
   as_error error;
-  as_recording *r = NULL;
+  as_results_reader *r = NULL;
   heard h;
   begin(&h, m, 1.0, 0.01, AS_METHOD_INDEX2, 0.1);
-  const as_results_def def = recorded(m, &h);
-  if (as_results_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
+  const as_results_writer_def def = recorded(m, &h);
+  if (as_results_writer_create(path[0], &def, &h.results, &error)) fail_msg("%s", error.message);
   assert_int_equal(go(&h), AS_OK);
-  assert_int_equal(as_results_close(h.results, &error), AS_OK);
+  assert_int_equal(as_results_writer_close(h.results, &error), AS_OK);
   static unsigned char bytes[1 << 20];
   const size_t size = read_bytes(path[0], bytes, sizeof bytes);
   assert_true(size > 10000 && size < sizeof bytes);
   for (int k = 0; k < 20; ++k) {
     write_bytes(path[1], bytes, size * (size_t)k / 20);
-    assert_int_equal(as_recording_open(path[1], &r, &error), AS_ERR_FILE);
+    assert_int_equal(as_results_reader_open(path[1], &r, &error), AS_ERR_FILE);
     assert_non_null(strstr(error.message, "two.h5 cannot be read: it is damaged"));
     assert_null(r);
   }
   write_bytes(path[1], engine, sizeof engine);
-  assert_int_equal(as_recording_open(path[1], &r, &error), AS_ERR_FILE);
+  assert_int_equal(as_results_reader_open(path[1], &r, &error), AS_ERR_FILE);
   assert_non_null(strstr(error.message, "no HDF5 file"));
-  assert_int_equal(as_recording_open("nowhere/results.h5", &r, &error), AS_ERR_FILE);
+  assert_int_equal(as_results_reader_open("nowhere/results.h5", &r, &error), AS_ERR_FILE);
   assert_non_null(strstr(error.message, "No such file"));
-  as_results *results = NULL;
-  assert_int_equal(as_results_create("nowhere/results.h5", &def, &results, &error), AS_ERR_FILE);
+  as_results_writer *results = NULL;
+  assert_int_equal(as_results_writer_create("nowhere/results.h5", &def, &results, &error),
+                   AS_ERR_FILE);
   assert_non_null(strstr(error.message, "nowhere/results.h5 cannot be written: No such file"));
   end(&h);
   as_machine_destroy(m);
@@ -653,7 +662,7 @@ int main(void) {
       cmocka_unit_test(test_continue),
       cmocka_unit_test(test_many),
       cmocka_unit_test(test_chunks),
-      cmocka_unit_test(test_damaged_recordings),
+      cmocka_unit_test(test_damaged_files),
       cmocka_unit_test(test_resume),
       cmocka_unit_test(test_extend),
       cmocka_unit_test(test_extend_default_interval),

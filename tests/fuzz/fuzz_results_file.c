@@ -1,9 +1,9 @@
-/// Fuzzes as_recording_open() and all that reads a recording: whatever an HDF5 file says, it is refused with a sentence,
+/// Fuzzes as_results_reader_open() and all that reads results: whatever an HDF5 file says, it is refused with a sentence,
 /// or its channels, poses and texts can be read, into as much memory as its numbers of rows and bodies ask for.
 ///
 /// An input is not the bytes of a file, on which HDF5 itself would be tried, but a list of things to do to a small
-/// recording. Each is five bytes: what, to which place, and three that say of which name, type and shape.
-/// `fuzz_recording --seeds=FOLDER` writes lists to begin with.
+/// file. Each is five bytes: what, to which place, and three that say of which name, type and shape.
+/// `fuzz_results_file --seeds=FOLDER` writes lists to begin with.
 #define _POSIX_C_SOURCE 200809L // mkstemp
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ enum { DATASET, OUTSIDE, ATTRIBUTE, GROUP, DELETE, SOFT, HARD, EXTERNAL, THINGS 
 enum { REAL, TEXT = 7 };                                                       // types
 enum { COLUMN = 0, SCALAR = 241, VECTORS = 64 + 8 * 2, OBJECTS = 64 + 8 * 1 }; // shapes
 
-static char path[] = "recording-XXXXXX"; // where it runs
+static char path[] = "results-XXXXXX"; // where it runs
 
 static const char *const place[] = {"/",
                                     "time",
@@ -51,7 +51,7 @@ enum { UNIT, COLUMNS, FORMAT, VERSION, ATTRIBUTES = sizeof attribute / sizeof at
 
 static void must(bool holds, const char *what) {
   if (holds) return;
-  fprintf(stderr, "fuzz_recording: %s\n", what);
+  fprintf(stderr, "fuzz_results_file: %s\n", what);
   abort();
 }
 
@@ -125,8 +125,8 @@ static void put_group(hid_t file, const char *where) {
   H5Pclose(how);
 }
 
-/// The recording that all begin with: one body, one energy.
-static void put_recording(hid_t file) {
+/// The file that all begin with: one body, one energy.
+static void put_file(hid_t file) {
   static const int version = ASI_HDF5_VERSION;
   const unsigned length = (unsigned)strlen(ASI_HDF5_FORMAT);
   put_attribute(file, "/", FORMAT, 2 + 8 * length, SCALAR, ASI_HDF5_FORMAT);
@@ -161,7 +161,7 @@ static void make_file(const uint8_t *data, size_t size) {
   H5Pset_fapl_core(access, 1 << 16, true);
   H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, how, access);
-  put_recording(file);
+  put_file(file);
   for (size_t i = 0; i + STEP <= size && i < (size_t)MOST_STEPS * STEP; i += STEP)
     do_step(file, data + i);
   must(H5Fclose(file) >= 0, "a file cannot be made");
@@ -227,38 +227,38 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 // ---- reading ----------------------------------------------------------------------------------------
 
-static void read_all(as_recording *r) {
-  const size_t rows = (size_t)as_recording_rows(r);
-  const int n = as_recording_count(r);
+static void read_all(as_results_reader *r) {
+  const size_t rows = (size_t)as_results_reader_rows(r);
+  const int n = as_results_reader_count(r);
   as_error error;
   double *out = malloc((rows * AS_POSE + 1) * sizeof *out);
   bool *chosen = calloc((size_t)n + 1, sizeof *chosen);
   must(out != NULL && chosen != NULL, "no memory");
-  (void)as_recording_time(r, out, &error);
+  (void)as_results_reader_time(r, out, &error);
   for (int i = 0; i < n; ++i) {
-    const as_channel c = as_recording_channel(r, i);
-    must(strlen(c.name) > 0 && as_recording_find(r, c.name) >= 0, "a channel is not found");
-    (void)as_recording_read(r, i, out, &error);
+    const as_channel c = as_results_reader_channel(r, i);
+    must(strlen(c.name) > 0 && as_results_reader_find(r, c.name) >= 0, "a channel is not found");
+    (void)as_results_reader_read(r, i, out, &error);
   }
-  for (int i = 0; i < as_recording_bodies(r); ++i) {
-    must(as_recording_body_name(r, i) != NULL, "a body has no name");
-    (void)as_recording_poses(r, i, out, &error);
+  for (int i = 0; i < as_results_reader_bodies(r); ++i) {
+    must(as_results_reader_body_name(r, i) != NULL, "a body has no name");
+    (void)as_results_reader_poses(r, i, out, &error);
   }
-  (void)as_recording_select(r, "bodies.*.position", chosen, &error);
-  (void)as_recording_text(r, "model");
+  (void)as_results_reader_select(r, "bodies.*.position", chosen, &error);
+  (void)as_results_reader_text(r, "model");
   free(out);
   free(chosen);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  as_recording *r = NULL;
+  as_results_reader *r = NULL;
   as_error error = {.message = ""};
   make_file(data, size);
-  const as_status status = as_recording_open(path, &r, &error);
+  const as_status status = as_results_reader_open(path, &r, &error);
   if (status == AS_OK)
     read_all(r);
   else
     must(r == NULL && status == AS_ERR_FILE && error.message[0] != '\0', "no sentence");
-  as_recording_close(r);
+  as_results_reader_close(r);
   return 0;
 }

@@ -39,7 +39,7 @@ enum {
   SHOWN_SHARE = 4,       ///< PATH is shown by itself where it has less than this part of the rows
 };
 
-struct as_results {
+struct as_results_writer {
   asi_layout layout;
   bool errors;              ///< estimated errors are kept, too
   bool sync;                ///< files are forced to the disk
@@ -61,11 +61,11 @@ struct as_results {
   int reason;   ///< because of this error number; 0: HDF5 did not say
 };
 
-as_results_def as_default_results_def(void) {
-  return (as_results_def){.cookie = ASI_COOKIE(as_results_def), .model = NULL};
+as_results_writer_def as_default_results_writer_def(void) {
+  return (as_results_writer_def){.cookie = ASI_COOKIE(as_results_writer_def), .model = NULL};
 }
 
-static as_status fail_write(as_results *r, as_error *error) {
+static as_status fail_write(as_results_writer *r, as_error *error) {
   r->broken = true;
   r->reason = errno;
   return asi_fail_write(r->path, r->reason, error);
@@ -118,7 +118,7 @@ static size_t most_bytes(const asi_layout *l, long rows) {
 }
 
 /// The most bytes of a file without rows.
-static size_t most_bytes_at_start(const asi_layout *l, const as_results_def *def) {
+static size_t most_bytes_at_start(const asi_layout *l, const as_results_writer_def *def) {
   size_t sum = 65536 + 4096 * (size_t)l->n;
   for (int i = 0; i < def->n_texts; ++i) sum += strlen(def->texts[i].text) + 1024;
   for (int g = 0; g < ASI_GROUPS && l->many; ++g) {
@@ -216,7 +216,7 @@ static bool put_long_text(hid_t in, const char *name, const char *text, const ma
   return ok;
 }
 
-static bool put_all_texts(hid_t file, const as_results_def *def, const makers *m) {
+static bool put_all_texts(hid_t file, const as_results_writer_def *def, const makers *m) {
   const int version = ASI_HDF5_VERSION;
   const hid_t space = H5Screate(H5S_SCALAR);
   const hid_t at =
@@ -354,7 +354,7 @@ static bool make_error_groups(hid_t file, const asi_layout *l, const makers *m) 
   return ok;
 }
 
-static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def) {
+static bool fill_file(hid_t file, const asi_layout *l, const as_results_writer_def *def) {
   makers m = make_makers();
   bool ok = put_all_texts(file, def, &m) && make_groups(file, l, false, &m);
   if (ok && def->errors) ok = make_error_groups(file, l, &m);
@@ -371,7 +371,7 @@ static bool fill_file(hid_t file, const asi_layout *l, const as_results_def *def
 }
 
 /// Makes PATH.new without rows.
-static bool make_file(as_results *r, const as_results_def *def) {
+static bool make_file(as_results_writer *r, const as_results_writer_def *def) {
   const size_t size = most_bytes_at_start(&r->layout, def);
   const int made = asi_file_create(r->work);
   if (made < 0) return false;
@@ -424,7 +424,7 @@ static bool has_our_chunks(hid_t dataset, const asi_layout *l, const asi_dataset
 }
 
 /// Opens PATH.new and its datasets.
-static bool open_work(as_results *r, long rows) {
+static bool open_work(as_results_writer *r, long rows) {
   const asi_layout *l = &r->layout;
   const hid_t access = asi_hdf5_access(), cache = H5Pcreate(H5P_DATASET_ACCESS);
   H5Pset_chunk_cache(cache, 1, (size_t)1 << 20, 1.0); // only the last chunk is written again
@@ -442,7 +442,7 @@ static bool open_work(as_results *r, long rows) {
   return ok;
 }
 
-static bool close_work(as_results *r) {
+static bool close_work(as_results_writer *r) {
   if (r->file < 0) return true;
   for (int i = 0; i < r->layout.n; ++i)
     if (r->dataset[i] >= 0) H5Dclose(r->dataset[i]);
@@ -453,7 +453,7 @@ static bool close_work(as_results *r) {
 }
 
 /// Goes on with a copy of PATH.
-static as_status take_up(as_results *r, long rows, as_error *error) {
+static as_status take_up(as_results_writer *r, long rows, as_error *error) {
   uint64_t size = 0;
   const char *why = asi_hdf5_verify(r->path, &size);
   if (why)
@@ -471,8 +471,8 @@ static as_status take_up(as_results *r, long rows, as_error *error) {
 // ---- rows -------------------------------------------------------------------------------------------
 
 /// Numbers of `rows` lines for `objects` objects of a dataset, from `object` on.
-static double *gather(const as_results *r, const asi_dataset *d, long row, long rows, int object,
-                      int objects, double *to) {
+static double *gather(const as_results_writer *r, const asi_dataset *d, long row, long rows,
+                      int object, int objects, double *to) {
   const int *pick = d->pick + (ptrdiff_t)object * d->n_columns;
   const int n = objects * d->n_columns;
   for (long k = row; k < row + rows; ++k) {
@@ -500,7 +500,7 @@ static uint32_t fletcher32(const unsigned char *byte, size_t size) {
 }
 
 /// Writes a chunk of `n` numbers, `columns` of an object, `width` of a row, as HDF5's filters would.
-static bool write_chunk(as_results *r, int i, const hsize_t *begin, size_t n, size_t columns,
+static bool write_chunk(as_results_writer *r, int i, const hsize_t *begin, size_t n, size_t columns,
                         size_t width) {
   asi_shuffle(r->values, n, sizeof(double), r->planes);
   size_t size = asi_pack(r->packer, r->planes, n * sizeof(double), n, columns, width, r->packed);
@@ -510,7 +510,7 @@ static bool write_chunk(as_results *r, int i, const hsize_t *begin, size_t n, si
 }
 
 /// Writes all chunks of a dataset that begin at a row; what is not there yet is zero.
-static bool write_chunks(as_results *r, int i, long row, long rows) {
+static bool write_chunks(as_results_writer *r, int i, long row, long rows) {
   const asi_dataset *d = &r->layout.dataset[i];
   const long chunk = chunk_rows(&r->layout, d);
   const int most = d->n_objects < ASI_HDF5_CHUNK_OBJECTS ? d->n_objects : ASI_HDF5_CHUNK_OBJECTS;
@@ -528,7 +528,7 @@ static bool write_chunks(as_results *r, int i, long row, long rows) {
 }
 
 /// Writes a part of a chunk: HDF5 keeps it for what comes next.
-static bool write_part(as_results *r, int i, long row, long rows) {
+static bool write_part(as_results_writer *r, int i, long row, long rows) {
   const asi_dataset *d = &r->layout.dataset[i];
   hsize_t size[3], begin[3] = {(hsize_t)row, 0, 0};
   const int n = dimensions(d, (hsize_t)rows, size);
@@ -550,7 +550,7 @@ static bool write_part(as_results *r, int i, long row, long rows) {
 }
 
 /// Writes the lines to one of the datasets.
-static bool write_lines(as_results *r, int i) {
+static bool write_lines(as_results_writer *r, int i) {
   const long chunk = chunk_rows(&r->layout, &r->layout.dataset[i]);
   bool ok = true;
   for (long row = r->first, end; row < r->rows && ok; row = end) {
@@ -564,7 +564,7 @@ static bool write_lines(as_results *r, int i) {
 }
 
 /// Brings all rows into PATH.new.
-static bool catch_up(as_results *r) {
+static bool catch_up(as_results_writer *r) {
   const size_t most = most_bytes(&r->layout, r->rows - r->first);
   hsize_t size = 0;
   bool ok =
@@ -579,21 +579,21 @@ static bool catch_up(as_results *r) {
 }
 
 /// The same, and gives its size.
-static bool complete(as_results *r, hsize_t *size) {
+static bool complete(as_results_writer *r, hsize_t *size) {
   return catch_up(r) && H5Fflush(r->file, H5F_SCOPE_LOCAL) >= 0 &&
          H5Fget_filesize(r->file, size) >= 0;
 }
 
-static bool is_shown(const as_results *r) { return r->shown == r->rows && !r->longer; }
+static bool is_shown(const as_results_writer *r) { return r->shown == r->rows && !r->longer; }
 
-static as_status note_shown(as_results *r) {
+static as_status note_shown(as_results_writer *r) {
   r->shown = r->rows;
   r->longer = false;
   return AS_OK;
 }
 
 /// Shows a copy of PATH.new as PATH.
-static as_status flush(as_results *r, as_error *error) {
+static as_status flush(as_results_writer *r, as_error *error) {
   hsize_t size = 0;
   if (r->broken) return asi_fail_write(r->path, r->reason, error);
   if (is_shown(r)) return AS_OK;
@@ -604,7 +604,7 @@ static as_status flush(as_results *r, as_error *error) {
 }
 
 /// Makes PATH.new PATH.
-static as_status finish(as_results *r, as_error *error) {
+static as_status finish(as_results_writer *r, as_error *error) {
   hsize_t size = 0;
   if (r->broken || is_shown(r)) return AS_OK;
   errno = 0;
@@ -615,22 +615,22 @@ static as_status finish(as_results *r, as_error *error) {
 }
 
 /// Makes room for lines, and shows what has come since it was shown last where that is most of it.
-static as_status make_room(as_results *r, as_error *error) {
+static as_status make_room(as_results_writer *r, as_error *error) {
   if (r->broken || r->rows >= SHOWN_SHARE * r->shown) return flush(r, error);
   errno = 0;
   return catch_up(r) ? AS_OK : fail_write(r, error);
 }
 
-as_status as_results_flush(as_results *r, as_error *error) {
+as_status as_results_writer_flush(as_results_writer *r, as_error *error) {
   const asi_hdf5_voice voice = asi_hdf5_hush();
   const as_status status = flush(r, error);
   asi_hdf5_restore(voice);
   return status;
 }
 
-as_status as_results_row(as_results *r, double t, const double *row, int n, const double *poses,
-                         as_error *error) {
-  return as_results_row_errors(r, t, row, n, poses, NULL, NULL, error);
+as_status as_results_writer_row(as_results_writer *r, double t, const double *row, int n,
+                                const double *poses, as_error *error) {
+  return as_results_writer_row_errors(r, t, row, n, poses, NULL, NULL, error);
 }
 
 /// Numbers, or as many NANs.
@@ -638,14 +638,14 @@ static void put_numbers_or_none(double *to, const double *from, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = from ? from[i] : (double)NAN;
 }
 
-as_status as_results_row_errors(as_results *r, double t, const double *row, int n,
-                                const double *poses, const double *errors,
-                                const double *pose_errors, as_error *error) {
+as_status as_results_writer_row_errors(as_results_writer *r, double t, const double *row, int n,
+                                       const double *poses, const double *errors,
+                                       const double *pose_errors, as_error *error) {
   const int numbers = (r->layout.width - 1) / (r->errors ? 2 : 1);
   const int expected = numbers - AS_POSE * r->layout.model->n_bodies;
   if (n != expected)
-    return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a recording of %d.",
-                    n, expected);
+    return asi_fail(error, AS_ERR_ARGUMENT, t, NULL, "A row of %d numbers for a file of %d.", n,
+                    expected);
   if (r->broken || r->rows - r->first >= r->room) {
     const asi_hdf5_voice voice = asi_hdf5_hush();
     const as_status status = make_room(r, error);
@@ -664,11 +664,11 @@ as_status as_results_row_errors(as_results *r, double t, const double *row, int 
   return AS_OK;
 }
 
-long as_results_rows(const as_results *r) { return r->shown; }
+long as_results_writer_rows(const as_results_writer *r) { return r->shown; }
 
 // ---- create and close -------------------------------------------------------------------------------
 
-static bool take_memory(as_results *r, const char *path) {
+static bool take_memory(as_results_writer *r, const char *path) {
   const size_t width = (size_t)r->layout.width;
   r->path = asi_file_beside(path, "");
   r->work = asi_file_beside(path, ".new");
@@ -691,7 +691,7 @@ static bool take_memory(as_results *r, const char *path) {
 }
 
 /// Frees without writing anything more.
-static void destroy(as_results *r) {
+static void destroy(as_results_writer *r) {
   if (r->dataset) (void)close_work(r);
   if (r->work) (void)remove(r->work);
   if (r->copy) (void)remove(r->copy);
@@ -710,7 +710,7 @@ static void destroy(as_results *r) {
 }
 
 /// A new file, which is shown at once.
-static as_status make(as_results *r, const as_results_def *def, as_error *error) {
+static as_status make(as_results_writer *r, const as_results_writer_def *def, as_error *error) {
   const char *obstacle = asi_file_obstacle(r->path);
   if (obstacle)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be written: %s.", r->path,
@@ -722,15 +722,15 @@ static as_status make(as_results *r, const as_results_def *def, as_error *error)
 }
 
 /// rows < 0: a new file.
-static as_status begin(const char *path, const as_results_def *def, long rows, as_results **out,
-                       as_error *error) {
+static as_status begin(const char *path, const as_results_writer_def *def, long rows,
+                       as_results_writer **out, as_error *error) {
   *out = NULL;
-  const as_status made = ASI_CHECK_DEFINITION(as_results_def, def, error);
+  const as_status made = ASI_CHECK_DEFINITION(as_results_writer_def, def, error);
   if (made) return made;
   if (path == NULL || def->model == NULL || def->channels == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "Results need a path, a model and channels.");
-  as_results *r = asi_calloc(1, sizeof *r);
+  as_results_writer *r = asi_calloc(1, sizeof *r);
   if (r == NULL) return asi_fail_memory(error);
   r->file = -1;
   r->errors = def->errors;
@@ -746,19 +746,19 @@ static as_status begin(const char *path, const as_results_def *def, long rows, a
   return status;
 }
 
-as_status as_results_create(const char *path, const as_results_def *def, as_results **out,
-                            as_error *error) {
+as_status as_results_writer_create(const char *path, const as_results_writer_def *def,
+                                   as_results_writer **out, as_error *error) {
   return begin(path, def, -1, out, error);
 }
 
-as_status as_results_continue(const char *path, const as_results_def *def, long rows,
-                              as_results **out, as_error *error) {
+as_status as_results_writer_continue(const char *path, const as_results_writer_def *def, long rows,
+                                     as_results_writer **out, as_error *error) {
   if (rows < 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "%ld rows cannot be kept.", rows);
   return begin(path, def, rows, out, error);
 }
 
-as_status as_results_close(as_results *r, as_error *error) {
+as_status as_results_writer_close(as_results_writer *r, as_error *error) {
   if (r == NULL) return AS_OK;
   const asi_hdf5_voice voice = asi_hdf5_hush();
   const as_status status = finish(r, error);
