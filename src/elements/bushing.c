@@ -192,6 +192,19 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return AS_DONE;
 }
 
+int asi_bushing_by_slots(const asi_bushing *b, const as_element_input *in, const int *slot, int n,
+                         double *out) {
+  asi_bend x;
+  int code = asi_bend_measure(&b->ends, in, &x);
+  memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
+  for (int k = 0; k < n && code == AS_DONE; ++k, out += ASI_PAIR) {
+    for (int i = 0; i < ASI_BUSHING && code == AS_DONE; ++i)
+      code = asi_law_by_slot(&b->law[i], in, x.z[i].value, x.z[i].rate, slot[k], &x.S[i]);
+    if (code == AS_DONE) asi_bend_force(&x, out);
+  }
+  return code;
+}
+
 static double potential(const as_element_input *in, const void *data) {
   const asi_bushing *b = data;
   bend x;

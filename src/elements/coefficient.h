@@ -12,5 +12,8 @@ typedef struct asi_coefficient {
 /// Its value and its derivative by the speed; AS_DONE or what the function returns.
 int asi_coefficient_evaluate(const asi_coefficient *c, const as_element_input *in, double speed,
                              double out[2]);
+/// Its derivative by a slot of its formula: a state or output of blocks.
+int asi_coefficient_by_slot(const asi_coefficient *c, const as_element_input *in, double speed,
+                            int slot, double *out);
 
 #endif

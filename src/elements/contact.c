@@ -219,6 +219,35 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return c->rubs ? rub(c, in, &n, out) : AS_DONE;
 }
 
+/// N h mu by a slot: h (N_slot mu + N mu_slot), along G^T.
+static int rub_by_slot(const asi_contact *c, const as_element_input *in, const normal *n,
+                       double by_N, int slot, double *out) {
+  slip t;
+  double G[3 * ASI_PAIR], by_mu = 0.0;
+  int code = slide(c, in, &t);
+  if (code == AS_DONE) code = asi_coefficient_by_slot(&c->friction, in, t.speed, slot, &by_mu);
+  if (code) return code;
+  slip_by_velocity(c, in, &t, G);
+  for (int i = 0; i < ASI_PAIR; ++i)
+    for (int k = 0; k < 3; ++k)
+      out[i] -= G[k * ASI_PAIR + i] * t.h[k] * (by_N * t.mu[0] + n->N[0] * by_mu);
+  return AS_DONE;
+}
+
+int asi_contact_by_slots(const asi_contact *c, const as_element_input *in, const int *slot, int n,
+                         double *out) {
+  normal now;
+  int code = press(c, in, &now);
+  memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
+  for (int k = 0; k < n && code == AS_DONE && now.depth > 0.0; ++k, out += ASI_PAIR) {
+    double by_N;
+    code = asi_penalty_by_slot(&c->law, in, now.depth, now.rate, slot[k], &by_N);
+    for (int i = 0; i < ASI_PAIR; ++i) out[i] -= by_N * now.q[i];
+    if (code == AS_DONE && c->rubs) code = rub_by_slot(c, in, &now, by_N, slot[k], out);
+  }
+  return code;
+}
+
 static double potential(const as_element_input *in, const void *data) {
   const asi_contact *c = data;
   normal n;

@@ -18,4 +18,8 @@ typedef struct asi_contact {
 
 ASI_IO extern const as_element_type asi_contact_type;
 
+/// Derivatives of the forces on its two bodies by some slots of its laws, states or outputs of blocks: ASI_PAIR numbers each.
+int asi_contact_by_slots(const asi_contact *contact, const as_element_input *in, const int *slot,
+                         int n, double *out);
+
 #endif

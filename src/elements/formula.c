@@ -68,18 +68,43 @@ static void blame(const asi_formula *f, const double *x, const asi_tables *table
            slip.line, slip.column);
 }
 
+/// The time, or what a block gives that is a function of it: value, first and second derivative.
+static int gather_path(const asi_formula *f, double t, double x[][3]) {
+  const asi_expression *e = asi_formula_expression(f);
+  int code = AS_DONE;
+  for (int k = 0; k < e->n_slots && code == AS_DONE; ++k) {
+    const int slot = asi_expression_slots(e)[k];
+    if (slot == ASI_SLOT_TIME)
+      memcpy(x[k], (const double[]){t, 1.0, 0.0}, sizeof x[k]);
+    else // a builder does not know yet what blocks are
+      code =
+          f->of_output ? asi_formula_at(f->of_output[slot - ASI_SLOT_OUTPUT], t, x[k]) : AS_FATAL;
+  }
+  return code;
+}
+
 int asi_formula_at(const asi_formula *f, double t, double out[3]) {
-  const double x[1][3] = {{t, 1.0, 0.0}};
+  double x[ASI_FORMULA_SLOTS][3];
+  const int code = gather_path(f, t, x);
+  if (code) return code;
   asi_table_list list = {f->tables};
   const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
-  const as_status status = asi_expression_along(asi_formula_expression(f), x, &tables, out);
+  const as_status status =
+      asi_expression_along(asi_formula_expression(f), (const double(*)[3])x, &tables, out);
   return status == AS_ERR_NONFINITE ? AS_FATAL : code_of(status);
 }
 
 void asi_formula_explain(const asi_formula *f, double t, char *text, size_t size) {
   asi_table_list list = {f->tables};
   const asi_tables tables = {asi_table_look_up, &list, asi_table_look_up_two};
-  blame(f, &t, &tables, text, size);
+  double x[ASI_FORMULA_SLOTS][3], value[ASI_FORMULA_SLOTS];
+  const int n = asi_formula_expression(f)->n_slots;
+  if (gather_path(f, t, x)) {
+    snprintf(text, size, "%s: a block that it reads has no value", f->what);
+    return;
+  }
+  for (int k = 0; k < n; ++k) value[k] = x[k][0];
+  blame(f, value, &tables, text, size);
 }
 
 /// The values of its slots; NAN for signals of blocks that a point does not have.

@@ -1,6 +1,6 @@
 /// Formulas in a machine: a compiled expression with its text, and where its quantities come from.
 ///
-/// A formula of time is a motion or a factor: it depends on t and on tables. A law is of quantities of its own, of t,
+/// A formula of time is a motion or a factor: it depends on t, on tables and on blocks that are formulas of time themselves. A law is of quantities of its own, of t,
 /// of the model's parameters and of tables.
 #ifndef ALPHASTEP_ELEMENTS_FORMULA_H
 #define ALPHASTEP_ELEMENTS_FORMULA_H
@@ -16,9 +16,11 @@ enum { ASI_FORMULA_SLOTS = 64 }; ///< different slots of a formula, at most
 
 /// Const once made, in one piece of memory; free() ends it.
 typedef struct asi_formula {
-  const struct asi_curve *tables; ///< of the builder or model that it belongs to
-  size_t size;                    ///< of all
+  const struct asi_curve *tables;             ///< of the builder or model that it belongs to
+  const struct asi_formula *const *of_output; ///< in a model: those of the outputs that it reads
+  size_t size;                                ///< of all
   bool of_time;
+  bool smooth;    ///< it is a motion
   bool rates;     ///< it depends on ASI_SLOT_RATE
   bool varies;    ///< it is a law that depends on t or on parameters
   char what[96];  ///< begins the sentence of a failure: `The motion of joint "x"`

@@ -154,14 +154,23 @@ static double normal_force(const asi_friction *f, const asi_pad *pad, const load
   return e2 / s;
 }
 
-static int add_pad(const asi_friction *f, const asi_pad *pad, const as_element_input *in,
-                   const loads *load, const asi_rate *rate, resistance *out) {
-  double gradient[ASI_LOADS], y[ASI_FRICTION_RATES] = {0}, y2 = 0.0, mu[2];
-  const int n = f->n_coordinates;
-  for (int j = 0; j < n; ++j) {
+/// How a pad slides: y_j; returns |y|^2.
+static double slide(const asi_friction *f, const asi_pad *pad, const asi_rate *rate,
+                    double y[ASI_FRICTION_RATES]) {
+  double y2 = 0.0;
+  memset(y, 0, ASI_FRICTION_RATES * sizeof(double));
+  for (int j = 0; j < f->n_coordinates; ++j) {
     y[j] = pad->lever[j] * rate[j].value;
     y2 += y[j] * y[j];
   }
+  return y2;
+}
+
+static int add_pad(const asi_friction *f, const asi_pad *pad, const as_element_input *in,
+                   const loads *load, const asi_rate *rate, resistance *out) {
+  double gradient[ASI_LOADS], y[ASI_FRICTION_RATES], mu[2];
+  const int n = f->n_coordinates;
+  const double y2 = slide(f, pad, rate, y);
   const int code = asi_coefficient_evaluate(&f->coefficient, in, sqrt(y2), mu);
   if (code) return code;
   const double N = normal_force(f, pad, load, gradient);
@@ -228,6 +237,29 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
     if (out->f_lambda) add_rows(&rate[j], r.by_read[j], f->n_read, out->f_lambda);
   }
   return AS_DONE;
+}
+
+int asi_friction_by_slots(const asi_friction *f, const as_element_input *in, const int *slot, int n,
+                          double *out) {
+  const asi_pair pair = asi_rate_pair(in, f->frame);
+  asi_rate rate[AS_JOINT_COORDINATES];
+  loads load;
+  int code = AS_DONE;
+  memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
+  find_loads(f, in, &load);
+  for (int j = 0; j < f->n_coordinates; ++j) asi_rate_evaluate(&pair, f->coordinate[j], &rate[j]);
+  for (int k = 0; k < n; ++k, out += ASI_PAIR)
+    for (int p = 0; p < f->n_pads && code == AS_DONE; ++p) {
+      double by_load[ASI_LOADS], y[ASI_FRICTION_RATES], by;
+      const double y2 = slide(f, &f->pad[p], rate, y), S = sqrt(y2 + f->speed * f->speed);
+      const double N = normal_force(f, &f->pad[p], &load, by_load);
+      code = asi_coefficient_by_slot(&f->coefficient, in, sqrt(y2), slot[k], &by);
+      for (int j = 0; j < f->n_coordinates && code == AS_DONE; ++j) {
+        const double tau = by * N * f->pad[p].lever[j] * y[j] / S;
+        add_rows(&rate[j], &tau, 1, out);
+      }
+    }
+  return code;
 }
 
 static void power(const as_element_input *in, as_element_power *out, const void *data) {

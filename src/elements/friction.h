@@ -36,6 +36,11 @@ typedef struct asi_friction {
 
 ASI_IO extern const as_element_type asi_friction_type;
 
+/// Derivatives of the forces on its two bodies by some slots of its coefficient, states or outputs of blocks: ASI_PAIR numbers
+/// each.
+int asi_friction_by_slots(const asi_friction *friction, const as_element_input *in, const int *slot,
+                          int n, double *out);
+
 /// Sets loads and pads of a kind of joint. A pin of a radius turns in a bearing of a length (0: moments
 /// are not counted) and rubs with its shoulder at `shoulder` (0: not at all).
 void asi_friction_compose(asi_friction *f, as_joint_kind kind, double radius, double length,

@@ -81,6 +81,22 @@ int asi_penalty_evaluate(const asi_penalty *p, const as_element_input *in, doubl
   return AS_DONE;
 }
 
+/// Where E or z is cut off it depends on nothing.
+int asi_penalty_by_slot(const asi_penalty *p, const as_element_input *in, double depth, double rate,
+                        int slot, double *out) {
+  const asi_curve *both = p->both.curve, *c = both ? both : p->curve.curve;
+  double now[3], D[2] = {1.0, 0.0};
+  *out = 0.0;
+  if (!(depth > 0.0) || c == NULL || c->formula == NULL) return AS_DONE;
+  const double with = both ? rate : 0.0;
+  int code = asi_formula_law(c->formula, in, depth, with, 0.0, now);
+  if (code || now[0] < 0.0) return code;
+  code = asi_formula_law_by_slot(c->formula, in, depth, with, 0.0, slot, out);
+  if (!both) damping(p->damping * rate, D);
+  *out *= D[0];
+  return code;
+}
+
 typedef struct at_rest {
   const asi_penalty *p;
   const as_element_input *in;

@@ -16,6 +16,9 @@ typedef struct asi_penalty {
 /// Force and its derivatives by depth and by its rate. AS_DONE or what the curve returns.
 int asi_penalty_evaluate(const asi_penalty *p, const as_element_input *in, double depth,
                          double rate, double out[3]);
+/// The derivative of the force by a slot of its formulas: a state or output of blocks.
+int asi_penalty_by_slot(const asi_penalty *p, const as_element_input *in, double depth, double rate,
+                        int slot, double *out);
 double asi_penalty_potential(const asi_penalty *p, const as_element_input *in, double depth);
 /// What the damping takes, >= 0 but of surfaces and formulas; and what a formula brings in that depends on t or on
 /// parameters.

@@ -6,6 +6,7 @@
 #include "elements/stop.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "alphastep/problem.h"
 #include "elements/coordinate.h"
@@ -40,6 +41,23 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   int code = measure(s, in, &ends, &x);
   if (code == AS_DONE) code = law(s, in, &x, S);
   if (code == AS_DONE && (S[0] != 0.0 || S[1] != 0.0)) asi_act_along(&x, S, out);
+  return code;
+}
+
+int asi_stop_by_slots(const asi_stop *s, const as_element_input *in, const int *slot, int n,
+                      double *out) {
+  asi_ends_now ends;
+  asi_measure x;
+  int code = measure(s, in, &ends, &x);
+  memset(out, 0, (size_t)n * ASI_PAIR * sizeof(double));
+  for (int k = 0; k < n && code == AS_DONE; ++k, out += ASI_PAIR) {
+    double above, below = 0.0;
+    code = asi_penalty_by_slot(&s->law, in, x.value - s->upper, x.rate, slot[k], &above);
+    if (code == AS_DONE)
+      code = asi_penalty_by_slot(&s->law, in, s->lower - x.value, -x.rate, slot[k], &below);
+    const double S[3] = {above - below, 0.0, 0.0};
+    if (code == AS_DONE) asi_act_along(&x, S, &(as_element_output){.force = out});
+  }
   return code;
 }
 

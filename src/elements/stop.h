@@ -16,4 +16,8 @@ typedef struct asi_stop {
 
 ASI_IO extern const as_element_type asi_stop_type;
 
+/// Derivatives of the forces on its two bodies by some slots of its law, states or outputs of blocks: ASI_PAIR numbers each.
+int asi_stop_by_slots(const asi_stop *stop, const as_element_input *in, const int *slot, int n,
+                      double *out);
+
 #endif

@@ -127,10 +127,10 @@ typedef struct pass {
   bool late;
 } pass;
 
-static const pass passes[] = {{SUPERELEMENTS, false}, {BODIES, false}, {BEAMS, false},
-                              {FRAMES, false},        {BLOCKS, false}, {JOINTS, false},
-                              {JOINTS, true},         {FORCES, false}, {FORCES, true},
-                              {BLOCKS, true},         {EVENTS, false}};
+static const pass passes[] = {{BLOCKS, false}, {SUPERELEMENTS, false}, {BODIES, false},
+                              {BEAMS, false},  {FRAMES, false},        {JOINTS, false},
+                              {JOINTS, true},  {FORCES, false},        {FORCES, true},
+                              {BLOCKS, true},  {EVENTS, false}};
 static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "beams",  "frames",
                                                      "joints",        "forces", "blocks", "events"};
 

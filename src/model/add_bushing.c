@@ -66,6 +66,7 @@ static as_status take_laws(as_builder *b, const as_bushing_def *def, const char 
   static const char *const along[ASI_OWN_SLOTS] = {"displacement", "displacement_rate"},
                            *const about[ASI_OWN_SLOTS] = {"angle", "angle_rate"};
   as_status status = AS_OK;
+  b->law_reads_blocks = true;
   for (int i = 0; i < N && status == AS_OK; ++i) {
     char what[96];
     snprintf(what, sizeof what, "The law of bushing \"%.40s\" %s %c", name,
@@ -73,6 +74,7 @@ static as_status take_laws(as_builder *b, const as_bushing_def *def, const char 
     status =
         asi_builder_surface(b, def->law[i], what, i < 3 ? along : about, &out->law[i].both, error);
   }
+  b->law_reads_blocks = false;
   return status;
 }
 

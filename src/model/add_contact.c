@@ -51,8 +51,12 @@ as_status asi_builder_penalty(as_builder *b, const as_penalty *def, const char *
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
                     "The force \"%s\" has both a curve and a surface.", name);
   snprintf(what, sizeof what, "The %s of force \"%.48s\"", def->curve ? "curve" : "surface", name);
+  b->law_reads_blocks = true;
   status = asi_builder_curve(b, def->curve, what, elastic, &out->curve, error);
-  return status ? status : asi_builder_surface(b, def->surface, what, whole, &out->both, error);
+  if (status == AS_OK)
+    status = asi_builder_surface(b, def->surface, what, whole, &out->both, error);
+  b->law_reads_blocks = false;
+  return status;
 }
 
 static bool is_damped(const as_penalty *def) { return def->surface || def->damping > 0.0; }

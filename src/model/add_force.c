@@ -175,7 +175,25 @@ static as_status make_law(as_builder *b, const law_def *def, const char *name, a
   return status;
 }
 
-static as_status fail_start(const char *name, as_error *error) {
+/// Blocks get their formulas when a model is built.
+static bool moves_by_blocks(const asi_ends *resolved) {
+  bool reads = false;
+  for (int s = 0; s < 2; ++s) {
+    const asi_frame_motion *m = &resolved->motion[s];
+    const asi_curve *const all[] = {m->shift[0].curve, m->shift[1].curve, m->shift[2].curve,
+                                    m->turn.curve};
+    for (int k = 0; k < 4; ++k)
+      reads = reads || (all[k] && all[k]->formula && asi_formula_reads_blocks(all[k]->formula));
+  }
+  return reads;
+}
+
+static as_status fail_start(const asi_ends *resolved, const char *name, as_error *error) {
+  if (moves_by_blocks(resolved))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "A frame of force \"%s\" moves by blocks: the length or angle at which the "
+                    "force is at rest must be given.",
+                    name);
   return asi_fail(error, AS_ERR_RETRY, 0.0, name,
                   "The motion of a frame of force \"%s\" could not be evaluated at t = 0.", name);
 }
@@ -184,7 +202,7 @@ static as_status start_length(const as_builder *b, const asi_ends *ends, const i
                               const char *name, double *out, as_error *error) {
   const asi_ends resolved = asi_builder_resolve(b, ends);
   asi_ends_now now;
-  if (asi_ends_move(&resolved, 0.0, &now)) return fail_start(name, error);
+  if (asi_ends_move(&resolved, 0.0, &now)) return fail_start(&resolved, name, error);
   const double *const p[2] = {now.A.p, now.B.p};
   double P[2][3];
   for (int s = 0; s < 2; ++s) {
@@ -242,7 +260,7 @@ static as_status start_angle(const as_builder *b, const asi_ends *ends, const in
                              const char *name, double *out, as_error *error) {
   const asi_ends resolved = asi_builder_resolve(b, ends);
   asi_ends_now now;
-  if (asi_ends_move(&resolved, 0.0, &now)) return fail_start(name, error);
+  if (asi_ends_move(&resolved, 0.0, &now)) return fail_start(&resolved, name, error);
   *out = asi_twist(asi_builder_pose(b, body[0]), asi_builder_pose(b, body[1]), &now.A, &now.B, 0.0);
   return AS_OK;
 }

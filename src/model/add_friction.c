@@ -35,7 +35,9 @@ as_status asi_builder_coefficient(as_builder *b, double number, const as_curve *
   char what[96];
   snprintf(what, sizeof what, "The friction coefficient of force \"%.48s\"", name);
   *out = (asi_coefficient){.number = number};
+  b->law_reads_blocks = true;
   const as_status status = asi_builder_curve(b, law, what, own, &out->law, error);
+  b->law_reads_blocks = false;
   if (status) return status;
   if (law && is_constant(&b->curve[out->law.index], &out->number)) {
     asi_builder_reset(b, mark);

@@ -16,7 +16,6 @@
 #include "elements/actuator.h"
 #include "elements/block_row.h"
 #include "elements/probe.h"
-#include "elements/spring.h"
 #include "elements/vector.h"
 
 /// A formula that is looked at.
@@ -238,8 +237,6 @@ static void evaluate_linear(const asi_control *blocks, const as_point *at, int n
 
 // ---- forces by states and outputs -------------------------------------------------------------------
 
-enum { MOST_READ = ASI_EFFORTS * ASI_FORMULA_SLOTS };
-
 static int evaluate_reader(const as_model *m, const as_point *at, const asi_reader_place *reader,
                            const as_evaluation *out) {
   const asi_control *blocks = m->blocks;
@@ -247,17 +244,15 @@ static int evaluate_reader(const as_model *m, const as_point *at, const asi_read
   const asi_scatter_map *shape = &m->shape[e->shape];
   const int *slot = blocks->list + reader->slot, *position = blocks->list + reader->position;
   as_body_motion body[AS_ELEMENT_BODIES];
-  double by[MOST_READ * ASI_PAIR];
+  double by[ASI_READER_SLOTS * ASI_PAIR];
   asi_local local;
   as_element_input in = {.t = at->t, .u = at->u, .x = at->x, .y = at->y};
   for (int b = 0; b < e->e.n_bodies; ++b) {
     asi_model_motion(m, e->e.body[b], at->q, at->v, &body[b]);
     in.body[b] = &body[b];
   }
-  const bool spring = e->e.type == &asi_spring_type, torsion = e->e.type == &asi_torsion_type;
-  const int code = spring || torsion
-                       ? asi_spring_by_slots(e->data, torsion, &in, slot, reader->n, by)
-                       : asi_actuator_by_slots(e->data, e->e.type, &in, slot, reader->n, by);
+  asi_element_point(at, e, &in);
+  const int code = asi_reader_by_slots(e, &in, slot, reader->n, by);
   if (code) return blame(code, reader->element);
   for (int i = 0; i < reader->n; ++i, position += ASI_PAIR) {
     memset(local.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));

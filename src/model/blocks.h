@@ -21,7 +21,7 @@ typedef struct asi_row_place {
       position; ///< where its list of positions begins: by q, v and v' (6 n_bodies each), by slots, by multipliers
 } asi_row_place;
 
-/// Who depends on states and outputs: an actuator or a load.
+/// Who depends on states and outputs: a force with formulas.
 typedef struct asi_reader_place {
   int element;
   int n;           ///< states and outputs that it reads
@@ -53,8 +53,9 @@ struct asi_control {
   int *loop; ///< of each signal: as_model_signal_loop()
   asi_row_place *row;
   int n_rows;
-  int *row_of_y; ///< n_y: the row of an output; -1: of a linear system
-  bool *fresh;   ///< n_y: at samples it is found anew, since it depends on what is sampled
+  int *row_of_y;                    ///< n_y: the row of an output; -1: of a linear system
+  const asi_formula **formula_of_y; ///< n_y: the formula of an output; NULL: of a linear system
+  bool *fresh; ///< n_y: at samples it is found anew, since it depends on what is sampled
   asi_reader_place *reader;
   int n_readers;
   int *held_reader; ///< n_held_readers: elements whose forces read sampled signals
@@ -75,6 +76,17 @@ struct asi_control {
   bool held;    ///< asi_blocks_hold()
 };
 
+enum {
+  ASI_READER_FORMULAS = 6, ///< formulas of an element that may read signals
+  ASI_READER_SLOTS = ASI_READER_FORMULAS * ASI_FORMULA_SLOTS
+};
+
+/// Formulas of an element that may read signals; returns how many. 0: of other elements.
+int asi_reader_formulas(const asi_placed *e, const asi_formula **out);
+/// Derivatives of the forces on its first two bodies by some of their slots, ASI_PAIR numbers each.
+int asi_reader_by_slots(const asi_placed *e, const as_element_input *in, const int *slot, int n,
+                        double *out);
+
 /// How many held signals a builder's blocks will have; -1: too many.
 int asi_blocks_held(const as_builder *b);
 /// Gives signals their places and formulas their slots, and starting values to x and u: when elements, parameters and turns
@@ -88,6 +100,9 @@ void asi_blocks_free(asi_control *blocks);
 
 /// Adds what blocks give: states' rates, outputs and their derivatives, and the forces' derivatives by states and outputs.
 int asi_blocks_evaluate(const as_model *m, const as_point *at, const as_evaluation *out);
+
+/// Checks what motions and factors read of blocks, and tells all formulas where the formulas of outputs are.
+as_status asi_time_blocks_link(as_model *m, as_error *error);
 
 /// Finds the first guess of the outputs at the start.
 as_status asi_blocks_guess(as_model *m, as_error *error);

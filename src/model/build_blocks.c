@@ -8,10 +8,8 @@
 
 #include "base/error.h"
 #include "control/order.h"
-#include "elements/actuator.h"
 #include "elements/block_row.h"
 #include "elements/probe.h"
-#include "elements/spring.h"
 #include "model/blocks.h"
 
 static const char *block_name(const as_model *m, int block) {
@@ -482,6 +480,7 @@ as_status asi_blocks_number(as_model *m, const as_builder *b, as_error *error) {
   status = asi_plugin_events_list(m, error);
   if (status == AS_OK) status = place_formulas(m, error);
   if (status == AS_OK) status = list_rows(m, error);
+  if (status == AS_OK) status = asi_time_blocks_link(m, error);
   if (status == AS_OK) status = note_loops(m, error);
   if (status == AS_OK) status = make_samplers(m, error);
   return status ? status : asi_switches_make(m, b, error);
@@ -495,6 +494,7 @@ void asi_blocks_free(asi_control *c) {
   free(c->loop);
   free(c->row);
   free(c->row_of_y);
+  free(c->formula_of_y);
   free(c->fresh);
   free(c->reader);
   free(c->held_reader);
@@ -615,26 +615,10 @@ static void visit_all(walk *w) {
 
 // ---- who reads --------------------------------------------------------------------------------------
 
-/// The formulas of an actuator, a load or a spring; returns how many.
-static int list_formulas(const asi_placed *e, const asi_formula **out) {
-  int n = 0;
-  if (e->e.type == &asi_actuator_type || e->e.type == &asi_formula_load_type) {
-    const asi_actuator *a = e->data;
-    for (int k = 0; k < a->n_efforts; ++k) out[n++] = a->effort[k].curve->formula;
-  } else if (e->e.type == &asi_spring_type || e->e.type == &asi_torsion_type) {
-    const asi_law *law = e->e.type == &asi_spring_type ? &((const asi_spring *)e->data)->law
-                                                       : &((const asi_torsion *)e->data)->law;
-    const asi_curve *const parts[] = {law->spring.curve, law->damper.curve, law->both.curve};
-    for (int k = 0; k < 3; ++k)
-      if (parts[k] && parts[k]->formula) out[n++] = parts[k]->formula;
-  }
-  return n;
-}
-
 /// Lists the states and outputs that an element reads, each once; returns how many.
 static int list_slots(const asi_placed *e, int *out) {
-  const asi_formula *formula[ASI_EFFORTS];
-  const int n_formulas = list_formulas(e, formula);
+  const asi_formula *formula[ASI_READER_FORMULAS];
+  const int n_formulas = asi_reader_formulas(e, formula);
   int n = 0;
   for (int k = 0; k < n_formulas; ++k) {
     const asi_expression *x = asi_formula_expression(formula[k]);
@@ -650,7 +634,7 @@ static int list_slots(const asi_placed *e, int *out) {
 
 static as_status find_readers(as_model *m, as_error *error) {
   asi_control *c = m->blocks;
-  int found[ASI_EFFORTS * ASI_FORMULA_SLOTS];
+  int found[ASI_READER_SLOTS];
   size_t n_slots = 0;
   int n = 0;
   for (int i = 0; i < m->n_elements; ++i) {
@@ -673,8 +657,8 @@ static as_status find_readers(as_model *m, as_error *error) {
 
 /// Whether an element reads a sampled signal.
 static bool reads_held(const as_model *m, const asi_placed *e) {
-  const asi_formula *formula[ASI_EFFORTS];
-  const int n_formulas = list_formulas(e, formula);
+  const asi_formula *formula[ASI_READER_FORMULAS];
+  const int n_formulas = asi_reader_formulas(e, formula);
   const int first = ASI_SLOT_PARAMETER + m->n_parameters + m->n_turns;
   for (int k = 0; k < n_formulas; ++k) {
     const asi_expression *x = asi_formula_expression(formula[k]);

@@ -1,7 +1,7 @@
 /// Formulas in the place of curves and surfaces, and the tables that formulas use.
 ///
 /// A motion or a factor is a function of t; so that its velocity and its acceleration are known it may use tables and
-/// numbers besides, nothing else. A law is a function of the quantities of its own, of t, of parameters and tables.
+/// numbers besides, and blocks that are such functions (time_blocks.c), nothing else. A law is a function of the quantities of its own, of t, of parameters and tables.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 enum { MOST_TABLES = 10000 };
 _Static_assert(ASI_FORMULA_SLOTS == 64, "a sentence below says so");
 
-static bool has_kinks(const as_builder *b, const asi_expression *e) {
+static bool has_kinks(const asi_curve *tables, const asi_expression *e) {
   const asi_instruction *code = asi_expression_code(e);
   for (int n = 0; n < e->n_code; ++n) {
     if (code[n].op != ASI_OP_TABLE) continue;
-    const asi_curve *table = &b->table[code[n].b];
+    const asi_curve *table = &tables[code[n].b];
     if (table->n > 0 && table->given.interpolation == AS_LINEAR) return true;
   }
   return false;
@@ -30,6 +30,12 @@ static bool has_surfaces(const asi_expression *e) {
   for (int n = 0; n < e->n_code; ++n)
     if (code[n].op == ASI_OP_SURFACE) return true;
   return false;
+}
+
+const char *asi_rough_formula(const asi_expression *e, const asi_curve *tables) {
+  if (has_kinks(tables, e)) return "it uses a table with straight pieces: its velocity would jump";
+  if (has_surfaces(e)) return "it uses a table of two variables: its acceleration would jump";
+  return NULL;
 }
 
 /// A mistake of the formula as a whole.
@@ -48,23 +54,22 @@ as_status asi_builder_formula(as_builder *b, const char *text, const char *what,
                          .own = own,
                          .time = true,
                          .parameters = own != NULL,
-                         .signals = b->law_reads_blocks,
+                         .signals = b->law_reads_blocks || own == NULL,
                          .reason = own ? "a law depends on quantities of its own, t and parameters"
                                        : "it must be a function of t alone, whose "
                                          "derivatives are known"};
+  const char *rough = NULL;
   asi_expression *e = NULL;
   as_status status = asi_builder_compile(b, text, &wish, &e, error);
   if (status) return status;
   if (e->n_slots > ASI_FORMULA_SLOTS)
     status = refuse(b, text, what, "it depends on more than 64 quantities", error);
-  else if (smooth && has_kinks(b, e))
-    status = refuse(b, text, what, "it uses a table with straight pieces: its velocity would jump",
-                    error);
-  else if (smooth && has_surfaces(e))
-    status = refuse(b, text, what, "it uses a table of two variables: its acceleration would jump",
-                    error);
+  else if (smooth && (rough = asi_rough_formula(e, b->table)) != NULL)
+    status = refuse(b, text, what, rough, error);
   else if ((*out = asi_formula_make(e, text, own == NULL, what, b->table)) == NULL)
     status = asi_fail_memory(error);
+  else
+    (*out)->smooth = smooth;
   free(e);
   return status;
 }

@@ -23,6 +23,9 @@ typedef struct asi_wish {
 as_status asi_builder_compile(as_builder *b, const char *text, const asi_wish *wish,
                               asi_expression **out, as_error *error);
 
+/// Why a motion may not be this formula: what it says of a table that bends or jumps; NULL: it may.
+const char *asi_rough_formula(const asi_expression *e, const struct asi_curve *tables);
+
 /// Whether a formula of a block can be compiled; a failure as above.
 ASI_IO as_status asi_builder_check_block_formula(as_builder *b, const char *block, const char *text,
                                                  as_error *error);
