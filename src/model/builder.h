@@ -164,7 +164,7 @@ typedef struct asi_station {
   int body;
   asi_frame frame;       ///< of the section in the body
   double position[3];    ///< unloaded, world
-  double axes[9];        ///< likewise, of the first station of the beam only
+  double axes[9];        ///< likewise, one after the other
   double compliance[36]; ///< strains by forces
   double modulus;        ///< NAN: stresses are not known
   double half[2];        ///< of the outline along 2 and 3

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/beam.h"
 #include "alphastep/quantities.h"
 #include "alphastep/report.h"
 #include "base/error.h"
@@ -211,14 +212,20 @@ static as_shape beam_piece(const asi_station *at, double before, double after, d
   return out;
 }
 
+static double length_of(const as_model *m, const asi_beam_parts *parts) {
+  double length = 0.0;
+  for (int i = 0; i < parts->n; ++i)
+    length += ((const asi_beam *)m->element[parts->element + i].data)->length;
+  return length;
+}
+
 static void put_beams(scene *s) {
   const as_model *m = s->model;
   int number = s->machine->n_shapes;
   for (int b = 0; b < m->n_beams && m->n_stations <= MOST_STATIONS; ++b) {
     const asi_beam_parts *parts = &m->beam[b];
-    double length = 0.0, before = 0.0;
-    for (int i = 0; i < parts->n; ++i)
-      length += ((const asi_beam *)m->element[parts->element + i].data)->length;
+    const double length = length_of(m, parts);
+    double before = 0.0;
     for (int i = 0; i <= parts->n; ++i) {
       const asi_beam *next = i < parts->n ? m->element[parts->element + i].data : NULL;
       const double after = next ? next->length / 2.0 : 0.0;
@@ -230,16 +237,60 @@ static void put_beams(scene *s) {
   }
 }
 
+/// From the axes of a section, one after the other.
+static void quaternion_of(const double *axes, double *out) {
+  double R[9];
+  for (int k = 0; k < 3; ++k)
+    for (int i = 0; i < 3; ++i) R[3 * i + k] = axes[3 * k + i];
+  asi_so3_from_matrix(R, out);
+}
+
+/// A station: its body; place and axes of the section in it; half sizes of the outline; place and axes at rest in the world.
+static void put_station(const scene *s, const asi_station *at, double thin) {
+  const bool known = !isnan(at->modulus);
+  double row[17] = {at->body};
+  asi_copy(at->frame.p, row + 1);
+  quaternion_of(at->frame.axis, row + 4);
+  for (int k = 0; k < 2; ++k) row[8 + k] = known ? at->half[k] : thin;
+  asi_copy(at->position, row + 10);
+  quaternion_of(at->axes, row + 13);
+  for (int i = 0; i < 17; ++i) row[i] += 0.0; // no -0
+  asi_json_numbers(s->out, row, 17);
+}
+
+/// Their lines, along which the page sweeps the sections instead of the shapes from number `shape` on.
+static void put_lines(const scene *s) {
+  const as_model *m = s->model;
+  int shape = s->machine->n_shapes;
+  if (m->n_beams == 0 || m->n_stations > MOST_STATIONS) return;
+  fputs(",\n\"beams\":[", s->out);
+  for (int b = 0; b < m->n_beams; ++b) {
+    separate(s, b);
+    fputs("{\"name\":", s->out);
+    asi_json_text(s->out, as_model_beam_name(m, (as_beam_id){b}));
+    const asi_beam_parts *parts = &m->beam[b];
+    const asi_station *first = &m->station[parts->station];
+    const double thin = length_of(m, parts) / 200.0;
+    fprintf(s->out, ",\"shape\":%d,\"round\":%s,\"stations\":[", shape,
+            first->round || isnan(first->modulus) ? "true" : "false");
+    for (int i = 0; i <= parts->n; ++i) {
+      if (i > 0) fputs(",\n", s->out);
+      put_station(s, first + i, thin);
+    }
+    fputs("]}", s->out);
+    shape += parts->n + 1;
+  }
+  fputs("]", s->out);
+}
+
 // ---- frames, joints, forces -------------------------------------------------------------------------
 
 static void put_frames(scene *s) {
   fputs(",\n\"frames\":[", s->out);
   for (int i = 0; i < s->model->n_frames; ++i) {
     const asi_marker *marker = &s->model->frame[i];
-    double R[9], quaternion[4];
-    for (int k = 0; k < 3; ++k)
-      for (int j = 0; j < 3; ++j) R[3 * j + k] = marker->frame.axis[3 * k + j];
-    asi_so3_from_matrix(R, quaternion);
+    double quaternion[4];
+    quaternion_of(marker->frame.axis, quaternion);
     separate(s, i);
     fputs("{\"name\":", s->out);
     asi_json_text(s->out, as_model_frame_name(s->model, (as_frame_id){i}));
@@ -433,6 +484,7 @@ static void put_scene(scene *s) {
   for (int i = 0; i < s->machine->n_shapes; ++i) put_shape(s, i, &s->machine->shapes[i]);
   put_beams(s);
   fputs("]", s->out);
+  put_lines(s);
   put_frames(s);
   fputs(",\n\"joints\":[", s->out);
   for (int i = 0; i < m->n_joints; ++i) {

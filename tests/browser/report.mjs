@@ -3,17 +3,17 @@
 
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
-import {readFileSync} from "node:fs";
+import {readFileSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {folder, launch, needed, open, readCsv, root, run, skip} from "./browser.mjs";
 
 const command = needed(process.argv[2] ?? "", "alphastep");
 const place = folder();
 
-/** Runs an example; gives its report and its results. */
+/** Runs an example, or a file of its own; gives its report and its results. */
 function simulate(machine, ...options) {
-  const to = join(place, `${machine}${options.join(" ").replace(/\W+/g, "-")}`);
-  execFileSync(command, ["run", join(root, "examples/machines", machine, "model.yaml"), "-o", to, "--quiet", ...options], {stdio: ["ignore", "ignore", "inherit"]});
+  const to = join(place, `${machine.replace(/.*\/|\.yaml$/g, "")}${options.join(" ").replace(/\W+/g, "-")}`);
+  execFileSync(command, ["run", machine.endsWith(".yaml") ? machine : join(root, "examples/machines", machine, "model.yaml"), "-o", to, "--quiet", ...options], {stdio: ["ignore", "ignore", "inherit"]});
   return {report: join(to, "report.html"), rows: readCsv(join(to, "results.csv")), summary: JSON.parse(readFileSync(join(to, "summary.json"), "utf8"))};
 }
 
@@ -123,6 +123,110 @@ const tests = {
   },
 };
 
-const good = await run(tests);
+/** Moves a slider and waits until the page shows it. */
+const slide = (page, id, value) => page.locator(id).evaluate((input, to) => {
+  input.value = to;
+  input.dispatchEvent(new Event("input"));
+}, value);
+const vector = (row, name, axes = ["x", "y", "z"]) => axes.map((axis) => row[Object.keys(row).find((key) => key.startsWith(`${name}.${axis} [`))]);
+const beamTests = {
+  "beams are coloured by what their sections carry": async () => {
+    const {report, rows} = simulate("fishing-rod");
+    const {page, wrong, close} = await open(browser, report);
+    await page.waitForFunction(() => window.alphastep.colours.range[1] > 0);
+    const most = Math.max(...rows.flatMap((row) => Object.keys(row).filter((key) => /^beams\.rod\.\d+\.stress /.test(key)).map((key) => Math.abs(row[key]))));
+    const shown = await page.evaluate(() => window.alphastep.colours);
+    assert.equal(`${shown.quantity} ${shown.unit}`, "stress Pa");
+    near(shown.range[1], most, 1e-6 * most, "end of the scale");
+    assert.equal(await page.locator("#legend-high").textContent(), `${Number(most.toPrecision(3)).toExponential().replace("+", "")} Pa`);
+    await page.locator("#scrub").press("Home");
+    for (let i = 0; i < 12; i++) await page.locator("#scrub").press("PageUp"); // 2.4 s
+    const {time} = await page.evaluate(() => window.alphastep);
+    const row = rows.find((candidate) => Math.abs(candidate["time [s]"] - time) < 1e-9);
+    const pixels = async (title) => {
+      await page.locator("#colour").evaluate((select, to) => {
+        select.value = to;
+        select.dispatchEvent(new Event("change"));
+      }, title);
+      await page.waitForFunction((to) => (window.alphastep.colours.quantity ?? "") === to && (to === "" || !Number.isNaN(window.alphastep.station("rod", 0).value)), title);
+      return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(document.getElementById("view").toDataURL()))))));
+    };
+    const bare = await pixels("");
+    assert.equal(await page.locator("#legend").isVisible(), false);
+    const expected = {"bending moment": Math.hypot(...vector(row, "beams.rod.5.moment", ["y", "z"])), "axial force": vector(row, "beams.rod.5.force")[0], "shear force": Math.hypot(...vector(row, "beams.rod.5.force", ["y", "z"]))};
+    for (const [title, value] of Object.entries(expected)) {
+      assert.notEqual(await pixels(title), bare, title);
+      const at = await page.evaluate(() => window.alphastep.station("rod", 5));
+      near(at.value, value, 1e-6 * Math.abs(value), title);
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "their deformation is magnified against how they would move as rigid bodies": async () => {
+    const rod = simulate("fishing-rod");
+    const held = await open(browser, rod.report);
+    await held.page.locator("#scrub").press("End");
+    const at = (page, beam, station) => page.evaluate(([name, i]) => window.alphastep.station(name, i).position, [beam, station]);
+    const end = rod.rows.at(-1);
+    const real = vector(end, "beams.rod.16.position");
+    (await at(held.page, "rod", 16)).forEach((x, i) => near(x, real[i], 1e-6, `end of the rod, ${i}`));
+    await slide(held.page, "#magnify", "1");
+    assert.match(await held.page.locator("#legend-name").textContent(), /deformation × 10$/);
+    const slope = (50 * Math.PI) / 180;
+    const rest = [2.7 * Math.cos(slope), 0, 1 + 2.7 * Math.sin(slope)];
+    (await at(held.page, "rod", 16)).forEach((x, i) => near(x, rest[i] + 10 * (real[i] - rest[i]), 2e-5, `ten times the deflection, ${i}`));
+    (await at(held.page, "rod", 0)).forEach((x, i) => near(x, [0, 0, 1][i], 1e-6, `the handle, ${i}`));
+    await held.close();
+
+    // A rod that both ends are free to turn at: its ends stay, its middle moves away from the line between them.
+    const crank = await open(browser, simulate("flexible-slider-crank").report);
+    await crank.page.locator("#scrub").press("End");
+    const stations = async () => Promise.all([0, 4, 8].map((i) => at(crank.page, "rod", i)));
+    const off = ([a, b, c]) => [0, 1, 2].map((i) => b[i] - (a[i] + c[i]) / 2);
+    const before = await stations();
+    await slide(crank.page, "#magnify", "1.3"); // 20
+    const after = await stations();
+    const along = [0, 1, 2].map((i) => (before[2][i] - before[0][i]) / 0.3);
+    const across = (v) => {
+      const part = v.reduce((sum, x, i) => sum + x * along[i], 0);
+      return v.map((x, i) => x - part * along[i]);
+    };
+    for (const k of [0, 2]) across(after[k].map((x, i) => x - before[k][i])).forEach((x, i) => near(x, 0, 1e-5, `end ${k}, ${i}`));
+    assert.ok(Math.hypot(...across(off(before))) > 1e-4);
+    across(off(after)).forEach((x, i) => near(x, 20 * across(off(before))[i], 2e-5, `middle, ${i}`));
+    assert.deepEqual([...held.wrong, ...crank.wrong], []);
+    await crank.close();
+  },
+
+  "beams on each other's nodes stay together": async () => {
+    const file = join(place, "corner.yaml");
+    writeFileSync(file, `alphastep: 1
+gravity: [0, 0, -9.81]
+beams:
+  post: {line: {points: [[0, 0, 0], [1, 0, 0]]}, elements: 2, section: {type: i, width: 0.02, height: 0.02, web: 0.004, flange: 0.004}, material: steel, damping: 0.01, first: ground}
+  arm: {line: {points: [[1, 0, 0], [1, 1, 0]]}, elements: 2, section: {type: rectangle, width: 0.01, height: 0.02}, material: steel, damping: 0.01, first: post.2}
+simulate: {t_end: 0.2, step: 2e-3}
+output: {interval: 0.02}
+`);
+    const {page, wrong, close} = await open(browser, simulate(file).report);
+    await page.locator("#scrub").press("End");
+    await slide(page, "#magnify", "2");
+    const [corner, start, tip] = await page.evaluate(() => [["post", 2], ["arm", 0], ["arm", 2]].map(([name, i]) => window.alphastep.station(name, i).position));
+    corner.forEach((x, i) => near(start[i], x, 1e-6, `corner, ${i}`));
+    assert.ok(tip[2] < corner[2] && corner[2] < -0.05, `the corner is drawn at ${corner}, the tip at ${tip}`);
+    assert.deepEqual(wrong, []);
+    await close();
+  },
+
+  "a page without beams has nothing of this": async () => {
+    assert.doesNotMatch(readFileSync(top.report, "utf8"), /"beams":\[/);
+    const {page, close} = await open(browser, top.report);
+    assert.equal(await page.locator("#colour, #magnify").count(), 0);
+    await close();
+  },
+};
+
+const good = await run({...tests, ...beamTests});
 await browser.close();
 process.exit(good ? 0 : 1);

@@ -414,10 +414,13 @@ static void test_a_beam(void **state) {
       "\"size\":[0.5,0.25,1]",
       "{\"body\":0,\"kind\":\"box\",\"position\":[0,0,0],\"quaternion\":[0.5,0.5,0.5,0.5],"
       "\"size\":[0.5,0.25,2]",
-      "{\"body\":1,\"kind\":\"box\",\"position\":[-0.5,",
-      "\"size\":[0.5,0.25,1],\"color\"",
-      "{\"body\":2,\"kind\":\"cylinder\",\"position\":[-0.",
-      "\"radius\":0.25,\"length\":"};
+      "{\"body\":1,\"kind\":\"box\",\"position\":[-0.5,", "\"size\":[0.5,0.25,1],\"color\"",
+      "{\"body\":2,\"kind\":\"cylinder\",\"position\":[-0.", "\"radius\":0.25,\"length\":",
+      // Lines: body, place and axes in it, half sizes, place and axes at rest.
+      "\"beams\":[\n{\"name\":\"rod\",\"shape\":1,\"round\":false,\"stations\":[[-1,0,0,0,1,0,0,0,"
+      "0.25,0.125,0,0,0,1,0,0,0],\n"
+      "[0,0,0,0,1,0,0,0,0.25,0.125,2,0,0,1,0,0,0],\n[1,",
+      "{\"name\":\"pin\",\"shape\":4,\"round\":true,\"stations\":[[-1,0,0,0,"};
   for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; ++i)
     if (!strstr(json, pieces[i])) fail_msg("not drawn: %s\n%s", pieces[i], json);
   as_scene_free(json);

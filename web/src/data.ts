@@ -40,6 +40,15 @@ export interface Frame {
   quaternion: Quaternion;
 }
 
+/** A beam: its section is drawn along its line instead of `stations.length` shapes from number `shape` on. */
+export interface Beam {
+  name: string;
+  shape: number;
+  round: boolean;
+  /** Body; place (3) and quaternion (4) of the section in it; half sizes along y and z; place and quaternion at rest in the world. */
+  stations: number[][];
+}
+
 export interface Link {
   name: string;
   kind: string;
@@ -61,6 +70,7 @@ export interface Scene {
   gravity: Vector; // m/s^2
   bodies: Body[];
   shapes: Shape[];
+  beams?: Beam[];
   frames: Frame[];
   joints: Link[];
   forces: Link[];

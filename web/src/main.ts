@@ -157,6 +157,38 @@ function showTools(session: Session, view: View) {
   });
 }
 
+/** What beams are coloured by, with its scale, and how much their deformation is magnified. */
+function showBeams(view: View) {
+  const {beams} = view;
+  if (beams.lines.length === 0) return;
+  const choice = make("select", {"aria-label": "Colour of beams", onchange: () => void beams.colour(choice.value)});
+  choice.id = "colour";
+  choice.append(make("option", {value: ""}, "nothing"), ...beams.quantities.map(({title}) => make("option", {value: title}, title)));
+  const slider = make("input", {type: "range", min: "0", max: "3", step: "0.05", value: "0", "aria-label": "Magnified deformation", oninput: () => {
+    beams.magnify = Number(slider.value) === 0 ? 1 : Number((10 ** Number(slider.value)).toPrecision(2));
+    view.update();
+    show();
+  }});
+  slider.id = "magnify";
+  byId("layers").append(make("label", {className: "wide"}, "beams ", choice), make("label", {className: "wide"}, "deformation ", slider));
+  const show = () => {
+    const {quantity, range, scale} = beams;
+    const texts = [...(quantity ? [quantity.title] : []), ...(beams.magnify === 1 ? [] : [`deformation × ${format(beams.magnify, 2)}`])];
+    byId("legend").hidden = texts.length === 0;
+    byId("legend-name").textContent = texts.join(", ");
+    byId("legend-low").textContent = quantity ? format(range[0], 3) : "";
+    byId("legend-high").textContent = quantity ? withUnit(Number(range[1].toPrecision(3)), quantity.unit) : "";
+    byId("legend-bar").hidden = !quantity;
+    byId("legend-bar").style.background = scale.length > 1 ? `linear-gradient(to right, ${scale.map((color) => `#${color.getHexString()}`).join(", ")})` : "";
+  };
+  beams.onLoad = () => {
+    view.update();
+    show();
+  };
+  choice.value = beams.quantities[0]?.title ?? "";
+  void beams.colour(choice.value);
+}
+
 /** Which way the axes point, in a corner. */
 function showAxes(view: View) {
   const space = "http://www.w3.org/2000/svg";
@@ -224,6 +256,7 @@ async function start() {
   const inspector = new Inspector(session, view, (channels) => plots.extend(channels));
   if (view) {
     showTools(session, view);
+    showBeams(view);
     showAxes(view);
     firstTraces(session, view);
     view.onPick = (body) => inspector.select("bodies", body ?? -1);
@@ -252,6 +285,12 @@ function expose(session: Session, view: View | null, inspector: Inspector, plots
     get checks() { return checks.map((plot) => plot.shown); },
     get animated() { return view !== null; },
     get held() { return session.data.raw.scene.joints.filter((joint) => session.data.holds(joint, session.time)).map((joint) => joint.name); },
+    /** What beams are coloured by, and where a station is drawn in which colour. */
+    get colours() {
+      const {quantity, range, magnify} = view!.beams;
+      return {quantity: quantity?.title ?? null, unit: quantity?.unit ?? null, range, magnify};
+    },
+    station: (name: string, station: number) => view?.beamAt(name, station) ?? null,
     arrows: (kind: "forces" | "reactions") => view?.arrowsOf(kind) ?? [],
     position: (name: string) => {
       const index = session.data.raw.scene.bodies.findIndex((body) => body.name === name);

@@ -18,6 +18,7 @@ export interface Primitive {
 }
 
 const PALETTE = ["#5f83ad", "#cf9150", "#6d9f7d", "#a8738f", "#c5ad57", "#6aa2b8", "#8d7db5", "#b3705f"].map((hex) => new Color(hex));
+export const SELECTED = new Color("#ff7a1a");
 const GROUND = new Color("#b3b6b9");
 
 export const vector = (v: Vector) => new Vector3(...v);
@@ -179,12 +180,13 @@ export function armsOf(scene: Scene): Vector[][] {
   return arms;
 }
 
-export async function primitives(data: Data): Promise<Primitive[]> {
+/** Of all shapes but those that are left out, and of bodies without shapes. */
+export async function primitives(data: Data, leftOut: Set<number>): Promise<Primitive[]> {
   const {scene} = data.raw;
   const thin = symbolSize(scene);
   const shaped = new Set(scene.shapes.map((shape) => shape.body));
   const arms = armsOf(scene);
-  const drawn = await Promise.all(scene.shapes.map((shape, at) => ofShape(shape, at, data)));
+  const drawn = await Promise.all(scene.shapes.map((shape, at) => (leftOut.has(at) ? null : ofShape(shape, at, data))));
   const result = drawn.filter((primitive) => primitive !== null);
   scene.bodies.forEach((_, body) => {
     if (!shaped.has(body)) result.push(...ofInertia(scene, body, thin, arms[body]));

@@ -9,7 +9,8 @@ import {
 import {OrbitControls} from "three/addons/controls/OrbitControls.js";
 import type {Data, Link, Vector} from "./data";
 import {Arrows} from "./arrows";
-import {bodyColor, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
+import {Beams} from "./beams";
+import {SELECTED, bodyColor, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
 import {across, extent, extremes, spread} from "./geometry";
 import {Grid} from "./grid";
 import {Skeleton} from "./skeleton";
@@ -29,11 +30,11 @@ interface Batch {
   parts: Primitive[];
 }
 
-const SELECTED = new Color("#ff7a1a");
 const isFinitePoint = (point: Vector3) => Number.isFinite(point.x + point.y + point.z);
 
 export class View {
   readonly arrows: Arrows;
+  readonly beams: Beams;
   readonly shown: Record<Layer, boolean>;
   onPick: (body: number | null) => void = () => undefined;
   onHover: (body: number | null) => void = () => undefined;
@@ -70,7 +71,7 @@ export class View {
   private readonly ink: MeshStandardMaterial;
 
   static async create(canvas: HTMLCanvasElement, data: Data, theme: Theme): Promise<View> {
-    return new View(canvas, data, theme, await primitives(data));
+    return new View(canvas, data, theme, await primitives(data, Beams.shapes(data.raw.scene.beams)));
   }
 
   private constructor(
@@ -98,6 +99,9 @@ export class View {
     };
     for (let i = 0; i <= count; i++) this.bodies.push(new Matrix4());
     this.addBodies(drawn);
+    this.beams = new Beams(data);
+    for (const {beam} of this.beams.lines)
+      for (const row of beam.stations) this.corners.at(row[0])!.push(new Vector3(row[1], row[2], row[3]));
     const placed = scene.forces.filter((force) => force.kind !== "torsion" && force.kind !== "other"); // the others act anywhere
     for (const link of [...scene.joints, ...placed, ...scene.frames.map((frame) => ({bodies: [frame.body], points: [frame.position]}))])
       link.points.forEach((point, i) => this.corners.at(link.bodies[i])!.push(vector(point)));
@@ -105,7 +109,7 @@ export class View {
     this.triads = this.addFrames();
     this.springs = new Springs(scene, this.symbol);
     this.arrows = new Arrows(data, scene.size);
-    this.stage.add(this.springs.group, this.arrows.group);
+    this.stage.add(this.springs.group, this.arrows.group, this.beams.group);
     this.skeleton = this.symbol < 0.003 * scene.size ? new Skeleton(scene) : null;
     if (this.skeleton) this.stage.add(this.skeleton.lines);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -340,6 +344,7 @@ export class View {
     this.springs.update(this.shown.springs, at, (link) => this.data.holds(link, t));
     this.arrows.update(t, this.shown, at);
     const frame = this.data.at(t);
+    this.beams.update(this.shown.bodies, this.bodies, frame);
     for (const trace of this.traces.values()) trace.update(this.shown.traces, frame);
     this.grid.group.visible = this.shown.grid;
     if (this.followed) this.moveAlong();
@@ -399,6 +404,14 @@ export class View {
     return this.whereIs({kind: "bodies", index: body}).toArray();
   }
 
+  /** Where a beam's station is drawn now, and the value that it is coloured by. */
+  beamAt(name: string, station: number) {
+    const line = this.beams.lines.find(({beam}) => beam.name === name);
+    if (!line) return null;
+    const value = line.values ? this.beams.value(line, station, 0, this.data.at(this.time)) : NaN;
+    return {position: line.drawn[station].x.toArray(), value};
+  }
+
   /** The arrows that are drawn now. */
   arrowsOf(kind: "forces" | "reactions") {
     return this.arrows.shown(kind, this.time, (body, local, out) => this.point(body, local, out));
@@ -431,7 +444,8 @@ export class View {
       parts.forEach((part, i) => mesh.setColorAt(i, part.body === body && body >= 0 ? part.color.clone().lerp(SELECTED, 0.75) : part.color));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
-    this.draw();
+    this.beams.selected = body;
+    this.update();
   }
 
   follow(target: Target | null) {
@@ -549,7 +563,12 @@ export class View {
     const box = this.canvas.getBoundingClientRect();
     const caster = new Raycaster();
     caster.setFromCamera(new Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2), this.camera);
-    const [hit] = caster.intersectObjects(this.batches.map((batch) => batch.mesh), false);
+    const [hit] = caster.intersectObjects([...this.batches.map((batch) => batch.mesh), ...this.beams.group.children], false);
+    const line = this.beams.lines.find(({mesh}) => mesh === hit?.object);
+    if (line) {
+      const body = line.beam.stations[line.stationOf(hit.face!.a)][0];
+      if (body >= 0) return body;
+    }
     if (hit?.instanceId !== undefined) {
       const {body} = this.batches.find((batch) => batch.mesh === hit.object)!.parts[hit.instanceId];
       if (body >= 0) return body;
