@@ -13,7 +13,7 @@ const place = folder();
 /** Runs an example, or a file of its own; gives its report and its results. */
 function simulate(machine, ...options) {
   const to = join(place, `${machine.replace(/.*\/|\.yaml$/g, "")}${options.join(" ").replace(/\W+/g, "-")}`);
-  execFileSync(command, ["run", machine.endsWith(".yaml") ? machine : join(root, "examples/machines", machine, "model.yaml"), "-o", to, "--quiet", ...options], {stdio: ["ignore", "ignore", "inherit"]});
+  execFileSync(command, ["run", machine.endsWith(".yaml") ? machine : join(root, "examples/machines", machine, "model.yaml"), "-o", to, "--quiet", "--force", ...options], {stdio: ["ignore", "ignore", "inherit"]});
   return {report: join(to, "report.html"), rows: readCsv(join(to, "results.csv")), summary: JSON.parse(readFileSync(join(to, "summary.json"), "utf8"))};
 }
 
