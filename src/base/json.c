@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 size_t asi_utf8_size(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
   if (c[0] < 0x80) return 1;
@@ -68,20 +70,13 @@ void asi_json_copy_part(FILE *out, const char *json, const char *end) {
 }
 
 void asi_json_number(FILE *out, double x) {
-  char text[32];
   if (!isfinite(x)) {
     fputs("null", out);
     return;
   }
-  if (x == floor(x) && fabs(x) < 1e15) {
-    fprintf(out, "%.0f", x);
-    return;
-  }
-  for (int digits = 1; digits <= 17; ++digits) {
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
-  }
-  fputs(text, out);
+  char text[ASI_DECIMAL] = "";
+  const size_t n = asi_decimal(text, x);
+  fwrite(text, 1, n, out);
 }
 
 void asi_json_numbers(FILE *out, const double *x, int n) {

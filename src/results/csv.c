@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #include "alphastep/results.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/file.h"
 
 enum {
-  PIECE = 1 << 16, ///< bytes that are collected
-  NUMBER = 32,     ///< the most that a number and its comma take
+  PIECE = 1 << 16,          ///< bytes that are collected
+  NUMBER = ASI_DECIMAL + 1, ///< the most that a number and its comma take
 };
 
 struct as_csv {
@@ -75,28 +76,6 @@ as_status as_csv_sync(as_csv *csv, as_error *error) {
 
 as_csv_mark as_csv_marked(const as_csv *csv) {
   return (as_csv_mark){csv->digest.bytes, asi_digest_end(&csv->digest)};
-}
-
-static bool is_of_number(char c) {
-  return (c >= '0' && c <= '9') || c == '-' || c == '+' || (c >= 'a' && c <= 'z');
-}
-
-/// With a decimal point whatever the locale has; NAN without a sign, which depends on the processor.
-static size_t put_number(char *to, double x) {
-  char text[64];
-  size_t n = 0;
-  if (x == 0.0 && !signbit(x)) { // many are
-    *to = '0';
-    return 1;
-  }
-  snprintf(text, sizeof text, "%.17g", isnan(x) ? fabs(x) : x);
-  for (const char *c = text; *c; ++c) {
-    if (is_of_number(*c))
-      to[n++] = *c;
-    else if (to[n - 1] != '.')
-      to[n++] = '.';
-  }
-  return n;
 }
 
 static bool put_char(as_csv *csv, char c) {
@@ -253,10 +232,10 @@ as_status as_csv_row(double t, const double *row, int n, void *user, as_error *e
     const as_status status = as_csv_flush(csv, error);
     if (status) return status;
   }
-  csv->used += put_number(csv->text + csv->used, t);
+  csv->used += asi_decimal(csv->text + csv->used, t);
   for (int i = 0; i < n; ++i) {
     csv->text[csv->used++] = ',';
-    csv->used += put_number(csv->text + csv->used, row[i]);
+    csv->used += asi_decimal(csv->text + csv->used, row[i]);
   }
   csv->text[csv->used++] = '\n';
   return AS_OK;

@@ -891,7 +891,7 @@ static void test_csv(void **state) {
       at = next_field(at, field);
       const double read = strtod(field, NULL);
       if (r == 7 && i < 4) {
-        static const char *const special[] = {"nan", "-inf", "-0", "4.9406564584124654e-324"};
+        static const char *const special[] = {"nan", "-inf", "-0", "5e-324"};
         assert_string_equal(field, special[i]);
       } else {
         assert_memory_equal(&read, &x, sizeof x);
