@@ -8,6 +8,7 @@
 #include "alphastep/check.h"
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
+#include "alphastep/flexible.h"
 #include "alphastep/folder.h"
 #include "alphastep/id.h"
 #include "alphastep/integrator.h"
