@@ -3,6 +3,7 @@
 #define ALPHASTEP_IO_H
 
 #include "alphastep/file.h"
+#include "alphastep/flexible_file.h"
 #include "alphastep/plot.h"
 #include "alphastep/report.h"
 #include "alphastep/results.h"

@@ -9,83 +9,16 @@
 #include <cmocka.h>
 
 #include "alphastep/alphastep.h"
+#include "flexible_sample.h"
 
-enum { N = 7, POINTS = 3 };
-
-/// A body with two nodes, one mode and three points, whose numbers mean nothing.
-typedef struct sample {
-  const char *names[2];
-  double positions[2][3];
-  bool rotations[2];
-  double P[3 * N], A0[9], A[9 * N], H0[3 * N], H[3 * N * N], J0[9], J1[9 * N], J2[9 * N * N];
-  double M[N * N], K[N * N], C[N * N];
-  long ids[POINTS];
-  double points[POINTS][3], shapes[POINTS * 3 * N], stress[6 * N];
-  int triangles[1][3];
-  as_flexible_data data;
-} sample;
-
-static void fill(double *x, size_t n, double from) {
-  for (size_t i = 0; i < n; ++i) x[i] = from + 0.125 * (double)i;
-}
-
-static void begin(sample *s) {
-  memset(s, 0, sizeof *s);
-  s->names[0] = "big";
-  s->names[1] = "small";
-  s->positions[1][0] = 0.2;
-  s->rotations[0] = s->rotations[1] = true;
-  double *const arrays[] = {s->P, s->A0, s->A, s->H0, s->H, s->J1, s->J2};
-  const size_t sizes[] = {3 * N, 9, 9 * N, 3 * N, 3 * N * N, 9 * N, 9 * N * N};
-  for (size_t i = 0; i < 7; ++i) fill(arrays[i], sizes[i], (double)i);
-  for (int i = 0; i < 3; ++i) s->J0[4 * i] = 1.0;
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      s->M[i * N + j] = i == j ? 2.0 : 0.1;
-      s->K[i * N + j] = i == j ? 20.0 : -0.1;
-      s->C[i * N + j] = i == j ? 0.2 : 0.0;
-    }
-  for (int i = 0; i < POINTS; ++i) s->ids[i] = 10 * i + 1;
-  fill(s->shapes, POINTS * 3 * N, 0.5);
-  fill(s->stress, 6 * N, 1e9);
-  for (int c = 0; c < 3; ++c) s->triangles[0][c] = c;
-  s->data = (as_flexible_data){
-      .interface_count = 2,
-      .interface_names = s->names,
-      .interface_positions = (const double(*)[3])s->positions,
-      .interface_rotations = s->rotations,
-      .mode_count = 1,
-      .coordinate_count = N,
-      .mass = 1.5,
-      .P = s->P,
-      .A0 = s->A0,
-      .A = s->A,
-      .H0 = s->H0,
-      .H = s->H,
-      .J0 = s->J0,
-      .J1 = s->J1,
-      .J2 = s->J2,
-      .M = s->M,
-      .K = s->K,
-      .C = s->C,
-      .mesh_count = POINTS,
-      .mesh_ids = s->ids,
-      .mesh_positions = (const double(*)[3])s->points,
-      .mesh_shapes = s->shapes,
-      .triangle_count = 1,
-      .triangles = (const int(*)[3])s->triangles,
-      .stress_count = 1,
-      .stress_ids = s->ids,
-      .stress_matrices = s->stress,
-  };
-}
+enum { N = FLEXIBLE_SAMPLE_N, POINTS = FLEXIBLE_SAMPLE_POINTS };
 
 static void a_copy_is_the_same(void **state) {
   (void)state;
-  sample *s = malloc(sizeof *s);
+  flexible_sample *s = malloc(sizeof *s);
   as_flexible_data *copy = NULL;
   as_error error;
-  begin(s);
+  flexible_sample_begin(s);
   assert_int_equal(as_flexible_copy(&s->data, &copy, &error), AS_OK);
   assert_string_equal(copy->interface_names[1], "small");
   assert_ptr_not_equal(copy->interface_names[1], s->names[1]);
@@ -105,7 +38,7 @@ static void a_copy_is_the_same(void **state) {
   free(s);
 }
 
-static void spoil(sample *s, int fault) {
+static void spoil(flexible_sample *s, int fault) {
   switch (fault) {
   case 0: s->data.interface_count = 0; break;
   case 1: s->names[1] = "big"; break;
@@ -134,11 +67,11 @@ static void spoil(sample *s, int fault) {
 
 static void what_does_not_fit_is_refused(void **state) {
   (void)state;
-  sample *s = malloc(sizeof *s);
+  flexible_sample *s = malloc(sizeof *s);
   for (int fault = 0; fault <= 21; ++fault) {
     as_flexible_data *copy = &s->data;
     as_error error = {0};
-    begin(s);
+    flexible_sample_begin(s);
     assert_int_equal(as_flexible_check(&s->data, &error), AS_OK);
     spoil(s, fault);
     if (as_flexible_copy(&s->data, &copy, &error) != AS_ERR_ARGUMENT)
