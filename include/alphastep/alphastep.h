@@ -9,6 +9,7 @@
 #include "alphastep/coefficients.h"
 #include "alphastep/element.h"
 #include "alphastep/flexible.h"
+#include "alphastep/flexible_body.h"
 #include "alphastep/folder.h"
 #include "alphastep/id.h"
 #include "alphastep/integrator.h"

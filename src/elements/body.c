@@ -74,6 +74,10 @@ void asi_body_motion(const asi_body *body, const double *q, const double *v, as_
     asi_node_motion(body->node, q, v, out);
     return;
   }
+  if (body->view) {
+    asi_view_motion(body->view, q, v, out);
+    return;
+  }
   const bool rigid = body->n == 6;
   q += body->q;
   asi_copy(q, out->x);

@@ -4,6 +4,7 @@
 
 #include "alphastep/model.h"
 #include "elements/node.h"
+#include "elements/view.h"
 
 typedef struct asi_body {
   double mass;
@@ -15,10 +16,16 @@ typedef struct asi_body {
   bool principal;       ///< J is diagonal
   double com[3];        ///< centre of mass in the frame that the user gave
   const asi_node *node; ///< NULL, or what it is a node of: then mass and J are zero
+  const asi_view *view; ///< NULL, or likewise a node of a flexible body, but its frame
+  bool flexible;        ///< the frame of a flexible body, whose equations stand there
 } asi_body;
+
+/// Whether its inertia and its numbers stand elsewhere: in a superelement or a flexible body.
+static inline bool asi_body_is_node(const asi_body *body) { return body->node || body->view; }
 
 /// Where a column of the body stands in v; -1: it cannot be moved that way. Only for k < n.
 static inline int asi_body_place_of(const asi_body *body, int k) {
+  if (body->view) return body->view->z_v + k;
   return body->node ? body->node->at[k] : body->v + k;
 }
 

@@ -9,6 +9,7 @@
 
 #include "elements/vector.h"
 #include "model/blocks.h"
+#include "model/flexibles.h"
 #include "model/inertia.h"
 #include "model/look.h"
 #include "model/model.h"
@@ -95,7 +96,7 @@ static bool wants_bodies(const asi_body_output *out) { return out->force || out-
 static void evaluate_body(const as_model *m, const as_point *at, int number,
                           const as_body_motion *motion, const asi_body_output *out) {
   const asi_body *body = &m->body[number];
-  if (body->node) return;
+  if (asi_body_is_node(body) || body->flexible) return;
   // The motion has just been written: processors wait if it is read again at once.
   const double *omega = at->v ? at->v + body->v + 3 : motion->omega;
   asi_body_evaluate(body, &m->body_place[number], motion, omega, m->gravity, out);
@@ -182,7 +183,7 @@ static void plan_blocks(const as_model *m, const asi_scatter_map *shape, asi_loc
     if (goes_out)
       p->addition[p->n_additions++] = (addition){
           .block = k, .subtracts = subtracts, .from = from, .to = to->blocks[block].value};
-    if (subtracts || (goes_out && !shape->node && !shape->theirs)) continue;
+    if (subtracts || (goes_out && !shape->node && !shape->view && !shape->theirs)) continue;
     p->cleared[p->n_cleared].matrix = from;
     p->cleared[p->n_cleared++].size = shape->bytes[k];
   }
@@ -204,7 +205,8 @@ static void make_plan(const as_model *m, int number, unsigned wanted, asi_local 
   const asi_scatter_map *shape = &m->shape[number];
   p->shape = number;
   p->wanted = wanted & shape->offers;
-  if (p->wanted && (shape->se3 || shape->node)) p->wanted = asi_se3_needs(shape, p->wanted);
+  if (p->wanted && (shape->se3 || shape->node || shape->view))
+    p->wanted = asi_se3_needs(shape, p->wanted);
   p->out = (as_element_output){
       .force = p->wanted & ASI_WANT_FORCE ? local->force : NULL,
       .f_q = p->wanted & ASI_WANT_F_Q ? local->f_q : NULL,
@@ -224,12 +226,13 @@ static void make_plan(const as_model *m, int number, unsigned wanted, asi_local 
   plan_blocks(m, shape, local, to, p);
 }
 
-static void scatter_force(const as_model *m, const asi_placed *e, const double *from,
-                          double *force) {
-  for (int b = 0; b < e->e.n_bodies; ++b) {
+static void scatter_force(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
+                          const double *from, double *force) {
+  for (int b = 0; b < shape->n_bodies; ++b) {
     if (e->e.body[b] < 0) continue;
     const asi_body *body = &m->body[e->e.body[b]];
-    for (int k = 0; k < body->n && !body->node; ++k) force[body->v + k] += from[6 * b + k];
+    const int first = body->view ? body->view->z_v : body->v;
+    for (int k = 0; k < body->n && !body->node; ++k) force[first + k] += from[6 * b + k];
     for (int k = 0; k < body->n && body->node; ++k)
       if (body->node->at[k] >= 0) force[body->node->at[k]] += from[6 * b + k];
   }
@@ -296,7 +299,7 @@ static void subtract_entries(const as_model *m, const asi_scatter_map *shape, co
 static void scatter(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
                     const plan *p, const target *to) {
   if (p->out.force) {
-    if (to->force) scatter_force(m, e, p->out.force, to->force);
+    if (to->force) scatter_force(m, shape, e, p->out.force, to->force);
     memset(p->out.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
   }
   for (int k = 0; k < p->n_values; ++k) {
@@ -373,6 +376,8 @@ static int evaluate_element(walk *w, const asi_placed *e) {
   asi_element_point(w->at, e, &w->in);
   const int code = e->e.type->evaluate(&w->in, &p->out, e->data);
   if (code) return code;
+  if (shape->view)
+    asi_view_transform(m, shape, e, &w->in, w->at->q, w->at->v, p->wanted, &w->local);
   if (shape->se3) asi_se3_transform(shape, &w->in, p->wanted, &w->local);
   if (shape->node)
     asi_node_transform(m, shape, e, &w->in, w->at->q, w->at->v, p->wanted, &w->local);
@@ -438,7 +443,9 @@ static int evaluate_elements(const as_model *m, const as_point *at, const target
 static int evaluate(const as_model *m, const as_point *at, const target *to) {
   const asi_body_output bodies = body_output(to);
   evaluate_untouched(m, at, &bodies);
-  const int code = to->force ? asi_superelements_force(m, at, to->force) : AS_DONE;
+  int code = to->force ? asi_superelements_force(m, at, to->force) : AS_DONE;
+  if (code == AS_DONE && m->n_flexibles > 0)
+    code = asi_flexibles_evaluate(m, at, to->force, to->block_set, to->blocks);
   if (code) return code;
   if (to->block_set) asi_superelements_blocks(m, to->block_set, to->blocks);
   const int failed = evaluate_elements(m, at, to);
@@ -542,6 +549,7 @@ static int output(const as_point *at, double *out, void *user) {
 
 static int mass_of_all(const as_point *at, as_matrix *out, void *user) {
   mass(at, out, user);
+  asi_flexibles_mass(user, at, out->value);
   return asi_inertia_mass(user, at, out->value);
 }
 
@@ -549,6 +557,7 @@ static int evaluate_with_mass(const as_point *at, const as_evaluation *out, void
   const as_model *m = user;
   const int code = m->blocks ? evaluate_with_blocks(at, out, user) : evaluate_wanted(at, out, user);
   if (code || !(out->block_set & AS_BLOCK_BIT(AS_BLOCK_MA_Q))) return code;
+  asi_flexibles_mass_rate(m, at, out->blocks[AS_BLOCK_MA_Q].value);
   return asi_inertia_blocks(m, at, out->blocks[AS_BLOCK_MA_Q].value);
 }
 
@@ -576,7 +585,7 @@ void asi_model_callbacks(as_problem_def *def, const as_model *m) {
     def->evaluate = evaluate_with_blocks;
     def->force_change = force_change;
   }
-  if (m->n_massive > 0) {
+  if (m->n_massive + m->n_flexibles > 0) {
     def->mass = mass_of_all;
     def->jacobian = jacobian_with_mass;
     def->evaluate = evaluate_with_mass;

@@ -39,7 +39,7 @@ static void find_acceleration(const as_model *m, const as_point *at, int body,
   *out = (asi_body_acceleration){{0}, {0}};
   if (body < 0 || at->vdot == NULL) return;
   const asi_body *b = &m->body[body];
-  if (b->node) return; // those are not read
+  if (asi_body_is_node(b)) return; // those are not read
   const double *v = at->v + b->v, *vdot = at->vdot + b->v;
   if (b->n == 6) asi_copy(vdot + 3, out->alpha);
   if (!b->se3) {
@@ -140,6 +140,8 @@ static void find_rows(const look *x, const asi_row_place *row, const double *by_
     }
   }
   const unsigned wanted = ASI_WANT_K_Q | ASI_WANT_K_V;
+  if (row->shape.view)
+    asi_view_transform(x->m, &row->shape, x->e, &x->in, x->at->q, x->at->v, wanted, &r->local);
   if (row->shape.se3) asi_se3_transform(&row->shape, &x->in, wanted, &r->local);
   if (row->shape.node)
     asi_node_transform(x->m, &row->shape, x->e, &x->in, x->at->q, x->at->v, wanted, &r->local);
@@ -254,13 +256,15 @@ static int evaluate_reader(const as_model *m, const as_point *at, const asi_read
   asi_element_point(at, e, &in);
   const int code = asi_reader_by_slots(e, &in, slot, reader->n, by);
   if (code) return blame(code, reader->element);
-  for (int i = 0; i < reader->n; ++i, position += ASI_PAIR) {
-    memset(local.force, 0, 6 * (size_t)shape->n_bodies * sizeof(double));
+  const int n = asi_reader_columns(shape);
+  for (int i = 0; i < reader->n; ++i, position += n) {
+    memset(local.force, 0, (size_t)n * sizeof(double));
     memcpy(local.force, by + ASI_PAIR * i, ASI_PAIR * sizeof(double));
+    if (shape->view) asi_view_transform(m, shape, e, &in, at->q, at->v, ASI_WANT_FORCE, &local);
     if (shape->se3) asi_se3_transform(shape, &in, ASI_WANT_FORCE, &local);
     if (shape->node) asi_node_transform(m, shape, e, &in, at->q, at->v, ASI_WANT_FORCE, &local);
     add_list(out, slot[i] >= ASI_SLOT_OUTPUT ? AS_BLOCK_F_Y : AS_BLOCK_F_X, position, local.force,
-             ASI_PAIR);
+             n);
   }
   return AS_DONE;
 }

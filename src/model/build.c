@@ -7,6 +7,7 @@
 #include "elements/vector.h"
 #include "model/blocks.h"
 #include "model/build.h"
+#include "model/flexibles.h"
 #include "model/inertia.h"
 #include "model/superelements.h"
 
@@ -74,6 +75,10 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
     return asi_fail_memory(error);
   if (b->n_parameters > 0) memcpy(m->u0, b->parameter, (size_t)b->n_parameters * sizeof *m->u0);
   const as_status status = copy_curves(m, b, error);
+  if (status == AS_OK &&
+      !asi_flexibles_copy(b->flexible, b->n_flexibles, &m->flexible, &m->n_flexibles))
+    return asi_fail_memory(error);
+  asi_flexibles_set_curves(m);
   return status ? status : asi_superelements_copy(m, b, error);
 }
 
@@ -82,12 +87,16 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
     asi_body *body = &m->body[i];
     *body = b->body[i].body;
     if (b->body[i].is_node) continue;
+    const int flexible = b->body[i].flexible - 1;
+    body->flexible = flexible >= 0 && b->flexible[flexible].body == i;
+    if (flexible >= 0 && !body->flexible) continue;
     body->q = m->nq;
     body->v = m->n;
     m->nq += body->n == 6 ? 7 : 3;
     m->n += body->n;
   }
-  const as_status status = asi_superelements_number(m, b, error);
+  as_status status = asi_superelements_number(m, b, error);
+  if (status == AS_OK) status = asi_flexibles_number(m, b, error);
   if (status) return status;
   m->q0 = asi_calloc((size_t)m->nq, sizeof(double));
   m->v0 = asi_calloc((size_t)m->n, sizeof(double));
@@ -95,7 +104,7 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
   for (int i = 0; i < b->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
     const asi_body_start *start = &b->body[i];
-    if (body->node) continue;
+    if (asi_body_is_node(body)) continue;
     asi_copy(start->at.x, m->q0 + body->q);
     if (body->se3)
       asi_rotate_back(start->at.R, start->at.v, m->v0 + body->v);
@@ -106,6 +115,7 @@ static as_status number_bodies(as_model *m, const as_builder *b, as_error *error
     asi_copy(start->at.omega, m->v0 + body->v + 3);
   }
   asi_superelements_start(m);
+  asi_flexibles_start(m);
   m->initial = (as_initial){.q = m->q0, .v = m->v0, .u = m->u0};
   return asi_model_note_given(m, b, error);
 }
@@ -115,7 +125,6 @@ static as_status number_rows(as_model *m, const as_builder *b, as_error *error) 
     asi_placed *p = &m->element[i];
     p->e = b->element[i];
     p->data = m->data + p->e.data;
-    if (p->e.n_bodies > m->most_bodies) m->most_bodies = p->e.n_bodies;
     p->row = m->n_lambda;
     p->velocity_row = m->n_psi;
     m->n_lambda += p->e.n_rows;
@@ -151,6 +160,7 @@ static as_status place_all(as_model *m, const as_builder *b, as_error *error) {
   if (status == AS_OK) status = asi_superelements_place(m, &f_q, &f_v, error);
   if (status == AS_OK) status = asi_build_find_mass(m, &mass, error);
   if (status == AS_OK) status = asi_inertia_place(m, b, &mass, &mass_q, error);
+  if (status == AS_OK) status = asi_flexibles_place(m, pattern, &mass, &mass_q, error);
   if (status == AS_OK) status = asi_build_problem(m, pattern, &mass, &mass_q, error);
   for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k) asi_pattern_free(&pattern[k]);
   asi_pattern_free(&mass);
@@ -199,6 +209,8 @@ void as_model_destroy(as_model *m) {
   for (int i = 0; i < m->n_superelements; ++i) asi_superelement_free(&m->superelement[i]);
   free(m->superelement);
   free(m->node);
+  asi_flexibles_free(m->flexible, m->n_flexibles);
+  free(m->view);
   free(m->shape);
   free(m->body);
   free(m->body_place);

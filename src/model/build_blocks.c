@@ -548,7 +548,7 @@ static int column_of(const as_model *m, const asi_placed *e, int k) {
 
 static void visit_columns(walk *w, const asi_row_place *row, as_block block, bool there) {
   const asi_placed *e = &w->m->element[row->element];
-  for (int k = 0; k < 6 * e->e.n_bodies; ++k)
+  for (int k = 0; k < 6 * row->shape.n_bodies; ++k)
     visit(w, block_of(row->kind, block), there ? row->row : -1, column_of(w->m, e, k));
 }
 
@@ -589,7 +589,7 @@ static void visit_linear(walk *w, const asi_linear_block *l) {
 static void visit_reader(walk *w, const asi_reader_place *reader, const int *slot) {
   const asi_placed *e = &w->m->element[reader->element];
   for (int i = 0; i < reader->n; ++i)
-    for (int k = 0; k < ASI_PAIR; ++k) {
+    for (int k = 0; k < asi_reader_columns(&w->m->shape[e->shape]); ++k) {
       const bool y = slot[i] >= ASI_SLOT_OUTPUT;
       visit(w, y ? AS_BLOCK_F_Y : AS_BLOCK_F_X, column_of(w->m, e, k),
             slot[i] - (y ? ASI_SLOT_OUTPUT : ASI_SLOT_STATE));

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "model/build.h"
+#include "model/flexibles.h"
 #include "model/superelements.h"
 
 /// The number in v of a row or column of an element's matrix.
@@ -70,6 +71,8 @@ as_status asi_build_find_patterns(const as_model *m, asi_pattern pattern[ASI_LOC
   }
   record_bodies(m, &record[ASI_F_Q], &record[ASI_F_V]);
   asi_superelements_record(m, &record[ASI_F_Q], &record[ASI_F_V]);
+  asi_flexibles_record(m, 3, &record[ASI_F_Q]);
+  asi_flexibles_record(m, 3, &record[ASI_F_V]);
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
     const asi_scatter_map *shape = &m->shape[p->shape];
@@ -135,11 +138,12 @@ as_status asi_build_place_elements(as_model *m, const asi_pattern pattern[ASI_LO
 
 /// Whether an element is a ball joint between rigid bodies on the same space, or the ground; *se3: on SE(3).
 static bool is_ball(const as_model *m, const asi_placed *p, bool *se3) {
-  bool is[ASI_ROLE_NODE_POINT + 1] = {false};
+  bool is[ASI_ROLE_VIEW + 1] = {false};
   for (int k = 0; k < p->e.n_bodies; ++k) is[m->shape[p->shape].role[k]] = true;
   *se3 = is[ASI_ROLE_SE3];
   return !m->general && asi_is_ball(p->e.type, p->data) && !is[ASI_ROLE_POINT] &&
-         !is[ASI_ROLE_NODE] && !is[ASI_ROLE_NODE_POINT] && !(*se3 && is[ASI_ROLE_R3SO3]);
+         !is[ASI_ROLE_NODE] && !is[ASI_ROLE_NODE_POINT] && !is[ASI_ROLE_VIEW] &&
+         !(*se3 && is[ASI_ROLE_R3SO3]);
 }
 
 as_status asi_build_place_balls(as_model *m, as_error *error) {
@@ -172,7 +176,7 @@ as_status asi_build_find_mass(as_model *m, asi_pattern *pattern, as_error *error
   int count = 0;
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
-    for (int j = 0; j < body->n && !body->node; ++j) {
+    for (int j = 0; j < body->n && !asi_body_is_node(body); ++j) {
       for (int k = j < 3 ? j : 3; k < (j < 3 ? j + 1 : 6); ++k) {
         const double x = j < 3 ? body->mass : body->J[3 * (k - 3) + j - 3];
         if (x == 0.0 && k != j) continue;

@@ -6,6 +6,7 @@
 #include "elements/vector.h"
 #include "model/blocks.h"
 #include "model/build.h"
+#include "model/flexibles.h"
 #include "model/superelements.h"
 
 /// An element with rows and the bodies it joins, for numbering joints by what they join.
@@ -41,12 +42,12 @@ static as_status group_joints(const as_model *m, int *joint, as_error *error) {
   return AS_OK;
 }
 
-/// Runs of bodies on the same space, then superelements; `parts` has room for one per body and superelement.
+/// Runs of bodies on the same space, then superelements, then flexible bodies; `parts` has room for one of each.
 static int list_parts(const as_model *m, as_space_part *parts) {
   int n = 0;
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
-    if (body->node) continue;
+    if (asi_body_is_node(body)) continue;
     const as_space_kind kind = body->n < 6 ? AS_SPACE_RN
                                : body->se3 ? AS_SPACE_SE3
                                            : AS_SPACE_R3SO3;
@@ -58,6 +59,9 @@ static int list_parts(const as_model *m, as_space_part *parts) {
   }
   for (int i = 0; i < m->n_superelements; ++i)
     parts[n++] = (as_space_part){AS_SPACE_RN, m->superelement[i].n};
+  for (int i = 0; i < m->n_flexibles; ++i)
+    if (m->flexible[i].data->coordinate_count > 0)
+      parts[n++] = (as_space_part){AS_SPACE_RN, m->flexible[i].data->coordinate_count};
   return n;
 }
 
@@ -67,7 +71,7 @@ static double length_of_bodies(const as_model *m) {
   double gyration = 0.0, apart = 0.0;
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
-    if (body->node) continue;
+    if (asi_body_is_node(body)) continue;
     for (int k = 0; k < 3 && body->n == 6 && body->mass > 0.0; ++k)
       gyration = fmax(gyration, sqrt(fabs(body->J[4 * k]) / body->mass));
     apart = fmax(apart, asi_norm(m->q0 + body->q));
@@ -111,8 +115,8 @@ static void set_block(as_problem_def *def, as_block block, const asi_pattern *pa
 as_status asi_build_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLOCKS],
                             const asi_pattern *mass, const asi_pattern *mass_q, as_error *error) {
   as_problem_def def = as_default_problem_def();
-  as_space_part *parts =
-      asi_calloc((size_t)m->n_bodies + (size_t)m->n_superelements, sizeof *parts);
+  as_space_part *parts = asi_calloc(
+      (size_t)m->n_bodies + (size_t)m->n_superelements + (size_t)m->n_flexibles, sizeof *parts);
   int *body = asi_calloc((size_t)m->n, sizeof(int));
   int *joint = asi_calloc((size_t)m->n_lambda, sizeof(int));
   double *typical = asi_calloc((size_t)m->n, sizeof(double));
@@ -128,7 +132,7 @@ as_status asi_build_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLO
     const double length = typical_length(m, &far);
     int n_groups = 0;
     for (int i = 0; i < m->n_bodies; ++i) {
-      if (m->body[i].node) continue;
+      if (asi_body_is_node(&m->body[i])) continue;
       vector[m->body[i].v] = m->body[i].n == 3;
       for (int k = 0; k < m->body[i].n; ++k) {
         body[m->body[i].v + k] = n_groups;
@@ -136,13 +140,14 @@ as_status asi_build_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLO
       }
       ++n_groups;
     }
+    asi_flexibles_groups(m, length, body, typical);
     asi_superelements_groups(m, n_groups, length, body, typical);
     def.parts = parts;
     def.n_parts = list_parts(m, parts);
     def.n_lambda = m->n_lambda;
     def.n_psi = m->n_psi;
     def.force_kind = m->general ? AS_FORCE_GENERAL : AS_FORCE_ADDITIVE;
-    def.mass_constant = m->n_massive == 0;
+    def.mass_constant = m->n_massive + m->n_flexibles == 0;
     def.scleronomic = true;
     for (int i = 0; i < m->n_elements; ++i)
       if (m->element[i].e.rheonomic) def.scleronomic = false;
@@ -152,7 +157,7 @@ as_status asi_build_problem(as_model *m, const asi_pattern pattern[ASI_LOCAL_BLO
     def.next_time = asi_model_next_time(m);
     def.autonomous = asi_model_is_autonomous(m);
     set_block(&def, AS_BLOCK_M, mass);
-    if (m->n_massive > 0) set_block(&def, AS_BLOCK_MA_Q, mass_q);
+    if (!def.mass_constant) set_block(&def, AS_BLOCK_MA_Q, mass_q);
     for (int k = 0; k < ASI_LOCAL_BLOCKS; ++k)
       if (asi_pattern_of(k) == k)
         set_block(&def, asi_global_block((asi_local_block)k), &pattern[k]);

@@ -14,6 +14,7 @@ static bool has_world_axes(const asi_node *node) {
 static asi_body_role role_of(const as_model *m, int body) {
   if (body < 0) return ASI_ROLE_GROUND;
   const asi_node *node = m->body[body].node;
+  if (m->body[body].view) return ASI_ROLE_VIEW;
   if (node && (m->body[body].n == 6 || !has_world_axes(node))) return ASI_ROLE_NODE;
   if (node) return ASI_ROLE_NODE_POINT;
   if (m->body[body].n < 6) return ASI_ROLE_POINT;
@@ -59,6 +60,29 @@ static void note_blocks(asi_scatter_map *shape, const asi_element_flags *f) {
       shape->f_q_block[i][j] = any_in(f->f_q, columns, 3 * i, 3, 3 * j);
       shape->f_v_block[i][j] = any_in(f->f_v, columns, 3 * i, 3, 3 * j);
     }
+}
+
+/// Puts frames of nodes of flexible bodies behind the element's bodies, if they are not among these.
+static as_status add_frames(const as_model *m, asi_placed *p, asi_scatter_map *shape,
+                            as_error *error) {
+  shape->n_bodies = p->e.n_bodies;
+  for (int k = 0; k < p->e.n_bodies; ++k) {
+    shape->frame[k] = -1;
+    const asi_view *view = p->e.body[k] >= 0 ? m->body[p->e.body[k]].view : NULL;
+    if (view == NULL) continue;
+    int slot = 0;
+    while (slot < shape->n_bodies && p->e.body[slot] != view->body) ++slot;
+    if (slot == AS_ELEMENT_BODIES)
+      return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                      "A joint or force on \"%s\" has too many bodies: nodes of flexible bodies "
+                      "count with their frames, and there may be %d.",
+                      asi_names_get(&m->names[ASI_SORT_BODY], p->e.body[k]),
+                      (int)AS_ELEMENT_BODIES);
+    p->e.body[slot] = view->body;
+    shape->frame[k] = (signed char)slot;
+    if (slot == shape->n_bodies) ++shape->n_bodies;
+  }
+  return AS_OK;
 }
 
 /// What asi_se3_transform() does to the patterns.
@@ -201,7 +225,7 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_scatter_m
   asi_scatter_map *shape = &m->shape[m->n_shapes++];
   *shape = *wanted;
   asi_element_flags flags = b->pattern[shape->pattern];
-  shape->n_bodies = flags.n_bodies;
+  if (shape->n_bodies > m->most_bodies) m->most_bodies = shape->n_bodies;
   shape->n_rows = flags.n_rows;
   shape->n_velocity_rows = flags.n_velocity_rows;
   shape->n_read = flags.n_read;
@@ -210,7 +234,9 @@ static as_status add_shape(as_model *m, const as_builder *b, const asi_scatter_m
   for (int i = 0; i < shape->n_bodies; ++i) {
     shape->se3 = shape->se3 || shape->role[i] == ASI_ROLE_SE3;
     shape->node = shape->node || shape->role[i] == ASI_ROLE_NODE;
+    shape->view = shape->view || shape->role[i] == ASI_ROLE_VIEW;
   }
+  if (shape->view) asi_view_spread_flags(shape, flags.n_bodies, &flags);
   note_blocks(shape, &flags);
   spread_flags(shape, &flags);
   asi_node_spread(shape, &flags);
@@ -243,13 +269,16 @@ as_status asi_build_find_shapes(as_model *m, const as_builder *b, as_error *erro
   for (int i = 0; i < m->n_elements; ++i) {
     asi_placed *p = &m->element[i];
     asi_scatter_map wanted = {.pattern = p->e.pattern};
-    for (int k = 0; k < p->e.n_bodies; ++k) {
+    const as_status added = add_frames(m, p, &wanted, error);
+    if (added) return added;
+    for (int k = 0; k < wanted.n_bodies; ++k) {
       wanted.role[k] = role_of(m, p->e.body[k]);
       wanted.freedom[k] = freedom_of(m, p->e.body[k]);
     }
     int s = 0;
     while (s < m->n_shapes &&
-           (m->shape[s].pattern != wanted.pattern ||
+           (m->shape[s].pattern != wanted.pattern || m->shape[s].n_bodies != wanted.n_bodies ||
+            memcmp(m->shape[s].frame, wanted.frame, sizeof wanted.frame) != 0 ||
             memcmp(m->shape[s].role, wanted.role, sizeof wanted.role) != 0 ||
             memcmp(m->shape[s].freedom, wanted.freedom, sizeof wanted.freedom) != 0))
       ++s;

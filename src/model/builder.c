@@ -36,6 +36,7 @@ void as_builder_destroy(as_builder *b) {
   for (int i = 0; i < b->n_tables; ++i) asi_curve_free(&b->table[i]);
   for (int i = 0; i < b->n_superelements; ++i) asi_superelement_free(&b->superelement[i]);
   free(b->superelement);
+  asi_flexibles_free(b->flexible, b->n_flexibles);
   free(b->body);
   free(b->frame);
   free(b->joint);
@@ -137,6 +138,8 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->room_tables = c->n_tables;
   asi_curves_set_tables(c->curve, c->n_curves, c->table);
   if (!copy_superelements(c, b)) ok = false;
+  if (!asi_flexibles_copy(b->flexible, b->n_flexibles, &c->flexible, &c->n_flexibles)) ok = false;
+  c->room_flexibles = c->n_flexibles;
   if (!asi_linear_blocks_copy(b->linear, b->n_linear, &c->linear, &c->n_linear)) ok = false;
   c->room_linear = c->n_linear;
   if (ok && c->data) return c;

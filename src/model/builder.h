@@ -7,6 +7,7 @@
 #include "control/linear.h"
 #include "control/plugin.h"
 #include "elements/body.h"
+#include "elements/flexible.h"
 #include "elements/joint.h"
 #include "elements/superelement.h"
 #include "expression/expression.h"
@@ -34,6 +35,7 @@ typedef struct asi_body_start {
   as_body_motion at;
   bool is_node; ///< of a superelement:
   int superelement, node;
+  int flexible; ///< number of its flexible body, from 1 on; 0: none
 } asi_body_start;
 
 /// A frame on a body, perhaps one that moves against it.
@@ -197,6 +199,8 @@ struct as_builder {
   bool assembled; ///< poses are those that assembly found
   asi_superelement *superelement;
   int n_superelements, room_superelements;
+  asi_flexible *flexible;
+  int n_flexibles, room_flexibles;
   double *parameter; ///< values at the start
   int n_parameters, room_parameters;
   asi_turning *turn; ///< angles that formulas read
@@ -220,6 +224,13 @@ struct as_builder {
   asi_station *station;
   int n_stations, room_stations;
 };
+
+/// Copies flexible bodies; false if memory runs out: what there is can be freed.
+bool asi_flexibles_copy(const asi_flexible *from, int n, asi_flexible **out, int *n_out);
+void asi_flexible_free(asi_flexible *f);
+void asi_flexibles_free(asi_flexible *flexible, int n);
+/// An interface node of one, from 1 on, as a body sees it. In a builder its places count from the frame's.
+asi_view asi_flexible_view(const asi_flexible *f, int node);
 
 /// Copies an array; false if memory runs out: the first *n_out are there.
 bool asi_linear_blocks_copy(const asi_linear_block *from, int n, asi_linear_block **out,

@@ -15,10 +15,16 @@
 
 static void describe_blamed(const as_model *m, int number, char *text, size_t size) {
   asi_entity_kind sort = ASI_SORT_SUPERELEMENT;
-  const int behind = number - m->n_elements - m->n_superelements; // blocks of plugins
+  const int flexible = number - m->n_elements - m->n_superelements;
+  const int behind = flexible - m->n_flexibles; // blocks of plugins
   if (behind >= 0) {
     snprintf(text, size, "block \"%.44s\"",
              asi_names_get(&m->names[ASI_SORT_BLOCK], m->blocks->linear[behind].block));
+    return;
+  }
+  if (flexible >= 0) {
+    snprintf(text, size, "flexible body \"%.44s\"",
+             asi_names_get(&m->names[ASI_SORT_FLEXIBLE], flexible));
     return;
   }
   const char *name = number < m->n_elements
@@ -80,9 +86,15 @@ void asi_model_describe(as_quantity quantity, int index, char *text, size_t size
     if (index >= m->superelement[i].v && index < m->superelement[i].v + m->superelement[i].n)
       snprintf(text, size, "superelement \"%.32s\", coordinate %d",
                asi_names_get(&m->names[ASI_SORT_SUPERELEMENT], i), index - m->superelement[i].v);
+  for (int i = 0; i < m->n_flexibles; ++i) {
+    const int coordinate = index - m->flexible[i].z_v;
+    if (coordinate >= 0 && coordinate < m->flexible[i].data->coordinate_count)
+      snprintf(text, size, "flexible body \"%.32s\", coordinate %d",
+               asi_names_get(&m->names[ASI_SORT_FLEXIBLE], i), coordinate);
+  }
   for (int i = 0; i < m->n_bodies; ++i) {
     const int component = index - m->body[i].v;
-    if (m->body[i].node || component < 0 || component >= m->body[i].n) continue;
+    if (asi_body_is_node(&m->body[i]) || component < 0 || component >= m->body[i].n) continue;
     snprintf(text, size, "body \"%.32s\", %s %c", asi_names_get(&m->names[ASI_SORT_BODY], i),
              component < 3 ? "velocity" : "rotation", "xyz"[component % 3]);
   }
@@ -201,7 +213,7 @@ void asi_model_explain(const as_point *at, int code, char *text, size_t size, vo
       if (blame_number(m, at, i, text, size)) return;
     return;
   }
-  const int behind = number - m->n_elements - m->n_superelements;
+  const int behind = number - m->n_elements - m->n_superelements - m->n_flexibles;
   if (behind >= 0) asi_plugin_block_explain(m, at, behind, text, size);
   if (behind >= 0 || blame_curve(m, at->t, text, size) || number < 0 || number >= m->n_elements)
     return;

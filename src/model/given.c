@@ -41,10 +41,13 @@ as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error
   for (int i = 0; i < b->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
     m->given[i] = b->body[i].given;
-    for (int k = 0; k < body->n && !body->node; ++k)
+    for (int k = 0; k < body->n && !asi_body_is_node(body); ++k)
       m->keep[body->v + k] = flags_of(&m->given[i], k >= 3);
   }
   for (int i = 0; i < m->n_superelements; ++i) note_superelement(m, &m->superelement[i]);
+  for (int i = 0; i < m->n_flexibles; ++i)
+    for (int k = 0; k < m->flexible[i].data->coordinate_count; ++k)
+      m->keep[m->flexible[i].z_v + k] = m->flexible[i].moving ? 0 : AS_START_FREE_VELOCITY;
   m->initial.keep = m->keep;
   return AS_OK;
 }
@@ -105,6 +108,7 @@ static void note_mechanisms(comparison *c) {
     for (int k = 0; k < i && m->body[i].node; ++k)
       if (m->body[k].node && m->body[k].v == m->body[i].v)
         c->mechanism[i] = find_root(c->mechanism, k);
+    if (m->body[i].view) c->mechanism[i] = find_root(c->mechanism, m->body[i].view->body);
   }
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_element *e = &m->element[m->joint[j].element].e;
@@ -265,7 +269,7 @@ static as_status compare_all(comparison *c, const as_start_report *report, as_er
   note_sizes(c);
   for (int level = 0; level < 2; ++level) note_blame(c, level);
   for (int i = 0; i < m->n_bodies; ++i)
-    if (!m->body[i].node) compare_body(c, i);
+    if (!asi_body_is_node(&m->body[i])) compare_body(c, i);
   for (int i = 0; i < m->n_superelements; ++i) {
     compare_superelement(c, i, AS_START_DISPLACEMENT);
     compare_superelement(c, i, AS_START_RATE);

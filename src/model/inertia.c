@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "elements/vector.h"
+#include "model/flexibles.h"
 #include "model/look.h"
 
 // ---- build ------------------------------------------------------------------------------------------
@@ -20,7 +21,7 @@ static as_status check_bodies(const as_model *m, int element, as_error *error) {
   const asi_element *e = &m->element[element].e;
   for (int k = 0; k < e->n_bodies; ++k) {
     const asi_body *body = e->body[k] >= 0 ? &m->body[e->body[k]] : NULL;
-    if (body == NULL || !(body->se3 || body->node)) continue;
+    if (body == NULL || !(body->se3 || asi_body_is_node(body))) continue;
     asi_entity_kind sort;
     const char *name = asi_element_name(m, element, &sort);
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
@@ -28,7 +29,9 @@ static as_status check_bodies(const as_model *m, int element, as_error *error) {
                     "R^3xSO(3), which is the default.",
                     asi_entity_kind_name(sort), name,
                     asi_names_get(&m->names[ASI_SORT_BODY], e->body[k]),
-                    body->node ? "a node of a superelement" : "which is on SE(3)");
+                    body->view   ? "a node of a flexible body, but its frame"
+                    : body->node ? "a node of a superelement"
+                                 : "which is on SE(3)");
   }
   return AS_OK;
 }
@@ -121,13 +124,15 @@ as_status asi_inertia_place(as_model *m, const as_builder *b, asi_pattern *mass,
                             asi_pattern *mass_q, as_error *error) {
   size_t entries = 0;
   as_status status = list_massive(m, b, &entries, error);
-  if (status || m->n_massive == 0) return status;
+  if (status || m->n_massive + m->n_flexibles == 0) return status;
   as_recorder wide = {.rows = m->n, .cols = m->n}, by_q = wide;
   for (int i = 0; i < m->n_massive; ++i) {
     const asi_element *e = &m->element[m->massive[i].element].e;
     visit_entries(m, e, b->pattern[e->pattern].M, record, &wide);
     visit_entries(m, e, b->pattern[e->pattern].Ma_q, record, &by_q);
   }
+  asi_flexibles_record(m, 0, &wide);
+  asi_flexibles_record(m, 3, &by_q);
   status = widen(m, mass, &wide, error);
   if (status == AS_OK) status = asi_recorder_pattern(&by_q, mass_q, error);
   asi_recorder_free(&wide);

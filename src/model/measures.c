@@ -75,6 +75,8 @@ static const char by_acceleration[] = "accelerations follow from the forces; a b
 /// Accelerations, which only blocks may read, of bodies that are no nodes.
 static asi_meaning check_acceleration(search *s, int body) {
   if (!s->all->of_block) return refuse(s, by_acceleration);
+  if (body >= 0 && s->b->body[body].flexible > 0)
+    return refuse(s, "that is a node of a flexible body, whose accelerations have no derivatives");
   if (body >= 0 && s->b->body[body].is_node)
     return refuse(s, "that is a node of a superelement, whose accelerations have no derivatives");
   return ASI_MEANS_SLOT;

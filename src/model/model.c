@@ -84,10 +84,10 @@ const char *as_model_force_name(const as_model *m, as_force_id force) {
 }
 
 int as_model_body_q(const as_model *m, as_body_id body) {
-  return is_body(m, body) && !m->body[body.index].node ? m->body[body.index].q : -1;
+  return is_body(m, body) && !asi_body_is_node(&m->body[body.index]) ? m->body[body.index].q : -1;
 }
 int as_model_body_v(const as_model *m, as_body_id body) {
-  return is_body(m, body) && !m->body[body.index].node ? m->body[body.index].v : -1;
+  return is_body(m, body) && !asi_body_is_node(&m->body[body.index]) ? m->body[body.index].v : -1;
 }
 
 int as_model_joint_row(const as_model *m, as_joint_id joint) {

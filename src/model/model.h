@@ -33,8 +33,9 @@ typedef enum asi_body_role {
   ASI_ROLE_POINT,
   ASI_ROLE_R3SO3,
   ASI_ROLE_SE3,
-  ASI_ROLE_NODE,      ///< of a superelement, with rotations or turned axes
-  ASI_ROLE_NODE_POINT ///< another node: like a point, but its coordinates may stand anywhere in v
+  ASI_ROLE_NODE,       ///< of a superelement, with rotations or turned axes
+  ASI_ROLE_NODE_POINT, ///< another node: like a point, but its coordinates may stand anywhere in v
+  ASI_ROLE_VIEW        ///< of a flexible body: its columns are those of z
 } asi_body_role;
 
 /// Three columns of an element's matrix, `rows` rows of them, that go to successive rows of the problem's block.
@@ -48,13 +49,16 @@ typedef struct asi_strip {
 typedef struct asi_scatter_map {
   int pattern;
   asi_body_role role[AS_ELEMENT_BODIES];
-  bool force;  ///< it writes a force
-  bool se3;    ///< a body is on SE(3): local matrices have to be transformed
-  bool node;   ///< a body is a node: likewise
+  bool force; ///< it writes a force
+  bool se3;   ///< a body is on SE(3): local matrices have to be transformed
+  bool node;  ///< a body is a node: likewise
+  bool view;  ///< a body is a node of a flexible body: likewise
+  signed char frame[AS_ELEMENT_BODIES]; ///< of a view: which of the bodies is its frame
   bool theirs; ///< an element of the user's: it may write where it has no entries
   unsigned char freedom[AS_ELEMENT_BODIES]; ///< bit k: the body can be moved along column k
   unsigned offers;                          ///< what it has something to say to: ASI_WANT_...
-  int n_bodies, n_rows, n_velocity_rows, n_read;
+  int n_bodies; ///< of the element, and behind them frames of nodes that are not among them
+  int n_rows, n_velocity_rows, n_read;
   int count[ASI_LOCAL_BLOCKS];
   size_t bytes[ASI_LOCAL_BLOCKS];          ///< of the element's matrix
   unsigned short *local[ASI_LOCAL_BLOCKS]; ///< count numbers: row * columns + column
@@ -144,7 +148,10 @@ struct as_model {
   int n_stations;
   asi_superelement *superelement;
   int n_superelements;
-  asi_node *node;      ///< n_bodies; only of bodies that are nodes
+  asi_node *node; ///< n_bodies; only of bodies that are nodes
+  asi_flexible *flexible;
+  int n_flexibles;
+  asi_view *view;      ///< n_bodies; only of nodes of flexible bodies, but their frames
   asi_control *blocks; ///< NULL: none
 };
 
@@ -155,7 +162,7 @@ as_status asi_model_note_given(as_model *m, const as_builder *b, as_error *error
 void asi_model_callbacks(as_problem_def *def, const as_model *m);
 
 /// Callbacks return this and the number of the element that could not be evaluated, behind those of elements that of a
-/// superelement; of a fatal failure the negative.
+/// superelement, then of a flexible body; of a fatal failure the negative.
 enum { ASI_BLAMED = AS_RETRY + 1 };
 /// Names of components and of what is to blame, see as_describe_fn; and why, see as_explain_fn.
 void asi_model_describe(as_quantity quantity, int index, char *text, size_t size, void *user);
@@ -227,6 +234,13 @@ unsigned asi_se3_needs(const asi_scatter_map *shape, unsigned wanted);
 void asi_node_transform(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
                         const as_element_input *in, const double *q, const double *v,
                         unsigned wanted, asi_local *local);
+/// The same for nodes of flexible bodies, see view_local.c; before the others. It widens matrices to the columns of frames.
+void asi_view_transform(const as_model *m, const asi_scatter_map *shape, const asi_placed *e,
+                        const as_element_input *in, const double *q, const double *v,
+                        unsigned wanted, asi_local *local);
+void asi_view_spread_flags(const asi_scatter_map *shape, int n_element_bodies,
+                           asi_element_flags *f);
+
 /// What it does to patterns.
 void asi_node_spread(const asi_scatter_map *shape, asi_element_flags *f);
 

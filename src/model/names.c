@@ -12,9 +12,9 @@
 #include "base/printable.h"
 
 const char *asi_entity_kind_name(asi_entity_kind sort) {
-  static const char *const name[ASI_SORTS] = {"body",         "frame",     "joint",  "force",
-                                              "superelement", "parameter", "table",  "event",
-                                              "block",        "beam",      "station"};
+  static const char *const name[ASI_SORTS] = {
+      "body",  "frame", "joint", "force", "superelement", "parameter",
+      "table", "event", "block", "beam",  "station",      "flexible body"};
   return name[sort];
 }
 
@@ -118,10 +118,19 @@ as_status asi_names_add(asi_names *names, asi_entity_kind sort, const char *name
 
 as_status asi_names_add_part(asi_names *names, asi_entity_kind sort, const char *whole, int part,
                              as_error *error) {
-  const size_t size = strlen(whole) + 16;
+  char number[16];
+  snprintf(number, sizeof number, "%d", part);
+  return asi_names_add_member(names, sort, whole, number, error);
+}
+
+as_status asi_names_add_member(asi_names *names, asi_entity_kind sort, const char *whole,
+                               const char *part, as_error *error) {
+  const as_status checked = check_name(sort, part, error);
+  if (checked) return checked;
+  const size_t size = strlen(whole) + strlen(part) + 2;
   char *text = malloc(size);
   if (text == NULL) return asi_fail_memory(error);
-  snprintf(text, size, "%s.%d", whole, part);
+  snprintf(text, size, "%s.%s", whole, part);
   const as_status status = append(names, sort, text, error);
   free(text);
   return status;

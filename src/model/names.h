@@ -19,6 +19,7 @@ typedef enum asi_entity_kind {
   ASI_SORT_BLOCK,
   ASI_SORT_BEAM,
   ASI_SORT_STATION, ///< of a beam
+  ASI_SORT_FLEXIBLE,
   ASI_SORTS
 } asi_entity_kind;
 
@@ -39,6 +40,9 @@ ASI_IO as_status asi_names_add(asi_names *names, asi_entity_kind sort, const cha
 /// Appends `whole.part`, of a thing that belongs to another.
 as_status asi_names_add_part(asi_names *names, asi_entity_kind sort, const char *whole, int part,
                              as_error *error);
+/// The same with a name of the part, which is checked.
+as_status asi_names_add_member(asi_names *names, asi_entity_kind sort, const char *whole,
+                               const char *part, as_error *error);
 /// Forgets all names but the first `count`.
 void asi_names_cut(asi_names *names, int count);
 as_status asi_names_copy(asi_names *names, const asi_names *from, as_error *error);

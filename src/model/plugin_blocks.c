@@ -23,7 +23,7 @@ static as_plugin_point point_of(const asi_linear_block *l, const as_point *at) {
 
 /// What a failure returns: who is to blame.
 static int blame(const as_model *m, int code, int number) {
-  const int who = ASI_BLAMED + m->n_elements + m->n_superelements + number;
+  const int who = ASI_BLAMED + m->n_elements + m->n_superelements + m->n_flexibles + number;
   return code > 0 ? who : -who;
 }
 

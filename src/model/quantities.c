@@ -9,6 +9,7 @@
 #include "elements/block_row.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
+#include "model/flexibles.h"
 #include "model/inertia.h"
 #include "model/look.h"
 
@@ -142,6 +143,7 @@ as_status as_model_energy(const as_model *m, const as_state *state, as_energy *o
     out->kinetic += asi_superelement_kinetic(s, state->v + s->v);
     out->potential += asi_superelement_potential(s, state->q + s->q);
   }
+  asi_flexibles_energy(m, state, out);
   int failed;
   if (!asi_inertia_energy(m, state, out, &failed)) return asi_fail_element(m, failed, state, error);
   for (int i = 0; i < m->n_elements; ++i) {
@@ -199,6 +201,7 @@ static as_status superelement_power(const as_model *m, const as_state *state, as
 as_status as_model_power(const as_model *m, const as_state *state, as_power *out, as_error *error) {
   *out = (as_power){0};
   as_status status = superelement_power(m, state, out, error);
+  if (status == AS_OK) status = asi_flexibles_power(m, state, out, error);
   if (status) return status;
   for (int i = 0; i < m->n_elements; ++i) {
     const asi_placed *p = &m->element[i];
@@ -258,6 +261,7 @@ void as_model_momentum(const as_model *m, const as_state *state, as_momentum *ou
     asi_superelement_momentum(s, state->q + s->q, state->v + s->v, &out->mass, out->center_of_mass,
                               out->linear, out->angular);
   }
+  asi_flexibles_momentum(m, state, out);
   asi_inertia_momentum(m, state, out);
   for (int k = 0; k < 3 && out->mass > 0.0; ++k) out->center_of_mass[k] /= out->mass;
 }

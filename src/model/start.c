@@ -15,6 +15,7 @@
 #include "core/kinematics/problem.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
+#include "model/flexibles.h"
 #include "model/model.h"
 
 as_coordinate_def as_default_coordinate_def(void) {
@@ -323,11 +324,12 @@ static double superelement_change(const as_model *m, const double *v, const doub
 
 /// sqrt(d^T M d) of the difference of two velocities.
 static double velocity_change(const as_model *m, const double *v, const double *old) {
-  double sum = superelement_change(m, v, old);
+  double sum = superelement_change(m, v, old) + asi_flexibles_change(m, v, old);
   for (int i = 0; i < m->n_bodies; ++i) {
     const asi_body *body = &m->body[i];
     double d[6] = {0}, momentum[3];
-    for (int k = 0; k < body->n && !body->node; ++k) d[k] = v[body->v + k] - old[body->v + k];
+    for (int k = 0; k < body->n && !asi_body_is_node(body); ++k)
+      d[k] = v[body->v + k] - old[body->v + k];
     asi_rotate(body->J, d + 3, momentum);
     sum += body->mass * asi_dot(d, d) + asi_dot(momentum, d + 3);
   }
@@ -355,13 +357,19 @@ static void take_over(as_builder *b, const assembly *a, as_assembly_report *repo
       report->moved_body = (as_body_id){i};
     }
     b->body[i].at = now;
-    if (body->n == 6 && !body->node)
+    if (body->n == 6 && !asi_body_is_node(body))
       memcpy(b->body[i].quaternion, a->q + body->q + 3, sizeof b->body[i].quaternion);
   }
   for (int i = 0; i < b->n_superelements; ++i) {
     const asi_superelement *s = &a->model->superelement[i];
     memcpy(b->superelement[i].u0, a->q + s->q, (size_t)s->n * sizeof(double));
     memcpy(b->superelement[i].v0, a->v + s->v, (size_t)s->n * sizeof(double));
+  }
+  for (int i = 0; i < b->n_flexibles; ++i) {
+    const asi_flexible *f = &a->model->flexible[i];
+    const size_t size = (size_t)f->data->coordinate_count * sizeof(double);
+    memcpy(b->flexible[i].z0, a->q + f->z_q, size);
+    memcpy(b->flexible[i].z1, a->v + f->z_v, size);
   }
 }
 

@@ -77,7 +77,7 @@ static void put_bodies(scene *s) {
     asi_json_number(s->out, body->mass);
     put_member(s, "inertia", inertia, 6);
     fprintf(s->out, ",\"point\":%s", body->n == 3 ? "true" : "false");
-    fputs(body->node ? ",\"node\":true}" : "}", s->out);
+    fputs(asi_body_is_node(body) ? ",\"node\":true}" : "}", s->out);
     include_ball(s, i, centre, 0.0);
   }
   fputs("]", s->out);

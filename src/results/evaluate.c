@@ -16,7 +16,9 @@
 static void put_quaternion(const as_model *m, const as_state *state, int body, double *out) {
   static const double unit[4] = {1.0, 0.0, 0.0, 0.0};
   const asi_body *b = &m->body[body];
-  if (b->node)
+  if (b->view)
+    asi_view_quaternion(b->view, state->q, out);
+  else if (b->node)
     asi_node_quaternion(b->node, state->q, out);
   else
     memcpy(out, b->n == 6 ? state->q + b->q + 3 : unit, sizeof unit);
@@ -41,6 +43,10 @@ static void look_at_body(const as_model *m, const as_state *state, int body, dou
 /// On SE(3), v = R u: v' = R (u' + omega x u).
 static void look_at_acceleration(const as_model *m, const as_state *state, int body, double *out) {
   const asi_body *b = &m->body[body];
+  if (b->view) {
+    asi_view_acceleration(b->view, state->q, state->v, state->vdot, out);
+    return;
+  }
   if (b->node) {
     asi_node_acceleration(b->node, state->q, state->v, state->vdot, out);
     return;

@@ -260,6 +260,11 @@ static as_status place_impulse(maker *m, const as_rule_impulse *def, asi_rule_im
                     "Event \"%s\" has an impulse on %s.", name_of(m),
                     out->body.index == ASI_GROUND ? "the ground, which does not move"
                                                   : "a body that is not there");
+  if (model->body[out->body.index].view || model->body[out->body.index].flexible)
+    return asi_fail(m->error, AS_ERR_UNSUPPORTED, (double)NAN, name_of(m),
+                    "Event \"%s\" has an impulse on \"%s\", which is a node of a flexible body and "
+                    "shares its mass with it: put it on a body that is fixed to it.",
+                    name_of(m), as_model_body_name(model, out->body));
   if (model->body[out->body.index].node)
     return asi_fail(m->error, AS_ERR_UNSUPPORTED, (double)NAN, name_of(m),
                     "Event \"%s\" has an impulse on \"%s\", which is a node of a superelement and "

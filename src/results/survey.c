@@ -239,7 +239,8 @@ static void check_units(survey *s) {
     warn(s, "A joint is %.4g m away from the centre of mass of its body: are lengths in metres?",
          farthest);
   for (int i = 0; i < m->n_bodies; ++i)
-    if (m->body[i].node == NULL) check_body(s, i, heaviest); // a node has no mass of its own
+    if (!asi_body_is_node(&m->body[i]) && !m->body[i].flexible)
+      check_body(s, i, heaviest); // a node has no mass of its own
 }
 
 // ---- time scales ------------------------------------------------------------------------------------
