@@ -3,19 +3,19 @@
 /// With R of the frame, a = R^T (v' - g), and the arrays of alphastep/flexible.h, G_j = J_j + sum_i z_i J_ij,
 /// A = A_0 + sum z_j A_j, H = H_0 + sum z_j H_j, J = J_0 + sum z_j (G_j + J_j^T):
 ///
-/// [FB.1] frame: m (v' - g) + R [ A omega' + P z'' + omega x (A omega + 2 P z') ]
+/// [FB.2] frame: m (v' - g) + R [ A omega' + P z'' + omega x (A omega + 2 P z') ]
 ///        omega: A^T a + J omega' + H z'' + omega x J omega + 2 sum z_j' G_j omega
 ///        z_j:   P_j . a + (H^T omega')_j + (M z'')_j - omega^T G_j omega + 2 sum_i z_i' (H_i^T omega)_j + (K z + C z')_j
 ///
 /// are the forces on it. What depends on v' is M(q) v', the rest, with its sign turned, is f. With accelerations
 /// (alpha, beta, gamma) of v, omega and z, b = R^T alpha, the columns of D_q (M v') are
 ///
-/// [FB.2] theta:  -R (A beta + P gamma)~ ;   A^T b~ ;                               P^T b~
+/// [FB.3] theta:  -R (A beta + P gamma)~ ;   A^T b~ ;                               P^T b~
 ///        z_i:    R A_i beta ;               A_i^T b + (G_i + G_i^T) beta + H_i gamma ;  (H_i^T beta)_j
 ///
 /// and of the part that is quadratic in velocities, with c = A omega + 2 P z' and N = 2 sum z_j' G_j,
 ///
-/// [FB.3] theta:  -R (omega x c)~ ;  0 ;  0
+/// [FB.4] theta:  -R (omega x c)~ ;  0 ;  0
 ///        z_i:    R (omega x A_i omega) ;  omega x (G_i + G_i^T) omega + 2 sum_j z_j' J_ij omega ;  -omega^T J_ij omega
 ///        omega:  R (omega~ A - c~) ;  omega~ J - (J omega)~ + N ;  -(G_j + G_j^T) omega + 2 sum_i z_i' H_i(:, j)
 ///        z_i':   2 R (omega x P_i) ;  2 G_i omega ;  2 (H_i^T omega)_j
@@ -131,7 +131,7 @@ void asi_flexible_mass(const asi_flexible *f, const asi_flexible_point *at, asi_
   }
 }
 
-// [FB.2]
+// [FB.3]
 void asi_flexible_add_mass_rate(const asi_flexible *f, const asi_flexible_point *at, double factor,
                                 const double *a, const double *alpha, const double *z2,
                                 asi_flexible_block out) {
@@ -228,7 +228,7 @@ void asi_flexible_force(const asi_flexible *f, const asi_flexible_point *at, con
   }
 }
 
-/// Columns of the velocities of [FB.3], with the sign turned.
+/// Columns of the velocities of [FB.4], with the sign turned.
 static void add_by_v(const asi_flexible *f, const asi_flexible_point *at, const inertia_now *s,
                      const double *c, asi_flexible_block f_v) {
   const as_flexible_data *d = f->data;
@@ -272,7 +272,7 @@ static void add_by_v(const asi_flexible *f, const asi_flexible_point *at, const 
   }
 }
 
-/// Columns of q of [FB.3] and of K, with the sign turned.
+/// Columns of q of [FB.4] and of K, with the sign turned.
 static void add_by_q(const asi_flexible *f, const asi_flexible_point *at, const double *c,
                      asi_flexible_block f_q) {
   const as_flexible_data *d = f->data;

@@ -1,4 +1,6 @@
-/// Kinematics of an interface node of a flexible body: H = H_0 exp(d), d = (u, w) = (X_i - X_0 + z_u, z_w).
+/// Kinematics of an interface node of a flexible body.
+///
+/// [FB.1] H = H_0 exp(d), d = (u, w) = (X_i - X_0 + z_u, z_w)
 ///
 /// With exp(d) = (r, E), r = T(w)^T u and J = D_z r,
 ///
