@@ -18,6 +18,7 @@
 #include "alphastep/model.h"
 #include "alphastep/problem.h"
 #include "alphastep/quantities.h"
+#include "alphastep/reduction.h"
 #include "alphastep/response.h"
 #include "alphastep/space.h"
 #include "alphastep/sparse.h"

@@ -122,3 +122,23 @@ as_sparse *asi_sparse_copy(const as_sparse *from) {
   if (n > 0) memcpy(m->value, from->value, n * sizeof(double));
   return m;
 }
+
+as_sparse *asi_sparse_part(const as_sparse *from, const int *index, int n) {
+  size_t count = 0;
+  for (int j = 0; j < from->cols; ++j)
+    for (int k = from->col_start[j]; k < from->col_start[j + 1] && index[j] >= 0; ++k)
+      count += index[from->row[k]] >= 0;
+  as_sparse *m = make(n, n, count);
+  if (m == NULL) return NULL;
+  int at = 0;
+  for (int j = 0; j < from->cols; ++j) {
+    if (index[j] < 0) continue;
+    for (int k = from->col_start[j]; k < from->col_start[j + 1]; ++k) {
+      if (index[from->row[k]] < 0) continue;
+      m->row[at] = index[from->row[k]];
+      m->value[at++] = from->value[k];
+    }
+    m->col_start[index[j] + 1] = at;
+  }
+  return m;
+}
