@@ -32,6 +32,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "elements/vector.h"
 #include "elements/why.h"
 #include "lie/rotation.h"
@@ -62,37 +63,100 @@ static void coefficients(double s, double g[3]) {
   g[2] = (-f2 - 2.0 * g[1]) / s;
 }
 
-/// The frames against each other, and P of each.
+/// The frames against each other. P, S and Z have no numbers below on the left, which products leave out.
 typedef struct relation {
   double d[N], g[3];
   double P[2][N * N];
   double B[2][N * N]; ///< Z P: D_q d
 } relation;
 
-/// factor S(sign d)
-static void set_S(const double *d, const double *g, double sign, double factor, double *out) {
-  const double *u = d, *w = d + 3, wu = asi_dot(w, u);
-  memset(out, 0, N * N * sizeof *out);
-  for (int k = 0; k < 2; ++k) {
-    double *S = out + k * (3 * N + 3);
-    asi_add_identity(factor, S, N);
-    asi_add_skew(factor * sign / 2.0, w, S, N);
-    asi_add_skew_skew(factor * g[0], w, w, S, N);
-  }
-  asi_add_skew(factor * sign / 2.0, u, out + 3, N);
-  asi_add_skew_skew(factor * g[0], u, w, out + 3, N);
-  asi_add_skew_skew(factor * g[0], w, u, out + 3, N);
-  asi_add_skew_skew(factor * 2.0 * g[1] * wu, w, w, out + 3, N);
+/// factor (even +- odd) of 3 x 3 matrices, odd = a~/2
+static void set_signed(const double *even, const double *a, double sign, double factor,
+                       double *out) {
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) out[N * i + j] = factor * even[3 * i + j];
+  asi_add_skew(factor * sign / 2.0, a, out, N);
 }
 
-/// out += factor A B, or A^T B; A and B are 6 x 6.
-static void add_product(double factor, const double *A, bool transposed, const double *B,
-                        double *out, int stride) {
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < N; ++k) {
-      const double a = factor * (transposed ? A[N * k + i] : A[N * i + k]);
-      for (int j = 0; j < N; ++j) out[i * stride + j] += a * B[N * k + j];
-    }
+/// What S(d) and S(-d) share: even parts of S(w) and X.
+static void set_even(const double *d, const double *g, double S[9], double X[9]) {
+  const double *u = d, *w = d + 3;
+  memset(S, 0, 9 * sizeof *S);
+  memset(X, 0, 9 * sizeof *X);
+  asi_add_identity(1.0, S, 3);
+  asi_add_skew_skew(g[0], w, w, S, 3);
+  asi_add_skew_skew(g[0], u, w, X, 3);
+  asi_add_skew_skew(g[0], w, u, X, 3);
+  asi_add_skew_skew(2.0 * g[1] * asi_dot(w, u), w, w, X, 3);
+}
+
+/// factor S(sign d)
+static void set_S(const double *d, const double *S, const double *X, double sign, double factor,
+                  double *out) {
+  memset(out, 0, N * N * sizeof *out);
+  set_signed(S, d + 3, sign, factor, out);
+  set_signed(X, d, sign, factor, out + 3);
+  set_signed(S, d + 3, sign, factor, out + 3 * N + 3);
+}
+
+/// sum += factor row, six numbers
+ASI_INLINED void add_row(double factor, const double *row, asi_simd2 sum[3]) {
+  const asi_simd2 f = asi_simd_splat(factor);
+  sum[0] += f * asi_simd_load(row);
+  sum[1] += f * asi_simd_load(row + 2);
+  sum[2] += f * asi_simd_load(row + 4);
+}
+
+/// The same of a row that begins with three zeros.
+ASI_INLINED void add_right(double factor, const double *row, asi_simd2 sum[3]) {
+  const asi_simd2 f = asi_simd_splat(factor);
+  sum[1] += f * asi_simd_load(row + 2);
+  sum[2] += f * asi_simd_load(row + 4);
+}
+
+/// sum += a B, a row times a matrix with nothing below on the left
+ASI_INLINED void add_row_times(const double *a, const double *B, asi_simd2 sum[3]) {
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) add_row(a[k], B + N * k, sum);
+#pragma GCC unroll 3
+  for (int k = 3; k < N; ++k) add_right(a[k], B + N * k, sum);
+}
+
+ASI_INLINED void put(const asi_simd2 sum[3], double *out) {
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) asi_simd_store(out + 2 * j, sum[j]);
+}
+
+/// out += A B, where B has nothing below on the left
+static void add_product(const double *A, const double *B, double *out, int stride) {
+  for (int i = 0; i < N; ++i, out += stride) {
+    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+    add_row_times(A + N * i, B, sum);
+    put(sum, out);
+  }
+}
+
+/// out += factor B^T K, where B has nothing below on the left
+static void add_transposed_product(double factor, const double *B, const double *K, double *out) {
+  for (int i = 0; i < N; ++i, out += N) {
+    asi_simd2 sum[3] = {asi_simd_load(out), asi_simd_load(out + 2), asi_simd_load(out + 4)};
+    for (int k = 0; k < 3; ++k) add_row(factor * B[N * k + i], K + N * k, sum);
+    for (int k = 3; k < N && i >= 3; ++k) add_row(factor * B[N * k + i], K + N * k, sum);
+    put(sum, out);
+  }
+}
+
+/// A B of two that have nothing below on the left.
+static void set_product(const double *A, const double *B, double *out) {
+  for (int i = 0; i < N; ++i) {
+    asi_simd2 sum[3] = {asi_simd_splat(0.0), asi_simd_splat(0.0), asi_simd_splat(0.0)};
+    if (i < 3)
+      add_row_times(A + N * i, B, sum);
+    else
+      for (int k = 3; k < N; ++k) add_right(A[N * i + k], B + N * k, sum);
+    put(sum, out + N * i);
+  }
 }
 
 static void times(const double *A, bool transposed, const double *x, double *out) {
@@ -133,27 +197,28 @@ static bool relate(const asi_frame frame[2], const as_body_motion *const body[2]
 }
 
 static void set_gradient(relation *x) {
-  double Z[N * N];
-  memset(x->B, 0, sizeof x->B);
+  double S[9], X[9], Z[N * N];
+  set_even(x->d, x->g, S, X);
   for (int s = 0; s < 2; ++s) {
-    set_S(x->d, x->g, s ? 1.0 : -1.0, s ? 1.0 : -1.0, Z);
-    add_product(1.0, Z, false, x->P[s], x->B[s], N);
+    const double sign = s ? 1.0 : -1.0;
+    set_S(x->d, S, X, sign, sign, Z);
+    set_product(Z, x->P[s], x->B[s]);
   }
 }
 
 /// out += factor O(y)
-static void add_O(const relation *x, double factor, const double *y, double *out) {
+static void add_O(const relation *x, double factor, const double *y, double *out, int stride) {
   const double *w = x->d + 3;
   double wy[3], wwy[3];
   asi_cross(w, y, wy);
   asi_cross(w, wy, wwy);
-  asi_add_skew(-factor * x->g[0], wy, out, N);
-  asi_add_skew_skew(-factor * x->g[0], w, y, out, N);
-  asi_add_outer(2.0 * factor * x->g[1], wwy, w, out, N);
+  asi_add_skew(-factor * x->g[0], wy, out, stride);
+  asi_add_skew_skew(-factor * x->g[0], w, y, out, stride);
+  asi_add_outer(2.0 * factor * x->g[1], wwy, w, out, stride);
 }
 
 /// out += factor E(y)
-static void add_E(const relation *x, double factor, const double *y, double *out) {
+static void add_E(const relation *x, double factor, const double *y, double *out, int stride) {
   const double *u = x->d, *w = x->d + 3, wu = asi_dot(w, u), *g = x->g;
   double wy[3], uy[3], wwy[3], mixed[3];
   asi_cross(w, y, wy);
@@ -161,27 +226,30 @@ static void add_E(const relation *x, double factor, const double *y, double *out
   asi_cross(w, wy, wwy);
   asi_cross(w, uy, mixed);
   asi_add_cross(1.0, u, wy, mixed);
-  asi_add_skew(-factor * g[0], uy, out, N);
-  asi_add_skew_skew(-factor * g[0], u, y, out, N);
-  asi_add_outer(2.0 * factor * g[1], mixed, w, out, N);
-  asi_add_outer(2.0 * factor * g[1], wwy, u, out, N);
-  asi_add_skew(-2.0 * factor * g[1] * wu, wy, out, N);
-  asi_add_skew_skew(-2.0 * factor * g[1] * wu, w, y, out, N);
-  asi_add_outer(4.0 * factor * g[2] * wu, wwy, w, out, N);
+  asi_add_skew(-factor * g[0], uy, out, stride);
+  asi_add_skew_skew(-factor * g[0], u, y, out, stride);
+  asi_add_outer(2.0 * factor * g[1], mixed, w, out, stride);
+  asi_add_outer(2.0 * factor * g[1], wwy, u, out, stride);
+  asi_add_skew(-2.0 * factor * g[1] * wu, wy, out, stride);
+  asi_add_skew_skew(-2.0 * factor * g[1] * wu, w, y, out, stride);
+  asi_add_outer(4.0 * factor * g[2] * wu, wwy, w, out, stride);
 }
 
-/// -W(sign d; stress)
-static void set_W(const relation *x, double sign, const double *stress, double *out) {
+/// -W(-d; stress) and -W(d; stress), without what is above on the left, which is zero
+static void set_W(const relation *x, const double *stress, double out[2][N * N]) {
   const double *n = stress, *m = stress + 3;
-  memset(out, 0, N * N * sizeof *out);
-  for (int k = 0; k < 2; ++k) {
-    double *A = out + (k ? 3 * N : 3);
-    asi_add_skew(-0.5, n, A, N);
-    add_O(x, -sign, n, A);
+  double On[9] = {0}, Om[9] = {0};
+  add_O(x, 1.0, n, On, 3);
+  add_O(x, 1.0, m, Om, 3);
+  add_E(x, 1.0, n, Om, 3);
+  for (int s = 0; s < 2; ++s) {
+    const double sign = s ? -1.0 : 1.0;
+    double *W = out[s];
+    memset(W, 0, 3 * N * sizeof *W);
+    set_signed(On, n, -sign, sign, W + 3);
+    set_signed(On, n, -sign, sign, W + 3 * N);
+    set_signed(Om, m, -sign, sign, W + 3 * N + 3);
   }
-  asi_add_skew(-0.5, m, out + 3 * N + 3, N);
-  add_O(x, -sign, m, out + 3 * N + 3);
-  add_E(x, -sign, n, out + 3 * N + 3);
 }
 
 /// D_d d' = Y(-d; nu_A) + Y(d; nu_B)
@@ -194,11 +262,11 @@ static void set_Y(const relation *x, const double *a, const double *b, double *o
   memset(out, 0, N * N * sizeof *out);
   for (int k = 0; k < 2; ++k) {
     asi_add_skew(-0.5, sum + 3, out + k * (3 * N + 3), N);
-    add_O(x, 1.0, gap + 3, out + k * (3 * N + 3));
+    add_O(x, 1.0, gap + 3, out + k * (3 * N + 3), N);
   }
   asi_add_skew(-0.5, sum, out + 3, N);
-  add_O(x, 1.0, gap, out + 3);
-  add_E(x, 1.0, gap + 3, out + 3);
+  add_O(x, 1.0, gap, out + 3, N);
+  add_E(x, 1.0, gap + 3, out + 3, N);
 }
 
 /// What an evaluation needs.
@@ -236,7 +304,7 @@ static void set_rate_q(const as_element_input *in, const bend *at, const double 
   const double *R = in->body[s]->R;
   double seen[3], back[3];
   memset(out, 0, N * N * sizeof *out);
-  add_product(1.0, Y, false, at->x.B[s], out, N);
+  add_product(Y, at->x.B[s], out, N);
   asi_rotate_back(R, at->v[s], seen);
   for (int i = 0; i < N; ++i) { // B_x R (R^T v)~
     asi_rotate_back(R, at->x.B[s] + N * i, back);
@@ -245,36 +313,32 @@ static void set_rate_q(const as_element_input *in, const bend *at, const double 
 }
 
 static void add_f_q(const asi_beam *b, const as_element_input *in, const bend *at, double *f_q) {
-  double rate_q[2][N * N], Y[N * N];
+  double rate_q[2][N * N], Y[N * N], W[2][N * N];
   if (b->damped) set_Y(&at->x, at->nu[0], at->nu[1], Y);
   for (int s = 0; s < 2 && b->damped; ++s) set_rate_q(in, at, Y, s, rate_q[s]);
+  set_W(&at->x, at->stress, W);
   for (int r = 0; r < 2; ++r) {
-    double W[N * N], left[N * N] = {0}, f[3];
-    set_W(&at->x, r ? 1.0 : -1.0, at->stress, W);
-    add_product(1.0, at->x.P[r], true, W, left, N);
-    add_product(-1.0 / b->length, at->x.B[r], true, b->K, left, N);
-    for (int s = 0; s < 2; ++s)
-      add_product(1.0, left, false, at->x.B[s], f_q + r * N * ASI_PAIR + s * N, ASI_PAIR);
-    if (b->damped) {
-      double damping[N * N] = {0};
-      add_product(-1.0 / b->length, at->x.B[r], true, b->C, damping, N);
-      for (int s = 0; s < 2; ++s)
-        add_product(1.0, damping, false, rate_q[s], f_q + r * N * ASI_PAIR + s * N, ASI_PAIR);
-    }
+    double left[N * N] = {0}, damping[N * N] = {0}, f[3], world[N];
+    double *const row = f_q + (ptrdiff_t)r * N * ASI_PAIR;
+    add_transposed_product(1.0, at->x.P[r], W[r], left);
+    add_transposed_product(-1.0 / b->length, at->x.B[r], b->K, left);
+    for (int s = 0; s < 2; ++s) add_product(left, at->x.B[s], row + (ptrdiff_t)s * N, ASI_PAIR);
+    if (b->damped) add_transposed_product(-1.0 / b->length, at->x.B[r], b->C, damping);
+    for (int s = 0; s < 2 && b->damped; ++s)
+      add_product(damping, rate_q[s], row + (ptrdiff_t)s * N, ASI_PAIR);
     // The force in body axes, of which D_q (R f) = -R f~ dtheta.
-    double world[N];
     times(at->x.B[r], true, at->stress, world);
     asi_rotate_back(in->body[r]->R, world, f);
-    asi_add_times_skew(1.0, in->body[r]->R, f, f_q + r * N * ASI_PAIR + r * N + 3, ASI_PAIR);
+    asi_add_times_skew(1.0, in->body[r]->R, f, row + (ptrdiff_t)r * N + 3, ASI_PAIR);
   }
 }
 
 static void add_f_v(const asi_beam *b, const bend *at, double *f_v) {
   for (int r = 0; r < 2; ++r) {
     double left[N * N] = {0};
-    add_product(-1.0 / b->length, at->x.B[r], true, b->C, left, N);
+    add_transposed_product(-1.0 / b->length, at->x.B[r], b->C, left);
     for (int s = 0; s < 2; ++s)
-      add_product(1.0, left, false, at->x.B[s], f_v + r * N * ASI_PAIR + s * N, ASI_PAIR);
+      add_product(left, at->x.B[s], f_v + (ptrdiff_t)r * N * ASI_PAIR + (ptrdiff_t)s * N, ASI_PAIR);
   }
 }
 
@@ -344,7 +408,7 @@ bool asi_beam_invert(const double *from, double *out) {
 
 /// Q(s)^T
 static void set_Q(const relation *rest, double s, double *out) {
-  double back[N], R[9], q[4], x[3], Ad[N * N] = {0}, S[N * N];
+  double back[N], R[9], q[4], x[3], Ad[N * N] = {0}, S[N * N], even[2][9];
   for (int k = 0; k < N; ++k) back[k] = -(1.0 - s) * rest->d[k];
   asi_so3_exp(back + 3, q);
   asi_so3_matrix(q, R);
@@ -352,9 +416,19 @@ static void set_Q(const relation *rest, double s, double *out) {
   asi_add_matrix(1.0, R, Ad, N);
   asi_add_matrix(1.0, R, Ad + 3 * N + 3, N);
   asi_add_skew_times(1.0, x, R, Ad + 3, N); // Ad(x, R) = [ R  x~ R; 0  R ]
-  set_S(rest->d, rest->g, 1.0, 1.0, S);
-  memset(out, 0, N * N * sizeof *out);
-  add_product(1.0, S, false, Ad, out, N); // Q^T = S Ad
+  set_even(rest->d, rest->g, even[0], even[1]);
+  set_S(rest->d, even[0], even[1], 1.0, 1.0, S);
+  set_product(S, Ad, out); // Q^T = S Ad
+}
+
+/// out += factor Q^T F Q, where F is symmetric
+static void add_compliance(double factor, const double *Qt, const double *F, double *out) {
+  for (int i = 0; i < N; ++i) {
+    double row[N], other[N];
+    times(F, false, Qt + N * i, row);
+    times(Qt, false, row, other);
+    for (int j = 0; j < N; ++j) out[N * i + j] += factor * other[j];
+  }
 }
 
 // Three points leave 3e-6 in an arc of 0.5 rad.
@@ -387,12 +461,10 @@ bool asi_beam_stiffness(asi_beam *beam, const double section[ASI_BEAM_POINTS][36
   memcpy(rest.d, beam->rest, sizeof rest.d);
   coefficients(asi_dot(rest.d + 3, rest.d + 3), rest.g);
   for (int k = 0; k < ASI_BEAM_POINTS; ++k) {
-    double Qt[N * N], half[N * N] = {0}, Q[N * N], F[N * N];
+    double Qt[N * N], F[N * N];
     if (!asi_beam_invert(section[k], F)) return false;
     set_Q(&rest, asi_beam_point[k], Qt);
-    for (int i = 0; i < N * N; ++i) Q[i] = Qt[N * (i % N) + i / N];
-    add_product(asi_beam_weight[k], Qt, false, F, half, N);
-    add_product(1.0, half, false, Q, sum, N);
+    add_compliance(asi_beam_weight[k], Qt, F, sum);
   }
   if (plain)
     memcpy(beam->K, middle, sizeof beam->K);
@@ -419,9 +491,11 @@ int asi_beam_ends(const asi_beam *b, const as_element_input *in, double end[2][A
   bend at;
   const int code = measure(b, in, &at);
   if (code) return code;
+  double even[2][9];
+  set_even(at.x.d, at.x.g, even[0], even[1]);
   for (int e = 0; e < 2; ++e) {
     double S[N * N];
-    set_S(at.x.d, at.x.g, e ? 1.0 : -1.0, 1.0, S);
+    set_S(at.x.d, even[0], even[1], e ? 1.0 : -1.0, 1.0, S);
     times(S, true, at.stress, end[e]);
   }
   memcpy(strain, at.strain, sizeof at.strain);

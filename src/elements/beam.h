@@ -21,11 +21,11 @@ typedef struct asi_beam {
   double C[ASI_BEAM * ASI_BEAM]; ///< of damping
   bool damped;
   // Inertia, see beam_mass.c.
-  bool heavy;                     ///< it has mass besides that of its bodies
-  bool off[ASI_DIRECTORS];        ///< c is not zero
-  double c[ASI_DIRECTORS][3];     ///< directors in their bodies
+  bool heavy;                 ///< it has mass besides that of its bodies
+  bool off[ASI_DIRECTORS];    ///< c is not zero
+  double c[ASI_DIRECTORS][3]; ///< directors in their bodies
+  double T[ASI_DIRECTORS][ASI_DIRECTORS];
   double h[ASI_DIRECTORS][2][3];  ///< sums of T_kl c_l over the directors of a body
-  double n[ASI_DIRECTORS][2];     ///< T_kl of the body's place
   double gravity[3];              ///< [m/s^2]
   double lumped[2], turned[2][9]; ///< mass and inertia that its bodies have for it
   // Loads along it, see beam_load.c.

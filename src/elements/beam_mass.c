@@ -3,17 +3,17 @@
 /// The line x(s) = sum H_k(s) y_k has four directors, two on each body b: y_k = sigma_k x_b + R_b c_k with sigma = (1, 0, 1, 0) and
 /// c = (p_A, L a_A, p_B, L a_B), p the centre of mass of the end section and a its tangent, in the body. With
 /// T_kl = L int rhoA H_k H_l ds the kinetic energy is sum T_kl y_k' . y_l' / 2. It comes from a field of positions, so it is the
-/// same for all observers that move uniformly. With sums over the directors l of a body e,
+/// same for all observers that move uniformly. On the left side of the equations of motion stand the force sum sigma_k F_k and the
+/// torque sum c_k x R_b^T F_k of each body b, with
 ///
-///     n_ke = sum T_kl sigma_l     h_ke = sum T_kl c_l
-///     F_k = sum_e n_ke v_e' + R_e (omega' x h_ke + omega x (omega x h_ke))
+///     F_k = sum_l T_kl y_l''     y_l'' = sigma_l v_e' + R_e g_l     g_l = omega' x c_l + omega x (omega x c_l)     e of director l
 ///
-/// and on the left side of the equations of motion stand the force sum sigma_k F_k and the torque sum c_k x R_b^T F_k of each
-/// body b. So
+/// So each director l adds, to the columns of its body e and the rows of each body b, with h_lb = sum_k T_lk c_k over those of b,
 ///
-///     M:                       sigma_k [ n_ke I  -R_e h_ke~ ],   c_k~ R_b^T [ n_ke I  -R_e h_ke~ ]
-///     D_q of F_k at fixed g_ke = omega' x h_ke, or omega x (omega x h_ke):   -R_e g_ke~, and c_k~ (R_b^T F_k)~ in (b, b)
-///     D_omega of omega x (omega x h):   -((omega x h)~ + omega~ h~)
+///     M, by v':          sigma_l T_lb I,   sigma_l h_lb~ R_b^T              T_lb that of b's place
+///     M, by omega':      -T_lb R_e c_l~,   -h_lb~ R_b^T R_e c_l~
+///     D_q at fixed g_l:  -T_lb R_e g_l~,   -h_lb~ R_b^T R_e g_l~,   and c_k~ (R_b^T F_k)~ in (b, b)
+///     D_omega of omega x (omega x c_l), which is -m_l = -((omega x c_l)~ + omega~ c_l~):   likewise with m_l
 ///
 /// Weight is v_e' = -gravity. Of a body whose centre of mass is on the line (c = 0), sum_l T_kl of a lumped table, half the
 /// mass, stands with the body; T is less by that. Then nothing is left of the lumped table itself.
@@ -64,10 +64,10 @@ void asi_beam_set_mass(asi_beam *b, const double density[ASI_BEAM_POINTS],
   }
   asi_copy(gravity, b->gravity);
   b->heavy = false;
+  memcpy(b->T, T, sizeof b->T);
   for (int k = 0; k < D; ++k) {
     b->off[k] = asi_dot(b->c[k], b->c[k]) > 0.0;
     for (int e = 0; e < 2; ++e) {
-      b->n[k][e] = T[k][2 * e];
       asi_set(0.0, 0.0, 0.0, b->h[k][e]);
       for (int l = 2 * e; l < 2 * e + 2; ++l) {
         asi_add(T[k][l], b->c[l], b->h[k][e]);
@@ -77,65 +77,77 @@ void asi_beam_set_mass(asi_beam *b, const double density[ASI_BEAM_POINTS],
   }
 }
 
-/// out += factor c~ R^T m, m 3 x 3: what a director's world quantity does as a torque.
-static void add_torque(double factor, const double *c, const double *R, const double *m,
-                       double *out) {
-  double seen[9];
-  asi_multiply_transposed(R, m, seen);
-  asi_add_skew_times(factor, c, seen, out, ROW);
+/// Adds director l's factor R_e m and h~ R_b^T R_e m, of which those are known that have m turned to the world and to the other
+/// body.
+static void add_turned(const asi_beam *b, int l, double factor, const double *m,
+                       const double *world, const double *other, double *out) {
+  const int e = l / 2;
+  for (int body = 0; body < 2; ++body) {
+    double *at = out + (ptrdiff_t)6 * body * ROW + (ptrdiff_t)6 * e + 3;
+    asi_add_matrix(factor * b->T[l][2 * body], world, at, ROW);
+    asi_add_skew_times(factor, b->h[l][body], body == e ? m : other, at + (ptrdiff_t)3 * ROW, ROW);
+  }
 }
 
-/// Adds factor times a matrix of F_k by the rotation of body e, both to the force and to the torque.
-static void add_by_turn(const asi_beam *b, const as_element_input *in, int k, int e, double factor,
-                        const double *m, double *out) {
-  const int body = k / 2;
-  double *at = out + 6 * body * ROW + 6 * e + 3;
-  if (k % 2 == 0) asi_add_matrix(factor, m, at, ROW);
-  if (b->off[k]) add_torque(factor, b->c[k], in->body[body]->R, m, at + 3 * ROW);
+/// R_b^T R_e of one body b and the other, e.
+static void set_between(const as_element_input *in, double between[2][9]) {
+  asi_multiply_transposed(in->body[0]->R, in->body[1]->R, between[0]);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) between[1][3 * i + j] = between[0][3 * j + i];
+}
+
+/// All of director l for m = g~.
+static void add_by_skew(const asi_beam *b, const as_element_input *in, double between[2][9], int l,
+                        double factor, const double *g, double *out) {
+  const int e = l / 2;
+  const double m[9] = {0.0, -g[2], g[1], g[2], 0.0, -g[0], -g[1], g[0], 0.0};
+  double world[9], other[9];
+  asi_times_skew(in->body[e]->R, g, world);
+  asi_times_skew(between[1 - e], g, other);
+  add_turned(b, l, factor, m, world, other, out);
 }
 
 /// out += factor D_q of all F_k with g, and their torques.
-static void add_by_q(const asi_beam *b, const as_element_input *in, double factor,
-                     double g[D][2][3], double F[D][3], double *out) {
+static void add_by_q(const asi_beam *b, const as_element_input *in, double factor, double g[D][3],
+                     double F[D][3], double *out) {
+  double between[2][9];
+  set_between(in, between);
   for (int k = 0; k < D; ++k) {
-    for (int e = 0; e < 2; ++e) {
-      double m[9];
-      asi_times_skew(in->body[e]->R, g[k][e], m);
-      add_by_turn(b, in, k, e, -factor, m, out);
-    }
-    if (!b->off[k]) continue;
     double seen[3];
+    if (!b->off[k]) continue;
+    add_by_skew(b, in, between, k, -factor, g[k], out);
     asi_rotate_back(in->body[k / 2]->R, F[k], seen);
-    asi_add_skew_skew(factor, b->c[k], seen, out + (6 * (k / 2) + 3) * (ROW + 1), ROW);
+    asi_add_skew_skew(factor, b->c[k], seen, out + (ptrdiff_t)(6 * (k / 2) + 3) * (ROW + 1), ROW);
   }
 }
 
 /// F_k of g and of accelerations a_e of the bodies' places, `stride` numbers apart.
-static void set_forces(const asi_beam *b, const as_element_input *in, double g[D][2][3],
+static void set_forces(const asi_beam *b, const as_element_input *in, double g[D][3],
                        const double *a, int stride, double F[D][3]) {
+  double y[D][3];
+  for (int l = 0; l < D; ++l) {
+    asi_set(0.0, 0.0, 0.0, y[l]);
+    if (b->off[l]) asi_rotate(in->body[l / 2]->R, g[l], y[l]);
+    if (l % 2 == 0) asi_add(1.0, a + (ptrdiff_t)(l / 2) * stride, y[l]);
+  }
   for (int k = 0; k < D; ++k) {
     asi_set(0.0, 0.0, 0.0, F[k]);
-    for (int e = 0; e < 2; ++e) {
-      double turned[3];
-      asi_rotate(in->body[e]->R, g[k][e], turned);
-      asi_add(1.0, turned, F[k]);
-      asi_add(b->n[k][e], a + (ptrdiff_t)e * stride, F[k]);
-    }
+    for (int l = 0; l < D; ++l) asi_add(b->T[k][l], y[l], F[k]);
   }
 }
 
 static void set_M(const asi_beam *b, const as_element_input *in, double *M) {
-  for (int k = 0; k < D; ++k) {
-    const int body = k / 2;
+  double between[2][9];
+  set_between(in, between);
+  for (int l = 0; l < D; ++l)
+    if (b->off[l]) add_by_skew(b, in, between, l, -1.0, b->c[l], M);
+  for (int body = 0; body < 2; ++body) {
+    const double *R = in->body[body]->R;
+    const double back[9] = {R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]};
     for (int e = 0; e < 2; ++e) {
-      double m[9], *at = M + 6 * body * ROW + 6 * e;
-      asi_times_skew(in->body[e]->R, b->h[k][e], m);
-      add_by_turn(b, in, k, e, -1.0, m, M);
-      if (k % 2 == 0) asi_add_identity(b->n[k][e], at, ROW);
-      if (!b->off[k] || b->n[k][e] == 0.0) continue;
-      const double *R = in->body[body]->R;
-      const double back[9] = {R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]};
-      asi_add_skew_times(b->n[k][e], b->c[k], back, at + 3 * ROW, ROW);
+      double *at = M + (ptrdiff_t)6 * body * ROW + (ptrdiff_t)6 * e;
+      asi_add_identity(b->T[2 * e][2 * body], at, ROW);
+      asi_add_skew_times(1.0, b->h[2 * e][body], back, at + (ptrdiff_t)3 * ROW, ROW);
     }
   }
 }
@@ -145,39 +157,48 @@ int asi_beam_inertia(const as_element_input *in, const double *a, const as_eleme
   const asi_beam *b = data;
   if (out->M) set_M(b, in, out->M);
   if (!out->Ma_q) return AS_DONE;
-  double g[D][2][3], F[D][3];
-  for (int k = 0; k < D; ++k)
-    for (int e = 0; e < 2; ++e) asi_cross(a + 6 * e + 3, b->h[k][e], g[k][e]);
+  double g[D][3], F[D][3];
+  for (int l = 0; l < D; ++l) asi_cross(a + (ptrdiff_t)6 * (l / 2) + 3, b->c[l], g[l]);
   set_forces(b, in, g, a, 6, F);
   add_by_q(b, in, 1.0, g, F, out->Ma_q);
   return AS_DONE;
 }
 
+static void add_by_omega(const asi_beam *b, const as_element_input *in, double spin[D][3],
+                         double *out) {
+  double between[2][9];
+  set_between(in, between);
+  for (int l = 0; l < D; ++l) {
+    const as_body_motion *body = in->body[l / 2];
+    double m[9] = {0.0}, world[9], other[9];
+    if (!b->off[l]) continue;
+    asi_add_skew(1.0, spin[l], m, 3);
+    asi_add_skew_skew(1.0, body->omega, b->c[l], m, 3);
+    asi_multiply(body->R, m, world);
+    asi_multiply(between[1 - l / 2], m, other);
+    add_turned(b, l, 1.0, m, world, other, out);
+  }
+}
+
 void asi_beam_add_inertia(const asi_beam *b, const as_element_input *in,
                           const as_element_output *out) {
-  double g[D][2][3], F[D][3], spin[D][2][3];
+  double g[D][3], F[D][3], spin[D][3];
   const double up[3] = {-b->gravity[0], -b->gravity[1], -b->gravity[2]};
-  for (int k = 0; k < D; ++k)
-    for (int e = 0; e < 2; ++e) {
-      asi_cross(in->body[e]->omega, b->h[k][e], spin[k][e]);
-      asi_cross(in->body[e]->omega, spin[k][e], g[k][e]);
-    }
+  for (int l = 0; l < D; ++l) {
+    const double *omega = in->body[l / 2]->omega;
+    asi_cross(omega, b->c[l], spin[l]);
+    asi_cross(omega, spin[l], g[l]);
+  }
   set_forces(b, in, g, up, 0, F);
   for (int k = 0; k < D && out->force; ++k) {
-    double seen[3], *f = out->force + 6 * (k / 2);
+    double seen[3], *f = out->force + (ptrdiff_t)6 * (k / 2);
     if (k % 2 == 0) asi_add(-1.0, F[k], f);
+    if (!b->off[k]) continue;
     asi_rotate_back(in->body[k / 2]->R, F[k], seen);
     asi_add_cross(-1.0, b->c[k], seen, f + 3);
   }
   if (out->f_q) add_by_q(b, in, -1.0, g, F, out->f_q);
-  for (int k = 0; k < D && out->f_v; ++k)
-    for (int e = 0; e < 2; ++e) {
-      double by[9] = {0}, m[9];
-      asi_add_skew(1.0, spin[k][e], by, 3);
-      asi_add_skew_skew(1.0, in->body[e]->omega, b->h[k][e], by, 3);
-      asi_multiply(in->body[e]->R, by, m);
-      add_by_turn(b, in, k, e, 1.0, m, out->f_v);
-    }
+  if (out->f_v) add_by_omega(b, in, spin, out->f_v);
 }
 
 double asi_beam_weight_potential(const asi_beam *b, const as_element_input *in) {
@@ -186,7 +207,7 @@ double asi_beam_weight_potential(const asi_beam *b, const as_element_input *in) 
     double y[3];
     asi_rotate(in->body[k / 2]->R, b->c[k], y);
     if (k % 2 == 0) asi_add(1.0, in->body[k / 2]->x, y);
-    sum -= (b->n[k][0] + b->n[k][1]) * asi_dot(b->gravity, y);
+    sum -= (b->T[k][0] + b->T[k][2]) * asi_dot(b->gravity, y);
   }
   return sum;
 }

@@ -158,9 +158,31 @@ as_status asi_inertia_place(as_model *m, const as_builder *b, asi_pattern *mass,
 
 // ---- evaluation -------------------------------------------------------------------------------------
 
+/// Bodies of the element at hand, which are those of the next one, too, in a line of them.
+typedef struct seen {
+  as_body_motion body[AS_ELEMENT_BODIES];
+  int number[AS_ELEMENT_BODIES]; ///< ASI_NONE: none yet
+} seen;
+
+static void begin(seen *s) {
+  for (int b = 0; b < AS_ELEMENT_BODIES; ++b) s->number[b] = ASI_NONE;
+}
+
+/// Finds a body's motion among the last ones, or makes it.
+static void see(const as_model *m, const as_point *at, int body, int place, seen *s) {
+  if (s->number[place] == body) return;
+  int from = place + 1;
+  while (from < AS_ELEMENT_BODIES && s->number[from] != body) ++from;
+  if (from < AS_ELEMENT_BODIES)
+    s->body[place] = s->body[from];
+  else
+    asi_model_motion(m, body, at->q, at->v, &s->body[place]);
+  s->number[place] = body;
+}
+
 /// Where the element is; what held signals and blocks give is there too.
-static void look(const as_model *m, const as_point *at, const asi_placed *p,
-                 as_body_motion body[AS_ELEMENT_BODIES], as_element_input *in) {
+static void look(const as_model *m, const as_point *at, const asi_placed *p, seen *s,
+                 as_element_input *in) {
   in->t = at->t;
   in->u = at->u;
   in->x = at->x;
@@ -168,8 +190,8 @@ static void look(const as_model *m, const as_point *at, const asi_placed *p,
   in->why = NULL;
   asi_element_point(at, p, in);
   for (int b = 0; b < p->e.n_bodies; ++b) {
-    asi_model_motion(m, p->e.body[b], at->q, at->v, &body[b]);
-    in->body[b] = &body[b];
+    see(m, at, p->e.body[b], b, s);
+    in->body[b] = &s->body[b];
   }
 }
 
@@ -178,17 +200,19 @@ static int blame(int code, int element) {
 }
 
 static void scatter(const asi_inertia_entry *entry, int n, const double *from, double *to) {
+#pragma GCC unroll 4
   for (int k = 0; k < n; ++k) to[entry[k].position] += from[entry[k].local];
 }
 
 int asi_inertia_mass(const as_model *m, const as_point *at, double *value) {
-  as_body_motion body[AS_ELEMENT_BODIES];
+  seen bodies;
   double M[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS];
+  begin(&bodies);
   for (int i = 0; i < m->n_massive; ++i) {
     const asi_massive *x = &m->massive[i];
     const asi_placed *p = &m->element[x->element];
     as_element_input in;
-    look(m, at, p, body, &in);
+    look(m, at, p, &bodies, &in);
     memset(M, 0, 36 * (size_t)p->e.n_bodies * (size_t)p->e.n_bodies * sizeof *M);
     const int code = p->e.inertia(&in, NULL, &(as_element_inertia){.M = M}, p->data);
     if (code) return blame(code, x->element);
@@ -198,14 +222,15 @@ int asi_inertia_mass(const as_model *m, const as_point *at, double *value) {
 }
 
 int asi_inertia_blocks(const as_model *m, const as_point *at, double *value) {
-  as_body_motion body[AS_ELEMENT_BODIES];
+  seen bodies;
   double Ma_q[AS_ELEMENT_COLUMNS * AS_ELEMENT_COLUMNS], a[AS_ELEMENT_COLUMNS];
+  begin(&bodies);
   for (int i = 0; i < m->n_massive; ++i) {
     const asi_massive *x = &m->massive[i];
     const asi_placed *p = &m->element[x->element];
     const int columns = 6 * p->e.n_bodies;
     as_element_input in;
-    look(m, at, p, body, &in);
+    look(m, at, p, &bodies, &in);
     for (int k = 0; k < columns; ++k) {
       const int from = component(m, &p->e, k);
       a[k] = from >= 0 ? at->vdot[from] : 0.0;

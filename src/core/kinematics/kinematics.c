@@ -132,9 +132,14 @@ double asi_max_force(const as_problem *p, const double *f) {
 
 double asi_max_mass(const as_problem *p, const as_matrix *m) {
   double most = 0.0;
-  for (int j = 0; j < m->cols; ++j)
-    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
-      most = asi_max_nan(most, fabs(m->value[k]) * p->typical[m->row[k]] * p->typical[j]);
+  for (int j = 0; j < m->cols; ++j) {
+    double column = 0.0;
+    for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k) {
+      const double x = fabs(m->value[k]) * p->typical[m->row[k]];
+      if (!(x <= column)) column = asi_max_nan(column, x);
+    }
+    most = asi_max_nan(most, column * p->typical[j]);
+  }
   return most;
 }
 

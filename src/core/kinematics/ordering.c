@@ -365,7 +365,6 @@ static as_status order(const as_problem *p, int size, bool bodies_first, asi_eli
                        as_error *error) {
   const int m = p->def.n_lambda, n_psi = p->def.n_psi;
   *out = (asi_elimination){0};
-  if (m + n_psi == 0) return AS_OK;
   // Systems without states are no larger than this; SOI2's have none.
   const bool has_states = p->def.n_x + p->def.n_y > 0 && size > p->n + m + n_psi;
   const int mechanical = has_states ? size - p->def.n_x - p->def.n_y : size;
@@ -380,6 +379,8 @@ static as_status order(const as_problem *p, int size, bool bodies_first, asi_eli
     for (int i = 0; i < n_psi; ++i) psi_node[i] = p->n_bodies + p->n_joints + i;
     status = build_graph(&g, p, lambda_node, psi_node, error);
   }
+  // Bodies that nothing couples need no order.
+  const bool nothing = status == AS_OK && m + n_psi == 0 && g.start[g.n_nodes] == 0;
   bool *gone = asi_calloc(nodes, sizeof(bool)), *before = asi_calloc(nodes, sizeof(bool));
   int *sequence = asi_calloc(nodes, sizeof(int));
   const size_t edges = g.start ? (size_t)g.start[g.n_nodes] : 0;
@@ -399,7 +400,7 @@ static as_status order(const as_problem *p, int size, bool bodies_first, asi_eli
     expand(&g, mechanical, sequence, labels, work, out->order);
     if (has_states) status = insert_states(p, mechanical, out->order, error);
   }
-  if (status == AS_OK)
+  if (status == AS_OK && !nothing)
     find_blocks(size, mechanical, labels, out);
   else
     asi_elimination_free(out);

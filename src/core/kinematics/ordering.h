@@ -8,7 +8,7 @@
 /// Makes an order for a system with unknowns v', lambda, psi and, if size is larger by n_lambda, eta, or, if
 /// it is twice as large, a second set of the same, and after these x' and y; or, if size is n_lambda, of these
 /// alone:
-/// order[k] is the k-th unknown to eliminate. Without constraints there is no order. Blocks are the unknowns of
+/// order[k] is the k-th unknown to eliminate. Where neither constraints nor forces nor masses couple bodies there is no order. Blocks are the unknowns of
 /// one kind of a body or joint.
 as_status asi_order_by_graph(const as_problem *p, int size, asi_elimination *out, as_error *error);
 

@@ -358,6 +358,10 @@ void asi_products_copy(const asi_product_plan *p, double factor, const double *a
   for (const asi_block_product *s = p->piece; s < end; ++s) {
     switch (s->shape) {
     case SHAPE(1, 1, 1): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 1); break;
+    case SHAPE(3, 1, 1): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, 1, 1); break;
+    case SHAPE(4, 1, 1): ADD_OR_SET_BY(copy_small, s, factor, a, value, 4, 1, 1); break;
+    case SHAPE(1, 1, 2): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 2); break;
+    case SHAPE(3, 1, 2): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, 1, 2); break;
     case SHAPE(1, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 1, 1, 3); break;
     case SHAPE(2, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 2, 1, 3); break;
     case SHAPE(3, 1, 3): ADD_OR_SET_BY(copy_small, s, factor, a, value, 3, 1, 3); break;
@@ -420,7 +424,7 @@ ASI_INLINED void scale_one(const asi_block_product *s, double factor, const doub
                            bool adds) {
 #pragma GCC unroll 3
   for (int c = 0; c < cols; ++c, left += s->left_col, right += s->right_col, to += s->dest_col)
-#pragma GCC unroll 2
+#pragma GCC unroll 6
     for (int r = 0; r < rows; ++r) ADD_OR_SET(adds, to[r], factor * *right * left[r]);
 }
 
@@ -478,6 +482,7 @@ void asi_products_add(const asi_product_plan *p, double factor, const double *a,
     case SHAPE(1, 1, 2): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 2); break;
     case SHAPE(1, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 1, 3); break;
     case SHAPE(2, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 2, 3); break;
+    case SHAPE(6, 1, 3): ADD_OR_SET_BY(scale_small, s, factor, a, b, value, 6, 3); break;
     case SHAPE(1, 2, 3): ADD_OR_SET_BY(dot_small, s, factor, a, b, value, 3); break;
     case SHAPE(2, 3, 2): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 2, 3, 2); break;
     case SHAPE(3, 3, 2): ADD_OR_SET_BY(multiply_small, s, factor, a, b, value, 3, 3, 2); break;
