@@ -39,8 +39,9 @@ enum { MOST_CORRECTIONS = 12, EASY_CORRECTIONS = 4, MOST_LOOKS = 60 };
 #define MOST_VALUE 0.05
 // Limit points and branchings are found to this part of the step they lie in.
 #define LOCATED 1e-9
-// So far from one where the equations are singular.
+// So far from one where the equations are singular, or too nearly so for round-off; ten and a hundred times as far if need be.
 #define NEARBY 1e-7
+#define NOT_SO_NEARBY 1.1e-5
 // An eigenvalue that is this small a part of those beside it counts as zero at a branching.
 #define VANISHED 1e-4
 
@@ -269,6 +270,24 @@ static as_status look(path *c, special what, as_equilibrium *found, double *valu
   return status;
 }
 
+static bool is_local(as_status status) {
+  return as_status_is_recoverable(status) || status == AS_ERR_INCONSISTENT;
+}
+
+/// Looks a little behind an arc length *h where there is no balance to be found, since the equations are next to singular.
+static as_status look_beside(path *c, special what, double step, double *h, as_equilibrium *found) {
+  const double there = *h;
+  double value, gap = NEARBY;
+  as_status status;
+  do {
+    *h = there + gap * step;
+    status = take_step(c, *h);
+    if (status == AS_OK) return look(c, what, found, &value);
+    gap *= 10.0;
+  } while (gap < NOT_SO_NEARBY && (is_local(status) || status == AS_ERR_SINGULAR));
+  return status;
+}
+
 /// [AN.9] False position (with Illinois' halving) on a function that has the values `at[0]` at the last point and `at[1]` an arc length *h behind it.
 /// a->here is the point in the end, at the arc length *h.
 static as_status locate(path *c, special what, double *h, const double at[2],
@@ -281,11 +300,7 @@ static as_status locate(path *c, special what, double *h, const double at[2],
     *h = fmin(fmax((left * r - right * l) / (r - l), left + margin), right - margin);
     status = take_step(c, *h);
     if (status == AS_OK) status = look(c, what, found, &value);
-    if (status == AS_ERR_SINGULAR) { // no tangent just there
-      *h += NEARBY * step;
-      status = take_step(c, *h);
-      return status ? status : look(c, what, found, &value);
-    }
+    if (status == AS_ERR_SINGULAR || is_local(status)) return look_beside(c, what, step, h, found);
     if (status || value == 0.0) return status;
     if (signbit(value) == signbit(r)) {
       right = *h;
@@ -343,10 +358,6 @@ static as_status show_special(path *c, special what, double h, bool *left) {
 }
 
 // ---- the path -------------------------------------------------------------------------------------
-
-static bool is_local(as_status status) {
-  return as_status_is_recoverable(status) || status == AS_ERR_INCONSISTENT;
-}
 
 /// Whether the parameter has come to the end, from the side that it began on.
 static bool is_behind(const path *c, double value) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "elements/beam.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
 #include "model/build.h"
@@ -81,9 +82,23 @@ static double length_of_bodies(const as_model *m) {
                           : 0.0; // numbers too large to compute with are told of by the run
 }
 
+/// The longest element of a beam.
+static double length_of_beams(const as_model *m) {
+  double longest = 0.0;
+  for (int i = 0; i < m->n_beams; ++i)
+    for (int k = 0; k < m->beam[i].n; ++k) {
+      const asi_beam *b = m->element[m->beam[i].element + k].data;
+      longest = fmax(longest, b->length);
+    }
+  return longest;
+}
+
+// Joints that are this much nearer to the centres of their bodies than the bodies are large are there but for round-off.
+#define ROUND_OFF 1e-9
+
 /// A length of the machine: how far its frames and bodies lie from each other, roughly; `far` is the joint that says so.
 static double typical_length(const as_model *m, int *far) {
-  double largest = 0.0;
+  double largest = length_of_beams(m);
   *far = ASI_NONE;
   for (int i = 0; i < m->n_joints; ++i) {
     const asi_placed *p = &m->element[m->joint[i].element];
@@ -94,7 +109,8 @@ static double typical_length(const as_model *m, int *far) {
       *far = i;
     }
   }
-  if (!(largest > 0.0)) largest = length_of_bodies(m);
+  const double bodies = length_of_bodies(m);
+  if (!(largest > ROUND_OFF * bodies)) largest = bodies;
   return largest > 0.0 ? largest : 1.0;
 }
 
