@@ -40,6 +40,9 @@ cli_exit cli_complain_memory(void);
 /// The exit status of a failure: memory and whatever stops a simulation, bad input, files.
 cli_exit cli_judge(as_status status);
 bool cli_lacks_memory(void); ///< whether that was the reason of a failure
+/// Notes that something that is being written lacks a part, for want of memory: a file is not kept, and the command ends as out of memory.
+void cli_note_incomplete(void);
+bool cli_is_incomplete(void);
 
 /// Whether argv[*i] is the option `name` with a value, `--name VALUE` or `--name=VALUE`; *i goes on to the value. If
 /// the value is missing, complains and makes it NULL.

@@ -296,12 +296,18 @@ static void write_channels(FILE *out, const mat *m) {
   const table *t = m->table;
   size_t width = 0;
   char **line = calloc((size_t)t->n + 1, sizeof *line);
-  if (line == NULL) return;
+  if (line == NULL) {
+    cli_note_incomplete();
+    return;
+  }
   for (int c = 0; c < t->n; c++) {
     as_channel channel = as_results_reader_channel(t->reader, t->channel[c]);
     size_t size = strlen(m->name[c]) + strlen(channel.name) + strlen(channel.unit) + 8;
     line[c] = malloc(size);
-    if (line[c] == NULL) continue;
+    if (line[c] == NULL) {
+      cli_note_incomplete();
+      continue;
+    }
     snprintf(line[c], size, "%s = %s [%s]", m->name[c], channel.name, channel.unit);
     if (strlen(line[c]) > width) width = strlen(line[c]);
   }

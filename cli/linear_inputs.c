@@ -29,7 +29,10 @@ static bool body_input(const linear_place *place, const char *name, const char *
     return false;
   const as_sizes n = as_problem_sizes(as_model_problem(model));
   double *v = calloc((size_t)n.v + 1, sizeof *v);
-  if (v == NULL) return false;
+  if (v == NULL) {
+    cli_note_incomplete();
+    return false;
+  }
   as_state state = {.q = place->initial.q, .v = v, .x = place->initial.x, .u = place->initial.u};
   for (int i = 0; i < n.v; i++) {
     as_body_motion motion;
@@ -57,6 +60,7 @@ static bool joint_input(const linear_place *place, const char *name, const char 
   double *v = calloc((size_t)n.v + 1, sizeof *v), at[MOST], rates[MOST];
   as_state state = {.t = place->initial.t, .q = place->initial.q, .v = v, .u = place->initial.u};
   bool good = v != NULL;
+  if (!good) cli_note_incomplete();
   double still = 0.0;
   as_error error;
   for (int i = -1; i < n.v && good; i++) {
@@ -101,10 +105,8 @@ static cli_exit parameter_input(const linear_request *r, const linear_place *pla
     char extra[400];
     as_machine *machine = NULL;
     as_error error;
-    machine_request request = r->machine;
     snprintf(extra, sizeof extra, "%s=%.17g", name, value + step[k] * e);
-    request.settings[request.n_settings++] = extra;
-    result = machine_open(&request, &machine);
+    result = linear_open(r, extra, &machine);
     if (result != CLI_DONE) break;
     const as_sizes m = as_problem_sizes(as_model_problem(machine->model));
     const bool same = memcmp(&m, &n, sizeof m) == 0;
@@ -147,7 +149,10 @@ static bool force_input(const linear_place *place, const as_state *state, const 
   double *v = calloc((size_t)n.v + 1, sizeof *v), largest = 0.0;
   as_state moved = *state;
   as_error error;
-  if (v == NULL) return false;
+  if (v == NULL) {
+    cli_note_incomplete();
+    return false;
+  }
   moved.v = v;
   for (int b = 0; b < bodies; b++) {
     as_wrench w;
@@ -180,8 +185,10 @@ static bool motion_input(const linear_place *place, const char *name, const char
   if (joint.index < 0 || strcmp(rest, "law") != 0) return false;
   snprintf(drive, sizeof drive, "joints.%s.drive", name);
   const char *const selection[] = {drive};
-  const bool is_motion = as_channels_create(model, selection, 1, &channels, &error) == AS_OK;
+  const as_status found = as_channels_create(model, selection, 1, &channels, &error);
+  const bool is_motion = found == AS_OK;
   as_channels_destroy(channels);
+  if (found == AS_ERR_MEMORY) cli_note_incomplete();
   if (!is_motion || as_model_joint_rows(model, joint) != 1) return false;
   moves[as_model_joint_row(model, joint)] = 1.0;
   return true;
@@ -206,6 +213,7 @@ static bool block_input(const linear_place *place, const char *text, double *rat
 }
 
 static cli_exit refuse_input(const linear_request *r, const char *text) {
+  if (cli_is_incomplete()) return cli_complain_memory();
   cli_complain(
       "%s: There is no input `%s`: inputs are parameters that forces depend on "
       "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "

@@ -269,7 +269,7 @@ static void write_npz(FILE *out, const void *user) {
                              {"zeros_re", s->zero_re, s->n_zeros, 1, NULL},
                              {"zeros_im", s->zero_im, s->n_zeros, 1, NULL},
                              {"E", s->e, s->n, s->n, NULL}};
-  npz_write(out, array, s->e ? 11 : 10);
+  if (!npz_write(out, array, s->e ? 11 : 10)) cli_note_incomplete();
 }
 
 // ---- as text

@@ -6,6 +6,7 @@
 #include "alphastep/version.h"
 #include "alphastep/words.h"
 #include "cli.h"
+#include "guard.h"
 
 typedef struct subcommand {
   const char *name;
@@ -32,6 +33,7 @@ enum { N_SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static char complaint[1024]; // the last one
 static bool no_memory;       // something has failed for want of it
+static bool incomplete;      // something was written without a part of it, for want of memory
 
 void cli_complain(const char *format, ...) {
   fputs("alphastep: ", stderr);
@@ -53,6 +55,9 @@ cli_exit cli_complain_memory(void) {
 }
 
 bool cli_lacks_memory(void) { return no_memory; }
+
+void cli_note_incomplete(void) { incomplete = true; }
+bool cli_is_incomplete(void) { return incomplete; }
 
 cli_exit cli_judge(as_status status) {
   no_memory = no_memory || status == AS_ERR_MEMORY;
@@ -163,11 +168,16 @@ static cli_exit dispatch(int argc, char **argv) {
   return CLI_DONE;
 }
 
-int main(int argc, char **argv) {
+static int work(int argc, char **argv) {
   cli_exit status = dispatch(argc, argv);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     cli_complain("The output could not be written.");
     return CLI_OUTPUT;
   }
+  if (status == CLI_DONE && incomplete) status = cli_complain_memory();
   return (int)status;
+}
+
+int main(int argc, char **argv) {
+  return guard_is_needed(argc, argv) ? guard_run(work, argc, argv) : work(argc, argv);
 }

@@ -159,6 +159,7 @@ static void write_motion(FILE *out, const modes_set *set) {
   double *q = calloc((size_t)(n.q + n.v) + 1, sizeof *q);
   const bool made = make_sketch(machine, &state, &s);
   double *at = calloc(9 * (size_t)s.n + 1, sizeof *at);
+  if (q == NULL || !made || at == NULL) cli_note_incomplete();
   if (q && made && at) {
     fputs("const base=", out);
     locate(model, &state, &s, at);
@@ -257,7 +258,10 @@ static void write_locus(FILE *out, const modes_result *x) {
   int n = 0, room = 0;
   for (int k = 0; k < x->n; k++) room += x->set[k].modes->n;
   page_point *point = calloc((size_t)room + 1, sizeof *point);
-  if (point == NULL) return;
+  if (point == NULL) {
+    cli_note_incomplete();
+    return;
+  }
   for (int k = 0; k < x->n; k++)
     for (int i = 0; i < x->set[k].modes->n; i++) {
       const as_mode *m = &x->set[k].modes->mode[i];

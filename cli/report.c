@@ -49,6 +49,15 @@ void report_forget(const char *folder) {
   free(page);
 }
 
+void report_clean(const char *folder, const char *output) {
+  char *beside = output ? NULL : folder_path(folder, "report.html.new");
+  const size_t size = output ? strlen(output) + 5 : 0;
+  if (output) beside = malloc(size);
+  if (output && beside) snprintf(beside, size, "%s.new", output);
+  if (beside) (void)unlink(beside);
+  free(beside);
+}
+
 static void print_help(void) {
   fputs("Usage: alphastep report DIR [--plain] [-o FILE] [--quiet]\n"
         "\n"
@@ -134,4 +143,9 @@ cli_exit report_command(int argc, char **argv) {
     printf("The report is %s/report.html.\n", r.folder);
   }
   return CLI_DONE;
+}
+
+void report_clean_arguments(int argc, char **argv) {
+  report_request r = {.folder = NULL};
+  if (read_arguments(argc, argv, &r) == CLI_DONE && r.folder) report_clean(r.folder, r.output);
 }

@@ -9,6 +9,7 @@
 
 #include "resume.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,9 @@ static char *list_files(const as_machine *machine) {
   if (out == NULL) return NULL;
   for (int i = 0; i < machine->n_files; i++) {
     const as_file_digest *file = &machine->files[i];
-    fprintf(out, "%016llx %llu %s\n", file->digest, file->size, file->path);
+    fprintf(out, "%016llx %llu ", file->digest, file->size);
+    for (const char *c = file->path; *c != '\0'; c++) putc(*c == '\n' ? '?' : *c, out);
+    putc('\n', out);
   }
   if (fclose(out) == 0) return text;
   free(text);
@@ -153,7 +156,7 @@ static cli_exit refuse(const job *j, const char *why) {
   return CLI_USAGE;
 }
 
-/// Copies a text of the results; false: there is none.
+/// Copies a text of the results; false: there is none, or, if errno is ENOMEM then, memory has run out.
 static bool copy_text(kept *k, as_results_reader *reader, const char *name) {
   const char *text = as_results_reader_text(reader, name);
   if (text == NULL) return false;
@@ -196,7 +199,9 @@ cli_exit resume_find(machine_request *r, kept *k) {
   char name[LABEL];
   bool found = copy_text(k, reader, "path");
   for (int i = 1; found && copy_text(k, reader, label(name, "setting", i)); i++) continue;
+  const bool no_memory = errno == ENOMEM; // behind the last setting there is none
   as_results_reader_close(reader);
+  if (no_memory) return cli_complain_memory();
   if (!found) {
     cli_complain("`%s` cannot be %s: its results.h5 does not say which model file was run.",
                  r->resume, verb(r->looks));
@@ -226,6 +231,7 @@ void resume_free(kept *k) {
 static cli_exit compare_files(const job *j, as_results_reader *reader) {
   const as_machine *machine = j->machine;
   const char *line = as_results_reader_text(reader, "files");
+  if (line == NULL && errno == ENOMEM) return cli_complain_memory();
   for (int i = 0; i <= machine->n_files && line != NULL; i++) {
     unsigned long long digest = 0, size = 0;
     int length = (int)strcspn(line, "\n"), path = 0;

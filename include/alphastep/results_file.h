@@ -117,7 +117,7 @@ AS_API const char *as_results_reader_body_name(const as_results_reader *reader, 
 AS_API as_status as_results_reader_poses(as_results_reader *reader, int body, double *out,
                                          as_error *error);
 
-/// A text by name, such as `model`; NULL: it is not there. It belongs to the reader.
+/// A text by name, such as `model`; NULL: it is not there, or, if errno is ENOMEM then, memory has run out. It belongs to the reader.
 AS_API const char *as_results_reader_text(as_results_reader *reader, const char *name);
 AS_API const char *as_results_reader_title(const as_results_reader *reader); ///< NULL: none
 AS_API const char *

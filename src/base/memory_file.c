@@ -1,5 +1,6 @@
 #include "base/memory_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ as_status asi_memory_file_read(asi_memory_file *file, const char *path, const ch
   *file = (asi_memory_file){.bytes = NULL};
   const char *why = NULL;
   FILE *in = asi_file_open(path, &why);
+  if (in == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (in == NULL) return fail(error, path, why);
   unsigned char head[HEAD] = {0};
   uint64_t word[3] = {0};

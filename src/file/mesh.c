@@ -315,6 +315,7 @@ as_status asi_mesh_read(const char *path, asi_mesh *out, as_error *error) {
   *out = (asi_mesh){NULL, 0};
   const char *why;
   FILE *file = asi_file_open(path, &why);
+  if (file == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (file == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "The mesh %.200s cannot be opened: %s.",
                     path, why);

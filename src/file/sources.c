@@ -125,6 +125,7 @@ void asi_note_file(asi_reader *r, const char *path) {
   const char *why;
   unsigned char piece[1 << 14];
   FILE *file = asi_file_open(path, &why);
+  r->no_memory = r->no_memory || (file == NULL && errno == ENOMEM);
   for (size_t n; file && (n = fread(piece, 1, sizeof piece, file)) > 0;)
     asi_digest_add(&digest, piece, n);
   if (file) fclose(file);

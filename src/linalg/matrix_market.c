@@ -290,6 +290,7 @@ as_status as_sparse_read(const char *path, as_sparse **out, as_error *error) {
   errno = 0;
   const char *why;
   FILE *file = asi_file_open(path, &why);
+  if (file == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (file == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.200s cannot be opened: %s.", path,
                     why);

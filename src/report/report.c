@@ -54,6 +54,7 @@ static as_status fail_read(const char *path, const char *why, as_error *error) {
 static char *read_text(const char *path, size_t *size, const char **why) {
   FILE *file = asi_file_open(path, why);
   struct stat about;
+  if (file == NULL && errno == ENOMEM) *why = NULL;
   if (file == NULL) return NULL;
   const size_t most = fstat(fileno(file), &about) == 0 ? (size_t)about.st_size : 0;
   char *text = asi_calloc(most + 1, 1);
@@ -115,6 +116,7 @@ static char *make_scene(as_results_reader *reader) {
 
 static as_status take_scene(asi_report *r, const char *path, as_error *error) {
   r->scene = as_results_reader_text(r->reader, "scene");
+  if (r->scene == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (r->scene == NULL) r->scene = r->made_scene = make_scene(r->reader);
   if (r->scene == NULL) return asi_fail_memory(error);
   if (asi_json_is_object(r->scene)) return AS_OK;

@@ -152,6 +152,7 @@ static bool read_digest(FILE *in, uint64_t bytes, asi_digest *digest) {
 as_status as_csv_verify(const char *path, as_csv_mark mark, as_error *error) {
   const char *why = NULL;
   FILE *in = asi_file_open(path, &why);
+  if (in == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (in == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %s.", path, why);
   asi_digest digest = asi_digest_begin();
@@ -168,6 +169,7 @@ as_status as_csv_verify(const char *path, as_csv_mark mark, as_error *error) {
 static as_status cut_file(as_csv *csv, long rows, as_error *error) {
   const char *why = NULL;
   FILE *in = asi_file_open(csv->path, &why);
+  if (in == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (in == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %s.", csv->path,
                     why);

@@ -24,6 +24,7 @@ static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *user)
 
 /// HDF5 calls this whenever a call fails.
 static herr_t note_failure(hid_t stack, void *user) {
+  if (errno == ENOMEM) lacked_memory = true; // what HDF5 says may be another consequence of it
   H5Ewalk2(stack, H5E_WALK_DOWNWARD, look_for_memory, user);
   return 0;
 }
@@ -33,12 +34,15 @@ asi_hdf5_voice asi_hdf5_hush(void) {
   H5Eget_auto2(H5E_DEFAULT, &voice.report, &voice.data);
   H5Eset_auto2(H5E_DEFAULT, note_failure, NULL);
   lacked_memory = false;
+  errno = 0;
   return voice;
 }
 
 void asi_hdf5_restore(asi_hdf5_voice voice) { H5Eset_auto2(H5E_DEFAULT, voice.report, voice.data); }
 
 bool asi_hdf5_lacks_memory(void) { return lacked_memory; }
+
+void asi_hdf5_note_lack(void) { lacked_memory = true; }
 
 hid_t asi_hdf5_access(void) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -121,6 +125,7 @@ bool asi_hdf5_seal(const char *path, uint64_t size, bool sync) {
 const char *asi_hdf5_verify(const char *path, uint64_t *size) {
   const char *why = NULL;
   FILE *file = asi_file_open(path, &why);
+  if (file == NULL && errno == ENOMEM) lacked_memory = true;
   if (file == NULL) return why;
   const int in = fileno(file);
   unsigned char seal[SEAL] = {0};

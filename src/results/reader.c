@@ -85,6 +85,7 @@ char *asi_reader_texts(const as_results_reader *r, hid_t from, bool attribute, h
     *size = stored + 1;
     const hid_t wanted = asi_hdf5_text_type(*size, H5Tget_cset(type));
     out = asi_calloc((size_t)count, *size);
+    if (out == NULL) asi_hdf5_note_lack();
     const herr_t got = out == NULL ? -1
                        : attribute ? H5Aread(from, wanted, out)
                                    : H5Dread(from, wanted, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
@@ -106,7 +107,7 @@ char *asi_reader_attribute(const as_results_reader *r, hid_t of, const char *nam
   hsize_t n = 0;
   size_t size = 0;
   char *text = at >= 0 ? asi_reader_texts(r, at, true, 1, &n, &size) : NULL;
-  H5Aclose(at);
+  if (at >= 0) H5Aclose(at);
   return text;
 }
 
@@ -284,6 +285,8 @@ static as_status read_all(as_results_reader *r, as_error *error) {
   if (status == AS_OK) status = check_times(r, error);
   if (status == AS_OK) status = asi_reader_read_groups(r, error);
   if (status == AS_OK && !(sort_channels(r) && find_bodies(r))) status = asi_fail_memory(error);
+  if (status == AS_OK && asi_hdf5_lacks_memory()) // what seems not to be there may be
+    status = asi_fail_memory(error);
   return status;
 }
 

@@ -1,4 +1,5 @@
 /// Values of results.h5: datasets are read in pieces, of which some are kept.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,10 +139,12 @@ static char *read_long_text(as_results_reader *r, const char *name) {
   }
   H5Gclose(group);
   asi_hdf5_restore(voice);
+  errno = text == NULL && asi_hdf5_lacks_memory() ? ENOMEM : 0;
   return text;
 }
 
 const char *as_results_reader_text(as_results_reader *r, const char *name) {
+  errno = ENOMEM; // until it is known better
   for (int i = 0; i < r->n_held; ++i)
     if (strcmp(r->held[i].name, name) == 0) return r->held[i].text;
   void *list = r->held;
@@ -149,6 +152,7 @@ const char *as_results_reader_text(as_results_reader *r, const char *name) {
   r->held = list;
   char *text = read_long_text(r, name), *copy = text ? asi_calloc(strlen(name) + 1, 1) : NULL;
   if (copy == NULL) {
+    if (text) errno = ENOMEM;
     free(text);
     return NULL;
   }

@@ -4,6 +4,7 @@
 /// to fit the integrator that reads it, and the state; docs/saved-states.md has the layout. Factors are part of
 /// it: their rounding errors are those of the pivots that were chosen, perhaps many steps ago, so each solver
 /// saves what it needs to make the same factors again. What is computed before it is used is left out.
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -613,6 +614,7 @@ as_status as_integrator_load_file(as_integrator *s, const char *path, as_error *
                     "as_integrator_load_file needs an integrator and a path.");
   const char *why = NULL;
   FILE *file = asi_file_open(path, &why);
+  if (file == NULL && errno == ENOMEM) return asi_fail_memory(error);
   if (file == NULL)
     return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be opened: %s.", path,
                     why);

@@ -1,5 +1,5 @@
 /// Preloaded, it lets memory run out: allocation number MEMORY_FAILS since the file MEMORY_AFTER was opened fails, and with
-/// MEMORY_FOREVER all after it.
+/// MEMORY_FOREVER all after it. How many there were is written to the file MEMORY_COUNT.
 #define _GNU_SOURCE // SYS_openat
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -53,3 +54,12 @@ static bool runs_out(void) {
 void *malloc(size_t size) { return runs_out() ? NULL : __libc_malloc(size); }
 void *calloc(size_t n, size_t size) { return runs_out() ? NULL : __libc_calloc(n, size); }
 void *realloc(void *old, size_t size) { return runs_out() ? NULL : __libc_realloc(old, size); }
+
+__attribute__((destructor)) static void end(void) {
+  char text[32];
+  const char *path = getenv("MEMORY_COUNT");
+  if (!begun || path == NULL) return;
+  const int size = snprintf(text, sizeof text, "%ld", count);
+  const int file = open_watched(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (file >= 0 && write(file, text, (size_t)size) == size) close(file);
+}
