@@ -206,7 +206,7 @@ cli_exit inverse_command(int argc, char **argv) {
       cli_complain("`inverse` goes through times: `--range`, not `--at` or `--equilibrium`.");
     status = CLI_USAGE;
   } else if (status == CLI_DONE) {
-    status = machine_open(&r->machine, &machine);
+    status = linear_open(r, NULL, &machine);
     if (status == CLI_DONE) status = complete_times(r, machine);
     if (status == CLI_DONE) status = follow(r, machine, &t);
     as_machine_destroy(machine);

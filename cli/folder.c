@@ -58,7 +58,7 @@ char *folder_path(const char *folder, const char *name) {
   return path;
 }
 
-static bool is_same_file(const char *a, const char *b) {
+bool folder_same_file(const char *a, const char *b) {
   struct stat x, y;
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
@@ -70,7 +70,7 @@ cli_exit folder_spare(const char *folder, const char *output, const char *may) {
     if (may != NULL && strcmp(own[i], may) == 0) continue;
     char *path = folder_path(folder, own[i]);
     if (path == NULL) return cli_complain_memory();
-    bool same = is_same_file(path, output);
+    bool same = folder_same_file(path, output);
     free(path);
     if (!same) continue;
     cli_complain("`%s` belongs to the run in `%s`: choose another file with `-o FILE`.", output,
@@ -85,15 +85,33 @@ static bool write_over(const char *path, as_write_fn *write, const void *user) {
   int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
   if (out == NULL) return false;
-  write(out, user);
-  bool written = fflush(out) == 0 && ftruncate(fileno(out), ftello(out)) == 0;
+  struct stat about;
+  bool written =
+      fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1; // no other's
+  if (written) write(out, user);
+  written = written && fflush(out) == 0 && ftruncate(fileno(out), ftello(out)) == 0;
   return fclose(out) == 0 && written;
+}
+
+/// A writer, and what it is given.
+typedef struct writing {
+  as_write_fn *write;
+  const void *user;
+} writing;
+
+/// What lacks a part for want of memory has failed: a stream that is read though it is opened for writing alone says so.
+static void write_whole(FILE *out, const void *user) {
+  const writing *w = user;
+  w->write(out, w->user);
+  if (cli_is_incomplete()) (void)getc(out);
 }
 
 cli_exit folder_replace(const char *path, bool sync, as_write_fn *write, const void *user) {
   as_error error;
-  as_status status = as_file_replace(path, write, user, sync, &error);
+  const writing whole = {write, user};
+  as_status status = as_file_replace(path, write_whole, &whole, sync, &error);
   if (status == AS_OK) return CLI_DONE;
+  if (cli_is_incomplete()) return cli_complain_memory();
   if (errno == ENOSPC && write_over(path, write, user)) return CLI_DONE;
   cli_complain("%s", error.message);
   return cli_judge(status);

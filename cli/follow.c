@@ -121,7 +121,7 @@ cli_exit follow_branch(const linear_request *r) {
     cli_complain("`--follow` begins at the start of a model file, not in a run's folder.");
     return CLI_USAGE;
   }
-  cli_exit result = machine_open(&r->machine, &machine);
+  cli_exit result = linear_open(r, NULL, &machine);
   if (result == CLI_DONE) {
     b.machine = machine;
     b.found = calloc(MOST_POINTS + 2, sizeof *b.found);

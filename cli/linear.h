@@ -29,8 +29,9 @@ typedef struct linear_request {
   as_axes axes;
   double turning[3];
   linear_format format;
-  const char *output; ///< -o: a file, of `modes` and `response` a folder
-  int count;          ///< --count of modes; 0: all
+  const char *output;       ///< -o: a file, of `modes` and `response` a folder
+  const char *const *names; ///< of the files in that folder, NULL at the end; NULL: it is a file
+  int count;                ///< --count of modes; 0: all
   const char *inputs[MOST_SIGNALS], *outputs[MOST_SIGNALS];
   int n_inputs, n_outputs;
   char *sweep;  ///< what is swept, `parameters.v`; NULL: nothing
@@ -62,6 +63,9 @@ typedef struct linear_place {
   bool is_rest; ///< the equilibrium was searched for
 } linear_place;
 
+/// Loads the machine, with a setting `extra` if not NULL. Refuses to write over what it is read from, or over files of the run that is
+/// looked at. Complains.
+cli_exit linear_open(const linear_request *r, const char *extra, as_machine **machine);
 /// Loads the machine, with a setting `extra` if not NULL, and goes to the state that is asked for. Complains.
 cli_exit linear_find(const linear_request *r, const char *extra, linear_place *place);
 void linear_place_free(linear_place *place);

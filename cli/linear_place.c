@@ -145,15 +145,34 @@ static cli_exit find_saved(const linear_request *r, linear_place *place) {
   return find_moment(r, place);
 }
 
-static cli_exit open_machine(const linear_request *r, const char *extra, as_machine **machine) {
+/// Refuses to write over what the machine is read from, or over files of the run that is looked at.
+static cli_exit spare(const linear_request *r, const as_machine *machine, const char *output) {
+  cli_exit status = machine_spare(machine, output);
+  if (status == CLI_DONE && r->machine.resume)
+    status = folder_spare(r->machine.resume, output, NULL);
+  return status;
+}
+
+cli_exit linear_open(const linear_request *r, const char *extra, as_machine **machine) {
   machine_request request = r->machine;
   if (extra) request.settings[request.n_settings++] = extra; // there is room
-  return machine_open(&request, machine);
+  cli_exit status = machine_open(&request, machine);
+  if (status != CLI_DONE || r->output == NULL) return status;
+  if (r->names == NULL) status = spare(r, *machine, r->output);
+  for (int i = 0; status == CLI_DONE && r->names && r->names[i]; i++) {
+    char *path = folder_path(r->output, r->names[i]);
+    status = path ? spare(r, *machine, path) : cli_complain_memory();
+    free(path);
+  }
+  if (status == CLI_DONE) return status;
+  as_machine_destroy(*machine);
+  *machine = NULL;
+  return status;
 }
 
 cli_exit linear_find(const linear_request *r, const char *extra, linear_place *place) {
   *place = (linear_place){0};
-  cli_exit status = open_machine(r, extra, &place->machine);
+  cli_exit status = linear_open(r, extra, &place->machine);
   if (status != CLI_DONE) return status;
   place->initial = *as_model_initial(place->machine->model);
   if (r->machine.resume && !(r->at == 0.0))
@@ -243,7 +262,7 @@ static cli_exit follow_one(const linear_request *r, linear_branch *b, double val
   *place = (linear_place){0};
   *found = AS_OK;
   snprintf(extra, sizeof extra, "%s=%.17g", r->sweep, value);
-  cli_exit result = open_machine(r, extra, &place->machine);
+  cli_exit result = linear_open(r, extra, &place->machine);
   if (result != CLI_DONE) return result;
   const as_problem *p = as_model_problem(place->machine->model);
   const as_sizes n = as_problem_sizes(p);

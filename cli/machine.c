@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alphastep/results.h"
+#include "folder.h"
 #include "json.h"
 
 cli_exit machine_plugin_option(int argc, char **argv, int *i, machine_request *r) {
@@ -186,6 +187,16 @@ void machine_refuse(const machine_request *r) {
   snprintf(messages->message[0].text, sizeof messages->message[0].text, "%s", cli_last_complaint());
   tell_json(r, messages);
   free(messages);
+}
+
+cli_exit machine_spare(const as_machine *machine, const char *output) {
+  for (int i = 0; i < machine->n_files; i++) {
+    if (!folder_same_file(machine->files[i].path, output)) continue;
+    cli_complain("`%s` is a file that the machine is read from: choose another place with `-o`.",
+                 output);
+    return CLI_USAGE;
+  }
+  return CLI_DONE;
 }
 
 cli_exit machine_open(const machine_request *r, as_machine **machine) {

@@ -34,6 +34,8 @@ cli_exit machine_plugin_folders(int argc, machine_request *r);
 
 /// Loads the model file and looks for its outputs in the model. Prints what is wrong, each on its line.
 cli_exit machine_open(const machine_request *r, as_machine **machine);
+/// Refuses to write to `output`, by whatever path, if the machine is read from it. Complains.
+cli_exit machine_spare(const as_machine *machine, const char *output);
 /// With --json: prints an object like those of wrong model files, with the last complaint.
 void machine_refuse(const machine_request *r);
 

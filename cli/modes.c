@@ -349,14 +349,15 @@ static void print_sweep(const modes_result *x) {
 
 // ---- the command
 
+static const char *const names[] = {"modes.json", "modes.csv", "modes.html", NULL};
+
 static cli_exit write_result(const linear_request *r, const modes_result *x) {
   if (r->output != NULL) {
     bool made;
     cli_exit status = folder_make(r->output, &made);
     void (*const write[])(FILE *, const void *) = {write_json, write_csv, modes_page_write};
-    static const char *const name[] = {"modes.json", "modes.csv", "modes.html"};
     for (int i = 0; i < 3 && status == CLI_DONE; i++) {
-      char *path = folder_path(r->output, name[i]);
+      char *path = folder_path(r->output, r->names[i]);
       status = path ? folder_write(path, write[i], x) : cli_complain_memory();
       free(path);
     }
@@ -429,6 +430,7 @@ cli_exit modes_command(int argc, char **argv) {
   linear_request *r = calloc(1, sizeof *r);
   if (r == NULL) return cli_complain_memory();
   cli_exit status = linear_arguments(argc, argv, "modes", "s", r);
+  r->names = names;
   if (status == CLI_DONE && r->machine.help)
     print_help();
   else if (status == CLI_DONE && (r->format == LINEAR_MAT || r->format == LINEAR_NPZ)) {

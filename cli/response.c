@@ -99,6 +99,7 @@ static void write_csv(FILE *out, const void *user) {
   const answer *a = user;
   const linear_system *s = a->system;
   double *phase = calloc((size_t)a->points * (size_t)(s->p * s->m) + 1, sizeof *phase);
+  if (phase == NULL) cli_note_incomplete();
   fputs(a->in_frequency ? "frequency [Hz]" : "time [s]", out);
   for (int j = 0; j < s->m; j++)
     for (int i = 0; i < s->p; i++) {
@@ -189,6 +190,7 @@ static void write_one(FILE *out, const answer *a, int i, int j, double *work) {
   const size_t n = (size_t)a->points;
   double *magnitude = work, *phase = work + n, *log_x = work + 2 * n;
   page_point *point = calloc(n + 1, sizeof *point);
+  if (point == NULL) cli_note_incomplete();
   fputs("<section class=\"claim\"><figure><figcaption>", out);
   asi_html_text(out, a->system->output[i]);
   fputs(" by ", out);
@@ -224,6 +226,7 @@ static void write_page(FILE *out, const void *user) {
   const linear_system *s = a->system;
   char title[320];
   double *work = calloc(3 * (size_t)a->points + 1, sizeof *work);
+  if (work == NULL) cli_note_incomplete();
   snprintf(title, sizeof title, "%.200s: %s",
            s->place.machine->title ? s->place.machine->title : a->request->machine.model,
            strcmp(a->request->kind, "bode") == 0      ? "frequency response"
@@ -242,14 +245,15 @@ static void write_page(FILE *out, const void *user) {
 
 // ---- the command
 
+static const char *const names[] = {"response.csv", "response.json", "response.html", NULL};
+
 static cli_exit write_answer(const linear_request *r, const answer *a) {
   if (r->output != NULL) {
     bool made;
     cli_exit status = folder_make(r->output, &made);
     void (*const write[])(FILE *, const void *) = {write_csv, write_json, write_page};
-    static const char *const name[] = {"response.csv", "response.json", "response.html"};
     for (int i = 0; i < 3 && status == CLI_DONE; i++) {
-      char *path = folder_path(r->output, name[i]);
+      char *path = folder_path(r->output, r->names[i]);
       status = path ? folder_write(path, write[i], a) : cli_complain_memory();
       free(path);
     }
@@ -319,6 +323,7 @@ cli_exit response_command(int argc, char **argv) {
   linear_request *r = calloc(1, sizeof *r);
   if (r == NULL) return cli_complain_memory();
   cli_exit status = linear_arguments(argc, argv, "response", "ir", r);
+  r->names = names;
   if (status == CLI_DONE && r->machine.help)
     print_help();
   else if (status == CLI_DONE && (r->format == LINEAR_MAT || r->format == LINEAR_NPZ)) {

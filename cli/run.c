@@ -211,8 +211,23 @@ static cli_exit refuse_used(const job *j) {
   return CLI_USAGE;
 }
 
+/// Refuses a folder in which a file of the run would take the place of one that the machine is read from.
+static cli_exit spare_inputs(const job *j) {
+  const char *own[] = {j->table, j->results_file, j->summary, j->state};
+  cli_exit status = CLI_DONE;
+  for (size_t i = 0; i < sizeof own / sizeof *own && status == CLI_DONE; i++)
+    status = machine_spare(j->machine, own[i]);
+  char *page = status == CLI_DONE ? folder_path(j->folder, "report.html") : NULL;
+  if (status != CLI_DONE) return status;
+  status = page ? machine_spare(j->machine, page) : cli_complain_memory();
+  free(page);
+  return status;
+}
+
 static cli_exit prepare_folder(job *j) {
   bool may = j->request->force;
+  cli_exit spared = spare_inputs(j);
+  if (spared != CLI_DONE) return spared;
   if (!may && folder_is_used(j->folder)) return refuse_used(j);
   cli_exit status = folder_make(j->folder, &j->made);
   if (status == CLI_DONE) status = folder_lock(j->folder, &j->lock);
@@ -311,6 +326,7 @@ static cli_exit make_report(const job *j) {
     if (caught != before) (void)kill(process, SIGKILL);
   if (process > 0 && ended == process && WIFEXITED(end) && WEXITSTATUS(end) <= (int)CLI_OUTPUT)
     return (cli_exit)WEXITSTATUS(end);
+  report_clean(j->folder, NULL);
   if (caught == before)
     return cli_complain_memory(); // HDF5 may also end a process by a status of its own
   cli_complain("%s: interrupted while its report was made; `alphastep report %s` makes it.",

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L // open, fsync, fdopen
+#define _DEFAULT_SOURCE // open, fsync, fdopen, flock
 
 #include "base/file.h"
 
@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,6 +120,40 @@ as_status asi_fail_write(const char *path, int number, as_error *error) {
 
 // ---- in one piece -----------------------------------------------------------------------------------
 
+static bool is_locked_by_another(int file) {
+  return flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+static bool has_name(int file, const char *path) {
+  struct stat mine, there;
+  return fstat(file, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+         mine.st_ino == there.st_ino;
+}
+
+/// Creates a draft and locks it. What stands there is taken away only if nobody has locked it, as a killed process has not. -1: errno says why
+/// not; EBUSY: another process is writing it.
+static int create_locked(const char *path) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const int old = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const bool busy = old >= 0 && is_locked_by_another(old);
+    const int file = busy ? -1 : asi_file_create(path);
+    const int number = busy ? EBUSY : errno;
+    if (old >= 0) close(old); // until here nobody else takes it away
+    errno = number;
+    if (file < 0) return -1;
+    if (!is_locked_by_another(file) && has_name(file, path)) return file;
+    close(file); // another process has been faster
+  }
+  errno = EBUSY;
+  return -1;
+}
+
+static as_status fail_draft(const char *path, as_error *error) {
+  if (errno != EBUSY) return asi_fail_write(path, errno, error);
+  return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL,
+                  "%.300s cannot be written: another process is writing it.", path);
+}
+
 as_status asi_draft_open(asi_draft *o, const char *path, as_error *error) {
   const char *obstacle = asi_file_obstacle(path);
   *o = (asi_draft){.file = NULL};
@@ -128,9 +163,9 @@ as_status asi_draft_open(asi_draft *o, const char *path, as_error *error) {
   *o = (asi_draft){.path = asi_file_beside(path, ""), .beside = asi_file_beside(path, ".new")};
   as_status status = o->path && o->beside ? AS_OK : asi_fail_memory(error);
   if (status == AS_OK) {
-    const int file = asi_file_create(o->beside);
+    const int file = create_locked(o->beside);
     if (file >= 0) o->file = fdopen(file, "wb");
-    if (o->file == NULL) status = asi_fail_write(path, errno, error);
+    if (o->file == NULL) status = fail_draft(path, error);
     if (o->file == NULL && file >= 0) {
       close(file);
       (void)remove(o->beside);
@@ -149,6 +184,7 @@ as_status asi_draft_close(asi_draft *o, as_status status, bool sync, as_error *e
   errno = 0;
   bool ok = fflush(o->file) == 0 && !ferror(o->file) && (!sync || asi_file_sync(fileno(o->file)));
   int number = errno;
+  const int locked = dup(fileno(o->file)); // until it has its name
   if (fclose(o->file) != 0 && ok) {
     ok = false;
     number = errno;
@@ -158,6 +194,7 @@ as_status asi_draft_close(asi_draft *o, as_status status, bool sync, as_error *e
     number = errno;
   }
   if (!ok || status) (void)remove(o->beside);
+  if (locked >= 0) close(locked);
   if (!ok && status == AS_OK) status = asi_fail_write(o->path, number ? number : EIO, error);
   free(o->path);
   free(o->beside);

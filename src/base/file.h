@@ -14,7 +14,7 @@
 #include "alphastep/status.h"
 #include "base/export.h"
 
-/// Opens a regular file for reading; links are followed. NULL: `why` says why not. A pipe or a device is not waited for.
+/// Opens a regular file for reading; links are followed. NULL: `why` and errno say why not. A pipe or a device is not waited for.
 ASI_IO FILE *asi_file_open(const char *path, const char **why);
 /// `path` and `tail`; to be freed. NULL: memory has run out.
 ASI_IO char *asi_file_beside(const char *path, const char *tail);
@@ -34,7 +34,7 @@ ASI_IO bool asi_file_put(int file, const void *data, size_t size);
 /// AS_ERR_MEMORY.
 ASI_IO as_status asi_fail_write(const char *path, int number, as_error *error);
 
-/// A file that is being written beside its place.
+/// A file that is being written beside its place. It is locked meanwhile: a second process that would write it is refused.
 typedef struct asi_draft {
   FILE *file;
   char *path, *beside;
