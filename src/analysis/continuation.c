@@ -471,7 +471,7 @@ static as_status begin(path *c, const as_initial *initial, as_error *error) {
 }
 
 static as_status check_def(const as_continuation_def *def, as_error *error) {
-  if (!(isfinite(def->from) && isfinite(def->to) && def->from != def->to))
+  if (!isnormal(def->to - def->from) || !isfinite(def->from) || !isfinite(def->to)) // NaN, too
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "to",
                     "A continuation goes from one value of its parameter to another, not from %g "
                     "to %g.",

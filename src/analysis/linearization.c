@@ -17,6 +17,7 @@
 #include "analysis/linearization.h"
 #include "base/definition.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "lie/space.h"
 
 as_linearization_def as_default_linearization_def(void) {
@@ -153,6 +154,27 @@ static void publish(asi_linear *l) {
       asi_most_accelerated(l->s->kin.problem, now->vdot, now->xdot, &l->out.acceleration);
 }
 
+/// Refuses a matrix A or B that is not finite: some forces or masses are too large, or too small, to compute with.
+static as_status check_finite(const asi_linear *l, as_error *error) {
+  const int n = l->out.n_states;
+  if (asi_are_finite(l->a, (size_t)n * (size_t)n) &&
+      asi_are_finite(l->b, (size_t)n * (size_t)l->out.n_inputs))
+    return AS_OK;
+  char name[128] = "an input";
+  for (int j = n; j-- > 0;) {
+    const as_linear_state state = l->state[j];
+    if (!asi_are_finite(l->a + (size_t)j * (size_t)n, (size_t)n))
+      as_problem_describe(l->out.problem,
+                          state.kind == AS_LINEAR_STATE ? AS_QUANTITY_X : AS_QUANTITY_V,
+                          state.index, name, sizeof name);
+  }
+  return asi_fail(
+      error, AS_ERR_NONFINITE, l->s->stepper.t, NULL,
+      "The linear system at t = %.9g s has entries that are not finite: accelerations by "
+      "%s are too large to compute with.",
+      l->s->stepper.t, name);
+}
+
 /// `later` than that by so much time are axes that turn.
 static as_status make(const as_problem *p, const as_initial *initial,
                       const as_linearization_def *def, as_axes axes, const asi_linear *like,
@@ -166,6 +188,7 @@ static as_status make(const as_problem *p, const as_initial *initial,
     asi_axes_find(&l->axes, p, axes, def->turning, later, l->s->stepper.now.q, l->s->stepper.now.v);
   if (status == AS_OK) status = asi_linear_find_columns(l, def, like);
   if (status == AS_OK) publish(l);
+  if (status == AS_OK) status = check_finite(l, error);
   if (status) {
     free_linear(l);
     return status;

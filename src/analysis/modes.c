@@ -13,6 +13,7 @@
 
 #include "analysis/linearization.h"
 #include "base/error.h"
+#include "base/number.h"
 
 void dgebal_(const char *job, const int *n, double *a, const int *lda, int *ilo, int *ihi,
              double *scale, int *info, size_t job_length);
@@ -260,7 +261,8 @@ static as_status find(const as_linearization *l, eigen *e, as_modes *m, as_error
                     "The modes could not be found: LAPACK's dgesvd did not converge.");
   const int left = n - e->zeros;
   copy_rest(e);
-  if (left > 0)
+  if (!asi_are_finite(e->sub, (size_t)left * (size_t)left)) info = 1;
+  if (left > 0 && info == 0)
     dgeev_("N", "V", &left, e->sub, &left, e->re, e->im, &none, &one, e->vector, &left, e->work,
            &e->work_size, &info, 1, 1);
   if (info != 0)
@@ -294,11 +296,13 @@ int asi_eigenvalues(const double *a, int n, double limit, double *re, double *im
     return -1;
   }
   memcpy(e.a, a, (size_t)n * (size_t)n * sizeof(double));
-  dgebal_("S", &n, e.a, &n, &low, &high, e.scale, &info, 1);
-  good = info == 0 && split_zeros(&e, limit);
+  good = asi_are_finite(a, (size_t)n * (size_t)n);
+  if (good) dgebal_("S", &n, e.a, &n, &low, &high, e.scale, &info, 1);
+  good = good && info == 0 && split_zeros(&e, limit);
   const int left = n - e.zeros;
   for (int i = 0; i < e.zeros; ++i) re[i] = im[i] = 0.0;
-  copy_rest(&e);
+  if (good) copy_rest(&e);
+  good = good && asi_are_finite(e.sub, (size_t)left * (size_t)left);
   if (good && left > 0)
     dgeev_("N", "N", &left, e.sub, &left, re + e.zeros, im + e.zeros, &none, &one, &none, &one,
            e.work, &e.work_size, &info, 1, 1);

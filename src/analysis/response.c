@@ -5,11 +5,13 @@
 #include "alphastep/response.h"
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 void dgehrd_(const int *n, const int *ilo, const int *ihi, double *a, const int *lda, double *tau,
              double *work, const int *lwork, int *info);
@@ -26,6 +28,11 @@ static as_status check(const as_linear_system *s, int count, const void *out, as
   if (s == NULL || out == NULL || count < 0 || s->n < 0 || s->m < 0 || s->p < 0)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "A response needs a system, a place for numbers and a count of them.");
+  const size_t n = (size_t)s->n, m = (size_t)s->m, p = (size_t)s->p;
+  if (!asi_are_finite(s->a, n * n) || !asi_are_finite(s->b, n * m) ||
+      !asi_are_finite(s->c, p * n) || !asi_are_finite(s->d, p * m))
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "A response needs a system of finite numbers.");
   return AS_OK;
 }
 
@@ -140,8 +147,8 @@ static void product(const double *a, const double *b, double *c, int n) {
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
 }
 
-/// e <- exp(e); x and y are scratch of the same size.
-static void exponential(double *e, int n, double *x, double *y) {
+/// e <- exp(e); x and y are scratch of the same size. False: e is not finite.
+static bool exponential(double *e, int n, double *x, double *y) {
   enum { TERMS = 18 };
   const size_t all = (size_t)n * (size_t)n;
   double norm = 0.0;
@@ -151,6 +158,7 @@ static void exponential(double *e, int n, double *x, double *y) {
     for (int i = 0; i < n; ++i) sum += fabs(e[(size_t)j * (size_t)n + (size_t)i]);
     norm = fmax(norm, sum);
   }
+  if (!(norm <= DBL_MAX) || !asi_are_finite(e, all)) return false;
   for (; norm > 0.5; norm *= 0.5) ++squarings;
   for (size_t i = 0; i < all; ++i) e[i] = ldexp(e[i], -squarings);
   memset(x, 0, all * sizeof *x);
@@ -165,6 +173,12 @@ static void exponential(double *e, int n, double *x, double *y) {
     product(e, e, x, n);
     memcpy(e, x, all * sizeof *e);
   }
+  return asi_are_finite(e, all);
+}
+
+static as_status fail_overflow(double t, as_error *error) {
+  return asi_fail(error, AS_ERR_NONFINITE, (double)NAN, "h",
+                  "The response overflows at %.9g s: give a shorter time.", t);
 }
 
 as_status as_time_response(const as_linear_system *s, as_time_input input, double h, int count,
@@ -184,19 +198,20 @@ as_status as_time_response(const as_linear_system *s, as_time_input input, doubl
         e[(size_t)j * (size_t)all + (size_t)i] =
             h * (j < n ? s->a[(size_t)j * (size_t)n + (size_t)i]
                        : s->b[(size_t)(j - n) * (size_t)n + (size_t)i]);
-    exponential(e, all, x, y);
+    if (!exponential(e, all, x, y)) status = fail_overflow(h, error);
   }
   for (int j = 0; j < m && status == AS_OK; ++j) {
     const bool step = input == AS_INPUT_STEP;
     memset(x, 0, (size_t)all * sizeof *x);
     if (step) x[n + j] = 1.0;
     for (int i = 0; i < n && !step; ++i) x[i] = s->b[(size_t)j * (size_t)n + (size_t)i];
-    for (int k = 0; k < count; ++k) {
+    for (int k = 0; k < count && status == AS_OK; ++k) {
       double *to = out + (size_t)k * (size_t)s->p * (size_t)m + (size_t)j * (size_t)s->p;
       for (int i = 0; i < s->p; ++i) {
         to[i] = step ? s->d[(size_t)j * (size_t)s->p + (size_t)i] : 0.0;
         for (int l = 0; l < n; ++l) to[i] += s->c[(size_t)l * (size_t)s->p + (size_t)i] * x[l];
       }
+      if (!asi_are_finite(to, (size_t)s->p)) status = fail_overflow(k * h, error);
       memset(y, 0, (size_t)all * sizeof *y);
       for (int l = 0; l < all; ++l)
         for (int i = 0; i < all && x[l] != 0.0; ++i)

@@ -17,6 +17,7 @@
 #include "analysis/modes.h"
 #include "base/definition.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "lie/space.h"
 
 void dgemv_(const char *trans, const int *m, const int *n, const double *alpha, const double *a,
@@ -222,6 +223,7 @@ static int look(krylov *k, double *left) {
   for (int j = 0; j < m; ++j)
     memcpy(k->matrix + (size_t)j * (size_t)m, k->h + (size_t)j * (size_t)high,
            (size_t)m * sizeof *k->h);
+  if (!asi_are_finite(k->matrix, (size_t)m * (size_t)m)) return 0;
   dgeev_("N", "V", &m, k->matrix, &m, k->re, k->im, &none, &one, k->y, &m, k->lapack,
          &k->lapack_size, &info, 1, 1);
   if (info != 0) return 0;

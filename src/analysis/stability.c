@@ -15,6 +15,7 @@
 
 #include "analysis/analysis.h"
 #include "base/error.h"
+#include "base/number.h"
 
 void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau,
              double *work, const int *lwork, int *info);
@@ -196,6 +197,8 @@ static as_status find_eigenvalues(as_analysis *a, double t, reduction *r, as_equ
   reduce(&s->block[AS_BLOCK_M], 1.0, r, r->m);
   if (!divide_by_mass(r)) return fail_stability(a, t, "a motion has no inertia");
   const double largest = asi_max_abs(r->k, r->free * r->free);
+  if (!asi_are_finite(r->k, (size_t)r->free * (size_t)r->free))
+    return fail_stability(a, t, "a stiffness is too large to compute with");
   dgeev_("N", "V", &r->free, r->k, &r->free, r->re, r->im, &none, &one, r->vector, &r->free,
          r->work, &r->work_size, &info, 1, 1);
   if (info != 0) return fail_stability(a, t, "LAPACK's dgeev did not converge");

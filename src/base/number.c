@@ -1,6 +1,7 @@
 /// Numbers in texts: see number.h.
 #include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,4 +24,10 @@ size_t asi_scan_number(const char *text, double *number) {
   }
   *number = strtod(text, NULL);
   return n;
+}
+
+bool asi_are_finite(const double *x, size_t n) {
+  double sum = 0.0;
+  for (size_t i = 0; i < n; ++i) sum += 0.0 * x[i];
+  return sum == 0.0;
 }

@@ -470,6 +470,27 @@ static void test_uneven_mass(void **state) {
   as_problem_destroy(problem);
 }
 
+/// What grows beyond all numbers, or is none, is refused in bounded time.
+static void test_responses_overflow(void **state) {
+  (void)state;
+  double a[] = {0.0, 1.0, 1.0, 0.0}, out[6];
+  const double b[] = {0.0, 1.0}, c[] = {1.0, 0.0}, d[] = {0.0};
+  const as_linear_system s = {2, 1, 1, a, b, c, d};
+  as_error error;
+  for (int kind = 0; kind < 2; ++kind) {
+    const as_time_input input = kind ? AS_INPUT_IMPULSE : AS_INPUT_STEP;
+    assert_int_equal(as_time_response(&s, input, 300.0, 3, out, &error), AS_OK);
+    assert_int_equal(as_time_response(&s, input, 600.0, 3, out, &error), AS_ERR_NONFINITE);
+    assert_int_equal(as_time_response(&s, input, 1e308, 3, out, &error), AS_ERR_NONFINITE);
+  }
+  a[1] = 1e308;
+  assert_int_equal(as_time_response(&s, AS_INPUT_STEP, 10.0, 3, out, &error), AS_ERR_NONFINITE);
+  a[1] = (double)INFINITY;
+  assert_int_equal(as_time_response(&s, AS_INPUT_STEP, 1.0, 3, out, &error), AS_ERR_ARGUMENT);
+  a[1] = (double)NAN;
+  assert_int_equal(as_frequency_response(&s, (double[]){1.0}, 1, out, &error), AS_ERR_ARGUMENT);
+}
+
 /// m x'' + d x' + k x = u: closed forms in frequency and in time.
 static void test_responses(void **state) {
   (void)state;
@@ -691,6 +712,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_states_and_outputs),
       cmocka_unit_test(test_uneven_mass),
       cmocka_unit_test(test_responses),
+      cmocka_unit_test(test_responses_overflow),
       cmocka_unit_test(test_redundant),
       cmocka_unit_test(test_singular),
       cmocka_unit_test(test_slowest),

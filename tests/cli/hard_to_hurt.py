@@ -353,6 +353,15 @@ def test_ends():
     result = run("run", write("interval.yaml", BODY.replace("1, step: 0.1", "1e-300") + "output: {interval: 1e-309}\n"), "-q", "-o", "small")
     check(result.returncode == 2 and b"is too small to compute with" in result.stderr, result)
     check(not os.path.exists("small"), "a refused run has left something")
+    rod = (HEAD + "bodies: {a: {type: point, mass: 1, position: [1, 0, 0]}, b: {type: point, mass: 1, position: [2, 0, 0]}}\n"
+           "joints:\n  one: {type: distance, bodies: [ground, a], point: [0, 0, 0], second_point: [1, 0, 0]}\n"
+           "  two: {type: distance, bodies: [a, b], point: [1, 0, 0], second_point: [2, 0, 0]}\n")
+    result = run("modes", write("heavy.yaml", rod), "--at", "0", "--set", "gravity=[0, 0, -1e308]")
+    check(result.returncode == 3 and b"that are not finite" in result.stderr, result)
+    for name in ("response", "linearize", "modes"):
+        options = ("--inputs", "bodies.b.force.z", "--outputs", "bodies.b.position.z", "--kind", "step", "--range", "0:1e308") if name == "response" else ()
+        result = run(name, "heavy.yaml", "--at", "0", *options)
+        check(result.returncode == (3 if options else 0), name, result)
     title = "x" * 20000000
     result = run("run", write("title.yaml", BODY + f"title: {title}\n"), "-q", "--no-sync", "-o", "title")
     check(result.returncode == 0, "a long title", result)
