@@ -27,6 +27,7 @@ cli_exit response_command(int argc, char **argv);
 cli_exit equilibrium_command(int argc, char **argv);
 cli_exit inverse_command(int argc, char **argv);
 cli_exit linearize_command(int argc, char **argv);
+cli_exit reduce_command(int argc, char **argv);
 
 /// `alphastep schema`: likewise.
 cli_exit schema_command(int argc, char **argv);

@@ -26,6 +26,7 @@ static const subcommand subcommands[] = {
     {"modes", "tell the modes of small motions: frequencies, damping, stability", modes_command},
     {"linearize", "write A, B, C and D about a state", linearize_command},
     {"response", "how outputs follow inputs: Bode, Nyquist, step, impulse", response_command},
+    {"reduce", "make a flexible body of a finite-element model", reduce_command},
     {"papers", "repeat the papers' experiments and compare with their numbers", papers_command},
     {"schema", "print the JSON Schema of model files", schema_command},
 };
