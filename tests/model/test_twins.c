@@ -186,6 +186,7 @@ static double norm_ratio(const run *a, const run *twin) {
 }
 
 static long iterations[2]; ///< of all redundant machines that were tried, and of their twins
+static int dear, tried; ///< how many took more than 1.5 times their twins' iterations, of how many
 
 static void try_redundant(uint64_t seed) {
   uint64_t state = seed ^ UINT64_C(0x5851f42d4c957f2d);
@@ -207,8 +208,12 @@ static void try_redundant(uint64_t seed) {
     ok = fault[0] == '\0';
   }
   if (fault[0] == '\0') {
-    iterations[0] += a.integrator->kin.statistics.newton_iterations;
-    iterations[1] += b.integrator->kin.statistics.newton_iterations;
+    const long own = a.integrator->kin.statistics.newton_iterations;
+    const long other = b.integrator->kin.statistics.newton_iterations;
+    iterations[0] += own;
+    iterations[1] += other;
+    dear += (double)own > 1.5 * (double)other;
+    ++tried;
   }
   if (fault[0] == '\0' && a.integrator->kin.redundancy.n_implied < 4)
     snprintf(fault, sizeof fault, "redundant rows are not found");
@@ -383,7 +388,10 @@ static void test_twins(void **state) {
   (void)state;
   assert_int_equal(try_many(1, share_is_sample() ? SEEDS / 12 : SEEDS), 0);
   printf("%ld iterations, without redundant joints %ld\n", iterations[0], iterations[1]);
+  printf("%d of %d redundant machines take more than 1.5 times their twins' iterations\n", dear,
+         tried);
   assert_true((double)iterations[0] <= 1.2 * (double)iterations[1]);
+  assert_true(dear <= 1 + tried / 200); // whether factors are kept may hang on the last digit
 }
 
 int main(int argc, char **argv) {

@@ -139,10 +139,13 @@ static void use_matrix(asi_stepper *s, asi_system *system) {
   s->history.factor_ages_left = 0;
 }
 
+/// Whether a system is large enough for eta to be solved for apart.
+static bool is_large(const asi_stepper *s) { return asi_unknowns_that_count(s) >= ASI_MIN_SPARSE; }
+
 /// Goes over to the matrix of all unknowns if the one without eta does not do.
 static as_status choose_matrix(asi_stepper *s, bool again) {
   const bool slow = s->history.fresh_seen && s->history.fresh_contraction > DECOUPLED_CONTRACTION;
-  if (s->active == &s->step || !(again || slow)) return AS_OK;
+  if (s->active == &s->step || (is_large(s) && !(again || slow))) return AS_OK;
   const as_status status = asi_index2_couple(s, s->kin->eval.error);
   if (status == AS_OK) use_matrix(s, &s->step);
   return status;
@@ -152,7 +155,7 @@ static as_status choose_matrix(asi_stepper *s, bool again) {
 void asi_return_to_decoupled(asi_stepper *s) {
   if (s->eta.solver == NULL || s->coupled_steps == ASI_ALWAYS_COUPLED) return;
   s->coupled_steps = s->active == &s->step ? s->coupled_steps + 1 : 0;
-  if (s->active == &s->shared || s->coupled_steps == ASI_ALWAYS_COUPLED) return;
+  if (s->active == &s->shared || s->coupled_steps == ASI_ALWAYS_COUPLED || !is_large(s)) return;
   use_matrix(s, &s->shared);
   s->factor_h = (double)NAN;
 }

@@ -235,21 +235,19 @@ static costs count_costs(const asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   asi_solver_info info;
   s->method->solver_info(s, &info);
-  const double evaluation = 40.0 * s->unknowns + 300.0;
-  // Rows that are left out count as if they were not there: a machine with redundant joints goes like one without.
-  const double share =
-      1.0 - (double)s->kin->eval.n_left_out / (double)(p->n + s->kin->redundancy.rows);
+  const int count = asi_unknowns_that_count(s);
+  const double evaluation = 40.0 * count + 300.0, share = (double)count / (double)s->unknowns;
   costs c = {.iteration = share * share * info.solve_operations + evaluation,
              .refactorization = 1.7 * share * share * share * info.factor_operations};
   as_block_set seen = 0;
   for (int i = 0; i < s->active->n_terms; ++i) {
     const as_block block = s->active->term[i].block;
-    c.refactorization += s->active->products[i].count;
+    c.refactorization += share * share * s->active->products[i].count;
     if (seen & AS_BLOCK_BIT(block)) continue;
     seen |= AS_BLOCK_BIT(block);
     c.refactorization += p->colouring[block].n_colours > 0
                              ? 2.0 * p->colouring[block].n_colours * evaluation
-                             : 2.0 * asi_pattern_nnz(&p->pattern[block]);
+                             : 2.0 * share * asi_pattern_nnz(&p->pattern[block]);
   }
   return c;
 }

@@ -21,6 +21,13 @@
 // The response of the rows that are kept has grown by this since they were chosen: others may be better.
 #define MUCH_LARGER 3.0
 
+int asi_unknowns_that_count(const asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  const int rows = p->def.n_lambda + p->def.n_psi, left_out = s->kin->eval.n_left_out;
+  const int multipliers = s->unknowns - s->stages * p->n - p->def.n_x - p->def.n_y;
+  return left_out > 0 ? s->unknowns - left_out * multipliers / rows : s->unknowns;
+}
+
 /// The largest |value| in units of its row among those that are left out, or are not.
 static double largest_of(const asi_stepper *s, const double *value, int first, int count,
                          bool implied) {

@@ -328,6 +328,9 @@ bool asi_parasite_grows(asi_stepper *s);
 
 // rows.c ------------------------------------------------------------------------------------------
 
+/// Unknowns of a step without those that rows that are left out have (on average, where some rows have two): a machine with redundant
+/// joints goes like one without.
+int asi_unknowns_that_count(const asi_stepper *s);
 /// Whether the rows that are left out hold at the end of the step that was solved last.
 as_status asi_rows_check(asi_stepper *s, bool *hold);
 /// Says that they do not.
