@@ -20,6 +20,9 @@
 #define MOST_ROUND_OFF 1e-5
 #define LEAST_NOISE 0.1
 
+// [SC.17] A step below this share of the one before sees what it changes itself.
+#define MUCH_SHORTER 0.5
+
 /// [SC.6] the mean rates of v and x over the trial step; before there are two older ones, v'_0 - h v''_0/2 and
 /// v'_0 - 3 h v''_0/2
 static void find_means(as_integrator *s) {
@@ -123,6 +126,26 @@ static double reduced(double x, double part) {
   return fabs(x) > part ? x - copysign(part, x) : isnan(x) ? x : 0.0;
 }
 
+/// [SC.17] What changes the mean v' (or x') of a much shorter step against those before it, and v' inside it, too: more than both
+/// foretell, less round-off; 0: nothing, or no such step.
+static double sudden_change(const as_integrator *s, int i, double late, double early) {
+  const int n = s->kin.problem->n;
+  const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
+  const double *r0 = s->control.noise[0], *r1 = s->control.noise[1], *r2 = s->control.noise[2];
+  if (s->stepper.first || !(s->stepper.h < MUCH_SHORTER * s->control.mean_h[1])) return 0.0;
+  const asi_values *now = &s->stepper.now, *next = &s->stepper.next;
+  const double slope = (m1[i] - m2[i]) / early;
+  const double between = m0[i] - m1[i] - late * slope;
+  const double inside =
+      (i < n ? next->vdot[i] - now->vdot[i] : next->xdot[i - n] - now->xdot[i - n]) -
+      s->stepper.h * slope;
+  if (!(between * inside > 0.0)) return 0.0;
+  const double noise = i < n ? r0[i] + r1[i] + (r1[i] + r2[i]) * late / early : 0.0;
+  return reduced(copysign(asi_lesser(fabs(between), fabs(inside)), between), noise);
+}
+
+static double larger_of(double a, double b) { return fabs(b) > fabs(a) ? b : a; }
+
 /// [SC.1] e_q = h^3 {[1/6 - (1/2 - beta) d_n/h - beta (1 + d_{n+1}/h)] v'' + [v,v']/12}
 /// [SC.2] e_v = h^3 [1/12 - D (1/2 - alpha_f)] v''', x alike with D_x and delta_f
 /// [SC.13] both less what round-off in the means makes of them
@@ -145,12 +168,18 @@ static void find_errors(as_integrator *s) {
   for (int i = 0; i < n + nx; ++i) {
     const double second = (m0[i] - m1[i]) / late;
     const double third = (second - (m1[i] - m2[i]) / early) / between;
+    const double sudden = sudden_change(s, i, late, early);
     e_v[i] = h3 * (i < n ? of_v : of_x) * third;
-    if (i >= n) continue;
+    if (i >= n) {
+      e_v[i] = larger_of(e_v[i], h * of_x * sudden);
+      continue;
+    }
     const double in_second = (r0[i] + r1[i]) / late;
     const double in_third = (in_second + (r1[i] + r2[i]) / early) / between;
     e_q[i] = reduced(h3 * (by_q * second + e_q[i] / 12.0), h3 * fabs(by_q) * in_second);
     e_v[i] = reduced(e_v[i], h3 * fabs(of_v) * in_third);
+    e_q[i] = larger_of(e_q[i], h * h * by_q * sudden);
+    e_v[i] = larger_of(e_v[i], h * of_v * sudden);
   }
 }
 

@@ -294,7 +294,9 @@ static void update(asi_stepper *s) {
   for (int i = 0; i < n; ++i) {
     // [SO.1] v_1 = v_0 + h [(1 - gamma) a + gamma a_1], v~ likewise with a~;
     //        q_1 = q_0 o exp(h v_0 + h^2 [(1/2 - beta) a + beta a~])
+  // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
     s->next.a[i] = a1[i];
+    s->next.vdot[i] = a1[i] - s->D * (a1[i] - s->a0[i]);
     s->next.v[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * a1[i]);
     s->v_tilde[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * tilde[i]);
     s->xi[i] = h * s->v0[i] + h * h * ((0.5 - beta) * s->a0[i] + beta * tilde[i]);
@@ -449,8 +451,6 @@ static void soi2_accept(asi_stepper *s) {
   memset(s->p, 0, (size_t)n * sizeof(double));
   asi_panels_multiply_add(&s->kin->problem->panels[AS_BLOCK_M], s->kin->block[AS_BLOCK_M].value,
                           1.0, s->next.a, s->p);
-  // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
-  for (int i = 0; i < n; ++i) s->next.vdot[i] = s->next.a[i] - s->D * (s->next.a[i] - s->a0[i]);
   asi_predictor_learn(&s->predictor, s->t1, s->z);
   s->z = asi_predictor_push(&s->predictor, s->t1, s->z);
   s->now = s->next;
