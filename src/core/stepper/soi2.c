@@ -294,7 +294,7 @@ static void update(asi_stepper *s) {
   for (int i = 0; i < n; ++i) {
     // [SO.1] v_1 = v_0 + h [(1 - gamma) a + gamma a_1], v~ likewise with a~;
     //        q_1 = q_0 o exp(h v_0 + h^2 [(1/2 - beta) a + beta a~])
-  // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
+    // [SO.10] v' at t_1, from a at t_0 + D h and t_1 + D h
     s->next.a[i] = a1[i];
     s->next.vdot[i] = a1[i] - s->D * (a1[i] - s->a0[i]);
     s->next.v[i] = s->v0[i] + h * ((1.0 - gamma) * s->a0[i] + gamma * a1[i]);
