@@ -194,6 +194,57 @@ static void load_power(const as_element_input *in, as_element_power *out, const 
 
 const as_element_type asi_formula_load_type = {"load", evaluate_load, NULL, load_power};
 
+// ---- held signals that change -----------------------------------------------------------------------
+
+/// What each formula changes by: quantities of the machine are the same.
+static int find_changes(const asi_effort_change *c, const as_element_input *in, double *out) {
+  const asi_actuator *a = c->actuator;
+  as_element_input before = *in;
+  readings r;
+  int code = AS_DONE;
+  before.u = c->u_before;
+  for (int i = 0; i < a->n_gauges && code == AS_DONE; ++i)
+    code = asi_gauge_value(&asi_actuator_gauges(a)[i], in, a, turns_of(a, in), &r.value[i]);
+  for (int k = 0; k < a->n_efforts && code == AS_DONE; ++k) {
+    effort now, then;
+    code = find_effort(a, k, in, &r, false, &now);
+    if (code == AS_DONE) code = find_effort(a, k, &before, &r, false, &then);
+    if (code == AS_DONE) out[k] = now.F - then.F;
+  }
+  return code;
+}
+
+static int change_along(const as_element_input *in, const as_element_output *out,
+                        const void *data) {
+  const asi_effort_change *c = data;
+  double change[ASI_EFFORTS];
+  asi_reading line;
+  int code = find_changes(c, in, change);
+  if (code == AS_DONE) code = asi_gauge_read(&c->actuator->line, in, c->actuator, NULL, &line);
+  for (int i = 0; i < ASI_PAIR && code == AS_DONE; ++i) out->force[i] += change[0] * line.q[i];
+  return code;
+}
+
+/// A load is linear in its components.
+static int change_load(const as_element_input *in, const as_element_output *out, const void *data) {
+  const asi_effort_change *c = data;
+  const asi_actuator *a = c->actuator;
+  double change[ASI_EFFORTS], component[6] = {0};
+  asi_load load = a->load;
+  const int code = find_changes(c, in, change);
+  if (code) return code;
+  for (int k = 0; k < a->n_efforts; ++k) component[a->part[k]] = change[k];
+  set_components(&load, component);
+  return asi_load_type.evaluate(in, &(as_element_output){.force = out->force}, &load);
+}
+
+const as_element_type *asi_effort_change_type(const as_element_type *type) {
+  static const as_element_type along = {"actuator", change_along, NULL, NULL};
+  static const as_element_type load = {"load", change_load, NULL, NULL};
+  if (type == &asi_actuator_type) return &along;
+  return type == &asi_formula_load_type ? &load : NULL;
+}
+
 // ---- blocks -----------------------------------------------------------------------------------------
 
 int asi_actuator_by_slots(const asi_actuator *a, const as_element_type *type,

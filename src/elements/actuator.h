@@ -31,6 +31,15 @@ static inline const asi_gauge *asi_actuator_gauges(const asi_actuator *actuator)
 ASI_IO extern const as_element_type asi_actuator_type;
 ASI_IO extern const as_element_type asi_formula_load_type;
 
+/// What an actuator or a load changes by where held signals have changed, as an element of its own.
+typedef struct asi_effort_change {
+  const asi_actuator *actuator;
+  const double *u_before; ///< held signals that were
+} asi_effort_change;
+
+/// Their functions; NULL for elements of other types.
+const as_element_type *asi_effort_change_type(const as_element_type *type);
+
 /// Derivatives of the force on its two bodies by some slots, states or outputs of blocks: ASI_PAIR numbers each.
 int asi_actuator_by_slots(const asi_actuator *actuator, const as_element_type *type,
                           const as_element_input *in, const int *slot, int n, double *out);

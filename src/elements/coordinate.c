@@ -183,30 +183,52 @@ bool asi_measure_place(asi_measure *x, asi_coordinate of, const as_element_input
   return true;
 }
 
+/// The sum of axes rows and its rate, by the same operations as theirs.
+static double sum_axes(const asi_pair *pair, const asi_row *rows, int n, double *rate) {
+  double sum = 0.0;
+  for (int k = 0; k < n; ++k) {
+    const double *a = pair->A.axis + 3 * rows[k].i, *b = pair->B.axis + 3 * rows[k].j;
+    const double sign = rows[k].sign;
+    double m_[3], n_[3], Wa[3], Wb[3];
+    asi_rotate(pair->S, b, m_);
+    sum += sign * asi_dot(a, m_);
+    if (rate == NULL) continue;
+    asi_rotate_back(pair->S, a, n_);
+    asi_local_rate(pair->a, a, pair->A.axis1 + 3 * rows[k].i, Wa);
+    asi_local_rate(pair->b, b, pair->B.axis1 + 3 * rows[k].j, Wb);
+    *rate += sign * (asi_dot(Wa, m_) + asi_dot(Wb, n_));
+  }
+  return sum;
+}
+
 bool asi_coordinate_value(asi_coordinate of, const as_element_input *in, const asi_frame_now *A,
-                          const asi_frame_now *B, double near, double *value, double *rate) {
+                          const asi_frame_now *B, double near, bool wants_rate, double *out) {
   const bool shift = of.kind == ASI_COORDINATE_SHIFT;
   const bool apart = shift || of.kind == ASI_COORDINATE_DIRECTION;
-  const as_element_output out = {.g = value, .rate = rate};
+  const bool separate = of.kind == ASI_COORDINATE_DIRECTION;
+  double s = 0.0, c = 0.0, s_rate = 0.0, c_rate = 0.0;
+  const as_element_output line = {.g = wants_rate ? NULL : out, .rate = wants_rate ? out : NULL};
+  const as_element_output sine = {.g = &s, .rate = wants_rate ? &s_rate : NULL};
+  const as_element_output cosine = {.g = &c, .rate = wants_rate ? &c_rate : NULL};
   asi_pair pair;
-  *value = 0.0;
-  if (rate) *rate = 0.0;
-  asi_pair_init(&pair, in, &out, A, B, apart ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
+  *out = 0.0;
+  asi_pair_init(&pair, in, shift ? &line : &sine, A, B, apart ? ASI_NEED_ALWAYS : ASI_NEED_NOTHING);
   if (shift) {
-    asi_separation_row(&pair, displacement(of), in, &out, 0);
+    asi_separation_row(&pair, displacement(of), in, &line, 0);
     return true;
   }
   asi_pair_turn(&pair);
   const angle_rows *rows = rows_of(of.kind);
-  double s = 0.0, c = 0.0, s_rate = 0.0, c_rate = 0.0;
-  const as_element_output sine = {.g = &s, .rate = rate ? &s_rate : NULL};
-  const as_element_output cosine = {.g = &c, .rate = rate ? &c_rate : NULL};
-  add_rows(&pair, rows->sine, rows->n, in, &sine);
-  add_rows(&pair, rows->cosine, rows->n, in, &cosine);
+  if (separate) {
+    add_rows(&pair, rows->sine, rows->n, in, &sine);
+    add_rows(&pair, rows->cosine, rows->n, in, &cosine);
+  } else {
+    s = sum_axes(&pair, rows->sine, rows->n, sine.rate);
+    c = sum_axes(&pair, rows->cosine, rows->n, cosine.rate);
+  }
   const double n = s * s + c * c;
   if (!(n > 0.0)) return false;
-  *value = asi_unwrap(atan2(s, c), near);
-  if (rate) *rate = (c * s_rate - s * c_rate) / n;
+  *out = wants_rate ? (c * s_rate - s * c_rate) / n : asi_unwrap(atan2(s, c), near);
   return true;
 }
 

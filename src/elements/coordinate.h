@@ -43,9 +43,9 @@ bool asi_measure_coordinate(asi_measure *x, asi_coordinate of, const as_element_
 bool asi_measure_place(asi_measure *x, asi_coordinate of, const as_element_input *in,
                        const asi_frame_now *A, const asi_frame_now *B, double near);
 
-/// The value alone, and the rate unless that is NULL; the same in every bit.
+/// The value alone, or the rate alone; the same in every bit.
 bool asi_coordinate_value(asi_coordinate of, const as_element_input *in, const asi_frame_now *A,
-                          const asi_frame_now *B, double near, double *value, double *rate);
+                          const asi_frame_now *B, double near, bool rate, double *out);
 
 /// Adds -force D_q c_q^T, 12 x 12.
 void asi_measure_curvature(const asi_measure *x, double force, double *f_q);

@@ -204,12 +204,9 @@ int asi_gauge_value(const asi_gauge *g, const as_element_input *in, const void *
   as_element_input two = *in;
   asi_ends_now ends;
   const double near = g->turn >= 0 && turns ? turns[g->turn] : 0.0;
-  double value, rate;
   for (int s = 0; s < 2; ++s) two.body[s] = in->body[g->body[s]];
   const int code = asi_ends_move(&g->ends, in->t, &ends);
   if (code) return code;
-  if (!asi_coordinate_value(g->of, &two, &ends.A, &ends.B, near, &value, g->rate ? &rate : NULL))
-    return asi_retry(&two, ASI_WHY_ANGLE);
-  *out = g->rate ? rate : value;
-  return AS_DONE;
+  const bool found = asi_coordinate_value(g->of, &two, &ends.A, &ends.B, near, g->rate, out);
+  return found ? AS_DONE : asi_retry(&two, ASI_WHY_ANGLE);
 }

@@ -3,6 +3,8 @@
 /// A model has no memory that changes, but its problem's held signals are one: behind the parameters there is one signal
 /// for each such angle, which holds what it was at the end of the last step. A formula sees the angle within half a turn
 /// of that. So it is continuous, and what it is at the end of a step does not change when the signal is set to it.
+#include <math.h>
+
 #include "base/error.h"
 #include "elements/actuator.h"
 #include "model/measures.h"
@@ -38,11 +40,41 @@ static int follow(const as_point *at, double *out, void *user) {
 
 as_vector_fn *asi_model_follow(const as_model *m) { return m->n_turns > 0 ? follow : NULL; }
 
+/// What a body turns by between two points, and that by its angular velocities, at the most [rad]; bodies that are not rigid: much.
+static double turn_of(const as_model *m, int body, const as_point *from, const as_point *to) {
+  if (body < 0) return 0.0;
+  const asi_body *b = &m->body[body];
+  if (b->node || b->n != 6) return HUGE_VAL;
+  const double *p = from->q + b->q + 3, *q = to->q + b->q + 3, *w = from->v + b->v + 3;
+  const double *z = to->v + b->v + 3, h = to->t - from->t;
+  double apart = 0.0, both = 0.0, w2 = 0.0, z2 = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    apart += (p[i] - q[i]) * (p[i] - q[i]);
+    both += (p[i] + q[i]) * (p[i] + q[i]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    w2 += w[i] * w[i];
+    z2 += z[i] * z[i];
+  }
+  // Quaternions are 2 sin(turn/4) apart, which for less than 1 rad is above 0.98 turn/2.
+  return 2.05 * sqrt(fmin(apart, both)) + 0.5 * h * (sqrt(w2) + sqrt(z2));
+}
+
+/// Whether a joint turns so little that its angle need not be looked at.
+static bool turns_little(const as_model *m, int k, const as_point *from, const as_point *to) {
+  const asi_gauge *g = &m->turn[k];
+  if (g->of.kind != ASI_COORDINATE_ANGLE || g->ends.motion[0].turn.curve ||
+      g->ends.motion[1].turn.curve)
+    return false;
+  return turn_of(m, g->body[0], from, to) + turn_of(m, g->body[1], from, to) < 1.0;
+}
+
 int asi_model_turns_too_far(const as_model *m, const as_point *from, const as_point *to) {
   const double h = to->t - from->t, quarter = 1.5707963267948966;
   for (int k = 0; k < m->n_turns; ++k) {
     double angle[2], rate[2];
     const double *near = from->u + m->n_parameters;
+    if (turns_little(m, k, from, to)) continue;
     if (look_at(m, k, from, near, &angle[0], &rate[0]) ||
         look_at(m, k, to, near, &angle[1], &rate[1]))
       continue;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elements/actuator.h"
 #include "elements/vector.h"
 #include "model/blocks.h"
 #include "model/flexibles.h"
@@ -511,30 +512,48 @@ static int jacobian_with_blocks(const as_point *at, as_block_set wanted, as_matr
   return evaluate_with_blocks(at, &out, user);
 }
 
-/// Of elements that read sampled signals alone.
+/// Of an element that reads sampled signals: the force, or what it changes by.
+static int add_force(walk *w, int number, const asi_effort_change *change) {
+  const asi_placed *placed = &w->m->element[number];
+  asi_placed e = *placed;
+  unsigned held = 0;
+  if (change) {
+    e.e.type = asi_effort_change_type(placed->e.type);
+    e.data = change;
+  }
+  if (e.shape != w->plan.shape)
+    make_plan(w->m, e.shape, ASI_WANT_FORCE, &w->local, w->to, &w->plan);
+  for (int b = 0; b < e.e.n_bodies; ++b) w->in.body[b] = visit(w, &e, b, 0, &held);
+  const int code = evaluate_element(w, &e);
+  return code == AS_DONE ? code : code > 0 ? ASI_BLAMED + number : -(ASI_BLAMED + number);
+}
+
+/// Of actuators and loads by what their formulas change by; of other elements the difference of two forces.
 static int force_change(const as_point *at, const double *u_before, double *out, void *user) {
   const as_model *m = user;
   const asi_control *c = m->blocks;
   const target to = {.force = out};
   walk w;
+  int code = AS_DONE, n_others = 0;
   memset(out, 0, (size_t)m->n * sizeof(double));
   if (c->n_held_readers == 0) return AS_DONE;
   begin_walk(&w, m, at, &to);
   begin_local(m, &w.local);
-  for (int pass = 0; pass < 2; ++pass) {
-    w.in.u = pass == 0 ? u_before : at->u;
-    for (int i = 0; i < m->n && pass == 1; ++i) out[i] = -out[i];
-    for (int k = 0; k < c->n_held_readers; ++k) {
-      const int number = c->held_reader[k];
-      const asi_placed *e = &m->element[number];
-      unsigned held = 0;
-      if (e->shape != w.plan.shape) make_plan(m, e->shape, ASI_WANT_FORCE, &w.local, &to, &w.plan);
-      for (int b = 0; b < e->e.n_bodies; ++b) w.in.body[b] = visit(&w, e, b, 0, &held);
-      const int code = evaluate_element(&w, e);
-      if (code) return code > 0 ? ASI_BLAMED + number : -(ASI_BLAMED + number);
-    }
+  w.in.u = u_before;
+  for (int k = 0; k < c->n_held_readers && code == AS_DONE; ++k) {
+    if (asi_effort_change_type(m->element[c->held_reader[k]].e.type)) continue;
+    code = add_force(&w, c->held_reader[k], NULL);
+    ++n_others;
   }
-  return AS_DONE;
+  w.in.u = at->u;
+  for (int i = 0; i < m->n && n_others > 0; ++i) out[i] = -out[i];
+  for (int k = 0; k < c->n_held_readers && code == AS_DONE; ++k) {
+    const asi_placed *e = &m->element[c->held_reader[k]];
+    const asi_effort_change change = {e->data, u_before};
+    const bool direct = asi_effort_change_type(e->e.type) != NULL;
+    code = add_force(&w, c->held_reader[k], direct ? &change : NULL);
+  }
+  return code;
 }
 
 static int state_rate(const as_point *at, double *out, void *user) {

@@ -19,7 +19,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 14, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 15, HEAD = 16 + 3 * 8 };
 // Steps for which an automatic size may be held back: more than control.c ever asks for.
 enum { MOST_PATIENCE = 100 };
 
@@ -141,6 +141,13 @@ static void visit_history(as_integrator *s, asi_archive *a) {
   if (a->mode == ASI_ARCHIVE_READ) asi_control_sizes(s);
 }
 
+static void visit_track(asi_track *x, asi_archive *a) {
+  asi_archive_int(a, &x->count, 0, ASI_RESPONSES);
+  asi_archive_int(a, &x->left, 0, INT_MAX);
+  asi_archive_doubles(a, x->t, (size_t)x->count);
+  for (int i = 0; i < x->count; ++i) asi_archive_doubles(a, x->value[i], (size_t)x->size);
+}
+
 /// What held signals that change need of the steps before.
 static void visit_jump(as_integrator *s, asi_archive *a) {
   const as_problem *p = s->kin.problem;
@@ -149,11 +156,13 @@ static void visit_jump(as_integrator *s, asi_archive *a) {
   asi_archive_int(a, &jump->count, 0, 2);
   asi_archive_doubles(a, jump->t, 2);
   for (int i = 0; i < jump->count; ++i) asi_archive_doubles(a, jump->kept[i], asi_jump_kept(p));
-  asi_archive_doubles(a, jump->change,
-                      (size_t)p->n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi);
-  asi_archive_doubles(a, jump->last_force, (size_t)p->n);
   asi_archive_double(a, &jump->contraction);
   asi_archive_count(a, &jump->factor_age);
+  asi_archive_double(a, &jump->response.t);
+  asi_archive_double(a, &jump->response.h);
+  if (!isnan(jump->response.t)) asi_archive_doubles(a, jump->response.direction, (size_t)p->n);
+  visit_track(&jump->response.change, a);
+  visit_track(&jump->response.slope, a);
 }
 
 static void visit_constraints(as_integrator *s, asi_archive *a) {
@@ -309,6 +318,14 @@ static bool b_makes_sense(const as_integrator *s) {
          all_finite(s->stepper.b_n.value, s->stepper.b_n.col_start[s->stepper.b_n.cols]);
 }
 
+static bool track_makes_sense(const asi_track *x) {
+  bool sense = x->left == 0 || x->count == ASI_RESPONSES;
+  for (int i = 0; i < x->count && sense; ++i)
+    sense = all_finite(x->value[i], x->size) && isfinite(x->t[i]) &&
+            (i == 0 || x->t[i - 1] > x->t[i]);
+  return sense;
+}
+
 static bool jump_makes_sense(const as_integrator *s) {
   const as_problem *p = s->kin.problem;
   const asi_jump_memory *jump = &s->stepper.jump;
@@ -316,8 +333,8 @@ static bool jump_makes_sense(const as_integrator *s) {
   for (int i = 0; i < jump->count; ++i)
     if (!all_finite(jump->kept[i], (int)asi_jump_kept(p))) return false;
   return (jump->count < 2 || jump->t[0] > jump->t[1]) && jump->contraction >= 0.0 &&
-         all_finite(jump->change, p->n + p->def.n_lambda + p->def.n_psi) &&
-         all_finite(jump->last_force, p->n);
+         (isnan(jump->response.t) || all_finite(jump->response.direction, p->n)) &&
+         track_makes_sense(&jump->response.change) && track_makes_sense(&jump->response.slope);
 }
 
 static bool windows_make_sense(const as_integrator *s) {

@@ -16,7 +16,8 @@
 ///     [SA.5]  v' += J,   a += J + d_n W,   lambda += L,   psi += P,   z(t) += (J, L, P) + (t - t_n) (W, L', P')
 ///
 /// and the method goes on as if it had always been on the new branch: it is linear in what is added, and its damping does
-/// not notice.
+/// not notice. What a force of the same direction has brought about at the last samples is known as a polynomial in time
+/// (response.c), which is the first guess, and with steps of one size saves most of the solutions.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -54,22 +55,22 @@ void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
   if (!asi_jump_applies(s)) return;
   const size_t n = (size_t)p->n, stage = n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
   s->jump.change = asi_layout_take(layout, stage);
-  s->jump.slope = asi_layout_take(layout, stage);
-  s->jump.velocity = asi_layout_take(layout, n);
-  s->jump.eta = asi_layout_take(layout, (size_t)p->def.n_lambda);
+  s->jump.slope = asi_layout_take(layout, stage + n + (size_t)p->def.n_lambda);
+  s->jump.velocity = s->jump.slope ? s->jump.slope + stage : NULL;
+  s->jump.eta = s->jump.slope ? s->jump.velocity + n : NULL;
   s->jump.turned = asi_layout_take(layout, n);
   s->jump.row = asi_layout_take(layout, 2 * (stage - n));
   s->jump.force = asi_layout_take(layout, n);
-  s->jump.last_force = asi_layout_take(layout, n);
+  s->jump.guess = asi_layout_take(layout, stage + n + (size_t)p->def.n_lambda);
+  asi_response_lay_out(s, layout);
   s->jump.solution = asi_layout_take(layout, asi_stepper_unknowns(s));
   for (int i = 0; i < 2; ++i) s->jump.kept[i] = asi_layout_take(layout, asi_jump_kept(p));
 }
 
 void asi_jump_forget(asi_stepper *s) {
-  const as_problem *p = s->kin->problem;
   s->jump.count = 0;
   s->jump.factor_age = 0;
-  if (asi_jump_applies(s)) memset(s->jump.last_force, 0, (size_t)p->n * sizeof(double));
+  asi_response_forget(&s->jump.response);
 }
 
 static void copy_blocks(const asi_stepper *s, double *to) {
@@ -143,37 +144,23 @@ static void add(double *restrict to, double factor, const double *restrict x, in
   for (int i = 0; i < n; ++i) to[i] += factor * x[i];
 }
 
-/// How much the force has changed along what it changed by at the jump before, over that.
-static double share_of_last(const asi_stepper *s, const double *force) {
-  const double *const typical = s->kin->problem->typical, *const last = s->jump.last_force;
-  double both = 0.0, own = 0.0;
-  for (int i = 0; i < s->kin->problem->n; ++i) {
-    const double x = last[i] * typical[i];
-    both += force[i] * typical[i] * x;
-    own += x * x;
-  }
-  return own > 0.0 ? both / own : 0.0;
-}
-
-static void scale(double *x, double factor, int n) {
-  for (int i = 0; i < n; ++i) x[i] *= factor;
-}
-
 /// What a refinement will leave, if that was seen with factors that were at least as old.
 static double expected(const asi_stepper *s) {
   return s->jump.factor_age >= s->factor_age ? CAREFUL * s->jump.contraction : 1.0;
 }
 
-/// [SA.3], from the jump before as a first guess, in the direction of that; false: factors do not serve.
-static bool find_change(asi_stepper *s, const double *force, double tolerance) {
+/// [SA.3], from a first guess where there is one; *share: what is left of it then. False: factors do not serve.
+static bool find_change(asi_stepper *s, const double *force, bool guessed, double tolerance,
+                        double *share) {
   const as_problem *p = s->kin->problem;
-  const int n = p->n, stage = n + p->def.n_lambda + p->def.n_psi;
+  const int stage = p->n + p->def.n_lambda + p->def.n_psi;
   double *const J = s->jump.change, *const x = s->jump.solution;
-  const double of_state = asi_max_motion(p, s->now.vdot), share = share_of_last(s, force);
+  const double of_state = asi_max_motion(p, s->now.vdot);
   double before = 0.0, contraction = expected(s);
-  scale(J, share, stage);
+  if (!guessed) memset(J, 0, (size_t)stage * sizeof(double));
+  *share = 0.0;
   for (int i = 0; i < MOST_REFINEMENTS; ++i) {
-    const bool rest = i > 0 || share != 0.0;
+    const bool rest = i > 0 || guessed;
     if (rest) find_rest(s, force, s->work_n, s->jump.row);
     if (solve(s, rest ? s->work_n : force, rest ? s->jump.row : NULL, x)) return false;
     add(J, 1.0, x, stage);
@@ -185,7 +172,9 @@ static bool find_change(asi_stepper *s, const double *force, double tolerance) {
       s->jump.factor_age = s->factor_age;
     }
     if (i > 0 && !(contraction <= SLOWEST_REFINING)) return false;
-    if (size * contraction <= tolerance * fmax(of_state, asi_max_motion(p, J))) return true;
+    const double of_jump = asi_max_motion(p, J);
+    *share = size * contraction / of_jump;
+    if (size * contraction <= tolerance * fmax(of_state, of_jump)) return true;
     before = size;
   }
   return false;
@@ -222,7 +211,7 @@ static as_status solve_slope(asi_stepper *s, const double *c, const double *brac
   for (int i = 0; i < m; ++i) e[i] = (s->path.lag * c[i] + twelfth * bracket[i]) / (s->c.beta * h);
   memset(x, 0, (size_t)s->active->size * sizeof(double));
   for (int i = n; i < stage; ++i) x[i] = by_row * c[i - n];
-  for (int i = 0; i < m && coupled; ++i) x[stage + i] = by_row * c[i] + e[i];
+  for (int i = 0; i < m && coupled; ++i) x[stage + i] = x[n + i] + e[i];
   as_status status = asi_solve(s->kin, s->active, s->t, x);
   if (status) return status;
   memcpy(s->jump.slope, x, (size_t)stage * sizeof(double));
@@ -237,6 +226,8 @@ static as_status find_slope(asi_stepper *s) {
   double *const c = s->jump.row, *const bracket = c + rows, *const x = s->jump.solution;
   const double h = s->last_h, lag = s->path.lag, twelfth = h * h / 12.0;
   memset(s->jump.velocity, 0, (size_t)n * sizeof(double));
+  memset(s->jump.eta, 0, (size_t)m * sizeof(double));
+  if (rows == 0) memset(s->jump.slope, 0, (size_t)n * sizeof(double));
   if (rows == 0) return AS_OK;
   as_status status = find_slope_rows(s, c, bracket);
   if (status == AS_OK) status = solve_slope(s, c, bracket);
@@ -308,28 +299,49 @@ static as_status evaluate_rows(asi_stepper *s) {
   return status;
 }
 
-/// Solves for all that jumps.
-static as_status find_jump(asi_stepper *s, const double *force, double rtol, bool evaluates,
-                           bool *done) {
+/// J, refined from what responses make of it.
+static as_status solve_for_change(asi_stepper *s, const double *force, double size, double tolerance,
+                                  bool *done) {
   const as_point at = asi_point_at_start(s, s->now.v);
-  as_status status = evaluates ? evaluate_rows(s) : AS_OK;
-  if (status == AS_OK) status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M));
-  *done = status == AS_OK && find_change(s, force, OF_TOLERANCE * rtol);
-  if (!*done) return status;
-  status = find_slope(s);
+  const as_status status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M));
+  double share;
+  *done = status == AS_OK &&
+          find_change(s, force, s->jump.response.change.count > 0, tolerance, &share);
+  if (*done) asi_response_learn_change(s, size, share, tolerance);
+  return status;
+}
+
+/// W and what goes with it; all of it is zero without constraints.
+static as_status solve_for_slope(asi_stepper *s, double size, bool *done) {
+  const as_status status = find_slope(s);
   *done = status == AS_OK && isfinite(asi_max_motion(s->kin->problem, s->jump.slope)) &&
           isfinite(asi_max_motion(s->kin->problem, s->jump.velocity));
+  if (*done) asi_response_learn_slope(s, size);
+  return status;
+}
+
+/// `evaluates`: the same as that of asi_jump.
+static as_status find_jump(asi_stepper *s, const double *force, double size, double tolerance,
+                           bool evaluates, bool *done) {
+  const asi_response *r = &s->jump.response;
+  const bool same = !evaluates && asi_response_is_of_step(s);
+  as_status status = evaluates ? evaluate_rows(s) : AS_OK;
+  if (status) return status;
+  asi_response_guess(s, size);
+  *done = same && r->change.left > 0;
+  if (!*done) status = solve_for_change(s, force, size, tolerance, done);
+  if (*done && !(same && r->slope.left > 0)) status = solve_for_slope(s, size, done);
   return status;
 }
 
 as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evaluates, bool *done) {
-  const size_t n = (size_t)s->kin->problem->n;
-  const as_status status = find_jump(s, force, rtol, evaluates, done);
+  const double size = asi_response_size(s, force);
+  const as_status status = find_jump(s, force, size, OF_TOLERANCE * rtol, evaluates, done);
   if (*done) {
     move_all(s);
-    memcpy(s->jump.last_force, force, n * sizeof(double));
+    asi_response_follow(s, force, size);
     return AS_OK;
   }
-  memset(s->jump.last_force, 0, n * sizeof(double)); // the change is of no force now
+  asi_response_forget(&s->jump.response);
   return as_status_is_recoverable(status) ? AS_OK : status;
 }

@@ -83,19 +83,38 @@ typedef struct asi_parasite {
   double least;    ///< the smallest share of lambda that did, meanwhile
 } asi_parasite;
 
-/// Where held signals change: [SA.3] to [SA.5].
+enum { ASI_RESPONSES = 4 };
+
+/// Numbers for each unit of force at the last samples where they were solved for, the latest first.
+typedef struct asi_track {
+  int size;                     ///< how many numbers
+  double *value[ASI_RESPONSES]; ///< at
+  double t[ASI_RESPONSES];      ///< these times [s]
+  int count;                    ///< of them
+  int left;                     ///< how many samples they serve for
+} asi_track;
+
+/// [SA.6] What a change of force of one direction brings about.
+typedef struct asi_response {
+  double *direction; ///< n: the last change of force, over its size
+  double t, h;       ///< the last sample, and the step before it [s]; NAN: there was none
+  asi_track change;  ///< n + n_lambda + n_psi: J
+  asi_track slope;   ///< W; n: what v jumps by; n_lambda: what eta/h does
+} asi_response;
+
+/// Where held signals change: [SA.3] to [SA.6].
 typedef struct asi_jump_memory {
   double *kept[2];    ///< B and k_v as the last steps have evaluated them, the latest first
   double t[2];        ///< when these ended [s]
   int count;          ///< of them
   double *change;     ///< n + n_lambda + n_psi: what v', lambda and psi jump by
-  double *slope;      ///< likewise, what their rates do
-  double *last_force; ///< n: df of the jump before, which these belong to
-  double contraction; ///< of refinements, as observed last
-  long factor_age;    ///< with factors this old; 0: not yet
+  double *slope;      ///< likewise, what their rates do, and behind it
   double *velocity;   ///< n: index-3: what v jumps by
   double *eta;        ///< n_lambda: index-2: what eta/h does
-  double *force, *turned, *row, *solution; ///< scratch
+  double contraction; ///< of refinements, as observed last
+  long factor_age;    ///< with factors this old; 0: not yet
+  asi_response response;
+  double *force, *turned, *row, *solution, *guess; ///< scratch
 } asi_jump_memory;
 
 struct asi_stepper {
@@ -291,6 +310,24 @@ bool asi_jump_is_possible(const asi_stepper *s);
 /// Held signals have changed the force by `force`: moves v', a, multipliers and what is remembered of them. *done: that has served;
 /// otherwise nothing has changed. `evaluates`: B may have been evaluated elsewhere since the step was solved.
 as_status asi_jump(asi_stepper *s, const double *force, double rtol, bool evaluates, bool *done);
+
+// response.c --------------------------------------------------------------------------------------
+
+void asi_response_lay_out(asi_stepper *s, asi_layout *layout);
+void asi_response_forget(asi_response *r);
+/// The size of a change of force, with a sign: what is known serves where the direction is that of the last one or its
+/// opposite, and is forgotten otherwise.
+double asi_response_size(asi_stepper *s, const double *force);
+/// Whether the last step was of the same size as that before the sample before.
+bool asi_response_is_of_step(const asi_stepper *s);
+/// What is known makes s->jump.change, slope, velocity and eta.
+void asi_response_guess(asi_stepper *s, double size);
+/// s->jump.change was solved for, of which `share` is left.
+void asi_response_learn_change(asi_stepper *s, double size, double share, double tolerance);
+/// The others were.
+void asi_response_learn_slope(asi_stepper *s, double size);
+/// The sample is over: the next one is compared with its force.
+void asi_response_follow(asi_stepper *s, const double *force, double size);
 
 // stiff.c -----------------------------------------------------------------------------------------
 

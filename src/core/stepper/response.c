@@ -1,0 +1,190 @@
+/// What a change of force brings about, as the last samples have shown it.
+///
+/// [SA.3] and [SA.4] are linear in df: what jumps is s R(t), s the size of df and R the response to a unit of force in its direction.
+/// A controller pushes in the same direction at all its samples, in axes that move with the machine, and R changes as smoothly
+/// as the machine moves:
+///
+///     [SA.6]  R(t) = sum w_i(t) R_i,   R_i where they were solved for, the last three
+///
+/// With steps of one size that is enough, as long as J is off by less than a tenth of what [SA.5] leaves away, (h |dR/dt|/|R|)^2,
+/// and h W by as much of J. How far a polynomial is off is seen whenever its next R_i is solved for, and tells when that has to be.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/stepper/stepper.h"
+
+// The direction is the same where its cosine is above this.
+#define SAME_DIRECTION 0.99
+// A response is one if it has been solved for to this share.
+#define WELL_SOLVED 1e-6
+// How far responses may be off, of what [SA.5] leaves away; never more than the second.
+#define OF_LEFT_AWAY 1.0
+#define MOST_OFF 1e-4
+// What extrapolation leaves is expected with this margin.
+#define MARGIN 2.0
+// Samples that a polynomial serves for at the most.
+enum { MOST_SAMPLES = 8 };
+// Steps and periods are the same to round-off.
+#define SAME_STEP 1e-6
+
+static void lay_out_track(asi_track *x, size_t size, asi_layout *layout) {
+  x->size = (int)size;
+  for (int i = 0; i < ASI_RESPONSES; ++i) x->value[i] = asi_layout_take(layout, size);
+}
+
+void asi_response_lay_out(asi_stepper *s, asi_layout *layout) {
+  const as_problem *p = s->kin->problem;
+  const size_t n = (size_t)p->n, m = (size_t)p->def.n_lambda;
+  const size_t stage = n + m + (size_t)p->def.n_psi;
+  asi_response *r = &s->jump.response;
+  r->direction = asi_layout_take(layout, n);
+  lay_out_track(&r->change, stage, layout);
+  lay_out_track(&r->slope, stage + n + m, layout);
+}
+
+static void forget(asi_track *x) { x->count = x->left = 0; }
+
+void asi_response_forget(asi_response *r) {
+  forget(&r->change);
+  forget(&r->slope);
+  r->t = r->h = NAN;
+}
+
+double asi_response_size(asi_stepper *s, const double *force) {
+  asi_response *r = &s->jump.response;
+  const double *const typical = s->kin->problem->typical;
+  double own = 0.0, along = 0.0;
+  for (int i = 0; i < s->kin->problem->n; ++i) {
+    const double x = force[i] * typical[i];
+    own += x * x;
+    along += x * r->direction[i] * typical[i];
+  }
+  own = sqrt(own);
+  if (isnan(r->t)) return own;
+  if (fabs(along) >= SAME_DIRECTION * own) return copysign(own, along);
+  asi_response_forget(r);
+  return own;
+}
+
+static bool is_about(double x, double y) { return fabs(x - y) <= SAME_STEP * y; }
+
+bool asi_response_is_of_step(const asi_stepper *s) {
+  return is_about(s->last_h, s->jump.response.h);
+}
+
+/// [NW.6]
+static void weights(const asi_track *x, double t, double *w) {
+  for (int i = 0; i < x->count; ++i) {
+    w[i] = 1.0;
+    for (int j = 0; j < x->count; ++j)
+      if (j != i) w[i] *= (t - x->t[j]) / (x->t[i] - x->t[j]);
+  }
+}
+
+/// Their derivatives.
+static void rate_weights(const asi_track *x, double t, double *w) {
+  for (int i = 0; i < x->count; ++i) {
+    w[i] = 0.0;
+    for (int k = 0; k < x->count; ++k) {
+      double part = 1.0;
+      for (int j = 0; j < x->count && k != i; ++j)
+        if (j != i) part *= (j == k ? 1.0 : t - x->t[j]) / (x->t[i] - x->t[j]);
+      if (k != i) w[i] += part;
+    }
+  }
+}
+
+/// out = factor sum w_i R_i, of the first n
+static void add_up(const asi_track *x, double factor, const double *w, int n, double *out) {
+  memset(out, 0, (size_t)n * sizeof(double));
+  for (int i = 0; i < x->count; ++i) {
+    const double *restrict from = x->value[i];
+    const double by = factor * w[i];
+    for (int k = 0; k < n; ++k) out[k] += by * from[k];
+  }
+}
+
+static void guess(const asi_stepper *s, const asi_track *x, double size, double *out) {
+  double w[ASI_RESPONSES];
+  weights(x, s->t, w);
+  add_up(x, size, w, x->size, out);
+}
+
+void asi_response_guess(asi_stepper *s, double size) {
+  guess(s, &s->jump.response.change, size, s->jump.change);
+  guess(s, &s->jump.response.slope, size, s->jump.slope);
+}
+
+/// What the error of extrapolation grows with.
+static double reach(const asi_track *x, double t) {
+  double product = 1.0;
+  for (int i = 0; i < x->count; ++i) product *= t - x->t[i];
+  return product;
+}
+
+/// Takes what has been solved for. Where `off` and more was expected of it, of v', it serves for as many samples as leave less than `most`.
+static void learn(asi_stepper *s, asi_track *x, const double *value, double size, double most) {
+  const as_problem *p = s->kin->problem;
+  const asi_response *r = &s->jump.response;
+  double *const oldest = x->value[ASI_RESPONSES - 1], *const off = s->jump.guess;
+  const double reached = x->count == ASI_RESPONSES ? reach(x, s->t) : 0.0;
+  guess(s, x, size, off);
+  for (int i = 0; i < p->n; ++i) off[i] -= value[i];
+  for (int i = ASI_RESPONSES - 1; i > 0; --i) {
+    x->value[i] = x->value[i - 1];
+    x->t[i] = x->t[i - 1];
+  }
+  x->value[0] = oldest;
+  x->t[0] = s->t;
+  for (int i = 0; i < x->size; ++i) oldest[i] = value[i] / size;
+  x->left = 0;
+  if (x->count < ASI_RESPONSES) ++x->count;
+  if (reached == 0.0) return;
+  const double was_off = MARGIN * asi_max_motion(p, off), period = s->t - r->t;
+  while (x->left < MOST_SAMPLES &&
+         was_off * reach(x, s->t + (x->left + 1) * period) <= most * reached)
+    ++x->left;
+}
+
+/// How much R changes in a step, over R.
+static double drift(asi_stepper *s) {
+  const asi_track *x = &s->jump.response.change;
+  const as_problem *p = s->kin->problem;
+  double w[ASI_RESPONSES], *const rate = s->jump.guess;
+  if (x->count == 0) return 0.0;
+  rate_weights(x, s->t, w);
+  add_up(x, 1.0, w, p->n, rate);
+  return s->last_h * asi_max_motion(p, rate) / asi_max_motion(p, x->value[0]);
+}
+
+/// What J may be off by.
+static double most_off(asi_stepper *s) {
+  const double part = drift(s);
+  return fmin(OF_LEFT_AWAY * part * part, MOST_OFF) *
+         asi_max_motion(s->kin->problem, s->jump.change);
+}
+
+void asi_response_learn_change(asi_stepper *s, double size, double share, double tolerance) {
+  asi_response *r = &s->jump.response;
+  if (!(share <= WELL_SOLVED) || size == 0.0) {
+    asi_response_forget(r);
+    return;
+  }
+  const double of_state = asi_max_motion(s->kin->problem, s->now.vdot);
+  learn(s, &r->change, s->jump.change, size, fmax(most_off(s), tolerance * of_state));
+}
+
+void asi_response_learn_slope(asi_stepper *s, double size) {
+  asi_response *r = &s->jump.response;
+  if (r->change.count > 0) learn(s, &r->slope, s->jump.slope, size, most_off(s) / s->last_h);
+}
+
+void asi_response_follow(asi_stepper *s, const double *force, double size) {
+  asi_response *r = &s->jump.response;
+  if (r->change.left > 0 && r->change.t[0] < s->t) --r->change.left;
+  if (r->slope.left > 0 && r->slope.t[0] < s->t) --r->slope.left;
+  for (int i = 0; i < s->kin->problem->n; ++i) r->direction[i] = force[i] / size;
+  r->t = s->t;
+  r->h = s->last_h;
+}
