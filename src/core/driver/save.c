@@ -160,6 +160,7 @@ static void visit_jump(as_integrator *s, asi_archive *a) {
   asi_archive_count(a, &jump->factor_age);
   asi_archive_double(a, &jump->response.t);
   asi_archive_double(a, &jump->response.h);
+  asi_archive_double(a, &jump->response.most);
   if (!isnan(jump->response.t)) asi_archive_doubles(a, jump->response.direction, (size_t)p->n);
   visit_track(&jump->response.change, a);
   visit_track(&jump->response.slope, a);
@@ -321,8 +322,8 @@ static bool b_makes_sense(const as_integrator *s) {
 static bool track_makes_sense(const asi_track *x) {
   bool sense = x->left == 0 || x->count == ASI_RESPONSES;
   for (int i = 0; i < x->count && sense; ++i)
-    sense = all_finite(x->value[i], x->size) && isfinite(x->t[i]) &&
-            (i == 0 || x->t[i - 1] > x->t[i]);
+    sense =
+        all_finite(x->value[i], x->size) && isfinite(x->t[i]) && (i == 0 || x->t[i - 1] > x->t[i]);
   return sense;
 }
 

@@ -54,7 +54,7 @@ void asi_jump_lay_out(asi_stepper *s, asi_layout *layout) {
   const as_problem *p = s->kin->problem;
   if (!asi_jump_applies(s)) return;
   const size_t n = (size_t)p->n, stage = n + (size_t)p->def.n_lambda + (size_t)p->def.n_psi;
-  s->jump.change = asi_layout_take(layout, stage);
+  s->jump.change = asi_layout_take(layout, stage + n);
   s->jump.slope = asi_layout_take(layout, stage + n + (size_t)p->def.n_lambda);
   s->jump.velocity = s->jump.slope ? s->jump.slope + stage : NULL;
   s->jump.eta = s->jump.slope ? s->jump.velocity + n : NULL;
@@ -300,14 +300,14 @@ static as_status evaluate_rows(asi_stepper *s) {
 }
 
 /// J, refined from what responses make of it.
-static as_status solve_for_change(asi_stepper *s, const double *force, double size, double tolerance,
-                                  bool *done) {
+static as_status solve_for_change(asi_stepper *s, const double *force, double size,
+                                  double tolerance, bool *done) {
   const as_point at = asi_point_at_start(s, s->now.v);
   const as_status status = asi_blocks(s->kin, &at, AS_BLOCK_BIT(AS_BLOCK_M));
   double share;
   *done = status == AS_OK &&
           find_change(s, force, s->jump.response.change.count > 0, tolerance, &share);
-  if (*done) asi_response_learn_change(s, size, share, tolerance);
+  if (*done) asi_response_learn_change(s, force, size, share, tolerance);
   return status;
 }
 
@@ -324,13 +324,15 @@ static as_status solve_for_slope(asi_stepper *s, double size, bool *done) {
 static as_status find_jump(asi_stepper *s, const double *force, double size, double tolerance,
                            bool evaluates, bool *done) {
   const asi_response *r = &s->jump.response;
-  const bool same = !evaluates && asi_response_is_of_step(s);
   as_status status = evaluates ? evaluate_rows(s) : AS_OK;
   if (status) return status;
   asi_response_guess(s, size);
-  *done = same && r->change.left > 0;
+  const bool serves =
+      !evaluates && asi_response_is_of_step(s) && asi_response_is_expected(s, force, size);
+  const bool has_slope = serves && r->slope.left > 0;
+  *done = serves && r->change.left > 0;
   if (!*done) status = solve_for_change(s, force, size, tolerance, done);
-  if (*done && !(same && r->slope.left > 0)) status = solve_for_slope(s, size, done);
+  if (*done && !has_slope) status = solve_for_slope(s, size, done);
   return status;
 }
 

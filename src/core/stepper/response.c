@@ -4,10 +4,11 @@
 /// A controller pushes in the same direction at all its samples, in axes that move with the machine, and R changes as smoothly
 /// as the machine moves:
 ///
-///     [SA.6]  R(t) = sum w_i(t) R_i,   R_i where they were solved for, the last three
+///     [SA.6]  R(t) = sum w_i(t) R_i,   R_i where they were solved for, the last four
 ///
 /// With steps of one size that is enough, as long as J is off by less than a tenth of what [SA.5] leaves away, (h |dR/dt|/|R|)^2,
-/// and h W by as much of J. How far a polynomial is off is seen whenever its next R_i is solved for, and tells when that has to be.
+/// and h W by as much of J. How far a polynomial is off is seen whenever its next R_i is solved for, and tells when that has to be;
+/// and a force that points where it was not expected, as of several controllers that act together, is solved for at once.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -39,8 +40,13 @@ void asi_response_lay_out(asi_stepper *s, asi_layout *layout) {
   const size_t stage = n + m + (size_t)p->def.n_psi;
   asi_response *r = &s->jump.response;
   r->direction = asi_layout_take(layout, n);
-  lay_out_track(&r->change, stage, layout);
+  lay_out_track(&r->change, stage + n, layout);
   lay_out_track(&r->slope, stage + n + m, layout);
+}
+
+static int stage_of(const asi_stepper *s) {
+  const as_problem *p = s->kin->problem;
+  return p->n + p->def.n_lambda + p->def.n_psi;
 }
 
 static void forget(asi_track *x) { x->count = x->left = 0; }
@@ -49,6 +55,7 @@ void asi_response_forget(asi_response *r) {
   forget(&r->change);
   forget(&r->slope);
   r->t = r->h = NAN;
+  r->most = 0.0;
 }
 
 double asi_response_size(asi_stepper *s, const double *force) {
@@ -116,6 +123,18 @@ void asi_response_guess(asi_stepper *s, double size) {
   guess(s, &s->jump.response.slope, size, s->jump.slope);
 }
 
+bool asi_response_is_expected(const asi_stepper *s, const double *force, double size) {
+  const as_problem *p = s->kin->problem;
+  const asi_response *r = &s->jump.response;
+  const double *const expected = s->jump.change + stage_of(s);
+  double off = 0.0;
+  for (int i = 0; i < p->n; ++i) {
+    const double x = (force[i] - expected[i]) * p->typical[i];
+    off += x * x;
+  }
+  return sqrt(off) <= r->most * fabs(size);
+}
+
 /// What the error of extrapolation grows with.
 static double reach(const asi_track *x, double t) {
   double product = 1.0;
@@ -158,26 +177,30 @@ static double drift(asi_stepper *s) {
   return s->last_h * asi_max_motion(p, rate) / asi_max_motion(p, x->value[0]);
 }
 
-/// What J may be off by.
+/// What J may be off by, of J.
 static double most_off(asi_stepper *s) {
   const double part = drift(s);
-  return fmin(OF_LEFT_AWAY * part * part, MOST_OFF) *
-         asi_max_motion(s->kin->problem, s->jump.change);
+  return fmin(OF_LEFT_AWAY * part * part, MOST_OFF);
 }
 
-void asi_response_learn_change(asi_stepper *s, double size, double share, double tolerance) {
+void asi_response_learn_change(asi_stepper *s, const double *force, double size, double share,
+                               double tolerance) {
+  const as_problem *p = s->kin->problem;
   asi_response *r = &s->jump.response;
   if (!(share <= WELL_SOLVED) || size == 0.0) {
     asi_response_forget(r);
     return;
   }
-  const double of_state = asi_max_motion(s->kin->problem, s->now.vdot);
-  learn(s, &r->change, s->jump.change, size, fmax(most_off(s), tolerance * of_state));
+  const double of_state = asi_max_motion(p, s->now.vdot), J = asi_max_motion(p, s->jump.change);
+  r->most = fmax(most_off(s), tolerance * of_state / J);
+  memcpy(s->jump.change + stage_of(s), force, (size_t)p->n * sizeof(double));
+  learn(s, &r->change, s->jump.change, size, r->most * J);
 }
 
 void asi_response_learn_slope(asi_stepper *s, double size) {
   asi_response *r = &s->jump.response;
-  if (r->change.count > 0) learn(s, &r->slope, s->jump.slope, size, most_off(s) / s->last_h);
+  const double J = asi_max_motion(s->kin->problem, s->jump.change);
+  if (r->change.count > 0) learn(s, &r->slope, s->jump.slope, size, most_off(s) * J / s->last_h);
 }
 
 void asi_response_follow(asi_stepper *s, const double *force, double size) {

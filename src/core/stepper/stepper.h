@@ -98,17 +98,18 @@ typedef struct asi_track {
 typedef struct asi_response {
   double *direction; ///< n: the last change of force, over its size
   double t, h;       ///< the last sample, and the step before it [s]; NAN: there was none
-  asi_track change;  ///< n + n_lambda + n_psi: J
+  double most;       ///< what J may be off by, over J
+  asi_track change;  ///< n + n_lambda + n_psi: J; n: the force
   asi_track slope;   ///< W; n: what v jumps by; n_lambda: what eta/h does
 } asi_response;
 
 /// Where held signals change: [SA.3] to [SA.6].
 typedef struct asi_jump_memory {
-  double *kept[2];    ///< B and k_v as the last steps have evaluated them, the latest first
-  double t[2];        ///< when these ended [s]
-  int count;          ///< of them
-  double *change;     ///< n + n_lambda + n_psi: what v', lambda and psi jump by
-  double *slope;      ///< likewise, what their rates do, and behind it
+  double *kept[2]; ///< B and k_v as the last steps have evaluated them, the latest first
+  double t[2];     ///< when these ended [s]
+  int count;       ///< of them
+  double *change; ///< n + n_lambda + n_psi: what v', lambda and psi jump by; n: what the force does
+  double *slope;  ///< likewise, what their rates do, and behind it
   double *velocity;   ///< n: index-3: what v jumps by
   double *eta;        ///< n_lambda: index-2: what eta/h does
   double contraction; ///< of refinements, as observed last
@@ -320,10 +321,13 @@ void asi_response_forget(asi_response *r);
 double asi_response_size(asi_stepper *s, const double *force);
 /// Whether the last step was of the same size as that before the sample before.
 bool asi_response_is_of_step(const asi_stepper *s);
+/// Whether the change of force is the one that what is known makes of it.
+bool asi_response_is_expected(const asi_stepper *s, const double *force, double size);
 /// What is known makes s->jump.change, slope, velocity and eta.
 void asi_response_guess(asi_stepper *s, double size);
 /// s->jump.change was solved for, of which `share` is left.
-void asi_response_learn_change(asi_stepper *s, double size, double share, double tolerance);
+void asi_response_learn_change(asi_stepper *s, const double *force, double size, double share,
+                               double tolerance);
 /// The others were.
 void asi_response_learn_slope(asi_stepper *s, double size);
 /// The sample is over: the next one is compared with its force.
