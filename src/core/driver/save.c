@@ -143,7 +143,7 @@ static void visit_history(as_integrator *s, asi_archive *a) {
 
 static void visit_track(asi_track *x, asi_archive *a) {
   asi_archive_int(a, &x->count, 0, ASI_RESPONSES);
-  asi_archive_int(a, &x->left, 0, INT_MAX);
+  asi_archive_int(a, &x->left, 0, 64);
   asi_archive_doubles(a, x->t, (size_t)x->count);
   for (int i = 0; i < x->count; ++i) asi_archive_doubles(a, x->value[i], (size_t)x->size);
 }
