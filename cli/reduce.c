@@ -327,8 +327,11 @@ static cli_exit find_nodes(as_mesh_files *f, place *p, as_interface *out) {
   out->nodes = p->own;
   p->areas = calloc((size_t)out->node_count + 1, sizeof *p->areas);
   if (p->areas == NULL) return cli_complain_memory();
-  if (as_mesh_files_areas(f, p->own, out->node_count, p->areas)) out->weights = p->areas;
-  return CLI_DONE;
+  bool any = false;
+  as_error error = {0};
+  const as_status found = as_mesh_files_areas(f, p->own, out->node_count, p->areas, &any, &error);
+  if (any) out->weights = p->areas;
+  return judge(found, &error);
 }
 
 // ---- what is told

@@ -13,6 +13,8 @@
 #ifndef ALPHASTEP_MESH_FILE_H
 #define ALPHASTEP_MESH_FILE_H
 
+#include <stdbool.h>
+
 #include "alphastep/export.h"
 #include "alphastep/reduction.h"
 #include "alphastep/status.h"
@@ -57,9 +59,9 @@ AS_API const as_sparse *as_mesh_files_mass(const as_mesh_files *files);
 /// is. AS_ERR_ARGUMENT if there is no such set.
 AS_API as_status as_mesh_files_set(as_mesh_files *files, const char *name, const long **nodes,
                                    int *count, const double **areas, as_error *error);
-/// The same of any nodes; areas: count numbers. Whether there is any.
-AS_API bool as_mesh_files_areas(const as_mesh_files *files, const long *nodes, int count,
-                                double *areas);
+/// Parts of the surface between any nodes: areas receives count numbers. *any: whether some of the surface is between them.
+AS_API as_status as_mesh_files_areas(const as_mesh_files *files, const long *nodes, int count,
+                                     double *areas, bool *any, as_error *error);
 
 #ifdef __cplusplus
 }

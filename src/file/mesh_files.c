@@ -497,6 +497,16 @@ static int count_rows(const as_mesh_files *f) {
   return most;
 }
 
+/// Before memory is taken for them: no more rows than nodes have unknowns.
+static as_status check_rows(const as_mesh_files *f, int rows, as_error *error) {
+  long long known = 0;
+  for (int i = 0; i < f->n_nodes; ++i)
+    for (int d = 0; d < 6; ++d) known += f->unknowns[i][d] >= 0;
+  if (rows <= known) return AS_OK;
+  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                  "The matrices have %d rows, but the nodes have %lld unknowns.", rows, known);
+}
+
 static int compare_longs(const void *a, const void *b) {
   const long x = *(const long *)a, y = *(const long *)b;
   return (x > y) - (x < y);
@@ -546,6 +556,7 @@ as_status as_mesh_files_finish(as_mesh_files *f, as_error *error) {
                     "Which unknowns belong to which nodes is not known: give a table of the nodes "
                     "with the rows of the matrices, or CalculiX' .dof file.");
   const int rows = count_rows(f);
+  if (status == AS_OK) status = check_rows(f, rows, error);
   for (int i = 0; i < 2 && status == AS_OK; ++i)
     status = finish_matrix(f, &f->matrix[i], rows, &f->done[i], error);
   if (status == AS_OK) status = asi_fe_find_surface(f, error);
@@ -590,21 +601,24 @@ static int compare_shares(const void *a, const void *b) {
   return (x->id > y->id) - (x->id < y->id);
 }
 
-bool as_mesh_files_areas(const as_mesh_files *f, const long *nodes, int count, double *areas) {
+as_status as_mesh_files_areas(const as_mesh_files *f, const long *nodes, int count, double *areas,
+                              bool *any, as_error *error) {
   share *list = asi_calloc((size_t)count, sizeof *list);
   place *sorted = asi_calloc((size_t)f->n_nodes, sizeof *sorted);
-  bool any = false;
-  const bool ok = list != NULL && sorted != NULL && count > 0;
+  *any = false;
+  if (list == NULL || sorted == NULL) {
+    free(list);
+    free(sorted);
+    return asi_fail_memory(error);
+  }
   for (int i = 0; i < count; ++i) {
     areas[i] = 0.0;
-    if (ok) list[i] = (share){nodes[i], i};
+    list[i] = (share){nodes[i], i};
   }
-  for (int i = 0; i < f->n_nodes && ok; ++i) sorted[i] = (place){f->ids[i], i};
-  if (ok) {
-    qsort(list, (size_t)count, sizeof *list, compare_shares);
-    qsort(sorted, (size_t)f->n_nodes, sizeof *sorted, compare_places);
-  }
-  for (int i = 0; i < f->n_triangles && ok; ++i) {
+  for (int i = 0; i < f->n_nodes; ++i) sorted[i] = (place){f->ids[i], i};
+  if (count > 0) qsort(list, (size_t)count, sizeof *list, compare_shares);
+  if (f->n_nodes > 0) qsort(sorted, (size_t)f->n_nodes, sizeof *sorted, compare_places);
+  for (int i = 0; i < f->n_triangles && count > 0; ++i) {
     const share *corner[3];
     int node[3];
     bool whole = true;
@@ -617,11 +631,11 @@ bool as_mesh_files_areas(const as_mesh_files *f, const long *nodes, int count, d
     const double third =
         area_of(f->positions[node[0]], f->positions[node[1]], f->positions[node[2]]) / 3.0;
     for (int c = 0; c < 3; ++c) areas[corner[c]->at] += third;
-    any = any || third > 0.0;
+    *any = *any || third > 0.0;
   }
   free(list);
   free(sorted);
-  return any;
+  return AS_OK;
 }
 
 as_status as_mesh_files_set(as_mesh_files *f, const char *name, const long **nodes, int *count,
@@ -640,8 +654,14 @@ as_status as_mesh_files_set(as_mesh_files *f, const char *name, const long **nod
   if (s->areas == NULL) {
     s->areas = asi_calloc((size_t)s->n, sizeof *s->areas);
     if (s->areas == NULL) return asi_fail_memory(error);
-    if (!as_mesh_files_areas(f, s->nodes, s->n, s->areas))
-      for (int i = 0; i < s->n; ++i) s->areas[i] = -1.0; // none
+    bool any = false;
+    const as_status status = as_mesh_files_areas(f, s->nodes, s->n, s->areas, &any, error);
+    if (status) {
+      free(s->areas);
+      s->areas = NULL;
+      return status;
+    }
+    for (int i = 0; i < s->n && !any; ++i) s->areas[i] = -1.0; // none
   }
   *nodes = s->nodes;
   *count = s->n;

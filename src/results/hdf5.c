@@ -73,6 +73,10 @@ static void visit_seal(unsigned char *bytes, asi_archive_mode mode, uint64_t *si
 static bool pass_on(int in, int out, uint64_t size, asi_digest *digest) {
   char *piece = malloc(PIECE);
   bool ok = piece != NULL;
+  if (!ok) {
+    lacked_memory = true;
+    errno = ENOMEM;
+  }
   while (ok && digest->bytes < size) {
     const uint64_t left = size - digest->bytes;
     const ssize_t got = read(in, piece, left < PIECE ? (size_t)left : PIECE);

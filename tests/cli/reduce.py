@@ -110,6 +110,85 @@ def try_sentences(folder, body):
     check(not (folder / "x.h5").exists(), "a body was written in spite of a mistake")
 
 
+def read_nodes(path):
+    """Positions by number, from an input file."""
+    nodes, inside = {}, False
+    for line in path.read_text().splitlines():
+        if line.startswith("*"):
+            inside = inside and line.startswith("**") or line.upper().split(",")[0] == "*NODE"
+        elif inside:
+            number, *position = line.split(",")
+            nodes[int(number)] = [float(x) for x in position]
+    return nodes
+
+
+def try_formats(folder):
+    """The same matrices as Matrix Market with a table of nodes, as Abaqus' by nodes, and as Nastran's in one punch file."""
+    job = folder / "coarse"
+    labels = [tuple(map(int, line.split("."))) for line in job.with_suffix(".dof").read_text().split()]
+    nodes = read_nodes(job.with_suffix(".inp"))
+    rows = {}
+    for row, (node, direction) in enumerate(labels, 1):
+        rows.setdefault(node, [0, 0, 0])[direction - 1] = row
+    table = "".join(f"{n}, {x[0]!r}, {x[1]!r}, {x[2]!r}, {', '.join(map(str, rows[n]))}\n" for n, x in nodes.items())
+    (folder / "nodes.csv").write_text("id, x, y, z, ux, uy, uz\n" + table)
+    (folder / "plain.csv").write_text("".join(f"{n} {x[0]!r} {x[1]!r} {x[2]!r}\n" for n, x in nodes.items()))
+    punch = "$TITLE = A ROD\n"
+    for name, ending in (("K", ".sti"), ("M", ".mas")):
+        entries = [line.split() for line in job.with_suffix(ending).read_text().splitlines()]
+        market = "".join(f"{j} {i} {x}\n" for i, j, x in entries)
+        (folder / f"{name}.mtx").write_text(
+            f"%%MatrixMarket matrix coordinate real symmetric\n{len(labels)} {len(labels)} {len(entries)}\n{market}")
+        of = [(*labels[int(i) - 1], *labels[int(j) - 1], x) for i, j, x in entries]
+        (folder / f"{name}_labels.mtx").write_text("".join("%d,%d, %d,%d, %s\n" % e for e in of))
+        punch += f"DMIG    {name}AAX           0       6       1       0{'':24}{len(labels):8}\n"
+        for i, d, j, e, x in of:
+            number = f"{float(x):16.9E}".replace("E", "D")
+            punch += f"DMIG*   {name + 'AAX':16}{i:16}{d:16}\n*       {j:16}{e:16}{number}\n"
+    (folder / "rod.pch").write_text(punch)
+    sets = (FILES / "coarse.inp").read_text().upper()
+    numbers = [re.sub(r"[\s,]+", ",", re.search(rf"\*NSET, NSET={name}\n([^*]*)", sets)[1]).strip(",") for name in ("BIG", "SMALL")]
+    places = ["--rigid", "big=" + numbers[0], "--rigid", "small=" + numbers[1], "--units", "mm", "--modes", 12, "--json", "--force"]
+    eigenvalues = [float(x) for x in (FILES / "coarse.eigenvalues").read_text().split()]
+    for name, arguments in (
+        ("Matrix Market", ["--stiffness", folder / "K.mtx", "--mass", folder / "M.mtx", "--nodes", folder / "nodes.csv"]),
+        ("by nodes", ["--stiffness", folder / "K_labels.mtx", "--mass", folder / "M_labels.mtx", "--nodes", folder / "plain.csv"]),
+        ("DMIG", ["--stiffness", folder / "rod.pch", "--mass", folder / "rod.pch", "--nodes", folder / "plain.csv"]),
+    ):
+        compare(name, reduce(*arguments, *places, "-o", folder / "other.h5"), eigenvalues, 1e-6)
+
+
+def try_contents(folder):
+    """Points, damping, stresses: what options put into the file."""
+    try:
+        import h5py
+        import numpy
+    except ImportError:
+        print("h5py is not there: contents of the file are left out")
+        return
+    size = len((folder / "coarse.dof").read_text().split())
+    # "stresses" at nodes 1 and 2 that are displacements in mm, times 1 N/mm^3
+    rows = [(6 * k + c + 1, 3 * k + c + 1) for k in range(2) for c in range(3)]
+    (folder / "S.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n12 {size} 6\n" +
+                                  "".join(f"{i} {j} 1\n" for i, j in rows))
+    reduce(folder / "coarse", *RIGID, "--modes", 4, "--damping", "0.02", "--points", "1,2", "--draw", 60, "--lower-order",
+           "--stress", folder / "S.mtx", "--stress-points", "1,2", "-o", folder / "c.h5")
+    with h5py.File(folder / "c.h5") as f:
+        check(f.attrs["format"] in ("alphastep flexible body", b"alphastep flexible body"), "format")
+        n = 6 + f.attrs["mode_count"]
+        check(n == 10 and f["inertia/M"].shape == (n, n), "coordinates")
+        check("J2" not in f["inertia"], "J2 of a body of lower order")
+        ids = list(f["mesh/ids"])
+        check(len(ids) <= 62 and ids[:2] == [1, 2], f"points {ids}")
+        shapes = f["mesh/shapes"][:2]
+        check(numpy.abs(f["stress/matrices"][:, :3] - 1e9 * shapes).max() < 1e-6 * numpy.abs(1e9 * shapes).max(), "stresses")
+        M, K, C = f["inertia/M"][:], f["elasticity/K"][:], f["elasticity/C"][:]
+        low = numpy.linalg.inv(numpy.linalg.cholesky(M))
+        omega2, modes = numpy.linalg.eigh(low @ K @ low.T)
+        damping = numpy.diag(modes.T @ low @ C @ low.T @ modes)
+        check(numpy.abs(damping / (2 * 0.02 * numpy.sqrt(omega2)) - 1).max() < 1e-6, "damping")
+
+
 def run_ccx(folder, name, text):
     (folder / f"{name}.inp").write_text(text)
     subprocess.run(["ccx", name], cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -134,5 +213,7 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     unpack(folder)
     try_sentences(folder, try_coarse(folder))
+    try_formats(folder)
+    try_contents(folder)
     try_fine(folder)
 sys.exit(failures > 0)

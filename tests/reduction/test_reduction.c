@@ -173,6 +173,23 @@ static void averages_do_not_stiffen(void **state) {
   free(e);
 }
 
+/// A node of a solid has displacements only: three coordinates. With all modes kept the body with its frame held is the full one.
+static void an_interface_may_be_a_node_of_a_solid(void **state) {
+  (void)state;
+  brick_mesh m = brick_mesh_make(5, 1, 1, 0.3, 0.06, 0.03, false);
+  ends *e = hold(&m, AS_ATTACH_RIGID, 4000);
+  const long tip = m.last[2];
+  e->interface[1] = (as_interface){.name = "tip", .node_count = 1, .nodes = &tip};
+  as_flexible_data *d = reduce(&e->def, NULL);
+  assert_false(d->interface_rotations[1]);
+  assert_int_equal(d->coordinate_count, m.K->rows - 12);
+  assert_int_equal(d->mode_count, m.K->rows - 15);
+  compare_clamped(&m, d, 40, 1e-8);
+  as_flexible_destroy(d);
+  brick_mesh_free(&m);
+  free(e);
+}
+
 // ---- shapes -----------------------------------------------------------------------------------------
 
 static int point_of(const as_flexible_data *d, long id) {
@@ -699,6 +716,7 @@ int main(void) {
       cmocka_unit_test(a_beam_has_its_frequencies),
       cmocka_unit_test(modes_are_those_of_the_held_mesh),
       cmocka_unit_test(averages_do_not_stiffen),
+      cmocka_unit_test(an_interface_may_be_a_node_of_a_solid),
       cmocka_unit_test(rigid_sets_follow_log_coordinates),
       cmocka_unit_test(averages_move_with_their_nodes),
       cmocka_unit_test(a_box_has_its_moments),
