@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/flexible_body.h"
 #include "alphastep/results.h"
 #include "alphastep/survey.h"
 #include "changes.h"
@@ -129,6 +130,25 @@ static void print_events(const as_rules *rules) {
 }
 
 /// Blocks, what they are made of, and algebraic loops by names.
+/// Coordinates and the first frequency of each flexible body.
+static void print_flexibles(const as_model *model) {
+  const as_initial *start = as_model_initial(model);
+  const as_state at = {.q = start->q, .v = start->v};
+  for (int i = 0; i < as_model_flexibles(model); i++) {
+    const as_flexible_id id = {i};
+    const as_flexible_data *data = as_model_flexible_data(model, id);
+    as_flexible_range range;
+    (void)as_model_flexible_range(model, &at, id, &range);
+    printf("%-20s\"%s\", %.6g kg, %d node%s, %d mode%s", i == 0 ? "flexible bodies" : "",
+           as_model_flexible_name(model, id), data->mass, data->interface_count,
+           data->interface_count == 1 ? "" : "s", data->mode_count,
+           data->mode_count == 1 ? "" : "s");
+    if (data->coordinate_count > 0)
+      printf(", first frequency %.4g Hz", range.frequency / 6.283185307179586);
+    putchar('\n');
+  }
+}
+
 static void print_blocks(const as_model *model) {
   static const char *const title[] = {"outputs", "states", "sampled", "held"};
   enum { KINDS = sizeof title / sizeof title[0] };
@@ -191,6 +211,7 @@ static void print_text(const findings *f) {
     printf("inactive joints     %d, which do not hold at the start\n", s->inactive_joints);
   }
   printf("forces              %d\n", s->forces);
+  if (as_model_flexibles(model) > 0) print_flexibles(model);
   if (as_model_signals(model) > 0) print_blocks(model);
   if (f->machine->n_plugins > 0) print_plugins(f->machine);
   if (as_rules_count(f->machine->rules) > 0) print_events(f->machine->rules);
@@ -277,6 +298,7 @@ static void print_json(const findings *f) {
   json_add_string(&o, "model", f->request->model);
   json_add_string(&o, "title", f->machine->title);
   json_add_number(&o, "bodies", s->bodies);
+  json_add_number(&o, "flexible_bodies", as_model_flexibles(model));
   json_add_number(&o, "joints", s->joints);
   json_add_number(&o, "forces", s->forces);
   json_add_number(&o, "inactive_joints", s->inactive_joints);

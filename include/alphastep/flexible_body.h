@@ -43,6 +43,8 @@ typedef struct as_flexible_def {
   const double *rate;         ///< z' at the start; NULL: 0
   const as_flexible_load *load; ///< n_loads of them
   int n_loads;
+  const long *point; ///< numbers of n_points points of the mesh that results have channels of
+  int n_points;
 } as_flexible_def;
 
 AS_API as_flexible_def as_default_flexible_def(void);

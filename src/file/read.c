@@ -26,9 +26,19 @@ const asi_key *asi_table_find(const asi_table *table, const char *name) {
 }
 
 const char *asi_entity_kind_plural(asi_entity_kind sort) {
-  static const char *const name[ASI_SORTS] = {"bodies",        "frames",     "joints",  "forces",
-                                              "superelements", "parameters", "tables",  "events",
-                                              "blocks",        "beams",      "stations"};
+  static const char *const name[ASI_SORTS] = {"bodies",
+                                              "frames",
+                                              "joints",
+                                              "forces",
+                                              "superelements",
+                                              "parameters",
+                                              "tables",
+                                              "events",
+                                              "blocks",
+                                              "beams",
+                                              "stations",
+                                              "flexible bodies",
+                                              "parts of flexible bodies"};
   return name[sort];
 }
 
@@ -206,13 +216,14 @@ static int find_thing(const asi_reader *r, asi_entity_kind sort, const char *nam
   return found >= 0 ? found : ASI_NONE;
 }
 
-/// Is it a node of a beam that could not be added? That has been said.
+/// Is it a node of a beam or a flexible body that could not be added? That has been said.
 static bool is_lost_node(const asi_reader *r, asi_entity_kind sort, const char *name) {
   char beam[256];
-  const char *point = strrchr(name, '.');
+  const char *point = strchr(name, '.');
   if (sort != ASI_SORT_BODY || point == NULL) return false;
   snprintf(beam, sizeof beam, "%.*s", (int)(point - name), name);
-  return asi_names_find(&r->failed[ASI_SORT_BEAM], beam) >= 0;
+  return asi_names_find(&r->failed[ASI_SORT_BEAM], beam) >= 0 ||
+         asi_names_find(&r->failed[ASI_SORT_FLEXIBLE], beam) >= 0;
 }
 
 static bool read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out) {

@@ -210,6 +210,7 @@ size_t as_file_reference(char *text, size_t room) {
   put_table(&s, &asi_group_table);
   put_section(&s, "bodies", &asi_bodies);
   put_section(&s, "superelements", &asi_superelements);
+  put_section(&s, "flexible", &asi_flexible_things);
   put_section(&s, "beams", &asi_beam_things);
   put_section(&s, "lines", &asi_beam_lines);
   put_section(&s, "sections", &asi_beam_section_kinds);

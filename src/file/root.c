@@ -1,6 +1,6 @@
 /// The keys of a whole file and of a group that is repeated; and the way through them.
 ///
-/// Superelements come first, wherever they stand, then bodies, some of which are their nodes, beams, frames, joints, joints
+/// Superelements come first, wherever they stand, then bodies, some of which are their nodes, flexible bodies, beams, frames, joints, joints
 /// that refer to joints, forces, blocks, events: so that a thing may be named before it is described. Of blocks the names
 /// are found first, since forces and blocks use each other. Each of these passes goes through the included files, the file itself, and the
 /// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
@@ -16,7 +16,7 @@
 
 // ---- keys -------------------------------------------------------------------------------------------
 
-enum { SUPERELEMENTS, BODIES, BEAMS, FRAMES, JOINTS, FORCES, BLOCKS, EVENTS, N_SECTIONS };
+enum { SUPERELEMENTS, BODIES, FLEXIBLE, BEAMS, FRAMES, JOINTS, FORCES, BLOCKS, EVENTS, N_SECTIONS };
 
 /// Things, in a file or in a group.
 typedef struct contents {
@@ -65,6 +65,8 @@ static const asi_key root_keys[] = {
      .text = "what has mass"},
     {"superelements", ASI_KEY_THINGS, AT(contents.things[SUPERELEMENTS]),
      .section = &asi_superelements, .text = "linear structures given by their matrices"},
+    {"flexible", ASI_KEY_THINGS, AT(contents.things[FLEXIBLE]), .section = &asi_flexible_things,
+     .text = "parts from finite elements that travel and turn"},
     {"beams", ASI_KEY_THINGS, AT(contents.things[BEAMS]), .section = &asi_beam_things,
      .text = "slender parts that bend, twist and stretch"},
     {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
@@ -103,6 +105,8 @@ static const asi_key group_keys[] = {
      .text = "what has mass"},
     {"superelements", ASI_KEY_THINGS, AT(contents.things[SUPERELEMENTS]),
      .section = &asi_superelements, .text = "linear structures given by their matrices"},
+    {"flexible", ASI_KEY_THINGS, AT(contents.things[FLEXIBLE]), .section = &asi_flexible_things,
+     .text = "parts from finite elements that travel and turn"},
     {"beams", ASI_KEY_THINGS, AT(contents.things[BEAMS]), .section = &asi_beam_things,
      .text = "slender parts that bend, twist and stretch"},
     {"frames", ASI_KEY_THINGS, AT(contents.things[FRAMES]), .section = &asi_frames,
@@ -127,12 +131,13 @@ typedef struct pass {
   bool late;
 } pass;
 
-static const pass passes[] = {{BLOCKS, false}, {SUPERELEMENTS, false}, {BODIES, false},
-                              {BEAMS, false},  {FRAMES, false},        {JOINTS, false},
-                              {JOINTS, true},  {FORCES, false},        {FORCES, true},
-                              {BLOCKS, true},  {EVENTS, false}};
-static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "beams",  "frames",
-                                                     "joints",        "forces", "blocks", "events"};
+static const pass passes[] = {{BLOCKS, false},   {SUPERELEMENTS, false}, {BODIES, false},
+                              {FLEXIBLE, false}, {BEAMS, false},         {FRAMES, false},
+                              {JOINTS, false},   {JOINTS, true},         {FORCES, false},
+                              {FORCES, true},    {BLOCKS, true},         {EVENTS, false}};
+static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "flexible",
+                                                     "beams",         "frames", "joints",
+                                                     "forces",        "blocks", "events"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
 
@@ -190,8 +195,8 @@ static void read_groups(asi_reader *r, const asi_value *list, pass now) {
 
 static void read_contents(asi_reader *r, const contents *c, pass now) {
   static const asi_section *const sections[N_SECTIONS] = {
-      &asi_superelements, &asi_bodies, &asi_beam_things,   &asi_frames,
-      &asi_joints,        &asi_forces, &asi_block_section, &asi_event_section};
+      &asi_superelements, &asi_bodies, &asi_flexible_things, &asi_beam_things,  &asi_frames,
+      &asi_joints,        &asi_forces, &asi_block_section,   &asi_event_section};
   const asi_path path = {section_keys[now.section], 0, r->path};
   r->path = &path;
   if (now.section == BLOCKS && !now.late)

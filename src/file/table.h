@@ -164,7 +164,7 @@ extern const asi_table asi_root_table, asi_group_table, asi_curve_table, asi_sur
 extern const char *const asi_interpolations[]; ///< by as_interpolation; NULL at the end
 extern const asi_section asi_superelements, asi_bodies, asi_frames, asi_joints, asi_forces,
     asi_shapes, asi_block_section, asi_event_section, asi_beam_section_kinds, asi_beam_lines,
-    asi_beam_things;
+    asi_beam_things, asi_flexible_things;
 
 #define ASI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

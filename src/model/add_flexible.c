@@ -110,7 +110,7 @@ static as_status find_range(const as_flexible_data *d, const char *name, as_flex
 
 // ---- the builder ------------------------------------------------------------------------------------
 
-static as_status check_loads(const as_flexible_def *def, const char *name, as_error *error) {
+static as_status check_points(const as_flexible_def *def, const char *name, as_error *error) {
   for (int i = 0; i < def->n_loads; ++i) {
     const as_status status = asi_check_finite(def->load[i].force, 3, "load", sort, name, error);
     if (status) return status;
@@ -121,6 +121,13 @@ static as_status check_loads(const as_flexible_def *def, const char *name, as_er
           "of its mesh that were kept.",
           name, def->load[i].node, def->data->mesh_count);
   }
+  for (int i = 0; i < def->n_points; ++i)
+    if (as_flexible_point(def->data, def->point[i]) < 0)
+      return asi_fail(
+          error, AS_ERR_ARGUMENT, (double)NAN, name,
+          "Flexible body \"%s\" is to show node %ld, which is not among the %d points of "
+          "its mesh that were kept.",
+          name, def->point[i], def->data->mesh_count);
   return AS_OK;
 }
 
@@ -138,7 +145,7 @@ static as_status check_def(const as_flexible_def *def, const char *name, double 
   if (status == AS_OK && def->z) status = asi_check_finite(def->z, n, "start", sort, name, error);
   if (status == AS_OK && def->rate)
     status = asi_check_finite(def->rate, n, "starting rate", sort, name, error);
-  if (status == AS_OK) status = check_loads(def, name, error);
+  if (status == AS_OK) status = check_points(def, name, error);
   return status ? status : asi_unit_quaternion(def->quaternion, sort, name, quaternion, error);
 }
 
@@ -214,6 +221,36 @@ static as_status append_nodes(as_builder *b, const asi_flexible *f, asi_body_sta
   return status;
 }
 
+static as_status append_part(as_builder *b, const char *whole, const char *name,
+                             asi_flexible_part part, as_error *error) {
+  void *array = b->flexible_part;
+  if (!asi_grow(&array, b->n_flexible_parts, &b->room_flexible_parts, sizeof *b->flexible_part))
+    return asi_fail_memory(error);
+  b->flexible_part = array;
+  const as_status status = asi_names_add_member(&b->names[ASI_SORT_FLEXIBLE_PART],
+                                                ASI_SORT_FLEXIBLE_PART, whole, name, error);
+  if (status == AS_OK) b->flexible_part[b->n_flexible_parts++] = part;
+  return status;
+}
+
+/// Coordinates z1, z2, ... and the points that are shown, by their numbers.
+static as_status append_parts(as_builder *b, const as_flexible_def *def, as_error *error) {
+  const char *whole = asi_names_get(&b->names[ASI_SORT_FLEXIBLE], b->n_flexibles);
+  char name[32];
+  as_status status = AS_OK;
+  for (int i = 0; i < def->data->coordinate_count && status == AS_OK; ++i) {
+    snprintf(name, sizeof name, "z%d", i + 1);
+    status = append_part(b, whole, name, (asi_flexible_part){b->n_flexibles, i, -1, -1}, error);
+  }
+  for (int i = 0; i < def->n_points && status == AS_OK; ++i) {
+    const asi_flexible_part part = {b->n_flexibles, -1, as_flexible_point(def->data, def->point[i]),
+                                    as_flexible_stress_point(def->data, def->point[i])};
+    snprintf(name, sizeof name, "%ld", def->point[i]);
+    status = append_part(b, whole, name, part, error);
+  }
+  return status;
+}
+
 static as_status take_loads(as_builder *b, const as_flexible_def *def, const char *name,
                             asi_flexible *f, as_error *error) {
   char what[112];
@@ -258,7 +295,7 @@ as_status as_builder_add_flexible(as_builder *b, const as_flexible_def *def, as_
   double quaternion[4];
   const char *name = asi_builder_name(b, ASI_SORT_FLEXIBLE, def->name, store);
   const asi_mark mark = asi_builder_mark(b);
-  const int bodies = b->n_bodies;
+  const int bodies = b->n_bodies, parts = b->n_flexible_parts;
   as_status status = check_def(def, name, quaternion, error);
   if (status) return status;
   void *array = b->flexible;
@@ -270,10 +307,13 @@ as_status as_builder_add_flexible(as_builder *b, const as_flexible_def *def, as_
   if (status == AS_OK)
     status = asi_names_add(&b->names[ASI_SORT_FLEXIBLE], ASI_SORT_FLEXIBLE, def->name, error);
   if (status == AS_OK) status = append_nodes(b, f, make_frame(def, quaternion), error);
+  if (status == AS_OK) status = append_parts(b, def, error);
   if (status) {
     asi_flexible_free(f);
     b->n_bodies = bodies;
+    b->n_flexible_parts = parts;
     asi_names_cut(&b->names[ASI_SORT_BODY], bodies);
+    asi_names_cut(&b->names[ASI_SORT_FLEXIBLE_PART], parts);
     asi_names_cut(&b->names[ASI_SORT_FLEXIBLE], b->n_flexibles);
     asi_builder_reset(b, mark);
     return status;

@@ -64,6 +64,7 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
   m->n_stations = b->n_stations;
   m->beam = copy_array(b->beam, b->n_beams, sizeof *m->beam);
   m->station = copy_array(b->station, b->n_stations, sizeof *m->station);
+  m->flexible_part = copy_array(b->flexible_part, b->n_flexible_parts, sizeof *m->flexible_part);
   m->element = asi_calloc((size_t)b->n_elements, sizeof *m->element);
   const int held = asi_blocks_held(b);
   if (held < 0)
@@ -71,7 +72,7 @@ static as_status copy_parts(as_model *m, const as_builder *b, as_error *error) {
                     "The delays of sampled blocks are too many periods.");
   m->u0 = asi_calloc((size_t)b->n_parameters + (size_t)b->n_turns + (size_t)held, sizeof *m->u0);
   if (!m->body || !m->body_place || !m->frame || !m->joint || !m->force || !m->element || !m->u0 ||
-      !m->beam || !m->station)
+      !m->beam || !m->station || !m->flexible_part)
     return asi_fail_memory(error);
   if (b->n_parameters > 0) memcpy(m->u0, b->parameter, (size_t)b->n_parameters * sizeof *m->u0);
   const as_status status = copy_curves(m, b, error);
@@ -211,6 +212,7 @@ void as_model_destroy(as_model *m) {
   free(m->node);
   asi_flexibles_free(m->flexible, m->n_flexibles);
   free(m->view);
+  free(m->flexible_part);
   free(m->shape);
   free(m->body);
   free(m->body_place);

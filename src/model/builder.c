@@ -37,6 +37,7 @@ void as_builder_destroy(as_builder *b) {
   for (int i = 0; i < b->n_superelements; ++i) asi_superelement_free(&b->superelement[i]);
   free(b->superelement);
   asi_flexibles_free(b->flexible, b->n_flexibles);
+  free(b->flexible_part);
   free(b->body);
   free(b->frame);
   free(b->joint);
@@ -93,21 +94,23 @@ as_builder *asi_builder_copy(const as_builder *b) {
     int count;
     size_t size;
     int *room;
-  } arrays[] = {{b->body, b->n_bodies, sizeof *b->body, &c->room_bodies},
-                {b->frame, b->n_frames, sizeof *b->frame, &c->room_frames},
-                {b->joint, b->n_joints, sizeof *b->joint, &c->room_joints},
-                {b->force, b->n_forces, sizeof *b->force, &c->room_forces},
-                {b->element, b->n_elements, sizeof *b->element, &c->room_elements},
-                {b->pattern, b->n_patterns, sizeof *b->pattern, &c->room_patterns},
-                {b->place, b->n_places, sizeof *b->place, &c->room_places},
-                {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted},
-                {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters},
-                {b->turn, b->n_turns, sizeof *b->turn, &c->room_turns},
-                {b->block, b->n_blocks, sizeof *b->block, &c->room_blocks},
-                {b->signal, b->n_signals, sizeof *b->signal, &c->room_signals},
-                {b->beam, b->n_beams, sizeof *b->beam, &c->room_beams},
-                {b->station, b->n_stations, sizeof *b->station, &c->room_stations},
-                {b->switch_, b->n_switches, sizeof *b->switch_, &c->room_switches}};
+  } arrays[] = {
+      {b->body, b->n_bodies, sizeof *b->body, &c->room_bodies},
+      {b->frame, b->n_frames, sizeof *b->frame, &c->room_frames},
+      {b->joint, b->n_joints, sizeof *b->joint, &c->room_joints},
+      {b->force, b->n_forces, sizeof *b->force, &c->room_forces},
+      {b->element, b->n_elements, sizeof *b->element, &c->room_elements},
+      {b->pattern, b->n_patterns, sizeof *b->pattern, &c->room_patterns},
+      {b->place, b->n_places, sizeof *b->place, &c->room_places},
+      {b->wanted, b->n_wanted, sizeof *b->wanted, &c->room_wanted},
+      {b->parameter, b->n_parameters, sizeof *b->parameter, &c->room_parameters},
+      {b->turn, b->n_turns, sizeof *b->turn, &c->room_turns},
+      {b->block, b->n_blocks, sizeof *b->block, &c->room_blocks},
+      {b->signal, b->n_signals, sizeof *b->signal, &c->room_signals},
+      {b->beam, b->n_beams, sizeof *b->beam, &c->room_beams},
+      {b->station, b->n_stations, sizeof *b->station, &c->room_stations},
+      {b->switch_, b->n_switches, sizeof *b->switch_, &c->room_switches},
+      {b->flexible_part, b->n_flexible_parts, sizeof *b->flexible_part, &c->room_flexible_parts}};
   enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
   void *copy[ARRAYS];
   for (int i = 0; i < ARRAYS; ++i) {
@@ -129,6 +132,7 @@ as_builder *asi_builder_copy(const as_builder *b) {
   c->beam = copy[12];
   c->station = copy[13];
   c->switch_ = copy[14];
+  c->flexible_part = copy[15];
   c->data = asi_calloc(b->data_used, 1);
   c->data_room = b->data_used;
   if (c->data && b->data_used > 0) memcpy(c->data, b->data, b->data_used);

@@ -173,6 +173,13 @@ typedef struct asi_station {
   bool round;
 } asi_station;
 
+/// What results show of a flexible body.
+typedef struct asi_flexible_part {
+  int flexible;
+  int coordinate;    ///< -1: a point
+  int point, stress; ///< of the mesh, by their places; stress -1: none
+} asi_flexible_part;
+
 struct as_builder {
   double gravity[3];
   asi_names names[ASI_SORTS];
@@ -201,6 +208,8 @@ struct as_builder {
   int n_superelements, room_superelements;
   asi_flexible *flexible;
   int n_flexibles, room_flexibles;
+  asi_flexible_part *flexible_part;
+  int n_flexible_parts, room_flexible_parts;
   double *parameter; ///< values at the start
   int n_parameters, room_parameters;
   asi_turning *turn; ///< angles that formulas read

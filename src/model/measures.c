@@ -369,10 +369,12 @@ static void split(search *s) {
   }
 }
 
-/// `bodies.blade.3.position.x`: a node of a beam has a point in its name.
+/// `bodies.blade.3.position.x`: nodes of beams and of flexible bodies have a point in their names.
 static void join_node(search *s) {
   const char *number = s->part[2];
-  if (!is(s->part[0], "bodies") || number[0] == '\0' || number[strspn(number, "0123456789")])
+  const bool of_flexible = asi_names_find(&s->b->names[ASI_SORT_FLEXIBLE], s->part[1]) >= 0;
+  if (!is(s->part[0], "bodies") || number[0] == '\0' ||
+      (number[strspn(number, "0123456789")] && !of_flexible))
     return;
   s->text[number - s->text - 1] = '.';
   s->part[2] = s->part[3];
@@ -390,7 +392,8 @@ static asi_meaning no_group(search *s) {
                 {"events", "events have happened before"},
                 {"solver", "it is known after a step only"},
                 {"drift", "it is known after a step only"},
-                {"beams", "it follows from accelerations; outputs and events may read it"}};
+                {"beams", "it follows from accelerations; outputs and events may read it"},
+                {"flexible", "outputs and events may read it, forces the nodes"}};
   asi_hint hint = {.word = s->part[0]};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
     if (is(s->part[0], others[i].name)) return refuse(s, others[i].reason);

@@ -151,6 +151,7 @@ struct as_model {
   asi_node *node; ///< n_bodies; only of bodies that are nodes
   asi_flexible *flexible;
   int n_flexibles;
+  asi_flexible_part *flexible_part;
   asi_view *view;      ///< n_bodies; only of nodes of flexible bodies, but their frames
   asi_control *blocks; ///< NULL: none
 };

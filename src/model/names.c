@@ -12,9 +12,19 @@
 #include "base/printable.h"
 
 const char *asi_entity_kind_name(asi_entity_kind sort) {
-  static const char *const name[ASI_SORTS] = {
-      "body",  "frame", "joint", "force", "superelement", "parameter",
-      "table", "event", "block", "beam",  "station",      "flexible body"};
+  static const char *const name[ASI_SORTS] = {"body",
+                                              "frame",
+                                              "joint",
+                                              "force",
+                                              "superelement",
+                                              "parameter",
+                                              "table",
+                                              "event",
+                                              "block",
+                                              "beam",
+                                              "station",
+                                              "flexible body",
+                                              "part of a flexible body"};
   return name[sort];
 }
 

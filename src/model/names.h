@@ -20,6 +20,7 @@ typedef enum asi_entity_kind {
   ASI_SORT_BEAM,
   ASI_SORT_STATION, ///< of a beam
   ASI_SORT_FLEXIBLE,
+  ASI_SORT_FLEXIBLE_PART, ///< an elastic coordinate, or a point of the mesh that is shown
   ASI_SORTS
 } asi_entity_kind;
 

@@ -19,7 +19,8 @@ int asi_source_size(asi_source_kind kind) {
       [ASI_SOURCE_EVENT] = 2,      [ASI_SOURCE_SIGNAL] = 1,
       [ASI_SOURCE_TURN] = 9,       [ASI_SOURCE_TURN_RATE] = 3,
       [ASI_SOURCE_FRAME_TURN] = 9, [ASI_SOURCE_MAGNITUDE] = 1,
-      [ASI_SOURCE_SECTION] = 23,
+      [ASI_SOURCE_SECTION] = 23,   [ASI_SOURCE_ELASTIC] = 2,
+      [ASI_SOURCE_POINT] = 9,      [ASI_SOURCE_STRESS] = 7,
   };
   return size[kind];
 }
@@ -45,21 +46,22 @@ bool asi_source_reads_rates(const as_model *model, asi_source_kind kind) {
 }
 
 const char *asi_group_name(asi_group group) {
-  static const char *const name[ASI_GROUPS] = {"bodies",   "frames", "joints", "forces",
-                                               "beams",    "blocks", "events", "energy",
-                                               "momentum", "solver", "drift"};
+  static const char *const name[ASI_GROUPS] = {"bodies", "frames",   "joints", "forces",
+                                               "beams",  "flexible", "blocks", "events",
+                                               "energy", "momentum", "solver", "drift"};
   return name[group];
 }
 
 bool asi_group_has_stations(asi_group group) {
-  return group == ASI_GROUP_BODIES || group == ASI_GROUP_BEAMS;
+  return group == ASI_GROUP_BODIES || group == ASI_GROUP_BEAMS || group == ASI_GROUP_FLEXIBLE;
 }
 
 bool asi_group_has_objects(asi_group group) { return group <= ASI_GROUP_EVENTS; }
 
 const asi_names *asi_group_names(const as_model *m, const asi_names *events, asi_group group) {
   static const asi_entity_kind sort[] = {ASI_SORT_BODY,  ASI_SORT_FRAME,   ASI_SORT_JOINT,
-                                         ASI_SORT_FORCE, ASI_SORT_STATION, ASI_SORT_BLOCK};
+                                         ASI_SORT_FORCE, ASI_SORT_STATION, ASI_SORT_FLEXIBLE_PART,
+                                         ASI_SORT_BLOCK};
   static const asi_names none = {0};
   if (group < ASI_GROUP_EVENTS) return &m->names[sort[group]];
   return group == ASI_GROUP_EVENTS && events ? events : &none;
@@ -199,6 +201,36 @@ static void add_section(list *l, const asi_station *s) {
     add(l, stress[i], "Pa", ASI_SOURCE_SECTION, 18 + i, "");
 }
 
+// ---- flexible bodies --------------------------------------------------------------------------------
+
+/// Coordinates of nodes are lengths and angles, those of modes are what their shapes make them.
+static const char *elastic_unit(const as_flexible_data *d, int coordinate, bool rate) {
+  int first = 0;
+  for (int node = 1; node < d->interface_count; ++node) {
+    const int n = d->interface_rotations[node] ? 6 : 3;
+    if (coordinate < first + 3) return rate ? "m/s" : "m";
+    if (coordinate < first + n) return rate ? "rad/s" : "rad";
+    first += n;
+  }
+  return rate ? "1/s" : "-";
+}
+
+static void add_part(list *l, const as_model *m, const asi_flexible_part *part) {
+  static const char *const stress[] = {"stress_xx", "stress_yy", "stress_zz", "stress_xy",
+                                       "stress_yz", "stress_zx", "mises"};
+  if (part->coordinate >= 0) {
+    const as_flexible_data *d = m->flexible[part->flexible].data;
+    add(l, "value", elastic_unit(d, part->coordinate, false), ASI_SOURCE_ELASTIC, 0, "");
+    add(l, "rate", elastic_unit(d, part->coordinate, true), ASI_SOURCE_ELASTIC, 1, "");
+    return;
+  }
+  add(l, "position", "m", ASI_SOURCE_POINT, 0, "xyz");
+  add(l, "velocity", "m/s", ASI_SOURCE_POINT, 3, "xyz");
+  add(l, "deflection", "m", ASI_SOURCE_POINT, 6, "xyz");
+  for (int i = 0; i < 7 && part->stress >= 0; ++i)
+    add(l, stress[i], "Pa", ASI_SOURCE_STRESS, i, "");
+}
+
 // ---- the machine as a whole -------------------------------------------------------------------------
 
 static void add_energy(list *l) {
@@ -227,6 +259,7 @@ int asi_quantities(const as_model *m, asi_group group, int object,
   case ASI_GROUP_JOINTS: add_joint(&l, m, object); break;
   case ASI_GROUP_FORCES: add_force(&l, &m->element[m->force[object]]); break;
   case ASI_GROUP_BEAMS: add_section(&l, &m->station[object]); break;
+  case ASI_GROUP_FLEXIBLE: add_part(&l, m, &m->flexible_part[object]); break;
   case ASI_GROUP_BLOCKS: break; // each has signals of its own: select.c
   case ASI_GROUP_EVENTS:
     add(&l, "count", "-", ASI_SOURCE_EVENT, 0, "");

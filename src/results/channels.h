@@ -17,7 +17,8 @@ typedef enum asi_group {
   ASI_GROUP_FRAMES,
   ASI_GROUP_JOINTS,
   ASI_GROUP_FORCES,
-  ASI_GROUP_BEAMS, ///< their stations
+  ASI_GROUP_BEAMS,    ///< their stations
+  ASI_GROUP_FLEXIBLE, ///< coordinates and points of flexible bodies
   ASI_GROUP_BLOCKS,
   ASI_GROUP_EVENTS,
   ASI_GROUP_ENERGY,
@@ -50,6 +51,9 @@ typedef enum asi_source_kind {
   ASI_SOURCE_MAGNITUDE,  ///< of three numbers of another source: 1
   /// Of a beam's station: position, force, moment, strain, bend, deflection, 3 each; stress 5.
   ASI_SOURCE_SECTION,
+  ASI_SOURCE_ELASTIC, ///< an elastic coordinate and its rate
+  ASI_SOURCE_POINT,   ///< of a flexible body's mesh: position, velocity, deflection, 3 each
+  ASI_SOURCE_STRESS,  ///< there: 6, and that of von Mises
   ASI_SOURCES
 } asi_source_kind;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alphastep/beam.h"
+#include "alphastep/flexible_body.h"
 #include "alphastep/quantities.h"
 #include "base/error.h"
 #include "elements/actuator.h"
@@ -223,6 +224,27 @@ static as_status look_at_section(const as_model *m, const as_state *state, int o
   return AS_OK;
 }
 
+static void look_at_elastic(const as_model *m, const as_state *state, int object, double *out) {
+  const asi_flexible_part *part = &m->flexible_part[object];
+  const asi_flexible *f = &m->flexible[part->flexible];
+  out[0] = state->q[f->z_q + part->coordinate];
+  out[1] = state->v[f->z_v + part->coordinate];
+}
+
+static void look_at_point(const as_model *m, const as_state *state, int object, double *out) {
+  const asi_flexible_part *part = &m->flexible_part[object];
+  as_flexible_point_state at;
+  as_model_flexible_point(m, state, (as_flexible_id){part->flexible}, part->point, &at);
+  asi_copy(at.position, out);
+  asi_copy(at.velocity, out + 3);
+  asi_copy(at.deflection, out + 6);
+}
+
+static void look_at_stress(const as_model *m, const as_state *state, int object, double *out) {
+  const asi_flexible_part *part = &m->flexible_part[object];
+  as_model_flexible_stress(m, state, (as_flexible_id){part->flexible}, part->stress, out);
+}
+
 // ---- the machine as a whole -------------------------------------------------------------------------
 
 static as_status look_at_energy(const as_model *m, const as_view *view, double *out,
@@ -285,6 +307,9 @@ static as_status look_at(const as_channels *c, asi_source source, const as_view 
     out[1] = view->events ? view->events[2 * object + 1] : (double)NAN;
     break;
   case ASI_SOURCE_SECTION: return look_at_section(m, state, object, out, error);
+  case ASI_SOURCE_ELASTIC: look_at_elastic(m, state, object, out); break;
+  case ASI_SOURCE_POINT: look_at_point(m, state, object, out); break;
+  case ASI_SOURCE_STRESS: look_at_stress(m, state, object, out); break;
   case ASI_SOURCE_SIGNAL: out[0] = as_model_signal_value(m, state, (as_signal_id){object}); break;
   case ASI_SOURCES: break;
   }

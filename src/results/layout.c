@@ -16,7 +16,8 @@ typedef struct cell {
   int place;
 } cell;
 
-/// Takes `bodies.NAME.position.x` apart, in place. Stations of beams, and bodies there, are called `BEAM.3`.
+/// Takes `bodies.NAME.position.x` apart, in place. Stations of beams, and bodies there, are called `BEAM.3`; nodes of
+/// flexible bodies `BODY.NODE`.
 static cell take_apart(char *name, const asi_layout *l) {
   char *part[5] = {NULL}, *rest = name;
   int n = 0, next = 1;
@@ -62,7 +63,8 @@ static int list_cells(asi_layout *l, const as_channels *channels, cell *out) {
     memcpy(text, channel.name, size);
     cell c = take_apart(text, l);
     c.unit = channel.unit;
-    c.many = l->many && c.group != ASI_GROUP_BLOCKS; // they have units of their own
+    // Blocks and elastic coordinates have units of their own.
+    c.many = l->many && c.group != ASI_GROUP_BLOCKS && c.group != ASI_GROUP_FLEXIBLE;
     c.place = 1 + i;
     if (!is_pose(&c)) out[count++] = c;
     text += size;
@@ -113,6 +115,11 @@ static const char *frame_of(const cell *c) {
            : strcmp(c->quantity, "position") == 0   ? "world"
            : strcmp(c->quantity, "deflection") == 0 ? "first section of the beam"
                                                     : "section";
+  if (c->group == ASI_GROUP_FLEXIBLE)
+    return strcmp(c->quantity, "deflection") == 0 || strncmp(c->quantity, "stress_", 7) == 0
+               ? "frame of the body"
+           : c->axis ? "world"
+                     : NULL;
   if (c->group == ASI_GROUP_JOINTS)
     return local || (strcmp(c->quantity, "force") != 0 && strcmp(c->quantity, "torque") != 0)
                ? "first frame of the joint"

@@ -14,6 +14,7 @@
 #include "alphastep/quantities.h"
 #include "base/error.h"
 #include "results/accuracy.h"
+#include "results/flexible_range.h"
 #include "results/run.h"
 
 /// When row `i` is due; infinity: there is none.
@@ -93,6 +94,18 @@ static as_status note_drift(as_run *run, as_error *error) {
   return status;
 }
 
+/// Says once of each flexible body that it has left the range of one linear body.
+static void note_ranges(as_run *run, const as_state *state) {
+  char text[512];
+  for (int i = 0; i < run->model->n_flexibles; ++i) {
+    if (run->left[i] ||
+        !asi_flexible_range_text(run->model, state, (as_flexible_id){i}, text, sizeof text))
+      continue;
+    run->left[i] = true;
+    asi_log(&run->integrator->kin, AS_LOG_WARNING, "%s", text);
+  }
+}
+
 static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as_error *error) {
   as_state state;
   const bool behind = run->jumped && asi_is_reached(run->integrator->stepper.t, t);
@@ -105,6 +118,7 @@ static as_status write_row(as_run *run, double t, as_row_fn *row, void *user, as
   run->view.dissipated = meter.dissipated;
   run->view.work = meter.forces + meter.motions;
   run->view.events = run->watch ? asi_watch_show(run->watch, t) : NULL;
+  note_ranges(run, &state);
   status = as_channels_evaluate(run->channels, &run->view, run->row, error);
   for (int i = 0; run->poses && i < run->model->n_bodies; ++i)
     asi_body_pose(run->model, &state, i, run->poses + (ptrdiff_t)AS_POSE * i);

@@ -115,6 +115,8 @@ static as_status create_parts(as_run *run, as_error *error) {
   run->middle = asi_calloc((size_t)p->nq + (size_t)p->n, sizeof(double));
   run->xi = asi_calloc((size_t)p->n, sizeof(double));
   run->velocity = asi_calloc((size_t)p->n, sizeof(double));
+  run->left = asi_calloc((size_t)run->model->n_flexibles, sizeof *run->left);
+  if (!run->left) return asi_fail_memory(error);
   if (run->def.poses) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
     if (!run->poses) return asi_fail_memory(error);
@@ -167,6 +169,7 @@ void as_run_destroy(as_run *run) {
   free(run->velocity);
   free_copy(&run->before);
   as_start_changes_free(run->change);
+  free(run->left);
   free(run);
 }
 

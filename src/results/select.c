@@ -311,21 +311,34 @@ static bool select_of_object(selector *s, asi_group group, int object, int part)
   return true;
 }
 
-/// Whether the third part is the number of a station: `bodies.blade.3`, `beams.blade.*`. Of bodies a star there means all
-/// quantities, unless the name before is a beam's.
+/// Whether `rod.small end` is there: a node, a coordinate or a point of a flexible body.
+static bool is_part(const selector *s, asi_group group) {
+  char name[256];
+  const asi_names *names = asi_group_names(s->out->model, s->out->events, group);
+  snprintf(name, sizeof name, "%s.%s", s->part[1], s->part[2]);
+  return asi_names_find(names, name) >= 0;
+}
+
+/// Whether the third part is the number of a station or a part of a flexible body: `bodies.blade.3`, `beams.blade.*`. Of bodies a star
+/// there means all quantities, unless the name before is a beam's or a flexible body's.
 static bool has_number(const selector *s, asi_group group) {
   if (!asi_group_has_stations(group) || s->n_parts < 3) return false;
   const char *number = s->part[2];
-  if (number[strspn(number, "0123456789")] == '\0') return true;
+  if (number[strspn(number, "0123456789")] == '\0' || is_part(s, group)) return true;
+  if (group == ASI_GROUP_FLEXIBLE && number[strspn(number, "z0123456789*")] == '\0') return true;
   if (number[strspn(number, "0123456789*")] != '\0') return false;
   const as_model *m = s->out->model;
-  return group == ASI_GROUP_BEAMS || asi_names_find(&m->names[ASI_SORT_BEAM], s->part[1]) >= 0;
+  return group == ASI_GROUP_BEAMS || asi_names_find(&m->names[ASI_SORT_BEAM], s->part[1]) >= 0 ||
+         asi_names_find(&m->names[ASI_SORT_FLEXIBLE], s->part[1]) >= 0;
 }
 
-/// The beam alone means all its stations.
-static bool is_of_beam(selector *s, asi_group group, int object) {
-  if (group != ASI_GROUP_BEAMS || s->n_parts < 2) return false;
+/// The beam alone means all its stations, the flexible body all its coordinates and points.
+static bool is_of_whole(selector *s, asi_group group, int object) {
   const as_model *m = s->out->model;
+  if (group == ASI_GROUP_FLEXIBLE && s->n_parts >= 2)
+    return asi_matches(
+        s->part[1], asi_names_get(&m->names[ASI_SORT_FLEXIBLE], m->flexible_part[object].flexible));
+  if (group != ASI_GROUP_BEAMS || s->n_parts < 2) return false;
   return asi_matches(s->part[1], asi_names_get(&m->names[ASI_SORT_BEAM], m->station[object].beam));
 }
 
@@ -334,7 +347,7 @@ static bool select_of_objects(selector *s, asi_group group, int part) {
   const int exact = s->n_parts > 1 ? asi_names_find(names, s->part[1]) : -1;
   if (exact >= 0) return select_of_object(s, group, exact, part);
   for (int i = 0; i < names->count; ++i)
-    if ((is_of_beam(s, group, i) || takes(s, LEVEL_OBJECT, 1, 0, asi_names_get(names, i))) &&
+    if ((is_of_whole(s, group, i) || takes(s, LEVEL_OBJECT, 1, 0, asi_names_get(names, i))) &&
         !select_of_object(s, group, i, part))
       return false;
   if (names->count == 0 && s->n_parts > 1) note_miss(s, LEVEL_OBJECT, s->part[1], 0, "");
@@ -366,8 +379,8 @@ static as_status select_of_groups(selector *s) {
 static as_status fail_miss(const selector *s) {
   const miss *m = &s->miss;
   static const char *const what[] = {"group", NULL, "quantity", "component"};
-  static const char *const objects[] = {"body", "frame", "joint", "force",
-                                        "beam", "block", "event"};
+  static const char *const objects[] = {"body", "frame",         "joint", "force",
+                                        "beam", "flexible body", "block", "event"};
   char hint[320] = "";
   if (m->distance >= 0 && m->nearest[0] && as_word_is_close(m->part, m->distance))
     snprintf(hint, sizeof hint, "did you mean `%s`?", m->nearest);
@@ -435,10 +448,10 @@ static as_status select_text(selector *s, const char *text, bool allowed) {
 
 static as_status select_defaults(selector *s) {
   static const char *const small[] = {
-      "bodies.*.position",     "bodies.*.quaternion", "bodies.*.velocity", "joints.*.angle",
-      "joints.*.displacement", "joints.*.rotation",   "joints.*.drive",    "joints.*.force",
-      "joints.*.torque",       "beams.*.force",       "beams.*.moment",    "beams.*.deflection",
-      "beams.*.stress",
+      "bodies.*.position",     "bodies.*.quaternion", "bodies.*.velocity",     "joints.*.angle",
+      "joints.*.displacement", "joints.*.rotation",   "joints.*.drive",        "joints.*.force",
+      "joints.*.torque",       "beams.*.force",       "beams.*.moment",        "beams.*.deflection",
+      "beams.*.stress",        "flexible.*.value",    "flexible.*.deflection", "flexible.*.mises",
   };
   static const char *const always[] = {"energy", "drift", "solver.h", "events.*.count"};
   const int n_small = sizeof small / sizeof small[0], n_always = sizeof always / sizeof always[0];

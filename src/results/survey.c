@@ -19,6 +19,7 @@
 #include "model/blocks.h"
 #include "model/look.h"
 #include "results/channels.h"
+#include "results/flexible_range.h"
 
 static const double two_pi = 6.283185307179586477;
 
@@ -58,7 +59,8 @@ static as_status count_loops(survey *s, as_error *error) {
   const as_model *m = s->model;
   int *parent = asi_calloc((size_t)m->n_bodies + 1, sizeof(int)); // the last one is the ground
   if (parent == NULL) return asi_fail_memory(error);
-  for (int i = 0; i <= m->n_bodies; ++i) parent[i] = i;
+  for (int i = 0; i <= m->n_bodies; ++i) // nodes of a flexible body are one
+    parent[i] = i < m->n_bodies && m->body[i].view ? m->body[i].view->body : i;
   for (int j = 0; j < m->n_joints; ++j) {
     const asi_element *e = &m->element[m->joint[j].element].e;
     const as_joint_kind kind = m->joint[j].kind;
@@ -327,6 +329,15 @@ static void check_periods(survey *s) {
          s->how->step, fast, fastest);
 }
 
+/// Flexible bodies that leave their range at once.
+static void check_flexibles(survey *s) {
+  char text[sizeof s->out->warning[0]];
+  for (int i = 0; i < s->model->n_flexibles; ++i)
+    if (asi_flexible_range_text(s->model, as_integrator_state(s->integrator), (as_flexible_id){i},
+                                text, sizeof text))
+      warn(s, "%s", text);
+}
+
 // ---- the whole --------------------------------------------------------------------------------------
 
 /// Derivatives that plugins give, at the start and near by.
@@ -367,6 +378,7 @@ static as_status look(survey *s, as_error *error) {
   check_units(s);
   check_joints(s);
   check_plugins(s);
+  check_flexibles(s);
   check_periods(s);
   look_at_step(s);
   return AS_OK;
