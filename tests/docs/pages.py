@@ -85,6 +85,8 @@ def keys_of_types():
                 out += [(t, key) for t in (types if of == "all" else of.split(", "))]
             elif name in ("frames", "superelements", "beams"):
                 out.append((name[:-1], key))
+            elif name == "flexible":
+                out.append((name, key))
             elif name in ("lines", "sections"):
                 out.append(("beam", key))
     return out
