@@ -29,6 +29,7 @@
 #include "lie/rotation.h"
 #include "model/model.h"
 #include "report/array.h"
+#include "report/flexible_scene.h"
 #include "results/rules.h"
 
 enum { MOST_STATIONS = 20000 }; // of beams that are drawn
@@ -283,6 +284,30 @@ static void put_lines(const scene *s) {
   fputs("]", s->out);
 }
 
+// ---- flexible bodies --------------------------------------------------------------------------------
+
+/// Their meshes, which move with a frame and with elastic coordinates.
+static void put_flexibles(scene *s) {
+  const as_model *m = s->model;
+  int n = 0;
+  for (int i = 0; i < m->n_flexibles; ++i) {
+    const as_flexible_data *d = m->flexible[i].data;
+    const int frame = m->flexible[i].body;
+    if (d->triangle_count == 0 || d->coordinate_count == 0) continue;
+    for (int k = 0; k < d->mesh_count; ++k) {
+      double p[3];
+      asi_sum(d->mesh_positions[k], -1.0, d->interface_positions[0], p);
+      include_ball(s, frame, p, 0.0);
+    }
+    fputs(n == 0 ? ",\n\"flexible\":[" : ",", s->out);
+    putc('\n', s->out);
+    if (!asi_flexible_scene(s->out, as_model_flexible_name(m, (as_flexible_id){i}), frame, d))
+      s->no_memory = true;
+    ++n;
+  }
+  if (n > 0) fputs("]", s->out);
+}
+
 // ---- frames, joints, forces -------------------------------------------------------------------------
 
 static void put_frames(scene *s) {
@@ -485,6 +510,7 @@ static void put_scene(scene *s) {
   put_beams(s);
   fputs("]", s->out);
   put_lines(s);
+  put_flexibles(s);
   put_frames(s);
   fputs(",\n\"joints\":[", s->out);
   for (int i = 0; i < m->n_joints; ++i) {

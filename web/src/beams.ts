@@ -245,6 +245,11 @@ export class Beams {
     return this.limits;
   }
 
+  /** A scale that others share. */
+  set range(range: [number, number]) {
+    this.limits = range;
+  }
+
   get scale(): Color[] {
     return this.colors;
   }

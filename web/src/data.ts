@@ -3,7 +3,7 @@
 export type Vector = [number, number, number];
 export type Quaternion = [number, number, number, number]; // w, x, y, z
 
-interface Packed {
+export interface Packed {
   type: "f32" | "f64" | "u32";
   n: number;
   base64: string;
@@ -49,6 +49,17 @@ export interface Beam {
   stations: number[][];
 }
 
+/** The mesh of a flexible body, in the axes of its frame. */
+export interface FlexibleBody {
+  name: string;
+  body: number; // its frame
+  coordinates: number; // n: channels flexible.NAME.z1.value ...
+  points: Packed; // at rest, 3 each
+  triangles: Packed; // 3 points each
+  shapes: Packed; // of each point 3 rows of n
+  stresses?: Packed; // of each point 6 rows of n
+}
+
 export interface Link {
   name: string;
   kind: string;
@@ -71,6 +82,7 @@ export interface Scene {
   bodies: Body[];
   shapes: Shape[];
   beams?: Beam[];
+  flexible?: FlexibleBody[];
   frames: Frame[];
   joints: Link[];
   forces: Link[];
@@ -299,6 +311,10 @@ export class Data {
   private between(values: Float64Array, t: number): number {
     const [i, part] = this.at(t);
     return part > 0 ? values[i] + part * (values[i + 1] - values[i]) : values[i];
+  }
+
+  numbers(array: Packed): Promise<Float32Array> {
+    return unpack(array).then((numbers) => Float32Array.from(numbers));
   }
 
   async triangles(shape: Shape): Promise<Float32Array> {

@@ -157,22 +157,28 @@ function showTools(session: Session, view: View) {
   });
 }
 
-/** What beams are coloured by, with its scale, and how much their deformation is magnified. */
+/** What beams and flexible bodies are coloured by, with its scale, and how much their deformation is magnified. */
 function showBeams(view: View) {
-  const {beams} = view;
-  if (beams.lines.length === 0) return;
-  const choice = make("select", {"aria-label": "Colour of beams", onchange: () => void beams.colour(choice.value)});
+  const {beams, meshes} = view;
+  if (beams.lines.length + meshes.parts.length === 0) return;
+  const paint = (title: string) => {
+    meshes.colour(title);
+    return beams.colour(title);
+  };
+  const choice = make("select", {"aria-label": "Colour of beams", onchange: () => void paint(choice.value)});
   choice.id = "colour";
-  choice.append(make("option", {value: ""}, "nothing"), ...beams.quantities.map(({title}) => make("option", {value: title}, title)));
+  const titles = new Set([...beams.quantities, ...meshes.quantities].map(({title}) => title));
+  choice.append(make("option", {value: ""}, "nothing"), ...[...titles].map((title) => make("option", {value: title}, title)));
   const slider = make("input", {type: "range", min: "0", max: "3", step: "0.05", value: "0", "aria-label": "Magnified deformation", oninput: () => {
-    beams.magnify = Number(slider.value) === 0 ? 1 : Number((10 ** Number(slider.value)).toPrecision(2));
+    beams.magnify = meshes.magnify = Number(slider.value) === 0 ? 1 : Number((10 ** Number(slider.value)).toPrecision(2));
     view.update();
     show();
   }});
   slider.id = "magnify";
-  byId("layers").append(make("label", {className: "wide"}, "beams ", choice), make("label", {className: "wide"}, "deformation ", slider));
+  byId("layers").append(make("label", {className: "wide"}, beams.lines.length > 0 ? "beams " : "flexible ", choice), make("label", {className: "wide"}, "deformation ", slider));
   const show = () => {
-    const {quantity, range, scale} = beams;
+    const quantity = beams.quantity ?? meshes.quantities.find(({title}) => title === meshes.title) ?? null;
+    const {range, scale} = beams.quantity ? beams : meshes;
     const texts = [...(quantity ? [quantity.title] : []), ...(beams.magnify === 1 ? [] : [`deformation × ${format(beams.magnify, 2)}`])];
     byId("legend").hidden = texts.length === 0;
     byId("legend-name").textContent = texts.join(", ");
@@ -182,11 +188,12 @@ function showBeams(view: View) {
     byId("legend-bar").style.background = scale.length > 1 ? `linear-gradient(to right, ${scale.map((color) => `#${color.getHexString()}`).join(", ")})` : "";
   };
   beams.onLoad = () => {
+    if (beams.quantity && meshes.title) beams.range = meshes.range = [Math.min(beams.range[0], 0), Math.max(beams.range[1], meshes.range[1])];
     view.update();
     show();
   };
-  choice.value = beams.quantities[0]?.title ?? "";
-  void beams.colour(choice.value);
+  choice.value = [...titles][0] ?? "";
+  void paint(choice.value);
 }
 
 /** Which way the axes point, in a corner. */
@@ -291,6 +298,12 @@ function expose(session: Session, view: View | null, inspector: Inspector, plots
       return {quantity: quantity?.title ?? null, unit: quantity?.unit ?? null, range, magnify};
     },
     station: (name: string, station: number) => view?.beamAt(name, station) ?? null,
+    /** A point of a flexible body's mesh as it is drawn in its frame; the scale of the meshes' colours. */
+    meshPoint: (name: string, point: number) => view?.meshAt(name, point) ?? null,
+    get meshes() {
+      const {title, range, magnify} = view!.meshes;
+      return {quantity: title, range, magnify};
+    },
     arrows: (kind: "forces" | "reactions") => view?.arrowsOf(kind) ?? [],
     position: (name: string) => {
       const index = session.data.raw.scene.bodies.findIndex((body) => body.name === name);

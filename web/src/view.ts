@@ -10,6 +10,7 @@ import {OrbitControls} from "three/addons/controls/OrbitControls.js";
 import type {Data, Link, Vector} from "./data";
 import {Arrows} from "./arrows";
 import {Beams} from "./beams";
+import {Meshes} from "./meshes";
 import {SELECTED, bodyColor, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
 import {across, extent, extremes, spread} from "./geometry";
 import {Grid} from "./grid";
@@ -35,6 +36,7 @@ const isFinitePoint = (point: Vector3) => Number.isFinite(point.x + point.y + po
 export class View {
   readonly arrows: Arrows;
   readonly beams: Beams;
+  readonly meshes: Meshes;
   readonly shown: Record<Layer, boolean>;
   onPick: (body: number | null) => void = () => undefined;
   onHover: (body: number | null) => void = () => undefined;
@@ -71,7 +73,9 @@ export class View {
   private readonly ink: MeshStandardMaterial;
 
   static async create(canvas: HTMLCanvasElement, data: Data, theme: Theme): Promise<View> {
-    return new View(canvas, data, theme, await primitives(data, Beams.shapes(data.raw.scene.beams)));
+    const meshes = new Meshes(data);
+    await meshes.load();
+    return new View(canvas, data, theme, await primitives(data, Beams.shapes(data.raw.scene.beams)), meshes);
   }
 
   private constructor(
@@ -79,6 +83,7 @@ export class View {
     private readonly data: Data,
     theme: Theme,
     drawn: Primitive[],
+    meshes: Meshes,
   ) {
     const {scene} = data.raw;
     const count = scene.bodies.length;
@@ -100,6 +105,9 @@ export class View {
     for (let i = 0; i <= count; i++) this.bodies.push(new Matrix4());
     this.addBodies(drawn);
     this.beams = new Beams(data);
+    this.meshes = meshes;
+    for (const {body, points} of meshes.parts)
+      for (let i = 0; i < points.length; i += 3 * Math.max(1, Math.floor(points.length / 300))) this.corners[body.body].push(new Vector3(points[i], points[i + 1], points[i + 2]));
     for (const {beam} of this.beams.lines)
       for (const row of beam.stations) this.corners.at(row[0])!.push(new Vector3(row[1], row[2], row[3]));
     const placed = scene.forces.filter((force) => force.kind !== "torsion" && force.kind !== "other"); // the others act anywhere
@@ -109,7 +117,7 @@ export class View {
     this.triads = this.addFrames();
     this.springs = new Springs(scene, this.symbol);
     this.arrows = new Arrows(data, scene.size);
-    this.stage.add(this.springs.group, this.arrows.group, this.beams.group);
+    this.stage.add(this.springs.group, this.arrows.group, this.beams.group, meshes.group);
     this.skeleton = this.symbol < 0.003 * scene.size ? new Skeleton(scene) : null;
     if (this.skeleton) this.stage.add(this.skeleton.lines);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -345,6 +353,7 @@ export class View {
     this.arrows.update(t, this.shown, at);
     const frame = this.data.at(t);
     this.beams.update(this.shown.bodies, this.bodies, frame);
+    this.meshes.update(this.shown.bodies, this.bodies, frame);
     for (const trace of this.traces.values()) trace.update(this.shown.traces, frame);
     this.grid.group.visible = this.shown.grid;
     if (this.followed) this.moveAlong();
@@ -412,6 +421,11 @@ export class View {
     return {position: line.drawn[station].x.toArray(), value};
   }
 
+  /** Where a point of a flexible body is drawn in its frame now, and the value that it is coloured by. */
+  meshAt(name: string, point: number) {
+    return this.meshes.at(name, point, this.data.at(this.time));
+  }
+
   /** The arrows that are drawn now. */
   arrowsOf(kind: "forces" | "reactions") {
     return this.arrows.shown(kind, this.time, (body, local, out) => this.point(body, local, out));
@@ -444,7 +458,7 @@ export class View {
       parts.forEach((part, i) => mesh.setColorAt(i, part.body === body && body >= 0 ? part.color.clone().lerp(SELECTED, 0.75) : part.color));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
-    this.beams.selected = body;
+    this.beams.selected = this.meshes.selected = body;
     this.update();
   }
 
@@ -563,12 +577,14 @@ export class View {
     const box = this.canvas.getBoundingClientRect();
     const caster = new Raycaster();
     caster.setFromCamera(new Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2), this.camera);
-    const [hit] = caster.intersectObjects([...this.batches.map((batch) => batch.mesh), ...this.beams.group.children], false);
+    const [hit] = caster.intersectObjects([...this.batches.map((batch) => batch.mesh), ...this.beams.group.children, ...this.meshes.group.children], false);
     const line = this.beams.lines.find(({mesh}) => mesh === hit?.object);
     if (line) {
       const body = line.beam.stations[line.stationOf(hit.face!.a)][0];
       if (body >= 0) return body;
     }
+    const part = this.meshes.parts.find(({mesh}) => mesh === hit?.object);
+    if (part) return part.body.body;
     if (hit?.instanceId !== undefined) {
       const {body} = this.batches.find((batch) => batch.mesh === hit.object)!.parts[hit.instanceId];
       if (body >= 0) return body;
