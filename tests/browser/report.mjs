@@ -219,6 +219,40 @@ output: {interval: 0.02}
     await close();
   },
 
+  "flexible bodies are drawn as they are deformed": async () => {
+    const {report, rows} = simulate("flexible-satellite");
+    const {page, wrong, close} = await open(browser, report);
+    const look = () => page.evaluate(() => ({time: window.alphastep.time, east: window.alphastep.meshPoint("east", 43), west: window.alphastep.meshPoint("west", 43), scale: window.alphastep.meshes}));
+    const picture = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.getElementById("view").toDataURL())))));
+    await page.locator("#scrub").press("Home");
+    for (let i = 0; i < 2; i++) await page.locator("#scrub").press("PageUp"); // 2 s
+    const now = await look();
+    const row = rows.find((candidate) => Math.abs(candidate["time [s]"] - now.time) < 1e-9);
+    assert.equal(now.east.points, 44);
+    for (const body of ["east", "west"]) {
+      const u = vector(row, `flexible.${body}.44.deflection`);
+      [5, 0.75, 0].forEach((rest, k) => near(now[body].place[k], rest + u[k], 1e-6, `${body}, ${k}`));
+      near(now[body].value, Math.hypot(...u), 1e-6, `colour of ${body}`);
+    }
+    assert.equal(now.scale.quantity, "deflection");
+    const most = Math.max(...rows.map((one) => Math.hypot(...vector(one, "flexible.east.44.deflection"))));
+    near(now.scale.range[1], most, 0.02 * most, "end of the scale");
+    const before = await picture();
+    await page.locator("#magnify").evaluate((slider) => {
+      slider.value = 2;
+      slider.dispatchEvent(new Event("input"));
+    });
+    const then = await look();
+    near(then.east.place[2], 100 * now.east.place[2], 1e-4, "magnified");
+    assert.notEqual(await picture(), before);
+    await page.locator("#colour").evaluate((select) => {
+      select.value = "";
+      select.dispatchEvent(new Event("change"));
+    });
+    assert.equal((await look()).scale.quantity, "");
+    assert.deepEqual(wrong, []);
+    await close();
+  },
   "a page without beams has nothing of this": async () => {
     assert.doesNotMatch(readFileSync(top.report, "utf8"), /"beams":\[/);
     const {page, close} = await open(browser, top.report);

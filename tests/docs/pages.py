@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,7 @@ def check_whole_models(page, folder):
 def check_elements(folder):
     index = read(ELEMENTS, "README.md")
     examples = 0
+    shutil.copy(os.path.join(SOURCE, "examples", "machines", "con-rod-engine", "rod.h5"), folder)
     for page in sorted(glob.glob(os.path.join(ELEMENTS, "*.md"))):
         name = os.path.basename(page)[:-3]
         if name == "README":

@@ -2,7 +2,7 @@
 //
 // A point is drawn at R (X + m Psi z) + x, with m the factor that deformation is magnified by. Stresses are S z.
 
-import {BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Group, Matrix4, Mesh, MeshStandardMaterial} from "three";
+import {BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, Matrix4, Mesh, MeshStandardMaterial} from "three";
 import type {Data, FlexibleBody} from "./data";
 import {SELECTED} from "./primitives";
 
@@ -31,7 +31,7 @@ class Part {
     const geometry = new BufferGeometry();
     for (const name of ["position", "color"]) geometry.setAttribute(name, new BufferAttribute(new Float32Array(points.length), 3).setUsage(DynamicDrawUsage));
     geometry.setIndex(Array.from(triangles));
-    this.mesh = new Mesh(geometry, new MeshStandardMaterial({vertexColors: true, roughness: 0.62, metalness: 0.04, flatShading: true}));
+    this.mesh = new Mesh(geometry, new MeshStandardMaterial({vertexColors: true, roughness: 0.62, metalness: 0.04, flatShading: true, side: DoubleSide}));
     this.mesh.frustumCulled = false;
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.mesh.matrixAutoUpdate = false;
