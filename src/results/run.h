@@ -51,7 +51,7 @@ struct as_run {
   as_start_report report;
   as_start_change *change; ///< n_changes: what the start has changed of what was given
   int n_changes;
-  bool *left; ///< of each flexible body: it has been told that it has left its range
+  bool *left;       ///< of each flexible body: it has been told that it has left its range
   as_csv_mark mark; ///< of the caller's table
 };
 
