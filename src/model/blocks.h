@@ -121,6 +121,8 @@ int asi_blocks_measure(const as_model *m, const as_point *at, int element, doubl
 int asi_blocks_output_at_sample(const as_model *m, const as_point *at, int y, double *out);
 /// The value of a formula. `fresh`: outputs that depend on held signals are found anew from those in at->u.
 int asi_blocks_value(const as_model *m, const as_point *at, int element, bool fresh, double *out);
+/// The name of an event of a block: those of plugins come first, as in as_model_events, then switches.
+ASI_IO const char *asi_block_event_name(const as_model *m, int number);
 /// The events of switches, when formulas have their slots.
 as_status asi_switches_make(as_model *m, const as_builder *b, as_error *error);
 /// as_sampler_def.sample; `user` is an asi_sampler_place.

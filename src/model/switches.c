@@ -130,3 +130,8 @@ as_status asi_switches_make(as_model *m, const as_builder *b, as_error *error) {
   }
   return AS_OK;
 }
+
+const char *asi_block_event_name(const as_model *m, int number) {
+  const asi_control *c = m->blocks;
+  return number < c->n_events ? c->event[number].name : c->switch_[number - c->n_events].name;
+}

@@ -92,7 +92,9 @@ typedef struct asi_rule_state {
 } asi_rule_state;
 
 struct asi_watch {
-  const as_rules *rules;
+  const as_rules *rules; ///< n = 0: there are none
+  const as_model *model;
+  int first_of_blocks, n_of_blocks; ///< events of the integrator that are those of blocks
   asi_rule_state *state;
   as_event_record *list; ///< AS_RUN_EVENTS
   long n_happened;
@@ -105,7 +107,13 @@ struct asi_watch {
       trouble; ///< why a formula or an action could not be carried out; status AS_OK: there is nothing
 };
 
+/// rules: NULL if there are none.
 as_status asi_watch_create(const as_rules *rules, asi_watch **out, as_error *error);
+/// Hears of the events of blocks: those of an integrator from `first` on.
+void asi_watch_blocks(asi_watch *watch, const as_model *model, as_integrator *integrator,
+                      int first);
+/// The name and message of an event by its rule, also of a block.
+void asi_watch_name(const asi_watch *watch, as_event_record *event);
 void asi_watch_destroy(asi_watch *watch);
 /// Fills as many descriptions as there are rules.
 void asi_watch_events(asi_watch *watch, as_event_def *out);

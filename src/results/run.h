@@ -38,7 +38,7 @@ struct as_run {
   as_meter meter;
   bool jumped;            ///< the last step ended with an event that changed something:
   as_meter after;         ///< the meter behind it
-  asi_watch *watch;       ///< NULL: there are no rules
+  asi_watch *watch;       ///< NULL: there are neither rules nor blocks that switch
   asi_accuracy *accuracy; ///< NULL: errors are not estimated
   as_view view;
   asi_flow flow;       ///< what the balance of energies is compared with

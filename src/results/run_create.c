@@ -67,9 +67,10 @@ static void free_copy(asi_run_copy *c) {
 static as_status create_integrator(as_run *run, as_error *error) {
   const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
   const int plugins = as_model_events(run->model, NULL);
+  const int of_blocks = plugins + as_model_problem(run->model)->def.n_events;
   as_integrator_def how = run->def.integrator;
   if (isnan(how.tolerance.span)) how.tolerance.span = run->def.t_end;
-  if (n + plugins == 0)
+  if (n + of_blocks == 0)
     return as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
   if (n > 0 && run->def.rules->model != run->model)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "rules",
@@ -82,7 +83,7 @@ static as_status create_integrator(as_run *run, as_error *error) {
           "Event \"%s\", every %g s, would happen more than 1e9 times up to t_end = %g s.",
           asi_names_get(&run->def.rules->names, i), rule->every, run->def.t_end);
   }
-  as_status status = n > 0 ? asi_watch_create(run->def.rules, &run->watch, error) : AS_OK;
+  as_status status = asi_watch_create(n > 0 ? run->def.rules : NULL, &run->watch, error);
   if (status) return status;
   as_event_def *events = asi_calloc((size_t)given + (size_t)n + (size_t)plugins, sizeof *events);
   if (events == NULL) return asi_fail_memory(error);
@@ -93,6 +94,7 @@ static as_status create_integrator(as_run *run, as_error *error) {
   how.n_events = given + n + plugins;
   status = as_integrator_create(as_model_problem(run->model), &how, &run->integrator, error);
   free(events);
+  if (status == AS_OK) asi_watch_blocks(run->watch, run->model, run->integrator, given + n);
   return status;
 }
 
@@ -211,7 +213,7 @@ as_accuracy as_run_accuracy(const as_run *run) {
                        : (as_accuracy){.until = (double)NAN, .step = (double)NAN};
 }
 
-/// How many of the first events are of the same rule.
+/// How many of the first events are of the same rule or block.
 static long count_alike(const as_run *run, long first, int rule) {
   long count = 0;
   for (long i = 0; i < first; ++i) count += run->watch->list[i].rule == rule;

@@ -8,7 +8,7 @@
 #include "results/run.h"
 
 static const char magic[16] = "alphastep run\n";
-enum { FORMAT = 5 };
+enum { FORMAT = 6 };
 
 static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
@@ -69,11 +69,10 @@ static void visit_watch(asi_watch *w, asi_archive *a) {
   asi_archive_count(a, &w->n_happened);
   for (long i = 0; i < w->n_happened && i < AS_RUN_EVENTS && !a->damaged; ++i) {
     as_event_record *event = &w->list[i];
-    asi_archive_int(a, &event->rule, 0, w->rules->n - 1);
+    asi_archive_int(a, &event->rule, -w->n_of_blocks, w->rules->n - 1);
     asi_archive_int(a, &event->direction, -1, 1);
     asi_archive_double(a, &event->t);
-    event->name = as_rules_name(w->rules, event->rule);
-    event->message = as_rules_message(w->rules, event->rule);
+    if (!a->damaged) asi_watch_name(w, event);
   }
 }
 

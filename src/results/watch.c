@@ -11,8 +11,10 @@
 
 #include "alphastep/quantities.h"
 #include "base/error.h"
+#include "core/driver/integrator.h"
 #include "elements/formula.h"
 #include "elements/vector.h"
+#include "model/blocks.h"
 #include "results/channels.h"
 #include "results/rules.h"
 
@@ -327,7 +329,36 @@ static as_status open_state(asi_watch *w, int index, as_error *error) {
   return s->value && s->memory ? AS_OK : asi_fail_memory(error);
 }
 
-as_status asi_watch_create(const as_rules *rules, asi_watch **out, as_error *error) {
+/// What the integrator tells of blocks.
+static as_status note_block(int index, int direction, double t, void *user) {
+  asi_watch *w = user;
+  as_event_record event = {.rule = w->first_of_blocks - 1 - index, .direction = direction, .t = t};
+  if (index < w->first_of_blocks) return AS_OK;
+  if (!make_room(w)) return w->trouble.status;
+  w->acting = t;
+  asi_watch_name(w, &event);
+  w->pending[w->n_pending++] = event;
+  return AS_OK;
+}
+
+void asi_watch_blocks(asi_watch *w, const as_model *model, as_integrator *s, int first) {
+  w->model = model;
+  w->n_of_blocks = s->def.n_events - first;
+  w->first_of_blocks = first;
+  s->happened = note_block;
+  s->happened_user = w;
+}
+
+void asi_watch_name(const asi_watch *w, as_event_record *event) {
+  const bool block = event->rule < 0;
+  event->name = block ? asi_block_event_name(w->model, -1 - event->rule)
+                      : as_rules_name(w->rules, event->rule);
+  event->message = block ? NULL : as_rules_message(w->rules, event->rule);
+}
+
+as_status asi_watch_create(const as_rules *given, asi_watch **out, as_error *error) {
+  static const as_rules none = {.n = 0};
+  const as_rules *rules = given ? given : &none;
   const size_t n = (size_t)rules->n;
   *out = NULL;
   asi_watch *w = asi_calloc(1, sizeof *w);
@@ -382,6 +413,7 @@ const double *asi_watch_show(asi_watch *w, double t) {
     w->shown[2 * i + 1] = w->state[i].time;
   }
   for (int i = 0; i < w->n_pending && asi_is_reached(w->pending[i].t, t); ++i) {
+    if (w->pending[i].rule < 0) continue;
     w->shown[2 * w->pending[i].rule] += 1.0;
     w->shown[2 * w->pending[i].rule + 1] = w->pending[i].t;
   }
@@ -391,8 +423,10 @@ const double *asi_watch_show(asi_watch *w, double t) {
 void asi_watch_commit(asi_watch *w, as_event_record_fn *happened, void *user) {
   for (int i = 0; i < w->n_pending; ++i) {
     const as_event_record *event = &w->pending[i];
-    w->state[event->rule].count += 1;
-    w->state[event->rule].time = event->t;
+    if (event->rule >= 0) {
+      w->state[event->rule].count += 1;
+      w->state[event->rule].time = event->t;
+    }
     if (w->n_happened < AS_RUN_EVENTS) w->list[w->n_happened] = *event;
     ++w->n_happened;
     if (happened) happened(event, user);

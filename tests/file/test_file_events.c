@@ -197,9 +197,48 @@ static void test_trebuchet(void **state) {
   }
 }
 
+// ---- blocks that switch -------------------------------------------------------------------------------
+
+/// A thermostat, T' = (5 - T)/2 + 20 heat: switches are events of the run, between those of rules, at ln 1.25, ln(8/7) and ln(13/12),
+/// twice, behind each other.
+static void test_switches_are_events(void **state) {
+  (void)state;
+  static const char text[] =
+      "alphastep: 1\n"
+      "bodies: {mass: {type: point, mass: 1}}\n"
+      "blocks:\n"
+      "  heat: {type: held, when: [blocks.T < 19, blocks.T > 21], to: [1, 0]}\n"
+      "  T: {type: state, rate: 0.5*(5 - blocks.T) + 20*blocks.heat, start: 15}\n"
+      "events: {half: {when: t - 0.5}}\n"
+      "simulate: {t_end: 1, step: 0.001}\n"
+      "output: {interval: 0.25, channels: [blocks.T, events.half.count]}\n";
+  static record r;
+  static as_messages messages;
+  as_machine *m = NULL;
+  if (as_machine_parse(text, sizeof text - 1, "thermostat.yaml", NULL, 0, &m, &messages))
+    fail_msg("%s", messages.message[0].text);
+  as_error error;
+  as_run *run = open_run(m, AS_METHOD_INDEX2, &r);
+  if (as_run_go(run, keep, &r, NULL, &error)) fail_msg("%s", error.message);
+  const double first = 2.0 * log(1.25), second = first + 2.0 * log(8.0 / 7.0);
+  const double times[] = {0.0, first, 0.5, second, second + 2.0 * log(13.0 / 12.0)};
+  static const char *const names[] = {"blocks.heat", "blocks.heat", "half", "blocks.heat",
+                                      "blocks.heat"};
+  assert_int_equal(as_run_events(run), 5);
+  for (int i = 0; i < 5; ++i) {
+    const as_event_record event = as_run_event(run, i);
+    assert_string_equal(event.name, names[i]);
+    near(event.t, times[i], 1e-6);
+    assert_int_equal(event.rule < 0, i != 2);
+  }
+  as_run_destroy(run);
+  as_machine_destroy(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_keys),
                                      cmocka_unit_test(test_parameters), cmocka_unit_test(test_live),
-                                     cmocka_unit_test(test_trebuchet)};
+                                     cmocka_unit_test(test_trebuchet),
+                                     cmocka_unit_test(test_switches_are_events)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

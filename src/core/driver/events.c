@@ -193,6 +193,10 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
                       answer);
     if ((answer & AS_EVENT_STOP) && !(*wish & AS_EVENT_STOP)) *stopper = e;
     *wish |= answer;
+    if (s->happened && answer != AS_EVENT_CONTINUE) {
+      const as_status heard = s->happened(i, event.direction, t, s->happened_user);
+      if (heard) return heard;
+    }
     s->report.index = i;
     s->report.direction = event.direction;
     s->report.t = t;

@@ -36,6 +36,9 @@ struct as_integrator {
   // What the caller sees: at t, or interpolated inside the last step.
   as_state state; ///< points into now or shown
   asi_values shown;
+  /// Hears of each event that has changed something or stops the run, by its number; NULL: nobody does.
+  as_status (*happened)(int index, int direction, double t, void *user);
+  void *happened_user;
   bool
       late_reactions; ///< those of redundant joints are shown by asi_show_reactions() only, when they are asked for
   struct {
