@@ -109,9 +109,9 @@ typedef void as_progress_fn(double t, void *user);
 /// An event that has happened.
 typedef struct as_event_record {
   const char *name;
-  int rule;            ///< its number; below 0: a block has switched, or an event of a plugin's block
-  int direction;       ///< +1: rising, -1: falling
-  double t;            ///< [s]
+  int rule;      ///< its number; below 0: a block has switched, or an event of a plugin's block
+  int direction; ///< +1: rising, -1: falling
+  double t;      ///< [s]
   const char *message; ///< of the rule; NULL: none
 } as_event_record;
 
