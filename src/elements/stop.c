@@ -44,6 +44,23 @@ static int evaluate(const as_element_input *in, const as_element_output *out, co
   return code;
 }
 
+bool asi_stop_angle(const asi_stop *s, const as_element_input *in, double *angle) {
+  asi_ends_now ends;
+  return s->coordinate.kind != ASI_COORDINATE_SHIFT &&
+         asi_ends_move(&s->ends, in->t, &ends) == AS_DONE &&
+         asi_coordinate_value(s->coordinate, in, &ends.A, &ends.B, s->near, angle, NULL);
+}
+
+bool asi_stop_jumps(const asi_stop *s, const as_element_input *in) {
+  const double half_a_turn = 3.14159265358979323846;
+  double S[2][3];
+  for (int k = 0; k < 2; ++k) {
+    const asi_measure x = {.value = s->near + (k == 0 ? half_a_turn : -half_a_turn)};
+    if (law(s, in, &x, S[k])) return false;
+  }
+  return fabs(S[1][0] - S[0][0]) > 1e-9 * (fabs(S[1][0]) + fabs(S[0][0]));
+}
+
 int asi_stop_by_slots(const asi_stop *s, const as_element_input *in, const int *slot, int n,
                       double *out) {
   asi_ends_now ends;

@@ -10,6 +10,7 @@
 #include "elements/line.h"
 #include "elements/plugin_force.h"
 #include "elements/spring.h"
+#include "elements/stop.h"
 #include "model/look.h"
 
 static bool is_meshed(as_joint_kind kind) {
@@ -154,11 +155,21 @@ static bool turns_round(const as_model *m, const as_state at[2], const asi_place
   return way > half_a_turn;
 }
 
+/// Whether the joint of a stop has turned so far away from its limits that it meets them from behind.
+static bool stop_turns_round(const as_model *m, const as_state at[2], const asi_placed *p) {
+  span x;
+  double angle[2];
+  if (p->e.type != &asi_stop_type) return false;
+  look_at(m, at, p, &x);
+  return asi_stop_angle(p->data, &x.from, &angle[0]) && asi_stop_angle(p->data, &x.to, &angle[1]) &&
+         fabs(angle[1] - angle[0]) > half_a_turn && asi_stop_jumps(p->data, &x.to);
+}
+
 // ---- all of them ------------------------------------------------------------------------------------
 
 static bool is_watched(const asi_placed *p) {
   return line_of(p) || p->e.type == &asi_torsion_type || p->e.type == &asi_bushing_type ||
-         p->e.type == &asi_plugin_force_type;
+         p->e.type == &asi_plugin_force_type || p->e.type == &asi_stop_type;
 }
 
 /// Whether a force is not where the step found it.
@@ -172,6 +183,12 @@ static bool forces_jump(const as_model *m, const as_state at[2], char *text, siz
       snprintf(text, size,
                "the force \"%s\" turns by more than half a turn from its rest, where its torque "
                "jumps",
+               name);
+    else if (stop_turns_round(m, at, p))
+      snprintf(text, size,
+               "the joint of the stop \"%s\" turns by more than half a turn away from the middle "
+               "of its limits, where it meets them from "
+               "behind; give it both limits, or an event",
                name);
     else
       continue;

@@ -319,6 +319,19 @@ static void test_half_a_turn(void **state) {
   assert_int_equal(go(wound, 1, 0.8, 0.01, 100, 0.0, &error), AS_ERR_RETRY);
   assert_non_null(strstr(error.message, "the force \"coil\" turns by more than half a turn"));
   assert_true(got.row[got.n - 1][0] > 3.0);
+  // A crank that turns away from its only stop would be thrown by it from behind.
+  static const char away[] = HEAD
+      "bodies: {load: {mass: 1, inertia: [1, 1, 1], angular_velocity: [0, 0, -9]}}\n"
+      "joints: {hinge: {type: revolute, bodies: [ground, load], point: [0, 0, 0], axis: [0, 0, "
+      "1]}}\n"
+      "forces: {post: {type: stop, joint: hinge, upper: 1, law: {stiffness: 1e3}}}\n" END(
+          "joints.hinge.angle");
+  for (int method = 0; method < 3; ++method) {
+    assert_int_equal(go(away, method, 0.8, 0.01, 100, 0.0, &error), AS_ERR_RETRY);
+    assert_non_null(strstr(error.message, "the stop \"post\" turns by more than half a turn"));
+    const double last = got.row[got.n - 1][0];
+    assert_true(last < 1.0 - 2.9 && last > 1.0 - 3.15);
+  }
 }
 
 int main(void) {
