@@ -48,7 +48,7 @@ bool asi_stop_angle(const asi_stop *s, const as_element_input *in, double *angle
   asi_ends_now ends;
   return s->coordinate.kind != ASI_COORDINATE_SHIFT &&
          asi_ends_move(&s->ends, in->t, &ends) == AS_DONE &&
-         asi_coordinate_value(s->coordinate, in, &ends.A, &ends.B, s->near, angle, NULL);
+         asi_coordinate_value(s->coordinate, in, &ends.A, &ends.B, s->near, false, angle);
 }
 
 bool asi_stop_jumps(const asi_stop *s, const as_element_input *in) {
