@@ -303,7 +303,6 @@ static void extend_add(const worker *s, const asi_ldl_front *front, double *own,
     double *to = column < front->w ? column_of(s, front, column)
                                    : own + (ptrdiff_t)(column - front->w) * front->r - front->w;
     for (int i = j; i < from->r; ++i) to[s->where[rows[i]]] += left[i];
-    if (column < front->w) s->size[rows[j]] = fmax(s->size[rows[j]], fabs(to[column]));
   }
 }
 

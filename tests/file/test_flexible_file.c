@@ -15,6 +15,7 @@
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
 #include "flexible_sample.h"
+#include "results/hdf5.h"
 
 enum { N = FLEXIBLE_SAMPLE_N, POINTS = FLEXIBLE_SAMPLE_POINTS };
 
@@ -158,6 +159,58 @@ static void damage_is_refused(void **state) {
   free(s);
 }
 
+/// A dataset in the place of another: zeros, in the file or elsewhere.
+static void replace(hid_t file, const char *name, int rank, const hsize_t *size, bool outside) {
+  static const double zeros[4096];
+  const hid_t space = H5Screate_simple(rank, size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
+  if (outside) H5Pset_external(how, "/dev/zero", 0, H5F_UNLIMITED);
+  assert_true(H5Ldelete(file, name, H5P_DEFAULT) >= 0);
+  const hid_t set = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+  assert_true(set >= 0);
+  if (H5Sget_simple_extent_npoints(space) <= 4096 && !outside)
+    assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros) >= 0);
+  H5Dclose(set);
+  H5Pclose(how);
+  H5Sclose(space);
+}
+
+/// Files that are whole but wrong: they have no digest, as if another program had written them.
+static void what_lies_is_refused(void **state) {
+  (void)state;
+  flexible_sample *s = make();
+  size_t size = 0;
+  as_error error = {0};
+  assert_int_equal(as_flexible_write(path, &s->data, &error), AS_OK);
+  char *bytes = read_bytes(&size);
+  const struct {
+    const char *name;
+    int rank;
+    hsize_t size[4];
+    bool outside;
+  } wrong[] = {
+      {"inertia/M", 2, {N, N + 1}, false},
+      {"inertia/M", 2, {N - 1, N}, false},
+      {"inertia/M", 1, {N * N}, false},
+      {"inertia/H", 3, {N, 3, (hsize_t)1 << 40}, false},
+      {"mesh/shapes", 3, {POINTS + 1, 3, N}, false},
+      {"mesh/positions", 2, {POINTS, 4}, false},
+      {"elasticity/K", 2, {N, N}, true},
+      {"interfaces/positions", 2, {3, 3}, false},
+      {"interfaces/rotations", 1, {2}, false},
+      {"mesh/ids", 1, {(hsize_t)1 << 40}, false},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    write_bytes(bytes, size - 32);
+    const hid_t access = asi_hdf5_access(), file = H5Fopen(path, H5F_ACC_RDWR, access);
+    replace(file, wrong[i].name, wrong[i].rank, wrong[i].size, wrong[i].outside);
+    H5Fclose(file);
+    H5Pclose(access);
+    refused(wrong[i].outside ? "array K is missing" : wrong[i].name);
+  }
+  free(bytes);
+  free(s);
+}
+
 static void what_is_no_body_is_not_written(void **state) {
   (void)state;
   flexible_sample *s = make();
@@ -181,6 +234,7 @@ int main(void) {
       cmocka_unit_test(what_is_optional_may_be_missing),
       cmocka_unit_test(a_body_may_have_no_coordinates),
       cmocka_unit_test(damage_is_refused),
+      cmocka_unit_test(what_lies_is_refused),
       cmocka_unit_test(what_is_no_body_is_not_written),
   };
   return cmocka_run_group_tests(tests, begin, end);
