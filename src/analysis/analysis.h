@@ -36,7 +36,9 @@ struct as_analysis {
   asi_rest here;        ///< where a search is; points into places
   asi_rest trial;       ///< where it may go; points into the other
   double stiffness;     ///< max |f_q| / max |M|, as last evaluated [1/s^2]
-  double noise;         ///< what round-off leaves of forces, measured as `unbalanced`
+  double fastest;       ///< max |phi_x|, likewise [1/s]
+  double state_rate;    ///< of a search: 1/tau of states beyond that of the machine [1/s]
+  double noise;         ///< what round-off leaves of forces and rates, measured as `unbalanced`
   double *arena;        ///< all the arrays below, and those of force
   double *step;         ///< n + n_lambda + n_psi + n_x + n_y: solution of [AN.2]
   double *mode;         ///< n: the softest direction, or

@@ -88,7 +88,16 @@ static double largest_entry(const as_matrix *m) {
   return m->value ? asi_max_abs(m->value, m->col_start[m->cols]) : 0.0;
 }
 
-/// What round-off of positions does to forces that cancel, measured like `unbalanced`.
+/// The largest of the rates' derivatives, each times the size of what it is by.
+static double largest_rate(const as_matrix *by, const double *size) {
+  double largest = 0.0;
+  for (int j = 0; by->value && j < by->cols; ++j)
+    for (int k = by->col_start[j]; k < by->col_start[j + 1]; ++k)
+      largest = fmax(largest, fabs(by->value[k] * size[j]));
+  return largest;
+}
+
+/// What round-off of positions does to forces that cancel, and that of states and outputs to rates, measured like `unbalanced`.
 static double round_off(const as_analysis *a) {
   const as_matrix *m = &a->kin.block[AS_BLOCK_F_Q];
   const double *typical = a->problem->typical;
@@ -96,6 +105,8 @@ static double round_off(const as_analysis *a) {
   for (int j = 0; m->value && j < m->cols; ++j)
     for (int k = m->col_start[j]; k < m->col_start[j + 1]; ++k)
       largest = fmax(largest, fabs(m->value[k]) * typical[j] * typical[m->row[k]]);
+  largest = fmax(largest, largest_rate(&a->kin.block[AS_BLOCK_PHI_X], a->here.at.x));
+  largest = fmax(largest, largest_rate(&a->kin.block[AS_BLOCK_PHI_Y], a->here.at.y));
   return 4.0 * DBL_EPSILON * largest;
 }
 
@@ -110,11 +121,12 @@ as_status asi_statics_solve(as_analysis *a, double t, double w) {
   if (status) return status;
   a->stiffness =
       largest_entry(&s->block[AS_BLOCK_F_Q]) / fmax(largest_entry(&s->block[AS_BLOCK_M]), DBL_MIN);
+  a->fastest = largest_entry(&s->block[AS_BLOCK_PHI_X]);
   a->noise = round_off(a);
   asi_system_assemble(system, s->block, &s->tangent);
   if (s->compliance > 0.0) asi_add_compliance(s, system, s->compliance / (w + a->stiffness));
   for (int i = x; i < system->size; ++i)
-    system->value[system->diagonal[i]] += i < y ? sqrt(w) : 1.0;
+    system->value[system->diagonal[i]] += i < y ? sqrt(w) + a->state_rate : 1.0;
   memset(a->step, 0, (size_t)system->size * sizeof(double));
   memcpy(a->step, a->here.force, (size_t)p->n * sizeof(double));
   memcpy(a->step + x, a->here.at.xdot, (size_t)p->def.n_x * sizeof(double));
@@ -259,12 +271,21 @@ static double next_inertia(const as_analysis *a, const search *r, double before)
   return r->w * fmin(fmax(a->here.unbalanced / before, 1e-4), 0.25);
 }
 
+/// [AN.2] States go by steps of their own where the machine's are too long for them, as long as those do not work.
+static double next_state_rate(const as_analysis *a, const search *r, double before) {
+  const double now = a->state_rate;
+  const double ratio = a->here.unbalanced / before;
+  if (!r->accepted || ratio > 1.1) return fmin(fmax(8.0 * now, 1e-3 * a->fastest), a->fastest);
+  const double next = 0.7 * fmin(ratio, 1.0) * now; // longer steps while rates fall, or hardly rise
+  return next > 1e-9 * a->fastest ? next : 0.0;
+}
+
 as_status asi_statics_settle(as_analysis *a, double t, int *iterations) {
   as_status status = asi_balance(a, t, &a->here);
   if (status) return status;
   search r = {.w = first_inertia(a), .radius = LONGEST};
   int refused = 0;
-  a->noise = 0.0;
+  a->noise = a->state_rate = 0.0;
   for (;; ++*iterations) {
     r.forces = fmax(r.forces, a->here.forces);
     if (a->here.unbalanced <= fmax(BALANCED * r.forces, a->noise)) break;
@@ -277,10 +298,12 @@ as_status asi_statics_settle(as_analysis *a, double t, int *iterations) {
     refused = r.accepted ? 0 : refused + 1;
     if (r.accepted) asi_statics_accept(a, t);
     r.w = next_inertia(a, &r, before);
+    a->state_rate = next_state_rate(a, &r, before);
     if (!r.accepted) continue;
     r.way += r.size;
     if (!r.limited && r.size <= SETTLED && r.inertia <= 0.1) break;
   }
+  a->state_rate = 0.0;
   return asi_statics_polish(a, t, r.w);
 }
 

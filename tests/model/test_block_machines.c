@@ -426,6 +426,48 @@ static void test_damper(void **state) {
   as_machine_destroy(machine);
 }
 
+/// At rest the pressures are those at which nothing flows in or out: stroke, speed, current, both pressures and the tension, by bracketed
+/// root finding to 1e-15.
+static void test_damper_characteristic(void **state) {
+  (void)state;
+  static const double row[][6] = {
+      {0.0, -2.0, 0, 1940629.59763984, 2275998.95455802, -1070.34175244585},
+      {0.0, -0.6, 0.4, 1815711.84731537, 1913769.54331044, -781.289736502827},
+      {0.0, 0.05, 0.8, 735905.785053105, 393329.303015806, 137.599436521668},
+      {0.0, 2.0, 1.2, 5594533.5575679, 204509.69778621, 3429.62503738196},
+      {0.0, -0.2, 1.6, 2607006.96508834, 2636905.33459418, -1012.59568689052},
+      {0.0, 1.0, 1.6, 5307832.3558272, 303916.613459102, 3145.51343051639},
+      {-0.06, 0.3, 0, 980762.452302467, 497068.382946511, 188.214330729426},
+      {0.06, -0.3, 1.6, 3940645.45427253, 3984185.39230534, -1533.26542954097}};
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i) {
+    char text[1024];
+    as_analysis *analysis = NULL;
+    as_equilibrium found;
+    as_error error;
+    const as_analysis_def def = as_default_analysis_def();
+    snprintf(text, sizeof text,
+             "alphastep: 1\n"
+             "bodies: {m: {type: point, mass: 1}}\n"
+             "forces: {hold: {type: spring, bodies: [ground, m], point: [0, 0, -1], second_point: "
+             "[0, 0, 0], stiffness: 100}}\n"
+             "blocks: {d: {type: semi_active_damper, stroke: %.17g, speed: %.17g, current: %.17g, "
+             "rebound: 1e6, compression: 5e5}}\n"
+             "simulate: {t_end: 1}\n",
+             row[i][0], row[i][1], row[i][2]);
+    as_machine *machine = parse(text);
+    if (as_analysis_create(as_model_problem(machine->model), &def, &analysis, &error) ||
+        as_analysis_equilibrium(analysis, as_model_initial(machine->model), &found, &error))
+      fail_msg("row %d: %s", (int)i, error.message);
+    const as_state *at = as_analysis_state(analysis);
+    const double found_now[] = {at->x[0], at->x[1], at->y[0]};
+    for (int k = 0; k < 3; ++k)
+      if (!(fabs(found_now[k] - row[i][3 + k]) <= 1e-8 * fabs(row[i][3 + k])))
+        fail_msg("row %d: %.15g is not %.15g", (int)i, found_now[k], row[i][3 + k]);
+    as_analysis_destroy(analysis);
+    as_machine_destroy(machine);
+  }
+}
+
 // ---- rest -------------------------------------------------------------------------------------------
 
 /// At rest states do not change: an integral controller carries the weight.
@@ -464,6 +506,7 @@ int main(void) {
       cmocka_unit_test(test_noise),
       cmocka_unit_test(test_cylinder),
       cmocka_unit_test(test_damper),
+      cmocka_unit_test(test_damper_characteristic),
       cmocka_unit_test(test_rest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
