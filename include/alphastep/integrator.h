@@ -221,7 +221,7 @@ AS_API as_status as_integrator_start(as_integrator *integrator, const as_initial
 
 /// One step of size h > 0; successive steps may differ. Where samples lie inside, it is taken in parts that
 /// end on them; samples at its end are taken too. A step that cannot be taken is tried again with
-/// compliant constraints and in smaller parts that end at the same time.
+/// compliant constraints and in smaller parts, each of which is a step; if one of them fails, the state is that at the end of the part before.
 AS_API as_status as_integrator_step(as_integrator *integrator, double h, as_error *error);
 
 /// Takes steps until t and shows the state there. On failure it is the one after the last good step.

@@ -43,7 +43,7 @@ void asi_archive_bool(asi_archive *a, bool *x) {
 }
 
 /// A whole number, as two's complement in 64 bits.
-static void visit_whole(asi_archive *a, int64_t *x, int64_t least, int64_t most) {
+static void serialize_whole(asi_archive *a, int64_t *x, int64_t least, int64_t most) {
   uint64_t bits = (uint64_t)*x;
   int64_t value = 0;
   asi_archive_word(a, &bits);
@@ -57,13 +57,13 @@ static void visit_whole(asi_archive *a, int64_t *x, int64_t least, int64_t most)
 
 void asi_archive_int(asi_archive *a, int *x, int least, int most) {
   int64_t value = *x;
-  visit_whole(a, &value, least, most);
+  serialize_whole(a, &value, least, most);
   *x = (int)value;
 }
 
 void asi_archive_count(asi_archive *a, long *x) {
   int64_t value = *x;
-  visit_whole(a, &value, 0, LONG_MAX / 2);
+  serialize_whole(a, &value, 0, LONG_MAX / 2);
   *x = (long)value;
 }
 

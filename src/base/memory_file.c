@@ -11,7 +11,7 @@
 enum { MAGIC = 16, HEAD = 40 };
 
 /// Format, length of the body and its checksum.
-static void visit_head(unsigned char *bytes, asi_archive_mode mode, uint64_t word[3]) {
+static void serialize_head(unsigned char *bytes, asi_archive_mode mode, uint64_t word[3]) {
   asi_archive head = {.mode = mode, .data = bytes + MAGIC, .size = HEAD - MAGIC};
   for (int i = 0; i < 3; ++i) asi_archive_word(&head, &word[i]);
 }
@@ -23,7 +23,7 @@ as_status asi_memory_file_make(asi_memory_file *file, const char magic[16], int 
   file->body = (asi_archive){.mode = ASI_ARCHIVE_WRITE, .data = file->bytes + HEAD, .size = size};
   memcpy(file->bytes, magic, MAGIC);
   uint64_t word[3] = {(uint64_t)format, size, 0};
-  visit_head(file->bytes, ASI_ARCHIVE_WRITE, word);
+  serialize_head(file->bytes, ASI_ARCHIVE_WRITE, word);
   return AS_OK;
 }
 
@@ -35,9 +35,9 @@ static as_status fail(as_error *error, const char *path, const char *why) {
 as_status asi_memory_file_write(asi_memory_file *file, const char *path, bool sync,
                                 as_error *error) {
   uint64_t word[3];
-  visit_head(file->bytes, ASI_ARCHIVE_READ, word);
+  serialize_head(file->bytes, ASI_ARCHIVE_READ, word);
   word[2] = asi_checksum(file->body.data, file->body.size);
-  visit_head(file->bytes, ASI_ARCHIVE_WRITE, word);
+  serialize_head(file->bytes, ASI_ARCHIVE_WRITE, word);
   asi_draft output;
   const as_status status = asi_draft_open(&output, path, error);
   if (status) return status;
@@ -77,7 +77,7 @@ as_status asi_memory_file_read(asi_memory_file *file, const char *path, const ch
   unsigned char head[HEAD] = {0};
   uint64_t word[3] = {0};
   const size_t size = fread(head, 1, HEAD, in);
-  visit_head(head, ASI_ARCHIVE_READ, word);
+  serialize_head(head, ASI_ARCHIVE_READ, word);
   as_status status = AS_OK;
   if (size < MAGIC || memcmp(head, magic, MAGIC) != 0)
     status = fail(error, path, "it is something else");

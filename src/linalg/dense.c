@@ -105,7 +105,7 @@ static void dense_info(const asi_solver *solver, asi_solver_info *out) {
                            .full_factorizations = s->factorizations};
 }
 
-static void dense_visit(asi_solver *solver, double *value, asi_archive *a) {
+static void dense_serialize(asi_solver *solver, double *value, asi_archive *a) {
   dense_solver *s = (dense_solver *)solver;
   const size_t n = (size_t)s->n;
   (void)value;
@@ -130,8 +130,8 @@ static void dense_destroy(asi_solver *solver) {
 
 static void dense_forget(asi_solver *solver) { ((dense_solver *)solver)->factorizations = 0; }
 
-static const asi_solver_ops dense_ops = {dense_factor, dense_solve, dense_forget,
-                                         dense_info,   dense_visit, dense_destroy};
+static const asi_solver_ops dense_ops = {dense_factor, dense_solve,     dense_forget,
+                                         dense_info,   dense_serialize, dense_destroy};
 
 as_status asi_dense_create(int n, const int *col_start, const int *row, asi_solver **out,
                            as_error *error) {

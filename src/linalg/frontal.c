@@ -439,7 +439,7 @@ static void frontal_info(const asi_solver *solver, asi_solver_info *out) {
 }
 
 /// Factors follow from the matrix alone: they are made again.
-static void frontal_visit(asi_solver *solver, double *value, asi_archive *a) {
+static void frontal_serialize(asi_solver *solver, double *value, asi_archive *a) {
   frontal_solver *s = (frontal_solver *)solver;
   asi_archive_bool(a, &s->known);
   asi_archive_count(a, &s->count);
@@ -483,8 +483,8 @@ static void frontal_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve, frontal_forget,
-                                           frontal_info,   frontal_visit, frontal_destroy};
+static const asi_solver_ops frontal_ops = {frontal_factor, frontal_solve,     frontal_forget,
+                                           frontal_info,   frontal_serialize, frontal_destroy};
 
 static bool is_worth_while(const asi_fronts *f, const asi_elimination *e) {
   for (int i = 0; i < e->n_blocks; ++i)

@@ -79,7 +79,7 @@ void asi_low_rank_apply(const asi_low_rank *u, double *y) {
   }
 }
 
-void asi_low_rank_visit(asi_low_rank *u, asi_archive *a) {
+void asi_low_rank_serialize(asi_low_rank *u, asi_archive *a) {
   int rank = u->rank;
   asi_archive_int(a, &rank, 0, 2 * u->width);
   // No memory for what is not there.

@@ -34,6 +34,6 @@ as_status asi_low_rank_factor(asi_low_rank *u, int rank);
 /// y <- x
 void asi_low_rank_apply(const asi_low_rank *u, double *y);
 /// Saves or loads it.
-void asi_low_rank_visit(asi_low_rank *u, asi_archive *a);
+void asi_low_rank_serialize(asi_low_rank *u, asi_archive *a);
 
 #endif

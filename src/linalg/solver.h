@@ -34,7 +34,7 @@ typedef struct asi_solver_ops {
   void (*info)(const asi_solver *solver, asi_solver_info *out);
   /// Saves what it takes to make the same factors again, to the last bit, or makes them; `value` holds the
   /// values of the last factorization.
-  void (*visit)(asi_solver *solver, double *value, asi_archive *a);
+  void (*serialize)(asi_solver *solver, double *value, asi_archive *a);
   void (*destroy)(asi_solver *solver);
 } asi_solver_ops;
 

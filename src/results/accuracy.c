@@ -491,7 +491,7 @@ as_accuracy asi_accuracy_report(const asi_accuracy *a, double t) {
 
 // ---- saving -----------------------------------------------------------------------------------------
 
-static void visit_lines(asi_accuracy *a, asi_archive *archive) {
+static void serialize_lines(asi_accuracy *a, asi_archive *archive) {
   asi_archive_count(archive, &a->waiting);
   if (archive->mode == ASI_ARCHIVE_READ) {
     const size_t most = (archive->size - archive->used) / sizeof(double) / (size_t)a->width;
@@ -511,7 +511,7 @@ static void visit_lines(asi_accuracy *a, asi_archive *archive) {
     asi_archive_doubles(archive, line_at(a, i), (size_t)a->width);
 }
 
-void asi_accuracy_visit(asi_accuracy *a, asi_archive *archive) {
+void asi_accuracy_serialize(asi_accuracy *a, asi_archive *archive) {
   asi_archive_doubles(archive, a->recent, RECENT);
   asi_archive_double(archive, &a->until);
   asi_archive_double(archive, &a->apart);
@@ -532,5 +532,5 @@ void asi_accuracy_visit(asi_accuracy *a, asi_archive *archive) {
     asi_archive_double(archive, &r->sum);
     asi_archive_count(archive, &r->rows);
   }
-  visit_lines(a, archive);
+  serialize_lines(a, archive);
 }

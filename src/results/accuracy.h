@@ -38,7 +38,7 @@ as_channel_error asi_accuracy_channel(const asi_accuracy *a, int channel);
 as_accuracy asi_accuracy_report(const asi_accuracy *a, double t);
 
 /// All but the finer run itself.
-void asi_accuracy_visit(asi_accuracy *a, asi_archive *archive);
+void asi_accuracy_serialize(asi_accuracy *a, asi_archive *archive);
 
 /// Of a run, while it gives a row: counts and times of its events (run.c).
 const double *asi_run_shown_events(const as_run *run);

@@ -63,7 +63,8 @@ hid_t asi_hdf5_text_type(size_t size, H5T_cset_t set) {
 
 // ---- digests ----------------------------------------------------------------------------------------
 
-static void visit_seal(unsigned char *bytes, asi_archive_mode mode, uint64_t *size, uint64_t *sum) {
+static void serialize_seal(unsigned char *bytes, asi_archive_mode mode, uint64_t *size,
+                           uint64_t *sum) {
   asi_archive words = {.mode = mode, .data = bytes + MAGIC, .size = SEAL - MAGIC};
   asi_archive_word(&words, size);
   asi_archive_word(&words, sum);
@@ -93,7 +94,7 @@ static bool put_seal(int file, const asi_digest *digest) {
   unsigned char seal[SEAL];
   uint64_t size = digest->bytes, sum = asi_digest_end(digest);
   memcpy(seal, ASI_HDF5_SEAL, MAGIC);
-  visit_seal(seal, ASI_ARCHIVE_WRITE, &size, &sum);
+  serialize_seal(seal, ASI_ARCHIVE_WRITE, &size, &sum);
   return asi_file_put(file, seal, SEAL);
 }
 
@@ -141,7 +142,7 @@ const char *asi_hdf5_verify(const char *path, uint64_t *size) {
   if (sealed) {
     asi_digest digest = asi_digest_begin();
     *size -= SEAL;
-    visit_seal(seal, ASI_ARCHIVE_READ, &told, &sum);
+    serialize_seal(seal, ASI_ARCHIVE_READ, &told, &sum);
     const bool whole = pass_on(in, -1, *size, &digest);
     if (!whole || told != *size || asi_digest_end(&digest) != sum)
       why = "it is damaged: its contents are not those that were written";

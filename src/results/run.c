@@ -1,8 +1,7 @@
 /// Runs: steps to the end, rows at their own times.
 ///
 /// Steps and rows have nothing to do with each other: the integrator takes the steps to t_end one by one; rows are interpolated in the
-/// step that they lie in, and what depends on accelerations or reactions is solved for there. A step that was rescued in parts is known only from the start of its last part on: before that,
-/// rows come from Hermite's cubic over what is missing, which is as accurate as over a whole step.
+/// step that they lie in, and what depends on accelerations or reactions is solved for there.
 ///
 /// The work of dampers, forces and motions is added up once a step by the trapezoidal rule, and from the last
 /// step to the time of a row. Where an event has changed something, the step's sum ends with the power before it and
@@ -26,55 +25,11 @@ double asi_run_row_time(const as_run *run, long i) {
   return (double)(i - 1) * run->def.interval < end * (1.0 - 1e-9) ? end : (double)INFINITY;
 }
 
-static void keep(asi_run_copy *to, const as_state *from, const as_problem *p) {
-  const size_t n = (size_t)p->n * sizeof(double);
-  to->t = from->t;
-  memcpy(to->q, from->q, (size_t)p->nq * sizeof(double));
-  memcpy(to->v, from->v, n);
-  memcpy(to->vdot, from->vdot, n);
-  memcpy(to->lambda, from->lambda, (size_t)p->def.n_lambda * sizeof(double));
-  memcpy(to->psi, from->psi, (size_t)p->def.n_psi * sizeof(double));
-}
-
-static void mix(double *out, double theta, const double *from, const double *to, int n) {
-  for (int i = 0; i < n; ++i) out[i] = from[i] + theta * (to[i] - from[i]);
-}
-
-/// [DO.1], [DO.2] over the part of a step that the integrator has forgotten: from `before` to where it begins to know.
-static void show_forgotten(as_run *run, double t) {
-  const as_problem *p = as_model_problem(run->model);
-  as_integrator *s = run->integrator;
-  const asi_values *to = &s->stepper.last.from, *out = &s->shown;
-  const asi_run_copy *from = &run->before;
-  const double h = s->stepper.last.t0 - from->t, theta = (t - from->t) / h, rest = 1.0 - theta;
-  const bool straight =
-      asi_jumps_over(s, s->stepper.last.t0, to->q, from->vdot, to->vdot); // [DO.3]
-  const double change = straight ? theta : theta * theta * (3.0 - 2.0 * theta);
-  const double begin = straight ? 0.0 : theta * rest * rest * h;
-  const double end = straight ? 0.0 : -theta * theta * rest * h;
-  as_space_difference(p->space, from->q, to->q, run->xi);
-  as_space_tangent_inverse(p->space, run->xi, to->v, run->velocity);
-  for (int i = 0; i < p->n; ++i) {
-    run->xi[i] = change * run->xi[i] + begin * from->v[i] + end * run->velocity[i];
-    out->v[i] =
-        from->v[i] + change * (to->v[i] - from->v[i]) + begin * from->vdot[i] + end * to->vdot[i];
-  }
-  as_space_move(p->space, from->q, run->xi, out->q);
-  mix(out->vdot, theta, from->vdot, to->vdot, p->n);
-  mix(out->lambda, theta, from->lambda, to->lambda, p->def.n_lambda);
-  mix(out->psi, theta, from->psi, to->psi, p->def.n_psi);
-  const double *u = s->stepper.last.jumped ? s->stepper.last.u : s->state.u;
-  asi_publish(s, t, out);
-  s->state.u = u;
-}
-
 /// The state at a time inside the last step; index-3 velocities are brought onto the constraints.
 static as_status show(as_run *run, double t, as_state *out, as_error *error) {
   as_integrator *s = run->integrator;
-  const double known = s->stepper.last.known ? s->stepper.last.t0 : s->stepper.t;
   s->kin.eval.error = error;
-  asi_interpolation_show(s, fmax(t, known));
-  if (t < known) show_forgotten(run, t);
+  asi_interpolation_show(s, t);
   as_status status = asi_interpolation_complete(s, true, run->reads_rates);
   if (status == AS_OK && run->reads_rates) status = asi_show_reactions(s);
   *out = s->state;
@@ -232,7 +187,6 @@ static as_status start(as_run *run, as_error *error) {
   if (status) return status;
   run->view.start_energy = energy.kinetic + energy.potential;
   run->flow = asi_flow_begin(&energy, &run->meter);
-  keep(&run->before, as_integrator_state(s), as_model_problem(run->model));
   run->t = s->stepper.t;
   run->started = true;
   if (run->accuracy) asi_accuracy_follow(run->accuracy, run->t, 0.0);
@@ -265,7 +219,6 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (status == AS_OK && !run->partial && run->watch)
     status = asi_watch_follow(run->watch, state, error);
   if (run->watch) asi_watch_commit(run->watch, run->def.happened, run->def.happened_user);
-  if (!run->partial) keep(&run->before, state, as_model_problem(run->model));
   if (run->def.progress) run->def.progress(until, run->def.progress_user);
   return status;
 }

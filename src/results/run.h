@@ -12,12 +12,6 @@
 #include "results/channels.h"
 #include "results/rules.h"
 
-/// A copy of the variables that channels depend on.
-typedef struct asi_run_copy {
-  double t;
-  double *q, *v, *vdot, *lambda, *psi;
-} asi_run_copy;
-
 struct as_run {
   const as_model *model;
   as_run_def def;
@@ -41,12 +35,10 @@ struct as_run {
   asi_watch *watch;       ///< NULL: there are neither rules nor blocks that switch
   asi_accuracy *accuracy; ///< NULL: errors are not estimated
   as_view view;
-  asi_flow flow;       ///< what the balance of energies is compared with
-  asi_run_copy before; ///< the end of the last step but one
+  asi_flow flow; ///< what the balance of energies is compared with
   double *row;
   double *poses;    ///< of the row; NULL: not wanted
   double *middle;   ///< nq + n: for asi_flow_watch()
-  double *xi;       ///< n
   double *velocity; ///< n: projected
   as_start_report report;
   as_start_change *change; ///< n_changes: what the start has changed of what was given

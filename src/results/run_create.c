@@ -46,23 +46,6 @@ static as_status check_def(const as_run_def *def, as_error *error) {
   return AS_OK;
 }
 
-static bool make_copy(asi_run_copy *c, const as_problem *p) {
-  c->q = asi_calloc((size_t)p->nq, sizeof(double));
-  c->v = asi_calloc((size_t)p->n, sizeof(double));
-  c->vdot = asi_calloc((size_t)p->n, sizeof(double));
-  c->lambda = asi_calloc((size_t)p->def.n_lambda, sizeof(double));
-  c->psi = asi_calloc((size_t)p->def.n_psi, sizeof(double));
-  return c->q && c->v && c->vdot && c->lambda && c->psi;
-}
-
-static void free_copy(asi_run_copy *c) {
-  free(c->q);
-  free(c->v);
-  free(c->vdot);
-  free(c->lambda);
-  free(c->psi);
-}
-
 /// The integrator, with the caller's events, those of the rules behind them, and those of plugins' blocks.
 static as_status create_integrator(as_run *run, as_error *error) {
   const int given = run->def.integrator.n_events, n = as_rules_count(run->def.rules);
@@ -115,7 +98,6 @@ static as_status create_parts(as_run *run, as_error *error) {
   run->times = asi_calloc((size_t)run->def.n_times, sizeof(double));
   run->row = asi_calloc((size_t)run->channels->n, sizeof(double));
   run->middle = asi_calloc((size_t)p->nq + (size_t)p->n, sizeof(double));
-  run->xi = asi_calloc((size_t)p->n, sizeof(double));
   run->velocity = asi_calloc((size_t)p->n, sizeof(double));
   run->left = asi_calloc((size_t)run->model->n_flexibles, sizeof *run->left);
   if (!run->left) return asi_fail_memory(error);
@@ -123,9 +105,7 @@ static as_status create_parts(as_run *run, as_error *error) {
     run->poses = asi_calloc((size_t)run->model->n_bodies * AS_POSE, sizeof(double));
     if (!run->poses) return asi_fail_memory(error);
   }
-  if (!run->times || !run->row || !run->middle || !run->xi || !run->velocity ||
-      !make_copy(&run->before, p))
-    return asi_fail_memory(error);
+  if (!run->times || !run->row || !run->middle || !run->velocity) return asi_fail_memory(error);
   if (run->def.n_times > 0)
     memcpy(run->times, run->def.times, (size_t)run->def.n_times * sizeof(double));
   if (run->def.accuracy)
@@ -167,9 +147,7 @@ void as_run_destroy(as_run *run) {
   free(run->row);
   free(run->poses);
   free(run->middle);
-  free(run->xi);
   free(run->velocity);
-  free_copy(&run->before);
   as_start_changes_free(run->change);
   free(run->left);
   free(run);

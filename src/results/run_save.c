@@ -19,7 +19,7 @@ static uint64_t digest_events(const as_rules *rules) {
 }
 
 /// What has to be the same here and there, each with a name.
-static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
+static as_status serialize_facts(as_run *run, asi_archive *a, as_error *error) {
   const size_t bytes = (size_t)run->def.n_times * sizeof(double);
   const struct {
     const char *name;
@@ -41,16 +41,7 @@ static as_status visit_facts(as_run *run, asi_archive *a, as_error *error) {
   return AS_OK;
 }
 
-static void visit_copy(asi_run_copy *c, const as_problem *p, asi_archive *a) {
-  asi_archive_double(a, &c->t);
-  asi_archive_doubles(a, c->q, (size_t)p->nq);
-  asi_archive_doubles(a, c->v, (size_t)p->n);
-  asi_archive_doubles(a, c->vdot, (size_t)p->n);
-  asi_archive_doubles(a, c->lambda, (size_t)p->def.n_lambda);
-  asi_archive_doubles(a, c->psi, (size_t)p->def.n_psi);
-}
-
-static void visit_channels(as_channels *c, asi_archive *a) {
+static void serialize_channels(as_channels *c, asi_archive *a) {
   asi_archive_double(a, &c->t);
   asi_archive_bool(a, &c->followed);
   for (int i = 0; i < c->n_sources; ++i)
@@ -59,12 +50,12 @@ static void visit_channels(as_channels *c, asi_archive *a) {
 }
 
 /// What has happened, and what conditions remember.
-static void visit_watch(asi_watch *w, asi_archive *a) {
+static void serialize_watch(asi_watch *w, asi_archive *a) {
   for (int i = 0; i < w->rules->n; ++i) {
     asi_rule_state *s = &w->state[i];
     asi_archive_count(a, &s->count);
     asi_archive_double(a, &s->time);
-    if (s->channels) visit_channels(s->channels, a);
+    if (s->channels) serialize_channels(s->channels, a);
   }
   asi_archive_count(a, &w->n_happened);
   for (long i = 0; i < w->n_happened && i < AS_RUN_EVENTS && !a->damaged; ++i) {
@@ -76,7 +67,7 @@ static void visit_watch(asi_watch *w, asi_archive *a) {
   }
 }
 
-static void visit_report(as_start_report *r, asi_archive *a) {
+static void serialize_report(as_start_report *r, asi_archive *a) {
   double *const number[] = {&r->position_residual, &r->velocity_residual, &r->position_change,
                             &r->velocity_change,   &r->position_drift,    &r->velocity_drift};
   int *const count[] = {&r->position_iterations, &r->velocity_iterations, &r->degrees_of_freedom,
@@ -90,7 +81,7 @@ static void visit_report(as_start_report *r, asi_archive *a) {
 }
 
 /// All that a run remembers besides what its integrator does.
-static void visit_memory(as_run *run, asi_archive *a) {
+static void serialize_memory(as_run *run, asi_archive *a) {
   as_meter *m = &run->meter;
   as_view *v = &run->view;
   double *const number[] = {&run->t,
@@ -137,10 +128,9 @@ static void visit_memory(as_run *run, asi_archive *a) {
   run->mark = (as_csv_mark){mark[0], mark[1]};
   asi_archive_count(a, &run->next);
   asi_archive_count(a, &run->iterations);
-  visit_report(&run->report, a);
-  visit_copy(&run->before, as_model_problem(run->model), a);
-  visit_channels(run->channels, a);
-  if (run->watch) visit_watch(run->watch, a);
+  serialize_report(&run->report, a);
+  serialize_channels(run->channels, a);
+  if (run->watch) serialize_watch(run->watch, a);
 }
 
 static as_status fail_load(as_error *error, const char *why) {
@@ -150,13 +140,13 @@ static as_status fail_load(as_error *error, const char *why) {
 /// Bytes of a run: what it remembers itself with the run alongside, and its integrator.
 static as_status measure(as_run *run, size_t *own, size_t *core, as_error *error) {
   asi_archive count = {.mode = ASI_ARCHIVE_COUNT};
-  (void)visit_facts(run, &count, NULL); // only reading may fail
-  visit_memory(run, &count);
+  (void)serialize_facts(run, &count, NULL); // only reading may fail
+  serialize_memory(run, &count);
   *core = 0;
   as_status status = as_integrator_save(run->integrator, NULL, core, error);
   if (status == AS_OK && run->accuracy) {
     size_t finer = 0, finer_core = 0;
-    asi_accuracy_visit(run->accuracy, &count);
+    asi_accuracy_serialize(run->accuracy, &count);
     status = measure(asi_accuracy_finer(run->accuracy), &finer, &finer_core, error);
     count.used += sizeof(uint64_t) + finer + finer_core;
   }
@@ -166,14 +156,14 @@ static as_status measure(as_run *run, size_t *own, size_t *core, as_error *error
 
 /// Writes a run that has been measured; its integrator, of `core` bytes, comes last.
 static as_status put(as_run *run, asi_archive *a, size_t core, as_error *error) {
-  (void)visit_facts(run, a, NULL);
-  visit_memory(run, a);
+  (void)serialize_facts(run, a, NULL);
+  serialize_memory(run, a);
   if (run->accuracy) {
     as_run *finer = asi_accuracy_finer(run->accuracy);
     size_t own, finer_core;
     as_status status = measure(finer, &own, &finer_core, error);
     uint64_t size = finer_core;
-    asi_accuracy_visit(run->accuracy, a);
+    asi_accuracy_serialize(run->accuracy, a);
     asi_archive_word(a, &size);
     if (status == AS_OK) status = put(finer, a, finer_core, error);
     if (status) return status;
@@ -204,8 +194,7 @@ as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
 /// Whether what was read can be gone on with.
 static as_status check_loaded(const as_run *run, double interval, as_error *error) {
   const double t_end = run->def.t_end;
-  if (!(run->def.interval > 0.0 && run->t >= 0.0 && run->row_t <= run->t &&
-        isfinite(run->before.t)))
+  if (!(run->def.interval > 0.0 && run->t >= 0.0 && run->row_t <= run->t))
     return fail_load(error, "its contents make no sense");
   if (!run->default_interval && run->def.interval != interval)
     return asi_fail(
@@ -225,12 +214,12 @@ static as_status check_loaded(const as_run *run, double interval, as_error *erro
 /// Reads a run whose integrator has `core` bytes; SIZE_MAX: all that are left.
 static as_status take(as_run *run, asi_archive *a, size_t core, as_error *error) {
   const double interval = run->def.interval;
-  as_status status = visit_facts(run, a, error);
+  as_status status = serialize_facts(run, a, error);
   if (status) return status;
-  visit_memory(run, a);
+  serialize_memory(run, a);
   if (run->accuracy) {
     uint64_t size = 0;
-    asi_accuracy_visit(run->accuracy, a);
+    asi_accuracy_serialize(run->accuracy, a);
     asi_archive_word(a, &size);
     if (!a->damaged) status = take(asi_accuracy_finer(run->accuracy), a, (size_t)size, error);
     if (status) return status;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/kinematics/problem.h"
+#include "core/driver/integrator.h"
 #include "problems/loops.h"
 #include "problems/mechatronic.h"
 #include "problems/nonholonomic.h"
@@ -526,8 +526,70 @@ static void test_failed_and_interrupted(void **state) {
   assert_true(*count_of(AS_INTERRUPTED) > 10);
 }
 
+/// A force of another problem that can be evaluated every second time only behind some time.
+typedef struct walled {
+  as_vector_fn *force;
+  double limit;
+  int calls;
+} walled;
+static walled wall;
+
+static int walled_force(const as_point *at, double *out, void *user) {
+  if (at->t > wall.limit && ++wall.calls % 2 == 0) return AS_RETRY;
+  return wall.force(at, out, user);
+}
+
+/// The declared state, but for the work that was done and the factors, which are made anew.
+static void copy_declared(as_integrator *s, unsigned char *out) {
+  const as_statistics work = s->kin.statistics;
+  s->kin.statistics = (as_statistics){0};
+  s->stepper.factor_h = s->stepper.factor_gamma = s->stepper.factor_compliance = (double)NAN;
+  s->stepper.factor_age = s->stepper.factor_iterations = 0;
+  asi_snapshot_take(s);
+  memcpy(out, s->snapshot.bytes, s->snapshot.size);
+  s->kin.statistics = work;
+}
+
+/// A step that fails for good, all its parts too, leaves no trace in what later steps depend on.
+static void test_failed_step_is_undone(void **state) {
+  (void)state;
+  static const as_method all[] = {AS_METHOD_INDEX3, AS_METHOD_INDEX2, AS_METHOD_SOI2};
+  const test_problem *of = problem_pendulum();
+  as_problem_def def = of->def;
+  wall.force = def.force;
+  def.force = walled_force;
+  for (int m = 0; m < 3; ++m) {
+    as_integrator_def how = as_default_integrator_def();
+    how.method = all[m];
+    how.step = 0.02;
+    const as_initial from = {.q = of->q0, .v = of->v0};
+    as_problem *p = NULL;
+    as_integrator *s = NULL;
+    wall.limit = (double)INFINITY;
+    if (as_problem_create(&def, &p, &error) || as_integrator_create(p, &how, &s, &error) ||
+        as_integrator_start(s, &from, NULL, &error))
+      fail_msg("%s", error.message);
+    unsigned char *before = saved_room(s->snapshot.size), *after = saved_room(s->snapshot.size);
+    for (int i = 1; i <= 6; ++i) {
+      const double t = as_integrator_state(s)->t;
+      copy_declared(s, before);
+      wall.limit = t;
+      assert_int_equal(as_integrator_step(s, 0.02, &error), AS_ERR_RETRY);
+      copy_declared(s, after);
+      assert_true(memcmp(before, after, s->snapshot.size) == 0);
+      wall.limit = (double)INFINITY;
+      if (as_integrator_next(s, &error)) fail_msg("%s", error.message);
+    }
+    free(before);
+    free(after);
+    as_integrator_destroy(s);
+    as_problem_destroy(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_failed_step_is_undone),
       cmocka_unit_test(test_spaces_and_constraints),
       cmocka_unit_test(test_relay_of_equal_steps),
       cmocka_unit_test(test_differenced),

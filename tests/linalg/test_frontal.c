@@ -822,7 +822,7 @@ static void test_memory(void **state) {
     memory.fail_at = fail;
     assert_int_equal(solver->ops->factor(solver, values_of(&p.bad), &culprit), AS_ERR_MEMORY);
     memory.fail_at = 0;
-    solver->ops->visit(solver, p.bad.value, &a);
+    solver->ops->serialize(solver, p.bad.value, &a);
     assert_false(a.damaged);
     must_agree("memory is back", &p.bad, solver, NULL, &random);
     for (int i = 0; strcmp(backend_of(solver), "blocks") != 0; ++i) {
@@ -841,11 +841,11 @@ static void must_continue(pair_of_matrices *p, asi_solver *solver, const matrix 
   double value[MAX * 20];
   asi_archive out = {.mode = ASI_ARCHIVE_WRITE, .data = data, .size = sizeof data};
   memcpy(value, last->value, (size_t)p->good.col_start[p->good.n] * sizeof(double));
-  solver->ops->visit(solver, value, &out);
+  solver->ops->serialize(solver, value, &out);
   assert_false(out.damaged);
   asi_solver *other = solver_of(&p->good);
   asi_archive in = {.mode = ASI_ARCHIVE_READ, .data = data, .size = out.used};
-  other->ops->visit(other, value, &in);
+  other->ops->serialize(other, value, &in);
   assert_false(in.damaged);
   assert_int_equal(in.used, out.used);
   assert_string_equal(backend_of(other), backend_of(solver));

@@ -28,36 +28,24 @@ static as_status try_step(as_integrator *s, double h, double t1, double e) {
 enum { MAX_SPLITS = 6 };
 
 /// [RE.5] A step that has failed with `status` is tried again with more compliance, which carries it over
-/// a singular position, and then in two parts of 0.6 h and 0.4 h: halves would meet the singular point
-/// again. Where an event lies in the first part, the second has to wait: then it ends earlier. So it does where held
-/// signals follow: they are those of one part, in which an angle turns less than half a turn.
-static as_status rescue_step(as_integrator *s, double h, double t1, as_status status, int splits) {
+/// a singular position, and then its first 0.6: a half would meet the singular point again. What follows that part is a step of its own.
+static as_status rescue_step(as_integrator *s, double h, double t1, as_status status) {
   static const double compliance[] = {1e-4, 1e-2};
-  for (int i = 0; i < 2 && s->kin.redundancy.rows > 0; ++i)
-    if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
-      status = try_step(s, h, t1, compliance[i]);
-  if (as_status_is_recoverable(status) && s->stepper.path.count > 0) { // [NW.15]
-    s->stepper.path.leads = !s->stepper.path.leads;
-    status = try_step(s, h, t1, s->stepper.base_compliance);
-    if (status) s->stepper.path.leads = !s->stepper.path.leads;
-  }
-  const double middle = s->stepper.t + 0.6 * h;
-  if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
-  const struct { double from, to; } parts[] = {{s->stepper.t, middle}, {middle, t1}};
-  status = AS_OK;
-  for (int i = 0; i < 2 && status == AS_OK; ++i) {
-    const double part = parts[i].to - parts[i].from;
-    status = try_step(s, part, parts[i].to, s->stepper.base_compliance);
-    if (as_status_is_recoverable(status))
-      status = rescue_step(s, part, parts[i].to, status, splits + 1);
-    bool pending = s->stepper.t < parts[i].to;
-    if (status == AS_OK && s->def.n_events > 0 && !pending && i == 0) {
-      status = asi_events_pending(s, &pending);
-      if (status == AS_OK && !pending) status = asi_events_act(s, s->stepper.t);
+  for (int splits = 0;; ++splits) {
+    for (int i = 0; i < 2 && s->kin.redundancy.rows > 0; ++i)
+      if (status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE)
+        status = try_step(s, h, t1, compliance[i]);
+    if (as_status_is_recoverable(status) && s->stepper.path.count > 0) { // [NW.15]
+      s->stepper.path.leads = !s->stepper.path.leads;
+      status = try_step(s, h, t1, s->stepper.base_compliance);
+      if (status) s->stepper.path.leads = !s->stepper.path.leads;
     }
-    if (pending || (i == 0 && s->kin.problem->def.follow)) return status;
+    if (!as_status_is_recoverable(status) || splits == MAX_SPLITS) return status;
+    t1 = s->stepper.t + 0.6 * h;
+    h = t1 - s->stepper.t;
+    status = try_step(s, h, t1, s->stepper.base_compliance);
+    if (!as_status_is_recoverable(status)) return status;
   }
-  return status;
 }
 
 /// [RE.12] Whether no position close by satisfies the constraints at t1; then s->next.q is where they are closest.
@@ -73,7 +61,8 @@ static bool is_out_of_reach(as_integrator *s, double t1) {
 }
 
 /// After a step to t1 has failed for good: adds to its error which constraint rows are close to dependent where it
-/// began, or where they are closest if they cannot hold at t1. The arena is put back afterwards: the search measures the rows anew.
+/// began, or where they are closest if they cannot hold at t1. The search measures the rows anew: what it has changed is put back from
+/// the snapshot.
 static void explain_failure(as_integrator *s, double t1, as_status status, as_error *error) {
   const asi_redundancy usual = s->kin.redundancy;
   if (error == NULL || usual.rows == 0 ||
@@ -119,7 +108,7 @@ static void explain_failure(as_integrator *s, double t1, as_status status, as_er
   }
   s->kin.eval.error = error;
   s->kin.redundancy = usual;
-  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
+  asi_snapshot_restore(s);
 }
 
 /// A step that leaves everything as it was if it fails, with the error of its first attempt.
@@ -133,39 +122,22 @@ static as_status take_safe_step(as_integrator *s, double h, double t1, as_error 
   if (!as_status_is_recoverable(status)) return status;
   s->stepper.history = seen;
   s->stepper.active = active;
-  const as_integrator saved = *s;
+  asi_snapshot_take(s);
   as_error ignored;
-  const size_t u_size = (size_t)s->kin.problem->def.n_u * sizeof(double);
-  double *const u = s->held + 6 * (size_t)s->kin.problem->def.n_u;
-  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
-  memcpy(u, s->kin.eval.u, u_size);
-  memcpy(s->kin.redundancy.was_implied, s->kin.redundancy.implied,
-         (size_t)s->kin.redundancy.rows * sizeof(bool));
+  const double t0 = s->stepper.t;
   s->kin.eval.error = &ignored;
-  const as_status rescued = rescue_step(s, h, t1, status, 0);
+  const as_status rescued = rescue_step(s, h, t1, status);
+  s->kin.eval.error = error;
   if (rescued == AS_OK) {
-    s->kin.eval.error = error;
     asi_log(
         &s->kin, AS_LOG_INFO,
         "The step from t = %.9g s to %.9g s could be taken only with compliant constraints or in "
-        "parts (%ld of them): %s",
-        saved.stepper.t, s->stepper.t, s->kin.statistics.steps - saved.kin.statistics.steps,
-        error ? error->message : "it failed at first.");
+        "parts, the first of them to %.9g s: %s",
+        t0, t1, s->stepper.t, error ? error->message : "it failed at first.");
     return AS_OK;
   }
-  as_statistics statistics = s->kin.statistics; // work was done, but no step
-  statistics.steps = saved.kin.statistics.steps;
-  statistics.last_step = saved.kin.statistics.last_step;
-  const asi_system step = s->stepper.step,
-                   least = s->kin.redundancy.least; // may have been made on the way
-  *s = saved;
-  s->stepper.step = step;
-  s->kin.redundancy.least = least;
-  memcpy(s->kin.redundancy.implied, s->kin.redundancy.was_implied,
-         (size_t)s->kin.redundancy.rows * sizeof(bool));
-  asi_rows_update(&s->kin, false);
-  memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
-  memcpy(s->kin.eval.u, u, u_size);
+  const as_statistics statistics = s->kin.statistics; // work was done, but no step
+  asi_snapshot_restore(s);
   s->kin.statistics = statistics;
   explain_failure(s, t1, status, error);
   s->stepper.factor_h = (double)NAN;
@@ -256,6 +228,8 @@ static double part_step(const as_integrator *s, double h, bool is_last, double *
 /// where an event has changed something. Mesh points are multiplied, not summed up, and go on where an earlier
 /// call has left them: interruptions do not show in the last bit.
 static as_status take_steps(as_integrator *s, double most, double t, as_error *error) {
+  const asi_mesh was = s->mesh;
+  const double began = s->stepper.t;
   if (!(s->mesh.h == most && (is_on_mesh(s) || is_in_parts(s)))) {
     s->mesh.t0 = s->stepper.t;
     s->mesh.h = most;
@@ -273,6 +247,7 @@ static as_status take_steps(as_integrator *s, double most, double t, as_error *e
     if (s->kin.problem->def.next_time) h = part_step(s, h, i == n, &end, &count);
     as_status status = take_step(s, h, end, error);
     if (status == AS_OK && s->stepper.t == end) s->mesh.count = count;
+    if (status && s->stepper.t == began) s->mesh = was;
     if (status == AS_OK) status = process_events_until(s, s->stepper.t, error);
     if (status) return status;
     if (s->stepper.t != end || s->kin.statistics.steps >= s->most_steps) return AS_OK;
@@ -350,7 +325,7 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
   const double end = fmin(at_hint ? hint : fmin(stop, next), asi_times_next(s));
   if (status == AS_OK) status = asi_automatic_step(s, end, hint);
   if (status) {
-    memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
+    asi_snapshot_take(s);
     explain_failure(s, s->stepper.t1, status, error);
   }
   asi_restore_denormals(mode);

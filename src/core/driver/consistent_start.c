@@ -309,11 +309,9 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   as_status status = asi_check_initial(s->kin.problem, initial, error);
   if (status) return status;
   as_start_report own_report = {0};
-  const as_integrator saved = *s;
-  memcpy(s->backup, s->arena, s->arena_size * sizeof(double));
-  asi_zoh_keep(s);
-  asi_events_keep(s);
-  keep_rows(s);
+  const bool started = s->started;
+  const as_state state = s->state;
+  asi_snapshot_take(s);
   s->kin.statistics = (as_statistics){0};
   s->stepper.blow.kinetic[1] = s->stepper.blow.stored[1] = s->stepper.blow.vibration = 0.0;
   s->kin.eval.error = error;
@@ -328,13 +326,9 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   if (status == AS_OK) status = begin(s, initial->t);
   if (status == AS_OK) status = asi_show_reactions(s);
   if (status) {
-    const asi_system least = s->kin.redundancy.least; // which may have been made
-    *s = saved;
-    s->kin.redundancy.least = least;
-    memcpy(s->arena, s->backup, s->arena_size * sizeof(double));
-    asi_zoh_take_back(s);
-    asi_events_take_back(s);
-    take_rows_back(s);
+    asi_snapshot_restore(s);
+    s->state = state;
+    s->started = started;
     s->kin.mass_known = false; // blocks may hold anything now
     if (s->kin.problem->def.force_kind == AS_FORCE_GENERAL)
       s->stepper.factor_h = (double)NAN; // [NW.7] reads f_lambda

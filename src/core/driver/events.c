@@ -32,7 +32,7 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   if (!isnan(s->def.event_tolerance) && !(s->def.event_tolerance > 0.0))
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, "event_tolerance",
                     "event_tolerance = %g s is not a positive number.", s->def.event_tolerance);
-  s->event = asi_calloc(2 * (size_t)n, sizeof *s->event); // behind it a copy
+  s->event = asi_calloc((size_t)n, sizeof *s->event);
   s->holds = asi_calloc(rows, sizeof(bool));
   s->was_inactive = asi_calloc(rows, sizeof(bool));
   if (!s->event || !s->holds || !s->was_inactive) return asi_fail_memory(error);
@@ -66,23 +66,13 @@ as_status asi_events_create(as_integrator *s, as_error *error) {
   return AS_OK;
 }
 
-void asi_events_keep(as_integrator *s) {
-  const size_t n = (size_t)s->def.n_events;
-  memcpy(s->event + n, s->event, n * sizeof *s->event);
-}
-
-void asi_events_take_back(as_integrator *s) {
-  const size_t n = (size_t)s->def.n_events;
-  memcpy(s->event, s->event + n, n * sizeof *s->event);
-}
-
 void asi_events_free(as_integrator *s) {
   free(s->event);
   free(s->holds);
   free(s->was_inactive);
 }
 
-void asi_events_visit(as_integrator *s, asi_archive *a) {
+void asi_events_serialize(as_integrator *s, asi_archive *a) {
   asi_archive_bool(a, &s->has_pending_events);
   asi_archive_double(a, &s->processed_until);
   asi_archive_doubles(a, s->impulse, (size_t)s->kin.redundancy.rows);
@@ -144,12 +134,8 @@ static void copy_values(const as_problem *p, const asi_values *to, const as_stat
 }
 
 /// Held signals as actions leave them, and as they were, for a change that fails.
-static double *u_after(const as_integrator *s) {
-  return s->held + 4 * (size_t)s->kin.problem->def.n_u;
-}
-static double *u_before(const as_integrator *s) {
-  return s->held + 5 * (size_t)s->kin.problem->def.n_u;
-}
+static double *u_after(const as_integrator *s) { return s->held.after_event; }
+static double *u_before(const as_integrator *s) { return s->held.before_event; }
 
 /// Calls the actions of all events at `t`; what they ask for together, and the first that asks to stop.
 static as_status call_actions(as_integrator *s, double t, double tolerance, int *wish,

@@ -118,8 +118,7 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   lay_out(s, &layout);
   s->arena_size = layout.used;
   s->arena = asi_calloc(s->arena_size, sizeof(double));
-  s->backup = asi_calloc(s->arena_size, sizeof(double));
-  if (s->arena == NULL || s->backup == NULL) return asi_fail_memory(error);
+  if (s->arena == NULL) return asi_fail_memory(error);
   layout = (asi_layout){.memory = s->arena};
   lay_out(s, &layout);
   const bool has_eta = s->def.method == AS_METHOD_INDEX2 && p->def.n_lambda > 0;
@@ -129,7 +128,8 @@ static as_status create_parts(as_integrator *s, as_error *error) {
   if (status == AS_OK) status = asi_output_create(s, error);
   if (status == AS_OK) status = asi_zoh_create(s, error);
   if (status == AS_OK) status = asi_control_create(s, error);
-  return status ? status : asi_events_create(s, error);
+  if (status == AS_OK) status = asi_events_create(s, error);
+  return status ? status : asi_snapshot_create(s, error);
 }
 
 as_status as_integrator_create(const as_problem *problem, const as_integrator_def *def,
@@ -171,7 +171,7 @@ void as_integrator_destroy(as_integrator *s) {
   asi_zoh_free(s);
   asi_events_free(s);
   free(s->arena);
-  free(s->backup);
+  free(s->snapshot.bytes);
   free(s);
 }
 

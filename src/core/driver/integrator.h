@@ -9,13 +9,21 @@
 /// between.c     its accelerations and multipliers, without a trace in later steps
 /// events.c      what happens when functions cross zero;  crossings.c  where they do
 /// zero_order_hold.c  sampled controllers
-/// save.c        states in memory and in files
+/// state.c       the declared state: one list, for saved states and for what is undone;  save.c  states in memory and in files
 #ifndef ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
 #define ALPHASTEP_CORE_DRIVER_INTEGRATOR_H
 
 #include "base/archive.h"
 #include "base/denormals.h"
 #include "core/stepper/stepper.h"
+
+/// Where steps of a given size end: at t0 + i h.
+typedef struct asi_mesh {
+  double t0, h; ///< h is NAN: none yet [s]
+  long count;   ///< i of the last one
+  double
+      jump; ///< the known time that was passed last; there a step begins, but the mesh goes on; NAN: none [s]
+} asi_mesh;
 
 struct as_integrator {
   asi_kinematics kin;
@@ -25,7 +33,10 @@ struct as_integrator {
   long most_steps; ///< a call that goes to a time stops when statistics.steps has come so far
   double *arena;   ///< all arrays of numbers, here, of kinematics and of the stepper
   size_t arena_size;
-  double *backup; ///< a copy of the arena, while a step is split
+  struct {
+    unsigned char *bytes;
+    size_t size;
+  } snapshot; ///< the declared state before something that may fail, see state.c
   struct {
     double *move;     ///< n
     double *work;     ///< n
@@ -49,12 +60,7 @@ struct as_integrator {
     double *velocity;                       ///< n: index-3: v on the constraints
     double *rest;                           ///< what lines leave of all equations
   } output;                                 ///< for the state between steps, see between.c
-  struct {
-    double t0, h; ///< steps of a given size end at t0 + i h; h is NAN: none yet [s]
-    long count;   ///< i of the last one
-    double
-        jump; ///< the known time that was passed last; there a step begins, but the mesh goes on; NAN: none [s]
-  } mesh;
+  asi_mesh mesh;
 
   // Automatic steps.
   struct {
@@ -88,7 +94,12 @@ struct as_integrator {
 
   // Sampled controllers.
   struct asi_zoh *sampler; ///< problem->def.n_samplers of them
-  double *held;            ///< n_u: results that wait for their delay
+  struct {
+    double *result;         ///< results that wait for their delay
+    double *before_samples; ///< u, for samples that fail
+    double *shown;          ///< u as samplers are shown it
+    double *before_event, *after_event;
+  } held; ///< n_u each
 
   // Events.
   bool has_pending_events; ///< events and samples of the last step have not all happened yet
@@ -185,8 +196,8 @@ void asi_output_end(as_integrator *s, const asi_output *was);
 ASI_IO as_status asi_interpolation_complete(as_integrator *s, bool of_a_row, bool with_rates);
 /// Whether springs, by the matrix of the last step, are what decides on a change of v' from one value to another: then it is
 /// that of a vibration which no step resolves. M is that of a point.
-ASI_IO bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
-                           const double *to);
+bool asi_jumps_over(as_integrator *s, double t, const double *q, const double *from,
+                    const double *to);
 /// Lets the state show multipliers of least norm.
 ASI_IO as_status asi_show_reactions(as_integrator *s);
 
@@ -194,11 +205,8 @@ ASI_IO as_status asi_show_reactions(as_integrator *s);
 
 as_status asi_zoh_create(as_integrator *s, as_error *error);
 void asi_zoh_free(as_integrator *s);
-/// Copies where the samplers stand, and u, for a start that may fail; puts the copy back.
-void asi_zoh_keep(as_integrator *s);
-void asi_zoh_take_back(as_integrator *s);
 /// Saves or loads where the samplers stand.
-void asi_zoh_visit(as_integrator *s, asi_archive *a);
+void asi_zoh_serialize(as_integrator *s, asi_archive *a);
 /// Forgets what is pending; samples before t are over.
 void asi_zoh_start(as_integrator *s, double t);
 /// The next time at which something is sampled or takes effect; infinity if there is none [s].
@@ -208,6 +216,16 @@ bool asi_zoh_is_at(const as_integrator *s, double time, double t);
 /// Takes the samples that are due at the current time and lets results take effect; if u has changed, v',
 /// lambda, psi, x' and y are found anew and the next step is a first one; `jumped` says so.
 as_status asi_zoh_act(as_integrator *s, bool *jumped);
+
+// state.c -----------------------------------------------------------------------------------------
+
+/// Counts, writes or reads all that an integrator knows, factors included.
+void asi_state_serialize(as_integrator *s, asi_archive *a);
+/// Takes the memory of snapshots.
+as_status asi_snapshot_create(as_integrator *s, as_error *error);
+/// Copies the declared state, started or not, without factors; puts it back.
+void asi_snapshot_take(as_integrator *s);
+void asi_snapshot_restore(as_integrator *s);
 
 // times.c -----------------------------------------------------------------------------------------
 
@@ -228,11 +246,8 @@ double asi_events_next(const as_integrator *s, double t);
 
 as_status asi_events_create(as_integrator *s, as_error *error);
 void asi_events_free(as_integrator *s);
-/// Copies what is known of the events; puts the copy back.
-void asi_events_keep(as_integrator *s);
-void asi_events_take_back(as_integrator *s);
 /// Saves or loads what is known of the events.
-void asi_events_visit(as_integrator *s, asi_archive *a);
+void asi_events_serialize(as_integrator *s, asi_archive *a);
 /// Takes the signs of all functions at the current state.
 as_status asi_events_start(as_integrator *s);
 /// Takes the signs again, after something has jumped.

@@ -20,30 +20,24 @@ struct asi_zoh {
 
 as_status asi_zoh_create(as_integrator *s, as_error *error) {
   const as_problem_def *def = &s->kin.problem->def;
-  // Behind each a copy, for a start that fails; behind held one of u, too, one for samples that fail, two for
-  // events, one for steps that fail and one that samplers are shown.
-  s->sampler = asi_calloc(2 * (size_t)def->n_samplers, sizeof *s->sampler);
-  s->held = asi_calloc(8 * (size_t)def->n_u, sizeof(double));
-  return s->sampler && s->held ? AS_OK : asi_fail_memory(error);
-}
-
-void asi_zoh_keep(as_integrator *s) {
-  const size_t n = (size_t)s->kin.problem->def.n_samplers, nu = (size_t)s->kin.problem->def.n_u;
-  memcpy(s->sampler + n, s->sampler, n * sizeof *s->sampler);
-  memcpy(s->held + nu, s->held, nu * sizeof(double));
-  memcpy(s->held + 2 * nu, s->kin.eval.u, nu * sizeof(double));
-}
-
-void asi_zoh_take_back(as_integrator *s) {
-  const size_t n = (size_t)s->kin.problem->def.n_samplers, nu = (size_t)s->kin.problem->def.n_u;
-  memcpy(s->sampler, s->sampler + n, n * sizeof *s->sampler);
-  memcpy(s->held, s->held + nu, nu * sizeof(double));
-  memcpy(s->kin.eval.u, s->held + 2 * nu, nu * sizeof(double));
+  const size_t n = (size_t)def->n_u;
+  s->sampler = asi_calloc((size_t)def->n_samplers, sizeof *s->sampler);
+  double *const room = asi_calloc(5 * n, sizeof(double));
+  if (!s->sampler || !room) {
+    free(room);
+    return asi_fail_memory(error);
+  }
+  s->held.result = room;
+  s->held.before_samples = room + n;
+  s->held.shown = room + 2 * n;
+  s->held.before_event = room + 3 * n;
+  s->held.after_event = room + 4 * n;
+  return AS_OK;
 }
 
 void asi_zoh_free(as_integrator *s) {
   free(s->sampler);
-  free(s->held);
+  free(s->held.result);
 }
 
 /// [SA.1] sample k of a controller is at offset + k period: multiplied, not summed up
@@ -74,9 +68,9 @@ static bool makes_sense(const struct asi_zoh *x, const as_sampler_def *def, doub
          (!x->pending || (x->due >= least && x->due <= t + 2.0 * def->period));
 }
 
-void asi_zoh_visit(as_integrator *s, asi_archive *a) {
+void asi_zoh_serialize(as_integrator *s, asi_archive *a) {
   const as_problem_def *def = &s->kin.problem->def;
-  asi_archive_doubles(a, s->held, (size_t)def->n_u);
+  asi_archive_doubles(a, s->held.result, (size_t)def->n_u);
   for (int i = 0; i < def->n_samplers; ++i) {
     struct asi_zoh *x = &s->sampler[i];
     uint64_t next = (uint64_t)x->next;
@@ -126,14 +120,14 @@ static as_status take_samples(as_integrator *s) {
   as_point at = asi_point_at_start(&s->stepper, s->stepper.now.v);
   at.lambda = s->state.lambda;
   at.psi = s->state.psi;
-  double *const shown_u = s->held + 7 * (size_t)p->def.n_u;
+  double *const shown_u = s->held.shown;
   memcpy(shown_u, s->kin.eval.u, (size_t)p->def.n_u * sizeof(double));
   at.u = shown_u;
   for (int i = 0; i < p->def.n_samplers; ++i) {
     if (!is_due(s, i)) continue;
     const as_sampler_def *one = &p->sampler[i];
     const double time = sample_time(one, s->sampler[i].next);
-    double *result = s->held + one->first;
+    double *result = s->held.result + one->first;
     memcpy(result, s->kin.eval.u + one->first, (size_t)one->count * sizeof(double));
     const int code = one->sample(&at, result, one->user ? one->user : p->def.user);
     if (code < AS_FATAL || code > AS_RETRY) // the problem knows who is to blame
@@ -162,7 +156,7 @@ static as_status force_change(as_integrator *s, const double *before, double *ch
   const int n = s->kin.problem->n;
   asi_evaluator *e = &s->kin.eval;
   as_point at = asi_point_at_start(&s->stepper, s->stepper.now.v);
-  double *const now = e->u, *const u = s->held + 7 * (size_t)def->n_u;
+  double *const now = e->u, *const u = s->held.shown;
   if (def->force_change) {
     at.u = now;
     at.lambda = s->stepper.now.lambda;
@@ -199,7 +193,7 @@ static as_status jump(as_integrator *s, const double *before) {
 as_status asi_zoh_act(as_integrator *s, bool *jumped) {
   const as_problem *p = s->kin.problem;
   bool changed = *jumped = false;
-  double *const old_u = s->held + 3 * (size_t)p->def.n_u;
+  double *const old_u = s->held.before_samples;
   as_status status = take_samples(s);
   if (status) return status;
   memcpy(old_u, s->kin.eval.u, (size_t)p->def.n_u * sizeof(double));
@@ -208,8 +202,8 @@ as_status asi_zoh_act(as_integrator *s, bool *jumped) {
     if (!s->sampler[i].pending || !is_at(s->stepper.t, s->sampler[i].due, one->period)) continue;
     const size_t size = (size_t)one->count * sizeof(double);
     if (!changed) asi_interpolation_keep_end(s);
-    changed = changed || memcmp(s->kin.eval.u + one->first, s->held + one->first, size) != 0;
-    memcpy(s->kin.eval.u + one->first, s->held + one->first, size);
+    changed = changed || memcmp(s->kin.eval.u + one->first, s->held.result + one->first, size) != 0;
+    memcpy(s->kin.eval.u + one->first, s->held.result + one->first, size);
     s->sampler[i].pending = false;
   }
   *jumped = changed;

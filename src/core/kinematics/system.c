@@ -412,7 +412,7 @@ void asi_system_forget(asi_system *s) {
   if (s->solver && s->solver->ops->forget) s->solver->ops->forget(s->solver);
 }
 
-void asi_system_visit(asi_system *s, asi_archive *a) {
+void asi_system_serialize(asi_system *s, asi_archive *a) {
   if (s->solver == NULL) return;
   const int nnz = asi_pattern_nnz(&s->pattern);
   asi_archive_doubles(a, s->value, (size_t)nnz);
@@ -428,8 +428,8 @@ void asi_system_visit(asi_system *s, asi_archive *a) {
   asi_archive_bool(a, &current);
   if (current && a->mode == ASI_ARCHIVE_READ) scale(s);
   if (!current) asi_archive_doubles(a, s->scaled, (size_t)nnz);
-  if (!a->damaged) s->solver->ops->visit(s->solver, s->scaled, a);
-  if (!a->damaged && s->sharing) asi_low_rank_visit(s->sharing, a);
+  if (!a->damaged) s->solver->ops->serialize(s->solver, s->scaled, a);
+  if (!a->damaged && s->sharing) asi_low_rank_serialize(s->sharing, a);
 }
 
 as_block_set asi_system_blocks(const asi_system *s) {

@@ -109,7 +109,7 @@ as_block_set asi_system_blocks(const asi_system *s);
 void asi_system_forget(asi_system *s);
 
 /// Saves or loads values and factors; a system that was not made has none.
-void asi_system_visit(asi_system *s, asi_archive *a);
+void asi_system_serialize(asi_system *s, asi_archive *a);
 
 /// out = A x with the values that were assembled last.
 void asi_system_multiply(const asi_system *s, const double *x, double *out);

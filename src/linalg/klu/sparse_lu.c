@@ -268,7 +268,7 @@ static as_status rebuild(klu_solver *s, unsigned kind, double *value) {
   return klu_status(s);
 }
 
-static void klu_backend_visit(asi_solver *solver, double *value, asi_archive *a) {
+static void klu_backend_serialize(asi_solver *solver, double *value, asi_archive *a) {
   klu_solver *s = (klu_solver *)solver;
   bool known = s->numeric != NULL;
   asi_archive_bool(a, &known);
@@ -309,8 +309,9 @@ static void klu_backend_destroy(asi_solver *solver) {
   free(s);
 }
 
-static const asi_solver_ops klu_ops = {klu_backend_factor, klu_backend_solve, NULL,
-                                       klu_backend_info,   klu_backend_visit, klu_backend_destroy};
+static const asi_solver_ops klu_ops = {
+    klu_backend_factor, klu_backend_solve,     NULL,
+    klu_backend_info,   klu_backend_serialize, klu_backend_destroy};
 
 as_status asi_sparse_lu_create(int n, const int *col_start, const int *row, const int *order,
                                unsigned allowed_orders, asi_solver **out, as_error *error) {
