@@ -123,8 +123,10 @@ static void look(record *r, as_integrator *integrator, int bodies, as_statistics
   for (int i = 0; i < 7 * bodies; ++i) r->q = fmax(r->q, fabs(state->q[i]));
   for (int i = 0; i < 6 * bodies; ++i) r->v = fmax(r->v, fabs(state->v[i]));
   stop_if(as_integrator_statistics(integrator, w, &error), &error);
-  r->position = fmax(r->position, w->position_drift);
-  r->velocity = fmax(r->velocity, w->velocity_drift);
+  double position, velocity;
+  stop_if(as_integrator_drift(integrator, &position, &velocity, &error), &error);
+  r->position = fmax(r->position, position);
+  r->velocity = fmax(r->velocity, velocity);
   for (int b = 0; b < bodies; ++b) {
     const double *p = state->q + 7 * b + 3;
     const double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);

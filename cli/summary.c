@@ -74,10 +74,11 @@ static void write_machine(FILE *out, const job *j) {
 }
 
 static void write_statistics(FILE *out, const job *j) {
-  as_statistics s;
-  if (as_integrator_statistics(as_run_integrator(j->run), &s, NULL) != AS_OK) {
-    s.position_drift = s.velocity_drift = (double)NAN;
-  }
+  as_statistics s = {0};
+  double position = (double)NAN, velocity = (double)NAN;
+  (void)as_integrator_statistics(as_run_integrator(j->run), &s, NULL);
+  if (as_integrator_drift(as_run_integrator(j->run), &position, &velocity, NULL) != AS_OK)
+    position = velocity = (double)NAN;
   json_object o = json_begin(out, 2);
   json_add_number(&o, "steps", (double)s.steps);
   json_add_number(&o, "failed_steps", (double)s.failed_steps);
@@ -88,8 +89,8 @@ static void write_statistics(FILE *out, const job *j) {
   json_add_number(&o, "force_evaluations", (double)s.force_evaluations);
   json_add_number(&o, "jacobian_evaluations", (double)s.jacobian_evaluations);
   json_add_number(&o, "last_step", s.last_step);
-  json_add_number(&o, "position_drift", s.position_drift);
-  json_add_number(&o, "velocity_drift", s.velocity_drift);
+  json_add_number(&o, "position_drift", position);
+  json_add_number(&o, "velocity_drift", velocity);
   json_end(&o);
 }
 

@@ -41,7 +41,7 @@ static int stick(const as_point *at, double *k, void *user) {
 }
 
 // What is left of static friction. While the block slips there is nothing to watch: any constant does.
-static int reserve(const as_point *at, double *out, void *user) {
+static int reserve(const as_state *at, double *out, void *user) {
   const block *b = user;
   *out = b->sticks ? F_s - fabs(at->psi[0]) : 1.0;
   return AS_DONE;
@@ -50,11 +50,11 @@ static int reserve(const as_point *at, double *out, void *user) {
 static int begin_to_slip(as_event *event, void *user) {
   block *b = user;
   b->sticks = event->active[0] = false;
-  b->slipped = event->at->t;
+  b->slipped = event->state->t;
   return AS_EVENT_CHANGE;
 }
 
-static int relative_speed(const as_point *at, double *out, void *user) {
+static int relative_speed(const as_state *at, double *out, void *user) {
   const block *b = user;
   *out = b->sticks ? -1.0 : at->v[0] - b->belt;
   return AS_DONE;
@@ -64,7 +64,7 @@ static int begin_to_stick(as_event *event, void *user) {
   block *b = user;
   b->sticks = event->active[0] = true;
   b->t[0] = b->t[1];
-  b->t[1] = event->at->t;
+  b->t[1] = event->state->t;
   ++b->count;
   return b->count < 10 ? AS_EVENT_CHANGE : AS_EVENT_CHANGE | AS_EVENT_STOP;
 }

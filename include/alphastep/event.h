@@ -1,6 +1,6 @@
 /// Events: something happens when a function of the state crosses zero.
 ///
-///     static int height(const as_point *at, double *out, void *user) { *out = at->q[2]; return AS_DONE; }
+///     static int height(const as_state *now, double *out, void *user) { *out = now->q[2]; return AS_DONE; }
 ///     static int bounce(as_event *event, void *user) {
 ///       event->restitution[0] = 0.8; // the floor, a constraint row that is not active, is struck
 ///       return AS_EVENT_CHANGE;
@@ -34,9 +34,10 @@ enum {
 
 /// An event as its action sees it.
 typedef struct as_event {
-  int index;           ///< which one of the events
-  int direction;       ///< +1: the function rises, -1: it falls
-  const as_point *at;  ///< the state just before, complete
+  int index;     ///< which one of the events
+  int direction; ///< +1: the function rises, -1: it falls
+  const as_state
+      *state;          ///< just before, complete: also for as_model_...() of alphastep/quantities.h
   double *q, *v, *x;   ///< the state just after: as before, to be changed
   double *u;           ///< held signals from now on, likewise; a sampled one until its next sample
   bool *active;        ///< n_lambda + n_psi: which constraints hold from now on
@@ -45,15 +46,18 @@ typedef struct as_event {
 
 typedef int as_event_fn(as_event *event, void *user);
 
+/// Writes one number that depends on a state.
+typedef int as_event_value_fn(const as_state *state, double *out, void *user);
+
 /// What happens to velocities at an event that returns AS_EVENT_CHANGE: the least mass-weighted change that
 /// satisfies all active constraints, that is, the impulses of the joints; constraints that are struck take
 /// part, active or not, and their rate g_t + B v (or k) after it is -restitution times that before.
 typedef struct as_event_def {
-  const char *name;    ///< for messages; NULL: its number; copied
-  as_vector_fn *value; ///< writes one number; the point is complete
-  int direction;       ///< +1: rising only, -1: falling only, 0: both
-  as_event_fn *act;    ///< NULL: stop
-  void *user;          ///< passed to all of them
+  const char *name;         ///< for messages; NULL: its number; copied
+  as_event_value_fn *value; ///< writes one number; the state is complete
+  int direction;            ///< +1: rising only, -1: falling only, 0: both
+  as_event_fn *act;         ///< NULL: stop
+  void *user;               ///< passed to all of them
   /// The function reads t, q, v, x and u alone: v', lambda, psi and y are not found inside steps, which takes time.
   bool reads_motion_only;
   /// The function is a condition, which holds where it is positive: the event happens where it begins to hold, also by a

@@ -78,6 +78,9 @@ typedef struct as_tolerance {
   bool land;
 } as_tolerance;
 
+/// What is told of each step that has been taken.
+typedef void as_step_taken_fn(const as_state *end, void *user);
+
 /// How to integrate. Start from as_default_integrator_def(). Copied by create.
 typedef struct as_integrator_def {
   unsigned cookie; ///< set by as_default_integrator_def(): leave it as it is
@@ -103,6 +106,10 @@ typedef struct as_integrator_def {
   /// Inside steps v', lambda, psi, x' and y are straight lines between the ends instead of solutions there: costs nothing,
   /// and is off by whatever they do in between.
   bool straight_lines;
+  /// Called after each step with the state at its end, before events in it happen. It may show other times of the step by
+  /// as_integrator_interpolate(). May be NULL.
+  as_step_taken_fn *step_taken;
+  void *step_user;
   as_log_fn *log; ///< receives remarks; may be NULL
   void *log_user;
   /// Asked before each step: true ends the call with AS_INTERRUPTED. May be NULL.
@@ -165,26 +172,7 @@ typedef struct as_start_report {
   const double *velocity_rows;
 } as_start_report;
 
-/// The state at t, the end of the last step or a time inside it. The arrays belong to the integrator and change with each step.
-typedef struct as_state {
-  double t;             ///< [s]
-  const double *q;      ///< configuration
-  const double *v;      ///< velocity; index-3: raw, see as_integrator_velocity()
-  const double *vdot;   ///< acceleration at t
-  const double *a;      ///< auxiliary acceleration, ~ v'(t + a_offset)
-  double a_offset;      ///< [s]; D h for a constant step
-  const double *lambda; ///< multipliers of g
-  const double *psi;    ///< multipliers of k
-  const double *eta;    ///< index-2: auxiliary multipliers of the last step, ~ 0; otherwise NULL
-  const double *x;      ///< first-order states
-  const double *xdot;   ///< x' at t
-  const double *w;      ///< auxiliary rate of x, ~ x'(t + w_offset)
-  double w_offset;      ///< [s]
-  const double *y;      ///< outputs
-  const double *u;      ///< held signals
-} as_state;
-
-/// Work done since start, and how well the constraints hold now.
+/// Work done since start.
 typedef struct as_statistics {
   long steps;
   long failed_steps;   ///< attempts that could not be solved
@@ -203,8 +191,6 @@ typedef struct as_statistics {
   double position_residual;    ///< max |g| likewise
   double velocity_residual;    ///< max |g_t + B v|, |k| likewise (index-3: k only)
   double contraction;          ///< last observed ratio of two Newton increments; 0 if none
-  double position_drift;       ///< max |g| at the current state
-  double velocity_drift;       ///< max |g_t + B v|, |k| at the current state
 } as_statistics;
 
 typedef struct as_integrator as_integrator;
@@ -258,9 +244,14 @@ AS_API void as_integrator_active(const as_integrator *integrator, bool *active);
 /// output after index-3 steps. The state stays as it is.
 AS_API as_status as_integrator_velocity(as_integrator *integrator, double *v, as_error *error);
 
-/// Fills `out`; evaluates the constraints once for the drift.
-AS_API as_status as_integrator_statistics(as_integrator *integrator, as_statistics *out,
+/// Fills `out`.
+AS_API as_status as_integrator_statistics(const as_integrator *integrator, as_statistics *out,
                                           as_error *error);
+
+/// How well the constraints hold in the state that is shown: the largest |g|, and the largest |g_t + B v| and |k|. Evaluates them once;
+/// later steps do not notice.
+AS_API as_status as_integrator_drift(as_integrator *integrator, double *position, double *velocity,
+                                     as_error *error);
 
 /// Writes all that the integrator knows to `data`: one that is made from the same problem and description, in
 /// another process too, and loads it goes on bit for bit. `size` is the room there is, and becomes the bytes

@@ -40,6 +40,40 @@ typedef struct as_point {
   const double *u;      ///< held signals of sampled controllers, constant between samples
 } as_point;
 
+/// The state at t, the end of the last step or a time inside it. The arrays belong to the integrator and change with each step.
+typedef struct as_state {
+  double t;             ///< [s]
+  const double *q;      ///< configuration
+  const double *v;      ///< velocity; index-3: raw, see as_integrator_velocity()
+  const double *vdot;   ///< acceleration at t
+  const double *a;      ///< auxiliary acceleration, ~ v'(t + a_offset)
+  double a_offset;      ///< [s]; D h for a constant step
+  const double *lambda; ///< multipliers of g
+  const double *psi;    ///< multipliers of k
+  const double *eta;    ///< index-2: auxiliary multipliers of the last step, ~ 0; otherwise NULL
+  const double *x;      ///< first-order states
+  const double *xdot;   ///< x' at t
+  const double *w;      ///< auxiliary rate of x, ~ x'(t + w_offset)
+  double w_offset;      ///< [s]
+  const double *y;      ///< outputs
+  const double *u;      ///< held signals
+} as_state;
+
+/// The same for functions that take points.
+static inline as_point as_state_point(const as_state *state) {
+  as_point at;
+  at.t = state->t;
+  at.q = state->q;
+  at.v = state->v;
+  at.vdot = state->vdot;
+  at.lambda = state->lambda;
+  at.psi = state->psi;
+  at.x = state->x;
+  at.y = state->y;
+  at.u = state->u;
+  return at;
+}
+
 /// What a callback returns. Any positive number means AS_RETRY, any negative one AS_FATAL.
 enum {
   AS_DONE = 0,

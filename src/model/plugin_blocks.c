@@ -96,7 +96,7 @@ void asi_plugin_block_explain(const as_model *m, const as_point *at, int number,
 
 // ---- events -----------------------------------------------------------------------------------------
 
-static int event_value(const as_point *at, double *out, void *user) {
+static int event_value(const as_state *at, double *out, void *user) {
   const asi_plugin_event_place *e = user;
   const asi_linear_block *l = &e->model->blocks->linear[e->linear];
   *out = at->y[l->output + l->plugin->event[e->event].output];
@@ -108,7 +108,8 @@ static int event_act(as_event *event, void *user) {
   const as_model *m = e->model;
   const asi_linear_block *l = &m->blocks->linear[e->linear];
   const as_plugin_block *p = l->plugin;
-  const as_plugin_point point = point_of(l, event->at);
+  const as_point at = as_state_point(event->state);
+  const as_plugin_point point = point_of(l, &at);
   double state[AS_PLUGIN_MOST], sampled[AS_PLUGIN_MOST];
   char why[AS_PLUGIN_WHY];
   const size_t nx = (size_t)p->n_states * sizeof(double),

@@ -67,17 +67,18 @@ as_status as_builder_add_switch(as_builder *b, const as_switch_def *def, as_erro
 
 // ---- as events --------------------------------------------------------------------------------------
 
-/// An as_vector_fn: positive where the condition holds.
-static int find_condition(const as_point *at, double *out, void *user) {
+/// An as_event_value_fn: positive where the condition holds.
+static int find_condition(const as_state *state, double *out, void *user) {
   const asi_switch_place *s = user;
-  return asi_blocks_value(s->model, at, s->of.when, false, out);
+  const as_point at = as_state_point(state);
+  return asi_blocks_value(s->model, &at, s->of.when, false, out);
 }
 
 /// An as_event_fn. Other switches at the same time see what this one has set, but the machine as it was before.
 static int act(as_event *event, void *user) {
   const asi_switch_place *s = user;
   const asi_control *c = s->model->blocks;
-  as_point at = *event->at;
+  as_point at = as_state_point(event->state);
   double value[ASI_SETTINGS];
   bool changed = false;
   at.u = event->u;

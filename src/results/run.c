@@ -42,11 +42,8 @@ static as_status show(as_run *run, double t, as_state *out, as_error *error) {
 
 /// How well constraints hold in the state that is shown; the velocities are those that are integrated.
 static as_status note_drift(as_run *run, as_error *error) {
-  as_statistics now;
-  const as_status status = as_integrator_statistics(run->integrator, &now, error);
-  run->view.position_drift = now.position_drift;
-  run->view.velocity_drift = now.velocity_drift;
-  return status;
+  return as_integrator_drift(run->integrator, &run->view.position_drift, &run->view.velocity_drift,
+                             error);
 }
 
 /// Says once of each flexible body that it has left the range of one linear body.

@@ -23,25 +23,12 @@ static const char *name_of(const asi_rule_state *s) {
   return as_rules_name(s->watch->rules, s->index);
 }
 
-static as_state state_of(const as_point *at) {
-  return (as_state){.t = at->t,
-                    .q = at->q,
-                    .v = at->v,
-                    .vdot = at->vdot,
-                    .lambda = at->lambda,
-                    .psi = at->psi,
-                    .x = at->x,
-                    .y = at->y,
-                    .u = at->u};
-}
-
 // ---- formulas ---------------------------------------------------------------------------------------
 
-/// All channels of a rule at a point; what they remember stays.
-static as_status look(asi_rule_state *s, const as_point *at) {
+/// All channels of a rule at a state; what they remember stays.
+static as_status measure(asi_rule_state *s, const as_state *state) {
   as_channels *c = s->channels;
-  const as_state state = state_of(at);
-  const as_view view = {.state = &state};
+  const as_view view = {.state = state};
   if (c == NULL) return AS_OK;
   const size_t size = (size_t)c->n_values * sizeof(double);
   const double t = c->t;
@@ -87,12 +74,12 @@ static bool is_over(const asi_rule_state *s) {
   return rule_of(s)->times > 0 && count_of(s) >= rule_of(s)->times;
 }
 
-/// An as_vector_fn. A rule that is over has nothing to say.
-static int evaluate(const as_point *at, double *out, void *user) {
+/// An as_event_value_fn. A rule that is over has nothing to say.
+static int evaluate(const as_state *at, double *out, void *user) {
   asi_rule_state *s = user;
   *out = 1.0;
   if (is_over(s)) return AS_DONE;
-  as_status status = look(s, at);
+  as_status status = measure(s, at);
   if (status == AS_OK) status = value_of(s, &rule_of(s)->when, at->t, at->u, out);
   return status ? AS_FATAL : AS_DONE;
 }
@@ -120,7 +107,7 @@ static as_status set(asi_rule_state *s, as_event *event, bool *changed) {
   double *value = s->watch->scratch;
   as_status status = AS_OK;
   for (int i = 0; i < rule->n_set && status == AS_OK; ++i)
-    status = value_of(s, &rule->value[i], event->at->t, event->u, &value[i]);
+    status = value_of(s, &rule->value[i], event->state->t, event->u, &value[i]);
   for (int i = 0; i < rule->n_set && status == AS_OK; ++i) {
     if (rule->parameter[i].index != ASI_NONE) {
       event->u[rule->parameter[i].index] = value[i];
@@ -158,20 +145,19 @@ static bool switch_joint(const as_model *m, as_joint_id joint, bool active, bool
 static as_status switch_joints(asi_rule_state *s, as_event *event, bool *changed) {
   const asi_rule *rule = rule_of(s);
   const as_model *m = s->watch->rules->model;
-  const as_state state = state_of(event->at);
   for (int i = 0; i < rule->release.n; ++i)
     *changed = switch_joint(m, rule->release.joint[i], false, event->active) || *changed;
   for (int i = 0; i < rule->activate.n; ++i) {
     as_gap gap;
     const as_joint_id joint = rule->activate.joint[i];
-    const as_status status = as_model_gap(m, &state, joint, &gap, &s->watch->trouble);
+    const as_status status = as_model_gap(m, event->state, joint, &gap, &s->watch->trouble);
     if (status) return status;
     if (!(gap.position <= rule->gap))
       return asi_fail(
-          &s->watch->trouble, AS_ERR_CALLBACK, state.t, name_of(s),
+          &s->watch->trouble, AS_ERR_CALLBACK, event->state->t, name_of(s),
           "Event \"%s\" cannot activate joint \"%s\" at t = %.9g s: its gap is %.3g, more than the "
           "%.3g that may be closed by moving bodies.",
-          name_of(s), as_model_joint_name(m, joint), state.t, gap.position, rule->gap);
+          name_of(s), as_model_joint_name(m, joint), event->state->t, gap.position, rule->gap);
     *changed = switch_joint(m, joint, true, event->active) || *changed;
   }
   return AS_OK;
@@ -214,19 +200,19 @@ static void push(const asi_body *body, const as_body_motion *at, const double *r
 
 static as_status give_impulse(asi_rule_state *s, const asi_rule_impulse *impulse, as_event *event) {
   const as_model *m = s->watch->rules->model;
-  const as_state state = state_of(event->at);
   as_body_motion at;
   double part[6] = {0}, arm[3];
   as_status status = AS_OK;
   for (int k = 0; k < 6 && status == AS_OK; ++k)
-    if (impulse->part[k].text) status = value_of(s, &impulse->part[k], state.t, event->u, &part[k]);
+    if (impulse->part[k].text)
+      status = value_of(s, &impulse->part[k], event->state->t, event->u, &part[k]);
   if (status) return status;
-  as_model_body_motion(m, &state, impulse->body, &at);
+  as_model_body_motion(m, event->state, impulse->body, &at);
   as_frame_motion frame;
   memcpy(frame.R, at.R, sizeof frame.R);
   asi_rotate(at.R, impulse->point, arm);
   if (impulse->frame.index != ASI_NONE) {
-    status = as_model_frame_motion(m, &state, impulse->frame, &frame, &s->watch->trouble);
+    status = as_model_frame_motion(m, event->state, impulse->frame, &frame, &s->watch->trouble);
     if (status) return status;
     asi_sum(frame.position, -1.0, at.x, arm);
   }
@@ -269,14 +255,14 @@ static bool make_room(asi_watch *w) {
 static int act(as_event *event, void *user) {
   asi_rule_state *s = user;
   asi_watch *w = s->watch;
-  w->acting = event->at->t;
+  w->acting = event->state->t;
   const asi_rule *rule = rule_of(s);
   double holds = 1.0;
   bool changed = false;
   if (is_over(s)) return AS_EVENT_CONTINUE;
-  as_status status = look(s, event->at);
+  as_status status = measure(s, event->state);
   if (status == AS_OK && rule->only_if.text)
-    status = value_of(s, &rule->only_if, event->at->t, event->u, &holds);
+    status = value_of(s, &rule->only_if, event->state->t, event->u, &holds);
   if (status == AS_OK && holds == 0.0) return AS_EVENT_CONTINUE;
   if (status == AS_OK) status = do_all(s, event, &changed);
   if (status) return AS_FATAL;
@@ -286,7 +272,7 @@ static int act(as_event *event, void *user) {
   w->pending[w->n_pending++] = (as_event_record){.name = name_of(s),
                                                  .rule = s->index,
                                                  .direction = event->direction,
-                                                 .t = event->at->t,
+                                                 .t = event->state->t,
                                                  .message = rule->message};
   return (changed ? AS_EVENT_CHANGE : AS_EVENT_CONTINUE) |
          (rule->stop ? AS_EVENT_STOP : AS_EVENT_CONTINUE);

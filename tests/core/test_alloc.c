@@ -225,7 +225,7 @@ static int stopped_force(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
-static int stopped_value(const as_point *at, double *out, void *user) {
+static int stopped_value(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0] - 0.3 + 1e-9 * at->t; // while the stop holds, no crossing by round-off
   return AS_DONE;
@@ -243,11 +243,11 @@ static int stopped_hit(as_event *event, void *user) {
   ++s->hits;
   event->restitution[1] = s->hold ? 0.0 : 0.9;
   event->active[1] = s->hold;
-  s->until = s->hold ? event->at->t + s->after : (double)INFINITY;
+  s->until = s->hold ? event->state->t + s->after : (double)INFINITY;
   return AS_EVENT_CHANGE;
 }
 
-static int stopped_timer(const as_point *at, double *out, void *user) {
+static int stopped_timer(const as_state *at, double *out, void *user) {
   const stopped *s = user;
   *out = isfinite(s->until) ? at->t - s->until : -1.0;
   return AS_DONE;

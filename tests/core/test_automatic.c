@@ -42,6 +42,13 @@ static void next(const run *r) {
   must(as_integrator_next(r->integrator, &error), &error);
 }
 
+static double drift_of(const run *r) {
+  double position, velocity;
+  as_error error;
+  must(as_integrator_drift(r->integrator, &position, &velocity, &error), &error);
+  return position;
+}
+
 static as_statistics statistics_of(const run *r) {
   as_statistics out;
   as_error error = {0};
@@ -1254,7 +1261,7 @@ static void test_redundant(void **state) {
         const double error = position_error(&s, &r);
         printf("%-16s %-8s: %ld steps, %ld rejected, %ld failed, error %.1e, drift %.1e\n", s.name,
                method_names[m], work.steps, work.rejected_steps, work.failed_steps, error,
-               work.position_drift);
+               drift_of(&r));
         assert_true(error < 1e-2 && work.steps < 3000 && work.failed_steps <= 5);
         run_close(&r);
       }
@@ -1409,8 +1416,9 @@ static void test_rest(void **state) {
     assert_int_equal(as_integrator_start(integrator, &initial, NULL, NULL), AS_OK);
     for (int i = 0; i < 300; ++i) {
       assert_int_equal(as_integrator_next(integrator, NULL), AS_OK);
-      assert_int_equal(as_integrator_statistics(integrator, &work, NULL), AS_OK);
-      if (i >= 200) worst = fmax(worst, work.position_drift);
+      double drift[2];
+      assert_int_equal(as_integrator_drift(integrator, &drift[0], &drift[1], NULL), AS_OK);
+      if (i >= 200) worst = fmax(worst, drift[0]);
     }
     printf("%s: steps of %.1e s at rest, |g| up to %.1e\n", method_names[m], work.last_step, worst);
     assert_true(work.last_step > 1e3 && worst < 0.1 * step_error); // [SC.8], size 1 m

@@ -313,7 +313,7 @@ static void test_order(void **state) {
 
 // ---- events --------------------------------------------------------------------------------------------
 
-static int clock_value(const as_point *at, double *out, void *user) {
+static int clock_value(const as_state *at, double *out, void *user) {
   out[0] = at->t - *(const double *)user;
   return AS_DONE;
 }

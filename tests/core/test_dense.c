@@ -603,7 +603,7 @@ static void test_shown_state(void **state) {
   assert_non_null(x.def.constraint_rate);
   for (int m = 0; m < 3; ++m) {
     as_integrator_def how = as_default_integrator_def();
-    as_statistics end, inside;
+    double end[2], inside[2];
     as_error error = {0};
     double v[2];
     how.straight_lines = true; // nothing holds the constraints between mesh points
@@ -613,19 +613,18 @@ static void test_shown_state(void **state) {
     for (int step = 0; step < 4; ++step) take_step(&r, 0.1);
     const as_state *s = as_integrator_state(r.integrator);
     const double t1 = s->t;
-    must(as_integrator_statistics(r.integrator, &end, &error), &error);
+    must(as_integrator_drift(r.integrator, &end[0], &end[1], &error), &error);
     show(&r, t1 - 0.04);
-    must(as_integrator_statistics(r.integrator, &inside, &error), &error);
+    must(as_integrator_drift(r.integrator, &inside[0], &inside[1], &error), &error);
     must(as_integrator_velocity(r.integrator, v, &error), &error);
     const double g = pendulum_residual(&x, s, NULL), gdot = pendulum_residual(&x, s, s->v);
-    assert_true(end.position_drift < 1e-12);
+    assert_true(end[0] < 1e-12);
     assert_true(g > 1e-8 && gdot > 1e-8);
-    assert_true(fabs(inside.position_drift - g) <= 1e-15);
-    assert_true(fabs(inside.velocity_drift - gdot) <= 1e-14);
+    assert_true(fabs(inside[0] - g) <= 1e-15);
+    assert_true(fabs(inside[1] - gdot) <= 1e-14);
     assert_true(pendulum_residual(&x, s, v) < 1e-12);
     assert_true(hypot(v[0] - s->v[0], v[1] - s->v[1]) < 1e-2); // projected from the shown one
     assert_true(s->t == t1 - 0.04);
-    assert_true(inside.steps == end.steps && inside.last_step == end.last_step);
     run_close(&r);
   }
 }

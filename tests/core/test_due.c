@@ -154,7 +154,7 @@ static void test_nothing_behind(void **state) {
   shut(integrator, problem);
 }
 
-static int refuses(const as_point *at, double *out, void *user) {
+static int refuses(const as_state *at, double *out, void *user) {
   *out = at->q[0] - 990.0;
   return fail_once(user, at->t);
 }

@@ -53,7 +53,7 @@ static int body_floors(const as_point *at, double *g, void *user) {
   return AS_DONE;
 }
 
-static int body_height(const as_point *at, double *out, void *user) {
+static int body_height(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[2] - 0.5;
   return AS_DONE;
@@ -115,7 +115,7 @@ typedef struct failing {
   bool nan;
 } failing;
 
-static int failing_value(const as_point *at, double *out, void *user) {
+static int failing_value(const as_state *at, double *out, void *user) {
   const failing *f = user;
   *out = f->nan && at->t >= f->from ? (double)NAN : -1.0;
   return f->nan || at->t < f->from ? AS_DONE : AS_FATAL;
@@ -206,7 +206,7 @@ static int count_only(as_event *event, void *user) {
 }
 
 /// Says no where the pendulum starts on the left.
-static int refuses_left(const as_point *at, double *out, void *user) {
+static int refuses_left(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[1];
   return at->q[0] < 0.0 ? AS_FATAL : AS_DONE;
@@ -297,7 +297,7 @@ static void test_refused(void **state) {
 
 // ---- interrupts and the log -----------------------------------------------------------------------------------
 
-static int roaming(const as_point *at, double *out, void *user) {
+static int roaming(const as_state *at, double *out, void *user) {
   (void)user;
   *out = sin(60.0 * at->q[0]) + 0.3 * at->v[0] + 0.01 * at->lambda[0] + 1e-3 * at->vdot[0];
   return AS_DONE;
@@ -388,7 +388,7 @@ static int bare_force(const as_point *at, double *f, void *user) {
   return AS_DONE;
 }
 
-static int half_time(const as_point *at, double *out, void *user) {
+static int half_time(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->t - 0.5;
   return AS_DONE;

@@ -65,7 +65,7 @@ static int spring_force(const as_point *at, double *f, void *user) {
   return AS_DONE;
 }
 
-static int watch_value(const as_point *at, double *out, void *user) {
+static int watch_value(const as_state *at, double *out, void *user) {
   const watch *k = user;
   const double q = at->q[0] - k->w->event[k->i].threshold;
   switch (k->w->event[k->i].what) {
@@ -86,9 +86,9 @@ static int watch_act(as_event *event, void *user) {
   assert_true(w->n < MOST);
   w->record[w->n++] = (record){.index = event->index,
                                .direction = event->direction,
-                               .t = event->at->t,
-                               .q = event->at->q[0],
-                               .v = event->at->v[0],
+                               .t = event->state->t,
+                               .q = event->state->q[0],
+                               .v = event->state->v[0],
                                .v_after = event->v[0]};
   event->v[0] += w->event[k->i].add_to_v;
   if (w->n == w->fail_at && w->spoil) w->spoil(event);
@@ -240,7 +240,7 @@ typedef struct shaped {
 } shaped;
 
 /// Passes zero where q = 0.517.
-static int shaped_value(const as_point *at, double *out, void *user) {
+static int shaped_value(const as_state *at, double *out, void *user) {
   shaped *f = user;
   const double q = at->q[0] - 0.517;
   ++f->calls;
@@ -257,7 +257,7 @@ static int shaped_value(const as_point *at, double *out, void *user) {
 
 static int shaped_act(as_event *event, void *user) {
   shaped *f = user;
-  f->t = event->at->t;
+  f->t = event->state->t;
   return AS_EVENT_CONTINUE;
 }
 
@@ -460,7 +460,7 @@ static void test_stop_without_action(void **state) {
 
 // ---- what an event must not disturb ----------------------------------------------------------------------
 
-static int roaming(const as_point *at, double *out, void *user) {
+static int roaming(const as_state *at, double *out, void *user) {
   (void)user;
   *out = sin(60.0 * at->q[0]) + 0.3 * at->v[0] + 0.01 * at->lambda[0] + 1e-3 * at->vdot[0];
   return AS_DONE;
@@ -632,7 +632,7 @@ typedef struct probe {
   double t, value;
 } probe;
 
-static double probe_read(const as_point *at, quantity what) {
+static double probe_read(const as_state *at, quantity what) {
   assert_true(at->q && at->v && at->vdot && at->lambda && at->x && at->y && at->u);
   switch (what) {
   case LAMBDA: return at->lambda[0];
@@ -644,7 +644,7 @@ static double probe_read(const as_point *at, quantity what) {
   return 0.0;
 }
 
-static int probe_value(const as_point *at, double *out, void *user) {
+static int probe_value(const as_state *at, double *out, void *user) {
   const probe *p = user;
   *out = probe_read(at, p->what) - p->threshold;
   return AS_DONE;
@@ -653,8 +653,8 @@ static int probe_value(const as_point *at, double *out, void *user) {
 static int probe_act(as_event *event, void *user) {
   probe *p = user;
   if (p->count++ == 0) {
-    p->t = event->at->t;
-    p->value = probe_read(event->at, p->what);
+    p->t = event->state->t;
+    p->value = probe_read(event->state, p->what);
   }
   return AS_EVENT_CONTINUE;
 }
@@ -739,18 +739,8 @@ static void test_functions_of_everything(void **state) {
         assert_near("value", p->value, p->threshold, exact ? 1e-10 : 1e-7);
         r = rig_make(&def, &how, &(as_initial){.q = q0});
         const as_state *s = rig_advance(&r, p->t);
-        const as_point at = {.t = s->t,
-                             .q = s->q,
-                             .v = s->v,
-                             .vdot = s->vdot,
-                             .lambda = s->lambda,
-                             .psi = s->psi,
-                             .x = s->x,
-                             .y = s->y,
-                             .u = s->u};
         // Fixed steps land there instead of interpolating.
-        assert_near("shown", probe_read(&at, p->what), p->threshold,
-                    k ? exact ? 1e-9 : 1e-7 : 2e-2);
+        assert_near("shown", probe_read(s, p->what), p->threshold, k ? exact ? 1e-9 : 1e-7 : 2e-2);
         rig_free(&r);
       }
     }

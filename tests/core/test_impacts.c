@@ -56,7 +56,7 @@ static int ball_floor(const as_point *at, double *g, void *user) {
 }
 
 /// A height that round-off would let cross zero again and again while the ball rests.
-static int ball_height(const as_point *at, double *out, void *user) {
+static int ball_height(const as_state *at, double *out, void *user) {
   const ball *b = user;
   *out = b->resting ? 1.0 : at->q[0];
   return AS_DONE;
@@ -68,9 +68,9 @@ static int ball_impact(as_event *event, void *user) {
   assert_false(event->active[0]);
   assert_true(isnan(event->restitution[0]));
   assert_true(b->bounces < MOST_EVENTS);
-  const double v = event->at->v[0];
-  b->t[b->bounces] = event->at->t;
-  b->energy[b->bounces] = 0.5 * b->mass * v * v + b->mass * gravity * event->at->q[0];
+  const double v = event->state->v[0];
+  b->t[b->bounces] = event->state->t;
+  b->energy[b->bounces] = 0.5 * b->mass * v * v + b->mass * gravity * event->state->q[0];
   if (b->integrator) b->impulse[b->bounces] = as_integrator_event(b->integrator).impulse[0];
   ++b->bounces;
   b->resting = fabs(v) < b->rest_below;
@@ -80,7 +80,7 @@ static int ball_impact(as_event *event, void *user) {
 }
 
 /// The floor may push, not pull: lambda is negative while it pushes.
-static int ball_push(const as_point *at, double *out, void *user) {
+static int ball_push(const as_state *at, double *out, void *user) {
   const ball *b = user;
   *out = b->resting ? at->lambda[0] : -1.0;
   return AS_DONE;
@@ -126,7 +126,7 @@ typedef struct schedule {
   int n, done;
 } schedule;
 
-static int schedule_value(const as_point *at, double *out, void *user) {
+static int schedule_value(const as_state *at, double *out, void *user) {
   const schedule *s = user;
   *out = s->done < s->n ? s->t[s->done] - at->t : 1.0;
   return AS_DONE;
@@ -202,7 +202,7 @@ typedef struct bent {
   int asked;
 } bent;
 
-static int bent_value(const as_point *at, double *out, void *user) {
+static int bent_value(const as_state *at, double *out, void *user) {
   bent *b = user;
   ++b->asked;
   *out = b->side * expm1(b->side * 50.0 * (at->t - 0.0512345));
@@ -407,7 +407,7 @@ static int rod_and_stop_jacobian(const as_point *at, as_block_set wanted, as_mat
   return AS_DONE;
 }
 
-static int distance_to_stop(const as_point *at, double *out, void *user) {
+static int distance_to_stop(const as_state *at, double *out, void *user) {
   const stopped *p = user;
   *out = p->length * sin(p->angle) - at->q[0];
   return AS_DONE;
@@ -416,7 +416,7 @@ static int distance_to_stop(const as_point *at, double *out, void *user) {
 static int hit(as_event *event, void *user) {
   stopped *p = user;
   assert_true(event->active[0] && !event->active[1]);
-  memcpy(p->before, event->at->v, sizeof p->before);
+  memcpy(p->before, event->state->v, sizeof p->before);
   ++p->hits;
   event->restitution[1] = p->restitution;
   return AS_EVENT_CHANGE;

@@ -58,10 +58,11 @@ static int rod_end(const as_point *at, double *g, void *user) {
   return AS_DONE;
 }
 
-static int rod_height(const as_point *at, double *out, void *user) {
+static int rod_height(const as_state *at, double *out, void *user) {
   const falling_rod *rod = user;
   double g[3];
-  rod_end(at, g, user);
+  const as_point point = as_state_point(at);
+  rod_end(&point, g, user);
   *out = rod->caught ? 1.0 : g[2];
   return AS_DONE;
 }
@@ -187,13 +188,13 @@ static int clutch_jacobian(const as_point *at, as_block_set wanted, as_matrix *b
   return AS_DONE;
 }
 
-static int clutch_closes(const as_point *at, double *out, void *user) {
+static int clutch_closes(const as_state *at, double *out, void *user) {
   const clutch *c = user;
   *out = at->t - c->closes;
   return AS_DONE;
 }
 
-static int clutch_opens(const as_point *at, double *out, void *user) {
+static int clutch_opens(const as_state *at, double *out, void *user) {
   const clutch *c = user;
   *out = at->t - c->opens;
   return AS_DONE;
@@ -201,7 +202,7 @@ static int clutch_opens(const as_point *at, double *out, void *user) {
 
 static int switch_clutch(as_event *event, void *user) {
   clutch *c = user;
-  memcpy(c->before, event->at->v, sizeof c->before);
+  memcpy(c->before, event->state->v, sizeof c->before);
   assert_int_equal(event->active[0], event->index);
   event->active[0] = !event->active[0];
   c->offset = event->q[0] - event->q[1];
@@ -305,7 +306,7 @@ static int skate_across(const as_point *at, double *k, void *user) {
   return AS_DONE;
 }
 
-static int skate_place(const as_point *at, double *out, void *user) {
+static int skate_place(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0] - 0.5;
   return AS_DONE;
@@ -404,7 +405,7 @@ static int locked_joint(const as_point *at, double *g, void *user) {
   return AS_DONE;
 }
 
-static int locked_angle(const as_point *at, double *out, void *user) {
+static int locked_angle(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[6]; // the sine of half the angle about z
   return AS_DONE;
@@ -412,7 +413,7 @@ static int locked_angle(const as_point *at, double *out, void *user) {
 
 static int lock(as_event *event, void *user) {
   locked *l = user;
-  memcpy(l->before, event->at->v, sizeof l->before);
+  memcpy(l->before, event->state->v, sizeof l->before);
   event->active[4] = true;
   return AS_EVENT_CHANGE | AS_EVENT_STOP;
 }

@@ -61,10 +61,10 @@ static outcome run(const nonholonomic_problem *p, as_integrator_def def, double 
     o.error[3] += square(a, s->a, n);
     o.error[4] += square(lambda, s->lambda, p->def.n_lambda);
     o.error[5] += square(psi, s->psi, p->def.n_psi);
-    as_statistics statistics;
-    status = as_integrator_statistics(integrator, &statistics, &error);
-    o.drift[0] = fmax(o.drift[0], statistics.position_drift);
-    o.drift[1] = fmax(o.drift[1], statistics.velocity_drift);
+    double drift[2];
+    status = as_integrator_drift(integrator, &drift[0], &drift[1], &error);
+    o.drift[0] = fmax(o.drift[0], drift[0]);
+    o.drift[1] = fmax(o.drift[1], drift[1]);
     if (p->energy)
       o.energy = fmax(o.energy, fabs(p->energy(p, s->q, s->v) - p->energy(p, p->q0, p->v0)));
   }

@@ -421,7 +421,7 @@ static int sample_angle(const as_point *at, double *u, void *user) {
   return AS_DONE;
 }
 
-static int twelve_times(const as_point *at, double *out, void *user) {
+static int twelve_times(const as_state *at, double *out, void *user) {
   (void)user;
   out[0] = sin(12.0 * at->q[2]);
   return AS_DONE;

@@ -506,7 +506,7 @@ static int bead_output(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
-static int bead_far(const as_point *at, double *out, void *user) {
+static int bead_far(const as_state *at, double *out, void *user) {
   (void)user;
   out[0] = at->q[0] - 0.01;
   return AS_DONE;

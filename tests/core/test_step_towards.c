@@ -98,8 +98,60 @@ static void test_refused(void **state) {
   as_model_destroy(model);
 }
 
+/// What a step callback has been told.
+typedef struct told {
+  as_integrator *integrator;
+  int steps;
+  double last;
+  double middle; ///< q there, by interpolation
+} told;
+
+static void note_step(const as_state *end, void *user) {
+  told *x = user;
+  as_error error;
+  const double t = end->t;
+  assert_true(t > x->last && end->q && end->vdot && end->lambda);
+  if (as_integrator_interpolate(x->integrator, 0.5 * (x->last + t), &error))
+    fail_msg("%s", error.message);
+  x->middle = as_integrator_state(x->integrator)->q[2];
+  x->last = t;
+  ++x->steps;
+}
+
+/// Each step is told once, with the state at its end; looking into it changes nothing.
+static void test_told(void **state) {
+  (void)state;
+  static const double sizes[] = {0.01, (double)NAN};
+  as_model *model = build_pendulum();
+  for (int k = 0; k < 2; ++k) {
+    as_error error = {0};
+    told x = {.steps = 0};
+    as_integrator *plain = begin(model, sizes[k]);
+    as_integrator_def how = as_default_integrator_def();
+    how.step = sizes[k];
+    how.step_taken = note_step;
+    how.step_user = &x;
+    if (as_integrator_create(as_model_problem(model), &how, &x.integrator, &error) ||
+        as_integrator_start(x.integrator, as_model_initial(model), NULL, &error))
+      fail_msg("%s", error.message);
+    assert_int_equal(x.steps, 0);
+    as_statistics work;
+    if (as_integrator_advance(plain, 0.5, &error) ||
+        as_integrator_advance(x.integrator, 0.5, &error) ||
+        as_integrator_statistics(x.integrator, &work, &error))
+      fail_msg("%s", error.message);
+    assert_int_equal(x.steps, work.steps);
+    assert_true(x.steps > 10 && x.last >= 0.5 && x.middle < 0.0);
+    check_same(model, as_integrator_state(plain), as_integrator_state(x.integrator));
+    as_integrator_destroy(plain);
+    as_integrator_destroy(x.integrator);
+  }
+  as_model_destroy(model);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_automatic),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_told), cmocka_unit_test(test_fixed),
+                                     cmocka_unit_test(test_automatic),
                                      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

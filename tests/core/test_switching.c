@@ -71,12 +71,12 @@ static int block_speed(const as_point *at, double *k, void *user) {
   return AS_DONE;
 }
 
-static double friction(const block *b, const as_point *at) {
+static double friction(const block *b, const as_state *at) {
   return -(b->holonomic ? at->lambda[0] : at->psi[0]);
 }
 
 /// Static friction left; nothing to be noticed while it slips.
-static int block_reserve(const as_point *at, double *out, void *user) {
+static int block_reserve(const as_state *at, double *out, void *user) {
   const block *b = user;
   *out = b->sticks ? b->static_force - fabs(friction(b, at)) : 1.0;
   return AS_DONE;
@@ -84,12 +84,12 @@ static int block_reserve(const as_point *at, double *out, void *user) {
 
 static int block_slips(as_event *event, void *user) {
   block *b = user;
-  b->most = friction(b, event->at);
+  b->most = friction(b, event->state);
   b->sticks = event->active[0] = false;
   return AS_EVENT_CHANGE;
 }
 
-static int block_relative(const as_point *at, double *out, void *user) {
+static int block_relative(const as_state *at, double *out, void *user) {
   const block *b = user;
   *out = b->sticks ? -1.0 : at->v[0] - b->belt;
   return AS_DONE;
@@ -99,9 +99,9 @@ static int block_sticks(as_event *event, void *user) {
   block *b = user;
   b->sticks = event->active[0] = true;
   b->q_s = event->q[0];
-  b->t_s = event->at->t;
-  if (++b->n_sticks == 2) b->first = event->at->t;
-  b->last = event->at->t;
+  b->t_s = event->state->t;
+  if (++b->n_sticks == 2) b->first = event->state->t;
+  b->last = event->state->t;
   return AS_EVENT_CHANGE;
 }
 
@@ -210,13 +210,13 @@ static int heater_output(const as_point *at, double *chi, void *user) {
   return AS_DONE;
 }
 
-static int too_warm(const as_point *at, double *out, void *user) {
+static int too_warm(const as_state *at, double *out, void *user) {
   const heater *c = user;
   *out = at->x[0] - c->high;
   return AS_DONE;
 }
 
-static int too_cold(const as_point *at, double *out, void *user) {
+static int too_cold(const as_state *at, double *out, void *user) {
   const heater *c = user;
   *out = at->x[0] - c->low;
   return AS_DONE;
@@ -225,9 +225,9 @@ static int too_cold(const as_point *at, double *out, void *user) {
 static int switch_heater(as_event *event, void *user) {
   heater *c = user;
   assert_int_equal(c->on, event->index == 0);
-  assert_near("y before", event->at->y[0], c->on ? c->power : 0.0, 1e-12);
+  assert_near("y before", event->state->y[0], c->on ? c->power : 0.0, 1e-12);
   c->on = event->index == 1;
-  c->t[c->switches++] = event->at->t;
+  c->t[c->switches++] = event->state->t;
   return AS_EVENT_CHANGE;
 }
 
@@ -305,7 +305,7 @@ static void test_hysteresis(void **state) {
 
 // ---- one event whose function changes with the mode ------------------------------------------------------
 
-static int one_threshold(const as_point *at, double *out, void *user) {
+static int one_threshold(const as_state *at, double *out, void *user) {
   const heater *c = user;
   *out = c->on ? c->high - at->x[0] : at->x[0] - c->low;
   return AS_DONE;
@@ -315,7 +315,7 @@ static int switch_over(as_event *event, void *user) {
   heater *c = user;
   assert_int_equal(event->direction, -1);
   c->on = !c->on;
-  c->t[c->switches++] = event->at->t;
+  c->t[c->switches++] = event->state->t;
   return AS_EVENT_CHANGE;
 }
 
@@ -363,7 +363,7 @@ static int free_force(const as_point *at, double *f, void *user) {
   return AS_DONE;
 }
 
-static int until_tick(const as_point *at, double *out, void *user) {
+static int until_tick(const as_state *at, double *out, void *user) {
   const ticking *c = user;
   *out = at->t - c->next;
   return AS_DONE;
@@ -371,7 +371,7 @@ static int until_tick(const as_point *at, double *out, void *user) {
 
 static int tick(as_event *event, void *user) {
   ticking *c = user;
-  assert_near("tick", event->at->t, c->next, 1e-12);
+  assert_near("tick", event->state->t, c->next, 1e-12);
   c->next += c->ticks++ == 0 ? 300.0 : c->period;
   return AS_EVENT_CHANGE;
 }
@@ -422,7 +422,7 @@ static int oscillator_force(const as_point *at, double *f, void *user) {
   return AS_DONE;
 }
 
-static int place(const as_point *at, double *out, void *user) {
+static int place(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0];
   return AS_DONE;
@@ -433,7 +433,7 @@ static int change_oscillator(as_event *event, void *user) {
   if (o->changes > 0) assert_true(o->earliest >= o->changed); // it did not look back
   o->spring *= 3.0;
   o->mass *= 0.8;
-  o->changed = event->at->t;
+  o->changed = event->state->t;
   o->earliest = (double)INFINITY;
   ++o->changes;
   return AS_EVENT_CHANGE;
@@ -493,7 +493,7 @@ typedef struct kick {
   int count;
 } kick;
 
-static int kick_place(const as_point *at, double *out, void *user) {
+static int kick_place(const as_state *at, double *out, void *user) {
   const kick *k = user;
   *out = k->count > 0 ? 1.0 : at->q[k->component] - k->place;
   return AS_DONE;

@@ -354,7 +354,7 @@ static void test_long_steps(void **state) {
 }
 
 /// A clutch opens: wheels that no longer mesh may run past each other, in steps as long as before.
-static int half_a_second(const as_point *at, double *out, void *user) {
+static int half_a_second(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->t - 0.5;
   return AS_DONE;

@@ -431,7 +431,7 @@ static void test_potential(void **state) {
 }
 
 /// A parameter jumps while the spring is stretched: the balance stays closed.
-static int passes(const as_point *at, double *out, void *user) {
+static int passes(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0] - 0.9;
   return AS_DONE;

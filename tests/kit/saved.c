@@ -95,7 +95,7 @@ static int push(const as_point *at, double *u, void *user) {
   return AS_DONE;
 }
 
-static int sideways(const as_point *at, double *out, void *user) {
+static int sideways(const as_state *at, double *out, void *user) {
   (void)user;
   out[0] = at->q[0];
   return AS_DONE;
@@ -125,7 +125,7 @@ saved_subject saved_sampled_pendulum(void) {
   return s;
 }
 
-static int below_left(const as_point *at, double *out, void *user) {
+static int below_left(const as_state *at, double *out, void *user) {
   (void)user;
   out[0] = at->q[0] + 0.3;
   return AS_DONE;
@@ -141,7 +141,7 @@ static int turn_and_stop(as_event *event, void *user) {
   return turn_around(event, user) | AS_EVENT_STOP;
 }
 
-static int later(const as_point *at, double *out, void *user) {
+static int later(const as_state *at, double *out, void *user) {
   (void)user;
   out[0] = at->t - 0.55;
   return AS_DONE;
@@ -171,9 +171,14 @@ static int height(const as_point *at, double *out, void *user) {
   return AS_DONE;
 }
 
+static int height_of(const as_state *at, double *out, void *user) {
+  const as_point point = as_state_point(at);
+  return height(&point, out, user);
+}
+
 static int bounce(as_event *event, void *user) {
   (void)user;
-  const bool rests = fabs(event->at->v[1]) < 0.6;
+  const bool rests = fabs(event->state->v[1]) < 0.6;
   event->restitution[0] = rests ? 0.0 : 0.5;
   event->active[0] = rests;
   return AS_EVENT_CHANGE;
@@ -199,13 +204,13 @@ static saved_subject ball(const char *name, const as_event_def *event) {
 }
 
 saved_subject saved_ball(void) {
-  static const as_event_def event = {.value = height, .direction = -1, .act = bounce};
+  static const as_event_def event = {.value = height_of, .direction = -1, .act = bounce};
   return ball("ball", &event);
 }
 
 saved_subject saved_zeno(void) {
   static const as_event_def event = {
-      .name = "floor", .value = height, .direction = -1, .act = bounce_forever};
+      .name = "floor", .value = height_of, .direction = -1, .act = bounce_forever};
   saved_subject s = ball("zeno", &event);
   s.actions = 60;
   return s;
@@ -219,7 +224,7 @@ static int no_force(const as_point *at, double *f, void *user) {
   return AS_DONE;
 }
 
-static int somewhere(const as_point *at, double *out, void *user) {
+static int somewhere(const as_state *at, double *out, void *user) {
   (void)user;
   const double phase = at->q[0] / 0.037;
   out[0] = sin(phase);
@@ -237,7 +242,7 @@ saved_subject saved_tiny(void) {
   return s;
 }
 
-static int tick(const as_point *at, double *out, void *user) {
+static int tick(const as_state *at, double *out, void *user) {
   (void)user;
   out[0] = sin(at->t / 2e-11);
   return AS_DONE;

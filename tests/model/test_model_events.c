@@ -44,7 +44,7 @@ static as_model *bar(void) {
 }
 
 /// Upright it meets a stop and comes back as fast as it came.
-static int upright(const as_point *at, double *out, void *user) {
+static int upright(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0];
   return AS_DONE;

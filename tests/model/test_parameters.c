@@ -69,7 +69,7 @@ typedef struct deed {
   int calls;
 } deed;
 
-static int place(const as_point *at, double *out, void *user) {
+static int place(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0];
   return AS_DONE;
@@ -78,9 +78,9 @@ static int place(const as_point *at, double *out, void *user) {
 static int stiffen(as_event *event, void *user) {
   deed *d = user;
   ++d->calls;
-  assert_true(event->u[0] == -3.0 && event->at->u[0] == -3.0);
+  assert_true(event->u[0] == -3.0 && event->state->u[0] == -3.0);
   event->u[1] = d->stiffness;
-  assert_true(event->at->u[1] != d->stiffness);
+  assert_true(event->state->u[1] != d->stiffness);
   return d->answer;
 }
 
@@ -243,7 +243,7 @@ static int count_sample(const as_point *at, double *u, void *user) {
   return AS_DONE;
 }
 
-static int beyond_half(const as_point *at, double *out, void *user) {
+static int beyond_half(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0] - 0.5;
   return AS_DONE;

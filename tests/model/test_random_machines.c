@@ -91,15 +91,14 @@ static as_status leaking(const run *r, const as_state *state, double *power, as_
 static as_status look(run *r, as_error *error) {
   as_state state = *as_integrator_state(r->integrator);
   as_energy energy;
-  as_statistics statistics;
-  double power = 0.0;
+  double drift[2], power = 0.0;
   as_status status = leaking(r, &state, &power, error);
   if (status == AS_OK) status = as_integrator_velocity(r->integrator, r->v, error);
   state.v = r->v;
   const bool first = !r->meter.started;
   if (status == AS_OK) status = as_meter_update(&r->meter, r->model, &state, error);
   if (status == AS_OK) status = as_model_energy(r->model, &state, &energy, error);
-  if (status == AS_OK) status = as_integrator_statistics(r->integrator, &statistics, error);
+  if (status == AS_OK) status = as_integrator_drift(r->integrator, &drift[0], &drift[1], error);
   if (status) return status;
   const as_meter *m = &r->meter;
   const double all = energy.kinetic + energy.potential + m->dissipated - m->forces - m->motions;
@@ -112,8 +111,8 @@ static as_status look(run *r, as_error *error) {
   s->balance = fmax(s->balance, fabs(all - r->start));
   s->scale = fmax(s->scale, energy.kinetic + fabs(energy.potential - r->potential) +
                                 fabs(m->dissipated) + fabs(m->forces) + fabs(m->motions));
-  s->position_drift = fmax(s->position_drift, statistics.position_drift);
-  s->velocity_drift = fmax(s->velocity_drift, statistics.velocity_drift);
+  s->position_drift = fmax(s->position_drift, drift[0]);
+  s->velocity_drift = fmax(s->velocity_drift, drift[1]);
   s->t = state.t;
   return AS_OK;
 }

@@ -547,7 +547,7 @@ static int fall(const as_point *at, double *out, void *user) {
   out[0] = -at->u[0];
   return AS_DONE;
 }
-static int above(const as_point *at, double *out, void *user) {
+static int above(const as_state *at, double *out, void *user) {
   *out = at->q[0] - *(const double *)user;
   return AS_DONE;
 }
@@ -560,7 +560,7 @@ static int look(as_event *event, void *user) {
   *(int *)user = event->index;
   return AS_EVENT_CONTINUE;
 }
-static int early(const as_point *at, double *out, void *user) {
+static int early(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->t - 0.25;
   return AS_DONE;

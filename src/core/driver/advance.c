@@ -176,6 +176,14 @@ static as_status before_step(as_integrator *s, as_error *error) {
                   "The integration was interrupted at t = %.9g s.", s->stepper.t);
 }
 
+/// Tells the caller of a step that was taken.
+static as_status tell_step(as_integrator *s, as_error *error) {
+  const as_status shown = s->def.step_taken ? asi_show_reactions(s) : AS_OK;
+  if (shown) return shown;
+  if (s->def.step_taken) s->def.step_taken(&s->state, s->def.step_user);
+  return asi_error_clear(error);
+}
+
 /// A step that flushes denormals.
 static as_status take_step(as_integrator *s, double h, double t1, as_error *error) {
   as_status status = before_step(s, error);
@@ -183,7 +191,7 @@ static as_status take_step(as_integrator *s, double h, double t1, as_error *erro
   const asi_float_mode mode = asi_flush_denormals();
   status = take_safe_step(s, h, t1, error);
   asi_restore_denormals(mode);
-  return status ? status : asi_error_clear(error);
+  return status ? status : tell_step(s, error);
 }
 
 static double mesh_point(const as_integrator *s) {
@@ -329,7 +337,7 @@ static as_status take_automatic_step(as_integrator *s, double stop, double hint,
     explain_failure(s, s->stepper.t1, status, error);
   }
   asi_restore_denormals(mode);
-  return status ? status : asi_error_clear(error);
+  return status ? status : tell_step(s, error);
 }
 
 // ---- what a caller may ask ------------------------------------------------------------------------

@@ -40,19 +40,7 @@ double asi_events_next(const as_integrator *s, double t) {
   return next;
 }
 
-as_point asi_point_of(const as_state *state) {
-  return (as_point){.t = state->t,
-                    .q = state->q,
-                    .v = state->v,
-                    .vdot = state->vdot,
-                    .lambda = state->lambda,
-                    .psi = state->psi,
-                    .x = state->x,
-                    .y = state->y,
-                    .u = state->u};
-}
-
-as_status asi_event_evaluate(as_integrator *s, const struct asi_event *e, const as_point *at,
+as_status asi_event_evaluate(as_integrator *s, const struct asi_event *e, const as_state *at,
                              double *value) {
   *value = (double)NAN;
   const int code = e->def.value(at, value, e->def.user);
@@ -71,8 +59,7 @@ static as_status evaluate_at(as_integrator *s, const struct asi_event *e, double
   asi_interpolation_show(s, t);
   as_status status = asi_interpolation_complete(s, false, !e->def.reads_motion_only);
   if (status == AS_OK) status = asi_show_reactions(s);
-  const as_point at = asi_point_of(&s->state);
-  return status ? status : asi_event_evaluate(s, e, &at, value);
+  return status ? status : asi_event_evaluate(s, e, &s->state, value);
 }
 
 static int sign_of(double x) { return (x > 0.0) - (x < 0.0); }
@@ -101,7 +88,7 @@ static as_status evaluate_ahead(as_integrator *s, const struct asi_event *e, dou
   asi_publish(s, s->stepper.t, now);
   const as_status status = asi_show_reactions(s);
   if (status) return status;
-  as_point at = asi_point_of(&s->state);
+  as_state at = s->state;
   at.t = s->stepper.t + d;
   at.q = moved->q;
   at.v = moved->v;

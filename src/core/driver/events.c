@@ -145,7 +145,7 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
   as_status shown = asi_interpolation_complete(s, false, true);
   if (shown == AS_OK) shown = asi_show_reactions(s);
   if (shown) return shown;
-  const as_point at = asi_point_of(&s->state);
+  const as_state at = s->state;
   copy_values(p, &s->stepper.next, &s->state);
   copy(u_after(s), s->kin.eval.u, p->def.n_u);
   for (int i = 0; i < s->kin.redundancy.rows; ++i) {
@@ -164,7 +164,7 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
     if (!(e->root <= t + tolerance)) continue;
     as_event event = {.index = i,
                       .direction = -e->sign,
-                      .at = &at,
+                      .state = &at,
                       .q = s->stepper.next.q,
                       .v = s->stepper.next.v,
                       .x = s->stepper.next.x,
@@ -172,7 +172,10 @@ static as_status call_actions(as_integrator *s, double t, double tolerance, int 
                       .active = s->holds,
                       .restitution = s->restitution};
     const int answer = e->def.act ? e->def.act(&event, e->def.user) : AS_EVENT_STOP;
-    if (answer < AS_FATAL) return asi_eval_code(&s->kin.eval, answer, "event", &at);
+    if (answer < AS_FATAL) {
+      const as_point point = as_state_point(&at);
+      return asi_eval_code(&s->kin.eval, answer, "event", &point);
+    }
     if (answer < 0 || answer > (AS_EVENT_CHANGE | AS_EVENT_STOP))
       return asi_fail(s->kin.eval.error, AS_ERR_CALLBACK, t, e->name,
                       "The action of event %s failed at t = %.9g s (it returned %d).", e->name, t,
@@ -218,7 +221,7 @@ static as_status check_change(as_integrator *s, double t) {
 
 /// Whether actions have changed the function of an event that has happened, or the state that it sees.
 static as_status find_jump(as_integrator *s, const struct asi_event *e, bool *jumped) {
-  as_point at = asi_point_of(&s->state);
+  as_state at = s->state;
   double value = 0.0;
   at.q = s->stepper.next.q;
   at.v = s->stepper.next.v;

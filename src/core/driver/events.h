@@ -34,10 +34,8 @@ struct asi_event {
 
 /// Whether it happens at given times.
 bool asi_event_is_timed(const struct asi_event *e);
-/// What functions are asked for.
-as_point asi_point_of(const as_state *state);
 /// The function at a point; it has to be finite.
-as_status asi_event_evaluate(as_integrator *s, const struct asi_event *e, const as_point *at,
+as_status asi_event_evaluate(as_integrator *s, const struct asi_event *e, const as_state *at,
                              double *value);
 /// On which side of zero a value is; a condition does not hold at zero.
 int asi_event_side(const struct asi_event *e, double x);

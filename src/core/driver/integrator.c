@@ -231,21 +231,30 @@ as_status as_integrator_velocity(as_integrator *s, double *v, as_error *error) {
   return status;
 }
 
-as_status as_integrator_statistics(as_integrator *s, as_statistics *out, as_error *error) {
+as_status as_integrator_statistics(const as_integrator *s, as_statistics *out, as_error *error) {
   if (s == NULL || out == NULL)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
                     "as_integrator_statistics needs an integrator and a place for the numbers.");
-  s->kin.eval.error = error;
   *out = s->kin.statistics;
   out->next_step = s->control.h;
   if (!isnan(out->next_step))
     out->next_step =
         fmin(fmax(out->next_step, s->def.tolerance.min_step), s->def.tolerance.max_step);
-  if (!s->started) return AS_OK;
+  return asi_error_clear(error);
+}
+
+as_status as_integrator_drift(as_integrator *s, double *position, double *velocity,
+                              as_error *error) {
+  const as_status started = asi_check_started(s, error);
+  if (started) return started;
+  if (position == NULL || velocity == NULL)
+    return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, NULL,
+                    "as_integrator_drift needs places for two numbers.");
   asi_output steps;
+  s->kin.eval.error = error;
   asi_output_begin(s, true, &steps);
-  const as_status status = asi_drift(&s->kin, s->state.t, s->state.q, s->state.v,
-                                     &out->position_drift, &out->velocity_drift);
+  const as_status status =
+      asi_drift(&s->kin, s->state.t, s->state.q, s->state.v, position, velocity);
   asi_output_end(s, &steps);
-  return status;
+  return status ? status : asi_error_clear(error);
 }
