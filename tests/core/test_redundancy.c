@@ -483,7 +483,8 @@ static void test_give(void **state) {
     assert_int_equal(open_at(&r, &p, with_positions[i / 2], 0.1, 0.0, &zero, &zero), AS_OK);
     const as_status status = as_integrator_step(r.integrator, 0.1, &r.error);
     assert_int_equal(status, i & 1 ? AS_ERR_SINGULAR : AS_OK);
-    assert_true(as_integrator_state(r.integrator)->t == (status ? 0.0 : 0.1));
+    const double t = as_integrator_state(r.integrator)->t;
+    assert_true(status ? t < 0.05 : t == 0.1); // the parts before it are there
     as_integrator_destroy(r.integrator);
     as_problem_destroy(r.made);
   }
