@@ -16,6 +16,7 @@
 
 #include "alphastep/alphastep.h"
 #include "counting.h"
+#include "flexible_part.h"
 #include "plugins.h"
 #include "share.h"
 
@@ -226,6 +227,39 @@ static as_status add_superelement(as_builder *b, as_error *error) {
   return status;
 }
 
+static part bar; ///< made once, while memory does not run out
+
+/// A bar that hangs on a ball joint, with a load that swings and a spring to the first body.
+static as_status add_flexible(as_builder *b, as_error *error) {
+  const as_curve swing = {.formula = "sin(3*t)"};
+  const as_flexible_load load = {.node = 3, .force = {0, 1, 0}, .factor = &swing};
+  const long shown[] = {1, 7};
+  as_flexible_def def = as_default_flexible_def();
+  def.name = "bar";
+  def.data = bar.data;
+  def.load = &load;
+  def.point = shown;
+  def.n_loads = 1;
+  def.n_points = 2;
+  def.position[1] = 3.0;
+  as_flexible_id id;
+  as_status status = as_builder_add_flexible(b, &def, &id, error);
+  if (status) return status;
+  as_joint_def joint = as_default_joint_def();
+  joint.kind = AS_JOINT_SPHERICAL;
+  joint.body[0] = AS_GROUND;
+  joint.body[1] = as_builder_flexible_node(b, id, 1);
+  joint.point[0] = 0.5;
+  joint.point[1] = 3.0;
+  as_spring_def spring = as_default_spring_def();
+  spring.body[0] = as_builder_flexible_node(b, id, 0);
+  spring.body[1] = (as_body_id){0};
+  spring.point[0][1] = 3.0;
+  spring.stiffness = 2.0;
+  status = as_builder_add_joint(b, &joint, NULL, error);
+  return status ? status : as_builder_add_spring(b, &spring, NULL, error);
+}
+
 static as_status make(as_model **out, as_error *error) {
   as_builder *b = NULL;
   *out = NULL;
@@ -237,6 +271,7 @@ static as_status make(as_model **out, as_error *error) {
   if (status == AS_OK) status = add_formulas(b, error);
   if (status == AS_OK) status = add_plugins(b, error);
   if (status == AS_OK) status = add_superelement(b, error);
+  if (status == AS_OK) status = add_flexible(b, error);
   as_coordinate_def wanted = as_default_coordinate_def();
   wanted.joint = (as_joint_id){0};
   wanted.rate = 0.5;
@@ -348,7 +383,7 @@ static void test_no_allocation(void **state) {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-enum { THREADS = 4, NUMBERS = 26 };
+enum { THREADS = 4, NUMBERS = 40 };
 
 typedef struct job {
   const as_model *model;
@@ -392,9 +427,27 @@ static void test_threads(void **state) {
   as_model_destroy(m);
 }
 
+static int make_bar(void **state) {
+  (void)state;
+  const part_def def = {.length = 0.5,
+                        .elements = 2,
+                        .modes = 1,
+                        .stiffness = {200, 100, 100, 1, 1, 1},
+                        .mass = 1,
+                        .inertia = {0.01, 0.01}};
+  bar = part_make(&def);
+  return 0;
+}
+
+static int free_bar(void **state) {
+  (void)state;
+  part_free(&bar);
+  return 0;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_short_of_memory), cmocka_unit_test(test_out_of_memory),
       cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_threads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, make_bar, free_bar);
 }
