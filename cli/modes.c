@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alphastep/flexible_body.h"
 #include "alphastep/quantities.h"
 #include "folder.h"
 #include "json.h"
@@ -17,6 +18,22 @@ enum { DENSE_LIMIT = 700, DEFAULT_COUNT = 20 };
 
 // ---- participation
 
+/// The body of component j of v: elastic coordinates belong to the frame of their flexible body.
+static int body_of(const as_model *model, int j) {
+  int body = -1;
+  for (int i = 0; i < as_model_flexibles(model); i++) {
+    const as_flexible_id id = {i};
+    const int v = as_model_flexible_v(model, id);
+    if (j >= v && j < v + as_model_flexible_data(model, id)->coordinate_count)
+      return as_model_flexible_node(model, id, 0).index;
+  }
+  for (int b = 0; b < as_model_bodies(model); b++) {
+    const int v = as_model_body_v(model, (as_body_id){b});
+    if (v >= 0 && v <= j && (body < 0 || v > as_model_body_v(model, (as_body_id){body}))) body = b;
+  }
+  return body;
+}
+
 /// The share of each body in the kinetic energy of a mode's shape.
 static bool find_shares(const as_model *model, const as_mode *mode, const as_matrix *mass,
                         double *share) {
@@ -24,12 +41,7 @@ static bool find_shares(const as_model *model, const as_mode *mode, const as_mat
   double sum = 0.0;
   memset(share, 0, (size_t)bodies * sizeof *share);
   for (int j = 0; j < n; j++) {
-    int body = -1;
-    for (int b = 0; b < bodies; b++) {
-      const int v = as_model_body_v(model, (as_body_id){b});
-      if (v >= 0 && v <= j && (body < 0 || v > as_model_body_v(model, (as_body_id){body})))
-        body = b;
-    }
+    const int body = body_of(model, j);
     for (int k = mass->col_start[j]; k < mass->col_start[j + 1]; k++) {
       const int i = mass->row[k];
       const double e = mass->value[k] *
