@@ -97,6 +97,13 @@ def test_modes(rod):
     expect(2, "`linearize` writes", "modes", rod, "--format", "npz")
 
 
+def test_flexible_bodies(_):
+    """Elastic coordinates belong to their own body: both panels swing alike, also the first of the file."""
+    s = read_json(expect(0, None, "modes", os.path.join(SOURCE, "examples/machines/flexible-satellite/model.yaml"), "--json"))
+    twists = [mode["bodies"] for mode in s["modes"] if close(mode["imaginary"], 17.62, 1e-3)]
+    check(len(twists) == 1 and "east.root 50 %" in twists[0] and "west.root 50 %" in twists[0], twists)
+
+
 def test_modes_page(rod):
     expect(0, None, "modes", rod, "--equilibrium", "--sweep", "parameters.k=0:20:10", "-o", "page")
     with open("page/modes.html", encoding="utf-8") as file:
