@@ -598,13 +598,85 @@ static void test_refused(void **state) {
   part_free(&p);
 }
 
+/// A linear spring to the world on the sum of the displacements of all its bodies.
+static int pull_all(const as_element_input *in, const as_element_output *out, const void *data) {
+  const int n = *(const int *)data;
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < n; ++k)
+      for (int r = 0; r < 3; ++r) {
+        if (out->force) out->force[6 * i + r] -= in->body[k]->x[r];
+        if (out->f_q) out->f_q[(6 * i + r) * 6 * n + 6 * k + r] -= 1.0;
+      }
+  return AS_DONE;
+}
+
+/// An element on many nodes: frames that are among its bodies, or of nodes before, do not count again.
+static void test_many_bodies(void **state) {
+  (void)state;
+  static const as_element_type type = {.kind = "net", .evaluate = pull_all};
+  part p = soft_rod(1, false, 0.0);
+  for (int c = 0; c < 2; ++c) {
+    as_builder *b = machine_builder(0.0, 0.0, 0.0);
+    as_element_def def = as_default_element_def();
+    as_error error = {0};
+    const int n = 8;
+    def.type = &type;
+    def.data = &n;
+    def.data_size = sizeof n;
+    def.n_bodies = n;
+    for (int i = 0; i < 3; ++i) {
+      const as_flexible_id id =
+          part_add(b, (const char *[]){"a", "b", "c"}[i], &p, none, none, none);
+      def.body[2 * i] = as_builder_flexible_node(b, id, 1);
+      // Two nodes of each body and no frame, or of the last its frame and a body more.
+      def.body[2 * i + 1] = as_builder_flexible_node(b, id, 2);
+      if (i == 2 && c == 0) def.body[5] = as_builder_flexible_node(b, id, 0);
+    }
+    const as_body_def box = machine_round_body("box", 1.0, 0.1, false),
+                      ball = machine_round_body("ball", 1.0, 0.1, false);
+    def.body[6] = machine_body(b, &box);
+    def.body[7] = machine_body(b, &ball);
+    if (as_builder_add_element(b, &def, NULL, &error)) fail_msg("%s", error.message);
+    as_model *m;
+    expect_refused(as_builder_build(b, &m, &error), &error, "count with their frames");
+    as_builder_destroy(b);
+  }
+  // Six bodies, of which two nodes and a frame belong together: 6 and one frame more.
+  as_builder *b = machine_builder(0.0, 0.0, 0.0);
+  as_element_def def = as_default_element_def();
+  as_error error = {0};
+  const int n = 6;
+  def.type = &type;
+  def.data = &n;
+  def.data_size = sizeof n;
+  def.n_bodies = n;
+  const as_flexible_id one = part_add(b, "one", &p, none, none, none),
+                       other = part_add(b, "other", &p, none, none, none);
+  def.body[0] = as_builder_flexible_node(b, one, 2);
+  def.body[1] = as_builder_flexible_node(b, one, 0);
+  def.body[2] = as_builder_flexible_node(b, one, 1);
+  def.body[3] = as_builder_flexible_node(b, other, 1);
+  def.body[4] = as_builder_flexible_node(b, other, 2);
+  const as_body_def box = machine_round_body("box", 1.0, 0.1, true);
+  def.body[5] = machine_body(b, &box);
+  if (as_builder_add_element(b, &def, NULL, &error)) fail_msg("%s", error.message);
+  as_model *m = machine_build(b);
+  as_check_def check = as_default_check_def();
+  check.near.q = as_model_initial(m)->q;
+  check.tolerance = 1e-5;
+  if (as_problem_check(as_model_problem(m), &check, NULL, &error)) fail_msg("%s", error.message);
+  as_model_destroy(m);
+  part_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_point_masses), cmocka_unit_test(test_tangents),
       cmocka_unit_test(test_momentum),     cmocka_unit_test(test_galilei),
       cmocka_unit_test(test_blade),        cmocka_unit_test(test_equilibrium),
       cmocka_unit_test(test_orders),       cmocka_unit_test(test_steady_extension),
-      cmocka_unit_test(test_spin_up),      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_spin_up),      cmocka_unit_test(test_many_bodies),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
