@@ -238,11 +238,17 @@ static as_status write_last_row(as_run *run, double t, as_row_fn *row, void *use
   return status;
 }
 
+// A step below this share of the run has shrunk to nothing.
+#define NO_STEP 1e-9
+
 /// The rows up to a failure, and one of the state that it could not go on from: the end of the last good step, or inside
 /// it where an event has failed.
 static void write_failure(as_run *run, double failed_at, as_row_fn *row, void *user) {
   const double end = run->integrator->stepper.t;
-  const double t = failed_at > run->t && failed_at < end ? failed_at : end;
+  double t = failed_at > run->t && failed_at < end ? failed_at : end;
+  // Steps that have shrunk to nothing have nothing but round-off in their accelerations and reactions. Inside them both are solved for.
+  const double h = end - run->integrator->stepper.last.t0, middle = end - 0.5 * h;
+  if (t == end && h < NO_STEP * run->def.t_end && middle < end && middle > end - h) t = middle;
   if (write_rows(run, t, row, user, NULL) == AS_OK) (void)write_last_row(run, t, row, user, NULL);
 }
 
