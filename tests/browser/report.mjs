@@ -138,6 +138,7 @@ const beamTests = {
     const shown = await page.evaluate(() => window.alphastep.colours);
     assert.equal(`${shown.quantity} ${shown.unit}`, "stress Pa");
     near(shown.range[1], most, 1e-6 * most, "end of the scale");
+    assert.equal(shown.range[0], 0); // of the free end, but for round-off
     assert.equal(await page.locator("#legend-high").textContent(), `${Number(most.toPrecision(3)).toExponential().replace("+", "")} Pa`);
     await page.locator("#scrub").press("Home");
     for (let i = 0; i < 12; i++) await page.locator("#scrub").press("PageUp"); // 2.4 s

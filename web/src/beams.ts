@@ -294,6 +294,8 @@ export class Beams {
       for (const list of this.channels(line, parts)) for (const value of list ? [list[0].min, list[0].max] : []) take(size ? Math.abs(value) : value);
     }
     if (low > high) [low, high] = [0, 0];
+    const nothing = 1e-9 * Math.max(-low, high); // what is left of zero
+    [low, high] = [low, high].map((x) => (Math.abs(x) < nothing ? 0 : x));
     const signed = low < 0 && high > 0;
     if (signed) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
     this.limits = [low, high];
