@@ -1,18 +1,18 @@
 /// A geometrically exact beam of two nodes: the helicoidal element on SE(3).
 ///
-/// End frames H = (x + R p, R A) on two bodies lie against each other by d = (u, w) = log(H_A^-1 H_B):
+/// [BE.1], [BE.2] End frames H = (x + R p, R A) on two bodies lie against each other by d = (u, w) = log(H_A^-1 H_B):
 ///
 ///     w = log(R_A^T R_B),   u = S(w)^T R_A^T (x_B - x_A)
 ///     d' = Z (nu_A; nu_B),  Z = [ -S(-d)  S(d) ],   S(d) = [ S(w) X; 0 S(w) ]
 ///     S(w) = I + w~/2 + g w~^2,   X = u~/2 + g (u~ w~ + w~ u~) + 2 g1 (w.u) w~^2
 ///
 /// with motions nu and moves seen from the frames, s = |w|^2, g = (1 - (|w|/2) cot(|w|/2))/s, g1 = dg/ds, g2 = dg1/ds. With
-/// the rest shape d0 and its arc length L, strains e = (d - d0)/L and stress N = K e + C e',
+/// the rest shape d0 and its arc length L, [BE.3] strains e = (d - d0)/L and stress N = K e + C e', [BE.5]
 ///
 ///     V = L e^T K e/2,   f = -Z^T N,   L e'^T C e' is dissipated
 ///     D f = -Z^T (K/L) D d + [ -W(-d; N); -W(d; N) ] D d - Z^T (C/L) D_q d'
 ///
-/// where W(d; N) = D_d (S(d)^T N) and Y(d; nu) = D_d (S(d) nu) are made of parts that are odd in d,
+/// where [BE.4] W(d; N) = D_d (S(d)^T N) and Y(d; nu) = D_d (S(d) nu) are made of parts that are odd and even in d,
 ///
 ///     O(y) = -g ((w x y)~ + w~ y~) + 2 g1 (w x (w x y)) w^T
 ///     E(y) = -g ((u x y)~ + u~ y~) + 2 g1 ((w x (u x y) + u x (w x y)) w^T + (w x (w x y)) u^T)
@@ -24,7 +24,7 @@
 /// D_q nu is (A^T (R^T v)~ dtheta; 0). e' does not depend on a common velocity: that of A is subtracted first, so no
 /// digit is lost in a fast machine.
 ///
-/// K* makes linear statics exact at the nodes: with Q(s) N the wrench that equilibrium asks for in the section at s,
+/// [BE.6] K* makes linear statics exact at the nodes: with Q(s) N the wrench that equilibrium asks for in the section at s,
 ///
 ///     K*^-1 = int_0^1 Q^T K_section^-1 Q ds,   Q(s) = Ad(exp(-(1 - s) d0))^T S(d0)^T
 #include "elements/beam.h"
@@ -485,7 +485,7 @@ bool asi_beam_init(asi_beam *beam, const as_body_motion *a, const as_body_motion
 
 // ---- results ----------------------------------------------------------------------------------------
 
-/// N_A = S(-d)^T N and N_B = S(d)^T N
+/// [BE.11] without what acts in between: N_A = S(-d)^T N and N_B = S(d)^T N
 int asi_beam_ends(const asi_beam *b, const as_element_input *in, double end[2][ASI_BEAM],
                   double strain[ASI_BEAM]) {
   bend at;

@@ -1,6 +1,6 @@
 /// Forces along a beam element, per length of the unloaded beam.
 ///
-/// The virtual work of q(s, t) on the line x(s) = sum H_k(s) y_k (beam_mass.c) is that of G_k = L int H_k q ds on the directors
+/// [BE.10] The virtual work of q(s, t) on the line x(s) = sum H_k(s) y_k (beam_mass.c) is that of G_k = L int H_k q ds on the directors
 /// y_k = sigma_k x_b + R_b c_k, by three points of Gauss:
 ///
 ///     q along world axes:        force sum sigma_k G_k              torque sum c_k x R_b^T G_k    (body axes)

@@ -1,14 +1,14 @@
 /// The inertia of a beam element: mass along a cubic line between its nodes.
 ///
-/// The line x(s) = sum H_k(s) y_k has four directors, two on each body b: y_k = sigma_k x_b + R_b c_k with sigma = (1, 0, 1, 0) and
+/// [BE.7] The line x(s) = sum H_k(s) y_k has four directors, two on each body b: y_k = sigma_k x_b + R_b c_k with sigma = (1, 0, 1, 0) and
 /// c = (p_A, L a_A, p_B, L a_B), p the centre of mass of the end section and a its tangent, in the body. With
 /// T_kl = L int rhoA H_k H_l ds the kinetic energy is sum T_kl y_k' . y_l' / 2. It comes from a field of positions, so it is the
 /// same for all observers that move uniformly. On the left side of the equations of motion stand the force sum sigma_k F_k and the
-/// torque sum c_k x R_b^T F_k of each body b, with
+/// torque sum c_k x R_b^T F_k of each body b, with [BE.8]
 ///
 ///     F_k = sum_l T_kl y_l''     y_l'' = sigma_l v_e' + R_e g_l     g_l = omega' x c_l + omega x (omega x c_l)     e of director l
 ///
-/// So each director l adds, to the columns of its body e and the rows of each body b, with h_lb = sum_k T_lk c_k over those of b,
+/// [BE.9] So each director l adds, to the columns of its body e and the rows of each body b, with h_lb = sum_k T_lk c_k over those of b,
 ///
 ///     M, by v':          sigma_l T_lb I,   sigma_l h_lb~ R_b^T              T_lb that of b's place
 ///     M, by omega':      -T_lb R_e c_l~,   -h_lb~ R_b^T R_e c_l~

@@ -1,6 +1,6 @@
 /// What beams do: forces, strains and stresses of sections, deflections.
 ///
-/// An element exerts (f_A, f_B) on its ends, of which the elastic part is f_A = N_A and f_B = -N_B. Loads, weight and inertia
+/// [BE.11] An element exerts (f_A, f_B) on its ends, of which the elastic part is f_A = N_A and f_B = -N_B. Loads, weight and inertia
 /// between the nodes act there too, by what the element and the lumped mass of its bodies give them, q_A and q_B. So the sections at its
 /// ends carry N_A + q_A and N_B - q_B, which are of second order.
 #include <math.h>
