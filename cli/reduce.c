@@ -553,11 +553,19 @@ static void print_help(void) {
         stdout);
 }
 
-/// Refuses what would be written over.
+/// Refuses what would be written over, and a folder that cannot be written to, before the work begins.
 static cli_exit check_output(const request *r, const char *path) {
-  if (r->force || access(path, F_OK) != 0) return CLI_DONE;
-  cli_complain("`%s` is there; `--force` replaces it.", path);
-  return CLI_USAGE;
+  if (!r->force && access(path, F_OK) == 0) {
+    cli_complain("`%s` is there; `--force` replaces it.", path);
+    return CLI_USAGE;
+  }
+  const char *slash = strrchr(path, '/');
+  char *folder = strdup(slash == NULL ? "." : slash == path ? "/" : path);
+  if (folder == NULL) return cli_complain_memory();
+  if (slash != NULL && slash != path) folder[slash - path] = '\0';
+  const bool good = access(folder, W_OK) == 0;
+  free(folder);
+  return good ? CLI_DONE : cli_complain_path(path);
 }
 
 cli_exit reduce_command(int argc, char **argv) {

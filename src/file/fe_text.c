@@ -2,6 +2,7 @@
 #include "file/fe_text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -76,14 +77,14 @@ bool asi_fe_is(asi_fe_word w, const char *word) {
 
 bool asi_fe_whole(asi_fe_word w, long *out) {
   size_t i = w.n > 0 && (w.at[0] == '-' || w.at[0] == '+');
-  long value = 0;
+  long long value = 0;
   if (i == w.n || w.n - i > 18) return false;
   for (; i < w.n; ++i) {
     if (w.at[i] < '0' || w.at[i] > '9') return false;
     value = 10 * value + (w.at[i] - '0');
   }
-  *out = w.at[0] == '-' ? -value : value;
-  return true;
+  *out = (long)(w.at[0] == '-' ? -value : value);
+  return value <= LONG_MAX;
 }
 
 enum { LONGEST = 60 };

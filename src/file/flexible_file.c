@@ -341,9 +341,13 @@ static as_status read_set(source *s, const array *a, hid_t type, size_t bytes, c
   const hid_t set = n > 0 ? open_set(s, a->name) : -1;
   if (set < 0) return AS_OK;
   bool fits = rank_of(set, size) == a->rank;
-  for (int i = 0; i < a->rank; ++i) fits = fits && size[i] == a->size[i];
+  double count = 1.0; // as n, which may be too large for its type
+  for (int i = 0; i < a->rank; ++i) {
+    fits = fits && size[i] == a->size[i];
+    count *= (double)a->size[i];
+  }
   const hid_t stored = H5Dget_type(set);
-  fits = fits && (double)n * (double)H5Tget_size(stored) <= s->most &&
+  fits = fits && count * (double)H5Tget_size(stored) <= s->most && count < (double)SIZE_MAX &&
          H5Tget_class(stored) == H5Tget_class(type);
   H5Tclose(stored);
   as_status status = fits ? AS_OK : fail(s, a->name, "has not the size and type that it should");

@@ -123,7 +123,7 @@ static bool take_row(const double *number, int n, void *user) {
     asi_fe_refuse(c->t, "A row has %d numbers, but rows before have %d.", n, c->columns);
     return false;
   }
-  if (!is_whole(number[0], 1.0, 1e15)) {
+  if (!is_whole(number[0], 1.0, fmin((double)LONG_MAX, 1e15))) {
     asi_fe_refuse(c->t, "The number of a node is %.9g; it must be whole, 1 or more.", number[0]);
     return false;
   }

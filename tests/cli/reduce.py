@@ -84,6 +84,7 @@ def try_sentences(folder, body):
     reduce(status=2, says="Which matrices?")
     reduce(job, status=2, says="needs an interface")
     reduce(job, *RIGID, "-o", body, status=2, says="`--force` replaces it")
+    reduce(job, *RIGID, "-o", folder / "none/rod.h5", status=4, says="could not be written: No such file or directory")
     reduce(job, *RIGID, "--modes", "x", status=2, says="is not like `10`")
     reduce(job, *RIGID, "--modes", 3, "--frequency", 5, status=2, says="not by both")
     reduce(job, *RIGID, "--units", "inch", status=2, says="is not like `m`")
