@@ -1,6 +1,7 @@
 /// Blocks in files: signals, states, samples and linear systems. Templates, which are made of these, stand in templates.c.
 #include "file/blocks.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,7 @@ static const asi_key held_keys[] = {
     {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value until then"},
     {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
 };
+static const char *const samplings[] = {"held", "continuous", NULL};
 static const asi_key sampled_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
     {"formula", ASI_KEY_FORMULA, AT(def.formula), .required = true,
@@ -64,6 +66,9 @@ static const asi_key sampled_keys[] = {
      .text = "samples of other blocks at the same time still read what it was before"},
     {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0",
      .text = "its value until the first sample takes effect"},
+    {"sampling", ASI_KEY_CHOICE, AT(sampling), .choices = samplings, .otherwise = "held",
+     .text = "continuous: at every time, as a signal, to see what sampling does; such a block has "
+             "no delay and does not read what it was before"},
     {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
 };
 #undef AT
@@ -74,12 +79,43 @@ static const asi_table sampled_table = {"sampled", NULL, sampled_keys, ASI_COUNT
 
 static void prepare_signal(void *out) { ((signal_thing *)out)->def = as_default_signal_def(); }
 
+/// Complains about the value of a key of the block that is read, or about the block.
+#define COMPLAIN(r, key, ...)                                                                      \
+  asi_complain(r, asi_value_get((r)->thing, key) ? asi_value_get((r)->thing, key) : (r)->at,       \
+               __VA_ARGS__)
+
+/// Whether a formula has the name in it.
+static bool mentions(const char *formula, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *at = strstr(formula, "blocks."); at; at = strstr(at + 1, "blocks."))
+    if (strncmp(at + 7, name, n) == 0 && !isalnum((unsigned char)at[7 + n]) && at[7 + n] != '_')
+      return true;
+  return false;
+}
+
+/// A sampled block that is to be a signal. It has neither a delay nor a memory.
+static void make_continuous(asi_reader *r, signal_thing *thing) {
+  const as_signal_def *def = &thing->def;
+  const as_signal_def left = as_default_signal_def();
+  const char *why = def->delay > 0.0 ? "it has a delay"
+                    : def->after     ? "it is a state"
+                    : def->formula && mentions(def->formula, def->block)
+                        ? "it reads what it was before"
+                        : NULL;
+  if (why) COMPLAIN(r, "sampling", "it cannot be continuous: %s", why);
+  thing->def.kind = AS_SIGNAL_OUTPUT;
+  thing->def.period = left.period;
+  thing->def.offset = left.offset;
+  thing->def.start = left.start;
+}
+
 static as_status add_signal(asi_reader *r, const asi_kind *kind, const char *name, void *read,
                             as_error *error) {
   signal_thing *thing = read;
   thing->def.block = name;
   thing->def.kind = (as_signal_kind)kind->code;
   asi_check_period(r, thing->def.period);
+  if (thing->sampling == 1) make_continuous(r, thing);
   const as_status status = as_builder_add_signal(r->builder, &thing->def, NULL, error);
   return status ? status : asi_add_switches(r, thing, error);
 }
@@ -220,11 +256,6 @@ static as_status read_matrix(asi_reader *r, const char *path, const char *letter
   as_sparse_destroy(m);
   return status;
 }
-
-/// Complains about the value of a key of the block that is read, or about the block.
-#define COMPLAIN(r, key, ...)                                                                      \
-  asi_complain(r, asi_value_get((r)->thing, key) ? asi_value_get((r)->thing, key) : (r)->at,       \
-               __VA_ARGS__)
 
 /// "1 state", "2 states"
 static const char *count(char out[32], int n, const char *one) {

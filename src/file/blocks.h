@@ -9,6 +9,7 @@
 typedef struct asi_signal_thing {
   as_signal_def def;
   asi_texts when, to; ///< of a state or what is held
+  int sampling;       ///< of a sampled block: 1: it is a signal instead
 } asi_signal_thing;
 
 /// Adds the switches of a signal that has been added.

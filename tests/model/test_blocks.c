@@ -263,6 +263,29 @@ static void test_sampled(void **state) {
   }
 }
 
+/// A sampled block that is continuous is the signal of the same formula: 2 x'' = -20 x - 8 x'.
+static void test_continuous_sampling(void **state) {
+  (void)state;
+#define LAW "formula: \"-20*bodies.cart.position.x - 8*bodies.cart.velocity.x\"}\n"
+  plant as_it_is = start(CART "  u: {type: sampled, period: 0.05, " LAW, 1e-3);
+  plant p = start(CART "  u: {type: sampled, period: 0.05, sampling: continuous, " LAW, 1e-3);
+  plant twin = start(CART "  u: {type: signal, " LAW, 1e-3);
+  const double x = advance(&p, 0.99)->q[0], w = sqrt(6.0);
+  assert_true(x == advance(&twin, 0.99)->q[0]);
+  assert_near("x", x, exp(-2.0 * 0.99) * (cos(w * 0.99) + 2.0 / w * sin(w * 0.99)), 1e-5);
+  assert_true(fabs(advance(&as_it_is, 0.99)->q[0] - x) > 1e-3);
+  stop(&as_it_is);
+  stop(&p);
+  stop(&twin);
+#undef LAW
+  expect(CART "  u: {type: sampled, period: 1, delay: 0.1, formula: 1, sampling: continuous}\n", 6,
+         "cannot be continuous: it has a delay");
+  expect(CART "  u: {type: sampled, period: 1, state: true, formula: 1, sampling: continuous}\n", 6,
+         "cannot be continuous: it is a state");
+  expect(CART "  u: {type: sampled, period: 1, formula: blocks.u + 1, sampling: continuous}\n", 6,
+         "cannot be continuous: it reads what it was before");
+}
+
 /// Samples at one time are taken in the order of their formulas, whatever the order in the file; a state is read as it was.
 static void test_order_of_samples(void **state) {
   (void)state;
@@ -504,11 +527,17 @@ static void test_soi2(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tangents),     cmocka_unit_test(test_controlled_spring),
-      cmocka_unit_test(test_sampled),      cmocka_unit_test(test_order_of_samples),
-      cmocka_unit_test(test_linear),       cmocka_unit_test(test_saved),
-      cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_builder_mistakes),
-      cmocka_unit_test(test_no_loops),     cmocka_unit_test(test_soi2),
+      cmocka_unit_test(test_tangents),
+      cmocka_unit_test(test_controlled_spring),
+      cmocka_unit_test(test_sampled),
+      cmocka_unit_test(test_continuous_sampling),
+      cmocka_unit_test(test_order_of_samples),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_saved),
+      cmocka_unit_test(test_mistakes),
+      cmocka_unit_test(test_builder_mistakes),
+      cmocka_unit_test(test_no_loops),
+      cmocka_unit_test(test_soi2),
       cmocka_unit_test(test_own_template),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
