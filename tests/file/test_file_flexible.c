@@ -183,6 +183,33 @@ static void test_channels(void **state) {
   as_machine_destroy(machine);
 }
 
+/// Pose, start and inertia as they are written.
+static void test_keys(void **state) {
+  (void)state;
+  as_machine *machine = load(
+      "alphastep: 1\n"
+      "flexible:\n  blade: {file: blade.h5, position: [1, 2, 3], rotation: {axis: [0, 0, 1], "
+      "angle_deg: 90}, velocity: [0, 0, 4], start: [1e-3, 0, 0, 0, 0, 0, 0, 2e-3], rate: [0, 0, 0, "
+      "0, 0, 0, 0, 5], inertia: lower order}\n");
+  const as_model *m = machine->model;
+  const as_flexible_id id = as_model_find_flexible(m, "blade");
+  const as_initial *start = as_model_initial(m);
+  as_body_motion root, tip;
+  const as_state at = {.q = start->q, .v = start->v};
+  assert_null(as_model_flexible_data(m, id)->J2);
+  assert_near("z1", start->q[as_model_flexible_q(m, id)], 1e-3, 0.0);
+  assert_near("z8", start->q[as_model_flexible_q(m, id) + 7], 2e-3, 0.0);
+  assert_near("rate", start->v[as_model_flexible_v(m, id) + 7], 5.0, 0.0);
+  // The root is at (0.2, 0, 0) of the mesh, the tip 0.5 m behind it; what was along x is along y.
+  as_model_body_motion(m, &at, as_model_find_body(m, "blade.root"), &root);
+  as_model_body_motion(m, &at, as_model_find_body(m, "blade.tip"), &tip);
+  assert_near("root", root.x[0], 1.0, 1e-12);
+  assert_near("root", root.x[1], 2.2, 1e-12);
+  assert_near("root", root.v[2], 4.0, 0.0);
+  assert_near("tip", tip.x[1], 2.701, 1e-12);
+  as_machine_destroy(machine);
+}
+
 static void test_refused(void **state) {
   (void)state;
 #define ONE(keys) "alphastep: 1\n" HUB "flexible:\n  blade: {" keys "}\n"
@@ -227,6 +254,7 @@ static void test_range(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_channels),
+      cmocka_unit_test(test_keys),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_range),
   };
