@@ -285,7 +285,7 @@ bool asi_inertia_energy(const as_model *m, const as_state *state, as_energy *out
 /// The linear momentum of an element whose bodies all move with `turn` about the origin, or along `shift`.
 static void rigid_momentum(const double *M, const as_body_motion *body, int n_bodies,
                            const double *shift, const double *turn, double *linear) {
-  double w[AS_ELEMENT_COLUMNS], p[AS_ELEMENT_COLUMNS];
+  double w[AS_ELEMENT_COLUMNS] = {0}, p[AS_ELEMENT_COLUMNS];
   for (int b = 0; b < n_bodies; ++b) {
     asi_copy(shift, w + 6 * b);
     asi_add_cross(1.0, turn, body[b].x, w + 6 * b);

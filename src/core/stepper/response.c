@@ -54,7 +54,7 @@ static void forget(asi_track *x) { x->count = x->left = 0; }
 void asi_response_forget(asi_response *r) {
   forget(&r->change);
   forget(&r->slope);
-  r->t = r->h = NAN;
+  r->t = r->h = (double)NAN;
   r->most = 0.0;
 }
 
