@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -241,10 +242,9 @@ static cli_exit take_arguments(int argc, char **argv, request *r) {
 static char *job_file(const char *job, const char *ending) {
   size_t n = strlen(job);
   if (n > 4 && strcmp(job + n - 4, ".inp") == 0) n -= 4;
-  char *path = malloc(n + strlen(ending) + 1);
-  if (path == NULL) return NULL;
-  memcpy(path, job, n);
-  memcpy(path + n, ending, strlen(ending) + 1);
+  const size_t size = n + strlen(ending) + 1;
+  char *path = malloc(size);
+  if (path != NULL) snprintf(path, size, "%.*s%s", (int)n, job, ending);
   return path;
 }
 

@@ -103,7 +103,8 @@ bool asi_fe_number(asi_fe_word w, double *out) {
   }
   if (digits == 0) return false;
   if (i < w.n) {
-    const bool letter = memchr("eEdD", w.at[i], 4) != NULL;
+    const char c = w.at[i];
+    const bool letter = c == 'e' || c == 'E' || c == 'd' || c == 'D';
     i += letter;
     text[n++] = 'e';
     if (i < w.n && (w.at[i] == '-' || w.at[i] == '+'))

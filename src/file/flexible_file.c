@@ -97,7 +97,7 @@ static bool put(hid_t file, const array *a, hid_t in_file, hid_t in_memory, cons
   const size_t n = count_of(a);
   if (data == NULL || n == 0) return true;
   for (int i = a->rank - 1; i >= 0; --i) {
-    const hsize_t room = inner < CHUNK ? CHUNK / inner : 1;
+    const hsize_t room = inner > 0 && inner < CHUNK ? CHUNK / inner : 1;
     size[i] = a->size[i];
     chunk[i] = size[i] < room ? size[i] : room;
     inner *= chunk[i];
@@ -266,10 +266,12 @@ typedef struct source {
 static as_status fail(const source *s, const char *name, const char *why) {
   if (asi_hdf5_lacks_memory()) return asi_fail_memory(s->error);
   if (name == NULL)
-    return asi_fail(s->error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %.200s.",
-                    s->path, why);
-  return asi_fail(s->error, AS_ERR_FILE, (double)NAN, name, "%.300s cannot be read: %.60s %.200s.",
-                  s->path, name, why);
+    asi_fail(s->error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %.200s.", s->path,
+             why);
+  else
+    asi_fail(s->error, AS_ERR_FILE, (double)NAN, name, "%.300s cannot be read: %.60s %.200s.",
+             s->path, name, why);
+  return AS_ERR_FILE;
 }
 
 static void *keep(source *s, void *block) {
@@ -409,7 +411,7 @@ static as_status read_names(source *s) {
   as_status status = !fits           ? fail(s, "interfaces/names", "is not what it should be")
                      : text && names ? AS_OK
                                      : asi_fail_memory(s->error);
-  if (status == AS_OK) {
+  if (status == AS_OK && text && names) {
     const hid_t wanted = asi_hdf5_text_type(length + 1, H5Tget_cset(stored));
     if (H5Dread(set, wanted, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0)
       status = fail(s, "interfaces/names", "is damaged");

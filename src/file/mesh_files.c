@@ -26,7 +26,7 @@ as_status asi_fe_grow(void *array, int n, int *room, size_t size, as_error *erro
   if (grown == NULL) return asi_fail_memory(error);
   memcpy(array, &grown, sizeof grown);
   *room = more;
-  return AS_OK;
+  return AS_OK; // cppcheck-suppress memleak ; it is in *array
 }
 
 as_status asi_fe_add_node(as_mesh_files *f, const asi_fe_text *t, long id, const double x[3],
@@ -210,7 +210,7 @@ static as_status grow_matrix(asi_fe_matrix *m, void *array, size_t size, as_erro
   if (grown == NULL) return asi_fail_memory(error);
   memcpy(array, &grown, sizeof grown);
   m->room = more;
-  return AS_OK;
+  return AS_OK; // cppcheck-suppress memleak ; it is in *array
 }
 
 as_status asi_fe_add_labelled(asi_fe_matrix *m, const asi_fe_text *t, asi_fe_entry entry) {

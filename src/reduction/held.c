@@ -168,10 +168,11 @@ static as_status make_small(asi_held *h, int *negative, as_error *error) {
     }
     norm = fmax(norm, sum);
   }
-  double *work = asi_calloc(size + 5 * (size_t)b, sizeof *work), *lambda = work + size;
+  double *work = asi_calloc(size, sizeof *work);
+  double *lambda = asi_calloc(5 * (size_t)b, sizeof *lambda);
   int *integers = asi_calloc((size_t)b, sizeof *integers);
   as_status status = AS_ERR_MEMORY;
-  if (work && integers) {
+  if (work && lambda && integers) {
     memcpy(work, h->small, size * sizeof(double));
     if (asi_dense_eigen(b, work, lambda)) status = AS_OK;
     *negative = 0;
@@ -182,6 +183,7 @@ static as_status make_small(asi_held *h, int *negative, as_error *error) {
        !(asi_lu_rcond(b, h->small, h->pivot, norm, lambda, integers) > SMALLEST_RCOND)))
     status = AS_ERR_SINGULAR;
   free(work);
+  free(lambda);
   free(integers);
   return status == AS_ERR_MEMORY ? asi_fail_memory(error) : status;
 }
@@ -206,7 +208,7 @@ static as_status solve_once(const asi_held *h, double *x, int count, const doubl
                             double *lambda) {
   const int b = h->borders;
   const as_status status = asi_ldl_solve(&h->ldl, x, count);
-  if (status || b == 0) return status;
+  if (status) return status;
   memset(lambda, 0, (size_t)b * (size_t)count * sizeof *lambda);
   for (int c = 0; c < count && g; ++c)
     memcpy(lambda + (ptrdiff_t)c * b, g + (ptrdiff_t)c * h->constraints,
@@ -226,7 +228,7 @@ static as_status solve_once(const asi_held *h, double *x, int count, const doubl
 as_status asi_held_solve(const asi_held *h, double *x, int count, const double *g) {
   const int b = h->borders, k = h->constraints;
   const size_t size = (size_t)h->n * (size_t)count, small = (size_t)k * (size_t)count;
-  if (b == 0) return solve_once(h, x, count, NULL, NULL);
+  if (b == 0) return asi_ldl_solve(&h->ldl, x, count);
   double *f = asi_calloc(size, sizeof *f), *r = asi_calloc(size, sizeof *r);
   double *left = asi_calloc(small, sizeof *left);
   double *lambda = asi_calloc((size_t)b * (size_t)count, sizeof *lambda);

@@ -30,8 +30,9 @@ typedef struct set {
 } set;
 
 static as_status refuse(as_error *error, const as_interface *i, const char *what) {
-  return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, i->name, "The interface \"%.60s\" %s.",
-                  i->name, what);
+  asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, i->name, "The interface \"%.60s\" %s.", i->name,
+           what);
+  return AS_ERR_ARGUMENT;
 }
 
 static as_status measure_set(const asi_mesh_index *x, set *s, as_error *error) {
@@ -101,6 +102,7 @@ static int count_unknowns(const asi_mesh_index *x, int node, int from, int to) {
 
 static as_status take_node(asi_interfaces *t, const asi_mesh_index *x, const set *s, int i,
                            as_error *error) {
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the set was found
   const int node = s->node[0];
   const int moves = count_unknowns(x, node, 0, 3), turns = count_unknowns(x, node, 3, 6);
   if (moves != 3 || (turns != 0 && turns != 3))
@@ -235,6 +237,7 @@ static void fill_average(asi_interfaces *t, const asi_mesh_index *x, const set *
 }
 
 static void place(asi_interfaces *t, const asi_mesh_index *x, const set *s, int i, double length) {
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the set was found
   const double *at = s->given->attachment == AS_ATTACH_NODE ? x->position[s->node[0]] : s->centre;
   for (int c = 0; c < 3; ++c)
     t->position[i][c] = s->given->position && s->given->attachment != AS_ATTACH_NODE

@@ -132,7 +132,7 @@ static as_status match_unknowns(asi_mesh_index *x, as_error *error) {
                         "The unknown %d belongs to the nodes %ld and %ld.", u + 1,
                         m->ids[x->node[u]], m->ids[i]);
       x->node[u] = i;
-      x->direction[u] = (signed char)d;
+      x->direction[u] = (unsigned char)d;
     }
   for (int u = 0; u < x->n; ++u)
     if (x->node[u] < 0)

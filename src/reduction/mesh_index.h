@@ -6,12 +6,12 @@
 
 typedef struct asi_mesh_index {
   const as_mesh *mesh;
-  int n;                  ///< unknowns
-  int *sorted;            ///< nodes by their ids
-  double (*position)[3];  ///< of nodes [m]
-  int *node;              ///< of an unknown
-  signed char *direction; ///< of an unknown: 0 ... 5
-  as_sparse *K, *M;       ///< [N/m, N m, ...], [kg, ...]
+  int n;                    ///< unknowns
+  int *sorted;              ///< nodes by their ids
+  double (*position)[3];    ///< of nodes [m]
+  int *node;                ///< of an unknown
+  unsigned char *direction; ///< of an unknown: 0 ... 5
+  as_sparse *K, *M;         ///< [N/m, N m, ...], [kg, ...]
 } asi_mesh_index;
 
 /// Checks matrices and nodes and makes the index.

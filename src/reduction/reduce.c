@@ -152,7 +152,7 @@ static as_status find_static(work *w, as_error *error) {
        i < t->count && status == AS_OK; ++i) {
     const bool average = t->given[i].attachment == AS_ATTACH_AVERAGE;
     for (int d = 0; d < t->column[i + 1] - t->column[i]; ++d) {
-      const size_t column = (size_t)(t->column[i] - from + d);
+      const size_t column = (size_t)t->column[i] - (size_t)from + (size_t)d;
       if (average) g[column * (size_t)six + (size_t)(6 * which + d)] = 1.0;
       for (int r = 0; r < w->x.n; ++r)
         if (t->owner[r] == i)
@@ -220,7 +220,7 @@ static as_status find_shapes(work *w, as_error *error) {
     if (status == AS_OK) status = count_modes(w, &count, error);
     if (status) return status;
   }
-  const size_t most = (size_t)(w->constraint_count + count);
+  const size_t most = (size_t)w->constraint_count + (size_t)count;
   w->psi = asi_calloc((size_t)w->x.n * most, sizeof *w->psi);
   if (w->psi == NULL) return asi_fail_memory(error);
   status = find_static(w, error);

@@ -30,7 +30,8 @@ static void add(text *t, const char *format, ...) {
   }
   va_list arguments;
   va_start(arguments, format);
-  t->n += (size_t)vsnprintf(t->at + t->n, t->room - t->n, format, arguments);
+  t->n += (size_t)vsnprintf(t->at + t->n, t->room - t->n, format,
+                            arguments); // NOLINT(clang-analyzer-valist.*)
   va_end(arguments);
 }
 

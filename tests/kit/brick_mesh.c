@@ -226,7 +226,7 @@ void brick_mesh_free(brick_mesh *m) {
 }
 
 static double *dense(const as_sparse *a, const int *index, int n) {
-  double *out = calloc((size_t)n * (size_t)n, sizeof *out);
+  double *out = calloc((size_t)n * (size_t)n + 1, sizeof *out);
   for (int j = 0; j < a->cols; ++j)
     for (int k = a->col_start[j]; k < a->col_start[j + 1]; ++k)
       if (index[j] >= 0 && index[a->row[k]] >= 0)

@@ -499,7 +499,7 @@ static void damping_is_as_given(void **state) {
   as_error error;
   assert_int_equal(as_flexible_frequencies(d, false, f, &error), AS_OK);
   // With one ratio C K^-1 C = 4 zeta^2 M: compare v^T M v with |C v| in K^-1 by solving K x = C v.
-  double A[400], x[20] = {0}, v[20];
+  double A[400] = {0}, x[20] = {0}, v[20] = {0};
   unsigned seed = 3;
   for (int i = 0; i < n; ++i) v[i] = any(&seed);
   for (int i = 0; i < n; ++i) {
