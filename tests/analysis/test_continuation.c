@@ -13,6 +13,7 @@
 #include "beams.h"
 #include "machines.h"
 #include "rig.h"
+#include "snapping.h"
 
 #define PI 3.14159265358979323846
 
@@ -66,60 +67,13 @@ static int find(const record *r, as_continuation_kind kind, int *where, int most
 
 // ---- shallow truss --------------------------------------------------------------------------------
 
-/// Two springs of the stiffness k that lean against each other: half the span a, height h. A load P on the apex:
-/// P = 2 k y (L0 / L - 1), L^2 = a^2 + y^2, largest where L^3 = L0 a^2.
-static const double a = 1.0, h = 0.2, k = 1000.0;
-
-static double truss_load(double y) { return 2.0 * k * y * (hypot(a, h) / hypot(a, y) - 1.0); }
-
-static double truss_limit(double *y) {
-  const double L = cbrt(hypot(a, h) * a * a);
-  *y = sqrt(L * L - a * a);
-  return truss_load(*y);
-}
-
-static void add_spring(as_builder *b, as_body_id first, const double at[3], as_body_id second,
-                       double stiffness) {
-  as_spring_def spring = as_default_spring_def();
-  as_error error;
-  spring.body[0] = first;
-  spring.body[1] = second;
-  memcpy(spring.point[0], at, sizeof spring.point[0]);
-  memcpy(spring.point[1], (double[]){0, h, 0}, sizeof spring.point[1]);
-  spring.stiffness = stiffness;
-  if (as_builder_add_spring(b, &spring, NULL, &error)) fail_msg("%s", error.message);
-}
-
-/// With a load, or a spring of the stiffness 20 above the apex whose upper end, 1 m higher, goes down; by the time.
-static bench truss_with(bool pushed) {
-  as_builder *b = machine_builder(0, 0, 0);
-  const double top[3] = {0, h, 0}, down[3] = {0, -1, 0};
-  const as_curve time = {.slope = 1.0};
-  const as_body_id apex = machine_point(b, "apex", 0.5, top, origin);
-  machine_joint(b, "guide", AS_JOINT_POINT_ON_LINE, AS_GROUND, apex, top, y_axis);
-  for (int side = -1; side <= 1; side += 2)
-    add_spring(b, AS_GROUND, (double[]){side * a, 0, 0}, apex, k);
-  if (!pushed) {
-    bench_load(b, "load", apex, top, down, &time);
-    return bench_make(b);
-  }
-  const double above[3] = {0, h + 1.0, 0};
-  const as_body_id slide = machine_point(b, "slide", 0.5, above, origin);
-  const as_joint_id rail =
-      machine_joint(b, "rail", AS_JOINT_POINT_ON_LINE, AS_GROUND, slide, above, y_axis);
-  bench_motion(b, "push", rail, &(as_curve){.slope = -1.0});
-  add_spring(b, slide, above, apex, 20.0);
-  return bench_make(b);
-}
-
-static bench truss(void) { return truss_with(false); }
-
 static double read_apex(const bench *x, const as_state *s) { return bench_body(x, s, "apex").x[1]; }
 
 /// The slope of truss_load.
 static double truss_slope(double y) {
-  const double L = hypot(a, y);
-  return 2.0 * k * (hypot(a, h) / L - 1.0 - y * y * hypot(a, h) / (L * L * L));
+  const double L = hypot(truss_a, y);
+  return 2.0 * truss_k *
+         (hypot(truss_a, truss_h) / L - 1.0 - y * y * hypot(truss_a, truss_h) / (L * L * L));
 }
 
 /// [AN.8] Tangents are those of the exact curve: 1/T_mu^2 = 1 + S^2 (way by mu)^2 / c^2 with one c for all points, and steps end in planes.
@@ -147,7 +101,7 @@ static void test_truss(void **state) {
   const double limit = truss_limit(&y_limit);
   for (int sign = 1; sign >= -1; sign -= 2) { // a negative load lifts the apex: no limit there
     record r = {.read = read_apex, .stop_at = -1};
-    bench x = truss();
+    bench x = truss_make(false);
     as_continuation_def def = as_default_continuation_def();
     as_continuation_report report;
     def.from = 0.0;
@@ -181,7 +135,7 @@ static void test_truss(void **state) {
 static void test_pushed_truss(void **state) {
   (void)state;
   record r = {.read = read_apex, .stop_at = -1};
-  bench x = truss_with(true);
+  bench x = truss_make(true);
   as_continuation_def def = as_default_continuation_def();
   as_continuation_report report;
   def.from = 0.0;
@@ -189,7 +143,7 @@ static void test_pushed_truss(void **state) {
   expect(run(&x, &r, &def, &report), AS_OK, &x.error);
   assert_int_equal(report.n_limits, 2);
   for (int i = 0; i < r.count; ++i)
-    assert_near("pushed", r.point[i].value, h - r.y[i] + truss_load(r.y[i]) / 20.0, 1e-10);
+    assert_near("pushed", r.point[i].value, truss_h - r.y[i] + truss_load(r.y[i]) / 20.0, 1e-10);
   check_metric(&r, 1.0, true);
   bench_free(&x);
 }
@@ -202,29 +156,6 @@ static int set_load(double value, void *user) {
   return value > 1e6;
 }
 
-static int read_load(double t, double out[3], void *user) {
-  (void)t;
-  out[0] = ((const record *)user)->parameter;
-  out[1] = out[2] = 0.0;
-  return AS_DONE;
-}
-
-/// Two links, foot and head guided, with a torsional spring between: P_critical = 2 k/l, beyond it 2 k a = P l sin a.
-static bench column(record *r) {
-  const double l = 0.5, m = 1.0, upright = 0.5 * PI;
-  as_builder *b = machine_builder(0, 0, 0);
-  const double middle[3] = {0, l, 0}, down[3] = {0, -1, 0}, top[3] = {0, 2.0 * l, 0};
-  const as_curve factor = {.function = read_load, .user = r};
-  const as_body_id lower = bench_link(b, "lower", m, l, 0, 0, upright, false);
-  const as_body_id upper = bench_link(b, "upper", m, l, middle[0], middle[1], upright, false);
-  machine_joint(b, "foot", AS_JOINT_REVOLUTE, AS_GROUND, lower, origin, z_axis);
-  machine_joint(b, "knee", AS_JOINT_REVOLUTE, lower, upper, middle, z_axis);
-  machine_joint(b, "guide", AS_JOINT_POINT_ON_LINE, AS_GROUND, upper, top, y_axis);
-  bench_torsion(b, "spring", lower, upper, 4.0);
-  bench_load(b, "load", upper, top, down, &factor);
-  return bench_make(b);
-}
-
 static double read_tilt(const bench *x, const as_state *s) {
   return 0.5 * PI - bench_angle(x, s, "lower");
 }
@@ -233,7 +164,7 @@ static void test_column(void **state) {
   (void)state;
   for (int branch = -1; branch <= 1; ++branch) {
     record r = {.read = read_tilt, .stop_at = -1};
-    bench x = column(&r);
+    bench x = column_make(0.0, &r.parameter);
     as_continuation_def def = as_default_continuation_def();
     as_continuation_report report;
     def.from = 0.75;
@@ -439,7 +370,7 @@ static void test_frame(void **state) {
 static void test_ends(void **state) {
   (void)state;
   record r = {.read = read_apex, .stop_at = 3};
-  bench x = truss();
+  bench x = truss_make(false);
   as_continuation_def def = as_default_continuation_def();
   as_continuation_report report;
   double y_limit;
@@ -465,7 +396,7 @@ static void test_ends(void **state) {
 
 static void test_nonsense(void **state) {
   (void)state;
-  bench x = truss();
+  bench x = truss_make(false);
   const as_initial *initial = as_model_initial(x.model);
   as_continuation_def def = as_default_continuation_def();
   assert_int_equal(as_analysis_continue(x.analysis, initial, &def, NULL, &x.error),

@@ -13,8 +13,7 @@
 #include "analyses.h"
 #include "machines.h"
 #include "rig.h"
-
-static const double origin[3] = {0}, z_axis[3] = {0, 0, 1}, y_axis[3] = {0, 1, 0};
+#include "snapping.h"
 
 enum { MOST = 64 };
 
@@ -37,41 +36,8 @@ static void expect(as_status status, as_status wanted, const as_error *error) {
 
 // ---- shallow truss --------------------------------------------------------------------------------
 
-/// Two springs of the stiffness k that lean against each other: half the span a, height h, length at rest L0. A load P
-/// on the apex: P = 2 k y (L0 / L - 1), L^2 = a^2 + y^2, largest where L^3 = L0 a^2.
-static const double a = 1.0, h = 0.2, k = 1000.0;
-
-static double truss_load(double y) { return 2.0 * k * y * (hypot(a, h) / hypot(a, y) - 1.0); }
-
-static double truss_limit(double *y) {
-  const double L = cbrt(hypot(a, h) * a * a);
-  *y = sqrt(L * L - a * a);
-  return truss_load(*y);
-}
-
 static double truss_unbalanced(double y, const void *load) {
   return truss_load(y) - *(const double *)load;
-}
-
-/// The load is the time.
-static bench truss(void) {
-  as_builder *b = machine_builder(0, 0, 0);
-  const double top[3] = {0, h, 0}, down[3] = {0, -1, 0};
-  const as_curve time = {.slope = 1.0};
-  const as_body_id apex = machine_point(b, "apex", 0.5, top, origin);
-  machine_joint(b, "guide", AS_JOINT_POINT_ON_LINE, AS_GROUND, apex, top, y_axis);
-  for (int side = -1; side <= 1; side += 2) {
-    as_spring_def spring = as_default_spring_def();
-    as_error error;
-    spring.body[0] = AS_GROUND;
-    spring.body[1] = apex;
-    spring.point[0][0] = side * a;
-    memcpy(spring.point[1], top, sizeof top);
-    spring.stiffness = k;
-    if (as_builder_add_spring(b, &spring, NULL, &error)) fail_msg("%s", error.message);
-  }
-  bench_load(b, "load", apex, top, down, &time);
-  return bench_make(b);
 }
 
 static int record_height(double value, const as_state *state, const as_equilibrium *found,
@@ -89,7 +55,7 @@ static void truss_stops_at_its_limit(void **state) {
   double y_limit, values[21];
   const double limit = truss_limit(&y_limit);
   for (int i = 0; i <= 20; ++i) values[i] = limit * i / 15.5;
-  bench x = truss();
+  bench x = truss_make(false);
   record r = {.x = &x, .stop_at = -1};
   as_sweep_def def = as_default_sweep_def();
   as_sweep_report report;
@@ -103,7 +69,7 @@ static void truss_stops_at_its_limit(void **state) {
   assert_non_null(strstr(x.error.message, "body \"apex\""));
   assert_true(report.n_done == r.count && r.count == 16);
   for (int i = 0; i < 16; ++i) {
-    const double exact = bench_root(truss_unbalanced, &values[i], h, y_limit);
+    const double exact = bench_root(truss_unbalanced, &values[i], truss_h, y_limit);
     // At rest, drawn, the load is zero and the root is at the end of its interval.
     assert_near("height", r.y[i], exact, 1e-13);
     assert_int_equal(r.found[i].stability, AS_STABLE);
@@ -128,7 +94,7 @@ static void truss_snaps_through(void **state) {
   const double limit = truss_limit(&y_limit);
   for (int i = 0; i <= 20; ++i) values[i] = limit * i / 15.5;
   for (int i = 1; i <= 20; ++i) values[20 + i] = limit * (20 - 3 * i) / 15.5; // and back
-  bench x = truss();
+  bench x = truss_make(false);
   record r = {.x = &x, .stop_at = -1};
   as_sweep_def def = as_default_sweep_def();
   as_sweep_report report;
@@ -145,8 +111,8 @@ static void truss_snaps_through(void **state) {
   for (int i = 0; i < 41; ++i) {
     jumps += r.found[i].jumped;
     const bool above = jumps != 1;
-    const double exact = above ? bench_root(truss_unbalanced, &values[i], y_limit, 4.0 * h)
-                               : bench_root(truss_unbalanced, &values[i], -4.0 * h, -y_limit);
+    const double exact = above ? bench_root(truss_unbalanced, &values[i], y_limit, 4.0 * truss_h)
+                               : bench_root(truss_unbalanced, &values[i], -4.0 * truss_h, -y_limit);
     assert_near("height", r.y[i], exact, 1e-13);
     assert_int_equal(r.found[i].stability, AS_STABLE);
     // Loads beyond the limit only.
@@ -164,13 +130,6 @@ static int set_load(double value, void *user) {
   return value > 1e6;
 }
 
-static int read_load(double t, double out[3], void *user) {
-  (void)t;
-  out[0] = ((const record *)user)->parameter;
-  out[1] = out[2] = 0.0;
-  return AS_DONE;
-}
-
 static int record_tilt(double value, const as_state *state, const as_equilibrium *found,
                        void *user) {
   record *r = user;
@@ -179,26 +138,6 @@ static int record_tilt(double value, const as_state *state, const as_equilibrium
   r->y[r->count] = 0.5 * 3.14159265358979323846 - bench_angle(r->x, state, "lower");
   r->found[r->count] = *found;
   return r->count++ == r->stop_at;
-}
-
-/// The column of test_equilibrium.c, which leans by `rest` when its spring is slack.
-static bench column(double rest, record *r) {
-  const double l = 0.5, m = 1.0;
-  const double upright = 0.5 * 3.14159265358979323846;
-  as_builder *b = machine_builder(0, 0, 0);
-  const double middle[3] = {l * sin(rest), l * cos(rest), 0}, down[3] = {0, -1, 0};
-  const double top[3] = {0, 2.0 * l * cos(rest), 0};
-  const as_curve factor = {.function = read_load, .user = r};
-  const as_body_id lower = bench_link(b, "lower", m, l, 0, 0, upright - rest, false);
-  const as_body_id upper =
-      bench_link(b, "upper", m, l, middle[0], middle[1], upright + rest, false);
-  machine_joint(b, "foot", AS_JOINT_REVOLUTE, AS_GROUND, lower, origin, z_axis);
-  machine_joint(b, "knee", AS_JOINT_REVOLUTE, lower, upper, middle, z_axis);
-  machine_joint(b, "guide", AS_JOINT_POINT_ON_LINE, AS_GROUND, upper, top, y_axis);
-  bench_torsion(b, "spring", lower, upper, 4.0);
-  bench_load(b, "load", upper, top, down, &factor);
-  bench x = bench_make(b);
-  return x;
 }
 
 /// A perfect column stays straight along the whole path; it loses its stability at P = 2 k / l = 16.
@@ -215,7 +154,7 @@ static as_sweep_def load_sweep(const double *values, int n, record *r) {
 static void perfect_column_changes_stability(void **state) {
   (void)state;
   record r = {.stop_at = -1};
-  bench x = column(0.0, &r);
+  bench x = column_make(0.0, &r.parameter);
   r.x = &x;
   double values[17];
   for (int i = 0; i < 17; ++i) values[i] = 0.75 + 2.0 * i;
@@ -246,7 +185,7 @@ static double leaning_torque(double tilt, const void *user) {
 static void leaning_column_bends(void **state) {
   (void)state;
   record r = {.stop_at = -1};
-  bench x = column(0.02, &r);
+  bench x = column_make(0.02, &r.parameter);
   r.x = &x;
   double values[31];
   for (int i = 0; i < 31; ++i) values[i] = 0.75 * i;
@@ -268,7 +207,7 @@ static void leaning_column_bends(void **state) {
 static void callbacks_may_stop_or_refuse(void **state) {
   (void)state;
   record r = {.stop_at = 2};
-  bench x = column(0.0, &r);
+  bench x = column_make(0.0, &r.parameter);
   r.x = &x;
   const double values[5] = {1, 2, 3, 4, 5}, beyond[2] = {1.0, 1e7};
   as_sweep_def def = load_sweep(values, 5, &r);
@@ -290,7 +229,7 @@ static void callbacks_may_stop_or_refuse(void **state) {
 
 static void nonsense_is_refused(void **state) {
   (void)state;
-  bench x = truss();
+  bench x = truss_make(false);
   const double values[2] = {0.0, (double)NAN};
   as_sweep_def def = as_default_sweep_def();
   const as_initial *initial = as_model_initial(x.model);
