@@ -18,6 +18,7 @@
 
 #include "alphastep/coefficients.h"
 #include "alphastep/event.h"
+#include "alphastep/expert.h"
 #include "alphastep/export.h"
 #include "alphastep/problem.h"
 #include "alphastep/status.h"
@@ -100,6 +101,7 @@ typedef struct as_integrator_def {
   as_tolerance tolerance;  ///< of automatic steps
   as_soi2_def soi2;
   as_newton_def newton;
+  const as_expert *expert; ///< numerical constants, docs/constants.md; NULL: the defaults; copied
   const as_event_def *events; ///< n_events of them; copied
   int n_events;
   double event_tolerance; ///< how closely events are located [s]; NAN: to round-off

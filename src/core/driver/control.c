@@ -8,65 +8,27 @@
 #include "base/text.h"
 #include "core/driver/control.h"
 
-// [SC.4] h <- 0.85 h e^(-1/4) (e_old/e)^0.1, within these limits, and not at all within the last two
-#define LEAST_FACTOR 0.3
-#define MOST_FACTOR 1.5
-#define HOLD_TO 1.1
-// Within these where changes excite a stiff spring, [GA.15].
-#define LEAST_CALM 0.9
-#define MOST_CALM 1.1
-// After a rejection: h <- h max(0.2, 0.85 e^(-1/3)); after a step that could not be solved: a quarter.
-#define LEAST_AFTER_REJECTION 0.2
-#define AFTER_FAILURE 0.25
 // After a rejection h does not grow for some steps.
 #define PATIENCE 5
 
-// [SC.5] A first step is looked for within this share of the whole run. A machine that would move by its tolerance in no less
-// than so many times the way to the time that is asked for is at rest, whatever round-off says: for it, of that way.
-#define FIRST_SHARE 0.01
-#define AT_REST 1e3
-// [SC.10] Where functions may depend on the time, no step is longer than this share of the whole run, so that what lasts as
-// long as three of them is seen;
-#define LONGEST_SHARE 0.02
-// [SC.11] and those longer than this share are looked into for what is shorter.
-#define LOOK_SHARE 0.0025
+// [SC.11] A step is looked into at so many points at most.
 enum { MOST_POINTS = 50 };
 
-// [SC.15] By how much less each radian of a vibration lets the error of a step be than the last one was, at the most.
-#define DECAY 0.02
-
-// [SC.13] A step that ends where round-off is amplified so many times as much as where the step began (if that is not known: as
-// it usually is, then as in the first attempt) ends too close to a singular position, and is taken again with this size of it (halves
-// would meet the same position again), at most so many times.
-#define TOO_CLOSE 5.0
-#define PAST_SINGULAR 0.6
+// [SC.13] A step that ends too close to a singular position is taken again so often at most.
 enum { MOST_TOO_CLOSE = 4 };
-
-// [RE.11] Steps that are this share of the longest so far, and end where constraints amplify round-off so much, are those of a
-// machine that jams. Elsewhere they amplify it 5 to 100 times, and a thousand times within a step of a flat position; where cranks
-// that rub jam, steps of 1e-5 end at 1e6, and both go on to round-off.
-#define JAMMED_STEP 1e-5
-#define JAMMED 1e5
-
-// Newton's relative tolerance for v' and the constraint forces, whose errors do not add up over steps: this times rtol, which is
-// what q and v are exact to at the end.
-#define NEWTON_RTOL 0.01
-#define MOST_NEWTON_RTOL 1e-4
-#define LEAST_NEWTON_RTOL 1e-10
-// [NW.1] Steps iterate to this part of the bound of round-off, which is a tenth to a twentieth of it as a rule: what is left in
-// directions that constraints do not rule, where there is none, adds up over steps. All of it does where a step has failed.
-#define FLOOR_SHARE 0.1
 
 /// [SC.10] the longest step
 static double longest_step(const as_integrator *s) {
   const double most = s->def.tolerance.max_step, span = s->def.tolerance.span;
-  return s->kin.problem->def.autonomous || isnan(span) ? most : fmin(most, LONGEST_SHARE * span);
+  return s->kin.problem->def.autonomous || isnan(span)
+             ? most
+             : fmin(most, s->stepper.expert.longest_share * span);
 }
 
 /// [SC.11] A step that was solved with error e: the size with which it is to be taken again, because something happens inside
 /// that its ends do not show; 0: nothing does.
 static double find_input(as_integrator *s, double h, double e) {
-  const double points = floor(h / (LOOK_SHARE * s->def.tolerance.span));
+  const double points = floor(h / (s->stepper.expert.look_share * s->def.tolerance.span));
   if (s->kin.problem->def.autonomous || !(points >= 1.0)) return 0.0; // the span may be unknown
   // The error of a motion that is followed shows there, too.
   const double share = asi_look_inside(s, (int)fmin(points, MOST_POINTS), 1.0 + 10.0 * e);
@@ -86,9 +48,11 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
   if (!isfinite(guess)) guess = 10.0 / asi_error_norm(s, s->control.size, 0, n);
   const double way =
       isfinite(fmin(stop, hint)) ? fmin(stop, hint) - s->stepper.t : 1.0 / s->kin.eval.rate;
-  if (!(guess <= AT_REST * way)) guess = FIRST_SHARE * way;
+  if (!(guess <= s->stepper.expert.first_at_rest * way))
+    guess = s->stepper.expert.first_share * way;
   const double run = s->def.tolerance.span;
-  guess = fmin(fmin(guess, isnan(run) ? guess : FIRST_SHARE * run), stop - s->stepper.t);
+  guess = fmin(fmin(guess, isnan(run) ? guess : s->stepper.expert.first_share * run),
+               stop - s->stepper.t);
   guess = fmin(guess, s->def.tolerance.max_step);
   const as_status status = asi_start_rates(&s->stepper, guess, guess);
   if (status) return status;
@@ -102,17 +66,22 @@ static as_status choose_first_step(as_integrator *s, double stop, double hint, d
 
 /// [SC.4] after an accepted step. The error of a vibration comes and goes; steps that grew with it would excite that, [SC.15].
 static void propose(as_integrator *s, double h, double e, bool shortened) {
-  const double decay = 1.0 - DECAY * s->control.turn;
-  const double bounded = fmax(e, LEAST_ERROR);
+  const double decay = 1.0 - s->stepper.expert.vibration_decay * s->control.turn;
+  const double bounded = fmax(e, s->stepper.expert.step_least_error);
   double factor = asi_proposed_factor(s, bounded);
   s->control.vibration = fmax(s->control.fast, decay * s->control.vibration);
   if (factor > 1.0)
-    factor = fmax(1.0, fmin(factor, SAFETY * pow(1.0 / s->control.vibration, 0.25)));
-  if (factor >= HOLD_FROM && factor <= HOLD_TO) factor = 1.0;
-  factor = fmax(factor, s->stepper.path.excited ? LEAST_CALM : LEAST_FACTOR);
-  factor = fmin(factor, s->control.patience > 0 || s->control.amplified > USUAL ? 1.0
-                        : s->stepper.path.excited                               ? MOST_CALM
-                                                                                : MOST_FACTOR);
+    factor = fmax(
+        1.0, fmin(factor, s->stepper.expert.step_safety * pow(1.0 / s->control.vibration, 0.25)));
+  if (factor >= s->stepper.expert.step_hold_from && factor <= s->stepper.expert.step_hold_to)
+    factor = 1.0;
+  factor = fmax(factor, s->stepper.path.excited ? s->stepper.expert.step_least_calm
+                                                : s->stepper.expert.step_least_factor);
+  factor = fmin(factor, s->control.patience > 0 ||
+                                s->control.amplified > s->stepper.expert.usual_amplification
+                            ? 1.0
+                        : s->stepper.path.excited ? s->stepper.expert.step_most_calm
+                                                  : s->stepper.expert.step_most_factor);
   // A step that was cut short to land somewhere says little against the size before.
   s->control.h = shortened && factor >= 1.0 ? fmax(s->control.h, h * factor) : h * factor;
   s->control.error = bounded;
@@ -174,14 +143,17 @@ static double compliance_of(const as_integrator *s, int failures) {
 /// The size of the next attempt after a step that could not be solved for the n-th time.
 static double after_failure(const as_integrator *s, double h, as_status status, int n) {
   const bool singular = status == AS_ERR_SINGULAR || status == AS_ERR_CONVERGENCE;
-  if (!singular || s->kin.redundancy.rows == 0) return AFTER_FAILURE * h;
-  return asi_rubs(s) || n < SIZES || (n - SIZES) % COMPLIANCES == 0 ? PAST_SINGULAR * h : h;
+  if (!singular || s->kin.redundancy.rows == 0) return s->stepper.expert.step_after_failure * h;
+  return asi_rubs(s) || n < SIZES || (n - SIZES) % COMPLIANCES == 0
+             ? s->stepper.expert.singular_share * h
+             : h;
 }
 
 /// [RE.11] Whether a step that was solved is so short because reactions grow without bound.
 static bool is_jammed(as_integrator *s, double h) {
-  return asi_rubs(s) && h < JAMMED_STEP * s->control.longest &&
-         asi_amplify_round_off(&s->stepper, 0, s->scratch.work, s->scratch.unknowns) > JAMMED;
+  return asi_rubs(s) && h < s->stepper.expert.jammed_step * s->control.longest &&
+         asi_amplify_round_off(&s->stepper, 0, s->scratch.work, s->scratch.unknowns) >
+             s->stepper.expert.jammed_amplification;
 }
 
 /// The row with the largest multiplier, and its name.
@@ -232,25 +204,27 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
   s->stepper.newton_rtol = s->def.newton.rtol;
   if (isnan(s->stepper.newton_rtol))
     s->stepper.newton_rtol =
-        fmin(fmax(NEWTON_RTOL * tol->rtol, LEAST_NEWTON_RTOL), MOST_NEWTON_RTOL);
-  double h = first_attempt(s, stop), usual = fmax(s->control.amplified, USUAL);
+        fmin(fmax(s->stepper.expert.newton_rtol * tol->rtol, s->stepper.expert.newton_rtol_least),
+             s->stepper.expert.newton_rtol_most);
+  double h = first_attempt(s, stop),
+         usual = fmax(s->control.amplified, s->stepper.expert.usual_amplification);
   bool shortened = h < 0.999 * s->control.h;
   asi_set_allowed(s);
   const double least = fmax(tol->min_step, 16.0 * DBL_EPSILON * fmax(fabs(s->stepper.t), h));
   for (;;) {
     const double rest = stop - s->stepper.t;
     const double e = compliance_of(s, failures);
-    s->stepper.floor_share = failures == 0 ? FLOOR_SHARE : 1.0;
+    s->stepper.floor_share = failures == 0 ? s->stepper.expert.newton_floor : 1.0;
     const as_status status = asi_solve_step(&s->stepper, h, h == rest ? stop : s->stepper.t + h, e);
-    double smaller = AFTER_FAILURE * h;
+    double smaller = s->stepper.expert.step_after_failure * h;
     if (status == AS_OK) {
       double amplified;
       const double error = asi_estimate_error(s, too_close + failures > 0, &amplified);
       s->kin.statistics.error = error;
-      if (amplified > TOO_CLOSE * usual && ++too_close <= MOST_TOO_CLOSE) {
+      if (amplified > s->stepper.expert.singular_close * usual && ++too_close <= MOST_TOO_CLOSE) {
         ++s->kin.statistics.rejected_steps;
         if (!(s->control.amplified > 0.0)) usual = amplified;
-        h *= PAST_SINGULAR;
+        h *= s->stepper.expert.singular_share;
         shortened = true;
         continue;
       }
@@ -258,7 +232,8 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
       if (is_jammed(s, h)) return fail_jammed(s, h);
       if (error <= 1.0 && part == 0.0) {
         s->control.longest = fmax(s->control.longest, h);
-        const bool filled = !s->stepper.first && !(amplified > USUAL);
+        const bool filled =
+            !s->stepper.first && !(amplified > s->stepper.expert.usual_amplification);
         const double window = filled ? asi_window_length(s) : 0.0;
         asi_accept_step(s);
         s->control.amplified = amplified;
@@ -272,7 +247,9 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         double *const size = s->control.size;
         s->control.size = s->control.new_size;
         s->control.new_size = size;
-        if (failures > 0 && amplified > USUAL) { // it could not be solved on a singular position
+        if (failures > 0 &&
+            amplified > s->stepper.expert
+                            .usual_amplification) { // it could not be solved on a singular position
           s->control.patience = 0;
           shortened = true;
         }
@@ -280,11 +257,14 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         return AS_OK;
       }
       ++s->kin.statistics.rejected_steps;
-      smaller = part > 0.0 ? part : h * fmax(LEAST_AFTER_REJECTION, SAFETY * cbrt(1.0 / error));
+      smaller = part > 0.0 ? part
+                           : h * fmax(s->stepper.expert.step_after_rejection,
+                                      s->stepper.expert.step_safety * cbrt(1.0 / error));
       // What was excited by growing is not there without.
       if (s->stepper.path.excited && h > 1.01 * s->stepper.last_h && part == 0.0)
         smaller = fmax(smaller, s->stepper.last_h);
-      if (!(smaller < h)) smaller = AFTER_FAILURE * h; // the error is not a number
+      if (!(smaller < h))
+        smaller = s->stepper.expert.step_after_failure * h; // the error is not a number
       if (smaller < least && h > least) smaller = least;
       if (h <= least && part == 0.0) return fail_tolerance(s, h, least);
     } else {

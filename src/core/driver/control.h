@@ -8,14 +8,6 @@
 #include "base/error.h"
 #include "core/driver/integrator.h"
 
-// [SC.4] h <- 0.85 h e^(-1/4) (e_old/e)^0.1, and not at all from here to HOLD_TO (control.c)
-#define SAFETY 0.85
-#define HOLD_FROM 0.95
-// Errors below this are as good as this.
-#define LEAST_ERROR 1e-2
-// [SC.13] By how much constraints amplify round-off as a rule.
-#define USUAL 100.0
-
 /// fmax and fmin without a call: b where a is NaN.
 static inline double asi_larger(double a, double b) { return a > b ? a : b; }
 static inline double asi_lesser(double a, double b) { return a < b ? a : b; }

@@ -140,7 +140,9 @@ as_status as_integrator_create(const as_problem *problem, const as_integrator_de
                     "integrator.");
   *out = NULL;
   as_status status = ASI_CHECK_DEFINITION(as_integrator_def, def, error);
+  as_expert expert;
   if (status == AS_OK) status = check_def(problem, def, error);
+  if (status == AS_OK) status = asi_constants_take(&expert, def->expert, error);
   if (status) return status;
   as_integrator *s = asi_calloc(1, sizeof *s);
   if (s == NULL) return asi_fail_memory(error);
@@ -151,6 +153,8 @@ as_status as_integrator_create(const as_problem *problem, const as_integrator_de
   s->most_steps = LONG_MAX;
   s->stepper.kin = &s->kin;
   s->stepper.def = &s->def;
+  s->stepper.expert = expert;
+  s->def.expert = NULL; // it has been copied
   status = create_parts(s, error);
   if (status) {
     as_integrator_destroy(s);

@@ -6,20 +6,6 @@
 
 #include "core/driver/control.h"
 
-// [SC.9] How much of what constraints and stiff springs take up of an error of v counts.
-#define TAKEN_UP_SHARE 0.03
-// [SC.15] Vibrations of stiff springs that are slower than this share of the tolerance of v at the end are not followed.
-#define SMALL_VIBRATION 0.1
-// Those faster than this share of v are motion.
-#define MOTION 0.1
-#define LEAST_TURN 0.2
-
-// [SC.13] Round-off in a step may be taken off its error up to this share of the largest component of q and v: where
-// constraints hardly determine a velocity it leaves the square of that in the others, a hundredth of rtol = 1e-8. It is followed from
-// step to step while it is more than this share of the tolerance.
-#define MOST_ROUND_OFF 1e-5
-#define LEAST_NOISE 0.1
-
 // [SC.17] A step below this share of the one before sees what it changes itself.
 #define MUCH_SHORTER 0.5
 
@@ -189,7 +175,7 @@ static double projected_weight(const as_integrator *s, int i) {
   const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];
   const double late = m0[i] - m1[i], early = m1[i] - m2[i];
   const double ratio = fabs(late - early) / (fabs(m0[i]) + fabs(late) + DBL_MIN);
-  return asi_lesser(asi_larger(ratio * ratio, TAKEN_UP_SHARE), 1.0);
+  return asi_lesser(asi_larger(ratio * ratio, s->stepper.expert.projected_share), 1.0);
 }
 
 /// M e in the rows of motion of each stage.
@@ -230,20 +216,23 @@ static double vibration_share(as_integrator *s, const double *taken, double *g) 
                kap = (1.0 - s->stepper.c.alpha_f) / (1.0 - s->stepper.c.alpha_m);
   double *const again = s->stepper.path.change;
   *g = 1.0;
-  if (isnan(s->stepper.factor_h) || !find_taken(s, taken, true, again)) return TAKEN_UP_SHARE;
+  if (isnan(s->stepper.factor_h) || !find_taken(s, taken, true, again))
+    return s->stepper.expert.projected_share;
   const double all = asi_error_product(s, taken, taken, size, n, n, BY_STEP);
   const double part = asi_error_product(s, taken, again, size, n, n, BY_STEP) / all;
-  if (!(part > 0.0 && part < 1.0)) return TAKEN_UP_SHARE; // springs push
+  if (!(part > 0.0 && part < 1.0)) return s->stepper.expert.projected_share; // springs push
   *g = part;
   const double turn =
       sqrt(part / ((1.0 - part) * kap * s->stepper.c.beta)) * s->stepper.h / s->stepper.factor_h;
   const double seen = part * fabs(by_v(s)) * pow(asi_lesser(turn, 1.0), 3.0);
   const double speed = sqrt(asi_error_product(s, taken, taken, size, n, n, BY_END)) / seen;
-  const double followed = asi_lesser(speed / SMALL_VIBRATION, 1.0) * (1.0 - part) / part;
-  const double share = followed + TAKEN_UP_SHARE;
-  if (speed * s->def.tolerance.rtol < MOTION && share * sqrt(all) > s->control.fast) {
+  const double followed =
+      asi_lesser(speed / s->stepper.expert.vibration_small, 1.0) * (1.0 - part) / part;
+  const double share = followed + s->stepper.expert.projected_share;
+  if (speed * s->def.tolerance.rtol < s->stepper.expert.vibration_motion &&
+      share * sqrt(all) > s->control.fast) {
     s->control.fast = share * sqrt(all);
-    s->control.turn = asi_lesser(asi_larger(turn, LEAST_TURN), 1.0);
+    s->control.turn = asi_lesser(asi_larger(turn, s->stepper.expert.vibration_turn), 1.0);
   }
   return share;
 }
@@ -288,7 +277,7 @@ static double measure_errors(as_integrator *s) {
                      asi_error_norm(s, size, 2 * n, nx));
 }
 
-/// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
+/// [SC.14] How long windows are to be for round-off of v' to make no more than round_off_least of e_v; 0: it does not by steps. In
 /// index-3 form its bound is large enough without what constraints make of it.
 double asi_window_length(as_integrator *s) {
   const int n = s->kin.problem->n;
@@ -300,7 +289,9 @@ double asi_window_length(as_integrator *s) {
   for (int i = 0; i < n; ++i)
     e_v[i] = factor * (index3 ? r * typical[i] : asi_larger(noise_0[i], r * typical[i]));
   const double noise = asi_error_norm(s, s->control.new_size, n, n);
-  return noise > LEAST_NOISE ? s->stepper.h * sqrt(noise / LEAST_NOISE) : 0.0;
+  return noise > s->stepper.expert.round_off_least
+             ? s->stepper.h * sqrt(noise / s->stepper.expert.round_off_least)
+             : 0.0;
 }
 
 /// [SC.13] Puts round-off in v' as constraints amplify it in the place of what it is without them, and returns by how much
@@ -313,12 +304,13 @@ static double amplify_noise(as_integrator *s) {
   const as_problem *p = s->kin.problem;
   const double most_v = asi_max_motion(p, size + n) / s->stepper.h,
                most_q = asi_max_motion(p, size);
-  const double most = MOST_ROUND_OFF * fmin(most_v, most_q / (s->stepper.h * s->stepper.h));
+  const double most =
+      s->stepper.expert.round_off_most * fmin(most_v, most_q / (s->stepper.h * s->stepper.h));
   for (int i = 0; i < n; ++i) {
     noise[i] = asi_lesser(noise[i], most * p->typical[i]);
     e_v[i] = s->stepper.h * by_v(s) * noise[i];
   }
-  return asi_error_norm(s, size, n, n) > LEAST_NOISE ? amplified : 0.0;
+  return asi_error_norm(s, size, n, n) > s->stepper.expert.round_off_least ? amplified : 0.0;
 }
 
 /// Whether forces depend on multipliers, as friction in joints does.
@@ -326,7 +318,7 @@ bool asi_rubs(const as_integrator *s) { return s->kin.problem->present & asi_mul
 
 /// [SC.4] by how much a step with error e asks for another size
 double asi_proposed_factor(const as_integrator *s, double e) {
-  return SAFETY * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
+  return s->stepper.expert.step_safety * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
 }
 
 /// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
@@ -340,10 +332,12 @@ double asi_estimate_error(as_integrator *s, bool closely, double *amplified) {
   s->control.turn = 1.0;
   const double error = measure_errors(s);
   const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
-  if (!needed && !(asi_proposed_factor(s, fmax(error, LEAST_ERROR)) < HOLD_FROM)) return error;
+  if (!needed && !(asi_proposed_factor(s, fmax(error, s->stepper.expert.step_least_error)) <
+                   s->stepper.expert.step_hold_from))
+    return error;
   *amplified = amplify_noise(s);
   // Machines that rub may jam, and what is taken off their errors there could lead them through: only close to a singular position.
-  if (!needed && asi_rubs(s) && !(*amplified > USUAL)) {
+  if (!needed && asi_rubs(s) && !(*amplified > s->stepper.expert.usual_amplification)) {
     find_means(s); // with the usual round-off
     *amplified = 0.0;
     return error;

@@ -173,10 +173,6 @@ static as_status collocated_evaluate(asi_stepper *s, bool tangents) {
   return AS_OK;
 }
 
-// With a larger rho_inf parasitic modes grow by themselves, a triple root at -1 like n^2, and where forces depend on multipliers the
-// motion sees them.
-#define LEAST_DAMPED 0.99
-
 static void collocated_accept(asi_stepper *s) {
   const asi_values old = s->now;
   const double per_time = 1.0 / (s->h + s->d1 - s->d0);
@@ -187,7 +183,7 @@ static void collocated_accept(asi_stepper *s) {
   const bool varies = !s->first && s->varies;
   if (s->first || varies) asi_parasite_forget(s);
   const bool undamped = watched && (s->kin->problem->present & asi_multiplier_blocks) &&
-                        s->c.alpha_f > LEAST_DAMPED * (1.0 - s->c.alpha_f);
+                        s->c.alpha_f > s->expert.parasite_rho * (1.0 - s->c.alpha_f);
   const bool grows = watched && !undamped && !varies && asi_parasite_grows(s);
   if (grows)
     asi_log(s->kin, AS_LOG_INFO,

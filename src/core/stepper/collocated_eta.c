@@ -91,10 +91,6 @@ static void couple_eta(asi_stepper *s, const double *eta, double *out) {
   add_product(s, AS_BLOCK_CHI_Q, h * h, moved, out + at.eta + s->kin->problem->def.n_x);
 }
 
-// An increment of eta/h that moves q by less than this, in tolerances, need not be seen by the other equations: it moves
-// them by less, if it is stiff springs that it stretches, or by much less.
-#define NO_COUPLING 0.05
-
 /// [NW.9] index-2: B_n^T d(eta/h) / beta is to q what an increment of v' is, and is measured like one, with
 /// the round-off of positions
 static double position_norm(asi_stepper *s, const double *eta) {
@@ -124,7 +120,7 @@ static as_status solve_decoupled(asi_stepper *s, double *b) {
                           s->work_n, eta);
   status = asi_solve(s->kin, &s->eta, s->t1, eta);
   if (status == AS_OK) s->position_norm = position_norm(s, eta);
-  if (status == AS_OK && s->factor_age == 0 && !(s->position_norm <= NO_COUPLING)) {
+  if (status == AS_OK && s->factor_age == 0 && !(s->position_norm <= s->expert.eta_unseen)) {
     couple_eta(s, eta, again);
     status = asi_solve(s->kin, &s->shared, s->t1, again);
     for (int i = 0; i < s->shared.size; ++i) b[i] -= again[i];

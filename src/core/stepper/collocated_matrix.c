@@ -128,8 +128,6 @@ as_status asi_collocated_create(asi_stepper *s, as_error *error) {
   return decoupled ? make_decoupled(s, error) : make_coupled(s, error);
 }
 
-// A matrix without eta that contracts worse than this is given up for the full one,
-#define DECOUPLED_CONTRACTION 0.05
 // in this step; after ASI_ALWAYS_COUPLED such steps in a row, for good.
 
 static void use_matrix(asi_stepper *s, asi_system *system) {
@@ -144,7 +142,8 @@ static bool is_large(const asi_stepper *s) { return asi_unknowns_that_count(s) >
 
 /// Goes over to the matrix of all unknowns if the one without eta does not do.
 static as_status choose_matrix(asi_stepper *s, bool again) {
-  const bool slow = s->history.fresh_seen && s->history.fresh_contraction > DECOUPLED_CONTRACTION;
+  const bool slow =
+      s->history.fresh_seen && s->history.fresh_contraction > s->expert.decoupled_contraction;
   if (s->active == &s->step || (is_large(s) && !(again || slow))) return AS_OK;
   const as_status status = asi_index2_couple(s, s->kin->eval.error);
   if (status == AS_OK) use_matrix(s, &s->step);

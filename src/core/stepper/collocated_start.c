@@ -59,11 +59,6 @@ static void start_of_states(asi_stepper *s, double h) {
 
 // How often [ST.6] is improved with the factors of a step, and how fast that has to become better.
 enum { MAX_REFINEMENTS = 12 };
-#define REFINING 0.5
-// What is left may change v' by one tolerance of Newton's method, or by ten where the factors are so close that a
-// refinement leaves no more than this.
-#define CLOSE 0.05
-#define ENOUGH_IF_CLOSE 10.0
 
 /// What is missing in [ST.6]: r = -(M dv - f_lambda mu - f_psi nu) and kap (wanted - B dv), kap (wanted - k_v dv)
 static void index3_residual(asi_stepper *s, const double *dv, const double *mu,
@@ -128,7 +123,8 @@ static bool is_refined(const asi_stepper *s, const double *r, const double *dv, 
   if (s->path.stiff)
     return asi_max_motion(s->kin->problem, r) <=
            s->newton_rtol * asi_max_motion(s->kin->problem, dv);
-  return change * contraction <= (contraction <= CLOSE ? ENOUGH_IF_CLOSE : 1.0);
+  return change * contraction <=
+         (contraction <= s->expert.refining_close ? s->expert.refining_enough : 1.0);
 }
 
 /// [ST.6] by the factors of a step, as long as they are close enough: its matrix differs by terms in h and by what has
@@ -154,7 +150,7 @@ static as_status refine_index3(asi_stepper *s, const double *vddot, bool *done) 
       s->history.refining_age = s->factor_age;
     }
     *done = is_refined(s, r, dv, change, contraction);
-    if (*done || (i > 0 && !(contraction <= REFINING))) break;
+    if (*done || (i > 0 && !(contraction <= s->expert.refining_slowest))) break;
     before = change;
   }
   for (int i = 0; i < n && *done && status == AS_OK; ++i) s->v0[i] += dv[i];

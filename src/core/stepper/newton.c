@@ -12,31 +12,6 @@
 #include "base/simd.h"
 #include "core/stepper/stepper.h"
 
-// The estimated error must fall below this fraction of the tolerance.
-#define SAFETY 0.1
-// A contraction worse than this is no convergence.
-#define SLOWEST 0.9
-// No contraction better than these is believed before it is seen: with old factors, with new ones, and
-// when it is decided whether new ones pay.
-#define GUESS_FLOOR 1e-2
-#define FRESH_GUESS_FLOOR 1e-5
-#define PLANNING_FLOOR 1e-3
-// Factors for steps larger or smaller by more than this are not tried; those of a stiff system neither if gamma_n, which
-// takes a while to settle after a change of the step, differs by more than that.
-#define USABLE_RATIO 2.0
-#define USABLE_GAMMA 0.1
-// What factors of the last step are expected to do before that was observed.
-#define UNSEEN_CONTRACTION 0.1
-// A first increment of more tolerances than this: the motion has changed suddenly, and factors with it.
-#define FAR_PREDICTION 100.0
-// [SC.13] What constraints make of round-off may be so many times what is solved for.
-#define ROUND_OFF_MARGIN 4.0
-#define MUCH_AMPLIFIED 100.0
-// Components of v below this fraction of the largest do not move: they have no round-off.
-#define MOVES 1e-10
-// A component of v' below this fraction of its like need not be relatively as exact as they are.
-#define LEAST_SIZE 0.01
-
 // ---- norms ----------------------------------------------------------------------------------------
 
 static const double *stage_of(const asi_stepper *s, const double *z, int stage) {
@@ -61,16 +36,13 @@ double asi_round_off(const asi_stepper *s, int stage, double h) {
   return fmax(rate, 4e-16 * s->q_size * asi_max_motion(p, s->now.vdot));
 }
 
-// [SC.8] The share of what q, v and x of an automatic step may be off by that Newton's method may leave.
-#define NEWTON_SHARE 0.1
-
 static double lesser(double a, double b) { return a < b ? a : b; }
 
 /// [SC.8] Newton's tolerance for v' in automatic steps: not more than a tenth of what q and v are allowed.
 static void limit_weights(asi_stepper *s) {
   const int n = s->kin->problem->n;
-  const double by_q = NEWTON_SHARE / (fmax(s->c.beta, DBL_MIN) * s->h * s->h);
-  const double by_v = NEWTON_SHARE / (s->gamma * s->h);
+  const double by_q = s->expert.newton_share / (fmax(s->c.beta, DBL_MIN) * s->h * s->h);
+  const double by_v = s->expert.newton_share / (s->gamma * s->h);
   for (int i = 0; i < n; ++i)
     s->weight[i] = lesser(s->weight[i], lesser(by_q * s->allowed[i], by_v * s->allowed[n + i]));
 }
@@ -93,8 +65,10 @@ static void set_weights(asi_stepper *s) {
     turning = asi_simd_max(of_turn, turning);
     other = asi_simd_max(size - of_turn, other);
   }
-  const asi_simd2 least_turn = asi_simd_splat(LEAST_SIZE * fmax(turning[0], turning[1]));
-  const asi_simd2 least_other = asi_simd_splat(LEAST_SIZE * fmax(other[0], other[1]));
+  const asi_simd2 least_turn =
+      asi_simd_splat(s->expert.newton_least_size * fmax(turning[0], turning[1]));
+  const asi_simd2 least_other =
+      asi_simd_splat(s->expert.newton_least_size * fmax(other[0], other[1]));
   for (int i = 0; i < n; i += 2) {
     const asi_simd2 turn = asi_simd_load(turns + i), unit = asi_simd_load(typical + i);
     const asi_simd2 least = turn * least_turn + (asi_simd_splat(1.0) - turn) * least_other;
@@ -160,7 +134,7 @@ static double state_norm(const asi_stepper *s) {
   const double rtol = s->newton_rtol, h = s->h;
   const double given = s->def->newton.atol, atol = isnan(given) ? 1e-12 : given;
   const double atol_x = isnan(given) ? 1e-12 * s->kin->eval.rate : given;
-  const double rtol_x = s->controlled ? fmin(rtol, NEWTON_SHARE * s->state_rtol) : rtol;
+  const double rtol_x = s->controlled ? fmin(rtol, s->expert.newton_share * s->state_rtol) : rtol;
   const double largest = asi_max_abs(s->z + y, ny);
   double norm = 0.0;
   for (int i = 0; i < nx; ++i) {
@@ -212,16 +186,17 @@ static as_status fail_to_converge(asi_stepper *s, int iterations) {
 // ---- old factors or new ones ----------------------------------------------------------------------
 
 /// [NW.4] iterations that bring an increment of size `norm` to convergence with contraction r
-static double iterations_to_go(double norm, double r) {
+static double iterations_to_go(const asi_stepper *s, double norm, double r) {
   if (norm <= DBL_EPSILON) return 1.0; // converged, however slowly
-  if (!(r < SLOWEST)) return (double)INFINITY;
-  const double target = SAFETY * (1.0 - r) / r;
+  if (!(r < s->expert.newton_slowest)) return (double)INFINITY;
+  const double target = s->expert.newton_accuracy * (1.0 - r) / r;
   return norm <= target ? 1.0 : 1.0 + ceil(log(target / norm) / log(r));
 }
 
 /// Whether the factors at hand were made for such a step.
 static bool is_same_step(const asi_stepper *s) {
-  return fabs(s->factor_h / s->h - 1.0) <= 1e-9 && fabs(s->factor_gamma - s->gamma) <= USABLE_GAMMA;
+  return fabs(s->factor_h / s->h - 1.0) <= 1e-9 &&
+         fabs(s->factor_gamma - s->gamma) <= s->expert.reuse_gamma;
 }
 
 typedef struct costs {
@@ -255,34 +230,35 @@ static costs count_costs(const asi_stepper *s) {
 /// [NW.5] whether new factors, and the fewer iterations they need for an increment of size `norm`, cost less than going
 /// on with the old ones, whose contraction is r
 static bool refactor_is_cheaper(const asi_stepper *s, const costs *c, double norm, double r) {
-  const double fresh = fmax(s->history.fresh_contraction, PLANNING_FLOOR);
-  return c->refactorization + iterations_to_go(norm, fresh) * c->iteration <
-         iterations_to_go(norm, r) * c->iteration;
+  const double fresh = fmax(s->history.fresh_contraction, s->expert.newton_plan);
+  return c->refactorization + iterations_to_go(s, norm, fresh) * c->iteration <
+         iterations_to_go(s, norm, r) * c->iteration;
 }
 
 /// [NW.12] whether factors age alike: in given steps of the size they were made for, where nothing is stiff and the motion
 /// does not change suddenly
 static bool ages_predictably(const asi_stepper *s) {
   return !s->controlled && !s->path.is_stiff && is_same_step(s) &&
-         s->history.first_norm <= FAR_PREDICTION;
+         s->history.first_norm <= s->expert.newton_sudden;
 }
 
 /// [NW.12] what factors do of which nothing was seen yet, if they age as those before did; 1: not known
 static double contraction_by_factor_age(const asi_stepper *s) {
   if (s->history.factor_ages_left == 0 || !ages_predictably(s)) return 1.0;
-  return fmin(fmax(s->history.contraction_per_age, GUESS_FLOOR) * (double)s->factor_age, SLOWEST);
+  return fmin(fmax(s->history.contraction_per_age, s->expert.newton_guess) * (double)s->factor_age,
+              s->expert.newton_slowest);
 }
 
 /// What the factors at hand, made some steps ago, will do in this step; not better than `floor`.
 static double expected_contraction(const asi_stepper *s, double floor) {
   if (s->history.contraction_age == 0) {
     const double inherited = contraction_by_factor_age(s);
-    if (iterations_to_go(s->history.first_norm, inherited) <= 1.0) return inherited;
-    const double unseen = UNSEEN_CONTRACTION * (double)s->factor_age;
-    return fmin(fmax(s->history.fresh_contraction, unseen), SLOWEST);
+    if (iterations_to_go(s, s->history.first_norm, inherited) <= 1.0) return inherited;
+    const double unseen = s->expert.newton_unseen * (double)s->factor_age;
+    return fmin(fmax(s->history.fresh_contraction, unseen), s->expert.newton_slowest);
   }
   const double growth = (double)s->factor_age / (double)s->history.contraction_age;
-  return fmin(fmax(s->history.contraction, floor) * growth, SLOWEST);
+  return fmin(fmax(s->history.contraction, floor) * growth, s->expert.newton_slowest);
 }
 
 /// [NW.11] whether this step is expected to cost more with the old factors than the steps since they were made have cost
@@ -290,9 +266,10 @@ static double expected_contraction(const asi_stepper *s, double floor) {
 static bool refactor_amortises(const asi_stepper *s, const costs *c) {
   if (s->history.contraction_age == 0 || s->history.contraction_age < s->factor_age - 1)
     return false;
-  const double r = expected_contraction(s, PLANNING_FLOOR);
+  const double r = expected_contraction(s, s->expert.newton_plan);
   const double spent = c->refactorization + (double)s->factor_iterations * c->iteration;
-  return spent / (double)s->factor_age < iterations_to_go(s->history.first_norm, r) * c->iteration;
+  return spent / (double)s->factor_age <
+         iterations_to_go(s, s->history.first_norm, r) * c->iteration;
 }
 
 static as_status factorize(asi_stepper *s, bool again) {
@@ -321,9 +298,11 @@ static double fresh_contraction(const asi_stepper *s, double norm) {
       s->history.fresh_seen && (s->active == &s->step || s->method->shared_is_exact);
   const double growth = quadratic ? fmax(1.0, norm / s->history.fresh_norm) : 1.0;
   // A contraction much better than that, seen several times, is believed a little more.
-  const double floor = fmin(fmax(100.0 * s->history.fresh_contraction, 1e-6), FRESH_GUESS_FLOOR);
-  return fmin(fmax(s->history.fresh_contraction * growth, quadratic ? floor : GUESS_FLOOR),
-              SLOWEST);
+  const double floor =
+      fmin(fmax(100.0 * s->history.fresh_contraction, 1e-6), s->expert.newton_fresh_guess);
+  return fmin(
+      fmax(s->history.fresh_contraction * growth, quadratic ? floor : s->expert.newton_guess),
+      s->expert.newton_slowest);
 }
 
 /// Remembers a ratio of two increments, the first of size `norm`, made with factors of this step or an earlier
@@ -386,7 +365,7 @@ static as_status solve_round_off(asi_stepper *s, double r0, double probe, double
   const int n = s->kin->problem->n, states = a->size - def->n_x - def->n_y,
             again = asi_second_stage(s);
   const double *const typical = s->kin->problem->typical;
-  const double least = MOVES * asi_max_motion(s->kin->problem, s->next.v);
+  const double least = s->expert.moving_share * asi_max_motion(s->kin->problem, s->next.v);
   memset(w, 0, (size_t)a->size * sizeof(double));
   for (int j = 0; j < a->size; ++j) {
     if (!asi_is_motion(j, n, again)) continue;
@@ -421,10 +400,10 @@ double asi_amplify_round_off(asi_stepper *s, int stage, double *noise, double *w
   if (stage != s->method->position_stage && r0 > 0.0) {
     const double length = s->kin->redundancy.length;
     factor = amplified * (length > 0.0 ? fmax(s->q_size * p->length / length, 1.0) : 1.0);
-    if (amplified > MUCH_AMPLIFIED && p->def.n_lambda > 0)
+    if (amplified > s->expert.round_off_amplified && p->def.n_lambda > 0)
       factor = fmax(factor, position_round_off(s, s->h) / r0);
   }
-  factor *= ROUND_OFF_MARGIN;
+  factor *= s->expert.round_off_margin;
   for (int i = 0; i < n; ++i) noise[i] = fmax(factor * noise[i], r0 * p->typical[i]);
   return amplified;
 }
@@ -468,12 +447,14 @@ static bool only_round_off_is_left(asi_stepper *s) {
 static bool begins_with_new_factors(const asi_stepper *s) {
   const double ratio = s->factor_h / s->h;
   const bool same = is_same_step(s);
-  const bool similar = ratio < USABLE_RATIO && ratio > 1.0 / USABLE_RATIO && !s->path.is_stiff;
+  const bool similar =
+      ratio < s->expert.reuse_ratio && ratio > 1.0 / s->expert.reuse_ratio && !s->path.is_stiff;
   if (!(s->def->newton.reuse && (same || similar) && s->factor_compliance == s->kin->compliance &&
         s->factor_age > 0))
     return true;
   const costs c = count_costs(s);
-  return refactor_is_cheaper(s, &c, s->history.first_norm, expected_contraction(s, GUESS_FLOOR)) ||
+  return refactor_is_cheaper(s, &c, s->history.first_norm,
+                             expected_contraction(s, s->expert.newton_guess)) ||
          refactor_amortises(s, &c);
 }
 
@@ -507,7 +488,7 @@ as_status asi_newton(asi_stepper *s) {
     moved = true;
     if (!isfinite(norm)) return fail_to_converge(s, iteration);
     if (iteration == 1) s->history.first_norm = norm;
-    if (iteration == 1 && norm > FAR_PREDICTION) s->history.factor_ages_left = 0;
+    if (iteration == 1 && norm > s->expert.newton_sudden) s->history.factor_ages_left = 0;
     // [NW.3] error after this increment ~ norm r / (1 - r), with the ratio r of two increments. Before
     // there are two of them in this step, r is what was seen in earlier ones, if anything was.
     const bool noise = norm <= 1.0 && previous > 0.0 && only_round_off_is_left(s);
@@ -519,13 +500,13 @@ as_status asi_newton(asi_stepper *s) {
     } else if (fresh) {
       r = fresh_contraction(s, norm);
     } else if (s->history.contraction_age > 0) {
-      r = expected_contraction(s, GUESS_FLOOR);
+      r = expected_contraction(s, s->expert.newton_guess);
     } else {
       // An increment much larger than those it was seen for may contract less.
       r = fmin(contraction_by_factor_age(s) * fmax(1.0, norm / (2.0 * s->history.factor_age_norm)),
                1.0);
     }
-    const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= SAFETY);
+    const bool converged = noise || (r < 1.0 && norm * r / (1.0 - r) <= s->expert.newton_accuracy);
     const bool stuck = fresh && previous > 0.0 && norm > 0.2 * previous;
     if (converged || norm <= DBL_EPSILON || (stuck && is_round_off(s)))
       return s->method->check ? s->method->check(s) : AS_OK;

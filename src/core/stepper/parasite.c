@@ -6,14 +6,6 @@
 
 #include "core/stepper/stepper.h"
 
-// [GA.18] lambda alternates where its third difference points against the one before by this cosine, and is no less than this
-// share of it. A parasitic mode grows where that lasts for ASI_PARASITE_STEPS steps, and has grown by this factor meanwhile, or is
-// this large. A chain of 1000 links shows -1.000 and 0.02 where its reactions are off by 2 %.
-#define OPPOSITE -0.9
-#define LEAST_SWING 0.02
-#define GROWN 1.5
-#define MOST_SWING 0.1
-
 void asi_parasite_forget(asi_stepper *s) {
   asi_parasite *seen = &s->parasite;
   const size_t size = (size_t)s->kin->problem->def.n_lambda * sizeof(double);
@@ -42,10 +34,11 @@ bool asi_parasite_grows(asi_stepper *s) {
   past[1] = past[0];
   past[0] = oldest;
   const double share = sqrt(now / fmax(size, DBL_MIN));
-  const bool swings =
-      seen->known == 4 && share > LEAST_SWING && product < OPPOSITE * sqrt(now) * sqrt(before);
+  const bool swings = seen->known == 4 && share > s->expert.parasite_least &&
+                      product < s->expert.parasite_opposite * sqrt(now) * sqrt(before);
   if (seen->known < 4) ++seen->known;
   seen->least = swings && seen->count > 0 ? fmin(seen->least, share) : share;
   seen->count = !swings ? 0 : seen->count < ASI_PARASITE_STEPS ? seen->count + 1 : seen->count;
-  return seen->count == ASI_PARASITE_STEPS && (share > GROWN * seen->least || share > MOST_SWING);
+  return seen->count == ASI_PARASITE_STEPS &&
+         (share > s->expert.parasite_grown * seen->least || share > s->expert.parasite_most);
 }

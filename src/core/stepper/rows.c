@@ -6,21 +6,6 @@
 #include "base/error.h"
 #include "core/stepper/stepper.h"
 
-// Rows that are left out may be off by this share of the machine's lengths or speeds, or by this times what the others are
-// off by.
-#define HOLDS 1e-7
-
-#define HOLDS_LIKE 1e3
-
-// sigma/sigma_1 of rows that are implied where positions are known to Newton's tolerance only: in a choice that may leave out
-// fewer, which is made where a step has moved by 1e-4 of the machine's lengths or more, and in others.
-#define IMPLIED_LATER 1e-6
-
-#define IMPLIED_ALONG 1e-5
-
-// The response of the rows that are kept has grown by this since they were chosen: others may be better.
-#define MUCH_LARGER 3.0
-
 int asi_unknowns_that_count(const asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   const int rows = p->def.n_lambda + p->def.n_psi, left_out = s->kin->eval.n_left_out;
@@ -69,13 +54,14 @@ as_status asi_rows_check(asi_stepper *s, bool *hold) {
   if (status) return status;
   const double length = r->length > 0.0 ? r->length : p->length;
   const double speed = asi_max_motion(p, s->next.v) * p->length,
-               slack = HOLDS + asi_rows_slack(s->kin);
+               slack = s->expert.rows_hold + asi_rows_slack(s->kin);
   // Index-3 leaves velocities off the constraints.
   const double rate = fmax(largest_of(s, r->seen, 0, m, false), largest_of(s, r->seen, 0, m, true));
-  *hold = largest_of(s, r->image, 0, m, true) <=
-              slack * length + HOLDS_LIKE * largest_of(s, r->image, 0, m, false) &&
-          largest_of(s, r->image, m, k, true) <=
-              slack * speed + HOLDS_LIKE * (rate + largest_of(s, r->image, m, k, false));
+  *hold =
+      largest_of(s, r->image, 0, m, true) <=
+          slack * length + s->expert.rows_hold_like * largest_of(s, r->image, 0, m, false) &&
+      largest_of(s, r->image, m, k, true) <=
+          slack * speed + s->expert.rows_hold_like * (rate + largest_of(s, r->image, m, k, false));
   return AS_OK;
 }
 
@@ -186,7 +172,7 @@ as_status asi_rows_choose(asi_stepper *s, double t, const double *q, const doubl
   asi_redundancy *r = &s->kin->redundancy;
   const int count = r->n_implied;
   *changed = false;
-  r->limit = fewer ? IMPLIED_LATER : IMPLIED_ALONG;
+  r->limit = fewer ? s->expert.rows_implied : s->expert.rows_implied_along;
   if (r->rounded > 0.0) r->limit = fmax(r->limit, asi_redundancy_rounded(s->kin));
   const as_point at = {.t = t, .q = q, .v = v, .x = s->next.x, .y = s->next.y};
   as_status status = asi_find_redundancy(s->kin, &at, asi_redundancy_near(s->kin), count + 8);
@@ -223,7 +209,7 @@ void asi_rows_watch(asi_stepper *s) {
   asi_redundancy *r = &s->kin->redundancy;
   if (r->n_implied == 0 || s->factor_age > 0) return;
   const double response = response_of(s);
-  r->doubtful = r->response > 0.0 && response > MUCH_LARGER * r->response;
+  r->doubtful = r->response > 0.0 && response > s->expert.rows_response * r->response;
   if (r->doubtful || r->response == 0.0 || response < r->response) r->response = response;
 }
 

@@ -23,11 +23,6 @@ static int size_of(const asi_stepper *s) {
   return stride_of(s->kin->problem) * (has_tilde(s) ? 2 : 1);
 }
 
-// Up to this ratio of successive steps a and p are extrapolated.
-#define MAX_RATIO 4.0
-// A shared matrix that contracts worse than this is given up for the full one.
-#define SHARED_CONTRACTION 0.2
-
 // ---- matrices -------------------------------------------------------------------------------------
 
 /// [SO.6] the full matrix. q moves with a~ only, v with a_1 only, in the forces of both stages:
@@ -243,14 +238,14 @@ static as_status soi2_begin(asi_stepper *s, double h) {
   } else {
     // [SO.8] a <- a + D (h_n/h_{n-1} - 1) (a - a_before), p likewise: from t_n + D h_{n-1} to t_n + D h_n;
     // with larger ratios the extrapolation would be unstable
-    const double ratio = fmin(h / s->last_h, MAX_RATIO);
+    const double ratio = fmin(h / s->last_h, s->expert.soi2_ratio);
     const double shift = s->def->step_corrections ? s->D * (ratio - 1.0) : 0.0;
     for (int i = 0; i < n; ++i) {
       s->a0[i] += shift * (s->a0[i] - s->a_before[i]);
       s->p0[i] += shift * (s->p0[i] - s->p_before[i]);
     }
     const bool changed = fabs(h - s->last_h) > 1e-9 * h;
-    if (s->def->step_corrections && ratio < MAX_RATIO) status = follow_stiff(s, changed);
+    if (s->def->step_corrections && ratio < s->expert.soi2_ratio) status = follow_stiff(s, changed);
     if (status == AS_OK && s->def->soi2.reevaluate_mass) status = momentum(s, s->a0, s->p0);
   }
   if (status) return status;
@@ -426,7 +421,8 @@ static as_status soi2_assemble(asi_stepper *s) {
 static as_status soi2_linearize(asi_stepper *s, bool again) {
   // Stiff forces spoil the shared matrix, at every step.
   if (s->active == &s->shared &&
-      (again || (s->history.fresh_seen && s->history.fresh_contraction > SHARED_CONTRACTION))) {
+      (again ||
+       (s->history.fresh_seen && s->history.fresh_contraction > s->expert.soi2_contraction))) {
     s->active = &s->step;
     s->history.fresh_seen = false;
     s->history.fresh_contraction = 0.1;

@@ -5,12 +5,6 @@
 #include "base/error.h"
 #include "core/stepper/stepper.h"
 
-// How far constraints may give way while compliance carries a step over a singular position, in typical sizes.
-#define MAX_GIVE 1e-5
-
-// [NW.16] A step may turn a body by so much otherwise than its start and its path say [rad].
-#define MAX_TURN 1.0
-
 /// [NW.16] The rotation xi of a body is neither close to h v_0, nor to h v_0 + h^2 v'_0/2, nor to what the path foretells.
 static bool body_jumps(const asi_stepper *s) {
   const double h = s->h, far = asi_path_reach(s);
@@ -24,7 +18,8 @@ static bool body_jumps(const asi_stepper *s) {
       off[1] += by_a * by_a;
       off[2] += by_path * by_path;
     }
-    if (!(fmin(off[0], fmin(off[1], off[2])) <= MAX_TURN * MAX_TURN)) return true;
+    if (!(fmin(off[0], fmin(off[1], off[2])) <= s->expert.most_turn * s->expert.most_turn))
+      return true;
     i += 2;
   }
   return false;
@@ -74,7 +69,7 @@ static as_status attempt(asi_stepper *s, double h, double t1, double e) {
   s->kin->redundancy.prepared = false;
   as_status status = s->method->begin(s, h);
   if (status == AS_OK) status = asi_newton(s);
-  if (status == AS_OK && e > s->base_compliance && s->left.position > MAX_GIVE)
+  if (status == AS_OK && e > s->base_compliance && s->left.position > s->expert.most_give)
     status = AS_ERR_CONVERGENCE;
   s->kin->compliance = s->base_compliance;
   if (status == AS_OK) {

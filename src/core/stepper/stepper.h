@@ -1,6 +1,6 @@
 /// A method and one step with it, on top of kinematics: no sizes of steps, no events, no output.
 ///
-/// stepper.c     its memory and coefficients
+/// stepper.c     its memory and coefficients;  constants.c  the table of limits, safety factors and guesses
 /// step.c        a step is solved, checked, accepted
 /// collocated.c  the index-3 and stabilized index-2 methods: the equations of one step; collocated.h lists their other files
 /// soi2.c        the SOI2 method
@@ -13,6 +13,7 @@
 #define ALPHASTEP_CORE_STEPPER_STEPPER_H
 
 #include "core/kinematics/kinematics.h"
+#include "core/stepper/constants.h"
 #include "core/stepper/predictor.h"
 
 typedef struct asi_stepper asi_stepper;
@@ -121,6 +122,7 @@ typedef struct asi_jump_memory {
 struct asi_stepper {
   asi_kinematics *kin;
   const as_integrator_def *def;
+  as_expert expert; ///< numerical constants
   as_coefficients c;
   double D; ///< alpha_m - alpha_f
   as_state_coefficients cx;
