@@ -113,7 +113,7 @@ static double reduced(double x, double part) {
 }
 
 /// [SC.17] What changes the mean v' (or x') of a much shorter step against those before it, and v' inside it, too: more than both
-/// foretell, less round-off; 0: nothing, or no such step.
+/// predict, less round-off; 0: nothing, or no such step.
 static double sudden_change(const as_integrator *s, int i, double late, double early) {
   const int n = s->kin.problem->n;
   const double *m0 = s->control.mean[0], *m1 = s->control.mean[1], *m2 = s->control.mean[2];

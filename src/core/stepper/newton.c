@@ -252,8 +252,8 @@ static double contraction_by_factor_age(const asi_stepper *s) {
 /// What the factors at hand, made some steps ago, will do in this step; not better than `floor`.
 static double expected_contraction(const asi_stepper *s, double floor) {
   if (s->history.contraction_age == 0) {
-    const double inherited = contraction_by_factor_age(s);
-    if (iterations_to_go(s, s->history.first_norm, inherited) <= 1.0) return inherited;
+    const double by_age = contraction_by_factor_age(s);
+    if (iterations_to_go(s, s->history.first_norm, by_age) <= 1.0) return by_age;
     const double unseen = s->expert.newton_unseen * (double)s->factor_age;
     return fmin(fmax(s->history.fresh_contraction, unseen), s->expert.newton_slowest);
   }

@@ -3,13 +3,13 @@
 /// Polynomials go through one to four points, with Lagrange's weights, so that steps may differ.
 ///
 /// What Newton's method leaves of an error goes on: where constraints, or stiff springs, rule a motion, it comes back in
-/// each step after, with the roots that the method has for infinite frequencies. They are negative: it rings, from step to
+/// each step after, with the roots that the method has for infinite frequencies. They are negative: it alternates from step to
 /// step with the other sign, and a polynomial through such points is far off where the next one is. With E z_n = z_{n+1},
 /// R the polynomial with these roots and equal steps
 ///
 ///     [NW.13]  R(E) (E - 1)^4 z = 0
 ///
-/// for all that rings, and for cubic polynomials: the newest z follows from those before.
+/// for all parasitic modes and for cubic polynomials: the newest z follows from those before.
 #include "core/stepper/predictor.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static void parasitic_weights(const asi_predictor *p, double *weight) {
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-/// Whether the last points that ringing takes are as far from each other as the newest is from t.
+/// Whether the last points that an extrapolation of parasitic modes takes are as far from each other as the newest is from t.
 static bool may_be_parasitic(const asi_predictor *p, double t) {
   const double h = t - p->t[0];
   const int points = p->n_parasitic_roots + ASI_MOST_POINTS;
@@ -123,7 +123,7 @@ ASI_INLINED void misses(const asi_predictor *p, double weight[CHOICES][ASI_HISTO
   }
 }
 
-/// The square of what ringing misses of z, for a constant number of points.
+/// The square of what the extrapolation of parasitic modes misses of z, for a constant number of points.
 ASI_INLINED double parasitic_misses(const asi_predictor *p, int points, const double *z) {
   double weight[ASI_HISTORY];
   asi_simd2 sum = asi_simd_splat(0.0);

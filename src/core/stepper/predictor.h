@@ -32,7 +32,7 @@ void asi_predictor_reset(asi_predictor *p);
 double *asi_predictor_push(asi_predictor *p, double t, double *z);
 /// Extrapolates to time t.
 void asi_predictor_extrapolate(const asi_predictor *p, double t, double *z);
-/// Compares what one order less, this order, one order more and ringing would have predicted for time t with what
+/// Compares what one order less, this order, one order more and parasitic modes would have predicted for time t with what
 /// came out, and takes the best from now on. Call before the new unknowns are pushed.
 void asi_predictor_learn(asi_predictor *p, double t, const double *z);
 

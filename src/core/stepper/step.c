@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "core/stepper/stepper.h"
 
-/// [NW.16] The rotation xi of a body is neither close to h v_0, nor to h v_0 + h^2 v'_0/2, nor to what the path foretells.
+/// [NW.16] The rotation xi of a body is neither close to h v_0, nor to h v_0 + h^2 v'_0/2, nor to what the path predicts.
 static bool body_jumps(const asi_stepper *s) {
   const double h = s->h, far = asi_path_reach(s);
   for (int i = 0; i < s->kin->problem->n; ++i) {

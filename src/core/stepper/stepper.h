@@ -197,7 +197,7 @@ struct asi_stepper {
     double *extra;          ///< n: how constraints have moved q in it beyond v and a, over h
     double *change;         ///< n: scratch
     double *extrapolated;   ///< n: xi of this step as extrapolated, [NW.15]
-    bool leads;             ///< the path foretells steps better than that
+    bool leads;             ///< the path predicts steps better than that
   } path;                   ///< where stiff directions come from, [GA.15]
   asi_predictor predictor;
   asi_method keeping; ///< where there are samplers: the method, which keeps B as well
@@ -342,7 +342,7 @@ void asi_path_forget(asi_stepper *s);
 /// Notes the step that has just been solved, before it is accepted.
 void asi_path_note(asi_stepper *s);
 /// [NW.15] How far behind the means over the last two steps the middle of this one lies, in their distances; and the mean of
-/// component i of v over this step that they foretell.
+/// component i of v over this step that they predict.
 double asi_path_reach(const asi_stepper *s);
 double asi_path_mean(const asi_stepper *s, double far, int i);
 /// [NW.15] Keeps xi of a prediction with a_1 (SOI2: a~) = by_z z + by_vdot v'_0 + by_a a_0.

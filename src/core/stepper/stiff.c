@@ -57,7 +57,7 @@ static double lag(const asi_stepper *s) {
 // [NW.15] Accelerations of a vibration that steps jump over alternate: extrapolated, they lead far away from where stiff springs let
 // a step end, and Newton's method from there to solutions in which springs have turned over. Positions go on as before.
 
-// A step is foretold from means over shorter ones no farther than this, and in this way if the last one would have been, so much
+// A step is predicted from means over shorter ones no farther than this, and in this way if the last one would have been, so much
 // better.
 #define FARTHEST 2.0
 #define BETTER 0.25
@@ -86,7 +86,7 @@ void asi_path_predict(const asi_stepper *s, double *a) {
     a[i] = (asi_path_mean(s, far, i) - s->v0[i] - h * (0.5 - beta) * s->a0[i]) / (h * beta);
 }
 
-/// Whether the path would have foretold the step that has been taken better than extrapolation has.
+/// Whether the path would have predicted the last step better than extrapolation did.
 static bool path_leads(const asi_stepper *s) {
   const double far = asi_path_reach(s);
   double by_path = 0.0, by_rates = 0.0;
