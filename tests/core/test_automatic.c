@@ -1420,6 +1420,7 @@ static void test_rest(void **state) {
       assert_int_equal(as_integrator_drift(integrator, &drift[0], &drift[1], NULL), AS_OK);
       if (i >= 200) worst = fmax(worst, drift[0]);
     }
+    assert_int_equal(as_integrator_statistics(integrator, &work, NULL), AS_OK);
     printf("%s: steps of %.1e s at rest, |g| up to %.1e\n", method_names[m], work.last_step, worst);
     assert_true(work.last_step > 1e3 && worst < 0.1 * step_error); // [SC.8], size 1 m
     as_integrator_destroy(integrator);
