@@ -9,6 +9,7 @@
 #include "lie/rotation.h"
 
 enum { MOST_ELEMENTS = 1000000 };
+#define PI 3.14159265358979323846
 
 typedef struct beam_thing {
   as_beam_def def;
@@ -198,9 +199,17 @@ static void carry(const double *from, const double *to, double *y) {
   (void)across(unused, to, y);
 }
 
-static bool set_axes(const work *w, double s, const double *tangent, const double *y, double *out) {
-  double z[3], turned[3], angle, R[9];
-  if (!asi_along_value(w->r, &w->twist, s, &angle)) return false;
+/// The twist at s, which stands at `last` of the station before: more than half a turn in between would be seen as less.
+static bool take_twist(const work *w, int station, double s, double last, double *out) {
+  if (!asi_along_value(w->r, &w->twist, s, out)) return false;
+  if (station == 0 || fabs(*out - last) < PI) return true;
+  return refuse(
+      w, "twist",
+      "turns by half a turn or more from one station to the next: more elements are needed");
+}
+
+static void set_axes(double angle, const double *tangent, const double *y, double *out) {
+  double z[3], turned[3], R[9];
   asi_cross(tangent, y, z);
   for (int k = 0; k < 3; ++k) turned[k] = cos(angle) * y[k] + sin(angle) * z[k];
   asi_cross(tangent, turned, z);
@@ -210,7 +219,6 @@ static bool set_axes(const work *w, double s, const double *tangent, const doubl
     R[3 * k + 2] = z[k];
   }
   asi_so3_from_matrix(R, out);
-  return true;
 }
 
 /// y carried along from one station to the next in small steps.
@@ -229,7 +237,7 @@ static bool take_stations(work *w) {
   const beam_thing *x = w->thing;
   const double *up = asi_norm(w->line.up) > 0.0 ? w->line.up : (const double[3]){0.0, 0.0, 1.0};
   const bool carried = asi_norm(w->line.up) == 0.0, given = !isnan(x->orientation[0]);
-  double y[3] = {0.0}, before[3] = {0.0}, at = 0.0;
+  double y[3] = {0.0}, before[3] = {0.0}, at = 0.0, twist = 0.0;
   for (int i = 0; i <= w->n; ++i) {
     as_beam_station *out = &w->station[i];
     const double part = x->stations.n > 0 ? x->stations.number[i] : (double)i / w->n;
@@ -243,7 +251,8 @@ static bool take_stations(work *w) {
                     "is along the line at a station; it must point across it everywhere");
     if (!given && (i == 0 || !carried)) level(up, tangent, y);
     if (!given && i > 0 && carried && !carry_along(w, at, s, before, y)) return false;
-    if (!set_axes(w, s, tangent, y, out->quaternion)) return false;
+    if (!take_twist(w, i, s, twist, &twist)) return false;
+    set_axes(twist, tangent, y, out->quaternion);
     asi_copy(tangent, before);
     at = s;
   }
