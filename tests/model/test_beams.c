@@ -12,6 +12,7 @@
 
 #include "analyses.h"
 #include "beams.h"
+#include "core/kinematics/problem.h"
 #include "drive.h"
 #include "elements/vector.h"
 #include "machines.h"
@@ -398,12 +399,33 @@ static void test_spaces(void **state) {
   for (int k = 0; k < 3; ++k) assert_near("twin", end[0][k], end[1][k], 1e-5);
 }
 
+/// How large a machine is: an element of a beam, or a body, where joints are beside centres by round-off.
+static void test_length(void **state) {
+  (void)state;
+  const as_beam_section section =
+      beam_section((double[6]){900, 300, 400, 20, 30, 50}, 1.5, (double[3]){0.05, 0.02, 0.03});
+  for (int c = 0; c < 2; ++c) {
+    as_builder *b = machine_builder(0, 0, 0);
+    as_body_def wheel = machine_round_body("wheel", 2.0, 0.5, false);
+    const as_body_id body = machine_body(b, &wheel);
+    machine_joint(b, "axle", AS_JOINT_REVOLUTE, AS_GROUND, body, (double[3]){0.0, 0.0, 1e-17},
+                  (double[3]){1, 0, 0});
+    as_beam_def def = as_default_beam_def();
+    def.section = &section;
+    if (c == 1) beam_straight(b, &def, 4, none, (double[3]){8.0, 0.0, 0.0}, ey, body, AS_NO_BODY);
+    as_model *m = machine_build(b);
+    assert_near("length", as_model_problem(m)->length, c == 0 ? 0.5 : 2.0, 1e-12);
+    as_model_destroy(m);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_blocks),     cmocka_unit_test(test_rollup),
       cmocka_unit_test(test_bend45),     cmocka_unit_test(test_follower_loads),
       cmocka_unit_test(test_pretwisted), cmocka_unit_test(test_taper_and_weight),
       cmocka_unit_test(test_refused),    cmocka_unit_test(test_spaces),
+      cmocka_unit_test(test_length),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
