@@ -487,7 +487,7 @@ static void test_singular_loop(void **state) {
     const loop acceleration = {.kind = LOOP_ACCELERATION, .closed_from = 0.0, .nan_from = never};
     check_singular_start(output, methods[m], "y[2]");
     check_singular_start(acceleration, methods[m], "y[1]");
-    // A loop that closes while steps are taken leaves the state as it was.
+    // A loop that closes in a step, in all its parts, leaves the state as it was.
     run r;
     as_error error;
     loop later = {.kind = LOOP_OUTPUT, .closed_from = 0.1, .nan_from = never};
@@ -495,7 +495,7 @@ static void test_singular_loop(void **state) {
     assert_int_equal(as_integrator_advance(r.integrator, 0.08, &error), AS_OK);
     const as_state *s = as_integrator_state(r.integrator);
     const double kept[] = {s->t, s->q[0], s->v[0], s->vdot[0], s->x[0], s->x[1], s->y[2]};
-    assert_int_equal(as_integrator_step(r.integrator, 0.05, &error), AS_ERR_SINGULAR);
+    assert_int_equal(as_integrator_step(r.integrator, 1.0, &error), AS_ERR_SINGULAR);
     assert_names(&error, "y[2]");
     s = as_integrator_state(r.integrator);
     const double found[] = {s->t, s->q[0], s->v[0], s->vdot[0], s->x[0], s->x[1], s->y[2]};
@@ -536,7 +536,7 @@ static void test_nonfinite(void **state) {
       const as_state before = *as_integrator_state(r.integrator);
       const double kept[] = {before.q[0],    before.v[0], before.x[0], before.x[1],
                              before.xdot[1], before.w[1], before.y[0], before.y[2]};
-      assert_int_equal(as_integrator_step(r.integrator, 0.05, &error), AS_ERR_NONFINITE);
+      assert_int_equal(as_integrator_step(r.integrator, 1.0, &error), AS_ERR_NONFINITE);
       assert_names(&error, name);
       const as_state *s = as_integrator_state(r.integrator);
       const double found[] = {s->q[0],    s->v[0], s->x[0], s->x[1],
