@@ -11,6 +11,7 @@
 #include "alphastep/results_file.h"
 #include "folder.h"
 #include "mat.h"
+#include "resume.h"
 
 typedef enum export_format { EXPORT_CSV, EXPORT_MAT } export_format;
 
@@ -356,6 +357,7 @@ static cli_exit write_table(const request *r, const table *t) {
 static cli_exit export_run(const request *r) {
   table t = {.reader = NULL};
   cli_exit status = r->output != NULL ? folder_spare(r->folder, r->output, NULL) : CLI_DONE;
+  if (status == CLI_DONE && r->output != NULL) status = resume_spare(r->folder, r->output);
   if (status != CLI_DONE) return status;
   char *path = folder_path(r->folder, "results.h5");
   if (path == NULL) return cli_complain_memory();

@@ -10,6 +10,7 @@
 
 #include "alphastep/report.h"
 #include "folder.h"
+#include "resume.h"
 
 typedef struct report_request {
   const char *folder;
@@ -130,6 +131,7 @@ cli_exit report_command(int argc, char **argv) {
     return CLI_DONE;
   }
   if (r.output != NULL) status = folder_spare(r.folder, r.output, "report.html");
+  if (status == CLI_DONE && r.output != NULL) status = resume_spare(r.folder, r.output);
   as_folder_lock *lock = NULL; // a page elsewhere disturbs nobody
   if (status == CLI_DONE && r.output == NULL && access(r.folder, F_OK) == 0) {
     status = folder_lock(r.folder, &lock);

@@ -250,6 +250,30 @@ static cli_exit compare_files(const job *j, as_results_reader *reader) {
   return refuse(j, "its results.h5 does not say which files were read.");
 }
 
+cli_exit resume_spare(const char *folder, const char *output) {
+  char *path = folder_path(folder, "results.h5");
+  if (path == NULL) return cli_complain_memory();
+  as_results_reader *reader = NULL;
+  as_error error;
+  const as_status status = as_results_reader_open(path, &reader, &error);
+  const char *line = status == AS_OK ? as_results_reader_text(reader, "files") : NULL;
+  bool same = false;
+  for (; line && *line && !same; line += line[0] == '\n') {
+    int length = (int)strcspn(line, "\n"), from = 0;
+    char *file = strndup(line, (size_t)length);
+    if (file && sscanf(file, "%*16x %*u %n", &from) == 0 && from > 0)
+      same = folder_same_file(file + from, output);
+    free(file);
+    line += length;
+  }
+  as_results_reader_close(reader);
+  free(path);
+  if (!same) return CLI_DONE; // what is wrong with the results is said where they are read
+  cli_complain("`%s` is a file that the run in `%s` was read from: choose another one with `-o`.",
+               output, folder);
+  return CLI_USAGE;
+}
+
 /// The largest values of the rows that are kept.
 static bool look_back(job *j, as_results_reader *reader, long rows) {
   long all = as_results_reader_rows(reader);

@@ -25,4 +25,7 @@ cli_exit resume_run(job *j);
 /// A number that changes with the model file, its includes and its settings.
 unsigned long long resume_tag(const job *j);
 
+/// Refuses to write to `output` what is made of the run in a folder, if that is a file that the run was read from. Complains.
+cli_exit resume_spare(const char *folder, const char *output);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "alphastep/version.h"
+#include "base/json.h"
 #include "changes.h"
 #include "error_table.h"
 #include "job.h"
@@ -129,8 +130,7 @@ static void write_largest(FILE *out, const job *j) {
   json_end(&o);
 }
 
-void summary_write(FILE *out, const void *user) {
-  const job *j = user;
+static void write_members(FILE *out, const job *j) {
   json_object o = json_begin(out, 0);
   json_add_string(&o, "status", j->status);
   json_add_string(&o, "message", j->message);
@@ -163,8 +163,21 @@ void summary_write(FILE *out, const void *user) {
   json_key(&o, "statistics");
   write_statistics(out, j);
   if (!isnan(j->resumed_at)) json_add_number(&o, "resumed_at", j->resumed_at);
-  json_key(&o, "seconds"); // by the wall clock: the only thing that differs from run to run
+  json_key(
+      &o,
+      "seconds"); // by the wall clock: with the digest the only thing that differs from run to run
   asi_json_number(out, j->seconds);
   json_end(&o);
-  putc('\n', out);
+}
+
+void summary_write(FILE *out, const void *user) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (memory) write_members(memory, user);
+  if (memory && fclose(memory) == 0)
+    asi_json_seal(out, text);
+  else
+    cli_note_incomplete();
+  free(text);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/file.h"
 
 size_t asi_utf8_size(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
@@ -181,4 +182,32 @@ bool asi_json_is_object(const char *text) {
   if (*at != '{') return false;
   at = skip_value(at, 0);
   return at && *skip_space(at) == '\0';
+}
+
+// ---- digests ----------------------------------------------------------------------------------------
+
+static const char SEAL[] = ",\n  \"digest\": \"";
+
+static unsigned long long digest_of(const char *text, size_t size) {
+  asi_digest digest = asi_digest_begin();
+  asi_digest_add(&digest, text, size);
+  return asi_digest_end(&digest);
+}
+
+void asi_json_seal(FILE *out, const char *object) {
+  const char *end = strrchr(object, '}');
+  size_t size = end ? (size_t)(end - object) : 0;
+  while (size > 0 && strchr("\n ", object[size - 1])) --size;
+  fwrite(object, 1, size, out);
+  fprintf(out, "%s%016llx\"\n}\n", SEAL, digest_of(object, size));
+}
+
+bool asi_json_is_whole(const char *text) {
+  const char *seal = NULL;
+  for (const char *c = text; (c = strstr(c, SEAL)) != NULL; ++c) seal = c;
+  if (seal == NULL) return true;
+  char *end = NULL;
+  const unsigned long long told = strtoull(seal + strlen(SEAL), &end, 16);
+  return end == seal + strlen(SEAL) + 16 && strcmp(end, "\"\n}\n") == 0 &&
+         told == digest_of(text, (size_t)(seal - text));
 }

@@ -109,9 +109,9 @@ static bool take_row(asi_csv *csv, int *room, line l, char separator, const want
     if (!is_number(f, &x[k])) return refuse_field(csv, f, w->column[k]);
     if (!isfinite(x[k])) return refuse(csv, "a number is too large");
   }
-  const double *before = csv->number + (csv->n > 0 ? (size_t)w->n * ((size_t)csv->n - 1) : 0);
-  if (w->increases && csv->n > 0 && !(x[0] > before[0])) {
-    snprintf(sentence, sizeof sentence, "x must increase, but %g follows %g", x[0], before[0]);
+  const double before = csv->n > 0 ? csv->number[(size_t)w->n * ((size_t)csv->n - 1)] : 0.0;
+  if (w->increases && csv->n > 0 && !(x[0] > before)) {
+    snprintf(sentence, sizeof sentence, "x must increase, but %g follows %g", x[0], before);
     return refuse(csv, sentence);
   }
   if (csv->n == ASI_CSV_ROWS) return refuse(csv, "more than 1000000 rows");

@@ -72,6 +72,8 @@ static as_status read_summary(asi_report *r, const char *path, as_error *error) 
   if (why == NULL || (path == NULL && r->summary == NULL)) return asi_fail_memory(error);
   if (why[0]) return fail_read(path, why, error);
   if (path == NULL) memcpy(r->summary, "{}", 3);
+  if (path && strlen(r->summary) == size && !asi_json_is_whole(r->summary))
+    return fail_read(path, "it is damaged: its digest is not that of its text", error);
   if (strlen(r->summary) == size && asi_json_is_object(r->summary)) return AS_OK;
   return fail_read(path ? path : "", "it is not a JSON object, as a run writes it", error);
 }

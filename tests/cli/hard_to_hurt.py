@@ -265,6 +265,9 @@ def test_inputs_spared():
         check(read(model) == text.encode() and read("in/part.yaml") == HEAD.encode(), command, "an input was written over")
     run("run", write("model.yaml", BODY), "-q", "-o", "out")
     before = read("out/results.h5")
+    for command in ("export", "report"):
+        result = run(command, "out", "-o", "model.yaml")
+        check(result.returncode == 2 and b"was read from" in result.stderr and read("model.yaml") == BODY.encode(), command, result)
     for command in (("linearize", "out", "--at", "0"), ("modes", "out", "--at", "0", "-o", "out/results.h5")):
         result = run(*command, "-o", "out/results.h5")
         check(result.returncode in (2, 4) and read("out/results.h5") == before, command, result)

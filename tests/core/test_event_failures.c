@@ -236,6 +236,38 @@ static void test_failing_start(void **state) {
   }
 }
 
+static int falls_below(const as_point *at, double *out, void *user) {
+  (void)user;
+  *out = at->q[0] - 0.1;
+  return AS_DONE;
+}
+
+static int remember(as_event *event, void *user) {
+  double *seen = user;
+  seen[0] += 1.0;
+  seen[1] = event->at->q[0];
+  return AS_EVENT_CONTINUE;
+}
+
+/// Another event of such a start has been looked at already: its sign is what it was.
+static void test_signs_after_failing_start(void **state) {
+  (void)state;
+  const test_problem *p = problem_pendulum();
+  double seen[2] = {0.0, 0.0};
+  const as_event_def events[] = {{.value = falls_below, .act = remember, .user = seen},
+                                 {.value = refuses_left, .act = count_only, .user = &(int){0}}};
+  const double right[] = {0.6, -0.8}, left[] = {-0.6, -0.8};
+  const as_integrator_def how = rig_how(AS_METHOD_INDEX2, 0.005, events, 2);
+  rig r = rig_make(&p->def, &how, &(as_initial){.q = right});
+  rig_advance(&r, 0.02);
+  assert_int_equal(as_integrator_start(r.integrator, &(as_initial){.q = left}, NULL, &r.error),
+                   AS_ERR_CALLBACK);
+  assert_true(rig_advance(&r, 0.5)->q[0] < 0.1);
+  assert_true(seen[0] == 1.0);
+  assert_near("where", seen[1], 0.1, 1e-6);
+  rig_free(&r);
+}
+
 /// It leaves the factors of that run: what is saved after that goes on as it does itself, to the last bit.
 static void test_saved_after_failing_start(void **state) {
   (void)state;
@@ -457,6 +489,7 @@ int main(void) {
       cmocka_unit_test(test_failing_function),
       cmocka_unit_test(test_failed_rescue),
       cmocka_unit_test(test_failing_start),
+      cmocka_unit_test(test_signs_after_failing_start),
       cmocka_unit_test(test_saved_after_failing_start),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_interrupt),

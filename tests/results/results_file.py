@@ -239,7 +239,7 @@ def test_kill():
     check(sorted(os.listdir("killed")) == sorted(os.listdir("whole")), os.listdir("killed"))
     summary = json.loads(read("killed/summary.json"))
     expected = json.loads(read("whole/summary.json"))
-    summary.pop("seconds"), expected.pop("seconds"), summary.pop("resumed_at", None)
+    summary.pop("digest"), expected.pop("digest"), summary.pop("seconds"), expected.pop("seconds"), summary.pop("resumed_at", None)
     check(summary == expected, "the resumed summary differs", summary, expected)
     print(f"  {KILLS} kills, {with_rows} with rows, {resumed} resumed", flush=True)
     return resumed
@@ -429,6 +429,23 @@ def test_damaged():
         result = run("export", "damaged", env=forgetful)
         check(result.returncode in (0, 4), "turn", turn, "exit status", result.returncode, result.stderr)
         check(result.returncode == 4 or result.stdout == before, "turn", turn, "damage was not noticed")
+
+
+def test_damaged_summary():
+    """Any byte of a summary that is changed is noticed by the report; one that is no run's, without a digest, is not refused for that."""
+    expect(0, None, "run", "small.yaml", "-o", "damaged", "-q", "--no-report", "--force")
+    whole = read("damaged/summary.json").encode()
+    dice = random.Random(1)
+    for place in [0, len(whole) - 1] + [dice.randrange(len(whole)) for _ in range(30)]:
+        bad = bytearray(whole)
+        bad[place] ^= 1 << dice.randrange(7)
+        with open("damaged/summary.json", "wb") as file:
+            file.write(bad)
+        expect(4, "summary.json cannot be read: it is", "report", "damaged", "--plain")
+    text = json.loads(whole)
+    del text["digest"]
+    write("damaged/summary.json", json.dumps(text))
+    expect(0, None, "report", "damaged", "--plain")
 
 
 def test_tables():
