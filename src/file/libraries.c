@@ -1,17 +1,21 @@
 /// Opens shared libraries with plugins. A model file alone never runs code: a library is opened only if the caller's policy says
 /// so, and what is looked at before (where it is, what sort of file) does not run it.
-#define _XOPEN_SOURCE 700 // realpath, lstat
+#define _GNU_SOURCE // realpath, lstat, ElfW
 #include "file/libraries.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fenv.h>
 #include <limits.h>
+#ifdef __linux__
+#include <link.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "control/plugin.h"
 
 void asi_libraries_close(asi_library *library) {
@@ -97,6 +101,36 @@ static bool is_allowed(asi_reader *r, const asi_value *at, const char *real, con
   return false;
 }
 
+#ifdef __linux__
+/// Whether a file ends before a part of it that would be loaded: dlopen() would end the process where that is touched.
+static bool is_cut_off(const char *path) {
+  const char *why;
+  struct stat about;
+  ElfW(Ehdr) head;
+  ElfW(Phdr) part;
+  bool cut = false;
+  FILE *file = asi_file_open(path, &why);
+  if (file == NULL || fstat(fileno(file), &about) != 0 || fread(&head, sizeof head, 1, file) != 1 ||
+      memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof part) {
+    if (file) fclose(file);
+    return false; // dlopen() says what it is
+  }
+  const unsigned long long size = (unsigned long long)about.st_size;
+  if (fseeko(file, (off_t)head.e_phoff, SEEK_SET) != 0) cut = true;
+  for (int i = 0; i < head.e_phnum && !cut; ++i)
+    cut =
+        fread(&part, sizeof part, 1, file) != 1 ||
+        (part.p_type == PT_LOAD && (part.p_filesz > size || part.p_offset > size - part.p_filesz));
+  fclose(file);
+  return cut;
+}
+#else
+static bool is_cut_off(const char *path) {
+  (void)path;
+  return false;
+}
+#endif
+
 /// dlopen() as if nothing had happened to this thread: a library that was built with -ffast-math sets how it rounds when it is loaded.
 static void *load_quietly(const char *path) {
   fenv_t before;
@@ -111,6 +145,10 @@ static const as_plugin *open_library(asi_reader *r, const asi_value *at, const c
                                      asi_library *library) {
   as_error error;
   as_plugin_fn *describe = NULL;
+  if (is_cut_off(real)) {
+    asi_complain(r, at, "the plugin \"%.300s\" is cut off: the file is shorter than it says", real);
+    return NULL;
+  }
   library->handle = load_quietly(real);
   if (library->handle == NULL) {
     const char *why = dlerror();

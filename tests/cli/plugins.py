@@ -218,6 +218,15 @@ def check_mistakes():
                            (["-DCOOKIE=1"], "returns no as_plugin with AS_PLUGIN_COOKIE")):
         compile_plugin("p.so", *defines)
         refuse(2, words, "check", "m.yaml", "--allow-plugins")
+    compile_plugin("p.so")
+    size = os.path.getsize("p.so")
+    for part in (size // 8, size // 4, size // 2, 3 * size // 4): # where parts that are loaded end before that, it is whole
+        os.truncate("p.so", part)
+        result = subprocess.run([COMMAND, "check", "m.yaml", "--allow-plugins"], capture_output=True, text=True, check=False)
+        check(result.returncode in (0, 2), "a plugin cut off at", part, result)
+        if part == size // 8:
+            check("is cut off: the file is shorter than it says" in result.stderr, result)
+        compile_plugin("p.so")
     for defines, words in ((["-DRATE=at->t>0.105?0/at->t-0*(1/(at->t-at->t)):1"], "the plugin's rate x is no number"),
                            (["-DCODE=-3"], 'block "fade" cannot be evaluated: the plugin returned -3'),
                            (["-DCODE=3"], 'block "fade" cannot be evaluated: the plugin returned 3')):
