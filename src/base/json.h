@@ -28,7 +28,7 @@ ASI_IO void asi_json_numbers(FILE *out, const double *x, int n);
 /// Writes an object with one member more, `digest`, of all that stands before it.
 ASI_IO void asi_json_seal(FILE *out, const char *object);
 /// Whether a text is as it was sealed, or was not.
-bool asi_json_is_whole(const char *text);
+ASI_IO bool asi_json_is_whole(const char *text);
 
 /// Text of an HTML page, or of an attribute in double quotes.
 ASI_IO void asi_html_text(FILE *out, const char *text);
