@@ -402,7 +402,8 @@ static void test_nonsense(void **state) {
   assert_int_equal(as_analysis_continue(x.analysis, initial, &def, NULL, &x.error),
                    AS_ERR_ARGUMENT);
   assert_non_null(strstr(x.error.message, "from nan to nan"));
-  static const double ends[][2] = {{0.0, 5e-324}, {-1e308, 1e308}, {1.0, 1.0}, {0.0, (double)INFINITY}};
+  static const double ends[][2] = {
+      {0.0, 5e-324}, {-1e308, 1e308}, {1.0, 1.0}, {0.0, (double)INFINITY}};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
     def.from = ends[i][0];
     def.to = ends[i][1];
