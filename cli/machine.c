@@ -125,22 +125,25 @@ void machine_arguments_free(machine_request *r) {
   free(r->environment);
 }
 
-/// Whether n outputs are there.
-static bool outputs_exist(const as_machine *machine, int first, int n, as_error *error) {
+/// AS_OK if n outputs are there.
+static as_status find_outputs(const as_machine *machine, int first, int n, as_error *error) {
   as_channels *channels = NULL;
   as_status status = as_channels_create_with(machine->model, machine->rules,
                                              machine->output.channels + first, n, &channels, error);
   as_channels_destroy(channels);
-  return status == AS_OK;
+  return status;
 }
 
-/// If an output is not there, looks for each alone, so that the first that are wrong are named.
-static void check_outputs(const as_machine *machine, as_messages *messages) {
+/// If an output is not there, looks for each alone, so that the first that are wrong are named. AS_ERR_MEMORY: it is not known.
+static as_status check_outputs(const as_machine *machine, as_messages *messages) {
   const as_output *output = &machine->output;
   as_error error;
-  if (outputs_exist(machine, 0, output->n_channels, &error)) return;
+  as_status status = find_outputs(machine, 0, output->n_channels, &error);
+  if (status == AS_OK || status == AS_ERR_MEMORY) return status;
   for (int i = 0; i < output->n_channels && !messages->more; i++) {
-    if (outputs_exist(machine, i, 1, &error)) continue;
+    status = find_outputs(machine, i, 1, &error);
+    if (status == AS_ERR_MEMORY) return status;
+    if (status == AS_OK) continue;
     messages->more = messages->n == AS_MESSAGES;
     if (messages->more) continue;
     const as_place at = output->channel_places[i];
@@ -151,6 +154,7 @@ static void check_outputs(const as_machine *machine, as_messages *messages) {
       used += snprintf(m->text + used, sizeof m->text - (size_t)used, ":%d:%d", at.line, at.column);
     snprintf(m->text + used, sizeof m->text - (size_t)used, ": error: %s", error.message);
   }
+  return AS_OK;
 }
 
 /// Says what is wrong as one object on stdout.
@@ -206,13 +210,14 @@ cli_exit machine_open(const machine_request *r, as_machine **machine) {
       .all = r->plugins, .folders = r->folders, .n_folders = r->n_folders};
   as_status status =
       as_machine_load_with(r->model, r->settings, r->n_settings, &policy, machine, messages);
-  if (status == AS_OK) check_outputs(*machine, messages);
+  as_status outputs = status == AS_OK ? check_outputs(*machine, messages) : AS_OK;
+  if (outputs == AS_ERR_MEMORY) messages->n = 0;
   if (messages->n > 0) tell_messages(r, messages);
   const bool wrong = messages->n > 0;
   free(messages);
   if (status != AS_OK) return cli_judge(status);
-  if (!wrong) return CLI_DONE;
+  if (!wrong && outputs == AS_OK) return CLI_DONE;
   as_machine_destroy(*machine);
   *machine = NULL;
-  return CLI_USAGE;
+  return outputs == AS_OK ? CLI_USAGE : cli_complain_memory();
 }

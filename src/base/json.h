@@ -26,7 +26,7 @@ ASI_IO void asi_json_number(FILE *out, double x);
 ASI_IO void asi_json_numbers(FILE *out, const double *x, int n);
 
 /// Writes an object with one member more, `digest`, of all that stands before it.
-ASI_IO void asi_json_seal(FILE *out, const char *object);
+void asi_json_seal(FILE *out, const char *object);
 /// Whether a text is as it was sealed, or was not.
 ASI_IO bool asi_json_is_whole(const char *text);
 

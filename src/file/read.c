@@ -466,7 +466,7 @@ static bool read_numbered(asi_reader *r, const asi_value *v, asi_entity_kind sor
                        number >= 0.0 && number <= INT_MAX;
     if (text && !whole)
       asi_complain(r, key, "must be a whole number, not the text \"%.60s\"", text);
-    out->number[i] = (int)number;
+    out->number[i] = whole ? (int)number : 0;
     good = whole && read_name(r, out->value[i], sort, &out->id[i]) && good;
   }
   return good;

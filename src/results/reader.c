@@ -13,7 +13,8 @@
 enum { RATIO = 1100 }; ///< deflate makes nothing smaller than by this
 
 as_status asi_reader_fail(const as_results_reader *r, const char *why, as_error *error) {
-  if (asi_hdf5_lacks_memory()) return asi_fail_memory(error);
+  if (asi_hdf5_lacks_memory() || errno == ENOMEM) // it may have swallowed that
+    return asi_fail_memory(error);
   return asi_fail(error, AS_ERR_FILE, (double)NAN, NULL, "%.300s cannot be read: %.200s.", r->path,
                   why);
 }
