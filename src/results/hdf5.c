@@ -15,6 +15,8 @@
 enum { MAGIC = 16, SEAL = 32, PIECE = 1 << 18 };
 
 static _Thread_local bool lacked_memory; ///< a call has failed for want of it
+static _Thread_local bool
+    verified; ///< the file at hand is whole: HDF5 fails for want of memory alone
 
 static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *user) {
   (void)n, (void)user;
@@ -24,7 +26,8 @@ static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *user)
 
 /// HDF5 calls this whenever a call fails.
 static herr_t note_failure(hid_t stack, void *user) {
-  if (errno == ENOMEM) lacked_memory = true; // what HDF5 says may be another consequence of it
+  // What HDF5 says may be another consequence of it.
+  if (errno == ENOMEM || verified) lacked_memory = true;
   H5Ewalk2(stack, H5E_WALK_DOWNWARD, look_for_memory, user);
   return 0;
 }
@@ -43,6 +46,8 @@ void asi_hdf5_restore(asi_hdf5_voice voice) { H5Eset_auto2(H5E_DEFAULT, voice.re
 bool asi_hdf5_lacks_memory(void) { return lacked_memory; }
 
 void asi_hdf5_note_lack(void) { lacked_memory = true; }
+
+void asi_hdf5_forget(void) { verified = false; }
 
 hid_t asi_hdf5_access(void) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -130,6 +135,7 @@ bool asi_hdf5_seal(const char *path, uint64_t size, bool sync) {
 const char *asi_hdf5_verify(const char *path, uint64_t *size) {
   const char *why = NULL;
   FILE *file = asi_file_open(path, &why);
+  verified = false;
   if (file == NULL && errno == ENOMEM) lacked_memory = true;
   if (file == NULL) return why;
   const int in = fileno(file);
@@ -148,5 +154,6 @@ const char *asi_hdf5_verify(const char *path, uint64_t *size) {
       why = "it is damaged: its contents are not those that were written";
   }
   fclose(file);
+  verified = sealed && why == NULL;
   return why;
 }

@@ -51,6 +51,8 @@ void asi_hdf5_restore(asi_hdf5_voice voice);
 bool asi_hdf5_lacks_memory(void);
 /// Notes that memory which is taken for HDF5 is not to be had.
 void asi_hdf5_note_lack(void);
+/// The file that asi_hdf5_verify() has looked at is closed.
+void asi_hdf5_forget(void);
 
 /// How files are opened: without locks, so that results can be read while a run goes on.
 hid_t asi_hdf5_access(void);

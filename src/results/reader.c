@@ -323,6 +323,7 @@ as_status as_results_reader_open(const char *path, as_results_reader **out, as_e
 void as_results_reader_close(as_results_reader *r) {
   if (r == NULL) return;
   if (r->file >= 0) H5Fclose(r->file);
+  asi_hdf5_forget();
   for (int i = 0; i < r->n_held; ++i) {
     free(r->held[i].name);
     free(r->held[i].text);
