@@ -236,7 +236,7 @@ static void test_failing_start(void **state) {
   }
 }
 
-static int falls_below(const as_point *at, double *out, void *user) {
+static int falls_below(const as_state *at, double *out, void *user) {
   (void)user;
   *out = at->q[0] - 0.1;
   return AS_DONE;
@@ -245,7 +245,7 @@ static int falls_below(const as_point *at, double *out, void *user) {
 static int remember(as_event *event, void *user) {
   double *seen = user;
   seen[0] += 1.0;
-  seen[1] = event->at->q[0];
+  seen[1] = event->state->q[0];
   return AS_EVENT_CONTINUE;
 }
 
