@@ -34,12 +34,6 @@ typedef struct edge {
   int from, to;
 } edge;
 
-static int compare_edges(const void *a, const void *b) {
-  const edge *x = a, *y = b;
-  if (x->from != y->from) return x->from < y->from ? -1 : 1;
-  return (x->to > y->to) - (x->to < y->to);
-}
-
 /// A growing list of edges.
 typedef struct edge_list {
   edge *edges;
@@ -63,13 +57,57 @@ static void add_edge(edge_list *list, int a, int b) {
   list->edges[list->count++] = (edge){b, a};
 }
 
+/// The same, but for what was added last: entries of a block name the same nodes one after the other.
+static void add_other_edge(edge_list *list, int a, int b) {
+  const edge *last = list->count > 0 ? &list->edges[list->count - 1] : NULL;
+  if (last == NULL || last->from != b || last->to != a) add_edge(list, a, b);
+}
+
+static int end_of(const edge *e, bool by_from) { return by_from ? e->from : e->to; }
+
+/// Sorts edges by one of their nodes, and leaves others in their order. `first` has room for n_nodes + 1.
+static void sort_by(const edge *in, size_t count, int n_nodes, bool by_from, size_t *first,
+                    edge *out) {
+  memset(first, 0, ((size_t)n_nodes + 1) * sizeof *first);
+  for (size_t i = 0; i < count; ++i) ++first[end_of(&in[i], by_from) + 1];
+  for (int i = 0; i < n_nodes; ++i) first[i + 1] += first[i];
+  for (size_t i = 0; i < count; ++i) out[first[end_of(&in[i], by_from)]++] = in[i];
+}
+
+/// The neighbours of each of n nodes, sorted, as compressed lists; the list of edges is gone then.
+static as_status list_neighbours(edge_list *list, int n, bool doubles, int **start, int **neighbour,
+                                 as_error *error) {
+  edge *sorted = asi_calloc(list->count, sizeof *sorted);
+  size_t *first = asi_calloc((size_t)n + 1, sizeof *first);
+  *start = asi_calloc((size_t)n + 1, sizeof(int));
+  *neighbour = asi_calloc(list->count, sizeof(int));
+  const bool ok = !list->failed && sorted && first && *start && *neighbour;
+  if (ok && list->count > 0) {
+    sort_by(list->edges, list->count, n, false, first, sorted);
+    sort_by(sorted, list->count, n, true, first, list->edges);
+    int count = 0;
+    for (size_t i = 0; i < list->count; ++i) {
+      const edge *e = &list->edges[i];
+      if (!doubles && i > 0 && e[-1].from == e->from && e[-1].to == e->to) continue;
+      (*neighbour)[count++] = e->to;
+      ++(*start)[e->from + 1];
+    }
+    for (int i = 0; i < n; ++i) (*start)[i + 1] += (*start)[i];
+  }
+  free(sorted);
+  free(first);
+  free(list->edges);
+  *list = (edge_list){0};
+  return ok ? AS_OK : asi_fail_memory(error);
+}
+
 /// Joins the node of each row of a constraint block to the bodies of its columns.
 static void add_joint_edges(edge_list *list, const as_problem *p, as_block block, const int *node) {
   const asi_pattern *pattern = &p->pattern[block];
   if (!(p->present & AS_BLOCK_BIT(block))) return;
   for (int j = 0; j < pattern->cols; ++j)
     for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k)
-      add_edge(list, p->body_of[j], node[pattern->row[k]]);
+      add_other_edge(list, p->body_of[j], node[pattern->row[k]]);
 }
 
 static void add_body_edges(edge_list *list, const as_problem *p, as_block block) {
@@ -78,7 +116,7 @@ static void add_body_edges(edge_list *list, const as_problem *p, as_block block)
   for (int j = 0; j < pattern->cols; ++j)
     for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k)
       if (p->body_of[pattern->row[k]] < p->body_of[j])
-        add_edge(list, p->body_of[pattern->row[k]], p->body_of[j]);
+        add_other_edge(list, p->body_of[pattern->row[k]], p->body_of[j]);
 }
 
 static as_status build_graph(graph *g, const as_problem *p, const int *lambda_node,
@@ -90,21 +128,7 @@ static as_status build_graph(graph *g, const as_problem *p, const int *lambda_no
   const as_block couplings[] = {AS_BLOCK_M, AS_BLOCK_MA_Q, AS_BLOCK_F_Q, AS_BLOCK_F_V};
   for (size_t i = 0; i < sizeof couplings / sizeof couplings[0]; ++i)
     add_body_edges(&list, p, couplings[i]);
-  g->start = asi_calloc((size_t)g->n_nodes + 1, sizeof(int));
-  g->neighbour = asi_calloc(list.count, sizeof(int));
-  const bool ok = !list.failed && g->start && g->neighbour;
-  if (ok) {
-    if (list.count > 0) qsort(list.edges, list.count, sizeof *list.edges, compare_edges);
-    int count = 0;
-    for (size_t i = 0; i < list.count; ++i) {
-      if (i > 0 && compare_edges(&list.edges[i - 1], &list.edges[i]) == 0) continue;
-      g->neighbour[count++] = list.edges[i].to;
-      ++g->start[list.edges[i].from + 1];
-    }
-    for (int i = 0; i < g->n_nodes; ++i) g->start[i + 1] += g->start[i];
-  }
-  free(list.edges);
-  return ok ? AS_OK : asi_fail_memory(error);
+  return list_neighbours(&list, g->n_nodes, false, &g->start, &g->neighbour, error);
 }
 
 /// The only joint that still holds a body, or -1 if there are several or the body is coupled to a body
@@ -212,21 +236,13 @@ static as_status amd_of(const graph *g, const int *nodes, int n, const bool *bef
         if (index[g->neighbour[s]] > i) add_edge(&list, i, index[g->neighbour[s]]);
     }
   }
-  int *start = asi_calloc((size_t)n + 1, sizeof(int));
-  int *row = asi_calloc(list.count, sizeof(int));
+  int *start = NULL, *row = NULL;
   int *order = asi_calloc((size_t)n, sizeof(int));
-  as_status status = list.failed || !start || !row || !order ? asi_fail_memory(error) : AS_OK;
-  if (status == AS_OK) {
-    if (list.count > 0) qsort(list.edges, list.count, sizeof *list.edges, compare_edges);
-    for (size_t i = 0; i < list.count; ++i) { // AMD does not mind doubles
-      row[i] = list.edges[i].to;
-      ++start[list.edges[i].from + 1];
-    }
-    for (int i = 0; i < n; ++i) start[i + 1] += start[i];
-    if (!asi_minimum_degree(n, start, row, order)) status = asi_fail_memory(error);
-  }
+  // Doubles count in the degrees of a minimum degree order.
+  as_status status = list_neighbours(&list, n, true, &start, &row, error);
+  if (status == AS_OK && (order == NULL || !asi_minimum_degree(n, start, row, order)))
+    status = asi_fail_memory(error);
   for (int i = 0; i < n && status == AS_OK; ++i) out[i] = nodes[order[i]];
-  free(list.edges);
   free(start);
   free(row);
   free(order);

@@ -238,6 +238,13 @@ static void join_alike(asi_product_plan *p) {
   p->n_pieces = kept;
 }
 
+/// Few pieces are left of the many that were listed.
+static void give_back_room(asi_product_plan *p) {
+  if (p->n_pieces == 0) return;
+  asi_block_product *fitting = realloc(p->piece, (size_t)p->n_pieces * sizeof *fitting);
+  if (fitting) p->piece = fitting;
+}
+
 as_status asi_products_build(asi_product_plan *p, const asi_pattern *target, bool two_factors,
                              asi_visit_products_fn *visit, const void *context, as_error *error) {
   asi_block_product_builder b = {
@@ -257,7 +264,9 @@ as_status asi_products_build(asi_product_plan *p, const asi_pattern *target, boo
         error, AS_ERR_ARGUMENT, (double)NAN, NULL,
         "The iteration matrix would be a sum of too many products: give the blocks sparse "
         "patterns.");
-  return b.no_memory ? asi_fail_memory(error) : AS_OK;
+  if (b.no_memory) return asi_fail_memory(error);
+  give_back_room(p);
+  return AS_OK;
 }
 
 void asi_products_free(asi_product_plan *p) {

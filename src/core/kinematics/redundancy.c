@@ -484,15 +484,14 @@ static int root_of(const int *parent, int row) {
   return row;
 }
 
-/// Makes groups of the rows that null vectors have in common: they imply each other. `part`: of each vector.
-static void group_rows(const double *basis, int count, int rows, const double *part, int *group) {
+/// Makes groups of the rows that null vectors have in common: they imply each other. `least`: what counts in each vector.
+static void group_rows(const double *basis, int count, int rows, const double *least, int *group) {
   for (int i = 0; i < rows; ++i) group[i] = i;
   for (int b = 0; b < count; ++b) {
     const double *v = basis + (size_t)b * (size_t)rows;
-    const double least = part[b] * asi_max_abs(v, rows);
     int first = -1;
     for (int i = 0; i < rows; ++i) {
-      if (!(fabs(v[i]) > least)) continue;
+      if (!(fabs(v[i]) > least[b])) continue;
       if (first < 0) first = root_of(group, i);
       group[root_of(group, i)] = first;
     }
@@ -500,10 +499,8 @@ static void group_rows(const double *basis, int count, int rows, const double *p
   for (int i = 0; i < rows; ++i) group[i] = root_of(group, i);
   for (int i = 0; i < rows; ++i) { // a row that is in no vector
     bool alone = true;
-    for (int b = 0; b < count && alone; ++b) {
-      const double *v = basis + (size_t)b * (size_t)rows;
-      alone = !(fabs(v[i]) > part[b] * asi_max_abs(v, rows));
-    }
+    for (int b = 0; b < count && alone; ++b)
+      alone = !(fabs(basis[(size_t)b * (size_t)rows + (size_t)i]) > least[b]);
     if (alone) group[i] = -1;
   }
 }
@@ -551,7 +548,9 @@ static as_status classify(asi_kinematics *s, double t, double *basis, int count)
     choose_rows(turned + (size_t)r->n_redundant * (size_t)rows, r->n_nearly, rows, r->favour,
                 r->found + r->n_redundant);
     // Sigma is no longer that of one vector, but at most that of the last of its sort.
-    for (int b = 0; b < count; ++b) work[b] = least_part(b < r->n_redundant ? redundant : nearly);
+    for (int b = 0; b < count; ++b)
+      work[b] = least_part(b < r->n_redundant ? redundant : nearly) *
+                asi_max_abs(turned + (size_t)b * (size_t)rows, rows);
     group_rows(turned, count, rows, work, r->group);
     qsort(r->found, (size_t)r->n_redundant, sizeof(int), compare_rows);
     qsort(r->found + r->n_redundant, (size_t)r->n_nearly, sizeof(int), compare_rows);
