@@ -78,6 +78,10 @@ struct as_integrator {
     double
         amplified;  ///< by how much constraints amplified it in the last step; 0: it did not matter
     double longest; ///< of the steps since the start [s]
+    double share, slow_share; ///< what counts of errors of v, and of those by windows,
+    double share_h;           ///< in steps of this size [s]; 0: not known
+    int by_shares;            ///< steps for which they have served since,
+    int most_by_shares;       ///< and for which they may
     double
         *slow[3]; ///< n: mean v' of the window of steps that is being filled, and of the last two
     double slow_h[3]; ///< lengths of these windows [s]; 0: not known

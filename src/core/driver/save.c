@@ -19,7 +19,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 15, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 16, HEAD = 16 + 3 * 8 };
 
 // ---- what makes sense ------------------------------------------------------------------------------
 
@@ -93,7 +93,9 @@ static bool makes_sense(const as_integrator *s) {
          all_finite(now->y, p->def.n_y) && (isnan(h) || (h > 0.0 && isfinite(h))) &&
          s->control.error > 0.0 && s->control.error <= 1.0 && s->control.vibration >= 0.0 &&
          isfinite(s->control.vibration) && s->control.amplified >= 0.0 &&
-         s->control.longest >= 0.0 && windows_make_sense(s) && s->kin.eval.rate > 0.0 &&
+         s->control.longest >= 0.0 && s->control.share >= 0.0 && isfinite(s->control.share) &&
+         s->control.slow_share >= 0.0 && isfinite(s->control.slow_share) &&
+         s->control.share_h >= 0.0 && windows_make_sense(s) && s->kin.eval.rate > 0.0 &&
          isfinite(s->kin.eval.rate) && path_makes_sense(s) && b_makes_sense(s) &&
          jump_makes_sense(s) && (s->stepper.first || s->stepper.predictor.count > 0) &&
          (isnan(s->stepper.factor_h) ||

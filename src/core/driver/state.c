@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "core/driver/integrator.h"
 
-// Steps for which an automatic size may be held back: more than control.c ever asks for.
+// Steps for which an automatic size may be held back, or shares of its error may serve: more than control.c and step_error.c ask for.
 enum { MOST_PATIENCE = 100 };
 
 static void serialize_values(as_integrator *s, const asi_values *x, asi_archive *a) {
@@ -118,6 +118,11 @@ static void serialize_history(as_integrator *s, asi_archive *a) {
   for (int i = 1; i < 3; ++i) asi_archive_doubles(a, s->control.noise[i], n);
   asi_archive_double(a, &s->control.amplified);
   asi_archive_double(a, &s->control.longest);
+  asi_archive_double(a, &s->control.share);
+  asi_archive_double(a, &s->control.slow_share);
+  asi_archive_double(a, &s->control.share_h);
+  asi_archive_int(a, &s->control.by_shares, 0, MOST_PATIENCE);
+  asi_archive_int(a, &s->control.most_by_shares, 0, MOST_PATIENCE);
   asi_archive_doubles(a, s->control.slow_h, 3);
   for (int i = 0; i < 3; ++i) asi_archive_doubles(a, s->control.slow[i], n);
   asi_archive_doubles(a, s->control.third, n);

@@ -9,6 +9,9 @@
 // [SC.17] A step below this share of the one before sees what it changes itself.
 #define MUCH_SHORTER 0.5
 
+// [SC.18] Steps for which shares may serve.
+enum { MOST_BY_SHARES = 7 };
+
 /// [SC.6] the mean rates of v and x over the trial step; before there are two older ones, v'_0 - h v''_0/2 and
 /// v'_0 - 3 h v''_0/2
 static void find_means(as_integrator *s) {
@@ -187,6 +190,15 @@ static void find_momentum(const as_integrator *s, const double *e, double *r) {
   if (again < s->stepper.active->size) memcpy(r + again, r, (size_t)p->n * sizeof(double));
 }
 
+/// left += A e for a column of A and its rows from `first` to before `end`; rows of a column rise.
+static void add_column(const asi_system *a, int j, int first, int end, double e, double *left) {
+  const int *row = a->pattern.row;
+  const int last = a->pattern.col_start[j + 1];
+  int k = a->pattern.col_start[j];
+  while (k < last && row[k] < first) ++k;
+  for (; k < last && row[k] < end; ++k) left[row[k]] += a->value[k] * e;
+}
+
 /// [SC.9] A (e', mu, ...) = A (e, 0, ...) but for zeros in the rows of constraints, with the matrix A of the step, so that
 /// B e' = 0; with `springs` M e stands in the rows of motion, so that these take up a part, too. Puts e - e' into `taken`.
 /// Factors of an earlier step will do; false: there is no solution.
@@ -198,11 +210,11 @@ static bool find_taken(as_integrator *s, const double *e, bool springs, double *
   double *left = s->scratch.unknowns;
   memset(left, 0, (size_t)a->size * sizeof(double));
   if (springs) find_momentum(s, e, left);
-  for (int j = 0; j < n; ++j)
-    for (int k = a->pattern.col_start[j]; k < a->pattern.col_start[j + 1]; ++k) {
-      const int i = a->pattern.row[k];
-      if (i >= states || (!springs && asi_is_motion(i, n, again))) left[i] += a->value[k] * e[j];
-    }
+  for (int j = 0; j < n; ++j) {
+    if (!springs) add_column(a, j, 0, n, e[j], left);
+    if (!springs && again < a->size) add_column(a, j, again, again + n, e[j], left);
+    if (states < a->size) add_column(a, j, states, a->size, e[j], left);
+  }
   if (asi_solve(&s->kin, s->stepper.active, s->stepper.t1, left) != AS_OK) return false;
   for (int i = 0; i < n; ++i) taken[i] = e[i] - left[i];
   return true;
@@ -259,22 +271,51 @@ static double measure_v(as_integrator *s, double of_q) {
   return asi_error_norm(s, size, n, n);
 }
 
-/// [SC.14] the same of e_v with v''' by windows
-static double measure_slow(as_integrator *s, double of_q) {
+/// [SC.14] e_v with v''' by windows, and its norm; 0: there are none
+static double find_slow(as_integrator *s) {
+  const int n = s->kin.problem->n;
   const double factor = s->stepper.h * s->stepper.h * s->stepper.h * by_v(s);
-  double *const e_v = s->control.estimate + s->kin.problem->n;
+  double *const e_v = s->control.estimate + n;
   if (!s->control.third_known || s->stepper.first) return 0.0;
-  for (int i = 0; i < s->kin.problem->n; ++i) e_v[i] = factor * s->control.third[i];
-  return measure_v(s, of_q);
+  for (int i = 0; i < n; ++i) e_v[i] = factor * s->control.third[i];
+  return asi_error_norm(s, s->control.new_size, n, n);
+}
+
+/// What of an error counts, as a share of all of it, into *share; returns whether that has hardly changed.
+static bool note_share(double *share, double counted, double all, double steady) {
+  const double before = *share;
+  *share = all > 0.0 ? counted / all : 1.0;
+  return fabs(*share - before) <= steady * before;
 }
 
 /// The error of the step that was solved last, in tolerances, from what find_errors() has left.
 static double measure_errors(as_integrator *s) {
   const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
   const double *size = s->control.new_size;
-  const double of_q = asi_error_norm(s, size, 0, n), of_v = measure_v(s, of_q);
-  return asi_max_nan(asi_max_nan(of_q, asi_max_nan(of_v, measure_slow(s, of_q))),
-                     asi_error_norm(s, size, 2 * n, nx));
+  const double of_q = asi_error_norm(s, size, 0, n), all_of_v = asi_error_norm(s, size, n, n);
+  const double of_v = measure_v(s, of_q), of_x = asi_error_norm(s, size, 2 * n, nx);
+  const double most = asi_max_nan(asi_max_nan(of_q, of_v), of_x);
+  const double all_of_slow = find_slow(s), slow = all_of_slow > 0.0 ? measure_v(s, of_q) : 0.0;
+  const double most_change = s->stepper.expert.share_steady;
+  const bool steady = note_share(&s->control.share, of_v, all_of_v, most_change),
+             slow_steady = note_share(&s->control.slow_share, slow, all_of_slow, most_change);
+  const int longer = 2 * s->control.most_by_shares + 1;
+  s->control.share_h = s->stepper.h;
+  s->control.by_shares = 0;
+  s->control.most_by_shares =
+      steady && slow_steady ? (longer < MOST_BY_SHARES ? longer : MOST_BY_SHARES) : 0;
+  return asi_max_nan(most, slow);
+}
+
+/// [SC.18] The same by the shares that were found last.
+static double measure_by_shares(as_integrator *s) {
+  const int n = s->kin.problem->n, nx = s->kin.problem->def.n_x;
+  const double *size = s->control.new_size;
+  const double of_q = asi_error_norm(s, size, 0, n),
+               of_v = s->control.share * asi_error_norm(s, size, n, n),
+               of_x = asi_error_norm(s, size, 2 * n, nx);
+  return asi_max_nan(asi_max_nan(asi_max_nan(of_q, of_v), of_x),
+                     s->control.slow_share * find_slow(s));
 }
 
 /// [SC.14] How long windows are to be for round-off of v' to make no more than round_off_least of e_v; 0: it does not by steps. In
@@ -321,16 +362,41 @@ double asi_proposed_factor(const as_integrator *s, double e) {
   return s->stepper.expert.step_safety * pow(1.0 / e, 0.25) * pow(s->control.error / e, 0.1);
 }
 
+/// [SC.18] The error by the shares of the last step where these are those of equal steps of machines without loops, which have no
+/// singular positions, and without stiff springs, which vibrate; false: there are none, or this error asks for another size.
+static bool estimate_by_shares(as_integrator *s, double *error) {
+  const as_expert *expert = &s->stepper.expert;
+  if (s->control.by_shares >= s->control.most_by_shares || !s->kin.problem->is_forest ||
+      s->control.amplified > expert->usual_amplification || s->stepper.first ||
+      s->stepper.path.excites || s->stepper.path.stiff || s->stepper.path.excited ||
+      s->stepper.h != s->control.share_h)
+    return false;
+  if (s->control.amplified > 0.0)
+    memcpy(s->control.noise[0], s->control.noise[1], (size_t)s->kin.problem->n * sizeof(double));
+  find_errors(s);
+  *error = measure_by_shares(s);
+  const double factor = asi_proposed_factor(s, fmax(*error, expert->step_least_error));
+  return fabs(*error - s->control.error) <= expert->share_steady * s->control.error &&
+         factor >= expert->step_hold_from && factor <= expert->step_hold_to;
+}
+
 /// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
 /// round-off is looked at more closely; so it is if `closely`, and, close to a singular position, where steps would become smaller.
 double asi_estimate_error(as_integrator *s, bool closely, double *amplified) {
+  double error;
   find_means(s);
-  find_errors(s);
   asi_measure_sizes(s, &s->stepper.next, s->control.size, s->control.new_size);
-  *amplified = 0.0;
+  *amplified = s->control.amplified;
   s->control.fast = 0.0;
   s->control.turn = 1.0;
-  const double error = measure_errors(s);
+  if (!closely && estimate_by_shares(s, &error)) {
+    ++s->control.by_shares;
+    return error;
+  }
+  *amplified = 0.0;
+  find_means(s); // with the usual round-off
+  find_errors(s);
+  error = measure_errors(s);
   const bool needed = closely || error > 1.0 || s->control.amplified > 0.0;
   if (!needed && !(asi_proposed_factor(s, fmax(error, s->stepper.expert.step_least_error)) <
                    s->stepper.expert.step_hold_from))
@@ -338,7 +404,7 @@ double asi_estimate_error(as_integrator *s, bool closely, double *amplified) {
   *amplified = amplify_noise(s);
   // Machines that rub may jam, and what is taken off their errors there could lead them through: only close to a singular position.
   if (!needed && asi_rubs(s) && !(*amplified > s->stepper.expert.usual_amplification)) {
-    find_means(s); // with the usual round-off
+    find_means(s);
     *amplified = 0.0;
     return error;
   }

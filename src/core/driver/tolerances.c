@@ -152,7 +152,9 @@ void asi_control_start(as_integrator *s) {
   s->control.error = 1.0;
   s->control.vibration = 0.0;
   s->control.patience = 0;
-  s->control.amplified = s->control.longest = 0.0;
+  s->control.amplified = s->control.longest = s->control.share_h = 0.0;
+  s->control.share = s->control.slow_share = 0.0;
+  s->control.by_shares = s->control.most_by_shares = 0;
   memset(s->control.slow_h, 0, sizeof s->control.slow_h);
   s->control.third_known = false;
   asi_measure_sizes(s, &s->stepper.now, NULL, s->control.size);

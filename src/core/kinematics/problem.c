@@ -256,6 +256,46 @@ static as_status take_vectors(as_problem *p, const as_problem_def *def, as_error
   return AS_OK;
 }
 
+/// The tree that a node belongs to, by its root.
+static int root_of(int *parent, int node) {
+  while (parent[node] != node) node = parent[node] = parent[parent[node]];
+  return node;
+}
+
+/// The two bodies that a joint acts on, the second or both of them the ground, which is n_bodies; false: there are more.
+static bool add_bodies_of_row(const as_problem *p, int row, int pair[2]) {
+  const asi_row_view *b = &p->g_q_rows;
+  for (int k = b->start[row]; k < b->start[row + 1]; ++k) {
+    const int body = p->body_of[b->col[k]];
+    if (body == pair[0] || body == pair[1]) continue;
+    if (pair[1] != p->n_bodies) return false;
+    pair[pair[0] != p->n_bodies] = body;
+  }
+  return true;
+}
+
+/// Whether joints make no loops, with the ground as one of the bodies. It has to be known which rows are a joint.
+static as_status find_loops(as_problem *p, const as_problem_def *def, as_error *error) {
+  if (def->joint == NULL || def->n_psi > 0) return AS_OK;
+  int *parent = asi_calloc((size_t)p->n_bodies + 1, sizeof(int));
+  int(*pair)[2] = asi_calloc((size_t)p->n_joints, sizeof *pair);
+  bool forest = parent && pair;
+  for (int i = 0; i <= p->n_bodies && forest; ++i) parent[i] = i;
+  for (int i = 0; i < p->n_joints && forest; ++i) pair[i][0] = pair[i][1] = p->n_bodies;
+  for (int i = 0; i < def->n_lambda && forest; ++i)
+    forest = add_bodies_of_row(p, i, pair[p->joint_of[i]]);
+  for (int i = 0; i < p->n_joints && forest; ++i) {
+    const int a = root_of(parent, pair[i][0]), b = root_of(parent, pair[i][1]);
+    forest = a != b;
+    parent[a] = b;
+  }
+  const bool failed = !parent || !pair;
+  p->is_forest = forest;
+  free(parent);
+  free(pair);
+  return failed ? asi_fail_memory(error) : AS_OK;
+}
+
 static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_error *error) {
   as_status status = AS_OK;
   p->body_of = asi_calloc((size_t)p->n, sizeof(int));
@@ -279,7 +319,7 @@ static as_status prepare_groups(as_problem *p, const as_problem_def *def, as_err
   if (status) return status;
   const int *reaction = def->reaction ? def->reaction : p->joint_of; // any numbers will do
   memcpy(p->reaction_of, reaction, (size_t)def->n_lambda * sizeof(int));
-  return AS_OK;
+  return find_loops(p, def, error);
 }
 
 enum { EVENT_NAME = 64 };

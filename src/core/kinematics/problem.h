@@ -63,6 +63,7 @@ struct as_problem {
   int n_joints;
   int *joint_of;        ///< n_lambda: the joint of each row of g
   int *reaction_of;     ///< n_lambda: its reaction
+  bool is_forest;       ///< joints make no loops: they are independent everywhere
   as_block_set present; ///< blocks with entries
   as_block_set given;   ///< of these, the ones that the callback fills
   asi_pattern pattern[AS_BLOCK_COUNT];
