@@ -170,6 +170,8 @@ bench:
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines parts
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/machines large
 	@OPENBLAS_NUM_THREADS=1 bench/machine_file.sh $(BUILD)/bench/alphastep
+	@echo "== the command, automatic steps, small machines: ratios"
+	@bench/ratios.sh $(BUILD)/bench/alphastep $(BUILD)/bench/bench/ratios $(BUILD)/bench/bench/samples command start report large same small
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
 	@bench/examples.sh $(BUILD)/bench/alphastep
