@@ -247,7 +247,7 @@ as_status asi_automatic_step(as_integrator *s, double stop, double hint) {
         double *const size = s->control.size;
         s->control.size = s->control.new_size;
         s->control.new_size = size;
-        if (failures > 0 &&
+        if (failures > 0 && !asi_rubs(s) &&
             amplified > s->stepper.expert
                             .usual_amplification) { // it could not be solved on a singular position
           s->control.patience = 0;
