@@ -238,11 +238,12 @@ static void join_alike(asi_product_plan *p) {
   p->n_pieces = kept;
 }
 
-/// Few pieces are left of the many that were listed.
-static void give_back_room(asi_product_plan *p) {
-  if (p->n_pieces == 0) return;
+/// Few pieces are left of the many that were listed. False: out of memory.
+static bool give_back_room(asi_product_plan *p) {
+  if (p->n_pieces == 0) return true;
   asi_block_product *fitting = realloc(p->piece, (size_t)p->n_pieces * sizeof *fitting);
   if (fitting) p->piece = fitting;
+  return fitting != NULL;
 }
 
 as_status asi_products_build(asi_product_plan *p, const asi_pattern *target, bool two_factors,
@@ -264,9 +265,7 @@ as_status asi_products_build(asi_product_plan *p, const asi_pattern *target, boo
         error, AS_ERR_ARGUMENT, (double)NAN, NULL,
         "The iteration matrix would be a sum of too many products: give the blocks sparse "
         "patterns.");
-  if (b.no_memory) return asi_fail_memory(error);
-  give_back_room(p);
-  return AS_OK;
+  return b.no_memory || !give_back_room(p) ? asi_fail_memory(error) : AS_OK;
 }
 
 void asi_products_free(asi_product_plan *p) {
