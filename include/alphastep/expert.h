@@ -66,7 +66,6 @@ typedef struct as_expert {
   double
       soi2_contraction; ///< [SO.7] a shared matrix that contracts worse than this is given up for the full one
   double step_safety;          ///< [SC.4] h <- 0.85 h e^(-1/4) (e_old/e)^0.1
-  double settled;              ///< [GA.10] offsets of equal steps are theirs to this share of h
   double share_steady;         ///< [SC.18] errors and their shares serve again up to this change
   double step_hold_from;       ///< [SC.4] no change of the size from here
   double step_hold_to;         ///< [SC.4] to here: factors serve on

@@ -173,13 +173,6 @@ static as_status collocated_evaluate(asi_stepper *s, bool tangents) {
   return AS_OK;
 }
 
-/// [GA.10] Whether this step was equal to the last one, and its offset is that of equal steps: index-3 has no velocities to correct
-/// then, unless there may be a singular position.
-static bool has_settled(const asi_stepper *s) {
-  return s->def->method == AS_METHOD_INDEX3 && s->kin->problem->is_forest &&
-         asi_same_step(s->h, s->last_h) && fabs(s->d1 - s->D * s->h) <= s->expert.settled * s->h;
-}
-
 static void collocated_accept(asi_stepper *s) {
   const asi_values old = s->now;
   const double per_time = 1.0 / (s->h + s->d1 - s->d0);
@@ -209,7 +202,7 @@ static void collocated_accept(asi_stepper *s) {
   }
   s->a_offset = s->d1;
   s->w_offset = s->dx1;
-  s->varying = undamped || (!s->first && ((s->varies && !has_settled(s)) || grows));
+  s->varying = undamped || (!s->first && (s->varies || grows));
   asi_return_to_decoupled(s);
 }
 
