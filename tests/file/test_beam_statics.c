@@ -198,12 +198,12 @@ static void test_follower(void **state) {
   static const struct {
     const char *F, *q;
     double x, z, angle, root;
-  } cases[] = {
-      {"parameters.F=2", "parameters.q=0", 0.7670731837035, 0.5741041845487, 0.9682666683015,
-       -1.815458625203},
-      {"parameters.F=8", "parameters.q=0", -0.0744503198038, 0.632335462072, 2.756828285083,
-       -2.450786308742},
-      {"parameters.F=0", "parameters.q=10", 0.3537192695326, 0.8304672946297, 1.556245914851, NAN}};
+  } cases[] = {{"parameters.F=2", "parameters.q=0", 0.7670731837035, 0.5741041845487,
+                0.9682666683015, -1.815458625203},
+               {"parameters.F=8", "parameters.q=0", -0.0744503198038, 0.632335462072,
+                2.756828285083, -2.450786308742},
+               {"parameters.F=0", "parameters.q=10", 0.3537192695326, 0.8304672946297,
+                1.556245914851, (double)NAN}};
   for (int i = 0; i < 3; ++i) {
     double error[3][3];
     for (int c = 0; c < 3; ++c) {
