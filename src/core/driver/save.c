@@ -19,7 +19,7 @@
 #include "lie/space.h"
 
 static const char magic[16] = "alphastep state\n";
-enum { FORMAT = 16, HEAD = 16 + 3 * 8 };
+enum { FORMAT = 17, HEAD = 16 + 3 * 8 };
 
 // ---- what makes sense ------------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ static bool b_makes_sense(const as_integrator *s) {
 }
 
 static bool track_makes_sense(const asi_track *x) {
-  bool sense = x->left == 0 || x->count == ASI_RESPONSES;
+  bool sense = x->until == -(double)INFINITY || (isfinite(x->until) && x->count == ASI_RESPONSES);
   for (int i = 0; i < x->count && sense; ++i)
     sense =
         all_finite(x->value[i], x->size) && isfinite(x->t[i]) && (i == 0 || x->t[i - 1] > x->t[i]);

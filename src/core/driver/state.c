@@ -133,7 +133,8 @@ static void serialize_history(as_integrator *s, asi_archive *a) {
 
 static void serialize_track(asi_track *x, asi_archive *a) {
   asi_archive_int(a, &x->count, 0, ASI_RESPONSES);
-  asi_archive_int(a, &x->left, 0, 64);
+  asi_archive_double(a, &x->until);
+  asi_archive_doubles(a, x->off, 2);
   asi_archive_doubles(a, x->t, (size_t)x->count);
   for (int i = 0; i < x->count; ++i) asi_archive_doubles(a, x->value[i], (size_t)x->size);
 }
@@ -212,6 +213,7 @@ static void serialize_newton(as_integrator *s, asi_archive *a) {
   asi_archive_doubles(a, s->stepper.metric,
                       s->stepper.metric ? (size_t)s->stepper.b_n.col_start[s->stepper.b_n.cols]
                                         : 0);
+  asi_archive_bool(a, &s->stepper.b_lost);
   if (!s->stepper.first && asi_index2_keeps_b(&s->stepper))
     asi_archive_doubles(a, s->stepper.b_n.value,
                         (size_t)s->stepper.b_n.col_start[s->stepper.b_n.cols]);

@@ -329,8 +329,8 @@ static as_status find_jump(asi_stepper *s, const double *force, double size, dou
   asi_response_guess(s, size);
   const bool serves =
       !evaluates && asi_response_is_of_step(s) && asi_response_is_expected(s, force, size);
-  const bool has_slope = serves && r->slope.left > 0;
-  *done = serves && r->change.left > 0;
+  const bool has_slope = serves && s->t <= r->slope.until;
+  *done = serves && s->t <= r->change.until;
   if (!*done) status = solve_for_change(s, force, size, tolerance, done);
   if (*done && !has_slope) status = solve_for_slope(s, size, done);
   return status;

@@ -49,7 +49,11 @@ static int stage_of(const asi_stepper *s) {
   return p->n + p->def.n_lambda + p->def.n_psi;
 }
 
-static void forget(asi_track *x) { x->count = x->left = 0; }
+static void forget(asi_track *x) {
+  x->count = 0;
+  x->until = -(double)INFINITY;
+  x->off[0] = x->off[1] = (double)NAN;
+}
 
 void asi_response_forget(asi_response *r) {
   forget(&r->change);
@@ -142,7 +146,8 @@ static double reach(const asi_track *x, double t) {
   return product;
 }
 
-/// Takes what has been solved for. Where `off` and more was expected of it, of v', it serves for as many samples as leave less than `most`.
+/// Takes what has been solved for. The largest of what the last three extrapolations missed counts, since the polynomial's next term passes
+/// through zero now and then; by it the track serves for as long as less than `most` is left, at most MOST_SAMPLES periods.
 static void learn(asi_stepper *s, asi_track *x, const double *value, double size, double most) {
   const as_problem *p = s->kin->problem;
   const asi_response *r = &s->jump.response;
@@ -157,13 +162,17 @@ static void learn(asi_stepper *s, asi_track *x, const double *value, double size
   x->value[0] = oldest;
   x->t[0] = s->t;
   for (int i = 0; i < x->size; ++i) oldest[i] = value[i] / size;
-  x->left = 0;
+  x->until = -(double)INFINITY;
   if (x->count < ASI_RESPONSES) ++x->count;
   if (reached == 0.0) return;
-  const double was_off = MARGIN * asi_max_motion(p, off), period = s->t - r->t;
-  while (x->left < MOST_SAMPLES &&
-         was_off * reach(x, s->t + (x->left + 1) * period) <= most * reached)
-    ++x->left;
+  const double last = asi_max_motion(p, off) / (most * reached), period = s->t - r->t;
+  const double worst = MARGIN * asi_max_nan(last, asi_max_nan(x->off[0], x->off[1]));
+  x->off[1] = x->off[0];
+  x->off[0] = last;
+  int samples = 0;
+  while (samples < MOST_SAMPLES && worst * reach(x, s->t + (samples + 1) * period) <= 1.0)
+    ++samples;
+  if (samples > 0) x->until = s->t + (samples + SAME_STEP) * period;
 }
 
 /// How much R changes in a step, over R.
@@ -205,8 +214,10 @@ void asi_response_learn_slope(asi_stepper *s, double size) {
 
 void asi_response_follow(asi_stepper *s, const double *force, double size) {
   asi_response *r = &s->jump.response;
-  if (r->change.left > 0 && r->change.t[0] < s->t) --r->change.left;
-  if (r->slope.left > 0 && r->slope.t[0] < s->t) --r->slope.left;
+  if (size == 0.0) { // so small that squares vanish: no direction
+    asi_response_forget(r);
+    return;
+  }
   for (int i = 0; i < s->kin->problem->n; ++i) r->direction[i] = force[i] / size;
   r->t = s->t;
   r->h = s->last_h;

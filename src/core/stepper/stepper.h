@@ -92,7 +92,8 @@ typedef struct asi_track {
   double *value[ASI_RESPONSES]; ///< at
   double t[ASI_RESPONSES];      ///< these times [s]
   int count;                    ///< of them
-  int left;                     ///< how many samples they serve for
+  double until;                 ///< they serve up to here [s]; -infinity: not at all
+  double off[2]; ///< what the extrapolations before missed, over their share; NAN: not known
 } asi_track;
 
 /// [SA.6] What a change of force of one direction brings about.
