@@ -7,8 +7,9 @@
 ///     as_integrator_advance(integrator, 1.0, &error);
 ///     const as_state *s = as_integrator_state(integrator);
 ///
-/// All memory is taken by create and start; no step allocates (but the sparse solver may, when it has to
-/// look for new pivots). An integrator belongs to one thread. A call that fails leaves the state as it was.
+/// All memory is taken by create and start; no step allocates (but the sparse solver may, when it looks for new pivots, and a step that needs
+/// another matrix or other redundant rows). An integrator belongs to one thread. A step that fails leaves the state as it was: a call that takes
+/// several steps, or parts of one, stays at the end of the last good one.
 /// While a step is taken, denormal numbers are flushed to zero, in callbacks too.
 #ifndef ALPHASTEP_INTEGRATOR_H
 #define ALPHASTEP_INTEGRATOR_H

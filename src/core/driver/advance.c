@@ -180,7 +180,11 @@ static as_status before_step(as_integrator *s, as_error *error) {
 static as_status tell_step(as_integrator *s, as_error *error) {
   const as_status shown = s->def.step_taken ? asi_show_reactions(s) : AS_OK;
   if (shown) return shown;
-  if (s->def.step_taken) s->def.step_taken(&s->state, s->def.step_user);
+  if (s->def.step_taken) {
+    s->def.step_taken(&s->state, s->def.step_user);
+    s->kin.eval.error = error; // it may have asked for other times, with an error of its own
+    if (s->state.t != s->stepper.t) asi_interpolation_show(s, s->stepper.t);
+  }
   return asi_error_clear(error);
 }
 

@@ -327,7 +327,9 @@ as_status as_integrator_start(as_integrator *s, const as_initial *initial, as_st
   if (status == AS_OK) status = asi_show_reactions(s);
   if (status) {
     asi_snapshot_restore(s);
-    s->state = state;
+    if (!started)
+      s->state =
+          state; // else what was shown has been put back: now and next may have changed places
     s->started = started;
     s->kin.mass_known = false; // blocks may hold anything now
     if (s->kin.problem->def.force_kind == AS_FORCE_GENERAL)
