@@ -41,7 +41,7 @@ double asi_proposed_factor(const as_integrator *s, double e);
 /// The error of the step that was solved last, in tolerances. Where it is too large, and then on for as long as it matters,
 /// round-off is looked at more closely; so it is if `closely`, and, close to a singular position, where steps would become smaller.
 double asi_estimate_error(as_integrator *s, bool closely, double *amplified);
-/// [SC.14] How long windows are to be for round-off of v' to make no more than LEAST_NOISE of e_v; 0: it does not by steps. In
+/// [SC.14] How long windows are to be for round-off of v' to make no more than round_off_least of e_v; 0: it does not by steps. In
 /// index-3 form its bound is large enough without what constraints make of it.
 double asi_window_length(as_integrator *s);
 /// Adds the mean v' of a step to the window, and begins another where it has become that long; 0: there are none.

@@ -260,10 +260,3 @@ as_status asi_events_find_crossings(as_integrator *s, double *next) {
   asi_publish(s, s->stepper.t, &s->stepper.now);
   return AS_OK;
 }
-
-as_status asi_events_pending(as_integrator *s, bool *pending) {
-  double next = 0.0;
-  const as_status status = asi_events_find_crossings(s, &next);
-  *pending = isfinite(next);
-  return status;
-}

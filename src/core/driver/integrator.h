@@ -256,8 +256,6 @@ void asi_events_serialize(as_integrator *s, asi_archive *a);
 as_status asi_events_start(as_integrator *s);
 /// Takes the signs again, after something has jumped.
 as_status asi_events_look(as_integrator *s);
-/// Whether there are events in the last step that have not happened yet.
-as_status asi_events_pending(as_integrator *s, bool *pending);
 /// Lets the events of the last step happen that lie at or before `until`, in their order. AS_STOPPED: one
 /// asked to stop, and its state is shown.
 as_status asi_events_act(as_integrator *s, double until);

@@ -10,7 +10,7 @@
 #define MUCH_SHORTER 0.5
 
 // [SC.18] Steps for which shares may serve.
-enum { MOST_BY_SHARES = 7 };
+enum { MOST_BY_SHARES = 3 };
 
 /// [SC.6] the mean rates of v and x over the trial step; before there are two older ones, v'_0 - h v''_0/2 and
 /// v'_0 - 3 h v''_0/2

@@ -128,7 +128,8 @@ as_status asi_collocated_create(asi_stepper *s, as_error *error) {
   return decoupled ? make_decoupled(s, error) : make_coupled(s, error);
 }
 
-// in this step; after ASI_ALWAYS_COUPLED such steps in a row, for good.
+// A matrix without eta that contracts worse than decoupled_contraction is given up for the full one in this step; after ASI_ALWAYS_COUPLED such
+// steps in a row, for good.
 
 static void use_matrix(asi_stepper *s, asi_system *system) {
   s->active = system;

@@ -10,7 +10,7 @@ int asi_unknowns_that_count(const asi_stepper *s) {
   const as_problem *p = s->kin->problem;
   const int rows = p->def.n_lambda + p->def.n_psi, left_out = s->kin->eval.n_left_out;
   const int multipliers = s->unknowns - s->stages * p->n - p->def.n_x - p->def.n_y;
-  return left_out > 0 ? s->unknowns - left_out * multipliers / rows : s->unknowns;
+  return left_out > 0 ? s->unknowns - (int)((long long)left_out * multipliers / rows) : s->unknowns;
 }
 
 /// The largest |value| in units of its row among those that are left out, or are not.
