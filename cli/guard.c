@@ -57,10 +57,10 @@ static void listen(void) {
   }
 }
 
-/// A signal that a process raises by a fault.
+/// A signal that a process raises by a fault, or that the system sends where memory has run out.
 static bool is_fault(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGFPE ||
-         number == SIGILL;
+         number == SIGILL || number == SIGKILL;
 }
 
 int guard_run(int (*work)(int argc, char **argv), int argc, char **argv) {

@@ -96,6 +96,10 @@ static cli_exit take_at(const char *value, request *r) {
   for (int i = 0; i < r->n_places && n > 0; i++) {
     place *p = &r->place[i];
     if (strlen(p->name) != n || strncmp(p->name, value, n) != 0) continue;
+    if (p->attachment == AS_ATTACH_NODE) {
+      cli_complain("`--at %s`: that interface is a node of the mesh; it is where that is.", value);
+      return CLI_USAGE;
+    }
     if (take_numbers(equals + 1, p->at, 3) != 3)
       return refuse_value("--at", value, "`pin=0.1,0,0`");
     p->has_at = true;

@@ -31,7 +31,7 @@ enum {
   RANK = 4,
   RATIO = 1100,           // deflate makes nothing smaller than by this
   CHUNK = 1 << 16,        // numbers
-  MOST_INTERFACES = 1001, // more have more coordinates than a body may have
+  MOST_INTERFACES = 1334, // the frame and 1333 nodes of three coordinates
   MOST_NAME = 256,
 };
 
@@ -495,7 +495,9 @@ static as_status open_and_read(source *s) {
   H5Pclose(access);
   if (s->file < 0) return fail(s, NULL, "it is damaged, or no HDF5 file");
   s->most = (double)RATIO * (double)size;
-  const as_status status = read_body(s);
+  as_status status = read_body(s);
+  if (status == AS_OK && asi_hdf5_lacks_memory()) // what seems not to be there may be
+    status = asi_fail_memory(s->error);
   H5Fclose(s->file);
   return status;
 }
@@ -507,6 +509,7 @@ as_status as_flexible_read(const char *path, as_flexible_data **out, as_error *e
   if (H5open() < 0) return asi_fail_memory(error); // HDF5 could not take what it needs for itself
   const asi_hdf5_voice voice = asi_hdf5_hush();
   as_status status = open_and_read(&s);
+  asi_hdf5_forget();
   asi_hdf5_restore(voice);
   if (status == AS_OK) {
     as_error why = {0};

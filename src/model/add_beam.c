@@ -116,6 +116,13 @@ static as_status check_def(const as_builder *b, const as_beam_def *def, const ch
                         "The beam \"%s\" is fixed to \"%s\", a node of a superelement, whose "
                         "mass is that of the superelement; use a fixed joint.",
                         name, asi_names_get(&b->names[ASI_SORT_BODY], x->body.index));
+    const int flexible =
+        status == AS_OK && x->body.index >= 0 ? b->body[x->body.index].flexible : 0;
+    if (flexible > 0 && b->flexible[flexible - 1].body != x->body.index)
+      status = asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                        "The beam \"%s\" is fixed to \"%s\", a node of a flexible body other than "
+                        "its frame, whose mass is that of the body; use a fixed joint.",
+                        name, asi_names_get(&b->names[ASI_SORT_BODY], x->body.index));
   }
   return status;
 }

@@ -44,7 +44,7 @@ as_vector_fn *asi_model_follow(const as_model *m) { return m->n_turns > 0 ? foll
 static double turn_of(const as_model *m, int body, const as_point *from, const as_point *to) {
   if (body < 0) return 0.0;
   const asi_body *b = &m->body[body];
-  if (b->node || b->n != 6) return HUGE_VAL;
+  if (asi_body_is_node(b) || b->n != 6) return HUGE_VAL;
   const double *p = from->q + b->q + 3, *q = to->q + b->q + 3, *w = from->v + b->v + 3;
   const double *z = to->v + b->v + 3, h = to->t - from->t;
   double apart = 0.0, both = 0.0, w2 = 0.0, z2 = 0.0;

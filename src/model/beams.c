@@ -39,7 +39,7 @@ as_body_id as_model_beam_node(const as_model *m, as_beam_id beam, int station) {
 static void accelerate(const as_model *m, const as_state *state, int body, const as_body_motion *at,
                        double a[6]) {
   memset(a, 0, 6 * sizeof *a);
-  if (body < 0 || state->vdot == NULL || m->body[body].node) return;
+  if (body < 0 || state->vdot == NULL || asi_body_is_node(&m->body[body])) return;
   memcpy(a, state->vdot + m->body[body].v, 6 * sizeof *a);
   if (!m->body[body].se3) return;
   double u[3], local[3];

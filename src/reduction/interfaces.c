@@ -19,6 +19,8 @@
 // The least of the moments of a set's nodes, of the largest, below which they are on a line.
 #define COLLINEAR 1e-8
 
+enum { MOST_NAME = 256 }; // characters with the zero, as files of bodies have them
+
 /// Nodes of one interface, by their place in the mesh, and what their weights make of them.
 typedef struct set {
   const as_interface *given;
@@ -77,6 +79,9 @@ static as_status find_set(const asi_mesh_index *x, const as_interface *given, se
   *s = (set){.given = given};
   if (given->name == NULL || given->name[0] == '\0')
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "An interface has no name.");
+  if (strpbrk(given->name, "./") != NULL)
+    return refuse(error, given, "has a '.' or a '/' in its name, which models do not take");
+  if (strlen(given->name) >= MOST_NAME) return refuse(error, given, "has too long a name");
   if (given->node_count < 1 || given->nodes == NULL) return refuse(error, given, "has no nodes");
   if (given->attachment == AS_ATTACH_NODE && given->node_count != 1)
     return refuse(error, given, "is to be a node and has several");

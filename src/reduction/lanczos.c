@@ -210,6 +210,7 @@ static as_status search_on(search *k, int block, int count, int *found, bool *wh
     }
     append_next(k);
   }
+  if (status == AS_OK && k->length == 0) *whole = true; // nothing inside has mass
   free(work);
   return status;
 }

@@ -89,6 +89,9 @@ static as_status check_def(const as_reduction_def *d, as_error *error) {
     return refuse(error,
                   "The stress matrix must have six rows for each of its points and a column for "
                   "each unknown.");
+  for (int i = 1; d->stress && i < d->stress_count; ++i)
+    if (d->stress_ids[i] <= d->stress_ids[i - 1])
+      return refuse(error, "The numbers of points with stresses must increase.");
   return check_damping(d, error);
 }
 

@@ -104,9 +104,10 @@ static bool thin(thin_mesh *m) {
   const int columns = 9 * (d->coordinate_count > 0 ? d->coordinate_count : 1);
   const int by_numbers = MOST_NUMBERS / columns,
             most = by_numbers < MOST_POINTS ? by_numbers : MOST_POINTS;
+  const double whole = extent(d);
   double size = 0.0;
-  while (put_together(m, size) > (most > 50 ? most : 50))
-    size = size == 0.0 ? extent(d) / 100.0 : 1.2 * size;
+  while (put_together(m, size) > (most > 50 ? most : 50) && whole > 0.0)
+    size = size == 0.0 ? whole / 100.0 : 1.2 * size;
   number_all(m);
   return true;
 }

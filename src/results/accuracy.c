@@ -200,6 +200,10 @@ as_status asi_accuracy_create(const as_model *model, const as_run_def *def,
     if (b->n == 6 && b->mass > 0.0)
       a->length = fmax(a->length, sqrt(fmax(b->J[0], fmax(b->J[4], b->J[8])) / b->mass));
   }
+  for (int i = 0; i < model->n_flexibles; ++i) {
+    a->mass += model->flexible[i].data->mass;
+    a->length = fmax(a->length, model->flexible[i].range.size);
+  }
   as_run_def finer = refine(def);
   a->interrupt = def->integrator.interrupt;
   a->interrupt_user = def->integrator.interrupt_user;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analyses.h"
+#include "beams.h"
 #include "drive.h"
 #include "elements/vector.h"
 #include "flexible_part.h"
@@ -598,6 +599,37 @@ static void test_refused(void **state) {
   part_free(&p);
 }
 
+/// Half of the mass of a lumped beam's element is its end body's. A node has none of its own, and would lose it; the frame takes it.
+static void test_beams_at_nodes(void **state) {
+  (void)state;
+  static const double stiffness[6] = {1e4, 1e4, 1e4, 10.0, 10.0, 10.0},
+                      inertia[3] = {1e-3, 1e-3, 1e-3};
+  part p = soft_rod(1, false, 0.0);
+  as_builder *b = machine_builder(0.0, 0.0, 0.0);
+  const as_flexible_id rod = part_add(b, "rod", &p, none, none, none);
+  const as_beam_section section = beam_section(stiffness, 1.0, inertia);
+  as_beam_station station[2] = {
+      {.position = {0.9, 0.0, 0.0}, .quaternion = {1.0, 0.0, 0.0, 0.0}},
+      {.position = {0.9, 0.5, 0.0}, .quaternion = {1.0, 0.0, 0.0, 0.0}, .body = AS_NO_BODY}};
+  as_beam_def beam = as_default_beam_def();
+  as_error error = {0};
+  beam_axes((double[]){0.0, 1.0, 0.0}, ez, station[0].quaternion);
+  beam_axes((double[]){0.0, 1.0, 0.0}, ez, station[1].quaternion);
+  beam.station = station;
+  beam.n_stations = 2;
+  beam.section = &section;
+  for (int mass = AS_BEAM_HERMITE; mass <= AS_BEAM_LUMPED; ++mass) {
+    beam.mass = (as_beam_mass)mass;
+    station[0].body = as_builder_flexible_node(b, rod, 1);
+    expect_refused(as_builder_add_beam(b, &beam, NULL, &error), &error,
+                   "a node of a flexible body other than its frame");
+    station[0].body = as_builder_flexible_node(b, rod, 0);
+    if (as_builder_add_beam(b, &beam, NULL, &error)) fail_msg("%s", error.message);
+  }
+  as_builder_destroy(b);
+  part_free(&p);
+}
+
 /// A linear spring to the world on the sum of the displacements of all its bodies.
 static int pull_all(const as_element_input *in, const as_element_output *out, const void *data) {
   const int n = *(const int *)data;
@@ -676,7 +708,7 @@ int main(void) {
       cmocka_unit_test(test_blade),        cmocka_unit_test(test_equilibrium),
       cmocka_unit_test(test_orders),       cmocka_unit_test(test_steady_extension),
       cmocka_unit_test(test_spin_up),      cmocka_unit_test(test_many_bodies),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_refused),      cmocka_unit_test(test_beams_at_nodes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -683,6 +683,9 @@ static void interfaces_that_do_not_fit_are_refused(void **state) {
   right->name = "left";
   refused(&e->def, AS_ERR_ARGUMENT, "Two interfaces are called \"left\"");
   *right = other;
+  right->name = "right.1"; // models could not call it that
+  refused(&e->def, AS_ERR_ARGUMENT, "has a '.' or a '/' in its name");
+  *right = other;
   e->def.interface_count = 0;
   refused(&e->def, AS_ERR_ARGUMENT, "needs an interface");
   e->def.interface_count = 2;

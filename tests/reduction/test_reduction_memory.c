@@ -113,6 +113,9 @@ static as_status write_and_read(void *user, as_error *error) {
   as_flexible_data *d = NULL;
   as_status status = as_flexible_write(path, &((flexible_sample *)user)->data, error);
   if (status == AS_OK) status = as_flexible_read(path, &d, error);
+  // What could not be read is not left out.
+  if (status == AS_OK && (d->J2 == NULL || d->C == NULL || d->mesh_count == 0))
+    fail_msg("without memory a part of the body is not read, and nothing said");
   as_flexible_destroy(d);
   return status;
 }
