@@ -251,12 +251,54 @@ static void test_range(void **state) {
   as_machine_destroy(machine);
 }
 
+/// Where `value` of an elastic coordinate (from 0 on) at the start lets the body leave its range; NULL: it stays.
+static void expect_range(int coordinate, double value, const char *words) {
+  static const char *const names[] = {"drift"};
+  char text[512];
+  double z[8] = {0.0};
+  rows r;
+  z[coordinate] = value;
+  snprintf(text, sizeof text,
+           "alphastep: 1\nflexible:\n  blade: {file: blade.h5, start: [%.17g, %.17g, %.17g, %.17g, "
+           "%.17g, %.17g, %.17g, %.17g]}\n",
+           z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7]);
+  as_machine *machine = load(text);
+  run(machine, names, 1, 1e-7, 0.0, &r);
+  as_machine_destroy(machine);
+  if (words && strstr(r.warning, words) == NULL)
+    fail_msg("z%d = %g: \"%s\" is not said, but: %s", coordinate + 1, value, words, r.warning);
+  if (r.warnings != (words ? 1 : 0))
+    fail_msg("z%d = %g: %d warnings, the last: %s", coordinate + 1, value, r.warnings, r.warning);
+}
+
+/// The blade of 0.5 m, pulled, bent and turned at its tip: a tenth of its length, 0.2 rad, a twentieth of Euler's load pi^2 EI/(4 L^2),
+/// which the estimate from mass and frequency meets within 0.2 %.
+static void test_deformed_range(void **state) {
+  (void)state;
+  const double euler = 9.869604401089358 * 116.6666666666667 / (4.0 * 0.25),
+               pull = 0.05 * euler / (1.4e7 / 0.5), side = 0.05, turn = 0.2;
+  static const char tenth[] = "more than a tenth of its size 0.5 m",
+                    node[] = "more than 0.2 rad at t",
+                    load_limit[] = "more than a twentieth of its buckling load";
+  for (int sign = -1; sign <= 1; sign += 2) {
+    expect_range(0, 0.99 * sign * pull, NULL);
+    expect_range(0, 1.01 * sign * pull, load_limit);
+    for (int k = 1; k < 3; ++k) {
+      expect_range(k, 0.999 * sign * side, NULL);
+      expect_range(k, 1.001 * sign * side, tenth);
+    }
+    for (int k = 3; k < 6; ++k) {
+      expect_range(k, 0.999 * sign * turn, NULL);
+      expect_range(k, 1.001 * sign * turn, node);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_channels),
-      cmocka_unit_test(test_keys),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_range),
+      cmocka_unit_test(test_channels),       cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_refused),        cmocka_unit_test(test_range),
+      cmocka_unit_test(test_deformed_range),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
