@@ -673,11 +673,11 @@ static void test_many_bodies(void **state) {
     expect_refused(as_builder_build(b, &m, &error), &error, "count with their frames");
     as_builder_destroy(b);
   }
-  // Six bodies, of which two nodes and a frame belong together: 6 and one frame more.
+  // Eight bodies, of which two nodes and a frame belong together: 8 and one frame more, just as many as there may be.
   as_builder *b = machine_builder(0.0, 0.0, 0.0);
   as_element_def def = as_default_element_def();
   as_error error = {0};
-  const int n = 6;
+  const int n = 8;
   def.type = &type;
   def.data = &n;
   def.data_size = sizeof n;
@@ -689,8 +689,12 @@ static void test_many_bodies(void **state) {
   def.body[2] = as_builder_flexible_node(b, one, 1);
   def.body[3] = as_builder_flexible_node(b, other, 1);
   def.body[4] = as_builder_flexible_node(b, other, 2);
-  const as_body_def box = machine_round_body("box", 1.0, 0.1, true);
+  const as_body_def box = machine_round_body("box", 1.0, 0.1, true),
+                    ball = machine_round_body("ball", 1.0, 0.1, false),
+                    plate = machine_round_body("plate", 2.0, 0.2, false);
   def.body[5] = machine_body(b, &box);
+  def.body[6] = machine_body(b, &ball);
+  def.body[7] = machine_body(b, &plate);
   if (as_builder_add_element(b, &def, NULL, &error)) fail_msg("%s", error.message);
   as_model *m = machine_build(b);
   as_check_def check = as_default_check_def();
