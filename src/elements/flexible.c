@@ -65,17 +65,26 @@ typedef struct inertia_now {
   double A[9], J[9], N[9];
 } inertia_now;
 
-static void set_shape(const asi_flexible *f, const asi_flexible_point *at, inertia_now *s) {
-  const as_flexible_data *d = f->data;
-  set_A(d, at->z, s->A);
+static void start_shape(const as_flexible_data *d, const double *z, inertia_now *s) {
+  set_A(d, z, s->A);
   memcpy(s->J, d->J0, sizeof s->J);
   memset(s->N, 0, sizeof s->N);
-  for (int j = 0; j < d->coordinate_count; ++j) {
+}
+
+/// What z_j and its rate add, with G_j.
+static void add_shape(const as_flexible_data *d, const asi_flexible_point *at, int j,
+                      const double *G, inertia_now *s) {
+  asi_add_matrix(at->z[j], G, s->J, 3);
+  asi_add_transposed(at->z[j], matrix_of(d->J1, j), s->J, 3);
+  if (at->z1) asi_add_matrix(2.0 * at->z1[j], G, s->N, 3);
+}
+
+static void set_shape(const asi_flexible *f, const asi_flexible_point *at, inertia_now *s) {
+  start_shape(f->data, at->z, s);
+  for (int j = 0; j < f->data->coordinate_count; ++j) {
     double G[9];
-    set_G(d, at->z, j, G);
-    asi_add_matrix(at->z[j], G, s->J, 3);
-    asi_add_transposed(at->z[j], matrix_of(d->J1, j), s->J, 3);
-    if (at->z1) asi_add_matrix(2.0 * at->z1[j], G, s->N, 3);
+    set_G(f->data, at->z, j, G);
+    add_shape(f->data, at, j, G, s);
   }
 }
 
@@ -191,26 +200,22 @@ void asi_flexible_force(const asi_flexible *f, const asi_flexible_point *at, con
   const as_flexible_data *d = f->data;
   const size_t n = (size_t)d->coordinate_count;
   const double *w = at->omega;
-  inertia_now s;
-  double g[3], c[3], Pz[3], x[3], y[3];
-  set_shape(f, at, &s);
+  double A[9], g[3], c[3], Pz[3], Jw[3], Nw[3] = {0}, x[3], y[3];
+  set_A(d, at->z, A);
   asi_rotate_back(at->R, gravity, g);
   times_P(d, at->z1, Pz);
-  asi_rotate(s.A, w, c);
+  asi_rotate(A, w, c);
   asi_add(2.0, Pz, c);
   asi_cross(w, c, x);
   asi_rotate(at->R, x, y);
   asi_add(d->mass, gravity, frame);
   asi_add(-1.0, y, frame);
-  asi_rotate_back(s.A, g, x);
+  asi_rotate_back(A, g, x);
   asi_add(1.0, x, frame + 3);
-  asi_rotate(s.J, w, x);
-  asi_add_cross(-1.0, w, x, frame + 3);
-  asi_rotate(s.N, w, x);
-  asi_add(-1.0, x, frame + 3);
   for (size_t j = 0; j < n; ++j)
     z[j] = d->P[j] * g[0] + d->P[n + j] * g[1] + d->P[2 * n + j] * g[2];
   const bool turns = w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0;
+  asi_rotate(d->J0, w, Jw);
   for (size_t i = 0; i < n; ++i) {
     const double *K = d->K + i * n, *C = d->C ? d->C + i * n : NULL, *H = d->H + 3 * i * n;
     const double zi = at->z[i], vi = at->z1[i];
@@ -221,16 +226,42 @@ void asi_flexible_force(const asi_flexible *f, const asi_flexible_point *at, con
     set_G(d, at->z, (int)i, G);
     asi_rotate(G, w, x);
     z[i] += asi_dot(w, x);
+    asi_add(zi, x, Jw);
+    asi_add(2.0 * vi, x, Nw);
+    asi_rotate_back(matrix_of(d->J1, (int)i), w, x);
+    asi_add(zi, x, Jw);
     for (int r = 0; r < 3; ++r) {
       const double factor = 2.0 * vi * w[r];
       for (size_t j = 0; j < n; ++j) z[j] -= factor * H[(size_t)r * n + j];
     }
   }
+  asi_add_cross(-1.0, w, Jw, frame + 3);
+  asi_add(-1.0, Nw, frame + 3);
 }
 
-/// Columns of the velocities of [FB.4], with the sign turned.
-static void add_by_v(const asi_flexible *f, const asi_flexible_point *at, const inertia_now *s,
-                     const double *c, asi_flexible_block f_v) {
+/// The column of z_i' of [FB.4] and what its row has in those of omega, with the sign turned.
+static void add_by_rate(const asi_flexible *f, const asi_flexible_point *at, size_t i,
+                        const double *G, asi_flexible_block f_v) {
+  const as_flexible_data *d = f->data;
+  const size_t n = (size_t)d->coordinate_count;
+  const double *w = at->omega, *H = d->H + 3 * i * n, *C = d->C ? d->C + i * n : NULL;
+  double P[3], x[3], y[3] = {0}, *column = frame_of(f_v, 6 + (int)i), *z = z_of(f_v, 6 + (int)i);
+  add_both(1.0, G, w, y);
+  for (int k = 0; k < 3; ++k) z_of(f_v, 3 + k)[i] += y[k];
+  get_P(d, (int)i, P);
+  asi_cross(w, P, x);
+  asi_rotate(at->R, x, y);
+  asi_add(-2.0, y, column);
+  asi_rotate(G, w, x);
+  asi_add(-2.0, x, column + 3);
+  for (size_t j = 0; j < n; ++j)
+    z[j] -= 2.0 * (H[j] * w[0] + H[n + j] * w[1] + H[2 * n + j] * w[2]);
+  for (size_t j = 0; j < n && C; ++j) z[j] -= C[j];
+}
+
+/// The columns of omega of [FB.4], with the sign turned.
+static void add_by_omega(const asi_flexible *f, const asi_flexible_point *at, const inertia_now *s,
+                         const double *c, asi_flexible_block f_v) {
   const as_flexible_data *d = f->data;
   const size_t n = (size_t)d->coordinate_count;
   const double *w = at->omega;
@@ -253,58 +284,50 @@ static void add_by_v(const asi_flexible *f, const asi_flexible_point *at, const 
       for (size_t j = 0; j < n; ++j) z[j] -= factor * H[j];
     }
   }
-  for (size_t i = 0; i < n; ++i) {
-    double G[9], P[3], x[3], y[3] = {0}, *column = frame_of(f_v, 6 + (int)i),
-                             *z = z_of(f_v, 6 + (int)i);
-    const double *H = d->H + 3 * i * n, *C = d->C ? d->C + i * n : NULL;
-    set_G(d, at->z, (int)i, G);
-    add_both(1.0, G, w, y);
-    for (int k = 0; k < 3; ++k) z_of(f_v, 3 + k)[i] += y[k];
-    get_P(d, (int)i, P);
-    asi_cross(w, P, x);
-    asi_rotate(at->R, x, y);
-    asi_add(-2.0, y, column);
-    asi_rotate(G, w, x);
-    asi_add(-2.0, x, column + 3);
-    for (size_t j = 0; j < n; ++j)
-      z[j] -= 2.0 * (H[j] * w[0] + H[n + j] * w[1] + H[2 * n + j] * w[2]);
-    for (size_t j = 0; j < n && C; ++j) z[j] -= C[j];
-  }
 }
 
-/// Columns of q of [FB.4] and of K, with the sign turned.
-static void add_by_q(const asi_flexible *f, const asi_flexible_point *at, const double *c,
+/// The column of z_i of [FB.4], with the sign turned.
+static void add_by_z(const asi_flexible *f, const asi_flexible_point *at, size_t i, const double *G,
                      asi_flexible_block f_q) {
   const as_flexible_data *d = f->data;
   const size_t n = (size_t)d->coordinate_count;
   const double *w = at->omega;
-  double x[3], y[3], turned[9];
-  asi_cross(w, c, x);
+  double x[3], y[3], ww[9], both[3] = {0}, sum[9] = {0}, *column = frame_of(f_q, 6 + (int)i),
+                            *z = z_of(f_q, 6 + (int)i);
+  asi_rotate(matrix_of(d->A, (int)i), w, x);
+  asi_cross(w, x, y);
+  asi_rotate(at->R, y, x);
+  asi_add(-1.0, x, column);
+  add_both(1.0, G, w, both);
+  asi_add_cross(-1.0, w, both, column + 3);
+  if (d->J2 == NULL) return;
+  for (int k = 0; k < 9; ++k) ww[k] = w[k / 3] * w[k % 3];
+  const double *J = d->J2 + 9 * n * i;
+  for (size_t j = 0; j < n; ++j, J += 9) {
+    double square = 0.0; // omega^T J_ij omega
+    for (int k = 0; k < 9; ++k) {
+      sum[k] += at->z1[j] * J[k];
+      square += ww[k] * J[k];
+    }
+    z[j] += square;
+  }
+  asi_rotate(sum, w, x);
+  asi_add(-2.0, x, column + 3);
+}
+
+/// Columns of theta of [FB.4] and of K, with the sign turned.
+static void add_by_theta_and_K(const asi_flexible *f, const asi_flexible_point *at, const double *c,
+                               asi_flexible_block f_q) {
+  const size_t n = (size_t)f->data->coordinate_count;
+  double x[3], turned[9];
+  asi_cross(at->omega, c, x);
   asi_times_skew(at->R, x, turned);
   for (int k = 0; k < 3; ++k)
     for (int r = 0; r < 3; ++r) frame_of(f_q, 3 + k)[r] += turned[3 * r + k];
-  const bool turns = w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0;
   for (size_t i = 0; i < n; ++i) {
-    double *column = frame_of(f_q, 6 + (int)i), *z = z_of(f_q, 6 + (int)i);
-    const double *K = d->K + i * n;
+    double *z = z_of(f_q, 6 + (int)i);
+    const double *K = f->data->K + i * n;
     for (size_t j = 0; j < n; ++j) z[j] -= K[j];
-    if (!turns) continue;
-    double G[9], both[3] = {0}, sum[9] = {0};
-    set_G(d, at->z, (int)i, G);
-    asi_rotate(matrix_of(d->A, (int)i), w, x);
-    asi_cross(w, x, y);
-    asi_rotate(at->R, y, x);
-    asi_add(-1.0, x, column);
-    add_both(1.0, G, w, both);
-    asi_add_cross(-1.0, w, both, column + 3);
-    for (size_t j = 0; j < n && d->J2; ++j) {
-      const double *J = d->J2 + 9 * (i * n + j), factor = at->z1[j];
-      for (int k = 0; k < 9; ++k) sum[k] += factor * J[k];
-      asi_rotate(J, w, x);
-      z[j] += asi_dot(w, x);
-    }
-    asi_rotate(sum, w, x);
-    asi_add(-2.0, x, column + 3);
   }
 }
 
@@ -313,15 +336,24 @@ void asi_flexible_add_tangents(const asi_flexible *f, const asi_flexible_point *
                                asi_flexible_block f_v) {
   static const double none[3] = {0.0, 0.0, 0.0};
   const as_flexible_data *d = f->data;
+  const double *w = at->omega;
+  const bool turns = w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0;
   inertia_now s;
   double c[3], Pz[3];
-  set_shape(f, at, &s);
+  start_shape(d, at->z, &s);
+  for (int i = 0; i < d->coordinate_count && (turns || f_v.value); ++i) {
+    double G[9];
+    set_G(d, at->z, i, G);
+    add_shape(d, at, i, G, &s);
+    if (f_v.value) add_by_rate(f, at, (size_t)i, G, f_v);
+    if (f_q.value && turns) add_by_z(f, at, (size_t)i, G, f_q);
+  }
   times_P(d, at->z1, Pz);
-  asi_rotate(s.A, at->omega, c);
+  asi_rotate(s.A, w, c);
   asi_add(2.0, Pz, c);
-  if (f_v.value) add_by_v(f, at, &s, c, f_v);
+  if (f_v.value) add_by_omega(f, at, &s, c, f_v);
   if (f_q.value == NULL) return;
-  add_by_q(f, at, c, f_q);
+  add_by_theta_and_K(f, at, c, f_q);
   // Weight is M times gravity: its D_q that of M v'.
   asi_flexible_add_mass_rate(f, at, 1.0, gravity, none, NULL, f_q);
 }
