@@ -30,19 +30,22 @@ typedef struct dense_solver {
 // A pivot of the scaled matrix that is nothing but round-off.
 #define NEGLIGIBLE_PIVOT 1e-14
 
+/// As fmax(), which is a call.
+static double larger(double most, double x) { return x > most ? x : most; }
+
 /// Row and column scales; returns the first empty column, or -1.
 static int scale(dense_solver *s, const double *value) {
   memset(s->row_scale, 0, (size_t)s->n * sizeof(double));
   for (int j = 0; j < s->n; ++j)
     for (int p = s->col_start[j]; p < s->col_start[j + 1]; ++p)
-      s->row_scale[s->row[p]] = fmax(s->row_scale[s->row[p]], fabs(value[p]));
+      s->row_scale[s->row[p]] = larger(s->row_scale[s->row[p]], fabs(value[p]));
   for (int i = 0; i < s->n; ++i) {
     s->row_scale[i] = s->row_scale[i] > 0.0 ? 1.0 / s->row_scale[i] : 1.0;
   }
   for (int j = 0; j < s->n; ++j) {
     double largest = 0.0;
     for (int p = s->col_start[j]; p < s->col_start[j + 1]; ++p)
-      largest = fmax(largest, fabs(value[p]) * s->row_scale[s->row[p]]);
+      largest = larger(largest, fabs(value[p]) * s->row_scale[s->row[p]]);
     if (!(largest > 0.0)) return j;
     s->column_scale[j] = 1.0 / largest;
   }
