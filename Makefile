@@ -175,6 +175,7 @@ bench:
 	@echo "== instructions"
 	@bench/instructions.sh $(BUILD)/bench/bench/steps $(BUILD)/bench/instructions.csv
 	@bench/examples.sh $(BUILD)/bench/alphastep
+	@bench/flexible.sh $(BUILD)/bench/bench/flexible
 	@echo "== estimated errors against true ones"
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/bench/bench/estimates examples/machines/*/model.yaml || true
 	@echo "== accuracy of automatic steps"
