@@ -139,6 +139,22 @@ static bool put_places(FILE *out, const thin_mesh *m) {
   return true;
 }
 
+/// Least x, y, z and greatest x, y, z in the frame.
+static void put_bounds(FILE *out, const as_flexible_data *d) {
+  double bounds[6];
+  for (int k = 0; k < 3; ++k) {
+    bounds[k] = (double)INFINITY;
+    bounds[3 + k] = -(double)INFINITY;
+    for (int i = 0; i < d->mesh_count; ++i) {
+      const double x = d->mesh_positions[i][k] - d->interface_positions[0][k];
+      bounds[k] = fmin(bounds[k], x);
+      bounds[3 + k] = fmax(bounds[3 + k], x);
+    }
+  }
+  fputs(",\"bounds\":", out);
+  asi_json_numbers(out, bounds, 6);
+}
+
 static bool put_triangles(FILE *out, const thin_mesh *m) {
   const size_t count = 3 * (size_t)m->n_triangles;
   float *x = asi_calloc(count, sizeof *x);
@@ -169,7 +185,9 @@ bool asi_flexible_scene(FILE *out, const char *name, int body, const as_flexible
   if (good) {
     fputs("{\"name\":", out);
     asi_json_text(out, name);
-    fprintf(out, ",\"body\":%d,\"coordinates\":%d,\"points\":", body, d->coordinate_count);
+    fprintf(out, ",\"body\":%d,\"coordinates\":%d", body, d->coordinate_count);
+    put_bounds(out, d);
+    fputs(",\"points\":", out);
     good = put_places(out, &m);
     fputs(",\"triangles\":", out);
     good = good && put_triangles(out, &m);

@@ -1,8 +1,8 @@
 /// Drawings, see views.h.
 ///
-/// A shape becomes the convex outline of its projected points: corners of a box, rims of a cylinder, vertices of a
-/// mesh. Those farther away are drawn first. A body without shapes is a dot at its centre of mass, with lines to its
-/// joints.
+/// A shape becomes the convex outline of its projected points: corners of a box, rims of a cylinder, corners of the
+/// box around a mesh; that of a flexible body moves with its frame. Those farther away are drawn first. A body without
+/// shapes is a dot at its centre of mass, with lines to its joints.
 #include "report/views.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static const struct {
                       {"above (x to the right, y up)", 1, 2, 3}};
 
 struct asi_drawing {
-  const asi_value *bodies, *shapes, *joints, *forces;
+  const asi_value *bodies, *shapes, *flexible, *joints, *forces;
   const asi_snapshot *snapshots;
   int n, n_bodies;
   double low[3], high[3]; ///< of everything in all snapshots
@@ -54,6 +54,14 @@ static int body_of(const asi_drawing *d, const asi_value *v) {
 
 static int count_of(const asi_value *list) {
   return list && list->type == ASI_LIST ? list->count : 0;
+}
+
+/// Shapes, and behind them flexible bodies.
+static int shape_count(const asi_drawing *d) { return count_of(d->shapes) + count_of(d->flexible); }
+
+static const asi_value *shape_of(const asi_drawing *d, int i) {
+  const int n = count_of(d->shapes);
+  return i < n ? d->shapes->item[i] : d->flexible->item[i - n];
 }
 
 // ---- points in the world ----------------------------------------------------------------------------
@@ -127,9 +135,10 @@ static cloud cloud_of(const asi_value *shape) {
     add_cap(&c, radius, -half, -1);
     add_cap(&c, radius, half, 1);
   }
-  if (strcmp(name, "mesh") == 0) { // its bounds, which the scene tells
+  const asi_value *bounds = asi_value_get(shape, "bounds"); // of a mesh
+  if (bounds) {
     double box[6];
-    numbers_of(asi_value_get(shape, "bounds"), 6, box);
+    numbers_of(bounds, 6, box);
     for (int i = 0; i < 8; ++i)
       add_point(&c, box[i & 1 ? 3 : 0], box[i & 2 ? 4 : 1], box[i & 4 ? 5 : 2]);
   }
@@ -140,7 +149,8 @@ static void place_point(const asi_drawing *d, int snapshot, const asi_value *sha
                         double *out) {
   double position[3], quaternion[4], in_body[3];
   numbers_of(asi_value_get(shape, "position"), 3, position);
-  numbers_of(asi_value_get(shape, "quaternion"), 4, quaternion);
+  numbers_of(asi_value_get(shape, "quaternion"), 4,
+             quaternion); // of a flexible body: 0, turns nothing
   asi_so3_rotate(quaternion, p, in_body);
   asi_add(1.0, position, in_body);
   to_world(d, snapshot, body_of(d, asi_value_get(shape, "body")), in_body, out);
@@ -196,7 +206,7 @@ static void find_bounds(asi_drawing *d) {
       include_point(d, d->snapshots[s].poses + 7 * (ptrdiff_t)b);
     include_things(d, s, d->joints);
     include_things(d, s, d->forces);
-    for (int i = 0; i < count_of(d->shapes); ++i) include_shape(d, s, d->shapes->item[i]);
+    for (int i = 0; i < shape_count(d); ++i) include_shape(d, s, shape_of(d, i));
   }
   for (int i = 0; i < 3; ++i)
     if (!(d->low[i] <= d->high[i])) d->low[i] = d->high[i] = 0.0;
@@ -213,14 +223,15 @@ asi_drawing *asi_drawing_create(const asi_value *scene, const asi_snapshot *snap
   }
   *d = (asi_drawing){.bodies = asi_value_get(scene, "bodies"),
                      .shapes = asi_value_get(scene, "shapes"),
+                     .flexible = asi_value_get(scene, "flexible"),
                      .joints = asi_value_get(scene, "joints"),
                      .forces = asi_value_get(scene, "forces"),
                      .snapshots = snapshots,
                      .n = n,
                      .n_bodies = bodies,
                      .has_shape = has_shape};
-  for (int i = 0; i < count_of(d->shapes); ++i) {
-    const int body = body_of(d, asi_value_get(d->shapes->item[i], "body"));
+  for (int i = 0; i < shape_count(d); ++i) {
+    const int body = body_of(d, asi_value_get(shape_of(d, i), "body"));
     if (body >= 0) has_shape[body] = true;
   }
   find_bounds(d);
@@ -334,13 +345,13 @@ static int by_nearness(const void *a, const void *b) {
 }
 
 static void put_shapes(const sheet *s) {
-  const int n = count_of(s->d->shapes);
+  const int n = shape_count(s->d);
   const double origin[3] = {0.0, 0.0, 0.0};
   layer *layers = asi_calloc((size_t)n, sizeof *layers);
   if (layers == NULL) return;
   for (int i = 0; i < n; ++i) {
     double x[3];
-    layers[i].shape = s->d->shapes->item[i];
+    layers[i].shape = shape_of(s->d, i);
     place_point(s->d, s->snapshot, layers[i].shape, origin, x);
     layers[i].near = along(views[s->view].near, x);
   }

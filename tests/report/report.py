@@ -350,6 +350,26 @@ def test_meshes():
     expect(4, "meshes/a.obj cannot be opened", "check", model)
 
 
+def test_flexible():
+    """The boxes of the satellite's panels, 5 m by 1.5 m on a hub of 1.2 m, which turns by 30 degrees about y."""
+    expect(0, None, "run", os.path.join(SOURCE, "examples/machines/flexible-satellite/model.yaml"), "-o", "panels", "-q")
+    views = re.findall('<svg class="view".*?</svg>', check_plain("panels"), re.S)
+
+    def spans(view):
+        outlines = [re.findall(r"([-0-9.]+) ([-0-9.]+)", d) for d in re.findall('class="shape"[^>]* d="([^"]*)"', view)]
+        boxes = [[sorted(float(p[k]) for p in points) for k in range(2)] for points in outlines]
+        return [(x[0], x[-1], y[-1] - y[0]) for x, y in boxes]
+
+    first, last = spans(views[8]), spans(views[3])  # from above at the start, from the front at the end
+    hub = next(b for b in first if abs(b[1] - b[0] - b[2]) < 0.2 and b[2] > 20)
+    metre = (hub[1] - hub[0]) / 1.2
+    for left in (hub[1], hub[0] - 5 * metre):
+        panel = [b for b in first if abs(b[0] - left) < 1 and abs(b[1] - left - 5 * metre) < 1 and abs(b[2] - 1.5 * metre) < 1]
+        check(len(panel) == 1, "no panel at", left, "in", first)
+    slopes = sorted(round(y / (right - left), 2) for left, right, y in last if right - left > 80)
+    check(len(slopes) == 2 and all(abs(s - 0.577) < 0.02 for s in slopes), "the panels do not turn with the hub:", last)
+
+
 def test_kinds():
     """Joints and forces are where the file has them, in the world at the start."""
     expect(0, None, "run", write("kinds.yaml", KINDS), "-o", "kinds", "-q")
@@ -521,7 +541,7 @@ def test_locale():
 def main():
     with tempfile.TemporaryDirectory(prefix="alphastep-") as folder:
         os.chdir(folder)
-        for test in (test_examples, test_thinned, test_names, test_large, test_meshes, test_kinds, test_events, test_warned,
+        for test in (test_examples, test_thinned, test_names, test_large, test_meshes, test_flexible, test_kinds, test_events, test_warned,
                      test_left, test_failed, test_interrupted, test_command, test_locale):
             began = time.monotonic()
             try:
