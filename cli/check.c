@@ -129,7 +129,6 @@ static void print_events(const as_rules *rules) {
   putchar('\n');
 }
 
-/// Blocks, what they are made of, and algebraic loops by names.
 /// Coordinates and the first frequency of each flexible body.
 static void print_flexibles(const as_model *model) {
   const as_initial *start = as_model_initial(model);
@@ -149,6 +148,7 @@ static void print_flexibles(const as_model *model) {
   }
 }
 
+/// Blocks, what they are made of, and algebraic loops by names.
 static void print_blocks(const as_model *model) {
   static const char *const title[] = {"outputs", "states", "sampled", "held"};
   enum { KINDS = sizeof title / sizeof title[0] };

@@ -37,7 +37,8 @@ AS_API as_status as_mesh_files_nodes(as_mesh_files *files, const char *path, as_
 AS_API as_status as_mesh_files_unknowns(as_mesh_files *files, const char *path, as_error *error);
 /// Reads a matrix, by what is in the file: Matrix Market; `row column value` a line (.sti, .mas, Abaqus' FORMAT=COORDINATE); `node, direction,
 /// node, direction, value` (Abaqus' FORMAT=MATRIX INPUT); Nastran's DMIG, of which `name` is the one to take (NULL: the only one whose name
-/// begins with K or M, as it is stiffness or mass). One triangle is enough.
+/// begins with K or M, as it is stiffness or mass). One triangle is enough, but for Matrix Market,
+/// whose head says what there is.
 AS_API as_status as_mesh_files_matrix(as_mesh_files *files, as_matrix_role role, const char *path,
                                       const char *name, as_error *error);
 /// The same from memory; `name_of_file` is for messages, and its ending says what nodes are.

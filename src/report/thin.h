@@ -1,8 +1,8 @@
-/// Thinning: which rows of a results a page shows, and the extremes between them.
+/// Thinning: which rows of results a page shows, and the extremes between them.
 #ifndef ALPHASTEP_REPORT_THIN_H
 #define ALPHASTEP_REPORT_THIN_H
 
-/// How much of a results goes into a page.
+/// How much of results goes into a page.
 typedef struct asi_thinning {
   long rows;   ///< of the results
   int frames;  ///< rows that are shown, evenly, with the first and the last
