@@ -237,6 +237,11 @@ static cli_exit take_arguments(int argc, char **argv, request *r) {
     cli_complain("`--stress` and `--stress-points` belong together.");
     return CLI_USAGE;
   }
+  if ((r->stiffness_name && !r->stiffness) || (r->mass_name && !r->mass)) {
+    cli_complain("`--stiffness-name` and `--mass-name` choose from the files of `--stiffness` and "
+                 "`--mass`.");
+    return CLI_USAGE;
+  }
   return CLI_DONE;
 }
 

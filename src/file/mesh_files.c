@@ -306,11 +306,15 @@ as_status as_mesh_files_parse_matrix(as_mesh_files *f, as_matrix_role role, cons
   if (m->given)
     return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "There are two %s matrices.",
                     role == AS_MASS ? "mass" : "stiffness");
+  const bool punched = is_punched(text, size, name_of_file);
+  if (name && !punched)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, name,
+                    "%.190s holds no DMIG, of which \"%.60s\" could be taken.", name_of_file, name);
   m->given = true;
   snprintf(m->name, sizeof m->name, "%s", name_of_file);
   if (size >= sizeof head - 1 && strncasecmp(text, head, sizeof head - 1) == 0)
     return as_sparse_parse(text, size, name_of_file, &m->whole, error);
-  if (is_punched(text, size, name_of_file)) return asi_fe_parse_dmig(m, role, name, &t);
+  if (punched) return asi_fe_parse_dmig(m, role, name, &t);
   return parse_lines(m, &t);
 }
 

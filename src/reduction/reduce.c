@@ -25,7 +25,7 @@
 #include "reduction/mesh_index.h"
 
 #define PI 3.14159265358979323846
-enum { MOST_MODES = 4000 };
+enum { MOST_MODES = 4000, MOST_COORDINATES = 4000 };
 
 /// A reduction that is going on.
 typedef struct work {
@@ -223,7 +223,12 @@ static as_status find_shapes(work *w, as_error *error) {
     if (status == AS_OK) status = count_modes(w, &count, error);
     if (status) return status;
   }
+  const int modes = count < t->n_inside ? count : t->n_inside;
   const size_t most = (size_t)w->constraint_count + (size_t)count;
+  if (w->constraint_count + modes > MOST_COORDINATES)
+    return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL,
+                    "A flexible body may have %d coordinates; its interfaces and modes make %d.",
+                    (int)MOST_COORDINATES, w->constraint_count + modes);
   w->psi = asi_calloc((size_t)w->x.n * most, sizeof *w->psi);
   if (w->psi == NULL) return asi_fail_memory(error);
   status = find_static(w, error);
