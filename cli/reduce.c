@@ -504,8 +504,16 @@ static cli_exit reduce(request *r, work *w) {
   def.most_points = r->draw;
   as_status made = as_reduce(&def, &body, &info, &error);
   // What does not fit was in the files, as far as the command can tell.
-  if (made == AS_OK) made = as_flexible_write(w->path, body, &error);
+  bool written = true;
+  if (made == AS_OK) {
+    made = as_flexible_write(w->path, body, &error);
+    written = made == AS_OK;
+  }
   status = judge(made, &error);
+  if (!written) { // at the end of a process HDF5 crashes over a file that it could not write
+    (void)fflush(NULL);
+    _Exit((int)status);
+  }
   const outcome o = {.request = r, .path = w->path, .body = body, .info = &info};
   if (status == CLI_DONE) status = tell(&o, w->interface);
   as_flexible_destroy(body);

@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,16 @@ def compare(name, found, eigenvalues, tolerance):
     print(f"{name}: {found['modes']} modes of {found['unknowns']} unknowns, off by {worst:.1e}")
     check(found["modes"] == len(eigenvalues), f"{name}: {found['modes']} modes, not {len(eigenvalues)}")
     check(worst < tolerance, f"{name}: modes are off by {worst:.2e}")
+
+
+def try_full_disk(folder):
+    """Files may have 60 kB: one sentence, the status of files, and nothing is left."""
+    body = folder / "full.h5"
+    done = subprocess.run([ALPHASTEP, "reduce", folder / "coarse", *RIGID, "-o", body], capture_output=True, text=True, restore_signals=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000)))
+    check(done.returncode == 4, f"a full disk: exit status {done.returncode}, not 4")
+    check(done.stderr.count("\n") == 1 and "full.h5 cannot be written: File too large." in done.stderr, f"a full disk: {done.stderr}")
+    check(not list(folder.glob("full.h5*")), "a full disk: something is left")
 
 
 def unpack(folder):
@@ -217,6 +228,7 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     unpack(folder)
     try_sentences(folder, try_coarse(folder))
+    try_full_disk(folder)
     try_formats(folder)
     try_contents(folder)
     try_fine(folder)
