@@ -18,9 +18,11 @@ static const asi_key keys[] = {
     {"bodies", ASI_KEY_NAMES, AT(def.body), .most = 2, .sort = ASI_SORT_BODY, .instead_of = "joint",
      .text = "the bodies that it pushes apart; either may be `ground`"},
     {"point", ASI_KEY_VECTOR, AT(def.point[0]), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .unit = "m", .text = "its end on the first body, in the world at the start"},
+     .with = "bodies", .unit = "m", .mirror = ASI_MIRROR_ARROW,
+     .text = "its end on the first body, in the world at the start"},
     {"second_point", ASI_KEY_VECTOR, AT(def.point[1]), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .unit = "m", .text = "its end on the second body"},
+     .with = "bodies", .unit = "m", .mirror = ASI_MIRROR_ARROW,
+     .text = "its end on the second body"},
     {"force", ASI_KEY_FORMULA, AT(def.force), .required = true, .unit = "N or N m",
      .text = "what makes the distance or the coordinate grow: of t, parameters, tables and "
              "quantities of the machine"},

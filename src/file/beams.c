@@ -33,7 +33,7 @@ const char *const asi_materials[] = {"steel",  "stainless steel", "aluminium", "
 #define AT(field) offsetof(beam_thing, field)
 static const asi_key keys[] = {
     {"line", ASI_KEY_CHOSEN, AT(line), .required = true, .section = &asi_beam_lines,
-     .text = "where it is at the start, unloaded, in the world"},
+     .mirror = ASI_MIRROR_REFUSED, .text = "where it is at the start, unloaded, in the world"},
     {"elements", ASI_KEY_INTEGER, AT(elements), .required = true, .range = ASI_POSITIVE,
      .text = "how many, of the same length"},
     {"stations", ASI_KEY_NUMBERS, AT(stations), .least = 2, .instead_of = "elements",

@@ -20,11 +20,11 @@ static const asi_key body_keys[] = {
     {"mass", ASI_KEY_NUMBER, AT(def.mass), .required = true, .range = ASI_POSITIVE, .unit = "kg",
      .text = "mass"},
     {"position", ASI_KEY_VECTOR, AT(def.position), .least = 3, .most = 3, .unit = "m",
-     .otherwise = "[0, 0, 0]",
+     .otherwise = "[0, 0, 0]", .mirror = ASI_MIRROR_ARROW,
      .text = "where the body's frame is in the world at the start: its centre of mass, unless "
              "`center_of_mass` says otherwise"},
     {"velocity", ASI_KEY_VECTOR, AT(def.velocity), .least = 3, .most = 3, .unit = "m/s",
-     .otherwise = "[0, 0, 0], or what joints demand",
+     .otherwise = "[0, 0, 0], or what joints demand", .mirror = ASI_MIRROR_ARROW,
      .text = "of the centre of mass at the start, world axes"},
     {"fixed", ASI_KEY_BOOLEAN, AT(def.fixed), .otherwise = "false",
      .text = "the body starts exactly as described here, with what is not written at its default; "
@@ -34,18 +34,19 @@ static const asi_key body_keys[] = {
 };
 static const asi_key rigid_keys[] = {
     {"inertia", ASI_KEY_VECTOR, AT(def.inertia), .required = true, .least = 3, .most = 6,
-     .unit = "kg m^2",
+     .unit = "kg m^2", .mirror = ASI_MIRROR_INERTIA,
      .text =
          "about the centre of mass in body axes: xx, yy, zz and, if they are not zero, xy, xz, yz "
          "(entries of the tensor)"},
     {"center_of_mass", ASI_KEY_VECTOR, AT(def.center_of_mass), .least = 3, .most = 3, .unit = "m",
-     .otherwise = "[0, 0, 0]", .text = "in the body's frame"},
+     .otherwise = "[0, 0, 0]", .mirror = ASI_MIRROR_ARROW, .text = "in the body's frame"},
     {"quaternion", ASI_KEY_VECTOR, AT(def.quaternion), .least = 4, .most = 4,
-     .otherwise = "[1, 0, 0, 0]", .text = "body to world at the start: w, x, y, z, of length 1"},
+     .otherwise = "[1, 0, 0, 0]", .mirror = ASI_MIRROR_QUATERNION,
+     .text = "body to world at the start: w, x, y, z, of length 1"},
     {"rotation", ASI_KEY_OBJECT, AT(turn), .table = &asi_turn_table, .instead_of = "quaternion",
      .text = "body to world at the start, by axis and angle"},
     {"angular_velocity", ASI_KEY_VECTOR, AT(def.angular_velocity), .least = 3, .most = 3,
-     .unit = "rad/s", .otherwise = "[0, 0, 0], or what joints demand",
+     .unit = "rad/s", .otherwise = "[0, 0, 0], or what joints demand", .mirror = ASI_MIRROR_TURN,
      .text = "at the start, body axes"},
     {"space", ASI_KEY_CHOICE, AT(space), .choices = spaces, .otherwise = "r3xso3",
      .text = "the group that the body's motion is computed on"},
@@ -126,9 +127,10 @@ static const asi_key frame_keys[] = {
      .text = "position and rotation are given in the world at the bodies' start, not in the body's "
              "frame"},
     {"position", ASI_KEY_VECTOR, AT(def.position), .least = 3, .most = 3, .unit = "m",
-     .otherwise = "[0, 0, 0]", .text = "of its origin"},
+     .otherwise = "[0, 0, 0]", .mirror = ASI_MIRROR_ARROW, .text = "of its origin"},
     {"quaternion", ASI_KEY_VECTOR, AT(def.quaternion), .least = 4, .most = 4,
-     .otherwise = "[1, 0, 0, 0]", .text = "frame to body (or world): w, x, y, z, of length 1"},
+     .otherwise = "[1, 0, 0, 0]", .mirror = ASI_MIRROR_QUATERNION,
+     .text = "frame to body (or world): w, x, y, z, of length 1"},
     {"rotation", ASI_KEY_OBJECT, AT(turn), .table = &asi_turn_table, .instead_of = "quaternion",
      .text = "the same, by axis and angle"},
     {"shift_x", ASI_KEY_CURVE, AT(def.shift[0]), .unit = "m",
@@ -155,6 +157,7 @@ static as_status add_frame(asi_reader *r, const asi_kind *kind, const char *name
   frame_thing *thing = read;
   (void)kind;
   thing->def.name = name;
+  asi_mirror_frame(r, &thing->def);
   const as_status status = asi_turn_apply(&thing->turn, thing->def.quaternion, error);
   return status ? status : as_builder_add_frame(r->builder, &thing->def, NULL, error);
 }

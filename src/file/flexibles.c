@@ -24,7 +24,7 @@ static const char *const inertias[] = {"exact", "lower order", NULL};
 
 #define AT(field) offsetof(flexible_thing, field)
 static const asi_key keys[] = {
-    {"file", ASI_KEY_PATH, AT(file), .required = true,
+    {"file", ASI_KEY_PATH, AT(file), .required = true, .mirror = ASI_MIRROR_REFUSED,
      .text = "an HDF5 file that `alphastep reduce` has made, relative to this file and below its "
              "folder; its interface nodes are bodies, NAME.NODE"},
     {"position", ASI_KEY_VECTOR, AT(def.position), .least = 3, .most = 3, .unit = "m",

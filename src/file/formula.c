@@ -50,8 +50,24 @@ bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out) {
   }
   *out = asi_read_key(r, v);
   if (*out == NULL) return false;
-  if (r->n_formulas < ASI_MOST_FORMULAS) r->formula[r->n_formulas++] = (asi_formula_value){v, *out};
+  if (r->n_formulas < ASI_MOST_FORMULAS)
+    r->formula[r->n_formulas++] = (asi_formula_value){v, *out, 0};
   return true;
+}
+
+const char *asi_negative_formula(asi_reader *r, const char *text) {
+  const size_t n = strlen(text);
+  char *out = asi_arena_take(&r->scratch, n + 4);
+  if (out == NULL) return NULL;
+  memcpy(out, "-(", 2);
+  memcpy(out + 2, text, n);
+  memcpy(out + 2 + n, ")", 2);
+  for (int i = 0; i < r->n_formulas; ++i)
+    if (r->formula[i].text == text) {
+      r->formula[i].text = out;
+      r->formula[i].before += 2;
+    }
+  return out;
 }
 
 /// A byte of a formula in the text as it is written, where ${...} may stand for numbers: exact before the first of these
@@ -60,14 +76,14 @@ static size_t byte_as_written(const asi_formula_value *f, size_t byte) {
   const char *written = f->value->text;
   const char *first = strstr(written, "${"), *last = strrchr(written, '}');
   if (first == NULL || last == NULL || byte < (size_t)(first - written)) return byte;
-  const size_t behind = strlen(f->text) - byte;
+  const size_t behind = strlen(f->text + f->before) - byte;
   return behind < strlen(last) ? strlen(written) - behind : (size_t)(first - written);
 }
 
 void asi_report_parse_error(asi_reader *r, const asi_formula_value *f,
                             const asi_parse_error *slip) {
-  if (slip->sentence[0])
-    asi_complain_at(r, f->value, byte_as_written(f, slip->at), "%s", slip->sentence);
+  const size_t at = slip->at > f->before ? slip->at - f->before : 0;
+  if (slip->sentence[0]) asi_complain_at(r, f->value, byte_as_written(f, at), "%s", slip->sentence);
 }
 
 bool asi_complain_formula(asi_reader *r) {

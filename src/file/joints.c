@@ -169,19 +169,30 @@ static const asi_key joint_keys[] = {
      .instead_of = "bodies",
      .text = "frames on the first and the second body, its axis being their z"},
     {"point", ASI_KEY_VECTOR, AT(def.point), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .unit = "m", .text = "where it is, in the world at the start"},
+     .with = "bodies", .unit = "m", .mirror = ASI_MIRROR_ARROW,
+     .text = "where it is, in the world at the start"},
 };
 static const asi_key loose_keys[] = {
     {"axis", ASI_KEY_VECTOR, AT(def.axis), .least = 3, .most = 3, .with = "bodies",
+     .mirror = ASI_MIRROR_TURN,
      .text = "z of both frames, in the world at the start; without it any"},
     {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
-     .text = X_AXIS},
+     .mirror = ASI_MIRROR_ARROW, .text = X_AXIS},
 };
 static const asi_key axis_keys[] = {
     {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .text = "z of both frames, in the world at the start, of any length"},
+     .with = "bodies", .mirror = ASI_MIRROR_TURN,
+     .text = "z of both frames, in the world at the start, of any length"},
     {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
-     .text = X_AXIS},
+     .mirror = ASI_MIRROR_ARROW, .text = X_AXIS},
+};
+/// The same of an axis to slide along.
+static const asi_key slide_axis_keys[] = {
+    {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
+     .with = "bodies", .mirror = ASI_MIRROR_ARROW,
+     .text = "z of both frames, in the world at the start, of any length"},
+    {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
+     .mirror = ASI_MIRROR_ARROW, .text = X_AXIS},
 };
 static const asi_key angle_joint_keys[] = {
     {"start", ASI_KEY_OBJECT, AT(start), .table = &angle_start, .text = START_TEXT},
@@ -200,26 +211,29 @@ static const asi_key planar_joint_keys[] = {
 };
 static const asi_key universal_keys[] = {
     {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .text = "x of the first frame, in the world at the start, of any length"},
+     .with = "bodies", .mirror = ASI_MIRROR_TURN,
+     .text = "x of the first frame, in the world at the start, of any length"},
     {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .text = "y of the second frame, perpendicular to the axis"},
+     .with = "bodies", .mirror = ASI_MIRROR_TURN,
+     .text = "y of the second frame, perpendicular to the axis"},
     {"start", ASI_KEY_OBJECT, AT(start), .table = &cross_start, .text = START_TEXT},
 };
 static const asi_key screw_keys[] = {
     {"lead", ASI_KEY_NUMBER, AT(def.lead), .required = true, .unit = "m",
+     .mirror = ASI_MIRROR_NUMBER,
      .text = "how far the second body advances in a turn; negative: left-handed"},
     {"start", ASI_KEY_OBJECT, AT(start), .table = &cylinder_start, .text = START_TEXT},
 };
 static const asi_key shaft_keys[] = {
     {"axis", ASI_KEY_VECTOR, AT(def.axis), .required = true, .least = 3, .most = 3,
-     .with = "bodies",
+     .with = "bodies", .mirror = ASI_MIRROR_TURN,
      .text = "direction of the first shaft, in the world at the start, of any length"},
     {"second_axis", ASI_KEY_VECTOR, AT(def.second_axis), .least = 3, .most = 3, .with = "bodies",
-     .otherwise = "in line", .text = "direction of the second shaft"},
+     .otherwise = "in line", .mirror = ASI_MIRROR_TURN, .text = "direction of the second shaft"},
 };
 static const asi_key distance_keys[] = {
     {"second_point", ASI_KEY_VECTOR, AT(def.second_point), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .unit = "m",
+     .with = "bodies", .unit = "m", .mirror = ASI_MIRROR_ARROW,
      .text = "the point on the second body; `point` is on the first"},
     {"length", ASI_KEY_CURVE, AT(def.length), .unit = "m", .otherwise = "as at the start",
      .text = "the distance, a function of time"},
@@ -231,7 +245,9 @@ static const asi_table
     loose_table = {"fixed or spherical joint", &joint_table, loose_keys, ASI_COUNT(loose_keys)},
     axis_table = {"joint with an axis", &joint_table, axis_keys, ASI_COUNT(axis_keys)},
     angle_table = {"revolute joint", &axis_table, angle_joint_keys, 1},
-    sliding_table = {"joint that slides", &axis_table, sliding_joint_keys, 1},
+    slide_axis_table = {"joint along an axis", &joint_table, slide_axis_keys,
+                        ASI_COUNT(slide_axis_keys)},
+    sliding_table = {"joint that slides", &slide_axis_table, sliding_joint_keys, 1},
     cylinder_table = {"cylindrical joint", &axis_table, cylinder_joint_keys, 1},
     plane_table = {"joint on a plane", &axis_table, plane_joint_keys, 1},
     planar_table = {"planar joint", &axis_table, planar_joint_keys, 1},

@@ -91,8 +91,14 @@ static void put_place(pen *p, const asi_reader *r, spot at) {
 }
 
 static void put_indices(pen *p, const asi_index *index) {
-  for (const asi_index *k = index; k; k = k->outer)
-    put(p, "%s%s = %d%s", k == index ? " (" : ", ", k->name, k->number, k->outer ? "" : ")");
+  for (const asi_index *k = index; k; k = k->outer) {
+    put(p, "%s%s = ", k == index ? " (" : ", ", k->name);
+    if (k->text)
+      put(p, "%.40s", k->text);
+    else
+      put(p, "%d", k->number);
+  }
+  if (index) put(p, ")");
 }
 
 __attribute__((format(printf, 3, 0))) static void complain(asi_reader *r, spot at,

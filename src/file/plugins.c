@@ -193,7 +193,7 @@ typedef struct force_thing {
 #define AT(field) offsetof(force_thing, field)
 static const asi_key force_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of force"},
-    {"file", ASI_KEY_PATH, AT(file), .required = true,
+    {"file", ASI_KEY_PATH, AT(file), .required = true, .mirror = ASI_MIRROR_REFUSED,
      .text = "the shared library, which the command opens with `--allow-plugins` or "
              "`--plugins-from` only"},
     {"plugin", ASI_KEY_TEXT, AT(plugin), .otherwise = "its only force",

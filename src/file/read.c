@@ -127,6 +127,13 @@ static bool read_boolean(asi_reader *r, const asi_value *v, bool *out) {
 
 // ---- texts ------------------------------------------------------------------------------------------
 
+/// What stands for an index whose values have names; NULL: it is none of these.
+static const char *name_of_index(const asi_reader *r, const char *text, size_t length) {
+  for (const asi_index *k = r->index; k; k = k->outer)
+    if (k->text && strlen(k->name) == length && strncmp(k->name, text, length) == 0) return k->text;
+  return NULL;
+}
+
 /// Replaces each ${...}; NULL if one is wrong.
 static const char *fill_in(asi_reader *r, const asi_value *v) {
   char out[512];
@@ -137,6 +144,14 @@ static const char *fill_in(asi_reader *r, const asi_value *v) {
     const size_t shift = (size_t)(at - v->text) + 2;
     double number;
     asi_parse_error slip;
+    const char *name = close ? name_of_index(r, at + 2, (size_t)(close - at) - 2) : NULL;
+    if (name) {
+      const int n = snprintf(out + used, sizeof out - used, "%.*s%s", (int)(at - from), from, name);
+      if (n < 0 || (size_t)n >= sizeof out - used) break;
+      used += (size_t)n;
+      from = close + 1;
+      continue;
+    }
     if (close == NULL) {
       asi_complain(r, v, "a ${ without } in \"%.60s\"", v->text);
       return NULL;
@@ -628,7 +643,10 @@ void asi_read_object(asi_reader *r, const asi_value *v, const asi_value *at, con
     }
     const asi_path path = {key->name, 0, outer};
     r->path = &path;
-    if (!read_value(r, v->item[2 * i + 1], key, (char *)out + key->offset)) r->broken = true;
+    void *const value = (char *)out + key->offset;
+    if (!read_value(r, v->item[2 * i + 1], key, value) ||
+        (r->mirrored && !asi_mirror_value(r, v->item[2 * i + 1], key, value)))
+      r->broken = true;
     r->path = outer;
   }
   for (int i = 0; (key = asi_table_key(table, i)) != NULL; ++i)

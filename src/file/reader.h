@@ -29,6 +29,7 @@ typedef struct asi_file {
 typedef struct asi_index {
   const char *name;
   int number;
+  const char *text; ///< what ${name} is inside a text; NULL: the number
   const struct asi_index *outer;
 } asi_index;
 
@@ -71,6 +72,7 @@ typedef struct asi_named_table {
 typedef struct asi_formula_value {
   const asi_value *value;
   const char *text;
+  size_t before; ///< characters of the text that stand before what is written
 } asi_formula_value;
 
 /// An event as it was read.
@@ -114,6 +116,8 @@ struct asi_reader {
   int hints;   ///< parameters that were looked for in vain
   int walks;   ///< through a file to a place inside a text
   const asi_index *index;
+  unsigned
+      mirrored; ///< bits of the directions, x the lowest, that are turned round where things are read now
   const asi_path *path;
   as_builder *builder;
   asi_scope constants; ///< what formulas may use besides the builder's names
@@ -236,6 +240,15 @@ const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *
 /// mass is given in its frame.
 void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]);
 
+// ---- mirror images (mirror.c) -----------------------------------------------------------------------
+
+/// Turns a value that has been read into that of the mirror image; false: there is none, which has been said.
+bool asi_mirror_value(asi_reader *r, const asi_value *v, const asi_key *key, void *value);
+/// The same of the given motion of a frame, along and about its own axes.
+void asi_mirror_frame(asi_reader *r, as_frame_def *def);
+/// A curve times -1, in the scratch arena; NULL stays NULL.
+const as_curve *asi_negative_curve(asi_reader *r, const as_curve *curve);
+
 // ---- functions (curve.c) ----------------------------------------------------------------------------
 
 /// A number, or a mapping; the curve is in the scratch arena.
@@ -249,6 +262,8 @@ bool asi_read_surface(asi_reader *r, const asi_value *v, const as_surface **out)
 as_status asi_begin_formulas(asi_reader *r, as_error *error);
 /// A number or a text, which the builder is to compile.
 bool asi_read_formula(asi_reader *r, const asi_value *v, const char **out);
+/// The same times -1; NULL without memory.
+const char *asi_negative_formula(asi_reader *r, const char *text);
 /// Says what is wrong with a formula.
 void asi_report_parse_error(asi_reader *r, const asi_formula_value *f, const asi_parse_error *slip);
 /// Says what is wrong with the formula that the builder has just refused; false: it has refused none.

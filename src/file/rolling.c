@@ -23,16 +23,18 @@ static const asi_key rolling_keys[] = {
      .text = "z of the first is the normal of the plane; the second is at the centre, its z is the "
              "axis of a disk"},
     {"point", ASI_KEY_VECTOR, AT(def.point), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .unit = "m", .text = "a point of the plane, in the world at the start"},
+     .with = "bodies", .unit = "m", .mirror = ASI_MIRROR_ARROW,
+     .text = "a point of the plane, in the world at the start"},
     {"normal", ASI_KEY_VECTOR, AT(def.normal), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .text = "of the plane, to the side on which it rolls"},
+     .with = "bodies", .mirror = ASI_MIRROR_ARROW,
+     .text = "of the plane, to the side on which it rolls"},
     {"direction", ASI_KEY_VECTOR, AT(def.direction), .least = 3, .most = 3, .with = "bodies",
-     .otherwise = "any",
+     .otherwise = "any", .mirror = ASI_MIRROR_ARROW,
      .text = "x of the frame of the plane, along which the first row of slipping is"},
     {"center", ASI_KEY_VECTOR, AT(def.center), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .unit = "m", .text = "of what rolls"},
+     .with = "bodies", .unit = "m", .mirror = ASI_MIRROR_ARROW, .text = "of what rolls"},
     {"axis", ASI_KEY_VECTOR, AT(def.axis), .least = 3, .most = 3, .with = "bodies",
-     .text = "of a disk"},
+     .mirror = ASI_MIRROR_TURN, .text = "of a disk"},
 };
 #undef AT
 static const asi_table rolling_table = {"rolling", &asi_any_joint_table, rolling_keys,
@@ -68,11 +70,11 @@ static const asi_key skate_keys[] = {
      .text = "z of the first is the normal of the plane; the second is at the point, its x is "
              "along the blade"},
     {"point", ASI_KEY_VECTOR, AT(point), .required = true, .least = 3, .most = 3, .with = "bodies",
-     .unit = "m", .text = "of the blade, in the world at the start"},
+     .unit = "m", .mirror = ASI_MIRROR_ARROW, .text = "of the blade, in the world at the start"},
     {"normal", ASI_KEY_VECTOR, AT(normal), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .text = "of the plane"},
+     .with = "bodies", .mirror = ASI_MIRROR_ARROW, .text = "of the plane"},
     {"direction", ASI_KEY_VECTOR, AT(direction), .required = true, .least = 3, .most = 3,
-     .with = "bodies", .text = "of the blade"},
+     .with = "bodies", .mirror = ASI_MIRROR_ARROW, .text = "of the blade"},
 };
 #undef AT
 static const asi_table skate_table = {"skate", &asi_any_joint_table, skate_keys,

@@ -39,9 +39,13 @@ typedef struct root_thing {
 
 typedef struct group_thing {
   contents contents;
-  const char *index;
+  const char *index; ///< NULL: not given
   int from, to;
+  int mirror; ///< direction across the plane; -1: it has no mirror image
+  asi_texts names;
 } group_thing;
+
+static const char *const directions[] = {"x", "y", "z", NULL};
 
 #define AT(field) offsetof(root_thing, field)
 static const asi_key root_keys[] = {
@@ -96,11 +100,16 @@ const asi_table asi_root_table = {"model", NULL, root_keys, ASI_COUNT(root_keys)
 
 #define AT(field) offsetof(group_thing, field)
 static const asi_key group_keys[] = {
-    {"index", ASI_KEY_TEXT, AT(index), .otherwise = "i",
+    {"index", ASI_KEY_TEXT, AT(index), .otherwise = "i; with `mirror`: side",
      .text = "name of the index, to be used in expressions and, as ${i}, in names"},
     {"from", ASI_KEY_INTEGER, AT(from), .otherwise = "1", .text = "its first value"},
     {"to", ASI_KEY_INTEGER, AT(to), .required = true,
      .text = "its last value; less than `from`: nothing is made"},
+    {"mirror", ASI_KEY_CHOICE, AT(mirror), .choices = directions, .instead_of = "to",
+     .text = "the group is made twice: as it is written (index 1), and as its mirror image (index "
+             "-1), in which this direction of the world is turned round"},
+    {"names", ASI_KEY_TEXTS, AT(names), .required = true, .with = "mirror",
+     .text = "two texts, for which ${side} stands: of what is written and of its mirror image"},
     {"bodies", ASI_KEY_THINGS, AT(contents.things[BODIES]), .section = &asi_bodies,
      .text = "what has mass"},
     {"superelements", ASI_KEY_THINGS, AT(contents.things[SUPERELEMENTS]),
@@ -159,18 +168,53 @@ static bool check_index(asi_reader *r, const asi_value *v, const char *name) {
   return false;
 }
 
+/// The group as it is written, then its mirror image.
+static void read_both_sides(asi_reader *r, const group_thing *group, pass now) {
+  const asi_index *outer = r->index;
+  const unsigned mirrored = r->mirrored;
+  for (int i = 0; i < 2 && !asi_out_of_memory(r); ++i) {
+    const asi_index index = {group->index, i == 0 ? 1 : -1, group->names.text[i], outer};
+    r->index = &index;
+    r->mirrored = i == 0 ? mirrored : mirrored ^ 1u << group->mirror;
+    read_contents(r, &group->contents, now);
+  }
+  r->index = outer;
+  r->mirrored = mirrored;
+}
+
+static bool check_mirror(asi_reader *r, const asi_value *v, const group_thing *group) {
+  const asi_value *from = asi_value_get(v, "from"), *names = asi_value_get(v, "names");
+  if (group->mirror < 0) return true;
+  if (from)
+    asi_complain(r, from, "\"from\" says nothing beside \"mirror\"");
+  else if (group->names.n != 2)
+    asi_complain(r, names, "must be two names, not %d", group->names.n);
+  else if (strcmp(group->names.text[0], group->names.text[1]) == 0)
+    asi_complain(r, names, "what is written and its mirror image are both called \"%.60s\"",
+                 group->names.text[0]);
+  else
+    return true;
+  return false;
+}
+
 static void read_group(asi_reader *r, const asi_value *v, pass now) {
-  group_thing group = {.index = "i", .from = 1};
+  group_thing group = {.from = 1, .mirror = -1};
   r->broken = false;
   asi_read_object(r, v, v, &asi_group_table, &group);
-  if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index)) {
+  if (group.index == NULL) group.index = group.mirror < 0 ? "i" : "side";
+  if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index) ||
+      !check_mirror(r, v, &group)) {
     r->lost = true;
+    return;
+  }
+  if (group.mirror >= 0) {
+    read_both_sides(r, &group, now);
     return;
   }
   const asi_index *outer = r->index;
   for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
     if (asi_too_many(r, v)) break;
-    const asi_index index = {group.index, (int)i, outer};
+    const asi_index index = {group.index, (int)i, NULL, outer};
     r->index = &index;
     read_contents(r, &group.contents, now);
     r->index = outer;

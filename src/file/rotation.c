@@ -7,7 +7,7 @@
 #define AT(field) offsetof(asi_turn, field)
 static const asi_key keys[] = {
     {"axis", ASI_KEY_VECTOR, AT(axis), .required = true, .least = 3, .most = 3,
-     .text = "axis of the rotation, of any length"},
+     .mirror = ASI_MIRROR_TURN, .text = "axis of the rotation, of any length"},
     {"angle", ASI_KEY_NUMBER, AT(angle), .required = true, .unit = "rad", .text = "angle"},
     {"angle_deg", ASI_KEY_NUMBER, AT(angle_deg), .unit = "degrees", .instead_of = "angle",
      .text = "angle in degrees"},

@@ -20,9 +20,11 @@ typedef struct shape_thing {
 static const asi_key shape_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of shape"},
     {"position", ASI_KEY_VECTOR, AT(shape.position), .least = 3, .most = 3, .unit = "m",
-     .otherwise = "[0, 0, 0]", .text = "of its origin, in the body's frame"},
+     .otherwise = "[0, 0, 0]", .mirror = ASI_MIRROR_ARROW,
+     .text = "of its origin, in the body's frame"},
     {"quaternion", ASI_KEY_VECTOR, AT(shape.quaternion), .least = 4, .most = 4,
-     .otherwise = "[1, 0, 0, 0]", .text = "shape to body: w, x, y, z, of length 1"},
+     .otherwise = "[1, 0, 0, 0]", .mirror = ASI_MIRROR_QUATERNION,
+     .text = "shape to body: w, x, y, z, of length 1"},
     {"rotation", ASI_KEY_OBJECT, AT(turn), .table = &asi_turn_table, .instead_of = "quaternion",
      .text = "the same, by axis and angle"},
     {"color", ASI_KEY_VECTOR, AT(shape.color), .range = ASI_FRACTION, .least = 3, .most = 4,
@@ -42,12 +44,12 @@ static const asi_key rod_keys[] = {
 };
 static const asi_key polyline_keys[] = {
     {"points", ASI_KEY_ROWS, AT(points), .required = true, .least = 2, .most = 3, .unit = "m",
-     .text = "points [x, y, z] that are joined by straight lines"},
+     .mirror = ASI_MIRROR_ARROW, .text = "points [x, y, z] that are joined by straight lines"},
     {"radius", ASI_KEY_NUMBER, AT(shape.radius), .range = ASI_NOT_NEGATIVE, .unit = "m",
      .otherwise = "0: a thin line", .text = "of the line"},
 };
 static const asi_key mesh_keys[] = {
-    {"file", ASI_KEY_PATH, AT(shape.file), .required = true,
+    {"file", ASI_KEY_PATH, AT(shape.file), .required = true, .mirror = ASI_MIRROR_REFUSED,
      .text = "a mesh file (STL or OBJ), relative to this file and below its folder"},
     {"scale", ASI_KEY_NUMBER, AT(shape.scale), .range = ASI_POSITIVE, .unit = "m", .otherwise = "1",
      .text = "length of one unit of the mesh"},

@@ -23,6 +23,7 @@ typedef struct superelement_thing {
 #define AT(field) offsetof(superelement_thing, field)
 static const asi_key keys[] = {
     {"mass", ASI_KEY_PATH, AT(file[MASS]), .required = true, .unit = "kg, kg m^2",
+     .mirror = ASI_MIRROR_REFUSED,
      .text = "a Matrix Market file, relative to this file and below its folder: the mass matrix of "
              "n coordinates"},
     {"stiffness", ASI_KEY_PATH, AT(file[STIFFNESS]), .unit = "N/m, N m", .otherwise = "none",

@@ -62,6 +62,17 @@ typedef enum asi_range {
   ASI_FRACTION, ///< 0 to 1
 } asi_range;
 
+/// What becomes of a value in the mirror image of a group (mirror.c).
+typedef enum asi_mirror {
+  ASI_MIRROR_NOTHING,
+  ASI_MIRROR_ARROW, ///< a place, a velocity, a force: what is across the plane changes its sign
+  ASI_MIRROR_TURN,  ///< an axis, an angular velocity, a torque: what is in the plane does
+  ASI_MIRROR_QUATERNION, ///< its vector, likewise
+  ASI_MIRROR_INERTIA,    ///< products of inertia with the direction across the plane
+  ASI_MIRROR_NUMBER,     ///< changes its sign
+  ASI_MIRROR_REFUSED,    ///< what has such a key has no mirror image
+} asi_mirror;
+
 /// One row.
 typedef struct asi_key {
   const char *name;
@@ -76,9 +87,10 @@ typedef struct asi_key {
   const asi_section *section; ///< of things
   const char *instead_of;     ///< the key whose place it takes: never both
   const char *with;           ///< only beside this key; if required: needed beside it
-  const char *unit;           ///< NULL: none
-  const char *otherwise;      ///< what holds without it, for the page; NULL: nothing to say
-  const char *text;           ///< what it is
+  asi_mirror mirror;
+  const char *unit;      ///< NULL: none
+  const char *otherwise; ///< what holds without it, for the page; NULL: nothing to say
+  const char *text;      ///< what it is
 } asi_key;
 
 /// The keys of a mapping: those of `base`, then its own.
