@@ -1,4 +1,4 @@
-/// Templates of actuators with states: a force with a lag, a hydraulic cylinder, a semi-active damper (docs/control.md).
+/// Templates of actuators: a force with a lag, a hydraulic cylinder, a semi-active damper and its inverse (docs/control.md).
 #include "file/template_rows.h"
 
 static const asi_key force_keys[] = {TYPE,
@@ -116,3 +116,53 @@ TEMPLATE(damper, damper_keys, "semi_active_damper",
            STIFFNESS(C) "/({volume_compression} + {area_piston}*{stroke})*(-{area_piston}*{speed} "
                         "- " FLOW_PISTON " + " FLOW_BASE ")",
            2))
+
+static const asi_key inverse_keys[] = {
+    TYPE,
+    NEEDS(0, "force", "N", "T: the tension that is wanted"),
+    NEEDS(1, "speed", "m/s", "v = x'"),
+    NEEDS(2, "stroke", "m", "x: length less the design length"),
+    TAKES(3, "area_piston", "1.018e-3", "m^2", "Ap"),
+    TAKES(4, "area_rod", "3.8e-4", "m^2", "As; Ar = Ap - As"),
+    TAKES(5, "atmosphere", "101325", "Pa", "p0"),
+    TAKES(6, "gas_pressure", "4e5", "Pa", "pg at x = 0"),
+    TAKES(7, "gas_volume", "1.2e-4", "m^3", "Vg at x = 0"),
+    TAKES(8, "gas_exponent", "1.3", NULL, "n"),
+    TAKES(9, "piston_check", "6e-9", "m^3/(s Pa)", "conductance of the piston's check valve"),
+    TAKES(10, "base_check", "1e-8", "m^3/(s Pa)", "conductance of the base's check valve"),
+    TAKES(11, "valve", "5e-10", "m^3/(s Pa)", "conductance of the controlled valve"),
+    TAKES(12, "valve_pressure", "1.5e5", "Pa", "at which it opens without current"),
+    TAKES(13, "valve_most", "3.9e6", "Pa", "at which it opens with the largest current"),
+    TAKES(14, "valve_width", "1e5", "Pa", "over which it opens"),
+    TAKES(15, "current_most", "1.6", "A", "the largest current"),
+    TAKES(16, "orifice", "0.8e-6", "m^2", "coefficient times area of the orifice beside it"),
+    TAKES(17, "density", "860", "kg/m^3", "of the oil"),
+    TAKES(18, "laminar", "2e4", "Pa", "below which the orifice's flow is laminar"),
+    TAKES(19, "friction", "30", "N", "F"),
+    TAKES(20, "friction_speed", "0.01", "m/s", "over which it turns round"),
+    TAKES_POSITIVE(21, "speed_width", "0.02", "m/s", "over which the stroke changes its side"),
+    TAKES_POSITIVE(22, "flow_width", "2e-5", "m^3/s", "over which the valve's relief stage opens"),
+    TAKES_POSITIVE(23, "limit_width", "0.05", NULL,
+                   "over which the current meets its limits, over the largest current"),
+    UNIT};
+// With R = sqrt(x^2 + q^2), z = (x + R)/(2 k): z - d^2/(4 z) = (x + R)/(2 k) - d^2 k (R - x)/(2 q^2), without cancellation that counts.
+// The drop of pressure is a signal over valve_most, a number of the size of the others: outputs are weighed against each other [NW.8].
+#define SIDE "((1 + tanh({speed}/{speed_width}))/2)"
+#define OIL                                                                                        \
+  "({force} - {friction}*tanh({speed}/{friction_speed}) + (" GAS " - {atmosphere})*{area_rod})"
+#define LOST "{area_piston}^2*(sqrt({speed}^2 + {speed_width}^2) - {speed_width})"
+#define ACROSS "({.drop}*{valve_most})"
+#define THROUGH                                                                                    \
+  "((" SIDE "*({area_piston} - {area_rod}) - (1 - " SIDE ")*{area_rod})*{speed} - "                \
+  "{orifice}*sqrt(2/{density})*" ACROSS "/(" ACROSS "^2 + {laminar}^2)^0.25)"
+#define ROOT "sqrt(" THROUGH "^2 + {flow_width}^2)"
+#define OPENING                                                                                    \
+  "((" ACROSS " - (" THROUGH " + " ROOT ")/(2*{valve}) + {valve}*{valve_width}^2*(" ROOT           \
+  " - " THROUGH ")/(2*{flow_width}^2) - {valve_pressure})/({valve_most} - {valve_pressure}))"
+TEMPLATE(inverse, inverse_keys, "semi_active_inverse",
+         "the current with which a `semi_active_damper` comes closest to a tension",
+         Y("", "{current_most}*(sqrt(" OPENING "^2 + {limit_width}^2) - sqrt((" OPENING
+               " - 1)^2 + {limit_width}^2) + 1)/2"),
+         Y("drop",
+           "(" SIDE "*(" OIL " - " LOST "/{base_check})/({area_piston} - {area_rod}) - (1 - " SIDE
+           ")*(" OIL " + " LOST "/{piston_check})/{area_rod})/{valve_most}"))

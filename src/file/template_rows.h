@@ -125,7 +125,7 @@ extern const template asi_rate_limit_template, asi_comparison_template, asi_and_
     asi_smooth_hysteresis_template; // logic_templates.c
 extern const template asi_relay_template, asi_hysteresis_template, asi_located_saturation_template,
     asi_located_integrator_template, asi_backlash_template; // switched_templates.c
-extern const template asi_force_actuator_template, asi_cylinder_template,
-    asi_damper_template; // actuator_templates.c
+extern const template asi_force_actuator_template, asi_cylinder_template, asi_damper_template,
+    asi_inverse_template; // actuator_templates.c
 
 #endif

@@ -305,6 +305,7 @@ static const asi_kind *const kinds[] = {
     &asi_force_actuator_template.kind,
     &asi_cylinder_template.kind,
     &asi_damper_template.kind,
+    &asi_inverse_template.kind,
 };
 const asi_section asi_block_section = {"block", ASI_SORT_BLOCK, kinds, ASI_COUNT(kinds), false};
 

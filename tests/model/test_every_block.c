@@ -108,6 +108,9 @@ static const block smooth[] = {
     {"  b: {type: semi_active_damper, stroke: 0.1*joints.pin.angle, speed: "
      "0.1*joints.pin.angle_rate, current: 0.3 + 0.1*blocks.in, rebound: 4e5, compression: 4e5}",
      "-0.01*blocks.b", 2e-5, false},
+    {"  b: {type: semi_active_inverse, force: 300 + 100*blocks.in, speed: 0.2 + "
+     "0.1*joints.pin.angle_rate, stroke: 0.1*joints.pin.angle}",
+     NULL, 0.0, false},
     {"  b: {type: template, template: own, with: {" IN ", gain: 1.3}}", NULL, 0.0, false},
 };
 enum { N_SMOOTH = sizeof smooth / sizeof smooth[0] };
