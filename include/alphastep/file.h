@@ -101,8 +101,9 @@ typedef struct as_shape {
 /// One of `parameters:`
 typedef struct as_parameter {
   const char *name;
-  double value;   ///< after settings
-  bool used;      ///< something in the file depends on it
+  double value; ///< after settings
+  bool
+      used; ///< something depends on it; or its file is included: not every machine needs all of a part
   as_place place; ///< of its value
 } as_parameter;
 

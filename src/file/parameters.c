@@ -142,9 +142,10 @@ void asi_publish_parameters(asi_reader *r) {
   m->n_parameters = r->n_parameters;
   for (int i = 0; i < r->n_parameters; ++i) {
     const char *name = asi_names_get(&r->parameter_names, i);
-    m->parameters[i] = (as_parameter){.name = asi_arena_text(r->arena, name, strlen(name)),
-                                      .value = r->parameters[i].number,
-                                      .used = r->parameters[i].used,
-                                      .place = asi_place(r, r->parameters[i].value)};
+    m->parameters[i] =
+        (as_parameter){.name = asi_arena_text(r->arena, name, strlen(name)),
+                       .value = r->parameters[i].number,
+                       .used = r->parameters[i].used || r->parameters[i].value->file > 0,
+                       .place = asi_place(r, r->parameters[i].value)};
   }
 }

@@ -43,6 +43,7 @@ typedef struct group_thing {
   int from, to;
   int mirror; ///< direction across the plane; -1: it has no mirror image
   asi_texts names;
+  asi_texts each;
 } group_thing;
 
 static const char *const directions[] = {"x", "y", "z", NULL};
@@ -105,6 +106,10 @@ static const asi_key group_keys[] = {
     {"from", ASI_KEY_INTEGER, AT(from), .otherwise = "1", .text = "its first value"},
     {"to", ASI_KEY_INTEGER, AT(to), .required = true,
      .text = "its last value; less than `from`: nothing is made"},
+    {"each", ASI_KEY_TEXTS, AT(each), .instead_of = "to",
+     .text =
+         "texts: the group is made for each of them; ${i} stands for it, and the index is 1, 2, "
+         "... in expressions"},
     {"mirror", ASI_KEY_CHOICE, AT(mirror), .choices = directions, .instead_of = "to",
      .text = "the group is made twice: as it is written (index 1), and as its mirror image (index "
              "-1), in which this direction of the world is turned round"},
@@ -197,13 +202,31 @@ static bool check_mirror(asi_reader *r, const asi_value *v, const group_thing *g
   return false;
 }
 
+/// Texts of `each`: at least one, none twice.
+static bool check_each(asi_reader *r, const asi_value *v, const group_thing *group) {
+  const asi_value *from = asi_value_get(v, "from"), *each = asi_value_get(v, "each");
+  const asi_texts *texts = &group->each;
+  if (each == NULL) return true;
+  if (from) {
+    asi_complain(r, from, "\"from\" says nothing beside \"each\"");
+    return false;
+  }
+  for (int i = 1; i < texts->n; ++i)
+    for (int k = 0; k < i; ++k)
+      if (strcmp(texts->text[i], texts->text[k]) == 0) {
+        asi_complain(r, texts->value[i], "\"%.60s\" stands here twice", texts->text[i]);
+        return false;
+      }
+  return true;
+}
+
 static void read_group(asi_reader *r, const asi_value *v, pass now) {
   group_thing group = {.from = 1, .mirror = -1};
   r->broken = false;
   asi_read_object(r, v, v, &asi_group_table, &group);
   if (group.index == NULL) group.index = group.mirror < 0 ? "i" : "side";
   if (r->broken || asi_out_of_memory(r) || !check_index(r, v, group.index) ||
-      !check_mirror(r, v, &group)) {
+      !check_mirror(r, v, &group) || !check_each(r, v, &group)) {
     r->lost = true;
     return;
   }
@@ -212,9 +235,11 @@ static void read_group(asi_reader *r, const asi_value *v, pass now) {
     return;
   }
   const asi_index *outer = r->index;
+  const asi_texts *each = asi_value_get(v, "each") ? &group.each : NULL;
+  if (each) group.to = each->n;
   for (long i = group.from; i <= group.to && !asi_out_of_memory(r); ++i) {
     if (asi_too_many(r, v)) break;
-    const asi_index index = {group.index, (int)i, NULL, outer};
+    const asi_index index = {group.index, (int)i, each ? each->text[i - 1] : NULL, outer};
     r->index = &index;
     read_contents(r, &group.contents, now);
     r->index = outer;

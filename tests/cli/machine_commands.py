@@ -520,6 +520,9 @@ def test_check(model):
     text = PENDULUM.replace("0.01}", "0.01, channels: [frames.spare.position]}").replace("unused: 3, ", "")
     s = read_json(expect(0, None, "check", write("used.yaml", text), "--json").stdout)
     check(s["warnings"] == [] and s["channels"] == 3, s)
+    write("part.yaml", "alphastep: 1\nparameters: {of_part: 1}\n")  # not every machine needs all of a part
+    s = read_json(expect(0, None, "check", write("whole.yaml", text + "include: part.yaml\n"), "--json").stdout)
+    check(s["warnings"] == [], s)
     check(not os.path.exists("used-results"), "check writes")
 
 

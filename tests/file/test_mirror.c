@@ -1,4 +1,4 @@
-/// Mirrored groups: the image of each thing moves as an image does, for all joints, forces and frames and whatever directions are
+/// Groups for a list of texts, and mirrored groups: the image of each thing moves as an image does, for all joints, forces and frames and whatever directions are
 /// turned round; a machine that is written out is the same; what cannot be mirrored is refused.
 #include <math.h>
 #include <setjmp.h>
@@ -185,6 +185,26 @@ static void test_written_out(void **state) {
   as_machine_destroy(other);
 }
 
+/// A group for each of some texts is that with numbers, but for the names.
+static void test_each(void **state) {
+  (void)state;
+  as_machine *one =
+      parse("alphastep: 1\nrepeat:\n"
+            "  - {index: part, each: [hub, rim, tyre], repeat: [{mirror: y, names: [l, r], bodies: "
+            "{\"${part} ${side}\": {type: point, mass: part, position: [part, 2, 0]}}}]}\n"
+            "simulate: {t_end: 1}\n");
+  static const char *const names[] = {"hub l", "hub r", "rim l", "rim r", "tyre l", "tyre r"};
+  assert_int_equal(as_model_bodies(one->model), 6);
+  const as_initial *start = as_model_initial(one->model);
+  for (int i = 0; i < 6; ++i) {
+    const as_body_id body = as_model_find_body(one->model, names[i]);
+    assert_int_equal(body.index, i);
+    assert_close("x", start->q[3 * i], i / 2 + 1, 0.0);
+    assert_close("y", start->q[3 * i + 1], i % 2 ? -2.0 : 2.0, 0.0);
+  }
+  as_machine_destroy(one);
+}
+
 // ---- mistakes ---------------------------------------------------------------------------------------
 
 static void expect(const char *rest, const char *sentence) {
@@ -202,6 +222,13 @@ static void test_mistakes(void **state) {
   (void)state;
   expect("{mirror: w, names: [l, r]}", "3:14");
   expect("{mirror: y}", "missing: \"names\"");
+  expect("{each: [a, b], to: 2}", "only one of \"to\" and \"each\" can be given");
+  expect("{each: [a, b], mirror: y, names: [l, r]}",
+         "only one of \"each\" and \"mirror\" can be given");
+  expect("{each: [a, b], from: 2}", "\"from\" says nothing beside \"each\"");
+  expect("{each: [a, b, a]}", "\"a\" stands here twice");
+  expect("{each: [a, b], bodies: {\"${i + 1}\": {type: point, mass: i - 1}}}",
+         "must be greater than 0 kg, not 0");
   expect("{names: [l, r], to: 2}", "\"names\" can only be given with \"mirror\"");
   expect("{mirror: y, names: [l, r], to: 2}", "only one of \"to\" and \"mirror\" can be given");
   expect("{mirror: y, names: [l, r], from: 2}", "\"from\" says nothing beside \"mirror\"");
@@ -223,6 +250,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images),
       cmocka_unit_test(test_written_out),
+      cmocka_unit_test(test_each),
       cmocka_unit_test(test_mistakes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
