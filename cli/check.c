@@ -95,6 +95,9 @@ static void print_start(const findings *f) {
       printf(" (body \"%s\")", as_model_body_name(model, a->moved_body));
     putchar('\n');
   }
+  if (f->machine->rested)
+    printf("starts at rest      found in %d iterations, %.3g N or N m left unbalanced\n",
+           f->machine->rest.iterations, f->machine->rest.unbalanced);
   printf("start               gap %.3g, moved by up to %.3g m", s->gap, s->largest_move);
   if (s->moved_body.index >= 0) printf(" (body \"%s\")", as_model_body_name(model, s->moved_body));
   putchar('\n');

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "alphastep/analysis.h"
 #include "alphastep/export.h"
 #include "alphastep/integrator.h"
 #include "alphastep/model.h"
@@ -160,6 +161,8 @@ typedef struct as_machine {
   /// starts. Otherwise as_integrator_start() closes small gaps.
   bool assembled;
   as_assembly_report assembly; ///< of that
+  bool rested;                 ///< `start:` asks for the equilibrium: the model starts there
+  as_equilibrium rest;         ///< of that
   as_simulation simulation;
   as_output output;
   as_shape *shapes;

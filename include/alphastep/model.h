@@ -762,6 +762,9 @@ AS_API void as_model_destroy(as_model *model);
 AS_API const as_problem *as_model_problem(const as_model *model);
 /// The starting pose, velocities and parameters as given, at t = 0; as_integrator_start() brings them onto the constraints.
 AS_API const as_initial *as_model_initial(const as_model *model);
+/// From now on the model starts with the positions, states, outputs and held signals of `at`, e.g. of an equilibrium (as_analysis_state());
+/// velocities stay those that were given. Only before the model is shared.
+AS_API void as_model_start_elsewhere(as_model *model, const as_state *at);
 
 AS_API int as_model_bodies(const as_model *model); ///< how many, without the ground
 AS_API int as_model_joints(const as_model *model);

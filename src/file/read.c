@@ -241,7 +241,7 @@ static bool is_lost_node(const asi_reader *r, asi_entity_kind sort, const char *
          asi_names_find(&r->failed[ASI_SORT_FLEXIBLE], beam) >= 0;
 }
 
-static bool read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out) {
+bool asi_read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out) {
   const char *name = asi_read_text(r, v);
   if (name == NULL) return false;
   *out = find_thing(r, sort, name);
@@ -387,7 +387,7 @@ static bool read_names(asi_reader *r, const asi_value *v, const asi_key *key, in
   for (int i = 0; i < key->most; ++i) {
     const asi_path path = {NULL, i, outer};
     r->path = &path;
-    good = read_name(r, v->item[i], key->sort, &out[i]) && good;
+    good = asi_read_name(r, v->item[i], key->sort, &out[i]) && good;
     for (int k = 0; k < i && good; ++k)
       if (out[k] == out[i]) {
         asi_complain(r, v->item[i], "\"%.80s\" is joined with itself", v->item[i]->text);
@@ -411,7 +411,7 @@ static bool read_name_list(asi_reader *r, const asi_value *v, asi_entity_kind so
   for (int i = 0; i < out->n; ++i) {
     const asi_path path = {NULL, i, outer};
     if (!one) r->path = &path;
-    good = read_name(r, one ? v : v->item[i], sort, &out->id[i].index) && good;
+    good = asi_read_name(r, one ? v : v->item[i], sort, &out->id[i].index) && good;
     r->path = outer;
   }
   return good;
@@ -482,7 +482,7 @@ static bool read_numbered(asi_reader *r, const asi_value *v, asi_entity_kind sor
     if (text && !whole)
       asi_complain(r, key, "must be a whole number, not the text \"%.60s\"", text);
     out->number[i] = whole ? (int)number : 0;
-    good = whole && read_name(r, out->value[i], sort, &out->id[i]) && good;
+    good = whole && asi_read_name(r, out->value[i], sort, &out->id[i]) && good;
   }
   return good;
 }
@@ -535,7 +535,7 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
   case ASI_KEY_TEXTS: return read_texts(r, v, false, out);
   case ASI_KEY_PATH: return read_path(r, v, out);
   case ASI_KEY_FILES: return read_texts(r, v, true, out);
-  case ASI_KEY_NAME: return read_name(r, v, key->sort, out);
+  case ASI_KEY_NAME: return asi_read_name(r, v, key->sort, out);
   case ASI_KEY_NAMES: return read_names(r, v, key, out);
   case ASI_KEY_NAME_LIST: return read_name_list(r, v, key->sort, out);
   case ASI_KEY_ACTIVE: return read_active(r, v);

@@ -86,6 +86,13 @@ typedef struct asi_event {
 
 typedef struct asi_library asi_library;
 
+/// What `start:` is read into.
+typedef struct asi_begin {
+  bool equilibrium;
+  asi_texts hold;         ///< names of joints
+  const asi_value *value; ///< itself; NULL: not given
+} asi_begin;
+
 struct asi_reader {
   as_machine *machine;
   asi_arena *arena;               ///< of the machine
@@ -136,6 +143,7 @@ struct asi_reader {
   asi_event *events;       ///< all, until the model has been built
   int n_events, room_events;
   bool assemble; ///< the file says so
+  asi_begin begin;
 };
 
 static inline bool asi_out_of_memory(const asi_reader *r) {
@@ -222,6 +230,8 @@ const double *asi_keep_numbers(asi_reader *r, const double *number, int n);
 void asi_read_object(asi_reader *r, const asi_value *v, const asi_value *at, const asi_table *table,
                      void *out);
 /// The number of a choice; false: it is none, and that has been said.
+/// The number of a thing by its name.
+bool asi_read_name(asi_reader *r, const asi_value *v, asi_entity_kind sort, int *out);
 bool asi_read_choice(asi_reader *r, const asi_value *v, const char *const *choices, int *out);
 
 // ---- things (things.c) ------------------------------------------------------------------------------
@@ -239,6 +249,14 @@ const asi_kind *asi_kind_of(asi_reader *r, const asi_value *v, const asi_value *
 /// Gives the shapes from number `first` on, which are the ground's when they are read, to a body whose centre of
 /// mass is given in its frame.
 void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]);
+
+// ---- where a machine starts (begin.c) ----------------------------------------------------------------
+
+extern const asi_table asi_begin_table;
+
+/// Moves a machine that has been built to where it comes to rest, if the file asks for it; complains if there is no such place. AS_OK, or
+/// AS_ERR_MEMORY.
+as_status asi_find_rest(asi_reader *r, as_error *error);
 
 // ---- mirror images (mirror.c) -----------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ typedef struct root_thing {
   double gravity[3];
   bool assemble;
   int first_shape;
+  asi_begin begin;
   asi_simulate simulate;
   asi_output output;
 } root_thing;
@@ -91,6 +92,8 @@ static const asi_key root_keys[] = {
     {"assemble", ASI_KEY_BOOLEAN, AT(assemble), .otherwise = "if a joint has `start`",
      .text = "move the bodies until all joints fit, before the simulation; small gaps are closed "
              "without it"},
+    {"start", ASI_KEY_OBJECT, AT(begin), .table = &asi_begin_table,
+     .text = "where it starts, if not where it is written"},
     {"simulate", ASI_KEY_OBJECT, AT(simulate), .table = &asi_simulate_table,
      .text = "how to simulate"},
     {"output", ASI_KEY_OBJECT, AT(output), .table = &asi_output_table,
@@ -295,7 +298,12 @@ static void take_settings(asi_reader *r, const asi_value *root, const root_thing
   if (read->description) m->description = read->description;
   if (asi_value_get(root, "gravity")) memcpy(r->gravity, read->gravity, sizeof r->gravity);
   if (asi_value_get(root, "assemble")) r->assemble = read->assemble;
-  const asi_value *simulate = asi_value_get(root, "simulate");
+  const asi_value *simulate = asi_value_get(root, "simulate"),
+                  *start = asi_value_get(root, "start");
+  if (start) {
+    r->begin = read->begin;
+    r->begin.value = start;
+  }
   if (simulate) asi_take_simulate(r, simulate, &read->simulate);
   if (output && !r->broken) asi_take_output(r, output, &read->output);
 }
