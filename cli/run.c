@@ -259,6 +259,7 @@ static cli_exit close_files(job *j, cli_exit status, as_error *error) {
   as_status closed = recorder_close(j->results, told || written != AS_OK ? NULL : error);
   j->results = NULL;
   if (written == AS_OK && !told) written = closed;
+  as_run_keep_stop(j->run, true);
   if (written == AS_OK && j->started && !told) written = save_state(j, error);
   closed = as_csv_close(j->csv, told || written != AS_OK ? NULL : error);
   j->csv = NULL;
@@ -266,6 +267,12 @@ static cli_exit close_files(job *j, cli_exit status, as_error *error) {
   if (written == AS_OK) return status;
   cli_complain("%s", error->message);
   return cli_judge(written);
+}
+
+/// The summary says that the run was stopped: who resumes it wants to go on. If this cannot be saved, it stops there once more.
+static void leave_stop(job *j) {
+  as_run_keep_stop(j->run, false);
+  (void)as_run_save_file(j->run, j->state, NULL);
 }
 
 static cli_exit judge(as_status status) {
@@ -360,6 +367,7 @@ static cli_exit run_job(job *j) {
   j->message = broken ? trouble.message : error.message;
   cli_exit told = folder_replace(j->summary, !j->request->no_sync, summary_write, j);
   if (told != CLI_DONE) result = told;
+  if (status == AS_STOPPED && !broken && told == CLI_DONE) leave_stop(j);
   bool reported = j->started && !broken && told == CLI_DONE && !j->request->no_report;
   if (reported) {
     closed = make_report(j);

@@ -221,6 +221,10 @@ typedef struct as_csv_mark {
 /// Saves the whole run, its integrator included, in a file that is replaced in one piece; while a row is given it
 /// is not known whether that row counts, so do it from `progress` or between two calls of go.
 AS_API as_status as_run_save_file(as_run *run, const char *path, as_error *error);
+/// Of a run whose go has returned AS_STOPPED: whether the next go, also after it was saved and loaded, does so once more, with the
+/// same message. A process that saves a run before it has told anybody of the stop, and is killed, so ends as it would have. From
+/// `progress` runs are saved like that anyway; go sets it back.
+AS_API void as_run_keep_stop(as_run *run, bool keep);
 /// Numbers of the caller that are saved and loaded with the run: the mark of a table (as_csv_marked) that has all rows so far.
 AS_API void as_run_set_mark(as_run *run, as_csv_mark mark);
 AS_API as_csv_mark as_run_mark(const as_run *run);

@@ -216,7 +216,6 @@ static as_status finish_step(as_run *run, double until, as_row_fn *row, void *us
   if (status == AS_OK && !run->partial && run->watch)
     status = asi_watch_follow(run->watch, state, error);
   if (run->watch) asi_watch_commit(run->watch, run->def.happened, run->def.happened_user);
-  if (run->def.progress) run->def.progress(until, run->def.progress_user);
   return status;
 }
 
@@ -236,6 +235,19 @@ static as_status write_last_row(as_run *run, double t, as_row_fn *row, void *use
   if (!asi_is_reached(t, regular)) status = write_row(run, t, row, user, error);
   run->row_t = regular;
   return status;
+}
+
+/// What a run ends with that an event stops. Whoever saves it from now on may be gone before the caller has heard of it.
+static as_status stop(as_run *run, const as_error *why, as_row_fn *row, void *user,
+                      as_error *error) {
+  const double t = run->integrator->state.t;
+  if (run->accuracy) asi_accuracy_stop(run->accuracy, t);
+  run->stop_row = !asi_is_reached(t, run->row_t);
+  const as_status status = write_last_row(run, t, row, user, error);
+  if (status) return status;
+  *error = run->stop = *why;
+  run->stop_kept = true;
+  return AS_STOPPED;
 }
 
 // A step below this share of the run has shrunk to nothing.
@@ -266,6 +278,13 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
   as_status status = AS_OK;
   as_error own;
   if (error == NULL) error = &own;
+  if (run->stop_kept) {
+    run->stop_kept = false;
+    if (report) *report = run->report;
+    *error = run->stop;
+    return AS_STOPPED;
+  }
+  run->stop.status = AS_OK;
   if (!run->started) status = start(run, error);
   if (report) *report = run->report;
   if (status) return fail(run, status, error);
@@ -283,13 +302,13 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
       write_failure(run, error->t, row, user);
       return status;
     }
-    status = finish_step(run, s->state.t, row, user, error);
-    if (status == AS_OK && step == AS_STOPPED) {
-      if (run->accuracy) asi_accuracy_stop(run->accuracy, s->state.t);
-      status = write_last_row(run, s->state.t, row, user, error);
-      return status ? status : AS_STOPPED;
-    }
+    const as_error why = *error;
+    const double until = s->state.t;
+    status = finish_step(run, until, row, user, error);
+    if (status == AS_OK && step == AS_STOPPED) status = stop(run, &why, row, user, error);
+    if (run->def.progress) run->def.progress(until, run->def.progress_user);
   }
+  run->stop_kept = false;
   if (status == AS_OK) asi_error_clear(error);
   return status;
 }

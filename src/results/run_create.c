@@ -156,7 +156,7 @@ void as_run_destroy(as_run *run) {
 const as_channels *as_run_channels(const as_run *run) { return run->channels; }
 as_integrator *as_run_integrator(as_run *run) { return run->integrator; }
 const double *as_run_poses(const as_run *run) { return run->poses; }
-long as_run_rows(const as_run *run) { return run->next; }
+long as_run_rows(const as_run *run) { return run->next + (run->stop_kept && run->stop_row); }
 
 const as_start_change *as_run_start_changes(const as_run *run, int *n) {
   *n = run->n_changes;

@@ -8,7 +8,7 @@
 #include "results/run.h"
 
 static const char magic[16] = "alphastep run\n";
-enum { FORMAT = 6 };
+enum { FORMAT = 7 };
 
 static uint64_t digest_names(const as_channels *c) {
   return asi_checksum((const unsigned char *)c->text, c->text_used);
@@ -80,6 +80,30 @@ static void serialize_report(as_start_report *r, asi_archive *a) {
   r->position_rows = r->velocity_rows = NULL;
 }
 
+static void serialize_text(char *text, size_t size, asi_archive *a) {
+  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    for (size_t k = 0; k < sizeof word; ++k)
+      word |= (uint64_t)(unsigned char)text[i + k] << (8 * k);
+    asi_archive_word(a, &word);
+    for (size_t k = 0; k < sizeof word; ++k) text[i + k] = (char)(unsigned char)(word >> (8 * k));
+  }
+  text[size - 1] = '\0';
+}
+
+/// The end of a run that an event has stopped, for whoever has not heard of it.
+static void serialize_stop(as_run *run, asi_archive *a) {
+  as_error *e = &run->stop;
+  _Static_assert(sizeof e->message % 8 == 0 && sizeof e->component % 8 == 0, "whole words");
+  asi_archive_bool(a, &run->stop_kept);
+  if (!run->stop_kept || a->damaged) return;
+  asi_archive_bool(a, &run->stop_row);
+  asi_archive_double(a, &e->t);
+  serialize_text(e->component, sizeof e->component, a);
+  serialize_text(e->message, sizeof e->message, a);
+  e->status = AS_STOPPED;
+}
+
 /// All that a run remembers besides what its integrator does.
 static void serialize_memory(as_run *run, asi_archive *a) {
   as_meter *m = &run->meter;
@@ -131,6 +155,7 @@ static void serialize_memory(as_run *run, asi_archive *a) {
   serialize_report(&run->report, a);
   serialize_channels(run->channels, a);
   if (run->watch) serialize_watch(run->watch, a);
+  serialize_stop(run, a);
 }
 
 static as_status fail_load(as_error *error, const char *why) {
@@ -174,6 +199,9 @@ static as_status put(as_run *run, asi_archive *a, size_t core, as_error *error) 
 }
 
 void as_run_set_mark(as_run *run, as_csv_mark mark) { run->mark = mark; }
+void as_run_keep_stop(as_run *run, bool keep) {
+  run->stop_kept = keep && run->stop.status == AS_STOPPED;
+}
 as_csv_mark as_run_mark(const as_run *run) { return run->mark; }
 
 as_status as_run_save_file(as_run *run, const char *path, as_error *error) {
@@ -232,7 +260,10 @@ static as_status take(as_run *run, asi_archive *a, size_t core, as_error *error)
   a->used += core;
   run->started = true;
   // A row at an end that is none any more.
-  if (run->next > 0 && asi_run_row_time(run, run->next - 1) != run->row_t) --run->next;
+  if (run->next > 0 && asi_run_row_time(run, run->next - 1) != run->row_t) {
+    --run->next;
+    run->stop_row = true; // of a run that was stopped there it stays until that goes on
+  }
   return AS_OK;
 }
 

@@ -9,6 +9,7 @@ what had not, each write, cut and change of names may be lost, halved (writes) o
 """
 
 import copy
+import json
 import os
 import random
 import shutil
@@ -20,6 +21,7 @@ COMMAND, RECORDER = sys.argv[1], sys.argv[2]
 TRIALS = int(sys.argv[3]) if len(sys.argv) > 3 else 25
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 PATIENCE = 600  # s
+LAST = 40  # records of a run after which it is killed
 QUIET = ("-q", "--no-report", "--no-sync")
 
 MODEL = """alphastep: 1
@@ -32,6 +34,20 @@ joints:
 simulate: {t_end: 3, step: 0.005}
 output: {interval: 0.01}
 """
+
+# A stone falls on a spring and is stopped on its way up, inside a step and between two rows, by an event that also changes something.
+STOPPED = """alphastep: 1
+gravity: [0, 0, -9.81]
+parameters: {k: 0}
+bodies:
+  stone: {type: point, mass: 1, position: [0, 0, 0.2]}
+forces:
+  spring: {type: spring, bodies: [ground, stone], point: [0, 0, -1], second_point: [0, 0, 0.2], length: 1, law: k*deflection}
+events:
+  floor: {when: bodies.stone.position.z, direction: falling, set: {k: 500}}
+  up: {when: bodies.stone.velocity.z - 0.5, direction: rising, set: {k: 300}, stop: true, log: it is up again}
+output: {interval: 0.01}
+simulate: {"""
 
 
 class Lost(Exception):
@@ -121,6 +137,17 @@ class Disk:
                 del names[words[1]]
             names[words[2]] = words[0]
 
+    def kill(self, folder):
+        """Leaves in `folder` what is there if only the process ends."""
+        names = dict(self.names)
+        for change in self.changes:
+            self.change(names, change)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder)
+        for path, name in names.items():
+            with open(os.path.join(folder, os.path.basename(path)), "wb") as file:
+                file.write(self.latest(name))
+
     def lose_power(self, dice, folder):
         """Leaves in `folder` what may be there afterwards."""
         names, changes = dict(self.names), list(self.changes)
@@ -195,11 +222,52 @@ def play(what, before, log, trials, wholes):
     return saved
 
 
+def summary(folder):
+    """All that does not depend on the clock, or on who has been waited for."""
+    told = json.loads(read(f"{folder}/summary.json"))
+    return {name: value for name, value in told.items() if name not in ("digest", "seconds", "resumed_at")}
+
+
+def play_kills(name, how):
+    """A run that an event stops, or that reaches its end, is killed after each of its last records: it ends as it would have."""
+    with open(f"{name}.yaml", "w", encoding="utf-8") as file:
+        file.write(STOPPED + how + "}\n")
+    whole = Whole(f"{name}.yaml")
+    end = summary("whole")
+    if end["status"] != ("stopped" if "t_end: 3" in how else "done"):
+        raise Lost(f"{name}: {end['status']}")
+    shutil.rmtree("out", ignore_errors=True)
+    must("run", f"{name}.yaml", "-o", "out", "-q", "--no-report", log=f"{name}.log")
+    records, disk, resumed = read_log(f"{name}.log"), Disk("empty"), 0
+    for number, record in enumerate(records):
+        disk.do(*record)
+        if number < len(records) - LAST:
+            continue
+        disk.kill("out")
+        try:
+            if os.path.exists("out/summary.json") and summary("out")["status"] == "running":
+                check_folder([whole])
+                if summary("out") != end:
+                    raise Lost(f"another summary: {summary('out')}, not {end}")
+                resumed += 1
+            elif (must("export", "out"), read("out/results.csv")) != (whole.rows, whole.table):
+                raise Lost("the summary says that it has ended, and there are other rows")
+        except Lost as lost:
+            raise Lost(f"{name}, killed after {number + 1} of {len(records)} records: {lost}") from lost
+    if resumed < 5 or summary("out") != end:
+        raise Lost(f"{name}: {resumed} resumed, at last {summary('out')['status']}")
+    print(f"{name}: killed after each of the last {min(LAST, len(records))} records, {resumed} resumed", flush=True)
+
+
 def main():
+    play_kills("a run that is stopped", "t_end: 3, step: 0.007")
+    play_kills("a run with automatic steps that is stopped", "t_end: 3, tol: {rtol: 1.0e-4}, accuracy: true")
+    play_kills("a run to its end", "t_end: 0.21, step: 0.007")
     with open("model.yaml", "w", encoding="utf-8") as file:
         file.write(MODEL)
     whole, other = Whole("model.yaml"), Whole("model.yaml", "--set", "parameters.m=2", "--set", "simulate.step=0.006")
     empty = Disk("empty")
+    shutil.rmtree("out")
     must("run", "model.yaml", "-o", "out", "-q", log="new.log")
     saved = play("a new run", empty, "new.log", TRIALS, [whole])
 

@@ -695,6 +695,81 @@ static void test_together(void **state) {
 
 // ---- saved runs -------------------------------------------------------------------------------------
 
+/// Takes up a run that was stopped once more: where it was not heard of it ends as it did, at once; then it goes on.
+static void expect_stop_again(as_run *run, const record *until, const as_error *why) {
+  as_error error;
+  must(as_run_load_file(run, saved_path, &error), &error);
+  assert_int_equal(as_run_rows(run), until->n);
+  assert_int_equal(go(run, &error), AS_STOPPED);
+  assert_string_equal(error.message, why->message);
+  assert_string_equal(error.component, why->component);
+  assert_true(error.t == why->t);
+  assert_int_equal(table.n, 0);
+  assert_int_equal(as_run_rows(run), until->n - 1); // one only because it was stopped
+}
+
+/// The rest of a run behind its stop, with the rows that count before it.
+static void expect_rest(as_run *run, const record *until, const record *whole) {
+  as_error error;
+  table.n = 0;
+  assert_int_equal(as_run_rows(run), until->n - 1);
+  must(go(run, &error), &error);
+  assert_int_equal(until->n - 1 + table.n, whole->n);
+  for (int i = 0; i < table.n; ++i)
+    assert_memory_equal(table.row[i], whole->row[until->n - 1 + i], 3 * sizeof(double));
+  as_run_destroy(run);
+}
+
+/// A process is killed after a run was stopped and saved, before or after it could tell anybody.
+static void test_saved_where_it_stops(void **state) {
+  (void)state;
+  static const char *const channels[] = {"joints.hinge.angle", "events"};
+  static record until, whole;
+  as_error error, why;
+  as_model *model = bar_on_hinge(AS_SPACE_R3SO3, 0.0, 2.0);
+  as_rule_def rule = as_default_rule_def();
+  rule.name = "enough";
+  rule.when = "joints.hinge.angle - 2.73"; // between two rows and two steps
+  rule.stop = true;
+  as_rules *rules = make(model, &rule, 1);
+  const plan p = {AS_METHOD_INDEX2, 0.01, 3.0, 0.35, channels, 2};
+  as_run *run = open_run(model, rules, &p);
+  saving = (saver){run, 1.365 - 1e-6};
+  assert_int_equal(go(run, &why), AS_STOPPED);
+  until = table;
+  as_run_keep_stop(run, true); // as long as the caller says so
+  must(as_run_save_file(run, saved_path, &error), &error);
+  as_run_keep_stop(run, false);
+  assert_int_equal(as_run_rows(run), until.n - 1);
+  must(go(run, &error), &error);
+  whole = table;
+  whole.n -= 1;
+  for (int i = until.n - 1; i < whole.n; ++i)
+    memcpy(whole.row[i], table.row[i + 1], sizeof whole.row[i]);
+  as_run_keep_stop(run, true); // it is not where it was stopped any more
+  assert_int_equal(go(run, &error), AS_OK);
+  as_run_destroy(run);
+  run = open_run(model, rules, &p);
+  expect_stop_again(run, &until, &why);
+  expect_rest(run, &until, &whole);
+
+  run = open_run(model, rules, &p); // saved from `progress`
+  saving = (saver){run, why.t};
+  assert_int_equal(go(run, &error), AS_STOPPED);
+  as_run *next = open_run(model, rules, &p);
+  expect_stop_again(next, &until, &why);
+  expect_rest(next, &until, &whole);
+
+  must(as_run_save_file(run, saved_path, &error), &error); // the caller has heard of it
+  as_run_destroy(run);
+  run = open_run(model, rules, &p);
+  must(as_run_load_file(run, saved_path, &error), &error);
+  expect_rest(run, &until, &whole);
+  as_rules_destroy(rules);
+  as_model_destroy(model);
+  remove(saved_path);
+}
+
 /// A run that is saved in the middle and taken up by another goes on bit for bit: rows, counts, times, turns.
 static void test_saved(void **state) {
   (void)state;
@@ -1051,11 +1126,11 @@ int main(void) {
       cmocka_unit_test(test_fast_turns), cmocka_unit_test(test_impulse_on_turned),
       cmocka_unit_test(test_impulse),    cmocka_unit_test(test_impulse_on_joint),
       cmocka_unit_test(test_set),        cmocka_unit_test(test_together),
-      cmocka_unit_test(test_saved),      cmocka_unit_test(test_gap),
-      cmocka_unit_test(test_impossible), cmocka_unit_test(test_no_number),
-      cmocka_unit_test(test_chattering), cmocka_unit_test(test_rests),
-      cmocka_unit_test(test_refused),    cmocka_unit_test(test_survey),
-      cmocka_unit_test(test_who_stops),
+      cmocka_unit_test(test_saved),      cmocka_unit_test(test_saved_where_it_stops),
+      cmocka_unit_test(test_gap),        cmocka_unit_test(test_impossible),
+      cmocka_unit_test(test_no_number),  cmocka_unit_test(test_chattering),
+      cmocka_unit_test(test_rests),      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_survey),     cmocka_unit_test(test_who_stops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
