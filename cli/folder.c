@@ -1,13 +1,15 @@
 // Folders that results go to, see folder.h.
-#define _POSIX_C_SOURCE 200809L // mkdir, access, strdup, opendir
+#define _DEFAULT_SOURCE // mkdir, access, strdup, opendir, sigaction, flock
 
 #include "folder.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,23 +95,74 @@ static bool write_over(const char *path, as_write_fn *write, const void *user) {
   return fclose(out) == 0 && written;
 }
 
+// ---- signals that end the process while a file is written: its draft goes with it
+
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+static const char *volatile draft; ///< that is being written; NULL: none
+
+static void leave(int number) {
+  if (draft != NULL) (void)unlink(draft);
+  (void)raise(number); // once it is unblocked, by the default action
+}
+
+/// Only where the default action is, which ends the process: a run takes signals otherwise.
+static void watch_signals(void) {
+  struct sigaction action = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND}, old;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (sigaction(endings[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+        old.sa_handler == SIG_DFL)
+      (void)sigaction(endings[i], &action, NULL);
+}
+
+/// Signals wait: from a whole draft to its name it is short.
+static void hold_signals(sigset_t *before) {
+  sigset_t some;
+  sigemptyset(&some);
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) sigaddset(&some, endings[i]);
+  (void)sigprocmask(SIG_BLOCK, &some, before);
+}
+
 /// A writer, and what it is given.
 typedef struct writing {
   as_write_fn *write;
   const void *user;
+  const char *beside;    ///< NULL for want of memory
+  const sigset_t *usual; ///< signals that are held otherwise
 } writing;
 
-/// What lacks a part for want of memory has failed: a stream that is read though it is opened for writing alone says so.
+/// Called when there is a draft, with signals held. What lacks a part for want of memory has failed: a stream that is read though
+/// it is opened for writing alone says so.
 static void write_whole(FILE *out, const void *user) {
   const writing *w = user;
+  draft = w->beside;
+  (void)sigprocmask(SIG_SETMASK, w->usual, NULL);
   w->write(out, w->user);
   if (cli_is_incomplete()) (void)getc(out);
+  hold_signals(NULL);
+  draft = NULL;
+}
+
+static as_status replace(const char *path, bool sync, as_write_fn *write, const void *user,
+                         as_error *error) {
+  const size_t size = strlen(path) + sizeof ".new";
+  char *beside = malloc(size);
+  if (beside != NULL) snprintf(beside, size, "%s.new", path);
+  sigset_t usual;
+  const writing whole = {write, user, beside, &usual};
+  watch_signals();
+  hold_signals(&usual);
+  const as_status status = as_file_replace(path, write_whole, &whole, sync, error);
+  const int number = errno; // says whether the disk is full
+  (void)sigprocmask(SIG_SETMASK, &usual, NULL);
+  free(beside);
+  errno = number;
+  return status;
 }
 
 cli_exit folder_replace(const char *path, bool sync, as_write_fn *write, const void *user) {
   as_error error;
-  const writing whole = {write, user};
-  as_status status = as_file_replace(path, write_whole, &whole, sync, &error);
+  as_status status = replace(path, sync, write, user, &error);
   if (status == AS_OK) return CLI_DONE;
   if (cli_is_incomplete()) return cli_complain_memory();
   if (errno == ENOSPC && write_over(path, write, user)) return CLI_DONE;
@@ -125,6 +178,17 @@ cli_exit folder_write(const char *path, as_write_fn *write, const void *user) {
     return CLI_OUTPUT;
   }
   return folder_replace(path, true, write, user);
+}
+
+void folder_drop_draft(const char *path) {
+  const size_t size = strlen(path) + sizeof ".new";
+  char *beside = malloc(size);
+  if (beside == NULL) return;
+  snprintf(beside, size, "%s.new", path);
+  int file = open(beside, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0) (void)unlink(beside);
+  if (file >= 0) close(file);
+  free(beside);
 }
 
 cli_exit folder_lock(const char *folder, as_folder_lock **lock) {

@@ -20,10 +20,13 @@ bool folder_same_file(const char *a, const char *b);
 /// (NULL: none). Complains.
 cli_exit folder_spare(const char *folder, const char *output, const char *may);
 
-/// Writes a file in one piece: beside its place, then renamed; with `sync` forced to the disk. Complains.
+/// Writes a file in one piece: beside its place, then renamed; with `sync` forced to the disk. Complains. A signal that ends the process
+/// leaves nothing beside it.
 cli_exit folder_replace(const char *path, bool sync, as_write_fn *write, const void *user);
 /// The same for a path that a user has given: what is no file is refused.
 cli_exit folder_write(const char *path, as_write_fn *write, const void *user);
+/// Removes the draft of a file that a process which has ended was writing, unless another one is writing it.
+void folder_drop_draft(const char *path);
 /// Locks a folder: nobody else writes to it until the lock is given back. Complains.
 cli_exit folder_lock(const char *folder, as_folder_lock **lock);
 /// Removes what has the name of a file and is none: a link, a pipe.

@@ -1,5 +1,5 @@
 // A command in a process of its own, see guard.h. The process that was started waits, and keeps what it is seen by: Ctrl-C of a terminal reaches
-// both, a signal sent to the first alone is handed on, and the second one does not outlive the first.
+// both, a signal sent by a process is handed on, which the second one may have got, too (run.c counts it once), and that does not outlive the first.
 #define _GNU_SOURCE // prctl's headers, sigaction
 
 #include "guard.h"
@@ -46,8 +46,16 @@ static void hand_on(int number, siginfo_t *about, void *context) {
   if (about->si_code <= 0) (void)kill(worker, number); // of a process; a terminal's reaches both
 }
 
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void hold_signals(sigset_t *before) {
+  sigset_t some;
+  sigemptyset(&some);
+  for (int i = 0; i < 3; i++) sigaddset(&some, numbers[i]);
+  (void)sigprocmask(SIG_BLOCK, &some, before);
+}
+
 static void listen(void) {
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO};
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < 3; i++) {
@@ -66,7 +74,10 @@ static bool is_fault(int number) {
 int guard_run(int (*work)(int argc, char **argv), int argc, char **argv) {
   (void)fflush(NULL);
   const pid_t self = getpid();
+  sigset_t before;
+  hold_signals(&before); // until they can be handed on
   worker = fork();
+  if (worker <= 0) (void)sigprocmask(SIG_SETMASK, &before, NULL);
   if (worker < 0) return work(argc, argv);
   if (worker == 0) {
 #ifdef __linux__
@@ -76,16 +87,17 @@ int guard_run(int (*work)(int argc, char **argv), int argc, char **argv) {
     exit(work(argc, argv));
   }
   listen();
+  (void)sigprocmask(SIG_SETMASK, &before, NULL);
   int end = 0;
   pid_t ended;
   while ((ended = waitpid(worker, &end, 0)) < 0 && errno == EINTR) continue;
   if (ended == worker && WIFEXITED(end) && WEXITSTATUS(end) != 255) return WEXITSTATUS(end);
+  if (strcmp(argv[1], "report") == 0) report_clean_arguments(argc - 2, argv + 2);
   if (ended == worker && WIFSIGNALED(end) && !is_fault(WTERMSIG(end))) {
     signal(WTERMSIG(end), SIG_DFL);
     raise(WTERMSIG(end));
     return (int)CLI_SIGNAL + WTERMSIG(end);
   }
-  if (strcmp(argv[1], "report") == 0) report_clean_arguments(argc - 2, argv + 2);
   // HDF5 may also end a process by a status of its own.
   cli_complain("The results could not be read: the process that read them was ended by %s %d, for "
                "want of memory or by a fault of the HDF5 library or its own.",

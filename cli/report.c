@@ -51,12 +51,9 @@ void report_forget(const char *folder) {
 }
 
 void report_clean(const char *folder, const char *output) {
-  char *beside = output ? NULL : folder_path(folder, "report.html.new");
-  const size_t size = output ? strlen(output) + 5 : 0;
-  if (output) beside = malloc(size);
-  if (output && beside) snprintf(beside, size, "%s.new", output);
-  if (beside) (void)unlink(beside);
-  free(beside);
+  char *page = output ? NULL : folder_path(folder, "report.html");
+  if (output || page) folder_drop_draft(output ? output : page);
+  free(page);
 }
 
 static void print_help(void) {

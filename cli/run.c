@@ -25,13 +25,24 @@ static const double FLUSH_SHARE = 0.05; // of the time that flushes may take
 // ---- signals
 
 static volatile sig_atomic_t caught; // number of the signal; 0: none
+static volatile sig_atomic_t handed_on, direct;
 
-static void catch_signal(int number) { caught = number; }
+/// The first signal ends the run after its step; a second one of the same kind ends the process. One that a process sends to all
+/// of a group comes twice, from there and handed on by the process that waits for this one (guard.c): that is one.
+static void catch_signal(int number, siginfo_t *about, void *context) {
+  (void)context;
+  volatile sig_atomic_t *from =
+      about->si_code <= 0 && about->si_pid == getppid() ? &handed_on : &direct;
+  if (*from == number) {
+    signal(number, SIG_DFL);
+    (void)raise(number);
+  }
+  *from = caught = number;
+}
 
-/// The first signal ends the run after its step; a second one of the same kind ends the process.
 static void listen(void) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction action = {.sa_sigaction = catch_signal, .sa_flags = SA_SIGINFO};
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < 3; i++) {
     struct sigaction old;

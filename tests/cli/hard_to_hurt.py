@@ -315,6 +315,51 @@ def test_signals():
         check(result.returncode == 2 and b"in use" not in result.stderr, number, "leaves a lock", result)
 
 
+def wait_for(process, path):
+    """Until a process has made a file, or another one of that name."""
+    def number():
+        return os.stat(path).st_ino if os.path.exists(path) else 0
+    end, before = time.monotonic() + PATIENCE, number()
+    while number() in (0, before) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.002)
+
+
+def test_group_signals():
+    """A signal for all processes of a group, as `kill -INT -PGID` or a shell sends it, ends a command once, with nothing half done."""
+    def begin(*arguments, stdout=subprocess.DEVNULL):
+        return subprocess.Popen([COMMAND, *arguments], stdout=stdout, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    model = write("model.yaml", BODY.replace("t_end: 1", "t_end: 1e7") + "output: {interval: 10}\n")
+    settings = ("-q", "--no-report")
+    process = begin("run", model, "-o", "out", *settings)
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+        wait_for(process, "out/state.bin")
+        os.killpg(process.pid, number)
+        told = process.communicate(timeout=PATIENCE)[1]
+        check(process.returncode == status and told.count(b"interrupted; what was computed") == 1, number, "ends with", process.returncode, told)
+        check(sorted(os.listdir("out")) == ["results.csv", "results.h5", "state.bin", "summary.json"], number, "leaves", os.listdir("out"))
+        check(json.loads(read("out/summary.json"))["status"] == "interrupted", read("out/summary.json"))
+        process = begin("run", "--resume", "out", *settings)
+    wait_for(process, "out/state.bin")
+    os.killpg(process.pid, signal.SIGINT)
+    check(process.wait(PATIENCE) == 130, "ends with", process.returncode)
+
+    for command, draft in ((("export", "out", "-o", "table.csv"), "table.csv.new"), (("report", "out"), "out/report.html.new"),
+                           (("report", "out", "-o", "page.html"), "page.html.new"), (("export", "out", "-o", "table.mat"), "table.mat.new")):
+        seen = 0
+        for _ in range(20):
+            process = begin(*command)
+            wait_for(process, draft)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)
+            check(process.wait(PATIENCE) in (0, -signal.SIGINT), command, "ends with", process.returncode)
+            check(not os.path.exists(draft), command, "leaves a draft")
+            seen += process.returncode != 0
+            if seen == 3:
+                break
+        check(seen > 0, command, "was not interrupted")
+
+
 def test_hdf5_lost():
     """The process that writes results.h5 may die: the table, the state and what was flushed of results.h5 are there."""
     text = BODY.replace("t_end: 1, step: 0.1", "t_end: 20000, step: 0.01") + "gravity: [0, 0, -9.81]\noutput: {interval: 10}\n"
