@@ -212,14 +212,27 @@ static bool block_input(const linear_place *place, const char *text, double *rat
   return false;
 }
 
+/// The held signal of an input or of what switches set: its number; -1: there is none.
+static int held_input(const linear_place *place, const char *text) {
+  const as_model *model = place->machine->model;
+  char name[300];
+  for (int i = 0; i < as_model_signals(model); i++) {
+    const as_signal_id signal = {i};
+    as_model_signal_name(model, signal, name, sizeof name);
+    if (strcmp(name, text) == 0 && as_model_signal_kind(model, signal) == AS_SIGNAL_HELD)
+      return as_model_signal_place(model, signal);
+  }
+  return -1;
+}
+
 static cli_exit refuse_input(const linear_request *r, const char *text) {
   if (cli_is_incomplete()) return cli_complain_memory();
   cli_complain(
       "%s: There is no input `%s`: inputs are parameters that forces depend on "
       "(`parameters.torque`), forces and torques on bodies (`bodies.arm.force.x`, "
       "`bodies.arm.torque.z`) and along joints (`joints.hinge.drive`), forces that are not "
-      "zero (`forces.wind`), laws of motions (`joints.motor.law`), and signals and states of "
-      "blocks (`blocks.demand`).",
+      "zero (`forces.wind`), laws of motions (`joints.motor.law`), and inputs, signals and states "
+      "of blocks (`blocks.demand`).",
       r->machine.model, text);
   machine_refuse(&r->machine);
   return CLI_USAGE;
@@ -246,6 +259,8 @@ static cli_exit find_input(const linear_request *r, const linear_place *place,
         return parameter_input(r, place, state, text, machine->parameters[i].value, f);
     return refuse_input(r, text);
   }
+  input->signal = held_input(place, text);
+  if (input->signal >= 0) return CLI_DONE;
   input->force = f;
   if (split(text, "bodies", name, sizeof name, &rest) && body_input(place, name, rest, f))
     return CLI_DONE;

@@ -236,6 +236,12 @@ AS_API as_status as_integrator_next(as_integrator *integrator, as_error *error);
 /// def.straight_lines). Later steps do not notice.
 AS_API as_status as_integrator_interpolate(as_integrator *integrator, double t, as_error *error);
 
+/// Sets all held signals, n_u finite numbers, at the time that is shown, as an event would: the last step ends there, v', the multipliers
+/// and outputs are those of the new signals, and the next step is a first one. For inputs from outside, between two calls of
+/// as_integrator_advance(). Those of samplers hold until their next sample. AS_STOPPED: what they are now lets an event stop.
+AS_API as_status as_integrator_set_signals(as_integrator *integrator, const double *u,
+                                           as_error *error);
+
 /// The last event. The array belongs to the integrator.
 AS_API as_event_report as_integrator_event(const as_integrator *integrator);
 

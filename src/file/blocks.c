@@ -49,6 +49,12 @@ static const asi_key held_keys[] = {
     {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0", .text = "its value until then"},
     {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
 };
+static const asi_key input_keys[] = {
+    {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
+    {"start", ASI_KEY_NUMBER, AT(def.start), .otherwise = "0",
+     .text = "its value until it is set from outside"},
+    {"unit", ASI_KEY_TEXT, AT(def.unit), .otherwise = "-", .text = "of its channel"},
+};
 static const char *const samplings[] = {"held", "continuous", NULL};
 static const asi_key sampled_keys[] = {
     {"type", ASI_KEY_KIND, 0, .required = true, .text = "kind of block"},
@@ -75,6 +81,7 @@ static const asi_key sampled_keys[] = {
 static const asi_table signal_table = {"signal", NULL, signal_keys, ASI_COUNT(signal_keys)};
 static const asi_table state_table = {"state", NULL, state_keys, ASI_COUNT(state_keys)};
 static const asi_table held_table = {"held", NULL, held_keys, ASI_COUNT(held_keys)};
+static const asi_table input_table = {"input", NULL, input_keys, ASI_COUNT(input_keys)};
 static const asi_table sampled_table = {"sampled", NULL, sampled_keys, ASI_COUNT(sampled_keys)};
 
 static void prepare_signal(void *out) { ((signal_thing *)out)->def = as_default_signal_def(); }
@@ -480,6 +487,14 @@ const asi_kind
                      add_signal,
                      true,
                      .text = "a number that stays as it is until a condition begins to hold"},
+    asi_input_kind = {"input",
+                      AS_SIGNAL_HELD,
+                      &input_table,
+                      sizeof(signal_thing),
+                      prepare_signal,
+                      add_signal,
+                      true,
+                      .text = "a number that a program sets from outside, and held in between"},
     asi_sampled_kind = {"sampled",
                         AS_SIGNAL_SAMPLED,
                         &sampled_table,

@@ -12,7 +12,7 @@ extern const asi_kind asi_joint_friction_kind;                           // fric
 extern const asi_kind asi_bushing_kind, asi_stop_kind, asi_contact_kind; // contacts.c
 
 extern const asi_kind asi_signal_kind, asi_state_kind, asi_sampled_kind, asi_held_kind,
-    asi_linear_kind, asi_transfer_kind;                             // blocks.c
+    asi_input_kind, asi_linear_kind, asi_transfer_kind;             // blocks.c
 extern const asi_kind asi_own_template_kind;                        // own_templates.c
 extern const asi_kind asi_plugin_block_kind, asi_plugin_force_kind; // plugins.c
 extern const asi_kind asi_butterworth_kind;                         // butterworth.c

@@ -246,6 +246,7 @@ static const asi_kind *const kinds[] = {
     &asi_state_kind,
     &asi_sampled_kind,
     &asi_held_kind,
+    &asi_input_kind,
     &asi_linear_kind,
     &asi_transfer_kind,
     &asi_own_template_kind,

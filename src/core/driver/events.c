@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/denormals.h"
 #include "base/error.h"
 #include "core/driver/events.h"
 
@@ -398,6 +399,42 @@ as_status asi_events_act(as_integrator *s, double until) {
     if (status) return status;
   }
   return AS_OK;
+}
+
+/// What an event that sets them would do, at the time that is shown.
+static as_status set_signals(as_integrator *s, const double *u) {
+  const double t = s->state.t;
+  asi_interpolation_show(s, t);
+  as_status status = asi_interpolation_complete(s, false, true);
+  if (status == AS_OK) status = asi_show_reactions(s);
+  if (status) return status;
+  copy_values(s->kin.problem, &s->stepper.next, &s->state);
+  copy(u_after(s), u, s->kin.problem->def.n_u);
+  for (int i = 0; i < s->kin.redundancy.rows; ++i) {
+    s->holds[i] = !s->kin.eval.inactive[i];
+    s->restitution[i] = (double)NAN;
+  }
+  for (int i = 0; i < s->def.n_events; ++i) s->event[i].root = (double)INFINITY;
+  status = change(s, t, 0.0);
+  if (status == AS_OK) status = follow_jumps(s);
+  if (status == AS_OK) s->has_pending_events = false;
+  return status;
+}
+
+as_status as_integrator_set_signals(as_integrator *s, const double *u, as_error *error) {
+  as_status status = asi_check_started(s, error);
+  if (status) return status;
+  for (int i = 0; i < s->kin.problem->def.n_u; ++i)
+    if (!isfinite(u[i]))
+      return asi_fail(error, AS_ERR_ARGUMENT, s->state.t, "u",
+                      "The held signal %d cannot be %g at t = %.9g s.", i, u[i], s->state.t);
+  const asi_float_mode mode = asi_flush_denormals();
+  s->kin.eval.error = error;
+  asi_snapshot_take(s);
+  status = set_signals(s, u);
+  if (as_status_is_failure(status)) asi_snapshot_restore(s);
+  asi_restore_denormals(mode);
+  return status ? status : asi_error_clear(error);
 }
 
 as_event_report as_integrator_event(const as_integrator *s) { return s->report; }
