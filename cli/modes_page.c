@@ -76,14 +76,18 @@ static void add_shape(sketch *s, const as_shape *shape) {
     break;
   case AS_SHAPE_CYLINDER:
   case AS_SHAPE_CAPSULE:
+  case AS_SHAPE_CONE:
+  case AS_SHAPE_WHEEL:
     add_circle(s, shape, shape->radius, -0.5 * shape->length, false);
-    add_circle(s, shape, shape->radius, 0.5 * shape->length, false);
+    add_circle(s, shape, shape->kind == AS_SHAPE_CONE ? shape->top : shape->radius,
+               0.5 * shape->length, false);
     add(s, shape->body.index, shape, 0.0, 0.0, -0.5 * shape->length, true);
     add(s, shape->body.index, shape, 0.0, 0.0, 0.5 * shape->length, false);
     add(s, shape->body.index, shape, -shape->radius, 0.0, 0.0, true);
     add(s, shape->body.index, shape, shape->radius, 0.0, 0.0, false);
     break;
   case AS_SHAPE_POLYLINE:
+  case AS_SHAPE_STRIP:
     for (int i = 0; i < shape->n_points; i++)
       add(s, shape->body.index, shape, shape->points[3 * i], shape->points[3 * i + 1],
           shape->points[3 * i + 2], i == 0);

@@ -79,6 +79,9 @@ typedef enum as_shape_kind {
   AS_SHAPE_CAPSULE,  ///< likewise; length without the caps
   AS_SHAPE_POLYLINE, ///< points; radius of the line, 0: thin
   AS_SHAPE_MESH,     ///< file, scale
+  AS_SHAPE_CONE,     ///< radius, top, length along z, about the origin
+  AS_SHAPE_WHEEL,    ///< radius, length (its width) along z, about the origin
+  AS_SHAPE_STRIP,    ///< points, width, dash: flat, across z
 } as_shape_kind;
 
 /// A shape to be drawn; it has no mass.
@@ -90,6 +93,9 @@ typedef struct as_shape {
   double size[3];       ///< of a box along x, y, z [m]
   double radius;        ///< [m]
   double length;        ///< [m]
+  double top;           ///< of a cone: radius at its top [m]
+  double width;         ///< of a strip [m]
+  double dash[2];       ///< of a strip: lengths of pieces and of gaps [m]; 0, 0: none
   const double *points; ///< 3 n_points, in the shape's frame [m]
   int n_points;
   const char *file; ///< of a mesh: path, relative to the working directory as the model file's is

@@ -553,6 +553,7 @@ static bool read_value(asi_reader *r, const asi_value *v, const asi_key *key, vo
     asi_read_object(r, v, v, key->table, out);
     return true; // it has set r->broken itself
   case ASI_KEY_THINGS:
+  case ASI_KEY_GROUND_SHAPES:
   case ASI_KEY_GROUPS:
   case ASI_KEY_TABLES:
   case ASI_KEY_PARAMETERS: *(const asi_value **)out = v; return true;

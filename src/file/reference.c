@@ -60,7 +60,8 @@ static void put_type(asi_sink *s, const asi_key *key) {
   case ASI_KEY_NUMBERED:
     asi_put(s, "whole numbers and names of %s", asi_entity_kind_plural(key->sort));
     break;
-  case ASI_KEY_SHAPES: asi_put(s, "list of [shapes](#shapes)"); break;
+  case ASI_KEY_SHAPES:
+  case ASI_KEY_GROUND_SHAPES: asi_put(s, "list of [shapes](#shapes)"); break;
   case ASI_KEY_GROUPS: asi_put(s, "list of [groups](#group)"); break;
   case ASI_KEY_PARAMETERS: asi_put(s, "names of numbers"); break;
   case ASI_KEY_TABLES:

@@ -1,7 +1,7 @@
 /// The keys of a whole file and of a group that is repeated; and the way through them.
 ///
 /// Superelements come first, wherever they stand, then bodies, some of which are their nodes, flexible bodies, beams, frames, joints, joints
-/// that refer to joints, forces, blocks, events: so that a thing may be named before it is described. Of blocks the names
+/// that refer to joints, forces, blocks, events, shapes of the ground: so that a thing may be named before it is described. Of blocks the names
 /// are found first, since forces and blocks use each other. Each of these passes goes through the included files, the file itself, and the
 /// groups, which are read anew for every value of their index: nothing is copied, so time and memory grow with
 /// the machine only.
@@ -16,7 +16,19 @@
 
 // ---- keys -------------------------------------------------------------------------------------------
 
-enum { SUPERELEMENTS, BODIES, FLEXIBLE, BEAMS, FRAMES, JOINTS, FORCES, BLOCKS, EVENTS, N_SECTIONS };
+enum {
+  SUPERELEMENTS,
+  BODIES,
+  FLEXIBLE,
+  BEAMS,
+  FRAMES,
+  JOINTS,
+  FORCES,
+  BLOCKS,
+  EVENTS,
+  SHAPES,
+  N_SECTIONS
+};
 
 /// Things, in a file or in a group.
 typedef struct contents {
@@ -32,7 +44,6 @@ typedef struct root_thing {
   const asi_value *parameters, *tables, *templates;
   double gravity[3];
   bool assemble;
-  int first_shape;
   asi_begin begin;
   asi_simulate simulate;
   asi_output output;
@@ -87,7 +98,7 @@ static const asi_key root_keys[] = {
      .text = "what happens when formulas cross zero"},
     {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
      .text = "things that are there many times, with an index"},
-    {"shapes", ASI_KEY_SHAPES, AT(first_shape), .section = &asi_shapes,
+    {"shapes", ASI_KEY_GROUND_SHAPES, AT(contents.things[SHAPES]), .section = &asi_shapes,
      .text = "what is drawn of the ground"},
     {"assemble", ASI_KEY_BOOLEAN, AT(assemble), .otherwise = "if a joint has `start`",
      .text = "move the bodies until all joints fit, before the simulation; small gaps are closed "
@@ -134,6 +145,8 @@ static const asi_key group_keys[] = {
      .text = "springs, dampers, loads"},
     {"blocks", ASI_KEY_THINGS, AT(contents.things[BLOCKS]), .section = &asi_block_section,
      .text = "signals, states and samples: what formulas call blocks.NAME"},
+    {"shapes", ASI_KEY_GROUND_SHAPES, AT(contents.things[SHAPES]), .section = &asi_shapes,
+     .text = "what is drawn of the ground"},
     {"repeat", ASI_KEY_GROUPS, AT(contents.groups), .table = &asi_group_table,
      .text = "things that are there many times, with an index"},
 };
@@ -148,13 +161,13 @@ typedef struct pass {
   bool late;
 } pass;
 
-static const pass passes[] = {{BLOCKS, false},   {SUPERELEMENTS, false}, {BODIES, false},
-                              {FLEXIBLE, false}, {BEAMS, false},         {FRAMES, false},
-                              {JOINTS, false},   {JOINTS, true},         {FORCES, false},
-                              {FORCES, true},    {BLOCKS, true},         {EVENTS, false}};
-static const char *const section_keys[N_SECTIONS] = {"superelements", "bodies", "flexible",
-                                                     "beams",         "frames", "joints",
-                                                     "forces",        "blocks", "events"};
+static const pass passes[] = {
+    {BLOCKS, false}, {SUPERELEMENTS, false}, {BODIES, false}, {FLEXIBLE, false}, {BEAMS, false},
+    {FRAMES, false}, {JOINTS, false},        {JOINTS, true},  {FORCES, false},   {FORCES, true},
+    {BLOCKS, true},  {EVENTS, false},        {SHAPES, false}};
+static const char *const section_keys[N_SECTIONS] = {
+    "superelements", "bodies", "flexible", "beams",  "frames",
+    "joints",        "forces", "blocks",   "events", "shapes"};
 
 static void read_contents(asi_reader *r, const contents *c, pass now);
 
@@ -265,14 +278,23 @@ static void read_groups(asi_reader *r, const asi_value *list, pass now) {
   r->path = outer.outer;
 }
 
+/// Shapes of the ground; each counts as a thing.
+static void read_shapes(asi_reader *r, const asi_value *list) {
+  for (int i = 0; list && list->type == ASI_LIST && i < list->count; ++i)
+    if (asi_too_many(r, list)) return;
+  asi_read_list(r, list, &asi_shapes);
+}
+
 static void read_contents(asi_reader *r, const contents *c, pass now) {
   static const asi_section *const sections[N_SECTIONS] = {
-      &asi_superelements, &asi_bodies, &asi_flexible_things, &asi_beam_things,  &asi_frames,
-      &asi_joints,        &asi_forces, &asi_block_section,   &asi_event_section};
+      &asi_superelements, &asi_bodies, &asi_flexible_things, &asi_beam_things,   &asi_frames,
+      &asi_joints,        &asi_forces, &asi_block_section,   &asi_event_section, &asi_shapes};
   const asi_path path = {section_keys[now.section], 0, r->path};
   r->path = &path;
   if (now.section == BLOCKS && !now.late)
     asi_declare_blocks(r, c->things[BLOCKS]);
+  else if (now.section == SHAPES)
+    read_shapes(r, c->things[SHAPES]);
   else
     asi_read_things(r, c->things[now.section], sections[now.section], now.late);
   r->path = path.outer;

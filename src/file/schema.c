@@ -172,6 +172,7 @@ static void put_value(writer *w, const asi_key *key) {
     put_section_reference(s, key->section);
     break;
   case ASI_KEY_SHAPES:
+  case ASI_KEY_GROUND_SHAPES:
     asi_put(s, "\"type\": \"array\", \"items\": ");
     put_section_reference(s, key->section);
     break;

@@ -48,6 +48,28 @@ static const asi_key polyline_keys[] = {
     {"radius", ASI_KEY_NUMBER, AT(shape.radius), .range = ASI_NOT_NEGATIVE, .unit = "m",
      .otherwise = "0: a thin line", .text = "of the line"},
 };
+static const asi_key cone_keys[] = {
+    {"radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "of its foot, at -length/2"},
+    {"top", ASI_KEY_NUMBER, AT(shape.top), .range = ASI_NOT_NEGATIVE, .unit = "m",
+     .otherwise = "0: a point", .text = "radius of its top, at length/2"},
+    {"length", ASI_KEY_NUMBER, AT(shape.length), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "along z, from -length/2 to length/2"},
+};
+static const asi_key wheel_keys[] = {
+    {"radius", ASI_KEY_NUMBER, AT(shape.radius), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "radius"},
+    {"width", ASI_KEY_NUMBER, AT(shape.length), .required = true, .range = ASI_POSITIVE,
+     .unit = "m", .text = "along z, from -width/2 to width/2"},
+};
+static const asi_key strip_keys[] = {
+    {"points", ASI_KEY_ROWS, AT(points), .required = true, .least = 2, .most = 3, .unit = "m",
+     .mirror = ASI_MIRROR_ARROW, .text = "points [x, y, z] along its middle"},
+    {"width", ASI_KEY_NUMBER, AT(shape.width), .required = true, .range = ASI_POSITIVE, .unit = "m",
+     .text = "across the line and across z"},
+    {"dash", ASI_KEY_VECTOR, AT(shape.dash), .range = ASI_POSITIVE, .least = 2, .most = 2,
+     .unit = "m", .otherwise = "one piece", .text = "lengths of pieces and of the gaps between"},
+};
 static const asi_key mesh_keys[] = {
     {"file", ASI_KEY_PATH, AT(shape.file), .required = true, .mirror = ASI_MIRROR_REFUSED,
      .text = "a mesh file (STL or OBJ), relative to this file and below its folder"},
@@ -63,6 +85,9 @@ static const asi_table shape_table = {"shape", NULL, shape_keys, ASI_COUNT(shape
                                     ASI_COUNT(rod_keys)},
                        polyline_table = {"polyline", &shape_table, polyline_keys,
                                          ASI_COUNT(polyline_keys)},
+                       cone_table = {"cone", &shape_table, cone_keys, ASI_COUNT(cone_keys)},
+                       wheel_table = {"wheel", &shape_table, wheel_keys, ASI_COUNT(wheel_keys)},
+                       strip_table = {"strip", &shape_table, strip_keys, ASI_COUNT(strip_keys)},
                        mesh_table = {"mesh", &shape_table, mesh_keys, ASI_COUNT(mesh_keys)};
 
 static void prepare(void *out) {
@@ -140,6 +165,13 @@ static as_status add(asi_reader *r, const asi_kind *kind, const char *name, void
                     "The quaternion has the length %.9g instead of 1.", size);
   if (!isnan(shape->color[0]) && isnan(shape->color[3])) shape->color[3] = 1.0;
   shape->kind = (as_shape_kind)kind->code;
+  if (shape->kind == AS_SHAPE_CONE && (r->mirrored & 4u)) { // its own z is turned round, too
+    const double before[4] = {q[0], q[1], q[2], q[3]};
+    shape->quaternion[0] = -before[1];
+    shape->quaternion[1] = before[0];
+    shape->quaternion[2] = before[3];
+    shape->quaternion[3] = -before[2];
+  }
   if (shape->kind == AS_SHAPE_MESH) status = read_mesh(r, shape, error);
   if (status) return status;
   shape->body = AS_GROUND;
@@ -163,9 +195,16 @@ static const asi_kind box_kind = SHAPE("box", AS_SHAPE_BOX, box_table, "a box ab
                                            "a cylinder along z with round caps"),
                       polyline_kind = SHAPE("polyline", AS_SHAPE_POLYLINE, polyline_table,
                                             "a line through points"),
-                      mesh_kind = SHAPE("mesh", AS_SHAPE_MESH, mesh_table, "a mesh from a file");
+                      mesh_kind = SHAPE("mesh", AS_SHAPE_MESH, mesh_table, "a mesh from a file"),
+                      cone_kind = SHAPE("cone", AS_SHAPE_CONE, cone_table,
+                                        "a cone along z, perhaps cut off"),
+                      wheel_kind = SHAPE("wheel", AS_SHAPE_WHEEL, wheel_table,
+                                         "a wheel that turns about z, with a rim and spokes"),
+                      strip_kind = SHAPE("strip", AS_SHAPE_STRIP, strip_table,
+                                         "a flat strip along a line: a road, a line on it");
 static const asi_kind *const kinds[] = {&box_kind,     &sphere_kind,   &cylinder_kind,
-                                        &capsule_kind, &polyline_kind, &mesh_kind};
+                                        &capsule_kind, &polyline_kind, &mesh_kind,
+                                        &cone_kind,    &wheel_kind,    &strip_kind};
 const asi_section asi_shapes = {"shape", ASI_SORTS, kinds, ASI_COUNT(kinds), false};
 
 void asi_give_shapes(asi_reader *r, int first, as_body_id body, const double center[3]) {

@@ -28,30 +28,31 @@ typedef enum asi_key_type {
   ASI_KEY_VECTOR,  ///< `least` to `most` numbers: double[most]
   /// A list of at least `least` lists of `most` numbers each (0: of any number, but all alike): asi_rows.
   ASI_KEY_ROWS,
-  ASI_KEY_NUMBERS,      ///< a list of at least `least` numbers: asi_rows with one column
-  ASI_KEY_TEXTS,        ///< a list of texts: asi_texts
-  ASI_KEY_PATH,         ///< of a file below the folder of this one: const char *
-  ASI_KEY_FILES,        ///< a text or a list of texts: asi_texts
-  ASI_KEY_NAME,         ///< of a body, frame or joint: int, its id
-  ASI_KEY_NAMES,        ///< `most` such names, all different: int[most]
-  ASI_KEY_NAME_LIST,    ///< one such name or a list of them: asi_ids
-  ASI_KEY_ACTIVE,       ///< whether a joint holds at the start: r->inactive
-  ASI_KEY_SETTINGS,     ///< parameters and formulas that they are set to: asi_settings
-  ASI_KEY_CURVE,        ///< const as_curve *, good until the thing has been added
-  ASI_KEY_SURFACE,      ///< const as_surface *, likewise
-  ASI_KEY_FORMULA,      ///< a number or an expression that the builder compiles: const char *
-  ASI_KEY_FORMULA_LIST, ///< one of these or a list of them: asi_texts
-  ASI_KEY_FORMULAS,     ///< a list of `most` of these: const char *[most]
-  ASI_KEY_OBJECT,       ///< keys of its own: a struct
-  ASI_KEY_THINGS,       ///< a mapping of named things: const asi_value *
-  ASI_KEY_SHAPES,       ///< a list of shapes, which are read at once: int, the number of the first
-  ASI_KEY_GROUPS,       ///< a list of groups of things to be repeated: const asi_value *
-  ASI_KEY_PARAMETERS,   ///< named numbers: const asi_value *
-  ASI_KEY_TABLES,       ///< named tables, by keys of their own: const asi_value *
-  ASI_KEY_FORMULA_MAP,  ///< names and numbers, formulas or null: const asi_value *
-  ASI_KEY_CHOSEN,       ///< a thing of one of several kinds: asi_chosen
-  ASI_KEY_NUMBERED,     ///< whole numbers and a name for each: asi_numbered
-  ASI_KEY_KIND,         ///< which kind of thing it is: nothing
+  ASI_KEY_NUMBERS,       ///< a list of at least `least` numbers: asi_rows with one column
+  ASI_KEY_TEXTS,         ///< a list of texts: asi_texts
+  ASI_KEY_PATH,          ///< of a file below the folder of this one: const char *
+  ASI_KEY_FILES,         ///< a text or a list of texts: asi_texts
+  ASI_KEY_NAME,          ///< of a body, frame or joint: int, its id
+  ASI_KEY_NAMES,         ///< `most` such names, all different: int[most]
+  ASI_KEY_NAME_LIST,     ///< one such name or a list of them: asi_ids
+  ASI_KEY_ACTIVE,        ///< whether a joint holds at the start: r->inactive
+  ASI_KEY_SETTINGS,      ///< parameters and formulas that they are set to: asi_settings
+  ASI_KEY_CURVE,         ///< const as_curve *, good until the thing has been added
+  ASI_KEY_SURFACE,       ///< const as_surface *, likewise
+  ASI_KEY_FORMULA,       ///< a number or an expression that the builder compiles: const char *
+  ASI_KEY_FORMULA_LIST,  ///< one of these or a list of them: asi_texts
+  ASI_KEY_FORMULAS,      ///< a list of `most` of these: const char *[most]
+  ASI_KEY_OBJECT,        ///< keys of its own: a struct
+  ASI_KEY_THINGS,        ///< a mapping of named things: const asi_value *
+  ASI_KEY_SHAPES,        ///< a list of shapes, which are read at once: int, the number of the first
+  ASI_KEY_GROUND_SHAPES, ///< a list of shapes of the ground, which are read later: const asi_value *
+  ASI_KEY_GROUPS,        ///< a list of groups of things to be repeated: const asi_value *
+  ASI_KEY_PARAMETERS,    ///< named numbers: const asi_value *
+  ASI_KEY_TABLES,        ///< named tables, by keys of their own: const asi_value *
+  ASI_KEY_FORMULA_MAP,   ///< names and numbers, formulas or null: const asi_value *
+  ASI_KEY_CHOSEN,        ///< a thing of one of several kinds: asi_chosen
+  ASI_KEY_NUMBERED,      ///< whole numbers and a name for each: asi_numbered
+  ASI_KEY_KIND,          ///< which kind of thing it is: nothing
 } asi_key_type;
 
 /// Which numbers are allowed.

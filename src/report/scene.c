@@ -94,7 +94,12 @@ static void include_point(scene *s, const as_shape *shape, const double *p) {
   double in_body[3];
   shape_point(shape, p, in_body);
   include_ball(s, shape->body.index, in_body,
-               shape->kind == AS_SHAPE_POLYLINE ? shape->radius : 0.0);
+               shape->kind == AS_SHAPE_POLYLINE ? shape->radius : 0.5 * shape->width);
+}
+
+static bool is_along_z(const as_shape *shape) {
+  return shape->kind == AS_SHAPE_CYLINDER || shape->kind == AS_SHAPE_CAPSULE ||
+         shape->kind == AS_SHAPE_CONE || shape->kind == AS_SHAPE_WHEEL;
 }
 
 static void include_shape(scene *s, const as_shape *shape) {
@@ -106,7 +111,7 @@ static void include_shape(scene *s, const as_shape *shape) {
   }
   if (shape->kind == AS_SHAPE_SPHERE)
     include_ball(s, shape->body.index, shape->position, shape->radius);
-  if (shape->kind == AS_SHAPE_CYLINDER || shape->kind == AS_SHAPE_CAPSULE)
+  if (is_along_z(shape))
     for (int end = -1; end <= 1; end += 2) {
       double p[3];
       shape_point(shape, (const double[3]){0.0, 0.0, 0.5 * end * shape->length}, p);
@@ -164,21 +169,33 @@ static void put_points(const scene *s, const double *points, int n) {
 
 /// Triangles are those of the machine's shape `number`.
 static void put_shape(scene *s, int number, const as_shape *shape) {
-  static const char *const kind[] = {"box", "sphere", "cylinder", "capsule", "polyline", "mesh"};
+  static const char *const kind[] = {"box",  "sphere", "cylinder", "capsule", "polyline",
+                                     "mesh", "cone",   "wheel",    "strip"};
   separate(s, number);
   fprintf(s->out, "{\"body\":%d,\"kind\":\"%s\"", shape->body.index, kind[shape->kind]);
   put_member(s, "position", shape->position, 3);
   put_member(s, "quaternion", shape->quaternion, 4);
   if (shape->kind == AS_SHAPE_BOX) put_member(s, "size", shape->size, 3);
-  if (shape->kind != AS_SHAPE_BOX && shape->kind != AS_SHAPE_MESH) {
+  if (shape->kind != AS_SHAPE_BOX && shape->kind != AS_SHAPE_MESH &&
+      shape->kind != AS_SHAPE_STRIP) {
     fputs(",\"radius\":", s->out);
     asi_json_number(s->out, shape->radius);
   }
-  if (shape->kind == AS_SHAPE_CYLINDER || shape->kind == AS_SHAPE_CAPSULE) {
+  if (is_along_z(shape)) {
     fputs(",\"length\":", s->out);
     asi_json_number(s->out, shape->length);
   }
-  if (shape->kind == AS_SHAPE_POLYLINE) put_points(s, shape->points, shape->n_points);
+  if (shape->kind == AS_SHAPE_CONE) {
+    fputs(",\"top\":", s->out);
+    asi_json_number(s->out, shape->top);
+  }
+  if (shape->kind == AS_SHAPE_STRIP) {
+    fputs(",\"width\":", s->out);
+    asi_json_number(s->out, shape->width);
+    if (shape->dash[0] > 0.0) put_member(s, "dash", shape->dash, 2);
+  }
+  if (shape->kind == AS_SHAPE_POLYLINE || shape->kind == AS_SHAPE_STRIP)
+    put_points(s, shape->points, shape->n_points);
   if (shape->kind == AS_SHAPE_MESH) put_triangles(s, number);
   if (isnan(shape->color[0]))
     fputs(",\"color\":null}", s->out);
@@ -186,7 +203,8 @@ static void put_shape(scene *s, int number, const as_shape *shape) {
     put_member(s, "color", shape->color, 4);
     putc('}', s->out);
   }
-  include_shape(s, shape);
+  // A road or a floor says nothing about the size of what moves on it.
+  if (shape->body.index >= 0 || s->model->n_bodies == 0) include_shape(s, shape);
 }
 
 // ---- beams ------------------------------------------------------------------------------------------

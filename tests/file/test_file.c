@@ -15,6 +15,7 @@
 #include "alphastep/alphastep.h"
 #include "alphastep/io.h"
 #include "files.h"
+#include "lie/rotation.h"
 #include "machines.h"
 #include "rig.h"
 
@@ -513,6 +514,50 @@ static void test_repeat(void **state) {
   as_machine_destroy(m);
 }
 
+/// Shapes of the ground in groups: each turn has its own, mirror images stand on the other side.
+static void test_ground_shapes(void **state) {
+  (void)state;
+  static const char text[] =
+      "alphastep: 1\n"
+      "bodies: {stone: {type: point, mass: 1}}\n"
+      "shapes: [{type: strip, points: [[0, 0, 0], [9, 0, 0], [9, 9, 0]], width: 3, dash: [2, 1]}]\n"
+      "repeat:\n"
+      "  - {to: 3, shapes: [{type: cone, radius: 0.2, top: 0.05, length: 0.5, position: [3*i, 1, "
+      "0.25]}, {type: wheel, radius: 0.3, width: 0.1*i}]}\n"
+      "  - {mirror: z, names: [above, below], shapes: [{type: cone, radius: 0.2, length: 1, "
+      "position: [0, 0, 2], quaternion: [0.6, 0, 0.8, 0]}]}\n";
+  as_messages messages;
+  as_machine *m = NULL;
+  assert_int_equal(as_machine_parse(text, strlen(text), "test.yaml", NULL, 0, &m, &messages),
+                   AS_OK);
+  assert_int_equal(m->n_shapes, 9);
+  const as_shape *s = m->shapes;
+  for (int i = 0; i < 9; ++i) assert_int_equal(s[i].body.index, AS_GROUND.index);
+  assert_int_equal(s[0].kind, AS_SHAPE_STRIP);
+  assert_int_equal(s[0].n_points, 3);
+  assert_near("width", s[0].width, 3.0, 0.0);
+  assert_near("gap", s[0].dash[1], 1.0, 0.0);
+  for (int i = 1; i <= 3; ++i) {
+    assert_int_equal(s[2 * i - 1].kind, AS_SHAPE_CONE);
+    assert_near("x", s[2 * i - 1].position[0], 3.0 * i, 0.0);
+    assert_near("top", s[2 * i - 1].top, 0.05, 0.0);
+    assert_int_equal(s[2 * i].kind, AS_SHAPE_WHEEL);
+    assert_near("width", s[2 * i].length, 0.1 * i, 1e-15);
+  }
+  double up[2][3]; // where the tops are from the feet
+  for (int i = 0; i < 2; ++i) asi_so3_rotate(s[7 + i].quaternion, (double[]){0.0, 0.0, 1.0}, up[i]);
+  assert_near("place", s[8].position[2], -2.0, 0.0);
+  assert_near("across", up[0][0], 0.96, 1e-12);
+  for (int k = 0; k < 3; ++k) assert_near("top", up[1][k], k < 2 ? up[0][k] : -up[0][k], 1e-12);
+  as_machine_destroy(m);
+  static const char lots[] = "alphastep: 1\nbodies: {stone: {type: point, mass: 1}}\nrepeat: [{to: "
+                             "1000000, shapes: [{type: sphere, radius: "
+                             "1}, {type: sphere, radius: 1}, {type: sphere, radius: 1}]}]\n";
+  assert_int_equal(as_machine_parse(lots, strlen(lots), "test.yaml", NULL, 0, &m, &messages),
+                   AS_ERR_ARGUMENT);
+  assert_non_null(strstr(messages.message[0].text, "more than 2000000 things"));
+}
+
 /// Time and memory grow with the machine: a test that hangs or needs gigabytes fails.
 static void test_large(void **state) {
   (void)state;
@@ -676,14 +721,14 @@ static void test_page(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scalars),  cmocka_unit_test(test_locale),
-      cmocka_unit_test(test_json),     cmocka_unit_test(test_defaults),
-      cmocka_unit_test(test_methods),  cmocka_unit_test(test_everything_else),
-      cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_repeat),
-      cmocka_unit_test(test_large),    cmocka_unit_test(test_anchors),
-      cmocka_unit_test(test_settings), cmocka_unit_test(test_settings_refused),
-      cmocka_unit_test(test_limits),   cmocka_unit_test(test_unreadable),
-      cmocka_unit_test(test_page),
+      cmocka_unit_test(test_scalars),       cmocka_unit_test(test_locale),
+      cmocka_unit_test(test_json),          cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_methods),       cmocka_unit_test(test_everything_else),
+      cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_repeat),
+      cmocka_unit_test(test_large),         cmocka_unit_test(test_anchors),
+      cmocka_unit_test(test_settings),      cmocka_unit_test(test_settings_refused),
+      cmocka_unit_test(test_limits),        cmocka_unit_test(test_unreadable),
+      cmocka_unit_test(test_ground_shapes), cmocka_unit_test(test_page),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
