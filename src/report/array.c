@@ -1,6 +1,7 @@
 /// Arrays of numbers in JSON, see array.h: bytes, perhaps compressed, in base64.
 #include "report/array.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -59,16 +60,22 @@ static void order_bytes(unsigned char *byte, size_t n, size_t width) {
     }
 }
 
-static void put_array(FILE *out, const char *type, unsigned char *byte, size_t n, size_t width,
-                      size_t columns, size_t stride) {
+/// The bytes of an array, behind what else is said of it.
+static void put_bytes(FILE *out, unsigned char *byte, size_t n, size_t width, size_t columns,
+                      size_t stride) {
   size_t shorter = 0;
   unsigned char *packed = compressed(byte, n, width, columns, stride, &shorter);
-  fprintf(out, "{\"type\":\"%s\",\"n\":%zu,%s\"base64\":\"", type, n,
-          packed ? "\"deflate\":true,\"planes\":true," : "");
+  fprintf(out, "%s\"base64\":\"", packed ? "\"deflate\":true,\"planes\":true," : "");
   if (packed == NULL) order_bytes(byte, n, width);
   put_base64(out, packed ? packed : byte, packed ? shorter : n * width);
   fputs("\"}", out);
   free(packed);
+}
+
+static void put_array(FILE *out, const char *type, unsigned char *byte, size_t n, size_t width,
+                      size_t columns, size_t stride) {
+  fprintf(out, "{\"type\":\"%s\",\"n\":%zu,", type, n);
+  put_bytes(out, byte, n, width, columns, stride);
 }
 
 void asi_array_floats(FILE *out, float *x, size_t n, size_t columns, size_t stride) {
@@ -77,4 +84,37 @@ void asi_array_floats(FILE *out, float *x, size_t n, size_t columns, size_t stri
 
 void asi_array_doubles(FILE *out, double *x, size_t n) {
   put_array(out, "f64", (unsigned char *)x, n, sizeof *x, 1, 1);
+}
+
+// ---- multiples ----------------------------------------------------------------------------------------
+
+int asi_array_exponent(double span, double largest) {
+  enum { BITS = 24, MOST = 30 };
+  int of_span, of_largest;
+  frexp(span, &of_span);
+  frexp(largest, &of_largest);
+  return of_span - BITS > of_largest - MOST ? of_span - BITS : of_largest - MOST;
+}
+
+bool asi_array_multiples(FILE *out, double *x, size_t rows, size_t columns, const int *exponents) {
+  const size_t n = rows * columns;
+  uint32_t *bits = malloc((n > 0 ? n : 1) * sizeof *bits);
+  if (bits == NULL) return false;
+  for (size_t c = 0; c < columns; ++c) {
+    uint32_t last = 0, step = 0;
+    for (size_t r = 0; r < rows; ++r) {
+      const double multiple = ldexp(x[r * columns + c], -exponents[c]);
+      const uint32_t now = (uint32_t)(int32_t)lrint(multiple);
+      const uint32_t change = now - last - step; // modulo 2^32
+      step = now - last;
+      last = now;
+      bits[c * rows + r] = change >> 31 ? ~(change << 1) : change << 1;
+    }
+  }
+  fprintf(out, "{\"type\":\"i32\",\"n\":%zu,\"columns\":%zu,\"exponents\":[", n, columns);
+  for (size_t c = 0; c < columns; ++c) fprintf(out, c > 0 ? ",%d" : "%d", exponents[c]);
+  fputs("],", out);
+  put_bytes(out, (unsigned char *)bits, n, sizeof *bits, 1, 1);
+  free(bits);
+  return true;
 }

@@ -17,6 +17,8 @@ typedef struct page {
   asi_thinning thinning;
   float *value;  ///< room for the frames and for the extremes of a channel
   double *place; ///< likewise: times
+  double size;   ///< of the machine [m]; NAN: not known
+  bool even;     ///< all poses are numbers: they are written as multiples
 } page;
 
 // ---- channels ---------------------------------------------------------------------------------------
@@ -66,17 +68,43 @@ static double offset_of(const double *x, range at) {
   return fmax(fabs(low), fabs(high)) > 8.0 * (high - low) ? 0.5 * low + 0.5 * high : 0.0;
 }
 
-static void put_values(const page *p, range at) {
+/// Whether multiples of a small part of the range stand for all numbers: not where some are none, nor for what is of one sign and of
+/// many sizes, which a logarithmic scale shows; motions seldom are looked at in that way.
+static bool is_even(const page *p, const char *name, range at) {
+  static const char *const motions[] = {"bodies.", "frames.", "joints.", "beams.", "flexible."};
+  bool linear = false;
+  for (size_t i = 0; i < sizeof motions / sizeof motions[0]; ++i)
+    linear = linear || strncmp(name, motions[i], strlen(motions[i])) == 0;
+  const double *x = p->r->row, span = x[at.high] - x[at.low];
+  const double least = fmin(fabs(x[at.low]), fabs(x[at.high]));
+  for (long i = 0; i < p->r->rows; ++i)
+    if (!isfinite(x[i])) return false;
+  return span > 1e-290 && span < 1e290 &&
+         (linear || x[at.low] * x[at.high] < 0.0 || least > 1e-3 * span);
+}
+
+static bool put_values(const page *p, const char *name, range at) {
   const double *x = p->r->row, offset = offset_of(x, at);
+  const size_t frames = (size_t)p->thinning.frames;
+  bool written = true;
   if (offset != 0.0) {
     fputs(",\"offset\":", p->out);
     asi_json_number(p->out, offset);
   }
-  for (int i = 0; i < p->thinning.frames; ++i)
-    p->value[i] = (float)(x[asi_thin_row(&p->thinning, i)] - offset);
   fputs(",\"values\":", p->out);
-  asi_array_floats(p->out, p->value, (size_t)p->thinning.frames, 1, 1);
+  if (at.low >= 0 && is_even(p, name, at)) {
+    const int exponent = asi_array_exponent(
+        x[at.high] - x[at.low], fmax(fabs(x[at.low] - offset), fabs(x[at.high] - offset)));
+    for (size_t i = 0; i < frames; ++i)
+      p->place[i] = x[asi_thin_row(&p->thinning, (int)i)] - offset;
+    written = asi_array_multiples(p->out, p->place, frames, 1, &exponent);
+  } else {
+    for (size_t i = 0; i < frames; ++i)
+      p->value[i] = (float)(x[asi_thin_row(&p->thinning, (int)i)] - offset);
+    asi_array_floats(p->out, p->value, frames, 1, 1);
+  }
   if (p->thinning.buckets > 0) put_extremes(p, offset);
+  return written;
 }
 
 /// A size with two digits, rounded up: that is all that an estimate says, and it is stored in less room.
@@ -114,6 +142,27 @@ static as_status put_errors(const page *p, int number, as_error *error) {
   return AS_OK;
 }
 
+/// Whether a channel is one of the numbers of a pose.
+static bool is_pose(const char *name) {
+  const char *end = strrchr(name, '.');
+  if (strncmp(name, "bodies.", 7) != 0 || end == NULL) return false;
+  static const char position[] = ".position", quaternion[] = ".quaternion";
+  const size_t n = sizeof position - 1, m = sizeof quaternion - 1, length = (size_t)(end - name);
+  return (length > n && memcmp(end - n, position, n) == 0) ||
+         (length > m && memcmp(end - m, quaternion, m) == 0);
+}
+
+/// Whether the poses say what a channel does as well as values of its own would: all rows are there, and it changes by
+/// more than a quarter of the size that they are exact to 24 bits of.
+static bool in_poses(const page *p, const char *name, range at) {
+  const double *x = p->r->row;
+  if (!is_pose(name) || at.low < 0 || p->thinning.frames < p->r->rows || !p->even) return false;
+  const double size = strstr(name, ".quaternion.") ? 1.0 : p->size;
+  return is_even(p, name, at) && x[at.high] - x[at.low] > 0.25 * size &&
+         asi_array_exponent(size, fmax(fabs(x[at.low]), fabs(x[at.high]))) <=
+             asi_array_exponent(size, size);
+}
+
 static as_status put_channel(const page *p, int number, as_error *error) {
   const as_channel channel = as_results_reader_channel(p->r->reader, number);
   const as_status status = as_results_reader_read(p->r->reader, number, p->r->row, error);
@@ -127,21 +176,11 @@ static as_status put_channel(const page *p, int number, as_error *error) {
   put_limit(p, "max", at.high);
   if (at.constant)
     fputs(",\"constant\":true", p->out);
-  else
-    put_values(p, at);
+  else if (!in_poses(p, channel.name, at) && !put_values(p, channel.name, at))
+    return asi_fail_memory(error);
   const as_status known = put_errors(p, number, error);
   putc('}', p->out);
   return known;
-}
-
-/// Whether a channel is one of the numbers of a pose.
-static bool is_pose(const char *name) {
-  const char *end = strrchr(name, '.');
-  if (strncmp(name, "bodies.", 7) != 0 || end == NULL) return false;
-  static const char position[] = ".position", quaternion[] = ".quaternion";
-  const size_t n = sizeof position - 1, m = sizeof quaternion - 1, length = (size_t)(end - name);
-  return (length > n && memcmp(end - n, position, n) == 0) ||
-         (length > m && memcmp(end - m, quaternion, m) == 0);
 }
 
 static bool is_left_out(const asi_report *r, int channel) {
@@ -164,23 +203,71 @@ static as_status put_channels(const page *p, as_error *error) {
 
 // ---- poses ------------------------------------------------------------------------------------------
 
-static as_status put_poses(const page *p, as_error *error) {
+/// The extent of the bodies' centres: the largest at one time, but not much less than that of their ways. NAN if a number of a pose is
+/// none.
+static double size_of(const double *poses, size_t frames, size_t bodies) {
+  const double most = (double)INFINITY;
+  double low[3] = {most, most, most}, high[3] = {-most, -most, -most}, size = 0.0;
+  for (size_t i = 0; i < frames * bodies * AS_POSE; ++i)
+    if (!isfinite(poses[i])) return (double)NAN;
+  for (int k = 0; k < 3; ++k) {
+    for (size_t i = 0; i < frames; ++i) {
+      double least = most, greatest = -most;
+      for (size_t b = 0; b < bodies; ++b) {
+        const double x = poses[(i * bodies + b) * AS_POSE + (size_t)k];
+        least = fmin(least, x);
+        greatest = fmax(greatest, x);
+      }
+      size = fmax(size, greatest - least);
+      low[k] = fmin(low[k], least);
+      high[k] = fmax(high[k], greatest);
+    }
+    size = fmax(size, (high[k] - low[k]) / 64.0);
+  }
+  return size > 0.0 ? size : 1.0;
+}
+
+/// Poses as multiples, each column with an exponent of its own; false: memory ran out.
+static bool put_even_poses(const page *p, double *all, size_t frames, size_t columns) {
+  int *exponents = asi_calloc(columns, sizeof *exponents);
+  for (size_t c = 0; exponents && c < columns; ++c) {
+    double largest = 0.0;
+    for (size_t i = 0; i < frames; ++i) largest = fmax(largest, fabs(all[i * columns + c]));
+    exponents[c] = asi_array_exponent(c % AS_POSE < 3 ? p->size : 1.0, largest);
+  }
+  const bool written = exponents && asi_array_multiples(p->out, all, frames, columns, exponents);
+  free(exponents);
+  return written;
+}
+
+static bool put_float_poses(const page *p, const double *all, size_t n, size_t columns) {
+  float *floats = asi_calloc(n, sizeof *floats);
+  if (floats == NULL) return false;
+  for (size_t i = 0; i < n; ++i) floats[i] = (float)all[i];
+  asi_array_floats(p->out, floats, n, AS_POSE, columns);
+  free(floats);
+  return true;
+}
+
+static as_status put_poses(page *p, as_error *error) {
   const asi_report *r = p->r;
-  const size_t n = (size_t)p->thinning.frames * (size_t)r->bodies * AS_POSE;
-  float *all = asi_calloc(n, sizeof *all);
+  const size_t frames = (size_t)p->thinning.frames, columns = (size_t)r->bodies * AS_POSE;
+  double *all = asi_calloc(frames * columns, sizeof *all);
   double *poses = asi_calloc((size_t)r->rows * AS_POSE, sizeof *poses);
   as_status status = all && poses ? AS_OK : asi_fail_memory(error);
   for (int b = 0; b < r->bodies && status == AS_OK; ++b) {
     status = as_results_reader_poses(r->reader, b, poses, error);
-    for (int i = 0; i < p->thinning.frames && status == AS_OK; ++i) {
-      const double *from = poses + AS_POSE * asi_thin_row(&p->thinning, i);
-      float *to = all + ((ptrdiff_t)i * r->bodies + b) * AS_POSE;
-      for (int k = 0; k < AS_POSE; ++k) to[k] = (float)from[k];
-    }
+    for (size_t i = 0; i < frames && status == AS_OK; ++i)
+      memcpy(all + i * columns + (size_t)b * AS_POSE,
+             poses + AS_POSE * asi_thin_row(&p->thinning, (int)i), AS_POSE * sizeof *all);
   }
   if (status == AS_OK) {
     fputs(",\n\"poses\":", p->out);
-    asi_array_floats(p->out, all, n, AS_POSE, AS_POSE * (size_t)r->bodies);
+    p->size = size_of(all, frames, (size_t)r->bodies);
+    p->even = p->size < 1e100 && r->rows > 0;
+    const bool written = p->even ? put_even_poses(p, all, frames, columns)
+                                 : put_float_poses(p, all, frames * columns, columns);
+    if (!written) status = asi_fail_memory(error);
   }
   free(all);
   free(poses);
@@ -220,7 +307,7 @@ static void put_scene(const page *p) {
   asi_json_copy_part(p->out, strchr(p->r->scene, '{') + 1, strrchr(p->r->scene, '}'));
 }
 
-static as_status put_data(const page *p, as_error *error) {
+static as_status put_data(page *p, as_error *error) {
   fputs("<script type=\"application/json\" id=\"alphastep-data\">{\"format\":1,\"version\":",
         p->out);
   asi_json_text(p->out, as_version());
@@ -246,7 +333,7 @@ static const char *put_until(FILE *out, const char *from, const char *mark) {
   return at + strlen(mark);
 }
 
-static as_status put_page(const page *p, as_error *error) {
+static as_status put_page(page *p, as_error *error) {
   size_t size;
   const char *title = as_results_reader_title(p->r->reader);
   const char *rest = put_until(p->out, asi_template(&size), "<!--alphastep-title-->");

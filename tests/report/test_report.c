@@ -127,6 +127,23 @@ static void test_small_array(void **state) {
                             "{\"type\":\"f32\",\"n\":0,\"base64\":\"\"}");
 }
 
+/// Columns one after the other, each by the differences of its differences, with the sign in the lowest bit.
+static void test_multiples(void **state) {
+  (void)state;
+  char room[512] = "";
+  double x[] = {1.0, 0.5, 2.0, -0.5, 4.0, 0.0};
+  FILE *out = fmemopen(room, sizeof room, "w");
+  assert_true(asi_array_multiples(out, x, 3, 2, (const int[]){0, -1})); // 1 2 4, 1 -1 0
+  fclose(out);
+  assert_string_equal(room, "{\"type\":\"i32\",\"n\":6,\"columns\":2,\"exponents\":[0,-1],"
+                            "\"base64\":\"AgAAAAAAAAACAAAAAgAAAAUAAAAGAAAA\"}"); // 2 0 2, 2 5 6
+  for (double span = 1e-200; span < 1e200; span *= 7.3) {
+    const double unit = ldexp(1.0, asi_array_exponent(span, 3.0 * span));
+    assert_true(unit <= span * 1.2e-7 && unit >= span * 5.9e-8);
+    assert_true(1e6 * span / ldexp(1.0, asi_array_exponent(span, 1e6 * span)) < 2147483647.0);
+  }
+}
+
 static int digit_of(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -463,19 +480,13 @@ static void test_switches(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_json_text),
-      cmocka_unit_test(test_json_copy),
-      cmocka_unit_test(test_html_text),
-      cmocka_unit_test(test_json_number),
-      cmocka_unit_test(test_is_object),
-      cmocka_unit_test(test_small_array),
-      cmocka_unit_test(test_compressed_arrays),
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_extremes),
-      cmocka_unit_test(test_flat_extremes),
-      cmocka_unit_test(test_scenes),
-      cmocka_unit_test(test_a_scene),
-      cmocka_unit_test(test_a_beam),
+      cmocka_unit_test(test_json_text),     cmocka_unit_test(test_json_copy),
+      cmocka_unit_test(test_html_text),     cmocka_unit_test(test_json_number),
+      cmocka_unit_test(test_is_object),     cmocka_unit_test(test_small_array),
+      cmocka_unit_test(test_multiples),     cmocka_unit_test(test_compressed_arrays),
+      cmocka_unit_test(test_sizes),         cmocka_unit_test(test_extremes),
+      cmocka_unit_test(test_flat_extremes), cmocka_unit_test(test_scenes),
+      cmocka_unit_test(test_a_scene),       cmocka_unit_test(test_a_beam),
       cmocka_unit_test(test_switches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

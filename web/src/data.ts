@@ -4,8 +4,10 @@ export type Vector = [number, number, number];
 export type Quaternion = [number, number, number, number]; // w, x, y, z
 
 export interface Packed {
-  type: "f32" | "f64" | "u32";
+  type: "f32" | "f64" | "u32" | "i32";
   n: number;
+  columns?: number; // i32: one after the other, of each differences of differences,
+  exponents?: number[]; // of what are multiples of these powers of two
   base64: string;
   deflate?: boolean;
   planes?: boolean; // the first bytes of all numbers, then the second ones and so on
@@ -27,6 +29,9 @@ export interface Shape {
   size?: Vector;
   radius?: number;
   length?: number;
+  top?: number; // of a cone: its radius there
+  width?: number; // of a strip
+  dash?: [number, number]; // lengths of its pieces and of the gaps between
   points?: Vector[];
   triangles?: Packed; // 9 numbers each
   triangles_of?: number; // the shape that has the same
@@ -104,7 +109,7 @@ interface PackedChannel {
   tmax?: number | null;
   offset?: number;
   constant?: boolean; // min all along, and no values
-  values?: Packed;
+  values?: Packed; // left out where the poses have them
   extremes?: {t: Packed; value: Packed};
   error?: {max: number; t: number; values: Packed}; // estimated: its largest size, and one for each frame
 }
@@ -149,6 +154,7 @@ export interface Channel {
 }
 
 async function unpack(array: Packed): Promise<Float32Array | Float64Array | Uint32Array> {
+  if (array.type === "i32") return multiples(array, (await unpack({...array, type: "u32"})) as Uint32Array);
   const text = atob(array.base64);
   let bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
@@ -156,10 +162,27 @@ async function unpack(array: Packed): Promise<Float32Array | Float64Array | Uint
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   }
-  const Type = {f32: Float32Array, f64: Float64Array, u32: Uint32Array}[array.type];
+  const Type = {f32: Float32Array, f64: Float64Array, u32: Uint32Array, i32: Uint32Array}[array.type];
   if (bytes.byteLength !== array.n * Type.BYTES_PER_ELEMENT)
     throw new Error(`an array of ${array.n} numbers has ${bytes.byteLength} bytes`);
   return new Type((array.planes ? join(bytes, Type.BYTES_PER_ELEMENT) : bytes).buffer);
+}
+
+/** The table, row after row, from the differences of the differences of its columns. */
+function multiples({columns = 1, exponents = []}: Packed, changes: Uint32Array): Float64Array {
+  const rows = changes.length / columns;
+  const table = new Float64Array(changes.length);
+  for (let c = 0; c < columns; c++) {
+    const unit = 2 ** exponents[c];
+    let [last, step] = [0, 0];
+    for (let r = 0; r < rows; r++) {
+      const change = changes[c * rows + r];
+      step = (step + ((change >>> 1) ^ -(change & 1))) | 0;
+      last = (last + step) | 0;
+      table[r * columns + c] = unit * last;
+    }
+  }
+  return table;
 }
 
 /** Numbers of `width` bytes from the planes of their bytes. */
@@ -183,7 +206,7 @@ export class Data {
   private constructor(
     readonly raw: Raw,
     readonly time: Float64Array,
-    readonly poses: Float32Array,
+    readonly poses: Float64Array,
   ) {
     for (const from of raw.channels) {
       const number = (value: number | null | undefined) => value ?? NaN;
@@ -195,7 +218,10 @@ export class Data {
     raw.scene.bodies.forEach((body, index) => {
       POSE.slice(0, body.point ? 3 : 7).forEach((part, at) => {
         const name = `bodies.${body.name}.${part}`;
-        if (this.byName.has(name)) return;
+        const known = this.byName.get(name);
+        const from = known && this.packed.get(known)!;
+        if (known && !from!.values && !from!.constant) this.fromPoses.set(known, [index, at]);
+        if (known) return;
         const channel = {name, unit: at < 3 ? "m" : "-", min: NaN, tmin: NaN, max: NaN, tmax: NaN, error: NaN, terror: NaN};
         this.add(channel);
         this.fromPoses.set(channel, [index, at]);
@@ -208,7 +234,7 @@ export class Data {
     const raw = JSON.parse(text) as Raw;
     if (raw.format !== 1) throw new Error(`this page shows data of format 1, not ${raw.format}`);
     const time = Float64Array.from(await unpack(raw.time));
-    const poses = Float32Array.from(await unpack(raw.poses));
+    const poses = Float64Array.from(await unpack(raw.poses));
     if (!(raw.scene.size > 0)) raw.scene.size = 1;
     if (time.length === 0) throw new Error("the run has no rows");
     if (poses.length !== time.length * raw.scene.bodies.length * 7) throw new Error("the poses are not those of this run");
@@ -265,6 +291,20 @@ export class Data {
     return [low, span > 0 ? (t - time[low]) / span : 0];
   }
 
+  /** A channel with its least and greatest values, which of those from poses are looked for now. */
+  known(channel: Channel): Channel {
+    const pose = this.fromPoses.get(channel);
+    if (!pose || !Number.isNaN(channel.min)) return channel;
+    const width = this.raw.scene.bodies.length * 7;
+    for (let i = 0; i < this.time.length; i++) {
+      const value = this.poses[i * width + pose[0] * 7 + pose[1]];
+      if (!Number.isFinite(value)) continue;
+      if (!(value >= channel.min)) Object.assign(channel, {min: value, tmin: this.time[i]});
+      if (!(value <= channel.max)) Object.assign(channel, {max: value, tmax: this.time[i]});
+    }
+    return channel;
+  }
+
   curve(channel: Channel): Promise<Curve> {
     let curve = this.curves.get(channel);
     if (!curve) {
@@ -282,7 +322,9 @@ export class Data {
       const width = this.raw.scene.bodies.length * 7;
       const values = new Float64Array(n);
       for (let i = 0; i < n; i++) values[i] = this.poses[i * width + body * 7 + part];
-      return {channel, values, errors: null, t: this.time, y: values, band: null};
+      const packed = this.packed.get(channel);
+      const errors = packed?.error ? Float64Array.from(await unpack(packed.error.values)) : null;
+      return {channel, values, errors, t: this.time, y: values, band: errors};
     }
     const packed = this.packed.get(channel)!;
     const offset = packed.offset ?? 0;
