@@ -7,6 +7,7 @@
 #include "alphastep/version.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "report/moving.h"
 #include "report/report.h"
 #include "report/views.h"
 
@@ -23,6 +24,7 @@ enum {
 typedef struct plain {
   asi_report *r;
   FILE *out;
+  asi_moving *moving; ///< of each channel
 } plain;
 
 static const char style[] =
@@ -47,7 +49,8 @@ static const char style[] =
     "figcaption{font-size:.9rem;overflow-wrap:anywhere}svg{max-width:100%;height:auto}"
     ".plots figure{flex:1 1 26rem}\n"
     ".view{border:1px solid var(--line)}.shape{stroke:var(--ink);stroke-width:.7;fill-opacity:.85}"
-    ".line{fill:none;stroke:var(--ink)}.stick{stroke:var(--faint);stroke-width:1.5}"
+    ".line{fill:none;stroke:var(--ink)}.strip{fill:none}.stick{stroke:var(--faint);stroke-width:1."
+    "5}"
     ".spring{stroke:#c2571a;stroke-width:1.5;stroke-dasharray:4 2}.center{fill:var(--faint)}"
     ".joint{fill:var(--paper);stroke:var(--ink)}\n"
     "pre{overflow:auto;max-height:40rem;padding:.7rem;border:1px solid var(--line);"
@@ -231,8 +234,15 @@ static as_status put_machine(const plain *p, const asi_value *scene, as_error *e
 /// Channels that are drawn in one plot: neighbours that differ in the last part of their names only.
 typedef struct group {
   int first, n;
-  size_t stem; ///< length of what they share
+  size_t stem;      ///< length of what they share
+  asi_moving least; ///< those are drawn that move at least as much
 } group;
+
+static bool has_curves(const plain *p, const group *g) {
+  for (int k = 0; k < g->n; ++k)
+    if (p->moving[g->first + k] >= g->least) return true;
+  return false;
+}
 
 static size_t stem_of(const char *name) {
   const char *point = strrchr(name, '.');
@@ -241,7 +251,7 @@ static size_t stem_of(const char *name) {
 
 static group group_from(const asi_report *r, int first) {
   const as_channel a = as_results_reader_channel(r->reader, first);
-  group g = {first, 1, stem_of(a.name)};
+  group g = {first, 1, stem_of(a.name), ASI_MOVES};
   while (g.n < AS_PLOT_CURVES && first + g.n < r->channels) {
     const as_channel b = as_results_reader_channel(r->reader, first + g.n);
     if (stem_of(b.name) != g.stem || strncmp(a.name, b.name, g.stem) != 0) break;
@@ -272,17 +282,19 @@ static as_status put_plot(const plain *p, const group *g, double *room, as_error
   const as_channel first = as_results_reader_channel(reader, g->first);
   char label[64];
   snprintf(label, sizeof label, "[%s]", first.unit);
-  as_plot plot = {
-      .kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_curves = g->n, .n_panels = 1};
+  as_plot plot = {.kind = AS_PLOT_TRACES, .smooth = true, .bare = true, .n_panels = 1};
   plot.panel[0] = (as_plot_panel){.title = "", .x_label = "time [s]", .y_label = label};
-  for (int i = 0; i < g->n; ++i) {
+  plot.n_curves = 0;
+  for (int k = 0; k < g->n; ++k) {
+    if (p->moving[g->first + k] < g->least) continue;
+    const int i = plot.n_curves++;
     double *x = room + (ptrdiff_t)3 * i * PLOT_POINTS, *y = x + PLOT_POINTS;
     double *band = y + PLOT_POINTS;
     long worst = -1;
-    as_status status = as_results_reader_read(p->r->reader, g->first + i, p->r->row, error);
-    if (status == AS_OK) status = asi_report_errors(p->r, g->first + i, &worst, error);
+    as_status status = as_results_reader_read(p->r->reader, g->first + k, p->r->row, error);
+    if (status == AS_OK) status = asi_report_errors(p->r, g->first + k, &worst, error);
     if (status) return status;
-    const char *name = as_results_reader_channel(reader, g->first + i).name;
+    const char *name = as_results_reader_channel(reader, g->first + k).name;
     plot.label[i] = name[g->stem] ? name + g->stem + 1 : name;
     plot.panel[0].curve[i] = (as_plot_curve){
         .x = x, .y = y, .n = collect(p->r, x, y, band), .band = worst < 0 ? NULL : band};
@@ -301,14 +313,17 @@ static bool is_drawn(const char *name, const char *prefix) {
          strstr(name, "_in_joint.") == NULL;
 }
 
-/// The plots of one sort of channels.
-static as_status put_sort(const plain *p, const char *heading, const char *prefix, double *room,
-                          as_error *error) {
-  int drawn = 0, left = 0;
+/// The plots of one sort of channels, of those that move at least so much.
+static as_status put_sort(const plain *p, const char *heading, const char *prefix, asi_moving least,
+                          double *room, as_error *error) {
+  int drawn = 0, left = 0, still = 0;
   group g;
   for (int i = 0; i < p->r->channels; i += g.n) {
     g = group_from(p->r, i);
     if (!is_drawn(as_results_reader_channel(p->r->reader, i).name, prefix)) continue;
+    g.least = least;
+    for (int k = 0; k < g.n; ++k) still += p->moving[i + k] < least;
+    if (!has_curves(p, &g)) continue;
     if (drawn == MOST_PLOTS) {
       left += g.n;
       continue;
@@ -323,19 +338,30 @@ static as_status put_sort(const plain *p, const char *heading, const char *prefi
   if (drawn > 0) fputs("</div>\n", p->out);
   if (left > 0)
     fprintf(p->out, "<p class=\"faint\">%d more channels are not drawn here.</p>\n", left);
+  if (still > 0 && drawn > 0)
+    fprintf(p->out,
+            "<p class=\"faint\">%d channels that do not change by more than round-off are in the "
+            "table only.</p>\n",
+            still);
   return AS_OK;
 }
 
 static as_status put_plots(const plain *p, as_error *error) {
-  static const char *const sorts[][2] = {
-      {"Energy", "energy."}, {"Constraint drift", "drift."}, {"Steps", "solver."},
-      {"Joints", "joints."}, {"Forces", "forces."},          {"Bodies", "bodies."},
-      {"Frames", "frames."}, {"Momentum", "momentum."},      {"Events", "events."}};
+  static const struct {
+    const char *heading, *prefix;
+    asi_moving least; // what is about errors is round-off at best
+  } sorts[] = {{"Energy", "energy.", ASI_TREMBLES},  {"Constraint drift", "drift.", ASI_TREMBLES},
+               {"Steps", "solver.", ASI_TREMBLES},   {"Joints", "joints.", ASI_MOVES},
+               {"Signals", "blocks.", ASI_MOVES},    {"Forces", "forces.", ASI_MOVES},
+               {"Bodies", "bodies.", ASI_MOVES},     {"Frames", "frames.", ASI_MOVES},
+               {"Beams", "beams.", ASI_MOVES},       {"Flexible bodies", "flexible.", ASI_MOVES},
+               {"Momentum", "momentum.", ASI_MOVES}, {"Events", "events.", ASI_TREMBLES}};
   if (p->r->rows == 0) return AS_OK;
   double *room = asi_calloc((size_t)3 * AS_PLOT_CURVES * PLOT_POINTS, sizeof *room);
   as_status status = room ? AS_OK : asi_fail_memory(error);
+  if (status == AS_OK) status = asi_find_moving(p->r, p->moving, error);
   for (size_t i = 0; i < sizeof sorts / sizeof sorts[0] && status == AS_OK; ++i)
-    status = put_sort(p, sorts[i][0], sorts[i][1], room, error);
+    status = put_sort(p, sorts[i].heading, sorts[i].prefix, sorts[i].least, room, error);
   free(room);
   return status;
 }
@@ -412,8 +438,8 @@ static void put_model(const plain *p, const asi_value *scene) {
 
 // ---- the whole --------------------------------------------------------------------------------------
 
-as_status asi_plain_write(asi_report *r, as_error *error) {
-  const plain p = {r, r->out};
+static as_status write_all(asi_report *r, asi_moving *moving, as_error *error) {
+  const plain p = {r, r->out, moving};
   const char *title = as_results_reader_title(r->reader);
   const asi_value *scene = asi_report_tree(r, r->scene);
   if (r->arena.failed) return asi_fail_memory(error);
@@ -429,4 +455,11 @@ as_status asi_plain_write(asi_report *r, as_error *error) {
   put_model(&p, scene);
   fprintf(p.out, "<p class=\"faint\">alphastep %s</p>\n</body>\n</html>\n", as_version());
   return AS_OK;
+}
+
+as_status asi_plain_write(asi_report *r, as_error *error) {
+  asi_moving *moving = asi_calloc((size_t)r->channels + 1, sizeof *moving);
+  const as_status status = moving ? write_all(r, moving, error) : asi_fail_memory(error);
+  free(moving);
+  return status;
 }

@@ -40,8 +40,8 @@ static const char FAINT_INK[] = "#666666";
 static const char GRID[] = "#e4e4e4";
 static const char FRAME[] = "#999999";
 
-/// How a curve looks. Neighbours that coincide can be told apart: a dashed line lies on a full one,
-/// a dot in an open square.
+/// How a curve looks. Those that coincide can be told apart: no two lines have the same dashes, and the first, which lies below the
+/// others, has none; a dot lies in an open square.
 typedef struct look {
   const char *colour;
   const char *dash;   // of the line, "" if it is full
@@ -52,9 +52,9 @@ typedef struct look {
 static const look looks[AS_PLOT_CURVES] = {
     {"#0b62a4", "", "M-5-5H5V5H-5Z", true},
     {"#d9480f", "7 5", "M-3.2 0A3.2 3.2 0 1 1 3.2 0A3.2 3.2 0 1 1-3.2 0Z", false},
-    {"#2b8a3e", "", "M0-5.2L4.8 3.4H-4.8Z", false},
-    {"#862e9c", "7 5", "M0-5L5 0L0 5L-5 0Z", false},
-    {"#495057", "", "M0 5.2L4.8-3.4H-4.8Z", true},
+    {"#2b8a3e", "2 4", "M0-5.2L4.8 3.4H-4.8Z", false},
+    {"#862e9c", "12 4 2 4", "M0-5L5 0L0 5L-5 0Z", false},
+    {"#495057", "3 9", "M0 5.2L4.8-3.4H-4.8Z", true},
 };
 
 // ---- text
@@ -239,11 +239,45 @@ static void write_linear_ticks(FILE *out, const axis *x, const axis *y, bool alo
   }
 }
 
-/// Ticks at powers of ten; on a short axis at 2 and 5 times them too.
-static void write_decade_ticks(FILE *out, const axis *x, const axis *y, bool along_x) {
-  static const int digits[] = {1, 2, 5};
+/// How many of some multiples of powers of ten lie on an axis.
+static int count_decade_ticks(const axis *a, const int *digits, int n_digits, int every) {
+  int count = 0;
+  for (int e = (int)floor(a->low); e <= (int)floor(a->high); e++) {
+    for (int k = 0; k < n_digits; k++) {
+      double u = e + log10(digits[k]);
+      if (u >= a->low && u <= a->high && e % every == 0) count++;
+    }
+  }
+  return count;
+}
+
+/// Ticks of a logarithmic axis on which there are hardly any multiples of powers of ten: at multiples of a round distance.
+static void write_short_ticks(FILE *out, const axis *x, const axis *y, bool along_x) {
   const axis *a = along_x ? x : y;
-  int n_digits = a->high - a->low < 2.5 ? 3 : 1;
+  const axis plain = {false, pow(10.0, a->low), pow(10.0, a->high), 0.0, 1.0};
+  double distance = tick_distance(&plain, 4);
+  int last = (int)floor(plain.high / distance + 1e-9);
+  for (int i = (int)ceil(plain.low / distance - 1e-9); i <= last; i++) {
+    char text[32];
+    format_number(text, sizeof text, i * distance);
+    write_tick(out, x, y, along_x, i * distance, text);
+  }
+}
+
+/// Ticks at powers of ten; on a short axis at multiples of them too, so that there are at least three.
+static void write_decade_ticks(FILE *out, const axis *x, const axis *y, bool along_x) {
+  static const int some[] = {1, 2, 5}, all[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const int *digits = some;
+  const axis *a = along_x ? x : y;
+  int n_digits = a->high - a->low < 3.0 ? 3 : 1;
+  if (n_digits == 3 && count_decade_ticks(a, digits, 3, 1) < 3) {
+    digits = all;
+    n_digits = 9;
+    if (count_decade_ticks(a, digits, 9, 1) < 3) {
+      write_short_ticks(out, x, y, along_x);
+      return;
+    }
+  }
   int every = 1 + (int)((a->high - a->low) / 9.0);
   bool plain = a->low > -3.0 && a->high < (along_x ? 6.0 : 4.0);
   for (int e = (int)floor(a->low); e <= (int)floor(a->high); e++) {
@@ -255,9 +289,9 @@ static void write_decade_ticks(FILE *out, const axis *x, const axis *y, bool alo
       if (plain) {
         snprintf(text, sizeof text, "%g", value);
       } else {
-        static const char *const factor[] = {"", "2\u00b7", "5\u00b7"};
-        snprintf(text, sizeof text, "%s10^{%s%d}", factor[k], e < 0 ? "\u2212" : "",
-                 e < 0 ? -e : e);
+        char factor[16] = "";
+        if (digits[k] > 1) snprintf(factor, sizeof factor, "%d\u00b7", digits[k]);
+        snprintf(text, sizeof text, "%s10^{%s%d}", factor, e < 0 ? "\u2212" : "", e < 0 ? -e : e);
       }
       write_tick(out, x, y, along_x, value, text);
     }

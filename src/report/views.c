@@ -32,7 +32,8 @@ struct asi_drawing {
   const asi_value *bodies, *shapes, *flexible, *joints, *forces;
   const asi_snapshot *snapshots;
   int n, n_bodies;
-  double low[3], high[3]; ///< of everything in all snapshots
+  double low[3], high[3]; ///< of everything that is drawn
+  double (*origin)[3];    ///< of each snapshot: the point that comes where the world's origin would
   bool *has_shape;        ///< of each body
 };
 
@@ -127,9 +128,9 @@ static cloud cloud_of(const asi_value *shape) {
   double size[3];
   numbers_of(asi_value_get(shape, "size"), 3, size);
   if (strcmp(name, "box") == 0) add_box(&c, size);
-  if (strcmp(name, "cylinder") == 0) {
+  if (strcmp(name, "cylinder") == 0 || strcmp(name, "wheel") == 0 || strcmp(name, "cone") == 0) {
     add_rim(&c, radius, -half);
-    add_rim(&c, radius, half);
+    add_rim(&c, name[1] == 'o' ? number_of(asi_value_get(shape, "top")) : radius, half);
   }
   if (strcmp(name, "sphere") == 0 || strcmp(name, "capsule") == 0) {
     add_cap(&c, radius, -half, -1);
@@ -181,6 +182,11 @@ static void include_things(asi_drawing *d, int snapshot, const asi_value *things
   }
 }
 
+/// A floor or a road is drawn as far as it goes into the picture.
+static bool is_ground(const asi_drawing *d, const asi_value *shape) {
+  return d->n_bodies > 0 && body_of(d, asi_value_get(shape, "body")) < 0;
+}
+
 static void include_shape(asi_drawing *d, int snapshot, const asi_value *shape) {
   const asi_value *points = asi_value_get(shape, "points");
   const cloud c = cloud_of(shape);
@@ -196,18 +202,59 @@ static void include_shape(asi_drawing *d, int snapshot, const asi_value *shape) 
   }
 }
 
-static void find_bounds(asi_drawing *d) {
+static void include_snapshot(asi_drawing *d, int s, bool bodies_only) {
+  for (int b = 0; b < d->n_bodies; ++b) include_point(d, d->snapshots[s].poses + 7 * (ptrdiff_t)b);
+  for (int i = 0; i < shape_count(d); ++i)
+    if (!is_ground(d, shape_of(d, i))) include_shape(d, s, shape_of(d, i));
+  if (bodies_only) return;
+  include_things(d, s, d->joints);
+  include_things(d, s, d->forces);
+}
+
+static void begin_bounds(asi_drawing *d) {
   for (int i = 0; i < 3; ++i) {
     d->low[i] = (double)INFINITY;
     d->high[i] = -(double)INFINITY;
   }
+}
+
+static double longest_side(const asi_drawing *d) {
+  double longest = 0.0;
+  for (int i = 0; i < 3; ++i)
+    if (d->low[i] <= d->high[i]) longest = fmax(longest, d->high[i] - d->low[i]);
+  return longest;
+}
+
+/// Bounds of what is drawn. A machine that goes far is drawn where it is in each snapshot, all of one size.
+static void find_bounds(asi_drawing *d) {
+  double longest = 0.0, half[3] = {0.0, 0.0, 0.0}, middle[3];
+  bool known = d->n > 0;
   for (int s = 0; s < d->n; ++s) {
-    for (int b = 0; b < d->n_bodies; ++b)
-      include_point(d, d->snapshots[s].poses + 7 * (ptrdiff_t)b);
-    include_things(d, s, d->joints);
-    include_things(d, s, d->forces);
-    for (int i = 0; i < shape_count(d); ++i) include_shape(d, s, shape_of(d, i));
+    begin_bounds(d);
+    include_snapshot(d, s, true);
+    longest = fmax(longest, longest_side(d));
+    for (int i = 0; i < 3; ++i) {
+      known = known && d->low[i] <= d->high[i];
+      d->origin[s][i] = 0.5 * d->low[i] + 0.5 * d->high[i];
+      half[i] = fmax(half[i], 0.6 * (d->high[i] - d->low[i]));
+    }
   }
+  begin_bounds(d);
+  for (int s = 0; s < d->n; ++s) include_snapshot(d, s, false);
+  if (known && longest_side(d) > 3.0 * longest) {
+    for (int i = 0; i < 3; ++i) {
+      middle[i] = fmax(half[i], 0.15 * longest);
+      d->low[i] = -middle[i];
+      d->high[i] = middle[i];
+    }
+    return;
+  }
+  memset(d->origin, 0, (size_t)d->n * sizeof *d->origin);
+  // The ground where it is not far larger than the machine: a base, but not a road.
+  const asi_drawing before = *d;
+  for (int i = 0; i < shape_count(d); ++i)
+    if (is_ground(d, shape_of(d, i))) include_shape(d, 0, shape_of(d, i));
+  if (longest_side(d) > 3.0 * longest_side(&before)) *d = before;
   for (int i = 0; i < 3; ++i)
     if (!(d->low[i] <= d->high[i])) d->low[i] = d->high[i] = 0.0;
 }
@@ -216,9 +263,11 @@ asi_drawing *asi_drawing_create(const asi_value *scene, const asi_snapshot *snap
                                 int bodies) {
   asi_drawing *d = asi_calloc(1, sizeof *d);
   bool *has_shape = asi_calloc((size_t)bodies, sizeof *has_shape);
-  if (d == NULL || has_shape == NULL) {
+  double(*origin)[3] = asi_calloc((size_t)n + 1, sizeof *origin);
+  if (d == NULL || has_shape == NULL || origin == NULL) {
     free(d);
     free(has_shape);
+    free(origin);
     return NULL;
   }
   *d = (asi_drawing){.bodies = asi_value_get(scene, "bodies"),
@@ -229,6 +278,7 @@ asi_drawing *asi_drawing_create(const asi_value *scene, const asi_snapshot *snap
                      .snapshots = snapshots,
                      .n = n,
                      .n_bodies = bodies,
+                     .origin = origin,
                      .has_shape = has_shape};
   for (int i = 0; i < shape_count(d); ++i) {
     const int body = body_of(d, asi_value_get(shape_of(d, i), "body"));
@@ -239,7 +289,10 @@ asi_drawing *asi_drawing_create(const asi_value *scene, const asi_snapshot *snap
 }
 
 void asi_drawing_destroy(asi_drawing *drawing) {
-  if (drawing) free(drawing->has_shape);
+  if (drawing) {
+    free(drawing->has_shape);
+    free(drawing->origin);
+  }
   free(drawing);
 }
 
@@ -258,8 +311,9 @@ static double along(int axis, const double *x) { return axis > 0 ? x[axis - 1] :
 /// Where a point of the world is on the sheet; false: nowhere.
 static bool project(const sheet *s, const double *x, double out[2]) {
   const int right = views[s->view].right - 1, up = views[s->view].up - 1;
-  out[0] = MARGIN + s->scale * (x[right] - s->d->low[right]);
-  out[1] = MARGIN + s->scale * (s->d->high[up] - x[up]);
+  const double *origin = s->d->origin[s->snapshot];
+  out[0] = MARGIN + s->scale * (x[right] - origin[right] - s->d->low[right]);
+  out[1] = MARGIN + s->scale * (s->d->high[up] - (x[up] - origin[up]));
   return isfinite(out[0]) && isfinite(out[1]);
 }
 
@@ -287,6 +341,19 @@ static int outline(double (*p)[2], int n, double (*hull)[2]) {
     --size; // the last point begins the other half
   }
   return size;
+}
+
+/// The colour and the dashes of a strip.
+static void put_stroke(const sheet *s, const asi_value *shape) {
+  const asi_value *color = asi_value_get(shape, "color"), *dash = asi_value_get(shape, "dash");
+  double c[3] = {0.63, 0.64, 0.67}, pieces[2];
+  if (count_of(color) >= 3) numbers_of(color, 3, c);
+  fprintf(s->out, " stroke=\"#%02x%02x%02x\"", (unsigned)lrint(255.0 * fmin(fmax(c[0], 0.0), 1.0)),
+          (unsigned)lrint(255.0 * fmin(fmax(c[1], 0.0), 1.0)),
+          (unsigned)lrint(255.0 * fmin(fmax(c[2], 0.0), 1.0)));
+  numbers_of(dash, 2, pieces);
+  if (count_of(dash) == 2)
+    fprintf(s->out, " stroke-dasharray=\"%.2f %.2f\"", s->scale * pieces[0], s->scale * pieces[1]);
 }
 
 static void put_color(const sheet *s, const asi_value *shape, int body) {
@@ -319,11 +386,25 @@ static void put_outline(const sheet *s, const asi_value *shape, const cloud *c) 
   fputs("Z\"/>\n", s->out);
 }
 
+/// A flat strip is as wide as it is where it is seen from above, its z up.
+static double width_of(const sheet *s, const asi_value *shape) {
+  const double origin[3] = {0.0, 0.0, 0.0}, z[3] = {0.0, 0.0, 1.0};
+  double at[3], up[3];
+  place_point(s->d, s->snapshot, shape, origin, at);
+  place_point(s->d, s->snapshot, shape, z, up);
+  asi_add(-1.0, at, up);
+  return number_of(asi_value_get(shape, "width")) * fabs(along(views[s->view].near, up));
+}
+
 static void put_polyline(const sheet *s, const asi_value *shape) {
   const asi_value *points = asi_value_get(shape, "points");
-  const double width = 2.0 * s->scale * number_of(asi_value_get(shape, "radius"));
+  const bool strip = is_kind(shape, "strip");
+  const double thick = strip ? width_of(s, shape) : 2.0 * number_of(asi_value_get(shape, "radius"));
   if (count_of(points) < 2) return;
-  fprintf(s->out, "<path class=\"line\" stroke-width=\"%.1f\" d=\"", fmax(width, 1.2));
+  fprintf(s->out, "<path class=\"%s\" stroke-width=\"%.1f\"", strip ? "strip" : "line",
+          fmax(s->scale * thick, 1.2));
+  if (strip) put_stroke(s, shape);
+  fputs(" d=\"", s->out);
   for (int i = 0; i < points->count; ++i) {
     double p[3], x[3], at[2];
     numbers_of(points->item[i], 3, p);
@@ -336,12 +417,14 @@ static void put_polyline(const sheet *s, const asi_value *shape) {
 /// A shape and how near it is.
 typedef struct layer {
   double near;
+  int number; ///< a later one lies on an earlier one at the same height
   const asi_value *shape;
 } layer;
 
 static int by_nearness(const void *a, const void *b) {
   const layer *p = a, *q = b;
-  return (p->near > q->near) - (p->near < q->near);
+  if (p->near == q->near) return (p->number > q->number) - (p->number < q->number);
+  return p->near < q->near ? -1 : 1;
 }
 
 static void put_shapes(const sheet *s) {
@@ -352,6 +435,7 @@ static void put_shapes(const sheet *s) {
   for (int i = 0; i < n; ++i) {
     double x[3];
     layers[i].shape = shape_of(s->d, i);
+    layers[i].number = i;
     place_point(s->d, s->snapshot, layers[i].shape, origin, x);
     layers[i].near = along(views[s->view].near, x);
   }

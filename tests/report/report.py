@@ -83,6 +83,22 @@ forces:
 simulate: {t_end: 0.1, step: 0.01}
 """
 
+FAR = """alphastep: 1
+bodies:
+  cart:
+    mass: 2
+    inertia: [1, 1, 1]
+    velocity: [20, 0, 0]
+    shapes: [{type: box, size: [2, 1, 0.5]}, {type: wheel, radius: 0.2, width: 0.1}]
+blocks:
+  trembles: {type: signal, unit: m, formula: 1e-9*sin(t)}
+  beats: {type: signal, unit: m, formula: 1e-3*sin(t)}
+shapes: [{type: strip, points: [[-500, 0, -0.3], [500, 0, -0.3]], width: 4, dash: [3, 2]}]
+repeat: [{to: 2, shapes: [{type: cone, radius: 0.2, top: 0.05, length: 0.5, position: [20*i, 1, 0]}]}]
+simulate: {t_end: 4, step: 0.1}
+output: {channels: [bodies, blocks]}
+"""
+
 failures = []
 
 
@@ -124,15 +140,32 @@ INTERACTIVE = "built without Node" not in run("help", "report").stdout
 # ---- what is in a page
 
 
+def multiples(array, changes):
+    """The table, row after row, of which there are differences of differences of its columns."""
+    columns = array["columns"]
+    check(array["n"] % columns == 0 and len(array["exponents"]) == columns, "an array of", array["n"], "in", columns, "columns")
+    rows, table = array["n"] // columns, [0.0] * array["n"]
+    for c, exponent in enumerate(array["exponents"]):
+        last = step = 0
+        for r in range(rows):
+            change = changes[c * rows + r]
+            step += change >> 1 if change % 2 == 0 else -(change >> 1) - 1
+            last += step
+            table[r * columns + c] = math.ldexp((last + 2**31) % 2**32 - 2**31, exponent)
+    return table
+
+
 def numbers(array):
     """Decodes an array, which must have as many numbers as it says."""
-    code, size = {"f32": ("f", 4), "f64": ("d", 8), "u32": ("I", 4)}[array["type"]]
+    code, size = {"f32": ("f", 4), "f64": ("d", 8), "u32": ("I", 4), "i32": ("I", 4)}[array["type"]]
     data = base64.b64decode(array["base64"], validate=True)
     if array.get("deflate"):
         data = zlib.decompress(data)
     if array.get("planes"):
         data = bytes(byte for number in zip(*(data[k * array["n"] : (k + 1) * array["n"]] for k in range(size))) for byte in number)
     check(len(data) == size * array["n"], "an array of", array["n"], "has", len(data), "bytes")
+    if array["type"] == "i32":
+        return multiples(array, struct.unpack(f"<{array['n']}I", data))
     return struct.unpack(f"<{array['n']}{code}", data)
 
 
@@ -159,7 +192,7 @@ def near(a, b, size):
     return abs(a - b) <= 1e-6 * size + 1e-37 or (math.isnan(a) and math.isnan(b))
 
 
-def check_channel(where, channel, column, time, frames, rows):
+def check_channel(where, channel, column, time, frames, rows, pose):
     known = [x for x in column if not math.isnan(x)]  # the time of an event is not known before it
     size = max(abs(x) for x in known) or 1.0
     low, high = min(known), max(known)
@@ -170,7 +203,8 @@ def check_channel(where, channel, column, time, frames, rows):
         check(low == high and known == column and "values" not in channel, where, "is not constant")
         return
     offset = channel.get("offset", 0.0)
-    values = numbers(channel["values"])
+    check("values" in channel or pose, where, "has no values")
+    values = numbers(channel["values"]) if "values" in channel else pose
     check(len(values) == len(frames), where, "has", len(values), "values")
     for value, row in zip(values, frames):
         if not near(offset + value, column[row], min(size, 10 * (high - low))):
@@ -201,6 +235,8 @@ def check_data(folder):
     poses, bodies = numbers(data["poses"]), scene["bodies"]
     check(len(poses) == 7 * count * len(bodies), folder, "has", len(poses), "numbers of poses")
     size = max(scene["size"], max((abs(x) for x in poses), default=1))
+    parts = [f"position.{k}" for k in "xyz"] + [f"quaternion.{k}" for k in "wxyz"]
+    columns = {f"bodies.{body['name']}.{part}": poses[7 * number + k::7 * len(bodies)] for number, body in enumerate(bodies) for k, part in enumerate(parts)}
     for number, body in enumerate(bodies):
         for k, axis in enumerate("xyz"):
             column = results.get(f"bodies.{body['name']}.position.{axis}")
@@ -214,7 +250,7 @@ def check_data(folder):
     named = {channel["name"]: channel for channel in data["channels"]}
     for name, column in results.items():
         if name != "time" and name in named:
-            check_channel(f"{folder} {name}", named[name], column, time, frames, rows)
+            check_channel(f"{folder} {name}", named[name], column, time, frames, rows, columns.get(name))
         elif name != "time":
             check(len(bodies) > 100 and re.match(r"bodies\..*\.(position|quaternion)\..$", name), folder, "lacks", name)
     return data
@@ -225,7 +261,8 @@ def check_scene(folder, scene):
     for shape in scene["shapes"]:
         check(-1 <= shape["body"] < n and len(shape["position"]) == 3 and len(shape["quaternion"]) == 4, folder, shape)
         fields = {"box": ["size"], "sphere": ["radius"], "cylinder": ["radius", "length"], "capsule": ["radius", "length"],
-                  "polyline": ["points", "radius"], "mesh": []}[shape["kind"]]
+                  "polyline": ["points", "radius"], "mesh": [], "cone": ["radius", "top", "length"], "wheel": ["radius", "length"],
+                  "strip": ["points", "width"]}[shape["kind"]]
         check(all(field in shape for field in fields), folder, shape)
     for thing in scene["joints"] + scene["forces"]:
         check(len(thing["bodies"]) == len(thing["points"]) > 0, folder, thing)
@@ -368,6 +405,42 @@ def test_flexible():
         check(len(panel) == 1, "no panel at", left, "in", first)
     slopes = sorted(round(y / (right - left), 2) for left, right, y in last if right - left > 80)
     check(len(slopes) == 2 and all(abs(s - 0.577) < 0.02 for s in slopes), "the panels do not turn with the hub:", last)
+
+
+def test_far():
+    """A cart of 2 m goes 80 m along x: it is drawn where it is, all drawings of one size; what stands still is not plotted."""
+    expect(0, None, "run", write("far.yaml", FAR), "-o", "far", "-q")
+    text = check_plain("far")
+    views = re.findall('<svg class="view" width="([0-9]+)".*?</svg>', text, re.S)
+    drawings = re.findall('<svg class="view".*?</svg>', text, re.S)
+    check(len(drawings) == 12 and len(set(views[:4])) == 1, "drawings are of different sizes", views)
+    for drawing in drawings[:4]:  # from the front
+        points = re.findall(r"([-0-9.]+) ([-0-9.]+)", re.findall('class="shape"[^>]* d="([^"]*)"', drawing)[-1])
+        across = [float(x) for x, _ in points]
+        check(max(across) - min(across) > 100 and abs(max(across) + min(across) - float(views[0])) < 3, "the cart is not in the middle", across, views[0])
+    check(any('class="strip"' in drawing for drawing in drawings), "no road is drawn")
+    drawn = re.findall("<figcaption>([^<]*?)(?: ...)?</figcaption>", text)
+    check("bodies.cart.position.x" in drawn and "bodies.cart.velocity.x" not in drawn and "blocks.trembles" not in drawn and "blocks.beats" in drawn, drawn)
+    check("do not change by more than round-off" in text, "it does not say what is left out")
+    if not INTERACTIVE:
+        return
+    data = check_data("far")
+    check(abs(data["scene"]["size"] - 2) < 1e-9, "the road counts for the machine's size:", data["scene"]["size"])
+    kinds = [shape["kind"] for shape in data["scene"]["shapes"]]
+    check(sorted(kinds) == ["box", "cone", "cone", "strip", "wheel"], kinds)
+    strip = next(shape for shape in data["scene"]["shapes"] if shape["kind"] == "strip")
+    check(strip["width"] == 4 and strip["dash"] == [3, 2] and len(strip["points"]) == 2, strip)
+
+
+def test_small():
+    """A page of 53 bodies, 600 rows and 300 channels takes a few hundred kilobytes."""
+    text = read(os.path.join(SOURCE, "examples/machines/chain/model.yaml")).replace("  n: 10\n", "  n: 53\n")
+    text = re.sub("output:.*", 'output: {interval: 0.00167, channels: ["bodies.*.position", "joints.*.force", energy]}', text)
+    expect(0, None, "run", write("small.yaml", text), "-o", "small", "-q")
+    if INTERACTIVE:
+        check_data("small")
+        size = os.path.getsize("small/report.html")
+        check(size < 800e3, "the page has", size, "bytes")
 
 
 def test_kinds():
