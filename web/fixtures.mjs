@@ -238,6 +238,57 @@ function zoo() {
   });
 }
 
+/** A car on its way, known in closed form: a wide sine to the side; with a road, cones, curves that coincide, and what only trembles. */
+function car() {
+  const [v, r, T] = [20, 0.3, 5];
+  const y = (t) => 1.75 * (1 - Math.cos((2 * Math.PI * t) / T));
+  const rate = (t) => ((1.75 * 2 * Math.PI) / T) * Math.sin((2 * Math.PI * t) / T);
+  const heading = (t) => Math.atan2(rate(t), v);
+  const wheels = [["front left", 1.3, 0.75], ["front right", 1.3, -0.75], ["rear left", -1.3, 0.75], ["rear right", -1.3, -0.75]];
+  const upright = turn(X, -Math.PI / 2); // z of a wheel's shape along y
+  const cone = (i) => ({body: -1, kind: "cone", position: [10 + 8 * i, 1.75, 0.3], quaternion: unit, radius: 0.2, top: 0.03, length: 0.6, color: [0.95, 0.4, 0.1, 1]});
+  const strip = (offset, width, more) => ({body: -1, kind: "strip", position: [0, offset, 0], quaternion: unit, points: [[-20, 0, 0], [140, 0, 0]], width, ...more});
+  return page({
+    title: "Lane change of a car with a rather long name: an_unbroken_identifier_that_goes_on_and_on_and_on", t1: T, rows: 501,
+    summary: {model: "vehicles/passenger-car/double_lane_change/model-with-a-long-name.yaml"},
+    scene: {
+      size: 4.2,
+      bodies: [
+        {name: "chassis", mass: 1400, inertia: [500, 2200, 2400, 0, 0, 0], point: false},
+        ...wheels.map(([name]) => ({name: `wheel ${name}`, mass: 20, inertia: [0.5, 0.9, 0.5, 0, 0, 0], point: false})),
+      ],
+      shapes: [
+        {body: 0, kind: "box", position: [0, 0, 0], quaternion: unit, size: [4.2, 1.6, 0.5], color: [0.7, 0.2, 0.15, 1]},
+        ...wheels.map((_, i) => ({body: i + 1, kind: "wheel", position: [0, 0, 0], quaternion: upright, radius: r, length: 0.2, color: null})),
+        strip(1.75, 8, {color: [0.36, 0.37, 0.39, 1]}), strip(1.75, 0.12, {color: [1, 1, 1, 1], dash: [3, 6]}), ...Array.from({length: 10}, (_, i) => cone(i)),
+      ],
+      joints: wheels.map(([name, x, at], i) => ({name: `hub ${name}`, kind: "revolute", bodies: [0, i + 1], points: [[x, at, -0.2], [0, 0, 0]], axis: Y})), forces: [],
+    },
+    pose: (t) => {
+      const [q, place] = [turn(Z, heading(t)), [v * t, y(t), 0.5]];
+      const corner = (x, at) => apply(q, [x, at, -0.2]).map((part, k) => place[k] + part);
+      return [[...place, ...q], ...wheels.map(([, x, at]) => [...corner(x, at), ...times(q, turn(Y, (v / r) * t))])];
+    },
+    channels: (t) => ({
+      "bodies.chassis.position.x [m]": v * t, "bodies.chassis.position.y [m]": y(t), "bodies.chassis.position.z [m]": 0.5 + 1e-12 * Math.sin(90 * t),
+      "bodies.chassis.velocity.x [m/s]": v + 1e-13 * Math.sin(70 * t), "bodies.chassis.velocity.y [m/s]": rate(t), "bodies.chassis.velocity.z [m/s]": 1e-14 * Math.sin(80 * t),
+      ...Object.fromEntries(wheels.map(([name], i) => [`joints.hub ${name}.angle [rad]`, (v / r) * t + (i === 3 ? 40 : 0)])), "joints.steer.angle [rad]": 1e-11 * Math.sin(t),
+      "forces.damper front left.tension [N]": 2000 + 500 * Math.sin(3 * t), "forces.damper front right.tension [N]": 2000 - 500 * Math.sin(3 * t),
+      "blocks.idle [V]": 3, "drift.position [m]": 3e-13 * (1 + 0.3 * Math.sin(9 * t)), "solver.h [s]": 0.011 + 0.003 * Math.sin(t),
+    }),
+  });
+}
+
+/** Wheels that turn on the spot: what is seen of that are the marks on them. */
+function spinners() {
+  const shapes = ["wheel", "cylinder"].map((kind, body) => ({body, kind, position: [0, 0, 0], quaternion: unit, radius: 0.5, length: 0.2, color: null}));
+  return page({
+    title: "Spinners", t1: 1, rows: 101,
+    scene: {size: 2, shapes, bodies: shapes.map(({kind}) => ({name: kind, mass: 1, inertia: [1, 1, 2, 0, 0, 0], point: false})), joints: [], forces: []},
+    pose: (t) => [0, 1.5].map((x) => [x, 0, 0.5, ...times(turn(X, 0.8), turn(Z, t))]), channels: (t) => ({"energy.balance [J]": t}),
+  });
+}
+
 /** A run that failed at once: one row, bodies without shape, one of them nowhere, channels without values. */
 function moment() {
   return page({
@@ -255,7 +306,7 @@ function nothing() {
   });
 }
 
-export const machines = {top, "four-bar": fourBar, chain, zoo, moment, nothing};
+export const machines = {car, spinners, top, "four-bar": fourBar, chain, zoo, moment, nothing};
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const folder = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), "../build/web");

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
+import {createRequire} from "node:module";
 import {readFileSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {folder, launch, needed, open, root, run} from "./browser.mjs";
@@ -246,6 +247,7 @@ const tests = {
     await page.locator("#speed").press("ArrowDown");
     assert.equal(await page.locator("#speed").inputValue(), "2");
 
+    const before = (await plots(page)).length;
     await page.locator("#add-plot").press("Enter");
     const plot = page.locator("#plot-list .plot").last();
     await page.keyboard.type("prismatic displacement");
@@ -266,7 +268,7 @@ const tests = {
     await plot.getByRole("button", {name: "Log"}).press("Enter");
     assert.equal((await plots(page)).at(-1).log, true);
     await plot.getByRole("button", {name: "Remove Plot"}).press("Enter");
-    assert.equal((await plots(page)).length, 2);
+    assert.equal((await plots(page)).length, before);
 
     const chart = page.locator("#plot-list .chart").first();
     await chart.press("ArrowRight");
@@ -384,7 +386,7 @@ const tests = {
 
   "downloads a plot as SVG, PNG and CSV": async () => {
     const {page, wrong} = await shared("zoo");
-    const plot = page.locator("#plot-list .plot").nth(1);
+    const plot = page.locator("#plot-list .plot").nth((await plots(page)).findIndex(({channels}) => channels.includes("forces.push.force.x")));
     const save = async (kind) => {
       const [file] = await Promise.all([page.waitForEvent("download"), plot.getByRole("button", {name: kind}).press("Enter")]);
       const to = join(place, `saved.${kind}`);
@@ -432,7 +434,7 @@ const tests = {
   },
 
   "no overflow at 1280 and at 390 pixels": async () => {
-    for (const [name, widths] of [["zoo", [1280, 390]], ["four-bar", [390, 1280]]])
+    for (const [name, widths] of [["zoo", [1280, 390]], ["four-bar", [390, 1280]], ["car", [390, 1280]]])
       for (const width of widths) {
         const {page, wrong} = await shared(name);
         await page.setViewportSize({width, height: 700});
@@ -450,6 +452,227 @@ const tests = {
         assert.deepEqual(wide, [0], `${name} at ${width}`);
         assert.deepEqual(wrong, []);
       }
+  },
+
+  "first plots show what moves, one unit each, and tell curves apart that coincide": async () => {
+    const {page} = await shared("car");
+    const first = await plots(page);
+    assert.deepEqual(first.map(({title, channels, x}) => [title, channels, x]), [
+      ["Path of chassis", ["bodies.chassis.position.y"], "bodies.chassis.position.x"],
+      ["Velocity of chassis", ["bodies.chassis.velocity.y"], "time"], // not x, which is 20 but for round-off
+      ["Joint angles", ["joints.hub front left.angle", "joints.hub front right.angle", "joints.hub rear left.angle", "joints.hub rear right.angle"], "time"],
+      ["Forces", ["forces.damper front left.tension", "forces.damper front right.tension"], "time"],
+    ]);
+    for (const plot of first) assert.equal(Object.keys(plot.ranges).length, 1, `units of ${plot.title}`);
+    assert.deepEqual(first[2].dashed, [false, true, true, false]); // the last one is 40 rad away
+    assert.match(await page.locator("#plot-list .legend").nth(2).textContent(), /front right\.angle.*lies on hub front left.*rear left\.angle.*lies on hub front right/s);
+    assert.deepEqual(first[3].dashed, [false, false]);
+    const {page: other} = await shared("four-bar");
+    for (const plot of await plots(other)) assert.equal(Object.keys(plot.ranges).length, 1, `units of ${plot.title}`);
+    assert.ok(!(await plots(other)).flatMap(({channels}) => channels).includes("joints.knee.force.y"), "a constant is plotted");
+  },
+
+  "axes have at least three ticks, logarithmic ones within a decade too": async () => {
+    for (const name of ["car", "zoo", "top"]) {
+      const {page} = await shared(name);
+      await frames(page);
+      const all = await page.evaluate(() => [...window.alphastep.plots, ...window.alphastep.checks]);
+      for (const {title, ticks, ranges, log} of all)
+        for (const [unit, [low, high]] of Object.entries(ranges)) {
+          const seen = ticks[unit].filter((tick) => tick >= low && tick <= high);
+          assert.ok(seen.length >= 3, `${name}, ${title}${log ? " (log)" : ""}: only ${seen} between ${low} and ${high} ${unit}`);
+          assert.ok(ticks.x.length >= 3, `${name}, ${title}: only ${ticks.x}`);
+        }
+    }
+    // The same of all ranges.
+    const {build} = createRequire(join(root, "web/package.json"))("esbuild");
+    const module = join(place, "svg.mjs");
+    await build({entryPoints: [join(root, "web/src/svg.ts")], bundle: true, format: "esm", outfile: module, logLevel: "error"});
+    const {logTicks, ticks, tickTexts} = await import(module);
+    const check = (list, low, high) => {
+      assert.ok(list.length >= 3 && list.length <= 30, `${list} between ${low} and ${high}`);
+      list.forEach((tick, i) => assert.ok(tick >= low - 1e-9 * (high - low) && tick <= high + 1e-9 * (high - low) && (i === 0 || tick > list[i - 1]), `${list} between ${low} and ${high}`));
+      assert.equal(new Set(tickTexts(list)).size, list.length, `texts ${tickTexts(list)} of ${list}`);
+    };
+    for (let i = 0; i < 400; i++) {
+      const low = 10 ** (-20 + (i % 37)) * (1 + (i % 10) * 0.97);
+      for (const ratio of [1.02, 1.3, 1.9, 3.1, 7, 25, 180, 1e4, 3e7, 2e13, 1e22]) check(logTicks(low, ratio * low), low, ratio * low);
+      for (const about of [3, 5, 6, 8]) for (const offset of [0, -0.5, 3, -1e4]) check(ticks(offset * low, (offset + 1 + (i % 7) / 7) * low, about), offset * low, (offset + 1 + (i % 7) / 7) * low);
+    }
+  },
+
+  "follows the body that goes far: the view, the grid, and the heading": async () => {
+    const {page, wrong} = await shared("car");
+    const eye = () => page.evaluate(() => window.alphastep.camera);
+    const at = () => page.evaluate(() => window.alphastep.position("chassis"));
+    assert.equal(await page.locator("#follow").evaluate((select) => select.selectedOptions[0].textContent), "chassis");
+    const offset = async () => {
+      const [{position}, place] = [await eye(), await at()];
+      return position.map((x, i) => x - place[i]);
+    };
+    const first = {eye: await eye(), at: await at(), offset: await offset()};
+    await page.locator("#scrub").press("End");
+    await frames(page);
+    const last = {eye: await eye(), at: await at()};
+    near(last.at, [100, 0, 0.5], 1e-4, "the car");
+    near(last.eye.position.map((x, i) => x - first.eye.position[i]), last.at.map((x, i) => x - first.at[i]), 1e-3, "the camera has moved");
+    assert.ok(Math.hypot(...first.offset) < 30, `the camera is ${Math.hypot(...first.offset)} m away`);
+    const steps = last.eye.grid.map((x, i) => (x - first.eye.grid[i]) / last.eye.cell); // whole cells: its lines stand still
+    steps.slice(0, 2).forEach((x) => assert.ok(Math.abs(x - Math.round(x)) < 1e-6, `the grid has moved by ${steps} cells`));
+    assert.ok(Math.hypot(last.eye.grid[0] - 100, last.eye.grid[1]) < last.eye.cell, "the grid is below the car");
+    // With the heading: seen from the body the camera stays where it is.
+    await page.locator("#turn").evaluate((box) => box.click());
+    await page.locator("#scrub").press("Home");
+    await frames(page);
+    const straight = await offset();
+    for (let i = 0; i < 12; i++) await page.locator("#scrub").press("PageUp"); // 1.2 s
+    await frames(page);
+    const {time} = await state(page);
+    const heading = Math.atan2(((1.75 * 2 * Math.PI) / 5) * Math.sin((2 * Math.PI * time) / 5), 20);
+    assert.ok(heading > 0.09);
+    const [c, s] = [Math.cos(heading), Math.sin(heading)];
+    near(await offset(), [c * straight[0] - s * straight[1], s * straight[0] + c * straight[1], straight[2]], 2e-3, "turned with the car");
+    await page.locator("#turn").evaluate((box) => box.click());
+    await page.locator("#follow").selectOption({index: 0});
+    const {position, followed} = await eye();
+    assert.equal(followed, null);
+    assert.ok(Math.hypot(position[0] - 50, position[1], position[2]) > 60, "the whole way is not in view");
+    await page.locator("#scrub").press("Home");
+    near((await eye()).position, position, 1e-9, "nothing is followed");
+    await page.locator("#follow").selectOption({label: "chassis"});
+    assert.equal((await page.evaluate(() => window.alphastep.camera.followed)).index, 0);
+    const {page: still} = await shared("four-bar");
+    assert.equal((await still.evaluate(() => window.alphastep.camera.followed)), null, "a linkage is followed");
+    assert.deepEqual(wrong, []);
+  },
+
+  "names of bodies: shown where asked for, apart from each other, and they stay beside their bodies": async () => {
+    const names = (page) => page.evaluate(() => window.alphastep.names);
+    const switchOn = (page, on) => page.locator("[data-layer=names]").evaluate((box, wanted) => box.checked === wanted || box.click(), on);
+    const apart = (shown) => shown.forEach(({name, box: a}, i) => shown.slice(0, i).forEach(({name: other, box: b}) => assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, `${name} lies on ${other}`)));
+    const {page, wrong} = await shared("car");
+    assert.equal(await page.locator("#names").isVisible(), false);
+    await switchOn(page, true);
+    await frames(page);
+    let before = await names(page);
+    assert.deepEqual(before.map(({name}) => name).sort(), ["chassis", "wheel front left", "wheel front right", "wheel rear left", "wheel rear right"]);
+    apart(before);
+    for (let i = 0; i < 12; i++) { // followed by the camera they stay where they are, but for the car's turning
+      await page.locator("#scrub").press("ArrowRight");
+      await frames(page);
+      const now = await names(page);
+      apart(now);
+      for (const {name, box} of now) {
+        const old = before.find((one) => one.name === name);
+        if (old) assert.ok(Math.hypot(box.x - old.box.x, box.y - old.box.y) < 12, `${name} jumps`);
+      }
+      assert.ok(now.length >= 4);
+      before = now;
+    }
+    await switchOn(page, false);
+    await frames(page);
+    assert.deepEqual(await names(page), []);
+    assert.equal(await page.locator("#names").isVisible(), false);
+    assert.deepEqual(wrong, []);
+    const many = await open(browser, path("chain"));
+    await switchOn(many.page, true);
+    await frames(many.page);
+    const thinned = await names(many.page);
+    apart(thinned);
+    assert.ok(thinned.length >= 5 && thinned.length <= 60, `${thinned.length} names of 1000`);
+    await many.close();
+  },
+
+  "the ground's part of a linkage is shown": async () => {
+    const {page} = await shared("four-bar");
+    const ground = () => page.evaluate(() => window.alphastep.ground);
+    assert.deepEqual(await ground(), {points: [[0, 0, 0], [0.8, 0, 0]], bars: 1, shown: true});
+    const before = await picture(page);
+    await page.locator("[data-layer=ground]").evaluate((box) => box.click());
+    await frames(page);
+    assert.ok(!before.equals(await picture(page)), "it is not seen");
+    await page.locator("[data-layer=ground]").evaluate((box) => box.click());
+    const {page: zoo} = await shared("zoo"); // a ground with a shape, and joints that hold to lines and planes
+    const {points, shown} = await zoo.evaluate(() => window.alphastep.ground);
+    assert.equal(shown, false);
+    assert.ok(!points.some(([x]) => x === 3), "the joint on a plane holds no point");
+  },
+
+  "one sees wheels and disks turn": async () => {
+    const {page, wrong} = await shared("spinners");
+    for (const body of ["wheel", "cylinder"]) {
+      await page.locator("#follow").selectOption({label: body});
+      await page.locator("[data-layer=traces]").evaluate((box) => box.checked && box.click());
+      await page.locator("#scrub").press("Home");
+      await frames(page);
+      const pixels = () => page.evaluate(() => {
+        const canvas = document.createElement("canvas");
+        const view = document.getElementById("view");
+        [canvas.width, canvas.height] = [view.width, view.height];
+        const context = canvas.getContext("2d");
+        context.drawImage(view, 0, 0);
+        const w = Math.round(view.width / 5);
+        return [...context.getImageData(view.width / 2 - w / 2, view.height / 2 - w / 2, w, w).data];
+      });
+      const before = await pixels();
+      for (let i = 0; i < 3; i++) await page.locator("#scrub").press("PageUp");
+      await frames(page);
+      const after = await pixels();
+      const changed = before.filter((value, i) => Math.abs(value - after[i]) > 12).length / before.length;
+      assert.ok(changed > 0.05, `of the ${body} ${100 * changed} % have changed`);
+    }
+    assert.deepEqual(wrong, []);
+  },
+
+  "words of the summary are not broken": async () => {
+    for (const name of ["car", "top"])
+      for (const width of [1280, 390]) {
+        const {page} = await shared(name);
+        await page.setViewportSize({width, height: 700});
+        await frames(page);
+        const broken = await page.evaluate(() => {
+          const found = [];
+          const walk = document.createTreeWalker(document.getElementById("facts"), NodeFilter.SHOW_TEXT);
+          for (let node = walk.nextNode(); node; node = walk.nextNode())
+            for (const word of node.data.matchAll(/[^\s/._-]+/g)) {
+              const range = document.createRange();
+              range.setStart(node, word.index);
+              range.setEnd(node, word.index + word[0].length);
+              if (new Set([...range.getClientRects()].map(({top}) => Math.round(top))).size > 1) found.push(word[0]);
+            }
+          return found;
+        });
+        assert.deepEqual(broken, [], `${name} at ${width}`);
+        const model = await page.locator("#facts").textContent();
+        if (name === "car") assert.match(model, /double_lane_change\/model-with-a-long-name\.yaml/);
+      }
+  },
+
+  "works by touch on a phone": async () => {
+    const {page, wrong, close} = await open(browser, path("car"), {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    const clock = await page.locator("#clock").evaluate((output) => [output.scrollWidth <= output.clientWidth + 1, output.textContent]);
+    assert.deepEqual(clock, [true, "0.000 s / 5.000 s"]);
+    const files = await page.locator("#model-text summary").first().evaluate((summary) => summary.scrollWidth <= summary.clientWidth + 1);
+    assert.ok(files, "the file's name does not fit");
+    const over = page.locator("#plot-list .u-over").nth(1);
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    await page.touchscreen.tap(box.x + 0.5 * box.width, box.y + 0.5 * box.height);
+    await page.waitForFunction(() => Math.abs(window.alphastep.time - 2.5) < 0.1);
+    await page.evaluate(() => scrollTo(0, 0));
+    const before = await page.evaluate(() => window.alphastep.camera.position);
+    const view = await page.locator("#view").boundingBox();
+    const session = await page.context().newCDPSession(page);
+    const touch = (type, x) => session.send("Input.dispatchTouchEvent", {type, touchPoints: type === "touchEnd" ? [] : [{x, y: view.y + 0.6 * view.height}]});
+    await touch("touchStart", 120);
+    for (let x = 130; x < 260; x += 10) await touch("touchMove", x);
+    await touch("touchEnd", 260);
+    await frames(page);
+    const after = await page.evaluate(() => window.alphastep.camera.position);
+    assert.ok(Math.hypot(...after.map((x, i) => x - before[i])) > 1, "a finger does not turn the view");
+    assert.deepEqual(wrong, []);
+    await close();
   },
 
   "a thousand bodies": async () => {

@@ -20,6 +20,12 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A text that may be broken behind what joins the parts of names and paths, and not within a word. */
+export function breakable(text: string): (Node | string)[] {
+  const parts = text.match(/[^/._\-\s]*[/._\-\s]+|[^/._\-\s]+/g) ?? [text];
+  return parts.flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
+}
+
 /** A button with a pressed state. */
 export function toggle(label: string, on: boolean, title: string, changed: (on: boolean) => void): HTMLButtonElement {
   const button = make("button", {type: "button", title, "aria-pressed": on, onclick: () => {

@@ -1,6 +1,7 @@
 // The page: reads its data and brings it to life.
 
 import {Vector3, type PerspectiveCamera} from "three";
+import {firstPlots, type FirstPlot} from "./choice";
 import {Data, type Channel} from "./data";
 import {byId, make} from "./dom";
 import {format, withUnit} from "./format";
@@ -22,14 +23,14 @@ class PlotList {
   private made = 0;
 
   constructor(private readonly session: Session) {
-    byId("add-plot").addEventListener("click", () => this.add([]).element.querySelector<HTMLButtonElement>("[aria-expanded]")!.click());
+    byId("add-plot").addEventListener("click", () => this.add({channels: []}).element.querySelector<HTMLButtonElement>("[aria-expanded]")!.click());
     const whole = byId<HTMLButtonElement>("unzoom");
     whole.addEventListener("click", () => session.wholeRun());
     session.on("window", () => (whole.disabled = !session.zoomed));
   }
 
-  add(channels: Channel[]): Plot {
-    const plot = new Plot(this.session, {title: `Plot ${++this.made}`, channels});
+  add({title, channels, x}: Partial<FirstPlot> & {channels: Channel[]}): Plot {
+    const plot = new Plot(this.session, {title: title ?? `Plot ${++this.made}`, channels, x: x ?? null});
     plot.onRemove = () => {
       plot.remove();
       this.plots.splice(this.plots.indexOf(plot), 1);
@@ -44,34 +45,19 @@ class PlotList {
   extend(channels: Channel[]) {
     const last = this.plots.at(-1);
     if (last && (last.units.size === 0 || last.units.has(channels[0].unit))) for (const channel of channels) last.add(channel);
-    else this.add(channels);
+    else this.add({channels});
   }
-}
-
-/** What is worth seeing first: coordinates of joints, then forces, then where bodies are; of one unit, and what changes. */
-function firstPlots(data: Data): Channel[][] {
-  const many = [/^joints\..*\.(?:angle|displacement)$/, /^forces\..*\.(?:tension|moment)$/];
-  const one = [/^(joints\..*\.rotation)\.[xyz]$/, /^((?:joints|forces)\..*\.force)\.[xyz]$/, /^(bodies\..*\.velocity)\.[xyz]$/, /^(bodies\..*\.position)\.[xyz]$/, /^(bodies\..*\.angular_velocity)\.[xyz]$/, /^(bodies\..*\.quaternion)\.[wxyz]$/];
-  const range = ({min, max}: Channel) => max - min; // NaN where it is not known
-  const plots: Channel[][] = [];
-  for (const kind of [...many, ...one]) {
-    const all = data.channels.filter((channel) => kind.test(channel.name) && range(channel) !== 0);
-    const widest = new Map<string, number>();
-    for (const channel of all) widest.set(channel.unit, Math.max(range(channel), widest.get(channel.unit) ?? 0));
-    const found = all.filter((channel) => !(range(channel) < 1e-3 * widest.get(channel.unit)!)); // not what only trembles
-    if (found.length === 0) continue;
-    const first = found[data.raw.scene.bodies.length > 20 ? found.length - 1 : 0];
-    plots.push(found.filter((channel) => channel.unit === first.unit && kind.exec(channel.name)![1] === kind.exec(first.name)![1]).slice(0, 4));
-    if (plots.length === 2) break;
-  }
-  return plots;
 }
 
 function showChecks(session: Session): Plot[] {
   const {data} = session;
   const pick = (pattern: RegExp) => data.channels.filter((channel) => pattern.test(channel.name));
+  const some = (channels: Channel[]) => { // without what is nothing all along
+    const there = channels.filter(({min, max}) => min !== 0 || max !== 0);
+    return there.length > 0 ? there : channels;
+  };
   const wanted: [PlotDef, string][] = [
-    [{title: "Energy", channels: pick(/^energy\.(?!balance)/)}, "energy"],
+    [{title: "Energy", channels: some(pick(/^energy\.(?!balance)/))}, "energy"],
     [{title: "Energy balance", channels: pick(/^energy\.balance$/)}, "energy.balance"],
     [{title: "Constraint drift", channels: pick(/^drift\./), log: true}, "drift"],
     [{title: "Step size", channels: pick(/^solver\.h$/), log: true}, "solver.h"],
@@ -116,9 +102,17 @@ function showTools(session: Session, view: View) {
   follow.addEventListener("change", () => {
     const [kind, index] = follow.value.split(" ");
     view.follow(kind === "bodies" || kind === "frames" ? {kind, index: Number(index)} : null);
+    turn.disabled = follow.value === "";
+    if (follow.value === "" && view.travel) view.fit();
   });
+  const turn = make("input", {type: "checkbox", disabled: true, title: "The view turns with the heading of what is followed", onchange: () => (view.turning = turn.checked)});
+  turn.id = "turn";
+  if (view.travel) {
+    follow.value = `bodies ${view.travel.body}`;
+    follow.dispatchEvent(new Event("change"));
+  }
   const there: Record<Layer, number> = {
-    bodies: scene.bodies.length, joints: scene.joints.length, frames: scene.frames.length,
+    bodies: scene.bodies.length, names: view.names.count, ground: view.ground.points.length, joints: scene.joints.length, frames: scene.frames.length,
     springs: scene.forces.filter((force) => ["spring", "actuator"].includes(force.kind) || force.kind in FORCES).length + scene.joints.filter((joint) => joint.kind === "distance").length,
     forces: view.arrows.count.forces, reactions: view.arrows.count.reactions, traces: scene.bodies.length, grid: 1,
   };
@@ -131,7 +125,7 @@ function showTools(session: Session, view: View) {
     view.arrows.scale = 10 ** Number(length.value);
     view.update();
   }});
-  byId("layers").append(make("label", {className: "wide"}, "arrows ", length));
+  byId("layers").append(make("label", {className: "wide"}, "arrows ", length), make("label", {className: "wide"}, turn, "follow the heading, too"));
   const scale = () => {
     const parts = [`grid ${withUnit(view.cell, "m")}`];
     for (const kind of ["forces", "reactions"] as const) {
@@ -140,6 +134,7 @@ function showTools(session: Session, view: View) {
     }
     byId("scale").textContent = parts.join(" · ");
   };
+  view.onGrid = scale;
   view.arrows.onLoad = () => {
     view.update();
     scale();
@@ -226,6 +221,7 @@ function showAxes(view: View) {
 /** Points that are worth following with the eye: a few named frames, or the only body. */
 function firstTraces(session: Session, view: View) {
   const {bodies, frames} = session.data.raw.scene;
+  if (view.travel) return view.trace({kind: "bodies", index: view.travel.body}, true);
   const moving = frames.map((frame, index) => ({frame, index})).filter(({frame}) => frame.body >= 0);
   if (moving.length > 0 && moving.length <= 3) for (const {index} of moving) view.trace({kind: "frames", index}, true);
   else if (moving.length === 0 && bodies.length <= 2) bodies.forEach((_, index) => view.trace({kind: "bodies", index}, true));
@@ -269,7 +265,7 @@ async function start() {
     view.onPick = (body) => inspector.select("bodies", body ?? -1);
     view.onHover = (body) => (byId("hover").textContent = body === null ? "" : raw.scene.bodies[body].name);
   }
-  for (const channels of firstPlots(data)) plots.add(channels);
+  for (const first of firstPlots(data, view?.travel ?? null)) plots.add(first);
   showSummary(session);
   const checks = showChecks(session);
   showEvents(session);
@@ -304,6 +300,9 @@ function expose(session: Session, view: View | null, inspector: Inspector, plots
       const {title, range, magnify} = view!.meshes;
       return {quantity: title, range, magnify};
     },
+    get camera() { return view?.eye ?? null; },
+    get names() { return view && view.shown.names ? view.names.shown : []; },
+    get ground() { return view ? {points: view.ground.points.map((point) => point.toArray()), bars: view.ground.bars.length, shown: view.shown.ground} : null; },
     arrows: (kind: "forces" | "reactions") => view?.arrowsOf(kind) ?? [],
     position: (name: string) => {
       const index = session.data.raw.scene.bodies.findIndex((body) => body.name === name);

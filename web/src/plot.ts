@@ -7,7 +7,7 @@ import {make, toggle, download} from "./dom";
 import {clock, format, label, pretty, withError} from "./format";
 import {Picker} from "./picker";
 import type {Session} from "./session";
-import {bandAt, bandPieces, logTicks, png, range, svg, type Line, type Picture} from "./svg";
+import {bandAt, bandPieces, logTicks, png, range, svg, tickTexts, ticks, type Line, type Picture} from "./svg";
 
 export interface PlotDef {
   title: string;
@@ -37,8 +37,10 @@ export class Plot {
   private readonly note = make("p", {className: "note muted"});
   private readonly needle = make("div", {className: "needle"});
   private values: HTMLElement[] = [];
+  private under: number[] = []; // of each curve: the earlier one that it lies on, -1: none
   private when: HTMLElement | null = null;
   private hovered = NaN;
+  private ticks: Record<string, number[]> = {}; // of x and of each unit
   private readonly ends: (() => void)[];
   private readonly picker: Picker | null = null;
 
@@ -72,7 +74,7 @@ export class Plot {
       save("PNG", "Download as PNG", () => void png(svg(this.picture())).then((blob) => download(`${this.fileName()}.png`, blob))),
       save("CSV", "Download the values as CSV", () => download(`${this.fileName()}.csv`, new Blob([this.csv()], {type: "text/csv"}))),
     ];
-    const left: Node[] = [make("h3", {}, this.def.title)];
+    const left: Node[] = [make("h3", {title: this.def.title}, this.def.title)];
     if (this.picker) {
       left.push(this.picker.button);
       right.push(make("button", {type: "button", "aria-label": `Remove ${this.def.title}`, title: "Remove this plot", onclick: () => this.onRemove()}, "×"));
@@ -89,6 +91,7 @@ export class Plot {
     if (this.channels !== channels || this.x !== x) return; // something else was asked for meanwhile
     this.curves = curves;
     this.across = across;
+    this.under = coinciding(curves);
     this.picker?.update();
     this.build();
   }
@@ -121,8 +124,16 @@ export class Plot {
     const x = this.across?.values.subarray(first, end);
     return this.curves.map(({channel, values, errors, t, y, band}, i) => ({
       name: channel.name, unit: channel.unit, color: colors[i % colors.length], x: x ?? t, y: x ? values.subarray(first, end) : y,
-      band: x ? (errors?.subarray(first, end) ?? null) : band,
+      band: x ? (errors?.subarray(first, end) ?? null) : band, dash: this.dash(i),
     }));
+  }
+
+  /** A curve that lies on others is dashed, so that these are seen in its gaps; so is one whose colour is taken. */
+  private dash(i: number): number[] | undefined {
+    let below = 0;
+    for (let k = this.under[i]; k >= 0; k = this.under[k]) below++;
+    const again = i >= this.session.theme.curves.length ? 1 : 0;
+    return below + again > 0 ? DASHES[Math.min(below + again, DASHES.length) - 1] : undefined;
   }
 
   /** The rows that hold the window: from the first, up to before the second number. */
@@ -184,24 +195,29 @@ export class Plot {
     const {theme} = this.session;
     const font = "11px system-ui, sans-serif";
     const axis = {stroke: theme.muted, font, labelFont: font, grid: {stroke: theme.line, width: 1}, ticks: {stroke: theme.line, width: 1}};
-    const values = (_: uPlot, splits: (number | null)[]) => splits.map((value) => (value === null ? "" : format(value, 6)));
+    const values = (_: uPlot, splits: number[]) => tickTexts(splits);
     const room = (_: uPlot, texts: string[] | null) => 22 + 6.6 * Math.max(3, ...(texts ?? []).map((text) => text.length));
     const all = (_: uPlot, splits: number[]) => splits;
+    // At least 76 pixels from tick to tick along x, 34 along y.
+    const along = (u: uPlot, _: number, low: number, high: number) => (this.ticks.x = ticks(low, high, Math.max(3, Math.min(10, u.width / 76))));
+    const height = this.def.height ?? 240;
+    const upward = (unit: string) => (_: uPlot, __: number, low: number, high: number) => (this.ticks[unit] = this.log ? logTicks(low, high) : ticks(low, high, Math.max(3, height / 42)));
+    this.ticks = {};
     const scales: uPlot.Scales = {x: {time: false, auto: false, min: x[0], max: x[1]}};
-    const axes: uPlot.Axis[] = [{...axis, label: this.across ? label(this.across.channel.name, this.across.channel.unit) : "time [s]", labelSize: 18, size: 30, values}];
+    const axes: uPlot.Axis[] = [{...axis, label: this.across ? label(this.across.channel.name, this.across.channel.unit) : "time [s]", labelSize: 18, size: 30, values, splits: along, filter: all}];
     units.forEach((unit, i) => {
       const [min, max] = this.yRange(unit, lines, x);
       scales[unit] = {auto: false, min, max, ...(this.log ? {distr: 3 as const, log: 10 as const} : {})};
-      axes.push({...axis, scale: unit, side: i === 0 ? 3 : 1, size: room, ...(this.log ? {splits: (_: uPlot, __: number, low: number, high: number) => logTicks(low, high), filter: all} : {}), label: `[${pretty(unit) || "-"}]`, labelSize: 16, values, grid: {...axis.grid, show: i === 0}});
+      axes.push({...axis, scale: unit, side: i === 0 ? 3 : 1, size: room, splits: upward(unit), filter: all, label: `[${pretty(unit) || "-"}]`, labelSize: 16, values, grid: {...axis.grid, show: i === 0}});
     });
     if (units.length === 0) {
       scales.y = {auto: false, min: 0, max: 1};
       axes.push({...axis, scale: "y", size: 52});
     }
     const options: uPlot.Options = {
-      width: Math.max(160, this.host.clientWidth), height: this.def.height ?? 240, scales, axes, legend: {show: false},
+      width: Math.max(160, this.host.clientWidth), height, scales, axes, legend: {show: false},
       padding: [10, 12, 0, 0],
-      series: [{}, ...lines.map((line) => ({scale: line.unit, stroke: line.color, width: 1.6, points: {show: false}, paths: (u: uPlot) => trail(u, line, this.log)}))],
+      series: [{}, ...lines.map((line) => ({scale: line.unit, stroke: line.color, width: 1.6, ...(line.dash ? {dash: line.dash} : {}), points: {show: false}, paths: (u: uPlot) => trail(u, line, this.log)}))],
       cursor: {
         points: {show: false}, y: this.across !== null, drag: {x: true, y: this.across !== null, setScale: false},
         bind: {dblclick: () => () => (this.reset(), null)},
@@ -354,12 +370,16 @@ export class Plot {
     if (this.channels.length === 0) this.legend.append(make("li", {className: "muted"}, "No channels yet: choose some."));
     this.curves.forEach(({channel}, i) => {
       const swatch = make("i", {});
-      swatch.style.background = colors[i % colors.length];
+      const color = colors[i % colors.length];
+      const dash = this.dash(i);
+      swatch.style.background = dash ? `repeating-linear-gradient(to right, ${color} 0 4px, transparent 4px 6px)` : color;
+      const on = this.under[i] >= 0 ? this.curves[this.under[i]].channel.name : "";
       const value = make("b", {});
       const {min, max, tmin, tmax, error, terror} = channel;
       const off = Number.isNaN(error) ? "" : `; estimated error at most ${format(error, 2)} ${pretty(channel.unit)} at ${format(terror)} s`;
       const title = Number.isNaN(min) ? channel.name : `${channel.name}: from ${format(min)} at ${format(tmin)} s to ${format(max)} ${pretty(channel.unit)} at ${format(tmax)} s${off}`;
-      const item = make("li", {title}, swatch, make("span", {className: "name"}, channel.name), value);
+      const item = make("li", {title: on ? `${title}; lies on ${on}` : title}, swatch, make("span", {className: "name"}, channel.name), value);
+      if (on) item.append(make("span", {className: "on muted"}, `lies on ${differing(on, channel.name)}`));
       if (!this.def.fixed)
         item.append(make("button", {type: "button", className: "quiet", "aria-label": `Remove ${channel.name}`, onclick: () => void this.set(this.channels.filter((other) => other !== channel), this.x)}, "×"));
       this.values.push(value);
@@ -396,12 +416,48 @@ export class Plot {
     const lines = this.lines();
     const x = this.xRange(lines);
     return {
-      title: this.def.title, channels: lines.map((line) => line.name), x: this.across?.channel.name ?? "time", log: this.log, range: x,
+      title: this.def.title, channels: lines.map((line) => line.name), ticks: this.ticks, dashed: lines.map((line) => line.dash !== undefined), x: this.across?.channel.name ?? "time", log: this.log, range: x,
       ranges: Object.fromEntries(lines.map((line) => [line.unit, this.yRange(line.unit, lines, x)])),
       bands: lines.map((line) => (line.band ? Math.max(...Array.from(line.band).filter(Number.isFinite)) : NaN)),
       extremes: lines.map((line) => [Math.min(...Array.from(line.y).filter(Number.isFinite)), Math.max(...Array.from(line.y).filter(Number.isFinite))]),
     };
   }
+}
+
+const DASHES = [[7, 6], [2.5, 5], [10, 4, 2, 4]];
+
+/** Of each curve the earlier one of its unit that it lies on: nowhere farther away than a line is wide. */
+function coinciding(curves: Curve[]): number[] {
+  const span = new Map<string, [low: number, high: number]>(); // of each unit
+  for (const {channel: {unit}, values} of curves) {
+    let [low, high] = span.get(unit) ?? [Infinity, -Infinity];
+    for (const value of values) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    span.set(unit, [low, high]);
+  }
+  const same = (a: Curve, b: Curve) => {
+    if (a.channel.unit !== b.channel.unit) return false;
+    const [low, high] = span.get(a.channel.unit)!;
+    const within = 4e-3 * (high - low);
+    for (let i = 0; i < a.values.length; i++) {
+      const known = Number.isFinite(a.values[i]);
+      if (known !== Number.isFinite(b.values[i]) || (known && Math.abs(a.values[i] - b.values[i]) > within)) return false;
+    }
+    return true;
+  };
+  return curves.map((curve, i) => {
+    for (let k = Math.min(i, 30) - 1; k >= 0; k--) if (same(curves[k], curve)) return k;
+    return -1;
+  });
+}
+
+/** The parts of a channel's name in which another one differs. */
+function differing(name: string, other: string): string {
+  const [a, b] = [name.split("."), other.split(".")];
+  if (a.length !== b.length) return name;
+  return a.filter((part, i) => part !== b[i]).join(".") || name;
 }
 
 /** A number as text; of one that was kept with 32 bits the digits that these have. */

@@ -6,6 +6,7 @@ import {
   LineCurve3, Matrix4, Quaternion as Turn, SphereGeometry, TubeGeometry, Vector3,
 } from "three";
 import type {Body, Data, Quaternion, Scene, Shape, Vector} from "./data";
+import {RIM_COLOR, TYRE_COLOR, cone, disk, rim, strip, tyre} from "./road";
 
 export interface Primitive {
   key: string; // of the geometry
@@ -15,6 +16,8 @@ export interface Primitive {
   color: Color;
   opacity: number;
   line: boolean; // a thin line, not a solid
+  shaded?: boolean; // its corners have colours
+  layer?: number; // of flat strips: which of them lies on which
 }
 
 const PALETTE = ["#5f83ad", "#cf9150", "#6d9f7d", "#a8738f", "#c5ad57", "#6aa2b8", "#8d7db5", "#b3705f"].map((hex) => new Color(hex));
@@ -116,7 +119,7 @@ function polyline(points: Vector[], radius: number): BufferGeometry {
   return new TubeGeometry(new CatmullRomCurve3(smooth), 16 * path.length, radius, 10);
 }
 
-async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive | null> {
+async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive | Primitive[] | null> {
   const place = new Matrix4().compose(vector(shape.position), rotation(shape.quaternion), new Vector3(1, 1, 1));
   const {radius = 0, length = 0, points = []} = shape;
   const many = data.raw.scene.bodies.length > MANY;
@@ -131,9 +134,21 @@ async function ofShape(shape: Shape, at: number, data: Data): Promise<Primitive 
     case "sphere":
       return make("sphere", many ? coarseSphere : sphere, [radius, radius, radius]);
     case "cylinder":
+      if (length < 2 * radius) return {...make(`disk ${many}`, disk(many), [radius, radius, length]), shaded: true};
       return make("cylinder", many ? coarseCylinder : cylinder, [radius, radius, length]);
     case "capsule": // its ends stay round: all lengths in radii
       return make(`capsule ${(length / radius).toPrecision(6)}`, () => new CapsuleGeometry(1, length / radius, many ? 3 : 10, many ? 10 : 28).rotateX(Math.PI / 2), [radius, radius, radius]);
+    case "cone": {
+      const top = Number(((shape.top ?? 0) / radius).toPrecision(6));
+      return make(`cone ${top}`, cone(top, many), [radius, radius, length]);
+    }
+    case "wheel": {
+      const one = {...make(`tyre ${many}`, tyre(many), [radius, radius, length]), shaded: true};
+      if (!shape.color) one.color = TYRE_COLOR;
+      return [one, {...one, key: `rim ${many}`, geometry: rim(many), color: RIM_COLOR, shaded: false}];
+    }
+    case "strip":
+      return points.length > 1 ? {...make(`strip ${at}`, () => strip(shape)), layer: at + 1} : null;
     case "polyline":
       return points.length > 1 ? make(`polyline ${at}`, () => polyline(points, radius), [1, 1, 1], !(radius > 0)) : null;
     case "mesh": {
@@ -187,7 +202,9 @@ export async function primitives(data: Data, leftOut: Set<number>): Promise<Prim
   const shaped = new Set(scene.shapes.map((shape) => shape.body));
   const arms = armsOf(scene);
   const drawn = await Promise.all(scene.shapes.map((shape, at) => (leftOut.has(at) ? null : ofShape(shape, at, data))));
-  const result = drawn.filter((primitive) => primitive !== null);
+  const result = drawn.flat().filter((primitive) => primitive !== null);
+  const strips = result.filter(({layer}) => layer !== undefined);
+  strips.forEach((one, i) => (one.layer = Math.min(4, i + 1)));
   scene.bodies.forEach((_, body) => {
     if (!shaped.has(body)) result.push(...ofInertia(scene, body, thin, arms[body]));
   });

@@ -1,6 +1,6 @@
 // The run in numbers: what was asked for, what it took, how good it is; its events; the model's text.
 
-import {byId, make} from "./dom";
+import {breakable, byId, make} from "./dom";
 import {clock, duration, format, pretty, withUnit} from "./format";
 import type {Session} from "./session";
 
@@ -22,7 +22,7 @@ function row(name: string, value: unknown, unit = "-"): Row[] {
 function card(title: string, rows: Row[]): HTMLElement[] {
   if (rows.length === 0) return [];
   const list = make("dl", {});
-  for (const [name, value] of rows) list.append(make("dt", {}, name), make("dd", {}, value));
+  for (const [name, value] of rows) list.append(make("div", {}, make("dt", {}, ...breakable(name)), make("dd", value.length > 40 ? {title: value} : {}, ...breakable(value))));
   return [make("div", {className: "card"}, make("h3", {}, title), list)];
 }
 
@@ -85,7 +85,12 @@ export function showNotices(session: Session) {
   const add = (kind: string, text: string) => byId("notices").append(make("p", {className: `notice ${kind}`}, text));
   if (!raw.complete) add("bad", `This run did not finish${status ? ` (${status})` : ""}. ${message ?? ""}`.trim());
   else if (message) add("", message);
-  for (const warning of Array.isArray(warnings) ? warnings : []) add("warn", typeof warning === "string" ? warning : JSON.stringify(warning));
+  const texts = (Array.isArray(warnings) ? warnings : []).map((warning) => (typeof warning === "string" ? warning : JSON.stringify(warning)));
+  if (texts.length <= 2) for (const text of texts) add("warn", text);
+  else {
+    const lines = texts.map((text) => make("li", {}, text));
+    byId("notices").append(make("details", {className: "notice warn"}, make("summary", {}, `${texts.length} warnings`), make("ul", {}, ...lines)));
+  }
   const doubt = bag(raw.summary.accuracy).message;
   if (typeof doubt === "string" && doubt !== "") add("warn", doubt);
   if (thinned) add("", `This page shows ${raw.frames} of ${raw.rows} rows; highest and lowest values are kept.`);
@@ -105,7 +110,7 @@ export function showEvents(session: Session) {
       session.playing = false;
       session.time = event.t;
     }}, `${clock(event.t, data.start, data.end)} s`);
-    body.append(make("tr", {}, make("td", {}, go), make("td", {}, event.name), make("td", {}, event.text ?? "")));
+    body.append(make("tr", {}, make("td", {}, go), make("td", {}, ...breakable(event.name)), make("td", {}, event.text ?? "")));
   }
   const head = make("tr", {}, ...["time", "event", ""].map((name) => make("th", {scope: "col"}, name)));
   host.append(make("div", {className: "scroll", tabIndex: 0, role: "region", "aria-label": "Events"}, make("table", {}, make("thead", {}, head), body)));
@@ -119,7 +124,7 @@ export function showModel(session: Session) {
     const lines = text.replace(/\n$/, "").split("\n");
     const numbers = make("pre", {className: "numbers", "aria-hidden": "true"}, lines.map((_, i) => i + 1).join("\n"));
     const code = make("pre", {tabIndex: 0, role: "region", "aria-label": `Text of ${path}`}, lines.join("\n"));
-    byId("model-text").append(make("details", {className: "file", open: lines.length <= 60}, make("summary", {}, path), make("div", {className: "listing"}, numbers, code)));
+    byId("model-text").append(make("details", {className: "file", open: lines.length <= 60}, make("summary", {title: path}, ...breakable(path)), make("div", {className: "listing"}, numbers, code)));
   }
   if (session.data.raw.model.length === 0) byId("model-text").append(make("p", {className: "muted"}, "The model's text was not kept."));
 }

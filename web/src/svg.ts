@@ -9,6 +9,7 @@ export interface Line {
   x: ArrayLike<number>;
   y: ArrayLike<number>;
   band?: ArrayLike<number> | null; // half the height of a band about it
+  dash?: number[] | undefined; // lengths of dashes and gaps; none: a full line
 }
 
 export interface Picture {
@@ -23,27 +24,50 @@ export interface Picture {
 
 const escape = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** Round numbers across a range. */
+const FEWEST = 3; // ticks of an axis
+
+/** Round numbers across a range, at least three of them. */
 export function ticks(low: number, high: number, about: number): number[] {
   const span = high - low;
   if (!(span > 0) || !Number.isFinite(span)) return [low];
+  if (span < 1e-13 * Math.max(Math.abs(low), Math.abs(high))) return [low, high]; // there are no round ones
   const rough = span / about;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= rough * 0.999)!;
-  const result: number[] = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) result.push(i * step);
+  let result: number[] = [];
+  for (const digit of [10, 5, 2, 1, 0.5]) {
+    const step = digit * power;
+    if (step < 0.999 * rough && result.length >= FEWEST) break;
+    const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+    result = Array.from({length: Math.max(0, last - first + 1)}, (_, i) => Number(((first + i) * step).toPrecision(15)));
+  }
   return result;
 }
 
-/** Powers of ten across a range, and 2 and 5 times them where there are few. */
+/** Powers of ten across a range; where there are few of them, simple multiples too, or round numbers: at least three ticks. */
 export function logTicks(low: number, high: number): number[] {
+  if (!(low > 0) || !(high > low)) return [low];
   const [a, b] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const skip = Math.max(1, Math.ceil((b - a) / 8));
-  const digits = b - a <= 3 ? [1, 2, 5] : [1];
-  const result: number[] = [];
-  for (let power = a; power <= b; power += skip)
-    for (const digit of digits) result.push(Number(`${digit}e${power}`));
-  return result.filter((tick) => tick >= low && tick <= high);
+  const of = (digits: number[]) => {
+    const result: number[] = [];
+    for (let power = Math.ceil(a / skip) * skip; power <= b; power += skip)
+      for (const digit of digits) result.push(Number(`${digit}e${power}`));
+    return result.filter((tick) => tick >= low && tick <= high);
+  };
+  const choices = [...(b - a <= 3 ? [[1, 2, 5]] : [[1], [1, 2, 5]]), [1, 2, 3, 4, 5, 6, 7, 8, 9]];
+  for (const digits of choices) {
+    const found = of(digits);
+    if (found.length >= FEWEST) return found;
+  }
+  return ticks(low, high, 4);
+}
+
+/** The ticks' texts: as many digits as tell neighbours apart. */
+export function tickTexts(at: number[]): string[] {
+  const largest = Math.max(...at.map(Math.abs));
+  const least = at.slice(1).reduce((gap, value, i) => Math.min(gap, value - at[i]), Infinity);
+  const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(largest / least)) + 2));
+  return at.map((value) => format(value, Number.isFinite(digits) ? digits : 6));
 }
 
 /** A curve's point and how far the band about it reaches; on a logarithmic scale not below a thousandth of the point. */
@@ -65,6 +89,8 @@ export function bandPieces({x, y, band}: Line, log: boolean): [number, number][]
   return pieces;
 }
 
+const DECADES = 1e-9; // what is smaller beside the largest is next to nothing
+
 /** The range of what lies between x[0] and x[1], with a little air; on a logarithmic scale of what is above zero. */
 export function range(lines: Line[], x: [number, number], log: boolean): [number, number] {
   let [low, high] = [Infinity, -Infinity];
@@ -77,8 +103,9 @@ export function range(lines: Line[], x: [number, number], log: boolean): [number
       if (above > high) high = above;
     }
   if (low > high) return log ? [0.1, 1] : [0, 1];
-  if (log) return low === high ? [low / 2, high * 2] : [low / 1.3, high * 1.3];
-  const air = high > low ? 0.06 * (high - low) : Math.abs(high) * 0.1 || 1;
+  if (log) return low === high ? [low / 2, high * 2] : [Math.max(low, DECADES * high) / 1.3, high * 1.3];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const air = high - low > 1e-12 * size ? 0.06 * (high - low) : size * 0.1 || 1; // a change by round-off is none
   return [low - air, high + air];
 }
 
@@ -99,13 +126,14 @@ export function svg(picture: Picture, width = 760, height = 420): string {
   text(left, 22, picture.title, `font-size="14" font-weight="600" fill="${colors.text}"`);
   lines.forEach((line, i) => {
     const y = 40 + 18 * i;
-    out.push(`<line x1="${left}" y1="${y - 4}" x2="${left + 18}" y2="${y - 4}" stroke="${line.color}" stroke-width="2"/>`);
+    out.push(`<line x1="${left}" y1="${y - 4}" x2="${left + 18}" y2="${y - 4}" stroke="${line.color}" stroke-width="2"${dashes(line)}/>`);
     text(left + 24, y, label(line.name, line.unit), `fill="${colors.text}"`);
   });
-  for (const tick of ticks(x.range[0], x.range[1], 8)) {
+  const xTicks = ticks(x.range[0], x.range[1], 8);
+  xTicks.forEach((tick, i) => {
     rule(px(tick), top, px(tick), top + h);
-    text(px(tick), top + h + 17, format(tick), `text-anchor="middle" fill="${colors.muted}"`);
-  }
+    text(px(tick), top + h + 17, tickTexts(xTicks)[i], `text-anchor="middle" fill="${colors.muted}"`);
+  });
   text(left + w / 2, height - 9, label(x.name, x.unit), `text-anchor="middle" fill="${colors.text}"`);
   for (const mark of picture.marks)
     if (mark.x >= x.range[0] && mark.x <= x.range[1]) {
@@ -120,10 +148,12 @@ export function svg(picture: Picture, width = 760, height = 420): string {
     const scale = (value: number) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
     const py = (value: number) => top + h - scale(value) * h;
     const at = k === 0 ? left - 7 : left + w + 7 + 62 * (k - 1);
-    for (const tick of log ? logTicks(low, high) : ticks(low, high, 6)) {
+    const yTicks = log ? logTicks(low, high) : ticks(low, high, 6);
+    const texts = tickTexts(yTicks);
+    yTicks.forEach((tick, i) => {
       if (k === 0) rule(left, py(tick), left + w, py(tick));
-      text(at, py(tick) + 4, format(tick), `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.muted}"`);
-    }
+      text(at, py(tick) + 4, texts[i], `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.muted}"`);
+    });
     text(at, top - 7, `[${pretty(unit) || "-"}]`, `text-anchor="${k === 0 ? "end" : "start"}" fill="${colors.text}"`);
     for (const line of own) out.push(...bands(line, px, py, log));
     for (const line of own) out.push(path(line, px, py, log));
@@ -152,8 +182,10 @@ function path(line: Line, px: (x: number) => number, py: (y: number) => number, 
     if (there) d += `${pen ? "L" : "M"}${px(line.x[i]).toFixed(2)} ${py(line.y[i]).toFixed(2)}`;
     pen = there;
   }
-  return `<path d="${d}" fill="none" stroke="${line.color}" stroke-width="1.6" stroke-linejoin="round" clip-path="url(#inside)"/>`;
+  return `<path d="${d}" fill="none" stroke="${line.color}" stroke-width="1.6" stroke-linejoin="round"${dashes(line)} clip-path="url(#inside)"/>`;
 }
+
+const dashes = ({dash}: Line) => (dash ? ` stroke-dasharray="${dash.join(" ")}"` : "");
 
 /** The same picture in pixels. */
 export async function png(text: string, scale = 2): Promise<Blob> {

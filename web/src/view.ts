@@ -12,15 +12,18 @@ import {Arrows} from "./arrows";
 import {Beams} from "./beams";
 import {Meshes} from "./meshes";
 import {SELECTED, bodyColor, primitives, rotation, symbolSize, vector, type Primitive} from "./primitives";
-import {across, extent, extremes, spread} from "./geometry";
+import {across, cornersOf, extent, extremes, spread} from "./geometry";
 import {Grid} from "./grid";
+import {Ground} from "./ground";
+import {Names, type Named} from "./names";
 import {Skeleton} from "./skeleton";
 import {Springs} from "./springs";
 import {FORCES, SYMBOLS, UNSEEN} from "./symbols";
 import {Trace} from "./trace";
+import {travelOf, type Travel} from "./travel";
 import type {Theme} from "./theme";
 
-export const LAYERS = ["bodies", "joints", "frames", "springs", "forces", "reactions", "traces", "grid"] as const;
+export const LAYERS = ["bodies", "names", "ground", "joints", "frames", "springs", "forces", "reactions", "traces", "grid"] as const;
 export type Layer = (typeof LAYERS)[number];
 
 /** What can be chosen: a body, or a frame fixed to one. */
@@ -41,6 +44,11 @@ export class View {
   onPick: (body: number | null) => void = () => undefined;
   onHover: (body: number | null) => void = () => undefined;
   onTurn: (camera: PerspectiveCamera) => void = () => undefined;
+  onGrid: () => void = () => undefined;
+  turning = false; // with the heading of what is followed
+  readonly travel: Travel | null;
+  readonly ground: Ground;
+  readonly names: Names;
 
   private readonly renderer: WebGLRenderer;
   private readonly stage = new Stage();
@@ -59,6 +67,10 @@ export class View {
   private readonly skeleton: Skeleton | null;
   private readonly traces = new Map<string, Trace>();
   private grid!: Grid;
+  private gridReach = NaN;
+  private floor = 0; // height of the grid,
+  private lift = 0; // and how much above it is drawn, of how far it reaches
+  private readonly sizeAtStart: number;
   private readonly bodies: Matrix4[] = []; // body to world; the ground is the last
   private readonly corners: Vector3[][] = []; // of what is drawn of each body
   private readonly center = new Vector3(); // of the run
@@ -66,6 +78,8 @@ export class View {
   private run: Vector3[] = []; // points of the machine along the run
   private followed: Target | null = null;
   private readonly anchor = new Vector3();
+  private heading = 0;
+  private theme: Theme;
   private time = NaN;
   private pending = false;
   private readonly pace = {last: -Infinity, slow: 0};
@@ -87,6 +101,7 @@ export class View {
   ) {
     const {scene} = data.raw;
     const count = scene.bodies.length;
+    this.theme = theme;
     const context = canvas.getContext("webgl2", {antialias: true, preserveDrawingBuffer: true});
     if (!context) throw new Error("it has no WebGL 2");
     this.renderer = new WebGLRenderer({canvas, context});
@@ -99,7 +114,7 @@ export class View {
     this.symbol = symbolSize(scene);
     this.ink = new MeshStandardMaterial({roughness: 0.6, depthTest: false, transparent: true, opacity: 0.85});
     this.shown = {
-      bodies: true, joints: scene.joints.length <= 300, frames: scene.frames.length <= 50, springs: true,
+      bodies: true, names: false, ground: true, joints: scene.joints.length <= 300, frames: scene.frames.length <= 50, springs: true,
       forces: scene.forces.length <= 30, reactions: false, traces: true, grid: true,
     };
     for (let i = 0; i <= count; i++) this.bodies.push(new Matrix4());
@@ -120,10 +135,19 @@ export class View {
     this.stage.add(this.springs.group, this.arrows.group, this.beams.group, meshes.group);
     this.skeleton = this.symbol < 0.003 * scene.size ? new Skeleton(scene) : null;
     if (this.skeleton) this.stage.add(this.skeleton.lines);
+    this.ground = new Ground(scene, this.up, this.symbol);
+    this.stage.add(this.ground.group);
+    // Where the ground has a look of its own, that says how it holds the machine.
+    this.shown.ground = this.ground.points.length > 0 && this.ground.points.length <= 20 && !scene.shapes.some(({body}) => body < 0);
+    this.names = new Names(canvas.parentElement!.querySelector<HTMLElement>("#names")!, this.named());
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("change", () => this.draw());
+    this.place(data.start);
+    this.sizeAtStart = this.sizeNow();
+    this.travel = travelOf(data, this.up, this.sizeAtStart);
     this.measure();
     this.addLights();
+    this.focus();
     this.listen();
     this.paint(theme);
     this.setTime(data.start);
@@ -136,7 +160,7 @@ export class View {
     const groups = new Map<string, Primitive[]>();
     this.bodies.forEach(() => this.corners.push([]));
     for (const part of drawn) {
-      const key = `${part.key} ${part.opacity}`;
+      const key = `${part.key} ${part.opacity} ${part.layer}`;
       if (part.line) this.addThinLine(part);
       else if (groups.has(key)) groups.get(key)!.push(part);
       else groups.set(key, [part]);
@@ -145,21 +169,19 @@ export class View {
       const {opacity} = parts[0];
       const geometry = parts[0].geometry();
       const material = new MeshStandardMaterial({roughness: 0.62, metalness: 0.04, side: parts[0].key.startsWith("mesh") ? DoubleSide : 0});
-      Object.assign(material, {opacity, transparent: opacity < 1, depthWrite: opacity >= 1});
+      Object.assign(material, {opacity, transparent: opacity < 1, depthWrite: opacity >= 1, vertexColors: parts[0].shaded === true});
+      const {layer} = parts[0];
+      if (layer !== undefined) Object.assign(material, {side: DoubleSide, roughness: 0.95, polygonOffset: true, polygonOffsetFactor: -layer, polygonOffsetUnits: -2 * layer});
       const mesh = new InstancedMesh(geometry, material, parts.length);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
       mesh.frustumCulled = false;
-      mesh.castShadow = mesh.receiveShadow = true;
+      mesh.receiveShadow = true;
+      mesh.castShadow = layer === undefined;
       parts.forEach((part, i) => mesh.setColorAt(i, part.color));
       this.batches.push({mesh, parts});
       this.stage.add(mesh);
-      geometry.computeBoundingBox();
-      const {min, max} = geometry.boundingBox!;
-      for (const part of parts)
-        for (let k = 0; k < 8; k++) {
-          const corner = new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z);
-          this.corners.at(part.body)!.push(corner.applyMatrix4(part.place));
-        }
+      const corners = cornersOf(parts[0].key, geometry, parts.length > 300);
+      for (const part of parts) for (const corner of corners) this.corners.at(part.body)!.push(corner.clone().applyMatrix4(part.place));
     }
   }
 
@@ -205,6 +227,28 @@ export class View {
     lines.renderOrder = 3;
     this.stage.add(lines);
     return lines;
+  }
+
+  /** What can have a name in the picture: bodies, and beams and flexible bodies instead of their nodes. */
+  private named(): Named[] {
+    const {scene} = this.data.raw;
+    const {beams = [], flexible = []} = scene;
+    const middle = (body: number) => {
+      const corners = this.corners[body].filter(isFinitePoint);
+      if (corners.length === 0) return new Vector3();
+      const [low, high] = extent(corners);
+      return low.clone().add(high).multiplyScalar(0.5);
+    };
+    const of = (name: string, body: number): Named => {
+      const point = middle(body);
+      return {name, body, at: (out) => out.copy(point).applyMatrix4(this.bodies[body])};
+    };
+    const nodes = [...beams, ...flexible].map(({name}) => `${name}.`);
+    return [
+      ...scene.bodies.map(({name}, body) => of(name, body)).filter(({name, body}) => !scene.bodies[body].node && !nodes.some((start) => name.startsWith(start))),
+      ...beams.map(({name, stations}, i): Named => ({name, body: -1, at: (out) => out.copy(this.beams.lines[i].drawn[stations.length >> 1].x)})),
+      ...flexible.map(({name, body}) => of(name, body)),
+    ];
   }
 
   /** Where the ground holds the machine. */
@@ -265,22 +309,73 @@ export class View {
     this.run = points;
     this.center.copy(low).add(high).multiplyScalar(0.5);
     this.reach = Math.max(0.5 * high.distanceTo(low), 0.05 * size);
-    const floor = [...points, ...this.corners[this.bodies.length - 1]].reduce((least, point) => Math.min(least, point.dot(this.up)), Infinity);
-    this.grid = new Grid(this.up, this.center, this.reach, floor < 0 && floor > -0.02 * this.reach ? floor - 1e-3 * this.reach : floor);
-    this.stage.add(this.grid.group);
+    const ground = this.corners[this.bodies.length - 1].map((corner) => corner.dot(this.up));
+    const lowest = this.run.reduce((least, point) => Math.min(least, point.dot(this.up)), Infinity);
+    const surface = ground.filter((height) => height <= lowest + 0.03 * this.sizeAtStart);
+    // A machine that travels is seen to do so by lines on the surface below it, unless that has a road.
+    const lined = this.travel !== null && surface.length > 0 && !this.data.raw.scene.shapes.some(({body, kind}) => body < 0 && kind === "strip");
+    this.floor = lined ? Math.max(lowest, ...surface) : Math.min(lowest, ...ground);
+    this.lift = lined ? 3e-3 : ground.length > 0 ? -1e-3 : 0;
+  }
+
+  /** From end to end of the machine where it is now. */
+  private sizeNow(): number {
+    const points = this.pointsNow().filter(isFinitePoint);
+    if (points.length === 0) return this.data.raw.scene.size;
+    const [low, high] = extent(points);
+    return Math.max(high.distanceTo(low), 1e-3 * this.data.raw.scene.size);
+  }
+
+  /** Corners of all bodies where they are now; about a point only of those near it. */
+  private pointsNow(about?: Vector3, within = Infinity): Vector3[] {
+    const points: Vector3[] = [];
+    const center = new Vector3();
+    for (let body = 0; body < this.bodies.length - 1; body++) {
+      center.setFromMatrixPosition(this.bodies[body]);
+      if (about && !(center.distanceTo(about) < within)) continue;
+      const corners = this.corners[body];
+      if (corners.length === 0) points.push(center.clone());
+      for (const corner of corners) points.push(corner.clone().applyMatrix4(this.bodies[body]));
+    }
+    return points;
+  }
+
+  /** What lights, shadows and the grid are about: the whole run, or what is followed where the machine goes far. */
+  private focus() {
+    const near = this.travel !== null && this.followed !== null;
+    const reach = near ? Math.min(this.reach, 1.6 * this.sizeAtStart) : this.reach;
+    const center = near ? this.anchor : this.center;
+    if (!this.grid || this.gridReach !== reach) {
+      if (this.grid) {
+        this.stage.remove(this.grid.group);
+        this.grid.dispose();
+      }
+      this.gridReach = reach;
+      this.grid = new Grid(this.up, reach, this.floor + this.lift * reach);
+      this.grid.paint(this.theme);
+      this.grid.group.visible = this.shown.grid;
+      this.stage.add(this.grid.group);
+      this.shine(reach);
+      this.onGrid();
+    }
+    this.grid.move(center);
+    const [e, f] = across(this.up);
+    this.sun.target.position.copy(center);
+    this.sun.position.copy(center).addScaledVector(this.up, 3 * reach).addScaledVector(e, 1.1 * reach).addScaledVector(f, -1.6 * reach);
+  }
+
+  private shine(reach: number) {
+    this.sun.shadow.normalBias = 0.004 * reach;
+    const box = this.sun.shadow.camera;
+    Object.assign(box, {left: -1.3 * reach, right: 1.3 * reach, top: 1.3 * reach, bottom: -1.3 * reach, near: 0.1 * reach, far: 8 * reach});
+    box.updateProjectionMatrix();
   }
 
   private addLights() {
-    const [e, f] = across(this.up);
     this.sky.position.copy(this.up);
-    this.sun.position.copy(this.center).addScaledVector(this.up, 3 * this.reach).addScaledVector(e, 1.1 * this.reach).addScaledVector(f, -1.6 * this.reach);
-    this.sun.target.position.copy(this.center);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.radius = 4;
-    this.sun.shadow.normalBias = 0.004 * this.reach;
-    const box = this.sun.shadow.camera;
-    Object.assign(box, {left: -1.3 * this.reach, right: 1.3 * this.reach, top: 1.3 * this.reach, bottom: -1.3 * this.reach, near: 0.1 * this.reach, far: 8 * this.reach});
     this.camera.add(this.lamp);
     this.stage.add(this.sky, this.sun, this.sun.target, this.camera);
   }
@@ -356,6 +451,7 @@ export class View {
     this.meshes.update(this.shown.bodies, this.bodies, frame);
     for (const trace of this.traces.values()) trace.update(this.shown.traces, frame);
     this.grid.group.visible = this.shown.grid;
+    this.ground.group.visible = this.shown.ground;
     if (this.followed) this.moveAlong();
     this.draw();
   }
@@ -458,7 +554,7 @@ export class View {
       parts.forEach((part, i) => mesh.setColorAt(i, part.body === body && body >= 0 ? part.color.clone().lerp(SELECTED, 0.75) : part.color));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
-    this.beams.selected = this.meshes.selected = body;
+    this.beams.selected = this.meshes.selected = this.names.selected = body;
     this.update();
   }
 
@@ -467,11 +563,26 @@ export class View {
     this.anchor.copy(this.controls.target);
     if (target && isFinitePoint(this.whereIs(target))) {
       this.anchor.copy(this.whereIs(target));
+      this.heading = this.headingOf(target);
       this.camera.position.add(this.anchor).sub(this.controls.target);
       this.controls.target.copy(this.anchor);
     }
+    this.focus();
+    if (this.travel) return this.fit();
     this.controls.update();
     this.draw();
+  }
+
+  /** How far what is followed has turned about the vertical [rad]. */
+  private headingOf(target: Target): number {
+    const body = target.kind === "bodies" ? target.index : this.data.raw.scene.frames[target.index].body;
+    const {x, y, z, w} = new Turn().setFromRotationMatrix(this.bodies.at(body)!);
+    return 2 * Math.atan2(this.up.dot(new Vector3(x, y, z)), w);
+  }
+
+  /** Where the camera is and what it looks at, for tests. */
+  get eye() {
+    return {position: this.camera.position.toArray(), target: this.controls.target.toArray(), followed: this.followed, turning: this.turning, grid: this.grid.group.position.toArray(), cell: this.grid.cell};
   }
 
   private moveAlong() {
@@ -481,11 +592,28 @@ export class View {
     this.anchor.copy(now);
     this.camera.position.add(moved);
     this.controls.target.add(moved);
+    const heading = this.headingOf(this.followed!);
+    const turned = Math.atan2(Math.sin(heading - this.heading), Math.cos(heading - this.heading));
+    this.heading = heading;
+    if (this.turning)
+      for (const point of [this.camera.position, this.controls.target]) point.sub(now).applyAxisAngle(this.up, turned).add(now);
+    this.focus();
     this.controls.update();
+  }
+
+  /** Looks at what is followed, where the machine goes far, from behind and beside its way. */
+  private fitNear({direction}: Travel) {
+    const points = this.pointsNow(this.anchor, 1.5 * this.sizeAtStart).filter(isFinitePoint);
+    if (points.length === 0) points.push(this.anchor);
+    const ahead = direction.clone();
+    if (this.turning) ahead.applyAxisAngle(this.up, this.heading);
+    const away = ahead.multiplyScalar(-0.72).addScaledVector(this.up.clone().cross(direction), -0.55).addScaledVector(this.up, 0.42).normalize();
+    this.frame(points, away, 0.5);
   }
 
   /** Looks at the whole run from a good side: along the thin direction of what is flat. */
   fit() {
+    if (this.travel && this.followed) return this.fitNear(this.travel);
     const [e, f] = across(this.up);
     const [a, b, c] = [e, f, this.up].map((axis) => spread(this.run, axis));
     let azimuth = -1.05; // from e towards f [rad]
@@ -498,13 +626,14 @@ export class View {
     this.frame(this.run, away);
   }
 
-  /** Puts the camera where all points are just seen from the direction `away`. */
-  private frame(points: Vector3[], away: Vector3) {
+  /** Puts the camera where all points are just seen from the direction `away`, in a part `fill` of the picture. */
+  private frame(points: Vector3[], away: Vector3, fill = 0.86) {
     const right = this.up.clone().cross(away).normalize();
     const above = away.clone().cross(right);
-    const slope = Math.tan((this.camera.fov * Math.PI) / 360) * 0.86;
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360) * fill;
     const aspect = this.camera.aspect;
-    const target = this.center.clone();
+    const [low, high] = extent(points);
+    const target = low.add(high).multiplyScalar(0.5);
     let distance = 0;
     for (let round = 0; round < 3; round++) {
       const side = [right, above].map((axis) => extremes(points, axis));
@@ -620,7 +749,9 @@ export class View {
   paint(theme: Theme) {
     this.stage.background = new Color(theme.stage);
     this.ink.color.set(theme.ink);
+    this.theme = theme;
     this.springs.paint(theme);
+    this.ground.paint(theme);
     this.grid.paint(theme);
     this.sun.intensity = theme.dark ? 1.6 : 1.8;
     this.sky.intensity = theme.dark ? 1.5 : 2;
@@ -633,6 +764,8 @@ export class View {
     requestAnimationFrame(() => {
       this.pending = false;
       this.renderer.render(this.stage, this.camera);
+      const {clientWidth, clientHeight} = this.canvas.parentElement!;
+      this.names.update(this.shown.names, this.camera, clientWidth, clientHeight);
       this.onTurn(this.camera);
     });
   }
