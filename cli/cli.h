@@ -28,6 +28,7 @@ cli_exit equilibrium_command(int argc, char **argv);
 cli_exit inverse_command(int argc, char **argv);
 cli_exit linearize_command(int argc, char **argv);
 cli_exit reduce_command(int argc, char **argv);
+cli_exit study_command(int argc, char **argv);
 
 /// `alphastep schema`: likewise.
 cli_exit schema_command(int argc, char **argv);

@@ -60,6 +60,27 @@ char *folder_path(const char *folder, const char *name) {
   return path;
 }
 
+char *folder_default(const char *file, const char *tail) {
+  const char *slash = strrchr(file, '/');
+  const char *name = slash != NULL ? slash + 1 : file;
+  const char *point = strrchr(name, '.');
+  int length = point != NULL && point != name ? (int)(point - name) : (int)strlen(name);
+  const bool plain =
+      length == 5 && (strncmp(name, "model", 5) == 0 || strncmp(name, "study", 5) == 0);
+  if (plain && slash != NULL) {
+    const char *parent = slash;
+    while (parent > file && parent[-1] != '/') --parent;
+    if (parent < slash && *parent != '.') {
+      name = parent;
+      length = (int)(slash - parent);
+    }
+  }
+  size_t size = (size_t)length + strlen(tail) + 1;
+  char *folder = malloc(size);
+  if (folder != NULL) snprintf(folder, size, "%.*s%s", length, name, tail);
+  return folder;
+}
+
 bool folder_same_file(const char *a, const char *b) {
   struct stat x, y;
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;

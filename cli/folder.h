@@ -14,6 +14,9 @@ cli_exit folder_make(const char *folder, bool *made);
 bool folder_is_used(const char *folder);
 /// `folder/name`, to be freed; NULL if memory runs out.
 char *folder_path(const char *folder, const char *name);
+/// `pendulum-results` for `models/pendulum.yaml`, `pendulum/model.yaml` and `pendulum/study.yaml`, if the tail is `-results`; to be
+/// freed. NULL if memory runs out.
+char *folder_default(const char *file, const char *tail);
 /// Whether two paths lead to the same file.
 bool folder_same_file(const char *a, const char *b);
 /// Refuses to write to a file that belongs to the run in a folder, by whatever path, except one of the name `may`

@@ -157,8 +157,7 @@ static as_status check_outputs(const as_machine *machine, as_messages *messages)
   return AS_OK;
 }
 
-/// Says what is wrong as one object on stdout.
-static void tell_json(const machine_request *r, const as_messages *messages) {
+void machine_tell(const machine_request *r, const as_messages *messages) {
   json_object o = json_begin(stdout, 0);
   json_add_string(&o, "model", r->model);
   json_add_string(&o, "status", "refused");
@@ -180,7 +179,7 @@ static void tell_json(const machine_request *r, const as_messages *messages) {
 static void tell_messages(const machine_request *r, const as_messages *messages) {
   for (int i = 0; i < messages->n; i++) fprintf(stderr, "%s\n", messages->message[i].text);
   if (messages->more) cli_complain("There are more errors than these.");
-  if (r->json) tell_json(r, messages);
+  if (r->json) machine_tell(r, messages);
 }
 
 void machine_refuse(const machine_request *r) {
@@ -189,7 +188,7 @@ void machine_refuse(const machine_request *r) {
   if (messages == NULL) return;
   messages->n = 1;
   snprintf(messages->message[0].text, sizeof messages->message[0].text, "%s", cli_last_complaint());
-  tell_json(r, messages);
+  machine_tell(r, messages);
   free(messages);
 }
 

@@ -16,6 +16,8 @@ typedef struct subcommand {
 
 static const subcommand subcommands[] = {
     {"run", "simulate a machine from a model file and write its results", run_command},
+    {"study", "run a machine many times, with other values, and make a table of results",
+     study_command},
     {"check", "look at a machine without running it", check_command},
     {"export", "write chosen results of a run as CSV or MAT", export_command},
     {"report", "make the report of a run again", report_command},

@@ -54,6 +54,20 @@ void progress_show(progress *p, double t) {
   write_over(p, line);
 }
 
+void progress_show_runs(progress *p, long over, long failed, long before) {
+  if (!p->shown) return;
+  double now = progress_clock();
+  if (now - p->last < PAUSE) return;
+  p->last = now;
+  char line[160], left[32] = "?", bad[40] = "";
+  double each = (now - p->began) / (double)(over - before);
+  if (over > before) write_duration(left, sizeof left, each * (p->t_end - (double)over));
+  if (failed > 0) snprintf(bad, sizeof bad, "%ld failed  ", failed);
+  snprintf(line, sizeof line, "%3.0f %%  %ld of %.0f runs  %s%s left",
+           floor(100.0 * (double)over / p->t_end), over, p->t_end, bad, left);
+  write_over(p, line);
+}
+
 void progress_end(progress *p) {
   if (!p->shown || p->width == 0) return;
   write_over(p, "");

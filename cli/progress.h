@@ -18,6 +18,8 @@ typedef struct progress {
 progress progress_begin(double t_end, bool wanted);
 /// Shows percent, simulated time, speed and what is left, at most ten times a second.
 void progress_show(progress *p, double t);
+/// The same of runs: `over` of t_end are, `failed` of them have failed; `before` were when it began.
+void progress_show_runs(progress *p, long over, long failed, long before);
 /// Takes the line away.
 void progress_end(progress *p);
 

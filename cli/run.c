@@ -18,46 +18,10 @@
 #include "recorder.h"
 #include "report.h"
 #include "resume.h"
+#include "signals.h"
 
 static const double FLUSH_PAUSE = 1.0;  // between two flushes [s], at least
 static const double FLUSH_SHARE = 0.05; // of the time that flushes may take
-
-// ---- signals
-
-static volatile sig_atomic_t caught; // number of the signal; 0: none
-static volatile sig_atomic_t handed_on, direct;
-
-/// The first signal ends the run after its step; a second one of the same kind ends the process. One that a process sends to all
-/// of a group comes twice, from there and handed on by the process that waits for this one (guard.c): that is one.
-static void catch_signal(int number, siginfo_t *about, void *context) {
-  (void)context;
-  volatile sig_atomic_t *from =
-      about->si_code <= 0 && about->si_pid == getppid() ? &handed_on : &direct;
-  if (*from == number) {
-    signal(number, SIG_DFL);
-    (void)raise(number);
-  }
-  *from = caught = number;
-}
-
-static void listen(void) {
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_sigaction = catch_signal, .sa_flags = SA_SIGINFO};
-  sigemptyset(&action.sa_mask);
-  for (int i = 0; i < 3; i++) {
-    struct sigaction old;
-    // Who started us with `nohup` or in the background wants the signal ignored.
-    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
-    sigaction(numbers[i], &action, NULL);
-  }
-  // A file that becomes too large is a failed write, not the end of the process.
-  signal(SIGXFSZ, SIG_IGN);
-}
-
-static bool is_interrupted(void *user) {
-  (void)user;
-  return caught != 0;
-}
 
 // ---- what the library calls
 
@@ -153,7 +117,7 @@ static cli_exit prepare_run(job *j) {
   }
   as_run_def def = as_default_run_def();
   def.integrator = machine->simulation.integrator;
-  def.integrator.interrupt = is_interrupted;
+  def.integrator.interrupt = signals_interrupt;
   def.integrator.log = complain_log;
   def.integrator.log_user = j;
   def.t_end = machine->simulation.t_end;
@@ -181,26 +145,6 @@ static cli_exit prepare_run(job *j) {
   find_watched(j);
   tell_remarks(j, machine->model);
   return CLI_DONE;
-}
-
-/// `pendulum-results` for `models/pendulum.yaml` and for `pendulum/model.yaml`; NULL if memory runs out.
-static char *default_folder(const char *model) {
-  const char *slash = strrchr(model, '/');
-  const char *name = slash != NULL ? slash + 1 : model;
-  const char *point = strrchr(name, '.');
-  int length = point != NULL && point != name ? (int)(point - name) : (int)strlen(name);
-  if (length == 5 && strncmp(name, "model", 5) == 0 && slash != NULL) {
-    const char *parent = slash;
-    while (parent > model && parent[-1] != '/') --parent;
-    if (parent < slash && *parent != '.') {
-      name = parent;
-      length = (int)(slash - parent);
-    }
-  }
-  size_t size = (size_t)length + sizeof "-results";
-  char *folder = malloc(size);
-  if (folder != NULL) snprintf(folder, size, "%.*s-results", length, name);
-  return folder;
 }
 
 static cli_exit prepare_paths(job *j) {
@@ -288,7 +232,7 @@ static void leave_stop(job *j) {
 
 static cli_exit judge(as_status status) {
   if (status == AS_STOPPED) return CLI_DONE;
-  if (status == AS_INTERRUPTED) return (cli_exit)(CLI_SIGNAL + caught);
+  if (status == AS_INTERRUPTED) return (cli_exit)(CLI_SIGNAL + signals_caught());
   return status == AS_ERR_ARGUMENT ? CLI_SIMULATION : cli_judge(status);
 }
 
@@ -333,7 +277,7 @@ static void print_assembled(const job *j) {
 
 /// Makes the report in a process of its own: it reads results.h5, and HDF5 may not survive that where memory is short. A signal ends it.
 static cli_exit make_report(const job *j) {
-  int end = 0, before = caught;
+  int end = 0, before = signals_caught();
   (void)fflush(NULL);
   pid_t self = getpid(), process = fork(), ended = -1;
   if (process == 0) {
@@ -341,15 +285,15 @@ static cli_exit make_report(const job *j) {
     _exit((int)report_make(j->folder, NULL, false, j->request->no_sync));
   }
   while (process > 0 && (ended = waitpid(process, &end, 0)) < 0 && errno == EINTR)
-    if (caught != before) (void)kill(process, SIGKILL);
+    if (signals_caught() != before) (void)kill(process, SIGKILL);
   if (process > 0 && ended == process && WIFEXITED(end) && WEXITSTATUS(end) <= (int)CLI_OUTPUT)
     return (cli_exit)WEXITSTATUS(end);
   report_clean(j->folder, NULL);
-  if (caught == before)
+  if (signals_caught() == before)
     return cli_complain_memory(); // HDF5 may also end a process by a status of its own
   cli_complain("%s: interrupted while its report was made; `alphastep report %s` makes it.",
                j->request->model, j->folder);
-  return (cli_exit)(CLI_SIGNAL + caught);
+  return (cli_exit)(CLI_SIGNAL + signals_caught());
 }
 
 static cli_exit run_job(job *j) {
@@ -418,10 +362,10 @@ static cli_exit run_machine(const machine_request *r) {
   cli_exit status = machine_open(r, &j.machine);
   if (status != CLI_DONE) return status;
   j.folder = r->resume != NULL ? r->resume : r->folder;
-  if (j.folder == NULL) j.folder = made = default_folder(r->model);
+  if (j.folder == NULL) j.folder = made = folder_default(r->model, "-results");
   status = j.folder == NULL ? cli_complain_memory() : prepare_paths(&j);
   if (status == CLI_DONE) status = prepare_run(&j);
-  listen(); // before there is a summary that says `running`
+  signals_listen(); // before there is a summary that says `running`
   if (status == CLI_DONE) status = r->resume != NULL ? resume_run(&j) : prepare_folder(&j);
   if (status == CLI_DONE) {
     status = run_job(&j);

@@ -1,4 +1,4 @@
-/// libalphastep-io: model files, runs with their results, reports. This header includes all of its headers.
+/// libalphastep-io: model files, runs with their results, reports, studies. This header includes all of its headers.
 #ifndef ALPHASTEP_IO_H
 #define ALPHASTEP_IO_H
 
@@ -10,6 +10,7 @@
 #include "alphastep/results.h"
 #include "alphastep/results_file.h"
 #include "alphastep/rule.h"
+#include "alphastep/study.h"
 #include "alphastep/survey.h"
 
 #endif

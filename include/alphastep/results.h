@@ -134,6 +134,8 @@ typedef struct as_run_def {
   double interval;
   const double *times; ///< n_times increasing times from 0 to t_end instead [s]; copied
   int n_times;
+  /// One more row at the end of each step that has none; such rows do not count (as_run_rows()).
+  bool every_step;
   /// Estimate the error of each number, see as_run_errors(): a second, finer run is made alongside, which takes about twice as
   /// long again and is not seen otherwise. Events of `integrator` are asked and act for both.
   bool accuracy;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ enum {
   MOST_INTERFACES = 1334, // the frame and 1333 nodes of three coordinates
   MOST_NAME = 256,
 };
+
+/// HDF5 need not be built for threads; machines are loaded by several at a time.
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /// A dataset: where it is, and its dimensions.
 typedef struct array {
@@ -506,11 +510,17 @@ as_status as_flexible_read(const char *path, as_flexible_data **out, as_error *e
   *out = NULL;
   if (path == NULL) return asi_fail(error, AS_ERR_ARGUMENT, (double)NAN, NULL, "The path is NULL.");
   source s = {.path = path, .file = -1, .error = error};
-  if (H5open() < 0) return asi_fail_memory(error); // HDF5 could not take what it needs for itself
-  const asi_hdf5_voice voice = asi_hdf5_hush();
-  as_status status = open_and_read(&s);
-  asi_hdf5_forget();
-  asi_hdf5_restore(voice);
+  pthread_mutex_lock(&one_at_a_time);
+  as_status status = AS_ERR_MEMORY;
+  if (H5open() >= 0) {
+    const asi_hdf5_voice voice = asi_hdf5_hush();
+    status = open_and_read(&s);
+    asi_hdf5_forget();
+    asi_hdf5_restore(voice);
+  } else {
+    (void)asi_fail_memory(error); // HDF5 could not take what it needs for itself
+  }
+  pthread_mutex_unlock(&one_at_a_time);
   if (status == AS_OK) {
     as_error why = {0};
     status = as_flexible_copy(&s.d, out, &why);

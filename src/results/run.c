@@ -91,6 +91,16 @@ static as_status write_rows(as_run *run, double until, as_row_fn *row, void *use
   return status;
 }
 
+/// One more row, where a run ends before its time or a step ends; it does not count, so that a run that goes on has none there.
+static as_status write_uncounted_row(as_run *run, double t, as_row_fn *row, void *user,
+                                     as_error *error) {
+  const double regular = run->row_t;
+  as_status status = AS_OK;
+  if (!asi_is_reached(t, regular)) status = write_row(run, t, row, user, error);
+  run->row_t = regular;
+  return status;
+}
+
 /// What channels say of the last step.
 static void note_step(as_run *run) {
   const as_integrator *s = run->integrator;
@@ -227,23 +237,13 @@ static as_status check_steps(const as_run *run, as_error *error) {
                   s->kin.statistics.steps, s->stepper.t);
 }
 
-/// One more row where a run ends before its time; it does not count, so that a run that goes on has none there.
-static as_status write_last_row(as_run *run, double t, as_row_fn *row, void *user,
-                                as_error *error) {
-  const double regular = run->row_t;
-  as_status status = AS_OK;
-  if (!asi_is_reached(t, regular)) status = write_row(run, t, row, user, error);
-  run->row_t = regular;
-  return status;
-}
-
 /// What a run ends with that an event stops. Whoever saves it from now on may be gone before the caller has heard of it.
 static as_status stop(as_run *run, const as_error *why, as_row_fn *row, void *user,
                       as_error *error) {
   const double t = run->integrator->state.t;
   if (run->accuracy) asi_accuracy_stop(run->accuracy, t);
   run->stop_row = !asi_is_reached(t, run->row_t);
-  const as_status status = write_last_row(run, t, row, user, error);
+  const as_status status = write_uncounted_row(run, t, row, user, error);
   if (status) return status;
   *error = run->stop = *why;
   run->stop_kept = true;
@@ -261,7 +261,8 @@ static void write_failure(as_run *run, double failed_at, as_row_fn *row, void *u
   // Steps that have shrunk to nothing have nothing but round-off in their accelerations and reactions. Inside them both are solved for.
   const double h = end - run->integrator->stepper.last.t0, middle = end - 0.5 * h;
   if (t == end && h < NO_STEP * run->def.t_end && middle < end && middle > end - h) t = middle;
-  if (write_rows(run, t, row, user, NULL) == AS_OK) (void)write_last_row(run, t, row, user, NULL);
+  if (write_rows(run, t, row, user, NULL) == AS_OK)
+    (void)write_uncounted_row(run, t, row, user, NULL);
 }
 
 /// What is left to do after a failure: the reason, and the events that did happen before it.
@@ -305,7 +306,10 @@ as_status as_run_go(as_run *run, as_row_fn *row, void *user, as_start_report *re
     const as_error why = *error;
     const double until = s->state.t;
     status = finish_step(run, until, row, user, error);
-    if (status == AS_OK && step == AS_STOPPED) status = stop(run, &why, row, user, error);
+    if (status == AS_OK && step == AS_STOPPED)
+      status = stop(run, &why, row, user, error);
+    else if (status == AS_OK && run->def.every_step)
+      status = write_uncounted_row(run, until, row, user, error);
     if (run->def.progress) run->def.progress(until, run->def.progress_user);
   }
   run->stop_kept = false;

@@ -1,0 +1,97 @@
+/// Studies inside.
+///
+/// create.c      the definition, copied and checked; the model that names are looked up in
+/// values.c      grids, ranges and random draws
+/// measure.c     what is kept of a channel
+/// go.c          one run, and threads that share them out
+/// keep.c        runs that are over in a file
+/// table.c       what came of it
+/// study_file.c  study files
+#ifndef ALPHASTEP_STUDY_STUDY_H
+#define ALPHASTEP_STUDY_STUDY_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "alphastep/study.h"
+#include "file/arena.h"
+
+enum {
+  ASI_STUDY_VALUE = 32,    ///< room for a number as text
+  ASI_STUDY_MESSAGE = 512, ///< room for what is kept of a sentence
+};
+
+/// A run that is over.
+typedef struct asi_study_record {
+  as_study_outcome outcome;
+  double t;
+  char *message; ///< NULL: none
+} asi_study_record;
+
+struct as_study {
+  as_study_def def; ///< its texts and arrays are in the arena
+  asi_arena arena;
+  char *folder;          ///< of the model file with its slash; "": none
+  const double **number; ///< of each parameter with a list: its values as numbers
+  long *count;           ///< of values of each parameter; 0: it is random
+  long *stride;          ///< how many runs it keeps a value for
+  char **channel;        ///< of each result: the name of its channel
+  char **unit;           ///< likewise
+  int *column;           ///< likewise: which of the distinct channels
+  const char **column_name;
+  int n_columns;
+  as_file_digest *files; ///< n_files, that the model was read from
+  int n_files;
+  long runs;
+  asi_study_record *record;
+  double *value; ///< runs x n_results
+  long count_of[AS_STUDY_FAILED + 1];
+
+  pthread_mutex_t mutex; ///< of all that follows, and of records while threads work
+  long next;             ///< the first run that nobody has taken yet
+  bool ending;           ///< no more runs are to be taken
+  as_status status;      ///< why; AS_OK: nothing went wrong
+  as_error error;
+  int file; ///< that runs are kept in; -1: none
+  char *file_path;
+  bool no_sync;
+  double synced; ///< when the file was last forced to the disk [s]
+};
+
+/// The values of all parameters in a run, as settings behind those of all runs; memory in the arena. NULL: there is none left.
+const char *const *asi_study_settings(const as_study *study, long run, asi_arena *arena);
+/// Finds the numbers of values; what is wrong with a parameter is told. Sets runs.
+as_status asi_study_count_values(as_study *study, as_messages *messages);
+
+/// A sentence about a part of a study: `what: error: ...`; returns AS_ERR_ARGUMENT.
+as_status asi_study_complain(as_messages *messages, const char *what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+as_status asi_study_complain_memory(as_messages *messages);
+
+/// Takes over a run that is over. False: there is no memory.
+bool asi_study_note(as_study *study, long run, as_study_outcome outcome, double t,
+                    const double *value, const char *message);
+/// Writes it behind those that are kept. The mutex is held.
+as_status asi_study_keep_run(as_study *study, long run, as_error *error);
+/// Forces what is kept to the disk.
+as_status asi_study_sync(as_study *study, as_error *error);
+
+// ---- measures ---------------------------------------------------------------------------------------
+
+/// What is kept of a channel while a run goes on.
+typedef struct asi_measure {
+  as_study_measure kind;
+  double from, to; ///< [s]
+  double margin;   ///< a row that is outside by less counts [s]
+  bool begun;
+  double t, x; ///< the last row
+  double extreme, last;
+  double integral, length;
+} asi_measure;
+
+asi_measure asi_measure_begin(const as_study_result *result, double t_end);
+void asi_measure_add(asi_measure *m, double t, double x);
+/// NAN: no row was inside.
+double asi_measure_end(const asi_measure *m);
+
+#endif
