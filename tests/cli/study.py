@@ -374,6 +374,22 @@ def try_full_disk():
     check(table("full") == table("empty"), "a study whose disk was full has another table")
 
 
+# ---- examples
+
+def try_examples():
+    """Numbers that do not come from alphastep: triangles, and the README of the semi-active damper."""
+    machines = SOURCE / "examples/machines"
+    study(machines / "four-bar/tolerances.yaml", "--runs", 8, "-o", "bars", "-q", "--no-report")
+    for r in rows("bars"):
+        crank, coupler, rocker, base = (float(r["parameters." + name]) for name in ("crank", "coupler", "rocker", "base"))
+        for name, reach in (("most", coupler - crank), ("least", coupler + crank)):
+            angle = math.pi - math.acos((base**2 + rocker**2 - reach**2) / (2 * base * rocker))
+            check(close(r[name + " [rad]"], angle, 1e-4), f"{name} of the rocker: {r}, not {angle}")
+    study(machines / "semi-active/gains.yaml", "--sweep", "parameters.b=6000", "--sweep", "parameters.s2=1", "-o", "gains", "-q", "--no-report")
+    found = rows("gains")[0]
+    check(close(found["comfort [m/s^2]"], 0.93129, 0.002) and close(found["grip [N]"], 760.92, 0.5), "gains:", found)
+
+
 # ---- what is shown
 
 def try_shown():
@@ -409,7 +425,7 @@ def main():
         pathlib.Path("free.yaml").write_text(free)
         pathlib.Path("long.yaml").write_text(free.replace("t_end: 0.5, step: 0.01", "t_end: 10, step: 0.002"))
         for test in (try_grid, try_ranges, try_random, try_measures, try_stop, try_failure, try_sentences, try_interrupt, try_state,
-                     try_folder, try_full_disk, try_shown):
+                     try_folder, try_full_disk, try_examples, try_shown):
             test()
     return 1 if failures else 0
 

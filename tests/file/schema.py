@@ -54,6 +54,7 @@ def check_files(validator, source):
     good = glob.glob(source + "/tests/files/good/**/*.*", recursive=True)
     good = [path for path in good if not path.endswith((".mtx", ".csv", ".stl", ".obj"))]
     good += glob.glob(source + "/examples/machines/*/*.yaml")
+    good = [path for path in good if "\nalphastep-study:" not in open(path, encoding="utf-8", errors="replace").read()]
     wrong = glob.glob(source + "/tests/files/wrong/*.*")
     wrong = [path for path in wrong if "#! schema\n" in open(path, encoding="utf-8").read()]
     failed = len(good) < 8 or len(wrong) < 8
