@@ -57,7 +57,7 @@ static void result_title(const as_study *s, int result, char *text, size_t size)
 }
 
 static void begin_figure(FILE *out, const as_study *s, int result) {
-  fputs("<figure><figcaption>", out);
+  fputs("<figure style=\"flex:1 1 420px\"><figcaption>", out);
   asi_html_text(out, as_study_result_get(s, result).name);
   fputs(" [", out);
   asi_html_text(out, as_study_result_unit(s, result));
@@ -309,8 +309,7 @@ static void write_plots(FILE *out, const as_study *s) {
   const varied v = find_varied(s);
   const int results = as_study_results(s);
   if (v.n == 0 || as_study_runs(s) == as_study_count(s, AS_STUDY_WAITING)) return;
-  fputs("<section class=\"claim\"><h2 style=\"margin-top:0\">Plots</h2>\n<div class=\"panels "
-        "study\">\n",
+  fputs("<section class=\"claim\"><h2 style=\"margin-top:0\">Plots</h2>\n<div class=\"panels\">\n",
         out);
   if (v.n == 2 && !v.random && as_study_runs(s) <= MOST_CELLS) {
     const int i = choose_curves(s, &v);
